@@ -27,6 +27,16 @@ std::string enum_name(std::string_view name) {
   return type;
 }
 
+// Words that C++ keeps for itself get an underscore: SMEM_ALLOC=static is SmemAlloc::static_ in a body.
+std::string enumerator(const std::string& word) {
+  static const std::set<std::string, std::less<>> keywords = {
+      "auto",     "const",    "default", "delete", "do",       "double",  "extern", "float", "for",
+      "if",       "int",      "long",    "new",    "or",       "and",     "not",    "xor",   "signed",
+      "register", "short",    "char",    "static", "switch",   "this",    "true",   "false", "union",
+      "void",     "volatile", "while",   "bool",   "unsigned", "operator"};
+  return keywords.contains(word) ? word + "_" : word;
+}
+
 void write_constant(std::string& text, std::string_view name, const Value& value,
                     const std::vector<std::string>& words) {
   if (std::holds_alternative<std::int64_t>(value)) {
@@ -35,8 +45,9 @@ void write_constant(std::string& text, std::string_view name, const Value& value
   }
   const std::string type = enum_name(name);
   text += "enum class " + type + " {";
-  for (const std::string& word : words) text += (word == words.front() ? " " : ", ") + word;
-  text += " };\nconstexpr " + type + " " + std::string(name) + " = " + type + "::" + to_text(value) + ";\n";
+  for (const std::string& word : words) text += (word == words.front() ? " " : ", ") + enumerator(word);
+  text += " };\nconstexpr " + type + " " + std::string(name) + " = " + type +
+          "::" + enumerator(std::get<std::string>(value)) + ";\n";
 }
 
 // Moves each include of a templates/common file out of `text` into `included`, once, dependencies first.
