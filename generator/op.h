@@ -64,10 +64,10 @@ using KernelArgument =
 
 struct Launch {
   std::string kernel;  ///< as in ENTRY(kernel)
-  Extent grid;
-  Extent block;
+  Extent grid = {};
+  Extent block = {};
   std::int64_t dynamic_shared_bytes = 0;
-  std::vector<KernelArgument> arguments;
+  std::vector<KernelArgument> arguments = {};
   /// Programmatic dependent launch: the kernel may start before its predecessor in the stream has ended, and
   /// waits for it itself (griddepcontrol.wait) before it touches memory. Needs compute capability 9.0;
   /// ignored elsewhere.

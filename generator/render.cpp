@@ -93,10 +93,12 @@ Source render(const Op& op, const Template& of, const Problem& problem, const Co
   split_includes(path, files, seen, included, body);
 
   const Values constants = compiled_in(op, of, problem);
+  Config ordered;  // a config is the same variant however a person orders its names
+  for (const Axis& axis : space.axes()) ordered.set(axis.name, *config.find(axis.name));
   std::string text = "// " + op.name + "/" + of.name + " for " + std::string(target) +
                      ", rendered by Tunesmith from templates/" + path +
                      ": change that and render again.\n// compiled in: " + constants.text() +
-                     "\n// config: " + config.text() + "\n\n" + included;
+                     "\n// config: " + ordered.text() + "\n\n" + included;
 
   text += "// ---- what this variant is\n";
   for (const auto& [name, value] : constants.entries()) {
@@ -114,7 +116,7 @@ Source render(const Op& op, const Template& of, const Problem& problem, const Co
     for (const Value& value : axis.values) {
       if (const auto* word = std::get_if<std::string>(&value)) words.push_back(*word);
     }
-    write_constant(text, axis.name, *config.find(axis.name), words);
+    write_constant(text, axis.name, *ordered.find(axis.name), words);
   }
 
   Source source;
