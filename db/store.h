@@ -156,7 +156,7 @@ struct WinnerRow {
 };
 
 struct SetWinner {
-  bool taken = false;
+  bool taken = false;  // the winner's row is new or has changed
   std::string why;  // a sentence
 };
 
@@ -255,7 +255,7 @@ class Store {
  private:
   Store(std::unique_ptr<sqlite::Database>, const Options&);
   void migrate(sqlite::Database&) const;
-  MergeReport merge(const sqlite::Database& source);
+  MergeReport merge(sqlite::Database source);
   SetWinner choose(std::int64_t measurement_id, std::int64_t alignment_bytes, bool winner_is_stale,
                    std::string_view since);
 
