@@ -93,7 +93,7 @@ CREATE TABLE measurement (
   UNIQUE (session_id, sequence),
   CONSTRAINT "an ok measurement has a median above 0" CHECK (verdict <> 'ok' OR ifnull(median_us > 0, 0)),
   CONSTRAINT "a verdict other than ok has a reason" CHECK (verdict = 'ok' OR reason <> ''),
-  CONSTRAINT "samples_us is a JSON array" CHECK (samples_us IS NULL OR json_valid(samples_us))
+  CONSTRAINT "samples_us is a JSON array" CHECK (samples_us IS NULL OR samples_us GLOB '[[]*]')
 ) STRICT;
 CREATE INDEX measurement_newest ON measurement (device_id, problem_id, variant_id, measured_at);
 CREATE INDEX measurement_base ON measurement (device_id, problem_id) WHERE is_base = 1 AND verdict = 'ok';
@@ -157,9 +157,12 @@ SELECT op, device, problem, template, config, alignment_bytes, median_us, spread
        measurement_id, variant_id, problem_id, device_id
 FROM (SELECT p.op, d.name AS device, p.text AS problem, t.name AS template, v.config, w.alignment_bytes, m.median_us, m.spread,
              -- base: of the winner's own session where there is one, so that both saw the same clocks
-             (SELECT b.median_us FROM measurement b
-              WHERE b.device_id = w.device_id AND b.problem_id = w.problem_id AND b.is_base = 1 AND b.verdict = 'ok'
-              ORDER BY b.session_id = m.session_id DESC, b.measured_at DESC, b.id DESC LIMIT 1) AS base_us,
+             coalesce((SELECT b.median_us FROM measurement b
+                       WHERE b.device_id = w.device_id AND b.problem_id = w.problem_id AND b.is_base = 1 AND b.verdict = 'ok'
+                         AND b.session_id = m.session_id ORDER BY b.id DESC LIMIT 1),
+                      (SELECT b.median_us FROM measurement b
+                       WHERE b.device_id = w.device_id AND b.problem_id = w.problem_id AND b.is_base = 1 AND b.verdict = 'ok'
+                       ORDER BY b.measured_at DESC, b.id DESC LIMIT 1)) AS base_us,
              (SELECT max(c.median_us) FROM current_measurement c
               WHERE c.device_id = w.device_id AND c.problem_id = w.problem_id AND c.verdict = 'ok') AS worst_us,
              -- not ok: it failed when it was last measured, and dispatch should leave it alone

@@ -5,7 +5,8 @@
 namespace tunesmith::sqlite {
 namespace {
 
-std::string sentence(int code, const std::filesystem::path& path, const std::string& detail, int busy_timeout_ms) {
+std::string sentence(int code, const std::filesystem::path& path, const std::string& detail,
+                     int busy_timeout_ms) {
   const std::string name = "The database " + path.string();
   switch (code & 0xff) {  // the primary code; detail has the rest
     case SQLITE_NOTADB:
@@ -15,7 +16,8 @@ std::string sentence(int code, const std::filesystem::path& path, const std::str
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       return name + " is in use by another writer, and stayed so for " + std::to_string(busy_timeout_ms) +
-             " ms. Nothing was written: wait for the other to end, or give this run a file of its own and merge the two "
+             " ms. Nothing was written: wait for the other to end, or give this run a file of its own and "
+             "merge the two "
              "afterwards.";
     case SQLITE_FULL:
       return name + " cannot grow: the disk, a quota or a page limit is full (" + detail +
@@ -26,10 +28,14 @@ std::string sentence(int code, const std::filesystem::path& path, const std::str
              "). Make the file and its folder writable, or name another database.";
     case SQLITE_CANTOPEN:
       return name + " cannot be opened (" + detail +
-             "). Check that the file and its folder exist and may be read; a writer also creates files beside it.";
+             "). Check that the file and its folder exist and may be read; a writer also creates files "
+             "beside it.";
     case SQLITE_IOERR:
       return name + " cannot be read or written (" + detail +
              "). What was recorded before is safe: check the disk, then run the same command again.";
+    case SQLITE_AUTH:
+      return name + " holds a statement that makes neither a table nor a row (" + detail +
+             "). Nothing was taken from it.";
     case SQLITE_CONSTRAINT:
       return name + " refused a row: " + detail + ".";
     default:
@@ -42,7 +48,8 @@ std::string sentence(int code, const std::filesystem::path& path, const std::str
 Database::Database(std::filesystem::path name, const std::string& uri, int flags, int busy_timeout_ms)
     : name_(std::move(name)), busy_timeout_ms_(busy_timeout_ms) {
   sqlite3* handle = nullptr;
-  const int code = sqlite3_open_v2(uri.c_str(), &handle, flags | SQLITE_OPEN_URI | SQLITE_OPEN_EXRESCODE, nullptr);
+  const int code =
+      sqlite3_open_v2(uri.c_str(), &handle, flags | SQLITE_OPEN_URI | SQLITE_OPEN_EXRESCODE, nullptr);
   handle_.reset(handle);  // set even when opening failed
   if (code != SQLITE_OK) fail(code);
   sqlite3_busy_timeout(handle, busy_timeout_ms);
@@ -79,8 +86,7 @@ void Database::attach_source(const Database& source) {
     sqlite3_free(bytes);
     throw;
   }
-  const int code = sqlite3_deserialize(handle(), "source", bytes, size, size,
-                                       SQLITE_DESERIALIZE_FREEONCLOSE | SQLITE_DESERIALIZE_READONLY);
+  const int code = sqlite3_deserialize(handle(), "source", bytes, size, size, SQLITE_DESERIALIZE_FREEONCLOSE);
   if (code != SQLITE_OK) {
     detach_source();
     source.fail(code);
@@ -96,8 +102,8 @@ void Database::exec(const char* sql) {
 
 void Database::fail(int code) const {
   // The connection's message is about its last call; another code has its own.
-  std::string detail = handle_ && sqlite3_extended_errcode(handle()) == code ? sqlite3_errmsg(handle())
-                                                                            : sqlite3_errstr(code);
+  std::string detail =
+      handle_ && sqlite3_extended_errcode(handle()) == code ? sqlite3_errmsg(handle()) : sqlite3_errstr(code);
   throw StoreError(sentence(code, name_, detail, busy_timeout_ms_));
 }
 

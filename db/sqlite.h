@@ -1,4 +1,5 @@
-// SQLite behind RAII, with its faults turned into sentences. Private to db/; knows nothing of what the tables mean.
+// SQLite behind RAII, with its faults turned into sentences. Private to db/; knows nothing of what the tables
+// mean.
 #pragma once
 
 #include <sqlite3.h>

@@ -34,10 +34,17 @@ std::string uri_of(const fs::path& path, bool immutable) {
   std::string uri = "file:";
   for (const char c : path.string()) {
     switch (c) {
-      case '%': uri += "%25"; break;
-      case '?': uri += "%3f"; break;
-      case '#': uri += "%23"; break;
-      default: uri += c;
+      case '%':
+        uri += "%25";
+        break;
+      case '?':
+        uri += "%3f";
+        break;
+      case '#':
+        uri += "%23";
+        break;
+      default:
+        uri += c;
     }
   }
   return immutable ? uri + "?immutable=1" : uri;
@@ -72,15 +79,15 @@ void use_wal(Database& database, int busy_timeout_ms) {
   // SQLite does not wait for this change by itself where two processes make it at once.
   const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(busy_timeout_ms);
   for (;;) {
-    const int code =
-        sqlite3_exec(database.handle(), "PRAGMA journal_mode = WAL", nullptr, nullptr, nullptr);
+    const int code = sqlite3_exec(database.handle(), "PRAGMA journal_mode = WAL", nullptr, nullptr, nullptr);
     if (code == SQLITE_OK) return;
     if ((code & 0xff) != SQLITE_BUSY || std::chrono::steady_clock::now() > end) database.fail(code);
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
 }
 
-// Names a process so that its end can be seen later: boot, process namespace, id, start. Empty where it cannot.
+// Names a process so that its end can be seen later: boot, process namespace, id, start. Empty where it
+// cannot.
 std::string process_tag(const std::string& pid) {
   std::string boot;
   std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
@@ -213,15 +220,18 @@ Store Store::open(const fs::path& path, Mode mode, const Options& options) {
     throw StoreError(name + " is read-only: make the file writable, or name another one.");
   }
   if (writes && !may_write(folder)) {
-    throw StoreError(name + " cannot be written because its folder is read-only: SQLite keeps a log beside the file. "
-                            "Make the folder writable, or name another file.");
+    throw StoreError(
+        name +
+        " cannot be written because its folder is read-only: SQLite keeps a log beside the file. "
+        "Make the folder writable, or name another file.");
   }
   // Where no log can be made beside the file and none is there, nobody writes, and SQLite may be told so.
   const bool immutable = !writes && !may_write(folder) && !fs::exists(path.string() + "-wal", error);
-  const int flags = !writes               ? SQLITE_OPEN_READONLY
+  const int flags = !writes                ? SQLITE_OPEN_READONLY
                     : mode == Mode::create ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
                                            : SQLITE_OPEN_READWRITE;
-  Store store(std::make_unique<Database>(path, uri_of(path, immutable), flags, options.busy_timeout_ms), options);
+  Store store(std::make_unique<Database>(path, uri_of(path, immutable), flags, options.busy_timeout_ms),
+              options);
   auto& database = *store.database_;
   const int known_version = static_cast<int>(options.migrations.size()) + 1;
 
@@ -256,32 +266,35 @@ void Store::migrate(Database& database) const {
   if (*first<std::int64_t>(database, "PRAGMA user_version") == known_version) return;
   database.exec("PRAGMA foreign_keys = OFF");  // so that a migration may rebuild a table that others point to
   Transaction transaction(database, Transaction::Kind::write);
-  for (auto version = *first<std::int64_t>(database, "PRAGMA user_version"); version < known_version; ++version) {
+  for (auto version = *first<std::int64_t>(database, "PRAGMA user_version"); version < known_version;
+       ++version) {
     database.exec(options_.migrations[static_cast<std::size_t>(version - 1)].sql);
     database.exec("PRAGMA user_version = " + std::to_string(version + 1));
   }
   if (first<std::string>(database, "PRAGMA foreign_key_check")) {
-    throw StoreError("The database " + database.name().string() + " has rows that point to none, so that it was not " +
-                     "brought to schema " + std::to_string(known_version) +
+    throw StoreError("The database " + database.name().string() +
+                     " has rows that point to none, so that it was not " + "brought to schema " +
+                     std::to_string(known_version) +
                      ". It was left as it is: restore a copy, or move it aside.");
   }
   transaction.commit();
 }
 
 std::int64_t Store::id_of(const DeviceRow& d) {
-  return get_or_create(*database_,
-                       "SELECT id FROM device WHERE kind = ? AND name = ? AND target = ? AND compute_capability = ? "
-                       "AND sm_count = ? AND memory_bytes = ?",
-                       6,
-                       "INSERT INTO device (kind, name, target, compute_capability, sm_count, memory_bytes) "
-                       "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-                       d.kind, d.name, d.target, d.compute_capability, d.sm_count, d.memory_bytes);
+  return get_or_create(
+      *database_,
+      "SELECT id FROM device WHERE kind = ? AND name = ? AND target = ? AND compute_capability = ? "
+      "AND sm_count = ? AND memory_bytes = ?",
+      6,
+      "INSERT INTO device (kind, name, target, compute_capability, sm_count, memory_bytes) "
+      "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+      d.kind, d.name, d.target, d.compute_capability, d.sm_count, d.memory_bytes);
 }
 
 std::int64_t Store::id_of(const TemplateRow& t) {
   return get_or_create(*database_, "SELECT id FROM template WHERE op = ? AND name = ? AND body_hash = ?", 3,
-                       "INSERT INTO template (op, name, body_hash) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", t.op, t.name,
-                       t.body_hash);
+                       "INSERT INTO template (op, name, body_hash) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+                       t.op, t.name, t.body_hash);
 }
 
 std::int64_t Store::id_of(const VariantRow& v) {
@@ -307,18 +320,20 @@ std::int64_t Store::begin_session(const SessionRow& s) {
     if (is_dead(process)) dead.push_back(id);
   }
   for (const auto id : dead) {
-    Statement(*database_,
-              "UPDATE session SET state = 'interrupted', process = NULL, ended_at = ifnull("
-              "(SELECT max(measured_at) FROM measurement WHERE session_id = session.id), started_at) WHERE id = ?",
-              id)
+    Statement(
+        *database_,
+        "UPDATE session SET state = 'interrupted', process = NULL, ended_at = ifnull("
+        "(SELECT max(measured_at) FROM measurement WHERE session_id = session.id), started_at) WHERE id = ?",
+        id)
         .run();
   }
-  Statement(*database_,
-            "INSERT INTO session (uid, device_id, command, strategy, seed, budget, tunesmith_version, toolchain, "
-            "driver, host_facts, state, started_at, process) VALUES (lower(hex(randomblob(16))), "
-            "?, ?, ?, ?, ?, ?, ?, ?, ?, 'running', strftime('%Y-%m-%dT%H:%M:%fZ', 'now'), ?)",
-            s.device_id, s.command, s.strategy, s.seed, s.budget, s.tunesmith_version, s.toolchain, s.driver,
-            s.host_facts, process_tag(std::to_string(::getpid())))
+  Statement(
+      *database_,
+      "INSERT INTO session (uid, device_id, command, strategy, seed, budget, tunesmith_version, toolchain, "
+      "driver, host_facts, state, started_at, process) VALUES (lower(hex(randomblob(16))), "
+      "?, ?, ?, ?, ?, ?, ?, ?, ?, 'running', strftime('%Y-%m-%dT%H:%M:%fZ', 'now'), ?)",
+      s.device_id, s.command, s.strategy, s.seed, s.budget, s.tunesmith_version, s.toolchain, s.driver,
+      s.host_facts, process_tag(std::to_string(::getpid())))
       .run();
   const auto id = sqlite3_last_insert_rowid(database_->handle());
   transaction.commit();
@@ -327,11 +342,13 @@ std::int64_t Store::begin_session(const SessionRow& s) {
 
 void Store::end_session(std::int64_t session_id, End end) {
   Statement(*database_,
-            "UPDATE session SET state = ?, ended_at = strftime('%Y-%m-%dT%H:%M:%fZ', 'now'), process = NULL WHERE id = ?",
+            "UPDATE session SET state = ?, ended_at = strftime('%Y-%m-%dT%H:%M:%fZ', 'now'), process = NULL "
+            "WHERE id = ?",
             end == End::finished ? "finished" : "interrupted", session_id)
       .run();
   if (sqlite3_changes(database_->handle()) == 0) {
-    throw StoreError("The database " + path().string() + " has no session " + std::to_string(session_id) + ".");
+    throw StoreError("The database " + path().string() + " has no session " + std::to_string(session_id) +
+                     ".");
   }
 }
 
@@ -341,13 +358,16 @@ std::int64_t Store::record(const MeasurementRow& m) {
       *database_, "SELECT ifnull(max(sequence), 0) + 1 FROM measurement WHERE session_id = ?", m.session_id);
   const auto measured_at = m.measured_at.empty() ? *first<std::string>(*database_, now_sql) : m.measured_at;
   Statement(*database_,
-            "INSERT INTO measurement (session_id, sequence, variant_id, problem_id, device_id, is_base, verdict, reason, "
-            "median_us, min_us, spread, samples_us, registers, static_shared_bytes, dynamic_shared_bytes, spill_bytes, "
+            "INSERT INTO measurement (session_id, sequence, variant_id, problem_id, device_id, is_base, "
+            "verdict, reason, "
+            "median_us, min_us, spread, samples_us, registers, static_shared_bytes, dynamic_shared_bytes, "
+            "spill_bytes, "
             "max_error, compile_ms, toolchain, driver, measured_at) "
             "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             m.session_id, sequence, m.variant_id, m.problem_id, m.device_id, m.is_base, m.verdict, m.reason,
             m.median_us, m.min_us, m.spread, json_of(m.samples_us), m.registers, m.static_shared_bytes,
-            m.dynamic_shared_bytes, m.spill_bytes, m.max_error, m.compile_ms, m.toolchain, m.driver, measured_at)
+            m.dynamic_shared_bytes, m.spill_bytes, m.max_error, m.compile_ms, m.toolchain, m.driver,
+            measured_at)
       .run();
   const auto id = sqlite3_last_insert_rowid(database_->handle());
   transaction.commit();
@@ -356,11 +376,12 @@ std::int64_t Store::record(const MeasurementRow& m) {
 
 std::map<SourceKey, KnownVerdict> Store::known(std::int64_t device_id, std::int64_t problem_id) const {
   std::map<SourceKey, KnownVerdict> known;
-  Statement rows(*database_,
-                 "SELECT v.target, v.source_hash, m.id, m.verdict, m.reason, m.median_us, m.toolchain, m.driver, "
-                 "m.measured_at FROM current_measurement m JOIN variant v ON v.id = m.variant_id "
-                 "WHERE m.device_id = ? AND m.problem_id = ?",
-                 device_id, problem_id);
+  Statement rows(
+      *database_,
+      "SELECT v.target, v.source_hash, m.id, m.verdict, m.reason, m.median_us, m.toolchain, m.driver, "
+      "m.measured_at FROM current_measurement m JOIN variant v ON v.id = m.variant_id "
+      "WHERE m.device_id = ? AND m.problem_id = ?",
+      device_id, problem_id);
   while (rows.step()) {
     SourceKey key;
     KnownVerdict k;
@@ -373,7 +394,8 @@ std::map<SourceKey, KnownVerdict> Store::known(std::int64_t device_id, std::int6
 
 SetWinner Store::set_winner(std::int64_t measurement_id, std::int64_t alignment_bytes, bool winner_is_stale) {
   Transaction transaction(*database_, Transaction::Kind::write);
-  auto result = choose(measurement_id, alignment_bytes, winner_is_stale, *first<std::string>(*database_, now_sql));
+  auto result =
+      choose(measurement_id, alignment_bytes, winner_is_stale, *first<std::string>(*database_, now_sql));
   transaction.commit();
   return result;
 }
@@ -386,11 +408,12 @@ SetWinner Store::choose(std::int64_t measurement_id, std::int64_t alignment_byte
     double median_us = 0;
   };
   const auto read = [this](std::int64_t id) {
-    Statement row(*database_,
-                  "SELECT m.variant_id, m.verdict, m.measured_at, t.op, t.name, t.body_hash, m.median_us "
-                  "FROM measurement m JOIN variant v ON v.id = m.variant_id JOIN template t ON t.id = v.template_id "
-                  "WHERE m.id = ?",
-                  id);
+    Statement row(
+        *database_,
+        "SELECT m.variant_id, m.verdict, m.measured_at, t.op, t.name, t.body_hash, m.median_us "
+        "FROM measurement m JOIN variant v ON v.id = m.variant_id JOIN template t ON t.id = v.template_id "
+        "WHERE m.id = ?",
+        id);
     Candidate c;
     if (!row.step()) {
       throw StoreError("The database " + path().string() + " has no measurement " + std::to_string(id) + ".");
@@ -399,7 +422,8 @@ SetWinner Store::choose(std::int64_t measurement_id, std::int64_t alignment_byte
     return c;
   };
   const Candidate candidate = read(measurement_id);
-  if (candidate.verdict != "ok") return {false, "Only an ok measurement can win; this one is " + candidate.verdict + "."};
+  if (candidate.verdict != "ok")
+    return {false, "Only an ok measurement can win; this one is " + candidate.verdict + "."};
 
   std::int64_t problem = 0;
   std::int64_t device = 0;
@@ -426,7 +450,8 @@ SetWinner Store::choose(std::int64_t measurement_id, std::int64_t alignment_byte
   };
 
   const auto winner = first<std::int64_t>(
-      *database_, "SELECT measurement_id FROM winner WHERE problem_id = ? AND device_id = ? AND alignment_bytes = ?",
+      *database_,
+      "SELECT measurement_id FROM winner WHERE problem_id = ? AND device_id = ? AND alignment_bytes = ?",
       problem, device, alignment_bytes);
   if (!winner) return take("There was no winner.");
   if (*winner == measurement_id) return {false, "It is the winner already."};
@@ -449,10 +474,11 @@ SetWinner Store::choose(std::int64_t measurement_id, std::int64_t alignment_byte
   };
   std::string why;
   // Measured again without winning, the old winner is worth what it was worth then.
-  const auto old_us = first<double>(*database_,
-                                    "SELECT median_us FROM measurement WHERE device_id = ? AND problem_id = ? "
-                                    "AND variant_id = ? AND verdict = 'ok' ORDER BY measured_at DESC, id DESC LIMIT 1",
-                                    device, problem, old.variant);
+  const auto old_us =
+      first<double>(*database_,
+                    "SELECT median_us FROM measurement WHERE device_id = ? AND problem_id = ? "
+                    "AND variant_id = ? AND verdict = 'ok' ORDER BY measured_at DESC, id DESC LIMIT 1",
+                    device, problem, old.variant);
   if (winner_is_stale) {
     why = "The winner was stale.";
   } else if (std::tie(old.op, old.template_name) == std::tie(candidate.op, candidate.template_name) &&
@@ -474,16 +500,18 @@ void Store::put_binary(const BinaryRow& b) {
   Statement(*database_,
             "INSERT INTO binary (variant_id, toolchain, hash, bytes, made_at) "
             "VALUES (?, ?, ?, ?, strftime('%Y-%m-%dT%H:%M:%fZ', 'now')) ON CONFLICT DO UPDATE SET "
-            "toolchain = excluded.toolchain, hash = excluded.hash, bytes = excluded.bytes, made_at = excluded.made_at",
+            "toolchain = excluded.toolchain, hash = excluded.hash, bytes = excluded.bytes, made_at = "
+            "excluded.made_at",
             b.variant_id, b.toolchain, b.hash, b.bytes)
       .run();
 }
 
 std::optional<BinaryRow> Store::binary(const SourceKey& key) const {
-  Statement row(*database_,
-                "SELECT b.variant_id, b.toolchain, b.hash, b.bytes FROM binary b JOIN variant v ON v.id = b.variant_id "
-                "WHERE v.target = ? AND v.source_hash = ?",
-                key.target, key.source_hash);
+  Statement row(
+      *database_,
+      "SELECT b.variant_id, b.toolchain, b.hash, b.bytes FROM binary b JOIN variant v ON v.id = b.variant_id "
+      "WHERE v.target = ? AND v.source_hash = ?",
+      key.target, key.source_hash);
   if (!row.step()) return std::nullopt;
   BinaryRow b;
   row >> b.variant_id >> b.toolchain >> b.hash >> b.bytes;
@@ -497,21 +525,23 @@ std::vector<ResultRow> Store::results(const QueryFilter& filter) const {
     where.values.push_back(filter.verdict);
   }
   if (!filter.history) where.sql += " AND r.is_current";
-  Statement rows(*database_,
-                 "SELECT measurement_id, session_id, op, device, problem, template, config, compiled_in, target, "
-                 "source_hash, is_base, is_current, verdict, reason, median_us, min_us, spread, max_error, compile_ms, "
-                 "registers, static_shared_bytes, dynamic_shared_bytes, spill_bytes, toolchain, driver, measured_at "
-                 "FROM results r" +
-                     where.sql + " ORDER BY op, device, problem, verdict <> 'ok', median_us, measurement_id" +
-                     limit_of(filter.limit));
+  Statement rows(
+      *database_,
+      "SELECT measurement_id, session_id, op, device, problem, template, config, compiled_in, target, "
+      "source_hash, is_base, is_current, verdict, reason, median_us, min_us, spread, max_error, compile_ms, "
+      "registers, static_shared_bytes, dynamic_shared_bytes, spill_bytes, toolchain, driver, measured_at "
+      "FROM results r" +
+          where.sql + " ORDER BY op, device, problem, verdict <> 'ok', median_us, measurement_id" +
+          limit_of(filter.limit));
   bind_all(rows, where.values);
   std::vector<ResultRow> results;
   while (rows.step()) {
     ResultRow& r = results.emplace_back();
-    rows >> r.measurement_id >> r.session_id >> r.op >> r.device >> r.problem >> r.template_name >> r.config >>
-        r.compiled_in >> r.target >> r.source_hash >> r.is_base >> r.is_current >> r.verdict >> r.reason >>
-        r.median_us >> r.min_us >> r.spread >> r.max_error >> r.compile_ms >> r.registers >> r.static_shared_bytes >>
-        r.dynamic_shared_bytes >> r.spill_bytes >> r.toolchain >> r.driver >> r.measured_at;
+    rows >> r.measurement_id >> r.session_id >> r.op >> r.device >> r.problem >> r.template_name >>
+        r.config >> r.compiled_in >> r.target >> r.source_hash >> r.is_base >> r.is_current >> r.verdict >>
+        r.reason >> r.median_us >> r.min_us >> r.spread >> r.max_error >> r.compile_ms >> r.registers >>
+        r.static_shared_bytes >> r.dynamic_shared_bytes >> r.spill_bytes >> r.toolchain >> r.driver >>
+        r.measured_at;
   }
   return results;
 }
@@ -519,31 +549,33 @@ std::vector<ResultRow> Store::results(const QueryFilter& filter) const {
 std::vector<WinnerRow> Store::winners(const QueryFilter& filter, Load load) const {
   const bool report = load == Load::report;
   const Where where = where_of(filter);
-  // The comparisons read every measurement of a problem and a binary is large: each reader pays for its own only.
-  Statement rows(*database_,
-                 std::string("SELECT d.kind, d.name, d.target, d.compute_capability, d.sm_count, d.memory_bytes, "
-                             "r.op, r.problem, r.op, t.name, t.body_hash, v.template_id, v.target, v.source_hash, "
-                             "v.config, v.compiled_in, v.entry, r.device_id, r.problem_id, r.variant_id, "
-                             "r.measurement_id, r.alignment_bytes, r.median_us, r.spread, r.newest_verdict, "
-                             "r.toolchain, r.driver, r.measured_at, r.since, ") +
-                     (report ? "r.base_us, r.worst_us, NULL, NULL, NULL" : "NULL, NULL, b.toolchain, b.hash, b.bytes") +
-                     " FROM winners r JOIN device d ON d.id = r.device_id JOIN variant v ON v.id = r.variant_id "
-                     "JOIN template t ON t.id = v.template_id" +
-                     (report ? "" : " LEFT JOIN binary b ON b.variant_id = r.variant_id") + where.sql +
-                     " ORDER BY r.op, r.device_id, r.problem, r.alignment_bytes" + limit_of(filter.limit));
+  // The comparisons read every measurement of a problem and a binary is large: each reader pays for its own
+  // only.
+  Statement rows(
+      *database_,
+      std::string("SELECT d.kind, d.name, d.target, d.compute_capability, d.sm_count, d.memory_bytes, "
+                  "r.op, r.problem, r.op, t.name, t.body_hash, v.template_id, v.target, v.source_hash, "
+                  "v.config, v.compiled_in, v.entry, r.device_id, r.problem_id, r.variant_id, "
+                  "r.measurement_id, r.alignment_bytes, r.median_us, r.spread, r.newest_verdict, "
+                  "r.toolchain, r.driver, r.measured_at, r.since, ") +
+          (report ? "r.base_us, r.worst_us, NULL, NULL, NULL" : "NULL, NULL, b.toolchain, b.hash, b.bytes") +
+          " FROM winners r JOIN device d ON d.id = r.device_id JOIN variant v ON v.id = r.variant_id "
+          "JOIN template t ON t.id = v.template_id" +
+          (report ? "" : " LEFT JOIN binary b ON b.variant_id = r.variant_id") + where.sql +
+          " ORDER BY r.op, r.device_id, r.problem, r.alignment_bytes" + limit_of(filter.limit));
   bind_all(rows, where.values);
   std::vector<WinnerRow> winners;
   while (rows.step()) {
     WinnerRow& w = winners.emplace_back();
     std::optional<std::string> binary_toolchain;
     BinaryRow binary;
-    rows >> w.device.kind >> w.device.name >> w.device.target >> w.device.compute_capability >> w.device.sm_count >>
-        w.device.memory_bytes >> w.problem.op >> w.problem.text >> w.template_.op >> w.template_.name >>
-        w.template_.body_hash >> w.variant.template_id >> w.variant.target >> w.variant.source_hash >>
-        w.variant.config >> w.variant.compiled_in >> w.variant.entry >> w.device_id >> w.problem_id >>
-        w.variant_id >> w.measurement_id >> w.alignment_bytes >> w.median_us >> w.spread >> w.newest_verdict >>
-        w.toolchain >> w.driver >> w.measured_at >> w.since >> w.base_us >> w.worst_us >> binary_toolchain >>
-        binary.hash >> binary.bytes;
+    rows >> w.device.kind >> w.device.name >> w.device.target >> w.device.compute_capability >>
+        w.device.sm_count >> w.device.memory_bytes >> w.problem.op >> w.problem.text >> w.template_.op >>
+        w.template_.name >> w.template_.body_hash >> w.variant.template_id >> w.variant.target >>
+        w.variant.source_hash >> w.variant.config >> w.variant.compiled_in >> w.variant.entry >>
+        w.device_id >> w.problem_id >> w.variant_id >> w.measurement_id >> w.alignment_bytes >> w.median_us >>
+        w.spread >> w.newest_verdict >> w.toolchain >> w.driver >> w.measured_at >> w.since >> w.base_us >>
+        w.worst_us >> binary_toolchain >> binary.hash >> binary.bytes;
     if (binary_toolchain) {
       binary.variant_id = w.variant_id;
       binary.toolchain = std::move(*binary_toolchain);
@@ -554,15 +586,16 @@ std::vector<WinnerRow> Store::winners(const QueryFilter& filter, Load load) cons
 }
 
 std::vector<SessionSummary> Store::sessions(std::int64_t limit) const {
-  Statement rows(*database_,
-                 "SELECT id, state, started_at, ended_at, device, command, strategy, measurements, ok, problems "
-                 "FROM sessions ORDER BY started_at DESC, id DESC" +
-                     limit_of(limit));
+  Statement rows(
+      *database_,
+      "SELECT id, state, started_at, ended_at, device, command, strategy, measurements, ok, problems "
+      "FROM sessions ORDER BY started_at DESC, id DESC" +
+          limit_of(limit));
   std::vector<SessionSummary> sessions;
   while (rows.step()) {
     SessionSummary& s = sessions.emplace_back();
-    rows >> s.id >> s.state >> s.started_at >> s.ended_at >> s.device >> s.command >> s.strategy >> s.measurements >>
-        s.ok >> s.problems;
+    rows >> s.id >> s.state >> s.started_at >> s.ended_at >> s.device >> s.command >> s.strategy >>
+        s.measurements >> s.ok >> s.problems;
   }
   return sessions;
 }
@@ -584,9 +617,11 @@ StoreStatus Store::status() const {
   status.journal_mode = *first<std::string>(*database_, "PRAGMA journal_mode");
   for (const char* table :
        {"device", "template", "variant", "problem", "session", "measurement", "winner", "binary"}) {
-    status.rows.emplace_back(table, *first<std::int64_t>(*database_, std::string("SELECT count(*) FROM ") + table));
+    status.rows.emplace_back(table,
+                             *first<std::int64_t>(*database_, std::string("SELECT count(*) FROM ") + table));
   }
-  Statement verdicts(*database_, "SELECT verdict, count(*) FROM current_measurement GROUP BY verdict ORDER BY 2 DESC, 1");
+  Statement verdicts(*database_,
+                     "SELECT verdict, count(*) FROM current_measurement GROUP BY verdict ORDER BY 2 DESC, 1");
   while (verdicts.step()) {
     auto& [verdict, count] = status.verdicts.emplace_back();
     verdicts >> verdict >> count;
@@ -603,11 +638,12 @@ StoreStatus Store::status() const {
   hint("SELECT count(*) FROM winners WHERE NOT has_binary",
        "winner has no binary: using it needs a compiler, or tuning its problem again.",
        "winners have no binary: using them needs a compiler, or tuning their problems again.");
-  hint("SELECT count(*) FROM winner w JOIN measurement m ON m.id = w.measurement_id "
-       "JOIN variant v ON v.id = m.variant_id JOIN template t ON t.id = v.template_id WHERE EXISTS "
-       "(SELECT 1 FROM template n WHERE n.op = t.op AND n.name = t.name AND n.id > t.id)",
-       "winner comes from a template body that has since been edited: tune its problem again.",
-       "winners come from template bodies that have since been edited: tune their problems again.");
+  hint(
+      "SELECT count(*) FROM winner w JOIN measurement m ON m.id = w.measurement_id "
+      "JOIN variant v ON v.id = m.variant_id JOIN template t ON t.id = v.template_id WHERE EXISTS "
+      "(SELECT 1 FROM template n WHERE n.op = t.op AND n.name = t.name AND n.id > t.id)",
+      "winner comes from a template body that has since been edited: tune its problem again.",
+      "winners come from template bodies that have since been edited: tune their problems again.");
   std::int64_t dead = 0;
   Statement running(*database_, "SELECT process FROM session WHERE state = 'running'");
   while (running.step()) {

@@ -19,15 +19,21 @@ struct Table {
   const char* order;
 };
 constexpr Table tables[] = {  // a row points only to tables before its own
-    {"device", "id"},  {"template", "id"},    {"variant", "id"},
-    {"problem", "id"}, {"session", "id"},     {"measurement", "id"},
-    {"winner", "problem_id, device_id, alignment_bytes"}, {"binary", "variant_id"}};
+    {"device", "id"},
+    {"template", "id"},
+    {"variant", "id"},
+    {"problem", "id"},
+    {"session", "id"},
+    {"measurement", "id"},
+    {"winner", "problem_id, device_id, alignment_bytes"},
+    {"binary", "variant_id"}};
 
 // A session that runs is cut here.
 std::string expression(std::string_view table, const std::string& column) {
   if (table == "session" && column == "state") return "iif(state = 'running', 'interrupted', state)";
   if (table == "session" && column == "ended_at") {
-    return "coalesce(ended_at, (SELECT max(measured_at) FROM measurement m WHERE m.session_id = session.id), started_at)";
+    return "coalesce(ended_at, (SELECT max(measured_at) FROM measurement m WHERE m.session_id = session.id), "
+           "started_at)";
   }
   return table == "session" && column == "process" ? "NULL" : '"' + column + '"';
 }
@@ -55,9 +61,12 @@ int allow_data_only(void*, int action, const char* first_word, const char*, cons
     case SQLITE_ATTACH:
     case SQLITE_DETACH:
     case SQLITE_CREATE_VTABLE:
-    case SQLITE_DELETE: return SQLITE_DENY;
-    case SQLITE_PRAGMA: return word == "user_version" || word == "application_id" ? SQLITE_OK : SQLITE_DENY;
-    default: return SQLITE_OK;
+    case SQLITE_DELETE:
+      return SQLITE_DENY;
+    case SQLITE_PRAGMA:
+      return word == "user_version" || word == "application_id" ? SQLITE_OK : SQLITE_DENY;
+    default:
+      return SQLITE_OK;
   }
 }
 
@@ -74,12 +83,15 @@ void check_source(const Database& source) {
 void Store::write_text(std::ostream& out, Blobs blobs) const {
   Transaction transaction(*database_, Transaction::Kind::read);
   const auto pragma = [&](const char* name) {
-    out << "PRAGMA " << name << " = " << *first<std::int64_t>(*database_, std::string("PRAGMA ") + name) << ";\n";
+    out << "PRAGMA " << name << " = " << *first<std::int64_t>(*database_, std::string("PRAGMA ") + name)
+        << ";\n";
   };
   out << "-- A Tunesmith database as text.\nBEGIN;\n";
   pragma("application_id");
   pragma("user_version");
-  Statement objects(*database_, "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' ORDER BY rowid");
+  Statement objects(
+      *database_,
+      "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' ORDER BY rowid");
   while (objects.step()) {
     std::string sql;
     objects >> sql;
@@ -91,7 +103,8 @@ void Store::write_text(std::ostream& out, Blobs blobs) const {
   }
   out << "COMMIT;\n" << std::flush;
   if (!out) {
-    throw StoreError("The database " + path().string() + " could not be written as text: the output failed, as it does " +
+    throw StoreError("The database " + path().string() +
+                     " could not be written as text: the output failed, as it does " +
                      "where the disk is full.");
   }
 }
@@ -128,8 +141,8 @@ MergeReport Store::merge(Database source) {
   const auto version = *first<std::int64_t>(source, "PRAGMA user_version");
   const auto known_version = static_cast<std::int64_t>(options_.migrations.size()) + 1;
   if (application != 1414745428 || version < 1 || version > known_version) {
-    throw StoreError("The database " + source.name().string() + " is not Tunesmith's, or is newer than this program. " +
-                     "Nothing was taken from it.");
+    throw StoreError("The database " + source.name().string() +
+                     " is not Tunesmith's, or is newer than this program. " + "Nothing was taken from it.");
   }
   migrate(source);
   check_source(source);
@@ -207,18 +220,20 @@ MergeReport Store::merge(Database source) {
   };
   std::vector<Candidate> candidates;
   {
-    Statement rows(*database_,
-                   "SELECT o.id, w.alignment_bytes, w.since FROM source.winner w "
-                   "JOIN source.measurement m ON m.id = w.measurement_id JOIN session_map s ON s.theirs = m.session_id "
-                   "JOIN main.measurement o ON o.session_id = s.ours AND o.sequence = m.sequence "
-                   "ORDER BY w.problem_id, w.device_id, w.alignment_bytes");
+    Statement rows(
+        *database_,
+        "SELECT o.id, w.alignment_bytes, w.since FROM source.winner w "
+        "JOIN source.measurement m ON m.id = w.measurement_id JOIN session_map s ON s.theirs = m.session_id "
+        "JOIN main.measurement o ON o.session_id = s.ours AND o.sequence = m.sequence "
+        "ORDER BY w.problem_id, w.device_id, w.alignment_bytes");
     while (rows.step()) {
       Candidate& c = candidates.emplace_back();
       rows >> c.measurement >> c.alignment_bytes >> c.since;
     }
   }
   for (const auto& c : candidates) {
-    ++(choose(c.measurement, c.alignment_bytes, false, c.since).taken ? report.winners_taken : report.winners_kept);
+    ++(choose(c.measurement, c.alignment_bytes, false, c.since).taken ? report.winners_taken
+                                                                      : report.winners_kept);
   }
   // A binary that came with a winner that did not win here.
   database_->exec(R"(

@@ -136,7 +136,9 @@ struct Ids {
   }
 };
 
-inline std::vector<std::byte> blob() { return {std::byte{0}, std::byte{0x7f}, std::byte{'E'}, std::byte{0xff}}; }
+inline std::vector<std::byte> blob() {
+  return {std::byte{0}, std::byte{0x7f}, std::byte{'E'}, std::byte{0xff}};
+}
 
 // A database with something of everything.
 inline Ids populate(Store& store) {
@@ -149,8 +151,8 @@ inline Ids populate(Store& store) {
   store.put_binary({.variant_id = fast, .toolchain = "nvrtc 12.9", .hash = "h", .bytes = blob()});
   store.record(ids.ok(ids.variant(store, "slow"), 200));
   int index = 0;
-  for (const char* verdict :
-       {"compile_error", "resource_limit", "launch_error", "wrong_result", "out_of_bounds", "timeout", "crash"}) {
+  for (const char* verdict : {"compile_error", "resource_limit", "launch_error", "wrong_result",
+                              "out_of_bounds", "timeout", "crash"}) {
     store.record(ids.failed(ids.variant(store, "bad" + std::to_string(index++)), verdict));
   }
   return ids;

@@ -18,7 +18,8 @@ TEST_F(StoreTest, MakesFolderAndFileWithTheDocumentedSettings) {
   EXPECT_EQ(sql(path, "PRAGMA journal_mode"), "wal");
   EXPECT_EQ(sql(path, "PRAGMA user_version"), "1");
   EXPECT_EQ(sql(path, "PRAGMA integrity_check"), "ok");
-  EXPECT_EQ(sql(path, "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE '%STRICT'"), "0");
+  EXPECT_EQ(sql(path, "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE '%STRICT'"),
+            "0");
 }
 
 TEST_F(StoreTest, DefaultPathFollowsTheEnvironment) {
@@ -56,7 +57,8 @@ TEST_F(StoreTest, TheSameFactsHaveTheSameId) {
                                    .compiled_in = "",
                                    .entry = ""}),
             variant);
-  EXPECT_EQ(store.id_of(ProblemRow{.op = "conv2d", .text = "batch=1 height=1000 width=2000 dtype=f32"}), ids.problem);
+  EXPECT_EQ(store.id_of(ProblemRow{.op = "conv2d", .text = "batch=1 height=1000 width=2000 dtype=f32"}),
+            ids.problem);
 }
 
 TEST_F(StoreTest, EveryFieldComesBack) {
@@ -70,7 +72,8 @@ TEST_F(StoreTest, EveryFieldComesBack) {
   const auto& r = rows[0];
   EXPECT_EQ(r.measurement_id, id);
   EXPECT_EQ(r.session_id, ids.session);
-  EXPECT_EQ(r.op + '|' + r.device + '|' + r.problem, "conv2d|Test GPU|batch=1 height=1000 width=2000 dtype=f32");
+  EXPECT_EQ(r.op + '|' + r.device + '|' + r.problem,
+            "conv2d|Test GPU|batch=1 height=1000 width=2000 dtype=f32");
   EXPECT_EQ(r.template_name + '|' + r.config + '|' + r.compiled_in, "conv2d_tiled|BLOCK_X=v|dtype=f32");
   EXPECT_EQ(r.target + '|' + r.source_hash, "sm_90a|v");
   EXPECT_TRUE(r.is_base);
@@ -115,7 +118,8 @@ TEST_F(StoreTest, MeasurementsAreAppendOnlyAndRefuseWhatIsNotOne) {
   const auto ids = populate(store);
   sqlite3* other = nullptr;
   sqlite3_open(file().c_str(), &other);
-  EXPECT_NE(sqlite3_exec(other, "UPDATE measurement SET median_us = 1", nullptr, nullptr, nullptr), SQLITE_OK);
+  EXPECT_NE(sqlite3_exec(other, "UPDATE measurement SET median_us = 1", nullptr, nullptr, nullptr),
+            SQLITE_OK);
   EXPECT_STREQ(sqlite3_errmsg(other), "a measurement is never changed: record a new one");
   EXPECT_NE(sqlite3_exec(other, "DELETE FROM measurement", nullptr, nullptr, nullptr), SQLITE_OK);
   sqlite3_close(other);
@@ -123,7 +127,8 @@ TEST_F(StoreTest, MeasurementsAreAppendOnlyAndRefuseWhatIsNotOne) {
   const auto variant = ids.variant(store, "v");
   auto unexplained = ids.failed(variant, "crash");
   unexplained.reason = "";
-  EXPECT_THAT(error_of([&] { store.record(unexplained); }), testing::HasSubstr("a verdict other than ok has a reason"));
+  EXPECT_THAT(error_of([&] { store.record(unexplained); }),
+              testing::HasSubstr("a verdict other than ok has a reason"));
   EXPECT_THAT(error_of([&] { store.record(ids.ok(variant, std::nan(""))); }),
               testing::HasSubstr("an ok measurement has a median above 0"));
   EXPECT_THROW(store.record(ids.failed(variant, "good")), StoreError);
