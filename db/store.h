@@ -100,7 +100,7 @@ struct MeasurementRow {
 struct SourceKey {
   std::string target{};
   std::string source_hash{};
-  auto operator<=>(const SourceKey&) const = default;
+  auto operator<=>(const SourceKey&) const = default;  // NOLINT(modernize-use-nullptr): a false alarm
 };
 
 struct KnownVerdict {

@@ -48,7 +48,7 @@ TEST_F(FaultTest, ADamagedFileIsLeftAsItIs) {
               HasSubstr("damaged"));
   EXPECT_EQ(bytes_of(file()), before);
 
-  std::filesystem::resize_file(file(), 3 * 4096);
+  std::filesystem::resize_file(file(), 12288);
   EXPECT_THAT(error_of([&] { Store::open(file(), Mode::create); }), HasSubstr("damaged"));
 }
 

@@ -1,8 +1,8 @@
-#include <signal.h>
 #include <sys/wait.h>
 
 #include <atomic>
 #include <cmath>
+#include <csignal>
 #include <thread>
 
 #include "fixture.h"
@@ -226,6 +226,7 @@ TEST_F(StoreTest, TwoWritersWithShortCommitsWaitForEachOther) {
 
 TEST_F(StoreTest, ManyMayCreateTheFileAtOnce) {
   std::vector<std::thread> threads;
+  threads.reserve(4);
   std::atomic<int> opened = 0;
   for (int i = 0; i < 4; ++i) {
     threads.emplace_back([&] {
