@@ -26,7 +26,8 @@ TEST_F(StoreTest, DefaultPathFollowsTheEnvironment) {
   const auto set = [](const char* name, const char* value) {
     value == nullptr ? unsetenv(name) : setenv(name, value, 1);
   };
-  const std::string home = std::getenv("HOME") == nullptr ? "" : std::getenv("HOME");
+  const char* given = std::getenv("HOME");
+  const std::string home = given == nullptr ? "" : given;
   set("TUNESMITH_DB", "/x/my.db");
   EXPECT_EQ(default_database_path(), "/x/my.db");
   set("TUNESMITH_DB", nullptr);
