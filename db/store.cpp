@@ -1,3 +1,4 @@
+// What the tables mean: opening, recording, choosing winners, reading. transfer.cpp moves rows between files.
 #include "db/store.h"
 
 #include <unistd.h>
