@@ -3,6 +3,7 @@
 
 #include "common/async_copy.cuh"
 #include "common/integer.cuh"
+#include "common/overlap.cuh"
 #include "common/vector.cuh"
 
 // Everything below is a correlation: a convolution is one with the mask turned by half a turn, whose centre, where a
@@ -27,16 +28,13 @@ constexpr bool one_segment = segment == mask_width;
 static_assert(OUT_X % VECTOR == 0, "a row of outputs is stored in whole vectors");
 
 // --- The image in shared memory -------------------------------------------------------------------------------------
-// A row is loaded from `before` columns before the tile on, which keeps vectors aligned; the tile's first sample,
-// `left` before it, is stored at `origin`, which is a multiple of 16 bytes so that windows are read in wide accesses.
+// A row is loaded from `before` columns before the tile on, which keeps vectors aligned in both memories; with VECTOR=4
+// copies are few, with the largest VECTOR that divides `left` no sample is read from shared memory in vain.
 constexpr int before = round_up(left, VECTOR);
-constexpr int origin = round_up(before - left, lanes);
-constexpr int first_position = origin - (before - left);
 constexpr int staged_rows = tile_height + mask_height - 1;
 constexpr int staged_vectors = ceil_divide(before - left + tile_width + mask_width - 1, VECTOR);
-constexpr int part = alignment_of(first_position, smaller(VECTOR, lanes));  // elements that one store can take
-constexpr int used_width =
-    round_up(larger(first_position + staged_vectors * VECTOR, origin + tile_width + mask_width - 1), lanes);
+constexpr int part = smaller(VECTOR, lanes);  // elements that one store can take
+constexpr int used_width = round_up(larger(staged_vectors * VECTOR, before - left + tile_width + mask_width - 1), lanes);
 
 // Threads whose rows of outputs are longer than 16 bytes would meet in the same banks: `padded` leaves out 16 bytes
 // after each 128. Shorter rows meet only across the block's rows, for which it widens the pitch.
@@ -98,56 +96,54 @@ __device__ __forceinline__ void read_weights(T (&row)[round_up(TAPS, lanes)], co
 struct Place {
   const T* samples;  // the first sample that the thread needs, in global or shared memory
   T* outputs;
-  int column, row;  // of that first sample; only where the image is not staged
+  int column, row;  // of that first sample
   int x, y;         // of the thread's first output
   int height, width;
   int position;  // of the first sample in its shared row
 };
 
-// The samples of one image row under OUT_X outputs and TAPS columns of the mask.
+// The samples of one image row under OUT_X outputs and TAPS columns of the mask: those in [first, last).
 template <int TAPS>
 struct Window {
   static constexpr int step = staged ? alignment_of(OUT_X, lanes) : VECTOR;
-  static constexpr int first = staged ? 0 : before - left;
+  static constexpr int first = before - left;
   static constexpr int last = first + OUT_X + TAPS - 1;
   T sample[round_up(last, step)];
 };
 
+// Reads the samples [from, to) of the `step` at `source`, which is aligned to a vector of that many.
+template <int step>
+__device__ __forceinline__ void read_part(T* samples, const T* source, int from, int to) {
+  if (to - from == 1) {
+    samples[from] = source[from];
+  } else if (to - from == 2 && from % 2 == 0 && step == 4) {
+    const Vector<T, 2> vector = load_vector<2>(source + from);
+    samples[from] = vector.element[0];
+    samples[from + 1] = vector.element[1];
+  } else {
+    const Vector<T, step> vector = load_vector<step>(source);
+#pragma unroll
+    for (int e = 0; e < step; ++e) samples[e] = vector.element[e];
+  }
+}
+
 template <int TAPS, bool INSIDE>
 __device__ __forceinline__ void read_window(Window<TAPS>& window, const Place& place, int r, int j) {
   constexpr int step = Window<TAPS>::step;
-  if constexpr (staged) {
-    const T* row = place.samples + r * pitch;
+  const T* row = place.samples + (staged ? r * pitch : static_cast<long long>(r) * place.width + j);
+  const bool row_inside = INSIDE || static_cast<unsigned>(place.row + r) < static_cast<unsigned>(place.height);
 #pragma unroll
-    for (int c = 0; c < Window<TAPS>::last; c += step) {
-      const Vector<T, step> vector = load_vector<step>(row + place_of(place.position + j + c));
-#pragma unroll
-      for (int e = 0; e < step; ++e) window.sample[c + e] = vector.element[e];
-    }
-  } else {
-    const T* row = place.samples + static_cast<long long>(r) * place.width + j;
-    const bool row_inside = INSIDE || static_cast<unsigned>(place.row + r) < static_cast<unsigned>(place.height);
-#pragma unroll
-    for (int c = 0; c < Window<TAPS>::last; c += step) {
+  for (int c = Window<TAPS>::first / step * step; c < Window<TAPS>::last; c += step) {
+    const int from = larger(Window<TAPS>::first - c, 0);
+    const int to = smaller(Window<TAPS>::last - c, step);
+    if constexpr (staged) {
+      read_part<step>(window.sample + c, row + place_of(place.position + j + c), from, to);
+    } else if (INSIDE || (row_inside && static_cast<unsigned>(place.column + j + c) < static_cast<unsigned>(place.width))) {
       // The width is a multiple of VECTOR, so a vector is inside as a whole or not at all.
-      const int from = larger(Window<TAPS>::first - c, 0);
-      const int to = smaller(Window<TAPS>::last - c, step);
-      if (INSIDE || (row_inside && static_cast<unsigned>(place.column + j + c) < static_cast<unsigned>(place.width))) {
-        if (to - from == 1) {
-          window.sample[c + from] = row[c + from];
-        } else if (to - from == 2 && from % 2 == 0 && step == 4) {
-          const Vector<T, 2> vector = load_vector<2>(row + c + from);
-          window.sample[c + from] = vector.element[0];
-          window.sample[c + from + 1] = vector.element[1];
-        } else {
-          const Vector<T, step> vector = load_vector<step>(row + c);
+      read_part<step>(window.sample + c, row + c, from, to);
+    } else {
 #pragma unroll
-          for (int e = 0; e < step; ++e) window.sample[c + e] = vector.element[e];
-        }
-      } else {
-#pragma unroll
-        for (int e = 0; e < step; ++e) window.sample[c + e] = 0;
-      }
+      for (int e = 0; e < step; ++e) window.sample[c + e] = 0;
     }
   }
 }
@@ -295,20 +291,28 @@ __device__ __forceinline__ void stage_mask(T* to, const T* __restrict__ mask) {
   }
 }
 
-// `image` is the first sample of the batch's image; the tile's first output is at (x, y).
+// `image` is the first sample of the batch's image; the tile's first output is at (x, y). INSIDE: so is all that the
+// tile needs. A thread steps through the tile's vectors without a division; a row's bytes are a 32-bit number.
+template <bool INSIDE>
 __device__ __forceinline__ void stage_image(T* to, const T* __restrict__ image, int x, int y, int height, int width) {
+  constexpr int vectors = staged_rows * staged_vectors;
   const int thread = threadIdx.y * BLOCK_X + threadIdx.x;
   const T* corner = image + static_cast<long long>(y - top) * width + (x - before);
-#pragma unroll(smaller(ceil_divide(staged_rows* staged_vectors, threads), 8))
-  for (int n = thread; n < staged_rows * staged_vectors; n += threads) {
-    const int r = n / staged_vectors, c = n % staged_vectors * VECTOR;
-    const bool inside = static_cast<unsigned>(y - top + r) < static_cast<unsigned>(height) &&
-                        static_cast<unsigned>(x - before + c) < static_cast<unsigned>(width);
-    const T* from = inside ? corner + static_cast<long long>(r) * width + c : image;
+  const unsigned row_bytes = width * static_cast<unsigned>(sizeof(T));
+  int r = thread / staged_vectors, c = thread % staged_vectors;
+#pragma unroll(smaller(ceil_divide(vectors, threads), 8))
+  for (int n = thread; n < vectors; n += threads) {
+    const T* from = reinterpret_cast<const T*>(reinterpret_cast<const char*>(corner) +
+                                               static_cast<unsigned long long>(static_cast<unsigned>(r)) * row_bytes) +
+                    c * VECTOR;
+    const bool inside =
+        INSIDE || (static_cast<unsigned>(y - top + r) < static_cast<unsigned>(height) &&
+                   static_cast<unsigned>(x - before + c * VECTOR) < static_cast<unsigned>(width));
+    T* row = to + r * pitch;
     if constexpr (COPY == Copy::async) {
 #pragma unroll
       for (int p = 0; p < VECTOR; p += part) {
-        copy_async<part>(to + r * pitch + place_of(first_position + c + p), from + (inside ? p : 0), inside);
+        copy_async<part>(row + place_of(c * VECTOR + p), inside ? from + p : image, inside);
       }
     } else {
       Vector<T, VECTOR> vector;
@@ -320,8 +324,14 @@ __device__ __forceinline__ void stage_image(T* to, const T* __restrict__ image, 
         Vector<T, part> piece;
 #pragma unroll
         for (int e = 0; e < part; ++e) piece.element[e] = vector.element[p + e];
-        store_vector<part>(to + r * pitch + place_of(first_position + c + p), piece);
+        store_vector<part>(row + place_of(c * VECTOR + p), piece);
       }
+    }
+    r += threads / staged_vectors;
+    c += threads % staged_vectors;
+    if (c >= staged_vectors) {
+      c -= staged_vectors;
+      ++r;
     }
   }
 }
@@ -336,6 +346,10 @@ extern "C" __global__ void __launch_bounds__(threads, MIN_BLOCKS)
   T* memory = in_static ? &fixed_memory[0].element[0] : dynamic_memory;
   T* tile = memory + mask_elements;
 
+  if constexpr (START == Start::overlapped) {
+    let_next_start();
+    wait_for_previous();
+  }
   Weights weights;
   weights.source = mask_staged ? memory : mask;
   if constexpr (mask_staged) stage_mask(memory, mask);
@@ -347,7 +361,7 @@ extern "C" __global__ void __launch_bounds__(threads, MIN_BLOCKS)
   Place place;
   place.height = height;
   place.width = width;
-  place.position = origin + threadIdx.x * OUT_X;
+  place.position = threadIdx.x * OUT_X;
   const int tile_x = blockIdx.x * tile_width;
   place.x = tile_x + threadIdx.x * OUT_X;
   const int tiles_y = (height + tile_height - 1) / tile_height;
@@ -355,16 +369,22 @@ extern "C" __global__ void __launch_bounds__(threads, MIN_BLOCKS)
   for (int b = blockIdx.z; b < batch; b += gridDim.z) {
     for (int t = blockIdx.y; t < tiles_y; t += gridDim.y) {
       const int tile_y = t * tile_height;
+      const bool inside = tile_x >= before && tile_y >= top && tile_x - before + staged_vectors * VECTOR <= width &&
+                          tile_y - top + staged_rows <= height;
       const long long batch_base = static_cast<long long>(b) * height * width;
       place.y = tile_y + threadIdx.y * OUT_Y;
+      place.column = place.x - before;
+      place.row = place.y - top;
       place.outputs = output + batch_base + static_cast<long long>(place.y) * width + place.x;
       if constexpr (staged) {
         if (!first) __syncthreads();  // the tile before is still being read
-        stage_image(tile, image + batch_base, tile_x, tile_y, height, width);
+        if (inside) {
+          stage_image<true>(tile, image + batch_base, tile_x, tile_y, height, width);
+        } else {
+          stage_image<false>(tile, image + batch_base, tile_x, tile_y, height, width);
+        }
         place.samples = tile + threadIdx.y * OUT_Y * pitch;
       } else {
-        place.column = place.x - before;
-        place.row = place.y - top;
         place.samples = image + batch_base + static_cast<long long>(place.row) * width + place.column;
       }
       if constexpr (staged || mask_staged) {
@@ -376,15 +396,10 @@ extern "C" __global__ void __launch_bounds__(threads, MIN_BLOCKS)
       first = false;
       if constexpr (staged) {
         compute<false>(place, weights);
+      } else if (inside) {
+        compute<true>(place, weights);
       } else {
-        const bool inside = tile_x >= before && tile_y >= top &&
-                            tile_x - before + staged_vectors * VECTOR <= width &&
-                            tile_y - top + staged_rows <= height;
-        if (inside) {
-          compute<true>(place, weights);
-        } else {
-          compute<false>(place, weights);
-        }
+        compute<false>(place, weights);
       }
     }
   }
