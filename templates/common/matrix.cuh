@@ -18,17 +18,24 @@ __device__ __forceinline__ void load_matrices(unsigned (&matrix)[4], unsigned sh
                : "r"(shared_address));
 }
 
-// sum (16x8) += a (16x16) * b (16x8): a in quarters, rows 0-7 and 8-15 of columns 0-7, then of columns 8-15.
-__device__ __forceinline__ void multiply_add_16(float (&sum)[4], unsigned a0, unsigned a1, unsigned a2, unsigned a3,
-                                                unsigned b0, unsigned b1) {
+// sum (16x8) += a (16x16) * b (16x8). The quarters of a: rows 0-7 and 8-15 of columns 0-7, then of columns 8-15.
+__device__ __forceinline__ void multiply_add(float (&sum)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
   asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
       "{%0, %1, %2, %3};"
       : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
-      : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+
+// sum (16x8) = a (16x16) * b (16x8).
+__device__ __forceinline__ void multiply(float (&sum)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
+  asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+      "{%10, %10, %10, %10};"
+      : "=f"(sum[0]), "=f"(sum[1]), "=f"(sum[2]), "=f"(sum[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1), "f"(0.0f));
 }
 
 // sum (16x8) += a (16x8) * b (8x8).
-__device__ __forceinline__ void multiply_add_8(float (&sum)[4], unsigned a0, unsigned a1, unsigned b0) {
+__device__ __forceinline__ void multiply_add(float (&sum)[4], unsigned a0, unsigned a1, unsigned b0) {
   asm("mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
       : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
       : "r"(a0), "r"(a1), "r"(b0));

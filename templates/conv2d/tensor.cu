@@ -111,59 +111,65 @@ __device__ __forceinline__ bool stage_image(unsigned* to, const float* __restric
   return good;
 }
 
+constexpr int pairs = steps / 2;  // products over 16 columns; an odd step is one over 8
+
 struct Warp {
-  const unsigned* weights;   // this lane's first pair of mask row 0
-  unsigned samples;          // shared address of the warp's first staged row
-  unsigned offsets[steps];   // of the matrix rows that this lane names, in bytes
+  const unsigned* weights;  // this lane's first pair of mask row 0
+  // Shared addresses of the matrix rows that this lane names in the warp's first staged row: the first matrices of a
+  // product over 16 columns, and those of the last 8 columns.
+  unsigned samples, last_samples;
 };
 
-// The pixels of one image row: matrix i is the one with columns from 8 (i % steps) on, of rows 0-7, 8-15, 16-23 and
-// 24-31 for i / steps = 0 to 3.
+// The pixels of one image row as products take them, in the registers' order, for 16 blocks of 8 outputs and the next.
 struct Samples {
-  unsigned high[4 * steps], middle[4 * steps];
+  unsigned wide[2][pairs][4];
+  unsigned last[4];  // rows 0-7 and 8-15 for the first 16 blocks, then for the next
 };
 
-__device__ __forceinline__ void read_samples(Samples& samples, const Warp& warp, int r) {
+__device__ __forceinline__ void read_samples(Samples& samples, const Warp& warp, int offset) {
 #pragma unroll
-  for (int q = 0; q < steps; ++q) {
-    const unsigned address = warp.samples + r * row_units * 16 + warp.offsets[q];
-    unsigned matrix[4];
-    load_matrices(matrix, address);
+  for (int half = 0; half < 2; ++half) {
 #pragma unroll
-    for (int e = 0; e < 4; ++e) samples.high[4 * q + e] = matrix[e];
-    load_matrices(matrix, address + plane_words * 4);
-#pragma unroll
-    for (int e = 0; e < 4; ++e) samples.middle[4 * q + e] = matrix[e];
+    for (int p = 0; p < pairs; ++p) {
+      load_matrices(samples.wide[half][p], warp.samples + offset + (half * 16 + p * 2) * 16);
+    }
   }
+  if constexpr (steps % 2 == 1) load_matrices(samples.last, warp.last_samples + offset);
 }
 
-// sum += a * b over all steps, for the rows of A from 16 * half on.
-__device__ __forceinline__ void add_product(float (&sum)[4], const unsigned (&a)[4 * steps],
-                                            const unsigned (&b)[steps], int half) {
-  const int upper = 2 * half * steps, lower = (2 * half + 1) * steps;
-#pragma unroll
-  for (int s = 0; s + 1 < steps; s += 2) {
-    multiply_add_16(sum, a[upper + s], a[lower + s], a[upper + s + 1], a[lower + s + 1], b[s], b[s + 1]);
-  }
-  if constexpr (steps % 2 == 1) multiply_add_8(sum, a[upper + steps - 1], a[lower + steps - 1], b[steps - 1]);
-}
-
-// Adds mask row i, applied to `samples`, to one row of outputs.
-__device__ __forceinline__ void add_mask_row(float (&sum)[2][4], const Samples& samples, const Warp& warp, int i) {
-  unsigned high[steps], middle[steps];
+// Adds mask row i, applied to the samples, to one row of outputs.
+__device__ __forceinline__ void add_mask_row(float (&sum)[2][4], const Samples& high, const Samples& middle,
+                                             const Warp& warp, int i) {
+  unsigned high_weights[steps], middle_weights[steps];
 #pragma unroll
   for (int s = 0; s < steps; ++s) {
-    high[s] = warp.weights[2 * i * weight_pairs + 8 * s];
-    middle[s] = warp.weights[(2 * i + 1) * weight_pairs + 8 * s];
+    high_weights[s] = warp.weights[2 * i * weight_pairs + 8 * s];
+    middle_weights[s] = warp.weights[(2 * i + 1) * weight_pairs + 8 * s];
+  }
+  float small[2][4];
+#pragma unroll
+  for (int p = 0; p < pairs; ++p) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const unsigned h0 = high_weights[2 * p], h1 = high_weights[2 * p + 1];
+      if (p == 0) {
+        multiply(small[half], middle.wide[half][p], h0, h1);
+      } else {
+        multiply_add(small[half], middle.wide[half][p], h0, h1);
+      }
+      multiply_add(sum[half], high.wide[half][p], h0, h1);
+      multiply_add(small[half], high.wide[half][p], middle_weights[2 * p], middle_weights[2 * p + 1]);
+    }
   }
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
-    float small[4] = {0, 0, 0, 0};
-    add_product(small, samples.middle, high, half);
-    add_product(small, samples.high, middle, half);
-    add_product(sum[half], samples.high, high, half);
+    if constexpr (steps % 2 == 1) {
+      multiply_add(small[half], middle.last[2 * half], middle.last[2 * half + 1], high_weights[steps - 1]);
+      multiply_add(sum[half], high.last[2 * half], high.last[2 * half + 1], high_weights[steps - 1]);
+      multiply_add(small[half], high.last[2 * half], high.last[2 * half + 1], middle_weights[steps - 1]);
+    }
 #pragma unroll
-    for (int e = 0; e < 4; ++e) sum[half][e] += small[e];
+    for (int e = 0; e < 4; ++e) sum[half][e] += small[half][e];
   }
 }
 
@@ -195,13 +201,11 @@ extern "C" __global__ void __launch_bounds__(threads, MIN_BLOCKS)
 
   Warp warp;
   warp.weights = memory + (lane % 4 * 2 - lane / 4 + 7);
-  warp.samples =
-      static_cast<unsigned>(__cvta_generic_to_shared(memory + weight_words)) + warp_y * ROWS * row_units * 16;
-#pragma unroll
-  for (int q = 0; q < steps; ++q) {
-    const int i = 4 * q + lane / 8;
-    warp.offsets[q] = (warp_x * warp_width / 8 + i / steps * 8 + i % steps + lane % 8) * 16;
-  }
+  const unsigned corner = static_cast<unsigned>(__cvta_generic_to_shared(memory + weight_words)) +
+                          (warp_y * ROWS * row_units + warp_x * warp_width / 8 + lane % 8) * 16;
+  const int matrix = lane / 8;
+  warp.samples = corner + (matrix % 2 * 8 + matrix / 2) * 16;
+  warp.last_samples = corner + (matrix / 2 * 16 + matrix % 2 * 8 + steps - 1) * 16;
 
   const int x = blockIdx.x * tile_width;
   const int tiles_y = (height + tile_height - 1) / tile_height;
@@ -230,15 +234,16 @@ extern "C" __global__ void __launch_bounds__(threads, MIN_BLOCKS)
       constexpr int full_end = mask_height >= ROWS ? mask_height : rows;
 #pragma unroll 1
       for (int r = 0; r < rows; ++r) {
-        Samples samples;
-        read_samples(samples, warp, r);
+        Samples high, middle;
+        read_samples(high, warp, r * row_units * 16);
+        read_samples(middle, warp, r * row_units * 16 + plane_words * 4);
         if (r >= full_begin && r < full_end) {
 #pragma unroll
-          for (int o = 0; o < ROWS; ++o) add_mask_row(sum[o], samples, warp, r - o);
+          for (int o = 0; o < ROWS; ++o) add_mask_row(sum[o], high, middle, warp, r - o);
         } else {
 #pragma unroll
           for (int o = 0; o < ROWS; ++o) {
-            if (r - o >= 0 && r - o < mask_height) add_mask_row(sum[o], samples, warp, r - o);
+            if (r - o >= 0 && r - o < mask_height) add_mask_row(sum[o], high, middle, warp, r - o);
           }
         }
       }
