@@ -1,0 +1,251 @@
+// Out of a database and into another: SQL text, and merging.
+#include <istream>
+#include <ostream>
+#include <utility>
+
+#include "db/sqlite.h"
+#include "db/store.h"
+
+namespace tunesmith {
+namespace {
+
+using sqlite::Database;
+using sqlite::first;
+using sqlite::Statement;
+using sqlite::Transaction;
+
+struct Table {
+  const char* name;
+  const char* order;
+};
+constexpr Table tables[] = {  // a row points only to tables before its own
+    {"device", "id"},
+    {"template", "id"},
+    {"variant", "id"},
+    {"problem", "id"},
+    {"session", "id"},
+    {"measurement", "id"},
+    {"winner", "problem_id, device_id, alignment_bytes"},
+    {"binary", "variant_id"}};
+
+// A session that runs is cut here.
+std::string expression(std::string_view table, const std::string& column) {
+  if (table == "session" && column == "state") return "iif(state = 'running', 'interrupted', state)";
+  if (table == "session" && column == "ended_at") {
+    return "coalesce(ended_at, (SELECT max(measured_at) FROM measurement m WHERE m.session_id = session.id), "
+           "started_at)";
+  }
+  return table == "session" && column == "process" ? "NULL" : '"' + column + '"';
+}
+
+void write_rows(std::ostream& out, const Database& database, const Table& table) {
+  std::string values;
+  Statement columns(database, "SELECT name FROM pragma_table_info(?) ORDER BY cid", table.name);
+  while (columns.step()) {
+    std::string column;
+    columns >> column;
+    values += (values.empty() ? "" : " || ',' || ") + ("quote(" + expression(table.name, column) + ")");
+  }
+  Statement rows(database, "SELECT " + values + " FROM " + table.name + " ORDER BY " + table.order);
+  while (rows.step()) {
+    std::string row;
+    rows >> row;
+    out << "INSERT INTO " << table.name << " VALUES(" << row << ");\n";
+  }
+}
+
+// A text from elsewhere may make tables and rows, and nothing else.
+int allow_data_only(void*, int action, const char* first_word, const char*, const char*, const char*) {
+  const std::string_view word = first_word == nullptr ? "" : first_word;
+  switch (action) {
+    case SQLITE_ATTACH:
+    case SQLITE_DETACH:
+    case SQLITE_CREATE_VTABLE:
+    case SQLITE_DELETE:
+      return SQLITE_DENY;
+    case SQLITE_PRAGMA:
+      return word == "user_version" || word == "application_id" ? SQLITE_OK : SQLITE_DENY;
+    default:
+      return SQLITE_OK;
+  }
+}
+
+void check_source(const Database& source) {
+  if (first<std::string>(source, "PRAGMA quick_check(1)") != "ok") source.fail(SQLITE_CORRUPT);
+  if (first<std::string>(source, "PRAGMA foreign_key_check")) {
+    throw StoreError("The database " + source.name().string() +
+                     " has rows that point to none. Nothing was taken from it: restore a copy.");
+  }
+}
+
+}  // namespace
+
+void Store::write_text(std::ostream& out, Blobs blobs) const {
+  Transaction transaction(*database_, Transaction::Kind::read);
+  const auto pragma = [&](const char* name) {
+    out << "PRAGMA " << name << " = " << *first<std::int64_t>(*database_, std::string("PRAGMA ") + name)
+        << ";\n";
+  };
+  out << "-- A Tunesmith database as text.\nBEGIN;\n";
+  pragma("application_id");
+  pragma("user_version");
+  Statement objects(
+      *database_,
+      "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' ORDER BY rowid");
+  while (objects.step()) {
+    std::string sql;
+    objects >> sql;
+    out << sql << ";\n";
+  }
+  for (const Table& table : tables) {
+    if (std::string_view(table.name) == "binary" && blobs == Blobs::omit) continue;
+    write_rows(out, *database_, table);
+  }
+  out << "COMMIT;\n" << std::flush;
+  if (!out) {
+    throw StoreError("The database " + path().string() +
+                     " could not be written as text: the output failed, as it does " +
+                     "where the disk is full.");
+  }
+}
+
+MergeReport Store::read_text(std::istream& in) {
+  Database source = Database::in_memory("given as text");
+  sqlite3_set_authorizer(source.handle(), allow_data_only, nullptr);
+  std::string statement;
+  for (std::string line; std::getline(in, line);) {
+    statement += line;
+    statement += '\n';
+    if (line.empty() || line.back() != ';' || sqlite3_complete(statement.c_str()) == 0) continue;
+    source.exec(statement);
+    statement.clear();
+  }
+  const bool complete = statement.find_first_not_of(" \n") == std::string::npos;
+  if (!complete || sqlite3_get_autocommit(source.handle()) == 0) {
+    throw StoreError("The database given as text is cut off before its COMMIT. Nothing was taken from it.");
+  }
+  sqlite3_set_authorizer(source.handle(), nullptr, nullptr);
+  return merge(std::move(source));
+}
+
+MergeReport Store::merge_from(const std::filesystem::path& other) {
+  std::error_code ignored;
+  if (std::filesystem::equivalent(other, path(), ignored)) {
+    throw StoreError("The database " + other.string() + " cannot be merged into itself.");
+  }
+  return merge(open(other, Mode::read_only, options_).database_->copy_in_memory());
+}
+
+MergeReport Store::merge(Database source) {
+  const auto application = *first<std::int64_t>(source, "PRAGMA application_id");
+  const auto version = *first<std::int64_t>(source, "PRAGMA user_version");
+  const auto known_version = static_cast<std::int64_t>(options_.migrations.size()) + 1;
+  if (application != 1414745428 || version < 1 || version > known_version) {
+    throw StoreError("The database " + source.name().string() +
+                     " is not Tunesmith's, or is newer than this program. " + "Nothing was taken from it.");
+  }
+  migrate(source);
+  check_source(source);
+  database_->attach_source(source);
+  struct Detach {
+    Database& database;
+    ~Detach() { sqlite3_exec(database.handle(), "DETACH source", nullptr, nullptr, nullptr); }
+  } const detach{*database_};
+
+  MergeReport report;
+  Transaction transaction(*database_, Transaction::Kind::write);
+  const auto count = [this](const char* table) {
+    return *first<std::int64_t>(*database_, std::string("SELECT count(*) FROM main.") + table);
+  };
+  const auto sessions = count("session");
+  const auto measurements = count("measurement");
+  // Every row finds its counterpart by what it says: ids belong to one file.
+  database_->exec(R"(
+    INSERT INTO device (kind, name, target, compute_capability, sm_count, memory_bytes)
+    SELECT kind, name, target, compute_capability, sm_count, memory_bytes FROM source.device
+    WHERE true ORDER BY id ON CONFLICT DO NOTHING;
+    INSERT INTO template (op, name, body_hash)
+    SELECT op, name, body_hash FROM source.template WHERE true ORDER BY id ON CONFLICT DO NOTHING;
+    INSERT INTO problem (op, text)
+    SELECT op, text FROM source.problem WHERE true ORDER BY id ON CONFLICT DO NOTHING;
+
+    CREATE TEMP TABLE device_map AS SELECT s.id AS theirs, d.id AS ours FROM source.device s JOIN main.device d
+      USING (kind, name, target, compute_capability, sm_count, memory_bytes);
+    CREATE TEMP TABLE template_map AS SELECT s.id AS theirs, t.id AS ours FROM source.template s JOIN main.template t
+      USING (op, name, body_hash);
+    CREATE TEMP TABLE problem_map AS SELECT s.id AS theirs, p.id AS ours FROM source.problem s JOIN main.problem p
+      USING (op, text);
+
+    INSERT INTO variant (template_id, target, source_hash, config, compiled_in, entry)
+    SELECT t.ours, v.target, v.source_hash, v.config, v.compiled_in, v.entry
+    FROM source.variant v JOIN template_map t ON t.theirs = v.template_id
+    WHERE true ORDER BY v.id ON CONFLICT DO NOTHING;
+    CREATE TEMP TABLE variant_map AS SELECT s.id AS theirs, v.id AS ours FROM source.variant s JOIN main.variant v
+      USING (target, source_hash);
+
+    -- theirs may have ended since it was last merged; ours that runs is left alone
+    INSERT INTO session (uid, device_id, command, strategy, seed, budget, tunesmith_version, toolchain, driver, host_facts,
+                         state, started_at, ended_at)
+    SELECT s.uid, d.ours, s.command, s.strategy, s.seed, s.budget, s.tunesmith_version, s.toolchain, s.driver, s.host_facts,
+           iif(s.state = 'running', 'interrupted', s.state), s.started_at,
+           coalesce(s.ended_at, (SELECT max(measured_at) FROM source.measurement m WHERE m.session_id = s.id), s.started_at)
+    FROM source.session s JOIN device_map d ON d.theirs = s.device_id
+    WHERE true ORDER BY s.id ON CONFLICT DO UPDATE SET state = excluded.state, ended_at = excluded.ended_at
+    WHERE session.ended_at < excluded.ended_at;
+    CREATE TEMP TABLE session_map AS SELECT s.id AS theirs, o.id AS ours FROM source.session s JOIN main.session o USING (uid);
+
+    INSERT INTO measurement (session_id, sequence, variant_id, problem_id, device_id, is_base, verdict, reason, median_us,
+                             min_us, spread, samples_us, registers, static_shared_bytes, dynamic_shared_bytes, spill_bytes,
+                             max_error, compile_ms, toolchain, driver, measured_at)
+    SELECT s.ours, m.sequence, v.ours, p.ours, d.ours, m.is_base, m.verdict, m.reason, m.median_us,
+           m.min_us, m.spread, m.samples_us, m.registers, m.static_shared_bytes, m.dynamic_shared_bytes, m.spill_bytes,
+           m.max_error, m.compile_ms, m.toolchain, m.driver, m.measured_at
+    FROM source.measurement m JOIN session_map s ON s.theirs = m.session_id JOIN variant_map v ON v.theirs = m.variant_id
+    JOIN problem_map p ON p.theirs = m.problem_id JOIN device_map d ON d.theirs = m.device_id
+    WHERE true ORDER BY m.id ON CONFLICT (session_id, sequence) DO NOTHING;
+
+    INSERT INTO binary (variant_id, toolchain, hash, bytes, made_at)
+    SELECT v.ours, b.toolchain, b.hash, b.bytes, b.made_at
+    FROM source.binary b JOIN variant_map v ON v.theirs = b.variant_id
+    WHERE true ON CONFLICT DO UPDATE SET toolchain = excluded.toolchain, hash = excluded.hash, bytes = excluded.bytes,
+      made_at = excluded.made_at WHERE binary.made_at < excluded.made_at;
+  )");
+  report.sessions = count("session") - sessions;
+  report.measurements = count("measurement") - measurements;
+
+  struct Candidate {
+    std::int64_t measurement = 0;
+    std::int64_t alignment_bytes = 0;
+    std::string since;
+  };
+  std::vector<Candidate> candidates;
+  {
+    Statement rows(
+        *database_,
+        "SELECT o.id, w.alignment_bytes, w.since FROM source.winner w "
+        "JOIN source.measurement m ON m.id = w.measurement_id JOIN session_map s ON s.theirs = m.session_id "
+        "JOIN main.measurement o ON o.session_id = s.ours AND o.sequence = m.sequence "
+        "ORDER BY w.problem_id, w.device_id, w.alignment_bytes");
+    while (rows.step()) {
+      Candidate& c = candidates.emplace_back();
+      rows >> c.measurement >> c.alignment_bytes >> c.since;
+    }
+  }
+  for (const auto& c : candidates) {
+    ++(choose(c.measurement, c.alignment_bytes, false, c.since).taken ? report.winners_taken
+                                                                      : report.winners_kept);
+  }
+  // A binary that came with a winner that did not win here.
+  database_->exec(R"(
+    DELETE FROM main.binary WHERE variant_id IN
+      (SELECT v.ours FROM source.binary b JOIN variant_map v ON v.theirs = b.variant_id)
+      AND NOT EXISTS (SELECT 1 FROM main.winner w JOIN main.measurement m ON m.id = w.measurement_id
+                      WHERE m.variant_id = binary.variant_id);
+    DROP TABLE temp.device_map; DROP TABLE temp.template_map; DROP TABLE temp.problem_map;
+    DROP TABLE temp.variant_map; DROP TABLE temp.session_map;
+  )");
+  transaction.commit();
+  return report;
+}
+
+}  // namespace tunesmith

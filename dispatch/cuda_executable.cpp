@@ -1,0 +1,354 @@
+// Variants on CUDA GPUs, through the static runtime library alone: a program that links this starts where
+// there is no driver, and can say so.
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <fstream>
+
+#include "dispatch/executable.h"
+
+namespace tunesmith {
+namespace {
+
+constexpr std::size_t max_parameters = 64;  ///< of one kernel; so that launch() needs no allocation
+
+std::string words(cudaError_t code) {
+  return std::string(cudaGetErrorName(code)) + ": " + cudaGetErrorString(code);
+}
+
+// Makes `ordinal` the calling thread's device, and puts back the one that was. Where it is already the
+// current one, which is the usual case, that costs one read of a thread-local.
+class DeviceScope {
+ public:
+  explicit DeviceScope(int ordinal) {
+    error_ = cudaGetDevice(&before_);
+    if (error_ == cudaSuccess && before_ != ordinal) {
+      error_ = cudaSetDevice(ordinal);
+      changed_ = error_ == cudaSuccess;
+    }
+  }
+  ~DeviceScope() {
+    // A failure here has no one to tell: the device was current a moment ago.
+    if (changed_) static_cast<void>(cudaSetDevice(before_));
+  }
+  DeviceScope(const DeviceScope&) = delete;
+  DeviceScope& operator=(const DeviceScope&) = delete;
+
+  cudaError_t error() const { return error_; }
+
+ private:
+  int before_ = 0;
+  cudaError_t error_ = cudaSuccess;
+  bool changed_ = false;
+};
+
+void require(cudaError_t code, const std::string& what) {
+  if (code == cudaSuccess) return;
+  static_cast<void>(cudaGetLastError());  // the caller's next check is not to find our error
+  throw LoadError(what + ": " + words(code) + ".");
+}
+
+struct Parameter {
+  enum class Kind { argument, workspace, scalar };
+  Kind kind = Kind::scalar;
+  std::size_t argument = 0;       ///< position in the op's arguments
+  std::int64_t offset_bytes = 0;  ///< into the workspace
+  const void* scalar = nullptr;   ///< inside the work that the executable holds
+};
+
+struct LaunchStep {
+  const void* kernel = nullptr;
+  dim3 grid;
+  dim3 block;
+  std::size_t dynamic_shared_bytes = 0;
+  bool overlaps_previous = false;
+  std::vector<Parameter> parameters;
+};
+
+struct CopyStep {
+  void* to = nullptr;
+  std::size_t argument = 0;
+  std::size_t bytes = 0;
+};
+
+dim3 to_dim3(const Extent& extent) {
+  return {static_cast<unsigned>(extent.x), static_cast<unsigned>(extent.y), static_cast<unsigned>(extent.z)};
+}
+
+class CudaExecutable : public Executable {
+ public:
+  CudaExecutable(const std::string& binary, const std::string& suffix, const Work& work, int ordinal)
+      : work_(work), ordinal_(ordinal) {
+    std::string why_none;
+    const std::vector<DeviceFacts> devices = cuda_devices(why_none);
+    if (ordinal < 0 || static_cast<std::size_t>(ordinal) >= devices.size()) {
+      throw LoadError(
+          "There is no CUDA device " + std::to_string(ordinal) +
+          (devices.empty() ? ". " + why_none : "; there are " + std::to_string(devices.size()) + "."));
+    }
+    const DeviceFacts& device = devices[static_cast<std::size_t>(ordinal)];
+    if (const auto why = exceeds(work_, device)) throw LoadError(*why);
+    const DeviceScope scope(ordinal);
+    require(scope.error(), "CUDA device " + std::to_string(ordinal) + " could not be selected");
+    require(cudaLibraryLoadData(&library_, binary.data(), nullptr, nullptr, 0, nullptr, nullptr, 0),
+            device.name + " refused the binary");
+    try {
+      for (const Step& step : work_.steps) {
+        if (const auto* launch = std::get_if<Launch>(&step)) {
+          add(*launch, suffix, device);
+        } else {
+          add(std::get<ConstantCopy>(step), suffix);
+        }
+      }
+    } catch (...) {
+      static_cast<void>(cudaLibraryUnload(library_));
+      throw;
+    }
+  }
+
+  ~CudaExecutable() override {
+    const DeviceScope scope(ordinal_);
+    static_cast<void>(cudaLibraryUnload(library_));  // fails where the context is lost, with all it held
+  }
+  CudaExecutable(const CudaExecutable&) = delete;
+  CudaExecutable& operator=(const CudaExecutable&) = delete;
+
+  BinaryFacts facts() const override { return facts_; }
+
+  int launch(void* const* arguments, void* workspace, void* stream) noexcept override {
+    const DeviceScope scope(ordinal_);
+    cudaError_t code = scope.error();
+    for (auto step = steps_.begin(); code == cudaSuccess && step != steps_.end(); ++step) {
+      if (const auto* kernel = std::get_if<LaunchStep>(&*step)) {
+        code = run(*kernel, arguments, workspace, static_cast<cudaStream_t>(stream));
+      } else {
+        const auto& copy = std::get<CopyStep>(*step);
+        code = cudaMemcpyAsync(copy.to, arguments[copy.argument], copy.bytes, cudaMemcpyDeviceToDevice,
+                               static_cast<cudaStream_t>(stream));
+      }
+    }
+    // The answer carries the error; the caller's next cudaGetLastError is not to find it again.
+    if (code != cudaSuccess) static_cast<void>(cudaGetLastError());
+    return static_cast<int>(code);
+  }
+
+  std::string describe(int error) const override { return words(static_cast<cudaError_t>(error)); }
+
+ private:
+  void add(const Launch& launch, const std::string& suffix, const DeviceFacts& device) {
+    const std::string name = launch.kernel + suffix;
+    cudaKernel_t kernel = nullptr;
+    require(cudaLibraryGetKernel(&kernel, library_, name.c_str()), "The binary has no kernel " + name);
+    LaunchStep step;
+    step.kernel = static_cast<const void*>(kernel);  // the runtime takes a handle where it takes a function
+
+    cudaFuncAttributes attributes = {};
+    require(cudaFuncGetAttributes(&attributes, step.kernel), device.name + " refused the kernel " + name);
+    const auto static_bytes = static_cast<std::int64_t>(attributes.sharedSizeBytes);
+    const std::int64_t threads = launch.block.x * launch.block.y * launch.block.z;
+    if (threads > attributes.maxThreadsPerBlock) {
+      throw LoadError("The kernel " + name + " is to run in blocks of " + std::to_string(threads) +
+                      " threads, but with its " + std::to_string(attributes.numRegs) +
+                      " registers a thread and its launch bounds " + device.name + " allows " +
+                      std::to_string(attributes.maxThreadsPerBlock) + ".");
+    }
+    facts_.registers = std::max(facts_.registers, attributes.numRegs);
+    facts_.static_shared_bytes = std::max(facts_.static_shared_bytes, static_bytes);
+    facts_.local_bytes = std::max(facts_.local_bytes, static_cast<std::int64_t>(attributes.localSizeBytes));
+    facts_.max_threads_per_block =
+        facts_.max_threads_per_block == 0
+            ? attributes.maxThreadsPerBlock
+            : std::min<std::int64_t>(facts_.max_threads_per_block, attributes.maxThreadsPerBlock);
+
+    // Above 48 KiB a block a kernel must be opted in.
+    if (launch.dynamic_shared_bytes > attributes.maxDynamicSharedSizeBytes) {
+      require(cudaFuncSetAttribute(step.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                   static_cast<int>(launch.dynamic_shared_bytes)),
+              "The kernel " + name + " could not get " + std::to_string(launch.dynamic_shared_bytes) +
+                  " bytes of dynamic shared memory beside its " + std::to_string(static_bytes) +
+                  " of static");
+    }
+
+    if (launch.arguments.size() > max_parameters) {
+      throw LoadError("The kernel " + name + " takes " + std::to_string(launch.arguments.size()) +
+                      " parameters; at most " + std::to_string(max_parameters) + " are supported.");
+    }
+    for (const KernelArgument& argument : launch.arguments) {
+      Parameter parameter;
+      if (const auto* pointer = std::get_if<ArgumentPointer>(&argument)) {
+        parameter.kind = Parameter::Kind::argument;
+        parameter.argument = static_cast<std::size_t>(pointer->argument);
+      } else if (const auto* inside = std::get_if<WorkspacePointer>(&argument)) {
+        parameter.kind = Parameter::Kind::workspace;
+        parameter.offset_bytes = inside->offset_bytes;
+      } else {
+        parameter.scalar = std::visit([](const auto& value) -> const void* { return &value; }, argument);
+      }
+      step.parameters.push_back(parameter);
+    }
+    step.grid = to_dim3(launch.grid);
+    step.block = to_dim3(launch.block);
+    step.dynamic_shared_bytes = static_cast<std::size_t>(launch.dynamic_shared_bytes);
+    // A copy before it is no kernel that it could overlap.
+    const bool after_copy = !steps_.empty() && std::holds_alternative<CopyStep>(steps_.back());
+    step.overlaps_previous = launch.overlaps_previous && !after_copy && device.compute_capability >= 90;
+    steps_.emplace_back(std::move(step));
+  }
+
+  void add(const ConstantCopy& copy, const std::string& suffix) {
+    const std::string name = copy.symbol + suffix;
+    CopyStep step;
+    std::size_t room = 0;
+    require(cudaLibraryGetGlobal(&step.to, &room, library_, name.c_str()),
+            "The binary has no constant symbol " + name);
+    step.argument = static_cast<std::size_t>(copy.argument);
+    step.bytes = static_cast<std::size_t>(copy.bytes);
+    if (step.bytes > room) {
+      throw LoadError("The constant symbol " + name + " holds " + std::to_string(room) +
+                      " bytes, too few for the " + std::to_string(step.bytes) + " to be copied.");
+    }
+    steps_.emplace_back(step);
+  }
+
+  static cudaError_t run(const LaunchStep& step, void* const* arguments, void* workspace,
+                         cudaStream_t stream) {
+    std::array<void*, max_parameters> pointers;      // NOLINT: filled below as far as it is read
+    std::array<void*, max_parameters> in_workspace;  // NOLINT: likewise
+    for (std::size_t i = 0; i < step.parameters.size(); ++i) {
+      const Parameter& parameter = step.parameters[i];
+      switch (parameter.kind) {
+        case Parameter::Kind::argument:
+          // The runtime copies from where these point; its signature is older than const.
+          pointers[i] = const_cast<void**>(&arguments[parameter.argument]);
+          break;
+        case Parameter::Kind::workspace:
+          in_workspace[i] = static_cast<char*>(workspace) + parameter.offset_bytes;
+          pointers[i] = &in_workspace[i];
+          break;
+        case Parameter::Kind::scalar:
+          pointers[i] = const_cast<void*>(parameter.scalar);
+          break;
+      }
+    }
+    cudaLaunchAttribute overlap = {};
+    overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    overlap.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = step.grid;
+    config.blockDim = step.block;
+    config.dynamicSmemBytes = step.dynamic_shared_bytes;
+    config.stream = stream;
+    config.attrs = &overlap;
+    config.numAttrs = step.overlaps_previous ? 1 : 0;
+    return cudaLaunchKernelExC(&config, step.kernel, pointers.data());
+  }
+
+  Work work_;  ///< the scalars' storage
+  int ordinal_;
+  cudaLibrary_t library_ = nullptr;
+  std::vector<std::variant<LaunchStep, CopyStep>> steps_;
+  BinaryFacts facts_;
+};
+
+std::string target_of(int compute_capability) {
+  // From 9.0 on there are instructions (wgmma, tcgen05) that only the architecture's own target has.
+  return "sm_" + std::to_string(compute_capability) + (compute_capability >= 90 ? "a" : "");
+}
+
+DeviceFacts facts_of(const cudaDeviceProp& properties) {
+  DeviceFacts facts;
+  facts.kind = "cuda";
+  facts.name = properties.name;
+  facts.compute_capability = properties.major * 10 + properties.minor;
+  facts.target = target_of(facts.compute_capability);
+  facts.multiprocessors = properties.multiProcessorCount;
+  facts.memory_bytes = static_cast<std::int64_t>(properties.totalGlobalMem);
+  facts.max_threads_per_block = properties.maxThreadsPerBlock;
+  facts.max_shared_bytes_per_block = static_cast<std::int64_t>(properties.sharedMemPerBlockOptin);
+  const auto extent = [](const int(&size)[3]) { return Extent{size[0], size[1], size[2]}; };
+  facts.max_block = extent(properties.maxThreadsDim);
+  facts.max_grid = extent(properties.maxGridSize);
+  return facts;
+}
+
+std::string cuda_version(int number) {
+  return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10);
+}
+
+std::string why_no_device(cudaError_t code) {
+  int driver = 0;
+  if (code == cudaErrorInsufficientDriver) {
+    if (cudaDriverGetVersion(&driver) != cudaSuccess || driver == 0)
+      return "There is no CUDA device: no NVIDIA driver is installed, or this container was started without "
+             "it.";
+    return "The NVIDIA driver supports CUDA " + cuda_version(driver) +
+           ", too old for this build, which needs " + cuda_version(CUDART_VERSION) +
+           " or a minor version of it; update the driver.";
+  }
+  if (code == cudaErrorNoDevice)
+    return "There is a driver but no CUDA device: no GPU is present, CUDA_VISIBLE_DEVICES hides it, or this "
+           "user may "
+           "not open /dev/nvidia*.";
+  if (code == cudaErrorOperatingSystem || code == cudaErrorNotPermitted)
+    return "The operating system refuses access to the GPU (" + words(code) +
+           "); check the permissions of /dev/nvidia*.";
+  return "The CUDA runtime finds no usable device: " + words(code) + ".";
+}
+
+struct Devices {
+  std::vector<DeviceFacts> facts;
+  std::string why_none;
+};
+
+Devices find_devices() {
+  Devices found;
+  int count = 0;
+  cudaError_t code = cudaGetDeviceCount(&count);
+  if (code == cudaSuccess && count == 0) code = cudaErrorNoDevice;
+  for (int ordinal = 0; code == cudaSuccess && ordinal < count; ++ordinal) {
+    cudaDeviceProp properties = {};
+    code = cudaGetDeviceProperties(&properties, ordinal);
+    if (code == cudaSuccess) found.facts.push_back(facts_of(properties));
+  }
+  if (code != cudaSuccess) {
+    static_cast<void>(cudaGetLastError());
+    found.facts.clear();
+    found.why_none = why_no_device(code);
+  }
+  return found;
+}
+
+// Read once: devices do not come and go while a process runs.
+const Devices& devices() {
+  static const Devices found = find_devices();
+  return found;
+}
+
+}  // namespace
+
+std::unique_ptr<Executable> load_cuda(const std::string& binary, const std::string& suffix, const Work& work,
+                                      int ordinal) {
+  return std::make_unique<CudaExecutable>(binary, suffix, work, ordinal);
+}
+
+std::vector<DeviceFacts> cuda_devices(std::string& why_none) {
+  why_none = devices().why_none;
+  return devices().facts;
+}
+
+std::string cuda_driver() {
+  int supports = 0;
+  if (cudaDriverGetVersion(&supports) != cudaSuccess || supports == 0) return "";
+  // "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.159.04  Release Build …": the first word
+  // that starts with a digit.
+  std::ifstream version("/proc/driver/nvidia/version");
+  std::string release;
+  while (version >> release && std::isdigit(static_cast<unsigned char>(release.front())) == 0) {
+  }
+  if (!version) release.clear();
+  return (release.empty() ? "" : release + " ") + "(CUDA " + cuda_version(supports) + ")";
+}
+
+}  // namespace tunesmith

@@ -1,0 +1,21 @@
+// What a build without the CUDA toolkit answers where one with it would use a GPU.
+#include "dispatch/executable.h"
+
+namespace tunesmith {
+
+std::unique_ptr<Executable> load_cuda(const std::string&, const std::string&, const Work&, int) {
+  throw Error(
+      "This build has no CUDA and cannot load a variant on a GPU; build again where the CUDA toolkit is "
+      "installed.");
+}
+
+std::vector<DeviceFacts> cuda_devices(std::string& why_none) {
+  why_none =
+      "This build has no CUDA, so the host is the only device; build again where the CUDA toolkit is "
+      "installed.";
+  return {};
+}
+
+std::string cuda_driver() { return ""; }
+
+}  // namespace tunesmith

@@ -1,0 +1,58 @@
+// A variant loaded on a device, ready to launch. The tuner times and dispatch runs this same object.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "generator/error.h"
+#include "generator/op.h"
+
+namespace tunesmith {
+
+/// The device refused the binary (wrong architecture, too many resources, damaged bytes).
+struct LoadError : Error {
+  using Error::Error;
+};
+
+/// The maximum over the variant's kernels, as the loaded binary reports it.
+struct BinaryFacts {
+  int registers = 0;                       ///< a thread; 0 on the host
+  std::int64_t static_shared_bytes = 0;    ///< a block
+  std::int64_t local_bytes = 0;            ///< a thread: spills and indexed arrays; 0 is what a kernel wants
+  std::int64_t max_threads_per_block = 0;  ///< that its registers allow
+};
+
+class Executable {
+ public:
+  virtual ~Executable() = default;
+
+  virtual BinaryFacts facts() const = 0;
+
+  /// Enqueues every step on `stream` (a cudaStream_t; ignored on the host, which runs the work before it
+  /// returns). `arguments` are the op's device pointers in its order. Answers 0 or the runtime's error code.
+  /// Takes no lock, allocates nothing, compiles nothing, and may be captured into a CUDA graph.
+  virtual int launch(void* const* arguments, void* workspace, void* stream) noexcept = 0;
+
+  /// The error code as words.
+  virtual std::string describe(int error) const = 0;
+
+  /// Host only: run the threads of a block in descending order, which brings missing barriers to light.
+  virtual void reverse_threads(bool) {}
+};
+
+/// `suffix` is Source::suffix. Throws LoadError. The first needs a build with CUDA (else throws Error saying
+/// so); `ordinal` counts as cudaSetDevice does.
+std::unique_ptr<Executable> load_cuda(const std::string& binary, const std::string& suffix, const Work& work,
+                                      int ordinal);
+std::unique_ptr<Executable> load_host(const std::string& binary, const std::string& suffix, const Work& work);
+
+/// The CUDA devices that the driver shows, in its order; empty with `why_none` set to a sentence when there
+/// is none (no driver, built without CUDA, …). Never throws.
+std::vector<DeviceFacts> cuda_devices(std::string& why_none);
+std::string cuda_driver();  ///< "580.159.04 (CUDA 13.0)", or empty
+
+DeviceFacts host_facts();
+
+}  // namespace tunesmith

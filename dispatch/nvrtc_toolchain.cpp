@@ -1,0 +1,197 @@
+// NVRTC, loaded when first used. Its few prototypes are declared here, so that a build without the toolkit
+// has it too and a program starts where there is no NVRTC.
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <vector>
+
+#include "dispatch/toolchain.h"
+#include "generator/error.h"
+
+namespace tunesmith {
+namespace {
+
+constexpr int success = 0;
+
+struct Nvrtc {
+  using Program = void*;
+  int (*version)(int* major, int* minor) = nullptr;
+  int (*count_targets)(int* count) = nullptr;
+  int (*get_targets)(int* targets) = nullptr;
+  int (*create)(Program* program, const char* text, const char* name, int headers, const char* const* texts,
+                const char* const* names) = nullptr;
+  int (*destroy)(Program* program) = nullptr;
+  int (*compile)(Program program, int options, const char* const* option) = nullptr;
+  int (*log_bytes)(Program program, std::size_t* bytes) = nullptr;
+  int (*get_log)(Program program, char* log) = nullptr;
+  int (*cubin_bytes)(Program program, std::size_t* bytes) = nullptr;
+  int (*get_cubin)(Program program, char* cubin) = nullptr;
+  const char* (*describe)(int code) = nullptr;
+};
+
+template <typename Function>
+bool resolve(void* library, const char* name, Function& function) {
+  function = reinterpret_cast<Function>(dlsym(library, name));
+  return function != nullptr;
+}
+
+bool resolve_all(void* library, Nvrtc& api) {
+  return resolve(library, "nvrtcVersion", api.version) &&
+         resolve(library, "nvrtcGetNumSupportedArchs", api.count_targets) &&
+         resolve(library, "nvrtcGetSupportedArchs", api.get_targets) &&
+         resolve(library, "nvrtcCreateProgram", api.create) &&
+         resolve(library, "nvrtcDestroyProgram", api.destroy) &&
+         resolve(library, "nvrtcCompileProgram", api.compile) &&
+         resolve(library, "nvrtcGetProgramLogSize", api.log_bytes) &&
+         resolve(library, "nvrtcGetProgramLog", api.get_log) &&
+         resolve(library, "nvrtcGetCUBINSize", api.cubin_bytes) &&
+         resolve(library, "nvrtcGetCUBIN", api.get_cubin) &&
+         resolve(library, "nvrtcGetErrorString", api.describe);
+}
+
+// Where toolkits are: the one the user points at, the loader's own path (empty), the usual place.
+std::vector<std::string> toolkits() {
+  std::vector<std::string> folders;
+  for (const char* variable : {"CUDA_PATH", "CUDA_HOME"}) {
+    if (const char* folder = std::getenv(variable); folder != nullptr && *folder != '\0')
+      folders.emplace_back(folder);
+  }
+  folders.emplace_back();
+  folders.emplace_back("/usr/local/cuda");
+  return folders;
+}
+
+// The library is never unloaded: it keeps threads and exit handlers of its own.
+Nvrtc load() {
+  std::string last;
+  for (const std::string& folder : toolkits()) {
+    for (const char* name : {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"}) {
+      const std::string path = folder.empty() ? name : folder + "/lib64/" + name;
+      void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+      if (library == nullptr) {
+        last = dlerror();
+        continue;
+      }
+      Nvrtc api;
+      if (resolve_all(library, api)) return api;
+      last = path + " lacks functions of CUDA 12";
+      dlclose(library);
+    }
+  }
+  throw Error("NVRTC, the run-time compiler for CUDA, was not found (" + last +
+              "). Install the CUDA toolkit 12 or 13, or its package cuda-nvrtc, and set CUDA_PATH to its "
+              "folder or LD_LIBRARY_PATH to the one of libnvrtc.so.");
+}
+
+// For cuda_fp16.h and its like; the option that names it, or nothing.
+std::string include_option() {
+  for (const std::string& folder : toolkits()) {
+    if (folder.empty()) continue;
+    std::error_code ignored;
+    if (std::filesystem::exists(folder + "/include/cuda_fp16.h", ignored))
+      return "--include-path=" + folder + "/include";
+  }
+  return "";
+}
+
+// sm_90a -> 90; 0 if it is not of that form.
+int architecture(std::string_view target) {
+  if (target.rfind("sm_", 0) != 0 || target.size() > 7) return 0;
+  int number = 0;
+  std::size_t at = 3;
+  for (; at < target.size() && std::isdigit(static_cast<unsigned char>(target[at])) != 0; ++at)
+    number = number * 10 + (target[at] - '0');
+  const std::string_view rest = target.substr(at);
+  return rest.empty() || rest == "a" || rest == "f" ? number : 0;
+}
+
+class NvrtcToolchain : public Toolchain {
+ public:
+  NvrtcToolchain() : api_(load()), include_(include_option()) {
+    int major = 0;
+    int minor = 0;
+    int count = 0;
+    bool works =
+        api_.version(&major, &minor) == success && api_.count_targets(&count) == success && count > 0;
+    if (works) {
+      architectures_.resize(static_cast<std::size_t>(count));
+      works = api_.get_targets(architectures_.data()) == success;
+    }
+    if (!works) throw Error("NVRTC was found but does not answer; install the CUDA toolkit again.");
+    identity_ = "NVRTC " + std::to_string(major) + "." + std::to_string(minor);
+  }
+
+  std::string identity() const override { return identity_; }
+
+  Compiled compile(const Source& source) const override {
+    const auto start = std::chrono::steady_clock::now();
+    Compiled result;
+    result.log = why_not(source.target);
+    if (result.log.empty()) {
+      Nvrtc::Program program = nullptr;
+      int code = api_.create(&program, source.text.c_str(), "variant.cu", 0, nullptr, nullptr);
+      if (code == success) {
+        code = compile(program, source.target, result);
+        api_.destroy(&program);
+      }
+      if (code != success) {
+        result.log += std::string(result.log.empty() ? "" : "\n") + identity_ + ": " + api_.describe(code);
+      }
+      result.ok = code == success;
+    }
+    result.milliseconds =
+        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+    return result;
+  }
+
+ private:
+  std::string why_not(const std::string& target) const {
+    const int wanted = architecture(target);
+    if (wanted != 0 &&
+        std::find(architectures_.begin(), architectures_.end(), wanted) != architectures_.end())
+      return "";
+    std::string known;
+    for (const int number : architectures_)
+      known += (known.empty() ? "sm_" : ", sm_") + std::to_string(number);
+    return identity_ + " does not know the target " + target + "; it compiles for " + known +
+           (wanted > architectures_.back() ? ". Install a newer CUDA toolkit." : ".");
+  }
+
+  int compile(Nvrtc::Program program, const std::string& target, Compiled& result) const {
+    const std::string option = "--gpu-architecture=" + target;
+    // -v puts registers and spills of each kernel into the log.
+    std::array<const char*, 5> options = {option.c_str(), "--std=c++20", "-default-device",
+                                          "--ptxas-options=-v", include_.c_str()};
+    int code = api_.compile(program, static_cast<int>(include_.empty() ? 4 : 5), options.data());
+    std::size_t bytes = 0;
+    if (api_.log_bytes(program, &bytes) == success && bytes > 1) {  // the terminating zero is counted
+      result.log.resize(bytes);
+      if (api_.get_log(program, result.log.data()) != success) result.log.clear();
+      while (!result.log.empty() && (result.log.back() == '\0' || result.log.back() == '\n'))
+        result.log.pop_back();
+    }
+    if (code == success) code = api_.cubin_bytes(program, &bytes);
+    if (code == success) {
+      result.bytes.resize(bytes);
+      code = api_.get_cubin(program, result.bytes.data());
+    }
+    if (code != success) result.bytes.clear();
+    return code;
+  }
+
+  Nvrtc api_;
+  std::string include_;
+  std::string identity_;
+  std::vector<int> architectures_;  ///< ascending
+};
+
+}  // namespace
+
+std::unique_ptr<Toolchain> make_nvrtc_toolchain() { return std::make_unique<NvrtcToolchain>(); }
+
+}  // namespace tunesmith

@@ -1,0 +1,9 @@
+#include "dispatch/toolchain.h"
+
+namespace tunesmith {
+
+std::unique_ptr<Toolchain> make_toolchain(std::string_view target) {
+  return target == "host" ? make_host_toolchain() : make_nvrtc_toolchain();
+}
+
+}  // namespace tunesmith

@@ -1,0 +1,40 @@
+// Source -> binary. Used by the tuner for every variant, and by dispatch at plan time for what nobody tuned.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "generator/render.h"
+
+namespace tunesmith {
+
+struct Compiled {
+  bool ok = false;
+  std::string bytes;        ///< a cubin, or a shared object for the host
+  std::string log;          ///< the compiler's words; the reason when !ok
+  double milliseconds = 0;  ///< wall time
+};
+
+class Toolchain {
+ public:
+  virtual ~Toolchain() = default;
+
+  /// "NVRTC 13.0", "g++ (Debian 12.2.0-14) 12.2.0 -O2": stored with every measurement.
+  virtual std::string identity() const = 0;
+
+  /// Thread-safe. A source that does not compile is an answer, not an exception.
+  virtual Compiled compile(const Source& source) const = 0;
+};
+
+/// Loads libnvrtc at run time; no GPU or driver is needed. Throws Error saying why it is not available and
+/// what to install.
+std::unique_ptr<Toolchain> make_nvrtc_toolchain();
+
+/// The system's C++ compiler ($TUNESMITH_CXX, else c++, g++, clang++). Throws Error if there is none.
+std::unique_ptr<Toolchain> make_host_toolchain();
+
+/// The one that compiles for `target` ("host", "sm_90a", …).
+std::unique_ptr<Toolchain> make_toolchain(std::string_view target);
+
+}  // namespace tunesmith

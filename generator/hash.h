@@ -1,0 +1,12 @@
+// SHA-256 (FIPS 180-4) of a text: the identity of a source.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace tunesmith {
+
+/// 64 lower-case hexadecimal digits.
+std::string sha256(std::string_view text);
+
+}  // namespace tunesmith

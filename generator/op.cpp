@@ -1,0 +1,175 @@
+#include "generator/op.h"
+
+#include <algorithm>
+#include <array>
+
+#include "generator/error.h"
+
+namespace tunesmith {
+namespace {
+
+struct DTypeFacts {
+  DType dtype;
+  std::string_view name;
+  std::string_view cuda_type;
+  std::int64_t bytes;
+};
+
+constexpr std::array<DTypeFacts, 7> dtypes = {{{DType::f32, "f32", "float", 4},
+                                               {DType::f64, "f64", "double", 8},
+                                               {DType::f16, "f16", "__half", 2},
+                                               {DType::bf16, "bf16", "__nv_bfloat16", 2},
+                                               {DType::u8, "u8", "unsigned char", 1},
+                                               {DType::i32, "i32", "int", 4},
+                                               {DType::i64, "i64", "long long", 8}}};
+
+const DTypeFacts& facts(DType dtype) { return dtypes[static_cast<std::size_t>(dtype)]; }
+
+std::string words_of(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text;
+}
+
+void check(const Op& op, const Parameter& parameter, const Value& value) {
+  const std::string given = "The " + op.name + " problem's " + parameter.name + " is " + to_text(value);
+  if (!parameter.words.empty()) {
+    const auto* word = std::get_if<std::string>(&value);
+    if (word == nullptr ||
+        std::find(parameter.words.begin(), parameter.words.end(), *word) == parameter.words.end()) {
+      throw UsageError(given + "; allowed are " + words_of(parameter.words) + ".");
+    }
+    return;
+  }
+  const auto* integer = std::get_if<std::int64_t>(&value);
+  if (integer == nullptr || *integer < parameter.minimum || *integer > parameter.maximum) {
+    throw UsageError(given + "; allowed are whole numbers from " + std::to_string(parameter.minimum) +
+                     " to " + std::to_string(parameter.maximum) + ".");
+  }
+}
+
+std::optional<std::string> beyond(std::string_view what, std::int64_t value, std::int64_t limit,
+                                  const DeviceFacts& device) {
+  if (value <= limit) return std::nullopt;
+  return std::string(what) + " is " + std::to_string(value) + ", but " + device.name + " allows " +
+         std::to_string(limit) + ".";
+}
+
+}  // namespace
+
+std::string_view name(DType dtype) { return facts(dtype).name; }
+std::string_view cuda_type(DType dtype) { return facts(dtype).cuda_type; }
+std::int64_t bytes(DType dtype) { return facts(dtype).bytes; }
+
+DType dtype_of(const Problem& problem) {
+  const std::string& word = problem.word("dtype");
+  for (const DTypeFacts& entry : dtypes) {
+    if (entry.name == word) return entry.dtype;
+  }
+  throw Error("The dtype " + word + " is not known.");
+}
+
+std::int64_t elements(const Argument& argument, const Problem& problem) {
+  std::int64_t count = 1;
+  for (const std::int64_t extent : argument.extents(problem)) count *= extent;
+  return count;
+}
+
+bool reentrant(const Work& work) {
+  return std::none_of(work.steps.begin(), work.steps.end(),
+                      [](const Step& step) { return std::holds_alternative<ConstantCopy>(step); });
+}
+
+std::optional<std::string> exceeds(const Work& work, const DeviceFacts& device,
+                                   std::int64_t static_shared_bytes) {
+  for (const Step& step : work.steps) {
+    const auto* launch = std::get_if<Launch>(&step);
+    if (launch == nullptr) continue;
+    const Extent& block = launch->block;
+    const Extent& grid = launch->grid;
+    const std::array<std::optional<std::string>, 8> broken = {
+        beyond("The number of threads a block", block.x * block.y * block.z, device.max_threads_per_block,
+               device),
+        beyond("The block's x", block.x, device.max_block.x, device),
+        beyond("The block's y", block.y, device.max_block.y, device),
+        beyond("The block's z", block.z, device.max_block.z, device),
+        beyond("The grid's x", grid.x, device.max_grid.x, device),
+        beyond("The grid's y", grid.y, device.max_grid.y, device),
+        beyond("The grid's z", grid.z, device.max_grid.z, device),
+        beyond("The shared memory a block, in bytes,", launch->dynamic_shared_bytes + static_shared_bytes,
+               device.max_shared_bytes_per_block, device)};
+    for (const auto& sentence : broken) {
+      if (sentence) return sentence;
+    }
+  }
+  return std::nullopt;
+}
+
+Problem complete_problem(const Op& op, const Values& given) {
+  for (const auto& [name, value] : given.entries()) {
+    if (std::none_of(op.parameters.begin(), op.parameters.end(),
+                     [&](const Parameter& parameter) { return parameter.name == name; })) {
+      std::vector<std::string> names;
+      for (const Parameter& parameter : op.parameters) names.push_back(parameter.name);
+      throw UsageError(name + "=" + to_text(value) + " is not a parameter of " + op.name +
+                       "; its parameters are " + words_of(names) + ".");
+    }
+  }
+  Problem problem;
+  for (const Parameter& parameter : op.parameters) {
+    const Value* value = given.find(parameter.name);
+    if (value == nullptr && parameter.initial) value = &*parameter.initial;
+    if (value == nullptr) {
+      throw UsageError("The " + op.name + " problem \"" + given.text() + "\" has no " + parameter.name +
+                       " (" + parameter.what + "); add " + parameter.name + "=VALUE.");
+    }
+    check(op, parameter, *value);
+    problem.set(parameter.name, *value);
+  }
+  return problem;
+}
+
+const Template& find_template(const Op& op, std::string_view name) {
+  std::vector<std::string> names;
+  for (const Template& candidate : op.templates) {
+    if (candidate.name == name) return candidate;
+    names.push_back(candidate.name);
+  }
+  throw UsageError(op.name + " has no template " + std::string(name) + "; it has " + words_of(names) + ".");
+}
+
+std::optional<std::string> why_not(const Template& candidate, const Problem& problem,
+                                   const DeviceFacts& device) {
+  const int needed = candidate.minimum_compute_capability;
+  if (needed > device.compute_capability) {
+    return "The template " + candidate.name + " needs a CUDA device of compute capability " +
+           std::to_string(needed / 10) + "." + std::to_string(needed % 10) + " or higher; " + device.name +
+           (device.kind == "host" ? " is the host."
+                                  : " has " + std::to_string(device.compute_capability / 10) + "." +
+                                        std::to_string(device.compute_capability % 10) + ".");
+  }
+  if (candidate.refuses) {
+    if (std::string why = candidate.refuses(problem); !why.empty()) return why;
+  }
+  return std::nullopt;
+}
+
+Values compiled_in(const Op& op, const Template& of, const Problem& problem) {
+  Values values;
+  for (const Parameter& parameter : op.parameters) {
+    if (std::find(of.compiled_in.begin(), of.compiled_in.end(), parameter.name) != of.compiled_in.end()) {
+      values.set(parameter.name, *problem.find(parameter.name));
+    }
+  }
+  return values;
+}
+
+std::int64_t alignment_bytes(const Template& of, const Problem& problem, const Config& config) {
+  return of.alignment_bytes ? of.alignment_bytes(problem, config) : bytes(dtype_of(problem));
+}
+
+Config base_config(const Op& op, const Problem& problem) {
+  return op.templates.front().space(problem).complete({});
+}
+
+}  // namespace tunesmith

@@ -1,0 +1,169 @@
+// What an op is: its parameters, arguments, reference and templates, as plain data and pure functions.
+// An op folder's op.cpp returns one `Op`; everything else (CLI, tests, tuner, dispatch) works from it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "generator/space.h"
+#include "generator/values.h"
+
+namespace tunesmith {
+
+enum class DType { f32, f64, f16, bf16, u8, i32, i64 };
+
+std::string_view name(DType dtype);       ///< "f32"
+std::string_view cuda_type(DType dtype);  ///< "float"
+std::int64_t bytes(DType dtype);          ///< of one element
+DType dtype_of(const Problem& problem);   ///< of the parameter `dtype`
+
+/// A dim or a choice of a problem. `words` empty: an integer in [minimum, maximum]; else one of the words.
+struct Parameter {
+  std::string name;  ///< lower_case, the same word in kernel, database and CLI
+  std::string what;  ///< half a sentence for people, with the unit
+  std::vector<std::string> words = {};
+  std::int64_t minimum = 1;
+  std::int64_t maximum = std::int64_t{1} << 31;
+  std::optional<Value> initial = std::nullopt;  ///< taken when a problem does not name it
+};
+
+enum class Role { input, output, inout };
+
+/// A device array, row-major and contiguous.
+struct Argument {
+  std::string name;
+  Role role;
+  std::function<std::vector<std::int64_t>(const Problem&)> extents;  ///< outermost first
+  std::function<DType(const Problem&)> dtype = dtype_of;
+};
+
+std::int64_t elements(const Argument& argument, const Problem& problem);
+
+struct Extent {
+  std::int64_t x = 1;
+  std::int64_t y = 1;
+  std::int64_t z = 1;
+};
+
+struct ArgumentPointer {
+  int argument = 0;  ///< position in Op::arguments
+};
+struct WorkspacePointer {
+  std::int64_t offset_bytes = 0;
+};
+/// What a kernel parameter is filled with. The alternative fixes the kernel parameter's C type:
+/// pointer, pointer, int, long long, float, double.
+using KernelArgument =
+    std::variant<ArgumentPointer, WorkspacePointer, std::int32_t, std::int64_t, float, double>;
+
+struct Launch {
+  std::string kernel;  ///< as in ENTRY(kernel)
+  Extent grid = {};
+  Extent block = {};
+  std::int64_t dynamic_shared_bytes = 0;
+  std::vector<KernelArgument> arguments = {};
+  /// Programmatic dependent launch: the kernel may start before its predecessor in the stream has ended, and
+  /// waits for it itself (griddepcontrol.wait) before it touches memory. Needs compute capability 9.0;
+  /// ignored elsewhere.
+  bool overlaps_previous = false;
+};
+
+/// Copies an argument into a `__constant__` symbol of the module. A work with such a step keeps state in its
+/// module, so two streams must not run it at once; the tuner measures it, dispatch does not choose it.
+struct ConstantCopy {
+  std::string symbol;  ///< as in ENTRY(symbol)
+  int argument = 0;
+  std::int64_t bytes = 0;
+};
+
+using Step = std::variant<Launch, ConstantCopy>;
+
+struct Work {
+  std::vector<Step> steps;
+  std::int64_t workspace_bytes = 0;
+};
+
+bool reentrant(const Work& work);  ///< no step keeps state in the module
+
+/// What a device allows and is; the model facts that a database row carries. Never an ordinal.
+struct DeviceFacts {
+  std::string kind;            ///< "cuda" or "host"
+  std::string name;            ///< as the driver or /proc/cpuinfo spells it
+  std::string target;          ///< "sm_90a", "host"
+  int compute_capability = 0;  ///< 90 for 9.0; 0 on the host
+  int multiprocessors = 0;     ///< on the host: processors online
+  std::int64_t memory_bytes = 0;
+  std::int64_t max_threads_per_block = 1024;
+  std::int64_t max_shared_bytes_per_block = 48 * 1024;  ///< static + dynamic, after opting in
+  Extent max_block = {1024, 1024, 64};
+  Extent max_grid = {2147483647, 65535, 65535};
+};
+
+/// Which limit of the device the work breaks, as a sentence, or nothing. `static_shared_bytes` comes from the
+/// binary.
+std::optional<std::string> exceeds(const Work& work, const DeviceFacts& device,
+                                   std::int64_t static_shared_bytes = 0);
+
+struct Template {
+  std::string name;                  ///< "tiled"; the kernel body is templates/<op>/<name>.cu
+  std::string what;                  ///< a sentence for people
+  std::vector<std::string> kernels;  ///< as in ENTRY(kernel), in the order of the body
+  std::vector<std::string> compiled_in = {
+      "dtype"};                        ///< the problem's parameters that are constants in the text
+  int minimum_compute_capability = 0;  ///< 80 for 8.0; above 0 there is no host twin
+  /// Why the template cannot serve the problem, as a sentence; empty if it can. Null: serves all.
+  std::function<std::string(const Problem&)> refuses = nullptr;
+  std::function<Space(const Problem&)> space;
+  std::function<Work(const Problem&, const Config&)> work;
+  /// What each argument's address must be a multiple of, in bytes. Null: the dtype's size.
+  std::function<std::int64_t(const Problem&, const Config&)> alignment_bytes = nullptr;
+};
+
+/// Reference in double precision of elements [begin, end) of the argument `output`, with the absolute error
+/// that the contract permits for each: the op states its accuracy here. `arguments` holds every argument's
+/// initial contents in the order of Op::arguments (outputs empty). Called from several threads on different
+/// ranges.
+using Reference = std::function<void(const Problem&, std::span<const std::vector<double>> arguments,
+                                     int output, std::int64_t begin, std::int64_t end,
+                                     std::span<double> value, std::span<double> permitted_error)>;
+
+struct Op {
+  std::string name;
+  std::string what;  ///< a sentence with the mathematics
+  std::vector<Parameter> parameters;
+  std::vector<Argument> arguments;
+  std::vector<Template> templates;  ///< the first is the base's: serves every problem, compiles in only dtype
+  Reference reference;
+  std::function<double(const Problem&)> flops;        ///< operations that must be done
+  std::function<double(const Problem&)> bytes_moved;  ///< each input read once, each output written once
+  /// Small problems (odd sizes, sizes of 1, masks larger than the image) on which a variant rendered for
+  /// `problem` must be right too: they agree with it in everything that any template compiles in.
+  std::function<std::vector<Problem>(const Problem&)> companions;
+};
+
+/// The problem with every parameter present, in the op's order. Throws UsageError naming the parameter, the
+/// value and what is allowed.
+Problem complete_problem(const Op& op, const Values& given);
+
+/// Throws UsageError naming the op's templates.
+const Template& find_template(const Op& op, std::string_view name);
+
+/// Why the template cannot run this problem on this device, or nothing.
+std::optional<std::string> why_not(const Template& candidate, const Problem& problem,
+                                   const DeviceFacts& device);
+
+/// The part of `problem` that the template compiles in, in the op's order.
+Values compiled_in(const Op& op, const Template& of, const Problem& problem);
+
+std::int64_t alignment_bytes(const Template& of, const Problem& problem, const Config& config);
+
+/// First legal config of the first template.
+Config base_config(const Op& op, const Problem& problem);
+
+}  // namespace tunesmith

@@ -1,0 +1,25 @@
+// The ops that this program was built with. The table is written by the build from the op folders it finds
+// (cmake/ops_library.cmake), so adding an op is adding a folder.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "generator/op.h"
+#include "generator/render.h"
+
+namespace tunesmith {
+
+const std::vector<Op>& ops();
+
+/// Throws UsageError naming the ops there are.
+const Op& find_op(std::string_view name);
+
+/// The texts of the op folders and of templates/common.
+const Files& template_files();
+
+/// render() with template_files().
+Source render(const Op& op, const Template& of, const Problem& problem, const Config& config,
+              std::string_view target);
+
+}  // namespace tunesmith

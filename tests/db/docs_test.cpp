@@ -1,0 +1,50 @@
+// What docs/database.md shows works, and it names every column that there is.
+#include <set>
+#include <sstream>
+
+#include "fixture.h"
+
+namespace tunesmith {
+namespace {
+
+using DocsTest = DbTest;
+
+TEST_F(DocsTest, EveryQueryRunsAndFindsSomething) {
+  {
+    auto store = Store::open(file(), Mode::create);
+    populate(store);
+  }
+  std::ifstream docs(DOCS_DIR "/database.md");
+  ASSERT_TRUE(docs);
+  int queries = 0;
+  bool inside = false;
+  std::string query;
+  for (std::string line; std::getline(docs, line);) {
+    if (line == "```sql") {
+      inside = true;
+      query.clear();
+    } else if (inside && line == "```") {
+      inside = false;
+      ++queries;
+      EXPECT_NE(sql(file(), query), "") << query;
+    } else if (inside) {
+      query += line + '\n';
+    }
+  }
+  EXPECT_GE(queries, 5);
+}
+
+TEST_F(DocsTest, EveryColumnIsNamed) {
+  { auto store = Store::open(file(), Mode::create); }
+  const auto docs = bytes_of(DOCS_DIR "/database.md");
+  std::istringstream columns(
+      sql(file(),
+          "SELECT group_concat(DISTINCT c.name) FROM sqlite_master m, pragma_table_info(m.name) c "
+          "WHERE m.type IN ('table', 'view')"));
+  for (std::string column; std::getline(columns, column, ',');) {
+    EXPECT_NE(docs.find('`' + column + '`'), std::string::npos) << column;
+  }
+}
+
+}  // namespace
+}  // namespace tunesmith

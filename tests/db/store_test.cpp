@@ -1,0 +1,283 @@
+#include <sys/wait.h>
+
+#include <atomic>
+#include <cmath>
+#include <csignal>
+#include <thread>
+
+#include "fixture.h"
+
+namespace tunesmith {
+namespace {
+
+using StoreTest = DbTest;
+
+TEST_F(StoreTest, MakesFolderAndFileWithTheDocumentedSettings) {
+  const auto path = folder_ / "a" / "b c?#%" / "t.db";
+  { auto store = Store::open(path, Mode::create); }
+  EXPECT_EQ(sql(path, "PRAGMA journal_mode"), "wal");
+  EXPECT_EQ(sql(path, "PRAGMA user_version"), "1");
+  EXPECT_EQ(sql(path, "PRAGMA integrity_check"), "ok");
+  EXPECT_EQ(sql(path, "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE '%STRICT'"),
+            "0");
+}
+
+TEST_F(StoreTest, DefaultPathFollowsTheEnvironment) {
+  const auto set = [](const char* name, const char* value) {
+    value == nullptr ? unsetenv(name) : setenv(name, value, 1);
+  };
+  const char* given = std::getenv("HOME");
+  const std::string home = given == nullptr ? "" : given;
+  set("TUNESMITH_DB", "/x/my.db");
+  EXPECT_EQ(default_database_path(), "/x/my.db");
+  set("TUNESMITH_DB", nullptr);
+  set("XDG_DATA_HOME", "/data");
+  EXPECT_EQ(default_database_path(), "/data/tunesmith/tunesmith.db");
+  set("XDG_DATA_HOME", "relative");
+  set("HOME", "/home/u");
+  EXPECT_EQ(default_database_path(), "/home/u/.local/share/tunesmith/tunesmith.db");
+  set("XDG_DATA_HOME", nullptr);
+  set("HOME", nullptr);
+  EXPECT_THROW(default_database_path(), StoreError);
+  set("HOME", home.c_str());
+}
+
+TEST_F(StoreTest, TheSameFactsHaveTheSameId) {
+  auto store = Store::open(file(), Mode::create);
+  const Ids ids(store);
+  EXPECT_EQ(store.id_of(gpu()), ids.device);
+  auto smaller = gpu();
+  smaller.memory_bytes /= 2;
+  EXPECT_NE(store.id_of(smaller), ids.device);
+  const auto variant = ids.variant(store, "h");
+  EXPECT_EQ(ids.variant(store, "h"), variant);
+  EXPECT_NE(store.id_of(VariantRow{.template_id = ids.body,
+                                   .target = "host",
+                                   .source_hash = "h",
+                                   .config = "",
+                                   .compiled_in = "",
+                                   .entry = ""}),
+            variant);
+  EXPECT_EQ(store.id_of(ProblemRow{.op = "conv2d", .text = "batch=1 height=1000 width=2000 dtype=f32"}),
+            ids.problem);
+}
+
+TEST_F(StoreTest, EveryFieldComesBack) {
+  auto store = Store::open(file(), Mode::create);
+  const Ids ids(store);
+  auto m = ids.ok(ids.variant(store, "v"), 0.1 + 0.2);
+  m.is_base = true;
+  const auto id = store.record(m);
+  const auto rows = store.results();
+  ASSERT_EQ(rows.size(), 1U);
+  const auto& r = rows[0];
+  EXPECT_EQ(r.measurement_id, id);
+  EXPECT_EQ(r.session_id, ids.session);
+  EXPECT_EQ(r.op + '|' + r.device + '|' + r.problem,
+            "conv2d|Test GPU|batch=1 height=1000 width=2000 dtype=f32");
+  EXPECT_EQ(r.template_name + '|' + r.config + '|' + r.compiled_in, "conv2d_tiled|BLOCK_X=v|dtype=f32");
+  EXPECT_EQ(r.target + '|' + r.source_hash, "sm_90a|v");
+  EXPECT_TRUE(r.is_base);
+  EXPECT_TRUE(r.is_current);
+  EXPECT_EQ(r.median_us, 0.1 + 0.2);
+  EXPECT_EQ(r.min_us, m.min_us);
+  EXPECT_EQ(r.spread, 0.01);
+  EXPECT_EQ(r.max_error, 0.25);
+  EXPECT_EQ(r.compile_ms, 81.5);
+  EXPECT_EQ(r.registers, 32);
+  EXPECT_EQ(r.static_shared_bytes, 4096);
+  EXPECT_EQ(r.dynamic_shared_bytes, 0);
+  EXPECT_EQ(r.spill_bytes, 0);
+  EXPECT_EQ(r.toolchain + '|' + r.driver, "nvrtc 12.9|575.1");
+  EXPECT_EQ(r.measured_at.size(), std::string("2026-01-01T00:00:00.000Z").size());
+  EXPECT_EQ(sql(file(), "SELECT count(*) FROM results, json_each(samples_us)"), "3");
+}
+
+TEST_F(StoreTest, KnownIsTheNewestVerdictOfEachVariant) {
+  auto store = Store::open(file(), Mode::create);
+  const Ids ids(store);
+  const auto a = ids.variant(store, "a");
+  store.record(ids.ok(a, 10));
+  store.record(ids.failed(ids.variant(store, "b"), "timeout"));
+  const auto newest = store.record(ids.ok(a, 12));
+  auto late = ids.ok(a, 1);  // recorded last, measured first: as after a merge
+  late.measured_at = "2001-01-01T00:00:00.000Z";
+  store.record(late);
+  const auto known = store.known(ids.device, ids.problem);
+  ASSERT_EQ(known.size(), 2U);
+  EXPECT_EQ(known.at({"sm_90a", "a"}).measurement_id, newest);
+  EXPECT_EQ(known.at({"sm_90a", "a"}).median_us, 12);
+  EXPECT_EQ(known.at({"sm_90a", "b"}).verdict, "timeout");
+  EXPECT_FALSE(known.at({"sm_90a", "b"}).median_us);
+  EXPECT_TRUE(store.known(ids.device, ids.problem + 1).empty());
+  EXPECT_EQ(store.results().size(), 2U);
+  EXPECT_EQ(store.results({.history = true}).size(), 4U);
+}
+
+TEST_F(StoreTest, MeasurementsAreAppendOnlyAndRefuseWhatIsNotOne) {
+  auto store = Store::open(file(), Mode::create);
+  const auto ids = populate(store);
+  sqlite3* other = nullptr;
+  sqlite3_open(file().c_str(), &other);
+  EXPECT_NE(sqlite3_exec(other, "UPDATE measurement SET median_us = 1", nullptr, nullptr, nullptr),
+            SQLITE_OK);
+  EXPECT_STREQ(sqlite3_errmsg(other), "a measurement is never changed: record a new one");
+  EXPECT_NE(sqlite3_exec(other, "DELETE FROM measurement", nullptr, nullptr, nullptr), SQLITE_OK);
+  sqlite3_close(other);
+
+  const auto variant = ids.variant(store, "v");
+  auto unexplained = ids.failed(variant, "crash");
+  unexplained.reason = "";
+  EXPECT_THAT(error_of([&] { store.record(unexplained); }),
+              testing::HasSubstr("a verdict other than ok has a reason"));
+  EXPECT_THAT(error_of([&] { store.record(ids.ok(variant, std::nan(""))); }),
+              testing::HasSubstr("an ok measurement has a median above 0"));
+  EXPECT_THROW(store.record(ids.failed(variant, "good")), StoreError);
+  auto orphan = ids.ok(9999, 1);
+  EXPECT_THAT(error_of([&] { store.record(orphan); }), testing::HasSubstr("FOREIGN KEY"));
+  EXPECT_EQ(store.results({.history = true}).size(), 10U);
+  store.record(ids.ok(variant, 1));  // a refusal leaves the store usable
+}
+
+TEST_F(StoreTest, FiltersChooseByWordsOfTheProblem) {
+  auto store = Store::open(file(), Mode::create);
+  const auto ids = populate(store);
+  auto m = ids.ok(ids.variant(store, "fast"), 3);
+  m.problem_id = store.id_of(ProblemRow{.op = "gemm", .text = "m=100 n=10 dtype=f32"});
+  store.record(m);
+  EXPECT_EQ(store.results().size(), 11U);
+  EXPECT_EQ(store.results({.op = "gemm"}).size(), 1U);
+  EXPECT_EQ(store.results({.problem = "dtype=f32 m=100"}).size(), 1U);
+  EXPECT_EQ(store.results({.problem = "m=10"}).size(), 0U);
+  EXPECT_EQ(store.results({.device = "test g"}).size(), 11U);
+  EXPECT_EQ(store.results({.device = "sm_90a"}).size(), 11U);
+  EXPECT_EQ(store.results({.device = "sm_90"}).size(), 0U);
+  EXPECT_EQ(store.results({.device = "%"}).size(), 0U);
+  EXPECT_EQ(store.results({.verdict = "crash"}).size(), 1U);
+  EXPECT_EQ(store.results({.op = "conv2d", .limit = 2}).size(), 2U);
+  EXPECT_EQ(store.results({.op = "conv2d"}).front().median_us, 25);
+}
+
+TEST_F(StoreTest, StatusTellsWhatIsThere) {
+  auto store = Store::open(file(), Mode::create);
+  const auto ids = populate(store);
+  store.end_session(ids.session, Store::End::finished);
+  const auto status = store.status();
+  EXPECT_EQ(status.path, file());
+  EXPECT_GT(status.size_bytes, 4096U);
+  EXPECT_EQ(status.schema_version, 1);
+  EXPECT_EQ(status.journal_mode, "wal");
+  EXPECT_EQ(status.check, "ok");
+  const auto count = [](const auto& counts, const std::string& name) -> std::int64_t {
+    for (const auto& [key, value] : counts)
+      if (key == name) return value;
+    return -1;
+  };
+  EXPECT_EQ(count(status.rows, "measurement"), 10);
+  EXPECT_EQ(count(status.rows, "binary"), 1);
+  EXPECT_EQ(count(status.verdicts, "ok"), 3);
+  EXPECT_EQ(count(status.verdicts, "crash"), 1);
+  ASSERT_TRUE(status.newest_session);
+  EXPECT_EQ(status.newest_session->state, "finished");
+  EXPECT_EQ(status.newest_session->measurements, 10);
+  EXPECT_TRUE(status.hints.empty());
+
+  store.id_of(TemplateRow{.op = "conv2d", .name = "conv2d_tiled", .body_hash = "b2"});
+  store.record(ids.failed(ids.variant(store, "fast"), "wrong_result"));
+  sql(file(), "DELETE FROM binary");
+  EXPECT_EQ(store.status().hints.size(), 3U);
+}
+
+TEST_F(StoreTest, AReaderSeesWholeCommitsWhileAWriterWrites) {
+  auto writer = Store::open(file(), Mode::create);
+  const Ids ids(writer);
+  const auto variant = ids.variant(writer, "v");
+  constexpr int total = 60;
+  std::atomic<bool> done = false;
+  std::size_t last = 0;
+  bool ordered = true;
+  std::thread reading([&] {
+    auto reader = Store::open(file(), Mode::read_only);
+    while (!done) {
+      const auto size = reader.results({.history = true}).size();
+      ordered = ordered && size >= last;
+      last = size;
+    }
+    last = reader.results({.history = true}).size();
+  });
+  for (int i = 0; i < total; ++i) writer.record(ids.ok(variant, 1 + i));
+  done = true;
+  reading.join();
+  EXPECT_TRUE(ordered);
+  EXPECT_EQ(last, static_cast<std::size_t>(total));
+}
+
+TEST_F(StoreTest, TwoWritersWithShortCommitsWaitForEachOther) {
+  { auto make = Store::open(file(), Mode::create); }
+  const auto write = [this](const char* hash) {
+    auto store = Store::open(file(), Mode::create);
+    const Ids ids(store);
+    for (int i = 0; i < 20; ++i) store.record(ids.ok(ids.variant(store, hash), 1 + i));
+  };
+  std::thread other([&] { write("a"); });
+  write("b");
+  other.join();
+  EXPECT_EQ(Store::open(file(), Mode::read_only).results({.history = true}).size(), 40U);
+}
+
+TEST_F(StoreTest, ManyMayCreateTheFileAtOnce) {
+  std::vector<std::thread> threads;
+  threads.reserve(4);
+  std::atomic<int> opened = 0;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&] {
+      auto store = Store::open(file(), Mode::create);
+      store.id_of(gpu());
+      ++opened;
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(opened, 4);
+  EXPECT_EQ(sql(file(), "SELECT count(*) FROM device"), "1");
+}
+
+TEST_F(StoreTest, AKillLosesOnlyWhatIsInFlight) {
+  for (const int delay_ms : {5, 20, 60}) {
+    SCOPED_TRACE(delay_ms);
+    int acknowledged[2];
+    ASSERT_EQ(pipe(acknowledged), 0);
+    const auto path = file(("kill" + std::to_string(delay_ms) + ".db").c_str());
+    const pid_t child = fork();
+    if (child == 0) {
+      auto store = Store::open(path, Mode::create);
+      const Ids ids(store);
+      for (int i = 0;; ++i) {
+        const auto id = store.record(ids.ok(ids.variant(store, std::to_string(i)), 1 + i));
+        if (write(acknowledged[1], &id, sizeof id) != sizeof id) _exit(1);
+      }
+    }
+    close(acknowledged[1]);
+    std::int64_t last = 0;
+    ASSERT_EQ(read(acknowledged[0], &last, sizeof last), static_cast<ssize_t>(sizeof last));  // it has begun
+    std::this_thread::sleep_for(std::chrono::milliseconds(delay_ms));
+    kill(child, SIGKILL);
+    while (read(acknowledged[0], &last, sizeof last) == static_cast<ssize_t>(sizeof last)) {
+    }
+    close(acknowledged[0]);
+    waitpid(child, nullptr, 0);
+
+    auto store = Store::open(path, Mode::read_write);
+    EXPECT_EQ(store.status().check, "ok");
+    const auto rows = static_cast<std::int64_t>(store.results({.history = true}).size());
+    EXPECT_GE(rows, last);
+    EXPECT_LE(rows, last + 1);
+    EXPECT_EQ(store.status().hints.size(), 1U);  // the session ended without saying so
+    const Ids next(store);
+    EXPECT_EQ(store.sessions().back().state, "interrupted");
+    EXPECT_EQ(store.sessions().front().state, "running");
+    EXPECT_EQ(static_cast<std::int64_t>(store.known(next.device, next.problem).size()), rows);
+  }
+}
+
+}  // namespace
+}  // namespace tunesmith

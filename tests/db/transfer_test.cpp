@@ -1,0 +1,160 @@
+#include <sstream>
+
+#include "fixture.h"
+
+namespace tunesmith {
+namespace {
+
+using TransferTest = DbTest;
+using testing::HasSubstr;
+
+std::string text_of(const Store& store, Store::Blobs blobs = Store::Blobs::omit) {
+  std::ostringstream out;
+  store.write_text(out, blobs);
+  return out.str();
+}
+
+TEST_F(TransferTest, TextMakesTheSameDatabase) {
+  auto store = Store::open(file(), Mode::create);
+  const auto ids = populate(store);
+  store.set_winner(store.record(ids.ok(ids.variant(store, "odd"), 1.0 / 3)), 4);
+  store.record(ids.failed(ids.variant(store, "fast"), "wrong_result"));  // a winner found wrong stays visible
+  for (const auto blobs : {Store::Blobs::omit, Store::Blobs::include}) {
+    const auto text = text_of(store, blobs);
+    EXPECT_EQ(text, text_of(store, blobs));
+    EXPECT_EQ(text.find("INSERT INTO binary") != std::string::npos, blobs == Store::Blobs::include);
+    const auto copy_path = file(blobs == Store::Blobs::omit ? "copy.db" : "copy_all.db");
+    auto copy = Store::open(copy_path, Mode::create);
+    std::istringstream in(text);
+    const auto report = copy.read_text(in);
+    EXPECT_EQ(report.measurements, 12);
+    EXPECT_EQ(report.winners_taken, 2);
+    EXPECT_EQ(text_of(copy, blobs), text);
+    std::istringstream again(text);
+    EXPECT_EQ(copy.read_text(again).measurements, 0);
+    EXPECT_EQ(text_of(copy, blobs), text);
+    EXPECT_EQ(copy.binary({"sm_90a", "fast"}).has_value(), blobs == Store::Blobs::include);
+    EXPECT_EQ(copy.sessions().front().state, "interrupted");
+    EXPECT_EQ(copy.status().check, "ok");
+  }
+  EXPECT_EQ(store.sessions().front().state, "running");
+}
+
+TEST_F(TransferTest, TheTextIsReadableBySqliteAlone) {
+  auto store = Store::open(file(), Mode::create);
+  populate(store);
+  sql(file("plain.db"), text_of(store, Store::Blobs::include));
+  EXPECT_EQ(sql(file("plain.db"), "SELECT speedup_over_base FROM winners"), "4.0");
+  const auto copy = Store::open(file("plain.db"), Mode::read_write);
+  EXPECT_EQ(copy.results().size(), 10U);
+  EXPECT_EQ(text_of(copy, Store::Blobs::include), text_of(store, Store::Blobs::include));
+}
+
+TEST_F(TransferTest, AHostileOrBrokenTextDoesNothing) {
+  auto store = Store::open(file(), Mode::create);
+  populate(store);
+  const auto good = text_of(store);
+  const auto evil_path = file("evil.db").string();
+  const auto read = [&](const std::string& text) {
+    return error_of([&] {
+      std::istringstream in(text);
+      store.read_text(in);
+    });
+  };
+  EXPECT_THAT(read("ATTACH '" + evil_path + "' AS e;\n"), HasSubstr("neither a table nor a row"));
+  EXPECT_THAT(read("PRAGMA journal_mode = off;\n"), HasSubstr("neither a table nor a row"));
+  EXPECT_THAT(read("VACUUM INTO '" + evil_path + "';\n"), HasSubstr("neither a table nor a row"));
+  EXPECT_FALSE(std::filesystem::exists(evil_path));
+  EXPECT_THAT(read(good.substr(0, good.size() / 2)), HasSubstr("cut off"));
+  EXPECT_THAT(read(good.substr(0, good.size() - 8)), HasSubstr("cut off"));
+  EXPECT_THAT(read("hello\n"), HasSubstr("cut off"));
+  EXPECT_THAT(read(""), HasSubstr("not Tunesmith's"));
+  EXPECT_THAT(read("CREATE TABLE x (y);\n"), HasSubstr("not Tunesmith's"));
+  auto dangling = good;
+  dangling.erase(dangling.find("INSERT INTO device"),
+                 dangling.find("INSERT INTO template") - dangling.find("INSERT INTO device"));
+  EXPECT_THAT(read(dangling), HasSubstr("point to none"));
+  EXPECT_EQ(text_of(store), good);
+}
+
+TEST_F(TransferTest, ShardsMerge) {
+  auto a = Store::open(file("a.db"), Mode::create);
+  auto b = Store::open(file("b.db"), Mode::create);
+  b.id_of(TemplateRow{.op = "gemm", .name = "gemm", .body_hash = "g"});  // so that ids differ
+  const auto ids_a = populate(a);
+  const Ids ids_b(b);
+  const auto best = ids_b.variant(b, "best");
+  b.set_winner(b.record(ids_b.ok(best, 20)), 16);
+  b.put_binary({.variant_id = best, .toolchain = "t", .hash = "hb", .bytes = blob()});
+  const auto first = a.merge_from(file("b.db"));
+  EXPECT_EQ(first.sessions, 1);
+  EXPECT_EQ(first.measurements, 1);
+  EXPECT_EQ(first.winners_taken, 1);
+  ASSERT_EQ(a.winners().size(), 1U);
+  EXPECT_EQ(a.winners()[0].variant.source_hash, "best");
+  EXPECT_EQ(a.winners()[0].template_.name, "conv2d_tiled");
+  EXPECT_TRUE(a.binary({"sm_90a", "best"}));
+  EXPECT_FALSE(a.binary({"sm_90a", "fast"}));  // no longer a winner
+  EXPECT_EQ(a.known(ids_a.device, ids_a.problem).size(), 11U);
+  EXPECT_EQ(a.sessions().size(), 2U);
+  EXPECT_EQ(sql(file("a.db"), "SELECT count(*) FROM session WHERE state = 'running'"), "1");
+
+  // The other went on: only what is new comes, and a slower winner does not.
+  b.record(ids_b.failed(ids_b.variant(b, "bad"), "crash"));
+  b.set_winner(b.record(ids_b.ok(ids_b.variant(b, "aligned"), 40)), 4);
+  b.end_session(ids_b.session, Store::End::finished);
+  const auto second = a.merge_from(file("b.db"));
+  EXPECT_EQ(second.sessions, 0);
+  EXPECT_EQ(second.measurements, 2);
+  EXPECT_EQ(second.winners_taken, 1);
+  EXPECT_EQ(second.winners_kept, 1);
+  EXPECT_EQ(sql(file("a.db"), "SELECT count(*) FROM session WHERE state = 'finished'"), "1");
+  const auto back = b.merge_from(file("a.db"));
+  EXPECT_EQ(back.winners_taken, 0);
+  EXPECT_EQ(b.results({.history = true}).size(), a.results({.history = true}).size());
+  EXPECT_EQ(a.status().check, "ok");
+}
+
+TEST_F(TransferTest, AMergeThatFailsTakesNothing) {
+  auto store = Store::open(file(), Mode::create);
+  populate(store);
+  const auto before = text_of(store);
+  std::ofstream(file("bad.db")) << std::string(5000, 'x');
+  sql(file("foreign.db"), "CREATE TABLE x (y)");
+  EXPECT_THAT(error_of([&] { store.merge_from(file("none.db")); }), HasSubstr("no database"));
+  EXPECT_THAT(error_of([&] { store.merge_from(file("bad.db")); }), HasSubstr("not an SQLite database"));
+  EXPECT_THAT(error_of([&] { store.merge_from(file("foreign.db")); }), HasSubstr("another program"));
+  EXPECT_THAT(error_of([&] { store.merge_from(file()); }), HasSubstr("into itself"));
+  EXPECT_EQ(text_of(store), before);
+
+  auto reader = Store::open(file(), Mode::read_only);
+  {
+    auto other = Store::open(file("other.db"), Mode::create);
+    populate(other);
+  }
+  EXPECT_THAT(error_of([&] { reader.merge_from(file("other.db")); }), HasSubstr("read-only"));
+  store.merge_from(file("other.db"));
+}
+
+TEST_F(TransferTest, AnOlderShardIsLiftedInACopy) {
+  {
+    auto old = Store::open(file("old.db"), Mode::create);
+    populate(old);
+  }
+  const Store::Migration migrations[] = {{"CREATE TABLE extra (id INTEGER) STRICT"}};
+  Store::Options options;
+  options.migrations = migrations;
+  auto store = Store::open(file(), Mode::create, options);
+  EXPECT_EQ(store.merge_from(file("old.db")).measurements, 10);
+  EXPECT_EQ(sql(file("old.db"), "PRAGMA user_version"), "1");
+}
+
+TEST_F(TransferTest, AFailingOutputIsTold) {
+  auto store = Store::open(file(), Mode::create);
+  populate(store);
+  std::ofstream full("/dev/full");
+  EXPECT_THAT(error_of([&] { store.write_text(full); }), HasSubstr("could not be written"));
+}
+
+}  // namespace
+}  // namespace tunesmith

@@ -1,0 +1,147 @@
+#include "fixture.h"
+
+namespace tunesmith {
+namespace {
+
+class WinnerTest : public DbTest {
+ protected:
+  WinnerTest() : store_(Store::open(file(), Mode::create)), ids_(store_) {}
+
+  std::int64_t ok(const std::string& hash, double median_us, std::int64_t body = 0) {
+    return store_.record(ids_.ok(ids_.variant(store_, hash, body), median_us));
+  }
+  std::int64_t failed(const std::string& hash, const std::string& verdict) {
+    return store_.record(ids_.failed(ids_.variant(store_, hash), verdict));
+  }
+  std::string winner(std::int64_t alignment_bytes = 4) {
+    for (const auto& w : store_.winners())
+      if (w.alignment_bytes == alignment_bytes) return w.variant.source_hash;
+    return "";
+  }
+
+  Store store_;
+  Ids ids_;
+};
+
+TEST_F(WinnerTest, OnlyAFasterVariantReplaces) {
+  EXPECT_TRUE(store_.set_winner(ok("a", 10), 4).taken);
+  EXPECT_FALSE(store_.set_winner(ok("b", 10), 4).taken);
+  EXPECT_FALSE(store_.set_winner(ok("c", 11), 4).taken);
+  EXPECT_EQ(winner(), "a");
+  EXPECT_TRUE(store_.set_winner(ok("d", 9), 4).taken);
+  EXPECT_EQ(winner(), "d");
+}
+
+TEST_F(WinnerTest, AFailureNeverReplaces) {
+  store_.set_winner(ok("a", 10), 4);
+  for (const char* verdict : {"compile_error", "timeout", "crash", "wrong_result"}) {
+    const auto result = store_.set_winner(failed("b", verdict), 4, true);
+    EXPECT_FALSE(result.taken);
+    EXPECT_NE(result.why.find(verdict), std::string::npos);
+  }
+  EXPECT_EQ(winner(), "a");
+  EXPECT_THROW(store_.set_winner(9999, 4), StoreError);
+}
+
+TEST_F(WinnerTest, AFailureOfTheWinnerLeavesItUntilASoundOneComes) {
+  store_.set_winner(ok("a", 10), 4);
+  failed("a", "timeout");
+  EXPECT_EQ(winner(), "a");
+  EXPECT_EQ(store_.winners().front().newest_verdict, "timeout");
+  EXPECT_FALSE(store_.set_winner(ok("b", 20), 4).taken);  // a passing fault is no reason to become slower
+  failed("a", "wrong_result");
+  EXPECT_TRUE(store_.set_winner(ok("c", 30), 4).taken);
+  EXPECT_EQ(winner(), "c");
+}
+
+TEST_F(WinnerTest, MeasuredAgainItsNewTimeCounts) {
+  store_.set_winner(ok("a", 10), 4);
+  EXPECT_TRUE(store_.set_winner(ok("a", 14), 4).taken);
+  EXPECT_EQ(store_.winners().front().median_us, 14);
+  ok("a", 16);  // without set_winner
+  EXPECT_TRUE(store_.set_winner(ok("b", 15), 4).taken);
+}
+
+TEST_F(WinnerTest, AnOlderMeasurementOfTheWinnerDoesNotReturn) {
+  const auto first = ok("a", 10);
+  auto later = ids_.ok(ids_.variant(store_, "a"), 12);
+  later.measured_at = "2999-01-01T00:00:00.000Z";
+  EXPECT_TRUE(store_.set_winner(store_.record(later), 4).taken);
+  EXPECT_FALSE(store_.set_winner(first, 4).taken);
+}
+
+TEST_F(WinnerTest, AVariantSinceFoundWrongCannotWin) {
+  store_.set_winner(ok("a", 10), 4);
+  const auto fast = ok("b", 5);
+  failed("b", "out_of_bounds");
+  EXPECT_FALSE(store_.set_winner(fast, 4).taken);
+}
+
+TEST_F(WinnerTest, AStaleWinnerGivesWayToASlowerOne) {
+  store_.set_winner(ok("a", 10), 4);
+  const auto edited = store_.id_of(TemplateRow{.op = "conv2d", .name = "conv2d_tiled", .body_hash = "b2"});
+  const auto other = store_.id_of(TemplateRow{.op = "conv2d", .name = "conv2d_direct", .body_hash = "x"});
+  EXPECT_FALSE(store_.set_winner(ok("o", 20, other), 4).taken);
+  EXPECT_TRUE(store_.set_winner(ok("e", 20, edited), 4).taken);
+  EXPECT_TRUE(store_.set_winner(ok("p", 30, other), 4, true).taken);
+}
+
+TEST_F(WinnerTest, AlignmentsDevicesAndProblemsHaveTheirOwn) {
+  store_.set_winner(ok("a", 10), 4);
+  store_.set_winner(ok("b", 20), 16);
+  EXPECT_EQ(winner(4), "a");
+  EXPECT_EQ(winner(16), "b");
+  EXPECT_THROW(store_.set_winner(ok("c", 1), 0), StoreError);
+}
+
+TEST_F(WinnerTest, ABinaryLeavesWithItsWinner) {
+  const auto a = ids_.variant(store_, "a");
+  const auto m = ok("a", 10);
+  store_.set_winner(m, 4);
+  store_.set_winner(m, 16);
+  store_.put_binary({.variant_id = a, .toolchain = "t", .hash = "h", .bytes = blob()});
+  store_.set_winner(ok("b", 9), 4);
+  ASSERT_TRUE(store_.binary({"sm_90a", "a"}));  // still the winner for 16 bytes
+  EXPECT_EQ(store_.binary({"sm_90a", "a"})->bytes, blob());
+  store_.set_winner(ok("b", 9), 16);
+  EXPECT_FALSE(store_.binary({"sm_90a", "a"}));
+}
+
+TEST_F(WinnerTest, DispatchReadsEverythingAtOnce) {
+  auto base = ids_.ok(ids_.variant(store_, "base"), 100);
+  base.is_base = true;
+  store_.record(base);
+  ok("slow", 300);
+  const auto a = ids_.variant(store_, "a");
+  store_.set_winner(ok("a", 50), 16);
+  store_.put_binary({.variant_id = a, .toolchain = "nvrtc 12.9", .hash = "h", .bytes = blob()});
+  const auto reader = Store::open(file(), Mode::read_only);
+  const auto rows = reader.winners({}, Store::Load::dispatch);
+  ASSERT_EQ(rows.size(), 1U);
+  const auto& w = rows[0];
+  EXPECT_EQ(w.device, gpu());
+  EXPECT_EQ(w.problem.op, "conv2d");
+  EXPECT_EQ(w.problem.text, "batch=1 height=1000 width=2000 dtype=f32");
+  EXPECT_EQ(w.template_, (TemplateRow{.op = "conv2d", .name = "conv2d_tiled", .body_hash = "b1"}));
+  EXPECT_EQ(w.variant.entry, "conv2d_tiled_a");
+  EXPECT_EQ(w.variant.compiled_in, "dtype=f32");
+  EXPECT_EQ(w.variant_id, a);
+  EXPECT_EQ(w.alignment_bytes, 16);
+  EXPECT_EQ(w.median_us, 50);
+  EXPECT_EQ(w.newest_verdict, "ok");
+  ASSERT_TRUE(w.binary);
+  EXPECT_EQ(w.binary->bytes, blob());
+  EXPECT_EQ(w.binary->hash, "h");
+  EXPECT_FALSE(w.base_us);
+
+  const auto report = reader.winners({.op = "conv2d"});
+  ASSERT_EQ(report.size(), 1U);
+  EXPECT_EQ(report[0].base_us, 100);
+  EXPECT_EQ(report[0].worst_us, 300);
+  EXPECT_FALSE(report[0].binary);
+  EXPECT_EQ(sql(file(), "SELECT speedup_over_base || ' ' || speedup_over_worst FROM winners"), "2.0 6.0");
+  EXPECT_TRUE(reader.winners({.op = "gemm"}).empty());
+}
+
+}  // namespace
+}  // namespace tunesmith

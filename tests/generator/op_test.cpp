@@ -1,0 +1,92 @@
+#include "generator/op.h"
+
+#include <gtest/gtest.h>
+
+#include "generator/error.h"
+#include "tests/generator/test_op.h"
+
+namespace tunesmith {
+namespace {
+
+std::string complaint(std::string_view problem) {
+  try {
+    complete_problem(scale_op(), Values::parse(problem));
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+DeviceFacts device() {
+  return {.kind = "cuda", .name = "A test GPU", .target = "sm_75", .compute_capability = 75};
+}
+
+Work launching(Launch launch) { return Work{.steps = {std::move(launch)}}; }
+
+TEST(Op, CompletesAProblemInItsOwnOrder) {
+  EXPECT_EQ(complete_problem(scale_op(), Values::parse("factor=3 n=10")).text(),
+            "n=10 factor=3 rounding=nearest dtype=f32");
+}
+
+TEST(Op, NamesWhatIsWrongWithAProblem) {
+  EXPECT_NE(complaint("factor=3").find("has no n (elements)"), std::string::npos);
+  EXPECT_NE(complaint("n=0").find("whole numbers from 1 to 1048576"), std::string::npos);
+  EXPECT_NE(complaint("n=1048577").find("n is 1048577"), std::string::npos);
+  EXPECT_NE(complaint("n=many").find("n is many"), std::string::npos);
+  EXPECT_NE(complaint("n=1 dtype=f16").find("allowed are f32, f64"), std::string::npos);
+  EXPECT_NE(complaint("n=1 dtype=32").find("dtype is 32"), std::string::npos);
+  EXPECT_NE(complaint("n=1 hight=3").find("hight=3 is not a parameter of scale"), std::string::npos);
+}
+
+TEST(Op, WorkIsHeldAgainstTheDevicesLimits) {
+  EXPECT_FALSE(exceeds(launching({.kernel = "k", .grid = {8, 8}, .block = {32, 32}}), device()));
+  EXPECT_TRUE(exceeds(launching({.kernel = "k", .block = {32, 33}}), device()));
+  EXPECT_TRUE(exceeds(launching({.kernel = "k", .block = {1, 1, 65}}), device()));
+  EXPECT_TRUE(exceeds(launching({.kernel = "k", .grid = {1, 65536}}), device()));
+  const Work shared = launching({.kernel = "k", .dynamic_shared_bytes = 48 * 1024});
+  EXPECT_FALSE(exceeds(shared, device()));
+  const auto why = exceeds(shared, device(), 16);
+  ASSERT_TRUE(why);
+  EXPECT_NE(why->find("49168, but A test GPU allows 49152"), std::string::npos) << *why;
+  EXPECT_FALSE(exceeds(Work{.steps = {ConstantCopy{}}}, device()));
+}
+
+TEST(Op, WorkThatCopiesIntoItsModuleIsNotReentrant) {
+  EXPECT_TRUE(reentrant(launching({})));
+  EXPECT_FALSE(reentrant(Work{.steps = {ConstantCopy{}, Launch{}}}));
+}
+
+TEST(Op, ATemplateSaysWhyItDoesNotServe) {
+  const Op op = scale_op();
+  const Template& fixed = find_template(op, "fixed");
+  const Problem problem = complete_problem(op, Values::parse("n=8"));
+  EXPECT_NE(why_not(fixed, problem, device()).value_or("").find("8.0 or higher; A test GPU has 7.5"),
+            std::string::npos);
+  DeviceFacts newer = device();
+  newer.compute_capability = 90;
+  EXPECT_FALSE(why_not(fixed, problem, newer));
+  const Problem zero = complete_problem(op, Values::parse("n=8 factor=0"));
+  EXPECT_EQ(why_not(fixed, zero, newer).value_or(""), "A factor of 0 is not worth a kernel.");
+  EXPECT_THROW((void)find_template(op, "tiled"), UsageError);
+}
+
+TEST(Op, WhatIsCompiledInFollowsTheOpsOrder) {
+  const Op op = scale_op();
+  const Problem problem = complete_problem(op, Values::parse("n=8 factor=3"));
+  EXPECT_EQ(compiled_in(op, op.templates[1], problem).text(), "factor=3 rounding=nearest dtype=f32");
+  EXPECT_EQ(compiled_in(op, op.templates[0], problem).text(), "dtype=f32");
+  EXPECT_EQ(base_config(op, problem).text(), "BLOCK=32 VECTOR=1 STORE_MODE=plain");
+  EXPECT_EQ(alignment_bytes(op.templates[0], problem, {}), 4);
+  EXPECT_EQ(elements(op.arguments[0], problem), 8);
+}
+
+TEST(Op, DTypesKnowTheirNamesAndSizes) {
+  EXPECT_EQ(name(DType::bf16), "bf16");
+  EXPECT_EQ(cuda_type(DType::f64), "double");
+  EXPECT_EQ(bytes(DType::i64), 8);
+  EXPECT_EQ(dtype_of(Problem::parse("dtype=u8")), DType::u8);
+  EXPECT_THROW((void)dtype_of(Problem::parse("dtype=f8")), Error);
+}
+
+}  // namespace
+}  // namespace tunesmith

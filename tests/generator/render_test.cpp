@@ -1,0 +1,89 @@
+#include "generator/render.h"
+
+#include <gtest/gtest.h>
+
+#include "generator/error.h"
+#include "tests/generator/test_op.h"
+
+namespace tunesmith {
+namespace {
+
+Source rendered(std::string_view template_name, std::string_view config, std::string_view target,
+                std::string_view problem = "n=8") {
+  const Op op = scale_op();
+  return render(op, find_template(op, template_name), complete_problem(op, Values::parse(problem)),
+                Config::parse(config), target, scale_files());
+}
+
+bool has(const Source& source, std::string_view part) { return source.text.find(part) != std::string::npos; }
+
+constexpr std::string_view config = "BLOCK=64 VECTOR=4 STORE_MODE=streaming";
+
+TEST(Render, TheSameInputsGiveTheSameBytes) {
+  const Source source = rendered("base", config, "sm_90a");
+  EXPECT_EQ(source.text, rendered("base", config, "sm_90a").text);
+  EXPECT_EQ(source.hash.size(), 64U);
+  EXPECT_EQ(source.suffix.size(), 9U);
+  EXPECT_EQ(source.target, "sm_90a");
+}
+
+TEST(Render, TheOrderOfTheConfigsNamesDoesNotChangeTheKernel) {
+  EXPECT_EQ(rendered("base", "STORE_MODE=streaming VECTOR=4 BLOCK=64", "sm_90a").text,
+            rendered("base", config, "sm_90a").text);
+}
+
+TEST(Render, EveryDifferenceChangesTheIdentity) {
+  const Source source = rendered("base", config, "sm_90a");
+  for (const Source& other : {rendered("base", "BLOCK=32 VECTOR=4 STORE_MODE=streaming", "sm_90a"),
+                              rendered("base", config, "sm_80"), rendered("base", config, "host"),
+                              rendered("base", config, "sm_90a", "n=8 dtype=f64")}) {
+    EXPECT_NE(source.hash, other.hash);
+    EXPECT_NE(source.suffix, other.suffix);
+  }
+  EXPECT_EQ(source.hash, rendered("base", config, "sm_90a", "n=16 factor=3").hash)
+      << "what is not compiled in does not matter";
+}
+
+TEST(Render, WritesThePreamble) {
+  const Source source = rendered("fixed", config, "sm_90a", "n=8 factor=-3");
+  EXPECT_TRUE(has(source, "using T = float;  // dtype=f32\n"));
+  EXPECT_TRUE(has(source, "constexpr int factor = -3;\n"));
+  EXPECT_TRUE(has(
+      source, "enum class Rounding { nearest, down };\nconstexpr Rounding rounding = Rounding::nearest;\n"));
+  EXPECT_TRUE(has(source, "constexpr int BLOCK = 64;\n"));
+  EXPECT_TRUE(has(source,
+                  "enum class StoreMode { plain, streaming };\nconstexpr StoreMode STORE_MODE = "
+                  "StoreMode::streaming;\n"));
+  EXPECT_TRUE(has(source, "#define ENTRY(name) name##" + source.suffix + "\n"));
+  EXPECT_FALSE(has(rendered("base", config, "sm_90a"), "factor"));
+}
+
+TEST(Render, InlinesEachIncludeOnceAndDependenciesFirst) {
+  const Source source = rendered("base", config, "sm_90a");
+  const std::size_t a = source.text.find("constexpr int a = 1;");
+  const std::size_t b = source.text.find("constexpr int b = a;");
+  ASSERT_NE(b, std::string::npos);
+  EXPECT_LT(a, b);
+  EXPECT_EQ(source.text.find("constexpr int a = 1;", a + 1), std::string::npos);
+  EXPECT_FALSE(has(source, "#include"));
+  EXPECT_FALSE(has(source, "#pragma once"));
+}
+
+TEST(Render, TheHostGetsItsShimAndEntries) {
+  const Source source = rendered("base", config, "host");
+  EXPECT_TRUE(has(source, "#define TUNESMITH_HOST\n"));
+  EXPECT_TRUE(has(source, "TUNESMITH_HOST_ENTRY(scale_base" + source.suffix + ")\n"));
+  EXPECT_FALSE(has(rendered("base", config, "sm_90a"), "TUNESMITH_HOST"));
+}
+
+TEST(Render, RefusesWhatIsNotInTheSpace) {
+  EXPECT_THROW(rendered("base", "BLOCK=64", "sm_90a"), UsageError);
+  EXPECT_THROW(rendered("base", "BLOCK=64 VECTOR=4 STORE_MODE=plain", "sm_90a", "n=7"), UsageError);
+  const Op op = scale_op();
+  EXPECT_THROW(render(op, op.templates[0], complete_problem(op, Values::parse("n=8")), Config::parse(config),
+                      "host", {}),
+               Error);
+}
+
+}  // namespace
+}  // namespace tunesmith

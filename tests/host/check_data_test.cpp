@@ -1,0 +1,90 @@
+#include "tuner/check_data.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+namespace tunesmith {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+TEST(CheckData, RoundsToTheNearestTiesToEven) {
+  EXPECT_EQ(round_to(DType::f16, 1 + 0x1p-11), 1.0);
+  EXPECT_EQ(round_to(DType::f16, 1 + 0x3p-11), 1 + 0x1p-9);
+  EXPECT_EQ(round_to(DType::f16, 65519), 65504);
+  EXPECT_EQ(round_to(DType::f16, 65520), infinity);
+  EXPECT_EQ(round_to(DType::f16, 0x1p-25), 0.0);
+  EXPECT_EQ(round_to(DType::f16, 0x1.8p-25), 0x1p-24);
+  EXPECT_EQ(round_to(DType::bf16, 1 + 0x1p-8), 1.0);
+  EXPECT_EQ(round_to(DType::bf16, -(1 + 0x1p-7)), -(1 + 0x1p-7));
+  EXPECT_EQ(round_to(DType::f32, 0.1), static_cast<double>(0.1f));
+  EXPECT_EQ(round_to(DType::u8, 300), 255);
+  EXPECT_EQ(round_to(DType::i32, -2.5), -2);
+}
+
+// Every bit pattern of the 16-bit formats comes back.
+TEST(CheckData, SixteenBitsSurvive) {
+  for (const DType dtype : {DType::f16, DType::bf16}) {
+    for (unsigned pattern = 0; pattern < 0x10000; ++pattern) {
+      const std::string bytes = {static_cast<char>(pattern & 0xff), static_cast<char>(pattern >> 8)};
+      const std::vector<double> values = unpack(dtype, bytes);
+      ASSERT_EQ(values.size(), 1u);
+      if (std::isnan(values[0])) {
+        EXPECT_TRUE(std::isnan(unpack(dtype, pack(dtype, values))[0]));
+      } else {
+        ASSERT_EQ(pack(dtype, values), bytes) << name(dtype) << " " << pattern;
+        ASSERT_EQ(round_to(dtype, values[0]), values[0]);
+      }
+    }
+  }
+}
+
+TEST(CheckData, PacksWhatItRounds) {
+  const std::vector<double> values = {0, -1, 0.3, 77.5, -1e9, 1e300, -infinity, 6e-8};
+  for (const DType dtype :
+       {DType::f32, DType::f64, DType::f16, DType::bf16, DType::u8, DType::i32, DType::i64}) {
+    const std::string bytes = pack(dtype, values);
+    ASSERT_EQ(bytes.size(), values.size() * static_cast<std::size_t>(tunesmith::bytes(dtype)));
+    const std::vector<double> back = unpack(dtype, bytes);
+    for (std::size_t i = 0; i < values.size(); ++i)
+      EXPECT_EQ(back[i], round_to(dtype, values[i])) << name(dtype) << " " << values[i];
+  }
+}
+
+Op copy_op() {
+  const auto size = [](const Problem& p) { return std::vector<std::int64_t>{p.integer("size")}; };
+  Op op;
+  op.arguments = {{"from", Role::input, size}, {"to", Role::output, size}, {"sum", Role::inout, size}};
+  op.reference = [](const Problem&, std::span<const std::vector<double>> arguments, int, std::int64_t begin,
+                    std::int64_t end, std::span<double> value, std::span<double> permitted) {
+    if (begin > 5000 && arguments[0][0] == 2) throw std::runtime_error("no");
+    for (std::int64_t i = begin; i < end; ++i) {
+      value[static_cast<std::size_t>(i - begin)] = arguments[0][static_cast<std::size_t>(i)];
+      permitted[static_cast<std::size_t>(i - begin)] = static_cast<double>(i);
+    }
+  };
+  return op;
+}
+
+TEST(CheckData, InputsFollowTheSeedAndTheReferenceCoversEveryElement) {
+  const Op op = copy_op();
+  const Problem problem = {{"size", 10001}, {"dtype", "f16"}};
+  std::vector<std::vector<double>> inputs = make_inputs(op, problem, 1);
+  ASSERT_EQ(inputs.size(), 3u);
+  EXPECT_EQ(inputs[0].size(), 10001u);
+  EXPECT_TRUE(inputs[1].empty());
+  EXPECT_EQ(inputs[2].size(), 10001u);
+  EXPECT_NE(inputs[0], inputs[2]);
+  EXPECT_EQ(inputs, make_inputs(op, problem, 1));
+  EXPECT_NE(inputs, make_inputs(op, problem, 2));
+  const Expected expected = reference_of(op, problem, inputs, 1);
+  EXPECT_EQ(expected.value, inputs[0]);
+  EXPECT_EQ(expected.permitted_error[10000], 10000);
+  inputs[0][0] = 2;
+  EXPECT_THROW(reference_of(op, problem, inputs, 1), std::runtime_error);
+}
+
+}  // namespace
+}  // namespace tunesmith

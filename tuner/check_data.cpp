@@ -1,0 +1,212 @@
+#include "tuner/check_data.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstring>
+#include <exception>
+#include <limits>
+#include <mutex>
+#include <thread>
+
+#include "generator/random.h"
+
+namespace tunesmith {
+namespace {
+
+struct Float16 {
+  int fraction_bits;
+  int exponent_bits;
+  int bias() const { return (1 << (exponent_bits - 1)) - 1; }
+};
+constexpr Float16 half = {10, 5};
+constexpr Float16 bfloat16 = {7, 8};
+
+double round_to(const Float16& format, double value) {
+  if (!std::isfinite(value) || value == 0) return value;
+  int exponent = 0;
+  std::frexp(value, &exponent);  // |value| in [2^(exponent-1), 2^exponent)
+  const int quantum = std::max(exponent - 1, 1 - format.bias()) - format.fraction_bits;
+  const double rounded = std::ldexp(std::nearbyint(std::ldexp(value, -quantum)), quantum);
+  return std::abs(rounded) < std::ldexp(1.0, format.bias() + 1)
+             ? rounded
+             : std::copysign(std::numeric_limits<double>::infinity(), value);
+}
+
+std::uint16_t encode(const Float16& format, double value) {
+  const unsigned sign = std::signbit(value) ? 0x8000u : 0u;
+  const unsigned exponent_mask = (1u << format.exponent_bits) - 1;
+  if (!std::isfinite(value)) {
+    const unsigned quiet = std::isnan(value) ? 1u << (format.fraction_bits - 1) : 0u;
+    return static_cast<std::uint16_t>(sign | exponent_mask << format.fraction_bits | quiet);
+  }
+  const double magnitude = std::abs(round_to(format, value));
+  if (std::isinf(magnitude)) return static_cast<std::uint16_t>(sign | exponent_mask << format.fraction_bits);
+  if (magnitude == 0) return static_cast<std::uint16_t>(sign);
+  const int exponent = std::max(std::ilogb(magnitude), 1 - format.bias());
+  // In units of the last place; its leading 1, where there is one, adds 1 to the exponent field.
+  const auto units = static_cast<unsigned>(std::ldexp(magnitude, format.fraction_bits - exponent));
+  const auto field = static_cast<unsigned>(exponent + format.bias() - 1);
+  return static_cast<std::uint16_t>(sign | ((field << format.fraction_bits) + units));
+}
+
+double decode(const Float16& format, std::uint16_t bits) {
+  const int fraction = bits & ((1 << format.fraction_bits) - 1);
+  const int field = (bits & 0x7fff) >> format.fraction_bits;
+  double magnitude = 0;
+  if (field == (1 << format.exponent_bits) - 1) {
+    magnitude =
+        fraction != 0 ? std::numeric_limits<double>::quiet_NaN() : std::numeric_limits<double>::infinity();
+  } else {
+    const int units = fraction + (field != 0 ? 1 << format.fraction_bits : 0);
+    magnitude = std::ldexp(units, std::max(field, 1) - format.bias() - format.fraction_bits);
+  }
+  return (bits & 0x8000) != 0 ? -magnitude : magnitude;
+}
+
+double clamp_to(double value, double least, double most) {
+  return std::isnan(value) ? 0 : std::clamp(std::nearbyint(value), least, most);
+}
+
+template <typename T>
+std::string pack_as(std::span<const double> values, auto convert) {
+  std::string bytes(values.size() * sizeof(T), '\0');
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const T element = convert(values[i]);
+    std::memcpy(bytes.data() + i * sizeof(T), &element, sizeof(T));
+  }
+  return bytes;
+}
+
+template <typename T>
+std::vector<double> unpack_as(std::string_view bytes, auto convert) {
+  std::vector<double> values(bytes.size() / sizeof(T));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    T element;
+    std::memcpy(&element, bytes.data() + i * sizeof(T), sizeof(T));
+    values[i] = convert(element);
+  }
+  return values;
+}
+
+}  // namespace
+
+double round_to(DType dtype, double value) {
+  switch (dtype) {
+    case DType::f32:
+      return static_cast<double>(static_cast<float>(value));
+    case DType::f64:
+      return value;
+    case DType::f16:
+      return round_to(half, value);
+    case DType::bf16:
+      return round_to(bfloat16, value);
+    case DType::u8:
+      return clamp_to(value, 0, 255);
+    case DType::i32:
+      return clamp_to(value, -0x1p31, 0x1p31 - 1);
+    case DType::i64:
+      return clamp_to(value, -0x1p63, 0x1p63 - 1024);  // the largest double below 2^63
+  }
+  return value;
+}
+
+std::string pack(DType dtype, std::span<const double> values) {
+  const auto integer = [dtype](double value) { return round_to(dtype, value); };
+  switch (dtype) {
+    case DType::f32:
+      return pack_as<float>(values, [](double v) { return static_cast<float>(v); });
+    case DType::f64:
+      return pack_as<double>(values, [](double v) { return v; });
+    case DType::f16:
+      return pack_as<std::uint16_t>(values, [](double v) { return encode(half, v); });
+    case DType::bf16:
+      return pack_as<std::uint16_t>(values, [](double v) { return encode(bfloat16, v); });
+    case DType::u8:
+      return pack_as<std::uint8_t>(values, [&](double v) { return static_cast<std::uint8_t>(integer(v)); });
+    case DType::i32:
+      return pack_as<std::int32_t>(values, [&](double v) { return static_cast<std::int32_t>(integer(v)); });
+    case DType::i64:
+      return pack_as<std::int64_t>(values, [&](double v) { return static_cast<std::int64_t>(integer(v)); });
+  }
+  return {};
+}
+
+std::vector<double> unpack(DType dtype, std::string_view bytes) {
+  const auto plain = [](auto v) { return static_cast<double>(v); };
+  switch (dtype) {
+    case DType::f32:
+      return unpack_as<float>(bytes, plain);
+    case DType::f64:
+      return unpack_as<double>(bytes, plain);
+    case DType::f16:
+      return unpack_as<std::uint16_t>(bytes, [](std::uint16_t v) { return decode(half, v); });
+    case DType::bf16:
+      return unpack_as<std::uint16_t>(bytes, [](std::uint16_t v) { return decode(bfloat16, v); });
+    case DType::u8:
+      return unpack_as<std::uint8_t>(bytes, plain);
+    case DType::i32:
+      return unpack_as<std::int32_t>(bytes, plain);
+    case DType::i64:
+      return unpack_as<std::int64_t>(bytes, plain);
+  }
+  return {};
+}
+
+std::vector<std::vector<double>> make_inputs(const Op& op, const Problem& problem, std::uint64_t seed) {
+  std::vector<std::vector<double>> inputs;
+  Random seeds(seed);
+  for (const Argument& argument : op.arguments) {
+    Random random(seeds.next());
+    std::vector<double>& values = inputs.emplace_back();
+    if (argument.role == Role::output) continue;
+    values.resize(static_cast<std::size_t>(elements(argument, problem)));
+    const DType dtype = argument.dtype(problem);
+    const bool whole = dtype == DType::u8 || dtype == DType::i32 || dtype == DType::i64;
+    const double offset = dtype == DType::u8 ? 100 : 0;
+    for (double& value : values) {
+      value =
+          whole ? offset + static_cast<double>(random.below(201)) - 100 : round_to(dtype, random.uniform());
+    }
+  }
+  return inputs;
+}
+
+Expected reference_of(const Op& op, const Problem& problem, std::span<const std::vector<double>> inputs,
+                      int output) {
+  constexpr std::int64_t chunk =
+      4096;  // elements: small enough to share evenly, large enough to be worth a call
+  const std::int64_t count = elements(op.arguments[static_cast<std::size_t>(output)], problem);
+  Expected expected;
+  expected.value.resize(static_cast<std::size_t>(count));
+  expected.permitted_error.resize(static_cast<std::size_t>(count));
+  std::atomic<std::int64_t> next = 0;
+  std::mutex mutex;
+  std::exception_ptr failure;
+  const auto work = [&] {
+    try {
+      for (std::int64_t begin; (begin = next.fetch_add(chunk)) < count;) {
+        const std::int64_t end = std::min(begin + chunk, count);
+        const auto first = static_cast<std::size_t>(begin);
+        const auto size = static_cast<std::size_t>(end - begin);
+        op.reference(problem, inputs, output, begin, end, std::span(expected.value).subspan(first, size),
+                     std::span(expected.permitted_error).subspan(first, size));
+      }
+    } catch (...) {
+      const std::lock_guard lock(mutex);
+      failure = std::current_exception();
+      next = count;
+    }
+  };
+  const auto threads =
+      std::min<std::int64_t>(std::thread::hardware_concurrency(), (count + chunk - 1) / chunk);
+  {
+    std::vector<std::jthread> helpers;
+    for (std::int64_t i = 1; i < threads; ++i) helpers.emplace_back(work);
+    work();
+  }
+  if (failure) std::rethrow_exception(failure);
+  return expected;
+}
+
+}  // namespace tunesmith

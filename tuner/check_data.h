@@ -1,0 +1,36 @@
+// What a variant is checked with: inputs from a seed, their bytes, and the op's reference. Knows no device.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "generator/op.h"
+
+namespace tunesmith {
+
+/// The nearest value of the dtype (ties to even; above the largest finite one, infinity; integers are
+/// clamped). An i64 is exact up to 2^53.
+double round_to(DType dtype, double value);
+
+/// Doubles <-> the elements' bytes. `pack` rounds.
+std::string pack(DType dtype, std::span<const double> values);
+std::vector<double> unpack(DType dtype, std::string_view bytes);
+
+/// Every argument's initial contents in the op's order (outputs empty), rounded to its dtype: floating-point
+/// values in [-1, 1), integers in [-100, 100], or [0, 200] for u8. The same seed gives the same values
+/// everywhere.
+std::vector<std::vector<double>> make_inputs(const Op& op, const Problem& problem, std::uint64_t seed);
+
+struct Expected {
+  std::vector<double> value;
+  std::vector<double> permitted_error;  ///< absolute, per element
+};
+
+/// The op's reference of the argument `output`, computed by as many threads as the machine has processors.
+Expected reference_of(const Op& op, const Problem& problem, std::span<const std::vector<double>> inputs,
+                      int output);
+
+}  // namespace tunesmith

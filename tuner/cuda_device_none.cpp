@@ -1,0 +1,13 @@
+// What a build without the CUDA toolkit answers to a request for a GPU.
+#include "generator/error.h"
+#include "tuner/device.h"
+
+namespace tunesmith {
+
+std::unique_ptr<Device> make_cuda_device(int) {
+  std::string why_none;
+  static_cast<void>(cuda_devices(why_none));
+  throw Error(why_none);
+}
+
+}  // namespace tunesmith

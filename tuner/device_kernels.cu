@@ -1,0 +1,112 @@
+// What the CUDA device does with memory on the GPU itself: compared and checked where it lies, so that a
+// verdict moves 24 bytes and no arrays. Compiled by NVRTC when the device is made.
+
+struct Result {
+  unsigned long long wrong;
+  unsigned long long first_wrong;  // the smallest index, or ~0
+  unsigned long long max_ratio;    // the bits of a double >= 0, which order as the numbers do
+};
+
+__device__ long long thread_index() { return static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x; }
+
+__device__ long long thread_count() { return static_cast<long long>(gridDim.x) * blockDim.x; }
+
+// Adds what the threads of a warp found; every thread of the warp must come here.
+__device__ void add(Result* result, unsigned long long wrong, unsigned long long first_wrong,
+                    double max_ratio) {
+  for (int lanes = 16; lanes > 0; lanes /= 2) {
+    wrong += __shfl_down_sync(0xffffffffu, wrong, lanes);
+    first_wrong = min(first_wrong, __shfl_down_sync(0xffffffffu, first_wrong, lanes));
+    max_ratio = fmax(max_ratio, __shfl_down_sync(0xffffffffu, max_ratio, lanes));
+  }
+  if (threadIdx.x % 32 != 0) return;
+  if (wrong != 0) {
+    atomicAdd(&result->wrong, wrong);
+    atomicMin(&result->first_wrong, first_wrong);
+  }
+  if (max_ratio > 0)
+    atomicMax(&result->max_ratio, static_cast<unsigned long long>(__double_as_longlong(max_ratio)));
+}
+
+// The order is that of DType.
+enum class DType { f32, f64, f16, bf16, u8, i32, i64 };
+
+__device__ double element(const void* array, int dtype, long long i) {
+  switch (static_cast<DType>(dtype)) {
+    case DType::f32:
+      return static_cast<const float*>(array)[i];
+    case DType::f64:
+      return static_cast<const double*>(array)[i];
+    case DType::f16: {
+      float value;
+      asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(static_cast<const unsigned short*>(array)[i]));
+      return value;
+    }
+    case DType::bf16:
+      return __uint_as_float(static_cast<unsigned>(static_cast<const unsigned short*>(array)[i]) << 16);
+    case DType::u8:
+      return static_cast<const unsigned char*>(array)[i];
+    case DType::i32:
+      return static_cast<const int*>(array)[i];
+    case DType::i64:
+      return static_cast<double>(static_cast<const long long*>(array)[i]);
+  }
+  return 0;
+}
+
+// |error| / permitted; infinity where nothing of the kind is permitted, so that above 1 is wrong.
+__device__ double error_ratio(double got, double expected, double permitted) {
+  const double infinity = __longlong_as_double(0x7ff0000000000000ll);
+  if (isnan(expected)) return isnan(got) ? 0 : infinity;
+  if (got == expected) return 0;
+  if (isinf(expected) || isnan(got) || isinf(got) || !(permitted > 0)) return infinity;
+  return fabs(got - expected) / permitted;
+}
+
+extern "C" __global__ void compare(const void* output, int dtype, const double* expected,
+                                   const double* permitted, long long elements, Result* result) {
+  unsigned long long wrong = 0;
+  unsigned long long first_wrong = ~0ull;
+  double max_ratio = 0;
+  for (long long i = thread_index(); i < elements; i += thread_count()) {
+    const double ratio = error_ratio(element(output, dtype, i), expected[i], permitted[i]);
+    max_ratio = fmax(max_ratio, ratio);
+    if (ratio > 1) {
+      ++wrong;
+      first_wrong = min(first_wrong, static_cast<unsigned long long>(i));
+    }
+  }
+  add(result, wrong, first_wrong, max_ratio);
+}
+
+// Counts the bytes that differ, or for 16-byte words those that do.
+extern "C" __global__ void differ(const unsigned char* a, const unsigned char* b, long long bytes,
+                                  Result* result) {
+  const bool aligned =
+      (reinterpret_cast<unsigned long long>(a) | reinterpret_cast<unsigned long long>(b)) % 16 == 0;
+  const long long vectors = aligned ? bytes / 16 : 0;
+  unsigned long long wrong = 0;
+  for (long long i = thread_index(); i < vectors; i += thread_count()) {
+    const uint4 x = reinterpret_cast<const uint4*>(a)[i];
+    const uint4 y = reinterpret_cast<const uint4*>(b)[i];
+    wrong += x.x != y.x || x.y != y.y || x.z != y.z || x.w != y.w;
+  }
+  for (long long i = 16 * vectors + thread_index(); i < bytes; i += thread_count()) wrong += a[i] != b[i];
+  add(result, wrong, 0, 0);
+}
+
+// Counts the bytes of two stretches that are not `byte`.
+extern "C" __global__ void changed(const unsigned char* before, const unsigned char* after, long long bytes,
+                                   int byte, Result* result) {
+  unsigned long long wrong = 0;
+  for (long long i = thread_index(); i < bytes; i += thread_count())
+    wrong += (before[i] != byte) + (after[i] != byte);
+  add(result, wrong, 0, 0);
+}
+
+// Work that brings the clocks up: dependent multiply-adds on every multiprocessor.
+extern "C" __global__ void spin(Result* result, int rounds) {
+  float a = threadIdx.x;
+  for (int i = 0; i < rounds; ++i) a = a * 0.999f + 1.0f;
+  if (a < 0) result->wrong = 1;  // never; so that the loop stays
+}
