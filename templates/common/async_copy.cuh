@@ -2,8 +2,8 @@
 // capability 8.0, and on the host, they are ordinary copies and the wait does nothing.
 #pragma once
 
-// Copies N elements (4, 8 or 16 bytes in all, both addresses aligned to that), or writes zeros if not `inside`;
-// then `from` is not read but still has to be a pointer into the array.
+// Copies N elements (4, 8 or 16 bytes in all, both addresses aligned to that), or writes zeros if not
+// `inside`; then `from` is not read but still has to be a pointer into the array.
 template <int N, typename T>
 __device__ __forceinline__ void copy_async(T* to, const T* from, bool inside) {
   constexpr int bytes = sizeof(T) * N;
@@ -14,7 +14,8 @@ __device__ __forceinline__ void copy_async(T* to, const T* from, bool inside) {
   if constexpr (bytes == 16) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(address), "l"(from), "r"(read));
   } else {
-    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(address), "l"(from), "n"(bytes), "r"(read));
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(address), "l"(from), "n"(bytes),
+                 "r"(read));
   }
 #else
   for (int i = 0; i < N; ++i) to[i] = inside ? from[i] : T(0);

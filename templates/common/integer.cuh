@@ -1,8 +1,12 @@
 // Integer arithmetic on compile-time sizes.
 #pragma once
 
-__host__ __device__ constexpr int ceil_divide(int value, int divisor) { return (value + divisor - 1) / divisor; }
-__host__ __device__ constexpr int round_up(int value, int multiple) { return ceil_divide(value, multiple) * multiple; }
+__host__ __device__ constexpr int ceil_divide(int value, int divisor) {
+  return (value + divisor - 1) / divisor;
+}
+__host__ __device__ constexpr int round_up(int value, int multiple) {
+  return ceil_divide(value, multiple) * multiple;
+}
 __host__ __device__ constexpr int smaller(int a, int b) { return a < b ? a : b; }
 __host__ __device__ constexpr int larger(int a, int b) { return a > b ? a : b; }
 

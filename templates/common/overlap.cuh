@@ -1,5 +1,5 @@
-// Programmatic dependent launch: a kernel launched with it may start while its predecessor in the stream still runs.
-// Without it, before compute capability 9.0 and on the host, both functions do nothing.
+// Programmatic dependent launch: a kernel launched with it may start while its predecessor in the stream
+// still runs. Without it, before compute capability 9.0 and on the host, both functions do nothing.
 #pragma once
 
 // Returns when all work before this kernel has ended and is visible. Comes before the first access to memory.

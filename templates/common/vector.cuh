@@ -1,4 +1,5 @@
-// Several neighbouring elements moved by one memory access, at most 16 bytes wide each. Knows nothing of images.
+// Several neighbouring elements moved by one memory access, at most 16 bytes wide each. Knows nothing of
+// images.
 #pragma once
 
 template <typename T, int N>

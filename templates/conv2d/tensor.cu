@@ -1,21 +1,22 @@
-// conv2d of f32 with large masks as a matrix product on tensor cores. It knows the mode and the mask's size; it does
-// not know the image's size.
+// conv2d of f32 with large masks as a matrix product on tensor cores. It knows the mode and the mask's size;
+// it does not know the image's size.
 //
-// One row of the mask applied to one row of the image is a product A * B: row m of A is the pixels from 8 m on, B is
-// the Toeplitz matrix B[k][n] = w[k - n], and element (m, n) of the product belongs to output column 8 m + n. So 16
-// rows of A cover 128 outputs. Rows of A overlap in memory, which costs nothing: each 8 pixels are one 16-byte row of
-// an 8x8 matrix that is loaded as it lies.
+// One row of the mask applied to one row of the image is a product A * B: row m of A is the pixels from 8 m
+// on, B is the Toeplitz matrix B[k][n] = w[k - n], and element (m, n) of the product belongs to output column
+// 8 m + n. So 16 rows of A cover 128 outputs. Rows of A overlap in memory, which costs nothing: each 8 pixels
+// are one 16-byte row of an 8x8 matrix that is loaded as it lies.
 //
 // Accuracy. Every f32 is split into two bf16, x = high + middle + rest with |middle| <= 2^-8 |x| and
-// |rest| <= 2^-17 |x|. Of the product only middle * middle and the rests are dropped, at most 2^-15 |w| |x| in all, or
-// 512 f32 roundings (2^-24). The two small products are summed apart for each mask row, so that only the steps of
-// high * high, one for each 16 columns, and one addition a mask row round at full size. With 2^-23 for such a step
-// the whole stays below the mask_height * mask_width roundings of a plain f32 sum where that is a large number; the
-// space's rule says where. The split needs finite numbers of ordinary size: a block whose samples, or whose mask, are
-// not takes a plain path.
+// |rest| <= 2^-17 |x|. Of the product only middle * middle and the rests are dropped, at most 2^-15 |w| |x|
+// in all, or 512 f32 roundings (2^-24). The two small products are summed apart for each mask row, so that
+// only the steps of high * high, one for each 16 columns, and one addition a mask row round at full size.
+// With 2^-23 for such a step the whole stays below the mask_height * mask_width roundings of a plain f32 sum
+// where that is a large number; the space's rule says where. The split needs finite numbers of ordinary size:
+// a block whose samples, or whose mask, are not takes a plain path.
 
 #include "common/integer.cuh"
 #include "common/matrix.cuh"
+#include "common/shared.cuh"
 #include "common/vector.cuh"
 
 constexpr bool turned = mode == Mode::convolution;  // a convolution is a correlation with the turned mask
@@ -24,15 +25,17 @@ constexpr int top = turned ? mask_height - 1 - mask_height / 2 : mask_height / 2
 constexpr int before = round_up(left, VECTOR);  // columns loaded before the tile; keeps vectors aligned
 
 constexpr int threads = 32 * WARPS_X * WARPS_Y;
+constexpr int resident_blocks = larger(1, RESIDENT_WARPS * 32 / threads);  // bounds the registers of a thread
 constexpr int warp_width = 256;  // two products of 16 x 8 outputs side by side share each B
 constexpr int tile_width = WARPS_X * warp_width;
 constexpr int tile_height = WARPS_Y * ROWS;
 constexpr int steps = ceil_divide(before - left + 8 + mask_width - 1, 8);  // columns of A in units of 8
-constexpr int row_units = tile_width / 8 + steps - 1;                      // units of 8 pixels in a staged row
+constexpr int row_units = tile_width / 8 + steps - 1;  // units of 8 pixels in a staged row
 constexpr int staged_rows = tile_height + mask_height - 1;
 constexpr int row_quads = 2 * row_units;
 
-// The words of B that the lanes need: (w[i], w[i + 1]) for i from -7 - (before - left) on, with zeros beyond the mask.
+// The words of B that the lanes need: (w[i], w[i + 1]) for i from -7 - (before - left) on, with zeros beyond
+// the mask.
 constexpr int weight_pairs = 8 * steps + 8;
 constexpr int weight_words = 2 * mask_height * weight_pairs;  // high, middle for each mask row
 constexpr int plane_words = staged_rows * row_units * 4;      // one of high, middle
@@ -63,8 +66,8 @@ __device__ __forceinline__ bool stage_mask(unsigned* to, const float* __restrict
 }
 
 template <bool INSIDE>
-__device__ __forceinline__ bool stage_image(unsigned* to, const float* __restrict__ image, int x, int y, int height,
-                                            int width) {
+__device__ __forceinline__ bool stage_image(unsigned* to, const float* __restrict__ image, int x, int y,
+                                            int height, int width) {
   const float* corner = image + static_cast<long long>(y - top) * width + (x - before);
   bool good = true;
   int r = threadIdx.x / row_quads, q = threadIdx.x % row_quads;
@@ -115,12 +118,13 @@ constexpr int pairs = steps / 2;  // products over 16 columns; an odd step is on
 
 struct Warp {
   const unsigned* weights;  // this lane's first pair of mask row 0
-  // Shared addresses of the matrix rows that this lane names in the warp's first staged row: the first matrices of a
-  // product over 16 columns, and those of the last 8 columns.
+  // Shared addresses of the matrix rows that this lane names in the warp's first staged row: the first
+  // matrices of a product over 16 columns, and those of the last 8 columns.
   unsigned samples, last_samples;
 };
 
-// The pixels of one image row as products take them, in the registers' order, for 16 blocks of 8 outputs and the next.
+// The pixels of one image row as products take them, in the registers' order, for 16 blocks of 8 outputs and
+// the next.
 struct Samples {
   unsigned wide[2][pairs][4];
   unsigned last[4];  // rows 0-7 and 8-15 for the first 16 blocks, then for the next
@@ -180,7 +184,8 @@ __device__ __noinline__ void compute_directly(const float* __restrict__ image, c
     const int column = x + n % tile_width, row = y + n / tile_width;
     if (column >= width || row >= height) continue;
     const int first_row = larger(0, top - row), last_row = smaller(mask_height, height + top - row);
-    const int first_column = larger(0, left - column), last_column = smaller(mask_width, width + left - column);
+    const int first_column = larger(0, left - column),
+              last_column = smaller(mask_width, width + left - column);
     float sum = 0;
     for (int i = first_row; i < last_row; ++i) {
       const float* samples = image + static_cast<long long>(row - top + i) * width + (column - left);
@@ -190,11 +195,11 @@ __device__ __noinline__ void compute_directly(const float* __restrict__ image, c
   }
 }
 
-// Launched with blocks of 32 * WARPS_X * WARPS_Y threads over tiles of columns and rows; a grid that is too small in y
-// or z (both limited to 65535) is walked in strides.
-extern "C" __global__ void __launch_bounds__(threads, MIN_BLOCKS)
-    ENTRY(conv2d_tensor)(const T* __restrict__ image, const T* __restrict__ mask, T* __restrict__ output, int batch,
-                         int height, int width) {
+// Launched with blocks of 32 * WARPS_X * WARPS_Y threads over tiles of columns and rows; a grid that is too
+// small in y or z (both limited to 65535) is walked in strides.
+extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
+    ENTRY(conv2d_tensor)(const T* __restrict__ image, const T* __restrict__ mask, T* __restrict__ output,
+                         int batch, int height, int width) {
   DYNAMIC_SHARED(unsigned, memory);  // pairs of weights, high samples, middle samples
   const int lane = threadIdx.x % 32, warp_x = threadIdx.x / 32 % WARPS_X, warp_y = threadIdx.x / 32 / WARPS_X;
   const bool good_mask = stage_mask(memory, mask);
@@ -217,18 +222,18 @@ extern "C" __global__ void __launch_bounds__(threads, MIN_BLOCKS)
       const int y = t * tile_height;
       if (!first) __syncthreads();  // the tile before is still being read
       first = false;
-      const bool inside = x >= before && y >= top && x - before + row_units * 8 <= width &&
-                          y - top + staged_rows <= height;
-      const bool good = inside
-                            ? stage_image<true>(memory + weight_words, batch_image, x, y, height, width)
-                            : stage_image<false>(memory + weight_words, batch_image, x, y, height, width);
+      const bool inside =
+          x >= before && y >= top && x - before + row_units * 8 <= width && y - top + staged_rows <= height;
+      const bool good = inside ? stage_image<true>(memory + weight_words, batch_image, x, y, height, width)
+                               : stage_image<false>(memory + weight_words, batch_image, x, y, height, width);
       if (__syncthreads_or(!(good && good_mask))) {
         compute_directly(batch_image, mask, batch_output, x, y, height, width);
         continue;
       }
 
       float sum[ROWS][2][4] = {};
-      // Image row r meets output row o through mask row r - o. The rows between `full_begin` and `full_end` meet all.
+      // Image row r meets output row o through mask row r - o. The rows between `full_begin` and `full_end`
+      // meet all.
       constexpr int rows = ROWS + mask_height - 1;
       constexpr int full_begin = mask_height >= ROWS ? ROWS - 1 : rows;
       constexpr int full_end = mask_height >= ROWS ? mask_height : rows;

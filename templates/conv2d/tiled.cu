@@ -1,13 +1,14 @@
-// conv2d with a tile of OUT_X x OUT_Y outputs a thread, held in registers while a window of the image slides over
-// them. It knows the element type, the mode and the mask's size; it does not know the image's size.
+// conv2d with a tile of OUT_X x OUT_Y outputs a thread, held in registers while a window of the image slides
+// over them. It knows the element type, the mode and the mask's size; it does not know the image's size.
 
 #include "common/async_copy.cuh"
 #include "common/integer.cuh"
 #include "common/overlap.cuh"
+#include "common/shared.cuh"
 #include "common/vector.cuh"
 
-// Everything below is a correlation: a convolution is one with the mask turned by half a turn, whose centre, where a
-// side is even, lies one further on.
+// Everything below is a correlation: a convolution is one with the mask turned by half a turn, whose centre,
+// where a side is even, lies one further on.
 constexpr bool turned = mode == Mode::convolution;
 constexpr int left = turned ? mask_width - 1 - mask_width / 2 : mask_width / 2;
 constexpr int top = turned ? mask_height - 1 - mask_height / 2 : mask_height / 2;
@@ -15,49 +16,53 @@ constexpr int top = turned ? mask_height - 1 - mask_height / 2 : mask_height / 2
 constexpr bool staged = SMEM_LAYOUT != SmemLayout::none;  // the image passes through shared memory
 constexpr bool mask_staged = MASK_IN == MaskIn::shared;
 constexpr int threads = BLOCK_X * BLOCK_Y;
-constexpr int tile_width = BLOCK_X * OUT_X;  // outputs of a block
+constexpr int resident_blocks = larger(1, RESIDENT_WARPS * 32 / threads);  // bounds the registers of a thread
+constexpr int tile_width = BLOCK_X * OUT_X;                                // outputs of a block
 constexpr int tile_height = BLOCK_Y * OUT_Y;
-constexpr int thread_rows = OUT_Y + mask_height - 1;  // image rows that a thread's outputs need
+constexpr int thread_rows = OUT_Y + mask_height - 1;     // image rows that a thread's outputs need
 constexpr int lanes = 16 / static_cast<int>(sizeof(T));  // elements of a 16-byte access
 
 // A mask row wider than this is walked in segments, so that the window fits in registers.
-constexpr int widest_segment = 32;
+constexpr int widest_segment = sizeof(T) == 8 ? 16 : 32;
 constexpr int segment = mask_width <= widest_segment ? mask_width : 16;
 constexpr bool one_segment = segment == mask_width;
 
 static_assert(OUT_X % VECTOR == 0, "a row of outputs is stored in whole vectors");
 
-// --- The image in shared memory -------------------------------------------------------------------------------------
-// A row is loaded from `before` columns before the tile on, which keeps vectors aligned in both memories; with VECTOR=4
-// copies are few, with the largest VECTOR that divides `left` no sample is read from shared memory in vain.
+// --- The image in shared memory
+// ------------------------------------------------------------------------------------- A row is loaded from
+// `before` columns before the tile on, which keeps vectors aligned in both memories; with VECTOR=4 copies are
+// few, with the largest VECTOR that divides `left` no sample is read from shared memory in vain.
 constexpr int before = round_up(left, VECTOR);
 constexpr int staged_rows = tile_height + mask_height - 1;
 constexpr int staged_vectors = ceil_divide(before - left + tile_width + mask_width - 1, VECTOR);
 constexpr int part = smaller(VECTOR, lanes);  // elements that one store can take
-constexpr int used_width = round_up(larger(staged_vectors * VECTOR, before - left + tile_width + mask_width - 1), lanes);
+constexpr int used_width =
+    round_up(larger(staged_vectors * VECTOR, before - left + tile_width + mask_width - 1), lanes);
 
-// Threads whose rows of outputs are longer than 16 bytes would meet in the same banks: `padded` leaves out 16 bytes
-// after each 128. Shorter rows meet only across the block's rows, for which it widens the pitch.
+// Threads whose rows of outputs are longer than 16 bytes would meet in the same banks: `padded` leaves out 16
+// bytes after each 128. Shorter rows meet only across the block's rows, for which it widens the pitch.
 constexpr bool skewed = SMEM_LAYOUT == SmemLayout::padded && OUT_X > lanes;
 constexpr int bank_width = 8 * lanes;  // 128 bytes
 __device__ __forceinline__ constexpr int place_of(int position) {
   return skewed ? position + position / bank_width * lanes : position;
 }
-constexpr int pitch = skewed                                  ? used_width + ceil_divide(used_width, bank_width) * lanes
+constexpr int pitch = skewed ? used_width + ceil_divide(used_width, bank_width) * lanes
                       : SMEM_LAYOUT == SmemLayout::padded ? used_width + lanes
                                                           : used_width;
 constexpr int mask_pitch = round_up(mask_width, lanes);
 constexpr int mask_elements = mask_staged ? mask_height * mask_pitch : 0;
 constexpr int shared_elements = mask_elements + (staged ? staged_rows * pitch : 0);
-constexpr bool in_static = SMEM_ALLOC == SmemAlloc::fixed;
+constexpr bool in_static = SMEM_ALLOC == SmemAlloc::static_;
 
-// --- The mask -------------------------------------------------------------------------------------------------------
+// --- The mask
+// -------------------------------------------------------------------------------------------------------
 // Filled by a step of its own before the kernel; one element where it is not used.
 __constant__ T ENTRY(mask_copy)[MASK_IN == MaskIn::constant ? mask_height * mask_width : 1];
 
 // A small mask is read once into registers, where every index is known at compile time.
-constexpr bool held = MASK_IN == MaskIn::global && UNROLL == 0 && LOOP_ORDER == LoopOrder::image && one_segment &&
-                      mask_height * mask_width * static_cast<int>(sizeof(T)) <= 256;
+constexpr bool held = MASK_IN == MaskIn::global && UNROLL == 0 && LOOP_ORDER == LoopOrder::image &&
+                      one_segment && mask_height * mask_width * static_cast<int>(sizeof(T)) <= 256;
 
 __device__ __forceinline__ constexpr int mask_index(int i, int j) {
   return turned ? (mask_height - 1 - i) * mask_width + mask_width - 1 - j : i * mask_width + j;
@@ -69,7 +74,8 @@ struct Weights {
 };
 
 template <int TAPS>
-__device__ __forceinline__ void read_weights(T (&row)[round_up(TAPS, lanes)], const Weights& weights, int i, int j) {
+__device__ __forceinline__ void read_weights(T (&row)[round_up(TAPS, lanes)], const Weights& weights, int i,
+                                             int j) {
   if constexpr (mask_staged) {
     const T* from = weights.source + i * mask_pitch + j;
 #pragma unroll
@@ -92,7 +98,8 @@ __device__ __forceinline__ void read_weights(T (&row)[round_up(TAPS, lanes)], co
   }
 }
 
-// --- A thread's window ----------------------------------------------------------------------------------------------
+// --- A thread's window
+// ----------------------------------------------------------------------------------------------
 struct Place {
   const T* samples;  // the first sample that the thread needs, in global or shared memory
   T* outputs;
@@ -131,14 +138,16 @@ template <int TAPS, bool INSIDE>
 __device__ __forceinline__ void read_window(Window<TAPS>& window, const Place& place, int r, int j) {
   constexpr int step = Window<TAPS>::step;
   const T* row = place.samples + (staged ? r * pitch : static_cast<long long>(r) * place.width + j);
-  const bool row_inside = INSIDE || static_cast<unsigned>(place.row + r) < static_cast<unsigned>(place.height);
+  const bool row_inside =
+      INSIDE || static_cast<unsigned>(place.row + r) < static_cast<unsigned>(place.height);
 #pragma unroll
   for (int c = Window<TAPS>::first / step * step; c < Window<TAPS>::last; c += step) {
     const int from = larger(Window<TAPS>::first - c, 0);
     const int to = smaller(Window<TAPS>::last - c, step);
     if constexpr (staged) {
       read_part<step>(window.sample + c, row + place_of(place.position + j + c), from, to);
-    } else if (INSIDE || (row_inside && static_cast<unsigned>(place.column + j + c) < static_cast<unsigned>(place.width))) {
+    } else if (INSIDE || (row_inside &&
+                          static_cast<unsigned>(place.column + j + c) < static_cast<unsigned>(place.width))) {
       // The width is a multiple of VECTOR, so a vector is inside as a whole or not at all.
       read_part<step>(window.sample + c, row + c, from, to);
     } else {
@@ -179,8 +188,8 @@ __device__ __forceinline__ void store_row(const T (&sum)[OUT_X], const Place& pl
 
 // One image row r, given to every output row that it touches.
 template <int TAPS>
-__device__ __forceinline__ void add_row(T (&sum)[OUT_Y][OUT_X], const Window<TAPS>& window, const Weights& weights,
-                                        int r, int j) {
+__device__ __forceinline__ void add_row(T (&sum)[OUT_Y][OUT_X], const Window<TAPS>& window,
+                                        const Weights& weights, int r, int j) {
 #pragma unroll
   for (int o = 0; o < OUT_Y; ++o) {
     if (r - o < 0 || r - o >= mask_height) continue;
@@ -192,7 +201,8 @@ __device__ __forceinline__ void add_row(T (&sum)[OUT_Y][OUT_X], const Window<TAP
 
 // Adds the part of the mask that lies in the columns [j, j + TAPS).
 template <int TAPS, bool INSIDE>
-__device__ __forceinline__ void accumulate(T (&sum)[OUT_Y][OUT_X], const Place& place, const Weights& weights, int j) {
+__device__ __forceinline__ void accumulate(T (&sum)[OUT_Y][OUT_X], const Place& place, const Weights& weights,
+                                           int j) {
   if constexpr (LOOP_ORDER == LoopOrder::mask) {
     // Mask rows outside: a row of weights is read once, image rows are read again for each mask row.
 #pragma unroll(UNROLL == 0 ? mask_height : UNROLL)
@@ -207,8 +217,8 @@ __device__ __forceinline__ void accumulate(T (&sum)[OUT_Y][OUT_X], const Place& 
       }
     }
   } else if constexpr (UNROLL == 0) {
-    // Image rows outside, all unrolled: each is read once, AHEAD rows before it is used, and an output row leaves as
-    // soon as it is complete.
+    // Image rows outside, all unrolled: each is read once, AHEAD rows before it is used, and an output row
+    // leaves as soon as it is complete.
     Window<TAPS> windows[AHEAD + 1];
 #pragma unroll
     for (int r = 0; r < smaller(AHEAD, thread_rows); ++r) read_window<TAPS, INSIDE>(windows[r], place, r, j);
@@ -223,8 +233,8 @@ __device__ __forceinline__ void accumulate(T (&sum)[OUT_Y][OUT_X], const Place& 
       }
     }
   } else {
-    // Image rows outside, rolled: rows that touch all OUT_Y output rows need no test; the few before and after them
-    // are unrolled too if that is little code (in multiply-adds), and tested otherwise.
+    // Image rows outside, rolled: rows that touch all OUT_Y output rows need no test; the few before and
+    // after them are unrolled too if that is little code (in multiply-adds), and tested otherwise.
     constexpr bool short_ends = OUT_Y * (OUT_Y - 1) * TAPS * OUT_X <= 3072;
     constexpr int full_begin = mask_height >= OUT_Y ? OUT_Y - 1 : thread_rows;
     constexpr int full_end = mask_height >= OUT_Y ? mask_height : thread_rows;
@@ -254,6 +264,7 @@ __device__ __forceinline__ void accumulate(T (&sum)[OUT_Y][OUT_X], const Place& 
   }
 }
 
+// All outputs of a thread.
 template <bool INSIDE>
 __device__ __forceinline__ void compute(const Place& place, const Weights& weights) {
   T sum[OUT_Y][OUT_X];
@@ -266,7 +277,8 @@ __device__ __forceinline__ void compute(const Place& place, const Weights& weigh
     accumulate<mask_width, INSIDE>(sum, place, weights, 0);
   } else {
 #pragma unroll 1
-    for (int j = 0; j + segment <= mask_width; j += segment) accumulate<segment, INSIDE>(sum, place, weights, j);
+    for (int j = 0; j + segment <= mask_width; j += segment)
+      accumulate<segment, INSIDE>(sum, place, weights, j);
     if constexpr (mask_width % segment != 0) {
       accumulate<mask_width % segment, INSIDE>(sum, place, weights, mask_width - mask_width % segment);
     }
@@ -277,7 +289,8 @@ __device__ __forceinline__ void compute(const Place& place, const Weights& weigh
   }
 }
 
-// --- Filling shared memory ------------------------------------------------------------------------------------------
+// --- Filling shared memory
+// ------------------------------------------------------------------------------------------
 __device__ __forceinline__ void stage_mask(T* to, const T* __restrict__ mask) {
   const int thread = threadIdx.y * BLOCK_X + threadIdx.x;
 #pragma unroll(smaller(ceil_divide(mask_height* mask_width, threads), 8))
@@ -291,10 +304,12 @@ __device__ __forceinline__ void stage_mask(T* to, const T* __restrict__ mask) {
   }
 }
 
-// `image` is the first sample of the batch's image; the tile's first output is at (x, y). INSIDE: so is all that the
-// tile needs. A thread steps through the tile's vectors without a division; a row's bytes are a 32-bit number.
+// `image` is the first sample of the batch's image; the tile's first output is at (x, y). INSIDE: so is all
+// that the tile needs. A thread steps through the tile's vectors without a division; a row's bytes are a
+// 32-bit number.
 template <bool INSIDE>
-__device__ __forceinline__ void stage_image(T* to, const T* __restrict__ image, int x, int y, int height, int width) {
+__device__ __forceinline__ void stage_image(T* to, const T* __restrict__ image, int x, int y, int height,
+                                            int width) {
   constexpr int vectors = staged_rows * staged_vectors;
   const int thread = threadIdx.y * BLOCK_X + threadIdx.x;
   const T* corner = image + static_cast<long long>(y - top) * width + (x - before);
@@ -302,9 +317,10 @@ __device__ __forceinline__ void stage_image(T* to, const T* __restrict__ image, 
   int r = thread / staged_vectors, c = thread % staged_vectors;
 #pragma unroll(smaller(ceil_divide(vectors, threads), 8))
   for (int n = thread; n < vectors; n += threads) {
-    const T* from = reinterpret_cast<const T*>(reinterpret_cast<const char*>(corner) +
-                                               static_cast<unsigned long long>(static_cast<unsigned>(r)) * row_bytes) +
-                    c * VECTOR;
+    const T* from =
+        reinterpret_cast<const T*>(reinterpret_cast<const char*>(corner) +
+                                   static_cast<unsigned long long>(static_cast<unsigned>(r)) * row_bytes) +
+        c * VECTOR;
     const bool inside =
         INSIDE || (static_cast<unsigned>(y - top + r) < static_cast<unsigned>(height) &&
                    static_cast<unsigned>(x - before + c * VECTOR) < static_cast<unsigned>(width));
@@ -336,11 +352,11 @@ __device__ __forceinline__ void stage_image(T* to, const T* __restrict__ image, 
   }
 }
 
-// Launched with blocks of BLOCK_X x BLOCK_Y over tiles of columns and rows; a grid that is too small in y or z (both
-// limited to 65535) is walked in strides.
-extern "C" __global__ void __launch_bounds__(threads, MIN_BLOCKS)
-    ENTRY(conv2d_tiled)(const T* __restrict__ image, const T* __restrict__ mask, T* __restrict__ output, int batch,
-                        int height, int width) {
+// Launched with blocks of BLOCK_X x BLOCK_Y over tiles of columns and rows; a grid that is too small in y or
+// z (both limited to 65535) is walked in strides.
+extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
+    ENTRY(conv2d_tiled)(const T* __restrict__ image, const T* __restrict__ mask, T* __restrict__ output,
+                        int batch, int height, int width) {
   __shared__ Vector<T, lanes> fixed_memory[in_static && shared_elements > 0 ? shared_elements / lanes : 1];
   DYNAMIC_SHARED(T, dynamic_memory);
   T* memory = in_static ? &fixed_memory[0].element[0] : dynamic_memory;
@@ -369,7 +385,8 @@ extern "C" __global__ void __launch_bounds__(threads, MIN_BLOCKS)
   for (int b = blockIdx.z; b < batch; b += gridDim.z) {
     for (int t = blockIdx.y; t < tiles_y; t += gridDim.y) {
       const int tile_y = t * tile_height;
-      const bool inside = tile_x >= before && tile_y >= top && tile_x - before + staged_vectors * VECTOR <= width &&
+      const bool inside = tile_x >= before && tile_y >= top &&
+                          tile_x - before + staged_vectors * VECTOR <= width &&
                           tile_y - top + staged_rows <= height;
       const long long batch_base = static_cast<long long>(b) * height * width;
       place.y = tile_y + threadIdx.y * OUT_Y;
