@@ -1,0 +1,173 @@
+// A variant on the host: a shared object whose kernels run under the shim (templates/common/host_shim.h).
+#include <dlfcn.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <mutex>
+#include <thread>
+
+#include "dispatch/executable.h"
+
+namespace tunesmith {
+namespace {
+
+using Entry = int (*)(void* const*, const long long*, const long long*, long long, int);
+using SharedBytes = long long (*)();
+
+constexpr std::size_t max_parameters = 64;  ///< of one kernel; so that launch() needs no allocation
+
+// The shim's result codes (tunesmith_shim::out_of_memory and shared_overrun), and one of our own.
+constexpr int out_of_memory = 1, shared_overrun = 2;
+
+// The loader reads from a file: one in memory, which is gone once it is loaded.
+void* open_library(const std::string& binary) {
+  const int file = memfd_create("tunesmith-variant", MFD_CLOEXEC);
+  if (file < 0)
+    throw LoadError(
+        "No file in memory could be made for the host's binary: " + std::string(std::strerror(errno)) + ".");
+  std::size_t written = 0;
+  while (written < binary.size()) {
+    const ssize_t some = write(file, binary.data() + written, binary.size() - written);
+    if (some <= 0) {
+      close(file);
+      throw LoadError("The host's binary of " + std::to_string(binary.size()) +
+                      " bytes did not fit into memory.");
+    }
+    written += static_cast<std::size_t>(some);
+  }
+  void* library = dlopen(("/proc/self/fd/" + std::to_string(file)).c_str(), RTLD_NOW | RTLD_LOCAL);
+  const char* why = library == nullptr ? dlerror() : nullptr;
+  close(file);
+  if (library == nullptr) {
+    throw LoadError(
+        "The host's binary does not load: " + std::string(why == nullptr ? "no reason given" : why) + ".");
+  }
+  return library;
+}
+
+class HostExecutable : public Executable {
+ public:
+  HostExecutable(const std::string& binary, const std::string& suffix, const Work& work) : work_(work) {
+    library_ = open_library(binary);
+    try {
+      for (const Step& step : work_.steps) {
+        if (const auto* launch = std::get_if<Launch>(&step)) {
+          const std::string kernel = launch->kernel + suffix;
+          symbols_.push_back(find("tunesmith_run_" + kernel));
+          const auto shared = reinterpret_cast<SharedBytes>(find("tunesmith_shared_bytes_" + kernel));
+          facts_.static_shared_bytes = std::max(facts_.static_shared_bytes, std::int64_t{shared()});
+          if (launch->arguments.size() > max_parameters) {
+            throw LoadError(launch->kernel + " has more than " + std::to_string(max_parameters) +
+                            " parameters.");
+          }
+        } else {
+          symbols_.push_back(find(std::get<ConstantCopy>(step).symbol + suffix));
+        }
+      }
+    } catch (...) {
+      dlclose(library_);
+      throw;
+    }
+    facts_.max_threads_per_block = 1024;
+  }
+  ~HostExecutable() override { dlclose(library_); }
+  HostExecutable(const HostExecutable&) = delete;
+  HostExecutable& operator=(const HostExecutable&) = delete;
+
+  BinaryFacts facts() const override { return facts_; }
+
+  int launch(void* const* arguments, void* workspace, void* /*stream*/) noexcept override {
+    // The shim's state is the module's: launches of one variant wait for each other, the host's one exception
+    // to "takes no lock".
+    const std::lock_guard<std::mutex> one_at_a_time(mutex_);
+    for (std::size_t n = 0; n < work_.steps.size(); ++n) {
+      if (const auto* copy = std::get_if<ConstantCopy>(&work_.steps[n])) {
+        std::memcpy(symbols_[n], arguments[copy->argument], static_cast<std::size_t>(copy->bytes));
+        continue;
+      }
+      const auto& launch = std::get<Launch>(work_.steps[n]);
+      void* pointers[max_parameters];
+      void* parameters[max_parameters];
+      for (std::size_t p = 0; p < launch.arguments.size(); ++p) {
+        const KernelArgument& argument = launch.arguments[p];
+        if (const auto* pointer = std::get_if<ArgumentPointer>(&argument)) {
+          pointers[p] = arguments[pointer->argument];
+          parameters[p] = &pointers[p];
+        } else if (const auto* inside = std::get_if<WorkspacePointer>(&argument)) {
+          pointers[p] = static_cast<char*>(workspace) + inside->offset_bytes;
+          parameters[p] = &pointers[p];
+        } else {
+          // A scalar is passed by the address of its value; the kernel's parameter has the same type.
+          parameters[p] = std::visit(
+              [](const auto& value) { return const_cast<void*>(static_cast<const void*>(&value)); },
+              argument);
+        }
+      }
+      const long long grid[] = {launch.grid.x, launch.grid.y, launch.grid.z};
+      const long long block[] = {launch.block.x, launch.block.y, launch.block.z};
+      const int code = reinterpret_cast<Entry>(symbols_[n])(parameters, grid, block,
+                                                            launch.dynamic_shared_bytes, reverse_);
+      if (code != 0) return code;
+    }
+    return 0;
+  }
+
+  std::string describe(int error) const override {
+    switch (error) {
+      case 0:
+        return "no error";
+      case out_of_memory:
+        return "no memory was left for the threads' stacks or the block's shared memory";
+      case shared_overrun:
+        return "the kernel wrote past the end of its dynamic shared memory";
+      default:
+        return "the host's launch gave the unknown code " + std::to_string(error);
+    }
+  }
+
+  void reverse_threads(bool reverse) override { reverse_ = reverse ? 1 : 0; }
+
+ private:
+  void* find(const std::string& name) const {
+    void* symbol = dlsym(library_, name.c_str());
+    if (symbol == nullptr)
+      throw LoadError("The host's binary has no " + name + "; it was made from another source.");
+    return symbol;
+  }
+
+  Work work_;
+  void* library_ = nullptr;
+  std::vector<void*> symbols_;  ///< by step: the kernel's entry, or the constant symbol
+  BinaryFacts facts_;
+  std::mutex mutex_;
+  int reverse_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Executable> load_host(const std::string& binary, const std::string& suffix,
+                                      const Work& work) {
+  return std::make_unique<HostExecutable>(binary, suffix, work);
+}
+
+DeviceFacts host_facts() {
+  DeviceFacts facts{.kind = "host", .name = "host CPU", .target = "host"};
+  std::ifstream cpuinfo("/proc/cpuinfo");
+  for (std::string line; std::getline(cpuinfo, line);) {
+    const std::size_t colon = line.find(": ");
+    if (line.rfind("model name", 0) == 0 && colon != std::string::npos) {
+      facts.name = line.substr(colon + 2);
+      break;
+    }
+  }
+  facts.multiprocessors = static_cast<int>(std::thread::hardware_concurrency());
+  facts.memory_bytes = static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+  // The emulated GPU: what CUDA grants every kernel, with the shared memory of compute capability 8.6.
+  facts.max_shared_bytes_per_block = 99 * 1024;
+  return facts;
+}
+
+}  // namespace tunesmith

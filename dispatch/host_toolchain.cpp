@@ -1,0 +1,199 @@
+// The system's C++ compiler: a text rendered for the host becomes a shared object.
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <thread>
+#include <vector>
+
+#include "dispatch/toolchain.h"
+#include "generator/error.h"
+
+extern char** environ;
+
+namespace tunesmith {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::seconds compile_limit{60};
+
+std::string read_file(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+// A folder of its own, gone with the object.
+class ScratchFolder {
+ public:
+  ScratchFolder() {
+    std::string pattern = (fs::temp_directory_path() / "tunesmith-XXXXXX").string();
+    if (mkdtemp(pattern.data()) == nullptr) {
+      throw Error("No folder for the compiler could be made in " + fs::temp_directory_path().string() +
+                  "; set TMPDIR to a folder that can be written.");
+    }
+    path_ = pattern;
+  }
+  ~ScratchFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+struct Run {
+  int status = -1;  ///< as waitpid gives it; -1 if it could not be started
+  bool timed_out = false;
+};
+
+// Runs a program with its words going to `log`, for at most `compile_limit`.
+Run run(const std::vector<std::string>& words, const fs::path& log) {
+  std::vector<char*> arguments;
+  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  posix_spawn_file_actions_adddup2(&files, STDOUT_FILENO, STDERR_FILENO);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setpgroup(&attributes, 0);  // a group of its own, so that a time-out ends the passes too
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  pid_t child = 0;
+  const int failure =
+      posix_spawn(&child, words.front().c_str(), &files, &attributes, arguments.data(), environ);
+  posix_spawn_file_actions_destroy(&files);
+  posix_spawnattr_destroy(&attributes);
+  Run result;
+  if (failure != 0) return result;
+  const Clock::time_point end = Clock::now() + compile_limit;
+  auto pause = std::chrono::milliseconds(1);
+  while (waitpid(child, &result.status, WNOHANG) == 0) {
+    if (Clock::now() > end && !result.timed_out) {
+      result.timed_out = true;
+      kill(-child, SIGKILL);
+    }
+    std::this_thread::sleep_for(pause);
+    pause = std::min(pause * 2, std::chrono::milliseconds(8));
+  }
+  return result;
+}
+
+// The path of the compiler, or nothing.
+std::string find_compiler() {
+  const char* given = std::getenv("TUNESMITH_CXX");
+  const std::vector<std::string> names = given != nullptr && *given != '\0'
+                                             ? std::vector<std::string>{given}
+                                             : std::vector<std::string>{"c++", "g++", "clang++"};
+  const char* variable = std::getenv("PATH");
+  for (const std::string& name : names) {
+    if (name.find('/') != std::string::npos) {
+      if (access(name.c_str(), X_OK) == 0) return name;
+      continue;
+    }
+    std::istringstream folders(variable == nullptr ? "" : variable);
+    for (std::string folder; std::getline(folders, folder, ':');) {
+      const std::string path = (fs::path(folder) / name).string();
+      if (!folder.empty() && access(path.c_str(), X_OK) == 0) return path;
+    }
+  }
+  return {};
+}
+
+class HostToolchain : public Toolchain {
+ public:
+  explicit HostToolchain(std::string compiler) : compiler_(std::move(compiler)) {
+    const ScratchFolder scratch;
+    const fs::path log = scratch.path() / "version";
+    const Run version = run({compiler_, "--version"}, log);
+    std::istringstream lines(read_file(log));
+    std::getline(lines, identity_);
+    if (version.status != 0 || identity_.empty()) {
+      throw Error("The C++ compiler " + compiler_ +
+                  " does not tell its version; set TUNESMITH_CXX to one that works.");
+    }
+    for (const std::string& flag : flags_) identity_ += " " + flag;
+  }
+
+  std::string identity() const override { return identity_; }
+
+  Compiled compile(const Source& source) const override {
+    const Clock::time_point start = Clock::now();
+    const ScratchFolder scratch;
+    const fs::path text = scratch.path() / "variant.cpp";
+    const fs::path object = scratch.path() / "variant.so";
+    const fs::path log = scratch.path() / "log";
+    Compiled compiled;
+    if (std::ofstream file(text, std::ios::binary); !(file << source.text).flush()) {
+      compiled.log = "The source could not be written to " + text.string() + "; is the disk full?";
+      return compiled;
+    }
+    std::vector<std::string> words = {compiler_, "-x", "c++"};
+    words.insert(words.end(), flags_.begin(), flags_.end());
+    words.insert(words.end(),
+                 {"-w", "-fPIC", "-shared", "-fvisibility=hidden", "-o", object.string(), text.string()});
+    const Run result = run(words, log);
+    compiled.log = read_file(log);
+    compiled.ok = result.status == 0 && !result.timed_out;
+    if (compiled.ok) compiled.bytes = read_file(object);
+    if (result.timed_out) {
+      compiled.log =
+          "The compiler took more than " + std::to_string(compile_limit.count()) + " s and was ended.";
+    } else if (!compiled.ok && compiled.log.empty()) {
+      compiled.log = "The compiler " + compiler_ + " failed without a word.";
+    }
+    compiled.milliseconds = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+    return compiled;
+  }
+
+ private:
+  std::string compiler_;
+  std::string identity_;
+  // Products and sums are rounded one by one, so that a result does not depend on the processor's FMA.
+  std::vector<std::string> flags_ = {
+    "-std=c++20",
+    "-O2",
+    "-ffp-contract=off",
+    "-fno-strict-aliasing"
+#if defined(__SANITIZE_ADDRESS__)
+    ,
+    "-fsanitize=address,undefined",
+    "-fno-sanitize=vptr",
+    "-fno-sanitize-recover=all"
+#endif
+  };
+};
+
+}  // namespace
+
+std::unique_ptr<Toolchain> make_host_toolchain() {
+  std::string compiler = find_compiler();
+  if (compiler.empty()) {
+    const char* given = std::getenv("TUNESMITH_CXX");
+    throw Error(given != nullptr && *given != '\0'
+                    ? "TUNESMITH_CXX names " + std::string(given) +
+                          ", which is not a program that can be run."
+                    : std::string("No C++ compiler (c++, g++, clang++) is on the PATH; install g++, or set "
+                                  "TUNESMITH_CXX to a compiler."));
+  }
+  return std::make_unique<HostToolchain>(std::move(compiler));
+}
+
+}  // namespace tunesmith

@@ -1,0 +1,52 @@
+# Sourced by the scripts beside it: moves to the repository's root, installs what is missing, builds.
+set -euo pipefail
+export HOME="${HOME:-$(getent passwd "$(id -u)" | cut -d: -f6)}"
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+say() { printf '\n== %s\n' "$*"; }
+die() { printf '%s: %s\n' "${0##*/}" "$*" >&2; exit 1; }
+
+has_header() { printf '#include <%s>\n' "$1" | c++ -std=c++20 -E -x c++ - >/dev/null 2>&1; }
+
+# install_missing [tests]: installs the Debian packages that the build needs and this machine lacks.
+install_missing() {
+  local missing=() as_root=()
+  command -v c++ >/dev/null || missing+=(g++)
+  command -v cmake >/dev/null || missing+=(cmake)
+  command -v ninja >/dev/null || missing+=(ninja-build)
+  has_header sqlite3.h || missing+=(libsqlite3-dev)
+  has_header CLI/CLI.hpp || missing+=(libcli11-dev)
+  has_header png.h || missing+=(libpng-dev)
+  if [[ ${1:-} == tests ]]; then
+    has_header gtest/gtest.h || missing+=(libgtest-dev)
+    command -v sqlite3 >/dev/null || missing+=(sqlite3)
+  fi
+  if ((${#missing[@]})); then
+    local command="apt-get install -y --no-install-recommends ${missing[*]}"
+    command -v apt-get >/dev/null || die "These packages are missing and there is no apt-get here: ${missing[*]}."
+    if (($(id -u) != 0)); then
+      command -v sudo >/dev/null || die "Packages are missing and only root may install them; run as root: $command"
+      as_root=(sudo)
+      [[ -t 0 ]] || as_root=(sudo -n)
+      "${as_root[@]}" true || die "Packages are missing and sudo refused; run as root: $command"
+    fi
+    say "Installing ${missing[*]}"
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get update -q ||
+      die "apt-get update failed; is the network there? Then run as root: $command"
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive $command -q ||
+      die "apt-get failed; repair it, then run as root: $command"
+  fi
+  local version
+  version=$(cmake --version | sed -n 's/^cmake version //p')
+  printf '3.25\n%s\n' "$version" | sort -VC || die "CMake 3.25 or later is needed and this is $version; Debian 12 and Ubuntu 24.04 have one."
+}
+
+# build PRESET [cmake options]: into build/PRESET.
+build() {
+  local preset=$1 launcher=()
+  shift
+  command -v ccache >/dev/null && launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+  say "Building (preset $preset)"
+  cmake --preset "$preset" "${launcher[@]}" "$@"
+  cmake --build "build/$preset" -j "$(nproc)"
+}

@@ -1,0 +1,141 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/cli/run.h"
+
+namespace tunesmith {
+namespace {
+
+const std::string problem = "--problem 'height=20 width=24 mask_height=3 mask_width=3' ";
+
+struct Mistake {
+  std::string arguments;
+  std::string named;  // what the sentence must mention
+  int exit_code = 2;
+};
+
+class Complaints : public testing::TestWithParam<Mistake> {};
+
+TEST_P(Complaints, AreOneClearSentence) {
+  const Scratch scratch;
+  const Outcome outcome = scratch.tunesmith(GetParam().arguments);
+  EXPECT_EQ(outcome.exit_code, GetParam().exit_code);
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+  EXPECT_EQ(outcome.err.rfind("tunesmith: ", 0), 0U) << outcome.err;
+  EXPECT_TRUE(outcome.err.size() > 2 && outcome.err.substr(outcome.err.size() - 2) == ".\n") << outcome.err;
+  EXPECT_NE(outcome.err.find(GetParam().named), std::string::npos) << outcome.err;
+}
+
+INSTANTIATE_TEST_SUITE_P(Command, Complaints,
+                         testing::Values(Mistake{"", "subcommand"},
+                                         Mistake{"tuen", "There is no command tuen"},
+                                         Mistake{"ops conv2d conv3d", "conv3d"},
+                                         Mistake{"devices --fast", "--fast"}));
+
+INSTANTIATE_TEST_SUITE_P(Look, Complaints,
+                         testing::Values(Mistake{"ops conv9d", "the ops are conv2d"}, Mistake{"space", "OP"},
+                                         Mistake{"space conv2d --problem 'height=0'", "height is 0"},
+                                         Mistake{"space conv2d --template magic", "no template magic"},
+                                         Mistake{"space conv2d --device cuda:99", "no device cuda:99"},
+                                         Mistake{"space conv2d --device gpu", "no device gpu"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Render, Complaints,
+    testing::Values(
+        Mistake{"render conv2d --target host", "--problem is required"},
+        Mistake{"render conv2d " + problem, "--target is required"},
+        Mistake{"render conv9d --target host " + problem, "conv9d"},
+        Mistake{"render conv2d --target host --problem height", "not of the form name=value"},
+        Mistake{"render conv2d --target host --problem 'height=3'", "has no width"},
+        Mistake{"render conv2d --target host --problem 'height=3 height=4'", "given twice"},
+        Mistake{"render conv2d --target host --problem 'hight=3'", "hight=3 is not a parameter"},
+        Mistake{"render conv2d --target host --problem 'height=tall width=3 mask_height=3 mask_width=3'",
+                "tall"},
+        Mistake{"render conv2d --target host --config BLOCK_Q=3 " + problem, "BLOCK_Q is not an axis"},
+        Mistake{"render conv2d --target host --config BLOCK_X=33 " + problem,
+                "BLOCK_X=33 is not on its axis"},
+        Mistake{"render conv2d --target host --template base --config 'BLOCK_X=128 BLOCK_Y=16' " + problem,
+                "1024"},
+        Mistake{"render conv2d --target host --template magic " + problem, "no template magic"},
+        Mistake{"render conv2d --target sm_ " + problem, "no target sm_"},
+        Mistake{"render conv2d --target sm_90x " + problem, "no target sm_90x"},
+        Mistake{"render conv2d --target metal " + problem, "no target metal"},
+        Mistake{"render conv2d --target host --all " + problem, "-o DIR"},
+        Mistake{"render conv2d --target host -o missing/folder/x.cu " + problem,
+                "missing/folder/x.cu cannot be written", 1},
+        Mistake{"render conv2d --target host --all -o /dev/null/x " + problem, "/dev/null/x cannot be made",
+                1}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Tune, Complaints,
+    testing::Values(Mistake{"tune conv2d", "--problem"}, Mistake{"tune conv9d " + problem, "conv9d"},
+                    Mistake{"tune conv2d --budget soon " + problem, "soon"},
+                    Mistake{"tune conv2d --budget -3s " + problem, "-3s"},
+                    Mistake{"tune conv2d --device cuda:99 " + problem, "cuda:99"},
+                    Mistake{"tune conv2d --strategy clever " + problem, "clever"},
+                    Mistake{"tune conv2d --seed x " + problem, "seed"},
+                    Mistake{"tune conv2d --problems nowhere.txt", "nowhere.txt"},
+                    Mistake{"tune conv2d --problem 'height=3'", "has no width"},
+                    Mistake{"tune conv2d --device host --budget 1 --db /dev/null/x.db " + problem,
+                            "/dev/null", 1}));
+
+INSTANTIATE_TEST_SUITE_P(Data, Complaints,
+                         testing::Values(Mistake{"query conv9d", "conv9d"},
+                                         Mistake{"query --format xml", "xml"},
+                                         Mistake{"query --db nowhere.db", "nowhere.db", 1},
+                                         Mistake{"explain conv2d", "--problem is required"},
+                                         Mistake{"explain conv2d --problem height=3", "has no width"},
+                                         Mistake{"export", "--to is required"}, Mistake{"db", "subcommand"},
+                                         Mistake{"db status --db nowhere.db", "nowhere.db", 1},
+                                         Mistake{"db load nowhere.sql", "nowhere.sql", 1},
+                                         Mistake{"db merge nowhere.db", "nowhere.db", 1}));
+
+TEST(Command, HelpAndVersionSucceed) {
+  const Scratch scratch;
+  EXPECT_EQ(scratch.tunesmith("--version").out.rfind("tunesmith ", 0), 0U);
+  for (const char* command :
+       {"", "devices", "ops", "space", "render", "tune", "query", "explain", "export", "db"}) {
+    const Outcome outcome = scratch.tunesmith(std::string(command) + " --help");
+    EXPECT_EQ(outcome.exit_code, 0) << command;
+    EXPECT_NE(outcome.out.find("Usage:"), std::string::npos) << command;
+  }
+}
+
+TEST(Command, DevicesAlwaysListsTheHost) {
+  const Scratch scratch;
+  const Outcome outcome = scratch.shell("CUDA_VISIBLE_DEVICES= " TUNESMITH_PROGRAM " devices");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("\nhost "), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("No CUDA device: "), std::string::npos) << outcome.out;
+}
+
+TEST(Command, SpaceShowsAxesRulesAndCounts) {
+  const Scratch scratch;
+  const Outcome outcome = scratch.tunesmith("space conv2d --device host " + problem);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  for (const char* part : {"BLOCK_X", "Rules:", "legal configs of", "within the limits of"}) {
+    EXPECT_NE(outcome.out.find(part), std::string::npos) << part;
+  }
+}
+
+TEST(Command, RenderAllWritesAFileForEveryLegalConfig) {
+  const Scratch scratch;
+  const Outcome outcome =
+      scratch.tunesmith("render conv2d --all --template base --target sm_80 -o all " + problem);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  const auto files = std::distance(std::filesystem::directory_iterator(scratch.path() / "all"), {});
+  EXPECT_EQ(outcome.out, std::to_string(files) + " files written to all\n");
+  EXPECT_GT(files, 10);
+}
+
+TEST(Command, OutputThatCannotBeWrittenIsAFailure) {
+  const Scratch scratch;
+  const Outcome outcome = scratch.tunesmith("ops >/dev/full");
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_NE(outcome.err.find("could not be written"), std::string::npos) << outcome.err;
+}
+
+}  // namespace
+}  // namespace tunesmith

@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# Runs each line that begins with "$ " inside the ```console blocks of a page; a line that ends with a backslash goes
+# on. Fails at the first command that fails. What the page shows as output is not compared: it changes with the machine.
+set -euo pipefail
+page=$(realpath "$1")
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch"
+export TUNESMITH_DB="$scratch/tunesmith.db"
+awk '/^```/ { inside = ($0 == "```console"); next }
+     inside && (more || /^\$ /) { more = /\\$/; sub(/^\$ /, ""); print }' "$page" >commands
+[[ -s commands ]] || { echo "$page has no commands"; exit 0; }
+bash -exo pipefail commands

@@ -1,0 +1,30 @@
+// The commands of the `tunesmith` program. Each function adds subcommands whose callbacks do the work and
+// throw UsageError or Error; main.cpp turns those into exit codes.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "generator/op.h"
+
+namespace tunesmith {
+
+void add_look_commands(CLI::App& app);  ///< devices, ops, space, render: no database
+/// tune; sets `exit_code` to 130 when it was interrupted.
+void add_tune_command(CLI::App& app, const std::string& command_line, int& exit_code);
+void add_data_commands(CLI::App& app);      ///< query, db
+void add_dispatch_commands(CLI::App& app);  ///< explain, export
+
+/// The facts of "cuda:N", "host" or "auto" (the first CUDA device, else the host). Throws UsageError naming
+/// the devices there are.
+DeviceFacts device_facts(std::string_view id);
+
+/// The device's id, "auto" resolved.
+std::string device_id(std::string_view id);
+
+/// Writes the whole text, or throws Error naming the file and the cause.
+void write_file(const std::filesystem::path& path, std::string_view text);
+
+}  // namespace tunesmith

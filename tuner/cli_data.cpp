@@ -1,0 +1,287 @@
+// query and db: what is known, and the file that it is in.
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iostream>
+#include <memory>
+#include <sstream>
+#include <string>
+
+#include "db/store.h"
+#include "generator/error.h"
+#include "templates/ops.h"
+#include "tuner/cli.h"
+#include "tuner/table.h"
+
+namespace tunesmith {
+namespace {
+
+std::filesystem::path database_or_default(const std::filesystem::path& path) {
+  return path.empty() ? default_database_path() : path;
+}
+
+CLI::Option* add_db_option(CLI::App* command, std::filesystem::path& path) {
+  return command->add_option("--db", path,
+                             "The database; else $TUNESMITH_DB, else in the user's data folder");
+}
+
+struct QueryRequest {
+  QueryFilter filter;
+  std::filesystem::path database;
+  std::string format = "table";
+  bool all = false;
+};
+
+Cell ratio(const std::optional<double>& slower, double faster) {
+  return slower && faster > 0 ? Cell(*slower / faster) : Cell();
+}
+
+Table winners_table(const std::vector<WinnerRow>& rows, bool for_people) {
+  if (for_people) {
+    Table table({"op", "device", "problem", "median us", "x base", "x worst", "alignment", "template",
+                 "config", "state"});
+    for (const WinnerRow& row : rows) {
+      table.add({row.problem.op, row.device.name, row.problem.text, row.median_us,
+                 ratio(row.base_us, row.median_us), ratio(row.worst_us, row.median_us), row.alignment_bytes,
+                 row.template_.name, row.variant.config,
+                 row.newest_verdict == "ok" ? std::string() : row.newest_verdict + ", not dispatched"});
+    }
+    return table;
+  }
+  Table table({"op",
+               "device",
+               "target",
+               "problem",
+               "template",
+               "config",
+               "compiled_in",
+               "alignment_bytes",
+               "median_us",
+               "spread",
+               "base_us",
+               "speedup_over_base",
+               "worst_us",
+               "speedup_over_worst",
+               "newest_verdict",
+               "source_hash",
+               "toolchain",
+               "driver",
+               "measured_at",
+               "since"});
+  for (const WinnerRow& row : rows) {
+    table.add({row.problem.op,          row.device.name,
+               row.device.target,       row.problem.text,
+               row.template_.name,      row.variant.config,
+               row.variant.compiled_in, row.alignment_bytes,
+               row.median_us,           cell(row.spread),
+               cell(row.base_us),       ratio(row.base_us, row.median_us),
+               cell(row.worst_us),      ratio(row.worst_us, row.median_us),
+               row.newest_verdict,      row.variant.source_hash,
+               row.toolchain,           row.driver,
+               row.measured_at,         row.since});
+  }
+  return table;
+}
+
+Table results_table(const std::vector<ResultRow>& rows, bool for_people) {
+  if (for_people) {
+    Table table(
+        {"op", "device", "problem", "verdict", "median us", "spread", "template", "config", "reason"});
+    for (const ResultRow& row : rows) {
+      table.add({row.op, row.device, row.problem, row.verdict, cell(row.median_us), cell(row.spread),
+                 row.template_name, row.config, row.reason});
+    }
+    return table;
+  }
+  Table table({"op",
+               "device",
+               "target",
+               "problem",
+               "template",
+               "config",
+               "compiled_in",
+               "verdict",
+               "reason",
+               "median_us",
+               "min_us",
+               "spread",
+               "max_error",
+               "registers",
+               "static_shared_bytes",
+               "dynamic_shared_bytes",
+               "spill_bytes",
+               "compile_ms",
+               "is_base",
+               "is_current",
+               "source_hash",
+               "toolchain",
+               "driver",
+               "measured_at",
+               "session_id",
+               "measurement_id"});
+  for (const ResultRow& row : rows) {
+    table.add({row.op,
+               row.device,
+               row.target,
+               row.problem,
+               row.template_name,
+               row.config,
+               row.compiled_in,
+               row.verdict,
+               row.reason,
+               cell(row.median_us),
+               cell(row.min_us),
+               cell(row.spread),
+               cell(row.max_error),
+               cell(row.registers),
+               cell(row.static_shared_bytes),
+               cell(row.dynamic_shared_bytes),
+               cell(row.spill_bytes),
+               cell(row.compile_ms),
+               std::int64_t{row.is_base},
+               std::int64_t{row.is_current},
+               row.source_hash,
+               row.toolchain,
+               row.driver,
+               row.measured_at,
+               row.session_id,
+               row.measurement_id});
+  }
+  return table;
+}
+
+// A part of a problem is enough, but its names must be the op's.
+void check_names(const Op& op, const Values& part) {
+  for (const auto& entry : part.entries()) {
+    const auto named = [&](const Parameter& parameter) { return parameter.name == entry.first; };
+    if (std::none_of(op.parameters.begin(), op.parameters.end(), named)) {
+      throw UsageError(entry.first + " is not a parameter of " + op.name + "; \"tunesmith ops " + op.name +
+                       "\" lists them.");
+    }
+  }
+}
+
+void run_query(QueryRequest& request) {
+  QueryFilter& filter = request.filter;
+  const Values part = Values::parse(filter.problem);
+  if (!filter.op.empty()) check_names(find_op(filter.op), part);
+  filter.problem = part.text();
+  if (filter.device == "auto" || filter.device.rfind("cuda:", 0) == 0)
+    filter.device = device_facts(filter.device).name;
+  const Store store = Store::open(database_or_default(request.database), Store::Mode::read_only);
+  const bool for_people = request.format == "table";
+  const bool verdicts = request.all || filter.history || !filter.verdict.empty();
+  const Table table = verdicts ? results_table(store.results(filter), for_people)
+                               : winners_table(store.winners(filter), for_people);
+  if (table.empty() && for_people) {
+    std::cout << "Nothing in " << store.path().string() << " answers this query.\n";
+  } else {
+    std::cout << table.as(request.format);
+  }
+}
+
+void add_query(CLI::App& app) {
+  CLI::App* query = app.add_subcommand("query", "The winners in the database, or every verdict");
+  auto request = std::make_shared<QueryRequest>();
+  QueryFilter& filter = request->filter;
+  query->add_option("OP", filter.op, "Only this op");
+  query->add_option("--problem", filter.problem,
+                    "Only problems that have these values, such as \"height=1000\"");
+  query->add_option("--device", filter.device, "Only this device: auto, cuda:N, host, or a part of its name");
+  query->add_option("--format", request->format, "table, json or csv; the latter two have every column")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"table", "json", "csv"}));
+  query->add_flag("--all", request->all, "Every variant that was tried, with its verdict");
+  query->add_option("--verdict", filter.verdict, "Only variants with this verdict: ok, wrong_result, ...");
+  query->add_flag("--history", filter.history, "Earlier verdicts on the same variant too");
+  query->add_option("--limit", filter.limit, "At most so many rows")->check(CLI::NonNegativeNumber);
+  add_db_option(query, request->database);
+  query->callback([request] { run_query(*request); });
+}
+
+void print_status(const StoreStatus& status) {
+  const double mib = static_cast<double>(status.size_bytes) / (1 << 20);
+  std::ostringstream size;
+  size.precision(1);
+  size << std::fixed << mib;
+  std::cout << status.path.string() << ": " << size.str() << " MiB, schema " << status.schema_version
+            << ", journal " << status.journal_mode << ", check " << status.check << "\n\n";
+  Table rows({"table", "rows"});
+  for (const auto& [name, count] : status.rows) rows.add({name, count});
+  Table verdicts({"verdict", "variants"});
+  for (const auto& [name, count] : status.verdicts) verdicts.add({name, count});
+  std::cout << rows.text();
+  if (!verdicts.empty()) std::cout << '\n' << verdicts.text();
+  if (const auto& newest = status.newest_session) {
+    std::cout << "\nNewest session: " << newest->command << "\n  on " << newest->device << ", "
+              << newest->state << ", begun " << newest->started_at << ": " << newest->measurements
+              << " measurements, " << newest->ok << " ok\n";
+  }
+  for (const std::string& hint : status.hints) std::cout << hint << '\n';
+}
+
+void print_merged(const MergeReport& report) {
+  std::cout << report.sessions << " sessions and " << report.measurements << " measurements were new; "
+            << report.winners_taken << " winners taken, " << report.winners_kept << " kept.\n";
+}
+
+void add_db(CLI::App& app) {
+  struct Request {
+    std::filesystem::path database, file;
+    bool binaries = false;
+  };
+  auto request = std::make_shared<Request>();
+  CLI::App* db = app.add_subcommand("db", "The database file: its state, its text, and merging");
+  db->require_subcommand(1);
+
+  CLI::App* status = db->add_subcommand("status", "What the file holds and whether it is sound");
+  add_db_option(status, request->database);
+  status->callback([request] {
+    print_status(Store::open(database_or_default(request->database), Store::Mode::read_only).status());
+  });
+
+  CLI::App* dump = db->add_subcommand("dump", "Write the database as SQL text, fit for version control");
+  dump->add_option("-o,--output", request->file, "The file to write; else stdout");
+  dump->add_flag("--binaries", request->binaries, "With the winners' binaries");
+  add_db_option(dump, request->database);
+  dump->callback([request] {
+    const Store store = Store::open(database_or_default(request->database), Store::Mode::read_only);
+    const Store::Blobs blobs = request->binaries ? Store::Blobs::include : Store::Blobs::omit;
+    if (request->file.empty()) return store.write_text(std::cout, blobs);
+    std::ostringstream text;
+    store.write_text(text, blobs);
+    write_file(request->file, text.str());
+  });
+
+  CLI::App* load = db->add_subcommand("load", "Merge a text that \"db dump\" wrote into the database");
+  load->add_option("FILE", request->file, "The text")->required();
+  add_db_option(load, request->database);
+  load->callback([request] {
+    errno = 0;
+    std::ifstream text(request->file, std::ios::binary);
+    if (!text)
+      throw Error("The file " + request->file.string() + " cannot be read: " + std::strerror(errno) + ".");
+    print_merged(Store::open(database_or_default(request->database), Store::Mode::create).read_text(text));
+  });
+
+  CLI::App* merge = db->add_subcommand("merge", "Merge another database into this one");
+  merge->add_option("FILE", request->file, "The other database; it stays as it is")->required();
+  add_db_option(merge, request->database);
+  merge->callback([request] {
+    if (!std::filesystem::exists(request->file)) {
+      throw Error("There is no database " + request->file.string() + " to merge.");
+    }
+    print_merged(
+        Store::open(database_or_default(request->database), Store::Mode::create).merge_from(request->file));
+  });
+}
+
+}  // namespace
+
+void add_data_commands(CLI::App& app) {
+  add_query(app);
+  add_db(app);
+}
+
+}  // namespace tunesmith

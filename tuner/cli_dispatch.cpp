@@ -1,0 +1,58 @@
+// explain and export: what dispatch makes of the database.
+#include <iostream>
+#include <memory>
+#include <string>
+
+#include "db/store.h"
+#include "dispatch/export.h"
+#include "generator/error.h"
+#include "templates/ops.h"
+#include "tuner/cli.h"
+#include "tunesmith/dispatcher.h"
+
+namespace tunesmith {
+
+void add_dispatch_commands(CLI::App& app) {
+  struct ExplainRequest {
+    std::string op, problem;
+    DispatcherOptions options;
+  };
+  CLI::App* explain = app.add_subcommand("explain", "Which variant dispatch uses for a problem, and why");
+  auto asked = std::make_shared<ExplainRequest>();
+  explain->add_option("OP", asked->op, "An op's name")->required();
+  explain->add_option("--problem", asked->problem, "The problem")->required();
+  explain->add_option("--device", asked->options.device, "auto, cuda:N or host")->capture_default_str();
+  explain->add_option("--db", asked->options.database,
+                      "The database; else $TUNESMITH_DB, else in the user's data folder");
+  explain->callback([asked] {
+    const Problem problem = complete_problem(find_op(asked->op), Values::parse(asked->problem));
+    Dispatcher dispatcher(asked->options);
+    for (const std::string& note : dispatcher.notes()) std::cout << note << '\n';
+    const std::string text = dispatcher.explain(asked->op, problem.text());
+    std::cout << text << (text.empty() || text.back() != '\n' ? "\n" : "");
+  });
+
+  struct ExportRequest {
+    std::string device;
+    std::filesystem::path database, folder;
+  };
+  CLI::App* command =
+      app.add_subcommand("export", "Freeze winners into a folder that the library is built with");
+  auto request = std::make_shared<ExportRequest>();
+  command->add_option("--to", request->folder, "The folder, such as generated/")->required();
+  command->add_option("--device", request->device,
+                      "Only this device: auto, cuda:N, host, or a part of its name");
+  command->add_option("--db", request->database,
+                      "The database; else $TUNESMITH_DB, else in the user's data folder");
+  command->callback([request] {
+    std::string device = request->device;
+    if (device == "auto" || device.rfind("cuda:", 0) == 0) device = device_facts(device).name;
+    const ExportReport report = export_winners(
+        request->database.empty() ? default_database_path() : request->database, device, request->folder);
+    for (const std::string& note : report.notes) std::cout << note << '\n';
+    std::cout << report.exported << " winners exported, " << report.kept << " kept; " << report.files
+              << " kernels in " << request->folder.string() << '\n';
+  });
+}
+
+}  // namespace tunesmith

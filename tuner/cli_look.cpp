@@ -1,0 +1,300 @@
+// devices, ops, space, render: what there is and what can be made of it. They touch no database.
+#include <cctype>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <set>
+#include <system_error>
+#include <vector>
+
+#include "dispatch/executable.h"
+#include "generator/error.h"
+#include "templates/ops.h"
+#include "tuner/cli.h"
+#include "tuner/table.h"
+
+namespace tunesmith {
+namespace {
+
+std::string capability(int compute_capability) {
+  return std::to_string(compute_capability / 10) + "." + std::to_string(compute_capability % 10);
+}
+
+double gib(std::int64_t bytes) { return static_cast<double>(bytes) / (1 << 30); }
+
+// A sentence, to stand inside another.
+std::string clause(std::string sentence) {
+  while (!sentence.empty() && sentence.back() == '.') sentence.pop_back();
+  return sentence;
+}
+
+void print_devices() {
+  std::string why_none;
+  Table table({"device", "name", "target", "compute capability", "multiprocessors", "memory GiB"});
+  int ordinal = 0;
+  for (const DeviceFacts& device : cuda_devices(why_none)) {
+    table.add({"cuda:" + std::to_string(ordinal++), device.name, device.target,
+               capability(device.compute_capability), std::int64_t{device.multiprocessors},
+               gib(device.memory_bytes)});
+  }
+  const DeviceFacts host = host_facts();
+  table.add({std::string("host"), host.name, host.target, Cell(), std::int64_t{host.multiprocessors},
+             gib(host.memory_bytes)});
+  std::cout << table.text();
+  if (ordinal == 0) std::cout << "\nNo CUDA device: " << why_none << '\n';
+  if (ordinal > 0) std::cout << "\nDriver: " << cuda_driver() << '\n';
+}
+
+std::string allowed(const Parameter& parameter) {
+  std::string text;
+  for (const std::string& word : parameter.words) text += (text.empty() ? "" : ", ") + word;
+  if (!text.empty()) return text;
+  return std::to_string(parameter.minimum) + " to " + std::to_string(parameter.maximum);
+}
+
+std::string list(const std::vector<Value>& values) {
+  std::string text;
+  for (const Value& value : values) text += (text.empty() ? "" : ", ") + to_text(value);
+  return text;
+}
+
+void print_op(const Op& op) {
+  std::cout << op.name << ": " << op.what << "\n\n";
+  Table parameters({"parameter", "what", "allowed", "if not given"});
+  for (const Parameter& parameter : op.parameters) {
+    parameters.add({parameter.name, parameter.what, allowed(parameter),
+                    parameter.initial ? to_text(*parameter.initial) : std::string()});
+  }
+  Table arguments({"argument", "role"});
+  for (const Argument& argument : op.arguments) {
+    const char* role = argument.role == Role::input    ? "input"
+                       : argument.role == Role::output ? "output"
+                                                       : "inout";
+    arguments.add({argument.name, std::string(role)});
+  }
+  Table templates({"template", "compiled in", "needs", "what"});
+  for (const Template& each : op.templates) {
+    std::string names;
+    for (const std::string& name : each.compiled_in) names += (names.empty() ? "" : ", ") + name;
+    const int needed = each.minimum_compute_capability;
+    templates.add(
+        {each.name, each.what, names, needed > 0 ? "compute capability " + capability(needed) : ""});
+  }
+  std::cout << parameters.text() << '\n' << arguments.text() << '\n' << templates.text();
+}
+
+void print_ops(const std::string& name) {
+  if (!name.empty()) return print_op(find_op(name));
+  Table table({"op", "templates", "what"});
+  for (const Op& op : ops()) {
+    std::string names;
+    for (const Template& each : op.templates) names += (names.empty() ? "" : ", ") + each.name;
+    table.add({op.name, names, op.what});
+  }
+  std::cout << table.text();
+}
+
+// A space belongs to a problem; where a person names none, one of ordinary size stands in.
+Problem example_problem(const Op& op, Values given) {
+  constexpr std::int64_t ordinary = 16;
+  for (const Parameter& parameter : op.parameters) {
+    if (given.has(parameter.name) || parameter.initial || !parameter.words.empty()) continue;
+    given.set(parameter.name, std::clamp(ordinary, parameter.minimum, parameter.maximum));
+  }
+  return complete_problem(op, given);
+}
+
+void print_space(const Op& op, const Problem& problem, const Template& of,
+                 const std::optional<DeviceFacts>& device) {
+  std::cout << "\n" << op.name << "/" << of.name << ": " << of.what << '\n';
+  const std::string refused = of.refuses ? of.refuses(problem) : "";
+  if (!refused.empty()) {
+    std::cout << "It does not serve this problem: " << refused << '\n';
+    return;
+  }
+  const Space space = of.space(problem);
+  Table axes({"axis", "values", "what"});
+  for (const Axis& axis : space.axes()) axes.add({axis.name, list(axis.values), axis.what});
+  std::cout << axes.text();
+  if (!space.rules().empty()) std::cout << "Rules:\n";
+  for (const Rule& rule : space.rules()) std::cout << "- " << rule.why << '\n';
+  std::int64_t legal = 0;
+  std::int64_t fitting = 0;
+  space.each([&](const Config& config) {
+    ++legal;
+    if (device && !exceeds(of.work(problem, config), *device)) ++fitting;
+    return true;
+  });
+  std::cout << legal << " legal configs of " << space.raw_count() << '\n';
+  if (!device) return;
+  const std::optional<std::string> why = why_not(of, problem, *device);
+  if (why) {
+    std::cout << "None runs on this device: " << *why << '\n';
+  } else {
+    std::cout << fitting << " of them launch within the limits of " << device->name << '\n';
+  }
+}
+
+// What a target says about a device; sizes and limits are not known from it.
+DeviceFacts facts_of_target(const std::string& target) {
+  if (target == "host") return {.kind = "host", .name = "host", .target = target};
+  int capability = 0;
+  std::size_t at = 3;
+  if (target.rfind("sm_", 0) == 0) {
+    for (; at < target.size() && at < 6 && std::isdigit(static_cast<unsigned char>(target[at])) != 0; ++at)
+      capability = capability * 10 + (target[at] - '0');
+    if (at + 1 == target.size() && (target[at] == 'a' || target[at] == 'f')) ++at;
+  }
+  if (at != target.size() || capability < 50) {
+    throw UsageError("There is no target " + target +
+                     "; a target is host, or sm_ and a compute capability, such as "
+                     "sm_80 or sm_90a.");
+  }
+  return {.kind = "cuda", .name = target, .target = target, .compute_capability = capability};
+}
+
+struct RenderRequest {
+  std::string op, problem, config, target, template_name;
+  std::filesystem::path out;
+  bool all = false;
+};
+
+void render_all(const Op& op, const Problem& problem, const RenderRequest& request,
+                const DeviceFacts& device) {
+  if (request.out.empty()) throw UsageError("--all writes many files; add -o DIR.");
+  if (!request.config.empty()) throw UsageError("--all renders every config; leave out --config or --all.");
+  std::error_code failure;
+  std::filesystem::create_directories(request.out, failure);
+  if (failure)
+    throw Error("The folder " + request.out.string() + " cannot be made: " + failure.message() + ".");
+  std::int64_t written = 0;
+  for (const Template& each : op.templates) {
+    if (!request.template_name.empty() && each.name != request.template_name) continue;
+    if (why_not(each, problem, device)) continue;
+    each.space(problem).each([&](const Config& config) {
+      const Source source = render(op, each, problem, config, request.target);
+      const char* extension = request.target == "host" ? ".cpp" : ".cu";
+      write_file(request.out / (op.name + "_" + each.name + source.suffix + extension), source.text);
+      return ++written, true;
+    });
+  }
+  if (written == 0)
+    throw UsageError("No template of " + op.name + " serves this problem on " + request.target + ".");
+  std::cout << written << " files written to " << request.out.string() << '\n';
+}
+
+// The first template, or the named one, that takes the config.
+Source render_one(const Op& op, const Problem& problem, const RenderRequest& request,
+                  const DeviceFacts& device) {
+  const Config given = Config::parse(request.config);
+  std::string reasons;
+  for (const Template& each : op.templates) {
+    if (!request.template_name.empty() && each.name != request.template_name) continue;
+    std::optional<std::string> why = why_not(each, problem, device);
+    if (!why) {
+      try {
+        return render(op, each, problem, each.space(problem).complete(given), request.target);
+      } catch (const UsageError& error) {
+        why = error.what();
+      }
+    }
+    reasons += (reasons.empty() ? "" : " ") + each.name + ": " + *why;
+  }
+  throw UsageError("No template of " + op.name + " takes the config \"" + request.config + "\" (" + reasons +
+                   ").");
+}
+
+void run_render(const RenderRequest& request) {
+  const Op& op = find_op(request.op);
+  if (!request.template_name.empty()) find_template(op, request.template_name);
+  const Problem problem = complete_problem(op, Values::parse(request.problem));
+  const DeviceFacts device = facts_of_target(request.target);
+  if (request.all) return render_all(op, problem, request, device);
+  const Source source = render_one(op, problem, request, device);
+  if (request.out.empty()) {
+    std::cout << source.text;
+  } else {
+    write_file(request.out, source.text);
+  }
+}
+
+}  // namespace
+
+std::string device_id(std::string_view id) {
+  if (id != "auto") return std::string(id);
+  std::string why_none;
+  return cuda_devices(why_none).empty() ? "host" : "cuda:0";
+}
+
+DeviceFacts device_facts(std::string_view id) {
+  const std::string resolved = device_id(id);
+  if (resolved == "host") return host_facts();
+  std::string why_none;
+  const std::vector<DeviceFacts> devices = cuda_devices(why_none);
+  std::string known;
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    const std::string name = "cuda:" + std::to_string(i);
+    if (name == resolved) return devices[i];
+    known += name + ", ";
+  }
+  throw UsageError("There is no device " + resolved + "; there is " + known + "host" +
+                   (devices.empty() ? " (" + clause(why_none) + ")" : "") + ".");
+}
+
+void write_file(const std::filesystem::path& path, std::string_view text) {
+  errno = 0;
+  std::ofstream file(path, std::ios::binary);
+  file.write(text.data(), static_cast<std::streamsize>(text.size()));
+  file.close();
+  if (!file) throw Error("The file " + path.string() + " cannot be written: " + std::strerror(errno) + ".");
+}
+
+void add_look_commands(CLI::App& app) {
+  app.add_subcommand("devices", "The devices that variants can be tuned for on this machine")
+      ->callback(print_devices);
+
+  CLI::App* list_ops = app.add_subcommand("ops", "The ops of this program, or all about one");
+  auto op_name = std::make_shared<std::string>();
+  list_ops->add_option("OP", *op_name, "An op's name");
+  list_ops->callback([op_name] { print_ops(*op_name); });
+
+  CLI::App* space = app.add_subcommand(
+      "space", "The axes of an op's templates, their rules and how many configs are legal");
+  struct SpaceRequest {
+    std::string op, problem, device, template_name;
+  };
+  auto asked = std::make_shared<SpaceRequest>();
+  space->add_option("OP", asked->op, "An op's name")->required();
+  space->add_option("--problem", asked->problem, "The problem; dims that it does not name are 16");
+  space->add_option("--device", asked->device,
+                    "auto, cuda:N or host: counts the configs that fit its limits");
+  space->add_option("--template", asked->template_name, "Only this template");
+  space->callback([asked] {
+    const Op& op = find_op(asked->op);
+    if (!asked->template_name.empty()) find_template(op, asked->template_name);
+    const Problem problem = example_problem(op, Values::parse(asked->problem));
+    const auto device = asked->device.empty() ? std::nullopt : std::optional(device_facts(asked->device));
+    std::cout << "problem: " << problem.text() << '\n';
+    for (const Template& each : op.templates) {
+      if (asked->template_name.empty() || each.name == asked->template_name)
+        print_space(op, problem, each, device);
+    }
+  });
+
+  CLI::App* render = app.add_subcommand("render", "Write the source text of a variant");
+  auto wanted = std::make_shared<RenderRequest>();
+  render->add_option("OP", wanted->op, "An op's name")->required();
+  render->add_option("--problem", wanted->problem, "The problem")->required();
+  render->add_option("--config", wanted->config, "Axes to set; the others take their first legal value");
+  render->add_option("--target", wanted->target, "host, sm_80, sm_90a, ...")->required();
+  render->add_option("--template", wanted->template_name,
+                     "The template; else the first that takes the config");
+  render->add_option("-o,--output", wanted->out, "The file to write, or with --all the folder; else stdout");
+  render->add_flag("--all", wanted->all, "Every legal config of every template that serves the problem");
+  render->callback([wanted] { run_render(*wanted); });
+}
+
+}  // namespace tunesmith

@@ -1,0 +1,165 @@
+// The host as a device: ordinary memory with guards, and the wall clock.
+#include <sys/utsname.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <map>
+
+#include "generator/error.h"
+#include "tuner/check_data.h"
+#include "tuner/device.h"
+
+namespace tunesmith {
+namespace {
+
+constexpr std::size_t guard_bytes = 4096;
+constexpr unsigned char guard_pattern = 0xa5;
+
+class HostDevice : public Device {
+ public:
+  HostDevice() : facts_(host_facts()) {}
+  ~HostDevice() override {
+    for (const auto& [memory, size] : sizes_) std::free(const_cast<char*>(memory) - guard_bytes);
+  }
+  HostDevice(const HostDevice&) = delete;
+  HostDevice& operator=(const HostDevice&) = delete;
+
+  const DeviceFacts& facts() const override { return facts_; }
+
+  std::string driver() const override {
+    utsname system{};
+    uname(&system);
+    return std::string(system.sysname) + " " + system.release;
+  }
+
+  std::unique_ptr<Executable> load(const std::string& binary, const std::string& suffix,
+                                   const Work& work) override {
+    return load_host(binary, suffix, work);
+  }
+
+  void* allocate(std::int64_t bytes) override {
+    const std::size_t size = static_cast<std::size_t>(bytes);
+    const std::size_t total = (size + 2 * guard_bytes + 255) / 256 * 256;
+    char* base = static_cast<char*>(std::aligned_alloc(256, total));
+    if (base == nullptr) throw Error("The host has no " + std::to_string(bytes) + " bytes of memory left.");
+    char* memory = base + guard_bytes;
+    sizes_[memory] = size;
+    repair(memory, size);
+    return memory;
+  }
+
+  void release(void* memory) noexcept override {
+    if (memory == nullptr) return;
+    sizes_.erase(static_cast<char*>(memory));
+    std::free(static_cast<char*>(memory) - guard_bytes);
+  }
+
+  bool guards_intact(const void* memory) override {
+    const auto found = sizes_.find(static_cast<const char*>(memory));
+    if (found == sizes_.end()) throw Error("Guards were asked of memory that this device did not allocate.");
+    const auto& [start, size] = *found;
+    const auto whole = [](const char* guard) {
+      return std::all_of(guard, guard + guard_bytes,
+                         [](char byte) { return static_cast<unsigned char>(byte) == guard_pattern; });
+    };
+    if (whole(start - guard_bytes) && whole(start + size)) return true;
+    repair(const_cast<char*>(start), size);
+    return false;
+  }
+
+  void upload(void* to, const void* from, std::int64_t bytes) override { copy(to, from, bytes); }
+  void download(void* to, const void* from, std::int64_t bytes) override { copy(to, from, bytes); }
+  void fill(void* to, unsigned char byte, std::int64_t bytes) override {
+    std::memset(to, byte, static_cast<std::size_t>(bytes));
+  }
+  bool equal(const void* a, const void* b, std::int64_t bytes) override {
+    return std::memcmp(a, b, static_cast<std::size_t>(bytes)) == 0;
+  }
+
+  Comparison compare(const void* output, DType dtype, const double* expected, const double* permitted,
+                     std::int64_t elements) override {
+    Comparison result;
+    constexpr std::int64_t part = 65536;  // elements unpacked at once
+    const std::int64_t size = bytes(dtype);
+    for (std::int64_t begin = 0; begin < elements; begin += part) {
+      const std::int64_t count = std::min(part, elements - begin);
+      const std::vector<double> got = unpack(
+          dtype, {static_cast<const char*>(output) + begin * size, static_cast<std::size_t>(count * size)});
+      for (std::int64_t i = 0; i < count; ++i) {
+        const double value = got[static_cast<std::size_t>(i)];
+        const double wanted = expected[begin + i];
+        // NaN expects NaN, an infinity itself; otherwise the error is measured in units of what is permitted.
+        double ratio = 0;
+        if (std::isnan(wanted) || std::isinf(wanted)) {
+          const bool same = std::isnan(wanted) ? std::isnan(value) : value == wanted;
+          ratio = same ? 0 : std::numeric_limits<double>::infinity();
+        } else if (value != wanted) {
+          ratio = std::abs(value - wanted) / permitted[begin + i];  // infinite where nothing is permitted
+          if (std::isnan(ratio)) ratio = std::numeric_limits<double>::infinity();
+        }
+        result.max_error = std::max(result.max_error, ratio);
+        if (ratio > 1) {
+          if (result.wrong == 0) {
+            result.first_wrong = begin + i;
+            result.got = value;
+            result.expected = wanted;
+          }
+          ++result.wrong;
+        }
+      }
+    }
+    return result;
+  }
+
+  void synchronize() override {}  // a launch has ended when it returns
+
+  std::vector<double> time_us(Executable& executable, void* const* arguments, void* workspace,
+                              const Timing& timing) override {
+    const double first = sample(executable, arguments, workspace, 1);  // also the warm-up
+    if (timing.give_up_above_us > 0 && first > 2 * timing.give_up_above_us) return {first};
+    const int repeats =
+        static_cast<int>(std::clamp(timing.sample_target_us / std::max(first, 0.01), 1.0, 10000.0));
+    // A launch of a millisecond or more is measured well enough by three samples.
+    const int samples = first > 1000 ? std::min(timing.samples, 3) : timing.samples;
+    std::vector<double> times;
+    for (int n = 0; n < samples; ++n) {
+      times.push_back(sample(executable, arguments, workspace, repeats));
+      if (timing.give_up_above_us > 0 && times.back() > timing.give_up_above_us) break;
+    }
+    return times;
+  }
+
+ private:
+  static void copy(void* to, const void* from, std::int64_t bytes) {
+    if (bytes > 0) std::memcpy(to, from, static_cast<std::size_t>(bytes));
+  }
+
+  static void repair(char* memory, std::size_t size) {
+    std::memset(memory - guard_bytes, guard_pattern, guard_bytes);
+    std::memset(memory + size, guard_pattern, guard_bytes);
+  }
+
+  static double sample(Executable& executable, void* const* arguments, void* workspace, int repeats) {
+    const auto start = std::chrono::steady_clock::now();
+    for (int n = 0; n < repeats; ++n) {
+      if (const int code = executable.launch(arguments, workspace, nullptr); code != 0) {
+        throw Error("A launch on the host failed: " + executable.describe(code) + ".");
+      }
+    }
+    const std::chrono::duration<double, std::micro> time = std::chrono::steady_clock::now() - start;
+    return time.count() / repeats;
+  }
+
+  DeviceFacts facts_;
+  std::map<const char*, std::size_t> sizes_;  ///< of the allocations, by their first byte
+};
+
+}  // namespace
+
+std::unique_ptr<Device> make_host_device() { return std::make_unique<HostDevice>(); }
+
+}  // namespace tunesmith

@@ -1,0 +1,127 @@
+#include "tuner/table.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+
+namespace tunesmith {
+namespace {
+
+std::string exact(const Cell& cell) {
+  std::array<char, 40> digits{};
+  if (const auto* text = std::get_if<std::string>(&cell)) return *text;
+  if (const auto* integer = std::get_if<std::int64_t>(&cell)) return std::to_string(*integer);
+  if (const auto* number = std::get_if<double>(&cell)) {
+    return {digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), *number).ptr};
+  }
+  return "";
+}
+
+std::string rounded(const Cell& cell) {
+  const auto* number = std::get_if<double>(&cell);
+  if (number == nullptr) return exact(cell);
+  std::array<char, 40> digits{};
+  const double size = std::abs(*number);
+  const int decimals = size >= 1000 ? 0 : size >= 100 ? 1 : size >= 10 ? 2 : 3;
+  std::snprintf(digits.data(), digits.size(), "%.*f", decimals, *number);
+  return digits.data();
+}
+
+// Characters, not bytes, so that columns of UTF-8 line up.
+std::size_t width(const std::string& text) {
+  return static_cast<std::size_t>(std::count_if(
+      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+}
+
+std::string json_text(const std::string& text) {
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      quoted += '\\';
+      quoted += c;
+    } else if (static_cast<unsigned char>(c) < 0x20) {
+      std::array<char, 8> escape{};
+      std::snprintf(escape.data(), escape.size(), "\\u%04x", static_cast<unsigned>(c));
+      quoted += escape.data();
+    } else {
+      quoted += c;
+    }
+  }
+  return quoted + '"';
+}
+
+std::string csv_text(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + '"';
+}
+
+}  // namespace
+
+std::string Table::text() const {
+  struct Column {
+    std::size_t at, width;
+    bool numbers;
+  };
+  std::vector<Column> shown;
+  for (std::size_t c = 0; c < columns_.size(); ++c) {
+    std::size_t widest = 0;
+    bool numbers = true;
+    for (const auto& row : rows_) {
+      widest = std::max(widest, width(rounded(row[c])));
+      numbers = numbers && !std::holds_alternative<std::string>(row[c]);
+    }
+    if (widest > 0) shown.push_back({c, std::max(widest, width(columns_[c])), numbers});
+  }
+  std::string text;
+  const auto line = [&](const auto& cell_text) {
+    std::string all;
+    for (const Column& column : shown) {
+      const std::string content = cell_text(column.at);
+      const std::string blanks(column.width - width(content), ' ');
+      all += (all.empty() ? "" : "  ") + (column.numbers ? blanks + content : content + blanks);
+    }
+    text += all.substr(0, all.find_last_not_of(' ') + 1) + '\n';
+  };
+  if (!shown.empty()) line([&](std::size_t c) { return columns_[c]; });
+  for (const auto& row : rows_) line([&](std::size_t c) { return rounded(row[c]); });
+  return text;
+}
+
+std::string Table::csv() const {
+  std::string text;
+  for (std::size_t c = 0; c < columns_.size(); ++c) text += (c == 0 ? "" : ",") + csv_text(columns_[c]);
+  for (const auto& row : rows_) {
+    text += '\n';
+    for (std::size_t c = 0; c < row.size(); ++c) text += (c == 0 ? "" : ",") + csv_text(exact(row[c]));
+  }
+  return text + '\n';
+}
+
+std::string Table::json() const {
+  std::string text = "[";
+  for (const auto& row : rows_) {
+    text += &row == &rows_.front() ? "\n  {" : ",\n  {";
+    for (std::size_t c = 0; c < row.size(); ++c) {
+      const auto* number = std::get_if<double>(&row[c]);
+      const bool nothing =
+          std::holds_alternative<std::monostate>(row[c]) || (number && !std::isfinite(*number));
+      const bool word = std::holds_alternative<std::string>(row[c]);
+      text += (c == 0 ? "" : ", ") + json_text(columns_[c]) + ": " +
+              (nothing ? "null"
+               : word  ? json_text(exact(row[c]))
+                       : exact(row[c]));
+    }
+    text += '}';
+  }
+  return text + (rows_.empty() ? "]\n" : "\n]\n");
+}
+
+std::string Table::as(const std::string& format) const {
+  return format == "csv" ? csv() : format == "json" ? json() : text();
+}
+
+}  // namespace tunesmith

@@ -1,0 +1,42 @@
+// A table of results, written for people, for scripts and for programs. Knows nothing of what the columns
+// mean.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace tunesmith {
+
+/// Nothing, a number or a text.
+using Cell = std::variant<std::monostate, std::int64_t, double, std::string>;
+
+template <typename Number>
+Cell cell(const std::optional<Number>& value) {
+  return value ? Cell(*value) : Cell();
+}
+
+class Table {
+ public:
+  explicit Table(std::vector<std::string> columns) : columns_(std::move(columns)) {}
+
+  /// One cell a column.
+  void add(std::vector<Cell> row) { rows_.push_back(std::move(row)); }
+  bool empty() const { return rows_.empty(); }
+
+  std::string text()
+      const;                ///< aligned columns; numbers to four digits; columns without content are left out
+  std::string csv() const;  ///< RFC 4180
+  std::string json() const;  ///< an array of objects
+
+  /// "table", "csv" or "json".
+  std::string as(const std::string& format) const;
+
+ private:
+  std::vector<std::string> columns_;
+  std::vector<std::vector<Cell>> rows_;
+};
+
+}  // namespace tunesmith
