@@ -1,15 +1,15 @@
-// conv2d, the plain kernel: one thread an output, every sample read from global memory. It knows nothing but the
-// element type, so it serves every problem and is what the other templates are compared with.
+// conv2d, the plain kernel: one thread an output, every sample read from global memory. It knows nothing but
+// the element type, so it serves every problem and is what the other templates are compared with.
 
-// Launched with blocks of BLOCK_X x BLOCK_Y over the columns and rows; a grid that is too small in y or z (both
-// limited to 65535) is walked in strides.
+// Launched with blocks of BLOCK_X x BLOCK_Y over the columns and rows; a grid that is too small in y or z
+// (both limited to 65535) is walked in strides.
 extern "C" __global__ void __launch_bounds__(BLOCK_X* BLOCK_Y)
-    ENTRY(conv2d_base)(const T* __restrict__ image, const T* __restrict__ mask, T* __restrict__ output, int batch,
-                       int height, int width, int mask_height, int mask_width, int convolve) {
+    ENTRY(conv2d_base)(const T* __restrict__ image, const T* __restrict__ mask, T* __restrict__ output,
+                       int batch, int height, int width, int mask_height, int mask_width, int convolve) {
   const int x = blockIdx.x * BLOCK_X + threadIdx.x;
   if (x >= width) return;
-  // The window's first sample relative to the output. A convolution is a correlation with the mask turned by half a
-  // turn, whose centre, where a side is even, lies one further on.
+  // The window's first sample relative to the output. A convolution is a correlation with the mask turned by
+  // half a turn, whose centre, where a side is even, lies one further on.
   const int left = convolve ? mask_width - 1 - mask_width / 2 : mask_width / 2;
   const int top = convolve ? mask_height - 1 - mask_height / 2 : mask_height / 2;
   const int first_column = max(0, left - x);

@@ -128,6 +128,339 @@ Template base() {
           }};
 }
 
+// --- tiled
+// ----------------------------------------------------------------------------------------------------
+
+std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
+  return ceil_divide(value, multiple) * multiple;
+}
+
+// What a config of `tiled` asks for; sizes as the body computes them.
+struct Tiled {
+  Tiled(const Problem& problem, const Config& config)
+      : d(problem),
+        element_bytes(bytes(dtype_of(problem))),
+        block_x(config.integer("BLOCK_X")),
+        block_y(config.integer("BLOCK_Y")),
+        tile_width(block_x * config.integer("OUT_X")),
+        tile_height(block_y * config.integer("OUT_Y")) {}
+
+  std::int64_t mask_bytes(const std::string& mask_in) const {
+    return mask_in == "shared" ? d.mask_height * round_up(d.mask_width, 16 / element_bytes) * element_bytes
+                               : 0;
+  }
+  std::int64_t image_bytes(const std::string& layout, std::int64_t vector, std::int64_t out_x) const {
+    if (layout == "none") return 0;
+    const std::int64_t lanes = 16 / element_bytes;
+    const std::int64_t columns = round_up(d.left, vector) - d.left + tile_width + d.mask_width - 1;
+    const std::int64_t used = round_up(round_up(columns, vector), lanes);
+    const std::int64_t pad =
+        layout == "flat" ? 0 : (out_x > lanes ? ceil_divide(used, 8 * lanes) : 1) * lanes;
+    return (tile_height + d.mask_height - 1) * (used + pad) * element_bytes;
+  }
+
+  Dims d;
+  std::int64_t element_bytes, block_x, block_y, tile_width, tile_height;
+};
+
+std::int64_t shared_bytes(const Problem& problem, const Config& config) {
+  const Tiled tiled(problem, config);
+  return tiled.mask_bytes(config.word("MASK_IN")) +
+         tiled.image_bytes(config.word("SMEM_LAYOUT"), config.integer("VECTOR"), config.integer("OUT_X"));
+}
+
+// Outputs of a thread.
+std::int64_t thread_tile(const Config& c) { return c.integer("OUT_X") * c.integer("OUT_Y"); }
+
+// Small tiles are for small images, which are bound by latency; a small mask is bound by memory; all else is
+// bound by arithmetic. The rules give each the choices that measured well for it. Of the image's size they
+// know only what vectors divide, so that a config that is legal for one image is so for nearly all.
+constexpr std::int64_t small_tile = 4;
+
+Space tiled_space(const Problem& problem) {
+  const Dims d(problem);
+  const std::int64_t element_bytes = bytes(dtype_of(problem));
+  const std::int64_t taps = d.mask_height * d.mask_width;
+  const bool small_mask = taps * element_bytes <= 256;  // then the body may hold it in registers
+  const auto words = [](std::initializer_list<const char*> list) {
+    return std::vector<Value>(list.begin(), list.end());
+  };
+  const auto either = [=](std::vector<Value> for_small_mask, std::vector<Value> otherwise) {
+    return small_mask ? std::move(for_small_mask) : std::move(otherwise);
+  };
+
+  std::vector<Axis> axes = {
+      {"SMEM_LAYOUT", words({"none", "flat", "padded"}),
+       "the image's tile in shared memory: not there, rows as they come, rows spread over the banks"},
+      {"MASK_IN", words({"global", "shared", "constant"}), "where the weights are read from"},
+      {"COPY", words({"sync", "async"}), "the way into shared memory: through registers or past them"},
+      {"SMEM_ALLOC", words({"dynamic", "static"}), "the kind of shared memory"},
+      {"LOOP_ORDER", words({"image", "mask"}), "whose rows the outer loop walks"},
+      {"UNROLL", either({0, 1}, {1, 2, 4, 0}), "steps of the outer loop written out; 0: all"},
+      {"VECTOR", {1, 2, 4}, "elements of a global access"},
+      {"OUT_X", either({4, 2, 1}, {4, 8, 12, 2}), "outputs of a thread along a row"},
+      {"OUT_Y", either({4, 8, 2, 1}, {4, 2, 8, 1}), "outputs of a thread across rows"},
+      {"BLOCK_X", either({32, 16, 64}, {16, 32, 8}), "threads of a block along a row"},
+      {"BLOCK_Y", either({4, 2, 8}, {8, 4, 16}), "threads of a block across rows"},
+      {"AHEAD", either({0, 2}, {0}), "image rows loaded before they are needed"},
+      {"STORE", words({"plain", "streaming"}), "the hint that outputs are written with"},
+      {"START", words({"plain", "overlapped"}), "whether the kernel may start while the one before it runs"},
+      {"RESIDENT_WARPS",
+       {16, 24, 32},
+       "warps that a multiprocessor must have room for; bounds a thread's registers"},
+  };
+  std::vector<Rule> rules = {
+      {"A block has 64 to 256 threads; to 128 for a small mask, which gains nothing from more.",
+       {"BLOCK_X", "BLOCK_Y"},
+       [=](const Config& c) {
+         const std::int64_t threads = c.integer("BLOCK_X") * c.integer("BLOCK_Y");
+         return threads >= 64 && threads <= (small_mask ? 128 : 256);
+       }},
+      {"VECTOR must divide the width and OUT_X.",
+       {"VECTOR", "OUT_X"},
+       [=](const Config& c) {
+         return d.width % c.integer("VECTOR") == 0 && c.integer("OUT_X") % c.integer("VECTOR") == 0;
+       }},
+      {"Accesses are as wide as the width and OUT_X allow; tiles staged past the registers also take "
+       "scalars, for any "
+       "alignment of the arrays, and a large mask's two at a time, which may fit its reach better.",
+       {"SMEM_LAYOUT", "COPY", "VECTOR", "OUT_X"},
+       [=](const Config& c) {
+         const std::int64_t vector = c.integer("VECTOR");
+         if (vector == 4 || d.width % (2 * vector) != 0 || c.integer("OUT_X") % (2 * vector) != 0)
+           return true;
+         return c.word("SMEM_LAYOUT") == "flat" && c.word("COPY") == "async" && (vector == 1 || !small_mask);
+       }},
+      {"Tiles much taller than wide use little of what they read twice.",
+       {"OUT_X", "OUT_Y"},
+       [](const Config& c) { return c.integer("OUT_Y") <= 2 * c.integer("OUT_X"); }},
+      {"Tiles are staged past the registers; through them only small ones, flat.",
+       {"SMEM_LAYOUT", "COPY", "OUT_X", "OUT_Y"},
+       [=](const Config& c) {
+         if (c.word("SMEM_LAYOUT") == "none") return c.word("COPY") == "sync";
+         return c.word("COPY") == "async" ||
+                (c.word("SMEM_LAYOUT") == "flat" && thread_tile(c) <= small_tile);
+       }},
+      {"Static shared memory is for small tiles and holds at most 48 KiB.",
+       {"SMEM_LAYOUT", "MASK_IN", "COPY", "SMEM_ALLOC", "VECTOR", "OUT_X", "OUT_Y", "BLOCK_X", "BLOCK_Y"},
+       [=](const Config& c) {
+         return c.word("SMEM_ALLOC") == "dynamic" ||
+                (c.word("SMEM_LAYOUT") == "flat" && c.word("COPY") == "async" &&
+                 thread_tile(c) <= small_tile && shared_bytes(problem, c) <= 48 * 1024);
+       }},
+      {"Rows are spread over the banks where threads would meet in one: with 8 outputs a thread along a row, "
+       "or rows "
+       "of a block shorter than the banks.",
+       {"SMEM_LAYOUT", "OUT_X", "BLOCK_X"},
+       [](const Config& c) {
+         return c.word("SMEM_LAYOUT") != "padded" || c.integer("OUT_X") == 8 ||
+                c.integer("BLOCK_X") * c.integer("OUT_X") < 32;
+       }},
+      {"A mask of more than 64 KiB does not fit in constant memory; for a small one the copy costs more than "
+       "it "
+       "saves.",
+       {"MASK_IN"},
+       [=](const Config& c) {
+         return c.word("MASK_IN") != "constant" || (taps * element_bytes <= 65536 && !small_mask);
+       }},
+      {"Weights are read from global memory only where the mask fits in registers, or where nothing is "
+       "staged.",
+       {"MASK_IN", "SMEM_LAYOUT"},
+       [=](const Config& c) {
+         return c.word("MASK_IN") != "global" || small_mask || c.word("SMEM_LAYOUT") == "none";
+       }},
+      {"Weights in constant memory are operands only of unrolled code, for image rows outside.",
+       {"MASK_IN", "UNROLL", "LOOP_ORDER"},
+       [](const Config& c) {
+         return c.word("MASK_IN") != "constant" ||
+                (c.integer("UNROLL") == 0 && c.word("LOOP_ORDER") == "image");
+       }},
+      {"Unrolled code stays below 6000 multiply-adds.",
+       {"UNROLL", "OUT_X", "OUT_Y"},
+       [=](const Config& c) {
+         const std::int64_t unroll = c.integer("UNROLL");
+         const std::int64_t row = thread_tile(c) * std::min<std::int64_t>(d.mask_width, 32);
+         return unroll == 1 || (unroll == 0 ? d.mask_height : unroll) * row <= 6000;
+       }},
+      {"With mask rows outside the loop is rolled, or the tile small and all unrolled.",
+       {"LOOP_ORDER", "UNROLL", "OUT_X", "OUT_Y"},
+       [](const Config& c) {
+         return c.word("LOOP_ORDER") == "image" || c.integer("UNROLL") == 1 ||
+                (c.integer("UNROLL") == 0 && thread_tile(c) <= small_tile);
+       }},
+      {"A small mask with image rows outside is unrolled; with its own outside it is read from shared "
+       "memory.",
+       {"MASK_IN", "LOOP_ORDER", "UNROLL"},
+       [=](const Config& c) {
+         if (!small_mask) return true;
+         return c.word("LOOP_ORDER") == "image" ? c.integer("UNROLL") == 0
+                                                : c.integer("UNROLL") == 1 && c.word("MASK_IN") == "shared";
+       }},
+      {"Without staging, a large mask's loop is rolled, or unrolled as a whole.",
+       {"SMEM_LAYOUT", "UNROLL"},
+       [](const Config& c) { return c.word("SMEM_LAYOUT") != "none" || c.integer("UNROLL") <= 1; }},
+      {"Rows are loaded ahead only in unrolled code that reads global memory.",
+       {"AHEAD", "SMEM_LAYOUT", "LOOP_ORDER", "UNROLL"},
+       [](const Config& c) {
+         return c.integer("AHEAD") == 0 || (c.word("SMEM_LAYOUT") == "none" &&
+                                            c.word("LOOP_ORDER") == "image" && c.integer("UNROLL") == 0);
+       }},
+      {"A thread has at most 48 outputs, and the more it has the fewer warps are asked for; small tiles need "
+       "no bound.",
+       {"OUT_X", "OUT_Y", "RESIDENT_WARPS"},
+       [=](const Config& c) {
+         const std::int64_t tile = thread_tile(c) * element_bytes / 4;
+         if (thread_tile(c) <= small_tile) return c.integer("RESIDENT_WARPS") == 16;
+         return tile <= 48 && c.integer("RESIDENT_WARPS") * tile <= 768;
+       }},
+      {"Streaming stores are for a small mask and a large image: with rows loaded ahead and no early start.",
+       {"STORE", "START", "AHEAD"},
+       [=](const Config& c) {
+         return c.word("STORE") == "plain" ||
+                (small_mask && c.integer("AHEAD") == 2 && c.word("START") == "plain");
+       }},
+      {"Starting early is for kernels of a few microseconds: with small tiles, or with a small mask and rows "
+       "loaded "
+       "ahead.",
+       {"START", "OUT_X", "OUT_Y", "AHEAD"},
+       [=](const Config& c) {
+         return c.word("START") == "plain" || thread_tile(c) <= small_tile ||
+                (thread_tile(c) <= 16 && c.integer("AHEAD") == 2);
+       }},
+  };
+  return Space(std::move(axes), std::move(rules));
+}
+
+Work tiled_work(const Problem& problem, const Config& config) {
+  const Tiled tiled(problem, config);
+  const Dims& d = tiled.d;
+  const auto int32 = [](std::int64_t dim) { return static_cast<std::int32_t>(dim); };
+  Work work;
+  if (config.word("MASK_IN") == "constant") {
+    work.steps.push_back(ConstantCopy{
+        .symbol = "mask_copy", .argument = 1, .bytes = d.mask_height * d.mask_width * tiled.element_bytes});
+  }
+  work.steps.push_back(Launch{
+      .kernel = "conv2d_tiled",
+      .grid = {ceil_divide(d.width, tiled.tile_width),
+               std::min(ceil_divide(d.height, tiled.tile_height), grid_limit), std::min(d.batch, grid_limit)},
+      .block = {tiled.block_x, tiled.block_y, 1},
+      .dynamic_shared_bytes = config.word("SMEM_ALLOC") == "dynamic" ? shared_bytes(problem, config) : 0,
+      .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, ArgumentPointer{2}, int32(d.batch),
+                    int32(d.height), int32(d.width)},
+      .overlaps_previous = config.word("START") == "overlapped"});
+  return work;
+}
+
+std::int64_t vector_bytes(const Problem& problem, const Config& config) {
+  return std::min<std::int64_t>(config.integer("VECTOR") * bytes(dtype_of(problem)), 16);
+}
+
+// The bodies of `tiled` and `tensor` count the bytes of a row in 32 bits.
+constexpr std::int64_t widest_row = std::int64_t{1} << 28;
+
+std::string too_wide(const Problem& problem) {
+  if (problem.integer("width") <= widest_row) return "";
+  return "A width of " + std::to_string(problem.integer("width")) + " is beyond the " +
+         std::to_string(widest_row) + " that this template counts in 32 bits; take another template.";
+}
+
+Template tiled() {
+  return {
+      .name = "tiled",
+      .what =
+          "A tile of outputs a thread in registers, fed from global memory or from a tile in shared memory.",
+      .kernels = {"conv2d_tiled"},
+      .compiled_in = {"dtype", "mode", "mask_height", "mask_width"},
+      .refuses = too_wide,
+      .space = tiled_space,
+      .work = tiled_work,
+      .alignment_bytes = vector_bytes};
+}
+
+// --- tensor
+// ---------------------------------------------------------------------------------------------------
+
+// Columns of a matrix row in units of 8, as in the body.
+std::int64_t tensor_steps(const Dims& d, std::int64_t vector) {
+  return ceil_divide(round_up(d.left, vector) - d.left + 8 + d.mask_width - 1, 8);
+}
+
+// The a-priori error of the split (the body derives it) in units of 2^-24 sum|w x|, the same as the
+// contract's.
+std::int64_t tensor_error(const Dims& d) {
+  return 512 + d.mask_height * (2 * ceil_divide(tensor_steps(d, 4), 2) + 1);
+}
+
+Template tensor() {
+  return {
+      .name = "tensor",
+      .what =
+          "Large f32 masks as Toeplitz matrix products on tensor cores, each number split into two bf16; "
+          "within "
+          "the error bound of a plain f32 sum.",
+      .kernels = {"conv2d_tensor"},
+      .compiled_in = {"dtype", "mode", "mask_height", "mask_width"},
+      .minimum_compute_capability = 80,
+      .refuses = [](const Problem& problem) -> std::string {
+        const Dims d(problem);
+        if (dtype_of(problem) != DType::f32)
+          return "The tensor template splits f32 only; take another template.";
+        if (d.mask_width < 9 || tensor_steps(d, 4) > 10) {
+          return "A mask_width of " + std::to_string(d.mask_width) +
+                 " is outside the 9 to 70 that the tensor template holds in registers; take another "
+                 "template.";
+        }
+        if (tensor_error(d) > d.mask_height * d.mask_width) {
+          return "For a mask of " + std::to_string(d.mask_height) + " x " + std::to_string(d.mask_width) +
+                 " the split's error bound of " + std::to_string(tensor_error(d)) +
+                 " roundings is above the " + std::to_string(d.mask_height * d.mask_width) +
+                 " of a plain f32 sum; take another template.";
+        }
+        return too_wide(problem);
+      },
+      .space =
+          [](const Problem& problem) {
+            const std::int64_t width = problem.integer("width");
+            return Space({{"VECTOR", {1, 4}, "elements of a global load"},
+                          {"WARPS_X", {1, 2}, "warps of a block along a row, 256 outputs each"},
+                          {"WARPS_Y", {4, 2, 6, 8}, "warps of a block across rows"},
+                          {"ROWS", {6, 4, 8}, "output rows of a warp"},
+                          {"RESIDENT_WARPS",
+                           {12, 8, 16},
+                           "warps that a multiprocessor must have room for; bounds a thread's registers"}},
+                         {{"VECTOR must divide the width.",
+                           {"VECTOR"},
+                           [width](const Config& c) { return width % c.integer("VECTOR") == 0; }},
+                          {"A block has at most 12 warps.", {"WARPS_X", "WARPS_Y"}, [](const Config& c) {
+                             return c.integer("WARPS_X") * c.integer("WARPS_Y") <= 12;
+                           }}});
+          },
+      .work =
+          [](const Problem& problem, const Config& config) {
+            const Dims d(problem);
+            const auto int32 = [](std::int64_t dim) { return static_cast<std::int32_t>(dim); };
+            const std::int64_t warps_x = config.integer("WARPS_X");
+            const std::int64_t warps_y = config.integer("WARPS_Y");
+            const std::int64_t tile_width = 256 * warps_x;
+            const std::int64_t tile_height = warps_y * config.integer("ROWS");
+            const std::int64_t steps = tensor_steps(d, config.integer("VECTOR"));
+            const std::int64_t row_units = tile_width / 8 + steps - 1;
+            const std::int64_t words =
+                2 * d.mask_height * (8 * steps + 8) + 2 * (tile_height + d.mask_height - 1) * row_units * 4;
+            Launch launch{.kernel = "conv2d_tensor",
+                          .grid = {ceil_divide(d.width, tile_width),
+                                   std::min(ceil_divide(d.height, tile_height), grid_limit),
+                                   std::min(d.batch, grid_limit)},
+                          .block = {32 * warps_x * warps_y, 1, 1},
+                          .dynamic_shared_bytes = 4 * words,
+                          .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, ArgumentPointer{2},
+                                        int32(d.batch), int32(d.height), int32(d.width)}};
+            return Work{.steps = {launch}};
+          },
+      .alignment_bytes = vector_bytes};
+}
+
 }  // namespace
 
 Op ops_conv2d() {
@@ -156,7 +489,7 @@ Op ops_conv2d() {
       .arguments = {{.name = "image", .role = Role::input, .extents = image_extents},
                     {.name = "mask", .role = Role::input, .extents = mask_extents},
                     {.name = "output", .role = Role::output, .extents = image_extents}},
-      .templates = {base()},
+      .templates = {base(), tiled(), tensor()},
       .reference = reference,
       .flops =
           [](const Problem& problem) {
