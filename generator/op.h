@@ -41,6 +41,7 @@ struct Argument {
   Role role;
   std::function<std::vector<std::int64_t>(const Problem&)> extents;  ///< outermost first
   std::function<DType(const Problem&)> dtype = dtype_of;
+  bool finite = false;  ///< the contract promises nothing for NaN and infinity in it
 };
 
 std::int64_t elements(const Argument& argument, const Problem& problem);
@@ -145,6 +146,9 @@ struct Op {
   /// Small problems (odd sizes, sizes of 1, masks larger than the image) on which a variant rendered for
   /// `problem` must be right too: they agree with it in everything that any template compiles in.
   std::function<std::vector<Problem>(const Problem&)> companions;
+  /// Problems as text that, between them, reach every template and every corner of the contract; tests run
+  /// them beside random ones.
+  std::vector<std::string> examples = {};
 };
 
 /// The problem with every parameter present, in the op's order. Throws UsageError naming the parameter, the

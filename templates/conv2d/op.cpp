@@ -487,7 +487,7 @@ Op ops_conv2d() {
             .words = {"f32", "f64"},
             .initial = "f32"}},
       .arguments = {{.name = "image", .role = Role::input, .extents = image_extents},
-                    {.name = "mask", .role = Role::input, .extents = mask_extents},
+                    {.name = "mask", .role = Role::input, .extents = mask_extents, .finite = true},
                     {.name = "output", .role = Role::output, .extents = image_extents}},
       .templates = {base(), tiled(), tensor()},
       .reference = reference,
@@ -504,6 +504,17 @@ Op ops_conv2d() {
                    static_cast<double>(2 * d.batch * d.height * d.width + d.mask_height * d.mask_width);
           },
       .companions = companions,
+      .examples = {"height=200 width=200 mask_height=13 mask_width=13 mode=convolution",
+                   "height=70 width=128 mask_height=31 mask_width=31",
+                   "height=37 width=64 mask_height=24 mask_width=20 mode=convolution",
+                   "height=66 width=44 batch=2 mask_height=17 mask_width=33",
+                   "height=5 width=8 mask_height=13 mask_width=12",
+                   "height=9 width=400 mask_height=1 mask_width=70 mode=convolution",
+                   "height=300 width=4 mask_height=40 mask_width=1",
+                   "height=64 width=36 mask_height=4 mask_width=6 mode=convolution batch=3",
+                   "height=45 width=66 mask_height=7 mask_width=7 dtype=f64",
+                   "height=33 width=40 mask_height=5 mask_width=5",
+                   "height=1 width=1 mask_height=1 mask_width=1"},
   };
 }
 

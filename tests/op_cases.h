@@ -1,0 +1,113 @@
+// Problems and configs for a test of any op: nothing here knows one by name.
+#pragma once
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "generator/error.h"
+#include "generator/random.h"
+#include "templates/ops.h"
+
+namespace tunesmith {
+
+struct TemplateCase {
+  const Op* op;
+  const Template* of;
+};
+
+inline std::vector<TemplateCase> template_cases() {
+  std::vector<TemplateCase> cases;
+  for (const Op& op : ops()) {
+    for (const Template& of : op.templates) cases.push_back({&op, &of});
+  }
+  return cases;
+}
+
+/// The op's examples, and problems with each combination of words (64 at most) and odd sizes, small where a
+/// template compiles them in and at most `most_flops` in all.
+inline std::vector<Problem> test_problems(const Op& op, std::uint64_t seed, double most_flops) {
+  std::size_t combinations = 1;
+  for (const Parameter& parameter : op.parameters)
+    combinations *= std::max<std::size_t>(1, parameter.words.size());
+  combinations = std::clamp<std::size_t>(combinations, 4, 64);
+  Random random(seed);
+  std::vector<Problem> problems;
+  for (const std::string& example : op.examples) {
+    problems.push_back(complete_problem(op, Values::parse(example)));
+  }
+  for (std::size_t k = 0; k < combinations; ++k) {
+    Values given;
+    std::size_t digits = k;
+    for (const Parameter& parameter : op.parameters) {
+      if (!parameter.words.empty()) {
+        given.set(parameter.name, parameter.words[digits % parameter.words.size()]);
+        digits /= parameter.words.size();
+        continue;
+      }
+      const bool constant = std::any_of(op.templates.begin(), op.templates.end(), [&](const Template& of) {
+        return std::find(of.compiled_in.begin(), of.compiled_in.end(), parameter.name) !=
+               of.compiled_in.end();
+      });
+      const auto size = static_cast<std::int64_t>(constant ? 1 + random.below(9) : 33 + random.below(500));
+      given.set(parameter.name, std::clamp(size, parameter.minimum, parameter.maximum));
+    }
+    const auto too_large = [&] { return op.flops(given) > most_flops || op.bytes_moved(given) > most_flops; };
+    while (too_large()) {
+      const Parameter* largest = nullptr;
+      for (const Parameter& parameter : op.parameters) {
+        if (parameter.words.empty() && given.integer(parameter.name) > parameter.minimum &&
+            (largest == nullptr || given.integer(parameter.name) > given.integer(largest->name)))
+          largest = &parameter;
+      }
+      if (largest == nullptr) break;
+      given.set(largest->name, std::max(largest->minimum, given.integer(largest->name) / 2));
+    }
+    problems.push_back(complete_problem(op, given));
+  }
+  return problems;
+}
+
+/// The first legal config, one for every value of every axis that a legal config can have, and `more` random
+/// ones.
+inline std::vector<Config> test_configs(const Space& space, std::size_t more, std::uint64_t seed) {
+  std::vector<Config> configs = {space.complete({})};
+  for (const Axis& axis : space.axes()) {
+    for (const Value& value : axis.values) {
+      try {
+        configs.push_back(space.complete({{axis.name, value}}));
+      } catch (const UsageError&) {
+        // No legal config has this value for this problem.
+      }
+    }
+  }
+  const std::vector<Config> sampled = space.sample(more, seed);
+  configs.insert(configs.end(), sampled.begin(), sampled.end());
+  std::set<std::string> seen;
+  std::erase_if(configs, [&](const Config& config) { return !seen.insert(config.text()).second; });
+  return configs;
+}
+
+struct VariantCase {
+  Problem problem;
+  Config config;
+};
+
+/// The first config of every problem; the others are dealt out to the problems in turn.
+inline std::vector<VariantCase> test_variants(const Op& op, const Template& of, std::size_t more,
+                                              double most_flops) {
+  std::vector<Problem> problems = test_problems(op, 1, most_flops);
+  if (of.refuses)
+    std::erase_if(problems, [&](const Problem& problem) { return !of.refuses(problem).empty(); });
+  std::vector<VariantCase> variants;
+  for (std::size_t p = 0; p < problems.size(); ++p) {
+    const std::vector<Config> configs = test_configs(of.space(problems[p]), more, 2);
+    for (std::size_t c = 0; c < configs.size(); ++c) {
+      if (c == 0 || c % problems.size() == p) variants.push_back({problems[p], configs[c]});
+    }
+  }
+  return variants;
+}
+
+}  // namespace tunesmith
