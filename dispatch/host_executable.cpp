@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -38,7 +39,13 @@ void* open_library(const std::string& binary) {
     }
     written += static_cast<std::size_t>(some);
   }
-  void* library = dlopen(("/proc/self/fd/" + std::to_string(file)).c_str(), RTLD_NOW | RTLD_LOCAL);
+  // The loader knows a library by its path, and file numbers come again: each load gets a spelling of its
+  // own.
+  static std::atomic<unsigned> loads = 0;
+  std::string path = "/proc/self/fd";
+  for (unsigned bits = ++loads; bits != 0; bits >>= 1) path += (bits & 1) != 0 ? "/." : "/";
+  path += "/" + std::to_string(file);
+  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   const char* why = library == nullptr ? dlerror() : nullptr;
   close(file);
   if (library == nullptr) {

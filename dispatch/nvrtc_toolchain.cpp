@@ -31,6 +31,8 @@ struct Nvrtc {
   int (*get_log)(Program program, char* log) = nullptr;
   int (*cubin_bytes)(Program program, std::size_t* bytes) = nullptr;
   int (*get_cubin)(Program program, char* cubin) = nullptr;
+  int (*ptx_bytes)(Program program, std::size_t* bytes) = nullptr;
+  int (*get_ptx)(Program program, char* ptx) = nullptr;
   const char* (*describe)(int code) = nullptr;
 };
 
@@ -51,6 +53,7 @@ bool resolve_all(void* library, Nvrtc& api) {
          resolve(library, "nvrtcGetProgramLog", api.get_log) &&
          resolve(library, "nvrtcGetCUBINSize", api.cubin_bytes) &&
          resolve(library, "nvrtcGetCUBIN", api.get_cubin) &&
+         resolve(library, "nvrtcGetPTXSize", api.ptx_bytes) && resolve(library, "nvrtcGetPTX", api.get_ptx) &&
          resolve(library, "nvrtcGetErrorString", api.describe);
 }
 
@@ -99,11 +102,14 @@ std::string include_option() {
   return "";
 }
 
-// sm_90a -> 90; 0 if it is not of that form.
+// compute_75: PTX, which the driver compiles for any device from 7.5 on.
+bool is_virtual(std::string_view target) { return target.rfind("compute_", 0) == 0; }
+
+// sm_90a and compute_90a -> 90; 0 if it is not of that form.
 int architecture(std::string_view target) {
-  if (target.rfind("sm_", 0) != 0 || target.size() > 7) return 0;
+  std::size_t at = is_virtual(target) ? 8 : 3;
+  if ((!is_virtual(target) && target.rfind("sm_", 0) != 0) || target.size() > at + 4) return 0;
   int number = 0;
-  std::size_t at = 3;
   for (; at < target.size() && std::isdigit(static_cast<unsigned char>(target[at])) != 0; ++at)
     number = number * 10 + (target[at] - '0');
   const std::string_view rest = target.substr(at);
@@ -175,10 +181,11 @@ class NvrtcToolchain : public Toolchain {
       while (!result.log.empty() && (result.log.back() == '\0' || result.log.back() == '\n'))
         result.log.pop_back();
     }
-    if (code == success) code = api_.cubin_bytes(program, &bytes);
+    const bool ptx = is_virtual(target);
+    if (code == success) code = (ptx ? api_.ptx_bytes : api_.cubin_bytes)(program, &bytes);
     if (code == success) {
       result.bytes.resize(bytes);
-      code = api_.get_cubin(program, result.bytes.data());
+      code = (ptx ? api_.get_ptx : api_.get_cubin)(program, result.bytes.data());
     }
     if (code != success) result.bytes.clear();
     return code;

@@ -27,7 +27,6 @@ void add_dispatch_commands(CLI::App& app) {
   explain->callback([asked] {
     const Problem problem = complete_problem(find_op(asked->op), Values::parse(asked->problem));
     Dispatcher dispatcher(asked->options);
-    for (const std::string& note : dispatcher.notes()) std::cout << note << '\n';
     const std::string text = dispatcher.explain(asked->op, problem.text());
     std::cout << text << (text.empty() || text.back() != '\n' ? "\n" : "");
   });

@@ -1,0 +1,222 @@
+// Options, the device, and the plans that were made: look-ups under a shared lock, planning under a mutex.
+
+#include "tunesmith/dispatcher.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <functional>
+#include <mutex>
+#include <shared_mutex>
+#include <unordered_map>
+
+#include "db/store.h"
+#include "dispatch/planner.h"
+#include "generator/error.h"
+#include "templates/ops.h"
+
+namespace tunesmith {
+namespace {
+
+// Plans beyond this are forgotten all at once; who holds one keeps it. A module takes some 100 KiB.
+constexpr std::size_t most_plans = 4096;
+
+struct TextKey {
+  std::string op, problem;
+};
+struct TextView {
+  std::string_view op, problem;
+};
+struct NumbersKey {
+  std::string op;
+  std::vector<std::int64_t> problem;
+};
+struct NumbersView {
+  std::string_view op;
+  std::span<const std::int64_t> problem;
+};
+
+// Both kinds of key, each also as a view, so that a look-up allocates nothing.
+struct Hash {
+  using is_transparent = void;
+  static std::size_t mix(std::size_t seed, std::size_t value) {
+    return (seed ^ value) * 0x9e3779b97f4a7c15u + (seed >> 29);
+  }
+  std::size_t operator()(const TextView& key) const {
+    const std::hash<std::string_view> hash;
+    return mix(hash(key.op), hash(key.problem));
+  }
+  std::size_t operator()(const TextKey& key) const { return (*this)(TextView{key.op, key.problem}); }
+  std::size_t operator()(const NumbersView& key) const {
+    std::size_t seed = std::hash<std::string_view>()(key.op);
+    for (const std::int64_t value : key.problem) seed = mix(seed, static_cast<std::size_t>(value));
+    return seed;
+  }
+  std::size_t operator()(const NumbersKey& key) const { return (*this)(NumbersView{key.op, key.problem}); }
+};
+struct Equal {
+  using is_transparent = void;
+  template <typename A, typename B>
+  bool operator()(const A& a, const B& b) const {
+    return a.op == b.op && std::equal(a.problem.begin(), a.problem.end(), b.problem.begin(), b.problem.end());
+  }
+};
+
+struct Chosen {
+  DeviceFacts facts;
+  int ordinal = -1;
+  std::string note;
+};
+
+Chosen choose_device(const std::string& id) {
+  if (id == "host") return {host_facts(), -1, {}};
+  std::string why_none;
+  const std::vector<DeviceFacts> devices = cuda_devices(why_none);
+  if (id == "auto" && devices.empty()) return {host_facts(), -1, "The host is used: " + why_none};
+  int ordinal = -1;
+  if (id == "auto" || id == "cuda") {
+    ordinal = 0;
+  } else if (id.rfind("cuda:", 0) == 0) {
+    const char* end = id.data() + id.size();
+    if (const auto [last, error] = std::from_chars(id.data() + 5, end, ordinal);
+        error != std::errc{} || last != end) {
+      ordinal = -1;
+    }
+  }
+  if (ordinal < 0) {
+    throw UsageError("\"" + id + "\" names no device; allowed are auto, cuda, cuda:N and host.");
+  }
+  if (static_cast<std::size_t>(ordinal) >= devices.size()) {
+    throw UsageError("There is no device " + id + ". " +
+                     (devices.empty() ? why_none + " Use the device host."
+                                      : "The CUDA devices are cuda:0 to cuda:" +
+                                            std::to_string(devices.size() - 1) + "."));
+  }
+  return {devices[static_cast<std::size_t>(ordinal)], ordinal, {}};
+}
+
+Problem from_numbers(const Op& op, std::span<const std::int64_t> numbers) {
+  if (numbers.size() != op.parameters.size()) {
+    throw UsageError("A problem of " + op.name + " has " + std::to_string(op.parameters.size()) +
+                     " parameters, not " + std::to_string(numbers.size()) + ".");
+  }
+  Problem problem;
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    const Parameter& parameter = op.parameters[i];
+    if (parameter.words.empty()) {
+      problem.set(parameter.name, numbers[i]);
+    } else if (numbers[i] >= 0 && static_cast<std::size_t>(numbers[i]) < parameter.words.size()) {
+      problem.set(parameter.name, parameter.words[static_cast<std::size_t>(numbers[i])]);
+    } else {
+      throw UsageError("The parameter " + parameter.name + " of " + op.name + " has " +
+                       std::to_string(parameter.words.size()) + " words; there is none at position " +
+                       std::to_string(numbers[i]) + ".");
+    }
+  }
+  return problem;
+}
+
+}  // namespace
+
+std::string default_database() { return default_database_path().string(); }
+
+std::string default_cache_folder() {
+  if (const char* folder = std::getenv("XDG_CACHE_HOME"); folder != nullptr && *folder == '/') {
+    return std::string(folder) + "/tunesmith";
+  }
+  if (const char* home = std::getenv("HOME"); home != nullptr && *home == '/') {
+    return std::string(home) + "/.cache/tunesmith";
+  }
+  return {};
+}
+
+struct Dispatcher::Impl {
+  template <typename Key>
+  using Plans = std::unordered_map<Key, Plan, Hash, Equal>;
+
+  Impl(Chosen chosen, const DispatcherOptions& options, Known known)
+      : notes(known.notes),
+        planner(chosen.facts, chosen.ordinal, std::move(known), BinaryCache(options.cache_folder),
+                options.allow_compile) {
+    if (!chosen.note.empty()) notes.insert(notes.begin(), chosen.note);
+  }
+
+  template <typename Key, typename View>
+  Plan find(const Plans<Key>& plans, const View& view) {
+    const std::shared_lock lock(plans_mutex);
+    const auto found = plans.find(view);
+    return found == plans.end() ? Plan() : found->second;
+  }
+
+  template <typename Key>
+  void keep(Plans<Key>& plans, Key key, const Plan& plan) {
+    const std::scoped_lock lock(plans_mutex);
+    if (plans.size() >= most_plans) plans.clear();
+    plans.emplace(std::move(key), plan);
+  }
+
+  Plan make(const Op& op, const Values& given) {
+    const Problem problem = complete_problem(op, given);
+    const std::string text = problem.text();
+    const TextView view{op.name, text};
+    if (Plan plan = find(by_text, view)) return plan;
+    const std::scoped_lock lock(planning_mutex);
+    if (Plan plan = find(by_text, view)) return plan;  // made while this thread waited
+    Plan plan(planner.plan(op, problem));
+    keep(by_text, TextKey{op.name, text}, plan);
+    return plan;
+  }
+
+  std::vector<std::string> notes;
+  std::mutex planning_mutex;
+  Planner planner;
+  std::shared_mutex plans_mutex;
+  Plans<TextKey> by_text;
+  Plans<NumbersKey> by_numbers;
+};
+
+Dispatcher::Dispatcher(DispatcherOptions options) {
+  Chosen chosen = choose_device(options.device);
+  Known known = read_known(options.database, chosen.facts.target);
+  impl_ = std::make_unique<Impl>(std::move(chosen), options, std::move(known));
+}
+
+Dispatcher::~Dispatcher() = default;
+Dispatcher::Dispatcher(Dispatcher&&) noexcept = default;
+Dispatcher& Dispatcher::operator=(Dispatcher&&) noexcept = default;
+
+const std::string& Dispatcher::device() const noexcept { return impl_->planner.device().name; }
+bool Dispatcher::on_host() const noexcept { return impl_->planner.ordinal() < 0; }
+int Dispatcher::cuda_ordinal() const noexcept { return impl_->planner.ordinal(); }
+const std::vector<std::string>& Dispatcher::notes() const noexcept { return impl_->notes; }
+
+Plan Dispatcher::plan(std::string_view op, std::string_view problem) {
+  if (Plan plan = impl_->find(impl_->by_text, TextView{op, problem})) return plan;
+  Plan plan = impl_->make(find_op(op), Problem::parse(problem));
+  impl_->keep(impl_->by_text, TextKey{std::string(op), std::string(problem)}, plan);
+  return plan;
+}
+
+Plan Dispatcher::plan(std::string_view op, const Values& problem) {
+  return impl_->make(find_op(op), problem);
+}
+
+Plan Dispatcher::plan(std::string_view op, std::span<const std::int64_t> problem) {
+  if (Plan plan = impl_->find(impl_->by_numbers, NumbersView{op, problem})) return plan;
+  const Op& found = find_op(op);
+  Plan plan = impl_->make(found, from_numbers(found, problem));
+  impl_->keep(impl_->by_numbers, NumbersKey{std::string(op), {problem.begin(), problem.end()}}, plan);
+  return plan;
+}
+
+std::string Dispatcher::explain(std::string_view op, std::string_view problem) {
+  const Plan made = plan(op, problem);
+  std::string text = std::string(op) + " " + made.problem() + "\non " + device() + " (" +
+                     impl_->planner.device().target + ")\nmatch: " + std::string(name(made.match())) +
+                     "\nvariant: " + made.variant().template_name + " " + made.variant().config + "\n\n";
+  for (const std::string& note : notes()) text += note + "\n";
+  for (const std::string& sentence : made.explanation()) text += sentence + "\n";
+  return text;
+}
+
+}  // namespace tunesmith

@@ -1,0 +1,151 @@
+// Chooses, loads and launches the best known kernel for a problem: all that an application links.
+// Needs neither a CUDA nor an SQLite header. Exceptions are std::runtime_error whose what() is a sentence.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace tunesmith {
+
+class Executable;
+struct PlanState;
+class Values;
+
+/// How a look-up answered, from best to worst.
+enum class Match {
+  exact,         ///< tuned for this problem on this model of device
+  nearest,       ///< tuned on this model of device for another problem, the nearest in log2 of its sizes
+  other_device,  ///< tuned on another model of device
+  base,          ///< not tuned: the op's plain kernel, which serves every problem
+};
+std::string_view name(Match match);  ///< "exact", "nearest", "other_device", "base"
+
+/// What a plan launches.
+struct Variant {
+  std::string template_name;  ///< "tiled"
+  std::string config;         ///< "BLOCK_X=32 BLOCK_Y=8 …"
+  std::string source_hash;    ///< SHA-256 of the rendered text
+  std::string tuned_problem;  ///< the problem that it won; empty for what was not measured itself
+  std::string tuned_on;       ///< the name of the device on which it won; likewise
+  double median_us = 0;       ///< of one launch, for tuned_problem on tuned_on; 0 likewise
+};
+
+class Plan;
+
+/// The outcome of a launch. A CUDA kernel that fails later reports it where the stream is next synchronized.
+class [[nodiscard]] Status {
+ public:
+  enum Code : int {  ///< a positive code is the device runtime's (a cudaError_t)
+    success = 0,
+    wrong_argument_count = -1,
+    null_argument = -2,
+    misaligned_argument =
+        -3,  ///< no multiple of its element's size, or of what the only kernel that loads asks for
+    overlapping_arguments = -4,
+    missing_workspace = -5,
+  };
+  Status() = default;
+  bool ok() const noexcept { return code_ == success; }
+  explicit operator bool() const noexcept { return ok(); }
+  int code() const noexcept { return code_; }
+  std::string message() const;  ///< a sentence; may allocate
+
+ private:
+  friend class Plan;
+  int code_ = success;
+  std::shared_ptr<const PlanState> plan_;  // where code_ > 0: knows the runtime's words
+};
+
+/// A choice made once for one problem, ready to launch. A cheap handle: copies share the loaded kernels,
+/// which live as long as one of them.
+class Plan {
+ public:
+  Plan() = default;  ///< empty; may only be assigned to and tested
+  explicit operator bool() const noexcept { return state_ != nullptr; }
+
+  Match match() const noexcept;
+  /// Of the tuned problem: the Euclidean distance in log2 of the integer dims, plus 1 for each word that
+  /// differs before the root; 0 for exact and base.
+  double distance() const noexcept;
+  const Variant& variant() const noexcept;
+  /// What is launched where a pointer is not a multiple of alignment_bytes(); variant() itself if that needs
+  /// none.
+  const Variant& unaligned_variant() const noexcept;
+  /// What every pointer must be a multiple of for variant() to be launched.
+  std::int64_t alignment_bytes() const noexcept;
+  /// What launch() needs as `workspace`, in bytes of device memory aligned to 256; most variants need none.
+  std::int64_t workspace_bytes() const noexcept;
+  const std::string& problem() const noexcept;  ///< complete, in the op's order
+  const std::string& device() const noexcept;   ///< its name
+  /// How the choice came about: each candidate that was refused and why, then what was taken.
+  const std::vector<std::string>& explanation() const noexcept;
+
+  /// Enqueues the work on `stream`, a cudaStream_t; on the host it is done on return and `stream` is ignored.
+  /// `arguments` are the op's pointers in its order, to memory of the plan's device, which must be the
+  /// current CUDA device; outputs may not overlap other arguments. Takes no lock on CUDA, allocates nothing,
+  /// compiles nothing, and may be captured into a CUDA graph. May be called from several threads at once,
+  /// with a workspace each; on the host such calls wait for each other.
+  Status launch(std::span<void* const> arguments, void* stream = nullptr,
+                void* workspace = nullptr) const noexcept;
+
+ private:
+  friend class Dispatcher;
+  explicit Plan(std::shared_ptr<const PlanState> state) : state_(std::move(state)) {}
+  std::shared_ptr<const PlanState> state_;
+};
+
+/// $TUNESMITH_DB, else tunesmith/tunesmith.db in the user's data folder (XDG).
+std::string default_database();
+/// tunesmith/ in the user's cache folder (XDG); empty where there is none.
+std::string default_cache_folder();
+
+struct DispatcherOptions {
+  /// "auto" (the first CUDA device, else the host), "cuda", "cuda:N" as cudaSetDevice counts, or "host".
+  std::string device = "auto";
+  /// Winners that the user tuned, read once and read-only; empty: only those built into the library. A file
+  /// that does not exist is no error. A binary in it is run: give no file that you do not trust.
+  std::string database = default_database();
+  /// Whether plan() may compile what has no binary: a tuned config for sizes that are constants in its text.
+  bool allow_compile = true;
+  /// Where compiled binaries are kept for the next process; empty: nowhere.
+  std::string cache_folder = default_cache_folder();
+};
+
+/// Knows the winners for one device. Thread-safe.
+class Dispatcher {
+ public:
+  /// Throws if the device does not exist, or the database is damaged or newer than this library.
+  explicit Dispatcher(DispatcherOptions options = {});
+  ~Dispatcher();
+  Dispatcher(Dispatcher&&) noexcept;
+  Dispatcher& operator=(Dispatcher&&) noexcept;
+
+  const std::string& device() const noexcept;              ///< its name: "NVIDIA H200"
+  bool on_host() const noexcept;                           ///< arguments are ordinary memory
+  int cuda_ordinal() const noexcept;                       ///< as cudaSetDevice counts; -1 on the host
+  const std::vector<std::string>& notes() const noexcept;  ///< sentences on what was loaded, and what was not
+
+  /// The plan for a problem such as "height=1000 width=2000 mask_height=3 mask_width=3 dtype=f32". Plans are
+  /// kept: asking again is a look-up. Throws if the op or the problem is not one, or not even the base can be
+  /// loaded.
+  Plan plan(std::string_view op, std::string_view problem);
+  Plan plan(std::string_view op, const Values& problem);
+  /// The same without a text: every parameter in the op's order, a word as its position among the parameter's
+  /// words. For typed functions such as conv2d().
+  Plan plan(std::string_view op, std::span<const std::int64_t> problem);
+
+  /// plan() and how it came about, as lines for people.
+  std::string explain(std::string_view op, std::string_view problem);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace tunesmith

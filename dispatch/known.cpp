@@ -1,0 +1,121 @@
+#include "dispatch/known.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+
+#include "db/store.h"
+#include "dispatch/packed.h"
+#include "dispatch/table.h"
+#include "generator/error.h"
+#include "templates/ops.h"
+
+namespace tunesmith {
+namespace {
+
+// "9.0" -> 90
+int compute_capability(const std::string& text) {
+  int major = 0;
+  int minor = 0;
+  if (std::sscanf(text.c_str(), "%d.%d", &major, &minor) < 1) return 0;
+  return 10 * major + minor;
+}
+
+// A problem may lack a parameter that its op has got since; what cannot be read is a fault of that row alone.
+void complete(Candidate& candidate) {
+  try {
+    candidate.problem = complete_problem(find_op(candidate.op), candidate.problem);
+  } catch (const Error& error) {
+    candidate.fault = error.what();
+  }
+}
+
+Candidate to_candidate(const WinnerRow& row) {
+  Candidate candidate;
+  candidate.origin = Candidate::Origin::database;
+  candidate.device.kind = row.device.kind;
+  candidate.device.name = row.device.name;
+  candidate.device.target = row.device.target;
+  candidate.device.compute_capability = compute_capability(row.device.compute_capability);
+  candidate.device.multiprocessors = static_cast<int>(row.device.sm_count);
+  candidate.device.memory_bytes = row.device.memory_bytes;
+  candidate.op = row.problem.op;
+  candidate.template_name = row.template_.name;
+  candidate.median_us = row.median_us;
+  candidate.source_hash = row.variant.source_hash;
+  candidate.has_binary = row.binary.has_value();
+  try {
+    candidate.problem = Problem::parse(row.problem.text);
+    candidate.config = Config::parse(row.variant.config);
+  } catch (const Error& error) {
+    candidate.fault = error.what();
+  }
+  if (!row.newest_verdict.empty() && row.newest_verdict != "ok") {
+    candidate.fault = "When it was last measured its verdict was " + row.newest_verdict + ".";
+  }
+  if (candidate.fault.empty()) complete(candidate);
+  return candidate;
+}
+
+void read_database(const std::string& database, const std::string& target, Known& known) {
+  std::error_code error;
+  if (!std::filesystem::exists(database, error)) {
+    known.notes.push_back("There is no database " + database + ": only built-in winners are known.");
+    return;
+  }
+  const Store store = Store::open(database, Store::Mode::read_only);
+  std::size_t count = 0;
+  for (const WinnerRow& row : store.winners({}, Store::Load::dispatch)) {
+    if (row.binary && row.variant.target == target) {
+      known.binaries.emplace(
+          packed_name(target, row.variant.source_hash),
+          std::string(reinterpret_cast<const char*>(row.binary->bytes.data()), row.binary->bytes.size()));
+    }
+    known.candidates.push_back(to_candidate(row));
+    ++count;
+  }
+  known.notes.push_back("The database " + database + " has " + std::to_string(count) + " winners.");
+}
+
+void read_built_in(Known& known) {
+  std::size_t count = 0;
+  for (TableRow& row : read_table(packed(table_file))) {
+    Candidate& candidate = row.winner;
+    candidate.has_binary = !packed(packed_name(candidate.device.target, candidate.source_hash)).empty();
+    complete(candidate);
+    known.candidates.push_back(std::move(candidate));
+    ++count;
+  }
+  known.notes.push_back("The library has " + std::to_string(count) + " built-in winners.");
+}
+
+}  // namespace
+
+Known read_known(const std::string& database, const std::string& target) {
+  Known known;
+  if (database.empty()) {
+    known.notes.push_back("No database was asked for.");
+  } else {
+    read_database(database, target, known);
+  }
+  read_built_in(known);
+  return known;
+}
+
+std::vector<TableRow> winners_of(const std::filesystem::path& database, const QueryFilter& filter) {
+  const Store store = Store::open(database, Store::Mode::read_only);
+  std::vector<TableRow> rows;
+  for (const WinnerRow& row : store.winners(filter))
+    rows.push_back({to_candidate(row), row.alignment_bytes, {}});
+  return rows;
+}
+
+std::string describe(const Candidate& candidate) {
+  char median[32];
+  std::snprintf(median, sizeof median, "%.4g us", candidate.median_us);
+  return candidate.op + "/" + candidate.template_name + " " + candidate.config.text() + " (" +
+         (candidate.origin == Candidate::Origin::database ? "database" : "built in") + ", " + median +
+         " on " + candidate.device.name + " for " + candidate.problem.text() + ")";
+}
+
+}  // namespace tunesmith

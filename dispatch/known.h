@@ -1,0 +1,32 @@
+// All winners that dispatch may use: those of the user's database and those built into the library.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "dispatch/select.h"
+#include "dispatch/table.h"
+
+namespace tunesmith {
+
+struct QueryFilter;
+
+struct Known {
+  std::vector<Candidate> candidates;
+  std::map<std::string, std::string, std::less<>> binaries;  ///< by packed_name; of the asked target only
+  std::vector<std::string> notes;                            ///< sentences on the sources
+};
+
+/// `database` empty: only what is built in. Throws StoreError if the file is damaged, newer or no database.
+Known read_known(const std::string& database, const std::string& target);
+
+/// The database's winners that the filter lets through, with no file named; a row that cannot be used has a
+/// fault.
+std::vector<TableRow> winners_of(const std::filesystem::path& database, const QueryFilter& filter);
+
+/// For people: "tiled BLOCK_X=32 (database, NVIDIA H200, height=…, 5.1 us)".
+std::string describe(const Candidate& candidate);
+
+}  // namespace tunesmith

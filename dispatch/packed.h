@@ -1,0 +1,31 @@
+// Files that the build packed into the library (pack.cpp): the table of generated/, and binaries of its
+// winners and of each op's base, so that a machine without a compiler gets right answers.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace tunesmith {
+
+struct PackedFile {
+  std::string_view name;  ///< table_file, or packed_name(…)
+  std::string_view bytes;
+};
+
+/// Ordered by name.
+std::span<const PackedFile> packed_files();
+
+/// The bytes of that name; empty where there are none.
+std::string_view packed(std::string_view name);
+
+/// Of the binary made from a source.
+inline std::string packed_name(std::string_view target, std::string_view source_hash) {
+  return std::string(target) + "/" + std::string(source_hash);
+}
+
+/// The target of the bases that are packed as PTX, which the driver compiles for a device that has no binary
+/// of its own.
+inline constexpr std::string_view ptx_target = "compute_75";
+
+}  // namespace tunesmith

@@ -1,0 +1,94 @@
+// The launch path: checks of pointers, then the executable. No lock (but the host executable's own), no
+// allocation, no compiler, no file.
+
+#include "dispatch/plan_state.h"
+
+namespace tunesmith {
+namespace {
+
+bool overlap(std::uintptr_t a, std::uintptr_t a_bytes, std::uintptr_t b, std::uintptr_t b_bytes) {
+  return a < b + b_bytes && b < a + a_bytes;
+}
+
+Status::Code check(const PlanState& plan, std::span<void* const> arguments, const void* workspace) {
+  if (arguments.size() != plan.arguments.size()) return Status::wrong_argument_count;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const auto address = reinterpret_cast<std::uintptr_t>(arguments[i]);
+    if (address == 0) return Status::null_argument;
+    if ((address & plan.arguments[i].address_bits) != 0) return Status::misaligned_argument;
+    if (!plan.arguments[i].written) continue;
+    for (std::size_t j = 0; j < arguments.size(); ++j) {
+      if (j != i && overlap(address, plan.arguments[i].bytes, reinterpret_cast<std::uintptr_t>(arguments[j]),
+                            plan.arguments[j].bytes)) {
+        return Status::overlapping_arguments;
+      }
+    }
+  }
+  return plan.workspace_bytes > 0 && workspace == nullptr ? Status::missing_workspace : Status::success;
+}
+
+bool aligned(const PlanState& plan, std::span<void* const> arguments) {
+  std::uintptr_t bits = 0;
+  for (const void* argument : arguments) bits |= reinterpret_cast<std::uintptr_t>(argument);
+  return (bits & (static_cast<std::uintptr_t>(plan.alignment_bytes) - 1)) == 0;
+}
+
+}  // namespace
+
+std::string_view name(Match match) {
+  switch (match) {
+    case Match::exact:
+      return "exact";
+    case Match::nearest:
+      return "nearest";
+    case Match::other_device:
+      return "other_device";
+    case Match::base:
+      return "base";
+  }
+  return "";
+}
+
+std::string Status::message() const {
+  switch (code_) {
+    case success:
+      return "The launch succeeded.";
+    case wrong_argument_count:
+      return "The number of arguments is not that of the op; pass one pointer for each.";
+    case null_argument:
+      return "An argument is a null pointer; pass memory of the plan's device.";
+    case misaligned_argument:
+      return "An argument's address is not a multiple of its element's size, or not of "
+             "Plan::alignment_bytes() where "
+             "Plan::explanation() says that no other kernel could be loaded.";
+    case overlapping_arguments:
+      return "An output overlaps another argument; the op needs them apart. Give it memory of its own.";
+    case missing_workspace:
+      return "The plan needs a workspace of Plan::workspace_bytes() bytes; pass one to launch().";
+    default:
+      return "The launch failed on " + plan_->device + ": " + plan_->executable->describe(code_);
+  }
+}
+
+Match Plan::match() const noexcept { return state_->match; }
+double Plan::distance() const noexcept { return state_->distance; }
+const Variant& Plan::variant() const noexcept { return state_->variant; }
+const Variant& Plan::unaligned_variant() const noexcept { return state_->unaligned_variant; }
+std::int64_t Plan::alignment_bytes() const noexcept { return state_->alignment_bytes; }
+std::int64_t Plan::workspace_bytes() const noexcept { return state_->workspace_bytes; }
+const std::string& Plan::problem() const noexcept { return state_->problem; }
+const std::string& Plan::device() const noexcept { return state_->device; }
+const std::vector<std::string>& Plan::explanation() const noexcept { return state_->explanation; }
+
+Status Plan::launch(std::span<void* const> arguments, void* stream, void* workspace) const noexcept {
+  const PlanState& plan = *state_;
+  Status status;
+  status.code_ = check(plan, arguments, workspace);
+  if (!status.ok()) return status;
+  Executable& chosen = plan.unaligned && !aligned(plan, arguments) ? *plan.unaligned : *plan.executable;
+  status.code_ = chosen.launch(arguments.data(), workspace, stream);
+  if (!status.ok()) status.plan_ = state_;
+  return status;
+}
+
+}  // namespace tunesmith

@@ -1,0 +1,294 @@
+#include "dispatch/planner.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <limits>
+
+#include "dispatch/packed.h"
+#include "generator/error.h"
+#include "templates/ops.h"
+
+namespace tunesmith {
+namespace {
+
+constexpr const char* compiling_not_allowed = "Compiling is not allowed.";
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+// The largest alignment that every pointer to this problem's elements has anyway.
+std::int64_t element_alignment(const Op& op, const Problem& problem) {
+  std::int64_t smallest = std::numeric_limits<std::int64_t>::max();
+  for (const Argument& argument : op.arguments) smallest = std::min(smallest, bytes(argument.dtype(problem)));
+  return smallest;
+}
+
+std::vector<PlanState::Argument> arguments_of(const Op& op, const Problem& problem) {
+  std::vector<PlanState::Argument> arguments;
+  for (const Argument& argument : op.arguments) {
+    const std::int64_t element = bytes(argument.dtype(problem));
+    double size = static_cast<double>(element);
+    for (const std::int64_t extent : argument.extents(problem)) size *= static_cast<double>(extent);
+    if (size > 0x1p62) {
+      throw UsageError("The " + op.name + " problem " + problem.text() + " has an argument " + argument.name +
+                       " that no memory holds; ask for smaller sizes.");
+    }
+    arguments.push_back({static_cast<std::uintptr_t>(elements(argument, problem) * element),
+                         static_cast<std::uintptr_t>(element - 1), argument.role != Role::input});
+  }
+  return arguments;
+}
+
+std::string rounded(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f", value);
+  return text;
+}
+
+}  // namespace
+
+Planner::Planner(DeviceFacts device, int ordinal, Known known, BinaryCache cache, bool allow_compile)
+    : device_(std::move(device)),
+      ordinal_(ordinal),
+      known_(std::move(known)),
+      cache_(std::move(cache)),
+      allow_compile_(allow_compile) {}
+
+Planner::Attempt Planner::load(const Work& work, const Source& source, const std::string& binary) const {
+  try {
+    Loaded loaded;
+    loaded.executable = ordinal_ < 0 ? load_host(binary, source.suffix, work)
+                                     : load_cuda(binary, source.suffix, work, ordinal_);
+    const BinaryFacts facts = loaded.executable->facts();
+    if (auto why = exceeds(work, device_, facts.static_shared_bytes)) return *why;
+    for (const Step& step : work.steps) {
+      const auto* launch = std::get_if<Launch>(&step);
+      if (launch == nullptr || facts.max_threads_per_block <= 0) continue;
+      const std::int64_t threads = launch->block.x * launch->block.y * launch->block.z;
+      if (threads > facts.max_threads_per_block) {
+        return "Its registers allow " + std::to_string(facts.max_threads_per_block) +
+               " threads a block here, and it has " + std::to_string(threads) + ".";
+      }
+    }
+    loaded.workspace_bytes = work.workspace_bytes;
+    return loaded;
+  } catch (const LoadError& error) {
+    return std::string(error.what());
+  }
+}
+
+Planner::Attempt Planner::compile(const Work& work, const Source& source) {
+  if (!allow_compile_) return std::string(compiling_not_allowed);
+  if (!toolchain_ && why_no_toolchain_.empty()) {
+    try {
+      toolchain_ = make_toolchain(device_.target);
+    } catch (const std::exception& error) {
+      why_no_toolchain_ = error.what();
+    }
+  }
+  if (!toolchain_) return "There is no compiler here: " + why_no_toolchain_;
+  const Compiled compiled = toolchain_->compile(source);
+  if (!compiled.ok) return "It does not compile: " + first_line(compiled.log);
+  Attempt loaded = load(work, source, compiled.bytes);
+  if (auto* success = std::get_if<Loaded>(&loaded)) {
+    success->how = "compiled now in " + rounded(compiled.milliseconds) + " ms";
+    cache_.put(source, compiled.bytes);
+  }
+  return loaded;
+}
+
+// The binary is looked for where it costs least; one that does not load here gives way to the next.
+Planner::Attempt Planner::attempt(const Op& op, const Template& of, const Problem& problem,
+                                  const Config& config, const Candidate* candidate) {
+  const Source source = render(op, of, problem, config, device_.target);
+  if (candidate != nullptr) {
+    std::string now;
+    try {
+      now = render(op, of, candidate->problem, candidate->config, candidate->device.target).hash;
+    } catch (const Error& error) {
+      return "It is stale, its template has changed since it was tuned: " + std::string(error.what());
+    }
+    if (now != candidate->source_hash) {
+      return "It is stale: its template has changed since it was tuned (source " +
+             candidate->source_hash.substr(0, 8) + " then, " + now.substr(0, 8) + " now); tune it again.";
+    }
+  }
+  const Work work = of.work(problem, config);
+  if (auto why = exceeds(work, device_)) return *why;
+
+  const auto finish = [&](Attempt attempt, const char* how) {
+    if (auto* loaded = std::get_if<Loaded>(&attempt)) {
+      if (how != nullptr) loaded->how = how;
+      loaded->alignment_bytes = alignment_bytes(of, problem, config);
+      loaded->variant.template_name = of.name;
+      loaded->variant.config = config.text();
+      loaded->variant.source_hash = source.hash;
+      if (candidate != nullptr) {
+        loaded->variant.tuned_problem = candidate->problem.text();
+        loaded->variant.tuned_on = candidate->device.name;
+        loaded->variant.median_us = candidate->median_us;
+      }
+    }
+    return attempt;
+  };
+  std::string refused;
+  const auto add = [&](const char* what, const Attempt& attempt) {
+    refused += std::string(what) + " does not load: " + std::get<std::string>(attempt) + " ";
+  };
+
+  const std::string key = packed_name(device_.target, source.hash);
+  if (const auto stored = known_.binaries.find(key); stored != known_.binaries.end()) {
+    Attempt result = load(work, source, stored->second);
+    if (std::holds_alternative<Loaded>(result))
+      return finish(std::move(result), "its binary is in the database");
+    add("The database's binary", result);
+  }
+  if (const std::string_view built_in = packed(key); !built_in.empty()) {
+    Attempt result = load(work, source, std::string(built_in));
+    if (std::holds_alternative<Loaded>(result)) return finish(std::move(result), "its binary is built in");
+    add("The built-in binary", result);
+  }
+  if (const auto cached = cache_.find(source)) {
+    Attempt result = load(work, source, *cached);
+    if (std::holds_alternative<Loaded>(result))
+      return finish(std::move(result), "its binary was compiled before");
+    add("The cached binary", result);
+  }
+  Attempt result = compile(work, source);
+  if (std::holds_alternative<Loaded>(result)) return finish(std::move(result), nullptr);
+  refused += std::get<std::string>(result);
+  if (&of == &op.templates.front() && device_.kind == "cuda") {
+    const Source ptx = render(op, of, problem, config, ptx_target);
+    if (const std::string_view built_in = packed(packed_name(ptx_target, ptx.hash)); !built_in.empty()) {
+      result = load(work, ptx, std::string(built_in));
+      if (std::holds_alternative<Loaded>(result))
+        return finish(std::move(result), "the driver compiled its PTX");
+      refused += " The built-in PTX does not load: " + std::get<std::string>(result);
+    }
+  }
+  return refused;
+}
+
+// The candidate with one axis changed so that it takes pointers aligned to `alignment_bytes`.
+std::optional<Planner::Loaded> Planner::lowered(const Op& op, const Candidate& candidate,
+                                                const Problem& problem, std::int64_t alignment_bytes,
+                                                std::string& config) {
+  const Template& of = find_template(op, candidate.template_name);
+  for (const Config& neighbour : of.space(problem).neighbours(candidate.config)) {
+    if (tunesmith::alignment_bytes(of, problem, neighbour) > alignment_bytes) continue;
+    if (!reentrant(of.work(problem, neighbour))) continue;
+    Attempt result = attempt(op, of, problem, neighbour, nullptr);
+    if (auto* loaded = std::get_if<Loaded>(&result)) {
+      config = neighbour.text();
+      return std::move(*loaded);
+    }
+    return std::nullopt;  // what does not compile once will not compile with the next value
+  }
+  return std::nullopt;
+}
+
+Planner::Attempt Planner::base(const Op& op, const Problem& problem) {
+  return attempt(op, op.templates.front(), problem, base_config(op, problem), nullptr);
+}
+
+std::shared_ptr<const PlanState> Planner::plan(const Op& op, const Problem& problem) {
+  auto state = std::make_shared<PlanState>();
+  state->arguments = arguments_of(op, problem);
+  state->problem = problem.text();
+  state->device = device_.name;
+  std::vector<std::string>& say = state->explanation;
+  const std::int64_t unaligned_bytes = element_alignment(op, problem);
+  const auto take = [&](Loaded& loaded) {
+    state->executable = std::move(loaded.executable);
+    state->variant = state->unaligned_variant = loaded.variant;
+    state->alignment_bytes = std::max(loaded.alignment_bytes, unaligned_bytes);
+    state->workspace_bytes = loaded.workspace_bytes;
+  };
+  const auto take_unaligned = [&](Loaded& loaded, const std::string& what) {
+    say.push_back("Pointers that are not multiples of " + std::to_string(state->alignment_bytes) +
+                  " bytes get " + what + " (" + loaded.how + ").");
+    state->unaligned = std::move(loaded.executable);
+    state->unaligned_variant = std::move(loaded.variant);
+    state->workspace_bytes = std::max(state->workspace_bytes, loaded.workspace_bytes);
+  };
+  const auto refuse = [&](std::size_t candidate, const std::string& why) {
+    say.push_back("Not " + describe(known_.candidates[candidate]) + ": " + why);
+  };
+
+  const Selection selection = select(op, problem, device_, known_.candidates, allow_compile_);
+  for (const Refusal& refusal : selection.refusals) refuse(refusal.candidate, refusal.why);
+
+  const auto& choices = selection.choices;
+  auto choice = choices.begin();
+  for (; choice != choices.end() && !state->executable; ++choice) {
+    const Candidate& candidate = known_.candidates[choice->candidate];
+    Attempt result =
+        attempt(op, find_template(op, candidate.template_name), problem, candidate.config, &candidate);
+    if (auto* loaded = std::get_if<Loaded>(&result)) {
+      state->match = choice->match;
+      state->distance = choice->distance;
+      say.push_back("Taken, " + std::string(name(choice->match)) +
+                    (choice->distance > 0 ? ", distance " + rounded(choice->distance) : std::string()) +
+                    ": " + describe(candidate) + "; " + loaded->how + ".");
+      take(*loaded);
+    } else {
+      refuse(choice->candidate, std::get<std::string>(result));
+    }
+  }
+  if (!state->executable) {
+    Attempt result = base(op, problem);
+    if (const auto* why = std::get_if<std::string>(&result)) {
+      throw Error("Not even the base of " + op.name + " can be loaded on " + device_.name + " for " +
+                  problem.text() + ": " + *why);
+    }
+    Loaded& loaded = std::get<Loaded>(result);
+    say.push_back("Taken, base: no known winner can be used; " + op.name + "/" +
+                  loaded.variant.template_name + " " + loaded.variant.config + "; " + loaded.how + ".");
+    take(loaded);
+  }
+  if (state->alignment_bytes <= unaligned_bytes) return state;
+
+  // The second kernel: a winner for the same problem, else the first one with a narrower access, else the
+  // next winner, else the base.
+  const Choice& first = *std::prev(choice);
+  const auto try_choice = [&](const Choice& other) {
+    if (other.alignment_bytes > unaligned_bytes) return;
+    const Candidate& candidate = known_.candidates[other.candidate];
+    Attempt result =
+        attempt(op, find_template(op, candidate.template_name), problem, candidate.config, &candidate);
+    if (auto* loaded = std::get_if<Loaded>(&result)) {
+      take_unaligned(*loaded, describe(candidate));
+    } else {
+      refuse(other.candidate, std::get<std::string>(result));
+    }
+  };
+  const auto as_near = [&](const Choice& other) {
+    return other.match == first.match && other.distance <= first.distance;
+  };
+  for (auto other = choice; other != choices.end() && as_near(*other) && !state->unaligned; ++other) {
+    try_choice(*other);
+  }
+  if (!state->unaligned) {
+    std::string config;
+    if (auto loaded = lowered(op, known_.candidates[first.candidate], problem, unaligned_bytes, config)) {
+      take_unaligned(*loaded, "the same with a narrower access, " + config);
+    }
+  }
+  for (auto other = choice; other != choices.end() && !state->unaligned; ++other) {
+    if (!as_near(*other)) try_choice(*other);
+  }
+  if (!state->unaligned) {
+    Attempt result = base(op, problem);
+    if (auto* loaded = std::get_if<Loaded>(&result)) {
+      take_unaligned(*loaded, "the base, " + loaded->variant.config);
+    } else {
+      say.push_back("Pointers that are not multiples of " + std::to_string(state->alignment_bytes) +
+                    " bytes are refused, for the base cannot be loaded: " + std::get<std::string>(result));
+      for (PlanState::Argument& argument : state->arguments) {
+        argument.address_bits = static_cast<std::uintptr_t>(state->alignment_bytes - 1);
+      }
+    }
+  }
+  return state;
+}
+
+}  // namespace tunesmith

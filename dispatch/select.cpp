@@ -1,0 +1,119 @@
+#include "dispatch/select.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <tuple>
+
+#include "generator/error.h"
+
+namespace tunesmith {
+namespace {
+
+// The parameters whose values differ, as "mask_height=3 mask_width=3".
+std::string difference(const Values& theirs, const Values& ours) {
+  Values differing;
+  for (const auto& [name, value] : theirs.entries()) {
+    const Value* other = ours.find(name);
+    if (other == nullptr || *other != value) differing.set(name, value);
+  }
+  return differing.text();
+}
+
+double log2_of(const Value& value) {
+  return std::log2(static_cast<double>(std::max<std::int64_t>(1, std::get<std::int64_t>(value))));
+}
+
+std::optional<std::string> why_refused(const Op& op, const Problem& problem, const DeviceFacts& device,
+                                       const Candidate& candidate, bool may_compile, Choice& choice) {
+  if (!candidate.fault.empty()) return candidate.fault;
+  const auto of = std::find_if(op.templates.begin(), op.templates.end(),
+                               [&](const Template& t) { return t.name == candidate.template_name; });
+  if (of == op.templates.end()) {
+    return op.name + " has no template " + candidate.template_name + " in this version.";
+  }
+  if (candidate.device.kind != device.kind) {
+    return "It was tuned on a device of kind " + candidate.device.kind + ", and this is " + device.kind + ".";
+  }
+  if (dtype_of(candidate.problem) != dtype_of(problem)) {
+    return "It was tuned for dtype=" + candidate.problem.word("dtype") +
+           ", and the problem has dtype=" + problem.word("dtype") + ".";
+  }
+  if (auto why = why_not(*of, problem, device)) return why;
+  if (auto why = of->space(problem).why_not(candidate.config)) {
+    return "Its config is not legal for this problem: " + *why;
+  }
+  const Work work = of->work(problem, candidate.config);
+  if (!reentrant(work)) {
+    return "It keeps the mask or other state in its module, so that two streams could not launch it at once.";
+  }
+  if (auto why = exceeds(work, device)) return why;
+
+  const std::string constants =
+      difference(compiled_in(op, *of, candidate.problem), compiled_in(op, *of, problem));
+  const bool same_target = candidate.device.target == device.target;
+  choice.must_compile = !constants.empty() || !same_target || !candidate.has_binary;
+  if (choice.must_compile && !may_compile) {
+    if (!constants.empty()) {
+      return "Its text has other constants (" + constants + ") and compiling is not allowed.";
+    }
+    if (!same_target) {
+      return "It was made for " + candidate.device.target + ", this device needs " + device.target +
+             ", and compiling is not allowed.";
+    }
+    return "No binary is stored with it and compiling is not allowed.";
+  }
+  choice.alignment_bytes = alignment_bytes(*of, problem, candidate.config);
+  choice.distance = distance(op, candidate.problem, problem);
+  choice.match = !same_model(candidate.device, device) ? Match::other_device
+                 : candidate.problem == problem        ? Match::exact
+                                                       : Match::nearest;
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool same_model(const DeviceFacts& a, const DeviceFacts& b) {
+  return a.kind == b.kind && a.name == b.name && a.target == b.target &&
+         (a.kind == "host" || a.multiprocessors == b.multiprocessors);
+}
+
+double distance(const Op& op, const Problem& a, const Problem& b) {
+  double sum = 0;
+  for (const Parameter& parameter : op.parameters) {
+    const Value* left = a.find(parameter.name);
+    const Value* right = b.find(parameter.name);
+    if (left == nullptr || right == nullptr || *left == *right) continue;
+    if (!parameter.words.empty()) {
+      sum += 1;
+      continue;
+    }
+    const double octaves = log2_of(*left) - log2_of(*right);
+    sum += octaves * octaves;
+  }
+  return std::sqrt(sum);
+}
+
+Selection select(const Op& op, const Problem& problem, const DeviceFacts& device,
+                 std::span<const Candidate> candidates, bool may_compile) {
+  Selection selection;
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    if (candidates[i].op != op.name) continue;
+    Choice choice;
+    choice.candidate = i;
+    if (auto why = why_refused(op, problem, device, candidates[i], may_compile, choice)) {
+      selection.refusals.push_back({i, *why});
+    } else {
+      selection.choices.push_back(choice);
+    }
+  }
+  std::stable_sort(selection.choices.begin(), selection.choices.end(), [&](const Choice& a, const Choice& b) {
+    const Candidate& left = candidates[a.candidate];
+    const Candidate& right = candidates[b.candidate];
+    return std::tie(a.match, a.distance, left.origin, a.must_compile, left.median_us) <
+           std::tie(b.match, b.distance, right.origin, b.must_compile, right.median_us);
+  });
+  return selection;
+}
+
+}  // namespace tunesmith

@@ -1,0 +1,61 @@
+// Which known winner should serve a problem: a pure ranking of candidates. Knows no files, binaries or
+// devices.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "generator/op.h"
+#include "tunesmith/dispatcher.h"
+
+namespace tunesmith {
+
+/// A winner as a source of winners tells it.
+struct Candidate {
+  enum class Origin { database, built_in };  ///< the former is preferred where all else is equal
+  Origin origin = Origin::database;
+  DeviceFacts device;  ///< on which it won; only its model facts
+  std::string op;
+  std::string template_name;
+  Problem problem;  ///< that it won
+  Config config;
+  double median_us = 0;  ///< there
+  std::string source_hash;
+  bool has_binary = false;  ///< for device.target and what of `problem` is compiled in
+  std::string fault;  ///< why it must not be used whatever the problem, as a sentence; empty: nothing known
+};
+
+struct Choice {
+  std::size_t candidate = 0;
+  Match match = Match::base;
+  double distance = 0;
+  bool must_compile = false;
+  std::int64_t alignment_bytes = 1;
+};
+
+struct Refusal {
+  std::size_t candidate = 0;
+  std::string why;  ///< a sentence
+};
+
+struct Selection {
+  std::vector<Choice> choices;  ///< best first
+  std::vector<Refusal> refusals;
+};
+
+/// Whether both are the same model: kind, name, target, and on CUDA the number of multiprocessors.
+bool same_model(const DeviceFacts& a, const DeviceFacts& b);
+
+/// The root of the sum of the squared difference of the log2 of each integer parameter (values below 1 count
+/// as 1), plus 1 for each word that differs.
+double distance(const Op& op, const Problem& a, const Problem& b);
+
+/// Ranks by match, then distance, then origin, then what needs no compiler, then median. A candidate is
+/// refused if it is of another op, kind of device or dtype, its template or config is not legal for the
+/// problem or the device, it keeps state between its steps, or it has to be compiled and may not be.
+Selection select(const Op& op, const Problem& problem, const DeviceFacts& device,
+                 std::span<const Candidate> candidates, bool may_compile);
+
+}  // namespace tunesmith

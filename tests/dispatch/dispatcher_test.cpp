@@ -1,0 +1,718 @@
+// The dispatcher on the host device, with databases made here and every result checked against the reference.
+#include "tunesmith/dispatcher.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <new>
+#include <optional>
+#include <thread>
+
+#include "db/store.h"
+#include "dispatch/executable.h"
+#include "dispatch/export.h"
+#include "dispatch/packed.h"
+#include "dispatch/table.h"
+#include "dispatch/toolchain.h"
+#include "generator/hash.h"
+#include "generator/random.h"
+#include "templates/ops.h"
+#include "tunesmith/conv2d.h"
+
+namespace {
+std::atomic<long> allocations = 0;
+}
+// GCC does not see that these are a pair.
+#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
+void* operator new(std::size_t bytes) {
+  ++allocations;
+  if (void* memory = std::malloc(bytes)) return memory;
+  throw std::bad_alloc();
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+
+namespace tunesmith {
+namespace {
+
+// An environment variable for one test.
+class Environment {
+ public:
+  Environment(const char* name, const char* value) : name_(name) {
+    if (const char* before = std::getenv(name)) before_ = before;
+    setenv(name, value, 1);
+  }
+  ~Environment() { before_ ? setenv(name_, before_->c_str(), 1) : unsetenv(name_); }
+  Environment(const Environment&) = delete;
+  Environment& operator=(const Environment&) = delete;
+
+ private:
+  const char* name_;
+  std::optional<std::string> before_;
+};
+
+struct Winner {
+  std::string op = "smooth";
+  std::string problem;
+  std::string template_name = "vector";
+  std::string config;
+  DeviceFacts device = host_facts();
+  double median_us = 10;
+  bool binary = true;
+  std::string hash = {};  // instead of the right one
+};
+
+// Memory for an op's arguments on the host, each `offset` bytes after a multiple of 64.
+class Buffers {
+ public:
+  Buffers(const Op& op, const Problem& problem, std::size_t offset, std::uint64_t seed)
+      : op_(op), problem_(problem) {
+    Random random(seed);
+    for (const Argument& argument : op.arguments) {
+      const auto count = static_cast<std::size_t>(elements(argument, problem));
+      values_.emplace_back();
+      memory_.emplace_back(count * 8 + 256);
+      const auto start = reinterpret_cast<std::uintptr_t>(memory_.back().data());
+      pointers_.push_back(memory_.back().data() + ((start + 63) / 64 * 64 - start) + offset);
+      std::memset(pointers_.back(), 0xff, count * static_cast<std::size_t>(bytes(dtype_of(problem))));  // NaN
+      if (argument.role != Role::input) continue;
+      for (std::size_t i = 0; i < count; ++i) {
+        const double value = static_cast<float>(random.uniform());
+        values_.back().push_back(value);
+        write(pointers_.back(), i, value);
+      }
+    }
+  }
+  std::span<void* const> arguments() const { return pointers_; }
+
+  // The first wrong element in words, or "".
+  std::string why_wrong() const {
+    const int output = static_cast<int>(pointers_.size()) - 1;
+    const std::int64_t count = elements(op_.arguments.back(), problem_);
+    std::vector<double> expected(static_cast<std::size_t>(count));
+    std::vector<double> permitted(expected.size());
+    op_.reference(problem_, values_, output, 0, count, expected, permitted);
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      const double got = read(pointers_.back(), i);
+      if (!(std::abs(got - expected[i]) <= permitted[i])) {
+        return problem_.text() + ": element " + std::to_string(i) + " is " + std::to_string(got) + ", not " +
+               std::to_string(expected[i]);
+      }
+    }
+    return "";
+  }
+
+ private:
+  void write(void* to, std::size_t i, double value) const {
+    if (dtype_of(problem_) == DType::f64) {
+      static_cast<double*>(to)[i] = value;
+    } else {
+      static_cast<float*>(to)[i] = static_cast<float>(value);
+    }
+  }
+  double read(const void* from, std::size_t i) const {
+    return dtype_of(problem_) == DType::f64 ? static_cast<const double*>(from)[i]
+                                            : static_cast<const float*>(from)[i];
+  }
+
+  const Op& op_;
+  Problem problem_;
+  std::vector<std::vector<double>> values_;
+  std::vector<std::vector<char>> memory_;
+  std::vector<void*> pointers_;
+};
+
+class DispatcherTest : public testing::Test {
+ protected:
+  DispatcherTest() {
+    std::string name = (std::filesystem::temp_directory_path() / "dispatch_test_XXXXXX").string();
+    folder_ = mkdtemp(name.data());
+  }
+  ~DispatcherTest() override {
+    std::error_code ignored;
+    std::filesystem::remove_all(folder_, ignored);
+  }
+
+  std::string database() const { return (folder_ / "t.db").string(); }
+
+  DispatcherOptions options() const {
+    return {.device = "host",
+            .database = database(),
+            .allow_compile = true,
+            .cache_folder = (folder_ / "cache").string()};
+  }
+
+  // Compiled once for all tests.
+  static const std::string& binary_of(const Source& source) {
+    static std::map<std::string, std::string> binaries;
+    std::string& bytes = binaries[source.hash];
+    if (bytes.empty()) {
+      const Compiled compiled = make_host_toolchain()->compile(source);
+      EXPECT_TRUE(compiled.ok) << compiled.log;
+      bytes = compiled.bytes;
+    }
+    return bytes;
+  }
+
+  void tune(const Winner& winner) const {
+    Store store = Store::open(database(), Store::Mode::create);
+    const Op& op = find_op(winner.op);
+    const Template& of = find_template(op, winner.template_name);
+    const Problem problem = complete_problem(op, Values::parse(winner.problem));
+    const Config config = of.space(problem).complete(Config::parse(winner.config));
+    const Source source = render(op, of, problem, config, winner.device.target);
+    const int capability = winner.device.compute_capability;
+    const auto device = store.id_of(DeviceRow{
+        .kind = winner.device.kind,
+        .name = winner.device.name,
+        .target = winner.device.target,
+        .compute_capability =
+            capability == 0 ? "" : std::to_string(capability / 10) + "." + std::to_string(capability % 10),
+        .sm_count = winner.device.multiprocessors,
+        .memory_bytes = winner.device.memory_bytes});
+    const auto body = store.id_of(TemplateRow{.op = op.name, .name = of.name, .body_hash = "b"});
+    const auto variant =
+        store.id_of(VariantRow{.template_id = body,
+                               .target = winner.device.target,
+                               .source_hash = winner.hash.empty() ? source.hash : winner.hash,
+                               .config = config.text(),
+                               .compiled_in = compiled_in(op, of, problem).text(),
+                               .entry = source.kernels.front() + source.suffix});
+    SessionRow session;
+    session.device_id = device;
+    MeasurementRow measurement;
+    measurement.session_id = store.begin_session(session);
+    measurement.variant_id = variant;
+    measurement.problem_id = store.id_of(ProblemRow{.op = op.name, .text = problem.text()});
+    measurement.device_id = device;
+    measurement.verdict = "ok";
+    measurement.median_us = winner.median_us;
+    const SetWinner set = store.set_winner(store.record(measurement), alignment_bytes(of, problem, config));
+    EXPECT_TRUE(set.taken) << set.why;
+    if (winner.binary && winner.device.target == "host") {
+      const std::string& bytes = binary_of(source);
+      const auto* first = reinterpret_cast<const std::byte*>(bytes.data());
+      store.put_binary({.variant_id = variant,
+                        .toolchain = "test",
+                        .hash = sha256(bytes),
+                        .bytes = {first, first + bytes.size()}});
+    }
+  }
+
+  // Launches with pointers `offset` bytes off and checks the result.
+  static void check(const Plan& plan, const std::string& op_name, std::size_t offset = 0,
+                    std::uint64_t seed = 1) {
+    const Op& op = find_op(op_name);
+    const Buffers buffers(op, Problem::parse(plan.problem()), offset, seed);
+    const Status status = plan.launch(buffers.arguments());
+    ASSERT_TRUE(status.ok()) << status.message();
+    EXPECT_EQ(buffers.why_wrong(), "") << plan.variant().template_name << " " << plan.variant().config;
+  }
+
+  static bool says(const Plan& plan, const std::string& words) {
+    for (const std::string& sentence : plan.explanation()) {
+      if (sentence.find(words) != std::string::npos) return true;
+    }
+    std::string all;
+    for (const std::string& sentence : plan.explanation()) all += sentence + "\n";
+    ADD_FAILURE() << "\"" << words << "\" is not in:\n" << all;
+    return false;
+  }
+
+  std::filesystem::path folder_;
+};
+
+TEST_F(DispatcherTest, WithoutAnythingItIsTheBase) {
+  Dispatcher dispatcher(options());
+  EXPECT_TRUE(dispatcher.on_host());
+  EXPECT_NE(dispatcher.notes().at(0).find("There is no database"), std::string::npos);
+  const Plan plan = dispatcher.plan("smooth", "n=1000 taps=5");
+  EXPECT_EQ(plan.match(), Match::base);
+  EXPECT_EQ(plan.variant().template_name, "base");
+  EXPECT_EQ(plan.variant().median_us, 0);
+  check(plan, "smooth");
+  check(plan, "smooth", 4);
+}
+
+TEST_F(DispatcherTest, Exact) {
+  tune({.problem = "n=1000 taps=5", .config = "VECTOR=4"});
+  DispatcherOptions without_compiler = options();
+  without_compiler.allow_compile = false;
+  Dispatcher dispatcher(without_compiler);
+  const Plan plan = dispatcher.plan("smooth", "n=1000 taps=5");
+  EXPECT_EQ(plan.match(), Match::exact);
+  EXPECT_EQ(plan.distance(), 0);
+  EXPECT_EQ(plan.variant().template_name, "vector");
+  EXPECT_EQ(plan.variant().median_us, 10);
+  EXPECT_EQ(plan.variant().tuned_problem, "n=1000 taps=5 dtype=f32");
+  EXPECT_EQ(plan.alignment_bytes(), 16);
+  says(plan, "its binary is in the database");
+  check(plan, "smooth");
+}
+
+TEST_F(DispatcherTest, NearestNeedsNoCompilerWhereItsConstantsAgree) {
+  tune({.problem = "n=1000 taps=5", .config = "VECTOR=4"});
+  tune({.problem = "n=64 taps=5", .config = "VECTOR=2"});
+  const Environment no_compiler("TUNESMITH_CXX", "/nonexistent");
+  const Environment no_path("PATH", "");
+  Dispatcher dispatcher(options());
+  const Plan plan = dispatcher.plan("smooth", "n=1200 taps=5");
+  EXPECT_EQ(plan.match(), Match::nearest);
+  EXPECT_NEAR(plan.distance(), std::log2(1.2), 1e-9);
+  EXPECT_EQ(plan.variant().tuned_problem, "n=1000 taps=5 dtype=f32");
+  check(plan, "smooth");
+}
+
+TEST_F(DispatcherTest, SizesNobodyTunedAreCompiledOnce) {
+  tune({.problem = "n=1000 taps=5", .config = "VECTOR=4"});
+  {
+    Dispatcher dispatcher(options());
+    const Plan plan = dispatcher.plan("smooth", "n=1000 taps=6");
+    EXPECT_EQ(plan.match(), Match::nearest);
+    EXPECT_EQ(plan.variant().template_name, "vector");
+    says(plan, "compiled now");
+    check(plan, "smooth");
+    check(plan, "smooth", 4);
+  }
+  const Environment no_compiler("TUNESMITH_CXX", "/nonexistent");
+  const Environment no_path("PATH", "");
+  Dispatcher dispatcher(options());
+  const Plan plan = dispatcher.plan("smooth", "n=1000 taps=6");
+  EXPECT_EQ(plan.match(), Match::nearest);
+  says(plan, "compiled before");
+  check(plan, "smooth");
+}
+
+TEST_F(DispatcherTest, ADamagedCacheIsNoCache) {
+  tune({.problem = "n=1000 taps=5", .config = "VECTOR=1"});
+  Dispatcher(options()).plan("smooth", "n=1000 taps=6");
+  for (const auto& entry : std::filesystem::directory_iterator(options().cache_folder)) {
+    std::filesystem::resize_file(entry.path(), 1000);
+  }
+  Dispatcher dispatcher(options());
+  const Plan plan = dispatcher.plan("smooth", "n=1000 taps=6");
+  says(plan, "compiled now");
+  check(plan, "smooth");
+}
+
+TEST_F(DispatcherTest, NoCompilerAndOtherConstantsIsTheBuiltInBase) {
+  tune({.op = "conv2d",
+        .problem = "height=20 width=30 mask_height=3 mask_width=3",
+        .template_name = "base",
+        .config = "BLOCK_X=64"});
+  const Environment no_compiler("TUNESMITH_CXX", "/nonexistent");
+  const Environment no_path("PATH", "");
+  DispatcherOptions nothing_cached = options();
+  nothing_cached.cache_folder.clear();
+  nothing_cached.database.clear();
+  Dispatcher dispatcher(nothing_cached);
+  for (const char* dtype : {"f32", "f64"}) {
+    const Plan plan = dispatcher.plan(
+        "conv2d", std::string("height=21 width=33 mask_height=6 mask_width=6 dtype=") + dtype);
+    EXPECT_EQ(plan.match(), Match::base);
+    says(plan, "its binary is built in");
+    check(plan, "conv2d");
+  }
+  // The test's own op is not in the library that was built, so without a compiler there is nothing to run.
+  try {
+    dispatcher.plan("smooth", "n=1000 taps=6");
+    FAIL();
+  } catch (const std::runtime_error& error) {
+    EXPECT_NE(std::string(error.what()).find("no compiler"), std::string::npos) << error.what();
+  }
+}
+
+TEST_F(DispatcherTest, RefusedWinnersAreExplained) {
+  tune({.problem = "n=1000 taps=5", .config = "VECTOR=4"});
+  Dispatcher dispatcher(options());
+  const Plan odd = dispatcher.plan("smooth", "n=1001 taps=5");
+  EXPECT_EQ(odd.match(), Match::base);
+  says(odd, "VECTOR divides n.");
+  check(odd, "smooth");
+  const Plan many = dispatcher.plan("smooth", "n=1000 taps=10");
+  EXPECT_EQ(many.match(), Match::base);
+  says(many, "More than 9 taps are not unrolled.");
+  check(many, "smooth");
+  const Plan wide = dispatcher.plan("smooth", "n=1000 taps=5 dtype=f64");
+  EXPECT_EQ(wide.match(), Match::base);
+  says(wide, "It was tuned for dtype=f32");
+  check(wide, "smooth");
+}
+
+TEST_F(DispatcherTest, StaleRowsAreRefusedAlone) {
+  tune({.problem = "n=1000 taps=5", .config = "VECTOR=4", .hash = std::string(64, 'a')});
+  tune({.problem = "n=2000 taps=5", .config = "VECTOR=4"});
+  Dispatcher dispatcher(options());
+  const Plan plan = dispatcher.plan("smooth", "n=1000 taps=5");
+  EXPECT_EQ(plan.match(), Match::nearest);
+  EXPECT_EQ(plan.variant().tuned_problem, "n=2000 taps=5 dtype=f32");
+  says(plan, "It is stale");
+  check(plan, "smooth");
+}
+
+TEST_F(DispatcherTest, TooLargeAndStatefulConfigsAreRefused) {
+  tune({.problem = "n=1000 taps=5", .config = "VECTOR=1 BLOCK=4096"});
+  tune({.problem = "n=1000 taps=5", .config = "VECTOR=2 STATE=copy", .binary = false});
+  Dispatcher dispatcher(options());
+  const Plan plan = dispatcher.plan("smooth", "n=1000 taps=5");
+  EXPECT_EQ(plan.match(), Match::base);
+  says(plan, "4096");
+  says(plan, "two streams");
+  check(plan, "smooth");
+}
+
+TEST_F(DispatcherTest, OtherDevicesComeLast) {
+  DeviceFacts other = host_facts();
+  other.name = "Another CPU";
+  tune({.problem = "n=1000 taps=5", .config = "VECTOR=4", .device = other});
+  DeviceFacts gpu = {.kind = "cuda",
+                     .name = "A GPU",
+                     .target = "sm_90a",
+                     .compute_capability = 90,
+                     .multiprocessors = 132,
+                     .memory_bytes = 1};
+  tune({.problem = "n=1000 taps=5", .config = "VECTOR=4", .device = gpu});
+  {
+    Dispatcher dispatcher(options());
+    const Plan plan = dispatcher.plan("smooth", "n=1000 taps=5");
+    EXPECT_EQ(plan.match(), Match::other_device);
+    EXPECT_EQ(plan.variant().tuned_on, "Another CPU");
+    says(plan, "It was tuned on a device of kind cuda");
+    check(plan, "smooth");
+  }
+  tune({.problem = "n=3000 taps=5", .config = "VECTOR=2"});
+  Dispatcher dispatcher(options());
+  EXPECT_EQ(dispatcher.plan("smooth", "n=1000 taps=5").match(), Match::nearest);
+}
+
+TEST_F(DispatcherTest, UnalignedPointersGetTheUnalignedWinner) {
+  tune({.problem = "n=1000 taps=5", .config = "VECTOR=4", .median_us = 5});
+  tune({.problem = "n=1000 taps=5", .config = "VECTOR=1", .median_us = 7});
+  Dispatcher dispatcher(options());
+  const Plan plan = dispatcher.plan("smooth", "n=1000 taps=5");
+  EXPECT_EQ(plan.variant().median_us, 5);
+  EXPECT_EQ(plan.unaligned_variant().median_us, 7);
+  check(plan, "smooth", 0);
+  check(plan, "smooth", 4);
+  check(plan, "smooth", 8);
+}
+
+TEST_F(DispatcherTest, UnalignedPointersGetANarrowerConfig) {
+  tune({.problem = "n=1000 taps=5", .config = "BLOCK=64 VECTOR=4"});
+  tune({.problem = "n=100000 taps=5", .config = "BLOCK=32 VECTOR=1"});
+  Dispatcher dispatcher(options());
+  const Plan plan = dispatcher.plan("smooth", "n=1000 taps=5");
+  EXPECT_EQ(plan.unaligned_variant().config, "BLOCK=64 VECTOR=1 STATE=none");
+  check(plan, "smooth", 4);
+}
+
+TEST_F(DispatcherTest, UnalignedPointersWithoutACompilerGetTheNextWinner) {
+  tune({.problem = "n=1000 taps=5", .config = "BLOCK=64 VECTOR=4"});
+  tune({.problem = "n=100000 taps=5", .config = "BLOCK=32 VECTOR=1"});
+  DispatcherOptions without_compiler = options();
+  without_compiler.allow_compile = false;
+  Dispatcher dispatcher(without_compiler);
+  const Plan plan = dispatcher.plan("smooth", "n=1000 taps=5");
+  EXPECT_EQ(plan.unaligned_variant().tuned_problem, "n=100000 taps=5 dtype=f32");
+  check(plan, "smooth", 0);
+  check(plan, "smooth", 4);
+}
+
+TEST_F(DispatcherTest, UnalignedPointersThatNothingServesAreAStatus) {
+  tune({.problem = "n=1000 taps=5", .config = "BLOCK=64 VECTOR=4"});
+  DispatcherOptions without_compiler = options();
+  without_compiler.allow_compile = false;
+  Dispatcher dispatcher(without_compiler);
+  const Plan plan = dispatcher.plan("smooth", "n=1000 taps=5");
+  says(plan, "Pointers that are not multiples of 16 bytes are refused");
+  check(plan, "smooth");
+  const Buffers buffers(find_op("smooth"), Problem::parse(plan.problem()), 4, 1);
+  EXPECT_EQ(plan.launch(buffers.arguments()).code(), Status::misaligned_argument);
+}
+
+TEST_F(DispatcherTest, BadPointersAreStatuses) {
+  Dispatcher dispatcher(options());
+  const Plan plan = dispatcher.plan("smooth", "n=100 taps=5");
+  alignas(16) float memory[256] = {};
+  void* const good[] = {memory, memory + 100, memory + 128};
+  EXPECT_TRUE(plan.launch(good).ok());
+  const auto code = [&](std::vector<void*> arguments) {
+    const Status status = plan.launch(arguments);
+    EXPECT_FALSE(status.message().empty());
+    return status.code();
+  };
+  EXPECT_EQ(code({memory, memory + 100}), Status::wrong_argument_count);
+  EXPECT_EQ(code({memory, nullptr, memory + 128}), Status::null_argument);
+  EXPECT_EQ(code({reinterpret_cast<char*>(memory) + 2, memory + 110, memory + 128}),
+            Status::misaligned_argument);
+  EXPECT_EQ(code({memory, memory + 100, memory}), Status::overlapping_arguments);
+  EXPECT_EQ(code({memory, memory + 100, memory + 99}), Status::overlapping_arguments);
+}
+
+TEST_F(DispatcherTest, BadProblemsAreSentences) {
+  Dispatcher dispatcher(options());
+  EXPECT_THROW(dispatcher.plan("nothing", "n=1"), std::runtime_error);
+  EXPECT_THROW(dispatcher.plan("smooth", "n=0 taps=1"), std::runtime_error);
+  EXPECT_THROW(dispatcher.plan("smooth", "n=1"), std::runtime_error);
+  EXPECT_THROW(dispatcher.plan("conv2d",
+                               "batch=2147000000 height=2147000000 width=2147000000 mask_height=1 "
+                               "mask_width=1"),
+               std::runtime_error);
+  const std::int64_t two[] = {1, 2};
+  EXPECT_THROW(dispatcher.plan("smooth", two), std::runtime_error);
+  const std::int64_t no_word[] = {1, 2, 3};
+  EXPECT_THROW(dispatcher.plan("smooth", no_word), std::runtime_error);
+}
+
+TEST_F(DispatcherTest, BadDevicesAreSentences) {
+  for (const char* device : {"tpu", "cuda:x", "cuda:-1", "cuda:99", ""}) {
+    DispatcherOptions other = options();
+    other.device = device;
+    EXPECT_THROW(Dispatcher{other}, std::runtime_error) << device;
+  }
+}
+
+TEST_F(DispatcherTest, ADamagedOrNewerDatabaseIsAnError) {
+  std::ofstream(database()) << std::string(10000, 'x');
+  EXPECT_THROW(Dispatcher{options()}, std::runtime_error);
+}
+
+TEST_F(DispatcherTest, TheDatabaseIsNotChanged) {
+  tune({.problem = "n=1000 taps=5", .config = "VECTOR=4"});
+  std::filesystem::permissions(database(), std::filesystem::perms::owner_read);
+  const auto size = std::filesystem::file_size(database());
+  const auto time = std::filesystem::last_write_time(database());
+  Dispatcher(options()).plan("smooth", "n=1000 taps=5");
+  EXPECT_EQ(std::filesystem::file_size(database()), size);
+  EXPECT_EQ(std::filesystem::last_write_time(database()), time);
+}
+
+TEST_F(DispatcherTest, PlansAreKept) {
+  Dispatcher dispatcher(options());
+  const Plan plan = dispatcher.plan("smooth", "n=100 taps=5");
+  EXPECT_EQ(&dispatcher.plan("smooth", "taps=5 n=100 dtype=f32").variant(), &plan.variant());
+  const std::int64_t numbers[] = {100, 5, 0};
+  EXPECT_EQ(&dispatcher.plan("smooth", numbers).variant(), &plan.variant());
+  EXPECT_EQ(&dispatcher.plan("smooth", Values::parse("n=100 taps=5")).variant(), &plan.variant());
+}
+
+TEST_F(DispatcherTest, LookUpAndLaunchAllocateNothing) {
+  tune({.problem = "n=1000 taps=5", .config = "VECTOR=4"});
+  Dispatcher dispatcher(options());
+  const Buffers buffers(find_op("smooth"), Problem::parse("n=1000 taps=5 dtype=f32"), 0, 1);
+  const std::int64_t numbers[] = {1000, 5, 0};
+  const std::string text = "n=1000 taps=5";
+  Plan plan = dispatcher.plan("smooth", text);
+  plan = dispatcher.plan("smooth", numbers);
+  ASSERT_TRUE(plan.launch(buffers.arguments()).ok());
+  const long before = allocations;
+  bool all_ok = true;
+  for (int i = 0; i < 10; ++i) {
+    all_ok &= plan.launch(buffers.arguments()).ok();
+    all_ok &= dispatcher.plan("smooth", numbers).launch(buffers.arguments()).ok();
+    all_ok &= dispatcher.plan("smooth", text).launch(buffers.arguments()).ok();
+  }
+  EXPECT_EQ(allocations, before);
+  EXPECT_TRUE(all_ok);
+}
+
+TEST_F(DispatcherTest, ThreadsMayShareAPlanAndADispatcher) {
+  tune({.problem = "n=1000 taps=5", .config = "VECTOR=4"});
+  Dispatcher dispatcher(options());
+  std::vector<std::jthread> threads;
+  for (std::uint64_t t = 0; t < 4; ++t) {
+    threads.emplace_back([&dispatcher, t] {
+      for (std::uint64_t i = 0; i < 20; ++i) {
+        const std::int64_t numbers[] = {1000 + 4 * static_cast<std::int64_t>(i % 3), 5, 0};
+        check(dispatcher.plan("smooth", numbers), "smooth", 0, 100 * t + i);
+      }
+    });
+  }
+}
+
+TEST_F(DispatcherTest, ExplainNamesEveryCandidate) {
+  tune({.problem = "n=1000 taps=5", .config = "VECTOR=4"});
+  tune({.problem = "n=7 taps=3", .config = "VECTOR=1", .hash = std::string(64, 'b')});
+  Dispatcher dispatcher(options());
+  const std::string text = dispatcher.explain("smooth", "n=1001 taps=3");
+  for (const char* words : {"match: base", "n=1000 taps=5", "VECTOR divides n.", "n=7 taps=3", "stale",
+                            "has 2 winners", "compiled now"}) {
+    EXPECT_NE(text.find(words), std::string::npos) << words << " is not in\n" << text;
+  }
+}
+
+// What no one tuned is never wrong.
+TEST_F(DispatcherTest, RandomProblemsThroughTheNearestRule) {
+  tune({.problem = "n=1000 taps=5", .config = "BLOCK=64 VECTOR=4"});
+  tune({.problem = "n=1000 taps=5", .config = "VECTOR=1"});
+  tune({.problem = "n=100 taps=3", .config = "VECTOR=2"});
+  tune({.problem = "n=20000 taps=3", .config = "VECTOR=4"});
+  tune({.problem = "n=301 taps=4 dtype=f64", .config = "BLOCK=64 VECTOR=1"});
+  tune({.problem = "n=3000 taps=4 dtype=f64", .config = "VECTOR=4"});
+  Dispatcher dispatcher(options());
+  Random random(20260101);
+  int matches[4] = {};
+  for (int i = 0; i < 200; ++i) {
+    const auto n = static_cast<std::int64_t>(std::exp2(12 * (random.uniform() + 1) / 2)) +
+                   static_cast<std::int64_t>(random.below(5));
+    const std::int64_t numbers[] = {n, 1 + static_cast<std::int64_t>(random.below(11)),
+                                    static_cast<std::int64_t>(random.below(2))};
+    const Plan plan = dispatcher.plan("smooth", numbers);
+    ++matches[static_cast<int>(plan.match())];
+    const std::size_t element = numbers[2] == 0 ? 4 : 8;
+    check(plan, "smooth", element * random.below(4), random.next());
+  }
+  EXPECT_GT(matches[static_cast<int>(Match::nearest)], 50);
+  EXPECT_GT(matches[static_cast<int>(Match::base)], 0);
+}
+
+// The same with every template of conv2d: random configs won random problems, others are asked for.
+TEST_F(DispatcherTest, Conv2dRandomProblemsThroughTheNearestRule) {
+  const Op& op = find_op("conv2d");
+  Random random(7);
+  double median_us = 1000;  // each new one is a better one
+  const std::string shapes[] = {"height=24 width=40 mask_height=3 mask_width=3",
+                                "height=20 width=21 mask_height=4 mask_width=3 mode=convolution",
+                                "height=31 width=32 batch=2 mask_height=5 mask_width=5 dtype=f64"};
+  for (const std::string& shape : shapes) {
+    const Problem problem = complete_problem(op, Values::parse(shape));
+    for (const Template& of : op.templates) {
+      if (why_not(of, problem, host_facts())) continue;
+      for (const Config& config : of.space(problem).sample(2, random.next())) {
+        const Work work = of.work(problem, config);
+        if (!reentrant(work) || exceeds(work, host_facts())) continue;
+        tune({.op = "conv2d",
+              .problem = shape,
+              .template_name = of.name,
+              .config = config.text(),
+              .median_us = median_us -= 1});
+      }
+    }
+  }
+  Dispatcher dispatcher(options());
+  int nearest = 0;
+  for (int i = 0; i < 60; ++i) {
+    // Few kinds of masks, for each must be compiled; one that nobody tuned among them.
+    static constexpr std::int64_t masks[][2] = {{3, 3}, {4, 3}, {5, 5}, {6, 6}};
+    const auto& mask = masks[random.below(4)];
+    const bool is_double = random.below(2) == 1;
+    const auto side = [&] { return 1 + static_cast<std::int64_t>(random.below(50)); };
+    const std::int64_t numbers[] = {1 + static_cast<std::int64_t>(random.below(3)),
+                                    side(),
+                                    random.below(2) == 0 ? side() : side() / 4 * 4 + 4,
+                                    mask[0],
+                                    mask[1],
+                                    static_cast<std::int64_t>(random.below(2)),
+                                    0,
+                                    is_double ? 1 : 0};
+    const Plan plan = dispatcher.plan("conv2d", numbers);
+    nearest += plan.match() == Match::nearest ? 1 : 0;
+    check(plan, "conv2d", (is_double ? 8 : 4) * random.below(4), random.next());
+  }
+  EXPECT_GT(nearest, 40);
+}
+
+TEST_F(DispatcherTest, TypedConv2d) {
+  Dispatcher dispatcher(options());
+  const Conv2dShape shape{.batch = 2, .height = 13, .width = 17, .mask_height = 4, .mask_width = 3};
+  const Op& op = find_op("conv2d");
+  const auto run = [&]<typename T>(T, Conv2dMode mode) {
+    // That the plan's problem reads as it was meant holds the order of parameters and of words together.
+    const Problem problem = complete_problem(
+        op, Values::parse("batch=2 height=13 width=17 mask_height=4 mask_width=3 mode=" +
+                          std::string(mode == Conv2dMode::convolution ? "convolution" : "correlation") +
+                          " boundary=zero dtype=" + (sizeof(T) == 8 ? "f64" : "f32")));
+    EXPECT_EQ(conv2d_plan<T>(dispatcher, shape, mode).problem(), problem.text());
+    const Buffers buffers(op, problem, 0, 3);
+    const auto pointer = [&](std::size_t i) { return static_cast<T*>(buffers.arguments()[i]); };
+    const Status status = conv2d(dispatcher, pointer(0), pointer(1), pointer(2), shape, mode);
+    EXPECT_TRUE(status.ok()) << status.message();
+    EXPECT_EQ(buffers.why_wrong(), "");
+  };
+  run(0.0f, Conv2dMode::correlation);
+  run(0.0f, Conv2dMode::convolution);
+  run(0.0, Conv2dMode::correlation);
+  run(0.0, Conv2dMode::convolution);
+
+  float values[600] = {};
+  EXPECT_EQ(conv2d(dispatcher, values, values + 500, values, shape).code(), Status::overlapping_arguments);
+  EXPECT_THROW(static_cast<void>(conv2d(dispatcher, values, values, values, {.height = 0, .width = 1})),
+               std::runtime_error);
+}
+
+TEST_F(DispatcherTest, ExportIsReadAndCheckedAndRepeats) {
+  DeviceFacts gpu = {.kind = "cuda",
+                     .name = "A GPU, of sorts",
+                     .target = "sm_90a",
+                     .compute_capability = 90,
+                     .multiprocessors = 132,
+                     .memory_bytes = 1};
+  tune({.problem = "n=1000 taps=5", .config = "VECTOR=4", .device = gpu});
+  tune({.problem = "n=2000 taps=5", .config = "VECTOR=4", .device = gpu});  // the same source
+  tune({.problem = "n=1000 taps=3", .config = "VECTOR=1"});
+  tune({.problem = "n=3000 taps=3", .config = "VECTOR=1", .hash = std::string(64, 'c')});
+  const auto to = folder_ / "generated";
+  const ExportReport first = export_winners(database(), "a gpu", to);
+  EXPECT_EQ(first.exported, 2);
+  EXPECT_EQ(first.files, 1);
+  EXPECT_EQ(check_exported(to), std::vector<std::string>());
+
+  const ExportReport all = export_winners(database(), "", to);
+  EXPECT_EQ(all.exported, 3);
+  EXPECT_EQ(all.files, 2);
+  ASSERT_EQ(all.notes.size(), 1u);
+  EXPECT_NE(all.notes[0].find("changed since"), std::string::npos);
+  const auto text = [&] {
+    std::ifstream file(to / table_file);
+    return std::string{std::istreambuf_iterator<char>(file), {}};
+  };
+  const std::string before = text();
+  EXPECT_EQ(read_table(before).size(), 3u);
+
+  // The other device's rows stay.
+  const ExportReport again = export_winners(database(), "sm_90a", to);
+  EXPECT_EQ(again.exported, 2);
+  EXPECT_EQ(again.kept, 1);
+  EXPECT_EQ(text(), before);
+
+  std::ofstream(to / read_table(before)[0].file, std::ios::app) << "// edited\n";
+  std::ofstream(to / "orphan.cu") << "\n";
+  EXPECT_EQ(check_exported(to).size(),
+            2u + (read_table(before)[0].file == read_table(before)[1].file ? 1u : 0u));
+
+  EXPECT_THROW(export_winners(database(), "no such device", to), std::runtime_error);
+  EXPECT_THROW(export_winners(folder_ / "none.db", "", to), std::runtime_error);
+}
+
+// What is committed in generated/ is what the templates render to.
+TEST(Generated, RendersExactly) { EXPECT_EQ(check_exported(GENERATED_FOLDER), std::vector<std::string>()); }
+
+// Each op's base is in the library for every dtype, whatever the sizes.
+TEST(Packed, HasTheBases) {
+  const Op& op = find_op("conv2d");
+  for (const char* sizes : {"height=1 width=1 mask_height=1 mask_width=1",
+                            "height=999 width=77 mask_height=40 "
+                            "mask_width=2 mode=convolution batch=9"}) {
+    for (const char* dtype : {"f32", "f64"}) {
+      Problem problem = complete_problem(op, Values::parse(std::string(sizes) + " dtype=" + dtype));
+      const Source source = render(op, op.templates.front(), problem, base_config(op, problem), "host");
+      EXPECT_FALSE(packed(packed_name("host", source.hash)).empty());
+#ifdef TUNESMITH_WITH_CUDA
+      for (const char* target :
+           {"sm_75", "sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_120a", "compute_75"}) {
+        const Source for_gpu = render(op, op.templates.front(), problem, base_config(op, problem), target);
+        EXPECT_FALSE(packed(packed_name(target, for_gpu.hash)).empty()) << target;
+      }
+#endif
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tunesmith

@@ -1,0 +1,310 @@
+// The rules of the ranking, on a made-up op and made-up devices.
+#include "dispatch/select.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace tunesmith {
+namespace {
+
+// Two templates: "plain" compiles in the dtype, "wide" also the taps; VECTOR asks for alignment and a width
+// that it divides, BLOCK may be more than the device allows, STATE keeps something in the module.
+Op test_op() {
+  const auto work = [](const Problem&, const Config& config) {
+    Work work;
+    if (const Value* state = config.find("STATE"); state != nullptr && *state == Value("constant")) {
+      work.steps.push_back(ConstantCopy{"copy", 0, 4});
+    }
+    Launch launch;
+    launch.kernel = "kernel";
+    const Value* block = config.find("BLOCK");
+    launch.block.x = block == nullptr ? 32 : std::get<std::int64_t>(*block);
+    work.steps.push_back(launch);
+    return work;
+  };
+  Template plain{.name = "plain",
+                 .what = "",
+                 .kernels = {"kernel"},
+                 .space =
+                     [](const Problem&) {
+                       return Space({{"BLOCK", {32, 64}, ""}}, {});
+                     },
+                 .work = work};
+  Template wide{
+      .name = "wide",
+      .what = "",
+      .kernels = {"kernel"},
+      .compiled_in = {"dtype", "taps"},
+      .refuses =
+          [](const Problem& problem) {
+            return problem.integer("taps") > 64 ? std::string("More than 64 taps do not fit.")
+                                                : std::string();
+          },
+      .space =
+          [](const Problem& problem) {
+            const std::int64_t width = problem.integer("width");
+            return Space(
+                {{"BLOCK", {32, 2048}, ""}, {"VECTOR", {1, 4}, ""}, {"STATE", {"none", "constant"}, ""}},
+                {{"VECTOR divides the width.", {"VECTOR"}, [width](const Config& config) {
+                    return width % config.integer("VECTOR") == 0;
+                  }}});
+          },
+      .work = work,
+      .alignment_bytes =
+          [](const Problem& problem, const Config& config) {
+            return bytes(dtype_of(problem)) * config.integer("VECTOR");
+          }};
+  Template newer = plain;
+  newer.name = "newer";
+  newer.minimum_compute_capability = 100;
+  Op op;
+  op.name = "test";
+  op.parameters = {{.name = "width", .what = ""},
+                   {.name = "taps", .what = ""},
+                   {.name = "mode", .what = "", .words = {"a", "b"}},
+                   {.name = "dtype", .what = "", .words = {"f32", "f64"}}};
+  op.templates = {plain, wide, newer};
+  return op;
+}
+
+DeviceFacts h200() {
+  return {.kind = "cuda",
+          .name = "NVIDIA H200",
+          .target = "sm_90a",
+          .compute_capability = 90,
+          .multiprocessors = 132,
+          .memory_bytes = 150};
+}
+
+DeviceFacts a100() {
+  return {.kind = "cuda",
+          .name = "NVIDIA A100",
+          .target = "sm_80",
+          .compute_capability = 80,
+          .multiprocessors = 108,
+          .memory_bytes = 80};
+}
+
+Problem problem(const std::string& text) { return Problem::parse(text); }
+
+Candidate candidate(const std::string& of, const std::string& tuned, const std::string& config,
+                    double median_us = 1) {
+  Candidate made;
+  made.device = h200();
+  made.op = "test";
+  made.template_name = of;
+  made.problem = problem(tuned);
+  made.config = Config::parse(config);
+  made.median_us = median_us;
+  made.has_binary = true;
+  return made;
+}
+
+const Op op = test_op();
+const std::string asked = "width=1000 taps=3 mode=a dtype=f32";
+const std::string plain = "BLOCK=32";
+const std::string vector = "BLOCK=32 VECTOR=4 STATE=none";
+const std::string scalar = "BLOCK=32 VECTOR=1 STATE=none";
+
+Selection run(const std::vector<Candidate>& candidates, bool may_compile = true,
+              const std::string& what = asked) {
+  return select(op, problem(what), h200(), candidates, may_compile);
+}
+
+// The only candidate's refusal, or "" if it was chosen.
+std::string why_not_taken(const Candidate& one, bool may_compile = true, const std::string& what = asked) {
+  const Selection selection = run({one}, may_compile, what);
+  EXPECT_EQ(selection.choices.size() + selection.refusals.size(), 1u);
+  return selection.refusals.empty() ? "" : selection.refusals.front().why;
+}
+
+TEST(Select, NothingKnownIsNoChoice) {
+  EXPECT_TRUE(run({}).choices.empty());
+  EXPECT_TRUE(run({}).refusals.empty());
+}
+
+TEST(Select, OtherOpsAreNotMentioned) {
+  Candidate other = candidate("plain", asked, plain);
+  other.op = "another";
+  EXPECT_TRUE(run({other}).choices.empty());
+  EXPECT_TRUE(run({other}).refusals.empty());
+}
+
+TEST(Select, SameProblemIsExact) {
+  const Selection selection = run({candidate("wide", asked, vector)});
+  ASSERT_EQ(selection.choices.size(), 1u);
+  EXPECT_EQ(selection.choices[0].match, Match::exact);
+  EXPECT_EQ(selection.choices[0].distance, 0);
+  EXPECT_FALSE(selection.choices[0].must_compile);
+  EXPECT_EQ(selection.choices[0].alignment_bytes, 16);
+}
+
+TEST(Select, MatchComesBeforeDistance) {
+  Candidate same_problem_elsewhere = candidate("plain", asked, plain);
+  same_problem_elsewhere.device = a100();
+  const Selection selection =
+      run({same_problem_elsewhere, candidate("plain", "width=9 taps=3 mode=a dtype=f32", plain),
+           candidate("plain", asked, plain)});
+  ASSERT_EQ(selection.choices.size(), 3u);
+  EXPECT_EQ(selection.choices[0].match, Match::exact);
+  EXPECT_EQ(selection.choices[1].match, Match::nearest);
+  EXPECT_EQ(selection.choices[2].match, Match::other_device);
+  EXPECT_EQ(selection.choices[2].candidate, 0u);
+}
+
+TEST(Select, NearestIsInOctaves) {
+  // 500 and 2000 are an octave away, 1100 a seventh of one.
+  const Selection selection = run({candidate("plain", "width=500 taps=3 mode=a dtype=f32", plain),
+                                   candidate("plain", "width=1100 taps=3 mode=a dtype=f32", plain),
+                                   candidate("plain", "width=2000 taps=6 mode=a dtype=f32", plain)});
+  ASSERT_EQ(selection.choices.size(), 3u);
+  EXPECT_EQ(selection.choices[0].candidate, 1u);
+  EXPECT_NEAR(selection.choices[0].distance, 0.1375, 1e-4);
+  EXPECT_EQ(selection.choices[1].candidate, 0u);
+  EXPECT_NEAR(selection.choices[1].distance, 1, 1e-12);
+  EXPECT_NEAR(selection.choices[2].distance, std::sqrt(2.0), 1e-12);
+}
+
+TEST(Select, AWordThatDiffersIsAnOctave) {
+  EXPECT_NEAR(distance(op, problem(asked), problem("width=1000 taps=3 mode=b dtype=f32")), 1, 1e-12);
+  EXPECT_EQ(distance(op, problem(asked), problem(asked)), 0);
+}
+
+TEST(Select, OtherConstantsMustBeCompiled) {
+  const Candidate other = candidate("wide", "width=1000 taps=5 mode=a dtype=f32", vector);
+  const Selection selection = run({other});
+  ASSERT_EQ(selection.choices.size(), 1u);
+  EXPECT_TRUE(selection.choices[0].must_compile);
+  EXPECT_EQ(selection.choices[0].match, Match::nearest);
+  EXPECT_EQ(why_not_taken(other, false),
+            "Its text has other constants (taps=5) and compiling is not allowed.");
+}
+
+TEST(Select, WhatIsNotCompiledInNeedsNoCompiler) {
+  EXPECT_EQ(why_not_taken(candidate("wide", "width=64 taps=3 mode=b dtype=f32", vector), false), "");
+  EXPECT_EQ(why_not_taken(candidate("plain", "width=64 taps=5 mode=b dtype=f32", plain), false), "");
+}
+
+TEST(Select, WithoutABinaryItMustBeCompiled) {
+  Candidate one = candidate("wide", asked, vector);
+  one.has_binary = false;
+  EXPECT_TRUE(run({one}).choices.at(0).must_compile);
+  EXPECT_EQ(why_not_taken(one, false), "No binary is stored with it and compiling is not allowed.");
+}
+
+TEST(Select, AnotherTargetMustBeCompiled) {
+  Candidate one = candidate("wide", asked, vector);
+  one.device = a100();
+  EXPECT_TRUE(run({one}).choices.at(0).must_compile);
+  EXPECT_EQ(run({one}).choices.at(0).match, Match::other_device);
+  EXPECT_NE(why_not_taken(one, false).find("sm_80"), std::string::npos);
+}
+
+TEST(Select, AnotherModelOfTheSameTargetNeedsNoCompiler) {
+  Candidate one = candidate("wide", asked, vector);
+  one.device.name = "NVIDIA H100";
+  const Selection selection = run({one}, false);
+  ASSERT_EQ(selection.choices.size(), 1u);
+  EXPECT_EQ(selection.choices[0].match, Match::other_device);
+}
+
+TEST(Select, FewerMultiprocessorsAreAnotherModel) {
+  DeviceFacts slice = h200();
+  slice.multiprocessors = 16;
+  EXPECT_FALSE(same_model(slice, h200()));
+  DeviceFacts less_memory = h200();
+  less_memory.memory_bytes = 149;
+  EXPECT_TRUE(same_model(less_memory, h200()));
+}
+
+TEST(Select, Refusals) {
+  Candidate on_host = candidate("plain", asked, plain);
+  on_host.device = {.kind = "host", .name = "a CPU", .target = "host"};
+  EXPECT_NE(why_not_taken(on_host).find("kind host"), std::string::npos);
+
+  EXPECT_EQ(why_not_taken(candidate("gone", asked, plain)), "test has no template gone in this version.");
+  EXPECT_NE(why_not_taken(candidate("newer", asked, plain)).find("10.0"), std::string::npos);
+  EXPECT_NE(why_not_taken(candidate("plain", "width=1000 taps=3 mode=a dtype=f64", plain)).find("dtype=f64"),
+            std::string::npos);
+
+  Candidate failed = candidate("plain", asked, plain);
+  failed.fault = "When it was last measured its verdict was crash.";
+  EXPECT_EQ(why_not_taken(failed), failed.fault);
+}
+
+TEST(Select, TheActualProblemMustBeLegal) {
+  // Tuned on a width that 4 divides, asked for one that it does not.
+  const Candidate one = candidate("wide", asked, vector);
+  EXPECT_EQ(why_not_taken(one), "");
+  EXPECT_NE(why_not_taken(one, true, "width=1001 taps=3 mode=a dtype=f32").find("VECTOR divides the width."),
+            std::string::npos);
+  EXPECT_EQ(why_not_taken(one, true, "width=1000 taps=65 mode=a dtype=f32"), "More than 64 taps do not fit.");
+}
+
+TEST(Select, AConfigThatLeftTheSpaceIsRefused) {
+  EXPECT_NE(why_not_taken(candidate("plain", asked, "BLOCK=48")), "");
+  EXPECT_NE(why_not_taken(candidate("plain", asked, "BLOCK=32 GONE=1")), "");
+  EXPECT_NE(why_not_taken(candidate("plain", asked, "")), "");
+}
+
+TEST(Select, TheDevicesLimitsHold) {
+  EXPECT_NE(why_not_taken(candidate("wide", asked, "BLOCK=2048 VECTOR=1 STATE=none")).find("2048"),
+            std::string::npos);
+}
+
+TEST(Select, StateInTheModuleIsRefused) {
+  EXPECT_NE(why_not_taken(candidate("wide", asked, "BLOCK=32 VECTOR=1 STATE=constant")).find("two streams"),
+            std::string::npos);
+}
+
+TEST(Select, TheDatabaseComesBeforeTheBuiltInTable) {
+  Candidate built_in = candidate("plain", asked, plain, 1);
+  built_in.origin = Candidate::Origin::built_in;
+  const Candidate users = candidate("wide", asked, scalar, 2);
+  const Selection selection = run({built_in, users});
+  ASSERT_EQ(selection.choices.size(), 2u);
+  EXPECT_EQ(selection.choices[0].candidate, 1u);
+}
+
+TEST(Select, BetweenEqualsTheFasterComesFirst) {
+  const Selection selection = run({candidate("wide", asked, scalar, 3), candidate("wide", asked, vector, 2)});
+  ASSERT_EQ(selection.choices.size(), 2u);
+  EXPECT_EQ(selection.choices[0].candidate, 1u);
+}
+
+TEST(Select, BetweenEqualsTheOneWithABinaryComesFirst) {
+  Candidate without = candidate("wide", asked, scalar, 1);
+  without.has_binary = false;
+  const Selection selection = run({without, candidate("wide", asked, vector, 2)});
+  ASSERT_EQ(selection.choices.size(), 2u);
+  EXPECT_EQ(selection.choices[0].candidate, 1u);
+}
+
+TEST(Select, EveryOrderOfTheCandidatesGivesTheSameRanking) {
+  std::vector<Candidate> candidates;
+  for (const int width : {500, 900, 1000, 1300, 4000}) {
+    candidates.push_back(
+        candidate("wide", "width=" + std::to_string(width) + " taps=3 mode=a dtype=f32", scalar));
+  }
+  const auto widths = [&] {
+    std::vector<std::int64_t> found;
+    for (const Choice& choice : run(candidates).choices) {
+      found.push_back(candidates[choice.candidate].problem.integer("width"));
+    }
+    return found;
+  };
+  const auto expected = widths();
+  EXPECT_EQ(expected, (std::vector<std::int64_t>{1000, 900, 1300, 500, 4000}));
+  std::sort(candidates.begin(), candidates.end(),
+            [](const Candidate& a, const Candidate& b) { return a.problem.text() < b.problem.text(); });
+  do {
+    ASSERT_EQ(widths(), expected);
+  } while (std::next_permutation(
+      candidates.begin(), candidates.end(),
+      [](const Candidate& a, const Candidate& b) { return a.problem.text() < b.problem.text(); }));
+}
+
+}  // namespace
+}  // namespace tunesmith
