@@ -128,8 +128,7 @@ Template base() {
           }};
 }
 
-// --- tiled
-// ----------------------------------------------------------------------------------------------------
+// ---- tiled
 
 std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
   return ceil_divide(value, multiple) * multiple;
@@ -378,8 +377,7 @@ Template tiled() {
       .alignment_bytes = vector_bytes};
 }
 
-// --- tensor
-// ---------------------------------------------------------------------------------------------------
+// ---- tensor
 
 // Columns of a matrix row in units of 8, as in the body.
 std::int64_t tensor_steps(const Dims& d, std::int64_t vector) {

@@ -29,10 +29,11 @@ constexpr bool one_segment = segment == mask_width;
 
 static_assert(OUT_X % VECTOR == 0, "a row of outputs is stored in whole vectors");
 
-// --- The image in shared memory
-// ------------------------------------------------------------------------------------- A row is loaded from
-// `before` columns before the tile on, which keeps vectors aligned in both memories; with VECTOR=4 copies are
-// few, with the largest VECTOR that divides `left` no sample is read from shared memory in vain.
+// ---- the image in shared memory
+
+// A row is loaded from `before` columns before the tile on, which keeps vectors aligned in both memories.
+// With VECTOR=4 copies are few; with the largest VECTOR that divides `left` no sample is read from shared
+// memory in vain.
 constexpr int before = round_up(left, VECTOR);
 constexpr int staged_rows = tile_height + mask_height - 1;
 constexpr int staged_vectors = ceil_divide(before - left + tile_width + mask_width - 1, VECTOR);
@@ -55,8 +56,8 @@ constexpr int mask_elements = mask_staged ? mask_height * mask_pitch : 0;
 constexpr int shared_elements = mask_elements + (staged ? staged_rows * pitch : 0);
 constexpr bool in_static = SMEM_ALLOC == SmemAlloc::static_;
 
-// --- The mask
-// -------------------------------------------------------------------------------------------------------
+// ---- the mask
+
 // Filled by a step of its own before the kernel; one element where it is not used.
 __constant__ T ENTRY(mask_copy)[MASK_IN == MaskIn::constant ? mask_height * mask_width : 1];
 
@@ -98,8 +99,8 @@ __device__ __forceinline__ void read_weights(T (&row)[round_up(TAPS, lanes)], co
   }
 }
 
-// --- A thread's window
-// ----------------------------------------------------------------------------------------------
+// ---- a thread's window
+
 struct Place {
   const T* samples;  // the first sample that the thread needs, in global or shared memory
   T* outputs;
@@ -289,8 +290,8 @@ __device__ __forceinline__ void compute(const Place& place, const Weights& weigh
   }
 }
 
-// --- Filling shared memory
-// ------------------------------------------------------------------------------------------
+// ---- filling shared memory
+
 __device__ __forceinline__ void stage_mask(T* to, const T* __restrict__ mask) {
   const int thread = threadIdx.y * BLOCK_X + threadIdx.x;
 #pragma unroll(smaller(ceil_divide(mask_height* mask_width, threads), 8))

@@ -1,0 +1,106 @@
+// conv2d's spaces, and samples of them run on the host with samples that are not numbers.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <string>
+
+#include "dispatch/toolchain.h"
+#include "templates/ops.h"
+#include "tuner/check_data.h"
+#include "tuner/device.h"
+
+namespace tunesmith {
+namespace {
+
+const Op& conv2d() {
+  for (const Op& op : ops()) {
+    if (op.name == "conv2d") return op;
+  }
+  throw Error("The table of ops has no conv2d.");
+}
+
+Problem problem(const std::string& text) { return complete_problem(conv2d(), Values::parse(text)); }
+
+std::string refusal(const std::string& text) {
+  return find_template(conv2d(), "tensor").refuses(problem(text));
+}
+
+TEST(Conv2dSpace, HasAFewThousandConfigsAndADefaultForEveryProblem) {
+  const Template& tiled = find_template(conv2d(), "tiled");
+  for (const char* text : {"height=4096 width=4096 mask_height=3 mask_width=3",
+                           "height=4096 width=4096 mask_height=13 mask_width=13",
+                           "height=4095 width=4095 mask_height=31 mask_width=31 dtype=f64",
+                           "height=1 width=1 mask_height=1 mask_width=1",
+                           "height=9 width=10 mask_height=4096 mask_width=4096 mode=convolution"}) {
+    const Problem wanted = problem(text);
+    const Space space = tiled.space(wanted);
+    EXPECT_GE(space.count(), 1000) << text;
+    EXPECT_LE(space.count(), 8000) << text;
+    DeviceFacts device;
+    device.kind = "cuda";
+    EXPECT_FALSE(exceeds(tiled.work(wanted, space.complete({})), device)) << text;
+  }
+}
+
+TEST(Conv2dSpace, AConfigIsLegalWhateverTheImageHoldsItsVectors) {
+  const Template& tiled = find_template(conv2d(), "tiled");
+  const Space large = tiled.space(problem("height=4096 width=4096 mask_height=7 mask_width=7"));
+  const Space small = tiled.space(problem("height=3 width=4 mask_height=7 mask_width=7"));
+  for (const Config& config : large.sample(200, 1)) EXPECT_FALSE(small.why_not(config)) << config.text();
+}
+
+TEST(Conv2dSpace, TensorServesOnlyWhatItsErrorBoundAllows) {
+  EXPECT_EQ(refusal("height=64 width=64 mask_height=31 mask_width=31"), "");
+  EXPECT_NE(refusal("height=64 width=64 mask_height=13 mask_width=13").find("error bound"),
+            std::string::npos);
+  EXPECT_NE(refusal("height=64 width=64 mask_height=31 mask_width=31 dtype=f64").find("f32"),
+            std::string::npos);
+  EXPECT_NE(refusal("height=64 width=64 mask_height=999 mask_width=3").find("mask_width"), std::string::npos);
+}
+
+TEST(Conv2dOnHost, SamplesOfTheSpaceAreRight) {
+  const auto device = make_host_device();
+  const auto toolchain = make_host_toolchain();
+  for (const char* text : {"height=37 width=53 mask_height=3 mask_width=3",
+                           "batch=2 height=20 width=44 mask_height=6 mask_width=13 mode=convolution",
+                           "height=5 width=8 mask_height=9 mask_width=35 dtype=f64"}) {
+    const Problem wanted = problem(text);
+    const DType dtype = dtype_of(wanted);
+    auto inputs = make_inputs(conv2d(), wanted, 5);
+    inputs[0][inputs[0].size() / 3] = std::numeric_limits<double>::quiet_NaN();
+    inputs[0][inputs[0].size() / 2] = std::numeric_limits<double>::infinity();
+    const Expected expected = reference_of(conv2d(), wanted, inputs, 2);
+    const Template& tiled = find_template(conv2d(), "tiled");
+    for (const Config& config : tiled.space(wanted).sample(6, 11)) {
+      const Source source = render(conv2d(), tiled, wanted, config, "host", template_files());
+      const Compiled compiled = toolchain->compile(source);
+      ASSERT_TRUE(compiled.ok) << config.text() << "\n" << compiled.log;
+      const auto executable = device->load(compiled.bytes, source.suffix, tiled.work(wanted, config));
+      for (const bool reverse : {false, true}) {
+        std::vector<void*> memory;
+        for (std::size_t n = 0; n < 3; ++n) {
+          const std::int64_t size = elements(conv2d().arguments[n], wanted) * bytes(dtype);
+          memory.push_back(device->allocate(size));
+          if (n < 2) device->upload(memory[n], pack(dtype, inputs[n]).data(), size);
+          if (n == 2) device->fill(memory[n], 0xff, size);
+        }
+        executable->reverse_threads(reverse);
+        EXPECT_EQ(executable->launch(memory.data(), nullptr, nullptr), 0);
+        const Comparison comparison =
+            device->compare(memory[2], dtype, expected.value.data(), expected.permitted_error.data(),
+                            static_cast<std::int64_t>(expected.value.size()));
+        EXPECT_EQ(comparison.wrong, 0)
+            << text << ", " << config.text() << ", first at " << comparison.first_wrong;
+        for (void* allocation : memory) {
+          EXPECT_TRUE(device->guards_intact(allocation)) << config.text();
+          device->release(allocation);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tunesmith
