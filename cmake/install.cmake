@@ -1,0 +1,25 @@
+# cmake --install: the dispatch library with its headers and package files, and the CLI where it is built.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+set(package_folder "${CMAKE_INSTALL_LIBDIR}/cmake/tunesmith")
+set_target_properties(tunesmith_dispatch PROPERTIES EXPORT_NAME runtime)
+set_target_properties(tunesmith_templates PROPERTIES EXPORT_NAME templates)
+set_target_properties(tunesmith_generator PROPERTIES EXPORT_NAME generator)
+set_target_properties(tunesmith_db PROPERTIES EXPORT_NAME db)
+set_target_properties(tunesmith_flags PROPERTIES EXPORT_NAME flags)
+install(TARGETS tunesmith_dispatcher tunesmith_dispatch tunesmith_templates tunesmith_generator tunesmith_db
+                tunesmith_flags
+        EXPORT tunesmith_targets ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+install(EXPORT tunesmith_targets FILE tunesmith-targets.cmake NAMESPACE tunesmith:: DESTINATION "${package_folder}")
+install(DIRECTORY dispatch/include/tunesmith DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+if(TARGET tunesmith)
+  install(TARGETS tunesmith RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+endif()
+
+configure_package_config_file(cmake/tunesmith-config.cmake.in "${CMAKE_CURRENT_BINARY_DIR}/tunesmith-config.cmake"
+                              INSTALL_DESTINATION "${package_folder}" NO_SET_AND_CHECK_MACRO)
+write_basic_package_version_file("${CMAKE_CURRENT_BINARY_DIR}/tunesmith-config-version.cmake"
+                                 COMPATIBILITY SameMinorVersion)
+install(FILES "${CMAKE_CURRENT_BINARY_DIR}/tunesmith-config.cmake"
+              "${CMAKE_CURRENT_BINARY_DIR}/tunesmith-config-version.cmake" DESTINATION "${package_folder}")

@@ -1,0 +1,23 @@
+// Pictures as planes of floats, and PNG files. Knows no filters.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+/// `channels` planes of height x width samples, row-major, 0 to 1 whatever the bit depth. The last channel of
+/// 2 and 4 is opacity.
+struct Picture {
+  int channels = 1;   ///< 1 gray, 2 gray + opacity, 3 RGB, 4 RGB + opacity
+  int bit_depth = 8;  ///< of the file: 8 or 16; files of fewer bits become 8
+  std::size_t height = 0;
+  std::size_t width = 0;
+  std::vector<float> samples;
+};
+
+/// Throws std::runtime_error with a sentence.
+Picture read_png(const std::string& path);
+void write_png(const std::string& path, const Picture& picture);  ///< samples are clamped to 0 to 1
+
+/// Rings, bars and a checkerboard in gray.
+Picture test_card(std::size_t height, std::size_t width);
