@@ -16,7 +16,8 @@ std::string number(double value) {
 bool is_input(Role role) { return role != Role::output; }
 bool is_output(Role role) { return role != Role::input; }
 
-// All bits set: NaN in every floating-point type, so that an output that was not written compares with nothing.
+// All bits set: NaN in every floating-point type, so that an output that was not written compares with
+// nothing.
 constexpr unsigned char poison = 0xff;
 
 // A reverse run of the asked problem on the host doubles its check; it is done where that costs little.
@@ -28,7 +29,8 @@ constexpr std::size_t kept_workspaces = 12;
 std::int64_t largest_dynamic_shared(const Work& work) {
   std::int64_t largest = 0;
   for (const Step& step : work.steps) {
-    if (const auto* launch = std::get_if<Launch>(&step)) largest = std::max(largest, launch->dynamic_shared_bytes);
+    if (const auto* launch = std::get_if<Launch>(&step))
+      largest = std::max(largest, launch->dynamic_shared_bytes);
   }
   return largest;
 }
@@ -145,7 +147,8 @@ std::optional<Checker::Failure> Checker::run(Prepared& on, Executable& executabl
     device_.synchronize();
   } catch (const Error& error) {
     reply.lost = true;
-    return Failure{Verdict::crash, "The kernel failed while it ran on " + on.problem.text() + ": " + error.what()};
+    return Failure{Verdict::crash,
+                   "The kernel failed while it ran on " + on.problem.text() + ": " + error.what()};
   }
   return inspect(on, work, reply);
 }
@@ -179,6 +182,7 @@ std::optional<Checker::Failure> Checker::inspect(Prepared& on, const Work& work,
     const Comparison comparison =
         device_.compare(array.live.get(), array.dtype, static_cast<const double*>(array.expected->get()),
                         static_cast<const double*>(array.permitted->get()), array.elements);
+    reply.compared = true;
     reply.max_error = std::max(reply.max_error, comparison.max_error);
     if (comparison.wrong == 0) continue;
     double permitted = 0;
@@ -186,18 +190,20 @@ std::optional<Checker::Failure> Checker::inspect(Prepared& on, const Work& work,
                      sizeof permitted);
     const Argument& argument = op_.arguments[i];
     return Failure{Verdict::wrong_result,
-                      argument.name + coordinates(comparison.first_wrong, argument.extents(on.problem)) + " is " +
-                          number(comparison.got) + ", expected " + number(comparison.expected) + " within " +
-                          number(permitted) + "; " + std::to_string(comparison.wrong) + " of " +
-                          std::to_string(array.elements) + " elements are wrong" + where};
+                   argument.name + coordinates(comparison.first_wrong, argument.extents(on.problem)) +
+                       " is " + number(comparison.got) + ", expected " + number(comparison.expected) +
+                       " within " + number(permitted) + "; " + std::to_string(comparison.wrong) + " of " +
+                       std::to_string(array.elements) + " elements are wrong" + where};
   }
   return std::nullopt;
 }
 
 std::optional<Checker::Failure> Checker::check_companions(const Template& of, const Config& config,
-                                                          const MeasureRequest& request, MeasureReply& reply) {
+                                                          const MeasureRequest& request,
+                                                          MeasureReply& reply) {
   for (Prepared& companion : companions_) {
-    if (why_not(of, companion.problem, device_.facts()) || of.space(companion.problem).why_not(config)) continue;
+    if (why_not(of, companion.problem, device_.facts()) || of.space(companion.problem).why_not(config))
+      continue;
     const Work work = of.work(companion.problem, config);
     if (exceeds(work, device_.facts(), reply.static_shared_bytes)) continue;
     const std::unique_ptr<Executable> executable = device_.load(request.binary, request.suffix, work);
@@ -220,6 +226,7 @@ std::optional<Checker::Failure> Checker::judge_asked(const Template& of, const C
     return Failure{verdict_of_load(error.what()), error.what()};
   }
   const BinaryFacts facts = executable->facts();
+  reply.loaded = true;
   reply.registers = facts.registers;
   reply.static_shared_bytes = facts.static_shared_bytes;
   reply.local_bytes = facts.local_bytes;
@@ -259,7 +266,8 @@ std::optional<Checker::Failure> Checker::judge_asked(const Template& of, const C
     reply.lost = true;
     return Failure{Verdict::crash, std::string("The kernel failed while it was timed: ") + error.what()};
   }
-  // Many launches back to back must leave what one left: a workspace or a counter that is not put back shows here.
+  // Many launches back to back must leave what one left: a workspace or a counter that is not put back shows
+  // here.
   if (asked_.repeatable) {
     if (auto failure = inspect(asked_, work, reply)) {
       failure->reason = "After repeated launches: " + failure->reason;

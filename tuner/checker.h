@@ -1,5 +1,5 @@
-// Judges one variant on one device: is it right on the problem and its companions, then how fast is it. Runs in the
-// worker process; knows nothing of search, database or other variants.
+// Judges one variant on one device: is it right on the problem and its companions, then how fast is it. Runs
+// in the worker process; knows nothing of search, database or other variants.
 #pragma once
 
 #include <cstdint>
@@ -45,8 +45,8 @@ class Checker {
     std::int64_t elements;
     DType dtype;
     Role role;
-    Buffer live;                              // what the kernel gets
-    std::optional<Buffer> initial;            // of an input or inout
+    Buffer live;                                // what the kernel gets
+    std::optional<Buffer> initial;              // of an input or inout
     std::optional<Buffer> expected, permitted;  // of an output or inout
   };
   struct Prepared {
@@ -66,8 +66,8 @@ class Checker {
   void* workspace(std::int64_t bytes);
   std::optional<Failure> run(Prepared& on, Executable& executable, const Work& work, MeasureReply& reply);
   std::optional<Failure> inspect(Prepared& on, const Work& work, MeasureReply& reply);
-  std::optional<Failure> check_companions(const Template& of, const Config& config, const MeasureRequest& request,
-                                          MeasureReply& reply);
+  std::optional<Failure> check_companions(const Template& of, const Config& config,
+                                          const MeasureRequest& request, MeasureReply& reply);
   std::optional<Failure> judge_asked(const Template& of, const Config& config, const MeasureRequest& request,
                                      MeasureReply& reply);
 

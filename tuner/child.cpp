@@ -16,7 +16,7 @@
 namespace tunesmith {
 namespace {
 
-constexpr double send_timeout_s = 10;      // the worker is idle when it is sent something, so it reads at once
+constexpr double send_timeout_s = 10;  // the worker is idle when it is sent something, so it reads at once
 constexpr off_t most_words_bytes = 65536;  // of what a worker prints; a kernel may print in a loop
 constexpr std::size_t shown_words_bytes = 300;
 

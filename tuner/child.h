@@ -1,4 +1,5 @@
-// The tuner's side of a worker process: start, talk, notice its death, end it. What is said is not known here.
+// The tuner's side of a worker process: start, talk, notice its death, end it. What is said is not known
+// here.
 #pragma once
 
 #include <chrono>

@@ -24,7 +24,8 @@ Compilers::Compilers(const std::string& target, int processes, double timeout_s)
     wait_for({first.child->descriptor()}, 1);
     std::vector<CompileResult> none;
     if (const auto frame = first.child->receive()) take(first, *frame, none);
-    if (!first.greeted && first.child->gone()) throw Error("The compiler's worker " + first.child->end() + ".");
+    if (!first.greeted && first.child->gone())
+      throw Error("The compiler's worker " + first.child->end() + ".");
     if (Clock::now() > deadline) throw Error("The compiler's worker did not start within 120 s.");
   }
 }
@@ -96,7 +97,8 @@ std::vector<CompileResult> Compilers::update() {
       result.ticket = process.ticket;
       if (late) {
         char words[80];
-        std::snprintf(words, sizeof words, "Compiling took longer than %.3g s; the compiler was ended.", timeout_s_);
+        std::snprintf(words, sizeof words, "Compiling took longer than %.3g s; the compiler was ended.",
+                      timeout_s_);
         result.verdict = Verdict::timeout;
         result.reason = words;
       } else {

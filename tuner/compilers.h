@@ -1,5 +1,6 @@
-// Processes that compile, as many as are wanted, each one source at a time. Processes and not threads: a compiler that
-// hangs or crashes costs one variant, and NVRTC compiles more in 16 processes than in 16 threads.
+// Processes that compile, as many as are wanted, each one source at a time. Processes and not threads: a
+// compiler that hangs or crashes costs one variant, and NVRTC compiles more in 16 processes than in 16
+// threads.
 #pragma once
 
 #include <cstdint>

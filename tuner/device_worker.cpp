@@ -7,7 +7,8 @@
 namespace tunesmith {
 namespace {
 
-// A worker that dies while it starts may have met what its predecessor left (a device that is still being reset).
+// A worker that dies while it starts may have met what its predecessor left (a device that is still being
+// reset).
 constexpr int most_failed_starts = 3;
 
 std::string seconds(double value) {
@@ -20,11 +21,14 @@ Clock::time_point in(double seconds) {
   return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
 }
 
-double left(Clock::time_point deadline) { return std::chrono::duration<double>(deadline - Clock::now()).count(); }
+double left(Clock::time_point deadline) {
+  return std::chrono::duration<double>(deadline - Clock::now()).count();
+}
 
 }  // namespace
 
-DeviceWorker::DeviceWorker(std::string id, const WorkerTimeouts& timeouts) : id_(std::move(id)), timeouts_(timeouts) {
+DeviceWorker::DeviceWorker(std::string id, const WorkerTimeouts& timeouts)
+    : id_(std::move(id)), timeouts_(timeouts) {
   start();
   while (state_ == State::starting) {
     wait_for({descriptor()}, std::min(left(deadline_), 1.0));
@@ -82,7 +86,8 @@ void DeviceWorker::take(const Frame& frame, std::optional<MeasureReply>& reply) 
     case State::preparing: {
       const auto prepared = from_frame<PrepareReply>(frame);
       if (!prepared.error.empty()) {
-        throw Error("The problem " + wanted_->problem + " cannot be prepared on " + id_ + ": " + prepared.error);
+        throw Error("The problem " + wanted_->problem + " cannot be prepared on " + id_ + ": " +
+                    prepared.error);
       }
       failed_starts_ = 0;
       enter(State::idle, 0);
@@ -107,7 +112,8 @@ MeasureReply DeviceWorker::died(bool late) {
   ++deaths_;
   if (late) {
     reply.verdict = Verdict::timeout;
-    reply.reason = "Loading, checking and timing took longer than " + seconds(limit_s_) + "; the worker was ended.";
+    reply.reason =
+        "Loading, checking and timing took longer than " + seconds(limit_s_) + "; the worker was ended.";
   } else {
     reply.verdict = Verdict::crash;
     reply.reason = "The worker process " + child_->end() + ".";
@@ -117,9 +123,10 @@ MeasureReply DeviceWorker::died(bool late) {
 
 void DeviceWorker::fail_if_unable(const std::string& how) {
   if (++failed_starts_ < most_failed_starts) return;
-  const std::string doing = state_ == State::starting ? "starting" : "preparing " + (wanted_ ? wanted_->problem : "");
-  throw Error("The worker on " + id_ + " failed " + std::to_string(failed_starts_) + " times in a row while " + doing +
-              ": the last one " + how +
+  const std::string doing =
+      state_ == State::starting ? "starting" : "preparing " + (wanted_ ? wanted_->problem : "");
+  throw Error("The worker on " + id_ + " failed " + std::to_string(failed_starts_) +
+              " times in a row while " + doing + ": the last one " + how +
               ". Likely causes are too little memory for the problem and a device that needs a reset.");
 }
 

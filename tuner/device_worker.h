@@ -1,5 +1,5 @@
-// The worker that owns the device, as the tuner sees it: kept prepared for a problem, restarted when it dies, and every
-// way in which it can end turned into a verdict.
+// The worker that owns the device, as the tuner sees it: kept prepared for a problem, restarted when it dies,
+// and every way in which it can end turned into a verdict.
 #pragma once
 
 #include <memory>
@@ -32,8 +32,8 @@ class DeviceWorker {
   bool busy() const { return state_ == State::busy; }
   void measure(const MeasureRequest& request);
 
-  /// Takes what the worker said, restarts it if it died, and answers with the verdict on what it was busy with, once
-  /// there is one. Throws Error if it cannot be started or prepared again.
+  /// Takes what the worker said, restarts it if it died, and answers with the verdict on what it was busy
+  /// with, once there is one. Throws Error if it cannot be started or prepared again.
   std::optional<MeasureReply> update();
 
   int descriptor() const { return child_ ? child_->descriptor() : -1; }

@@ -27,10 +27,10 @@ struct Hello {
   template <typename Self, typename Archive>
   static void fields(Self& self, Archive& archive) {
     auto& d = self.device;
-    archive(self.version, self.error, self.usage, self.identity, self.note, self.driver, d.kind, d.name, d.target,
-            d.compute_capability, d.multiprocessors, d.memory_bytes, d.max_threads_per_block,
-            d.max_shared_bytes_per_block, d.max_block.x, d.max_block.y, d.max_block.z, d.max_grid.x, d.max_grid.y,
-            d.max_grid.z);
+    archive(self.version, self.error, self.usage, self.identity, self.note, self.driver, d.kind, d.name,
+            d.target, d.compute_capability, d.multiprocessors, d.memory_bytes, d.max_threads_per_block,
+            d.max_shared_bytes_per_block, d.max_block.x, d.max_block.y, d.max_block.z, d.max_grid.x,
+            d.max_grid.y, d.max_grid.z);
   }
 };
 
@@ -79,10 +79,10 @@ struct MeasureRequest {
   static constexpr std::uint8_t kind = 6;
   std::string of;  ///< template
   std::string config, suffix, binary;
-  bool check = true;                ///< false: it was checked before in this run
-  std::int32_t samples = 0;         ///< 0: check only
-  double sample_target_us = 0;      ///< as in Timing
-  double give_up_above_us = 0;      ///< as in Timing
+  bool check = true;            ///< false: it was checked before in this run
+  std::int32_t samples = 0;     ///< 0: check only
+  double sample_target_us = 0;  ///< as in Timing
+  double give_up_above_us = 0;  ///< as in Timing
   template <typename Self, typename Archive>
   static void fields(Self& self, Archive& archive) {
     archive(self.of, self.config, self.suffix, self.binary, self.check, self.samples, self.sample_target_us,
@@ -95,14 +95,16 @@ struct MeasureReply {
   Verdict verdict = Verdict::ok;
   std::string reason;  ///< a sentence; empty when ok
   std::vector<double> samples_us;
-  double max_error = 0;  ///< largest |error| / permitted error, over all the problems that were checked
+  bool loaded = false;    ///< registers and bytes are known
+  bool compared = false;  ///< max_error is known
+  double max_error = 0;   ///< largest |error| / permitted error, over all the problems that were checked
   std::int32_t registers = 0;
   std::int64_t static_shared_bytes = 0, dynamic_shared_bytes = 0, local_bytes = 0;
   bool lost = false;  ///< the device cannot be used by this process any more; it ends now
   template <typename Self, typename Archive>
   static void fields(Self& self, Archive& archive) {
-    archive(self.verdict, self.reason, self.samples_us, self.max_error, self.registers, self.static_shared_bytes,
-            self.dynamic_shared_bytes, self.local_bytes, self.lost);
+    archive(self.verdict, self.reason, self.samples_us, self.loaded, self.compared, self.max_error,
+            self.registers, self.static_shared_bytes, self.dynamic_shared_bytes, self.local_bytes, self.lost);
   }
 };
 

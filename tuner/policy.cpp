@@ -44,8 +44,8 @@ Policy policy_for(std::string_view device_kind) {
   return policy;
 }
 
-std::vector<std::size_t> choose_finalists(const std::vector<Contender>& contenders, std::int64_t element_bytes,
-                                          const Policy& policy) {
+std::vector<std::size_t> choose_finalists(const std::vector<Contender>& contenders,
+                                          std::int64_t element_bytes, const Policy& policy) {
   std::vector<const Contender*> sorted;
   for (const Contender& contender : contenders) {
     if (contender.may_win) sorted.push_back(&contender);
@@ -116,8 +116,9 @@ Budget Budget::parse(std::string_view text) {
       return budget;
     }
   }
-  throw UsageError("The budget " + std::string(text) +
-                   " is not understood; give a time a problem (60s, 5min, 1h), a number of variants (500), or all.");
+  throw UsageError(
+      "The budget " + std::string(text) +
+      " is not understood; give a time a problem (60s, 5min, 1h), a number of variants (500), or all.");
 }
 
 }  // namespace tunesmith

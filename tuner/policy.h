@@ -19,14 +19,14 @@ struct Summary {
 Summary summarize(std::vector<double> samples_us);
 
 struct Policy {
-  int samples = 11;                ///< of a variant that may win, in the first round
-  double sample_target_us = 300;   ///< as in Timing
-  double give_up_factor = 1.5;     ///< a variant that is this much slower than the best so far gets one sample
-  double final_within = 0.10;      ///< finalists are at most this much slower than the best …
-  std::size_t finalists = 8;       ///< … and at most this many, for each of the two alignments
-  int final_rounds = 5;            ///< each finalist once a round, so that a drift of the clocks meets all alike
-  int final_samples = 11;          ///< of a finalist in a round
-  double tie_within = 0.01;        ///< smaller differences do not repeat from run to run
+  int samples = 11;               ///< of a variant that may win, in the first round
+  double sample_target_us = 300;  ///< as in Timing
+  double give_up_factor = 1.5;    ///< a variant that is this much slower than the best so far gets one sample
+  double final_within = 0.10;     ///< finalists are at most this much slower than the best …
+  std::size_t finalists = 8;      ///< … and at most this many, for each of the two alignments
+  int final_rounds = 5;      ///< each finalist once a round, so that a drift of the clocks meets all alike
+  int final_samples = 11;    ///< of a finalist in a round
+  double tie_within = 0.01;  ///< smaller differences do not repeat from run to run
 };
 
 /// On the host a launch takes milliseconds and the clock is coarse about nothing, so fewer samples do.
@@ -42,13 +42,14 @@ struct Contender {
   bool may_win = true;            ///< two streams may run it at once
 };
 
-/// Indices of those to measure again: the fastest overall, and the fastest among those that ask for no more alignment
-/// than `element_bytes`. Fastest first, each once.
-std::vector<std::size_t> choose_finalists(const std::vector<Contender>& contenders, std::int64_t element_bytes,
-                                          const Policy& policy);
+/// Indices of those to measure again: the fastest overall, and the fastest among those that ask for no more
+/// alignment than `element_bytes`. Fastest first, each once.
+std::vector<std::size_t> choose_finalists(const std::vector<Contender>& contenders,
+                                          std::int64_t element_bytes, const Policy& policy);
 
-/// The fastest; among those within a tie of it the one that asks for least: alignment, then registers, then shared
-/// memory, then the earlier one. With `most_alignment_bytes` above 0 only those that ask for no more than that.
+/// The fastest; among those within a tie of it the one that asks for least: alignment, then registers, then
+/// shared memory, then the earlier one. With `most_alignment_bytes` above 0 only those that ask for no more
+/// than that.
 std::optional<std::size_t> choose_winner(const std::vector<Contender>& contenders, const Policy& policy,
                                          std::int64_t most_alignment_bytes = 0);
 

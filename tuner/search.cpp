@@ -9,13 +9,15 @@
 namespace tunesmith {
 namespace {
 
-// Of one template. A config takes about a kilobyte, so a space beyond this is sampled: no run comes to its end.
+// Of one template. A config takes about a kilobyte, so a space beyond this is sampled: no run comes to its
+// end.
 constexpr std::size_t most_configs = 200'000;
 
 /// Goes through lists of configs, one a template; which list is next is the only difference between the two.
 class ListSearch : public Search {
  public:
-  ListSearch(SearchSpace space, std::optional<std::uint64_t> seed) : base_(space.base), random_(seed.value_or(0)) {
+  ListSearch(SearchSpace space, std::optional<std::uint64_t> seed)
+      : base_(space.base), random_(seed.value_or(0)) {
     shuffled_ = seed.has_value();
     for (const SearchSpace::Part& part : space.parts) {
       std::vector<Config> configs =
@@ -110,7 +112,8 @@ std::unique_ptr<Search> make_random(SearchSpace space, std::uint64_t seed) {
 std::unique_ptr<Search> make_search(std::string_view strategy, SearchSpace space, std::uint64_t seed) {
   if (strategy == "exhaustive") return make_exhaustive(std::move(space));
   if (strategy == "random") return make_random(std::move(space), seed);
-  throw UsageError("The strategy " + std::string(strategy) + " is not known; there are exhaustive and random.");
+  throw UsageError("The strategy " + std::string(strategy) +
+                   " is not known; there are exhaustive and random.");
 }
 
 }  // namespace tunesmith

@@ -21,7 +21,8 @@ struct Point {
   bool operator==(const Point&) const = default;
 };
 
-/// What a search may choose from: the templates that can serve the problem on the device, each with its legal configs.
+/// What a search may choose from: the templates that can serve the problem on the device, each with its legal
+/// configs.
 struct SearchSpace {
   struct Part {
     std::size_t of = 0;
@@ -41,7 +42,8 @@ class Search {
  public:
   virtual ~Search() = default;
 
-  /// The next variant; nothing when the space is exhausted. May be called again before earlier ones are reported.
+  /// The next variant; nothing when the space is exhausted. May be called again before earlier ones are
+  /// reported.
   virtual std::optional<Point> next() = 0;
 
   /// `median_us` counts when the verdict is ok.
@@ -51,9 +53,9 @@ class Search {
 /// The templates in their order, each space in the order of its axes.
 std::unique_ptr<Search> make_exhaustive(SearchSpace space);
 
-/// Every variant once, shuffled. A template is drawn with the square root of the number of its variants that are left,
-/// so that a small template is covered early and a large one still gets most of the draws. The same seed gives the
-/// same order everywhere.
+/// Every variant once, shuffled. A template is drawn with the square root of the number of its variants that
+/// are left, so that a small template is covered early and a large one still gets most of the draws. The same
+/// seed gives the same order everywhere.
 std::unique_ptr<Search> make_random(SearchSpace space, std::uint64_t seed);
 
 /// "exhaustive" or "random"; throws UsageError naming them.

@@ -17,8 +17,9 @@ enum class Verdict {
   crash
 };
 
-constexpr std::array<std::string_view, 8> verdict_names = {
-    "ok", "compile_error", "resource_limit", "launch_error", "wrong_result", "out_of_bounds", "timeout", "crash"};
+constexpr std::array<std::string_view, 8> verdict_names = {"ok",           "compile_error", "resource_limit",
+                                                           "launch_error", "wrong_result",  "out_of_bounds",
+                                                           "timeout",      "crash"};
 
 constexpr std::string_view name(Verdict verdict) { return verdict_names[static_cast<std::size_t>(verdict)]; }
 

@@ -1,6 +1,7 @@
-// Structs <-> bytes between two processes of the same executable, so byte order and sizes are the machine's own.
-// A struct that travels lists its fields once:
-//   template <typename Self, typename Archive> static void fields(Self& self, Archive& archive) { archive(self.a, self.b); }
+// Structs <-> bytes between two processes of the same executable, so byte order and sizes are the machine's
+// own. A struct that travels lists its fields once:
+//   template <typename Self, typename Archive> static void fields(Self& self, Archive& archive) {
+//   archive(self.a, self.b); }
 #pragma once
 
 #include <cstdint>
@@ -54,7 +55,8 @@ class WireReader {
 
  private:
   std::string_view take(std::uint64_t size) {
-    if (size > rest_.size()) throw Error("A message between tuner and worker is cut short; the two differ in version.");
+    if (size > rest_.size())
+      throw Error("A message between tuner and worker is cut short; the two differ in version.");
     const std::string_view part = rest_.substr(0, size);
     rest_.remove_prefix(size);
     return part;
@@ -108,6 +110,7 @@ class FrameBuffer {
 inline constexpr int worker_descriptor = 3;
 
 bool send_frame(int descriptor, const Frame& frame, double timeout_s);  ///< false: nobody reads
-bool receive_frame(int descriptor, FrameBuffer& buffer, Frame& frame);  ///< blocks; false: the other end is gone
+bool receive_frame(int descriptor, FrameBuffer& buffer,
+                   Frame& frame);  ///< blocks; false: the other end is gone
 
 }  // namespace tunesmith

@@ -21,7 +21,8 @@ class Channel {
  public:
   template <typename Message>
   void send(const Message& message) {
-    if (!send_frame(worker_descriptor, to_frame(message), answer_timeout_s)) throw Error("The tuner is gone.");
+    if (!send_frame(worker_descriptor, to_frame(message), answer_timeout_s))
+      throw Error("The tuner is gone.");
   }
   bool receive(Frame& frame) { return receive_frame(worker_descriptor, buffer_, frame); }
 
@@ -91,8 +92,8 @@ int measure_all(Channel& channel, std::string_view given) {
       try {
         const Op& op = find_op(request.op);
         checker.reset();  // its memory first
-        checker = std::make_unique<Checker>(*device, op, complete_problem(op, Problem::parse(request.problem)),
-                                            request.seed);
+        checker = std::make_unique<Checker>(
+            *device, op, complete_problem(op, Problem::parse(request.problem)), request.seed);
       } catch (const std::exception& error) {
         reply.error = error.what();
       }
