@@ -1,0 +1,291 @@
+#include "tuner/checker.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+
+namespace tunesmith {
+namespace {
+
+std::string number(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.9g", value);
+  return text;
+}
+
+bool is_input(Role role) { return role != Role::output; }
+bool is_output(Role role) { return role != Role::input; }
+
+// All bits set: NaN in every floating-point type, so that an output that was not written compares with
+// nothing.
+constexpr unsigned char poison = 0xff;
+
+// A reverse run of the asked problem on the host doubles its check; it is done where that costs little.
+constexpr double cheap_run_s = 0.05;
+
+// Guard bytes and alignment of workspaces cost memory, so few sizes are kept.
+constexpr std::size_t kept_workspaces = 12;
+
+std::int64_t largest_dynamic_shared(const Work& work) {
+  std::int64_t largest = 0;
+  for (const Step& step : work.steps) {
+    if (const auto* launch = std::get_if<Launch>(&step))
+      largest = std::max(largest, launch->dynamic_shared_bytes);
+  }
+  return largest;
+}
+
+std::optional<std::string> too_many_threads(const Work& work, const BinaryFacts& facts) {
+  for (const Step& step : work.steps) {
+    const auto* launch = std::get_if<Launch>(&step);
+    if (launch == nullptr || facts.max_threads_per_block <= 0) continue;
+    const std::int64_t threads = launch->block.x * launch->block.y * launch->block.z;
+    if (threads > facts.max_threads_per_block) {
+      return "The block has " + std::to_string(threads) + " threads, but the binary's " +
+             std::to_string(facts.registers) + " registers a thread allow " +
+             std::to_string(facts.max_threads_per_block) + ".";
+    }
+  }
+  return std::nullopt;
+}
+
+Verdict verdict_of_load(const std::string& words) {
+  for (const char* word : {"resource", "too much", "too many", "out of memory", "shared"}) {
+    if (words.find(word) != std::string::npos) return Verdict::resource_limit;
+  }
+  return Verdict::launch_error;
+}
+
+}  // namespace
+
+std::string coordinates(std::int64_t index, const std::vector<std::int64_t>& extents) {
+  std::string text;
+  for (std::size_t axis = extents.size(); axis-- > 0;) {
+    const std::int64_t extent = std::max<std::int64_t>(extents[axis], 1);
+    text = std::to_string(axis == 0 ? index : index % extent) + (text.empty() ? "" : ", ") + text;
+    index /= extent;
+  }
+  return "[" + text + "]";
+}
+
+Buffer::Buffer(Device& device, std::int64_t bytes)
+    : bytes_(bytes), memory_(device.allocate(bytes), Release{&device}) {}
+
+Checker::Checker(Device& device, const Op& op, const Problem& problem, std::uint64_t seed)
+    : device_(device), op_(op), host_(device.facts().kind == "host"), asked_(prepare(problem, seed)) {
+  if (op.companions) {
+    for (const Problem& companion : op.companions(problem)) {
+      companions_.push_back(prepare(complete_problem(op, companion), ++seed));
+    }
+  }
+}
+
+Checker::Prepared Checker::prepare(const Problem& problem, std::uint64_t seed) {
+  Prepared prepared{problem, {}, {}};
+  const std::vector<std::vector<double>> inputs = make_inputs(op_, problem, seed);
+  for (std::size_t i = 0; i < op_.arguments.size(); ++i) {
+    const Argument& argument = op_.arguments[i];
+    const DType dtype = argument.dtype(problem);
+    const std::int64_t count = elements(argument, problem);
+    Array array{count,        dtype,        argument.role, Buffer(device_, count * bytes(dtype)),
+                std::nullopt, std::nullopt, std::nullopt};
+    if (is_input(argument.role)) {
+      const std::string packed = pack(dtype, inputs[i]);
+      array.initial.emplace(device_, array.live.bytes());
+      device_.upload(array.initial->get(), packed.data(), array.live.bytes());
+      device_.upload(array.live.get(), packed.data(), array.live.bytes());
+    }
+    if (is_output(argument.role)) {
+      const Expected expected = reference_of(op_, problem, inputs, static_cast<int>(i));
+      const auto size = static_cast<std::int64_t>(expected.value.size() * sizeof(double));
+      array.expected.emplace(device_, size);
+      array.permitted.emplace(device_, size);
+      device_.upload(array.expected->get(), expected.value.data(), size);
+      device_.upload(array.permitted->get(), expected.permitted_error.data(), size);
+    }
+    if (argument.role == Role::inout) prepared.repeatable = false;
+    prepared.pointers.push_back(array.live.get());
+    prepared.arrays.push_back(std::move(array));
+  }
+  return prepared;
+}
+
+void* Checker::workspace(std::int64_t bytes) {
+  if (bytes <= 0) return nullptr;
+  auto found = workspaces_.find(bytes);
+  if (found == workspaces_.end()) {
+    if (workspaces_.size() >= kept_workspaces) workspaces_.clear();
+    found = workspaces_.emplace(bytes, Buffer(device_, bytes)).first;
+  }
+  return found->second.get();
+}
+
+void Checker::restore(Array& array) {
+  std::string initial(static_cast<std::size_t>(array.live.bytes()), '\0');
+  device_.download(initial.data(), array.initial->get(), array.live.bytes());
+  device_.upload(array.live.get(), initial.data(), array.live.bytes());
+}
+
+// Outputs poisoned, inouts as they were. Inputs are restored where a variant was seen to change them.
+void Checker::reset(Prepared& on) {
+  for (Array& array : on.arrays) {
+    if (array.role == Role::output) device_.fill(array.live.get(), poison, array.live.bytes());
+    if (array.role == Role::inout) restore(array);
+  }
+}
+
+std::optional<Checker::Failure> Checker::run(Prepared& on, Executable& executable, const Work& work,
+                                             MeasureReply& reply) {
+  void* const space = workspace(work.workspace_bytes);
+  reset(on);
+  if (space != nullptr) device_.fill(space, poison, work.workspace_bytes);
+  if (const int error = executable.launch(on.pointers.data(), space, nullptr); error != 0) {
+    return Failure{Verdict::launch_error, "The launch was refused on " + on.problem.text() + ": " +
+                                              executable.describe(error) + "."};
+  }
+  try {
+    device_.synchronize();
+  } catch (const Error& error) {
+    reply.lost = true;
+    return Failure{Verdict::crash,
+                   "The kernel failed while it ran on " + on.problem.text() + ": " + error.what()};
+  }
+  return inspect(on, work, reply);
+}
+
+// What a launch left behind: guards, inputs, outputs.
+std::optional<Checker::Failure> Checker::inspect(Prepared& on, const Work& work, MeasureReply& reply) {
+  const std::string where = " on " + on.problem.text() + ".";
+  std::string beyond;
+  for (std::size_t i = 0; i < on.arrays.size() && beyond.empty(); ++i) {
+    if (!device_.guards_intact(on.arrays[i].live.get())) beyond = "the argument " + op_.arguments[i].name;
+  }
+  if (beyond.empty() && work.workspace_bytes > 0 && !device_.guards_intact(workspace(work.workspace_bytes))) {
+    beyond = "the workspace";
+  }
+  if (!beyond.empty()) {
+    reply.lost = true;  // what else it wrote to is not known
+    return Failure{Verdict::out_of_bounds,
+                   "The variant wrote beyond the end or before the start of " + beyond + where};
+  }
+  for (std::size_t i = 0; i < on.arrays.size(); ++i) {
+    Array& array = on.arrays[i];
+    if (array.role != Role::input) continue;
+    if (!device_.equal(array.live.get(), array.initial->get(), array.live.bytes())) {
+      restore(array);
+      return Failure{Verdict::wrong_result, "The variant changed its input " + op_.arguments[i].name + where};
+    }
+  }
+  for (std::size_t i = 0; i < on.arrays.size(); ++i) {
+    const Array& array = on.arrays[i];
+    if (!is_output(array.role)) continue;
+    const Comparison comparison =
+        device_.compare(array.live.get(), array.dtype, static_cast<const double*>(array.expected->get()),
+                        static_cast<const double*>(array.permitted->get()), array.elements);
+    reply.compared = true;
+    reply.max_error = std::max(reply.max_error, comparison.max_error);
+    if (comparison.wrong == 0) continue;
+    double permitted = 0;
+    device_.download(&permitted, static_cast<const double*>(array.permitted->get()) + comparison.first_wrong,
+                     sizeof permitted);
+    const Argument& argument = op_.arguments[i];
+    return Failure{Verdict::wrong_result,
+                   argument.name + coordinates(comparison.first_wrong, argument.extents(on.problem)) +
+                       " is " + number(comparison.got) + ", expected " + number(comparison.expected) +
+                       " within " + number(permitted) + "; " + std::to_string(comparison.wrong) + " of " +
+                       std::to_string(array.elements) + " elements are wrong" + where};
+  }
+  return std::nullopt;
+}
+
+std::optional<Checker::Failure> Checker::check_companions(const Template& of, const Config& config,
+                                                          const MeasureRequest& request,
+                                                          MeasureReply& reply) {
+  for (Prepared& companion : companions_) {
+    if (why_not(of, companion.problem, device_.facts()) || of.space(companion.problem).why_not(config))
+      continue;
+    const Work work = of.work(companion.problem, config);
+    if (exceeds(work, device_.facts(), reply.static_shared_bytes)) continue;
+    const std::unique_ptr<Executable> executable = device_.load(request.binary, request.suffix, work);
+    for (const bool reverse : {false, true}) {
+      if (reverse && !host_) continue;
+      executable->reverse_threads(reverse);
+      if (auto failure = run(companion, *executable, work, reply)) return failure;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Checker::Failure> Checker::judge_asked(const Template& of, const Config& config,
+                                                     const MeasureRequest& request, MeasureReply& reply) {
+  const Work work = of.work(asked_.problem, config);
+  std::unique_ptr<Executable> executable;
+  try {
+    executable = device_.load(request.binary, request.suffix, work);
+  } catch (const LoadError& error) {
+    return Failure{verdict_of_load(error.what()), error.what()};
+  }
+  const BinaryFacts facts = executable->facts();
+  reply.loaded = true;
+  reply.registers = facts.registers;
+  reply.static_shared_bytes = facts.static_shared_bytes;
+  reply.local_bytes = facts.local_bytes;
+  reply.dynamic_shared_bytes = largest_dynamic_shared(work);
+  if (auto why = exceeds(work, device_.facts(), facts.static_shared_bytes)) {
+    return Failure{Verdict::resource_limit, *why};
+  }
+  if (auto why = too_many_threads(work, facts)) return Failure{Verdict::resource_limit, *why};
+  try {
+    workspace(work.workspace_bytes);
+  } catch (const Error& error) {
+    return Failure{Verdict::resource_limit, error.what()};
+  }
+
+  if (request.check) {
+    if (auto failure = check_companions(of, config, request, reply)) return failure;
+    const auto start = std::chrono::steady_clock::now();
+    if (auto failure = run(asked_, *executable, work, reply)) return failure;
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+    if (host_ && took.count() < cheap_run_s) {
+      executable->reverse_threads(true);
+      auto failure = run(asked_, *executable, work, reply);
+      executable->reverse_threads(false);
+      if (failure) return failure;
+    }
+  }
+  if (request.samples <= 0) return std::nullopt;
+
+  Timing timing;
+  timing.samples = request.samples;
+  timing.sample_target_us = request.sample_target_us;
+  timing.give_up_above_us = request.give_up_above_us;
+  try {
+    reply.samples_us =
+        device_.time_us(*executable, asked_.pointers.data(), workspace(work.workspace_bytes), timing);
+  } catch (const Error& error) {
+    reply.lost = true;
+    return Failure{Verdict::crash, std::string("The kernel failed while it was timed: ") + error.what()};
+  }
+  // Many launches back to back must leave what one left: a workspace or a counter that is not put back shows
+  // here.
+  if (asked_.repeatable) {
+    if (auto failure = inspect(asked_, work, reply)) {
+      failure->reason = "After repeated launches: " + failure->reason;
+      return failure;
+    }
+  }
+  return std::nullopt;
+}
+
+MeasureReply Checker::judge(const MeasureRequest& request) {
+  MeasureReply reply;
+  const Template& of = find_template(op_, request.of);
+  if (const auto failure = judge_asked(of, Config::parse(request.config), request, reply)) {
+    reply.verdict = failure->verdict;
+    reply.reason = failure->reason;
+    reply.samples_us.clear();
+  }
+  return reply;
+}
+
+}  // namespace tunesmith

@@ -1,0 +1,85 @@
+// Judges one variant on one device: is it right on the problem and its companions, then how fast is it. Runs
+// in the worker process; knows nothing of search, database or other variants.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tuner/check_data.h"
+#include "tuner/device.h"
+#include "tuner/messages.h"
+
+namespace tunesmith {
+
+/// Device memory that is given back.
+class Buffer {
+ public:
+  Buffer(Device& device, std::int64_t bytes);
+
+  void* get() const { return memory_.get(); }
+  std::int64_t bytes() const { return bytes_; }
+
+ private:
+  struct Release {
+    Device* device;
+    void operator()(void* memory) const { device->release(memory); }
+  };
+  std::int64_t bytes_;
+  std::unique_ptr<void, Release> memory_;
+};
+
+class Checker {
+ public:
+  /// Makes inputs and references, and keeps both on the device for all variants that follow.
+  Checker(Device& device, const Op& op, const Problem& problem, std::uint64_t seed);
+
+  /// A variant that fails is an answer. Throws Error only for what is no variant's fault.
+  MeasureReply judge(const MeasureRequest& request);
+
+ private:
+  struct Array {  // of one argument
+    std::int64_t elements;
+    DType dtype;
+    Role role;
+    Buffer live;                                // what the kernel gets
+    std::optional<Buffer> initial;              // of an input or inout
+    std::optional<Buffer> expected, permitted;  // of an output or inout
+  };
+  struct Prepared {
+    Problem problem;
+    std::vector<Array> arrays;
+    std::vector<void*> pointers;
+    bool repeatable = true;  // no inout: a second launch gives the same
+  };
+  struct Failure {
+    Verdict verdict;
+    std::string reason;
+  };
+
+  Prepared prepare(const Problem& problem, std::uint64_t seed);
+  void restore(Array& array);
+  void reset(Prepared& on);
+  void* workspace(std::int64_t bytes);
+  std::optional<Failure> run(Prepared& on, Executable& executable, const Work& work, MeasureReply& reply);
+  std::optional<Failure> inspect(Prepared& on, const Work& work, MeasureReply& reply);
+  std::optional<Failure> check_companions(const Template& of, const Config& config,
+                                          const MeasureRequest& request, MeasureReply& reply);
+  std::optional<Failure> judge_asked(const Template& of, const Config& config, const MeasureRequest& request,
+                                     MeasureReply& reply);
+
+  Device& device_;
+  const Op& op_;
+  bool host_;
+  Prepared asked_;
+  std::vector<Prepared> companions_;
+  std::map<std::int64_t, Buffer> workspaces_;  // by size: guards must lie directly after what was asked for
+};
+
+/// "[3, 7]": where the element with that flat index stands in a row-major array.
+std::string coordinates(std::int64_t index, const std::vector<std::int64_t>& extents);
+
+}  // namespace tunesmith

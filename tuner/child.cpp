@@ -1,0 +1,142 @@
+#include "tuner/child.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+
+namespace tunesmith {
+namespace {
+
+constexpr double send_timeout_s = 10;  // the worker is idle when it is sent something, so it reads at once
+constexpr off_t most_words_bytes = 65536;  // of what a worker prints; a kernel may print in a loop
+constexpr std::size_t shown_words_bytes = 300;
+
+// Between fork and exec, so only calls that are safe there.
+[[noreturn]] void become_worker(int socket, int words, pid_t tuner, const char* role) {
+  ::setpgid(0, 0);  // a compiler that the worker starts is ended with it
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != tuner) ::_exit(1);
+  // dup2 clears close-on-exec, except onto itself.
+  if (socket == worker_descriptor) {
+    ::fcntl(socket, F_SETFD, 0);
+  } else {
+    if (words == worker_descriptor) words = ::fcntl(words, F_DUPFD_CLOEXEC, worker_descriptor + 1);
+    ::dup2(socket, worker_descriptor);
+  }
+  const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  if (nothing >= 0) ::dup2(nothing, 0);
+  ::dup2(words, 1);
+  ::dup2(words, 2);
+  const char* const arguments[] = {"tunesmith", "worker", role, nullptr};
+  ::execv("/proc/self/exe", const_cast<char* const*>(arguments));
+  ::_exit(127);
+}
+
+}  // namespace
+
+Child::Child(const std::string& role) {
+  std::array<int, 2> ends;
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
+    throw Error(std::string("A worker's socket cannot be made: ") + ::strerror(errno) + ".");
+  }
+  words_ = ::memfd_create("tunesmith-worker", MFD_CLOEXEC);
+  if (words_ >= 0) ::fcntl(words_, F_SETFL, O_APPEND);
+  const pid_t tuner = ::getpid();
+  process_ = ::fork();
+  if (process_ == 0) become_worker(ends[1], words_, tuner, role.c_str());
+  ::close(ends[1]);
+  socket_ = ends[0];
+  if (process_ < 0) {
+    const int error = errno;
+    ::close(socket_);
+    ::close(words_);
+    throw Error(std::string("A worker process cannot be started: ") + ::strerror(error) + ".");
+  }
+}
+
+Child::~Child() {
+  kill();
+  end();
+  ::close(socket_);
+  if (words_ >= 0) ::close(words_);
+}
+
+bool Child::send(const Frame& frame) { return send_frame(socket_, frame, send_timeout_s); }
+
+std::optional<Frame> Child::receive() {
+  std::array<char, 65536> piece;
+  while (!gone_) {
+    const ssize_t count = ::recv(socket_, piece.data(), piece.size(), MSG_DONTWAIT);
+    if (count > 0) {
+      buffer_.add({piece.data(), static_cast<std::size_t>(count)});
+    } else if (count == 0 || (errno != EAGAIN && errno != EINTR)) {
+      gone_ = true;
+    } else if (errno == EAGAIN) {
+      break;
+    }
+  }
+  Frame frame;
+  if (!buffer_.next(frame)) return std::nullopt;
+  if (words_ >= 0 && ::lseek(words_, 0, SEEK_END) > most_words_bytes) (void)!::ftruncate(words_, 0);
+  return frame;
+}
+
+void Child::kill() {
+  if (process_ <= 0 || !end_.empty()) return;
+  ::kill(-process_, SIGKILL);  // with the compilers that it started
+  ::kill(process_, SIGKILL);   // should it have died before it had a group
+}
+
+std::string Child::end() {
+  if (!end_.empty()) return end_;
+  // Seen to have ended, but not yet waited for: until then its group's number is nobody else's.
+  siginfo_t seen;
+  while (::waitid(P_PID, static_cast<id_t>(process_), &seen, WEXITED | WNOWAIT) < 0 && errno == EINTR) {
+  }
+  ::kill(-process_, SIGKILL);  // what it may have left behind
+  int status = 0;
+  while (::waitpid(process_, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (WIFSIGNALED(status)) {
+    const int signal = WTERMSIG(status);
+    const char* const name = ::sigabbrev_np(signal);
+    signal_name_ = name != nullptr ? std::string("SIG") + name : "signal " + std::to_string(signal);
+    end_ = "was ended by " + signal_name_ + " (" + ::strsignal(signal) + ")";
+  } else {
+    end_ = "ended with exit code " + std::to_string(WEXITSTATUS(status));
+  }
+  if (const std::string words = last_words(); !words.empty()) end_ += "; its last words: " + words;
+  return end_;
+}
+
+std::string Child::last_words() const {
+  if (words_ < 0) return {};
+  const off_t size = ::lseek(words_, 0, SEEK_END);
+  std::string words(shown_words_bytes, '\0');
+  const off_t from = size > static_cast<off_t>(words.size()) ? size - static_cast<off_t>(words.size()) : 0;
+  const ssize_t count = ::pread(words_, words.data(), words.size(), from);
+  words.resize(count > 0 ? static_cast<std::size_t>(count) : 0);
+  for (char& c : words) {
+    if (static_cast<unsigned char>(c) < ' ') c = ' ';
+  }
+  words.erase(words.find_last_not_of(' ') + 1);
+  return words;
+}
+
+void wait_for(const std::vector<int>& descriptors, double seconds) {
+  std::vector<pollfd> waits;
+  for (const int descriptor : descriptors) waits.push_back({descriptor, POLLIN, 0});
+  const double milliseconds = seconds < 0 ? 0 : seconds * 1e3;
+  ::poll(waits.data(), waits.size(), static_cast<int>(milliseconds) + 1);
+}
+
+}  // namespace tunesmith

@@ -1,0 +1,53 @@
+// The tuner's side of a worker process: start, talk, notice its death, end it. What is said is not known
+// here.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tuner/wire.h"
+
+namespace tunesmith {
+
+using Clock = std::chrono::steady_clock;
+
+/// A running worker. It dies with this process, however this process ends.
+class Child {
+ public:
+  explicit Child(const std::string& role);
+  ~Child();
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+
+  int descriptor() const { return socket_; }
+  int process() const { return process_; }
+
+  bool send(const Frame& frame);
+  /// A message that has arrived in full; never waits.
+  std::optional<Frame> receive();
+  /// The worker closed its end, and all it sent before was received.
+  bool gone() const { return gone_; }
+  void kill();
+  /// "was killed by SIGSEGV (Segmentation fault)", with the last words it wrote. Waits for its end.
+  std::string end();
+  /// The signal's short name, "SIGSEGV", or empty. After end().
+  const std::string& signal_name() const { return signal_name_; }
+
+ private:
+  std::string last_words() const;
+
+  int process_ = -1;
+  int socket_ = -1;
+  int words_ = -1;  // a file in memory that takes what the worker prints
+  bool gone_ = false;
+  FrameBuffer buffer_;
+  std::string end_;
+  std::string signal_name_;
+};
+
+/// Waits until one of the descriptors can be read, the time is over or a signal came.
+void wait_for(const std::vector<int>& descriptors, double seconds);
+
+}  // namespace tunesmith

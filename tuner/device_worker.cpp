@@ -1,0 +1,154 @@
+#include "tuner/device_worker.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+namespace tunesmith {
+namespace {
+
+// A worker that dies while it starts may have met what its predecessor left (a device that is still being
+// reset).
+constexpr int most_failed_starts = 3;
+
+std::string seconds(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g s", value);
+  return text;
+}
+
+Clock::time_point in(double seconds) {
+  return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+}
+
+double left(Clock::time_point deadline) {
+  return std::chrono::duration<double>(deadline - Clock::now()).count();
+}
+
+}  // namespace
+
+DeviceWorker::DeviceWorker(std::string id, const WorkerTimeouts& timeouts)
+    : id_(std::move(id)), timeouts_(timeouts) {
+  start();
+  while (state_ == State::starting) {
+    wait_for({descriptor()}, std::min(left(deadline_), 1.0));
+    update();
+  }
+  id_ = hello_.identity;  // a restart gets the same device
+  if (timeouts_.measure_s <= 0) timeouts_.measure_s = hello_.device.kind == "host" ? 60 : 10;
+}
+
+void DeviceWorker::enter(State state, double timeout_s) {
+  state_ = state;
+  limit_s_ = timeout_s;
+  deadline_ = in(timeout_s);
+}
+
+void DeviceWorker::start() {
+  child_.reset();
+  child_ = std::make_unique<Child>(id_);
+  enter(State::starting, timeouts_.start_s);
+}
+
+void DeviceWorker::prepare(const PrepareRequest& request) {
+  wanted_ = request;
+  if (state_ == State::starting) return;  // its first word is followed by this
+  child_->send(to_frame(request));        // should it be gone, update() sees it
+  enter(State::preparing, timeouts_.prepare_s);
+}
+
+void DeviceWorker::measure(const MeasureRequest& request) {
+  child_->send(to_frame(request));
+  enter(State::busy, timeouts_.measure_s);
+}
+
+void DeviceWorker::take(const Frame& frame, std::optional<MeasureReply>& reply) {
+  switch (state_) {
+    case State::starting: {
+      auto hello = from_frame<Hello>(frame);
+      if (hello.version != protocol_version) {
+        throw Error("The worker speaks version " + std::to_string(hello.version) + ", the tuner version " +
+                    std::to_string(protocol_version) + ".");
+      }
+      if (!hello.error.empty()) {
+        if (hello.usage) throw UsageError(hello.error);
+        throw Error(hello.error);
+      }
+      hello_ = std::move(hello);
+      enter(State::idle, 0);
+      if (wanted_) {
+        prepare(*wanted_);
+      } else {
+        failed_starts_ = 0;
+      }
+      return;
+    }
+    case State::preparing: {
+      const auto prepared = from_frame<PrepareReply>(frame);
+      if (!prepared.error.empty()) {
+        throw Error("The problem " + wanted_->problem + " cannot be prepared on " + id_ + ": " +
+                    prepared.error);
+      }
+      failed_starts_ = 0;
+      enter(State::idle, 0);
+      return;
+    }
+    case State::busy:
+      reply = from_frame<MeasureReply>(frame);
+      enter(State::idle, 0);
+      if (reply->lost) {
+        ++deaths_;
+        child_->end();  // its memory and its device are free when the next one starts
+        start();
+      }
+      return;
+    case State::idle:
+      throw Error("The worker on " + id_ + " said something that nobody asked for.");
+  }
+}
+
+MeasureReply DeviceWorker::died(bool late) {
+  MeasureReply reply;
+  ++deaths_;
+  if (late) {
+    reply.verdict = Verdict::timeout;
+    reply.reason =
+        "Loading, checking and timing took longer than " + seconds(limit_s_) + "; the worker was ended.";
+  } else {
+    reply.verdict = Verdict::crash;
+    reply.reason = "The worker process " + child_->end() + ".";
+  }
+  return reply;
+}
+
+void DeviceWorker::fail_if_unable(const std::string& how) {
+  if (++failed_starts_ < most_failed_starts) return;
+  const std::string doing =
+      state_ == State::starting ? "starting" : "preparing " + (wanted_ ? wanted_->problem : "");
+  throw Error("The worker on " + id_ + " failed " + std::to_string(failed_starts_) +
+              " times in a row while " + doing + ": the last one " + how +
+              ". Likely causes are too little memory for the problem and a device that needs a reset.");
+}
+
+std::optional<MeasureReply> DeviceWorker::update() {
+  std::optional<MeasureReply> reply;
+  while (!reply) {
+    const auto frame = child_->receive();
+    if (!frame) break;
+    take(*frame, reply);
+  }
+  if (reply) return reply;
+  const bool late = state_ != State::idle && Clock::now() >= deadline_;
+  if (!late && !child_->gone()) return reply;
+  if (late) child_->kill();
+  const std::string how = late ? "took longer than " + seconds(limit_s_) : child_->end();
+  if (state_ == State::busy) {
+    reply = died(late);
+  } else if (state_ != State::idle) {
+    fail_if_unable(how);
+  }
+  start();
+  return reply;
+}
+
+}  // namespace tunesmith

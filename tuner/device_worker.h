@@ -1,0 +1,64 @@
+// The worker that owns the device, as the tuner sees it: kept prepared for a problem, restarted when it dies,
+// and every way in which it can end turned into a verdict.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "tuner/child.h"
+#include "tuner/messages.h"
+
+namespace tunesmith {
+
+struct WorkerTimeouts {
+  double start_s = 120;    ///< a CUDA context on a machine with many GPUs takes seconds
+  double prepare_s = 900;  ///< the reference of a very large problem
+  double measure_s = 0;    ///< load, check and time one variant; 0: 10 on a CUDA device, 60 on the host
+};
+
+class DeviceWorker {
+ public:
+  /// Starts the worker and waits for its first word. Throws Error or UsageError with the worker's words.
+  DeviceWorker(std::string id, const WorkerTimeouts& timeouts);
+
+  const Hello& hello() const { return hello_; }
+
+  /// From here on variants are judged on this problem. Returns at once; the worker is `idle` when it is done.
+  void prepare(const PrepareRequest& request);
+
+  /// Ready for measure().
+  bool idle() const { return state_ == State::idle; }
+  bool busy() const { return state_ == State::busy; }
+  void measure(const MeasureRequest& request);
+
+  /// Takes what the worker said, restarts it if it died, and answers with the verdict on what it was busy
+  /// with, once there is one. Throws Error if it cannot be started or prepared again.
+  std::optional<MeasureReply> update();
+
+  int descriptor() const { return child_ ? child_->descriptor() : -1; }
+  int process() const { return child_ ? child_->process() : -1; }
+  Clock::time_point deadline() const { return deadline_; }
+  int deaths() const { return deaths_; }  ///< ends that a variant brought about, so far
+
+ private:
+  enum class State { starting, preparing, idle, busy };
+  void start();
+  void enter(State state, double timeout_s);
+  void take(const Frame& frame, std::optional<MeasureReply>& reply);
+  MeasureReply died(bool late);
+  void fail_if_unable(const std::string& how);
+
+  std::string id_;
+  WorkerTimeouts timeouts_;
+  Hello hello_;
+  std::optional<PrepareRequest> wanted_;  // what a new worker is prepared for
+  std::unique_ptr<Child> child_;
+  State state_ = State::starting;
+  Clock::time_point deadline_;
+  double limit_s_ = 0;
+  int deaths_ = 0;
+  int failed_starts_ = 0;  // in a row
+};
+
+}  // namespace tunesmith

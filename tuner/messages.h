@@ -1,0 +1,130 @@
+// What tuner and worker say to each other. The tuner asks, the worker answers: one request at a time.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "generator/op.h"
+#include "tuner/verdict.h"
+#include "tuner/wire.h"
+
+namespace tunesmith {
+
+/// Raised with every change to a message below.
+inline constexpr std::int32_t protocol_version = 1;
+
+/// The first word of either kind of worker: what it turned out to be.
+struct Hello {
+  static constexpr std::uint8_t kind = 1;
+  std::int32_t version = protocol_version;
+  std::string error;     ///< why it cannot work; empty if it can
+  bool usage = false;    ///< the error is the person's
+  std::string identity;  ///< of a compiler: Toolchain::identity(); of a device: its id, "cuda:0"
+  std::string note;      ///< why no better device was taken
+  std::string driver;
+  DeviceFacts device = {};
+  template <typename Self, typename Archive>
+  static void fields(Self& self, Archive& archive) {
+    auto& d = self.device;
+    archive(self.version, self.error, self.usage, self.identity, self.note, self.driver, d.kind, d.name,
+            d.target, d.compute_capability, d.multiprocessors, d.memory_bytes, d.max_threads_per_block,
+            d.max_shared_bytes_per_block, d.max_block.x, d.max_block.y, d.max_block.z, d.max_grid.x,
+            d.max_grid.y, d.max_grid.z);
+  }
+};
+
+struct CompileRequest {
+  static constexpr std::uint8_t kind = 2;
+  std::string text, hash, suffix, target;
+  std::vector<std::string> kernels;
+  template <typename Self, typename Archive>
+  static void fields(Self& self, Archive& archive) {
+    archive(self.text, self.hash, self.suffix, self.target, self.kernels);
+  }
+};
+
+struct CompileReply {
+  static constexpr std::uint8_t kind = 3;
+  bool ok = false;
+  std::string bytes, log;
+  double milliseconds = 0;
+  template <typename Self, typename Archive>
+  static void fields(Self& self, Archive& archive) {
+    archive(self.ok, self.bytes, self.log, self.milliseconds);
+  }
+};
+
+/// Inputs and references of the problem and its companions, in place of those before.
+struct PrepareRequest {
+  static constexpr std::uint8_t kind = 4;
+  std::string op, problem;
+  std::uint64_t seed = 0;
+  template <typename Self, typename Archive>
+  static void fields(Self& self, Archive& archive) {
+    archive(self.op, self.problem, self.seed);
+  }
+};
+
+struct PrepareReply {
+  static constexpr std::uint8_t kind = 5;
+  std::string error;
+  template <typename Self, typename Archive>
+  static void fields(Self& self, Archive& archive) {
+    archive(self.error);
+  }
+};
+
+struct MeasureRequest {
+  static constexpr std::uint8_t kind = 6;
+  std::string of;  ///< template
+  std::string config, suffix, binary;
+  bool check = true;            ///< false: it was checked before in this run
+  std::int32_t samples = 0;     ///< 0: check only
+  double sample_target_us = 0;  ///< as in Timing
+  double give_up_above_us = 0;  ///< as in Timing
+  template <typename Self, typename Archive>
+  static void fields(Self& self, Archive& archive) {
+    archive(self.of, self.config, self.suffix, self.binary, self.check, self.samples, self.sample_target_us,
+            self.give_up_above_us);
+  }
+};
+
+struct MeasureReply {
+  static constexpr std::uint8_t kind = 7;
+  Verdict verdict = Verdict::ok;
+  std::string reason;  ///< a sentence; empty when ok
+  std::vector<double> samples_us;
+  bool loaded = false;    ///< registers and bytes are known
+  bool compared = false;  ///< max_error is known
+  double max_error = 0;   ///< largest |error| / permitted error, over all the problems that were checked
+  std::int32_t registers = 0;
+  std::int64_t static_shared_bytes = 0, dynamic_shared_bytes = 0, local_bytes = 0;
+  bool lost = false;  ///< the device cannot be used by this process any more; it ends now
+  template <typename Self, typename Archive>
+  static void fields(Self& self, Archive& archive) {
+    archive(self.verdict, self.reason, self.samples_us, self.loaded, self.compared, self.max_error,
+            self.registers, self.static_shared_bytes, self.dynamic_shared_bytes, self.local_bytes, self.lost);
+  }
+};
+
+template <typename Message>
+Frame to_frame(const Message& message) {
+  WireWriter writer;
+  Message::fields(message, writer);
+  return {Message::kind, std::move(writer.bytes)};
+}
+
+template <typename Message>
+Message from_frame(const Frame& frame) {
+  if (frame.kind != Message::kind) {
+    throw Error("A message of kind " + std::to_string(frame.kind) + " came where kind " +
+                std::to_string(Message::kind) + " was due; tuner and worker differ in version.");
+  }
+  Message message;
+  WireReader reader(frame.payload);
+  Message::fields(message, reader);
+  return message;
+}
+
+}  // namespace tunesmith

@@ -1,0 +1,124 @@
+#include "tuner/policy.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <string>
+#include <tuple>
+
+#include "generator/error.h"
+
+namespace tunesmith {
+namespace {
+
+// Between order statistics, as numpy.quantile does.
+double quantile(const std::vector<double>& sorted, double at) {
+  const double position = at * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(position);
+  const std::size_t above = std::min(below + 1, sorted.size() - 1);
+  return std::lerp(sorted[below], sorted[above], position - static_cast<double>(below));
+}
+
+}  // namespace
+
+Summary summarize(std::vector<double> samples_us) {
+  std::sort(samples_us.begin(), samples_us.end());
+  Summary summary;
+  summary.min_us = samples_us.front();
+  summary.median_us = quantile(samples_us, 0.5);
+  if (summary.median_us > 0) {
+    summary.spread = (quantile(samples_us, 0.75) - quantile(samples_us, 0.25)) / summary.median_us;
+  }
+  return summary;
+}
+
+Policy policy_for(std::string_view device_kind) {
+  Policy policy;
+  if (device_kind == "host") {
+    policy.samples = 3;
+    policy.final_rounds = 3;
+    policy.final_samples = 3;
+    policy.finalists = 4;
+  }
+  return policy;
+}
+
+std::vector<std::size_t> choose_finalists(const std::vector<Contender>& contenders,
+                                          std::int64_t element_bytes, const Policy& policy) {
+  std::vector<const Contender*> sorted;
+  for (const Contender& contender : contenders) {
+    if (contender.may_win) sorted.push_back(&contender);
+  }
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const Contender* a, const Contender* b) { return a->median_us < b->median_us; });
+  std::vector<std::size_t> chosen;
+  const auto take = [&](bool plain) {
+    std::size_t taken = 0;
+    double best = 0;
+    for (const Contender* contender : sorted) {
+      if (plain && contender->alignment_bytes > element_bytes) continue;
+      if (best == 0) best = contender->median_us;
+      if (taken == policy.finalists || contender->median_us > best * (1 + policy.final_within)) break;
+      ++taken;
+      if (std::find(chosen.begin(), chosen.end(), contender->index) == chosen.end()) {
+        chosen.push_back(contender->index);
+      }
+    }
+  };
+  take(false);
+  take(true);
+  return chosen;
+}
+
+std::optional<std::size_t> choose_winner(const std::vector<Contender>& contenders, const Policy& policy,
+                                         std::int64_t most_alignment_bytes) {
+  std::vector<const Contender*> eligible;
+  for (const Contender& contender : contenders) {
+    if (!contender.may_win) continue;
+    if (most_alignment_bytes > 0 && contender.alignment_bytes > most_alignment_bytes) continue;
+    eligible.push_back(&contender);
+  }
+  if (eligible.empty()) return std::nullopt;
+  double best = eligible.front()->median_us;
+  for (const Contender* contender : eligible) best = std::min(best, contender->median_us);
+  const Contender* winner = nullptr;
+  const auto cost = [](const Contender& c) {
+    return std::tuple(c.alignment_bytes, c.registers, c.shared_bytes, c.index);
+  };
+  for (const Contender* contender : eligible) {
+    if (contender->median_us > best * (1 + policy.tie_within)) continue;
+    if (winner == nullptr || cost(*contender) < cost(*winner)) winner = contender;
+  }
+  return winner->index;
+}
+
+Budget Budget::parse(std::string_view text) {
+  struct Unit {
+    std::string_view name;
+    double seconds;
+  };
+  static constexpr std::array<Unit, 6> units = {
+      {{"s", 1}, {"sec", 1}, {"m", 60}, {"min", 60}, {"h", 3600}, {"ms", 1e-3}}};
+  Budget budget;
+  if (text == "all") return budget;
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const std::string_view unit = text.substr(static_cast<std::size_t>(end - text.data()));
+  if (error == std::errc() && value > 0 && std::isfinite(value)) {
+    if (unit.empty() && value == std::floor(value) && value < 1e15) {
+      budget.count = static_cast<std::int64_t>(value);
+      return budget;
+    }
+    for (const Unit& known : units) {
+      if (known.name != unit) continue;
+      budget.seconds = value * known.seconds;
+      return budget;
+    }
+  }
+  throw UsageError(
+      "The budget " + std::string(text) +
+      " is not understood; give a time a problem (60s, 5min, 1h), a number of variants (500), or all.");
+}
+
+}  // namespace tunesmith

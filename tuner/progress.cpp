@@ -1,0 +1,115 @@
+#include "tuner/progress.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <ostream>
+
+namespace tunesmith {
+namespace {
+
+constexpr auto bar_every = std::chrono::milliseconds(100);
+constexpr auto line_every = std::chrono::seconds(5);
+constexpr std::size_t bar_width = 20;
+
+template <typename... Args>
+std::string format(const char* pattern, Args... args) {
+  char text[64];
+  std::snprintf(text, sizeof text, pattern, args...);
+  return text;
+}
+
+// Of the whole: by number where it is known, by time where there is a budget of time; whichever ends first.
+double fraction(const ProgressState& state) {
+  double part = 0;
+  if (state.total > 0) part = static_cast<double>(state.done) / static_cast<double>(state.total);
+  if (state.budget_s > 0) part = std::max(part, state.elapsed_s / state.budget_s);
+  return std::clamp(part, 0.0, 1.0);
+}
+
+double rate(const ProgressState& state) {
+  return state.elapsed_s > 0 ? static_cast<double>(state.measured) / state.elapsed_s : 0;
+}
+
+// Seconds; below 0: not known.
+double left(const ProgressState& state) {
+  double seconds = -1;
+  if (state.total > 0 && state.measured > 0) {
+    seconds = static_cast<double>(state.total - state.done) / rate(state);
+  }
+  if (state.budget_s > 0) {
+    const double time = std::max(state.budget_s - state.elapsed_s, 0.0);
+    seconds = seconds < 0 ? time : std::min(seconds, time);
+  }
+  return seconds;
+}
+
+std::string duration(double seconds) {
+  const auto whole = static_cast<long long>(std::ceil(seconds));
+  if (whole < 100) return format("%lld s", whole);
+  return format("%lld min %02lld s", whole / 60, whole % 60);
+}
+
+}  // namespace
+
+std::string time_text(double microseconds) {
+  if (microseconds >= 1e6) return format("%.3g s", microseconds / 1e6);
+  if (microseconds >= 1e4) return format("%.4g ms", microseconds / 1e3);
+  if (microseconds >= 100) return format("%.1f us", microseconds);
+  return format("%.2f us", microseconds);
+}
+
+std::string ratio_text(double ratio) { return format(ratio < 10 ? "%.2fx" : "%.1fx", ratio); }
+
+std::string plain_line(const ProgressState& state) {
+  std::string text = state.stage + " " + std::to_string(state.done);
+  if (state.total > 0) text += "/" + std::to_string(state.total);
+  if (state.measured > 0) text += format(rate(state) < 10 ? " | %.1f/s" : " | %.0f/s", rate(state));
+  if (state.best_us > 0) {
+    text += " | best " + time_text(state.best_us);
+    if (state.base_us > 0) text += ", " + ratio_text(state.base_us / state.best_us) + " base";
+  }
+  if (state.failed > 0) text += " | " + std::to_string(state.failed) + " failed";
+  if (const double seconds = left(state); seconds >= 0) text += " | " + duration(seconds) + " left";
+  return text;
+}
+
+std::string bar_line(const ProgressState& state, int columns) {
+  const auto filled = static_cast<std::size_t>(fraction(state) * static_cast<double>(bar_width));
+  std::string text =
+      "[" + std::string(filled, '#') + std::string(bar_width - filled, '.') + "] " + plain_line(state);
+  if (columns > 0 && text.size() >= static_cast<std::size_t>(columns)) {
+    text.resize(static_cast<std::size_t>(columns) - 1);
+  }
+  return text;
+}
+
+void Progress::say(std::string_view line) {
+  done();
+  out_ << line << '\n' << std::flush;
+}
+
+void Progress::show(const ProgressState& state) {
+  const auto now = std::chrono::steady_clock::now();
+  if (now < next_) return;
+  next_ = now + (terminal_ ? std::chrono::duration_cast<std::chrono::milliseconds>(bar_every)
+                           : std::chrono::duration_cast<std::chrono::milliseconds>(line_every));
+  if (!terminal_) {
+    out_ << plain_line(state) << '\n' << std::flush;
+    return;
+  }
+  winsize size{};
+  const int columns = ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+  out_ << '\r' << bar_line(state, columns) << "\x1b[K" << std::flush;
+  drawn_ = true;
+}
+
+void Progress::done() {
+  if (drawn_) out_ << "\r\x1b[K" << std::flush;
+  drawn_ = false;
+}
+
+}  // namespace tunesmith

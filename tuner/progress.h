@@ -1,0 +1,47 @@
+// How a run is going, for people: a bar on a terminal, a plain line every few seconds elsewhere.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <iosfwd>
+#include <string>
+#include <string_view>
+
+namespace tunesmith {
+
+struct ProgressState {
+  std::string stage;  ///< "search", "finals"
+  std::int64_t done = 0;
+  std::int64_t total = 0;  ///< 0: not known, the time decides
+  double elapsed_s = 0;
+  double budget_s = 0;        ///< 0: no limit
+  std::int64_t measured = 0;  ///< verdicts found in this run: the rate counts these
+  std::int64_t failed = 0;    ///< verdicts other than ok
+  double best_us = 0;         ///< 0: none yet
+  double base_us = 0;         ///< 0: not known yet
+};
+
+/// "[#####.....] 120/500 · 98/s · best 12.3 us, 4.1x base · 3 failed · 4 s left", at most `columns` wide.
+std::string bar_line(const ProgressState& state, int columns);
+/// The same without the bar.
+std::string plain_line(const ProgressState& state);
+
+std::string time_text(double microseconds);  ///< "12.3 us", "4.56 ms"
+std::string ratio_text(double ratio);        ///< "4.10x"
+
+class Progress {
+ public:
+  Progress(std::ostream& out, bool terminal) : out_(out), terminal_(terminal) {}
+
+  void say(std::string_view line);        ///< a line that stays
+  void show(const ProgressState& state);  ///< drawn only when enough time went by
+  void done();                            ///< takes the bar away
+
+ private:
+  std::ostream& out_;
+  bool terminal_;
+  bool drawn_ = false;
+  std::chrono::steady_clock::time_point next_ = {};
+};
+
+}  // namespace tunesmith

@@ -1,0 +1,153 @@
+#include "tuner/recorder.h"
+
+#include <algorithm>
+#include <cstring>
+#include <thread>
+
+#include "generator/hash.h"
+#include "templates/ops.h"
+#include "tuner/policy.h"
+
+namespace tunesmith {
+namespace {
+
+DeviceRow row_of(const DeviceFacts& device) {
+  DeviceRow row;
+  row.kind = device.kind;
+  row.name = device.name;
+  row.target = device.target;
+  if (device.compute_capability > 0) {
+    row.compute_capability =
+        std::to_string(device.compute_capability / 10) + "." + std::to_string(device.compute_capability % 10);
+  }
+  row.sm_count = device.multiprocessors;
+  row.memory_bytes = device.memory_bytes;
+  return row;
+}
+
+}  // namespace
+
+Variant make_variant(const Op& op, const Problem& problem, const Point& point, const std::string& target) {
+  Variant variant;
+  variant.point = point;
+  variant.of = &op.templates.at(point.of);
+  variant.source = render(op, *variant.of, problem, point.config, target);
+  variant.compiled_in = compiled_in(op, *variant.of, problem).text();
+  variant.work = variant.of->work(problem, point.config);
+  variant.alignment_bytes = alignment_bytes(*variant.of, problem, point.config);
+  return variant;
+}
+
+Recorder::Recorder(Store& store, const Op& op, Facts facts)
+    : store_(store), op_(op), facts_(std::move(facts)) {
+  device_ = store_.id_of(row_of(facts_.device));
+  SessionRow session;
+  session.device_id = device_;
+  session.command = facts_.command;
+  session.strategy = facts_.strategy;
+  session.seed = static_cast<std::int64_t>(facts_.seed);
+  session.budget = facts_.budget;
+  session.tunesmith_version = TUNESMITH_VERSION;
+  session.toolchain = facts_.toolchain;
+  session.driver = facts_.driver;
+  session.host_facts = "cores=" + std::to_string(std::thread::hardware_concurrency());
+  session_ = store_.begin_session(session);
+}
+
+Recorder::~Recorder() {
+  if (finished_) return;
+  try {
+    store_.end_session(session_, Store::End::interrupted);
+  } catch (...) {
+    // The next session marks it so.
+  }
+}
+
+void Recorder::finish() {
+  store_.end_session(session_, Store::End::finished);
+  finished_ = true;
+}
+
+std::map<std::string, KnownVerdict> Recorder::known(const Problem& problem) {
+  std::map<std::string, KnownVerdict> known;
+  for (auto& [key, verdict] : store_.known(device_, store_.id_of(ProblemRow{op_.name, problem.text()}))) {
+    if (key.target == facts_.device.target && verdict.toolchain == facts_.toolchain) {
+      known.emplace(key.source_hash, verdict);
+    }
+  }
+  return known;
+}
+
+std::vector<WinnerRow> Recorder::winners(const Problem& problem) const {
+  QueryFilter filter;
+  filter.op = op_.name;
+  filter.problem = problem.text();
+  std::vector<WinnerRow> mine;
+  for (WinnerRow& row : store_.winners(filter)) {
+    if (row.device_id == device_ && row.problem.text == problem.text()) mine.push_back(std::move(row));
+  }
+  return mine;
+}
+
+std::int64_t Recorder::id_of(const Variant& variant) {
+  const std::string& name = variant.of->name;
+  auto found = templates_.find(name);
+  if (found == templates_.end()) {
+    const std::string& body = template_files().at(op_.name + "/" + name + ".cu");
+    found = templates_.emplace(name, store_.id_of(TemplateRow{op_.name, name, sha256(body)})).first;
+  }
+  VariantRow row;
+  row.template_id = found->second;
+  row.target = variant.source.target;
+  row.source_hash = variant.source.hash;
+  row.config = variant.point.config.text();
+  row.compiled_in = variant.compiled_in;
+  row.entry = variant.source.kernels.empty() ? "" : variant.source.kernels.front() + variant.source.suffix;
+  return store_.id_of(row);
+}
+
+std::int64_t Recorder::record(const Problem& problem, const Variant& variant, const MeasureReply& reply,
+                              std::optional<double> compile_ms) {
+  MeasurementRow row;
+  row.session_id = session_;
+  row.variant_id = id_of(variant);
+  row.problem_id = store_.id_of(ProblemRow{op_.name, problem.text()});
+  row.device_id = device_;
+  row.is_base = variant.is_base;
+  row.verdict = name(reply.verdict);
+  row.reason = reply.reason;
+  if (!reply.samples_us.empty()) {
+    const Summary summary = summarize(reply.samples_us);
+    row.median_us = summary.median_us;
+    row.min_us = summary.min_us;
+    row.spread = summary.spread;
+    row.samples_us = reply.samples_us;
+  }
+  if (reply.loaded) {
+    row.registers = reply.registers;
+    row.static_shared_bytes = reply.static_shared_bytes;
+    row.dynamic_shared_bytes = reply.dynamic_shared_bytes;
+    row.spill_bytes = reply.local_bytes;
+  }
+  if (reply.compared) row.max_error = reply.max_error;
+  row.compile_ms = compile_ms;
+  row.toolchain = facts_.toolchain;
+  row.driver = facts_.driver;
+  return store_.record(row);
+}
+
+SetWinner Recorder::set_winner(std::int64_t measurement, std::int64_t alignment_bytes, bool winner_is_stale) {
+  return store_.set_winner(measurement, alignment_bytes, winner_is_stale);
+}
+
+void Recorder::put_binary(const Variant& variant, const std::string& binary) {
+  BinaryRow row;
+  row.variant_id = id_of(variant);
+  row.toolchain = facts_.toolchain;
+  row.hash = sha256(binary);
+  row.bytes.resize(binary.size());
+  std::memcpy(row.bytes.data(), binary.data(), binary.size());
+  store_.put_binary(row);
+}
+
+}  // namespace tunesmith

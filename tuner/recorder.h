@@ -1,0 +1,67 @@
+// What the tuner writes down: variants and verdicts as rows of the store, within one session on one device.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "db/store.h"
+#include "generator/render.h"
+#include "tuner/messages.h"
+#include "tuner/search.h"
+
+namespace tunesmith {
+
+/// A point of the search, rendered for the device's target.
+struct Variant {
+  Point point;
+  const Template* of = nullptr;
+  Source source;
+  std::string compiled_in;  ///< the part of the problem that is in the text
+  std::int64_t alignment_bytes = 0;
+  Work work;
+  bool is_base = false;
+};
+
+Variant make_variant(const Op& op, const Problem& problem, const Point& point, const std::string& target);
+
+class Recorder {
+ public:
+  /// Of a session; toolchain and driver go into every measurement.
+  struct Facts {
+    std::string command, strategy, budget, toolchain, driver;
+    std::uint64_t seed = 0;
+    DeviceFacts device;
+  };
+  Recorder(Store& store, const Op& op, Facts facts);
+  ~Recorder();  ///< a session that was not finished is interrupted
+  Recorder(const Recorder&) = delete;
+  Recorder& operator=(const Recorder&) = delete;
+  void finish();
+
+  /// What was found out before, by source hash; only verdicts of the present toolchain.
+  std::map<std::string, KnownVerdict> known(const Problem& problem);
+  std::vector<WinnerRow> winners(const Problem& problem) const;
+
+  /// On the disk when it returns. Answers with the measurement's id.
+  std::int64_t record(const Problem& problem, const Variant& variant, const MeasureReply& reply,
+                      std::optional<double> compile_ms);
+  SetWinner set_winner(std::int64_t measurement, std::int64_t alignment_bytes, bool winner_is_stale);
+  void put_binary(const Variant& variant, const std::string& binary);
+
+ private:
+  std::int64_t id_of(const Variant& variant);
+
+  Store& store_;
+  const Op& op_;
+  Facts facts_;
+  std::int64_t device_ = 0;
+  std::int64_t session_ = 0;
+  bool finished_ = false;
+  std::map<std::string, std::int64_t> templates_;  // ids by name
+};
+
+}  // namespace tunesmith

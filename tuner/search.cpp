@@ -1,0 +1,119 @@
+#include "tuner/search.h"
+
+#include <cmath>
+#include <utility>
+
+#include "generator/error.h"
+#include "generator/random.h"
+
+namespace tunesmith {
+namespace {
+
+// Of one template. A config takes about a kilobyte, so a space beyond this is sampled: no run comes to its
+// end.
+constexpr std::size_t most_configs = 200'000;
+
+/// Goes through lists of configs, one a template; which list is next is the only difference between the two.
+class ListSearch : public Search {
+ public:
+  ListSearch(SearchSpace space, std::optional<std::uint64_t> seed)
+      : base_(space.base), random_(seed.value_or(0)) {
+    shuffled_ = seed.has_value();
+    for (const SearchSpace::Part& part : space.parts) {
+      std::vector<Config> configs =
+          shuffled_ ? part.space.sample(most_configs, random_.next()) : part.space.all();
+      lists_.push_back({part.of, std::move(configs)});
+    }
+  }
+
+  std::optional<Point> next() override {
+    if (!std::exchange(started_, true)) return base_;
+    while (List* const list = choose()) {
+      Point point{list->of, std::move(list->configs[list->next++])};
+      if (!(point == base_)) return point;
+    }
+    return std::nullopt;
+  }
+
+  void report(const Point&, Verdict, double) override {}
+
+ private:
+  struct List {
+    std::size_t of;
+    std::vector<Config> configs;
+    std::size_t next = 0;
+    std::size_t left() const { return configs.size() - next; }
+  };
+
+  List* choose() {
+    if (!shuffled_) {
+      for (List& list : lists_) {
+        if (list.left() > 0) return &list;
+      }
+      return nullptr;
+    }
+    double total = 0;
+    for (const List& list : lists_) total += std::sqrt(static_cast<double>(list.left()));
+    if (total == 0) return nullptr;
+    double at = (random_.uniform() + 1) / 2 * total;
+    List* last = nullptr;
+    for (List& list : lists_) {
+      if (list.left() == 0) continue;
+      last = &list;
+      at -= std::sqrt(static_cast<double>(list.left()));
+      if (at < 0) break;
+    }
+    return last;
+  }
+
+  Point base_;
+  Random random_;
+  bool shuffled_ = false;
+  bool started_ = false;
+  std::vector<List> lists_;
+};
+
+}  // namespace
+
+std::int64_t SearchSpace::count() const {
+  std::int64_t total = 0;
+  bool base_inside = false;
+  for (const Part& part : parts) {
+    total += part.count;
+    base_inside = base_inside || part.of == base.of;
+  }
+  return total + (base_inside ? 0 : 1);
+}
+
+SearchSpace search_space(const Op& op, const Problem& problem, const DeviceFacts& device,
+                         const std::vector<std::string>& only) {
+  SearchSpace space{{0, base_config(op, problem)}, {}};
+  for (const std::string& name : only) find_template(op, name);
+  for (std::size_t i = 0; i < op.templates.size(); ++i) {
+    const Template& of = op.templates[i];
+    bool wanted = only.empty();
+    for (const std::string& name : only) wanted = wanted || name == of.name;
+    if (!wanted || why_not(of, problem, device)) continue;
+    Space configs = of.space(problem);
+    const std::int64_t count = configs.count();
+    space.parts.push_back({i, std::move(configs), count});
+  }
+  return space;
+}
+
+std::unique_ptr<Search> make_exhaustive(SearchSpace space) {
+  return std::make_unique<ListSearch>(std::move(space), std::nullopt);
+}
+
+std::unique_ptr<Search> make_random(SearchSpace space, std::uint64_t seed) {
+  return std::make_unique<ListSearch>(std::move(space), seed);
+}
+
+std::unique_ptr<Search> make_search(std::string_view strategy, SearchSpace space, std::uint64_t seed) {
+  if (strategy == "exhaustive") return make_exhaustive(std::move(space));
+  if (strategy == "random") return make_random(std::move(space), seed);
+  throw UsageError("The strategy " + std::string(strategy) +
+                   " is not known; there are exhaustive and random.");
+}
+
+}  // namespace tunesmith

@@ -1,0 +1,64 @@
+// Which variant to try next. Knows spaces and verdicts, not devices, compilers or the database.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "generator/op.h"
+#include "tuner/verdict.h"
+
+namespace tunesmith {
+
+/// A variant, named: which template of the op, and how it is set.
+struct Point {
+  std::size_t of = 0;  ///< position in Op::templates
+  Config config;
+  bool operator==(const Point&) const = default;
+};
+
+/// What a search may choose from: the templates that can serve the problem on the device, each with its legal
+/// configs.
+struct SearchSpace {
+  struct Part {
+    std::size_t of = 0;
+    Space space;
+    std::int64_t count = 0;
+  };
+  Point base;  ///< always proposed first, whatever the filter
+  std::vector<Part> parts;
+  std::int64_t count() const;  ///< of variants, the base included
+};
+
+/// `only` names the templates to search; empty: all. Throws UsageError if one of them is not the op's.
+SearchSpace search_space(const Op& op, const Problem& problem, const DeviceFacts& device,
+                         const std::vector<std::string>& only = {});
+
+class Search {
+ public:
+  virtual ~Search() = default;
+
+  /// The next variant; nothing when the space is exhausted. May be called again before earlier ones are
+  /// reported.
+  virtual std::optional<Point> next() = 0;
+
+  /// `median_us` counts when the verdict is ok.
+  virtual void report(const Point& point, Verdict verdict, double median_us) = 0;
+};
+
+/// The templates in their order, each space in the order of its axes.
+std::unique_ptr<Search> make_exhaustive(SearchSpace space);
+
+/// Every variant once, shuffled. A template is drawn with the square root of the number of its variants that
+/// are left, so that a small template is covered early and a large one still gets most of the draws. The same
+/// seed gives the same order everywhere.
+std::unique_ptr<Search> make_random(SearchSpace space, std::uint64_t seed);
+
+/// "exhaustive" or "random"; throws UsageError naming them.
+std::unique_ptr<Search> make_search(std::string_view strategy, SearchSpace space, std::uint64_t seed);
+
+}  // namespace tunesmith

@@ -1,0 +1,93 @@
+#include "tuner/tune.h"
+
+#include <csignal>
+#include <thread>
+
+#include "templates/ops.h"
+#include "tuner/problem_run.h"
+
+namespace tunesmith {
+namespace {
+
+volatile std::sig_atomic_t interrupt_seen = 0;
+
+bool interrupted() { return interrupt_seen != 0; }
+
+/// SIGINT and SIGTERM set a flag while this lives; the second one of either does what it did before.
+class InterruptScope {
+ public:
+  InterruptScope() {
+    interrupt_seen = 0;
+    struct sigaction action = {};
+    action.sa_handler = [](int) { interrupt_seen = 1; };
+    action.sa_flags = static_cast<int>(SA_RESETHAND);
+    sigemptyset(&action.sa_mask);
+    ::sigaction(SIGINT, &action, &previous_int_);
+    ::sigaction(SIGTERM, &action, &previous_term_);
+  }
+  ~InterruptScope() {
+    ::sigaction(SIGINT, &previous_int_, nullptr);
+    ::sigaction(SIGTERM, &previous_term_, nullptr);
+  }
+  InterruptScope(const InterruptScope&) = delete;
+  InterruptScope& operator=(const InterruptScope&) = delete;
+
+ private:
+  struct sigaction previous_int_ = {};
+  struct sigaction previous_term_ = {};
+};
+
+int compilers_wanted(const TuneOptions& options) {
+  if (options.compilers > 0) return options.compilers;
+  // One processor is left to the worker, whose clock is on the wall.
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) - 1);
+}
+
+}  // namespace
+
+TuneResult tune(const TuneOptions& options, Progress& progress) {
+  // Everything that a person can get wrong, before anything is started.
+  const Op& op = find_op(options.op);
+  const Budget budget = Budget::parse(options.budget);
+  if (options.problems.empty()) throw UsageError("There is no problem to tune; give at least one.");
+  std::vector<Problem> problems;
+  for (const Problem& given : options.problems) {
+    problems.push_back(complete_problem(op, given));
+    make_search(options.strategy, search_space(op, problems.back(), DeviceFacts{}, options.templates), 0);
+  }
+  Store store = Store::open(options.database, Store::Mode::create);
+
+  const InterruptScope scope;
+  DeviceWorker worker(options.device, options.worker);
+  const Hello& hello = worker.hello();
+  progress.say("Tuning on " + hello.device.name + " (" + hello.identity + ", " + hello.device.target + ")" +
+               (hello.note.empty() ? "." : ": " + hello.note));
+  Compilers compilers(hello.device.target, compilers_wanted(options), options.compile_timeout_s);
+  const Policy policy = options.policy.value_or(policy_for(hello.device.kind));
+
+  Recorder::Facts facts;
+  facts.command = options.command;
+  facts.strategy = options.strategy;
+  facts.budget = options.budget;
+  facts.seed = options.seed;
+  facts.toolchain = compilers.identity();
+  facts.driver = hello.driver;
+  facts.device = hello.device;
+  Recorder recorder(store, op, facts);
+
+  TuneResult result;
+  result.device_id = hello.identity;
+  result.device = hello.device;
+  for (const Problem& problem : problems) {
+    if (interrupted()) break;
+    progress.say(op.name + " " + problem.text());
+    ProblemRun run({op, options, policy, budget, compilers, worker, recorder, progress, interrupted},
+                   problem);
+    result.problems.push_back(run.run());
+  }
+  result.interrupted = interrupted();
+  if (!result.interrupted) recorder.finish();
+  return result;
+}
+
+}  // namespace tunesmith

@@ -1,0 +1,73 @@
+// The tuning loop of a command: for each problem search, measure, choose; every verdict goes to the database
+// at once.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <iosfwd>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tuner/device_worker.h"
+#include "tuner/policy.h"
+#include "tuner/progress.h"
+
+namespace tunesmith {
+
+struct TuneOptions {
+  std::string op;
+  std::vector<Problem> problems;  ///< as given; parameters with an initial value may be missing
+  std::string device = "auto";    ///< "auto": the first CUDA device, else the host; "cuda:N"; "host"
+  std::string budget = "60s";     ///< of the search of each problem; the finals come after it (Budget::parse)
+  std::string strategy = "random";          ///< or "exhaustive"
+  std::uint64_t seed = 1;                   ///< of the search and of the inputs
+  std::filesystem::path database;           ///< made where it is missing
+  std::vector<std::string> templates = {};  ///< search only these; empty: all
+  bool retry_failed = false;                ///< try again what a time-out or a crash ended in an earlier run
+  int compilers = 0;                        ///< processes that compile; 0: one less than there are processors
+  double compile_timeout_s = 120;
+  WorkerTimeouts worker = {};
+  std::optional<Policy> policy = std::nullopt;  ///< null: policy_for the device's kind
+  std::string command = "tunesmith tune";       ///< what the session says of itself
+};
+
+struct TunedWinner {
+  bool any_alignment = false;  ///< it asks for no more than the element's own alignment
+  std::string template_name;
+  std::string config;
+  Summary time;
+  std::int64_t alignment_bytes = 0;
+  int registers = 0;
+  std::string note;  ///< why the database kept another; empty if it took this one
+};
+
+struct TunedProblem {
+  std::string problem;
+  std::vector<TunedWinner>
+      winners;  ///< the fastest first, then, if that needs alignment, the one that does not
+  std::optional<Summary> base;
+  double worst_us = 0;  ///< of the variants that are ok; 0: none
+  std::map<Verdict, std::int64_t>
+      verdicts;               ///< of the variants that the search came by, earlier runs included
+  std::int64_t measured = 0;  ///< of these, in this run
+  std::int64_t known = 0;     ///< of these, taken from the database
+  std::int64_t variants = 0;  ///< that the search could choose from
+  double seconds = 0;
+};
+
+struct TuneResult {
+  bool interrupted = false;  ///< by SIGINT or SIGTERM; exit code 130
+  std::string device_id;     ///< "cuda:0"
+  DeviceFacts device;
+  std::vector<TunedProblem> problems;
+};
+
+/// Throws UsageError, Error or StoreError; what was recorded until then stays. Takes SIGINT and SIGTERM while
+/// it runs: the first ends the run cleanly, a second one at once.
+TuneResult tune(const TuneOptions& options, Progress& progress);
+
+void print_winners(std::ostream& out, const TuneResult& result);
+
+}  // namespace tunesmith

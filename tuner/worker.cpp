@@ -1,0 +1,129 @@
+#include "tuner/worker.h"
+
+#include <sys/prctl.h>
+
+#include <csignal>
+#include <exception>
+#include <memory>
+#include <string>
+
+#include "dispatch/toolchain.h"
+#include "templates/ops.h"
+#include "tuner/checker.h"
+#include "tuner/messages.h"
+
+namespace tunesmith {
+namespace {
+
+constexpr double answer_timeout_s = 60;  // the tuner reads at once, unless it was stopped by hand
+
+class Channel {
+ public:
+  template <typename Message>
+  void send(const Message& message) {
+    if (!send_frame(worker_descriptor, to_frame(message), answer_timeout_s))
+      throw Error("The tuner is gone.");
+  }
+  bool receive(Frame& frame) { return receive_frame(worker_descriptor, buffer_, frame); }
+
+ private:
+  FrameBuffer buffer_;
+};
+
+// What `make` makes, or nothing after telling the tuner why not.
+template <typename Make>
+auto make_or_tell(Channel& channel, Make make) -> decltype(make()) {
+  Hello hello;
+  try {
+    return make();
+  } catch (const UsageError& error) {
+    hello.usage = true;
+    hello.error = error.what();
+  } catch (const std::exception& error) {
+    hello.error = error.what();
+  }
+  channel.send(hello);
+  return {};
+}
+
+int compile_all(Channel& channel, std::string_view target) {
+  const std::unique_ptr<Toolchain> toolchain = make_or_tell(channel, [&] { return make_toolchain(target); });
+  if (!toolchain) return 1;
+  Hello hello;
+  hello.identity = toolchain->identity();
+  channel.send(hello);
+  for (Frame frame; channel.receive(frame);) {
+    CompileRequest request = from_frame<CompileRequest>(frame);
+    const Source source{.text = std::move(request.text),
+                        .hash = std::move(request.hash),
+                        .suffix = std::move(request.suffix),
+                        .kernels = std::move(request.kernels),
+                        .target = std::move(request.target)};
+    Compiled compiled = toolchain->compile(source);
+    CompileReply reply;
+    reply.ok = compiled.ok;
+    reply.bytes = std::move(compiled.bytes);
+    reply.log = std::move(compiled.log);
+    reply.milliseconds = compiled.milliseconds;
+    channel.send(reply);
+  }
+  return 0;
+}
+
+std::string resolve(std::string_view id, std::string& note) {
+  if (id != "auto") return std::string(id);
+  return cuda_devices(note).empty() ? "host" : "cuda:0";
+}
+
+int measure_all(Channel& channel, std::string_view given) {
+  Hello hello;
+  hello.identity = resolve(given, hello.note);
+  const std::unique_ptr<Device> device = make_or_tell(channel, [&] { return make_device(hello.identity); });
+  if (!device) return 1;
+  hello.device = device->facts();
+  hello.driver = device->driver();
+  channel.send(hello);
+
+  std::unique_ptr<Checker> checker;
+  for (Frame frame; channel.receive(frame);) {
+    if (frame.kind == PrepareRequest::kind) {
+      const auto request = from_frame<PrepareRequest>(frame);
+      PrepareReply reply;
+      try {
+        const Op& op = find_op(request.op);
+        checker.reset();  // its memory first
+        checker = std::make_unique<Checker>(
+            *device, op, complete_problem(op, Problem::parse(request.problem)), request.seed);
+      } catch (const std::exception& error) {
+        reply.error = error.what();
+      }
+      channel.send(reply);
+      continue;
+    }
+    const auto request = from_frame<MeasureRequest>(frame);
+    if (!checker) throw Error("A variant came before its problem.");
+    const MeasureReply reply = checker->judge(request);
+    channel.send(reply);
+    // Nothing is released: a context that failed refuses it, and a heap that was written over might abort.
+    if (reply.lost) std::_Exit(0);
+  }
+  return 0;
+}
+
+}  // namespace
+
+int worker_main(std::string_view role) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  std::signal(SIGINT, SIG_IGN);  // the tuner decides what an interrupt ends
+  Channel channel;
+  try {
+    static constexpr std::string_view compile = "compile:";
+    if (role.substr(0, compile.size()) == compile) return compile_all(channel, role.substr(compile.size()));
+    return measure_all(channel, role);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 1;
+  }
+}
+
+}  // namespace tunesmith

@@ -1,0 +1,16 @@
+// The child's side: the same executable, started again with the hidden argument `worker ROLE`. A role is
+//   compile:TARGET   compiles sources for TARGET
+//   DEVICE           checks and times variants on "cuda:N", "host" or "auto" (the first CUDA device, else the
+//   host)
+// A compiler that hangs or a kernel that kills its process then costs one row, not the run.
+#pragma once
+
+#include <string_view>
+
+namespace tunesmith {
+
+/// The whole life of a worker; its result is the process's exit code. Call it before anything else in main():
+///   if (argc == 3 && std::string_view(argv[1]) == "worker") return tunesmith::worker_main(argv[2]);
+int worker_main(std::string_view role);
+
+}  // namespace tunesmith
