@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <ostream>
 #include <set>
 #include <string>
 #include <vector>
@@ -16,6 +17,11 @@ struct TemplateCase {
   const Op* op;
   const Template* of;
 };
+
+// For gtest, whose default prints addresses.
+inline void PrintTo(const TemplateCase& which, std::ostream* to) {
+  *to << which.op->name << "/" << which.of->name;
+}
 
 inline std::vector<TemplateCase> template_cases() {
   std::vector<TemplateCase> cases;
