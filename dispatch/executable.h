@@ -48,6 +48,9 @@ std::unique_ptr<Executable> load_cuda(const std::string& binary, const std::stri
                                       int ordinal);
 std::unique_ptr<Executable> load_host(const std::string& binary, const std::string& suffix, const Work& work);
 
+/// What launch() answers on the host when a kernel wrote past its dynamic shared memory.
+inline constexpr int host_shared_overrun = 2;
+
 /// The CUDA devices that the driver shows, in its order; empty with `why_none` set to a sentence when there
 /// is none (no driver, built without CUDA, …). Never throws.
 std::vector<DeviceFacts> cuda_devices(std::string& why_none);

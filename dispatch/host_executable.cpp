@@ -20,8 +20,8 @@ using SharedBytes = long long (*)();
 
 constexpr std::size_t max_parameters = 64;  ///< of one kernel; so that launch() needs no allocation
 
-// The shim's result codes (tunesmith_shim::out_of_memory and shared_overrun), and one of our own.
-constexpr int out_of_memory = 1, shared_overrun = 2;
+// The shim's result codes (tunesmith_shim::out_of_memory; the other is host_shared_overrun).
+constexpr int out_of_memory = 1;
 
 // The loader reads from a file: one in memory, which is gone once it is loaded.
 void* open_library(const std::string& binary) {
@@ -128,7 +128,7 @@ class HostExecutable : public Executable {
         return "no error";
       case out_of_memory:
         return "no memory was left for the threads' stacks or the block's shared memory";
-      case shared_overrun:
+      case host_shared_overrun:
         return "the kernel wrote past the end of its dynamic shared memory";
       default:
         return "the host's launch gave the unknown code " + std::to_string(error);

@@ -140,8 +140,9 @@ std::optional<Checker::Failure> Checker::run(Prepared& on, Executable& executabl
   reset(on);
   if (space != nullptr) device_.fill(space, poison, work.workspace_bytes);
   if (const int error = executable.launch(on.pointers.data(), space, nullptr); error != 0) {
-    return Failure{Verdict::launch_error, "The launch was refused on " + on.problem.text() + ": " +
-                                              executable.describe(error) + "."};
+    const bool overrun = host_ && error == host_shared_overrun;
+    return Failure{overrun ? Verdict::out_of_bounds : Verdict::launch_error,
+                   "The launch failed on " + on.problem.text() + ": " + executable.describe(error) + "."};
   }
   try {
     device_.synchronize();
