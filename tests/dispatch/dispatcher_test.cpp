@@ -2,27 +2,21 @@
 #include "tunesmith/dispatcher.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
+#include <sqlite3.h>
 
 #include <atomic>
 #include <cmath>
 #include <cstdlib>
-#include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <new>
 #include <optional>
 #include <thread>
 
-#include "db/store.h"
-#include "dispatch/executable.h"
 #include "dispatch/export.h"
 #include "dispatch/packed.h"
 #include "dispatch/table.h"
-#include "dispatch/toolchain.h"
-#include "generator/hash.h"
+#include "fixture.h"
 #include "generator/random.h"
-#include "templates/ops.h"
 #include "tunesmith/conv2d.h"
 
 namespace {
@@ -55,177 +49,6 @@ class Environment {
  private:
   const char* name_;
   std::optional<std::string> before_;
-};
-
-struct Winner {
-  std::string op = "smooth";
-  std::string problem;
-  std::string template_name = "vector";
-  std::string config;
-  DeviceFacts device = host_facts();
-  double median_us = 10;
-  bool binary = true;
-  std::string hash = {};  // instead of the right one
-};
-
-// Memory for an op's arguments on the host, each `offset` bytes after a multiple of 64.
-class Buffers {
- public:
-  Buffers(const Op& op, const Problem& problem, std::size_t offset, std::uint64_t seed)
-      : op_(op), problem_(problem) {
-    Random random(seed);
-    for (const Argument& argument : op.arguments) {
-      const auto count = static_cast<std::size_t>(elements(argument, problem));
-      values_.emplace_back();
-      memory_.emplace_back(count * 8 + 256);
-      const auto start = reinterpret_cast<std::uintptr_t>(memory_.back().data());
-      pointers_.push_back(memory_.back().data() + ((start + 63) / 64 * 64 - start) + offset);
-      std::memset(pointers_.back(), 0xff, count * static_cast<std::size_t>(bytes(dtype_of(problem))));  // NaN
-      if (argument.role != Role::input) continue;
-      for (std::size_t i = 0; i < count; ++i) {
-        const double value = static_cast<float>(random.uniform());
-        values_.back().push_back(value);
-        write(pointers_.back(), i, value);
-      }
-    }
-  }
-  std::span<void* const> arguments() const { return pointers_; }
-
-  // The first wrong element in words, or "".
-  std::string why_wrong() const {
-    const int output = static_cast<int>(pointers_.size()) - 1;
-    const std::int64_t count = elements(op_.arguments.back(), problem_);
-    std::vector<double> expected(static_cast<std::size_t>(count));
-    std::vector<double> permitted(expected.size());
-    op_.reference(problem_, values_, output, 0, count, expected, permitted);
-    for (std::size_t i = 0; i < expected.size(); ++i) {
-      const double got = read(pointers_.back(), i);
-      if (!(std::abs(got - expected[i]) <= permitted[i])) {
-        return problem_.text() + ": element " + std::to_string(i) + " is " + std::to_string(got) + ", not " +
-               std::to_string(expected[i]);
-      }
-    }
-    return "";
-  }
-
- private:
-  void write(void* to, std::size_t i, double value) const {
-    if (dtype_of(problem_) == DType::f64) {
-      static_cast<double*>(to)[i] = value;
-    } else {
-      static_cast<float*>(to)[i] = static_cast<float>(value);
-    }
-  }
-  double read(const void* from, std::size_t i) const {
-    return dtype_of(problem_) == DType::f64 ? static_cast<const double*>(from)[i]
-                                            : static_cast<const float*>(from)[i];
-  }
-
-  const Op& op_;
-  Problem problem_;
-  std::vector<std::vector<double>> values_;
-  std::vector<std::vector<char>> memory_;
-  std::vector<void*> pointers_;
-};
-
-class DispatcherTest : public testing::Test {
- protected:
-  DispatcherTest() {
-    std::string name = (std::filesystem::temp_directory_path() / "dispatch_test_XXXXXX").string();
-    folder_ = mkdtemp(name.data());
-  }
-  ~DispatcherTest() override {
-    std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
-  }
-
-  std::string database() const { return (folder_ / "t.db").string(); }
-
-  DispatcherOptions options() const {
-    return {.device = "host",
-            .database = database(),
-            .allow_compile = true,
-            .cache_folder = (folder_ / "cache").string()};
-  }
-
-  // Compiled once for all tests.
-  static const std::string& binary_of(const Source& source) {
-    static std::map<std::string, std::string> binaries;
-    std::string& bytes = binaries[source.hash];
-    if (bytes.empty()) {
-      const Compiled compiled = make_host_toolchain()->compile(source);
-      EXPECT_TRUE(compiled.ok) << compiled.log;
-      bytes = compiled.bytes;
-    }
-    return bytes;
-  }
-
-  void tune(const Winner& winner) const {
-    Store store = Store::open(database(), Store::Mode::create);
-    const Op& op = find_op(winner.op);
-    const Template& of = find_template(op, winner.template_name);
-    const Problem problem = complete_problem(op, Values::parse(winner.problem));
-    const Config config = of.space(problem).complete(Config::parse(winner.config));
-    const Source source = render(op, of, problem, config, winner.device.target);
-    const int capability = winner.device.compute_capability;
-    const auto device = store.id_of(DeviceRow{
-        .kind = winner.device.kind,
-        .name = winner.device.name,
-        .target = winner.device.target,
-        .compute_capability =
-            capability == 0 ? "" : std::to_string(capability / 10) + "." + std::to_string(capability % 10),
-        .sm_count = winner.device.multiprocessors,
-        .memory_bytes = winner.device.memory_bytes});
-    const auto body = store.id_of(TemplateRow{.op = op.name, .name = of.name, .body_hash = "b"});
-    const auto variant =
-        store.id_of(VariantRow{.template_id = body,
-                               .target = winner.device.target,
-                               .source_hash = winner.hash.empty() ? source.hash : winner.hash,
-                               .config = config.text(),
-                               .compiled_in = compiled_in(op, of, problem).text(),
-                               .entry = source.kernels.front() + source.suffix});
-    SessionRow session;
-    session.device_id = device;
-    MeasurementRow measurement;
-    measurement.session_id = store.begin_session(session);
-    measurement.variant_id = variant;
-    measurement.problem_id = store.id_of(ProblemRow{.op = op.name, .text = problem.text()});
-    measurement.device_id = device;
-    measurement.verdict = "ok";
-    measurement.median_us = winner.median_us;
-    const SetWinner set = store.set_winner(store.record(measurement), alignment_bytes(of, problem, config));
-    EXPECT_TRUE(set.taken) << set.why;
-    if (winner.binary && winner.device.target == "host") {
-      const std::string& bytes = binary_of(source);
-      const auto* first = reinterpret_cast<const std::byte*>(bytes.data());
-      store.put_binary({.variant_id = variant,
-                        .toolchain = "test",
-                        .hash = sha256(bytes),
-                        .bytes = {first, first + bytes.size()}});
-    }
-  }
-
-  // Launches with pointers `offset` bytes off and checks the result.
-  static void check(const Plan& plan, const std::string& op_name, std::size_t offset = 0,
-                    std::uint64_t seed = 1) {
-    const Op& op = find_op(op_name);
-    const Buffers buffers(op, Problem::parse(plan.problem()), offset, seed);
-    const Status status = plan.launch(buffers.arguments());
-    ASSERT_TRUE(status.ok()) << status.message();
-    EXPECT_EQ(buffers.why_wrong(), "") << plan.variant().template_name << " " << plan.variant().config;
-  }
-
-  static bool says(const Plan& plan, const std::string& words) {
-    for (const std::string& sentence : plan.explanation()) {
-      if (sentence.find(words) != std::string::npos) return true;
-    }
-    std::string all;
-    for (const std::string& sentence : plan.explanation()) all += sentence + "\n";
-    ADD_FAILURE() << "\"" << words << "\" is not in:\n" << all;
-    return false;
-  }
-
-  std::filesystem::path folder_;
 };
 
 TEST_F(DispatcherTest, WithoutAnythingItIsTheBase) {
@@ -478,9 +301,23 @@ TEST_F(DispatcherTest, BadDevicesAreSentences) {
   }
 }
 
-TEST_F(DispatcherTest, ADamagedOrNewerDatabaseIsAnError) {
+TEST_F(DispatcherTest, ADamagedDatabaseIsAnError) {
   std::ofstream(database()) << std::string(10000, 'x');
   EXPECT_THROW(Dispatcher{options()}, std::runtime_error);
+}
+
+TEST_F(DispatcherTest, ANewerDatabaseIsAnError) {
+  tune({.problem = "n=1000 taps=5", .config = "VECTOR=4"});
+  sqlite3* handle = nullptr;
+  ASSERT_EQ(sqlite3_open(database().c_str(), &handle), SQLITE_OK);
+  EXPECT_EQ(sqlite3_exec(handle, "PRAGMA user_version = 9999", nullptr, nullptr, nullptr), SQLITE_OK);
+  sqlite3_close(handle);
+  try {
+    Dispatcher dispatcher(options());
+    FAIL();
+  } catch (const std::runtime_error& error) {
+    EXPECT_NE(std::string(error.what()).find("9999"), std::string::npos) << error.what();
+  }
 }
 
 TEST_F(DispatcherTest, TheDatabaseIsNotChanged) {
@@ -527,7 +364,7 @@ TEST_F(DispatcherTest, ThreadsMayShareAPlanAndADispatcher) {
   Dispatcher dispatcher(options());
   std::vector<std::jthread> threads;
   for (std::uint64_t t = 0; t < 4; ++t) {
-    threads.emplace_back([&dispatcher, t] {
+    threads.emplace_back([this, &dispatcher, t] {
       for (std::uint64_t i = 0; i < 20; ++i) {
         const std::int64_t numbers[] = {1000 + 4 * static_cast<std::int64_t>(i % 3), 5, 0};
         check(dispatcher.plan("smooth", numbers), "smooth", 0, 100 * t + i);

@@ -1,0 +1,154 @@
+// A variant on the GPU against the op's reference: guards, inputs left alone, every element.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/cuda/gpu.h"
+#include "tests/op_cases.h"
+#include "tuner/check_data.h"
+
+namespace tunesmith {
+
+// Device memory that is given back.
+class Array {
+ public:
+  Array(Device& device, std::int64_t bytes) : device_(&device), memory_(device.allocate(bytes)) {}
+  ~Array() { device_->release(memory_); }
+  Array(const Array&) = delete;
+  Array& operator=(const Array&) = delete;
+  char* get() const { return static_cast<char*>(memory_); }
+
+ private:
+  Device* device_;
+  void* memory_;
+};
+
+inline bool floating(DType dtype) {
+  return dtype == DType::f32 || dtype == DType::f64 || dtype == DType::f16 || dtype == DType::bf16;
+}
+
+// What a problem is checked with; computed once.
+struct Data {
+  std::vector<std::string> contents;  ///< by argument, packed
+  struct Output {
+    std::int64_t elements;
+    std::unique_ptr<Array> value;
+    std::unique_ptr<Array> permitted;
+  };
+  std::map<int, Output> outputs;
+};
+
+inline Data make_data(Device& device, const Op& op, const Problem& problem, bool special) {
+  std::vector<std::vector<double>> inputs = make_inputs(op, problem, 3);
+  Data data;
+  for (std::size_t a = 0; a < inputs.size(); ++a) {
+    const DType dtype = op.arguments[a].dtype(problem);
+    const std::size_t n = inputs[a].size();
+    // A few, in the largest arrays only, so that most outputs stay numbers.
+    if (special && !op.arguments[a].finite && n > 500 && floating(dtype)) {
+      inputs[a][n / 3] = std::numeric_limits<double>::quiet_NaN();
+      inputs[a][n / 2] = std::numeric_limits<double>::infinity();
+      inputs[a][n - 1] = -std::numeric_limits<double>::infinity();
+    }
+    data.contents.push_back(pack(dtype, inputs[a]));
+  }
+  for (std::size_t a = 0; a < op.arguments.size(); ++a) {
+    if (op.arguments[a].role == Role::input) continue;
+    const Expected expected = reference_of(op, problem, inputs, static_cast<int>(a));
+    const auto elements = static_cast<std::int64_t>(expected.value.size());
+    Data::Output output{elements, std::make_unique<Array>(device, elements * 8),
+                        std::make_unique<Array>(device, elements * 8)};
+    device.upload(output.value->get(), expected.value.data(), elements * 8);
+    device.upload(output.permitted->get(), expected.permitted_error.data(), elements * 8);
+    data.outputs.emplace(static_cast<int>(a), std::move(output));
+  }
+  return data;
+}
+
+// Runs variants on the device and compares with the op's reference, by gtest's expectations.
+class GpuChecker {
+ public:
+  explicit GpuChecker(Device& device) : device_(&device) {}
+
+  // Runs `binary`, rendered for another problem perhaps, on `problem`; false if the device cannot.
+  bool check(const TemplateCase& which, const std::string& binary, const std::string& suffix,
+             const Problem& problem, const Config& config, bool special) {
+    const auto& [op, of] = which;
+    const Work work = of->work(problem, config);
+    if (exceeds(work, device().facts())) return false;
+    SCOPED_TRACE(op->name + "/" + of->name + " " + config.text() + " on " + problem.text() +
+                 (special ? ", NaN and infinity among the inputs" : ""));
+    auto& data = data_[problem.text() + (special ? "*" : "")];
+    if (data.contents.empty()) data = make_data(device(), *op, problem, special);
+
+    std::unique_ptr<Executable> executable;
+    try {
+      executable = device().load(binary, suffix, work);
+    } catch (const LoadError& error) {
+      // Registers and static shared memory are known only now.
+      ++refused_;
+      return false;
+    }
+    const std::int64_t shift = special ? alignment_bytes(*of, problem, config) : 0;
+    std::vector<std::unique_ptr<Array>> arrays;
+    std::vector<void*> pointers;
+    for (std::size_t a = 0; a < op->arguments.size(); ++a) {
+      const Argument& argument = op->arguments[a];
+      const std::int64_t size = elements(argument, problem) * bytes(argument.dtype(problem));
+      arrays.push_back(std::make_unique<Array>(device(), size + shift));
+      pointers.push_back(arrays.back()->get() + shift);
+      device().fill(arrays.back()->get(), 0xff, size + shift);
+      if (argument.role != Role::output) device().upload(pointers.back(), data.contents[a].data(), size);
+    }
+    const Array workspace(device(), work.workspace_bytes);
+    device().fill(workspace.get(), 0xff, work.workspace_bytes);
+    const int code = executable->launch(pointers.data(), workspace.get(), nullptr);
+    EXPECT_EQ(code, 0) << executable->describe(code);
+    device().synchronize();
+
+    EXPECT_TRUE(device().guards_intact(workspace.get())) << "the workspace";
+    for (std::size_t a = 0; a < op->arguments.size(); ++a) {
+      const Argument& argument = op->arguments[a];
+      EXPECT_TRUE(device().guards_intact(arrays[a]->get())) << argument.name;
+      if (argument.role == Role::input) {
+        std::string after(data.contents[a].size(), '\0');
+        device().download(after.data(), pointers[a], static_cast<std::int64_t>(after.size()));
+        EXPECT_TRUE(after == data.contents[a]) << "the input " << argument.name << " was written";
+        continue;
+      }
+      const Data::Output& output = data.outputs.at(static_cast<int>(a));
+      const Comparison found = device().compare(
+          pointers[a], argument.dtype(problem), reinterpret_cast<const double*>(output.value->get()),
+          reinterpret_cast<const double*>(output.permitted->get()), output.elements);
+      EXPECT_EQ(found.wrong, 0) << "of " << output.elements << " elements of " << argument.name
+                                << "; the first, at " << found.first_wrong << ", is " << found.got
+                                << " instead of " << found.expected << "; the largest error is "
+                                << found.max_error << " of what is permitted";
+      worst_ = std::max(worst_, found.max_error);
+    }
+    ++runs_;
+    return true;
+  }
+
+  int runs() const { return runs_; }
+  int refused() const { return refused_; }
+  double worst() const { return worst_; }  ///< error, of what is permitted
+
+ private:
+  Device& device() { return *device_; }
+
+  Device* device_;
+  std::map<std::string, Data> data_;
+  int runs_ = 0;
+  int refused_ = 0;
+  double worst_ = 0;
+};
+
+}  // namespace tunesmith

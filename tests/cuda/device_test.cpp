@@ -1,0 +1,369 @@
+// The CUDA device: memory, comparison, loading, launching and timing. Skipped where there is no GPU.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <iostream>
+#include <limits>
+#include <numeric>
+
+#include "dispatch/toolchain.h"
+#include "generator/error.h"
+#include "tests/cuda/gpu.h"
+#include "tuner/check_data.h"
+
+namespace tunesmith {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double milliseconds_since(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+constexpr const char* kernels = R"cuda(
+extern "C" __global__ void empty() {}
+extern "C" __global__ void add_one(int* counter) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;\ngriddepcontrol.wait;" ::: "memory");
+#endif
+  if (blockIdx.x == 0 && threadIdx.x == 0) *counter += 1;  // no atomic: launches that overlapped would lose counts
+}
+extern "C" __global__ void set(int* counter, int value, long long more, float and_float, double and_double) {
+  *counter = value + (int)more + (int)and_float + (int)and_double;
+}
+__constant__ float table[4];
+extern "C" __global__ void read_table(float* out) { out[threadIdx.x] = table[threadIdx.x]; }
+extern "C" __global__ void reverse(const int* in, int* out, int n) {
+  extern __shared__ int tile[];
+  for (int i = threadIdx.x; i < n; i += blockDim.x) tile[i] = in[i];
+  __syncthreads();
+  for (int i = threadIdx.x; i < n; i += blockDim.x) out[i] = tile[n - 1 - i];
+}
+extern "C" __global__ void __launch_bounds__(64) small_block() {}
+extern "C" __global__ void burn(float* out, int rounds) {
+  float a = threadIdx.x;
+  for (int i = 0; i < rounds; ++i) a = a * 0.999f + 1.0f;
+  if (a < 0) *out = a;
+}
+extern "C" __global__ void bad_write(float* out) { out[1ll << 44] = 1; }
+)cuda";
+
+const std::string& binary(const Device& device) {
+  static const std::string bytes = [&] {
+    const Compiled compiled = make_nvrtc_toolchain()->compile(
+        {.text = kernels, .hash = "", .suffix = "", .kernels = {}, .target = device.facts().target});
+    if (!compiled.ok) throw Error(compiled.log);
+    return compiled.bytes;
+  }();
+  return bytes;
+}
+
+std::unique_ptr<Executable> load(Device& device, std::vector<Step> steps) {
+  return device.load(binary(device), "", {.steps = std::move(steps)});
+}
+
+class CudaDevice : public GpuTest {
+ protected:
+  // Device memory with these contents.
+  template <typename T>
+  T* put(const std::vector<T>& values) {
+    const auto bytes = static_cast<std::int64_t>(values.size() * sizeof(T));
+    auto* memory = static_cast<T*>(device().allocate(bytes));
+    device().upload(memory, values.data(), bytes);
+    owned_.push_back(memory);
+    return memory;
+  }
+  template <typename T>
+  std::vector<T> get(const T* memory, std::size_t count) {
+    std::vector<T> values(count);
+    device().download(values.data(), memory, static_cast<std::int64_t>(count * sizeof(T)));
+    return values;
+  }
+  void TearDown() override {
+    for (void* memory : owned_) device().release(memory);
+  }
+
+ private:
+  std::vector<void*> owned_;
+};
+
+TEST_F(CudaDevice, Facts) {
+  const DeviceFacts& facts = device().facts();
+  std::cout << facts.name << ", " << facts.target << ", " << facts.multiprocessors << " multiprocessors, "
+            << facts.memory_bytes << " bytes, driver " << device().driver() << "\n";
+  EXPECT_EQ(facts.kind, "cuda");
+  EXPECT_FALSE(facts.name.empty());
+  EXPECT_EQ(facts.target.rfind("sm_", 0), 0u);
+  EXPECT_GT(facts.multiprocessors, 0);
+  EXPECT_GE(facts.max_shared_bytes_per_block, 48 * 1024);
+  EXPECT_FALSE(device().driver().empty());
+  EXPECT_THROW(make_cuda_device(9999), UsageError);
+}
+
+TEST_F(CudaDevice, GuardsSeeAByteOnEitherSide) {
+  for (const std::int64_t bytes : {1, 256, 1000, 1 << 20}) {
+    auto* memory = static_cast<char*>(device().allocate(bytes));
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory) % 256, 0u);
+    device().fill(memory, 0xff, bytes);
+    EXPECT_TRUE(device().guards_intact(memory));
+    for (char* outside : {memory - 1, memory + bytes, memory - 4096, memory + bytes + 4095}) {
+      char before = 0;
+      device().download(&before, outside, 1);
+      const char changed = static_cast<char>(before + 1);
+      device().upload(outside, &changed, 1);
+      EXPECT_FALSE(device().guards_intact(memory)) << outside - memory << " of " << bytes;
+      device().upload(outside, &before, 1);
+      EXPECT_TRUE(device().guards_intact(memory));
+    }
+    device().release(memory);
+  }
+}
+
+TEST_F(CudaDevice, RefusesMoreMemoryThanThereIs) {
+  EXPECT_THROW(device().allocate(device().facts().memory_bytes * 2), Error);
+  EXPECT_NO_THROW(device().synchronize());
+}
+
+TEST_F(CudaDevice, EqualSeesEveryByte) {
+  std::vector<unsigned char> bytes(4099);
+  std::iota(bytes.begin(), bytes.end(), static_cast<unsigned char>(0));
+  const unsigned char* a = put(bytes);
+  unsigned char* b = put(bytes);
+  EXPECT_TRUE(device().equal(a, b, 4099));
+  EXPECT_TRUE(device().equal(a + 256, b + 256, 77));  // the pattern repeats every 256
+  EXPECT_FALSE(device().equal(a, b + 1, 4098));
+  for (const std::size_t at : {0u, 17u, 4095u, 4098u}) {
+    device().fill(b + at, static_cast<unsigned char>(bytes[at] + 1), 1);
+    EXPECT_FALSE(device().equal(a, b, 4099)) << at;
+    EXPECT_TRUE(device().equal(a, b, static_cast<std::int64_t>(at)));
+    device().fill(b + at, bytes[at], 1);
+  }
+}
+
+TEST_F(CudaDevice, CompareJudgesNumbersInfinitiesAndNaN) {
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  struct Row {
+    double got, expected, permitted;
+    bool wrong;
+    double error;
+  };
+  const std::vector<Row> rows = {
+      {1, 1, 0, false, 0},       {1, 1.5, 1, false, 0.5},   {1, 3, 1, true, 2},       {1, 2, 0, true, inf},
+      {nan, nan, 0, false, 0},   {nan, nan, nan, false, 0}, {nan, 1, 9, true, inf},   {1, nan, 9, true, inf},
+      {inf, inf, nan, false, 0}, {-inf, inf, 9, true, inf}, {1, inf, inf, true, inf}, {inf, 1, 9, true, inf},
+      {1, 1.25, nan, true, inf}, {-0.0, 0.0, 0, false, 0},  {1, 1.25, inf, false, 0}};
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const Row& row = rows[i];
+    // Alone among right ones, at a place that several warps away.
+    std::vector<float> got(3000, 2.0f);
+    std::vector<double> expected(3000, 2.0);
+    std::vector<double> permitted(3000, 0.0);
+    got[2500] = static_cast<float>(row.got);
+    expected[2500] = row.expected;
+    permitted[2500] = row.permitted;
+    const Comparison found = device().compare(put(got), DType::f32, put(expected), put(permitted), 3000);
+    EXPECT_EQ(found.wrong, row.wrong ? 1 : 0) << i;
+    EXPECT_EQ(found.max_error, row.error) << i;
+    EXPECT_EQ(found.first_wrong, row.wrong ? 2500 : -1) << i;
+    if (row.wrong && row.got == row.got) {
+      EXPECT_EQ(found.got, row.got) << i;
+    }
+    if (row.wrong && row.expected == row.expected) {
+      EXPECT_EQ(found.expected, row.expected) << i;
+    }
+  }
+}
+
+TEST_F(CudaDevice, CompareReadsEveryDType) {
+  for (const DType dtype :
+       {DType::f32, DType::f64, DType::f16, DType::bf16, DType::u8, DType::i32, DType::i64}) {
+    std::vector<double> values;
+    for (int i = 0; i < 200; ++i) values.push_back(round_to(dtype, dtype == DType::u8 ? i : i * 0.75 - 60));
+    const std::string packed = pack(dtype, values);
+    const char* got = put(std::vector<char>(packed.begin(), packed.end()));
+    const double* permitted = put(std::vector<double>(200, 0.0));
+    EXPECT_EQ(device().compare(got, dtype, put(values), permitted, 200).wrong, 0) << name(dtype);
+    values[150] += 1;
+    values[180] += 1;
+    const Comparison found = device().compare(got, dtype, put(values), permitted, 200);
+    EXPECT_EQ(found.wrong, 2) << name(dtype);
+    EXPECT_EQ(found.first_wrong, 150) << name(dtype);
+    EXPECT_EQ(found.got + 1, found.expected) << name(dtype);
+  }
+}
+
+TEST_F(CudaDevice, CompareIsFast) {
+  constexpr std::int64_t elements = std::int64_t{1} << 24;
+  void* output = device().allocate(elements * 4);
+  auto* expected = static_cast<double*>(device().allocate(elements * 8));
+  device().fill(output, 0, elements * 4);
+  device().fill(expected, 0, elements * 8);
+  EXPECT_EQ(device().compare(output, DType::f32, expected, expected, elements).wrong, 0);
+  const auto start = Clock::now();
+  for (int i = 0; i < 10; ++i)
+    EXPECT_EQ(device().compare(output, DType::f32, expected, expected, elements).wrong, 0);
+  std::cout << "2^24 floats compared in " << milliseconds_since(start) / 10 << " ms\n";
+  EXPECT_LT(milliseconds_since(start) / 10, 5);
+  device().release(output);
+  device().release(expected);
+}
+
+TEST_F(CudaDevice, PassesEveryKindOfParameter) {
+  int* counter = put(std::vector<int>(8, 0));
+  void* arguments[] = {counter};
+  load(device(),
+       {Launch{.kernel = "set",
+               .arguments = {ArgumentPointer{0}, std::int32_t{1}, std::int64_t{20}, 300.0f, 4000.0}},
+        Launch{.kernel = "set",
+               .arguments = {WorkspacePointer{8}, std::int32_t{5}, std::int64_t{0}, 0.0f, 0.0}}})
+      ->launch(arguments, counter + 2, nullptr);
+  device().synchronize();
+  EXPECT_EQ(get(counter, 8), (std::vector<int>{4321, 0, 0, 0, 5, 0, 0, 0}));
+}
+
+TEST_F(CudaDevice, CopiesIntoConstantMemory) {
+  float* table = put(std::vector<float>{1, 2, 3, 4});
+  float* out = put(std::vector<float>(4, 0));
+  void* arguments[] = {table, out};
+  const auto executable =
+      load(device(), {ConstantCopy{"table", 0, 16}, Launch{.kernel = "read_table",
+                                                           .block = {4, 1, 1},
+                                                           .arguments = {ArgumentPointer{1}},
+                                                           .overlaps_previous = true}});
+  ASSERT_EQ(executable->launch(arguments, nullptr, nullptr), 0);
+  device().synchronize();
+  EXPECT_EQ(get(out, 4), (std::vector<float>{1, 2, 3, 4}));
+  device().upload(table, std::vector<float>{5, 6, 7, 8}.data(), 16);
+  device().time_us(*executable, arguments, nullptr,
+                   {});  // the copy is captured, and reads when it is replayed
+  EXPECT_EQ(get(out, 4), (std::vector<float>{5, 6, 7, 8}));
+}
+
+TEST_F(CudaDevice, GivesAKernelMoreThan48KiBOfSharedMemory) {
+  const auto n = static_cast<std::int32_t>(device().facts().max_shared_bytes_per_block / 4);
+  std::vector<int> values(static_cast<std::size_t>(n));
+  std::iota(values.begin(), values.end(), 0);
+  int* in = put(values);
+  int* out = put(std::vector<int>(values.size(), -1));
+  void* arguments[] = {in, out};
+  const auto executable = load(device(), {Launch{.kernel = "reverse",
+                                                 .block = {256, 1, 1},
+                                                 .dynamic_shared_bytes = std::int64_t{n} * 4,
+                                                 .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, n}}});
+  ASSERT_EQ(executable->launch(arguments, nullptr, nullptr), 0);
+  device().synchronize();
+  std::reverse(values.begin(), values.end());
+  EXPECT_EQ(get(out, values.size()), values);
+}
+
+TEST_F(CudaDevice, RefusesWhatCannotRun) {
+  EXPECT_THROW(device().load("not a binary, but long enough to be looked at", "",
+                             {.steps = {Launch{.kernel = "empty"}}}),
+               LoadError);
+  EXPECT_THROW(load(device(), {Launch{.kernel = "missing"}}), LoadError);
+  EXPECT_THROW(load(device(), {ConstantCopy{"missing", 0, 4}}), LoadError);
+  EXPECT_THROW(load(device(), {ConstantCopy{"table", 0, 17}}), LoadError);
+  EXPECT_THROW(load(device(), {Launch{.kernel = "small_block", .block = {65, 1, 1}}}), LoadError);
+  EXPECT_THROW(load(device(), {Launch{.kernel = "empty", .block = {2048, 1, 1}}}), LoadError);
+  EXPECT_THROW(load(device(), {Launch{.kernel = "empty", .dynamic_shared_bytes = 1 << 24}}), LoadError);
+  EXPECT_NO_THROW(device().synchronize());
+}
+
+TEST_F(CudaDevice, AnswersALaunchThatFails) {
+  const auto executable = load(device(), {Launch{.kernel = "empty", .grid = {0, 1, 1}}});
+  const int code = executable->launch(nullptr, nullptr, nullptr);
+  EXPECT_NE(code, 0);
+  EXPECT_NE(executable->describe(code).find("invalid"), std::string::npos) << executable->describe(code);
+  EXPECT_THROW(device().time_us(*executable, nullptr, nullptr, {}), Error);
+  EXPECT_NO_THROW(device().synchronize());  // nothing sticks
+}
+
+TEST_F(CudaDevice, OverlappingLaunchesKeepTheirOrder) {
+  int* counter = put(std::vector<int>{0});
+  void* arguments[] = {counter};
+  const Launch step = {.kernel = "add_one",
+                       .grid = {64, 1, 1},
+                       .block = {64, 1, 1},
+                       .arguments = {ArgumentPointer{0}},
+                       .overlaps_previous = true};
+  const auto executable = load(device(), {step, step, step});
+  for (int i = 0; i < 100; ++i) ASSERT_EQ(executable->launch(arguments, nullptr, nullptr), 0);
+  device().synchronize();
+  EXPECT_EQ(get(counter, 1).front(), 300);
+
+  device().time_us(*executable, arguments, nullptr, {.samples = 3});
+  const int launches = get(counter, 1).front() - 300;
+  EXPECT_EQ(launches % 3, 0);
+  EXPECT_GE(launches, 3 * (1 + 4 * 20));  // one rough, then four replays of 20 or more
+}
+
+TEST_F(CudaDevice, TimesAnEmptyKernel) {
+  const auto executable = load(device(), {Launch{.kernel = "empty"}});
+  const auto start = Clock::now();
+  std::vector<double> samples = device().time_us(*executable, nullptr, nullptr, {});
+  const double cost = milliseconds_since(start);
+  ASSERT_EQ(samples.size(), 11u);
+  std::sort(samples.begin(), samples.end());
+  std::cout << "an empty kernel: " << samples[5] << " us (" << samples.front() << " to " << samples.back()
+            << "), timed in " << cost << " ms\n";
+  EXPECT_GT(samples[5], 0.1);
+  EXPECT_LT(samples[5], 10);
+}
+
+TEST_F(CudaDevice, TimeGrowsWithWork) {
+  float* out = put(std::vector<float>{0});
+  void* arguments[] = {out};
+  double last = 0;
+  for (const std::int32_t rounds : {2'000, 20'000, 200'000, 2'000'000}) {
+    const auto executable = load(
+        device(), {Launch{.kernel = "burn", .block = {32, 1, 1}, .arguments = {ArgumentPointer{0}, rounds}}});
+    const auto start = Clock::now();
+    std::vector<double> samples = device().time_us(*executable, arguments, nullptr, {});
+    const double cost = milliseconds_since(start);
+    std::sort(samples.begin(), samples.end());
+    const double median = samples[samples.size() / 2];
+    std::cout << rounds << " rounds: " << median << " us, " << samples.size() << " samples, spread "
+              << 100 * (samples.back() / samples.front() - 1) << " %, timed in " << cost << " ms\n";
+    if (last > 0) {
+      EXPECT_NEAR(median / last, 10, 2);
+    }
+    last = median;
+
+    EXPECT_EQ(device().time_us(*executable, arguments, nullptr, {.give_up_above_us = median / 2}).size(), 1u);
+    EXPECT_GE(device().time_us(*executable, arguments, nullptr, {.give_up_above_us = 1.5 * median}).size(),
+              3u);
+  }
+}
+
+// A lost context can be shown only in a process of its own.
+TEST(CudaDeviceDeathTest, AnIllegalAddressIsAnErrorAndNoAbort) {
+  if (const std::string why = why_no_gpu(); !why.empty()) GTEST_SKIP() << why;
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        int errors = 0;
+        {
+          const std::unique_ptr<Device> own = make_cuda_device(0);
+          void* memory = own->allocate(4);
+          const auto executable =
+              load(*own, {Launch{.kernel = "bad_write", .arguments = {ArgumentPointer{0}}}});
+          executable->launch(&memory, nullptr, nullptr);
+          for (int i = 0; i < 2; ++i) {
+            try {
+              own->synchronize();
+            } catch (const Error& error) {
+              std::cerr << error.what() << "\n";
+              ++errors;
+            }
+          }
+          own->release(memory);
+        }
+        std::exit(errors == 2 ? 7 : 1);
+      },
+      testing::ExitedWithCode(7), "illegal memory access");
+}
+
+}  // namespace
+}  // namespace tunesmith

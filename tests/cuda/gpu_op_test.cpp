@@ -1,0 +1,67 @@
+// Every op's templates on the GPU against the op's reference: many configs, the problem each was rendered for
+// and its companions, once with NaN and infinities in the inputs and pointers that are only just aligned.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <iostream>
+#include <thread>
+
+#include "dispatch/toolchain.h"
+#include "tests/cuda/checker.h"
+
+namespace tunesmith {
+namespace {
+
+class EveryTemplateOnGpu : public GpuTest, public testing::WithParamInterface<TemplateCase> {};
+
+TEST_P(EveryTemplateOnGpu, IsRight) {
+  const auto& [op, of] = GetParam();
+  std::vector<VariantCase> variants = test_variants(*op, *of, 40, 3e8);
+  std::erase_if(variants, [&](const VariantCase& variant) {
+    return why_not(*of, variant.problem, device().facts()) ||
+           exceeds(of->work(variant.problem, variant.config), device().facts());
+  });
+  if (variants.empty()) GTEST_SKIP() << "no problem of the test suits the template on this GPU";
+
+  std::vector<Source> sources;
+  for (const VariantCase& variant : variants)
+    sources.push_back(render(*op, *of, variant.problem, variant.config, device().facts().target));
+  std::vector<Compiled> compiled(sources.size());
+  const std::unique_ptr<Toolchain> toolchain = make_nvrtc_toolchain();
+  std::atomic<std::size_t> next = 0;
+  std::vector<std::thread> threads;
+  for (unsigned i = 0; i < std::clamp(std::thread::hardware_concurrency(), 1u, 16u); ++i) {
+    threads.emplace_back([&] {
+      for (std::size_t s = next++; s < sources.size(); s = next++)
+        compiled[s] = toolchain->compile(sources[s]);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+
+  GpuChecker checker(device());
+  for (std::size_t i = 0; i < variants.size(); ++i) {
+    ASSERT_TRUE(compiled[i].ok) << variants[i].config.text() << "\n" << compiled[i].log;
+    std::vector<Problem> problems = {variants[i].problem};
+    if (op->companions) {
+      for (Problem& companion : op->companions(variants[i].problem)) problems.push_back(std::move(companion));
+    }
+    for (const Problem& problem : problems) {
+      if (why_not(*of, problem, device().facts()) || of->space(problem).why_not(variants[i].config)) continue;
+      for (const bool special : {false, true})
+        checker.check(GetParam(), compiled[i].bytes, sources[i].suffix, problem, variants[i].config, special);
+    }
+    if (HasFailure()) break;  // one config's report is enough
+  }
+  std::cout << op->name << "/" << of->name << ": " << variants.size() << " variants, " << checker.runs()
+            << " runs, " << checker.refused() << " refused by the device; the largest error is "
+            << checker.worst() << " of what is permitted\n";
+  EXPECT_GT(checker.runs(), 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Ops, EveryTemplateOnGpu, testing::ValuesIn(template_cases()),
+                         [](const auto& info) { return info.param.op->name + "_" + info.param.of->name; });
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(EveryTemplateOnGpu);
+
+}  // namespace
+}  // namespace tunesmith

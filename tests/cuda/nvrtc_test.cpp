@@ -1,0 +1,141 @@
+// NVRTC as a toolchain, and every op's templates compiled by it for several architectures. Needs no GPU.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <iostream>
+#include <regex>
+#include <thread>
+
+#include "dispatch/toolchain.h"
+#include "tests/op_cases.h"
+
+namespace tunesmith {
+namespace {
+
+Source source(const std::string& text, const std::string& target) {
+  return {.text = text, .hash = "", .suffix = "", .kernels = {}, .target = target};
+}
+
+class Nvrtc : public testing::Test {
+ protected:
+  void SetUp() override {
+    try {
+      toolchain_ = make_nvrtc_toolchain();
+    } catch (const Error& error) {
+      GTEST_SKIP() << error.what();
+    }
+  }
+  std::unique_ptr<Toolchain> toolchain_;
+};
+
+TEST_F(Nvrtc, NamesItself) {
+  EXPECT_TRUE(std::regex_match(toolchain_->identity(), std::regex("NVRTC \\d+\\.\\d+")));
+}
+
+TEST_F(Nvrtc, MakesACubin) {
+  const Compiled compiled = toolchain_->compile(source("extern \"C\" __global__ void empty() {}", "sm_90a"));
+  ASSERT_TRUE(compiled.ok) << compiled.log;
+  EXPECT_EQ(compiled.bytes.substr(0, 4), "\177ELF");
+  EXPECT_GT(compiled.milliseconds, 0);
+}
+
+TEST_F(Nvrtc, AnswersAnErrorWithItsLine) {
+  const Compiled compiled = toolchain_->compile(source("\n\nint wrong = missing;", "sm_90a"));
+  EXPECT_FALSE(compiled.ok);
+  EXPECT_TRUE(compiled.bytes.empty());
+  EXPECT_NE(compiled.log.find("(3)"), std::string::npos) << compiled.log;
+  EXPECT_NE(compiled.log.find("missing"), std::string::npos) << compiled.log;
+}
+
+TEST_F(Nvrtc, RefusesATargetItDoesNotKnow) {
+  for (const char* target : {"sm_10", "sm_9999", "host", "sm_", "sm_90x", ""}) {
+    const Compiled compiled = toolchain_->compile(source("", target));
+    EXPECT_FALSE(compiled.ok);
+    EXPECT_NE(compiled.log.find("does not know the target " + std::string(target) + ";"), std::string::npos)
+        << compiled.log;
+  }
+}
+
+TEST_F(Nvrtc, CompilesFromSeveralThreads) {
+  std::vector<std::thread> threads;
+  std::atomic<int> right = 0;
+  for (int thread = 0; thread < 4; ++thread) {
+    threads.emplace_back([&, thread] {
+      for (int i = 0; i < 3; ++i) {
+        const bool good = (thread + i) % 2 == 0;
+        const std::string name = "kernel_" + std::to_string(thread) + "_" + std::to_string(i);
+        const Compiled compiled = toolchain_->compile(
+            source("extern \"C\" __global__ void " + name + (good ? "() {}" : "() { wrong }"), "sm_80"));
+        // A cubin names its kernel; a log quotes its own error.
+        right += good ? compiled.ok && compiled.bytes.find(name) != std::string::npos
+                      : !compiled.ok && compiled.log.find("wrong") != std::string::npos;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(right, 12);
+}
+
+class EveryTemplate : public Nvrtc, public testing::WithParamInterface<TemplateCase> {};
+
+// Variants are dealt out to the targets in turn, the first one of each problem goes to all.
+TEST_P(EveryTemplate, Compiles) {
+  const auto& [op, of] = GetParam();
+  std::vector<std::string> targets;
+  for (const auto& [capability, target] :
+       {std::pair(75, "sm_75"), {80, "sm_80"}, {90, "sm_90a"}, {100, "sm_100a"}}) {
+    // What needs an architecture's own instructions may not exist on a later one.
+    if (capability >= of->minimum_compute_capability &&
+        (of->minimum_compute_capability < 90 || capability == 90))
+      targets.emplace_back(target);
+  }
+  if (targets.empty()) targets.push_back("sm_" + std::to_string(of->minimum_compute_capability) + "a");
+
+  const std::vector<VariantCase> variants = test_variants(*op, *of, 16, 1e8);
+  ASSERT_FALSE(variants.empty()) << "the template refuses every problem of the test";
+  std::vector<Source> sources;
+  std::set<std::string> seen;
+  const auto add = [&](const VariantCase& variant, const std::string& target) {
+    Source rendered = render(*op, *of, variant.problem, variant.config, target);
+    if (seen.insert(rendered.text).second) sources.push_back(std::move(rendered));
+  };
+  std::set<std::string> problems;
+  for (std::size_t i = 0; i < variants.size(); ++i) {
+    if (problems.insert(variants[i].problem.text()).second) {
+      for (const std::string& target : targets) add(variants[i], target);
+    } else {
+      add(variants[i], targets[i % targets.size()]);
+    }
+  }
+
+  std::vector<Compiled> compiled(sources.size());
+  std::atomic<std::size_t> next = 0;
+  const auto work = [&] {
+    for (std::size_t i = next++; i < sources.size(); i = next++)
+      compiled[i] = toolchain_->compile(sources[i]);
+  };
+  std::thread other(work);
+  work();
+  other.join();
+
+  int spilling = 0;
+  std::string example;
+  const std::regex spill("([1-9][0-9]*) bytes spill stores");
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    const std::string head = sources[i].text.substr(0, sources[i].text.find("\n\n"));
+    EXPECT_TRUE(compiled[i].ok) << head << "\n" << compiled[i].log;
+    std::smatch found;
+    if (std::regex_search(compiled[i].log, found, spill) && ++spilling == 1)
+      example = found[1].str() + " bytes in\n" + head;
+  }
+  std::cout << op->name << "/" << of->name << ": " << sources.size() << " variants compiled";
+  if (spilling > 0) std::cout << "; " << spilling << " spill registers, the first " << example;
+  std::cout << "\n";
+}
+
+INSTANTIATE_TEST_SUITE_P(Ops, EveryTemplate, testing::ValuesIn(template_cases()),
+                         [](const auto& info) { return info.param.op->name + "_" + info.param.of->name; });
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(EveryTemplate);
+
+}  // namespace
+}  // namespace tunesmith

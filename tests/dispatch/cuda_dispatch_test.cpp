@@ -1,0 +1,191 @@
+// The dispatcher on the first CUDA device; skipped where there is none.
+#include <cuda_runtime_api.h>
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "dispatch/packed.h"
+#include "fixture.h"
+#include "tunesmith/conv2d.h"
+
+namespace tunesmith {
+namespace {
+
+void require(cudaError_t code) {
+  if (code != cudaSuccess) throw std::runtime_error(cudaGetErrorString(code));
+}
+
+class CudaMemory : public Memory {
+ public:
+  ~CudaMemory() override {
+    for (void* memory : memory_) static_cast<void>(cudaFree(memory));
+  }
+  void* allocate(std::size_t bytes) override {
+    void* memory = nullptr;
+    require(cudaMalloc(&memory, bytes));
+    memory_.push_back(memory);
+    return memory;
+  }
+  void upload(void* to, const std::vector<char>& from) override {
+    require(cudaMemcpy(to, from.data(), from.size(), cudaMemcpyHostToDevice));
+    require(cudaDeviceSynchronize());  // for streams that do not wait for the default one
+  }
+  void download(std::vector<char>& to, const void* from) override {
+    require(cudaDeviceSynchronize());
+    require(cudaMemcpy(to.data(), from, to.size(), cudaMemcpyDeviceToHost));
+  }
+
+ private:
+  std::vector<void*> memory_;
+};
+
+class CudaDispatchTest : public DispatcherTest {
+ protected:
+  void SetUp() override {
+    std::string why_none;
+    const std::vector<DeviceFacts> devices = cuda_devices(why_none);
+    if (devices.empty()) GTEST_SKIP() << why_none;
+    facts_ = devices.front();
+  }
+  DeviceFacts facts() const override { return facts_; }
+  std::string device_id() const override { return "cuda:0"; }
+  std::shared_ptr<Memory> memory() const override { return std::make_shared<CudaMemory>(); }
+
+  DispatcherOptions nothing_but_the_library() const {
+    DispatcherOptions bare = options();
+    bare.database.clear();
+    bare.cache_folder.clear();
+    bare.allow_compile = false;
+    return bare;
+  }
+
+  DeviceFacts facts_;
+};
+
+TEST_F(CudaDispatchTest, TheBaseNeedsNoCompiler) {
+  Dispatcher dispatcher(nothing_but_the_library());
+  EXPECT_FALSE(dispatcher.on_host());
+  for (const char* dtype : {"f32", "f64"}) {
+    for (const char* sizes : {"height=1 width=1 mask_height=6 mask_width=6",
+                              "height=101 width=203 mask_height=6 mask_width=17 mode=convolution batch=3",
+                              "height=70000 width=3 mask_height=3 mask_width=3"}) {
+      const Plan plan = dispatcher.plan("conv2d", std::string(sizes) + " dtype=" + dtype);
+      check(plan, "conv2d");
+      check(plan, "conv2d", 8);
+    }
+  }
+}
+
+TEST_F(CudaDispatchTest, TheDriverCompilesTheBuiltInPtx) {
+  const Op& op = find_op("conv2d");
+  const Problem problem =
+      complete_problem(op, Values::parse("height=31 width=77 mask_height=5 mask_width=4"));
+  const Config config = base_config(op, problem);
+  const Source source = render(op, op.templates.front(), problem, config, ptx_target);
+  const std::string ptx(packed(packed_name(ptx_target, source.hash)));
+  ASSERT_FALSE(ptx.empty());
+  const auto executable = load_cuda(ptx, source.suffix, op.templates.front().work(problem, config), 0);
+  const Buffers buffers(op, problem, 0, 1, memory());
+  ASSERT_EQ(executable->launch(buffers.arguments().data(), nullptr, nullptr), 0);
+  EXPECT_EQ(buffers.why_wrong(), "");
+}
+
+TEST_F(CudaDispatchTest, AlignedAndUnalignedPointers) {
+  tune({.problem = "n=1000 taps=5", .config = "VECTOR=4", .device = facts_});
+  Dispatcher dispatcher(options());
+  const Plan plan = dispatcher.plan("smooth", "n=1000 taps=5");
+  EXPECT_EQ(plan.match(), Match::exact);
+  EXPECT_EQ(plan.alignment_bytes(), 16);
+  for (const std::size_t offset : {0, 4, 8, 12}) check(plan, "smooth", offset);
+}
+
+TEST_F(CudaDispatchTest, ALaunchMayBeCaptured) {
+  tune({.problem = "n=1000 taps=5", .config = "VECTOR=4", .device = facts_});
+  Dispatcher dispatcher(options());
+  const Plan plan = dispatcher.plan("smooth", "n=1000 taps=5");
+  const Buffers buffers(find_op("smooth"), Problem::parse(plan.problem()), 0, 1, memory());
+  cudaStream_t stream = nullptr;
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t ready = nullptr;
+  require(cudaStreamCreate(&stream));
+  require(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+  const Status status = plan.launch(buffers.arguments(), stream);
+  require(cudaStreamEndCapture(stream, &graph));
+  ASSERT_TRUE(status.ok()) << status.message();
+  require(cudaGraphInstantiate(&ready, graph, 0));
+  require(cudaGraphLaunch(ready, stream));
+  require(cudaStreamSynchronize(stream));
+  EXPECT_EQ(buffers.why_wrong(), "");
+  require(cudaGraphExecDestroy(ready));
+  require(cudaGraphDestroy(graph));
+  require(cudaStreamDestroy(stream));
+}
+
+TEST_F(CudaDispatchTest, TwoThreadsWithAStreamEach) {
+  tune({.problem = "n=100000 taps=5", .config = "VECTOR=4", .device = facts_});
+  Dispatcher dispatcher(options());
+  const Plan plan = dispatcher.plan("smooth", "n=100000 taps=5");
+  std::vector<std::jthread> threads;
+  for (std::uint64_t seed = 1; seed <= 2; ++seed) {
+    threads.emplace_back([this, &plan, seed] {
+      cudaStream_t stream = nullptr;
+      require(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+      const Buffers buffers(find_op("smooth"), Problem::parse(plan.problem()), 0, seed, memory());
+      bool all_ok = true;
+      for (int i = 0; i < 200; ++i) all_ok &= plan.launch(buffers.arguments(), stream).ok();
+      EXPECT_TRUE(all_ok);
+      EXPECT_EQ(buffers.why_wrong(), "");
+      require(cudaStreamDestroy(stream));
+    });
+  }
+}
+
+// As on the host: random winners of every template, and problems that nobody tuned.
+TEST_F(CudaDispatchTest, RandomProblemsThroughTheNearestRule) {
+  const Op& op = find_op("conv2d");
+  Random random(11);
+  double median_us = 1000;
+  const std::string shapes[] = {"height=500 width=640 mask_height=3 mask_width=3",
+                                "height=200 width=200 mask_height=13 mask_width=13 mode=convolution",
+                                "height=33 width=1024 batch=4 mask_height=5 mask_width=5",
+                                "height=301 width=320 mask_height=4 mask_width=7 dtype=f64"};
+  for (const std::string& shape : shapes) {
+    const Problem problem = complete_problem(op, Values::parse(shape));
+    for (const Template& of : op.templates) {
+      if (why_not(of, problem, facts_)) continue;
+      for (const Config& config : of.space(problem).sample(6, random.next())) {
+        const Work work = of.work(problem, config);
+        if (!reentrant(work) || exceeds(work, facts_)) continue;
+        tune({.op = "conv2d",
+              .problem = shape,
+              .template_name = of.name,
+              .config = config.text(),
+              .device = facts_,
+              .median_us = median_us -= 1});
+      }
+    }
+  }
+  Dispatcher dispatcher(options());
+  int nearest = 0;
+  for (int i = 0; i < 200; ++i) {
+    static constexpr std::int64_t masks[][2] = {{3, 3}, {5, 5}, {13, 13}, {4, 7}, {6, 6}, {1, 9}};
+    const auto& mask = masks[random.below(6)];
+    const bool is_double = random.below(4) == 0;
+    const auto side = [&] { return 1 + static_cast<std::int64_t>(random.below(700)); };
+    const std::int64_t numbers[] = {1 + static_cast<std::int64_t>(random.below(3)),
+                                    side(),
+                                    random.below(2) == 0 ? side() : side() / 4 * 4 + 4,
+                                    mask[0],
+                                    mask[1],
+                                    static_cast<std::int64_t>(random.below(2)),
+                                    0,
+                                    is_double ? 1 : 0};
+    const Plan plan = dispatcher.plan("conv2d", numbers);
+    nearest += plan.match() == Match::nearest ? 1 : 0;
+    check(plan, "conv2d", (is_double ? 8 : 4) * random.below(4), random.next());
+  }
+  EXPECT_GT(nearest, 100);
+}
+
+}  // namespace
+}  // namespace tunesmith
