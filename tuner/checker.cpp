@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 
 namespace tunesmith {
 namespace {
 
 std::string number(double value) {
+  if (std::isnan(value)) return "NaN";  // of either sign; what an output holds before the launch
   char text[32];
   std::snprintf(text, sizeof text, "%.9g", value);
   return text;
