@@ -44,7 +44,7 @@ void print_devices() {
   table.add({std::string("host"), host.name, host.target, Cell(), std::int64_t{host.multiprocessors},
              gib(host.memory_bytes)});
   std::cout << table.text();
-  if (ordinal == 0) std::cout << "\nNo CUDA device: " << why_none << '\n';
+  if (ordinal == 0) std::cout << "\n" << why_none << '\n';
   if (ordinal > 0) std::cout << "\nDriver: " << cuda_driver() << '\n';
 }
 

@@ -12,6 +12,8 @@ struct Golden {
   std::string arguments;
 };
 
+void PrintTo(const Golden& golden, std::ostream* out) { *out << golden.file; }
+
 const std::string small_mask = "--problem 'height=1000 width=2000 mask_height=3 mask_width=3' ";
 const std::string large_mask =
     "--problem 'height=200 width=200 mask_height=13 mask_width=13 mode=convolution' ";
