@@ -30,6 +30,9 @@ class Executable {
 
   virtual BinaryFacts facts() const = 0;
 
+  /// The same loaded binary, set up for another work of the same template. Throws LoadError.
+  virtual std::unique_ptr<Executable> with(const Work& work) const = 0;
+
   /// Enqueues every step on `stream` (a cudaStream_t; ignored on the host, which runs the work before it
   /// returns). `arguments` are the op's device pointers in its order. Answers 0 or the runtime's error code.
   /// Takes no lock, allocates nothing, compiles nothing, and may be captured into a CUDA graph.
