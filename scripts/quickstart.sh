@@ -10,7 +10,7 @@ say "The devices of this machine"
 tunesmith devices
 
 say "Tuning conv2d for two problems (again is quicker: what is known is not measured again)"
-tunesmith tune conv2d --budget "${TUNESMITH_BUDGET:-180s}" \
+tunesmith tune conv2d --budget "${TUNESMITH_BUDGET:-60s}" \
   --problem "height=200 width=200 mask_height=13 mask_width=13 mode=convolution" \
   --problem "height=1000 width=2000 mask_height=3 mask_width=3 mode=correlation"
 

@@ -97,14 +97,10 @@ void print_ops(const std::string& name) {
   std::cout << table.text();
 }
 
-// A space belongs to a problem; where a person names none, one of ordinary size stands in.
-Problem example_problem(const Op& op, Values given) {
-  constexpr std::int64_t ordinary = 16;
-  for (const Parameter& parameter : op.parameters) {
-    if (given.has(parameter.name) || parameter.initial || !parameter.words.empty()) continue;
-    given.set(parameter.name, std::clamp(ordinary, parameter.minimum, parameter.maximum));
-  }
-  return complete_problem(op, given);
+// A space belongs to a problem; where a person names none, the op's own example stands in.
+Problem problem_or_example(const Op& op, const std::string& text) {
+  return complete_problem(op,
+                          Values::parse(text.empty() && !op.examples.empty() ? op.examples.front() : text));
 }
 
 void print_space(const Op& op, const Problem& problem, const Template& of,
@@ -268,14 +264,14 @@ void add_look_commands(CLI::App& app) {
   };
   auto asked = std::make_shared<SpaceRequest>();
   space->add_option("OP", asked->op, "An op's name")->required();
-  space->add_option("--problem", asked->problem, "The problem; dims that it does not name are 16");
+  space->add_option("--problem", asked->problem, "The problem; else the op's first example");
   space->add_option("--device", asked->device,
                     "auto, cuda:N or host: counts the configs that fit its limits");
   space->add_option("--template", asked->template_name, "Only this template");
   space->callback([asked] {
     const Op& op = find_op(asked->op);
     if (!asked->template_name.empty()) find_template(op, asked->template_name);
-    const Problem problem = example_problem(op, Values::parse(asked->problem));
+    const Problem problem = problem_or_example(op, asked->problem);
     const auto device = asked->device.empty() ? std::nullopt : std::optional(device_facts(asked->device));
     std::cout << "problem: " << problem.text() << '\n';
     for (const Template& each : op.templates) {
