@@ -1,5 +1,6 @@
 # Sourced by the scripts beside it: moves to the repository's root, installs what is missing, builds.
 set -euo pipefail
+export PATH  # bash knows a default, its children do not
 export HOME="${HOME:-$(getent passwd "$(id -u)" | cut -d: -f6)}"
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

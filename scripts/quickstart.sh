@@ -1,5 +1,7 @@
 #!/usr/bin/env bash
 # From a fresh clone to tuned kernels in an application: scripts/quickstart.sh [PICTURE.png]
+picture=$(realpath -e "$@" 2>/dev/null || true)
+(($# == 0)) || [[ -r $picture ]] || { echo "quickstart.sh: The picture $* cannot be read." >&2; exit 2; }
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 install_missing
@@ -15,7 +17,7 @@ tunesmith tune conv2d --budget "${TUNESMITH_BUDGET:-60s}" \
   --problem "height=1000 width=2000 mask_height=3 mask_width=3 mode=correlation"
 
 say "Filtering a picture with the winners"
-build/quickstart/examples/filter_image "$@"
+(cd build/quickstart && examples/filter_image ${picture:+"$picture"} && echo "in:      $PWD")
 
 say "What the database knows"
 tunesmith query conv2d
