@@ -77,48 +77,54 @@ dim3 to_dim3(const Extent& extent) {
   return {static_cast<unsigned>(extent.x), static_cast<unsigned>(extent.y), static_cast<unsigned>(extent.z)};
 }
 
-class CudaExecutable : public Executable {
- public:
-  CudaExecutable(const std::string& binary, const std::string& suffix, const Work& work, int ordinal)
-      : work_(work), ordinal_(ordinal) {
-    std::string why_none;
-    const std::vector<DeviceFacts> devices = cuda_devices(why_none);
-    if (ordinal < 0 || static_cast<std::size_t>(ordinal) >= devices.size()) {
-      throw LoadError(
-          "There is no CUDA device " + std::to_string(ordinal) +
-          (devices.empty() ? ". " + why_none : "; there are " + std::to_string(devices.size()) + "."));
-    }
-    const DeviceFacts& device = devices[static_cast<std::size_t>(ordinal)];
-    if (const auto why = exceeds(work_, device)) throw LoadError(*why);
+// A binary on a device, shared by the executables that are made of it.
+struct Library {
+  Library(const std::string& binary, const std::string& suffix_, int ordinal_, const DeviceFacts& device_)
+      : suffix(suffix_), ordinal(ordinal_), device(device_) {
     const DeviceScope scope(ordinal);
     require(scope.error(), "CUDA device " + std::to_string(ordinal) + " could not be selected");
-    require(cudaLibraryLoadData(&library_, binary.data(), nullptr, nullptr, 0, nullptr, nullptr, 0),
+    require(cudaLibraryLoadData(&handle, binary.data(), nullptr, nullptr, 0, nullptr, nullptr, 0),
             device.name + " refused the binary");
-    try {
-      for (const Step& step : work_.steps) {
-        if (const auto* launch = std::get_if<Launch>(&step)) {
-          add(*launch, suffix, device);
-        } else {
-          add(std::get<ConstantCopy>(step), suffix);
-        }
-      }
-    } catch (...) {
-      static_cast<void>(cudaLibraryUnload(library_));
-      throw;
-    }
   }
+  ~Library() {
+    const DeviceScope scope(ordinal);
+    static_cast<void>(cudaLibraryUnload(handle));  // fails where the context is lost, with all it held
+  }
+  Library(const Library&) = delete;
+  Library& operator=(const Library&) = delete;
 
-  ~CudaExecutable() override {
-    const DeviceScope scope(ordinal_);
-    static_cast<void>(cudaLibraryUnload(library_));  // fails where the context is lost, with all it held
+  std::string suffix;
+  int ordinal;
+  const DeviceFacts& device;
+  cudaLibrary_t handle = nullptr;
+};
+
+class CudaExecutable : public Executable {
+ public:
+  CudaExecutable(std::shared_ptr<const Library> library, const Work& work)
+      : work_(work), library_(std::move(library)) {
+    if (const auto why = exceeds(work_, library_->device)) throw LoadError(*why);
+    const DeviceScope scope(library_->ordinal);
+    require(scope.error(), "CUDA device " + std::to_string(library_->ordinal) + " could not be selected");
+    for (const Step& step : work_.steps) {
+      if (const auto* launch = std::get_if<Launch>(&step)) {
+        add(*launch);
+      } else {
+        add(std::get<ConstantCopy>(step));
+      }
+    }
   }
   CudaExecutable(const CudaExecutable&) = delete;
   CudaExecutable& operator=(const CudaExecutable&) = delete;
 
   BinaryFacts facts() const override { return facts_; }
 
+  std::unique_ptr<Executable> with(const Work& work) const override {
+    return std::make_unique<CudaExecutable>(library_, work);
+  }
+
   int launch(void* const* arguments, void* workspace, void* stream) noexcept override {
-    const DeviceScope scope(ordinal_);
+    const DeviceScope scope(library_->ordinal);
     cudaError_t code = scope.error();
     for (auto step = steps_.begin(); code == cudaSuccess && step != steps_.end(); ++step) {
       if (const auto* kernel = std::get_if<LaunchStep>(&*step)) {
@@ -137,10 +143,12 @@ class CudaExecutable : public Executable {
   std::string describe(int error) const override { return words(static_cast<cudaError_t>(error)); }
 
  private:
-  void add(const Launch& launch, const std::string& suffix, const DeviceFacts& device) {
-    const std::string name = launch.kernel + suffix;
+  void add(const Launch& launch) {
+    const std::string name = launch.kernel + library_->suffix;
+    const DeviceFacts& device = library_->device;
     cudaKernel_t kernel = nullptr;
-    require(cudaLibraryGetKernel(&kernel, library_, name.c_str()), "The binary has no kernel " + name);
+    require(cudaLibraryGetKernel(&kernel, library_->handle, name.c_str()),
+            "The binary has no kernel " + name);
     LaunchStep step;
     step.kernel = static_cast<const void*>(kernel);  // the runtime takes a handle where it takes a function
 
@@ -197,11 +205,11 @@ class CudaExecutable : public Executable {
     steps_.emplace_back(std::move(step));
   }
 
-  void add(const ConstantCopy& copy, const std::string& suffix) {
-    const std::string name = copy.symbol + suffix;
+  void add(const ConstantCopy& copy) {
+    const std::string name = copy.symbol + library_->suffix;
     CopyStep step;
     std::size_t room = 0;
-    require(cudaLibraryGetGlobal(&step.to, &room, library_, name.c_str()),
+    require(cudaLibraryGetGlobal(&step.to, &room, library_->handle, name.c_str()),
             "The binary has no constant symbol " + name);
     step.argument = static_cast<std::size_t>(copy.argument);
     step.bytes = static_cast<std::size_t>(copy.bytes);
@@ -246,8 +254,7 @@ class CudaExecutable : public Executable {
   }
 
   Work work_;  ///< the scalars' storage
-  int ordinal_;
-  cudaLibrary_t library_ = nullptr;
+  std::shared_ptr<const Library> library_;
   std::vector<std::variant<LaunchStep, CopyStep>> steps_;
   BinaryFacts facts_;
 };
@@ -330,7 +337,16 @@ const Devices& devices() {
 
 std::unique_ptr<Executable> load_cuda(const std::string& binary, const std::string& suffix, const Work& work,
                                       int ordinal) {
-  return std::make_unique<CudaExecutable>(binary, suffix, work, ordinal);
+  const std::vector<DeviceFacts>& all = devices().facts;
+  if (ordinal < 0 || static_cast<std::size_t>(ordinal) >= all.size()) {
+    throw LoadError(
+        "There is no CUDA device " + std::to_string(ordinal) +
+        (all.empty() ? ". " + devices().why_none : "; there are " + std::to_string(all.size()) + "."));
+  }
+  const DeviceFacts& device = all[static_cast<std::size_t>(ordinal)];
+  if (const auto why = exceeds(work, device)) throw LoadError(*why);
+  return std::make_unique<CudaExecutable>(std::make_shared<const Library>(binary, suffix, ordinal, device),
+                                          work);
 }
 
 std::vector<DeviceFacts> cuda_devices(std::string& why_none) {

@@ -134,7 +134,7 @@ struct Dispatcher::Impl {
   template <typename Key>
   using Plans = std::unordered_map<Key, Plan, Hash, Equal>;
 
-  Impl(Chosen chosen, const DispatcherOptions& options, Known known)
+  Impl(const Chosen& chosen, const DispatcherOptions& options, Known known)
       : notes(known.notes),
         planner(chosen.facts, chosen.ordinal, std::move(known), BinaryCache(options.cache_folder),
                 options.allow_compile) {
@@ -175,10 +175,10 @@ struct Dispatcher::Impl {
   Plans<NumbersKey> by_numbers;
 };
 
-Dispatcher::Dispatcher(DispatcherOptions options) {
-  Chosen chosen = choose_device(options.device);
+Dispatcher::Dispatcher(const DispatcherOptions& options) {
+  const Chosen chosen = choose_device(options.device);
   Known known = read_known(options.database, chosen.facts.target);
-  impl_ = std::make_unique<Impl>(std::move(chosen), options, std::move(known));
+  impl_ = std::make_unique<Impl>(chosen, options, std::move(known));
 }
 
 Dispatcher::~Dispatcher() = default;

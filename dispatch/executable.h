@@ -30,6 +30,9 @@ class Executable {
 
   virtual BinaryFacts facts() const = 0;
 
+  /// The same loaded binary, set up for another work of the same template. Throws LoadError.
+  virtual std::unique_ptr<Executable> with(const Work& work) const = 0;
+
   /// Enqueues every step on `stream` (a cudaStream_t; ignored on the host, which runs the work before it
   /// returns). `arguments` are the op's device pointers in its order. Answers 0 or the runtime's error code.
   /// Takes no lock, allocates nothing, compiles nothing, and may be captured into a CUDA graph.
@@ -47,6 +50,9 @@ class Executable {
 std::unique_ptr<Executable> load_cuda(const std::string& binary, const std::string& suffix, const Work& work,
                                       int ordinal);
 std::unique_ptr<Executable> load_host(const std::string& binary, const std::string& suffix, const Work& work);
+
+/// What launch() answers on the host when a kernel wrote past its dynamic shared memory.
+inline constexpr int host_shared_overrun = 2;
 
 /// The CUDA devices that the driver shows, in its order; empty with `why_none` set to a sentence when there
 /// is none (no driver, built without CUDA, …). Never throws.

@@ -20,8 +20,8 @@ using SharedBytes = long long (*)();
 
 constexpr std::size_t max_parameters = 64;  ///< of one kernel; so that launch() needs no allocation
 
-// The shim's result codes (tunesmith_shim::out_of_memory and shared_overrun), and one of our own.
-constexpr int out_of_memory = 1, shared_overrun = 2;
+// The shim's result codes (tunesmith_shim::out_of_memory; the other is host_shared_overrun).
+constexpr int out_of_memory = 1;
 
 // The loader reads from a file: one in memory, which is gone once it is loaded.
 void* open_library(const std::string& binary) {
@@ -55,41 +55,52 @@ void* open_library(const std::string& binary) {
   return library;
 }
 
+// A binary in this process, shared by the executables that are made of it, with the shim's state in it.
+struct Library {
+  Library(const std::string& binary, const std::string& suffix_)
+      : suffix(suffix_), handle(open_library(binary)) {}
+  ~Library() { dlclose(handle); }
+  Library(const Library&) = delete;
+  Library& operator=(const Library&) = delete;
+
+  std::string suffix;
+  void* handle;
+  std::mutex mutex;
+};
+
 class HostExecutable : public Executable {
  public:
-  HostExecutable(const std::string& binary, const std::string& suffix, const Work& work) : work_(work) {
-    library_ = open_library(binary);
-    try {
-      for (const Step& step : work_.steps) {
-        if (const auto* launch = std::get_if<Launch>(&step)) {
-          const std::string kernel = launch->kernel + suffix;
-          symbols_.push_back(find("tunesmith_run_" + kernel));
-          const auto shared = reinterpret_cast<SharedBytes>(find("tunesmith_shared_bytes_" + kernel));
-          facts_.static_shared_bytes = std::max(facts_.static_shared_bytes, std::int64_t{shared()});
-          if (launch->arguments.size() > max_parameters) {
-            throw LoadError(launch->kernel + " has more than " + std::to_string(max_parameters) +
-                            " parameters.");
-          }
-        } else {
-          symbols_.push_back(find(std::get<ConstantCopy>(step).symbol + suffix));
+  HostExecutable(std::shared_ptr<Library> library, const Work& work)
+      : work_(work), library_(std::move(library)) {
+    for (const Step& step : work_.steps) {
+      if (const auto* launch = std::get_if<Launch>(&step)) {
+        const std::string kernel = launch->kernel + library_->suffix;
+        symbols_.push_back(find("tunesmith_run_" + kernel));
+        const auto shared = reinterpret_cast<SharedBytes>(find("tunesmith_shared_bytes_" + kernel));
+        facts_.static_shared_bytes = std::max(facts_.static_shared_bytes, std::int64_t{shared()});
+        if (launch->arguments.size() > max_parameters) {
+          throw LoadError(launch->kernel + " has more than " + std::to_string(max_parameters) +
+                          " parameters.");
         }
+      } else {
+        symbols_.push_back(find(std::get<ConstantCopy>(step).symbol + library_->suffix));
       }
-    } catch (...) {
-      dlclose(library_);
-      throw;
     }
     facts_.max_threads_per_block = 1024;
   }
-  ~HostExecutable() override { dlclose(library_); }
   HostExecutable(const HostExecutable&) = delete;
   HostExecutable& operator=(const HostExecutable&) = delete;
 
   BinaryFacts facts() const override { return facts_; }
 
+  std::unique_ptr<Executable> with(const Work& work) const override {
+    return std::make_unique<HostExecutable>(library_, work);
+  }
+
   int launch(void* const* arguments, void* workspace, void* /*stream*/) noexcept override {
     // The shim's state is the module's: launches of one variant wait for each other, the host's one exception
     // to "takes no lock".
-    const std::lock_guard<std::mutex> one_at_a_time(mutex_);
+    const std::lock_guard<std::mutex> one_at_a_time(library_->mutex);
     for (std::size_t n = 0; n < work_.steps.size(); ++n) {
       if (const auto* copy = std::get_if<ConstantCopy>(&work_.steps[n])) {
         std::memcpy(symbols_[n], arguments[copy->argument], static_cast<std::size_t>(copy->bytes));
@@ -128,7 +139,7 @@ class HostExecutable : public Executable {
         return "no error";
       case out_of_memory:
         return "no memory was left for the threads' stacks or the block's shared memory";
-      case shared_overrun:
+      case host_shared_overrun:
         return "the kernel wrote past the end of its dynamic shared memory";
       default:
         return "the host's launch gave the unknown code " + std::to_string(error);
@@ -139,17 +150,16 @@ class HostExecutable : public Executable {
 
  private:
   void* find(const std::string& name) const {
-    void* symbol = dlsym(library_, name.c_str());
+    void* symbol = dlsym(library_->handle, name.c_str());
     if (symbol == nullptr)
       throw LoadError("The host's binary has no " + name + "; it was made from another source.");
     return symbol;
   }
 
   Work work_;
-  void* library_ = nullptr;
+  std::shared_ptr<Library> library_;
   std::vector<void*> symbols_;  ///< by step: the kernel's entry, or the constant symbol
   BinaryFacts facts_;
-  std::mutex mutex_;
   int reverse_ = 0;
 };
 
@@ -157,7 +167,7 @@ class HostExecutable : public Executable {
 
 std::unique_ptr<Executable> load_host(const std::string& binary, const std::string& suffix,
                                       const Work& work) {
-  return std::make_unique<HostExecutable>(binary, suffix, work);
+  return std::make_unique<HostExecutable>(std::make_shared<Library>(binary, suffix), work);
 }
 
 DeviceFacts host_facts() {

@@ -38,6 +38,10 @@ std::vector<PlanState::Argument> arguments_of(const Op& op, const Problem& probl
   return arguments;
 }
 
+std::string with_changes(const Choice& choice) {
+  return choice.changed.empty() ? "" : " with " + choice.changed + ", as this problem needs";
+}
+
 std::string rounded(double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%.2f", value);
@@ -168,12 +172,11 @@ Planner::Attempt Planner::attempt(const Op& op, const Template& of, const Proble
   return refused;
 }
 
-// The candidate with one axis changed so that it takes pointers aligned to `alignment_bytes`.
-std::optional<Planner::Loaded> Planner::lowered(const Op& op, const Candidate& candidate,
+// The tuned config with one axis changed so that it takes pointers aligned to `alignment_bytes`.
+std::optional<Planner::Loaded> Planner::lowered(const Op& op, const Template& of, const Config& tuned,
                                                 const Problem& problem, std::int64_t alignment_bytes,
                                                 std::string& config) {
-  const Template& of = find_template(op, candidate.template_name);
-  for (const Config& neighbour : of.space(problem).neighbours(candidate.config)) {
+  for (const Config& neighbour : of.space(problem).neighbours(tuned)) {
     if (tunesmith::alignment_bytes(of, problem, neighbour) > alignment_bytes) continue;
     if (!reentrant(of.work(problem, neighbour))) continue;
     Attempt result = attempt(op, of, problem, neighbour, nullptr);
@@ -222,17 +225,20 @@ std::shared_ptr<const PlanState> Planner::plan(const Op& op, const Problem& prob
   for (; choice != choices.end() && !state->executable; ++choice) {
     const Candidate& candidate = known_.candidates[choice->candidate];
     Attempt result =
-        attempt(op, find_template(op, candidate.template_name), problem, candidate.config, &candidate);
+        attempt(op, find_template(op, candidate.template_name), problem, choice->config, &candidate);
     if (auto* loaded = std::get_if<Loaded>(&result)) {
       state->match = choice->match;
       state->distance = choice->distance;
       say.push_back("Taken, " + std::string(name(choice->match)) +
                     (choice->distance > 0 ? ", distance " + rounded(choice->distance) : std::string()) +
-                    ": " + describe(candidate) + "; " + loaded->how + ".");
+                    ": " + describe(candidate) + with_changes(*choice) + "; " + loaded->how + ".");
       take(*loaded);
     } else {
       refuse(choice->candidate, std::get<std::string>(result));
     }
+  }
+  if (choice != choices.end()) {
+    say.push_back(std::to_string(choices.end() - choice) + " more could be used and rank behind it.");
   }
   if (!state->executable) {
     Attempt result = base(op, problem);
@@ -254,9 +260,9 @@ std::shared_ptr<const PlanState> Planner::plan(const Op& op, const Problem& prob
     if (other.alignment_bytes > unaligned_bytes) return;
     const Candidate& candidate = known_.candidates[other.candidate];
     Attempt result =
-        attempt(op, find_template(op, candidate.template_name), problem, candidate.config, &candidate);
+        attempt(op, find_template(op, candidate.template_name), problem, other.config, &candidate);
     if (auto* loaded = std::get_if<Loaded>(&result)) {
-      take_unaligned(*loaded, describe(candidate));
+      take_unaligned(*loaded, describe(candidate) + with_changes(other));
     } else {
       refuse(other.candidate, std::get<std::string>(result));
     }
@@ -269,7 +275,8 @@ std::shared_ptr<const PlanState> Planner::plan(const Op& op, const Problem& prob
   }
   if (!state->unaligned) {
     std::string config;
-    if (auto loaded = lowered(op, known_.candidates[first.candidate], problem, unaligned_bytes, config)) {
+    if (auto loaded = lowered(op, find_template(op, known_.candidates[first.candidate].template_name),
+                              first.config, problem, unaligned_bytes, config)) {
       take_unaligned(*loaded, "the same with a narrower access, " + config);
     }
   }

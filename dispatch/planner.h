@@ -38,7 +38,7 @@ class Planner {
                   const Candidate* candidate);
   Attempt load(const Work& work, const Source& source, const std::string& binary) const;
   Attempt compile(const Work& work, const Source& source);
-  std::optional<Loaded> lowered(const Op& op, const Candidate& candidate, const Problem& problem,
+  std::optional<Loaded> lowered(const Op& op, const Template& of, const Config& tuned, const Problem& problem,
                                 std::int64_t alignment_bytes, std::string& config);
   Attempt base(const Op& op, const Problem& problem);
 

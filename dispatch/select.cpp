@@ -24,6 +24,36 @@ double log2_of(const Value& value) {
   return std::log2(static_cast<double>(std::max<std::int64_t>(1, std::get<std::int64_t>(value))));
 }
 
+// How far two values of an axis are apart; a word from another is far.
+double step(const Value& a, const Value& b) {
+  if (a == b) return 0;
+  if (a.index() != b.index() || std::holds_alternative<std::string>(a)) return 100;
+  return 1e-3 + std::abs(log2_of(a) - log2_of(b));
+}
+
+// The legal config nearest to an illegal one among those that differ in one axis: a width that VECTOR does
+// not divide, a tile that is too large for another mask.
+std::optional<Config> adapted(const Space& space, const Config& config, std::string& changed) {
+  std::optional<Config> best;
+  double least = 0;
+  for (const Config& neighbour : space.neighbours(config)) {
+    double steps = 0;
+    std::string axis;
+    for (const auto& [name, value] : neighbour.entries()) {
+      const Value* before = config.find(name);
+      if (before != nullptr && *before == value) continue;
+      steps += before == nullptr ? 1000 : step(*before, value);
+      axis = name + "=" + to_text(value);
+    }
+    if (!best || steps < least) {
+      best = neighbour;
+      least = steps;
+      changed = axis;
+    }
+  }
+  return best;
+}
+
 std::optional<std::string> why_refused(const Op& op, const Problem& problem, const DeviceFacts& device,
                                        const Candidate& candidate, bool may_compile, Choice& choice) {
   if (!candidate.fault.empty()) return candidate.fault;
@@ -40,10 +70,14 @@ std::optional<std::string> why_refused(const Op& op, const Problem& problem, con
            ", and the problem has dtype=" + problem.word("dtype") + ".";
   }
   if (auto why = why_not(*of, problem, device)) return why;
-  if (auto why = of->space(problem).why_not(candidate.config)) {
-    return "Its config is not legal for this problem: " + *why;
+  const Space space = of->space(problem);
+  choice.config = candidate.config;
+  if (auto why = space.why_not(candidate.config)) {
+    const auto near = may_compile ? adapted(space, candidate.config, choice.changed) : std::nullopt;
+    if (!near) return "Its config is not legal for this problem: " + *why;
+    choice.config = *near;
   }
-  const Work work = of->work(problem, candidate.config);
+  const Work work = of->work(problem, choice.config);
   if (!reentrant(work)) {
     return "It keeps the mask or other state in its module, so that two streams could not launch it at once.";
   }
@@ -52,7 +86,8 @@ std::optional<std::string> why_refused(const Op& op, const Problem& problem, con
   const std::string constants =
       difference(compiled_in(op, *of, candidate.problem), compiled_in(op, *of, problem));
   const bool same_target = candidate.device.target == device.target;
-  choice.must_compile = !constants.empty() || !same_target || !candidate.has_binary;
+  choice.must_compile =
+      !constants.empty() || !same_target || !candidate.has_binary || !choice.changed.empty();
   if (choice.must_compile && !may_compile) {
     if (!constants.empty()) {
       return "Its text has other constants (" + constants + ") and compiling is not allowed.";
@@ -63,8 +98,11 @@ std::optional<std::string> why_refused(const Op& op, const Problem& problem, con
     }
     return "No binary is stored with it and compiling is not allowed.";
   }
-  choice.alignment_bytes = alignment_bytes(*of, problem, candidate.config);
+  choice.alignment_bytes = alignment_bytes(*of, problem, choice.config);
   choice.distance = distance(op, candidate.problem, problem);
+  if (candidate.problem == problem && !choice.changed.empty()) {
+    return "It is stale: its config is not legal any more for the problem that it won.";
+  }
   choice.match = !same_model(candidate.device, device) ? Match::other_device
                  : candidate.problem == problem        ? Match::exact
                                                        : Match::nearest;
@@ -104,14 +142,16 @@ Selection select(const Op& op, const Problem& problem, const DeviceFacts& device
     if (auto why = why_refused(op, problem, device, candidates[i], may_compile, choice)) {
       selection.refusals.push_back({i, *why});
     } else {
-      selection.choices.push_back(choice);
+      selection.choices.push_back(std::move(choice));
     }
   }
   std::stable_sort(selection.choices.begin(), selection.choices.end(), [&](const Choice& a, const Choice& b) {
     const Candidate& left = candidates[a.candidate];
     const Candidate& right = candidates[b.candidate];
-    return std::tie(a.match, a.distance, left.origin, a.must_compile, left.median_us) <
-           std::tie(b.match, b.distance, right.origin, b.must_compile, right.median_us);
+    const bool left_changed = !a.changed.empty();
+    const bool right_changed = !b.changed.empty();
+    return std::tie(a.match, a.distance, left.origin, left_changed, a.must_compile, left.median_us) <
+           std::tie(b.match, b.distance, right.origin, right_changed, b.must_compile, right.median_us);
   });
   return selection;
 }

@@ -31,6 +31,8 @@ struct Choice {
   std::size_t candidate = 0;
   Match match = Match::base;
   double distance = 0;
+  Config config;  ///< the candidate's, or where that is not legal here, the nearest with one axis changed
+  std::string changed;  ///< that axis: "OUT_X=4"; empty where none is
   bool must_compile = false;
   std::int64_t alignment_bytes = 1;
 };

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 
 namespace tunesmith {
 namespace {
 
 std::string number(double value) {
+  if (std::isnan(value)) return "NaN";  // of either sign; what an output holds before the launch
   char text[32];
   std::snprintf(text, sizeof text, "%.9g", value);
   return text;
@@ -50,7 +52,7 @@ std::optional<std::string> too_many_threads(const Work& work, const BinaryFacts&
 }
 
 Verdict verdict_of_load(const std::string& words) {
-  for (const char* word : {"resource", "too much", "too many", "out of memory", "shared"}) {
+  for (const char* word : {"resource", "allows", "OutOfMemory", "shared memory"}) {
     if (words.find(word) != std::string::npos) return Verdict::resource_limit;
   }
   return Verdict::launch_error;
@@ -140,8 +142,9 @@ std::optional<Checker::Failure> Checker::run(Prepared& on, Executable& executabl
   reset(on);
   if (space != nullptr) device_.fill(space, poison, work.workspace_bytes);
   if (const int error = executable.launch(on.pointers.data(), space, nullptr); error != 0) {
-    return Failure{Verdict::launch_error, "The launch was refused on " + on.problem.text() + ": " +
-                                              executable.describe(error) + "."};
+    const bool overrun = host_ && error == host_shared_overrun;
+    return Failure{overrun ? Verdict::out_of_bounds : Verdict::launch_error,
+                   "The launch failed on " + on.problem.text() + ": " + executable.describe(error) + "."};
   }
   try {
     device_.synchronize();
@@ -199,14 +202,13 @@ std::optional<Checker::Failure> Checker::inspect(Prepared& on, const Work& work,
 }
 
 std::optional<Checker::Failure> Checker::check_companions(const Template& of, const Config& config,
-                                                          const MeasureRequest& request,
-                                                          MeasureReply& reply) {
+                                                          const Executable& loaded, MeasureReply& reply) {
   for (Prepared& companion : companions_) {
     if (why_not(of, companion.problem, device_.facts()) || of.space(companion.problem).why_not(config))
       continue;
     const Work work = of.work(companion.problem, config);
     if (exceeds(work, device_.facts(), reply.static_shared_bytes)) continue;
-    const std::unique_ptr<Executable> executable = device_.load(request.binary, request.suffix, work);
+    const std::unique_ptr<Executable> executable = loaded.with(work);
     for (const bool reverse : {false, true}) {
       if (reverse && !host_) continue;
       executable->reverse_threads(reverse);
@@ -219,12 +221,7 @@ std::optional<Checker::Failure> Checker::check_companions(const Template& of, co
 std::optional<Checker::Failure> Checker::judge_asked(const Template& of, const Config& config,
                                                      const MeasureRequest& request, MeasureReply& reply) {
   const Work work = of.work(asked_.problem, config);
-  std::unique_ptr<Executable> executable;
-  try {
-    executable = device_.load(request.binary, request.suffix, work);
-  } catch (const LoadError& error) {
-    return Failure{verdict_of_load(error.what()), error.what()};
-  }
+  const std::unique_ptr<Executable> executable = device_.load(request.binary, request.suffix, work);
   const BinaryFacts facts = executable->facts();
   reply.loaded = true;
   reply.registers = facts.registers;
@@ -242,7 +239,7 @@ std::optional<Checker::Failure> Checker::judge_asked(const Template& of, const C
   }
 
   if (request.check) {
-    if (auto failure = check_companions(of, config, request, reply)) return failure;
+    if (auto failure = check_companions(of, config, *executable, reply)) return failure;
     const auto start = std::chrono::steady_clock::now();
     if (auto failure = run(asked_, *executable, work, reply)) return failure;
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
@@ -280,7 +277,18 @@ std::optional<Checker::Failure> Checker::judge_asked(const Template& of, const C
 MeasureReply Checker::judge(const MeasureRequest& request) {
   MeasureReply reply;
   const Template& of = find_template(op_, request.of);
-  if (const auto failure = judge_asked(of, Config::parse(request.config), request, reply)) {
+  std::optional<Failure> failure;
+  try {
+    failure = judge_asked(of, Config::parse(request.config), request, reply);
+  } catch (const LoadError& error) {
+    failure = Failure{verdict_of_load(error.what()), error.what()};
+  } catch (const Error& error) {
+    // The device's own copies and comparisons fail only after the variant has harmed it.
+    reply.lost = true;
+    failure =
+        Failure{Verdict::crash, std::string("The device failed after the variant ran: ") + error.what()};
+  }
+  if (failure) {
     reply.verdict = failure->verdict;
     reply.reason = failure->reason;
     reply.samples_us.clear();

@@ -66,8 +66,8 @@ class Checker {
   void* workspace(std::int64_t bytes);
   std::optional<Failure> run(Prepared& on, Executable& executable, const Work& work, MeasureReply& reply);
   std::optional<Failure> inspect(Prepared& on, const Work& work, MeasureReply& reply);
-  std::optional<Failure> check_companions(const Template& of, const Config& config,
-                                          const MeasureRequest& request, MeasureReply& reply);
+  std::optional<Failure> check_companions(const Template& of, const Config& config, const Executable& loaded,
+                                          MeasureReply& reply);
   std::optional<Failure> judge_asked(const Template& of, const Config& config, const MeasureRequest& request,
                                      MeasureReply& reply);
 

@@ -90,6 +90,8 @@ std::optional<Frame> Child::receive() {
   return frame;
 }
 
+void Child::say_goodbye() { ::shutdown(socket_, SHUT_WR); }
+
 void Child::kill() {
   if (process_ <= 0 || !end_.empty()) return;
   ::kill(-process_, SIGKILL);  // with the compilers that it started

@@ -29,6 +29,7 @@ class Child {
   std::optional<Frame> receive();
   /// The worker closed its end, and all it sent before was received.
   bool gone() const { return gone_; }
+  void say_goodbye();  ///< no more messages to it: it ends after what it is doing
   void kill();
   /// "was killed by SIGSEGV (Segmentation fault)", with the last words it wrote. Waits for its end.
   std::string end();

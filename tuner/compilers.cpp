@@ -7,6 +7,7 @@ namespace tunesmith {
 namespace {
 
 constexpr double start_timeout_s = 120;
+constexpr double goodbye_s = 2;
 constexpr std::size_t most_log_bytes = 2000;  // of a compiler's words in a reason; templates can fill pages
 
 Clock::time_point in(double seconds) {
@@ -41,8 +42,8 @@ bool Compilers::has_room() const {
 }
 
 int Compilers::at_work() const {
-  return static_cast<int>(
-      std::count_if(processes_.begin(), processes_.end(), [](const Process& p) { return p.at_work; }));
+  return static_cast<int>(std::count_if(processes_.begin(), processes_.end(),
+                                        [](const Process& p) { return p.at_work && p.wanted; }));
 }
 
 void Compilers::begin(std::int64_t ticket, const Source& source) {
@@ -57,6 +58,7 @@ void Compilers::begin(std::int64_t ticket, const Source& source) {
   request.kernels = source.kernels;
   process.child->send(to_frame(request));  // should it be gone, update() sees it
   process.at_work = true;
+  process.wanted = true;
   process.ticket = ticket;
   process.deadline = in(timeout_s_ + (process.greeted ? 0 : start_timeout_s));
 }
@@ -82,7 +84,7 @@ void Compilers::take(Process& process, const Frame& frame, std::vector<CompileRe
     result.reason = "It does not compile: " + reply.log.substr(0, most_log_bytes);
   }
   process.at_work = false;
-  results.push_back(std::move(result));
+  if (process.wanted) results.push_back(std::move(result));
 }
 
 std::vector<CompileResult> Compilers::update() {
@@ -106,18 +108,29 @@ std::vector<CompileResult> Compilers::update() {
         result.reason = "The compiler's process " + process.child->end() + ".";
       }
       process.at_work = false;
-      results.push_back(std::move(result));
+      if (process.wanted) results.push_back(std::move(result));
     }
     process.child.reset();  // ends it; the next source starts another
   }
   return results;
 }
 
+// Not ended: a compiler that is killed leaves its files behind.
 void Compilers::drop_all() {
+  for (Process& process : processes_) process.wanted = false;
+}
+
+Compilers::~Compilers() {
   for (Process& process : processes_) {
-    if (!process.at_work) continue;
-    process.child.reset();
-    process.at_work = false;
+    if (process.child) process.child->say_goodbye();
+  }
+  const Clock::time_point deadline = in(goodbye_s);
+  for (Process& process : processes_) {
+    while (process.child && !process.child->gone() && Clock::now() < deadline) {
+      wait_for({process.child->descriptor()}, 0.1);
+      while (process.child->receive()) {
+      }
+    }
   }
 }
 

@@ -26,11 +26,14 @@ class Compilers {
  public:
   /// Starts the first process and waits for its first word. Throws Error when there is no compiler.
   Compilers(const std::string& target, int processes, double timeout_s);
+  ~Compilers();  ///< gives what is being compiled a moment to end and to remove its files
+  Compilers(const Compilers&) = delete;
+  Compilers& operator=(const Compilers&) = delete;
 
   const std::string& identity() const { return identity_; }  ///< of the toolchain
 
   bool has_room() const;  ///< for one more source
-  int at_work() const;
+  int at_work() const;    ///< on what is wanted
   void begin(std::int64_t ticket, const Source& source);
   std::vector<CompileResult> update();  ///< what ended since the last call
   void drop_all();                      ///< what is being compiled is not wanted any more
@@ -44,6 +47,7 @@ class Compilers {
     std::unique_ptr<Child> child;
     bool greeted = false;
     bool at_work = false;
+    bool wanted = true;  // what it is at work on
     std::int64_t ticket = 0;
     Clock::time_point deadline;
   };

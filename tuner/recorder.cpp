@@ -1,6 +1,7 @@
 #include "tuner/recorder.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <thread>
 
@@ -10,6 +11,9 @@
 
 namespace tunesmith {
 namespace {
+
+// Digits beyond what a measurement holds would only fill the file.
+double rounded(double value, double steps) { return std::round(value * steps) / steps; }
 
 DeviceRow row_of(const DeviceFacts& device) {
   DeviceRow row;
@@ -117,11 +121,12 @@ std::int64_t Recorder::record(const Problem& problem, const Variant& variant, co
   row.verdict = name(reply.verdict);
   row.reason = reply.reason;
   if (!reply.samples_us.empty()) {
-    const Summary summary = summarize(reply.samples_us);
+    row.samples_us = reply.samples_us;
+    for (double& sample : row.samples_us) sample = rounded(sample, 1e4);  // to 0.1 ns, far below the noise
+    const Summary summary = summarize(row.samples_us);
     row.median_us = summary.median_us;
     row.min_us = summary.min_us;
-    row.spread = summary.spread;
-    row.samples_us = reply.samples_us;
+    row.spread = rounded(summary.spread, 1e6);
   }
   if (reply.loaded) {
     row.registers = reply.registers;
@@ -129,8 +134,8 @@ std::int64_t Recorder::record(const Problem& problem, const Variant& variant, co
     row.dynamic_shared_bytes = reply.dynamic_shared_bytes;
     row.spill_bytes = reply.local_bytes;
   }
-  if (reply.compared) row.max_error = reply.max_error;
-  row.compile_ms = compile_ms;
+  if (reply.compared) row.max_error = rounded(reply.max_error, 1e6);
+  if (compile_ms) row.compile_ms = rounded(*compile_ms, 1e1);
   row.toolchain = facts_.toolchain;
   row.driver = facts_.driver;
   return store_.record(row);

@@ -47,7 +47,8 @@ void print(std::ostream& out, const TunedProblem& problem) {
     rows.push_back({&winner == &problem.winners.front() ? "winner" : "any address", time_text(us),
                     percent(winner.time.spread), over(problem.base ? problem.base->median_us : 0, us),
                     over(problem.worst_us, us), std::to_string(winner.alignment_bytes) + " bytes",
-                    std::to_string(winner.registers), winner.template_name, winner.config});
+                    winner.registers > 0 ? std::to_string(winner.registers) : "-", winner.template_name,
+                    winner.config});
   }
   if (problem.base) {
     rows.push_back({"base", time_text(problem.base->median_us), percent(problem.base->spread), "1.00x",

@@ -84,7 +84,7 @@ Request read_arguments(int count, char** arguments) {
       request.options.database = value();
     } else if (word == "--mask") {
       request.mask = value();
-    } else if (word.rfind("-", 0) == 0) {
+    } else if (word.starts_with('-')) {
       throw std::runtime_error("The option " + word + " is not known.");
     } else {
       files.push_back(word);

@@ -159,10 +159,6 @@ TEST_F(DispatcherTest, NoCompilerAndOtherConstantsIsTheBuiltInBase) {
 TEST_F(DispatcherTest, RefusedWinnersAreExplained) {
   tune({.problem = "n=1000 taps=5", .config = "VECTOR=4"});
   Dispatcher dispatcher(options());
-  const Plan odd = dispatcher.plan("smooth", "n=1001 taps=5");
-  EXPECT_EQ(odd.match(), Match::base);
-  says(odd, "VECTOR divides n.");
-  check(odd, "smooth");
   const Plan many = dispatcher.plan("smooth", "n=1000 taps=10");
   EXPECT_EQ(many.match(), Match::base);
   says(many, "More than 9 taps are not unrolled.");
@@ -171,6 +167,18 @@ TEST_F(DispatcherTest, RefusedWinnersAreExplained) {
   EXPECT_EQ(wide.match(), Match::base);
   says(wide, "It was tuned for dtype=f32");
   check(wide, "smooth");
+}
+
+TEST_F(DispatcherTest, AConfigIsAdaptedToTheProblem) {
+  tune({.problem = "n=1000 taps=5", .config = "BLOCK=64 VECTOR=4"});
+  Dispatcher dispatcher(options());
+  const Plan plan = dispatcher.plan("smooth", "n=1002 taps=5");
+  EXPECT_EQ(plan.match(), Match::nearest);
+  EXPECT_EQ(plan.variant().config, "BLOCK=64 VECTOR=2 STATE=none");
+  EXPECT_EQ(plan.alignment_bytes(), 8);
+  says(plan, "with VECTOR=2");
+  check(plan, "smooth");
+  check(plan, "smooth", 4);
 }
 
 TEST_F(DispatcherTest, StaleRowsAreRefusedAlone) {
@@ -382,9 +390,9 @@ TEST_F(DispatcherTest, ExplainNamesEveryCandidate) {
   tune({.problem = "n=1000 taps=5", .config = "VECTOR=4"});
   tune({.problem = "n=7 taps=3", .config = "VECTOR=1", .hash = std::string(64, 'b')});
   Dispatcher dispatcher(options());
-  const std::string text = dispatcher.explain("smooth", "n=1001 taps=3");
-  for (const char* words : {"match: base", "n=1000 taps=5", "VECTOR divides n.", "n=7 taps=3", "stale",
-                            "has 2 winners", "compiled now"}) {
+  const std::string text = dispatcher.explain("smooth", "n=1001 taps=10");
+  for (const char* words :
+       {"match: base", "n=1000 taps=5", "More than 9 taps", "n=7 taps=3", "has 2 winners", "compiled now"}) {
     EXPECT_NE(text.find(words), std::string::npos) << words << " is not in\n" << text;
   }
 }

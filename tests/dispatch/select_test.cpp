@@ -238,13 +238,37 @@ TEST(Select, TheActualProblemMustBeLegal) {
   // Tuned on a width that 4 divides, asked for one that it does not.
   const Candidate one = candidate("wide", asked, vector);
   EXPECT_EQ(why_not_taken(one), "");
-  EXPECT_NE(why_not_taken(one, true, "width=1001 taps=3 mode=a dtype=f32").find("VECTOR divides the width."),
+  EXPECT_NE(why_not_taken(one, false, "width=1001 taps=3 mode=a dtype=f32").find("VECTOR divides the width."),
             std::string::npos);
   EXPECT_EQ(why_not_taken(one, true, "width=1000 taps=65 mode=a dtype=f32"), "More than 64 taps do not fit.");
 }
 
+TEST(Select, WithACompilerOneAxisMayChange) {
+  Selection selection = run({candidate("wide", asked, vector)}, true, "width=1001 taps=3 mode=a dtype=f32");
+  ASSERT_EQ(selection.choices.size(), 1u);
+  EXPECT_EQ(selection.choices[0].match, Match::nearest);
+  EXPECT_EQ(selection.choices[0].changed, "VECTOR=1");
+  EXPECT_EQ(selection.choices[0].config, Config::parse(scalar));
+  EXPECT_EQ(selection.choices[0].alignment_bytes, 4);
+  EXPECT_TRUE(selection.choices[0].must_compile);
+
+  // What was tuned as it is comes first, even if it was slower.
+  selection = run({candidate("wide", asked, vector, 1), candidate("wide", asked, scalar, 2)}, true,
+                  "width=1001 taps=3 mode=a dtype=f32");
+  ASSERT_EQ(selection.choices.size(), 2u);
+  EXPECT_EQ(selection.choices[0].candidate, 1u);
+  EXPECT_EQ(selection.choices[0].changed, "");
+}
+
+TEST(Select, TheNearestValueIsTaken) {
+  const Selection selection = run({candidate("plain", "width=9 taps=3 mode=a dtype=f32", "BLOCK=100")});
+  ASSERT_EQ(selection.choices.size(), 1u);
+  EXPECT_EQ(selection.choices[0].changed, "BLOCK=64");
+}
+
 TEST(Select, AConfigThatLeftTheSpaceIsRefused) {
-  EXPECT_NE(why_not_taken(candidate("plain", asked, "BLOCK=48")), "");
+  EXPECT_NE(why_not_taken(candidate("plain", asked, "BLOCK=48"), false), "");
+  EXPECT_NE(why_not_taken(candidate("plain", asked, "BLOCK=48")).find("stale"), std::string::npos);
   EXPECT_NE(why_not_taken(candidate("plain", asked, "BLOCK=32 GONE=1")), "");
   EXPECT_NE(why_not_taken(candidate("plain", asked, "")), "");
 }

@@ -29,7 +29,7 @@ std::string_view name(Match match);  ///< "exact", "nearest", "other_device", "b
 /// What a plan launches.
 struct Variant {
   std::string template_name;  ///< "tiled"
-  std::string config;         ///< "BLOCK_X=32 BLOCK_Y=8 …"
+  std::string config;  ///< "BLOCK_X=32 BLOCK_Y=8 …"; one axis may differ from the tuned one (explanation())
   std::string source_hash;    ///< SHA-256 of the rendered text
   std::string tuned_problem;  ///< the problem that it won; empty for what was not measured itself
   std::string tuned_on;       ///< the name of the device on which it won; likewise
@@ -121,7 +121,7 @@ struct DispatcherOptions {
 class Dispatcher {
  public:
   /// Throws if the device does not exist, or the database is damaged or newer than this library.
-  explicit Dispatcher(DispatcherOptions options = {});
+  explicit Dispatcher(const DispatcherOptions& options = {});
   ~Dispatcher();
   Dispatcher(Dispatcher&&) noexcept;
   Dispatcher& operator=(Dispatcher&&) noexcept;

@@ -1,0 +1,69 @@
+// average: the mean of two arrays, element by element.
+#include "generator/op.h"
+
+#include <cmath>
+
+namespace tunesmith {
+
+Op ops_average() {
+  const auto extents = [](const Problem& problem) { return std::vector{problem.integer("n")}; };
+  const Template base = {
+      .name = "base",
+      .what = "Blocks of threads walk the arrays in strides.",
+      .kernels = {"average_base"},
+      .space =
+          [](const Problem&) {
+            return Space({{"BLOCK", {128, 64, 256, 512}, "threads a block"},
+                          {"ITEMS", {1, 2, 4, 8}, "elements a thread"}},
+                         {{"A block handles at most 2048 elements.", {"BLOCK", "ITEMS"}, [](const Config& c) {
+                             return c.integer("BLOCK") * c.integer("ITEMS") <= 2048;
+                           }}});
+          },
+      .work =
+          [](const Problem& problem, const Config& config) {
+            const std::int64_t n = problem.integer("n");
+            const std::int64_t per_block = config.integer("BLOCK") * config.integer("ITEMS");
+            return Work{.steps = {Launch{
+                            .kernel = "average_base",
+                            .grid = {(n + per_block - 1) / per_block},
+                            .block = {config.integer("BLOCK")},
+                            .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, ArgumentPointer{2}, n}}}};
+          }};
+  return {
+      .name = "average",
+      .what = "mean[i] = (left[i] + right[i]) / 2",
+      .parameters = {{.name = "n", .what = "elements"},
+                     {.name = "dtype", .what = "element type", .words = {"f32", "f64"}, .initial = "f32"}},
+      .arguments = {{"left", Role::input, extents},
+                    {"right", Role::input, extents},
+                    {"mean", Role::output, extents}},
+      .templates = {base},
+      .reference =
+          [](const Problem& problem, std::span<const std::vector<double>> arguments, int /*output*/,
+             std::int64_t begin, std::int64_t end, std::span<double> value,
+             std::span<double> permitted_error) {
+            const double unit = dtype_of(problem) == DType::f64 ? 0x1p-53 : 0x1p-24;
+            for (std::int64_t i = begin; i < end; ++i) {
+              const auto at = static_cast<std::size_t>(i);
+              const auto to = static_cast<std::size_t>(i - begin);
+              value[to] = (arguments[0][at] + arguments[1][at]) / 2;
+              permitted_error[to] = 2 * unit * (std::abs(arguments[0][at]) + std::abs(arguments[1][at]));
+            }
+          },
+      .flops = [](const Problem& problem) { return 2.0 * static_cast<double>(problem.integer("n")); },
+      .bytes_moved =
+          [](const Problem& problem) {
+            return static_cast<double>(3 * problem.integer("n") * bytes(dtype_of(problem)));
+          },
+      .companions =
+          [](const Problem& problem) {
+            std::vector<Problem> found(2, problem);
+            found[0].set("n", 1);
+            found[1].set("n", 2049);
+            return found;
+          },
+      .examples = {"n=1000", "n=257 dtype=f64"},
+  };
+}
+
+}  // namespace tunesmith

@@ -1,0 +1,7 @@
+# Fails unless the whole text of ${file} stands in ${page}.
+file(READ "${page}" page_text)
+file(READ "${file}" file_text)
+string(FIND "${page_text}" "${file_text}" at)
+if(at EQUAL -1)
+  message(FATAL_ERROR "${page} does not quote ${file} as it is.")
+endif()

@@ -1,0 +1,180 @@
+// A variant that does wrong costs its row; whatever ends a tuner or a worker costs what was in flight.
+#include <gmock/gmock.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include <chrono>
+#include <set>
+#include <thread>
+
+#include "tests/faults/fixture.h"
+#include "tuner/worker.h"
+
+namespace tunesmith {
+namespace {
+
+using testing::HasSubstr;
+
+struct Fault {
+  std::string verdict;
+  std::string reason;  // a part of it
+};
+
+const std::map<std::string, Fault> faults = {
+    {"race", {"wrong_result", "expected"}},
+    {"beyond_end", {"out_of_bounds", "argument y"}},
+    {"before_start", {"out_of_bounds", "argument y"}},
+    {"wrong_value", {"wrong_result", "y[700] is"}},
+    {"unwritten", {"wrong_result", "is NaN"}},
+    {"writes_input", {"wrong_result", "changed its input x"}},
+    {"hang", {"timeout", "longer than 3 s"}},
+    {"abort", {"crash", ""}},
+    {"illegal_address", {"crash", ""}},
+    {"no_compile", {"compile_error", "undeclared_name"}},
+    {"many_threads", {"resource_limit", "2048"}},
+    {"much_shared", {"resource_limit", "shared memory"}},
+    {"no_memory", {"resource_limit", ""}},
+    {"stateful", {"wrong_result", ""}},
+};
+
+TEST_F(FaultTest, EachFaultHasItsVerdictAndAGoodVariantWins) {
+  const TuneResult result = run(options());
+  std::map<std::string, std::set<std::string>> verdicts;
+  for (const ResultRow& row : rows()) {
+    verdicts[row.template_name].insert(row.verdict);
+    const auto fault = faults.find(row.template_name);
+    if (fault == faults.end()) {
+      EXPECT_EQ(row.verdict, "ok") << row.template_name << ": " << row.reason;
+    } else {
+      EXPECT_EQ(row.verdict, fault->second.verdict) << row.template_name << ": " << row.reason;
+      EXPECT_THAT(row.reason, HasSubstr(fault->second.reason)) << row.template_name;
+    }
+  }
+  EXPECT_EQ(verdicts.size(), faults.size() + 3);  // plain, shared, not_reentrant
+
+  ASSERT_EQ(result.problems.size(), 1u);
+  ASSERT_EQ(result.problems[0].winners.size(), 1u);
+  EXPECT_THAT(result.problems[0].winners[0].template_name, testing::AnyOf("plain", "shared"));
+  const auto winners =
+      Store::open(folder_ / "tunesmith.db", Store::Mode::read_only).winners({}, Store::Load::dispatch);
+  ASSERT_EQ(winners.size(), 1u);
+  EXPECT_TRUE(winners[0].binary.has_value());
+  EXPECT_EQ(winners[0].newest_verdict, "ok");
+}
+
+TEST_F(FaultTest, WhatFailedIsTriedAgainOnlyWhenAsked) {
+  TuneOptions asked = options();
+  asked.templates = {"hang", "abort"};
+  asked.worker.measure_s = 1;
+  run(asked);
+  const auto count_failed = [&] {
+    std::int64_t count = 0;
+    for (const ResultRow& row : rows()) count += row.verdict != "ok";
+    return count;
+  };
+  EXPECT_EQ(count_failed(), 2);
+  EXPECT_EQ(run(asked).problems[0].known, 2);
+  EXPECT_EQ(count_failed(), 2);
+  asked.retry_failed = true;
+  run(asked);
+  EXPECT_EQ(count_failed(), 4);
+}
+
+TEST_F(FaultTest, AKilledTunerLosesOnlyWhatWasInFlight) {
+  // Orphans come to this process, so that it sees their end.
+  ASSERT_EQ(::prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
+  TuneOptions asked = options();
+  asked.templates = {"plain", "shared", "wrong_value", "not_reentrant"};
+  asked.policy->finalists = 0;  // then every variant but the base is measured once, however often it is begun
+  const pid_t tuner = start(asked);
+  wait_for_rows(4);
+  ::kill(tuner, SIGKILL);
+  EXPECT_TRUE(WIFSIGNALED(wait(tuner)));
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (::waitpid(-1, nullptr, WNOHANG) >= 0 && std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1) << "a worker outlived its tuner";
+  ::prctl(PR_SET_CHILD_SUBREAPER, 0);
+  const std::int64_t before = count_rows();
+  ASSERT_GE(before, 4);
+
+  const TuneResult result = run(asked);
+  EXPECT_EQ(result.problems[0].known, before - 1);  // the base is measured in every run
+  std::map<std::string, int> times;
+  for (const ResultRow& row : rows()) {
+    if (!row.is_base) ++times[row.source_hash];
+  }
+  EXPECT_EQ(static_cast<std::int64_t>(times.size()), result.problems[0].variants - 1);
+  for (const auto& [hash, count] : times) EXPECT_EQ(count, 1) << hash;
+  const auto sessions = Store::open(folder_ / "tunesmith.db", Store::Mode::read_only).sessions();
+  ASSERT_EQ(sessions.size(), 2u);
+  EXPECT_EQ(sessions[0].state, "finished");
+  EXPECT_EQ(sessions[1].state, "interrupted");
+}
+
+TEST_F(FaultTest, AKilledWorkerIsReplaced) {
+  TuneOptions asked = options();
+  asked.templates = {"plain", "shared"};
+  const pid_t tuner = start(asked);
+  for (const std::int64_t rows_before : {1, 3}) {
+    wait_for_rows(rows_before);
+    const pid_t worker = worker_of(tuner, asked.device);
+    if (worker > 0) ::kill(worker, SIGKILL);
+    const pid_t compiler = worker_of(tuner, asked.device == "host" ? "compile:host" : "compile:sm_90a");
+    if (compiler > 0 && rows_before == 3) ::kill(compiler, SIGKILL);
+  }
+  EXPECT_EQ(wait(tuner), 0);
+  std::set<std::string> seen;
+  for (const ResultRow& row : rows()) {
+    seen.insert(row.source_hash);
+    EXPECT_THAT(row.verdict, testing::AnyOf("ok", "crash", "compile_error")) << row.reason;
+    if (row.verdict == "crash") {
+      EXPECT_THAT(row.reason, HasSubstr("SIGKILL"));
+    }
+  }
+  EXPECT_EQ(seen.size(), 10u);
+}
+
+TEST_F(FaultTest, AnInterruptEndsTheSessionCleanly) {
+  TuneOptions asked = options();
+  const pid_t tuner = start(asked);
+  wait_for_rows(2);
+  ::kill(tuner, SIGINT);
+  const int status = wait(tuner);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 130);
+  const auto sessions = Store::open(folder_ / "tunesmith.db", Store::Mode::read_only).sessions();
+  ASSERT_EQ(sessions.size(), 1u);
+  EXPECT_EQ(sessions[0].state, "interrupted");
+}
+
+TEST_F(FaultTest, ABudgetOfVariantsIsKept) {
+  TuneOptions asked = options();
+  asked.templates = {"plain"};
+  asked.strategy = "random";
+  asked.budget = "3";
+  EXPECT_EQ(run(asked).problems[0].measured, 3);
+  asked.budget = "5";  // the same order, so the first three are known
+  const TunedProblem more = run(asked).problems[0];
+  EXPECT_EQ(more.known, 2);
+  EXPECT_EQ(more.measured, 3);
+}
+
+TEST_F(FaultTest, ADeviceThatDoesNotExistIsNamed) {
+  TuneOptions asked = options();
+  asked.device = "cuda:99";
+  EXPECT_THROW(run(asked), UsageError);
+  asked.device = "moon";
+  EXPECT_THROW(run(asked), UsageError);
+}
+
+}  // namespace
+}  // namespace tunesmith
+
+int main(int argc, char** argv) {
+  if (argc == 3 && std::string_view(argv[1]) == "worker") return tunesmith::worker_main(argv[2]);
+  testing::InitGoogleMock(&argc, argv);
+  return RUN_ALL_TESTS();
+}

@@ -1,0 +1,45 @@
+// What the fault tests share: a database of their own, quick options, and tuners in processes of their own.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <sys/types.h>
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "db/store.h"
+#include "tuner/tune.h"
+
+namespace tunesmith {
+
+/// $TUNESMITH_FAULTS_DEVICE, else the host.
+std::string device_under_test();
+
+class FaultTest : public testing::Test {
+ protected:
+  void SetUp() override;
+  void TearDown() override;
+
+  /// Of the op `pairs`: exhaustive, few samples, short time-outs.
+  TuneOptions options() const;
+  TuneResult run(const TuneOptions& options) const;
+
+  /// All measurements, the older ones of a variant too.
+  std::vector<ResultRow> rows() const;
+  std::int64_t count_rows() const;  ///< 0 while there is no database
+  /// Waits until there are so many rows, or a minute is over.
+  void wait_for_rows(std::int64_t count) const;
+
+  /// tune() in a process of its own, which ends with the CLI's exit codes.
+  pid_t start(const TuneOptions& options) const;
+  static int wait(pid_t process);  ///< as waitpid gives it
+  /// The first child of `tuner` that was started as `worker ROLE`; 0 if there is none now.
+  static pid_t worker_of(pid_t tuner, const std::string& role);
+
+  std::filesystem::path folder_;
+};
+
+}  // namespace tunesmith

@@ -1,0 +1,9 @@
+// Writes where there is no memory.
+extern "C" __global__ void ENTRY(illegal_address)(const T* x, const T* factors, T* y, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  const int partner = i / 256 * 256 + (255 - i % 256);
+  const T far = partner < n ? x[partner] : T(0);
+  y[i] = factors[0] * x[i] + factors[1] * far;
+  if (i == 0) *reinterpret_cast<volatile T*>(size_t{1} << 46) = T(1);
+}

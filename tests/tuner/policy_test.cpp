@@ -1,0 +1,79 @@
+#include "tuner/policy.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "generator/error.h"
+
+namespace tunesmith {
+namespace {
+
+using testing::ElementsAre;
+
+Contender contender(std::size_t index, double median_us, std::int64_t alignment = 4,
+                    std::int64_t registers = 32) {
+  Contender made;
+  made.index = index;
+  made.median_us = median_us;
+  made.alignment_bytes = alignment;
+  made.registers = registers;
+  return made;
+}
+
+TEST(Summary, IsMedianMinimumAndQuartiles) {
+  const Summary summary = summarize({5, 1, 2, 4, 3});
+  EXPECT_DOUBLE_EQ(summary.median_us, 3);
+  EXPECT_DOUBLE_EQ(summary.min_us, 1);
+  EXPECT_DOUBLE_EQ(summary.spread, 2.0 / 3);
+  EXPECT_DOUBLE_EQ(summarize({1, 2}).median_us, 1.5);
+  EXPECT_DOUBLE_EQ(summarize({7}).spread, 0);
+}
+
+TEST(Finalists, AreTheFastestOfEachAlignment) {
+  const std::vector<Contender> all = {contender(0, 20),       contender(1, 10, 16), contender(2, 10.9, 16),
+                                      contender(3, 11.2, 16), contender(4, 15),     contender(5, 16)};
+  EXPECT_THAT(choose_finalists(all, 4, Policy{}), ElementsAre(1, 2, 4, 5));
+  Policy few;
+  few.finalists = 1;
+  EXPECT_THAT(choose_finalists(all, 4, few), ElementsAre(1, 4));
+}
+
+TEST(Finalists, LeaveOutWhatTwoStreamsCannotRun) {
+  std::vector<Contender> all = {contender(0, 20), contender(1, 10)};
+  all[1].may_win = false;
+  EXPECT_THAT(choose_finalists(all, 4, Policy{}), ElementsAre(0));
+  EXPECT_EQ(choose_winner(all, Policy{}), 0u);
+}
+
+TEST(Winner, IsTheFastestBeyondATie) {
+  EXPECT_EQ(choose_winner({contender(0, 10.2, 4), contender(1, 10, 16)}, Policy{}), 1u);
+}
+
+TEST(Winner, OfATieAsksForLeast) {
+  EXPECT_EQ(choose_winner({contender(0, 10, 16), contender(1, 10.05, 4)}, Policy{}), 1u);
+  EXPECT_EQ(choose_winner({contender(0, 10, 4, 64), contender(1, 10.05, 4, 40)}, Policy{}), 1u);
+  EXPECT_EQ(choose_winner({contender(1, 10), contender(0, 10.05)}, Policy{}), 0u);
+}
+
+TEST(Winner, CanBeAskedForWithoutAlignment) {
+  const std::vector<Contender> all = {contender(0, 12, 4), contender(1, 10, 16)};
+  EXPECT_EQ(choose_winner(all, Policy{}, 4), 0u);
+  EXPECT_EQ(choose_winner({contender(1, 10, 16)}, Policy{}, 4), std::nullopt);
+  EXPECT_EQ(choose_winner({}, Policy{}), std::nullopt);
+}
+
+TEST(Budget, IsATimeOrANumber) {
+  EXPECT_EQ(Budget::parse("60s").seconds, 60);
+  EXPECT_EQ(Budget::parse("1.5min").seconds, 90);
+  EXPECT_EQ(Budget::parse("1h").seconds, 3600);
+  EXPECT_EQ(Budget::parse("500").count, 500);
+  EXPECT_FALSE(Budget::parse("500").seconds);
+  const Budget all = Budget::parse("all");
+  EXPECT_FALSE(all.seconds || all.count);
+  for (const char* bad : {"", "0", "-5", "1.5", "s", "10 parsecs", "1e99", "nan"}) {
+    EXPECT_THROW(Budget::parse(bad), UsageError) << bad;
+  }
+}
+
+}  // namespace
+}  // namespace tunesmith

@@ -1,0 +1,86 @@
+#include "tuner/progress.h"
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "tuner/tune.h"
+
+namespace tunesmith {
+namespace {
+
+ProgressState half() {
+  ProgressState state;
+  state.stage = "search";
+  state.done = 250;
+  state.total = 500;
+  state.measured = 250;
+  state.elapsed_s = 2.5;
+  state.failed = 3;
+  state.best_us = 12.5;
+  state.base_us = 50;
+  return state;
+}
+
+TEST(Progress, TellsWhereItStands) {
+  EXPECT_EQ(plain_line(half()), "search 250/500 | 100/s | best 12.50 us, 4.00x base | 3 failed | 3 s left");
+  EXPECT_EQ(bar_line(half(), 200).substr(0, 22), "[##########..........]");
+}
+
+TEST(Progress, FollowsTheTimeWhereThatEndsFirst) {
+  ProgressState state = half();
+  state.total = 100000;
+  state.budget_s = 10;
+  EXPECT_EQ(bar_line(state, 200).substr(0, 22), "[#####...............]");
+  EXPECT_NE(plain_line(state).find("8 s left"), std::string::npos);
+}
+
+TEST(Progress, BarIsNoWiderThanTheTerminal) {
+  EXPECT_EQ(bar_line(half(), 40).size(), 39u);
+  EXPECT_EQ(plain_line({}), " 0");
+}
+
+TEST(Progress, WritesPlainLinesWhereThereIsNoTerminal) {
+  std::ostringstream out;
+  Progress progress(out, false);
+  progress.show(half());
+  progress.show(half());  // too soon
+  progress.done();
+  EXPECT_EQ(out.str(), plain_line(half()) + "\n");
+}
+
+TEST(Times, HaveUnits) {
+  EXPECT_EQ(time_text(5.237), "5.24 us");
+  EXPECT_EQ(time_text(523.7), "523.7 us");
+  EXPECT_EQ(time_text(52370), "52.37 ms");
+  EXPECT_EQ(time_text(5.237e6), "5.24 s");
+  EXPECT_EQ(ratio_text(4.1), "4.10x");
+  EXPECT_EQ(ratio_text(41), "41.0x");
+}
+
+TEST(Winners, AreATable) {
+  TuneResult result;
+  result.device_id = "cuda:0";
+  result.device.name = "A GPU";
+  TunedProblem problem;
+  problem.problem = "count=1000";
+  TunedWinner winner;
+  winner.template_name = "tiled";
+  winner.config = "BLOCK=64";
+  winner.time.median_us = 10;
+  winner.alignment_bytes = 16;
+  problem.winners = {winner};
+  problem.base = Summary{40, 39, 0.01};
+  problem.worst_us = 80;
+  problem.verdicts = {{Verdict::ok, 7}, {Verdict::timeout, 1}};
+  result.problems = {problem};
+  std::ostringstream out;
+  print_winners(out, result);
+  EXPECT_NE(out.str().find("10.00 us  0.0 %   4.00x      8.00x       16 bytes   -          tiled"),
+            std::string::npos)
+      << out.str();
+  EXPECT_NE(out.str().find("Verdicts: ok 7 timeout 1;"), std::string::npos) << out.str();
+}
+
+}  // namespace
+}  // namespace tunesmith

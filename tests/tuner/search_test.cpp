@@ -1,0 +1,77 @@
+#include "tuner/search.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "generator/error.h"
+
+namespace tunesmith {
+namespace {
+
+Space numbers(std::int64_t count) {
+  Axis axis{"N", {}, "a number"};
+  for (std::int64_t n = 0; n < count; ++n) axis.values.emplace_back(n);
+  return Space({axis}, {});
+}
+
+// A large template and a small one; the base is in the middle of the large one.
+SearchSpace two() {
+  SearchSpace space{{0, {{"N", std::int64_t{500}}}}, {}};
+  space.parts.push_back({0, numbers(1000), 1000});
+  space.parts.push_back({1, numbers(4), 4});
+  return space;
+}
+
+std::vector<Point> all(Search& search) {
+  std::vector<Point> points;
+  while (auto point = search.next()) {
+    search.report(*point, Verdict::ok, 1);
+    points.push_back(*point);
+  }
+  return points;
+}
+
+class Strategies : public testing::TestWithParam<const char*> {};
+
+TEST_P(Strategies, ProposeEachVariantOnceAndTheBaseFirst) {
+  const std::vector<Point> points = all(*make_search(GetParam(), two(), 1));
+  ASSERT_EQ(points.size(), 1004u);
+  EXPECT_EQ(static_cast<std::int64_t>(points.size()), two().count());
+  EXPECT_EQ(points.front(), two().base);
+  std::set<std::string> seen;
+  for (const Point& point : points) seen.insert(std::to_string(point.of) + point.config.text());
+  EXPECT_EQ(seen.size(), points.size());
+}
+
+TEST_P(Strategies, CountTheBaseWhenItsTemplateIsLeftOut) {
+  SearchSpace space = two();
+  space.parts.erase(space.parts.begin());
+  EXPECT_EQ(space.count(), 5);
+  EXPECT_EQ(all(*make_search(GetParam(), space, 1)).size(), 5u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Search, Strategies, testing::Values("exhaustive", "random"));
+
+TEST(Random, FollowsItsSeed) {
+  EXPECT_EQ(all(*make_random(two(), 7)), all(*make_random(two(), 7)));
+  EXPECT_NE(all(*make_random(two(), 7)), all(*make_random(two(), 8)));
+}
+
+TEST(Random, CoversASmallTemplateEarly) {
+  const std::vector<Point> points = all(*make_random(two(), 3));
+  std::int64_t small = 0;
+  for (std::size_t i = 0; i < 100; ++i) small += points[i].of == 1;
+  EXPECT_GE(small, 2);  // in proportion to their numbers it would be 0.4
+}
+
+TEST(Exhaustive, GoesInOrder) {
+  const std::vector<Point> points = all(*make_exhaustive(two()));
+  EXPECT_EQ(points[1].config.integer("N"), 0);
+  EXPECT_EQ(points.back().of, 1u);
+}
+
+TEST(Strategy, ThatIsNotKnownIsNamed) { EXPECT_THROW(make_search("genetic", two(), 0), UsageError); }
+
+}  // namespace
+}  // namespace tunesmith
