@@ -20,8 +20,8 @@ using SharedBytes = long long (*)();
 
 constexpr std::size_t max_parameters = 64;  ///< of one kernel; so that launch() needs no allocation
 
-// The shim's result codes (tunesmith_shim::out_of_memory; the other is host_shared_overrun).
-constexpr int out_of_memory = 1;
+// The shim's result codes, as in tunesmith_shim; there is also host_shared_overrun.
+constexpr int out_of_memory = 1, divergent_barrier = 3, trapped = 4, broken_assumption = 5;
 
 // The loader reads from a file: one in memory, which is gone once it is loaded.
 void* open_library(const std::string& binary) {
@@ -72,6 +72,7 @@ class HostExecutable : public Executable {
  public:
   HostExecutable(std::shared_ptr<Library> library, const Work& work)
       : work_(work), library_(std::move(library)) {
+    if (const auto why = exceeds(work_, host_facts())) throw LoadError(*why);
     for (const Step& step : work_.steps) {
       if (const auto* launch = std::get_if<Launch>(&step)) {
         const std::string kernel = launch->kernel + library_->suffix;
@@ -140,7 +141,13 @@ class HostExecutable : public Executable {
       case out_of_memory:
         return "no memory was left for the threads' stacks or the block's shared memory";
       case host_shared_overrun:
-        return "the kernel wrote past the end of its dynamic shared memory";
+        return "the kernel wrote outside its dynamic shared memory";
+      case divergent_barrier:
+        return "threads of a block waited at different barriers";
+      case trapped:
+        return "the kernel called __trap()";
+      case broken_assumption:
+        return "a __builtin_assume() of the kernel did not hold";
       default:
         return "the host's launch gave the unknown code " + std::to_string(error);
     }
@@ -170,7 +177,9 @@ std::unique_ptr<Executable> load_host(const std::string& binary, const std::stri
   return std::make_unique<HostExecutable>(std::make_shared<Library>(binary, suffix), work);
 }
 
-DeviceFacts host_facts() {
+namespace {
+
+DeviceFacts read_host_facts() {
   DeviceFacts facts{.kind = "host", .name = "host CPU", .target = "host"};
   std::ifstream cpuinfo("/proc/cpuinfo");
   for (std::string line; std::getline(cpuinfo, line);) {
@@ -184,6 +193,13 @@ DeviceFacts host_facts() {
   facts.memory_bytes = static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
   // The emulated GPU: what CUDA grants every kernel, with the shared memory of compute capability 8.6.
   facts.max_shared_bytes_per_block = 99 * 1024;
+  return facts;
+}
+
+}  // namespace
+
+DeviceFacts host_facts() {
+  static const DeviceFacts facts = read_host_facts();
   return facts;
 }
 

@@ -25,8 +25,6 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::seconds compile_limit{60};
-
 std::string read_file(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
@@ -62,8 +60,8 @@ struct Run {
   bool timed_out = false;
 };
 
-// Runs a program with its words going to `log`, for at most `compile_limit`.
-Run run(const std::vector<std::string>& words, const fs::path& log) {
+// Runs a program with its words going to `log`, for at most `limit`.
+Run run(const std::vector<std::string>& words, const fs::path& log, std::chrono::milliseconds limit) {
   std::vector<char*> arguments;
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
@@ -83,7 +81,7 @@ Run run(const std::vector<std::string>& words, const fs::path& log) {
   posix_spawnattr_destroy(&attributes);
   Run result;
   if (failure != 0) return result;
-  const Clock::time_point end = Clock::now() + compile_limit;
+  const Clock::time_point end = Clock::now() + limit;
   auto pause = std::chrono::milliseconds(1);
   while (waitpid(child, &result.status, WNOHANG) == 0) {
     if (Clock::now() > end && !result.timed_out) {
@@ -119,10 +117,11 @@ std::string find_compiler() {
 
 class HostToolchain : public Toolchain {
  public:
-  explicit HostToolchain(std::string compiler) : compiler_(std::move(compiler)) {
+  HostToolchain(std::string compiler, std::chrono::milliseconds limit)
+      : compiler_(std::move(compiler)), limit_(limit) {
     const ScratchFolder scratch;
     const fs::path log = scratch.path() / "version";
-    const Run version = run({compiler_, "--version"}, log);
+    const Run version = run({compiler_, "--version"}, log, limit_);
     std::istringstream lines(read_file(log));
     std::getline(lines, identity_);
     if (version.status != 0 || identity_.empty()) {
@@ -149,13 +148,16 @@ class HostToolchain : public Toolchain {
     words.insert(words.end(), flags_.begin(), flags_.end());
     words.insert(words.end(),
                  {"-w", "-fPIC", "-shared", "-fvisibility=hidden", "-o", object.string(), text.string()});
-    const Run result = run(words, log);
+    const Run result = run(words, log, limit_);
     compiled.log = read_file(log);
+    // The folder is new each time: without it the same text has the same log.
+    const std::string folder = scratch.path().string() + "/";
+    for (std::size_t at; (at = compiled.log.find(folder)) != std::string::npos;)
+      compiled.log.erase(at, folder.size());
     compiled.ok = result.status == 0 && !result.timed_out;
     if (compiled.ok) compiled.bytes = read_file(object);
     if (result.timed_out) {
-      compiled.log =
-          "The compiler took more than " + std::to_string(compile_limit.count()) + " s and was ended.";
+      compiled.log = "The compiler took more than " + std::to_string(limit_.count()) + " ms and was ended.";
     } else if (!compiled.ok && compiled.log.empty()) {
       compiled.log = "The compiler " + compiler_ + " failed without a word.";
     }
@@ -165,6 +167,7 @@ class HostToolchain : public Toolchain {
 
  private:
   std::string compiler_;
+  std::chrono::milliseconds limit_;
   std::string identity_;
   // Products and sums are rounded one by one, so that a result does not depend on the processor's FMA.
   std::vector<std::string> flags_ = {
@@ -183,7 +186,7 @@ class HostToolchain : public Toolchain {
 
 }  // namespace
 
-std::unique_ptr<Toolchain> make_host_toolchain() {
+std::unique_ptr<Toolchain> make_host_toolchain(std::chrono::milliseconds limit) {
   std::string compiler = find_compiler();
   if (compiler.empty()) {
     const char* given = std::getenv("TUNESMITH_CXX");
@@ -193,7 +196,7 @@ std::unique_ptr<Toolchain> make_host_toolchain() {
                     : std::string("No C++ compiler (c++, g++, clang++) is on the PATH; install g++, or set "
                                   "TUNESMITH_CXX to a compiler."));
   }
-  return std::make_unique<HostToolchain>(std::move(compiler));
+  return std::make_unique<HostToolchain>(std::move(compiler), limit);
 }
 
 }  // namespace tunesmith

@@ -1,6 +1,7 @@
 // Source -> binary. Used by the tuner for every variant, and by dispatch at plan time for what nobody tuned.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -31,8 +32,9 @@ class Toolchain {
 /// what to install.
 std::unique_ptr<Toolchain> make_nvrtc_toolchain();
 
-/// The system's C++ compiler ($TUNESMITH_CXX, else c++, g++, clang++). Throws Error if there is none.
-std::unique_ptr<Toolchain> make_host_toolchain();
+/// The system's C++ compiler ($TUNESMITH_CXX, else c++, g++, clang++). Throws Error if there is none. A
+/// variant that takes it longer than `limit` does not compile.
+std::unique_ptr<Toolchain> make_host_toolchain(std::chrono::milliseconds limit = std::chrono::seconds(60));
 
 /// The one that compiles for `target` ("host", "sm_90a", …).
 std::unique_ptr<Toolchain> make_toolchain(std::string_view target);

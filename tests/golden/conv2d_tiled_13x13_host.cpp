@@ -5,26 +5,34 @@
 // ---- templates/common/host_shim.h
 // The CUDA execution model on a CPU, for one rendered text: threads are fibers, a barrier is a switch to the
 // next one, shared memory is a section that is poisoned before every block. A block's threads run in order
-// (or in reverse), each to its first barrier, so that a missing barrier reads poison or old data. Blocks run
-// one after the other and one launch at a time: the state below is the module's.
+// (or in reverse), each to its first barrier, so that a missing barrier reads poison or old data. A fiber
+// that meets no barrier runs one thread after the other, so kernels without barriers pay for no switches.
+// Blocks run one after the other and one launch at a time: the state below is the module's.
 //
-// As on a GPU, a thread that has returned counts as arrived at every later barrier. Barriers at different
-// places of the text meet each other. Warp collectives have no twin here.
+// As on a GPU, a thread that has returned counts as arrived at every later barrier. Threads that wait at
+// different lines end the launch with an error. Warp collectives have no twin here.
+//
+// No C++ header is included: <math.h> alone would double the time to compile a variant.
 
 #define TUNESMITH_HOST 1
 
-#include <math.h>
-#include <stdint.h>
-#include <stdlib.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
 
-#if (!defined(__x86_64__) && !defined(__aarch64__)) || defined(__SANITIZE_ADDRESS__)
+#if !defined(__x86_64__) && !defined(__aarch64__) && !defined(TUNESMITH_UCONTEXT)
 #define TUNESMITH_UCONTEXT 1
+#endif
+#if defined(TUNESMITH_UCONTEXT)
 #include <ucontext.h>
 #endif
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) && !defined(__SANITIZE_ADDRESS__)
+#define __SANITIZE_ADDRESS__ 1
+#endif
+#endif
 #if defined(__SANITIZE_ADDRESS__)
-#include <sanitizer/common_interface_defs.h>
+#include <sanitizer/asan_interface.h>
 #endif
 
 #define __global__ __attribute__((visibility("hidden")))
@@ -37,16 +45,20 @@
 #define __align__(bytes) __attribute__((aligned(bytes)))
 #define __grid_constant__
 #define __constant__ __attribute__((visibility("default"), used))
-#define __shared__ static __attribute__((section("tunesmith_shared")))
-#define DYNAMIC_SHARED(type, name) type* const name = static_cast<type*>(tunesmith_shim::dynamic_shared)
+// `used`: the compiler must not conclude from what it sees that nobody writes to it.
+#define __shared__ static __attribute__((section("tunesmith_shared"), used))
+#define DYNAMIC_SHARED(type, name) \
+  [[maybe_unused]] type* const name = static_cast<type*>(tunesmith_shim::dynamic_shared)
+#define __builtin_assume(condition) \
+  ((condition) ? static_cast<void>(0) : tunesmith_shim::fail(tunesmith_shim::broken_assumption))
 
-struct uint3 {
-  unsigned x, y, z;
-};
 struct dim3 {
   unsigned x = 1, y = 1, z = 1;
 };
 #define TUNESMITH_VECTORS(type, name, alignment)                              \
+  struct name##1 {                                                            \
+    type x;                                                                   \
+  };                                                                          \
   struct alignas(2 * sizeof(type)) name##2 {                                  \
     type x, y;                                                                \
   };                                                                          \
@@ -56,35 +68,46 @@ struct dim3 {
   struct alignas(alignment) name##4 {                                         \
     type x, y, z, w;                                                          \
   };                                                                          \
+  inline name##1 make_##name##1(type x) { return {x}; }                       \
   inline name##2 make_##name##2(type x, type y) { return {x, y}; }            \
   inline name##3 make_##name##3(type x, type y, type z) { return {x, y, z}; } \
   inline name##4 make_##name##4(type x, type y, type z, type w) { return {x, y, z, w}; }
-TUNESMITH_VECTORS(float, float, 16)
+TUNESMITH_VECTORS(signed char, char, 4)
+TUNESMITH_VECTORS(unsigned char, uchar, 4)
+TUNESMITH_VECTORS(short, short, 8)
+TUNESMITH_VECTORS(unsigned short, ushort, 8)
 TUNESMITH_VECTORS(int, int, 16)
+TUNESMITH_VECTORS(unsigned, uint, 16)
+TUNESMITH_VECTORS(long long, longlong, 16)
+TUNESMITH_VECTORS(unsigned long long, ulonglong, 16)
+TUNESMITH_VECTORS(float, float, 16)
 TUNESMITH_VECTORS(double, double, 16)
 #undef TUNESMITH_VECTORS
 
-static uint3 threadIdx, blockIdx;
+__attribute__((used)) static uint3 threadIdx, blockIdx;
 static dim3 blockDim, gridDim;
+[[maybe_unused]] constexpr int warpSize = 32;
 
 extern "C" {
 extern char __start_tunesmith_shared[] __attribute__((weak, visibility("hidden")));
 extern char __stop_tunesmith_shared[] __attribute__((weak, visibility("hidden")));
+[[noreturn]] void abort();
+void* aligned_alloc(size_t alignment, size_t size);
+void free(void* memory);
+int printf(const char* format, ...);
 }
 
 namespace tunesmith_shim {
 
 constexpr int max_threads = 1024;
 constexpr size_t page = 4096;
-#if defined(__SANITIZE_ADDRESS__)
-constexpr size_t stack_bytes = 256 * 1024;  // instrumented frames are larger
-#else
-constexpr size_t stack_bytes = 64 * 1024;
-#endif
-constexpr size_t shared_guard_bytes = 256;
+constexpr size_t stack_bytes = 256 * 1024;  // reserved; only what a thread touches becomes memory
+constexpr size_t guard_bytes = 4096;        // before and after dynamic shared memory
+constexpr unsigned char guard = 0xa5;
 constexpr unsigned char poison = 0xff;  // a NaN in every floating-point type, -1 in every signed one
 
-constexpr int ok = 0, out_of_memory = 1, shared_overrun = 2;
+constexpr int ok = 0, out_of_memory = 1, shared_overrun = 2, divergent_barrier = 3, trapped = 4;
+[[maybe_unused]] constexpr int broken_assumption = 5;
 
 struct Fiber {
 #if defined(TUNESMITH_UCONTEXT)
@@ -92,8 +115,9 @@ struct Fiber {
 #else
   void* stack_pointer;
 #endif
-  char* stack;  // lowest address, above one page that faults
-  int thread;
+  char* stack;   // lowest address, above one page that faults
+  uint3 thread;  // threadIdx of the thread that it runs
+  int line;      // of the barrier where it waits
   bool finished;
 };
 
@@ -105,7 +129,10 @@ static Fiber* running = nullptr;
 static char* stacks = nullptr;
 static Body body = nullptr;
 static void* const* body_arguments = nullptr;
-static unsigned generation = 0;   // of barriers in this block
+static uint3 next_thread;     // the next to start
+static int threads_left = 0;  // to start
+static bool reversed = false;
+static int failure = ok;
 static int arrived = 0;           // threads at the barrier that is filling up
 static int votes = 0;             // of them, those with a true predicate
 static int released_arrived = 0;  // the same for the barrier that has just opened
@@ -202,20 +229,48 @@ static void to_scheduler(bool last) {
 #endif
 }
 
+// Ends the launch; the other fibers are left where they are.
+[[maybe_unused]] __attribute__((noinline)) static void fail(int code) {
+  failure = code;
+  to_scheduler(false);
+}
+
+static void advance(uint3* at) {
+  if (reversed) {
+    if (at->x-- > 0) return;
+    at->x = blockDim.x - 1;
+    if (at->y-- > 0) return;
+    at->y = blockDim.y - 1;
+    --at->z;
+  } else {
+    if (++at->x < blockDim.x) return;
+    at->x = 0;
+    if (++at->y < blockDim.y) return;
+    at->y = 0;
+    ++at->z;
+  }
+}
+
+// Starts threads until one waits; that one is continued by resume() and is then the last.
 static void fiber_main() {
 #if defined(__SANITIZE_ADDRESS__)
   __sanitizer_finish_switch_fiber(nullptr, &scheduler_stack, &scheduler_stack_bytes);
 #endif
-  body(body_arguments);
-  running->finished = true;
+  Fiber* self = running;
+  while (threads_left > 0) {
+    --threads_left;
+    threadIdx = self->thread = next_thread;
+    advance(&next_thread);
+    body(body_arguments);
+  }
+  self->finished = true;
   to_scheduler(true);
   abort();  // a finished fiber is never resumed
 }
 
 static void resume(Fiber* fiber) {
   running = fiber;
-  const unsigned t = static_cast<unsigned>(fiber->thread);
-  threadIdx = {t % blockDim.x, t / blockDim.x % blockDim.y, t / (blockDim.x * blockDim.y)};
+  threadIdx = fiber->thread;
 #if defined(__SANITIZE_ADDRESS__)
   __sanitizer_start_switch_fiber(&scheduler_fake_stack, fiber->stack, stack_bytes);
 #endif
@@ -229,14 +284,17 @@ static void resume(Fiber* fiber) {
 #endif
 }
 
-static bool start(Fiber* fiber, int thread) {
+static bool start(Fiber* fiber) {
   if (fiber->stack == nullptr) {
     char* slot = stacks + static_cast<size_t>(fiber - fibers) * (stack_bytes + page);
     if (mprotect(slot, page, PROT_NONE) != 0) return false;
     fiber->stack = slot + page;
   }
-  fiber->thread = thread;
   fiber->finished = false;
+#if defined(__SANITIZE_ADDRESS__)
+  __asan_unpoison_memory_region(fiber->stack,
+                                stack_bytes);  // it may have been left in the middle of a thread
+#endif
 #if defined(TUNESMITH_UCONTEXT)
   getcontext(&fiber->context);
   fiber->context.uc_stack.ss_sp = fiber->stack;
@@ -261,19 +319,28 @@ static bool start(Fiber* fiber, int thread) {
 }
 
 // One block: every thread to its first barrier, then round after round until all have finished.
-static bool run_block(int threads, bool reverse) {
+static int run_block(int threads) {
   static int waiting[max_threads];  // fibers at the barrier, in the order of their threads
   int count = 0;
-  int fiber = 0;
-  generation = 0;
+  failure = ok;
   arrived = votes = 0;
-  for (int n = 0; n < threads; ++n) {
-    if (!start(&fibers[fiber], reverse ? threads - 1 - n : n)) return false;
-    resume(&fibers[fiber]);
-    if (!fibers[fiber].finished) waiting[count++] = fiber++;  // a finished thread's stack serves the next
+  threads_left = threads;
+  next_thread = {0, 0, 0};
+  if (reversed) next_thread = {blockDim.x - 1, blockDim.y - 1, blockDim.z - 1};
+  while (threads_left > 0) {
+    Fiber* fiber = &fibers[count];
+    if (!start(fiber)) return out_of_memory;
+    resume(fiber);
+    if (failure != ok) return failure;
+    if (!fiber->finished) {
+      waiting[count] = count;
+      ++count;
+    }
   }
   while (count > 0) {
-    ++generation;
+    for (int n = 1; n < count; ++n) {
+      if (fibers[waiting[n]].line != fibers[waiting[0]].line) return divergent_barrier;
+    }
     released_arrived = arrived;
     released_votes = votes;
     arrived = votes = 0;
@@ -281,11 +348,41 @@ static bool run_block(int threads, bool reverse) {
     for (int n = 0; n < count; ++n) {
       const int f = waiting[n];
       resume(&fibers[f]);
+      if (failure != ok) return failure;
       if (!fibers[f].finished) waiting[still++] = f;
     }
     count = still;
   }
+  return ok;
+}
+
+static bool intact(const unsigned char* guards) {
+  for (size_t n = 0; n < guard_bytes; n += sizeof(unsigned long long)) {
+    unsigned long long eight;
+    memcpy(&eight, guards + n, sizeof(eight));
+    if (eight != guard * 0x0101010101010101ull) return false;
+  }
   return true;
+}
+
+static int run_grid(unsigned char* dynamic, size_t dynamic_size, int threads) {
+  const size_t shared_size = __start_tunesmith_shared == nullptr
+                                 ? 0
+                                 : static_cast<size_t>(__stop_tunesmith_shared - __start_tunesmith_shared);
+  for (unsigned z = 0; z < gridDim.z; ++z) {
+    for (unsigned y = 0; y < gridDim.y; ++y) {
+      for (unsigned x = 0; x < gridDim.x; ++x) {
+        blockIdx = {x, y, z};
+        memset(dynamic, poison, dynamic_size);
+        if (shared_size > 0) memset(__start_tunesmith_shared, poison, shared_size);
+        const int result = run_block(threads);
+        if (result != ok) return result;
+        if (dynamic_size > 0 && !(intact(dynamic - guard_bytes) && intact(dynamic + dynamic_size)))
+          return shared_overrun;
+      }
+    }
+  }
+  return intact(dynamic - guard_bytes) && intact(dynamic + dynamic_size) ? ok : shared_overrun;
 }
 
 static int run(Body kernel, void* const* arguments, const long long* grid, const long long* block,
@@ -297,35 +394,19 @@ static int run(Body kernel, void* const* arguments, const long long* grid, const
     stacks = static_cast<char*>(memory);
   }
   const size_t dynamic_size = static_cast<size_t>(dynamic_bytes);
-  const size_t dynamic_total = (dynamic_size + shared_guard_bytes + 255) / 256 * 256;
-  unsigned char* dynamic = static_cast<unsigned char*>(aligned_alloc(256, dynamic_total));
+  const size_t total = (dynamic_size + 2 * guard_bytes + 255) / 256 * 256;
+  unsigned char* dynamic = static_cast<unsigned char*>(aligned_alloc(256, total));
   if (dynamic == nullptr) return out_of_memory;
-  memset(dynamic + dynamic_size, 0xa5, dynamic_total - dynamic_size);
-  dynamic_shared = dynamic;
+  memset(dynamic, guard, total);
+  dynamic_shared = dynamic + guard_bytes;
   body = kernel;
   body_arguments = arguments;
+  reversed = reverse != 0;
   const auto narrow = [](long long value) { return static_cast<unsigned>(value); };
   gridDim = {narrow(grid[0]), narrow(grid[1]), narrow(grid[2])};
   blockDim = {narrow(block[0]), narrow(block[1]), narrow(block[2])};
   const int threads = static_cast<int>(block[0] * block[1] * block[2]);
-  int result = ok;
-  for (unsigned z = 0; z < gridDim.z; ++z) {
-    for (unsigned y = 0; y < gridDim.y; ++y) {
-      for (unsigned x = 0; x < gridDim.x; ++x) {
-        blockIdx = {x, y, z};
-        memset(dynamic, poison, dynamic_size);
-        if (__start_tunesmith_shared != nullptr) {
-          memset(__start_tunesmith_shared, poison,
-                 static_cast<size_t>(__stop_tunesmith_shared - __start_tunesmith_shared));
-        }
-        if (!run_block(threads, reverse != 0)) result = out_of_memory;
-        if (result != ok) break;
-      }
-    }
-  }
-  for (size_t n = dynamic_size; n < dynamic_total; ++n) {
-    if (dynamic[n] != 0xa5 && result == ok) result = shared_overrun;
-  }
+  const int result = run_grid(dynamic + guard_bytes, dynamic_size, threads);
   free(dynamic);
   dynamic_shared = nullptr;
   return result;
@@ -360,7 +441,8 @@ struct Entry<Kernel> {
   static void thread(void* const* arguments) { call(arguments, typename Count<sizeof...(P)>::type()); }
 };
 
-__attribute__((noinline)) static void barrier(bool predicate) {
+__attribute__((noinline)) static void barrier(bool predicate, int line) {
+  running->line = line;
   ++arrived;
   votes += predicate ? 1 : 0;
   to_scheduler(false);
@@ -379,86 +461,206 @@ __attribute__((noinline)) static void barrier(bool predicate) {
     return __start_tunesmith_shared == nullptr ? 0 : __stop_tunesmith_shared - __start_tunesmith_shared;   \
   }
 
-inline void __syncthreads() { tunesmith_shim::barrier(false); }
-inline int __syncthreads_count(int predicate) {
-  tunesmith_shim::barrier(predicate != 0);
+// The line is that of the call, also where an optimizer makes two calls of one.
+inline void __syncthreads(int line = __builtin_LINE()) { tunesmith_shim::barrier(false, line); }
+inline int __syncthreads_count(int predicate, int line = __builtin_LINE()) {
+  tunesmith_shim::barrier(predicate != 0, line);
   return tunesmith_shim::released_votes;
 }
-inline int __syncthreads_or(int predicate) { return __syncthreads_count(predicate) > 0; }
-inline int __syncthreads_and(int predicate) {
-  tunesmith_shim::barrier(predicate != 0);
-  return tunesmith_shim::released_votes == tunesmith_shim::released_arrived;
+inline int __syncthreads_or(int predicate, int line = __builtin_LINE()) {
+  return __syncthreads_count(predicate, line) > 0 ? 1 : 0;
+}
+inline int __syncthreads_and(int predicate, int line = __builtin_LINE()) {
+  tunesmith_shim::barrier(predicate != 0, line);
+  return tunesmith_shim::released_votes == tunesmith_shim::released_arrived ? 1 : 0;
 }
 inline void __threadfence() {}
 inline void __threadfence_block() {}
+inline void __threadfence_system() {}
+inline void __trap() { tunesmith_shim::fail(tunesmith_shim::trapped); }
 
-#define TUNESMITH_MIN_MAX(type)                                \
-  constexpr type min(type a, type b) { return b < a ? b : a; } \
-  constexpr type max(type a, type b) { return a < b ? b : a; }
-TUNESMITH_MIN_MAX(int)
-TUNESMITH_MIN_MAX(unsigned)
-TUNESMITH_MIN_MAX(long)
-TUNESMITH_MIN_MAX(long long)
-TUNESMITH_MIN_MAX(unsigned long long)
-inline float min(float a, float b) { return fminf(a, b); }
-inline float max(float a, float b) { return fmaxf(a, b); }
-inline double min(double a, double b) { return fmin(a, b); }
-inline double max(double a, double b) { return fmax(a, b); }
+// As in CUDA, of a signed and an unsigned integer the result is unsigned, and of a number and a NaN the
+// number.
+#define TUNESMITH_MIN_MAX(type, a_type, b_type)                                                          \
+  constexpr type min(a_type a, b_type b) { return static_cast<type>(b) < static_cast<type>(a) ? b : a; } \
+  constexpr type max(a_type a, b_type b) { return static_cast<type>(a) < static_cast<type>(b) ? b : a; }
+#define TUNESMITH_MIN_MAX_BOTH(type)                             \
+  TUNESMITH_MIN_MAX(type, type, type)                            \
+  TUNESMITH_MIN_MAX(unsigned type, unsigned type, unsigned type) \
+  TUNESMITH_MIN_MAX(unsigned type, type, unsigned type)          \
+  TUNESMITH_MIN_MAX(unsigned type, unsigned type, type)
+TUNESMITH_MIN_MAX_BOTH(int)
+TUNESMITH_MIN_MAX_BOTH(long)
+TUNESMITH_MIN_MAX_BOTH(long long)
+#undef TUNESMITH_MIN_MAX_BOTH
+#undef TUNESMITH_MIN_MAX
+#define TUNESMITH_MIN_MAX(type, a_type, b_type)                                          \
+  constexpr type min(a_type a, b_type b) { return b != b || a < b ? type(a) : type(b); } \
+  constexpr type max(a_type a, b_type b) { return b != b || a > b ? type(a) : type(b); }
+TUNESMITH_MIN_MAX(float, float, float)
+TUNESMITH_MIN_MAX(double, double, double)
+TUNESMITH_MIN_MAX(double, float, double)
+TUNESMITH_MIN_MAX(double, double, float)
 #undef TUNESMITH_MIN_MAX
 
-template <typename T>
-inline T __ldg(const T* from) {
-  return *from;
-}
-template <typename T>
-inline void __stcs(T* to, T value) {
-  *to = value;
-}
+// What the C library computes under CUDA's names, in double, in float, and chosen by the argument.
+#define TUNESMITH_MATHS_1(name)    \
+  extern "C" double name(double);  \
+  extern "C" float name##f(float); \
+  inline float name(float x) { return name##f(x); }
+#define TUNESMITH_MATHS_2(name)           \
+  extern "C" double name(double, double); \
+  extern "C" float name##f(float, float); \
+  inline float name(float x, float y) { return name##f(x, y); }
+TUNESMITH_MATHS_1(sqrt)
+TUNESMITH_MATHS_1(cbrt)
+TUNESMITH_MATHS_1(exp)
+TUNESMITH_MATHS_1(exp2)
+TUNESMITH_MATHS_1(expm1)
+TUNESMITH_MATHS_1(log)
+TUNESMITH_MATHS_1(log2)
+TUNESMITH_MATHS_1(log10)
+TUNESMITH_MATHS_1(log1p)
+TUNESMITH_MATHS_1(sin)
+TUNESMITH_MATHS_1(cos)
+TUNESMITH_MATHS_1(tan)
+TUNESMITH_MATHS_1(asin)
+TUNESMITH_MATHS_1(acos)
+TUNESMITH_MATHS_1(atan)
+TUNESMITH_MATHS_1(sinh)
+TUNESMITH_MATHS_1(cosh)
+TUNESMITH_MATHS_1(tanh)
+TUNESMITH_MATHS_1(erf)
+TUNESMITH_MATHS_1(erfc)
+TUNESMITH_MATHS_1(floor)
+TUNESMITH_MATHS_1(ceil)
+TUNESMITH_MATHS_1(trunc)
+TUNESMITH_MATHS_1(round)
+TUNESMITH_MATHS_1(rint)
+TUNESMITH_MATHS_1(fabs)
+TUNESMITH_MATHS_2(pow)
+TUNESMITH_MATHS_2(fmod)
+TUNESMITH_MATHS_2(hypot)
+TUNESMITH_MATHS_2(atan2)
+TUNESMITH_MATHS_2(copysign)
+TUNESMITH_MATHS_2(fmin)
+TUNESMITH_MATHS_2(fmax)
+#undef TUNESMITH_MATHS_1
+#undef TUNESMITH_MATHS_2
+extern "C" double fma(double, double, double);
+extern "C" float fmaf(float, float, float);
+inline float fma(float x, float y, float z) { return fmaf(x, y, z); }
 inline float rsqrtf(float x) { return 1.0f / sqrtf(x); }
+inline float rsqrt(float x) { return rsqrtf(x); }
 inline double rsqrt(double x) { return 1.0 / sqrt(x); }
+inline float __fmaf_rn(float x, float y, float z) { return fmaf(x, y, z); }
+inline float __fdividef(float x, float y) { return x / y; }
+inline float __expf(float x) { return expf(x); }
+inline float __logf(float x) { return logf(x); }
+inline float __saturatef(float x) { return x > 0 ? (x < 1 ? x : 1.0f) : 0.0f; }
+constexpr int abs(int x) { return x < 0 ? -x : x; }
+constexpr long long abs(long long x) { return x < 0 ? -x : x; }
+inline float abs(float x) { return fabsf(x); }
+inline double abs(double x) { return fabs(x); }
+template <typename Number>
+constexpr bool isnan(Number x) {
+  return x != x;
+}
+template <typename Number>
+constexpr bool isinf(Number x) {
+  return x == x && x - x != x - x;
+}
+template <typename Number>
+constexpr bool isfinite(Number x) {
+  return x - x == x - x;
+}
+
+inline int __popc(unsigned x) { return __builtin_popcount(x); }
+inline int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
+inline int __clz(int x) { return x == 0 ? 32 : __builtin_clz(static_cast<unsigned>(x)); }
+inline int __ffs(int x) { return __builtin_ffs(x); }
+inline unsigned __umulhi(unsigned x, unsigned y) {
+  return static_cast<unsigned>(static_cast<unsigned long long>(x) * y >> 32);
+}
+inline int __mulhi(int x, int y) { return static_cast<int>(static_cast<long long>(x) * y >> 32); }
+
+#define TUNESMITH_LOAD(name)                 \
+  template <typename Element>                \
+  inline Element name(const Element* from) { \
+    return *from;                            \
+  }
+#define TUNESMITH_STORE(name)                    \
+  template <typename Element>                    \
+  inline void name(Element* to, Element value) { \
+    *to = value;                                 \
+  }
+TUNESMITH_LOAD(__ldg)
+TUNESMITH_LOAD(__ldca)
+TUNESMITH_LOAD(__ldcg)
+TUNESMITH_LOAD(__ldcs)
+TUNESMITH_STORE(__stcg)
+TUNESMITH_STORE(__stcs)
+TUNESMITH_STORE(__stwb)
+TUNESMITH_STORE(__stwt)
+#undef TUNESMITH_LOAD
+#undef TUNESMITH_STORE
+
+namespace tunesmith_shim {
+
 template <typename To, typename From>
-inline To tunesmith_bits(From from) {
+inline To bits(From from) {
   static_assert(sizeof(To) == sizeof(From), "a reinterpretation keeps the size");
   To to;
   memcpy(&to, &from, sizeof(To));
   return to;
 }
-inline int __float_as_int(float x) { return tunesmith_bits<int>(x); }
-inline unsigned __float_as_uint(float x) { return tunesmith_bits<unsigned>(x); }
-inline float __int_as_float(int x) { return tunesmith_bits<float>(x); }
-inline float __uint_as_float(unsigned x) { return tunesmith_bits<float>(x); }
 
-// One launch runs at a time, in one thread of the system: an ordinary update is atomic here.
-template <typename T, typename U>
-inline T atomicAdd(T* at, U value) {
-  const T old = *at;
-  *at = old + static_cast<T>(value);
-  return old;
+// Two variants may run at once on the same memory, so these are atomic in earnest.
+template <typename Element, typename Change>
+inline Element update(Element* at, Change change) {
+  Element old;
+  __atomic_load(at, &old, __ATOMIC_RELAXED);
+  for (;;) {
+    Element changed = change(old);
+    if (__atomic_compare_exchange(at, &old, &changed, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) return old;
+  }
 }
-template <typename T, typename U>
-inline T atomicMax(T* at, U value) {
-  const T old = *at;
-  if (*at < static_cast<T>(value)) *at = static_cast<T>(value);
-  return old;
-}
-template <typename T, typename U>
-inline T atomicMin(T* at, U value) {
-  const T old = *at;
-  if (static_cast<T>(value) < *at) *at = static_cast<T>(value);
-  return old;
-}
-template <typename T, typename U>
-inline T atomicExch(T* at, U value) {
-  const T old = *at;
-  *at = static_cast<T>(value);
-  return old;
-}
-template <typename T, typename U, typename V>
-inline T atomicCAS(T* at, U expected, V value) {
-  const T old = *at;
-  if (old == static_cast<T>(expected)) *at = static_cast<T>(value);
-  return old;
-}
+
+}  // namespace tunesmith_shim
+
+inline int __float_as_int(float x) { return tunesmith_shim::bits<int>(x); }
+inline unsigned __float_as_uint(float x) { return tunesmith_shim::bits<unsigned>(x); }
+inline float __int_as_float(int x) { return tunesmith_shim::bits<float>(x); }
+inline float __uint_as_float(unsigned x) { return tunesmith_shim::bits<float>(x); }
+inline long long __double_as_longlong(double x) { return tunesmith_shim::bits<long long>(x); }
+inline double __longlong_as_double(long long x) { return tunesmith_shim::bits<double>(x); }
+
+#define TUNESMITH_ATOMIC(name, type, expression)                                           \
+  inline type name(type* at, type value) {                                                 \
+    return tunesmith_shim::update(at, [value](type old) -> type { return (expression); }); \
+  }
+#define TUNESMITH_ATOMICS(type)                                                                         \
+  TUNESMITH_ATOMIC(atomicAdd, type, old + value)                                                        \
+  TUNESMITH_ATOMIC(atomicMin, type, value < old ? value : old)                                          \
+  TUNESMITH_ATOMIC(atomicMax, type, old < value ? value : old)                                          \
+  TUNESMITH_ATOMIC(atomicAnd, type, old& value)                                                         \
+  TUNESMITH_ATOMIC(atomicOr, type, old | value)                                                         \
+  TUNESMITH_ATOMIC(atomicXor, type, old ^ value)                                                        \
+  TUNESMITH_ATOMIC(atomicExch, type, (static_cast<void>(old), value))                                   \
+  inline type atomicCAS(type* at, type expected, type value) {                                          \
+    return tunesmith_shim::update(at, [=](type old) -> type { return old == expected ? value : old; }); \
+  }
+TUNESMITH_ATOMICS(int)
+TUNESMITH_ATOMICS(unsigned)
+TUNESMITH_ATOMICS(unsigned long long)
+TUNESMITH_ATOMIC(atomicSub, int, old - value)
+TUNESMITH_ATOMIC(atomicSub, unsigned, old - value)
+TUNESMITH_ATOMIC(atomicInc, unsigned, old >= value ? 0 : old + 1)
+TUNESMITH_ATOMIC(atomicAdd, float, old + value)
+TUNESMITH_ATOMIC(atomicAdd, double, old + value)
+TUNESMITH_ATOMIC(atomicExch, float, (static_cast<void>(old), value))
+#undef TUNESMITH_ATOMICS
+#undef TUNESMITH_ATOMIC
 
 // ---- templates/common/async_copy.cuh
 // Copies from global to shared memory that pass no register and are waited for as one group. Before compute
@@ -614,7 +816,7 @@ constexpr Store STORE = Store::plain;
 enum class Start { plain, overlapped };
 constexpr Start START = Start::plain;
 constexpr int RESIDENT_WARPS = 16;
-#define ENTRY(name) name##_d4065b57
+#define ENTRY(name) name##_7ccc3639
 
 // ---- templates/conv2d/tiled.cu
 // conv2d with a tile of OUT_X x OUT_Y outputs a thread, held in registers while a window of the image slides
@@ -1038,4 +1240,4 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
 }
 
 // ---- entries for the host
-TUNESMITH_HOST_ENTRY(conv2d_tiled_d4065b57)
+TUNESMITH_HOST_ENTRY(conv2d_tiled_7ccc3639)
