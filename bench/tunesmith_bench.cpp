@@ -59,7 +59,9 @@ void tunesmith_release(void* plan) { delete static_cast<Planned*>(plan); }
 /// "exact: tiled BLOCK_X=32 ..."
 const char* tunesmith_describe(void* plan) { return static_cast<Planned*>(plan)->description.c_str(); }
 
-long long tunesmith_workspace_bytes(void* plan) { return static_cast<Planned*>(plan)->plan.workspace_bytes(); }
+long long tunesmith_workspace_bytes(void* plan) {
+  return static_cast<Planned*>(plan)->plan.workspace_bytes();
+}
 
 /// 0, or a code that tunesmith_error() then has the words for.
 int tunesmith_launch(void* plan, void* const* arguments, int count, void* stream, void* workspace) {

@@ -101,7 +101,7 @@ struct DeviceFacts {
   int multiprocessors = 0;     ///< on the host: processors online
   std::int64_t memory_bytes = 0;
   std::int64_t max_threads_per_block = 1024;
-  std::int64_t max_shared_bytes_per_block = 48 * 1024;  ///< static + dynamic, after opting in
+  std::int64_t max_shared_bytes_per_block = std::int64_t{48} * 1024;  ///< static + dynamic, after opting in
   Extent max_block = {1024, 1024, 64};
   Extent max_grid = {2147483647, 65535, 65535};
 };

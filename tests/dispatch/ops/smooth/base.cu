@@ -1,4 +1,5 @@
-extern "C" __global__ void ENTRY(smooth_base)(const T* samples, const T* weights, T* output, int n, int taps) {
+extern "C" __global__ void ENTRY(smooth_base)(const T* samples, const T* weights, T* output, int n,
+                                              int taps) {
   const int i = blockIdx.x * BLOCK + threadIdx.x;
   if (i >= n) return;
   T sum = 0;
