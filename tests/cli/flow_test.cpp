@@ -1,0 +1,82 @@
+// The whole way of a user on the host device: tune, query, explain, export, move the database.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/cli/run.h"
+
+namespace tunesmith {
+namespace {
+
+const std::string tune =
+    "tune conv2d --device host --budget 4 --problem 'height=40 width=36 mask_height=3 mask_width=3' ";
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+void expect_success(const Outcome& outcome) { EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err; }
+
+TEST(Flow, TuneQueryExplainExportAndMove) {
+  const Scratch scratch;
+  const Outcome tuned = scratch.tunesmith(tune);
+  expect_success(tuned);
+  EXPECT_TRUE(has(tuned.out, "winner")) << tuned.out;
+  EXPECT_TRUE(has(tuned.out, "over base")) << tuned.out;
+
+  const Outcome table = scratch.tunesmith("query conv2d --device host --problem 'height=40'");
+  expect_success(table);
+  EXPECT_TRUE(has(table.out, "height=40")) << table.out;
+  const Outcome csv = scratch.tunesmith("query --all --format csv");
+  EXPECT_GE(std::count(csv.out.begin(), csv.out.end(), '\n'), 5) << "a head and four verdicts";
+  EXPECT_EQ(csv.out.rfind("op,device,target,problem,", 0), 0U) << csv.out;
+  const Outcome json = scratch.tunesmith("query --format json");
+  EXPECT_TRUE(has(json.out, "\"newest_verdict\": \"ok\"")) << json.out;
+  EXPECT_EQ(scratch.tunesmith("query --format json --problem 'height=41'").out, "[]\n");
+  EXPECT_TRUE(has(scratch.tunesmith("query --problem 'height=41'").out, "Nothing in"));
+
+  const std::string explain = "explain conv2d --device host --problem ";
+  const Outcome exact = scratch.tunesmith(explain + "'height=40 width=36 mask_height=3 mask_width=3'");
+  expect_success(exact);
+  EXPECT_TRUE(has(exact.out, "match: exact")) << exact.out;
+  EXPECT_TRUE(has(scratch.tunesmith(explain + "'height=9 width=9 mask_height=6 mask_width=6' --db ''").out,
+                  "match: "));
+
+  const Outcome exported = scratch.tunesmith("export --device host --to generated");
+  expect_success(exported);
+  EXPECT_TRUE(std::filesystem::exists(scratch.path() / "generated/winners.csv"));
+  EXPECT_TRUE(has(exported.out, "winners exported")) << exported.out;
+
+  expect_success(scratch.tunesmith("db status"));
+  expect_success(scratch.tunesmith("db dump -o known.sql"));
+  expect_success(scratch.tunesmith("db load known.sql --db other.db"));
+  EXPECT_EQ(scratch.tunesmith("query --db other.db").out, table.out);
+  const Outcome merged = scratch.tunesmith("db merge tunesmith.db --db other.db");
+  expect_success(merged);
+  EXPECT_TRUE(has(merged.out, "0 sessions and 0 measurements were new")) << merged.out;
+  EXPECT_EQ(scratch.tunesmith("db dump").out, scratch.tunesmith("db dump --db other.db").out);
+}
+
+TEST(Flow, ProblemsComeFromAFile) {
+  const Scratch scratch;
+  std::ofstream(scratch.path() / "problems.txt") << "# two\nheight=8 width=8 mask_height=3 mask_width=3\n\n"
+                                                    "height=9 width=9 mask_height=3 mask_width=3  # odd\n";
+  const Outcome tuned = scratch.tunesmith("tune conv2d --device host --budget 1 --problems problems.txt");
+  expect_success(tuned);
+  EXPECT_TRUE(has(tuned.out, "height=8") && has(tuned.out, "height=9")) << tuned.out;
+
+  std::ofstream(scratch.path() / "bad.txt") << "height=8 width=8 mask_height=3 mask_width=3\nheight=x\n";
+  const Outcome bad = scratch.tunesmith("tune conv2d --device host --problems bad.txt");
+  EXPECT_EQ(bad.exit_code, 2);
+  EXPECT_TRUE(has(bad.err, "bad.txt, line 2: ")) << bad.err;
+}
+
+TEST(Flow, AnInterruptEndsTheRunWith130AndKeepsWhatIsKnown) {
+  const Scratch scratch;
+  const Outcome stopped = scratch.shell("timeout --preserve-status -s INT 6 " TUNESMITH_PROGRAM
+                                        " tune conv2d --device host --budget 100s --problem "
+                                        "'height=40 width=36 mask_height=3 mask_width=3'");
+  EXPECT_EQ(stopped.exit_code, 130) << stopped.err;
+  EXPECT_TRUE(has(scratch.tunesmith("query --all").out, "height=40"));
+}
+
+}  // namespace
+}  // namespace tunesmith

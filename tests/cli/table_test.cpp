@@ -1,0 +1,46 @@
+#include "tuner/table.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace tunesmith {
+namespace {
+
+Table sample() {
+  Table table({"config", "us", "n", "note"});
+  table.add({std::string("A=1"), 12.3456, std::int64_t{7}, Cell()});
+  table.add({std::string("W=\"a, b\""), Cell(), std::int64_t{1000}, Cell()});
+  return table;
+}
+
+TEST(Table, AlignsColumnsAndLeavesEmptyOnesOut) {
+  EXPECT_EQ(sample().text(),
+            "config       us     n\n"
+            "A=1       12.35     7\n"
+            "W=\"a, b\"         1000\n");
+}
+
+TEST(Table, CountsCharactersNotBytes) {
+  Table table({"name", "n"});
+  table.add({std::string("größe"), std::int64_t{1}});
+  EXPECT_EQ(table.text(), "name   n\ngröße  1\n");
+}
+
+TEST(Table, CsvKeepsEveryDigitAndQuotes) {
+  EXPECT_EQ(sample().csv(), "config,us,n,note\nA=1,12.3456,7,\n\"W=\"\"a, b\"\"\",,1000,\n");
+}
+
+TEST(Table, JsonEscapesAndHasNull) {
+  EXPECT_EQ(sample().json(),
+            "[\n  {\"config\": \"A=1\", \"us\": 12.3456, \"n\": 7, \"note\": null},\n"
+            "  {\"config\": \"W=\\\"a, b\\\"\", \"us\": null, \"n\": 1000, \"note\": null}\n]\n");
+  Table odd({"x"});
+  EXPECT_EQ(odd.json(), "[]\n");
+  odd.add({std::string("tab\there")});
+  odd.add({std::numeric_limits<double>::infinity()});
+  EXPECT_EQ(odd.json(), "[\n  {\"x\": \"tab\\u0009here\"},\n  {\"x\": null}\n]\n");
+}
+
+}  // namespace
+}  // namespace tunesmith
