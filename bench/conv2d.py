@@ -6,7 +6,9 @@ rounds, so that a drift of the clocks meets all alike; a figure is the median ov
 
 import argparse
 import datetime
+import re
 import sys
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -49,6 +51,11 @@ CASES = [
     Case(4096, 4096, 31, plain_us=653),
     Case(512, 512, 5, batch=64),
 ]
+
+
+# CuPy warns of its own parts and of the streams that a capture needs.
+warnings.filterwarnings("ignore", category=DeprecationWarning)
+warnings.filterwarnings("ignore", category=FutureWarning)
 
 
 def complain(sentence):
@@ -164,8 +171,8 @@ def run_case(case, tunesmith, npp, rounds):
 def facts_of_run(npp, rounds):
     properties = torch.cuda.get_device_properties(torch.cuda.current_device())
     try:
-        driver = Path("/proc/driver/nvidia/version").read_text().split("Module")[1].split()[0]
-    except (OSError, IndexError):
+        driver = re.search(r"\b\d{3}\.\d+(\.\d+)?\b", Path("/proc/driver/nvidia/version").read_text()).group()
+    except (OSError, AttributeError):
         driver = "unknown"
     return {
         "device": f"{properties.name}, {properties.multi_processor_count} multiprocessors, driver {driver}",
