@@ -3,9 +3,11 @@
 # on. Fails at the first command that fails. What the page shows as output is not compared: it changes with the machine.
 set -euo pipefail
 page=$(realpath "$1")
+root=$(realpath "$(dirname "${BASH_SOURCE[0]}")/../..")
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 cd "$scratch"
+ln -s "$root/db" "$root/bench" .  # what a page may name in a checkout
 export TUNESMITH_DB="$scratch/tunesmith.db"
 awk '/^```/ { inside = ($0 == "```console"); next }
      inside && (more || /^\$ /) { more = /\\$/; sub(/^\$ /, ""); print }' "$page" >commands
