@@ -81,7 +81,7 @@ void print_op(const Op& op) {
     for (const std::string& name : each.compiled_in) names += (names.empty() ? "" : ", ") + name;
     const int needed = each.minimum_compute_capability;
     templates.add(
-        {each.name, each.what, names, needed > 0 ? "compute capability " + capability(needed) : ""});
+        {each.name, names, needed > 0 ? "compute capability " + capability(needed) : "", each.what});
   }
   std::cout << parameters.text() << '\n' << arguments.text() << '\n' << templates.text();
 }

@@ -105,6 +105,17 @@ TEST(Command, HelpAndVersionSucceed) {
   }
 }
 
+TEST(Command, OpsTellsEachTemplateUnderTheRightHeading) {
+  const Scratch scratch;
+  const Outcome outcome = scratch.tunesmith("ops conv2d");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  const std::size_t heading = outcome.out.find("template  compiled in");
+  const std::size_t base = outcome.out.find("\nbase ", heading);
+  ASSERT_NE(base, std::string::npos) << outcome.out;
+  const std::size_t column = outcome.out.find("compiled in", heading) - heading;
+  EXPECT_EQ(outcome.out.substr(base + 1 + column, 6), "dtype ") << outcome.out;
+}
+
 TEST(Command, DevicesAlwaysListsTheHost) {
   const Scratch scratch;
   const Outcome outcome = scratch.shell("CUDA_VISIBLE_DEVICES= " TUNESMITH_PROGRAM " devices");
