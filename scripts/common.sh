@@ -19,7 +19,7 @@ install_missing() {
   has_header CLI/CLI.hpp || missing+=(libcli11-dev)
   has_header png.h || missing+=(libpng-dev)
   if [[ ${1:-} == tests ]]; then
-    has_header gtest/gtest.h || missing+=(libgtest-dev)
+    has_header gmock/gmock.h || missing+=(libgtest-dev libgmock-dev)
     command -v sqlite3 >/dev/null || missing+=(sqlite3)
   fi
   if ((${#missing[@]})); then
