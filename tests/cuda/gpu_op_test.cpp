@@ -8,7 +8,8 @@
 #include <thread>
 
 #include "dispatch/toolchain.h"
-#include "tests/cuda/checker.h"
+#include "tests/cuda/gpu.h"
+#include "tests/op_checker.h"
 
 namespace tunesmith {
 namespace {
@@ -39,7 +40,7 @@ TEST_P(EveryTemplateOnGpu, IsRight) {
   }
   for (std::thread& thread : threads) thread.join();
 
-  GpuChecker checker(device());
+  OpChecker checker(device());
   for (std::size_t i = 0; i < variants.size(); ++i) {
     ASSERT_TRUE(compiled[i].ok) << variants[i].config.text() << "\n" << compiled[i].log;
     std::vector<Problem> problems = {variants[i].problem};

@@ -9,7 +9,8 @@
 
 #include "db/store.h"
 #include "dispatch/toolchain.h"
-#include "tests/cuda/checker.h"
+#include "tests/cuda/gpu.h"
+#include "tests/op_checker.h"
 
 namespace tunesmith {
 namespace {
@@ -34,7 +35,7 @@ TEST_F(WinnersOnGpu, AreRightOnSmallProblems) {
   if (path == nullptr) GTEST_SKIP() << "TUNESMITH_WINNERS_DB names no database";
   const Store store = Store::open(path, Store::Mode::read_only);
   const std::unique_ptr<Toolchain> toolchain = make_nvrtc_toolchain();
-  GpuChecker checker(device());
+  OpChecker checker(device());
   std::set<std::string> templates_seen;
   int variants = 0;
   const auto run = [&](const Op& op, const Template& of, const Problem& problem, const Config& config) {

@@ -5,99 +5,19 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cmath>
+#include <cstdlib>
 #include <limits>
-#include <map>
 #include <thread>
 
 #include "dispatch/toolchain.h"
-#include "tests/op_cases.h"
-#include "tuner/check_data.h"
-#include "tuner/device.h"
+#include "tests/op_checker.h"
 
 namespace tunesmith {
 namespace {
 
-struct Data {
-  std::vector<std::string> contents;  ///< by argument, packed
-  std::map<int, Expected> outputs;
-};
-
-Data make_data(const Op& op, const Problem& problem, bool special) {
-  std::vector<std::vector<double>> inputs = make_inputs(op, problem, 3);
-  Data data;
-  for (std::size_t a = 0; a < inputs.size(); ++a) {
-    const DType dtype = op.arguments[a].dtype(problem);
-    const std::size_t n = inputs[a].size();
-    if (special && !op.arguments[a].finite && n > 500 && (dtype == DType::f32 || dtype == DType::f64)) {
-      inputs[a][n / 3] = std::numeric_limits<double>::quiet_NaN();
-      inputs[a][n / 2] = std::numeric_limits<double>::infinity();
-      inputs[a][n - 1] = -std::numeric_limits<double>::infinity();
-    }
-    data.contents.push_back(pack(dtype, inputs[a]));
-  }
-  for (std::size_t a = 0; a < op.arguments.size(); ++a) {
-    if (op.arguments[a].role != Role::input) {
-      data.outputs.emplace(static_cast<int>(a), reference_of(op, problem, inputs, static_cast<int>(a)));
-    }
-  }
-  return data;
-}
-
 class EveryTemplateOnHost : public testing::TestWithParam<TemplateCase> {
  protected:
-  void check(const Compiled& compiled, const Source& source, const Problem& problem, const Config& config,
-             bool special) {
-    const auto& [op, of] = GetParam();
-    const Work work = of->work(problem, config);
-    if (exceeds(work, device_->facts())) return;
-    SCOPED_TRACE(op->name + "/" + of->name + " " + config.text() + " on " + problem.text() +
-                 (special ? ", NaN and infinity among the inputs" : ""));
-    auto& data = data_[problem.text() + (special ? "*" : "")];
-    if (data.contents.empty()) data = make_data(*op, problem, special);
-    const std::unique_ptr<Executable> executable = device_->load(compiled.bytes, source.suffix, work);
-    if (exceeds(work, device_->facts(), executable->facts().static_shared_bytes)) return;
-
-    for (const bool reverse : {false, true}) {
-      std::vector<void*> pointers;
-      for (std::size_t a = 0; a < op->arguments.size(); ++a) {
-        const Argument& argument = op->arguments[a];
-        const std::int64_t size = elements(argument, problem) * bytes(argument.dtype(problem));
-        pointers.push_back(device_->allocate(size));
-        device_->fill(pointers.back(), 0xff, size);
-        if (argument.role != Role::output) device_->upload(pointers.back(), data.contents[a].data(), size);
-      }
-      void* workspace = device_->allocate(work.workspace_bytes);
-      executable->reverse_threads(reverse);
-      const int code = executable->launch(pointers.data(), workspace, nullptr);
-      EXPECT_EQ(code, 0) << executable->describe(code);
-      EXPECT_TRUE(device_->guards_intact(workspace)) << "the workspace";
-      for (std::size_t a = 0; a < op->arguments.size(); ++a) {
-        const Argument& argument = op->arguments[a];
-        EXPECT_TRUE(device_->guards_intact(pointers[a])) << argument.name;
-        if (argument.role == Role::input) {
-          EXPECT_TRUE(device_->equal(pointers[a], data.contents[a].data(),
-                                     static_cast<std::int64_t>(data.contents[a].size())))
-              << "the input " << argument.name << " was written";
-        } else {
-          const Expected& expected = data.outputs.at(static_cast<int>(a));
-          const Comparison found = device_->compare(pointers[a], argument.dtype(problem),
-                                                    expected.value.data(), expected.permitted_error.data(),
-                                                    static_cast<std::int64_t>(expected.value.size()));
-          EXPECT_EQ(found.wrong, 0) << (reverse ? "in reverse order " : "") << "of " << expected.value.size()
-                                    << "; the first, at " << found.first_wrong << ", is " << found.got
-                                    << " instead of " << found.expected;
-        }
-        device_->release(pointers[a]);
-      }
-      device_->release(workspace);
-      ++runs_;
-    }
-  }
-
   std::unique_ptr<Device> device_ = make_host_device();
-  std::map<std::string, Data> data_;
-  int runs_ = 0;
 };
 
 // TUNESMITH_TEST_CONFIGS: random configs a problem beside those that cover the axes; "all" takes every legal
@@ -133,6 +53,7 @@ TEST_P(EveryTemplateOnHost, IsRight) {
   }
   for (std::thread& thread : threads) thread.join();
 
+  OpChecker checker(*device_);
   for (std::size_t i = 0; i < variants.size() && !HasFailure(); ++i) {
     ASSERT_TRUE(compiled[i].ok) << variants[i].config.text() << "\n" << compiled[i].log;
     std::vector<Problem> problems = {variants[i].problem};
@@ -141,13 +62,18 @@ TEST_P(EveryTemplateOnHost, IsRight) {
     }
     for (const Problem& problem : problems) {
       if (why_not(*of, problem, device_->facts()) || of->space(problem).why_not(variants[i].config)) continue;
-      for (const bool special : {false, true})
-        check(compiled[i], sources[i], problem, variants[i].config, special);
+      for (const bool special : {false, true}) {
+        for (const bool reverse : {false, true}) {
+          checker.check(GetParam(), compiled[i].bytes, sources[i].suffix, problem, variants[i].config,
+                        special, reverse);
+        }
+      }
     }
   }
   RecordProperty("variants", static_cast<int>(variants.size()));
-  RecordProperty("runs", runs_);
-  EXPECT_GT(runs_, 0);
+  RecordProperty("runs", checker.runs());
+  EXPECT_GT(checker.runs(), 0);
+  EXPECT_EQ(checker.refused(), 0) << "a binary that does not load hides what it would have done";
 }
 
 INSTANTIATE_TEST_SUITE_P(Ops, EveryTemplateOnHost, testing::ValuesIn(template_cases()),

@@ -1,4 +1,4 @@
-// A variant on the GPU against the op's reference: guards, inputs left alone, every element.
+// A variant on a device against the op's reference: guards, inputs left alone, every element.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "tests/cuda/gpu.h"
 #include "tests/op_cases.h"
 #include "tuner/check_data.h"
+#include "tuner/device.h"
 
 namespace tunesmith {
 
@@ -73,18 +73,19 @@ inline Data make_data(Device& device, const Op& op, const Problem& problem, bool
 }
 
 // Runs variants on the device and compares with the op's reference, by gtest's expectations.
-class GpuChecker {
+class OpChecker {
  public:
-  explicit GpuChecker(Device& device) : device_(&device) {}
+  explicit OpChecker(Device& device) : device_(&device) {}
 
   // Runs `binary`, rendered for another problem perhaps, on `problem`; false if the device cannot.
   bool check(const TemplateCase& which, const std::string& binary, const std::string& suffix,
-             const Problem& problem, const Config& config, bool special) {
+             const Problem& problem, const Config& config, bool special, bool reverse = false) {
     const auto& [op, of] = which;
     const Work work = of->work(problem, config);
     if (exceeds(work, device().facts())) return false;
     SCOPED_TRACE(op->name + "/" + of->name + " " + config.text() + " on " + problem.text() +
-                 (special ? ", NaN and infinity among the inputs" : ""));
+                 (special ? ", NaN and infinity among the inputs" : "") +
+                 (reverse ? ", threads in reverse" : ""));
     auto& data = data_[problem.text() + (special ? "*" : "")];
     if (data.contents.empty()) data = make_data(device(), *op, problem, special);
 
@@ -109,6 +110,7 @@ class GpuChecker {
     }
     const Array workspace(device(), work.workspace_bytes);
     device().fill(workspace.get(), 0xff, work.workspace_bytes);
+    executable->reverse_threads(reverse);  // no effect on a GPU
     const int code = executable->launch(pointers.data(), workspace.get(), nullptr);
     EXPECT_EQ(code, 0) << executable->describe(code);
     device().synchronize();
