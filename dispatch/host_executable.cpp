@@ -192,7 +192,7 @@ DeviceFacts read_host_facts() {
   facts.multiprocessors = static_cast<int>(std::thread::hardware_concurrency());
   facts.memory_bytes = static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
   // The emulated GPU: what CUDA grants every kernel, with the shared memory of compute capability 8.6.
-  facts.max_shared_bytes_per_block = 99 * 1024;
+  facts.max_shared_bytes_per_block = std::int64_t{99} * 1024;
   return facts;
 }
 

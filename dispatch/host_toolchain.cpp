@@ -1,12 +1,12 @@
 // The system's C++ compiler: a text rendered for the host becomes a shared object.
 #include <fcntl.h>
-#include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -63,6 +63,7 @@ struct Run {
 // Runs a program with its words going to `log`, for at most `limit`.
 Run run(const std::vector<std::string>& words, const fs::path& log, std::chrono::milliseconds limit) {
   std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
   posix_spawn_file_actions_t files;
@@ -108,7 +109,7 @@ std::string find_compiler() {
     }
     std::istringstream folders(variable == nullptr ? "" : variable);
     for (std::string folder; std::getline(folders, folder, ':');) {
-      const std::string path = (fs::path(folder) / name).string();
+      std::string path = (fs::path(folder) / name).string();
       if (!folder.empty() && access(path.c_str(), X_OK) == 0) return path;
     }
   }

@@ -12,9 +12,9 @@ int main() {
     tunesmith::Dispatcher dispatcher({.device = "host"});
 
     const tunesmith::Conv2dShape shape{.height = 200, .width = 300, .mask_height = 3, .mask_width = 3};
-    const std::vector<float> image(200 * 300, 2.0f);
-    const std::vector<float> mask(3 * 3, 1.0f);
-    std::vector<float> output(200 * 300);
+    const std::vector<float> image(60000, 2.0f);  // 200 x 300
+    const std::vector<float> mask(9, 1.0f);
+    std::vector<float> output(60000);
 
     const tunesmith::Status status =
         tunesmith::conv2d(dispatcher, image.data(), mask.data(), output.data(), shape);

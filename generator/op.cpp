@@ -107,8 +107,9 @@ std::optional<std::string> exceeds(const Work& work, const DeviceFacts& device,
 
 Problem complete_problem(const Op& op, const Values& given) {
   for (const auto& [name, value] : given.entries()) {
-    if (std::none_of(op.parameters.begin(), op.parameters.end(),
-                     [&](const Parameter& parameter) { return parameter.name == name; })) {
+    if (std::none_of(
+            op.parameters.begin(), op.parameters.end(),
+            [&, &given_name = name](const Parameter& parameter) { return parameter.name == given_name; })) {
       std::vector<std::string> names;
       for (const Parameter& parameter : op.parameters) names.push_back(parameter.name);
       throw UsageError(name + "=" + to_text(value) + " is not a parameter of " + op.name +

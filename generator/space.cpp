@@ -110,7 +110,8 @@ std::vector<Config> Space::neighbours(const Config& config) const {
 
 std::optional<std::string> Space::why_not(const Config& config) const {
   for (const auto& [name, value] : config.entries()) {
-    const auto axis = std::find_if(axes_.begin(), axes_.end(), [&](const Axis& a) { return a.name == name; });
+    const auto axis = std::find_if(axes_.begin(), axes_.end(),
+                                   [&wanted = name](const Axis& a) { return a.name == wanted; });
     if (axis == axes_.end()) {
       std::string names;
       for (const Axis& a : axes_) names += (names.empty() ? "" : ", ") + a.name;

@@ -2,8 +2,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -12,6 +10,8 @@
 
 #include <array>
 #include <cerrno>
+#include <csignal>
+#include <cstring>
 
 namespace tunesmith {
 namespace {
@@ -136,6 +136,7 @@ std::string Child::last_words() const {
 
 void wait_for(const std::vector<int>& descriptors, double seconds) {
   std::vector<pollfd> waits;
+  waits.reserve(descriptors.size());
   for (const int descriptor : descriptors) waits.push_back({descriptor, POLLIN, 0});
   const double milliseconds = seconds < 0 ? 0 : seconds * 1e3;
   ::poll(waits.data(), waits.size(), static_cast<int>(milliseconds) + 1);

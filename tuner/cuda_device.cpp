@@ -22,7 +22,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::int64_t guard_bytes = 16 * 1024;  ///< before and after; a multiple of 256
+constexpr std::int64_t guard_bytes = std::int64_t{16} * 1024;  ///< before and after; a multiple of 256
 /// A float of four of these is -102287.6: no arithmetic on small inputs lands there.
 constexpr int guard_byte = 0xc7;
 

@@ -80,15 +80,16 @@ std::optional<std::size_t> choose_winner(const std::vector<Contender>& contender
     eligible.push_back(&contender);
   }
   if (eligible.empty()) return std::nullopt;
-  double best = eligible.front()->median_us;
-  for (const Contender* contender : eligible) best = std::min(best, contender->median_us);
-  const Contender* winner = nullptr;
+  const Contender* winner =
+      *std::min_element(eligible.begin(), eligible.end(),
+                        [](const Contender* a, const Contender* b) { return a->median_us < b->median_us; });
+  const double best = winner->median_us;
   const auto cost = [](const Contender& c) {
     return std::tuple(c.alignment_bytes, c.registers, c.shared_bytes, c.index);
   };
   for (const Contender* contender : eligible) {
     if (contender->median_us > best * (1 + policy.tie_within)) continue;
-    if (winner == nullptr || cost(*contender) < cost(*winner)) winner = contender;
+    if (cost(*contender) < cost(*winner)) winner = contender;
   }
   return winner->index;
 }

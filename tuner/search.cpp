@@ -16,7 +16,7 @@ constexpr std::size_t most_configs = 200'000;
 /// Goes through lists of configs, one a template; which list is next is the only difference between the two.
 class ListSearch : public Search {
  public:
-  ListSearch(SearchSpace space, std::optional<std::uint64_t> seed)
+  ListSearch(const SearchSpace& space, std::optional<std::uint64_t> seed)
       : base_(space.base), random_(seed.value_or(0)) {
     shuffled_ = seed.has_value();
     for (const SearchSpace::Part& part : space.parts) {
@@ -101,17 +101,17 @@ SearchSpace search_space(const Op& op, const Problem& problem, const DeviceFacts
   return space;
 }
 
-std::unique_ptr<Search> make_exhaustive(SearchSpace space) {
-  return std::make_unique<ListSearch>(std::move(space), std::nullopt);
+std::unique_ptr<Search> make_exhaustive(const SearchSpace& space) {
+  return std::make_unique<ListSearch>(space, std::nullopt);
 }
 
-std::unique_ptr<Search> make_random(SearchSpace space, std::uint64_t seed) {
-  return std::make_unique<ListSearch>(std::move(space), seed);
+std::unique_ptr<Search> make_random(const SearchSpace& space, std::uint64_t seed) {
+  return std::make_unique<ListSearch>(space, seed);
 }
 
-std::unique_ptr<Search> make_search(std::string_view strategy, SearchSpace space, std::uint64_t seed) {
-  if (strategy == "exhaustive") return make_exhaustive(std::move(space));
-  if (strategy == "random") return make_random(std::move(space), seed);
+std::unique_ptr<Search> make_search(std::string_view strategy, const SearchSpace& space, std::uint64_t seed) {
+  if (strategy == "exhaustive") return make_exhaustive(space);
+  if (strategy == "random") return make_random(space, seed);
   throw UsageError("The strategy " + std::string(strategy) +
                    " is not known; there are exhaustive and random.");
 }

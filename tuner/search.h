@@ -51,14 +51,14 @@ class Search {
 };
 
 /// The templates in their order, each space in the order of its axes.
-std::unique_ptr<Search> make_exhaustive(SearchSpace space);
+std::unique_ptr<Search> make_exhaustive(const SearchSpace& space);
 
 /// Every variant once, shuffled. A template is drawn with the square root of the number of its variants that
 /// are left, so that a small template is covered early and a large one still gets most of the draws. The same
 /// seed gives the same order everywhere.
-std::unique_ptr<Search> make_random(SearchSpace space, std::uint64_t seed);
+std::unique_ptr<Search> make_random(const SearchSpace& space, std::uint64_t seed);
 
 /// "exhaustive" or "random"; throws UsageError naming them.
-std::unique_ptr<Search> make_search(std::string_view strategy, SearchSpace space, std::uint64_t seed);
+std::unique_ptr<Search> make_search(std::string_view strategy, const SearchSpace& space, std::uint64_t seed);
 
 }  // namespace tunesmith

@@ -245,7 +245,7 @@ Space tiled_space(const Problem& problem) {
        [=](const Config& c) {
          return c.word("SMEM_ALLOC") == "dynamic" ||
                 (c.word("SMEM_LAYOUT") == "flat" && c.word("COPY") == "async" &&
-                 thread_tile(c) <= small_tile && shared_bytes(problem, c) <= 48 * 1024);
+                 thread_tile(c) <= small_tile && shared_bytes(problem, c) <= std::int64_t{48} * 1024);
        }},
       {"Rows are spread over the banks where threads would meet in one: with 8 outputs a thread along a row, "
        "or rows "
