@@ -12,8 +12,6 @@
 namespace tunesmith {
 namespace {
 
-constexpr std::size_t max_parameters = 64;  ///< of one kernel; so that launch() needs no allocation
-
 std::string words(cudaError_t code) {
   return std::string(cudaGetErrorName(code)) + ": " + cudaGetErrorString(code);
 }
@@ -73,6 +71,11 @@ struct CopyStep {
   std::size_t bytes = 0;
 };
 
+struct ZeroStep {
+  std::variant<ArgumentPointer, WorkspacePointer> what;
+  std::size_t bytes = 0;
+};
+
 dim3 to_dim3(const Extent& extent) {
   return {static_cast<unsigned>(extent.x), static_cast<unsigned>(extent.y), static_cast<unsigned>(extent.z)};
 }
@@ -107,11 +110,7 @@ class CudaExecutable : public Executable {
     const DeviceScope scope(library_->ordinal);
     require(scope.error(), "CUDA device " + std::to_string(library_->ordinal) + " could not be selected");
     for (const Step& step : work_.steps) {
-      if (const auto* launch = std::get_if<Launch>(&step)) {
-        add(*launch);
-      } else {
-        add(std::get<ConstantCopy>(step));
-      }
+      std::visit([this](const auto& one) { add(one); }, step);
     }
   }
   CudaExecutable(const CudaExecutable&) = delete;
@@ -129,9 +128,12 @@ class CudaExecutable : public Executable {
     for (auto step = steps_.begin(); code == cudaSuccess && step != steps_.end(); ++step) {
       if (const auto* kernel = std::get_if<LaunchStep>(&*step)) {
         code = run(*kernel, arguments, workspace, static_cast<cudaStream_t>(stream));
+      } else if (const auto* copy = std::get_if<CopyStep>(&*step)) {
+        code = cudaMemcpyAsync(copy->to, arguments[copy->argument], copy->bytes, cudaMemcpyDeviceToDevice,
+                               static_cast<cudaStream_t>(stream));
       } else {
-        const auto& copy = std::get<CopyStep>(*step);
-        code = cudaMemcpyAsync(copy.to, arguments[copy.argument], copy.bytes, cudaMemcpyDeviceToDevice,
+        const auto& zero = std::get<ZeroStep>(*step);
+        code = cudaMemsetAsync(pointer_to(zero.what, arguments, workspace), 0, zero.bytes,
                                static_cast<cudaStream_t>(stream));
       }
     }
@@ -199,9 +201,9 @@ class CudaExecutable : public Executable {
     step.grid = to_dim3(launch.grid);
     step.block = to_dim3(launch.block);
     step.dynamic_shared_bytes = static_cast<std::size_t>(launch.dynamic_shared_bytes);
-    // A copy before it is no kernel that it could overlap.
-    const bool after_copy = !steps_.empty() && std::holds_alternative<CopyStep>(steps_.back());
-    step.overlaps_previous = launch.overlaps_previous && !after_copy && device.compute_capability >= 90;
+    // A copy or a memset before it is no kernel that it could overlap.
+    const bool after_kernel = steps_.empty() || std::holds_alternative<LaunchStep>(steps_.back());
+    step.overlaps_previous = launch.overlaps_previous && after_kernel && device.compute_capability >= 90;
     steps_.emplace_back(std::move(step));
   }
 
@@ -218,6 +220,10 @@ class CudaExecutable : public Executable {
                       " bytes, too few for the " + std::to_string(step.bytes) + " to be copied.");
     }
     steps_.emplace_back(step);
+  }
+
+  void add(const Zero& zero) {
+    steps_.emplace_back(ZeroStep{zero.what, static_cast<std::size_t>(zero.bytes)});
   }
 
   static cudaError_t run(const LaunchStep& step, void* const* arguments, void* workspace,
@@ -255,7 +261,7 @@ class CudaExecutable : public Executable {
 
   Work work_;  ///< the scalars' storage
   std::shared_ptr<const Library> library_;
-  std::vector<std::variant<LaunchStep, CopyStep>> steps_;
+  std::vector<std::variant<LaunchStep, CopyStep, ZeroStep>> steps_;
   BinaryFacts facts_;
 };
 

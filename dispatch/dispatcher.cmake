@@ -23,8 +23,14 @@ set_source_files_properties("${packed}.cpp" PROPERTIES OBJECT_DEPENDS "${packed}
 add_library(tunesmith_packed OBJECT "${packed}.cpp") # of its own, so that nothing else waits for tunesmith_pack
 target_include_directories(tunesmith_packed PRIVATE "${PROJECT_SOURCE_DIR}")
 
-add_library(tunesmith_dispatcher STATIC cache.cpp conv2d.cpp dispatcher.cpp export.cpp known.cpp packed.cpp plan.cpp
-            planner.cpp select.cpp table.cpp $<TARGET_OBJECTS:tunesmith_packed>)
+add_library(tunesmith_dispatcher STATIC cache.cpp dispatcher.cpp export.cpp known.cpp packed.cpp plan.cpp planner.cpp
+            select.cpp table.cpp $<TARGET_OBJECTS:tunesmith_packed>)
+# An op's typed functions: FOLDER/dispatch.cpp, declared in FOLDER/tunesmith/*.h.
+foreach(folder IN LISTS TUNESMITH_OP_FOLDERS)
+  file(GLOB typed CONFIGURE_DEPENDS "${folder}/dispatch.cpp")
+  target_sources(tunesmith_dispatcher PRIVATE ${typed})
+  target_include_directories(tunesmith_dispatcher PUBLIC $<BUILD_INTERFACE:${folder}>)
+endforeach()
 add_library(tunesmith::dispatch ALIAS tunesmith_dispatcher)
 set_target_properties(tunesmith_dispatcher PROPERTIES EXPORT_NAME dispatch)
 target_include_directories(tunesmith_dispatcher PUBLIC $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/include>

@@ -103,7 +103,7 @@ Problem from_numbers(const Op& op, std::span<const std::int64_t> numbers) {
   Problem problem;
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     const Parameter& parameter = op.parameters[i];
-    if (parameter.words.empty()) {
+    if (parameter.is_integer()) {
       problem.set(parameter.name, numbers[i]);
     } else if (numbers[i] >= 0 && static_cast<std::size_t>(numbers[i]) < parameter.words.size()) {
       problem.set(parameter.name, parameter.words[static_cast<std::size_t>(numbers[i])]);

@@ -1,9 +1,11 @@
 // A variant loaded on a device, ready to launch. The tuner times and dispatch runs this same object.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "generator/error.h"
@@ -23,6 +25,15 @@ struct BinaryFacts {
   std::int64_t local_bytes = 0;            ///< a thread: spills and indexed arrays; 0 is what a kernel wants
   std::int64_t max_threads_per_block = 0;  ///< that its registers allow
 };
+
+/// Of one kernel; so that a launch needs no allocation.
+inline constexpr std::size_t max_parameters = 64;
+
+inline void* pointer_to(const std::variant<ArgumentPointer, WorkspacePointer>& what, void* const* arguments,
+                        void* workspace) {
+  if (const auto* of_op = std::get_if<ArgumentPointer>(&what)) return arguments[of_op->argument];
+  return static_cast<char*>(workspace) + std::get_if<WorkspacePointer>(&what)->offset_bytes;
+}
 
 class Executable {
  public:

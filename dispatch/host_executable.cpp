@@ -18,8 +18,6 @@ namespace {
 using Entry = int (*)(void* const*, const long long*, const long long*, long long, int);
 using SharedBytes = long long (*)();
 
-constexpr std::size_t max_parameters = 64;  ///< of one kernel; so that launch() needs no allocation
-
 // The shim's result codes, as in tunesmith_shim; there is also host_shared_overrun.
 constexpr int out_of_memory = 1, divergent_barrier = 3, trapped = 4, broken_assumption = 5;
 
@@ -83,8 +81,10 @@ class HostExecutable : public Executable {
           throw LoadError(launch->kernel + " has more than " + std::to_string(max_parameters) +
                           " parameters.");
         }
+      } else if (const auto* copy = std::get_if<ConstantCopy>(&step)) {
+        symbols_.push_back(find(copy->symbol + library_->suffix));
       } else {
-        symbols_.push_back(find(std::get<ConstantCopy>(step).symbol + library_->suffix));
+        symbols_.push_back(nullptr);
       }
     }
     facts_.max_threads_per_block = 1024;
@@ -107,16 +107,20 @@ class HostExecutable : public Executable {
         std::memcpy(symbols_[n], arguments[copy->argument], static_cast<std::size_t>(copy->bytes));
         continue;
       }
+      if (const auto* zero = std::get_if<Zero>(&work_.steps[n])) {
+        std::memset(pointer_to(zero->what, arguments, workspace), 0, static_cast<std::size_t>(zero->bytes));
+        continue;
+      }
       const auto& launch = std::get<Launch>(work_.steps[n]);
       void* pointers[max_parameters];
       void* parameters[max_parameters];
       for (std::size_t p = 0; p < launch.arguments.size(); ++p) {
         const KernelArgument& argument = launch.arguments[p];
-        if (const auto* pointer = std::get_if<ArgumentPointer>(&argument)) {
-          pointers[p] = arguments[pointer->argument];
+        if (const auto* of_op = std::get_if<ArgumentPointer>(&argument)) {
+          pointers[p] = pointer_to(*of_op, arguments, workspace);
           parameters[p] = &pointers[p];
         } else if (const auto* inside = std::get_if<WorkspacePointer>(&argument)) {
-          pointers[p] = static_cast<char*>(workspace) + inside->offset_bytes;
+          pointers[p] = pointer_to(*inside, arguments, workspace);
           parameters[p] = &pointers[p];
         } else {
           // A scalar is passed by the address of its value; the kernel's parameter has the same type.

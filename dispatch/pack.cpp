@@ -38,14 +38,16 @@ void write_file(const std::filesystem::path& path, const std::string& bytes) {
   if (!file) throw Error("The file " + path.string() + " cannot be written.");
 }
 
-// One problem for each combination of the words that the op's first template compiles in; sizes do not matter
-// to it.
+// One problem for each combination of the words that the op's first template compiles in, where the op allows
+// it; sizes do not matter to it.
 std::vector<Problem> problems_of_base(const Op& op) {
   const std::vector<std::string>& constants = op.templates.front().compiled_in;
   std::vector<Problem> problems(1);
   for (const Parameter& parameter : op.parameters) {
-    std::vector<Value> values = {parameter.words.empty() ? Value(parameter.minimum)
-                                                         : Value(parameter.words.front())};
+    std::vector<Value> values = {parameter.initial ? *parameter.initial
+                                 : parameter.is_integer()
+                                     ? Value(std::max<std::int64_t>(1, parameter.minimum))
+                                     : Value(parameter.words.front())};
     if (std::find(constants.begin(), constants.end(), parameter.name) != constants.end()) {
       values.assign(parameter.words.begin(), parameter.words.end());
     }
@@ -58,7 +60,15 @@ std::vector<Problem> problems_of_base(const Op& op) {
     }
     problems = std::move(longer);
   }
-  return problems;
+  std::vector<Problem> allowed;
+  for (const Problem& problem : problems) {
+    try {
+      allowed.push_back(complete_problem(op, problem));
+    } catch (const UsageError&) {
+      // Some words do not go together.
+    }
+  }
+  return allowed;
 }
 
 using Sources = std::map<std::string, Source>;  // by packed_name

@@ -13,15 +13,17 @@ bool overlap(std::uintptr_t a, std::uintptr_t a_bytes, std::uintptr_t b, std::ui
 Status::Code check(const PlanState& plan, std::span<void* const> arguments, const void* workspace) {
   if (arguments.size() != plan.arguments.size()) return Status::wrong_argument_count;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const PlanState::Argument& one = plan.arguments[i];
     const auto address = reinterpret_cast<std::uintptr_t>(arguments[i]);
+    if (one.bytes == 0) continue;
     if (address == 0) return Status::null_argument;
-    if ((address & plan.arguments[i].address_bits) != 0) return Status::misaligned_argument;
-    if (!plan.arguments[i].written) continue;
+    if ((address & one.address_bits) != 0) return Status::misaligned_argument;
+    if (!one.written) continue;
     for (std::size_t j = 0; j < arguments.size(); ++j) {
-      if (j != i && overlap(address, plan.arguments[i].bytes, reinterpret_cast<std::uintptr_t>(arguments[j]),
-                            plan.arguments[j].bytes)) {
-        return Status::overlapping_arguments;
-      }
+      const PlanState::Argument& other = plan.arguments[j];
+      const auto other_address = reinterpret_cast<std::uintptr_t>(arguments[j]);
+      if (j == i || other.bytes == 0 || !overlap(address, one.bytes, other_address, other.bytes)) continue;
+      if (!other.in_place || address != other_address) return Status::overlapping_arguments;
     }
   }
   return plan.workspace_bytes > 0 && workspace == nullptr ? Status::missing_workspace : Status::success;
@@ -85,8 +87,12 @@ Status Plan::launch(std::span<void* const> arguments, void* stream, void* worksp
   Status status;
   status.code_ = check(plan, arguments, workspace);
   if (!status.ok()) return status;
-  Executable& chosen = plan.unaligned && !aligned(plan, arguments) ? *plan.unaligned : *plan.executable;
-  status.code_ = chosen.launch(arguments.data(), workspace, stream);
+  if (plan.unaligned && !aligned(plan, arguments)) {
+    void* const part = static_cast<char*>(workspace) + plan.unaligned_workspace;
+    status.code_ = plan.unaligned->launch(arguments.data(), part, stream);
+  } else {
+    status.code_ = plan.executable->launch(arguments.data(), workspace, stream);
+  }
   if (!status.ok()) status.plan_ = state_;
   return status;
 }

@@ -33,7 +33,8 @@ std::vector<PlanState::Argument> arguments_of(const Op& op, const Problem& probl
                        " that no memory holds; ask for smaller sizes.");
     }
     arguments.push_back({static_cast<std::uintptr_t>(elements(argument, problem) * element),
-                         static_cast<std::uintptr_t>(element - 1), argument.role != Role::input});
+                         static_cast<std::uintptr_t>(element - 1), argument.role != Role::input,
+                         argument.in_place && argument.in_place(problem)});
   }
   return arguments;
 }
@@ -211,7 +212,10 @@ std::shared_ptr<const PlanState> Planner::plan(const Op& op, const Problem& prob
                   " bytes get " + what + " (" + loaded.how + ").");
     state->unaligned = std::move(loaded.executable);
     state->unaligned_variant = std::move(loaded.variant);
-    state->workspace_bytes = std::max(state->workspace_bytes, loaded.workspace_bytes);
+    if (loaded.workspace_bytes > 0) {
+      state->unaligned_workspace = (state->workspace_bytes + 255) / 256 * 256;
+      state->workspace_bytes = state->unaligned_workspace + loaded.workspace_bytes;
+    }
   };
   const auto refuse = [&](std::size_t candidate, const std::string& why) {
     say.push_back("Not " + describe(known_.candidates[candidate]) + ": " + why);

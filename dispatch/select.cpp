@@ -118,16 +118,24 @@ bool same_model(const DeviceFacts& a, const DeviceFacts& b) {
 
 double distance(const Op& op, const Problem& a, const Problem& b) {
   double sum = 0;
+  const auto add = [&](const Value& left, const Value& right) {
+    const double octaves = log2_of(left) - log2_of(right);
+    sum += octaves * octaves;
+  };
   for (const Parameter& parameter : op.parameters) {
     const Value* left = a.find(parameter.name);
     const Value* right = b.find(parameter.name);
     if (left == nullptr || right == nullptr || *left == *right) continue;
-    if (!parameter.words.empty()) {
+    if (!parameter.is_integer()) {
       sum += 1;
-      continue;
+    } else if (!op.sizes) {
+      add(*left, *right);
     }
-    const double octaves = log2_of(*left) - log2_of(*right);
-    sum += octaves * octaves;
+  }
+  if (op.sizes) {
+    const Values left = op.sizes(a);
+    const Values right = op.sizes(b);
+    for (const auto& [name, value] : left.entries()) add(value, *right.find(name));
   }
   return std::sqrt(sum);
 }

@@ -31,21 +31,29 @@ std::string words_of(const std::vector<std::string>& words) {
   return text;
 }
 
-void check(const Op& op, const Parameter& parameter, const Value& value) {
+// The value as the problem holds it.
+Value checked(const Op& op, const Parameter& parameter, const Value& value) {
   const std::string given = "The " + op.name + " problem's " + parameter.name + " is " + to_text(value);
-  if (!parameter.words.empty()) {
+  if (!parameter.is_integer()) {
     const auto* word = std::get_if<std::string>(&value);
-    if (word == nullptr ||
-        std::find(parameter.words.begin(), parameter.words.end(), *word) == parameter.words.end()) {
-      throw UsageError(given + "; allowed are " + words_of(parameter.words) + ".");
+    const std::string text = word != nullptr ? *word : to_text(value);
+    if (std::find(parameter.words.begin(), parameter.words.end(), text) != parameter.words.end()) return text;
+    if (!parameter.refuses_text) throw UsageError(given + "; allowed are " + words_of(parameter.words) + ".");
+    // The text stands in a comment of the variant, which it must not leave.
+    if (std::any_of(text.begin(), text.end(), [](char c) { return (c >= 0 && c < ' ') || c == '\\'; })) {
+      throw UsageError(given + "; control characters and backslashes are not allowed in it.");
     }
-    return;
+    if (const std::string why = parameter.refuses_text(text); !why.empty()) {
+      throw UsageError(given + ". " + why);
+    }
+    return text;
   }
   const auto* integer = std::get_if<std::int64_t>(&value);
   if (integer == nullptr || *integer < parameter.minimum || *integer > parameter.maximum) {
     throw UsageError(given + "; allowed are whole numbers from " + std::to_string(parameter.minimum) +
                      " to " + std::to_string(parameter.maximum) + ".");
   }
+  return value;
 }
 
 std::optional<std::string> beyond(std::string_view what, std::int64_t value, std::int64_t limit,
@@ -124,8 +132,10 @@ Problem complete_problem(const Op& op, const Values& given) {
       throw UsageError("The " + op.name + " problem \"" + given.text() + "\" has no " + parameter.name +
                        " (" + parameter.what + "); add " + parameter.name + "=VALUE.");
     }
-    check(op, parameter, *value);
-    problem.set(parameter.name, *value);
+    problem.set(parameter.name, checked(op, parameter, *value));
+  }
+  if (op.check) {
+    if (const std::string why = op.check(problem); !why.empty()) throw UsageError(why);
   }
   return problem;
 }
@@ -161,6 +171,10 @@ Values compiled_in(const Op& op, const Template& of, const Problem& problem) {
     if (std::find(of.compiled_in.begin(), of.compiled_in.end(), parameter.name) != of.compiled_in.end()) {
       values.set(parameter.name, *problem.find(parameter.name));
     }
+  }
+  if (of.constants) {
+    const Values constants = of.constants(problem);
+    for (const auto& [name, value] : constants.entries()) values.set(name, value);
   }
   return values;
 }

@@ -23,7 +23,8 @@ std::string_view cuda_type(DType dtype);  ///< "float"
 std::int64_t bytes(DType dtype);          ///< of one element
 DType dtype_of(const Problem& problem);   ///< of the parameter `dtype`
 
-/// A dim or a choice of a problem. `words` empty: an integer in [minimum, maximum]; else one of the words.
+/// A dim or a choice of a problem: an integer in [minimum, maximum]; with `words`, one of them; with
+/// `refuses_text`, any text that it lets pass, of which `words` are the known ones.
 struct Parameter {
   std::string name;  ///< lower_case, the same word in kernel, database and CLI
   std::string what;  ///< half a sentence for people, with the unit
@@ -31,6 +32,10 @@ struct Parameter {
   std::int64_t minimum = 1;
   std::int64_t maximum = std::int64_t{1} << 31;
   std::optional<Value> initial = std::nullopt;  ///< taken when a problem does not name it
+  /// Why a text that is none of the words is not allowed, as a sentence; empty if it is.
+  std::function<std::string(const std::string&)> refuses_text = nullptr;
+
+  bool is_integer() const { return words.empty() && !refuses_text; }
 };
 
 enum class Role { input, output, inout };
@@ -42,6 +47,8 @@ struct Argument {
   std::function<std::vector<std::int64_t>(const Problem&)> extents;  ///< outermost first
   std::function<DType(const Problem&)> dtype = dtype_of;
   bool finite = false;  ///< the contract promises nothing for NaN and infinity in it
+  /// Whether an output may be this very array. Null: no; any other overlap with an output is refused anyway.
+  std::function<bool(const Problem&)> in_place = nullptr;
 };
 
 std::int64_t elements(const Argument& argument, const Problem& problem);
@@ -83,11 +90,21 @@ struct ConstantCopy {
   std::int64_t bytes = 0;
 };
 
-using Step = std::variant<Launch, ConstantCopy>;
+/// Sets the first `bytes` of an argument, or of the workspace from an offset on, to zero.
+struct Zero {
+  std::variant<ArgumentPointer, WorkspacePointer> what;
+  std::int64_t bytes = 0;
+};
 
+using Step = std::variant<Launch, ConstantCopy, Zero>;
+
+/// A work without steps has nothing to do: an array of no elements.
 struct Work {
   std::vector<Step> steps;
   std::int64_t workspace_bytes = 0;
+  /// The workspace's first so many bytes are zero before the work, and the work leaves them so; what follows
+  /// them may hold anything.
+  std::int64_t zeroed_bytes = 0;
 };
 
 bool reentrant(const Work& work);  ///< no step keeps state in the module
@@ -116,7 +133,9 @@ struct Template {
   std::string what;                  ///< a sentence for people
   std::vector<std::string> kernels;  ///< as in ENTRY(kernel), in the order of the body
   std::vector<std::string> compiled_in = {
-      "dtype"};                        ///< the problem's parameters that are constants in the text
+      "dtype"};  ///< the problem's parameters that are constants in the text
+  /// Further integer constants of the text, which follow from the problem (a rank, say). Null: none.
+  std::function<Values(const Problem&)> constants = nullptr;
   int minimum_compute_capability = 0;  ///< 80 for 8.0; above 0 there is no host twin
   /// Why the template cannot serve the problem, as a sentence; empty if it can. Null: serves all.
   std::function<std::string(const Problem&)> refuses = nullptr;
@@ -127,9 +146,9 @@ struct Template {
 };
 
 /// Reference in double precision of elements [begin, end) of the argument `output`, with the absolute error
-/// that the contract permits for each: the op states its accuracy here. `arguments` holds every argument's
-/// initial contents in the order of Op::arguments (outputs empty). Called from several threads on different
-/// ranges.
+/// that the contract permits for each, infinity where it says nothing of the element: the op states its
+/// accuracy here. `arguments` holds every argument's initial contents in the order of Op::arguments (outputs
+/// empty). Called from several threads on different ranges.
 using Reference = std::function<void(const Problem&, std::span<const std::vector<double>> arguments,
                                      int output, std::int64_t begin, std::int64_t end,
                                      std::span<double> value, std::span<double> permitted_error)>;
@@ -138,17 +157,28 @@ struct Op {
   std::string name;
   std::string what;  ///< a sentence with the mathematics
   std::vector<Parameter> parameters;
+  /// Why values that are allowed one by one are not allowed together, as a sentence; empty if they are.
+  /// Null: all are.
+  std::function<std::string(const Problem&)> check = nullptr;
   std::vector<Argument> arguments;
-  std::vector<Template> templates;  ///< the first is the base's: serves every problem, compiles in only dtype
+  /// The first is the base's: it serves every problem and compiles in dtype and other words at most.
+  std::vector<Template> templates;
+  /// Text between the constants and the body, for code that is generated; a function of what every template
+  /// compiles in. Null: none.
+  std::function<std::string(const Problem&)> preamble = nullptr;
   Reference reference;
   std::function<double(const Problem&)> flops;        ///< operations that must be done
   std::function<double(const Problem&)> bytes_moved;  ///< each input read once, each output written once
   /// Small problems (odd sizes, sizes of 1, masks larger than the image) on which a variant rendered for
   /// `problem` must be right too: they agree with it in everything that any template compiles in.
   std::function<std::vector<Problem>(const Problem&)> companions;
+  /// The integers by which two problems are near or far. Null: the integer parameters.
+  std::function<Values(const Problem&)> sizes = nullptr;
   /// Problems as text that, between them, reach every template and every corner of the contract; tests run
   /// them beside random ones.
   std::vector<std::string> examples = {};
+  /// Problems with an array of more than 2^31 elements; run on a GPU, compared in samples.
+  std::vector<std::string> large_examples = {};
 };
 
 /// The problem with every parameter present, in the op's order. Throws UsageError naming the parameter, the
@@ -162,7 +192,7 @@ const Template& find_template(const Op& op, std::string_view name);
 std::optional<std::string> why_not(const Template& candidate, const Problem& problem,
                                    const DeviceFacts& device);
 
-/// The part of `problem` that the template compiles in, in the op's order.
+/// The part of `problem` that the template compiles in, in the op's order, and the template's constants.
 Values compiled_in(const Op& op, const Template& of, const Problem& problem);
 
 std::int64_t alignment_bytes(const Template& of, const Problem& problem, const Config& config);

@@ -109,7 +109,9 @@ Source render(const Op& op, const Template& of, const Problem& problem, const Co
     }
     const auto parameter = std::find_if(op.parameters.begin(), op.parameters.end(),
                                         [&, n = name](const Parameter& p) { return p.name == n; });
-    write_constant(text, name, value, parameter->words);
+    if (parameter != op.parameters.end() && parameter->refuses_text) continue;  // the preamble's matter
+    write_constant(text, name, value,
+                   parameter == op.parameters.end() ? std::vector<std::string>() : parameter->words);
   }
   for (const Axis& axis : space.axes()) {
     std::vector<std::string> words;
@@ -118,6 +120,8 @@ Source render(const Op& op, const Template& of, const Problem& problem, const Co
     }
     write_constant(text, axis.name, *ordered.find(axis.name), words);
   }
+
+  if (op.preamble) text += op.preamble(problem);
 
   Source source;
   source.suffix = "_" + sha256(text + body).substr(0, 8);

@@ -52,6 +52,10 @@ inline std::vector<Problem> test_problems(const Op& op, std::uint64_t seed, doub
         digits /= parameter.words.size();
         continue;
       }
+      if (!parameter.is_integer()) {
+        given.set(parameter.name, parameter.initial.value());
+        continue;
+      }
       const bool constant = std::any_of(op.templates.begin(), op.templates.end(), [&](const Template& of) {
         return std::find(of.compiled_in.begin(), of.compiled_in.end(), parameter.name) !=
                of.compiled_in.end();
@@ -63,14 +67,18 @@ inline std::vector<Problem> test_problems(const Op& op, std::uint64_t seed, doub
     while (too_large()) {
       const Parameter* largest = nullptr;
       for (const Parameter& parameter : op.parameters) {
-        if (parameter.words.empty() && given.integer(parameter.name) > parameter.minimum &&
+        if (parameter.is_integer() && given.integer(parameter.name) > parameter.minimum &&
             (largest == nullptr || given.integer(parameter.name) > given.integer(largest->name)))
           largest = &parameter;
       }
       if (largest == nullptr) break;
       given.set(largest->name, std::max(largest->minimum, given.integer(largest->name) / 2));
     }
-    problems.push_back(complete_problem(op, given));
+    try {
+      problems.push_back(complete_problem(op, given));
+    } catch (const UsageError&) {
+      // These values do not go together.
+    }
   }
   return problems;
 }
@@ -99,6 +107,20 @@ struct VariantCase {
   Problem problem;
   Config config;
 };
+
+/// The problem that a variant was rendered for, and those of the op's companions that the same binary serves.
+inline std::vector<Problem> served_problems(const TemplateCase& which, const VariantCase& variant,
+                                            const DeviceFacts& device) {
+  std::vector<Problem> served = {variant.problem};
+  if (!which.op->companions) return served;
+  const Values constants = compiled_in(*which.op, *which.of, variant.problem);
+  for (const Problem& companion : which.op->companions(variant.problem)) {
+    Problem problem = complete_problem(*which.op, companion);
+    if (why_not(*which.of, problem, device) || which.of->space(problem).why_not(variant.config)) continue;
+    if (compiled_in(*which.op, *which.of, problem) == constants) served.push_back(std::move(problem));
+  }
+  return served;
+}
 
 /// The first config of every problem; the others are dealt out to the problems in turn.
 inline std::vector<VariantCase> test_variants(const Op& op, const Template& of, std::size_t more,

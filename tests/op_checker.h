@@ -110,12 +110,16 @@ class OpChecker {
     }
     const Array workspace(device(), work.workspace_bytes);
     device().fill(workspace.get(), 0xff, work.workspace_bytes);
+    device().fill(workspace.get(), 0, work.zeroed_bytes);
     executable->reverse_threads(reverse);  // no effect on a GPU
     const int code = executable->launch(pointers.data(), workspace.get(), nullptr);
     EXPECT_EQ(code, 0) << executable->describe(code);
     device().synchronize();
 
     EXPECT_TRUE(device().guards_intact(workspace.get())) << "the workspace";
+    std::string zeroed(static_cast<std::size_t>(work.zeroed_bytes), '\0');
+    device().download(zeroed.data(), workspace.get(), work.zeroed_bytes);
+    EXPECT_EQ(zeroed.find_first_not_of('\0'), std::string::npos) << "the zeroed part of the workspace";
     for (std::size_t a = 0; a < op->arguments.size(); ++a) {
       const Argument& argument = op->arguments[a];
       EXPECT_TRUE(device().guards_intact(arrays[a]->get())) << argument.name;

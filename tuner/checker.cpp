@@ -122,6 +122,11 @@ void* Checker::workspace(std::int64_t bytes) {
   return found->second.get();
 }
 
+void Checker::prepare_workspace(void* space, const Work& work) {
+  device_.fill(space, poison, work.workspace_bytes);
+  device_.fill(space, 0, work.zeroed_bytes);
+}
+
 void Checker::restore(Array& array) {
   std::string initial(static_cast<std::size_t>(array.live.bytes()), '\0');
   device_.download(initial.data(), array.initial->get(), array.live.bytes());
@@ -140,7 +145,7 @@ std::optional<Checker::Failure> Checker::run(Prepared& on, Executable& executabl
                                              MeasureReply& reply) {
   void* const space = workspace(work.workspace_bytes);
   reset(on);
-  if (space != nullptr) device_.fill(space, poison, work.workspace_bytes);
+  if (space != nullptr) prepare_workspace(space, work);
   if (const int error = executable.launch(on.pointers.data(), space, nullptr); error != 0) {
     const bool overrun = host_ && error == host_shared_overrun;
     return Failure{overrun ? Verdict::out_of_bounds : Verdict::launch_error,
@@ -165,6 +170,10 @@ std::optional<Checker::Failure> Checker::inspect(Prepared& on, const Work& work,
   }
   if (beyond.empty() && work.workspace_bytes > 0 && !device_.guards_intact(workspace(work.workspace_bytes))) {
     beyond = "the workspace";
+  }
+  if (beyond.empty() && !zeroed_part_is_zero(work)) {
+    return Failure{Verdict::wrong_result,
+                   "The variant did not leave the start of its workspace zero, as it found it," + where};
   }
   if (!beyond.empty()) {
     reply.lost = true;  // what else it wrote to is not known
@@ -201,11 +210,21 @@ std::optional<Checker::Failure> Checker::inspect(Prepared& on, const Work& work,
   return std::nullopt;
 }
 
+bool Checker::zeroed_part_is_zero(const Work& work) {
+  if (work.zeroed_bytes == 0) return true;
+  std::string part(static_cast<std::size_t>(work.zeroed_bytes), '\0');
+  device_.download(part.data(), workspace(work.workspace_bytes), work.zeroed_bytes);
+  return part.find_first_not_of('\0') == std::string::npos;
+}
+
 std::optional<Checker::Failure> Checker::check_companions(const Template& of, const Config& config,
                                                           const Executable& loaded, MeasureReply& reply) {
+  const Values constants = compiled_in(op_, of, asked_.problem);
   for (Prepared& companion : companions_) {
-    if (why_not(of, companion.problem, device_.facts()) || of.space(companion.problem).why_not(config))
+    if (why_not(of, companion.problem, device_.facts()) || of.space(companion.problem).why_not(config) ||
+        compiled_in(op_, of, companion.problem) != constants) {
       continue;
+    }
     const Work work = of.work(companion.problem, config);
     if (exceeds(work, device_.facts(), reply.static_shared_bytes)) continue;
     const std::unique_ptr<Executable> executable = loaded.with(work);
@@ -252,6 +271,8 @@ std::optional<Checker::Failure> Checker::judge_asked(const Template& of, const C
   }
   if (request.samples <= 0) return std::nullopt;
 
+  // One that was not checked finds no workspace that was made ready.
+  if (void* const space = workspace(work.workspace_bytes)) prepare_workspace(space, work);
   Timing timing;
   timing.samples = request.samples;
   timing.sample_target_us = request.sample_target_us;

@@ -64,6 +64,8 @@ class Checker {
   void restore(Array& array);
   void reset(Prepared& on);
   void* workspace(std::int64_t bytes);
+  void prepare_workspace(void* space, const Work& work);
+  bool zeroed_part_is_zero(const Work& work);
   std::optional<Failure> run(Prepared& on, Executable& executable, const Work& work, MeasureReply& reply);
   std::optional<Failure> inspect(Prepared& on, const Work& work, MeasureReply& reply);
   std::optional<Failure> check_companions(const Template& of, const Config& config, const Executable& loaded,

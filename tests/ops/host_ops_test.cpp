@@ -56,12 +56,7 @@ TEST_P(EveryTemplateOnHost, IsRight) {
   OpChecker checker(*device_);
   for (std::size_t i = 0; i < variants.size() && !HasFailure(); ++i) {
     ASSERT_TRUE(compiled[i].ok) << variants[i].config.text() << "\n" << compiled[i].log;
-    std::vector<Problem> problems = {variants[i].problem};
-    if (op->companions) {
-      for (Problem& companion : op->companions(variants[i].problem)) problems.push_back(std::move(companion));
-    }
-    for (const Problem& problem : problems) {
-      if (why_not(*of, problem, device_->facts()) || of->space(problem).why_not(variants[i].config)) continue;
+    for (const Problem& problem : served_problems(GetParam(), variants[i], device_->facts())) {
       for (const bool special : {false, true}) {
         for (const bool reverse : {false, true}) {
           checker.check(GetParam(), compiled[i].bytes, sources[i].suffix, problem, variants[i].config,

@@ -80,6 +80,7 @@ class Plan {
   /// What every pointer must be a multiple of for variant() to be launched.
   std::int64_t alignment_bytes() const noexcept;
   /// What launch() needs as `workspace`, in bytes of device memory aligned to 256; most variants need none.
+  /// Set it to zero before this plan's first launch; it may then serve this plan's later ones.
   std::int64_t workspace_bytes() const noexcept;
   const std::string& problem() const noexcept;  ///< complete, in the op's order
   const std::string& device() const noexcept;   ///< its name
@@ -88,7 +89,8 @@ class Plan {
 
   /// Enqueues the work on `stream`, a cudaStream_t; on the host it is done on return and `stream` is ignored.
   /// `arguments` are the op's pointers in its order, to memory of the plan's device, which must be the
-  /// current CUDA device; outputs may not overlap other arguments. Takes no lock on CUDA, allocates nothing,
+  /// current CUDA device; null for an array of no elements. Outputs may not overlap other arguments, unless
+  /// the op says that it works in place. Takes no lock on CUDA, allocates nothing,
   /// compiles nothing, and may be captured into a CUDA graph. May be called from several threads at once,
   /// with a workspace each; on the host such calls wait for each other.
   Status launch(std::span<void* const> arguments, void* stream = nullptr,

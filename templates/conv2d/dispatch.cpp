@@ -1,7 +1,7 @@
-#include "tunesmith/conv2d.h"
-
 #include <array>
 #include <type_traits>
+
+#include "tunesmith/conv2d.h"
 
 namespace tunesmith {
 namespace {
@@ -16,8 +16,7 @@ Status run(Dispatcher& dispatcher, const T* image, const T* mask, T* output, con
 
 }  // namespace
 
-// The order is that of the op's parameters and of their words in templates/conv2d/op.cpp; a test holds both
-// together.
+// The order is that of the op's parameters and of their words in op.cpp; a test holds both together.
 template <typename T>
 Plan conv2d_plan(Dispatcher& dispatcher, const Conv2dShape& shape, Conv2dMode mode) {
   const std::array<std::int64_t, 8> problem = {shape.batch,

@@ -1,6 +1,6 @@
 // conv2d/tiled for sm_90a, rendered by Tunesmith from templates/conv2d/tiled.cu: change that and render again.
-// compiled in: mask_height=3 mask_width=3 mode=correlation dtype=f32
-// config: SMEM_LAYOUT=none MASK_IN=global COPY=sync SMEM_ALLOC=dynamic LOOP_ORDER=image UNROLL=0 VECTOR=1 OUT_X=1 OUT_Y=2 BLOCK_X=32 BLOCK_Y=4 AHEAD=0 STORE=plain START=plain RESIDENT_WARPS=16
+// compiled in: mask_height=13 mask_width=13 mode=convolution dtype=f32
+// config: SMEM_LAYOUT=none MASK_IN=global COPY=sync SMEM_ALLOC=dynamic LOOP_ORDER=image UNROLL=1 VECTOR=2 OUT_X=2 OUT_Y=4 BLOCK_X=16 BLOCK_Y=8 AHEAD=0 STORE=plain START=plain RESIDENT_WARPS=16
 
 // ---- templates/common/async_copy.cuh
 // Copies from global to shared memory that pass no register and are waited for as one group. Before compute
@@ -129,10 +129,10 @@ __device__ __forceinline__ void store_vector_streaming(T* to, const Vector<T, N>
 }
 
 // ---- what this variant is
-constexpr int mask_height = 3;
-constexpr int mask_width = 3;
+constexpr int mask_height = 13;
+constexpr int mask_width = 13;
 enum class Mode { correlation, convolution };
-constexpr Mode mode = Mode::correlation;
+constexpr Mode mode = Mode::convolution;
 using T = float;  // dtype=f32
 enum class SmemLayout { none, flat, padded };
 constexpr SmemLayout SMEM_LAYOUT = SmemLayout::none;
@@ -144,19 +144,19 @@ enum class SmemAlloc { dynamic, static_ };
 constexpr SmemAlloc SMEM_ALLOC = SmemAlloc::dynamic;
 enum class LoopOrder { image, mask };
 constexpr LoopOrder LOOP_ORDER = LoopOrder::image;
-constexpr int UNROLL = 0;
-constexpr int VECTOR = 1;
-constexpr int OUT_X = 1;
-constexpr int OUT_Y = 2;
-constexpr int BLOCK_X = 32;
-constexpr int BLOCK_Y = 4;
+constexpr int UNROLL = 1;
+constexpr int VECTOR = 2;
+constexpr int OUT_X = 2;
+constexpr int OUT_Y = 4;
+constexpr int BLOCK_X = 16;
+constexpr int BLOCK_Y = 8;
 constexpr int AHEAD = 0;
 enum class Store { plain, streaming };
 constexpr Store STORE = Store::plain;
 enum class Start { plain, overlapped };
 constexpr Start START = Start::plain;
 constexpr int RESIDENT_WARPS = 16;
-#define ENTRY(name) name##_2391ee6e
+#define ENTRY(name) name##_18885ec1
 
 // ---- templates/conv2d/tiled.cu
 // conv2d with a tile of OUT_X x OUT_Y outputs a thread, held in registers while a window of the image slides
