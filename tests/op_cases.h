@@ -2,9 +2,12 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdlib>
+#include <limits>
 #include <ostream>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "generator/error.h"
@@ -81,6 +84,14 @@ inline std::vector<Problem> test_problems(const Op& op, std::uint64_t seed, doub
     }
   }
   return problems;
+}
+
+/// TUNESMITH_TEST_CONFIGS: random configs a problem beside those that cover the axes; "all" takes every legal
+/// config.
+inline std::size_t random_configs(std::size_t otherwise) {
+  const char* given = std::getenv("TUNESMITH_TEST_CONFIGS");
+  if (given == nullptr) return otherwise;
+  return std::string_view(given) == "all" ? std::numeric_limits<std::size_t>::max() : std::stoul(given);
 }
 
 /// The first legal config, one for every value of every axis that a legal config can have, and `more` random

@@ -12,6 +12,33 @@
 #include "generator/random.h"
 
 namespace tunesmith {
+
+void in_chunks(std::size_t count, const std::function<void(std::size_t begin, std::size_t end)>& work) {
+  constexpr std::size_t chunk = 4096;  // small enough to share evenly, large enough to be worth a call
+  std::atomic<std::size_t> next = 0;
+  std::mutex mutex;
+  std::exception_ptr failure;
+  const auto take = [&] {
+    try {
+      for (std::size_t begin; (begin = next.fetch_add(chunk)) < count;) {
+        work(begin, std::min(begin + chunk, count));
+      }
+    } catch (...) {
+      const std::lock_guard lock(mutex);
+      failure = std::current_exception();
+      next = count;
+    }
+  };
+  const std::size_t threads =
+      std::min<std::size_t>(std::thread::hardware_concurrency(), (count + chunk - 1) / chunk);
+  {
+    std::vector<std::jthread> helpers;
+    for (std::size_t i = 1; i < threads; ++i) helpers.emplace_back(take);
+    take();
+  }
+  if (failure) std::rethrow_exception(failure);
+}
+
 namespace {
 
 struct Float16 {
@@ -71,10 +98,12 @@ double clamp_to(double value, double least, double most) {
 template <typename T>
 std::string pack_as(std::span<const double> values, auto convert) {
   std::string bytes(values.size() * sizeof(T), '\0');
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const T element = convert(values[i]);
-    std::memcpy(bytes.data() + i * sizeof(T), &element, sizeof(T));
-  }
+  in_chunks(values.size(), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const T element = convert(values[i]);
+      std::memcpy(bytes.data() + i * sizeof(T), &element, sizeof(T));
+    }
+  });
   return bytes;
 }
 
@@ -157,55 +186,36 @@ std::vector<std::vector<double>> make_inputs(const Op& op, const Problem& proble
   std::vector<std::vector<double>> inputs;
   Random seeds(seed);
   for (const Argument& argument : op.arguments) {
-    Random random(seeds.next());
+    const Random start(seeds.next());
     std::vector<double>& values = inputs.emplace_back();
     if (argument.role == Role::output) continue;
     values.resize(static_cast<std::size_t>(elements(argument, problem)));
     const DType dtype = argument.dtype(problem);
     const bool whole = dtype == DType::u8 || dtype == DType::i32 || dtype == DType::i64;
     const double offset = dtype == DType::u8 ? 100 : 0;
-    for (double& value : values) {
-      value =
-          whole ? offset + static_cast<double>(random.below(201)) - 100 : round_to(dtype, random.uniform());
-    }
+    in_chunks(values.size(), [&](std::size_t begin, std::size_t end) {
+      Random random = start;
+      random.skip(begin);
+      for (std::size_t i = begin; i < end; ++i) {
+        values[i] =
+            whole ? offset + static_cast<double>(random.below(201)) - 100 : round_to(dtype, random.uniform());
+      }
+    });
   }
   return inputs;
 }
 
 Expected reference_of(const Op& op, const Problem& problem, std::span<const std::vector<double>> inputs,
                       int output) {
-  constexpr std::int64_t chunk =
-      4096;  // elements: small enough to share evenly, large enough to be worth a call
   const std::int64_t count = elements(op.arguments[static_cast<std::size_t>(output)], problem);
   Expected expected;
   expected.value.resize(static_cast<std::size_t>(count));
   expected.permitted_error.resize(static_cast<std::size_t>(count));
-  std::atomic<std::int64_t> next = 0;
-  std::mutex mutex;
-  std::exception_ptr failure;
-  const auto work = [&] {
-    try {
-      for (std::int64_t begin; (begin = next.fetch_add(chunk)) < count;) {
-        const std::int64_t end = std::min(begin + chunk, count);
-        const auto first = static_cast<std::size_t>(begin);
-        const auto size = static_cast<std::size_t>(end - begin);
-        op.reference(problem, inputs, output, begin, end, std::span(expected.value).subspan(first, size),
-                     std::span(expected.permitted_error).subspan(first, size));
-      }
-    } catch (...) {
-      const std::lock_guard lock(mutex);
-      failure = std::current_exception();
-      next = count;
-    }
-  };
-  const auto threads =
-      std::min<std::int64_t>(std::thread::hardware_concurrency(), (count + chunk - 1) / chunk);
-  {
-    std::vector<std::jthread> helpers;
-    for (std::int64_t i = 1; i < threads; ++i) helpers.emplace_back(work);
-    work();
-  }
-  if (failure) std::rethrow_exception(failure);
+  in_chunks(static_cast<std::size_t>(count), [&](std::size_t begin, std::size_t end) {
+    op.reference(problem, inputs, output, static_cast<std::int64_t>(begin), static_cast<std::int64_t>(end),
+                 std::span(expected.value).subspan(begin, end - begin),
+                 std::span(expected.permitted_error).subspan(begin, end - begin));
+  });
   return expected;
 }
 

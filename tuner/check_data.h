@@ -1,7 +1,9 @@
 // What a variant is checked with: inputs from a seed, their bytes, and the op's reference. Knows no device.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,6 +12,10 @@
 #include "generator/op.h"
 
 namespace tunesmith {
+
+/// Calls `work` with ranges that cover [0, count), from as many threads as the machine has processors.
+/// Rethrows what one of them throws.
+void in_chunks(std::size_t count, const std::function<void(std::size_t begin, std::size_t end)>& work);
 
 /// The nearest value of the dtype (ties to even; above the largest finite one, infinity; integers are
 /// clamped). An i64 is exact up to 2^53.
@@ -29,7 +35,7 @@ struct Expected {
   std::vector<double> permitted_error;  ///< absolute, per element
 };
 
-/// The op's reference of the argument `output`, computed by as many threads as the machine has processors.
+/// The op's reference of the argument `output`, computed in_chunks().
 Expected reference_of(const Op& op, const Problem& problem, std::span<const std::vector<double>> inputs,
                       int output);
 

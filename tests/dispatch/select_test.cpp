@@ -172,6 +172,16 @@ TEST(Select, AWordThatDiffersIsAnOctave) {
   EXPECT_EQ(distance(op, problem(asked), problem(asked)), 0);
 }
 
+TEST(Select, AnOpMaySayWhatItsSizesAre) {
+  Op area = test_op();
+  const Problem a = problem("width=8 taps=8 mode=a dtype=f32");
+  EXPECT_DOUBLE_EQ(distance(area, a, problem("width=16 taps=4 mode=a dtype=f32")), std::sqrt(2.0));
+  area.sizes = [](const Problem& of) { return Values{{"area", of.integer("width") * of.integer("taps")}}; };
+  EXPECT_EQ(distance(area, a, problem("width=16 taps=4 mode=a dtype=f32")), 0);
+  EXPECT_DOUBLE_EQ(distance(area, a, problem("width=32 taps=8 mode=a dtype=f32")), 2);
+  EXPECT_DOUBLE_EQ(distance(area, a, problem("width=16 taps=4 mode=b dtype=f32")), 1) << "words count too";
+}
+
 TEST(Select, OtherConstantsMustBeCompiled) {
   const Candidate other = candidate("wide", "width=1000 taps=5 mode=a dtype=f32", vector);
   const Selection selection = run({other});

@@ -36,6 +36,7 @@ const std::map<std::string, Fault> faults = {
     {"much_shared", {"resource_limit", "shared memory"}},
     {"no_memory", {"resource_limit", ""}},
     {"stateful", {"wrong_result", ""}},
+    {"stateful_zero", {"wrong_result", "start of its workspace zero"}},
 };
 
 TEST_F(FaultTest, EachFaultHasItsVerdictAndAGoodVariantWins) {

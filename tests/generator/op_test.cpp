@@ -38,6 +38,62 @@ TEST(Op, NamesWhatIsWrongWithAProblem) {
   EXPECT_NE(complaint("n=1 hight=3").find("hight=3 is not a parameter of scale"), std::string::npos);
 }
 
+// The op with a formula: a text over the letters x and +, or the known one "twice".
+Op formula_op() {
+  Op op = scale_op();
+  Parameter formula{.name = "formula", .what = "what is computed", .words = {"twice"}, .initial = "twice"};
+  formula.refuses_text = [](const std::string& text) {
+    return text.find_first_not_of("x+1 \n\\") == std::string::npos
+               ? std::string()
+               : "Allowed are twice, and texts of x, + and 1.";
+  };
+  op.parameters.push_back(formula);
+  op.check = [](const Problem& problem) {
+    return problem.integer("n") < problem.integer("factor") ? std::string("There are fewer than factor.")
+                                                            : "";
+  };
+  return op;
+}
+
+std::string formula_complaint(const Values& problem) {
+  try {
+    complete_problem(formula_op(), problem);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Op, AParameterMayTakeTextsBesideItsWords) {
+  const auto formula = [](std::string_view problem) {
+    return complete_problem(formula_op(), Values::parse(problem)).word("formula");
+  };
+  EXPECT_EQ(formula("n=8"), "twice");
+  EXPECT_EQ(formula("n=8 formula=\"x + x\""), "x + x");
+  EXPECT_EQ(formula("n=8 formula=11"), "11") << "a number is a text here";
+  EXPECT_EQ(formula_complaint(Values::parse("n=8 formula=y")),
+            "The scale problem's formula is y. Allowed are twice, and texts of x, + and 1.");
+  // It stands in a comment of the rendered text, which it must not leave.
+  for (const char* text : {"x\nx", "x\\"}) {
+    EXPECT_NE(formula_complaint({{"n", 8}, {"formula", text}}).find("control characters and backslashes"),
+              std::string::npos);
+  }
+}
+
+TEST(Op, ChecksValuesTogether) {
+  EXPECT_EQ(formula_complaint(Values::parse("n=3 factor=3")), "");
+  EXPECT_EQ(formula_complaint(Values::parse("n=2 factor=3")), "There are fewer than factor.");
+}
+
+TEST(Op, ATemplatesConstantsAreCompiledIn) {
+  Op op = scale_op();
+  op.templates[1].constants = [](const Problem& problem) {
+    return Values{{"QUARTERS", problem.integer("n") / 4}};
+  };
+  EXPECT_EQ(compiled_in(op, op.templates[1], complete_problem(op, Values::parse("n=8 factor=3"))).text(),
+            "factor=3 rounding=nearest dtype=f32 QUARTERS=2");
+}
+
 TEST(Op, WorkIsHeldAgainstTheDevicesLimits) {
   EXPECT_FALSE(exceeds(launching({.kernel = "k", .grid = {8, 8}, .block = {32, 32}}), device()));
   EXPECT_TRUE(exceeds(launching({.kernel = "k", .block = {32, 33}}), device()));
@@ -48,11 +104,12 @@ TEST(Op, WorkIsHeldAgainstTheDevicesLimits) {
   const auto why = exceeds(shared, device(), 16);
   ASSERT_TRUE(why);
   EXPECT_NE(why->find("49168, but A test GPU allows 49152"), std::string::npos) << *why;
-  EXPECT_FALSE(exceeds(Work{.steps = {ConstantCopy{}}}, device()));
+  EXPECT_FALSE(exceeds(Work{.steps = {ConstantCopy{}, Zero{ArgumentPointer{0}, 4}}}, device()));
 }
 
 TEST(Op, WorkThatCopiesIntoItsModuleIsNotReentrant) {
   EXPECT_TRUE(reentrant(launching({})));
+  EXPECT_TRUE(reentrant(Work{.steps = {Zero{ArgumentPointer{0}, 4}, Launch{}}}));
   EXPECT_FALSE(reentrant(Work{.steps = {ConstantCopy{}, Launch{}}}));
 }
 

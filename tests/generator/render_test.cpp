@@ -58,6 +58,29 @@ TEST(Render, WritesThePreamble) {
   EXPECT_FALSE(has(rendered("base", config, "sm_90a"), "factor"));
 }
 
+TEST(Render, WritesWhatFollowsFromTheProblem) {
+  Op op = scale_op();
+  Parameter formula{.name = "formula", .what = "", .words = {"twice"}, .initial = "twice"};
+  formula.refuses_text = [](const std::string&) { return std::string(); };
+  op.parameters.push_back(formula);
+  op.templates[0].compiled_in = {"dtype", "formula"};
+  op.templates[0].constants = [](const Problem& problem) {
+    return Values{{"QUARTERS", problem.integer("n") / 4}};
+  };
+  op.preamble = [](const Problem& problem) { return "// generated for " + problem.word("formula") + "\n"; };
+  const auto text = [&](const char* problem) {
+    return render(op, op.templates[0], complete_problem(op, Values::parse(problem)), Config::parse(config),
+                  "sm_90a", scale_files())
+        .text;
+  };
+  const std::string source = text("n=8 formula=x+1");
+  EXPECT_NE(source.find("constexpr int QUARTERS = 2;\n"), std::string::npos);
+  EXPECT_EQ(source.find("Formula"), std::string::npos) << "a text is no enumeration";
+  EXPECT_LT(source.find("// generated for x+1\n"), source.find("#define ENTRY"));
+  EXPECT_NE(source, text("n=16 formula=x+1"));
+  EXPECT_NE(source, text("n=8 formula=x+2"));
+}
+
 TEST(Render, InlinesEachIncludeOnceAndDependenciesFirst) {
   const Source source = rendered("base", config, "sm_90a");
   const std::size_t a = source.text.find("constexpr int a = 1;");

@@ -79,6 +79,11 @@ std::vector<Template> all_templates() {
                                 work.workspace_bytes = 4;
                                 std::get<Launch>(work.steps[0]).arguments.push_back(WorkspacePointer{0});
                               }));
+  templates.push_back(changed(faulty("stateful_zero", "does not put its counter back to zero"),
+                              [](Work& work, const Problem&) {
+                                work.workspace_bytes = work.zeroed_bytes = 4;
+                                std::get<Launch>(work.steps[0]).arguments.push_back(WorkspacePointer{0});
+                              }));
   // The fastest by far, as it says; but two streams must not run it at once.
   templates.push_back(
       changed(faulty("not_reentrant", "keeps the factors in its module"), [](Work& work, const Problem&) {

@@ -1,0 +1,158 @@
+// Arrays of more than 2^31 elements on a GPU: each template that serves one of the op's large examples, with
+// its default config, compared with the reference in samples: the ends, around 2^31, and elsewhere.
+#include <gtest/gtest.h>
+#include <sys/sysinfo.h>
+
+#include <algorithm>
+#include <iostream>
+#include <memory>
+#include <utility>
+
+#include "dispatch/toolchain.h"
+#include "tests/cuda/gpu.h"
+#include "tests/op_checker.h"
+
+namespace tunesmith {
+namespace {
+
+struct LargeCase {
+  const Op* op;
+  std::string problem;
+};
+
+void PrintTo(const LargeCase& which, std::ostream* to) { *to << which.op->name << " " << which.problem; }
+
+std::vector<LargeCase> large_cases() {
+  std::vector<LargeCase> cases;
+  for (const Op& op : ops()) {
+    for (const std::string& example : op.large_examples) cases.push_back({&op, example});
+  }
+  return cases;
+}
+
+using Range = std::pair<std::int64_t, std::int64_t>;  // begin, end
+
+std::vector<Range> samples_of(std::int64_t elements) {
+  constexpr std::int64_t sample = 1 << 16;
+  if (elements <= 16 * sample) return {{0, elements}};
+  std::vector<Range> ranges;
+  const auto add = [&](std::int64_t begin) {
+    begin = std::clamp<std::int64_t>(begin, 0, elements - sample);
+    ranges.emplace_back(begin, begin + sample);
+  };
+  add(0);
+  add(elements);
+  add((std::int64_t{1} << 31) - sample / 2);
+  add((std::int64_t{1} << 32) - sample / 2);
+  Random random(5);
+  for (int i = 0; i < 8; ++i) {
+    add(static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(elements))));
+  }
+  return ranges;
+}
+
+class LargeProblemOnGpu : public GpuTest, public testing::WithParamInterface<LargeCase> {};
+
+TEST_P(LargeProblemOnGpu, IsRightWhereItIsLookedAt) {
+  const Op& op = *GetParam().op;
+  const Problem problem = complete_problem(op, Values::parse(GetParam().problem));
+  std::int64_t most = 0;
+  std::int64_t input_elements = 0;
+  for (const Argument& argument : op.arguments) {
+    most = std::max(most, elements(argument, problem));
+    if (argument.role != Role::output) input_elements += elements(argument, problem);
+  }
+  ASSERT_GT(most, std::int64_t{1} << 31) << "no large example";
+  struct sysinfo memory = {};
+  sysinfo(&memory);
+  const double needed = 20.0 * static_cast<double>(input_elements);  // as doubles, packed, and a margin
+  if (static_cast<double>(memory.freeram) * memory.mem_unit < needed) {
+    GTEST_SKIP() << "This needs about " << needed / 0x1p30 << " GiB of free memory.";
+  }
+
+  const std::vector<std::vector<double>> inputs = make_inputs(op, problem, 3);
+  std::vector<std::unique_ptr<Array>> arrays;
+  std::vector<void*> pointers;
+  for (const Argument& argument : op.arguments) {
+    arrays.push_back(
+        std::make_unique<Array>(device(), elements(argument, problem) * bytes(argument.dtype(problem))));
+    pointers.push_back(arrays.back()->get());
+  }
+  struct Sample {
+    std::size_t argument;
+    Range range;
+    std::vector<double> value, permitted;
+  };
+  std::vector<Sample> samples;
+  for (std::size_t a = 0; a < op.arguments.size(); ++a) {
+    if (op.arguments[a].role == Role::input) continue;
+    for (const Range& range : samples_of(elements(op.arguments[a], problem))) {
+      const auto size = static_cast<std::size_t>(range.second - range.first);
+      samples.push_back({a, range, std::vector<double>(size), std::vector<double>(size)});
+    }
+  }
+  for (Sample& sample : samples) {
+    in_chunks(sample.value.size(), [&](std::size_t begin, std::size_t end) {
+      op.reference(problem, inputs, static_cast<int>(sample.argument),
+                   sample.range.first + static_cast<std::int64_t>(begin),
+                   sample.range.first + static_cast<std::int64_t>(end),
+                   std::span(sample.value).subspan(begin, end - begin),
+                   std::span(sample.permitted).subspan(begin, end - begin));
+    });
+  }
+
+  const std::unique_ptr<Toolchain> toolchain = make_toolchain(device().facts().target);
+  std::string served;
+  for (const Template& of : op.templates) {
+    if (why_not(of, problem, device().facts())) continue;
+    const Config config = of.space(problem).complete({});
+    const Work work = of.work(problem, config);
+    SCOPED_TRACE(op.name + "/" + of.name + " " + config.text());
+    ASSERT_FALSE(exceeds(work, device().facts())) << *exceeds(work, device().facts());
+    for (std::size_t a = 0; a < op.arguments.size(); ++a) {
+      const Argument& argument = op.arguments[a];
+      const std::int64_t size = elements(argument, problem) * bytes(argument.dtype(problem));
+      if (argument.role == Role::output) {
+        device().fill(pointers[a], 0xff, size);
+      } else if (argument.role == Role::inout || served.empty()) {
+        device().upload(pointers[a], pack(argument.dtype(problem), inputs[a]).data(), size);
+      }
+    }
+    const Array workspace(device(), work.workspace_bytes);
+    device().fill(workspace.get(), 0xff, work.workspace_bytes);
+    device().fill(workspace.get(), 0, work.zeroed_bytes);
+    const Source source = render(op, of, problem, config, device().facts().target);
+    const Compiled compiled = toolchain->compile(source);
+    ASSERT_TRUE(compiled.ok) << compiled.log;
+    const std::unique_ptr<Executable> executable = device().load(compiled.bytes, source.suffix, work);
+    ASSERT_EQ(executable->launch(pointers.data(), workspace.get(), nullptr), 0);
+    device().synchronize();
+    for (const std::unique_ptr<Array>& array : arrays) EXPECT_TRUE(device().guards_intact(array->get()));
+    for (const Sample& sample : samples) {
+      const auto size = static_cast<std::int64_t>(sample.value.size());
+      const Array value(device(), size * 8);
+      const Array permitted(device(), size * 8);
+      device().upload(value.get(), sample.value.data(), size * 8);
+      device().upload(permitted.get(), sample.permitted.data(), size * 8);
+      const DType dtype = op.arguments[sample.argument].dtype(problem);
+      const Comparison found =
+          device().compare(static_cast<char*>(pointers[sample.argument]) + sample.range.first * bytes(dtype),
+                           dtype, reinterpret_cast<const double*>(value.get()),
+                           reinterpret_cast<const double*>(permitted.get()), size);
+      EXPECT_EQ(found.wrong, 0) << "from element " << sample.range.first << " on; the first, at "
+                                << sample.range.first + found.first_wrong << ", is " << found.got
+                                << " instead of " << found.expected;
+    }
+    served += " " + of.name;
+  }
+  EXPECT_FALSE(served.empty());
+  std::cout << op.name << " " << problem.text() << ":" << served << "\n";
+}
+
+INSTANTIATE_TEST_SUITE_P(Ops, LargeProblemOnGpu, testing::ValuesIn(large_cases()), [](const auto& info) {
+  return info.param.op->name + "_" + std::to_string(info.index);
+});
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(LargeProblemOnGpu);
+
+}  // namespace
+}  // namespace tunesmith
