@@ -1,6 +1,6 @@
 # tunesmith_ops_library(NAME FOLDER...): a library that holds the ops of the given folders, templates/common and the
 # table `ops()` that names them. A folder NAME/ has op.cpp, which defines `tunesmith::Op tunesmith::ops_NAME()`, its *.cu,
-# and perhaps more *.cpp. Its dispatch.cpp belongs to the dispatch library, its test.cpp to the tests.
+# what these include as "NAME/*.cuh", and perhaps more *.cpp. Its dispatch.cpp belongs to the dispatch library, its test.cpp to the tests.
 function(tunesmith_ops_library library)
   set(common "${TUNESMITH_TEMPLATES_DIR}/common")
   set(declarations "")
@@ -20,7 +20,7 @@ function(tunesmith_ops_library library)
     list(APPEND sources ${own})
     string(APPEND declarations "Op ops_${op}();\n")
     string(APPEND calls "ops_${op}(), ")
-    file(GLOB bodies CONFIGURE_DEPENDS "${folder}/*.cu")
+    file(GLOB bodies CONFIGURE_DEPENDS "${folder}/*.cu" "${folder}/*.cuh")
     foreach(body IN LISTS bodies)
       get_filename_component(file_name "${body}" NAME)
       list(APPEND files "${op}/${file_name}=${body}")

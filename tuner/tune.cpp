@@ -53,6 +53,10 @@ TuneResult tune(const TuneOptions& options, Progress& progress) {
   std::vector<Problem> problems;
   for (const Problem& given : options.problems) {
     problems.push_back(complete_problem(op, given));
+    if (op.templates.front().work(problems.back(), base_config(op, problems.back())).steps.empty()) {
+      throw UsageError("There is nothing to tune in the " + op.name + " problem " + problems.back().text() +
+                       ": it launches no kernel. Give a problem with elements.");
+    }
     make_search(options.strategy, search_space(op, problems.back(), DeviceFacts{}, options.templates), 0);
   }
   Store store = Store::open(options.database, Store::Mode::create);
