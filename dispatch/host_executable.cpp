@@ -19,7 +19,8 @@ using Entry = int (*)(void* const*, const long long*, const long long*, long lon
 using SharedBytes = long long (*)();
 
 // The shim's result codes, as in tunesmith_shim; there is also host_shared_overrun.
-constexpr int out_of_memory = 1, divergent_barrier = 3, trapped = 4, broken_assumption = 5;
+constexpr int out_of_memory = 1, divergent_barrier = 3, trapped = 4, broken_assumption = 5,
+              divergent_warp = 6;
 
 // The loader reads from a file: one in memory, which is gone once it is loaded.
 void* open_library(const std::string& binary) {
@@ -152,6 +153,9 @@ class HostExecutable : public Executable {
         return "the kernel called __trap()";
       case broken_assumption:
         return "a __builtin_assume() of the kernel did not hold";
+      case divergent_warp:
+        return "threads of a warp did not all come to the warp collective (shuffle, vote, __syncwarp) whose "
+               "mask names them";
       default:
         return "the host's launch gave the unknown code " + std::to_string(error);
     }

@@ -90,9 +90,17 @@ Source render(const Op& op, const Template& of, const Problem& problem, const Co
     split_includes("common/host_shim.h", files, seen, included, shim);
     included += "// ---- templates/common/host_shim.h\n" + shim + "\n";
   }
+  const Values constants = compiled_in(op, of, problem);
+  if (const Value* dtype = constants.find("dtype");
+      dtype != nullptr && (to_text(*dtype) == "f16" || to_text(*dtype) == "bf16")) {
+    const std::string types = "common/float16.cuh";
+    std::string text;
+    seen.insert(types);
+    split_includes(types, files, seen, included, text);
+    included += "// ---- templates/" + types + "\n" + text + "\n";
+  }
   split_includes(path, files, seen, included, body);
 
-  const Values constants = compiled_in(op, of, problem);
   Config ordered;  // a config is the same variant however a person orders its names
   for (const Axis& axis : space.axes()) ordered.set(axis.name, *config.find(axis.name));
   std::string text = "// " + op.name + "/" + of.name + " for " + std::string(target) +

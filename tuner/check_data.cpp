@@ -9,6 +9,7 @@
 #include <mutex>
 #include <thread>
 
+#include "generator/error.h"
 #include "generator/random.h"
 
 namespace tunesmith {
@@ -118,6 +119,10 @@ std::vector<double> unpack_as(std::string_view bytes, auto convert) {
   return values;
 }
 
+constexpr const char* no_number =
+    "Plain bits are no number; an op whose dtype they are says what its arguments are checked as "
+    "(Argument::dtype).";
+
 }  // namespace
 
 double round_to(DType dtype, double value) {
@@ -136,6 +141,12 @@ double round_to(DType dtype, double value) {
       return clamp_to(value, -0x1p31, 0x1p31 - 1);
     case DType::i64:
       return clamp_to(value, -0x1p63, 0x1p63 - 1024);  // the largest double below 2^63
+    case DType::b8:
+    case DType::b16:
+    case DType::b32:
+    case DType::b64:
+    case DType::b128:
+      throw Error(no_number);
   }
   return value;
 }
@@ -157,6 +168,12 @@ std::string pack(DType dtype, std::span<const double> values) {
       return pack_as<std::int32_t>(values, [&](double v) { return static_cast<std::int32_t>(integer(v)); });
     case DType::i64:
       return pack_as<std::int64_t>(values, [&](double v) { return static_cast<std::int64_t>(integer(v)); });
+    case DType::b8:
+    case DType::b16:
+    case DType::b32:
+    case DType::b64:
+    case DType::b128:
+      throw Error(no_number);
   }
   return {};
 }
@@ -178,6 +195,12 @@ std::vector<double> unpack(DType dtype, std::string_view bytes) {
       return unpack_as<std::int32_t>(bytes, plain);
     case DType::i64:
       return unpack_as<std::int64_t>(bytes, plain);
+    case DType::b8:
+    case DType::b16:
+    case DType::b32:
+    case DType::b64:
+    case DType::b128:
+      throw Error(no_number);
   }
   return {};
 }

@@ -76,6 +76,22 @@ TEST_F(Nvrtc, CompilesFromSeveralThreads) {
   EXPECT_EQ(right, 12);
 }
 
+TEST_F(Nvrtc, TheTypesOf16BitsCompileForEveryArchitecture) {
+  std::string header = template_files().at("common/float16.cuh");
+  header.erase(header.find("#pragma once"), 12);
+  for (const char* target : {"sm_75", "sm_80", "sm_90a", "sm_120a"}) {
+    for (const char* type : {"Float16", "BFloat16", "double"}) {
+      const Compiled compiled =
+          toolchain_->compile(source(header + "using T = " + type +
+                                         ";\nextern \"C\" __global__ void twice(T* x) {\n"
+                                         "  const compute_type<T> sum = to_float(x[0]) + to_float(x[1]);\n"
+                                         "  x[2] = from_float<T>(sum);\n}\n",
+                                     target));
+      EXPECT_TRUE(compiled.ok) << target << " " << type << "\n" << compiled.log;
+    }
+  }
+}
+
 class EveryTemplate : public Nvrtc, public testing::WithParamInterface<TemplateCase> {};
 
 // Variants are dealt out to the targets in turn, the first one of each problem goes to all.

@@ -141,7 +141,9 @@ TEST(Op, DTypesKnowTheirNamesAndSizes) {
   EXPECT_EQ(name(DType::bf16), "bf16");
   EXPECT_EQ(cuda_type(DType::f64), "double");
   EXPECT_EQ(bytes(DType::i64), 8);
+  EXPECT_EQ(bytes(DType::b128), 16);
   EXPECT_EQ(dtype_of(Problem::parse("dtype=u8")), DType::u8);
+  EXPECT_EQ(dtype_of(Problem::parse("dtype=b16")), DType::b16);
   EXPECT_THROW((void)dtype_of(Problem::parse("dtype=f8")), Error);
 }
 

@@ -44,6 +44,28 @@ TEST(Render, EveryDifferenceChangesTheIdentity) {
       << "what is not compiled in does not matter";
 }
 
+TEST(Render, IncludesTheTypeOfSixteenBitsThatIsCompiledIn) {
+  Op op = scale_op();
+  op.parameters.back().words = {"f32", "f16", "bf16"};
+  Files files = scale_files();
+  files["common/float16.cuh"] = "#pragma once\nstruct Float16 {};\nstruct BFloat16 {};\n";
+  files["scale/base.cu"] += "#include \"common/float16.cuh\"\n";
+  const auto text_of = [&](std::string_view dtype, std::string_view of, std::string_view target) {
+    const Problem problem = complete_problem(op, Values::parse("n=8 dtype=" + std::string(dtype)));
+    return render(op, find_template(op, of), problem, Config::parse(config), target, files).text;
+  };
+  for (const char* target : {"sm_90a", "host"}) {
+    for (const char* of : {"base", "fixed"}) {  // one that includes it itself and one that does not
+      const std::string half = text_of("f16", of, target);
+      const std::size_t defined = half.find("struct Float16 {};");
+      EXPECT_LT(defined, half.find("using T = Float16;  // dtype=f16\n"));
+      EXPECT_EQ(half.find("struct Float16 {};", defined + 1), std::string::npos) << "once";
+      EXPECT_NE(text_of("bf16", of, target).find("using T = BFloat16;  // dtype=bf16\n"), std::string::npos);
+    }
+    EXPECT_EQ(text_of("f32", "fixed", target).find("struct Float16"), std::string::npos);
+  }
+}
+
 TEST(Render, WritesThePreamble) {
   const Source source = rendered("fixed", config, "sm_90a", "n=8 factor=-3");
   EXPECT_TRUE(has(source, "using T = float;  // dtype=f32\n"));

@@ -6,13 +6,16 @@
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <limits>
 #include <thread>
 
 #include "dispatch/toolchain.h"
+#include "generator/random.h"
 #include "templates/ops.h"
+#include "tuner/check_data.h"
 #include "tuner/device.h"
 
 namespace tunesmith {
@@ -277,6 +280,368 @@ extern "C" __global__ void ENTRY(kernel)(int* count, float* sum, float4* vector)
   EXPECT_EQ(vector[2], 7.0f);
 }
 
+TEST(Shim, ShufflesMoveBetweenTheLanesOfASegment) {
+  Loaded kernel = load(R"(
+template <typename Number>
+__device__ void shuffles(long long* out, Number own, int width) {
+  const int t = threadIdx.y * blockDim.x + threadIdx.x;
+  out += t * 16;
+  out[0] = static_cast<long long>(__shfl_sync(~0u, own, 5, width));
+  out[1] = static_cast<long long>(__shfl_sync(~0u, own, t * 7 % 32, width));
+  out[2] = static_cast<long long>(__shfl_up_sync(~0u, own, 3, width));
+  out[3] = static_cast<long long>(__shfl_down_sync(~0u, own, 3, width));
+  out[4] = static_cast<long long>(__shfl_xor_sync(~0u, own, 6, width));
+  out[5] = static_cast<long long>(__shfl_xor_sync(~0u, own, 9, width));
+}
+extern "C" __global__ void ENTRY(kernel)(long long* out, int width, int type) {
+  const int t = threadIdx.y * blockDim.x + threadIdx.x;
+  const int own = 1000 + t;
+  if (type == 0) shuffles(out, own, width);
+  if (type == 1) shuffles(out, static_cast<unsigned>(own), width);
+  if (type == 2) shuffles(out, static_cast<long long>(own), width);
+  if (type == 3) shuffles(out, static_cast<unsigned long long>(own), width);
+  if (type == 4) shuffles(out, static_cast<float>(own), width);
+  if (type == 5) shuffles(out, static_cast<double>(own), width);
+  if (type == 6) shuffles(out, static_cast<short>(own), width);
+})",
+                       {}, {8, 8, 1}, 1, 0, {std::int32_t{32}, std::int32_t{0}});
+  for (int type = 0; type < 7; ++type) {
+    for (const int width : {32, 16, 8, 1}) {
+      Launch launch{.kernel = "kernel",
+                    .block = {8, 8, 1},
+                    .arguments = {ArgumentPointer{0}, std::int32_t{width}, std::int32_t{type}}};
+      const auto executable = kernel.executable->with(Work{.steps = {launch}});
+      for (const bool reverse : {false, true}) {
+        executable->reverse_threads(reverse);
+        std::vector<long long> out(64 * 16, -7);
+        void* arguments[] = {out.data()};
+        ASSERT_EQ(executable->launch(arguments, nullptr, nullptr), 0);
+        for (int t = 0; t < 64; ++t) {
+          const int lane = t % 32;
+          const int first = lane / width * width;
+          const int last = first + width - 1;
+          const auto own_if = [&](bool outside, int from) { return outside ? lane : from; };
+          const int from[] = {first + 5 % width,
+                              first + t * 7 % 32 % width,
+                              own_if(lane - 3 < first, lane - 3),
+                              own_if(lane + 3 > last, lane + 3),
+                              own_if((lane ^ 6) > last, lane ^ 6),
+                              own_if((lane ^ 9) > last, lane ^ 9)};
+          for (int n = 0; n < 6; ++n)
+            ASSERT_EQ(out[static_cast<std::size_t>(t * 16 + n)], 1000 + t / 32 * 32 + from[n])
+                << "type " << type << ", width " << width << ", thread " << t << ", shuffle " << n;
+        }
+      }
+    }
+  }
+}
+
+// A block of 48: the second warp has 16 lanes, and what its lanes 16 to 31 would give is undefined.
+TEST(Shim, VotesMatchesAndReductionsOfTwoWarps) {
+  Loaded kernel = load(R"(
+extern "C" __global__ void ENTRY(kernel)(unsigned* out, const int* in) {
+  const int t = threadIdx.x;
+  const int own = in[t];
+  out += t * 16;
+  out[0] = __ballot_sync(0xffffffffu, own > 0);
+  out[1] = __any_sync(0xffffffffu, own == 99) * 2 + __all_sync(0xffffffffu, own > -50);
+  out[2] = __match_any_sync(0xffffffffu, own % 4);
+  out[3] = static_cast<unsigned>(__reduce_add_sync(0xffffffffu, own));
+  out[4] = static_cast<unsigned>(__reduce_min_sync(0xffffffffu, own));
+  out[5] = static_cast<unsigned>(__reduce_max_sync(0xffffffffu, own));
+  out[6] = __reduce_min_sync(0xffffffffu, static_cast<unsigned>(own));
+  out[7] = __reduce_max_sync(0xffffffffu, static_cast<unsigned>(own));
+  out[8] = __reduce_and_sync(0xffffffffu, static_cast<unsigned>(own));
+  out[9] = __reduce_or_sync(0xffffffffu, static_cast<unsigned>(own));
+  out[10] = __reduce_xor_sync(0xffffffffu, static_cast<unsigned>(own));
+  int all = -1;
+  out[11] = __match_all_sync(0xffffffffu, t / 32, &all);
+  out[12] = static_cast<unsigned>(all);
+  out[13] = __match_all_sync(0xffffffffu, t / 31, &all);
+  out[14] = static_cast<unsigned>(all);
+  out[15] = __activemask();
+})",
+                       {}, {48, 1, 1}, 2);
+  std::vector<int> in(48);
+  for (std::size_t t = 0; t < 48; ++t) in[t] = static_cast<int>(t * 37 % 101) - 40;
+  in[40] = 99;
+  for (const bool reverse : {false, true}) {
+    kernel.executable->reverse_threads(reverse);
+    std::vector<unsigned> out(48 * 16);
+    ASSERT_EQ(kernel.run({out.data(), in.data()}), 0);
+    for (std::size_t t = 0; t < 48; ++t) {
+      const std::size_t begin = t / 32 * 32;
+      const std::size_t end = std::min<std::size_t>(begin + 32, 48);
+      unsigned ballot = 0, same = 0, all_bits = ~0u, any_bits = 0, odd_bits = 0;
+      unsigned least = ~0u, most = 0;
+      int sum = 0, lowest = in[begin], highest = in[begin];
+      for (std::size_t n = begin; n < end; ++n) {
+        const unsigned bit = 1u << (n - begin);
+        const auto bits = static_cast<unsigned>(in[n]);
+        if (in[n] > 0) ballot |= bit;
+        if (in[n] % 4 == in[t] % 4) same |= bit;
+        sum += in[n];
+        lowest = std::min(lowest, in[n]);
+        highest = std::max(highest, in[n]);
+        least = std::min(least, bits);
+        most = std::max(most, bits);
+        all_bits &= bits;
+        any_bits |= bits;
+        odd_bits ^= bits;
+      }
+      const unsigned everyone = begin == 0 ? ~0u : 0xffffu;
+      const unsigned expected[] = {ballot,
+                                   begin == 0 ? 1u : 3u,
+                                   same,
+                                   static_cast<unsigned>(sum),
+                                   static_cast<unsigned>(lowest),
+                                   static_cast<unsigned>(highest),
+                                   least,
+                                   most,
+                                   all_bits,
+                                   any_bits,
+                                   odd_bits,
+                                   everyone,
+                                   1,
+                                   begin == 0 ? 0 : everyone,
+                                   begin == 0 ? 0u : 1u,
+                                   everyone};
+      for (std::size_t n = 0; n < 16; ++n) ASSERT_EQ(out[t * 16 + n], expected[n]) << t << " " << n;
+    }
+  }
+}
+
+// The even lanes of the second half meet on their own while the others return; a returned lane gives poison.
+TEST(Shim, PartialMasksAndReturnedLanes) {
+  Loaded kernel = load(R"(
+extern "C" __global__ void ENTRY(kernel)(int* out) {
+  const int t = threadIdx.x;
+  const int lane = t % 32;
+  if (lane < 16) {
+    int sum = t;
+    for (int n = 8; n > 0; n /= 2) sum += __shfl_xor_sync(0x0000ffffu, sum, n);
+    out[t] = sum;
+  } else if (lane % 2 == 0) {
+    int sum = t;
+    for (int n = 8; n > 1; n /= 2) sum += __shfl_xor_sync(0x55550000u, sum, n);
+    out[t] = 10000 + sum;
+  } else {
+    out[t] = static_cast<int>(__activemask() >> 16);
+    if (lane == 31) return;
+  }
+  __syncwarp();
+  out[64 + t] = __shfl_sync(0xffffffffu, t, 31);
+  __syncthreads();
+  out[128 + t] = __shfl_down_sync(0xffffffffu, out[t ^ 32], 1);
+})",
+                       {2, 1, 1}, {64, 1, 1});
+  for (const bool reverse : {false, true}) {
+    kernel.executable->reverse_threads(reverse);
+    std::vector<int> out(192, -5);
+    ASSERT_EQ(kernel.run({out.data()}), 0);
+    std::vector<int> first(64);
+    for (int t = 0; t < 64; ++t) {
+      const int base = t / 32 * 32;
+      const int lane = t % 32;
+      if (lane < 16) {
+        first[static_cast<std::size_t>(t)] = 16 * base + 120;
+      } else {
+        first[static_cast<std::size_t>(t)] = lane % 2 == 0 ? 10000 + 8 * base + 184 : 0xaaaa;
+      }
+    }
+    for (std::size_t t = 0; t < 64; ++t) {
+      ASSERT_EQ(out[t], first[t]) << t;
+      if (t % 32 == 31) {
+        ASSERT_EQ(out[64 + t], -5);
+      } else {
+        ASSERT_EQ(out[64 + t], -1) << "lane 31 has returned";
+        ASSERT_EQ(out[128 + t], t % 32 == 30 ? -1 : first[(t + 1) ^ 32]) << t;
+      }
+    }
+  }
+}
+
+TEST(Shim, ABlockSumAndAScanInOneKernelWithBarriersAndCollectives) {
+  const std::string body = R"(
+extern "C" __global__ void ENTRY(kernel)(long long* out) {
+  __shared__ double of_warp[32];
+  const int t = threadIdx.x;
+  double sum = t;
+  for (int n = 16; n > 0; n /= 2) sum += __shfl_down_sync(0xffffffffu, sum, n);
+  if (t % 32 == 0) of_warp[t / 32] = sum;
+  __syncthreads();
+  if (t < 32) {
+    sum = of_warp[t];
+    for (int n = 16; n > 0; n /= 2) sum += __shfl_down_sync(0xffffffffu, sum, n);
+    if (t == 0) out[1024] = static_cast<long long>(sum);
+  }
+  int scan = 1;
+  for (int n = 1; n < 32; n *= 2) {
+    const int before = __shfl_up_sync(0xffffffffu, scan, n);
+    if (t % 32 >= n) scan += before;
+  }
+  out[t] = scan;
+})";
+  for (const char* switches : {"", "#define TUNESMITH_UCONTEXT 1\n"}) {
+    Loaded kernel = load(body, {2, 1, 1}, {1024, 1, 1}, 1, 0, {}, switches);
+    for (const bool reverse : {false, true}) {
+      kernel.executable->reverse_threads(reverse);
+      std::vector<long long> out(1025);
+      ASSERT_EQ(kernel.run({out.data()}), 0);
+      for (std::size_t t = 0; t < 1024; ++t) ASSERT_EQ(out[t], static_cast<long long>(t % 32 + 1));
+      EXPECT_EQ(out[1024], 1023 * 512);
+    }
+  }
+}
+
+TEST(Shim, AWarpThatDoesNotMeetIsAnErrorThatLeavesTheVariantUsable) {
+  Loaded kernel = load(R"(
+extern "C" __global__ void ENTRY(kernel)(int* out) {
+  const int t = threadIdx.x;
+  const int way = out[0];
+  if (way == 1 && t < 3) __syncwarp();     // the others wait at the barrier
+  if (way == 2) {
+    if (t < 3) __syncwarp();               // at two lines
+    else __syncwarp();
+  }
+  if (way == 3) __syncwarp(t < 3 ? 7 : ~0u);   // two masks
+  if (way == 4) __shfl_sync(0xfffeu, t, 1);    // without lane 0
+  __syncthreads();
+  out[t] = t;
+})",
+                       {}, {40, 1, 1});
+  for (const int way : {1, 2, 3, 4}) {
+    for (const bool reverse : {false, true}) {
+      kernel.executable->reverse_threads(reverse);
+      std::vector<int> out(40, way);
+      EXPECT_EQ(
+          kernel.executable->describe(kernel.run({out.data()})),
+          "threads of a warp did not all come to the warp collective (shuffle, vote, __syncwarp) whose mask "
+          "names them")
+          << way;
+      out[0] = 0;
+      ASSERT_EQ(kernel.run({out.data()}), 0);
+      for (int t = 0; t < 40; ++t) ASSERT_EQ(out[static_cast<std::size_t>(t)], t);
+    }
+  }
+}
+
+TEST(Shim, IntrinsicsOfBits) {
+  Loaded kernel = load(R"(
+extern "C" __global__ void ENTRY(kernel)(unsigned long long* out) {
+  out[0] = __brev(0x80000003u);
+  out[1] = __brevll(3ull);
+  out[2] = __clz(1) * 100 + __clz(0);
+  out[3] = __clzll(1ll) * 100 + __clzll(0ll);
+  out[4] = __ffs(0) * 100 + __ffs(8);
+  out[5] = __ffsll(1ll << 40);
+  out[6] = __popc(0xf0f0u) * 100 + __popcll(~0ull);
+  out[7] = __byte_perm(0x33221100u, 0x77665544u, 0x7610u);
+  out[8] = __byte_perm(0x33228100u, 0x77665544u, 0x9080u);
+  out[9] = __umul64hi(~0ull, ~0ull);
+  out[10] = __float_as_uint(__int_as_float(0x3f800001));
+  out[11] = static_cast<unsigned long long>(__double_as_longlong(__longlong_as_double(77)));
+  float sine, cosine;
+  sincosf(0.0f, &sine, &cosine);
+  out[12] = static_cast<unsigned long long>(sine + 10 * cosine + pow(2.0f, 3.0) + fmaf(2.0f, 3.0f, 4.0f));
+})",
+                       {}, {});
+  unsigned long long out[13] = {};
+  ASSERT_EQ(kernel.run({out}), 0);
+  const unsigned long long expected[] = {0xc0000001u, 3ull << 62, 3132,      6364,        4,  41, 864,
+                                         0x77661100u, 0xff000000u, ~0ull - 1, 0x3f800001u, 77, 28};
+  for (std::size_t n = 0; n < 13; ++n) EXPECT_EQ(out[n], expected[n]) << n;
+}
+
+// Every pattern to float and back, and floats of every size rounded, against check_data's conversions.
+TEST(Float16, AgreesWithThePackedBytesOfTheChecks) {
+  std::string header = template_files().at("common/float16.cuh");
+  header.erase(header.find("#pragma once"), 12);
+  Loaded kernel = load(header + R"(
+template <typename T>
+__device__ void convert(float* wide, unsigned short* back, const float* in, unsigned short* rounded, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < 65536) {
+    T value;
+    value.bits = static_cast<unsigned short>(i);
+    wide[i] = to_float(value);
+    back[i] = from_float<T>(to_float(value)).bits;
+  }
+  if (i < n) rounded[i] = from_float<T>(in[i]).bits;
+}
+static_assert(sizeof(compute_type<BFloat16>) == 4 && sizeof(compute_type<double>) == 8, "");
+extern "C" __global__ void ENTRY(kernel)(float* wide, unsigned short* back, const float* in,
+                                         unsigned short* rounded, int n, int half) {
+  if (half) convert<Float16>(wide, back, in, rounded, n);
+  else convert<BFloat16>(wide, back, in, rounded, n);
+  if (to_float(2.5) != from_float<double>(2.5) || to_float(7) != 7) __trap();
+})",
+                       {1 << 10, 1, 1}, {1024, 1, 1}, 4, 0, {std::int32_t{1 << 20}, std::int32_t{0}});
+  constexpr std::size_t count = 1 << 20;
+  std::vector<float> in(count);
+  Random random(7);
+  for (float& value : in) {
+    const auto bits = static_cast<std::uint32_t>(random.next());
+    std::memcpy(&value, &bits, sizeof(value));
+  }
+  // Around every value of 16 bits: halfway to the next, and its neighbours.
+  for (std::uint32_t n = 0; n < 65536; ++n) {
+    for (const std::uint32_t add : {0x7fffu, 0x8000u, 0x8001u}) {
+      const std::uint32_t bits = (n << 16) + add;
+      std::memcpy(&in[n * 3 + add - 0x7fffu], &bits, sizeof(float));
+    }
+  }
+  for (std::uint32_t n = 0; n < 0x7c00; ++n) {
+    const float halfway = static_cast<float>(
+        (unpack(DType::f16, std::string{static_cast<char>(n & 255), static_cast<char>(n >> 8)})[0] +
+         (n == 0x7bff ? 65536.0
+                      : unpack(DType::f16, std::string{static_cast<char>((n + 1) & 255),
+                                                       static_cast<char>((n + 1) >> 8)})[0])) /
+        2);
+    in[200000 + 3 * n] = halfway;
+    in[200000 + 3 * n + 1] = -std::nextafter(halfway, 0.0f);
+    in[200000 + 3 * n + 2] = std::nextafter(halfway, 1e9f);
+  }
+  const std::vector<double> in_double(in.begin(), in.end());
+  for (const DType dtype : {DType::f16, DType::bf16}) {
+    Launch launch{.kernel = "kernel", .grid = {1 << 10, 1, 1}, .block = {1024, 1, 1}};
+    for (int n = 0; n < 4; ++n) launch.arguments.push_back(ArgumentPointer{n});
+    launch.arguments.push_back(std::int32_t{count});
+    launch.arguments.push_back(std::int32_t{dtype == DType::f16 ? 1 : 0});
+    std::vector<float> wide(65536);
+    std::vector<std::uint16_t> back(65536), rounded(count);
+    void* arguments[] = {wide.data(), back.data(), in.data(), rounded.data()};
+    ASSERT_EQ(kernel.executable->with(Work{.steps = {launch}})->launch(arguments, nullptr, nullptr), 0);
+    std::string patterns(2 * 65536, '\0');
+    for (std::size_t n = 0; n < 65536; ++n) {
+      patterns[2 * n] = static_cast<char>(n & 255);
+      patterns[2 * n + 1] = static_cast<char>(n >> 8);
+    }
+    const std::vector<double> values = unpack(dtype, patterns);
+    const auto is_nan = [&](std::uint16_t bits) {
+      return dtype == DType::f16 ? (bits & 0x7fff) > 0x7c00 : (bits & 0x7fff) > 0x7f80;
+    };
+    for (std::size_t n = 0; n < 65536; ++n) {
+      if (is_nan(static_cast<std::uint16_t>(n))) {
+        ASSERT_TRUE(std::isnan(wide[n]) && is_nan(back[n])) << n;
+      } else {
+        ASSERT_EQ(static_cast<double>(wide[n]), values[n]) << n;
+        ASSERT_EQ(back[n], n);
+      }
+    }
+    const std::string packed = pack(dtype, in_double);
+    for (std::size_t n = 0; n < count; ++n) {
+      std::uint16_t expected = 0;
+      std::memcpy(&expected, packed.data() + 2 * n, 2);
+      if (is_nan(expected)) {
+        ASSERT_TRUE(is_nan(rounded[n])) << in[n];
+      } else {
+        ASSERT_EQ(rounded[n], expected) << name(dtype) << " of " << in[n];
+      }
+    }
+  }
+}
+
 TEST(Shim, AConstantSymbolIsFilledByItsStep) {
   const Source source = source_of(R"(
 __constant__ float ENTRY(table)[4];
@@ -433,6 +798,9 @@ TEST(HostDevice, ComparesWithThePermittedErrorAndKeepsNanAndInfinity) {
   const double one[] = {1};
   EXPECT_EQ(device->compare(poison_seen, DType::f32, one, one, 1).wrong, 1)
       << "an unwritten element is wrong";
+  const double anything[] = {std::numeric_limits<double>::infinity()};
+  EXPECT_EQ(device->compare(poison_seen, DType::f32, one, anything, 1).wrong, 0);
+  EXPECT_EQ(device->compare(got, DType::f32, &nan, anything, 1).max_error, 0);
 }
 
 TEST(HostDevice, TimesGrowWithTheWork) {
