@@ -10,7 +10,12 @@
 // Blocks run one after the other and one launch at a time: the state below is the module's.
 //
 // As on a GPU, a thread that has returned counts as arrived at every later barrier. Threads that wait at
-// different lines end the launch with an error. Warp collectives have no twin here.
+// different lines end the launch with an error.
+//
+// A warp is 32 neighbouring threads, started together. Those that meet at a collective wait until all that
+// its mask names have come to the same line with the same mask, or have returned; what a returned thread, or
+// one that the mask does not name, would have given is all ones. If the warp stands still before that, the
+// launch ends with an error.
 //
 // No C++ header is included: <math.h> alone would double the time to compile a variant.
 
@@ -100,6 +105,7 @@ int printf(const char* format, ...);
 namespace tunesmith_shim {
 
 constexpr int max_threads = 1024;
+constexpr int warp_lanes = 32;
 constexpr size_t page = 4096;
 constexpr size_t stack_bytes = 256 * 1024;  // reserved; only what a thread touches becomes memory
 constexpr size_t guard_bytes = 4096;        // before and after dynamic shared memory
@@ -108,6 +114,7 @@ constexpr unsigned char poison = 0xff;  // a NaN in every floating-point type, -
 
 constexpr int ok = 0, out_of_memory = 1, shared_overrun = 2, divergent_barrier = 3, trapped = 4;
 [[maybe_unused]] constexpr int broken_assumption = 5;
+constexpr int divergent_warp = 6;
 
 struct Fiber {
 #if defined(TUNESMITH_UCONTEXT)
@@ -117,8 +124,11 @@ struct Fiber {
 #endif
   char* stack;   // lowest address, above one page that faults
   uint3 thread;  // threadIdx of the thread that it runs
-  int line;      // of the barrier where it waits
+  int line;      // of the barrier or collective where it waits; below 0: a collective of whoever comes
+  int warp, lane;
+  unsigned mask;  // of the collective where it waits; 0 at a barrier
   bool finished;
+  unsigned long long operand;  // what it gives to the collective
 };
 
 typedef void (*Body)(void* const* arguments);
@@ -130,13 +140,19 @@ static char* stacks = nullptr;
 static Body body = nullptr;
 static void* const* body_arguments = nullptr;
 static uint3 next_thread;     // the next to start
-static int threads_left = 0;  // to start
+static int threads_left = 0;  // of the warp, to start
+static int lanes = 0;         // of the warp
+static int warp = 0;
 static bool reversed = false;
 static int failure = ok;
 static int arrived = 0;           // threads at the barrier that is filling up
 static int votes = 0;             // of them, those with a true predicate
 static int released_arrived = 0;  // the same for the barrier that has just opened
 static int released_votes = 0;
+static int meeting = 0;                              // fibers at a collective
+static unsigned met = 0;                             // lanes of the collective that has just taken place
+static unsigned met_votes = 0;                       // of them, those whose operand is not 0
+static unsigned long long met_operands[warp_lanes];  // of all lanes
 
 #if defined(TUNESMITH_UCONTEXT)
 static ucontext_t scheduler;
@@ -259,6 +275,8 @@ static void fiber_main() {
   Fiber* self = running;
   while (threads_left > 0) {
     --threads_left;
+    self->lane = reversed ? threads_left : lanes - 1 - threads_left;
+    self->warp = warp;
     threadIdx = self->thread = next_thread;
     advance(&next_thread);
     body(body_arguments);
@@ -268,7 +286,7 @@ static void fiber_main() {
   abort();  // a finished fiber is never resumed
 }
 
-static void resume(Fiber* fiber) {
+__attribute__((noinline)) static void resume(Fiber* fiber) {
   running = fiber;
   threadIdx = fiber->thread;
 #if defined(__SANITIZE_ADDRESS__)
@@ -291,6 +309,7 @@ static bool start(Fiber* fiber) {
     fiber->stack = slot + page;
   }
   fiber->finished = false;
+  fiber->mask = 0;
 #if defined(__SANITIZE_ADDRESS__)
   __asan_unpoison_memory_region(fiber->stack,
                                 stack_bytes);  // it may have been left in the middle of a thread
@@ -318,24 +337,86 @@ static bool start(Fiber* fiber) {
   return true;
 }
 
-// One block: every thread to its first barrier, then round after round until all have finished.
+static int waiting[max_threads];  // fibers that have not finished, in the order of their threads
+
+// Runs one warp, the fibers waiting[first] to waiting[count - 1], until each has finished or waits at a
+// barrier. Returns the new count. Cold, so that it is compiled for size: every
+// variant pays for that.
+__attribute__((noinline, cold)) static int settle(int first, int count) {
+  while (meeting > 0) {
+    unsigned alive = 0;
+    for (int n = first; n < count; ++n) alive |= 1u << fibers[waiting[n]].lane;
+    const Fiber* ready = nullptr;
+    for (int n = first; n < count && (ready == nullptr || ready->line < 0); ++n) {
+      const Fiber& fiber = fibers[waiting[n]];
+      if (fiber.mask == 0) continue;
+      unsigned here = 0;
+      for (int m = first; m < count; ++m) {
+        const Fiber& other = fibers[waiting[m]];
+        if (other.line == fiber.line && other.mask == fiber.mask) here |= 1u << other.lane;
+      }
+      // Whoever comes are all that can, so that takes place when nothing else does.
+      if (fiber.line < 0 ? ready == nullptr : here == (fiber.mask & alive)) {
+        ready = &fiber;
+        met = here;
+      }
+    }
+    if (ready == nullptr) {
+      failure = divergent_warp;
+      return count;
+    }
+    met_votes = 0;
+    memset(met_operands, poison, sizeof(met_operands));
+    for (int n = first; n < count; ++n) {
+      Fiber& fiber = fibers[waiting[n]];
+      if ((met >> fiber.lane & 1) == 0) continue;
+      met_operands[fiber.lane] = fiber.operand;
+      if (fiber.operand != 0) met_votes |= 1u << fiber.lane;
+    }
+    int still = first;
+    const unsigned group = met;
+    for (int n = first; n < count; ++n) {
+      const int f = waiting[n];
+      if ((group >> fibers[f].lane & 1) != 0) {
+        fibers[f].mask = 0;
+        --meeting;
+        resume(&fibers[f]);
+        if (failure != ok) return count;
+      }
+      if (!fibers[f].finished) waiting[still++] = f;
+    }
+    count = still;
+  }
+  return count;
+}
+
+// One block: warp after warp, every thread to its first barrier, then round after round until all have
+// finished.
 static int run_block(int threads) {
-  static int waiting[max_threads];  // fibers at the barrier, in the order of their threads
   int count = 0;
   failure = ok;
-  arrived = votes = 0;
-  threads_left = threads;
+  arrived = votes = meeting = 0;
+  warp = 0;
   next_thread = {0, 0, 0};
   if (reversed) next_thread = {blockDim.x - 1, blockDim.y - 1, blockDim.z - 1};
-  while (threads_left > 0) {
-    Fiber* fiber = &fibers[count];
-    if (!start(fiber)) return out_of_memory;
-    resume(fiber);
-    if (failure != ok) return failure;
-    if (!fiber->finished) {
-      waiting[count] = count;
-      ++count;
+  for (int left = threads; left > 0; left -= lanes, ++warp) {
+    lanes = left < warp_lanes ? left : warp_lanes;
+    if (reversed && left % warp_lanes != 0) lanes = left % warp_lanes;
+    threads_left = lanes;
+    const int first = count;
+    while (threads_left > 0) {
+      const int f = count == 0 ? 0 : waiting[count - 1] + 1;
+      Fiber* fiber = &fibers[f];
+      if (!start(fiber)) return out_of_memory;
+      resume(fiber);
+      if (failure != ok) return failure;
+      if (!fiber->finished) {
+        waiting[count] = f;
+        ++count;
+      }
     }
+    count = settle(first, count);
+    if (failure != ok) return failure;
   }
   while (count > 0) {
     for (int n = 1; n < count; ++n) {
@@ -345,11 +426,15 @@ static int run_block(int threads) {
     released_votes = votes;
     arrived = votes = 0;
     int still = 0;
+    int first = 0;  // of the warp
     for (int n = 0; n < count; ++n) {
       const int f = waiting[n];
       resume(&fibers[f]);
       if (failure != ok) return failure;
       if (!fibers[f].finished) waiting[still++] = f;
+      if (n + 1 < count && fibers[waiting[n + 1]].warp == fibers[f].warp) continue;
+      first = still = settle(first, still);
+      if (failure != ok) return failure;
     }
     count = still;
   }
@@ -448,6 +533,16 @@ __attribute__((noinline)) static void barrier(bool predicate, int line) {
   to_scheduler(false);
 }
 
+// Returns when the lanes of `mask` have met; met, met_votes and met_operands are then theirs.
+__attribute__((noinline)) static void meet(unsigned mask, unsigned long long operand, int line) {
+  if ((mask >> running->lane & 1) == 0) fail(divergent_warp);
+  running->line = line;
+  running->mask = mask;
+  running->operand = operand;
+  ++meeting;
+  to_scheduler(false);
+}
+
 }  // namespace tunesmith_shim
 
 #define TUNESMITH_HOST_ENTRY(name)                                                                         \
@@ -461,7 +556,7 @@ __attribute__((noinline)) static void barrier(bool predicate, int line) {
     return __start_tunesmith_shared == nullptr ? 0 : __stop_tunesmith_shared - __start_tunesmith_shared;   \
   }
 
-// The line is that of the call, also where an optimizer makes two calls of one.
+// The line is that of the call, also where an optimizer makes two calls of one; so too for warp collectives.
 inline void __syncthreads(int line = __builtin_LINE()) { tunesmith_shim::barrier(false, line); }
 inline int __syncthreads_count(int predicate, int line = __builtin_LINE()) {
   tunesmith_shim::barrier(predicate != 0, line);
@@ -508,19 +603,23 @@ TUNESMITH_MIN_MAX(double, double, float)
   extern "C" double name(double);  \
   extern "C" float name##f(float); \
   inline float name(float x) { return name##f(x); }
-#define TUNESMITH_MATHS_2(name)           \
-  extern "C" double name(double, double); \
-  extern "C" float name##f(float, float); \
-  inline float name(float x, float y) { return name##f(x, y); }
+#define TUNESMITH_MATHS_2(name)                                                     \
+  extern "C" double name(double, double);                                           \
+  extern "C" float name##f(float, float);                                           \
+  inline float name(float x, float y) { return name##f(x, y); }                     \
+  inline double name(float x, double y) { return name(static_cast<double>(x), y); } \
+  inline double name(double x, float y) { return name(x, static_cast<double>(y)); }
 TUNESMITH_MATHS_1(sqrt)
 TUNESMITH_MATHS_1(cbrt)
 TUNESMITH_MATHS_1(exp)
 TUNESMITH_MATHS_1(exp2)
+TUNESMITH_MATHS_1(exp10)
 TUNESMITH_MATHS_1(expm1)
 TUNESMITH_MATHS_1(log)
 TUNESMITH_MATHS_1(log2)
 TUNESMITH_MATHS_1(log10)
 TUNESMITH_MATHS_1(log1p)
+TUNESMITH_MATHS_1(logb)
 TUNESMITH_MATHS_1(sin)
 TUNESMITH_MATHS_1(cos)
 TUNESMITH_MATHS_1(tan)
@@ -530,35 +629,66 @@ TUNESMITH_MATHS_1(atan)
 TUNESMITH_MATHS_1(sinh)
 TUNESMITH_MATHS_1(cosh)
 TUNESMITH_MATHS_1(tanh)
+TUNESMITH_MATHS_1(asinh)
+TUNESMITH_MATHS_1(acosh)
+TUNESMITH_MATHS_1(atanh)
 TUNESMITH_MATHS_1(erf)
 TUNESMITH_MATHS_1(erfc)
+TUNESMITH_MATHS_1(tgamma)
+TUNESMITH_MATHS_1(lgamma)
 TUNESMITH_MATHS_1(floor)
 TUNESMITH_MATHS_1(ceil)
 TUNESMITH_MATHS_1(trunc)
 TUNESMITH_MATHS_1(round)
 TUNESMITH_MATHS_1(rint)
+TUNESMITH_MATHS_1(nearbyint)
 TUNESMITH_MATHS_1(fabs)
 TUNESMITH_MATHS_2(pow)
 TUNESMITH_MATHS_2(fmod)
+TUNESMITH_MATHS_2(remainder)
 TUNESMITH_MATHS_2(hypot)
 TUNESMITH_MATHS_2(atan2)
 TUNESMITH_MATHS_2(copysign)
 TUNESMITH_MATHS_2(fmin)
 TUNESMITH_MATHS_2(fmax)
+TUNESMITH_MATHS_2(fdim)
+TUNESMITH_MATHS_2(nextafter)
 #undef TUNESMITH_MATHS_1
 #undef TUNESMITH_MATHS_2
 extern "C" double fma(double, double, double);
 extern "C" float fmaf(float, float, float);
 inline float fma(float x, float y, float z) { return fmaf(x, y, z); }
+extern "C" void sincos(double, double*, double*);
+extern "C" void sincosf(float, float*, float*);
+inline void sincos(float x, float* sine, float* cosine) { sincosf(x, sine, cosine); }
+extern "C" double ldexp(double, int);
+extern "C" float ldexpf(float, int);
+inline float ldexp(float x, int exponent) { return ldexpf(x, exponent); }
 inline float rsqrtf(float x) { return 1.0f / sqrtf(x); }
 inline float rsqrt(float x) { return rsqrtf(x); }
 inline double rsqrt(double x) { return 1.0 / sqrt(x); }
 inline float __fmaf_rn(float x, float y, float z) { return fmaf(x, y, z); }
 inline float __fdividef(float x, float y) { return x / y; }
 inline float __expf(float x) { return expf(x); }
+inline float __exp10f(float x) { return exp10f(x); }
 inline float __logf(float x) { return logf(x); }
+inline float __log2f(float x) { return log2f(x); }
+inline float __log10f(float x) { return log10f(x); }
+inline float __sinf(float x) { return sinf(x); }
+inline float __cosf(float x) { return cosf(x); }
+inline float __tanf(float x) { return tanf(x); }
+inline float __powf(float x, float y) { return powf(x, y); }
+inline float __frcp_rn(float x) { return 1.0f / x; }
+inline float __fsqrt_rn(float x) { return sqrtf(x); }
+inline float __frsqrt_rn(float x) { return static_cast<float>(1.0 / sqrt(static_cast<double>(x))); }
+inline float __fadd_rn(float x, float y) { return x + y; }
+inline float __fmul_rn(float x, float y) { return x * y; }
+inline double __dadd_rn(double x, double y) { return x + y; }
+inline double __dmul_rn(double x, double y) { return x * y; }
+inline double __fma_rn(double x, double y, double z) { return fma(x, y, z); }
 inline float __saturatef(float x) { return x > 0 ? (x < 1 ? x : 1.0f) : 0.0f; }
 constexpr int abs(int x) { return x < 0 ? -x : x; }
+constexpr long abs(long x) { return x < 0 ? -x : x; }
 constexpr long long abs(long long x) { return x < 0 ? -x : x; }
 inline float abs(float x) { return fabsf(x); }
 inline double abs(double x) { return fabs(x); }
@@ -578,7 +708,32 @@ constexpr bool isfinite(Number x) {
 inline int __popc(unsigned x) { return __builtin_popcount(x); }
 inline int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
 inline int __clz(int x) { return x == 0 ? 32 : __builtin_clz(static_cast<unsigned>(x)); }
+inline int __clzll(long long x) { return x == 0 ? 64 : __builtin_clzll(static_cast<unsigned long long>(x)); }
 inline int __ffs(int x) { return __builtin_ffs(x); }
+inline int __ffsll(long long x) { return __builtin_ffsll(x); }
+inline unsigned __byte_perm(unsigned low, unsigned high, unsigned selector) {
+  const unsigned long long bytes = static_cast<unsigned long long>(high) << 32 | low;
+  unsigned result = 0;
+  for (unsigned n = 0; n < 4; ++n) {
+    const unsigned select = selector >> 4 * n & 15;
+    unsigned byte = static_cast<unsigned>(bytes >> 8 * (select & 7)) & 255;
+    if ((select & 8) != 0) byte = (byte & 128) != 0 ? 255 : 0;
+    result |= byte << 8 * n;
+  }
+  return result;
+}
+inline unsigned __brev(unsigned x) {
+  unsigned reversed = 0;
+  for (int bit = 0; bit < 32; ++bit) reversed |= (x >> bit & 1) << (31 - bit);
+  return reversed;
+}
+inline unsigned long long __brevll(unsigned long long x) {
+  return static_cast<unsigned long long>(__brev(static_cast<unsigned>(x))) << 32 |
+         __brev(static_cast<unsigned>(x >> 32));
+}
+inline unsigned long long __umul64hi(unsigned long long x, unsigned long long y) {
+  return static_cast<unsigned long long>(static_cast<unsigned __int128>(x) * y >> 64);
+}
 inline unsigned __umulhi(unsigned x, unsigned y) {
   return static_cast<unsigned>(static_cast<unsigned long long>(x) * y >> 32);
 }
@@ -598,6 +753,8 @@ TUNESMITH_LOAD(__ldg)
 TUNESMITH_LOAD(__ldca)
 TUNESMITH_LOAD(__ldcg)
 TUNESMITH_LOAD(__ldcs)
+TUNESMITH_LOAD(__ldcv)
+TUNESMITH_LOAD(__ldlu)
 TUNESMITH_STORE(__stcg)
 TUNESMITH_STORE(__stcs)
 TUNESMITH_STORE(__stwb)
@@ -662,11 +819,111 @@ TUNESMITH_ATOMIC(atomicExch, float, (static_cast<void>(old), value))
 #undef TUNESMITH_ATOMICS
 #undef TUNESMITH_ATOMIC
 
+inline void __syncwarp(unsigned mask = ~0u, int line = __builtin_LINE()) {
+  tunesmith_shim::meet(mask, 0, line);
+}
+inline unsigned __activemask(int line = __builtin_LINE()) {
+  tunesmith_shim::meet(~0u, 0, -line);
+  return tunesmith_shim::met;
+}
+inline unsigned __ballot_sync(unsigned mask, int predicate, int line = __builtin_LINE()) {
+  tunesmith_shim::meet(mask, static_cast<unsigned>(predicate), line);
+  return tunesmith_shim::met_votes;
+}
+inline int __any_sync(unsigned mask, int predicate, int line = __builtin_LINE()) {
+  return __ballot_sync(mask, predicate, line) != 0 ? 1 : 0;
+}
+inline int __all_sync(unsigned mask, int predicate, int line = __builtin_LINE()) {
+  return __ballot_sync(mask, predicate, line) == tunesmith_shim::met ? 1 : 0;
+}
+
+namespace tunesmith_shim {
+
+// What an integer is promoted to, as if there were an overload for each arithmetic type.
+template <typename Number>
+using Promoted = decltype(Number() + Number());
+
+template <typename Number>
+inline unsigned long long operand(Number value) {
+  unsigned long long all = 0;
+  memcpy(&all, &value, sizeof(value));
+  return all;
+}
+
+// What `lane` gave.
+template <typename Number>
+inline Number given(int lane) {
+  Number value;
+  memcpy(&value, &met_operands[lane], sizeof(value));
+  return value;
+}
+
+}  // namespace tunesmith_shim
+
+// `own` is this lane, `first` and `last` are those of its segment of `width` lanes, `from` is where the value
+// comes from: beyond the segment, from the lane itself.
+#define TUNESMITH_SHUFFLE(name, type, from)                                                                \
+  template <typename Number>                                                                               \
+  inline tunesmith_shim::Promoted<Number> name(unsigned mask, Number value, type by, int width = warpSize, \
+                                               int line = __builtin_LINE()) {                              \
+    const tunesmith_shim::Promoted<Number> promoted = value;                                               \
+    tunesmith_shim::meet(mask, tunesmith_shim::operand(promoted), line);                                   \
+    const int own = tunesmith_shim::running->lane;                                                         \
+    [[maybe_unused]] const int first = own & ~(width - 1), last = own | (width - 1);                       \
+    const int n = static_cast<int>(by) & 31;                                                               \
+    return tunesmith_shim::given<tunesmith_shim::Promoted<Number>>(from);                                  \
+  }
+TUNESMITH_SHUFFLE(__shfl_sync, int, first | (n & (width - 1)))
+TUNESMITH_SHUFFLE(__shfl_up_sync, unsigned, own - n < first ? own : own - n)
+TUNESMITH_SHUFFLE(__shfl_down_sync, unsigned, own + n > last ? own : own + n)
+TUNESMITH_SHUFFLE(__shfl_xor_sync, int, (own ^ n) > last ? own : own ^ n)
+#undef TUNESMITH_SHUFFLE
+
+template <typename Number>
+inline unsigned __match_any_sync(unsigned mask, Number value, int line = __builtin_LINE()) {
+  const tunesmith_shim::Promoted<Number> promoted = value;
+  const unsigned long long own = tunesmith_shim::operand(promoted);
+  tunesmith_shim::meet(mask, own, line);
+  unsigned same = 0;
+  for (int lane = 0; lane < warpSize; ++lane)
+    same |= (tunesmith_shim::met_operands[lane] == own ? 1u : 0u) << lane;
+  return same & tunesmith_shim::met;
+}
+template <typename Number>
+inline unsigned __match_all_sync(unsigned mask, Number value, int* all, int line = __builtin_LINE()) {
+  const unsigned same = __match_any_sync(mask, value, line);
+  *all = same == tunesmith_shim::met ? 1 : 0;
+  return *all != 0 ? same : 0;
+}
+
+#define TUNESMITH_REDUCE(name, type, expression)                             \
+  inline type name(unsigned mask, type value, int line = __builtin_LINE()) { \
+    tunesmith_shim::meet(mask, tunesmith_shim::operand(value), line);        \
+    for (int lane = 0; lane < warpSize; ++lane) {                            \
+      if (lane == tunesmith_shim::running->lane) continue;                   \
+      if ((tunesmith_shim::met >> lane & 1) == 0) continue;                  \
+      const type other = tunesmith_shim::given<type>(lane);                  \
+      value = expression;                                                    \
+    }                                                                        \
+    return value;                                                            \
+  }
+TUNESMITH_REDUCE(__reduce_add_sync, unsigned, value + other)
+TUNESMITH_REDUCE(__reduce_min_sync, unsigned, other < value ? other : value)
+TUNESMITH_REDUCE(__reduce_max_sync, unsigned, value < other ? other : value)
+TUNESMITH_REDUCE(__reduce_add_sync, int,
+                 static_cast<int>(static_cast<unsigned>(value) + static_cast<unsigned>(other)))
+TUNESMITH_REDUCE(__reduce_min_sync, int, other < value ? other : value)
+TUNESMITH_REDUCE(__reduce_max_sync, int, value < other ? other : value)
+TUNESMITH_REDUCE(__reduce_and_sync, unsigned, value& other)
+TUNESMITH_REDUCE(__reduce_or_sync, unsigned, value | other)
+TUNESMITH_REDUCE(__reduce_xor_sync, unsigned, value ^ other)
+#undef TUNESMITH_REDUCE
+
 // ---- what this variant is
 using T = float;  // dtype=f32
 constexpr int BLOCK_X = 32;
 constexpr int BLOCK_Y = 8;
-#define ENTRY(name) name##_d614acc8
+#define ENTRY(name) name##_b01e0349
 
 // ---- templates/conv2d/base.cu
 // conv2d, the plain kernel: one thread an output, every sample read from global memory. It knows nothing but
@@ -703,4 +960,4 @@ extern "C" __global__ void __launch_bounds__(BLOCK_X* BLOCK_Y)
 }
 
 // ---- entries for the host
-TUNESMITH_HOST_ENTRY(conv2d_base_d614acc8)
+TUNESMITH_HOST_ENTRY(conv2d_base_b01e0349)
