@@ -4,10 +4,12 @@
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
+#include <iterator>
 #include <new>
 #include <optional>
 #include <thread>
@@ -289,6 +291,55 @@ TEST_F(DispatcherTest, BadPointersAreStatuses) {
             Status::misaligned_argument);
   EXPECT_EQ(code({memory, memory + 100, memory}), Status::overlapping_arguments);
   EXPECT_EQ(code({memory, memory + 100, memory + 99}), Status::overlapping_arguments);
+}
+
+// Each variant has a part of the workspace of its own, so what one leaves there does not meet the other.
+TEST_F(DispatcherTest, AWorkspaceServesAlignedAndUnalignedPointersInTurn) {
+  tune({.op = "tally", .problem = "n=100", .template_name = "base", .config = "VECTOR=4"});
+  Dispatcher dispatcher(options());
+  const Plan plan = dispatcher.plan("tally", "n=100");
+  EXPECT_EQ(plan.variant().config, "VECTOR=4");
+  EXPECT_EQ(plan.unaligned_variant().config, "VECTOR=1");
+  ASSERT_EQ(plan.workspace_bytes(), 256 + 16);
+  alignas(256) char workspace[256 + 16] = {};
+  alignas(16) float x[128];
+  alignas(16) float y[128];
+  alignas(16) float count[8];
+  std::fill(std::begin(x), std::end(x), 5.0f);
+  for (const int offset : {0, 0, 1, 0, 1, 1}) {
+    std::fill(std::begin(y), std::end(y), -1.0f);
+    void* const arguments[] = {x + offset, y + offset, count};
+    EXPECT_EQ(plan.launch(arguments).code(), Status::missing_workspace);
+    ASSERT_TRUE(plan.launch(arguments, nullptr, workspace).ok());
+    EXPECT_EQ(std::count(y + offset, y + offset + 100, 5.0f), 100) << offset;
+    EXPECT_EQ(count[0], 100) << "set to zero before it is added to";
+  }
+}
+
+TEST_F(DispatcherTest, AnOutputMayBeAnInputWhereTheOpSaysSo) {
+  Dispatcher dispatcher(options());
+  float values[64] = {3};
+  float count = 0;
+  alignas(16) char workspace[16] = {};
+  const auto launch = [&](const char* problem, float* x, float* y) {
+    void* const arguments[] = {x, y, &count};
+    return dispatcher.plan("tally", problem).launch(arguments, nullptr, workspace).code();
+  };
+  EXPECT_EQ(launch("n=20", values, values), Status::success);
+  EXPECT_EQ(values[0], 3);
+  EXPECT_EQ(launch("n=20", values, values + 1), Status::overlapping_arguments);
+  EXPECT_EQ(launch("n=21", values, values), Status::overlapping_arguments);
+}
+
+TEST_F(DispatcherTest, ArraysOfNoElementsMayBeNull) {
+  Dispatcher dispatcher(options());
+  float count = 9;
+  alignas(16) char workspace[16] = {};
+  void* const arguments[] = {nullptr, nullptr, &count};
+  ASSERT_TRUE(dispatcher.plan("tally", "n=0").launch(arguments, nullptr, workspace).ok());
+  EXPECT_EQ(count, 0);
+  EXPECT_EQ(dispatcher.plan("tally", "n=1").launch(arguments, nullptr, workspace).code(),
+            Status::null_argument);
 }
 
 TEST_F(DispatcherTest, BadProblemsAreSentences) {

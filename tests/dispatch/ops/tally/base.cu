@@ -1,0 +1,10 @@
+// A wrong start of the workspace or of `count` is a wrong result; what follows the start is made dirty.
+extern "C" __global__ void ENTRY(tally_base)(const T* x, T* y, T* count, int n, T* state) {
+  const int i = blockIdx.x * 32 + threadIdx.x;
+  if (i >= n) return;
+  T sum = x[i];
+  for (int s = 0; s < 4 / VECTOR; ++s) sum += state[s];
+  y[i] = sum;
+  atomicAdd(count, T(1));
+  for (int s = 4 / VECTOR; i == 0 && s < 4; ++s) state[s] = 7;
+}
