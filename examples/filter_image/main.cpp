@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "device_memory.h"
+#include "../device_memory.h"
 #include "picture.h"
 #include "tunesmith/conv2d.h"
 
@@ -119,9 +119,9 @@ void run(const Request& request) {
       .mask_width = mask.size};
   const tunesmith::Plan plan = tunesmith::conv2d_plan<float>(dispatcher, shape, mask.mode);
 
-  DeviceArray image(dispatcher, filtered);
-  DeviceArray weights(dispatcher, mask.weights.size());
-  DeviceArray output(dispatcher, filtered);
+  DeviceArray<float> image(dispatcher, filtered);
+  DeviceArray<float> weights(dispatcher, mask.weights.size());
+  DeviceArray<float> output(dispatcher, filtered);
   image.upload({picture.samples.begin(), picture.samples.begin() + static_cast<std::ptrdiff_t>(filtered)});
   weights.upload(mask.weights);
 

@@ -1,5 +1,4 @@
-// An array of floats where the dispatcher's kernels can reach it: ordinary memory on the host, else the
-// GPU's.
+// An array where the dispatcher's kernels can reach it: ordinary memory on the host, else the GPU's.
 #pragma once
 
 #include <cstddef>
@@ -14,6 +13,7 @@
 
 #include "tunesmith/dispatcher.h"
 
+template <typename T>
 class DeviceArray {
  public:
   DeviceArray(const tunesmith::Dispatcher& dispatcher, std::size_t count) : count_(count) {
@@ -24,36 +24,41 @@ class DeviceArray {
 #ifdef WITH_CUDA
     check(cudaSetDevice(dispatcher.cuda_ordinal()));
     void* memory = nullptr;
-    check(cudaMalloc(&memory, count * sizeof(float)));
-    cuda_.reset(static_cast<float*>(memory));
+    check(cudaMalloc(&memory, count * sizeof(T)));
+    cuda_.reset(static_cast<T*>(memory));
 #endif
   }
 
-  float* data() { return host_.empty() ? cuda_.get() : host_.data(); }
+  DeviceArray(const tunesmith::Dispatcher& dispatcher, const std::vector<T>& from)
+      : DeviceArray(dispatcher, from.size()) {
+    upload(from);
+  }
 
-  void upload(const std::vector<float>& from) {
+  T* data() { return host_.empty() ? cuda_.get() : host_.data(); }
+
+  void upload(const std::vector<T>& from) {
     if (!host_.empty()) {
       host_ = from;
       return;
     }
 #ifdef WITH_CUDA
-    check(cudaMemcpy(data(), from.data(), count_ * sizeof(float), cudaMemcpyHostToDevice));
+    check(cudaMemcpy(data(), from.data(), count_ * sizeof(T), cudaMemcpyHostToDevice));
 #endif
   }
 
   /// Waits for the kernels before it.
-  std::vector<float> download() {
+  std::vector<T> download() {
     if (!host_.empty()) return host_;
-    std::vector<float> to(count_);
+    std::vector<T> to(count_);
 #ifdef WITH_CUDA
-    check(cudaMemcpy(to.data(), data(), count_ * sizeof(float), cudaMemcpyDeviceToHost));
+    check(cudaMemcpy(to.data(), data(), count_ * sizeof(T), cudaMemcpyDeviceToHost));
 #endif
     return to;
   }
 
  private:
   struct Free {
-    void operator()([[maybe_unused]] float* memory) const {
+    void operator()([[maybe_unused]] T* memory) const {
 #ifdef WITH_CUDA
       cudaFree(memory);
 #endif
@@ -66,8 +71,8 @@ class DeviceArray {
 #endif
 
   std::size_t count_;
-  std::vector<float> host_;
-  std::unique_ptr<float, Free> cuda_;
+  std::vector<T> host_;
+  std::unique_ptr<T, Free> cuda_;
 };
 
 /// Until the device has done all that was asked of it; on the host that is so already.
