@@ -51,6 +51,7 @@ void print_devices() {
 std::string allowed(const Parameter& parameter) {
   std::string text;
   for (const std::string& word : parameter.words) text += (text.empty() ? "" : ", ") + word;
+  if (parameter.refuses_text) return text + (text.empty() ? "a text" : ", or a text");
   if (!text.empty()) return text;
   return std::to_string(parameter.minimum) + " to " + std::to_string(parameter.maximum);
 }
