@@ -8,7 +8,7 @@ if(TUNESMITH_HAS_CUDA)
 endif()
 file(GLOB generated_files CONFIGURE_DEPENDS "${generated}/*.cu" "${generated}/*.csv")
 
-add_executable(tunesmith_pack pack.cpp table.cpp)
+add_executable(tunesmith_pack cache.cpp pack.cpp table.cpp)
 target_include_directories(tunesmith_pack PRIVATE include)
 target_link_libraries(tunesmith_pack PRIVATE tunesmith_dispatch tunesmith_templates tunesmith_flags Threads::Threads)
 

@@ -16,10 +16,12 @@
 #include <set>
 #include <thread>
 
+#include "dispatch/cache.h"
 #include "dispatch/packed.h"
 #include "dispatch/table.h"
 #include "dispatch/toolchain.h"
 #include "generator/error.h"
+#include "generator/hash.h"
 #include "templates/ops.h"
 
 namespace tunesmith {
@@ -105,7 +107,8 @@ Sources sources_to_compile(const std::vector<TableRow>& table,
   return sources;
 }
 
-std::map<std::string, std::string> compile(const Sources& sources) {
+// What an earlier build compiled from the same text with the same compiler is taken from `cache`.
+std::map<std::string, std::string> compile(const Sources& sources, const std::filesystem::path& cache) {
   std::map<bool, std::unique_ptr<Toolchain>> toolchains;  // by whether it is the host's
   for (const auto& [name, source] : sources) {
     const bool host = source.target == "host";
@@ -128,7 +131,14 @@ std::map<std::string, std::string> compile(const Sources& sources) {
       const auto& [name, source] = *std::next(sources.begin(), static_cast<std::ptrdiff_t>(i));
       const Toolchain* toolchain = toolchains.at(source.target == "host").get();
       if (toolchain == nullptr) continue;
+      const BinaryCache kept(cache / sha256(toolchain->identity()).substr(0, 16));
+      if (auto bytes = kept.find(source)) {
+        const std::scoped_lock lock(mutex);
+        files[name] = std::move(*bytes);
+        continue;
+      }
       Compiled compiled = toolchain->compile(source);
+      if (compiled.ok) kept.put(source, compiled.bytes);
       const std::scoped_lock lock(mutex);
       if (compiled.ok) {
         files[name] = std::move(compiled.bytes);
@@ -146,7 +156,8 @@ std::map<std::string, std::string> compile(const Sources& sources) {
 void run(const std::filesystem::path& generated, const std::filesystem::path& cpp,
          const std::filesystem::path& bin, const std::set<std::string, std::less<>>& targets) {
   const std::string table = read_file(generated / table_file);
-  std::map<std::string, std::string> files = compile(sources_to_compile(read_table(table), targets));
+  std::map<std::string, std::string> files =
+      compile(sources_to_compile(read_table(table), targets), cpp.parent_path() / "packed_before");
   files[std::string(table_file)] = table;
 
   std::string bytes;

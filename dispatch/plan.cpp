@@ -30,9 +30,12 @@ Status::Code check(const PlanState& plan, std::span<void* const> arguments, cons
 }
 
 bool aligned(const PlanState& plan, std::span<void* const> arguments) {
+  const auto alignment = static_cast<std::uintptr_t>(plan.alignment_bytes);
   std::uintptr_t bits = 0;
-  for (const void* argument : arguments) bits |= reinterpret_cast<std::uintptr_t>(argument);
-  return (bits & (static_cast<std::uintptr_t>(plan.alignment_bytes) - 1)) == 0;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (plan.arguments[i].bytes >= alignment) bits |= reinterpret_cast<std::uintptr_t>(arguments[i]);
+  }
+  return (bits & (alignment - 1)) == 0;
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <limits>
 
 #include "dispatch/packed.h"
 #include "generator/error.h"
@@ -14,13 +13,6 @@ namespace {
 constexpr const char* compiling_not_allowed = "Compiling is not allowed.";
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
-
-// The largest alignment that every pointer to this problem's elements has anyway.
-std::int64_t element_alignment(const Op& op, const Problem& problem) {
-  std::int64_t smallest = std::numeric_limits<std::int64_t>::max();
-  for (const Argument& argument : op.arguments) smallest = std::min(smallest, bytes(argument.dtype(problem)));
-  return smallest;
-}
 
 std::vector<PlanState::Argument> arguments_of(const Op& op, const Problem& problem) {
   std::vector<PlanState::Argument> arguments;
@@ -295,6 +287,7 @@ std::shared_ptr<const PlanState> Planner::plan(const Op& op, const Problem& prob
       say.push_back("Pointers that are not multiples of " + std::to_string(state->alignment_bytes) +
                     " bytes are refused, for the base cannot be loaded: " + std::get<std::string>(result));
       for (PlanState::Argument& argument : state->arguments) {
+        if (argument.bytes < static_cast<std::uintptr_t>(state->alignment_bytes)) continue;
         argument.address_bits = static_cast<std::uintptr_t>(state->alignment_bytes - 1);
       }
     }

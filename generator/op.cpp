@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include "generator/error.h"
 
@@ -186,6 +187,12 @@ Values compiled_in(const Op& op, const Template& of, const Problem& problem) {
 
 std::int64_t alignment_bytes(const Template& of, const Problem& problem, const Config& config) {
   return of.alignment_bytes ? of.alignment_bytes(problem, config) : bytes(dtype_of(problem));
+}
+
+std::int64_t element_alignment(const Op& op, const Problem& problem) {
+  std::int64_t smallest = std::numeric_limits<std::int64_t>::max();
+  for (const Argument& argument : op.arguments) smallest = std::min(smallest, bytes(argument.dtype(problem)));
+  return smallest;
 }
 
 Config base_config(const Op& op, const Problem& problem) {

@@ -143,7 +143,8 @@ struct Template {
   std::function<std::string(const Problem&)> refuses = nullptr;
   std::function<Space(const Problem&)> space;
   std::function<Work(const Problem&, const Config&)> work;
-  /// What each argument's address must be a multiple of, in bytes. Null: the dtype's size.
+  /// What the address of each argument of at least so many bytes must be a multiple of; shorter arrays need
+  /// no more than their elements do. Null: the dtype's size.
   std::function<std::int64_t(const Problem&, const Config&)> alignment_bytes = nullptr;
 };
 
@@ -198,6 +199,9 @@ std::optional<std::string> why_not(const Template& candidate, const Problem& pro
 Values compiled_in(const Op& op, const Template& of, const Problem& problem);
 
 std::int64_t alignment_bytes(const Template& of, const Problem& problem, const Config& config);
+
+/// What every pointer to an argument's elements is a multiple of anyway.
+std::int64_t element_alignment(const Op& op, const Problem& problem);
 
 /// First legal config of the first template.
 Config base_config(const Op& op, const Problem& problem);

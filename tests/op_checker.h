@@ -97,12 +97,15 @@ class OpChecker {
       ++refused_;
       return false;
     }
-    const std::int64_t shift = special ? alignment_bytes(*of, problem, config) : 0;
+    const std::int64_t alignment = alignment_bytes(*of, problem, config);
     std::vector<std::unique_ptr<Array>> arrays;
     std::vector<void*> pointers;
     for (std::size_t a = 0; a < op->arguments.size(); ++a) {
       const Argument& argument = op->arguments[a];
-      const std::int64_t size = elements(argument, problem) * bytes(argument.dtype(problem));
+      const std::int64_t element = bytes(argument.dtype(problem));
+      const std::int64_t size = elements(argument, problem) * element;
+      // Pointers that are only just aligned.
+      const std::int64_t shift = !special ? 0 : size < alignment ? element : std::max(element, alignment);
       arrays.push_back(std::make_unique<Array>(device(), size + shift));
       pointers.push_back(arrays.back()->get() + shift);
       device().fill(arrays.back()->get(), 0xff, size + shift);

@@ -49,7 +49,7 @@ std::vector<ProblemRun::Ticket> ProblemRun::finalists() {
   for (std::size_t i = 0; i < entries_.size(); ++i) all.push_back(static_cast<Ticket>(i));
   std::vector<Ticket> tickets;
   if (!entries_.empty() && entries_.front().median_us > 0) tickets.push_back(0);
-  const std::int64_t element_bytes = bytes(dtype_of(problem_));
+  const std::int64_t element_bytes = element_alignment(bench_.op, problem_);
   for (const std::size_t index : choose_finalists(contenders(all), element_bytes, bench_.policy)) {
     if (index != 0) tickets.push_back(static_cast<Ticket>(index));
   }
@@ -187,7 +187,7 @@ void ProblemRun::recheck(std::vector<Ticket>& tickets) {
     const std::vector<Contender> list = contenders(tickets);
     std::vector<Ticket> candidates;
     if (std::find(tickets.begin(), tickets.end(), Ticket{0}) != tickets.end()) candidates.push_back(0);
-    for (const std::int64_t alignment : {std::int64_t{0}, bytes(dtype_of(problem_))}) {
+    for (const std::int64_t alignment : {std::int64_t{0}, element_alignment(bench_.op, problem_)}) {
       if (const auto winner = choose_winner(list, bench_.policy, alignment)) {
         candidates.push_back(static_cast<Ticket>(*winner));
       }
@@ -236,7 +236,7 @@ void ProblemRun::choose(const std::vector<Ticket>& tickets) {
     bench_.recorder.put_binary(entry.variant, entry.binary);
   }
 
-  const std::int64_t element_bytes = bytes(dtype_of(problem_));
+  const std::int64_t element_bytes = element_alignment(bench_.op, problem_);
   const std::vector<Contender> list = contenders(tickets);
   std::vector<Ticket> winners;
   for (const std::int64_t alignment : {std::int64_t{0}, element_bytes}) {

@@ -77,7 +77,7 @@ class Plan {
   /// What is launched where a pointer is not a multiple of alignment_bytes(); variant() itself if that needs
   /// none.
   const Variant& unaligned_variant() const noexcept;
-  /// What every pointer must be a multiple of for variant() to be launched.
+  /// What every pointer to at least so many bytes must be a multiple of for variant() to be launched.
   std::int64_t alignment_bytes() const noexcept;
   /// What launch() needs as `workspace`, in bytes of device memory aligned to 256; most variants need none.
   /// Set it to zero before this plan's first launch; it may then serve this plan's later ones.
