@@ -1,0 +1,182 @@
+// conv1d for any number of taps: a block walks the taps that meet the signal in chunks, each staged in shared
+// memory with the samples that it needs. SPLIT groups of a block's threads share a chunk's taps out among
+// themselves and add up at the end, in a fixed order. It knows the element type and the function.
+
+#include "common/async_copy.cuh"
+#include "common/integer.cuh"
+#include "common/overlap.cuh"
+#include "common/shared.cuh"
+#include "common/vector.cuh"
+
+constexpr bool turned = function == Function::convolve;
+
+constexpr int threads = BLOCK_X * SPLIT;
+constexpr int resident_blocks = larger(1, RESIDENT_WARPS * 32 / threads);  // bounds the registers of a thread
+constexpr int tile = BLOCK_X * OUT_X;                                      // outputs of a block
+constexpr int chunk = SPLIT * SHARE;                                       // taps
+constexpr int lanes = 16 / static_cast<int>(sizeof(T));                    // elements of a 16-byte access
+constexpr int step = alignment_of(OUT_X, lanes);    // samples of one read of the window
+constexpr int carried = round_up(OUT_X - 1, step);  // samples that the next segment needs too
+constexpr int window_size = larger(carried + SEGMENT, step);
+constexpr int staged = round_up(tile + chunk, VECTOR);  // samples
+
+static_assert(SHARE % SEGMENT == 0 && SEGMENT % step == 0 && SEGMENT % VECTOR == 0 && OUT_X % VECTOR == 0,
+              "chunks, shares and segments begin at whole vectors");
+
+// Threads whose outputs fill an even number of 16-byte units would meet in the same banks: `padded` leaves
+// out one unit after each OUT_X samples, where a thread's own begin.
+constexpr int pad = SMEM_LAYOUT == SmemLayout::padded ? lanes : 0;
+__device__ __forceinline__ constexpr int place_of(int position) { return position + position / OUT_X * pad; }
+static_assert(pad == 0 || SEGMENT % OUT_X == 0, "a loop over padded samples steps by whole rows of outputs");
+
+constexpr int sample_elements = round_up(place_of(staged) + lanes, lanes);
+constexpr int taps_pitch = SHARE + lanes;  // groups of one warp read different banks
+constexpr int sum_pitch = round_up(place_of(tile), lanes);
+
+// The segment at `samples` and `taps`; only its taps [begin, end) if GUARDED.
+template <bool GUARDED>
+__device__ __forceinline__ void add_segment(T (&sum)[OUT_X], T (&window)[window_size], const T* samples,
+                                            const T* taps, int begin, int end) {
+#pragma unroll
+  for (int c = carried; c < OUT_X - 1 + SEGMENT; c += step) {
+    const Vector<T, step> vector = load_vector<step>(samples + place_of(c));
+#pragma unroll
+    for (int e = 0; e < step; ++e) window[c + e] = vector.element[e];
+  }
+  T row[SEGMENT];
+#pragma unroll
+  for (int k = 0; k < SEGMENT; k += lanes) {
+    const Vector<T, lanes> vector = load_vector<lanes>(taps + k);
+#pragma unroll
+    for (int e = 0; e < lanes; ++e) row[k + e] = vector.element[e];
+  }
+#pragma unroll
+  for (int k = 0; k < SEGMENT; ++k) {
+    if (!GUARDED || (k >= begin && k < end)) {
+#pragma unroll
+      for (int i = 0; i < OUT_X; ++i) sum[i] += row[k] * window[i + k];
+    }
+  }
+#pragma unroll
+  for (int c = 0; c < carried; ++c) window[c] = window[c + SEGMENT];
+}
+
+// The taps [begin, end) of a group's share of the chunk.
+__device__ __forceinline__ void add_share(T (&sum)[OUT_X], const T* samples, const T* taps, int begin,
+                                          int end) {
+  if (begin >= end) return;
+  int at = begin / SEGMENT * SEGMENT;
+  samples += place_of(at);
+  taps += at;
+  T window[window_size];
+#pragma unroll
+  for (int c = 0; c < carried; c += step) {
+    const Vector<T, step> vector = load_vector<step>(samples + place_of(c));
+#pragma unroll
+    for (int e = 0; e < step; ++e) window[c + e] = vector.element[e];
+  }
+  if (at < begin) {
+    add_segment<true>(sum, window, samples, taps, begin - at, end - at);
+    at += SEGMENT;
+    samples += place_of(SEGMENT);
+    taps += SEGMENT;
+  }
+#pragma unroll(UNROLL)
+  for (; at + SEGMENT <= end; at += SEGMENT) {
+    add_segment<false>(sum, window, samples, taps, 0, SEGMENT);
+    samples += place_of(SEGMENT);
+    taps += SEGMENT;
+  }
+  if (at < end) add_segment<true>(sum, window, samples, taps, 0, end - at);
+}
+
+// The signal has the samples [begin, end) from `from` on.
+__device__ __forceinline__ void stage_samples(T* to, const T* from, long long begin, long long end) {
+  constexpr int part = smaller(VECTOR, lanes);  // elements that one store can take
+  const int thread = threadIdx.y * BLOCK_X + threadIdx.x;
+#pragma unroll 4
+  for (int c = thread * VECTOR; c < staged; c += threads * VECTOR) {
+    T* place = to + place_of(c);
+    if (c >= begin && c + VECTOR <= end) {
+      if constexpr (COPY == Copy::async) {
+#pragma unroll
+        for (int p = 0; p < VECTOR; p += part) copy_async<part>(place + p, from + c + p, true);
+      } else {
+        const Vector<T, VECTOR> vector = load_vector<VECTOR>(from + c);
+#pragma unroll
+        for (int p = 0; p < VECTOR; p += part) {
+          Vector<T, part> piece;
+#pragma unroll
+          for (int e = 0; e < part; ++e) piece.element[e] = vector.element[p + e];
+          store_vector<part>(place + p, piece);
+        }
+      }
+    } else {
+#pragma unroll
+      for (int e = 0; e < VECTOR; ++e) place[e] = c + e >= begin && c + e < end ? from[c + e] : T(0);
+    }
+  }
+}
+
+// Launched with blocks of BLOCK_X x SPLIT threads over the tiles of a row's outputs and the rows of the
+// batch; a grid that is too small in y (limited to 65535) is walked in strides.
+extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
+    ENTRY(conv1d_chunked)(const T* __restrict__ signal, const T* __restrict__ kernel, T* __restrict__ output,
+                          int batch, long long length, long long taps, long long output_length,
+                          long long left) {
+  DYNAMIC_SHARED(T, memory);
+  T* shared_taps = memory + sample_elements;
+  if constexpr (START == Start::overlapped) {
+    let_next_start();
+    wait_for_previous();
+  }
+  // Taps are counted from the `phase` before the first on, so that the samples under every VECTOR-th are
+  // aligned. Of these, [begin, end) meet the signal in some output of the tile.
+  const long long phase = (VECTOR - left % VECTOR) % VECTOR;
+  const long long tile_first = static_cast<long long>(blockIdx.x) * tile;
+  const long long origin = tile_first - left - phase;  // the sample under the tile's first output and tap 0
+  const long long begin = max(phase, 1 - tile - origin);
+  const long long end = min(phase + taps, length - origin);
+  const int thread = threadIdx.y * BLOCK_X + threadIdx.x;
+  const int group_begin = threadIdx.y * SHARE;
+  const T* samples = memory + place_of(threadIdx.x * OUT_X) + place_of(group_begin);
+  for (int b = blockIdx.y; b < batch; b += gridDim.y) {
+    T sum[OUT_X] = {};
+    for (long long first = begin / SEGMENT * SEGMENT; first < end; first += chunk) {
+      stage_samples(memory, signal + b * length + origin + first, -(origin + first),
+                    length - (origin + first));
+#pragma unroll 4
+      for (int j = thread; j < chunk; j += threads) {
+        const long long tap = first + j - phase;
+        shared_taps[j / SHARE * taps_pitch + j % SHARE] =
+            tap >= 0 && tap < taps ? kernel[turned ? taps - 1 - tap : tap] : T(0);
+      }
+      if constexpr (COPY == Copy::async) wait_for_copies();
+      __syncthreads();
+      const long long share_first = first + group_begin;
+      add_share(sum, samples, shared_taps + threadIdx.y * taps_pitch,
+                static_cast<int>(max(0LL, begin - share_first)),
+                static_cast<int>(min(static_cast<long long>(SHARE), end - share_first)));
+      __syncthreads();  // the chunk is no longer needed
+    }
+    // Through shared memory, so that the sums of the groups meet and neighbours write neighbours.
+    T* sums = memory + threadIdx.y * sum_pitch + place_of(threadIdx.x * OUT_X);
+#pragma unroll
+    for (int i = 0; i < OUT_X; i += step) {
+      Vector<T, step> vector;
+#pragma unroll
+      for (int e = 0; e < step; ++e) vector.element[e] = sum[i + e];
+      store_vector<step>(sums + i, vector);
+    }
+    __syncthreads();
+    T* to = output + b * output_length + tile_first;
+    const int count = static_cast<int>(min(output_length - tile_first, static_cast<long long>(tile)));
+    for (int i = thread; i < count; i += threads) {
+      T total = memory[place_of(i)];
+#pragma unroll(smaller(SPLIT - 1, 8) > 0 ? smaller(SPLIT - 1, 8) : 1)
+      for (int group = 1; group < SPLIT; ++group) total += memory[group * sum_pitch + place_of(i)];
+      to[i] = total;
+    }
+    __syncthreads();  // the sums are no longer needed
+  }
+}

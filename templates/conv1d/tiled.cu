@@ -1,0 +1,325 @@
+// conv1d with a row of OUT_X outputs a thread, held in registers while a window of samples slides over the
+// taps. It knows the element type, the function, the number of taps and how the window lies to 4 samples
+// (PHASE); it does not know the lengths.
+
+#include "common/async_copy.cuh"
+#include "common/integer.cuh"
+#include "common/overlap.cuh"
+#include "common/shared.cuh"
+#include "common/vector.cuh"
+
+// Everything below is a correlation; a convolution is one with the taps reversed.
+constexpr bool turned = function == Function::convolve;
+
+constexpr bool staged = SMEM_LAYOUT != SmemLayout::none;  // the samples pass through shared memory
+constexpr bool taps_staged = TAPS_IN == TapsIn::shared;
+constexpr bool held = TAPS_IN == TapsIn::registers;
+constexpr int threads = BLOCK_X * BLOCK_Y;
+constexpr int resident_blocks = larger(1, RESIDENT_WARPS * 32 / threads);  // bounds the registers of a thread
+constexpr int item_stride = BLOCK_X * OUT_X;                               // outputs between a thread's items
+constexpr int tile = item_stride * ITEMS;                                  // outputs of a block's row
+constexpr int lanes = 16 / static_cast<int>(sizeof(T));                    // elements of a 16-byte access
+
+// Samples read before the first that is needed, which keeps vectors aligned: `left`, the samples of a window
+// before its output's own, is -PHASE modulo 4.
+constexpr int skipped = PHASE % VECTOR;
+constexpr int tile_vectors = ceil_divide(skipped + tile + taps - 1, VECTOR);  // that a block's row reads
+
+// Taps are taken in segments, each with a window of segment + OUT_X - 1 samples, of which those that the next
+// segment needs too stay in registers.
+constexpr int segment = smaller(SEGMENT, taps);
+constexpr int segments = taps / segment;
+constexpr int rest = taps % segment;
+constexpr bool one_segment = segments == 1 && rest == 0;
+constexpr int unrolled = UNROLL == 0 ? segments : smaller(UNROLL, segments);
+constexpr int step = staged ? alignment_of(OUT_X, lanes) : VECTOR;  // samples of one read of the window
+constexpr int carried = round_up(skipped + OUT_X - 1, step);
+constexpr int window_size = carried + round_up(segment, step);
+
+static_assert(OUT_X % VECTOR == 0 && OUT_X % STORE_VECTOR == 0, "outputs are stored in whole vectors");
+static_assert(!held || unrolled == segments, "registers have no index at run time");
+static_assert(one_segment || segment % lanes == 0, "a segment's samples and taps are read in whole vectors");
+
+// ---- the samples in shared memory
+
+// Threads whose outputs fill an even number of 16-byte units would meet in the same banks: `padded` leaves
+// out one unit after each OUT_X samples, where a thread's own begin, so that an offset stays a constant.
+constexpr int pad = SMEM_LAYOUT == SmemLayout::padded ? lanes : 0;
+__device__ __forceinline__ constexpr int place_of(int position) { return position + position / OUT_X * pad; }
+static_assert(pad == 0 || unrolled == segments || unrolled * segment % OUT_X == 0,
+              "a loop over padded samples steps by whole rows of outputs");
+constexpr int pitch = round_up(place_of(round_up(tile_vectors * VECTOR, lanes)) + lanes, lanes);
+constexpr int taps_elements = taps_staged ? round_up(taps, lanes) : 0;
+
+// ---- the taps
+
+// Filled by a step of its own before the kernel; one element where it is not used.
+__constant__ T ENTRY(taps_copy)[TAPS_IN == TapsIn::constant ? taps : 1];
+
+__device__ __forceinline__ constexpr int tap_index(int j) { return turned ? taps - 1 - j : j; }
+
+struct Taps {
+  const T* source;  // the first tap of the loop's present round, in shared or global memory
+  T all[held ? taps : 1];
+};
+
+template <int TAPS>
+__device__ __forceinline__ void read_taps(T (&row)[round_up(TAPS, lanes)], const Taps& from, int at) {
+  if constexpr (taps_staged) {
+#pragma unroll
+    for (int k = 0; k < TAPS; k += lanes) {
+      const Vector<T, lanes> vector = load_vector<lanes>(from.source + at + k);
+#pragma unroll
+      for (int e = 0; e < lanes; ++e) row[k + e] = vector.element[e];
+    }
+  } else {
+#pragma unroll
+    for (int k = 0; k < TAPS; ++k) {
+      if constexpr (held) {
+        row[k] = from.all[at + k];
+      } else if constexpr (TAPS_IN == TapsIn::constant) {
+        row[k] = ENTRY(taps_copy)[tap_index(at + k)];
+      } else {
+        row[k] = from.source[turned ? -(at + k) : at + k];
+      }
+    }
+  }
+}
+
+// ---- a thread's window
+
+struct Place {
+  const T* samples;  // the first of the window, in global or shared memory
+  int begin, end;    // which of the samples from there on the signal has; all if the tile is inside
+};
+
+// Reads the samples [from, to) of the `step` at `source`, which is aligned to a vector of that many.
+__device__ __forceinline__ void read_part(T* samples, const T* source, int from, int to) {
+  if (to - from == 1) {
+    samples[from] = source[from];
+  } else if (to - from == 2 && from % 2 == 0 && step == 4) {
+    const Vector<T, 2> vector = load_vector<2>(source + from);
+    samples[from] = vector.element[0];
+    samples[from + 1] = vector.element[1];
+  } else {
+    const Vector<T, step> vector = load_vector<step>(source);
+#pragma unroll
+    for (int e = 0; e < step; ++e) samples[e] = vector.element[e];
+  }
+}
+
+// Reads the samples [at + from, at + to), both ends rounded to `step`, into the window's [from, to).
+template <bool INSIDE>
+__device__ __forceinline__ void read_window(T (&window)[window_size], const Place& place, int at, int from,
+                                            int to) {
+#pragma unroll
+  for (int c = from / step * step; c < to; c += step) {
+    const int first = at == 0 && c < skipped ? smaller(skipped - c, step - 1) : 0;
+    const int last = smaller(to - c, step);
+    const T* source = place.samples + (staged ? place_of(at + c) : at + c);
+    if (staged || INSIDE || (at + c >= place.begin && at + c + step <= place.end)) {
+      read_part(window + c, source, first, last);
+    } else {
+#pragma unroll
+      for (int e = 0; e < step; ++e) {
+        window[c + e] = at + c + e >= place.begin && at + c + e < place.end ? source[e] : T(0);
+      }
+    }
+  }
+}
+
+template <int TAPS>
+__device__ __forceinline__ void multiply_add(T (&sum)[OUT_X], const T (&row)[round_up(TAPS, lanes)],
+                                             const T (&window)[window_size]) {
+#pragma unroll
+  for (int k = 0; k < TAPS; ++k) {
+#pragma unroll
+    for (int i = 0; i < OUT_X; ++i) sum[i] += row[k] * window[skipped + i + k];
+  }
+}
+
+// The TAPS taps at `at` of the present round; their window's first `carried` samples are there already.
+template <int TAPS, bool INSIDE>
+__device__ __forceinline__ void add_segment(T (&sum)[OUT_X], T (&window)[window_size], const Place& place,
+                                            const Taps& from, int at) {
+  read_window<INSIDE>(window, place, at, carried, skipped + OUT_X - 1 + TAPS);
+  T row[round_up(TAPS, lanes)];
+  read_taps<TAPS>(row, from, at);
+  multiply_add<TAPS>(sum, row, window);
+  if constexpr (TAPS == segment) {
+#pragma unroll
+    for (int c = 0; c < carried; ++c) window[c] = window[c + segment];
+  }
+}
+
+template <bool INSIDE>
+__device__ __forceinline__ void accumulate(T (&sum)[OUT_X], Place place, Taps from) {
+  T window[window_size];
+  read_window<INSIDE>(window, place, 0, 0, carried);
+#pragma unroll 1
+  for (int round = 0; round < segments / unrolled; ++round) {
+#pragma unroll
+    for (int s = 0; s < unrolled; ++s) add_segment<segment, INSIDE>(sum, window, place, from, s * segment);
+    if constexpr (segments > unrolled || rest > 0) {
+      place.samples += staged ? place_of(unrolled * segment) : unrolled * segment;
+      place.begin -= unrolled * segment;
+      place.end -= unrolled * segment;
+      from.source += turned && !taps_staged ? -unrolled * segment : unrolled * segment;
+    }
+  }
+#pragma unroll
+  for (int s = 0; s < segments % unrolled; ++s)
+    add_segment<segment, INSIDE>(sum, window, place, from, s * segment);
+  if constexpr (rest > 0) add_segment<rest, INSIDE>(sum, window, place, from, segments % unrolled * segment);
+}
+
+// `count` of the outputs from `to` on exist.
+template <bool INSIDE>
+__device__ __forceinline__ void store_outputs(T* to, const T (&sum)[OUT_X], int count) {
+#pragma unroll
+  for (int c = 0; c < OUT_X; c += STORE_VECTOR) {
+    if (INSIDE || c + STORE_VECTOR <= count) {
+      Vector<T, STORE_VECTOR> vector;
+#pragma unroll
+      for (int e = 0; e < STORE_VECTOR; ++e) vector.element[e] = sum[c + e];
+      if constexpr (STORE == Store::streaming) {
+        store_vector_streaming<STORE_VECTOR>(to + c, vector);
+      } else {
+        store_vector<STORE_VECTOR>(to + c, vector);
+      }
+    } else {
+#pragma unroll
+      for (int e = 0; e < STORE_VECTOR; ++e) {
+        if (c + e < count) to[c + e] = sum[c + e];
+      }
+    }
+  }
+}
+
+// All outputs of a thread. `place` is that of its first item, `to` where its output goes; `count` of the
+// tile's outputs from there on exist.
+template <bool INSIDE>
+__device__ __forceinline__ void compute(const Place& place, const Taps& from, T* to, int count) {
+  const auto item_place = [&](int item) {
+    return Place{place.samples + item * (staged ? place_of(item_stride) : item_stride),
+                 place.begin - item * item_stride, place.end - item * item_stride};
+  };
+  if constexpr (one_segment) {
+    // All samples are asked for before the first is used.
+    T window[ITEMS][window_size];
+#pragma unroll
+    for (int item = 0; item < ITEMS; ++item)
+      read_window<INSIDE>(window[item], item_place(item), 0, 0, skipped + OUT_X - 1 + taps);
+    T row[round_up(taps, lanes)];
+    read_taps<taps>(row, from, 0);
+#pragma unroll
+    for (int item = 0; item < ITEMS; ++item) {
+      T sum[OUT_X] = {};
+      multiply_add<taps>(sum, row, window[item]);
+      store_outputs<INSIDE>(to + item * item_stride, sum, count - item * item_stride);
+    }
+  } else {
+#pragma unroll 1
+    for (int item = 0; item < ITEMS; ++item) {
+      T sum[OUT_X] = {};
+      accumulate<INSIDE>(sum, item_place(item), from);
+      store_outputs<INSIDE>(to + item * item_stride, sum, count - item * item_stride);
+    }
+  }
+}
+
+// ---- filling shared memory
+
+// The threads of one row of the block fill that row's samples; the signal has those in [begin, end).
+template <bool INSIDE>
+__device__ __forceinline__ void stage_samples(T* to, const T* from, int begin, int end) {
+  constexpr int part = smaller(VECTOR, lanes);  // elements that one store can take
+#pragma unroll(smaller(ceil_divide(tile_vectors, BLOCK_X), 8))
+  for (int n = threadIdx.x; n < tile_vectors; n += BLOCK_X) {
+    const int c = n * VECTOR;
+    T* place = to + place_of(c);
+    if (INSIDE || (c >= begin && c + VECTOR <= end)) {
+      if constexpr (COPY == Copy::async) {
+#pragma unroll
+        for (int p = 0; p < VECTOR; p += part) copy_async<part>(place + p, from + c + p, true);
+      } else {
+        const Vector<T, VECTOR> vector = load_vector<VECTOR>(from + c);
+#pragma unroll
+        for (int p = 0; p < VECTOR; p += part) {
+          Vector<T, part> piece;
+#pragma unroll
+          for (int e = 0; e < part; ++e) piece.element[e] = vector.element[p + e];
+          store_vector<part>(place + p, piece);
+        }
+      }
+    } else {
+#pragma unroll
+      for (int e = 0; e < VECTOR; ++e) place[e] = c + e >= begin && c + e < end ? from[c + e] : T(0);
+    }
+  }
+}
+
+// Launched with blocks of BLOCK_X x BLOCK_Y threads over the tiles of a row's outputs and the rows of the
+// batch; a grid that is too small in y (limited to 65535) is walked in strides.
+extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
+    ENTRY(conv1d_tiled)(const T* __restrict__ signal, const T* __restrict__ kernel, T* __restrict__ output,
+                        int batch, long long length, long long output_length, long long left) {
+  DYNAMIC_SHARED(T, memory);
+  if constexpr (START == Start::overlapped) {
+    let_next_start();
+    wait_for_previous();
+  }
+  Taps from;
+  from.source = taps_staged ? memory : kernel + (turned ? taps - 1 : 0);
+  if constexpr (taps_staged) {
+    for (int j = threadIdx.y * BLOCK_X + threadIdx.x; j < taps; j += threads)
+      memory[j] = kernel[tap_index(j)];
+  }
+  if constexpr (held) {
+#pragma unroll
+    for (int j = 0; j < taps; ++j) from.all[j] = kernel[tap_index(j)];
+  }
+
+  const long long tile_first = static_cast<long long>(blockIdx.x) * tile;
+  const long long sample_first = tile_first - left - skipped;
+  const bool inside = sample_first >= 0 && sample_first + tile_vectors * VECTOR <= length &&
+                      tile_first + tile <= output_length;
+  const int begin = static_cast<int>(max(0LL, min(-sample_first, static_cast<long long>(tile + taps))));
+  const int end =
+      static_cast<int>(max(0LL, min(length - sample_first, static_cast<long long>(tile + taps + VECTOR))));
+  const int count = static_cast<int>(min(output_length - tile_first, static_cast<long long>(tile)));
+  const int position = threadIdx.x * OUT_X;
+  T* row_samples = memory + taps_elements + threadIdx.y * pitch;
+  bool first = true;
+  for (long long group = blockIdx.y; group * BLOCK_Y < batch; group += gridDim.y) {
+    const long long row = group * BLOCK_Y + threadIdx.y;
+    const bool exists = BLOCK_Y == 1 || row < batch;
+    const T* samples = signal + row * length + sample_first;
+    if constexpr (staged) {
+      if (!first) __syncthreads();  // the rows before are still being read
+      if (exists) {
+        if (inside) {
+          stage_samples<true>(row_samples, samples, begin, end);
+        } else {
+          stage_samples<false>(row_samples, samples, begin, end);
+        }
+      }
+    }
+    if constexpr (staged || taps_staged) {
+      if (staged || first) {
+        if constexpr (staged && COPY == Copy::async) wait_for_copies();
+        __syncthreads();
+      }
+    }
+    first = false;
+    if (!exists) continue;
+    const Place place = {staged ? row_samples + place_of(position) : samples + position, begin - position,
+                         end - position};
+    T* to = output + row * output_length + tile_first + position;
+    if (inside) {
+      compute<true>(place, from, to, count - position);
+    } else if (position < count) {
+      compute<false>(place, from, to, count - position);
+    }
+  }
+}
