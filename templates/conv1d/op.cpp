@@ -209,15 +209,14 @@ Space tiled_space(const Problem& problem) {
       {"STORE_VECTOR", {4, 2, 1}, "elements of a global store"},
       {"OUT_X",
        few ? (wide ? std::vector<Value>{4, 8, 2, 1} : std::vector<Value>{2, 4, 8, 1})
-           : (wide ? std::vector<Value>{16, 8, 12, 24, 4} : std::vector<Value>{8, 4, 2, 6}),
+           : (wide ? std::vector<Value>{16, 8, 12, 20, 28, 32, 4} : std::vector<Value>{8, 4, 10, 14, 2, 6}),
        "neighbouring outputs of a thread"},
       {"ITEMS", either({2, 1, 4, 8}, {1, 2}), "such rows of outputs of a thread, a block apart"},
       {"BLOCK_X", either({128, 256, 64, 32, 512}, {128, 64, 256, 32}), "threads of a block along a signal"},
       {"BLOCK_Y", {1, 4, 8}, "signals of a block"},
       {"STORE", words({"plain", "streaming"}), "the hint that outputs are written with"},
       {"START", words({"plain", "overlapped"}), "whether the kernel may start while the one before it runs"},
-      {"RESIDENT_WARPS",
-       {16, 24, 32},
+      {"RESIDENT_WARPS", either({16, 32}, {16, 24}),
        "warps that a multiprocessor must have room for; bounds a thread's registers"},
   };
   std::vector<Rule> rules = {
@@ -408,7 +407,7 @@ Space chunked_space(const Problem& problem) {
       {"SHARE", {128, 16, 32, 64, 256, 512}, "taps of a group in a chunk"},
       {"START", words({"plain", "overlapped"}), "whether the kernel may start while the one before it runs"},
       {"RESIDENT_WARPS",
-       {16, 24, 32},
+       {16, 32},
        "warps that a multiprocessor must have room for; bounds a thread's registers"},
   };
   std::vector<Rule> rules = {
@@ -418,12 +417,12 @@ Space chunked_space(const Problem& problem) {
          const std::int64_t threads = c.integer("BLOCK_X") * c.integer("SPLIT");
          return threads >= 64 && threads <= 512;
        }},
-      {"A chunk has 128 to 4096 taps, but no more than 4 times those that there are.",
+      {"A chunk has 128 to 4096 taps, but no more than twice those that there are.",
        {"SPLIT", "SHARE"},
        [=](const Config& c) {
          const std::int64_t chunk = c.integer("SPLIT") * c.integer("SHARE");
-         return chunk >= 128 &&
-                chunk <= std::max<std::int64_t>(128, std::min<std::int64_t>(4096, 4 * d.taps));
+         const std::int64_t most = std::max<std::int64_t>(128, std::min<std::int64_t>(4096, 2 * d.taps));
+         return chunk >= 128 && chunk <= most;
        }},
       {"Loads are as wide as the signals of a batch allow, or scalar, for any alignment of the arrays.",
        {"VECTOR", "OUT_X", "COPY"},
@@ -443,22 +442,25 @@ Space chunked_space(const Problem& problem) {
          if (!rows_meet(out_x, lanes)) return c.word("SMEM_LAYOUT") == "flat";
          return c.word("SMEM_LAYOUT") == "flat" ? out_x == 2 * lanes : c.integer("SEGMENT") % out_x == 0;
        }},
-      {"Samples pass through the registers only as they come.",
-       {"SMEM_LAYOUT", "COPY"},
-       [](const Config& c) { return c.word("COPY") == "async" || c.word("SMEM_LAYOUT") == "flat"; }},
-      {"No loop over a share is written out further than its end.",
+      {"Samples pass through the registers only as they come, for short outputs of a thread.",
+       {"SMEM_LAYOUT", "COPY", "OUT_X"},
+       [=](const Config& c) {
+         return c.word("COPY") == "async" || (c.word("SMEM_LAYOUT") == "flat" && c.integer("OUT_X") == lanes);
+       }},
+      {"A loop over a share is written out to a quarter of it at most.",
        {"SEGMENT", "UNROLL", "SHARE"},
        [](const Config& c) {
-         return c.integer("UNROLL") == 1 || c.integer("UNROLL") * c.integer("SEGMENT") <= c.integer("SHARE");
+         return c.integer("UNROLL") == 1 ||
+                4 * c.integer("UNROLL") * c.integer("SEGMENT") <= c.integer("SHARE");
        }},
       {"The more outputs a thread has, the fewer warps are asked for.",
        {"OUT_X", "RESIDENT_WARPS"},
        [=](const Config& c) {
          return c.integer("RESIDENT_WARPS") * c.integer("OUT_X") * element_bytes / 4 <= 256;
        }},
-      {"Starting early is for kernels of a few microseconds, whose blocks are split.",
+      {"Starting early is for kernels of a few microseconds, whose taps are split.",
        {"START", "SPLIT"},
-       [](const Config& c) { return c.word("START") == "plain" || c.integer("SPLIT") > 1; }},
+       [](const Config& c) { return c.word("START") == "plain" || c.integer("SPLIT") > 2; }},
   };
   return Space(std::move(axes), std::move(rules));
 }

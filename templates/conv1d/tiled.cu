@@ -32,12 +32,13 @@ constexpr int segments = taps / segment;
 constexpr int rest = taps % segment;
 constexpr bool one_segment = segments == 1 && rest == 0;
 constexpr int unrolled = UNROLL == 0 ? segments : smaller(UNROLL, segments);
+constexpr bool written_out = unrolled == segments;
 constexpr int step = staged ? alignment_of(OUT_X, lanes) : VECTOR;  // samples of one read of the window
 constexpr int carried = round_up(skipped + OUT_X - 1, step);
 constexpr int window_size = carried + round_up(segment, step);
 
 static_assert(OUT_X % VECTOR == 0 && OUT_X % STORE_VECTOR == 0, "outputs are stored in whole vectors");
-static_assert(!held || unrolled == segments, "registers have no index at run time");
+static_assert(!held || written_out, "registers have no index at run time");
 static_assert(one_segment || segment % lanes == 0, "a segment's samples and taps are read in whole vectors");
 
 // ---- the samples in shared memory
@@ -46,7 +47,7 @@ static_assert(one_segment || segment % lanes == 0, "a segment's samples and taps
 // out one unit after each OUT_X samples, where a thread's own begin, so that an offset stays a constant.
 constexpr int pad = SMEM_LAYOUT == SmemLayout::padded ? lanes : 0;
 __device__ __forceinline__ constexpr int place_of(int position) { return position + position / OUT_X * pad; }
-static_assert(pad == 0 || unrolled == segments || unrolled * segment % OUT_X == 0,
+static_assert(pad == 0 || written_out || unrolled * segment % OUT_X == 0,
               "a loop over padded samples steps by whole rows of outputs");
 constexpr int pitch = round_up(place_of(round_up(tile_vectors * VECTOR, lanes)) + lanes, lanes);
 constexpr int taps_elements = taps_staged ? round_up(taps, lanes) : 0;
@@ -90,7 +91,7 @@ __device__ __forceinline__ void read_taps(T (&row)[round_up(TAPS, lanes)], const
 
 struct Place {
   const T* samples;  // the first of the window, in global or shared memory
-  int begin, end;    // which of the samples from there on the signal has; all if the tile is inside
+  int begin, end;    // which of the samples from there on the signal has; in shared memory all are there
 };
 
 // Reads the samples [from, to) of the `step` at `source`, which is aligned to a vector of that many.
@@ -142,7 +143,8 @@ __device__ __forceinline__ void multiply_add(T (&sum)[OUT_X], const T (&row)[rou
 template <int TAPS, bool INSIDE>
 __device__ __forceinline__ void add_segment(T (&sum)[OUT_X], T (&window)[window_size], const Place& place,
                                             const Taps& from, int at) {
-  read_window<INSIDE>(window, place, at, carried, skipped + OUT_X - 1 + TAPS);
+  constexpr bool more = TAPS == segment && !one_segment;  // the next segment needs whole reads
+  read_window<INSIDE>(window, place, at, carried, more ? carried + segment : skipped + OUT_X - 1 + TAPS);
   T row[round_up(TAPS, lanes)];
   read_taps<TAPS>(row, from, at);
   multiply_add<TAPS>(sum, row, window);
@@ -156,21 +158,25 @@ template <bool INSIDE>
 __device__ __forceinline__ void accumulate(T (&sum)[OUT_X], Place place, Taps from) {
   T window[window_size];
   read_window<INSIDE>(window, place, 0, 0, carried);
-#pragma unroll 1
-  for (int round = 0; round < segments / unrolled; ++round) {
+  if constexpr (written_out) {
 #pragma unroll
-    for (int s = 0; s < unrolled; ++s) add_segment<segment, INSIDE>(sum, window, place, from, s * segment);
-    if constexpr (segments > unrolled || rest > 0) {
+    for (int s = 0; s < segments; ++s) add_segment<segment, INSIDE>(sum, window, place, from, s * segment);
+  } else {
+#pragma unroll 1
+    for (int round = 0; round < segments / unrolled; ++round) {
+#pragma unroll
+      for (int s = 0; s < unrolled; ++s) add_segment<segment, INSIDE>(sum, window, place, from, s * segment);
       place.samples += staged ? place_of(unrolled * segment) : unrolled * segment;
       place.begin -= unrolled * segment;
       place.end -= unrolled * segment;
       from.source += turned && !taps_staged ? -unrolled * segment : unrolled * segment;
     }
-  }
 #pragma unroll
-  for (int s = 0; s < segments % unrolled; ++s)
-    add_segment<segment, INSIDE>(sum, window, place, from, s * segment);
-  if constexpr (rest > 0) add_segment<rest, INSIDE>(sum, window, place, from, segments % unrolled * segment);
+    for (int s = 0; s < segments % unrolled; ++s)
+      add_segment<segment, INSIDE>(sum, window, place, from, s * segment);
+  }
+  constexpr int done = written_out ? segments : segments % unrolled;
+  if constexpr (rest > 0) add_segment<rest, INSIDE>(sum, window, place, from, done * segment);
 }
 
 // `count` of the outputs from `to` on exist.
@@ -316,7 +322,7 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
     const Place place = {staged ? row_samples + place_of(position) : samples + position, begin - position,
                          end - position};
     T* to = output + row * output_length + tile_first + position;
-    if (inside) {
+    if (!staged && inside) {
       compute<true>(place, from, to, count - position);
     } else if (position < count) {
       compute<false>(place, from, to, count - position);

@@ -1,0 +1,48 @@
+// numpy.convolve and numpy.correlate of each signal of a batch with one kernel, in all their modes; the
+// kernel may be longer than the signals.
+#pragma once
+
+#include <cstdint>
+
+#include "tunesmith/dispatcher.h"
+
+namespace tunesmith {
+
+struct Conv1dShape {
+  std::int64_t batch = 1;   ///< signals
+  std::int64_t length = 0;  ///< samples of a signal
+  std::int64_t taps = 0;    ///< elements of the kernel
+};
+
+enum class Conv1dFunction { convolve, correlate };
+
+/// For n samples and k taps the outputs are n + k - 1 (full: every overlap), max(n, k) (same) or
+/// max(n, k) - min(n, k) + 1 (valid: every whole overlap).
+enum class Conv1dMode { full, same, valid };
+
+std::int64_t conv1d_output_length(const Conv1dShape& shape, Conv1dMode mode) noexcept;
+
+/// `signal` is batch x length, `kernel` taps, `output` batch x conv1d_output_length(), each row-major and
+/// contiguous, in memory of the dispatcher's device; `output` overlaps neither. `stream` is a cudaStream_t.
+/// An output's error is at most (n + 1) u sum|kernel signal|, for n = min(length, taps) and u the dtype's
+/// unit roundoff (2^-24, 2^-53). NaN and infinity in a signal reach the outputs whose window holds them and
+/// no others; those in the kernel do too, but outputs at which such a tap lies outside the signal are
+/// undefined. A batch of 0 does nothing. The first call for a shape plans it; later ones look it up. Throws
+/// where plan() throws (a length or taps of 0, a size that is not allowed); all else, a null, overlapping or
+/// misaligned pointer included, is in the Status.
+Status conv1d(Dispatcher& dispatcher, const float* signal, const float* kernel, float* output,
+              const Conv1dShape& shape, Conv1dMode mode = Conv1dMode::full,
+              Conv1dFunction function = Conv1dFunction::convolve, void* stream = nullptr);
+Status conv1d(Dispatcher& dispatcher, const double* signal, const double* kernel, double* output,
+              const Conv1dShape& shape, Conv1dMode mode = Conv1dMode::full,
+              Conv1dFunction function = Conv1dFunction::convolve, void* stream = nullptr);
+
+/// The plan that conv1d() uses, to launch it many times or to see how it matched. Arguments: signal, kernel,
+/// output.
+template <typename T>
+Plan conv1d_plan(Dispatcher& dispatcher, const Conv1dShape& shape, Conv1dMode mode = Conv1dMode::full,
+                 Conv1dFunction function = Conv1dFunction::convolve);
+extern template Plan conv1d_plan<float>(Dispatcher&, const Conv1dShape&, Conv1dMode, Conv1dFunction);
+extern template Plan conv1d_plan<double>(Dispatcher&, const Conv1dShape&, Conv1dMode, Conv1dFunction);
+
+}  // namespace tunesmith
