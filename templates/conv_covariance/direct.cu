@@ -1,0 +1,135 @@
+// conv_covariance as the seed has it: one thread a pair of output pixels, every term of its sum read where it
+// lies. It knows the element type, the mask and the input channels; it does not know the image's size.
+
+#include "common/float16.cuh"
+#include "common/integer.cuh"
+#include "common/overlap.cuh"
+#include "common/shared.cuh"
+
+using Real = compute_type<T>;
+
+template <int BITS>
+struct IndexOf {
+  using type = int;
+};
+template <>
+struct IndexOf<64> {
+  using type = long long;
+};
+using Index = IndexOf<INDEX_BITS>::type;  // of an element within one image's covariances
+
+constexpr int threads = BLOCK_X * BLOCK_Y;
+constexpr bool mu_staged = MU_LAYOUT != MuLayout::none;
+constexpr bool recomputed = FAN_OUT == FanOut::outside;  // the sum, by one thread an output channel
+
+// The three loops of a term, outermost first.
+constexpr int outer_steps = LOOP_ORDER == LoopOrder::channels_outside ? channels_in : mask_height;
+constexpr int middle_steps = LOOP_ORDER == LoopOrder::channels_outside   ? mask_height
+                             : LOOP_ORDER == LoopOrder::channels_between ? channels_in
+                                                                         : mask_width;
+constexpr int inner_steps = LOOP_ORDER == LoopOrder::channels_inside ? channels_in : mask_width;
+constexpr int unroll_outer = UNROLL >= 3 ? larger(outer_steps, 1) : 1;
+constexpr int unroll_middle = UNROLL >= 2 ? larger(middle_steps, 1) : 1;
+constexpr int unroll_inner = UNROLL >= 1 ? larger(inner_steps, 1) : 1;
+
+// Launched with blocks of BLOCK_X x BLOCK_Y over the second and the first pixel of the pairs; the grid's z
+// goes over the batch, and over the output channels where the sum is recomputed. A grid that is too small in
+// y or z (both limited to 65535) is walked in strides.
+extern "C" __global__ void __launch_bounds__(threads)
+    ENTRY(conv_covariance_direct)(T* __restrict__ input, const T* __restrict__ gamma,
+                                  const T* __restrict__ mu, const T* __restrict__ c, int batch,
+                                  int channels_out, int height, int width) {
+  DYNAMIC_SHARED(Real, staged_mu);
+  const int rows = height - mask_height + 1, columns = width - mask_width + 1;
+  const int pixels = rows * columns;
+  const int image = height * width;
+  // Rows of an even pitch would meet in the same banks where a warp spans several.
+  const int mu_pitch = MU_LAYOUT == MuLayout::padded ? width | 1 : width;
+  const Index pitch = channels_in * image;           // between covariances with neighbouring first pixels
+  const Index step_down = pitch * width + width;     // both pixels one row down
+  const Index step_right = pitch + 1;                // both pixels one column on
+  const Index step_channel = pitch * image + image;  // both pixels in the next input channel
+  const int second = blockIdx.x * BLOCK_X + threadIdx.x;
+  const int i0p = second / columns, j0p = second - i0p * columns;
+
+  if constexpr (START == Start::overlapped) {
+    let_next_start();
+    wait_for_previous();
+  }
+  const long long works = static_cast<long long>(batch) * (recomputed ? channels_out : 1);
+  int b_staged = -1;
+  for (long long work = blockIdx.z; work < works; work += gridDim.z) {
+    const int b = static_cast<int>(recomputed ? work / channels_out : work);
+    const int c_begin = recomputed ? static_cast<int>(work - static_cast<long long>(b) * channels_out) : 0;
+    const int c_end = recomputed ? c_begin + 1 : channels_out;
+    const T* means = mu + static_cast<long long>(b) * channels_in * image;
+    const T* covariances = gamma + static_cast<long long>(b) * channels_in * image * channels_in * image;
+    if constexpr (mu_staged) {
+      if (b != b_staged) {
+        if (b_staged >= 0) __syncthreads();  // the image before is still being read
+        for (int n = threadIdx.y * BLOCK_X + threadIdx.x; n < channels_in * image; n += threads) {
+          const int row = n / width;
+          staged_mu[row * mu_pitch + (n - row * width)] = to_float(means[n]);
+        }
+        __syncthreads();
+        b_staged = b;
+      }
+    }
+    if (second >= pixels) continue;
+    for (int first = blockIdx.y * BLOCK_Y + threadIdx.y; first < pixels; first += gridDim.y * BLOCK_Y) {
+      const int i0 = first / columns, j0 = first - i0 * columns;
+      T* outputs = input +
+                   (static_cast<long long>(b) * channels_out * pixels + first) * channels_out * pixels +
+                   second;
+      const long long output_step = static_cast<long long>(pixels) * channels_out * pixels + pixels;
+      T old[FAN];
+#pragma unroll
+      for (int f = 0; f < FAN; ++f) {
+        if (c_begin + f < c_end) old[f] = outputs[(c_begin + f) * output_step];
+      }
+
+      const int at = i0 * width + j0, at_p = i0p * width + j0p;
+      const Index corner = at * pitch + at_p;
+      const int mu_at = i0 * mu_pitch + j0, mu_at_p = i0p * mu_pitch + j0p;
+      Real sum = 0;
+#pragma unroll(unroll_outer)
+      for (int outer = 0; outer < outer_steps; ++outer) {
+#pragma unroll(unroll_middle)
+        for (int middle = 0; middle < middle_steps; ++middle) {
+#pragma unroll(unroll_inner)
+          for (int inner = 0; inner < inner_steps; ++inner) {
+            const int ci = LOOP_ORDER == LoopOrder::channels_outside   ? outer
+                           : LOOP_ORDER == LoopOrder::channels_between ? middle
+                                                                       : inner;
+            const int ii = LOOP_ORDER == LoopOrder::channels_outside ? middle : outer;
+            const int ji = LOOP_ORDER == LoopOrder::channels_inside ? middle : inner;
+            Real left, right;
+            if constexpr (mu_staged) {
+              const int shift = (ci * height + ii) * mu_pitch + ji;
+              left = staged_mu[mu_at + shift];
+              right = staged_mu[mu_at_p + shift];
+            } else {
+              const int shift = (ci * height + ii) * width + ji;
+              left = to_float(means[at + shift]);
+              right = to_float(means[at_p + shift]);
+            }
+            sum += left * right +
+                   to_float(covariances[corner + ci * step_channel + ii * step_down + ji * step_right]);
+          }
+        }
+      }
+
+      for (int c0 = c_begin; c0 < c_end; c0 += FAN) {
+#pragma unroll
+        for (int f = 0; f < FAN; ++f) {
+          if (c0 > c_begin && c0 + f < c_end) old[f] = outputs[(c0 + f) * output_step];
+        }
+#pragma unroll
+        for (int f = 0; f < FAN; ++f) {
+          if (c0 + f < c_end)
+            outputs[(c0 + f) * output_step] = from_float<T>(to_float(old[f]) + to_float(c[c0 + f]) * sum);
+        }
+      }
+    }
+  }
+}

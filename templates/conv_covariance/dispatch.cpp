@@ -1,0 +1,49 @@
+#include <array>
+#include <type_traits>
+
+#include "tunesmith/conv_covariance.h"
+
+namespace tunesmith {
+namespace {
+
+template <typename T>
+Status run(Dispatcher& dispatcher, T* input, const T* gamma, const T* mu, const T* c,
+           const ConvCovarianceShape& shape, void* stream) {
+  // Inputs are only read; a list of pointers of both kinds has to be one of void*.
+  const std::array<void*, 4> arguments = {input, const_cast<T*>(gamma), const_cast<T*>(mu),
+                                          const_cast<T*>(c)};
+  return conv_covariance_plan<T>(dispatcher, shape).launch(arguments, stream);
+}
+
+}  // namespace
+
+// The order is that of the op's parameters and of dtype's words in op.cpp; a test holds both together.
+template <typename T>
+Plan conv_covariance_plan(Dispatcher& dispatcher, const ConvCovarianceShape& shape) {
+  constexpr std::int64_t dtype = std::is_same_v<T, float> ? 0 : std::is_same_v<T, double> ? 1 : 2;
+  const std::array<std::int64_t, 8> problem = {
+      shape.batch, shape.channels_out, shape.channels_in, shape.height,
+      shape.width, shape.mask_height,  shape.mask_width,  dtype};
+  return dispatcher.plan("conv_covariance", problem);
+}
+template Plan conv_covariance_plan<float>(Dispatcher&, const ConvCovarianceShape&);
+template Plan conv_covariance_plan<double>(Dispatcher&, const ConvCovarianceShape&);
+template Plan conv_covariance_plan<std::uint16_t>(Dispatcher&, const ConvCovarianceShape&);
+
+Status conv_covariance(Dispatcher& dispatcher, float* input, const float* gamma, const float* mu,
+                       const float* c, const ConvCovarianceShape& shape, void* stream) {
+  return run(dispatcher, input, gamma, mu, c, shape, stream);
+}
+
+Status conv_covariance(Dispatcher& dispatcher, double* input, const double* gamma, const double* mu,
+                       const double* c, const ConvCovarianceShape& shape, void* stream) {
+  return run(dispatcher, input, gamma, mu, c, shape, stream);
+}
+
+Status conv_covariance(Dispatcher& dispatcher, std::uint16_t* input, const std::uint16_t* gamma,
+                       const std::uint16_t* mu, const std::uint16_t* c, const ConvCovarianceShape& shape,
+                       void* stream) {
+  return run(dispatcher, input, gamma, mu, c, shape, stream);
+}
+
+}  // namespace tunesmith
