@@ -370,9 +370,9 @@ Space factored_space(const Problem& problem) {
        "banks"},
       {"BLOCK_X", {32, 16, 8, 64}, "threads of a block along the second pixel's column"},
       {"VECTOR", {1, 2, 4, 8}, "outputs of a thread along the second pixel's column, and of an access"},
-      {"BLOCK_D", {1, 2, 4, 8}, "diagonals of a block, a thread each"},
-      {"BLOCK_J", {4, 8, 2, 1}, "threads of a block along the first pixel's column"},
-      {"OUT_J", {4, 2, 1, 8}, "outputs of a thread along the first pixel's column"},
+      {"BLOCK_D", {1, 2, 4}, "diagonals of a block, a thread each"},
+      {"BLOCK_J", {8, 4, 2, 1}, "threads of a block along the first pixel's column"},
+      {"OUT_J", {2, 4, 1, 8}, "outputs of a thread along the first pixel's column"},
       {"BOX", words({"window", "taps"}), "a row of the box from a window in registers, or tap by tap"},
       {"GAMMA_VECTOR", {1, 2, 4}, "covariances of an access on their way into shared memory"},
       {"AHEAD", {0, 1}, "rows loaded before they are needed"},
@@ -384,15 +384,17 @@ Space factored_space(const Problem& problem) {
       {"STORE", words({"plain", "streaming"}), "the hint that outputs are written with"},
       {"INDEX_BITS", {32, 64}, "the width of an offset within one image's covariances"},
       {"RESIDENT_WARPS",
-       {16, 32},
+       {16, 8, 32},
        "warps that a multiprocessor must have room for; bounds a thread's registers"},
   };
   std::vector<Rule> rules = {
-      {"A block has 64 or 128 threads for a short march, else 128 or 256.",
-       {"MARCH", "BLOCK_X", "BLOCK_D", "BLOCK_J"},
+      {"A block has 64 or 128 threads for a short march, 128 or 256 for a longer one, 256 where they share "
+       "tiles.",
+       {"MARCH", "STAGING", "BLOCK_X", "BLOCK_D", "BLOCK_J"},
        [=](const Config& c) {
          const std::int64_t threads = c.integer("BLOCK_X") * c.integer("BLOCK_D") * c.integer("BLOCK_J");
-         return small(c) ? threads == 64 || threads == 128 : threads == 128 || threads == 256;
+         if (small(c)) return threads == 64 || threads == 128;
+         return threads == 256 || (threads == 128 && c.word("STAGING") == "none");
        }},
       {"VECTOR must divide the output's columns and takes at most 16 bytes.",
        {"VECTOR"},
@@ -485,21 +487,26 @@ Space factored_space(const Problem& problem) {
       {"Offsets of 32 bits need matrices with sides of at most 46340 in gamma and input.",
        {"INDEX_BITS"},
        [=](const Config& c) { return c.integer("INDEX_BITS") == 64 || reach_32(d); }},
-      {"Only threads with few outputs leave room for 32 warps.",
-       {"OUT_J", "VECTOR", "RESIDENT_WARPS"},
+      {"Only threads with few outputs leave room for 32 warps, and only those with many a use for the "
+       "registers that 8 leave them.",
+       {"MARCH", "OUT_J", "VECTOR", "RESIDENT_WARPS"},
        [=](const Config& c) {
-         return c.integer("RESIDENT_WARPS") == 16 || words_of(problem, thread_tile(c)) <= 8;
+         const std::int64_t outputs = words_of(problem, thread_tile(c));
+         const std::int64_t warps = c.integer("RESIDENT_WARPS");
+         return warps == 16 || (warps == 32 ? outputs <= 4 : outputs >= 4 && !small(c));
        }},
-      {"Of MU_IN, UNROLL, FAN, INPUT, STORE, INDEX_BITS and RESIDENT_WARPS at most one differs from its "
+      {"Of BOX, MU_IN, UNROLL, FAN, INPUT, STORE, INDEX_BITS and RESIDENT_WARPS at most one differs from its "
        "first "
-       "value, where that is possible: they matter less and hardly to each other.",
-       {"OUT_J", "VECTOR", "MU_IN", "UNROLL", "FAN", "INPUT", "STORE", "INDEX_BITS", "RESIDENT_WARPS"},
+       "value, where that is possible: they matter less, and hardly to each other.",
+       {"OUT_J", "VECTOR", "BOX", "MU_IN", "UNROLL", "FAN", "INPUT", "STORE", "INDEX_BITS", "RESIDENT_WARPS"},
        [=](const Config& c) {
-         const int differ = (c.word("MU_IN") == "shared" ? 1 : 0) + (c.integer("UNROLL") == 1 ? 1 : 0) +
+         const bool window = fits_window(c.integer("OUT_J"), c.integer("VECTOR"));
+         const int differ = (c.word("BOX") == "taps" && window ? 1 : 0) +
+                            (c.word("MU_IN") == "shared" ? 1 : 0) + (c.integer("UNROLL") == 1 ? 1 : 0) +
                             (c.integer("FAN") == 2 && fits_fan(c, 4) ? 1 : 0) +
                             (c.word("INPUT") == "late" ? 1 : 0) + (c.word("STORE") == "streaming" ? 1 : 0) +
                             (c.integer("INDEX_BITS") == 64 && reach_32(d) ? 1 : 0) +
-                            (c.integer("RESIDENT_WARPS") == 32 ? 1 : 0);
+                            (c.integer("RESIDENT_WARPS") != 16 ? 1 : 0);
          return differ <= 1;
        }},
   };
