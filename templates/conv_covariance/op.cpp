@@ -98,24 +98,26 @@ void reference(const Problem& problem, std::span<const std::vector<double>> argu
   const double* gamma = arguments[1].data();
   const double* mu = arguments[2].data();
   const std::vector<double>& c = arguments[3];
+  if (d.rows == 0 || d.columns == 0) return;  // check() lets no such problem pass
+  const std::int64_t pixels = d.rows * d.columns;
   const double unit = dtype == DType::f64 ? 0x1p-53 : 0x1p-24;
   const double roundings = 2 * static_cast<double>(d.channels_in * d.mask_height * d.mask_width) + 2;
   constexpr double f16_overflow = 65520;  // halfway from the largest number to 2^16
   std::vector<double> sum;
   std::vector<double> size;
   for (std::int64_t at = begin; at < end;) {
-    const std::int64_t second = at % d.pixels();
-    std::int64_t rest = at / d.pixels();
+    const std::int64_t second = at % pixels;
+    std::int64_t rest = at / pixels;
     const std::int64_t c0p = rest % d.channels_out;
     rest /= d.channels_out;
-    const std::int64_t first = rest % d.pixels();
-    rest /= d.pixels();
+    const std::int64_t first = rest % pixels;
+    rest /= pixels;
     const std::int64_t c0 = rest % d.channels_out;
     const std::int64_t b = rest / d.channels_out;
     double* to = value.data() + (at - begin);
     double* permitted = permitted_error.data() + (at - begin);
     if (c0 != c0p || d.channels_in == 0) {
-      const std::int64_t count = std::min(d.pixels() - second, end - at);
+      const std::int64_t count = std::min(pixels - second, end - at);
       std::copy_n(input + at, count, to);
       std::fill_n(permitted, count, 0.0);
       at += count;

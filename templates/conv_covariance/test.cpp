@@ -231,7 +231,9 @@ TEST(ConvCovariance, ANaNReachesTheSumsThatHoldItAndNoOthers) {
     for (int jp = 0; jp < 3; ++jp) {
       const bool holds = (j == 0 && jp == 1) || (j == 1 && jp == 2);
       EXPECT_EQ(std::isnan(input[static_cast<std::size_t>(j * 3 + jp)]), holds) << j << ", " << jp;
-      if (!holds) EXPECT_EQ(input[static_cast<std::size_t>(j * 3 + jp)], 4);
+      if (!holds) {
+        EXPECT_EQ(input[static_cast<std::size_t>(j * 3 + jp)], 4);
+      }
     }
   }
 }
@@ -301,7 +303,7 @@ TEST(ConvCovarianceSpace, HasSomeThousandConfigsAndADefaultForEveryProblem) {
     for (const Template& of : op().templates) {
       if (of.refuses && !of.refuses(wanted).empty()) continue;
       const Space space = of.space(wanted);
-      if (of.name != "base") EXPECT_GE(space.count(), 500) << of.name << " " << text;
+      EXPECT_GE(space.count(), of.name == "base" ? 2 : 500) << of.name << " " << text;
       EXPECT_LE(space.count(), 12000) << of.name << " " << text;
       EXPECT_FALSE(exceeds(of.work(wanted, space.complete({})), device)) << of.name << " " << text;
     }
@@ -314,7 +316,6 @@ TEST(ConvCovarianceSpace, AConfigIsLegalWhateverTheImageHoldsItsVectors) {
   for (const char* name : {"direct", "factored"}) {
     const Template& of = find_template(op(), name);
     for (const Config& config : of.space(large).sample(200, 1)) {
-      if (name == std::string("factored") && config.integer("VECTOR") > 4) continue;
       EXPECT_FALSE(of.space(small).why_not(config)) << config.text();
     }
   }
