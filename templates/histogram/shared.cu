@@ -1,0 +1,169 @@
+// histogram with its counters in shared memory, in several copies: those of a group of lanes, whose banks are
+// then their own, or those of a group of warps. A block adds its counts to the output at its end.
+
+#include "common/bins.cuh"
+#include "common/overlap.cuh"
+#include "common/shared.cuh"
+
+constexpr int per_thread = ITEMS * VECTOR;  // elements of a tile
+constexpr long long tile = static_cast<long long>(BLOCK) * per_thread;
+
+// A byte is counted as it is and put into its bin at the end, 256 times instead of `length` times.
+constexpr bool of_bytes = sizeof(T) == 1;
+constexpr bool by_lane = OWNER == Owner::lane;
+constexpr bool packed = COUNTER_BITS == 16;  // two counters a word
+constexpr unsigned full = 0x8000;            // where a packed counter is emptied
+
+static_assert(!packed || tile < 0x10000 - full, "a counter may reach `full` and then take a whole tile");
+
+struct Counters {
+  unsigned* word;
+  unsigned cells, rows;  // counters of a copy, and their words
+  unsigned offset;       // of this thread's copy, in words
+  unsigned long long* counts;
+};
+
+__device__ __forceinline__ unsigned place_of(unsigned row, const Counters& counters) {
+  return (by_lane ? row * COPIES : row) + counters.offset;
+}
+
+__device__ __forceinline__ void add(unsigned cell, unsigned times, const Counters& counters) {
+  if (cell >= counters.cells) return;
+  if constexpr (packed) {
+    const unsigned shift = (cell & 1) * 16;
+    unsigned* const word = counters.word + place_of(cell >> 1, counters);
+    const unsigned before = atomicAdd(word, times << shift) >> shift & 0xffff;
+    // One thread sees a counter become full and empties it. The barrier after each tile keeps the others from
+    // adding more than a tile to it meanwhile, so that it never runs over.
+    if (before < full && before + times >= full) {
+      atomicAdd(word, 0u - (full << shift));
+      atomicAdd(counters.counts + cell, static_cast<unsigned long long>(full));
+    }
+  } else {
+    atomicAdd(counters.word + place_of(cell, counters), times);
+  }
+}
+
+__device__ __forceinline__ void count(const unsigned (&cell)[per_thread], const Counters& counters) {
+  if constexpr (MERGE == Merge::run) {
+    unsigned current = cell[0];
+    unsigned times = 1;
+#pragma unroll
+    for (int e = 1; e < per_thread; ++e) {
+      if (cell[e] == current) {
+        ++times;
+      } else {
+        add(current, times, counters);
+        current = cell[e];
+        times = 1;
+      }
+    }
+    add(current, times, counters);
+  } else {
+#pragma unroll
+    for (int e = 0; e < per_thread; ++e) {
+      if constexpr (MERGE == Merge::warp) {
+        const unsigned peers = __match_any_sync(0xffffffffu, cell[e]);
+        if (static_cast<int>(threadIdx.x % 32) == __ffs(static_cast<int>(peers)) - 1)
+          add(cell[e], static_cast<unsigned>(__popc(peers)), counters);
+      } else {
+        add(cell[e], 1, counters);
+      }
+    }
+  }
+}
+
+__host__ __device__ constexpr int log2_of(int power) { return power == 1 ? 0 : 1 + log2_of(power / 2); }
+
+// Whether bytes go straight from the word that holds them to their counter, and how many at a time.
+constexpr bool straight =
+    of_bytes && VECTOR >= 4 && by_lane && !packed && MERGE == Merge::none && CONTIGUOUS != 0;
+constexpr int byte_vector = straight ? VECTOR : 4;
+
+// Bytes of a whole tile, each lane's counters in its own banks: a byte's offset into the counters is two
+// instructions away from the word that holds it.
+__device__ __forceinline__ void count_bytes(const T* from, const Counters& counters) {
+  constexpr int up = log2_of(COPIES) + 2;  // from a byte to its counter's offset in bytes
+  unsigned word[ITEMS][byte_vector / 4];
+#pragma unroll
+  for (int item = 0; item < ITEMS; ++item)
+    load_words<byte_vector, LOAD == Load::streaming>(word[item], from + item * BLOCK * byte_vector);
+#pragma unroll
+  for (int item = 0; item < ITEMS; ++item) {
+#pragma unroll
+    for (int e = 0; e < byte_vector; ++e) {
+      const unsigned w = word[item][e / 4];
+      const int shift = 8 * (e % 4) - up;
+      const unsigned offset =
+          ((shift < 0 ? w << (shift < 0 ? -shift : 0) : w >> (shift < 0 ? 0 : shift)) & (255u << up)) |
+          counters.offset * 4;
+      atomicAdd(reinterpret_cast<unsigned*>(reinterpret_cast<char*>(counters.word) + offset), 1u);
+    }
+  }
+}
+
+__device__ __forceinline__ void put(unsigned cell, unsigned times, const Counters& counters,
+                                    const Bins& bins) {
+  if (times == 0) return;
+  unsigned bin = cell;
+  if constexpr (of_bytes && function == Function::histogram) bin = bin_of<double>(cell, bins);
+  if (bin < bins.count) atomicAdd(counters.counts + bin, static_cast<unsigned long long>(times));
+}
+
+// `alone`: the only block, which then sets the output to zero itself. A block has at most 2^31 elements.
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    ENTRY(histogram_shared)(const T* __restrict__ values, unsigned long long* __restrict__ counts,
+                            long long length, long long stride, int bins, double lo, double step, double hi,
+                            double inverse, double addend, int window, int alone) {
+  DYNAMIC_SHARED(unsigned, word);
+  const Bins b = {static_cast<unsigned>(bins), lo, step, hi, inverse, addend, static_cast<unsigned>(window)};
+  Counters counters;
+  counters.word = word;
+  counters.cells = of_bytes ? 256 : b.count;
+  counters.rows = packed ? (counters.cells + 1) / 2 : counters.cells;
+  counters.offset = by_lane ? threadIdx.x % COPIES : threadIdx.x / 32 % COPIES * counters.rows;
+  counters.counts = counts;
+  for (unsigned i = threadIdx.x; i < counters.rows * COPIES; i += BLOCK) word[i] = 0;
+  wait_for_previous();
+  if (alone != 0) {
+    for (unsigned i = threadIdx.x; i < b.count; i += BLOCK) counts[i] = 0;
+  }
+  __syncthreads();
+
+  const long long step_tiles = gridDim.x * tile;
+  for (long long first = blockIdx.x * tile; first < length; first += step_tiles) {
+    if constexpr (straight) {
+      if (first + tile <= length) {
+        count_bytes(values + first + threadIdx.x * VECTOR, counters);
+        continue;
+      }
+    }
+    T element[per_thread];
+    unsigned cell[per_thread];
+    const bool whole = load_tile<T, BLOCK, ITEMS, VECTOR, LOAD == Load::streaming, CONTIGUOUS != 0>(
+        element, values, first, length, stride);
+    bins_of<of_bytes || function == Function::bincount>(cell, element, b);
+    if (!whole) leave_out<BLOCK, VECTOR>(cell, first, length);
+    count(cell, counters);
+    if constexpr (packed) __syncthreads();
+  }
+  let_next_start();
+  __syncthreads();
+
+  for (unsigned row = threadIdx.x; row < counters.rows; row += BLOCK) {
+    unsigned low = 0;
+    unsigned high = 0;
+#pragma unroll
+    for (unsigned copy = 0; copy < COPIES; ++copy) {
+      // Copies side by side are read in an order that keeps a warp's banks apart.
+      const unsigned at =
+          by_lane ? row * COPIES + (copy + row * COPIES / 32) % COPIES : copy * counters.rows + row;
+      low += packed ? word[at] & 0xffff : word[at];
+      if constexpr (packed) high += word[at] >> 16;
+    }
+    put(packed ? 2 * row : row, low, counters, b);
+    if constexpr (packed) {
+      if (2 * row + 1 < counters.cells) put(2 * row + 1, high, counters, b);
+    }
+  }
+}

@@ -1,0 +1,51 @@
+// Counts of values: by bins of equal width as numpy.histogram has them, or by the values themselves as
+// numpy.bincount has them.
+#pragma once
+
+#include <cstdint>
+
+#include "tunesmith/dispatcher.h"
+
+namespace tunesmith {
+
+struct HistogramShape {
+  std::int64_t length = 0;  ///< values
+  std::int64_t bins = 0;    ///< 1 to 65536
+  std::int64_t stride = 1;  ///< elements from one value to the next in memory
+};
+
+/// counts[i] = the values of bin i, of `bins` bins of equal width over [lo, hi]: numpy.histogram(values,
+/// bins, range=(lo, hi))[0], every value in the bin where NumPy has it. A bin holds its lower edge, the last
+/// one both; values outside, NaN and infinities are not counted. `values` has (length - 1) * stride + 1
+/// elements, `counts` has `bins`, in memory of the dispatcher's device; they do not overlap. What was in
+/// `counts` is overwritten. `stream` is a cudaStream_t. Throws where plan() throws: on a size that is not
+/// allowed, lo that is not less than hi, limits that are not finite, bins too narrow for the type's numbers;
+/// all else, a null, overlapping or misaligned pointer included, is in the Status. The limits are looked up
+/// as texts, which takes microseconds: where that matters, keep the plan.
+Status histogram(Dispatcher& dispatcher, const float* values, std::int64_t* counts,
+                 const HistogramShape& shape, double lo, double hi, void* stream = nullptr);
+Status histogram(Dispatcher& dispatcher, const std::int32_t* values, std::int64_t* counts,
+                 const HistogramShape& shape, double lo, double hi, void* stream = nullptr);
+Status histogram(Dispatcher& dispatcher, const std::uint8_t* values, std::int64_t* counts,
+                 const HistogramShape& shape, double lo, double hi, void* stream = nullptr);
+
+/// counts[i] = the values equal to i: numpy.bincount(values, minlength=bins)[:bins]. Values below 0, for
+/// which NumPy raises an error, and from `bins` on are not counted. All else as for histogram().
+Status bincount(Dispatcher& dispatcher, const std::int32_t* values, std::int64_t* counts,
+                const HistogramShape& shape, void* stream = nullptr);
+Status bincount(Dispatcher& dispatcher, const std::uint8_t* values, std::int64_t* counts,
+                const HistogramShape& shape, void* stream = nullptr);
+
+/// The plans that these functions use, to launch them many times or to see how they matched. Arguments:
+/// values, counts. T is float (histogram only), std::int32_t or std::uint8_t.
+template <typename T>
+Plan histogram_plan(Dispatcher& dispatcher, const HistogramShape& shape, double lo, double hi);
+extern template Plan histogram_plan<float>(Dispatcher&, const HistogramShape&, double, double);
+extern template Plan histogram_plan<std::int32_t>(Dispatcher&, const HistogramShape&, double, double);
+extern template Plan histogram_plan<std::uint8_t>(Dispatcher&, const HistogramShape&, double, double);
+template <typename T>
+Plan bincount_plan(Dispatcher& dispatcher, const HistogramShape& shape);
+extern template Plan bincount_plan<std::int32_t>(Dispatcher&, const HistogramShape&);
+extern template Plan bincount_plan<std::uint8_t>(Dispatcher&, const HistogramShape&);
+
+}  // namespace tunesmith

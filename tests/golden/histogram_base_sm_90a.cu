@@ -1,0 +1,231 @@
+// histogram/base for sm_90a, rendered by Tunesmith from templates/histogram/base.cu: change that and render again.
+// compiled in: function=histogram dtype=f32
+// config: BLOCK=256
+
+// ---- templates/common/bins.cuh
+// Which bin of equal width a number falls into, exactly as numpy.histogram has it, and elements loaded by
+// whole words. The numbers that a Bins holds are worked out, and their error bounded, in
+// templates/histogram/op.cpp.
+
+// Edge i is lo + i * step, each operation rounded to double, and then to float where the elements are; the
+// last is hi. A bin holds its lower edge, the last one both.
+struct Bins {
+  unsigned count;
+  double lo, step, hi;
+  // inverse * x + addend, rounded down, holds x's bin, with 32 bits of fraction, above the 2^20 that the
+  // addend brings. It may be too large, but for no fraction of `window` or more.
+  double inverse, addend;
+  unsigned window;
+};
+
+#ifdef TUNESMITH_HOST
+extern "C" int fegetround();
+extern "C" int fesetround(int);
+#endif
+
+__device__ __forceinline__ double multiply_add_down(double a, double b, double c) {
+#ifdef TUNESMITH_HOST
+#if defined(__x86_64__)
+  constexpr int downward = 0x400;
+#elif defined(__aarch64__)
+  constexpr int downward = 0x800000;
+#else
+#error "FE_DOWNWARD of this processor is not known here"
+#endif
+  // Volatile: the compiler must neither move the operation nor compute it itself.
+  const int before = fegetround();
+  fesetround(downward);
+  volatile double x = a;
+  volatile double y = b;
+  volatile double z = c;
+  volatile double result = __builtin_fma(x, y, z);
+  fesetround(before);
+  return result;
+#else
+  return __fma_rd(a, b, c);
+#endif
+}
+
+// The bin of `value`, or one too many where `unsure` is set; bins.count or more for what is outside and NaN.
+__device__ __forceinline__ unsigned estimated_bin(double value, const Bins& bins, bool& unsure) {
+  const auto fixed = static_cast<unsigned long long>(
+      __double_as_longlong(multiply_add_down(value, bins.inverse, bins.addend)));
+  unsure |= static_cast<unsigned>(fixed) < bins.window;
+  return static_cast<unsigned>(fixed >> 32) - 0x41300000u;  // the high word of 2^20
+}
+
+template <typename E>
+__device__ __forceinline__ double lower_edge(unsigned bin, const Bins& bins) {
+  if (bin == bins.count) return bins.hi;
+#ifdef TUNESMITH_HOST
+  const double edge = bin * bins.step + bins.lo;  // compiled without contraction
+#else
+  const double edge = __dadd_rn(__dmul_rn(bin, bins.step), bins.lo);
+#endif
+  return static_cast<double>(static_cast<E>(edge));
+}
+
+// What NumPy compares elements of type T with.
+template <typename T>
+struct EdgeOf {
+  using Type = double;
+};
+template <>
+struct EdgeOf<float> {
+  using Type = float;
+};
+template <typename T>
+using Edge = typename EdgeOf<T>::Type;
+
+// E is the type of the edges. The result is bins.count or more for what is outside and for NaN.
+template <typename E>
+__device__ __forceinline__ unsigned bin_of(double value, const Bins& bins) {
+  bool unsure = false;
+  unsigned bin = estimated_bin(value, bins, unsure);
+  if (unsure && value < lower_edge<E>(bin, bins)) --bin;
+  return value == bins.hi ? bins.count - 1 : bin;
+}
+
+// The bins of many; AS_THEY_ARE: they are the elements themselves. A few share a branch: estimates are rarely
+// unsure.
+template <bool AS_THEY_ARE, typename T, int N>
+__device__ __forceinline__ void bins_of(unsigned (&bin)[N], const T (&element)[N], const Bins& bins) {
+  constexpr int together = N < 4 ? N : 4;
+#pragma unroll
+  for (int first = 0; first < N; first += together) {
+    bool unsure = false;
+#pragma unroll
+    for (int e = first; e < first + together; ++e) {
+      if constexpr (AS_THEY_ARE) {
+        bin[e] = static_cast<unsigned>(element[e]);
+      } else {
+        bin[e] = estimated_bin(static_cast<double>(element[e]), bins, unsure);
+        if (static_cast<Edge<T>>(element[e]) == static_cast<Edge<T>>(bins.hi)) bin[e] = bins.count - 1;
+      }
+    }
+    if (unsure) {
+#pragma unroll
+      for (int e = first; e < first + together; ++e)
+        bin[e] = bin_of<Edge<T>>(static_cast<double>(element[e]), bins);
+    }
+  }
+}
+
+// ---- elements by words
+
+// BYTES (1, 4, 8 or 16) from an address aligned to them, of data that is read once if STREAMING.
+template <int BYTES, bool STREAMING>
+__device__ __forceinline__ void load_words(unsigned (&word)[(BYTES + 3) / 4], const void* from) {
+  static_assert(BYTES == 1 || BYTES == 4 || BYTES == 8 || BYTES == 16, "one access");
+#ifdef TUNESMITH_HOST
+  word[0] = 0;
+  memcpy(word, from, BYTES);
+#else
+  const auto load = [](const auto* at) { return STREAMING ? __ldcs(at) : *at; };
+  if constexpr (BYTES == 1) {
+    word[0] = load(static_cast<const unsigned char*>(from));
+  } else if constexpr (BYTES == 4) {
+    word[0] = load(static_cast<const unsigned*>(from));
+  } else if constexpr (BYTES == 8) {
+    const uint2 both = load(static_cast<const uint2*>(from));
+    word[0] = both.x;
+    word[1] = both.y;
+  } else {
+    const uint4 all = load(static_cast<const uint4*>(from));
+    word[0] = all.x;
+    word[1] = all.y;
+    word[2] = all.z;
+    word[3] = all.w;
+  }
+#endif
+}
+
+// Element `e` of a T's words.
+template <typename T>
+__device__ __forceinline__ T element_of(const unsigned* word, int e) {
+  if constexpr (sizeof(T) == 1) {
+    return static_cast<T>(word[e / 4] >> 8 * (e % 4));
+  } else {
+    union {
+      unsigned word;
+      T element;
+    } both = {word[e]};
+    return both.element;
+  }
+}
+
+// This thread's elements of the tile that begins at `first`, in vectors a block apart; those from `length` on
+// are not read. Answers whether there are none of these.
+template <typename T, int BLOCK, int ITEMS, int VECTOR, bool STREAMING, bool CONTIGUOUS>
+__device__ __forceinline__ bool load_tile(T (&element)[ITEMS * VECTOR], const T* values, long long first,
+                                          long long length, long long stride) {
+  static_assert(CONTIGUOUS || VECTOR == 1, "only neighbours are loaded together");
+  constexpr int tile = BLOCK * ITEMS * VECTOR;
+  constexpr int size = sizeof(T);
+  const bool whole = first + tile <= length;
+  unsigned word[ITEMS][(VECTOR * size + 3) / 4];
+  const int thread = static_cast<int>(threadIdx.x) * VECTOR;
+  const T* const from = values + (first + thread) * (CONTIGUOUS ? 1 : stride);
+#pragma unroll
+  for (int item = 0; item < ITEMS; ++item) {
+    const int at = item * BLOCK * VECTOR;
+    const long long left = length - first - thread - at;
+    if (whole || left >= VECTOR) {
+      load_words<VECTOR * size, STREAMING>(word[item], from + at * (CONTIGUOUS ? 1 : stride));
+    } else {
+#pragma unroll
+      for (int w = 0; w < (VECTOR * size + 3) / 4; ++w) word[item][w] = 0;
+      if constexpr (VECTOR > 1) {
+#pragma unroll
+        for (int e = 0; e < VECTOR; ++e) {
+          if (e >= left) continue;
+          unsigned one[1];
+          load_words<size, STREAMING>(one, from + at + e);
+          word[item][e * size / 4] |= one[0] << 8 * (e * size % 4);
+        }
+      }
+    }
+  }
+#pragma unroll
+  for (int e = 0; e < ITEMS * VECTOR; ++e) element[e] = element_of<T>(word[e / VECTOR], e % VECTOR);
+  return whole;
+}
+
+// Gives the elements of load_tile that are none a bin that no histogram has.
+template <int BLOCK, int VECTOR, int N>
+__device__ __forceinline__ void leave_out(unsigned (&bin)[N], long long first, long long length) {
+#pragma unroll
+  for (int e = 0; e < N; ++e) {
+    const int at = (e / VECTOR * BLOCK + static_cast<int>(threadIdx.x)) * VECTOR + e % VECTOR;
+    if (first + at >= length) bin[e] = 0xffffffffu;
+  }
+}
+
+// ---- what this variant is
+enum class Function { histogram, bincount };
+constexpr Function function = Function::histogram;
+using T = float;  // dtype=f32
+constexpr int BLOCK = 256;
+#define ENTRY(name) name##_b0d238d5
+
+// ---- templates/histogram/base.cu
+// histogram, the plain kernel: one thread an element, which it adds to a counter in global memory.
+
+
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    ENTRY(histogram_base)(const T* __restrict__ values, unsigned long long* __restrict__ counts,
+                          long long length, long long stride, int bins, double lo, double step, double hi,
+                          double inverse, double addend, int window) {
+  const Bins b = {static_cast<unsigned>(bins), lo, step, hi, inverse, addend, static_cast<unsigned>(window)};
+  const long long threads = static_cast<long long>(gridDim.x) * BLOCK;
+  for (long long i = static_cast<long long>(blockIdx.x) * BLOCK + threadIdx.x; i < length; i += threads) {
+    const T value = values[i * stride];
+    unsigned bin;
+    if constexpr (function == Function::bincount) {
+      bin = static_cast<unsigned>(value);
+    } else {
+      bin = bin_of<Edge<T>>(static_cast<double>(value), b);
+    }
+    if (bin < b.count) atomicAdd(counts + bin, 1ull);
+  }
+}
