@@ -149,9 +149,10 @@ struct Template {
 };
 
 /// Reference in double precision of elements [begin, end) of the argument `output`, with the absolute error
-/// that the contract permits for each, infinity where it says nothing of the element: the op states its
-/// accuracy here. `arguments` holds every argument's initial contents in the order of Op::arguments (outputs
-/// empty). Called from several threads on different ranges.
+/// that the contract permits for each, infinity where it says nothing of the element (so 0, not a bound
+/// that grew to infinity, where the value is infinite): the op states its accuracy here. `arguments` holds
+/// every argument's initial contents in the order of Op::arguments (outputs empty). Called from several
+/// threads on different ranges.
 using Reference = std::function<void(const Problem&, std::span<const std::vector<double>> arguments,
                                      int output, std::int64_t begin, std::int64_t end,
                                      std::span<double> value, std::span<double> permitted_error)>;

@@ -79,7 +79,8 @@ void reference(const Problem& problem, std::span<const std::vector<double>> argu
         }
       }
     }
-    for (std::int64_t x = x0; x < x1; ++x) sizes[x] *= terms * unit;
+    // An infinity comes out as it should, or as NaN: nothing is permitted there.
+    for (std::int64_t x = x0; x < x1; ++x) sizes[x] = std::isfinite(sizes[x]) ? sizes[x] * terms * unit : 0;
     at += x1 - x0;
   }
 }

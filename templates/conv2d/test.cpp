@@ -72,6 +72,7 @@ TEST(Conv2dOnHost, SamplesOfTheSpaceAreRight) {
     inputs[0][inputs[0].size() / 3] = std::numeric_limits<double>::quiet_NaN();
     inputs[0][inputs[0].size() / 2] = std::numeric_limits<double>::infinity();
     const Expected expected = reference_of(conv2d(), wanted, inputs, 2);
+    for (const double permitted : expected.permitted_error) EXPECT_TRUE(std::isfinite(permitted));
     const Template& tiled = find_template(conv2d(), "tiled");
     for (const Config& config : tiled.space(wanted).sample(6, 11)) {
       const Source source = render(conv2d(), tiled, wanted, config, "host", template_files());

@@ -2,14 +2,18 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cmath>
 #include <cstdlib>
+#include <cstring>
 #include <iostream>
 #include <limits>
 #include <numeric>
 
 #include "dispatch/toolchain.h"
 #include "generator/error.h"
+#include "templates/ops.h"
 #include "tests/cuda/gpu.h"
+#include "tests/kernels.h"
 #include "tuner/check_data.h"
 
 namespace tunesmith {
@@ -152,8 +156,9 @@ TEST_F(CudaDevice, CompareJudgesNumbersInfinitiesAndNaN) {
   const std::vector<Row> rows = {
       {1, 1, 0, false, 0},       {1, 1.5, 1, false, 0.5},   {1, 3, 1, true, 2},       {1, 2, 0, true, inf},
       {nan, nan, 0, false, 0},   {nan, nan, nan, false, 0}, {nan, 1, 9, true, inf},   {1, nan, 9, true, inf},
-      {inf, inf, nan, false, 0}, {-inf, inf, 9, true, inf}, {1, inf, inf, true, inf}, {inf, 1, 9, true, inf},
-      {1, 1.25, nan, true, inf}, {-0.0, 0.0, 0, false, 0},  {1, 1.25, inf, false, 0}};
+      {inf, inf, nan, false, 0}, {-inf, inf, 9, true, inf}, {1, inf, inf, false, 0},  {inf, 1, 9, true, inf},
+      {1, 1.25, nan, true, inf}, {-0.0, 0.0, 0, false, 0},  {1, 1.25, inf, false, 0}, {nan, 1, inf, false, 0},
+      {1, nan, inf, false, 0}};
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const Row& row = rows[i];
     // Alone among right ones, at a place that several warps away.
@@ -221,6 +226,102 @@ TEST_F(CudaDevice, PassesEveryKindOfParameter) {
       ->launch(arguments, counter + 2, nullptr);
   device().synchronize();
   EXPECT_EQ(get(counter, 8), (std::vector<int>{4321, 0, 0, 0, 5, 0, 0, 0}));
+}
+
+// What the shim does for a kernel, a GPU does too.
+TEST_F(CudaDevice, CollectivesAndTypesOf16BitsAreThoseOfTheHost) {
+  if (device().facts().compute_capability < 80) GTEST_SKIP() << "The kernels need compute capability 8.0.";
+  const auto host = make_host_device();
+  const auto text_of = [](const char* path) {
+    std::string text = template_files().at(path);
+    return text.erase(text.find("#pragma once"), 12) + "\n";
+  };
+  const auto run_on_both = [&](const std::string& body, Launch launch,
+                               const std::vector<std::vector<float>>& arguments) {
+    for (std::size_t n = 0; n < arguments.size(); ++n)
+      launch.arguments.insert(launch.arguments.begin() + static_cast<std::ptrdiff_t>(n),
+                              ArgumentPointer{static_cast<int>(n)});
+    const std::string entry = "#define ENTRY(name) name##_test\n" + body;
+    const Compiled for_gpu = make_nvrtc_toolchain()->compile(
+        {.text = entry, .hash = "", .suffix = "", .kernels = {}, .target = device().facts().target});
+    const Compiled for_host = make_host_toolchain()->compile(
+        {.text = text_of("common/host_shim.h") + entry + "\nTUNESMITH_HOST_ENTRY(kernel_test)\n",
+         .hash = "",
+         .suffix = "",
+         .kernels = {},
+         .target = "host"});
+    EXPECT_TRUE(for_gpu.ok && for_host.ok) << for_gpu.log << for_host.log;
+    std::vector<void*> here;
+    std::vector<void*> there;
+    std::vector<std::vector<float>> values = arguments;
+    for (std::vector<float>& value : values) {
+      here.push_back(value.data());
+      there.push_back(put(value));
+    }
+    EXPECT_EQ(host->load(for_host.bytes, "_test", {.steps = {launch}})->launch(here.data(), nullptr, nullptr),
+              0);
+    EXPECT_EQ(
+        device().load(for_gpu.bytes, "_test", {.steps = {launch}})->launch(there.data(), nullptr, nullptr),
+        0);
+    device().synchronize();
+    std::vector<std::pair<std::vector<float>, std::vector<float>>> found;
+    for (std::size_t n = 0; n < values.size(); ++n)
+      found.emplace_back(values[n], get(static_cast<const float*>(there[n]), values[n].size()));
+    return found;
+  };
+  const auto same = [](const auto& both) {
+    return std::memcmp(both.first.data(), both.second.data(), both.first.size() * sizeof(float)) == 0;
+  };
+
+  for (int type = 0; type < 7; ++type) {
+    for (const int width : {32, 16, 8, 1}) {
+      const Launch launch{
+          .kernel = "kernel", .block = {8, 8, 1}, .arguments = {std::int32_t{width}, std::int32_t{type}}};
+      EXPECT_TRUE(same(run_on_both(shuffle_kernel, launch, {std::vector<float>(64 * 32)})[0]))
+          << type << " " << width;
+    }
+  }
+  std::vector<float> numbers(48);
+  for (std::size_t n = 0; n < 48; ++n) {
+    const int number = static_cast<int>(n * 37 % 101) - 40;
+    std::memcpy(&numbers[n], &number, sizeof(number));
+  }
+  EXPECT_TRUE(same(run_on_both(vote_kernel, {.kernel = "kernel", .block = {48, 1, 1}},
+                               {std::vector<float>(48 * 16), numbers})[0]));
+
+  constexpr std::int32_t count = 1 << 20;  // floats: one of 4096 in size and sign, exponent and rounding
+  std::vector<float> floats(count);
+  for (std::uint32_t n = 0; n < count; ++n) {
+    const std::uint32_t bits = n << 12 | (n % 3 == 0 ? 0 : n % 3 == 1 ? 1 : 0xfff);
+    std::memcpy(&floats[n], &bits, sizeof(bits));
+  }
+  for (const std::int32_t half : {0, 1}) {
+    const Launch launch{.kernel = "kernel",
+                        .grid = {1 << 10, 1, 1},
+                        .block = {1024, 1, 1},
+                        .arguments = {std::int32_t{count}, half}};
+    const auto found = run_on_both(
+        text_of("common/float16.cuh") + float16_kernel, launch,
+        {std::vector<float>(65536), std::vector<float>(65536 / 2), floats, std::vector<float>(count / 2)});
+    for (std::size_t n = 0; n < 65536; ++n) {
+      const auto& [here, there] = found[0];
+      EXPECT_TRUE(here[n] == there[n] || (std::isnan(here[n]) && std::isnan(there[n]))) << n;
+    }
+    for (const std::size_t a : {1u, 3u}) {
+      std::size_t different = 0;
+      for (std::size_t n = 0; n < 2 * found[a].first.size(); ++n) {
+        std::uint16_t here = 0;
+        std::uint16_t there = 0;
+        std::memcpy(&here, reinterpret_cast<const char*>(found[a].first.data()) + 2 * n, 2);
+        std::memcpy(&there, reinterpret_cast<const char*>(found[a].second.data()) + 2 * n, 2);
+        const auto is_nan = [&](std::uint16_t bits) {
+          return (bits & 0x7fff) > (half != 0 ? 0x7c00 : 0x7f80);
+        };
+        if (here != there && !(is_nan(here) && is_nan(there))) ++different;
+      }
+      EXPECT_EQ(different, 0u) << "half " << half << ", argument " << a;
+    }
+  }
 }
 
 TEST_F(CudaDevice, CopiesIntoConstantMemory) {

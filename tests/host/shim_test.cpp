@@ -15,6 +15,7 @@
 #include "dispatch/toolchain.h"
 #include "generator/random.h"
 #include "templates/ops.h"
+#include "tests/kernels.h"
 #include "tuner/check_data.h"
 #include "tuner/device.h"
 
@@ -281,30 +282,7 @@ extern "C" __global__ void ENTRY(kernel)(int* count, float* sum, float4* vector)
 }
 
 TEST(Shim, ShufflesMoveBetweenTheLanesOfASegment) {
-  Loaded kernel = load(R"(
-template <typename Number>
-__device__ void shuffles(long long* out, Number own, int width) {
-  const int t = threadIdx.y * blockDim.x + threadIdx.x;
-  out += t * 16;
-  out[0] = static_cast<long long>(__shfl_sync(~0u, own, 5, width));
-  out[1] = static_cast<long long>(__shfl_sync(~0u, own, t * 7 % 32, width));
-  out[2] = static_cast<long long>(__shfl_up_sync(~0u, own, 3, width));
-  out[3] = static_cast<long long>(__shfl_down_sync(~0u, own, 3, width));
-  out[4] = static_cast<long long>(__shfl_xor_sync(~0u, own, 6, width));
-  out[5] = static_cast<long long>(__shfl_xor_sync(~0u, own, 9, width));
-}
-extern "C" __global__ void ENTRY(kernel)(long long* out, int width, int type) {
-  const int t = threadIdx.y * blockDim.x + threadIdx.x;
-  const int own = 1000 + t;
-  if (type == 0) shuffles(out, own, width);
-  if (type == 1) shuffles(out, static_cast<unsigned>(own), width);
-  if (type == 2) shuffles(out, static_cast<long long>(own), width);
-  if (type == 3) shuffles(out, static_cast<unsigned long long>(own), width);
-  if (type == 4) shuffles(out, static_cast<float>(own), width);
-  if (type == 5) shuffles(out, static_cast<double>(own), width);
-  if (type == 6) shuffles(out, static_cast<short>(own), width);
-})",
-                       {}, {8, 8, 1}, 1, 0, {std::int32_t{32}, std::int32_t{0}});
+  Loaded kernel = load(shuffle_kernel, {}, {8, 8, 1}, 1, 0, {std::int32_t{32}, std::int32_t{0}});
   for (int type = 0; type < 7; ++type) {
     for (const int width : {32, 16, 8, 1}) {
       Launch launch{.kernel = "kernel",
@@ -338,30 +316,7 @@ extern "C" __global__ void ENTRY(kernel)(long long* out, int width, int type) {
 
 // A block of 48: the second warp has 16 lanes, and what its lanes 16 to 31 would give is undefined.
 TEST(Shim, VotesMatchesAndReductionsOfTwoWarps) {
-  Loaded kernel = load(R"(
-extern "C" __global__ void ENTRY(kernel)(unsigned* out, const int* in) {
-  const int t = threadIdx.x;
-  const int own = in[t];
-  out += t * 16;
-  out[0] = __ballot_sync(0xffffffffu, own > 0);
-  out[1] = __any_sync(0xffffffffu, own == 99) * 2 + __all_sync(0xffffffffu, own > -50);
-  out[2] = __match_any_sync(0xffffffffu, own % 4);
-  out[3] = static_cast<unsigned>(__reduce_add_sync(0xffffffffu, own));
-  out[4] = static_cast<unsigned>(__reduce_min_sync(0xffffffffu, own));
-  out[5] = static_cast<unsigned>(__reduce_max_sync(0xffffffffu, own));
-  out[6] = __reduce_min_sync(0xffffffffu, static_cast<unsigned>(own));
-  out[7] = __reduce_max_sync(0xffffffffu, static_cast<unsigned>(own));
-  out[8] = __reduce_and_sync(0xffffffffu, static_cast<unsigned>(own));
-  out[9] = __reduce_or_sync(0xffffffffu, static_cast<unsigned>(own));
-  out[10] = __reduce_xor_sync(0xffffffffu, static_cast<unsigned>(own));
-  int all = -1;
-  out[11] = __match_all_sync(0xffffffffu, t / 32, &all);
-  out[12] = static_cast<unsigned>(all);
-  out[13] = __match_all_sync(0xffffffffu, t / 31, &all);
-  out[14] = static_cast<unsigned>(all);
-  out[15] = __activemask();
-})",
-                       {}, {48, 1, 1}, 2);
+  Loaded kernel = load(vote_kernel, {}, {48, 1, 1}, 2);
   std::vector<int> in(48);
   for (std::size_t t = 0; t < 48; ++t) in[t] = static_cast<int>(t * 37 % 101) - 40;
   in[40] = 99;
@@ -548,7 +503,7 @@ extern "C" __global__ void ENTRY(kernel)(unsigned long long* out) {
                        {}, {});
   unsigned long long out[13] = {};
   ASSERT_EQ(kernel.run({out}), 0);
-  const unsigned long long expected[] = {0xc0000001u, 3ull << 62, 3132,      6364,        4,  41, 864,
+  const unsigned long long expected[] = {0xc0000001u, 3ull << 62,  3132,      6364,        4,  41, 864,
                                          0x77661100u, 0xff000000u, ~0ull - 1, 0x3f800001u, 77, 28};
   for (std::size_t n = 0; n < 13; ++n) EXPECT_EQ(out[n], expected[n]) << n;
 }
@@ -557,26 +512,8 @@ extern "C" __global__ void ENTRY(kernel)(unsigned long long* out) {
 TEST(Float16, AgreesWithThePackedBytesOfTheChecks) {
   std::string header = template_files().at("common/float16.cuh");
   header.erase(header.find("#pragma once"), 12);
-  Loaded kernel = load(header + R"(
-template <typename T>
-__device__ void convert(float* wide, unsigned short* back, const float* in, unsigned short* rounded, int n) {
-  const int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < 65536) {
-    T value;
-    value.bits = static_cast<unsigned short>(i);
-    wide[i] = to_float(value);
-    back[i] = from_float<T>(to_float(value)).bits;
-  }
-  if (i < n) rounded[i] = from_float<T>(in[i]).bits;
-}
-static_assert(sizeof(compute_type<BFloat16>) == 4 && sizeof(compute_type<double>) == 8, "");
-extern "C" __global__ void ENTRY(kernel)(float* wide, unsigned short* back, const float* in,
-                                         unsigned short* rounded, int n, int half) {
-  if (half) convert<Float16>(wide, back, in, rounded, n);
-  else convert<BFloat16>(wide, back, in, rounded, n);
-  if (to_float(2.5) != from_float<double>(2.5) || to_float(7) != 7) __trap();
-})",
-                       {1 << 10, 1, 1}, {1024, 1, 1}, 4, 0, {std::int32_t{1 << 20}, std::int32_t{0}});
+  Loaded kernel = load(header + float16_kernel, {1 << 10, 1, 1}, {1024, 1, 1}, 4, 0,
+                       {std::int32_t{1 << 20}, std::int32_t{0}});
   constexpr std::size_t count = 1 << 20;
   std::vector<float> in(count);
   Random random(7);

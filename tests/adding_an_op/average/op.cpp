@@ -47,7 +47,8 @@ Op ops_average() {
               const auto at = static_cast<std::size_t>(i);
               const auto to = static_cast<std::size_t>(i - begin);
               value[to] = (arguments[0][at] + arguments[1][at]) / 2;
-              permitted_error[to] = 2 * unit * (std::abs(arguments[0][at]) + std::abs(arguments[1][at]));
+              const double size = std::abs(arguments[0][at]) + std::abs(arguments[1][at]);
+              permitted_error[to] = std::isfinite(size) ? 2 * unit * size : 0;  // infinity: anything goes
             }
           },
       .flops = [](const Problem& problem) { return 2.0 * static_cast<double>(problem.integer("n")); },

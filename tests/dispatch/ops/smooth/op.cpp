@@ -87,7 +87,7 @@ void reference(const Problem& problem, std::span<const std::vector<double>> argu
       size += std::abs(term);
     }
     value[static_cast<std::size_t>(i - begin)] = sum;
-    permitted_error[static_cast<std::size_t>(i - begin)] = size * count * unit;
+    permitted_error[static_cast<std::size_t>(i - begin)] = std::isfinite(size) ? size * count * unit : 0;
   }
 }
 
