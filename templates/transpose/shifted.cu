@@ -1,0 +1,212 @@
+// transpose of tiles through shared memory for rows that begin anywhere. Elements of 1 and 2 bytes are read
+// as words, two aligned ones shifted into one, and turned in registers. Each row of the output is written in
+// stretches that begin at multiples of WINDOW bytes in memory, so that no two blocks share one: a tile's
+// stretch of a row begins up to WINDOW bytes before the tile, for which the tile holds a few more rows of the
+// input. It knows nothing but the element's size.
+
+#include "common/bytes.cuh"
+#include "common/integer.cuh"
+#include "common/once.cuh"
+#include "common/overlap.cuh"
+#include "common/vector.cuh"
+
+constexpr int element_bytes = static_cast<int>(sizeof(T));
+constexpr int lanes = larger(4 / element_bytes, 1);  // elements of a word
+template <int BYTES>
+struct WordOf {
+  using Type = unsigned;
+};
+template <>
+struct WordOf<8> {
+  using Type = unsigned long long;
+};
+using Word = typename WordOf<element_bytes>::Type;
+using Stored = Vector<Word, VECTOR_OUT / lanes>;
+
+constexpr int window = WINDOW / element_bytes;              // elements
+constexpr int more_words = ceil_divide(window - 1, lanes);  // of a row of the output's tile
+constexpr int more = more_words * lanes;                    // rows of the input
+constexpr int threads = TILE_X * TILE_Y / (lanes * lanes * ROWS);
+constexpr int words_x = TILE_X / lanes;
+constexpr int vectors_y = TILE_Y / VECTOR_OUT;
+
+// The tile is kept as the output has it, TILE_X rows of words. Neighbouring threads put words into rows
+// `lanes` apart: an odd distance spreads them over the banks. A shifted vector ends with a part of the next
+// word.
+constexpr int row_words = lanes == 1 ? (more_words + TILE_Y) | 1 : more_words + TILE_Y / lanes + 1;
+__device__ __forceinline__ int place_of(int x, int word) {
+  return x * row_words + (lanes == 1 ? 0 : x / lanes) + word;
+}
+constexpr int tile_words = TILE_X * row_words + (lanes == 1 ? 0 : words_x);
+
+// Elements x to x + lanes - 1 of a row; `within` says that these and a word around them lie in the row.
+__device__ __forceinline__ Word load_word(const T* row, int x, int columns, bool within) {
+  const T* from = row + x;
+  if constexpr (lanes == 1) {
+    return LOAD == Load::once ? load_once(reinterpret_cast<const Word*>(from))
+                              : *reinterpret_cast<const Word*>(from);
+  } else {
+    if (within) {
+      const unsigned skipped = static_cast<unsigned>(reinterpret_cast<size_t>(from)) % 4;
+      const unsigned* aligned =
+          reinterpret_cast<const unsigned*>(reinterpret_cast<const unsigned char*>(from) - skipped);
+      return shift_bytes(aligned[0], aligned[1], skipped);
+    }
+    unsigned word = 0;
+#pragma unroll
+    for (int i = 0; i < lanes; ++i) {
+      if (x + i < columns) word |= static_cast<unsigned>(from[i]) << 8 * element_bytes * i;
+    }
+    return word;
+  }
+}
+
+// Loads `lanes` rows from y on, `columns` and `rows` counted from the tile's corner.
+template <bool INSIDE>
+__device__ __forceinline__ void load_words(Word (&loaded)[lanes], const T* __restrict__ input,
+                                           long long pitch, int x, int y, int left, int columns, int top,
+                                           int rows) {
+  const bool within = (x + left) * element_bytes >= 3 && (columns - x) * element_bytes >= 8;
+#pragma unroll
+  for (int r = 0; r < lanes; ++r) {
+    loaded[r] = 0;
+    if (INSIDE || (x < columns && y + r >= top && y + r < rows))
+      loaded[r] = load_word(input + (y + r) * pitch, x, columns, within);
+  }
+}
+
+__device__ __forceinline__ void put_words(Word* tile, const Word (&loaded)[lanes], int x, int word) {
+  Word turned[lanes];
+  turn_words(loaded, turned);
+#pragma unroll
+  for (int i = 0; i < lanes; ++i) tile[place_of(x + i, word)] = turned[i];
+}
+
+// The tile's corner is at `input`; to its left lie `left` columns of the row (3 are enough to know), before
+// its first row begin the rows at `top`, which is at most 0.
+template <bool INSIDE>
+__device__ __forceinline__ void load_tile(Word* tile, const T* __restrict__ input, long long pitch, int left,
+                                          int columns, int top, int rows, bool aligned) {
+  Word loaded[ROWS][lanes];
+#pragma unroll
+  for (int n = 0; n < ROWS; ++n) {
+    const int at = threadIdx.x + n * threads;
+    load_words<INSIDE>(loaded[n], input, pitch, at % words_x * lanes, at / words_x * lanes, left, columns,
+                       top, rows);
+  }
+  constexpr int rounds = ceil_divide(words_x * more_words, threads);
+  Word before[larger(rounds, 1)][lanes];
+  const auto load_before = [&] {
+#pragma unroll
+    for (int n = 0; n < rounds; ++n) {
+      const int at = threadIdx.x + n * threads;
+      if (at < words_x * more_words) {
+        load_words<INSIDE>(before[n], input, pitch, at % words_x * lanes, at / words_x * lanes - more, left,
+                           columns, top, rows);
+      }
+    }
+  };
+  // At once with the others where that takes few registers.
+  if (lanes == 1 && !aligned) load_before();
+#pragma unroll
+  for (int n = 0; n < ROWS; ++n) {
+    const int at = threadIdx.x + n * threads;
+    put_words(tile, loaded[n], at % words_x * lanes, at / words_x + more_words);
+  }
+  if (lanes > 1 && !aligned) load_before();
+  if (!aligned) {
+#pragma unroll
+    for (int n = 0; n < rounds; ++n) {
+      const int at = threadIdx.x + n * threads;
+      if (at < words_x * more_words) put_words(tile, before[n], at % words_x * lanes, at / words_x);
+    }
+  }
+}
+
+// The corner is at `output`; the rows there begin `top` (at most 0) elements after it and end at `rows`.
+template <bool INSIDE>
+__device__ __forceinline__ void store_tile(const Word* tile, T* __restrict__ output, long long pitch,
+                                           int columns, int top, int rows) {
+  constexpr int words = VECTOR_OUT / lanes;
+#pragma unroll
+  for (int n = 0; n < TILE_X * vectors_y / threads; ++n) {
+    const int at = threadIdx.x + n * threads;
+    const int x = at / vectors_y;
+    if (!INSIDE && x >= columns) continue;
+    T* corner = output + x * pitch;
+    const int back = static_cast<unsigned>(reinterpret_cast<size_t>(corner)) / element_bytes % window;
+    const int y = at % vectors_y * VECTOR_OUT - back;
+    const Word* from = tile + place_of(x, (y + more) / lanes);
+    Stored vector;
+#pragma unroll
+    for (int i = 0; i < words; ++i) vector.element[i] = from[i];
+    if constexpr (lanes > 1) {
+      const unsigned skipped = (y + more) % lanes * element_bytes;
+      const Word next = from[words];
+#pragma unroll
+      for (int i = 0; i < words; ++i) {
+        vector.element[i] =
+            shift_bytes(vector.element[i], i + 1 < words ? vector.element[i + 1] : next, skipped);
+      }
+    }
+    T* to = corner + y;
+    if (INSIDE || (y >= top && y + VECTOR_OUT <= rows)) {
+      if constexpr (STORE == Store::once) {
+        store_once(reinterpret_cast<Stored*>(to), vector);
+      } else {
+        *reinterpret_cast<Stored*>(to) = vector;
+      }
+    } else {
+#pragma unroll
+      for (int i = 0; i < VECTOR_OUT; ++i) {
+        if (y + i >= top && y + i < rows)
+          to[i] = static_cast<T>(vector.element[i / lanes] >> i % lanes * 8 * element_bytes);
+      }
+    }
+  }
+}
+
+// Launched with one block a tile in x and one for each matrix of the batch in y and z.
+extern "C" __global__ void __launch_bounds__(threads, RESIDENT_WARPS * 32 / threads)
+    ENTRY(transpose_shifted)(const T* __restrict__ input, T* __restrict__ output, long long batch,
+                             long long height, long long width, long long input_pitch, long long output_pitch,
+                             int tiles_x, int tiles_y) {
+  __shared__ Word tile[tile_words];
+  if constexpr (START == Start::overlapped) {
+    let_next_start();
+    wait_for_previous();
+  }
+  const long long b = static_cast<long long>(blockIdx.z) * gridDim.y + blockIdx.y;
+  if (b >= batch) return;
+  const unsigned block = blockIdx.x;
+  unsigned tile_x, tile_y;
+  if constexpr (BLOCK_ORDER == BlockOrder::row) {
+    tile_x = block % tiles_x;
+    tile_y = block / tiles_x;
+  } else if constexpr (BLOCK_ORDER == BlockOrder::column) {
+    tile_x = block / tiles_y;
+    tile_y = block % tiles_y;
+  } else {  // bands of 8 rows of tiles, each walked down its columns
+    const unsigned band = block / (8u * tiles_x) * 8;
+    const unsigned high = min(tiles_y - band, 8u);
+    tile_x = (block - band * tiles_x) / high;
+    tile_y = band + (block - band * tiles_x) % high;
+  }
+  const long long x = static_cast<long long>(tile_x) * TILE_X, y = static_cast<long long>(tile_y) * TILE_Y;
+  const int left = static_cast<int>(min(x, 3ll)), columns = static_cast<int>(min(width - x, TILE_X + 8ll));
+  const int top = -static_cast<int>(min(y, static_cast<long long>(more)));
+  const int rows = static_cast<int>(min(height - y, static_cast<long long>(TILE_Y)));
+  // Where all rows of the output begin at a multiple of WINDOW, no stretch begins before the tile.
+  const bool aligned = (reinterpret_cast<size_t>(output) | output_pitch * element_bytes) % WINDOW == 0;
+  const T* from = input + (b * height + y) * input_pitch + x;
+  T* to = output + (b * width + x) * output_pitch + y;
+  if (columns >= TILE_X && top == -more && rows == TILE_Y) {
+    load_tile<true>(tile, from, input_pitch, left, columns, top, rows, aligned);
+    __syncthreads();
+    store_tile<true>(tile, to, output_pitch, columns, top, rows);
+  } else {
+    load_tile<false>(tile, from, input_pitch, left, columns, top, rows, aligned);
+    __syncthreads();
+    store_tile<false>(tile, to, output_pitch, columns, top, rows);
+  }
+}
