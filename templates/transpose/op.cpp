@@ -360,14 +360,9 @@ Template shifted() {
           "nevertheless.",
       .kernels = {"transpose_shifted"},
       .refuses = [](const Problem& problem) -> std::string {
-        const Dims d(problem);
-        const std::int64_t element = bytes(dtype_of(problem));
-        if (element == 16) return "Elements of 16 bytes need no shifting; take another template.";
-        if (widest_vector(element, d.width, d.input_pitch) * element == 16 &&
-            widest_vector(element, d.height, d.output_pitch) * element == 16) {
-          return "All rows have multiples of 16 bytes and need no shifting; take the tiled template.";
-        }
-        return "";
+        return bytes(dtype_of(problem)) < 16
+                   ? ""
+                   : "Elements of 16 bytes need no shifting; take another template.";
       },
       .space = shifted_space,
       .work =
@@ -458,6 +453,18 @@ Op ops_transpose() {
               found.push_back(std::move(other));
             }
             return found;
+          },
+      // Which vectors the rows allow says more of two problems than their sizes do; a pitch says nothing
+      // else.
+      .sizes =
+          [](const Problem& problem) {
+            const Dims d(problem);
+            const std::int64_t element = bytes(dtype_of(problem));
+            return Values{{"batch", d.batch},
+                          {"height", d.height},
+                          {"width", d.width},
+                          {"input_vector", widest_vector(element, d.width, d.input_pitch)},
+                          {"output_vector", widest_vector(element, d.height, d.output_pitch)}};
           },
       .examples = {"height=160 width=288", "height=67 width=131 batch=2 dtype=b8",
                    "height=272 width=144 dtype=b8", "height=136 width=272 batch=2 dtype=b16",
