@@ -1,115 +1,236 @@
-"""Writes what conv2d.py measured: a CSV for programs, a page with the goals for people, a picture of the ratios."""
+#!/usr/bin/env python3
+"""Turns what bench.py measured into a page with the goals for people and a picture of the ratios:
+`report.py results.csv [more.csv ...]` writes results.md and results.svg beside the first. Of an op's case the last
+file's rows count."""
 
 import csv
 import html
 import math
+import re
+import sys
+from collections import defaultdict
+from pathlib import Path
 
+COLUMNS = ["op", "case", "problem", "goals", "contender", "kind", "verdict", "hot_us", "cold_us", "graph_launches",
+           "rounds", "max_error", "note"]
+OURS = "Tunesmith"
+TIE = 1.01  # differences under 1 % are ties
 COLOURS = {
     "PyTorch": "#ee4c2c",
-    "PyTorch depthwise": "#f7a58f",
+    "PyTorch compiled": "#f7a58f",
+    "PyTorch depthwise": "#c23b1f",
     "CuPy": "#2f7ed8",
     "CuPy FFT": "#9cc3f0",
+    "CuPy kernel": "#5a9be0",
     "NPP": "#76b900",
+    "cuBLAS geam": "#3f7000",
+    "CUB": "#a4d233",
 }
+OTHER = "#888888"
 
 
 def figure(us):
     return f"{us:.2f}" if us < 10 else f"{us:.1f}" if us < 100 else f"{us:.0f}"
 
 
-def goals(case, contenders):
-    """(goal, met, figure) for each goal of a case; contenders[0] is Tunesmith."""
-    ours = contenders[0].hot
-    peers = [each for each in contenders if each.peer]
+def read(*paths):
+    found = {}  # (op, case) -> rows
+    for path in paths:
+        of_path = defaultdict(list)
+        with open(path, newline="", encoding="utf-8") as file:
+            for row in csv.DictReader(file):
+                of_path[row["op"], row["note"] if row["op"] == "run" else row["case"]].append(row)
+        found.update(of_path)
+    return [row for rows in found.values() for row in rows]
+
+
+class Case:
+    """The rows of one case."""
+
+    def __init__(self, rows):
+        self.rows = {row["contender"]: row for row in rows}
+        first = rows[0]
+        self.op, self.name, self.goals = first["op"], first["case"], first["goals"]
+        self.by = self.goals.split()[0] if self.goals else "hot"  # what the case is measured by
+
+    def us(self, contender, by=None):
+        row = self.rows.get(contender)
+        text = row[(by or self.by) + "_us"] if row and row["verdict"] == "ok" else ""
+        return float(text) if text else None
+
+    def timed(self, kind, by=None):
+        """(us, name) of each contender of that kind, fastest first."""
+        names = [name for name, row in self.rows.items() if row["kind"] == kind]
+        return sorted((self.us(name, by), name) for name in names if self.us(name, by) is not None)
+
+
+def cases(rows):
+    """op -> its cases, in the order of the rows."""
+    found = defaultdict(dict)
+    for row in rows:
+        if row["op"] != "run":
+            found[row["op"]].setdefault(row["case"], []).append(row)
+    return {op: {name: Case(of_case) for name, of_case in named.items()} for op, named in found.items()}
+
+
+def judged(case, others):
+    """(goal, met, what was reached) of each goal; met is None where it can't be said. `others`: the op's cases."""
     found = []
-    if peers:
-        best = min(peers, key=lambda each: each.hot)
-        ratio = best.hot / ours
-        found.append((f"at least as fast as the best peer ({best.name})", ratio >= 1, f"{ratio:.2f}×"))
-        if case.mask >= 7:
-            found.append(("at least 3× as fast as the best peer", ratio >= 3, f"{ratio:.2f}×"))
-    if case.plain_us:
-        found.append((f"no slower than a plain kernel's {case.plain_us} µs", ours <= case.plain_us, f"{figure(ours)} µs"))
+    for goal in filter(None, (part.strip() for part in case.goals.split(";"))):
+        by, factor, of = re.fullmatch(r"(hot|cold) <= ([\d.]+) (.+)", goal).groups()
+        shown = f"{by} ≤ {factor} µs" if of == "us" else f"{by} ≤ {factor} × {of}"
+        ours, yardstick = case.us(OURS, by), None
+        if of == "us":
+            yardstick = 1.0
+        elif of == "best peer":
+            yardstick = next((us for us, _ in case.timed("peer", by)), None)
+        elif of.startswith(f"{OURS} at "):
+            other = others.get(of.removeprefix(f"{OURS} at "))
+            yardstick = other.us(OURS, by) if other else None
+        else:
+            yardstick = case.us(of, by)
+        if ours is None or yardstick is None:
+            found.append((shown, None, ""))
+        else:
+            ratio = ours / yardstick
+            reached = figure(ours) if of == "us" else f"{ratio:.2f}"
+            found.append((shown, ratio <= float(factor) * TIE, reached))
     return found
 
 
-def write_csv(path, results):
-    with open(path, "w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["case", "problem", "contender", "hot_us", "cold_us", "graph", "max_error", "note"])
-        for case, contenders in results:
-            for each in contenders:
-                error = "" if each.error is None else f"{each.error:.3g}"
-                writer.writerow([case.name, case.problem, each.name, f"{each.hot:.3f}", f"{each.cold:.3f}",
-                                 int(each.graph is not None), error, each.note])
+def complaints(rows):
+    """A sentence for each case that Tunesmith gets wrong or is too slow for."""
+    found = []
+    for op, named in cases(rows).items():
+        for case in named.values():
+            ours = case.rows.get(OURS)
+            if ours is None or ours["verdict"] != "ok":
+                found.append(f"{op}, {case.name}: {OURS} {ours['verdict'] if ours else 'is not there'}: "
+                             f"{ours['note'] if ours else ''}")
+            elif case.us(OURS) is None:
+                found.append(f"{op}, {case.name}: {OURS} was not timed: {ours['note']}")
+            for goal, met, reached in judged(case, named):
+                if met is False:
+                    found.append(f"{op}, {case.name}: goal missed: {goal}: {reached}")
+    return found
 
 
-def write_markdown(path, results, facts, launches):
-    names = []
-    for _, contenders in results:
-        names += [each.name for each in contenders if each.name not in names]
+def dagger(row):
+    return " †" if row["graph_launches"] == "0" else ""
+
+
+def cell(case, name):
+    row = case.rows.get(name)
+    if row is None:
+        return "–"
+    if row["verdict"] != "ok":
+        return f"**{row['verdict']}**"
+    if not row["hot_us"]:
+        return "not timed"
+    return f"{figure(float(row['hot_us']))}{dagger(row)} / {figure(float(row['cold_us']))}"
+
+
+def against(case, us, name):
+    """Two cells: who and how long, and our time over theirs."""
+    ours = case.us(OURS)
+    return f"{name} {figure(us)} | " + (f"{ours / us:.2f}" if ours else "–")
+
+
+def summary(named):
+    lines = ["| case | by | Tunesmith hot | cold | best peer | ratio | limit | ratio | goals |",
+             "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | --- |"]
+    for case in named.values():
+        times = [figure(case.us(OURS, by)) if case.us(OURS, by) else case.rows[OURS]["verdict"] if OURS in case.rows
+                 else "–" for by in ("hot", "cold")]
+        best = next((against(case, *found) for found in case.timed("peer")), "– | –")
+        limit = next((against(case, *found) for found in reversed(case.timed("limit"))), "– | –")
+        marks = {True: "yes", False: "**no**", None: "?"}
+        goals = "<br>".join(f"{goal}: {marks[met]}{f' ({reached})' if reached else ''}"
+                            for goal, met, reached in judged(case, named))
+        lines.append(f"| {case.name} | {case.by} | {times[0]} | {times[1]} | {best} | {limit} | {goals} |")
+    return lines
+
+
+def everyone(named):
+    names = list(dict.fromkeys(name for case in named.values() for name in case.rows))
+    lines = ["| case | " + " | ".join(names) + " |", "| --- |" + " ---: |" * len(names)]
+    for case in named.values():
+        lines.append(f"| {case.name} | " + " | ".join(cell(case, name) for name in names) + " |")
+    return lines
+
+
+def markdown(rows, picture):
     lines = [
-        "# conv2d: results", "",
-        "Written by `bench/conv2d.py`; do not edit. Microseconds of GPU time, the median over rounds in which all",
-        f"contenders take turns. *hot*: a replayed CUDA graph of {launches} launches on the same buffers, per launch.",
-        "*cold*: one launch after the L2 cache was flushed. Every output was checked against a double-precision",
-        "reference before anything was timed.", ""
+        "# Results", "",
+        "Written by `bench/bench.py`; do not edit. Microseconds of GPU time, the median over rounds in which all",
+        "contenders take turns. *hot*: a replayed CUDA graph of 1 to 100 launches on the same buffers, some 4 ms, per",
+        "launch. *cold*: one launch after the L2 cache was flushed. Every output was checked against a double-precision",
+        "computation before anything was timed; who is wrong is not compared with. A ratio is Tunesmith's time over the",
+        "other's: below 1 is faster. The limit is the slowest of what the case cannot do without. A goal is met within",
+        "1 %, which is a tie.", ""
     ]
-    lines += [f"- {key}: {value}" for key, value in facts.items()]
-    lines += ["", f"![The time of each peer over that of Tunesmith]({path.with_suffix('.svg').name})"]
-    for kind in ("hot", "cold"):
-        lines += ["", f"## {kind.capitalize()}", "", "| case | " + " | ".join(names) + " |",
-                  "| --- |" + " ---: |" * len(names)]
-        for case, contenders in results:
-            by_name = {each.name: each for each in contenders}
-            cells = []
-            for name in names:
-                each = by_name.get(name)
-                mark = " †" if each and kind == "hot" and each.graph is None else ""
-                cells.append(figure(getattr(each, kind)) + mark if each else "–")
-            lines.append(f"| {case.name} | " + " | ".join(cells) + " |")
-    if any(each.graph is None for _, contenders in results for each in contenders):
-        lines += ["", "† cannot be captured into a graph: launched in a stream, so launch overhead is part of the time."]
-    lines += ["", "## Goals", "", "| case | goal | met | hot |", "| --- | --- | --- | ---: |"]
-    for case, contenders in results:
-        lines += [f"| {case.name} | {goal} | {'yes' if met else '**no**'} | {text} |"
-                  for goal, met, text in goals(case, contenders)]
-    lines += ["", "## What dispatch launched", "", "| case | match and variant |", "| --- | --- |"]
-    lines += [f"| {case.name} | `{contenders[0].note}` |" for case, contenders in results]
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    facts = defaultdict(list)
+    for row in rows:
+        if row["op"] == "run" and row["note"] not in facts[row["case"]]:
+            facts[row["case"]].append(row["note"])
+    lines += [f"- {key}: {'; '.join(values)}" for key, values in facts.items()]
+    lines += ["", f"![The time of each best peer over that of Tunesmith]({picture})"]
+    for op, named in cases(rows).items():
+        lines += ["", f"## {op}", ""] + summary(named)
+        lines += ["", "Everyone, hot / cold:", ""] + everyone(named)
+        lines += ["", "What dispatch launched:", "", "| case | match and variant |", "| --- | --- |"]
+        lines += [f"| {case.name} | `{case.rows[OURS]['note']}` |" for case in named.values() if OURS in case.rows]
+        lines += ["", *(f"- {case.name}: {name} {row['verdict']}: {row['note']}" for case in named.values()
+                        for name, row in case.rows.items() if row["verdict"] != "ok" and name != OURS)]
+    if any(row["op"] != "run" and row["hot_us"] and dagger(row) for row in rows):
+        lines += ["", "† is not captured into a graph: launched in a stream, so launch overhead is part of the time."]
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).rstrip("\n") + "\n"
 
 
-def write_svg(path, results):
-    """A bar a peer: its hot time over Tunesmith's, on a logarithmic axis that begins at 0.5."""
-    left, right, bar, top, width = 170, 70, 13, 50, 900
-    ratios = [each.hot / contenders[0].hot for _, contenders in results for each in contenders if each.peer]
-    scale = (width - left - right) / math.log2(max(ratios + [2.0]) / 0.5)
+def svg(rows):
+    """A bar a case: its best peer's time over Tunesmith's, on a logarithmic axis that begins at 0.5."""
+    left, right, bar, top, width = 250, 160, 16, 50, 900
+    shown = []  # op, case, peer, ratio
+    for op, named in cases(rows).items():
+        for case in named.values():
+            best = next(iter(case.timed("peer")), None)
+            if best and case.us(OURS):
+                shown.append((op, case.name, best[1], best[0] / case.us(OURS)))
+    scale = (width - left - right) / math.log2(max([ratio for *_, ratio in shown] + [2.0]) / 0.5)
 
     def x_of(ratio):
         return left + scale * math.log2(max(ratio, 0.5) / 0.5)
 
-    shapes, x, y = [], left, top
-    for name in COLOURS:
-        if any(each.name == name for _, contenders in results for each in contenders):
-            shapes.append(f'<rect x="{x}" y="27" width="10" height="10" fill="{COLOURS[name]}"/>')
-            shapes.append(f'<text x="{x + 14}" y="36">{name}</text>')
-            x += 34 + 7 * len(name)
-    for case, contenders in results:
-        peers = [each for each in contenders if each.peer]
-        middle = y + bar * len(peers) / 2 + 4
-        shapes.append(f'<text x="{left - 10}" y="{middle:.1f}" text-anchor="end">{html.escape(case.name)}</text>')
-        for each in peers:
-            ratio = each.hot / contenders[0].hot
-            end = x_of(ratio)
-            shapes.append(f'<rect x="{left}" y="{y}" width="{end - left:.1f}" height="{bar - 2}" '
-                          f'fill="{COLOURS.get(each.name, "#888888")}"/>')
-            shapes.append(f'<text x="{end + 4:.1f}" y="{y + bar - 3.5:.1f}" font-size="10">{ratio:.1f}×</text>')
-            y += bar
-        y += 12
+    shapes, y, last = [], top, None
+    for op, name, peer, ratio in shown:
+        if op != last:
+            y += 18
+            shapes.append(f'<text x="{left - 10}" y="{y - 4}" text-anchor="end" font-weight="bold">{op}</text>')
+            last = op
+        end = x_of(ratio)
+        shapes.append(f'<text x="{left - 10}" y="{y + 11}" text-anchor="end">{html.escape(name)}</text>')
+        shapes.append(f'<rect x="{left}" y="{y}" width="{end - left:.1f}" height="{bar - 3}" '
+                      f'fill="{COLOURS.get(peer, OTHER)}"/>')
+        shapes.append(f'<text x="{end + 4:.1f}" y="{y + 10}" font-size="10">{ratio:.2f}× {html.escape(peer)}</text>')
+        y += bar
     one = x_of(1)
-    shapes.append(f'<line x1="{one:.1f}" y1="{top - 6}" x2="{one:.1f}" y2="{y - 6}" stroke="black" stroke-dasharray="3 3"/>')
-    path.write_text(
+    shapes.append(f'<line x1="{one:.1f}" y1="{top}" x2="{one:.1f}" y2="{y}" stroke="black" stroke-dasharray="3 3"/>')
+    y += 12
+    return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {y}" font-family="sans-serif" font-size="12">\n'
         f'<rect width="{width}" height="{y}" fill="white"/>\n'
-        f'<text x="{left}" y="18" font-weight="bold">Time of each peer / time of Tunesmith (hot, logarithmic)</text>\n' +
-        "\n".join(shapes) + "\n</svg>\n", encoding="utf-8")
+        f'<text x="{left}" y="18" font-weight="bold">Time of the best peer / time of Tunesmith (logarithmic)</text>\n' +
+        "\n".join(shapes) + "\n</svg>\n")
+
+
+def write(path, rows):
+    """results.md and results.svg beside the CSV."""
+    picture = path.with_suffix(".svg")
+    picture.write_text(svg(rows), encoding="utf-8")
+    path.with_suffix(".md").write_text(markdown(rows, picture.name), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    write(Path(sys.argv[1]), read(*sys.argv[1:]))

@@ -1,4 +1,5 @@
-// The dispatch library behind a C interface, so that conv2d.py can launch it on its own buffers and streams.
+// The dispatch library behind a C interface, so that bench.py can launch any op on its own buffers
+// and streams.
 #include <exception>
 #include <memory>
 #include <span>

@@ -1,0 +1,203 @@
+#!/usr/bin/env python3
+"""Tunesmith's ops against PyTorch, CuPy, NPP, cuBLAS, CUB and Numba on one CUDA GPU, in one run; README.md beside this
+file says how.
+
+Every output is checked against a double-precision computation before anything is timed. A case's rows are written when
+it is done, so that a run that is stopped leaves what it has measured."""
+
+import argparse
+import csv
+import datetime
+import importlib
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import torch
+
+import contenders as of
+import ops
+import report
+import timing
+
+begin = time.monotonic()
+
+
+def say(text):
+    print(f"{time.monotonic() - begin:6.1f} s  {text}", file=sys.stderr, flush=True)
+
+
+class Results:
+    """results.csv."""
+
+    def __init__(self, path, resume):
+        self.path = path
+        self.done = set()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if resume and path.exists():
+            self.done = {(row["op"], row["case"]) for row in report.read(path)}
+        else:
+            self.write([report.COLUMNS], "w")
+
+    def write(self, rows, mode="a"):
+        with open(self.path, mode, newline="", encoding="utf-8") as file:
+            csv.writer(file, lineterminator="\n").writerows(rows)
+
+    def facts(self, facts):
+        self.write([["run", key] + [""] * (len(report.COLUMNS) - 3) + [value] for key, value in facts.items()])
+
+    def case(self, op, case, contenders):
+        rows = []
+        for each in contenders:
+            times = [f"{each.hot:.3f}", f"{each.cold:.3f}"] if each.hot_samples and each.cold_samples else ["", ""]
+            rows.append([op, case.name, case.problem, case.goals, each.name, each.kind, each.verdict, *times,
+                         each.launches if each.graph is not None else 0, len(each.cold_samples),
+                         "" if each.error is None else f"{each.error:.3g}", each.note])
+        self.write(rows)
+
+
+def attempt(contender, work):
+    """work(contender); a failure becomes the verdict."""
+    try:
+        work(contender)
+    except Exception as error:
+        contender.verdict, contender.note = "failed", timing.sentence(error)
+
+
+def made(name, kind, make):
+    """The contender, or None where there is nothing to measure."""
+    try:
+        contender = make()
+    except Exception as error:
+        contender = timing.Contender(None, verdict="failed", note=timing.sentence(error))
+    if contender is not None:
+        contender.name, contender.kind = name, kind
+    return contender
+
+
+def run_case(op, module, case, tunesmith, given, flush):
+    """All contenders with verdicts and samples, Tunesmith first; and whether the device is still sound."""
+    inputs = module.inputs(case)
+
+    def ours():
+        return tunesmith.contender(op, case.problem, *module.tunesmith(case, *inputs))
+
+    entrants = [made("Tunesmith", "ours", ours)]
+    for kind, makers in (("peer", module.PEERS), ("limit", module.LIMITS)):
+        entrants += [made(name, kind, lambda: make(case, *inputs)) for name, make in makers.items()]
+    entrants = [each for each in entrants if each is not None]
+
+    expected = module.expected(case, *inputs)
+    for each in entrants:
+        if each.verdict == "ok":
+            attempt(each, lambda contender: timing.check(contender, expected))
+    del expected
+    sound = all(each.verdict != "failed" for each in entrants) or timing.is_sound()
+    if sound:
+        right = [each for each in entrants if each.verdict == "ok"]
+        try:
+            timing.measure(right, given.rounds, given.seconds, flush, say)
+        except Exception as error:
+            entrants[0].note = f"the timing broke off: {timing.sentence(error)}; {entrants[0].note}"
+        sound = all(each.graph is not None or not each.capture for each in right) or timing.is_sound()
+    return entrants, sound
+
+
+def print_case(op, case, entrants):
+    for each in entrants:
+        if each.hot is None:
+            say(f"    {each.name:18} {each.verdict}: {each.note}")
+        else:
+            say(f"    {each.name:18} hot {report.figure(each.hot):>7}{' †' if each.graph is None else '  '} cold "
+                f"{report.figure(each.cold or each.hot):>7}")
+
+
+def facts_of_run(given):
+    properties = torch.cuda.get_device_properties(torch.cuda.current_device())
+    try:
+        driver = re.search(r"\b\d{3}\.\d+(\.\d+)?\b", Path("/proc/driver/nvidia/version").read_text()).group()
+    except (OSError, AttributeError):
+        driver = "unknown"
+
+    def version(library, name, text):
+        return text if library else f"not measured: {of.missing.get(name, 'not found')}"
+
+    return {
+        "device": f"{properties.name}, {properties.multi_processor_count} multiprocessors, driver {driver}",
+        "PyTorch": f"{torch.__version__}, cuDNN {torch.backends.cudnn.version()}, benchmark on, TF32 off",
+        "PyTorch compiled": "`torch.compile`, the compile time left out" if of.compiles else "not measured",
+        "CuPy": version(of.cupy, "CuPy", getattr(of.cupy, "__version__", "")),
+        "NPP": version(of.npp, "NPP", "`nppiFilterBorder_32f_C1R_Ctx`, the image in a frame of zeros"),
+        "cuBLAS": version(of.cublas, "cuBLAS", "`cublasSgeam`"),
+        "CUB": version(of.peers, "CUB", f"{getattr(of.peers, 'version', '')}, through `bench/cub_peers.cu`"),
+        "Numba": version(of.numba_cuda, "Numba", "the seeds' kernels"),
+        "rounds": f"at most {given.rounds}, about {given.seconds} s a case",
+        "date": datetime.date.today().isoformat(),
+    }
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--op", action="append", choices=ops.NAMES, help="only this op; may be given again")
+    parser.add_argument("--case", default="", help="only cases with this text in their name")
+    parser.add_argument("--library", default="build/bench/bench/libtunesmith_bench.so", help="from the preset bench")
+    parser.add_argument("--peers", default="", help="libcub_peers.so; else the one beside the library")
+    parser.add_argument("--database", "--db", default="", help="a tuned database; else the winners in the library")
+    parser.add_argument("--device", type=int, default=0, help="as cudaSetDevice counts")
+    parser.add_argument("--npp", default="", help="the folder of libnppif.so, where it is not found by itself")
+    parser.add_argument("--rounds", type=int, default=31)
+    parser.add_argument("--seconds", type=float, default=1.5, help="for the rounds of a case; 5 are made in any case")
+    parser.add_argument("--quick", action="store_true", help="few rounds, no torch.compile, no Numba")
+    parser.add_argument("--resume", action="store_true", help="keep the CSV; leave out the cases that it has")
+    parser.add_argument("--out", type=Path, default=Path("docs"), help="the folder of results.csv, .md and .svg")
+    given = parser.parse_args()
+    if given.quick:
+        given.rounds, given.seconds, of.compiles, of.numba_cuda = 7, 0.1, False, None
+        of.missing["Numba"] = "left out by --quick"
+
+    torch.cuda.set_device(given.device)
+    torch.backends.cudnn.benchmark = True
+    torch.backends.cudnn.allow_tf32 = False
+    torch.backends.cuda.matmul.allow_tf32 = False
+    flush = torch.empty(512 << 20, dtype=torch.uint8, device="cuda")  # and the context, before other libraries
+    library = Path(given.library).resolve()
+    tunesmith = of.Tunesmith(library, given.database, f"cuda:{given.device}")
+    of.npp = of.optional("NPP", lambda: of.find_library("nppif", given.npp))
+    of.cublas = of.optional("cuBLAS", of.CuBlas)
+    of.peers = of.optional("CUB", lambda: of.Peers(given.peers or library.with_name("libcub_peers.so")))
+    for name, why in of.missing.items():
+        say(f"{name} is not measured: {why}")
+
+    results = Results(given.out / "results.csv", given.resume)
+    if not results.done:
+        results.facts(facts_of_run(given))
+    for op in given.op or ops.NAMES:
+        module = importlib.import_module(f"ops.{op}")
+        for case in module.CASES:
+            if given.case not in case.name or (op, case.name) in results.done:
+                continue
+            say(f"{op}: {case.name}")
+            entrants, sound = run_case(op, module, case, tunesmith, given, flush)
+            results.case(op, case, entrants)
+            print_case(op, case, entrants)
+            if not sound:  # a launch that broke the CUDA context: what is left is for a fresh process
+                say("The device no longer answers this process; another goes on.")
+                again = [argument for argument in sys.argv[1:] if argument != "--resume"] + ["--resume"]
+                sys.exit(subprocess.call([sys.executable, __file__, *again]))
+            del entrants
+            torch.cuda.empty_cache()
+            if of.cupy is not None:
+                of.cupy.get_default_memory_pool().free_all_blocks()
+    rows = report.read(results.path)
+    report.write(results.path, rows)
+    say(f"Written: {results.path.with_suffix('.md')}, .csv and .svg")
+    complaints = report.complaints(rows)
+    for complaint in complaints:
+        say(complaint)
+    sys.exit(1 if complaints else 0)
+
+
+if __name__ == "__main__":
+    main()

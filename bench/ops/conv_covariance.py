@@ -1,0 +1,127 @@
+"""conv_covariance: the first seed's sum, added to the diagonal blocks of `input` in place. Each launch adds once more, so the
+launch that is checked begins from the same input."""
+
+import functools
+
+import torch
+
+import contenders as of
+from timing import Case, Expected
+
+cuda = of.numba_cuda  # a global, as Numba's simulator wants it
+
+
+def case(batch, channels, side, mask, goals):
+    return Case(name=f"batch {batch}, {channels} channels, {side}×{side}, {mask}×{mask}",
+                problem=f"batch={batch} channels_out={channels} channels_in={channels} height={side} width={side} "
+                f"mask_height={mask} mask_width={mask}",
+                goals=goals + "; hot <= 1.05 best peer", batch=batch, channels=channels, side=side, mask=mask,
+                out=side - mask + 1)
+
+
+CASES = [
+    case(2, 3, 9, 3, "hot <= 3 us"),
+    case(4, 3, 34, 3, "hot <= 1.3 copy; hot <= 0.2 PyTorch"),
+]
+
+
+def inputs(case):
+    b, c, side, out = case.batch, case.channels, case.side, case.out
+    return (of.random(case, (b, c, out, out, c, out, out)), of.random(case, (b, c, side, side, c, side, side)),
+            of.random(case, (b, c, side, side)), of.random(case, (c,)))
+
+
+def diagonal(blocks):
+    """A view of the blocks of each channel with itself: batch, i, j, i', j', channel."""
+    return torch.diagonal(blocks, dim1=1, dim2=4)
+
+
+def windowed(case, pairs):
+    """The sum over the mask's offsets of pairs (batch, i, j, i', j')."""
+    total = 0
+    for i in range(case.mask):
+        for j in range(case.mask):
+            y, x = slice(i, i + case.out), slice(j, j + case.out)
+            total = total + pairs[:, y, x, y, x]
+    return total
+
+
+def pairs_of(gamma, mu):
+    return torch.einsum("bcij,bckl->bijkl", mu, mu) + diagonal(gamma).sum(-1)
+
+
+def expected(case, before, gamma, mu, c):
+    """The bound is the op's: (2 n + 2) u |c| sum of the absolute summands, and a rounding of the result."""
+    value = before.double()
+    diagonal(value).add_(windowed(case, pairs_of(gamma.double(), mu.double()))[..., None] * c.double())
+    bound = torch.zeros_like(value)
+    size = windowed(case, pairs_of(gamma.double().abs_(), mu.double().abs_()))[..., None]
+    roundings = 2 * case.channels * case.mask**2 + 2
+    diagonal(bound).copy_(2.0**-24 * (roundings * size * c.double().abs() + diagonal(value).abs()))
+    return Expected(value, bound)
+
+
+def in_place(before):
+    target = torch.empty_like(before)
+    return target, lambda: target.copy_(before)
+
+
+def tunesmith(case, before, gamma, mu, c):
+    target, restore = in_place(before)
+    return [target, gamma, mu, c], target, restore
+
+
+def pytorch(case, before, gamma, mu, c):
+    """The inner sum once, then to every channel: the best that was found in PyTorch's own terms."""
+    target, restore = in_place(before)
+    made = of.pytorch(lambda: diagonal(target).add_(windowed(case, pairs_of(gamma, mu))[..., None] * c))
+    made.output, made.prepare = lambda: target, restore
+    return made
+
+
+@functools.cache
+def seed():
+    import numba
+
+    @cuda.jit
+    def op_numba_c(given, gamma, mu, c, weight_shape_1, weight_shape_2, weight_shape_3):
+        bi = cuda.grid(1)
+        x_gridsize = cuda.gridsize(1)
+        while bi < given.shape[0]:
+            for i0 in range(given.shape[2]):
+                for j0 in range(given.shape[3]):
+                    for i0p in range(given.shape[5]):
+                        for j0p in range(given.shape[6]):
+                            v = numba.float32(0.)
+                            for ci in range(weight_shape_1):
+                                for ii in range(weight_shape_2):
+                                    for ji in range(weight_shape_3):
+                                        v += (mu[bi, ci, i0 + ii, j0 + ji] * mu[bi, ci, i0p + ii, j0p + ji] +
+                                              gamma[bi, ci, i0 + ii, j0 + ji, ci, i0p + ii, j0p + ji])
+                            for c0 in range(given.shape[1]):
+                                cuda.atomic.add(given, (bi, c0, i0, j0, c0, i0p, j0p), v * c[c0])
+            bi += x_gridsize
+
+    return op_numba_c
+
+
+def with_numba(case, before, gamma, mu, c):
+    """The seed's second kernel, a thread an image, without the copy of c that it made in shared memory. On the larger
+    case a launch would take seconds."""
+    if of.numba_cuda is None or case.side > 9:
+        return None
+    target, restore = in_place(before)
+    arrays = of.as_numba(target, gamma, mu, c)
+    made = of.with_numba(seed(), 1, 32, (*arrays, case.channels, case.mask, case.mask), target)
+    made.prepare = restore
+    return made
+
+
+def copy(case, before, gamma, mu, c):
+    """What can't be avoided: the blocks of each channel with itself, of gamma read, of input read and written."""
+    pairs = case.side**4 + 2 * case.out**4
+    return of.copy(4 * case.batch * case.channels * pairs)
+
+
+PEERS = {"PyTorch": pytorch, "Numba, the seed": with_numba}
+LIMITS = {"copy": copy, "empty kernel": lambda case, *arrays: of.empty_kernel()}

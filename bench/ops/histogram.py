@@ -1,0 +1,98 @@
+"""histogram: 256 bins of f32 in [0, 1] or of bytes; uniform values, all in one bin, and nine of ten in one bin."""
+
+import ctypes
+import functools
+
+import torch
+
+import contenders as of
+from timing import Case, Expected
+
+cuda = of.numba_cuda  # a global, as Numba's simulator wants it
+
+N = 2**28
+BINS = 256
+
+
+def case(dtype, values, goals):
+    kind = "floats" if dtype == "f32" else "bytes"
+    function = "histogram lo=0 hi=1" if dtype == "f32" else "bincount"
+    return Case(name=f"2^28 {kind}, {values}", problem=f"function={function} length={N} bins={BINS} dtype={dtype}",
+                goals=goals + "; hot <= 1.05 best peer", dtype=dtype, values=values)
+
+
+CASES = [
+    case("f32", "uniform", "hot <= 1.06 read"),
+    case("f32", "one bin", "hot <= 1.3 Tunesmith at 2^28 floats, uniform"),
+    case("f32", "nine of ten in one bin", "hot <= 1.3 Tunesmith at 2^28 floats, uniform"),
+    case("u8", "uniform", "hot <= 90 us"),
+    case("u8", "one bin", "hot <= 1.3 Tunesmith at 2^28 bytes, uniform"),
+    case("u8", "nine of ten in one bin", "hot <= 1.3 Tunesmith at 2^28 bytes, uniform"),
+]
+
+
+def inputs(case):
+    values = of.random(case, (N,), 0.0, 1.0)
+    if case.values == "one bin":
+        values.mul_(1 / BINS).add_(0.5)
+    elif case.values == "nine of ten in one bin":
+        values = torch.where(of.random(case, (1, N), 0.0, 1.0)[0] < 0.9, 0.5 + values / BINS, values)
+    return (values if case.dtype == "f32" else (values * BINS).to(torch.uint8),)
+
+
+def tunesmith(case, values):
+    counts = of.poisoned((BINS,), torch.int64)
+    return [values, counts], counts, None
+
+
+def expected(case, values):
+    bins = (values.double() * BINS).floor_().clamp_(max=BINS - 1) if case.dtype == "f32" else values
+    return Expected(torch.bincount(bins.to(torch.int64), minlength=BINS))
+
+
+def pytorch(case, values):
+    if case.dtype == "f32":
+        return of.pytorch(lambda: torch.histc(values, BINS, 0, 1))
+    return of.pytorch(lambda: torch.bincount(values, minlength=BINS), capture=False)
+
+
+def with_cupy(case, values):
+    if of.cupy is None:
+        return None
+    given = of.as_cupy(values)
+    if case.dtype == "f32":
+        return of.with_cupy(lambda: of.cupy.histogram(given, BINS, (0.0, 1.0))[0], capture=False, keep=(values,))
+    return of.with_cupy(lambda: of.cupy.bincount(given, minlength=BINS), capture=False, keep=(values,))
+
+
+def with_cub(case, values):
+    if of.peers is None:
+        return None
+    counts = of.poisoned((BINS,), torch.int32)
+    number = ctypes.c_float if case.dtype == "f32" else ctypes.c_int
+    ends = (0, 1) if case.dtype == "f32" else (0, BINS)
+    return of.peers.with_temporary(f"histogram_{case.dtype}", values, counts, ctypes.c_int(BINS), *map(number, ends))
+
+
+@functools.cache
+def seed():
+    """The seed's counter that is safe, a counter a bin."""
+    @cuda.jit
+    def count(values, scale, counts):
+        for i in range(cuda.grid(1), values.shape[0], cuda.gridsize(1)):
+            cuda.atomic.add(counts, int(values[i] * scale), 1)
+
+    return count
+
+
+def with_numba(case, values):
+    if of.numba_cuda is None:
+        return None
+    counts = of.poisoned((BINS,), torch.int32)
+    arrays = of.as_numba(values, counts)
+    return of.with_numba(seed(), of.multiprocessors() * 16, 256, (arrays[0], BINS if case.dtype == "f32" else 1, arrays[1]), counts,
+                         counts.zero_)
+
+
+PEERS = {"PyTorch": pytorch, "CuPy": with_cupy, "CUB": with_cub, "Numba, the seed": with_numba}
+LIMITS = {"read": lambda case, values: of.read(values)}

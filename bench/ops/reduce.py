@@ -1,0 +1,97 @@
+"""reduce: f32, over all elements or one axis of an image."""
+
+import torch
+
+import contenders as of
+from timing import Case, Expected
+
+
+def case(name, function, shape, axis, goals):
+    """axis None: over all."""
+    if axis is None:
+        dims = f"length={shape[0]}"
+    else:
+        dims = f"length={shape[axis]} " + (f"outer={shape[0]}" if axis == 1 else f"inner={shape[1]}")
+    return Case(name=name, problem=f"function={function} {dims}", goals=goals, function=function, shape=shape, axis=axis)
+
+
+CASES = [
+    case("sum of 2^28", "sum", (2**28,), None, "hot <= 1 CUB; hot <= 1.05 best peer"),
+    case("sum of 10^6", "sum", (10**6,), None, "hot <= 2.5 us; hot <= 1.05 best peer"),
+    case("max of 2^28", "max", (2**28,), None, "hot <= 1 CUB; hot <= 1.05 best peer"),
+    case("mean of each row, 4096×4096", "mean", (4096, 4096), 1, "hot <= 1.05 best peer"),
+    case("mean of each column, 4096×4096", "mean", (4096, 4096), 0, "hot <= 1.05 best peer"),
+]
+
+
+def inputs(case):
+    return (of.random(case, case.shape),)
+
+
+def outputs(case):
+    return 1 if case.axis is None else case.shape[1 - case.axis]
+
+
+def tunesmith(case, values):
+    output = of.poisoned((outputs(case),))
+    return [values, output], output, None
+
+
+def expected(case, values):
+    if case.function == "max":
+        return Expected(values.max().reshape(1))
+    exact = values.double()
+    dims = list(range(values.dim())) if case.axis is None else [case.axis]
+    value, size = exact.sum(dims).reshape(-1), exact.abs_().sum(dims).reshape(-1)
+    n = values.numel() // outputs(case)
+    if case.function == "mean":
+        value, size = value / n, size / n
+    return Expected(value, size * (8 * 2.0**-24 + n * 2.0**-53))  # the op's bound
+
+
+# Under a name of its own each, since torch.compile keeps what it made by function.
+def total(values):
+    return torch.sum(values)
+
+
+def largest(values):
+    return torch.max(values)
+
+
+def mean_of_rows(values):
+    return torch.mean(values, 1)
+
+
+def mean_of_columns(values):
+    return torch.mean(values, 0)
+
+
+def function(case):
+    if case.axis is None:
+        return {"sum": total, "max": largest}[case.function]
+    return mean_of_rows if case.axis == 1 else mean_of_columns
+
+
+def pytorch(case, values):
+    return of.pytorch(function(case), values)
+
+
+def compiled(case, values):
+    return of.compiled(function(case), values)
+
+
+def with_cupy(case, values):
+    if of.cupy is None:
+        return None
+    apply, given = getattr(of.cupy, case.function), of.as_cupy(values)
+    return of.with_cupy(lambda: apply(given, axis=case.axis), keep=(values,))
+
+
+def with_cub(case, values):
+    if of.peers is None or case.axis is not None:
+        return None
+    return of.peers.with_temporary(case.function, values, of.poisoned((1,)))
+
+
+PEERS = {"PyTorch": pytorch, "PyTorch compiled": compiled, "CuPy": with_cupy, "CUB": with_cub}
+LIMITS = {"read": lambda case, values: of.read(values), "empty kernel": lambda case, values: of.empty_kernel()}
