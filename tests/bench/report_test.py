@@ -1,0 +1,94 @@
+"""How bench/report.py judges and shows what was measured, on made-up rows."""
+
+import csv
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree
+from pathlib import Path
+
+sys.path.insert(0, sys.argv.pop(1))
+import report  # noqa: E402
+
+GOALS = "hot <= 1 CUB; cold <= 1.05 copy; hot <= 2.5 us; hot <= 1.05 best peer"
+
+
+def row(contender, kind, hot, cold, verdict="ok", case="a", goals=GOALS, graph=20, note=""):
+    values = ["sum", case, "n=1", goals, contender, kind, verdict, hot, cold, graph, 9, "0.1", note]
+    return dict(zip(report.COLUMNS, map(str, values), strict=True))
+
+
+def rows(ours=2.0, cub=2.5, wrong="ok", **more):
+    return [row("Tunesmith", "ours", ours, 10.0, **more), row("CUB", "peer", cub, 12.0, **more),
+            row("PyTorch", "peer", 1.0, 1.0, verdict=wrong, note="why", **more), row("copy", "limit", 1.6, 9.6, **more),
+            row("empty kernel", "limit", 0.8, 2.0, **more)]
+
+
+def judged(of_rows):
+    named = report.cases(of_rows)["sum"]
+    return {goal: (met, reached) for goal, met, reached in report.judged(named["a"], named)}
+
+
+class Report(unittest.TestCase):
+    def test_goals(self):
+        self.assertEqual(judged(rows(wrong="wrong")), {
+            "hot ≤ 1 × CUB": (True, "0.80"),
+            "cold ≤ 1.05 × copy": (True, "1.04"),
+            "hot ≤ 2.5 µs": (True, "2.00"),
+            "hot ≤ 1.05 × best peer": (True, "0.80"),
+        })
+        self.assertEqual(judged(rows())["hot ≤ 1.05 × best peer"], (False, "2.00"))  # PyTorch, now that it is right
+
+    def test_a_tie_is_met(self):
+        self.assertTrue(judged(rows(ours=2.52))["hot ≤ 1 × CUB"][0])
+        self.assertFalse(judged(rows(ours=2.54))["hot ≤ 1 × CUB"][0])
+
+    def test_what_was_not_measured_is_neither_met_nor_missed(self):
+        self.assertEqual(judged([each for each in rows() if each["contender"] != "CUB"])["hot ≤ 1 × CUB"], (None, ""))
+        self.assertEqual(judged(rows(cub=""))["hot ≤ 1 × CUB"], (None, ""))
+
+    def test_another_case_as_the_yardstick(self):
+        both = rows(goals="hot <= 1.3 Tunesmith at b") + rows(ours=1.5, case="b", goals="hot <= 9 us")
+        self.assertEqual(judged(both), {"hot ≤ 1.3 × Tunesmith at b": (False, "1.33")})
+
+    def test_complaints(self):
+        self.assertEqual(report.complaints(rows(wrong="failed")), [])
+        self.assertEqual(report.complaints(rows(ours=2.6, wrong="failed")), [
+            "sum, a: goal missed: hot ≤ 1 × CUB: 1.04", "sum, a: goal missed: hot ≤ 2.5 µs: 2.60"
+        ])
+        wrong = [row("Tunesmith", "ours", "", "", verdict="wrong", note="3 elements differ")] + rows()[1:]
+        self.assertEqual(report.complaints(wrong), ["sum, a: Tunesmith wrong: 3 elements differ"])
+        self.assertEqual(len(report.complaints(rows()[1:])), 1)
+
+    def test_page(self):
+        run = dict.fromkeys(report.COLUMNS, "") | {"op": "run", "case": "device", "note": "a GPU"}
+        of_rows = [run, *rows(wrong="wrong"), *rows(case="b", graph=0, goals="cold <= 2 copy")]
+        page = report.markdown(of_rows, "results.svg")
+        self.assertIn("- device: a GPU\n", page)
+        self.assertIn("| a | hot | 2.00 | 10.0 | CUB 2.50 | 0.80 | copy 1.60 | 1.25 | hot ≤ 1 × CUB: yes (0.80)<br>", page)
+        self.assertIn("| b | cold | 2.00 | 10.0 | PyTorch 1.00 | 10.00 | copy 9.60 | 1.04 | cold ≤ 2 × copy: yes", page)
+        self.assertIn("| a | 2.00 / 10.0 | 2.50 / 12.0 | **wrong** | 1.60 / 9.60 | 0.80 / 2.00 |", page)
+        self.assertIn("| b | 2.00 † / 10.0 |", page)
+        self.assertIn("\n\n- a: PyTorch wrong: why\n", page)
+        picture = report.svg(of_rows)
+        xml.etree.ElementTree.fromstring(picture)
+        self.assertIn("1.25× CUB", picture)
+
+    def test_files(self):
+        with tempfile.TemporaryDirectory() as folder:
+            paths = [Path(folder) / name for name in ("results.csv", "more.csv")]
+            for path, of_rows in zip(paths, (rows() + rows(case="b"), rows(ours=1.0)[:2]), strict=True):
+                with open(path, "w", newline="", encoding="utf-8") as file:
+                    writer = csv.DictWriter(file, report.COLUMNS)
+                    writer.writeheader()
+                    writer.writerows(of_rows)
+            self.assertEqual(report.read(paths[0]), rows() + rows(case="b"))
+            # The later file's rows of a case replace all of the earlier's.
+            self.assertEqual(report.read(*paths), rows(ours=1.0)[:2] + rows(case="b"))
+            report.write(paths[0], report.read(*paths))
+            self.assertIn("| a | hot | 1.00 |", paths[0].with_suffix(".md").read_text(encoding="utf-8"))
+            self.assertTrue(paths[0].with_suffix(".svg").exists())
+
+
+if __name__ == "__main__":
+    unittest.main()
