@@ -130,9 +130,9 @@ Space tiled_space(const Problem& problem) {
   const std::int64_t element = bytes(dtype_of(problem));
   std::vector<Value> vectors;  // widest first: the default is the best that the sizes allow
   for (std::int64_t vector = 16 / element; vector >= 1; vector /= 2) vectors.emplace_back(vector);
-  // Cells of a whole vector first, but of 4 bytes where elements are single bytes: more take many registers.
+  // Cells of a whole vector first, but of 4 bytes where elements are small: more take many registers.
   std::vector<Value> turns = vectors;
-  if (element == 1) std::rotate(turns.begin(), turns.begin() + 2, turns.end());
+  if (element <= 2) std::rotate(turns.begin(), turns.begin() + 2, turns.end());
   std::vector<Axis> axes = {
       {"VECTOR_IN", vectors, "elements of a load"},
       {"VECTOR_OUT", vectors, "elements of a store"},
@@ -182,13 +182,13 @@ Space tiled_space(const Problem& problem) {
          const std::int64_t out = c.integer("VECTOR_OUT"), turn = c.integer("TURN");
          return turn == out || (turn < out && turn * element >= 4);
        }},
-      {"A thread has at most 16 loads under way and holds 16 to 128 bytes: with more it spills, with less "
-       "too little is in flight.",
+      {"A thread has at most 16 loads under way and holds 16 to 128 bytes, of elements of 1 and 2 bytes 64: "
+       "with more it spills, with less too little is in flight.",
        {"VECTOR_IN", "TURN", "ROWS"},
        [=](const Config& c) {
          const std::int64_t loads = c.integer("TURN") * c.integer("ROWS");
          const std::int64_t held = loads * c.integer("VECTOR_IN") * element;
-         return loads <= 16 && held >= 16 && held <= 128;
+         return loads <= 16 && held >= 16 && held <= (element <= 2 ? 64 : 128);
        }},
       {"A tile holds 4 to 32 KiB, or is 32 x 32 of small elements up to 64 x 64.",
        {"TILE_X", "TILE_Y"},
@@ -334,10 +334,11 @@ Space shifted_space(const Problem& problem) {
        [=](const Config& c) {
          return c.integer("RESIDENT_WARPS") == 32 || (lanes == 1 && c.integer("ROWS") * element <= 32);
        }},
-      {"A block has 64 to 512 threads.",
+      {"A block has 64 to 512 threads, at least one for each word of a row.",
        {"TILE_X", "TILE_Y", "ROWS"},
        [=](const Config& c) {
-         return shifted_threads(problem, c) >= 64 && shifted_threads(problem, c) <= 512;
+         const std::int64_t threads = shifted_threads(problem, c);
+         return threads >= 64 && threads <= 512 && threads * lanes >= c.integer("TILE_X");
        }},
       {"Two aligned words that give one come from the first-level cache.",
        {"LOAD"},

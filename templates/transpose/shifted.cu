@@ -29,6 +29,7 @@ constexpr int more = more_words * lanes;                    // rows of the input
 constexpr int threads = TILE_X * TILE_Y / (lanes * lanes * ROWS);
 constexpr int words_x = TILE_X / lanes;
 constexpr int vectors_y = TILE_Y / VECTOR_OUT;
+constexpr int groups = threads / words_x;  // of `lanes` rows that the block loads at once
 
 // The tile is kept as the output has it, TILE_X rows of words. Neighbouring threads put words into rows
 // `lanes` apart: an odd distance spreads them over the banks. A shifted vector ends with a part of the next
@@ -39,9 +40,9 @@ __device__ __forceinline__ int place_of(int x, int word) {
 }
 constexpr int tile_words = TILE_X * row_words + (lanes == 1 ? 0 : words_x);
 
-// Elements x to x + lanes - 1 of a row; `within` says that these and a word around them lie in the row.
-__device__ __forceinline__ Word load_word(const T* row, int x, int columns, bool within) {
-  const T* from = row + x;
+// The elements of column x and the next, of which `columns` are left in the row; `within` says that these and
+// a word around them lie in the row.
+__device__ __forceinline__ Word load_word(const T* from, int columns, bool within) {
   if constexpr (lanes == 1) {
     return LOAD == Load::once ? load_once(reinterpret_cast<const Word*>(from))
                               : *reinterpret_cast<const Word*>(from);
@@ -55,23 +56,28 @@ __device__ __forceinline__ Word load_word(const T* row, int x, int columns, bool
     unsigned word = 0;
 #pragma unroll
     for (int i = 0; i < lanes; ++i) {
-      if (x + i < columns) word |= static_cast<unsigned>(from[i]) << 8 * element_bytes * i;
+      if (i < columns) word |= static_cast<unsigned>(from[i]) << 8 * element_bytes * i;
     }
     return word;
   }
 }
 
-// Loads `lanes` rows from y on, `columns` and `rows` counted from the tile's corner.
+// What a tile's corner has around it: columns to its left and right, rows above it (negative) and below.
+struct Around {
+  int left, columns, top, rows;
+};
+
+// Loads `lanes` rows at (x, y) of the tile, which is at `from`.
 template <bool INSIDE>
-__device__ __forceinline__ void load_words(Word (&loaded)[lanes], const T* __restrict__ input,
-                                           long long pitch, int x, int y, int left, int columns, int top,
-                                           int rows) {
-  const bool within = (x + left) * element_bytes >= 3 && (columns - x) * element_bytes >= 8;
+__device__ __forceinline__ void load_words(Word (&loaded)[lanes], const T* __restrict__ from, long long pitch,
+                                           int x, int y, const Around& around) {
+  const bool within = (x + around.left) * element_bytes >= 3 && (around.columns - x) * element_bytes >= 8;
 #pragma unroll
   for (int r = 0; r < lanes; ++r) {
     loaded[r] = 0;
-    if (INSIDE || (x < columns && y + r >= top && y + r < rows))
-      loaded[r] = load_word(input + (y + r) * pitch, x, columns, within);
+    if (INSIDE || (x < around.columns && y + r >= around.top && y + r < around.rows))
+      loaded[r] = load_word(from, around.columns - x, within);
+    from += pitch;
   }
 }
 
@@ -82,57 +88,54 @@ __device__ __forceinline__ void put_words(Word* tile, const Word (&loaded)[lanes
   for (int i = 0; i < lanes; ++i) tile[place_of(x + i, word)] = turned[i];
 }
 
-// The tile's corner is at `input`; to its left lie `left` columns of the row (3 are enough to know), before
-// its first row begin the rows at `top`, which is at most 0.
+// The tile's corner is at `input`.
 template <bool INSIDE>
-__device__ __forceinline__ void load_tile(Word* tile, const T* __restrict__ input, long long pitch, int left,
-                                          int columns, int top, int rows, bool aligned) {
+__device__ __forceinline__ void load_tile(Word* tile, const T* __restrict__ input, long long pitch,
+                                          const Around& around, bool aligned) {
+  // A thread stays in its column, so that one pointer goes from row to row.
+  const int x = threadIdx.x % words_x * lanes;
+  const int group = threadIdx.x / words_x;
+  const T* from = input + group * lanes * pitch + x;
   Word loaded[ROWS][lanes];
 #pragma unroll
   for (int n = 0; n < ROWS; ++n) {
-    const int at = threadIdx.x + n * threads;
-    load_words<INSIDE>(loaded[n], input, pitch, at % words_x * lanes, at / words_x * lanes, left, columns,
-                       top, rows);
+    load_words<INSIDE>(loaded[n], from, pitch, x, (group + n * groups) * lanes, around);
+    from += groups * lanes * pitch;
   }
-  constexpr int rounds = ceil_divide(words_x * more_words, threads);
-  Word before[larger(rounds, 1)][lanes];
+  constexpr int rounds = ceil_divide(more_words, groups);
+  Word before[rounds][lanes];
   const auto load_before = [&] {
+    const T* first = input + (group * lanes - more) * pitch + x;
 #pragma unroll
     for (int n = 0; n < rounds; ++n) {
-      const int at = threadIdx.x + n * threads;
-      if (at < words_x * more_words) {
-        load_words<INSIDE>(before[n], input, pitch, at % words_x * lanes, at / words_x * lanes - more, left,
-                           columns, top, rows);
-      }
+      if (group + n * groups < more_words)
+        load_words<INSIDE>(before[n], first, pitch, x, (group + n * groups) * lanes - more, around);
+      first += groups * lanes * pitch;
     }
   };
   // At once with the others where that takes few registers.
   if (lanes == 1 && !aligned) load_before();
 #pragma unroll
-  for (int n = 0; n < ROWS; ++n) {
-    const int at = threadIdx.x + n * threads;
-    put_words(tile, loaded[n], at % words_x * lanes, at / words_x + more_words);
-  }
+  for (int n = 0; n < ROWS; ++n) put_words(tile, loaded[n], x, group + n * groups + more_words);
   if (lanes > 1 && !aligned) load_before();
   if (!aligned) {
 #pragma unroll
     for (int n = 0; n < rounds; ++n) {
-      const int at = threadIdx.x + n * threads;
-      if (at < words_x * more_words) put_words(tile, before[n], at % words_x * lanes, at / words_x);
+      if (group + n * groups < more_words) put_words(tile, before[n], x, group + n * groups);
     }
   }
 }
 
-// The corner is at `output`; the rows there begin `top` (at most 0) elements after it and end at `rows`.
+// The tile's corner is at `output`, whose rows are the input's columns.
 template <bool INSIDE>
 __device__ __forceinline__ void store_tile(const Word* tile, T* __restrict__ output, long long pitch,
-                                           int columns, int top, int rows) {
+                                           const Around& around) {
   constexpr int words = VECTOR_OUT / lanes;
 #pragma unroll
   for (int n = 0; n < TILE_X * vectors_y / threads; ++n) {
     const int at = threadIdx.x + n * threads;
     const int x = at / vectors_y;
-    if (!INSIDE && x >= columns) continue;
+    if (!INSIDE && x >= around.columns) continue;
     T* corner = output + x * pitch;
     const int back = static_cast<unsigned>(reinterpret_cast<size_t>(corner)) / element_bytes % window;
     const int y = at % vectors_y * VECTOR_OUT - back;
@@ -150,16 +153,16 @@ __device__ __forceinline__ void store_tile(const Word* tile, T* __restrict__ out
       }
     }
     T* to = corner + y;
-    if (INSIDE || (y >= top && y + VECTOR_OUT <= rows)) {
+    if (INSIDE || (y >= around.top && y + VECTOR_OUT <= around.rows)) {
       if constexpr (STORE == Store::once) {
         store_once(reinterpret_cast<Stored*>(to), vector);
       } else {
-        *reinterpret_cast<Stored*>(to) = vector;
+        store_whole(reinterpret_cast<Stored*>(to), vector);
       }
     } else {
 #pragma unroll
       for (int i = 0; i < VECTOR_OUT; ++i) {
-        if (y + i >= top && y + i < rows)
+        if (y + i >= around.top && y + i < around.rows)
           to[i] = static_cast<T>(vector.element[i / lanes] >> i % lanes * 8 * element_bytes);
       }
     }
@@ -193,20 +196,22 @@ extern "C" __global__ void __launch_bounds__(threads, RESIDENT_WARPS * 32 / thre
     tile_y = band + (block - band * tiles_x) % high;
   }
   const long long x = static_cast<long long>(tile_x) * TILE_X, y = static_cast<long long>(tile_y) * TILE_Y;
-  const int left = static_cast<int>(min(x, 3ll)), columns = static_cast<int>(min(width - x, TILE_X + 8ll));
-  const int top = -static_cast<int>(min(y, static_cast<long long>(more)));
-  const int rows = static_cast<int>(min(height - y, static_cast<long long>(TILE_Y)));
+  Around around;
+  around.left = static_cast<int>(min(x, 3ll));
+  around.columns = static_cast<int>(min(width - x, TILE_X + 8ll));
+  around.top = -static_cast<int>(min(y, static_cast<long long>(more)));
+  around.rows = static_cast<int>(min(height - y, static_cast<long long>(TILE_Y)));
   // Where all rows of the output begin at a multiple of WINDOW, no stretch begins before the tile.
   const bool aligned = (reinterpret_cast<size_t>(output) | output_pitch * element_bytes) % WINDOW == 0;
   const T* from = input + (b * height + y) * input_pitch + x;
   T* to = output + (b * width + x) * output_pitch + y;
-  if (columns >= TILE_X && top == -more && rows == TILE_Y) {
-    load_tile<true>(tile, from, input_pitch, left, columns, top, rows, aligned);
+  if (around.columns >= TILE_X && around.top == -more && around.rows == TILE_Y) {
+    load_tile<true>(tile, from, input_pitch, around, aligned);
     __syncthreads();
-    store_tile<true>(tile, to, output_pitch, columns, top, rows);
+    store_tile<true>(tile, to, output_pitch, around);
   } else {
-    load_tile<false>(tile, from, input_pitch, left, columns, top, rows, aligned);
+    load_tile<false>(tile, from, input_pitch, around, aligned);
     __syncthreads();
-    store_tile<false>(tile, to, output_pitch, columns, top, rows);
+    store_tile<false>(tile, to, output_pitch, around);
   }
 }

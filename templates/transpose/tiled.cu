@@ -133,7 +133,7 @@ __device__ __forceinline__ void store_tile(const T* tile, T* __restrict__ output
     if constexpr (STORE == Store::once) {
       store_once(to, vector);
     } else {
-      *to = vector;
+      store_whole(to, vector);
     }
   }
 }

@@ -51,8 +51,9 @@ __host__ __device__ constexpr int alignment_of(int value, int limit) {
 }
 
 // ---- templates/common/once.cuh
-// Accesses of 1 to 16 bytes to memory that a kernel touches only once: they stay out of the first-level
-// cache, or may leave the caches first.
+// Accesses to global memory that move 1 to 16 bytes by one instruction: ordinary stores, and loads and stores
+// of what a kernel touches only once, which stay out of the first-level cache or may leave the caches first.
+// An assignment of a struct may become a store for each element.
 
 // The unsigned integers that a vector of so many bytes is moved as.
 template <int BYTES>
@@ -78,16 +79,39 @@ struct Moved<16> {
   using Type = uint4;
 };
 
-// V is a vector or an element of 1, 2, 4, 8 or 16 bytes and aligned to that. Nobody writes there meanwhile.
+// V is a vector or an element of 1, 2, 4, 8 or 16 bytes and aligned to that.
+template <typename V>
+union AsMoved {
+  typename Moved<sizeof(V)>::Type moved;
+  V value;
+};
+
+// The kernel does not read what it stores: loads may be moved across.
+template <typename V>
+__device__ __forceinline__ void store_whole(V* to, const V& value) {
+#if defined(TUNESMITH_HOST)
+  *to = value;
+#else
+  AsMoved<V> both;
+  both.value = value;
+  if constexpr (sizeof(V) == 8) {
+    asm volatile("st.global.v2.u32 [%0], {%1, %2};" ::"l"(to), "r"(both.moved.x), "r"(both.moved.y));
+  } else if constexpr (sizeof(V) == 16) {
+    asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(both.moved.x), "r"(both.moved.y),
+                 "r"(both.moved.z), "r"(both.moved.w));
+  } else {
+    *reinterpret_cast<typename Moved<sizeof(V)>::Type*>(to) = both.moved;
+  }
+#endif
+}
+
+// Nobody writes there while the kernel runs.
 template <typename V>
 __device__ __forceinline__ V load_once(const V* from) {
 #if defined(TUNESMITH_HOST)
   return *from;
 #else
-  union {
-    typename Moved<sizeof(V)>::Type moved;
-    V value;
-  } both;
+  AsMoved<V> both;
   if constexpr (sizeof(V) == 1) {
     unsigned wide;
     asm("ld.global.nc.L1::no_allocate.u8 %0, [%1];" : "=r"(wide) : "l"(from));
@@ -114,10 +138,8 @@ __device__ __forceinline__ void store_once(V* to, const V& value) {
 #if defined(TUNESMITH_HOST)
   *to = value;
 #else
-  union {
-    V value;
-    typename Moved<sizeof(V)>::Type moved;
-  } both = {value};
+  AsMoved<V> both;
+  both.value = value;
   __stcs(reinterpret_cast<typename Moved<sizeof(V)>::Type*>(to), both.moved);
 #endif
 }
@@ -209,7 +231,7 @@ constexpr Store STORE = Store::plain;
 enum class Start { plain, overlapped };
 constexpr Start START = Start::plain;
 constexpr int RESIDENT_WARPS = 32;
-#define ENTRY(name) name##_c082b30d
+#define ENTRY(name) name##_08b66965
 
 // ---- templates/transpose/tiled.cu
 // transpose of tiles through shared memory. A thread loads TURN vectors of VECTOR_IN elements, one below the
@@ -342,7 +364,7 @@ __device__ __forceinline__ void store_tile(const T* tile, T* __restrict__ output
     if constexpr (STORE == Store::once) {
       store_once(to, vector);
     } else {
-      *to = vector;
+      store_whole(to, vector);
     }
   }
 }
