@@ -1,0 +1,209 @@
+// elementwise for inputs that are repeated along dimensions or have gaps between their elements. Neighbouring
+// dimensions are merged where every input allows it; RANK are left, 0 the innermost. The output is walked as
+// one row of vectors; a vector's coordinates come from divisions, by multiplication where indices have 32
+// bits. Of an input k, INPUT_k says: bit d, it moves along the dimension d; bit 6, its elements are
+// neighbours along dimension 0; bit 7, it is as dense as the output.
+
+#include "common/hinted_access.cuh"
+#include "common/overlap.cuh"
+#include "elementwise/functions.cuh"
+
+constexpr Hint load_hint = LOAD == Load::no_allocate ? Hint::no_allocate
+                           : LOAD == Load::streaming ? Hint::streaming
+                                                     : Hint::none;
+constexpr Hint store_hint = STORE == Store::streaming ? Hint::streaming : Hint::none;
+
+template <int BITS>
+struct IndexOf {
+  using type = long long;
+};
+template <>
+struct IndexOf<32> {
+  using type = unsigned;
+};
+using Index = typename IndexOf<INDEX>::type;
+
+__device__ __forceinline__ constexpr int layout(int k) {
+  return k == 0   ? INPUT_A
+         : k == 1 ? INPUT_B
+         : k == 2 ? INPUT_C
+         : k == 3 ? INPUT_D
+         : k == 4 ? INPUT_E
+                  : INPUT_F;
+}
+__device__ __forceinline__ constexpr bool moves(int k, int dim) { return (layout(k) >> dim & 1) != 0; }
+__device__ __forceinline__ constexpr bool is_scalar(int k) { return (layout(k) & 63) == 0; }
+__device__ __forceinline__ constexpr bool is_neighbouring(int k) { return (layout(k) >> 6 & 1) != 0; }
+__device__ __forceinline__ constexpr bool is_dense(int k) { return (layout(k) >> 7 & 1) != 0; }
+
+// What a vector's elements of one input need: their number of loads, and where they lie.
+constexpr bool in_row = VECTOR_IN == VectorIn::row;  // a vector never crosses the end of a row
+
+struct Divisor {
+  unsigned multiplier;
+  int shift;
+};
+
+// Granlund and Montgomery, Division by invariant integers using multiplication, figure 4.1; the sum does not
+// overflow below 2^31.
+__device__ __forceinline__ unsigned divide(unsigned value, unsigned /*divisor*/, const Divisor& by) {
+  return (__umulhi(value, by.multiplier) + value) >> by.shift;
+}
+__device__ __forceinline__ long long divide(long long value, long long divisor, const Divisor& /*by*/) {
+  return value / divisor;
+}
+
+#define SIX(name)                                                                                \
+  long long name##0, long long name##1, long long name##2, long long name##3, long long name##4, \
+      long long name##5
+#define SIX_VALUES(type, name)                                                             \
+  {                                                                                        \
+    static_cast<type>(name##0), static_cast<type>(name##1), static_cast<type>(name##2),    \
+        static_cast<type>(name##3), static_cast<type>(name##4), static_cast<type>(name##5) \
+  }
+
+struct Shape {
+  Index extents[6];
+  Index strides[6][6];
+  Divisor divisors[5];
+};
+
+struct Coordinates {
+  Index at[RANK];
+};
+
+__device__ __forceinline__ Coordinates coordinates_of(Index i, const Shape& shape) {
+  Coordinates place;
+  Index rest = i;
+#pragma unroll
+  for (int dim = 0; dim < RANK; ++dim) {
+    if (dim == RANK - 1) {
+      place.at[dim] = rest;
+    } else {
+      const Index outer = divide(rest, shape.extents[dim], shape.divisors[dim]);
+      place.at[dim] = rest - outer * shape.extents[dim];
+      rest = outer;
+    }
+  }
+  return place;
+}
+
+__device__ __forceinline__ void advance(Coordinates& place, const Shape& shape) {
+  ++place.at[0];
+#pragma unroll
+  for (int dim = 0; dim + 1 < RANK; ++dim) {
+    if (place.at[dim] == shape.extents[dim]) {
+      place.at[dim] = 0;
+      ++place.at[dim + 1];
+    }
+  }
+}
+
+__device__ __forceinline__ Index offset_of(int k, const Coordinates& place, const Shape& shape) {
+  Index offset = 0;
+#pragma unroll
+  for (int dim = 0; dim < RANK; ++dim) {
+    if (moves(k, dim))
+      offset += dim == 0 && is_neighbouring(k) ? place.at[0] : place.at[dim] * shape.strides[k][dim];
+  }
+  return offset;
+}
+
+struct Loaded {
+  Vector<T, VECTOR> input[ARITY];
+};
+
+__device__ __forceinline__ void load(Loaded& loaded, Index at, const T* const (&inputs)[6],
+                                     const Shape& shape) {
+  Coordinates place = coordinates_of(at, shape);
+#pragma unroll
+  for (int k = 0; k < ARITY; ++k) {
+    if (is_scalar(k)) continue;
+    if (is_dense(k)) {
+      loaded.input[k] = load_hinted<VECTOR, load_hint>(inputs[k] + at);
+    } else if (in_row) {
+      // Repeated elements are kept in the caches: no hint.
+      const T* from = inputs[k] + offset_of(k, place, shape);
+      if (is_neighbouring(k)) {
+        loaded.input[k] = load_vector<VECTOR>(from);
+      } else {
+        loaded.input[k].element[0] = *from;
+#pragma unroll
+        for (int v = 1; v < VECTOR; ++v)
+          loaded.input[k].element[v] =
+              moves(k, 0) ? from[v * shape.strides[k][0]] : loaded.input[k].element[0];
+      }
+    }
+  }
+  if (in_row) return;
+#pragma unroll
+  for (int v = 0; v < VECTOR; ++v) {
+#pragma unroll
+    for (int k = 0; k < ARITY; ++k) {
+      if (!is_scalar(k) && !is_dense(k)) loaded.input[k].element[v] = inputs[k][offset_of(k, place, shape)];
+    }
+    if (v + 1 < VECTOR) advance(place, shape);
+  }
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT_THREADS / BLOCK)
+    ENTRY(elementwise_broadcast)(const T* a, const T* b, const T* c, const T* d, const T* e, const T* f,
+                                 T* out, long long elements, SIX(extent), int multiplier0, int shift0,
+                                 int multiplier1, int shift1, int multiplier2, int shift2, int multiplier3,
+                                 int shift3, int multiplier4, int shift4, SIX(a), SIX(b), SIX(c), SIX(d),
+                                 SIX(e), SIX(f)) {
+  if constexpr (START == Start::overlapped) {
+    let_next_start();
+    wait_for_previous();
+  }
+  const T* const inputs[6] = {a, b, c, d, e, f};
+  const Shape shape = {SIX_VALUES(Index, extent),
+                       {SIX_VALUES(Index, a), SIX_VALUES(Index, b), SIX_VALUES(Index, c),
+                        SIX_VALUES(Index, d), SIX_VALUES(Index, e), SIX_VALUES(Index, f)},
+                       {{static_cast<unsigned>(multiplier0), shift0},
+                        {static_cast<unsigned>(multiplier1), shift1},
+                        {static_cast<unsigned>(multiplier2), shift2},
+                        {static_cast<unsigned>(multiplier3), shift3},
+                        {static_cast<unsigned>(multiplier4), shift4}}};
+  const Index n = static_cast<Index>(elements);
+  Compute values[ARITY];
+#pragma unroll
+  for (int k = 0; k < ARITY; ++k) {
+    if (is_scalar(k)) values[k] = to_float(*inputs[k]);
+  }
+  const Index first = static_cast<Index>(blockIdx.x) * (BLOCK * ITEMS * VECTOR) + threadIdx.x * VECTOR;
+  Loaded loaded[ITEMS];
+#pragma unroll
+  for (int item = 0; item < ITEMS; ++item) {
+    const Index at = first + item * (BLOCK * VECTOR);
+    if (at + VECTOR <= n) load(loaded[item], at, inputs, shape);
+  }
+#pragma unroll
+  for (int item = 0; item < ITEMS; ++item) {
+    const Index at = first + item * (BLOCK * VECTOR);
+    if (at + VECTOR <= n) {
+      Vector<T, VECTOR> result;
+#pragma unroll
+      for (int v = 0; v < VECTOR; ++v) {
+#pragma unroll
+        for (int k = 0; k < ARITY; ++k) {
+          if (!is_scalar(k)) values[k] = to_float(loaded[item].input[k].element[v]);
+        }
+        result.element[v] = from_float<T>(apply(values));
+      }
+      store_hinted<VECTOR, store_hint>(out + at, result);
+    }
+  }
+  // What fills no vector: fewer than VECTOR elements, one each for the first threads of the last block.
+  if (VECTOR > 1 && blockIdx.x == gridDim.x - 1) {
+    const Index at = n / VECTOR * VECTOR + threadIdx.x;
+    if (at < n) {
+      const Coordinates place = coordinates_of(at, shape);
+#pragma unroll
+      for (int k = 0; k < ARITY; ++k) {
+        if (!is_scalar(k)) values[k] = to_float(inputs[k][offset_of(k, place, shape)]);
+      }
+      out[at] = from_float<T>(apply(values));
+    }
+  }
+}

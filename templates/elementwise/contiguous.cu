@@ -1,0 +1,84 @@
+// elementwise where every input is as dense as the output or one element: no coordinates, vectors straight
+// from memory, all loads of a thread before its first use of one. SCALARS has a bit for each input of one
+// element.
+
+#include "common/hinted_access.cuh"
+#include "common/overlap.cuh"
+#include "elementwise/functions.cuh"
+
+constexpr Hint load_hint = LOAD == Load::no_allocate ? Hint::no_allocate
+                           : LOAD == Load::streaming ? Hint::streaming
+                                                     : Hint::none;
+constexpr Hint store_hint = STORE == Store::streaming ? Hint::streaming : Hint::none;
+constexpr int tile = BLOCK * ITEMS * VECTOR;  // elements that a block has in flight
+
+// Whether offsets fit in 32 bits; the pointers are 64 bits wide in any case.
+template <int BITS>
+struct IndexOf {
+  using type = long long;
+};
+template <>
+struct IndexOf<32> {
+  using type = unsigned;
+};
+using Index = typename IndexOf<INDEX>::type;
+
+__device__ __forceinline__ constexpr bool is_scalar(int k) { return (SCALARS >> k & 1) != 0; }
+
+extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT_THREADS / BLOCK)
+    ENTRY(elementwise_contiguous)(const T* a, const T* b, const T* c, const T* d, const T* e, const T* f,
+                                  T* out, long long elements) {
+  if constexpr (START == Start::overlapped) {
+    let_next_start();
+    wait_for_previous();
+  }
+  const T* const inputs[6] = {a, b, c, d, e, f};
+  const Index n = static_cast<Index>(elements);
+  Compute values[ARITY];
+#pragma unroll
+  for (int k = 0; k < ARITY; ++k) {
+    if (is_scalar(k)) values[k] = to_float(*inputs[k]);
+  }
+  for (long long t = blockIdx.x; t * tile < elements; t += gridDim.x) {
+    const Index first = static_cast<Index>(t) * tile + threadIdx.x * VECTOR;
+    Vector<T, VECTOR> loaded[ARITY][ITEMS];
+#pragma unroll
+    for (int item = 0; item < ITEMS; ++item) {
+      const Index at = first + item * (BLOCK * VECTOR);
+      if (at + VECTOR <= n) {
+#pragma unroll
+        for (int k = 0; k < ARITY; ++k) {
+          if (!is_scalar(k)) loaded[k][item] = load_hinted<VECTOR, load_hint>(inputs[k] + at);
+        }
+      }
+    }
+#pragma unroll
+    for (int item = 0; item < ITEMS; ++item) {
+      const Index at = first + item * (BLOCK * VECTOR);
+      if (at + VECTOR <= n) {
+        Vector<T, VECTOR> result;
+#pragma unroll
+        for (int v = 0; v < VECTOR; ++v) {
+#pragma unroll
+          for (int k = 0; k < ARITY; ++k) {
+            if (!is_scalar(k)) values[k] = to_float(loaded[k][item].element[v]);
+          }
+          result.element[v] = from_float<T>(apply(values));
+        }
+        store_hinted<VECTOR, store_hint>(out + at, result);
+      }
+    }
+    if constexpr (TILES == 1) break;
+  }
+  // What fills no vector: fewer than VECTOR elements, one each for the first threads of the last block.
+  if (VECTOR > 1 && blockIdx.x == gridDim.x - 1) {
+    const Index at = n / VECTOR * VECTOR + threadIdx.x;
+    if (at < n) {
+#pragma unroll
+      for (int k = 0; k < ARITY; ++k) {
+        if (!is_scalar(k)) values[k] = to_float(inputs[k][at]);
+      }
+      out[at] = from_float<T>(apply(values));
+    }
+  }
+}

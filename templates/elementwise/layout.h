@@ -1,0 +1,47 @@
+// The shapes of `elementwise`: a problem's texts for its output and inputs, what NumPy's broadcasting makes
+// of them, and the same with as few dimensions as the inputs allow.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "generator/values.h"
+#include "templates/elementwise/expression.h"
+
+namespace tunesmith::elementwise {
+
+constexpr std::size_t most_dimensions = 6;
+constexpr std::int64_t most_elements = std::int64_t{1} << 40;  ///< of the output, and of an input's memory
+
+struct InputLayout {
+  bool used = false;
+  std::int64_t memory = 0;                 ///< elements from its first to its last, both included
+  std::int64_t distinct = 0;               ///< elements that it has
+  std::vector<std::int64_t> strides = {};  ///< in elements, for each of the merged dimensions; 0: repeated
+  bool is_output_like = false;             ///< dense, of the output's shape
+};
+
+/// Dimensions are merged where every input allows it, and those of extent 1 left out; the innermost is first.
+struct Layout {
+  std::int64_t elements = 0;
+  std::vector<std::int64_t> extents = {};  ///< one at least; of an output without elements: {0}
+  std::array<InputLayout, most_inputs> inputs = {};
+};
+
+/// Why the text is no shape, or no input's layout, as a sentence; empty if it is one.
+std::string refuses_shape(const std::string& text);
+std::string refuses_input(const std::string& text);
+
+/// Why the inputs do not go with the shape, or `inputs` of them with the function; empty if they do.
+std::string refuses_layout(const Problem& problem, int inputs);
+
+Layout layout_of(const Problem& problem, int inputs);  ///< of a problem that was not refused
+
+/// The problem with extents other than 0 and 1 replaced, those of the innermost dimension by the first of
+/// `sizes`; strides that were given stay.
+Problem resized(const Problem& problem, const std::array<std::int64_t, most_dimensions>& sizes);
+
+}  // namespace tunesmith::elementwise
