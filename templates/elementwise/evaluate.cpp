@@ -8,7 +8,7 @@
 
 #include "templates/elementwise/expression.h"
 
-namespace tunesmith::elementwise {
+namespace tunesmith::elementwise_op {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -440,4 +440,4 @@ void evaluate(const Expression& expression, DType dtype, std::span<const std::ve
   }
 }
 
-}  // namespace tunesmith::elementwise
+}  // namespace tunesmith::elementwise_op

@@ -8,7 +8,7 @@
 #include <map>
 #include <tuple>
 
-namespace tunesmith::elementwise {
+namespace tunesmith::elementwise_op {
 namespace {
 
 // The errors of functions are those that the CUDA C++ Programming Guide states (appendix on mathematical
@@ -65,14 +65,15 @@ constexpr std::array<OperationFacts, 48> table = {{
 }};
 static_assert(table.size() == static_cast<std::size_t>(Operation::atan2) + 1);
 
-// The seeds' formulas; a term that stands twice is computed once. hypot gives the larger of two equal sides
-// the quotient 1, so that 0,0 is 0 and two infinities are infinite.
+// The seeds' formulas; a term that stands twice is computed once. hypot gives two equal sides the quotient 1,
+// so that 0,0 is 0 and two infinities are infinite. gaussian_pdf multiplies by reciprocals, which are
+// computed once for all elements where sigma is one number.
 constexpr std::array<NamedFunction, 4> named = {{
     {"add", "a + b"},
     {"hypot",
      "max(abs(a), abs(b)) * sqrt(1 + pow(min(abs(a), abs(b)) == max(abs(a), abs(b)) ? 1"
      " : min(abs(a), abs(b)) / max(abs(a), abs(b)), 2))"},
-    {"gaussian_pdf", "exp(-0.5 * pow((a - b) / c, 2)) / (c * 2.5066282746310002)"},
+    {"gaussian_pdf", "exp(-0.5 * pow((a - b) * (1 / c), 2)) * (1 / (c * 2.5066282746310002))"},
     {"polar_distance", "sqrt(pow(a * cos(b) - c * cos(d), 2) + pow(a * sin(b) - c * sin(d), 2))"},
 }};
 
@@ -585,4 +586,4 @@ std::string code(const Expression& expression, DType dtype) {
   return text + "  return " + variable(static_cast<int>(nodes.size()) - 1) + ";\n}\n";
 }
 
-}  // namespace tunesmith::elementwise
+}  // namespace tunesmith::elementwise_op

@@ -13,7 +13,7 @@
 
 #include "generator/op.h"
 
-namespace tunesmith::elementwise {
+namespace tunesmith::elementwise_op {
 
 constexpr int most_inputs = 6;  // a to f
 constexpr std::size_t longest_text = 4096;
@@ -125,4 +125,4 @@ DType compute_dtype(DType dtype);
 void evaluate(const Expression& expression, DType dtype, std::span<const std::vector<double>> inputs,
               std::size_t count, double* value, double* permitted);
 
-}  // namespace tunesmith::elementwise
+}  // namespace tunesmith::elementwise_op

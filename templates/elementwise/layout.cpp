@@ -4,7 +4,7 @@
 #include <charconv>
 #include <optional>
 
-namespace tunesmith::elementwise {
+namespace tunesmith::elementwise_op {
 namespace {
 
 constexpr std::array<std::string_view, most_inputs> input_names = {"a", "b", "c", "d", "e", "f"};
@@ -210,4 +210,4 @@ Problem resized(const Problem& problem, const std::array<std::int64_t, most_dime
   return result;
 }
 
-}  // namespace tunesmith::elementwise
+}  // namespace tunesmith::elementwise_op

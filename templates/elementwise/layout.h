@@ -11,7 +11,7 @@
 #include "generator/values.h"
 #include "templates/elementwise/expression.h"
 
-namespace tunesmith::elementwise {
+namespace tunesmith::elementwise_op {
 
 constexpr std::size_t most_dimensions = 6;
 constexpr std::int64_t most_elements = std::int64_t{1} << 40;  ///< of the output, and of an input's memory
@@ -44,4 +44,4 @@ Layout layout_of(const Problem& problem, int inputs);  ///< of a problem that wa
 /// `sizes`; strides that were given stay.
 Problem resized(const Problem& problem, const std::array<std::int64_t, most_dimensions>& sizes);
 
-}  // namespace tunesmith::elementwise
+}  // namespace tunesmith::elementwise_op

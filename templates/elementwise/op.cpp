@@ -11,34 +11,35 @@
 namespace tunesmith {
 namespace {
 
-using elementwise::InputLayout;
-using elementwise::Layout;
+using elementwise_op::InputLayout;
+using elementwise_op::Layout;
 
-constexpr std::array<std::string_view, elementwise::most_inputs> input_names = {"a", "b", "c", "d", "e", "f"};
+constexpr std::array<std::string_view, elementwise_op::most_inputs> input_names = {"a", "b", "c",
+                                                                                   "d", "e", "f"};
 
 std::int64_t ceil_divide(std::int64_t value, std::int64_t divisor) { return (value + divisor - 1) / divisor; }
 
-elementwise::Expression expression_of(const Problem& problem) {
-  return elementwise::parse(problem.word("function")).expression;
+elementwise_op::Expression expression_of(const Problem& problem) {
+  return elementwise_op::parse(problem.word("function")).expression;
 }
 
 Layout layout_of(const Problem& problem) {
-  return elementwise::layout_of(problem, expression_of(problem).inputs);
+  return elementwise_op::layout_of(problem, expression_of(problem).inputs);
 }
 
 std::string check(const Problem& problem) {
-  const elementwise::Expression expression = expression_of(problem);
-  if (const std::string why = elementwise::refuses(expression, dtype_of(problem)); !why.empty())
+  const elementwise_op::Expression expression = expression_of(problem);
+  if (const std::string why = elementwise_op::refuses(expression, dtype_of(problem)); !why.empty())
     return "The elementwise problem's function is " + to_text(*problem.find("function")) + ". " + why;
-  return elementwise::refuses_layout(problem, expression.inputs);
+  return elementwise_op::refuses_layout(problem, expression.inputs);
 }
 
 // Elements at offsets that walk the output's coordinates.
 void reference(const Problem& problem, std::span<const std::vector<double>> arguments, int /*output*/,
                std::int64_t begin, std::int64_t end, std::span<double> value,
                std::span<double> permitted_error) {
-  const elementwise::Expression expression = expression_of(problem);
-  const Layout layout = elementwise::layout_of(problem, expression.inputs);
+  const elementwise_op::Expression expression = expression_of(problem);
+  const Layout layout = elementwise_op::layout_of(problem, expression.inputs);
   const auto count = static_cast<std::size_t>(end - begin);
   std::vector<std::vector<double>> inputs(static_cast<std::size_t>(expression.inputs));
   for (std::size_t k = 0; k < inputs.size(); ++k) {
@@ -62,18 +63,19 @@ void reference(const Problem& problem, std::span<const std::vector<double>> argu
       }
     }
   }
-  elementwise::evaluate(expression, dtype_of(problem), inputs, count, value.data(), permitted_error.data());
+  elementwise_op::evaluate(expression, dtype_of(problem), inputs, count, value.data(),
+                           permitted_error.data());
 }
 
 // Odd sizes, vectors that end within a row and at its end, and sizes of 1. Those that differ in what a
 // variant has compiled in do not reach it.
 std::vector<Problem> companions(const Problem& problem) {
-  static constexpr std::array<std::array<std::int64_t, elementwise::most_dimensions>, 3> sizes = {
+  static constexpr std::array<std::array<std::int64_t, elementwise_op::most_dimensions>, 3> sizes = {
       {{7, 5, 3, 2, 3, 2}, {64, 33, 3, 2, 2, 2}, {4099, 2, 2, 3, 2, 2}}};
   constexpr std::int64_t largest = 1 << 20;  // elements of memory: strides are the caller's
   std::vector<Problem> found;
   for (const auto& each : sizes) {
-    Problem other = elementwise::resized(problem, each);
+    Problem other = elementwise_op::resized(problem, each);
     const Layout layout = layout_of(other);
     const auto fits = [&](const InputLayout& input) { return input.memory <= largest; };
     if (std::all_of(layout.inputs.begin(), layout.inputs.end(), fits)) found.push_back(std::move(other));
@@ -101,20 +103,20 @@ std::int64_t alignment(const Problem& problem, const Config& config) {
 
 std::vector<KernelArgument> pointers() {
   std::vector<KernelArgument> arguments;
-  for (int k = 0; k <= elementwise::most_inputs; ++k) arguments.emplace_back(ArgumentPointer{k});
+  for (int k = 0; k <= elementwise_op::most_inputs; ++k) arguments.emplace_back(ArgumentPointer{k});
   return arguments;
 }
 
 void add_strides(std::vector<KernelArgument>& arguments, const Layout& layout) {
   for (const InputLayout& input : layout.inputs) {
-    for (std::size_t dim = 0; dim < elementwise::most_dimensions; ++dim)
+    for (std::size_t dim = 0; dim < elementwise_op::most_dimensions; ++dim)
       arguments.emplace_back(dim < input.strides.size() ? input.strides[dim] : std::int64_t{0});
   }
 }
 
 // What every tuned kernel may do: operations written out, bytes of inputs that a thread holds.
 std::vector<Rule> thread_rules(const Problem& problem) {
-  const elementwise::Expression expression = expression_of(problem);
+  const elementwise_op::Expression expression = expression_of(problem);
   const auto operations = static_cast<std::int64_t>(expression.nodes.size());
   const std::int64_t bytes_each = expression.inputs * bytes(dtype_of(problem));
   return {{"Unrolled code has at most 4096 operations.",
@@ -158,7 +160,7 @@ Template base() {
             std::vector<KernelArgument> arguments = pointers();
             arguments.emplace_back(layout.elements);
             arguments.emplace_back(static_cast<std::int32_t>(layout.extents.size()));
-            for (std::size_t dim = 0; dim < elementwise::most_dimensions; ++dim)
+            for (std::size_t dim = 0; dim < elementwise_op::most_dimensions; ++dim)
               arguments.emplace_back(dim < layout.extents.size() ? layout.extents[dim] : std::int64_t{1});
             add_strides(arguments, layout);
             return Work{
@@ -336,9 +338,9 @@ Template broadcast() {
             const auto extent = [&](std::size_t dim) {
               return dim < layout.extents.size() ? layout.extents[dim] : std::int64_t{1};
             };
-            for (std::size_t dim = 0; dim < elementwise::most_dimensions; ++dim)
+            for (std::size_t dim = 0; dim < elementwise_op::most_dimensions; ++dim)
               arguments.emplace_back(extent(dim));
-            for (std::size_t dim = 0; dim + 1 < elementwise::most_dimensions; ++dim) {
+            for (std::size_t dim = 0; dim + 1 < elementwise_op::most_dimensions; ++dim) {
               const auto [multiplier, shift] = extent(dim) < index_limit
                                                    ? divisor_of(extent(dim))
                                                    : std::pair<std::int32_t, std::int32_t>();
@@ -364,7 +366,7 @@ Parameter input_parameter(std::size_t k) {
                          : "likewise",
           .words = {"dense"},
           .initial = "dense",
-          .refuses_text = elementwise::refuses_input};
+          .refuses_text = elementwise_op::refuses_input};
 }
 
 Argument input_argument(std::size_t k) {
@@ -378,7 +380,7 @@ Argument input_argument(std::size_t k) {
 
 Op ops_elementwise() {
   std::vector<std::string> functions;
-  for (const elementwise::NamedFunction& function : elementwise::named_functions())
+  for (const elementwise_op::NamedFunction& function : elementwise_op::named_functions())
     functions.emplace_back(function.name);
   Op op = {
       .name = "elementwise",
@@ -386,7 +388,8 @@ Op ops_elementwise() {
       .parameters = {{.name = "function",
                       .what = "what is computed: a name, or an expression in a to f",
                       .words = functions,
-                      .refuses_text = [](const std::string& text) { return elementwise::parse(text).error; }},
+                      .refuses_text =
+                          [](const std::string& text) { return elementwise_op::parse(text).error; }},
                      {.name = "dtype",
                       .what = "element type of all arrays",
                       .words = {"f32", "f64", "i32", "i64", "f16", "bf16"},
@@ -394,17 +397,20 @@ Op ops_elementwise() {
                      {.name = "shape",
                       .what = "the output's extents, outermost first, as in 1000 or 1080x1920x3",
                       .words = {"1000"},
-                      .refuses_text = elementwise::refuses_shape}},
+                      .refuses_text = elementwise_op::refuses_shape}},
       .check = check,
+      .arguments = {},  // below
       .templates = {base(), contiguous(), broadcast()},
       .preamble =
-          [](const Problem& problem) { return elementwise::code(expression_of(problem), dtype_of(problem)); },
+          [](const Problem& problem) {
+            return elementwise_op::code(expression_of(problem), dtype_of(problem));
+          },
       .reference = reference,
       .flops =
           [](const Problem& problem) {
-            const elementwise::Expression expression = expression_of(problem);
-            const auto works = [](const elementwise::Node& node) {
-              return elementwise::facts(node.operation).operands > 0;
+            const elementwise_op::Expression expression = expression_of(problem);
+            const auto works = [](const elementwise_op::Node& node) {
+              return elementwise_op::facts(node.operation).operands > 0;
             };
             return static_cast<double>(
                        std::count_if(expression.nodes.begin(), expression.nodes.end(), works)) *

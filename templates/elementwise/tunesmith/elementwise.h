@@ -1,0 +1,63 @@
+// One function of up to six arrays, element by element, with NumPy's broadcasting: out = function(a, b, …).
+// What a function may be and how accurate it is: templates/elementwise/README.md.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tunesmith/dispatcher.h"
+
+namespace tunesmith {
+
+enum class ElementType { f32, f64, i32, i64, f16, bf16 };
+
+/// How an input lies in memory. It is broadcast to the output's shape as by NumPy: from the last on, each of
+/// its extents is 1 or the output's.
+struct ElementwiseLayout {
+  std::vector<std::int64_t> extents = {};  ///< outermost first; empty: the output's
+  std::vector<std::int64_t> strides = {};  ///< in elements, 0 or more, one an extent; empty: no gaps
+};
+
+struct ElementwiseInput {
+  const void* data = nullptr;
+  ElementwiseLayout layout = {};
+};
+
+/// The plan for a function on arrays of these shapes, to launch it many times: Plan::launch() looks nothing
+/// up. `function` is "add", "hypot", "gaussian_pdf", "polar_distance" or an expression in a to f, such as "a
+/// * b + c". `shape`: the output's extents, outermost first, at most six, each 0 or more; empty: one element.
+/// `inputs` may be fewer than the function has; the others are as dense as the output. Arguments of launch():
+/// a, b, c, d, e, f (null where there is none) and out. Throws where plan() throws: the sentence names what
+/// is wrong with the expression, the shape or an input.
+Plan elementwise_plan(Dispatcher& dispatcher, const std::string& function, ElementType type,
+                      const std::vector<std::int64_t>& shape,
+                      const std::vector<ElementwiseLayout>& inputs = {});
+
+/// Plans and launches; a plan that exists is looked up by its text, which costs some microseconds. `inputs`:
+/// one for each that the function has, else it throws. `out` is row-major without gaps, in memory of the
+/// dispatcher's device. It may be one of the inputs that lie as it does, and overlaps no other. `stream` is a
+/// cudaStream_t. A null, overlapping or misaligned pointer is in the Status.
+Status elementwise(Dispatcher& dispatcher, const std::string& function, ElementType type,
+                   const std::vector<std::int64_t>& shape, const std::vector<ElementwiseInput>& inputs,
+                   void* out, void* stream = nullptr);
+
+/// out[i] = a[i] + b[i] for n elements. T is float, double, std::int32_t or std::int64_t; integers wrap.
+template <typename T>
+Status add(Dispatcher& dispatcher, const T* a, const T* b, T* out, std::int64_t n, void* stream = nullptr);
+
+/// out[i] = sqrt(a[i]^2 + b[i]^2) without overflow on the way. T is float or double, here and below.
+template <typename T>
+Status hypot(Dispatcher& dispatcher, const T* a, const T* b, T* out, std::int64_t n, void* stream = nullptr);
+
+/// The normal density at x[i]; `mean` and `sigma` are one element each, in memory of the device.
+template <typename T>
+Status gaussian_pdf(Dispatcher& dispatcher, const T* x, const T* mean, const T* sigma, T* out, std::int64_t n,
+                    void* stream = nullptr);
+
+/// The distance of two points given by radius and angle.
+template <typename T>
+Status polar_distance(Dispatcher& dispatcher, const T* rho1, const T* theta1, const T* rho2, const T* theta2,
+                      T* out, std::int64_t n, void* stream = nullptr);
+
+}  // namespace tunesmith
