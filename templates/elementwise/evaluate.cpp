@@ -19,16 +19,24 @@ struct Bounded {
 };
 
 struct Format {
+  int digits;      ///< of the significand, in bits
   double unit;     ///< roundoff: half a unit of the last place of 1
   double least;    ///< half the least number, what rounding a tiny value may lose
   double largest;  ///< what is larger by half a unit of its last place is infinite
 };
 
 // Twice for f64, since the reference itself computes in double; f32 has 2^-29 of its unit to spare.
-constexpr Format f32_format = {0x1p-24 * (1 + 0x1p-20), 0x1p-150, 0x1.fffffep127};
-constexpr Format f64_format = {0x1p-52, 0x1p-1074, std::numeric_limits<double>::max()};
-constexpr Format f16_format = {0x1p-11, 0x1p-25, 65504};
-constexpr Format bf16_format = {0x1p-8, 0x1p-134, 0x1.fep127};
+constexpr Format f32_format = {24, 0x1p-24 * (1 + 0x1p-20), 0x1p-150, 0x1.fffffep127};
+constexpr Format f64_format = {53, 0x1p-52, 0x1p-1074, std::numeric_limits<double>::max()};
+constexpr Format f16_format = {11, 0x1p-11, 0x1p-25, 65504};
+constexpr Format bf16_format = {8, 0x1p-8, 0x1p-134, 0x1.fep127};
+
+// Whether the format has the number itself.
+bool holds(const Format& format, double value) {
+  if (!std::isfinite(value) || value == 0) return true;
+  const double quantum = std::max(std::ldexp(1.0, std::ilogb(value) + 1 - format.digits), 2 * format.least);
+  return std::abs(value) <= format.largest && std::fmod(value, quantum) == 0;
+}
 
 bool certain(const Bounded& x) { return x.error == 0; }
 bool may_be_zero(const Bounded& x) { return std::abs(x.value) <= x.error; }
@@ -338,16 +346,23 @@ void evaluate_real(const Expression& expression, DType dtype, std::span<const st
             std::isinf(result.value) && std::isfinite(x[e].value) && std::isfinite(y[e].value) && !chooses &&
             (fusable[i] != 0 || (compute == DType::f64 && !(certain(x[e]) && certain(y[e]))));
         const bool unknown = overflown || x[e].error == infinity || (!chooses && y[e].error == infinity);
+        // An exact zero: a function's result in double may have been lost instead, in f32 only where zero is
+        // right.
+        const bool zero = result.value == 0 && result.error == 0 &&
+                          (compute == DType::f32 || !known.real || x[e].value == 0);
         to[e] = unknown ? Bounded{result.value, infinity}
+                : zero  ? result
                         : rounded(result.value, result.error, ulps, format, tiny, fusable[i] != 0);
       }
     }
     const Bounded* result = all.data() + (nodes.size() - 1) * block;
     for (std::size_t e = 0; e < size; ++e) {
       Bounded last = result[e];
-      if (dtype != compute && last.error != infinity)
-        last =
-            rounded(last.value, last.error, 0.5, dtype == DType::f16 ? f16_format : bf16_format, true, false);
+      if (dtype != compute && last.error != infinity) {
+        const Format& stored = dtype == DType::f16 ? f16_format : bf16_format;
+        if (!certain(last) || !holds(stored, last.value))
+          last = rounded(last.value, last.error, 0.5, stored, true, false);
+      }
       value[begin + e] = last.value;
       permitted[begin + e] = last.error;
     }

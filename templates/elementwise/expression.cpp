@@ -522,6 +522,8 @@ std::string refuses(const Expression& expression, DType dtype) {
              ", which it uses, is one of real numbers; the dtype has to be f32, f64, f16 or bf16, not " +
              std::string(name(dtype)) + ".";
     }
+  }
+  for (const Node& node : expression.nodes) {
     if (node.operation != Operation::number) continue;
     std::array<char, 32> number{};
     std::snprintf(number.data(), number.size(), "%.10g", node.number);
