@@ -114,14 +114,22 @@ void add_strides(std::vector<KernelArgument>& arguments, const Layout& layout) {
   }
 }
 
-// What every tuned kernel may do: operations written out, bytes of inputs that a thread holds.
+// What every tuned kernel may do: operations written out, which bounds the time to compile a hostile
+// expression, and bytes of inputs that a thread holds.
 std::vector<Rule> thread_rules(const Problem& problem) {
   const elementwise_op::Expression expression = expression_of(problem);
-  const auto operations = static_cast<std::int64_t>(expression.nodes.size());
+  std::int64_t operations = 0;
+  for (const elementwise_op::Node& node : expression.nodes) {
+    const elementwise_op::OperationFacts& known = elementwise_op::facts(node.operation);
+    operations += known.called && known.real ? 16 : 1;
+  }
   const std::int64_t bytes_each = expression.inputs * bytes(dtype_of(problem));
-  return {{"Unrolled code has at most 4096 operations.",
+  return {{"Unrolled code has at most 4096 operations, a function of real numbers counted as 16.",
            {"ITEMS", "VECTOR"},
-           [=](const Config& c) { return operations * c.integer("ITEMS") * c.integer("VECTOR") <= 4096; }},
+           [=](const Config& c) {
+             const std::int64_t unrolled = c.integer("ITEMS") * c.integer("VECTOR");
+             return unrolled == 1 || operations * unrolled <= 4096;
+           }},
           {"A thread holds at most 256 bytes of inputs, and 64 where registers are for 2048 threads.",
            {"ITEMS", "VECTOR", "RESIDENT_THREADS"},
            [=](const Config& c) {
