@@ -1,4 +1,5 @@
-"""The libraries that are compared, each optional but PyTorch, and the limits. All launch on PyTorch's current stream."""
+"""The libraries that are compared, each optional but PyTorch, and the limits. All launch on PyTorch's current
+stream."""
 
 import ctypes
 import ctypes.util
@@ -70,7 +71,7 @@ def random(case, shape, low=-1.0, high=1.0):
 
 
 def find_library(name, folder=""):
-    """lib<name>.so from the folder, as PyTorch has loaded it, from the toolkit, Python packages or the loader's path."""
+    """lib<name>.so from the folder, as PyTorch has it, from the toolkit, Python packages or the loader's path."""
     patterns = [f"{folder}/lib{name}.so*"] if folder else []
     patterns += re.findall(rf"/\S*/lib{name}\.so\S*", Path("/proc/self/maps").read_text())[:1]
     patterns += [f"/usr/local/cuda/lib64/lib{name}.so*"]
@@ -110,7 +111,7 @@ class Tunesmith:
             raise RuntimeError(self.error().decode())
 
     def contender(self, op, problem, arrays, output, prepare=None):
-        """`arrays`: the op's arguments in its order, None for one without elements; `output`: the one that is compared."""
+        """`arrays`: the op's arguments in its order, None for one without elements; `output`: what is compared."""
         plan = self.plan(self.dispatcher, op.encode(), problem.encode())
         if not plan:
             raise RuntimeError(self.error().decode())
@@ -250,7 +251,7 @@ class CuBlas:
             raise RuntimeError(f"cublasCreate answers {status}")
 
     def transpose(self, image, output):
-        """cublasSgeam. To cuBLAS, which counts columns first, the image has `width` rows and is wanted with `height`."""
+        """cublasSgeam. To cuBLAS, which counts columns first, the image has `width` rows; wanted are `height`."""
         height, width = image.shape
         one, zero = ctypes.c_float(1), ctypes.c_float(0)
         transposed, plain = ctypes.c_int(1), ctypes.c_int(0)  # CUBLAS_OP_T, CUBLAS_OP_N

@@ -164,10 +164,10 @@ def markdown(rows, picture):
         "# Results", "",
         "Written by `bench/bench.py`; do not edit. Microseconds of GPU time, the median over rounds in which all",
         "contenders take turns. *hot*: a replayed CUDA graph of 1 to 100 launches on the same buffers, some 4 ms, per",
-        "launch. *cold*: one launch after the L2 cache was flushed. Every output was checked against a double-precision",
-        "computation before anything was timed; who is wrong is not compared with. A ratio is Tunesmith's time over the",
-        "other's: below 1 is faster. The limit is the slowest of what the case cannot do without. A goal is met within",
-        "1 %, which is a tie.", ""
+        "launch. *cold*: one launch after the L2 cache was flushed. Every output was checked against a computation in",
+        "double precision before anything was timed; who is wrong is not compared with. A ratio is Tunesmith's time over",
+        "the other's: below 1 is faster. The limit is the slowest of what the case cannot do without. A goal is met",
+        "within 1 %, which is a tie.", ""
     ]
     facts = defaultdict(list)
     for row in rows:

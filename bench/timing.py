@@ -98,8 +98,8 @@ def cold_us(contender, flush):
 
 def capture(contender, say):
     """A graph of contender.launches launches, or None where the contender cannot be captured."""
-    graph, stream = torch.cuda.CUDAGraph(), torch.cuda.Stream()
-    stream.wait_stream(torch.cuda.current_stream())
+    graph, stream, before = torch.cuda.CUDAGraph(), torch.cuda.Stream(), torch.cuda.current_stream()
+    stream.wait_stream(before)
     try:
         with torch.cuda.stream(stream):
             for _ in range(3):  # what is made once is made before the capture, on its stream
@@ -113,6 +113,7 @@ def capture(contender, say):
         return graph
     except Exception as error:  # whatever a library does that a capture forbids
         say(f"{contender.name} cannot be captured: {sentence(error)}")
+        torch.cuda.set_stream(before)  # PyTorch leaves the capture's stream in place where a capture fails
         torch.cuda.synchronize()
         return None
 

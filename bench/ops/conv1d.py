@@ -1,4 +1,4 @@
-"""conv1d: numpy.convolve(signal, taps, "valid"), which torch's conv1d without padding is but for the order of the taps."""
+"""conv1d: numpy.convolve(signal, taps, "valid"), PyTorch's conv1d without padding but for the order of the taps."""
 
 import functools
 

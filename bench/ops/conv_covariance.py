@@ -1,5 +1,5 @@
-"""conv_covariance: the first seed's sum, added to the diagonal blocks of `input` in place. Each launch adds once more, so the
-launch that is checked begins from the same input."""
+"""conv_covariance: the first seed's sum, added to the diagonal blocks of `input` in place. Each launch adds once more,
+so the launch that is checked begins from the input."""
 
 import functools
 

@@ -1,4 +1,4 @@
-"""histogram: 256 bins of f32 in [0, 1] or of bytes; uniform values, all in one bin, and nine of ten in one bin."""
+"""histogram: 256 bins of f32 over [-1, 1] or of bytes; uniform values, all in one bin, and nine of ten in one bin."""
 
 import ctypes
 import functools
@@ -16,7 +16,7 @@ BINS = 256
 
 def case(dtype, values, goals):
     kind = "floats" if dtype == "f32" else "bytes"
-    function = "histogram lo=0 hi=1" if dtype == "f32" else "bincount"
+    function = "histogram lo=-1 hi=1" if dtype == "f32" else "bincount"
     return Case(name=f"2^28 {kind}, {values}", problem=f"function={function} length={N} bins={BINS} dtype={dtype}",
                 goals=goals + "; hot <= 1.05 best peer", dtype=dtype, values=values)
 
@@ -32,12 +32,14 @@ CASES = [
 
 
 def inputs(case):
+    """Floats whose bin is the same in f32 and in f64: multiples of 2^-24, or away from a bin's edges."""
     values = of.random(case, (N,), 0.0, 1.0)
+    within = (BINS / 2 + 0.25 + values / 2) / BINS  # the half of a bin that is away from its edges
     if case.values == "one bin":
-        values.mul_(1 / BINS).add_(0.5)
+        values = within
     elif case.values == "nine of ten in one bin":
-        values = torch.where(of.random(case, (1, N), 0.0, 1.0)[0] < 0.9, 0.5 + values / BINS, values)
-    return (values if case.dtype == "f32" else (values * BINS).to(torch.uint8),)
+        values = torch.where(of.random(case, (1, N), 0.0, 1.0)[0] < 0.9, within, values)
+    return (values * 2 - 1 if case.dtype == "f32" else (values * BINS).to(torch.uint8),)
 
 
 def tunesmith(case, values):
@@ -46,13 +48,13 @@ def tunesmith(case, values):
 
 
 def expected(case, values):
-    bins = (values.double() * BINS).floor_().clamp_(max=BINS - 1) if case.dtype == "f32" else values
+    bins = ((values.double() + 1) * (BINS / 2)).floor_() if case.dtype == "f32" else values
     return Expected(torch.bincount(bins.to(torch.int64), minlength=BINS))
 
 
 def pytorch(case, values):
     if case.dtype == "f32":
-        return of.pytorch(lambda: torch.histc(values, BINS, 0, 1))
+        return of.pytorch(lambda: torch.histc(values, BINS, -1, 1))
     return of.pytorch(lambda: torch.bincount(values, minlength=BINS), capture=False)
 
 
@@ -61,7 +63,7 @@ def with_cupy(case, values):
         return None
     given = of.as_cupy(values)
     if case.dtype == "f32":
-        return of.with_cupy(lambda: of.cupy.histogram(given, BINS, (0.0, 1.0))[0], capture=False, keep=(values,))
+        return of.with_cupy(lambda: of.cupy.histogram(given, BINS, (-1.0, 1.0))[0], capture=False, keep=(values,))
     return of.with_cupy(lambda: of.cupy.bincount(given, minlength=BINS), capture=False, keep=(values,))
 
 
@@ -70,7 +72,7 @@ def with_cub(case, values):
         return None
     counts = of.poisoned((BINS,), torch.int32)
     number = ctypes.c_float if case.dtype == "f32" else ctypes.c_int
-    ends = (0, 1) if case.dtype == "f32" else (0, BINS)
+    ends = (-1, 1) if case.dtype == "f32" else (0, BINS)
     return of.peers.with_temporary(f"histogram_{case.dtype}", values, counts, ctypes.c_int(BINS), *map(number, ends))
 
 
@@ -78,9 +80,9 @@ def with_cub(case, values):
 def seed():
     """The seed's counter that is safe, a counter a bin."""
     @cuda.jit
-    def count(values, scale, counts):
+    def count(values, low, scale, counts):
         for i in range(cuda.grid(1), values.shape[0], cuda.gridsize(1)):
-            cuda.atomic.add(counts, int(values[i] * scale), 1)
+            cuda.atomic.add(counts, int((values[i] - low) * scale), 1)
 
     return count
 
@@ -89,9 +91,9 @@ def with_numba(case, values):
     if of.numba_cuda is None:
         return None
     counts = of.poisoned((BINS,), torch.int32)
-    arrays = of.as_numba(values, counts)
-    return of.with_numba(seed(), of.multiprocessors() * 16, 256, (arrays[0], BINS if case.dtype == "f32" else 1, arrays[1]), counts,
-                         counts.zero_)
+    given, counted = of.as_numba(values, counts)
+    low, scale = (-1, BINS // 2) if case.dtype == "f32" else (0, 1)
+    return of.with_numba(seed(), of.multiprocessors() * 16, 256, (given, low, scale, counted), counts, counts.zero_)
 
 
 PEERS = {"PyTorch": pytorch, "CuPy": with_cupy, "CUB": with_cub, "Numba, the seed": with_numba}

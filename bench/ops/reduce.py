@@ -12,7 +12,8 @@ def case(name, function, shape, axis, goals):
         dims = f"length={shape[0]}"
     else:
         dims = f"length={shape[axis]} " + (f"outer={shape[0]}" if axis == 1 else f"inner={shape[1]}")
-    return Case(name=name, problem=f"function={function} {dims}", goals=goals, function=function, shape=shape, axis=axis)
+    return Case(name=name, problem=f"function={function} {dims}", goals=goals, function=function, shape=shape,
+                axis=axis)
 
 
 CASES = [

@@ -65,7 +65,7 @@ class Report(unittest.TestCase):
         of_rows = [run, *rows(wrong="wrong"), *rows(case="b", graph=0, goals="cold <= 2 copy")]
         page = report.markdown(of_rows, "results.svg")
         self.assertIn("- device: a GPU\n", page)
-        self.assertIn("| a | hot | 2.00 | 10.0 | CUB 2.50 | 0.80 | copy 1.60 | 1.25 | hot ≤ 1 × CUB: yes (0.80)<br>", page)
+        self.assertIn("| a | hot | 2.00 | 10.0 | CUB 2.50 | 0.80 | copy 1.60 | 1.25 | hot ≤ 1 × CUB: yes (0.80)<", page)
         self.assertIn("| b | cold | 2.00 | 10.0 | PyTorch 1.00 | 10.00 | copy 9.60 | 1.04 | cold ≤ 2 × copy: yes", page)
         self.assertIn("| a | 2.00 / 10.0 | 2.50 / 12.0 | **wrong** | 1.60 / 9.60 | 0.80 / 2.00 |", page)
         self.assertIn("| b | 2.00 † / 10.0 |", page)
