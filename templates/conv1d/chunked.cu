@@ -90,32 +90,47 @@ __device__ __forceinline__ void add_share(T (&sum)[OUT_X], const T* samples, con
   if (at < end) add_segment<true>(sum, window, samples, taps, 0, end - at);
 }
 
-// The signal has the samples [begin, end) from `from` on.
-__device__ __forceinline__ void stage_samples(T* to, const T* from, long long begin, long long end) {
-  constexpr int part = smaller(VECTOR, lanes);  // elements that one store can take
-  const int thread = threadIdx.y * BLOCK_X + threadIdx.x;
-#pragma unroll 4
-  for (int c = thread * VECTOR; c < staged; c += threads * VECTOR) {
-    T* place = to + place_of(c);
-    if (c >= begin && c + VECTOR <= end) {
-      if constexpr (COPY == Copy::async) {
+constexpr int part = smaller(VECTOR, lanes);  // elements that one store can take
+
+__device__ __forceinline__ void stage_vector(T* to, const T* from) {
+  if constexpr (COPY == Copy::async) {
 #pragma unroll
-        for (int p = 0; p < VECTOR; p += part) copy_async<part>(place + p, from + c + p, true);
-      } else {
-        const Vector<T, VECTOR> vector = load_vector<VECTOR>(from + c);
+    for (int p = 0; p < VECTOR; p += part) copy_async<part>(to + p, from + p, true);
+  } else {
+    const Vector<T, VECTOR> vector = load_vector<VECTOR>(from);
 #pragma unroll
-        for (int p = 0; p < VECTOR; p += part) {
-          Vector<T, part> piece;
+    for (int p = 0; p < VECTOR; p += part) {
+      Vector<T, part> piece;
 #pragma unroll
-          for (int e = 0; e < part; ++e) piece.element[e] = vector.element[p + e];
-          store_vector<part>(place + p, piece);
-        }
-      }
-    } else {
-#pragma unroll
-      for (int e = 0; e < VECTOR; ++e) place[e] = c + e >= begin && c + e < end ? from[c + e] : T(0);
+      for (int e = 0; e < part; ++e) piece.element[e] = vector.element[p + e];
+      store_vector<part>(to + p, piece);
     }
   }
+}
+
+// The block's threads fill the chunk's samples, each a constant apart; the signal has those in [begin, end).
+template <bool INSIDE>
+__device__ __forceinline__ void stage_samples(T* to, const T* from, int begin, int end) {
+  constexpr int stride = threads * VECTOR;
+  static_assert(pad == 0 || stride % OUT_X == 0, "a thread's vectors are whole rows of outputs apart");
+  constexpr int rounds = staged / stride;
+  const int own = (threadIdx.y * BLOCK_X + threadIdx.x) * VECTOR;
+  to += place_of(own);
+  from += own;
+  const auto stage = [&](int round) {
+    const int c = own + round * stride;
+    if (INSIDE || (c >= begin && c + VECTOR <= end)) {
+      stage_vector(to + place_of(round * stride), from + round * stride);
+    } else {
+#pragma unroll
+      for (int e = 0; e < VECTOR; ++e) {
+        to[place_of(round * stride) + e] = c + e >= begin && c + e < end ? from[round * stride + e] : T(0);
+      }
+    }
+  };
+#pragma unroll(INSIDE ? larger(1, smaller(rounds, 8)) : 1)
+  for (int round = 0; round < rounds; ++round) stage(round);
+  if (rounds * stride + own < staged) stage(rounds);
 }
 
 // Launched with blocks of BLOCK_X x SPLIT threads over the tiles of a row's outputs and the rows of the
@@ -143,13 +158,21 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
   for (int b = blockIdx.y; b < batch; b += gridDim.y) {
     T sum[OUT_X] = {};
     for (long long first = begin / SEGMENT * SEGMENT; first < end; first += chunk) {
-      stage_samples(memory, signal + b * length + origin + first, -(origin + first),
-                    length - (origin + first));
-#pragma unroll 4
+      const T* from = signal + b * length + origin + first;
+      const long long sample_end = length - (origin + first);
+      if (origin + first >= 0 && sample_end >= staged) {
+        stage_samples<true>(memory, from, 0, staged);
+      } else {
+        stage_samples<false>(memory, from, static_cast<int>(max(0LL, -(origin + first))),
+                             static_cast<int>(min(static_cast<long long>(staged), sample_end)));
+      }
+      const T* taps_from = kernel + (turned ? taps - 1 - (first - phase) : first - phase);
+      const int taps_begin = static_cast<int>(max(0LL, phase - first));
+      const int taps_end = static_cast<int>(min(static_cast<long long>(chunk), phase + taps - first));
+#pragma unroll(smaller(ceil_divide(chunk, threads), 8))
       for (int j = thread; j < chunk; j += threads) {
-        const long long tap = first + j - phase;
         shared_taps[j / SHARE * taps_pitch + j % SHARE] =
-            tap >= 0 && tap < taps ? kernel[turned ? taps - 1 - tap : tap] : T(0);
+            j >= taps_begin && j < taps_end ? taps_from[turned ? -j : j] : T(0);
       }
       if constexpr (COPY == Copy::async) wait_for_copies();
       __syncthreads();

@@ -175,6 +175,8 @@ struct Tiled {
       const std::int64_t samples = round_up(round_up(phase % vector + tile + d.taps - 1, vector), lanes);
       const std::int64_t pad = config.word("SMEM_LAYOUT") == "padded" ? lanes : 0;
       total += block_y * round_up(samples + samples / out_x * pad + lanes, lanes);
+      if (config.integer("STORE_VECTOR") == 1 && out_x > 1)
+        total += block_y * round_up(tile + tile / out_x * pad, lanes);
     }
     return total * element_bytes;
   }
@@ -213,7 +215,7 @@ Space tiled_space(const Problem& problem) {
        "neighbouring outputs of a thread"},
       {"ITEMS", either({2, 1, 4, 8}, {1, 2}), "such rows of outputs of a thread, a block apart"},
       {"BLOCK_X", either({128, 256, 64, 32, 512}, {128, 64, 256, 32}), "threads of a block along a signal"},
-      {"BLOCK_Y", {1, 4, 8}, "signals of a block"},
+      {"BLOCK_Y", {1, 4}, "signals of a block"},
       {"STORE", words({"plain", "streaming"}), "the hint that outputs are written with"},
       {"START", words({"plain", "overlapped"}), "whether the kernel may start while the one before it runs"},
       {"RESIDENT_WARPS", either({16, 32}, {16, 24}),
@@ -233,12 +235,17 @@ Space tiled_space(const Problem& problem) {
            return c.word("SMEM_LAYOUT") == "none" || c.word("COPY") == "async";
          return vector == 4 || out_x % (2 * vector) != 0 || !rows_aligned(d, d.length, 2 * vector);
        }},
-      {"Stores are as wide as loads, narrower only in a batch whose rows of outputs ask for it.",
-       {"VECTOR", "STORE_VECTOR", "OUT_X"},
+      {"Stores are as wide as loads, narrower only in a batch whose rows of outputs ask for it; or scalar, "
+       "where "
+       "the outputs can pass through shared memory.",
+       {"VECTOR", "STORE_VECTOR", "OUT_X", "SMEM_LAYOUT", "COPY"},
        [=](const Config& c) {
          const std::int64_t store = c.integer("STORE_VECTOR");
          if (!rows_aligned(d, d.output_length, store) || c.integer("OUT_X") % store != 0) return false;
-         return store == c.integer("VECTOR") || (store < c.integer("VECTOR") && d.batch > 1);
+         if (store == c.integer("VECTOR")) return true;
+         if (store == 1 && c.word("SMEM_LAYOUT") != "none") return c.word("COPY") == "async";
+         return store < c.integer("VECTOR") && d.batch > 1 &&
+                (store == 1 || !rows_aligned(d, d.output_length, 2 * store));
        }},
       {"Samples are spread over the banks where threads would meet in one, and a loop over them steps by "
        "whole "

@@ -52,6 +52,11 @@ static_assert(pad == 0 || written_out || unrolled * segment % OUT_X == 0,
 constexpr int pitch = round_up(place_of(round_up(tile_vectors * VECTOR, lanes)) + lanes, lanes);
 constexpr int taps_elements = taps_staged ? round_up(taps, lanes) : 0;
 
+// Scalars that a thread stores one by one lie OUT_X apart from its neighbour's. With the samples the outputs
+// pass through shared memory too, and neighbours store neighbours.
+constexpr bool regrouped = staged && STORE_VECTOR == 1 && OUT_X > 1;
+constexpr int sums_pitch = regrouped ? round_up(place_of(tile), lanes) : 0;
+
 // ---- the taps
 
 // Filled by a step of its own before the kernel; one element where it is not used.
@@ -179,9 +184,20 @@ __device__ __forceinline__ void accumulate(T (&sum)[OUT_X], Place place, Taps fr
   if constexpr (rest > 0) add_segment<rest, INSIDE>(sum, window, place, from, done * segment);
 }
 
-// `count` of the outputs from `to` on exist.
+// `count` of the outputs from `to` on exist; if they are regrouped, `to` is in shared memory and has them
+// all.
 template <bool INSIDE>
 __device__ __forceinline__ void store_outputs(T* to, const T (&sum)[OUT_X], int count) {
+  if constexpr (regrouped) {
+#pragma unroll
+    for (int c = 0; c < OUT_X; c += step) {
+      Vector<T, step> vector;
+#pragma unroll
+      for (int e = 0; e < step; ++e) vector.element[e] = sum[c + e];
+      store_vector<step>(to + c, vector);
+    }
+    return;
+  }
 #pragma unroll
   for (int c = 0; c < OUT_X; c += STORE_VECTOR) {
     if (INSIDE || c + STORE_VECTOR <= count) {
@@ -206,6 +222,7 @@ __device__ __forceinline__ void store_outputs(T* to, const T (&sum)[OUT_X], int 
 // tile's outputs from there on exist.
 template <bool INSIDE>
 __device__ __forceinline__ void compute(const Place& place, const Taps& from, T* to, int count) {
+  constexpr int output_stride = regrouped ? place_of(item_stride) : item_stride;
   const auto item_place = [&](int item) {
     return Place{place.samples + item * (staged ? place_of(item_stride) : item_stride),
                  place.begin - item * item_stride, place.end - item * item_stride};
@@ -222,47 +239,62 @@ __device__ __forceinline__ void compute(const Place& place, const Taps& from, T*
     for (int item = 0; item < ITEMS; ++item) {
       T sum[OUT_X] = {};
       multiply_add<taps>(sum, row, window[item]);
-      store_outputs<INSIDE>(to + item * item_stride, sum, count - item * item_stride);
+      store_outputs<INSIDE>(to + item * output_stride, sum, count - item * item_stride);
     }
   } else {
 #pragma unroll 1
     for (int item = 0; item < ITEMS; ++item) {
       T sum[OUT_X] = {};
       accumulate<INSIDE>(sum, item_place(item), from);
-      store_outputs<INSIDE>(to + item * item_stride, sum, count - item * item_stride);
+      store_outputs<INSIDE>(to + item * output_stride, sum, count - item * item_stride);
     }
   }
 }
 
 // ---- filling shared memory
 
-// The threads of one row of the block fill that row's samples; the signal has those in [begin, end).
-template <bool INSIDE>
-__device__ __forceinline__ void stage_samples(T* to, const T* from, int begin, int end) {
-  constexpr int part = smaller(VECTOR, lanes);  // elements that one store can take
-#pragma unroll(smaller(ceil_divide(tile_vectors, BLOCK_X), 8))
-  for (int n = threadIdx.x; n < tile_vectors; n += BLOCK_X) {
-    const int c = n * VECTOR;
-    T* place = to + place_of(c);
-    if (INSIDE || (c >= begin && c + VECTOR <= end)) {
-      if constexpr (COPY == Copy::async) {
+constexpr int part = smaller(VECTOR, lanes);  // elements that one store can take
+
+__device__ __forceinline__ void stage_vector(T* to, const T* from) {
+  if constexpr (COPY == Copy::async) {
 #pragma unroll
-        for (int p = 0; p < VECTOR; p += part) copy_async<part>(place + p, from + c + p, true);
-      } else {
-        const Vector<T, VECTOR> vector = load_vector<VECTOR>(from + c);
+    for (int p = 0; p < VECTOR; p += part) copy_async<part>(to + p, from + p, true);
+  } else {
+    const Vector<T, VECTOR> vector = load_vector<VECTOR>(from);
 #pragma unroll
-        for (int p = 0; p < VECTOR; p += part) {
-          Vector<T, part> piece;
+    for (int p = 0; p < VECTOR; p += part) {
+      Vector<T, part> piece;
 #pragma unroll
-          for (int e = 0; e < part; ++e) piece.element[e] = vector.element[p + e];
-          store_vector<part>(place + p, piece);
-        }
-      }
-    } else {
-#pragma unroll
-      for (int e = 0; e < VECTOR; ++e) place[e] = c + e >= begin && c + e < end ? from[c + e] : T(0);
+      for (int e = 0; e < part; ++e) piece.element[e] = vector.element[p + e];
+      store_vector<part>(to + p, piece);
     }
   }
+}
+
+// The threads of one row of the block fill that row's samples, each BLOCK_X vectors apart, so that addresses
+// are a thread's first and a constant; the signal has those in [begin, end).
+template <bool INSIDE>
+__device__ __forceinline__ void stage_samples(T* to, const T* from, int begin, int end) {
+  constexpr int stride = BLOCK_X * VECTOR;
+  static_assert(pad == 0 || stride % OUT_X == 0, "a thread's vectors are whole rows of outputs apart");
+  constexpr int rounds = tile_vectors / BLOCK_X;
+  const int own = threadIdx.x * VECTOR;
+  to += place_of(own);
+  from += own;
+  const auto stage = [&](int round) {
+    const int c = own + round * stride;
+    if (INSIDE || (c >= begin && c + VECTOR <= end)) {
+      stage_vector(to + place_of(round * stride), from + round * stride);
+    } else {
+#pragma unroll
+      for (int e = 0; e < VECTOR; ++e) {
+        to[place_of(round * stride) + e] = c + e >= begin && c + e < end ? from[round * stride + e] : T(0);
+      }
+    }
+  };
+#pragma unroll(INSIDE ? larger(1, smaller(rounds, 16)) : 1)
+  for (int round = 0; round < rounds; ++round) stage(round);
+  if (rounds * BLOCK_X + static_cast<int>(threadIdx.x) < tile_vectors) stage(rounds);
 }
 
 // Launched with blocks of BLOCK_X x BLOCK_Y threads over the tiles of a row's outputs and the rows of the
@@ -296,6 +328,7 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
   const int count = static_cast<int>(min(output_length - tile_first, static_cast<long long>(tile)));
   const int position = threadIdx.x * OUT_X;
   T* row_samples = memory + taps_elements + threadIdx.y * pitch;
+  T* row_sums = memory + taps_elements + BLOCK_Y * pitch + threadIdx.y * sums_pitch;
   bool first = true;
   for (long long group = blockIdx.y; group * BLOCK_Y < batch; group += gridDim.y) {
     const long long row = group * BLOCK_Y + threadIdx.y;
@@ -318,14 +351,24 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
       }
     }
     first = false;
-    if (!exists) continue;
     const Place place = {staged ? row_samples + place_of(position) : samples + position, begin - position,
                          end - position};
-    T* to = output + row * output_length + tile_first + position;
-    if (!staged && inside) {
+    T* row_output = output + row * output_length + tile_first;
+    T* to = regrouped ? row_sums + place_of(position) : row_output + position;
+    if (!staged && exists && inside) {
       compute<true>(place, from, to, count - position);
-    } else if (position < count) {
+    } else if (exists && position < count) {
       compute<false>(place, from, to, count - position);
+    }
+    if constexpr (regrouped) {
+      __syncthreads();
+      static_assert(pad == 0 || BLOCK_X % OUT_X == 0, "a thread's outputs are whole rows of outputs apart");
+      const T* sums = row_sums + place_of(threadIdx.x);
+#pragma unroll
+      for (int n = 0; n < tile / BLOCK_X; ++n) {
+        const int i = n * BLOCK_X + static_cast<int>(threadIdx.x);
+        if (exists && i < count) row_output[i] = sums[place_of(n * BLOCK_X)];
+      }
     }
   }
 }
