@@ -205,11 +205,11 @@ Space tiled_space(const Problem& problem) {
       {"A block has 64 to 512 threads.",
        {"VECTOR_IN", "TURN", "TILE_X", "TILE_Y", "ROWS"},
        [](const Config& c) { return tiled_threads(c) >= 64 && tiled_threads(c) <= 512; }},
-      {"Several tiles a block are for those of 64 bytes a thread at most.",
+      {"Several tiles a block are for at most 8 loads and 64 bytes a thread.",
        {"VECTOR_IN", "TURN", "ROWS", "TILES"},
        [=](const Config& c) {
-         return c.integer("TILES") == 1 ||
-                c.integer("VECTOR_IN") * c.integer("TURN") * c.integer("ROWS") * element <= 64;
+         const std::int64_t loads = c.integer("TURN") * c.integer("ROWS");
+         return c.integer("TILES") == 1 || (loads <= 8 && loads * c.integer("VECTOR_IN") * element <= 64);
        }},
       {"Flat tiles are for comparison: one a block, in the order of rows, without hints.",
        {"TILES", "SMEM_LAYOUT", "BLOCK_ORDER", "LOAD", "STORE", "START"},

@@ -206,7 +206,7 @@ TEST(Transpose, TypedFunction) {
     EXPECT_EQ(transpose_plan(dispatcher, shape, sizeof(T)).problem(),
               std::string("batch=2 height=3 width=4 input_pitch=7 output_pitch=5 dtype=") + dtype);
     std::vector<T> input(2 * 3 * 7, static_cast<T>(77)), output(2 * 4 * 5, static_cast<T>(99));
-    for (int n = 0; n < 24; ++n) input[static_cast<std::size_t>(n / 4 * 7 + n % 4)] = static_cast<T>(n);
+    for (std::size_t n = 0; n < 24; ++n) input[n / 4 * 7 + n % 4] = static_cast<T>(static_cast<int>(n));
     const Status status = transpose(dispatcher, input.data(), output.data(), shape);
     ASSERT_TRUE(status.ok()) << status.message();
     for (std::size_t row = 0; row < 8; ++row) {
