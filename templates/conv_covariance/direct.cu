@@ -89,7 +89,7 @@ extern "C" __global__ void __launch_bounds__(threads)
       }
 
       const int at = i0 * width + j0, at_p = i0p * width + j0p;
-      const Index corner = at * pitch + at_p;
+      const T* terms = covariances + (at * pitch + at_p);
       const int mu_at = i0 * mu_pitch + j0, mu_at_p = i0p * mu_pitch + j0p;
       Real sum = 0;
 #pragma unroll(unroll_outer)
@@ -113,8 +113,7 @@ extern "C" __global__ void __launch_bounds__(threads)
               left = to_float(means[at + shift]);
               right = to_float(means[at_p + shift]);
             }
-            sum += left * right +
-                   to_float(covariances[corner + ci * step_channel + ii * step_down + ji * step_right]);
+            sum += left * right + to_float(terms[ci * step_channel + ii * step_down + ji * step_right]);
           }
         }
       }

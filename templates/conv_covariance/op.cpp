@@ -386,7 +386,7 @@ Space factored_space(const Problem& problem) {
       {"STORE", words({"plain", "streaming"}), "the hint that outputs are written with"},
       {"INDEX_BITS", {32, 64}, "the width of an offset within one image's covariances"},
       {"RESIDENT_WARPS",
-       {16, 8, 32},
+       {16, 24, 8, 32},
        "warps that a multiprocessor must have room for; bounds a thread's registers"},
   };
   std::vector<Rule> rules = {
@@ -489,13 +489,14 @@ Space factored_space(const Problem& problem) {
       {"Offsets of 32 bits need matrices with sides of at most 46340 in gamma and input.",
        {"INDEX_BITS"},
        [=](const Config& c) { return c.integer("INDEX_BITS") == 64 || reach_32(d); }},
-      {"Only threads with few outputs leave room for 32 warps, and only those with many a use for the "
+      {"Only threads with few outputs leave room for more than 16 warps, and only those with many a use for "
+       "the "
        "registers that 8 leave them.",
        {"MARCH", "OUT_J", "VECTOR", "RESIDENT_WARPS"},
        [=](const Config& c) {
          const std::int64_t outputs = words_of(problem, thread_tile(c));
          const std::int64_t warps = c.integer("RESIDENT_WARPS");
-         return warps == 16 || (warps == 32 ? outputs <= 4 : outputs >= 4 && !small(c));
+         return warps == 16 || (warps > 16 ? outputs <= 4 : outputs >= 4 && !small(c));
        }},
       {"Of BOX, MU_IN, UNROLL, FAN, INPUT, STORE, INDEX_BITS and RESIDENT_WARPS at most one differs from its "
        "first "
