@@ -63,10 +63,12 @@ constexpr int tile_elements = staged ? staged_rows * BLOCK_D * pitch : 0;
 template <bool STAGED>
 struct MeanOf {
   using type = T;
+  __device__ static const T* either(const T* global, const Real*) { return global; }
 };
 template <>
 struct MeanOf<true> {
   using type = Real;
+  __device__ static const Real* either(const T*, const Real* shared) { return shared; }
 };
 using Mean = MeanOf<mu_staged>::type;
 
@@ -474,13 +476,11 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
   image.input = input + b * image.input_pitch * image.input_pitch;
   image.gamma = gamma + b * image.gamma_pitch * image.gamma_pitch;
   const T* mu_image = mu + b * image.gamma_pitch;
+  image.mu = MeanOf<mu_staged>::either(mu_image, memory + 2 * tile_elements);
   if constexpr (mu_staged) {
     for (int n = thread; n < channels_in * image.plane; n += threads)
       memory[2 * tile_elements + n] = to_float(mu_image[n]);
-    image.mu = memory + 2 * tile_elements;
     __syncthreads();
-  } else {
-    image.mu = mu_image;
   }
   Place place;
   place.j = tile_j + static_cast<int>(threadIdx.z) * OUT_J;

@@ -154,7 +154,7 @@ constexpr int BLOCK_Y = 4;
 constexpr int INDEX_BITS = 32;
 enum class Start { plain, overlapped };
 constexpr Start START = Start::plain;
-#define ENTRY(name) name##_821ed155
+#define ENTRY(name) name##_ffa45d31
 
 // ---- templates/conv_covariance/direct.cu
 // conv_covariance as the seed has it: one thread a pair of output pixels, every term of its sum read where it
@@ -244,7 +244,7 @@ extern "C" __global__ void __launch_bounds__(threads)
       }
 
       const int at = i0 * width + j0, at_p = i0p * width + j0p;
-      const Index corner = at * pitch + at_p;
+      const T* terms = covariances + (at * pitch + at_p);
       const int mu_at = i0 * mu_pitch + j0, mu_at_p = i0p * mu_pitch + j0p;
       Real sum = 0;
 #pragma unroll(unroll_outer)
@@ -268,8 +268,7 @@ extern "C" __global__ void __launch_bounds__(threads)
               left = to_float(means[at + shift]);
               right = to_float(means[at_p + shift]);
             }
-            sum += left * right +
-                   to_float(covariances[corner + ci * step_channel + ii * step_down + ji * step_right]);
+            sum += left * right + to_float(terms[ci * step_channel + ii * step_down + ji * step_right]);
           }
         }
       }

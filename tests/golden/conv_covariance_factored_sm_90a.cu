@@ -214,7 +214,7 @@ enum class Store { plain, streaming };
 constexpr Store STORE = Store::plain;
 constexpr int INDEX_BITS = 32;
 constexpr int RESIDENT_WARPS = 16;
-#define ENTRY(name) name##_987cd208
+#define ENTRY(name) name##_e04c9885
 
 // ---- templates/conv_covariance/factored.cu
 // conv_covariance with each inner sum computed once and given to every output channel. Summed over the input
@@ -272,31 +272,39 @@ constexpr int pitch = STAGING == Staging::padded
                           : staged_columns;
 constexpr int tile_elements = staged ? staged_rows * BLOCK_D * pitch : 0;
 
+// Pointers are kept to where a row begins, so that what is known at compile time is added by the access
+// itself.
+template <bool STAGED>
+struct MeanOf {
+  using type = T;
+  __device__ static const T* either(const T* global, const Real*) { return global; }
+};
+template <>
+struct MeanOf<true> {
+  using type = Real;
+  __device__ static const Real* either(const T*, const Real* shared) { return shared; }
+};
+using Mean = MeanOf<mu_staged>::type;
+
 struct Image {
   T* input;
   const T* gamma;
-  const T* mu;
-  const Real* mu_staged;
+  const Mean* mu;
   const T* c;
   int channels_out, height, width, rows, columns;
-  Index gamma_pitch;  // between covariances with neighbouring first pixels
-  Index input_pitch;
+  int plane;                      // pixels of an input channel
+  Index gamma_pitch;              // between covariances with neighbouring first pixels
+  Index gamma_step;               // both pixels in the next input channel
+  Index input_pitch, input_step;  // the same for the output
 };
 
-// `row` counts those of all input channels.
-__device__ __forceinline__ Real mean(const Image& image, int row, int x) {
-  const int at = row * image.width + x;
-  if constexpr (mu_staged) {
-    return image.mu_staged[at];
-  } else {
-    return to_float(image.mu[at]);
-  }
+// Of the first input channel.
+__device__ __forceinline__ const Mean* means(const Image& image, int y, int x) {
+  return image.mu + (y * image.width + x);
 }
-
-// Where the covariances of the input channel's rows y and y' begin.
-__device__ __forceinline__ const T* covariances(const Image& image, int ci, int y, int other_y) {
-  return image.gamma + static_cast<Index>((ci * image.height + y) * image.width) * image.gamma_pitch +
-         (ci * image.height + other_y) * image.width;
+__device__ __forceinline__ const T* covariances(const Image& image, int y, int x, int other_y, int other_x) {
+  return image.gamma + static_cast<Index>(y * image.width + x) * image.gamma_pitch +
+         (other_y * image.width + other_x);
 }
 
 // ---- filling shared memory
@@ -324,17 +332,16 @@ __device__ __forceinline__ Spot spot(const Image& image, int e, int thread, int 
 
 using GammaVector = Vector<T, GAMMA_VECTOR>;
 
-__device__ __forceinline__ GammaVector load_gamma(const Image& image, const Spot& at, int ci, int y) {
-  return load_vector<GAMMA_VECTOR>(covariances(image, ci, y, at.other_y) +
-                                   static_cast<Index>(at.x) * image.gamma_pitch + at.other_x);
+__device__ __forceinline__ const T* first_of(const Image& image, const Spot& at, int y) {
+  return covariances(image, y, at.x, at.other_y, at.other_x);
 }
 
 __device__ __forceinline__ void add_channel(Real (&p)[GAMMA_VECTOR], const Image& image, const Spot& at,
                                             int ci, int y, const GammaVector& gamma) {
-  const Real left = mean(image, ci * image.height + y, at.x);
+  const Real left = to_float(means(image, y, at.x)[ci * image.plane]);
+  const Mean* right = means(image, at.other_y, at.other_x) + ci * image.plane;
 #pragma unroll
-  for (int e = 0; e < GAMMA_VECTOR; ++e)
-    p[e] += left * mean(image, ci * image.height + at.other_y, at.other_x + e) + to_float(gamma.element[e]);
+  for (int e = 0; e < GAMMA_VECTOR; ++e) p[e] += left * to_float(right[e]) + to_float(gamma.element[e]);
 }
 
 __device__ __forceinline__ void store_sums(Real* tile, const Spot& at, const Real (&p)[GAMMA_VECTOR]) {
@@ -358,7 +365,10 @@ __device__ __forceinline__ void fill(Real* tile, const Image& image, int thread,
     for (int k = 0; k < GAMMA_VECTOR; ++k) p[k] = 0;
     if (at.inside) {
 #pragma unroll(UNROLL)
-      for (int ci = 0; ci < channels_in; ++ci) add_channel(p, image, at, ci, y, load_gamma(image, at, ci, y));
+      for (int ci = 0; ci < channels_in; ++ci) {
+        add_channel(p, image, at, ci, y,
+                    load_vector<GAMMA_VECTOR>(first_of(image, at, y) + ci * image.gamma_step));
+      }
     }
     store_sums(tile, at, p);
   }
@@ -375,7 +385,9 @@ __device__ __forceinline__ void load_ahead(Ahead& ahead, const Image& image, int
     const Spot at = spot(image, e, thread, y, d, j, other_j);
     if (!at.inside) continue;
 #pragma unroll
-    for (int ci = 0; ci < channels_in; ++ci) ahead.gamma[e][ci] = load_gamma(image, at, ci, y);
+    for (int ci = 0; ci < channels_in; ++ci) {
+      ahead.gamma[e][ci] = load_vector<GAMMA_VECTOR>(first_of(image, at, y) + ci * image.gamma_step);
+    }
   }
 }
 __device__ __forceinline__ void store_ahead(Real* tile, const Ahead& ahead, const Image& image, int thread,
@@ -409,10 +421,11 @@ __device__ __forceinline__ void zero(Real (&box)[OUT_J][VECTOR]) {
   }
 }
 
-// The outputs' columns beyond the image are computed from its last one, and not stored.
+// Outputs beyond the image's last column are computed from that column, and not stored: `k` columns after x,
+// or as many as there are.
 template <bool INSIDE>
-__device__ __forceinline__ int column(const Image& image, int x) {
-  return INSIDE ? x : min(x, image.width - 1);
+__device__ __forceinline__ int after(const Image& image, int x, int k) {
+  return INSIDE ? k : min(k, image.width - 1 - x);
 }
 
 template <bool INSIDE>
@@ -441,21 +454,22 @@ __device__ __forceinline__ void box_from_window(Real (&box)[OUT_J][VECTOR], cons
     }
 #pragma unroll(UNROLL)
     for (int ci = 0; ci < channels_in; ++ci) {
-      const T* gamma = covariances(image, ci, y, other_y);
+      const T* gamma = covariances(image, y, place.j, other_y, place.other_j) + ci * image.gamma_step;
+      const Mean* lefts = means(image, y, place.j) + ci * image.plane;
+      const Mean* rights = means(image, other_y, place.other_j) + ci * image.plane;
       Real right[window_columns];
 #pragma unroll
       for (int k = 0; k < window_columns; ++k)
-        right[k] = mean(image, ci * image.height + other_y, column<INSIDE>(image, place.other_j + k));
+        right[k] = to_float(rights[after<INSIDE>(image, place.other_j, k)]);
 #pragma unroll
       for (int r = 0; r < window_rows; ++r) {
-        const int x = column<INSIDE>(image, place.j + r);
-        const Real left = mean(image, ci * image.height + y, x);
+        const int x = after<INSIDE>(image, place.j, r);
+        const Real left = to_float(lefts[x]);
+        const T* row = gamma + x * image.gamma_pitch;
 #pragma unroll
         for (int k = 0; k < window_columns; ++k) {
-          if (in_window(r, k)) {
-            p[r][k] += left * right[k] + to_float(gamma[static_cast<Index>(x) * image.gamma_pitch +
-                                                        column<INSIDE>(image, place.other_j + k)]);
-          }
+          if (in_window(r, k))
+            p[r][k] += left * right[k] + to_float(row[after<INSIDE>(image, place.other_j, k)]);
         }
       }
     }
@@ -485,20 +499,21 @@ __device__ __forceinline__ void box_from_taps(Real (&box)[OUT_J][VECTOR], const 
     } else {
 #pragma unroll(UNROLL)
       for (int ci = 0; ci < channels_in; ++ci) {
-        const T* gamma = covariances(image, ci, y, other_y);
+        const T* gamma = covariances(image, y, place.j, other_y, place.other_j) + ci * image.gamma_step;
+        const Mean* lefts = means(image, y, place.j) + ci * image.plane;
+        const Mean* rights = means(image, other_y, place.other_j) + ci * image.plane;
         Real right[VECTOR];
 #pragma unroll
         for (int v = 0; v < VECTOR; ++v)
-          right[v] = mean(image, ci * image.height + other_y, column<INSIDE>(image, place.other_j + v + tap));
+          right[v] = to_float(rights[after<INSIDE>(image, place.other_j, v + tap)]);
 #pragma unroll
         for (int a = 0; a < OUT_J; ++a) {
-          const int x = column<INSIDE>(image, place.j + a + tap);
-          const Real left = mean(image, ci * image.height + y, x);
+          const int x = after<INSIDE>(image, place.j, a + tap);
+          const Real left = to_float(lefts[x]);
+          const T* row = gamma + x * image.gamma_pitch;
 #pragma unroll
-          for (int v = 0; v < VECTOR; ++v) {
-            box[a][v] += left * right[v] + to_float(gamma[static_cast<Index>(x) * image.gamma_pitch +
-                                                          column<INSIDE>(image, place.other_j + v + tap)]);
-          }
+          for (int v = 0; v < VECTOR; ++v)
+            box[a][v] += left * right[v] + to_float(row[after<INSIDE>(image, place.other_j, v + tap)]);
         }
       }
     }
@@ -518,29 +533,28 @@ __device__ __forceinline__ bool wanted(const Image& image, const Place& place, i
   return INSIDE || (place.j + a < image.columns && place.other_j < image.columns);
 }
 
-__device__ __forceinline__ T* output(const Image& image, const Place& place, int c0, int a, int i,
-                                     int other_i) {
-  return image.input +
-         static_cast<Index>((c0 * image.rows + i) * image.columns + place.j + a) * image.input_pitch +
-         (c0 * image.rows + other_i) * image.columns + place.other_j;
+// The thread's first output of the first channel.
+__device__ __forceinline__ T* outputs(const Image& image, const Place& place, int i, int other_i) {
+  return image.input + static_cast<Index>(i * image.columns + place.j) * image.input_pitch +
+         (other_i * image.columns + place.other_j);
 }
 
 template <bool INSIDE>
-__device__ __forceinline__ void load_fan(Fan& fan, const Image& image, const Place& place, int c0, int i,
-                                         int other_i) {
+__device__ __forceinline__ void load_fan(Fan& fan, const Image& image, const Place& place, int c0,
+                                         const T* first) {
 #pragma unroll
   for (int f = 0; f < FAN; ++f) {
 #pragma unroll
     for (int a = 0; a < OUT_J; ++a) {
       if (c0 + f < image.channels_out && wanted<INSIDE>(image, place, a))
-        fan.value[f][a] = load_vector<VECTOR>(output(image, place, c0 + f, a, i, other_i));
+        fan.value[f][a] = load_vector<VECTOR>(first + (c0 + f) * image.input_step + a * image.input_pitch);
     }
   }
 }
 
 template <bool INSIDE>
-__device__ __forceinline__ void store_fan(Fan& fan, const Image& image, const Place& place, int c0, int i,
-                                          int other_i, const Real (&sum)[OUT_J][VECTOR]) {
+__device__ __forceinline__ void store_fan(const Fan& fan, const Image& image, const Place& place, int c0,
+                                          T* first, const Real (&sum)[OUT_J][VECTOR]) {
 #pragma unroll
   for (int f = 0; f < FAN; ++f) {
     if (c0 + f >= image.channels_out) continue;
@@ -552,7 +566,7 @@ __device__ __forceinline__ void store_fan(Fan& fan, const Image& image, const Pl
 #pragma unroll
       for (int v = 0; v < VECTOR; ++v)
         vector.element[v] = from_float<T>(to_float(fan.value[f][a].element[v]) + weight * sum[a][v]);
-      T* to = output(image, place, c0 + f, a, i, other_i);
+      T* to = first + (c0 + f) * image.input_step + a * image.input_pitch;
       if constexpr (STORE == Store::streaming) {
         store_vector_streaming<VECTOR>(to, vector);
       } else {
@@ -588,7 +602,8 @@ __device__ __forceinline__ void march(const Image& image, const Place& place, Re
       if (y + 1 < end_y) load_ahead(ahead, image, thread, y + 1, block_d, tile_j, tile_other_j);
     }
     Fan fan;
-    if (INPUT == Input::early && complete) load_fan<INSIDE>(fan, image, place, 0, i, other_i);
+    T* const first = complete ? outputs(image, place, i, other_i) : image.input;
+    if (INPUT == Input::early && complete) load_fan<INSIDE>(fan, image, place, 0, first);
 
     Real box[OUT_J][VECTOR];
     zero(box);
@@ -611,8 +626,8 @@ __device__ __forceinline__ void march(const Image& image, const Place& place, Re
     if (complete) {
 #pragma unroll 1
       for (int c0 = 0; c0 < image.channels_out; c0 += FAN) {
-        if (INPUT == Input::late || c0 > 0) load_fan<INSIDE>(fan, image, place, c0, i, other_i);
-        store_fan<INSIDE>(fan, image, place, c0, i, other_i, sum);
+        if (INPUT == Input::late || c0 > 0) load_fan<INSIDE>(fan, image, place, c0, first);
+        store_fan<INSIDE>(fan, image, place, c0, first, sum);
       }
     }
     if constexpr (staged) {
@@ -644,8 +659,11 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
   image.rows = height - mask_height + 1;
   image.columns = width - mask_width + 1;
   image.channels_out = channels_out;
-  image.gamma_pitch = channels_in * height * width;
+  image.plane = height * width;
+  image.gamma_pitch = channels_in * image.plane;
+  image.gamma_step = image.gamma_pitch * image.plane + image.plane;
   image.input_pitch = channels_out * image.rows * image.columns;
+  image.input_step = image.input_pitch * (image.rows * image.columns) + image.rows * image.columns;
   image.c = c;
 
   const int tiles_x = (image.columns + tile_columns - 1) / tile_columns;
@@ -669,14 +687,13 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
     let_next_start();
     wait_for_previous();
   }
-  const long long pixels = static_cast<long long>(height) * width;
   image.input = input + b * image.input_pitch * image.input_pitch;
   image.gamma = gamma + b * image.gamma_pitch * image.gamma_pitch;
-  image.mu = mu + b * channels_in * pixels;
-  image.mu_staged = memory + 2 * tile_elements;
+  const T* mu_image = mu + b * image.gamma_pitch;
+  image.mu = MeanOf<mu_staged>::either(mu_image, memory + 2 * tile_elements);
   if constexpr (mu_staged) {
-    for (int n = thread; n < channels_in * height * width; n += threads)
-      memory[2 * tile_elements + n] = to_float(image.mu[n]);
+    for (int n = thread; n < channels_in * image.plane; n += threads)
+      memory[2 * tile_elements + n] = to_float(mu_image[n]);
     __syncthreads();
   }
   Place place;
