@@ -317,9 +317,13 @@ Space tiled_space(const Problem& problem) {
        [=](const Config& c) {
          return c.integer("BLOCK_Y") == 1 || (d.batch > 1 && c.integer("BLOCK_X") == 32);
        }},
-      {"Streaming stores are for few taps.",
-       {"STORE"},
-       [=](const Config& c) { return few || c.word("STORE") == "plain"; }},
+      {"Streaming stores are for few taps, and for outputs that go straight to global memory.",
+       {"STORE", "STORE_VECTOR", "OUT_X", "SMEM_LAYOUT"},
+       [=](const Config& c) {
+         const bool regrouped =
+             c.integer("STORE_VECTOR") == 1 && c.integer("OUT_X") > 1 && c.word("SMEM_LAYOUT") != "none";
+         return c.word("STORE") == "plain" || (few && !regrouped);
+       }},
       {"The more outputs a thread has, the fewer warps are asked for; with few no bound is needed.",
        {"OUT_X", "ITEMS", "RESIDENT_WARPS"},
        [=](const Config& c) {
@@ -501,7 +505,8 @@ Template chunked() {
 }  // namespace
 
 Op ops_conv1d() {
-  constexpr std::int64_t most_elements = std::int64_t{1} << 40;  // of all signals, or of all outputs
+  // Of all signals, or of all outputs: what the base's blocks can count.
+  constexpr std::int64_t most_elements = std::int64_t{1} << 37;
   return {
       .name = "conv1d",
       .what =
