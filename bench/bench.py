@@ -113,7 +113,7 @@ def run_case(op, module, case, tunesmith, given, flush, uncaptured):
     return entrants, sound
 
 
-def print_case(op, case, entrants):
+def print_case(entrants):
     for each in entrants:
         if each.hot is None:
             say(f"    {each.name:18} {each.verdict}: {each.note}")
@@ -187,9 +187,14 @@ def main():
             if given.case not in case.name or (op, case.name) in results.done:
                 continue
             say(f"{op}: {case.name}")
-            entrants, sound = run_case(op, module, case, tunesmith, given, flush, results.uncaptured)
+            try:
+                entrants, sound = run_case(op, module, case, tunesmith, given, flush, results.uncaptured)
+            except Exception as error:  # the inputs or what is expected of them
+                failed = timing.Contender(None, name="Tunesmith", kind="ours", verdict="failed")
+                failed.note = f"the case could not be set up: {timing.sentence(error)}"
+                entrants, sound = [failed], timing.is_sound()
             results.case(op, case, entrants)
-            print_case(op, case, entrants)
+            print_case(entrants)
             if not sound:  # a launch that broke the CUDA context: what is left is for a fresh process
                 say("Nothing more can be measured in this process; another goes on.")
                 again = [argument for argument in sys.argv[1:] if argument != "--resume"] + ["--resume"]
