@@ -150,48 +150,57 @@ __device__ __forceinline__ T element_of(const unsigned* word, int e) {
   }
 }
 
-// This thread's elements of the tile that begins at `first`, in vectors a block apart; those from `length` on
-// are not read. Answers whether there are none of these.
-template <typename T, int BLOCK, int ITEMS, int VECTOR, bool STREAMING, bool CONTIGUOUS>
-__device__ __forceinline__ bool load_tile(T (&element)[ITEMS * VECTOR], const T* values, long long first,
+// This thread's elements of a tile as they lie in memory, in vectors a block apart.
+template <typename T, int ITEMS, int VECTOR>
+struct Tile {
+  unsigned word[ITEMS][(VECTOR * sizeof(T) + 3) / 4];
+  bool whole;  // all are there
+};
+
+// Those of the tile that begins at `first`; what is not before `length` is not read.
+template <int BLOCK, bool STREAMING, bool CONTIGUOUS, typename T, int ITEMS, int VECTOR>
+__device__ __forceinline__ void load_tile(Tile<T, ITEMS, VECTOR>& tile, const T* values, long long first,
                                           long long length, long long stride) {
   static_assert(CONTIGUOUS || VECTOR == 1, "only neighbours are loaded together");
-  constexpr int tile = BLOCK * ITEMS * VECTOR;
   constexpr int size = sizeof(T);
-  const bool whole = first + tile <= length;
-  unsigned word[ITEMS][(VECTOR * size + 3) / 4];
   const int thread = static_cast<int>(threadIdx.x) * VECTOR;
   const T* const from = values + (first + thread) * (CONTIGUOUS ? 1 : stride);
+  tile.whole = first + BLOCK * ITEMS * VECTOR <= length;
+  if (tile.whole) {
 #pragma unroll
-  for (int item = 0; item < ITEMS; ++item) {
-    const int at = item * BLOCK * VECTOR;
-    const long long left = length - first - thread - at;
-    if (whole || left >= VECTOR) {
-      load_words<VECTOR * size, STREAMING>(word[item], from + at * (CONTIGUOUS ? 1 : stride));
-    } else {
-#pragma unroll
-      for (int w = 0; w < (VECTOR * size + 3) / 4; ++w) word[item][w] = 0;
-      if constexpr (VECTOR > 1) {
-#pragma unroll
-        for (int e = 0; e < VECTOR; ++e) {
-          if (e >= left) continue;
-          unsigned one[1];
-          load_words<size, STREAMING>(one, from + at + e);
-          word[item][e * size / 4] |= one[0] << 8 * (e * size % 4);
-        }
-      }
-    }
+    for (int item = 0; item < ITEMS; ++item)
+      load_words<VECTOR * size, STREAMING>(tile.word[item],
+                                           from + item * BLOCK * VECTOR * (CONTIGUOUS ? 1 : stride));
+    return;
   }
 #pragma unroll
-  for (int e = 0; e < ITEMS * VECTOR; ++e) element[e] = element_of<T>(word[e / VECTOR], e % VECTOR);
-  return whole;
+  for (int item = 0; item < ITEMS; ++item) {
+#pragma unroll
+    for (int w = 0; w < (VECTOR * size + 3) / 4; ++w) tile.word[item][w] = 0;
+#pragma unroll
+    for (int e = 0; e < VECTOR; ++e) {
+      const int at = item * BLOCK * VECTOR + e;
+      if (first + thread + at >= length) continue;
+      unsigned one[1];
+      load_words<size, STREAMING>(one, from + at * (CONTIGUOUS ? 1 : stride));
+      tile.word[item][e * size / 4] |= one[0] << 8 * (e * size % 4);
+    }
+  }
 }
 
-// Gives the elements of load_tile that are none a bin that no histogram has.
-template <int BLOCK, int VECTOR, int N>
-__device__ __forceinline__ void leave_out(unsigned (&bin)[N], long long first, long long length) {
+// The bins of a tile's elements: those elements themselves if AS_THEY_ARE. What is not before `length` gets a
+// bin that no histogram has.
+template <int BLOCK, bool AS_THEY_ARE, typename T, int ITEMS, int VECTOR>
+__device__ __forceinline__ void bins_of_tile(unsigned (&bin)[ITEMS * VECTOR],
+                                             const Tile<T, ITEMS, VECTOR>& tile, const Bins& bins,
+                                             long long first, long long length) {
+  T element[ITEMS * VECTOR];
 #pragma unroll
-  for (int e = 0; e < N; ++e) {
+  for (int e = 0; e < ITEMS * VECTOR; ++e) element[e] = element_of<T>(tile.word[e / VECTOR], e % VECTOR);
+  bins_of<AS_THEY_ARE>(bin, element, bins);
+  if (tile.whole) return;
+#pragma unroll
+  for (int e = 0; e < ITEMS * VECTOR; ++e) {
     const int at = (e / VECTOR * BLOCK + static_cast<int>(threadIdx.x)) * VECTOR + e % VECTOR;
     if (first + at >= length) bin[e] = 0xffffffffu;
   }

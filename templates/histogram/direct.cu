@@ -4,7 +4,7 @@
 #include "common/bins.cuh"
 
 constexpr int per_thread = ITEMS * VECTOR;  // elements of a tile
-constexpr long long tile = static_cast<long long>(BLOCK) * per_thread;
+constexpr long long per_block = static_cast<long long>(BLOCK) * per_thread;
 
 __device__ __forceinline__ void add(unsigned long long* counts, unsigned bin, int times, const Bins& bins) {
   if (bin < bins.count) atomicAdd(counts + bin, static_cast<unsigned long long>(times));
@@ -45,14 +45,12 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
                             long long length, long long stride, int bins, double lo, double step, double hi,
                             double inverse, double addend, int window) {
   const Bins b = {static_cast<unsigned>(bins), lo, step, hi, inverse, addend, static_cast<unsigned>(window)};
-  const long long step_tiles = gridDim.x * tile;
-  for (long long first = blockIdx.x * tile; first < length; first += step_tiles) {
-    T element[per_thread];
+  const long long per_grid = gridDim.x * per_block;
+  for (long long first = blockIdx.x * per_block; first < length; first += per_grid) {
+    Tile<T, ITEMS, VECTOR> tile;
     unsigned bin[per_thread];
-    const bool whole = load_tile<T, BLOCK, ITEMS, VECTOR, LOAD == Load::streaming, CONTIGUOUS != 0>(
-        element, values, first, length, stride);
-    bins_of<function == Function::bincount>(bin, element, b);
-    if (!whole) leave_out<BLOCK, VECTOR>(bin, first, length);
+    load_tile<BLOCK, LOAD == Load::streaming, CONTIGUOUS != 0>(tile, values, first, length, stride);
+    bins_of_tile<BLOCK, function == Function::bincount>(bin, tile, b, first, length);
     count(counts, bin, b);
   }
 }

@@ -278,7 +278,7 @@ std::vector<Value> words(std::initializer_list<const char*> list) { return {list
 // 16 bytes first.
 std::vector<Value> vectors(const Problem& problem) {
   if (problem.integer("stride") != 1) return {1};
-  return dtype_of(problem) == DType::u8 ? std::vector<Value>{16, 4, 1} : std::vector<Value>{4, 2, 1};
+  return dtype_of(problem) == DType::u8 ? std::vector<Value>{16, 1} : std::vector<Value>{4, 1};
 }
 
 std::int64_t vector_bytes(const Problem& problem, const Config& config) {
@@ -372,10 +372,13 @@ Space shared_space(const Problem& problem) {
       {"MERGE", words({"none", "run", "warp"}),
        "which equal elements are counted together: none, a thread's neighbours, a warp's"},
       {"VECTOR", vectors(problem), "elements of a load"},
+      {"INCREMENT", words({"constant", "value"}),
+       "whether an element adds the constant 1, which the hardware counts over equal lanes, or a number"},
       {"ITEMS", {4, 2, 1, 8}, "loads of a thread before it counts"},
+      {"AHEAD", {0, 1}, "tiles loaded before they are needed"},
       {"LOAD", words({"plain", "streaming"}), "the hint that elements are read with"},
       {"BLOCK", {256, 512, 1024}, "threads a block"},
-      {"BLOCKS", {528, 264, 132, 792, 1056, 1}, "blocks at most"},
+      {"BLOCKS", {528, 264, 132, 1056, 1}, "blocks at most"},
       {"START", words({"plain", "overlapped"}), "whether the kernel may start while the one before it runs"},
   };
   std::vector<Rule> rules = {
@@ -418,6 +421,18 @@ Space shared_space(const Problem& problem) {
                 (c.word("OWNER") == "lane" && (c.integer("COPIES") >= 8 || c.integer("COUNTER_BITS") == 16));
        }},
       at_most_64_elements(),
+      {"An increment by value is for lanes with 32 copies, of which no two meet in a counter.",
+       {"INCREMENT", "OWNER", "COPIES", "MERGE"},
+       [](const Config& c) {
+         return c.word("INCREMENT") == "constant" ||
+                (c.word("OWNER") == "lane" && c.integer("COPIES") == 32 && c.word("MERGE") == "none");
+       }},
+      {"Tiles are loaded ahead by vectors, at most four loads a thread if they are not bytes'.",
+       {"AHEAD", "VECTOR", "ITEMS"},
+       [=](const Config& c) {
+         return c.integer("AHEAD") == 0 ||
+                (c.integer("VECTOR") > 1 && (dtype_of(problem) == DType::u8 || c.integer("ITEMS") <= 4));
+       }},
       {"Only a single block sets the output to zero itself, and so can start early.",
        {"START", "BLOCKS"},
        [](const Config& c) { return c.word("START") == "plain" || c.integer("BLOCKS") == 1; }},
@@ -447,6 +462,7 @@ Work shared_work(const Problem& problem, const Config& config) {
                 .arguments = kernel_arguments(problem),
                 .overlaps_previous = alone && config.word("START") == "overlapped"};
   launch.arguments.emplace_back(std::int32_t{alone});
+  launch.arguments.emplace_back(std::int32_t{1});
   work.steps.push_back(std::move(launch));
   return work;
 }
@@ -509,7 +525,7 @@ Op ops_histogram() {
           },
       .companions = companions,
       .examples = {"length=20011 bins=256 lo=-1 hi=1", "length=10000 bins=100 lo=-0.7 hi=0.9 stride=3",
-                   "length=50021 bins=65536 lo=-1 hi=1", "length=5003 bins=31 lo=-77.5 hi=80 dtype=i32",
+                   "length=50021 bins=40000 lo=-1 hi=1", "length=5003 bins=31 lo=-77.5 hi=80 dtype=i32",
                    "length=30011 bins=101 dtype=i32 function=bincount",
                    "length=70017 bins=256 lo=0 hi=256 dtype=u8",
                    "length=4099 bins=150 dtype=u8 function=bincount", "length=0 bins=3"},

@@ -154,48 +154,57 @@ __device__ __forceinline__ T element_of(const unsigned* word, int e) {
   }
 }
 
-// This thread's elements of the tile that begins at `first`, in vectors a block apart; those from `length` on
-// are not read. Answers whether there are none of these.
-template <typename T, int BLOCK, int ITEMS, int VECTOR, bool STREAMING, bool CONTIGUOUS>
-__device__ __forceinline__ bool load_tile(T (&element)[ITEMS * VECTOR], const T* values, long long first,
+// This thread's elements of a tile as they lie in memory, in vectors a block apart.
+template <typename T, int ITEMS, int VECTOR>
+struct Tile {
+  unsigned word[ITEMS][(VECTOR * sizeof(T) + 3) / 4];
+  bool whole;  // all are there
+};
+
+// Those of the tile that begins at `first`; what is not before `length` is not read.
+template <int BLOCK, bool STREAMING, bool CONTIGUOUS, typename T, int ITEMS, int VECTOR>
+__device__ __forceinline__ void load_tile(Tile<T, ITEMS, VECTOR>& tile, const T* values, long long first,
                                           long long length, long long stride) {
   static_assert(CONTIGUOUS || VECTOR == 1, "only neighbours are loaded together");
-  constexpr int tile = BLOCK * ITEMS * VECTOR;
   constexpr int size = sizeof(T);
-  const bool whole = first + tile <= length;
-  unsigned word[ITEMS][(VECTOR * size + 3) / 4];
   const int thread = static_cast<int>(threadIdx.x) * VECTOR;
   const T* const from = values + (first + thread) * (CONTIGUOUS ? 1 : stride);
+  tile.whole = first + BLOCK * ITEMS * VECTOR <= length;
+  if (tile.whole) {
 #pragma unroll
-  for (int item = 0; item < ITEMS; ++item) {
-    const int at = item * BLOCK * VECTOR;
-    const long long left = length - first - thread - at;
-    if (whole || left >= VECTOR) {
-      load_words<VECTOR * size, STREAMING>(word[item], from + at * (CONTIGUOUS ? 1 : stride));
-    } else {
-#pragma unroll
-      for (int w = 0; w < (VECTOR * size + 3) / 4; ++w) word[item][w] = 0;
-      if constexpr (VECTOR > 1) {
-#pragma unroll
-        for (int e = 0; e < VECTOR; ++e) {
-          if (e >= left) continue;
-          unsigned one[1];
-          load_words<size, STREAMING>(one, from + at + e);
-          word[item][e * size / 4] |= one[0] << 8 * (e * size % 4);
-        }
-      }
-    }
+    for (int item = 0; item < ITEMS; ++item)
+      load_words<VECTOR * size, STREAMING>(tile.word[item],
+                                           from + item * BLOCK * VECTOR * (CONTIGUOUS ? 1 : stride));
+    return;
   }
 #pragma unroll
-  for (int e = 0; e < ITEMS * VECTOR; ++e) element[e] = element_of<T>(word[e / VECTOR], e % VECTOR);
-  return whole;
+  for (int item = 0; item < ITEMS; ++item) {
+#pragma unroll
+    for (int w = 0; w < (VECTOR * size + 3) / 4; ++w) tile.word[item][w] = 0;
+#pragma unroll
+    for (int e = 0; e < VECTOR; ++e) {
+      const int at = item * BLOCK * VECTOR + e;
+      if (first + thread + at >= length) continue;
+      unsigned one[1];
+      load_words<size, STREAMING>(one, from + at * (CONTIGUOUS ? 1 : stride));
+      tile.word[item][e * size / 4] |= one[0] << 8 * (e * size % 4);
+    }
+  }
 }
 
-// Gives the elements of load_tile that are none a bin that no histogram has.
-template <int BLOCK, int VECTOR, int N>
-__device__ __forceinline__ void leave_out(unsigned (&bin)[N], long long first, long long length) {
+// The bins of a tile's elements: those elements themselves if AS_THEY_ARE. What is not before `length` gets a
+// bin that no histogram has.
+template <int BLOCK, bool AS_THEY_ARE, typename T, int ITEMS, int VECTOR>
+__device__ __forceinline__ void bins_of_tile(unsigned (&bin)[ITEMS * VECTOR],
+                                             const Tile<T, ITEMS, VECTOR>& tile, const Bins& bins,
+                                             long long first, long long length) {
+  T element[ITEMS * VECTOR];
 #pragma unroll
-  for (int e = 0; e < N; ++e) {
+  for (int e = 0; e < ITEMS * VECTOR; ++e) element[e] = element_of<T>(tile.word[e / VECTOR], e % VECTOR);
+  bins_of<AS_THEY_ARE>(bin, element, bins);
+  if (tile.whole) return;
+#pragma unroll
+  for (int e = 0; e < ITEMS * VECTOR; ++e) {
     const int at = (e / VECTOR * BLOCK + static_cast<int>(threadIdx.x)) * VECTOR + e % VECTOR;
     if (first + at >= length) bin[e] = 0xffffffffu;
   }
@@ -214,7 +223,7 @@ enum class Load { plain, streaming };
 constexpr Load LOAD = Load::plain;
 constexpr int BLOCK = 256;
 constexpr int BLOCKS = 1056;
-#define ENTRY(name) name##_a9a82967
+#define ENTRY(name) name##_8d4d8d6f
 
 // ---- templates/histogram/direct.cu
 // histogram with its counters in global memory: for few elements, and for more bins than shared memory holds.
@@ -222,7 +231,7 @@ constexpr int BLOCKS = 1056;
 
 
 constexpr int per_thread = ITEMS * VECTOR;  // elements of a tile
-constexpr long long tile = static_cast<long long>(BLOCK) * per_thread;
+constexpr long long per_block = static_cast<long long>(BLOCK) * per_thread;
 
 __device__ __forceinline__ void add(unsigned long long* counts, unsigned bin, int times, const Bins& bins) {
   if (bin < bins.count) atomicAdd(counts + bin, static_cast<unsigned long long>(times));
@@ -263,14 +272,12 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
                             long long length, long long stride, int bins, double lo, double step, double hi,
                             double inverse, double addend, int window) {
   const Bins b = {static_cast<unsigned>(bins), lo, step, hi, inverse, addend, static_cast<unsigned>(window)};
-  const long long step_tiles = gridDim.x * tile;
-  for (long long first = blockIdx.x * tile; first < length; first += step_tiles) {
-    T element[per_thread];
+  const long long per_grid = gridDim.x * per_block;
+  for (long long first = blockIdx.x * per_block; first < length; first += per_grid) {
+    Tile<T, ITEMS, VECTOR> tile;
     unsigned bin[per_thread];
-    const bool whole = load_tile<T, BLOCK, ITEMS, VECTOR, LOAD == Load::streaming, CONTIGUOUS != 0>(
-        element, values, first, length, stride);
-    bins_of<function == Function::bincount>(bin, element, b);
-    if (!whole) leave_out<BLOCK, VECTOR>(bin, first, length);
+    load_tile<BLOCK, LOAD == Load::streaming, CONTIGUOUS != 0>(tile, values, first, length, stride);
+    bins_of_tile<BLOCK, function == Function::bincount>(bin, tile, b, first, length);
     count(counts, bin, b);
   }
 }

@@ -1,6 +1,6 @@
 // histogram/shared for sm_90a, rendered by Tunesmith from templates/histogram/shared.cu: change that and render again.
 // compiled in: function=histogram dtype=f32 CONTIGUOUS=1
-// config: COUNTER_BITS=32 OWNER=lane COPIES=8 MERGE=none VECTOR=4 ITEMS=4 LOAD=plain BLOCK=256 BLOCKS=528 START=plain
+// config: COUNTER_BITS=32 OWNER=lane COPIES=8 MERGE=none VECTOR=4 INCREMENT=constant ITEMS=4 AHEAD=0 LOAD=plain BLOCK=256 BLOCKS=528 START=plain
 
 // ---- templates/common/bins.cuh
 // Which bin of equal width a number falls into, exactly as numpy.histogram has it, and elements loaded by
@@ -154,48 +154,57 @@ __device__ __forceinline__ T element_of(const unsigned* word, int e) {
   }
 }
 
-// This thread's elements of the tile that begins at `first`, in vectors a block apart; those from `length` on
-// are not read. Answers whether there are none of these.
-template <typename T, int BLOCK, int ITEMS, int VECTOR, bool STREAMING, bool CONTIGUOUS>
-__device__ __forceinline__ bool load_tile(T (&element)[ITEMS * VECTOR], const T* values, long long first,
+// This thread's elements of a tile as they lie in memory, in vectors a block apart.
+template <typename T, int ITEMS, int VECTOR>
+struct Tile {
+  unsigned word[ITEMS][(VECTOR * sizeof(T) + 3) / 4];
+  bool whole;  // all are there
+};
+
+// Those of the tile that begins at `first`; what is not before `length` is not read.
+template <int BLOCK, bool STREAMING, bool CONTIGUOUS, typename T, int ITEMS, int VECTOR>
+__device__ __forceinline__ void load_tile(Tile<T, ITEMS, VECTOR>& tile, const T* values, long long first,
                                           long long length, long long stride) {
   static_assert(CONTIGUOUS || VECTOR == 1, "only neighbours are loaded together");
-  constexpr int tile = BLOCK * ITEMS * VECTOR;
   constexpr int size = sizeof(T);
-  const bool whole = first + tile <= length;
-  unsigned word[ITEMS][(VECTOR * size + 3) / 4];
   const int thread = static_cast<int>(threadIdx.x) * VECTOR;
   const T* const from = values + (first + thread) * (CONTIGUOUS ? 1 : stride);
+  tile.whole = first + BLOCK * ITEMS * VECTOR <= length;
+  if (tile.whole) {
 #pragma unroll
-  for (int item = 0; item < ITEMS; ++item) {
-    const int at = item * BLOCK * VECTOR;
-    const long long left = length - first - thread - at;
-    if (whole || left >= VECTOR) {
-      load_words<VECTOR * size, STREAMING>(word[item], from + at * (CONTIGUOUS ? 1 : stride));
-    } else {
-#pragma unroll
-      for (int w = 0; w < (VECTOR * size + 3) / 4; ++w) word[item][w] = 0;
-      if constexpr (VECTOR > 1) {
-#pragma unroll
-        for (int e = 0; e < VECTOR; ++e) {
-          if (e >= left) continue;
-          unsigned one[1];
-          load_words<size, STREAMING>(one, from + at + e);
-          word[item][e * size / 4] |= one[0] << 8 * (e * size % 4);
-        }
-      }
-    }
+    for (int item = 0; item < ITEMS; ++item)
+      load_words<VECTOR * size, STREAMING>(tile.word[item],
+                                           from + item * BLOCK * VECTOR * (CONTIGUOUS ? 1 : stride));
+    return;
   }
 #pragma unroll
-  for (int e = 0; e < ITEMS * VECTOR; ++e) element[e] = element_of<T>(word[e / VECTOR], e % VECTOR);
-  return whole;
+  for (int item = 0; item < ITEMS; ++item) {
+#pragma unroll
+    for (int w = 0; w < (VECTOR * size + 3) / 4; ++w) tile.word[item][w] = 0;
+#pragma unroll
+    for (int e = 0; e < VECTOR; ++e) {
+      const int at = item * BLOCK * VECTOR + e;
+      if (first + thread + at >= length) continue;
+      unsigned one[1];
+      load_words<size, STREAMING>(one, from + at * (CONTIGUOUS ? 1 : stride));
+      tile.word[item][e * size / 4] |= one[0] << 8 * (e * size % 4);
+    }
+  }
 }
 
-// Gives the elements of load_tile that are none a bin that no histogram has.
-template <int BLOCK, int VECTOR, int N>
-__device__ __forceinline__ void leave_out(unsigned (&bin)[N], long long first, long long length) {
+// The bins of a tile's elements: those elements themselves if AS_THEY_ARE. What is not before `length` gets a
+// bin that no histogram has.
+template <int BLOCK, bool AS_THEY_ARE, typename T, int ITEMS, int VECTOR>
+__device__ __forceinline__ void bins_of_tile(unsigned (&bin)[ITEMS * VECTOR],
+                                             const Tile<T, ITEMS, VECTOR>& tile, const Bins& bins,
+                                             long long first, long long length) {
+  T element[ITEMS * VECTOR];
 #pragma unroll
-  for (int e = 0; e < N; ++e) {
+  for (int e = 0; e < ITEMS * VECTOR; ++e) element[e] = element_of<T>(tile.word[e / VECTOR], e % VECTOR);
+  bins_of<AS_THEY_ARE>(bin, element, bins);
+  if (tile.whole) return;
+#pragma unroll
+  for (int e = 0; e < ITEMS * VECTOR; ++e) {
     const int at = (e / VECTOR * BLOCK + static_cast<int>(threadIdx.x)) * VECTOR + e % VECTOR;
     if (first + at >= length) bin[e] = 0xffffffffu;
   }
@@ -240,14 +249,17 @@ constexpr int COPIES = 8;
 enum class Merge { none, run, warp };
 constexpr Merge MERGE = Merge::none;
 constexpr int VECTOR = 4;
+enum class Increment { constant, value };
+constexpr Increment INCREMENT = Increment::constant;
 constexpr int ITEMS = 4;
+constexpr int AHEAD = 0;
 enum class Load { plain, streaming };
 constexpr Load LOAD = Load::plain;
 constexpr int BLOCK = 256;
 constexpr int BLOCKS = 528;
 enum class Start { plain, overlapped };
 constexpr Start START = Start::plain;
-#define ENTRY(name) name##_7745378a
+#define ENTRY(name) name##_fa369ac6
 
 // ---- templates/histogram/shared.cu
 // histogram with its counters in shared memory, in several copies: those of a group of lanes, whose banks are
@@ -255,7 +267,7 @@ constexpr Start START = Start::plain;
 
 
 constexpr int per_thread = ITEMS * VECTOR;  // elements of a tile
-constexpr long long tile = static_cast<long long>(BLOCK) * per_thread;
+constexpr long long per_block = static_cast<long long>(BLOCK) * per_thread;
 
 // A byte is counted as it is and put into its bin at the end, 256 times instead of `length` times.
 constexpr bool of_bytes = sizeof(T) == 1;
@@ -263,12 +275,13 @@ constexpr bool by_lane = OWNER == Owner::lane;
 constexpr bool packed = COUNTER_BITS == 16;  // two counters a word
 constexpr unsigned full = 0x8000;            // where a packed counter is emptied
 
-static_assert(!packed || tile < 0x10000 - full, "a counter may reach `full` and then take a whole tile");
+static_assert(!packed || per_block < 0x10000 - full, "a counter may reach `full` and then take a whole tile");
 
 struct Counters {
   unsigned* word;
   unsigned cells, rows;  // counters of a copy, and their words
   unsigned offset;       // of this thread's copy, in words
+  unsigned one;          // what an element adds; not a constant for INCREMENT=value
   unsigned long long* counts;
 };
 
@@ -316,7 +329,7 @@ __device__ __forceinline__ void count(const unsigned (&cell)[per_thread], const 
         if (static_cast<int>(threadIdx.x % 32) == __ffs(static_cast<int>(peers)) - 1)
           add(cell[e], static_cast<unsigned>(__popc(peers)), counters);
       } else {
-        add(cell[e], 1, counters);
+        add(cell[e], counters.one, counters);
       }
     }
   }
@@ -324,31 +337,36 @@ __device__ __forceinline__ void count(const unsigned (&cell)[per_thread], const 
 
 __host__ __device__ constexpr int log2_of(int power) { return power == 1 ? 0 : 1 + log2_of(power / 2); }
 
-// Whether bytes go straight from the word that holds them to their counter, and how many at a time.
+// Whether bytes go straight from the word that holds them to their counter.
 constexpr bool straight =
     of_bytes && VECTOR >= 4 && by_lane && !packed && MERGE == Merge::none && CONTIGUOUS != 0;
-constexpr int byte_vector = straight ? VECTOR : 4;
 
-// Bytes of a whole tile, each lane's counters in its own banks: a byte's offset into the counters is two
-// instructions away from the word that holds it.
-__device__ __forceinline__ void count_bytes(const T* from, const Counters& counters) {
+using Loaded = Tile<T, ITEMS, VECTOR>;
+
+// A whole tile, each lane's counters in its own banks: a byte's offset into the counters is two instructions
+// away from the word that holds it.
+__device__ __forceinline__ void count_bytes(const Loaded& tile, const Counters& counters) {
   constexpr int up = log2_of(COPIES) + 2;  // from a byte to its counter's offset in bytes
-  unsigned word[ITEMS][byte_vector / 4];
 #pragma unroll
-  for (int item = 0; item < ITEMS; ++item)
-    load_words<byte_vector, LOAD == Load::streaming>(word[item], from + item * BLOCK * byte_vector);
-#pragma unroll
-  for (int item = 0; item < ITEMS; ++item) {
-#pragma unroll
-    for (int e = 0; e < byte_vector; ++e) {
-      const unsigned w = word[item][e / 4];
-      const int shift = 8 * (e % 4) - up;
-      const unsigned offset =
-          ((shift < 0 ? w << (shift < 0 ? -shift : 0) : w >> (shift < 0 ? 0 : shift)) & (255u << up)) |
-          counters.offset * 4;
-      atomicAdd(reinterpret_cast<unsigned*>(reinterpret_cast<char*>(counters.word) + offset), 1u);
-    }
+  for (int e = 0; e < per_thread; ++e) {
+    const unsigned w = tile.word[e / VECTOR][e % VECTOR / 4];
+    const int shift = 8 * (e % 4) - up;
+    const unsigned offset =
+        ((shift < 0 ? w << (shift < 0 ? -shift : 0) : w >> (shift < 0 ? 0 : shift)) & (255u << up)) |
+        counters.offset * 4;
+    atomicAdd(reinterpret_cast<unsigned*>(reinterpret_cast<char*>(counters.word) + offset), counters.one);
   }
+}
+
+__device__ __forceinline__ void count_tile(const Loaded& tile, const Bins& bins, const Counters& counters,
+                                           long long first, long long length) {
+  if constexpr (straight) {
+    if (tile.whole) return count_bytes(tile, counters);
+  }
+  unsigned cell[per_thread];
+  bins_of_tile<BLOCK, of_bytes || function == Function::bincount>(cell, tile, bins, first, length);
+  count(cell, counters);
+  if constexpr (packed) __syncthreads();
 }
 
 __device__ __forceinline__ void put(unsigned cell, unsigned times, const Counters& counters,
@@ -359,11 +377,12 @@ __device__ __forceinline__ void put(unsigned cell, unsigned times, const Counter
   if (bin < bins.count) atomicAdd(counters.counts + bin, static_cast<unsigned long long>(times));
 }
 
-// `alone`: the only block, which then sets the output to zero itself. A block has at most 2^31 elements.
+// `alone`: the only block, which then sets the output to zero itself. `one` is 1. A block has at most 2^31
+// elements.
 extern "C" __global__ void __launch_bounds__(BLOCK)
     ENTRY(histogram_shared)(const T* __restrict__ values, unsigned long long* __restrict__ counts,
                             long long length, long long stride, int bins, double lo, double step, double hi,
-                            double inverse, double addend, int window, int alone) {
+                            double inverse, double addend, int window, int alone, int one) {
   DYNAMIC_SHARED(unsigned, word);
   const Bins b = {static_cast<unsigned>(bins), lo, step, hi, inverse, addend, static_cast<unsigned>(window)};
   Counters counters;
@@ -371,6 +390,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
   counters.cells = of_bytes ? 256 : b.count;
   counters.rows = packed ? (counters.cells + 1) / 2 : counters.cells;
   counters.offset = by_lane ? threadIdx.x % COPIES : threadIdx.x / 32 % COPIES * counters.rows;
+  counters.one = INCREMENT == Increment::value ? static_cast<unsigned>(one) : 1;
   counters.counts = counts;
   for (unsigned i = threadIdx.x; i < counters.rows * COPIES; i += BLOCK) word[i] = 0;
   wait_for_previous();
@@ -379,22 +399,24 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
   }
   __syncthreads();
 
-  const long long step_tiles = gridDim.x * tile;
-  for (long long first = blockIdx.x * tile; first < length; first += step_tiles) {
-    if constexpr (straight) {
-      if (first + tile <= length) {
-        count_bytes(values + first + threadIdx.x * VECTOR, counters);
-        continue;
-      }
+  const long long per_grid = gridDim.x * per_block;
+  long long first = blockIdx.x * per_block;
+  Loaded next;
+  if constexpr (AHEAD != 0) {
+    if (first < length)
+      load_tile<BLOCK, LOAD == Load::streaming, CONTIGUOUS != 0>(next, values, first, length, stride);
+  }
+  for (; first < length; first += per_grid) {
+    Loaded tile;
+    if constexpr (AHEAD != 0) {
+      tile = next;
+      if (first + per_grid < length)
+        load_tile<BLOCK, LOAD == Load::streaming, CONTIGUOUS != 0>(next, values, first + per_grid, length,
+                                                                   stride);
+    } else {
+      load_tile<BLOCK, LOAD == Load::streaming, CONTIGUOUS != 0>(tile, values, first, length, stride);
     }
-    T element[per_thread];
-    unsigned cell[per_thread];
-    const bool whole = load_tile<T, BLOCK, ITEMS, VECTOR, LOAD == Load::streaming, CONTIGUOUS != 0>(
-        element, values, first, length, stride);
-    bins_of<of_bytes || function == Function::bincount>(cell, element, b);
-    if (!whole) leave_out<BLOCK, VECTOR>(cell, first, length);
-    count(cell, counters);
-    if constexpr (packed) __syncthreads();
+    count_tile(tile, b, counters, first, length);
   }
   let_next_start();
   __syncthreads();
