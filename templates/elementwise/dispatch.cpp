@@ -62,6 +62,7 @@ Status elementwise(Dispatcher& dispatcher, const std::string& function, ElementT
                    const std::vector<std::int64_t>& shape, const std::vector<ElementwiseInput>& inputs,
                    void* out, void* stream) {
   std::vector<ElementwiseLayout> layouts;
+  layouts.reserve(inputs.size());
   for (const ElementwiseInput& input : inputs) layouts.push_back(input.layout);
   const Plan plan = elementwise_plan(dispatcher, function, type, shape, layouts);
   const auto wanted = static_cast<std::size_t>(elementwise_op::parse(function).expression.inputs);

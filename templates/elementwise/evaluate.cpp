@@ -217,7 +217,10 @@ Bounded apply(const Node& node, const Bounded& x, const Bounded& y, const Bounde
     case Operation::remainder: {
       const double value = std::fmod(x.value, y.value);
       if (certain(x) && certain(y)) return {value, 0};
-      if (std::isinf(y.value) || !std::isfinite(value)) return {value, may_be_zero(y) ? infinity : x.error};
+      if (std::isinf(y.value) || !std::isfinite(value)) {
+        if (may_be_zero(y)) return {value, infinity};
+        return {value, x.error};
+      }
       const double quotient = x.value / y.value;
       const double spread = (x.error + std::abs(quotient) * y.error) / (std::abs(y.value) - y.error);
       if (may_be_zero(y) || std::trunc(quotient - spread) != std::trunc(quotient + spread))

@@ -151,7 +151,6 @@ class Builder {
       case Operation::exp2:
       case Operation::cosh:
       case Operation::erfc:
-        return true;
       case Operation::sqrt:
       case Operation::rsqrt:
         return true;
