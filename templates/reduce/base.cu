@@ -1,0 +1,84 @@
+// reduce, the plain kernels: a thread an output; where outputs are few and long, a block an output, its
+// threads in strides along the length and a tree in shared memory; for an atomic sum several blocks an
+// output, each with one addition to the global sum. They know nothing but the element type.
+
+#include "common/shared.cuh"
+#include "reduce/reduction.cuh"
+
+// The block's share of one output: every gridDim-th of its elements where `blocks` share them.
+template <typename R>
+__device__ __forceinline__ typename R::Partial block_total(const T* x, unsigned char* memory,
+                                                           long long output, long long length,
+                                                           long long inner, long long outer_stride,
+                                                           long long stride, long long block,
+                                                           long long blocks) {
+  const T* from = x + output / inner * outer_stride + output % inner;
+  typename R::Partial partial = nothing<R>();
+  for (long long l = block * BLOCK + threadIdx.x; l < length; l += blocks * BLOCK)
+    partial = R::combine(partial, R::lift(R::item(from[l * stride])));
+  const typename R::Partial total =
+      shared_total<R, BLOCK>(partial, reinterpret_cast<typename R::Partial*>(memory));
+  __syncthreads();  // the memory is the next output's
+  return total;
+}
+
+template <int which>
+__device__ __forceinline__ void reduce_with(const T* x, void* y, unsigned char* memory, long long outputs,
+                                            long long length, long long inner, long long outer_stride,
+                                            long long stride) {
+  using R = Reduction<which, T>;
+  for (long long output = blockIdx.x; output < outputs; output += gridDim.x) {
+    const typename R::Partial total =
+        block_total<R>(x, memory, output, length, inner, outer_stride, stride, 0, 1);
+    if (threadIdx.x == 0) static_cast<typename R::Output*>(y)[output] = R::output(settled(total), length);
+  }
+}
+
+template <int which>
+__device__ __forceinline__ void reduce_each_with(const T* x, void* y, long long outputs, long long length,
+                                                 long long inner, long long outer_stride, long long stride) {
+  using R = Reduction<which, T>;
+  const long long step = static_cast<long long>(gridDim.x) * BLOCK;
+  for (long long output = static_cast<long long>(blockIdx.x) * BLOCK + threadIdx.x; output < outputs;
+       output += step) {
+    const T* from = x + output / inner * outer_stride + output % inner;
+    typename R::Partial total = nothing<R>();
+    for (long long l = 0; l < length; ++l) total = R::combine(total, R::lift(R::item(from[l * stride])));
+    static_cast<typename R::Output*>(y)[output] = R::output(settled(total), length);
+  }
+}
+
+// A block an output; `which` is the position of the function's word.
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    ENTRY(reduce_base)(const T* x, void* y, long long outputs, long long length, long long inner,
+                       long long outer_stride, long long stride, int which) {
+  DYNAMIC_SHARED(unsigned char, memory);
+  if (which == 0) reduce_with<0>(x, y, memory, outputs, length, inner, outer_stride, stride);
+  if (which == 1) reduce_with<1>(x, y, memory, outputs, length, inner, outer_stride, stride);
+  if (which == 2) reduce_with<2>(x, y, memory, outputs, length, inner, outer_stride, stride);
+  if (which == 3) reduce_with<3>(x, y, memory, outputs, length, inner, outer_stride, stride);
+}
+
+// A thread an output.
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    ENTRY(reduce_base_each)(const T* x, void* y, long long outputs, long long length, long long inner,
+                            long long outer_stride, long long stride, int which) {
+  if (which == 0) reduce_each_with<0>(x, y, outputs, length, inner, outer_stride, stride);
+  if (which == 1) reduce_each_with<1>(x, y, outputs, length, inner, outer_stride, stride);
+  if (which == 2) reduce_each_with<2>(x, y, outputs, length, inner, outer_stride, stride);
+  if (which == 3) reduce_each_with<3>(x, y, outputs, length, inner, outer_stride, stride);
+}
+
+// The outputs are zero before.
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    ENTRY(reduce_base_atomic)(const T* x, void* y, long long outputs, long long length, long long inner,
+                              long long outer_stride, long long stride) {
+  using R = Reduction<0, T>;
+  DYNAMIC_SHARED(unsigned char, memory);
+  for (long long output = blockIdx.y; output < outputs; output += gridDim.y) {
+    const R::Partial total =
+        block_total<R>(x, memory, output, length, inner, outer_stride, stride, blockIdx.x, gridDim.x);
+    if (threadIdx.x == 0)
+      add_atomically(static_cast<R::Output*>(y) + output, R::output(settled(total), length));
+  }
+}

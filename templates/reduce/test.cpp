@@ -1,0 +1,337 @@
+// reduce in particular: NumPy's numbers and rules, strides, what is refused, workspaces, the spaces.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "dispatch/toolchain.h"
+#include "templates/ops.h"
+#include "tuner/check_data.h"
+#include "tuner/device.h"
+#include "tunesmith/reduce.h"
+
+namespace tunesmith {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+const Op& reduce() { return find_op("reduce"); }
+Problem problem(const std::string& text) { return complete_problem(reduce(), Values::parse(text)); }
+
+std::string error_of(auto action) {
+  try {
+    action();
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+class Reduce : public testing::Test {
+ protected:
+  template <typename T>
+  std::vector<ReduceSum<T>> sum(const std::vector<T>& x, const ReduceShape& shape, std::size_t skip = 0,
+                                ReduceOrder order = ReduceOrder::deterministic) {
+    std::vector<ReduceSum<T>> y(static_cast<std::size_t>(shape.outer * shape.inner), 99);
+    const Status status = reduce_sum(dispatcher_, x.data() + skip, y.data(), shape, order);
+    EXPECT_TRUE(status) << status.message();
+    return y;
+  }
+  template <typename T>
+  ReduceMean<T> mean(const std::vector<T>& x) {
+    ReduceMean<T> y = 99;
+    EXPECT_TRUE(reduce_mean(dispatcher_, x.data(), &y, {.length = std::ssize(x)}));
+    return y;
+  }
+  template <typename T>
+  T min(const std::vector<T>& x) {
+    T y = 99;
+    EXPECT_TRUE(reduce_min(dispatcher_, x.data(), &y, {.length = std::ssize(x)}));
+    return y;
+  }
+  template <typename T>
+  T max(const std::vector<T>& x) {
+    T y = 99;
+    EXPECT_TRUE(reduce_max(dispatcher_, x.data(), &y, {.length = std::ssize(x)}));
+    return y;
+  }
+  template <typename T>
+  ReduceSum<T> sum(const std::vector<T>& x) {
+    return sum(x, {.length = std::ssize(x)})[0];
+  }
+
+  Dispatcher dispatcher_{{.device = "host", .database = "", .cache_folder = ""}};
+};
+
+// numpy.arange(24).reshape(2, 3, 4), its axes and views.
+TEST_F(Reduce, AxesAndViewsAreNumPys) {
+  std::vector<std::int32_t> x(24);
+  std::iota(x.begin(), x.end(), 0);
+  using Sums = std::vector<std::int64_t>;
+  EXPECT_EQ(sum(x, {.length = 24}), Sums({276}));
+  EXPECT_EQ(sum(x, {.length = 2, .inner = 12}), Sums({12, 14, 16, 18, 20, 22, 24, 26, 28, 30, 32, 34}));
+  EXPECT_EQ(sum(x, {.outer = 2, .length = 3, .inner = 4}), Sums({12, 15, 18, 21, 48, 51, 54, 57}));
+  EXPECT_EQ(sum(x, {.outer = 6, .length = 4}), Sums({6, 22, 38, 54, 70, 86}));
+  // a = x.reshape(4, 6): a[:, 1:4].sum(axis=1), a[:, 1:4].sum(axis=0), a[::2].sum(axis=0), a[:, ::2].sum().
+  EXPECT_EQ(sum(x, {.outer = 4, .length = 3, .outer_stride = 6}, 1), Sums({6, 24, 42, 60}));
+  EXPECT_EQ(sum(x, {.length = 4, .inner = 3, .stride = 6}, 1), Sums({40, 44, 48}));
+  EXPECT_EQ(sum(x, {.length = 2, .inner = 6, .stride = 12}), Sums({12, 14, 16, 18, 20, 22}));
+  EXPECT_EQ(sum(x, {.length = 12, .stride = 2}), Sums({132}));
+  // sliding_window_view(x[:6], 3).sum(axis=1)
+  EXPECT_EQ(sum(x, {.outer = 4, .length = 3, .outer_stride = 1, .stride = 1}), Sums({3, 6, 9, 12}));
+}
+
+TEST_F(Reduce, TypesAndWrappingAreNumPys) {
+  EXPECT_EQ(sum(std::vector<std::int32_t>(3, 2147483647)), 6442450941);
+  EXPECT_EQ(mean(std::vector<std::int32_t>{2147483647, 2147483647, 2147483646}), 2147483646.6666667);
+  const std::vector<std::int64_t> large(3, std::int64_t{1} << 62);
+  EXPECT_EQ(sum(large), -4611686018427387904);
+  EXPECT_EQ(mean(large), 4.611686018427388e18);
+  const std::int64_t least = std::numeric_limits<std::int64_t>::min();
+  EXPECT_EQ(max(std::vector<std::int64_t>(5, least)), least);
+  EXPECT_EQ(min(std::vector<std::int32_t>{7, -2147483647 - 1, 3}), -2147483647 - 1);
+  EXPECT_EQ(mean(std::vector<float>{1, 2, 4}), 2.3333333f);
+  EXPECT_EQ(min(std::vector<double>{2, -0.5, 4}), -0.5);
+}
+
+TEST_F(Reduce, NaNAndInfinityAreNumPys) {
+  const auto quiet = std::numeric_limits<float>::quiet_NaN();
+  for (std::size_t at = 0; at < 300; at += 37) {
+    std::vector<float> x(300, 1);
+    x[at] = quiet;
+    EXPECT_TRUE(std::isnan(min(x)) && std::isnan(max(x)) && std::isnan(sum(x)) && std::isnan(mean(x))) << at;
+  }
+  EXPECT_EQ(sum(std::vector<double>{1, infinity, 2}), infinity);
+  EXPECT_EQ(sum(std::vector<double>{1, -infinity, 2}), -infinity);
+  EXPECT_TRUE(std::isnan(sum(std::vector<double>{infinity, 1, -infinity})));
+  EXPECT_EQ(max(std::vector<double>{-infinity, -infinity}), -infinity);
+  EXPECT_EQ(mean(std::vector<float>{std::numeric_limits<float>::infinity(), 1}), infinity);
+  EXPECT_TRUE(std::isnan(max(std::vector<double>{infinity, nan})));
+}
+
+// Where a plain sum, and NumPy's, lose everything.
+TEST_F(Reduce, SumsAreAccurate) {
+  EXPECT_EQ(sum(std::vector<double>{1e16, 1, -1e16}), 1);
+  EXPECT_EQ(sum(std::vector<float>{1e8f, 1, -1e8f}), 1);
+  const std::vector<float> tenths(1 << 20, 0.1f);
+  EXPECT_EQ(sum(tenths), 104857.6015625f);  // float32(0.1) * 2**20, exactly
+  EXPECT_NEAR(sum(tenths, {.length = 1 << 20}, 0, ReduceOrder::atomic)[0], 104857.6015625f,
+              (8 + 2048) * 0x1p-24 * 104857.6015625);
+}
+
+TEST_F(Reduce, NothingIsSummedAsInNumPy) {
+  EXPECT_EQ(sum(std::vector<float>{}), 0);
+  EXPECT_TRUE(std::isnan(mean(std::vector<std::int32_t>{})));
+  EXPECT_EQ(sum(std::vector<std::int64_t>{}, {.outer = 2, .length = 0, .inner = 2}),
+            std::vector<std::int64_t>(4, 0));
+  EXPECT_TRUE(reduce_max<float>(dispatcher_, nullptr, nullptr, {.outer = 0, .length = 3}));  // no outputs
+  float y = 0;
+  for (const auto extreme : {reduce_min<float>, reduce_max<float>}) {
+    const std::string error =
+        error_of([&] { (void)extreme(dispatcher_, nullptr, &y, {.length = 0}, nullptr, nullptr); });
+    EXPECT_NE(error.find("A length of 0 has no m"), std::string::npos) << error;
+  }
+}
+
+TEST_F(Reduce, RefusesWhatItCannotDo) {
+  std::vector<float> x(64, 1);
+  float y = 0;
+  EXPECT_EQ(reduce_sum(dispatcher_, x.data(), x.data() + 63, {.length = 64}).code(),
+            Status::overlapping_arguments);
+  EXPECT_TRUE(reduce_sum(dispatcher_, x.data(), x.data() + 63, {.length = 63}));
+  EXPECT_EQ(reduce_sum<float>(dispatcher_, nullptr, &y, {.length = 64}).code(), Status::null_argument);
+  EXPECT_NE(
+      error_of([&] { (void)reduce_sum(dispatcher_, x.data(), &y, {.length = -1}); }).find("length is -1"),
+      std::string::npos);
+  EXPECT_NE(error_of([] {
+              problem("length=5 function=max order=atomic");
+            }).find("order=atomic is for function=sum, not for function=max"),
+            std::string::npos);
+  EXPECT_NE(error_of([] { problem("length=4294967297 function=mean dtype=i32"); }).find("4294967296"),
+            std::string::npos);
+  EXPECT_NE(error_of([] { problem("outer=1048577 length=1048576"); }).find("2^40"), std::string::npos);
+  EXPECT_NE(error_of([] { problem("length=3 stride=1099511627776"); }).find("2^40"), std::string::npos);
+  EXPECT_NE(error_of([] { problem("length=3 function=product"); }).find("product"), std::string::npos);
+}
+
+TEST_F(Reduce, TheTypedFunctionsPlanTheirProblem) {
+  EXPECT_EQ(reduce_plan<std::int32_t>(dispatcher_, {.outer = 3, .length = 5, .inner = 7, .outer_stride = 40},
+                                      ReduceFunction::mean)
+                .problem(),
+            "outer=3 length=5 inner=7 outer_stride=40 stride=0 function=mean order=deterministic dtype=i32");
+  EXPECT_EQ(
+      reduce_plan<double>(dispatcher_, {.length = 5, .stride = 2}, ReduceFunction::sum, ReduceOrder::atomic)
+          .problem(),
+      "outer=1 length=5 inner=1 outer_stride=0 stride=2 function=sum order=atomic dtype=f64");
+  EXPECT_EQ(
+      reduce_plan<std::int64_t>(dispatcher_, {.length = 5, .inner = 2, .stride = 2}, ReduceFunction::max)
+          .problem(),
+      "outer=1 length=5 inner=2 outer_stride=0 stride=0 function=max order=deterministic dtype=i64");
+  EXPECT_EQ(reduce_plan<float>(dispatcher_, {.outer = 4, .length = 5, .outer_stride = 5}, ReduceFunction::min)
+                .problem(),
+            "outer=4 length=5 inner=1 outer_stride=0 stride=0 function=min order=deterministic dtype=f32");
+}
+
+// ---- variants
+
+// One variant on the host, launched again and again.
+class Launched {
+ public:
+  Launched(const Problem& problem, const std::string& template_name, const Config& config)
+      : problem_(problem) {
+    const Template& of = find_template(reduce(), template_name);
+    const Source source = render(reduce(), of, problem, config, "host", template_files());
+    const Compiled compiled = make_host_toolchain()->compile(source);
+    if (!compiled.ok) throw Error(compiled.log);
+    work_ = of.work(problem, config);
+    executable_ = device_->load(compiled.bytes, source.suffix, work_);
+  }
+
+  // The output's bytes. What the work does not ask to be zero is filled with `dirt` before.
+  std::string run(const std::string& x, unsigned char dirt, bool reverse) {
+    const std::int64_t y_bytes =
+        elements(reduce().arguments[1], problem_) * bytes(reduce().arguments[1].dtype(problem_));
+    void* const arguments[] = {device_->allocate(std::ssize(x)), device_->allocate(y_bytes)};
+    void* const workspace = device_->allocate(work_.workspace_bytes);
+    device_->upload(arguments[0], x.data(), std::ssize(x));
+    device_->fill(arguments[1], dirt, y_bytes);
+    device_->fill(workspace, dirt, work_.workspace_bytes);
+    device_->fill(workspace, 0, work_.zeroed_bytes);
+    executable_->reverse_threads(reverse);
+    std::string y(static_cast<std::size_t>(y_bytes), '\0');
+    for (int launch = 0; launch < 2; ++launch) {  // the second on what the first left
+      EXPECT_EQ(executable_->launch(arguments, workspace, nullptr), 0);
+      std::string again = y;
+      device_->download(again.data(), arguments[1], y_bytes);
+      if (launch > 0) {
+        EXPECT_EQ(again, y) << "a second launch on the same workspace";
+      }
+      y = again;
+    }
+    std::string zeroed(static_cast<std::size_t>(work_.zeroed_bytes), '\1');
+    device_->download(zeroed.data(), workspace, work_.zeroed_bytes);
+    EXPECT_EQ(zeroed.find_first_not_of('\0'), std::string::npos) << "the workspace is not as it was";
+    for (void* memory : {arguments[0], arguments[1], workspace}) {
+      EXPECT_TRUE(device_->guards_intact(memory));
+      device_->release(memory);
+    }
+    return y;
+  }
+
+ private:
+  Problem problem_;
+  std::unique_ptr<Device> device_ = make_host_device();
+  Work work_;
+  std::unique_ptr<Executable> executable_;
+};
+
+struct Case {
+  std::string template_name;
+  std::string problem;
+  std::string config;
+};
+
+const std::vector<Case>& cases() {
+  static const std::vector<Case> all = {
+      {"all", "outer=2 length=9001", "BLOCK=128 ITEMS=4 VECTOR=1 FINISH=last"},
+      {"all", "length=9001", "BLOCK=128 ITEMS=1 VECTOR=4 BLOCKS=8 FINISH=mail"},
+      {"all", "outer=2 length=9000 dtype=f64", "BLOCK=128 ITEMS=1 VECTOR=2 FINISH=mail"},
+      {"all", "length=9001", "BLOCK=128 ITEMS=1 VECTOR=4 FINISH=launch WALK=chunked AHEAD=1"},
+      {"all", "length=9001 order=atomic", "BLOCK=128 ITEMS=1 VECTOR=4 BLOCKS=8 FINISH=atomic"},
+      {"all", "outer=3 length=9000 order=atomic dtype=f64", "BLOCK=128 ITEMS=1 FINISH=atomic_last"},
+      {"rows", "outer=9 length=1000 dtype=f64", "BLOCK=128 TEAM=64"},
+      {"columns", "outer=2 length=700 inner=33", "BLOCK_X=16 SPLIT=8 FINISH=last"},
+      {"columns", "outer=2 length=700 inner=12 dtype=f64", "BLOCK_X=16 SPLIT=8 FINISH=launch VECTOR=2"},
+  };
+  return all;
+}
+
+// Integers, whose sum in any order is exact: an element left out or taken twice is seen. On a workspace full
+// of ones or NaN, launched twice, threads in both orders.
+TEST(ReduceVariants, GiveTheSameBitsOnAnyWorkspaceAndLeaveItZeroed) {
+  for (const Case& which : cases()) {
+    SCOPED_TRACE(which.template_name + " " + which.config + " on " + which.problem);
+    const Problem wanted = problem(which.problem);
+    const Template& of = find_template(reduce(), which.template_name);
+    const Config config = of.space(wanted).complete(Values::parse(which.config));
+    ASSERT_GT(
+        of.work(wanted, config).workspace_bytes + of.work(wanted, config).zeroed_bytes,
+        which.template_name == "rows" || config.text().find("FINISH=atomic ") != std::string::npos ? -1 : 0);
+    std::vector<std::vector<double>> inputs = make_inputs(reduce(), wanted, 7);
+    for (double& x : inputs[0]) x = std::floor(1000 * x);
+    const DType dtype = dtype_of(wanted);
+    const Expected expected = reference_of(reduce(), wanted, inputs, 1);
+    Launched variant(wanted, which.template_name, config);
+    const std::string y = variant.run(pack(dtype, inputs[0]), 0xff, false);
+    EXPECT_EQ(unpack(dtype, y), expected.value);
+
+    const std::string fractions = pack(dtype, make_inputs(reduce(), wanted, 8)[0]);
+    const std::string bits = variant.run(fractions, 0xff, false);
+    EXPECT_EQ(variant.run(fractions, 0x01, false), bits);
+    EXPECT_EQ(variant.run(fractions, 0x7f, true), bits);
+  }
+}
+
+TEST(ReduceVariants, ManyElementsAreSummedWithinTheBound) {
+  // 65537 times 2^24 + 1, which f32 rounds to 2^24: a plain f32 sum would also lose every later small
+  // element.
+  const Problem wanted = problem("length=65537");
+  std::vector<std::vector<double>> inputs = {std::vector<double>(65537, 1), {}};
+  inputs[0][0] = 0x1p24;
+  const Expected expected = reference_of(reduce(), wanted, inputs, 1);
+  EXPECT_EQ(expected.value[0], 0x1p24 + 65536);
+  const Template& all = find_template(reduce(), "all");
+  Launched variant(wanted, "all", all.space(wanted).complete(Values::parse("BLOCK=128 ITEMS=16 BLOCKS=1")));
+  const double got = unpack(DType::f32, variant.run(pack(DType::f32, inputs[0]), 0xff, false))[0];
+  EXPECT_LE(std::abs(got - expected.value[0]), 8 * 0x1p-24 * expected.value[0]);
+}
+
+TEST(ReduceSpace, HasHundredsToThousandsOfConfigsForEveryProblem) {
+  DeviceFacts device;
+  device.kind = "cuda";
+  for (const auto& [template_name, text] : std::vector<std::pair<std::string, std::string>>{
+           {"all", "length=268435456"},
+           {"all", "length=1 dtype=i64 function=max"},
+           {"all", "length=1000000 order=atomic dtype=f64"},
+           {"all", "outer=65535 length=1001"},
+           {"rows", "outer=4096 length=4096"},
+           {"rows", "outer=3 length=1 dtype=i32 function=mean"},
+           {"columns", "length=4096 inner=4096"},
+           {"columns", "outer=64 length=512 inner=511 dtype=f64"},
+           {"columns", "length=1 inner=4 order=atomic"}}) {
+    SCOPED_TRACE(template_name + " " + text);
+    const Problem wanted = problem(text);
+    const Template& of = find_template(reduce(), template_name);
+    EXPECT_EQ(of.refuses(wanted), "");
+    const Space space = of.space(wanted);
+    EXPECT_GE(space.count(), 200);
+    EXPECT_LE(space.count(), 8000);
+    const bool atomic = wanted.word("order") == "atomic";
+    for (const Config& config : space.sample(300, 1)) {
+      EXPECT_FALSE(exceeds(of.work(wanted, config), device)) << config.text();
+      if (template_name == "rows") continue;
+      EXPECT_EQ(config.word("FINISH").starts_with("atomic"), atomic) << config.text();
+    }
+  }
+}
+
+TEST(ReduceSpace, TemplatesSayWhatTheyAreNotFor) {
+  const auto refusal = [](const char* name, const char* text) {
+    return find_template(reduce(), name).refuses(problem(text));
+  };
+  EXPECT_NE(refusal("all", "length=4 inner=2").find("inner of 2"), std::string::npos);
+  EXPECT_NE(refusal("rows", "length=4 stride=3").find("stride of 3"), std::string::npos);
+  EXPECT_NE(refusal("all", "outer=65536 length=4").find("65536"), std::string::npos);
+  EXPECT_NE(refusal("rows", "length=4 order=atomic").find("order=atomic"), std::string::npos);
+  EXPECT_NE(refusal("columns", "length=0 inner=3").find("base"), std::string::npos);
+  EXPECT_NE(refusal("columns", "outer=3 length=4").find("all and rows"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tunesmith

@@ -1,0 +1,86 @@
+// Sum, minimum, maximum and mean over all elements of an array, or over one of its axes, as numpy.sum, min,
+// max and mean compute them.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <type_traits>
+
+#include "tunesmith/dispatcher.h"
+
+namespace tunesmith {
+
+/// An array of outer x length x inner elements whose middle axis is reduced; the output is outer x inner and
+/// contiguous. All of n elements: {.length = n}; the last axis of h x w: {.outer = h, .length = w}; the
+/// first:
+/// {.length = h, .inner = w}. An element (o, l, i) lies at x[o * outer_stride + l * stride + i].
+struct ReduceShape {
+  std::int64_t outer = 1;
+  std::int64_t length = 0;
+  std::int64_t inner = 1;
+  std::int64_t outer_stride = 0;  ///< elements; 0: length * stride
+  std::int64_t stride = 0;        ///< elements; 0: inner
+};
+
+enum class ReduceFunction { sum, min, max, mean };
+
+/// deterministic: a plan gives the same bits for the same arguments in every run. atomic, for sums only:
+/// blocks add to the output as they end.
+enum class ReduceOrder { deterministic, atomic };
+
+template <typename T>
+concept ReduceElement = std::same_as<T, float> || std::same_as<T, double> || std::same_as<T, std::int32_t> ||
+    std::same_as<T, std::int64_t>;
+template <ReduceElement T>
+using ReduceSum = std::conditional_t<std::is_integral_v<T>, std::int64_t, T>;  ///< wraps beyond 64 bits
+template <ReduceElement T>
+using ReduceMean = std::conditional_t<std::is_integral_v<T>, double, T>;
+
+/// `x` and `y` are in memory of the dispatcher's device and do not overlap. `stream` is a cudaStream_t.
+/// `workspace` is device memory of reduce_plan(...).workspace_bytes(), set to zero once before the first
+/// call, one for each stream; null where that is 0.
+///
+/// A floating-point sum's error is at most 8 u sum|x|, u = 2^-24 or 2^-53, whatever the length (f32: plus
+/// length 2^-53 sum|x|), as long as sum|x| does not overflow; with ReduceOrder::atomic (8 + 2048) u sum|x|. A
+/// mean is such a sum, divided; of integers it is a mean of doubles. NaN propagates through all four. The sum
+/// of nothing is 0, its mean NaN.
+///
+/// Throws where plan() throws: a negative size, min or max of nothing. All else, a null, overlapping or
+/// misaligned pointer or a missing workspace included, is in the Status.
+template <ReduceElement T>
+Status reduce_sum(Dispatcher& dispatcher, const T* x, ReduceSum<T>* y, const ReduceShape& shape,
+                  ReduceOrder order = ReduceOrder::deterministic, void* stream = nullptr,
+                  void* workspace = nullptr);
+template <ReduceElement T>
+Status reduce_mean(Dispatcher& dispatcher, const T* x, ReduceMean<T>* y, const ReduceShape& shape,
+                   void* stream = nullptr, void* workspace = nullptr);
+template <ReduceElement T>
+Status reduce_min(Dispatcher& dispatcher, const T* x, T* y, const ReduceShape& shape, void* stream = nullptr,
+                  void* workspace = nullptr);
+template <ReduceElement T>
+Status reduce_max(Dispatcher& dispatcher, const T* x, T* y, const ReduceShape& shape, void* stream = nullptr,
+                  void* workspace = nullptr);
+
+/// The plan that these use, to launch it many times or to see how it matched. Arguments: x, y.
+template <ReduceElement T>
+Plan reduce_plan(Dispatcher& dispatcher, const ReduceShape& shape,
+                 ReduceFunction function = ReduceFunction::sum,
+                 ReduceOrder order = ReduceOrder::deterministic);
+
+#define TUNESMITH_REDUCE(T)                                                                                \
+  extern template Status reduce_sum(Dispatcher&, const T*, ReduceSum<T>*, const ReduceShape&, ReduceOrder, \
+                                    void*, void*);                                                         \
+  extern template Status reduce_mean(Dispatcher&, const T*, ReduceMean<T>*, const ReduceShape&, void*,     \
+                                     void*);                                                               \
+  extern template Status reduce_min(Dispatcher&, const T*, std::type_identity_t<T>*, const ReduceShape&,   \
+                                    void*, void*);                                                         \
+  extern template Status reduce_max(Dispatcher&, const T*, std::type_identity_t<T>*, const ReduceShape&,   \
+                                    void*, void*);                                                         \
+  extern template Plan reduce_plan<T>(Dispatcher&, const ReduceShape&, ReduceFunction, ReduceOrder);
+TUNESMITH_REDUCE(float)
+TUNESMITH_REDUCE(double)
+TUNESMITH_REDUCE(std::int32_t)
+TUNESMITH_REDUCE(std::int64_t)
+#undef TUNESMITH_REDUCE
+
+}  // namespace tunesmith
