@@ -16,8 +16,9 @@
 template <typename T>
 class DeviceArray {
  public:
-  DeviceArray(const tunesmith::Dispatcher& dispatcher, std::size_t count) : count_(count) {
-    if (dispatcher.on_host()) {
+  DeviceArray(const tunesmith::Dispatcher& dispatcher, std::size_t count)
+      : count_(count), on_host_(dispatcher.on_host()) {
+    if (on_host_) {
       host_.resize(count);
       return;
     }
@@ -34,10 +35,10 @@ class DeviceArray {
     upload(from);
   }
 
-  T* data() { return host_.empty() ? cuda_.get() : host_.data(); }
+  T* data() { return on_host_ ? host_.data() : cuda_.get(); }
 
   void upload(const std::vector<T>& from) {
-    if (!host_.empty()) {
+    if (on_host_) {
       host_ = from;
       return;
     }
@@ -48,7 +49,7 @@ class DeviceArray {
 
   /// Waits for the kernels before it.
   std::vector<T> download() {
-    if (!host_.empty()) return host_;
+    if (on_host_) return host_;
     std::vector<T> to(count_);
 #ifdef WITH_CUDA
     check(cudaMemcpy(to.data(), data(), count_ * sizeof(T), cudaMemcpyDeviceToHost));
@@ -71,6 +72,7 @@ class DeviceArray {
 #endif
 
   std::size_t count_;
+  bool on_host_;
   std::vector<T> host_;
   std::unique_ptr<T, Free> cuda_;
 };
