@@ -111,8 +111,9 @@ void broadcast_add(Dispatcher& dispatcher, Report& report) {
 
 // 64 x 64 threads that each add 1 to one counter.
 void counter(Dispatcher& dispatcher, Report& report) {
-  const tunesmith::ReduceShape shape{.length = 64 * 64};
-  DeviceArray<std::int32_t> ones(dispatcher, std::vector<std::int32_t>(std::size_t{64} * 64, 1));
+  constexpr std::int64_t threads = std::int64_t{64} * 64;
+  const tunesmith::ReduceShape shape{.length = threads};
+  DeviceArray<std::int32_t> ones(dispatcher, std::vector<std::int32_t>(threads, 1));
   DeviceArray<std::int64_t> total(dispatcher, 1);
   const tunesmith::Plan plan = tunesmith::reduce_plan<std::int32_t>(dispatcher, shape);
   const std::vector<unsigned char> zeros(static_cast<std::size_t>(plan.workspace_bytes()));
@@ -122,7 +123,7 @@ void counter(Dispatcher& dispatcher, Report& report) {
                        nullptr, workspace.data()));
   });
   report.add("a counter of 64 x 64 threads, as a sum", plan, us,
-             static_cast<double>(std::abs(total.download()[0] - 64 * 64)), 0, "difference");
+             static_cast<double>(std::abs(total.download()[0] - threads)), 0, "difference");
 }
 
 void counts(Dispatcher& dispatcher, Report& report) {
