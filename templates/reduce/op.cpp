@@ -273,6 +273,15 @@ Rule flight_rule(const Problem& problem) {
             return flight >= 16 && flight <= 256;
           }};
 }
+Rule register_rule(const Problem& problem) {
+  const std::int64_t element_bytes = bytes(dtype_of(problem));
+  return {"A block of 1024 threads leaves registers for 128 bytes under way a thread.",
+          {"BLOCK", "ITEMS", "VECTOR"},
+          [element_bytes](const Config& c) {
+            return c.integer("BLOCK") < 1024 ||
+                   c.integer("ITEMS") * c.integer("VECTOR") * element_bytes <= 128;
+          }};
+}
 Rule hint_rule() {
   return {"Hints are for loads of 16 bytes.", {"VECTOR", "LOAD"}, [](const Config& c) {
             return c.integer("VECTOR") > 1 || c.word("LOAD") == "plain";
@@ -324,12 +333,14 @@ Space all_space(const Problem& problem) {
        start_axis()},
       {vector_rule(d),
        flight_rule(problem),
+       register_rule(problem),
        hint_rule(),
        early_rule(),
-       {"Tiles are loaded ahead by up to 128 bytes a thread.",
-        {"ITEMS", "VECTOR", "AHEAD"},
+       {"Tiles are loaded ahead by up to 128 bytes a thread, in blocks of up to 512.",
+        {"BLOCK", "ITEMS", "VECTOR", "AHEAD"},
         [n = bytes(dtype_of(problem))](const Config& c) {
-          return c.integer("AHEAD") == 0 || c.integer("ITEMS") * c.integer("VECTOR") * n <= 128;
+          return c.integer("AHEAD") == 0 ||
+                 (c.integer("BLOCK") <= 512 && c.integer("ITEMS") * c.integer("VECTOR") * n <= 128);
         }},
        {"Single elements are loaded in strides, not ahead, and meet by shuffles.",
         {"VECTOR", "WALK", "TREE", "AHEAD"},
@@ -461,6 +472,7 @@ Template rows() {
                           start_axis()},
                          {vector_rule(Dims(problem)),
                           flight_rule(problem),
+                          register_rule(problem),
                           hint_rule(),
                           early_rule(),
                           {"A team is at most a block.", {"BLOCK", "TEAM"}, [](const Config& c) {

@@ -219,13 +219,11 @@ __device__ __forceinline__ Vector<T, N> load_once(const T* from) {
 #else
   constexpr int bytes = sizeof(T) * N;
   static_assert(bytes == 4 || bytes == 8 || bytes == 16, "a load moves 4, 8 or 16 bytes");
-  if constexpr (HINT == 0) {
-    return load_vector<N>(from);
-  } else {
-    struct alignas(bytes) {
-      unsigned word[bytes / 4];
-    } raw;
-    // Volatile, so that none passes the wait for the kernel before this one.
+  struct alignas(bytes) {
+    unsigned word[bytes / 4];
+  } raw;
+  // Volatile, so that all of a tile are under way before the first is added, and none passes the wait for the
+  // kernel before this one.
 #define TUNESMITH_LOADS(hint)                                                        \
   if constexpr (bytes == 16) {                                                       \
     asm volatile("ld.global" hint ".v4.u32 {%0, %1, %2, %3}, [%4];"                  \
@@ -239,21 +237,23 @@ __device__ __forceinline__ Vector<T, N> load_once(const T* from) {
   } else {                                                                           \
     asm volatile("ld.global" hint ".u32 %0, [%1];" : "=r"(raw.word[0]) : "l"(from)); \
   }
-    if constexpr (HINT == 1) {
-      TUNESMITH_LOADS(".cs")
-    } else {
-#if __CUDA_ARCH__ >= 800
-      if constexpr (HINT == 3) {
-        TUNESMITH_LOADS(".nc.L1::no_allocate.L2::256B")
-      } else
-#endif
-      {
-        TUNESMITH_LOADS(".nc.L1::no_allocate")
-      }
-    }
-#undef TUNESMITH_LOADS
-    return reinterpret_cast<const Vector<T, N>&>(raw);
+#if __CUDA_ARCH__ < 800
+  constexpr int hint = HINT == 3 ? 2 : HINT;
+#else
+  constexpr int hint = HINT;
+  if constexpr (hint == 3) {
+    TUNESMITH_LOADS(".nc.L1::no_allocate.L2::256B")
   }
+#endif
+  if constexpr (hint == 2) {
+    TUNESMITH_LOADS(".nc.L1::no_allocate")
+  } else if constexpr (hint == 1) {
+    TUNESMITH_LOADS(".cs")
+  } else if constexpr (hint == 0) {
+    TUNESMITH_LOADS("")
+  }
+#undef TUNESMITH_LOADS
+  return reinterpret_cast<const Vector<T, N>&>(raw);
 #endif
 }
 
@@ -297,19 +297,18 @@ struct Tile {
 #pragma unroll
     for (int i = 0; i < ITEMS; ++i) {
       const int at = (i * THREADS + thread) * VECTOR;
-      Vector<Element, VECTOR> one;
-      const bool whole = at + VECTOR <= count;
-      if (whole) one = load_once<HINT, VECTOR>(from + at);
+      const bool inside = at + VECTOR <= count;
+      Vector<Element, VECTOR> one = {};
+      if (inside) one = load_once<HINT, VECTOR>(from + at);
 #pragma unroll
-      for (int v = 0; v < VECTOR; ++v) {
-        if (whole) {
-          items[i * VECTOR + v] = R::item(one.element[v]);
-        } else {
-          items[i * VECTOR + v] = at + v < count ? R::item(from[at + v]) : R::none();
-        }
-      }
+      for (int v = 0; v < VECTOR; ++v) items[i * VECTOR + v] = inside ? R::item(one.element[v]) : R::none();
     }
-    return R::lift(tree<R, ITEMS * VECTOR>(items));
+    typename R::Partial total = R::lift(tree<R, ITEMS * VECTOR>(items));
+    if constexpr (VECTOR > 1) {  // what is less than a vector
+      for (int at = count / VECTOR * VECTOR + thread; at < count; at += THREADS)
+        total = R::combine(total, R::lift(R::item(from[at])));
+    }
+    return total;
   }
 };
 
@@ -445,7 +444,7 @@ enum class Load { plain, streaming, bypass, wide };
 constexpr Load LOAD = Load::plain;
 enum class Start { plain, overlapped };
 constexpr Start START = Start::plain;
-#define ENTRY(name) name##_4fdcef1e
+#define ENTRY(name) name##_e2090f1e
 
 // ---- templates/reduce/columns.cu
 // reduce across rows: a thread holds the totals of VECTOR neighbouring columns, a block's threads lie side by
