@@ -44,7 +44,8 @@ template <typename T>
 std::vector<T> random_values(std::size_t count, double low, double high, unsigned seed) {
   std::mt19937 random(seed);
   std::vector<T> values(count);
-  for (T& value : values) value = static_cast<T>(low + (high - low) * (static_cast<double>(random()) / 0x1p32));
+  for (T& value : values)
+    value = static_cast<T>(low + (high - low) * (static_cast<double>(random()) / 0x1p32));
   return values;
 }
 
