@@ -39,7 +39,9 @@ std::string words_of(const std::vector<std::string>& words) {
 
 // The value as the problem holds it.
 Value checked(const Op& op, const Parameter& parameter, const Value& value) {
-  const std::string given = "The " + op.name + " problem's " + parameter.name + " is " + to_text(value);
+  std::string shown = to_text(value);
+  if (shown.size() > 200) shown = shown.substr(0, 100) + " …";
+  const std::string given = "The " + op.name + " problem's " + parameter.name + " is " + shown;
   if (!parameter.is_integer()) {
     const auto* word = std::get_if<std::string>(&value);
     const std::string text = word != nullptr ? *word : to_text(value);

@@ -1,5 +1,6 @@
 // The `tunesmith` program: subcommands in, exit codes out. 0 it worked, 1 the world failed, 2 the request was
-// wrong, 130 interrupted. An error is one sentence on stderr.
+// wrong, 130 interrupted. An error is one sentence on stderr, perhaps with the line that it is about below
+// it.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <exception>
@@ -14,8 +15,7 @@
 namespace {
 
 int complain(std::string sentence, int exit_code) {
-  std::replace(sentence.begin(), sentence.end(), '\n', ' ');
-  while (!sentence.empty() && sentence.back() == ' ') sentence.pop_back();
+  while (!sentence.empty() && (sentence.back() == ' ' || sentence.back() == '\n')) sentence.pop_back();
   std::cout.flush();
   std::cerr << "tunesmith: " << sentence << '\n';
   return exit_code;
@@ -75,7 +75,9 @@ int main(int argc, char** argv) {
       used = used->get_subcommands().front();
       command += " " + used->get_name();
     }
-    return complain(std::string(error.what()) + "; \"" + command + " --help\" shows what is allowed.", 2);
+    std::string what = error.what();
+    std::replace(what.begin(), what.end(), '\n', ' ');
+    return complain(what + "; \"" + command + " --help\" shows what is allowed.", 2);
   } catch (const tunesmith::UsageError& error) {
     return complain(error.what(), 2);
   } catch (const std::exception& error) {

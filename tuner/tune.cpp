@@ -1,6 +1,8 @@
 #include "tuner/tune.h"
 
+#include <array>
 #include <csignal>
+#include <cstdio>
 #include <thread>
 
 #include "templates/ops.h"
@@ -43,6 +45,22 @@ int compilers_wanted(const TuneOptions& options) {
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) - 1);
 }
 
+// The tuner's own copies come on top, so that a problem may fit here and yet be too large.
+void refuse_too_large(const Op& op, const Problem& problem, const DeviceFacts& device) {
+  double bytes_needed = 0;
+  for (const Argument& argument : op.arguments) {
+    auto of_argument = static_cast<double>(bytes(argument.dtype(problem)));
+    for (const std::int64_t extent : argument.extents(problem)) of_argument *= static_cast<double>(extent);
+    bytes_needed += of_argument;
+  }
+  if (bytes_needed <= static_cast<double>(device.memory_bytes)) return;
+  std::array<char, 100> sizes{};
+  std::snprintf(sizes.data(), sizes.size(), "%.4g GiB, but %.4g GiB", bytes_needed / (1 << 30),
+                static_cast<double>(device.memory_bytes) / (1 << 30));
+  throw UsageError("The arrays of the " + op.name + " problem " + problem.text() + " take " + sizes.data() +
+                   " are all that " + device.name + " has; give a smaller problem.");
+}
+
 }  // namespace
 
 TuneResult tune(const TuneOptions& options, Progress& progress) {
@@ -64,6 +82,7 @@ TuneResult tune(const TuneOptions& options, Progress& progress) {
   const InterruptScope scope;
   DeviceWorker worker(options.device, options.worker);
   const Hello& hello = worker.hello();
+  for (const Problem& problem : problems) refuse_too_large(op, problem, hello.device);
   progress.say("Tuning on " + hello.device.name + " (" + hello.identity + ", " + hello.device.target + ")" +
                (hello.note.empty() ? "." : ": " + hello.note));
   Compilers compilers(hello.device.target, compilers_wanted(options), options.compile_timeout_s);

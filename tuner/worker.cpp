@@ -5,6 +5,7 @@
 #include <csignal>
 #include <exception>
 #include <memory>
+#include <new>
 #include <string>
 
 #include "dispatch/toolchain.h"
@@ -94,6 +95,8 @@ int measure_all(Channel& channel, std::string_view given) {
         checker.reset();  // its memory first
         checker = std::make_unique<Checker>(
             *device, op, complete_problem(op, Problem::parse(request.problem)), request.seed);
+      } catch (const std::bad_alloc&) {
+        reply.error = "the memory of this machine is not enough for it; give a smaller problem.";
       } catch (const std::exception& error) {
         reply.error = error.what();
       }

@@ -485,6 +485,14 @@ Op ops_conv2d() {
             .what = "element type of all three arrays",
             .words = {"f32", "f64"},
             .initial = "f32"}},
+      .check = [](const Problem& problem) -> std::string {
+        constexpr std::int64_t most = std::int64_t{1} << 40;
+        const Dims d(problem);
+        if (d.height <= most / d.width && d.batch <= most / (d.height * d.width)) return "";
+        return "The conv2d problem's images, batch=" + std::to_string(d.batch) +
+               " height=" + std::to_string(d.height) + " width=" + std::to_string(d.width) +
+               ", have more than the 2^40 elements that are allowed.";
+      },
       .arguments = {{.name = "image", .role = Role::input, .extents = image_extents},
                     {.name = "mask", .role = Role::input, .extents = mask_extents, .finite = true},
                     {.name = "output", .role = Role::output, .extents = image_extents}},

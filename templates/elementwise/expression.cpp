@@ -91,6 +91,18 @@ struct SyntaxError {
 
 std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
 
+// Whether a byte of UTF-8 is not a character's first.
+bool continues_character(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
+
+std::string function_names() {
+  std::string all;
+  for (const NamedFunction& function : named) all += (all.empty() ? "" : ", ") + std::string(function.name);
+  for (const OperationFacts& known : table) {
+    if (known.called) all += ", " + std::string(known.name);
+  }
+  return all;
+}
+
 // Adds nodes, each once.
 class Builder {
  public:
@@ -254,7 +266,12 @@ class Parser {
     while (at_ < text_.size() && text_[at_] == ' ') ++at_;
   }
 
-  std::string_view here() const { return text_.substr(at_, 1); }
+  // The character, of several bytes where it is not ASCII.
+  std::string_view here() const {
+    std::size_t end = std::min(at_ + 1, text_.size());
+    while (end < text_.size() && continues_character(text_[end])) ++end;
+    return text_.substr(at_, end - at_);
+  }
 
   bool take(std::string_view symbol) {
     if (text_.substr(at_, symbol.size()) != symbol) return false;
@@ -404,7 +421,9 @@ class Parser {
       return builder_.add(
           Node{.operation = Operation::number, .number = 3.14159265358979323846, .position = position});
     }
-    fail(position, "There is no " + quoted(word) + "; inputs are a to f, and pi is a number.");
+    fail(position, "There is no " + quoted(word) +
+                       "; inputs are a to f, pi is a number, and the functions are " + function_names() +
+                       ".");
   }
 
   int call(std::string_view word, std::size_t position) {
@@ -434,13 +453,7 @@ class Parser {
       arguments.resize(3, -1);
       return builder_.add(static_cast<Operation>(n), position, {arguments[0], arguments[1], arguments[2]});
     }
-    std::string all;
-    for (const NamedFunction& function : named) all += std::string(function.name) + ", ";
-    for (const OperationFacts& known : table) {
-      if (known.called) all += std::string(known.name) + ", ";
-    }
-    all.resize(all.size() - 2);
-    fail(position, "There is no function " + quoted(word) + "; there are " + all + ".");
+    fail(position, "There is no function " + quoted(word) + "; there are " + function_names() + ".");
   }
 
   std::string_view text_;
@@ -453,9 +466,9 @@ class Parser {
 std::string shown(std::string_view text, std::size_t position) {
   constexpr std::size_t reach = 50;  // characters to each side
   const std::size_t from = position > reach ? position - reach : 0;
-  std::string line(text.substr(from, 2 * reach));
-  for (char& c : line) {
-    if (c < ' ' || c > '~') c = '?';
+  std::string line;
+  for (const char c : text.substr(from, 2 * reach)) {
+    if (!continues_character(c)) line += c < ' ' || c > '~' ? '?' : c;
   }
   return "\n  " + line + "\n  " + std::string(position - from, ' ') + "^";
 }
@@ -526,7 +539,9 @@ std::string refuses(const Expression& expression, DType dtype) {
     if (node.operation != Operation::number) continue;
     std::array<char, 32> number{};
     std::snprintf(number.data(), number.size(), "%.10g", node.number);
-    const std::string of = "The number " + std::string(number.data()) + ", which it uses, ";
+    const std::string of = "The number " +
+                           (node.whole ? std::to_string(*node.whole) : std::string(number.data())) +
+                           ", which it uses, ";
     if (whole) {
       const std::int64_t least = compute == DType::i64 ? std::numeric_limits<std::int64_t>::min()
                                                        : std::numeric_limits<std::int32_t>::min();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 #include <optional>
 
 namespace tunesmith::elementwise_op {
@@ -9,14 +10,18 @@ namespace {
 
 constexpr std::array<std::string_view, most_inputs> input_names = {"a", "b", "c", "d", "e", "f"};
 
-// "2x3" as {2, 3}, or nothing.
+// "2x3" as {2, 3}, or nothing. A number of too many digits is the largest that there is.
 std::optional<std::vector<std::int64_t>> numbers(std::string_view text) {
   std::vector<std::int64_t> found;
   for (;;) {
     std::int64_t number = 0;
     const char* const end = text.data() + text.size();
     const auto [next, failure] = std::from_chars(text.data(), end, number);
-    if (failure != std::errc() || number < 0) return std::nullopt;
+    if (failure == std::errc::result_out_of_range && text.front() != '-') {
+      number = std::numeric_limits<std::int64_t>::max();
+    } else if (failure != std::errc() || number < 0) {
+      return std::nullopt;
+    }
     found.push_back(number);
     if (next == end) return found;
     if (*next != 'x') return std::nullopt;
@@ -24,15 +29,15 @@ std::optional<std::vector<std::int64_t>> numbers(std::string_view text) {
   }
 }
 
-// The product, or nothing where it is more than most_elements.
+// The product, or nothing where it is more than most_elements; as in NumPy extents of 0 do not excuse the
+// others.
 std::optional<std::int64_t> product(const std::vector<std::int64_t>& extents) {
-  if (std::find(extents.begin(), extents.end(), 0) != extents.end()) return 0;
   std::int64_t result = 1;
   for (const std::int64_t extent : extents) {
     if (extent > most_elements / result) return std::nullopt;
-    result *= extent;
+    result *= std::max<std::int64_t>(extent, 1);
   }
-  return result;
+  return std::find(extents.begin(), extents.end(), 0) == extents.end() ? result : 0;
 }
 
 std::string refuses_extents(std::string_view text) {
@@ -42,7 +47,7 @@ std::string refuses_extents(std::string_view text) {
     return "It has " + std::to_string(extents->size()) + " dimensions; at most " +
            std::to_string(most_dimensions) + " are allowed.";
   }
-  if (!product(*extents)) return "It has more than 2^40 elements.";
+  if (!product(*extents)) return "It has more than the 2^40 elements that are allowed.";
   return "";
 }
 
@@ -120,10 +125,11 @@ std::string refuses_input(const std::string& text) {
   }
   const auto extents = numbers(std::string_view(text).substr(0, colon)).value();
   if (strides->size() != extents.size()) {
-    return "It has " + std::to_string(strides->size()) + " strides for " + std::to_string(extents.size()) +
-           " extents; there has to be one for each.";
+    return "Its extents are " + std::to_string(extents.size()) + " and its strides " +
+           std::to_string(strides->size()) + "; there has to be a stride for each extent.";
   }
-  if (!memory({extents, *strides})) return "Its last element lies more than 2^40 elements behind its first.";
+  if (!memory({extents, *strides}))
+    return "Its last element lies more than 2^40 elements behind its first; allowed are smaller strides.";
   return "";
 }
 

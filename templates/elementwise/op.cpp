@@ -76,6 +76,10 @@ std::vector<Problem> companions(const Problem& problem) {
   std::vector<Problem> found;
   for (const auto& each : sizes) {
     Problem other = elementwise_op::resized(problem, each);
+    const auto refused = [&](std::string_view name) {
+      return other.word(name) != "dense" && !elementwise_op::refuses_input(other.word(name)).empty();
+    };
+    if (std::any_of(input_names.begin(), input_names.end(), refused)) continue;
     const Layout layout = layout_of(other);
     const auto fits = [&](const InputLayout& input) { return input.memory <= largest; };
     if (std::all_of(layout.inputs.begin(), layout.inputs.end(), fits)) found.push_back(std::move(other));
@@ -393,19 +397,19 @@ Op ops_elementwise() {
   Op op = {
       .name = "elementwise",
       .what = "out = function(a, b, …), element by element, with NumPy's broadcasting of the inputs",
-      .parameters = {{.name = "function",
-                      .what = "what is computed: a name, or an expression in a to f",
-                      .words = functions,
-                      .refuses_text =
-                          [](const std::string& text) { return elementwise_op::parse(text).error; }},
-                     {.name = "dtype",
-                      .what = "element type of all arrays",
-                      .words = {"f32", "f64", "i32", "i64", "f16", "bf16"},
-                      .initial = "f32"},
-                     {.name = "shape",
-                      .what = "the output's extents, outermost first, as in 1000 or 1080x1920x3",
-                      .words = {"1000"},
-                      .refuses_text = elementwise_op::refuses_shape}},
+      .parameters =
+          {{.name = "function",
+            .what = "what is computed: a name, or an expression in a to f such as \"max(a, 0) * b\"",
+            .words = functions,
+            .refuses_text = [](const std::string& text) { return elementwise_op::parse(text).error; }},
+           {.name = "dtype",
+            .what = "element type of all arrays",
+            .words = {"f32", "f64", "i32", "i64", "f16", "bf16"},
+            .initial = "f32"},
+           {.name = "shape",
+            .what = "the output's extents, outermost first, as in 1000 or 1080x1920x3",
+            .words = {"1000"},
+            .refuses_text = elementwise_op::refuses_shape}},
       .check = check,
       .arguments = {},  // below
       .templates = {base(), contiguous(), broadcast()},

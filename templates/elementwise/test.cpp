@@ -148,7 +148,7 @@ struct Wrong {
 };
 
 TEST(ElementwiseExpression, SaysWhatIsWrongAndWhere) {
-  const std::array<Wrong, 29> cases = {{
+  const std::array<Wrong, 30> cases = {{
       {"", 1, "There is no expression"},
       {"a +", 4, "A value was expected where the text ends"},
       {"a + * b", 5, "A value was expected instead of '*'"},
@@ -157,6 +157,7 @@ TEST(ElementwiseExpression, SaysWhatIsWrongAndWhere) {
       {"a + b)", 6, "closes nothing"},
       {"a ? b", 6, "':' was expected"},
       {"g + a", 1, "There is no 'g'; inputs are a to f"},
+      {"sub", 1, "the functions are add, hypot, "},
       {"sine(a)", 1, "There is no function 'sine'; there are add, hypot"},
       {"atan2(a)", 1, "'atan2' has 2 arguments, not 1"},
       {"sqrt(a, b)", 1, "'sqrt' has 1 argument, not 2"},
@@ -177,7 +178,7 @@ TEST(ElementwiseExpression, SaysWhatIsWrongAndWhere) {
       {"a\n+ b", 2, "An operator or the end was expected"},
       {"\"a\"", 1, "A value was expected"},
       {"a ?\?/ b", 4, "A value was expected instead of '?'"},
-      {"a + \xc3\xa4", 5, "A value was expected"},
+      {"a + \xc3\xa4", 5, "A value was expected instead of '\xc3\xa4'"},
   }};
   for (const Wrong& wrong : cases) {
     const std::string error = parse(wrong.text).error;
@@ -246,7 +247,8 @@ TEST(ElementwiseExpression, RealFunctionsAndNumbersAreNotForIntegers) {
             std::string::npos);
   EXPECT_NE(refusal("sqrt(a)", DType::i64).find("not i64"), std::string::npos);
   EXPECT_NE(refusal("a * 0.5", DType::i32).find("The number 0.5"), std::string::npos);
-  EXPECT_NE(refusal("a + 2147483648", DType::i32).find("no i32"), std::string::npos);
+  EXPECT_NE(refusal("a + 2147483648", DType::i32).find("The number 2147483648, which it uses, is no i32"),
+            std::string::npos);
   EXPECT_EQ(refusal("a + 2147483648", DType::i64), "");
   EXPECT_EQ(refusal("a + -2147483648", DType::i32), "");
   EXPECT_EQ(refusal("a + -9223372036854775808", DType::i64), "");
@@ -362,7 +364,7 @@ std::string refusal(const std::string& text) {
 }
 
 TEST(ElementwiseProblem, BadInputIsNamedWithItsValue) {
-  const std::array<std::array<const char*, 3>, 18> cases = {{
+  const std::array<std::array<const char*, 3>, 20> cases = {{
       {"shape=3", "has no function", "add function=VALUE"},
       {"function=\"a +\" shape=3", "function is \"a +\"", "At character 4"},
       {"function=add", "has no shape", "add shape=VALUE"},
@@ -370,21 +372,34 @@ TEST(ElementwiseProblem, BadInputIsNamedWithItsValue) {
       {"function=add shape=-3", "shape is -3", "An extent is a whole number"},
       {"function=add shape=1x1x1x1x1x1x1", "1x1x1x1x1x1x1", "7 dimensions; at most 6"},
       {"function=add shape=2000000x2000000", "shape is", "2^40"},
-      {"function=add shape=99999999999999999999", "shape is", "An extent is a whole number"},
+      {"function=add shape=99999999999999999999", "shape is", "2^40"},
+      {"function=add shape=0x2000000x2000000", "shape is", "2^40"},
       {"function=hypot dtype=i32 shape=3", "function is hypot", "real numbers"},
       {"function=\"a * 1.5\" dtype=i64 shape=3", "function is \"a * 1.5\"", "1.5"},
       {"function=add shape=4x3 b=4", "b is 4", "does not broadcast to the shape 4x3"},
       {"function=add shape=3 b=1x3", "b is 1x3", "it may have fewer"},
       {"function=add shape=4x3 c=3", "c is 3", "no input c; leave it out"},
-      {"function=add shape=4x3 a=4x3:3", "a is 4x3:3", "1 strides for 2 extents"},
+      {"function=add shape=4x3 a=4x3:3", "a is 4x3:3", "extents are 2 and its strides 1"},
       {"function=add shape=4x3 a=4x3:3x-1", "a is 4x3:3x-1", "from 0 on"},
       {"function=add shape=4x3 a=4x3:x", "a is 4x3:x", "a stride for each extent"},
       {"function=add shape=4x3 a=4x3:1099511627776x1", "a is", "2^40"},
+      {"function=add shape=4x3 a=4x3:99999999999999999999x1", "a is", "2^40"},
       {"function=add dtype=u8 shape=3", "dtype is u8", "f32, f64, i32, i64, f16, bf16"},
   }};
   for (const auto& [text, names, says] : cases) {
     EXPECT_NE(refusal(text).find(names), std::string::npos) << text << " | " << refusal(text);
     EXPECT_NE(refusal(text).find(says), std::string::npos) << text << " | " << refusal(text);
+  }
+}
+
+// Strides are kept where a problem is made small or odd.
+TEST(ElementwiseProblem, CompanionsAreProblems) {
+  for (const char* text :
+       {"function=\"a + 1\" shape=2 a=2:500000000", "function=add shape=2x3 b=2x3:1000000000000x1"}) {
+    const std::vector<Problem> companions = op().companions(problem(text));
+    EXPECT_FALSE(companions.empty());
+    for (const Problem& companion : companions)
+      EXPECT_NO_THROW(complete_problem(op(), companion)) << companion.text();
   }
 }
 

@@ -79,12 +79,12 @@ std::string check(const Problem& problem) {
   }
   const Range range(problem);
   const std::string limits = "lo=" + problem.word("lo") + " and hi=" + problem.word("hi");
-  if (!(range.lo < range.hi)) return "Of " + limits + " lo must be less than hi.";
+  if (!(range.lo < range.hi)) return "The histogram problem has " + limits + "; lo must be less than hi.";
   const bool single = dtype == DType::f32;
   const double widest = single ? static_cast<double>(std::numeric_limits<float>::max()) : 1e300;
   if (range.size > widest || range.hi - range.lo > widest || range.hi - range.lo < 1e-290) {
-    return limits + " must be at least 1e-290 and at most " + (single ? "3.4e38 (f32)" : "1e300") +
-           " apart, and no larger than that themselves.";
+    return "The histogram problem's " + limits + " must be at least 1e-290 and at most " +
+           (single ? "3.4e38 (f32)" : "1e300") + " apart, and no larger than that themselves.";
   }
   // With bins of two spacings and more the edges differ, as NumPy asks, and an estimate is off by less than a
   // bin. Integers have so much room in double that more is asked for.
@@ -501,11 +501,11 @@ Op ops_histogram() {
             .maximum = std::int64_t{1} << 20,
             .initial = Value(1)},
            {.name = "lo",
-            .what = "lower edge of the first bin; histogram only",
+            .what = "lower edge of the first bin, a decimal number; histogram only",
             .initial = "0",
             .refuses_text = refuses_limit},
            {.name = "hi",
-            .what = "upper edge of the last bin; histogram only",
+            .what = "upper edge of the last bin, a decimal number; histogram only",
             .initial = "1",
             .refuses_text = refuses_limit},
            {.name = "dtype", .what = "type of the values", .words = {"f32", "i32", "u8"}, .initial = "f32"}},

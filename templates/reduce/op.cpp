@@ -88,8 +88,9 @@ std::string check(const Problem& problem) {
   const double outer_stride =
       problem.integer("outer_stride") == 0 ? real("length") * stride : real("outer_stride");
   const double most = static_cast<double>(most_elements);
-  if (std::max(real("outer") * outer_stride + real("length") * stride + real("inner"),
-               real("outer") * real("inner")) > most) {
+  const double last = std::max(real("outer") - 1, 0.0) * outer_stride +
+                      std::max(real("length") - 1, 0.0) * stride + real("inner");
+  if (std::max(last, real("outer") * real("inner")) > most) {
     return "The arrays of outer=" + std::to_string(problem.integer("outer")) +
            " length=" + std::to_string(length) + " inner=" + std::to_string(problem.integer("inner")) +
            " stride=" + std::to_string(problem.integer("stride")) +

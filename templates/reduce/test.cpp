@@ -156,6 +156,8 @@ TEST_F(Reduce, RefusesWhatItCannotDo) {
   EXPECT_NE(error_of([] { problem("length=4294967297 function=mean dtype=i32"); }).find("4294967296"),
             std::string::npos);
   EXPECT_NE(error_of([] { problem("outer=1048577 length=1048576"); }).find("2^40"), std::string::npos);
+  EXPECT_NO_THROW(problem("length=1099511627776"));
+  EXPECT_NO_THROW(problem("outer=1048576 length=1048576"));
   EXPECT_NE(error_of([] { problem("length=3 stride=1099511627776"); }).find("2^40"), std::string::npos);
   EXPECT_NE(error_of([] { problem("length=3 function=product"); }).find("product"), std::string::npos);
 }

@@ -83,6 +83,42 @@ INSTANTIATE_TEST_SUITE_P(
                     Mistake{"tune conv2d --device host --budget 1 --db /dev/null/x.db " + problem,
                             "/dev/null", 1}));
 
+// One a kind; the rest is in the tests of each op.
+INSTANTIATE_TEST_SUITE_P(
+    Ops, Complaints,
+    testing::Values(
+        Mistake{"tune transpose --device host --problem 'height=0 width=5'", "launches no kernel"},
+        Mistake{"tune transpose --problem 'height=3 width=5 input_pitch=4'", "input_pitch is 4"},
+        Mistake{"tune transpose --problem 'height=3 width=5 dtype=f32'", "dtype is f32; allowed are b8, b16"},
+        Mistake{"tune conv1d --problem 'length=5 taps=0'", "taps is 0; allowed are whole numbers from 1"},
+        Mistake{"tune conv1d --problem 'length=99999999999999999999 taps=3'",
+                "length is 99999999999999999999"},
+        Mistake{"tune conv2d --problem 'height=2000000000 width=2000000000 mask_height=3 mask_width=3'",
+                "2^40"},
+        Mistake{"tune histogram --problem 'length=9 bins=4 lo=1 hi=1'", "lo=1 and hi=1; lo must be less"},
+        Mistake{"tune reduce --problem 'length=9 function=prod'", "function is prod; allowed are sum, min"},
+        Mistake{"tune reduce --device host --problem 'length=1099511627776'", "give a smaller problem"},
+        Mistake{"tune elementwise --problem 'function=add shape=4x3 b=4'",
+                "b is 4, which does not broadcast"},
+        Mistake{"tune conv_covariance --problem 'channels_out=1 channels_in=1 height=3 width=3 mask_height=4 "
+                "mask_width=1'",
+                "mask_height is 4"}));
+
+// What is wrong with an expression is shown in its line.
+TEST(Command, AnExpressionIsShownWithItsFault) {
+  for (const char* command :
+       {"tune elementwise", "space elementwise", "explain elementwise", "render elementwise --target host"}) {
+    const Scratch scratch;
+    const Outcome outcome = scratch.tunesmith(
+        command + std::string(" --problem 'function=\"a); } extern \\\"C\\\" {\" shape=5'"));
+    EXPECT_EQ(outcome.exit_code, 2) << command;
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_NE(outcome.err.find("At character 2: This ')' closes nothing.\n  a); } extern \"C\" {\n   ^\n"),
+              std::string::npos)
+        << outcome.err;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Data, Complaints,
                          testing::Values(Mistake{"query conv9d", "conv9d"},
                                          Mistake{"query --format xml", "xml"},

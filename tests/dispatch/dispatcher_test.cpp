@@ -16,6 +16,7 @@
 
 #include "dispatch/export.h"
 #include "dispatch/packed.h"
+#include "dispatch/select.h"
 #include "dispatch/table.h"
 #include "fixture.h"
 #include "generator/random.h"
@@ -589,6 +590,54 @@ TEST_F(DispatcherTest, ExportIsReadAndCheckedAndRepeats) {
 
   EXPECT_THROW(export_winners(database(), "no such device", to), std::runtime_error);
   EXPECT_THROW(export_winners(folder_ / "none.db", "", to), std::runtime_error);
+}
+
+// A user's expression is a function like any other: tuned, stored, dispatched, exported.
+TEST_F(DispatcherTest, AnExpressionIsTunedAndExported) {
+  const std::string expression = R"(function="max(a, 0.5) * b, " shape=61x43 b=43)";
+  EXPECT_THROW(Dispatcher(options()).plan("elementwise", expression), std::runtime_error);  // its comma
+  const std::string tuned = R"(function="a < 0 ? -a : max(a, 0.5) * b" shape=61x43 b=43)";
+  const std::string other = R"(function="a < 0 ? -a : max(a, 0.25) * b" shape=61x43 b=43)";
+  tune({.op = "elementwise", .problem = tuned, .template_name = "broadcast", .config = "VECTOR=1"});
+  {
+    DispatcherOptions without_compiler = options();
+    without_compiler.allow_compile = false;
+    Dispatcher dispatcher(without_compiler);
+    const Plan plan = dispatcher.plan("elementwise", tuned);
+    EXPECT_EQ(plan.match(), Match::exact);
+    EXPECT_EQ(plan.variant().template_name, "broadcast");
+    EXPECT_EQ(plan.variant().tuned_problem, plan.problem());
+    check(plan, "elementwise");
+    check(plan, "elementwise", 4);
+    const Plan nearby =
+        dispatcher.plan("elementwise", R"(function="a < 0 ? -a : max(a, 0.5) * b" shape=9x7 b=7)");
+    EXPECT_EQ(nearby.match(), Match::nearest);
+    check(nearby, "elementwise");
+    EXPECT_THROW(dispatcher.plan("elementwise", other), std::runtime_error);
+  }
+  Dispatcher dispatcher(options());
+  const Plan plan = dispatcher.plan("elementwise", other);
+  says(plan, "compiled now");
+  check(plan, "elementwise");
+
+  const auto to = folder_ / "generated";
+  EXPECT_EQ(export_winners(database(), "", to).exported, 1);
+  EXPECT_EQ(check_exported(to), std::vector<std::string>());
+  std::ifstream file(to / table_file);
+  std::vector<TableRow> rows = read_table(std::string{std::istreambuf_iterator<char>(file), {}});
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].winner.problem.text(), dispatcher.plan("elementwise", tuned).problem());
+  EXPECT_EQ(rows[0].file, "elementwise_broadcast_host_" + rows[0].winner.source_hash.substr(0, 12) + ".cu");
+  // What the library would choose with this table built in.
+  const Op& op = find_op("elementwise");
+  const auto chosen = [&](const std::string& text) {
+    return select(op, complete_problem(op, Values::parse(text)), host_facts(), {&rows[0].winner, 1}, false)
+        .choices;
+  };
+  rows[0].winner.has_binary = true;
+  ASSERT_EQ(chosen(tuned).size(), 1u);
+  EXPECT_EQ(chosen(tuned)[0].match, Match::exact);
+  EXPECT_TRUE(chosen(other).empty());
 }
 
 // What is committed in generated/ is what the templates render to.

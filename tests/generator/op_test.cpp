@@ -71,6 +71,8 @@ TEST(Op, AParameterMayTakeTextsBesideItsWords) {
   EXPECT_EQ(formula("n=8"), "twice");
   EXPECT_EQ(formula("n=8 formula=\"x + x\""), "x + x");
   EXPECT_EQ(formula("n=8 formula=11"), "11") << "a number is a text here";
+  const std::string shortened = formula_complaint({{"n", 8}, {"formula", std::string(5000, 'y')}});
+  EXPECT_NE(shortened.find("yyy …. Allowed are"), std::string::npos) << shortened;
   EXPECT_EQ(formula_complaint(Values::parse("n=8 formula=y")),
             "The scale problem's formula is y. Allowed are twice, and texts of x, + and 1.");
   // It stands in a comment of the rendered text, which it must not leave.
