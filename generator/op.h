@@ -61,6 +61,11 @@ struct Extent {
   std::int64_t z = 1;
 };
 
+/// Rounded up, for values from 0 on: the blocks that so many elements need.
+constexpr std::int64_t ceil_divide(std::int64_t value, std::int64_t divisor) {
+  return (value + divisor - 1) / divisor;
+}
+
 struct ArgumentPointer {
   int argument = 0;  ///< position in Op::arguments
 };

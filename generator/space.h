@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,6 +19,11 @@ struct Axis {
   std::vector<Value> values;  ///< all of one kind; at least one
   std::string what;           ///< half a sentence for people
 };
+
+/// An axis's values that are words.
+inline std::vector<Value> words(std::initializer_list<const char*> list) {
+  return {list.begin(), list.end()};
+}
 
 struct Rule {
   std::string why;                ///< a sentence; shown when a config breaks the rule

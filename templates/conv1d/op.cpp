@@ -44,8 +44,6 @@ struct Dims {
   double products;             // of a tap and a sample
 };
 
-std::int64_t ceil_divide(std::int64_t value, std::int64_t divisor) { return (value + divisor - 1) / divisor; }
-
 std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
   return ceil_divide(value, multiple) * multiple;
 }
@@ -140,8 +138,6 @@ Template base() {
                                                    d.output_length, d.left}}}};
               }};
 }
-
-std::vector<Value> words(std::initializer_list<const char*> list) { return {list.begin(), list.end()}; }
 
 // Rows of a batch begin at a multiple of `vector` elements.
 bool rows_aligned(const Dims& d, std::int64_t row_length, std::int64_t vector) {

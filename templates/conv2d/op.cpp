@@ -26,8 +26,6 @@ struct Dims {
   std::int64_t top, left;  // rows above and columns before the output's own that the mask covers
 };
 
-std::int64_t ceil_divide(std::int64_t value, std::int64_t divisor) { return (value + divisor - 1) / divisor; }
-
 // CUDA's limit for the grid's y and z; the kernels walk what is beyond it in strides.
 constexpr std::int64_t grid_limit = 65535;
 

@@ -32,7 +32,6 @@ struct Dims {
   std::int64_t rows, columns;  // of the output
 };
 
-std::int64_t ceil_divide(std::int64_t value, std::int64_t divisor) { return (value + divisor - 1) / divisor; }
 std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
   return ceil_divide(value, multiple) * multiple;
 }
@@ -207,10 +206,6 @@ Template base() {
 }
 
 const std::vector<std::string> constants = {"dtype", "channels_in", "mask_height", "mask_width"};
-
-std::vector<Value> words(std::initializer_list<const char*> list) {
-  return std::vector<Value>(list.begin(), list.end());
-}
 
 // Whether 32 bits reach every covariance of one image.
 bool reach_32(const Dims& d) {

@@ -17,8 +17,6 @@ using elementwise_op::Layout;
 constexpr std::array<std::string_view, elementwise_op::most_inputs> input_names = {"a", "b", "c",
                                                                                    "d", "e", "f"};
 
-std::int64_t ceil_divide(std::int64_t value, std::int64_t divisor) { return (value + divisor - 1) / divisor; }
-
 elementwise_op::Expression expression_of(const Problem& problem) {
   return elementwise_op::parse(problem.word("function")).expression;
 }
@@ -92,8 +90,6 @@ std::vector<Problem> companions(const Problem& problem) {
 }
 
 // ---- what the templates share
-
-std::vector<Value> words(std::initializer_list<const char*> list) { return {list.begin(), list.end()}; }
 
 std::vector<Value> vectors(const Problem& problem) {
   std::vector<Value> values;

@@ -21,8 +21,6 @@ struct Dims {
   std::int64_t length, bins, stride;
 };
 
-std::int64_t ceil_divide(std::int64_t value, std::int64_t divisor) { return (value + divisor - 1) / divisor; }
-
 // NaN if the text is no number.
 double number(const std::string& text) {
   double value = std::numeric_limits<double>::quiet_NaN();
@@ -272,8 +270,6 @@ Step zero_counts(const Problem& problem) {
 Values contiguous(const Problem& problem) {
   return {{"CONTIGUOUS", std::int64_t{problem.integer("stride") == 1}}};
 }
-
-std::vector<Value> words(std::initializer_list<const char*> list) { return {list.begin(), list.end()}; }
 
 // 16 bytes first.
 std::vector<Value> vectors(const Problem& problem) {

@@ -59,8 +59,6 @@ std::int64_t partial_bytes(const Problem& problem) {
   return 8;
 }
 
-std::int64_t ceil_divide(std::int64_t value, std::int64_t divisor) { return (value + divisor - 1) / divisor; }
-
 // Of the arrays together, and of each dim: far beyond any memory, and far from an overflow of 64 bits.
 constexpr std::int64_t most_elements = std::int64_t{1} << 40;
 // A sum of i32 stays within 64 bits for so many; a mean must not wrap.
@@ -188,10 +186,6 @@ std::vector<Problem> companions(const Problem& problem) {
     found.push_back(std::move(other));
   }
   return found;
-}
-
-std::vector<Value> words(std::initializer_list<const char*> list) {
-  return std::vector<Value>(list.begin(), list.end());
 }
 
 // ---- base

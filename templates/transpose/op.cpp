@@ -22,8 +22,6 @@ struct Dims {
   std::int64_t batch, height, width, input_pitch, output_pitch;
 };
 
-std::int64_t ceil_divide(std::int64_t value, std::int64_t divisor) { return (value + divisor - 1) / divisor; }
-
 constexpr std::int64_t grid_limit = 65535;  // CUDA's for y and z
 constexpr double most_bytes = 0x1p40;       // of an array; the tiles of one fit into a grid
 
@@ -108,8 +106,6 @@ Template base() {
       .alignment_bytes = [](const Problem& problem,
                             const Config&) { return std::min<std::int64_t>(bytes(dtype_of(problem)), 8); }};
 }
-
-std::vector<Value> words(std::initializer_list<const char*> list) { return {list.begin(), list.end()}; }
 
 // The elements of the widest vector that the size and the pitch of rows are multiples of.
 std::int64_t widest_vector(std::int64_t element_bytes, std::int64_t length, std::int64_t pitch) {
