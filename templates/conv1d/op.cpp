@@ -51,6 +51,9 @@ std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
 // CUDA's limit for the grid's y; the kernels walk what is beyond it in strides.
 constexpr std::int64_t grid_limit = 65535;
 
+// Of all signals, or of all outputs: what the base's blocks can count.
+constexpr std::int64_t most_elements = std::int64_t{1} << 37;
+
 std::int32_t int32(std::int64_t dim) { return static_cast<std::int32_t>(dim); }
 
 // The error bound of summing n products one by one in the dtype: n u sum|w x|, u the unit roundoff (Higham,
@@ -108,6 +111,7 @@ std::vector<Problem> companions(const Problem& problem) {
                                    {1, 2},    {4, 1},         {13, 3}};
   std::vector<Problem> found;
   for (const auto& [length, batch] : sizes) {
+    if (std::max(length, taps) > most_elements / 8) continue;  // up to twice as many outputs, of 3 signals
     Problem other = problem;
     other.set("length", length);
     other.set("batch", batch);
@@ -501,8 +505,6 @@ Template chunked() {
 }  // namespace
 
 Op ops_conv1d() {
-  // Of all signals, or of all outputs: what the base's blocks can count.
-  constexpr std::int64_t most_elements = std::int64_t{1} << 37;
   return {
       .name = "conv1d",
       .what =

@@ -220,7 +220,7 @@ Template base() {
                     launch.kernel = "reduce_base_each";
                     launch.grid = {std::min(ceil_divide(d.outputs(), block), std::int64_t{1} << 20)};
                   } else {
-                    launch.grid = {d.outputs()};
+                    launch.grid = {std::min(d.outputs(), std::int64_t{2147483647})};  // walked in strides
                     launch.dynamic_shared_bytes = block * partial_bytes(problem);
                   }
                 }
@@ -671,8 +671,9 @@ Op ops_reduce() {
       .bytes_moved =
           [](const Problem& problem) {
             const Dims d(problem);
-            return static_cast<double>(d.outputs() * d.length * bytes(dtype_of(problem)) +
-                                       d.outputs() * bytes(output_dtype(problem)));
+            return static_cast<double>(d.outputs()) *
+                   (static_cast<double>(d.length) * static_cast<double>(bytes(dtype_of(problem))) +
+                    static_cast<double>(bytes(output_dtype(problem))));
           },
       .companions = companions,
       .sizes =

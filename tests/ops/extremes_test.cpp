@@ -1,0 +1,53 @@
+// Every op at the ends of what its parameters allow: what is not refused has arrays, a launch of the base
+// that CUDA takes, and companions. (The sanitizers' run sees what overflows on the way.)
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "generator/error.h"
+#include "generator/random.h"
+#include "templates/ops.h"
+
+namespace tunesmith {
+namespace {
+
+constexpr std::array<std::int64_t, 12> extremes = {
+    0, 1, 2, 3, 1000, 65536, 1 << 20, (1LL << 31) - 1024, 1LL << 31, 1LL << 37, 1LL << 39, 1LL << 40};
+
+TEST(Extremes, WhatIsNotRefusedCanBeDone) {
+  Random random(20261121);
+  const DeviceFacts device = {.kind = "cuda", .name = "a GPU", .target = "sm_90a", .compute_capability = 90};
+  for (const Op& op : ops()) {
+    int allowed = 0;
+    for (int n = 0; n < 2000; ++n) {
+      Problem given = Problem::parse(op.examples[random.below(op.examples.size())]);
+      for (const Parameter& parameter : op.parameters) {
+        if (parameter.is_integer() && random.below(2) == 0)
+          given.set(parameter.name, extremes[random.below(extremes.size())]);
+      }
+      Problem problem;
+      try {
+        problem = complete_problem(op, given);
+      } catch (const UsageError&) {
+        continue;
+      }
+      SCOPED_TRACE(op.name + " " + problem.text());
+      ++allowed;
+      for (const Argument& argument : op.arguments)
+        EXPECT_GE(elements(argument, problem), 0) << argument.name;
+      EXPECT_GE(op.flops(problem), 0);
+      EXPECT_GE(op.bytes_moved(problem), 0);
+      EXPECT_EQ(exceeds(op.templates.front().work(problem, base_config(op, problem)), device), std::nullopt);
+      for (const Problem& companion : op.companions(problem))
+        EXPECT_NO_THROW(complete_problem(op, companion));
+      for (const Template& of : op.templates) {
+        if (of.constants) of.constants(problem);
+        if (!why_not(of, problem, device)) of.work(problem, of.space(problem).complete({}));
+      }
+    }
+    EXPECT_GT(allowed, 100) << op.name;
+  }
+}
+
+}  // namespace
+}  // namespace tunesmith
