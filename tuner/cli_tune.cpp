@@ -59,7 +59,8 @@ void add_tune_command(CLI::App& app, const std::string& command_line, int& exit_
   command->add_option("--device", options.device, "auto, cuda:N or host")->capture_default_str();
   command
       ->add_option("--budget", options.budget,
-                   "For each problem: a time (60s, 5m), a number of variants (500), all")
+                   "For each problem: a time (60s, 5m) after its base was measured, a number of variants\n"
+                   "(500), all")
       ->capture_default_str();
   command->add_option("--strategy", options.strategy, "random or exhaustive")->capture_default_str();
   command->add_option("--seed", options.seed, "Of the search and of the inputs")->capture_default_str();

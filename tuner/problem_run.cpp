@@ -61,10 +61,11 @@ void ProblemRun::search() {
   }
 }
 
-// The base is always measured: what a run gains is told against it.
+// The base is always measured: what a run gains is told against it. A budget of time begins after it, for a
+// large problem's inputs and reference may take longer than the budget.
 bool ProblemRun::out_of_budget() const {
   if (bench_.interrupted()) return true;
-  return base_settled_ && bench_.budget.seconds && since(started_) >= *bench_.budget.seconds;
+  return base_settled_ && bench_.budget.seconds && since(*base_settled_) >= *bench_.budget.seconds;
 }
 
 void ProblemRun::propose() {
@@ -216,7 +217,7 @@ void ProblemRun::count(Ticket ticket, Verdict verdict, double median_us) {
   Entry& entry = entries_[static_cast<std::size_t>(ticket)];
   ++result_.verdicts[verdict];
   search_->report(entry.variant.point, verdict, median_us);
-  if (entry.variant.is_base) base_settled_ = true;
+  if (entry.variant.is_base) base_settled_ = Clock::now();
   if (verdict != Verdict::ok) {
     ++failed_;
     entry.binary.clear();
@@ -249,7 +250,7 @@ void ProblemRun::show(const std::string& stage, std::int64_t done, std::int64_t 
   state.stage = stage;
   state.done = done;
   state.total = total;
-  state.elapsed_s = since(started_);
+  state.elapsed_s = base_settled_ ? since(*base_settled_) : 0;
   state.budget_s = stage == "search" ? bench_.budget.seconds.value_or(0) : 0;
   state.measured = stage == "search" ? result_.measured : 0;
   state.failed = failed_;

@@ -87,7 +87,7 @@ class ProblemRun {
   std::deque<Ticket> ready_;  // compiled, waiting for the device
   std::optional<Ticket> on_device_;
   bool exhausted_ = false;
-  bool base_settled_ = false;
+  std::optional<Clock::time_point> base_settled_;  // a time as budget counts from here
   bool probing_ = false;  // the base is on the device to see whether that still works
   int deaths_in_a_row_ = 0;
   int deaths_seen_ = 0;
