@@ -2,14 +2,17 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <limits>
 #include <ostream>
 #include <set>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
+#include "dispatch/toolchain.h"
 #include "generator/error.h"
 #include "generator/random.h"
 #include "templates/ops.h"
@@ -118,6 +121,21 @@ struct VariantCase {
   Problem problem;
   Config config;
 };
+
+/// By as many threads as the machine has processors.
+inline std::vector<Compiled> compile_all(const Toolchain& toolchain, const std::vector<Source>& sources) {
+  std::vector<Compiled> compiled(sources.size());
+  std::atomic<std::size_t> next = 0;
+  std::vector<std::jthread> threads;
+  for (unsigned i = 0; i < std::max(std::thread::hardware_concurrency(), 1u); ++i) {
+    threads.emplace_back([&] {
+      for (std::size_t s = next++; s < sources.size(); s = next++)
+        compiled[s] = toolchain.compile(sources[s]);
+    });
+  }
+  threads.clear();
+  return compiled;
+}
 
 /// The problem that a variant was rendered for, and those of the op's companions that the same binary serves.
 inline std::vector<Problem> served_problems(const TemplateCase& which, const VariantCase& variant,

@@ -2,10 +2,7 @@
 // and its companions, once with NaN and infinities in the inputs and pointers that are only just aligned.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <atomic>
 #include <iostream>
-#include <thread>
 
 #include "dispatch/toolchain.h"
 #include "tests/cuda/gpu.h"
@@ -28,17 +25,8 @@ TEST_P(EveryTemplateOnGpu, IsRight) {
   std::vector<Source> sources;
   for (const VariantCase& variant : variants)
     sources.push_back(render(*op, *of, variant.problem, variant.config, device().facts().target));
-  std::vector<Compiled> compiled(sources.size());
   const std::unique_ptr<Toolchain> toolchain = make_nvrtc_toolchain();
-  std::atomic<std::size_t> next = 0;
-  std::vector<std::thread> threads;
-  for (unsigned i = 0; i < std::clamp(std::thread::hardware_concurrency(), 1u, 16u); ++i) {
-    threads.emplace_back([&] {
-      for (std::size_t s = next++; s < sources.size(); s = next++)
-        compiled[s] = toolchain->compile(sources[s]);
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
+  const std::vector<Compiled> compiled = compile_all(*toolchain, sources);
 
   OpChecker checker(device());
   for (std::size_t i = 0; i < variants.size(); ++i) {

@@ -124,15 +124,7 @@ TEST_P(EveryTemplate, Compiles) {
     }
   }
 
-  std::vector<Compiled> compiled(sources.size());
-  std::atomic<std::size_t> next = 0;
-  const auto work = [&] {
-    for (std::size_t i = next++; i < sources.size(); i = next++)
-      compiled[i] = toolchain_->compile(sources[i]);
-  };
-  std::thread other(work);
-  work();
-  other.join();
+  const std::vector<Compiled> compiled = compile_all(*toolchain_, sources);
 
   int spilling = 0;
   std::string example;

@@ -19,8 +19,7 @@ class WinnersOnGpu : public GpuTest {};
 
 // The problem with every integer that the template does not compile in cut to a few tiles; multiples of 4
 // stay so.
-Problem cut(const Op& op, const Template& of, Problem problem) {
-  const Values constants = compiled_in(op, of, problem);
+Problem cut(const Values& constants, const Op& op, Problem problem) {
   for (const Parameter& parameter : op.parameters) {
     if (!parameter.is_integer() || constants.has(parameter.name)) continue;
     const std::int64_t size = problem.integer(parameter.name);
@@ -30,6 +29,28 @@ Problem cut(const Op& op, const Template& of, Problem problem) {
   return problem;
 }
 
+// The largest problem of less than a megabyte that the variant serves: a sanitizer is slow. Else the
+// smallest.
+Problem small(const TemplateCase& which, const VariantCase& variant, const DeviceFacts& device) {
+  const auto& [op, of] = which;
+  std::vector<Problem> served = served_problems(which, variant, device);
+  const Values constants = compiled_in(*op, *of, variant.problem);
+  try {
+    const Problem problem = complete_problem(*op, cut(constants, *op, variant.problem));
+    if (compiled_in(*op, *of, problem) == constants && !of->space(problem).why_not(variant.config)) {
+      served.push_back(problem);
+    }
+  } catch (const UsageError&) {
+    // What is left does not go together.
+  }
+  const auto rank = [&op = op](const Problem& problem) {
+    const double moved = op->bytes_moved(problem);
+    return moved < 1e6 ? 1e6 - moved : moved;  // smaller is better
+  };
+  return *std::min_element(served.begin(), served.end(),
+                           [&](const Problem& a, const Problem& b) { return rank(a) < rank(b); });
+}
+
 TEST_F(WinnersOnGpu, AreRightOnSmallProblems) {
   const char* path = std::getenv("TUNESMITH_WINNERS_DB");
   if (path == nullptr) GTEST_SKIP() << "TUNESMITH_WINNERS_DB names no database";
@@ -37,14 +58,16 @@ TEST_F(WinnersOnGpu, AreRightOnSmallProblems) {
   const std::unique_ptr<Toolchain> toolchain = make_nvrtc_toolchain();
   OpChecker checker(device());
   std::set<std::string> templates_seen;
-  int variants = 0;
-  const auto run = [&](const Op& op, const Template& of, const Problem& problem, const Config& config) {
-    const Source source = render(op, of, problem, config, device().facts().target);
-    const Compiled compiled = toolchain->compile(source);
-    ASSERT_TRUE(compiled.ok) << compiled.log;
-    EXPECT_TRUE(checker.check({&op, &of}, compiled.bytes, source.suffix, cut(op, of, problem), config, false))
-        << op.name << "/" << of.name << " " << config.text() << " did not run";
-    ++variants;
+  struct Variant {
+    TemplateCase which;
+    Problem problem;
+    Config config;
+  };
+  std::vector<Variant> variants;
+  std::vector<Source> sources;
+  const auto add = [&](const Op& op, const Template& of, const Problem& problem, const Config& config) {
+    variants.push_back({{&op, &of}, problem, config});
+    sources.push_back(render(op, of, problem, config, device().facts().target));
   };
   for (const ResultRow& row : store.results({.device = device().facts().name, .verdict = "ok"})) {
     const Op& op = find_op(row.op);
@@ -52,12 +75,20 @@ TEST_F(WinnersOnGpu, AreRightOnSmallProblems) {
     const Problem problem = complete_problem(op, Values::parse(row.problem));
     // Results come fastest first within a problem: the first of a template is its best.
     if (!templates_seen.insert(row.problem + "/" + of.name).second) continue;
-    run(op, of, problem, of.space(problem).complete({}));
-    run(op, of, problem, Values::parse(row.config));
+    add(op, of, problem, of.space(problem).complete({}));
+    add(op, of, problem, Values::parse(row.config));
   }
-  std::cout << variants << " variants, " << checker.runs() << " runs; the largest error is "
+  const std::vector<Compiled> compiled = compile_all(*toolchain, sources);
+  for (std::size_t i = 0; i < variants.size(); ++i) {
+    const auto& [which, problem, config] = variants[i];
+    ASSERT_TRUE(compiled[i].ok) << compiled[i].log;
+    EXPECT_TRUE(checker.check(which, compiled[i].bytes, sources[i].suffix,
+                              small(which, {problem, config}, device().facts()), config, false))
+        << which.op->name << "/" << which.of->name << " " << config.text() << " did not run";
+  }
+  std::cout << variants.size() << " variants, " << checker.runs() << " runs; the largest error is "
             << checker.worst() << " of what is permitted\n";
-  EXPECT_GT(variants, 0);
+  EXPECT_FALSE(variants.empty());
 }
 
 }  // namespace

@@ -15,7 +15,6 @@
 #include <thread>
 
 #include "dispatch/export.h"
-#include "dispatch/packed.h"
 #include "dispatch/select.h"
 #include "dispatch/table.h"
 #include "fixture.h"
@@ -638,30 +637,6 @@ TEST_F(DispatcherTest, AnExpressionIsTunedAndExported) {
   ASSERT_EQ(chosen(tuned).size(), 1u);
   EXPECT_EQ(chosen(tuned)[0].match, Match::exact);
   EXPECT_TRUE(chosen(other).empty());
-}
-
-// What is committed in generated/ is what the templates render to.
-TEST(Generated, RendersExactly) { EXPECT_EQ(check_exported(GENERATED_FOLDER), std::vector<std::string>()); }
-
-// Each op's base is in the library for every dtype, whatever the sizes.
-TEST(Packed, HasTheBases) {
-  const Op& op = find_op("conv2d");
-  for (const char* sizes : {"height=1 width=1 mask_height=1 mask_width=1",
-                            "height=999 width=77 mask_height=40 "
-                            "mask_width=2 mode=convolution batch=9"}) {
-    for (const char* dtype : {"f32", "f64"}) {
-      Problem problem = complete_problem(op, Values::parse(std::string(sizes) + " dtype=" + dtype));
-      const Source source = render(op, op.templates.front(), problem, base_config(op, problem), "host");
-      EXPECT_FALSE(packed(packed_name("host", source.hash)).empty());
-#ifdef TUNESMITH_WITH_CUDA
-      for (const char* target :
-           {"sm_75", "sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_120a", "compute_75"}) {
-        const Source for_gpu = render(op, op.templates.front(), problem, base_config(op, problem), target);
-        EXPECT_FALSE(packed(packed_name(target, for_gpu.hash)).empty()) << target;
-      }
-#endif
-    }
-  }
 }
 
 }  // namespace

@@ -3,12 +3,6 @@
 // with the threads of a block in both orders, with NaN and infinities among the inputs.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <atomic>
-#include <cstdlib>
-#include <limits>
-#include <thread>
-
 #include "dispatch/toolchain.h"
 #include "tests/op_checker.h"
 
@@ -34,16 +28,7 @@ TEST_P(EveryTemplateOnHost, IsRight) {
   for (const VariantCase& variant : variants) {
     sources.push_back(render(*op, *of, variant.problem, variant.config, "host"));
   }
-  std::vector<Compiled> compiled(sources.size());
-  std::atomic<std::size_t> next = 0;
-  std::vector<std::thread> threads;
-  for (unsigned i = 0; i < std::max(std::thread::hardware_concurrency(), 1u); ++i) {
-    threads.emplace_back([&] {
-      for (std::size_t s = next++; s < sources.size(); s = next++)
-        compiled[s] = toolchain->compile(sources[s]);
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
+  const std::vector<Compiled> compiled = compile_all(*toolchain, sources);
 
   OpChecker checker(*device_);
   for (std::size_t i = 0; i < variants.size() && !HasFailure(); ++i) {
