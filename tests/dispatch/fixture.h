@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
@@ -49,8 +50,12 @@ class HostMemory : public Memory {
     const auto start = reinterpret_cast<std::uintptr_t>(memory_.back().data());
     return memory_.back().data() + ((start + 255) / 256 * 256 - start);
   }
-  void upload(void* to, const std::vector<char>& from) override { std::memcpy(to, from.data(), from.size()); }
-  void download(std::vector<char>& to, const void* from) override { std::memcpy(to.data(), from, to.size()); }
+  void upload(void* to, const std::vector<char>& from) override {
+    std::copy(from.begin(), from.end(), static_cast<char*>(to));
+  }
+  void download(std::vector<char>& to, const void* from) override {
+    std::copy_n(static_cast<const char*>(from), to.size(), to.begin());
+  }
 
  private:
   std::vector<std::vector<char>> memory_;
