@@ -1,13 +1,12 @@
 #include "dispatch/export.h"
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
 
 #include "db/store.h"
+#include "dispatch/files.h"
 #include "dispatch/known.h"
 #include "dispatch/table.h"
 #include "generator/error.h"
@@ -15,19 +14,6 @@
 
 namespace tunesmith {
 namespace {
-
-std::string read_file(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return {};
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-void write_file(const std::filesystem::path& path, const std::string& bytes) {
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  file.close();
-  if (!file) throw Error("The file " + path.string() + " cannot be written; check the folder and the disk.");
-}
 
 std::vector<TableRow> table_of(const std::filesystem::path& folder) {
   return read_table(read_file(folder / table_file));

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <iterator>
 #include <map>
@@ -17,6 +16,7 @@
 #include <thread>
 
 #include "dispatch/cache.h"
+#include "dispatch/files.h"
 #include "dispatch/packed.h"
 #include "dispatch/table.h"
 #include "dispatch/toolchain.h"
@@ -26,19 +26,6 @@
 
 namespace tunesmith {
 namespace {
-
-std::string read_file(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return {};
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-void write_file(const std::filesystem::path& path, const std::string& bytes) {
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  file.close();
-  if (!file) throw Error("The file " + path.string() + " cannot be written.");
-}
 
 // One problem for each combination of the words that the op's first template compiles in, where the op allows
 // it; sizes do not matter to it.

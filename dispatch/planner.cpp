@@ -18,9 +18,7 @@ std::vector<PlanState::Argument> arguments_of(const Op& op, const Problem& probl
   std::vector<PlanState::Argument> arguments;
   for (const Argument& argument : op.arguments) {
     const std::int64_t element = bytes(argument.dtype(problem));
-    double size = static_cast<double>(element);
-    for (const std::int64_t extent : argument.extents(problem)) size *= static_cast<double>(extent);
-    if (size > 0x1p62) {
+    if (size_bytes(argument, problem) > 0x1p62) {
       throw UsageError("The " + op.name + " problem " + problem.text() + " has an argument " + argument.name +
                        " that no memory holds; ask for smaller sizes.");
     }

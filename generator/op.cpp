@@ -91,6 +91,12 @@ std::int64_t elements(const Argument& argument, const Problem& problem) {
   return count;
 }
 
+double size_bytes(const Argument& argument, const Problem& problem) {
+  auto size = static_cast<double>(bytes(argument.dtype(problem)));
+  for (const std::int64_t extent : argument.extents(problem)) size *= static_cast<double>(extent);
+  return size;
+}
+
 bool reentrant(const Work& work) {
   return std::none_of(work.steps.begin(), work.steps.end(),
                       [](const Step& step) { return std::holds_alternative<ConstantCopy>(step); });

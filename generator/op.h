@@ -55,6 +55,9 @@ struct Argument {
 
 std::int64_t elements(const Argument& argument, const Problem& problem);
 
+/// As elements(), where that may be too large for an integer.
+double size_bytes(const Argument& argument, const Problem& problem);
+
 struct Extent {
   std::int64_t x = 1;
   std::int64_t y = 1;
@@ -65,6 +68,15 @@ struct Extent {
 constexpr std::int64_t ceil_divide(std::int64_t value, std::int64_t divisor) {
   return (value + divisor - 1) / divisor;
 }
+constexpr std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
+  return ceil_divide(value, multiple) * multiple;
+}
+
+/// A number that a kernel takes as int.
+constexpr std::int32_t int32(std::int64_t value) { return static_cast<std::int32_t>(value); }
+
+/// CUDA's limit for a grid's y and z; kernels walk what is beyond it in strides.
+inline constexpr std::int64_t grid_limit = 65535;
 
 struct ArgumentPointer {
   int argument = 0;  ///< position in Op::arguments

@@ -48,11 +48,7 @@ int compilers_wanted(const TuneOptions& options) {
 // The tuner's own copies come on top, so that a problem may fit here and yet be too large.
 void refuse_too_large(const Op& op, const Problem& problem, const DeviceFacts& device) {
   double bytes_needed = 0;
-  for (const Argument& argument : op.arguments) {
-    auto of_argument = static_cast<double>(bytes(argument.dtype(problem)));
-    for (const std::int64_t extent : argument.extents(problem)) of_argument *= static_cast<double>(extent);
-    bytes_needed += of_argument;
-  }
+  for (const Argument& argument : op.arguments) bytes_needed += size_bytes(argument, problem);
   if (bytes_needed <= static_cast<double>(device.memory_bytes)) return;
   std::array<char, 100> sizes{};
   std::snprintf(sizes.data(), sizes.size(), "%.4g GiB, but %.4g GiB", bytes_needed / (1 << 30),

@@ -2,6 +2,7 @@
 #include <array>
 #include <type_traits>
 
+#include "dispatch/arguments.h"
 #include "tunesmith/conv1d.h"
 
 namespace tunesmith {
@@ -10,9 +11,8 @@ namespace {
 template <typename T>
 Status run(Dispatcher& dispatcher, const T* signal, const T* kernel, T* output, const Conv1dShape& shape,
            Conv1dMode mode, Conv1dFunction function, void* stream) {
-  // Inputs are only read; a list of pointers of both kinds has to be one of void*.
-  const std::array<void*, 3> arguments = {const_cast<T*>(signal), const_cast<T*>(kernel), output};
-  return conv1d_plan<T>(dispatcher, shape, mode, function).launch(arguments, stream);
+  return conv1d_plan<T>(dispatcher, shape, mode, function)
+      .launch(launch_arguments(signal, kernel, output), stream);
 }
 
 }  // namespace

@@ -44,17 +44,8 @@ struct Dims {
   double products;             // of a tap and a sample
 };
 
-std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
-  return ceil_divide(value, multiple) * multiple;
-}
-
-// CUDA's limit for the grid's y; the kernels walk what is beyond it in strides.
-constexpr std::int64_t grid_limit = 65535;
-
 // Of all signals, or of all outputs: what the base's blocks can count.
 constexpr std::int64_t most_elements = std::int64_t{1} << 37;
-
-std::int32_t int32(std::int64_t dim) { return static_cast<std::int32_t>(dim); }
 
 // The error bound of summing n products one by one in the dtype: n u sum|w x|, u the unit roundoff (Higham,
 // Accuracy and Stability of Numerical Algorithms, section 3.1), and one rounding more for the store. Where a

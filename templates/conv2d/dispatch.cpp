@@ -1,6 +1,7 @@
 #include <array>
 #include <type_traits>
 
+#include "dispatch/arguments.h"
 #include "tunesmith/conv2d.h"
 
 namespace tunesmith {
@@ -9,9 +10,7 @@ namespace {
 template <typename T>
 Status run(Dispatcher& dispatcher, const T* image, const T* mask, T* output, const Conv2dShape& shape,
            Conv2dMode mode, void* stream) {
-  // Inputs are only read; a list of pointers of both kinds has to be one of void*.
-  const std::array<void*, 3> arguments = {const_cast<T*>(image), const_cast<T*>(mask), output};
-  return conv2d_plan<T>(dispatcher, shape, mode).launch(arguments, stream);
+  return conv2d_plan<T>(dispatcher, shape, mode).launch(launch_arguments(image, mask, output), stream);
 }
 
 }  // namespace

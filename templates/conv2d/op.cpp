@@ -26,9 +26,6 @@ struct Dims {
   std::int64_t top, left;  // rows above and columns before the output's own that the mask covers
 };
 
-// CUDA's limit for the grid's y and z; the kernels walk what is beyond it in strides.
-constexpr std::int64_t grid_limit = 65535;
-
 std::vector<std::int64_t> image_extents(const Problem& problem) {
   const Dims d(problem);
   return {d.batch, d.height, d.width};
@@ -114,7 +111,6 @@ Template base() {
       .work =
           [](const Problem& problem, const Config& config) {
             const Dims d(problem);
-            const auto int32 = [](std::int64_t dim) { return static_cast<std::int32_t>(dim); };
             Launch launch{.kernel = "conv2d_base",
                           .grid = {ceil_divide(d.width, config.integer("BLOCK_X")),
                                    std::min(ceil_divide(d.height, config.integer("BLOCK_Y")), grid_limit),
@@ -128,10 +124,6 @@ Template base() {
 }
 
 // ---- tiled
-
-std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
-  return ceil_divide(value, multiple) * multiple;
-}
 
 // What a config of `tiled` asks for; sizes as the body computes them.
 struct Tiled {
@@ -332,7 +324,6 @@ Space tiled_space(const Problem& problem) {
 Work tiled_work(const Problem& problem, const Config& config) {
   const Tiled tiled(problem, config);
   const Dims& d = tiled.d;
-  const auto int32 = [](std::int64_t dim) { return static_cast<std::int32_t>(dim); };
   Work work;
   if (config.word("MASK_IN") == "constant") {
     work.steps.push_back(ConstantCopy{
@@ -436,7 +427,6 @@ Template tensor() {
       .work =
           [](const Problem& problem, const Config& config) {
             const Dims d(problem);
-            const auto int32 = [](std::int64_t dim) { return static_cast<std::int32_t>(dim); };
             const std::int64_t warps_x = config.integer("WARPS_X");
             const std::int64_t warps_y = config.integer("WARPS_Y");
             const std::int64_t tile_width = 256 * warps_x;

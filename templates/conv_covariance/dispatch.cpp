@@ -1,6 +1,7 @@
 #include <array>
 #include <type_traits>
 
+#include "dispatch/arguments.h"
 #include "tunesmith/conv_covariance.h"
 
 namespace tunesmith {
@@ -9,10 +10,7 @@ namespace {
 template <typename T>
 Status run(Dispatcher& dispatcher, T* input, const T* gamma, const T* mu, const T* c,
            const ConvCovarianceShape& shape, void* stream) {
-  // Inputs are only read; a list of pointers of both kinds has to be one of void*.
-  const std::array<void*, 4> arguments = {input, const_cast<T*>(gamma), const_cast<T*>(mu),
-                                          const_cast<T*>(c)};
-  return conv_covariance_plan<T>(dispatcher, shape).launch(arguments, stream);
+  return conv_covariance_plan<T>(dispatcher, shape).launch(launch_arguments(input, gamma, mu, c), stream);
 }
 
 }  // namespace

@@ -32,14 +32,8 @@ struct Dims {
   std::int64_t rows, columns;  // of the output
 };
 
-std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
-  return ceil_divide(value, multiple) * multiple;
-}
-std::int32_t int32(std::int64_t dim) { return static_cast<std::int32_t>(dim); }
-
-// CUDA's limits for the grid's x, and for its y and z; kernels walk what is beyond them in strides.
+// CUDA's limit for the grid's x; kernels walk what is beyond it in strides.
 constexpr std::int64_t grid_limit_x = 2147483647;
-constexpr std::int64_t grid_limit = 65535;
 
 std::string check(const Problem& problem) {
   const Dims d(problem);

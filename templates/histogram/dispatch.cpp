@@ -3,18 +3,12 @@
 #include <string>
 #include <type_traits>
 
+#include "dispatch/arguments.h"
 #include "generator/values.h"
 #include "tunesmith/histogram.h"
 
 namespace tunesmith {
 namespace {
-
-// Inputs are only read; a list of pointers of both kinds has to be one of void*.
-template <typename T>
-Status launch(const Plan& plan, const T* values, std::int64_t* counts, void* stream) {
-  const std::array<void*, 2> arguments = {const_cast<T*>(values), counts};
-  return plan.launch(arguments, stream);
-}
 
 // The shortest text that reads back as the same number.
 std::string text_of(double limit) {
@@ -57,24 +51,26 @@ template Plan bincount_plan<std::uint8_t>(Dispatcher&, const HistogramShape&);
 
 Status histogram(Dispatcher& dispatcher, const float* values, std::int64_t* counts,
                  const HistogramShape& shape, double lo, double hi, void* stream) {
-  return launch(histogram_plan<float>(dispatcher, shape, lo, hi), values, counts, stream);
+  return histogram_plan<float>(dispatcher, shape, lo, hi).launch(launch_arguments(values, counts), stream);
 }
 Status histogram(Dispatcher& dispatcher, const std::int32_t* values, std::int64_t* counts,
                  const HistogramShape& shape, double lo, double hi, void* stream) {
-  return launch(histogram_plan<std::int32_t>(dispatcher, shape, lo, hi), values, counts, stream);
+  return histogram_plan<std::int32_t>(dispatcher, shape, lo, hi)
+      .launch(launch_arguments(values, counts), stream);
 }
 Status histogram(Dispatcher& dispatcher, const std::uint8_t* values, std::int64_t* counts,
                  const HistogramShape& shape, double lo, double hi, void* stream) {
-  return launch(histogram_plan<std::uint8_t>(dispatcher, shape, lo, hi), values, counts, stream);
+  return histogram_plan<std::uint8_t>(dispatcher, shape, lo, hi)
+      .launch(launch_arguments(values, counts), stream);
 }
 
 Status bincount(Dispatcher& dispatcher, const std::int32_t* values, std::int64_t* counts,
                 const HistogramShape& shape, void* stream) {
-  return launch(bincount_plan<std::int32_t>(dispatcher, shape), values, counts, stream);
+  return bincount_plan<std::int32_t>(dispatcher, shape).launch(launch_arguments(values, counts), stream);
 }
 Status bincount(Dispatcher& dispatcher, const std::uint8_t* values, std::int64_t* counts,
                 const HistogramShape& shape, void* stream) {
-  return launch(bincount_plan<std::uint8_t>(dispatcher, shape), values, counts, stream);
+  return bincount_plan<std::uint8_t>(dispatcher, shape).launch(launch_arguments(values, counts), stream);
 }
 
 }  // namespace tunesmith

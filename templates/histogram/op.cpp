@@ -240,8 +240,6 @@ std::vector<Problem> companions(const Problem& problem) {
 
 // ---- templates
 
-std::int32_t int32(std::int64_t value) { return static_cast<std::int32_t>(value); }
-
 std::vector<KernelArgument> kernel_arguments(const Problem& problem) {
   const Dims d(problem);
   std::vector<KernelArgument> arguments = {ArgumentPointer{0}, ArgumentPointer{1}, d.length, d.stride,

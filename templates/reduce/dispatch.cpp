@@ -1,5 +1,6 @@
 #include <array>
 
+#include "dispatch/arguments.h"
 #include "tunesmith/reduce.h"
 
 namespace tunesmith {
@@ -8,9 +9,7 @@ namespace {
 template <typename T, typename Output>
 Status run(Dispatcher& dispatcher, const T* x, Output* y, const ReduceShape& shape, ReduceFunction function,
            ReduceOrder order, void* stream, void* workspace) {
-  // x is only read; a list of pointers of both kinds has to be one of void*.
-  const std::array<void*, 2> arguments = {const_cast<T*>(x), y};
-  return reduce_plan<T>(dispatcher, shape, function, order).launch(arguments, stream, workspace);
+  return reduce_plan<T>(dispatcher, shape, function, order).launch(launch_arguments(x, y), stream, workspace);
 }
 
 template <typename T>

@@ -302,10 +302,6 @@ std::int64_t vector_bytes(const Problem& problem, const Config& config) {
   return config.integer("VECTOR") * bytes(dtype_of(problem));
 }
 
-std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
-  return ceil_divide(value, multiple) * multiple;
-}
-
 // ---- all
 
 Space all_space(const Problem& problem) {

@@ -1,6 +1,7 @@
 #include <array>
 #include <string>
 
+#include "dispatch/arguments.h"
 #include "generator/error.h"
 #include "tunesmith/transpose.h"
 
@@ -21,9 +22,7 @@ Plan transpose_plan(Dispatcher& dispatcher, const TransposeShape& shape, std::in
 
 Status transpose(Dispatcher& dispatcher, const void* input, void* output, const TransposeShape& shape,
                  std::int64_t element_bytes, void* stream) {
-  // Inputs are only read; a list of pointers of both kinds has to be one of void*.
-  const std::array<void*, 2> arguments = {const_cast<void*>(input), output};
-  return transpose_plan(dispatcher, shape, element_bytes).launch(arguments, stream);
+  return transpose_plan(dispatcher, shape, element_bytes).launch(launch_arguments(input, output), stream);
 }
 
 }  // namespace tunesmith

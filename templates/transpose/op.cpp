@@ -22,8 +22,7 @@ struct Dims {
   std::int64_t batch, height, width, input_pitch, output_pitch;
 };
 
-constexpr std::int64_t grid_limit = 65535;  // CUDA's for y and z
-constexpr double most_bytes = 0x1p40;       // of an array; the tiles of one fit into a grid
+constexpr double most_bytes = 0x1p40;  // of an array; the tiles of one fit into a grid
 
 std::string check(const Problem& problem) {
   const Dims d(problem);
