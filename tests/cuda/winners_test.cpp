@@ -15,7 +15,7 @@
 namespace tunesmith {
 namespace {
 
-class WinnersOnGpu : public GpuTest {};
+class WinnersOnGpu : public GpuTest, public testing::WithParamInterface<TemplateCase> {};
 
 // The problem with every integer that the template does not compile in cut to a few tiles; multiples of 4
 // stay so.
@@ -51,45 +51,47 @@ Problem small(const TemplateCase& which, const VariantCase& variant, const Devic
                            [&](const Problem& a, const Problem& b) { return rank(a) < rank(b); });
 }
 
-TEST_F(WinnersOnGpu, AreRightOnSmallProblems) {
+TEST_P(WinnersOnGpu, AreRightOnSmallProblems) {
   const char* path = std::getenv("TUNESMITH_WINNERS_DB");
   if (path == nullptr) GTEST_SKIP() << "TUNESMITH_WINNERS_DB names no database";
+  const auto& [op, of] = GetParam();
   const Store store = Store::open(path, Store::Mode::read_only);
-  const std::unique_ptr<Toolchain> toolchain = make_nvrtc_toolchain();
-  OpChecker checker(device());
-  std::set<std::string> templates_seen;
-  struct Variant {
-    TemplateCase which;
-    Problem problem;
-    Config config;
-  };
-  std::vector<Variant> variants;
+  std::set<std::string> seen;  // problems, then variants
+  std::vector<VariantCase> variants;
   std::vector<Source> sources;
-  const auto add = [&](const Op& op, const Template& of, const Problem& problem, const Config& config) {
-    variants.push_back({{&op, &of}, problem, config});
-    sources.push_back(render(op, of, problem, config, device().facts().target));
+  const auto add = [&](const Problem& problem, const Config& config) {
+    Source source = render(*op, *of, problem, config, device().facts().target);
+    if (!seen.insert(source.text).second) return;
+    variants.push_back({problem, config});
+    sources.push_back(std::move(source));
   };
-  for (const ResultRow& row : store.results({.device = device().facts().name, .verdict = "ok"})) {
-    const Op& op = find_op(row.op);
-    const Template& of = find_template(op, row.template_name);
-    const Problem problem = complete_problem(op, Values::parse(row.problem));
+  for (const ResultRow& row :
+       store.results({.op = op->name, .device = device().facts().name, .verdict = "ok"})) {
     // Results come fastest first within a problem: the first of a template is its best.
-    if (!templates_seen.insert(row.problem + "/" + of.name).second) continue;
-    add(op, of, problem, of.space(problem).complete({}));
-    add(op, of, problem, Values::parse(row.config));
+    if (row.template_name != of->name || !seen.insert(row.problem).second) continue;
+    const Problem problem = complete_problem(*op, Values::parse(row.problem));
+    add(problem, of->space(problem).complete({}));
+    add(problem, Values::parse(row.config));
   }
+  if (variants.empty()) GTEST_SKIP() << "the database has no result of this template on this GPU";
+
+  const std::unique_ptr<Toolchain> toolchain = make_nvrtc_toolchain();
   const std::vector<Compiled> compiled = compile_all(*toolchain, sources);
+  OpChecker checker(device());
   for (std::size_t i = 0; i < variants.size(); ++i) {
-    const auto& [which, problem, config] = variants[i];
+    const auto& [problem, config] = variants[i];
     ASSERT_TRUE(compiled[i].ok) << compiled[i].log;
-    EXPECT_TRUE(checker.check(which, compiled[i].bytes, sources[i].suffix,
-                              small(which, {problem, config}, device().facts()), config, false))
-        << which.op->name << "/" << which.of->name << " " << config.text() << " did not run";
+    EXPECT_TRUE(checker.check(GetParam(), compiled[i].bytes, sources[i].suffix,
+                              small(GetParam(), variants[i], device().facts()), config, false))
+        << config.text() << " did not run";
   }
-  std::cout << variants.size() << " variants, " << checker.runs() << " runs; the largest error is "
-            << checker.worst() << " of what is permitted\n";
-  EXPECT_FALSE(variants.empty());
+  std::cout << op->name << "/" << of->name << ": " << variants.size() << " variants, " << checker.runs()
+            << " runs; the largest error is " << checker.worst() << " of what is permitted\n";
 }
+
+INSTANTIATE_TEST_SUITE_P(Ops, WinnersOnGpu, testing::ValuesIn(template_cases()),
+                         [](const auto& info) { return info.param.op->name + "_" + info.param.of->name; });
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(WinnersOnGpu);
 
 }  // namespace
 }  // namespace tunesmith

@@ -1,0 +1,75 @@
+// A float as two halves, for matrix products that keep the accuracy of f32: x * scale = high + middle / 2^11
+// + rest, where the scale is a power of two common to all numbers of a tile that brings the largest size into
+// [2^14, 2^15). If no size but 0 is more than 2^28 times smaller, every high is a normal half, so that
+// |middle| <= |x * scale| for the stored middle, 2^-11 of that in value, and |rest| <= 2^-22 |x * scale|.
+//
+// A product of two such numbers is high * high + (high * middle + middle * high) / 2^11, without
+// middle * middle and the rests: off by at most 12 * 2^-24 of its size. The small products are summed apart,
+// because their sums are 2^11 times too large.
+#pragma once
+
+// Over the sizes of a tile's numbers.
+struct SizeRange {
+  unsigned most = 0;             // bits of the largest size
+  unsigned least = 0xffffffffu;  // bits of the smallest but 0, less one
+};
+
+__device__ __forceinline__ void include(SizeRange& range, float x) {
+  const unsigned size = __float_as_uint(x) & 0x7fffffffu;
+  range.most = max(range.most, size);
+  range.least = min(range.least, size - 1);  // 0 becomes the largest number
+}
+
+// Of all lanes of a warp.
+__device__ __forceinline__ SizeRange warp_range(SizeRange range) {
+  range.most = __reduce_max_sync(0xffffffffu, range.most);
+  range.least = __reduce_min_sync(0xffffffffu, range.least);
+  return range;
+}
+
+__device__ __forceinline__ SizeRange joined(const SizeRange& a, const SizeRange& b) {
+  return {max(a.most, b.most), min(a.least, b.least)};
+}
+
+// Whether the split holds for numbers of this range: finite, the largest from 2^-40 to 2^40, so that no
+// scale or product of two leaves the floats.
+__device__ __forceinline__ bool splits(const SizeRange& range) {
+  constexpr unsigned binade = 1u << 23;
+  if (range.most == 0) return true;
+  return range.most >= (127 - 40) * binade && range.most < (127 + 40) * binade &&
+         range.least + 1 + 28 * binade >= (range.most & ~(binade - 1));
+}
+
+// The power of two of a range that splits.
+__device__ __forceinline__ float scale_of(const SizeRange& range) {
+  return range.most == 0 ? 1.0f : __uint_as_float((127 + 14 + 127) * (1u << 23) - (range.most & 0x7f800000u));
+}
+
+// Two neighbours' highs, or middles; the first in the low half.
+struct Halves {
+  unsigned high, middle;
+};
+
+__device__ __forceinline__ unsigned pack_halves(float low, float high) {
+  unsigned packed;
+  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(packed) : "f"(high), "f"(low));
+  return packed;
+}
+
+__device__ __forceinline__ float low_half(unsigned packed) {
+  float value;
+  asm("{.reg .f16 low, high; mov.b32 {low, high}, %1; cvt.f32.f16 %0, low;}" : "=f"(value) : "r"(packed));
+  return value;
+}
+__device__ __forceinline__ float high_half(unsigned packed) {
+  float value;
+  asm("{.reg .f16 low, high; mov.b32 {low, high}, %1; cvt.f32.f16 %0, high;}" : "=f"(value) : "r"(packed));
+  return value;
+}
+
+__device__ __forceinline__ Halves split(float first, float second, float scale) {
+  first *= scale;
+  second *= scale;
+  const unsigned high = pack_halves(first, second);
+  return {high, pack_halves((first - low_half(high)) * 2048.0f, (second - high_half(high)) * 2048.0f)};
+}
