@@ -1,78 +1,92 @@
-// Vectors of 2 to 16 bytes read and written with a hint on what is to stay in the caches.
+// Accesses to global memory that move 1 to 16 bytes by one instruction, with a hint on what is to stay in the
+// caches. (An assignment of a struct may become a store for each element.)
 #pragma once
 
-#include "common/vector.cuh"
+// No hint, or: it is not read again, so that it may leave the caches first; or: L1 need not keep it.
+enum class Hint { none, streaming, no_allocate };
 
-// No hint, or: L1 need not keep it; or: it is not read again, so that it may leave the caches first.
-enum class Hint { none, no_allocate, streaming };
-
+// The unsigned integers that a vector of so many bytes is moved as.
 template <int BYTES>
-struct AccessBits;
+struct Moved;
 template <>
-struct AccessBits<2> {
-  using type = unsigned short;
+struct Moved<1> {
+  using Type = unsigned char;
 };
 template <>
-struct AccessBits<4> {
-  using type = unsigned;
+struct Moved<2> {
+  using Type = unsigned short;
 };
 template <>
-struct AccessBits<8> {
-  using type = uint2;
+struct Moved<4> {
+  using Type = unsigned;
 };
 template <>
-struct AccessBits<16> {
-  using type = uint4;
+struct Moved<8> {
+  using Type = uint2;
+};
+template <>
+struct Moved<16> {
+  using Type = uint4;
 };
 
-#ifndef TUNESMITH_HOST
-__device__ __forceinline__ void load_no_allocate(const unsigned short* from, unsigned short& to) {
-  asm volatile("ld.global.L1::no_allocate.u16 %0, [%1];" : "=h"(to) : "l"(from));
-}
-__device__ __forceinline__ void load_no_allocate(const unsigned* from, unsigned& to) {
-  asm volatile("ld.global.L1::no_allocate.u32 %0, [%1];" : "=r"(to) : "l"(from));
-}
-__device__ __forceinline__ void load_no_allocate(const uint2* from, uint2& to) {
-  asm volatile("ld.global.L1::no_allocate.v2.u32 {%0, %1}, [%2];" : "=r"(to.x), "=r"(to.y) : "l"(from));
-}
-__device__ __forceinline__ void load_no_allocate(const uint4* from, uint4& to) {
-  asm volatile("ld.global.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
-               : "=r"(to.x), "=r"(to.y), "=r"(to.z), "=r"(to.w)
-               : "l"(from));
-}
-#endif
+// V is a vector or an element of 1, 2, 4, 8 or 16 bytes and aligned to that.
+template <typename V>
+union AsMoved {
+  typename Moved<sizeof(V)>::Type moved;
+  V value;
+};
 
-template <int N, Hint HINT, typename T>
-__device__ __forceinline__ Vector<T, N> load_hinted(const T* from) {
+// Loads without a hint may be moved about; the others keep their order.
+template <Hint HINT, typename V>
+__device__ __forceinline__ V load_hinted(const V* from) {
 #ifdef TUNESMITH_HOST
-  return load_vector<N>(from);
+  V value;
+  memcpy(&value, from, sizeof(V));
+  return value;
 #else
-  if constexpr (HINT == Hint::none) {
-    return load_vector<N>(from);
+  if constexpr (HINT == Hint::none) return *from;
+  AsMoved<V> both;
+  if constexpr (HINT == Hint::streaming) {
+    both.moved = __ldcs(reinterpret_cast<const typename Moved<sizeof(V)>::Type*>(from));
+  } else if constexpr (sizeof(V) == 1) {
+    unsigned wide;
+    asm volatile("ld.global.L1::no_allocate.u8 %0, [%1];" : "=r"(wide) : "l"(from));
+    both.moved = static_cast<unsigned char>(wide);
+  } else if constexpr (sizeof(V) == 2) {
+    asm volatile("ld.global.L1::no_allocate.u16 %0, [%1];" : "=h"(both.moved) : "l"(from));
+  } else if constexpr (sizeof(V) == 4) {
+    asm volatile("ld.global.L1::no_allocate.u32 %0, [%1];" : "=r"(both.moved) : "l"(from));
+  } else if constexpr (sizeof(V) == 8) {
+    asm volatile("ld.global.L1::no_allocate.v2.u32 {%0, %1}, [%2];"
+                 : "=r"(both.moved.x), "=r"(both.moved.y)
+                 : "l"(from));
   } else {
-    using Bits = typename AccessBits<sizeof(T) * N>::type;
-    Vector<T, N> vector;
-    if constexpr (HINT == Hint::streaming) {
-      reinterpret_cast<Bits&>(vector) = __ldcs(reinterpret_cast<const Bits*>(from));
-    } else {
-      load_no_allocate(reinterpret_cast<const Bits*>(from), reinterpret_cast<Bits&>(vector));
-    }
-    return vector;
+    asm volatile("ld.global.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(both.moved.x), "=r"(both.moved.y), "=r"(both.moved.z), "=r"(both.moved.w)
+                 : "l"(from));
   }
+  return both.value;
 #endif
 }
 
-template <int N, Hint HINT, typename T>
-__device__ __forceinline__ void store_hinted(T* to, const Vector<T, N>& vector) {
+// The kernel does not read what it stores: loads may be moved across.
+template <Hint HINT, typename V>
+__device__ __forceinline__ void store_hinted(V* to, const V& value) {
   static_assert(HINT != Hint::no_allocate, "a hint for loads");
 #ifdef TUNESMITH_HOST
-  store_vector<N>(to, vector);
+  memcpy(to, &value, sizeof(V));
 #else
-  if constexpr (HINT == Hint::none) {
-    store_vector<N>(to, vector);
+  AsMoved<V> both;
+  both.value = value;
+  if constexpr (HINT == Hint::streaming) {
+    __stcs(reinterpret_cast<typename Moved<sizeof(V)>::Type*>(to), both.moved);
+  } else if constexpr (sizeof(V) == 8) {
+    asm volatile("st.global.v2.u32 [%0], {%1, %2};" ::"l"(to), "r"(both.moved.x), "r"(both.moved.y));
+  } else if constexpr (sizeof(V) == 16) {
+    asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(both.moved.x), "r"(both.moved.y),
+                 "r"(both.moved.z), "r"(both.moved.w));
   } else {
-    using Bits = typename AccessBits<sizeof(T) * N>::type;
-    __stcs(reinterpret_cast<Bits*>(to), reinterpret_cast<const Bits&>(vector));
+    *reinterpret_cast<typename Moved<sizeof(V)>::Type*>(to) = both.moved;
   }
 #endif
 }

@@ -6,12 +6,12 @@
 
 #include "common/hinted_access.cuh"
 #include "common/overlap.cuh"
+#include "common/vector.cuh"
 #include "elementwise/functions.cuh"
 
-constexpr Hint load_hint = LOAD == Load::no_allocate ? Hint::no_allocate
-                           : LOAD == Load::streaming ? Hint::streaming
-                                                     : Hint::none;
-constexpr Hint store_hint = STORE == Store::streaming ? Hint::streaming : Hint::none;
+// The axes' words have the order of the hints.
+constexpr Hint load_hint = static_cast<Hint>(LOAD);
+constexpr Hint store_hint = static_cast<Hint>(STORE);
 
 template <int BITS>
 struct IndexOf {
@@ -120,7 +120,7 @@ __device__ __forceinline__ void load(Loaded& loaded, Index at, const T* const (&
   for (int k = 0; k < ARITY; ++k) {
     if (is_scalar(k)) continue;
     if (is_dense(k)) {
-      loaded.input[k] = load_hinted<VECTOR, load_hint>(inputs[k] + at);
+      loaded.input[k] = load_hinted<load_hint>(reinterpret_cast<const Vector<T, VECTOR>*>(inputs[k] + at));
     } else if (in_row) {
       // Repeated elements are kept in the caches: no hint.
       const T* from = inputs[k] + offset_of(k, place, shape);
@@ -191,7 +191,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT_THREADS / BLOCK)
         }
         result.element[v] = from_float<T>(apply(values));
       }
-      store_hinted<VECTOR, store_hint>(out + at, result);
+      store_hinted<store_hint>(reinterpret_cast<Vector<T, VECTOR>*>(out + at), result);
     }
   }
   // What fills no vector: fewer than VECTOR elements, one each for the first threads of the last block.

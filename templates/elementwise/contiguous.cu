@@ -4,12 +4,12 @@
 
 #include "common/hinted_access.cuh"
 #include "common/overlap.cuh"
+#include "common/vector.cuh"
 #include "elementwise/functions.cuh"
 
-constexpr Hint load_hint = LOAD == Load::no_allocate ? Hint::no_allocate
-                           : LOAD == Load::streaming ? Hint::streaming
-                                                     : Hint::none;
-constexpr Hint store_hint = STORE == Store::streaming ? Hint::streaming : Hint::none;
+// The axes' words have the order of the hints.
+constexpr Hint load_hint = static_cast<Hint>(LOAD);
+constexpr Hint store_hint = static_cast<Hint>(STORE);
 constexpr int tile = BLOCK * ITEMS * VECTOR;  // elements that a block has in flight
 
 // Whether offsets fit in 32 bits; the pointers are 64 bits wide in any case.
@@ -48,7 +48,9 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT_THREADS / BLOCK)
       if (at + VECTOR <= n) {
 #pragma unroll
         for (int k = 0; k < ARITY; ++k) {
-          if (!is_scalar(k)) loaded[k][item] = load_hinted<VECTOR, load_hint>(inputs[k] + at);
+          if (!is_scalar(k))
+            loaded[k][item] =
+                load_hinted<load_hint>(reinterpret_cast<const Vector<T, VECTOR>*>(inputs[k] + at));
         }
       }
     }
@@ -65,7 +67,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT_THREADS / BLOCK)
           }
           result.element[v] = from_float<T>(apply(values));
         }
-        store_hinted<VECTOR, store_hint>(out + at, result);
+        store_hinted<store_hint>(reinterpret_cast<Vector<T, VECTOR>*>(out + at), result);
       }
     }
     if constexpr (TILES == 1) break;

@@ -224,7 +224,7 @@ Template contiguous() {
                                       {"VECTOR", vectors(problem), "elements of an access"},
                                       {"ITEMS", {2, 1, 4, 8}, "vectors of a thread, all in flight at once"},
                                       {"BLOCK", {256, 128, 512, 1024}, "threads a block"},
-                                      {"LOAD", words({"plain", "no_allocate", "streaming"}), load_what},
+                                      {"LOAD", words({"plain", "streaming", "no_allocate"}), load_what},
                                       {"STORE", words({"plain", "streaming"}), store_what},
                                       {"START", words({"plain", "overlapped"}), start_what},
                                       {"RESIDENT_THREADS", {1024, 2048}, resident_what}};
@@ -321,7 +321,7 @@ Template broadcast() {
                 {"VECTOR", vectors(problem), "elements of an access"},
                 {"ITEMS", {2, 1, 4, 8}, "vectors of a thread, all in flight at once"},
                 {"BLOCK", {256, 128, 512, 1024}, "threads a block"},
-                {"LOAD", words({"plain", "no_allocate", "streaming"}), load_what},
+                {"LOAD", words({"plain", "streaming", "no_allocate"}), load_what},
                 {"STORE", words({"plain", "streaming"}), store_what},
                 {"START", words({"plain", "overlapped"}), start_what},
                 {"RESIDENT_THREADS", {1024, 2048}, resident_what}};

@@ -1,6 +1,6 @@
 // histogram, the plain kernel: one thread an element, which it adds to a counter in global memory.
 
-#include "common/bins.cuh"
+#include "histogram/bins.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK)
     ENTRY(histogram_base)(const T* __restrict__ values, unsigned long long* __restrict__ counts,

@@ -1,7 +1,7 @@
 // histogram with its counters in global memory: for few elements, and for more bins than shared memory holds.
 // Elements are loaded by vectors, and equal ones are counted together before they go to memory.
 
-#include "common/bins.cuh"
+#include "histogram/bins.cuh"
 
 constexpr int per_thread = ITEMS * VECTOR;  // elements of a tile
 constexpr long long per_block = static_cast<long long>(BLOCK) * per_thread;
@@ -49,7 +49,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
   for (long long first = blockIdx.x * per_block; first < length; first += per_grid) {
     Tile<T, ITEMS, VECTOR> tile;
     unsigned bin[per_thread];
-    load_tile<BLOCK, LOAD == Load::streaming, CONTIGUOUS != 0>(tile, values, first, length, stride);
+    load_tile<BLOCK, static_cast<Hint>(LOAD), CONTIGUOUS != 0>(tile, values, first, length, stride);
     bins_of_tile<BLOCK, function == Function::bincount>(bin, tile, b, first, length);
     count(counts, bin, b);
   }

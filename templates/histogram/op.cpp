@@ -97,7 +97,7 @@ std::string check(const Problem& problem) {
   return "";
 }
 
-// What the kernels find a bin with (common/bins.cuh): t = inverse * x + addend - 2^20, rounded down to a
+// What the kernels find a bin with (histogram/bins.cuh): t = inverse * x + addend - 2^20, rounded down to a
 // multiple of 2^-32, is how many bins x lies above lo, plus a bias.
 struct Estimate {
   double inverse = 0;

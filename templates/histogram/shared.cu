@@ -1,9 +1,9 @@
 // histogram with its counters in shared memory, in several copies: those of a group of lanes, whose banks are
 // then their own, or those of a group of warps. A block adds its counts to the output at its end.
 
-#include "common/bins.cuh"
 #include "common/overlap.cuh"
 #include "common/shared.cuh"
+#include "histogram/bins.cuh"
 
 constexpr int per_thread = ITEMS * VECTOR;  // elements of a tile
 constexpr long long per_block = static_cast<long long>(BLOCK) * per_thread;
@@ -143,17 +143,17 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
   Loaded next;
   if constexpr (AHEAD != 0) {
     if (first < length)
-      load_tile<BLOCK, LOAD == Load::streaming, CONTIGUOUS != 0>(next, values, first, length, stride);
+      load_tile<BLOCK, static_cast<Hint>(LOAD), CONTIGUOUS != 0>(next, values, first, length, stride);
   }
   for (; first < length; first += per_grid) {
     Loaded tile;
     if constexpr (AHEAD != 0) {
       tile = next;
       if (first + per_grid < length)
-        load_tile<BLOCK, LOAD == Load::streaming, CONTIGUOUS != 0>(next, values, first + per_grid, length,
+        load_tile<BLOCK, static_cast<Hint>(LOAD), CONTIGUOUS != 0>(next, values, first + per_grid, length,
                                                                    stride);
     } else {
-      load_tile<BLOCK, LOAD == Load::streaming, CONTIGUOUS != 0>(tile, values, first, length, stride);
+      load_tile<BLOCK, static_cast<Hint>(LOAD), CONTIGUOUS != 0>(tile, values, first, length, stride);
     }
     count_tile(tile, b, counters, first, length);
   }

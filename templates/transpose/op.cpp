@@ -113,6 +113,9 @@ std::int64_t widest_vector(std::int64_t element_bytes, std::int64_t length, std:
   return widest;
 }
 
+const char* const load_what = "no_allocate: loads pass by the first-level cache";
+const char* const store_what = "streaming: what is stored may leave the caches first";
+
 // ---- tiled
 
 std::int64_t tiled_threads(const Config& c) {
@@ -139,8 +142,8 @@ Space tiled_space(const Problem& problem) {
       {"SMEM_LAYOUT", words({"padded", "swizzled", "flat"}), "how the tile avoids bank conflicts, or not"},
       {"BLOCK_ORDER", words({"row", "column", "banded", "diagonal"}),
        "in which order blocks take the input's tiles; banded: 8 rows of tiles, column by column"},
-      {"LOAD", words({"plain", "once"}), "once: loads pass by the first-level cache"},
-      {"STORE", words({"plain", "once"}), "once: what is stored may leave the caches first"},
+      {"LOAD", words({"plain", "no_allocate"}), load_what},
+      {"STORE", words({"plain", "streaming"}), store_what},
       {"START", words({"plain", "overlapped"}), "whether the kernel may start while the one before it runs"},
       {"RESIDENT_WARPS",
        {32, 48},
@@ -228,7 +231,7 @@ Space tiled_space(const Problem& problem) {
        }},
       {"Loads have a hint where stores have one.",
        {"LOAD", "STORE"},
-       [](const Config& c) { return c.word("LOAD") == "plain" || c.word("STORE") == "once"; }},
+       [](const Config& c) { return c.word("LOAD") == "plain" || c.word("STORE") == "streaming"; }},
       {"Starting early is for small problems: one tile a block in the order of rows, without hints.",
        {"TILES", "BLOCK_ORDER", "LOAD", "STORE", "START"},
        [](const Config& c) {
@@ -301,8 +304,8 @@ Space shifted_space(const Problem& problem) {
       {"ROWS", {16, 8, 4, 2, 1}, "words that a thread loads, or squares of elements where a word holds some"},
       {"BLOCK_ORDER", words({"row", "column", "banded"}),
        "in which order blocks take the input's tiles; banded: 8 rows of tiles, column by column"},
-      {"LOAD", words({"plain", "once"}), "once: loads pass by the first-level cache"},
-      {"STORE", words({"plain", "once"}), "once: what is stored may leave the caches first"},
+      {"LOAD", words({"plain", "no_allocate"}), load_what},
+      {"STORE", words({"plain", "streaming"}), store_what},
       {"START", words({"plain", "overlapped"}), "whether the kernel may start while the one before it runs"},
       {"RESIDENT_WARPS",
        {32, 48},

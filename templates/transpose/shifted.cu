@@ -4,11 +4,11 @@
 // stretch of a row begins up to WINDOW bytes before the tile, for which the tile holds a few more rows of the
 // input. It knows nothing but the element's size.
 
-#include "common/bytes.cuh"
+#include "common/hinted_access.cuh"
 #include "common/integer.cuh"
-#include "common/once.cuh"
 #include "common/overlap.cuh"
 #include "common/vector.cuh"
+#include "transpose/bytes.cuh"
 
 constexpr int element_bytes = static_cast<int>(sizeof(T));
 constexpr int lanes = larger(4 / element_bytes, 1);  // elements of a word
@@ -23,6 +23,8 @@ struct WordOf<8> {
 using Word = typename WordOf<element_bytes>::Type;
 using Stored = Vector<Word, VECTOR_OUT / lanes>;
 
+constexpr Hint load_hint = LOAD == Load::no_allocate ? Hint::no_allocate : Hint::none;
+constexpr Hint store_hint = static_cast<Hint>(STORE);
 constexpr int window = WINDOW / element_bytes;              // elements
 constexpr int more_words = ceil_divide(window - 1, lanes);  // of a row of the output's tile
 constexpr int more = more_words * lanes;                    // rows of the input
@@ -44,8 +46,7 @@ constexpr int tile_words = TILE_X * row_words + (lanes == 1 ? 0 : words_x);
 // a word around them lie in the row.
 __device__ __forceinline__ Word load_word(const T* from, int columns, bool within) {
   if constexpr (lanes == 1) {
-    return LOAD == Load::once ? load_once(reinterpret_cast<const Word*>(from))
-                              : *reinterpret_cast<const Word*>(from);
+    return load_hinted<load_hint>(reinterpret_cast<const Word*>(from));
   } else {
     if (within) {
       const unsigned skipped = static_cast<unsigned>(reinterpret_cast<size_t>(from)) % 4;
@@ -154,11 +155,7 @@ __device__ __forceinline__ void store_tile(const Word* tile, T* __restrict__ out
     }
     T* to = corner + y;
     if (INSIDE || (y >= around.top && y + VECTOR_OUT <= around.rows)) {
-      if constexpr (STORE == Store::once) {
-        store_once(reinterpret_cast<Stored*>(to), vector);
-      } else {
-        store_whole(reinterpret_cast<Stored*>(to), vector);
-      }
+      store_hinted<store_hint>(reinterpret_cast<Stored*>(to), vector);
     } else {
 #pragma unroll
       for (int i = 0; i < VECTOR_OUT; ++i) {

@@ -142,12 +142,12 @@ TEST(Transpose, MovesEveryBitAndLeavesTheGapsAlone) {
       {"base", odd + "b128", "", 0},
       {"tiled", odd + "b32", "TILES=2", 3},
       {"tiled", even + "b8", "VECTOR_IN=16 VECTOR_OUT=16 SMEM_LAYOUT=swizzled", 0},
-      {"tiled", even + "b16", "VECTOR_IN=8 VECTOR_OUT=4 LOAD=once STORE=once", 0},
+      {"tiled", even + "b16", "VECTOR_IN=8 VECTOR_OUT=4 LOAD=no_allocate STORE=streaming", 0},
       {"tiled", even + "b64", "VECTOR_IN=2 VECTOR_OUT=1 BLOCK_ORDER=banded", 0},
       {"tiled", odd + "b128", "", 0},
       {"shifted", odd + "b8", "VECTOR_OUT=16 WINDOW=32", 5},
       {"shifted", odd + "b16", "VECTOR_OUT=4 WINDOW=16 BLOCK_ORDER=banded", 1},
-      {"shifted", odd + "b32", "VECTOR_OUT=4 WINDOW=64 LOAD=once STORE=once", 1},
+      {"shifted", odd + "b32", "VECTOR_OUT=4 WINDOW=64 LOAD=no_allocate STORE=streaming", 1},
       {"shifted", odd + "b64", "VECTOR_OUT=2 WINDOW=32", 7},
   };
   for (const auto& [name, text, config_text, shift] : cases) {

@@ -3,14 +3,16 @@
 // shared memory; then vectors of VECTOR_OUT elements leave it along the output's rows. It knows nothing but
 // the element's size.
 
-#include "common/bytes.cuh"
+#include "common/hinted_access.cuh"
 #include "common/integer.cuh"
-#include "common/once.cuh"
 #include "common/overlap.cuh"
 #include "common/vector.cuh"
+#include "transpose/bytes.cuh"
 
 constexpr int element_bytes = static_cast<int>(sizeof(T));
 constexpr int threads = TILE_X * TILE_Y / (VECTOR_IN * TURN * ROWS);
+constexpr Hint load_hint = LOAD == Load::no_allocate ? Hint::no_allocate : Hint::none;
+constexpr Hint store_hint = static_cast<Hint>(STORE);
 constexpr int vectors_x = TILE_X / VECTOR_IN;   // loads of a row of the input's tile
 constexpr int vectors_y = TILE_Y / VECTOR_OUT;  // stores of a row of the output's tile
 
@@ -77,8 +79,7 @@ __device__ __forceinline__ void load_tile(Loaded (&loaded)[ROWS][TURN], const T*
         continue;
       }
       const T* from = input + (at.y + r) * pitch + at.x;
-      const Loaded* vector = reinterpret_cast<const Loaded*>(from);
-      loaded[n][r] = LOAD == Load::once ? load_once(vector) : *vector;
+      loaded[n][r] = load_hinted<load_hint>(reinterpret_cast<const Loaded*>(from));
     }
   }
 }
@@ -129,12 +130,7 @@ __device__ __forceinline__ void store_tile(const T* tile, T* __restrict__ output
     const int x = at / vectors_y, y = at % vectors_y * VECTOR_OUT;
     if (!INSIDE && (x >= columns || y >= rows)) continue;
     const Stored vector = *reinterpret_cast<const Stored*>(tile + place_of(x, y));
-    Stored* to = reinterpret_cast<Stored*>(output + x * pitch + y);
-    if constexpr (STORE == Store::once) {
-      store_once(to, vector);
-    } else {
-      store_whole(to, vector);
-    }
+    store_hinted<store_hint>(reinterpret_cast<Stored*>(output + x * pitch + y), vector);
   }
 }
 

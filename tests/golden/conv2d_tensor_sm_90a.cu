@@ -67,6 +67,15 @@ __device__ __forceinline__ void multiply_add(float (&sum)[4], unsigned a0, unsig
       : "r"(a0), "r"(a1), "r"(b0));
 }
 
+// The same with halves instead of bf16.
+__device__ __forceinline__ void multiply_add_halves(float (&sum)[4], const unsigned (&a)[4], unsigned b0,
+                                                    unsigned b1) {
+  asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+      "{%0, %1, %2, %3};"
+      : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+
 // ---- templates/common/shared.cuh
 // Dynamic shared memory as an array of any type, aligned to 16 bytes. On the host the shim defines it.
 
@@ -136,7 +145,7 @@ constexpr int WARPS_X = 1;
 constexpr int WARPS_Y = 4;
 constexpr int ROWS = 6;
 constexpr int RESIDENT_WARPS = 12;
-#define ENTRY(name) name##_c4b3da0c
+#define ENTRY(name) name##_2ed8d905
 
 // ---- templates/conv2d/tensor.cu
 // conv2d of f32 with large masks as a matrix product on tensor cores. It knows the mode and the mask's size;

@@ -2,6 +2,117 @@
 // compiled in: function="a * b + c" dtype=f32 RANK=2 INPUT_A=195 INPUT_B=65 INPUT_C=2 INPUT_D=0 INPUT_E=0 INPUT_F=0
 // config: INDEX=32 VECTOR_IN=row VECTOR=1 ITEMS=2 BLOCK=256 LOAD=plain STORE=plain START=plain RESIDENT_THREADS=1024
 
+// ---- templates/common/hinted_access.cuh
+// Accesses to global memory that move 1 to 16 bytes by one instruction, with a hint on what is to stay in the
+// caches. (An assignment of a struct may become a store for each element.)
+
+// No hint, or: it is not read again, so that it may leave the caches first; or: L1 need not keep it.
+enum class Hint { none, streaming, no_allocate };
+
+// The unsigned integers that a vector of so many bytes is moved as.
+template <int BYTES>
+struct Moved;
+template <>
+struct Moved<1> {
+  using Type = unsigned char;
+};
+template <>
+struct Moved<2> {
+  using Type = unsigned short;
+};
+template <>
+struct Moved<4> {
+  using Type = unsigned;
+};
+template <>
+struct Moved<8> {
+  using Type = uint2;
+};
+template <>
+struct Moved<16> {
+  using Type = uint4;
+};
+
+// V is a vector or an element of 1, 2, 4, 8 or 16 bytes and aligned to that.
+template <typename V>
+union AsMoved {
+  typename Moved<sizeof(V)>::Type moved;
+  V value;
+};
+
+// Loads without a hint may be moved about; the others keep their order.
+template <Hint HINT, typename V>
+__device__ __forceinline__ V load_hinted(const V* from) {
+#ifdef TUNESMITH_HOST
+  V value;
+  memcpy(&value, from, sizeof(V));
+  return value;
+#else
+  if constexpr (HINT == Hint::none) return *from;
+  AsMoved<V> both;
+  if constexpr (HINT == Hint::streaming) {
+    both.moved = __ldcs(reinterpret_cast<const typename Moved<sizeof(V)>::Type*>(from));
+  } else if constexpr (sizeof(V) == 1) {
+    unsigned wide;
+    asm volatile("ld.global.L1::no_allocate.u8 %0, [%1];" : "=r"(wide) : "l"(from));
+    both.moved = static_cast<unsigned char>(wide);
+  } else if constexpr (sizeof(V) == 2) {
+    asm volatile("ld.global.L1::no_allocate.u16 %0, [%1];" : "=h"(both.moved) : "l"(from));
+  } else if constexpr (sizeof(V) == 4) {
+    asm volatile("ld.global.L1::no_allocate.u32 %0, [%1];" : "=r"(both.moved) : "l"(from));
+  } else if constexpr (sizeof(V) == 8) {
+    asm volatile("ld.global.L1::no_allocate.v2.u32 {%0, %1}, [%2];"
+                 : "=r"(both.moved.x), "=r"(both.moved.y)
+                 : "l"(from));
+  } else {
+    asm volatile("ld.global.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(both.moved.x), "=r"(both.moved.y), "=r"(both.moved.z), "=r"(both.moved.w)
+                 : "l"(from));
+  }
+  return both.value;
+#endif
+}
+
+// The kernel does not read what it stores: loads may be moved across.
+template <Hint HINT, typename V>
+__device__ __forceinline__ void store_hinted(V* to, const V& value) {
+  static_assert(HINT != Hint::no_allocate, "a hint for loads");
+#ifdef TUNESMITH_HOST
+  memcpy(to, &value, sizeof(V));
+#else
+  AsMoved<V> both;
+  both.value = value;
+  if constexpr (HINT == Hint::streaming) {
+    __stcs(reinterpret_cast<typename Moved<sizeof(V)>::Type*>(to), both.moved);
+  } else if constexpr (sizeof(V) == 8) {
+    asm volatile("st.global.v2.u32 [%0], {%1, %2};" ::"l"(to), "r"(both.moved.x), "r"(both.moved.y));
+  } else if constexpr (sizeof(V) == 16) {
+    asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(both.moved.x), "r"(both.moved.y),
+                 "r"(both.moved.z), "r"(both.moved.w));
+  } else {
+    *reinterpret_cast<typename Moved<sizeof(V)>::Type*>(to) = both.moved;
+  }
+#endif
+}
+
+// ---- templates/common/overlap.cuh
+// Programmatic dependent launch: a kernel launched with it may start while its predecessor in the stream
+// still runs. Without it, before compute capability 9.0 and on the host, both functions do nothing.
+
+// Returns when all work before this kernel has ended and is visible. Comes before the first access to memory.
+__device__ __forceinline__ void wait_for_previous() {
+#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+// Lets the next kernel's blocks start as soon as there is room for them; they wait before they touch memory.
+__device__ __forceinline__ void let_next_start() {
+#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
 // ---- templates/common/vector.cuh
 // Several neighbouring elements moved by one memory access, at most 16 bytes wide each. Knows nothing of
 // images.
@@ -48,102 +159,6 @@ __device__ __forceinline__ void store_vector_streaming(T* to, const Vector<T, N>
   } else {
     __stcs(reinterpret_cast<float*>(to), reinterpret_cast<const float&>(vector));
   }
-#endif
-}
-
-// ---- templates/common/hinted_access.cuh
-// Vectors of 2 to 16 bytes read and written with a hint on what is to stay in the caches.
-
-
-// No hint, or: L1 need not keep it; or: it is not read again, so that it may leave the caches first.
-enum class Hint { none, no_allocate, streaming };
-
-template <int BYTES>
-struct AccessBits;
-template <>
-struct AccessBits<2> {
-  using type = unsigned short;
-};
-template <>
-struct AccessBits<4> {
-  using type = unsigned;
-};
-template <>
-struct AccessBits<8> {
-  using type = uint2;
-};
-template <>
-struct AccessBits<16> {
-  using type = uint4;
-};
-
-#ifndef TUNESMITH_HOST
-__device__ __forceinline__ void load_no_allocate(const unsigned short* from, unsigned short& to) {
-  asm volatile("ld.global.L1::no_allocate.u16 %0, [%1];" : "=h"(to) : "l"(from));
-}
-__device__ __forceinline__ void load_no_allocate(const unsigned* from, unsigned& to) {
-  asm volatile("ld.global.L1::no_allocate.u32 %0, [%1];" : "=r"(to) : "l"(from));
-}
-__device__ __forceinline__ void load_no_allocate(const uint2* from, uint2& to) {
-  asm volatile("ld.global.L1::no_allocate.v2.u32 {%0, %1}, [%2];" : "=r"(to.x), "=r"(to.y) : "l"(from));
-}
-__device__ __forceinline__ void load_no_allocate(const uint4* from, uint4& to) {
-  asm volatile("ld.global.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
-               : "=r"(to.x), "=r"(to.y), "=r"(to.z), "=r"(to.w)
-               : "l"(from));
-}
-#endif
-
-template <int N, Hint HINT, typename T>
-__device__ __forceinline__ Vector<T, N> load_hinted(const T* from) {
-#ifdef TUNESMITH_HOST
-  return load_vector<N>(from);
-#else
-  if constexpr (HINT == Hint::none) {
-    return load_vector<N>(from);
-  } else {
-    using Bits = typename AccessBits<sizeof(T) * N>::type;
-    Vector<T, N> vector;
-    if constexpr (HINT == Hint::streaming) {
-      reinterpret_cast<Bits&>(vector) = __ldcs(reinterpret_cast<const Bits*>(from));
-    } else {
-      load_no_allocate(reinterpret_cast<const Bits*>(from), reinterpret_cast<Bits&>(vector));
-    }
-    return vector;
-  }
-#endif
-}
-
-template <int N, Hint HINT, typename T>
-__device__ __forceinline__ void store_hinted(T* to, const Vector<T, N>& vector) {
-  static_assert(HINT != Hint::no_allocate, "a hint for loads");
-#ifdef TUNESMITH_HOST
-  store_vector<N>(to, vector);
-#else
-  if constexpr (HINT == Hint::none) {
-    store_vector<N>(to, vector);
-  } else {
-    using Bits = typename AccessBits<sizeof(T) * N>::type;
-    __stcs(reinterpret_cast<Bits*>(to), reinterpret_cast<const Bits&>(vector));
-  }
-#endif
-}
-
-// ---- templates/common/overlap.cuh
-// Programmatic dependent launch: a kernel launched with it may start while its predecessor in the stream
-// still runs. Without it, before compute capability 9.0 and on the host, both functions do nothing.
-
-// Returns when all work before this kernel has ended and is visible. Comes before the first access to memory.
-__device__ __forceinline__ void wait_for_previous() {
-#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.wait;" ::: "memory");
-#endif
-}
-
-// Lets the next kernel's blocks start as soon as there is room for them; they wait before they touch memory.
-__device__ __forceinline__ void let_next_start() {
-#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.launch_dependents;");
 #endif
 }
 
@@ -455,7 +470,7 @@ constexpr VectorIn VECTOR_IN = VectorIn::row;
 constexpr int VECTOR = 1;
 constexpr int ITEMS = 2;
 constexpr int BLOCK = 256;
-enum class Load { plain, no_allocate, streaming };
+enum class Load { plain, streaming, no_allocate };
 constexpr Load LOAD = Load::plain;
 enum class Store { plain, streaming };
 constexpr Store STORE = Store::plain;
@@ -472,7 +487,7 @@ __device__ __forceinline__ Compute apply(const Compute (&input)[ARITY]) {
   const Compute v4 = elementwise::add(v2, v3);
   return v4;
 }
-#define ENTRY(name) name##_56df47fd
+#define ENTRY(name) name##_b769f76a
 
 // ---- templates/elementwise/broadcast.cu
 // elementwise for inputs that are repeated along dimensions or have gaps between their elements. Neighbouring
@@ -482,10 +497,9 @@ __device__ __forceinline__ Compute apply(const Compute (&input)[ARITY]) {
 // neighbours along dimension 0; bit 7, it is as dense as the output.
 
 
-constexpr Hint load_hint = LOAD == Load::no_allocate ? Hint::no_allocate
-                           : LOAD == Load::streaming ? Hint::streaming
-                                                     : Hint::none;
-constexpr Hint store_hint = STORE == Store::streaming ? Hint::streaming : Hint::none;
+// The axes' words have the order of the hints.
+constexpr Hint load_hint = static_cast<Hint>(LOAD);
+constexpr Hint store_hint = static_cast<Hint>(STORE);
 
 template <int BITS>
 struct IndexOf {
@@ -594,7 +608,7 @@ __device__ __forceinline__ void load(Loaded& loaded, Index at, const T* const (&
   for (int k = 0; k < ARITY; ++k) {
     if (is_scalar(k)) continue;
     if (is_dense(k)) {
-      loaded.input[k] = load_hinted<VECTOR, load_hint>(inputs[k] + at);
+      loaded.input[k] = load_hinted<load_hint>(reinterpret_cast<const Vector<T, VECTOR>*>(inputs[k] + at));
     } else if (in_row) {
       // Repeated elements are kept in the caches: no hint.
       const T* from = inputs[k] + offset_of(k, place, shape);
@@ -665,7 +679,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT_THREADS / BLOCK)
         }
         result.element[v] = from_float<T>(apply(values));
       }
-      store_hinted<VECTOR, store_hint>(out + at, result);
+      store_hinted<store_hint>(reinterpret_cast<Vector<T, VECTOR>*>(out + at), result);
     }
   }
   // What fills no vector: fewer than VECTOR elements, one each for the first threads of the last block.

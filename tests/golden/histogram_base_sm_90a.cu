@@ -2,10 +2,104 @@
 // compiled in: function=histogram dtype=f32
 // config: BLOCK=256
 
-// ---- templates/common/bins.cuh
+// ---- templates/common/hinted_access.cuh
+// Accesses to global memory that move 1 to 16 bytes by one instruction, with a hint on what is to stay in the
+// caches. (An assignment of a struct may become a store for each element.)
+
+// No hint, or: it is not read again, so that it may leave the caches first; or: L1 need not keep it.
+enum class Hint { none, streaming, no_allocate };
+
+// The unsigned integers that a vector of so many bytes is moved as.
+template <int BYTES>
+struct Moved;
+template <>
+struct Moved<1> {
+  using Type = unsigned char;
+};
+template <>
+struct Moved<2> {
+  using Type = unsigned short;
+};
+template <>
+struct Moved<4> {
+  using Type = unsigned;
+};
+template <>
+struct Moved<8> {
+  using Type = uint2;
+};
+template <>
+struct Moved<16> {
+  using Type = uint4;
+};
+
+// V is a vector or an element of 1, 2, 4, 8 or 16 bytes and aligned to that.
+template <typename V>
+union AsMoved {
+  typename Moved<sizeof(V)>::Type moved;
+  V value;
+};
+
+// Loads without a hint may be moved about; the others keep their order.
+template <Hint HINT, typename V>
+__device__ __forceinline__ V load_hinted(const V* from) {
+#ifdef TUNESMITH_HOST
+  V value;
+  memcpy(&value, from, sizeof(V));
+  return value;
+#else
+  if constexpr (HINT == Hint::none) return *from;
+  AsMoved<V> both;
+  if constexpr (HINT == Hint::streaming) {
+    both.moved = __ldcs(reinterpret_cast<const typename Moved<sizeof(V)>::Type*>(from));
+  } else if constexpr (sizeof(V) == 1) {
+    unsigned wide;
+    asm volatile("ld.global.L1::no_allocate.u8 %0, [%1];" : "=r"(wide) : "l"(from));
+    both.moved = static_cast<unsigned char>(wide);
+  } else if constexpr (sizeof(V) == 2) {
+    asm volatile("ld.global.L1::no_allocate.u16 %0, [%1];" : "=h"(both.moved) : "l"(from));
+  } else if constexpr (sizeof(V) == 4) {
+    asm volatile("ld.global.L1::no_allocate.u32 %0, [%1];" : "=r"(both.moved) : "l"(from));
+  } else if constexpr (sizeof(V) == 8) {
+    asm volatile("ld.global.L1::no_allocate.v2.u32 {%0, %1}, [%2];"
+                 : "=r"(both.moved.x), "=r"(both.moved.y)
+                 : "l"(from));
+  } else {
+    asm volatile("ld.global.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(both.moved.x), "=r"(both.moved.y), "=r"(both.moved.z), "=r"(both.moved.w)
+                 : "l"(from));
+  }
+  return both.value;
+#endif
+}
+
+// The kernel does not read what it stores: loads may be moved across.
+template <Hint HINT, typename V>
+__device__ __forceinline__ void store_hinted(V* to, const V& value) {
+  static_assert(HINT != Hint::no_allocate, "a hint for loads");
+#ifdef TUNESMITH_HOST
+  memcpy(to, &value, sizeof(V));
+#else
+  AsMoved<V> both;
+  both.value = value;
+  if constexpr (HINT == Hint::streaming) {
+    __stcs(reinterpret_cast<typename Moved<sizeof(V)>::Type*>(to), both.moved);
+  } else if constexpr (sizeof(V) == 8) {
+    asm volatile("st.global.v2.u32 [%0], {%1, %2};" ::"l"(to), "r"(both.moved.x), "r"(both.moved.y));
+  } else if constexpr (sizeof(V) == 16) {
+    asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(both.moved.x), "r"(both.moved.y),
+                 "r"(both.moved.z), "r"(both.moved.w));
+  } else {
+    *reinterpret_cast<typename Moved<sizeof(V)>::Type*>(to) = both.moved;
+  }
+#endif
+}
+
+// ---- templates/histogram/bins.cuh
 // Which bin of equal width a number falls into, exactly as numpy.histogram has it, and elements loaded by
 // whole words. The numbers that a Bins holds are worked out, and their error bounded, in
 // templates/histogram/op.cpp.
+
 
 // Edge i is lo + i * step, each operation rounded to double, and then to float where the elements are; the
 // last is hi. A bin holds its lower edge, the last one both.
@@ -113,31 +207,12 @@ __device__ __forceinline__ void bins_of(unsigned (&bin)[N], const T (&element)[N
 
 // ---- elements by words
 
-// BYTES (1, 4, 8 or 16) from an address aligned to them, of data that is read once if STREAMING.
-template <int BYTES, bool STREAMING>
+// BYTES (1, 4, 8 or 16) from an address aligned to them.
+template <int BYTES, Hint HINT>
 __device__ __forceinline__ void load_words(unsigned (&word)[(BYTES + 3) / 4], const void* from) {
-  static_assert(BYTES == 1 || BYTES == 4 || BYTES == 8 || BYTES == 16, "one access");
-#ifdef TUNESMITH_HOST
-  word[0] = 0;
-  memcpy(word, from, BYTES);
-#else
-  const auto load = [](const auto* at) { return STREAMING ? __ldcs(at) : *at; };
-  if constexpr (BYTES == 1) {
-    word[0] = load(static_cast<const unsigned char*>(from));
-  } else if constexpr (BYTES == 4) {
-    word[0] = load(static_cast<const unsigned*>(from));
-  } else if constexpr (BYTES == 8) {
-    const uint2 both = load(static_cast<const uint2*>(from));
-    word[0] = both.x;
-    word[1] = both.y;
-  } else {
-    const uint4 all = load(static_cast<const uint4*>(from));
-    word[0] = all.x;
-    word[1] = all.y;
-    word[2] = all.z;
-    word[3] = all.w;
-  }
-#endif
+  const auto moved = load_hinted<HINT>(static_cast<const typename Moved<BYTES>::Type*>(from));
+  word[0] = 0;  // a byte does not fill it
+  memcpy(word, &moved, BYTES);
 }
 
 // Element `e` of a T's words.
@@ -162,7 +237,7 @@ struct Tile {
 };
 
 // Those of the tile that begins at `first`; what is not before `length` is not read.
-template <int BLOCK, bool STREAMING, bool CONTIGUOUS, typename T, int ITEMS, int VECTOR>
+template <int BLOCK, Hint HINT, bool CONTIGUOUS, typename T, int ITEMS, int VECTOR>
 __device__ __forceinline__ void load_tile(Tile<T, ITEMS, VECTOR>& tile, const T* values, long long first,
                                           long long length, long long stride) {
   static_assert(CONTIGUOUS || VECTOR == 1, "only neighbours are loaded together");
@@ -173,8 +248,8 @@ __device__ __forceinline__ void load_tile(Tile<T, ITEMS, VECTOR>& tile, const T*
   if (tile.whole) {
 #pragma unroll
     for (int item = 0; item < ITEMS; ++item)
-      load_words<VECTOR * size, STREAMING>(tile.word[item],
-                                           from + item * BLOCK * VECTOR * (CONTIGUOUS ? 1 : stride));
+      load_words<VECTOR * size, HINT>(tile.word[item],
+                                      from + item * BLOCK * VECTOR * (CONTIGUOUS ? 1 : stride));
     return;
   }
 #pragma unroll
@@ -186,7 +261,7 @@ __device__ __forceinline__ void load_tile(Tile<T, ITEMS, VECTOR>& tile, const T*
       const int at = item * BLOCK * VECTOR + e;
       if (first + thread + at >= length) continue;
       unsigned one[1];
-      load_words<size, STREAMING>(one, from + at * (CONTIGUOUS ? 1 : stride));
+      load_words<size, HINT>(one, from + at * (CONTIGUOUS ? 1 : stride));
       tile.word[item][e * size / 4] |= one[0] << 8 * (e * size % 4);
     }
   }
@@ -215,7 +290,7 @@ enum class Function { histogram, bincount };
 constexpr Function function = Function::histogram;
 using T = float;  // dtype=f32
 constexpr int BLOCK = 256;
-#define ENTRY(name) name##_3970ba95
+#define ENTRY(name) name##_a1cdc20a
 
 // ---- templates/histogram/base.cu
 // histogram, the plain kernel: one thread an element, which it adds to a counter in global memory.

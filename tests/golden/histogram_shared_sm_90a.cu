@@ -2,10 +2,131 @@
 // compiled in: function=histogram dtype=f32 CONTIGUOUS=1
 // config: COUNTER_BITS=32 OWNER=lane COPIES=8 MERGE=none VECTOR=4 INCREMENT=constant ITEMS=4 AHEAD=0 LOAD=plain BLOCK=256 BLOCKS=528 START=plain
 
-// ---- templates/common/bins.cuh
+// ---- templates/common/overlap.cuh
+// Programmatic dependent launch: a kernel launched with it may start while its predecessor in the stream
+// still runs. Without it, before compute capability 9.0 and on the host, both functions do nothing.
+
+// Returns when all work before this kernel has ended and is visible. Comes before the first access to memory.
+__device__ __forceinline__ void wait_for_previous() {
+#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+// Lets the next kernel's blocks start as soon as there is room for them; they wait before they touch memory.
+__device__ __forceinline__ void let_next_start() {
+#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
+// ---- templates/common/shared.cuh
+// Dynamic shared memory as an array of any type, aligned to 16 bytes. On the host the shim defines it.
+
+#ifndef DYNAMIC_SHARED
+#define DYNAMIC_SHARED(type, name)                               \
+  extern __shared__ __align__(16) unsigned char name##_bytes_[]; \
+  type* name = reinterpret_cast<type*>(name##_bytes_)
+#endif
+
+// ---- templates/common/hinted_access.cuh
+// Accesses to global memory that move 1 to 16 bytes by one instruction, with a hint on what is to stay in the
+// caches. (An assignment of a struct may become a store for each element.)
+
+// No hint, or: it is not read again, so that it may leave the caches first; or: L1 need not keep it.
+enum class Hint { none, streaming, no_allocate };
+
+// The unsigned integers that a vector of so many bytes is moved as.
+template <int BYTES>
+struct Moved;
+template <>
+struct Moved<1> {
+  using Type = unsigned char;
+};
+template <>
+struct Moved<2> {
+  using Type = unsigned short;
+};
+template <>
+struct Moved<4> {
+  using Type = unsigned;
+};
+template <>
+struct Moved<8> {
+  using Type = uint2;
+};
+template <>
+struct Moved<16> {
+  using Type = uint4;
+};
+
+// V is a vector or an element of 1, 2, 4, 8 or 16 bytes and aligned to that.
+template <typename V>
+union AsMoved {
+  typename Moved<sizeof(V)>::Type moved;
+  V value;
+};
+
+// Loads without a hint may be moved about; the others keep their order.
+template <Hint HINT, typename V>
+__device__ __forceinline__ V load_hinted(const V* from) {
+#ifdef TUNESMITH_HOST
+  V value;
+  memcpy(&value, from, sizeof(V));
+  return value;
+#else
+  if constexpr (HINT == Hint::none) return *from;
+  AsMoved<V> both;
+  if constexpr (HINT == Hint::streaming) {
+    both.moved = __ldcs(reinterpret_cast<const typename Moved<sizeof(V)>::Type*>(from));
+  } else if constexpr (sizeof(V) == 1) {
+    unsigned wide;
+    asm volatile("ld.global.L1::no_allocate.u8 %0, [%1];" : "=r"(wide) : "l"(from));
+    both.moved = static_cast<unsigned char>(wide);
+  } else if constexpr (sizeof(V) == 2) {
+    asm volatile("ld.global.L1::no_allocate.u16 %0, [%1];" : "=h"(both.moved) : "l"(from));
+  } else if constexpr (sizeof(V) == 4) {
+    asm volatile("ld.global.L1::no_allocate.u32 %0, [%1];" : "=r"(both.moved) : "l"(from));
+  } else if constexpr (sizeof(V) == 8) {
+    asm volatile("ld.global.L1::no_allocate.v2.u32 {%0, %1}, [%2];"
+                 : "=r"(both.moved.x), "=r"(both.moved.y)
+                 : "l"(from));
+  } else {
+    asm volatile("ld.global.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(both.moved.x), "=r"(both.moved.y), "=r"(both.moved.z), "=r"(both.moved.w)
+                 : "l"(from));
+  }
+  return both.value;
+#endif
+}
+
+// The kernel does not read what it stores: loads may be moved across.
+template <Hint HINT, typename V>
+__device__ __forceinline__ void store_hinted(V* to, const V& value) {
+  static_assert(HINT != Hint::no_allocate, "a hint for loads");
+#ifdef TUNESMITH_HOST
+  memcpy(to, &value, sizeof(V));
+#else
+  AsMoved<V> both;
+  both.value = value;
+  if constexpr (HINT == Hint::streaming) {
+    __stcs(reinterpret_cast<typename Moved<sizeof(V)>::Type*>(to), both.moved);
+  } else if constexpr (sizeof(V) == 8) {
+    asm volatile("st.global.v2.u32 [%0], {%1, %2};" ::"l"(to), "r"(both.moved.x), "r"(both.moved.y));
+  } else if constexpr (sizeof(V) == 16) {
+    asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(both.moved.x), "r"(both.moved.y),
+                 "r"(both.moved.z), "r"(both.moved.w));
+  } else {
+    *reinterpret_cast<typename Moved<sizeof(V)>::Type*>(to) = both.moved;
+  }
+#endif
+}
+
+// ---- templates/histogram/bins.cuh
 // Which bin of equal width a number falls into, exactly as numpy.histogram has it, and elements loaded by
 // whole words. The numbers that a Bins holds are worked out, and their error bounded, in
 // templates/histogram/op.cpp.
+
 
 // Edge i is lo + i * step, each operation rounded to double, and then to float where the elements are; the
 // last is hi. A bin holds its lower edge, the last one both.
@@ -113,31 +234,12 @@ __device__ __forceinline__ void bins_of(unsigned (&bin)[N], const T (&element)[N
 
 // ---- elements by words
 
-// BYTES (1, 4, 8 or 16) from an address aligned to them, of data that is read once if STREAMING.
-template <int BYTES, bool STREAMING>
+// BYTES (1, 4, 8 or 16) from an address aligned to them.
+template <int BYTES, Hint HINT>
 __device__ __forceinline__ void load_words(unsigned (&word)[(BYTES + 3) / 4], const void* from) {
-  static_assert(BYTES == 1 || BYTES == 4 || BYTES == 8 || BYTES == 16, "one access");
-#ifdef TUNESMITH_HOST
-  word[0] = 0;
-  memcpy(word, from, BYTES);
-#else
-  const auto load = [](const auto* at) { return STREAMING ? __ldcs(at) : *at; };
-  if constexpr (BYTES == 1) {
-    word[0] = load(static_cast<const unsigned char*>(from));
-  } else if constexpr (BYTES == 4) {
-    word[0] = load(static_cast<const unsigned*>(from));
-  } else if constexpr (BYTES == 8) {
-    const uint2 both = load(static_cast<const uint2*>(from));
-    word[0] = both.x;
-    word[1] = both.y;
-  } else {
-    const uint4 all = load(static_cast<const uint4*>(from));
-    word[0] = all.x;
-    word[1] = all.y;
-    word[2] = all.z;
-    word[3] = all.w;
-  }
-#endif
+  const auto moved = load_hinted<HINT>(static_cast<const typename Moved<BYTES>::Type*>(from));
+  word[0] = 0;  // a byte does not fill it
+  memcpy(word, &moved, BYTES);
 }
 
 // Element `e` of a T's words.
@@ -162,7 +264,7 @@ struct Tile {
 };
 
 // Those of the tile that begins at `first`; what is not before `length` is not read.
-template <int BLOCK, bool STREAMING, bool CONTIGUOUS, typename T, int ITEMS, int VECTOR>
+template <int BLOCK, Hint HINT, bool CONTIGUOUS, typename T, int ITEMS, int VECTOR>
 __device__ __forceinline__ void load_tile(Tile<T, ITEMS, VECTOR>& tile, const T* values, long long first,
                                           long long length, long long stride) {
   static_assert(CONTIGUOUS || VECTOR == 1, "only neighbours are loaded together");
@@ -173,8 +275,8 @@ __device__ __forceinline__ void load_tile(Tile<T, ITEMS, VECTOR>& tile, const T*
   if (tile.whole) {
 #pragma unroll
     for (int item = 0; item < ITEMS; ++item)
-      load_words<VECTOR * size, STREAMING>(tile.word[item],
-                                           from + item * BLOCK * VECTOR * (CONTIGUOUS ? 1 : stride));
+      load_words<VECTOR * size, HINT>(tile.word[item],
+                                      from + item * BLOCK * VECTOR * (CONTIGUOUS ? 1 : stride));
     return;
   }
 #pragma unroll
@@ -186,7 +288,7 @@ __device__ __forceinline__ void load_tile(Tile<T, ITEMS, VECTOR>& tile, const T*
       const int at = item * BLOCK * VECTOR + e;
       if (first + thread + at >= length) continue;
       unsigned one[1];
-      load_words<size, STREAMING>(one, from + at * (CONTIGUOUS ? 1 : stride));
+      load_words<size, HINT>(one, from + at * (CONTIGUOUS ? 1 : stride));
       tile.word[item][e * size / 4] |= one[0] << 8 * (e * size % 4);
     }
   }
@@ -210,33 +312,6 @@ __device__ __forceinline__ void bins_of_tile(unsigned (&bin)[ITEMS * VECTOR],
   }
 }
 
-// ---- templates/common/overlap.cuh
-// Programmatic dependent launch: a kernel launched with it may start while its predecessor in the stream
-// still runs. Without it, before compute capability 9.0 and on the host, both functions do nothing.
-
-// Returns when all work before this kernel has ended and is visible. Comes before the first access to memory.
-__device__ __forceinline__ void wait_for_previous() {
-#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.wait;" ::: "memory");
-#endif
-}
-
-// Lets the next kernel's blocks start as soon as there is room for them; they wait before they touch memory.
-__device__ __forceinline__ void let_next_start() {
-#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.launch_dependents;");
-#endif
-}
-
-// ---- templates/common/shared.cuh
-// Dynamic shared memory as an array of any type, aligned to 16 bytes. On the host the shim defines it.
-
-#ifndef DYNAMIC_SHARED
-#define DYNAMIC_SHARED(type, name)                               \
-  extern __shared__ __align__(16) unsigned char name##_bytes_[]; \
-  type* name = reinterpret_cast<type*>(name##_bytes_)
-#endif
-
 // ---- what this variant is
 enum class Function { histogram, bincount };
 constexpr Function function = Function::histogram;
@@ -259,7 +334,7 @@ constexpr int BLOCK = 256;
 constexpr int BLOCKS = 528;
 enum class Start { plain, overlapped };
 constexpr Start START = Start::plain;
-#define ENTRY(name) name##_fa369ac6
+#define ENTRY(name) name##_83872a88
 
 // ---- templates/histogram/shared.cu
 // histogram with its counters in shared memory, in several copies: those of a group of lanes, whose banks are
@@ -404,17 +479,17 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
   Loaded next;
   if constexpr (AHEAD != 0) {
     if (first < length)
-      load_tile<BLOCK, LOAD == Load::streaming, CONTIGUOUS != 0>(next, values, first, length, stride);
+      load_tile<BLOCK, static_cast<Hint>(LOAD), CONTIGUOUS != 0>(next, values, first, length, stride);
   }
   for (; first < length; first += per_grid) {
     Loaded tile;
     if constexpr (AHEAD != 0) {
       tile = next;
       if (first + per_grid < length)
-        load_tile<BLOCK, LOAD == Load::streaming, CONTIGUOUS != 0>(next, values, first + per_grid, length,
+        load_tile<BLOCK, static_cast<Hint>(LOAD), CONTIGUOUS != 0>(next, values, first + per_grid, length,
                                                                    stride);
     } else {
-      load_tile<BLOCK, LOAD == Load::streaming, CONTIGUOUS != 0>(tile, values, first, length, stride);
+      load_tile<BLOCK, static_cast<Hint>(LOAD), CONTIGUOUS != 0>(tile, values, first, length, stride);
     }
     count_tile(tile, b, counters, first, length);
   }

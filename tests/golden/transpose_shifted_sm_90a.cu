@@ -2,58 +2,12 @@
 // compiled in: dtype=b32
 // config: VECTOR_OUT=4 WINDOW=32 TILE_X=64 TILE_Y=64 ROWS=16 BLOCK_ORDER=row LOAD=plain STORE=plain START=plain RESIDENT_WARPS=32
 
-// ---- templates/common/bytes.cuh
-// Small elements inside 32-bit registers: shifted, and small blocks of them turned.
+// ---- templates/common/hinted_access.cuh
+// Accesses to global memory that move 1 to 16 bytes by one instruction, with a hint on what is to stay in the
+// caches. (An assignment of a struct may become a store for each element.)
 
-// Bytes `skipped` (0 to 3) to `skipped` + 3 of the eight.
-__device__ __forceinline__ unsigned shift_bytes(unsigned low, unsigned high, unsigned skipped) {
-  return __byte_perm(low, high, 0x3210 + 0x1111 * skipped);
-}
-
-// Word i of `to` holds element i of each word of `from`, N of 4 / N bytes each, or one.
-template <typename Word, int N>
-__device__ __forceinline__ void turn_words(const Word (&from)[N], Word (&to)[N]) {
-  if constexpr (N == 4) {
-    const unsigned low_01 = __byte_perm(from[0], from[1], 0x5140);
-    const unsigned high_01 = __byte_perm(from[0], from[1], 0x7362);
-    const unsigned low_23 = __byte_perm(from[2], from[3], 0x5140);
-    const unsigned high_23 = __byte_perm(from[2], from[3], 0x7362);
-    to[0] = __byte_perm(low_01, low_23, 0x5410);
-    to[1] = __byte_perm(low_01, low_23, 0x7632);
-    to[2] = __byte_perm(high_01, high_23, 0x5410);
-    to[3] = __byte_perm(high_01, high_23, 0x7632);
-  } else if constexpr (N == 2) {
-    to[0] = __byte_perm(from[0], from[1], 0x5410);
-    to[1] = __byte_perm(from[0], from[1], 0x7632);
-  } else {
-    static_assert(N == 1, "4, 2 or 1 elements are turned");
-    to[0] = from[0];
-  }
-}
-
-// ---- templates/common/integer.cuh
-// Integer arithmetic on compile-time sizes.
-
-__host__ __device__ constexpr int ceil_divide(int value, int divisor) {
-  return (value + divisor - 1) / divisor;
-}
-__host__ __device__ constexpr int round_up(int value, int multiple) {
-  return ceil_divide(value, multiple) * multiple;
-}
-__host__ __device__ constexpr int smaller(int a, int b) { return a < b ? a : b; }
-__host__ __device__ constexpr int larger(int a, int b) { return a > b ? a : b; }
-
-// The largest power of two that divides `value` and is at most `limit`, itself a power of two.
-__host__ __device__ constexpr int alignment_of(int value, int limit) {
-  int alignment = 1;
-  while (alignment < limit && value % (2 * alignment) == 0) alignment *= 2;
-  return alignment;
-}
-
-// ---- templates/common/once.cuh
-// Accesses to global memory that move 1 to 16 bytes by one instruction: ordinary stores, and loads and stores
-// of what a kernel touches only once, which stay out of the first-level cache or may leave the caches first.
-// An assignment of a struct may become a store for each element.
+// No hint, or: it is not read again, so that it may leave the caches first; or: L1 need not keep it.
+enum class Hint { none, streaming, no_allocate };
 
 // The unsigned integers that a vector of so many bytes is moved as.
 template <int BYTES>
@@ -86,15 +40,51 @@ union AsMoved {
   V value;
 };
 
+// Loads without a hint may be moved about; the others keep their order.
+template <Hint HINT, typename V>
+__device__ __forceinline__ V load_hinted(const V* from) {
+#ifdef TUNESMITH_HOST
+  V value;
+  memcpy(&value, from, sizeof(V));
+  return value;
+#else
+  if constexpr (HINT == Hint::none) return *from;
+  AsMoved<V> both;
+  if constexpr (HINT == Hint::streaming) {
+    both.moved = __ldcs(reinterpret_cast<const typename Moved<sizeof(V)>::Type*>(from));
+  } else if constexpr (sizeof(V) == 1) {
+    unsigned wide;
+    asm volatile("ld.global.L1::no_allocate.u8 %0, [%1];" : "=r"(wide) : "l"(from));
+    both.moved = static_cast<unsigned char>(wide);
+  } else if constexpr (sizeof(V) == 2) {
+    asm volatile("ld.global.L1::no_allocate.u16 %0, [%1];" : "=h"(both.moved) : "l"(from));
+  } else if constexpr (sizeof(V) == 4) {
+    asm volatile("ld.global.L1::no_allocate.u32 %0, [%1];" : "=r"(both.moved) : "l"(from));
+  } else if constexpr (sizeof(V) == 8) {
+    asm volatile("ld.global.L1::no_allocate.v2.u32 {%0, %1}, [%2];"
+                 : "=r"(both.moved.x), "=r"(both.moved.y)
+                 : "l"(from));
+  } else {
+    asm volatile("ld.global.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(both.moved.x), "=r"(both.moved.y), "=r"(both.moved.z), "=r"(both.moved.w)
+                 : "l"(from));
+  }
+  return both.value;
+#endif
+}
+
 // The kernel does not read what it stores: loads may be moved across.
-template <typename V>
-__device__ __forceinline__ void store_whole(V* to, const V& value) {
-#if defined(TUNESMITH_HOST)
-  *to = value;
+template <Hint HINT, typename V>
+__device__ __forceinline__ void store_hinted(V* to, const V& value) {
+  static_assert(HINT != Hint::no_allocate, "a hint for loads");
+#ifdef TUNESMITH_HOST
+  memcpy(to, &value, sizeof(V));
 #else
   AsMoved<V> both;
   both.value = value;
-  if constexpr (sizeof(V) == 8) {
+  if constexpr (HINT == Hint::streaming) {
+    __stcs(reinterpret_cast<typename Moved<sizeof(V)>::Type*>(to), both.moved);
+  } else if constexpr (sizeof(V) == 8) {
     asm volatile("st.global.v2.u32 [%0], {%1, %2};" ::"l"(to), "r"(both.moved.x), "r"(both.moved.y));
   } else if constexpr (sizeof(V) == 16) {
     asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(both.moved.x), "r"(both.moved.y),
@@ -105,43 +95,23 @@ __device__ __forceinline__ void store_whole(V* to, const V& value) {
 #endif
 }
 
-// Nobody writes there while the kernel runs.
-template <typename V>
-__device__ __forceinline__ V load_once(const V* from) {
-#if defined(TUNESMITH_HOST)
-  return *from;
-#else
-  AsMoved<V> both;
-  if constexpr (sizeof(V) == 1) {
-    unsigned wide;
-    asm("ld.global.nc.L1::no_allocate.u8 %0, [%1];" : "=r"(wide) : "l"(from));
-    both.moved = static_cast<unsigned char>(wide);
-  } else if constexpr (sizeof(V) == 2) {
-    asm("ld.global.nc.L1::no_allocate.u16 %0, [%1];" : "=h"(both.moved) : "l"(from));
-  } else if constexpr (sizeof(V) == 4) {
-    asm("ld.global.nc.L1::no_allocate.u32 %0, [%1];" : "=r"(both.moved) : "l"(from));
-  } else if constexpr (sizeof(V) == 8) {
-    asm("ld.global.nc.L1::no_allocate.v2.u32 {%0, %1}, [%2];"
-        : "=r"(both.moved.x), "=r"(both.moved.y)
-        : "l"(from));
-  } else {
-    asm("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
-        : "=r"(both.moved.x), "=r"(both.moved.y), "=r"(both.moved.z), "=r"(both.moved.w)
-        : "l"(from));
-  }
-  return both.value;
-#endif
-}
+// ---- templates/common/integer.cuh
+// Integer arithmetic on compile-time sizes.
 
-template <typename V>
-__device__ __forceinline__ void store_once(V* to, const V& value) {
-#if defined(TUNESMITH_HOST)
-  *to = value;
-#else
-  AsMoved<V> both;
-  both.value = value;
-  __stcs(reinterpret_cast<typename Moved<sizeof(V)>::Type*>(to), both.moved);
-#endif
+__host__ __device__ constexpr int ceil_divide(int value, int divisor) {
+  return (value + divisor - 1) / divisor;
+}
+__host__ __device__ constexpr int round_up(int value, int multiple) {
+  return ceil_divide(value, multiple) * multiple;
+}
+__host__ __device__ constexpr int smaller(int a, int b) { return a < b ? a : b; }
+__host__ __device__ constexpr int larger(int a, int b) { return a > b ? a : b; }
+
+// The largest power of two that divides `value` and is at most `limit`, itself a power of two.
+__host__ __device__ constexpr int alignment_of(int value, int limit) {
+  int alignment = 1;
+  while (alignment < limit && value % (2 * alignment) == 0) alignment *= 2;
+  return alignment;
 }
 
 // ---- templates/common/overlap.cuh
@@ -211,6 +181,35 @@ __device__ __forceinline__ void store_vector_streaming(T* to, const Vector<T, N>
 #endif
 }
 
+// ---- templates/transpose/bytes.cuh
+// Small elements inside 32-bit registers: shifted, and small blocks of them turned.
+
+// Bytes `skipped` (0 to 3) to `skipped` + 3 of the eight.
+__device__ __forceinline__ unsigned shift_bytes(unsigned low, unsigned high, unsigned skipped) {
+  return __byte_perm(low, high, 0x3210 + 0x1111 * skipped);
+}
+
+// Word i of `to` holds element i of each word of `from`, N of 4 / N bytes each, or one.
+template <typename Word, int N>
+__device__ __forceinline__ void turn_words(const Word (&from)[N], Word (&to)[N]) {
+  if constexpr (N == 4) {
+    const unsigned low_01 = __byte_perm(from[0], from[1], 0x5140);
+    const unsigned high_01 = __byte_perm(from[0], from[1], 0x7362);
+    const unsigned low_23 = __byte_perm(from[2], from[3], 0x5140);
+    const unsigned high_23 = __byte_perm(from[2], from[3], 0x7362);
+    to[0] = __byte_perm(low_01, low_23, 0x5410);
+    to[1] = __byte_perm(low_01, low_23, 0x7632);
+    to[2] = __byte_perm(high_01, high_23, 0x5410);
+    to[3] = __byte_perm(high_01, high_23, 0x7632);
+  } else if constexpr (N == 2) {
+    to[0] = __byte_perm(from[0], from[1], 0x5410);
+    to[1] = __byte_perm(from[0], from[1], 0x7632);
+  } else {
+    static_assert(N == 1, "4, 2 or 1 elements are turned");
+    to[0] = from[0];
+  }
+}
+
 // ---- what this variant is
 using T = unsigned;  // dtype=b32
 constexpr int VECTOR_OUT = 4;
@@ -220,14 +219,14 @@ constexpr int TILE_Y = 64;
 constexpr int ROWS = 16;
 enum class BlockOrder { row, column, banded };
 constexpr BlockOrder BLOCK_ORDER = BlockOrder::row;
-enum class Load { plain, once };
+enum class Load { plain, no_allocate };
 constexpr Load LOAD = Load::plain;
-enum class Store { plain, once };
+enum class Store { plain, streaming };
 constexpr Store STORE = Store::plain;
 enum class Start { plain, overlapped };
 constexpr Start START = Start::plain;
 constexpr int RESIDENT_WARPS = 32;
-#define ENTRY(name) name##_8309290f
+#define ENTRY(name) name##_9fab38d8
 
 // ---- templates/transpose/shifted.cu
 // transpose of tiles through shared memory for rows that begin anywhere. Elements of 1 and 2 bytes are read
@@ -250,6 +249,8 @@ struct WordOf<8> {
 using Word = typename WordOf<element_bytes>::Type;
 using Stored = Vector<Word, VECTOR_OUT / lanes>;
 
+constexpr Hint load_hint = LOAD == Load::no_allocate ? Hint::no_allocate : Hint::none;
+constexpr Hint store_hint = static_cast<Hint>(STORE);
 constexpr int window = WINDOW / element_bytes;              // elements
 constexpr int more_words = ceil_divide(window - 1, lanes);  // of a row of the output's tile
 constexpr int more = more_words * lanes;                    // rows of the input
@@ -271,8 +272,7 @@ constexpr int tile_words = TILE_X * row_words + (lanes == 1 ? 0 : words_x);
 // a word around them lie in the row.
 __device__ __forceinline__ Word load_word(const T* from, int columns, bool within) {
   if constexpr (lanes == 1) {
-    return LOAD == Load::once ? load_once(reinterpret_cast<const Word*>(from))
-                              : *reinterpret_cast<const Word*>(from);
+    return load_hinted<load_hint>(reinterpret_cast<const Word*>(from));
   } else {
     if (within) {
       const unsigned skipped = static_cast<unsigned>(reinterpret_cast<size_t>(from)) % 4;
@@ -381,11 +381,7 @@ __device__ __forceinline__ void store_tile(const Word* tile, T* __restrict__ out
     }
     T* to = corner + y;
     if (INSIDE || (y >= around.top && y + VECTOR_OUT <= around.rows)) {
-      if constexpr (STORE == Store::once) {
-        store_once(reinterpret_cast<Stored*>(to), vector);
-      } else {
-        store_whole(reinterpret_cast<Stored*>(to), vector);
-      }
+      store_hinted<store_hint>(reinterpret_cast<Stored*>(to), vector);
     } else {
 #pragma unroll
       for (int i = 0; i < VECTOR_OUT; ++i) {

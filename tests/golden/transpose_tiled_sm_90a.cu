@@ -2,58 +2,12 @@
 // compiled in: dtype=b32
 // config: VECTOR_IN=4 VECTOR_OUT=4 TURN=4 TILE_X=64 TILE_Y=64 ROWS=1 TILES=1 SMEM_LAYOUT=padded BLOCK_ORDER=row LOAD=plain STORE=plain START=plain RESIDENT_WARPS=32
 
-// ---- templates/common/bytes.cuh
-// Small elements inside 32-bit registers: shifted, and small blocks of them turned.
+// ---- templates/common/hinted_access.cuh
+// Accesses to global memory that move 1 to 16 bytes by one instruction, with a hint on what is to stay in the
+// caches. (An assignment of a struct may become a store for each element.)
 
-// Bytes `skipped` (0 to 3) to `skipped` + 3 of the eight.
-__device__ __forceinline__ unsigned shift_bytes(unsigned low, unsigned high, unsigned skipped) {
-  return __byte_perm(low, high, 0x3210 + 0x1111 * skipped);
-}
-
-// Word i of `to` holds element i of each word of `from`, N of 4 / N bytes each, or one.
-template <typename Word, int N>
-__device__ __forceinline__ void turn_words(const Word (&from)[N], Word (&to)[N]) {
-  if constexpr (N == 4) {
-    const unsigned low_01 = __byte_perm(from[0], from[1], 0x5140);
-    const unsigned high_01 = __byte_perm(from[0], from[1], 0x7362);
-    const unsigned low_23 = __byte_perm(from[2], from[3], 0x5140);
-    const unsigned high_23 = __byte_perm(from[2], from[3], 0x7362);
-    to[0] = __byte_perm(low_01, low_23, 0x5410);
-    to[1] = __byte_perm(low_01, low_23, 0x7632);
-    to[2] = __byte_perm(high_01, high_23, 0x5410);
-    to[3] = __byte_perm(high_01, high_23, 0x7632);
-  } else if constexpr (N == 2) {
-    to[0] = __byte_perm(from[0], from[1], 0x5410);
-    to[1] = __byte_perm(from[0], from[1], 0x7632);
-  } else {
-    static_assert(N == 1, "4, 2 or 1 elements are turned");
-    to[0] = from[0];
-  }
-}
-
-// ---- templates/common/integer.cuh
-// Integer arithmetic on compile-time sizes.
-
-__host__ __device__ constexpr int ceil_divide(int value, int divisor) {
-  return (value + divisor - 1) / divisor;
-}
-__host__ __device__ constexpr int round_up(int value, int multiple) {
-  return ceil_divide(value, multiple) * multiple;
-}
-__host__ __device__ constexpr int smaller(int a, int b) { return a < b ? a : b; }
-__host__ __device__ constexpr int larger(int a, int b) { return a > b ? a : b; }
-
-// The largest power of two that divides `value` and is at most `limit`, itself a power of two.
-__host__ __device__ constexpr int alignment_of(int value, int limit) {
-  int alignment = 1;
-  while (alignment < limit && value % (2 * alignment) == 0) alignment *= 2;
-  return alignment;
-}
-
-// ---- templates/common/once.cuh
-// Accesses to global memory that move 1 to 16 bytes by one instruction: ordinary stores, and loads and stores
-// of what a kernel touches only once, which stay out of the first-level cache or may leave the caches first.
-// An assignment of a struct may become a store for each element.
+// No hint, or: it is not read again, so that it may leave the caches first; or: L1 need not keep it.
+enum class Hint { none, streaming, no_allocate };
 
 // The unsigned integers that a vector of so many bytes is moved as.
 template <int BYTES>
@@ -86,15 +40,51 @@ union AsMoved {
   V value;
 };
 
+// Loads without a hint may be moved about; the others keep their order.
+template <Hint HINT, typename V>
+__device__ __forceinline__ V load_hinted(const V* from) {
+#ifdef TUNESMITH_HOST
+  V value;
+  memcpy(&value, from, sizeof(V));
+  return value;
+#else
+  if constexpr (HINT == Hint::none) return *from;
+  AsMoved<V> both;
+  if constexpr (HINT == Hint::streaming) {
+    both.moved = __ldcs(reinterpret_cast<const typename Moved<sizeof(V)>::Type*>(from));
+  } else if constexpr (sizeof(V) == 1) {
+    unsigned wide;
+    asm volatile("ld.global.L1::no_allocate.u8 %0, [%1];" : "=r"(wide) : "l"(from));
+    both.moved = static_cast<unsigned char>(wide);
+  } else if constexpr (sizeof(V) == 2) {
+    asm volatile("ld.global.L1::no_allocate.u16 %0, [%1];" : "=h"(both.moved) : "l"(from));
+  } else if constexpr (sizeof(V) == 4) {
+    asm volatile("ld.global.L1::no_allocate.u32 %0, [%1];" : "=r"(both.moved) : "l"(from));
+  } else if constexpr (sizeof(V) == 8) {
+    asm volatile("ld.global.L1::no_allocate.v2.u32 {%0, %1}, [%2];"
+                 : "=r"(both.moved.x), "=r"(both.moved.y)
+                 : "l"(from));
+  } else {
+    asm volatile("ld.global.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(both.moved.x), "=r"(both.moved.y), "=r"(both.moved.z), "=r"(both.moved.w)
+                 : "l"(from));
+  }
+  return both.value;
+#endif
+}
+
 // The kernel does not read what it stores: loads may be moved across.
-template <typename V>
-__device__ __forceinline__ void store_whole(V* to, const V& value) {
-#if defined(TUNESMITH_HOST)
-  *to = value;
+template <Hint HINT, typename V>
+__device__ __forceinline__ void store_hinted(V* to, const V& value) {
+  static_assert(HINT != Hint::no_allocate, "a hint for loads");
+#ifdef TUNESMITH_HOST
+  memcpy(to, &value, sizeof(V));
 #else
   AsMoved<V> both;
   both.value = value;
-  if constexpr (sizeof(V) == 8) {
+  if constexpr (HINT == Hint::streaming) {
+    __stcs(reinterpret_cast<typename Moved<sizeof(V)>::Type*>(to), both.moved);
+  } else if constexpr (sizeof(V) == 8) {
     asm volatile("st.global.v2.u32 [%0], {%1, %2};" ::"l"(to), "r"(both.moved.x), "r"(both.moved.y));
   } else if constexpr (sizeof(V) == 16) {
     asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(both.moved.x), "r"(both.moved.y),
@@ -105,43 +95,23 @@ __device__ __forceinline__ void store_whole(V* to, const V& value) {
 #endif
 }
 
-// Nobody writes there while the kernel runs.
-template <typename V>
-__device__ __forceinline__ V load_once(const V* from) {
-#if defined(TUNESMITH_HOST)
-  return *from;
-#else
-  AsMoved<V> both;
-  if constexpr (sizeof(V) == 1) {
-    unsigned wide;
-    asm("ld.global.nc.L1::no_allocate.u8 %0, [%1];" : "=r"(wide) : "l"(from));
-    both.moved = static_cast<unsigned char>(wide);
-  } else if constexpr (sizeof(V) == 2) {
-    asm("ld.global.nc.L1::no_allocate.u16 %0, [%1];" : "=h"(both.moved) : "l"(from));
-  } else if constexpr (sizeof(V) == 4) {
-    asm("ld.global.nc.L1::no_allocate.u32 %0, [%1];" : "=r"(both.moved) : "l"(from));
-  } else if constexpr (sizeof(V) == 8) {
-    asm("ld.global.nc.L1::no_allocate.v2.u32 {%0, %1}, [%2];"
-        : "=r"(both.moved.x), "=r"(both.moved.y)
-        : "l"(from));
-  } else {
-    asm("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
-        : "=r"(both.moved.x), "=r"(both.moved.y), "=r"(both.moved.z), "=r"(both.moved.w)
-        : "l"(from));
-  }
-  return both.value;
-#endif
-}
+// ---- templates/common/integer.cuh
+// Integer arithmetic on compile-time sizes.
 
-template <typename V>
-__device__ __forceinline__ void store_once(V* to, const V& value) {
-#if defined(TUNESMITH_HOST)
-  *to = value;
-#else
-  AsMoved<V> both;
-  both.value = value;
-  __stcs(reinterpret_cast<typename Moved<sizeof(V)>::Type*>(to), both.moved);
-#endif
+__host__ __device__ constexpr int ceil_divide(int value, int divisor) {
+  return (value + divisor - 1) / divisor;
+}
+__host__ __device__ constexpr int round_up(int value, int multiple) {
+  return ceil_divide(value, multiple) * multiple;
+}
+__host__ __device__ constexpr int smaller(int a, int b) { return a < b ? a : b; }
+__host__ __device__ constexpr int larger(int a, int b) { return a > b ? a : b; }
+
+// The largest power of two that divides `value` and is at most `limit`, itself a power of two.
+__host__ __device__ constexpr int alignment_of(int value, int limit) {
+  int alignment = 1;
+  while (alignment < limit && value % (2 * alignment) == 0) alignment *= 2;
+  return alignment;
 }
 
 // ---- templates/common/overlap.cuh
@@ -211,6 +181,35 @@ __device__ __forceinline__ void store_vector_streaming(T* to, const Vector<T, N>
 #endif
 }
 
+// ---- templates/transpose/bytes.cuh
+// Small elements inside 32-bit registers: shifted, and small blocks of them turned.
+
+// Bytes `skipped` (0 to 3) to `skipped` + 3 of the eight.
+__device__ __forceinline__ unsigned shift_bytes(unsigned low, unsigned high, unsigned skipped) {
+  return __byte_perm(low, high, 0x3210 + 0x1111 * skipped);
+}
+
+// Word i of `to` holds element i of each word of `from`, N of 4 / N bytes each, or one.
+template <typename Word, int N>
+__device__ __forceinline__ void turn_words(const Word (&from)[N], Word (&to)[N]) {
+  if constexpr (N == 4) {
+    const unsigned low_01 = __byte_perm(from[0], from[1], 0x5140);
+    const unsigned high_01 = __byte_perm(from[0], from[1], 0x7362);
+    const unsigned low_23 = __byte_perm(from[2], from[3], 0x5140);
+    const unsigned high_23 = __byte_perm(from[2], from[3], 0x7362);
+    to[0] = __byte_perm(low_01, low_23, 0x5410);
+    to[1] = __byte_perm(low_01, low_23, 0x7632);
+    to[2] = __byte_perm(high_01, high_23, 0x5410);
+    to[3] = __byte_perm(high_01, high_23, 0x7632);
+  } else if constexpr (N == 2) {
+    to[0] = __byte_perm(from[0], from[1], 0x5410);
+    to[1] = __byte_perm(from[0], from[1], 0x7632);
+  } else {
+    static_assert(N == 1, "4, 2 or 1 elements are turned");
+    to[0] = from[0];
+  }
+}
+
 // ---- what this variant is
 using T = unsigned;  // dtype=b32
 constexpr int VECTOR_IN = 4;
@@ -224,14 +223,14 @@ enum class SmemLayout { padded, swizzled, flat };
 constexpr SmemLayout SMEM_LAYOUT = SmemLayout::padded;
 enum class BlockOrder { row, column, banded, diagonal };
 constexpr BlockOrder BLOCK_ORDER = BlockOrder::row;
-enum class Load { plain, once };
+enum class Load { plain, no_allocate };
 constexpr Load LOAD = Load::plain;
-enum class Store { plain, once };
+enum class Store { plain, streaming };
 constexpr Store STORE = Store::plain;
 enum class Start { plain, overlapped };
 constexpr Start START = Start::plain;
 constexpr int RESIDENT_WARPS = 32;
-#define ENTRY(name) name##_08b66965
+#define ENTRY(name) name##_51d13e83
 
 // ---- templates/transpose/tiled.cu
 // transpose of tiles through shared memory. A thread loads TURN vectors of VECTOR_IN elements, one below the
@@ -242,6 +241,8 @@ constexpr int RESIDENT_WARPS = 32;
 
 constexpr int element_bytes = static_cast<int>(sizeof(T));
 constexpr int threads = TILE_X * TILE_Y / (VECTOR_IN * TURN * ROWS);
+constexpr Hint load_hint = LOAD == Load::no_allocate ? Hint::no_allocate : Hint::none;
+constexpr Hint store_hint = static_cast<Hint>(STORE);
 constexpr int vectors_x = TILE_X / VECTOR_IN;   // loads of a row of the input's tile
 constexpr int vectors_y = TILE_Y / VECTOR_OUT;  // stores of a row of the output's tile
 
@@ -308,8 +309,7 @@ __device__ __forceinline__ void load_tile(Loaded (&loaded)[ROWS][TURN], const T*
         continue;
       }
       const T* from = input + (at.y + r) * pitch + at.x;
-      const Loaded* vector = reinterpret_cast<const Loaded*>(from);
-      loaded[n][r] = LOAD == Load::once ? load_once(vector) : *vector;
+      loaded[n][r] = load_hinted<load_hint>(reinterpret_cast<const Loaded*>(from));
     }
   }
 }
@@ -360,12 +360,7 @@ __device__ __forceinline__ void store_tile(const T* tile, T* __restrict__ output
     const int x = at / vectors_y, y = at % vectors_y * VECTOR_OUT;
     if (!INSIDE && (x >= columns || y >= rows)) continue;
     const Stored vector = *reinterpret_cast<const Stored*>(tile + place_of(x, y));
-    Stored* to = reinterpret_cast<Stored*>(output + x * pitch + y);
-    if constexpr (STORE == Store::once) {
-      store_once(to, vector);
-    } else {
-      store_whole(to, vector);
-    }
+    store_hinted<store_hint>(reinterpret_cast<Stored*>(output + x * pitch + y), vector);
   }
 }
 

@@ -3,6 +3,8 @@
 // templates/histogram/op.cpp.
 #pragma once
 
+#include "common/hinted_access.cuh"
+
 // Edge i is lo + i * step, each operation rounded to double, and then to float where the elements are; the
 // last is hi. A bin holds its lower edge, the last one both.
 struct Bins {
@@ -109,31 +111,12 @@ __device__ __forceinline__ void bins_of(unsigned (&bin)[N], const T (&element)[N
 
 // ---- elements by words
 
-// BYTES (1, 4, 8 or 16) from an address aligned to them, of data that is read once if STREAMING.
-template <int BYTES, bool STREAMING>
+// BYTES (1, 4, 8 or 16) from an address aligned to them.
+template <int BYTES, Hint HINT>
 __device__ __forceinline__ void load_words(unsigned (&word)[(BYTES + 3) / 4], const void* from) {
-  static_assert(BYTES == 1 || BYTES == 4 || BYTES == 8 || BYTES == 16, "one access");
-#ifdef TUNESMITH_HOST
-  word[0] = 0;
-  memcpy(word, from, BYTES);
-#else
-  const auto load = [](const auto* at) { return STREAMING ? __ldcs(at) : *at; };
-  if constexpr (BYTES == 1) {
-    word[0] = load(static_cast<const unsigned char*>(from));
-  } else if constexpr (BYTES == 4) {
-    word[0] = load(static_cast<const unsigned*>(from));
-  } else if constexpr (BYTES == 8) {
-    const uint2 both = load(static_cast<const uint2*>(from));
-    word[0] = both.x;
-    word[1] = both.y;
-  } else {
-    const uint4 all = load(static_cast<const uint4*>(from));
-    word[0] = all.x;
-    word[1] = all.y;
-    word[2] = all.z;
-    word[3] = all.w;
-  }
-#endif
+  const auto moved = load_hinted<HINT>(static_cast<const typename Moved<BYTES>::Type*>(from));
+  word[0] = 0;  // a byte does not fill it
+  memcpy(word, &moved, BYTES);
 }
 
 // Element `e` of a T's words.
@@ -158,7 +141,7 @@ struct Tile {
 };
 
 // Those of the tile that begins at `first`; what is not before `length` is not read.
-template <int BLOCK, bool STREAMING, bool CONTIGUOUS, typename T, int ITEMS, int VECTOR>
+template <int BLOCK, Hint HINT, bool CONTIGUOUS, typename T, int ITEMS, int VECTOR>
 __device__ __forceinline__ void load_tile(Tile<T, ITEMS, VECTOR>& tile, const T* values, long long first,
                                           long long length, long long stride) {
   static_assert(CONTIGUOUS || VECTOR == 1, "only neighbours are loaded together");
@@ -169,8 +152,8 @@ __device__ __forceinline__ void load_tile(Tile<T, ITEMS, VECTOR>& tile, const T*
   if (tile.whole) {
 #pragma unroll
     for (int item = 0; item < ITEMS; ++item)
-      load_words<VECTOR * size, STREAMING>(tile.word[item],
-                                           from + item * BLOCK * VECTOR * (CONTIGUOUS ? 1 : stride));
+      load_words<VECTOR * size, HINT>(tile.word[item],
+                                      from + item * BLOCK * VECTOR * (CONTIGUOUS ? 1 : stride));
     return;
   }
 #pragma unroll
@@ -182,7 +165,7 @@ __device__ __forceinline__ void load_tile(Tile<T, ITEMS, VECTOR>& tile, const T*
       const int at = item * BLOCK * VECTOR + e;
       if (first + thread + at >= length) continue;
       unsigned one[1];
-      load_words<size, STREAMING>(one, from + at * (CONTIGUOUS ? 1 : stride));
+      load_words<size, HINT>(one, from + at * (CONTIGUOUS ? 1 : stride));
       tile.word[item][e * size / 4] |= one[0] << 8 * (e * size % 4);
     }
   }
