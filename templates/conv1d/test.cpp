@@ -12,6 +12,7 @@
 #include "generator/error.h"
 #include "generator/op.h"
 #include "templates/ops.h"
+#include "tests/refusal.h"
 #include "tunesmith/conv1d.h"
 
 namespace tunesmith {
@@ -21,14 +22,7 @@ const Op& op() { return find_op("conv1d"); }
 
 Problem problem(const std::string& text) { return complete_problem(op(), Values::parse(text)); }
 
-std::string refusal(const std::string& text) {
-  try {
-    problem(text);
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "";
-}
+std::string refusal(const std::string& text) { return refusal(op(), text); }
 
 constexpr std::array<double, 8> signal = {3, -1, 4, 1, -5, 9, 2, 6};
 constexpr std::array<double, 7> kernel = {2, 7, -1, 8, -2, 5, 3};

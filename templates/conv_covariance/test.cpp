@@ -14,6 +14,7 @@
 
 #include "generator/error.h"
 #include "templates/ops.h"
+#include "tests/refusal.h"
 #include "tuner/check_data.h"
 #include "tunesmith/conv_covariance.h"
 
@@ -24,14 +25,7 @@ const Op& op() { return find_op("conv_covariance"); }
 
 Problem problem(const std::string& text) { return complete_problem(op(), Values::parse(text)); }
 
-std::string refusal(const std::string& text) {
-  try {
-    problem(text);
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "";
-}
+std::string refusal(const std::string& text) { return refusal(op(), text); }
 
 // (n a mod m - o) / s for n = 0, 1, …
 std::vector<double> sequence(std::size_t count, int a, int m, int o, double s) {

@@ -17,6 +17,7 @@
 #include "templates/elementwise/expression.h"
 #include "templates/elementwise/layout.h"
 #include "templates/ops.h"
+#include "tests/refusal.h"
 #include "tunesmith/elementwise.h"
 
 namespace tunesmith {
@@ -345,23 +346,11 @@ TEST(ElementwiseReference, ItsBoundHoldsAndIsNotWide) {
   EXPECT_LT(at("a * 0.1 > b ? 2 : 1", {3, 0.25}, DType::f32).permitted, 1e-6);
 }
 
-const Op& op() {
-  for (const Op& candidate : ops()) {
-    if (candidate.name == "elementwise") return candidate;
-  }
-  throw Error("The table of ops has no elementwise.");
-}
+const Op& op() { return find_op("elementwise"); }
 
 Problem problem(const std::string& text) { return complete_problem(op(), Values::parse(text)); }
 
-std::string refusal(const std::string& text) {
-  try {
-    problem(text);
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "";
-}
+std::string refusal(const std::string& text) { return refusal(op(), text); }
 
 TEST(ElementwiseProblem, BadInputIsNamedWithItsValue) {
   const std::array<std::array<const char*, 3>, 20> cases = {{

@@ -17,6 +17,7 @@
 #include "generator/error.h"
 #include "generator/random.h"
 #include "templates/ops.h"
+#include "tests/refusal.h"
 #include "tuner/check_data.h"
 #include "tuner/device.h"
 #include "tunesmith/histogram.h"
@@ -32,14 +33,7 @@ const Op& histogram_op() { return find_op("histogram"); }
 
 Problem problem(const std::string& text) { return complete_problem(histogram_op(), Values::parse(text)); }
 
-std::string refusal(const std::string& text) {
-  try {
-    problem(text);
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "";
-}
+std::string refusal(const std::string& text) { return refusal(histogram_op(), text); }
 
 Dispatcher& host() {
   static Dispatcher dispatcher({.device = "host", .database = "", .cache_folder = ""});

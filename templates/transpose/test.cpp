@@ -14,6 +14,7 @@
 #include "dispatch/toolchain.h"
 #include "generator/error.h"
 #include "templates/ops.h"
+#include "tests/refusal.h"
 #include "tuner/device.h"
 #include "tunesmith/transpose.h"
 
@@ -24,14 +25,7 @@ const Op& op() { return find_op("transpose"); }
 
 Problem problem(const std::string& text) { return complete_problem(op(), Values::parse(text)); }
 
-std::string refusal(const std::string& text) {
-  try {
-    problem(text);
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "";
-}
+std::string refusal(const std::string& text) { return refusal(op(), text); }
 
 Dispatcher on_host() { return Dispatcher({.device = "host", .database = "", .cache_folder = ""}); }
 

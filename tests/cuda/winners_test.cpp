@@ -1,5 +1,5 @@
-// The default config and the best variant of every template that a tuning database holds for this GPU, each
-// run on small problems: what compute-sanitizer is given (its tools slow a kernel down a hundredfold).
+// Every template's default config, and its best variant for each problem of a tuning database of this GPU, on
+// small problems: what compute-sanitizer is given (its tools slow a kernel down a hundredfold).
 // Skipped without TUNESMITH_WINNERS_DB.
 #include <gtest/gtest.h>
 
@@ -73,7 +73,11 @@ TEST_P(WinnersOnGpu, AreRightOnSmallProblems) {
     add(problem, of->space(problem).complete({}));
     add(problem, Values::parse(row.config));
   }
-  if (variants.empty()) GTEST_SKIP() << "the database has no result of this template on this GPU";
+  for (const std::string& example : op->examples) {
+    const Problem problem = complete_problem(*op, Values::parse(example));
+    if (!why_not(*of, problem, device().facts())) add(problem, of->space(problem).complete({}));
+  }
+  if (variants.empty()) GTEST_SKIP() << "the template serves no example on this GPU";
 
   const std::unique_ptr<Toolchain> toolchain = make_nvrtc_toolchain();
   const std::vector<Compiled> compiled = compile_all(*toolchain, sources);

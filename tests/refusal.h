@@ -1,0 +1,21 @@
+// Why an op takes no such problem.
+#pragma once
+
+#include <string>
+
+#include "generator/error.h"
+#include "generator/op.h"
+
+namespace tunesmith {
+
+/// The error's sentence; "" for a problem that the op takes.
+inline std::string refusal(const Op& op, const std::string& problem) {
+  try {
+    complete_problem(op, Values::parse(problem));
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace tunesmith
