@@ -20,10 +20,6 @@ std::string difference(const Values& theirs, const Values& ours) {
   return differing.text();
 }
 
-double log2_of(const Value& value) {
-  return std::log2(static_cast<double>(std::max<std::int64_t>(1, std::get<std::int64_t>(value))));
-}
-
 // How far two values of an axis are apart; a word from another is far.
 double step(const Value& a, const Value& b) {
   if (a == b) return 0;
@@ -114,30 +110,6 @@ std::optional<std::string> why_refused(const Op& op, const Problem& problem, con
 bool same_model(const DeviceFacts& a, const DeviceFacts& b) {
   return a.kind == b.kind && a.name == b.name && a.target == b.target &&
          (a.kind == "host" || a.multiprocessors == b.multiprocessors);
-}
-
-double distance(const Op& op, const Problem& a, const Problem& b) {
-  double sum = 0;
-  const auto add = [&](const Value& left, const Value& right) {
-    const double octaves = log2_of(left) - log2_of(right);
-    sum += octaves * octaves;
-  };
-  for (const Parameter& parameter : op.parameters) {
-    const Value* left = a.find(parameter.name);
-    const Value* right = b.find(parameter.name);
-    if (left == nullptr || right == nullptr || *left == *right) continue;
-    if (!parameter.is_integer()) {
-      sum += 1;
-    } else if (!op.sizes) {
-      add(*left, *right);
-    }
-  }
-  if (op.sizes) {
-    const Values left = op.sizes(a);
-    const Values right = op.sizes(b);
-    for (const auto& [name, value] : left.entries()) add(value, *right.find(name));
-  }
-  return std::sqrt(sum);
 }
 
 Selection select(const Op& op, const Problem& problem, const DeviceFacts& device,

@@ -50,10 +50,6 @@ struct Selection {
 /// Whether both are the same model: kind, name, target, and on CUDA the number of multiprocessors.
 bool same_model(const DeviceFacts& a, const DeviceFacts& b);
 
-/// The root of the sum of the squared difference of the log2 of each integer parameter (values below 1 count
-/// as 1), plus 1 for each word that differs.
-double distance(const Op& op, const Problem& a, const Problem& b);
-
 /// Ranks by match, then distance, then origin, then what needs no compiler, then median. A candidate is
 /// refused if it is of another op, kind of device or dtype, its template or config is not legal for the
 /// problem or the device, it keeps state between its steps, or it has to be compiled and may not be.

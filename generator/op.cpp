@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 
 #include "generator/error.h"
@@ -201,6 +202,30 @@ std::int64_t element_alignment(const Op& op, const Problem& problem) {
   std::int64_t smallest = std::numeric_limits<std::int64_t>::max();
   for (const Argument& argument : op.arguments) smallest = std::min(smallest, bytes(argument.dtype(problem)));
   return smallest;
+}
+
+double distance(const Op& op, const Problem& a, const Problem& b) {
+  double sum = 0;
+  const auto add = [&](const Value& left, const Value& right) {
+    const double octaves = log2_of(left) - log2_of(right);
+    sum += octaves * octaves;
+  };
+  for (const Parameter& parameter : op.parameters) {
+    const Value* left = a.find(parameter.name);
+    const Value* right = b.find(parameter.name);
+    if (left == nullptr || right == nullptr || *left == *right) continue;
+    if (!parameter.is_integer()) {
+      sum += 1;
+    } else if (!op.sizes) {
+      add(*left, *right);
+    }
+  }
+  if (op.sizes) {
+    const Values left = op.sizes(a);
+    const Values right = op.sizes(b);
+    for (const auto& [name, value] : left.entries()) add(value, *right.find(name));
+  }
+  return std::sqrt(sum);
 }
 
 Config base_config(const Op& op, const Problem& problem) {

@@ -221,6 +221,10 @@ std::int64_t alignment_bytes(const Template& of, const Problem& problem, const C
 /// What every pointer to an argument's elements is a multiple of anyway.
 std::int64_t element_alignment(const Op& op, const Problem& problem);
 
+/// The root of the sum of the squared difference of the log2 of each integer parameter (values below 1 count
+/// as 1), plus 1 for each word that differs.
+double distance(const Op& op, const Problem& a, const Problem& b);
+
 /// First legal config of the first template.
 Config base_config(const Op& op, const Problem& problem);
 

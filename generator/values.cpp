@@ -1,7 +1,9 @@
 #include "generator/values.h"
 
+#include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <cmath>
 
 #include "generator/error.h"
 
@@ -123,6 +125,10 @@ void Values::set(std::string_view name, Value value) {
     }
   }
   entries_.emplace_back(name, std::move(value));
+}
+
+double log2_of(const Value& value) {
+  return std::log2(static_cast<double>(std::max<std::int64_t>(1, std::get<std::int64_t>(value))));
 }
 
 }  // namespace tunesmith

@@ -54,4 +54,7 @@ class Values {
 using Config = Values;
 using Problem = Values;
 
+/// Of an integer; what is below 1 counts as 1.
+double log2_of(const Value& value);
+
 }  // namespace tunesmith

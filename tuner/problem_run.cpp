@@ -14,16 +14,50 @@ constexpr double longest_wait_s = 0.2;
 
 double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
+std::vector<WinnerRow> of_problem(std::vector<WinnerRow> winners, const Problem& problem) {
+  std::erase_if(winners, [&](const WinnerRow& row) { return row.problem.text != problem.text(); });
+  return winners;
+}
+
+// What won for this problem or for another one of the op, the nearest first, as far as it is legal here. A
+// template that has changed since most likely still likes what it liked.
+std::vector<Point> promising(const Op& op, const Problem& problem, const SearchSpace& space,
+                             const std::vector<WinnerRow>& winners) {
+  std::vector<std::pair<double, const WinnerRow*>> nearest;
+  for (const WinnerRow& row : winners) {
+    try {
+      nearest.emplace_back(distance(op, problem, complete_problem(op, Values::parse(row.problem.text))),
+                           &row);
+    } catch (const UsageError&) {
+      // The op has changed since.
+    }
+  }
+  std::stable_sort(nearest.begin(), nearest.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<Point> points;
+  for (const auto& [far, row] : nearest) {
+    for (const SearchSpace::Part& part : space.parts) {
+      if (op.templates[part.of].name != row->template_.name) continue;
+      Point point{part.of, Config::parse(row->variant.config)};
+      if (part.space.why_not(point.config)) continue;
+      if (std::find(points.begin(), points.end(), point) == points.end()) points.push_back(std::move(point));
+    }
+  }
+  return points;
+}
+
 }  // namespace
 
 ProblemRun::ProblemRun(const Bench& bench, const Problem& problem)
     : bench_(bench),
       problem_(problem),
       space_(search_space(bench.op, problem, bench.worker.hello().device, bench.options.templates)),
-      search_(make_search(bench.options.strategy, space_, bench.options.seed)),
       known_(bench.recorder.known(problem)),
-      previous_(bench.recorder.winners(problem)),
       started_(Clock::now()) {
+  const std::vector<WinnerRow> winners = bench.recorder.winners();
+  space_.promising = promising(bench.op, problem, space_, winners);
+  search_ = make_search(bench.options.strategy, space_, bench.options.seed);
+  previous_ = of_problem(winners, problem);
   result_.problem = problem.text();
   result_.variants = space_.count();
   deaths_seen_ = bench.worker.deaths();

@@ -82,14 +82,9 @@ std::map<std::string, KnownVerdict> Recorder::known(const Problem& problem) {
   return known;
 }
 
-std::vector<WinnerRow> Recorder::winners(const Problem& problem) const {
-  QueryFilter filter;
-  filter.op = op_.name;
-  filter.problem = problem.text();
-  std::vector<WinnerRow> mine;
-  for (WinnerRow& row : store_.winners(filter)) {
-    if (row.device_id == device_ && row.problem.text == problem.text()) mine.push_back(std::move(row));
-  }
+std::vector<WinnerRow> Recorder::winners() const {
+  std::vector<WinnerRow> mine = store_.winners({.op = op_.name});
+  std::erase_if(mine, [&](const WinnerRow& row) { return row.device_id != device_; });
   return mine;
 }
 

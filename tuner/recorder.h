@@ -44,7 +44,8 @@ class Recorder {
 
   /// What was found out before, by source hash; only verdicts of the present toolchain.
   std::map<std::string, KnownVerdict> known(const Problem& problem);
-  std::vector<WinnerRow> winners(const Problem& problem) const;
+  /// Of all the op's problems on this device.
+  std::vector<WinnerRow> winners() const;
 
   /// On the disk when it returns. Answers with the measurement's id.
   std::int64_t record(const Problem& problem, const Variant& variant, const MeasureReply& reply,

@@ -1,5 +1,6 @@
 #include "tuner/search.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -17,7 +18,7 @@ constexpr std::size_t most_configs = 200'000;
 class ListSearch : public Search {
  public:
   ListSearch(const SearchSpace& space, std::optional<std::uint64_t> seed)
-      : base_(space.base), random_(seed.value_or(0)) {
+      : base_(space.base), promising_(space.promising), random_(seed.value_or(0)) {
     shuffled_ = seed.has_value();
     for (const SearchSpace::Part& part : space.parts) {
       std::vector<Config> configs =
@@ -28,9 +29,14 @@ class ListSearch : public Search {
 
   std::optional<Point> next() override {
     if (!std::exchange(started_, true)) return base_;
+    while (promised_ < promising_.size()) {
+      const Point& point = promising_[promised_++];
+      if (!(point == base_)) return point;
+    }
     while (List* const list = choose()) {
       Point point{list->of, std::move(list->configs[list->next++])};
-      if (!(point == base_)) return point;
+      if (point == base_) continue;
+      if (std::find(promising_.begin(), promising_.end(), point) == promising_.end()) return point;
     }
     return std::nullopt;
   }
@@ -67,6 +73,8 @@ class ListSearch : public Search {
   }
 
   Point base_;
+  std::vector<Point> promising_;
+  std::size_t promised_ = 0;
   Random random_;
   bool shuffled_ = false;
   bool started_ = false;

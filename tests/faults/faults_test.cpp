@@ -163,6 +163,22 @@ TEST_F(FaultTest, ABudgetOfVariantsIsKept) {
   EXPECT_EQ(more.measured, 3);
 }
 
+TEST_F(FaultTest, WhatWonForAnotherProblemIsTriedFirst) {
+  TuneOptions asked = options();
+  asked.templates = {"plain"};
+  asked.strategy = "random";
+  const TunedProblem first = run(asked).problems[0];
+  const std::string winner = first.winners[0].config;
+  asked.problems = {Problem::parse("count=3000")};
+  asked.budget = "2";  // the base and one more
+  EXPECT_EQ(run(asked).problems[0].measured, 2);
+  std::set<std::string> tried;
+  for (const ResultRow& row : rows()) {
+    if (row.problem != first.problem) tried.insert(row.config);
+  }
+  EXPECT_EQ(tried.count(winner), 1u) << winner;
+}
+
 TEST_F(FaultTest, ADeviceThatDoesNotExistIsNamed) {
   TuneOptions asked = options();
   asked.device = "cuda:99";

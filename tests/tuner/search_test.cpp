@@ -51,6 +51,18 @@ TEST_P(Strategies, CountTheBaseWhenItsTemplateIsLeftOut) {
   EXPECT_EQ(all(*make_search(GetParam(), space, 1)).size(), 5u);
 }
 
+TEST_P(Strategies, ProposeWhatIsPromisingAfterTheBaseAndOnce) {
+  SearchSpace space = two();
+  space.promising = {{1, {{"N", std::int64_t{3}}}}, space.base, {0, {{"N", std::int64_t{70}}}}};
+  const std::vector<Point> points = all(*make_search(GetParam(), space, 1));
+  ASSERT_EQ(points.size(), 1004u);
+  EXPECT_EQ(points[1], space.promising[0]);
+  EXPECT_EQ(points[2], space.promising[2]);
+  std::set<std::string> seen;
+  for (const Point& point : points) seen.insert(std::to_string(point.of) + point.config.text());
+  EXPECT_EQ(seen.size(), points.size());
+}
+
 INSTANTIATE_TEST_SUITE_P(Search, Strategies, testing::Values("exhaustive", "random"));
 
 TEST(Random, FollowsItsSeed) {
