@@ -148,6 +148,13 @@ bool rows_meet(std::int64_t out_x, std::int64_t lanes) {
 
 constexpr std::int64_t most_compiled_taps = 4096;
 
+std::string too_many_taps(const Problem& problem) {
+  const std::int64_t taps = problem.integer("taps");
+  if (taps <= most_compiled_taps) return "";
+  return "A kernel of " + std::to_string(taps) + " taps is longer than the " +
+         std::to_string(most_compiled_taps) + " that this template takes; take another template.";
+}
+
 // What a config of `tiled` asks for; sizes as the body computes them.
 struct Tiled {
   Tiled(const Problem& problem, const Config& config)
@@ -362,12 +369,7 @@ Template tiled() {
               [](const Problem& problem) {
                 return Values{{"PHASE", (4 - Dims(problem).left % 4) % 4}};
               },
-          .refuses = [](const Problem& problem) -> std::string {
-            const std::int64_t taps = problem.integer("taps");
-            if (taps <= most_compiled_taps) return "";
-            return "A kernel of " + std::to_string(taps) + " taps is longer than the " +
-                   std::to_string(most_compiled_taps) + " that this template takes; take another template.";
-          },
+          .refuses = too_many_taps,
           .space = tiled_space,
           .work = tiled_work,
           .alignment_bytes = vector_bytes};
@@ -493,6 +495,106 @@ Template chunked() {
           .alignment_bytes = vector_bytes};
 }
 
+// ---- tensor
+
+// Products of the shortest sum whose permitted error covers that of the split (the body derives it).
+constexpr std::int64_t fewest_terms = 32;
+
+// What a config of `tensor` asks for; sizes as the body computes them.
+struct Tensor {
+  Tensor(const Problem& problem, const Config& config)
+      : warps(config.integer("WARPS")),
+        tile(warps * 128 * config.integer("PRODUCTS")),
+        steps(ceil_divide(problem.integer("taps") + 10, 16)),
+        units(tile / 8 + 2 * steps - 1),
+        rounds(ceil_divide(2 * units, 32 * warps)) {}
+
+  std::int64_t warps, tile, steps, units;
+  std::int64_t rounds;  // vectors of samples that a thread stages
+
+  std::int64_t shared_bytes() const { return 4 * (2 * round_up(16 * steps + 10, 4) + 2 * 4 * units); }
+
+  // Of a thread: sums, taps, matrices, samples that are on their way, and about 20 more.
+  std::int64_t registers(const Config& config) const {
+    const std::int64_t held = std::min(config.integer("HELD"), ceil_divide(steps, 4));
+    return 8 * config.integer("PRODUCTS") + 4 * held + 8 + 20 +
+           (config.integer("TILES") > 1 ? 4 * rounds : 0);
+  }
+};
+
+Space tensor_space(const Problem& problem) {
+  const std::int64_t most_held = ceil_divide(ceil_divide(problem.integer("taps") + 10, 16), 4);
+  return Space(
+      {{"WARPS", {4, 8, 2}, "warps of a block"},
+       {"PRODUCTS", {8, 4, 6, 2}, "products of 128 outputs of a warp"},
+       {"HELD", {4, 5, 3, 2, 1}, "steps of 16 taps whose taps are in registers at a time"},
+       {"UNROLL", {1, 4}, "such sets of steps written out"},
+       {"TILES", {1, 2, 4}, "tiles of a block, the next one loaded while one is multiplied"},
+       {"START", words({"plain", "overlapped"}), "whether the kernel may start while the one before it runs"},
+       {"RESIDENT_WARPS",
+        {16, 20, 24, 32, 12},
+        "warps that a multiprocessor must have room for; bounds a thread's registers"}},
+      {{"A thread stages at most 10 vectors of samples.",
+        {"WARPS", "PRODUCTS"},
+        [=](const Config& c) { return Tensor(problem, c).rounds <= 10; }},
+       {"As many steps are held as there are, or 2 or more.",
+        {"HELD"},
+        [=](const Config& c) {
+          const std::int64_t held = c.integer("HELD");
+          return held <= most_held && (held >= 2 || most_held == 1);
+        }},
+       {"The registers that so many warps leave a thread suffice, and half of them would not.",
+        {"WARPS", "PRODUCTS", "HELD", "TILES", "RESIDENT_WARPS"},
+        [=](const Config& c) {
+          const std::int64_t needed = Tensor(problem, c).registers(c);
+          const std::int64_t there = 65536 / 32 / c.integer("RESIDENT_WARPS");
+          return needed <= there && 2 * needed > there;
+        }},
+       {"Starting early is for blocks of one tile.", {"TILES", "START"}, [](const Config& c) {
+          return c.word("START") == "plain" || c.integer("TILES") == 1;
+        }}});
+}
+
+Template tensor() {
+  return {.name = "tensor",
+          .what =
+              "f32 with many taps as Toeplitz matrix products on tensor cores, each number split into two "
+              "halves; within the error bound of a plain f32 sum.",
+          .kernels = {"conv1d_tensor"},
+          .compiled_in = {"dtype", "function", "taps"},
+          .minimum_compute_capability = 80,
+          .refuses = [](const Problem& problem) -> std::string {
+            if (dtype_of(problem) != DType::f32)
+              return "The tensor template splits f32 only; take another template.";
+            const std::int64_t taps = problem.integer("taps");
+            const std::int64_t terms = std::min(taps, problem.integer("length"));
+            if (terms < fewest_terms) {
+              return "A sum of at most " + std::to_string(terms) +
+                     " products, of taps=" + std::to_string(taps) +
+                     " and length=" + std::to_string(problem.integer("length")) +
+                     ", permits fewer roundings than the tensor template's split needs, which takes " +
+                     std::to_string(fewest_terms) + " or more; take another template.";
+            }
+            return too_many_taps(problem);
+          },
+          .space = tensor_space,
+          .work =
+              [](const Problem& problem, const Config& config) {
+                const Dims d(problem);
+                if (d.batch == 0) return Work{};
+                const Tensor tensor(problem, config);
+                return Work{.steps = {Launch{
+                                .kernel = "conv1d_tensor",
+                                .grid = {ceil_divide(d.output_length, tensor.tile * config.integer("TILES")),
+                                         std::min(d.batch, grid_limit)},
+                                .block = {32 * tensor.warps},
+                                .dynamic_shared_bytes = tensor.shared_bytes(),
+                                .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, ArgumentPointer{2},
+                                              int32(d.batch), d.length, d.output_length, d.left},
+                                .overlaps_previous = config.word("START") == "overlapped"}}};
+              }};
+}
+
 }  // namespace
 
 Op ops_conv1d() {
@@ -547,7 +649,7 @@ Op ops_conv1d() {
                            const Dims d(problem);
                            return std::vector{d.batch, d.output_length};
                          }}},
-      .templates = {base(), tiled(), chunked()},
+      .templates = {base(), tiled(), chunked(), tensor()},
       .reference = reference,
       .flops = [](const Problem& problem) { return 2 * Dims(problem).products; },
       .bytes_moved =
