@@ -512,46 +512,43 @@ struct Tensor {
   std::int64_t warps, tile, steps, units;
   std::int64_t rounds;  // vectors of samples that a thread stages
 
+  // Pairs of taps, high and middle samples.
   std::int64_t shared_bytes() const { return 4 * (2 * round_up(16 * steps + 10, 4) + 2 * 4 * units); }
-
-  // Of a thread: sums, taps, matrices, samples that are on their way, and about 20 more.
-  std::int64_t registers(const Config& config) const {
-    const std::int64_t held = std::min(config.integer("HELD"), ceil_divide(steps, 4));
-    return 8 * config.integer("PRODUCTS") + 4 * held + 8 + 20 +
-           (config.integer("TILES") > 1 ? 4 * rounds : 0);
-  }
 };
 
+// Of a thread: sums, taps, matrices and about 20 more.
+std::int64_t tensor_registers(const Config& config) {
+  return 8 * config.integer("PRODUCTS") + 4 * config.integer("HELD") + 8 + 20;
+}
+
 Space tensor_space(const Problem& problem) {
-  const std::int64_t most_held = ceil_divide(ceil_divide(problem.integer("taps") + 10, 16), 4);
+  const std::int64_t steps = ceil_divide(problem.integer("taps") + 10, 16);
   return Space(
-      {{"WARPS", {4, 8, 2}, "warps of a block"},
-       {"PRODUCTS", {8, 4, 6, 2}, "products of 128 outputs of a warp"},
-       {"HELD", {4, 5, 3, 2, 1}, "steps of 16 taps whose taps are in registers at a time"},
-       {"UNROLL", {1, 4}, "such sets of steps written out"},
-       {"TILES", {1, 2, 4}, "tiles of a block, the next one loaded while one is multiplied"},
+      {{"WARPS", {4, 2, 8}, "warps of a block"},
+       {"PRODUCTS", {6, 8, 4}, "products of 128 outputs of a warp"},
+       {"HELD", {5, 4, 3, 2, 1}, "steps of 16 taps whose taps are in registers at a time"},
        {"START", words({"plain", "overlapped"}), "whether the kernel may start while the one before it runs"},
        {"RESIDENT_WARPS",
-        {16, 20, 24, 32, 12},
+        {16, 20, 24, 12},
         "warps that a multiprocessor must have room for; bounds a thread's registers"}},
       {{"A thread stages at most 10 vectors of samples.",
         {"WARPS", "PRODUCTS"},
         [=](const Config& c) { return Tensor(problem, c).rounds <= 10; }},
-       {"As many steps are held as there are, or 2 or more.",
+       {"Blocks of 8 warps are for many taps, whose samples the tiles have in common.",
+        {"WARPS"},
+        [=](const Config& c) { return c.integer("WARPS") < 8 || steps > 32; }},
+       {"The taps of 3 to 5 steps are held, or of all if there are fewer.",
         {"HELD"},
         [=](const Config& c) {
-          const std::int64_t held = c.integer("HELD");
-          return held <= most_held && (held >= 2 || most_held == 1);
+          const std::int64_t most = ceil_divide(steps, 4);
+          return c.integer("HELD") <= most && c.integer("HELD") >= std::min<std::int64_t>(3, most);
         }},
-       {"The registers that so many warps leave a thread suffice, and half of them would not.",
-        {"WARPS", "PRODUCTS", "HELD", "TILES", "RESIDENT_WARPS"},
+       {"The registers that so many warps leave a thread suffice, and are not far more than it needs.",
+        {"PRODUCTS", "HELD", "RESIDENT_WARPS"},
         [=](const Config& c) {
-          const std::int64_t needed = Tensor(problem, c).registers(c);
+          const std::int64_t needed = tensor_registers(c);
           const std::int64_t there = 65536 / 32 / c.integer("RESIDENT_WARPS");
-          return needed <= there && 2 * needed > there;
-        }},
-       {"Starting early is for blocks of one tile.", {"TILES", "START"}, [](const Config& c) {
-          return c.word("START") == "plain" || c.integer("TILES") == 1;
+          return needed <= there && 17 * needed > 10 * there;
         }}});
 }
 
@@ -583,15 +580,15 @@ Template tensor() {
                 const Dims d(problem);
                 if (d.batch == 0) return Work{};
                 const Tensor tensor(problem, config);
-                return Work{.steps = {Launch{
-                                .kernel = "conv1d_tensor",
-                                .grid = {ceil_divide(d.output_length, tensor.tile * config.integer("TILES")),
-                                         std::min(d.batch, grid_limit)},
-                                .block = {32 * tensor.warps},
-                                .dynamic_shared_bytes = tensor.shared_bytes(),
-                                .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, ArgumentPointer{2},
-                                              int32(d.batch), d.length, d.output_length, d.left},
-                                .overlaps_previous = config.word("START") == "overlapped"}}};
+                return Work{
+                    .steps = {Launch{
+                        .kernel = "conv1d_tensor",
+                        .grid = {ceil_divide(d.output_length, tensor.tile), std::min(d.batch, grid_limit)},
+                        .block = {32 * tensor.warps},
+                        .dynamic_shared_bytes = tensor.shared_bytes(),
+                        .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, ArgumentPointer{2},
+                                      int32(d.batch), d.length, d.output_length, d.left},
+                        .overlaps_previous = config.word("START") == "overlapped"}}};
               }};
 }
 

@@ -3,17 +3,19 @@
 //
 // Everything is a correlation with taps t: output i is the sum over j of t[j] X[i + j], X the samples from
 // the tile's first window on. That is a product A * B: row m of A is the samples from 8 m on, B is the
-// Toeplitz matrix B[k][n] = t[k - n], and element (m, n) of the product belongs to output 8 m + n, so that 16
-// rows of A cover 128 outputs, and a lane's results lie where the lane stores them. An 8x8 matrix of A is 8
-// units of 8 samples as they lie in shared memory. Products 64 samples of the sum apart, and those of
-// outputs 64 apart, have matrices in common: taps of steps 4 apart are in registers together, and a warp
-// loads each matrix once for all of them.
+// Toeplitz matrix B[k][n] = t[k - n], and element (m, n) of the product belongs to output 8 m + n. Rows of A
+// overlap in memory: each 8 samples are one 16-byte row of an 8x8 matrix that is loaded as it lies. The 16
+// rows cover two stretches of 64 outputs, in which neighbouring lanes have neighbouring outputs.
+//
+// A stretch's A of one step, 16 columns, is that of the stretch before for the fourth step after it. So the
+// taps of every fourth step are in registers together, and a warp loads each A once for all of them.
 //
 // Accuracy. Numbers are split into two halves (common/halves.cuh), which costs a product at most 12
-// roundings of 2^-24 of its size. The sum of high * high is rounded once for each step of 16 taps: 2
-// roundings each, n / 16 + 3 steps at most where n samples meet taps. The small sums are 2^-10 of the whole,
-// so that their roundings and the addition are 3 at most for 4096 taps. With 32 or more taps and samples the
-// whole is less than the n + 1 roundings of a plain f32 sum.
+// roundings of 2^-24 of its size. A step of the sum of high * high is taken to round by 2^-23, at most
+// n / 16 + 3 times where n samples meet taps; what tensor cores do inside one is not specified, and the
+// largest error in tests is a fifth of what is permitted. The small sums are 2^-10 of the whole, so that
+// their roundings and the addition are 3 at most for 4096 taps. With 32 or more taps and samples the whole
+// is less than the n + 1 roundings of a plain f32 sum.
 //
 // Numbers more than 2^28 times smaller than the tile's largest, which scaled is below 2^15, are split with
 // an error of at most 2^-35, middle * middle included. From such samples, and such taps, the sum of n
@@ -73,11 +75,10 @@ __device__ __forceinline__ void load_samples(float (&raw)[rounds][4], const Plac
   } else {
 #pragma unroll
     for (int n = 0; n < rounds; ++n) {
-      const int q = n * threads + threadIdx.x;
 #pragma unroll
       for (int e = 0; e < 4; ++e) {
-        const int p = 4 * q + e;
-        raw[n][e] = q < quads && p >= place.begin && p < place.end ? place.samples[p] : 0.0f;
+        const int p = 4 * (n * threads + threadIdx.x) + e;
+        raw[n][e] = p >= place.begin && p < place.end ? place.samples[p] : 0.0f;
       }
     }
   }
@@ -101,16 +102,6 @@ __device__ __forceinline__ void stage_taps(unsigned* to, const float* __restrict
     to[p] = pair.high;
     to[tap_pairs + p] = pair.middle;
   }
-}
-
-// Of all threads; `ranges` has one for each warp. A barrier must come before it is used again.
-__device__ __forceinline__ SizeRange block_range(SizeRange* ranges, SizeRange range) {
-  range = warp_range(range);
-  if (threadIdx.x % 32 == 0) ranges[threadIdx.x / 32] = range;
-  __syncthreads();
-#pragma unroll
-  for (int w = 0; w < WARPS; ++w) range = joined(range, ranges[w]);
-  return range;
 }
 
 // Of a power of two.
@@ -165,10 +156,10 @@ __device__ __forceinline__ void add_steps(Sums& sums, unsigned samples, const un
 // Adds the COUNT steps from the first on.
 template <int COUNT>
 __device__ __forceinline__ void add_group(Sums& sums, unsigned samples, const unsigned* pairs) {
-#pragma unroll(UNROLL)
+#pragma unroll
   for (int r = 0; r < COUNT % 4; ++r) add_steps<COUNT / 4 + 1>(sums, samples + r * 32, pairs + r * 16);
   if constexpr (COUNT >= 4) {
-#pragma unroll(UNROLL)
+#pragma unroll
     for (int r = COUNT % 4; r < 4; ++r) add_steps<COUNT / 4>(sums, samples + r * 32, pairs + r * 16);
   }
 }
@@ -203,12 +194,12 @@ __device__ __noinline__ void compute_directly(const float* __restrict__ signal,
   }
 }
 
-// Launched with blocks of WARPS warps over runs of TILES tiles of a row's outputs and the rows of the batch;
-// a grid that is too small in y (limited to 65535) is walked in strides.
+// Launched with blocks of WARPS warps over the tiles of a row's outputs and the rows of the batch; a grid
+// that is too small in y (limited to 65535) is walked in strides.
 extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
     ENTRY(conv1d_tensor)(const T* __restrict__ signal, const T* __restrict__ kernel, T* __restrict__ output,
                          int batch, long long length, long long output_length, long long left) {
-  __shared__ SizeRange ranges[2][WARPS];
+  __shared__ SizeRange warps_samples[WARPS], warps_taps[WARPS];
   DYNAMIC_SHARED(unsigned, memory);  // pairs of taps, high samples, middle samples
   if constexpr (START == Start::overlapped) {
     let_next_start();
@@ -219,93 +210,86 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
   const unsigned samples =
       static_cast<unsigned>(__cvta_generic_to_shared(planes)) +
       (warp * warp_tile / 8 + lane / 8 % 2 * (warp_tile / 16) + lane / 16 + lane % 8) * 16;
+  const long long tile_first = static_cast<long long>(blockIdx.x) * tile;
 
-  const long long run_first = static_cast<long long>(blockIdx.x) * (TILES * tile);
-  const auto skipped_of = [&](long long row) {
-    const long long element = static_cast<long long>(reinterpret_cast<unsigned long long>(signal) / 4);
-    return static_cast<int>((element + row * length - left) & 3);
-  };
-  const auto place_of = [&](long long row, int skipped, long long tile_first) {
-    const long long first = tile_first - left - skipped;
-    constexpr long long most = 8 * units;
-    return Place{signal + row * length + first, static_cast<int>(max(0LL, min(-first, most))),
-                 static_cast<int>(max(0LL, min(length - first, most)))};
-  };
-
-  float raw[rounds][4];
-  load_samples(raw, place_of(blockIdx.y, skipped_of(blockIdx.y), run_first));
   SizeRange taps_range;
-#pragma unroll 1
-  for (int j = threadIdx.x; j < taps; j += threads) include(taps_range, kernel[j]);
-  taps_range = block_range(ranges[0], taps_range);
-  const float taps_scale = scale_of(taps_range);
-  stage_taps(memory, kernel, taps_scale);
-
+  float taps_scale = 0;
+  bool first = true;
   for (long long row = blockIdx.y; row < batch; row += gridDim.y) {
-    const int skipped = skipped_of(row);
-    const unsigned* pairs = memory + (first_pair + lane % 4 * 2 - lane / 4 - skipped);
+    const long long row_first = row * length + tile_first - left;
+    const int skipped = static_cast<int>(
+        (static_cast<long long>(reinterpret_cast<unsigned long long>(signal) / 4) + row_first) & 3);
+    constexpr long long most = 8 * units;
+    const long long begin = left + skipped - tile_first;
+    const Place place = {signal + row_first - skipped, static_cast<int>(max(0LL, min(begin, most))),
+                         static_cast<int>(max(0LL, min(length + begin, most)))};
+    float raw[rounds][4];
+    load_samples(raw, place);
+    if (first) {
 #pragma unroll 1
-    for (int n = 0; n < TILES; ++n) {
-      const long long tile_first = run_first + n * tile;
-      if (tile_first >= output_length) break;
-      SizeRange range;
+      for (int j = threadIdx.x; j < taps; j += threads) include(taps_range, kernel[j]);
+      taps_range = warp_range(taps_range);
+      if (lane == 0) warps_taps[warp] = taps_range;
+    }
+    SizeRange range;
 #pragma unroll
-      for (int i = 0; i < rounds; ++i) {
+    for (int i = 0; i < rounds; ++i) {
 #pragma unroll
-        for (int e = 0; e < 4; ++e) include(range, raw[i][e]);
+      for (int e = 0; e < 4; ++e) include(range, raw[i][e]);
+    }
+    range = warp_range(range);
+    if (lane == 0) warps_samples[warp] = range;
+    __syncthreads();  // the row before has been multiplied too
+#pragma unroll
+    for (int w = 0; w < WARPS; ++w) range = joined(range, warps_samples[w]);
+    if (first) {
+      first = false;
+#pragma unroll
+      for (int w = 0; w < WARPS; ++w) taps_range = joined(taps_range, warps_taps[w]);
+      taps_scale = scale_of(taps_range);
+      stage_taps(memory, kernel, taps_scale);
+    }
+    const float scale = scale_of(range);
+    stage_samples(planes, raw, scale);
+    __syncthreads();
+
+    Sums sums = {};
+    multiply(sums, samples, memory + (first_pair + lane % 4 * 2 - lane / 4 - skipped));
+
+    // No result is as large as NaN.
+    const float least = !has_scale(range) || !has_scale(taps_range) ? __uint_as_float(0x7fffffffu)
+                        : splits(range) && splits(taps_range)       ? 0.0f
+                                                                    : 128.0f;
+    const float back = inverse(scale * taps_scale);
+    const long long at = tile_first + warp * warp_tile + 2 * lane;
+    float result[2 * PRODUCTS][2];
+    unsigned again = 0;
+#pragma unroll
+    for (int k = 0; k < 2 * PRODUCTS; ++k) {
+#pragma unroll
+      for (int e = 0; e < 2; ++e) {
+        const int p = k % PRODUCTS, c = k / PRODUCTS * 2 + e;
+        const float scaled = sums.high[p][c] + sums.small[p][c] * (1.0f / 2048);
+        if (!(fabsf(scaled) >= least)) again |= 1u << (2 * k + e);
+        result[k][e] = scaled * back;
       }
-      range = block_range(ranges[1], range);
-      const float scale = scale_of(range);
-      stage_samples(planes, raw, scale);
-      __syncthreads();
-
-      const auto load_next = [&] {
-        if (n + 1 < TILES && tile_first + tile < output_length) {
-          load_samples(raw, place_of(row, skipped, tile_first + tile));
-        } else if (row + gridDim.y < batch) {
-          load_samples(raw, place_of(row + gridDim.y, skipped_of(row + gridDim.y), run_first));
-        }
-      };
-      if constexpr (TILES > 1) load_next();  // on their way while this tile's are multiplied
-      Sums sums = {};
-      multiply(sums, samples, pairs);
-
-      // No result is as large as NaN.
-      const float least = !has_scale(range) || !has_scale(taps_range) ? __uint_as_float(0x7fffffffu)
-                          : splits(range) && splits(taps_range)       ? 0.0f
-                                                                      : 128.0f;
-      const float back = inverse(scale * taps_scale);
-      const long long at = tile_first + warp * warp_tile + 2 * lane;
-      float result[2 * PRODUCTS][2];
-      unsigned again = 0;
+    }
+    float* to = output + row * output_length + at;
+    if (tile_first + tile <= output_length && reinterpret_cast<unsigned long long>(to) % 8 == 0) {
+#pragma unroll
+      for (int k = 0; k < 2 * PRODUCTS; ++k)
+        store_vector<2>(to + 64 * k, Vector<float, 2>{{result[k][0], result[k][1]}});
+    } else {
+      const int count = static_cast<int>(max(0LL, min(output_length - at, static_cast<long long>(tile))));
 #pragma unroll
       for (int k = 0; k < 2 * PRODUCTS; ++k) {
-#pragma unroll
-        for (int e = 0; e < 2; ++e) {
-          const int p = k % PRODUCTS, c = k / PRODUCTS * 2 + e;
-          const float scaled = sums.high[p][c] + sums.small[p][c] * (1.0f / 2048);
-          if (!(fabsf(scaled) >= least)) again |= 1u << (2 * k + e);
-          result[k][e] = scaled * back;
-        }
+        if (64 * k < count) to[64 * k] = result[k][0];
+        if (64 * k + 1 < count) to[64 * k + 1] = result[k][1];
       }
-      float* to = output + row * output_length + at;
-      if (tile_first + tile <= output_length && reinterpret_cast<unsigned long long>(to) % 8 == 0) {
-#pragma unroll
-        for (int k = 0; k < 2 * PRODUCTS; ++k)
-          store_vector<2>(to + 64 * k, Vector<float, 2>{{result[k][0], result[k][1]}});
-      } else {
-        const int count = static_cast<int>(max(0LL, min(output_length - at, static_cast<long long>(tile))));
-#pragma unroll
-        for (int k = 0; k < 2 * PRODUCTS; ++k) {
-          if (64 * k < count) to[64 * k] = result[k][0];
-          if (64 * k + 1 < count) to[64 * k + 1] = result[k][1];
-        }
-      }
-      if (again != 0) {
-        compute_directly(signal + row * length, kernel, output + row * output_length, again, at, length,
-                         output_length, left);
-      }
-      if constexpr (TILES == 1) load_next();
+    }
+    if (again != 0) {
+      compute_directly(signal + row * length, kernel, output + row * output_length, again, at, length,
+                       output_length, left);
     }
   }
 }

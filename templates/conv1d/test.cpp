@@ -220,7 +220,7 @@ TEST(Conv1dProblem, CountsTheProductsThatThereAre) {
   EXPECT_EQ(products("length=3 taps=8 mode=valid"), 6 * 3);
 }
 
-TEST(Conv1dSpace, HasHundredsOrThousandsOfConfigsAndADefaultForEveryProblem) {
+TEST(Conv1dSpace, HasManyConfigsAndADefaultForEveryProblem) {
   DeviceFacts device;
   device.kind = "cuda";
   for (const char* text : {"length=1000000 taps=5 mode=valid", "batch=3 length=1001 taps=9 mode=same",
@@ -231,7 +231,7 @@ TEST(Conv1dSpace, HasHundredsOrThousandsOfConfigsAndADefaultForEveryProblem) {
     for (const Template& of : op().templates) {
       if (of.name == "base" || (of.refuses && !of.refuses(wanted).empty())) continue;
       const Space space = of.space(wanted);
-      EXPECT_GE(space.count(), 400) << of.name << " " << text;
+      EXPECT_GE(space.count(), of.name == "tensor" ? 10 : 400) << of.name << " " << text;
       EXPECT_LE(space.count(), 10000) << of.name << " " << text;
       EXPECT_FALSE(exceeds(of.work(wanted, space.complete({})), device)) << of.name << " " << text;
     }
@@ -239,12 +239,23 @@ TEST(Conv1dSpace, HasHundredsOrThousandsOfConfigsAndADefaultForEveryProblem) {
 }
 
 TEST(Conv1dSpace, AConfigIsLegalWhateverTheLength) {
-  for (const char* name : {"tiled", "chunked"}) {
+  for (const char* name : {"tiled", "chunked", "tensor"}) {
     const Template& of = find_template(op(), name);
     const Space large = of.space(problem("length=10000000 taps=63 mode=same"));
     const Space small = of.space(problem("length=3 taps=63 mode=same"));
     for (const Config& config : large.sample(200, 1)) EXPECT_FALSE(small.why_not(config)) << config.text();
   }
+}
+
+// The error of the split is within that of a plain sum of as many products only.
+TEST(Conv1dSpace, TensorTakesSumsOf32ProductsOrMoreInF32) {
+  const Template& tensor = find_template(op(), "tensor");
+  EXPECT_EQ(tensor.refuses(problem("length=32 taps=4096")), "");
+  EXPECT_EQ(tensor.refuses(problem("length=5000 taps=32")), "");
+  EXPECT_NE(tensor.refuses(problem("length=31 taps=4096")).find("length=31"), std::string::npos);
+  EXPECT_NE(tensor.refuses(problem("length=5000 taps=31")).find("taps=31"), std::string::npos);
+  EXPECT_NE(tensor.refuses(problem("length=5000 taps=4097")).find("4097 taps"), std::string::npos);
+  EXPECT_NE(tensor.refuses(problem("length=5000 taps=32 dtype=f64")).find("f32"), std::string::npos);
 }
 
 TEST(Conv1dSpace, TiledTakesNoMoreTapsThanItCompilesIn) {

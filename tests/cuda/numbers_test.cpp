@@ -44,7 +44,7 @@ const std::vector<Numbers> taps = {
     {"of one sign", [](double, double, double r) { return 3 + r; }},
     {"16 decades", [](double, double, double r) { return decades(r, 16); }},
     {"Gaussian with tails",
-     [](double i, double n, double) { return std::exp(-0.5 * std::pow((i - (n - 1) / 2) / (n / 24), 2)); }},
+     [](double i, double n, double) { return std::exp(-0.5 * std::pow((i - (n - 1) / 2) / (n / 16), 2)); }},
     {"half-band",
      [](double i, double n, double) {
        const double x = std::numbers::pi / 2 * (i - (n - 1) / 2);
