@@ -4,10 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/op_cases.h"
@@ -45,8 +47,13 @@ struct Data {
   std::map<int, Output> outputs;
 };
 
-inline Data make_data(Device& device, const Op& op, const Problem& problem, bool special) {
+// Other inputs than the random ones that it is given, by argument; numbers that the dtype has.
+using Alteration = std::function<void(std::vector<std::vector<double>>& inputs)>;
+
+inline Data make_data(Device& device, const Op& op, const Problem& problem, bool special,
+                      const Alteration& alter) {
   std::vector<std::vector<double>> inputs = make_inputs(op, problem, 3);
+  if (alter) alter(inputs);
   Data data;
   for (std::size_t a = 0; a < inputs.size(); ++a) {
     const DType dtype = op.arguments[a].dtype(problem);
@@ -75,7 +82,8 @@ inline Data make_data(Device& device, const Op& op, const Problem& problem, bool
 // Runs variants on the device and compares with the op's reference, by gtest's expectations.
 class OpChecker {
  public:
-  explicit OpChecker(Device& device) : device_(&device) {}
+  explicit OpChecker(Device& device, Alteration alter = nullptr)
+      : device_(&device), alter_(std::move(alter)) {}
 
   // Runs `binary`, rendered for another problem perhaps, on `problem`; false if the device cannot.
   bool check(const TemplateCase& which, const std::string& binary, const std::string& suffix,
@@ -87,7 +95,7 @@ class OpChecker {
                  (special ? ", NaN and infinity among the inputs" : "") +
                  (reverse ? ", threads in reverse" : ""));
     auto& data = data_[problem.text() + (special ? "*" : "")];
-    if (data.contents.empty()) data = make_data(device(), *op, problem, special);
+    if (data.contents.empty()) data = make_data(device(), *op, problem, special, alter_);
 
     std::unique_ptr<Executable> executable;
     try {
@@ -154,6 +162,7 @@ class OpChecker {
   Device& device() { return *device_; }
 
   Device* device_;
+  Alteration alter_;
   std::map<std::string, Data> data_;
   int runs_ = 0;
   int refused_ = 0;

@@ -374,76 +374,153 @@ std::int64_t tensor_steps(const Dims& d, std::int64_t vector) {
   return ceil_divide(round_up(d.left, vector) - d.left + 8 + d.mask_width - 1, 8);
 }
 
-// The a-priori error of the split (the body derives it) in units of 2^-24 sum|w x|, the same as the
-// contract's.
+// The a-priori error (the bodies derive it) in units of 2^-24 sum|w x|, the same as the contract's: the
+// split, two for each step over 16 columns, and the small products.
 std::int64_t tensor_error(const Dims& d) {
-  return 512 + d.mask_height * (2 * ceil_divide(tensor_steps(d, 4), 2) + 1);
+  return 12 + 2 * d.mask_height * ceil_divide(tensor_steps(d, 4), 2) + 2;
+}
+
+std::string tensor_refuses(const Problem& problem) {
+  const Dims d(problem);
+  if (dtype_of(problem) != DType::f32) {
+    return "The templates on tensor cores split f32 only, not " + std::string(name(dtype_of(problem))) +
+           "; take another template.";
+  }
+  if (tensor_steps(d, 4) > 10) {
+    return "A mask_width of " + std::to_string(d.mask_width) +
+           " is above the 70 that the templates on tensor cores unroll; take another template.";
+  }
+  if (tensor_error(d) > d.mask_height * d.mask_width) {
+    return "For a mask of " + std::to_string(d.mask_height) + " x " + std::to_string(d.mask_width) +
+           " the error bound of the products on tensor cores, " + std::to_string(tensor_error(d)) +
+           " roundings, is above the " + std::to_string(d.mask_height * d.mask_width) +
+           " of a plain f32 sum; take another template.";
+  }
+  return too_wide(problem);
+}
+
+struct Blocks {
+  const char* kernel;
+  std::int64_t threads, tile_width, tile_height;
+  std::int64_t tiles;  // of a block, one below the other
+};
+
+Work tensor_work(const Dims& d, const Blocks& blocks, std::int64_t shared_words) {
+  const std::int64_t tiles_y = ceil_divide(ceil_divide(d.height, blocks.tile_height), blocks.tiles);
+  Launch launch{.kernel = blocks.kernel,
+                .grid = {ceil_divide(d.width, blocks.tile_width), std::min(tiles_y, grid_limit),
+                         std::min(d.batch, grid_limit)},
+                .block = {blocks.threads, 1, 1},
+                .dynamic_shared_bytes = 4 * shared_words,
+                .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, ArgumentPointer{2}, int32(d.batch),
+                              int32(d.height), int32(d.width)}};
+  return Work{.steps = {launch}};
 }
 
 Template tensor() {
+  return {.name = "tensor",
+          .what =
+              "f32 masks from 5x5 on as Toeplitz matrix products on tensor cores, each number split into two "
+              "halves; within the error bound of a plain f32 sum.",
+          .kernels = {"conv2d_tensor"},
+          .compiled_in = {"dtype", "mode", "mask_height", "mask_width"},
+          .minimum_compute_capability = 80,
+          .refuses = tensor_refuses,
+          .space =
+              [](const Problem& problem) {
+                const std::int64_t width = problem.integer("width");
+                return Space(
+                    {{"VECTOR", {1, 4}, "elements of a global load"},
+                     {"WARPS_X", {1, 2}, "warps of a block along a row, 256 outputs each"},
+                     {"WARPS_Y", {4, 2, 6, 8}, "warps of a block across rows"},
+                     {"ROWS", {6, 4, 8}, "output rows of a warp"},
+                     {"TILES", {1, 2, 4}, "tiles of a block"},
+                     {"RESIDENT_WARPS",
+                      {12, 8, 16, 20},
+                      "warps that a multiprocessor must have room for; bounds a thread's registers"}},
+                    {{"VECTOR must divide the width.",
+                      {"VECTOR"},
+                      [width](const Config& c) { return width % c.integer("VECTOR") == 0; }},
+                     {"Where vectors divide the width, scalars are only for arrays at odd addresses: with "
+                      "one tile a block.",
+                      {"VECTOR", "TILES"},
+                      [width](const Config& c) {
+                        return width % 4 != 0 || c.integer("VECTOR") == 4 || c.integer("TILES") == 1;
+                      }},
+                     {"A block has at most 12 warps.", {"WARPS_X", "WARPS_Y"}, [](const Config& c) {
+                        return c.integer("WARPS_X") * c.integer("WARPS_Y") <= 12;
+                      }}});
+              },
+          .work =
+              [](const Problem& problem, const Config& config) {
+                const Dims d(problem);
+                const std::int64_t steps = tensor_steps(d, config.integer("VECTOR"));
+                const Blocks blocks = {.kernel = "conv2d_tensor",
+                                       .threads = 32 * config.integer("WARPS_X") * config.integer("WARPS_Y"),
+                                       .tile_width = 256 * config.integer("WARPS_X"),
+                                       .tile_height = config.integer("WARPS_Y") * config.integer("ROWS"),
+                                       .tiles = config.integer("TILES")};
+                const std::int64_t row_units = blocks.tile_width / 8 + steps - 1;
+                return tensor_work(d, blocks,
+                                   2 * d.mask_height * (8 * steps + 8) +
+                                       2 * (blocks.tile_height + d.mask_height - 1) * row_units * 4);
+              },
+          .alignment_bytes = vector_bytes};
+}
+
+Template warpgroup() {
   return {
-      .name = "tensor",
+      .name = "warpgroup",
       .what =
-          "Large f32 masks as Toeplitz matrix products on tensor cores, each number split into two bf16; "
-          "within "
-          "the error bound of a plain f32 sum.",
-      .kernels = {"conv2d_tensor"},
+          "The products of `tensor` by whole warpgroups, which read both matrices from shared memory "
+          "(wgmma).",
+      .kernels = {"conv2d_warpgroup"},
       .compiled_in = {"dtype", "mode", "mask_height", "mask_width"},
-      .minimum_compute_capability = 80,
-      .refuses = [](const Problem& problem) -> std::string {
-        const Dims d(problem);
-        if (dtype_of(problem) != DType::f32)
-          return "The tensor template splits f32 only; take another template.";
-        if (d.mask_width < 9 || tensor_steps(d, 4) > 10) {
-          return "A mask_width of " + std::to_string(d.mask_width) +
-                 " is outside the 9 to 70 that the tensor template holds in registers; take another "
-                 "template.";
-        }
-        if (tensor_error(d) > d.mask_height * d.mask_width) {
-          return "For a mask of " + std::to_string(d.mask_height) + " x " + std::to_string(d.mask_width) +
-                 " the split's error bound of " + std::to_string(tensor_error(d)) +
-                 " roundings is above the " + std::to_string(d.mask_height * d.mask_width) +
-                 " of a plain f32 sum; take another template.";
-        }
-        return too_wide(problem);
-      },
+      .minimum_compute_capability = 90,
+      .refuses = tensor_refuses,
       .space =
           [](const Problem& problem) {
             const std::int64_t width = problem.integer("width");
-            return Space({{"VECTOR", {1, 4}, "elements of a global load"},
-                          {"WARPS_X", {1, 2}, "warps of a block along a row, 256 outputs each"},
-                          {"WARPS_Y", {4, 2, 6, 8}, "warps of a block across rows"},
-                          {"ROWS", {6, 4, 8}, "output rows of a warp"},
-                          {"RESIDENT_WARPS",
-                           {12, 8, 16},
-                           "warps that a multiprocessor must have room for; bounds a thread's registers"}},
-                         {{"VECTOR must divide the width.",
-                           {"VECTOR"},
-                           [width](const Config& c) { return width % c.integer("VECTOR") == 0; }},
-                          {"A block has at most 12 warps.", {"WARPS_X", "WARPS_Y"}, [](const Config& c) {
-                             return c.integer("WARPS_X") * c.integer("WARPS_Y") <= 12;
-                           }}});
+            return Space(
+                {{"VECTOR", {1, 4}, "elements of a global load"},
+                 {"GROUPS_X", {1, 2, 4}, "warpgroups of a block along a row, 64 outputs each"},
+                 {"GROUPS_Y", {1, 2}, "warpgroups of a block across rows"},
+                 {"ROWS", {8, 4, 16}, "eighths of a warpgroup's output rows; a thread has two"},
+                 {"TILES", {1, 2, 4}, "tiles of a block"},
+                 {"RESIDENT_WARPS",
+                  {12, 8, 16, 20, 24},
+                  "warps that a multiprocessor must have room for; bounds a thread's registers"}},
+                {{"VECTOR must divide the width.",
+                  {"VECTOR"},
+                  [width](const Config& c) { return width % c.integer("VECTOR") == 0; }},
+                 {"Where vectors divide the width, scalars are only for arrays at odd addresses: with one "
+                  "tile a block.",
+                  {"VECTOR", "TILES"},
+                  [width](const Config& c) {
+                    return width % 4 != 0 || c.integer("VECTOR") == 4 || c.integer("TILES") == 1;
+                  }},
+                 {"A block has at most 4 warpgroups.",
+                  {"GROUPS_X", "GROUPS_Y"},
+                  [](const Config& c) { return c.integer("GROUPS_X") * c.integer("GROUPS_Y") <= 4; }},
+                 {"A thread with 16 * ROWS / 2 sums needs registers beside them.",
+                  {"ROWS", "RESIDENT_WARPS"},
+                  [](const Config& c) { return c.integer("ROWS") * c.integer("RESIDENT_WARPS") <= 192; }}});
           },
       .work =
           [](const Problem& problem, const Config& config) {
             const Dims d(problem);
-            const std::int64_t warps_x = config.integer("WARPS_X");
-            const std::int64_t warps_y = config.integer("WARPS_Y");
-            const std::int64_t tile_width = 256 * warps_x;
-            const std::int64_t tile_height = warps_y * config.integer("ROWS");
             const std::int64_t steps = tensor_steps(d, config.integer("VECTOR"));
-            const std::int64_t row_units = tile_width / 8 + steps - 1;
-            const std::int64_t words =
-                2 * d.mask_height * (8 * steps + 8) + 2 * (tile_height + d.mask_height - 1) * row_units * 4;
-            Launch launch{.kernel = "conv2d_tensor",
-                          .grid = {ceil_divide(d.width, tile_width),
-                                   std::min(ceil_divide(d.height, tile_height), grid_limit),
-                                   std::min(d.batch, grid_limit)},
-                          .block = {32 * warps_x * warps_y, 1, 1},
-                          .dynamic_shared_bytes = 4 * words,
-                          .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, ArgumentPointer{2},
-                                        int32(d.batch), int32(d.height), int32(d.width)}};
-            return Work{.steps = {launch}};
+            const std::int64_t rows = config.integer("ROWS");
+            const Blocks blocks = {.kernel = "conv2d_warpgroup",
+                                   .threads = 128 * config.integer("GROUPS_X") * config.integer("GROUPS_Y"),
+                                   .tile_width = 64 * config.integer("GROUPS_X"),
+                                   .tile_height = 8 * rows * config.integer("GROUPS_Y"),
+                                   .tiles = config.integer("TILES")};
+            const std::int64_t row_units = blocks.tile_width / 8 + steps - 1;
+            const std::int64_t extra = steps % 2 * ((rows + d.mask_height - 1) % 2);
+            return tensor_work(d, blocks,
+                               2 * (d.mask_height + 2 * (rows - 1) + extra) * steps * 32 +
+                                   2 * (blocks.tile_height + d.mask_height - 1 + extra) * row_units * 4);
           },
       .alignment_bytes = vector_bytes};
 }
@@ -484,7 +561,7 @@ Op ops_conv2d() {
       .arguments = {{.name = "image", .role = Role::input, .extents = image_extents},
                     {.name = "mask", .role = Role::input, .extents = mask_extents, .finite = true},
                     {.name = "output", .role = Role::output, .extents = image_extents}},
-      .templates = {base(), tiled(), tensor()},
+      .templates = {base(), tiled(), tensor(), warpgroup()},
       .reference = reference,
       .flops =
           [](const Problem& problem) {

@@ -1,0 +1,190 @@
+// What the templates on tensor cores share: a tile of the image on its way into shared memory as halves
+// (common/halves.cuh), the mask's weights, and the plain path of a tile that does not split.
+#pragma once
+
+#include "common/halves.cuh"
+#include "common/integer.cuh"
+#include "common/vector.cuh"
+
+// The mask as the kernel slides it: a convolution is a correlation with the turned mask.
+template <bool TURNED, int HEIGHT, int WIDTH>
+struct Mask {
+  static constexpr int left = TURNED ? WIDTH - 1 - WIDTH / 2 : WIDTH / 2;
+  static constexpr int top = TURNED ? HEIGHT - 1 - HEIGHT / 2 : HEIGHT / 2;
+
+  // Weight of row i and column j; zero beside the mask's columns.
+  static __device__ __forceinline__ float at(const float* __restrict__ mask, int i, int j) {
+    if (j < 0 || j >= WIDTH) return 0;
+    return mask[TURNED ? (HEIGHT - 1 - i) * WIDTH + WIDTH - 1 - j : i * WIDTH + j];
+  }
+
+  // Over what this thread looks at.
+  template <int THREADS>
+  static __device__ __forceinline__ SizeRange range(const float* __restrict__ mask) {
+    SizeRange range;
+    for (int n = threadIdx.x; n < HEIGHT * WIDTH; n += THREADS) include(range, mask[n]);
+    return range;
+  }
+
+  // The plain path: a tile's outputs one by one from global memory.
+  template <int THREADS>
+  static __device__ __noinline__ void apply(const float* __restrict__ image, const float* __restrict__ mask,
+                                            float* output, int x, int y, int tile_width, int tile_height,
+                                            int height, int width) {
+    for (int n = threadIdx.x; n < tile_width * tile_height; n += THREADS) {
+      const int column = x + n % tile_width, row = y + n / tile_width;
+      if (column >= width || row >= height) continue;
+      const int first_row = larger(0, top - row), last_row = smaller(HEIGHT, height + top - row);
+      const int first_column = larger(0, left - column), last_column = smaller(WIDTH, width + left - column);
+      float sum = 0;
+      for (int i = first_row; i < last_row; ++i) {
+        const float* samples = image + static_cast<long long>(row - top + i) * width + (column - left);
+        for (int j = first_column; j < last_column; ++j) sum += at(mask, i, j) * samples[j];
+      }
+      output[static_cast<long long>(row) * width + column] = sum;
+    }
+  }
+};
+
+// What a tile is cut from: its first row and column may lie outside the image, where samples are zero.
+struct Window {
+  const float* image;
+  int x, y, height, width;
+};
+
+// A tile of ROWS rows of QUADS times 4 samples. A thread's share of it are the quads THREADS apart; HELD of
+// them wait in registers while the block finds the scale, the others are read once more.
+template <int THREADS, int ROWS, int QUADS, int VECTOR, int HELD>
+struct Tile {
+  static constexpr int count = ROWS * QUADS;
+  static constexpr int share = ceil_divide(count, THREADS);
+  static constexpr int held = smaller(share, HELD);
+  static constexpr int plane_words = 2 * count;  // one of high, middle
+
+  Vector<float, 4> samples[held];
+
+  struct Place {
+    int row, quad;
+    __device__ __forceinline__ Place(int n) : row(n / QUADS), quad(n % QUADS) {}
+    __device__ __forceinline__ void advance() {
+      row += THREADS / QUADS;
+      quad += THREADS % QUADS;
+      if (quad >= QUADS) {
+        quad -= QUADS;
+        ++row;
+      }
+    }
+  };
+
+  template <bool INSIDE>
+  static __device__ __forceinline__ Vector<float, 4> load_quad(const Window& window, const Place& place) {
+    const int row = window.y + place.row, column = window.x + 4 * place.quad;
+    const float* from = window.image + (static_cast<long long>(row) * window.width + column);
+    Vector<float, 4> quad = {{0, 0, 0, 0}};
+    if constexpr (VECTOR == 4) {
+      if (INSIDE || (static_cast<unsigned>(row) < static_cast<unsigned>(window.height) &&
+                     static_cast<unsigned>(column) < static_cast<unsigned>(window.width))) {
+        quad = load_vector<4>(from);
+      }
+    } else {
+#pragma unroll
+      for (int e = 0; e < 4; ++e) {
+        if (INSIDE || (static_cast<unsigned>(row) < static_cast<unsigned>(window.height) &&
+                       static_cast<unsigned>(column + e) < static_cast<unsigned>(window.width))) {
+          quad.element[e] = from[e];
+        }
+      }
+    }
+    return quad;
+  }
+
+  template <bool INSIDE>
+  __device__ __forceinline__ void load(const Window& window) {
+    Place place(threadIdx.x);
+#pragma unroll
+    for (int k = 0; k < held; ++k) {
+      if ((k + 1) * THREADS <= count || threadIdx.x + k * THREADS < count) {
+        samples[k] = load_quad<INSIDE>(window, place);
+      } else {
+        samples[k] = {{0, 0, 0, 0}};
+      }
+      place.advance();
+    }
+  }
+
+  // Over this thread's share.
+  __device__ __forceinline__ SizeRange range(const Window& window) const {
+    SizeRange range;
+#pragma unroll
+    for (int k = 0; k < held; ++k) {
+#pragma unroll
+      for (int e = 0; e < 4; ++e) include(range, samples[k].element[e]);
+    }
+    if constexpr (held < share) {
+      Place place(threadIdx.x + held * THREADS);
+#pragma unroll 4
+      for (int n = threadIdx.x + held * THREADS; n < count; n += THREADS) {
+        const Vector<float, 4> quad = load_quad<false>(window, place);
+#pragma unroll
+        for (int e = 0; e < 4; ++e) include(range, quad.element[e]);
+        place.advance();
+      }
+    }
+    return range;
+  }
+
+  static __device__ __forceinline__ void store_quad(unsigned* planes, int n, const Vector<float, 4>& quad,
+                                                    float scale) {
+    const Halves first = split(quad.element[0], quad.element[1], scale);
+    const Halves second = split(quad.element[2], quad.element[3], scale);
+    store_vector<2>(planes + 2 * n, Vector<unsigned, 2>{{first.high, second.high}});
+    store_vector<2>(planes + 2 * n + plane_words, Vector<unsigned, 2>{{first.middle, second.middle}});
+  }
+
+  // To the plane of highs and that of middles after it, rows after rows.
+  __device__ __forceinline__ void store(unsigned* planes, const Window& window, float scale) const {
+#pragma unroll
+    for (int k = 0; k < held; ++k) {
+      const int n = threadIdx.x + k * THREADS;
+      if ((k + 1) * THREADS <= count || n < count) store_quad(planes, n, samples[k], scale);
+    }
+    if constexpr (held < share) {
+      Place place(threadIdx.x + held * THREADS);
+#pragma unroll 4
+      for (int n = threadIdx.x + held * THREADS; n < count; n += THREADS) {
+        store_quad(planes, n, load_quad<false>(window, place), scale);
+        place.advance();
+      }
+    }
+  }
+};
+
+// The ranges of a block's warps in shared memory, which the warps write before a barrier and all threads read
+// behind it.
+using WarpRange = Vector<unsigned, 2>;
+
+__device__ __forceinline__ void publish(WarpRange* of_warps, const SizeRange& of_thread) {
+  const SizeRange range = warp_range(of_thread);
+  if (threadIdx.x % 32 == 0) of_warps[threadIdx.x / 32] = {{range.most, range.least}};
+}
+
+template <int WARPS>
+__device__ __forceinline__ SizeRange collect(const WarpRange* of_warps) {
+  SizeRange range;
+#pragma unroll
+  for (int w = 0; w < WARPS; ++w) {
+    const WarpRange of_warp = of_warps[w];
+    range = joined(range, {of_warp.element[0], of_warp.element[1]});
+  }
+  return range;
+}
+
+// Of a power of two from 2^-126 to 2^126.
+__device__ __forceinline__ float reciprocal(float power) {
+  return __uint_as_float(2 * 0x3f800000u - __float_as_uint(power));
+}
+
+// Registers that a thread of so many resident ones can have, less what the walk over a tile needs, in quads.
+__host__ __device__ constexpr int held_quads(int resident_threads) {
+  return larger(1, (smaller(255, 65536 / resident_threads) - 72) / 4);
+}
