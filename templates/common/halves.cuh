@@ -11,13 +11,14 @@
 // Over the sizes of a tile's numbers.
 struct SizeRange {
   unsigned most = 0;             // bits of the largest size
-  unsigned least = 0xffffffffu;  // bits of the smallest but 0, less one
+  unsigned least = 0xffffffffu;  // twice the bits of the smallest but 0, less one
 };
 
 __device__ __forceinline__ void include(SizeRange& range, float x) {
-  const unsigned size = __float_as_uint(x) & 0x7fffffffu;
-  range.most = max(range.most, size);
-  range.least = min(range.least, size - 1);  // 0 becomes the largest number
+  float most;  // NaN stays
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(most) : "f"(__uint_as_float(range.most)), "f"(fabsf(x)));
+  range.most = __float_as_uint(most);
+  range.least = min(range.least, 2 * __float_as_uint(x) - 1);  // 0 becomes the largest number
 }
 
 // Of all lanes of a warp.
@@ -37,7 +38,7 @@ __device__ __forceinline__ bool splits(const SizeRange& range) {
   constexpr unsigned binade = 1u << 23;
   if (range.most == 0) return true;
   return range.most >= (127 - 40) * binade && range.most < (127 + 40) * binade &&
-         range.least + 1 + 28 * binade >= (range.most & ~(binade - 1));
+         range.least / 2 + 1 + 28 * binade >= (range.most & ~(binade - 1));
 }
 
 // The power of two of a range that splits.

@@ -184,7 +184,8 @@ __device__ __forceinline__ float reciprocal(float power) {
   return __uint_as_float(2 * 0x3f800000u - __float_as_uint(power));
 }
 
-// Registers that a thread of so many resident ones can have, less what the walk over a tile needs, in quads.
-__host__ __device__ constexpr int held_quads(int resident_threads) {
-  return larger(1, (smaller(255, 65536 / resident_threads) - 72) / 4);
+// Registers that a thread of so many resident ones can have, less those that are `taken` while samples wait
+// and those of the walk over a tile, in quads.
+__host__ __device__ constexpr int held_quads(int resident_threads, int taken) {
+  return larger(1, (smaller(255, 65536 / resident_threads) - (taken > 0 ? taken + 28 : 72)) / 4);
 }

@@ -21,6 +21,7 @@ constexpr int before = round_up(Weights::left, VECTOR);  // columns before the t
 constexpr int warps = 4 * GROUPS_X * GROUPS_Y;
 constexpr int threads = 32 * warps;
 constexpr int resident_blocks = larger(1, RESIDENT_WARPS / warps);  // bounds the registers of a thread
+constexpr int resident_threads = resident_blocks * threads;
 constexpr int group_height = 8 * ROWS;
 constexpr int tile_width = 64 * GROUPS_X;
 constexpr int tile_height = group_height * GROUPS_Y;
@@ -33,7 +34,8 @@ constexpr int rows = ROWS + mask_height - 1;                      // that the ou
 constexpr bool paired = steps % 2 == 1;
 constexpr int pairs = steps / 2;
 constexpr int staged_rows = tile_height + mask_height - 1 + (paired ? rows % 2 : 0);
-using Samples = Tile<threads, staged_rows, 2 * row_units, VECTOR, held_quads(resident_blocks* threads)>;
+using Samples =
+    Tile<threads, staged_rows, 2 * row_units, VECTOR, held_quads(resident_threads, AHEAD * 8 * ROWS)>;
 
 // Toeplitz matrices of 8 outputs, B[k][n] = w[k - n], k from before - left before the mask on, for the mask's
 // rows and the zeros around them; each as 8x8 matrices, n outside, for each 8 of k.
@@ -58,45 +60,65 @@ struct Sums {
   float small[4 * ROWS];  // 2^11 times too large
 };
 
-// Adds 16 columns of samples at `samples`, in bytes from the tile's first, with the weights at `weights`.
+// Adds 16 columns of samples, with the weights of COUNT mask rows, to COUNT rows of outputs from FIRST on.
+template <int COUNT, int FIRST>
 __device__ __forceinline__ void add(Sums& sums, MatrixPlace samples, MatrixPlace weights) {
   const MatrixPlace middle_samples = moved(samples, 4 * Samples::plane_words);
-  multiply_add_halves(sums.small, middle_samples, weights);
-  multiply_add_halves(sums.large, samples, weights);
-  multiply_add_halves(sums.small, samples, moved(weights, 4 * weight_words));
+  const MatrixPlace middle_weights = moved(weights, 4 * weight_words);
+  multiply_add_halves<8 * COUNT, 8 * FIRST>(sums.small, middle_samples, weights);
+  multiply_add_halves<8 * COUNT, 8 * FIRST>(sums.large, samples, weights);
+  multiply_add_halves<8 * COUNT, 8 * FIRST>(sums.small, samples, middle_weights);
 }
 
-// Image row t of a tile and mask rows t - ROWS + 1 to t, side by side.
-__device__ __forceinline__ void add_rows(Sums& sums, unsigned samples, unsigned weights) {
+// Adds image rows `begin` to `end` of a tile, `begin` even. Row t meets mask rows t - ROWS + 1 to t, which
+// lie side by side.
+template <int COUNT, int FIRST>
+__device__ __forceinline__ void add_rows(Sums& sums, unsigned samples, unsigned weights, int begin, int end) {
   constexpr int row_bytes = row_units * 16, weight_row_bytes = steps * 128;
+  constexpr int last = steps - 1;
+  weights += FIRST * weight_row_bytes;
   const MatrixPlace all_samples = matrix_place(samples, 16, ROWS * row_bytes);
   const MatrixPlace all_weights = matrix_place(weights, 128, weight_row_bytes);
-  const MatrixPlace last_samples = matrix_place(samples + (steps - 1) * 16, row_bytes, ROWS * row_bytes);
-  const MatrixPlace last_weights =
-      matrix_place(weights + (steps - 1) * 128, weight_row_bytes, weight_row_bytes);
-#pragma unroll
-  for (int n = 0; n < 4 * ROWS; ++n) sums.large[n] = sums.small[n] = 0;
-  hold(sums.large);
-  hold(sums.small);
-  begin_products();
+  const MatrixPlace last_samples = matrix_place(samples + last * 16, row_bytes, ROWS * row_bytes);
+  const MatrixPlace last_weights = matrix_place(weights + last * 128, weight_row_bytes, weight_row_bytes);
 #pragma unroll 1
-  for (int t = 0; t < rows; t += 2) {
+  for (int t = begin; t < end; t += 2) {
 #pragma unroll
     for (int u = t; u < t + 2; ++u) {
       if (u < rows) {
 #pragma unroll
         for (int p = 0; p < pairs; ++p)
-          add(sums, moved(all_samples, u * row_bytes + p * 32),
-              moved(all_weights, u * weight_row_bytes + p * 256));
+          add<COUNT, FIRST>(sums, moved(all_samples, u * row_bytes + p * 32),
+                            moved(all_weights, u * weight_row_bytes + p * 256));
       }
     }
-    if (paired) add(sums, moved(last_samples, t * row_bytes), moved(last_weights, t * weight_row_bytes));
+    if constexpr (paired)
+      add<COUNT, FIRST>(sums, moved(last_samples, t * row_bytes), moved(last_weights, t * weight_row_bytes));
     end_group();
     wait_for_groups<1>();
   }
+}
+
+// Adds all image rows; the first and the last meet the outer half of the rows of outputs only.
+__device__ __forceinline__ void add_all_rows(Sums& sums, unsigned samples, unsigned weights) {
+  constexpr int half = ROWS / 2;
+  constexpr int tail = round_up(mask_height + half - 1, 2);
+#pragma unroll
+  for (int n = 0; n < 4 * ROWS; ++n) sums.large[n] = sums.small[n] = 0;
+  hold(sums.large);
+  hold(sums.small);
+  begin_products();
+  add_rows<half, half>(sums, samples, weights, 0, half);
+  add_rows<ROWS, 0>(sums, samples, weights, half, smaller(tail, rows));
+  add_rows<half, 0>(sums, samples, weights, tail, rows);
   wait_for_groups<0>();
   hold(sums.large);
   hold(sums.small);
+}
+
+// What tile t of an image's column of tiles takes.
+__device__ __forceinline__ Window window_of(const float* image, int x, unsigned t, int height, int width) {
+  return {image, x - before, static_cast<int>(t) * tile_height - Weights::top, height, width};
 }
 
 // Launched with blocks of GROUPS_X * GROUPS_Y warpgroups over tiles of columns and rows; a grid that is too
@@ -114,22 +136,27 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
       weights_at + 8 * weight_words + (group_y * group_height * row_units + group_x * 8) * 16;
 
   const int x = blockIdx.x * tile_width;
-  const int tiles_y = (height + tile_height - 1) / tile_height;
+  const unsigned tiles_y = (height + tile_height - 1) / tile_height;
   bool first = true;
   for (int b = blockIdx.z; b < batch; b += gridDim.z) {
     const float* batch_image = image + static_cast<long long>(b) * height * width;
     float* batch_output = output + static_cast<long long>(b) * height * width;
-    for (int t = blockIdx.y; t < tiles_y; t += gridDim.y) {
-      const int y = t * tile_height;
-      const Window window = {batch_image, x - before, y - Weights::top, height, width};
+    const auto load = [&](Samples& samples, unsigned t) {
+      const Window window = window_of(batch_image, x, t, height, width);
       const bool inside = window.x >= 0 && window.y >= 0 && window.x + row_units * 8 <= width &&
                           window.y + staged_rows <= height;
-      Samples samples;
       if (inside) {
         samples.load<true>(window);
       } else {
         samples.load<false>(window);
       }
+    };
+    Samples samples;
+    if (AHEAD == 1 && blockIdx.y < tiles_y) load(samples, blockIdx.y);
+    for (unsigned t = blockIdx.y; t < tiles_y; t += gridDim.y) {
+      const int y = static_cast<int>(t) * tile_height;
+      const Window window = window_of(batch_image, x, t, height, width);
+      if (AHEAD == 0) load(samples, t);
       if (first) publish(weight_ranges, Weights::range<threads>(mask));
       publish(sample_ranges, samples.range(window));
       __syncthreads();  // also: the tile before has been read
@@ -144,6 +171,7 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
       }
       first = first && !good;
       __syncthreads();
+      if (AHEAD == 1 && t + gridDim.y < tiles_y) load(samples, t + gridDim.y);
       if (!good) {
         Weights::apply<threads>(batch_image, mask, batch_output, x, y, tile_width, tile_height, height,
                                 width);
@@ -151,7 +179,7 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
       }
 
       Sums sums;
-      add_rows(sums, samples_at, weights_at);
+      add_all_rows(sums, samples_at, weights_at);
 
       const float unscale = reciprocal(sample_scale * weight_scale);
       const int lane = threadIdx.x % 32;
