@@ -442,6 +442,9 @@ Template tensor() {
                     {{"VECTOR must divide the width.",
                       {"VECTOR"},
                       [width](const Config& c) { return width % c.integer("VECTOR") == 0; }},
+                     {"Loads ahead are for several tiles.",
+                      {"AHEAD", "TILES"},
+                      [](const Config& c) { return c.integer("TILES") > 1 || c.integer("AHEAD") == 0; }},
                      {"Where vectors divide the width, scalars are only for arrays at odd addresses: with "
                       "one tile a block.",
                       {"VECTOR", "TILES"},
@@ -501,10 +504,13 @@ Template warpgroup() {
                   [width](const Config& c) {
                     return width % 4 != 0 || c.integer("VECTOR") == 4 || c.integer("TILES") == 1;
                   }},
+                 {"Loads ahead are for several tiles.",
+                  {"AHEAD", "TILES"},
+                  [](const Config& c) { return c.integer("TILES") > 1 || c.integer("AHEAD") == 0; }},
                  {"A block has at most 4 warpgroups.",
                   {"GROUPS_X", "GROUPS_Y"},
                   [](const Config& c) { return c.integer("GROUPS_X") * c.integer("GROUPS_Y") <= 4; }},
-                 {"A thread with 16 * ROWS / 2 sums needs registers beside them.",
+                 {"A thread with 8 * ROWS sums needs registers beside them.",
                   {"ROWS", "RESIDENT_WARPS"},
                   [](const Config& c) { return c.integer("ROWS") * c.integer("RESIDENT_WARPS") <= 192; }}});
           },
@@ -588,6 +594,7 @@ Op ops_conv2d() {
                    "height=64 width=36 mask_height=4 mask_width=6 mode=convolution batch=3",
                    "height=45 width=66 mask_height=7 mask_width=7 dtype=f64",
                    "height=33 width=40 mask_height=5 mask_width=5",
+                   "height=150 width=260 mask_height=7 mask_width=7 batch=2",
                    "height=1 width=1 mask_height=1 mask_width=1"},
   };
 }

@@ -53,11 +53,13 @@ TEST(Conv2dSpace, AConfigIsLegalWhateverTheImageHoldsItsVectors) {
 
 TEST(Conv2dSpace, TensorServesOnlyWhatItsErrorBoundAllows) {
   EXPECT_EQ(refusal("height=64 width=64 mask_height=31 mask_width=31"), "");
-  EXPECT_NE(refusal("height=64 width=64 mask_height=13 mask_width=13").find("error bound"),
+  EXPECT_EQ(refusal("height=64 width=64 mask_height=5 mask_width=5"), "");
+  EXPECT_NE(refusal("height=64 width=64 mask_height=3 mask_width=3").find("error bound"), std::string::npos);
+  EXPECT_NE(refusal("height=64 width=64 mask_height=999 mask_width=2").find("error bound"),
             std::string::npos);
   EXPECT_NE(refusal("height=64 width=64 mask_height=31 mask_width=31 dtype=f64").find("f32"),
             std::string::npos);
-  EXPECT_NE(refusal("height=64 width=64 mask_height=999 mask_width=3").find("mask_width"), std::string::npos);
+  EXPECT_NE(refusal("height=64 width=64 mask_height=3 mask_width=999").find("mask_width"), std::string::npos);
 }
 
 TEST(Conv2dOnHost, SamplesOfTheSpaceAreRight) {

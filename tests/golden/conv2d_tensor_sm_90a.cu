@@ -1,6 +1,6 @@
 // conv2d/tensor for sm_90a, rendered by Tunesmith from templates/conv2d/tensor.cu: change that and render again.
-// compiled in: mask_height=31 mask_width=31 mode=correlation dtype=f32
-// config: VECTOR=1 WARPS_X=1 WARPS_Y=4 ROWS=6 RESIDENT_WARPS=12
+// compiled in: mask_height=13 mask_width=13 mode=convolution dtype=f32
+// config: VECTOR=1 WARPS_X=1 WARPS_Y=4 ROWS=6 TILES=1 AHEAD=0 RESIDENT_WARPS=12
 
 // ---- templates/common/integer.cuh
 // Integer arithmetic on compile-time sizes.
@@ -22,17 +22,8 @@ __host__ __device__ constexpr int alignment_of(int value, int limit) {
 }
 
 // ---- templates/common/matrix.cuh
-// Warp-wide matrix products of bf16 with sums in f32. Needs compute capability 8.0; there is no host twin,
+// Warp-wide matrix products of halves with sums in f32. Needs compute capability 8.0; there is no host twin,
 // because a whole warp acts at once.
-
-// Two floats rounded to the nearest bf16; `low` goes to the low half.
-__device__ __forceinline__ unsigned pack_bf16(float low, float high) {
-  unsigned packed;
-  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(packed) : "f"(high), "f"(low));
-  return packed;
-}
-__device__ __forceinline__ float low_bf16(unsigned packed) { return __uint_as_float(packed << 16); }
-__device__ __forceinline__ float high_bf16(unsigned packed) { return __uint_as_float(packed & 0xffff0000u); }
 
 // Four 8x8 matrices of 16-bit elements. Lane l gives the address of row l % 8 of matrix l / 8, 16 bytes
 // aligned to 16.
@@ -44,36 +35,19 @@ __device__ __forceinline__ void load_matrices(unsigned (&matrix)[4], unsigned sh
 
 // sum (16x8) += a (16x16) * b (16x8). The quarters of a: rows 0-7 and 8-15 of columns 0-7, then of columns
 // 8-15.
-__device__ __forceinline__ void multiply_add(float (&sum)[4], const unsigned (&a)[4], unsigned b0,
-                                             unsigned b1) {
-  asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
-      "{%0, %1, %2, %3};"
-      : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
-}
-
-// sum (16x8) = a (16x16) * b (16x8).
-__device__ __forceinline__ void multiply(float (&sum)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
-  asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
-      "{%10, %10, %10, %10};"
-      : "=f"(sum[0]), "=f"(sum[1]), "=f"(sum[2]), "=f"(sum[3])
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1), "f"(0.0f));
-}
-
-// sum (16x8) += a (16x8) * b (8x8).
-__device__ __forceinline__ void multiply_add(float (&sum)[4], unsigned a0, unsigned a1, unsigned b0) {
-  asm("mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
-      : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
-      : "r"(a0), "r"(a1), "r"(b0));
-}
-
-// The same with halves instead of bf16.
 __device__ __forceinline__ void multiply_add_halves(float (&sum)[4], const unsigned (&a)[4], unsigned b0,
                                                     unsigned b1) {
   asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
       "{%0, %1, %2, %3};"
       : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+
+// sum (16x8) += a (16x8) * b (8x8).
+__device__ __forceinline__ void multiply_add_halves(float (&sum)[4], unsigned a0, unsigned a1, unsigned b0) {
+  asm("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
+      : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+      : "r"(a0), "r"(a1), "r"(b0));
 }
 
 // ---- templates/common/shared.cuh
@@ -134,130 +108,334 @@ __device__ __forceinline__ void store_vector_streaming(T* to, const Vector<T, N>
 #endif
 }
 
+// ---- templates/common/halves.cuh
+// A float as two halves, for matrix products that keep the accuracy of f32: x * scale = high + middle / 2^11
+// + rest, where the scale is a power of two common to all numbers of a tile that brings the largest size into
+// [2^14, 2^15). If no size but 0 is more than 2^28 times smaller, every high is a normal half, so that
+// |middle| <= |x * scale| for the stored middle, 2^-11 of that in value, and |rest| <= 2^-22 |x * scale|.
+//
+// A product of two such numbers is high * high + (high * middle + middle * high) / 2^11, without
+// middle * middle and the rests: off by at most 12 * 2^-24 of its size. The small products are summed apart,
+// because their sums are 2^11 times too large.
+
+// Over the sizes of a tile's numbers.
+struct SizeRange {
+  unsigned most = 0;             // bits of the largest size
+  unsigned least = 0xffffffffu;  // twice the bits of the smallest but 0, less one
+};
+
+__device__ __forceinline__ void include(SizeRange& range, float x) {
+  float most;  // NaN stays
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(most) : "f"(__uint_as_float(range.most)), "f"(fabsf(x)));
+  range.most = __float_as_uint(most);
+  range.least = min(range.least, 2 * __float_as_uint(x) - 1);  // 0 becomes the largest number
+}
+
+// Of all lanes of a warp.
+__device__ __forceinline__ SizeRange warp_range(SizeRange range) {
+  range.most = __reduce_max_sync(0xffffffffu, range.most);
+  range.least = __reduce_min_sync(0xffffffffu, range.least);
+  return range;
+}
+
+__device__ __forceinline__ SizeRange joined(const SizeRange& a, const SizeRange& b) {
+  return {max(a.most, b.most), min(a.least, b.least)};
+}
+
+// Whether the split holds for numbers of this range: finite, the largest from 2^-40 to 2^40, so that no
+// scale or product of two leaves the floats.
+__device__ __forceinline__ bool splits(const SizeRange& range) {
+  constexpr unsigned binade = 1u << 23;
+  if (range.most == 0) return true;
+  return range.most >= (127 - 40) * binade && range.most < (127 + 40) * binade &&
+         range.least / 2 + 1 + 28 * binade >= (range.most & ~(binade - 1));
+}
+
+// The power of two of a range that splits.
+__device__ __forceinline__ float scale_of(const SizeRange& range) {
+  return range.most == 0 ? 1.0f : __uint_as_float((127 + 14 + 127) * (1u << 23) - (range.most & 0x7f800000u));
+}
+
+// Two neighbours' highs, or middles; the first in the low half.
+struct Halves {
+  unsigned high, middle;
+};
+
+__device__ __forceinline__ unsigned pack_halves(float low, float high) {
+  unsigned packed;
+  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(packed) : "f"(high), "f"(low));
+  return packed;
+}
+
+__device__ __forceinline__ float low_half(unsigned packed) {
+  float value;
+  asm("{.reg .f16 low, high; mov.b32 {low, high}, %1; cvt.f32.f16 %0, low;}" : "=f"(value) : "r"(packed));
+  return value;
+}
+__device__ __forceinline__ float high_half(unsigned packed) {
+  float value;
+  asm("{.reg .f16 low, high; mov.b32 {low, high}, %1; cvt.f32.f16 %0, high;}" : "=f"(value) : "r"(packed));
+  return value;
+}
+
+__device__ __forceinline__ Halves split(float first, float second, float scale) {
+  first *= scale;
+  second *= scale;
+  const unsigned high = pack_halves(first, second);
+  return {high, pack_halves((first - low_half(high)) * 2048.0f, (second - high_half(high)) * 2048.0f)};
+}
+
+// ---- templates/conv2d/split.cuh
+// What the templates on tensor cores share: a tile of the image on its way into shared memory as halves
+// (common/halves.cuh), the mask's weights, and the plain path of a tile that does not split.
+
+
+// The mask as the kernel slides it: a convolution is a correlation with the turned mask.
+template <bool TURNED, int HEIGHT, int WIDTH>
+struct Mask {
+  static constexpr int left = TURNED ? WIDTH - 1 - WIDTH / 2 : WIDTH / 2;
+  static constexpr int top = TURNED ? HEIGHT - 1 - HEIGHT / 2 : HEIGHT / 2;
+
+  // Weight of row i and column j; zero beside the mask's columns.
+  static __device__ __forceinline__ float at(const float* __restrict__ mask, int i, int j) {
+    if (j < 0 || j >= WIDTH) return 0;
+    return mask[TURNED ? (HEIGHT - 1 - i) * WIDTH + WIDTH - 1 - j : i * WIDTH + j];
+  }
+
+  // Over what this thread looks at.
+  template <int THREADS>
+  static __device__ __forceinline__ SizeRange range(const float* __restrict__ mask) {
+    SizeRange range;
+    for (int n = threadIdx.x; n < HEIGHT * WIDTH; n += THREADS) include(range, mask[n]);
+    return range;
+  }
+
+  // The plain path: a tile's outputs one by one from global memory.
+  template <int THREADS>
+  static __device__ __noinline__ void apply(const float* __restrict__ image, const float* __restrict__ mask,
+                                            float* output, int x, int y, int tile_width, int tile_height,
+                                            int height, int width) {
+    for (int n = threadIdx.x; n < tile_width * tile_height; n += THREADS) {
+      const int column = x + n % tile_width, row = y + n / tile_width;
+      if (column >= width || row >= height) continue;
+      const int first_row = larger(0, top - row), last_row = smaller(HEIGHT, height + top - row);
+      const int first_column = larger(0, left - column), last_column = smaller(WIDTH, width + left - column);
+      float sum = 0;
+      for (int i = first_row; i < last_row; ++i) {
+        const float* samples = image + static_cast<long long>(row - top + i) * width + (column - left);
+        for (int j = first_column; j < last_column; ++j) sum += at(mask, i, j) * samples[j];
+      }
+      output[static_cast<long long>(row) * width + column] = sum;
+    }
+  }
+};
+
+// What a tile is cut from: its first row and column may lie outside the image, where samples are zero.
+struct Window {
+  const float* image;
+  int x, y, height, width;
+};
+
+// A tile of ROWS rows of QUADS times 4 samples. A thread's share of it are the quads THREADS apart; HELD of
+// them wait in registers while the block finds the scale, the others are read once more.
+template <int THREADS, int ROWS, int QUADS, int VECTOR, int HELD>
+struct Tile {
+  static constexpr int count = ROWS * QUADS;
+  static constexpr int share = ceil_divide(count, THREADS);
+  static constexpr int held = smaller(share, HELD);
+  static constexpr int plane_words = 2 * count;  // one of high, middle
+
+  Vector<float, 4> samples[held];
+
+  struct Place {
+    int row, quad;
+    __device__ __forceinline__ Place(int n) : row(n / QUADS), quad(n % QUADS) {}
+    __device__ __forceinline__ void advance() {
+      row += THREADS / QUADS;
+      quad += THREADS % QUADS;
+      if (quad >= QUADS) {
+        quad -= QUADS;
+        ++row;
+      }
+    }
+  };
+
+  template <bool INSIDE>
+  static __device__ __forceinline__ Vector<float, 4> load_quad(const Window& window, const Place& place) {
+    const int row = window.y + place.row, column = window.x + 4 * place.quad;
+    const float* from = window.image + (static_cast<long long>(row) * window.width + column);
+    Vector<float, 4> quad = {{0, 0, 0, 0}};
+    if constexpr (VECTOR == 4) {
+      if (INSIDE || (static_cast<unsigned>(row) < static_cast<unsigned>(window.height) &&
+                     static_cast<unsigned>(column) < static_cast<unsigned>(window.width))) {
+        quad = load_vector<4>(from);
+      }
+    } else {
+#pragma unroll
+      for (int e = 0; e < 4; ++e) {
+        if (INSIDE || (static_cast<unsigned>(row) < static_cast<unsigned>(window.height) &&
+                       static_cast<unsigned>(column + e) < static_cast<unsigned>(window.width))) {
+          quad.element[e] = from[e];
+        }
+      }
+    }
+    return quad;
+  }
+
+  template <bool INSIDE>
+  __device__ __forceinline__ void load(const Window& window) {
+    Place place(threadIdx.x);
+#pragma unroll
+    for (int k = 0; k < held; ++k) {
+      if ((k + 1) * THREADS <= count || threadIdx.x + k * THREADS < count) {
+        samples[k] = load_quad<INSIDE>(window, place);
+      } else {
+        samples[k] = {{0, 0, 0, 0}};
+      }
+      place.advance();
+    }
+  }
+
+  // Over this thread's share.
+  __device__ __forceinline__ SizeRange range(const Window& window) const {
+    SizeRange range;
+#pragma unroll
+    for (int k = 0; k < held; ++k) {
+#pragma unroll
+      for (int e = 0; e < 4; ++e) include(range, samples[k].element[e]);
+    }
+    if constexpr (held < share) {
+      Place place(threadIdx.x + held * THREADS);
+#pragma unroll 4
+      for (int n = threadIdx.x + held * THREADS; n < count; n += THREADS) {
+        const Vector<float, 4> quad = load_quad<false>(window, place);
+#pragma unroll
+        for (int e = 0; e < 4; ++e) include(range, quad.element[e]);
+        place.advance();
+      }
+    }
+    return range;
+  }
+
+  static __device__ __forceinline__ void store_quad(unsigned* planes, int n, const Vector<float, 4>& quad,
+                                                    float scale) {
+    const Halves first = split(quad.element[0], quad.element[1], scale);
+    const Halves second = split(quad.element[2], quad.element[3], scale);
+    store_vector<2>(planes + 2 * n, Vector<unsigned, 2>{{first.high, second.high}});
+    store_vector<2>(planes + 2 * n + plane_words, Vector<unsigned, 2>{{first.middle, second.middle}});
+  }
+
+  // To the plane of highs and that of middles after it, rows after rows.
+  __device__ __forceinline__ void store(unsigned* planes, const Window& window, float scale) const {
+#pragma unroll
+    for (int k = 0; k < held; ++k) {
+      const int n = threadIdx.x + k * THREADS;
+      if ((k + 1) * THREADS <= count || n < count) store_quad(planes, n, samples[k], scale);
+    }
+    if constexpr (held < share) {
+      Place place(threadIdx.x + held * THREADS);
+#pragma unroll 4
+      for (int n = threadIdx.x + held * THREADS; n < count; n += THREADS) {
+        store_quad(planes, n, load_quad<false>(window, place), scale);
+        place.advance();
+      }
+    }
+  }
+};
+
+// The ranges of a block's warps in shared memory, which the warps write before a barrier and all threads read
+// behind it.
+using WarpRange = Vector<unsigned, 2>;
+
+__device__ __forceinline__ void publish(WarpRange* of_warps, const SizeRange& of_thread) {
+  const SizeRange range = warp_range(of_thread);
+  if (threadIdx.x % 32 == 0) of_warps[threadIdx.x / 32] = {{range.most, range.least}};
+}
+
+template <int WARPS>
+__device__ __forceinline__ SizeRange collect(const WarpRange* of_warps) {
+  SizeRange range;
+#pragma unroll
+  for (int w = 0; w < WARPS; ++w) {
+    const WarpRange of_warp = of_warps[w];
+    range = joined(range, {of_warp.element[0], of_warp.element[1]});
+  }
+  return range;
+}
+
+// Of a power of two from 2^-126 to 2^126.
+__device__ __forceinline__ float reciprocal(float power) {
+  return __uint_as_float(2 * 0x3f800000u - __float_as_uint(power));
+}
+
+// Registers that a thread of so many resident ones can have, less those that are `taken` while samples wait
+// and those of the walk over a tile, in quads.
+__host__ __device__ constexpr int held_quads(int resident_threads, int taken) {
+  return larger(1, (smaller(255, 65536 / resident_threads) - (taken > 0 ? taken + 28 : 72)) / 4);
+}
+
 // ---- what this variant is
-constexpr int mask_height = 31;
-constexpr int mask_width = 31;
+constexpr int mask_height = 13;
+constexpr int mask_width = 13;
 enum class Mode { correlation, convolution };
-constexpr Mode mode = Mode::correlation;
+constexpr Mode mode = Mode::convolution;
 using T = float;  // dtype=f32
 constexpr int VECTOR = 1;
 constexpr int WARPS_X = 1;
 constexpr int WARPS_Y = 4;
 constexpr int ROWS = 6;
+constexpr int TILES = 1;
+constexpr int AHEAD = 0;
 constexpr int RESIDENT_WARPS = 12;
-#define ENTRY(name) name##_2ed8d905
+#define ENTRY(name) name##_43db5fbf
 
 // ---- templates/conv2d/tensor.cu
-// conv2d of f32 with large masks as a matrix product on tensor cores. It knows the mode and the mask's size;
-// it does not know the image's size.
+// conv2d of f32 as a matrix product on tensor cores. It knows the mode and the mask's size; it does not know
+// the image's size.
 //
 // One row of the mask applied to one row of the image is a product A * B: row m of A is the pixels from 8 m
 // on, B is the Toeplitz matrix B[k][n] = w[k - n], and element (m, n) of the product belongs to output column
 // 8 m + n. So 16 rows of A cover 128 outputs. Rows of A overlap in memory, which costs nothing: each 8 pixels
 // are one 16-byte row of an 8x8 matrix that is loaded as it lies.
 //
-// Accuracy. Every f32 is split into two bf16, x = high + middle + rest with |middle| <= 2^-8 |x| and
-// |rest| <= 2^-17 |x|. Of the product only middle * middle and the rests are dropped, at most 2^-15 |w| |x|
-// in all, or 512 f32 roundings (2^-24). The two small products are summed apart for each mask row, so that
-// only the steps of high * high, one for each 16 columns, and one addition a mask row round at full size.
-// With 2^-23 for such a step the whole stays below the mask_height * mask_width roundings of a plain f32 sum
-// where that is a large number; the space's rule says where. The split needs finite numbers of ordinary size:
-// a block whose samples, or whose mask, are not takes a plain path.
+// Accuracy. Samples and weights are split into two halves, with a scale for each tile and one for the mask
+// (common/halves.cuh). That costs 12 f32 roundings (2^-24) of |w| |x|; each step of high * high, one for each
+// 16 columns, is counted as two. The small products are summed apart over the whole mask: they are 2^10 times
+// smaller, so that their roundings and their addition at the end are two more at most. The space's rule keeps
+// the whole below the mask_height * mask_width roundings of a plain f32 sum. A tile whose samples, or whose
+// mask, do not split takes a plain path.
 
 
-constexpr bool turned = mode == Mode::convolution;  // a convolution is a correlation with the turned mask
-constexpr int left = turned ? mask_width - 1 - mask_width / 2 : mask_width / 2;
-constexpr int top = turned ? mask_height - 1 - mask_height / 2 : mask_height / 2;
-constexpr int before = round_up(left, VECTOR);  // columns loaded before the tile; keeps vectors aligned
+using Weights = Mask<mode == Mode::convolution, mask_height, mask_width>;
+constexpr int before = round_up(Weights::left, VECTOR);  // columns before the tile's; keeps vectors aligned
 
-constexpr int threads = 32 * WARPS_X * WARPS_Y;
-constexpr int resident_blocks = larger(1, RESIDENT_WARPS * 32 / threads);  // bounds the registers of a thread
+constexpr int warps = WARPS_X * WARPS_Y;
+constexpr int threads = 32 * warps;
+constexpr int resident_blocks = larger(1, RESIDENT_WARPS / warps);  // bounds the registers of a thread
+constexpr int resident_threads = resident_blocks * threads;
 constexpr int warp_width = 256;  // two products of 16 x 8 outputs side by side share each B
 constexpr int tile_width = WARPS_X * warp_width;
 constexpr int tile_height = WARPS_Y * ROWS;
-constexpr int steps = ceil_divide(before - left + 8 + mask_width - 1, 8);  // columns of A in units of 8
-constexpr int row_units = tile_width / 8 + steps - 1;  // units of 8 pixels in a staged row
+constexpr int steps =
+    ceil_divide(before - Weights::left + 8 + mask_width - 1, 8);  // columns of A in units of 8
+constexpr int row_units = tile_width / 8 + steps - 1;             // units of 8 pixels in a staged row
 constexpr int staged_rows = tile_height + mask_height - 1;
-constexpr int row_quads = 2 * row_units;
+using Samples =
+    Tile<threads, staged_rows, 2 * row_units, VECTOR, held_quads(resident_threads, AHEAD*(16 * ROWS + 16))>;
 
 // The words of B that the lanes need: (w[i], w[i + 1]) for i from -7 - (before - left) on, with zeros beyond
 // the mask.
 constexpr int weight_pairs = 8 * steps + 8;
 constexpr int weight_words = 2 * mask_height * weight_pairs;  // high, middle for each mask row
-constexpr int plane_words = staged_rows * row_units * 4;      // one of high, middle
 
-// Numbers that the split represents as described above; zero is one too.
-__device__ __forceinline__ bool ordinary(float x) {
-  const float size = fabsf(x);
-  return (size <= 3e38f && size >= 1e-30f) || size == 0.0f;
-}
-
-__device__ __forceinline__ float weight_at(const float* __restrict__ mask, int i, int j) {
-  if (j < 0 || j >= mask_width) return 0;
-  return mask[turned ? (mask_height - 1 - i) * mask_width + mask_width - 1 - j : i * mask_width + j];
-}
-
-__device__ __forceinline__ bool stage_mask(unsigned* to, const float* __restrict__ mask) {
-  bool good = true;
+__device__ __forceinline__ void stage_weights(unsigned* to, const float* __restrict__ mask, float scale) {
   for (int n = threadIdx.x; n < mask_height * weight_pairs; n += threads) {
     const int i = n / weight_pairs, p = n % weight_pairs;
-    const float low = weight_at(mask, i, p - 7 - (before - left));
-    const float high = weight_at(mask, i, p - 6 - (before - left));
-    good = good && ordinary(low) && ordinary(high);
-    const unsigned rounded = pack_bf16(low, high);
-    to[2 * i * weight_pairs + p] = rounded;
-    to[(2 * i + 1) * weight_pairs + p] = pack_bf16(low - low_bf16(rounded), high - high_bf16(rounded));
+    const int j = p - 7 - (before - Weights::left);
+    const Halves pair = split(Weights::at(mask, i, j), Weights::at(mask, i, j + 1), scale);
+    to[2 * i * weight_pairs + p] = pair.high;
+    to[(2 * i + 1) * weight_pairs + p] = pair.middle;
   }
-  return good;
-}
-
-template <bool INSIDE>
-__device__ __forceinline__ bool stage_image(unsigned* to, const float* __restrict__ image, int x, int y,
-                                            int height, int width) {
-  const float* corner = image + static_cast<long long>(y - top) * width + (x - before);
-  bool good = true;
-  int r = threadIdx.x / row_quads, q = threadIdx.x % row_quads;
-#pragma unroll 4
-  for (int n = threadIdx.x; n < staged_rows * row_quads; n += threads) {
-    const float* from = corner + static_cast<long long>(r) * width + 4 * q;
-    float pixel[4];
-    if constexpr (VECTOR == 4) {
-      Vector<float, 4> vector = {{0, 0, 0, 0}};
-      if (INSIDE || (static_cast<unsigned>(y - top + r) < static_cast<unsigned>(height) &&
-                     static_cast<unsigned>(x - before + 4 * q) < static_cast<unsigned>(width))) {
-        vector = load_vector<4>(from);
-      }
-#pragma unroll
-      for (int e = 0; e < 4; ++e) pixel[e] = vector.element[e];
-    } else {
-#pragma unroll
-      for (int e = 0; e < 4; ++e) {
-        pixel[e] = 0;
-        if (INSIDE || (static_cast<unsigned>(y - top + r) < static_cast<unsigned>(height) &&
-                       static_cast<unsigned>(x - before + 4 * q + e) < static_cast<unsigned>(width))) {
-          pixel[e] = from[e];
-        }
-      }
-    }
-    good = good && ordinary(pixel[0]) && ordinary(pixel[1]) && ordinary(pixel[2]) && ordinary(pixel[3]);
-    Vector<unsigned, 2> high, middle;
-#pragma unroll
-    for (int e = 0; e < 2; ++e) {
-      const unsigned rounded = pack_bf16(pixel[2 * e], pixel[2 * e + 1]);
-      high.element[e] = rounded;
-      middle.element[e] = pack_bf16(pixel[2 * e] - low_bf16(rounded), pixel[2 * e + 1] - high_bf16(rounded));
-    }
-    unsigned* at = to + (r * row_quads + q) * 2;
-    store_vector<2>(at, high);
-    store_vector<2>(at + plane_words, middle);
-    r += threads / row_quads;
-    q += threads % row_quads;
-    if (q >= row_quads) {
-      q -= row_quads;
-      ++r;
-    }
-  }
-  return good;
 }
 
 constexpr int pairs = steps / 2;  // products over 16 columns; an odd step is one over 8
@@ -269,76 +447,87 @@ struct Warp {
   unsigned samples, last_samples;
 };
 
-// The pixels of one image row as products take them, in the registers' order, for 16 blocks of 8 outputs and
-// the next.
-struct Samples {
-  unsigned wide[2][pairs][4];
-  unsigned last[4];  // rows 0-7 and 8-15 for the first 16 blocks, then for the next
+// Sums of 16 blocks of 8 outputs and the next, of one row.
+struct Sums {
+  float large[2][4] = {};
+  float small[2][4] = {};  // 2^11 times too large
 };
 
-__device__ __forceinline__ void read_samples(Samples& samples, const Warp& warp, int offset) {
-#pragma unroll
-  for (int half = 0; half < 2; ++half) {
-#pragma unroll
-    for (int p = 0; p < pairs; ++p) {
-      load_matrices(samples.wide[half][p], warp.samples + offset + (half * 16 + p * 2) * 16);
-    }
-  }
-  if constexpr (steps % 2 == 1) load_matrices(samples.last, warp.last_samples + offset);
-}
-
-// Adds mask row i, applied to the samples, to one row of outputs.
-__device__ __forceinline__ void add_mask_row(float (&sum)[2][4], const Samples& high, const Samples& middle,
-                                             const Warp& warp, int i) {
-  unsigned high_weights[steps], middle_weights[steps];
-#pragma unroll
-  for (int s = 0; s < steps; ++s) {
-    high_weights[s] = warp.weights[2 * i * weight_pairs + 8 * s];
-    middle_weights[s] = warp.weights[(2 * i + 1) * weight_pairs + 8 * s];
-  }
-  float small[2][4];
+// Adds image row r of the staged ones to all rows of outputs, or to those that a mask row takes there.
+template <bool ALL>
+__device__ __forceinline__ void add_row(Sums (&sums)[ROWS], const Warp& warp, int r) {
+  const int offset = r * row_units * 16;
+  constexpr int middle_plane = Samples::plane_words * 4;
 #pragma unroll
   for (int p = 0; p < pairs; ++p) {
+    unsigned high[2][4], middle[2][4];
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      const unsigned h0 = high_weights[2 * p], h1 = high_weights[2 * p + 1];
-      if (p == 0) {
-        multiply(small[half], middle.wide[half][p], h0, h1);
-      } else {
-        multiply_add(small[half], middle.wide[half][p], h0, h1);
-      }
-      multiply_add(sum[half], high.wide[half][p], h0, h1);
-      multiply_add(small[half], high.wide[half][p], middle_weights[2 * p], middle_weights[2 * p + 1]);
+      load_matrices(high[half], warp.samples + offset + (half * 16 + p * 2) * 16);
+      load_matrices(middle[half], warp.samples + offset + (half * 16 + p * 2) * 16 + middle_plane);
+    }
+#pragma unroll
+    for (int o = 0; o < ROWS; ++o) {
+      const int i = r - o;
+      if (!ALL && (i < 0 || i >= mask_height)) continue;
+      const unsigned* weights = warp.weights + 2 * i * weight_pairs + 16 * p;
+      const unsigned h0 = weights[0], h1 = weights[8];
+      const unsigned m0 = weights[weight_pairs], m1 = weights[weight_pairs + 8];
+#pragma unroll
+      for (int half = 0; half < 2; ++half) multiply_add_halves(sums[o].small[half], middle[half], h0, h1);
+#pragma unroll
+      for (int half = 0; half < 2; ++half) multiply_add_halves(sums[o].large[half], high[half], h0, h1);
+#pragma unroll
+      for (int half = 0; half < 2; ++half) multiply_add_halves(sums[o].small[half], high[half], m0, m1);
     }
   }
+  if constexpr (steps % 2 == 1) {
+    unsigned high[4], middle[4];  // rows 0-7 and 8-15 for the first 16 blocks, then for the next
+    load_matrices(high, warp.last_samples + offset);
+    load_matrices(middle, warp.last_samples + offset + middle_plane);
 #pragma unroll
-  for (int half = 0; half < 2; ++half) {
-    if constexpr (steps % 2 == 1) {
-      multiply_add(small[half], middle.last[2 * half], middle.last[2 * half + 1], high_weights[steps - 1]);
-      multiply_add(sum[half], high.last[2 * half], high.last[2 * half + 1], high_weights[steps - 1]);
-      multiply_add(small[half], high.last[2 * half], high.last[2 * half + 1], middle_weights[steps - 1]);
+    for (int o = 0; o < ROWS; ++o) {
+      const int i = r - o;
+      if (!ALL && (i < 0 || i >= mask_height)) continue;
+      const unsigned h = warp.weights[2 * i * weight_pairs + 8 * (steps - 1)];
+      const unsigned m = warp.weights[(2 * i + 1) * weight_pairs + 8 * (steps - 1)];
+#pragma unroll
+      for (int half = 0; half < 2; ++half)
+        multiply_add_halves(sums[o].small[half], middle[2 * half], middle[2 * half + 1], h);
+#pragma unroll
+      for (int half = 0; half < 2; ++half)
+        multiply_add_halves(sums[o].large[half], high[2 * half], high[2 * half + 1], h);
+#pragma unroll
+      for (int half = 0; half < 2; ++half)
+        multiply_add_halves(sums[o].small[half], high[2 * half], high[2 * half + 1], m);
     }
-#pragma unroll
-    for (int e = 0; e < 4; ++e) sum[half][e] += small[half][e];
   }
 }
 
-// The plain path: the tile's outputs one by one from global memory.
-__device__ __noinline__ void compute_directly(const float* __restrict__ image, const float* __restrict__ mask,
-                                              float* output, int x, int y, int height, int width) {
-  for (int n = threadIdx.x; n < tile_width * tile_height; n += threads) {
-    const int column = x + n % tile_width, row = y + n / tile_width;
-    if (column >= width || row >= height) continue;
-    const int first_row = larger(0, top - row), last_row = smaller(mask_height, height + top - row);
-    const int first_column = larger(0, left - column),
-              last_column = smaller(mask_width, width + left - column);
-    float sum = 0;
-    for (int i = first_row; i < last_row; ++i) {
-      const float* samples = image + static_cast<long long>(row - top + i) * width + (column - left);
-      for (int j = first_column; j < last_column; ++j) sum += weight_at(mask, i, j) * samples[j];
+// Image row r meets output row o through mask row r - o. The rows between `full_begin` and `full_end` meet
+// all.
+__device__ __forceinline__ void add_rows(Sums (&sums)[ROWS], const Warp& warp) {
+  constexpr int rows = ROWS + mask_height - 1;
+  if constexpr (mask_height * steps <= 18) {  // then all weights may stay in registers
+#pragma unroll
+    for (int r = 0; r < rows; ++r) add_row<false>(sums, warp, r);
+  } else {
+    constexpr int full_begin = mask_height >= ROWS ? ROWS - 1 : rows;
+    constexpr int full_end = mask_height >= ROWS ? mask_height : rows;
+#pragma unroll 1
+    for (int r = 0; r < rows; ++r) {
+      if (r >= full_begin && r < full_end) {
+        add_row<true>(sums, warp, r);
+      } else {
+        add_row<false>(sums, warp, r);
+      }
     }
-    output[static_cast<long long>(row) * width + column] = sum;
   }
+}
+
+// What tile t of an image's column of tiles takes.
+__device__ __forceinline__ Window window_of(const float* image, int x, unsigned t, int height, int width) {
+  return {image, x - before, static_cast<int>(t) * tile_height - Weights::top, height, width};
 }
 
 // Launched with blocks of 32 * WARPS_X * WARPS_Y threads over tiles of columns and rows; a grid that is too
@@ -347,58 +536,64 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
     ENTRY(conv2d_tensor)(const T* __restrict__ image, const T* __restrict__ mask, T* __restrict__ output,
                          int batch, int height, int width) {
   DYNAMIC_SHARED(unsigned, memory);  // pairs of weights, high samples, middle samples
+  __shared__ WarpRange sample_ranges[warps], weight_ranges[warps];
+  unsigned* planes = memory + weight_words;
   const int lane = threadIdx.x % 32, warp_x = threadIdx.x / 32 % WARPS_X, warp_y = threadIdx.x / 32 / WARPS_X;
-  const bool good_mask = stage_mask(memory, mask);
 
   Warp warp;
   warp.weights = memory + (lane % 4 * 2 - lane / 4 + 7);
-  const unsigned corner = static_cast<unsigned>(__cvta_generic_to_shared(memory + weight_words)) +
+  const unsigned corner = static_cast<unsigned>(__cvta_generic_to_shared(planes)) +
                           (warp_y * ROWS * row_units + warp_x * warp_width / 8 + lane % 8) * 16;
   const int matrix = lane / 8;
   warp.samples = corner + (matrix % 2 * 8 + matrix / 2) * 16;
   warp.last_samples = corner + (matrix / 2 * 16 + matrix % 2 * 8 + steps - 1) * 16;
 
   const int x = blockIdx.x * tile_width;
-  const int tiles_y = (height + tile_height - 1) / tile_height;
+  const unsigned tiles_y = (height + tile_height - 1) / tile_height;
   bool first = true;
   for (int b = blockIdx.z; b < batch; b += gridDim.z) {
     const float* batch_image = image + static_cast<long long>(b) * height * width;
     float* batch_output = output + static_cast<long long>(b) * height * width;
-    for (int t = blockIdx.y; t < tiles_y; t += gridDim.y) {
-      const int y = t * tile_height;
-      if (!first) __syncthreads();  // the tile before is still being read
-      first = false;
-      const bool inside =
-          x >= before && y >= top && x - before + row_units * 8 <= width && y - top + staged_rows <= height;
-      const bool good = inside ? stage_image<true>(memory + weight_words, batch_image, x, y, height, width)
-                               : stage_image<false>(memory + weight_words, batch_image, x, y, height, width);
-      if (__syncthreads_or(!(good && good_mask))) {
-        compute_directly(batch_image, mask, batch_output, x, y, height, width);
+    const auto load = [&](Samples& samples, unsigned t) {
+      const Window window = window_of(batch_image, x, t, height, width);
+      const bool inside = window.x >= 0 && window.y >= 0 && window.x + row_units * 8 <= width &&
+                          window.y + staged_rows <= height;
+      if (inside) {
+        samples.load<true>(window);
+      } else {
+        samples.load<false>(window);
+      }
+    };
+    Samples samples;
+    if (AHEAD == 1 && blockIdx.y < tiles_y) load(samples, blockIdx.y);
+    for (unsigned t = blockIdx.y; t < tiles_y; t += gridDim.y) {
+      const int y = static_cast<int>(t) * tile_height;
+      const Window window = window_of(batch_image, x, t, height, width);
+      if (AHEAD == 0) load(samples, t);
+      if (first) publish(weight_ranges, Weights::range<threads>(mask));
+      publish(sample_ranges, samples.range(window));
+      __syncthreads();  // also: the tile before has been read
+      const SizeRange sample_range = collect<warps>(sample_ranges);
+      const SizeRange weight_range = collect<warps>(weight_ranges);
+      const bool good = splits(sample_range) && splits(weight_range);
+      const float sample_scale = scale_of(sample_range), weight_scale = scale_of(weight_range);
+      if (good) {
+        if (first) stage_weights(memory, mask, weight_scale);
+        samples.store(planes, window, sample_scale);
+      }
+      first = first && !good;
+      __syncthreads();
+      if (AHEAD == 1 && t + gridDim.y < tiles_y) load(samples, t + gridDim.y);
+      if (!good) {
+        Weights::apply<threads>(batch_image, mask, batch_output, x, y, tile_width, tile_height, height,
+                                width);
         continue;
       }
 
-      float sum[ROWS][2][4] = {};
-      // Image row r meets output row o through mask row r - o. The rows between `full_begin` and `full_end`
-      // meet all.
-      constexpr int rows = ROWS + mask_height - 1;
-      constexpr int full_begin = mask_height >= ROWS ? ROWS - 1 : rows;
-      constexpr int full_end = mask_height >= ROWS ? mask_height : rows;
-#pragma unroll 1
-      for (int r = 0; r < rows; ++r) {
-        Samples high, middle;
-        read_samples(high, warp, r * row_units * 16);
-        read_samples(middle, warp, r * row_units * 16 + plane_words * 4);
-        if (r >= full_begin && r < full_end) {
-#pragma unroll
-          for (int o = 0; o < ROWS; ++o) add_mask_row(sum[o], high, middle, warp, r - o);
-        } else {
-#pragma unroll
-          for (int o = 0; o < ROWS; ++o) {
-            if (r - o >= 0 && r - o < mask_height) add_mask_row(sum[o], high, middle, warp, r - o);
-          }
-        }
-      }
+      Sums sums[ROWS];
+      add_rows(sums, warp);
 
+      const float unscale = reciprocal(sample_scale * weight_scale);
       const int row = y + warp_y * ROWS;
       const int column = x + warp_x * warp_width + lane / 4 * 8 + lane % 4 * 2;
 #pragma unroll
@@ -407,7 +602,10 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
         float* to = batch_output + static_cast<long long>(row + o) * width + column;
 #pragma unroll
         for (int e = 0; e < 4; ++e) {  // two outputs each: rows 0-7, 8-15, 16-23, 24-31 of the product
-          const float low = sum[o][e / 2][e % 2 * 2], high = sum[o][e / 2][e % 2 * 2 + 1];
+          const float* large = sums[o].large[e / 2] + e % 2 * 2;
+          const float* small = sums[o].small[e / 2] + e % 2 * 2;
+          const float low = fmaf(small[0], 0x1p-11f, large[0]) * unscale;
+          const float high = fmaf(small[1], 0x1p-11f, large[1]) * unscale;
           if constexpr (VECTOR == 4) {
             if (column + 64 * e < width) store_vector<2>(to + 64 * e, Vector<float, 2>{{low, high}});
           } else {
