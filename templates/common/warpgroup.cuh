@@ -36,6 +36,17 @@ __device__ __forceinline__ void wait_for_groups() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(RUNNING) : "memory");
 }
 
+// Barriers 1 to 15 of a block, for THREADS threads, whole warps: sync() waits until so many have come there
+// or arrived, arrive() does not wait.
+template <int THREADS>
+__device__ __forceinline__ void sync(int barrier) {
+  __barrier_sync_count(barrier, THREADS);
+}
+template <int THREADS>
+__device__ __forceinline__ void arrive(int barrier) {
+  asm volatile("bar.arrive %0, %1;" ::"r"(barrier), "n"(THREADS) : "memory");
+}
+
 // Keeps the compiler from touching the sums before this line while products run, or after it before they
 // begin.
 template <int N>
@@ -44,10 +55,11 @@ __device__ __forceinline__ void hold(float (&sum)[N]) {
   for (int i = 0; i < N; ++i) asm volatile("" : "+f"(sum[i])::"memory");
 }
 
-// sum (64 x COLUMNS) += a (64x16) * b (16 x COLUMNS), to columns FIRST on. Of thread t of the warpgroup,
-// registers 4 g to 4 g + 3 are rows r, r, r + 8, r + 8 with r = t / 32 * 16 + t % 32 / 4 and columns c, c +
-// 1, c, c + 1 with c = 8 g + t % 4 * 2.
-template <int COLUMNS, int FIRST, int N>
+// sum (64 x COLUMNS) += a (64x16) * b (16 x COLUMNS), the first of `sum`'s columns: with others than the
+// first, the compiler waits for each product. Of thread t of the warpgroup, registers 4 g to 4 g + 3 are rows
+// r, r, r + 8, r + 8 with r = t / 32 * 16 + t % 32 / 4 and columns c, c + 1, c, c + 1 with c = 8 g + t % 4
+// * 2.
+template <int COLUMNS, int N>
 __device__ __forceinline__ void multiply_add_halves(float (&sum)[N], MatrixPlace a, MatrixPlace b) {
   static_assert(COLUMNS == 16 || COLUMNS == 32 || COLUMNS == 64, "as many columns as are written out here");
   if constexpr (COLUMNS == 16) {
@@ -55,21 +67,17 @@ __device__ __forceinline__ void multiply_add_halves(float (&sum)[N], MatrixPlace
         "{.reg .pred add; setp.ne.b32 add, 1, 0; wgmma.mma_async.sync.aligned.m64n16k16.f32.f16.f16 {"
         "%0, %1, %2, %3, %4, %5, %6, %7 "
         "}, %8, %9, add, 1, 1, 0, 0;}"
-        : "+f"(sum[FIRST / 2 + 0]), "+f"(sum[FIRST / 2 + 1]), "+f"(sum[FIRST / 2 + 2]),
-          "+f"(sum[FIRST / 2 + 3]), "+f"(sum[FIRST / 2 + 4]), "+f"(sum[FIRST / 2 + 5]),
-          "+f"(sum[FIRST / 2 + 6]), "+f"(sum[FIRST / 2 + 7])
+        : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3]), "+f"(sum[4]), "+f"(sum[5]), "+f"(sum[6]),
+          "+f"(sum[7])
         : "l"(a), "l"(b));
   } else if constexpr (COLUMNS == 32) {
     asm volatile(
         "{.reg .pred add; setp.ne.b32 add, 1, 0; wgmma.mma_async.sync.aligned.m64n32k16.f32.f16.f16 {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15 "
         "}, %16, %17, add, 1, 1, 0, 0;}"
-        : "+f"(sum[FIRST / 2 + 0]), "+f"(sum[FIRST / 2 + 1]), "+f"(sum[FIRST / 2 + 2]),
-          "+f"(sum[FIRST / 2 + 3]), "+f"(sum[FIRST / 2 + 4]), "+f"(sum[FIRST / 2 + 5]),
-          "+f"(sum[FIRST / 2 + 6]), "+f"(sum[FIRST / 2 + 7]), "+f"(sum[FIRST / 2 + 8]),
-          "+f"(sum[FIRST / 2 + 9]), "+f"(sum[FIRST / 2 + 10]), "+f"(sum[FIRST / 2 + 11]),
-          "+f"(sum[FIRST / 2 + 12]), "+f"(sum[FIRST / 2 + 13]), "+f"(sum[FIRST / 2 + 14]),
-          "+f"(sum[FIRST / 2 + 15])
+        : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3]), "+f"(sum[4]), "+f"(sum[5]), "+f"(sum[6]),
+          "+f"(sum[7]), "+f"(sum[8]), "+f"(sum[9]), "+f"(sum[10]), "+f"(sum[11]), "+f"(sum[12]),
+          "+f"(sum[13]), "+f"(sum[14]), "+f"(sum[15])
         : "l"(a), "l"(b));
   } else {
     asm volatile(
@@ -77,17 +85,12 @@ __device__ __forceinline__ void multiply_add_halves(float (&sum)[N], MatrixPlace
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, "
         "%20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31 "
         "}, %32, %33, add, 1, 1, 0, 0;}"
-        : "+f"(sum[FIRST / 2 + 0]), "+f"(sum[FIRST / 2 + 1]), "+f"(sum[FIRST / 2 + 2]),
-          "+f"(sum[FIRST / 2 + 3]), "+f"(sum[FIRST / 2 + 4]), "+f"(sum[FIRST / 2 + 5]),
-          "+f"(sum[FIRST / 2 + 6]), "+f"(sum[FIRST / 2 + 7]), "+f"(sum[FIRST / 2 + 8]),
-          "+f"(sum[FIRST / 2 + 9]), "+f"(sum[FIRST / 2 + 10]), "+f"(sum[FIRST / 2 + 11]),
-          "+f"(sum[FIRST / 2 + 12]), "+f"(sum[FIRST / 2 + 13]), "+f"(sum[FIRST / 2 + 14]),
-          "+f"(sum[FIRST / 2 + 15]), "+f"(sum[FIRST / 2 + 16]), "+f"(sum[FIRST / 2 + 17]),
-          "+f"(sum[FIRST / 2 + 18]), "+f"(sum[FIRST / 2 + 19]), "+f"(sum[FIRST / 2 + 20]),
-          "+f"(sum[FIRST / 2 + 21]), "+f"(sum[FIRST / 2 + 22]), "+f"(sum[FIRST / 2 + 23]),
-          "+f"(sum[FIRST / 2 + 24]), "+f"(sum[FIRST / 2 + 25]), "+f"(sum[FIRST / 2 + 26]),
-          "+f"(sum[FIRST / 2 + 27]), "+f"(sum[FIRST / 2 + 28]), "+f"(sum[FIRST / 2 + 29]),
-          "+f"(sum[FIRST / 2 + 30]), "+f"(sum[FIRST / 2 + 31])
+        : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3]), "+f"(sum[4]), "+f"(sum[5]), "+f"(sum[6]),
+          "+f"(sum[7]), "+f"(sum[8]), "+f"(sum[9]), "+f"(sum[10]), "+f"(sum[11]), "+f"(sum[12]),
+          "+f"(sum[13]), "+f"(sum[14]), "+f"(sum[15]), "+f"(sum[16]), "+f"(sum[17]), "+f"(sum[18]),
+          "+f"(sum[19]), "+f"(sum[20]), "+f"(sum[21]), "+f"(sum[22]), "+f"(sum[23]), "+f"(sum[24]),
+          "+f"(sum[25]), "+f"(sum[26]), "+f"(sum[27]), "+f"(sum[28]), "+f"(sum[29]), "+f"(sum[30]),
+          "+f"(sum[31])
         : "l"(a), "l"(b));
   }
 }

@@ -417,6 +417,12 @@ Work tensor_work(const Dims& d, const Blocks& blocks, std::int64_t shared_words)
   return Work{.steps = {launch}};
 }
 
+Rule vector_divides_width(std::int64_t width) {
+  return {"VECTOR must divide the width.", {"VECTOR"}, [width](const Config& c) {
+            return width % c.integer("VECTOR") == 0;
+          }};
+}
+
 Template tensor() {
   return {.name = "tensor",
           .what =
@@ -428,42 +434,24 @@ Template tensor() {
           .refuses = tensor_refuses,
           .space =
               [](const Problem& problem) {
-                const std::int64_t width = problem.integer("width");
                 return Space(
                     {{"VECTOR", {1, 4}, "elements of a global load"},
-                     {"WARPS_X", {1, 2}, "warps of a block along a row, 256 outputs each"},
-                     {"WARPS_Y", {4, 2, 6, 8}, "warps of a block across rows"},
-                     {"ROWS", {6, 4, 8}, "output rows of a warp"},
-                     {"TILES", {1, 4, 8, 12}, "tiles of a block"},
-                     {"AHEAD", {0, 1}, "tiles loaded while the one before is multiplied"},
+                     {"WARPS", {4, 2, 6, 8}, "warps of a block, one below the other"},
+                     {"ROWS", {6, 4}, "output rows of a warp, 256 columns each"},
                      {"RESIDENT_WARPS",
-                      {12, 8, 16, 20},
+                      {12, 8, 16},
                       "warps that a multiprocessor must have room for; bounds a thread's registers"}},
-                    {{"VECTOR must divide the width.",
-                      {"VECTOR"},
-                      [width](const Config& c) { return width % c.integer("VECTOR") == 0; }},
-                     {"Loads ahead are for several tiles.",
-                      {"AHEAD", "TILES"},
-                      [](const Config& c) { return c.integer("TILES") > 1 || c.integer("AHEAD") == 0; }},
-                     {"Where vectors divide the width, scalars are only for arrays at odd addresses: with "
-                      "one tile a block.",
-                      {"VECTOR", "TILES"},
-                      [width](const Config& c) {
-                        return width % 4 != 0 || c.integer("VECTOR") == 4 || c.integer("TILES") == 1;
-                      }},
-                     {"A block has at most 12 warps.", {"WARPS_X", "WARPS_Y"}, [](const Config& c) {
-                        return c.integer("WARPS_X") * c.integer("WARPS_Y") <= 12;
-                      }}});
+                    {vector_divides_width(problem.integer("width"))});
               },
           .work =
               [](const Problem& problem, const Config& config) {
                 const Dims d(problem);
                 const std::int64_t steps = tensor_steps(d, config.integer("VECTOR"));
                 const Blocks blocks = {.kernel = "conv2d_tensor",
-                                       .threads = 32 * config.integer("WARPS_X") * config.integer("WARPS_Y"),
-                                       .tile_width = 256 * config.integer("WARPS_X"),
-                                       .tile_height = config.integer("WARPS_Y") * config.integer("ROWS"),
-                                       .tiles = config.integer("TILES")};
+                                       .threads = 32 * config.integer("WARPS"),
+                                       .tile_width = 256,
+                                       .tile_height = config.integer("WARPS") * config.integer("ROWS"),
+                                       .tiles = 1};
                 const std::int64_t row_units = blocks.tile_width / 8 + steps - 1;
                 return tensor_work(d, blocks,
                                    2 * d.mask_height * (8 * steps + 8) +
@@ -476,8 +464,8 @@ Template warpgroup() {
   return {
       .name = "warpgroup",
       .what =
-          "The products of `tensor` by whole warpgroups, which read both matrices from shared memory "
-          "(wgmma).",
+          "The products of `tensor` by whole warpgroups, which read both matrices from shared memory while "
+          "others stage samples; Hopper only.",
       .kernels = {"conv2d_warpgroup"},
       .compiled_in = {"dtype", "mode", "mask_height", "mask_width"},
       .minimum_compute_capability = 90,
@@ -487,48 +475,53 @@ Template warpgroup() {
             const std::int64_t width = problem.integer("width");
             return Space(
                 {{"VECTOR", {1, 4}, "elements of a global load"},
-                 {"GROUPS_X", {1, 2, 3, 4}, "warpgroups of a block along a row, 64 outputs each"},
-                 {"GROUPS_Y", {1, 2}, "warpgroups of a block across rows"},
-                 {"ROWS", {8, 4}, "eighths of a warpgroup's output rows; a thread has two"},
-                 {"TILES", {1, 4, 8, 12}, "tiles of a block"},
+                 {"GROUPS", {1, 2}, "warpgroups of a team, 64 columns of outputs each"},
+                 {"TEAMS", {1, 2, 3, 4}, "teams of a block, which take turns at products"},
+                 {"ROWS", {8, 4}, "an eighth of a tile's rows; a thread's outputs are in two of them"},
+                 {"TILES", {1, 4, 8, 12, 16}, "tiles of a team"},
                  {"AHEAD", {0, 1}, "tiles loaded while the one before is multiplied"},
                  {"RESIDENT_WARPS",
                   {12, 8, 16, 20, 24},
                   "warps that a multiprocessor must have room for; bounds a thread's registers"}},
-                {{"VECTOR must divide the width.",
-                  {"VECTOR"},
-                  [width](const Config& c) { return width % c.integer("VECTOR") == 0; }},
+                {vector_divides_width(width),
                  {"Where vectors divide the width, scalars are only for arrays at odd addresses: with one "
-                  "tile a block.",
+                  "tile a team.",
                   {"VECTOR", "TILES"},
                   [width](const Config& c) {
                     return width % 4 != 0 || c.integer("VECTOR") == 4 || c.integer("TILES") == 1;
                   }},
-                 {"Loads ahead are for several tiles.",
-                  {"AHEAD", "TILES"},
-                  [](const Config& c) { return c.integer("TILES") > 1 || c.integer("AHEAD") == 0; }},
-                 {"A block has at most 4 warpgroups.",
-                  {"GROUPS_X", "GROUPS_Y"},
-                  [](const Config& c) { return c.integer("GROUPS_X") * c.integer("GROUPS_Y") <= 4; }},
+                 {"Teams, and loads ahead, are for several tiles.",
+                  {"TEAMS", "AHEAD", "TILES"},
+                  [](const Config& c) {
+                    return c.integer("TILES") > 1 || (c.integer("TEAMS") == 1 && c.integer("AHEAD") == 0);
+                  }},
+                 {"RESIDENT_WARPS are whole blocks.",
+                  {"GROUPS", "TEAMS", "RESIDENT_WARPS"},
+                  [](const Config& c) {
+                    return c.integer("RESIDENT_WARPS") % (4 * c.integer("GROUPS") * c.integer("TEAMS")) == 0;
+                  }},
                  {"A thread with 8 * ROWS sums needs registers beside them.",
                   {"ROWS", "RESIDENT_WARPS"},
-                  [](const Config& c) { return c.integer("ROWS") * c.integer("RESIDENT_WARPS") <= 192; }}});
+                  [](const Config& c) { return c.integer("ROWS") * c.integer("RESIDENT_WARPS") <= 160; }}});
           },
       .work =
           [](const Problem& problem, const Config& config) {
             const Dims d(problem);
             const std::int64_t steps = tensor_steps(d, config.integer("VECTOR"));
             const std::int64_t rows = config.integer("ROWS");
+            const std::int64_t teams = config.integer("TEAMS");
             const Blocks blocks = {.kernel = "conv2d_warpgroup",
-                                   .threads = 128 * config.integer("GROUPS_X") * config.integer("GROUPS_Y"),
-                                   .tile_width = 64 * config.integer("GROUPS_X"),
-                                   .tile_height = 8 * rows * config.integer("GROUPS_Y"),
-                                   .tiles = config.integer("TILES")};
+                                   .threads = 128 * config.integer("GROUPS") * teams,
+                                   .tile_width = 64 * config.integer("GROUPS"),
+                                   .tile_height = 8 * rows,
+                                   .tiles = teams * config.integer("TILES")};
             const std::int64_t row_units = blocks.tile_width / 8 + steps - 1;
+            // A row of samples and one of weights for the last columns' pairs, where steps are odd.
             const std::int64_t extra = steps % 2 * ((rows + d.mask_height - 1) % 2);
+            const std::int64_t weight_rows = d.mask_height + 2 * (rows - 1) + extra;
+            const std::int64_t sample_rows = blocks.tile_height + d.mask_height - 1 + extra;
             return tensor_work(d, blocks,
-                               2 * (d.mask_height + 2 * (rows - 1) + extra) * steps * 32 +
-                                   2 * (blocks.tile_height + d.mask_height - 1 + extra) * row_units * 4);
+                               2 * weight_rows * steps * 32 + teams * 2 * sample_rows * row_units * 4);
           },
       .alignment_bytes = vector_bytes};
 }

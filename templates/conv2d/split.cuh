@@ -28,10 +28,10 @@ struct Mask {
 
   // The plain path: a tile's outputs one by one from global memory.
   template <int THREADS>
-  static __device__ __noinline__ void apply(const float* __restrict__ image, const float* __restrict__ mask,
-                                            float* output, int x, int y, int tile_width, int tile_height,
-                                            int height, int width) {
-    for (int n = threadIdx.x; n < tile_width * tile_height; n += THREADS) {
+  static __device__ __noinline__ void apply(int thread, const float* __restrict__ image,
+                                            const float* __restrict__ mask, float* output, int x, int y,
+                                            int tile_width, int tile_height, int height, int width) {
+    for (int n = thread; n < tile_width * tile_height; n += THREADS) {
       const int column = x + n % tile_width, row = y + n / tile_width;
       if (column >= width || row >= height) continue;
       const int first_row = larger(0, top - row), last_row = smaller(HEIGHT, height + top - row);
@@ -99,11 +99,11 @@ struct Tile {
   }
 
   template <bool INSIDE>
-  __device__ __forceinline__ void load(const Window& window) {
-    Place place(threadIdx.x);
+  __device__ __forceinline__ void load(int thread, const Window& window) {
+    Place place(thread);
 #pragma unroll
     for (int k = 0; k < held; ++k) {
-      if ((k + 1) * THREADS <= count || threadIdx.x + k * THREADS < count) {
+      if ((k + 1) * THREADS <= count || thread + k * THREADS < count) {
         samples[k] = load_quad<INSIDE>(window, place);
       } else {
         samples[k] = {{0, 0, 0, 0}};
@@ -113,7 +113,7 @@ struct Tile {
   }
 
   // Over this thread's share.
-  __device__ __forceinline__ SizeRange range(const Window& window) const {
+  __device__ __forceinline__ SizeRange range(int thread, const Window& window) const {
     SizeRange range;
 #pragma unroll
     for (int k = 0; k < held; ++k) {
@@ -121,9 +121,9 @@ struct Tile {
       for (int e = 0; e < 4; ++e) include(range, samples[k].element[e]);
     }
     if constexpr (held < share) {
-      Place place(threadIdx.x + held * THREADS);
+      Place place(thread + held * THREADS);
 #pragma unroll 4
-      for (int n = threadIdx.x + held * THREADS; n < count; n += THREADS) {
+      for (int n = thread + held * THREADS; n < count; n += THREADS) {
         const Vector<float, 4> quad = load_quad<false>(window, place);
 #pragma unroll
         for (int e = 0; e < 4; ++e) include(range, quad.element[e]);
@@ -142,16 +142,17 @@ struct Tile {
   }
 
   // To the plane of highs and that of middles after it, rows after rows.
-  __device__ __forceinline__ void store(unsigned* planes, const Window& window, float scale) const {
+  __device__ __forceinline__ void store(int thread, unsigned* planes, const Window& window,
+                                        float scale) const {
 #pragma unroll
     for (int k = 0; k < held; ++k) {
-      const int n = threadIdx.x + k * THREADS;
+      const int n = thread + k * THREADS;
       if ((k + 1) * THREADS <= count || n < count) store_quad(planes, n, samples[k], scale);
     }
     if constexpr (held < share) {
-      Place place(threadIdx.x + held * THREADS);
+      Place place(thread + held * THREADS);
 #pragma unroll 4
-      for (int n = threadIdx.x + held * THREADS; n < count; n += THREADS) {
+      for (int n = thread + held * THREADS; n < count; n += THREADS) {
         store_quad(planes, n, load_quad<false>(window, place), scale);
         place.advance();
       }
@@ -159,13 +160,13 @@ struct Tile {
   }
 };
 
-// The ranges of a block's warps in shared memory, which the warps write before a barrier and all threads read
-// behind it.
+// The ranges of warps in shared memory, which each warp writes before a barrier and all threads read behind
+// it.
 using WarpRange = Vector<unsigned, 2>;
 
-__device__ __forceinline__ void publish(WarpRange* of_warps, const SizeRange& of_thread) {
+__device__ __forceinline__ void publish(WarpRange* of_warp, const SizeRange& of_thread) {
   const SizeRange range = warp_range(of_thread);
-  if (threadIdx.x % 32 == 0) of_warps[threadIdx.x / 32] = {{range.most, range.least}};
+  if (threadIdx.x % 32 == 0) *of_warp = {{range.most, range.least}};
 }
 
 template <int WARPS>

@@ -22,19 +22,16 @@
 using Weights = Mask<mode == Mode::convolution, mask_height, mask_width>;
 constexpr int before = round_up(Weights::left, VECTOR);  // columns before the tile's; keeps vectors aligned
 
-constexpr int warps = WARPS_X * WARPS_Y;
-constexpr int threads = 32 * warps;
-constexpr int resident_blocks = larger(1, RESIDENT_WARPS / warps);  // bounds the registers of a thread
+constexpr int threads = 32 * WARPS;
+constexpr int resident_blocks = larger(1, RESIDENT_WARPS / WARPS);  // bounds the registers of a thread
 constexpr int resident_threads = resident_blocks * threads;
-constexpr int warp_width = 256;  // two products of 16 x 8 outputs side by side share each B
-constexpr int tile_width = WARPS_X * warp_width;
-constexpr int tile_height = WARPS_Y * ROWS;
+constexpr int tile_width = 256;  // two products of 16 x 8 outputs side by side share each B
+constexpr int tile_height = WARPS * ROWS;
 constexpr int steps =
     ceil_divide(before - Weights::left + 8 + mask_width - 1, 8);  // columns of A in units of 8
 constexpr int row_units = tile_width / 8 + steps - 1;             // units of 8 pixels in a staged row
 constexpr int staged_rows = tile_height + mask_height - 1;
-using Samples =
-    Tile<threads, staged_rows, 2 * row_units, VECTOR, held_quads(resident_threads, AHEAD*(16 * ROWS + 16))>;
+using Samples = Tile<threads, staged_rows, 2 * row_units, VECTOR, held_quads(resident_threads, 0)>;
 
 // The words of B that the lanes need: (w[i], w[i + 1]) for i from -7 - (before - left) on, with zeros beyond
 // the mask.
@@ -138,68 +135,57 @@ __device__ __forceinline__ void add_rows(Sums (&sums)[ROWS], const Warp& warp) {
   }
 }
 
-// What tile t of an image's column of tiles takes.
-__device__ __forceinline__ Window window_of(const float* image, int x, unsigned t, int height, int width) {
-  return {image, x - before, static_cast<int>(t) * tile_height - Weights::top, height, width};
-}
-
-// Launched with blocks of 32 * WARPS_X * WARPS_Y threads over tiles of columns and rows; a grid that is too
+// Launched with blocks of 32 * WARPS threads over tiles of columns and rows; a grid that is too
 // small in y or z (both limited to 65535) is walked in strides.
 extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
     ENTRY(conv2d_tensor)(const T* __restrict__ image, const T* __restrict__ mask, T* __restrict__ output,
                          int batch, int height, int width) {
   DYNAMIC_SHARED(unsigned, memory);  // pairs of weights, high samples, middle samples
-  __shared__ WarpRange sample_ranges[warps], weight_ranges[warps];
+  __shared__ WarpRange sample_ranges[WARPS], weight_ranges[WARPS];
   unsigned* planes = memory + weight_words;
-  const int lane = threadIdx.x % 32, warp_x = threadIdx.x / 32 % WARPS_X, warp_y = threadIdx.x / 32 / WARPS_X;
+  const int lane = threadIdx.x % 32, warp_y = threadIdx.x / 32;
 
   Warp warp;
   warp.weights = memory + (lane % 4 * 2 - lane / 4 + 7);
-  const unsigned corner = static_cast<unsigned>(__cvta_generic_to_shared(planes)) +
-                          (warp_y * ROWS * row_units + warp_x * warp_width / 8 + lane % 8) * 16;
+  const unsigned corner =
+      static_cast<unsigned>(__cvta_generic_to_shared(planes)) + (warp_y * ROWS * row_units + lane % 8) * 16;
   const int matrix = lane / 8;
   warp.samples = corner + (matrix % 2 * 8 + matrix / 2) * 16;
   warp.last_samples = corner + (matrix / 2 * 16 + matrix % 2 * 8 + steps - 1) * 16;
 
   const int x = blockIdx.x * tile_width;
-  const unsigned tiles_y = (height + tile_height - 1) / tile_height;
+  const int tiles_y = (height + tile_height - 1) / tile_height;
   bool first = true;
   for (int b = blockIdx.z; b < batch; b += gridDim.z) {
     const float* batch_image = image + static_cast<long long>(b) * height * width;
     float* batch_output = output + static_cast<long long>(b) * height * width;
-    const auto load = [&](Samples& samples, unsigned t) {
-      const Window window = window_of(batch_image, x, t, height, width);
+    for (int t = blockIdx.y; t < tiles_y; t += gridDim.y) {
+      const int y = t * tile_height;
+      const Window window = {batch_image, x - before, y - Weights::top, height, width};
       const bool inside = window.x >= 0 && window.y >= 0 && window.x + row_units * 8 <= width &&
                           window.y + staged_rows <= height;
+      Samples samples;
       if (inside) {
-        samples.load<true>(window);
+        samples.load<true>(threadIdx.x, window);
       } else {
-        samples.load<false>(window);
+        samples.load<false>(threadIdx.x, window);
       }
-    };
-    Samples samples;
-    if (AHEAD == 1 && blockIdx.y < tiles_y) load(samples, blockIdx.y);
-    for (unsigned t = blockIdx.y; t < tiles_y; t += gridDim.y) {
-      const int y = static_cast<int>(t) * tile_height;
-      const Window window = window_of(batch_image, x, t, height, width);
-      if (AHEAD == 0) load(samples, t);
-      if (first) publish(weight_ranges, Weights::range<threads>(mask));
-      publish(sample_ranges, samples.range(window));
+      if (first) publish(weight_ranges + threadIdx.x / 32, Weights::range<threads>(mask));
+      publish(sample_ranges + threadIdx.x / 32, samples.range(threadIdx.x, window));
       __syncthreads();  // also: the tile before has been read
-      const SizeRange sample_range = collect<warps>(sample_ranges);
-      const SizeRange weight_range = collect<warps>(weight_ranges);
+      const SizeRange sample_range = collect<WARPS>(sample_ranges);
+      const SizeRange weight_range = collect<WARPS>(weight_ranges);
       const bool good = splits(sample_range) && splits(weight_range);
       const float sample_scale = scale_of(sample_range), weight_scale = scale_of(weight_range);
       if (good) {
         if (first) stage_weights(memory, mask, weight_scale);
-        samples.store(planes, window, sample_scale);
+        samples.store(threadIdx.x, planes, window, sample_scale);
       }
       first = first && !good;
       __syncthreads();
-      if (AHEAD == 1 && t + gridDim.y < tiles_y) load(samples, t + gridDim.y);
       if (!good) {
-        Weights::apply<threads>(batch_image, mask, batch_output, x, y, tile_width, tile_height, height,
-                                width);
+        Weights::apply<threads>(threadIdx.x, batch_image, mask, batch_output, x, y, tile_width, tile_height,
+                                height, width);
         continue;
       }
 
@@ -208,7 +194,7 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
 
       const float unscale = reciprocal(sample_scale * weight_scale);
       const int row = y + warp_y * ROWS;
-      const int column = x + warp_x * warp_width + lane / 4 * 8 + lane % 4 * 2;
+      const int column = x + lane / 4 * 8 + lane % 4 * 2;
 #pragma unroll
       for (int o = 0; o < ROWS; ++o) {
         if (row + o >= height) break;

@@ -18,13 +18,15 @@
 using Weights = Mask<mode == Mode::convolution, mask_height, mask_width>;
 constexpr int before = round_up(Weights::left, VECTOR);  // columns before the tile's; keeps vectors aligned
 
-constexpr int warps = 4 * GROUPS_X * GROUPS_Y;
-constexpr int threads = 32 * warps;
+// A team of warpgroups side by side has a tile of its own. The teams of a block share the weights and take
+// turns at products, so that each stages its samples and stores its outputs while another multiplies.
+constexpr int team_threads = 128 * GROUPS;
+constexpr int threads = TEAMS * team_threads;
+constexpr int team_warps = team_threads / 32, warps = threads / 32;
 constexpr int resident_blocks = larger(1, RESIDENT_WARPS / warps);  // bounds the registers of a thread
 constexpr int resident_threads = resident_blocks * threads;
-constexpr int group_height = 8 * ROWS;
-constexpr int tile_width = 64 * GROUPS_X;
-constexpr int tile_height = group_height * GROUPS_Y;
+constexpr int tile_width = 64 * GROUPS;
+constexpr int tile_height = 8 * ROWS;
 constexpr int steps =
     ceil_divide(before - Weights::left + 8 + mask_width - 1, 8);  // columns of pixels in units of 8
 constexpr int row_units = tile_width / 8 + steps - 1;             // units of 8 pixels in a staged row
@@ -34,8 +36,8 @@ constexpr int rows = ROWS + mask_height - 1;                      // that the ou
 constexpr bool paired = steps % 2 == 1;
 constexpr int pairs = steps / 2;
 constexpr int staged_rows = tile_height + mask_height - 1 + (paired ? rows % 2 : 0);
-using Samples =
-    Tile<threads, staged_rows, 2 * row_units, VECTOR, held_quads(resident_threads, AHEAD * 8 * ROWS)>;
+using Samples = Tile<team_threads, staged_rows, 2 * row_units, VECTOR,
+                     held_quads(resident_threads, AHEAD*(8 * ROWS + (TEAMS > 1 ? 4 : 0)))>;
 
 // Toeplitz matrices of 8 outputs, B[k][n] = w[k - n], k from before - left before the mask on, for the mask's
 // rows and the zeros around them; each as 8x8 matrices, n outside, for each 8 of k.
@@ -60,23 +62,22 @@ struct Sums {
   float small[4 * ROWS];  // 2^11 times too large
 };
 
-// Adds 16 columns of samples, with the weights of COUNT mask rows, to COUNT rows of outputs from FIRST on.
-template <int COUNT, int FIRST>
+// Adds 16 columns of samples, with the weights of COUNT mask rows, to the last COUNT rows of outputs.
+template <int COUNT>
 __device__ __forceinline__ void add(Sums& sums, MatrixPlace samples, MatrixPlace weights) {
   const MatrixPlace middle_samples = moved(samples, 4 * Samples::plane_words);
   const MatrixPlace middle_weights = moved(weights, 4 * weight_words);
-  multiply_add_halves<8 * COUNT, 8 * FIRST>(sums.small, middle_samples, weights);
-  multiply_add_halves<8 * COUNT, 8 * FIRST>(sums.large, samples, weights);
-  multiply_add_halves<8 * COUNT, 8 * FIRST>(sums.small, samples, middle_weights);
+  multiply_add_halves<8 * COUNT>(sums.small, middle_samples, weights);
+  multiply_add_halves<8 * COUNT>(sums.large, samples, weights);
+  multiply_add_halves<8 * COUNT>(sums.small, samples, middle_weights);
 }
 
 // Adds image rows `begin` to `end` of a tile, `begin` even. Row t meets mask rows t - ROWS + 1 to t, which
 // lie side by side.
-template <int COUNT, int FIRST>
+template <int COUNT>
 __device__ __forceinline__ void add_rows(Sums& sums, unsigned samples, unsigned weights, int begin, int end) {
   constexpr int row_bytes = row_units * 16, weight_row_bytes = steps * 128;
   constexpr int last = steps - 1;
-  weights += FIRST * weight_row_bytes;
   const MatrixPlace all_samples = matrix_place(samples, 16, ROWS * row_bytes);
   const MatrixPlace all_weights = matrix_place(weights, 128, weight_row_bytes);
   const MatrixPlace last_samples = matrix_place(samples + last * 16, row_bytes, ROWS * row_bytes);
@@ -88,32 +89,29 @@ __device__ __forceinline__ void add_rows(Sums& sums, unsigned samples, unsigned 
       if (u < rows) {
 #pragma unroll
         for (int p = 0; p < pairs; ++p)
-          add<COUNT, FIRST>(sums, moved(all_samples, u * row_bytes + p * 32),
-                            moved(all_weights, u * weight_row_bytes + p * 256));
+          add<COUNT>(sums, moved(all_samples, u * row_bytes + p * 32),
+                     moved(all_weights, u * weight_row_bytes + p * 256));
       }
     }
     if constexpr (paired)
-      add<COUNT, FIRST>(sums, moved(last_samples, t * row_bytes), moved(last_weights, t * weight_row_bytes));
+      add<COUNT>(sums, moved(last_samples, t * row_bytes), moved(last_weights, t * weight_row_bytes));
     end_group();
     wait_for_groups<1>();
   }
 }
 
-// Adds all image rows; the first and the last meet the outer half of the rows of outputs only.
-__device__ __forceinline__ void add_all_rows(Sums& sums, unsigned samples, unsigned weights) {
-  constexpr int half = ROWS / 2;
-  constexpr int tail = round_up(mask_height + half - 1, 2);
+// Sets off the products of all image rows. The last rows meet only the second half of the rows of outputs,
+// the first half of the sums; that the first rows meet only the other half is of no use
+// (common/warpgroup.cuh).
+__device__ __forceinline__ void start_products(Sums& sums, unsigned samples, unsigned weights) {
+  constexpr int tail = smaller(round_up(mask_height + ROWS / 2 - 1, 2), rows);
 #pragma unroll
   for (int n = 0; n < 4 * ROWS; ++n) sums.large[n] = sums.small[n] = 0;
   hold(sums.large);
   hold(sums.small);
   begin_products();
-  add_rows<half, half>(sums, samples, weights, 0, half);
-  add_rows<ROWS, 0>(sums, samples, weights, half, smaller(tail, rows));
-  add_rows<half, 0>(sums, samples, weights, tail, rows);
-  wait_for_groups<0>();
-  hold(sums.large);
-  hold(sums.small);
+  add_rows<ROWS>(sums, samples, weights, 0, tail);
+  add_rows<ROWS / 2>(sums, samples, weights, tail, rows);
 }
 
 // What tile t of an image's column of tiles takes.
@@ -121,23 +119,52 @@ __device__ __forceinline__ Window window_of(const float* image, int x, unsigned 
   return {image, x - before, static_cast<int>(t) * tile_height - Weights::top, height, width};
 }
 
-// Launched with blocks of GROUPS_X * GROUPS_Y warpgroups over tiles of columns and rows; a grid that is too
-// small in y or z (both limited to 65535) is walked in strides.
+// A team's barriers: its own, and that of its turn.
+__device__ __forceinline__ void sync_team(int team) {
+  if constexpr (TEAMS > 1) {
+    sync<team_threads>(1 + team);
+  } else {
+    __syncthreads();
+  }
+}
+__device__ __forceinline__ void wait_for_turn(int team) {
+  if constexpr (TEAMS > 1) sync<2 * team_threads>(1 + TEAMS + team);
+}
+__device__ __forceinline__ void give_turn(int team) {
+  if constexpr (TEAMS > 1) arrive<2 * team_threads>(1 + TEAMS + team);
+}
+
+// To the next team; after the `last` tiles to none.
+__device__ __forceinline__ void pass_turn(int team, bool last) {
+  if (team < TEAMS - 1) {
+    give_turn(team + 1);
+  } else if (!last) {
+    give_turn(0);
+  }
+}
+
+// Launched with blocks of TEAMS * GROUPS warpgroups over tiles of columns and rows; a grid that is too small
+// in y or z (both limited to 65535) is walked in strides.
 extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
     ENTRY(conv2d_warpgroup)(const T* __restrict__ image, const T* __restrict__ mask, T* __restrict__ output,
                             int batch, int height, int width) {
-  DYNAMIC_SHARED(unsigned, memory);  // high weights, middle weights, high samples, middle samples
+  DYNAMIC_SHARED(unsigned,
+                 memory);  // high weights, middle weights; of each team high samples, middle samples
   __shared__ WarpRange sample_ranges[warps], weight_ranges[warps];
-  unsigned* planes = memory + 2 * weight_words;
-  const int group = __shfl_sync(0xffffffffu, threadIdx.x / 128, 0);  // known to be the same in a warp
-  const int group_x = group % GROUPS_X, group_y = group / GROUPS_X;
+  // Known to be the same in a warp.
+  const int team = TEAMS == 1 ? 0 : __shfl_sync(0xffffffffu, threadIdx.x / team_threads, 0);
+  const int group = GROUPS == 1 ? 0 : __shfl_sync(0xffffffffu, threadIdx.x % team_threads / 128, 0);
+  const int thread = threadIdx.x % team_threads, warp = threadIdx.x / 32;
+  unsigned* planes = memory + 2 * weight_words + team * 2 * Samples::plane_words;
   const unsigned weights_at = static_cast<unsigned>(__cvta_generic_to_shared(memory));
-  const unsigned samples_at =
-      weights_at + 8 * weight_words + (group_y * group_height * row_units + group_x * 8) * 16;
+  const unsigned samples_at = static_cast<unsigned>(__cvta_generic_to_shared(planes)) + group * 8 * 16;
 
   const int x = blockIdx.x * tile_width;
   const unsigned tiles_y = (height + tile_height - 1) / tile_height;
-  bool first = true;
+  const unsigned stride = gridDim.y * TEAMS;
+  bool staged = false, weights_split = false;
+  float weight_scale = 1;
+  if (team == TEAMS - 1) give_turn(0);
   for (int b = blockIdx.z; b < batch; b += gridDim.z) {
     const float* batch_image = image + static_cast<long long>(b) * height * width;
     float* batch_output = output + static_cast<long long>(b) * height * width;
@@ -146,60 +173,81 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
       const bool inside = window.x >= 0 && window.y >= 0 && window.x + row_units * 8 <= width &&
                           window.y + staged_rows <= height;
       if (inside) {
-        samples.load<true>(window);
+        samples.load<true>(thread, window);
       } else {
-        samples.load<false>(window);
+        samples.load<false>(thread, window);
       }
     };
     Samples samples;
-    if (AHEAD == 1 && blockIdx.y < tiles_y) load(samples, blockIdx.y);
-    for (unsigned t = blockIdx.y; t < tiles_y; t += gridDim.y) {
-      const int y = static_cast<int>(t) * tile_height;
-      const Window window = window_of(batch_image, x, t, height, width);
-      if (AHEAD == 0) load(samples, t);
-      if (first) publish(weight_ranges, Weights::range<threads>(mask));
-      publish(sample_ranges, samples.range(window));
-      __syncthreads();  // also: the tile before has been read
-      const SizeRange sample_range = collect<warps>(sample_ranges);
-      const SizeRange weight_range = collect<warps>(weight_ranges);
-      const bool good = splits(sample_range) && splits(weight_range);
-      const float sample_scale = scale_of(sample_range), weight_scale = scale_of(weight_range);
-      if (good) {
-        if (first) stage_weights(memory, mask, weight_scale);
-        samples.store(planes, window, sample_scale);
-        show_to_products();
-      }
-      first = first && !good;
+    if (AHEAD == 1 && blockIdx.y * TEAMS + team < tiles_y) load(samples, blockIdx.y * TEAMS + team);
+    if (!staged) {
+      staged = true;
+      publish(weight_ranges + warp, Weights::range<threads>(mask));
       __syncthreads();
-      if (AHEAD == 1 && t + gridDim.y < tiles_y) load(samples, t + gridDim.y);
-      if (!good) {
-        Weights::apply<threads>(batch_image, mask, batch_output, x, y, tile_width, tile_height, height,
-                                width);
-        continue;
+      const SizeRange weight_range = collect<warps>(weight_ranges);
+      weights_split = splits(weight_range);
+      weight_scale = scale_of(weight_range);
+      if (weights_split) stage_weights(memory, mask, weight_scale);
+      show_to_products();
+      __syncthreads();
+    }
+    // All teams go round as often, so that each turn comes; the last may find no tile.
+    for (unsigned first = blockIdx.y * TEAMS; first < tiles_y; first += stride) {
+      const unsigned t = first + team;
+      const bool any = t < tiles_y, last = first + stride >= tiles_y && b + gridDim.z >= batch;
+      const int y = static_cast<int>(t) * tile_height;
+      bool good = false;
+      float sample_scale = 1;
+      if (any) {
+        const Window window = window_of(batch_image, x, t, height, width);
+        if (AHEAD == 0) load(samples, t);
+        publish(sample_ranges + warp, samples.range(thread, window));
+        sync_team(team);  // also: the tile before has been read
+        const SizeRange sample_range = collect<team_warps>(sample_ranges + team * team_warps);
+        good = weights_split && splits(sample_range);
+        sample_scale = scale_of(sample_range);
+        if (good) {
+          samples.store(thread, planes, window, sample_scale);
+          show_to_products();
+        }
+        sync_team(team);
+        if (AHEAD == 1 && t + stride < tiles_y) load(samples, t + stride);
       }
 
+      wait_for_turn(team);
+      if (!good) {
+        pass_turn(team, last);
+        if (any) {
+          Weights::apply<team_threads>(thread, batch_image, mask, batch_output, x, y, tile_width, tile_height,
+                                       height, width);
+        }
+        continue;
+      }
       Sums sums;
-      add_all_rows(sums, samples_at, weights_at);
+      start_products(sums, samples_at, weights_at);
+      pass_turn(team, last);
+      wait_for_groups<0>();
+      hold(sums.large);
+      hold(sums.small);
 
       const float unscale = reciprocal(sample_scale * weight_scale);
       const int lane = threadIdx.x % 32;
-      const int column = x + group_x * 64 + lane / 4 * 8 + lane % 4 * 2;
+      const int column = x + group * 64 + lane / 4 * 8 + lane % 4 * 2;
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
-        const int row = y + group_y * group_height + (threadIdx.x / 32 % 4 * 2 + half) * ROWS;
+        const int row = y + (warp % 4 * 2 + half) * ROWS;
         float* to = batch_output + static_cast<long long>(row) * width + column;
 #pragma unroll
         for (int o = 0; o < ROWS; ++o) {
-          if (row + o >= height) break;
           const float* large = sums.large + 4 * (ROWS - 1 - o) + 2 * half;
           const float* small = sums.small + 4 * (ROWS - 1 - o) + 2 * half;
           const float low = fmaf(small[0], 0x1p-11f, large[0]) * unscale;
           const float high = fmaf(small[1], 0x1p-11f, large[1]) * unscale;
           if constexpr (VECTOR == 4) {
-            if (column < width) store_vector<2>(to, Vector<float, 2>{{low, high}});
+            if (row + o < height && column < width) store_vector<2>(to, Vector<float, 2>{{low, high}});
           } else {
-            if (column < width) to[0] = low;
-            if (column + 1 < width) to[1] = high;
+            if (row + o < height && column < width) to[0] = low;
+            if (row + o < height && column + 1 < width) to[1] = high;
           }
           to += width;
         }

@@ -132,6 +132,8 @@ TEST_P(EveryTemplate, Compiles) {
   for (std::size_t i = 0; i < sources.size(); ++i) {
     const std::string head = sources[i].text.substr(0, sources[i].text.find("\n\n"));
     EXPECT_TRUE(compiled[i].ok) << head << "\n" << compiled[i].log;
+    // What ptxas says where it makes each of a warpgroup's products wait for the one before.
+    EXPECT_EQ(compiled[i].log.find("are serialized"), std::string::npos) << head << "\n" << compiled[i].log;
     std::smatch found;
     if (std::regex_search(compiled[i].log, found, spill) && ++spilling == 1)
       example = found[1].str() + " bytes in\n" + head;

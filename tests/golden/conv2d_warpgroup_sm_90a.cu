@@ -1,6 +1,6 @@
 // conv2d/warpgroup for sm_90a, rendered by Tunesmith from templates/conv2d/warpgroup.cu: change that and render again.
 // compiled in: mask_height=13 mask_width=13 mode=convolution dtype=f32
-// config: VECTOR=1 GROUPS_X=1 GROUPS_Y=1 ROWS=8 TILES=1 AHEAD=0 RESIDENT_WARPS=12
+// config: VECTOR=1 GROUPS=1 TEAMS=1 ROWS=8 TILES=1 AHEAD=0 RESIDENT_WARPS=12
 
 // ---- templates/common/integer.cuh
 // Integer arithmetic on compile-time sizes.
@@ -117,6 +117,17 @@ __device__ __forceinline__ void wait_for_groups() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(RUNNING) : "memory");
 }
 
+// Barriers 1 to 15 of a block, for THREADS threads, whole warps: sync() waits until so many have come there
+// or arrived, arrive() does not wait.
+template <int THREADS>
+__device__ __forceinline__ void sync(int barrier) {
+  __barrier_sync_count(barrier, THREADS);
+}
+template <int THREADS>
+__device__ __forceinline__ void arrive(int barrier) {
+  asm volatile("bar.arrive %0, %1;" ::"r"(barrier), "n"(THREADS) : "memory");
+}
+
 // Keeps the compiler from touching the sums before this line while products run, or after it before they
 // begin.
 template <int N>
@@ -125,10 +136,11 @@ __device__ __forceinline__ void hold(float (&sum)[N]) {
   for (int i = 0; i < N; ++i) asm volatile("" : "+f"(sum[i])::"memory");
 }
 
-// sum (64 x COLUMNS) += a (64x16) * b (16 x COLUMNS), to columns FIRST on. Of thread t of the warpgroup,
-// registers 4 g to 4 g + 3 are rows r, r, r + 8, r + 8 with r = t / 32 * 16 + t % 32 / 4 and columns c, c +
-// 1, c, c + 1 with c = 8 g + t % 4 * 2.
-template <int COLUMNS, int FIRST, int N>
+// sum (64 x COLUMNS) += a (64x16) * b (16 x COLUMNS), the first of `sum`'s columns: with others than the
+// first, the compiler waits for each product. Of thread t of the warpgroup, registers 4 g to 4 g + 3 are rows
+// r, r, r + 8, r + 8 with r = t / 32 * 16 + t % 32 / 4 and columns c, c + 1, c, c + 1 with c = 8 g + t % 4
+// * 2.
+template <int COLUMNS, int N>
 __device__ __forceinline__ void multiply_add_halves(float (&sum)[N], MatrixPlace a, MatrixPlace b) {
   static_assert(COLUMNS == 16 || COLUMNS == 32 || COLUMNS == 64, "as many columns as are written out here");
   if constexpr (COLUMNS == 16) {
@@ -136,21 +148,17 @@ __device__ __forceinline__ void multiply_add_halves(float (&sum)[N], MatrixPlace
         "{.reg .pred add; setp.ne.b32 add, 1, 0; wgmma.mma_async.sync.aligned.m64n16k16.f32.f16.f16 {"
         "%0, %1, %2, %3, %4, %5, %6, %7 "
         "}, %8, %9, add, 1, 1, 0, 0;}"
-        : "+f"(sum[FIRST / 2 + 0]), "+f"(sum[FIRST / 2 + 1]), "+f"(sum[FIRST / 2 + 2]),
-          "+f"(sum[FIRST / 2 + 3]), "+f"(sum[FIRST / 2 + 4]), "+f"(sum[FIRST / 2 + 5]),
-          "+f"(sum[FIRST / 2 + 6]), "+f"(sum[FIRST / 2 + 7])
+        : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3]), "+f"(sum[4]), "+f"(sum[5]), "+f"(sum[6]),
+          "+f"(sum[7])
         : "l"(a), "l"(b));
   } else if constexpr (COLUMNS == 32) {
     asm volatile(
         "{.reg .pred add; setp.ne.b32 add, 1, 0; wgmma.mma_async.sync.aligned.m64n32k16.f32.f16.f16 {"
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15 "
         "}, %16, %17, add, 1, 1, 0, 0;}"
-        : "+f"(sum[FIRST / 2 + 0]), "+f"(sum[FIRST / 2 + 1]), "+f"(sum[FIRST / 2 + 2]),
-          "+f"(sum[FIRST / 2 + 3]), "+f"(sum[FIRST / 2 + 4]), "+f"(sum[FIRST / 2 + 5]),
-          "+f"(sum[FIRST / 2 + 6]), "+f"(sum[FIRST / 2 + 7]), "+f"(sum[FIRST / 2 + 8]),
-          "+f"(sum[FIRST / 2 + 9]), "+f"(sum[FIRST / 2 + 10]), "+f"(sum[FIRST / 2 + 11]),
-          "+f"(sum[FIRST / 2 + 12]), "+f"(sum[FIRST / 2 + 13]), "+f"(sum[FIRST / 2 + 14]),
-          "+f"(sum[FIRST / 2 + 15])
+        : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3]), "+f"(sum[4]), "+f"(sum[5]), "+f"(sum[6]),
+          "+f"(sum[7]), "+f"(sum[8]), "+f"(sum[9]), "+f"(sum[10]), "+f"(sum[11]), "+f"(sum[12]),
+          "+f"(sum[13]), "+f"(sum[14]), "+f"(sum[15])
         : "l"(a), "l"(b));
   } else {
     asm volatile(
@@ -158,17 +166,12 @@ __device__ __forceinline__ void multiply_add_halves(float (&sum)[N], MatrixPlace
         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, "
         "%20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31 "
         "}, %32, %33, add, 1, 1, 0, 0;}"
-        : "+f"(sum[FIRST / 2 + 0]), "+f"(sum[FIRST / 2 + 1]), "+f"(sum[FIRST / 2 + 2]),
-          "+f"(sum[FIRST / 2 + 3]), "+f"(sum[FIRST / 2 + 4]), "+f"(sum[FIRST / 2 + 5]),
-          "+f"(sum[FIRST / 2 + 6]), "+f"(sum[FIRST / 2 + 7]), "+f"(sum[FIRST / 2 + 8]),
-          "+f"(sum[FIRST / 2 + 9]), "+f"(sum[FIRST / 2 + 10]), "+f"(sum[FIRST / 2 + 11]),
-          "+f"(sum[FIRST / 2 + 12]), "+f"(sum[FIRST / 2 + 13]), "+f"(sum[FIRST / 2 + 14]),
-          "+f"(sum[FIRST / 2 + 15]), "+f"(sum[FIRST / 2 + 16]), "+f"(sum[FIRST / 2 + 17]),
-          "+f"(sum[FIRST / 2 + 18]), "+f"(sum[FIRST / 2 + 19]), "+f"(sum[FIRST / 2 + 20]),
-          "+f"(sum[FIRST / 2 + 21]), "+f"(sum[FIRST / 2 + 22]), "+f"(sum[FIRST / 2 + 23]),
-          "+f"(sum[FIRST / 2 + 24]), "+f"(sum[FIRST / 2 + 25]), "+f"(sum[FIRST / 2 + 26]),
-          "+f"(sum[FIRST / 2 + 27]), "+f"(sum[FIRST / 2 + 28]), "+f"(sum[FIRST / 2 + 29]),
-          "+f"(sum[FIRST / 2 + 30]), "+f"(sum[FIRST / 2 + 31])
+        : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3]), "+f"(sum[4]), "+f"(sum[5]), "+f"(sum[6]),
+          "+f"(sum[7]), "+f"(sum[8]), "+f"(sum[9]), "+f"(sum[10]), "+f"(sum[11]), "+f"(sum[12]),
+          "+f"(sum[13]), "+f"(sum[14]), "+f"(sum[15]), "+f"(sum[16]), "+f"(sum[17]), "+f"(sum[18]),
+          "+f"(sum[19]), "+f"(sum[20]), "+f"(sum[21]), "+f"(sum[22]), "+f"(sum[23]), "+f"(sum[24]),
+          "+f"(sum[25]), "+f"(sum[26]), "+f"(sum[27]), "+f"(sum[28]), "+f"(sum[29]), "+f"(sum[30]),
+          "+f"(sum[31])
         : "l"(a), "l"(b));
   }
 }
@@ -277,10 +280,10 @@ struct Mask {
 
   // The plain path: a tile's outputs one by one from global memory.
   template <int THREADS>
-  static __device__ __noinline__ void apply(const float* __restrict__ image, const float* __restrict__ mask,
-                                            float* output, int x, int y, int tile_width, int tile_height,
-                                            int height, int width) {
-    for (int n = threadIdx.x; n < tile_width * tile_height; n += THREADS) {
+  static __device__ __noinline__ void apply(int thread, const float* __restrict__ image,
+                                            const float* __restrict__ mask, float* output, int x, int y,
+                                            int tile_width, int tile_height, int height, int width) {
+    for (int n = thread; n < tile_width * tile_height; n += THREADS) {
       const int column = x + n % tile_width, row = y + n / tile_width;
       if (column >= width || row >= height) continue;
       const int first_row = larger(0, top - row), last_row = smaller(HEIGHT, height + top - row);
@@ -348,11 +351,11 @@ struct Tile {
   }
 
   template <bool INSIDE>
-  __device__ __forceinline__ void load(const Window& window) {
-    Place place(threadIdx.x);
+  __device__ __forceinline__ void load(int thread, const Window& window) {
+    Place place(thread);
 #pragma unroll
     for (int k = 0; k < held; ++k) {
-      if ((k + 1) * THREADS <= count || threadIdx.x + k * THREADS < count) {
+      if ((k + 1) * THREADS <= count || thread + k * THREADS < count) {
         samples[k] = load_quad<INSIDE>(window, place);
       } else {
         samples[k] = {{0, 0, 0, 0}};
@@ -362,7 +365,7 @@ struct Tile {
   }
 
   // Over this thread's share.
-  __device__ __forceinline__ SizeRange range(const Window& window) const {
+  __device__ __forceinline__ SizeRange range(int thread, const Window& window) const {
     SizeRange range;
 #pragma unroll
     for (int k = 0; k < held; ++k) {
@@ -370,9 +373,9 @@ struct Tile {
       for (int e = 0; e < 4; ++e) include(range, samples[k].element[e]);
     }
     if constexpr (held < share) {
-      Place place(threadIdx.x + held * THREADS);
+      Place place(thread + held * THREADS);
 #pragma unroll 4
-      for (int n = threadIdx.x + held * THREADS; n < count; n += THREADS) {
+      for (int n = thread + held * THREADS; n < count; n += THREADS) {
         const Vector<float, 4> quad = load_quad<false>(window, place);
 #pragma unroll
         for (int e = 0; e < 4; ++e) include(range, quad.element[e]);
@@ -391,16 +394,17 @@ struct Tile {
   }
 
   // To the plane of highs and that of middles after it, rows after rows.
-  __device__ __forceinline__ void store(unsigned* planes, const Window& window, float scale) const {
+  __device__ __forceinline__ void store(int thread, unsigned* planes, const Window& window,
+                                        float scale) const {
 #pragma unroll
     for (int k = 0; k < held; ++k) {
-      const int n = threadIdx.x + k * THREADS;
+      const int n = thread + k * THREADS;
       if ((k + 1) * THREADS <= count || n < count) store_quad(planes, n, samples[k], scale);
     }
     if constexpr (held < share) {
-      Place place(threadIdx.x + held * THREADS);
+      Place place(thread + held * THREADS);
 #pragma unroll 4
-      for (int n = threadIdx.x + held * THREADS; n < count; n += THREADS) {
+      for (int n = thread + held * THREADS; n < count; n += THREADS) {
         store_quad(planes, n, load_quad<false>(window, place), scale);
         place.advance();
       }
@@ -408,13 +412,13 @@ struct Tile {
   }
 };
 
-// The ranges of a block's warps in shared memory, which the warps write before a barrier and all threads read
-// behind it.
+// The ranges of warps in shared memory, which each warp writes before a barrier and all threads read behind
+// it.
 using WarpRange = Vector<unsigned, 2>;
 
-__device__ __forceinline__ void publish(WarpRange* of_warps, const SizeRange& of_thread) {
+__device__ __forceinline__ void publish(WarpRange* of_warp, const SizeRange& of_thread) {
   const SizeRange range = warp_range(of_thread);
-  if (threadIdx.x % 32 == 0) of_warps[threadIdx.x / 32] = {{range.most, range.least}};
+  if (threadIdx.x % 32 == 0) *of_warp = {{range.most, range.least}};
 }
 
 template <int WARPS>
@@ -446,13 +450,13 @@ enum class Mode { correlation, convolution };
 constexpr Mode mode = Mode::convolution;
 using T = float;  // dtype=f32
 constexpr int VECTOR = 1;
-constexpr int GROUPS_X = 1;
-constexpr int GROUPS_Y = 1;
+constexpr int GROUPS = 1;
+constexpr int TEAMS = 1;
 constexpr int ROWS = 8;
 constexpr int TILES = 1;
 constexpr int AHEAD = 0;
 constexpr int RESIDENT_WARPS = 12;
-#define ENTRY(name) name##_3504bc35
+#define ENTRY(name) name##_0b8fbd7d
 
 // ---- templates/conv2d/warpgroup.cu
 // conv2d of f32 as a matrix product on Hopper's tensor cores, which read both matrices from shared memory. It
@@ -470,13 +474,15 @@ constexpr int RESIDENT_WARPS = 12;
 using Weights = Mask<mode == Mode::convolution, mask_height, mask_width>;
 constexpr int before = round_up(Weights::left, VECTOR);  // columns before the tile's; keeps vectors aligned
 
-constexpr int warps = 4 * GROUPS_X * GROUPS_Y;
-constexpr int threads = 32 * warps;
+// A team of warpgroups side by side has a tile of its own. The teams of a block share the weights and take
+// turns at products, so that each stages its samples and stores its outputs while another multiplies.
+constexpr int team_threads = 128 * GROUPS;
+constexpr int threads = TEAMS * team_threads;
+constexpr int team_warps = team_threads / 32, warps = threads / 32;
 constexpr int resident_blocks = larger(1, RESIDENT_WARPS / warps);  // bounds the registers of a thread
 constexpr int resident_threads = resident_blocks * threads;
-constexpr int group_height = 8 * ROWS;
-constexpr int tile_width = 64 * GROUPS_X;
-constexpr int tile_height = group_height * GROUPS_Y;
+constexpr int tile_width = 64 * GROUPS;
+constexpr int tile_height = 8 * ROWS;
 constexpr int steps =
     ceil_divide(before - Weights::left + 8 + mask_width - 1, 8);  // columns of pixels in units of 8
 constexpr int row_units = tile_width / 8 + steps - 1;             // units of 8 pixels in a staged row
@@ -486,8 +492,8 @@ constexpr int rows = ROWS + mask_height - 1;                      // that the ou
 constexpr bool paired = steps % 2 == 1;
 constexpr int pairs = steps / 2;
 constexpr int staged_rows = tile_height + mask_height - 1 + (paired ? rows % 2 : 0);
-using Samples =
-    Tile<threads, staged_rows, 2 * row_units, VECTOR, held_quads(resident_threads, AHEAD * 8 * ROWS)>;
+using Samples = Tile<team_threads, staged_rows, 2 * row_units, VECTOR,
+                     held_quads(resident_threads, AHEAD*(8 * ROWS + (TEAMS > 1 ? 4 : 0)))>;
 
 // Toeplitz matrices of 8 outputs, B[k][n] = w[k - n], k from before - left before the mask on, for the mask's
 // rows and the zeros around them; each as 8x8 matrices, n outside, for each 8 of k.
@@ -512,23 +518,22 @@ struct Sums {
   float small[4 * ROWS];  // 2^11 times too large
 };
 
-// Adds 16 columns of samples, with the weights of COUNT mask rows, to COUNT rows of outputs from FIRST on.
-template <int COUNT, int FIRST>
+// Adds 16 columns of samples, with the weights of COUNT mask rows, to the last COUNT rows of outputs.
+template <int COUNT>
 __device__ __forceinline__ void add(Sums& sums, MatrixPlace samples, MatrixPlace weights) {
   const MatrixPlace middle_samples = moved(samples, 4 * Samples::plane_words);
   const MatrixPlace middle_weights = moved(weights, 4 * weight_words);
-  multiply_add_halves<8 * COUNT, 8 * FIRST>(sums.small, middle_samples, weights);
-  multiply_add_halves<8 * COUNT, 8 * FIRST>(sums.large, samples, weights);
-  multiply_add_halves<8 * COUNT, 8 * FIRST>(sums.small, samples, middle_weights);
+  multiply_add_halves<8 * COUNT>(sums.small, middle_samples, weights);
+  multiply_add_halves<8 * COUNT>(sums.large, samples, weights);
+  multiply_add_halves<8 * COUNT>(sums.small, samples, middle_weights);
 }
 
 // Adds image rows `begin` to `end` of a tile, `begin` even. Row t meets mask rows t - ROWS + 1 to t, which
 // lie side by side.
-template <int COUNT, int FIRST>
+template <int COUNT>
 __device__ __forceinline__ void add_rows(Sums& sums, unsigned samples, unsigned weights, int begin, int end) {
   constexpr int row_bytes = row_units * 16, weight_row_bytes = steps * 128;
   constexpr int last = steps - 1;
-  weights += FIRST * weight_row_bytes;
   const MatrixPlace all_samples = matrix_place(samples, 16, ROWS * row_bytes);
   const MatrixPlace all_weights = matrix_place(weights, 128, weight_row_bytes);
   const MatrixPlace last_samples = matrix_place(samples + last * 16, row_bytes, ROWS * row_bytes);
@@ -540,32 +545,29 @@ __device__ __forceinline__ void add_rows(Sums& sums, unsigned samples, unsigned 
       if (u < rows) {
 #pragma unroll
         for (int p = 0; p < pairs; ++p)
-          add<COUNT, FIRST>(sums, moved(all_samples, u * row_bytes + p * 32),
-                            moved(all_weights, u * weight_row_bytes + p * 256));
+          add<COUNT>(sums, moved(all_samples, u * row_bytes + p * 32),
+                     moved(all_weights, u * weight_row_bytes + p * 256));
       }
     }
     if constexpr (paired)
-      add<COUNT, FIRST>(sums, moved(last_samples, t * row_bytes), moved(last_weights, t * weight_row_bytes));
+      add<COUNT>(sums, moved(last_samples, t * row_bytes), moved(last_weights, t * weight_row_bytes));
     end_group();
     wait_for_groups<1>();
   }
 }
 
-// Adds all image rows; the first and the last meet the outer half of the rows of outputs only.
-__device__ __forceinline__ void add_all_rows(Sums& sums, unsigned samples, unsigned weights) {
-  constexpr int half = ROWS / 2;
-  constexpr int tail = round_up(mask_height + half - 1, 2);
+// Sets off the products of all image rows. The last rows meet only the second half of the rows of outputs,
+// the first half of the sums; that the first rows meet only the other half is of no use
+// (common/warpgroup.cuh).
+__device__ __forceinline__ void start_products(Sums& sums, unsigned samples, unsigned weights) {
+  constexpr int tail = smaller(round_up(mask_height + ROWS / 2 - 1, 2), rows);
 #pragma unroll
   for (int n = 0; n < 4 * ROWS; ++n) sums.large[n] = sums.small[n] = 0;
   hold(sums.large);
   hold(sums.small);
   begin_products();
-  add_rows<half, half>(sums, samples, weights, 0, half);
-  add_rows<ROWS, 0>(sums, samples, weights, half, smaller(tail, rows));
-  add_rows<half, 0>(sums, samples, weights, tail, rows);
-  wait_for_groups<0>();
-  hold(sums.large);
-  hold(sums.small);
+  add_rows<ROWS>(sums, samples, weights, 0, tail);
+  add_rows<ROWS / 2>(sums, samples, weights, tail, rows);
 }
 
 // What tile t of an image's column of tiles takes.
@@ -573,23 +575,52 @@ __device__ __forceinline__ Window window_of(const float* image, int x, unsigned 
   return {image, x - before, static_cast<int>(t) * tile_height - Weights::top, height, width};
 }
 
-// Launched with blocks of GROUPS_X * GROUPS_Y warpgroups over tiles of columns and rows; a grid that is too
-// small in y or z (both limited to 65535) is walked in strides.
+// A team's barriers: its own, and that of its turn.
+__device__ __forceinline__ void sync_team(int team) {
+  if constexpr (TEAMS > 1) {
+    sync<team_threads>(1 + team);
+  } else {
+    __syncthreads();
+  }
+}
+__device__ __forceinline__ void wait_for_turn(int team) {
+  if constexpr (TEAMS > 1) sync<2 * team_threads>(1 + TEAMS + team);
+}
+__device__ __forceinline__ void give_turn(int team) {
+  if constexpr (TEAMS > 1) arrive<2 * team_threads>(1 + TEAMS + team);
+}
+
+// To the next team; after the `last` tiles to none.
+__device__ __forceinline__ void pass_turn(int team, bool last) {
+  if (team < TEAMS - 1) {
+    give_turn(team + 1);
+  } else if (!last) {
+    give_turn(0);
+  }
+}
+
+// Launched with blocks of TEAMS * GROUPS warpgroups over tiles of columns and rows; a grid that is too small
+// in y or z (both limited to 65535) is walked in strides.
 extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
     ENTRY(conv2d_warpgroup)(const T* __restrict__ image, const T* __restrict__ mask, T* __restrict__ output,
                             int batch, int height, int width) {
-  DYNAMIC_SHARED(unsigned, memory);  // high weights, middle weights, high samples, middle samples
+  DYNAMIC_SHARED(unsigned,
+                 memory);  // high weights, middle weights; of each team high samples, middle samples
   __shared__ WarpRange sample_ranges[warps], weight_ranges[warps];
-  unsigned* planes = memory + 2 * weight_words;
-  const int group = __shfl_sync(0xffffffffu, threadIdx.x / 128, 0);  // known to be the same in a warp
-  const int group_x = group % GROUPS_X, group_y = group / GROUPS_X;
+  // Known to be the same in a warp.
+  const int team = TEAMS == 1 ? 0 : __shfl_sync(0xffffffffu, threadIdx.x / team_threads, 0);
+  const int group = GROUPS == 1 ? 0 : __shfl_sync(0xffffffffu, threadIdx.x % team_threads / 128, 0);
+  const int thread = threadIdx.x % team_threads, warp = threadIdx.x / 32;
+  unsigned* planes = memory + 2 * weight_words + team * 2 * Samples::plane_words;
   const unsigned weights_at = static_cast<unsigned>(__cvta_generic_to_shared(memory));
-  const unsigned samples_at =
-      weights_at + 8 * weight_words + (group_y * group_height * row_units + group_x * 8) * 16;
+  const unsigned samples_at = static_cast<unsigned>(__cvta_generic_to_shared(planes)) + group * 8 * 16;
 
   const int x = blockIdx.x * tile_width;
   const unsigned tiles_y = (height + tile_height - 1) / tile_height;
-  bool first = true;
+  const unsigned stride = gridDim.y * TEAMS;
+  bool staged = false, weights_split = false;
+  float weight_scale = 1;
+  if (team == TEAMS - 1) give_turn(0);
   for (int b = blockIdx.z; b < batch; b += gridDim.z) {
     const float* batch_image = image + static_cast<long long>(b) * height * width;
     float* batch_output = output + static_cast<long long>(b) * height * width;
@@ -598,60 +629,81 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
       const bool inside = window.x >= 0 && window.y >= 0 && window.x + row_units * 8 <= width &&
                           window.y + staged_rows <= height;
       if (inside) {
-        samples.load<true>(window);
+        samples.load<true>(thread, window);
       } else {
-        samples.load<false>(window);
+        samples.load<false>(thread, window);
       }
     };
     Samples samples;
-    if (AHEAD == 1 && blockIdx.y < tiles_y) load(samples, blockIdx.y);
-    for (unsigned t = blockIdx.y; t < tiles_y; t += gridDim.y) {
-      const int y = static_cast<int>(t) * tile_height;
-      const Window window = window_of(batch_image, x, t, height, width);
-      if (AHEAD == 0) load(samples, t);
-      if (first) publish(weight_ranges, Weights::range<threads>(mask));
-      publish(sample_ranges, samples.range(window));
-      __syncthreads();  // also: the tile before has been read
-      const SizeRange sample_range = collect<warps>(sample_ranges);
-      const SizeRange weight_range = collect<warps>(weight_ranges);
-      const bool good = splits(sample_range) && splits(weight_range);
-      const float sample_scale = scale_of(sample_range), weight_scale = scale_of(weight_range);
-      if (good) {
-        if (first) stage_weights(memory, mask, weight_scale);
-        samples.store(planes, window, sample_scale);
-        show_to_products();
-      }
-      first = first && !good;
+    if (AHEAD == 1 && blockIdx.y * TEAMS + team < tiles_y) load(samples, blockIdx.y * TEAMS + team);
+    if (!staged) {
+      staged = true;
+      publish(weight_ranges + warp, Weights::range<threads>(mask));
       __syncthreads();
-      if (AHEAD == 1 && t + gridDim.y < tiles_y) load(samples, t + gridDim.y);
-      if (!good) {
-        Weights::apply<threads>(batch_image, mask, batch_output, x, y, tile_width, tile_height, height,
-                                width);
-        continue;
+      const SizeRange weight_range = collect<warps>(weight_ranges);
+      weights_split = splits(weight_range);
+      weight_scale = scale_of(weight_range);
+      if (weights_split) stage_weights(memory, mask, weight_scale);
+      show_to_products();
+      __syncthreads();
+    }
+    // All teams go round as often, so that each turn comes; the last may find no tile.
+    for (unsigned first = blockIdx.y * TEAMS; first < tiles_y; first += stride) {
+      const unsigned t = first + team;
+      const bool any = t < tiles_y, last = first + stride >= tiles_y && b + gridDim.z >= batch;
+      const int y = static_cast<int>(t) * tile_height;
+      bool good = false;
+      float sample_scale = 1;
+      if (any) {
+        const Window window = window_of(batch_image, x, t, height, width);
+        if (AHEAD == 0) load(samples, t);
+        publish(sample_ranges + warp, samples.range(thread, window));
+        sync_team(team);  // also: the tile before has been read
+        const SizeRange sample_range = collect<team_warps>(sample_ranges + team * team_warps);
+        good = weights_split && splits(sample_range);
+        sample_scale = scale_of(sample_range);
+        if (good) {
+          samples.store(thread, planes, window, sample_scale);
+          show_to_products();
+        }
+        sync_team(team);
+        if (AHEAD == 1 && t + stride < tiles_y) load(samples, t + stride);
       }
 
+      wait_for_turn(team);
+      if (!good) {
+        pass_turn(team, last);
+        if (any) {
+          Weights::apply<team_threads>(thread, batch_image, mask, batch_output, x, y, tile_width, tile_height,
+                                       height, width);
+        }
+        continue;
+      }
       Sums sums;
-      add_all_rows(sums, samples_at, weights_at);
+      start_products(sums, samples_at, weights_at);
+      pass_turn(team, last);
+      wait_for_groups<0>();
+      hold(sums.large);
+      hold(sums.small);
 
       const float unscale = reciprocal(sample_scale * weight_scale);
       const int lane = threadIdx.x % 32;
-      const int column = x + group_x * 64 + lane / 4 * 8 + lane % 4 * 2;
+      const int column = x + group * 64 + lane / 4 * 8 + lane % 4 * 2;
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
-        const int row = y + group_y * group_height + (threadIdx.x / 32 % 4 * 2 + half) * ROWS;
+        const int row = y + (warp % 4 * 2 + half) * ROWS;
         float* to = batch_output + static_cast<long long>(row) * width + column;
 #pragma unroll
         for (int o = 0; o < ROWS; ++o) {
-          if (row + o >= height) break;
           const float* large = sums.large + 4 * (ROWS - 1 - o) + 2 * half;
           const float* small = sums.small + 4 * (ROWS - 1 - o) + 2 * half;
           const float low = fmaf(small[0], 0x1p-11f, large[0]) * unscale;
           const float high = fmaf(small[1], 0x1p-11f, large[1]) * unscale;
           if constexpr (VECTOR == 4) {
-            if (column < width) store_vector<2>(to, Vector<float, 2>{{low, high}});
+            if (row + o < height && column < width) store_vector<2>(to, Vector<float, 2>{{low, high}});
           } else {
-            if (column < width) to[0] = low;
-            if (column + 1 < width) to[1] = high;
+            if (row + o < height && column < width) to[0] = low;
+            if (row + o < height && column + 1 < width) to[1] = high;
           }
           to += width;
         }
