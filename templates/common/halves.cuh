@@ -8,6 +8,8 @@
 // because their sums are 2^11 times too large.
 #pragma once
 
+#include "common/vector.cuh"
+
 // Over the sizes of a tile's numbers.
 struct SizeRange {
   unsigned most = 0;             // bits of the largest size
@@ -32,6 +34,26 @@ __device__ __forceinline__ SizeRange joined(const SizeRange& a, const SizeRange&
   return {max(a.most, b.most), min(a.least, b.least)};
 }
 
+// The ranges of warps in shared memory, which each warp writes before a barrier and all threads read behind
+// it.
+using WarpRange = Vector<unsigned, 2>;
+
+__device__ __forceinline__ void publish(WarpRange* of_warp, const SizeRange& of_thread) {
+  const SizeRange range = warp_range(of_thread);
+  if (threadIdx.x % 32 == 0) *of_warp = {{range.most, range.least}};
+}
+
+template <int WARPS>
+__device__ __forceinline__ SizeRange collect(const WarpRange* of_warps) {
+  SizeRange range;
+#pragma unroll
+  for (int w = 0; w < WARPS; ++w) {
+    const WarpRange of_warp = of_warps[w];
+    range = joined(range, {of_warp.element[0], of_warp.element[1]});
+  }
+  return range;
+}
+
 // Whether the split holds for numbers of this range: finite, the largest from 2^-40 to 2^40, so that no
 // scale or product of two leaves the floats.
 __device__ __forceinline__ bool splits(const SizeRange& range) {
@@ -44,6 +66,11 @@ __device__ __forceinline__ bool splits(const SizeRange& range) {
 // The power of two of a range that splits.
 __device__ __forceinline__ float scale_of(const SizeRange& range) {
   return range.most == 0 ? 1.0f : __uint_as_float((127 + 14 + 127) * (1u << 23) - (range.most & 0x7f800000u));
+}
+
+// Of a power of two from 2^-126 to 2^126.
+__device__ __forceinline__ float reciprocal(float power) {
+  return __uint_as_float(2 * 0x3f800000u - __float_as_uint(power));
 }
 
 // Two neighbours' highs, or middles; the first in the low half.

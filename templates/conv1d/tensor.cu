@@ -104,14 +104,9 @@ __device__ __forceinline__ void stage_taps(unsigned* to, const float* __restrict
   }
 }
 
-// Of a power of two.
-__device__ __forceinline__ float inverse(float power) {
-  return __uint_as_float(254u * (1u << 23) - __float_as_uint(power));
-}
-
 // Whether the largest has a scale, whatever the others are.
 __device__ __forceinline__ bool has_scale(const SizeRange& range) {
-  return splits({range.most, range.most - 1});
+  return splits({range.most, 2 * range.most - 1});
 }
 
 // ---- multiplying
@@ -199,7 +194,7 @@ __device__ __noinline__ void compute_directly(const float* __restrict__ signal,
 extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
     ENTRY(conv1d_tensor)(const T* __restrict__ signal, const T* __restrict__ kernel, T* __restrict__ output,
                          int batch, long long length, long long output_length, long long left) {
-  __shared__ SizeRange warps_samples[WARPS], warps_taps[WARPS];
+  __shared__ WarpRange warps_samples[WARPS], warps_taps[WARPS];
   DYNAMIC_SHARED(unsigned, memory);  // pairs of taps, high samples, middle samples
   if constexpr (START == Start::overlapped) {
     let_next_start();
@@ -228,8 +223,7 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
     if (first) {
 #pragma unroll 1
       for (int j = threadIdx.x; j < taps; j += threads) include(taps_range, kernel[j]);
-      taps_range = warp_range(taps_range);
-      if (lane == 0) warps_taps[warp] = taps_range;
+      publish(warps_taps + warp, taps_range);
     }
     SizeRange range;
 #pragma unroll
@@ -237,15 +231,12 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
 #pragma unroll
       for (int e = 0; e < 4; ++e) include(range, raw[i][e]);
     }
-    range = warp_range(range);
-    if (lane == 0) warps_samples[warp] = range;
+    publish(warps_samples + warp, range);
     __syncthreads();  // the row before has been multiplied too
-#pragma unroll
-    for (int w = 0; w < WARPS; ++w) range = joined(range, warps_samples[w]);
+    range = collect<WARPS>(warps_samples);
     if (first) {
       first = false;
-#pragma unroll
-      for (int w = 0; w < WARPS; ++w) taps_range = joined(taps_range, warps_taps[w]);
+      taps_range = collect<WARPS>(warps_taps);
       taps_scale = scale_of(taps_range);
       stage_taps(memory, kernel, taps_scale);
     }
@@ -260,7 +251,7 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
     const float least = !has_scale(range) || !has_scale(taps_range) ? __uint_as_float(0x7fffffffu)
                         : splits(range) && splits(taps_range)       ? 0.0f
                                                                     : 128.0f;
-    const float back = inverse(scale * taps_scale);
+    const float back = reciprocal(scale * taps_scale);
     const long long at = tile_first + warp * warp_tile + 2 * lane;
     float result[2 * PRODUCTS][2];
     unsigned again = 0;

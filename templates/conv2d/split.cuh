@@ -160,31 +160,6 @@ struct Tile {
   }
 };
 
-// The ranges of warps in shared memory, which each warp writes before a barrier and all threads read behind
-// it.
-using WarpRange = Vector<unsigned, 2>;
-
-__device__ __forceinline__ void publish(WarpRange* of_warp, const SizeRange& of_thread) {
-  const SizeRange range = warp_range(of_thread);
-  if (threadIdx.x % 32 == 0) *of_warp = {{range.most, range.least}};
-}
-
-template <int WARPS>
-__device__ __forceinline__ SizeRange collect(const WarpRange* of_warps) {
-  SizeRange range;
-#pragma unroll
-  for (int w = 0; w < WARPS; ++w) {
-    const WarpRange of_warp = of_warps[w];
-    range = joined(range, {of_warp.element[0], of_warp.element[1]});
-  }
-  return range;
-}
-
-// Of a power of two from 2^-126 to 2^126.
-__device__ __forceinline__ float reciprocal(float power) {
-  return __uint_as_float(2 * 0x3f800000u - __float_as_uint(power));
-}
-
 // Registers that a thread of so many resident ones can have, less those that are `taken` while samples wait
 // and those of the walk over a tile, in quads.
 __host__ __device__ constexpr int held_quads(int resident_threads, int taken) {

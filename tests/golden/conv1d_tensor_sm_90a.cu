@@ -2,6 +2,55 @@
 // compiled in: taps=63 function=correlate dtype=f32
 // config: WARPS=4 PRODUCTS=6 HELD=2 START=plain RESIDENT_WARPS=16
 
+// ---- templates/common/vector.cuh
+// Several neighbouring elements moved by one memory access, at most 16 bytes wide each. Knows nothing of
+// images.
+
+template <typename T, int N>
+struct alignas(sizeof(T) * N > 16 ? 16 : sizeof(T) * N) Vector {
+  T element[N];
+};
+
+// `from` is aligned to the vector, or to 16 bytes where the vector is longer.
+template <int N, typename T>
+__device__ __forceinline__ Vector<T, N> load_vector(const T* from) {
+#ifdef TUNESMITH_HOST
+  Vector<T, N> vector;  // element by element: a host compiler may assume that no float is read as a Vector
+  for (int i = 0; i < N; ++i) vector.element[i] = from[i];
+  return vector;
+#else
+  return *reinterpret_cast<const Vector<T, N>*>(from);
+#endif
+}
+
+template <int N, typename T>
+__device__ __forceinline__ void store_vector(T* to, const Vector<T, N>& vector) {
+#ifdef TUNESMITH_HOST
+  for (int i = 0; i < N; ++i) to[i] = vector.element[i];
+#else
+  *reinterpret_cast<Vector<T, N>*>(to) = vector;
+#endif
+}
+
+// A store of data that this kernel does not read again: it may leave the caches first.
+template <int N, typename T>
+__device__ __forceinline__ void store_vector_streaming(T* to, const Vector<T, N>& vector) {
+#ifdef TUNESMITH_HOST
+  for (int i = 0; i < N; ++i) to[i] = vector.element[i];
+#else
+  constexpr int bytes = sizeof(T) * N;
+  if constexpr (bytes >= 16) {
+#pragma unroll
+    for (int i = 0; i < bytes / 16; ++i)
+      __stcs(reinterpret_cast<float4*>(to) + i, reinterpret_cast<const float4*>(&vector)[i]);
+  } else if constexpr (bytes == 8) {
+    __stcs(reinterpret_cast<float2*>(to), reinterpret_cast<const float2&>(vector));
+  } else {
+    __stcs(reinterpret_cast<float*>(to), reinterpret_cast<const float&>(vector));
+  }
+#endif
+}
+
 // ---- templates/common/halves.cuh
 // A float as two halves, for matrix products that keep the accuracy of f32: x * scale = high + middle / 2^11
 // + rest, where the scale is a power of two common to all numbers of a tile that brings the largest size into
@@ -12,16 +61,18 @@
 // middle * middle and the rests: off by at most 12 * 2^-24 of its size. The small products are summed apart,
 // because their sums are 2^11 times too large.
 
+
 // Over the sizes of a tile's numbers.
 struct SizeRange {
   unsigned most = 0;             // bits of the largest size
-  unsigned least = 0xffffffffu;  // bits of the smallest but 0, less one
+  unsigned least = 0xffffffffu;  // twice the bits of the smallest but 0, less one
 };
 
 __device__ __forceinline__ void include(SizeRange& range, float x) {
-  const unsigned size = __float_as_uint(x) & 0x7fffffffu;
-  range.most = max(range.most, size);
-  range.least = min(range.least, size - 1);  // 0 becomes the largest number
+  float most;  // NaN stays
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(most) : "f"(__uint_as_float(range.most)), "f"(fabsf(x)));
+  range.most = __float_as_uint(most);
+  range.least = min(range.least, 2 * __float_as_uint(x) - 1);  // 0 becomes the largest number
 }
 
 // Of all lanes of a warp.
@@ -35,18 +86,43 @@ __device__ __forceinline__ SizeRange joined(const SizeRange& a, const SizeRange&
   return {max(a.most, b.most), min(a.least, b.least)};
 }
 
+// The ranges of warps in shared memory, which each warp writes before a barrier and all threads read behind
+// it.
+using WarpRange = Vector<unsigned, 2>;
+
+__device__ __forceinline__ void publish(WarpRange* of_warp, const SizeRange& of_thread) {
+  const SizeRange range = warp_range(of_thread);
+  if (threadIdx.x % 32 == 0) *of_warp = {{range.most, range.least}};
+}
+
+template <int WARPS>
+__device__ __forceinline__ SizeRange collect(const WarpRange* of_warps) {
+  SizeRange range;
+#pragma unroll
+  for (int w = 0; w < WARPS; ++w) {
+    const WarpRange of_warp = of_warps[w];
+    range = joined(range, {of_warp.element[0], of_warp.element[1]});
+  }
+  return range;
+}
+
 // Whether the split holds for numbers of this range: finite, the largest from 2^-40 to 2^40, so that no
 // scale or product of two leaves the floats.
 __device__ __forceinline__ bool splits(const SizeRange& range) {
   constexpr unsigned binade = 1u << 23;
   if (range.most == 0) return true;
   return range.most >= (127 - 40) * binade && range.most < (127 + 40) * binade &&
-         range.least + 1 + 28 * binade >= (range.most & ~(binade - 1));
+         range.least / 2 + 1 + 28 * binade >= (range.most & ~(binade - 1));
 }
 
 // The power of two of a range that splits.
 __device__ __forceinline__ float scale_of(const SizeRange& range) {
   return range.most == 0 ? 1.0f : __uint_as_float((127 + 14 + 127) * (1u << 23) - (range.most & 0x7f800000u));
+}
+
+// Of a power of two from 2^-126 to 2^126.
+__device__ __forceinline__ float reciprocal(float power) {
+  return __uint_as_float(2 * 0x3f800000u - __float_as_uint(power));
 }
 
 // Two neighbours' highs, or middles; the first in the low half.
@@ -98,17 +174,8 @@ __host__ __device__ constexpr int alignment_of(int value, int limit) {
 }
 
 // ---- templates/common/matrix.cuh
-// Warp-wide matrix products of bf16 with sums in f32. Needs compute capability 8.0; there is no host twin,
+// Warp-wide matrix products of halves with sums in f32. Needs compute capability 8.0; there is no host twin,
 // because a whole warp acts at once.
-
-// Two floats rounded to the nearest bf16; `low` goes to the low half.
-__device__ __forceinline__ unsigned pack_bf16(float low, float high) {
-  unsigned packed;
-  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(packed) : "f"(high), "f"(low));
-  return packed;
-}
-__device__ __forceinline__ float low_bf16(unsigned packed) { return __uint_as_float(packed << 16); }
-__device__ __forceinline__ float high_bf16(unsigned packed) { return __uint_as_float(packed & 0xffff0000u); }
 
 // Four 8x8 matrices of 16-bit elements. Lane l gives the address of row l % 8 of matrix l / 8, 16 bytes
 // aligned to 16.
@@ -120,36 +187,19 @@ __device__ __forceinline__ void load_matrices(unsigned (&matrix)[4], unsigned sh
 
 // sum (16x8) += a (16x16) * b (16x8). The quarters of a: rows 0-7 and 8-15 of columns 0-7, then of columns
 // 8-15.
-__device__ __forceinline__ void multiply_add(float (&sum)[4], const unsigned (&a)[4], unsigned b0,
-                                             unsigned b1) {
-  asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
-      "{%0, %1, %2, %3};"
-      : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
-}
-
-// sum (16x8) = a (16x16) * b (16x8).
-__device__ __forceinline__ void multiply(float (&sum)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
-  asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
-      "{%10, %10, %10, %10};"
-      : "=f"(sum[0]), "=f"(sum[1]), "=f"(sum[2]), "=f"(sum[3])
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1), "f"(0.0f));
-}
-
-// sum (16x8) += a (16x8) * b (8x8).
-__device__ __forceinline__ void multiply_add(float (&sum)[4], unsigned a0, unsigned a1, unsigned b0) {
-  asm("mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
-      : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
-      : "r"(a0), "r"(a1), "r"(b0));
-}
-
-// The same with halves instead of bf16.
 __device__ __forceinline__ void multiply_add_halves(float (&sum)[4], const unsigned (&a)[4], unsigned b0,
                                                     unsigned b1) {
   asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
       "{%0, %1, %2, %3};"
       : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+
+// sum (16x8) += a (16x8) * b (8x8).
+__device__ __forceinline__ void multiply_add_halves(float (&sum)[4], unsigned a0, unsigned a1, unsigned b0) {
+  asm("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
+      : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+      : "r"(a0), "r"(a1), "r"(b0));
 }
 
 // ---- templates/common/overlap.cuh
@@ -179,55 +229,6 @@ __device__ __forceinline__ void let_next_start() {
   type* name = reinterpret_cast<type*>(name##_bytes_)
 #endif
 
-// ---- templates/common/vector.cuh
-// Several neighbouring elements moved by one memory access, at most 16 bytes wide each. Knows nothing of
-// images.
-
-template <typename T, int N>
-struct alignas(sizeof(T) * N > 16 ? 16 : sizeof(T) * N) Vector {
-  T element[N];
-};
-
-// `from` is aligned to the vector, or to 16 bytes where the vector is longer.
-template <int N, typename T>
-__device__ __forceinline__ Vector<T, N> load_vector(const T* from) {
-#ifdef TUNESMITH_HOST
-  Vector<T, N> vector;  // element by element: a host compiler may assume that no float is read as a Vector
-  for (int i = 0; i < N; ++i) vector.element[i] = from[i];
-  return vector;
-#else
-  return *reinterpret_cast<const Vector<T, N>*>(from);
-#endif
-}
-
-template <int N, typename T>
-__device__ __forceinline__ void store_vector(T* to, const Vector<T, N>& vector) {
-#ifdef TUNESMITH_HOST
-  for (int i = 0; i < N; ++i) to[i] = vector.element[i];
-#else
-  *reinterpret_cast<Vector<T, N>*>(to) = vector;
-#endif
-}
-
-// A store of data that this kernel does not read again: it may leave the caches first.
-template <int N, typename T>
-__device__ __forceinline__ void store_vector_streaming(T* to, const Vector<T, N>& vector) {
-#ifdef TUNESMITH_HOST
-  for (int i = 0; i < N; ++i) to[i] = vector.element[i];
-#else
-  constexpr int bytes = sizeof(T) * N;
-  if constexpr (bytes >= 16) {
-#pragma unroll
-    for (int i = 0; i < bytes / 16; ++i)
-      __stcs(reinterpret_cast<float4*>(to) + i, reinterpret_cast<const float4*>(&vector)[i]);
-  } else if constexpr (bytes == 8) {
-    __stcs(reinterpret_cast<float2*>(to), reinterpret_cast<const float2&>(vector));
-  } else {
-    __stcs(reinterpret_cast<float*>(to), reinterpret_cast<const float&>(vector));
-  }
-#endif
-}
-
 // ---- what this variant is
 constexpr int taps = 63;
 enum class Function { convolve, correlate };
@@ -239,7 +240,7 @@ constexpr int HELD = 2;
 enum class Start { plain, overlapped };
 constexpr Start START = Start::plain;
 constexpr int RESIDENT_WARPS = 16;
-#define ENTRY(name) name##_3532cf52
+#define ENTRY(name) name##_6d522c66
 
 // ---- templates/conv1d/tensor.cu
 // conv1d of f32 with many taps as a matrix product on tensor cores. It knows the function and the number of
@@ -342,14 +343,9 @@ __device__ __forceinline__ void stage_taps(unsigned* to, const float* __restrict
   }
 }
 
-// Of a power of two.
-__device__ __forceinline__ float inverse(float power) {
-  return __uint_as_float(254u * (1u << 23) - __float_as_uint(power));
-}
-
 // Whether the largest has a scale, whatever the others are.
 __device__ __forceinline__ bool has_scale(const SizeRange& range) {
-  return splits({range.most, range.most - 1});
+  return splits({range.most, 2 * range.most - 1});
 }
 
 // ---- multiplying
@@ -437,7 +433,7 @@ __device__ __noinline__ void compute_directly(const float* __restrict__ signal,
 extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
     ENTRY(conv1d_tensor)(const T* __restrict__ signal, const T* __restrict__ kernel, T* __restrict__ output,
                          int batch, long long length, long long output_length, long long left) {
-  __shared__ SizeRange warps_samples[WARPS], warps_taps[WARPS];
+  __shared__ WarpRange warps_samples[WARPS], warps_taps[WARPS];
   DYNAMIC_SHARED(unsigned, memory);  // pairs of taps, high samples, middle samples
   if constexpr (START == Start::overlapped) {
     let_next_start();
@@ -466,8 +462,7 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
     if (first) {
 #pragma unroll 1
       for (int j = threadIdx.x; j < taps; j += threads) include(taps_range, kernel[j]);
-      taps_range = warp_range(taps_range);
-      if (lane == 0) warps_taps[warp] = taps_range;
+      publish(warps_taps + warp, taps_range);
     }
     SizeRange range;
 #pragma unroll
@@ -475,15 +470,12 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
 #pragma unroll
       for (int e = 0; e < 4; ++e) include(range, raw[i][e]);
     }
-    range = warp_range(range);
-    if (lane == 0) warps_samples[warp] = range;
+    publish(warps_samples + warp, range);
     __syncthreads();  // the row before has been multiplied too
-#pragma unroll
-    for (int w = 0; w < WARPS; ++w) range = joined(range, warps_samples[w]);
+    range = collect<WARPS>(warps_samples);
     if (first) {
       first = false;
-#pragma unroll
-      for (int w = 0; w < WARPS; ++w) taps_range = joined(taps_range, warps_taps[w]);
+      taps_range = collect<WARPS>(warps_taps);
       taps_scale = scale_of(taps_range);
       stage_taps(memory, kernel, taps_scale);
     }
@@ -498,7 +490,7 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
     const float least = !has_scale(range) || !has_scale(taps_range) ? __uint_as_float(0x7fffffffu)
                         : splits(range) && splits(taps_range)       ? 0.0f
                                                                     : 128.0f;
-    const float back = inverse(scale * taps_scale);
+    const float back = reciprocal(scale * taps_scale);
     const long long at = tile_first + warp * warp_tile + 2 * lane;
     float result[2 * PRODUCTS][2];
     unsigned again = 0;

@@ -118,6 +118,7 @@ __device__ __forceinline__ void store_vector_streaming(T* to, const Vector<T, N>
 // middle * middle and the rests: off by at most 12 * 2^-24 of its size. The small products are summed apart,
 // because their sums are 2^11 times too large.
 
+
 // Over the sizes of a tile's numbers.
 struct SizeRange {
   unsigned most = 0;             // bits of the largest size
@@ -142,6 +143,26 @@ __device__ __forceinline__ SizeRange joined(const SizeRange& a, const SizeRange&
   return {max(a.most, b.most), min(a.least, b.least)};
 }
 
+// The ranges of warps in shared memory, which each warp writes before a barrier and all threads read behind
+// it.
+using WarpRange = Vector<unsigned, 2>;
+
+__device__ __forceinline__ void publish(WarpRange* of_warp, const SizeRange& of_thread) {
+  const SizeRange range = warp_range(of_thread);
+  if (threadIdx.x % 32 == 0) *of_warp = {{range.most, range.least}};
+}
+
+template <int WARPS>
+__device__ __forceinline__ SizeRange collect(const WarpRange* of_warps) {
+  SizeRange range;
+#pragma unroll
+  for (int w = 0; w < WARPS; ++w) {
+    const WarpRange of_warp = of_warps[w];
+    range = joined(range, {of_warp.element[0], of_warp.element[1]});
+  }
+  return range;
+}
+
 // Whether the split holds for numbers of this range: finite, the largest from 2^-40 to 2^40, so that no
 // scale or product of two leaves the floats.
 __device__ __forceinline__ bool splits(const SizeRange& range) {
@@ -154,6 +175,11 @@ __device__ __forceinline__ bool splits(const SizeRange& range) {
 // The power of two of a range that splits.
 __device__ __forceinline__ float scale_of(const SizeRange& range) {
   return range.most == 0 ? 1.0f : __uint_as_float((127 + 14 + 127) * (1u << 23) - (range.most & 0x7f800000u));
+}
+
+// Of a power of two from 2^-126 to 2^126.
+__device__ __forceinline__ float reciprocal(float power) {
+  return __uint_as_float(2 * 0x3f800000u - __float_as_uint(power));
 }
 
 // Two neighbours' highs, or middles; the first in the low half.
@@ -344,31 +370,6 @@ struct Tile {
   }
 };
 
-// The ranges of warps in shared memory, which each warp writes before a barrier and all threads read behind
-// it.
-using WarpRange = Vector<unsigned, 2>;
-
-__device__ __forceinline__ void publish(WarpRange* of_warp, const SizeRange& of_thread) {
-  const SizeRange range = warp_range(of_thread);
-  if (threadIdx.x % 32 == 0) *of_warp = {{range.most, range.least}};
-}
-
-template <int WARPS>
-__device__ __forceinline__ SizeRange collect(const WarpRange* of_warps) {
-  SizeRange range;
-#pragma unroll
-  for (int w = 0; w < WARPS; ++w) {
-    const WarpRange of_warp = of_warps[w];
-    range = joined(range, {of_warp.element[0], of_warp.element[1]});
-  }
-  return range;
-}
-
-// Of a power of two from 2^-126 to 2^126.
-__device__ __forceinline__ float reciprocal(float power) {
-  return __uint_as_float(2 * 0x3f800000u - __float_as_uint(power));
-}
-
 // Registers that a thread of so many resident ones can have, less those that are `taken` while samples wait
 // and those of the walk over a tile, in quads.
 __host__ __device__ constexpr int held_quads(int resident_threads, int taken) {
@@ -385,7 +386,7 @@ constexpr int VECTOR = 1;
 constexpr int WARPS = 4;
 constexpr int ROWS = 6;
 constexpr int RESIDENT_WARPS = 12;
-#define ENTRY(name) name##_976d7872
+#define ENTRY(name) name##_06f8e159
 
 // ---- templates/conv2d/tensor.cu
 // conv2d of f32 as a matrix product on tensor cores. It knows the mode and the mask's size; it does not know
