@@ -3,7 +3,7 @@
 -- Tables are singular and hold ids; the views at the end (results, winners, failures, sessions) are for reading.
 -- The store opens the file in WAL mode with foreign keys on. docs/database.md has worked queries.
 PRAGMA application_id = 1414745428;  -- "TSMT": tells this file from any other SQLite database
-PRAGMA user_version = 1;
+PRAGMA user_version = 2;
 
 CREATE TABLE device (
   -- A model of device, never an ordinal: two equal GPUs are one row.
@@ -66,7 +66,8 @@ CREATE TABLE session (
 CREATE INDEX session_by_device ON session (device_id);
 
 CREATE TABLE measurement (
-  -- One verdict. Append-only: the newest of a (variant, problem, device) is current, older ones are its history.
+  -- One verdict. Append-only: the newest of a (variant, problem, device, caches) is current, older ones are its history.
+  -- Times are compared only where caches agree; a verdict other than ok counts for both.
   id INTEGER PRIMARY KEY,
   session_id INTEGER NOT NULL REFERENCES session,
   sequence INTEGER NOT NULL,                 -- 1, 2, … in its session
@@ -90,12 +91,13 @@ CREATE TABLE measurement (
   toolchain TEXT NOT NULL,                   -- compiler and version that made the binary
   driver TEXT NOT NULL,                      -- '' on the host
   measured_at TEXT NOT NULL,
+  caches TEXT NOT NULL DEFAULT 'warm' CHECK (caches IN ('warm', 'cold')),  -- as a launch found them
   UNIQUE (session_id, sequence),
   CONSTRAINT "an ok measurement has a median above 0" CHECK (verdict <> 'ok' OR ifnull(median_us > 0, 0)),
   CONSTRAINT "a verdict other than ok has a reason" CHECK (verdict = 'ok' OR reason <> ''),
   CONSTRAINT "samples_us is a JSON array" CHECK (samples_us IS NULL OR samples_us GLOB '[[]*]')
 ) STRICT;
-CREATE INDEX measurement_newest ON measurement (device_id, problem_id, variant_id, measured_at);
+CREATE INDEX measurement_newest ON measurement (device_id, problem_id, variant_id, caches, measured_at);
 CREATE INDEX measurement_base ON measurement (device_id, problem_id) WHERE is_base = 1 AND verdict = 'ok';
 CREATE INDEX measurement_by_variant ON measurement (variant_id);
 CREATE INDEX measurement_by_problem ON measurement (problem_id);
@@ -130,14 +132,14 @@ CREATE VIEW current_measurement AS
 SELECT m.* FROM measurement m
 WHERE NOT EXISTS (SELECT 1 FROM measurement n
                   WHERE n.device_id = m.device_id AND n.problem_id = m.problem_id AND n.variant_id = m.variant_id
-                    AND (n.measured_at, n.id) > (m.measured_at, m.id));
+                    AND n.caches = m.caches AND (n.measured_at, n.id) > (m.measured_at, m.id));
 
 CREATE VIEW results AS  -- every verdict, readable
 SELECT p.op, d.name AS device, p.text AS problem, t.name AS template, v.config, v.compiled_in, v.target,
-       m.verdict, m.reason, m.median_us, m.min_us, m.spread, m.samples_us, m.is_base,
+       m.verdict, m.reason, m.caches, m.median_us, m.min_us, m.spread, m.samples_us, m.is_base,
        NOT EXISTS (SELECT 1 FROM measurement n
                    WHERE n.device_id = m.device_id AND n.problem_id = m.problem_id AND n.variant_id = m.variant_id
-                     AND (n.measured_at, n.id) > (m.measured_at, m.id)) AS is_current,
+                     AND n.caches = m.caches AND (n.measured_at, n.id) > (m.measured_at, m.id)) AS is_current,
        m.registers, m.static_shared_bytes, m.dynamic_shared_bytes, m.spill_bytes, m.max_error, m.compile_ms,
        m.toolchain, m.driver, m.measured_at, v.source_hash, m.session_id, m.id AS measurement_id
 FROM measurement m
@@ -147,27 +149,32 @@ JOIN problem p ON p.id = m.problem_id
 JOIN device d ON d.id = m.device_id;
 
 CREATE VIEW failures AS  -- what does not work now, and why
-SELECT op, device, problem, template, config, target, verdict, reason, toolchain, driver, measured_at, source_hash, measurement_id
+SELECT op, device, problem, template, config, target, verdict, reason, caches, toolchain, driver, measured_at, source_hash,
+       measurement_id
 FROM results WHERE verdict <> 'ok' AND is_current;
 
 CREATE VIEW winners AS  -- what dispatch uses, and what it gains
-SELECT op, device, problem, template, config, alignment_bytes, median_us, spread,
+SELECT op, device, problem, template, config, alignment_bytes, caches, median_us, spread,
        base_us, base_us / median_us AS speedup_over_base, worst_us, worst_us / median_us AS speedup_over_worst,
        newest_verdict, has_binary, target, compiled_in, toolchain, driver, measured_at, since, source_hash,
        measurement_id, variant_id, problem_id, device_id
-FROM (SELECT p.op, d.name AS device, p.text AS problem, t.name AS template, v.config, w.alignment_bytes, m.median_us, m.spread,
+FROM (SELECT p.op, d.name AS device, p.text AS problem, t.name AS template, v.config, w.alignment_bytes, m.caches,
+             m.median_us, m.spread,
              -- base: of the winner's own session where there is one, so that both saw the same clocks
              coalesce((SELECT b.median_us FROM measurement b
                        WHERE b.device_id = w.device_id AND b.problem_id = w.problem_id AND b.is_base = 1 AND b.verdict = 'ok'
-                         AND b.session_id = m.session_id ORDER BY b.id DESC LIMIT 1),
+                         AND b.caches = m.caches AND b.session_id = m.session_id ORDER BY b.id DESC LIMIT 1),
                       (SELECT b.median_us FROM measurement b
                        WHERE b.device_id = w.device_id AND b.problem_id = w.problem_id AND b.is_base = 1 AND b.verdict = 'ok'
+                         AND b.caches = m.caches
                        ORDER BY b.measured_at DESC, b.id DESC LIMIT 1)) AS base_us,
              (SELECT max(c.median_us) FROM current_measurement c
-              WHERE c.device_id = w.device_id AND c.problem_id = w.problem_id AND c.verdict = 'ok') AS worst_us,
+              WHERE c.device_id = w.device_id AND c.problem_id = w.problem_id AND c.verdict = 'ok'
+                AND c.caches = m.caches) AS worst_us,
              -- not ok: it failed when it was last measured, and dispatch should leave it alone
-             (SELECT n.verdict FROM measurement n
+             (SELECT n.verdict FROM current_measurement n
               WHERE n.device_id = w.device_id AND n.problem_id = w.problem_id AND n.variant_id = m.variant_id
+                AND (n.caches = m.caches OR n.verdict <> 'ok')
               ORDER BY n.measured_at DESC, n.id DESC LIMIT 1) AS newest_verdict,
              EXISTS (SELECT 1 FROM binary x WHERE x.variant_id = m.variant_id) AS has_binary,
              v.target, v.compiled_in, m.toolchain, m.driver, m.measured_at, w.since, v.source_hash,

@@ -62,6 +62,12 @@ Database Database::in_memory(const std::filesystem::path& name) {
   return {name, ":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, 0};
 }
 
+Database Database::empty() {
+  Database made = in_memory("schema.sql");
+  made.exec(schema_sql);
+  return made;
+}
+
 Database Database::copy_in_memory() const {
   Database copy = in_memory(name_);
   sqlite3_backup* backup = sqlite3_backup_init(copy.handle(), "main", handle(), "main");

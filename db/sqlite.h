@@ -23,6 +23,7 @@ class Database {
   // `name` is what sentences call it; `uri` is what SQLite opens.
   Database(std::filesystem::path name, const std::string& uri, int flags, int busy_timeout_ms);
   static Database in_memory(const std::filesystem::path& name);
+  static Database empty();  // in memory, with the tables and views of schema.sql
   // A copy in memory: to read an older schema from a file that must stay as it is.
   [[nodiscard]] Database copy_in_memory() const;
   // Makes the content of `source`, a database in memory, readable as schema `source` until `detach_source`.

@@ -27,7 +27,14 @@ using sqlite::Statement;
 using sqlite::Transaction;
 
 // Oldest first; a released one is never edited. schema.sql always holds the newest schema.
-constexpr std::span<const Store::Migration> migrations{};
+constexpr Store::Migration migrations[] = {
+    // 2: times with warm and with cold caches
+    {"ALTER TABLE measurement ADD COLUMN caches TEXT NOT NULL DEFAULT 'warm' CHECK (caches IN ('warm', "
+     "'cold'));"
+     "DROP INDEX measurement_newest;"
+     "CREATE INDEX measurement_newest ON measurement (device_id, problem_id, variant_id, caches, "
+     "measured_at);"},
+};
 
 constexpr const char* now_sql = "SELECT strftime('%Y-%m-%dT%H:%M:%fZ', 'now')";
 
@@ -272,6 +279,14 @@ void Store::migrate(Database& database) const {
     database.exec(options_.migrations[static_cast<std::size_t>(version - 1)].sql);
     database.exec("PRAGMA user_version = " + std::to_string(version + 1));
   }
+  const Database newest = Database::empty();
+  Statement views(newest, "SELECT name, sql FROM sqlite_master WHERE type = 'view' ORDER BY rowid");
+  while (views.step()) {
+    std::string name;
+    std::string sql;
+    views >> name >> sql;
+    database.exec("DROP VIEW IF EXISTS " + name + ";" + sql);
+  }
   if (first<std::string>(database, "PRAGMA foreign_key_check")) {
     throw StoreError("The database " + database.name().string() +
                      " has rows that point to none, so that it was not " + "brought to schema " +
@@ -363,32 +378,34 @@ std::int64_t Store::record(const MeasurementRow& m) {
             "verdict, reason, "
             "median_us, min_us, spread, samples_us, registers, static_shared_bytes, dynamic_shared_bytes, "
             "spill_bytes, "
-            "max_error, compile_ms, toolchain, driver, measured_at) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "max_error, compile_ms, toolchain, driver, measured_at, caches) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             m.session_id, sequence, m.variant_id, m.problem_id, m.device_id, m.is_base, m.verdict, m.reason,
             m.median_us, m.min_us, m.spread, json_of(m.samples_us), m.registers, m.static_shared_bytes,
             m.dynamic_shared_bytes, m.spill_bytes, m.max_error, m.compile_ms, m.toolchain, m.driver,
-            measured_at)
+            measured_at, m.caches)
       .run();
   const auto id = sqlite3_last_insert_rowid(database_->handle());
   transaction.commit();
   return id;
 }
 
-std::map<SourceKey, KnownVerdict> Store::known(std::int64_t device_id, std::int64_t problem_id) const {
+std::map<SourceKey, KnownVerdict> Store::known(std::int64_t device_id, std::int64_t problem_id,
+                                               std::string_view caches) const {
   std::map<SourceKey, KnownVerdict> known;
   Statement rows(
       *database_,
       "SELECT v.target, v.source_hash, m.id, m.verdict, m.reason, m.median_us, m.toolchain, m.driver, "
       "m.measured_at FROM current_measurement m JOIN variant v ON v.id = m.variant_id "
-      "WHERE m.device_id = ? AND m.problem_id = ?",
-      device_id, problem_id);
+      "WHERE m.device_id = ? AND m.problem_id = ? AND (m.caches = ? OR m.verdict <> 'ok') "
+      "ORDER BY m.measured_at, m.id",
+      device_id, problem_id, caches);
   while (rows.step()) {
     SourceKey key;
     KnownVerdict k;
     rows >> key.target >> key.source_hash >> k.measurement_id >> k.verdict >> k.reason >> k.median_us >>
         k.toolchain >> k.driver >> k.measured_at;
-    known.emplace(std::move(key), std::move(k));
+    known.insert_or_assign(std::move(key), std::move(k));
   }
   return known;
 }
@@ -405,13 +422,13 @@ SetWinner Store::choose(std::int64_t measurement_id, std::int64_t alignment_byte
                         std::string_view since) {
   struct Candidate {
     std::int64_t variant = 0;
-    std::string verdict, measured_at, op, template_name, body_hash;
+    std::string verdict, measured_at, caches, op, template_name, body_hash;
     double median_us = 0;
   };
   const auto read = [this](std::int64_t id) {
     Statement row(
         *database_,
-        "SELECT m.variant_id, m.verdict, m.measured_at, t.op, t.name, t.body_hash, m.median_us "
+        "SELECT m.variant_id, m.verdict, m.measured_at, m.caches, t.op, t.name, t.body_hash, m.median_us "
         "FROM measurement m JOIN variant v ON v.id = m.variant_id JOIN template t ON t.id = v.template_id "
         "WHERE m.id = ?",
         id);
@@ -419,7 +436,8 @@ SetWinner Store::choose(std::int64_t measurement_id, std::int64_t alignment_byte
     if (!row.step()) {
       throw StoreError("The database " + path().string() + " has no measurement " + std::to_string(id) + ".");
     }
-    row >> c.variant >> c.verdict >> c.measured_at >> c.op >> c.template_name >> c.body_hash >> c.median_us;
+    row >> c.variant >> c.verdict >> c.measured_at >> c.caches >> c.op >> c.template_name >> c.body_hash >>
+        c.median_us;
     return c;
   };
   const Candidate candidate = read(measurement_id);
@@ -434,10 +452,11 @@ SetWinner Store::choose(std::int64_t measurement_id, std::int64_t alignment_byte
     row >> problem >> device;
   }
   const auto found_wrong = [&](std::int64_t variant) {
-    const auto newest = first<std::string>(*database_,
-                                           "SELECT verdict FROM current_measurement "
-                                           "WHERE device_id = ? AND problem_id = ? AND variant_id = ?",
-                                           device, problem, variant);
+    const auto newest = first<std::string>(
+        *database_,
+        "SELECT verdict FROM current_measurement WHERE device_id = ? AND problem_id = ? AND variant_id = ? "
+        "AND (caches = ? OR verdict <> 'ok') ORDER BY measured_at DESC, id DESC LIMIT 1",
+        device, problem, variant, candidate.caches);
     return newest == "wrong_result" || newest == "out_of_bounds";
   };
   const auto take = [&](std::string why) -> SetWinner {
@@ -457,11 +476,16 @@ SetWinner Store::choose(std::int64_t measurement_id, std::int64_t alignment_byte
   if (!winner) return take("There was no winner.");
   if (*winner == measurement_id) return {false, "It is the winner already."};
   const Candidate old = read(*winner);
+  const bool later = std::pair(old.measured_at, *winner) < std::pair(candidate.measured_at, measurement_id);
+  const bool other_caches = old.caches != candidate.caches;
+  if (other_caches && !later && !winner_is_stale) {
+    return {false, "The winner was measured later and with " + old.caches +
+                       " caches; times with other caches are not compared."};
+  }
   if (old.variant == candidate.variant) {
-    if (std::pair(candidate.measured_at, measurement_id) < std::pair(old.measured_at, *winner)) {
-      return {false, "The winner has a newer measurement of the same variant."};
-    }
-    return take("The winner was measured again.");
+    if (!later && !other_caches) return {false, "The winner has a newer measurement of the same variant."};
+    return take("The winner was measured again" +
+                (other_caches ? ", with " + candidate.caches + " caches." : std::string(".")));
   }
   if (found_wrong(candidate.variant)) {
     return {false, "The variant has been found to give wrong results since this measurement."};
@@ -478,9 +502,13 @@ SetWinner Store::choose(std::int64_t measurement_id, std::int64_t alignment_byte
   const auto old_us =
       first<double>(*database_,
                     "SELECT median_us FROM measurement WHERE device_id = ? AND problem_id = ? "
-                    "AND variant_id = ? AND verdict = 'ok' ORDER BY measured_at DESC, id DESC LIMIT 1",
-                    device, problem, old.variant);
-  if (winner_is_stale) {
+                    "AND variant_id = ? AND verdict = 'ok' AND caches = ? "
+                    "ORDER BY measured_at DESC, id DESC LIMIT 1",
+                    device, problem, old.variant, old.caches);
+  if (other_caches) {
+    why = "The winner was stale: it was measured with " + old.caches + " caches, and this one with " +
+          candidate.caches + " ones.";
+  } else if (winner_is_stale) {
     why = "The winner was stale.";
   } else if (std::tie(old.op, old.template_name) == std::tie(candidate.op, candidate.template_name) &&
              old.body_hash != candidate.body_hash && old.measured_at <= candidate.measured_at) {
@@ -529,10 +557,12 @@ std::vector<ResultRow> Store::results(const QueryFilter& filter) const {
   Statement rows(
       *database_,
       "SELECT measurement_id, session_id, op, device, problem, template, config, compiled_in, target, "
-      "source_hash, is_base, is_current, verdict, reason, median_us, min_us, spread, max_error, compile_ms, "
-      "registers, static_shared_bytes, dynamic_shared_bytes, spill_bytes, toolchain, driver, measured_at "
+      "source_hash, is_base, is_current, verdict, reason, caches, median_us, min_us, spread, max_error, "
+      "compile_ms, registers, static_shared_bytes, dynamic_shared_bytes, spill_bytes, toolchain, driver, "
+      "measured_at "
       "FROM results r" +
-          where.sql + " ORDER BY op, device, problem, verdict <> 'ok', median_us, measurement_id" +
+          where.sql +
+          " ORDER BY op, device, problem, caches DESC, verdict <> 'ok', median_us, measurement_id" +
           limit_of(filter.limit));
   bind_all(rows, where.values);
   std::vector<ResultRow> results;
@@ -540,9 +570,9 @@ std::vector<ResultRow> Store::results(const QueryFilter& filter) const {
     ResultRow& r = results.emplace_back();
     rows >> r.measurement_id >> r.session_id >> r.op >> r.device >> r.problem >> r.template_name >>
         r.config >> r.compiled_in >> r.target >> r.source_hash >> r.is_base >> r.is_current >> r.verdict >>
-        r.reason >> r.median_us >> r.min_us >> r.spread >> r.max_error >> r.compile_ms >> r.registers >>
-        r.static_shared_bytes >> r.dynamic_shared_bytes >> r.spill_bytes >> r.toolchain >> r.driver >>
-        r.measured_at;
+        r.reason >> r.caches >> r.median_us >> r.min_us >> r.spread >> r.max_error >> r.compile_ms >>
+        r.registers >> r.static_shared_bytes >> r.dynamic_shared_bytes >> r.spill_bytes >> r.toolchain >>
+        r.driver >> r.measured_at;
   }
   return results;
 }
@@ -557,7 +587,7 @@ std::vector<WinnerRow> Store::winners(const QueryFilter& filter, Load load) cons
       std::string("SELECT d.kind, d.name, d.target, d.compute_capability, d.sm_count, d.memory_bytes, "
                   "r.op, r.problem, r.op, t.name, t.body_hash, v.template_id, v.target, v.source_hash, "
                   "v.config, v.compiled_in, v.entry, r.device_id, r.problem_id, r.variant_id, "
-                  "r.measurement_id, r.alignment_bytes, r.median_us, r.spread, r.newest_verdict, "
+                  "r.measurement_id, r.alignment_bytes, r.caches, r.median_us, r.spread, r.newest_verdict, "
                   "r.toolchain, r.driver, r.measured_at, r.since, ") +
           (report ? "r.base_us, r.worst_us, NULL, NULL, NULL" : "NULL, NULL, b.toolchain, b.hash, b.bytes") +
           " FROM winners r JOIN device d ON d.id = r.device_id JOIN variant v ON v.id = r.variant_id "
@@ -574,9 +604,9 @@ std::vector<WinnerRow> Store::winners(const QueryFilter& filter, Load load) cons
         w.device.sm_count >> w.device.memory_bytes >> w.problem.op >> w.problem.text >> w.template_.op >>
         w.template_.name >> w.template_.body_hash >> w.variant.template_id >> w.variant.target >>
         w.variant.source_hash >> w.variant.config >> w.variant.compiled_in >> w.variant.entry >>
-        w.device_id >> w.problem_id >> w.variant_id >> w.measurement_id >> w.alignment_bytes >> w.median_us >>
-        w.spread >> w.newest_verdict >> w.toolchain >> w.driver >> w.measured_at >> w.since >> w.base_us >>
-        w.worst_us >> binary_toolchain >> binary.hash >> binary.bytes;
+        w.device_id >> w.problem_id >> w.variant_id >> w.measurement_id >> w.alignment_bytes >> w.caches >>
+        w.median_us >> w.spread >> w.newest_verdict >> w.toolchain >> w.driver >> w.measured_at >> w.since >>
+        w.base_us >> w.worst_us >> binary_toolchain >> binary.hash >> binary.bytes;
     if (binary_toolchain) {
       binary.variant_id = w.variant_id;
       binary.toolchain = std::move(*binary_toolchain);
@@ -622,7 +652,8 @@ StoreStatus Store::status() const {
                              *first<std::int64_t>(*database_, std::string("SELECT count(*) FROM ") + table));
   }
   Statement verdicts(*database_,
-                     "SELECT verdict, count(*) FROM current_measurement GROUP BY verdict ORDER BY 2 DESC, 1");
+                     "SELECT verdict || iif(caches = 'cold', ', cold caches', '') AS name, count(*) "
+                     "FROM current_measurement GROUP BY name ORDER BY 2 DESC, 1");
   while (verdicts.step()) {
     auto& [verdict, count] = status.verdicts.emplace_back();
     verdicts >> verdict >> count;

@@ -93,7 +93,8 @@ struct MeasurementRow {
   std::optional<double> compile_ms{};
   std::string toolchain{};
   std::string driver{};
-  std::string measured_at{};  // UTC, ISO 8601 with milliseconds; empty: now
+  std::string measured_at{};    // UTC, ISO 8601 with milliseconds; empty: now
+  std::string caches = "warm";  // as a launch found them; or cold
 };
 
 // What identifies a kernel across runs.
@@ -136,7 +137,7 @@ struct ResultRow {
   std::string op, device, problem, template_name, config, compiled_in, target, source_hash;
   bool is_base = false;
   bool is_current = false;
-  std::string verdict, reason;
+  std::string verdict, reason, caches;
   std::optional<double> median_us, min_us, spread, max_error, compile_ms;
   std::optional<std::int64_t> registers, static_shared_bytes, dynamic_shared_bytes, spill_bytes;
   std::string toolchain, driver, measured_at;
@@ -149,6 +150,7 @@ struct WinnerRow {
   VariantRow variant{};
   std::int64_t device_id = 0, problem_id = 0, variant_id = 0, measurement_id = 0;
   std::int64_t alignment_bytes = 0;
+  std::string caches{};  // with which all times here were measured
   double median_us = 0;
   std::optional<double> spread{};
   std::optional<double> base_us, worst_us;  // only with Load::report
@@ -175,7 +177,7 @@ struct StoreStatus {
   std::string journal_mode{};
   std::string check{};                                           // "ok", or what is damaged, a line each
   std::vector<std::pair<std::string, std::int64_t>> rows{};      // a table each
-  std::vector<std::pair<std::string, std::int64_t>> verdicts{};  // of current measurements
+  std::vector<std::pair<std::string, std::int64_t>> verdicts{};  // of current measurements; "ok, cold caches"
   std::optional<SessionSummary> newest_session{};
   std::vector<std::string> hints{};  // sentences
 };
@@ -183,6 +185,7 @@ struct StoreStatus {
 struct MergeReport {
   std::int64_t sessions = 0, measurements = 0;  // that were new here
   std::int64_t winners_taken = 0, winners_kept = 0;
+  std::int64_t other_caches = 0;  // of these, where the two were measured with different caches
 };
 
 namespace sqlite {
@@ -197,7 +200,9 @@ class Store {
     create,      // made, with its folder, where missing
   };
   struct Migration {
-    const char* sql;  // lifts a database by one version, in a transaction; foreign keys are checked after it
+    // Lifts the tables by one version, in a transaction; foreign keys are checked after it. Views hold no
+    // data: they are made anew from schema.sql.
+    const char* sql;
   };
   struct Options {
     int busy_timeout_ms = 5000;
@@ -225,14 +230,15 @@ class Store {
 
   // On the disk when it returns: a kill or a power failure at any moment loses only what is in flight.
   std::int64_t record(const MeasurementRow&);
-  // The newest verdict of each variant, so that the same command continues where it stopped.
-  [[nodiscard]] std::map<SourceKey, KnownVerdict> known(std::int64_t device_id,
-                                                        std::int64_t problem_id) const;
+  // The newest verdict of each variant, so that the same command continues where it stopped. An `ok` is known
+  // for the caches that it was measured with, a failure for both.
+  [[nodiscard]] std::map<SourceKey, KnownVerdict> known(std::int64_t device_id, std::int64_t problem_id,
+                                                        std::string_view caches) const;
 
   // Takes the measurement's variant where there is no winner yet, where it is faster than the winner when
   // that was last ok, is the winner measured again, or where the winner is stale: named so here, from another
-  // body of the same template, or since found to give wrong results. Never takes a measurement that is not
-  // ok.
+  // body of the same template, since found to give wrong results, or measured earlier and with other caches.
+  // Never takes a measurement that is not ok, and compares no times that were measured with different caches.
   SetWinner set_winner(std::int64_t measurement_id, std::int64_t alignment_bytes,
                        bool winner_is_stale = false);
 

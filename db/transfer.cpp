@@ -38,9 +38,9 @@ std::string expression(std::string_view table, const std::string& column) {
   return table == "session" && column == "process" ? "NULL" : '"' + column + '"';
 }
 
-void write_rows(std::ostream& out, const Database& database, const Table& table) {
+void write_rows(std::ostream& out, const Database& database, const Database& schema, const Table& table) {
   std::string values;
-  Statement columns(database, "SELECT name FROM pragma_table_info(?) ORDER BY cid", table.name);
+  Statement columns(schema, "SELECT name FROM pragma_table_info(?) ORDER BY cid", table.name);
   while (columns.step()) {
     std::string column;
     columns >> column;
@@ -89,8 +89,10 @@ void Store::write_text(std::ostream& out, Blobs blobs) const {
   out << "-- A Tunesmith database as text.\nBEGIN;\n";
   pragma("application_id");
   pragma("user_version");
+  // A table that was migrated says the same in other words: the text has those of schema.sql.
+  const Database schema = Database::empty();
   Statement objects(
-      *database_,
+      schema,
       "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' ORDER BY rowid");
   while (objects.step()) {
     std::string sql;
@@ -99,7 +101,7 @@ void Store::write_text(std::ostream& out, Blobs blobs) const {
   }
   for (const Table& table : tables) {
     if (std::string_view(table.name) == "binary" && blobs == Blobs::omit) continue;
-    write_rows(out, *database_, table);
+    write_rows(out, *database_, schema, table);
   }
   out << "COMMIT;\n" << std::flush;
   if (!out) {
@@ -196,10 +198,10 @@ MergeReport Store::merge(Database source) {
 
     INSERT INTO measurement (session_id, sequence, variant_id, problem_id, device_id, is_base, verdict, reason, median_us,
                              min_us, spread, samples_us, registers, static_shared_bytes, dynamic_shared_bytes, spill_bytes,
-                             max_error, compile_ms, toolchain, driver, measured_at)
+                             max_error, compile_ms, toolchain, driver, measured_at, caches)
     SELECT s.ours, m.sequence, v.ours, p.ours, d.ours, m.is_base, m.verdict, m.reason, m.median_us,
            m.min_us, m.spread, m.samples_us, m.registers, m.static_shared_bytes, m.dynamic_shared_bytes, m.spill_bytes,
-           m.max_error, m.compile_ms, m.toolchain, m.driver, m.measured_at
+           m.max_error, m.compile_ms, m.toolchain, m.driver, m.measured_at, m.caches
     FROM source.measurement m JOIN session_map s ON s.theirs = m.session_id JOIN variant_map v ON v.theirs = m.variant_id
     JOIN problem_map p ON p.theirs = m.problem_id JOIN device_map d ON d.theirs = m.device_id
     WHERE true ORDER BY m.id ON CONFLICT (session_id, sequence) DO NOTHING;
@@ -217,21 +219,26 @@ MergeReport Store::merge(Database source) {
     std::int64_t measurement = 0;
     std::int64_t alignment_bytes = 0;
     std::string since;
+    bool other_caches = false;
   };
   std::vector<Candidate> candidates;
   {
     Statement rows(
         *database_,
-        "SELECT o.id, w.alignment_bytes, w.since FROM source.winner w "
+        "SELECT o.id, w.alignment_bytes, w.since, EXISTS (SELECT 1 FROM main.winner h "
+        "JOIN main.measurement k ON k.id = h.measurement_id WHERE h.problem_id = o.problem_id "
+        "AND h.device_id = o.device_id AND h.alignment_bytes = w.alignment_bytes AND k.caches <> o.caches) "
+        "FROM source.winner w "
         "JOIN source.measurement m ON m.id = w.measurement_id JOIN session_map s ON s.theirs = m.session_id "
         "JOIN main.measurement o ON o.session_id = s.ours AND o.sequence = m.sequence "
         "ORDER BY w.problem_id, w.device_id, w.alignment_bytes");
     while (rows.step()) {
       Candidate& c = candidates.emplace_back();
-      rows >> c.measurement >> c.alignment_bytes >> c.since;
+      rows >> c.measurement >> c.alignment_bytes >> c.since >> c.other_caches;
     }
   }
   for (const auto& c : candidates) {
+    report.other_caches += c.other_caches ? 1 : 0;
     ++(choose(c.measurement, c.alignment_bytes, false, c.since).taken ? report.winners_taken
                                                                       : report.winners_kept);
   }

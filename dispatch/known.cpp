@@ -42,6 +42,7 @@ Candidate to_candidate(const WinnerRow& row) {
   candidate.op = row.problem.op;
   candidate.template_name = row.template_.name;
   candidate.median_us = row.median_us;
+  candidate.cold_caches = row.caches == "cold";
   candidate.source_hash = row.variant.source_hash;
   candidate.has_binary = row.binary.has_value();
   try {
@@ -115,7 +116,8 @@ std::string describe(const Candidate& candidate) {
   std::snprintf(median, sizeof median, "%.4g us", candidate.median_us);
   return candidate.op + "/" + candidate.template_name + " " + candidate.config.text() + " (" +
          (candidate.origin == Candidate::Origin::database ? "database" : "built in") + ", " + median +
-         " on " + candidate.device.name + " for " + candidate.problem.text() + ")";
+         (candidate.cold_caches ? " with cold caches on " : " on ") + candidate.device.name + " for " +
+         candidate.problem.text() + ")";
 }
 
 }  // namespace tunesmith

@@ -121,6 +121,7 @@ Planner::Attempt Planner::attempt(const Op& op, const Template& of, const Proble
         loaded->variant.tuned_problem = candidate->problem.text();
         loaded->variant.tuned_on = candidate->device.name;
         loaded->variant.median_us = candidate->median_us;
+        loaded->variant.cold_caches = candidate->cold_caches;
       }
     }
     return attempt;

@@ -21,7 +21,8 @@ struct Candidate {
   std::string template_name;
   Problem problem;  ///< that it won
   Config config;
-  double median_us = 0;  ///< there
+  double median_us = 0;      ///< there
+  bool cold_caches = false;  ///< with which it was measured
   std::string source_hash;
   bool has_binary = false;  ///< for device.target and what of `problem` is compiled in
   std::string fault;  ///< why it must not be used whatever the problem, as a sentence; empty: nothing known

@@ -15,6 +15,8 @@ constexpr std::string_view header =
     "config,"
     "alignment_bytes,median_us,source_hash,file";
 constexpr std::size_t columns = 14;
+// One more where a winner was measured with cold caches; a table without it has none of those.
+constexpr std::string_view caches_column = ",caches";
 
 std::string quoted(const std::string& field) {
   if (field.find_first_of(",\"\n") == std::string::npos) return field;
@@ -71,7 +73,11 @@ bool before(const TableRow& a, const TableRow& b) {
 
 std::string write_table(std::vector<TableRow> rows) {
   std::sort(rows.begin(), rows.end(), before);
-  std::string text = std::string(header) + "\n";
+  const bool with_caches =
+      std::any_of(rows.begin(), rows.end(), [](const TableRow& row) { return row.winner.cold_caches; });
+  std::string text = std::string(header);
+  if (with_caches) text += caches_column;
+  text += "\n";
   for (const TableRow& row : rows) {
     const Candidate& winner = row.winner;
     const DeviceFacts& device = winner.device;
@@ -90,6 +96,7 @@ std::string write_table(std::vector<TableRow> rows) {
                                          winner.source_hash,
                                          row.file};
     for (std::size_t i = 0; i < columns; ++i) text += (i == 0 ? "" : ",") + quoted(fields[i]);
+    if (with_caches) text += winner.cold_caches ? ",cold" : ",warm";
     text += "\n";
   }
   return text;
@@ -98,6 +105,7 @@ std::string write_table(std::vector<TableRow> rows) {
 std::vector<TableRow> read_table(std::string_view text) {
   std::vector<TableRow> rows;
   int line_number = 0;
+  std::size_t expected = columns;
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     std::string_view line = text.substr(0, end);
@@ -107,13 +115,17 @@ std::vector<TableRow> read_table(std::string_view text) {
     if (line.empty()) continue;
     const std::string where = "Line " + std::to_string(line_number) + " of " + std::string(table_file);
     if (line_number == 1) {
+      if (line == std::string(header) + std::string(caches_column)) {
+        ++expected;
+        continue;
+      }
       if (line != header) throw Error(where + " is not the header \"" + std::string(header) + "\".");
       continue;
     }
     const std::vector<std::string> fields = split(line);
-    if (fields.size() != columns) {
+    if (fields.size() != expected) {
       throw Error(where + " has " + std::to_string(fields.size()) + " fields; it needs " +
-                  std::to_string(columns) + ".");
+                  std::to_string(expected) + ".");
     }
     TableRow row;
     Candidate& winner = row.winner;
@@ -132,6 +144,7 @@ std::vector<TableRow> read_table(std::string_view text) {
     winner.median_us = number<double>(fields[11], where);
     winner.source_hash = fields[12];
     row.file = fields[13];
+    if (expected > columns) winner.cold_caches = fields[columns] == "cold";
     rows.push_back(std::move(row));
   }
   return rows;

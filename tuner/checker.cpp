@@ -277,6 +277,7 @@ std::optional<Checker::Failure> Checker::judge_asked(const Template& of, const C
   timing.samples = request.samples;
   timing.sample_target_us = request.sample_target_us;
   timing.give_up_above_us = request.give_up_above_us;
+  timing.cold_caches = request.cold_caches;
   try {
     reply.samples_us =
         device_.time_us(*executable, asked_.pointers.data(), workspace(work.workspace_bytes), timing);

@@ -37,12 +37,15 @@ Cell ratio(const std::optional<double>& slower, double faster) {
   return slower && faster > 0 ? Cell(*slower / faster) : Cell();
 }
 
+// For people, whose tables leave out columns without content.
+Cell where_cold(const std::string& caches) { return caches == "cold" ? Cell(caches) : Cell(); }
+
 Table winners_table(const std::vector<WinnerRow>& rows, bool for_people) {
   if (for_people) {
-    Table table({"op", "device", "problem", "median us", "x base", "x worst", "alignment", "template",
-                 "config", "state"});
+    Table table({"op", "device", "problem", "caches", "median us", "x base", "x worst", "alignment",
+                 "template", "config", "state"});
     for (const WinnerRow& row : rows) {
-      table.add({row.problem.op, row.device.name, row.problem.text, row.median_us,
+      table.add({row.problem.op, row.device.name, row.problem.text, where_cold(row.caches), row.median_us,
                  ratio(row.base_us, row.median_us), ratio(row.worst_us, row.median_us), row.alignment_bytes,
                  row.template_.name, row.variant.config,
                  row.newest_verdict == "ok" ? std::string() : row.newest_verdict + ", not dispatched"});
@@ -57,6 +60,7 @@ Table winners_table(const std::vector<WinnerRow>& rows, bool for_people) {
                "config",
                "compiled_in",
                "alignment_bytes",
+               "caches",
                "median_us",
                "spread",
                "base_us",
@@ -70,27 +74,38 @@ Table winners_table(const std::vector<WinnerRow>& rows, bool for_people) {
                "measured_at",
                "since"});
   for (const WinnerRow& row : rows) {
-    table.add({row.problem.op,          row.device.name,
-               row.device.target,       row.problem.text,
-               row.template_.name,      row.variant.config,
-               row.variant.compiled_in, row.alignment_bytes,
-               row.median_us,           cell(row.spread),
-               cell(row.base_us),       ratio(row.base_us, row.median_us),
-               cell(row.worst_us),      ratio(row.worst_us, row.median_us),
-               row.newest_verdict,      row.variant.source_hash,
-               row.toolchain,           row.driver,
-               row.measured_at,         row.since});
+    table.add({row.problem.op,
+               row.device.name,
+               row.device.target,
+               row.problem.text,
+               row.template_.name,
+               row.variant.config,
+               row.variant.compiled_in,
+               row.alignment_bytes,
+               row.caches,
+               row.median_us,
+               cell(row.spread),
+               cell(row.base_us),
+               ratio(row.base_us, row.median_us),
+               cell(row.worst_us),
+               ratio(row.worst_us, row.median_us),
+               row.newest_verdict,
+               row.variant.source_hash,
+               row.toolchain,
+               row.driver,
+               row.measured_at,
+               row.since});
   }
   return table;
 }
 
 Table results_table(const std::vector<ResultRow>& rows, bool for_people) {
   if (for_people) {
-    Table table(
-        {"op", "device", "problem", "verdict", "median us", "spread", "template", "config", "reason"});
+    Table table({"op", "device", "problem", "verdict", "caches", "median us", "spread", "template", "config",
+                 "reason"});
     for (const ResultRow& row : rows) {
-      table.add({row.op, row.device, row.problem, row.verdict, cell(row.median_us), cell(row.spread),
-                 row.template_name, row.config, row.reason});
+      table.add({row.op, row.device, row.problem, row.verdict, where_cold(row.caches), cell(row.median_us),
+                 cell(row.spread), row.template_name, row.config, row.reason});
     }
     return table;
   }
@@ -103,6 +118,7 @@ Table results_table(const std::vector<ResultRow>& rows, bool for_people) {
                "compiled_in",
                "verdict",
                "reason",
+               "caches",
                "median_us",
                "min_us",
                "spread",
@@ -130,6 +146,7 @@ Table results_table(const std::vector<ResultRow>& rows, bool for_people) {
                row.compiled_in,
                row.verdict,
                row.reason,
+               row.caches,
                cell(row.median_us),
                cell(row.min_us),
                cell(row.spread),
@@ -224,6 +241,12 @@ void print_status(const StoreStatus& status) {
 void print_merged(const MergeReport& report) {
   std::cout << report.sessions << " sessions and " << report.measurements << " measurements were new; "
             << report.winners_taken << " winners taken, " << report.winners_kept << " kept.\n";
+  if (report.other_caches > 0) {
+    std::cout
+        << "Of these, " << report.other_caches << (report.other_caches == 1 ? " was" : " were")
+        << " measured with cold caches in one file and with warm ones in the other: the later measurement "
+           "counts.\n";
+  }
 }
 
 void add_db(CLI::App& app) {

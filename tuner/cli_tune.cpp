@@ -21,6 +21,7 @@ struct TuneRequest {
   std::vector<std::string> problems;
   std::filesystem::path problem_file;
   std::filesystem::path database;
+  std::string caches = "warm";
 };
 
 // One problem a line; what follows a # is for people.
@@ -68,6 +69,13 @@ void add_tune_command(CLI::App& app, const std::string& command_line, int& exit_
       ->add_option("--template", options.templates,
                    "Search only this template; give it again for further ones")
       ->allow_extra_args(false);
+  command
+      ->add_option(
+          "--caches", request->caches,
+          "warm: launches follow one another on the same buffers; cold: the cache is overwritten before\n"
+          "each (CUDA only)")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"warm", "cold"}));
   command->add_flag("--retry-failed", options.retry_failed,
                     "Try again what timed out or crashed in an earlier run");
   command->add_option("--jobs", options.compilers, "Compilations at a time; 0: one less than processors")
@@ -85,6 +93,7 @@ void add_tune_command(CLI::App& app, const std::string& command_line, int& exit_
         asked.problems.push_back(std::move(problem));
     }
     if (asked.problems.empty()) throw UsageError("There is no problem to tune; add --problem or --problems.");
+    asked.cold_caches = request->caches == "cold";
     asked.database = request->database.empty() ? default_database_path() : request->database;
     Progress progress(std::cerr, isatty(STDERR_FILENO) != 0);
     const TuneResult result = tune(asked, progress);

@@ -27,7 +27,8 @@ struct Timing {
   int samples = 11;               ///< medians are taken over these
   double sample_target_us = 300;  ///< launches are repeated inside one sample until it lasts about this long
   double give_up_above_us =
-      0;  ///< > 0: after the first sample, stop if one launch takes longer (it cannot win)
+      0;                     ///< > 0: after the first sample, stop if one launch takes longer (it cannot win)
+  bool cold_caches = false;  ///< each sample is one launch, after the second-level cache was overwritten
 };
 
 class Device {
@@ -61,7 +62,8 @@ class Device {
   virtual void synchronize() = 0;
 
   /// Microseconds a launch, one entry a sample. On CUDA: replays of a graph of launches between two events,
-  /// warmed up; on the host: the wall clock.
+  /// warmed up, or with cold caches one launch between two events, some us of their own included; on the
+  /// host: the wall clock, and a UsageError where cold caches are asked for.
   virtual std::vector<double> time_us(Executable& executable, void* const* arguments, void* workspace,
                                       const Timing& timing) = 0;
 };

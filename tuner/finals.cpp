@@ -224,6 +224,7 @@ void ProblemRun::choose(const std::vector<Ticket>& tickets) {
       return entries_[static_cast<std::size_t>(ticket)].variant.source.hash == row.variant.source_hash;
     });
   };
+  const std::string caches = bench_.options.cold_caches ? "cold" : "warm";
   std::vector<std::int64_t> stale;  // alignments
   for (const WinnerRow& row : previous_) {
     const auto found = find(row);
@@ -232,7 +233,7 @@ void ProblemRun::choose(const std::vector<Ticket>& tickets) {
       continue;
     }
     const Entry& entry = entries_[static_cast<std::size_t>(*found)];
-    bench_.recorder.set_winner(entry.measurement, row.alignment_bytes, false);
+    bench_.recorder.set_winner(entry.measurement, row.alignment_bytes, row.caches != caches);
     bench_.recorder.put_binary(entry.variant, entry.binary);
   }
 

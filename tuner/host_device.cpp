@@ -121,6 +121,7 @@ class HostDevice : public Device {
 
   std::vector<double> time_us(Executable& executable, void* const* arguments, void* workspace,
                               const Timing& timing) override {
+    if (timing.cold_caches) throw UsageError("The host cannot time with cold caches; ask for warm ones.");
     const double first = sample(executable, arguments, workspace, 1);  // also the warm-up
     if (timing.give_up_above_us > 0 && first > 2 * timing.give_up_above_us) return {first};
     const int repeats =

@@ -12,7 +12,7 @@
 namespace tunesmith {
 
 /// Raised with every change to a message below.
-inline constexpr std::int32_t protocol_version = 1;
+inline constexpr std::int32_t protocol_version = 2;
 
 /// The first word of either kind of worker: what it turned out to be.
 struct Hello {
@@ -83,10 +83,11 @@ struct MeasureRequest {
   std::int32_t samples = 0;     ///< 0: check only
   double sample_target_us = 0;  ///< as in Timing
   double give_up_above_us = 0;  ///< as in Timing
+  bool cold_caches = false;     ///< as in Timing
   template <typename Self, typename Archive>
   static void fields(Self& self, Archive& archive) {
     archive(self.of, self.config, self.suffix, self.binary, self.check, self.samples, self.sample_target_us,
-            self.give_up_above_us);
+            self.give_up_above_us, self.cold_caches);
   }
 };
 

@@ -33,8 +33,12 @@ Summary summarize(std::vector<double> samples_us) {
   return summary;
 }
 
-Policy policy_for(std::string_view device_kind) {
+Policy policy_for(std::string_view device_kind, bool cold_caches) {
   Policy policy;
+  if (cold_caches) {
+    policy.samples = 21;
+    policy.final_samples = 51;
+  }
   if (device_kind == "host") {
     policy.samples = 3;
     policy.final_rounds = 3;

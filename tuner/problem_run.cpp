@@ -175,6 +175,7 @@ MeasureRequest ProblemRun::request(const Entry& entry) const {
   request.binary = entry.binary;
   request.samples = bench_.policy.samples;
   request.sample_target_us = bench_.policy.sample_target_us;
+  request.cold_caches = bench_.options.cold_caches;
   return request;
 }
 
@@ -290,6 +291,7 @@ void ProblemRun::show(const std::string& stage, std::int64_t done, std::int64_t 
   state.failed = failed_;
   state.best_us = best_us_;
   state.base_us = entries_.empty() ? 0 : entries_.front().median_us;
+  state.cold_caches = bench_.options.cold_caches;
   bench_.progress.show(state);
 }
 

@@ -69,7 +69,7 @@ std::string plain_line(const ProgressState& state) {
   if (state.total > 0) text += "/" + std::to_string(state.total);
   if (state.measured > 0) text += format(rate(state) < 10 ? " | %.1f/s" : " | %.0f/s", rate(state));
   if (state.best_us > 0) {
-    text += " | best " + time_text(state.best_us);
+    text += " | best " + time_text(state.best_us) + (state.cold_caches ? " cold" : "");
     if (state.base_us > 0) text += ", " + ratio_text(state.base_us / state.best_us) + " base";
   }
   if (state.failed > 0) text += " | " + std::to_string(state.failed) + " failed";

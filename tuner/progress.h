@@ -19,6 +19,7 @@ struct ProgressState {
   std::int64_t failed = 0;    ///< verdicts other than ok
   double best_us = 0;         ///< 0: none yet
   double base_us = 0;         ///< 0: not known yet
+  bool cold_caches = false;   ///< with which both were measured
 };
 
 /// "[#####.....] 120/500 · 98/s · best 12.3 us, 4.1x base · 3 failed · 4 s left", at most `columns` wide.

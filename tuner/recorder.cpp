@@ -74,7 +74,8 @@ void Recorder::finish() {
 
 std::map<std::string, KnownVerdict> Recorder::known(const Problem& problem) {
   std::map<std::string, KnownVerdict> known;
-  for (auto& [key, verdict] : store_.known(device_, store_.id_of(ProblemRow{op_.name, problem.text()}))) {
+  const std::int64_t id = store_.id_of(ProblemRow{op_.name, problem.text()});
+  for (auto& [key, verdict] : store_.known(device_, id, facts_.caches)) {
     if (key.target == facts_.device.target && verdict.toolchain == facts_.toolchain) {
       known.emplace(key.source_hash, verdict);
     }
@@ -133,6 +134,7 @@ std::int64_t Recorder::record(const Problem& problem, const Variant& variant, co
   if (compile_ms) row.compile_ms = rounded(*compile_ms, 1e1);
   row.toolchain = facts_.toolchain;
   row.driver = facts_.driver;
+  row.caches = facts_.caches;
   return store_.record(row);
 }
 

@@ -30,11 +30,12 @@ Variant make_variant(const Op& op, const Problem& problem, const Point& point, c
 
 class Recorder {
  public:
-  /// Of a session; toolchain and driver go into every measurement.
+  /// Of a session; toolchain, driver and caches go into every measurement.
   struct Facts {
     std::string command, strategy, budget, toolchain, driver;
     std::uint64_t seed = 0;
     DeviceFacts device;
+    std::string caches = "warm";  ///< or cold
   };
   Recorder(Store& store, const Op& op, Facts facts);
   ~Recorder();  ///< a session that was not finished is interrupted
@@ -42,7 +43,8 @@ class Recorder {
   Recorder& operator=(const Recorder&) = delete;
   void finish();
 
-  /// What was found out before, by source hash; only verdicts of the present toolchain.
+  /// What was found out before, by source hash; only verdicts of the present toolchain, and times with the
+  /// present caches.
   std::map<std::string, KnownVerdict> known(const Problem& problem);
   /// Of all the op's problems on this device.
   std::vector<WinnerRow> winners() const;

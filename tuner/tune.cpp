@@ -78,11 +78,19 @@ TuneResult tune(const TuneOptions& options, Progress& progress) {
   const InterruptScope scope;
   DeviceWorker worker(options.device, options.worker);
   const Hello& hello = worker.hello();
+  if (options.cold_caches && hello.device.kind == "host") {
+    throw UsageError(
+        "Caches are cold on CUDA devices only; the host's times rank variants, and its caches are warm. Tune "
+        "with "
+        "warm caches, or on a CUDA device." +
+        (hello.note.empty() ? "" : " " + hello.note));
+  }
   for (const Problem& problem : problems) refuse_too_large(op, problem, hello.device);
-  progress.say("Tuning on " + hello.device.name + " (" + hello.identity + ", " + hello.device.target + ")" +
+  progress.say("Tuning " + std::string(options.cold_caches ? "for cold caches " : "") + "on " +
+               hello.device.name + " (" + hello.identity + ", " + hello.device.target + ")" +
                (hello.note.empty() ? "." : ": " + hello.note));
   Compilers compilers(hello.device.target, compilers_wanted(options), options.compile_timeout_s);
-  const Policy policy = options.policy.value_or(policy_for(hello.device.kind));
+  const Policy policy = options.policy.value_or(policy_for(hello.device.kind, options.cold_caches));
 
   Recorder::Facts facts;
   facts.command = options.command;
@@ -92,11 +100,13 @@ TuneResult tune(const TuneOptions& options, Progress& progress) {
   facts.toolchain = compilers.identity();
   facts.driver = hello.driver;
   facts.device = hello.device;
+  facts.caches = options.cold_caches ? "cold" : "warm";
   Recorder recorder(store, op, facts);
 
   TuneResult result;
   result.device_id = hello.identity;
   result.device = hello.device;
+  result.cold_caches = options.cold_caches;
   for (const Problem& problem : problems) {
     if (interrupted()) break;
     progress.say(op.name + " " + problem.text());

@@ -25,11 +25,12 @@ struct TuneOptions {
   std::uint64_t seed = 1;                   ///< of the search and of the inputs
   std::filesystem::path database;           ///< made where it is missing
   std::vector<std::string> templates = {};  ///< search only these; empty: all
+  bool cold_caches = false;                 ///< as in Timing; winners of the other kind are stale
   bool retry_failed = false;                ///< try again what a time-out or a crash ended in an earlier run
   int compilers = 0;                        ///< processes that compile; 0: one less than there are processors
   double compile_timeout_s = 120;
   WorkerTimeouts worker = {};
-  std::optional<Policy> policy = std::nullopt;  ///< null: policy_for the device's kind
+  std::optional<Policy> policy = std::nullopt;  ///< null: policy_for the device's kind and the caches
   std::string command = "tunesmith tune";       ///< what the session says of itself
 };
 
@@ -61,6 +62,7 @@ struct TuneResult {
   bool interrupted = false;  ///< by SIGINT or SIGTERM; exit code 130
   std::string device_id;     ///< "cuda:0"
   DeviceFacts device;
+  bool cold_caches = false;
   std::vector<TunedProblem> problems;
 };
 

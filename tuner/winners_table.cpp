@@ -72,7 +72,8 @@ void print(std::ostream& out, const TunedProblem& problem) {
 }  // namespace
 
 void print_winners(std::ostream& out, const TuneResult& result) {
-  out << "\nOn " << result.device.name << " (" << result.device_id << "):\n";
+  out << "\nOn " << result.device.name << " (" << result.device_id << ")"
+      << (result.cold_caches ? ", with cold caches" : "") << ":\n";
   for (const TunedProblem& problem : result.problems) print(out, problem);
   if (result.interrupted) {
     out << "Interrupted. Every verdict until then is in the database; the same command continues from "

@@ -78,6 +78,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Mistake{"tune conv2d --device cuda:99 " + problem, "cuda:99"},
                     Mistake{"tune conv2d --strategy clever " + problem, "clever"},
                     Mistake{"tune conv2d --seed x " + problem, "seed"},
+                    Mistake{"tune conv2d --caches tepid " + problem, "tepid not in {warm,cold}"},
+                    Mistake{"tune conv2d --device host --caches cold " + problem, "CUDA devices only"},
                     Mistake{"tune conv2d --problems nowhere.txt", "nowhere.txt"},
                     Mistake{"tune conv2d --problem 'height=3'", "has no width"},
                     Mistake{"tune conv2d --device host --budget 1 --db /dev/null/x.db " + problem,

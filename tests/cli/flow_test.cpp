@@ -30,6 +30,7 @@ TEST(Flow, TuneQueryExplainExportAndMove) {
   EXPECT_EQ(csv.out.rfind("op,device,target,problem,", 0), 0U) << csv.out;
   const Outcome json = scratch.tunesmith("query --format json");
   EXPECT_TRUE(has(json.out, "\"newest_verdict\": \"ok\"")) << json.out;
+  EXPECT_TRUE(has(json.out, "\"caches\": \"warm\"")) << json.out;
   EXPECT_EQ(scratch.tunesmith("query --format json --problem 'height=41'").out, "[]\n");
   EXPECT_TRUE(has(scratch.tunesmith("query --problem 'height=41'").out, "Nothing in"));
 
@@ -53,6 +54,33 @@ TEST(Flow, TuneQueryExplainExportAndMove) {
   expect_success(merged);
   EXPECT_TRUE(has(merged.out, "0 sessions and 0 measurements were new")) << merged.out;
   EXPECT_EQ(scratch.tunesmith("db dump").out, scratch.tunesmith("db dump --db other.db").out);
+}
+
+// The host has no cold caches, so the database is turned into one that was measured with them.
+TEST(Flow, TheWordsSayWhereCachesWereCold) {
+  const Scratch scratch;
+  expect_success(scratch.tunesmith(tune));
+  const std::string explain =
+      "explain conv2d --device host --problem 'height=40 width=36 mask_height=3 mask_width=3'";
+  for (const char* command : {"query", "query --all", explain.c_str(), "db status"})
+    EXPECT_FALSE(has(scratch.tunesmith(command).out, "cold")) << command;
+  expect_success(scratch.tunesmith("db dump --binaries -o warm.sql"));
+  expect_success(
+      scratch.shell("sed \"/^INSERT INTO measurement/s/'warm');$/'cold');/; "
+                    "s/^INSERT INTO session VALUES(1,'[0-9a-f]*'/INSERT INTO session VALUES(1,'other'/\" "
+                    "warm.sql > cold.sql && grep -c \"'cold');\" cold.sql"));
+  expect_success(scratch.tunesmith("db load cold.sql --db cold.db"));
+  EXPECT_TRUE(has(scratch.tunesmith("query --db cold.db").out, "cold"));
+  EXPECT_TRUE(has(scratch.tunesmith("query --all --db cold.db").out, "cold"));
+  EXPECT_TRUE(has(scratch.tunesmith("query --format json --db cold.db").out, "\"caches\": \"cold\""));
+  EXPECT_TRUE(has(scratch.tunesmith("query --all --format csv --db cold.db").out, ",cold,"));
+  EXPECT_TRUE(has(scratch.tunesmith("db status --db cold.db").out, "ok, cold caches"));
+  EXPECT_TRUE(has(scratch.tunesmith(explain + " --db cold.db").out, " us with cold caches on "));
+  expect_success(scratch.tunesmith("export --device host --to generated --db cold.db"));
+  EXPECT_TRUE(has(read_text(scratch.path() / "generated/winners.csv"), ",file,caches\n"));
+  const Outcome merged = scratch.tunesmith("db merge cold.db");
+  expect_success(merged);
+  EXPECT_TRUE(has(merged.out, "the later measurement counts")) << merged.out;
 }
 
 TEST(Flow, ProblemsComeFromAFile) {

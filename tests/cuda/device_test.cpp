@@ -15,6 +15,7 @@
 #include "tests/cuda/gpu.h"
 #include "tests/kernels.h"
 #include "tuner/check_data.h"
+#include "tuner/policy.h"
 
 namespace tunesmith {
 namespace {
@@ -49,6 +50,11 @@ extern "C" __global__ void burn(float* out, int rounds) {
   float a = threadIdx.x;
   for (int i = 0; i < rounds; ++i) a = a * 0.999f + 1.0f;
   if (a < 0) *out = a;
+}
+extern "C" __global__ void read_all(const float* in, float* out, int n) {
+  float sum = 0;
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) sum += in[i];
+  if (sum == 1.5f) *out = sum;  // it is not, but the compiler cannot know
 }
 extern "C" __global__ void bad_write(float* out) { out[1ll << 44] = 1; }
 )cuda";
@@ -436,6 +442,40 @@ TEST_F(CudaDevice, TimeGrowsWithWork) {
     EXPECT_GE(device().time_us(*executable, arguments, nullptr, {.give_up_above_us = 1.5 * median}).size(),
               3u);
   }
+}
+
+TEST_F(CudaDevice, ColdCachesMakeAReadSlower) {
+  constexpr std::int32_t n =
+      8 << 20;  // 32 MiB: well inside the 50 MiB or more that large GPUs cache since 9.0
+  const DeviceFacts& facts = device().facts();
+  if (facts.compute_capability < 90 || facts.multiprocessors < 100)
+    GTEST_SKIP() << "The second-level cache may be too small.";
+  auto* in = static_cast<float*>(device().allocate(std::int64_t{4} * n));
+  device().fill(in, 0, std::int64_t{4} * n);
+  float* out = put(std::vector<float>{0});
+  void* arguments[] = {in, out};
+  const auto executable = load(device(), {Launch{.kernel = "read_all",
+                                                 .grid = {8 * facts.multiprocessors, 1, 1},
+                                                 .block = {256, 1, 1},
+                                                 .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, n}}});
+  const auto time = [&](const Timing& timing) {
+    const auto start = Clock::now();
+    std::vector<double> samples = device().time_us(*executable, arguments, nullptr, timing);
+    const double cost = milliseconds_since(start);
+    const Summary summary = summarize(samples);
+    std::cout << (timing.cold_caches ? "cold: " : "warm: ") << summary.median_us << " us, spread "
+              << 100 * summary.spread << " %, " << samples.size() << " samples in " << cost << " ms\n";
+    return samples;
+  };
+  const double warm = summarize(time({})).median_us;
+  const std::vector<double> samples = time({.samples = 21, .cold_caches = true});
+  ASSERT_EQ(samples.size(), 21u);
+  const double cold = summarize(samples).median_us;
+  EXPECT_GT(cold, 1.3 * warm);
+  EXPECT_NEAR(summarize(time({.samples = 21, .cold_caches = true})).median_us / cold, 1, 0.1);
+  EXPECT_LT(time({.samples = 21, .give_up_above_us = cold / 2, .cold_caches = true}).size(), 21u);
+  EXPECT_EQ(time({.samples = 21, .give_up_above_us = 1.5 * cold, .cold_caches = true}).size(), 21u);
+  device().release(in);
 }
 
 // A lost context can be shown only in a process of its own.

@@ -16,7 +16,7 @@ TEST_F(StoreTest, MakesFolderAndFileWithTheDocumentedSettings) {
   const auto path = folder_ / "a" / "b c?#%" / "t.db";
   { auto store = Store::open(path, Mode::create); }
   EXPECT_EQ(sql(path, "PRAGMA journal_mode"), "wal");
-  EXPECT_EQ(sql(path, "PRAGMA user_version"), "1");
+  EXPECT_EQ(sql(path, "PRAGMA user_version"), "2");
   EXPECT_EQ(sql(path, "PRAGMA integrity_check"), "ok");
   EXPECT_EQ(sql(path, "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE '%STRICT'"),
             "0");
@@ -103,15 +103,61 @@ TEST_F(StoreTest, KnownIsTheNewestVerdictOfEachVariant) {
   auto late = ids.ok(a, 1);  // recorded last, measured first: as after a merge
   late.measured_at = "2001-01-01T00:00:00.000Z";
   store.record(late);
-  const auto known = store.known(ids.device, ids.problem);
+  const auto known = store.known(ids.device, ids.problem, "warm");
   ASSERT_EQ(known.size(), 2U);
   EXPECT_EQ(known.at({"sm_90a", "a"}).measurement_id, newest);
   EXPECT_EQ(known.at({"sm_90a", "a"}).median_us, 12);
   EXPECT_EQ(known.at({"sm_90a", "b"}).verdict, "timeout");
   EXPECT_FALSE(known.at({"sm_90a", "b"}).median_us);
-  EXPECT_TRUE(store.known(ids.device, ids.problem + 1).empty());
+  EXPECT_TRUE(store.known(ids.device, ids.problem + 1, "warm").empty());
   EXPECT_EQ(store.results().size(), 2U);
   EXPECT_EQ(store.results({.history = true}).size(), 4U);
+}
+
+TEST_F(StoreTest, ATimeIsKnownForItsCachesAndAFailureForBoth) {
+  auto store = Store::open(file(), Mode::create);
+  const Ids ids(store);
+  const auto cold = [](MeasurementRow row) {
+    row.caches = "cold";
+    return row;
+  };
+  const auto a = ids.variant(store, "a");
+  const auto b = ids.variant(store, "b");
+  const auto c = ids.variant(store, "c");
+  store.record(ids.ok(a, 10));
+  store.record(cold(ids.ok(a, 18)));
+  store.record(ids.ok(a, 11));
+  store.record(ids.failed(b, "compile_error"));
+  store.record(cold(ids.ok(c, 5)));
+  const auto known = [&](const char* caches) {
+    std::string text;
+    for (const auto& [key, k] : store.known(ids.device, ids.problem, caches)) {
+      text += key.source_hash + "=" + k.verdict;
+      if (k.median_us) text += " " + std::to_string(std::lround(*k.median_us));
+      text += ";";
+    }
+    return text;
+  };
+  EXPECT_EQ(known("warm"), "a=ok 11;b=compile_error;");
+  EXPECT_EQ(known("cold"), "a=ok 18;b=compile_error;c=ok 5;");
+  store.record(cold(ids.failed(a, "crash")));
+  EXPECT_EQ(known("warm"), "a=crash;b=compile_error;");
+  store.record(cold(ids.ok(a, 17)));  // tried again
+  EXPECT_EQ(known("warm"), "a=ok 11;b=compile_error;");
+
+  // A row each that is current, and the fastest of each kind first.
+  std::string rows;
+  for (const auto& r : store.results({.verdict = "ok"}))
+    rows += r.source_hash + " " + r.caches + " " + std::to_string(std::lround(*r.median_us)) + ";";
+  EXPECT_EQ(rows, "a warm 11;c cold 5;a cold 17;");
+  EXPECT_EQ(store.results({.history = true}).size(), 7U);
+  std::string counts;
+  for (const auto& [name, count] : store.status().verdicts)
+    counts += name + " " + std::to_string(count) + ";";
+  EXPECT_EQ(counts, "ok, cold caches 2;compile_error 1;ok 1;");
+  auto neither = ids.ok(a, 1);
+  neither.caches = "tepid";
+  EXPECT_THROW(store.record(neither), StoreError);
 }
 
 TEST_F(StoreTest, MeasurementsAreAppendOnlyAndRefuseWhatIsNotOne) {
@@ -165,7 +211,7 @@ TEST_F(StoreTest, StatusTellsWhatIsThere) {
   const auto status = store.status();
   EXPECT_EQ(status.path, file());
   EXPECT_GT(status.size_bytes, 4096U);
-  EXPECT_EQ(status.schema_version, 1);
+  EXPECT_EQ(status.schema_version, 2);
   EXPECT_EQ(status.journal_mode, "wal");
   EXPECT_EQ(status.check, "ok");
   const auto count = [](const auto& counts, const std::string& name) -> std::int64_t {
@@ -275,7 +321,7 @@ TEST_F(StoreTest, AKillLosesOnlyWhatIsInFlight) {
     const Ids next(store);
     EXPECT_EQ(store.sessions().back().state, "interrupted");
     EXPECT_EQ(store.sessions().front().state, "running");
-    EXPECT_EQ(static_cast<std::int64_t>(store.known(next.device, next.problem).size()), rows);
+    EXPECT_EQ(static_cast<std::int64_t>(store.known(next.device, next.problem, "warm").size()), rows);
   }
 }
 

@@ -95,7 +95,7 @@ TEST_F(TransferTest, ShardsMerge) {
   EXPECT_EQ(a.winners()[0].template_.name, "conv2d_tiled");
   EXPECT_TRUE(a.binary({"sm_90a", "best"}));
   EXPECT_FALSE(a.binary({"sm_90a", "fast"}));  // no longer a winner
-  EXPECT_EQ(a.known(ids_a.device, ids_a.problem).size(), 11U);
+  EXPECT_EQ(a.known(ids_a.device, ids_a.problem, "warm").size(), 11U);
   EXPECT_EQ(a.sessions().size(), 2U);
   EXPECT_EQ(sql(file("a.db"), "SELECT count(*) FROM session WHERE state = 'running'"), "1");
 
@@ -141,12 +141,72 @@ TEST_F(TransferTest, AnOlderShardIsLiftedInACopy) {
     auto old = Store::open(file("old.db"), Mode::create);
     populate(old);
   }
-  const Store::Migration migrations[] = {{"CREATE TABLE extra (id INTEGER) STRICT"}};
+  const Store::Migration migrations[] = {Store::Options().migrations[0],
+                                         {"CREATE TABLE extra (id INTEGER) STRICT"}};
   Store::Options options;
   options.migrations = migrations;
   auto store = Store::open(file(), Mode::create, options);
   EXPECT_EQ(store.merge_from(file("old.db")).measurements, 10);
+  EXPECT_EQ(sql(file("old.db"), "PRAGMA user_version"), "2");
+}
+
+TEST_F(TransferTest, FilesAndTextsOfSchema1AreTaken) {
+  const auto old_text = bytes_of(TEST_DB_DIR "/schema_1.sql");
+  auto loaded = Store::open(file("loaded.db"), Mode::create);
+  std::istringstream in(old_text);
+  const auto report = loaded.read_text(in);
+  EXPECT_EQ(report.measurements, 11);
+  EXPECT_EQ(report.winners_taken, 1);
+  sql(file("old.db"), old_text);
+  auto merged = Store::open(file("merged.db"), Mode::create);
+  EXPECT_EQ(merged.merge_from(file("old.db")).measurements, 11);
   EXPECT_EQ(sql(file("old.db"), "PRAGMA user_version"), "1");
+  // However it came to the present schema, the text is the same.
+  const auto text = text_of(loaded, Store::Blobs::include);
+  EXPECT_EQ(text_of(merged, Store::Blobs::include), text);
+  EXPECT_EQ(text_of(Store::open(file("old.db"), Mode::read_only), Store::Blobs::include), text);
+  EXPECT_EQ(text_of(Store::open(file("old.db"), Mode::read_write), Store::Blobs::include), text);
+}
+
+TEST_F(TransferTest, OfTwoWinnersWithOtherCachesTheLaterStays) {
+  const auto tuned = [this](const char* name, const char* variant, const char* caches, double median_us,
+                            const std::string& second) {
+    auto store = Store::open(file(name), Mode::create);
+    const Ids ids(store);
+    auto row = ids.ok(ids.variant(store, variant), median_us);
+    row.caches = caches;
+    row.measured_at = "2026-01-01T00:00:0" + second + ".000Z";
+    store.set_winner(store.record(row), 4);
+    return store;
+  };
+  auto warm = tuned("warm.db", "w", "warm", 10, "1");
+  auto cold = tuned("cold.db", "c", "cold", 20, "2");
+  auto third = tuned("third.db", "t", "cold", 15, "1");
+  const auto winner = [](const Store& store) {
+    const auto w = store.winners().front();
+    return w.variant.source_hash + " " + w.caches;
+  };
+  auto both = Store::open(file("both.db"), Mode::create);
+  both.merge_from(file("warm.db"));
+  auto report = both.merge_from(file("cold.db"));
+  EXPECT_EQ(report.winners_taken, 1);
+  EXPECT_EQ(report.other_caches, 1);
+  EXPECT_EQ(winner(both), "c cold");
+  report = both.merge_from(file("warm.db"));
+  EXPECT_EQ(report.winners_kept, 1);
+  EXPECT_EQ(report.other_caches, 1);
+  EXPECT_EQ(winner(both), "c cold");
+  report = cold.merge_from(file("warm.db"));  // the other way round
+  EXPECT_EQ(report.winners_kept, 1);
+  EXPECT_EQ(winner(cold), "c cold");
+  report = both.merge_from(file("third.db"));  // of the same caches the faster one, as always
+  EXPECT_EQ(report.other_caches, 0);
+  EXPECT_EQ(winner(both), "t cold");
+  const auto text = text_of(both);
+  auto copy = Store::open(file("copy.db"), Mode::create);
+  std::istringstream in(text);
+  copy.read_text(in);
+  EXPECT_EQ(text_of(copy), text);
 }
 
 TEST_F(TransferTest, AFailingOutputIsTold) {

@@ -13,6 +13,12 @@ class WinnerTest : public DbTest {
   std::int64_t failed(const std::string& hash, const std::string& verdict) {
     return store_.record(ids_.failed(ids_.variant(store_, hash), verdict));
   }
+  std::int64_t cold(const std::string& hash, double median_us, bool is_base = false) {
+    auto row = ids_.ok(ids_.variant(store_, hash), median_us);
+    row.caches = "cold";
+    row.is_base = is_base;
+    return store_.record(row);
+  }
   std::string winner(std::int64_t alignment_bytes = 4) {
     for (const auto& w : store_.winners())
       if (w.alignment_bytes == alignment_bytes) return w.variant.source_hash;
@@ -84,6 +90,56 @@ TEST_F(WinnerTest, AStaleWinnerGivesWayToASlowerOne) {
   EXPECT_FALSE(store_.set_winner(ok("o", 20, other), 4).taken);
   EXPECT_TRUE(store_.set_winner(ok("e", 20, edited), 4).taken);
   EXPECT_TRUE(store_.set_winner(ok("p", 30, other), 4, true).taken);
+}
+
+TEST_F(WinnerTest, OfOtherCachesIsStale) {
+  const auto before = ok("late", 1);
+  store_.set_winner(ok("a", 10), 4);
+  const auto tuned = store_.set_winner(cold("b", 20), 4);
+  EXPECT_TRUE(tuned.taken);
+  EXPECT_THAT(tuned.why, testing::HasSubstr("measured with warm caches, and this one with cold ones"));
+  EXPECT_EQ(winner(), "b");
+  EXPECT_EQ(store_.winners().front().caches, "cold");
+  const auto earlier = store_.set_winner(before, 4);  // as when files are merged
+  EXPECT_FALSE(earlier.taken);
+  EXPECT_THAT(earlier.why, testing::HasSubstr("measured later and with cold caches"));
+  EXPECT_TRUE(store_.set_winner(before, 4, true).taken);
+  EXPECT_EQ(store_.winners().front().caches, "warm");
+  // The same variant, measured in the present way.
+  EXPECT_THAT(store_.set_winner(cold("late", 30), 4).why, testing::HasSubstr("again, with cold caches"));
+  EXPECT_EQ(store_.winners().front().median_us, 30);
+  // Its warm time, which is less, is not what a faster one has to beat.
+  EXPECT_FALSE(store_.set_winner(cold("c", 31), 4).taken);
+  EXPECT_TRUE(store_.set_winner(cold("d", 29), 4).taken);
+}
+
+TEST_F(WinnerTest, IsComparedWithWhatWasMeasuredWithItsCaches) {
+  auto base = ids_.ok(ids_.variant(store_, "base"), 40);
+  base.is_base = true;
+  store_.record(base);
+  cold("base", 60, true);
+  ok("slow", 400);
+  cold("slow", 90);
+  ok("a", 10);
+  store_.set_winner(cold("a", 20), 4);
+  base.median_us = 44;
+  store_.record(base);
+  ok("a", 12);
+  const auto w = store_.winners().front();
+  EXPECT_EQ(w.caches, "cold");
+  EXPECT_EQ(w.median_us, 20);
+  EXPECT_EQ(w.base_us, 60);
+  EXPECT_EQ(w.worst_us, 90);
+  EXPECT_EQ(sql(file(), "SELECT caches || ' ' || speedup_over_base FROM winners"), "cold 3.0");
+
+  // A failure counts whatever the caches were; a time only for its own.
+  failed("a", "wrong_result");
+  EXPECT_EQ(store_.winners().front().newest_verdict, "wrong_result");
+  EXPECT_FALSE(store_.set_winner(cold("b", 30), 16, true).why.empty());
+  EXPECT_TRUE(store_.set_winner(cold("b", 30), 4).taken);
+  ok("a", 12);
+  EXPECT_TRUE(store_.set_winner(cold("a", 25), 4).taken);
+  EXPECT_EQ(store_.winners().front().newest_verdict, "ok");
 }
 
 TEST_F(WinnerTest, AlignmentsDevicesAndProblemsHaveTheirOwn) {

@@ -32,6 +32,7 @@ struct Winner {
   double median_us = 10;
   bool binary = true;
   std::string hash = {};  // instead of the right one
+  std::string caches = "warm";
 };
 
 // Where arguments live: `allocate` gives memory aligned to 256 bytes, kept until the object goes.
@@ -199,6 +200,7 @@ class DispatcherTest : public testing::Test {
     measurement.device_id = device;
     measurement.verdict = "ok";
     measurement.median_us = winner.median_us;
+    measurement.caches = winner.caches;
     const SetWinner set = store.set_winner(store.record(measurement), alignment_bytes(of, problem, config));
     EXPECT_TRUE(set.taken) << set.why;
     if (winner.binary && winner.device.target == facts().target) {

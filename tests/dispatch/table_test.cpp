@@ -40,6 +40,22 @@ TEST(Table, IsReadAsItWasWritten) {
   EXPECT_EQ(write_table(rows), text);
 }
 
+// A table of warm times alone reads as it did before there were others.
+TEST(Table, HasAColumnMoreWhereCachesWereCold) {
+  TableRow cold = row("B", "height=1");
+  cold.winner.cold_caches = true;
+  EXPECT_EQ(write_table({row("A", "height=1")}).find("caches"), std::string::npos);
+  const std::string text = write_table({row("A", "height=1"), cold});
+  EXPECT_NE(text.find(",file,caches\n"), std::string::npos);
+  const std::vector<TableRow> rows = read_table(text);
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_FALSE(rows[0].winner.cold_caches);
+  EXPECT_TRUE(rows[1].winner.cold_caches);
+  EXPECT_EQ(rows[1].file, "x.cu");
+  EXPECT_EQ(write_table(rows), text);
+  EXPECT_THROW(read_table(text.substr(0, text.find(",warm\n")) + "\n"), Error);
+}
+
 TEST(Table, TheOrderOfTheRowsDoesNotMatter) {
   EXPECT_EQ(write_table({row("A", "height=1"), row("B", "height=1")}),
             write_table({row("B", "height=1"), row("A", "height=1")}));

@@ -4,6 +4,7 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <chrono>
 #include <set>
 #include <thread>
@@ -163,6 +164,7 @@ TEST_F(FaultTest, ABudgetOfVariantsIsKept) {
   EXPECT_EQ(more.measured, 3);
 }
 
+<<<<<<< HEAD
 TEST_F(FaultTest, WhatWonForAnotherProblemIsTriedFirst) {
   TuneOptions asked = options();
   asked.templates = {"plain"};
@@ -177,6 +179,45 @@ TEST_F(FaultTest, WhatWonForAnotherProblemIsTriedFirst) {
     if (row.problem != first.problem) tried.insert(row.config);
   }
   EXPECT_EQ(tried.count(winner), 1u) << winner;
+=======
+TEST_F(FaultTest, WarmAndColdCachesAreTunedApart) {
+  TuneOptions asked = options();
+  asked.templates = {"plain", "shared", "wrong_value"};
+  asked.cold_caches = true;
+  if (asked.device == "host") {
+    EXPECT_THROW(run(asked), UsageError);
+    EXPECT_EQ(count_rows(), 0);
+    return;
+  }
+  const auto is = [](const std::string& caches) {
+    return [caches](const auto& row) { return row.caches == caches; };
+  };
+  const auto winners = [this] {
+    return Store::open(folder_ / "tunesmith.db", Store::Mode::read_only).winners();
+  };
+  asked.cold_caches = false;
+  const TunedProblem warm = run(asked).problems[0];
+  EXPECT_EQ(warm.known, 0);
+  const auto failed = warm.verdicts.at(Verdict::wrong_result);
+  EXPECT_GT(failed, 0);
+  EXPECT_TRUE(std::ranges::all_of(rows(), is("warm")));
+
+  asked.cold_caches = true;
+  const TunedProblem cold = run(asked).problems[0];
+  EXPECT_EQ(cold.known, failed);  // what is wrong is wrong with either
+  EXPECT_EQ(cold.measured, warm.measured - failed);
+  EXPECT_TRUE(std::ranges::all_of(winners(), is("cold")));
+  for (const WinnerRow& row : winners()) {
+    ASSERT_TRUE(row.base_us && row.worst_us);
+    EXPECT_GE(*row.worst_us, row.median_us);
+    EXPECT_EQ(row.newest_verdict, "ok");
+  }
+  EXPECT_EQ(run(asked).problems[0].measured, 1);  // the base
+
+  asked.cold_caches = false;
+  EXPECT_EQ(run(asked).problems[0].measured, 1);
+  EXPECT_TRUE(std::ranges::all_of(winners(), is("warm")));
+>>>>>>> a375782 (tune --caches cold: times with cold caches, kept apart from warm ones (schema 2))
 }
 
 TEST_F(FaultTest, ADeviceThatDoesNotExistIsNamed) {

@@ -29,6 +29,12 @@ TEST(Summary, IsMedianMinimumAndQuartiles) {
   EXPECT_DOUBLE_EQ(summarize({7}).spread, 0);
 }
 
+// One launch a sample: more of them.
+TEST(PolicyFor, ColdCachesTakesMoreSamples) {
+  EXPECT_GT(policy_for("cuda", true).samples, policy_for("cuda").samples);
+  EXPECT_GT(policy_for("cuda", true).final_samples, policy_for("cuda").final_samples);
+}
+
 TEST(Finalists, AreTheFastestOfEachAlignment) {
   const std::vector<Contender> all = {contender(0, 20),       contender(1, 10, 16), contender(2, 10.9, 16),
                                       contender(3, 11.2, 16), contender(4, 15),     contender(5, 16)};

@@ -27,6 +27,12 @@ TEST(Progress, TellsWhereItStands) {
   EXPECT_EQ(bar_line(half(), 200).substr(0, 22), "[##########..........]");
 }
 
+TEST(Progress, NamesColdCaches) {
+  ProgressState state = half();
+  state.cold_caches = true;
+  EXPECT_NE(plain_line(state).find("| best 12.50 us cold, 4.00x base |"), std::string::npos);
+}
+
 TEST(Progress, FollowsTheTimeWhereThatEndsFirst) {
   ProgressState state = half();
   state.total = 100000;
@@ -80,6 +86,11 @@ TEST(Winners, AreATable) {
             std::string::npos)
       << out.str();
   EXPECT_NE(out.str().find("Verdicts: ok 7 timeout 1;"), std::string::npos) << out.str();
+  EXPECT_EQ(out.str().find("cold"), std::string::npos) << out.str();
+  result.cold_caches = true;
+  std::ostringstream cold;
+  print_winners(cold, result);
+  EXPECT_EQ(cold.str().rfind("\nOn A GPU (cuda:0), with cold caches:\n", 0), 0U) << cold.str();
 }
 
 }  // namespace

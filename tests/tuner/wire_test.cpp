@@ -53,6 +53,13 @@ TEST(Messages, ComeBackAsTheyWere) {
   EXPECT_EQ(back.local_bytes, reply.local_bytes);
   EXPECT_TRUE(back.lost);
 
+  MeasureRequest request;
+  request.give_up_above_us = 7.5;
+  request.cold_caches = true;
+  const auto asked = from_frame<MeasureRequest>(to_frame(request));
+  EXPECT_EQ(asked.give_up_above_us, 7.5);
+  EXPECT_TRUE(asked.cold_caches);
+
   Hello hello;
   hello.identity = "cuda:1";
   hello.device.name = "A GPU";

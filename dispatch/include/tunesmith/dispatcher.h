@@ -34,6 +34,7 @@ struct Variant {
   std::string tuned_problem;  ///< the problem that it won; empty for what was not measured itself
   std::string tuned_on;       ///< the name of the device on which it won; likewise
   double median_us = 0;       ///< of one launch, for tuned_problem on tuned_on; 0 likewise
+  bool cold_caches = false;   ///< median_us was measured with cold caches, some us of two events included
 };
 
 class Plan;
