@@ -459,6 +459,24 @@ SetWinner Store::choose(std::int64_t measurement_id, std::int64_t alignment_byte
         device, problem, variant, candidate.caches);
     return newest == "wrong_result" || newest == "out_of_bounds";
   };
+  const auto drop_binary = [&](std::int64_t variant) {
+    Statement(*database_,
+              "DELETE FROM binary WHERE variant_id = ? AND NOT EXISTS (SELECT 1 FROM winner w "
+              "JOIN measurement m ON m.id = w.measurement_id WHERE m.variant_id = binary.variant_id)",
+              variant)
+        .run();
+  };
+  // All winners of a problem were measured with the same caches: those of the other kind leave.
+  const auto drop_other_caches = [&] {
+    Statement rows(*database_,
+                   "DELETE FROM winner WHERE problem_id = ? AND device_id = ? AND measurement_id IN "
+                   "(SELECT id FROM measurement WHERE problem_id = ? AND device_id = ? AND caches <> ?) "
+                   "RETURNING (SELECT variant_id FROM measurement WHERE id = measurement_id)",
+                   problem, device, problem, device, candidate.caches);
+    std::vector<std::int64_t> variants;
+    while (rows.step()) rows >> variants.emplace_back();
+    for (const auto variant : variants) drop_binary(variant);
+  };
   const auto take = [&](std::string why) -> SetWinner {
     Statement(*database_,
               "INSERT INTO winner (problem_id, device_id, alignment_bytes, measurement_id, since) "
@@ -466,6 +484,7 @@ SetWinner Store::choose(std::int64_t measurement_id, std::int64_t alignment_byte
               "since = excluded.since",
               problem, device, alignment_bytes, measurement_id, since)
         .run();
+    drop_other_caches();
     return {true, std::move(why)};
   };
 
@@ -473,15 +492,21 @@ SetWinner Store::choose(std::int64_t measurement_id, std::int64_t alignment_byte
       *database_,
       "SELECT measurement_id FROM winner WHERE problem_id = ? AND device_id = ? AND alignment_bytes = ?",
       problem, device, alignment_bytes);
+  const auto later_kind =
+      first<std::string>(*database_,
+                         "SELECT m.caches FROM winner w JOIN measurement m ON m.id = w.measurement_id "
+                         "WHERE w.problem_id = ? AND w.device_id = ? AND m.caches <> ? "
+                         "AND (m.measured_at, m.id) > (?, ?)",
+                         problem, device, candidate.caches, candidate.measured_at, measurement_id);
+  if (later_kind && !winner_is_stale) {
+    return {false, "The problem's winner was measured later and with " + *later_kind +
+                       " caches; times with other caches are not compared."};
+  }
   if (!winner) return take("There was no winner.");
   if (*winner == measurement_id) return {false, "It is the winner already."};
   const Candidate old = read(*winner);
   const bool later = std::pair(old.measured_at, *winner) < std::pair(candidate.measured_at, measurement_id);
   const bool other_caches = old.caches != candidate.caches;
-  if (other_caches && !later && !winner_is_stale) {
-    return {false, "The winner was measured later and with " + old.caches +
-                       " caches; times with other caches are not compared."};
-  }
   if (old.variant == candidate.variant) {
     if (!later && !other_caches) return {false, "The winner has a newer measurement of the same variant."};
     return take("The winner was measured again" +
@@ -490,13 +515,6 @@ SetWinner Store::choose(std::int64_t measurement_id, std::int64_t alignment_byte
   if (found_wrong(candidate.variant)) {
     return {false, "The variant has been found to give wrong results since this measurement."};
   }
-  const auto drop_old_binary = [&] {
-    Statement(*database_,
-              "DELETE FROM binary WHERE variant_id = ? AND NOT EXISTS (SELECT 1 FROM winner w "
-              "JOIN measurement m ON m.id = w.measurement_id WHERE m.variant_id = binary.variant_id)",
-              old.variant)
-        .run();
-  };
   std::string why;
   // Measured again without winning, the old winner is worth what it was worth then.
   const auto old_us =
@@ -521,7 +539,7 @@ SetWinner Store::choose(std::int64_t measurement_id, std::int64_t alignment_byte
     return {false, "It is not faster than the winner."};
   }
   auto result = take(std::move(why));
-  drop_old_binary();
+  drop_binary(old.variant);
   return result;
 }
 

@@ -185,7 +185,7 @@ struct StoreStatus {
 struct MergeReport {
   std::int64_t sessions = 0, measurements = 0;  // that were new here
   std::int64_t winners_taken = 0, winners_kept = 0;
-  std::int64_t other_caches = 0;  // of these, where the two were measured with different caches
+  std::int64_t other_caches = 0;  // of these, of problems that were tuned here with other caches
 };
 
 namespace sqlite {
@@ -238,7 +238,8 @@ class Store {
   // Takes the measurement's variant where there is no winner yet, where it is faster than the winner when
   // that was last ok, is the winner measured again, or where the winner is stale: named so here, from another
   // body of the same template, since found to give wrong results, or measured earlier and with other caches.
-  // Never takes a measurement that is not ok, and compares no times that were measured with different caches.
+  // Never takes a measurement that is not ok, and compares no times that were measured with different caches:
+  // all winners of a problem on a device have the same, so that one with others replaces all.
   SetWinner set_winner(std::int64_t measurement_id, std::int64_t alignment_bytes,
                        bool winner_is_stale = false);
 

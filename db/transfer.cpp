@@ -227,11 +227,11 @@ MergeReport Store::merge(Database source) {
         *database_,
         "SELECT o.id, w.alignment_bytes, w.since, EXISTS (SELECT 1 FROM main.winner h "
         "JOIN main.measurement k ON k.id = h.measurement_id WHERE h.problem_id = o.problem_id "
-        "AND h.device_id = o.device_id AND h.alignment_bytes = w.alignment_bytes AND k.caches <> o.caches) "
+        "AND h.device_id = o.device_id AND k.caches <> o.caches) "
         "FROM source.winner w "
         "JOIN source.measurement m ON m.id = w.measurement_id JOIN session_map s ON s.theirs = m.session_id "
         "JOIN main.measurement o ON o.session_id = s.ours AND o.sequence = m.sequence "
-        "ORDER BY w.problem_id, w.device_id, w.alignment_bytes");
+        "ORDER BY w.problem_id, w.device_id, m.measured_at DESC, m.id DESC");  // the latest decides on caches
     while (rows.step()) {
       Candidate& c = candidates.emplace_back();
       rows >> c.measurement >> c.alignment_bytes >> c.since >> c.other_caches;

@@ -30,8 +30,8 @@ struct Policy {
 };
 
 /// On the host a launch takes milliseconds and the clock is coarse about nothing, so fewer samples do. With
-/// cold caches a sample is one launch, of which two events resolve some 0.5 us: the median of 21 is good to
-/// 0.15 us, that of the 255 of the finals to 0.04 us.
+/// cold caches a sample is one launch, good to some 0.5 us: the median of 21 is good to 0.15 us, that of the
+/// 255 of the finals to 0.04 us (1.25 / sqrt(n) of it).
 Policy policy_for(std::string_view device_kind, bool cold_caches = false);
 
 /// What is known of a variant that was measured ok.

@@ -181,7 +181,7 @@ TEST_F(TransferTest, OfTwoWinnersWithOtherCachesTheLaterStays) {
   };
   auto warm = tuned("warm.db", "w", "warm", 10, "1");
   auto cold = tuned("cold.db", "c", "cold", 20, "2");
-  auto third = tuned("third.db", "t", "cold", 15, "1");
+  auto third = tuned("third.db", "t", "cold", 15, "0");
   const auto winner = [](const Store& store) {
     const auto w = store.winners().front();
     return w.variant.source_hash + " " + w.caches;
@@ -202,6 +202,18 @@ TEST_F(TransferTest, OfTwoWinnersWithOtherCachesTheLaterStays) {
   report = both.merge_from(file("third.db"));  // of the same caches the faster one, as always
   EXPECT_EQ(report.other_caches, 0);
   EXPECT_EQ(winner(both), "t cold");
+  // Not even beside each other, for pointers of another alignment.
+  {
+    const Ids ids(third);
+    auto row = ids.ok(ids.variant(third, "aligned"), 12);
+    row.caches = "cold";
+    row.measured_at = "2026-01-01T00:00:03.000Z";
+    third.set_winner(third.record(row), 16);
+  }
+  EXPECT_EQ(warm.merge_from(file("third.db")).winners_taken, 2);
+  ASSERT_EQ(warm.winners().size(), 2U);
+  for (const auto& w : warm.winners()) EXPECT_EQ(w.caches, "cold");
+
   const auto text = text_of(both);
   auto copy = Store::open(file("copy.db"), Mode::create);
   std::istringstream in(text);

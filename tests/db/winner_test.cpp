@@ -103,6 +103,7 @@ TEST_F(WinnerTest, OfOtherCachesIsStale) {
   const auto earlier = store_.set_winner(before, 4);  // as when files are merged
   EXPECT_FALSE(earlier.taken);
   EXPECT_THAT(earlier.why, testing::HasSubstr("measured later and with cold caches"));
+  EXPECT_FALSE(store_.set_winner(before, 16).taken);  // nor beside it
   EXPECT_TRUE(store_.set_winner(before, 4, true).taken);
   EXPECT_EQ(store_.winners().front().caches, "warm");
   // The same variant, measured in the present way.
@@ -111,6 +112,20 @@ TEST_F(WinnerTest, OfOtherCachesIsStale) {
   // Its warm time, which is less, is not what a faster one has to beat.
   EXPECT_FALSE(store_.set_winner(cold("c", 31), 4).taken);
   EXPECT_TRUE(store_.set_winner(cold("d", 29), 4).taken);
+}
+
+TEST_F(WinnerTest, AllOfAProblemHaveTheSameCaches) {
+  for (const char* hash : {"a", "b"})
+    store_.put_binary(
+        {.variant_id = ids_.variant(store_, hash), .toolchain = "t", .hash = "h", .bytes = blob()});
+  store_.set_winner(ok("a", 10), 4);
+  store_.set_winner(ok("b", 8), 16);
+  EXPECT_TRUE(store_.set_winner(cold("a", 20), 4).taken);
+  ASSERT_EQ(store_.winners().size(), 1U);
+  EXPECT_TRUE(store_.binary({"sm_90a", "a"}));
+  EXPECT_FALSE(store_.binary({"sm_90a", "b"}));
+  EXPECT_TRUE(store_.set_winner(cold("b", 18), 16).taken);
+  EXPECT_EQ(store_.winners().size(), 2U);
 }
 
 TEST_F(WinnerTest, IsComparedWithWhatWasMeasuredWithItsCaches) {
