@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <iostream>
+#include <numbers>
 
 #include "dispatch/toolchain.h"
 #include "generator/random.h"
@@ -14,59 +15,81 @@
 namespace tunesmith {
 namespace {
 
-// Numbers between -1 and 1 become what the name says; `n` of `count` and a random number help.
-struct Pattern {
-  const char* name;
-  double (*sample)(double x, double position, Random& random);  ///< for the image or signal
-  double (*weight)(double x, double position, Random& random);  ///< for the mask
+// Where a number stands: the i-th of n.
+struct Place {
+  double i, n;
+  double part() const { return i / n; }
 };
 
-double same(double x, double /*position*/, Random& /*random*/) { return x; }
-double zero(double /*x*/, double /*position*/, Random& /*random*/) { return 0; }
-double positive(double x, double /*position*/, Random& /*random*/) { return 1.5 + x / 2; }
+// Numbers between -1 and 1 become what the name says.
+using Number = double (*)(double x, Place at, Random& random);
+struct Pattern {
+  const char* name;
+  Number sample;  ///< of the image or signal
+  Number weight;  ///< of the mask or kernel
+};
+
+double same(double x, Place /*at*/, Random& /*random*/) { return x; }
+double zero(double /*x*/, Place /*at*/, Random& /*random*/) { return 0; }
+double positive(double x, Place /*at*/, Random& /*random*/) { return 1.5 + x / 2; }
 bool once_in(std::uint64_t n, Random& random) { return random.below(n) == 0; }
 double power(double lowest, double range, Random& random) {
   return std::exp2(lowest + range * (random.uniform() / 2 + 0.5));
 }
-double gaussian(double position, double binades) {  // that many binades smaller at the ends
-  const double from_centre = 2 * position - 1;
+double gaussian(Place at, double binades) {  // that many binades smaller at the ends
+  const double from_centre = 2 * at.part() - 1;
   return std::exp2(-binades * from_centre * from_centre);
+}
+// Every other weight is 0 but for the rounding of a sine.
+double half_band(double /*x*/, Place at, Random& /*random*/) {
+  const double angle = std::numbers::pi / 2 * (at.i - std::floor(at.n / 2));
+  return angle == 0 ? 1 : std::sin(angle) / angle;
 }
 
 constexpr Pattern patterns[] = {
-    {"sizes over 27 binades", [](double x, double, Random& r) { return std::copysign(power(-27, 27, r), x); },
+    {"sizes over 27 binades", [](double x, Place, Random& r) { return std::copysign(power(-27, 27, r), x); },
      same},
     {"sizes over 27 binades, few of them, beside one",
-     [](double x, double position, Random& r) {
-       if (position == 0) return 1.99;
+     [](double x, Place at, Random& r) {
+       if (at.i == 0) return 1.99;
        return once_in(150, r) ? std::copysign(power(-27, 20, r), x) : 0;
      },
-     [](double x, double, Random& r) { return std::copysign(power(-27, 27, r), x); }},
+     [](double x, Place, Random& r) { return std::copysign(power(-27, 27, r), x); }},
     {"sizes over 80 binades, few of them",
-     [](double x, double, Random& r) { return once_in(100, r) ? std::copysign(power(-40, 80, r), x) : 0; },
+     [](double x, Place, Random& r) { return once_in(100, r) ? std::copysign(power(-40, 80, r), x) : 0; },
      same},
-    {"one number", [](double x, double position, Random&) { return std::abs(position - 0.4) < 1e-3 ? x : 0; },
+    {"sizes over 53 binades on both sides",
+     [](double x, Place, Random& r) { return std::copysign(power(-53, 53, r), x); },
+     [](double x, Place, Random& r) { return std::copysign(power(-53, 53, r), x); }},
+    {"loud, then silent", [](double x, Place at, Random&) { return at.part() < 0.5 ? x : 1e-12 * x; }, same},
+    {"every other tiny", [](double x, Place at, Random&) { return std::fmod(at.i, 2) == 0 ? x : 1e-11 * x; },
+     positive},
+    {"one number", [](double x, Place at, Random&) { return std::abs(at.part() - 0.4) < 1e-3 ? x : 0; },
      same},
+    {"one number and a Gaussian mask",
+     [](double, Place at, Random&) { return at.i == std::floor(at.n / 2) ? 1.0 : 0.0; },
+     [](double, Place at, Random&) { return gaussian(at, 90); }},
     {"no number but 0", zero, same},
     {"a mask of zeros", same, zero},
-    {"a mask of one number", same,
-     [](double x, double position, Random&) { return position < 0.5    ? 0
-                                                     : position < 0.52 ? x
-                                                                       : 0; }},
+    {"a mask of one number", same, [](double x, Place at, Random&) { return at.i == 1 ? x : 0; }},
+    {"a sine and a half-band mask",
+     [](double, Place at, Random&) { return std::sin(2 * std::numbers::pi * at.i / 48); }, half_band},
     {"positive numbers", positive, positive},
-    {"numbers far from 0", [](double x, double, Random&) { return 1000 + x; }, positive},
+    {"numbers far from 0", [](double x, Place, Random&) { return 1000 + x; }, positive},
     {"positive numbers and a Gaussian mask", positive,
-     [](double, double position, Random&) { return gaussian(position, 26); }},
-    {"a Gaussian mask with long tails", same,
-     [](double, double position, Random&) { return gaussian(position, 90); }},
+     [](double, Place at, Random&) { return gaussian(at, 26); }},
+    {"a Gaussian mask with long tails", same, [](double, Place at, Random&) { return gaussian(at, 90); }},
     {"denormals among ordinary numbers",
-     [](double x, double, Random& r) { return once_in(3, r) ? x * 1e-39 : x; }, same},
-    {"numbers below 2^40", [](double x, double, Random&) { return x * 0x1p40; },
-     [](double x, double, Random&) { return x * 0x1p40; }},
-    {"numbers around 2^40", [](double x, double, Random&) { return x * 0x1.8p40; }, same},
-    {"numbers around 2^-40", [](double x, double, Random&) { return x * 0x1.8p-40; }, same},
-    {"the largest floats", [](double x, double, Random& r) { return once_in(50, r) ? x * 3e38 : x; },
-     [](double x, double, Random&) { return x / 1024; }},
+     [](double x, Place, Random& r) { return once_in(3, r) ? x * 1e-39 : x; }, same},
+    {"denormals", [](double x, Place, Random&) { return x * 0x1p-128; },
+     [](double x, Place, Random&) { return x * 0x1p60; }},
+    {"numbers below 2^40", [](double x, Place, Random&) { return x * 0x1p40; },
+     [](double x, Place, Random&) { return x * 0x1p40; }},
+    {"numbers around 2^40", [](double x, Place, Random&) { return x * 0x1.8p40; }, same},
+    {"numbers around 2^-40", [](double x, Place, Random&) { return x * 0x1.8p-40; }, same},
+    {"numbers around 2^60", same, [](double x, Place, Random&) { return x * 0x1p60; }},
+    {"the largest floats", [](double x, Place, Random& r) { return once_in(50, r) ? x * 3e38 : x; },
+     [](double x, Place at, Random&) { return x / (4 * at.n); }},
 };
 
 Alteration alteration(const Pattern& pattern) {
@@ -74,11 +97,11 @@ Alteration alteration(const Pattern& pattern) {
     Random random(7);
     for (std::size_t a = 0; a < 2; ++a) {
       const auto& number = a == 0 ? pattern.sample : pattern.weight;
-      const auto size = static_cast<double>(inputs[a].size());
-      double at = 0;
+      Place at = {0, static_cast<double>(inputs[a].size())};
       for (double& x : inputs[a]) {
         // As the device sees it, for the reference too.
-        x = static_cast<double>(static_cast<float>(number(x, at++ / size, random)));
+        x = static_cast<double>(static_cast<float>(number(x, at, random)));
+        ++at.i;
       }
     }
   };
@@ -114,12 +137,12 @@ TEST_P(HardNumbersOnGpu, AreNoLessAccurate) {
   }
 }
 
-// Templates that need a compute capability and take a signal and a mask.
+// Templates that need a compute capability, of ops that take a signal or an image and weights.
 std::vector<TemplateCase> on_tensor_cores() {
   std::vector<TemplateCase> cases = template_cases();
   std::erase_if(cases, [](const TemplateCase& which) {
     return which.of->minimum_compute_capability < 80 || which.op->arguments.size() != 3 ||
-           which.op->arguments[1].name != "mask";
+           which.op->arguments[1].role != Role::input;
   });
   return cases;
 }

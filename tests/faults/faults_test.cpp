@@ -164,7 +164,6 @@ TEST_F(FaultTest, ABudgetOfVariantsIsKept) {
   EXPECT_EQ(more.measured, 3);
 }
 
-<<<<<<< HEAD
 TEST_F(FaultTest, WhatWonForAnotherProblemIsTriedFirst) {
   TuneOptions asked = options();
   asked.templates = {"plain"};
@@ -179,7 +178,8 @@ TEST_F(FaultTest, WhatWonForAnotherProblemIsTriedFirst) {
     if (row.problem != first.problem) tried.insert(row.config);
   }
   EXPECT_EQ(tried.count(winner), 1u) << winner;
-=======
+}
+
 TEST_F(FaultTest, WarmAndColdCachesAreTunedApart) {
   TuneOptions asked = options();
   asked.templates = {"plain", "shared", "wrong_value"};
@@ -217,7 +217,6 @@ TEST_F(FaultTest, WarmAndColdCachesAreTunedApart) {
   asked.cold_caches = false;
   EXPECT_EQ(run(asked).problems[0].measured, 1);
   EXPECT_TRUE(std::ranges::all_of(winners(), is("warm")));
->>>>>>> a375782 (tune --caches cold: times with cold caches, kept apart from warm ones (schema 2))
 }
 
 TEST_F(FaultTest, ADeviceThatDoesNotExistIsNamed) {
