@@ -32,7 +32,7 @@ struct SearchSpace {
   Point base;  ///< always proposed first, whatever the filter
   std::vector<Part> parts;
   std::vector<Point> promising = {};  ///< of the parts, without repetition; proposed next
-  std::int64_t count() const;    ///< of variants, the base included
+  std::int64_t count() const;         ///< of variants, the base included
 };
 
 /// `only` names the templates to search; empty: all. Throws UsageError if one of them is not the op's.
