@@ -66,13 +66,17 @@ void ProblemRun::add_previous_winners(std::vector<Ticket>& tickets) {
     const auto found = std::find_if(entries_.begin(), entries_.end(), same);
     Ticket ticket = found - entries_.begin();
     if (found == entries_.end()) {
-      for (const SearchSpace::Part& part : space_.parts) {
-        const Template& of = bench_.op.templates[part.of];
+      // Of any template: those that this run does not search win on.
+      for (std::size_t of = 0; of < bench_.op.templates.size(); ++of) {
+        const Template& candidate = bench_.op.templates[of];
         const Config config = Config::parse(row.variant.config);
-        if (of.name != row.template_.name || part.space.why_not(config)) continue;
+        const DeviceFacts& device = bench_.worker.hello().device;
+        if (candidate.name != row.template_.name || why_not(candidate, problem_, device) ||
+            candidate.space(problem_).why_not(config)) {
+          continue;
+        }
         Entry entry;
-        entry.variant =
-            make_variant(bench_.op, problem_, {part.of, config}, bench_.worker.hello().device.target);
+        entry.variant = make_variant(bench_.op, problem_, {of, config}, device.target);
         entry.median_us = row.median_us;
         if (same(entry)) entries_.push_back(std::move(entry));
       }
@@ -170,6 +174,7 @@ void ProblemRun::measure_rounds(std::vector<Ticket>& tickets) {
     Entry& entry = entries_[static_cast<std::size_t>(ticket)];
     entry.reply.samples_us = samples[ticket];
     entry.median_us = summarize(entry.reply.samples_us).median_us;
+    result_.worst_us = std::max(result_.worst_us, entry.median_us);
     entry.measurement = bench_.recorder.record(problem_, entry.variant, entry.reply, entry.compile_ms);
   }
 }

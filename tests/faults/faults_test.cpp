@@ -219,6 +219,22 @@ TEST_F(FaultTest, WarmAndColdCachesAreTunedApart) {
   EXPECT_TRUE(std::ranges::all_of(winners(), is("warm")));
 }
 
+TEST_F(FaultTest, AWinnerOfATemplateThatIsNotSearchedIsMeasuredAgain) {
+  TuneOptions asked = options();
+  asked.templates = {"plain"};
+  const std::string winner = run(asked).problems[0].winners[0].config;
+  const auto times = [&] {
+    const std::vector<ResultRow> all = rows();
+    return std::count_if(all.begin(), all.end(), [&](const ResultRow& row) {
+      return row.template_name == "plain" && row.config == winner;
+    });
+  };
+  const auto before = times();
+  asked.templates = {"wrong_value"};
+  run(asked);
+  EXPECT_GT(times(), before) << winner;
+}
+
 TEST_F(FaultTest, ADeviceThatDoesNotExistIsNamed) {
   TuneOptions asked = options();
   asked.device = "cuda:99";
