@@ -147,7 +147,7 @@ TEST(Command, OpsTellsEachTemplateUnderTheRightHeading) {
   const Scratch scratch;
   const Outcome outcome = scratch.tunesmith("ops conv2d");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  const std::size_t heading = outcome.out.find("template  compiled in");
+  const std::size_t heading = outcome.out.find("\ntemplate ") + 1;
   const std::size_t base = outcome.out.find("\nbase ", heading);
   ASSERT_NE(base, std::string::npos) << outcome.out;
   const std::size_t column = outcome.out.find("compiled in", heading) - heading;
