@@ -167,9 +167,10 @@ const Template& find_template(const Op& op, std::string_view name) {
 std::optional<std::string> why_not(const Template& candidate, const Problem& problem,
                                    const DeviceFacts& device) {
   const int needed = candidate.minimum_compute_capability;
-  if (needed > device.compute_capability) {
+  if (needed > device.compute_capability || (!candidate.later_too && needed < device.compute_capability)) {
     return "The template " + candidate.name + " needs a CUDA device of compute capability " +
-           std::to_string(needed / 10) + "." + std::to_string(needed % 10) + " or higher; " + device.name +
+           std::to_string(needed / 10) + "." + std::to_string(needed % 10) +
+           (candidate.later_too ? " or higher; " : " and no other; ") + device.name +
            (device.kind == "host" ? " is the host."
                                   : " has " + std::to_string(device.compute_capability / 10) + "." +
                                         std::to_string(device.compute_capability % 10) + ".");

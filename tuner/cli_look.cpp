@@ -81,8 +81,10 @@ void print_op(const Op& op) {
     std::string names;
     for (const std::string& name : each.compiled_in) names += (names.empty() ? "" : ", ") + name;
     const int needed = each.minimum_compute_capability;
-    templates.add(
-        {each.name, names, needed > 0 ? "compute capability " + capability(needed) : "", each.what});
+    const std::string needs =
+        needed == 0 ? ""
+                    : "compute capability " + capability(needed) + (each.later_too ? "" : " and no other");
+    templates.add({each.name, names, needs, each.what});
   }
   std::cout << parameters.text() << '\n' << arguments.text() << '\n' << templates.text();
 }

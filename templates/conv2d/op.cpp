@@ -469,6 +469,7 @@ Template warpgroup() {
       .kernels = {"conv2d_warpgroup"},
       .compiled_in = {"dtype", "mode", "mask_height", "mask_width"},
       .minimum_compute_capability = 90,
+      .later_too = false,
       .refuses = tensor_refuses,
       .space =
           [](const Problem& problem) {

@@ -100,9 +100,8 @@ TEST_P(EveryTemplate, Compiles) {
   std::vector<std::string> targets;
   for (const auto& [capability, target] :
        {std::pair(75, "sm_75"), {80, "sm_80"}, {90, "sm_90a"}, {100, "sm_100a"}}) {
-    // What needs an architecture's own instructions may not exist on a later one.
-    if (capability >= of->minimum_compute_capability &&
-        (of->minimum_compute_capability < 90 || capability == 90))
+    if (capability == of->minimum_compute_capability ||
+        (capability > of->minimum_compute_capability && of->later_too))
       targets.emplace_back(target);
   }
   if (targets.empty()) targets.push_back("sm_" + std::to_string(of->minimum_compute_capability) + "a");

@@ -124,6 +124,12 @@ TEST(Op, ATemplateSaysWhyItDoesNotServe) {
   DeviceFacts newer = device();
   newer.compute_capability = 90;
   EXPECT_FALSE(why_not(fixed, problem, newer));
+  Template only = fixed;
+  only.later_too = false;
+  EXPECT_NE(why_not(only, problem, newer).value_or("").find("8.0 and no other; A test GPU has 9.0"),
+            std::string::npos);
+  newer.compute_capability = 80;
+  EXPECT_FALSE(why_not(only, problem, newer));
   const Problem zero = complete_problem(op, Values::parse("n=8 factor=0"));
   EXPECT_EQ(why_not(fixed, zero, newer).value_or(""), "A factor of 0 is not worth a kernel.");
   EXPECT_THROW((void)find_template(op, "tiled"), UsageError);
