@@ -106,7 +106,7 @@ TEST_P(EveryTemplate, Compiles) {
   }
   if (targets.empty()) targets.push_back("sm_" + std::to_string(of->minimum_compute_capability) + "a");
 
-  const std::vector<VariantCase> variants = test_variants(*op, *of, random_configs(16), 1e8);
+  const std::vector<VariantCase> variants = test_variants(*op, *of, random_configs(6), 1e8);
   ASSERT_FALSE(variants.empty()) << "the template refuses every problem of the test";
   std::vector<Source> sources;
   std::set<std::string> seen;
