@@ -513,7 +513,7 @@ struct Tensor {
   std::int64_t rounds;  // vectors of samples that a thread stages
 
   // Pairs of taps, high and middle samples.
-  std::int64_t shared_bytes() const { return 4 * (2 * round_up(16 * steps + 10, 4) + 2 * 4 * units); }
+  std::int64_t shared_bytes() const { return 4 * (2 * round_up(16 * steps + 10, 4) + 8 * units); }
 };
 
 // Of a thread: sums, taps, matrices and about 20 more.
