@@ -596,7 +596,8 @@ std::vector<ResultRow> Store::results(const QueryFilter& filter) const {
 }
 
 std::vector<WinnerRow> Store::winners(const QueryFilter& filter, Load load) const {
-  const bool report = load == Load::report;
+  const bool compared = load == Load::report;
+  const bool with_binary = load == Load::dispatch;
   const Where where = where_of(filter);
   // The comparisons read every measurement of a problem and a binary is large: each reader pays for its own
   // only.
@@ -607,10 +608,11 @@ std::vector<WinnerRow> Store::winners(const QueryFilter& filter, Load load) cons
                   "v.config, v.compiled_in, v.entry, r.device_id, r.problem_id, r.variant_id, "
                   "r.measurement_id, r.alignment_bytes, r.caches, r.median_us, r.spread, r.newest_verdict, "
                   "r.toolchain, r.driver, r.measured_at, r.since, ") +
-          (report ? "r.base_us, r.worst_us, NULL, NULL, NULL" : "NULL, NULL, b.toolchain, b.hash, b.bytes") +
+          (compared ? "r.base_us, r.worst_us, " : "NULL, NULL, ") +
+          (with_binary ? "b.toolchain, b.hash, b.bytes" : "NULL, NULL, NULL") +
           " FROM winners r JOIN device d ON d.id = r.device_id JOIN variant v ON v.id = r.variant_id "
           "JOIN template t ON t.id = v.template_id" +
-          (report ? "" : " LEFT JOIN binary b ON b.variant_id = r.variant_id") + where.sql +
+          (with_binary ? " LEFT JOIN binary b ON b.variant_id = r.variant_id" : "") + where.sql +
           " ORDER BY r.op, r.device_id, r.problem, r.alignment_bytes" + limit_of(filter.limit));
   bind_all(rows, where.values);
   std::vector<WinnerRow> winners;

@@ -251,6 +251,7 @@ class Store {
   enum class Load {
     report,    // with base_us and worst_us
     dispatch,  // with binaries: all that dispatch needs, in one consistent read
+    tuning,    // with neither
   };
   [[nodiscard]] std::vector<WinnerRow> winners(const QueryFilter& = {}, Load = Load::report) const;
   [[nodiscard]] std::vector<SessionSummary> sessions(std::int64_t limit = 0) const;  // newest first

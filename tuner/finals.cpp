@@ -67,21 +67,14 @@ void ProblemRun::add_previous_winners(std::vector<Ticket>& tickets) {
     Ticket ticket = found - entries_.begin();
     if (found == entries_.end()) {
       // Of any template: those that this run does not search win on.
-      for (std::size_t of = 0; of < bench_.op.templates.size(); ++of) {
-        const Template& candidate = bench_.op.templates[of];
-        const Config config = Config::parse(row.variant.config);
-        const DeviceFacts& device = bench_.worker.hello().device;
-        if (candidate.name != row.template_.name || why_not(candidate, problem_, device) ||
-            candidate.space(problem_).why_not(config)) {
-          continue;
-        }
-        Entry entry;
-        entry.variant = make_variant(bench_.op, problem_, {of, config}, device.target);
-        entry.median_us = row.median_us;
-        if (same(entry)) entries_.push_back(std::move(entry));
-      }
-      if (ticket == static_cast<Ticket>(entries_.size()))
-        continue;  // its template or the space changed: stale
+      const DeviceFacts& device = bench_.worker.hello().device;
+      const auto point = legal_point(bench_.op, problem_, device, row.template_.name, row.variant.config);
+      if (!point) continue;  // the space changed: stale
+      Entry entry;
+      entry.variant = make_variant(bench_.op, problem_, *point, device.target);
+      entry.median_us = row.median_us;
+      if (!same(entry)) continue;  // the template changed: stale
+      entries_.push_back(std::move(entry));
     }
     if (entries_[static_cast<std::size_t>(ticket)].median_us <= 0) continue;  // it failed since
     if (std::find(tickets.begin(), tickets.end(), ticket) == tickets.end()) tickets.push_back(ticket);

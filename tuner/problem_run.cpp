@@ -21,8 +21,8 @@ std::vector<WinnerRow> of_problem(std::vector<WinnerRow> winners, const Problem&
 
 // What won for this problem or for another one of the op, the nearest first, as far as it is legal here. A
 // template that has changed since most likely still likes what it liked.
-std::vector<Point> promising(const Op& op, const Problem& problem, const SearchSpace& space,
-                             const std::vector<WinnerRow>& winners) {
+std::vector<Point> promising(const Op& op, const Problem& problem, const DeviceFacts& device,
+                             const SearchSpace& space, const std::vector<WinnerRow>& winners) {
   std::vector<std::pair<double, const WinnerRow*>> nearest;
   for (const WinnerRow& row : winners) {
     try {
@@ -36,12 +36,12 @@ std::vector<Point> promising(const Op& op, const Problem& problem, const SearchS
                    [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<Point> points;
   for (const auto& [far, row] : nearest) {
-    for (const SearchSpace::Part& part : space.parts) {
-      if (op.templates[part.of].name != row->template_.name) continue;
-      Point point{part.of, Config::parse(row->variant.config)};
-      if (part.space.why_not(point.config)) continue;
-      if (std::find(points.begin(), points.end(), point) == points.end()) points.push_back(std::move(point));
-    }
+    auto point = legal_point(op, problem, device, row->template_.name, row->variant.config);
+    if (!point) continue;
+    const bool searched = std::any_of(space.parts.begin(), space.parts.end(),
+                                      [&](const SearchSpace::Part& part) { return part.of == point->of; });
+    if (searched && std::find(points.begin(), points.end(), *point) == points.end())
+      points.push_back(std::move(*point));
   }
   return points;
 }
@@ -55,7 +55,7 @@ ProblemRun::ProblemRun(const Bench& bench, const Problem& problem)
       known_(bench.recorder.known(problem)),
       started_(Clock::now()) {
   const std::vector<WinnerRow> winners = bench.recorder.winners();
-  space_.promising = promising(bench.op, problem, space_, winners);
+  space_.promising = promising(bench.op, problem, bench.worker.hello().device, space_, winners);
   search_ = make_search(bench.options.strategy, space_, bench.options.seed);
   previous_ = of_problem(winners, problem);
   result_.problem = problem.text();

@@ -84,7 +84,7 @@ std::map<std::string, KnownVerdict> Recorder::known(const Problem& problem) {
 }
 
 std::vector<WinnerRow> Recorder::winners() const {
-  std::vector<WinnerRow> mine = store_.winners({.op = op_.name});
+  std::vector<WinnerRow> mine = store_.winners({.op = op_.name}, Store::Load::tuning);
   std::erase_if(mine, [&](const WinnerRow& row) { return row.device_id != device_; });
   return mine;
 }

@@ -83,6 +83,16 @@ class ListSearch : public Search {
 
 }  // namespace
 
+std::optional<Point> legal_point(const Op& op, const Problem& problem, const DeviceFacts& device,
+                                 std::string_view template_name, std::string_view config) {
+  const auto of = std::find_if(op.templates.begin(), op.templates.end(),
+                               [&](const Template& each) { return each.name == template_name; });
+  if (of == op.templates.end() || why_not(*of, problem, device)) return std::nullopt;
+  Point point{static_cast<std::size_t>(of - op.templates.begin()), Config::parse(config)};
+  if (of->space(problem).why_not(point.config)) return std::nullopt;
+  return point;
+}
+
 std::int64_t SearchSpace::count() const {
   std::int64_t total = 0;
   bool base_inside = false;

@@ -21,6 +21,11 @@ struct Point {
   bool operator==(const Point&) const = default;
 };
 
+/// The point that a template's name and a config's text mean, where the template serves the problem on the
+/// device and the config is legal for it.
+std::optional<Point> legal_point(const Op& op, const Problem& problem, const DeviceFacts& device,
+                                 std::string_view template_name, std::string_view config);
+
 /// What a search may choose from: the templates that can serve the problem on the device, each with its legal
 /// configs.
 struct SearchSpace {

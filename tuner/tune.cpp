@@ -81,8 +81,7 @@ TuneResult tune(const TuneOptions& options, Progress& progress) {
   if (options.cold_caches && hello.device.kind == "host") {
     throw UsageError(
         "Caches are cold on CUDA devices only; the host's times rank variants, and its caches are warm. Tune "
-        "with "
-        "warm caches, or on a CUDA device." +
+        "with warm caches, or on a CUDA device." +
         (hello.note.empty() ? "" : " " + hello.note));
   }
   for (const Problem& problem : problems) refuse_too_large(op, problem, hello.device);

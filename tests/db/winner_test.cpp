@@ -210,6 +210,11 @@ TEST_F(WinnerTest, DispatchReadsEverythingAtOnce) {
   EXPECT_EQ(report[0].base_us, 100);
   EXPECT_EQ(report[0].worst_us, 300);
   EXPECT_FALSE(report[0].binary);
+
+  const auto bare = reader.winners({}, Store::Load::tuning);
+  ASSERT_EQ(bare.size(), 1U);
+  EXPECT_EQ(bare[0].median_us, 50);
+  EXPECT_FALSE(bare[0].base_us || bare[0].worst_us || bare[0].binary);
   EXPECT_EQ(sql(file(), "SELECT speedup_over_base || ' ' || speedup_over_worst FROM winners"), "2.0 6.0");
   EXPECT_TRUE(reader.winners({.op = "gemm"}).empty());
 }

@@ -65,6 +65,24 @@ TEST_P(Strategies, ProposeWhatIsPromisingAfterTheBaseAndOnce) {
 
 INSTANTIATE_TEST_SUITE_P(Search, Strategies, testing::Values("exhaustive", "random"));
 
+TEST(LegalPoint, IsOfATemplateThatServesTheProblemAndInItsSpace) {
+  Op op;
+  op.templates.resize(2);
+  op.templates[0].name = "base";
+  op.templates[1].name = "tiled";
+  op.templates[1].space = [](const Problem&) { return numbers(4); };
+  op.templates[1].minimum_compute_capability = 80;
+  const Problem problem;
+  DeviceFacts device;
+  device.compute_capability = 90;
+  EXPECT_EQ(legal_point(op, problem, device, "tiled", "N=3"), (Point{1, {{"N", std::int64_t{3}}}}));
+  EXPECT_FALSE(legal_point(op, problem, device, "tiled", "N=4"));
+  EXPECT_FALSE(legal_point(op, problem, device, "tiled", "M=3"));
+  EXPECT_FALSE(legal_point(op, problem, device, "gone", "N=3"));
+  device.compute_capability = 75;
+  EXPECT_FALSE(legal_point(op, problem, device, "tiled", "N=3"));
+}
+
 TEST(Random, FollowsItsSeed) {
   EXPECT_EQ(all(*make_random(two(), 7)), all(*make_random(two(), 7)));
   EXPECT_NE(all(*make_random(two(), 7)), all(*make_random(two(), 8)));
