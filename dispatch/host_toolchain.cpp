@@ -173,7 +173,11 @@ class HostToolchain : public Toolchain {
   // Products and sums are rounded one by one, so that a result does not depend on the processor's FMA.
   std::vector<std::string> flags_ = {
     "-std=c++20",
+#if defined(__SANITIZE_ADDRESS__)
+    "-O1",  // the tests spend most of their time in the compiler
+#else
     "-O2",
+#endif
     "-ffp-contract=off",
     "-fno-strict-aliasing"
 #if defined(__SANITIZE_ADDRESS__)
