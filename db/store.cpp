@@ -410,6 +410,19 @@ std::map<SourceKey, KnownVerdict> Store::known(std::int64_t device_id, std::int6
   return known;
 }
 
+std::vector<Store::Tried> Store::fastest(std::int64_t device_id, std::int64_t problem_id,
+                                         std::string_view caches, std::int64_t limit) const {
+  std::vector<Tried> tried;
+  Statement rows(*database_,
+                 "SELECT t.name, v.config FROM current_measurement m JOIN variant v ON v.id = m.variant_id "
+                 "JOIN template t ON t.id = v.template_id "
+                 "WHERE m.device_id = ? AND m.problem_id = ? AND m.caches = ? AND m.verdict = 'ok' "
+                 "GROUP BY t.name, v.config ORDER BY min(m.median_us), t.name, v.config LIMIT ?",
+                 device_id, problem_id, caches, limit);
+  while (rows.step()) rows >> tried.emplace_back().template_name >> tried.back().config;
+  return tried;
+}
+
 SetWinner Store::set_winner(std::int64_t measurement_id, std::int64_t alignment_bytes, bool winner_is_stale) {
   Transaction transaction(*database_, Transaction::Kind::write);
   auto result =

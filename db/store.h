@@ -235,6 +235,14 @@ class Store {
   [[nodiscard]] std::map<SourceKey, KnownVerdict> known(std::int64_t device_id, std::int64_t problem_id,
                                                         std::string_view caches) const;
 
+  // What was ok on the problem with these caches, the fastest first, whatever the body and the toolchain
+  // were.
+  struct Tried {
+    std::string template_name, config;
+  };
+  [[nodiscard]] std::vector<Tried> fastest(std::int64_t device_id, std::int64_t problem_id,
+                                           std::string_view caches, std::int64_t limit) const;
+
   // Takes the measurement's variant where there is no winner yet, where it is faster than the winner when
   // that was last ok, is the winner measured again, or where the winner is stale: named so here, from another
   // body of the same template, since found to give wrong results, or measured earlier and with other caches.

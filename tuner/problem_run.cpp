@@ -19,24 +19,33 @@ std::vector<WinnerRow> of_problem(std::vector<WinnerRow> winners, const Problem&
   return winners;
 }
 
-// What won for this problem or for another one of the op, the nearest first, as far as it is legal here. A
-// template that has changed since most likely still likes what it liked.
+// Of what was fast on the problem before.
+constexpr std::int64_t most_remembered = 8;
+
+// What was fast on this problem, or won for another one of the op, the nearest first, as far as it is legal
+// here. A template that has changed since most likely still likes what it liked.
 std::vector<Point> promising(const Op& op, const Problem& problem, const DeviceFacts& device,
-                             const SearchSpace& space, const std::vector<WinnerRow>& winners) {
-  std::vector<std::pair<double, const WinnerRow*>> nearest;
+                             const SearchSpace& space, const std::vector<Store::Tried>& fastest,
+                             const std::vector<WinnerRow>& winners) {
+  struct Candidate {
+    double distance;
+    std::string_view template_name, config;
+  };
+  std::vector<Candidate> candidates;
   for (const WinnerRow& row : winners) {
     try {
-      nearest.emplace_back(distance(op, problem, complete_problem(op, Values::parse(row.problem.text))),
-                           &row);
+      const Problem other = complete_problem(op, Values::parse(row.problem.text));
+      candidates.push_back({distance(op, problem, other), row.template_.name, row.variant.config});
     } catch (const UsageError&) {
       // The op has changed since.
     }
   }
-  std::stable_sort(nearest.begin(), nearest.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  for (const Store::Tried& tried : fastest) candidates.push_back({0, tried.template_name, tried.config});
+  std::stable_sort(candidates.begin(), candidates.end(),
+                   [](const Candidate& a, const Candidate& b) { return a.distance < b.distance; });
   std::vector<Point> points;
-  for (const auto& [far, row] : nearest) {
-    auto point = legal_point(op, problem, device, row->template_.name, row->variant.config);
+  for (const Candidate& candidate : candidates) {
+    auto point = legal_point(op, problem, device, candidate.template_name, candidate.config);
     if (!point) continue;
     const bool searched = std::any_of(space.parts.begin(), space.parts.end(),
                                       [&](const SearchSpace::Part& part) { return part.of == point->of; });
@@ -55,7 +64,8 @@ ProblemRun::ProblemRun(const Bench& bench, const Problem& problem)
       known_(bench.recorder.known(problem)),
       started_(Clock::now()) {
   const std::vector<WinnerRow> winners = bench.recorder.winners();
-  space_.promising = promising(bench.op, problem, bench.worker.hello().device, space_, winners);
+  space_.promising = promising(bench.op, problem, bench.worker.hello().device, space_,
+                               bench.recorder.fastest(problem, most_remembered), winners);
   search_ = make_search(bench.options.strategy, space_, bench.options.seed);
   previous_ = of_problem(winners, problem);
   result_.problem = problem.text();

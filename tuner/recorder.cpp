@@ -83,6 +83,11 @@ std::map<std::string, KnownVerdict> Recorder::known(const Problem& problem) {
   return known;
 }
 
+std::vector<Store::Tried> Recorder::fastest(const Problem& problem, std::int64_t limit) {
+  const std::int64_t id = store_.id_of(ProblemRow{op_.name, problem.text()});
+  return store_.fastest(device_, id, facts_.caches, limit);
+}
+
 std::vector<WinnerRow> Recorder::winners() const {
   std::vector<WinnerRow> mine = store_.winners({.op = op_.name}, Store::Load::tuning);
   std::erase_if(mine, [&](const WinnerRow& row) { return row.device_id != device_; });

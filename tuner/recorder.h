@@ -46,6 +46,8 @@ class Recorder {
   /// What was found out before, by source hash; only verdicts of the present toolchain, and times with the
   /// present caches.
   std::map<std::string, KnownVerdict> known(const Problem& problem);
+  /// What was fastest on the problem before, with the present caches; its template may have changed since.
+  std::vector<Store::Tried> fastest(const Problem& problem, std::int64_t limit);
   /// Of all the op's problems on this device.
   std::vector<WinnerRow> winners() const;
 

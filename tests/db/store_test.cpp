@@ -114,6 +114,33 @@ TEST_F(StoreTest, KnownIsTheNewestVerdictOfEachVariant) {
   EXPECT_EQ(store.results({.history = true}).size(), 4U);
 }
 
+TEST_F(StoreTest, FastestAreConfigsByTheirNewestTimesWithTheseCaches) {
+  auto store = Store::open(file(), Mode::create);
+  const Ids ids(store);
+  const auto a = ids.variant(store, "a");
+  const auto b = ids.variant(store, "b");
+  const auto c = ids.variant(store, "c");
+  const auto d = ids.variant(store, "d");
+  store.record(ids.ok(a, 1));
+  store.record(ids.ok(a, 12));
+  store.record(ids.ok(b, 10));
+  store.record(ids.ok(c, 11));
+  store.record(ids.failed(c, "crash"));
+  auto cold = ids.ok(d, 5);
+  cold.caches = "cold";
+  store.record(cold);
+  const auto configs = [&](const char* caches, std::int64_t limit) {
+    std::string text;
+    for (const auto& tried : store.fastest(ids.device, ids.problem, caches, limit))
+      text += tried.config + ";";
+    return text;
+  };
+  EXPECT_EQ(configs("warm", 8), "BLOCK_X=b;BLOCK_X=a;");
+  EXPECT_EQ(configs("warm", 1), "BLOCK_X=b;");
+  EXPECT_EQ(configs("cold", 8), "BLOCK_X=d;");
+  EXPECT_TRUE(store.fastest(ids.device, ids.problem + 1, "warm", 8).empty());
+}
+
 TEST_F(StoreTest, ATimeIsKnownForItsCachesAndAFailureForBoth) {
   auto store = Store::open(file(), Mode::create);
   const Ids ids(store);

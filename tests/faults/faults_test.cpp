@@ -1,6 +1,7 @@
 // A variant that does wrong costs its row; whatever ends a tuner or a worker costs what was in flight.
 #include <gmock/gmock.h>
 #include <signal.h>
+#include <sqlite3.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
@@ -178,6 +179,32 @@ TEST_F(FaultTest, WhatWonForAnotherProblemIsTriedFirst) {
     if (row.problem != first.problem) tried.insert(row.config);
   }
   EXPECT_EQ(tried.count(winner), 1u) << winner;
+}
+
+TEST_F(FaultTest, WhatWasFastBeforeItsTextChangedIsTriedFirst) {
+  TuneOptions asked = options();
+  asked.templates = {"plain"};
+  run(asked);
+  const auto fastest_first = Store::open(folder_ / "tunesmith.db", Store::Mode::read_only).results();
+  const auto fastest =
+      std::ranges::find_if(fastest_first, [](const ResultRow& row) { return !row.is_base; })->config;
+  sqlite3* database = nullptr;
+  ASSERT_EQ(sqlite3_open((folder_ / "tunesmith.db").c_str(), &database), SQLITE_OK);
+  ASSERT_EQ(
+      sqlite3_exec(database, "DELETE FROM winner; UPDATE variant SET source_hash = 'old ' || source_hash",
+                   nullptr, nullptr, nullptr),
+      SQLITE_OK);
+  sqlite3_close(database);
+
+  const auto before = static_cast<std::ptrdiff_t>(rows().size());
+  asked.strategy = "random";
+  asked.budget = "2";  // the base and one more
+  EXPECT_EQ(run(asked).problems[0].measured, 2);
+  std::vector<ResultRow> all = rows();
+  std::ranges::sort(all, {}, &ResultRow::measurement_id);
+  EXPECT_TRUE(std::any_of(all.begin() + before, all.end(), [&](const ResultRow& row) {
+    return row.config == fastest;
+  })) << fastest;
 }
 
 TEST_F(FaultTest, WarmAndColdCachesAreTunedApart) {
