@@ -431,6 +431,25 @@ SetWinner Store::set_winner(std::int64_t measurement_id, std::int64_t alignment_
   return result;
 }
 
+void Store::drop_winner(std::int64_t device_id, std::int64_t problem_id, std::int64_t alignment_bytes) {
+  Transaction transaction(*database_, Transaction::Kind::write);
+  const auto variant =
+      first<std::int64_t>(*database_,
+                          "DELETE FROM winner WHERE device_id = ? AND problem_id = ? AND alignment_bytes = ? "
+                          "RETURNING (SELECT variant_id FROM measurement WHERE id = measurement_id)",
+                          device_id, problem_id, alignment_bytes);
+  if (variant) drop_binary(*variant);
+  transaction.commit();
+}
+
+void Store::drop_binary(std::int64_t variant_id) {
+  Statement(*database_,
+            "DELETE FROM binary WHERE variant_id = ? AND NOT EXISTS (SELECT 1 FROM winner w "
+            "JOIN measurement m ON m.id = w.measurement_id WHERE m.variant_id = binary.variant_id)",
+            variant_id)
+      .run();
+}
+
 SetWinner Store::choose(std::int64_t measurement_id, std::int64_t alignment_bytes, bool winner_is_stale,
                         std::string_view since) {
   struct Candidate {
@@ -471,13 +490,6 @@ SetWinner Store::choose(std::int64_t measurement_id, std::int64_t alignment_byte
         "AND (caches = ? OR verdict <> 'ok') ORDER BY measured_at DESC, id DESC LIMIT 1",
         device, problem, variant, candidate.caches);
     return newest == "wrong_result" || newest == "out_of_bounds";
-  };
-  const auto drop_binary = [&](std::int64_t variant) {
-    Statement(*database_,
-              "DELETE FROM binary WHERE variant_id = ? AND NOT EXISTS (SELECT 1 FROM winner w "
-              "JOIN measurement m ON m.id = w.measurement_id WHERE m.variant_id = binary.variant_id)",
-              variant)
-        .run();
   };
   // All winners of a problem were measured with the same caches: those of the other kind leave.
   const auto drop_other_caches = [&] {

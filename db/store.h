@@ -251,6 +251,9 @@ class Store {
   SetWinner set_winner(std::int64_t measurement_id, std::int64_t alignment_bytes,
                        bool winner_is_stale = false);
 
+  // For one that is stale and that nothing replaced; its measurements stay.
+  void drop_winner(std::int64_t device_id, std::int64_t problem_id, std::int64_t alignment_bytes);
+
   // A binary of a replaced winner goes with it.
   void put_binary(const BinaryRow&);
   [[nodiscard]] std::optional<BinaryRow> binary(const SourceKey&) const;
@@ -278,6 +281,7 @@ class Store {
   Store(std::unique_ptr<sqlite::Database>, const Options&);
   void migrate(sqlite::Database&) const;
   MergeReport merge(sqlite::Database source);
+  void drop_binary(std::int64_t variant_id);  // unless a winner needs it
   SetWinner choose(std::int64_t measurement_id, std::int64_t alignment_bytes, bool winner_is_stale,
                    std::string_view since);
 

@@ -57,6 +57,8 @@ void add_tune_command(CLI::App& app, const std::string& command_line, int& exit_
       ->allow_extra_args(false);
   command->add_option("--problems", request->problem_file,
                       "A file with a problem a line; # begins a comment");
+  command->add_flag("--stale", options.stale,
+                    "The problems of the database whose winners' templates have changed since");
   command->add_option("--device", options.device, "auto, cuda:N or host")->capture_default_str();
   command
       ->add_option("--budget", options.budget,
@@ -92,7 +94,8 @@ void add_tune_command(CLI::App& app, const std::string& command_line, int& exit_
       for (Problem& problem : read_problems(op, request->problem_file))
         asked.problems.push_back(std::move(problem));
     }
-    if (asked.problems.empty()) throw UsageError("There is no problem to tune; add --problem or --problems.");
+    if (asked.problems.empty() && !asked.stale)
+      throw UsageError("There is no problem to tune; add --problem, --problems or --stale.");
     asked.cold_caches = request->caches == "cold";
     asked.database = request->database.empty() ? default_database_path() : request->database;
     Progress progress(std::cerr, isatty(STDERR_FILENO) != 0);

@@ -260,6 +260,13 @@ void ProblemRun::choose(const std::vector<Ticket>& tickets) {
     if (!set.taken) winner.note = set.why;
     result_.winners.push_back(std::move(winner));
   }
+  // Stale ones where this run has no winner of that alignment: nothing would ever replace them.
+  for (const WinnerRow& row : previous_) {
+    const bool replaced = std::any_of(winners.begin(), winners.end(), [&](Ticket ticket) {
+      return entries_[static_cast<std::size_t>(ticket)].variant.alignment_bytes == row.alignment_bytes;
+    });
+    if (!winners.empty() && !replaced && find(row) == tickets.end()) bench_.recorder.drop_winner(row);
+  }
   if (!tickets.empty() && tickets.front() == 0) {
     const Entry& base = entries_.front();
     bench_.recorder.put_binary(base.variant, base.binary);

@@ -55,6 +55,8 @@ class Recorder {
   std::int64_t record(const Problem& problem, const Variant& variant, const MeasureReply& reply,
                       std::optional<double> compile_ms);
   SetWinner set_winner(std::int64_t measurement, std::int64_t alignment_bytes, bool winner_is_stale);
+  /// Of a winner that is stale and that nothing replaced.
+  void drop_winner(const WinnerRow& winner);
   void put_binary(const Variant& variant, const std::string& binary);
 
  private:

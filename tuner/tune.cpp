@@ -1,5 +1,6 @@
 #include "tuner/tune.h"
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <cstdio>
@@ -57,13 +58,34 @@ void refuse_too_large(const Op& op, const Problem& problem, const DeviceFacts& d
                    " are all that " + device.name + " has; give a smaller problem.");
 }
 
+// The problems of winners that the templates as they are now would not give again, each once.
+std::vector<Problem> stale_problems(const Op& op, const DeviceFacts& device, std::string_view caches,
+                                    const std::vector<WinnerRow>& winners) {
+  std::vector<Problem> problems;
+  for (const WinnerRow& row : winners) {
+    if (row.caches != caches) continue;
+    try {
+      Problem problem = complete_problem(op, Values::parse(row.problem.text));
+      const auto point = legal_point(op, problem, device, row.template_.name, row.variant.config);
+      if (point && make_variant(op, problem, *point, device.target).source.hash == row.variant.source_hash)
+        continue;
+      if (std::find(problems.begin(), problems.end(), problem) == problems.end())
+        problems.push_back(std::move(problem));
+    } catch (const UsageError&) {
+      // The op has no such problem any more.
+    }
+  }
+  return problems;
+}
+
 }  // namespace
 
 TuneResult tune(const TuneOptions& options, Progress& progress) {
   // Everything that a person can get wrong, before anything is started.
   const Op& op = find_op(options.op);
   const Budget budget = Budget::parse(options.budget);
-  if (options.problems.empty()) throw UsageError("There is no problem to tune; give at least one.");
+  if (options.problems.empty() && !options.stale)
+    throw UsageError("There is no problem to tune; give at least one, or those that are stale.");
   std::vector<Problem> problems;
   for (const Problem& given : options.problems) {
     problems.push_back(complete_problem(op, given));
@@ -102,6 +124,12 @@ TuneResult tune(const TuneOptions& options, Progress& progress) {
   facts.caches = options.cold_caches ? "cold" : "warm";
   Recorder recorder(store, op, facts);
 
+  if (options.stale) {
+    for (Problem& problem : stale_problems(op, hello.device, facts.caches, recorder.winners())) {
+      if (std::find(problems.begin(), problems.end(), problem) == problems.end())
+        problems.push_back(std::move(problem));
+    }
+  }
   TuneResult result;
   result.device_id = hello.identity;
   result.device = hello.device;

@@ -19,8 +19,9 @@ namespace tunesmith {
 struct TuneOptions {
   std::string op;
   std::vector<Problem> problems;  ///< as given; parameters with an initial value may be missing
-  std::string device = "auto";    ///< "auto": the first CUDA device, else the host; "cuda:N"; "host"
-  std::string budget = "60s";     ///< of the search of each problem; the finals come after it (Budget::parse)
+  bool stale = false;  ///< also the op's problems on the device whose winners' templates have changed since
+  std::string device = "auto";  ///< "auto": the first CUDA device, else the host; "cuda:N"; "host"
+  std::string budget = "60s";   ///< of the search of each problem; the finals come after it (Budget::parse)
   std::string strategy = "random";          ///< or "exhaustive"
   std::uint64_t seed = 1;                   ///< of the search and of the inputs
   std::filesystem::path database;           ///< made where it is missing

@@ -75,6 +75,8 @@ void print_winners(std::ostream& out, const TuneResult& result) {
   out << "\nOn " << result.device.name << " (" << result.device_id << ")"
       << (result.cold_caches ? ", with cold caches" : "") << ":\n";
   for (const TunedProblem& problem : result.problems) print(out, problem);
+  if (result.problems.empty() && !result.interrupted)
+    out << "There was nothing to tune: no winner with these caches is stale.\n";
   if (result.interrupted) {
     out << "Interrupted. Every verdict until then is in the database; the same command continues from "
            "there.\n";

@@ -92,6 +92,22 @@ TEST_F(WinnerTest, AStaleWinnerGivesWayToASlowerOne) {
   EXPECT_TRUE(store_.set_winner(ok("p", 30, other), 4, true).taken);
 }
 
+TEST_F(WinnerTest, ADroppedOneTakesItsBinaryAndLeavesItsMeasurements) {
+  store_.set_winner(ok("a", 10), 16);
+  store_.set_winner(ok("a", 10), 8);
+  store_.set_winner(ok("b", 12), 4);
+  const auto a = ids_.variant(store_, "a");
+  store_.put_binary({.variant_id = a, .toolchain = "nvrtc 12.9", .hash = "h", .bytes = blob()});
+  store_.drop_winner(ids_.device, ids_.problem, 16);
+  EXPECT_EQ(store_.winners().size(), 2U);
+  EXPECT_TRUE(store_.binary({"sm_90a", "a"}));  // it still wins at 8
+  store_.drop_winner(ids_.device, ids_.problem, 8);
+  store_.drop_winner(ids_.device, ids_.problem, 8);  // there is none
+  EXPECT_EQ(winner(), "b");
+  EXPECT_FALSE(store_.binary({"sm_90a", "a"}));
+  EXPECT_EQ(store_.results({.history = true}).size(), 3U);
+}
+
 TEST_F(WinnerTest, OfOtherCachesIsStale) {
   const auto before = ok("late", 1);
   store_.set_winner(ok("a", 10), 4);

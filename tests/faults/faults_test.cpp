@@ -1,7 +1,6 @@
 // A variant that does wrong costs its row; whatever ends a tuner or a worker costs what was in flight.
 #include <gmock/gmock.h>
 #include <signal.h>
-#include <sqlite3.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
@@ -188,13 +187,7 @@ TEST_F(FaultTest, WhatWasFastBeforeItsTextChangedIsTriedFirst) {
   const auto fastest_first = Store::open(folder_ / "tunesmith.db", Store::Mode::read_only).results();
   const auto fastest =
       std::ranges::find_if(fastest_first, [](const ResultRow& row) { return !row.is_base; })->config;
-  sqlite3* database = nullptr;
-  ASSERT_EQ(sqlite3_open((folder_ / "tunesmith.db").c_str(), &database), SQLITE_OK);
-  ASSERT_EQ(
-      sqlite3_exec(database, "DELETE FROM winner; UPDATE variant SET source_hash = 'old ' || source_hash",
-                   nullptr, nullptr, nullptr),
-      SQLITE_OK);
-  sqlite3_close(database);
+  execute("DELETE FROM winner; UPDATE variant SET source_hash = 'old ' || source_hash");
 
   const auto before = static_cast<std::ptrdiff_t>(rows().size());
   asked.strategy = "random";
@@ -205,6 +198,27 @@ TEST_F(FaultTest, WhatWasFastBeforeItsTextChangedIsTriedFirst) {
   EXPECT_TRUE(std::any_of(all.begin() + before, all.end(), [&](const ResultRow& row) {
     return row.config == fastest;
   })) << fastest;
+}
+
+TEST_F(FaultTest, ProblemsWhoseWinnersAreStaleAreFoundInTheDatabase) {
+  TuneOptions asked = options();
+  asked.templates = {"plain"};
+  asked.problems = {Problem::parse("count=1000"), Problem::parse("count=3000")};
+  run(asked);
+  asked.problems.clear();
+  EXPECT_THROW(run(asked), UsageError);
+  asked.stale = true;
+  EXPECT_TRUE(run(asked).problems.empty());
+  execute(
+      "UPDATE variant SET source_hash = 'old ' || source_hash WHERE id IN (SELECT m.variant_id FROM winner w "
+      "JOIN measurement m ON m.id = w.measurement_id JOIN problem p ON p.id = w.problem_id "
+      "WHERE p.text LIKE 'count=3000%');"
+      "UPDATE winner SET alignment_bytes = 16");  // which no variant here asks for
+  const TuneResult again = run(asked);
+  ASSERT_EQ(again.problems.size(), 1U);
+  EXPECT_EQ(again.problems[0].problem.substr(0, 10), "count=3000");
+  EXPECT_FALSE(again.problems[0].winners.empty());
+  EXPECT_TRUE(run(asked).problems.empty());
 }
 
 TEST_F(FaultTest, WarmAndColdCachesAreTunedApart) {

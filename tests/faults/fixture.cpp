@@ -1,6 +1,7 @@
 #include "tests/faults/fixture.h"
 
 #include <dirent.h>
+#include <sqlite3.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -96,6 +97,15 @@ void FaultTest::wait_for_rows(std::int64_t count) const {
   while (count_rows() < count && std::chrono::steady_clock::now() < deadline) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
+}
+
+void FaultTest::execute(const char* sql) const {
+  sqlite3* database = nullptr;
+  ASSERT_EQ(sqlite3_open((folder_ / "tunesmith.db").c_str(), &database), SQLITE_OK);
+  char* message = nullptr;
+  EXPECT_EQ(sqlite3_exec(database, sql, nullptr, nullptr, &message), SQLITE_OK) << message;
+  sqlite3_free(message);
+  sqlite3_close(database);
 }
 
 pid_t FaultTest::start(const TuneOptions& options) const {

@@ -33,6 +33,9 @@ class FaultTest : public testing::Test {
   /// Waits until there are so many rows, or a minute is over.
   void wait_for_rows(std::int64_t count) const;
 
+  /// Runs SQL on the database, as somebody else would.
+  void execute(const char* sql) const;
+
   /// tune() in a process of its own, which ends with the CLI's exit codes.
   pid_t start(const TuneOptions& options) const;
   static int wait(pid_t process);  ///< as waitpid gives it
