@@ -11,7 +11,9 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
+#include <vector>
 
 namespace tunesmith {
 namespace {
@@ -21,7 +23,8 @@ constexpr off_t most_words_bytes = 65536;  // of what a worker prints; a kernel 
 constexpr std::size_t shown_words_bytes = 300;
 
 // Between fork and exec, so only calls that are safe there.
-[[noreturn]] void become_worker(int socket, int words, pid_t tuner, const char* role) {
+[[noreturn]] void become_worker(int socket, int words, pid_t tuner, const char* role,
+                                const char* const* environment) {
   ::setpgid(0, 0);  // a compiler that the worker starts is ended with it
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != tuner) ::_exit(1);
@@ -37,8 +40,20 @@ constexpr std::size_t shown_words_bytes = 300;
   ::dup2(words, 1);
   ::dup2(words, 2);
   const char* const arguments[] = {"tunesmith", "worker", role, nullptr};
-  ::execv("/proc/self/exe", const_cast<char* const*>(arguments));
+  ::execve("/proc/self/exe", const_cast<char* const*>(arguments), const_cast<char* const*>(environment));
   ::_exit(127);
+}
+
+// A device's worker fills arrays of gigabytes, most of that time in page faults; so glibc's malloc, from 2.35
+// on, asks for huge pages.
+std::vector<const char*> environment_of(const std::string& role) {
+  static constexpr const char* name = "GLIBC_TUNABLES";
+  std::vector<const char*> environment;
+  for (char** variable = ::environ; *variable != nullptr; ++variable) environment.push_back(*variable);
+  if (!role.starts_with("compile:") && ::getenv(name) == nullptr)
+    environment.push_back("GLIBC_TUNABLES=glibc.malloc.hugetlb=1");
+  environment.push_back(nullptr);
+  return environment;
 }
 
 }  // namespace
@@ -51,8 +66,9 @@ Child::Child(const std::string& role) {
   words_ = ::memfd_create("tunesmith-worker", MFD_CLOEXEC);
   if (words_ >= 0) ::fcntl(words_, F_SETFL, O_APPEND);
   const pid_t tuner = ::getpid();
+  const std::vector<const char*> environment = environment_of(role);
   process_ = ::fork();
-  if (process_ == 0) become_worker(ends[1], words_, tuner, role.c_str());
+  if (process_ == 0) become_worker(ends[1], words_, tuner, role.c_str(), environment.data());
   ::close(ends[1]);
   socket_ = ends[0];
   if (process_ < 0) {
