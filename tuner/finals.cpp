@@ -250,6 +250,7 @@ void ProblemRun::choose(const std::vector<Ticket>& tickets) {
     const bool is_stale = std::find(stale.begin(), stale.end(), alignment) != stale.end();
     const SetWinner set = bench_.recorder.set_winner(entry.measurement, alignment, is_stale);
     if (set.taken) bench_.recorder.put_binary(entry.variant, entry.binary);
+    std::erase(stale, alignment);
     TunedWinner winner;
     winner.any_alignment = alignment <= element_bytes;
     winner.template_name = entry.variant.of->name;
@@ -260,12 +261,9 @@ void ProblemRun::choose(const std::vector<Ticket>& tickets) {
     if (!set.taken) winner.note = set.why;
     result_.winners.push_back(std::move(winner));
   }
-  // Stale ones where this run has no winner of that alignment: nothing would ever replace them.
-  for (const WinnerRow& row : previous_) {
-    const bool replaced = std::any_of(winners.begin(), winners.end(), [&](Ticket ticket) {
-      return entries_[static_cast<std::size_t>(ticket)].variant.alignment_bytes == row.alignment_bytes;
-    });
-    if (!winners.empty() && !replaced && find(row) == tickets.end()) bench_.recorder.drop_winner(row);
+  // Where this run has no winner of that alignment nothing would ever replace them.
+  if (!winners.empty()) {
+    for (const std::int64_t alignment : stale) bench_.recorder.drop_winner(problem_, alignment);
   }
   if (!tickets.empty() && tickets.front() == 0) {
     const Entry& base = entries_.front();

@@ -147,8 +147,8 @@ SetWinner Recorder::set_winner(std::int64_t measurement, std::int64_t alignment_
   return store_.set_winner(measurement, alignment_bytes, winner_is_stale);
 }
 
-void Recorder::drop_winner(const WinnerRow& winner) {
-  store_.drop_winner(winner.device_id, winner.problem_id, winner.alignment_bytes);
+void Recorder::drop_winner(const Problem& problem, std::int64_t alignment_bytes) {
+  store_.drop_winner(device_, store_.id_of(ProblemRow{op_.name, problem.text()}), alignment_bytes);
 }
 
 void Recorder::put_binary(const Variant& variant, const std::string& binary) {

@@ -56,7 +56,7 @@ class Recorder {
                       std::optional<double> compile_ms);
   SetWinner set_winner(std::int64_t measurement, std::int64_t alignment_bytes, bool winner_is_stale);
   /// Of a winner that is stale and that nothing replaced.
-  void drop_winner(const WinnerRow& winner);
+  void drop_winner(const Problem& problem, std::int64_t alignment_bytes);
   void put_binary(const Variant& variant, const std::string& binary);
 
  private:

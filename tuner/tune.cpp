@@ -58,24 +58,21 @@ void refuse_too_large(const Op& op, const Problem& problem, const DeviceFacts& d
                    " are all that " + device.name + " has; give a smaller problem.");
 }
 
-// The problems of winners that the templates as they are now would not give again, each once.
-std::vector<Problem> stale_problems(const Op& op, const DeviceFacts& device, std::string_view caches,
-                                    const std::vector<WinnerRow>& winners) {
-  std::vector<Problem> problems;
+// Adds the problems of winners that the templates as they are now would not give again, each once.
+void add_stale(std::vector<Problem>& problems, const Op& op, const DeviceFacts& device,
+               std::string_view caches, const std::vector<WinnerRow>& winners) {
   for (const WinnerRow& row : winners) {
     if (row.caches != caches) continue;
     try {
       Problem problem = complete_problem(op, Values::parse(row.problem.text));
+      if (std::find(problems.begin(), problems.end(), problem) != problems.end()) continue;
       const auto point = legal_point(op, problem, device, row.template_.name, row.variant.config);
-      if (point && make_variant(op, problem, *point, device.target).source.hash == row.variant.source_hash)
-        continue;
-      if (std::find(problems.begin(), problems.end(), problem) == problems.end())
+      if (!point || make_variant(op, problem, *point, device.target).source.hash != row.variant.source_hash)
         problems.push_back(std::move(problem));
     } catch (const UsageError&) {
       // The op has no such problem any more.
     }
   }
-  return problems;
 }
 
 }  // namespace
@@ -124,12 +121,7 @@ TuneResult tune(const TuneOptions& options, Progress& progress) {
   facts.caches = options.cold_caches ? "cold" : "warm";
   Recorder recorder(store, op, facts);
 
-  if (options.stale) {
-    for (Problem& problem : stale_problems(op, hello.device, facts.caches, recorder.winners())) {
-      if (std::find(problems.begin(), problems.end(), problem) == problems.end())
-        problems.push_back(std::move(problem));
-    }
-  }
+  if (options.stale) add_stale(problems, op, hello.device, facts.caches, recorder.winners());
   TuneResult result;
   result.device_id = hello.identity;
   result.device = hello.device;
