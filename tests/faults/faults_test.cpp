@@ -209,10 +209,19 @@ TEST_F(FaultTest, ProblemsWhoseWinnersAreStaleAreFoundInTheDatabase) {
   EXPECT_THROW(run(asked), UsageError);
   asked.stale = true;
   EXPECT_TRUE(run(asked).problems.empty());
+  // The winner of one problem, which may be the other's too, comes from a text of its own.
   execute(
-      "UPDATE variant SET source_hash = 'old ' || source_hash WHERE id IN (SELECT m.variant_id FROM winner w "
-      "JOIN measurement m ON m.id = w.measurement_id JOIN problem p ON p.id = w.problem_id "
-      "WHERE p.text LIKE 'count=3000%');"
+      "INSERT INTO variant (template_id, target, source_hash, config, compiled_in, entry) "
+      "SELECT v.template_id, v.target, 'old', v.config, v.compiled_in, v.entry FROM winner w "
+      "JOIN measurement m ON m.id = w.measurement_id JOIN variant v ON v.id = m.variant_id "
+      "JOIN problem p ON p.id = w.problem_id WHERE p.text LIKE 'count=3000%';"
+      "CREATE TEMP TABLE old AS SELECT m.* FROM winner w JOIN measurement m ON m.id = w.measurement_id "
+      "JOIN problem p ON p.id = w.problem_id WHERE p.text LIKE 'count=3000%';"
+      "UPDATE old SET id = (SELECT max(id) + 1 FROM measurement), sequence = sequence + 1000, "
+      "variant_id = (SELECT id FROM variant WHERE source_hash = 'old');"
+      "INSERT INTO measurement SELECT * FROM old;"
+      "UPDATE winner SET measurement_id = (SELECT id FROM old) "
+      "WHERE problem_id = (SELECT problem_id FROM old);"
       "UPDATE winner SET alignment_bytes = 16");  // which no variant here asks for
   const TuneResult again = run(asked);
   ASSERT_EQ(again.problems.size(), 1U);
