@@ -37,7 +37,7 @@ function(tunesmith_ops_library library)
   endforeach()
   set(generated "${CMAKE_CURRENT_BINARY_DIR}/${library}_table.cpp")
   file(WRITE "${generated}.new" "// Written by the build from the op folders.
-#include \"templates/ops.h\"
+#include \"generator/ops.h\"
 
 namespace tunesmith {
 ${declarations}
@@ -54,6 +54,6 @@ ${texts}  };
 }  // namespace tunesmith
 ")
   configure_file("${generated}.new" "${generated}" COPYONLY)
-  add_library(${library} STATIC "${generated}" "${TUNESMITH_TEMPLATES_DIR}/ops.cpp" ${sources})
+  add_library(${library} STATIC "${generated}" "${TUNESMITH_TEMPLATES_DIR}/../generator/ops.cpp" ${sources})
   target_link_libraries(${library} PUBLIC tunesmith_generator PRIVATE tunesmith_flags)
 endfunction()

@@ -13,7 +13,7 @@
 #include "db/store.h"
 #include "dispatch/planner.h"
 #include "generator/error.h"
-#include "templates/ops.h"
+#include "generator/ops.h"
 
 namespace tunesmith {
 namespace {

@@ -8,7 +8,7 @@
 #include "dispatch/packed.h"
 #include "dispatch/table.h"
 #include "generator/error.h"
-#include "templates/ops.h"
+#include "generator/ops.h"
 
 namespace tunesmith {
 namespace {

@@ -15,14 +15,14 @@
 #include <set>
 #include <thread>
 
-#include "dispatch/cache.h"
-#include "dispatch/files.h"
 #include "dispatch/packed.h"
 #include "dispatch/table.h"
-#include "dispatch/toolchain.h"
 #include "generator/error.h"
 #include "generator/hash.h"
-#include "templates/ops.h"
+#include "generator/ops.h"
+#include "runtime/cache.h"
+#include "runtime/files.h"
+#include "runtime/toolchain.h"
 
 namespace tunesmith {
 namespace {

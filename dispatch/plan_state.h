@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "dispatch/executable.h"
+#include "runtime/executable.h"
 #include "tunesmith/dispatcher.h"
 
 namespace tunesmith {

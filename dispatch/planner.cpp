@@ -5,7 +5,7 @@
 
 #include "dispatch/packed.h"
 #include "generator/error.h"
-#include "templates/ops.h"
+#include "generator/ops.h"
 
 namespace tunesmith {
 namespace {

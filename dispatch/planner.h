@@ -6,10 +6,10 @@
 #include <string>
 #include <variant>
 
-#include "dispatch/cache.h"
 #include "dispatch/known.h"
 #include "dispatch/plan_state.h"
-#include "dispatch/toolchain.h"
+#include "runtime/cache.h"
+#include "runtime/toolchain.h"
 
 namespace tunesmith {
 

@@ -6,7 +6,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 install_missing
 build quickstart
-export PATH="$PWD/build/quickstart/tuner:$PATH"
+export PATH="$PWD/build/quickstart/cli:$PATH"
 
 say "The devices of this machine"
 tunesmith devices

@@ -12,10 +12,10 @@
 #include <thread>
 #include <vector>
 
-#include "dispatch/toolchain.h"
 #include "generator/error.h"
+#include "generator/ops.h"
 #include "generator/random.h"
-#include "templates/ops.h"
+#include "runtime/toolchain.h"
 
 namespace tunesmith {
 

@@ -11,8 +11,8 @@
 #include <limits>
 #include <map>
 
-#include "dispatch/toolchain.h"
 #include "generator/error.h"
+#include "runtime/toolchain.h"
 #include "tuner/check_data.h"
 #include "tuner/device.h"
 #include "tuner/device_kernels.h"

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "dispatch/executable.h"
 #include "generator/op.h"
+#include "runtime/executable.h"
 
 namespace tunesmith {
 

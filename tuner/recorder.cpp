@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "generator/hash.h"
-#include "templates/ops.h"
+#include "generator/ops.h"
 #include "tuner/policy.h"
 
 namespace tunesmith {

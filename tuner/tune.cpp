@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <thread>
 
-#include "templates/ops.h"
+#include "generator/ops.h"
 #include "tuner/problem_run.h"
 
 namespace tunesmith {

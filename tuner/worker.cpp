@@ -8,8 +8,8 @@
 #include <new>
 #include <string>
 
-#include "dispatch/toolchain.h"
-#include "templates/ops.h"
+#include "generator/ops.h"
+#include "runtime/toolchain.h"
 #include "tuner/checker.h"
 #include "tuner/messages.h"
 

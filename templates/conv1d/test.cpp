@@ -11,7 +11,7 @@
 
 #include "generator/error.h"
 #include "generator/op.h"
-#include "templates/ops.h"
+#include "generator/ops.h"
 #include "tests/refusal.h"
 #include "tunesmith/conv1d.h"
 

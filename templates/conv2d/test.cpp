@@ -6,8 +6,8 @@
 #include <memory>
 #include <string>
 
-#include "dispatch/toolchain.h"
-#include "templates/ops.h"
+#include "generator/ops.h"
+#include "runtime/toolchain.h"
 #include "tuner/check_data.h"
 #include "tuner/device.h"
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "generator/error.h"
-#include "templates/ops.h"
+#include "generator/ops.h"
 #include "tests/refusal.h"
 #include "tuner/check_data.h"
 #include "tunesmith/conv_covariance.h"

@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "generator/error.h"
+#include "generator/ops.h"
 #include "generator/render.h"
 #include "templates/elementwise/expression.h"
 #include "templates/elementwise/layout.h"
-#include "templates/ops.h"
 #include "tests/refusal.h"
 #include "tunesmith/elementwise.h"
 

@@ -13,10 +13,10 @@
 #include <string>
 #include <vector>
 
-#include "dispatch/toolchain.h"
 #include "generator/error.h"
+#include "generator/ops.h"
 #include "generator/random.h"
-#include "templates/ops.h"
+#include "runtime/toolchain.h"
 #include "tests/refusal.h"
 #include "tuner/check_data.h"
 #include "tuner/device.h"

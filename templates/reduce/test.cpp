@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "dispatch/toolchain.h"
-#include "templates/ops.h"
+#include "generator/ops.h"
+#include "runtime/toolchain.h"
 #include "tuner/check_data.h"
 #include "tuner/device.h"
 #include "tunesmith/reduce.h"

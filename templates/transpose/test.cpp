@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "dispatch/toolchain.h"
 #include "generator/error.h"
-#include "templates/ops.h"
+#include "generator/ops.h"
+#include "runtime/toolchain.h"
 #include "tests/refusal.h"
 #include "tuner/device.h"
 #include "tunesmith/transpose.h"

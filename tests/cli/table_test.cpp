@@ -1,4 +1,4 @@
-#include "tuner/table.h"
+#include "cli/table.h"
 
 #include <gtest/gtest.h>
 

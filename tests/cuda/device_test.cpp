@@ -9,9 +9,9 @@
 #include <limits>
 #include <numeric>
 
-#include "dispatch/toolchain.h"
 #include "generator/error.h"
-#include "templates/ops.h"
+#include "generator/ops.h"
+#include "runtime/toolchain.h"
 #include "tests/cuda/gpu.h"
 #include "tests/kernels.h"
 #include "tuner/check_data.h"

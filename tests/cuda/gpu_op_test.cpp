@@ -4,7 +4,7 @@
 
 #include <iostream>
 
-#include "dispatch/toolchain.h"
+#include "runtime/toolchain.h"
 #include "tests/cuda/gpu.h"
 #include "tests/op_checker.h"
 

@@ -7,8 +7,8 @@
 #include <iostream>
 #include <numbers>
 
-#include "dispatch/toolchain.h"
 #include "generator/random.h"
+#include "runtime/toolchain.h"
 #include "tests/cuda/gpu.h"
 #include "tests/op_checker.h"
 

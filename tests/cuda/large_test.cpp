@@ -8,7 +8,7 @@
 #include <memory>
 #include <utility>
 
-#include "dispatch/toolchain.h"
+#include "runtime/toolchain.h"
 #include "tests/cuda/gpu.h"
 #include "tests/op_checker.h"
 

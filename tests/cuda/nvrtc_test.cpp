@@ -6,7 +6,7 @@
 #include <regex>
 #include <thread>
 
-#include "dispatch/toolchain.h"
+#include "runtime/toolchain.h"
 #include "tests/op_cases.h"
 
 namespace tunesmith {

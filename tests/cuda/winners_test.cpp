@@ -8,7 +8,7 @@
 #include <set>
 
 #include "db/store.h"
-#include "dispatch/toolchain.h"
+#include "runtime/toolchain.h"
 #include "tests/cuda/gpu.h"
 #include "tests/op_checker.h"
 

@@ -14,7 +14,7 @@
 #include <optional>
 #include <thread>
 
-#include "dispatch/export.h"
+#include "cli/export.h"
 #include "dispatch/select.h"
 #include "dispatch/table.h"
 #include "fixture.h"

@@ -14,11 +14,11 @@
 #include <vector>
 
 #include "db/store.h"
-#include "dispatch/executable.h"
-#include "dispatch/toolchain.h"
 #include "generator/hash.h"
+#include "generator/ops.h"
 #include "generator/random.h"
-#include "templates/ops.h"
+#include "runtime/executable.h"
+#include "runtime/toolchain.h"
 #include "tunesmith/dispatcher.h"
 
 namespace tunesmith {

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "dispatch/export.h"
-#include "templates/ops.h"
+#include "cli/export.h"
+#include "generator/ops.h"
 
 namespace tunesmith {
 namespace {

@@ -11,7 +11,7 @@
 #include <sstream>
 #include <thread>
 
-#include "dispatch/executable.h"
+#include "runtime/executable.h"
 
 namespace tunesmith {
 namespace {

@@ -12,9 +12,9 @@
 #include <limits>
 #include <thread>
 
-#include "dispatch/toolchain.h"
+#include "generator/ops.h"
 #include "generator/random.h"
-#include "templates/ops.h"
+#include "runtime/toolchain.h"
 #include "tests/kernels.h"
 #include "tuner/check_data.h"
 #include "tuner/device.h"

@@ -5,8 +5,8 @@
 #include <array>
 
 #include "generator/error.h"
+#include "generator/ops.h"
 #include "generator/random.h"
-#include "templates/ops.h"
 
 namespace tunesmith {
 namespace {

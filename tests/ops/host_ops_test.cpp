@@ -3,7 +3,7 @@
 // with the threads of a block in both orders, with NaN and infinities among the inputs.
 #include <gtest/gtest.h>
 
-#include "dispatch/toolchain.h"
+#include "runtime/toolchain.h"
 #include "tests/op_checker.h"
 
 namespace tunesmith {

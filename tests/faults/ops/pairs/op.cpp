@@ -2,7 +2,7 @@
 // wrong.
 #include <algorithm>
 
-#include "templates/ops.h"
+#include "generator/ops.h"
 
 namespace tunesmith {
 namespace {

@@ -1,4 +1,4 @@
-#include "dispatch/cache.h"
+#include "runtime/cache.h"
 
 #include <unistd.h>
 

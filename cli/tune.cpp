@@ -1,4 +1,6 @@
 // tune: reads the request; tune.h does the work.
+#include "tuner/tune.h"
+
 #include <unistd.h>
 
 #include <fstream>
@@ -7,11 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "cli/cli.h"
 #include "db/store.h"
 #include "generator/error.h"
-#include "templates/ops.h"
-#include "tuner/cli.h"
-#include "tuner/tune.h"
+#include "generator/ops.h"
 
 namespace tunesmith {
 namespace {

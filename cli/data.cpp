@@ -8,11 +8,11 @@
 #include <sstream>
 #include <string>
 
+#include "cli/cli.h"
+#include "cli/table.h"
 #include "db/store.h"
 #include "generator/error.h"
-#include "templates/ops.h"
-#include "tuner/cli.h"
-#include "tuner/table.h"
+#include "generator/ops.h"
 
 namespace tunesmith {
 namespace {

@@ -1,4 +1,4 @@
-#include "dispatch/export.h"
+#include "cli/export.h"
 
 #include <algorithm>
 #include <map>
@@ -6,11 +6,11 @@
 #include <set>
 
 #include "db/store.h"
-#include "dispatch/files.h"
 #include "dispatch/known.h"
 #include "dispatch/table.h"
 #include "generator/error.h"
-#include "templates/ops.h"
+#include "generator/ops.h"
+#include "runtime/files.h"
 
 namespace tunesmith {
 namespace {

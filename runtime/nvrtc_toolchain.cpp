@@ -10,8 +10,8 @@
 #include <filesystem>
 #include <vector>
 
-#include "dispatch/toolchain.h"
 #include "generator/error.h"
+#include "runtime/toolchain.h"
 
 namespace tunesmith {
 namespace {

@@ -1,4 +1,4 @@
-#include "dispatch/toolchain.h"
+#include "runtime/toolchain.h"
 
 namespace tunesmith {
 

@@ -10,11 +10,11 @@
 #include <system_error>
 #include <vector>
 
-#include "dispatch/executable.h"
+#include "cli/cli.h"
+#include "cli/table.h"
 #include "generator/error.h"
-#include "templates/ops.h"
-#include "tuner/cli.h"
-#include "tuner/table.h"
+#include "generator/ops.h"
+#include "runtime/executable.h"
 
 namespace tunesmith {
 namespace {

@@ -1,5 +1,5 @@
 // What a build without the CUDA toolkit answers where one with it would use a GPU.
-#include "dispatch/executable.h"
+#include "runtime/executable.h"
 
 namespace tunesmith {
 

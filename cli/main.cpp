@@ -8,8 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "cli/cli.h"
 #include "generator/error.h"
-#include "tuner/cli.h"
 #include "tuner/worker.h"
 
 namespace {

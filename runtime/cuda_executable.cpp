@@ -7,7 +7,7 @@
 #include <cctype>
 #include <fstream>
 
-#include "dispatch/executable.h"
+#include "runtime/executable.h"
 
 namespace tunesmith {
 namespace {

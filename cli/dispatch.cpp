@@ -3,11 +3,11 @@
 #include <memory>
 #include <string>
 
+#include "cli/cli.h"
+#include "cli/export.h"
 #include "db/store.h"
-#include "dispatch/export.h"
 #include "generator/error.h"
-#include "templates/ops.h"
-#include "tuner/cli.h"
+#include "generator/ops.h"
 #include "tunesmith/dispatcher.h"
 
 namespace tunesmith {

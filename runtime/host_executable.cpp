@@ -10,7 +10,7 @@
 #include <mutex>
 #include <thread>
 
-#include "dispatch/executable.h"
+#include "runtime/executable.h"
 
 namespace tunesmith {
 namespace {

@@ -14,8 +14,8 @@
 #include <thread>
 #include <vector>
 
-#include "dispatch/toolchain.h"
 #include "generator/error.h"
+#include "runtime/toolchain.h"
 
 extern char** environ;
 

@@ -1,4 +1,4 @@
-#include "templates/ops.h"
+#include "generator/ops.h"
 
 #include <string>
 
