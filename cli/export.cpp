@@ -23,12 +23,13 @@ std::vector<TableRow> table_of(const std::filesystem::path& folder) {
 Source source_of(const Candidate& winner) {
   if (!winner.fault.empty()) throw Error(winner.fault);
   const Op& op = find_op(winner.op);
-  const Template& of = find_template(op, winner.template_name);
+  const Template& tmpl = find_template(op, winner.template_name);
   const Problem problem = complete_problem(op, winner.problem);
-  Source source = render(op, of, problem, winner.config, winner.device.target);
+  const Config config = tmpl.space(problem, winner.device).legal(winner.config);
+  Source source = render(op, tmpl, problem, config, winner.device.target);
   if (source.hash != winner.source_hash)
     throw Error("Its template has changed since it was tuned; tune it again.");
-  if (!reentrant(of.work(problem, winner.config))) {
+  if (!reentrant(tmpl.work(problem, config, winner.device))) {
     throw Error("It keeps state in its module between two steps, so dispatch does not use it.");
   }
   return source;

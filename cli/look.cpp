@@ -106,30 +106,34 @@ Problem problem_or_example(const Op& op, const std::string& text) {
                           Values::parse(text.empty() && !op.examples.empty() ? op.examples.front() : text));
 }
 
-void print_space(const Op& op, const Problem& problem, const Template& of,
+void print_space(const Op& op, const Problem& problem, const Template& tmpl,
                  const std::optional<DeviceFacts>& device) {
-  std::cout << "\n" << op.name << "/" << of.name << ": " << of.what << '\n';
-  const std::string refused = of.refuses ? of.refuses(problem) : "";
+  std::cout << "\n" << op.name << "/" << tmpl.name << ": " << tmpl.what << '\n';
+  const std::string refused = tmpl.refuses ? tmpl.refuses(problem) : "";
   if (!refused.empty()) {
     std::cout << "It does not serve this problem: " << refused << '\n';
     return;
   }
-  const Space space = of.space(problem);
+  const Space space = tmpl.space(problem, device.value_or(DeviceFacts{}));
   Table axes({"axis", "values", "what"});
   for (const Axis& axis : space.axes()) axes.add({axis.name, list(axis.values), axis.what});
   std::cout << axes.text();
-  if (!space.rules().empty()) std::cout << "Rules:\n";
-  for (const Rule& rule : space.rules()) std::cout << "- " << rule.why << '\n';
+  const auto print_rules = [](const char* title, const std::vector<Rule>& rules) {
+    if (!rules.empty()) std::cout << title << '\n';
+    for (const Rule& rule : rules) std::cout << "- " << rule.why << '\n';
+  };
+  print_rules("Every config must keep these rules:", space.must());
+  print_rules("Tried first, because they are worth more, are configs that keep these too:", space.worth());
   std::int64_t legal = 0;
   std::int64_t fitting = 0;
   space.each([&](const Config& config) {
     ++legal;
-    if (device && !exceeds(of.work(problem, config), *device)) ++fitting;
+    if (device && !exceeds(tmpl.work(problem, config, *device), *device)) ++fitting;
     return true;
   });
   std::cout << legal << " legal configs of " << space.raw_count() << '\n';
   if (!device) return;
-  const std::optional<std::string> why = why_not(of, problem, *device);
+  const std::optional<std::string> why = why_not(tmpl, problem, *device);
   if (why) {
     std::cout << "None runs on this device: " << *why << '\n';
   } else {
@@ -173,7 +177,7 @@ void render_all(const Op& op, const Problem& problem, const RenderRequest& reque
   for (const Template& each : op.templates) {
     if (!request.template_name.empty() && each.name != request.template_name) continue;
     if (why_not(each, problem, device)) continue;
-    each.space(problem).each([&](const Config& config) {
+    each.space(problem, device).each([&](const Config& config) {
       const Source source = render(op, each, problem, config, request.target);
       const char* extension = request.target == "host" ? ".cpp" : ".cu";
       write_file(request.out / (op.name + "_" + each.name + source.suffix + extension), source.text);
@@ -188,14 +192,14 @@ void render_all(const Op& op, const Problem& problem, const RenderRequest& reque
 // The first template, or the named one, that takes the config.
 Source render_one(const Op& op, const Problem& problem, const RenderRequest& request,
                   const DeviceFacts& device) {
-  const Config given = Config::parse(request.config);
+  const Values given = Values::parse(request.config);
   std::string reasons;
   for (const Template& each : op.templates) {
     if (!request.template_name.empty() && each.name != request.template_name) continue;
     std::optional<std::string> why = why_not(each, problem, device);
     if (!why) {
       try {
-        return render(op, each, problem, each.space(problem).complete(given), request.target);
+        return render(op, each, problem, each.space(problem, device).complete(given), request.target);
       } catch (const UsageError& error) {
         why = error.what();
       }

@@ -23,6 +23,7 @@ struct TuneRequest {
   std::filesystem::path problem_file;
   std::filesystem::path database;
   std::string caches = "warm";
+  std::string prior = "worth";
 };
 
 // One problem a line; what follows a # is for people.
@@ -67,6 +68,11 @@ void add_tune_command(CLI::App& app, const std::string& command_line, int& exit_
                    "(500), all")
       ->capture_default_str();
   command->add_option("--strategy", options.strategy, "random or exhaustive")->capture_default_str();
+  command
+      ->add_option("--prior", request->prior,
+                   "worth: first what the templates' rules call worth trying; none: all legal configs alike")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"worth", "none"}));
   command->add_option("--seed", options.seed, "Of the search and of the inputs")->capture_default_str();
   command
       ->add_option("--template", options.templates,
@@ -98,6 +104,7 @@ void add_tune_command(CLI::App& app, const std::string& command_line, int& exit_
     if (asked.problems.empty() && !asked.stale)
       throw UsageError("There is no problem to tune; add --problem, --problems or --stale.");
     asked.cold_caches = request->caches == "cold";
+    asked.prior = prior_of(request->prior);
     asked.database = request->database.empty() ? default_database_path() : request->database;
     Progress progress(std::cerr, isatty(STDERR_FILENO) != 0);
     const TuneResult result = tune(asked, progress);

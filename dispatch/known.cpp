@@ -47,7 +47,7 @@ Candidate to_candidate(const WinnerRow& row) {
   candidate.has_binary = row.binary.has_value();
   try {
     candidate.problem = Problem::parse(row.problem.text);
-    candidate.config = Config::parse(row.variant.config);
+    candidate.config = Values::parse(row.variant.config);
   } catch (const Error& error) {
     candidate.fault = error.what();
   }

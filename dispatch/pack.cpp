@@ -83,8 +83,9 @@ Sources sources_to_compile(const std::vector<TableRow>& table,
     try {
       const Op& op = find_op(winner.op);
       const Problem problem = complete_problem(op, winner.problem);
-      Source source =
-          render(op, find_template(op, winner.template_name), problem, winner.config, winner.device.target);
+      const Template& tmpl = find_template(op, winner.template_name);
+      const Config config = tmpl.space(problem, winner.device).legal(winner.config);
+      Source source = render(op, tmpl, problem, config, winner.device.target);
       if (source.hash != winner.source_hash) throw Error("its template has changed since it was exported.");
       if (winner.device.kind == "host" || with_cuda) add(sources, std::move(source));
     } catch (const std::exception& error) {

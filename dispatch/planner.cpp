@@ -92,13 +92,14 @@ Planner::Attempt Planner::compile(const Work& work, const Source& source) {
 }
 
 // The binary is looked for where it costs least; one that does not load here gives way to the next.
-Planner::Attempt Planner::attempt(const Op& op, const Template& of, const Problem& problem,
+Planner::Attempt Planner::attempt(const Op& op, const Template& tmpl, const Problem& problem,
                                   const Config& config, const Candidate* candidate) {
-  const Source source = render(op, of, problem, config, device_.target);
+  const Source source = render(op, tmpl, problem, config, device_.target);
   if (candidate != nullptr) {
     std::string now;
     try {
-      now = render(op, of, candidate->problem, candidate->config, candidate->device.target).hash;
+      const Config tuned = tmpl.space(candidate->problem, candidate->device).legal(candidate->config);
+      now = render(op, tmpl, candidate->problem, tuned, candidate->device.target).hash;
     } catch (const Error& error) {
       return "It is stale, its template has changed since it was tuned: " + std::string(error.what());
     }
@@ -107,14 +108,14 @@ Planner::Attempt Planner::attempt(const Op& op, const Template& of, const Proble
              candidate->source_hash.substr(0, 8) + " then, " + now.substr(0, 8) + " now); tune it again.";
     }
   }
-  const Work work = of.work(problem, config);
+  const Work work = tmpl.work(problem, config, device_);
   if (auto why = exceeds(work, device_)) return *why;
 
   const auto finish = [&](Attempt attempt, const char* how) {
     if (auto* loaded = std::get_if<Loaded>(&attempt)) {
       if (how != nullptr) loaded->how = how;
-      loaded->alignment_bytes = alignment_bytes(of, problem, config);
-      loaded->variant.template_name = of.name;
+      loaded->alignment_bytes = alignment_bytes(tmpl, problem, config);
+      loaded->variant.template_name = tmpl.name;
       loaded->variant.config = config.text();
       loaded->variant.source_hash = source.hash;
       if (candidate != nullptr) {
@@ -152,8 +153,8 @@ Planner::Attempt Planner::attempt(const Op& op, const Template& of, const Proble
   Attempt result = compile(work, source);
   if (std::holds_alternative<Loaded>(result)) return finish(std::move(result), nullptr);
   refused += std::get<std::string>(result);
-  if (&of == &op.templates.front() && device_.kind == "cuda") {
-    const Source ptx = render(op, of, problem, config, ptx_target);
+  if (&tmpl == &op.templates.front() && device_.kind == "cuda") {
+    const Source ptx = render(op, tmpl, problem, config, ptx_target);
     if (const std::string_view built_in = packed(packed_name(ptx_target, ptx.hash)); !built_in.empty()) {
       result = load(work, ptx, std::string(built_in));
       if (std::holds_alternative<Loaded>(result))
@@ -165,13 +166,13 @@ Planner::Attempt Planner::attempt(const Op& op, const Template& of, const Proble
 }
 
 // The tuned config with one axis changed so that it takes pointers aligned to `alignment_bytes`.
-std::optional<Planner::Loaded> Planner::lowered(const Op& op, const Template& of, const Config& tuned,
+std::optional<Planner::Loaded> Planner::lowered(const Op& op, const Template& tmpl, const Config& tuned,
                                                 const Problem& problem, std::int64_t alignment_bytes,
                                                 std::string& config) {
-  for (const Config& neighbour : of.space(problem).neighbours(tuned)) {
-    if (tunesmith::alignment_bytes(of, problem, neighbour) > alignment_bytes) continue;
-    if (!reentrant(of.work(problem, neighbour))) continue;
-    Attempt result = attempt(op, of, problem, neighbour, nullptr);
+  for (const Config& neighbour : tmpl.space(problem, device_).neighbours(tuned.values())) {
+    if (tunesmith::alignment_bytes(tmpl, problem, neighbour) > alignment_bytes) continue;
+    if (!reentrant(tmpl.work(problem, neighbour, device_))) continue;
+    Attempt result = attempt(op, tmpl, problem, neighbour, nullptr);
     if (auto* loaded = std::get_if<Loaded>(&result)) {
       config = neighbour.text();
       return std::move(*loaded);
@@ -182,7 +183,7 @@ std::optional<Planner::Loaded> Planner::lowered(const Op& op, const Template& of
 }
 
 Planner::Attempt Planner::base(const Op& op, const Problem& problem) {
-  return attempt(op, op.templates.front(), problem, base_config(op, problem), nullptr);
+  return attempt(op, op.templates.front(), problem, base_config(op, problem, device_), nullptr);
 }
 
 std::shared_ptr<const PlanState> Planner::plan(const Op& op, const Problem& problem) {

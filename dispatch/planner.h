@@ -34,12 +34,12 @@ class Planner {
   };
   using Attempt = std::variant<Loaded, std::string>;  ///< or why not, as a sentence
 
-  Attempt attempt(const Op& op, const Template& of, const Problem& problem, const Config& config,
+  Attempt attempt(const Op& op, const Template& tmpl, const Problem& problem, const Config& config,
                   const Candidate* candidate);
   Attempt load(const Work& work, const Source& source, const std::string& binary) const;
   Attempt compile(const Work& work, const Source& source);
-  std::optional<Loaded> lowered(const Op& op, const Template& of, const Config& tuned, const Problem& problem,
-                                std::int64_t alignment_bytes, std::string& config);
+  std::optional<Loaded> lowered(const Op& op, const Template& tmpl, const Config& tuned,
+                                const Problem& problem, std::int64_t alignment_bytes, std::string& config);
   Attempt base(const Op& op, const Problem& problem);
 
   DeviceFacts device_;

@@ -29,13 +29,14 @@ double step(const Value& a, const Value& b) {
 
 // The legal config nearest to an illegal one among those that differ in one axis: a width that VECTOR does
 // not divide, a tile that is too large for another mask.
-std::optional<Config> adapted(const Space& space, const Config& config, std::string& changed) {
+std::optional<Config> adapted(const Space& space, const Values& config, std::string& changed) {
   std::optional<Config> best;
   double least = 0;
   for (const Config& neighbour : space.neighbours(config)) {
     double steps = 0;
     std::string axis;
-    for (const auto& [name, value] : neighbour.entries()) {
+    const Values values = neighbour.values();
+    for (const auto& [name, value] : values.entries()) {
       const Value* before = config.find(name);
       if (before != nullptr && *before == value) continue;
       steps += before == nullptr ? 1000 : step(*before, value);
@@ -53,9 +54,9 @@ std::optional<Config> adapted(const Space& space, const Config& config, std::str
 std::optional<std::string> why_refused(const Op& op, const Problem& problem, const DeviceFacts& device,
                                        const Candidate& candidate, bool may_compile, Choice& choice) {
   if (!candidate.fault.empty()) return candidate.fault;
-  const auto of = std::find_if(op.templates.begin(), op.templates.end(),
-                               [&](const Template& t) { return t.name == candidate.template_name; });
-  if (of == op.templates.end()) {
+  const auto tmpl = std::find_if(op.templates.begin(), op.templates.end(),
+                                 [&](const Template& t) { return t.name == candidate.template_name; });
+  if (tmpl == op.templates.end()) {
     return op.name + " has no template " + candidate.template_name + " in this version.";
   }
   if (candidate.device.kind != device.kind) {
@@ -65,22 +66,24 @@ std::optional<std::string> why_refused(const Op& op, const Problem& problem, con
     return "It was tuned for dtype=" + candidate.problem.word("dtype") +
            ", and the problem has dtype=" + problem.word("dtype") + ".";
   }
-  if (auto why = why_not(*of, problem, device)) return why;
-  const Space space = of->space(problem);
-  choice.config = candidate.config;
-  if (auto why = space.why_not(candidate.config)) {
+  if (auto why = why_not(*tmpl, problem, device)) return why;
+  const Space space = tmpl->space(problem, device);
+  if (auto config = space.find(candidate.config)) {
+    choice.config = std::move(*config);
+  } else {
     const auto near = may_compile ? adapted(space, candidate.config, choice.changed) : std::nullopt;
-    if (!near) return "Its config is not legal for this problem: " + *why;
+    if (!near)
+      return "Its config is not legal for this problem: " + space.why_not(candidate.config).value_or("");
     choice.config = *near;
   }
-  const Work work = of->work(problem, choice.config);
+  const Work work = tmpl->work(problem, choice.config, device);
   if (!reentrant(work)) {
     return "It keeps the mask or other state in its module, so that two streams could not launch it at once.";
   }
   if (auto why = exceeds(work, device)) return why;
 
   const std::string constants =
-      difference(compiled_in(op, *of, candidate.problem), compiled_in(op, *of, problem));
+      difference(compiled_in(op, *tmpl, candidate.problem), compiled_in(op, *tmpl, problem));
   const bool same_target = candidate.device.target == device.target;
   choice.must_compile =
       !constants.empty() || !same_target || !candidate.has_binary || !choice.changed.empty();
@@ -94,7 +97,7 @@ std::optional<std::string> why_refused(const Op& op, const Problem& problem, con
     }
     return "No binary is stored with it and compiling is not allowed.";
   }
-  choice.alignment_bytes = alignment_bytes(*of, problem, choice.config);
+  choice.alignment_bytes = alignment_bytes(*tmpl, problem, choice.config);
   choice.distance = distance(op, candidate.problem, problem);
   if (candidate.problem == problem && !choice.changed.empty()) {
     return "It is stale: its config is not legal any more for the problem that it won.";

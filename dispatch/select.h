@@ -19,8 +19,8 @@ struct Candidate {
   DeviceFacts device;  ///< on which it won; only its model facts
   std::string op;
   std::string template_name;
-  Problem problem;  ///< that it won
-  Config config;
+  Problem problem;           ///< that it won
+  Values config;             ///< as it was stored
   double median_us = 0;      ///< there
   bool cold_caches = false;  ///< with which it was measured
   std::string source_hash;

@@ -139,7 +139,7 @@ std::vector<TableRow> read_table(std::string_view text) {
     winner.op = fields[6];
     winner.problem = Problem::parse(fields[7]);
     winner.template_name = fields[8];
-    winner.config = Config::parse(fields[9]);
+    winner.config = Values::parse(fields[9]);
     row.alignment_bytes = number<std::int64_t>(fields[10], where);
     winner.median_us = number<double>(fields[11], where);
     winner.source_hash = fields[12];

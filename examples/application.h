@@ -58,7 +58,7 @@ class Report {
 
   /// `error` and `permitted` are in the unit that `of` names.
   void add(const char* what, const tunesmith::Plan& plan, double us, double error, double permitted,
-           const char* of) {
+           const char* tmpl) {
     const tunesmith::Variant& variant = plan.variant();
     const bool agrees = error <= permitted;  // false for a NaN
     agreed_ = agreed_ && agrees;
@@ -72,7 +72,7 @@ class Report {
     std::printf(
         "\n  time:    %.1f us a launch, the wait for it included\n  %s: largest %s is %.3g, permitted is "
         "%.3g\n",
-        us, agrees ? "agrees" : "DISAGREES", of, error, permitted);
+        us, agrees ? "agrees" : "DISAGREES", tmpl, error, permitted);
   }
 
   bool agreed() const { return agreed_; }

@@ -103,6 +103,11 @@ bool reentrant(const Work& work) {
                       [](const Step& step) { return std::holds_alternative<ConstantCopy>(step); });
 }
 
+int multiprocessors_to_fill(const DeviceFacts& device) {
+  constexpr int of_an_h200 = 132;
+  return device.kind == "cuda" && device.multiprocessors > 0 ? device.multiprocessors : of_an_h200;
+}
+
 std::optional<std::string> exceeds(const Work& work, const DeviceFacts& device,
                                    std::int64_t static_shared_bytes) {
   for (const Step& step : work.steps) {
@@ -181,22 +186,23 @@ std::optional<std::string> why_not(const Template& candidate, const Problem& pro
   return std::nullopt;
 }
 
-Values compiled_in(const Op& op, const Template& of, const Problem& problem) {
+Values compiled_in(const Op& op, const Template& tmpl, const Problem& problem) {
   Values values;
   for (const Parameter& parameter : op.parameters) {
-    if (std::find(of.compiled_in.begin(), of.compiled_in.end(), parameter.name) != of.compiled_in.end()) {
+    if (std::find(tmpl.compiled_in.begin(), tmpl.compiled_in.end(), parameter.name) !=
+        tmpl.compiled_in.end()) {
       values.set(parameter.name, *problem.find(parameter.name));
     }
   }
-  if (of.constants) {
-    const Values constants = of.constants(problem);
+  if (tmpl.constants) {
+    const Values constants = tmpl.constants(problem);
     for (const auto& [name, value] : constants.entries()) values.set(name, value);
   }
   return values;
 }
 
-std::int64_t alignment_bytes(const Template& of, const Problem& problem, const Config& config) {
-  return of.alignment_bytes ? of.alignment_bytes(problem, config) : bytes(dtype_of(problem));
+std::int64_t alignment_bytes(const Template& tmpl, const Problem& problem, const Config& config) {
+  return tmpl.alignment_bytes ? tmpl.alignment_bytes(problem, config) : bytes(dtype_of(problem));
 }
 
 std::int64_t element_alignment(const Op& op, const Problem& problem) {
@@ -229,8 +235,8 @@ double distance(const Op& op, const Problem& a, const Problem& b) {
   return std::sqrt(sum);
 }
 
-Config base_config(const Op& op, const Problem& problem) {
-  return op.templates.front().space(problem).complete({});
+Config base_config(const Op& op, const Problem& problem, const DeviceFacts& device) {
+  return op.templates.front().space(problem, device).complete({});
 }
 
 }  // namespace tunesmith

@@ -8,6 +8,8 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -136,10 +138,45 @@ struct DeviceFacts {
   int compute_capability = 0;  ///< 90 for 9.0; 0 on the host
   int multiprocessors = 0;     ///< on the host: processors online
   std::int64_t memory_bytes = 0;
+  // Not in a database row; 0: not known.
+  std::int64_t l2_bytes = 0;
+  std::int64_t shared_bytes_per_multiprocessor = 0;
+  int max_threads_per_multiprocessor = 0;
   std::int64_t max_threads_per_block = 1024;
   std::int64_t max_shared_bytes_per_block = std::int64_t{48} * 1024;  ///< static + dynamic, after opting in
   Extent max_block = {1024, 1024, 64};
   Extent max_grid = {2147483647, 65535, 65535};
+};
+
+/// What grids and tiles scale with: a CUDA device's multiprocessors. Where none are known, and on the host,
+/// which emulates a GPU, an H200's 132.
+int multiprocessors_to_fill(const DeviceFacts& device);
+
+/// A function of a problem (and a config) for a device. A template whose function does not read the device
+/// may leave that argument out; who calls it may not, or gets what holds for a device that nothing is known
+/// of.
+template <typename Result, typename... Arguments>
+class OnDevice {
+ public:
+  OnDevice() = default;
+  template <typename Function>
+  requires std::is_invocable_r_v<Result, const Function&, const Arguments&..., const DeviceFacts&> OnDevice(
+      Function function)
+      : function_(std::move(function)) {}
+  template <typename Function>
+  requires(std::is_invocable_r_v<Result, const Function&, const Arguments&...> &&
+           !std::is_same_v<Function, OnDevice>) OnDevice(Function function)
+      : function_([function = std::move(function)](const Arguments&... arguments, const DeviceFacts&) {
+          return function(arguments...);
+        }) {}
+
+  Result operator()(const Arguments&... arguments, const DeviceFacts& device = {}) const {
+    return function_(arguments..., device);
+  }
+  explicit operator bool() const { return function_ != nullptr; }
+
+ private:
+  std::function<Result(const Arguments&..., const DeviceFacts&)> function_;
 };
 
 /// Which limit of the device the work breaks, as a sentence, or nothing. `static_shared_bytes` comes from the
@@ -159,8 +196,8 @@ struct Template {
   bool later_too = true;               ///< false: its instructions exist on no later one (those of sm_90a)
   /// Why the template cannot serve the problem, as a sentence; empty if it can. Null: serves all.
   std::function<std::string(const Problem&)> refuses = nullptr;
-  std::function<Space(const Problem&)> space;
-  std::function<Work(const Problem&, const Config&)> work;
+  OnDevice<Space, Problem> space;
+  OnDevice<Work, Problem, Config> work;
   /// What the address of each argument of at least so many bytes must be a multiple of; shorter arrays need
   /// no more than their elements do. Null: the dtype's size.
   std::function<std::int64_t(const Problem&, const Config&)> alignment_bytes = nullptr;
@@ -215,9 +252,9 @@ std::optional<std::string> why_not(const Template& candidate, const Problem& pro
                                    const DeviceFacts& device);
 
 /// The part of `problem` that the template compiles in, in the op's order, and the template's constants.
-Values compiled_in(const Op& op, const Template& of, const Problem& problem);
+Values compiled_in(const Op& op, const Template& tmpl, const Problem& problem);
 
-std::int64_t alignment_bytes(const Template& of, const Problem& problem, const Config& config);
+std::int64_t alignment_bytes(const Template& tmpl, const Problem& problem, const Config& config);
 
 /// What every pointer to an argument's elements is a multiple of anyway.
 std::int64_t element_alignment(const Op& op, const Problem& problem);
@@ -227,6 +264,6 @@ std::int64_t element_alignment(const Op& op, const Problem& problem);
 double distance(const Op& op, const Problem& a, const Problem& b);
 
 /// First legal config of the first template.
-Config base_config(const Op& op, const Problem& problem);
+Config base_config(const Op& op, const Problem& problem, const DeviceFacts& device = {});
 
 }  // namespace tunesmith

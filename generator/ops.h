@@ -19,7 +19,7 @@ const Op& find_op(std::string_view name);
 const Files& template_files();
 
 /// render() with template_files().
-Source render(const Op& op, const Template& of, const Problem& problem, const Config& config,
+Source render(const Op& op, const Template& tmpl, const Problem& problem, const Config& config,
               std::string_view target);
 
 }  // namespace tunesmith

@@ -75,12 +75,9 @@ void split_includes(std::string_view path, const Files& files, std::set<std::str
 
 }  // namespace
 
-Source render(const Op& op, const Template& of, const Problem& problem, const Config& config,
+Source render(const Op& op, const Template& tmpl, const Problem& problem, const Config& config,
               std::string_view target, const Files& files) {
-  const Space space = of.space(problem);
-  if (const auto why = space.why_not(config)) throw UsageError(op.name + "/" + of.name + ": " + *why);
-
-  const std::string path = op.name + "/" + of.name + ".cu";
+  const std::string path = op.name + "/" + tmpl.name + ".cu";
   std::set<std::string> seen;
   std::string included;
   std::string body;
@@ -90,7 +87,7 @@ Source render(const Op& op, const Template& of, const Problem& problem, const Co
     split_includes("common/host_shim.h", files, seen, included, shim);
     included += "// ---- templates/common/host_shim.h\n" + shim + "\n";
   }
-  const Values constants = compiled_in(op, of, problem);
+  const Values constants = compiled_in(op, tmpl, problem);
   if (const Value* dtype = constants.find("dtype");
       dtype != nullptr && (to_text(*dtype) == "f16" || to_text(*dtype) == "bf16")) {
     const std::string types = "common/float16.cuh";
@@ -101,12 +98,10 @@ Source render(const Op& op, const Template& of, const Problem& problem, const Co
   }
   split_includes(path, files, seen, included, body);
 
-  Config ordered;  // a config is the same variant however a person orders its names
-  for (const Axis& axis : space.axes()) ordered.set(axis.name, *config.find(axis.name));
-  std::string text = "// " + op.name + "/" + of.name + " for " + std::string(target) +
+  std::string text = "// " + op.name + "/" + tmpl.name + " for " + std::string(target) +
                      ", rendered by Tunesmith from templates/" + path +
                      ": change that and render again.\n// compiled in: " + constants.text() +
-                     "\n// config: " + ordered.text() + "\n\n" + included;
+                     "\n// config: " + config.text() + "\n\n" + included;
 
   text += "// ---- what this variant is\n";
   for (const auto& [name, value] : constants.entries()) {
@@ -121,12 +116,13 @@ Source render(const Op& op, const Template& of, const Problem& problem, const Co
     write_constant(text, name, value,
                    parameter == op.parameters.end() ? std::vector<std::string>() : parameter->words);
   }
-  for (const Axis& axis : space.axes()) {
+  for (std::size_t at = 0; at < config.axes().size(); ++at) {
+    const Axis& axis = config.axes()[at];
     std::vector<std::string> words;
     for (const Value& value : axis.values) {
       if (const auto* word = std::get_if<std::string>(&value)) words.push_back(*word);
     }
-    write_constant(text, axis.name, *ordered.find(axis.name), words);
+    write_constant(text, axis.name, config.value(at), words);
   }
 
   if (op.preamble) text += op.preamble(problem);
@@ -137,11 +133,11 @@ Source render(const Op& op, const Template& of, const Problem& problem, const Co
       text + "#define ENTRY(name) name##" + source.suffix + "\n\n// ---- templates/" + path + "\n" + body;
   if (target == "host") {
     source.text += "\n// ---- entries for the host\n";
-    for (const std::string& kernel : of.kernels)
+    for (const std::string& kernel : tmpl.kernels)
       source.text += "TUNESMITH_HOST_ENTRY(" + kernel + source.suffix + ")\n";
   }
   source.hash = sha256(source.text);
-  source.kernels = of.kernels;
+  source.kernels = tmpl.kernels;
   source.target = target;
   return source;
 }

@@ -22,8 +22,8 @@ struct Source {
   std::string target;
 };
 
-/// Throws UsageError if the config is not legal for the problem, Error if a file is missing.
-Source render(const Op& op, const Template& of, const Problem& problem, const Config& config,
+/// `config` is of the template's space for the problem. Throws Error if a file is missing.
+Source render(const Op& op, const Template& tmpl, const Problem& problem, const Config& config,
               std::string_view target, const Files& files);
 
 }  // namespace tunesmith

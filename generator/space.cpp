@@ -1,6 +1,7 @@
 #include "generator/space.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "generator/error.h"
@@ -8,6 +9,9 @@
 
 namespace tunesmith {
 namespace {
+
+// Beyond so many points a sample is drawn from the raw points instead of from a list of the legal ones.
+constexpr std::int64_t most_listed = 1 << 21;
 
 std::string list(const std::vector<Value>& values) {
   std::string text;
@@ -17,52 +21,179 @@ std::string list(const std::vector<Value>& values) {
 
 }  // namespace
 
-Space::Space(std::vector<Axis> axes, std::vector<Rule> rules)
-    : axes_(std::move(axes)), rules_(std::move(rules)), rules_at_(axes_.size()) {
-  const auto position = [this](const std::string& name) {
-    const auto found =
-        std::find_if(axes_.begin(), axes_.end(), [&](const Axis& axis) { return axis.name == name; });
-    return static_cast<std::size_t>(found - axes_.begin());
-  };
-  for (std::size_t i = 0; i < axes_.size(); ++i) {
-    const Axis& axis = axes_[i];
+// ---- Config
+
+std::span<const Axis> Config::axes() const {
+  return axes_ ? std::span<const Axis>(axes_->list) : std::span<const Axis>();
+}
+
+const Value& Config::value(std::size_t axis) const { return axes_->list[axis].values[chosen_[axis]]; }
+
+std::size_t Config::position(const AxisHandle& axis) const {
+  const std::size_t count = axes_ ? axes_->hashes.size() : 0;
+  for (std::size_t at = 0; at < count; ++at) {
+    if (axes_->hashes[at] != axis.hash) continue;
+    if (at >= set_) missed_ = std::min(missed_, static_cast<std::uint8_t>(at));
+    return at;
+  }
+  throw Error("The config \"" + text() + "\" has no axis " + std::string(axis.name) + ".");
+}
+
+std::int64_t Config::operator[](const IntegerAxis& axis) const {
+  const Value& found = value(position(axis));
+  const auto* integer = std::get_if<std::int64_t>(&found);
+  if (integer == nullptr)
+    throw Error("The values of the axis " + std::string(axis.name) + " are no integers.");
+  return *integer;
+}
+
+const std::string& Config::operator[](const WordAxis& axis) const {
+  const Value& found = value(position(axis));
+  const auto* word = std::get_if<std::string>(&found);
+  if (word == nullptr) throw Error("The values of the axis " + std::string(axis.name) + " are no words.");
+  return *word;
+}
+
+Values Config::values() const {
+  Values values;
+  for (std::size_t at = 0; at < axes().size(); ++at) values.set(axes()[at].name, value(at));
+  return values;
+}
+
+std::string Config::text() const { return values().text(); }
+
+bool Config::operator==(const Config& other) const {
+  return axes_ == other.axes_ ? chosen_ == other.chosen_ : values() == other.values();
+}
+
+// ---- Space
+
+Space::Space(std::vector<Axis> axes, std::vector<Rule> must, std::vector<Rule> worth)
+    : must_(std::move(must)), worth_(std::move(worth)) {
+  auto made = std::make_shared<Config::Axes>();
+  made->list = std::move(axes);
+  if (made->list.size() > Config::most_axes) {
+    throw Error("A space has " + std::to_string(made->list.size()) + " axes; at most " +
+                std::to_string(Config::most_axes) + " are supported.");
+  }
+  for (const Axis& axis : made->list) {
     if (axis.values.empty()) throw Error("The axis " + axis.name + " has no values.");
-    if (position(axis.name) != i) throw Error("The axis " + axis.name + " is named twice.");
+    if (axis.values.size() > 65535) throw Error("The axis " + axis.name + " has more than 65535 values.");
     for (const Value& value : axis.values) {
       if (value.index() != axis.values.front().index()) {
         throw Error("The axis " + axis.name + " mixes words and integers: " + list(axis.values) + ".");
       }
     }
+    const std::uint64_t hash = AxisHandle::hash_of(axis.name);
+    if (std::find(made->hashes.begin(), made->hashes.end(), hash) != made->hashes.end())
+      throw Error("The axis " + axis.name + " is named twice.");
+    made->hashes.push_back(hash);
   }
-  for (std::size_t r = 0; r < rules_.size(); ++r) {
-    std::size_t last = 0;
-    for (const std::string& name : rules_[r].axes) {
-      const std::size_t at = position(name);
-      if (at == axes_.size())
-        throw Error("The rule \"" + rules_[r].why + "\" reads the unknown axis " + name + ".");
-      last = std::max(last, at);
+  axes_ = std::move(made);
+}
+
+// Depth first. A rule that has read an axis which is not set yet waits for that axis; one that has not is
+// decided for everything below.
+struct Space::Walk {
+  Walk(const Space& space, Which which)
+      : axes(space.axes_->list), waiting(axes.size()), indices(axes.size()) {
+    for (const Rule& rule : space.must_) rules.push_back(&rule);
+    if (which == Which::promising) {
+      for (const Rule& rule : space.worth_) rules.push_back(&rule);
     }
-    if (!axes_.empty()) rules_at_[last].push_back(r);
+    config.axes_ = space.axes_;
+    for (std::size_t axis = 0; axis < axes.size(); ++axis) {
+      for (std::size_t i = 0; i < axes[axis].values.size(); ++i)
+        indices[axis].push_back(static_cast<std::uint16_t>(i));
+    }
   }
-}
 
-bool Space::walk(Config& config, std::size_t axis, const std::function<bool(const Config&)>& visit,
-                 const Config* fixed) const {
-  if (axis == axes_.size()) return visit(config);
-  const Value* only = fixed == nullptr ? nullptr : fixed->find(axes_[axis].name);
-  for (const Value& value : axes_[axis].values) {
-    if (only != nullptr && value != *only) continue;
-    config.set(axes_[axis].name, value);
-    const bool legal = std::all_of(rules_at_[axis].begin(), rules_at_[axis].end(),
-                                   [&](std::size_t r) { return rules_[r].holds(config); });
-    if (legal && !walk(config, axis + 1, visit, fixed)) return false;
+  // Only configs that agree with these values; the axes exist.
+  void restrict(const Values& given) {
+    for (std::size_t axis = 0; axis < axes.size(); ++axis) {
+      const Value* only = given.find(axes[axis].name);
+      if (only == nullptr) continue;
+      std::erase_if(indices[axis], [&](std::uint16_t i) { return axes[axis].values[i] != *only; });
+    }
   }
-  return true;
-}
 
-void Space::each(const std::function<bool(const Config&)>& visit) const {
+  // `visit` is called at the leaves, or, where `counted`, `total` grows by whole subtrees that nothing
+  // prunes.
+  bool run(const std::function<bool(const Config&)>* visit) {
+    config.set_ = 0;
+    for (const Rule* rule : rules) {
+      if (!decide(rule)) return true;
+    }
+    return below(0, visit);
+  }
+
+  std::int64_t total = 0;
+
+  // False: broken, whatever the axes that are not set yet.
+  bool decide(const Rule* rule) {
+    config.missed_ = Config::most_axes;
+    const bool holds = rule->holds(config);
+    if (config.missed_ == Config::most_axes) return holds;
+    waiting[config.missed_].push_back(rule);
+    ++pending;
+    return true;
+  }
+
+  bool below(std::size_t axis, const std::function<bool(const Config&)>* visit) {
+    if (visit == nullptr && pending == 0) {
+      std::int64_t leaves = 1;
+      for (std::size_t a = axis; a < axes.size(); ++a) leaves *= static_cast<std::int64_t>(indices[a].size());
+      total += leaves;
+      return true;
+    }
+    if (axis == axes.size()) {
+      config.set_ = config.missed_ = Config::most_axes;
+      const bool more = (*visit)(config);
+      config.set_ = static_cast<std::uint8_t>(axis);
+      return more;
+    }
+    const std::vector<const Rule*> due = waiting[axis];
+    std::vector<std::size_t> before(axes.size() - axis);
+    for (std::size_t a = axis; a < axes.size(); ++a) before[a - axis] = waiting[a].size();
+    const std::size_t pending_before = pending;
+    for (const std::uint16_t index : indices[axis]) {
+      config.chosen_[axis] = index;
+      config.set_ = static_cast<std::uint8_t>(axis + 1);
+      pending -= due.size();
+      const bool legal =
+          std::all_of(due.begin(), due.end(), [this](const Rule* rule) { return decide(rule); });
+      const bool more = !legal || below(axis + 1, visit);
+      for (std::size_t a = axis; a < axes.size(); ++a) waiting[a].resize(before[a - axis]);
+      pending = pending_before;
+      if (!more) return false;
+    }
+    config.chosen_[axis] = 0;
+    config.set_ = static_cast<std::uint8_t>(axis);
+    return true;
+  }
+
+  const std::vector<Axis>& axes;
+  std::vector<const Rule*> rules;
+  std::vector<std::vector<const Rule*>> waiting;  // by the axis that must be set next
+  std::vector<std::vector<std::uint16_t>> indices;
+  std::size_t pending = 0;
   Config config;
-  walk(config, 0, visit, nullptr);
+};
+
+void Space::each(const std::function<bool(const Config&)>& visit, Which which) const {
+  Walk(*this, which).run(&visit);
+}
+
+std::int64_t Space::count(Which which) const {
+  Walk walk(*this, which);
+  walk.run(nullptr);
+  return walk.total;
+}
+
+std::int64_t Space::raw_count() const {
+  std::int64_t count = 1;
+  for (const Axis& axis : axes()) count *= static_cast<std::int64_t>(axis.values.size());
+  return count;
 }
 
 std::vector<Config> Space::all() const {
@@ -74,47 +205,103 @@ std::vector<Config> Space::all() const {
   return configs;
 }
 
-std::int64_t Space::count() const {
-  std::int64_t count = 0;
-  each([&](const Config&) { return ++count, true; });
-  return count;
+std::size_t Space::broken_worth(const Config& config) const {
+  return static_cast<std::size_t>(
+      std::count_if(worth_.begin(), worth_.end(), [&](const Rule& rule) { return !rule.holds(config); }));
 }
 
-std::int64_t Space::raw_count() const {
-  std::int64_t count = 1;
-  for (const Axis& axis : axes_) count *= static_cast<std::int64_t>(axis.values.size());
-  return count;
+std::uint64_t Space::number(const Config& config) const {
+  std::uint64_t number = 0;
+  for (std::size_t axis = 0; axis < axes().size(); ++axis)
+    number = number * axes()[axis].values.size() + config.chosen_[axis];
+  return number;
+}
+
+Config Space::config(std::uint64_t number) const {
+  Config config;
+  config.axes_ = axes_;
+  for (std::size_t axis = axes().size(); axis-- > 0;) {
+    const std::size_t size = axes()[axis].values.size();
+    config.chosen_[axis] = static_cast<std::uint16_t>(number % size);
+    number /= size;
+  }
+  return config;
+}
+
+bool Space::holds(const std::vector<Rule>& rules, const Config& config) const {
+  return std::all_of(rules.begin(), rules.end(), [&](const Rule& rule) { return rule.holds(config); });
 }
 
 std::vector<Config> Space::sample(std::size_t size, std::uint64_t seed) const {
-  std::vector<Config> configs = all();
   Random random(seed);
-  const std::size_t taken = std::min(size, configs.size());
-  for (std::size_t i = 0; i < taken; ++i)
-    std::swap(configs[i], configs[i + random.below(configs.size() - i)]);
-  configs.resize(taken);
+  std::vector<Config> configs;
+  if (raw_count() > most_listed) {
+    const auto raw = static_cast<std::uint64_t>(raw_count());
+    std::set<std::uint64_t> seen;
+    for (std::size_t tries = 100'000 + 100 * std::min<std::size_t>(size, most_listed);
+         configs.size() < size && tries > 0; --tries) {
+      const std::uint64_t number = random.below(raw);
+      Config config = this->config(number);
+      if (holds(must_, config) && seen.insert(number).second) configs.push_back(std::move(config));
+    }
+    if (configs.size() == size) return configs;
+    configs.clear();
+  }
+  std::vector<std::uint64_t> numbers;
+  each([&](const Config& config) {
+    numbers.push_back(number(config));
+    return true;
+  });
+  const std::size_t taken = std::min(size, numbers.size());
+  for (std::size_t i = 0; i < taken; ++i) {
+    std::swap(numbers[i], numbers[i + random.below(numbers.size() - i)]);
+    configs.push_back(config(numbers[i]));
+  }
   return configs;
 }
 
-std::vector<Config> Space::neighbours(const Config& config) const {
+std::vector<Config> Space::neighbours(const Values& values) const {
   std::vector<Config> found;
-  for (const Axis& axis : axes_) {
+  for (const Axis& axis : axes()) {
+    const Value* const own = values.find(axis.name);
     for (const Value& value : axis.values) {
-      Config other = config;
+      if (own != nullptr && *own == value) continue;
+      Values other = values;
       other.set(axis.name, value);
-      if (other != config && !why_not(other)) found.push_back(std::move(other));
+      if (auto config = find(other)) found.push_back(std::move(*config));
     }
   }
   return found;
 }
 
-std::optional<std::string> Space::why_not(const Config& config) const {
-  for (const auto& [name, value] : config.entries()) {
-    const auto axis = std::find_if(axes_.begin(), axes_.end(),
+std::optional<Config> Space::find(const Values& values) const {
+  if (values.entries().size() != axes().size()) return std::nullopt;
+  Config config;
+  config.axes_ = axes_;
+  for (std::size_t axis = 0; axis < axes().size(); ++axis) {
+    const Value* const given = values.find(axes()[axis].name);
+    if (given == nullptr) return std::nullopt;
+    const std::vector<Value>& on_axis = axes()[axis].values;
+    const auto found = std::find(on_axis.begin(), on_axis.end(), *given);
+    if (found == on_axis.end()) return std::nullopt;
+    config.chosen_[axis] = static_cast<std::uint16_t>(found - on_axis.begin());
+  }
+  if (!holds(must_, config)) return std::nullopt;
+  return config;
+}
+
+Config Space::legal(const Values& values) const {
+  if (auto config = find(values)) return *config;
+  throw UsageError(why_not(values).value_or("The config \"" + values.text() + "\" names too many axes."));
+}
+
+std::optional<std::string> Space::why_not_on_axes(const Values& values) const {
+  for (const auto& [name, value] : values.entries()) {
+    const auto axis = std::find_if(axes().begin(), axes().end(),
                                    [&wanted = name](const Axis& a) { return a.name == wanted; });
-    if (axis == axes_.end()) {
+    if (axis == axes().end()) {
       std::string names;
-      for (const Axis& a : axes_) names += (names.empty() ? "" : ", ") + a.name;
+      for (const Axis& a : axes()) names += (names.empty() ? "" : ", ") + a.name;
       return name + " is not an axis of this template; its axes are " + names + ".";
     }
     if (std::find(axis->values.begin(), axis->values.end(), value) == axis->values.end()) {
@@ -122,31 +309,43 @@ std::optional<std::string> Space::why_not(const Config& config) const {
              " is not on its axis; allowed for this problem: " + list(axis->values) + ".";
     }
   }
-  for (const Axis& axis : axes_) {
-    if (!config.has(axis.name)) return axis.name + " is missing; allowed: " + list(axis.values) + ".";
+  return std::nullopt;
+}
+
+std::optional<std::string> Space::why_not(const Values& values) const {
+  if (auto why = why_not_on_axes(values)) return why;
+  for (const Axis& axis : axes()) {
+    if (!values.has(axis.name)) return axis.name + " is missing; allowed: " + list(axis.values) + ".";
   }
-  for (const Rule& rule : rules_) {
-    if (!rule.holds(config)) return "\"" + config.text() + "\" breaks a rule: " + rule.why;
+  Walk walk(*this, Which::legal);
+  walk.restrict(values);
+  Config config;
+  config.axes_ = axes_;
+  for (std::size_t axis = 0; axis < axes().size(); ++axis) config.chosen_[axis] = walk.indices[axis].front();
+  for (const Rule& rule : must_) {
+    if (!rule.holds(config)) return "\"" + values.text() + "\" breaks a rule: " + rule.why;
   }
   return std::nullopt;
 }
 
-Config Space::complete(const Config& given) const {
-  Config config;
+std::optional<Config> Space::first(const Values& given, Which which) const {
   std::optional<Config> found;
-  walk(
-      config, 0, [&](const Config& legal) { return found = legal, false; }, &given);
-  for (const auto& entry : given.entries()) {
-    if (!found || !found->has(entry.first)) {
-      Config only;
-      only.set(entry.first, entry.second);
-      std::optional<std::string> why = why_not(only);
-      if (why && why->find("is missing") == std::string::npos) throw UsageError(*why);
-    }
-  }
-  if (found) return *found;
-  Config tried = given;
-  for (const Axis& axis : axes_) {
+  const std::function<bool(const Config&)> visit = [&](const Config& config) {
+    found = config;
+    return false;
+  };
+  Walk walk(*this, which);
+  walk.restrict(given);
+  walk.run(&visit);
+  return found;
+}
+
+Config Space::complete(const Values& given) const {
+  if (auto why = why_not_on_axes(given)) throw UsageError(*why);
+  if (auto config = first(given, Which::promising)) return *config;
+  if (auto config = first(given, Which::legal)) return *config;
+  Values tried = given;
+  for (const Axis& axis : axes()) {
     if (!tried.has(axis.name)) tried.set(axis.name, axis.values.front());
   }
   const std::optional<std::string> why = why_not(tried);

@@ -1,5 +1,5 @@
-// An ordered list of name=value pairs. Configs and problems are both this; what their names mean is not known
-// here.
+// An ordered list of name=value pairs: a problem, or a config as a person or a file writes it. What the names
+// mean is not known here.
 #pragma once
 
 #include <cstdint>
@@ -51,7 +51,6 @@ class Values {
   std::vector<std::pair<std::string, Value>> entries_;
 };
 
-using Config = Values;
 using Problem = Values;
 
 /// Of an integer; what is below 1 counts as 1.

@@ -21,18 +21,18 @@ namespace tunesmith {
 
 struct TemplateCase {
   const Op* op;
-  const Template* of;
+  const Template* tmpl;
 };
 
 // For gtest, whose default prints addresses.
 inline void PrintTo(const TemplateCase& which, std::ostream* to) {
-  *to << which.op->name << "/" << which.of->name;
+  *to << which.op->name << "/" << which.tmpl->name;
 }
 
 inline std::vector<TemplateCase> template_cases() {
   std::vector<TemplateCase> cases;
   for (const Op& op : ops()) {
-    for (const Template& of : op.templates) cases.push_back({&op, &of});
+    for (const Template& tmpl : op.templates) cases.push_back({&op, &tmpl});
   }
   return cases;
 }
@@ -62,9 +62,9 @@ inline std::vector<Problem> test_problems(const Op& op, std::uint64_t seed, doub
         given.set(parameter.name, parameter.initial.value());
         continue;
       }
-      const bool constant = std::any_of(op.templates.begin(), op.templates.end(), [&](const Template& of) {
-        return std::find(of.compiled_in.begin(), of.compiled_in.end(), parameter.name) !=
-               of.compiled_in.end();
+      const bool constant = std::any_of(op.templates.begin(), op.templates.end(), [&](const Template& tmpl) {
+        return std::find(tmpl.compiled_in.begin(), tmpl.compiled_in.end(), parameter.name) !=
+               tmpl.compiled_in.end();
       });
       const auto size = static_cast<std::int64_t>(constant ? 1 + random.below(9) : 33 + random.below(500));
       given.set(parameter.name, std::clamp(size, parameter.minimum, parameter.maximum));
@@ -142,24 +142,25 @@ inline std::vector<Problem> served_problems(const TemplateCase& which, const Var
                                             const DeviceFacts& device) {
   std::vector<Problem> served = {variant.problem};
   if (!which.op->companions) return served;
-  const Values constants = compiled_in(*which.op, *which.of, variant.problem);
+  const Values constants = compiled_in(*which.op, *which.tmpl, variant.problem);
   for (const Problem& companion : which.op->companions(variant.problem)) {
     Problem problem = complete_problem(*which.op, companion);
-    if (why_not(*which.of, problem, device) || which.of->space(problem).why_not(variant.config)) continue;
-    if (compiled_in(*which.op, *which.of, problem) == constants) served.push_back(std::move(problem));
+    if (why_not(*which.tmpl, problem, device) || which.tmpl->space(problem).why_not(variant.config.values()))
+      continue;
+    if (compiled_in(*which.op, *which.tmpl, problem) == constants) served.push_back(std::move(problem));
   }
   return served;
 }
 
 /// The first config of every problem; the others are dealt out to the problems in turn.
-inline std::vector<VariantCase> test_variants(const Op& op, const Template& of, std::size_t more,
+inline std::vector<VariantCase> test_variants(const Op& op, const Template& tmpl, std::size_t more,
                                               double most_flops) {
   std::vector<Problem> problems = test_problems(op, 1, most_flops);
-  if (of.refuses)
-    std::erase_if(problems, [&](const Problem& problem) { return !of.refuses(problem).empty(); });
+  if (tmpl.refuses)
+    std::erase_if(problems, [&](const Problem& problem) { return !tmpl.refuses(problem).empty(); });
   std::vector<VariantCase> variants;
   for (std::size_t p = 0; p < problems.size(); ++p) {
-    const std::vector<Config> configs = test_configs(of.space(problems[p]), more, 2);
+    const std::vector<Config> configs = test_configs(tmpl.space(problems[p]), more, 2);
     for (std::size_t c = 0; c < configs.size(); ++c) {
       if (c == 0 || c % problems.size() == p) variants.push_back({problems[p], configs[c]});
     }

@@ -88,10 +88,10 @@ class OpChecker {
   // Runs `binary`, rendered for another problem perhaps, on `problem`; false if the device cannot.
   bool check(const TemplateCase& which, const std::string& binary, const std::string& suffix,
              const Problem& problem, const Config& config, bool special, bool reverse = false) {
-    const auto& [op, of] = which;
-    const Work work = of->work(problem, config);
+    const auto& [op, tmpl] = which;
+    const Work work = tmpl->work(problem, config);
     if (exceeds(work, device().facts())) return false;
-    SCOPED_TRACE(op->name + "/" + of->name + " " + config.text() + " on " + problem.text() +
+    SCOPED_TRACE(op->name + "/" + tmpl->name + " " + config.text() + " on " + problem.text() +
                  (special ? ", NaN and infinity among the inputs" : "") +
                  (reverse ? ", threads in reverse" : ""));
     auto& data = data_[problem.text() + (special ? "*" : "")];
@@ -105,7 +105,7 @@ class OpChecker {
       ++refused_;
       return false;
     }
-    const std::int64_t alignment = alignment_bytes(*of, problem, config);
+    const std::int64_t alignment = alignment_bytes(*tmpl, problem, config);
     std::vector<std::unique_ptr<Array>> arrays;
     std::vector<void*> pointers;
     for (std::size_t a = 0; a < op->arguments.size(); ++a) {

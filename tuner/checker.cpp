@@ -217,15 +217,16 @@ bool Checker::zeroed_part_is_zero(const Work& work) {
   return part.find_first_not_of('\0') == std::string::npos;
 }
 
-std::optional<Checker::Failure> Checker::check_companions(const Template& of, const Config& config,
+std::optional<Checker::Failure> Checker::check_companions(const Template& tmpl, const Config& config,
                                                           const Executable& loaded, MeasureReply& reply) {
-  const Values constants = compiled_in(op_, of, asked_.problem);
+  const Values constants = compiled_in(op_, tmpl, asked_.problem);
   for (Prepared& companion : companions_) {
-    if (why_not(of, companion.problem, device_.facts()) || of.space(companion.problem).why_not(config) ||
-        compiled_in(op_, of, companion.problem) != constants) {
+    if (why_not(tmpl, companion.problem, device_.facts()) ||
+        !tmpl.space(companion.problem, device_.facts()).find(config.values()) ||
+        compiled_in(op_, tmpl, companion.problem) != constants) {
       continue;
     }
-    const Work work = of.work(companion.problem, config);
+    const Work work = tmpl.work(companion.problem, config, device_.facts());
     if (exceeds(work, device_.facts(), reply.static_shared_bytes)) continue;
     const std::unique_ptr<Executable> executable = loaded.with(work);
     for (const bool reverse : {false, true}) {
@@ -237,9 +238,9 @@ std::optional<Checker::Failure> Checker::check_companions(const Template& of, co
   return std::nullopt;
 }
 
-std::optional<Checker::Failure> Checker::judge_asked(const Template& of, const Config& config,
+std::optional<Checker::Failure> Checker::judge_asked(const Template& tmpl, const Config& config,
                                                      const MeasureRequest& request, MeasureReply& reply) {
-  const Work work = of.work(asked_.problem, config);
+  const Work work = tmpl.work(asked_.problem, config, device_.facts());
   const std::unique_ptr<Executable> executable = device_.load(request.binary, request.suffix, work);
   const BinaryFacts facts = executable->facts();
   reply.loaded = true;
@@ -258,7 +259,7 @@ std::optional<Checker::Failure> Checker::judge_asked(const Template& of, const C
   }
 
   if (request.check) {
-    if (auto failure = check_companions(of, config, *executable, reply)) return failure;
+    if (auto failure = check_companions(tmpl, config, *executable, reply)) return failure;
     const auto start = std::chrono::steady_clock::now();
     if (auto failure = run(asked_, *executable, work, reply)) return failure;
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
@@ -298,10 +299,11 @@ std::optional<Checker::Failure> Checker::judge_asked(const Template& of, const C
 
 MeasureReply Checker::judge(const MeasureRequest& request) {
   MeasureReply reply;
-  const Template& of = find_template(op_, request.of);
+  const Template& tmpl = find_template(op_, request.template_name);
   std::optional<Failure> failure;
   try {
-    failure = judge_asked(of, Config::parse(request.config), request, reply);
+    const Space space = tmpl.space(asked_.problem, device_.facts());
+    failure = judge_asked(tmpl, space.legal(Values::parse(request.config)), request, reply);
   } catch (const LoadError& error) {
     failure = Failure{verdict_of_load(error.what()), error.what()};
   } catch (const Error& error) {

@@ -68,10 +68,10 @@ class Checker {
   bool zeroed_part_is_zero(const Work& work);
   std::optional<Failure> run(Prepared& on, Executable& executable, const Work& work, MeasureReply& reply);
   std::optional<Failure> inspect(Prepared& on, const Work& work, MeasureReply& reply);
-  std::optional<Failure> check_companions(const Template& of, const Config& config, const Executable& loaded,
-                                          MeasureReply& reply);
-  std::optional<Failure> judge_asked(const Template& of, const Config& config, const MeasureRequest& request,
-                                     MeasureReply& reply);
+  std::optional<Failure> check_companions(const Template& tmpl, const Config& config,
+                                          const Executable& loaded, MeasureReply& reply);
+  std::optional<Failure> judge_asked(const Template& tmpl, const Config& config,
+                                     const MeasureRequest& request, MeasureReply& reply);
 
   Device& device_;
   const Op& op_;

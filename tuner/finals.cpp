@@ -71,7 +71,7 @@ void ProblemRun::add_previous_winners(std::vector<Ticket>& tickets) {
       const auto point = legal_point(bench_.op, problem_, device, row.template_.name, row.variant.config);
       if (!point) continue;  // the space changed: stale
       Entry entry;
-      entry.variant = make_variant(bench_.op, problem_, *point, device.target);
+      entry.variant = make_variant(bench_.op, problem_, *point, device);
       entry.median_us = row.median_us;
       if (!same(entry)) continue;  // the template changed: stale
       entries_.push_back(std::move(entry));
@@ -92,7 +92,8 @@ void ProblemRun::compile_missing(const std::vector<Ticket>& tickets) {
     while (next < missing.size() && bench_.compilers.has_room()) {
       const Ticket ticket = missing[next++];
       const Variant& variant = entries_[static_cast<std::size_t>(ticket)].variant;
-      const Source source = make_variant(bench_.op, problem_, variant.point, variant.source.target).source;
+      const Source source =
+          make_variant(bench_.op, problem_, variant.point, bench_.worker.hello().device).source;
       bench_.compilers.begin(ticket, source);
     }
     wait();
@@ -253,7 +254,7 @@ void ProblemRun::choose(const std::vector<Ticket>& tickets) {
     std::erase(stale, alignment);
     TunedWinner winner;
     winner.any_alignment = alignment <= element_bytes;
-    winner.template_name = entry.variant.of->name;
+    winner.template_name = entry.variant.tmpl->name;
     winner.config = entry.variant.point.config.text();
     winner.time = summarize(entry.reply.samples_us);
     winner.alignment_bytes = alignment;

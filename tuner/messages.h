@@ -77,7 +77,7 @@ struct PrepareReply {
 
 struct MeasureRequest {
   static constexpr std::uint8_t kind = 6;
-  std::string of;  ///< template
+  std::string template_name;
   std::string config, suffix, binary;
   bool check = true;            ///< false: it was checked before in this run
   std::int32_t samples = 0;     ///< 0: check only
@@ -86,8 +86,8 @@ struct MeasureRequest {
   bool cold_caches = false;     ///< as in Timing
   template <typename Self, typename Archive>
   static void fields(Self& self, Archive& archive) {
-    archive(self.of, self.config, self.suffix, self.binary, self.check, self.samples, self.sample_target_us,
-            self.give_up_above_us, self.cold_caches);
+    archive(self.template_name, self.config, self.suffix, self.binary, self.check, self.samples,
+            self.sample_target_us, self.give_up_above_us, self.cold_caches);
   }
 };
 

@@ -47,8 +47,9 @@ std::vector<Point> promising(const Op& op, const Problem& problem, const DeviceF
   for (const Candidate& candidate : candidates) {
     auto point = legal_point(op, problem, device, candidate.template_name, candidate.config);
     if (!point) continue;
-    const bool searched = std::any_of(space.parts.begin(), space.parts.end(),
-                                      [&](const SearchSpace::Part& part) { return part.of == point->of; });
+    const bool searched = std::any_of(
+        space.parts.begin(), space.parts.end(),
+        [&](const SearchSpace::Part& part) { return part.template_index == point->template_index; });
     if (searched && std::find(points.begin(), points.end(), *point) == points.end())
       points.push_back(std::move(*point));
   }
@@ -66,7 +67,7 @@ ProblemRun::ProblemRun(const Bench& bench, const Problem& problem)
   const std::vector<WinnerRow> winners = bench.recorder.winners();
   space_.promising = promising(bench.op, problem, bench.worker.hello().device, space_,
                                bench.recorder.fastest(problem, most_remembered), winners);
-  search_ = make_search(bench.options.strategy, space_, bench.options.seed);
+  search_ = make_search(bench.options.strategy, space_, bench.options.seed, bench.options.prior);
   previous_ = of_problem(winners, problem);
   result_.problem = problem.text();
   result_.variants = space_.count();
@@ -126,7 +127,7 @@ void ProblemRun::propose() {
     }
     const auto ticket = static_cast<Ticket>(entries_.size());
     Entry& entry = entries_.emplace_back();
-    entry.variant = make_variant(bench_.op, problem_, *point, bench_.worker.hello().device.target);
+    entry.variant = make_variant(bench_.op, problem_, *point, bench_.worker.hello().device);
     entry.variant.is_base = *point == space_.base;
     if (adopt(entry)) {
       ++counted_;
@@ -179,7 +180,7 @@ void ProblemRun::take_compiled() {
 
 MeasureRequest ProblemRun::request(const Entry& entry) const {
   MeasureRequest request;
-  request.of = entry.variant.of->name;
+  request.template_name = entry.variant.tmpl->name;
   request.config = entry.variant.point.config.text();
   request.suffix = entry.variant.source.suffix;
   request.binary = entry.binary;

@@ -31,14 +31,14 @@ DeviceRow row_of(const DeviceFacts& device) {
 
 }  // namespace
 
-Variant make_variant(const Op& op, const Problem& problem, const Point& point, const std::string& target) {
+Variant make_variant(const Op& op, const Problem& problem, const Point& point, const DeviceFacts& device) {
   Variant variant;
   variant.point = point;
-  variant.of = &op.templates.at(point.of);
-  variant.source = render(op, *variant.of, problem, point.config, target);
-  variant.compiled_in = compiled_in(op, *variant.of, problem).text();
-  variant.work = variant.of->work(problem, point.config);
-  variant.alignment_bytes = alignment_bytes(*variant.of, problem, point.config);
+  variant.tmpl = &op.templates.at(point.template_index);
+  variant.source = render(op, *variant.tmpl, problem, point.config, device.target);
+  variant.compiled_in = compiled_in(op, *variant.tmpl, problem).text();
+  variant.work = variant.tmpl->work(problem, point.config, device);
+  variant.alignment_bytes = alignment_bytes(*variant.tmpl, problem, point.config);
   return variant;
 }
 
@@ -95,7 +95,7 @@ std::vector<WinnerRow> Recorder::winners() const {
 }
 
 std::int64_t Recorder::id_of(const Variant& variant) {
-  const std::string& name = variant.of->name;
+  const std::string& name = variant.tmpl->name;
   auto found = templates_.find(name);
   if (found == templates_.end()) {
     const std::string& body = template_files().at(op_.name + "/" + name + ".cu");

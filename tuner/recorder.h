@@ -18,7 +18,7 @@ namespace tunesmith {
 /// A point of the search, rendered for the device's target.
 struct Variant {
   Point point;
-  const Template* of = nullptr;
+  const Template* tmpl = nullptr;
   Source source;
   std::string compiled_in;  ///< the part of the problem that is in the text
   std::int64_t alignment_bytes = 0;
@@ -26,7 +26,7 @@ struct Variant {
   bool is_base = false;
 };
 
-Variant make_variant(const Op& op, const Problem& problem, const Point& point, const std::string& target);
+Variant make_variant(const Op& op, const Problem& problem, const Point& point, const DeviceFacts& device);
 
 class Recorder {
  public:

@@ -16,7 +16,7 @@ namespace tunesmith {
 
 /// A variant, named: which template of the op, and how it is set.
 struct Point {
-  std::size_t of = 0;  ///< position in Op::templates
+  std::size_t template_index = 0;  ///< position in Op::templates
   Config config;
   bool operator==(const Point&) const = default;
 };
@@ -30,7 +30,7 @@ std::optional<Point> legal_point(const Op& op, const Problem& problem, const Dev
 /// configs.
 struct SearchSpace {
   struct Part {
-    std::size_t of = 0;
+    std::size_t template_index = 0;
     Space space;
     std::int64_t count = 0;
   };
@@ -39,6 +39,15 @@ struct SearchSpace {
   std::vector<Point> promising = {};  ///< of the parts, without repetition; proposed next
   std::int64_t count() const;         ///< of variants, the base included
 };
+
+/// What a search thinks of the `worth` rules of a space.
+enum class Prior {
+  worth,  ///< configs that keep all of them first, then those that break one, and so on
+  none,   ///< all legal configs alike
+};
+
+/// "worth" or "none"; throws UsageError naming them.
+Prior prior_of(std::string_view name);
 
 /// `only` names the templates to search; empty: all. Throws UsageError if one of them is not the op's.
 SearchSpace search_space(const Op& op, const Problem& problem, const DeviceFacts& device,
@@ -57,14 +66,15 @@ class Search {
 };
 
 /// The templates in their order, each space in the order of its axes.
-std::unique_ptr<Search> make_exhaustive(const SearchSpace& space);
+std::unique_ptr<Search> make_exhaustive(const SearchSpace& space, Prior prior = Prior::worth);
 
 /// Every variant once, shuffled. A template is drawn with the square root of the number of its variants that
 /// are left, so that a small template is covered early and a large one still gets most of the draws. The same
 /// seed gives the same order everywhere.
-std::unique_ptr<Search> make_random(const SearchSpace& space, std::uint64_t seed);
+std::unique_ptr<Search> make_random(const SearchSpace& space, std::uint64_t seed, Prior prior = Prior::worth);
 
 /// "exhaustive" or "random"; throws UsageError naming them.
-std::unique_ptr<Search> make_search(std::string_view strategy, const SearchSpace& space, std::uint64_t seed);
+std::unique_ptr<Search> make_search(std::string_view strategy, const SearchSpace& space, std::uint64_t seed,
+                                    Prior prior = Prior::worth);
 
 }  // namespace tunesmith

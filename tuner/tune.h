@@ -13,6 +13,7 @@
 #include "tuner/device_worker.h"
 #include "tuner/policy.h"
 #include "tuner/progress.h"
+#include "tuner/search.h"
 
 namespace tunesmith {
 
@@ -22,7 +23,8 @@ struct TuneOptions {
   bool stale = false;  ///< also the op's problems on the device whose winners' templates have changed since
   std::string device = "auto";  ///< "auto": the first CUDA device, else the host; "cuda:N"; "host"
   std::string budget = "60s";   ///< of the search of each problem; the finals come after it (Budget::parse)
-  std::string strategy = "random";          ///< or "exhaustive"
+  std::string strategy = "random";  ///< or "exhaustive"
+  Prior prior = Prior::worth;
   std::uint64_t seed = 1;                   ///< of the search and of the inputs
   std::filesystem::path database;           ///< made where it is missing
   std::vector<std::string> templates = {};  ///< search only these; empty: all

@@ -10,6 +10,26 @@
 namespace tunesmith {
 namespace {
 
+constexpr IntegerAxis BLOCK_X("BLOCK_X");
+constexpr IntegerAxis BLOCK_Y("BLOCK_Y");
+constexpr WordAxis COPY("COPY");
+constexpr IntegerAxis HELD("HELD");
+constexpr IntegerAxis ITEMS("ITEMS");
+constexpr IntegerAxis OUT_X("OUT_X");
+constexpr IntegerAxis PRODUCTS("PRODUCTS");
+constexpr IntegerAxis RESIDENT_WARPS("RESIDENT_WARPS");
+constexpr IntegerAxis SEGMENT("SEGMENT");
+constexpr IntegerAxis SHARE("SHARE");
+constexpr WordAxis SMEM_LAYOUT("SMEM_LAYOUT");
+constexpr IntegerAxis SPLIT("SPLIT");
+constexpr WordAxis START("START");
+constexpr WordAxis STORE("STORE");
+constexpr IntegerAxis STORE_VECTOR("STORE_VECTOR");
+constexpr WordAxis TAPS_IN("TAPS_IN");
+constexpr IntegerAxis UNROLL("UNROLL");
+constexpr IntegerAxis VECTOR("VECTOR");
+constexpr IntegerAxis WARPS("WARPS");
+
 // Output i is the sum over j of taps[j] signal[i + j - left], taps the kernel or, for convolve, the kernel
 // reversed. Every mode is a part of `full`, which has an output for each overlap of the two.
 struct Dims {
@@ -112,26 +132,26 @@ std::vector<Problem> companions(const Problem& problem) {
 }
 
 Template base() {
-  return {.name = "base",
-          .what = "One thread an output, a loop over the taps in global memory; serves every problem.",
-          .kernels = {"conv1d_base"},
-          .space =
-              [](const Problem&) {
-                return Space({{"BLOCK_X", {128, 32, 64, 256, 512, 1024}, "threads a block"}}, {});
-              },
-          .work =
-              [](const Problem& problem, const Config& config) {
-                const Dims d(problem);
-                if (d.batch == 0) return Work{};
-                return Work{
-                    .steps = {Launch{.kernel = "conv1d_base",
-                                     .grid = {ceil_divide(d.output_length, config.integer("BLOCK_X")),
-                                              std::min(d.batch, grid_limit)},
-                                     .block = {config.integer("BLOCK_X")},
-                                     .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, ArgumentPointer{2},
-                                                   int32(d.batch), std::int32_t{d.turned}, d.length, d.taps,
-                                                   d.output_length, d.left}}}};
-              }};
+  return {
+      .name = "base",
+      .what = "One thread an output, a loop over the taps in global memory; serves every problem.",
+      .kernels = {"conv1d_base"},
+      .space =
+          [](const Problem&) {
+            return Space({{BLOCK_X, {128, 32, 64, 256, 512, 1024}, "threads a block"}}, {});
+          },
+      .work =
+          [](const Problem& problem, const Config& config) {
+            const Dims d(problem);
+            if (d.batch == 0) return Work{};
+            return Work{
+                .steps = {Launch{
+                    .kernel = "conv1d_base",
+                    .grid = {ceil_divide(d.output_length, config[BLOCK_X]), std::min(d.batch, grid_limit)},
+                    .block = {config[BLOCK_X]},
+                    .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, ArgumentPointer{2}, int32(d.batch),
+                                  std::int32_t{d.turned}, d.length, d.taps, d.output_length, d.left}}}};
+          }};
 }
 
 // Rows of a batch begin at a multiple of `vector` elements.
@@ -161,19 +181,19 @@ struct Tiled {
       : d(problem),
         element_bytes(bytes(dtype_of(problem))),
         lanes(16 / element_bytes),
-        out_x(config.integer("OUT_X")),
-        tile(config.integer("BLOCK_X") * out_x * config.integer("ITEMS")),
-        block_y(config.integer("BLOCK_Y")) {}
+        out_x(config[OUT_X]),
+        tile(config[BLOCK_X] * out_x * config[ITEMS]),
+        block_y(config[BLOCK_Y]) {}
 
   std::int64_t shared_bytes(const Config& config) const {
-    std::int64_t total = config.word("TAPS_IN") == "shared" ? round_up(d.taps, lanes) : 0;
-    if (config.word("SMEM_LAYOUT") != "none") {
-      const std::int64_t vector = config.integer("VECTOR");
+    std::int64_t total = config[TAPS_IN] == "shared" ? round_up(d.taps, lanes) : 0;
+    if (config[SMEM_LAYOUT] != "none") {
+      const std::int64_t vector = config[VECTOR];
       const std::int64_t phase = (4 - d.left % 4) % 4;
       const std::int64_t samples = round_up(round_up(phase % vector + tile + d.taps - 1, vector), lanes);
-      const std::int64_t pad = config.word("SMEM_LAYOUT") == "padded" ? lanes : 0;
+      const std::int64_t pad = config[SMEM_LAYOUT] == "padded" ? lanes : 0;
       total += block_y * round_up(samples + samples / out_x * pad + lanes, lanes);
-      if (config.integer("STORE_VECTOR") == 1 && out_x > 1)
+      if (config[STORE_VECTOR] == 1 && out_x > 1)
         total += block_y * round_up(tile + tile / out_x * pad, lanes);
     }
     return total * element_bytes;
@@ -196,137 +216,108 @@ Space tiled_space(const Problem& problem) {
   };
 
   std::vector<Axis> axes = {
-      {"SMEM_LAYOUT", either(words({"none", "flat", "padded"}), words({"padded", "flat", "none"})),
+      {SMEM_LAYOUT, either(words({"none", "flat", "padded"}), words({"padded", "flat", "none"})),
        "the samples in shared memory: not there, as they come, spread over the banks"},
-      {"TAPS_IN",
+      {TAPS_IN,
        either(words({"registers", "shared", "constant", "global"}),
               words({"shared", "registers", "constant", "global"})),
        "where the taps are read from"},
-      {"COPY", words({"async", "sync"}), "the way into shared memory: past the registers or through them"},
-      {"SEGMENT", either({16}, {16, 8, 32}), "taps whose window is in registers at a time"},
-      {"UNROLL", either({0}, {1, 2, 4, 0}), "segments written out; 0: all"},
-      {"VECTOR", {4, 2, 1}, "elements of a global load"},
-      {"STORE_VECTOR", {4, 2, 1}, "elements of a global store"},
-      {"OUT_X",
+      {COPY, words({"async", "sync"}), "the way into shared memory: past the registers or through them"},
+      {SEGMENT, either({16}, {16, 8, 32}), "taps whose window is in registers at a time"},
+      {UNROLL, either({0}, {1, 2, 4, 0}), "segments written out; 0: all"},
+      {VECTOR, {4, 2, 1}, "elements of a global load"},
+      {STORE_VECTOR, {4, 2, 1}, "elements of a global store"},
+      {OUT_X,
        few ? (wide ? std::vector<Value>{4, 8, 2, 1} : std::vector<Value>{2, 4, 8, 1})
            : (wide ? std::vector<Value>{16, 8, 12, 20, 28, 32, 4} : std::vector<Value>{8, 4, 10, 14, 2, 6}),
        "neighbouring outputs of a thread"},
-      {"ITEMS", either({2, 1, 4, 8}, {1, 2}), "such rows of outputs of a thread, a block apart"},
-      {"BLOCK_X", either({128, 256, 64, 32, 512}, {128, 64, 256, 32}), "threads of a block along a signal"},
-      {"BLOCK_Y", {1, 4}, "signals of a block"},
-      {"STORE", words({"plain", "streaming"}), "the hint that outputs are written with"},
-      {"START", words({"plain", "overlapped"}), "whether the kernel may start while the one before it runs"},
-      {"RESIDENT_WARPS", either({16, 32}, {16, 24}),
+      {ITEMS, either({2, 1, 4, 8}, {1, 2}), "such rows of outputs of a thread, a block apart"},
+      {BLOCK_X, either({128, 256, 64, 32, 512}, {128, 64, 256, 32}), "threads of a block along a signal"},
+      {BLOCK_Y, {1, 4}, "signals of a block"},
+      {STORE, words({"plain", "streaming"}), "the hint that outputs are written with"},
+      {START, words({"plain", "overlapped"}), "whether the kernel may start while the one before it runs"},
+      {RESIDENT_WARPS, either({16, 32}, {16, 24}),
        "warps that a multiprocessor must have room for; bounds a thread's registers"},
   };
   std::vector<Rule> rules = {
       {"Loads are vectors of samples only where the signals of a batch begin at one.",
-       {"VECTOR"},
-       [=](const Config& c) { return rows_aligned(d, d.length, c.integer("VECTOR")); }},
+       [=](const Config& c) { return rows_aligned(d, d.length, c[VECTOR]); }},
       {"Loads are as wide as alignment and OUT_X allow, or, for any alignment of the arrays, scalar.",
-       {"VECTOR", "OUT_X", "SMEM_LAYOUT", "COPY"},
        [=](const Config& c) {
-         const std::int64_t vector = c.integer("VECTOR");
-         const std::int64_t out_x = c.integer("OUT_X");
+         const std::int64_t vector = c[VECTOR];
+         const std::int64_t out_x = c[OUT_X];
          if (out_x % vector != 0) return false;
-         if (vector == 1 && (few ? c.word("SMEM_LAYOUT") == "none" : c.word("SMEM_LAYOUT") != "none"))
-           return c.word("SMEM_LAYOUT") == "none" || c.word("COPY") == "async";
+         if (vector == 1 && (few ? c[SMEM_LAYOUT] == "none" : c[SMEM_LAYOUT] != "none"))
+           return c[SMEM_LAYOUT] == "none" || c[COPY] == "async";
          return vector == 4 || out_x % (2 * vector) != 0 || !rows_aligned(d, d.length, 2 * vector);
        }},
       {"Stores are as wide as loads, narrower only in a batch whose rows of outputs ask for it; or scalar, "
        "where "
        "the outputs can pass through shared memory.",
-       {"VECTOR", "STORE_VECTOR", "OUT_X", "SMEM_LAYOUT", "COPY"},
        [=](const Config& c) {
-         const std::int64_t store = c.integer("STORE_VECTOR");
-         if (!rows_aligned(d, d.output_length, store) || c.integer("OUT_X") % store != 0) return false;
-         if (store == c.integer("VECTOR")) return true;
-         if (store == 1 && c.word("SMEM_LAYOUT") != "none") return c.word("COPY") == "async";
-         return store < c.integer("VECTOR") && d.batch > 1 &&
+         const std::int64_t store = c[STORE_VECTOR];
+         if (!rows_aligned(d, d.output_length, store) || c[OUT_X] % store != 0) return false;
+         if (store == c[VECTOR]) return true;
+         if (store == 1 && c[SMEM_LAYOUT] != "none") return c[COPY] == "async";
+         return store < c[VECTOR] && d.batch > 1 &&
                 (store == 1 || !rows_aligned(d, d.output_length, 2 * store));
        }},
       {"Samples are spread over the banks where threads would meet in one, and a loop over them steps by "
        "whole "
        "rows of outputs.",
-       {"SMEM_LAYOUT", "OUT_X", "SEGMENT", "UNROLL"},
        [=](const Config& c) {
-         if (c.word("SMEM_LAYOUT") != "padded") return true;
-         const std::int64_t out_x = c.integer("OUT_X");
+         if (c[SMEM_LAYOUT] != "padded") return true;
+         const std::int64_t out_x = c[OUT_X];
          if (!rows_meet(out_x, lanes)) return false;
-         return c.integer("UNROLL") == 0 || d.taps <= c.integer("SEGMENT") ||
-                c.integer("UNROLL") * c.integer("SEGMENT") % out_x == 0;
+         return c[UNROLL] == 0 || d.taps <= c[SEGMENT] || c[UNROLL] * c[SEGMENT] % out_x == 0;
        }},
       {"Only samples that are staged can be copied past the registers; with many taps they are.",
-       {"SMEM_LAYOUT", "COPY"},
        [=](const Config& c) {
-         return (c.word("SMEM_LAYOUT") == "none") == (c.word("COPY") == "sync") ||
-                (few && c.word("SMEM_LAYOUT") == "flat");
+         return (c[SMEM_LAYOUT] == "none") == (c[COPY] == "sync") || (few && c[SMEM_LAYOUT] == "flat");
        }},
       {"Taps held in registers are at most 128 bytes, and all written out.",
-       {"TAPS_IN", "UNROLL"},
        [=](const Config& c) {
-         return c.word("TAPS_IN") != "registers" ||
-                (d.taps * element_bytes <= 128 && c.integer("UNROLL") == 0);
+         return c[TAPS_IN] != "registers" || (d.taps * element_bytes <= 128 && c[UNROLL] == 0);
        }},
       {"Taps in constant memory are operands only of code that is all written out; for few the copy costs "
        "more "
        "than it saves.",
-       {"TAPS_IN", "UNROLL"},
-       [=](const Config& c) {
-         return c.word("TAPS_IN") != "constant" || (!few && c.integer("UNROLL") == 0);
-       }},
+       [=](const Config& c) { return c[TAPS_IN] != "constant" || (!few && c[UNROLL] == 0); }},
       {"Taps are read from global memory where the samples are.",
-       {"TAPS_IN", "SMEM_LAYOUT"},
-       [](const Config& c) { return c.word("TAPS_IN") != "global" || c.word("SMEM_LAYOUT") == "none"; }},
+       [](const Config& c) { return c[TAPS_IN] != "global" || c[SMEM_LAYOUT] == "none"; }},
       {"Where nothing else is in shared memory, few taps are in registers.",
-       {"TAPS_IN", "SMEM_LAYOUT"},
-       [=](const Config& c) {
-         return !few || c.word("TAPS_IN") == "registers" || c.word("SMEM_LAYOUT") != "none";
-       }},
+       [=](const Config& c) { return !few || c[TAPS_IN] == "registers" || c[SMEM_LAYOUT] != "none"; }},
       {"Without staging a loop over the taps is written out as a whole or not at all, for at most 8 outputs.",
-       {"SMEM_LAYOUT", "UNROLL", "OUT_X"},
-       [=](const Config& c) {
-         return few || c.word("SMEM_LAYOUT") != "none" ||
-                (c.integer("UNROLL") <= 1 && c.integer("OUT_X") <= 8);
-       }},
+       [=](const Config& c) { return few || c[SMEM_LAYOUT] != "none" || (c[UNROLL] <= 1 && c[OUT_X] <= 8); }},
       {"A segment is no longer than twice the taps, and no loop is written out further than its end.",
-       {"SEGMENT", "UNROLL"},
        [=](const Config& c) {
          if (few) return true;
-         const std::int64_t segment = c.integer("SEGMENT");
+         const std::int64_t segment = c[SEGMENT];
          if (segment > 8 && segment / 2 >= d.taps) return false;
-         return c.integer("UNROLL") <= 1 || c.integer("UNROLL") < d.taps / segment;
+         return c[UNROLL] <= 1 || c[UNROLL] < d.taps / segment;
        }},
       {"Written-out code stays below 6000 multiply-adds.",
-       {"UNROLL", "SEGMENT", "OUT_X"},
        [=](const Config& c) {
-         const std::int64_t unroll = c.integer("UNROLL");
-         const std::int64_t taps = unroll == 0 ? d.taps : std::min(d.taps, unroll * c.integer("SEGMENT"));
-         return taps * c.integer("OUT_X") <= 6000;
+         const std::int64_t unroll = c[UNROLL];
+         const std::int64_t taps = unroll == 0 ? d.taps : std::min(d.taps, unroll * c[SEGMENT]);
+         return taps * c[OUT_X] <= 6000;
        }},
       {"A thread has at most 32 outputs, in one row if it has 12 or more there.",
-       {"OUT_X", "ITEMS"},
        [=](const Config& c) {
-         const std::int64_t out_x = c.integer("OUT_X");
-         return out_x * c.integer("ITEMS") <= 128 / element_bytes && (out_x < 12 || c.integer("ITEMS") == 1);
+         const std::int64_t out_x = c[OUT_X];
+         return out_x * c[ITEMS] <= 128 / element_bytes && (out_x < 12 || c[ITEMS] == 1);
        }},
       {"Signals share a block only in a batch, with 32 threads each.",
-       {"BLOCK_X", "BLOCK_Y"},
-       [=](const Config& c) {
-         return c.integer("BLOCK_Y") == 1 || (d.batch > 1 && c.integer("BLOCK_X") == 32);
-       }},
+       [=](const Config& c) { return c[BLOCK_Y] == 1 || (d.batch > 1 && c[BLOCK_X] == 32); }},
       {"Streaming stores are for few taps, and for outputs that go straight to global memory.",
-       {"STORE", "STORE_VECTOR", "OUT_X", "SMEM_LAYOUT"},
        [=](const Config& c) {
-         const bool regrouped =
-             c.integer("STORE_VECTOR") == 1 && c.integer("OUT_X") > 1 && c.word("SMEM_LAYOUT") != "none";
-         return c.word("STORE") == "plain" || (few && !regrouped);
+         const bool regrouped = c[STORE_VECTOR] == 1 && c[OUT_X] > 1 && c[SMEM_LAYOUT] != "none";
+         return c[STORE] == "plain" || (few && !regrouped);
        }},
       {"The more outputs a thread has, the fewer warps are asked for; with few no bound is needed.",
-       {"OUT_X", "ITEMS", "RESIDENT_WARPS"},
        [=](const Config& c) {
-         const std::int64_t outputs = c.integer("OUT_X") * c.integer("ITEMS") * element_bytes / 4;
-         const std::int64_t warps = c.integer("RESIDENT_WARPS");
+         const std::int64_t outputs = c[OUT_X] * c[ITEMS] * element_bytes / 4;
+         const std::int64_t warps = c[RESIDENT_WARPS];
          if (few) return warps == (outputs <= 16 ? 32 : 16);
          return warps * outputs <= 512 || warps == 16;
        }},
@@ -339,23 +330,23 @@ Work tiled_work(const Problem& problem, const Config& config) {
   const Dims& d = tiled.d;
   Work work;
   if (d.batch == 0) return work;
-  if (config.word("TAPS_IN") == "constant") {
+  if (config[TAPS_IN] == "constant") {
     work.steps.push_back(
         ConstantCopy{.symbol = "taps_copy", .argument = 1, .bytes = d.taps * tiled.element_bytes});
   }
   work.steps.push_back(Launch{.kernel = "conv1d_tiled",
                               .grid = {ceil_divide(d.output_length, tiled.tile),
                                        std::min(ceil_divide(d.batch, tiled.block_y), grid_limit)},
-                              .block = {config.integer("BLOCK_X"), tiled.block_y},
+                              .block = {config[BLOCK_X], tiled.block_y},
                               .dynamic_shared_bytes = tiled.shared_bytes(config),
                               .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, ArgumentPointer{2},
                                             int32(d.batch), d.length, d.output_length, d.left},
-                              .overlaps_previous = config.word("START") == "overlapped"});
+                              .overlaps_previous = config[START] == "overlapped"});
   return work;
 }
 
 std::int64_t vector_bytes(const Problem& problem, const Config& config) {
-  return std::min<std::int64_t>(config.integer("VECTOR") * bytes(dtype_of(problem)), 16);
+  return std::min<std::int64_t>(config[VECTOR] * bytes(dtype_of(problem)), 16);
 }
 
 Template tiled() {
@@ -381,13 +372,13 @@ Template tiled() {
 std::int64_t chunked_shared_bytes(const Problem& problem, const Config& config) {
   const std::int64_t element_bytes = bytes(dtype_of(problem));
   const std::int64_t lanes = 16 / element_bytes;
-  const std::int64_t out_x = config.integer("OUT_X");
-  const std::int64_t split = config.integer("SPLIT");
-  const std::int64_t share = config.integer("SHARE");
-  const std::int64_t pad = config.word("SMEM_LAYOUT") == "padded" ? lanes : 0;
+  const std::int64_t out_x = config[OUT_X];
+  const std::int64_t split = config[SPLIT];
+  const std::int64_t share = config[SHARE];
+  const std::int64_t pad = config[SMEM_LAYOUT] == "padded" ? lanes : 0;
   const auto place_of = [=](std::int64_t position) { return position + position / out_x * pad; };
-  const std::int64_t tile = config.integer("BLOCK_X") * out_x;
-  const std::int64_t staged = round_up(tile + split * share, config.integer("VECTOR"));
+  const std::int64_t tile = config[BLOCK_X] * out_x;
+  const std::int64_t staged = round_up(tile + split * share, config[VECTOR]);
   const std::int64_t samples = round_up(place_of(staged) + lanes, lanes);
   return std::max(samples + split * (share + lanes), split * round_up(place_of(tile), lanes)) * element_bytes;
 }
@@ -398,73 +389,60 @@ Space chunked_space(const Problem& problem) {
   const std::int64_t lanes = 16 / element_bytes;
   const bool wide = element_bytes == 4;
   std::vector<Axis> axes = {
-      {"SMEM_LAYOUT", words({"padded", "flat"}),
+      {SMEM_LAYOUT, words({"padded", "flat"}),
        "the samples in shared memory: spread over the banks, as they come"},
-      {"COPY", words({"async", "sync"}), "the way into shared memory: past the registers or through them"},
-      {"SEGMENT", {16, 8}, "taps whose window is in registers at a time"},
-      {"UNROLL", {2, 1, 4}, "segments written out"},
-      {"VECTOR", {4, 2, 1}, "elements of a global load"},
-      {"OUT_X", wide ? std::vector<Value>{8, 16, 4} : std::vector<Value>{4, 8, 2},
+      {COPY, words({"async", "sync"}), "the way into shared memory: past the registers or through them"},
+      {SEGMENT, {16, 8}, "taps whose window is in registers at a time"},
+      {UNROLL, {2, 1, 4}, "segments written out"},
+      {VECTOR, {4, 2, 1}, "elements of a global load"},
+      {OUT_X, wide ? std::vector<Value>{8, 16, 4} : std::vector<Value>{4, 8, 2},
        "neighbouring outputs of a thread"},
-      {"BLOCK_X", {64, 128, 32, 16, 8}, "threads of a block along a signal"},
-      {"SPLIT", {2, 1, 4, 8, 16, 32}, "groups of threads that share a chunk's taps"},
-      {"SHARE", {128, 16, 32, 64, 256, 512}, "taps of a group in a chunk"},
-      {"START", words({"plain", "overlapped"}), "whether the kernel may start while the one before it runs"},
-      {"RESIDENT_WARPS",
+      {BLOCK_X, {64, 128, 32, 16, 8}, "threads of a block along a signal"},
+      {SPLIT, {2, 1, 4, 8, 16, 32}, "groups of threads that share a chunk's taps"},
+      {SHARE, {128, 16, 32, 64, 256, 512}, "taps of a group in a chunk"},
+      {START, words({"plain", "overlapped"}), "whether the kernel may start while the one before it runs"},
+      {RESIDENT_WARPS,
        {16, 32},
        "warps that a multiprocessor must have room for; bounds a thread's registers"},
   };
   std::vector<Rule> rules = {
       {"A block has 64 to 512 threads.",
-       {"BLOCK_X", "SPLIT"},
        [](const Config& c) {
-         const std::int64_t threads = c.integer("BLOCK_X") * c.integer("SPLIT");
+         const std::int64_t threads = c[BLOCK_X] * c[SPLIT];
          return threads >= 64 && threads <= 512;
        }},
       {"A chunk has 128 to 4096 taps, but no more than twice those that there are.",
-       {"SPLIT", "SHARE"},
        [=](const Config& c) {
-         const std::int64_t chunk = c.integer("SPLIT") * c.integer("SHARE");
+         const std::int64_t chunk = c[SPLIT] * c[SHARE];
          const std::int64_t most = std::max<std::int64_t>(128, std::min<std::int64_t>(4096, 2 * d.taps));
          return chunk >= 128 && chunk <= most;
        }},
       {"Loads are as wide as the signals of a batch allow, or scalar, for any alignment of the arrays.",
-       {"VECTOR", "OUT_X", "COPY"},
        [=](const Config& c) {
-         const std::int64_t vector = c.integer("VECTOR");
-         const std::int64_t out_x = c.integer("OUT_X");
+         const std::int64_t vector = c[VECTOR];
+         const std::int64_t out_x = c[OUT_X];
          if (out_x % vector != 0 || !rows_aligned(d, d.length, vector)) return false;
-         if (vector == 1 && c.word("COPY") == "async") return true;
+         if (vector == 1 && c[COPY] == "async") return true;
          return vector == 4 || out_x % (2 * vector) != 0 || !rows_aligned(d, d.length, 2 * vector);
        }},
       {"Samples are spread over the banks where threads would meet in one, and a loop over them steps by "
        "whole "
        "rows of outputs; as they come they are for the smaller of such rows.",
-       {"SMEM_LAYOUT", "OUT_X", "SEGMENT"},
        [=](const Config& c) {
-         const std::int64_t out_x = c.integer("OUT_X");
-         if (!rows_meet(out_x, lanes)) return c.word("SMEM_LAYOUT") == "flat";
-         return c.word("SMEM_LAYOUT") == "flat" ? out_x == 2 * lanes : c.integer("SEGMENT") % out_x == 0;
+         const std::int64_t out_x = c[OUT_X];
+         if (!rows_meet(out_x, lanes)) return c[SMEM_LAYOUT] == "flat";
+         return c[SMEM_LAYOUT] == "flat" ? out_x == 2 * lanes : c[SEGMENT] % out_x == 0;
        }},
       {"Samples pass through the registers only as they come, for short outputs of a thread.",
-       {"SMEM_LAYOUT", "COPY", "OUT_X"},
        [=](const Config& c) {
-         return c.word("COPY") == "async" || (c.word("SMEM_LAYOUT") == "flat" && c.integer("OUT_X") == lanes);
+         return c[COPY] == "async" || (c[SMEM_LAYOUT] == "flat" && c[OUT_X] == lanes);
        }},
       {"A loop over a share is written out to a quarter of it at most.",
-       {"SEGMENT", "UNROLL", "SHARE"},
-       [](const Config& c) {
-         return c.integer("UNROLL") == 1 ||
-                4 * c.integer("UNROLL") * c.integer("SEGMENT") <= c.integer("SHARE");
-       }},
+       [](const Config& c) { return c[UNROLL] == 1 || 4 * c[UNROLL] * c[SEGMENT] <= c[SHARE]; }},
       {"The more outputs a thread has, the fewer warps are asked for.",
-       {"OUT_X", "RESIDENT_WARPS"},
-       [=](const Config& c) {
-         return c.integer("RESIDENT_WARPS") * c.integer("OUT_X") * element_bytes / 4 <= 256;
-       }},
+       [=](const Config& c) { return c[RESIDENT_WARPS] * c[OUT_X] * element_bytes / 4 <= 256; }},
       {"Starting early is for kernels of a few microseconds, whose taps are split.",
-       {"START", "SPLIT"},
-       [](const Config& c) { return c.word("START") == "plain" || c.integer("SPLIT") > 2; }},
+       [](const Config& c) { return c[START] == "plain" || c[SPLIT] > 2; }},
   };
   return Space(std::move(axes), std::move(rules));
 }
@@ -483,14 +461,13 @@ Template chunked() {
                 if (d.batch == 0) return Work{};
                 return Work{
                     .steps = {Launch{.kernel = "conv1d_chunked",
-                                     .grid = {ceil_divide(d.output_length, config.integer("BLOCK_X") *
-                                                                               config.integer("OUT_X")),
+                                     .grid = {ceil_divide(d.output_length, config[BLOCK_X] * config[OUT_X]),
                                               std::min(d.batch, grid_limit)},
-                                     .block = {config.integer("BLOCK_X"), config.integer("SPLIT")},
+                                     .block = {config[BLOCK_X], config[SPLIT]},
                                      .dynamic_shared_bytes = chunked_shared_bytes(problem, config),
                                      .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, ArgumentPointer{2},
                                                    int32(d.batch), d.length, d.taps, d.output_length, d.left},
-                                     .overlaps_previous = config.word("START") == "overlapped"}}};
+                                     .overlaps_previous = config[START] == "overlapped"}}};
               },
           .alignment_bytes = vector_bytes};
 }
@@ -503,8 +480,8 @@ constexpr std::int64_t fewest_terms = 32;
 // What a config of `tensor` asks for; sizes as the body computes them.
 struct Tensor {
   Tensor(const Problem& problem, const Config& config)
-      : warps(config.integer("WARPS")),
-        tile(warps * 128 * config.integer("PRODUCTS")),
+      : warps(config[WARPS]),
+        tile(warps * 128 * config[PRODUCTS]),
         steps(ceil_divide(problem.integer("taps") + 10, 16)),
         units(tile / 8 + 2 * steps - 1),
         rounds(ceil_divide(2 * units, 32 * warps)) {}
@@ -518,36 +495,32 @@ struct Tensor {
 
 // Of a thread: sums, taps, matrices and about 20 more.
 std::int64_t tensor_registers(const Config& config) {
-  return 8 * config.integer("PRODUCTS") + 4 * config.integer("HELD") + 8 + 20;
+  return 8 * config[PRODUCTS] + 4 * config[HELD] + 8 + 20;
 }
 
 Space tensor_space(const Problem& problem) {
   const std::int64_t steps = ceil_divide(problem.integer("taps") + 10, 16);
   return Space(
-      {{"WARPS", {4, 2, 8}, "warps of a block"},
-       {"PRODUCTS", {6, 8, 4}, "products of 128 outputs of a warp"},
-       {"HELD", {5, 4, 3, 2, 1}, "steps of 16 taps whose taps are in registers at a time"},
-       {"START", words({"plain", "overlapped"}), "whether the kernel may start while the one before it runs"},
-       {"RESIDENT_WARPS",
+      {{WARPS, {4, 2, 8}, "warps of a block"},
+       {PRODUCTS, {6, 8, 4}, "products of 128 outputs of a warp"},
+       {HELD, {5, 4, 3, 2, 1}, "steps of 16 taps whose taps are in registers at a time"},
+       {START, words({"plain", "overlapped"}), "whether the kernel may start while the one before it runs"},
+       {RESIDENT_WARPS,
         {16, 20, 24, 12},
         "warps that a multiprocessor must have room for; bounds a thread's registers"}},
       {{"A thread stages at most 10 vectors of samples.",
-        {"WARPS", "PRODUCTS"},
         [=](const Config& c) { return Tensor(problem, c).rounds <= 10; }},
        {"Blocks of 8 warps are for many taps, whose samples the tiles have in common.",
-        {"WARPS"},
-        [=](const Config& c) { return c.integer("WARPS") < 8 || steps > 32; }},
+        [=](const Config& c) { return c[WARPS] < 8 || steps > 32; }},
        {"The taps of 3 to 5 steps are held, or of all if there are fewer.",
-        {"HELD"},
         [=](const Config& c) {
           const std::int64_t most = ceil_divide(steps, 4);
-          return c.integer("HELD") <= most && c.integer("HELD") >= std::min<std::int64_t>(3, most);
+          return c[HELD] <= most && c[HELD] >= std::min<std::int64_t>(3, most);
         }},
        {"The registers that so many warps leave a thread suffice, and are not far more than it needs.",
-        {"PRODUCTS", "HELD", "RESIDENT_WARPS"},
         [=](const Config& c) {
           const std::int64_t needed = tensor_registers(c);
-          const std::int64_t there = 65536 / 32 / c.integer("RESIDENT_WARPS");
+          const std::int64_t there = 65536 / 32 / c[RESIDENT_WARPS];
           return needed <= there && 17 * needed > 10 * there;
         }}});
 }
@@ -588,7 +561,7 @@ Template tensor() {
                         .dynamic_shared_bytes = tensor.shared_bytes(),
                         .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, ArgumentPointer{2},
                                       int32(d.batch), d.length, d.output_length, d.left},
-                        .overlaps_previous = config.word("START") == "overlapped"}}};
+                        .overlaps_previous = config[START] == "overlapped"}}};
               }};
 }
 

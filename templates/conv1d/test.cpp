@@ -228,22 +228,23 @@ TEST(Conv1dSpace, HasManyConfigsAndADefaultForEveryProblem) {
                            "length=1000000 taps=63 dtype=f64", "length=1 taps=1", "length=5 taps=4096",
                            "length=10000000 taps=100000 dtype=f64"}) {
     const Problem wanted = problem(text);
-    for (const Template& of : op().templates) {
-      if (of.name == "base" || (of.refuses && !of.refuses(wanted).empty())) continue;
-      const Space space = of.space(wanted);
-      EXPECT_GE(space.count(), of.name == "tensor" ? 10 : 400) << of.name << " " << text;
-      EXPECT_LE(space.count(), 10000) << of.name << " " << text;
-      EXPECT_FALSE(exceeds(of.work(wanted, space.complete({})), device)) << of.name << " " << text;
+    for (const Template& tmpl : op().templates) {
+      if (tmpl.name == "base" || (tmpl.refuses && !tmpl.refuses(wanted).empty())) continue;
+      const Space space = tmpl.space(wanted);
+      EXPECT_GE(space.count(), tmpl.name == "tensor" ? 10 : 400) << tmpl.name << " " << text;
+      EXPECT_LE(space.count(), 10000) << tmpl.name << " " << text;
+      EXPECT_FALSE(exceeds(tmpl.work(wanted, space.complete({})), device)) << tmpl.name << " " << text;
     }
   }
 }
 
 TEST(Conv1dSpace, AConfigIsLegalWhateverTheLength) {
   for (const char* name : {"tiled", "chunked", "tensor"}) {
-    const Template& of = find_template(op(), name);
-    const Space large = of.space(problem("length=10000000 taps=63 mode=same"));
-    const Space small = of.space(problem("length=3 taps=63 mode=same"));
-    for (const Config& config : large.sample(200, 1)) EXPECT_FALSE(small.why_not(config)) << config.text();
+    const Template& tmpl = find_template(op(), name);
+    const Space large = tmpl.space(problem("length=10000000 taps=63 mode=same"));
+    const Space small = tmpl.space(problem("length=3 taps=63 mode=same"));
+    for (const Config& config : large.sample(200, 1))
+      EXPECT_FALSE(small.why_not(config.values())) << config.text();
   }
 }
 

@@ -10,6 +10,27 @@
 namespace tunesmith {
 namespace {
 
+constexpr IntegerAxis AHEAD("AHEAD");
+constexpr IntegerAxis BLOCK_X("BLOCK_X");
+constexpr IntegerAxis BLOCK_Y("BLOCK_Y");
+constexpr WordAxis COPY("COPY");
+constexpr IntegerAxis GROUPS("GROUPS");
+constexpr WordAxis LOOP_ORDER("LOOP_ORDER");
+constexpr WordAxis MASK_IN("MASK_IN");
+constexpr IntegerAxis OUT_X("OUT_X");
+constexpr IntegerAxis OUT_Y("OUT_Y");
+constexpr IntegerAxis RESIDENT_WARPS("RESIDENT_WARPS");
+constexpr IntegerAxis ROWS("ROWS");
+constexpr WordAxis SMEM_ALLOC("SMEM_ALLOC");
+constexpr WordAxis SMEM_LAYOUT("SMEM_LAYOUT");
+constexpr WordAxis START("START");
+constexpr WordAxis STORE("STORE");
+constexpr IntegerAxis TEAMS("TEAMS");
+constexpr IntegerAxis TILES("TILES");
+constexpr IntegerAxis UNROLL("UNROLL");
+constexpr IntegerAxis VECTOR("VECTOR");
+constexpr IntegerAxis WARPS("WARPS");
+
 struct Dims {
   explicit Dims(const Problem& problem)
       : batch(problem.integer("batch")),
@@ -96,31 +117,30 @@ std::vector<Problem> companions(const Problem& problem) {
 }
 
 Template base() {
-  return {
-      .name = "base",
-      .what = "One thread an output, every sample read from global memory; serves every problem.",
-      .kernels = {"conv2d_base"},
-      .space =
-          [](const Problem&) {
-            return Space({{"BLOCK_X", {32, 16, 64, 128}, "threads of a block along a row"},
-                          {"BLOCK_Y", {8, 4, 16, 2, 1}, "threads of a block across rows"}},
-                         {{"A block has at most 1024 threads.", {"BLOCK_X", "BLOCK_Y"}, [](const Config& c) {
-                             return c.integer("BLOCK_X") * c.integer("BLOCK_Y") <= 1024;
-                           }}});
-          },
-      .work =
-          [](const Problem& problem, const Config& config) {
-            const Dims d(problem);
-            Launch launch{.kernel = "conv2d_base",
-                          .grid = {ceil_divide(d.width, config.integer("BLOCK_X")),
-                                   std::min(ceil_divide(d.height, config.integer("BLOCK_Y")), grid_limit),
-                                   std::min(d.batch, grid_limit)},
-                          .block = {config.integer("BLOCK_X"), config.integer("BLOCK_Y"), 1},
-                          .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, ArgumentPointer{2},
-                                        int32(d.batch), int32(d.height), int32(d.width), int32(d.mask_height),
-                                        int32(d.mask_width), std::int32_t{d.turned}}};
-            return Work{.steps = {launch}};
-          }};
+  return {.name = "base",
+          .what = "One thread an output, every sample read from global memory; serves every problem.",
+          .kernels = {"conv2d_base"},
+          .space =
+              [](const Problem&) {
+                return Space({{BLOCK_X, {32, 16, 64, 128}, "threads of a block along a row"},
+                              {BLOCK_Y, {8, 4, 16, 2, 1}, "threads of a block across rows"}},
+                             {{"A block has at most 1024 threads.",
+                               [](const Config& c) { return c[BLOCK_X] * c[BLOCK_Y] <= 1024; }}});
+              },
+          .work =
+              [](const Problem& problem, const Config& config) {
+                const Dims d(problem);
+                Launch launch{
+                    .kernel = "conv2d_base",
+                    .grid = {ceil_divide(d.width, config[BLOCK_X]),
+                             std::min(ceil_divide(d.height, config[BLOCK_Y]), grid_limit),
+                             std::min(d.batch, grid_limit)},
+                    .block = {config[BLOCK_X], config[BLOCK_Y], 1},
+                    .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, ArgumentPointer{2}, int32(d.batch),
+                                  int32(d.height), int32(d.width), int32(d.mask_height), int32(d.mask_width),
+                                  std::int32_t{d.turned}}};
+                return Work{.steps = {launch}};
+              }};
 }
 
 // ---- tiled
@@ -130,10 +150,10 @@ struct Tiled {
   Tiled(const Problem& problem, const Config& config)
       : d(problem),
         element_bytes(bytes(dtype_of(problem))),
-        block_x(config.integer("BLOCK_X")),
-        block_y(config.integer("BLOCK_Y")),
-        tile_width(block_x * config.integer("OUT_X")),
-        tile_height(block_y * config.integer("OUT_Y")) {}
+        block_x(config[BLOCK_X]),
+        block_y(config[BLOCK_Y]),
+        tile_width(block_x * config[OUT_X]),
+        tile_height(block_y * config[OUT_Y]) {}
 
   std::int64_t mask_bytes(const std::string& mask_in) const {
     return mask_in == "shared" ? d.mask_height * round_up(d.mask_width, 16 / element_bytes) * element_bytes
@@ -155,12 +175,12 @@ struct Tiled {
 
 std::int64_t shared_bytes(const Problem& problem, const Config& config) {
   const Tiled tiled(problem, config);
-  return tiled.mask_bytes(config.word("MASK_IN")) +
-         tiled.image_bytes(config.word("SMEM_LAYOUT"), config.integer("VECTOR"), config.integer("OUT_X"));
+  return tiled.mask_bytes(config[MASK_IN]) +
+         tiled.image_bytes(config[SMEM_LAYOUT], config[VECTOR], config[OUT_X]);
 }
 
 // Outputs of a thread.
-std::int64_t thread_tile(const Config& c) { return c.integer("OUT_X") * c.integer("OUT_Y"); }
+std::int64_t thread_tile(const Config& c) { return c[OUT_X] * c[OUT_Y]; }
 
 // Small tiles are for small images, which are bound by latency; a small mask is bound by memory; all else is
 // bound by arithmetic. The rules give each the choices that measured well for it. Of the image's size they
@@ -180,142 +200,113 @@ Space tiled_space(const Problem& problem) {
   };
 
   std::vector<Axis> axes = {
-      {"SMEM_LAYOUT", words({"none", "flat", "padded"}),
+      {SMEM_LAYOUT, words({"none", "flat", "padded"}),
        "the image's tile in shared memory: not there, rows as they come, rows spread over the banks"},
-      {"MASK_IN", words({"global", "shared", "constant"}), "where the weights are read from"},
-      {"COPY", words({"sync", "async"}), "the way into shared memory: through registers or past them"},
-      {"SMEM_ALLOC", words({"dynamic", "static"}), "the kind of shared memory"},
-      {"LOOP_ORDER", words({"image", "mask"}), "whose rows the outer loop walks"},
-      {"UNROLL", either({0, 1}, {1, 2, 4, 0}), "steps of the outer loop written out; 0: all"},
-      {"VECTOR", {1, 2, 4}, "elements of a global access"},
-      {"OUT_X", either({4, 2, 1}, {4, 8, 12, 2}), "outputs of a thread along a row"},
-      {"OUT_Y", either({4, 8, 2, 1}, {4, 2, 8, 1}), "outputs of a thread across rows"},
-      {"BLOCK_X", either({32, 16, 64}, {16, 32, 8}), "threads of a block along a row"},
-      {"BLOCK_Y", either({4, 2, 8}, {8, 4, 16}), "threads of a block across rows"},
-      {"AHEAD", either({0, 2}, {0}), "image rows loaded before they are needed"},
-      {"STORE", words({"plain", "streaming"}), "the hint that outputs are written with"},
-      {"START", words({"plain", "overlapped"}), "whether the kernel may start while the one before it runs"},
-      {"RESIDENT_WARPS",
+      {MASK_IN, words({"global", "shared", "constant"}), "where the weights are read from"},
+      {COPY, words({"sync", "async"}), "the way into shared memory: through registers or past them"},
+      {SMEM_ALLOC, words({"dynamic", "static"}), "the kind of shared memory"},
+      {LOOP_ORDER, words({"image", "mask"}), "whose rows the outer loop walks"},
+      {UNROLL, either({0, 1}, {1, 2, 4, 0}), "steps of the outer loop written out; 0: all"},
+      {VECTOR, {1, 2, 4}, "elements of a global access"},
+      {OUT_X, either({4, 2, 1}, {4, 8, 12, 2}), "outputs of a thread along a row"},
+      {OUT_Y, either({4, 8, 2, 1}, {4, 2, 8, 1}), "outputs of a thread across rows"},
+      {BLOCK_X, either({32, 16, 64}, {16, 32, 8}), "threads of a block along a row"},
+      {BLOCK_Y, either({4, 2, 8}, {8, 4, 16}), "threads of a block across rows"},
+      {AHEAD, either({0, 2}, {0}), "image rows loaded before they are needed"},
+      {STORE, words({"plain", "streaming"}), "the hint that outputs are written with"},
+      {START, words({"plain", "overlapped"}), "whether the kernel may start while the one before it runs"},
+      {RESIDENT_WARPS,
        {16, 24, 32},
        "warps that a multiprocessor must have room for; bounds a thread's registers"},
   };
   std::vector<Rule> rules = {
       {"A block has 64 to 256 threads; to 128 for a small mask, which gains nothing from more.",
-       {"BLOCK_X", "BLOCK_Y"},
        [=](const Config& c) {
-         const std::int64_t threads = c.integer("BLOCK_X") * c.integer("BLOCK_Y");
+         const std::int64_t threads = c[BLOCK_X] * c[BLOCK_Y];
          return threads >= 64 && threads <= (small_mask ? 128 : 256);
        }},
       {"VECTOR must divide the width and OUT_X.",
-       {"VECTOR", "OUT_X"},
-       [=](const Config& c) {
-         return d.width % c.integer("VECTOR") == 0 && c.integer("OUT_X") % c.integer("VECTOR") == 0;
-       }},
+       [=](const Config& c) { return d.width % c[VECTOR] == 0 && c[OUT_X] % c[VECTOR] == 0; }},
       {"Accesses are as wide as the width and OUT_X allow; tiles staged past the registers also take "
        "scalars, for any "
        "alignment of the arrays, and a large mask's two at a time, which may fit its reach better.",
-       {"SMEM_LAYOUT", "COPY", "VECTOR", "OUT_X"},
        [=](const Config& c) {
-         const std::int64_t vector = c.integer("VECTOR");
-         if (vector == 4 || d.width % (2 * vector) != 0 || c.integer("OUT_X") % (2 * vector) != 0)
-           return true;
-         return c.word("SMEM_LAYOUT") == "flat" && c.word("COPY") == "async" && (vector == 1 || !small_mask);
+         const std::int64_t vector = c[VECTOR];
+         if (vector == 4 || d.width % (2 * vector) != 0 || c[OUT_X] % (2 * vector) != 0) return true;
+         return c[SMEM_LAYOUT] == "flat" && c[COPY] == "async" && (vector == 1 || !small_mask);
        }},
       {"Tiles much taller than wide use little of what they read twice.",
-       {"OUT_X", "OUT_Y"},
-       [](const Config& c) { return c.integer("OUT_Y") <= 2 * c.integer("OUT_X"); }},
+       [](const Config& c) { return c[OUT_Y] <= 2 * c[OUT_X]; }},
       {"Tiles are staged past the registers; through them only small ones, flat.",
-       {"SMEM_LAYOUT", "COPY", "OUT_X", "OUT_Y"},
        [=](const Config& c) {
-         if (c.word("SMEM_LAYOUT") == "none") return c.word("COPY") == "sync";
-         return c.word("COPY") == "async" ||
-                (c.word("SMEM_LAYOUT") == "flat" && thread_tile(c) <= small_tile);
+         if (c[SMEM_LAYOUT] == "none") return c[COPY] == "sync";
+         return c[COPY] == "async" || (c[SMEM_LAYOUT] == "flat" && thread_tile(c) <= small_tile);
        }},
       {"Static shared memory is for small tiles and holds at most 48 KiB.",
-       {"SMEM_LAYOUT", "MASK_IN", "COPY", "SMEM_ALLOC", "VECTOR", "OUT_X", "OUT_Y", "BLOCK_X", "BLOCK_Y"},
        [=](const Config& c) {
-         return c.word("SMEM_ALLOC") == "dynamic" ||
-                (c.word("SMEM_LAYOUT") == "flat" && c.word("COPY") == "async" &&
-                 thread_tile(c) <= small_tile && shared_bytes(problem, c) <= std::int64_t{48} * 1024);
+         return c[SMEM_ALLOC] == "dynamic" ||
+                (c[SMEM_LAYOUT] == "flat" && c[COPY] == "async" && thread_tile(c) <= small_tile &&
+                 shared_bytes(problem, c) <= std::int64_t{48} * 1024);
        }},
       {"Rows are spread over the banks where threads would meet in one: with 8 outputs a thread along a row, "
        "or rows "
        "of a block shorter than the banks.",
-       {"SMEM_LAYOUT", "OUT_X", "BLOCK_X"},
        [](const Config& c) {
-         return c.word("SMEM_LAYOUT") != "padded" || c.integer("OUT_X") == 8 ||
-                c.integer("BLOCK_X") * c.integer("OUT_X") < 32;
+         return c[SMEM_LAYOUT] != "padded" || c[OUT_X] == 8 || c[BLOCK_X] * c[OUT_X] < 32;
        }},
       {"A mask of more than 64 KiB does not fit in constant memory; for a small one the copy costs more than "
        "it "
        "saves.",
-       {"MASK_IN"},
        [=](const Config& c) {
-         return c.word("MASK_IN") != "constant" || (taps * element_bytes <= 65536 && !small_mask);
+         return c[MASK_IN] != "constant" || (taps * element_bytes <= 65536 && !small_mask);
        }},
       {"Weights are read from global memory only where the mask fits in registers, or where nothing is "
        "staged.",
-       {"MASK_IN", "SMEM_LAYOUT"},
-       [=](const Config& c) {
-         return c.word("MASK_IN") != "global" || small_mask || c.word("SMEM_LAYOUT") == "none";
-       }},
+       [=](const Config& c) { return c[MASK_IN] != "global" || small_mask || c[SMEM_LAYOUT] == "none"; }},
       {"Weights in constant memory are operands only of unrolled code, for image rows outside.",
-       {"MASK_IN", "UNROLL", "LOOP_ORDER"},
        [](const Config& c) {
-         return c.word("MASK_IN") != "constant" ||
-                (c.integer("UNROLL") == 0 && c.word("LOOP_ORDER") == "image");
+         return c[MASK_IN] != "constant" || (c[UNROLL] == 0 && c[LOOP_ORDER] == "image");
        }},
       {"Unrolled code stays below 6000 multiply-adds.",
-       {"UNROLL", "OUT_X", "OUT_Y"},
        [=](const Config& c) {
-         const std::int64_t unroll = c.integer("UNROLL");
+         const std::int64_t unroll = c[UNROLL];
          const std::int64_t row = thread_tile(c) * std::min<std::int64_t>(d.mask_width, 32);
          return unroll == 1 || (unroll == 0 ? d.mask_height : unroll) * row <= 6000;
        }},
       {"With mask rows outside the loop is rolled, or the tile small and all unrolled.",
-       {"LOOP_ORDER", "UNROLL", "OUT_X", "OUT_Y"},
        [](const Config& c) {
-         return c.word("LOOP_ORDER") == "image" || c.integer("UNROLL") == 1 ||
-                (c.integer("UNROLL") == 0 && thread_tile(c) <= small_tile);
+         return c[LOOP_ORDER] == "image" || c[UNROLL] == 1 ||
+                (c[UNROLL] == 0 && thread_tile(c) <= small_tile);
        }},
       {"A small mask with image rows outside is unrolled; with its own outside it is read from shared "
        "memory.",
-       {"MASK_IN", "LOOP_ORDER", "UNROLL"},
        [=](const Config& c) {
          if (!small_mask) return true;
-         return c.word("LOOP_ORDER") == "image" ? c.integer("UNROLL") == 0
-                                                : c.integer("UNROLL") == 1 && c.word("MASK_IN") == "shared";
+         return c[LOOP_ORDER] == "image" ? c[UNROLL] == 0 : c[UNROLL] == 1 && c[MASK_IN] == "shared";
        }},
       {"Without staging, a large mask's loop is rolled, or unrolled as a whole.",
-       {"SMEM_LAYOUT", "UNROLL"},
-       [](const Config& c) { return c.word("SMEM_LAYOUT") != "none" || c.integer("UNROLL") <= 1; }},
+       [](const Config& c) { return c[SMEM_LAYOUT] != "none" || c[UNROLL] <= 1; }},
       {"Rows are loaded ahead only in unrolled code that reads global memory.",
-       {"AHEAD", "SMEM_LAYOUT", "LOOP_ORDER", "UNROLL"},
        [](const Config& c) {
-         return c.integer("AHEAD") == 0 || (c.word("SMEM_LAYOUT") == "none" &&
-                                            c.word("LOOP_ORDER") == "image" && c.integer("UNROLL") == 0);
+         return c[AHEAD] == 0 || (c[SMEM_LAYOUT] == "none" && c[LOOP_ORDER] == "image" && c[UNROLL] == 0);
        }},
       {"A thread has at most 48 outputs, and the more it has the fewer warps are asked for; small tiles need "
        "no bound.",
-       {"OUT_X", "OUT_Y", "RESIDENT_WARPS"},
        [=](const Config& c) {
          const std::int64_t tile = thread_tile(c) * element_bytes / 4;
-         if (thread_tile(c) <= small_tile) return c.integer("RESIDENT_WARPS") == 16;
-         return tile <= 48 && c.integer("RESIDENT_WARPS") * tile <= 768;
+         if (thread_tile(c) <= small_tile) return c[RESIDENT_WARPS] == 16;
+         return tile <= 48 && c[RESIDENT_WARPS] * tile <= 768;
        }},
       {"Streaming stores are for a small mask and a large image: with rows loaded ahead and no early start.",
-       {"STORE", "START", "AHEAD"},
        [=](const Config& c) {
-         return c.word("STORE") == "plain" ||
-                (small_mask && c.integer("AHEAD") == 2 && c.word("START") == "plain");
+         return c[STORE] == "plain" || (small_mask && c[AHEAD] == 2 && c[START] == "plain");
        }},
       {"Starting early is for kernels of a few microseconds: with small tiles, or with a small mask and rows "
        "loaded "
        "ahead.",
-       {"START", "OUT_X", "OUT_Y", "AHEAD"},
        [=](const Config& c) {
-         return c.word("START") == "plain" || thread_tile(c) <= small_tile ||
-                (thread_tile(c) <= 16 && c.integer("AHEAD") == 2);
+         return c[START] == "plain" || thread_tile(c) <= small_tile ||
+                (thread_tile(c) <= 16 && c[AHEAD] == 2);
        }},
   };
   return Space(std::move(axes), std::move(rules));
@@ -325,7 +316,7 @@ Work tiled_work(const Problem& problem, const Config& config) {
   const Tiled tiled(problem, config);
   const Dims& d = tiled.d;
   Work work;
-  if (config.word("MASK_IN") == "constant") {
+  if (config[MASK_IN] == "constant") {
     work.steps.push_back(ConstantCopy{
         .symbol = "mask_copy", .argument = 1, .bytes = d.mask_height * d.mask_width * tiled.element_bytes});
   }
@@ -334,15 +325,15 @@ Work tiled_work(const Problem& problem, const Config& config) {
       .grid = {ceil_divide(d.width, tiled.tile_width),
                std::min(ceil_divide(d.height, tiled.tile_height), grid_limit), std::min(d.batch, grid_limit)},
       .block = {tiled.block_x, tiled.block_y, 1},
-      .dynamic_shared_bytes = config.word("SMEM_ALLOC") == "dynamic" ? shared_bytes(problem, config) : 0,
+      .dynamic_shared_bytes = config[SMEM_ALLOC] == "dynamic" ? shared_bytes(problem, config) : 0,
       .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, ArgumentPointer{2}, int32(d.batch),
                     int32(d.height), int32(d.width)},
-      .overlaps_previous = config.word("START") == "overlapped"});
+      .overlaps_previous = config[START] == "overlapped"});
   return work;
 }
 
 std::int64_t vector_bytes(const Problem& problem, const Config& config) {
-  return std::min<std::int64_t>(config.integer("VECTOR") * bytes(dtype_of(problem)), 16);
+  return std::min<std::int64_t>(config[VECTOR] * bytes(dtype_of(problem)), 16);
 }
 
 // The bodies of `tiled` and `tensor` count the bytes of a row in 32 bits.
@@ -418,9 +409,7 @@ Work tensor_work(const Dims& d, const Blocks& blocks, std::int64_t shared_words)
 }
 
 Rule vector_divides_width(std::int64_t width) {
-  return {"VECTOR must divide the width.", {"VECTOR"}, [width](const Config& c) {
-            return width % c.integer("VECTOR") == 0;
-          }};
+  return {"VECTOR must divide the width.", [width](const Config& c) { return width % c[VECTOR] == 0; }};
 }
 
 Template tensor() {
@@ -435,10 +424,10 @@ Template tensor() {
           .space =
               [](const Problem& problem) {
                 return Space(
-                    {{"VECTOR", {1, 4}, "elements of a global load"},
-                     {"WARPS", {4, 2, 6, 8}, "warps of a block, one below the other"},
-                     {"ROWS", {6, 4}, "output rows of a warp, 256 columns each"},
-                     {"RESIDENT_WARPS",
+                    {{VECTOR, {1, 4}, "elements of a global load"},
+                     {WARPS, {4, 2, 6, 8}, "warps of a block, one below the other"},
+                     {ROWS, {6, 4}, "output rows of a warp, 256 columns each"},
+                     {RESIDENT_WARPS,
                       {12, 8, 16},
                       "warps that a multiprocessor must have room for; bounds a thread's registers"}},
                     {vector_divides_width(problem.integer("width"))});
@@ -446,11 +435,11 @@ Template tensor() {
           .work =
               [](const Problem& problem, const Config& config) {
                 const Dims d(problem);
-                const std::int64_t steps = tensor_steps(d, config.integer("VECTOR"));
+                const std::int64_t steps = tensor_steps(d, config[VECTOR]);
                 const Blocks blocks = {.kernel = "conv2d_tensor",
-                                       .threads = 32 * config.integer("WARPS"),
+                                       .threads = 32 * config[WARPS],
                                        .tile_width = 256,
-                                       .tile_height = config.integer("WARPS") * config.integer("ROWS"),
+                                       .tile_height = config[WARPS] * config[ROWS],
                                        .tiles = 1};
                 const std::int64_t row_units = blocks.tile_width / 8 + steps - 1;
                 return tensor_work(d, blocks,
@@ -475,47 +464,37 @@ Template warpgroup() {
           [](const Problem& problem) {
             const std::int64_t width = problem.integer("width");
             return Space(
-                {{"VECTOR", {1, 4}, "elements of a global load"},
-                 {"GROUPS", {1, 2}, "warpgroups of a team, 64 columns of outputs each"},
-                 {"TEAMS", {1, 2, 3, 4}, "teams of a block, which take turns at products"},
-                 {"ROWS", {8, 4}, "an eighth of a tile's rows; a thread's outputs are in two of them"},
-                 {"TILES", {1, 4, 8, 12, 16}, "tiles of a team"},
-                 {"AHEAD", {0, 1}, "tiles loaded while the one before is multiplied"},
-                 {"RESIDENT_WARPS",
+                {{VECTOR, {1, 4}, "elements of a global load"},
+                 {GROUPS, {1, 2}, "warpgroups of a team, 64 columns of outputs each"},
+                 {TEAMS, {1, 2, 3, 4}, "teams of a block, which take turns at products"},
+                 {ROWS, {8, 4}, "an eighth of a tile's rows; a thread's outputs are in two of them"},
+                 {TILES, {1, 4, 8, 12, 16}, "tiles of a team"},
+                 {AHEAD, {0, 1}, "tiles loaded while the one before is multiplied"},
+                 {RESIDENT_WARPS,
                   {12, 8, 16, 20, 24},
                   "warps that a multiprocessor must have room for; bounds a thread's registers"}},
                 {vector_divides_width(width),
                  {"Where vectors divide the width, scalars are only for arrays at odd addresses: with one "
                   "tile a team.",
-                  {"VECTOR", "TILES"},
-                  [width](const Config& c) {
-                    return width % 4 != 0 || c.integer("VECTOR") == 4 || c.integer("TILES") == 1;
-                  }},
+                  [width](const Config& c) { return width % 4 != 0 || c[VECTOR] == 4 || c[TILES] == 1; }},
                  {"Teams, and loads ahead, are for several tiles.",
-                  {"TEAMS", "AHEAD", "TILES"},
-                  [](const Config& c) {
-                    return c.integer("TILES") > 1 || (c.integer("TEAMS") == 1 && c.integer("AHEAD") == 0);
-                  }},
+                  [](const Config& c) { return c[TILES] > 1 || (c[TEAMS] == 1 && c[AHEAD] == 0); }},
                  {"RESIDENT_WARPS are whole blocks.",
-                  {"GROUPS", "TEAMS", "RESIDENT_WARPS"},
-                  [](const Config& c) {
-                    return c.integer("RESIDENT_WARPS") % (4 * c.integer("GROUPS") * c.integer("TEAMS")) == 0;
-                  }},
+                  [](const Config& c) { return c[RESIDENT_WARPS] % (4 * c[GROUPS] * c[TEAMS]) == 0; }},
                  {"A thread with 8 * ROWS sums needs registers beside them.",
-                  {"ROWS", "RESIDENT_WARPS"},
-                  [](const Config& c) { return c.integer("ROWS") * c.integer("RESIDENT_WARPS") <= 160; }}});
+                  [](const Config& c) { return c[ROWS] * c[RESIDENT_WARPS] <= 160; }}});
           },
       .work =
           [](const Problem& problem, const Config& config) {
             const Dims d(problem);
-            const std::int64_t steps = tensor_steps(d, config.integer("VECTOR"));
-            const std::int64_t rows = config.integer("ROWS");
-            const std::int64_t teams = config.integer("TEAMS");
+            const std::int64_t steps = tensor_steps(d, config[VECTOR]);
+            const std::int64_t rows = config[ROWS];
+            const std::int64_t teams = config[TEAMS];
             const Blocks blocks = {.kernel = "conv2d_warpgroup",
-                                   .threads = 128 * config.integer("GROUPS") * teams,
-                                   .tile_width = 64 * config.integer("GROUPS"),
+                                   .threads = 128 * config[GROUPS] * teams,
+                                   .tile_width = 64 * config[GROUPS],
                                    .tile_height = 8 * rows,
-                                   .tiles = teams * config.integer("TILES")};
+                                   .tiles = teams * config[TILES]};
             const std::int64_t row_units = blocks.tile_width / 8 + steps - 1;
             // A row of samples and one of weights for the last columns' pairs, where steps are odd.
             const std::int64_t extra = steps % 2 * ((rows + d.mask_height - 1) % 2);

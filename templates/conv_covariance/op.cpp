@@ -11,6 +11,30 @@
 namespace tunesmith {
 namespace {
 
+constexpr IntegerAxis AHEAD("AHEAD");
+constexpr IntegerAxis BLOCK("BLOCK");
+constexpr IntegerAxis BLOCK_D("BLOCK_D");
+constexpr IntegerAxis BLOCK_J("BLOCK_J");
+constexpr IntegerAxis BLOCK_X("BLOCK_X");
+constexpr IntegerAxis BLOCK_Y("BLOCK_Y");
+constexpr WordAxis BOX("BOX");
+constexpr IntegerAxis FAN("FAN");
+constexpr WordAxis FAN_OUT("FAN_OUT");
+constexpr IntegerAxis GAMMA_VECTOR("GAMMA_VECTOR");
+constexpr IntegerAxis INDEX_BITS("INDEX_BITS");
+constexpr WordAxis INPUT("INPUT");
+constexpr WordAxis LOOP_ORDER("LOOP_ORDER");
+constexpr IntegerAxis MARCH("MARCH");
+constexpr WordAxis MU_IN("MU_IN");
+constexpr WordAxis MU_LAYOUT("MU_LAYOUT");
+constexpr IntegerAxis OUT_J("OUT_J");
+constexpr IntegerAxis RESIDENT_WARPS("RESIDENT_WARPS");
+constexpr WordAxis STAGING("STAGING");
+constexpr WordAxis START("START");
+constexpr WordAxis STORE("STORE");
+constexpr IntegerAxis UNROLL("UNROLL");
+constexpr IntegerAxis VECTOR("VECTOR");
+
 struct Dims {
   explicit Dims(const Problem& problem)
       : batch(problem.integer("batch")),
@@ -182,20 +206,20 @@ Template base() {
           .kernels = {"conv_covariance_base"},
           .space =
               [](const Problem&) {
-                return Space({{"BLOCK", {256, 128, 64, 512}, "threads a block"}}, {});
+                return Space({{BLOCK, {256, 128, 64, 512}, "threads a block"}}, {});
               },
           .work =
               [](const Problem& problem, const Config& config) {
                 const Dims d(problem);
                 if (d.nothing_to_add()) return Work{};
                 const std::int64_t pairs = d.batch * d.pixels() * d.pixels();
-                return Work{.steps = {Launch{
-                                .kernel = "conv_covariance_base",
-                                .grid = {std::min(ceil_divide(pairs, config.integer("BLOCK")), grid_limit_x)},
-                                .block = {config.integer("BLOCK")},
-                                .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, ArgumentPointer{2},
-                                              ArgumentPointer{3}, d.batch, d.channels_out, d.channels_in,
-                                              d.height, d.width, d.mask_height, d.mask_width}}}};
+                return Work{
+                    .steps = {Launch{.kernel = "conv_covariance_base",
+                                     .grid = {std::min(ceil_divide(pairs, config[BLOCK]), grid_limit_x)},
+                                     .block = {config[BLOCK]},
+                                     .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, ArgumentPointer{2},
+                                                   ArgumentPointer{3}, d.batch, d.channels_out, d.channels_in,
+                                                   d.height, d.width, d.mask_height, d.mask_width}}}};
               }};
 }
 
@@ -216,52 +240,46 @@ std::int64_t compute_bytes(const Problem& problem) {
 Space direct_space(const Problem& problem) {
   const Dims d(problem);
   std::vector<Axis> axes = {
-      {"LOOP_ORDER", words({"channels_outside", "channels_between", "channels_inside"}),
+      {LOOP_ORDER, words({"channels_outside", "channels_between", "channels_inside"}),
        "where the loop over the input channels stands to those over the mask's rows and columns"},
-      {"UNROLL", {3, 2, 1, 0}, "loops of a sum that are written out, from the innermost"},
-      {"FAN_OUT", words({"inside", "outside"}),
+      {UNROLL, {3, 2, 1, 0}, "loops of a sum that are written out, from the innermost"},
+      {FAN_OUT, words({"inside", "outside"}),
        "the loop over the output channels: after the sum, or around it, as threads of their own"},
-      {"FAN", {4, 2, 1}, "output channels loaded before the first is stored"},
-      {"MU_LAYOUT", words({"none", "flat", "padded"}),
+      {FAN, {4, 2, 1}, "output channels loaded before the first is stored"},
+      {MU_LAYOUT, words({"none", "flat", "padded"}),
        "the image's means in shared memory: not there, rows as they come, rows of an odd pitch"},
-      {"BLOCK_X", {32, 64, 128, 16}, "threads of a block along the second pixel"},
-      {"BLOCK_Y", {4, 2, 1, 8, 16}, "threads of a block along the first pixel"},
-      {"INDEX_BITS", {32, 64}, "the width of an offset within one image's covariances"},
-      {"START", words({"plain", "overlapped"}), "whether the kernel may start while the one before it runs"},
+      {BLOCK_X, {32, 64, 128, 16}, "threads of a block along the second pixel"},
+      {BLOCK_Y, {4, 2, 1, 8, 16}, "threads of a block along the first pixel"},
+      {INDEX_BITS, {32, 64}, "the width of an offset within one image's covariances"},
+      {START, words({"plain", "overlapped"}), "whether the kernel may start while the one before it runs"},
   };
   std::vector<Rule> rules = {
       {"A block has 32 to 256 threads.",
-       {"BLOCK_X", "BLOCK_Y"},
        [](const Config& c) {
-         const std::int64_t threads = c.integer("BLOCK_X") * c.integer("BLOCK_Y");
+         const std::int64_t threads = c[BLOCK_X] * c[BLOCK_Y];
          return threads >= 32 && threads <= 256;
        }},
       {"At most 128 terms of a sum are written out.",
-       {"LOOP_ORDER", "UNROLL"},
        [=](const Config& c) {
-         const std::string& order = c.word("LOOP_ORDER");
+         const std::string& order = c[LOOP_ORDER];
          const std::int64_t inner = order == "channels_inside" ? d.channels_in : d.mask_width;
          const std::int64_t middle = order == "channels_outside"   ? d.mask_height
                                      : order == "channels_between" ? d.channels_in
                                                                    : d.mask_width;
          const std::int64_t all = d.channels_in * d.mask_height * d.mask_width;
-         const std::int64_t unroll = c.integer("UNROLL");
+         const std::int64_t unroll = c[UNROLL];
          return unroll == 0 || (unroll == 1 ? inner : unroll == 2 ? inner * middle : all) <= 128;
        }},
       {"With all loops written out their order makes no difference.",
-       {"LOOP_ORDER", "UNROLL"},
-       [](const Config& c) { return c.integer("UNROLL") < 3 || c.word("LOOP_ORDER") == "channels_outside"; }},
+       [](const Config& c) { return c[UNROLL] < 3 || c[LOOP_ORDER] == "channels_outside"; }},
       {"With the output channels outside a thread has one of them.",
-       {"FAN_OUT", "FAN"},
-       [](const Config& c) { return c.word("FAN_OUT") == "inside" || c.integer("FAN") == 1; }},
+       [](const Config& c) { return c[FAN_OUT] == "inside" || c[FAN] == 1; }},
       {"Offsets of 32 bits need matrices with sides of at most 46340 in gamma and input.",
-       {"INDEX_BITS"},
-       [=](const Config& c) { return c.integer("INDEX_BITS") == 64 || reach_32(d); }},
+       [=](const Config& c) { return c[INDEX_BITS] == 64 || reach_32(d); }},
       {"Offsets of 64 bits are for matrices that 32 do not reach: a large problem, which has no use for an "
        "early "
        "start.",
-       {"INDEX_BITS", "START"},
-       [](const Config& c) { return c.integer("INDEX_BITS") == 32 || c.word("START") == "plain"; }},
+       [](const Config& c) { return c[INDEX_BITS] == 32 || c[START] == "plain"; }},
   };
   return Space(std::move(axes), std::move(rules));
 }
@@ -269,21 +287,21 @@ Space direct_space(const Problem& problem) {
 Work direct_work(const Problem& problem, const Config& config) {
   const Dims d(problem);
   if (d.nothing_to_add()) return {};
-  const std::int64_t images = d.batch * (config.word("FAN_OUT") == "outside" ? d.channels_out : 1);
-  const std::string& layout = config.word("MU_LAYOUT");
+  const std::int64_t images = d.batch * (config[FAN_OUT] == "outside" ? d.channels_out : 1);
+  const std::string& layout = config[MU_LAYOUT];
   const std::int64_t mu_pitch = layout == "padded" ? d.width | 1 : d.width;
   return Work{
       .steps = {
           Launch{.kernel = "conv_covariance_direct",
-                 .grid = {ceil_divide(d.pixels(), config.integer("BLOCK_X")),
-                          std::min(ceil_divide(d.pixels(), config.integer("BLOCK_Y")), grid_limit),
+                 .grid = {ceil_divide(d.pixels(), config[BLOCK_X]),
+                          std::min(ceil_divide(d.pixels(), config[BLOCK_Y]), grid_limit),
                           std::min(images, grid_limit)},
-                 .block = {config.integer("BLOCK_X"), config.integer("BLOCK_Y")},
+                 .block = {config[BLOCK_X], config[BLOCK_Y]},
                  .dynamic_shared_bytes =
                      layout == "none" ? 0 : d.channels_in * d.height * mu_pitch * compute_bytes(problem),
                  .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, ArgumentPointer{2}, ArgumentPointer{3},
                                int32(d.batch), int32(d.channels_out), int32(d.height), int32(d.width)},
-                 .overlaps_previous = config.word("START") == "overlapped"}}};
+                 .overlaps_previous = config[START] == "overlapped"}}};
 }
 
 Template direct() {
@@ -302,12 +320,12 @@ struct Factored {
   Factored(const Problem& problem, const Config& config)
       : d(problem),
         real_bytes(compute_bytes(problem)),
-        vector(config.integer("VECTOR")),
-        gamma_vector(config.integer("GAMMA_VECTOR")),
-        block_d(config.integer("BLOCK_D")),
-        tile_columns(config.integer("BLOCK_X") * vector),
-        tile_rows(config.integer("BLOCK_J") * config.integer("OUT_J")),
-        threads(config.integer("BLOCK_X") * block_d * config.integer("BLOCK_J")),
+        vector(config[VECTOR]),
+        gamma_vector(config[GAMMA_VECTOR]),
+        block_d(config[BLOCK_D]),
+        tile_columns(config[BLOCK_X] * vector),
+        tile_rows(config[BLOCK_J] * config[OUT_J]),
+        threads(config[BLOCK_X] * block_d * config[BLOCK_J]),
         staged_rows(tile_rows + d.mask_width - 1),
         staged_columns(round_up(tile_columns + d.mask_width - 1,
                                 std::max(std::min(vector, 16 / real_bytes), gamma_vector))) {}
@@ -334,7 +352,7 @@ std::int64_t words_of(const Problem& problem, std::int64_t count) {
 }
 
 // Outputs of a thread in one row.
-std::int64_t thread_tile(const Config& c) { return c.integer("OUT_J") * c.integer("VECTOR"); }
+std::int64_t thread_tile(const Config& c) { return c[OUT_J] * c[VECTOR]; }
 
 constexpr std::int64_t pending_words = 64;  // registers for outputs that are begun and not complete
 
@@ -350,155 +368,124 @@ Space factored_space(const Problem& problem) {
            words_of(problem, (out_j + d.mask_width - 1) * (vector + d.mask_width - 1)) <= 80;
   };
   const auto fits_fan = [=](const Config& c, std::int64_t fan) {
-    return fan * c.integer("OUT_J") * ceil_divide(c.integer("VECTOR") * element_bytes, 4) <= 32;
+    return fan * c[OUT_J] * ceil_divide(c[VECTOR] * element_bytes, 4) <= 32;
   };
-  const auto small = [](const Config& c) { return c.integer("MARCH") <= 2; };
+  const auto small = [](const Config& c) { return c[MARCH] <= 2; };
   std::vector<Axis> axes = {
-      {"MARCH", {8, 16, 32, 4, 2, 1}, "output rows that a thread goes down"},
-      {"STAGING", words({"none", "flat", "padded"}),
+      {MARCH, {8, 16, 32, 4, 2, 1}, "output rows that a thread goes down"},
+      {STAGING, words({"none", "flat", "padded"}),
        "the sums over the input channels in shared memory: not there, rows as they come, rows spread over "
        "the "
        "banks"},
-      {"BLOCK_X", {32, 16, 8, 64}, "threads of a block along the second pixel's column"},
-      {"VECTOR", {1, 2, 4, 8}, "outputs of a thread along the second pixel's column, and of an access"},
-      {"BLOCK_D", {1, 2, 4}, "diagonals of a block, a thread each"},
-      {"BLOCK_J", {8, 4, 2, 1}, "threads of a block along the first pixel's column"},
-      {"OUT_J", {2, 4, 1, 8}, "outputs of a thread along the first pixel's column"},
-      {"BOX", words({"window", "taps"}), "a row of the box from a window in registers, or tap by tap"},
-      {"GAMMA_VECTOR", {1, 2, 4}, "covariances of an access on their way into shared memory"},
-      {"AHEAD", {0, 1}, "rows loaded before they are needed"},
-      {"START", words({"plain", "overlapped"}), "whether the kernel may start while the one before it runs"},
-      {"MU_IN", words({"global", "shared"}), "where the means are read from"},
-      {"UNROLL", {4, 1}, "input channels written out, at most"},
-      {"FAN", {4, 2}, "output channels loaded before the first is stored"},
-      {"INPUT", words({"early", "late"}), "whether those are loaded before the sum is computed"},
-      {"STORE", words({"plain", "streaming"}), "the hint that outputs are written with"},
-      {"INDEX_BITS", {32, 64}, "the width of an offset within one image's covariances"},
-      {"RESIDENT_WARPS",
+      {BLOCK_X, {32, 16, 8, 64}, "threads of a block along the second pixel's column"},
+      {VECTOR, {1, 2, 4, 8}, "outputs of a thread along the second pixel's column, and of an access"},
+      {BLOCK_D, {1, 2, 4}, "diagonals of a block, a thread each"},
+      {BLOCK_J, {8, 4, 2, 1}, "threads of a block along the first pixel's column"},
+      {OUT_J, {2, 4, 1, 8}, "outputs of a thread along the first pixel's column"},
+      {BOX, words({"window", "taps"}), "a row of the box from a window in registers, or tap by tap"},
+      {GAMMA_VECTOR, {1, 2, 4}, "covariances of an access on their way into shared memory"},
+      {AHEAD, {0, 1}, "rows loaded before they are needed"},
+      {START, words({"plain", "overlapped"}), "whether the kernel may start while the one before it runs"},
+      {MU_IN, words({"global", "shared"}), "where the means are read from"},
+      {UNROLL, {4, 1}, "input channels written out, at most"},
+      {FAN, {4, 2}, "output channels loaded before the first is stored"},
+      {INPUT, words({"early", "late"}), "whether those are loaded before the sum is computed"},
+      {STORE, words({"plain", "streaming"}), "the hint that outputs are written with"},
+      {INDEX_BITS, {32, 64}, "the width of an offset within one image's covariances"},
+      {RESIDENT_WARPS,
        {16, 24, 8, 32},
        "warps that a multiprocessor must have room for; bounds a thread's registers"},
   };
   std::vector<Rule> rules = {
       {"A block has 64 or 128 threads for a short march, 128 or 256 for a longer one, 256 where they share "
        "tiles.",
-       {"MARCH", "STAGING", "BLOCK_X", "BLOCK_D", "BLOCK_J"},
        [=](const Config& c) {
-         const std::int64_t threads = c.integer("BLOCK_X") * c.integer("BLOCK_D") * c.integer("BLOCK_J");
+         const std::int64_t threads = c[BLOCK_X] * c[BLOCK_D] * c[BLOCK_J];
          if (small(c)) return threads == 64 || threads == 128;
-         return threads == 256 || (threads == 128 && c.word("STAGING") == "none");
+         return threads == 256 || (threads == 128 && c[STAGING] == "none");
        }},
       {"VECTOR must divide the output's columns and takes at most 16 bytes.",
-       {"VECTOR"},
        [=](const Config& c) {
-         const std::int64_t vector = c.integer("VECTOR");
+         const std::int64_t vector = c[VECTOR];
          return d.columns % vector == 0 && vector * element_bytes <= 16;
        }},
       {"A block has 16 to 64 outputs along a row, and after a short march 8 to 32.",
-       {"MARCH", "BLOCK_X", "VECTOR"},
        [=](const Config& c) {
-         const std::int64_t columns = c.integer("BLOCK_X") * c.integer("VECTOR");
+         const std::int64_t columns = c[BLOCK_X] * c[VECTOR];
          return small(c) ? columns <= 32 : columns >= 16 && columns <= 64;
        }},
       {"A short march needs no shared memory, and a thread at most 2 x 2 outputs.",
-       {"MARCH", "STAGING", "OUT_J", "VECTOR"},
        [=](const Config& c) {
-         return !small(c) ||
-                (c.word("STAGING") == "none" && c.integer("OUT_J") <= 2 && c.integer("VECTOR") <= 2);
+         return !small(c) || (c[STAGING] == "none" && c[OUT_J] <= 2 && c[VECTOR] <= 2);
        }},
       {"Tiles in shared memory pay for their barriers on a march of at least 8 rows, with 4 outputs a "
        "thread.",
-       {"MARCH", "STAGING", "OUT_J", "VECTOR"},
-       [](const Config& c) {
-         return c.word("STAGING") == "none" || (c.integer("MARCH") >= 8 && thread_tile(c) >= 4);
-       }},
+       [](const Config& c) { return c[STAGING] == "none" || (c[MARCH] >= 8 && thread_tile(c) >= 4); }},
       {"Rows are spread over the banks where they are shorter than a warp.",
-       {"STAGING", "BLOCK_X"},
-       [](const Config& c) { return c.word("STAGING") != "padded" || c.integer("BLOCK_X") < 32; }},
+       [](const Config& c) { return c[STAGING] != "padded" || c[BLOCK_X] < 32; }},
       {"Without shared memory, threads of a warp read neighbouring covariances: vectors of 4 or more only "
        "where "
        "8 threads make a row.",
-       {"STAGING", "BLOCK_X", "VECTOR"},
-       [](const Config& c) {
-         return c.word("STAGING") != "none" || c.integer("VECTOR") <= 2 || c.integer("BLOCK_X") == 8;
-       }},
+       [](const Config& c) { return c[STAGING] != "none" || c[VECTOR] <= 2 || c[BLOCK_X] == 8; }},
       {"A thread's outputs in one row take at most 16 registers, and a block has at most 64 columns of first "
        "pixels.",
-       {"OUT_J", "VECTOR", "BLOCK_J"},
        [=](const Config& c) {
-         return words_of(problem, thread_tile(c)) <= 16 && c.integer("OUT_J") * c.integer("BLOCK_J") <= 64;
+         return words_of(problem, thread_tile(c)) <= 16 && c[OUT_J] * c[BLOCK_J] <= 64;
        }},
       {"Outputs that are begun take at most 64 registers.",
-       {"OUT_J", "VECTOR"},
        [=](const Config& c) {
          return words_of(problem, (d.mask_height - 1) * thread_tile(c)) <= pending_words;
        }},
       {"A window takes at most 80 registers; tap by tap is for masks of 5 columns or more.",
-       {"BOX", "OUT_J", "VECTOR"},
        [=](const Config& c) {
-         return c.word("BOX") == "taps" ? d.mask_width >= 5
-                                        : fits_window(c.integer("OUT_J"), c.integer("VECTOR"));
+         return c[BOX] == "taps" ? d.mask_width >= 5 : fits_window(c[OUT_J], c[VECTOR]);
        }},
       {"GAMMA_VECTOR is for shared memory; it must divide the width and is as wide as 16 bytes allow, or 1 "
        "where "
        "VECTOR is, for any alignment of the arrays.",
-       {"STAGING", "VECTOR", "GAMMA_VECTOR"},
        [=](const Config& c) {
-         const std::int64_t vector = c.integer("GAMMA_VECTOR");
-         if (c.word("STAGING") == "none") return vector == 1;
+         const std::int64_t vector = c[GAMMA_VECTOR];
+         if (c[STAGING] == "none") return vector == 1;
          if (d.width % vector != 0 || vector * element_bytes > 16) return false;
          const bool widest = vector == 4 || d.width % (2 * vector) != 0 || 2 * vector * element_bytes > 16;
-         return widest || (vector == 1 && c.integer("VECTOR") == 1);
+         return widest || (vector == 1 && c[VECTOR] == 1);
        }},
       {"Rows are loaded ahead into at most 48 registers, on their way into shared memory.",
-       {"STAGING", "BLOCK_X", "BLOCK_D", "BLOCK_J", "OUT_J", "VECTOR", "GAMMA_VECTOR", "AHEAD"},
        [=](const Config& c) {
-         if (c.integer("AHEAD") == 0) return true;
-         if (c.word("STAGING") == "none") return false;
+         if (c[AHEAD] == 0) return true;
+         if (c[STAGING] == "none") return false;
          const Factored factored(problem, c);
          return factored.thread_vectors() * d.channels_in *
                     ceil_divide(factored.gamma_vector * element_bytes, 4) <=
                 48;
        }},
       {"Starting early is for kernels of a few microseconds: with a short march.",
-       {"START", "MARCH"},
-       [=](const Config& c) { return c.word("START") == "plain" || small(c); }},
+       [=](const Config& c) { return c[START] == "plain" || small(c); }},
       {"One input channel at a time is for more than one, and not for rows loaded ahead.",
-       {"UNROLL", "AHEAD"},
-       [=](const Config& c) {
-         return c.integer("UNROLL") == 4 || (d.channels_in > 1 && c.integer("AHEAD") == 0);
-       }},
+       [=](const Config& c) { return c[UNROLL] == 4 || (d.channels_in > 1 && c[AHEAD] == 0); }},
       {"The output channels that were loaded take at most 32 registers.",
-       {"OUT_J", "VECTOR", "FAN"},
-       [=](const Config& c) { return fits_fan(c, c.integer("FAN")); }},
+       [=](const Config& c) { return fits_fan(c, c[FAN]); }},
       {"A streaming store takes at least 4 bytes, after a long march.",
-       {"STORE", "VECTOR", "MARCH"},
-       [=](const Config& c) {
-         return c.word("STORE") == "plain" || (c.integer("VECTOR") * element_bytes >= 4 && !small(c));
-       }},
+       [=](const Config& c) { return c[STORE] == "plain" || (c[VECTOR] * element_bytes >= 4 && !small(c)); }},
       {"Offsets of 32 bits need matrices with sides of at most 46340 in gamma and input.",
-       {"INDEX_BITS"},
-       [=](const Config& c) { return c.integer("INDEX_BITS") == 64 || reach_32(d); }},
+       [=](const Config& c) { return c[INDEX_BITS] == 64 || reach_32(d); }},
       {"Only threads with few outputs leave room for more than 16 warps, and only those with many a use for "
        "the "
        "registers that 8 leave them.",
-       {"MARCH", "OUT_J", "VECTOR", "RESIDENT_WARPS"},
        [=](const Config& c) {
          const std::int64_t outputs = words_of(problem, thread_tile(c));
-         const std::int64_t warps = c.integer("RESIDENT_WARPS");
+         const std::int64_t warps = c[RESIDENT_WARPS];
          return warps == 16 || (warps > 16 ? outputs <= 4 : outputs >= 4 && !small(c));
        }},
       {"Of BOX, MU_IN, UNROLL, FAN, INPUT, STORE, INDEX_BITS and RESIDENT_WARPS at most one differs from its "
        "first "
        "value, where that is possible: they matter less, and hardly to each other.",
-       {"OUT_J", "VECTOR", "BOX", "MU_IN", "UNROLL", "FAN", "INPUT", "STORE", "INDEX_BITS", "RESIDENT_WARPS"},
        [=](const Config& c) {
-         const bool window = fits_window(c.integer("OUT_J"), c.integer("VECTOR"));
-         const int differ = (c.word("BOX") == "taps" && window ? 1 : 0) +
-                            (c.word("MU_IN") == "shared" ? 1 : 0) + (c.integer("UNROLL") == 1 ? 1 : 0) +
-                            (c.integer("FAN") == 2 && fits_fan(c, 4) ? 1 : 0) +
-                            (c.word("INPUT") == "late" ? 1 : 0) + (c.word("STORE") == "streaming" ? 1 : 0) +
-                            (c.integer("INDEX_BITS") == 64 && reach_32(d) ? 1 : 0) +
-                            (c.integer("RESIDENT_WARPS") != 16 ? 1 : 0);
+         const bool window = fits_window(c[OUT_J], c[VECTOR]);
+         const int differ = (c[BOX] == "taps" && window ? 1 : 0) + (c[MU_IN] == "shared" ? 1 : 0) +
+                            (c[UNROLL] == 1 ? 1 : 0) + (c[FAN] == 2 && fits_fan(c, 4) ? 1 : 0) +
+                            (c[INPUT] == "late" ? 1 : 0) + (c[STORE] == "streaming" ? 1 : 0) +
+                            (c[INDEX_BITS] == 64 && reach_32(d) ? 1 : 0) + (c[RESIDENT_WARPS] != 16 ? 1 : 0);
          return differ <= 1;
        }},
   };
@@ -509,20 +496,19 @@ Work factored_work(const Problem& problem, const Config& config) {
   const Factored factored(problem, config);
   const Dims& d = factored.d;
   if (d.nothing_to_add()) return {};
-  const std::int64_t march = config.integer("MARCH");
+  const std::int64_t march = config[MARCH];
   const std::int64_t strips = ceil_divide(d.rows, march);
-  const std::int64_t mu_bytes = config.word("MU_IN") == "shared" ? d.gamma_pitch() * factored.real_bytes : 0;
-  return Work{
-      .steps = {
-          Launch{.kernel = "conv_covariance_factored",
-                 .grid = {ceil_divide(d.columns, factored.tile_columns) *
-                              ceil_divide(d.columns, factored.tile_rows) * strips * d.batch,
-                          ceil_divide(d.rows + march - 1, factored.block_d)},
-                 .block = {config.integer("BLOCK_X"), factored.block_d, config.integer("BLOCK_J")},
-                 .dynamic_shared_bytes = 2 * factored.tile_bytes(config.word("STAGING")) + mu_bytes,
-                 .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, ArgumentPointer{2}, ArgumentPointer{3},
-                               int32(d.channels_out), int32(d.height), int32(d.width), int32(strips)},
-                 .overlaps_previous = config.word("START") == "overlapped"}}};
+  const std::int64_t mu_bytes = config[MU_IN] == "shared" ? d.gamma_pitch() * factored.real_bytes : 0;
+  return Work{.steps = {Launch{.kernel = "conv_covariance_factored",
+                               .grid = {ceil_divide(d.columns, factored.tile_columns) *
+                                            ceil_divide(d.columns, factored.tile_rows) * strips * d.batch,
+                                        ceil_divide(d.rows + march - 1, factored.block_d)},
+                               .block = {config[BLOCK_X], factored.block_d, config[BLOCK_J]},
+                               .dynamic_shared_bytes = 2 * factored.tile_bytes(config[STAGING]) + mu_bytes,
+                               .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, ArgumentPointer{2},
+                                             ArgumentPointer{3}, int32(d.channels_out), int32(d.height),
+                                             int32(d.width), int32(strips)},
+                               .overlaps_previous = config[START] == "overlapped"}}};
 }
 
 Template factored() {
@@ -543,8 +529,7 @@ Template factored() {
           .work = factored_work,
           .alignment_bytes =
               [](const Problem& problem, const Config& config) {
-                return std::max(config.integer("VECTOR"), config.integer("GAMMA_VECTOR")) *
-                       bytes(dtype_of(problem));
+                return std::max(config[VECTOR], config[GAMMA_VECTOR]) * bytes(dtype_of(problem));
               }};
 }
 

@@ -294,12 +294,12 @@ TEST(ConvCovarianceSpace, HasSomeThousandConfigsAndADefaultForEveryProblem) {
       "channels_out=16 channels_in=16 height=16 width=16 mask_height=5 mask_width=5 dtype=f64");
   for (const std::string& text : texts) {
     const Problem wanted = problem(text);
-    for (const Template& of : op().templates) {
-      if (of.refuses && !of.refuses(wanted).empty()) continue;
-      const Space space = of.space(wanted);
-      EXPECT_GE(space.count(), of.name == "base" ? 2 : 500) << of.name << " " << text;
-      EXPECT_LE(space.count(), 12000) << of.name << " " << text;
-      EXPECT_FALSE(exceeds(of.work(wanted, space.complete({})), device)) << of.name << " " << text;
+    for (const Template& tmpl : op().templates) {
+      if (tmpl.refuses && !tmpl.refuses(wanted).empty()) continue;
+      const Space space = tmpl.space(wanted);
+      EXPECT_GE(space.count(), tmpl.name == "base" ? 2 : 500) << tmpl.name << " " << text;
+      EXPECT_LE(space.count(), 12000) << tmpl.name << " " << text;
+      EXPECT_FALSE(exceeds(tmpl.work(wanted, space.complete({})), device)) << tmpl.name << " " << text;
     }
   }
 }
@@ -308,9 +308,9 @@ TEST(ConvCovarianceSpace, AConfigIsLegalWhateverTheImageHoldsItsVectors) {
   const std::string rest = " batch=3 channels_out=5 channels_in=3 mask_height=3 mask_width=3";
   const Problem large = problem("height=50 width=34" + rest), small = problem("height=3 width=6" + rest);
   for (const char* name : {"direct", "factored"}) {
-    const Template& of = find_template(op(), name);
-    for (const Config& config : of.space(large).sample(200, 1)) {
-      EXPECT_FALSE(of.space(small).why_not(config)) << config.text();
+    const Template& tmpl = find_template(op(), name);
+    for (const Config& config : tmpl.space(large).sample(200, 1)) {
+      EXPECT_FALSE(tmpl.space(small).why_not(config.values())) << config.text();
     }
   }
 }
@@ -318,10 +318,10 @@ TEST(ConvCovarianceSpace, AConfigIsLegalWhateverTheImageHoldsItsVectors) {
 TEST(ConvCovarianceSpace, OffsetsOf32BitsEndWithTheMatricesTheyReach) {
   const std::string mask = " mask_height=1 mask_width=1 channels_in=1 width=1 height=1 channels_out=";
   for (const char* name : {"direct", "factored"}) {
-    const Template& of = find_template(op(), name);
-    EXPECT_EQ(of.space(problem("batch=99" + mask + "46340")).complete({}).integer("INDEX_BITS"), 32);
-    EXPECT_EQ(of.space(problem("batch=99" + mask + "46341")).complete({}).integer("INDEX_BITS"), 64);
-    EXPECT_THROW(of.space(problem("batch=99" + mask + "46341")).complete({{"INDEX_BITS", 32}}), UsageError);
+    const Template& tmpl = find_template(op(), name);
+    EXPECT_EQ(tmpl.space(problem("batch=99" + mask + "46340")).complete({})[IntegerAxis("INDEX_BITS")], 32);
+    EXPECT_EQ(tmpl.space(problem("batch=99" + mask + "46341")).complete({})[IntegerAxis("INDEX_BITS")], 64);
+    EXPECT_THROW(tmpl.space(problem("batch=99" + mask + "46341")).complete({{"INDEX_BITS", 32}}), UsageError);
   }
 }
 

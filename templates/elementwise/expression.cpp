@@ -539,18 +539,18 @@ std::string refuses(const Expression& expression, DType dtype) {
     if (node.operation != Operation::number) continue;
     std::array<char, 32> number{};
     std::snprintf(number.data(), number.size(), "%.10g", node.number);
-    const std::string of = "The number " +
-                           (node.whole ? std::to_string(*node.whole) : std::string(number.data())) +
-                           ", which it uses, ";
+    const std::string subject = "The number " +
+                                (node.whole ? std::to_string(*node.whole) : std::string(number.data())) +
+                                ", which it uses, ";
     if (whole) {
       const std::int64_t least = compute == DType::i64 ? std::numeric_limits<std::int64_t>::min()
                                                        : std::numeric_limits<std::int32_t>::min();
       if (!node.whole || *node.whole < least || *node.whole > -(least + 1)) {
-        return of + "is no " + std::string(name(dtype)) +
+        return subject + "is no " + std::string(name(dtype)) +
                "; numbers have to be whole, without point or exponent, and in the type's range.";
       }
     } else if (compute == DType::f32 && std::abs(node.number) > largest_float()) {
-      return of + "is beyond the range of f32, in which the function is computed.";
+      return subject + "is beyond the range of f32, in which the function is computed.";
     }
   }
   return "";

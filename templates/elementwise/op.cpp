@@ -11,6 +11,18 @@
 namespace tunesmith {
 namespace {
 
+constexpr IntegerAxis BLOCK("BLOCK");
+constexpr IntegerAxis BLOCKS("BLOCKS");
+constexpr IntegerAxis INDEX("INDEX");
+constexpr IntegerAxis ITEMS("ITEMS");
+constexpr WordAxis LOAD("LOAD");
+constexpr IntegerAxis RESIDENT_THREADS("RESIDENT_THREADS");
+constexpr WordAxis START("START");
+constexpr WordAxis STORE("STORE");
+constexpr IntegerAxis TILES("TILES");
+constexpr IntegerAxis VECTOR("VECTOR");
+constexpr WordAxis VECTOR_IN("VECTOR_IN");
+
 using elementwise_op::InputLayout;
 using elementwise_op::Layout;
 
@@ -98,7 +110,7 @@ std::vector<Value> vectors(const Problem& problem) {
 }
 
 std::int64_t alignment(const Problem& problem, const Config& config) {
-  return config.integer("VECTOR") * bytes(dtype_of(problem));
+  return config[VECTOR] * bytes(dtype_of(problem));
 }
 
 std::vector<KernelArgument> pointers() {
@@ -125,17 +137,14 @@ std::vector<Rule> thread_rules(const Problem& problem) {
   }
   const std::int64_t bytes_each = expression.inputs * bytes(dtype_of(problem));
   return {{"Unrolled code has at most 4096 operations, a function of real numbers counted as 16.",
-           {"ITEMS", "VECTOR"},
            [=](const Config& c) {
-             const std::int64_t unrolled = c.integer("ITEMS") * c.integer("VECTOR");
+             const std::int64_t unrolled = c[ITEMS] * c[VECTOR];
              return unrolled == 1 || operations * unrolled <= 4096;
            }},
           {"A thread holds at most 256 bytes of inputs, and 64 where registers are for 2048 threads.",
-           {"ITEMS", "VECTOR", "RESIDENT_THREADS"},
            [=](const Config& c) {
-             const std::int64_t held = bytes_each * c.integer("ITEMS") * c.integer("VECTOR");
-             return held <= (c.integer("RESIDENT_THREADS") == 2048 ? 64 : 256) ||
-                    c.integer("ITEMS") * c.integer("VECTOR") == 1;
+             const std::int64_t held = bytes_each * c[ITEMS] * c[VECTOR];
+             return held <= (c[RESIDENT_THREADS] == 2048 ? 64 : 256) || c[ITEMS] * c[VECTOR] == 1;
            }}};
 }
 
@@ -157,8 +166,8 @@ Template base() {
       .compiled_in = {"function", "dtype"},
       .space =
           [](const Problem&) {
-            return Space({{"BLOCK", {256, 128, 512, 1024}, "threads a block"},
-                          {"BLOCKS", {4096, 1024, 65536}, "blocks of the grid at most"}},
+            return Space({{BLOCK, {256, 128, 512, 1024}, "threads a block"},
+                          {BLOCKS, {4096, 1024, 65536}, "blocks of the grid at most"}},
                          {});
           },
       .work =
@@ -171,12 +180,11 @@ Template base() {
             for (std::size_t dim = 0; dim < elementwise_op::most_dimensions; ++dim)
               arguments.emplace_back(dim < layout.extents.size() ? layout.extents[dim] : std::int64_t{1});
             add_strides(arguments, layout);
-            return Work{
-                .steps = {Launch{.kernel = "elementwise_base",
-                                 .grid = {std::min(ceil_divide(layout.elements, config.integer("BLOCK")),
-                                                   config.integer("BLOCKS"))},
-                                 .block = {config.integer("BLOCK")},
-                                 .arguments = std::move(arguments)}}};
+            return Work{.steps = {Launch{
+                            .kernel = "elementwise_base",
+                            .grid = {std::min(ceil_divide(layout.elements, config[BLOCK]), config[BLOCKS])},
+                            .block = {config[BLOCK]},
+                            .arguments = std::move(arguments)}}};
           }};
 }
 
@@ -219,24 +227,20 @@ Template contiguous() {
       .space =
           [](const Problem& problem) {
             const bool small = layout_of(problem).elements < index_limit;
-            std::vector<Axis> axes = {{"INDEX", {32, 64}, "bits of an index"},
-                                      {"TILES", {1, 4, 16}, "tiles that a block walks; 1: the grid is exact"},
-                                      {"VECTOR", vectors(problem), "elements of an access"},
-                                      {"ITEMS", {2, 1, 4, 8}, "vectors of a thread, all in flight at once"},
-                                      {"BLOCK", {256, 128, 512, 1024}, "threads a block"},
-                                      {"LOAD", words({"plain", "streaming", "no_allocate"}), load_what},
-                                      {"STORE", words({"plain", "streaming"}), store_what},
-                                      {"START", words({"plain", "overlapped"}), start_what},
-                                      {"RESIDENT_THREADS", {1024, 2048}, resident_what}};
+            std::vector<Axis> axes = {{INDEX, {32, 64}, "bits of an index"},
+                                      {TILES, {1, 4, 16}, "tiles that a block walks; 1: the grid is exact"},
+                                      {VECTOR, vectors(problem), "elements of an access"},
+                                      {ITEMS, {2, 1, 4, 8}, "vectors of a thread, all in flight at once"},
+                                      {BLOCK, {256, 128, 512, 1024}, "threads a block"},
+                                      {LOAD, words({"plain", "streaming", "no_allocate"}), load_what},
+                                      {STORE, words({"plain", "streaming"}), store_what},
+                                      {START, words({"plain", "overlapped"}), start_what},
+                                      {RESIDENT_THREADS, {1024, 2048}, resident_what}};
             std::vector<Rule> rules = thread_rules(problem);
-            rules.push_back({"32-bit indices reach 2^31 elements.", {"INDEX"}, [=](const Config& c) {
-                               return small || c.integer("INDEX") == 64;
-                             }});
+            rules.push_back({"32-bit indices reach 2^31 elements.",
+                             [=](const Config& c) { return small || c[INDEX] == 64; }});
             rules.push_back({"Below 2^31 elements 64-bit indices are for exact grids.",
-                             {"INDEX", "TILES"},
-                             [=](const Config& c) {
-                               return !small || c.integer("INDEX") == 32 || c.integer("TILES") == 1;
-                             }});
+                             [=](const Config& c) { return !small || c[INDEX] == 32 || c[TILES] == 1; }});
             return Space(std::move(axes), std::move(rules));
           },
       .work =
@@ -245,14 +249,12 @@ Template contiguous() {
             if (layout.elements == 0) return Work{};
             std::vector<KernelArgument> arguments = pointers();
             arguments.emplace_back(layout.elements);
-            const std::int64_t tile =
-                config.integer("BLOCK") * config.integer("ITEMS") * config.integer("VECTOR");
-            return Work{
-                .steps = {Launch{.kernel = "elementwise_contiguous",
-                                 .grid = {ceil_divide(layout.elements, tile * config.integer("TILES"))},
-                                 .block = {config.integer("BLOCK")},
-                                 .arguments = std::move(arguments),
-                                 .overlaps_previous = config.word("START") == "overlapped"}}};
+            const std::int64_t tile = config[BLOCK] * config[ITEMS] * config[VECTOR];
+            return Work{.steps = {Launch{.kernel = "elementwise_contiguous",
+                                         .grid = {ceil_divide(layout.elements, tile * config[TILES])},
+                                         .block = {config[BLOCK]},
+                                         .arguments = std::move(arguments),
+                                         .overlaps_previous = config[START] == "overlapped"}}};
           },
       .alignment_bytes = alignment};
 }
@@ -316,25 +318,21 @@ Template broadcast() {
             const Layout layout = layout_of(problem);
             const bool small = fits_32_bits(layout);
             std::vector<Axis> axes = {
-                {"INDEX", {32, 64}, "bits of an index"},
-                {"VECTOR_IN", words({"row", "any"}), "whether a vector stays within a row of the output"},
-                {"VECTOR", vectors(problem), "elements of an access"},
-                {"ITEMS", {2, 1, 4, 8}, "vectors of a thread, all in flight at once"},
-                {"BLOCK", {256, 128, 512, 1024}, "threads a block"},
-                {"LOAD", words({"plain", "streaming", "no_allocate"}), load_what},
-                {"STORE", words({"plain", "streaming"}), store_what},
-                {"START", words({"plain", "overlapped"}), start_what},
-                {"RESIDENT_THREADS", {1024, 2048}, resident_what}};
+                {INDEX, {32, 64}, "bits of an index"},
+                {VECTOR_IN, words({"row", "any"}), "whether a vector stays within a row of the output"},
+                {VECTOR, vectors(problem), "elements of an access"},
+                {ITEMS, {2, 1, 4, 8}, "vectors of a thread, all in flight at once"},
+                {BLOCK, {256, 128, 512, 1024}, "threads a block"},
+                {LOAD, words({"plain", "streaming", "no_allocate"}), load_what},
+                {STORE, words({"plain", "streaming"}), store_what},
+                {START, words({"plain", "overlapped"}), start_what},
+                {RESIDENT_THREADS, {1024, 2048}, resident_what}};
             std::vector<Rule> rules = thread_rules(problem);
             rules.push_back({"32-bit indices reach 2^31 elements of each array, and are used there.",
-                             {"INDEX"},
-                             [=](const Config& c) { return small == (c.integer("INDEX") == 32); }});
-            rules.push_back({"A vector stays within a row where the row's length and the strides allow it.",
-                             {"VECTOR_IN", "VECTOR"},
-                             [=](const Config& c) {
-                               return rows_take(layout, c.integer("VECTOR")) ==
-                                      (c.word("VECTOR_IN") == "row");
-                             }});
+                             [=](const Config& c) { return small == (c[INDEX] == 32); }});
+            rules.push_back(
+                {"A vector stays within a row where the row's length and the strides allow it.",
+                 [=](const Config& c) { return rows_take(layout, c[VECTOR]) == (c[VECTOR_IN] == "row"); }});
             return Space(std::move(axes), std::move(rules));
           },
       .work =
@@ -356,13 +354,12 @@ Template broadcast() {
               arguments.emplace_back(shift);
             }
             add_strides(arguments, layout);
-            const std::int64_t tile =
-                config.integer("BLOCK") * config.integer("ITEMS") * config.integer("VECTOR");
+            const std::int64_t tile = config[BLOCK] * config[ITEMS] * config[VECTOR];
             return Work{.steps = {Launch{.kernel = "elementwise_broadcast",
                                          .grid = {ceil_divide(layout.elements, tile)},
-                                         .block = {config.integer("BLOCK")},
+                                         .block = {config[BLOCK]},
                                          .arguments = std::move(arguments),
-                                         .overlaps_previous = config.word("START") == "overlapped"}}};
+                                         .overlaps_previous = config[START] == "overlapped"}}};
           },
       .alignment_bytes = alignment};
 }

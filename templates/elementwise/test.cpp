@@ -426,14 +426,14 @@ TEST(ElementwiseSpace, HasSomeThousandConfigsAndADefaultForEveryProblem) {
         "function=polar_distance dtype=f64 shape=1000", "function=add shape=4096x4095 b=4096x1",
         "function=gaussian_pdf dtype=bf16 shape=1000 b=1 c=1", "function=add shape=3000000x2000 b=2000"}) {
     const Problem wanted = problem(text);
-    for (const Template& of : op().templates) {
-      if (of.refuses && !of.refuses(wanted).empty()) continue;
-      const Space space = of.space(wanted);
-      if (of.name != "base") {
+    for (const Template& tmpl : op().templates) {
+      if (tmpl.refuses && !tmpl.refuses(wanted).empty()) continue;
+      const Space space = tmpl.space(wanted);
+      if (tmpl.name != "base") {
         EXPECT_GE(space.count(), 300) << text;
         EXPECT_LE(space.count(), 8000) << text;
       }
-      EXPECT_FALSE(exceeds(of.work(wanted, space.complete({})), device)) << text;
+      EXPECT_FALSE(exceeds(tmpl.work(wanted, space.complete({})), device)) << text;
     }
   }
 }

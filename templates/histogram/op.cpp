@@ -12,6 +12,19 @@
 namespace tunesmith {
 namespace {
 
+constexpr IntegerAxis AHEAD("AHEAD");
+constexpr IntegerAxis BLOCK("BLOCK");
+constexpr IntegerAxis BLOCKS("BLOCKS");
+constexpr IntegerAxis COPIES("COPIES");
+constexpr IntegerAxis COUNTER_BITS("COUNTER_BITS");
+constexpr WordAxis INCREMENT("INCREMENT");
+constexpr IntegerAxis ITEMS("ITEMS");
+constexpr WordAxis LOAD("LOAD");
+constexpr WordAxis MERGE("MERGE");
+constexpr WordAxis OWNER("OWNER");
+constexpr WordAxis START("START");
+constexpr IntegerAxis VECTOR("VECTOR");
+
 constexpr std::int64_t most_bins = 65536;
 
 struct Dims {
@@ -112,7 +125,7 @@ Estimate estimate(const Range& range) {
   found.inverse = static_cast<double>(range.bins) / (range.hi - range.lo);
   const double shift = range.lo * found.inverse;
   const double spread = spacing(range.dtype, range.size);
-  const auto is_multiple = [](double value, double of) { return std::fmod(value, of) == 0; };
+  const auto is_multiple = [](double value, double unit) { return std::fmod(value, unit) == 0; };
 
   // Where a bin's width is a power of two and every edge a number of the edge type, all is exact, the
   // rounding down included: x lies below an edge if and only if t does.
@@ -276,163 +289,137 @@ std::vector<Value> vectors(const Problem& problem) {
 }
 
 std::int64_t vector_bytes(const Problem& problem, const Config& config) {
-  return config.integer("VECTOR") * bytes(dtype_of(problem));
+  return config[VECTOR] * bytes(dtype_of(problem));
 }
 
-std::int64_t tile(const Config& c) { return c.integer("BLOCK") * c.integer("VECTOR") * c.integer("ITEMS"); }
+std::int64_t tile(const Config& c) { return c[BLOCK] * c[VECTOR] * c[ITEMS]; }
 
 Rule at_most_64_elements() {
-  return {"A thread holds at most 64 elements.", {"VECTOR", "ITEMS"}, [](const Config& c) {
-            return c.integer("VECTOR") * c.integer("ITEMS") <= 64;
-          }};
+  return {"A thread holds at most 64 elements.", [](const Config& c) { return c[VECTOR] * c[ITEMS] <= 64; }};
 }
 
 Template base() {
-  return {.name = "base",
-          .what = "One thread an element, added to a counter in global memory; serves every problem.",
-          .kernels = {"histogram_base"},
-          .compiled_in = {"function", "dtype"},
-          .space =
-              [](const Problem&) {
-                return Space({{"BLOCK", {256, 128, 512, 1024}, "threads a block"}}, {});
-              },
-          .work =
-              [](const Problem& problem, const Config& config) {
-                constexpr std::int64_t most_blocks = 1 << 20;
-                const std::int64_t length = problem.integer("length");
-                Work work{.steps = {zero_counts(problem)}};
-                if (length == 0) return work;
-                work.steps.push_back(
-                    Launch{.kernel = "histogram_base",
-                           .grid = {std::min(ceil_divide(length, config.integer("BLOCK")), most_blocks)},
-                           .block = {config.integer("BLOCK")},
-                           .arguments = kernel_arguments(problem)});
-                return work;
-              }};
+  return {
+      .name = "base",
+      .what = "One thread an element, added to a counter in global memory; serves every problem.",
+      .kernels = {"histogram_base"},
+      .compiled_in = {"function", "dtype"},
+      .space =
+          [](const Problem&) {
+            return Space({{BLOCK, {256, 128, 512, 1024}, "threads a block"}}, {});
+          },
+      .work =
+          [](const Problem& problem, const Config& config) {
+            constexpr std::int64_t most_blocks = 1 << 20;
+            const std::int64_t length = problem.integer("length");
+            Work work{.steps = {zero_counts(problem)}};
+            if (length == 0) return work;
+            work.steps.push_back(Launch{.kernel = "histogram_base",
+                                        .grid = {std::min(ceil_divide(length, config[BLOCK]), most_blocks)},
+                                        .block = {config[BLOCK]},
+                                        .arguments = kernel_arguments(problem)});
+            return work;
+          }};
 }
 
 Template direct() {
-  return {.name = "direct",
-          .what =
-              "Counters in global memory, elements by vectors, equal ones counted together first: for few "
-              "elements and for many bins.",
-          .kernels = {"histogram_direct"},
-          .compiled_in = {"function", "dtype"},
-          .constants = contiguous,
-          .space =
-              [](const Problem& problem) {
-                return Space(
-                    {{"MERGE", words({"none", "run", "warp"}),
-                      "which equal elements are counted together: none, a thread's neighbours, a warp's"},
-                     {"VECTOR", vectors(problem), "elements of a load"},
-                     {"ITEMS", {1, 2, 4}, "loads of a thread before it counts"},
-                     {"LOAD", words({"plain", "streaming"}), "the hint that elements are read with"},
-                     {"BLOCK", {256, 128, 512, 1024}, "threads a block"},
-                     {"BLOCKS", {1056, 132, 264, 4224}, "blocks at most"}},
-                    {{"Runs need several elements a thread.",
-                      {"MERGE", "VECTOR", "ITEMS"},
-                      [](const Config& c) {
-                        return c.word("MERGE") != "run" || c.integer("VECTOR") * c.integer("ITEMS") > 1;
-                      }},
-                     at_most_64_elements()});
-              },
-          .work =
-              [](const Problem& problem, const Config& config) {
-                const std::int64_t length = problem.integer("length");
-                Work work{.steps = {zero_counts(problem)}};
-                if (length == 0) return work;
-                work.steps.push_back(
-                    Launch{.kernel = "histogram_direct",
-                           .grid = {std::min(ceil_divide(length, tile(config)), config.integer("BLOCKS"))},
-                           .block = {config.integer("BLOCK")},
-                           .arguments = kernel_arguments(problem)});
-                return work;
-              },
-          .alignment_bytes = vector_bytes};
+  return {
+      .name = "direct",
+      .what =
+          "Counters in global memory, elements by vectors, equal ones counted together first: for few "
+          "elements and for many bins.",
+      .kernels = {"histogram_direct"},
+      .compiled_in = {"function", "dtype"},
+      .constants = contiguous,
+      .space =
+          [](const Problem& problem) {
+            return Space(
+                {{MERGE, words({"none", "run", "warp"}),
+                  "which equal elements are counted together: none, a thread's neighbours, a warp's"},
+                 {VECTOR, vectors(problem), "elements of a load"},
+                 {ITEMS, {1, 2, 4}, "loads of a thread before it counts"},
+                 {LOAD, words({"plain", "streaming"}), "the hint that elements are read with"},
+                 {BLOCK, {256, 128, 512, 1024}, "threads a block"},
+                 {BLOCKS, {1056, 132, 264, 4224}, "blocks at most"}},
+                {{"Runs need several elements a thread.",
+                  [](const Config& c) { return c[MERGE] != "run" || c[VECTOR] * c[ITEMS] > 1; }},
+                 at_most_64_elements()});
+          },
+      .work =
+          [](const Problem& problem, const Config& config) {
+            const std::int64_t length = problem.integer("length");
+            Work work{.steps = {zero_counts(problem)}};
+            if (length == 0) return work;
+            work.steps.push_back(Launch{.kernel = "histogram_direct",
+                                        .grid = {std::min(ceil_divide(length, tile(config)), config[BLOCKS])},
+                                        .block = {config[BLOCK]},
+                                        .arguments = kernel_arguments(problem)});
+            return work;
+          },
+      .alignment_bytes = vector_bytes};
 }
 
 std::int64_t shared_bytes(const Problem& problem, const Config& c) {
   const std::int64_t cells = dtype_of(problem) == DType::u8 ? 256 : problem.integer("bins");
-  return 4 * c.integer("COPIES") * (c.integer("COUNTER_BITS") == 16 ? ceil_divide(cells, 2) : cells);
+  return 4 * c[COPIES] * (c[COUNTER_BITS] == 16 ? ceil_divide(cells, 2) : cells);
 }
 
 Space shared_space(const Problem& problem) {
   constexpr std::int64_t most_shared = std::int64_t{227} * 1024;  // of a block, on the largest devices
   std::vector<Axis> axes = {
-      {"COUNTER_BITS", {32, 16}, "bits of a counter in shared memory"},
-      {"OWNER", words({"lane", "warp"}),
+      {COUNTER_BITS, {32, 16}, "bits of a counter in shared memory"},
+      {OWNER, words({"lane", "warp"}),
        "whose a copy of the counters is: some lanes' of each warp, some warps'"},
-      {"COPIES", {8, 32, 16, 4, 2, 1}, "copies of the counters"},
-      {"MERGE", words({"none", "run", "warp"}),
+      {COPIES, {8, 32, 16, 4, 2, 1}, "copies of the counters"},
+      {MERGE, words({"none", "run", "warp"}),
        "which equal elements are counted together: none, a thread's neighbours, a warp's"},
-      {"VECTOR", vectors(problem), "elements of a load"},
-      {"INCREMENT", words({"constant", "value"}),
+      {VECTOR, vectors(problem), "elements of a load"},
+      {INCREMENT, words({"constant", "value"}),
        "whether an element adds the constant 1, which the hardware counts over equal lanes, or a number"},
-      {"ITEMS", {4, 2, 1, 8}, "loads of a thread before it counts"},
-      {"AHEAD", {0, 1}, "tiles loaded before they are needed"},
-      {"LOAD", words({"plain", "streaming"}), "the hint that elements are read with"},
-      {"BLOCK", {256, 512, 1024}, "threads a block"},
-      {"BLOCKS", {528, 264, 132, 1056, 1}, "blocks at most"},
-      {"START", words({"plain", "overlapped"}), "whether the kernel may start while the one before it runs"},
+      {ITEMS, {4, 2, 1, 8}, "loads of a thread before it counts"},
+      {AHEAD, {0, 1}, "tiles loaded before they are needed"},
+      {LOAD, words({"plain", "streaming"}), "the hint that elements are read with"},
+      {BLOCK, {256, 512, 1024}, "threads a block"},
+      {BLOCKS, {528, 264, 132, 1056, 1}, "blocks at most"},
+      {START, words({"plain", "overlapped"}), "whether the kernel may start while the one before it runs"},
   };
   std::vector<Rule> rules = {
       {"The counters fit in the 227 KiB that a block may have of the largest devices' shared memory.",
-       {"COUNTER_BITS", "COPIES"},
        [=](const Config& c) { return shared_bytes(problem, c) <= most_shared; }},
       {"Counters of 16 bits are for so many bins that a copy of 32 bits takes more than 32 KiB, and are not "
        "bytes'.",
-       {"COUNTER_BITS"},
        [=](const Config& c) {
-         return c.integer("COUNTER_BITS") == 32 ||
-                (dtype_of(problem) != DType::u8 && problem.integer("bins") > 8192);
+         return c[COUNTER_BITS] == 32 || (dtype_of(problem) != DType::u8 && problem.integer("bins") > 8192);
        }},
       {"A counter of 16 bits must hold 2^15 and a block's tile.",
-       {"COUNTER_BITS", "VECTOR", "ITEMS", "BLOCK"},
-       [](const Config& c) { return c.integer("COUNTER_BITS") == 32 || tile(c) < 32768; }},
+       [](const Config& c) { return c[COUNTER_BITS] == 32 || tile(c) < 32768; }},
       {"A warp's copies are no more than a block's warps; one copy is nobody's in particular.",
-       {"OWNER", "COPIES", "BLOCK"},
        [](const Config& c) {
-         return c.word("OWNER") == "lane"
-                    ? true
-                    : c.integer("COPIES") > 1 && c.integer("COPIES") <= c.integer("BLOCK") / 32;
+         return c[OWNER] == "lane" ? true : c[COPIES] > 1 && c[COPIES] <= c[BLOCK] / 32;
        }},
       {"Runs need several elements a thread.",
-       {"MERGE", "VECTOR", "ITEMS"},
-       [](const Config& c) {
-         return c.word("MERGE") != "run" || c.integer("VECTOR") * c.integer("ITEMS") > 1;
-       }},
+       [](const Config& c) { return c[MERGE] != "run" || c[VECTOR] * c[ITEMS] > 1; }},
       {"A warp's equal elements are merged where its lanes share counters, at most four copies.",
-       {"MERGE", "OWNER", "COPIES"},
-       [](const Config& c) {
-         return c.word("MERGE") != "warp" || c.word("OWNER") == "warp" || c.integer("COPIES") <= 4;
-       }},
+       [](const Config& c) { return c[MERGE] != "warp" || c[OWNER] == "warp" || c[COPIES] <= 4; }},
       {"Runs are added by value, which lanes that share a counter do one after the other: counters of 32 "
        "bits "
        "need at least eight copies for them.",
-       {"MERGE", "OWNER", "COPIES", "COUNTER_BITS"},
        [](const Config& c) {
-         return c.word("MERGE") != "run" ||
-                (c.word("OWNER") == "lane" && (c.integer("COPIES") >= 8 || c.integer("COUNTER_BITS") == 16));
+         return c[MERGE] != "run" || (c[OWNER] == "lane" && (c[COPIES] >= 8 || c[COUNTER_BITS] == 16));
        }},
       at_most_64_elements(),
       {"An increment by value is for lanes with 32 copies, of which no two meet in a counter.",
-       {"INCREMENT", "OWNER", "COPIES", "MERGE"},
        [](const Config& c) {
-         return c.word("INCREMENT") == "constant" ||
-                (c.word("OWNER") == "lane" && c.integer("COPIES") == 32 && c.word("MERGE") == "none");
+         return c[INCREMENT] == "constant" || (c[OWNER] == "lane" && c[COPIES] == 32 && c[MERGE] == "none");
        }},
       {"Tiles are loaded ahead by vectors, at most four loads a thread if they are not bytes'.",
-       {"AHEAD", "VECTOR", "ITEMS"},
        [=](const Config& c) {
-         return c.integer("AHEAD") == 0 ||
-                (c.integer("VECTOR") > 1 && (dtype_of(problem) == DType::u8 || c.integer("ITEMS") <= 4));
+         return c[AHEAD] == 0 || (c[VECTOR] > 1 && (dtype_of(problem) == DType::u8 || c[ITEMS] <= 4));
        }},
       {"Only a single block sets the output to zero itself, and so can start early.",
-       {"START", "BLOCKS"},
-       [](const Config& c) { return c.word("START") == "plain" || c.integer("BLOCKS") == 1; }},
+       [](const Config& c) { return c[START] == "plain" || c[BLOCKS] == 1; }},
       {"A single block is for few elements.",
-       {"BLOCKS"},
-       [=](const Config& c) { return c.integer("BLOCKS") > 1 || problem.integer("length") <= 1 << 18; }},
+       [=](const Config& c) { return c[BLOCKS] > 1 || problem.integer("length") <= 1 << 18; }},
   };
   return Space(std::move(axes), std::move(rules));
 }
@@ -445,16 +432,16 @@ Work shared_work(const Problem& problem, const Config& config) {
     work.steps.push_back(zero_counts(problem));
     return work;
   }
-  const std::int64_t blocks = std::max(std::min(ceil_divide(length, tile(config)), config.integer("BLOCKS")),
+  const std::int64_t blocks = std::max(std::min(ceil_divide(length, tile(config)), config[BLOCKS]),
                                        ceil_divide(length, most_of_a_block - tile(config)));
   const bool alone = blocks == 1;
   if (!alone) work.steps.push_back(zero_counts(problem));
   Launch launch{.kernel = "histogram_shared",
                 .grid = {blocks},
-                .block = {config.integer("BLOCK")},
+                .block = {config[BLOCK]},
                 .dynamic_shared_bytes = shared_bytes(problem, config),
                 .arguments = kernel_arguments(problem),
-                .overlaps_previous = alone && config.word("START") == "overlapped"};
+                .overlaps_previous = alone && config[START] == "overlapped"};
   launch.arguments.emplace_back(std::int32_t{alone});
   launch.arguments.emplace_back(std::int32_t{1});
   work.steps.push_back(std::move(launch));

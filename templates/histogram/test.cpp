@@ -152,8 +152,8 @@ TEST(Histogram, WhatIsNotAllowedIsSaidInASentence) {
 // A variant for the host, compiled once, that counts for any problem of the same constants.
 class Variant {
  public:
-  Variant(const std::string& template_name, const std::string& of, const std::string& config)
-      : template_(&find_template(histogram_op(), template_name)), problem_(problem(of)) {
+  Variant(const std::string& template_name, const std::string& tmpl, const std::string& config)
+      : template_(&find_template(histogram_op(), template_name)), problem_(problem(tmpl)) {
     config_ = template_->space(problem_).complete(Values::parse(config));
     source_ = render(histogram_op(), *template_, problem_, config_, "host");
     static const std::unique_ptr<Toolchain> toolchain = make_host_toolchain();
@@ -380,14 +380,14 @@ TEST(HistogramSpace, HasThousandsOfConfigsAndADefaultForEveryProblem) {
                            "length=268435456 bins=256 hi=256 dtype=u8", "length=5000 bins=58000 stride=7",
                            "length=67108864 bins=1000 dtype=i32 function=bincount"}) {
     for (const char* name : {"shared", "direct"}) {
-      const Template& of = find_template(histogram_op(), name);
-      const Space space = of.space(problem(text));
+      const Template& tmpl = find_template(histogram_op(), name);
+      const Space space = tmpl.space(problem(text));
       EXPECT_GE(space.count(), 100) << name << " " << text;
       EXPECT_LE(space.count(), 10000) << name << " " << text;
       DeviceFacts device;
       device.kind = "cuda";
       device.max_shared_bytes_per_block = std::int64_t{227} * 1024;
-      EXPECT_FALSE(exceeds(of.work(problem(text), space.complete({})), device)) << name << " " << text;
+      EXPECT_FALSE(exceeds(tmpl.work(problem(text), space.complete({})), device)) << name << " " << text;
     }
   }
 }

@@ -10,6 +10,21 @@
 namespace tunesmith {
 namespace {
 
+constexpr IntegerAxis AHEAD("AHEAD");
+constexpr IntegerAxis BLOCK("BLOCK");
+constexpr IntegerAxis BLOCKS("BLOCKS");
+constexpr IntegerAxis BLOCK_X("BLOCK_X");
+constexpr IntegerAxis BLOCK_Y("BLOCK_Y");
+constexpr WordAxis FINISH("FINISH");
+constexpr IntegerAxis ITEMS("ITEMS");
+constexpr WordAxis LOAD("LOAD");
+constexpr IntegerAxis SPLIT("SPLIT");
+constexpr WordAxis START("START");
+constexpr IntegerAxis TEAM("TEAM");
+constexpr WordAxis TREE("TREE");
+constexpr IntegerAxis VECTOR("VECTOR");
+constexpr WordAxis WALK("WALK");
+
 // As in the kernels (reduction.cuh).
 enum class Function : std::int32_t { sum, min, max, mean };
 const std::vector<std::string> functions = {"sum", "min", "max", "mean"};
@@ -196,14 +211,14 @@ Template base() {
           .kernels = {"reduce_base", "reduce_base_each", "reduce_base_atomic"},
           .space =
               [](const Problem&) {
-                return Space({{"BLOCK", {256, 128, 512, 1024}, "threads a block"}}, {});
+                return Space({{BLOCK, {256, 128, 512, 1024}, "threads a block"}}, {});
               },
           .work =
               [](const Problem& problem, const Config& config) {
                 const Dims d(problem);
                 Work work;
                 if (d.outputs() == 0) return work;
-                const std::int64_t block = config.integer("BLOCK");
+                const std::int64_t block = config[BLOCK];
                 Launch launch{.kernel = "reduce_base",
                               .block = {block},
                               .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, d.outputs(), d.length,
@@ -244,62 +259,54 @@ std::string refuses_apart(const Dims& d) {
 }
 
 Axis load_axis() {
-  return {"LOAD", words({"plain", "streaming", "bypass", "wide"}),
+  return {LOAD, words({"plain", "streaming", "bypass", "wide"}),
           "hint of the loads: none, leaves the caches first, past the first cache, the same by 256 bytes"};
 }
 Axis start_axis() {
-  return {"START", words({"plain", "overlapped"}), "whether a kernel may start while the one before it runs"};
+  return {START, words({"plain", "overlapped"}), "whether a kernel may start while the one before it runs"};
 }
-Axis items_axis() { return {"ITEMS", {4, 1, 2, 8, 16}, "loads of a thread before it adds"}; }
+Axis items_axis() { return {ITEMS, {4, 1, 2, 8, 16}, "loads of a thread before it adds"}; }
 
 // Accesses of `all` and `rows` are of 16 bytes, or of an element for rows and pointers of any alignment.
 Axis vector_axis(const Problem& problem) {
-  return {"VECTOR", {16 / bytes(dtype_of(problem)), 1}, "elements of a load"};
+  return {VECTOR, {16 / bytes(dtype_of(problem)), 1}, "elements of a load"};
 }
 Rule vector_rule(const Dims& d) {
-  return {"VECTOR must divide outer_stride where there are several rows.", {"VECTOR"}, [d](const Config& c) {
-            return d.outer == 1 || d.outer_stride % c.integer("VECTOR") == 0;
-          }};
+  return {"VECTOR must divide outer_stride where there are several rows.",
+          [d](const Config& c) { return d.outer == 1 || d.outer_stride % c[VECTOR] == 0; }};
 }
 Rule flight_rule(const Problem& problem) {
   const std::int64_t element_bytes = bytes(dtype_of(problem));
-  return {"A thread has 16 to 256 bytes under way.", {"ITEMS", "VECTOR"}, [element_bytes](const Config& c) {
-            const std::int64_t flight = c.integer("ITEMS") * c.integer("VECTOR") * element_bytes;
+  return {"A thread has 16 to 256 bytes under way.", [element_bytes](const Config& c) {
+            const std::int64_t flight = c[ITEMS] * c[VECTOR] * element_bytes;
             return flight >= 16 && flight <= 256;
           }};
 }
 Rule register_rule(const Problem& problem) {
   const std::int64_t element_bytes = bytes(dtype_of(problem));
   return {"A block of 1024 threads leaves registers for 128 bytes under way a thread.",
-          {"BLOCK", "ITEMS", "VECTOR"},
           [element_bytes](const Config& c) {
-            return c.integer("BLOCK") < 1024 ||
-                   c.integer("ITEMS") * c.integer("VECTOR") * element_bytes <= 128;
+            return c[BLOCK] < 1024 || c[ITEMS] * c[VECTOR] * element_bytes <= 128;
           }};
 }
 Rule hint_rule() {
-  return {"Hints are for loads of 16 bytes.", {"VECTOR", "LOAD"}, [](const Config& c) {
-            return c.integer("VECTOR") > 1 || c.word("LOAD") == "plain";
-          }};
+  return {"Hints are for loads of 16 bytes.",
+          [](const Config& c) { return c[VECTOR] > 1 || c[LOAD] == "plain"; }};
 }
 
 // The loads past the first cache are those of data that nobody writes while the kernel runs.
 Rule early_rule() {
   return {
       "A kernel that starts early reads what the one before it may still write: not past the first cache.",
-      {"LOAD", "START"},
-      [](const Config& c) {
-        return c.word("START") == "plain" || c.word("LOAD") == "plain" || c.word("LOAD") == "streaming";
-      }};
+      [](const Config& c) { return c[START] == "plain" || c[LOAD] == "plain" || c[LOAD] == "streaming"; }};
 }
 Rule finish_rule(bool atomic) {
   return {"With order=atomic sums meet by atomic additions, else never.",
-          {"FINISH"},
-          [atomic](const Config& c) { return c.word("FINISH").starts_with("atomic") == atomic; }};
+          [atomic](const Config& c) { return c[FINISH].starts_with("atomic") == atomic; }};
 }
 
 std::int64_t vector_bytes(const Problem& problem, const Config& config) {
-  return config.integer("VECTOR") * bytes(dtype_of(problem));
+  return config[VECTOR] * bytes(dtype_of(problem));
 }
 
 // ---- all
@@ -308,18 +315,18 @@ Space all_space(const Problem& problem) {
   const Dims d(problem);
   const bool atomic = is_atomic(problem);
   return Space(
-      {{"BLOCK", {512, 128, 256, 1024}, "threads a block"},
+      {{BLOCK, {512, 128, 256, 1024}, "threads a block"},
        items_axis(),
        vector_axis(problem),
-       {"BLOCKS", {264, 1056, 528, 132, 64, 32, 16, 8, 4, 2, 1}, "blocks an output, at most"},
-       {"WALK", words({"strided", "chunked"}), "a block's tiles: every so many, or one stretch"},
-       {"FINISH", words({"last", "launch", "mail", "atomic", "atomic_last"}),
+       {BLOCKS, {264, 1056, 528, 132, 64, 32, 16, 8, 4, 2, 1}, "blocks an output, at most"},
+       {WALK, words({"strided", "chunked"}), "a block's tiles: every so many, or one stretch"},
+       {FINISH, words({"last", "launch", "mail", "atomic", "atomic_last"}),
         "who adds the blocks' partials: the last to end; a second launch; the last to start, which waits for "
         "them; "
         "nobody, atomic additions to the output, zeroed before, or to the workspace, until the last block "
         "writes"},
-       {"TREE", words({"shuffle", "shared"}), "how a block's threads meet"},
-       {"AHEAD", {0, 1}, "tiles loaded before the one that is added"},
+       {TREE, words({"shuffle", "shared"}), "how a block's threads meet"},
+       {AHEAD, {0, 1}, "tiles loaded before the one that is added"},
        load_axis(),
        start_axis()},
       {vector_rule(d),
@@ -328,66 +335,46 @@ Space all_space(const Problem& problem) {
        hint_rule(),
        early_rule(),
        {"Tiles are loaded ahead by up to 128 bytes a thread, in blocks of up to 512.",
-        {"BLOCK", "ITEMS", "VECTOR", "AHEAD"},
         [n = bytes(dtype_of(problem))](const Config& c) {
-          return c.integer("AHEAD") == 0 ||
-                 (c.integer("BLOCK") <= 512 && c.integer("ITEMS") * c.integer("VECTOR") * n <= 128);
+          return c[AHEAD] == 0 || (c[BLOCK] <= 512 && c[ITEMS] * c[VECTOR] * n <= 128);
         }},
        {"Single elements are loaded in strides, not ahead, and meet by shuffles.",
-        {"VECTOR", "WALK", "TREE", "AHEAD"},
         [](const Config& c) {
-          return c.integer("VECTOR") > 1 ||
-                 (c.word("WALK") == "strided" && c.word("TREE") == "shuffle" && c.integer("AHEAD") == 0);
+          return c[VECTOR] > 1 || (c[WALK] == "strided" && c[TREE] == "shuffle" && c[AHEAD] == 0);
         }},
        {"One stretch a block and tiles loaded ahead are for long sums: at least 132 blocks, by shuffles.",
-        {"BLOCKS", "WALK", "TREE", "AHEAD"},
         [](const Config& c) {
-          return (c.word("WALK") == "strided" && c.integer("AHEAD") == 0) ||
-                 (c.integer("BLOCKS") >= 132 && c.word("TREE") == "shuffle");
+          return (c[WALK] == "strided" && c[AHEAD] == 0) || (c[BLOCKS] >= 132 && c[TREE] == "shuffle");
         }},
        {"A tree in shared memory is tried with up to 256 threads, whose barriers are cheap.",
-        {"BLOCK", "TREE"},
-        [](const Config& c) { return c.word("TREE") == "shuffle" || c.integer("BLOCK") <= 256; }},
+        [](const Config& c) { return c[TREE] == "shuffle" || c[BLOCK] <= 256; }},
        {"Starting early is for sums of a few microseconds: tiles in strides, none ahead.",
-        {"WALK", "AHEAD", "START"},
-        [](const Config& c) {
-          return c.word("START") == "plain" || (c.word("WALK") == "strided" && c.integer("AHEAD") == 0);
-        }},
+        [](const Config& c) { return c[START] == "plain" || (c[WALK] == "strided" && c[AHEAD] == 0); }},
        finish_rule(atomic),
        {"A block alone has nobody to meet: FINISH is the first choice.",
-        {"BLOCKS", "FINISH"},
-        [](const Config& c) {
-          return c.integer("BLOCKS") > 1 || c.word("FINISH") == "last" || c.word("FINISH") == "atomic";
-        }},
+        [](const Config& c) { return c[BLOCKS] > 1 || c[FINISH] == "last" || c[FINISH] == "atomic"; }},
        {"Hints are for what does not stay in the caches: at least 132 blocks, a block's sums by shuffles.",
-        {"BLOCKS", "TREE", "LOAD"},
-        [](const Config& c) {
-          return c.word("LOAD") == "plain" || (c.integer("BLOCKS") >= 132 && c.word("TREE") == "shuffle");
-        }},
+        [](const Config& c) { return c[LOAD] == "plain" || (c[BLOCKS] >= 132 && c[TREE] == "shuffle"); }},
        {"The wide hint is for tiles that lie in one stretch, or that are loaded ahead.",
-        {"WALK", "AHEAD", "LOAD"},
-        [](const Config& c) {
-          return c.word("LOAD") != "wide" || c.word("WALK") == "chunked" || c.integer("AHEAD") == 1;
-        }},
+        [](const Config& c) { return c[LOAD] != "wide" || c[WALK] == "chunked" || c[AHEAD] == 1; }},
        // With more outputs, blocks that wait could fill a small device.
-       {"The last block waits only where there are at most 8 outputs.", {"FINISH"}, [d](const Config& c) {
-          return c.word("FINISH") != "mail" || d.outer <= 8;
-        }}});
+       {"The last block waits only where there are at most 8 outputs.",
+        [d](const Config& c) { return c[FINISH] != "mail" || d.outer <= 8; }}});
 }
 
 Work all_work(const Problem& problem, const Config& config) {
   const Dims d(problem);
-  const std::int64_t block = config.integer("BLOCK");
-  const std::int64_t tile = block * config.integer("ITEMS") * config.integer("VECTOR");
+  const std::int64_t block = config[BLOCK];
+  const std::int64_t tile = block * config[ITEMS] * config[VECTOR];
   const std::int64_t tiles = ceil_divide(d.length, tile);
-  const bool chunked = config.word("WALK") == "chunked";
-  std::int64_t blocks = std::min(config.integer("BLOCKS"), tiles);
+  const bool chunked = config[WALK] == "chunked";
+  std::int64_t blocks = std::min(config[BLOCKS], tiles);
   const std::int64_t chunk = ceil_divide(tiles, blocks);
   if (chunked) blocks = ceil_divide(tiles, chunk);
 
-  const std::string finish = blocks == 1 ? "" : config.word("FINISH");
+  const std::string finish = blocks == 1 ? "" : config[FINISH];
   const std::int64_t one = partial_bytes(problem);
-  const bool overlaps = config.word("START") == "overlapped";
+  const bool overlaps = config[START] == "overlapped";
   Work work;
   std::int64_t kept_at = 0;
   if (finish == "last" || finish == "atomic_last") {
@@ -455,31 +442,30 @@ Template rows() {
       },
       .space =
           [](const Problem& problem) {
-            return Space({{"BLOCK", {256, 128, 512, 1024}, "threads a block"},
-                          {"TEAM", {32, 1, 2, 4, 8, 16, 64, 128, 256, 512, 1024}, "threads a row"},
-                          items_axis(),
-                          vector_axis(problem),
-                          load_axis(),
-                          start_axis()},
-                         {vector_rule(Dims(problem)),
-                          flight_rule(problem),
-                          register_rule(problem),
-                          hint_rule(),
-                          early_rule(),
-                          {"A team is at most a block.", {"BLOCK", "TEAM"}, [](const Config& c) {
-                             return c.integer("TEAM") <= c.integer("BLOCK");
-                           }}});
+            return Space(
+                {{BLOCK, {256, 128, 512, 1024}, "threads a block"},
+                 {TEAM, {32, 1, 2, 4, 8, 16, 64, 128, 256, 512, 1024}, "threads a row"},
+                 items_axis(),
+                 vector_axis(problem),
+                 load_axis(),
+                 start_axis()},
+                {vector_rule(Dims(problem)),
+                 flight_rule(problem),
+                 register_rule(problem),
+                 hint_rule(),
+                 early_rule(),
+                 {"A team is at most a block.", [](const Config& c) { return c[TEAM] <= c[BLOCK]; }}});
           },
       .work =
           [](const Problem& problem, const Config& config) {
             const Dims d(problem);
-            const std::int64_t block = config.integer("BLOCK");
+            const std::int64_t block = config[BLOCK];
             return Work{.steps = {Launch{.kernel = "reduce_rows",
-                                         .grid = {ceil_divide(d.outer, block / config.integer("TEAM"))},
+                                         .grid = {ceil_divide(d.outer, block / config[TEAM])},
                                          .block = {block},
                                          .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, d.outer,
                                                        d.length, d.outer_stride},
-                                         .overlaps_previous = config.word("START") == "overlapped"}}};
+                                         .overlaps_previous = config[START] == "overlapped"}}};
           },
       .alignment_bytes = vector_bytes};
 }
@@ -492,82 +478,70 @@ Space columns_space(const Problem& problem) {
   const std::int64_t kept_bytes = partial_bytes(problem);
   const bool atomic = is_atomic(problem);
   return Space(
-      {{"BLOCK_X", {32, 64, 128, 16, 8, 4}, "threads of a block along the columns"},
-       {"BLOCK_Y", {8, 1, 2, 4, 16, 32}, "threads of a block along the length"},
-       {"VECTOR", element_bytes == 8 ? std::vector<Value>{1, 2} : std::vector<Value>{1, 2, 4},
+      {{BLOCK_X, {32, 64, 128, 16, 8, 4}, "threads of a block along the columns"},
+       {BLOCK_Y, {8, 1, 2, 4, 16, 32}, "threads of a block along the length"},
+       {VECTOR, element_bytes == 8 ? std::vector<Value>{1, 2} : std::vector<Value>{1, 2, 4},
         "columns of a thread, and elements of a load"},
-       {"ITEMS", {8, 4, 2, 16, 1}, "rows that a thread loads before it adds"},
-       {"SPLIT", {1, 2, 4, 8, 16, 32, 64, 128}, "blocks that share a length, at most"},
-       {"FINISH", words({"last", "launch", "atomic"}),
+       {ITEMS, {8, 4, 2, 16, 1}, "rows that a thread loads before it adds"},
+       {SPLIT, {1, 2, 4, 8, 16, 32, 64, 128}, "blocks that share a length, at most"},
+       {FINISH, words({"last", "launch", "atomic"}),
         "who adds the blocks' partials: the last to end; a second launch; nobody, atomic additions to the "
         "output, "
         "zeroed before"},
        load_axis(),
        start_axis()},
       {{"A block has 64 to 512 threads.",
-        {"BLOCK_X", "BLOCK_Y"},
         [](const Config& c) {
-          const std::int64_t threads = c.integer("BLOCK_X") * c.integer("BLOCK_Y");
+          const std::int64_t threads = c[BLOCK_X] * c[BLOCK_Y];
           return threads >= 64 && threads <= 512;
         }},
        {"VECTOR must divide inner, and the strides where they are used.",
-        {"VECTOR"},
         [d](const Config& c) {
-          const std::int64_t vector = c.integer("VECTOR");
+          const std::int64_t vector = c[VECTOR];
           return d.inner % vector == 0 && (d.length == 1 || d.stride % vector == 0) &&
                  (d.outer == 1 || d.outer_stride % vector == 0);
         }},
        {"A thread has 16 to 128 bytes under way.",
-        {"VECTOR", "ITEMS"},
         [=](const Config& c) {
-          const std::int64_t flight = c.integer("VECTOR") * c.integer("ITEMS") * element_bytes;
+          const std::int64_t flight = c[VECTOR] * c[ITEMS] * element_bytes;
           return flight >= 16 && flight <= 128;
         }},
        {"A block's partials fit in 48 KiB of shared memory.",
-        {"BLOCK_X", "BLOCK_Y", "VECTOR"},
         [=](const Config& c) {
-          return c.integer("BLOCK_Y") == 1 ||
-                 c.integer("BLOCK_X") * c.integer("BLOCK_Y") * c.integer("VECTOR") * kept_bytes <=
-                     std::int64_t{48} * 1024;
+          return c[BLOCK_Y] == 1 ||
+                 c[BLOCK_X] * c[BLOCK_Y] * c[VECTOR] * kept_bytes <= std::int64_t{48} * 1024;
         }},
        {"Narrow blocks, for few columns, are deep.",
-        {"BLOCK_X", "BLOCK_Y"},
-        [](const Config& c) { return c.integer("BLOCK_X") >= 32 || c.integer("BLOCK_Y") >= 8; }},
+        [](const Config& c) { return c[BLOCK_X] >= 32 || c[BLOCK_Y] >= 8; }},
        finish_rule(atomic),
        {"A block alone on a length has nobody to meet: FINISH is the first choice.",
-        {"SPLIT", "FINISH"},
-        [](const Config& c) { return c.integer("SPLIT") > 1 || c.word("FINISH") != "launch"; }},
+        [](const Config& c) { return c[SPLIT] > 1 || c[FINISH] != "launch"; }},
        {"Starting early is for reductions of a few microseconds, with plain loads.",
-        {"LOAD", "START"},
-        [](const Config& c) { return c.word("START") == "plain" || c.word("LOAD") == "plain"; }},
+        [](const Config& c) { return c[START] == "plain" || c[LOAD] == "plain"; }},
        {"Few columns are reduced by narrow blocks with loads without hints.",
-        {"BLOCK_X", "LOAD"},
-        [](const Config& c) { return c.integer("BLOCK_X") >= 32 || c.word("LOAD") == "plain"; }},
-       {"Hints are for loads of 16 bytes, at least four of them under way.",
-        {"VECTOR", "ITEMS", "LOAD"},
-        [=](const Config& c) {
-          return c.word("LOAD") == "plain" ||
-                 (c.integer("VECTOR") * element_bytes == 16 && c.integer("ITEMS") >= 4);
+        [](const Config& c) { return c[BLOCK_X] >= 32 || c[LOAD] == "plain"; }},
+       {"Hints are for loads of 16 bytes, at least four of them under way.", [=](const Config& c) {
+          return c[LOAD] == "plain" || (c[VECTOR] * element_bytes == 16 && c[ITEMS] >= 4);
         }}});
 }
 
 // Tiles of columns of all outer positions: the grid's x.
 std::int64_t column_tiles(const Dims& d, const Config& config) {
-  return ceil_divide(d.inner, config.integer("BLOCK_X") * config.integer("VECTOR"));
+  return ceil_divide(d.inner, config[BLOCK_X] * config[VECTOR]);
 }
 
 Work columns_work(const Problem& problem, const Config& config) {
   const Dims d(problem);
-  const std::int64_t depth = config.integer("BLOCK_Y") * config.integer("ITEMS");
-  std::int64_t splits = std::min(config.integer("SPLIT"), ceil_divide(d.length, depth));
+  const std::int64_t depth = config[BLOCK_Y] * config[ITEMS];
+  std::int64_t splits = std::min(config[SPLIT], ceil_divide(d.length, depth));
   const std::int64_t rows = round_up(ceil_divide(d.length, splits), depth);
   splits = ceil_divide(d.length, rows);
 
   const std::int64_t tiles = column_tiles(d, config);
   const auto tiles32 = static_cast<std::int32_t>(tiles);
-  const Extent block = {config.integer("BLOCK_X"), config.integer("BLOCK_Y")};
-  const std::string finish = splits == 1 ? "" : config.word("FINISH");
-  const bool overlaps = config.word("START") == "overlapped";
+  const Extent block = {config[BLOCK_X], config[BLOCK_Y]};
+  const std::string finish = splits == 1 ? "" : config[FINISH];
+  const bool overlaps = config[START] == "overlapped";
   Work work;
   std::int64_t kept_at = 0;
   if (finish == "atomic") {

@@ -187,11 +187,11 @@ class Launched {
  public:
   Launched(const Problem& problem, const std::string& template_name, const Config& config)
       : problem_(problem) {
-    const Template& of = find_template(reduce(), template_name);
-    const Source source = render(reduce(), of, problem, config, "host", template_files());
+    const Template& tmpl = find_template(reduce(), template_name);
+    const Source source = render(reduce(), tmpl, problem, config, "host", template_files());
     const Compiled compiled = make_host_toolchain()->compile(source);
     if (!compiled.ok) throw Error(compiled.log);
-    work_ = of.work(problem, config);
+    work_ = tmpl.work(problem, config);
     executable_ = device_->load(compiled.bytes, source.suffix, work_);
   }
 
@@ -260,10 +260,10 @@ TEST(ReduceVariants, GiveTheSameBitsOnAnyWorkspaceAndLeaveItZeroed) {
   for (const Case& which : cases()) {
     SCOPED_TRACE(which.template_name + " " + which.config + " on " + which.problem);
     const Problem wanted = problem(which.problem);
-    const Template& of = find_template(reduce(), which.template_name);
-    const Config config = of.space(wanted).complete(Values::parse(which.config));
+    const Template& tmpl = find_template(reduce(), which.template_name);
+    const Config config = tmpl.space(wanted).complete(Values::parse(which.config));
     ASSERT_GT(
-        of.work(wanted, config).workspace_bytes + of.work(wanted, config).zeroed_bytes,
+        tmpl.work(wanted, config).workspace_bytes + tmpl.work(wanted, config).zeroed_bytes,
         which.template_name == "rows" || config.text().find("FINISH=atomic ") != std::string::npos ? -1 : 0);
     std::vector<std::vector<double>> inputs = make_inputs(reduce(), wanted, 7);
     for (double& x : inputs[0]) x = std::floor(1000 * x);
@@ -309,16 +309,16 @@ TEST(ReduceSpace, HasHundredsToThousandsOfConfigsForEveryProblem) {
            {"columns", "length=1 inner=4 order=atomic"}}) {
     SCOPED_TRACE(template_name + " " + text);
     const Problem wanted = problem(text);
-    const Template& of = find_template(reduce(), template_name);
-    EXPECT_EQ(of.refuses(wanted), "");
-    const Space space = of.space(wanted);
+    const Template& tmpl = find_template(reduce(), template_name);
+    EXPECT_EQ(tmpl.refuses(wanted), "");
+    const Space space = tmpl.space(wanted);
     EXPECT_GE(space.count(), 200);
     EXPECT_LE(space.count(), 8000);
     const bool atomic = wanted.word("order") == "atomic";
     for (const Config& config : space.sample(300, 1)) {
-      EXPECT_FALSE(exceeds(of.work(wanted, config), device)) << config.text();
+      EXPECT_FALSE(exceeds(tmpl.work(wanted, config), device)) << config.text();
       if (template_name == "rows") continue;
-      EXPECT_EQ(config.word("FINISH").starts_with("atomic"), atomic) << config.text();
+      EXPECT_EQ(config[WordAxis("FINISH")].starts_with("atomic"), atomic) << config.text();
     }
   }
 }

@@ -9,6 +9,23 @@
 namespace tunesmith {
 namespace {
 
+constexpr WordAxis BLOCK_ORDER("BLOCK_ORDER");
+constexpr IntegerAxis BLOCK_X("BLOCK_X");
+constexpr IntegerAxis BLOCK_Y("BLOCK_Y");
+constexpr WordAxis LOAD("LOAD");
+constexpr IntegerAxis RESIDENT_WARPS("RESIDENT_WARPS");
+constexpr IntegerAxis ROWS("ROWS");
+constexpr WordAxis SMEM_LAYOUT("SMEM_LAYOUT");
+constexpr WordAxis START("START");
+constexpr WordAxis STORE("STORE");
+constexpr IntegerAxis TILES("TILES");
+constexpr IntegerAxis TILE_X("TILE_X");
+constexpr IntegerAxis TILE_Y("TILE_Y");
+constexpr IntegerAxis TURN("TURN");
+constexpr IntegerAxis VECTOR_IN("VECTOR_IN");
+constexpr IntegerAxis VECTOR_OUT("VECTOR_OUT");
+constexpr IntegerAxis WINDOW("WINDOW");
+
 struct Dims {
   explicit Dims(const Problem& problem)
       : batch(problem.integer("batch")),
@@ -83,21 +100,20 @@ Template base() {
       .kernels = {"transpose_base"},
       .space =
           [](const Problem&) {
-            return Space({{"BLOCK_X", {32, 16, 8, 64}, "threads of a block along an input row"},
-                          {"BLOCK_Y", {8, 4, 16, 32}, "threads of a block across input rows"}},
-                         {{"A block has at most 1024 threads.", {"BLOCK_X", "BLOCK_Y"}, [](const Config& c) {
-                             return c.integer("BLOCK_X") * c.integer("BLOCK_Y") <= 1024;
-                           }}});
+            return Space({{BLOCK_X, {32, 16, 8, 64}, "threads of a block along an input row"},
+                          {BLOCK_Y, {8, 4, 16, 32}, "threads of a block across input rows"}},
+                         {{"A block has at most 1024 threads.",
+                           [](const Config& c) { return c[BLOCK_X] * c[BLOCK_Y] <= 1024; }}});
           },
       .work =
           [](const Problem& problem, const Config& config) {
             const Dims d(problem);
             if (d.empty()) return Work{};
             Launch launch{.kernel = "transpose_base",
-                          .grid = {ceil_divide(d.width, config.integer("BLOCK_X")),
-                                   std::min(ceil_divide(d.height, config.integer("BLOCK_Y")), grid_limit),
+                          .grid = {ceil_divide(d.width, config[BLOCK_X]),
+                                   std::min(ceil_divide(d.height, config[BLOCK_Y]), grid_limit),
                                    std::min(d.batch, grid_limit)},
-                          .block = {config.integer("BLOCK_X"), config.integer("BLOCK_Y"), 1},
+                          .block = {config[BLOCK_X], config[BLOCK_Y], 1},
                           .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, d.batch, d.height, d.width,
                                         d.input_pitch, d.output_pitch}};
             return Work{.steps = {launch}};
@@ -119,8 +135,7 @@ const char* const store_what = "streaming: what is stored may leave the caches f
 // ---- tiled
 
 std::int64_t tiled_threads(const Config& c) {
-  return c.integer("TILE_X") * c.integer("TILE_Y") /
-         (c.integer("VECTOR_IN") * c.integer("TURN") * c.integer("ROWS"));
+  return c[TILE_X] * c[TILE_Y] / (c[VECTOR_IN] * c[TURN] * c[ROWS]);
 }
 
 Space tiled_space(const Problem& problem) {
@@ -132,39 +147,32 @@ Space tiled_space(const Problem& problem) {
   std::vector<Value> turns = vectors;
   if (element <= 2) std::rotate(turns.begin(), turns.begin() + 2, turns.end());
   std::vector<Axis> axes = {
-      {"VECTOR_IN", vectors, "elements of a load"},
-      {"VECTOR_OUT", vectors, "elements of a store"},
-      {"TURN", turns, "input rows that a thread turns in registers"},
-      {"TILE_X", {64, 32, 128, 256}, "columns of a tile of the input"},
-      {"TILE_Y", {64, 32, 128, 256}, "rows of a tile of the input"},
-      {"ROWS", {1, 2, 4, 8, 16}, "groups of TURN rows that a thread moves"},
-      {"TILES", {1, 2, 4}, "tiles of a block, each loaded while the one before is stored"},
-      {"SMEM_LAYOUT", words({"padded", "swizzled", "flat"}), "how the tile avoids bank conflicts, or not"},
-      {"BLOCK_ORDER", words({"row", "column", "banded", "diagonal"}),
+      {VECTOR_IN, vectors, "elements of a load"},
+      {VECTOR_OUT, vectors, "elements of a store"},
+      {TURN, turns, "input rows that a thread turns in registers"},
+      {TILE_X, {64, 32, 128, 256}, "columns of a tile of the input"},
+      {TILE_Y, {64, 32, 128, 256}, "rows of a tile of the input"},
+      {ROWS, {1, 2, 4, 8, 16}, "groups of TURN rows that a thread moves"},
+      {TILES, {1, 2, 4}, "tiles of a block, each loaded while the one before is stored"},
+      {SMEM_LAYOUT, words({"padded", "swizzled", "flat"}), "how the tile avoids bank conflicts, or not"},
+      {BLOCK_ORDER, words({"row", "column", "banded", "diagonal"}),
        "in which order blocks take the input's tiles; banded: 8 rows of tiles, column by column"},
-      {"LOAD", words({"plain", "no_allocate"}), load_what},
-      {"STORE", words({"plain", "streaming"}), store_what},
-      {"START", words({"plain", "overlapped"}), "whether the kernel may start while the one before it runs"},
-      {"RESIDENT_WARPS",
+      {LOAD, words({"plain", "no_allocate"}), load_what},
+      {STORE, words({"plain", "streaming"}), store_what},
+      {START, words({"plain", "overlapped"}), "whether the kernel may start while the one before it runs"},
+      {RESIDENT_WARPS,
        {32, 48},
        "warps that a multiprocessor must have room for; bounds a thread's registers"},
   };
   std::vector<Rule> rules = {
       {"VECTOR_IN must divide the width and the input's pitch.",
-       {"VECTOR_IN"},
-       [=](const Config& c) {
-         return d.width % c.integer("VECTOR_IN") == 0 && d.input_pitch % c.integer("VECTOR_IN") == 0;
-       }},
+       [=](const Config& c) { return d.width % c[VECTOR_IN] == 0 && d.input_pitch % c[VECTOR_IN] == 0; }},
       {"VECTOR_OUT must divide the height and the output's pitch.",
-       {"VECTOR_OUT"},
-       [=](const Config& c) {
-         return d.height % c.integer("VECTOR_OUT") == 0 && d.output_pitch % c.integer("VECTOR_OUT") == 0;
-       }},
+       [=](const Config& c) { return d.height % c[VECTOR_OUT] == 0 && d.output_pitch % c[VECTOR_OUT] == 0; }},
       {"Both sides move single elements, or each as many bytes as its sizes allow or half of that, but 4 at "
        "least if they can.",
-       {"VECTOR_IN", "VECTOR_OUT"},
        [=](const Config& c) {
-         const std::int64_t in = c.integer("VECTOR_IN"), out = c.integer("VECTOR_OUT");
+         const std::int64_t in = c[VECTOR_IN], out = c[VECTOR_OUT];
          const auto wide = [&](std::int64_t vector, std::int64_t length, std::int64_t pitch) {
            const std::int64_t widest = widest_vector(element, length, pitch);
            return 2 * vector >= widest && (vector * element >= 4 || widest * element < 4 || vector == widest);
@@ -175,77 +183,58 @@ Space tiled_space(const Problem& problem) {
       {"What is turned goes into shared memory as a vector of the output or a part of it, of 4 bytes at "
        "least "
        "where the vector has them.",
-       {"VECTOR_OUT", "TURN"},
        [=](const Config& c) {
-         const std::int64_t out = c.integer("VECTOR_OUT"), turn = c.integer("TURN");
+         const std::int64_t out = c[VECTOR_OUT], turn = c[TURN];
          return turn == out || (turn < out && turn * element >= 4);
        }},
       {"A thread has at most 16 loads under way and holds 16 to 128 bytes, of elements of 1 and 2 bytes 64: "
        "with more it spills, with less too little is in flight.",
-       {"VECTOR_IN", "TURN", "ROWS"},
        [=](const Config& c) {
-         const std::int64_t loads = c.integer("TURN") * c.integer("ROWS");
-         const std::int64_t held = loads * c.integer("VECTOR_IN") * element;
+         const std::int64_t loads = c[TURN] * c[ROWS];
+         const std::int64_t held = loads * c[VECTOR_IN] * element;
          return loads <= 16 && held >= 16 && held <= (element <= 2 ? 64 : 128);
        }},
       {"A tile holds 4 to 32 KiB, or is 32 x 32 of small elements up to 64 x 64.",
-       {"TILE_X", "TILE_Y"},
        [=](const Config& c) {
-         const std::int64_t tile = c.integer("TILE_X") * c.integer("TILE_Y");
+         const std::int64_t tile = c[TILE_X] * c[TILE_Y];
          return tile * element <= 32768 && (tile * element >= 4096 || tile >= 4096);
        }},
       {"A tile is at most four times as long as wide.",
-       {"TILE_X", "TILE_Y"},
-       [](const Config& c) {
-         return c.integer("TILE_X") <= 4 * c.integer("TILE_Y") &&
-                c.integer("TILE_Y") <= 4 * c.integer("TILE_X");
-       }},
+       [](const Config& c) { return c[TILE_X] <= 4 * c[TILE_Y] && c[TILE_Y] <= 4 * c[TILE_X]; }},
       {"A block has 64 to 512 threads.",
-       {"VECTOR_IN", "TURN", "TILE_X", "TILE_Y", "ROWS"},
        [](const Config& c) { return tiled_threads(c) >= 64 && tiled_threads(c) <= 512; }},
       {"Several tiles a block are for at most 8 loads and 64 bytes a thread.",
-       {"VECTOR_IN", "TURN", "ROWS", "TILES"},
        [=](const Config& c) {
-         const std::int64_t loads = c.integer("TURN") * c.integer("ROWS");
-         return c.integer("TILES") == 1 || (loads <= 8 && loads * c.integer("VECTOR_IN") * element <= 64);
+         const std::int64_t loads = c[TURN] * c[ROWS];
+         return c[TILES] == 1 || (loads <= 8 && loads * c[VECTOR_IN] * element <= 64);
        }},
       {"Flat tiles are for comparison: one a block, in the order of rows, without hints.",
-       {"TILES", "SMEM_LAYOUT", "BLOCK_ORDER", "LOAD", "STORE", "START"},
        [](const Config& c) {
-         return c.word("SMEM_LAYOUT") != "flat" ||
-                (c.integer("TILES") == 1 && c.word("BLOCK_ORDER") == "row" && c.word("LOAD") == "plain" &&
-                 c.word("STORE") == "plain" && c.word("START") == "plain");
+         return c[SMEM_LAYOUT] != "flat" || (c[TILES] == 1 && c[BLOCK_ORDER] == "row" && c[LOAD] == "plain" &&
+                                             c[STORE] == "plain" && c[START] == "plain");
        }},
       {"Swizzled tiles go one a block and without hints, in the order of rows or columns.",
-       {"TILES", "SMEM_LAYOUT", "BLOCK_ORDER", "LOAD", "STORE"},
        [](const Config& c) {
-         return c.word("SMEM_LAYOUT") != "swizzled" ||
-                (c.integer("TILES") == 1 && c.word("LOAD") == "plain" && c.word("STORE") == "plain" &&
-                 (c.word("BLOCK_ORDER") == "row" || c.word("BLOCK_ORDER") == "column"));
+         return c[SMEM_LAYOUT] != "swizzled" || (c[TILES] == 1 && c[LOAD] == "plain" && c[STORE] == "plain" &&
+                                                 (c[BLOCK_ORDER] == "row" || c[BLOCK_ORDER] == "column"));
        }},
       {"Diagonals go one tile a block and without hints.",
-       {"TILES", "BLOCK_ORDER", "LOAD", "STORE"},
        [](const Config& c) {
-         return c.word("BLOCK_ORDER") != "diagonal" ||
-                (c.integer("TILES") == 1 && c.word("LOAD") == "plain" && c.word("STORE") == "plain");
+         return c[BLOCK_ORDER] != "diagonal" || (c[TILES] == 1 && c[LOAD] == "plain" && c[STORE] == "plain");
        }},
       {"Loads have a hint where stores have one.",
-       {"LOAD", "STORE"},
-       [](const Config& c) { return c.word("LOAD") == "plain" || c.word("STORE") == "streaming"; }},
+       [](const Config& c) { return c[LOAD] == "plain" || c[STORE] == "streaming"; }},
       {"Starting early is for small problems: one tile a block in the order of rows, without hints.",
-       {"TILES", "BLOCK_ORDER", "LOAD", "STORE", "START"},
        [](const Config& c) {
-         return c.word("START") == "plain" || (c.integer("TILES") == 1 && c.word("BLOCK_ORDER") == "row" &&
-                                               c.word("LOAD") == "plain" && c.word("STORE") == "plain");
+         return c[START] == "plain" ||
+                (c[TILES] == 1 && c[BLOCK_ORDER] == "row" && c[LOAD] == "plain" && c[STORE] == "plain");
        }},
       {"Room for 48 warps leaves registers for one padded tile a block, in the order of rows, and 64 bytes a "
        "thread, not of single bytes.",
-       {"VECTOR_IN", "TURN", "ROWS", "TILES", "SMEM_LAYOUT", "BLOCK_ORDER", "RESIDENT_WARPS"},
        [=](const Config& c) {
-         return c.integer("RESIDENT_WARPS") == 32 ||
-                (element > 1 && c.integer("TILES") == 1 && c.word("SMEM_LAYOUT") == "padded" &&
-                 c.word("BLOCK_ORDER") == "row" &&
-                 c.integer("VECTOR_IN") * c.integer("TURN") * c.integer("ROWS") * element <= 64);
+         return c[RESIDENT_WARPS] == 32 ||
+                (element > 1 && c[TILES] == 1 && c[SMEM_LAYOUT] == "padded" && c[BLOCK_ORDER] == "row" &&
+                 c[VECTOR_IN] * c[TURN] * c[ROWS] * element <= 64);
        }},
   };
   return Space(std::move(axes), std::move(rules));
@@ -260,23 +249,22 @@ Template tiled() {
               [](const Problem& problem, const Config& config) {
                 const Dims d(problem);
                 if (d.empty()) return Work{};
-                const std::int64_t tiles_x = ceil_divide(d.width, config.integer("TILE_X"));
-                const std::int64_t tiles_y = ceil_divide(d.height, config.integer("TILE_Y"));
+                const std::int64_t tiles_x = ceil_divide(d.width, config[TILE_X]);
+                const std::int64_t tiles_y = ceil_divide(d.height, config[TILE_Y]);
                 Launch launch{
                     .kernel = "transpose_tiled",
-                    .grid = {ceil_divide(tiles_x * tiles_y, config.integer("TILES")),
-                             std::min(d.batch, grid_limit), ceil_divide(d.batch, grid_limit)},
+                    .grid = {ceil_divide(tiles_x * tiles_y, config[TILES]), std::min(d.batch, grid_limit),
+                             ceil_divide(d.batch, grid_limit)},
                     .block = {tiled_threads(config)},
                     .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, d.batch, d.height, d.width,
                                   d.input_pitch, d.output_pitch, static_cast<std::int32_t>(tiles_x),
                                   static_cast<std::int32_t>(tiles_y)},
-                    .overlaps_previous = config.word("START") == "overlapped"};
+                    .overlaps_previous = config[START] == "overlapped"};
                 return Work{.steps = {launch}};
               },
           .alignment_bytes =
               [](const Problem& problem, const Config& config) {
-                return std::max(config.integer("VECTOR_IN"), config.integer("VECTOR_OUT")) *
-                       bytes(dtype_of(problem));
+                return std::max(config[VECTOR_IN], config[VECTOR_OUT]) * bytes(dtype_of(problem));
               }};
 }
 
@@ -289,7 +277,7 @@ std::int64_t lanes_of(const Problem& problem) {
 
 std::int64_t shifted_threads(const Problem& problem, const Config& c) {
   const std::int64_t lanes = lanes_of(problem);
-  return c.integer("TILE_X") * c.integer("TILE_Y") / (lanes * lanes * c.integer("ROWS"));
+  return c[TILE_X] * c[TILE_Y] / (lanes * lanes * c[ROWS]);
 }
 
 Space shifted_space(const Problem& problem) {
@@ -297,55 +285,45 @@ Space shifted_space(const Problem& problem) {
   std::vector<Value> vectors;
   for (std::int64_t vector = 16 / element; vector >= lanes; vector /= 2) vectors.emplace_back(vector);
   std::vector<Axis> axes = {
-      {"VECTOR_OUT", vectors, "elements of a store"},
-      {"WINDOW", {32, 64, 16}, "bytes in memory of which the beginning of a block's stretch is a multiple"},
-      {"TILE_X", {64, 32, 128, 256}, "columns of a tile of the input"},
-      {"TILE_Y", {64, 32, 128, 256}, "rows of a tile of the input"},
-      {"ROWS", {16, 8, 4, 2, 1}, "words that a thread loads, or squares of elements where a word holds some"},
-      {"BLOCK_ORDER", words({"row", "column", "banded"}),
+      {VECTOR_OUT, vectors, "elements of a store"},
+      {WINDOW, {32, 64, 16}, "bytes in memory of which the beginning of a block's stretch is a multiple"},
+      {TILE_X, {64, 32, 128, 256}, "columns of a tile of the input"},
+      {TILE_Y, {64, 32, 128, 256}, "rows of a tile of the input"},
+      {ROWS, {16, 8, 4, 2, 1}, "words that a thread loads, or squares of elements where a word holds some"},
+      {BLOCK_ORDER, words({"row", "column", "banded"}),
        "in which order blocks take the input's tiles; banded: 8 rows of tiles, column by column"},
-      {"LOAD", words({"plain", "no_allocate"}), load_what},
-      {"STORE", words({"plain", "streaming"}), store_what},
-      {"START", words({"plain", "overlapped"}), "whether the kernel may start while the one before it runs"},
-      {"RESIDENT_WARPS",
+      {LOAD, words({"plain", "no_allocate"}), load_what},
+      {STORE, words({"plain", "streaming"}), store_what},
+      {START, words({"plain", "overlapped"}), "whether the kernel may start while the one before it runs"},
+      {RESIDENT_WARPS,
        {32, 48},
        "warps that a multiprocessor must have room for; bounds a thread's registers"},
   };
   std::vector<Rule> rules = {
       {"A tile is at least four windows high.",
-       {"WINDOW", "TILE_Y"},
-       [=](const Config& c) { return 4 * c.integer("WINDOW") <= c.integer("TILE_Y") * element; }},
+       [=](const Config& c) { return 4 * c[WINDOW] <= c[TILE_Y] * element; }},
       {"A tile holds 4 to 32 KiB and is at most four times as long as wide.",
-       {"TILE_X", "TILE_Y"},
        [=](const Config& c) {
-         const std::int64_t x = c.integer("TILE_X"), y = c.integer("TILE_Y");
+         const std::int64_t x = c[TILE_X], y = c[TILE_Y];
          return x * y * element <= 32768 && x * y * element >= 4096 && x <= 4 * y && y <= 4 * x;
        }},
       {"A thread holds 16 to 64 bytes, or 128 of elements of 8.",
-       {"ROWS"},
        [=](const Config& c) {
-         const std::int64_t held = c.integer("ROWS") * lanes * lanes * element;
+         const std::int64_t held = c[ROWS] * lanes * lanes * element;
          return held >= 16 && held <= (element == 8 ? 128 : 64);
        }},
       {"Room for 48 warps leaves registers for 32 bytes a thread, of elements of 4 bytes at least.",
-       {"ROWS", "RESIDENT_WARPS"},
-       [=](const Config& c) {
-         return c.integer("RESIDENT_WARPS") == 32 || (lanes == 1 && c.integer("ROWS") * element <= 32);
-       }},
+       [=](const Config& c) { return c[RESIDENT_WARPS] == 32 || (lanes == 1 && c[ROWS] * element <= 32); }},
       {"A block has 64 to 512 threads, at least one for each word of a row.",
-       {"TILE_X", "TILE_Y", "ROWS"},
        [=](const Config& c) {
          const std::int64_t threads = shifted_threads(problem, c);
-         return threads >= 64 && threads <= 512 && threads * lanes >= c.integer("TILE_X");
+         return threads >= 64 && threads <= 512 && threads * lanes >= c[TILE_X];
        }},
       {"Two aligned words that give one come from the first-level cache.",
-       {"LOAD"},
-       [=](const Config& c) { return lanes == 1 || c.word("LOAD") == "plain"; }},
+       [=](const Config& c) { return lanes == 1 || c[LOAD] == "plain"; }},
       {"Starting early is for small problems: in the order of rows, without hints.",
-       {"BLOCK_ORDER", "LOAD", "STORE", "START"},
        [](const Config& c) {
-         return c.word("START") == "plain" ||
-                (c.word("BLOCK_ORDER") == "row" && c.word("LOAD") == "plain" && c.word("STORE") == "plain");
+         return c[START] == "plain" || (c[BLOCK_ORDER] == "row" && c[LOAD] == "plain" && c[STORE] == "plain");
        }},
   };
   return Space(std::move(axes), std::move(rules));
@@ -369,9 +347,9 @@ Template shifted() {
             const Dims d(problem);
             if (d.empty()) return Work{};
             // A stretch ends up to a window before its tile's end.
-            const std::int64_t before = config.integer("WINDOW") / bytes(dtype_of(problem)) - 1;
-            const std::int64_t tiles_x = ceil_divide(d.width, config.integer("TILE_X"));
-            const std::int64_t tiles_y = ceil_divide(d.height + before, config.integer("TILE_Y"));
+            const std::int64_t before = config[WINDOW] / bytes(dtype_of(problem)) - 1;
+            const std::int64_t tiles_x = ceil_divide(d.width, config[TILE_X]);
+            const std::int64_t tiles_y = ceil_divide(d.height + before, config[TILE_Y]);
             Launch launch{
                 .kernel = "transpose_shifted",
                 .grid = {tiles_x * tiles_y, std::min(d.batch, grid_limit), ceil_divide(d.batch, grid_limit)},
@@ -379,7 +357,7 @@ Template shifted() {
                 .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, d.batch, d.height, d.width,
                               d.input_pitch, d.output_pitch, static_cast<std::int32_t>(tiles_x),
                               static_cast<std::int32_t>(tiles_y)},
-                .overlaps_previous = config.word("START") == "overlapped"};
+                .overlaps_previous = config[START] == "overlapped"};
             return Work{.steps = {launch}};
           }};
 }

@@ -80,9 +80,9 @@ TEST(Transpose, NothingIsLaunchedForNothing) {
   for (const char* text : {"height=0 width=5", "height=5 width=0", "height=5 width=5 batch=0",
                            "height=5 width=0 input_pitch=3", "height=0 width=0 dtype=b128"}) {
     const Problem empty = problem(text);
-    for (const Template& of : op().templates) {
-      if (of.refuses && !of.refuses(empty).empty()) continue;
-      EXPECT_TRUE(of.work(empty, of.space(empty).complete({})).steps.empty()) << of.name << " " << text;
+    for (const Template& tmpl : op().templates) {
+      if (tmpl.refuses && !tmpl.refuses(empty).empty()) continue;
+      EXPECT_TRUE(tmpl.work(empty, tmpl.space(empty).complete({})).steps.empty()) << tmpl.name << " " << text;
     }
   }
 }
@@ -94,13 +94,13 @@ TEST(Transpose, SpacesHoldHundredsToThousandsOfConfigs) {
         "height=77 width=4096 dtype=b8"}) {
     const Problem wanted = problem(text);
     for (const char* name : {"tiled", "shifted"}) {
-      const Template& of = find_template(op(), name);
-      const Space space = of.space(wanted);
+      const Template& tmpl = find_template(op(), name);
+      const Space space = tmpl.space(wanted);
       EXPECT_GE(space.count(), 150) << name << " " << text;
       EXPECT_LE(space.count(), 8000) << name << " " << text;
       DeviceFacts device;
       device.kind = "cuda";
-      EXPECT_FALSE(exceeds(of.work(wanted, space.complete({})), device)) << name << " " << text;
+      EXPECT_FALSE(exceeds(tmpl.work(wanted, space.complete({})), device)) << name << " " << text;
     }
   }
 }
@@ -114,12 +114,12 @@ TEST(Transpose, TheLargestArraysHaveAGrid) {
         "height=1 width=2147482624 dtype=b8", "batch=2147482624 height=16 width=16 dtype=b8",
         "batch=2147482624 height=1 width=1 dtype=b32"}) {
     const Problem large = problem(text);
-    for (const Template& of : op().templates) {
-      const Work work = of.work(large, of.space(large).complete({}));
-      EXPECT_EQ(exceeds(work, device), std::nullopt) << of.name << " " << text;
+    for (const Template& tmpl : op().templates) {
+      const Work work = tmpl.work(large, tmpl.space(large).complete({}));
+      EXPECT_EQ(exceeds(work, device), std::nullopt) << tmpl.name << " " << text;
       const auto& grid = std::get<Launch>(work.steps.front()).grid;
-      if (of.name == "base") continue;  // walks in strides
-      EXPECT_GE(grid.y * grid.z, large.integer("batch")) << of.name << " " << text;
+      if (tmpl.name == "base") continue;  // walks in strides
+      EXPECT_GE(grid.y * grid.z, large.integer("batch")) << tmpl.name << " " << text;
     }
   }
 }
@@ -147,13 +147,13 @@ TEST(Transpose, MovesEveryBitAndLeavesTheGapsAlone) {
   for (const auto& [name, text, config_text, shift] : cases) {
     SCOPED_TRACE(name + " " + text + " " + config_text);
     const Problem wanted = problem(text);
-    const Template& of = find_template(op(), name);
-    const Config config = of.space(wanted).complete(Values::parse(config_text));
-    const Source source = render(op(), of, wanted, config, "host");
+    const Template& tmpl = find_template(op(), name);
+    const Config config = tmpl.space(wanted).complete(Values::parse(config_text));
+    const Source source = render(op(), tmpl, wanted, config, "host");
     const Compiled compiled = toolchain->compile(source);
     ASSERT_TRUE(compiled.ok) << compiled.log;
     const std::unique_ptr<Executable> executable =
-        device->load(compiled.bytes, source.suffix, of.work(wanted, config));
+        device->load(compiled.bytes, source.suffix, tmpl.work(wanted, config));
 
     const auto size = [&](const char* dim) { return static_cast<std::size_t>(wanted.integer(dim)); };
     const std::size_t batch = size("batch"), height = size("height"), width = size("width"),

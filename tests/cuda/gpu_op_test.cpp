@@ -14,17 +14,17 @@ namespace {
 class EveryTemplateOnGpu : public GpuTest, public testing::WithParamInterface<TemplateCase> {};
 
 TEST_P(EveryTemplateOnGpu, IsRight) {
-  const auto& [op, of] = GetParam();
-  std::vector<VariantCase> variants = test_variants(*op, *of, 40, 3e8);
+  const auto& [op, tmpl] = GetParam();
+  std::vector<VariantCase> variants = test_variants(*op, *tmpl, 40, 3e8);
   std::erase_if(variants, [&](const VariantCase& variant) {
-    return why_not(*of, variant.problem, device().facts()) ||
-           exceeds(of->work(variant.problem, variant.config), device().facts());
+    return why_not(*tmpl, variant.problem, device().facts()) ||
+           exceeds(tmpl->work(variant.problem, variant.config), device().facts());
   });
   if (variants.empty()) GTEST_SKIP() << "no problem of the test suits the template on this GPU";
 
   std::vector<Source> sources;
   for (const VariantCase& variant : variants)
-    sources.push_back(render(*op, *of, variant.problem, variant.config, device().facts().target));
+    sources.push_back(render(*op, *tmpl, variant.problem, variant.config, device().facts().target));
   const std::unique_ptr<Toolchain> toolchain = make_nvrtc_toolchain();
   const std::vector<Compiled> compiled = compile_all(*toolchain, sources);
 
@@ -37,14 +37,14 @@ TEST_P(EveryTemplateOnGpu, IsRight) {
     }
     if (HasFailure()) break;  // one config's report is enough
   }
-  std::cout << op->name << "/" << of->name << ": " << variants.size() << " variants, " << checker.runs()
+  std::cout << op->name << "/" << tmpl->name << ": " << variants.size() << " variants, " << checker.runs()
             << " runs, " << checker.refused() << " refused by the device; the largest error is "
             << checker.worst() << " of what is permitted\n";
   EXPECT_GT(checker.runs(), 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Ops, EveryTemplateOnGpu, testing::ValuesIn(template_cases()),
-                         [](const auto& info) { return info.param.op->name + "_" + info.param.of->name; });
+                         [](const auto& info) { return info.param.op->name + "_" + info.param.tmpl->name; });
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(EveryTemplateOnGpu);
 
 }  // namespace

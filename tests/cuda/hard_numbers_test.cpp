@@ -110,18 +110,18 @@ Alteration alteration(const Pattern& pattern) {
 class HardNumbersOnGpu : public GpuTest, public testing::WithParamInterface<TemplateCase> {};
 
 TEST_P(HardNumbersOnGpu, AreNoLessAccurate) {
-  const auto& [op, of] = GetParam();
-  std::vector<VariantCase> variants = test_variants(*op, *of, 0, 1e8);
+  const auto& [op, tmpl] = GetParam();
+  std::vector<VariantCase> variants = test_variants(*op, *tmpl, 0, 1e8);
   std::set<std::string> seen;
   std::erase_if(variants, [&](const VariantCase& variant) {
-    return why_not(*of, variant.problem, device().facts()) ||
-           exceeds(of->work(variant.problem, variant.config), device().facts()) ||
+    return why_not(*tmpl, variant.problem, device().facts()) ||
+           exceeds(tmpl->work(variant.problem, variant.config), device().facts()) ||
            !seen.insert(variant.problem.text()).second;  // one config a problem
   });
   if (variants.empty()) GTEST_SKIP() << "no problem of the test suits the template on this GPU";
   std::vector<Source> sources;
   for (const VariantCase& variant : variants)
-    sources.push_back(render(*op, *of, variant.problem, variant.config, device().facts().target));
+    sources.push_back(render(*op, *tmpl, variant.problem, variant.config, device().facts().target));
   const std::vector<Compiled> compiled = compile_all(*make_nvrtc_toolchain(), sources);
   for (const Pattern& pattern : patterns) {
     SCOPED_TRACE(pattern.name);
@@ -131,7 +131,7 @@ TEST_P(HardNumbersOnGpu, AreNoLessAccurate) {
       checker.check(GetParam(), compiled[i].bytes, sources[i].suffix, variants[i].problem, variants[i].config,
                     false);
     }
-    std::cout << op->name << "/" << of->name << ", " << pattern.name << ": " << checker.runs()
+    std::cout << op->name << "/" << tmpl->name << ", " << pattern.name << ": " << checker.runs()
               << " runs; the largest error is " << checker.worst() << " of what is permitted\n";
     EXPECT_GT(checker.runs(), 0);
   }
@@ -141,14 +141,14 @@ TEST_P(HardNumbersOnGpu, AreNoLessAccurate) {
 std::vector<TemplateCase> on_tensor_cores() {
   std::vector<TemplateCase> cases = template_cases();
   std::erase_if(cases, [](const TemplateCase& which) {
-    return which.of->minimum_compute_capability < 80 || which.op->arguments.size() != 3 ||
+    return which.tmpl->minimum_compute_capability < 80 || which.op->arguments.size() != 3 ||
            which.op->arguments[1].role != Role::input;
   });
   return cases;
 }
 
 INSTANTIATE_TEST_SUITE_P(Ops, HardNumbersOnGpu, testing::ValuesIn(on_tensor_cores()),
-                         [](const auto& info) { return info.param.op->name + "_" + info.param.of->name; });
+                         [](const auto& info) { return info.param.op->name + "_" + info.param.tmpl->name; });
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(HardNumbersOnGpu);
 
 }  // namespace

@@ -103,11 +103,11 @@ TEST_P(LargeProblemOnGpu, IsRightWhereItIsLookedAt) {
 
   const std::unique_ptr<Toolchain> toolchain = make_toolchain(device().facts().target);
   std::string served;
-  for (const Template& of : op.templates) {
-    if (why_not(of, problem, device().facts())) continue;
-    const Config config = of.space(problem).complete({});
-    const Work work = of.work(problem, config);
-    SCOPED_TRACE(op.name + "/" + of.name + " " + config.text());
+  for (const Template& tmpl : op.templates) {
+    if (why_not(tmpl, problem, device().facts())) continue;
+    const Config config = tmpl.space(problem).complete({});
+    const Work work = tmpl.work(problem, config);
+    SCOPED_TRACE(op.name + "/" + tmpl.name + " " + config.text());
     ASSERT_FALSE(exceeds(work, device().facts())) << *exceeds(work, device().facts());
     for (std::size_t a = 0; a < op.arguments.size(); ++a) {
       const Argument& argument = op.arguments[a];
@@ -121,7 +121,7 @@ TEST_P(LargeProblemOnGpu, IsRightWhereItIsLookedAt) {
     const Array workspace(device(), work.workspace_bytes);
     device().fill(workspace.get(), 0xff, work.workspace_bytes);
     device().fill(workspace.get(), 0, work.zeroed_bytes);
-    const Source source = render(op, of, problem, config, device().facts().target);
+    const Source source = render(op, tmpl, problem, config, device().facts().target);
     const Compiled compiled = toolchain->compile(source);
     ASSERT_TRUE(compiled.ok) << compiled.log;
     const std::unique_ptr<Executable> executable = device().load(compiled.bytes, source.suffix, work);
@@ -143,7 +143,7 @@ TEST_P(LargeProblemOnGpu, IsRightWhereItIsLookedAt) {
                                 << sample.range.first + found.first_wrong << ", is " << found.got
                                 << " instead of " << found.expected;
     }
-    served += " " + of.name;
+    served += " " + tmpl.name;
   }
   EXPECT_FALSE(served.empty());
   std::cout << op.name << " " << problem.text() << ":" << served << "\n";

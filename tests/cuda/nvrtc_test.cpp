@@ -96,22 +96,22 @@ class EveryTemplate : public Nvrtc, public testing::WithParamInterface<TemplateC
 
 // Variants are dealt out to the targets in turn, the first one of each problem goes to all.
 TEST_P(EveryTemplate, Compiles) {
-  const auto& [op, of] = GetParam();
+  const auto& [op, tmpl] = GetParam();
   std::vector<std::string> targets;
   for (const auto& [capability, target] :
        {std::pair(75, "sm_75"), {80, "sm_80"}, {90, "sm_90a"}, {100, "sm_100a"}}) {
-    if (capability == of->minimum_compute_capability ||
-        (capability > of->minimum_compute_capability && of->later_too))
+    if (capability == tmpl->minimum_compute_capability ||
+        (capability > tmpl->minimum_compute_capability && tmpl->later_too))
       targets.emplace_back(target);
   }
-  if (targets.empty()) targets.push_back("sm_" + std::to_string(of->minimum_compute_capability) + "a");
+  if (targets.empty()) targets.push_back("sm_" + std::to_string(tmpl->minimum_compute_capability) + "a");
 
-  const std::vector<VariantCase> variants = test_variants(*op, *of, random_configs(6), 1e8);
+  const std::vector<VariantCase> variants = test_variants(*op, *tmpl, random_configs(6), 1e8);
   ASSERT_FALSE(variants.empty()) << "the template refuses every problem of the test";
   std::vector<Source> sources;
   std::set<std::string> seen;
   const auto add = [&](const VariantCase& variant, const std::string& target) {
-    Source rendered = render(*op, *of, variant.problem, variant.config, target);
+    Source rendered = render(*op, *tmpl, variant.problem, variant.config, target);
     if (seen.insert(rendered.text).second) sources.push_back(std::move(rendered));
   };
   std::set<std::string> problems;
@@ -137,13 +137,13 @@ TEST_P(EveryTemplate, Compiles) {
     if (std::regex_search(compiled[i].log, found, spill) && ++spilling == 1)
       example = found[1].str() + " bytes in\n" + head;
   }
-  std::cout << op->name << "/" << of->name << ": " << sources.size() << " variants compiled";
+  std::cout << op->name << "/" << tmpl->name << ": " << sources.size() << " variants compiled";
   if (spilling > 0) std::cout << "; " << spilling << " spill registers, the first " << example;
   std::cout << "\n";
 }
 
 INSTANTIATE_TEST_SUITE_P(Ops, EveryTemplate, testing::ValuesIn(template_cases()),
-                         [](const auto& info) { return info.param.op->name + "_" + info.param.of->name; });
+                         [](const auto& info) { return info.param.op->name + "_" + info.param.tmpl->name; });
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(EveryTemplate);
 
 }  // namespace

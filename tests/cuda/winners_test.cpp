@@ -32,12 +32,13 @@ Problem cut(const Values& constants, const Op& op, Problem problem) {
 // The largest problem of less than a megabyte that the variant serves: a sanitizer is slow. Else the
 // smallest.
 Problem small(const TemplateCase& which, const VariantCase& variant, const DeviceFacts& device) {
-  const auto& [op, of] = which;
+  const auto& [op, tmpl] = which;
   std::vector<Problem> served = served_problems(which, variant, device);
-  const Values constants = compiled_in(*op, *of, variant.problem);
+  const Values constants = compiled_in(*op, *tmpl, variant.problem);
   try {
     const Problem problem = complete_problem(*op, cut(constants, *op, variant.problem));
-    if (compiled_in(*op, *of, problem) == constants && !of->space(problem).why_not(variant.config)) {
+    if (compiled_in(*op, *tmpl, problem) == constants &&
+        !tmpl->space(problem, device).why_not(variant.config.values())) {
       served.push_back(problem);
     }
   } catch (const UsageError&) {
@@ -54,13 +55,13 @@ Problem small(const TemplateCase& which, const VariantCase& variant, const Devic
 TEST_P(WinnersOnGpu, AreRightOnSmallProblems) {
   const char* path = std::getenv("TUNESMITH_WINNERS_DB");
   if (path == nullptr) GTEST_SKIP() << "TUNESMITH_WINNERS_DB names no database";
-  const auto& [op, of] = GetParam();
+  const auto& [op, tmpl] = GetParam();
   const Store store = Store::open(path, Store::Mode::read_only);
   std::set<std::string> seen;  // problems, then variants
   std::vector<VariantCase> variants;
   std::vector<Source> sources;
   const auto add = [&](const Problem& problem, const Config& config) {
-    Source source = render(*op, *of, problem, config, device().facts().target);
+    Source source = render(*op, *tmpl, problem, config, device().facts().target);
     if (!seen.insert(source.text).second) return;
     variants.push_back({problem, config});
     sources.push_back(std::move(source));
@@ -68,16 +69,16 @@ TEST_P(WinnersOnGpu, AreRightOnSmallProblems) {
   for (const ResultRow& row :
        store.results({.op = op->name, .device = device().facts().name, .verdict = "ok"})) {
     // Results come fastest first within a problem: the first of a template is its best.
-    if (row.template_name != of->name || !seen.insert(row.problem).second) continue;
+    if (row.template_name != tmpl->name || !seen.insert(row.problem).second) continue;
     const Problem problem = complete_problem(*op, Values::parse(row.problem));
-    const Space space = of->space(problem);
-    const Config config = Config::parse(row.config);
+    const Space space = tmpl->space(problem, device().facts());
     add(problem, space.complete({}));
-    if (!space.why_not(config)) add(problem, config);  // its axes may have changed since
+    if (const auto config = space.find(Values::parse(row.config)))
+      add(problem, *config);  // its axes may have changed since
   }
   for (const std::string& example : op->examples) {
     const Problem problem = complete_problem(*op, Values::parse(example));
-    if (!why_not(*of, problem, device().facts())) add(problem, of->space(problem).complete({}));
+    if (!why_not(*tmpl, problem, device().facts())) add(problem, tmpl->space(problem).complete({}));
   }
   if (variants.empty()) GTEST_SKIP() << "the template serves no example on this GPU";
 
@@ -91,12 +92,12 @@ TEST_P(WinnersOnGpu, AreRightOnSmallProblems) {
                               small(GetParam(), variants[i], device().facts()), config, false))
         << config.text() << " did not run";
   }
-  std::cout << op->name << "/" << of->name << ": " << variants.size() << " variants, " << checker.runs()
+  std::cout << op->name << "/" << tmpl->name << ": " << variants.size() << " variants, " << checker.runs()
             << " runs; the largest error is " << checker.worst() << " of what is permitted\n";
 }
 
 INSTANTIATE_TEST_SUITE_P(Ops, WinnersOnGpu, testing::ValuesIn(template_cases()),
-                         [](const auto& info) { return info.param.op->name + "_" + info.param.of->name; });
+                         [](const auto& info) { return info.param.op->name + "_" + info.param.tmpl->name; });
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(WinnersOnGpu);
 
 }  // namespace

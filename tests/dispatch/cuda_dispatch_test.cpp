@@ -151,14 +151,14 @@ TEST_F(CudaDispatchTest, RandomProblemsThroughTheNearestRule) {
                                 "height=301 width=320 mask_height=4 mask_width=7 dtype=f64"};
   for (const std::string& shape : shapes) {
     const Problem problem = complete_problem(op, Values::parse(shape));
-    for (const Template& of : op.templates) {
-      if (why_not(of, problem, facts_)) continue;
-      for (const Config& config : of.space(problem).sample(6, random.next())) {
-        const Work work = of.work(problem, config);
+    for (const Template& tmpl : op.templates) {
+      if (why_not(tmpl, problem, facts_)) continue;
+      for (const Config& config : tmpl.space(problem).sample(6, random.next())) {
+        const Work work = tmpl.work(problem, config);
         if (!reentrant(work) || exceeds(work, facts_)) continue;
         tune({.op = "conv2d",
               .problem = shape,
-              .template_name = of.name,
+              .template_name = tmpl.name,
               .config = config.text(),
               .device = facts_,
               .median_us = median_us -= 1});

@@ -483,14 +483,14 @@ TEST_F(DispatcherTest, Conv2dRandomProblemsThroughTheNearestRule) {
                                 "height=31 width=32 batch=2 mask_height=5 mask_width=5 dtype=f64"};
   for (const std::string& shape : shapes) {
     const Problem problem = complete_problem(op, Values::parse(shape));
-    for (const Template& of : op.templates) {
-      if (why_not(of, problem, host_facts())) continue;
-      for (const Config& config : of.space(problem).sample(2, random.next())) {
-        const Work work = of.work(problem, config);
+    for (const Template& tmpl : op.templates) {
+      if (why_not(tmpl, problem, host_facts())) continue;
+      for (const Config& config : tmpl.space(problem).sample(2, random.next())) {
+        const Work work = tmpl.work(problem, config);
         if (!reentrant(work) || exceeds(work, host_facts())) continue;
         tune({.op = "conv2d",
               .problem = shape,
-              .template_name = of.name,
+              .template_name = tmpl.name,
               .config = config.text(),
               .median_us = median_us -= 1});
       }

@@ -170,10 +170,10 @@ class DispatcherTest : public testing::Test {
   void tune(const Winner& winner) const {
     Store store = Store::open(database(), Store::Mode::create);
     const Op& op = find_op(winner.op);
-    const Template& of = find_template(op, winner.template_name);
+    const Template& tmpl = find_template(op, winner.template_name);
     const Problem problem = complete_problem(op, Values::parse(winner.problem));
-    const Config config = of.space(problem).complete(Config::parse(winner.config));
-    const Source source = render(op, of, problem, config, winner.device.target);
+    const Config config = tmpl.space(problem).complete(Values::parse(winner.config));
+    const Source source = render(op, tmpl, problem, config, winner.device.target);
     const int capability = winner.device.compute_capability;
     const auto device = store.id_of(DeviceRow{
         .kind = winner.device.kind,
@@ -183,13 +183,13 @@ class DispatcherTest : public testing::Test {
             capability == 0 ? "" : std::to_string(capability / 10) + "." + std::to_string(capability % 10),
         .sm_count = winner.device.multiprocessors,
         .memory_bytes = winner.device.memory_bytes});
-    const auto body = store.id_of(TemplateRow{.op = op.name, .name = of.name, .body_hash = "b"});
+    const auto body = store.id_of(TemplateRow{.op = op.name, .name = tmpl.name, .body_hash = "b"});
     const auto variant =
         store.id_of(VariantRow{.template_id = body,
                                .target = winner.device.target,
                                .source_hash = winner.hash.empty() ? source.hash : winner.hash,
                                .config = config.text(),
-                               .compiled_in = compiled_in(op, of, problem).text(),
+                               .compiled_in = compiled_in(op, tmpl, problem).text(),
                                .entry = source.kernels.front() + source.suffix});
     SessionRow session;
     session.device_id = device;
@@ -201,7 +201,7 @@ class DispatcherTest : public testing::Test {
     measurement.verdict = "ok";
     measurement.median_us = winner.median_us;
     measurement.caches = winner.caches;
-    const SetWinner set = store.set_winner(store.record(measurement), alignment_bytes(of, problem, config));
+    const SetWinner set = store.set_winner(store.record(measurement), alignment_bytes(tmpl, problem, config));
     EXPECT_TRUE(set.taken) << set.why;
     if (winner.binary && winner.device.target == facts().target) {
       const std::string& bytes = binary_of(source);

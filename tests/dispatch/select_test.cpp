@@ -9,18 +9,22 @@
 namespace tunesmith {
 namespace {
 
+constexpr IntegerAxis BLOCK("BLOCK");
+constexpr WordAxis STATE("STATE");
+constexpr IntegerAxis VECTOR("VECTOR");
+
 // Two templates: "plain" compiles in the dtype, "wide" also the taps; VECTOR asks for alignment and a width
 // that it divides, BLOCK may be more than the device allows, STATE keeps something in the module.
 Op test_op() {
   const auto work = [](const Problem&, const Config& config) {
     Work work;
-    if (const Value* state = config.find("STATE"); state != nullptr && *state == Value("constant")) {
+    const bool is_wide = config.values().has("STATE");
+    if (is_wide && config[STATE] == "constant") {
       work.steps.push_back(ConstantCopy{"copy", 0, 4});
     }
     Launch launch;
     launch.kernel = "kernel";
-    const Value* block = config.find("BLOCK");
-    launch.block.x = block == nullptr ? 32 : std::get<std::int64_t>(*block);
+    launch.block.x = config[BLOCK];
     work.steps.push_back(launch);
     return work;
   };
@@ -29,7 +33,7 @@ Op test_op() {
                  .kernels = {"kernel"},
                  .space =
                      [](const Problem&) {
-                       return Space({{"BLOCK", {32, 64}, ""}}, {});
+                       return Space({{BLOCK, {32, 64}, ""}}, {});
                      },
                  .work = work};
   Template wide{
@@ -45,17 +49,13 @@ Op test_op() {
       .space =
           [](const Problem& problem) {
             const std::int64_t width = problem.integer("width");
-            return Space(
-                {{"BLOCK", {32, 2048}, ""}, {"VECTOR", {1, 4}, ""}, {"STATE", {"none", "constant"}, ""}},
-                {{"VECTOR divides the width.", {"VECTOR"}, [width](const Config& config) {
-                    return width % config.integer("VECTOR") == 0;
-                  }}});
+            return Space({{BLOCK, {32, 2048}, ""}, {VECTOR, {1, 4}, ""}, {STATE, {"none", "constant"}, ""}},
+                         {{"VECTOR divides the width.",
+                           [width](const Config& config) { return width % config[VECTOR] == 0; }}});
           },
       .work = work,
-      .alignment_bytes =
-          [](const Problem& problem, const Config& config) {
-            return bytes(dtype_of(problem)) * config.integer("VECTOR");
-          }};
+      .alignment_bytes = [](const Problem& problem,
+                            const Config& config) { return bytes(dtype_of(problem)) * config[VECTOR]; }};
   Template newer = plain;
   newer.name = "newer";
   newer.minimum_compute_capability = 100;
@@ -89,14 +89,14 @@ DeviceFacts a100() {
 
 Problem problem(const std::string& text) { return Problem::parse(text); }
 
-Candidate candidate(const std::string& of, const std::string& tuned, const std::string& config,
+Candidate candidate(const std::string& template_name, const std::string& tuned, const std::string& config,
                     double median_us = 1) {
   Candidate made;
   made.device = h200();
   made.op = "test";
-  made.template_name = of;
+  made.template_name = template_name;
   made.problem = problem(tuned);
-  made.config = Config::parse(config);
+  made.config = Values::parse(config);
   made.median_us = median_us;
   made.has_binary = true;
   return made;
@@ -176,7 +176,9 @@ TEST(Select, AnOpMaySayWhatItsSizesAre) {
   Op area = test_op();
   const Problem a = problem("width=8 taps=8 mode=a dtype=f32");
   EXPECT_DOUBLE_EQ(distance(area, a, problem("width=16 taps=4 mode=a dtype=f32")), std::sqrt(2.0));
-  area.sizes = [](const Problem& of) { return Values{{"area", of.integer("width") * of.integer("taps")}}; };
+  area.sizes = [](const Problem& problem) {
+    return Values{{"area", problem.integer("width") * problem.integer("taps")}};
+  };
   EXPECT_EQ(distance(area, a, problem("width=16 taps=4 mode=a dtype=f32")), 0);
   EXPECT_DOUBLE_EQ(distance(area, a, problem("width=32 taps=8 mode=a dtype=f32")), 2);
   EXPECT_DOUBLE_EQ(distance(area, a, problem("width=16 taps=4 mode=b dtype=f32")), 1) << "words count too";
@@ -258,7 +260,7 @@ TEST(Select, WithACompilerOneAxisMayChange) {
   ASSERT_EQ(selection.choices.size(), 1u);
   EXPECT_EQ(selection.choices[0].match, Match::nearest);
   EXPECT_EQ(selection.choices[0].changed, "VECTOR=1");
-  EXPECT_EQ(selection.choices[0].config, Config::parse(scalar));
+  EXPECT_EQ(selection.choices[0].config.values(), Values::parse(scalar));
   EXPECT_EQ(selection.choices[0].alignment_bytes, 4);
   EXPECT_TRUE(selection.choices[0].must_compile);
 

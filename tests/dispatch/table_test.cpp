@@ -19,7 +19,7 @@ TableRow row(const std::string& device, const std::string& problem) {
   made.winner.op = "conv2d";
   made.winner.template_name = "base";
   made.winner.problem = Problem::parse(problem);
-  made.winner.config = Config::parse("BLOCK_X=32 LAYOUT=padded");
+  made.winner.config = Values::parse("BLOCK_X=32 LAYOUT=padded");
   made.winner.median_us = 12.345;
   made.winner.source_hash = "abc";
   made.alignment_bytes = 16;
@@ -33,7 +33,7 @@ TEST(Table, IsReadAsItWasWritten) {
   ASSERT_EQ(rows.size(), 2u);
   EXPECT_EQ(rows[1].winner.device.name, "A \"big\", red GPU");
   EXPECT_EQ(rows[0].winner.problem, Problem::parse("height=1"));
-  EXPECT_EQ(rows[0].winner.config, Config::parse("BLOCK_X=32 LAYOUT=padded"));
+  EXPECT_EQ(rows[0].winner.config, Values::parse("BLOCK_X=32 LAYOUT=padded"));
   EXPECT_EQ(rows[0].winner.device.memory_bytes, 150'000'000'000);
   EXPECT_EQ(rows[0].alignment_bytes, 16);
   EXPECT_EQ(rows[0].winner.median_us, 12.345);

@@ -11,8 +11,9 @@ namespace {
 Source rendered(std::string_view template_name, std::string_view config, std::string_view target,
                 std::string_view problem = "n=8") {
   const Op op = scale_op();
-  return render(op, find_template(op, template_name), complete_problem(op, Values::parse(problem)),
-                Config::parse(config), target, scale_files());
+  const Template& tmpl = find_template(op, template_name);
+  const Problem wanted = complete_problem(op, Values::parse(problem));
+  return render(op, tmpl, wanted, tmpl.space(wanted).legal(Values::parse(config)), target, scale_files());
 }
 
 bool has(const Source& source, std::string_view part) { return source.text.find(part) != std::string::npos; }
@@ -50,17 +51,20 @@ TEST(Render, IncludesTheTypeOfSixteenBitsThatIsCompiledIn) {
   Files files = scale_files();
   files["common/float16.cuh"] = "#pragma once\nstruct Float16 {};\nstruct BFloat16 {};\n";
   files["scale/base.cu"] += "#include \"common/float16.cuh\"\n";
-  const auto text_of = [&](std::string_view dtype, std::string_view of, std::string_view target) {
+  const auto text_of = [&](std::string_view dtype, std::string_view template_name, std::string_view target) {
     const Problem problem = complete_problem(op, Values::parse("n=8 dtype=" + std::string(dtype)));
-    return render(op, find_template(op, of), problem, Config::parse(config), target, files).text;
+    const Template& tmpl = find_template(op, template_name);
+    return render(op, tmpl, problem, tmpl.space(problem).legal(Values::parse(config)), target, files).text;
   };
   for (const char* target : {"sm_90a", "host"}) {
-    for (const char* of : {"base", "fixed"}) {  // one that includes it itself and one that does not
-      const std::string half = text_of("f16", of, target);
+    for (const char* template_name :
+         {"base", "fixed"}) {  // one that includes it itself and one that does not
+      const std::string half = text_of("f16", template_name, target);
       const std::size_t defined = half.find("struct Float16 {};");
       EXPECT_LT(defined, half.find("using T = Float16;  // dtype=f16\n"));
       EXPECT_EQ(half.find("struct Float16 {};", defined + 1), std::string::npos) << "once";
-      EXPECT_NE(text_of("bf16", of, target).find("using T = BFloat16;  // dtype=bf16\n"), std::string::npos);
+      EXPECT_NE(text_of("bf16", template_name, target).find("using T = BFloat16;  // dtype=bf16\n"),
+                std::string::npos);
     }
     EXPECT_EQ(text_of("f32", "fixed", target).find("struct Float16"), std::string::npos);
   }
@@ -90,10 +94,10 @@ TEST(Render, WritesWhatFollowsFromTheProblem) {
     return Values{{"QUARTERS", problem.integer("n") / 4}};
   };
   op.preamble = [](const Problem& problem) { return "// generated for " + problem.word("formula") + "\n"; };
-  const auto text = [&](const char* problem) {
-    return render(op, op.templates[0], complete_problem(op, Values::parse(problem)), Config::parse(config),
-                  "sm_90a", scale_files())
-        .text;
+  const auto text = [&](const char* given) {
+    const Problem problem = complete_problem(op, Values::parse(given));
+    const Config chosen = op.templates[0].space(problem).legal(Values::parse(config));
+    return render(op, op.templates[0], problem, chosen, "sm_90a", scale_files()).text;
   };
   const std::string source = text("n=8 formula=x+1");
   EXPECT_NE(source.find("constexpr int QUARTERS = 2;\n"), std::string::npos);
@@ -125,9 +129,9 @@ TEST(Render, RefusesWhatIsNotInTheSpace) {
   EXPECT_THROW(rendered("base", "BLOCK=64", "sm_90a"), UsageError);
   EXPECT_THROW(rendered("base", "BLOCK=64 VECTOR=4 STORE_MODE=plain", "sm_90a", "n=7"), UsageError);
   const Op op = scale_op();
-  EXPECT_THROW(render(op, op.templates[0], complete_problem(op, Values::parse("n=8")), Config::parse(config),
-                      "host", {}),
-               Error);
+  const Problem problem = complete_problem(op, Values::parse("n=8"));
+  const Config chosen = op.templates[0].space(problem).legal(Values::parse(config));
+  EXPECT_THROW(render(op, op.templates[0], problem, chosen, "host", {}), Error);
 }
 
 }  // namespace

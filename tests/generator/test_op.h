@@ -6,17 +6,21 @@
 
 namespace tunesmith {
 
+inline constexpr IntegerAxis BLOCK("BLOCK");
+inline constexpr IntegerAxis VECTOR("VECTOR");
+inline constexpr WordAxis STORE_MODE("STORE_MODE");
+
 inline Op scale_op() {
   const auto extents = [](const Problem& problem) { return std::vector<std::int64_t>{problem.integer("n")}; };
   const auto space = [](const Problem& problem) {
     const std::int64_t widest = problem.integer("n") % 4 == 0 ? 4 : 1;
-    return Space({{"BLOCK", {32, 64}, "threads a block"},
-                  {"VECTOR", {1, widest}, "elements an access"},
-                  {"STORE_MODE", {"plain", "streaming"}, "how outputs are stored"}},
+    return Space({{BLOCK, {32, 64}, "threads a block"},
+                  {VECTOR, {1, widest}, "elements an access"},
+                  {STORE_MODE, {"plain", "streaming"}, "how outputs are stored"}},
                  {});
   };
   const auto work = [](const Problem& problem, const Config& config) {
-    const std::int64_t block = config.integer("BLOCK");
+    const std::int64_t block = config[BLOCK];
     Launch launch{.kernel = "scale_base",
                   .grid = {(problem.integer("n") + block - 1) / block},
                   .block = {block},

@@ -759,8 +759,8 @@ extern "C" __global__ void ENTRY(kernel)(float* out) {
   float out = 0;
   void* arguments[] = {&out};
   const Timing timing{.samples = 5, .sample_target_us = 200};
-  const auto least = [&](Loaded& of) {
-    const std::vector<double> times = device->time_us(*of.executable, arguments, nullptr, timing);
+  const auto least = [&](Loaded& tmpl) {
+    const std::vector<double> times = device->time_us(*tmpl.executable, arguments, nullptr, timing);
     EXPECT_EQ(times.size(), 5u);
     return *std::min_element(times.begin(), times.end());
   };

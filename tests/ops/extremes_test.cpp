@@ -40,9 +40,9 @@ TEST(Extremes, WhatIsNotRefusedCanBeDone) {
       EXPECT_EQ(exceeds(op.templates.front().work(problem, base_config(op, problem)), device), std::nullopt);
       for (const Problem& companion : op.companions(problem))
         EXPECT_NO_THROW(complete_problem(op, companion));
-      for (const Template& of : op.templates) {
-        if (of.constants) of.constants(problem);
-        if (!why_not(of, problem, device)) of.work(problem, of.space(problem).complete({}));
+      for (const Template& tmpl : op.templates) {
+        if (tmpl.constants) tmpl.constants(problem);
+        if (!why_not(tmpl, problem, device)) tmpl.work(problem, tmpl.space(problem).complete({}));
       }
     }
     EXPECT_GT(allowed, 100) << op.name;

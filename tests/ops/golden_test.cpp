@@ -18,7 +18,7 @@ struct Golden {
   TemplateCase which;
   std::string target;
   std::string file() const {
-    return which.op->name + "_" + which.of->name + "_" + target + (target == "host" ? ".cpp" : ".cu");
+    return which.op->name + "_" + which.tmpl->name + "_" + target + (target == "host" ? ".cpp" : ".cu");
   }
 };
 
@@ -33,13 +33,13 @@ std::vector<Golden> variants() {
 }
 
 std::string rendered(const Golden& golden) {
-  const auto& [op, of] = golden.which;
+  const auto& [op, tmpl] = golden.which;
   for (const std::string& example : op->examples) {
     const Problem problem = complete_problem(*op, Values::parse(example));
-    if (of->refuses && !of->refuses(problem).empty()) continue;
-    return render(*op, *of, problem, of->space(problem).complete({}), golden.target).text;
+    if (tmpl->refuses && !tmpl->refuses(problem).empty()) continue;
+    return render(*op, *tmpl, problem, tmpl->space(problem).complete({}), golden.target).text;
   }
-  throw Error(op->name + "/" + of->name + " serves none of the op's examples.");
+  throw Error(op->name + "/" + tmpl->name + " serves none of the op's examples.");
 }
 
 std::filesystem::path path_of(const Golden& golden) {
@@ -64,15 +64,15 @@ TEST_P(Rendered, IsAsInTheGoldenFile) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Golden, Rendered, testing::ValuesIn(variants()), [](const auto& tested) {
-  return tested.param.which.op->name + "_" + tested.param.which.of->name + "_" + tested.param.target;
+  return tested.param.which.op->name + "_" + tested.param.which.tmpl->name + "_" + tested.param.target;
 });
 
 // A text is complete: whoever takes it out of generated/ needs nothing else.
 TEST(RenderedText, CompilesAlone) {
   const std::string object = testing::TempDir() + "tunesmith_golden.o";
   for (const Golden& golden : variants()) {
-    const auto& [op, of] = golden.which;
-    if (of != &op->templates.front()) continue;  // NVRTC's tests take all
+    const auto& [op, tmpl] = golden.which;
+    if (tmpl != &op->templates.front()) continue;  // NVRTC's tests take all
     const std::string nvcc = TUNESMITH_NVCC;
     if (golden.target != "host" && nvcc.empty()) continue;
     const std::string compiler =

@@ -15,18 +15,18 @@ class EveryTemplateOnHost : public testing::TestWithParam<TemplateCase> {
 };
 
 TEST_P(EveryTemplateOnHost, IsRight) {
-  const auto& [op, of] = GetParam();
-  if (of->minimum_compute_capability > 0) GTEST_SKIP() << "the template has no host twin";
-  std::vector<VariantCase> variants = test_variants(*op, *of, random_configs(6), 4e6);
+  const auto& [op, tmpl] = GetParam();
+  if (tmpl->minimum_compute_capability > 0) GTEST_SKIP() << "the template has no host twin";
+  std::vector<VariantCase> variants = test_variants(*op, *tmpl, random_configs(6), 4e6);
   std::erase_if(variants, [&](const VariantCase& variant) {
-    return exceeds(of->work(variant.problem, variant.config), device_->facts()).has_value();
+    return exceeds(tmpl->work(variant.problem, variant.config), device_->facts()).has_value();
   });
   ASSERT_FALSE(variants.empty());
 
   const std::unique_ptr<Toolchain> toolchain = make_host_toolchain();
   std::vector<Source> sources;
   for (const VariantCase& variant : variants) {
-    sources.push_back(render(*op, *of, variant.problem, variant.config, "host"));
+    sources.push_back(render(*op, *tmpl, variant.problem, variant.config, "host"));
   }
   const std::vector<Compiled> compiled = compile_all(*toolchain, sources);
 
@@ -49,7 +49,7 @@ TEST_P(EveryTemplateOnHost, IsRight) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Ops, EveryTemplateOnHost, testing::ValuesIn(template_cases()),
-                         [](const auto& info) { return info.param.op->name + "_" + info.param.of->name; });
+                         [](const auto& info) { return info.param.op->name + "_" + info.param.tmpl->name; });
 
 }  // namespace
 }  // namespace tunesmith

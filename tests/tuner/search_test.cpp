@@ -9,15 +9,19 @@
 namespace tunesmith {
 namespace {
 
+constexpr IntegerAxis N("N");
+
 Space numbers(std::int64_t count) {
   Axis axis{"N", {}, "a number"};
   for (std::int64_t n = 0; n < count; ++n) axis.values.emplace_back(n);
   return Space({axis}, {});
 }
 
+Config number(std::int64_t count, std::int64_t n) { return numbers(count).complete({{"N", n}}); }
+
 // A large template and a small one; the base is in the middle of the large one.
 SearchSpace two() {
-  SearchSpace space{{0, {{"N", std::int64_t{500}}}}, {}};
+  SearchSpace space{{0, number(1000, 500)}, {}};
   space.parts.push_back({0, numbers(1000), 1000});
   space.parts.push_back({1, numbers(4), 4});
   return space;
@@ -40,7 +44,7 @@ TEST_P(Strategies, ProposeEachVariantOnceAndTheBaseFirst) {
   EXPECT_EQ(static_cast<std::int64_t>(points.size()), two().count());
   EXPECT_EQ(points.front(), two().base);
   std::set<std::string> seen;
-  for (const Point& point : points) seen.insert(std::to_string(point.of) + point.config.text());
+  for (const Point& point : points) seen.insert(std::to_string(point.template_index) + point.config.text());
   EXPECT_EQ(seen.size(), points.size());
 }
 
@@ -53,13 +57,13 @@ TEST_P(Strategies, CountTheBaseWhenItsTemplateIsLeftOut) {
 
 TEST_P(Strategies, ProposeWhatIsPromisingAfterTheBaseAndOnce) {
   SearchSpace space = two();
-  space.promising = {{1, {{"N", std::int64_t{3}}}}, space.base, {0, {{"N", std::int64_t{70}}}}};
+  space.promising = {{1, number(4, 3)}, space.base, {0, number(1000, 70)}};
   const std::vector<Point> points = all(*make_search(GetParam(), space, 1));
   ASSERT_EQ(points.size(), 1004u);
   EXPECT_EQ(points[1], space.promising[0]);
   EXPECT_EQ(points[2], space.promising[2]);
   std::set<std::string> seen;
-  for (const Point& point : points) seen.insert(std::to_string(point.of) + point.config.text());
+  for (const Point& point : points) seen.insert(std::to_string(point.template_index) + point.config.text());
   EXPECT_EQ(seen.size(), points.size());
 }
 
@@ -75,7 +79,7 @@ TEST(LegalPoint, IsOfATemplateThatServesTheProblemAndInItsSpace) {
   const Problem problem;
   DeviceFacts device;
   device.compute_capability = 90;
-  EXPECT_EQ(legal_point(op, problem, device, "tiled", "N=3"), (Point{1, {{"N", std::int64_t{3}}}}));
+  EXPECT_EQ(legal_point(op, problem, device, "tiled", "N=3"), (Point{1, number(4, 3)}));
   EXPECT_FALSE(legal_point(op, problem, device, "tiled", "N=4"));
   EXPECT_FALSE(legal_point(op, problem, device, "tiled", "M=3"));
   EXPECT_FALSE(legal_point(op, problem, device, "gone", "N=3"));
@@ -91,14 +95,14 @@ TEST(Random, FollowsItsSeed) {
 TEST(Random, CoversASmallTemplateEarly) {
   const std::vector<Point> points = all(*make_random(two(), 3));
   std::int64_t small = 0;
-  for (std::size_t i = 0; i < 100; ++i) small += points[i].of == 1;
+  for (std::size_t i = 0; i < 100; ++i) small += points[i].template_index == 1;
   EXPECT_GE(small, 2);  // in proportion to their numbers it would be 0.4
 }
 
 TEST(Exhaustive, GoesInOrder) {
   const std::vector<Point> points = all(*make_exhaustive(two()));
-  EXPECT_EQ(points[1].config.integer("N"), 0);
-  EXPECT_EQ(points.back().of, 1u);
+  EXPECT_EQ(points[1].config[N], 0);
+  EXPECT_EQ(points.back().template_index, 1u);
 }
 
 TEST(Strategy, ThatIsNotKnownIsNamed) { EXPECT_THROW(make_search("genetic", two(), 0), UsageError); }

@@ -4,6 +4,9 @@
 #include <cmath>
 
 namespace tunesmith {
+namespace {
+constexpr IntegerAxis BLOCK("BLOCK"), ITEMS("ITEMS");
+}
 
 Op ops_average() {
   const auto extents = [](const Problem& problem) { return std::vector{problem.integer("n")}; };
@@ -13,20 +16,19 @@ Op ops_average() {
       .kernels = {"average_base"},
       .space =
           [](const Problem&) {
-            return Space({{"BLOCK", {128, 64, 256, 512}, "threads a block"},
-                          {"ITEMS", {1, 2, 4, 8}, "elements a thread"}},
-                         {{"A block handles at most 2048 elements.", {"BLOCK", "ITEMS"}, [](const Config& c) {
-                             return c.integer("BLOCK") * c.integer("ITEMS") <= 2048;
-                           }}});
+            return Space(
+                {{BLOCK, {128, 64, 256, 512}, "threads a block"}, {ITEMS, {1, 2, 4, 8}, "elements a thread"}},
+                {{"A block handles at most 2048 elements.",
+                  [](const Config& c) { return c[BLOCK] * c[ITEMS] <= 2048; }}});
           },
       .work =
           [](const Problem& problem, const Config& config) {
             const std::int64_t n = problem.integer("n");
-            const std::int64_t per_block = config.integer("BLOCK") * config.integer("ITEMS");
+            const std::int64_t per_block = config[BLOCK] * config[ITEMS];
             return Work{.steps = {Launch{
                             .kernel = "average_base",
                             .grid = {(n + per_block - 1) / per_block},
-                            .block = {config.integer("BLOCK")},
+                            .block = {config[BLOCK]},
                             .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, ArgumentPointer{2}, n}}}};
           }};
   return {

@@ -9,6 +9,10 @@
 namespace tunesmith {
 namespace {
 
+constexpr IntegerAxis BLOCK("BLOCK");
+constexpr WordAxis STATE("STATE");
+constexpr IntegerAxis VECTOR("VECTOR");
+
 std::vector<std::int64_t> samples(const Problem& problem) { return {problem.integer("n")}; }
 std::vector<std::int64_t> taps(const Problem& problem) { return {problem.integer("taps")}; }
 
@@ -29,11 +33,11 @@ Template base() {
           .kernels = {"smooth_base"},
           .space =
               [](const Problem&) {
-                return Space({{"BLOCK", {32, 64}, "threads a block"}}, {});
+                return Space({{BLOCK, {32, 64}, "threads a block"}}, {});
               },
           .work =
               [](const Problem& problem, const Config& config) {
-                return Work{.steps = {launch("smooth_base", problem, config.integer("BLOCK"), 1)}};
+                return Work{.steps = {launch("smooth_base", problem, config[BLOCK], 1)}};
               }};
 }
 
@@ -51,25 +55,21 @@ Template vector() {
           .space =
               [](const Problem& problem) {
                 const std::int64_t n = problem.integer("n");
-                return Space({{"BLOCK", {32, 64, 4096}, "threads a block"},
-                              {"VECTOR", {1, 2, 4}, "outputs a thread"},
-                              {"STATE", {"none", "copy"}, "whether the weights are copied into the module"}},
-                             {{"VECTOR divides n.", {"VECTOR"}, [n](const Config& config) {
-                                 return n % config.integer("VECTOR") == 0;
-                               }}});
+                return Space(
+                    {{BLOCK, {32, 64, 4096}, "threads a block"},
+                     {VECTOR, {1, 2, 4}, "outputs a thread"},
+                     {STATE, {"none", "copy"}, "whether the weights are copied into the module"}},
+                    {{"VECTOR divides n.", [n](const Config& config) { return n % config[VECTOR] == 0; }}});
               },
           .work =
               [](const Problem& problem, const Config& config) {
                 Work work;
-                if (config.word("STATE") == "copy") work.steps.push_back(ConstantCopy{"weights_copy", 1, 4});
-                work.steps.push_back(
-                    launch("smooth_vector", problem, config.integer("BLOCK"), config.integer("VECTOR")));
+                if (config[STATE] == "copy") work.steps.push_back(ConstantCopy{"weights_copy", 1, 4});
+                work.steps.push_back(launch("smooth_vector", problem, config[BLOCK], config[VECTOR]));
                 return work;
               },
-          .alignment_bytes =
-              [](const Problem& problem, const Config& config) {
-                return bytes(dtype_of(problem)) * config.integer("VECTOR");
-              }};
+          .alignment_bytes = [](const Problem& problem,
+                                const Config& config) { return bytes(dtype_of(problem)) * config[VECTOR]; }};
 }
 
 void reference(const Problem& problem, std::span<const std::vector<double>> arguments, int,

@@ -6,14 +6,15 @@
 namespace tunesmith {
 namespace {
 
+constexpr IntegerAxis VECTOR("VECTOR");
+
 std::vector<std::int64_t> one(const Problem&) { return {1}; }
 std::vector<std::int64_t> all(const Problem& problem) { return {problem.integer("n")}; }
 
 Work work(const Problem& problem, const Config& config) {
   const std::int64_t n = problem.integer("n");
-  Work work{.steps = {Zero{ArgumentPointer{2}, 4}},
-            .workspace_bytes = 16,
-            .zeroed_bytes = 16 / config.integer("VECTOR")};
+  Work work{
+      .steps = {Zero{ArgumentPointer{2}, 4}}, .workspace_bytes = 16, .zeroed_bytes = 16 / config[VECTOR]};
   if (n > 0) {
     work.steps.push_back(Launch{.kernel = "tally_base",
                                 .grid = {(n + 31) / 32},
@@ -44,10 +45,10 @@ Op ops_tally() {
        .kernels = {"tally_base"},
        .space =
            [](const Problem&) {
-             return Space({{"VECTOR", {1, 4}, "elements by which pointers are aligned"}}, {});
+             return Space({{VECTOR, {1, 4}, "elements by which pointers are aligned"}}, {});
            },
        .work = work,
-       .alignment_bytes = [](const Problem&, const Config& config) { return 4 * config.integer("VECTOR"); }}};
+       .alignment_bytes = [](const Problem&, const Config& config) { return 4 * config[VECTOR]; }}};
   op.reference = [](const Problem& problem, std::span<const std::vector<double>> arguments, int output,
                     std::int64_t begin, std::int64_t end, std::span<double> value,
                     std::span<double> permitted_error) {

@@ -7,6 +7,9 @@
 namespace tunesmith {
 namespace {
 
+constexpr IntegerAxis BLOCK("BLOCK");
+constexpr IntegerAxis TWIST("TWIST");
+
 constexpr std::int64_t group = 256;  // an element's partner is its mirror image within this many
 
 std::int64_t count(const Problem& problem) { return problem.integer("count"); }
@@ -25,32 +28,32 @@ Work work_of(const std::string& kernel, std::int64_t n, std::int64_t block) {
 
 // A template named as its kernel, with one config.
 Template faulty(const std::string& name, const std::string& what) {
-  Template of;
-  of.name = name;
-  of.what = what;
-  of.kernels = {name};
-  of.space = [](const Problem&) { return Space({{"BLOCK", {std::int64_t{256}}, "threads a block"}}, {}); };
-  of.work = [name](const Problem& problem, const Config& config) {
-    return work_of(name, count(problem), config.integer("BLOCK"));
+  Template tmpl;
+  tmpl.name = name;
+  tmpl.what = what;
+  tmpl.kernels = {name};
+  tmpl.space = [](const Problem&) { return Space({{BLOCK, {std::int64_t{256}}, "threads a block"}}, {}); };
+  tmpl.work = [name](const Problem& problem, const Config& config) {
+    return work_of(name, count(problem), config[BLOCK]);
   };
-  return of;
+  return tmpl;
 }
 
-Template changed(Template of, std::function<void(Work&, const Problem&)> change) {
-  of.work = [inner = of.work, change](const Problem& problem, const Config& config) {
+Template changed(Template tmpl, std::function<void(Work&, const Problem&)> change) {
+  tmpl.work = [inner = tmpl.work, change](const Problem& problem, const Config& config) {
     Work work = inner(problem, config);
     change(work, problem);
     return work;
   };
-  return of;
+  return tmpl;
 }
 
 std::vector<Template> all_templates() {
   Template plain = faulty("plain", "right, in as many ways as a test wants");
   plain.space = [](const Problem&) {
     return Space(
-        {{"BLOCK", {std::int64_t{64}, std::int64_t{128}, std::int64_t{256}}, "threads a block"},
-         {"TWIST", {std::int64_t{0}, std::int64_t{1}, std::int64_t{2}}, "nothing: it makes more variants"}},
+        {{BLOCK, {std::int64_t{64}, std::int64_t{128}, std::int64_t{256}}, "threads a block"},
+         {TWIST, {std::int64_t{0}, std::int64_t{1}, std::int64_t{2}}, "nothing: it makes more variants"}},
         {});
   };
   std::vector<Template> templates = {plain};
