@@ -66,9 +66,15 @@ enum class Content { nothing, tunesmith };
 
 // Reads only: a file that is not ours is never touched.
 Content identify(const Database& database, int known_version) {
-  const auto version = *first<std::int64_t>(database, "PRAGMA user_version");
-  const auto application = *first<std::int64_t>(database, "PRAGMA application_id");
-  const auto objects = *first<std::int64_t>(database, "SELECT count(*) FROM sqlite_master");
+  // One statement sees one state of the file, which another process may be creating at this moment.
+  Statement row(database,
+                "SELECT user_version, application_id, (SELECT count(*) FROM sqlite_master) "
+                "FROM pragma_user_version, pragma_application_id");
+  row.step();
+  std::int64_t version = 0;
+  std::int64_t application = 0;
+  std::int64_t objects = 0;
+  row >> version >> application >> objects;
   const std::string name = "The database " + database.name().string();
   if (version == 0 && application == 0 && objects == 0) return Content::nothing;
   if (application != 1414745428 || version < 1) {

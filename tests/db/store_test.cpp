@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cmath>
 #include <csignal>
+#include <mutex>
 #include <thread>
 
 #include "fixture.h"
@@ -312,6 +313,34 @@ TEST_F(StoreTest, ManyMayCreateTheFileAtOnce) {
   for (auto& thread : threads) thread.join();
   EXPECT_EQ(opened, 4);
   EXPECT_EQ(sql(file(), "SELECT count(*) FROM device"), "1");
+}
+
+TEST_F(StoreTest, AFileThatIsBeingCreatedIsEmptyOrWhole) {
+  for (int round = 0; round < 10; ++round) {
+    const auto path = file(("new" + std::to_string(round) + ".db").c_str());
+    std::atomic<int> waiting = 2;  // readers that have not yet looked
+    std::mutex mutex;
+    std::string unexpected;
+    const auto read_until_whole = [&] {
+      for (bool looked = false;; looked = true) {
+        const auto error = error_of([&] { Store::open(path, Mode::read_only); });
+        if (!looked) --waiting;
+        if (error == "no error") return;
+        if (error.starts_with("There is no database") || error.find(" is empty") != std::string::npos)
+          continue;
+        const std::lock_guard lock(mutex);
+        unexpected += error + '\n';
+        return;
+      }
+    };
+    std::thread a(read_until_whole);
+    std::thread b(read_until_whole);
+    while (waiting > 0) std::this_thread::yield();
+    { auto store = Store::open(path, Mode::create); }
+    a.join();
+    b.join();
+    EXPECT_EQ(unexpected, "");
+  }
 }
 
 TEST_F(StoreTest, AKillLosesOnlyWhatIsInFlight) {
