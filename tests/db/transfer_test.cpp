@@ -68,12 +68,12 @@ TEST_F(TransferTest, AHostileOrBrokenTextDoesNothing) {
   EXPECT_THAT(read(good.substr(0, good.size() / 2)), HasSubstr("cut off"));
   EXPECT_THAT(read(good.substr(0, good.size() - 8)), HasSubstr("cut off"));
   EXPECT_THAT(read("hello\n"), HasSubstr("cut off"));
-  EXPECT_THAT(read(""), HasSubstr("not Tunesmith's"));
-  EXPECT_THAT(read("CREATE TABLE x (y);\n"), HasSubstr("not Tunesmith's"));
+  EXPECT_THAT(read(""), HasSubstr("not a Tunesmith database"));
+  EXPECT_THAT(read("CREATE TABLE x (y);\n"), HasSubstr("not a Tunesmith database"));
   auto dangling = good;
   dangling.erase(dangling.find("INSERT INTO device"),
                  dangling.find("INSERT INTO template") - dangling.find("INSERT INTO device"));
-  EXPECT_THAT(read(dangling), HasSubstr("point to none"));
+  EXPECT_THAT(read(dangling), HasSubstr("refer to missing rows"));
   EXPECT_EQ(text_of(store), good);
 }
 
@@ -136,7 +136,7 @@ TEST_F(TransferTest, AMergeThatFailsTakesNothing) {
   store.merge_from(file("other.db"));
 }
 
-TEST_F(TransferTest, AnOlderShardIsLiftedInACopy) {
+TEST_F(TransferTest, AnOlderShardIsMigratedInACopy) {
   {
     auto old = Store::open(file("old.db"), Mode::create);
     populate(old);
