@@ -229,6 +229,7 @@ MergeReport Store::merge(Database source) {
   };
   std::vector<Candidate> candidates;
   {
+    // The latest first: it decides which caches a problem's winners have.
     Statement rows(
         *database_,
         "SELECT o.id, w.alignment_bytes, w.since, EXISTS (SELECT 1 FROM main.winner h "
@@ -237,8 +238,7 @@ MergeReport Store::merge(Database source) {
         "FROM source.winner w "
         "JOIN source.measurement m ON m.id = w.measurement_id JOIN session_map s ON s.theirs = m.session_id "
         "JOIN main.measurement o ON o.session_id = s.ours AND o.sequence = m.sequence "
-        "ORDER BY w.problem_id, w.device_id, m.measured_at DESC, m.id DESC");  // the latest decides which
-                                                                               // caches win
+        "ORDER BY w.problem_id, w.device_id, m.measured_at DESC, m.id DESC");
     while (rows.step()) {
       Candidate& c = candidates.emplace_back();
       rows >> c.measurement >> c.alignment_bytes >> c.since >> c.other_caches;
