@@ -11,12 +11,14 @@
 #include <thread>
 
 #include "runtime/executable.h"
+#include "runtime/launch_check.h"
 
 namespace tunesmith {
 namespace {
 
 using Entry = int (*)(void* const*, const long long*, const long long*, long long, int);
 using SharedBytes = long long (*)();
+using Parameter = long long (*)(int);
 
 // The shim's result codes, as in tunesmith_shim; there is also host_shared_overrun.
 constexpr int out_of_memory = 1, divergent_barrier = 3, trapped = 4, broken_assumption = 5,
@@ -67,6 +69,15 @@ struct Library {
   std::mutex mutex;
 };
 
+// As templates/common/host/entry.h packs them: 4 * bytes + kind.
+std::vector<ParameterFacts> unpacked(Parameter parameter) {
+  static constexpr ParameterKind kinds[] = {ParameterKind::unknown, ParameterKind::pointer,
+                                            ParameterKind::integer, ParameterKind::floating};
+  std::vector<ParameterFacts> facts;
+  for (int n = 0; parameter(n) >= 0; ++n) facts.push_back({parameter(n) / 4, kinds[parameter(n) % 4]});
+  return facts;
+}
+
 class HostExecutable : public Executable {
  public:
   HostExecutable(std::shared_ptr<Library> library, const Work& work)
@@ -81,6 +92,12 @@ class HostExecutable : public Executable {
         if (launch->arguments.size() > max_parameters) {
           throw LoadError(launch->kernel + " has more than " + std::to_string(max_parameters) +
                           " parameters.");
+        }
+        // A binary of an older version does not export its parameters; its launches are not checked.
+        if (void* parameter = dlsym(library_->handle, ("tunesmith_parameter_" + kernel).c_str())) {
+          const std::vector<ParameterFacts> taken = unpacked(reinterpret_cast<Parameter>(parameter));
+          if (const auto why = parameter_mismatch(launch->kernel, launch->arguments, taken))
+            throw LoadError(*why);
         }
       } else if (const auto* copy = std::get_if<ConstantCopy>(&step)) {
         symbols_.push_back(find(copy->symbol + library_->suffix));

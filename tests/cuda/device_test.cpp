@@ -13,6 +13,7 @@
 #include "generator/ops.h"
 #include "runtime/toolchain.h"
 #include "tests/cuda/gpu.h"
+#include "tests/host_source.h"
 #include "tests/kernels.h"
 #include "tuner/check_data.h"
 #include "tuner/policy.h"
@@ -250,12 +251,8 @@ TEST_F(CudaDevice, CollectivesAndTypesOf16BitsAreThoseOfTheHost) {
     const std::string entry = "#define ENTRY(name) name##_test\n" + body;
     const Compiled for_gpu = make_nvrtc_toolchain()->compile(
         {.text = entry, .hash = "", .suffix = "", .kernels = {}, .target = device().facts().target});
-    const Compiled for_host = make_host_toolchain()->compile(
-        {.text = text_of("common/host_shim.h") + entry + "\nTUNESMITH_HOST_ENTRY(kernel_test)\n",
-         .hash = "",
-         .suffix = "",
-         .kernels = {},
-         .target = "host"});
+    const Source source = host_source(body);
+    const Compiled for_host = make_host_toolchain()->compile(source);
     EXPECT_TRUE(for_gpu.ok && for_host.ok) << for_gpu.log << for_host.log;
     std::vector<void*> here;
     std::vector<void*> there;
@@ -264,8 +261,9 @@ TEST_F(CudaDevice, CollectivesAndTypesOf16BitsAreThoseOfTheHost) {
       here.push_back(value.data());
       there.push_back(put(value));
     }
-    EXPECT_EQ(host->load(for_host.bytes, "_test", {.steps = {launch}})->launch(here.data(), nullptr, nullptr),
-              0);
+    EXPECT_EQ(
+        host->load(for_host.bytes, source.suffix, {.steps = {launch}})->launch(here.data(), nullptr, nullptr),
+        0);
     EXPECT_EQ(
         device().load(for_gpu.bytes, "_test", {.steps = {launch}})->launch(there.data(), nullptr, nullptr),
         0);
