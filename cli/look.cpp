@@ -1,5 +1,4 @@
 // devices, ops, space, render: what there is and what can be made of it. They touch no database.
-#include <cctype>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -14,14 +13,11 @@
 #include "cli/table.h"
 #include "generator/error.h"
 #include "generator/ops.h"
+#include "generator/target.h"
 #include "runtime/executable.h"
 
 namespace tunesmith {
 namespace {
-
-std::string capability(int compute_capability) {
-  return std::to_string(compute_capability / 10) + "." + std::to_string(compute_capability % 10);
-}
 
 double gib(std::int64_t bytes) { return static_cast<double>(bytes) / (1 << 30); }
 
@@ -37,7 +33,7 @@ void print_devices() {
   int ordinal = 0;
   for (const DeviceFacts& device : cuda_devices(why_none)) {
     table.add({"cuda:" + std::to_string(ordinal++), device.name, device.target,
-               capability(device.compute_capability), std::int64_t{device.multiprocessors},
+               capability_text(device.compute_capability), std::int64_t{device.multiprocessors},
                gib(device.memory_bytes)});
   }
   const DeviceFacts host = host_facts();
@@ -81,9 +77,9 @@ void print_op(const Op& op) {
     std::string names;
     for (const std::string& name : each.compiled_in) names += (names.empty() ? "" : ", ") + name;
     const int needed = each.minimum_compute_capability;
-    const std::string needs =
-        needed == 0 ? ""
-                    : "compute capability " + capability(needed) + (each.later_too ? "" : " and no other");
+    const std::string needs = needed == 0 ? ""
+                                          : "compute capability " + capability_text(needed) +
+                                                (each.later_too ? "" : " and no other");
     templates.add({each.name, names, needs, each.what});
   }
   std::cout << parameters.text() << '\n' << arguments.text() << '\n' << templates.text();
@@ -143,20 +139,16 @@ void print_space(const Op& op, const Problem& problem, const Template& tmpl,
 
 // What a target says about a device; sizes and limits are not known from it.
 DeviceFacts facts_of_target(const std::string& target) {
-  if (target == "host") return {.kind = "host", .name = "host", .target = target};
-  int capability = 0;
-  std::size_t at = 3;
-  if (target.rfind("sm_", 0) == 0) {
-    for (; at < target.size() && at < 6 && std::isdigit(static_cast<unsigned char>(target[at])) != 0; ++at)
-      capability = capability * 10 + (target[at] - '0');
-    if (at + 1 == target.size() && (target[at] == 'a' || target[at] == 'f')) ++at;
-  }
-  if (at != target.size() || capability < 50) {
+  const std::optional<Target> parsed = Target::parse(target);
+  if (!parsed || parsed->is_virtual()) {
     throw UsageError("There is no target " + target +
                      "; a target is host, or sm_ and a compute capability, such as "
                      "sm_80 or sm_90a.");
   }
-  return {.kind = "cuda", .name = target, .target = target, .compute_capability = capability};
+  return {.kind = parsed->kind == Target::Kind::host ? "host" : "cuda",
+          .name = target,
+          .target = target,
+          .compute_capability = parsed->compute_capability};
 }
 
 struct RenderRequest {
