@@ -14,6 +14,7 @@
 #include "generator/error.h"
 #include "generator/ops.h"
 #include "generator/target.h"
+#include "runtime/device_id.h"
 #include "runtime/executable.h"
 
 namespace tunesmith {
@@ -21,18 +22,12 @@ namespace {
 
 double gib(std::int64_t bytes) { return static_cast<double>(bytes) / (1 << 30); }
 
-// A sentence, to stand inside another.
-std::string clause(std::string sentence) {
-  while (!sentence.empty() && sentence.back() == '.') sentence.pop_back();
-  return sentence;
-}
-
 void print_devices() {
   std::string why_none;
   Table table({"device", "name", "target", "compute capability", "multiprocessors", "memory GiB"});
   int ordinal = 0;
   for (const DeviceFacts& device : cuda_devices(why_none)) {
-    table.add({"cuda:" + std::to_string(ordinal++), device.name, device.target,
+    table.add({DeviceId{DeviceId::Kind::cuda, ordinal++}.text(), device.name, device.target,
                capability_text(device.compute_capability), std::int64_t{device.multiprocessors},
                gib(device.memory_bytes)});
   }
@@ -218,25 +213,10 @@ void run_render(const RenderRequest& request) {
 
 }  // namespace
 
-std::string device_id(std::string_view id) {
-  if (id != "auto") return std::string(id);
-  std::string why_none;
-  return cuda_devices(why_none).empty() ? "host" : "cuda:0";
-}
-
-DeviceFacts device_facts(std::string_view id) {
-  const std::string resolved = device_id(id);
-  if (resolved == "host") return host_facts();
-  std::string why_none;
-  const std::vector<DeviceFacts> devices = cuda_devices(why_none);
-  std::string known;
-  for (std::size_t i = 0; i < devices.size(); ++i) {
-    const std::string name = "cuda:" + std::to_string(i);
-    if (name == resolved) return devices[i];
-    known += name + ", ";
-  }
-  throw UsageError("There is no device " + resolved + "; there is " + known + "host" +
-                   (devices.empty() ? " (" + clause(why_none) + ")" : "") + ".");
+std::string device_filter(const std::string& words) {
+  if (!DeviceId::is_one(words)) return words;
+  const DeviceId id = DeviceId::parse(words);
+  return id.kind == DeviceId::Kind::host ? words : choose_device(id).facts.name;
 }
 
 void write_file(const std::filesystem::path& path, std::string_view text) {
@@ -265,13 +245,15 @@ void add_look_commands(CLI::App& app) {
   space->add_option("OP", asked->op, "An op's name")->required();
   space->add_option("--problem", asked->problem, "The problem; else the op's first example");
   space->add_option("--device", asked->device,
-                    "auto, cuda:N or host: counts the configs that fit its limits");
+                    std::string(device_words) + ": counts the configs that fit its limits");
   space->add_option("--template", asked->template_name, "Only this template");
   space->callback([asked] {
     const Op& op = find_op(asked->op);
     if (!asked->template_name.empty()) find_template(op, asked->template_name);
     const Problem problem = problem_or_example(op, asked->problem);
-    const auto device = asked->device.empty() ? std::nullopt : std::optional(device_facts(asked->device));
+    const auto device = asked->device.empty()
+                            ? std::nullopt
+                            : std::optional(choose_device(DeviceId::parse(asked->device)).facts);
     std::cout << "problem: " << problem.text() << '\n';
     for (const Template& each : op.templates) {
       if (asked->template_name.empty() || each.name == asked->template_name)

@@ -3,7 +3,6 @@
 #include "tunesmith/dispatcher.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <functional>
 #include <mutex>
@@ -14,6 +13,7 @@
 #include "dispatch/planner.h"
 #include "generator/error.h"
 #include "generator/ops.h"
+#include "runtime/device_id.h"
 
 namespace tunesmith {
 namespace {
@@ -62,39 +62,6 @@ struct Equal {
   }
 };
 
-struct Chosen {
-  DeviceFacts facts;
-  int ordinal = -1;
-  std::string note;
-};
-
-Chosen choose_device(const std::string& id) {
-  if (id == "host") return {host_facts(), -1, {}};
-  std::string why_none;
-  const std::vector<DeviceFacts> devices = cuda_devices(why_none);
-  if (id == "auto" && devices.empty()) return {host_facts(), -1, "The host is used: " + why_none};
-  int ordinal = -1;
-  if (id == "auto" || id == "cuda") {
-    ordinal = 0;
-  } else if (id.rfind("cuda:", 0) == 0) {
-    const char* end = id.data() + id.size();
-    if (const auto [last, error] = std::from_chars(id.data() + 5, end, ordinal);
-        error != std::errc{} || last != end) {
-      ordinal = -1;
-    }
-  }
-  if (ordinal < 0) {
-    throw UsageError("\"" + id + "\" names no device; allowed are auto, cuda, cuda:N and host.");
-  }
-  if (static_cast<std::size_t>(ordinal) >= devices.size()) {
-    throw UsageError("There is no device " + id + ". " +
-                     (devices.empty() ? why_none + " Use the device host."
-                                      : "The CUDA devices are cuda:0 to cuda:" +
-                                            std::to_string(devices.size() - 1) + "."));
-  }
-  return {devices[static_cast<std::size_t>(ordinal)], ordinal, {}};
-}
-
 Problem from_numbers(const Op& op, std::span<const std::int64_t> numbers) {
   if (numbers.size() != op.parameters.size()) {
     throw UsageError("A problem of " + op.name + " has " + std::to_string(op.parameters.size()) +
@@ -134,9 +101,9 @@ struct Dispatcher::Impl {
   template <typename Key>
   using Plans = std::unordered_map<Key, Plan, Hash, Equal>;
 
-  Impl(const Chosen& chosen, const DispatcherOptions& options, Known known)
+  Impl(const ChosenDevice& chosen, const DispatcherOptions& options, Known known)
       : notes(known.notes),
-        planner(chosen.facts, chosen.ordinal, std::move(known), BinaryCache(options.cache_folder),
+        planner(chosen.facts, chosen.ordinal(), std::move(known), BinaryCache(options.cache_folder),
                 options.allow_compile) {
     if (!chosen.note.empty()) notes.insert(notes.begin(), chosen.note);
   }
@@ -176,7 +143,7 @@ struct Dispatcher::Impl {
 };
 
 Dispatcher::Dispatcher(const DispatcherOptions& options) {
-  const Chosen chosen = choose_device(options.device);
+  const ChosenDevice chosen = choose_device(DeviceId::parse(options.device));
   Known known = read_known(options.database, chosen.facts.target);
   impl_ = std::make_unique<Impl>(chosen, options, std::move(known));
 }

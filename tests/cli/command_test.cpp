@@ -41,7 +41,19 @@ INSTANTIATE_TEST_SUITE_P(Look, Complaints,
                                          Mistake{"space conv2d --problem 'height=0'", "height is 0"},
                                          Mistake{"space conv2d --template magic", "no template magic"},
                                          Mistake{"space conv2d --device cuda:99", "no device cuda:99"},
-                                         Mistake{"space conv2d --device gpu", "no device gpu"}));
+                                         Mistake{"space conv2d --device gpu", "\"gpu\" is not a device"}));
+
+// Every command reads the same words and says the same of them.
+INSTANTIATE_TEST_SUITE_P(
+    Device, Complaints,
+    testing::Values(
+        Mistake{"tune conv2d --device gpu " + problem, "\"gpu\" is not a device; allowed are auto"},
+        Mistake{"explain conv2d --device gpu " + problem, "\"gpu\" is not a device; allowed are auto"},
+        Mistake{"space conv2d --device cuda:x " + problem, "\"cuda:x\" is not a device"},
+        Mistake{"tune conv2d --device cuda:99 " + problem, "There is no device cuda:99"},
+        Mistake{"explain conv2d --device cuda:99 " + problem, "There is no device cuda:99"},
+        Mistake{"query conv2d --device cuda:99", "There is no device cuda:99"},
+        Mistake{"export --to generated --device cuda:99", "There is no device cuda:99"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Render, Complaints,

@@ -109,7 +109,8 @@ std::string default_database();
 std::string default_cache_folder();
 
 struct DispatcherOptions {
-  /// "auto" (the first CUDA device, else the host), "cuda", "cuda:N" as cudaSetDevice counts, or "host".
+  /// "auto" (the first CUDA device, else the host), "cuda" (the first CUDA device), "cuda:N" as cudaSetDevice
+  /// counts, or "host".
   std::string device = "auto";
   /// Winners that the user tuned, read once and read-only; empty: only those built into the library. A file
   /// that does not exist is no error. A binary in it is run: give no file that you do not trust.
