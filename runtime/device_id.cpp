@@ -54,9 +54,10 @@ std::optional<std::string> why_missing(const DeviceId& id, std::span<const Devic
   if (cuda.empty()) return sentence + ", only the host. " + why_none;
   std::string names;
   for (std::size_t n = 0; n < cuda.size(); ++n) {
-    names += DeviceId{DeviceId::Kind::cuda, static_cast<int>(n)}.text() + " (" + cuda[n].name + "), ";
+    names += (n == 0 ? "" : ", ") + DeviceId{DeviceId::Kind::cuda, static_cast<int>(n)}.text() + " (" +
+             cuda[n].name + ")";
   }
-  return sentence + "; the devices are " + names + "and host.";
+  return sentence + "; the devices are " + names + " and host.";
 }
 
 ChosenDevice choose_device(const DeviceId& id, std::span<const DeviceFacts> cuda,

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace tunesmith {
@@ -121,6 +122,23 @@ struct DispatcherOptions {
   std::string cache_folder = default_cache_folder();
 };
 
+/// The name of a parameter in a typed function: a literal, so that a look-up may compare its address.
+class FieldName {
+ public:
+  consteval FieldName(const char* literal) : text_(literal) {}  // NOLINT: stands where a literal does
+  constexpr std::string_view text() const noexcept { return text_; }
+
+ private:
+  std::string_view text_;
+};
+
+/// One parameter of a problem. Each is named once, in any order; one that is not named takes its initial
+/// value.
+struct Field {
+  FieldName name;
+  std::variant<std::int64_t, std::string_view> value;  ///< a word as the op spells it
+};
+
 /// Knows the winners for one device. Thread-safe.
 class Dispatcher {
  public:
@@ -140,9 +158,8 @@ class Dispatcher {
   /// loaded.
   Plan plan(std::string_view op, std::string_view problem);
   Plan plan(std::string_view op, const Values& problem);
-  /// The same without a text: every parameter in the op's order, a word as its position among the parameter's
-  /// words. For typed functions such as conv2d().
-  Plan plan(std::string_view op, std::span<const std::int64_t> problem);
+  /// The same without a text, for typed functions such as conv2d(): asking again allocates nothing.
+  Plan plan(std::string_view op, std::span<const Field> problem);
 
   /// plan() and how it came about, as lines for people.
   std::string explain(std::string_view op, std::string_view problem);
