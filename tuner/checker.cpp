@@ -64,11 +64,8 @@ Buffer::Buffer(Device& device, std::int64_t bytes)
 
 Checker::Checker(Device& device, const Op& op, const Problem& problem, std::uint64_t seed)
     : device_(device), op_(op), host_(device.facts().kind == "host"), asked_(prepare(problem, seed)) {
-  if (op.companions) {
-    for (const Problem& companion : op.companions(problem)) {
-      companions_.push_back(prepare(complete_problem(op, companion), ++seed));
-    }
-  }
+  for (const Problem& companion : op.companions(problem))
+    companions_.push_back(prepare(complete_problem(op, companion), ++seed));
 }
 
 Checker::Prepared Checker::prepare(const Problem& problem, std::uint64_t seed) {
