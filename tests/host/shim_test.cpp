@@ -10,7 +10,6 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
-#include <optional>
 #include <thread>
 
 #include "generator/ops.h"
@@ -703,34 +702,6 @@ TEST(HostToolchain, SaysWhichCompilerIsMissing) {
 
 TEST(HostExecutable, DamagedBytesAreALoadError) {
   EXPECT_THROW(load_host("not a shared object", "_test", Work{}), LoadError);
-}
-
-TEST(HostExecutable, ALoadErrorTellsWhatIsRefusedFromWhatIsTooMuch) {
-  const auto kind_of = [](const auto& load_it) -> std::optional<LoadError::Kind> {
-    try {
-      load_it();
-      return std::nullopt;
-    } catch (const LoadError& error) {
-      return error.kind;
-    }
-  };
-  EXPECT_EQ(kind_of([] { load_host("not a shared object", "_test", Work{}); }), LoadError::Kind::refused);
-  const char* body = R"(
-extern "C" __global__ void ENTRY(kernel)(int* out) {
-  __shared__ int table[2048];
-  DYNAMIC_SHARED(int, more);
-  table[threadIdx.x] = more[threadIdx.x] = 1;
-  out[threadIdx.x] = table[threadIdx.x];
-})";
-  const std::int64_t limit = host_facts().max_shared_bytes_per_block;
-  const auto with_dynamic = [&](std::int64_t bytes) {
-    return kind_of([&] { load(body, {}, {8, 1, 1}, 1, bytes); });
-  };
-  EXPECT_EQ(with_dynamic(limit - 8192), std::nullopt);
-  EXPECT_EQ(with_dynamic(limit - 8191),
-            LoadError::Kind::resources);  // beside the 8 KiB that only the binary knows
-  EXPECT_EQ(with_dynamic(limit + 1), LoadError::Kind::resources);
-  EXPECT_EQ(kind_of([&] { load(body, {}, {2048, 1, 1}); }), LoadError::Kind::resources);
 }
 
 TEST(HostDevice, FindsWritesOutsideAnAllocation) {
