@@ -16,7 +16,7 @@ namespace tunesmith {
 /// A variant that cannot be loaded on its device.
 struct LoadError : Error {
   enum class Kind {
-    refused,    ///< another architecture, damaged bytes, or a work that asks for what the binary has not
+    refused,    ///< another architecture, damaged bytes, or a kernel, symbol or parameter that is not there
     resources,  ///< more threads, registers, shared memory or memory than the device has
   };
   explicit LoadError(const std::string& sentence, Kind kind_ = Kind::refused)
