@@ -35,8 +35,9 @@ void* open_library(const std::string& binary) {
     const ssize_t some = write(file, binary.data() + written, binary.size() - written);
     if (some <= 0) {
       close(file);
-      throw LoadError("The host's binary of " + std::to_string(binary.size()) +
-                      " bytes did not fit into memory.");
+      throw LoadError(
+          "The host's binary of " + std::to_string(binary.size()) + " bytes did not fit into memory.",
+          LoadError::Kind::resources);
     }
     written += static_cast<std::size_t>(some);
   }
@@ -82,7 +83,7 @@ class HostExecutable : public Executable {
  public:
   HostExecutable(std::shared_ptr<Library> library, const Work& work)
       : work_(work), library_(std::move(library)) {
-    if (const auto why = exceeds(work_, host_facts())) throw LoadError(*why);
+    require_limits(work_, host_facts());
     for (const Step& step : work_.steps) {
       if (const auto* launch = std::get_if<Launch>(&step)) {
         const std::string kernel = launch->kernel + library_->suffix;
@@ -105,7 +106,7 @@ class HostExecutable : public Executable {
         symbols_.push_back(nullptr);
       }
     }
-    facts_.max_threads_per_block = 1024;
+    require_limits(work_, host_facts(), facts_.static_shared_bytes);
   }
   HostExecutable(const HostExecutable&) = delete;
   HostExecutable& operator=(const HostExecutable&) = delete;

@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "tests/cli/run.h"
 
@@ -41,7 +43,7 @@ INSTANTIATE_TEST_SUITE_P(Look, Complaints,
                                          Mistake{"space conv2d --problem 'height=0'", "height is 0"},
                                          Mistake{"space conv2d --template magic", "no template magic"},
                                          Mistake{"space conv2d --device cuda:99", "no device cuda:99"},
-                                         Mistake{"space conv2d --device gpu", "no device gpu"}));
+                                         Mistake{"space conv2d --device gpu", "\"gpu\" is not a device"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Render, Complaints,
@@ -162,6 +164,33 @@ TEST(Command, DevicesAlwaysListsTheHost) {
   EXPECT_NE(outcome.out.find("CUDA", outcome.out.find("\nhost ")), std::string::npos)
       << "why there is no GPU\n"
       << outcome.out;
+}
+
+TEST(Command, EveryCommandReadsTheSameDevicesAndSaysTheSameOfThem) {
+  const Scratch scratch;
+  for (const auto& [device, named] :
+       std::map<std::string, std::string>{{"gpu", "\"gpu\" is not a device; allowed are auto"},
+                                          {"cuda", "There is no device cuda:0, only the host."},
+                                          {"cuda:99", "There is no device cuda:99, only the host."}}) {
+    std::set<std::string> sentences;
+    for (const std::string& command :
+         {"tune conv2d " + problem, "explain conv2d " + problem, "space conv2d " + problem}) {
+      const Outcome outcome =
+          scratch.shell("CUDA_VISIBLE_DEVICES= " TUNESMITH_PROGRAM " " + command + "--device " + device);
+      EXPECT_EQ(outcome.exit_code, 2) << command;
+      EXPECT_NE(outcome.err.find(named), std::string::npos) << outcome.err;
+      sentences.insert(outcome.err);
+    }
+    EXPECT_EQ(sentences.size(), 1U) << device;
+    // Where a part of a name is asked for, "gpu" is one.
+    if (device == "gpu") continue;
+    for (const std::string command : {"query", "export --to generated"}) {
+      sentences.insert(
+          scratch.shell("CUDA_VISIBLE_DEVICES= " TUNESMITH_PROGRAM " " + command + " --device " + device)
+              .err);
+    }
+    EXPECT_EQ(sentences.size(), 1U) << device;
+  }
 }
 
 TEST(Command, SpaceShowsAxesRulesAndCounts) {
