@@ -70,9 +70,6 @@ std::string coordinates(std::int64_t index, const std::vector<std::int64_t>& ext
   return "[" + text + "]";
 }
 
-Buffer::Buffer(Device& device, std::int64_t bytes)
-    : bytes_(bytes), memory_(device.allocate(bytes), Release{&device}) {}
-
 Checker::Checker(Device& device, const Op& op, const Problem& problem, std::uint64_t seed)
     : device_(device), op_(op), host_(device.facts().kind == "host"), asked_(prepare(problem, seed)) {
   if (op.companions) {
@@ -89,7 +86,7 @@ Checker::Prepared Checker::prepare(const Problem& problem, std::uint64_t seed) {
     const Argument& argument = op_.arguments[i];
     const DType dtype = argument.dtype(problem);
     const std::int64_t count = elements(argument, problem);
-    Array array{count,        dtype,        argument.role, Buffer(device_, count * bytes(dtype)),
+    Array array{count,        dtype,        argument.role, DeviceMemory(device_, count * bytes(dtype)),
                 std::nullopt, std::nullopt, std::nullopt};
     if (is_input(argument.role)) {
       const std::string packed = pack(dtype, inputs[i]);
@@ -117,7 +114,7 @@ void* Checker::workspace(std::int64_t bytes) {
   auto found = workspaces_.find(bytes);
   if (found == workspaces_.end()) {
     if (workspaces_.size() >= kept_workspaces) workspaces_.clear();
-    found = workspaces_.emplace(bytes, Buffer(device_, bytes)).first;
+    found = workspaces_.emplace(bytes, DeviceMemory(device_, bytes)).first;
   }
   return found->second.get();
 }
