@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cli/cli.h"
+#include "cli/winners_table.h"
 #include "db/store.h"
 #include "generator/error.h"
 #include "generator/ops.h"
@@ -108,7 +109,7 @@ void add_tune_command(CLI::App& app, const std::string& command_line, int& exit_
     asked.database = request->database.empty() ? default_database_path() : request->database;
     Progress progress(std::cerr, isatty(STDERR_FILENO) != 0);
     const TuneResult result = tune(asked, progress);
-    print_winners(std::cout, result);
+    std::cout << winners_text(result);
     if (result.interrupted) exit_code = 130;
   });
 }

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <iosfwd>
 #include <map>
 #include <optional>
 #include <string>
@@ -72,7 +71,5 @@ struct TuneResult {
 /// Throws UsageError, Error or StoreError; what was recorded until then stays. Takes SIGINT and SIGTERM while
 /// it runs: the first ends the run cleanly, a second one at once.
 TuneResult tune(const TuneOptions& options, Progress& progress);
-
-void print_winners(std::ostream& out, const TuneResult& result);
 
 }  // namespace tunesmith
