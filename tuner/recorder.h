@@ -9,24 +9,10 @@
 #include <vector>
 
 #include "db/store.h"
-#include "generator/render.h"
 #include "tuner/messages.h"
-#include "tuner/search.h"
+#include "tuner/rendered_variant.h"
 
 namespace tunesmith {
-
-/// A point of the search, rendered for the device's target.
-struct Variant {
-  Point point;
-  const Template* tmpl = nullptr;
-  Source source;
-  std::string compiled_in;  ///< the part of the problem that is in the text
-  std::int64_t alignment_bytes = 0;
-  Work work;
-  bool is_base = false;
-};
-
-Variant make_variant(const Op& op, const Problem& problem, const Point& point, const DeviceFacts& device);
 
 class Recorder {
  public:
@@ -52,15 +38,15 @@ class Recorder {
   std::vector<WinnerRow> winners() const;
 
   /// On the disk when it returns. Answers with the measurement's id.
-  std::int64_t record(const Problem& problem, const Variant& variant, const MeasureReply& reply,
+  std::int64_t record(const Problem& problem, const RenderedVariant& variant, const MeasureReply& reply,
                       std::optional<double> compile_ms);
   SetWinner set_winner(std::int64_t measurement, std::int64_t alignment_bytes, bool winner_is_stale);
   /// Of a winner that is stale and that nothing replaced.
   void drop_winner(const Problem& problem, std::int64_t alignment_bytes);
-  void put_binary(const Variant& variant, const std::string& binary);
+  void put_binary(const RenderedVariant& variant, const std::string& binary);
 
  private:
-  std::int64_t id_of(const Variant& variant);
+  std::int64_t id_of(const RenderedVariant& variant);
 
   Store& store_;
   const Op& op_;

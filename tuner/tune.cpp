@@ -67,7 +67,7 @@ void add_stale(std::vector<Problem>& problems, const Op& op, const DeviceFacts& 
       Problem problem = complete_problem(op, Values::parse(row.problem.text));
       if (std::find(problems.begin(), problems.end(), problem) != problems.end()) continue;
       const auto point = legal_point(op, problem, device, row.template_.name, row.variant.config);
-      if (!point || make_variant(op, problem, *point, device).source.hash != row.variant.source_hash)
+      if (!point || render_variant(op, problem, *point, device).source.hash != row.variant.source_hash)
         problems.push_back(std::move(problem));
     } catch (const UsageError&) {
       // The op has no such problem any more.
