@@ -22,7 +22,7 @@ bool is_output(Role role) { return role != Role::input; }
 // nothing.
 constexpr unsigned char poison = 0xff;
 
-// A reverse run of the asked problem on the host doubles its check; it is done where that costs little.
+// On the host the problem is also run with its threads in reverse order, where that costs little.
 constexpr double cheap_run_s = 0.05;
 
 // Guard bytes and alignment of workspaces cost memory, so few sizes are kept.
@@ -44,7 +44,7 @@ std::optional<std::string> too_many_threads(const Work& work, const BinaryFacts&
     const std::int64_t threads = launch->block.x * launch->block.y * launch->block.z;
     if (threads > facts.max_threads_per_block) {
       return "The block has " + std::to_string(threads) + " threads, but the binary's " +
-             std::to_string(facts.registers) + " registers a thread allow " +
+             std::to_string(facts.registers) + " registers per thread allow " +
              std::to_string(facts.max_threads_per_block) + ".";
     }
   }
@@ -269,7 +269,7 @@ std::optional<Checker::Failure> Checker::judge_asked(const Template& tmpl, const
   }
   if (request.samples <= 0) return std::nullopt;
 
-  // One that was not checked finds no workspace that was made ready.
+  // Without a check the workspace has not been prepared yet.
   if (void* const space = workspace(work.workspace_bytes)) prepare_workspace(space, work);
   Timing timing;
   timing.samples = request.samples;
@@ -283,8 +283,8 @@ std::optional<Checker::Failure> Checker::judge_asked(const Template& tmpl, const
     reply.lost = true;
     return Failure{Verdict::crash, std::string("The kernel failed while it was timed: ") + error.what()};
   }
-  // Many launches back to back must leave what one left: a workspace or a counter that is not put back shows
-  // here.
+  // Many launches in a row must leave the same result as one: a counter in the workspace that is not reset
+  // shows here.
   if (asked_.repeatable) {
     if (auto failure = inspect(asked_, work, reply)) {
       failure->reason = "After repeated launches: " + failure->reason;

@@ -1,5 +1,5 @@
-// Judges one variant on one device: is it right on the problem and its companions, then how fast is it. Runs
-// in the worker process; knows nothing of search, database or other variants.
+// Checks and times one variant on one device: is it right on the problem and its companions, and how fast.
+// Runs in the worker process; knows nothing of search, database or other variants.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ class Checker {
   /// Makes inputs and references, and keeps both on the device for all variants that follow.
   Checker(Device& device, const Op& op, const Problem& problem, std::uint64_t seed);
 
-  /// A variant that fails is an answer. Throws Error only for what is no variant's fault.
+  /// A variant that fails is an answer; Error is only for failures that no variant caused.
   MeasureReply judge(const MeasureRequest& request);
 
  private:

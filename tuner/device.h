@@ -1,4 +1,4 @@
-// Where variants are checked and timed: memory with guards, comparison, timing. Lives in the worker process
+// Where variants are checked and timed: memory with guards, comparison, timing. Used in the worker process
 // only.
 #pragma once
 
@@ -27,7 +27,7 @@ struct Timing {
   int samples = 11;               ///< medians are taken over these
   double sample_target_us = 300;  ///< launches are repeated inside one sample until it lasts about this long
   double give_up_above_us =
-      0;                     ///< > 0: after the first sample, stop if one launch takes longer (it cannot win)
+      0;  ///< above 0: stop after the first sample if one launch takes longer (it cannot win)
   bool cold_caches = false;  ///< each sample is one launch, after the second-level cache was overwritten
 };
 
@@ -57,18 +57,19 @@ class Device {
   virtual Comparison compare(const void* output, DType dtype, const double* expected, const double* permitted,
                              std::int64_t elements) = 0;
 
-  /// Waits; throws Error with the runtime's words if a launch failed. A CUDA context may be unusable
+  /// Waits; throws Error with the runtime's message if a launch failed. A CUDA context may be unusable
   /// afterwards.
   virtual void synchronize() = 0;
 
-  /// Microseconds a launch, one entry a sample. On CUDA: replays of a graph of launches between two events,
-  /// warmed up, or with cold caches one launch between two events, some us of their own included; on the
-  /// host: the wall clock, and a UsageError where cold caches are asked for.
+  /// Microseconds per launch, one entry per sample. On CUDA: replays of a graph of launches between two
+  /// events, after a warm-up, or with cold caches one launch between two events, which includes some
+  /// microseconds of the events themselves; on the host: the wall clock, and a UsageError where cold caches
+  /// are asked for.
   virtual std::vector<double> time_us(Executable& executable, void* const* arguments, void* workspace,
                                       const Timing& timing) = 0;
 };
 
-/// "cuda:0", "host". Throws UsageError naming the devices there are.
+/// "cuda:0", "host". Throws UsageError that names the devices of this machine.
 std::unique_ptr<Device> make_device(std::string_view id);
 
 std::unique_ptr<Device> make_cuda_device(int ordinal);

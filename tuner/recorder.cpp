@@ -12,7 +12,7 @@
 namespace tunesmith {
 namespace {
 
-// Digits beyond what a measurement holds would only fill the file.
+// More digits than a measurement is accurate to would only fill the file.
 double rounded(double value, double steps) { return std::round(value * steps) / steps; }
 
 DeviceRow row_of(const DeviceFacts& device) {
@@ -52,7 +52,7 @@ Recorder::~Recorder() {
   try {
     store_.end_session(session_, Store::End::interrupted);
   } catch (...) {
-    // The next session marks it so.
+    // The next session will mark it.
   }
 }
 
