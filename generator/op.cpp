@@ -86,6 +86,25 @@ DType dtype_of(const Problem& problem) {
   throw Error("The dtype " + word + " is not known.");
 }
 
+Extents::Extents(std::initializer_list<const char*> parameters)
+    : Extents(
+          [names = std::vector<std::string>(parameters.begin(), parameters.end())](const Problem& problem) {
+            std::vector<std::int64_t> extents;
+            for (const std::string& name : names) extents.push_back(problem.integer(name));
+            return extents;
+          }) {}
+
+Companions::Companions(std::initializer_list<const char*> texts)
+    : Companions([texts = std::vector<std::string>(texts.begin(), texts.end())](const Problem& problem) {
+        std::vector<Problem> companions;
+        for (const std::string& text : texts) {
+          Problem& companion = companions.emplace_back(problem);
+          const Values given = Values::parse(text);
+          for (const auto& [name, value] : given.entries()) companion.set(name, value);
+        }
+        return companions;
+      }) {}
+
 std::int64_t elements(const Argument& argument, const Problem& problem) {
   std::int64_t count = 1;
   for (const std::int64_t extent : argument.extents(problem)) count *= extent;
@@ -158,6 +177,14 @@ Problem complete_problem(const Op& op, const Values& given) {
     if (const std::string why = op.check(problem); !why.empty()) throw UsageError(why);
   }
   return problem;
+}
+
+double bytes_moved(const Op& op, const Problem& problem) {
+  if (op.bytes_moved) return op.bytes_moved(problem);
+  double bytes = 0;
+  for (const Argument& argument : op.arguments)
+    bytes += size_bytes(argument, problem) * (argument.role == Role::inout ? 2 : 1);
+  return bytes;
 }
 
 const Template& find_template(const Op& op, std::string_view name) {

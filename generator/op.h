@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
@@ -44,11 +45,25 @@ struct Parameter {
 
 enum class Role { input, output, inout };
 
+/// An array's extents, outermost first: the parameters that they are, or a function where they follow from
+/// more.
+class Extents {
+ public:
+  Extents(std::initializer_list<const char*> parameters);
+  template <typename Function>
+  requires std::is_invocable_r_v < std::vector<std::int64_t>,
+  const Function&, const Problem& > Extents(Function function) : function_(std::move(function)) {}
+  std::vector<std::int64_t> operator()(const Problem& problem) const { return function_(problem); }
+
+ private:
+  std::function<std::vector<std::int64_t>(const Problem&)> function_;
+};
+
 /// A device array, row-major and contiguous.
 struct Argument {
   std::string name;
   Role role;
-  std::function<std::vector<std::int64_t>(const Problem&)> extents;  ///< outermost first
+  Extents extents;
   std::function<DType(const Problem&)> dtype = dtype_of;
   bool finite = false;  ///< the contract promises nothing for NaN and infinity in it
   /// Whether an output may be this very array. Null: no; any other overlap with an output is refused anyway.
@@ -212,6 +227,24 @@ using Reference = std::function<void(const Problem&, std::span<const std::vector
                                      int output, std::int64_t begin, std::int64_t end,
                                      std::span<double> value, std::span<double> permitted_error)>;
 
+/// Small problems (odd sizes, sizes of 1, masks larger than the image) on which a variant rendered for a
+/// problem must be right too: texts such as "height=1 width=67" over that problem, or a function of it where
+/// they follow from it. They agree with the problem in everything that any template compiles in.
+class Companions {
+ public:
+  Companions() = default;
+  Companions(std::initializer_list<const char*> texts);
+  template <typename Function>
+  requires std::is_invocable_r_v < std::vector<Problem>,
+  const Function&, const Problem& > Companions(Function function) : function_(std::move(function)) {}
+  std::vector<Problem> operator()(const Problem& problem) const {
+    return function_ ? function_(problem) : std::vector<Problem>();
+  }
+
+ private:
+  std::function<std::vector<Problem>(const Problem&)> function_;
+};
+
 struct Op {
   std::string name;
   std::string what;  ///< a sentence with the mathematics
@@ -226,11 +259,10 @@ struct Op {
   /// compiles in. Null: none.
   std::function<std::string(const Problem&)> preamble = nullptr;
   Reference reference;
-  std::function<double(const Problem&)> flops;        ///< operations that must be done
-  std::function<double(const Problem&)> bytes_moved;  ///< each input read once, each output written once
-  /// Small problems (odd sizes, sizes of 1, masks larger than the image) on which a variant rendered for
-  /// `problem` must be right too: they agree with it in everything that any template compiles in.
-  std::function<std::vector<Problem>(const Problem&)> companions;
+  std::function<double(const Problem&)> flops;  ///< operations that must be done
+  /// Null: each argument's bytes, those of an inout twice (bytes_moved()).
+  std::function<double(const Problem&)> bytes_moved = nullptr;
+  Companions companions = {};
   /// The integers by which two problems are near or far. Null: the integer parameters.
   std::function<Values(const Problem&)> sizes = nullptr;
   /// Problems as text that, between them, reach every template and every corner of the contract; tests run
@@ -243,6 +275,9 @@ struct Op {
 /// The problem with every parameter present, in the op's order. Throws UsageError naming the parameter, the
 /// value and what is allowed.
 Problem complete_problem(const Op& op, const Values& given);
+
+/// What must be moved: each input read once, each output written once.
+double bytes_moved(const Op& op, const Problem& problem);
 
 /// Throws UsageError naming the op's templates.
 const Template& find_template(const Op& op, std::string_view name);

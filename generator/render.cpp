@@ -7,6 +7,7 @@
 
 #include "generator/error.h"
 #include "generator/hash.h"
+#include "generator/identity.h"
 
 namespace tunesmith {
 namespace {
@@ -37,17 +38,68 @@ std::string enumerator(const std::string& word) {
   return keywords.contains(word) ? word + "_" : word;
 }
 
-void write_constant(std::string& text, std::string_view name, const Value& value,
-                    const std::vector<std::string>& words) {
-  if (std::holds_alternative<std::int64_t>(value)) {
-    text += "constexpr int " + std::string(name) + " = " + to_text(value) + ";\n";
+// A constant of the text: an integer, a word among `words`, or the dtype.
+struct Constant {
+  std::string name;
+  Value value;
+  std::vector<std::string> words = {};
+};
+
+void write(std::string& text, const Constant& constant) {
+  if (constant.name == "dtype") {
+    const DType dtype = dtype_of({{"dtype", constant.value}});
+    text += "using T = " + std::string(cuda_type(dtype)) + ";  // dtype=" + to_text(constant.value) + "\n";
     return;
   }
-  const std::string type = enum_name(name);
+  if (std::holds_alternative<std::int64_t>(constant.value)) {
+    text += "constexpr int " + constant.name + " = " + to_text(constant.value) + ";\n";
+    return;
+  }
+  const std::string type = enum_name(constant.name);
   text += "enum class " + type + " {";
-  for (const std::string& word : words) text += (word == words.front() ? " " : ", ") + enumerator(word);
-  text += " };\nconstexpr " + type + " " + std::string(name) + " = " + type +
-          "::" + enumerator(std::get<std::string>(value)) + ";\n";
+  for (const std::string& word : constant.words)
+    text += (word == constant.words.front() ? " " : ", ") + enumerator(word);
+  text += " };\nconstexpr " + type + " " + constant.name + " = " + type +
+          "::" + enumerator(std::get<std::string>(constant.value)) + ";\n";
+}
+
+std::vector<Constant> constants_of(const Op& op, const Template& tmpl, const Problem& problem,
+                                   const Config& config) {
+  std::vector<Constant> constants;
+  const Values from_problem = compiled_in(op, tmpl, problem);
+  for (const auto& [name, value] : from_problem.entries()) {
+    const auto parameter = std::find_if(op.parameters.begin(), op.parameters.end(),
+                                        [&, n = name](const Parameter& p) { return p.name == n; });
+    const bool known = parameter != op.parameters.end();
+    if (known && parameter->refuses_text) continue;  // the preamble's matter
+    constants.push_back({name, value, known ? parameter->words : std::vector<std::string>()});
+  }
+  for (std::size_t at = 0; at < config.axes().size(); ++at) {
+    Constant constant{config.axes()[at].name, config.value(at)};
+    for (const Value& value : config.axes()[at].values) {
+      if (const auto* word = std::get_if<std::string>(&value)) constant.words.push_back(*word);
+    }
+    constants.push_back(std::move(constant));
+  }
+  return constants;
+}
+
+// What the compiler sees of the constants, whatever the order in which axes and words are listed.
+std::string identity_of(const std::vector<Constant>& constants, std::string_view body) {
+  std::vector<std::string> lines;
+  for (const Constant& constant : constants) {
+    std::string line = constant.name + "=" + to_text(constant.value);
+    if (const auto* word = std::get_if<std::string>(&constant.value);
+        word != nullptr && reads_as_number(body, constant.name)) {
+      const auto found = std::find(constant.words.begin(), constant.words.end(), *word);
+      line += " as " + std::to_string(found - constant.words.begin());
+    }
+    lines.push_back(std::move(line));
+  }
+  std::sort(lines.begin(), lines.end());
+  std::string text;
+  for (const std::string& line : lines) text += line + "\n";
+  return text;
 }
 
 // Moves each include of a templates/common file out of `text` into `included`, once, dependencies first.
@@ -75,71 +127,63 @@ void split_includes(std::string_view path, const Files& files, std::set<std::str
 
 }  // namespace
 
-Source render(const Op& op, const Template& tmpl, const Problem& problem, const Config& config,
-              std::string_view target, const Files& files) {
-  const std::string path = op.name + "/" + tmpl.name + ".cu";
+std::string body_text(const Op& op, const Template& tmpl, const Problem& problem, std::string_view target,
+                      const Files& files) {
   std::set<std::string> seen;
   std::string included;
   std::string body;
-  if (target == "host") {
-    std::string shim;
-    seen.insert("common/host_shim.h");
-    split_includes("common/host_shim.h", files, seen, included, shim);
-    included += "// ---- templates/common/host_shim.h\n" + shim + "\n";
-  }
+  const auto include = [&](const std::string& name) {
+    std::string text;
+    seen.insert(name);
+    split_includes(name, files, seen, included, text);
+    included += "// ---- templates/" + name + "\n" + text + "\n";
+  };
+  if (target == "host") include("common/host_shim.h");
   const Values constants = compiled_in(op, tmpl, problem);
   if (const Value* dtype = constants.find("dtype");
       dtype != nullptr && (to_text(*dtype) == "f16" || to_text(*dtype) == "bf16")) {
-    const std::string types = "common/float16.cuh";
-    std::string text;
-    seen.insert(types);
-    split_includes(types, files, seen, included, text);
-    included += "// ---- templates/" + types + "\n" + text + "\n";
+    include("common/float16.cuh");
   }
+  const std::string path = op.name + "/" + tmpl.name + ".cu";
   split_includes(path, files, seen, included, body);
+  return included + std::string(constants_line) + "\n\n// ---- templates/" + path + "\n" + body;
+}
 
-  std::string text = "// " + op.name + "/" + tmpl.name + " for " + std::string(target) +
-                     ", rendered by Tunesmith from templates/" + path +
-                     ": change that and render again.\n// compiled in: " + constants.text() +
-                     "\n// config: " + config.text() + "\n\n" + included;
-
-  text += "// ---- what this variant is\n";
-  for (const auto& [name, value] : constants.entries()) {
-    if (name == "dtype") {
-      text +=
-          "using T = " + std::string(cuda_type(dtype_of(problem))) + ";  // dtype=" + to_text(value) + "\n";
-      continue;
-    }
-    const auto parameter = std::find_if(op.parameters.begin(), op.parameters.end(),
-                                        [&, n = name](const Parameter& p) { return p.name == n; });
-    if (parameter != op.parameters.end() && parameter->refuses_text) continue;  // the preamble's matter
-    write_constant(text, name, value,
-                   parameter == op.parameters.end() ? std::vector<std::string>() : parameter->words);
+Source render_body(const Op& op, const Template& tmpl, const Problem& problem, const Config& config,
+                   std::string_view target, const std::string& body) {
+  const std::size_t split = body.find(constants_line);
+  if (split == std::string::npos) {
+    throw Error("The body of " + op.name + "/" + tmpl.name + " has no line " + std::string(constants_line) +
+                ".");
   }
-  for (std::size_t at = 0; at < config.axes().size(); ++at) {
-    const Axis& axis = config.axes()[at];
-    std::vector<std::string> words;
-    for (const Value& value : axis.values) {
-      if (const auto* word = std::get_if<std::string>(&value)) words.push_back(*word);
-    }
-    write_constant(text, axis.name, config.value(at), words);
-  }
-
-  if (op.preamble) text += op.preamble(problem);
+  const std::vector<Constant> constants = constants_of(op, tmpl, problem, config);
+  const std::string preamble = op.preamble ? op.preamble(problem) : "";
+  const std::string seen = without_comments(body);
 
   Source source;
-  source.suffix = "_" + sha256(text + body).substr(0, 8);
+  source.hash = sha256(identity_of(constants, seen) + without_comments(preamble) + seen);
+  source.suffix = "_" + source.hash.substr(0, 8);
   source.text =
-      text + "#define ENTRY(name) name##" + source.suffix + "\n\n// ---- templates/" + path + "\n" + body;
+      "// " + op.name + "/" + tmpl.name + " for " + std::string(target) +
+      ", rendered by Tunesmith from templates/" + op.name + "/" + tmpl.name +
+      ".cu: change that and render again.\n// compiled in: " + compiled_in(op, tmpl, problem).text() +
+      "\n// config: " + config.text() + "\n\n" + body.substr(0, split) + "// ---- what this variant is\n";
+  for (const Constant& constant : constants) write(source.text, constant);
+  source.text +=
+      preamble + "#define ENTRY(name) name##" + source.suffix + body.substr(split + constants_line.size());
   if (target == "host") {
     source.text += "\n// ---- entries for the host\n";
     for (const std::string& kernel : tmpl.kernels)
       source.text += "TUNESMITH_HOST_ENTRY(" + kernel + source.suffix + ")\n";
   }
-  source.hash = sha256(source.text);
   source.kernels = tmpl.kernels;
   source.target = target;
   return source;
+}
+
+Source render(const Op& op, const Template& tmpl, const Problem& problem, const Config& config,
+              std::string_view target, const Files& files) {
+  return render_body(op, tmpl, problem, config, target, body_text(op, tmpl, problem, target, files));
 }
 
 }  // namespace tunesmith

@@ -16,7 +16,7 @@ using Files = std::map<std::string, std::string, std::less<>>;
 
 struct Source {
   std::string text;
-  std::string hash;                  ///< SHA-256 of the text: the variant's identity
+  std::string hash;  ///< SHA-256 of what the compiler sees (identity.h): the variant's identity on any target
   std::string suffix;                ///< ENTRY(name) is name + suffix
   std::vector<std::string> kernels;  ///< the template's kernels, as spelled in ENTRY(kernel)
   std::string target;
@@ -25,5 +25,15 @@ struct Source {
 /// `config` is of the template's space for the problem. Throws Error if a file is missing.
 Source render(const Op& op, const Template& tmpl, const Problem& problem, const Config& config,
               std::string_view target, const Files& files);
+
+/// The half of render() that many variants have in common: the template's body with what it includes, once
+/// each, and a line constants_line where a variant's constants belong.
+std::string body_text(const Op& op, const Template& tmpl, const Problem& problem, std::string_view target,
+                      const Files& files);
+inline constexpr std::string_view constants_line = "#include \"constants\"";
+
+/// The other half: the variant's constants in such a body.
+Source render_body(const Op& op, const Template& tmpl, const Problem& problem, const Config& config,
+                   std::string_view target, const std::string& body);
 
 }  // namespace tunesmith

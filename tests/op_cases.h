@@ -69,7 +69,9 @@ inline std::vector<Problem> test_problems(const Op& op, std::uint64_t seed, doub
       const auto size = static_cast<std::int64_t>(constant ? 1 + random.below(9) : 33 + random.below(500));
       given.set(parameter.name, std::clamp(size, parameter.minimum, parameter.maximum));
     }
-    const auto too_large = [&] { return op.flops(given) > most_flops || op.bytes_moved(given) > most_flops; };
+    const auto too_large = [&] {
+      return op.flops(given) > most_flops || bytes_moved(op, given) > most_flops;
+    };
     while (too_large()) {
       const Parameter* largest = nullptr;
       for (const Parameter& parameter : op.parameters) {
@@ -141,7 +143,6 @@ inline std::vector<Compiled> compile_all(const Toolchain& toolchain, const std::
 inline std::vector<Problem> served_problems(const TemplateCase& which, const VariantCase& variant,
                                             const DeviceFacts& device) {
   std::vector<Problem> served = {variant.problem};
-  if (!which.op->companions) return served;
   const Values constants = compiled_in(*which.op, *which.tmpl, variant.problem);
   for (const Problem& companion : which.op->companions(variant.problem)) {
     Problem problem = complete_problem(*which.op, companion);

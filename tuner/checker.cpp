@@ -72,11 +72,8 @@ std::string coordinates(std::int64_t index, const std::vector<std::int64_t>& ext
 
 Checker::Checker(Device& device, const Op& op, const Problem& problem, std::uint64_t seed)
     : device_(device), op_(op), host_(device.facts().kind == "host"), asked_(prepare(problem, seed)) {
-  if (op.companions) {
-    for (const Problem& companion : op.companions(problem)) {
-      companions_.push_back(prepare(complete_problem(op, companion), ++seed));
-    }
-  }
+  for (const Problem& companion : op.companions(problem))
+    companions_.push_back(prepare(complete_problem(op, companion), ++seed));
 }
 
 Checker::Prepared Checker::prepare(const Problem& problem, std::uint64_t seed) {

@@ -45,7 +45,7 @@ Problem small(const TemplateCase& which, const VariantCase& variant, const Devic
     // What is left does not go together.
   }
   const auto rank = [&op = op](const Problem& problem) {
-    const double moved = op->bytes_moved(problem);
+    const double moved = bytes_moved(*op, problem);
     return moved < 1e6 ? 1e6 - moved : moved;  // smaller is better
   };
   return *std::min_element(served.begin(), served.end(),

@@ -36,7 +36,7 @@ TEST(Render, TheOrderOfTheConfigsNamesDoesNotChangeTheKernel) {
 TEST(Render, EveryDifferenceChangesTheIdentity) {
   const Source source = rendered("base", config, "sm_90a");
   for (const Source& other : {rendered("base", "BLOCK=32 VECTOR=4 STORE_MODE=streaming", "sm_90a"),
-                              rendered("base", config, "sm_80"), rendered("base", config, "host"),
+                              rendered("fixed", config, "sm_90a"), rendered("base", config, "host"),
                               rendered("base", config, "sm_90a", "n=8 dtype=f64")}) {
     EXPECT_NE(source.hash, other.hash);
     EXPECT_NE(source.suffix, other.suffix);

@@ -5,7 +5,7 @@
 // ---- what this variant is
 using T = float;  // dtype=f32
 constexpr int BLOCK_X = 128;
-#define ENTRY(name) name##_7bf78eab
+#define ENTRY(name) name##_c16661fa
 
 // ---- templates/conv1d/base.cu
 // conv1d, the plain kernel: one thread an output, a loop over the taps, all read from global memory. It knows

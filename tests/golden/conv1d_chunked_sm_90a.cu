@@ -146,7 +146,7 @@ constexpr int SHARE = 128;
 enum class Start { plain, overlapped };
 constexpr Start START = Start::plain;
 constexpr int RESIDENT_WARPS = 16;
-#define ENTRY(name) name##_ceb9e21a
+#define ENTRY(name) name##_3906592c
 
 // ---- templates/conv1d/chunked.cu
 // conv1d for any number of taps: a block walks the taps that meet the signal in chunks, each staged in shared

@@ -240,7 +240,7 @@ constexpr int HELD = 2;
 enum class Start { plain, overlapped };
 constexpr Start START = Start::plain;
 constexpr int RESIDENT_WARPS = 16;
-#define ENTRY(name) name##_6d522c66
+#define ENTRY(name) name##_3ddbf595
 
 // ---- templates/conv1d/tensor.cu
 // conv1d of f32 with many taps as a matrix product on tensor cores. It knows the function and the number of

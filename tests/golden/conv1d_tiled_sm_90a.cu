@@ -153,7 +153,7 @@ constexpr Store STORE = Store::plain;
 enum class Start { plain, overlapped };
 constexpr Start START = Start::plain;
 constexpr int RESIDENT_WARPS = 32;
-#define ENTRY(name) name##_161b8f2c
+#define ENTRY(name) name##_db67bc3e
 
 // ---- templates/conv1d/tiled.cu
 // conv1d with a row of OUT_X outputs a thread, held in registers while a window of samples slides over the

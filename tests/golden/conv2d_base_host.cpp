@@ -923,7 +923,7 @@ TUNESMITH_REDUCE(__reduce_xor_sync, unsigned, value ^ other)
 using T = float;  // dtype=f32
 constexpr int BLOCK_X = 32;
 constexpr int BLOCK_Y = 8;
-#define ENTRY(name) name##_b01e0349
+#define ENTRY(name) name##_fb320325
 
 // ---- templates/conv2d/base.cu
 // conv2d, the plain kernel: one thread an output, every sample read from global memory. It knows nothing but
@@ -960,4 +960,4 @@ extern "C" __global__ void __launch_bounds__(BLOCK_X* BLOCK_Y)
 }
 
 // ---- entries for the host
-TUNESMITH_HOST_ENTRY(conv2d_base_b01e0349)
+TUNESMITH_HOST_ENTRY(conv2d_base_fb320325)

@@ -6,7 +6,7 @@
 using T = float;  // dtype=f32
 constexpr int BLOCK_X = 32;
 constexpr int BLOCK_Y = 8;
-#define ENTRY(name) name##_312c5d57
+#define ENTRY(name) name##_549e58b6
 
 // ---- templates/conv2d/base.cu
 // conv2d, the plain kernel: one thread an output, every sample read from global memory. It knows nothing but

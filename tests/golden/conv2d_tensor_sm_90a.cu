@@ -386,7 +386,7 @@ constexpr int VECTOR = 1;
 constexpr int WARPS = 4;
 constexpr int ROWS = 6;
 constexpr int RESIDENT_WARPS = 12;
-#define ENTRY(name) name##_06f8e159
+#define ENTRY(name) name##_7916a6ee
 
 // ---- templates/conv2d/tensor.cu
 // conv2d of f32 as a matrix product on tensor cores. It knows the mode and the mask's size; it does not know

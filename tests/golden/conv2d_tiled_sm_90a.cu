@@ -156,7 +156,7 @@ constexpr Store STORE = Store::plain;
 enum class Start { plain, overlapped };
 constexpr Start START = Start::plain;
 constexpr int RESIDENT_WARPS = 16;
-#define ENTRY(name) name##_18885ec1
+#define ENTRY(name) name##_71b80bbd
 
 // ---- templates/conv2d/tiled.cu
 // conv2d with a tile of OUT_X x OUT_Y outputs a thread, held in registers while a window of the image slides

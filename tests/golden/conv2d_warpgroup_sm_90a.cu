@@ -457,7 +457,7 @@ constexpr int ROWS = 8;
 constexpr int TILES = 1;
 constexpr int AHEAD = 0;
 constexpr int RESIDENT_WARPS = 12;
-#define ENTRY(name) name##_7ded967b
+#define ENTRY(name) name##_8a52b96f
 
 // ---- templates/conv2d/warpgroup.cu
 // conv2d of f32 as a matrix product on Hopper's tensor cores, which read both matrices from shared memory. It

@@ -93,7 +93,7 @@ __device__ __forceinline__ BFloat16 from_float<BFloat16>(float value) {
 // ---- what this variant is
 using T = float;  // dtype=f32
 constexpr int BLOCK = 256;
-#define ENTRY(name) name##_b6c4f958
+#define ENTRY(name) name##_dde8eef5
 
 // ---- templates/conv_covariance/base.cu
 // conv_covariance, the plain kernel: one thread a pair of output pixels, the seed's loops over input channels

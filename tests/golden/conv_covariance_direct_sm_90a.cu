@@ -154,7 +154,7 @@ constexpr int BLOCK_Y = 4;
 constexpr int INDEX_BITS = 32;
 enum class Start { plain, overlapped };
 constexpr Start START = Start::plain;
-#define ENTRY(name) name##_ffa45d31
+#define ENTRY(name) name##_077bd035
 
 // ---- templates/conv_covariance/direct.cu
 // conv_covariance as the seed has it: one thread a pair of output pixels, every term of its sum read where it

@@ -214,7 +214,7 @@ enum class Store { plain, streaming };
 constexpr Store STORE = Store::plain;
 constexpr int INDEX_BITS = 32;
 constexpr int RESIDENT_WARPS = 16;
-#define ENTRY(name) name##_e04c9885
+#define ENTRY(name) name##_3a719961
 
 // ---- templates/conv_covariance/factored.cu
 // conv_covariance with each inner sum computed once and given to every output channel. Summed over the input

@@ -307,7 +307,7 @@ __device__ __forceinline__ Compute apply(const Compute (&input)[ARITY]) {
   const Compute v2 = elementwise::add(v0, v1);
   return v2;
 }
-#define ENTRY(name) name##_78d70290
+#define ENTRY(name) name##_7356b948
 
 // ---- templates/elementwise/base.cu
 // elementwise, the plain kernel: the seed's own, threads that walk the output in strides of the grid, one

@@ -487,7 +487,7 @@ __device__ __forceinline__ Compute apply(const Compute (&input)[ARITY]) {
   const Compute v4 = elementwise::add(v2, v3);
   return v4;
 }
-#define ENTRY(name) name##_b769f76a
+#define ENTRY(name) name##_ce025c4d
 
 // ---- templates/elementwise/broadcast.cu
 // elementwise for inputs that are repeated along dimensions or have gaps between their elements. Neighbouring

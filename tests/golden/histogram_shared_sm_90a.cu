@@ -334,7 +334,7 @@ constexpr int BLOCK = 256;
 constexpr int BLOCKS = 528;
 enum class Start { plain, overlapped };
 constexpr Start START = Start::plain;
-#define ENTRY(name) name##_83872a88
+#define ENTRY(name) name##_4f44648b
 
 // ---- templates/histogram/shared.cu
 // histogram with its counters in shared memory, in several copies: those of a group of lanes, whose banks are

@@ -448,7 +448,7 @@ enum class Load { plain, streaming, bypass, wide };
 constexpr Load LOAD = Load::plain;
 enum class Start { plain, overlapped };
 constexpr Start START = Start::plain;
-#define ENTRY(name) name##_96dbbee2
+#define ENTRY(name) name##_5a734b5c
 
 // ---- templates/reduce/all.cu
 // reduce with several blocks an output, along contiguous elements: for few, long reductions. It knows the

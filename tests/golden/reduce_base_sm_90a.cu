@@ -421,7 +421,7 @@ struct Mail {
 // ---- what this variant is
 using T = float;  // dtype=f32
 constexpr int BLOCK = 256;
-#define ENTRY(name) name##_9fd364f3
+#define ENTRY(name) name##_7b129df6
 
 // ---- templates/reduce/base.cu
 // reduce, the plain kernels: a thread an output; where outputs are few and long, a block an output, its

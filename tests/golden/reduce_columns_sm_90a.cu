@@ -444,7 +444,7 @@ enum class Load { plain, streaming, bypass, wide };
 constexpr Load LOAD = Load::plain;
 enum class Start { plain, overlapped };
 constexpr Start START = Start::plain;
-#define ENTRY(name) name##_e2090f1e
+#define ENTRY(name) name##_9317ff8d
 
 // ---- templates/reduce/columns.cu
 // reduce across rows: a thread holds the totals of VECTOR neighbouring columns, a block's threads lie side by

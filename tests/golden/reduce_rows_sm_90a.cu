@@ -439,7 +439,7 @@ enum class Load { plain, streaming, bypass, wide };
 constexpr Load LOAD = Load::plain;
 enum class Start { plain, overlapped };
 constexpr Start START = Start::plain;
-#define ENTRY(name) name##_66cf2d7a
+#define ENTRY(name) name##_73f0d4b8
 
 // ---- templates/reduce/rows.cu
 // reduce with a team of threads an output, along contiguous elements: for many rows. It knows the element

@@ -6,7 +6,7 @@
 using T = unsigned;  // dtype=b32
 constexpr int BLOCK_X = 32;
 constexpr int BLOCK_Y = 8;
-#define ENTRY(name) name##_5c5fca06
+#define ENTRY(name) name##_2166e5eb
 
 // ---- templates/transpose/base.cu
 // transpose, the plain kernel: one thread an element, straight from array to array. It knows nothing but the

@@ -226,7 +226,7 @@ constexpr Store STORE = Store::plain;
 enum class Start { plain, overlapped };
 constexpr Start START = Start::plain;
 constexpr int RESIDENT_WARPS = 32;
-#define ENTRY(name) name##_9fab38d8
+#define ENTRY(name) name##_c7e52847
 
 // ---- templates/transpose/shifted.cu
 // transpose of tiles through shared memory for rows that begin anywhere. Elements of 1 and 2 bytes are read

@@ -230,7 +230,7 @@ constexpr Store STORE = Store::plain;
 enum class Start { plain, overlapped };
 constexpr Start START = Start::plain;
 constexpr int RESIDENT_WARPS = 32;
-#define ENTRY(name) name##_51d13e83
+#define ENTRY(name) name##_c2f3a3c5
 
 // ---- templates/transpose/tiled.cu
 // transpose of tiles through shared memory. A thread loads TURN vectors of VECTOR_IN elements, one below the

@@ -36,7 +36,7 @@ TEST(Extremes, WhatIsNotRefusedCanBeDone) {
       for (const Argument& argument : op.arguments)
         EXPECT_GE(elements(argument, problem), 0) << argument.name;
       EXPECT_GE(op.flops(problem), 0);
-      EXPECT_GE(op.bytes_moved(problem), 0);
+      EXPECT_GE(bytes_moved(op, problem), 0);
       EXPECT_EQ(exceeds(op.templates.front().work(problem, base_config(op, problem)), device), std::nullopt);
       for (const Problem& companion : op.companions(problem))
         EXPECT_NO_THROW(complete_problem(op, companion));

@@ -9,17 +9,16 @@ constexpr IntegerAxis BLOCK("BLOCK"), ITEMS("ITEMS");
 }
 
 Op ops_average() {
-  const auto extents = [](const Problem& problem) { return std::vector{problem.integer("n")}; };
   const Template base = {
       .name = "base",
       .what = "Blocks of threads walk the arrays in strides.",
       .kernels = {"average_base"},
       .space =
           [](const Problem&) {
-            return Space(
-                {{BLOCK, {128, 64, 256, 512}, "threads a block"}, {ITEMS, {1, 2, 4, 8}, "elements a thread"}},
-                {{"A block handles at most 2048 elements.",
-                  [](const Config& c) { return c[BLOCK] * c[ITEMS] <= 2048; }}});
+            return Space({{BLOCK, {128, 64, 256, 512}, "threads per block"},
+                          {ITEMS, {1, 2, 4, 8}, "elements per thread"}},
+                         {{"A block handles at most 2048 elements.",
+                           [](const Config& c) { return c[BLOCK] * c[ITEMS] <= 2048; }}});
           },
       .work =
           [](const Problem& problem, const Config& config) {
@@ -36,9 +35,9 @@ Op ops_average() {
       .what = "mean[i] = (left[i] + right[i]) / 2",
       .parameters = {{.name = "n", .what = "elements"},
                      {.name = "dtype", .what = "element type", .words = {"f32", "f64"}, .initial = "f32"}},
-      .arguments = {{"left", Role::input, extents},
-                    {"right", Role::input, extents},
-                    {"mean", Role::output, extents}},
+      .arguments = {{"left", Role::input, {"n"}},
+                    {"right", Role::input, {"n"}},
+                    {"mean", Role::output, {"n"}}},
       .templates = {base},
       .reference =
           [](const Problem& problem, std::span<const std::vector<double>> arguments, int /*output*/,
@@ -50,21 +49,11 @@ Op ops_average() {
               const auto to = static_cast<std::size_t>(i - begin);
               value[to] = (arguments[0][at] + arguments[1][at]) / 2;
               const double size = std::abs(arguments[0][at]) + std::abs(arguments[1][at]);
-              permitted_error[to] = std::isfinite(size) ? 2 * unit * size : 0;  // infinity: anything goes
+              permitted_error[to] = std::isfinite(size) ? 2 * unit * size : 0;  // not finite: exact
             }
           },
       .flops = [](const Problem& problem) { return 2.0 * static_cast<double>(problem.integer("n")); },
-      .bytes_moved =
-          [](const Problem& problem) {
-            return static_cast<double>(3 * problem.integer("n") * bytes(dtype_of(problem)));
-          },
-      .companions =
-          [](const Problem& problem) {
-            std::vector<Problem> found(2, problem);
-            found[0].set("n", 1);
-            found[1].set("n", 2049);
-            return found;
-          },
+      .companions = {"n=1", "n=2049"},
       .examples = {"n=1000", "n=257 dtype=f64"},
   };
 }

@@ -108,8 +108,6 @@ Op ops_smooth() {
   op.flops = [](const Problem& problem) {
     return 2.0 * static_cast<double>(problem.integer("n") * problem.integer("taps"));
   };
-  op.bytes_moved = [](const Problem& problem) { return 8.0 * static_cast<double>(problem.integer("n")); };
-  op.companions = [](const Problem&) { return std::vector<Problem>(); };
   return op;
 }
 
