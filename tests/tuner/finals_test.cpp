@@ -131,6 +131,7 @@ TEST_F(FinalsTest, AnEarlierWinnerThatThisRunDidNotSearchTakesPart) {
   EXPECT_THAT(all.uncompiled(), ElementsAre(1));
   answer_all(all);
   EXPECT_TRUE(questions_[1].check) << "this run has not checked it";
+  EXPECT_FALSE(questions_[3].check) << "now it has";
 }
 
 TEST_F(FinalsTest, AnEarlierWinnerIsStaleWhereItsSpaceOrTemplateChangedOrItFailedNow) {
@@ -189,6 +190,7 @@ TEST_F(FinalsTest, OneThatFailsInARoundIsWrittenAndAskedNoMore) {
             1);
   EXPECT_THAT(all.decide().winners, ElementsAre(Winner{2, 4, false}));
   EXPECT_EQ(findings_.failed, 1);
+  EXPECT_EQ(findings_.trial(1).median_us, 0);
 }
 
 TEST_F(FinalsTest, AllOfThemMayFail) {
@@ -253,6 +255,7 @@ TEST_F(FinalsTest, AnEarlierWinnerIsConfirmedWithTodaysTimeBeforeItIsReplaced) {
   won_before("2");
   Finals all = finals();
   answer_all(all);
+  EXPECT_EQ(questions_.back(), (Finals::Question{2, true, 0, true})) << "it keeps its row";
   EXPECT_THAT(all.decide().confirmed, ElementsAre(Confirmed{2, 4, false}));
   EXPECT_THAT(all.decide().winners, ElementsAre(Winner{1, 4, false}));
   EXPECT_THAT(all.decide().dropped, IsEmpty());

@@ -130,6 +130,7 @@ TEST_F(SearchRunTest, MeasuresEveryVariantOnceAndThenIsIdle) {
   EXPECT_EQ(findings_.best_us, 10);
   EXPECT_EQ(findings_.worst_us, 14);
   EXPECT_EQ(findings_.base_us(), 10);
+  EXPECT_TRUE(findings_.trial(4).checked);
 }
 
 TEST_F(SearchRunTest, TheBaseIsMeasuredFirstWhateverIsCompiledFirst) {
