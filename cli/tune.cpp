@@ -65,7 +65,7 @@ void add_tune_command(CLI::App& app, const std::string& command_line, int& exit_
   command
       ->add_option(
           "--budget", options.budget,
-          "Per problem: a time (60s, 5m) that begins when its base is measured, a number of variants\n"
+          "Per problem: a time (60s, 5m) after its base was measured, a number of variants\n"
           "(500), or all")
       ->capture_default_str();
   command->add_option("--strategy", options.strategy, "random or exhaustive")->capture_default_str();
