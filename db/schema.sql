@@ -3,7 +3,7 @@
 -- Tables are singular and hold ids; the views at the end (results, winners, failures, sessions) are for reading.
 -- The store opens the file in WAL mode with foreign keys on. docs/database.md has worked queries.
 PRAGMA application_id = 1414745428;  -- "TSMT": tells this file from any other SQLite database
-PRAGMA user_version = 2;
+PRAGMA user_version = 3;
 
 CREATE TABLE device (
   -- A model of device, never an ordinal: two equal GPUs are one row.
@@ -29,7 +29,9 @@ CREATE TABLE variant (
   id INTEGER PRIMARY KEY,
   template_id INTEGER NOT NULL REFERENCES template,
   target TEXT NOT NULL,
-  source_hash TEXT NOT NULL,                 -- hash of the rendered text: the identity of a kernel
+  source_hash TEXT NOT NULL,                 -- SHA-256 of what the compiler sees of the text: the identity of a kernel
+                                             -- text:HASH of the whole text, as schema 2 had it; stale:HASH likewise,
+                                             -- of a text that is not today's
   config TEXT NOT NULL,                      -- 'BLOCK_X=32 BLOCK_Y=8'
   compiled_in TEXT NOT NULL,                 -- the part of the problem that is in the text: 'dtype=f32 mask_width=3'
   entry TEXT NOT NULL,                       -- name of the first kernel in the binary

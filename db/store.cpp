@@ -34,6 +34,8 @@ constexpr Store::Migration migrations[] = {
      "DROP INDEX measurement_newest;"
      "CREATE INDEX measurement_newest ON measurement (device_id, problem_id, variant_id, caches, "
      "measured_at);"},
+    // 3: a kernel's identity is what the compiler sees, no longer its whole text; carry_over() translates
+    {"UPDATE variant SET source_hash = 'text:' || source_hash;"},
 };
 
 constexpr const char* now_sql = "SELECT strftime('%Y-%m-%dT%H:%M:%fZ', 'now')";
@@ -271,7 +273,7 @@ Store Store::open(const fs::path& path, Mode mode, const Options& options) {
 
 void Store::migrate(Database& database) const {
   const auto known_version = static_cast<std::int64_t>(options_.migrations.size()) + 1;
-  if (*first<std::int64_t>(database, "PRAGMA user_version") == known_version) return;
+  if (*first<std::int64_t>(database, "PRAGMA user_version") == known_version) return carry_over(database);
   database.exec("PRAGMA foreign_keys = OFF");  // so that a migration may rebuild a table that others point to
   Transaction transaction(database, Transaction::Kind::write);
   for (auto version = *first<std::int64_t>(database, "PRAGMA user_version"); version < known_version;
@@ -294,6 +296,7 @@ void Store::migrate(Database& database) const {
                      ". It was left as it is: restore a copy, or move it aside.");
   }
   transaction.commit();
+  carry_over(database);
 }
 
 std::int64_t Store::id_of(const DeviceRow& d) {

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <iosfwd>
 #include <map>
 #include <memory>
@@ -182,6 +183,19 @@ struct StoreStatus {
   std::vector<std::string> hints{};  // sentences
 };
 
+// A variant whose identity was the hash of its whole text, with one problem that it was measured on, and
+// where.
+struct OldVariant {
+  std::int64_t id = 0;
+  std::string op{}, template_name{}, target{}, config{}, problem{};
+  std::string text_hash{};
+  DeviceRow device{};
+};
+struct NewIdentity {
+  std::int64_t variant_id = 0;
+  std::string source_hash{}, body_hash{};
+};
+
 struct MergeReport {
   std::int64_t sessions = 0, measurements = 0;  // that were new here
   std::int64_t winners_taken = 0, winners_kept = 0;
@@ -208,7 +222,11 @@ class Store {
     int busy_timeout_ms = 5000;
     std::int64_t max_pages = 0;             // of 4096 bytes; 0: as the disk allows
     std::span<const Migration> migrations;  // [i] lifts version i+1 to i+2
-    Options();                              // the program's own migrations
+    // Translates identities that an older version wrote (db/old_identity.h). Without it such rows keep them,
+    // and match no kernel of today.
+    std::function<std::vector<NewIdentity>(const std::vector<OldVariant>&)> identify = {};
+    bool identify_winners_only = false;  // for a reader that needs no more
+    Options();                           // the program's own migrations
   };
 
   static Store open(const std::filesystem::path& path, Mode mode, const Options& options = {});
@@ -280,6 +298,7 @@ class Store {
  private:
   Store(std::unique_ptr<sqlite::Database>, const Options&);
   void migrate(sqlite::Database&) const;
+  void carry_over(sqlite::Database&) const;
   MergeReport merge(sqlite::Database source);
   void drop_binary(std::int64_t variant_id);  // unless a winner needs it
   SetWinner choose(std::int64_t measurement_id, std::int64_t alignment_bytes, bool winner_is_stale,
