@@ -9,9 +9,9 @@
 
 namespace tunesmith {
 
-/// Points of `space` to propose first, each once: those of `fastest`, which were measured on this problem,
-/// and the configs of `winners` on other problems of the op, the nearest problem first, as far as they are
-/// legal here. A template that has changed since most likely still does well with them.
+/// Points of `space` to propose first, each once and only if it is legal here: the configs of `winners`, the
+/// nearest problem first, and among those of this problem `fastest`. A template that has changed since most
+/// likely still does well with them.
 std::vector<Point> promising(const Op& op, const Problem& problem, const DeviceFacts& device,
                              const SearchSpace& space, const std::vector<Store::Tried>& fastest,
                              const std::vector<WinnerRow>& winners);

@@ -26,8 +26,8 @@ constexpr WordAxis LAYOUT("LAYOUT");
 // 3 x 2 x 2 points, of which a rule on the first two axes leaves 4 x 2.
 Space small() {
   return Space(
-      {{BLOCK, {16, 32, 64}, "threads a block"},
-       {ITEMS, {1, 4}, "elements a thread"},
+      {{BLOCK, {16, 32, 64}, "threads per block"},
+       {ITEMS, {1, 4}, "elements per thread"},
        {LAYOUT, {"flat", "padded"}, ""}},
       {{"A block handles at most 64 elements.", [](const Config& c) { return c[BLOCK] * c[ITEMS] <= 64; }}});
 }
