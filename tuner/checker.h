@@ -61,8 +61,8 @@ class Checker {
   bool host_;
   Prepared asked_;
   std::vector<Prepared> companions_;
-  std::map<std::int64_t, DeviceMemory>
-      workspaces_;  // by size: guards must lie directly after what was asked for
+  // By size, because guards must lie directly after it.
+  std::map<std::int64_t, DeviceMemory> workspaces_;
 };
 
 /// "[3, 7]": where the element with that flat index stands in a row-major array.

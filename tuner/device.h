@@ -19,15 +19,15 @@ struct Comparison {
   std::int64_t first_wrong = -1;  ///< flat index
   double got = 0;                 ///< there
   double expected = 0;            ///< there
-  double max_error =
-      0;  ///< the largest |error| / permitted over all elements; infinity where nothing is permitted
+  /// The largest |error| / permitted over all elements; infinity where no error is permitted.
+  double max_error = 0;
 };
 
 struct Timing {
   int samples = 11;               ///< medians are taken over these
   double sample_target_us = 300;  ///< launches are repeated inside one sample until it lasts about this long
-  double give_up_above_us =
-      0;  ///< above 0: stop after the first sample if one launch takes longer (it cannot win)
+  /// Above 0: stop after the first sample if one launch takes longer (it cannot win).
+  double give_up_above_us = 0;
   bool cold_caches = false;  ///< each sample is one launch, after the second-level cache was overwritten
 };
 

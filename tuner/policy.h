@@ -29,9 +29,9 @@ struct Policy {
   double tie_within = 0.01;  ///< smaller differences do not repeat from run to run
 };
 
-/// On the host a launch takes milliseconds and the clock is fine enough, so fewer samples do. With
-/// cold caches a sample is one launch, accurate to about 0.5 us: the median of 21 is accurate to 0.15 us,
-/// that of the 255 of the finals to 0.04 us (1.25 / sqrt(n) of it).
+/// On the host a launch takes milliseconds and the clock is fine enough, so fewer samples do. With cold
+/// caches a sample is one launch, accurate to about 0.5 us: the median of 21 is accurate to 0.15 us, that of
+/// the 255 of the finals to 0.04 us (1.25 / sqrt(n) of it).
 Policy policy_for(std::string_view device_kind, bool cold_caches = false);
 
 /// A variant that was measured ok.

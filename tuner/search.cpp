@@ -58,8 +58,8 @@ class ListSearch : public Search {
     std::size_t template_index;
     Space space;
     bool has_more;  // tiers that are not listed yet
-    std::vector<std::vector<std::uint64_t>>
-        tiers;             // numbers of configs, by the `worth` rules that they break
+    // Numbers of configs, by how many `worth` rules they break.
+    std::vector<std::vector<std::uint64_t>> tiers;
     std::size_t next = 0;  // in the present tier
   };
 

@@ -48,12 +48,12 @@ struct TunedWinner {
 
 struct TunedProblem {
   std::string problem;
-  std::vector<TunedWinner>
-      winners;  ///< the fastest, then, if that needs alignment, the fastest that does not
+  /// The fastest, then, if that needs alignment, the fastest that does not.
+  std::vector<TunedWinner> winners;
   std::optional<Summary> base;
   double worst_us = 0;  ///< of the variants that are ok; 0: none
-  std::map<Verdict, std::int64_t>
-      verdicts;               ///< of the variants that the search proposed, including those of earlier runs
+  /// Of the variants that the search proposed, including those of earlier runs.
+  std::map<Verdict, std::int64_t> verdicts;
   std::int64_t measured = 0;  ///< of these, measured in this run
   std::int64_t known = 0;     ///< of these, taken from the database
   std::int64_t variants = 0;  ///< in the search space
