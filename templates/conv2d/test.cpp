@@ -9,7 +9,7 @@
 #include "generator/ops.h"
 #include "runtime/toolchain.h"
 #include "tuner/check_data.h"
-#include "tuner/device.h"
+#include "tuner/device_memory.h"
 
 namespace tunesmith {
 namespace {
@@ -83,10 +83,12 @@ TEST(Conv2dOnHost, SamplesOfTheSpaceAreRight) {
       ASSERT_TRUE(compiled.ok) << config.text() << "\n" << compiled.log;
       const auto executable = device->load(compiled.bytes, source.suffix, tiled.work(wanted, config));
       for (const bool reverse : {false, true}) {
+        std::vector<DeviceMemory> owned;
         std::vector<void*> memory;
         for (std::size_t n = 0; n < 3; ++n) {
           const std::int64_t size = elements(conv2d().arguments[n], wanted) * bytes(dtype);
-          memory.push_back(device->allocate(size));
+          owned.emplace_back(*device, size);
+          memory.push_back(owned.back().get());
           if (n < 2) device->upload(memory[n], pack(dtype, inputs[n]).data(), size);
           if (n == 2) device->fill(memory[n], 0xff, size);
         }
@@ -97,10 +99,7 @@ TEST(Conv2dOnHost, SamplesOfTheSpaceAreRight) {
                             static_cast<std::int64_t>(expected.value.size()));
         EXPECT_EQ(comparison.wrong, 0)
             << text << ", " << config.text() << ", first at " << comparison.first_wrong;
-        for (void* allocation : memory) {
-          EXPECT_TRUE(device->guards_intact(allocation)) << config.text();
-          device->release(allocation);
-        }
+        for (void* allocation : memory) EXPECT_TRUE(device->guards_intact(allocation)) << config.text();
       }
     }
   }

@@ -12,7 +12,7 @@
 #include "generator/ops.h"
 #include "runtime/toolchain.h"
 #include "tuner/check_data.h"
-#include "tuner/device.h"
+#include "tuner/device_memory.h"
 #include "tunesmith/reduce.h"
 
 namespace tunesmith {
@@ -199,8 +199,10 @@ class Launched {
   std::string run(const std::string& x, unsigned char dirt, bool reverse) {
     const std::int64_t y_bytes =
         elements(reduce().arguments[1], problem_) * bytes(reduce().arguments[1].dtype(problem_));
-    void* const arguments[] = {device_->allocate(std::ssize(x)), device_->allocate(y_bytes)};
-    void* const workspace = device_->allocate(work_.workspace_bytes);
+    const DeviceMemory owned[] = {
+        {*device_, std::ssize(x)}, {*device_, y_bytes}, {*device_, work_.workspace_bytes}};
+    void* const arguments[] = {owned[0].get(), owned[1].get()};
+    void* const workspace = owned[2].get();
     device_->upload(arguments[0], x.data(), std::ssize(x));
     device_->fill(arguments[1], dirt, y_bytes);
     device_->fill(workspace, dirt, work_.workspace_bytes);
@@ -219,10 +221,7 @@ class Launched {
     std::string zeroed(static_cast<std::size_t>(work_.zeroed_bytes), '\1');
     device_->download(zeroed.data(), workspace, work_.zeroed_bytes);
     EXPECT_EQ(zeroed.find_first_not_of('\0'), std::string::npos) << "the workspace is not as it was";
-    for (void* memory : {arguments[0], arguments[1], workspace}) {
-      EXPECT_TRUE(device_->guards_intact(memory));
-      device_->release(memory);
-    }
+    for (const DeviceMemory& memory : owned) EXPECT_TRUE(device_->guards_intact(memory.get()));
     return y;
   }
 
