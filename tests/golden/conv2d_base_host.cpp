@@ -1062,7 +1062,7 @@ constexpr bool isfinite(Number x) {
 using T = float;  // dtype=f32
 constexpr int BLOCK_X = 32;
 constexpr int BLOCK_Y = 8;
-#define ENTRY(name) name##_a04b2ef5
+#define ENTRY(name) name##_eaec13d8
 
 // ---- templates/conv2d/base.cu
 // conv2d, the plain kernel: one thread an output, every sample read from global memory. It knows nothing but
@@ -1099,4 +1099,4 @@ extern "C" __global__ void __launch_bounds__(BLOCK_X* BLOCK_Y)
 }
 
 // ---- entries for the host
-TUNESMITH_HOST_ENTRY(conv2d_base_a04b2ef5)
+TUNESMITH_HOST_ENTRY(conv2d_base_eaec13d8)
