@@ -1,11 +1,11 @@
 // conv_covariance, the plain kernel: one thread per pair of output pixels, with the original Numba kernel's
-// loops over input channels and mask, then one addition per output channel. It knows only the element type, so
-// it serves every problem, and the other templates are compared with it.
+// loops over input channels and mask, then one addition per output channel. It knows only the element type,
+// so it serves every problem, and the other templates are compared with it.
 
 #include "common/float16.cuh"
 
-// Launched with blocks of BLOCK threads over all pairs, the second pixel's column fastest; where the grid is too
-// small, threads take further pairs in strides of the grid.
+// Launched with blocks of BLOCK threads over all pairs, the second pixel's column fastest; where the grid is
+// too small, threads take further pairs in strides of the grid.
 extern "C" __global__ void __launch_bounds__(BLOCK)
     ENTRY(conv_covariance_base)(T* __restrict__ input, const T* __restrict__ gamma, const T* __restrict__ mu,
                                 const T* __restrict__ c, long long batch, long long channels_out,

@@ -1,6 +1,6 @@
-// conv_covariance as in the original Numba kernel: one thread per pair of output pixels, which reads every term
-// of its sum from where it lies. It knows the element type, the mask and the input channels, but not the image's
-// size.
+// conv_covariance as in the original Numba kernel: one thread per pair of output pixels, which reads every
+// term of its sum from where it lies. It knows the element type, the mask and the input channels, but not the
+// image's size.
 
 #include "common/float16.cuh"
 #include "common/integer.cuh"
@@ -33,9 +33,9 @@ constexpr int unroll_outer = UNROLL >= 3 ? larger(outer_steps, 1) : 1;
 constexpr int unroll_middle = UNROLL >= 2 ? larger(middle_steps, 1) : 1;
 constexpr int unroll_inner = UNROLL >= 1 ? larger(inner_steps, 1) : 1;
 
-// Launched with blocks of BLOCK_X x BLOCK_Y over the second and the first pixel of the pairs; the grid's z goes
-// over the batch, and over the output channels where the sum is recomputed. Where the grid's y or z, both
-// limited to 65535, is too small, threads take further pairs in strides of the grid.
+// Launched with blocks of BLOCK_X x BLOCK_Y over the second and the first pixel of the pairs; the grid's z
+// goes over the batch, and over the output channels where the sum is recomputed. Where the grid's y or z,
+// both limited to 65535, is too small, threads take further pairs in strides of the grid.
 extern "C" __global__ void __launch_bounds__(threads)
     ENTRY(conv_covariance_direct)(T* __restrict__ input, const T* __restrict__ gamma,
                                   const T* __restrict__ mu, const T* __restrict__ c, int batch,

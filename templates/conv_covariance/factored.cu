@@ -1,11 +1,11 @@
 // conv_covariance with each inner sum computed once and added to every output channel. Summed over the input
 // channels first,
 //   p(y, x, y', x') = sum over ci of mu[ci, y, x] mu[ci, y', x'] + gamma[ci, y, x, ci, y', x'],
-// it is a box filter along the shared diagonal: a thread keeps i' - i, goes down the rows, adds up the box's row
-// p(y, j + k, y', j' + k) over k, and adds that to the mask_height outputs that need it. So each covariance is
-// read once, except in the tiles' halos. No sum is subtracted from another: NaN and infinity reach only the
-// outputs whose terms hold them. It knows the element type, the mask and the input channels, but not the image's
-// size.
+// it is a box filter along the shared diagonal: a thread keeps i' - i, goes down the rows, adds up the box's
+// row p(y, j + k, y', j' + k) over k, and adds that to the mask_height outputs that need it. So each
+// covariance is read once, except in the tiles' halos. No sum is subtracted from another: NaN and infinity
+// reach only the outputs whose terms hold them. It knows the element type, the mask and the input channels,
+// but not the image's size.
 
 #include "common/float16.cuh"
 #include "common/integer.cuh"
@@ -41,8 +41,8 @@ __device__ __forceinline__ constexpr bool in_window(int r, int k) {
   return larger(larger(r - OUT_J, k - VECTOR) + 1, 0) <= smaller(smaller(r, k), mask_width - 1);
 }
 
-// ---- p in shared memory: two tiles, each of (tile_rows + mask_width - 1) values of x times BLOCK_D diagonals
-// times staged_columns values of x'
+// ---- p in shared memory: two tiles, each of (tile_rows + mask_width - 1) values of x times BLOCK_D
+// diagonals times staged_columns values of x'
 
 constexpr int read_part = smaller(VECTOR, lanes);  // sums that one access can take
 constexpr int write_part = smaller(GAMMA_VECTOR, lanes);
@@ -95,7 +95,8 @@ __device__ __forceinline__ const T* covariances(const Image& image, int y, int x
 
 // ---- filling shared memory
 
-// Where this thread's vector number `e` comes from and goes to, in the tile for row y whose first diagonal is d.
+// Where this thread's vector number `e` comes from and goes to, in the tile for row y whose first diagonal is
+// d.
 struct Spot {
   bool inside;
   int x, other_y, other_x;
@@ -207,8 +208,8 @@ __device__ __forceinline__ void zero(Real (&box)[OUT_J][VECTOR]) {
   }
 }
 
-// `k`, or the number of columns after x where that is less: outputs beyond the image's last column are computed
-// from that column and not stored.
+// `k`, or the number of columns after x where that is less: outputs beyond the image's last column are
+// computed from that column and not stored.
 template <bool INSIDE>
 __device__ __forceinline__ int after(const Image& image, int x, int k) {
   return INSIDE ? k : min(k, image.width - 1 - x);
@@ -362,9 +363,9 @@ __device__ __forceinline__ void store_fan(const Fan& fan, const Image& image, co
   }
 }
 
-// Goes down the rows from begin_y to end_y; an output row i is complete after row i + mask_height - 1. `d` is the
-// thread's i' - i, `block_d` that of the block's first diagonal; `tile_j` and `tile_other_j` are the columns of
-// the block's first output.
+// Goes down the rows from begin_y to end_y; an output row i is complete after row i + mask_height - 1. `d` is
+// the thread's i' - i, `block_d` that of the block's first diagonal; `tile_j` and `tile_other_j` are the
+// columns of the block's first output.
 template <bool INSIDE>
 __device__ __forceinline__ void march(const Image& image, const Place& place, Real* tiles, int thread,
                                       int begin_y, int end_y, int d, int block_d, int tile_j,

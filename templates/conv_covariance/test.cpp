@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -345,7 +346,8 @@ TEST(ConvCovarianceSpace, RefusesWhatCannotBeRightAndAllowsWhatIsOnlySlow) {
   for (const auto& [tmpl, sizes, config, broken] : cases) {
     const Space space = find_template(op(), tmpl).space(problem(image + sizes));
     Values values = space.complete({}).values();
-    for (const auto& [name, value] : Values::parse(config).entries()) values.set(name, value);
+    const Values changed = Values::parse(config);
+    for (const auto& [name, value] : changed.entries()) values.set(name, value);
     const std::optional<std::string> why = space.why_not(values);
     EXPECT_EQ(!why, std::string(broken).empty()) << sizes << ", " << config << ": " << why.value_or("legal");
     EXPECT_NE(why.value_or("").find(broken), std::string::npos) << why.value_or("legal");
