@@ -163,14 +163,12 @@ std::vector<Rule> worth(const Problem& problem) {
          return !small(c) || (c[STAGING] == "none" && c[OUT_J] <= 2 && c[VECTOR] <= 2);
        }},
       {"Tiles in shared memory are worth their barriers on a march of at least 8 rows, with at least 4 "
-       "outputs "
-       "per thread.",
+       "outputs per thread.",
        [](const Config& c) { return c[STAGING] == "none" || (c[MARCH] >= 8 && thread_tile(c) >= 4); }},
       {"Rows are padded where they are shorter than a warp; longer ones have no bank conflicts.",
        [](const Config& c) { return c[STAGING] != "padded" || c[BLOCK_X] < 32; }},
       {"Without shared memory the threads of a warp read neighbouring covariances, so vectors of 4 or more "
-       "are "
-       "for rows of 8 threads.",
+       "are for rows of 8 threads.",
        [](const Config& c) { return c[STAGING] != "none" || c[VECTOR] <= 2 || c[BLOCK_X] == 8; }},
       {"A thread's outputs in one row take at most 16 registers; more leave too few for the rest.",
        [=](const Config& c) { return registers.tile(c) <= 16; }},
@@ -201,8 +199,7 @@ std::vector<Rule> worth(const Problem& problem) {
       {"Streaming stores are for long marches, whose outputs are too many for the caches.",
        [=](const Config& c) { return c[STORE] == "plain" || !small(c); }},
       {"Room for more than 16 warps is for threads with few outputs; for 8, whose threads have more "
-       "registers, "
-       "for threads with many outputs on a long march.",
+       "registers, for threads with many outputs on a long march.",
        [=](const Config& c) {
          const std::int64_t warps = c[RESIDENT_WARPS];
          if (warps == 16) return true;
