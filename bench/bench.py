@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Tunesmith's ops against PyTorch, CuPy, NPP, cuBLAS, CUB and Numba on one CUDA GPU, in one run; README.md beside this
-file says how.
+"""Compares Tunesmith's ops with PyTorch, CuPy, NPP, cuBLAS, CUB and Numba on one CUDA GPU, in one run; README.md beside
+this file says how.
 
-Every output is checked against a double-precision computation before anything is timed. A case's rows are written when
-it is done, so that a run that is stopped leaves what it has measured."""
+Every output is checked against a double-precision computation before anything is timed. The rows of a case are written
+as soon as it is done, so that a run that is stopped keeps what it has measured."""
 
 import argparse
 import csv
@@ -84,7 +84,7 @@ def made(name, kind, make):
 
 
 def run_case(op, module, case, tunesmith, given, flush, uncaptured):
-    """All contenders with verdicts and samples, Tunesmith first; and whether the device is still sound."""
+    """All contenders with verdicts and samples, Tunesmith first; and whether the device still works."""
     inputs = module.inputs(case)
 
     def ours():
@@ -94,7 +94,7 @@ def run_case(op, module, case, tunesmith, given, flush, uncaptured):
     for kind, makers in (("peer", module.PEERS), ("limit", module.LIMITS)):
         entrants += [made(name, kind, lambda: make(case, *inputs)) for name, make in makers.items()]
     entrants = [each for each in entrants if each is not None]
-    for each in entrants:  # a capture that fails can cost the process
+    for each in entrants:  # a capture that fails can break the process
         each.capture = each.capture and (op, each.name) not in uncaptured
 
     expected = module.expected(case, *inputs)
@@ -108,7 +108,7 @@ def run_case(op, module, case, tunesmith, given, flush, uncaptured):
         try:
             timing.measure(right, given.rounds, given.seconds, flush, say)
         except Exception as error:
-            entrants[0].note = f"the timing broke off: {timing.sentence(error)}; {entrants[0].note}"
+            entrants[0].note = f"timing stopped early: {timing.sentence(error)}; {entrants[0].note}"
         sound = all(each.graph is not None or not each.capture for each in right) or timing.is_sound()
     return entrants, sound
 
@@ -135,31 +135,35 @@ def facts_of_run(given):
     return {
         "device": f"{properties.name}, {properties.multi_processor_count} multiprocessors, driver {driver}",
         "PyTorch": f"{torch.__version__}, cuDNN {torch.backends.cudnn.version()}, benchmark on, TF32 off",
-        "PyTorch compiled": "`torch.compile`, the compile time left out" if of.compiles else "not measured",
+        "PyTorch compiled": "`torch.compile`, without the compile time" if of.compiles else "not measured",
         "CuPy": version(of.cupy, "CuPy", getattr(of.cupy, "__version__", "")),
         "NPP": version(of.npp, "NPP", "`nppiFilterBorder_32f_C1R_Ctx`, the image in a frame of zeros"),
         "cuBLAS": version(of.cublas, "cuBLAS", "`cublasSgeam`"),
         "CUB": version(of.peers, "CUB", f"{getattr(of.peers, 'version', '')}, through `bench/cub_peers.cu`"),
-        "Numba": version(of.numba_cuda, "Numba", "the seeds' kernels"),
-        "rounds": f"at most {given.rounds}, about {given.seconds} s a case",
+        "Numba": version(of.numba_cuda, "Numba", "the original kernels (contender `original`)"),
+        "rounds": f"at most {given.rounds}, about {given.seconds} s per case",
         "date": datetime.date.today().isoformat(),
     }
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--op", action="append", choices=ops.NAMES, help="only this op; may be given again")
+    parser.add_argument("--op", action="append", choices=ops.NAMES, help="only this op; may be repeated")
     parser.add_argument("--case", default="", help="only cases with this text in their name")
-    parser.add_argument("--library", default="build/bench/bench/libtunesmith_bench.so", help="from the preset bench")
-    parser.add_argument("--peers", default="", help="libcub_peers.so; else the one beside the library")
-    parser.add_argument("--database", "--db", default="", help="a tuned database; else the winners in the library")
-    parser.add_argument("--device", type=int, default=0, help="as cudaSetDevice counts")
-    parser.add_argument("--npp", default="", help="the folder of libnppif.so, where it is not found by itself")
-    parser.add_argument("--rounds", type=int, default=31)
-    parser.add_argument("--seconds", type=float, default=1.5, help="for the rounds of a case; 5 are made in any case")
-    parser.add_argument("--quick", action="store_true", help="few rounds, no torch.compile, no Numba")
-    parser.add_argument("--resume", action="store_true", help="keep the CSV; leave out the cases that it has")
-    parser.add_argument("--out", type=Path, default=Path("docs"), help="the folder of results.csv, .md and .svg")
+    parser.add_argument("--library", default="build/bench/bench/libtunesmith_bench.so",
+                        help="built by the preset bench (default: %(default)s)")
+    parser.add_argument("--peers", default="", help="libcub_peers.so (default: the one beside --library)")
+    parser.add_argument("--database", "--db", default="",
+                        help="a tuned database (default: the winners built into the library)")
+    parser.add_argument("--device", type=int, default=0, help="the number of the GPU (default: %(default)s)")
+    parser.add_argument("--npp", default="", help="the folder of libnppif.so, if it is not found without")
+    parser.add_argument("--rounds", type=int, default=31, help="rounds per case, at most (default: %(default)s)")
+    parser.add_argument("--seconds", type=float, default=1.5,
+                        help="measuring a case stops after so many, but not before 5 rounds (default: %(default)s)")
+    parser.add_argument("--quick", action="store_true", help="few rounds, without torch.compile and Numba")
+    parser.add_argument("--resume", action="store_true", help="keep the CSV and skip the cases that it has")
+    parser.add_argument("--out", type=Path, default=Path("docs"),
+                        help="the folder for results.csv, .md and .svg (default: %(default)s)")
     given = parser.parse_args()
     if given.quick:
         given.rounds, given.seconds, of.compiles, of.numba_cuda = 7, 0.1, False, None
@@ -169,7 +173,7 @@ def main():
     torch.backends.cudnn.benchmark = True
     torch.backends.cudnn.allow_tf32 = False
     torch.backends.cuda.matmul.allow_tf32 = False
-    flush = torch.empty(512 << 20, dtype=torch.uint8, device="cuda")  # and the context, before other libraries
+    flush = torch.empty(512 << 20, dtype=torch.uint8, device="cuda")  # and the CUDA context, first of all
     library = Path(given.library).resolve()
     tunesmith = of.Tunesmith(library, given.database, f"cuda:{given.device}")
     of.npp = of.optional("NPP", lambda: of.find_library("nppif", given.npp))
@@ -189,14 +193,14 @@ def main():
             say(f"{op}: {case.name}")
             try:
                 entrants, sound = run_case(op, module, case, tunesmith, given, flush, results.uncaptured)
-            except Exception as error:  # the inputs or what is expected of them
+            except Exception as error:  # in the inputs or in the expected values
                 failed = timing.Contender(None, name="Tunesmith", kind="ours", verdict="failed")
                 failed.note = f"the case could not be set up: {timing.sentence(error)}"
                 entrants, sound = [failed], timing.is_sound()
             results.case(op, case, entrants)
             print_case(entrants)
-            if not sound:  # a launch that broke the CUDA context: what is left is for a fresh process
-                say("Nothing more can be measured in this process; another goes on.")
+            if not sound:  # a launch broke the CUDA context
+                say("The CUDA context is broken; a new process goes on with the next case.")
                 again = [argument for argument in sys.argv[1:] if argument != "--resume"] + ["--resume"]
                 sys.exit(subprocess.call([sys.executable, __file__, *again]))
             del entrants

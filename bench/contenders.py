@@ -1,4 +1,4 @@
-"""The libraries that are compared, each optional but PyTorch, and the limits. All launch on PyTorch's current
+"""The libraries that are compared, all optional except PyTorch, and the limits. All launch on PyTorch's current
 stream."""
 
 import ctypes
@@ -16,14 +16,14 @@ import torch
 
 from timing import Contender, sentence
 
-# CuPy and Numba warn of their own parts, of small grids and of the streams that a capture needs.
+# CuPy and Numba warn about their own code, about small grids and about the streams that a capture needs.
 warnings.filterwarnings("ignore")
 
 missing = {}  # library -> why it is not measured
 
 
 def optional(name, load):
-    """What load() returns, or None with the reason kept."""
+    """What load() returns, or None; then `missing` has the reason."""
     try:
         return load()
     except Exception as error:
@@ -35,7 +35,7 @@ def import_numba():
     import numpy
 
     if not hasattr(numpy, "row_stack"):
-        numpy.row_stack = numpy.vstack  # gone in NumPy 2.5; Numba's import names it
+        numpy.row_stack = numpy.vstack  # removed in NumPy 2.5, but Numba still imports it
     return importlib.import_module("numba.cuda")
 
 
@@ -58,20 +58,20 @@ def multiprocessors():
 
 
 def poisoned(shape, dtype=torch.float32):
-    """An output that no launch has written: NaN, or -1."""
+    """A new output, filled with NaN, -1 or 255, so that elements that a launch leaves out are seen."""
     unwritten = float("nan") if dtype.is_floating_point else -1 if dtype.is_signed else 255
     return torch.full(shape, unwritten, dtype=dtype, device="cuda")
 
 
 def random(case, shape, low=-1.0, high=1.0):
-    """Uniform in [low, high), the same for a case and a shape in each run. PyTorch's own generator is left alone: a
-    capture that fails can spoil it."""
+    """Uniform in [low, high), the same in every run for a case and a shape. Not from PyTorch's own generator, which a
+    failed capture can leave unusable."""
     generator = torch.Generator(device="cuda").manual_seed(zlib.crc32(f"{case.name} {shape}".encode()))
     return torch.rand(shape, generator=generator, device="cuda").mul_(high - low).add_(low)
 
 
 def find_library(name, folder=""):
-    """lib<name>.so from the folder, as PyTorch has it, from the toolkit, Python packages or the loader's path."""
+    """lib<name>.so from the folder, from what PyTorch has loaded, the toolkit, Python packages or the loader's path."""
     patterns = [f"{folder}/lib{name}.so*"] if folder else []
     patterns += re.findall(rf"/\S*/lib{name}\.so\S*", Path("/proc/self/maps").read_text())[:1]
     patterns += [f"/usr/local/cuda/lib64/lib{name}.so*"]
@@ -111,7 +111,7 @@ class Tunesmith:
             raise RuntimeError(self.error().decode())
 
     def contender(self, op, problem, arrays, output, prepare=None):
-        """`arrays`: the op's arguments in its order, None for one without elements; `output`: what is compared."""
+        """`arrays`: the op's arguments in its order, None for one without elements; `output`: what is checked."""
         plan = self.plan(self.dispatcher, op.encode(), problem.encode())
         if not plan:
             raise RuntimeError(self.error().decode())
@@ -132,7 +132,7 @@ compiles = True  # False: torch.compile is not measured
 
 
 def pytorch(function, *arrays, **facts):
-    """The contender that calls function(*arrays) and keeps what it returns."""
+    """A contender that calls function(*arrays); what it returns is the output."""
     results = {}
 
     def launch():
@@ -145,7 +145,7 @@ compiled_functions = {}
 
 
 def compiled(function, *arrays):
-    """As pytorch(), through torch.compile. A function is compiled for its first size, then once for all others."""
+    """As pytorch(), through torch.compile, which compiles for the first size and once more for all other sizes."""
     if not compiles:
         return None
     if function not in compiled_functions:
@@ -161,7 +161,7 @@ def as_cupy(array):
 
 
 def with_cupy(function, **facts):
-    """function() returns a CuPy array, or None where `output` in `facts` says what is written."""
+    """function() returns a CuPy array, or None where `output` in `facts` gives the output."""
     if cupy is None:
         return None
     results = {}
@@ -183,7 +183,7 @@ def as_numba(*arrays):
 
 
 def with_numba(kernel, blocks, threads, arguments, output, before=None):
-    """before: what the kernel wants done before each launch, and is timed with it."""
+    """before: called before each launch and timed with it."""
 
     def launch():
         if before:
@@ -207,7 +207,7 @@ def c_launch(function, *arguments):
     def launch():
         status = function(*arguments, ctypes.c_void_p(stream()))
         if status != 0:
-            raise RuntimeError(f"{function.__name__} answers {status}")
+            raise RuntimeError(f"{function.__name__} returned {status}")
 
     return launch
 
@@ -217,7 +217,7 @@ class Peers:
 
     def __init__(self, path):
         if not Path(path).exists():
-            raise FileNotFoundError(f"{path} does not exist; the preset bench builds it where nvcc is")
+            raise FileNotFoundError(f"{path} does not exist; the preset bench builds it if nvcc is installed")
         self.library = ctypes.CDLL(str(path))
         version = self.library.peers_cub_version()
         self.version = f"{version // 100000}.{version // 100 % 1000}.{version % 100}"
@@ -229,7 +229,7 @@ class Peers:
         return Contender(launch, lambda: output, keep=(*inputs, output))
 
     def with_temporary(self, name, array, output, *arguments):
-        """arguments: those between the output and the count of elements."""
+        """arguments: those between the output and the number of elements."""
         function = self.library["peers_" + name]
         rest = (address(array), address(output), *arguments, ctypes.c_longlong(array.numel()))
         bytes_wanted = ctypes.c_size_t(0)
@@ -239,7 +239,7 @@ class Peers:
         return Contender(launch, lambda: output, keep=(array, output, temporary, bytes_wanted))
 
 
-peers = npp = cublas = None  # until bench.py has looked for them
+peers = npp = cublas = None  # set by bench.py
 
 
 class CuBlas:
@@ -248,10 +248,10 @@ class CuBlas:
         self.handle = ctypes.c_void_p()
         status = self.library.cublasCreate_v2(ctypes.byref(self.handle))
         if status != 0:
-            raise RuntimeError(f"cublasCreate answers {status}")
+            raise RuntimeError(f"cublasCreate returned {status}")
 
     def transpose(self, image, output):
-        """cublasSgeam. To cuBLAS, which counts columns first, the image has `width` rows; wanted are `height`."""
+        """cublasSgeam. cuBLAS stores matrices by columns: to it the image has `width` rows, the output `height`."""
         height, width = image.shape
         one, zero = ctypes.c_float(1), ctypes.c_float(0)
         transposed, plain = ctypes.c_int(1), ctypes.c_int(0)  # CUBLAS_OP_T, CUBLAS_OP_N
@@ -263,7 +263,7 @@ class CuBlas:
             status = self.library.cublasSetStream_v2(self.handle, ctypes.c_void_p(stream()))
             status = status or self.library.cublasSgeam(*arguments)
             if status != 0:
-                raise RuntimeError(f"cuBLAS answers {status}")
+                raise RuntimeError(f"cuBLAS returned {status}")
 
         return Contender(launch, lambda: output, keep=(image, output, one, zero))
 
@@ -272,14 +272,14 @@ class CuBlas:
 
 
 def copy(total_bytes):
-    """A copy that reads and writes so many bytes together."""
+    """A copy that reads and writes `total_bytes` in all, half each."""
     source = torch.rand(max(1, total_bytes // 8), device="cuda")
     target = torch.empty_like(source)
     return Contender(lambda: target.copy_(source), note=f"device to device, {total_bytes} bytes read and written")
 
 
 def read(array):
-    """CUB's sum of the array's bytes as floats: nothing reads faster."""
+    """CUB's sum of the array's bytes as floats: no kernel is known to read faster."""
     if peers is None:
         return None
     made = peers.with_temporary("sum", array.view(torch.float32), poisoned((1,)))
@@ -288,7 +288,7 @@ def read(array):
 
 
 def traffic(inputs):
-    """CUB's transform of a function of as many arrays that only adds them."""
+    """CUB's transform with a function that only adds its inputs."""
     if peers is None:
         return None
     made = peers.transform(f"traffic{len(inputs)}", inputs)
@@ -297,7 +297,7 @@ def traffic(inputs):
 
 
 def ffma(count):
-    """So many f32 multiply-adds in registers."""
+    """`count` f32 multiply-adds in registers."""
     if peers is None:
         return None
     never = torch.zeros(1, device="cuda")

@@ -1,6 +1,6 @@
-// CUB, and a kernel at the FFMA ceiling, behind a C interface for contenders.py. Each function answers a
-// cudaError_t. Those with a temporary storage follow CUB: where it is null, they write the bytes wanted and
-// do nothing else.
+// CUB, and a kernel that runs at the peak rate of FFMAs, behind a C interface for contenders.py. Each
+// function returns a cudaError_t. Those with temporary storage follow CUB: where it is null, they write the
+// number of bytes needed and do nothing else.
 #include <cstddef>
 #include <cstdint>
 #include <cub/device/device_histogram.cuh>
@@ -11,7 +11,8 @@
 
 namespace {
 
-// As many bytes as a function of as many inputs, and next to no arithmetic: what memory allows that function.
+// Adds its inputs, which is next to no arithmetic: the least time that memory allows a function of as many
+// inputs.
 struct Traffic {
   template <typename... Values>
   __device__ float operator()(Values... values) const {
@@ -23,7 +24,7 @@ struct Add {
   __device__ float operator()(float x, float y) const { return x + y; }
 };
 
-// The seed's formulas, as the op elementwise has them.
+// The formulas of the original Numba kernels, as in the op elementwise.
 struct Hypot {
   __device__ float operator()(float x, float y) const {
     x = fabsf(x);
@@ -54,10 +55,10 @@ struct PolarDistance {
   }
 };
 
-constexpr int chains = 8;  // of dependent FFMAs a thread
+constexpr int chains = 8;  // of dependent FFMAs per thread
 constexpr int ffma_threads = 256;
 
-// The values keep changing in sign and digits, as real ones do.
+// The values keep changing in sign and digits, as in real data.
 __global__ void ffma(float* never, int steps, float factor, float offset) {
   float value[chains];
   for (int i = 0; i < chains; ++i) value[i] = static_cast<float>(threadIdx.x + i);
@@ -68,7 +69,7 @@ __global__ void ffma(float* never, int steps, float factor, float offset) {
   }
   float sum = 0;
   for (int i = 0; i < chains; ++i) sum += value[i];
-  if (sum == 1e30F) *never = sum;  // it is not, which the compiler cannot know
+  if (sum == 1e30F) *never = sum;  // never true, which the compiler cannot know
 }
 
 }  // namespace
@@ -129,7 +130,7 @@ int peers_histogram_u8(void* temporary, std::size_t* bytes, const std::uint8_t* 
   return cub::DeviceHistogram::HistogramEven(temporary, *bytes, x, counts, bins + 1, low, high, n, stream);
 }
 
-/// `count` fused multiply-adds, rounded up to what the grid does in a step.
+/// `count` fused multiply-adds, rounded up to a multiple of what the grid does in a step.
 int peers_ffma(float* never, double count, int multiprocessors, cudaStream_t stream) {
   const int blocks = multiprocessors * 8;
   const double in_a_step = static_cast<double>(blocks) * ffma_threads * chains;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Turns what bench.py measured into a page with the goals for people and a picture of the ratios:
-`report.py results.csv [more.csv ...]` writes results.md and results.svg beside the first. Of an op's case the last
-file's rows count."""
+"""Writes the measurements of bench.py as a page with tables and goals, and a picture of the ratios:
+`report.py results.csv [more.csv ...]` writes results.md and results.svg beside the first file. Where several files have
+the same case, the last file's rows are taken."""
 
 import csv
 import html
@@ -51,7 +51,7 @@ class Case:
         self.rows = {row["contender"]: row for row in rows}
         first = rows[0]
         self.op, self.name, self.goals = first["op"], first["case"], first["goals"]
-        self.by = self.goals.split()[0] if self.goals else "hot"  # what the case is measured by
+        self.by = self.goals.split()[0] if self.goals else "hot"  # the time that the case is compared by: hot or cold
 
     def us(self, contender, by=None):
         row = self.rows.get(contender)
@@ -74,7 +74,7 @@ def cases(rows):
 
 
 def judged(case, others):
-    """(goal, met, what was reached) of each goal; met is None where it can't be said. `others`: the op's cases."""
+    """(goal, met, what was reached) of each goal; met is None where a time is missing. `others`: the op's cases."""
     found = []
     for goal in filter(None, (part.strip() for part in case.goals.split(";"))):
         by, factor, of = re.fullmatch(r"(hot|cold) <= ([\d.]+) (.+)", goal).groups()
@@ -99,13 +99,13 @@ def judged(case, others):
 
 
 def complaints(rows):
-    """A sentence for each case that Tunesmith gets wrong or is too slow for."""
+    """A sentence for each case where Tunesmith is wrong, was not timed or missed a goal."""
     found = []
     for op, named in cases(rows).items():
         for case in named.values():
             ours = case.rows.get(OURS)
             if ours is None or ours["verdict"] != "ok":
-                found.append(f"{op}, {case.name}: {OURS} {ours['verdict'] if ours else 'is not there'}: "
+                found.append(f"{op}, {case.name}: {OURS} {ours['verdict'] if ours else 'is missing'}: "
                              f"{ours['note'] if ours else ''}")
             elif case.us(OURS) is None:
                 found.append(f"{op}, {case.name}: {OURS} was not timed: {ours['note']}")
@@ -131,13 +131,13 @@ def cell(case, name):
 
 
 def against(case, us, name):
-    """Two cells: who and how long, and our time over theirs."""
+    """Two cells: the contender with its time, and Tunesmith's time divided by it."""
     ours = case.us(OURS)
     return f"{name} {figure(us)} | " + (f"{ours / us:.2f}" if ours else "–")
 
 
 def summary(named):
-    lines = ["| case | by | Tunesmith hot | cold | best peer | ratio | limit | ratio | goals |",
+    lines = ["| case | compared | Tunesmith hot | cold | best peer | ratio | limit | ratio | goals |",
              "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | --- |"]
     for case in named.values():
         times = [figure(case.us(OURS, by)) if case.us(OURS, by) else case.rows[OURS]["verdict"] if OURS in case.rows
@@ -151,7 +151,7 @@ def summary(named):
     return lines
 
 
-def everyone(named):
+def all_contenders(named):
     names = list(dict.fromkeys(name for case in named.values() for name in case.rows))
     lines = ["| case | " + " | ".join(names) + " |", "| --- |" + " ---: |" * len(names)]
     for case in named.values():
@@ -162,33 +162,35 @@ def everyone(named):
 def markdown(rows, picture):
     lines = [
         "# Results", "",
-        "Written by `bench/bench.py`; do not edit. Microseconds of GPU time, the median over rounds in which all",
-        "contenders take turns. *hot*: a replayed CUDA graph of 1 to 100 launches on the same buffers, some 4 ms, per",
-        "launch. *cold*: one launch after the L2 cache was flushed. Every output was checked against a computation in",
-        "double precision before anything was timed; who is wrong is not compared with. A ratio is Tunesmith's time over",
-        "the other's: below 1 is faster. The limit is the slowest of what the case cannot do without. A goal is met",
-        "within 1 %, which is a tie.", ""
+        "Written by `bench/bench.py`; do not edit. Times are microseconds of GPU time per launch: the median over",
+        "rounds in which all contenders take turns. *hot*: a CUDA graph of 1 to 100 launches on the same buffers,",
+        "about 4 ms in all, is replayed. *cold*: one launch after the L2 cache was flushed. The column *compared*",
+        "says which of the two counts for a case. Every output was checked against a computation in double precision",
+        "before anything was timed; contenders with wrong results are excluded. A ratio is Tunesmith's time divided",
+        "by the other's: below 1, Tunesmith is faster. The limit is the slowest of the unavoidable costs (copy,",
+        "arithmetic, empty launch). A goal counts as met up to 1 % above it, since smaller differences are ties.",
+        "*original* is the Numba kernel that the op began as.", ""
     ]
     facts = defaultdict(list)
     for row in rows:
         if row["op"] == "run" and row["note"] not in facts[row["case"]]:
             facts[row["case"]].append(row["note"])
     lines += [f"- {key}: {'; '.join(values)}" for key, values in facts.items()]
-    lines += ["", f"![The time of each best peer over that of Tunesmith]({picture})"]
+    lines += ["", f"![The best peer's time divided by Tunesmith's, for each case]({picture})"]
     for op, named in cases(rows).items():
         lines += ["", f"## {op}", ""] + summary(named)
-        lines += ["", "Everyone, hot / cold:", ""] + everyone(named)
-        lines += ["", "What dispatch launched:", "", "| case | match and variant |", "| --- | --- |"]
+        lines += ["", "All contenders, hot / cold:", ""] + all_contenders(named)
+        lines += ["", "What Tunesmith launched:", "", "| case | match and variant |", "| --- | --- |"]
         lines += [f"| {case.name} | `{case.rows[OURS]['note']}` |" for case in named.values() if OURS in case.rows]
         lines += ["", *(f"- {case.name}: {name} {row['verdict']}: {row['note']}" for case in named.values()
                         for name, row in case.rows.items() if row["verdict"] != "ok" and name != OURS)]
     if any(row["op"] != "run" and row["hot_us"] and dagger(row) for row in rows):
-        lines += ["", "† is not captured into a graph: launched in a stream, so launch overhead is part of the time."]
+        lines += ["", "† cannot be captured into a graph: launched in a stream, so the time includes overhead."]
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).rstrip("\n") + "\n"
 
 
 def svg(rows):
-    """A bar a case: its best peer's time over Tunesmith's, on a logarithmic axis that begins at 0.5."""
+    """One bar per case: its best peer's time divided by Tunesmith's, on a logarithmic axis that begins at 0.5."""
     left, right, bar, top, width = 250, 160, 16, 50, 900
     shown = []  # op, case, peer, ratio
     for op, named in cases(rows).items():

@@ -1,4 +1,4 @@
-"""How a contender is checked and timed on a CUDA GPU; knows nothing of ops and libraries."""
+"""How a contender is checked and timed on a CUDA GPU, whatever the op and the library."""
 
 import statistics
 import time
@@ -11,24 +11,24 @@ import torch
 
 class Case(SimpleNamespace):
     """name, problem (text, as the tunesmith command takes it), goals (text, as report.py reads it), and what the
-    module of the op needs."""
+    op's module needs."""
 
 
 @dataclass
 class Contender:
     launch: Callable  # on PyTorch's current stream
     output: Optional[Callable] = None  # the tensor that the launch wrote; None: nothing to check
-    prepare: Optional[Callable] = None  # before the launch that is checked, where launches add up
-    capture: bool = True  # False: known to wait for the GPU, which a capture forbids
+    prepare: Optional[Callable] = None  # called before the launch that is checked; for ops that change an input
+    capture: bool = True  # False: it waits for the GPU, which is not allowed in a capture
     note: str = ""
-    keep: tuple = ()  # what the launch points to
+    keep: tuple = ()  # arrays that must live as long as the contender
     name: str = ""
     kind: str = "peer"  # "ours", "peer" or "limit"
     verdict: str = "ok"  # "wrong", "failed"
     error: Optional[float] = None  # the largest |error| in units of the bound
     graph: object = None
     launches: int = 0  # in the graph, or in a row in the stream
-    hot_samples: list = field(default_factory=list)  # us a launch
+    hot_samples: list = field(default_factory=list)  # us per launch
     cold_samples: list = field(default_factory=list)
 
     @property
@@ -52,7 +52,7 @@ def sentence(error):
 
 
 def check(contender, expected):
-    """Launches once. Sets the verdict, and the error where there is one."""
+    """Launches once and sets the verdict and the error."""
     if contender.prepare:
         contender.prepare()
     contender.launch()
@@ -74,7 +74,7 @@ def check(contender, expected):
     contender.error = (error / expected.bound.clamp(min=1e-45)).max().item()
     right = bool((error <= expected.bound).all())
     if not right and contender.kind != "ours":
-        # A peer may sum in another order or among frequencies; what it may not do is compute something else.
+        # A peer may sum in another order or use an FFT, with larger rounding errors, but compute nothing else.
         right = error.max().item() <= 1e-3 * expected.value.abs().max().item()
     if not right:
         contender.verdict = "wrong"
@@ -91,7 +91,7 @@ def elapsed_us(work):
 
 
 def cold_us(contender, flush):
-    for _ in range(3):  # together longer than what follows takes to be enqueued
+    for _ in range(3):  # longer than the CPU needs to enqueue what follows
         flush.zero_()
     return elapsed_us(contender.launch)
 
@@ -102,7 +102,7 @@ def capture(contender, say):
     stream.wait_stream(before)
     try:
         with torch.cuda.stream(stream):
-            for _ in range(3):  # what is made once is made before the capture, on its stream
+            for _ in range(3):  # first calls allocate and compile: before the capture, on its stream
                 contender.launch()
         torch.cuda.synchronize()
         with torch.cuda.graph(graph, stream=stream, capture_error_mode="relaxed"):
@@ -111,15 +111,15 @@ def capture(contender, say):
         graph.replay()
         torch.cuda.synchronize()
         return graph
-    except Exception as error:  # whatever a library does that a capture forbids
+    except Exception as error:  # the library does something that a capture does not allow
         say(f"{contender.name} cannot be captured: {sentence(error)}")
-        torch.cuda.set_stream(before)  # PyTorch leaves the capture's stream in place where a capture fails
+        torch.cuda.set_stream(before)  # after a failed capture PyTorch keeps the capture's stream
         torch.cuda.synchronize()
         return None
 
 
 def is_sound():
-    """Whether the device still works and captures, after something failed."""
+    """Whether the device still works and can capture a graph, after something failed."""
     try:
         torch.cuda.synchronize()
         value = torch.ones(8, device="cuda")
@@ -138,8 +138,8 @@ def run_hot(contender):
 
 
 def measure(contenders, rounds, seconds, flush, say):
-    """Fills the samples. The contenders take turns, so that a drift of the clocks meets all alike. Ends after so many
-    rounds, or, with 5 rounds done, after so many seconds."""
+    """Fills the samples. The contenders take turns, so that a drift of the clocks affects all of them alike. Ends after
+    `rounds` rounds, or after `seconds` seconds and at least 5 rounds."""
     for contender in contenders:
         try:
             first = min(cold_us(contender, flush) for _ in range(2))
@@ -150,7 +150,7 @@ def measure(contenders, rounds, seconds, flush, say):
         if contender.capture:
             contender.graph = capture(contender, say)
     contenders = [each for each in contenders if each.verdict == "ok"]
-    for _ in range(2):  # clocks settle
+    for _ in range(2):  # lets the clocks settle
         for contender in contenders:
             run_hot(contender)
     torch.cuda.synchronize()

@@ -16,7 +16,7 @@ struct Planned {
   std::string description;
 };
 
-// Null, and the sentence kept, where `make` throws.
+// Null where `make` throws; last_error then has the message.
 template <typename Make>
 void* or_null(Make make) {
   try {
@@ -33,7 +33,7 @@ extern "C" {
 
 const char* tunesmith_error() { return last_error.c_str(); }
 
-/// `database` may be empty: only the winners built into the library. Null on failure.
+/// `database` may be empty: then only the winners built into the library are used. Null on failure.
 void* tunesmith_open(const char* database, const char* device) {
   return or_null([&] {
     return std::make_unique<tunesmith::Dispatcher>(
@@ -64,7 +64,7 @@ long long tunesmith_workspace_bytes(void* plan) {
   return static_cast<Planned*>(plan)->plan.workspace_bytes();
 }
 
-/// 0, or a code that tunesmith_error() then has the words for.
+/// 0, or an error code; tunesmith_error() then has the message.
 int tunesmith_launch(void* plan, void* const* arguments, int count, void* stream, void* workspace) {
   const tunesmith::Status status = static_cast<Planned*>(plan)->plan.launch(
       std::span(arguments, static_cast<std::size_t>(count)), stream, workspace);

@@ -1,9 +1,9 @@
-// What the applications that compare Tunesmith with plain loops share: the command line, the clock, the
-// verdict.
+// What the applications that compare Tunesmith with plain loops share: the command line, the timing, the
+// report.
 //
 //   NAME [--device auto|cuda|cuda:N|host] [--db FILE]
 //
-// Exit code 0 if every result agrees, 1 if one does not or something fails, 2 for a bad command line.
+// Exit code 0 if every result agrees, 1 if a result differs or something fails, 2 for a wrong command line.
 #pragma once
 
 #include <algorithm>
@@ -19,13 +19,13 @@
 
 #include "device_memory.h"
 
-/// Throws std::runtime_error with the Status's sentence.
+/// Throws std::runtime_error with the status's message if it is an error.
 inline void require(const tunesmith::Status& status) {
   if (!status) throw std::runtime_error(status.message());
 }
 
-/// The shortest of three launches, the wait for the device included; the first one pays for what a device
-/// does once. `launch` has to give the same result however often it is called.
+/// The shortest time of three launches, each with the wait for the device; the first launch also initialises
+/// the device. `launch` must give the same result each time it is called.
 template <typename Launch>
 double time_us(const tunesmith::Dispatcher& dispatcher, Launch launch) {
   using Clock = std::chrono::steady_clock;
@@ -49,16 +49,16 @@ std::vector<T> random_values(std::size_t count, double low, double high, unsigne
   return values;
 }
 
-/// Results of one application: prints a paragraph for each, and remembers whether all agreed.
+/// Prints a paragraph for each result of an application, and remembers whether all agreed.
 class Report {
  public:
   explicit Report(const tunesmith::Dispatcher& dispatcher) {
     std::printf("on %s\n", dispatcher.device().c_str());
   }
 
-  /// `error` and `permitted` are in the unit that `of` names.
+  /// `measure` says what `error` and `permitted` measure: "relative error".
   void add(const char* what, const tunesmith::Plan& plan, double us, double error, double permitted,
-           const char* tmpl) {
+           const char* measure) {
     const tunesmith::Variant& variant = plan.variant();
     const bool agrees = error <= permitted;  // false for a NaN
     agreed_ = agreed_ && agrees;
@@ -69,10 +69,9 @@ class Report {
                   variant.tuned_problem.c_str(), variant.tuned_on.c_str(), variant.median_us,
                   variant.cold_caches ? " with cold caches" : "");
     }
-    std::printf(
-        "\n  time:    %.1f us a launch, the wait for it included\n  %s: largest %s is %.3g, permitted is "
-        "%.3g\n",
-        us, agrees ? "agrees" : "DISAGREES", tmpl, error, permitted);
+    std::printf("\n  time:    %.1f us per launch, with the wait for it\n", us);
+    std::printf("  %s: the largest %s is %.3g, allowed is %.3g\n", agrees ? "agrees" : "DISAGREES", measure,
+                error, permitted);
   }
 
   bool agreed() const { return agreed_; }
@@ -81,7 +80,7 @@ class Report {
   bool agreed_ = true;
 };
 
-/// The larger of two errors; a NaN wins, so that it is not lost.
+/// The larger of two errors; a NaN counts as the largest, so that it is not lost.
 inline double worse(double a, double b) { return std::isnan(a) || a > b ? a : b; }
 
 inline int run_application(int count, char** arguments, void (*run)(tunesmith::Dispatcher&, Report&)) {

@@ -1,5 +1,5 @@
-// What a first course on GPU programming computes: functions of arrays element by element, a counter that all
-// threads increment, a histogram, a transpose. Each is compared with the plain loop.
+// The exercises of a first course on GPU programming: functions of arrays element by element, a counter that
+// all threads increment, a histogram, a transpose. Each is compared with the plain loop.
 #include <array>
 #include <cstdint>
 #include <numbers>
@@ -19,8 +19,8 @@ constexpr std::size_t million = 1000000;
 
 double seen(float value) { return static_cast<double>(value); }
 
-// Runs `function` of f32 arrays of a million elements, or of one, which is broadcast; expected(i) is the
-// loop's body.
+// Runs `function` on f32 arrays of a million elements; those of one element are broadcast. expected(i) is the
+// body of the plain loop.
 template <typename Expected>
 void compare(Dispatcher& dispatcher, Report& report, const char* what, const std::string& function,
              const std::vector<std::vector<float>>& inputs, double permitted, const Expected& expected) {
@@ -45,7 +45,7 @@ void compare(Dispatcher& dispatcher, Report& report, const char* what, const std
     error = worse(std::abs(seen(result[i]) - wanted) / std::max(1.0, std::abs(wanted)), error);
   }
   report.add(what, elementwise_plan(dispatcher, function, ElementType::f32, shape, layouts), us, error,
-             permitted, "error (relative to numbers above 1)");
+             permitted, "error (relative where the result is above 1)");
 }
 
 double hypot_of(double x, double y) {
@@ -82,7 +82,7 @@ void functions(Dispatcher& dispatcher, Report& report) {
                 seen(rho1[i]) * std::sin(seen(theta1[i])) - seen(rho2[i]) * std::sin(seen(theta2[i]));
             return std::sqrt(dx * dx + dy * dy);
           });
-  compare(dispatcher, report, "a function of one's own: the x of polar coordinates, a * cos(b)", "a * cos(b)",
+  compare(dispatcher, report, "an expression of your own: x from polar coordinates, a * cos(b)", "a * cos(b)",
           {rho1, theta1}, 1e-6, [&](std::size_t i) { return seen(rho1[i]) * std::cos(seen(theta1[i])); });
 }
 
@@ -109,7 +109,7 @@ void broadcast_add(Dispatcher& dispatcher, Report& report) {
              "difference");
 }
 
-// 64 x 64 threads that each add 1 to one counter.
+// 64 x 64 threads, each of which adds 1 to the same counter.
 void counter(Dispatcher& dispatcher, Report& report) {
   constexpr std::int64_t threads = std::int64_t{64} * 64;
   const tunesmith::ReduceShape shape{.length = threads};
@@ -129,7 +129,8 @@ void counter(Dispatcher& dispatcher, Report& report) {
 void counts(Dispatcher& dispatcher, Report& report) {
   constexpr int bins = 16;
   const tunesmith::HistogramShape shape{.length = million, .bins = bins};
-  // Sums of 12 uniform numbers less 6 are nearly normal; some lie outside of -4 to 4.
+  // The sum of 12 uniform numbers, minus 6, has nearly a normal distribution; some values lie outside -4
+  // to 4.
   std::vector<float> values(million, -6.0f);
   for (unsigned n = 0; n < 12; ++n) {
     const std::vector<float> more = random_values<float>(million, 0, 1, 10 + n);

@@ -1,4 +1,4 @@
-// An array where the dispatcher's kernels can reach it: ordinary memory on the host, else the GPU's.
+// An array in memory that the dispatcher's kernels can access: ordinary memory on the host, else a GPU's.
 #pragma once
 
 #include <cstddef>
@@ -47,7 +47,7 @@ class DeviceArray {
 #endif
   }
 
-  /// Waits for the kernels before it.
+  /// Waits for the kernels that were launched before.
   std::vector<T> download() {
     if (on_host_) return host_;
     std::vector<T> to(count_);
@@ -77,7 +77,7 @@ class DeviceArray {
   std::unique_ptr<T, Free> cuda_;
 };
 
-/// Until the device has done all that was asked of it; on the host that is so already.
+/// Waits until the device has finished all launches; on the host a launch ends when its call returns.
 inline void wait_for(const tunesmith::Dispatcher& dispatcher) {
 #ifdef WITH_CUDA
   if (dispatcher.on_host()) return;

@@ -11,7 +11,7 @@ struct Sum {
   double magnitude = 0;  // of the absolute values of its terms
 };
 
-// The loops of a thread, for the output at (i, j).
+// The plain loops for the output at (i, j).
 Sum convolved(const std::vector<float>& image, const std::vector<float>& mask,
               const tunesmith::Conv2dShape& shape, tunesmith::Conv2dMode mode, std::int64_t i,
               std::int64_t j) {
@@ -42,7 +42,7 @@ void compare(tunesmith::Dispatcher& dispatcher, Report& report, const char* what
   });
   const std::vector<float> output = output_there.download();
 
-  // Rounding errors grow with the terms, not with a sum in which they may cancel.
+  // Rounding errors grow with the terms, which may cancel in the sum.
   double error = 0;
   for (std::int64_t i = 0; i < shape.height; ++i) {
     for (std::int64_t j = 0; j < shape.width; ++j) {
@@ -56,8 +56,8 @@ void compare(tunesmith::Dispatcher& dispatcher, Report& report, const char* what
 }
 
 void run(tunesmith::Dispatcher& dispatcher, Report& report) {
-  // A dark photograph, and a random mask whose weights sum to 1: nothing cancels, so this is the relative
-  // error.
+  // A dark photograph, and a random mask whose weights sum to 1: no terms cancel, so the error measured is
+  // the relative error.
   std::vector<float> mask = random_values<float>(std::size_t{13} * 13, 0, 1, 1);
   float total = 0;
   for (const float weight : mask) total += weight;

@@ -1,5 +1,5 @@
-// The covariance of a convolution layer's output on unreliable hardware: the seven nested loops that were too
-// slow, as one call, compared with those loops.
+// The covariance of a convolution layer's output on unreliable hardware: seven nested loops, too slow as they
+// are, as one call, compared with those loops.
 #include "application.h"
 #include "tunesmith/conv_covariance.h"
 
@@ -73,7 +73,7 @@ void run(tunesmith::Dispatcher& dispatcher, Report& report) {
     require(conv_covariance(dispatcher, input.data(), gamma.data(), mu.data(), c.data(), shape));
   };
   const double us = time_us(dispatcher, add);
-  input.upload(arrays.input);  // it is added to in place: once is what is compared
+  input.upload(arrays.input);  // each launch adds to it; the comparison is with one
   add();
   const std::vector<float> result = input.download();
 

@@ -1,4 +1,4 @@
-// The least that an application does: one correlation of an image with a 3 x 3 mask.
+// The smallest application: one correlation of an image with a 3 x 3 mask.
 #include <cstdio>
 #include <exception>
 #include <string>
@@ -8,7 +8,7 @@
 
 int main() {
   try {
-    // "auto" takes the first CUDA device; the pointers below would then have to be from cudaMalloc.
+    // With "auto", the first CUDA device, the pointers below would have to come from cudaMalloc.
     tunesmith::Dispatcher dispatcher({.device = "host"});
 
     const tunesmith::Conv2dShape shape{.height = 200, .width = 300, .mask_height = 3, .mask_width = 3};

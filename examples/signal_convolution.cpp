@@ -1,5 +1,5 @@
-// numpy.convolve(x, k, "valid") of a million samples with 5 taps, compared with the loop that a thread ran
-// for each output.
+// numpy.convolve(x, k, "valid") of a million samples with 5 taps, compared with the plain loop over each
+// output's terms.
 #include "application.h"
 #include "tunesmith/conv1d.h"
 

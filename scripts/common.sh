@@ -1,6 +1,6 @@
 # Sourced by the scripts beside it: moves to the repository's root, installs what is missing, builds.
 set -euo pipefail
-export PATH  # bash knows a default, its children do not
+export PATH  # bash has a default where it is unset, its children do not
 export HOME="${HOME:-$(getent passwd "$(id -u)" | cut -d: -f6)}"
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -24,25 +24,25 @@ install_missing() {
   fi
   if ((${#missing[@]})); then
     local command="apt-get install -y --no-install-recommends ${missing[*]}"
-    command -v apt-get >/dev/null || die "These packages are missing and there is no apt-get here: ${missing[*]}."
+    command -v apt-get >/dev/null || die "These packages are missing, and there is no apt-get to install them: ${missing[*]}. Install what they contain, then try again."
     if (($(id -u) != 0)); then
-      command -v sudo >/dev/null || die "Packages are missing and only root may install them; run as root: $command"
+      command -v sudo >/dev/null || die "Packages are missing, and only root may install them. Run as root: $command"
       as_root=(sudo)
       [[ -t 0 ]] || as_root=(sudo -n)
-      "${as_root[@]}" true || die "Packages are missing and sudo refused; run as root: $command"
+      "${as_root[@]}" true || die "Packages are missing, and sudo refused. Run as root: $command"
     fi
     say "Installing ${missing[*]}"
     "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get update -q ||
-      die "apt-get update failed; is the network there? Then run as root: $command"
+      die "apt-get update failed. Check the network, then run as root: $command"
     "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive $command -q ||
-      die "apt-get failed; repair it, then run as root: $command"
+      die "apt-get failed. See its messages above, then run as root: $command"
   fi
   local version
   version=$(cmake --version | sed -n 's/^cmake version //p')
-  printf '3.25\n%s\n' "$version" | sort -VC || die "CMake 3.25 or later is needed and this is $version; Debian 12 and Ubuntu 24.04 have one."
+  printf '3.25\n%s\n' "$version" | sort -VC || die "CMake 3.25 or later is needed, and this is $version. Debian 12 and Ubuntu 24.04 have a newer one."
 }
 
-# build PRESET [cmake options]: into build/PRESET.
+# build PRESET [cmake options]: configures and builds in build/PRESET.
 build() {
   local preset=$1 launcher=()
   shift

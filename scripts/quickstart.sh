@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # From a fresh clone to tuned kernels in an application: scripts/quickstart.sh [PICTURE.png]
 picture=$(realpath -e "$@" 2>/dev/null || true)
-(($# == 0)) || [[ -r $picture ]] || { echo "quickstart.sh: The picture $* cannot be read." >&2; exit 2; }
+(($# == 0)) || [[ -r $picture ]] || { echo "quickstart.sh: The picture $* cannot be read; give the name of one PNG file, or none." >&2; exit 2; }
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 install_missing
@@ -11,7 +11,7 @@ export PATH="$PWD/build/quickstart/cli:$PATH"
 say "The devices of this machine"
 tunesmith devices
 
-say "Tuning conv2d for two problems (again is quicker: what is known is not measured again)"
+say "Tuning conv2d for two problems (running it again is quick: known variants are not measured again)"
 tunesmith tune conv2d --budget "${TUNESMITH_BUDGET:-60s}" \
   --problem "height=200 width=200 mask_height=13 mask_width=13 mode=convolution" \
   --problem "height=1000 width=2000 mask_height=3 mask_width=3 mode=correlation"
@@ -19,6 +19,6 @@ tunesmith tune conv2d --budget "${TUNESMITH_BUDGET:-60s}" \
 say "Filtering a picture with the winners"
 (cd build/quickstart && examples/filter_image ${picture:+"$picture"} && echo "in:      $PWD")
 
-say "What the database knows"
+say "What the database holds now"
 tunesmith query conv2d
 tunesmith db status

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds and runs all tests: scripts/test.sh [ctest options], such as -L unit or -R Store.
-# The second pass repeats them under sanitizers, without NVRTC; TUNESMITH_ASAN=0 leaves it out.
+# Then repeats them, except those of NVRTC, under the sanitizers; TUNESMITH_ASAN=0 leaves that out.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 install_missing tests

@@ -1,12 +1,14 @@
-"""One module an op:
+"""One module per op:
 
-CASES       list of timing.Case; the first goal says whether a case counts hot or cold
+CASES       list of timing.Case; a case is compared by the kind of its first goal, hot or cold
 inputs      (case) -> the tensors that every contender takes
-tunesmith   (case, *inputs) -> the op's arguments in its order, the one that is compared, and what to do before the
+tunesmith   (case, *inputs) -> the op's arguments in its order, the one that is checked, and what to do before the
             launch that is checked (None: nothing)
 expected    (case, *inputs) -> timing.Expected
 PEERS       name -> (case, *inputs) -> timing.Contender, or None where there is nothing to measure
-LIMITS      likewise
+LIMITS      the same, for what no implementation can avoid
+
+The peer "original" is the Numba kernel that the op began as.
 """
 
 NAMES = ["conv2d", "conv1d", "transpose", "elementwise", "reduce", "histogram", "conv_covariance"]

@@ -1,4 +1,4 @@
-"""conv1d: numpy.convolve(signal, taps, "valid"), PyTorch's conv1d without padding but for the order of the taps."""
+"""conv1d: numpy.convolve(signal, taps, "valid"), PyTorch's conv1d without padding, with the taps in reverse."""
 
 import functools
 
@@ -8,7 +8,7 @@ import torch.nn.functional as functional
 import contenders as of
 from timing import Case, Expected
 
-cuda = of.numba_cuda  # a global, as Numba's simulator wants it
+cuda = of.numba_cuda  # a global, which Numba's simulator needs
 
 
 def case(exponent, taps, goals):
@@ -63,7 +63,7 @@ def with_cupy(case, signal, taps):
 
 
 @functools.cache
-def seed():
+def original():
     @cuda.jit
     def numba_cuda_conv(x, k, y):
         i = cuda.grid(1)
@@ -75,14 +75,14 @@ def seed():
 
 
 def with_numba(case, signal, taps):
-    """The seed's kernel, which adds to zeros."""
+    """The original Numba kernel, which adds to an output of zeros."""
     if of.numba_cuda is None:
         return None
     output = of.poisoned((outputs(case),))
-    return of.with_numba(seed(), case.n // 128 + 1, 128, of.as_numba(signal, taps, output), output, output.zero_)
+    return of.with_numba(original(), case.n // 128 + 1, 128, of.as_numba(signal, taps, output), output, output.zero_)
 
 
-PEERS = {"PyTorch": pytorch, "CuPy": with_cupy, "Numba, the seed": with_numba}
+PEERS = {"PyTorch": pytorch, "CuPy": with_cupy, "original": with_numba}
 LIMITS = {
     "copy": lambda case, signal, taps: of.copy(4 * (case.n + outputs(case))),
     "FFMA": lambda case, signal, taps: of.ffma(outputs(case) * case.taps),

@@ -1,4 +1,4 @@
-"""conv2d: the image and the mask odd, zeros beyond the edges."""
+"""conv2d with masks of odd size and zeros beyond the edges."""
 
 import ctypes
 import functools
@@ -9,11 +9,11 @@ import torch.nn.functional as functional
 import contenders as of
 from timing import Case, Contender, Expected
 
-cuda = of.numba_cuda  # a global, as Numba's simulator wants it
+cuda = of.numba_cuda  # a global, which Numba's simulator needs
 
 
 def case(height, width, mask, goals, plain_us=None, mode="correlation", batch=1):
-    """plain_us: what a quick hand-made kernel took on an H200."""
+    """plain_us: the time of a simple hand-written kernel on an H200."""
     if mask >= 7:
         goals += "; hot <= 0.333 best peer"
     if plain_us:
@@ -55,7 +55,7 @@ def expected(case, image, mask):
     weights = as_correlation(case, mask).double()[None, None]
     value = torch.empty_like(image, dtype=torch.double)
     size = torch.empty_like(value)
-    half, rows = case.mask // 2, 256  # a band at a time, for libraries that unfold the image
+    half, rows = case.mask // 2, 256  # band by band, because some libraries copy every window of the image
     for b in range(case.batch):
         framed = functional.pad(image[b], (0, 0, half, half)).double()[None, None]
         for y in range(0, case.height, rows):
@@ -120,7 +120,7 @@ class NppContext(ctypes.Structure):
 
 
 def with_npp(case, image, mask):
-    """NPP repeats the border, so the image stands in a frame of zeros. A batch is not one call of NPP."""
+    """NPP repeats the border, so the image gets a frame of zeros. NPP has no call for a batch."""
     if of.npp is None or case.batch > 1:
         return None
     properties = torch.cuda.get_device_properties(image.device)
@@ -145,13 +145,13 @@ def with_npp(case, image, mask):
                           output.data_ptr(), case.width * 4, Size(case.width, case.height), weights.data_ptr(),
                           Size(case.mask, case.mask), Point(frame, frame), repeat_border, context)
         if status != 0:
-            raise RuntimeError(f"NPP answers {status}")
+            raise RuntimeError(f"NPP returned {status}")
 
     return Contender(launch, lambda: output, keep=(framed, weights))
 
 
 @functools.cache
-def seed():
+def original():
     @cuda.jit
     def conv2d_k(m, f, out, r):
         row, col = cuda.grid(2)
@@ -169,13 +169,13 @@ def seed():
 
 
 def with_numba(case, image, mask):
-    """The seed's kernel without shared memory."""
+    """The original Numba kernel, the one without shared memory."""
     if of.numba_cuda is None or case.batch > 1:
         return None
     output = of.poisoned(image[0].shape)
     arrays = of.as_numba(image[0], as_correlation(case, mask), output)
     blocks = ((case.height + 31) // 32, (case.width + 31) // 32)
-    return of.with_numba(seed(), blocks, (32, 32), (*arrays, case.mask // 2), output)
+    return of.with_numba(original(), blocks, (32, 32), (*arrays, case.mask // 2), output)
 
 
 PEERS = {
@@ -184,7 +184,7 @@ PEERS = {
     "CuPy": with_cupy,
     "CuPy FFT": with_cupy_fft,
     "NPP": with_npp,
-    "Numba, the seed": with_numba,
+    "original": with_numba,
 }
 LIMITS = {
     "copy": lambda case, image, mask: of.copy(8 * image.numel()),

@@ -1,5 +1,5 @@
-"""conv_covariance: the first seed's sum, added to the diagonal blocks of `input` in place. Each launch adds once more,
-so the launch that is checked begins from the input."""
+"""conv_covariance: the sum of the original Numba kernel, added to the diagonal blocks of `input` in place. Each launch
+adds it again, so `input` is restored before the launch that is checked."""
 
 import functools
 
@@ -8,7 +8,7 @@ import torch
 import contenders as of
 from timing import Case, Expected
 
-cuda = of.numba_cuda  # a global, as Numba's simulator wants it
+cuda = of.numba_cuda  # a global, which Numba's simulator needs
 
 
 def case(batch, channels, side, mask, goals):
@@ -51,7 +51,7 @@ def pairs_of(gamma, mu):
 
 
 def expected(case, before, gamma, mu, c):
-    """The bound is the op's: (2 n + 2) u |c| sum of the absolute summands, and a rounding of the result."""
+    """The bound is the op's: (2 n + 2) u |c| sum of the absolute summands, and one rounding of the result."""
     value = before.double()
     diagonal(value).add_(windowed(case, pairs_of(gamma.double(), mu.double()))[..., None] * c.double())
     bound = torch.zeros_like(value)
@@ -72,7 +72,7 @@ def tunesmith(case, before, gamma, mu, c):
 
 
 def pytorch(case, before, gamma, mu, c):
-    """The inner sum once, then to every channel: the best that was found in PyTorch's own terms."""
+    """The inner sum once, then added to every channel: the fastest form that was found in PyTorch."""
     target, restore = in_place(before)
     made = of.pytorch(lambda: diagonal(target).add_(windowed(case, pairs_of(gamma, mu))[..., None] * c))
     made.output, made.prepare = lambda: target, restore
@@ -80,7 +80,7 @@ def pytorch(case, before, gamma, mu, c):
 
 
 @functools.cache
-def seed():
+def original():
     import numba
 
     @cuda.jit
@@ -106,22 +106,22 @@ def seed():
 
 
 def with_numba(case, before, gamma, mu, c):
-    """The seed's second kernel, a thread an image, without the copy of c that it made in shared memory. On the larger
-    case a launch would take seconds."""
+    """The second of the original Numba kernels, with one thread per image, without its copy of c in shared memory. Only
+    for the smaller case: on the larger one a launch would take seconds."""
     if of.numba_cuda is None or case.side > 9:
         return None
     target, restore = in_place(before)
     arrays = of.as_numba(target, gamma, mu, c)
-    made = of.with_numba(seed(), 1, 32, (*arrays, case.channels, case.mask, case.mask), target)
+    made = of.with_numba(original(), 1, 32, (*arrays, case.channels, case.mask, case.mask), target)
     made.prepare = restore
     return made
 
 
 def copy(case, before, gamma, mu, c):
-    """What can't be avoided: the blocks of each channel with itself, of gamma read, of input read and written."""
+    """The unavoidable traffic: the blocks of each channel with itself, read in gamma, read and written in input."""
     pairs = case.side**4 + 2 * case.out**4
     return of.copy(4 * case.batch * case.channels * pairs)
 
 
-PEERS = {"PyTorch": pytorch, "Numba, the seed": with_numba}
+PEERS = {"PyTorch": pytorch, "original": with_numba}
 LIMITS = {"copy": copy, "empty kernel": lambda case, *arrays: of.empty_kernel()}

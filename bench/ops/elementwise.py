@@ -1,4 +1,5 @@
-"""elementwise: the seeds' functions on f32 arrays; mean and sigma are one element each, broadcast."""
+"""elementwise: the functions of the original Numba kernels on f32 arrays; mean and sigma are one element each,
+broadcast."""
 
 import functools
 import math
@@ -8,7 +9,7 @@ import torch
 import contenders as of
 from timing import Case, Expected
 
-cuda = of.numba_cuda  # a global, as Numba's simulator wants it
+cuda = of.numba_cuda  # a global, which Numba's simulator needs
 
 LARGE = 2**27
 SIZES = [LARGE, 10**3, 10**4, 10**5, 10**6, 10**7]
@@ -22,7 +23,7 @@ def case(function, n):
     goals = "hot <= 1.05 best peer"
     if function != "polar_distance":
         goals = "hot <= 1 CUB; " + goals
-    elif n == LARGE:  # CUB is no yardstick: its kernel is bound by arithmetic
+    elif n == LARGE:  # not compared with CUB, whose kernel is bound by arithmetic
         goals = "hot <= 1.05 same traffic; " + goals
     size = "2^27" if n == LARGE else f"10^{round(math.log10(n))}"
     return Case(name=f"{function}, n={size}", problem=f"function={function} shape={n}{broadcast}", goals=goals,
@@ -86,7 +87,7 @@ def expected(case, *arrays):
         roundings = value * 8
     elif case.function == "gaussian_pdf":  # of the exponent, of exp (2 ulp), and of the rest
         roundings = value * (6 * ((exact[0] - MEAN) / SIGMA)**2 / 2 + 10)
-    else:  # sin and cos to 2 ulp, and the difference of what may be nearly equal
+    else:  # sin and cos to 2 ulp, and a difference of nearly equal numbers
         roundings = (exact[0] + exact[2]) * 16
     return Expected(value, roundings * (2.0**-24 * (1 + 2.0**-20)))
 
@@ -100,7 +101,7 @@ def compiled(case, *arrays):
 
 
 def with_cupy(case, *arrays):
-    """As one writes it with arrays."""
+    """As it is usually written, with arrays."""
     if of.cupy is None:
         return None
     cp, given = of.cupy, [of.as_cupy(array) for array in arrays]
@@ -145,9 +146,9 @@ def with_cub(case, *arrays):
 
 
 @functools.cache
-def seed(function):
-    """The seed's function, in a kernel as numba.vectorize makes it: a thread an element."""
-    root_2pi = torch.tensor(ROOT_2PI).numpy()[()]  # a float32, as the seed has it
+def original(function):
+    """The original function, in a kernel as numba.vectorize makes it: one thread per element."""
+    root_2pi = torch.tensor(ROOT_2PI).numpy()[()]  # a float32, as in the original
 
     def polar_to_cartesian(rho, theta):
         return rho * math.cos(theta), rho * math.sin(theta)
@@ -199,7 +200,7 @@ def with_numba(case, *arrays):
         return None
     output = of.poisoned((case.n,))
     given = of.as_numba(*arrays, *scalars(case), output)
-    return of.with_numba(seed(case.function), (case.n + 255) // 256, 256, given, output)
+    return of.with_numba(original(case.function), (case.n + 255) // 256, 256, given, output)
 
 
 PEERS = {
@@ -208,6 +209,6 @@ PEERS = {
     "CuPy": with_cupy,
     "CuPy kernel": with_cupy_kernel,
     "CUB": with_cub,
-    "Numba, the seed": with_numba,
+    "original": with_numba,
 }
 LIMITS = {"same traffic": lambda case, *arrays: of.traffic(arrays)}

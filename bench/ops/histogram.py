@@ -1,4 +1,4 @@
-"""histogram: 256 bins of f32 over [-1, 1] or of bytes; uniform values, all in one bin, and nine of ten in one bin."""
+"""histogram: 256 bins of f32 over [-1, 1] or of bytes; values uniform, all in one bin, or nine of ten in one bin."""
 
 import ctypes
 import functools
@@ -8,7 +8,7 @@ import torch
 import contenders as of
 from timing import Case, Expected
 
-cuda = of.numba_cuda  # a global, as Numba's simulator wants it
+cuda = of.numba_cuda  # a global, which Numba's simulator needs
 
 N = 2**28
 BINS = 256
@@ -34,7 +34,7 @@ CASES = [
 def inputs(case):
     """Floats whose bin is the same in f32 and in f64: multiples of 2^-24, or away from a bin's edges."""
     values = of.random(case, (N,), 0.0, 1.0)
-    within = (BINS / 2 + 0.25 + values / 2) / BINS  # the half of a bin that is away from its edges
+    within = (BINS / 2 + 0.25 + values / 2) / BINS  # in the middle half of a bin
     if case.values == "one bin":
         values = within
     elif case.values == "nine of ten in one bin":
@@ -77,8 +77,8 @@ def with_cub(case, values):
 
 
 @functools.cache
-def seed():
-    """The seed's counter that is safe, a counter a bin."""
+def original():
+    """The original Numba kernel, the one with atomic counters: one counter per bin."""
     @cuda.jit
     def count(values, low, scale, counts):
         for i in range(cuda.grid(1), values.shape[0], cuda.gridsize(1)):
@@ -93,8 +93,8 @@ def with_numba(case, values):
     counts = of.poisoned((BINS,), torch.int32)
     given, counted = of.as_numba(values, counts)
     low, scale = (-1, BINS // 2) if case.dtype == "f32" else (0, 1)
-    return of.with_numba(seed(), of.multiprocessors() * 16, 256, (given, low, scale, counted), counts, counts.zero_)
+    return of.with_numba(original(), of.multiprocessors() * 16, 256, (given, low, scale, counted), counts, counts.zero_)
 
 
-PEERS = {"PyTorch": pytorch, "CuPy": with_cupy, "CUB": with_cub, "Numba, the seed": with_numba}
+PEERS = {"PyTorch": pytorch, "CuPy": with_cupy, "CUB": with_cub, "original": with_numba}
 LIMITS = {"read": lambda case, values: of.read(values)}

@@ -7,7 +7,7 @@ from timing import Case, Expected
 
 
 def case(name, function, shape, axis, goals):
-    """axis None: over all."""
+    """axis None: over all elements."""
     if axis is None:
         dims = f"length={shape[0]}"
     else:
@@ -50,7 +50,7 @@ def expected(case, values):
     return Expected(value, size * (8 * 2.0**-24 + n * 2.0**-53))  # the op's bound
 
 
-# Under a name of its own each, since torch.compile keeps what it made by function.
+# One function each, because torch.compile keeps its results per function.
 def total(values):
     return torch.sum(values)
 

@@ -1,8 +1,8 @@
-// Filters a picture with the best kernel that the dispatch library knows, and says which one that was.
+// Filters a picture with the best kernel that the dispatch library knows, and prints which one it was.
 //
 //   filter_image [INPUT.png] [OUTPUT.png] [--device auto|cuda|cuda:N|host] [--db FILE] [--mask NAME]
 //
-// Without INPUT.png it filters a test card; OUTPUT.png is filtered.png where it is not given.
+// Without INPUT.png it filters a test card; OUTPUT.png is filtered.png by default.
 
 #include <algorithm>
 #include <chrono>
@@ -85,12 +85,14 @@ Request read_arguments(int count, char** arguments) {
     } else if (word == "--mask") {
       request.mask = value();
     } else if (word.starts_with('-')) {
-      throw std::runtime_error("The option " + word + " is not known.");
+      throw std::runtime_error("There is no option " + word + "; the options are --device, --db and --mask.");
     } else {
       files.push_back(word);
     }
   }
-  if (files.size() > 2) throw std::runtime_error("At most two files are expected.");
+  if (files.size() > 2)
+    throw std::runtime_error(std::to_string(files.size()) +
+                             " files are named; allowed are one to read and one to write.");
   if (!files.empty()) request.input = files[0];
   if (files.size() == 2) request.output = files[1];
   if (!masks().contains(request.mask)) {
@@ -107,7 +109,7 @@ void run(const Request& request) {
   const Mask& mask = masks().at(request.mask);
 
   tunesmith::Dispatcher dispatcher(request.options);
-  // Opacity is not filtered; every other channel is an image of the batch.
+  // Opacity is not filtered; each other channel is one image of the batch.
   const std::size_t filtered =
       static_cast<std::size_t>(picture.channels % 2 == 0 ? picture.channels - 1 : picture.channels) *
       picture.height * picture.width;
@@ -126,7 +128,7 @@ void run(const Request& request) {
   weights.upload(mask.weights);
 
   double best_us = 0;
-  for (int i = 0; i < 3; ++i) {  // the first launch pays for what a device does once
+  for (int i = 0; i < 3; ++i) {  // the first launch also initialises the device
     const Clock::time_point start = Clock::now();
     const tunesmith::Status status =
         tunesmith::conv2d(dispatcher, image.data(), weights.data(), output.data(), shape, mask.mode);
@@ -150,7 +152,7 @@ void run(const Request& request) {
                 variant.tuned_problem.c_str(), variant.tuned_on.c_str(), variant.median_us,
                 variant.cold_caches ? " with cold caches" : "");
   }
-  std::printf("\ntime:    %.1f us a launch, the wait for it included\nwritten: %s\n", best_us,
+  std::printf("\ntime:    %.1f us per launch, with the wait for it\nwritten: %s\n", best_us,
               request.output.c_str());
 }
 

@@ -26,7 +26,8 @@ File open(const std::string& path, const char* mode, const char* why) {
   return file;
 }
 
-// libpng reports errors by a jump; the functions that it may leave so hold nothing that needs a destructor.
+// libpng reports errors by longjmp, so the functions that it jumps out of hold nothing that needs a
+// destructor.
 void on_error(png_structp png, png_const_charp message) {
   *static_cast<std::string*>(png_get_error_ptr(png)) = message;
   png_longjmp(png, 1);
@@ -88,9 +89,9 @@ std::vector<png_bytep> rows_of(std::vector<png_byte>& bytes, std::size_t height)
 Picture read_png(const std::string& path) {
   const File file = open(path, "rb", "cannot be opened; check its name");
   Reader reader;
-  if (reader.info == nullptr) fail(path, "cannot be read: no memory");
+  if (reader.info == nullptr) fail(path, "cannot be read: not enough memory");
   if (!read_header(reader.png, reader.info, file.get()))
-    fail(path, "is no PNG that can be read: " + reader.message);
+    fail(path, "is not a PNG file that can be read: " + reader.message);
   Picture picture;
   picture.channels = png_get_channels(reader.png, reader.info);
   picture.bit_depth = png_get_bit_depth(reader.png, reader.info);
@@ -136,7 +137,7 @@ void write_png(const std::string& path, const Picture& picture) {
                                         PNG_COLOR_TYPE_RGB_ALPHA};
   File file = open(path, "wb", "cannot be written; check its folder");
   Writer writer;
-  if (writer.info == nullptr) fail(path, "cannot be written: no memory");
+  if (writer.info == nullptr) fail(path, "cannot be written: not enough memory");
   std::vector<png_bytep> rows = rows_of(bytes, picture.height);
   if (!write_rows(writer.png, writer.info, file.get(), picture, color_types[channels - 1], rows.data())) {
     fail(path, "cannot be written: " + writer.message);
@@ -159,9 +160,8 @@ Picture test_card(std::size_t height, std::size_t width) {
       } else if (v > 0.8) {
         value = static_cast<double>((x / 4 + y / 4) % 2);  // a checkerboard
       } else {
-        value =
-            0.5 +
-            0.5 * std::cos(700 * ((u - 0.5) * (u - 0.5) + (v - 0.5) * (v - 0.5)));  // rings, finer outwards
+        // Rings that get finer outwards.
+        value = 0.5 + 0.5 * std::cos(700 * ((u - 0.5) * (u - 0.5) + (v - 0.5) * (v - 0.5)));
       }
       card.samples[y * width + x] = static_cast<float>(value);
     }

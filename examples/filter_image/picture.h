@@ -1,12 +1,12 @@
-// Pictures as planes of floats, and PNG files. Knows no filters.
+// Pictures as planes of floats, read from and written to PNG files.
 #pragma once
 
 #include <cstddef>
 #include <string>
 #include <vector>
 
-/// `channels` planes of height x width samples, row-major, 0 to 1 whatever the bit depth. The last channel of
-/// 2 and 4 is opacity.
+/// `channels` planes of height x width samples, row-major, from 0 to 1 at any bit depth. With 2 or 4 channels
+/// the last one is opacity.
 struct Picture {
   int channels = 1;   ///< 1 gray, 2 gray + opacity, 3 RGB, 4 RGB + opacity
   int bit_depth = 8;  ///< of the file: 8 or 16; files of fewer bits become 8
@@ -15,7 +15,7 @@ struct Picture {
   std::vector<float> samples;
 };
 
-/// Throws std::runtime_error with a sentence.
+/// Throws std::runtime_error with the reason.
 Picture read_png(const std::string& path);
 void write_png(const std::string& path, const Picture& picture);  ///< samples are clamped to 0 to 1
 

@@ -1,11 +1,11 @@
-// conv_covariance, the plain kernel: one thread a pair of output pixels, the seed's loops over input channels
-// and mask, then one addition an output channel. It knows nothing but the element type, so it serves every
-// problem and is what the other templates are compared with.
+// conv_covariance, the plain kernel: one thread per pair of output pixels, with the original Numba kernel's
+// loops over input channels and mask, then one addition per output channel. It knows only the element type,
+// so it serves every problem, and the other templates are compared with it.
 
 #include "common/float16.cuh"
 
-// Launched with blocks of BLOCK threads over all pairs, the second pixel's column fastest; a grid that is too
-// small is walked in strides.
+// Launched with blocks of BLOCK threads over all pairs, the second pixel's column fastest; where the grid is
+// too small, threads take further pairs in strides of the grid.
 extern "C" __global__ void __launch_bounds__(BLOCK)
     ENTRY(conv_covariance_base)(T* __restrict__ input, const T* __restrict__ gamma, const T* __restrict__ mu,
                                 const T* __restrict__ c, long long batch, long long channels_out,

@@ -92,7 +92,7 @@ TEST_F(ExampleTest, FaultsAreSentences) {
   EXPECT_TRUE(prints("none.png cannot be opened")) << printed_;
   std::ofstream(file("text.png")) << "not a picture";
   EXPECT_EQ(run(filter + "text.png out.png"), 1);
-  EXPECT_TRUE(prints("no PNG")) << printed_;
+  EXPECT_TRUE(prints("is not a PNG file")) << printed_;
   EXPECT_EQ(run(filter + "--mask none"), 2);
   EXPECT_TRUE(prints("gaussian13")) << printed_;
   EXPECT_EQ(run(filter + "--device"), 2);

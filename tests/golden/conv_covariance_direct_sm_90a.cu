@@ -157,8 +157,9 @@ constexpr Start START = Start::plain;
 #define ENTRY(name) name##_077bd035
 
 // ---- templates/conv_covariance/direct.cu
-// conv_covariance as the seed has it: one thread a pair of output pixels, every term of its sum read where it
-// lies. It knows the element type, the mask and the input channels; it does not know the image's size.
+// conv_covariance as in the original Numba kernel: one thread per pair of output pixels, which reads every
+// term of its sum from where it lies. It knows the element type, the mask and the input channels, but not the
+// image's size.
 
 
 using Real = compute_type<T>;
@@ -175,7 +176,7 @@ using Index = IndexOf<INDEX_BITS>::type;  // of an element within one image's co
 
 constexpr int threads = BLOCK_X * BLOCK_Y;
 constexpr bool mu_staged = MU_LAYOUT != MuLayout::none;
-constexpr bool recomputed = FAN_OUT == FanOut::outside;  // the sum, by one thread an output channel
+constexpr bool recomputed = FAN_OUT == FanOut::outside;  // the sum, by one thread per output channel
 
 // The three loops of a term, outermost first.
 constexpr int outer_steps = LOOP_ORDER == LoopOrder::channels_outside ? channels_in : mask_height;
@@ -188,8 +189,8 @@ constexpr int unroll_middle = UNROLL >= 2 ? larger(middle_steps, 1) : 1;
 constexpr int unroll_inner = UNROLL >= 1 ? larger(inner_steps, 1) : 1;
 
 // Launched with blocks of BLOCK_X x BLOCK_Y over the second and the first pixel of the pairs; the grid's z
-// goes over the batch, and over the output channels where the sum is recomputed. A grid that is too small in
-// y or z (both limited to 65535) is walked in strides.
+// goes over the batch, and over the output channels where the sum is recomputed. Where the grid's y or z,
+// both limited to 65535, is too small, threads take further pairs in strides of the grid.
 extern "C" __global__ void __launch_bounds__(threads)
     ENTRY(conv_covariance_direct)(T* __restrict__ input, const T* __restrict__ gamma,
                                   const T* __restrict__ mu, const T* __restrict__ c, int batch,
@@ -198,7 +199,7 @@ extern "C" __global__ void __launch_bounds__(threads)
   const int rows = height - mask_height + 1, columns = width - mask_width + 1;
   const int pixels = rows * columns;
   const int image = height * width;
-  // Rows of an even pitch would meet in the same banks where a warp spans several.
+  // With an even pitch, a warp that spans several rows would have bank conflicts.
   const int mu_pitch = MU_LAYOUT == MuLayout::padded ? width | 1 : width;
   const Index pitch = channels_in * image;           // between covariances with neighbouring first pixels
   const Index step_down = pitch * width + width;     // both pixels one row down
