@@ -1,0 +1,29 @@
+// Axes that mean the same in every op that has them: the same name, description and, where these do not
+// depend on the template, values.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "generator/space.h"
+
+namespace tunesmith {
+
+inline constexpr IntegerAxis RESIDENT_WARPS("RESIDENT_WARPS");
+inline Axis resident_warps_axis(std::vector<Value> values) {
+  return {RESIDENT_WARPS, std::move(values),
+          "warps that a multiprocessor must have room for; bounds a thread's registers"};
+}
+
+inline constexpr WordAxis START("START");
+inline Axis start_axis() {
+  return {START, words({"plain", "overlapped"}),
+          "whether the kernel may start while the one before it still runs"};
+}
+
+inline constexpr WordAxis STORE("STORE");
+inline Axis store_axis() {
+  return {STORE, words({"plain", "streaming"}), "the hint that outputs are written with"};
+}
+
+}  // namespace tunesmith
