@@ -10,6 +10,7 @@
 
 #include "cli/cli.h"
 #include "cli/table.h"
+#include "db/old_identity.h"
 #include "db/store.h"
 #include "generator/error.h"
 #include "generator/ops.h"
@@ -285,7 +286,9 @@ void add_db(CLI::App& app) {
     std::ifstream text(request->file, std::ios::binary);
     if (!text)
       throw Error("The file " + request->file.string() + " cannot be read: " + std::strerror(errno) + ".");
-    print_merged(Store::open(database_or_default(request->database), Store::Mode::create).read_text(text));
+    print_merged(
+        Store::open(database_or_default(request->database), Store::Mode::create, with_old_identities())
+            .read_text(text));
   });
 
   CLI::App* merge = db->add_subcommand("merge", "Merge another database into this one");
@@ -296,7 +299,8 @@ void add_db(CLI::App& app) {
       throw Error("There is no database " + request->file.string() + " to merge.");
     }
     print_merged(
-        Store::open(database_or_default(request->database), Store::Mode::create).merge_from(request->file));
+        Store::open(database_or_default(request->database), Store::Mode::create, with_old_identities())
+            .merge_from(request->file));
   });
 }
 

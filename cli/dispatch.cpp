@@ -49,8 +49,8 @@ void add_dispatch_commands(CLI::App& app) {
     const ExportReport report = export_winners(
         request->database.empty() ? default_database_path() : request->database, device, request->folder);
     for (const std::string& note : report.notes) std::cout << note << '\n';
-    std::cout << report.exported << " winners exported, " << report.kept << " kept; " << report.files
-              << " kernels in " << request->folder.string() << '\n';
+    std::cout << report.exported << " winners exported, " << report.kept << " kept; " << report.bodies
+              << " bodies in " << request->folder.string() << '\n';
   });
 }
 

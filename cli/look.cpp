@@ -100,6 +100,18 @@ void print_ops(const std::string& name) {
   std::cout << table.text();
 }
 
+// A GPU of which only the number of multiprocessors is known; of the newest kind, so that every template
+// counts.
+DeviceFacts absent_gpu(int multiprocessors) {
+  DeviceFacts device;
+  device.kind = "cuda";
+  device.name = "a GPU of " + std::to_string(multiprocessors) + " multiprocessors";
+  device.compute_capability = 90;
+  device.multiprocessors = multiprocessors;
+  device.max_shared_bytes_per_block = std::int64_t{227} * 1024;
+  return device;
+}
+
 // A space belongs to a problem; where a person names none, the op's own example stands in.
 Problem problem_or_example(const Op& op, const std::string& text) {
   return complete_problem(op,
@@ -122,23 +134,24 @@ void print_space(const Op& op, const Problem& problem, const Template& tmpl,
     if (!rules.empty()) std::cout << title << '\n';
     for (const Rule& rule : rules) std::cout << "- " << rule.why << '\n';
   };
-  print_rules("Every config must keep these rules:", space.must());
-  print_rules("Tried first, because they are worth more, are configs that keep these too:", space.worth());
-  std::int64_t legal = 0;
+  print_rules("A legal config keeps these rules:", space.must());
+  print_rules("A search first tries those that keep these too (tune --prior none: all alike):",
+              space.worth());
+  const std::int64_t legal = space.count();
+  std::cout << legal << " legal configs of " << space.raw_count();
+  if (!space.worth().empty()) std::cout << ", " << space.count(Space::Which::promising) << " tried first";
+  std::cout << '\n';
+  if (!device) return;
+  if (const std::optional<std::string> why = why_not(tmpl, problem, *device)) {
+    std::cout << "None runs on this device: " << *why << '\n';
+    return;
+  }
   std::int64_t fitting = 0;
   space.each([&](const Config& config) {
-    ++legal;
-    if (device && !exceeds(tmpl.work(problem, config, *device), *device)) ++fitting;
+    if (!exceeds(tmpl.work(problem, config, *device), *device)) ++fitting;
     return true;
   });
-  std::cout << legal << " legal configs of " << space.raw_count() << '\n';
-  if (!device) return;
-  const std::optional<std::string> why = why_not(tmpl, problem, *device);
-  if (why) {
-    std::cout << "None runs on this device: " << *why << '\n';
-  } else {
-    std::cout << fitting << " of them launch within the limits of " << device->name << '\n';
-  }
+  std::cout << fitting << " of them launch within the limits of " << device->name << '\n';
 }
 
 // What a target says about a device; sizes and limits are not known from it.
@@ -268,18 +281,25 @@ void add_look_commands(CLI::App& app) {
       "space", "The axes of an op's templates, their rules and how many configs are legal");
   struct SpaceRequest {
     std::string op, problem, device, template_name;
+    int multiprocessors = 0;
   };
   auto asked = std::make_shared<SpaceRequest>();
   space->add_option("OP", asked->op, "An op's name")->required();
   space->add_option("--problem", asked->problem, "The problem; else the op's first example");
   space->add_option("--device", asked->device,
                     "auto, cuda:N or host: counts the configs that fit its limits");
+  space
+      ->add_option("--multiprocessors", asked->multiprocessors,
+                   "The space on a GPU that is not here, with so many multiprocessors")
+      ->check(CLI::Range(1, 100000))
+      ->excludes("--device");
   space->add_option("--template", asked->template_name, "Only this template");
   space->callback([asked] {
     const Op& op = find_op(asked->op);
     if (!asked->template_name.empty()) find_template(op, asked->template_name);
     const Problem problem = problem_or_example(op, asked->problem);
-    const auto device = asked->device.empty() ? std::nullopt : std::optional(device_facts(asked->device));
+    auto device = asked->device.empty() ? std::nullopt : std::optional(device_facts(asked->device));
+    if (asked->multiprocessors > 0) device = absent_gpu(asked->multiprocessors);
     std::cout << "problem: " << problem.text() << '\n';
     for (const Template& each : op.templates) {
       if (asked->template_name.empty() || each.name == asked->template_name)

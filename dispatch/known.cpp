@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "db/old_identity.h"
 #include "db/store.h"
 #include "dispatch/packed.h"
 #include "dispatch/table.h"
@@ -64,7 +65,7 @@ void read_database(const std::string& database, const std::string& target, Known
     known.notes.push_back("There is no database " + database + ": only built-in winners are known.");
     return;
   }
-  const Store store = Store::open(database, Store::Mode::read_only);
+  const Store store = Store::open(database, Store::Mode::read_only, with_old_identities(true));
   std::size_t count = 0;
   for (const WinnerRow& row : store.winners({}, Store::Load::dispatch)) {
     if (row.binary && row.variant.target == target) {
@@ -80,7 +81,7 @@ void read_database(const std::string& database, const std::string& target, Known
 
 void read_built_in(Known& known) {
   std::size_t count = 0;
-  for (TableRow& row : read_table(packed(table_file))) {
+  for (TableRow& row : read_table([](std::string_view name) { return std::string(packed(name)); })) {
     Candidate& candidate = row.winner;
     candidate.has_binary = !packed(packed_name(candidate.device.target, candidate.source_hash)).empty();
     complete(candidate);
@@ -104,10 +105,10 @@ Known read_known(const std::string& database, const std::string& target) {
 }
 
 std::vector<TableRow> winners_of(const std::filesystem::path& database, const QueryFilter& filter) {
-  const Store store = Store::open(database, Store::Mode::read_only);
+  const Store store = Store::open(database, Store::Mode::read_only, with_old_identities(true));
   std::vector<TableRow> rows;
   for (const WinnerRow& row : store.winners(filter))
-    rows.push_back({to_candidate(row), row.alignment_bytes, {}});
+    rows.push_back({to_candidate(row), row.alignment_bytes, {}, row.toolchain, row.driver, row.measured_at});
   return rows;
 }
 

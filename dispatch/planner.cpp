@@ -33,6 +33,21 @@ std::string with_changes(const Choice& choice) {
   return choice.changed.empty() ? "" : " with " + choice.changed + ", as this problem needs";
 }
 
+// A binary's kernels may carry the suffix of the version that made it: eight hexadecimal digits behind a
+// name.
+std::string suffix_in(const std::string& binary, const Source& source) {
+  constexpr std::size_t digits = 8;
+  for (const std::string& kernel : source.kernels) {
+    const std::string name = kernel + "_";
+    for (std::size_t at = 0; (at = binary.find(name, at)) != std::string::npos; at += name.size()) {
+      const std::string suffix = binary.substr(at + kernel.size(), digits + 1);
+      if (suffix.size() == digits + 1 && suffix.find_first_not_of("0123456789abcdef", 1) == std::string::npos)
+        return suffix;
+    }
+  }
+  return source.suffix;
+}
+
 std::string rounded(double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%.2f", value);
@@ -134,7 +149,9 @@ Planner::Attempt Planner::attempt(const Op& op, const Template& tmpl, const Prob
 
   const std::string key = packed_name(device_.target, source.hash);
   if (const auto stored = known_.binaries.find(key); stored != known_.binaries.end()) {
-    Attempt result = load(work, source, stored->second);
+    Source as_stored = source;
+    as_stored.suffix = suffix_in(stored->second, source);
+    Attempt result = load(work, as_stored, stored->second);
     if (std::holds_alternative<Loaded>(result))
       return finish(std::move(result), "its binary is in the database");
     add("The database's binary", result);

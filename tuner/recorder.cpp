@@ -98,8 +98,8 @@ std::int64_t Recorder::id_of(const Variant& variant) {
   const std::string& name = variant.tmpl->name;
   auto found = templates_.find(name);
   if (found == templates_.end()) {
-    const std::string& body = template_files().at(op_.name + "/" + name + ".cu");
-    found = templates_.emplace(name, store_.id_of(TemplateRow{op_.name, name, sha256(body)})).first;
+    const std::string hash = body_hash(op_, *variant.tmpl, template_files());
+    found = templates_.emplace(name, store_.id_of(TemplateRow{op_.name, name, hash})).first;
   }
   VariantRow row;
   row.template_id = found->second;

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <thread>
 
+#include "db/old_identity.h"
 #include "generator/ops.h"
 #include "tuner/problem_run.h"
 
@@ -92,7 +93,7 @@ TuneResult tune(const TuneOptions& options, Progress& progress) {
     }
     make_search(options.strategy, search_space(op, problems.back(), DeviceFacts{}, options.templates), 0);
   }
-  Store store = Store::open(options.database, Store::Mode::create);
+  Store store = Store::open(options.database, Store::Mode::create, with_old_identities());
 
   const InterruptScope scope;
   DeviceWorker worker(options.device, options.worker);

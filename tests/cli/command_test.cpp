@@ -168,9 +168,19 @@ TEST(Command, SpaceShowsAxesRulesAndCounts) {
   const Scratch scratch;
   const Outcome outcome = scratch.tunesmith("space conv2d --device host " + problem);
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  for (const char* part : {"BLOCK_X", "Rules:", "legal configs of", "within the limits of"}) {
+  for (const char* part :
+       {"BLOCK_X", "A legal config keeps these rules:", "legal configs of", "within the limits of"}) {
     EXPECT_NE(outcome.out.find(part), std::string::npos) << part;
   }
+}
+
+TEST(Command, SpaceIsThatOfAnAbsentGpuToo) {
+  const Scratch scratch;
+  const Outcome outcome = scratch.tunesmith("space conv2d --multiprocessors 68 " + problem);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("within the limits of a GPU of 68 multiprocessors"), std::string::npos)
+      << outcome.out;
+  EXPECT_EQ(scratch.tunesmith("space conv2d --multiprocessors 68 --device host " + problem).exit_code, 2);
 }
 
 TEST(Command, RenderAllWritesAFileForEveryLegalConfig) {

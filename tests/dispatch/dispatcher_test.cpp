@@ -19,6 +19,7 @@
 #include "dispatch/table.h"
 #include "fixture.h"
 #include "generator/random.h"
+#include "runtime/files.h"
 #include "tunesmith/conv2d.h"
 
 namespace {
@@ -547,6 +548,17 @@ TEST_F(DispatcherTest, TypedConv2d) {
                std::runtime_error);
 }
 
+// A version that counted comments as part of a kernel gave its kernels another suffix.
+TEST_F(DispatcherTest, AStoredBinaryWithAnOlderSuffixIsLoaded) {
+  tune({.problem = "n=1000 taps=3", .config = "VECTOR=1", .suffix = "_0badc0de"});
+  DispatcherOptions without_compiler = options();
+  without_compiler.allow_compile = false;
+  const Plan plan = Dispatcher(without_compiler).plan("smooth", "n=1000 taps=3");
+  EXPECT_EQ(plan.match(), Match::exact);
+  says(plan, "its binary is in the database");
+  check(plan, "smooth");
+}
+
 TEST_F(DispatcherTest, ExportIsReadAndCheckedAndRepeats) {
   DeviceFacts gpu = {.kind = "cuda",
                      .name = "A GPU, of sorts",
@@ -561,31 +573,39 @@ TEST_F(DispatcherTest, ExportIsReadAndCheckedAndRepeats) {
   const auto to = folder_ / "generated";
   const ExportReport first = export_winners(database(), "a gpu", to);
   EXPECT_EQ(first.exported, 2);
-  EXPECT_EQ(first.files, 1);
+  EXPECT_EQ(first.bodies, 1);
   EXPECT_EQ(check_exported(to), std::vector<std::string>());
 
   const ExportReport all = export_winners(database(), "", to);
   EXPECT_EQ(all.exported, 3);
-  EXPECT_EQ(all.files, 2);
+  EXPECT_EQ(all.bodies, 2);
   ASSERT_EQ(all.notes.size(), 1u);
   EXPECT_NE(all.notes[0].find("changed since"), std::string::npos);
-  const auto text = [&] {
-    std::ifstream file(to / table_file);
-    return std::string{std::istreambuf_iterator<char>(file), {}};
+  const auto texts = [&] {
+    Texts found;
+    for (const auto& entry : std::filesystem::directory_iterator(to)) {
+      if (entry.path().extension() == ".csv") found[entry.path().filename()] = read_file(entry.path());
+    }
+    return found;
   };
-  const std::string before = text();
-  EXPECT_EQ(read_table(before).size(), 3u);
+  const Texts before = texts();
+  const auto rows = read_table([&](std::string_view name) { return read_file(to / name); });
+  EXPECT_EQ(rows.size(), 3u);
 
   // The other device's rows stay.
   const ExportReport again = export_winners(database(), "sm_90a", to);
   EXPECT_EQ(again.exported, 2);
   EXPECT_EQ(again.kept, 1);
-  EXPECT_EQ(text(), before);
+  EXPECT_EQ(texts(), before);
 
-  std::ofstream(to / read_table(before)[0].file, std::ios::app) << "// edited\n";
-  std::ofstream(to / "orphan.cu") << "\n";
-  EXPECT_EQ(check_exported(to).size(),
-            2u + (read_table(before)[0].file == read_table(before)[1].file ? 1u : 0u));
+  // A comment changes no kernel; code does, for each of the two winners that share the body.
+  const auto body = to / body_file(rows[0].winner, rows[0].body);
+  ASSERT_EQ(rows[0].body, rows[1].body);
+  std::ofstream(body, std::ios::app) << "// edited\n";
+  EXPECT_EQ(check_exported(to), std::vector<std::string>());
+  std::ofstream(body, std::ios::app) << "int edited;\n";
+  std::ofstream(to / "bodies/orphan.cu") << "\n";
+  EXPECT_EQ(check_exported(to).size(), 3u);
 
   EXPECT_THROW(export_winners(database(), "no such device", to), std::runtime_error);
   EXPECT_THROW(export_winners(folder_ / "none.db", "", to), std::runtime_error);
@@ -622,11 +642,10 @@ TEST_F(DispatcherTest, AnExpressionIsTunedAndExported) {
   const auto to = folder_ / "generated";
   EXPECT_EQ(export_winners(database(), "", to).exported, 1);
   EXPECT_EQ(check_exported(to), std::vector<std::string>());
-  std::ifstream file(to / table_file);
-  std::vector<TableRow> rows = read_table(std::string{std::istreambuf_iterator<char>(file), {}});
+  std::vector<TableRow> rows = read_table([&](std::string_view name) { return read_file(to / name); });
   ASSERT_EQ(rows.size(), 1u);
   EXPECT_EQ(rows[0].winner.problem.text(), dispatcher.plan("elementwise", tuned).problem());
-  EXPECT_EQ(rows[0].file, "elementwise_broadcast_host_" + rows[0].winner.source_hash.substr(0, 12) + ".cu");
+  EXPECT_EQ(body_file(rows[0].winner, rows[0].body), "bodies/elementwise_broadcast_" + rows[0].body + ".cu");
   // What the library would choose with this table built in.
   const Op& op = find_op("elementwise");
   const auto chosen = [&](const std::string& text) {

@@ -31,7 +31,8 @@ struct Winner {
   DeviceFacts device = host_facts();
   double median_us = 10;
   bool binary = true;
-  std::string hash = {};  // instead of the right one
+  std::string hash = {};    // instead of the right one
+  std::string suffix = {};  // of the binary's kernels, likewise
   std::string caches = "warm";
 };
 
@@ -158,7 +159,7 @@ class DispatcherTest : public testing::Test {
   // Compiled once for all tests.
   static const std::string& binary_of(const Source& source) {
     static std::map<std::string, std::string> binaries;
-    std::string& bytes = binaries[source.hash];
+    std::string& bytes = binaries[source.target + source.hash + source.suffix];
     if (bytes.empty()) {
       const Compiled compiled = make_toolchain(source.target)->compile(source);
       EXPECT_TRUE(compiled.ok) << compiled.log;
@@ -204,7 +205,13 @@ class DispatcherTest : public testing::Test {
     const SetWinner set = store.set_winner(store.record(measurement), alignment_bytes(tmpl, problem, config));
     EXPECT_TRUE(set.taken) << set.why;
     if (winner.binary && winner.device.target == facts().target) {
-      const std::string& bytes = binary_of(source);
+      Source compiled = source;
+      if (!winner.suffix.empty()) {
+        for (std::size_t at = 0; (at = compiled.text.find(source.suffix, at)) != std::string::npos;)
+          compiled.text.replace(at, source.suffix.size(), winner.suffix);
+        compiled.suffix = winner.suffix;
+      }
+      const std::string& bytes = binary_of(compiled);
       const auto* first = reinterpret_cast<const std::byte*>(bytes.data());
       store.put_binary({.variant_id = variant,
                         .toolchain = "test",
