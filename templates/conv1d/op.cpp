@@ -52,7 +52,8 @@ constexpr std::int64_t most_elements = std::int64_t{1} << 37;
 
 // The error bound of summing n products one by one in the dtype: n u sum|w x|, u the unit roundoff (Higham,
 // Accuracy and Stability of Numerical Algorithms, section 3.1), and one rounding more for the store. Where a
-// tap that is not finite meets no sample, the sum of those that do is as good as one with a zero for it.
+// tap that is not finite lies on no sample, an implementation may multiply it by zero or leave it out, so
+// that any result is permitted.
 void reference(const Problem& problem, std::span<const std::vector<double>> arguments, int /*output*/,
                std::int64_t begin, std::int64_t end, std::span<double> value,
                std::span<double> permitted_error) {
@@ -99,8 +100,8 @@ void reference(const Problem& problem, std::span<const std::vector<double>> argu
 
 std::vector<Problem> companions(const Problem& problem) {
   const std::int64_t taps = problem.integer("taps");
-  // Samples beyond those that the taps need, and signals: one window, odd sizes, several tiles, whole
-  // vectors; the last three are shorter than most kernels.
+  // Lengths and batches: one whole window, odd sizes, several tiles, whole vectors; the last three lengths
+  // are shorter than most kernels.
   const std::int64_t sizes[][2] = {{taps, 1}, {taps + 62, 3}, {taps + 2221, 1}, {round_up(taps, 4) + 256, 2},
                                    {1, 2},    {4, 1},         {13, 3}};
   std::vector<Problem> found;

@@ -15,7 +15,7 @@ constexpr WordAxis TAPS_IN("TAPS_IN");
 // A block's outputs of a signal.
 std::int64_t tile(const Config& c) { return c[BLOCK_X] * c[OUT_X] * c[ITEMS]; }
 
-// A window's first sample lies so many after a multiple of 4, if the tile's first output does not.
+// How many samples after a multiple of 4 a tile's first window begins.
 std::int64_t phase(const Dims& d) { return (4 - d.left % 4) % 4; }
 
 // Outputs pass through shared memory, so that neighbouring threads store neighbours.
