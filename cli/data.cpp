@@ -10,6 +10,7 @@
 
 #include "cli/cli.h"
 #include "cli/table.h"
+#include "db/old_identity.h"
 #include "db/store.h"
 #include "generator/error.h"
 #include "generator/ops.h"
@@ -184,8 +185,7 @@ void run_query(QueryRequest& request) {
   const Values part = Values::parse(filter.problem);
   if (!filter.op.empty()) check_names(find_op(filter.op), part);
   filter.problem = part.text();
-  if (filter.device == "auto" || filter.device.rfind("cuda:", 0) == 0)
-    filter.device = device_facts(filter.device).name;
+  filter.device = device_filter(filter.device);
   const Store store = Store::open(database_or_default(request.database), Store::Mode::read_only);
   const bool for_people = request.format == "table";
   const bool verdicts = request.all || filter.history || !filter.verdict.empty();
@@ -205,7 +205,8 @@ void add_query(CLI::App& app) {
   query->add_option("OP", filter.op, "Only this op");
   query->add_option("--problem", filter.problem,
                     "Only problems that have these values, such as \"height=1000\"");
-  query->add_option("--device", filter.device, "Only this device: auto, cuda:N, host, or a part of its name");
+  query->add_option("--device", filter.device,
+                    "Only this device: auto, cuda, cuda:N, host, or a part of its name");
   query->add_option("--format", request->format, "table, json or csv; the latter two have every column")
       ->capture_default_str()
       ->check(CLI::IsMember({"table", "json", "csv"}));
@@ -285,7 +286,9 @@ void add_db(CLI::App& app) {
     std::ifstream text(request->file, std::ios::binary);
     if (!text)
       throw Error("The file " + request->file.string() + " cannot be read: " + std::strerror(errno) + ".");
-    print_merged(Store::open(database_or_default(request->database), Store::Mode::create).read_text(text));
+    print_merged(
+        Store::open(database_or_default(request->database), Store::Mode::create, with_old_identities())
+            .read_text(text));
   });
 
   CLI::App* merge = db->add_subcommand("merge", "Merge another database into this one");
@@ -296,7 +299,8 @@ void add_db(CLI::App& app) {
       throw Error("There is no database " + request->file.string() + " to merge.");
     }
     print_merged(
-        Store::open(database_or_default(request->database), Store::Mode::create).merge_from(request->file));
+        Store::open(database_or_default(request->database), Store::Mode::create, with_old_identities())
+            .merge_from(request->file));
   });
 }
 

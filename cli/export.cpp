@@ -16,31 +16,39 @@ namespace tunesmith {
 namespace {
 
 std::vector<TableRow> table_of(const std::filesystem::path& folder) {
-  return read_table(read_file(folder / table_file));
+  return read_table([&](std::string_view name) { return read_file(folder / name); });
 }
 
-// The row's text as the templates are now. Throws Error if it is stale.
-Source source_of(const Candidate& winner) {
+// The row's body as the templates are now; its digits go into the row. Throws Error if it is stale.
+std::string body_of(TableRow& row) {
+  const Candidate& winner = row.winner;
   if (!winner.fault.empty()) throw Error(winner.fault);
   const Op& op = find_op(winner.op);
   const Template& tmpl = find_template(op, winner.template_name);
   const Problem problem = complete_problem(op, winner.problem);
   const Config config = tmpl.space(problem, winner.device).legal(winner.config);
-  Source source = render(op, tmpl, problem, config, winner.device.target);
-  if (source.hash != winner.source_hash)
+  std::string body = body_text(op, tmpl, problem, winner.device.target, template_files());
+  if (render_body(op, tmpl, problem, config, winner.device.target, body).hash != winner.source_hash)
     throw Error("Its template has changed since it was tuned; tune it again.");
-  if (!reentrant(tmpl.work(problem, config, winner.device))) {
+  if (!reentrant(tmpl.work(problem, config, winner.device)))
     throw Error("It keeps state in its module between two steps, so dispatch does not use it.");
-  }
-  return source;
-}
-
-std::string file_name(const Candidate& winner) {
-  return winner.op + "_" + winner.template_name + "_" + winner.device.target + "_" +
-         winner.source_hash.substr(0, 12) + ".cu";
+  row.body = body_digits(body);
+  return body;
 }
 
 bool same_key(const TableRow& a, const TableRow& b) { return !before(a, b) && !before(b, a); }
+
+// Every file of the folder that a table may name, relative to it.
+std::vector<std::string> files_in(const std::filesystem::path& folder) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder, error)) {
+    const std::string extension = entry.path().extension().string();
+    if (extension == ".cu" || extension == ".csv")
+      names.push_back(entry.path().lexically_relative(folder).generic_string());
+  }
+  return names;
+}
 
 }  // namespace
 
@@ -51,13 +59,12 @@ ExportReport export_winners(const std::filesystem::path& database, const std::st
                      "; tune first, or name another with --db.");
   }
   ExportReport report;
-  std::map<std::string, std::string> files;
+  Texts bodies;
   std::vector<TableRow> rows;
   const auto take = [&](TableRow row, const char* verb) {
     try {
-      const Source source = source_of(row.winner);
-      row.file = file_name(row.winner);
-      files[row.file] = source.text;
+      const std::string body = body_of(row);
+      bodies[body_file(row.winner, row.body)] = body;
       rows.push_back(std::move(row));
       return true;
     } catch (const Error& error) {
@@ -77,9 +84,7 @@ ExportReport export_winners(const std::filesystem::path& database, const std::st
                      (device.empty() ? "" : " for the device " + device) + "; nothing was written." + why);
   }
   const std::vector<TableRow> exported = rows;
-  std::vector<std::string> old_files;
   for (TableRow& row : table_of(folder)) {
-    old_files.push_back(row.file);
     if (std::none_of(exported.begin(), exported.end(),
                      [&](const TableRow& other) { return same_key(row, other); })) {
       report.kept += take(std::move(row), "Dropped") ? 1 : 0;
@@ -87,39 +92,39 @@ ExportReport export_winners(const std::filesystem::path& database, const std::st
   }
 
   std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  for (const auto& [name, text] : files) write_file(folder / name, text);
-  write_file(folder / table_file, write_table(rows));  // after what it names
+  std::filesystem::create_directories(folder / "bodies", error);
+  const Texts tables = write_table(rows);
+  const std::vector<std::string> old_files = files_in(folder);
+  for (const auto& [name, text] : bodies) write_file(folder / name, text);
+  for (const auto& [name, text] : tables) write_file(folder / name, text);  // after what they name
   for (const std::string& name : old_files) {
-    if (!files.contains(name))
-      std::filesystem::remove(folder / std::filesystem::path(name).filename(), error);
+    if (!bodies.contains(name) && !tables.contains(name)) std::filesystem::remove(folder / name, error);
   }
-  report.files = static_cast<int>(files.size());
+  report.bodies = static_cast<int>(bodies.size());
   return report;
 }
 
 std::vector<std::string> check_exported(const std::filesystem::path& folder) {
   std::vector<std::string> wrong;
-  std::set<std::string> named;
-  for (const TableRow& row : table_of(folder)) {
-    named.insert(row.file);
+  std::set<std::string> named = {std::string(devices_file)};
+  for (const std::string& name : tuned_devices(read_file(folder / devices_file))) named.insert(name + ".csv");
+  for (TableRow row : table_of(folder)) {
+    const std::string file = body_file(row.winner, row.body);
+    const std::string digits = row.body;
+    named.insert(file);
     try {
-      const Source source = source_of(row.winner);
-      if (!std::filesystem::exists(folder / row.file)) {
-        wrong.push_back("The table names " + row.file + ", which does not exist.");
-      } else if (read_file(folder / row.file) != source.text) {
-        wrong.push_back(row.file + " is not what its template renders to.");
+      body_of(row);
+      if (!std::filesystem::exists(folder / file)) {
+        wrong.push_back("The table names " + file + ", which does not exist.");
+      } else if (digits != row.body || body_digits(read_file(folder / file)) != row.body) {
+        wrong.push_back(file + " is not what its template renders to.");
       }
     } catch (const Error& error) {
-      wrong.push_back(row.file + ": " + error.what());
+      wrong.push_back(describe(row.winner) + ": " + error.what());
     }
   }
-  if (!std::filesystem::exists(folder)) return wrong;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    const std::string name = entry.path().filename().string();
-    if (entry.path().extension() == ".cu" && !named.contains(name)) {
-      wrong.push_back("The table does not name " + name + ".");
-    }
+  for (const std::string& name : files_in(folder)) {
+    if (!named.contains(name)) wrong.push_back("No table names " + name + ".");
   }
   return wrong;
 }

@@ -11,20 +11,20 @@ namespace tunesmith {
 struct ExportReport {
   int exported = 0;                ///< winners taken from the database
   int kept = 0;                    ///< winners that the folder had and the database has nothing for
-  int files = 0;                   ///< *.cu in the folder now
+  int bodies = 0;                  ///< kernels' texts in the folder now
   std::vector<std::string> notes;  ///< sentences: what was left out or dropped, and why
 };
 
-/// Writes winners.csv (table.h) and one self-contained .cu a source, as rendered. `device` is a part of a
-/// device's name in any case, or its whole target; empty: all. What the folder's table has of other devices
-/// and problems stays; what of it is stale goes, with its file. The same content gives the same bytes. Throws
-/// UsageError if nothing matches, Error if the folder cannot be written, StoreError if the database cannot be
-/// read.
+/// Writes the files of table.h. `device` is a part of a device's name in any case, or its whole target;
+/// empty: all. What the folder has of other devices and problems stays; what of it is stale goes. The folder
+/// is export's own: a .cu or .csv that no winner needs is removed. The same content gives the same bytes.
+/// Throws UsageError if nothing matches, Error if the folder cannot be written, StoreError if the database
+/// cannot be read.
 ExportReport export_winners(const std::filesystem::path& database, const std::string& device,
                             const std::filesystem::path& folder);
 
-/// What is wrong with such a folder, as sentences: a row that does not render to its file and its hash, a
-/// file that is missing, a .cu that no row names. A folder without a table is an empty one.
+/// What is wrong with such a folder, as sentences: a row that does not render to its body and its hash, a
+/// file that is missing or that no table names. A folder without a table is an empty one.
 std::vector<std::string> check_exported(const std::filesystem::path& folder);
 
 }  // namespace tunesmith

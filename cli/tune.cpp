@@ -13,6 +13,7 @@
 #include "db/store.h"
 #include "generator/error.h"
 #include "generator/ops.h"
+#include "runtime/device_id.h"
 
 namespace tunesmith {
 namespace {
@@ -61,7 +62,7 @@ void add_tune_command(CLI::App& app, const std::string& command_line, int& exit_
                       "A file with a problem a line; # begins a comment");
   command->add_flag("--stale", options.stale,
                     "The problems of the database whose winners' templates have changed since");
-  command->add_option("--device", options.device, "auto, cuda:N or host")->capture_default_str();
+  command->add_option("--device", options.device, device_words)->capture_default_str();
   command
       ->add_option("--budget", options.budget,
                    "For each problem: a time (60s, 5m) after its base was measured, a number of variants\n"

@@ -4,22 +4,16 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "db/old_identity.h"
 #include "db/store.h"
 #include "dispatch/packed.h"
 #include "dispatch/table.h"
 #include "generator/error.h"
 #include "generator/ops.h"
+#include "generator/target.h"
 
 namespace tunesmith {
 namespace {
-
-// "9.0" -> 90
-int compute_capability(const std::string& text) {
-  int major = 0;
-  int minor = 0;
-  if (std::sscanf(text.c_str(), "%d.%d", &major, &minor) < 1) return 0;
-  return 10 * major + minor;
-}
 
 // A problem may lack a parameter that its op has got since; what cannot be read is a fault of that row alone.
 void complete(Candidate& candidate) {
@@ -36,7 +30,7 @@ Candidate to_candidate(const WinnerRow& row) {
   candidate.device.kind = row.device.kind;
   candidate.device.name = row.device.name;
   candidate.device.target = row.device.target;
-  candidate.device.compute_capability = compute_capability(row.device.compute_capability);
+  candidate.device.compute_capability = parse_capability(row.device.compute_capability).value_or(0);
   candidate.device.multiprocessors = static_cast<int>(row.device.sm_count);
   candidate.device.memory_bytes = row.device.memory_bytes;
   candidate.op = row.problem.op;
@@ -64,7 +58,7 @@ void read_database(const std::string& database, const std::string& target, Known
     known.notes.push_back("There is no database " + database + ": only built-in winners are known.");
     return;
   }
-  const Store store = Store::open(database, Store::Mode::read_only);
+  const Store store = Store::open(database, Store::Mode::read_only, with_old_identities(true));
   std::size_t count = 0;
   for (const WinnerRow& row : store.winners({}, Store::Load::dispatch)) {
     if (row.binary && row.variant.target == target) {
@@ -80,7 +74,7 @@ void read_database(const std::string& database, const std::string& target, Known
 
 void read_built_in(Known& known) {
   std::size_t count = 0;
-  for (TableRow& row : read_table(packed(table_file))) {
+  for (TableRow& row : read_table([](std::string_view name) { return std::string(packed(name)); })) {
     Candidate& candidate = row.winner;
     candidate.has_binary = !packed(packed_name(candidate.device.target, candidate.source_hash)).empty();
     complete(candidate);
@@ -104,10 +98,10 @@ Known read_known(const std::string& database, const std::string& target) {
 }
 
 std::vector<TableRow> winners_of(const std::filesystem::path& database, const QueryFilter& filter) {
-  const Store store = Store::open(database, Store::Mode::read_only);
+  const Store store = Store::open(database, Store::Mode::read_only, with_old_identities(true));
   std::vector<TableRow> rows;
   for (const WinnerRow& row : store.winners(filter))
-    rows.push_back({to_candidate(row), row.alignment_bytes, {}});
+    rows.push_back({to_candidate(row), row.alignment_bytes, {}, row.toolchain, row.driver, row.measured_at});
   return rows;
 }
 

@@ -22,7 +22,7 @@ struct Known {
 /// `database` empty: only what is built in. Throws StoreError if the file is damaged, newer or no database.
 Known read_known(const std::string& database, const std::string& target);
 
-/// The database's winners that the filter lets through, with no file named; a row that cannot be used has a
+/// The database's winners that the filter lets through, with no body named; a row that cannot be used has a
 /// fault.
 std::vector<TableRow> winners_of(const std::filesystem::path& database, const QueryFilter& filter);
 

@@ -1,8 +1,10 @@
-// A program of the build: compiles each op's base and the winners of generated/, and writes them and the
-// winners' table as one C++ file and one binary file for packed.h. What a toolchain is missing for, or what
-// is stale, is left out with a note; dispatch then compiles it, or uses the base.
+// A program of the build: compiles each op's base, and the winners of generated/ from the bodies there, and
+// writes them and the winners' tables as one C++ file and one binary file for packed.h. What a toolchain is
+// missing for, or what is stale, is left out with a note; dispatch then compiles it, or uses the base.
 //
-//   tunesmith_pack GENERATED_FOLDER OUT.cpp OUT.bin TARGET...
+//   tunesmith_pack GENERATED_FOLDER OUT.cpp OUT.bin DEVICES TARGET...
+//
+// DEVICES: all, none, or names of generated/devices.csv divided by commas.
 
 #include <algorithm>
 #include <atomic>
@@ -13,6 +15,7 @@
 #include <mutex>
 #include <optional>
 #include <set>
+#include <sstream>
 #include <thread>
 
 #include "dispatch/packed.h"
@@ -67,7 +70,24 @@ void add(Sources& sources, Source source) {
   sources.emplace(std::move(name), std::move(source));
 }
 
-Sources sources_to_compile(const std::vector<TableRow>& table,
+// As generated/ has it, which has to be what its template still gives.
+Source source_of(const TableRow& row, const std::filesystem::path& generated) {
+  const Candidate& winner = row.winner;
+  const Op& op = find_op(winner.op);
+  const Template& tmpl = find_template(op, winner.template_name);
+  const Problem problem = complete_problem(op, winner.problem);
+  const Config config = tmpl.space(problem, winner.device).legal(winner.config);
+  const std::string file = body_file(winner, row.body);
+  const std::string body = read_file(generated / file);
+  if (body.empty()) throw Error("there is no " + file + ".");
+  Source source = render_body(op, tmpl, problem, config, winner.device.target, body);
+  if (source.hash != winner.source_hash) throw Error(file + " is not the body that it was tuned with.");
+  if (source.hash != render(op, tmpl, problem, config, winner.device.target).hash)
+    throw Error("its template has changed since it was exported.");
+  return source;
+}
+
+Sources sources_to_compile(const std::vector<TableRow>& table, const std::filesystem::path& generated,
                            const std::set<std::string, std::less<>>& targets) {
   const bool with_cuda = targets.size() > (targets.contains("host") ? 1u : 0u);
   Sources sources;
@@ -81,15 +101,11 @@ Sources sources_to_compile(const std::vector<TableRow>& table,
   for (const TableRow& row : table) {
     const Candidate& winner = row.winner;
     try {
-      const Op& op = find_op(winner.op);
-      const Problem problem = complete_problem(op, winner.problem);
-      const Template& tmpl = find_template(op, winner.template_name);
-      const Config config = tmpl.space(problem, winner.device).legal(winner.config);
-      Source source = render(op, tmpl, problem, config, winner.device.target);
-      if (source.hash != winner.source_hash) throw Error("its template has changed since it was exported.");
+      Source source = source_of(row, generated);
       if (winner.device.kind == "host" || with_cuda) add(sources, std::move(source));
     } catch (const std::exception& error) {
-      std::cerr << "tunesmith_pack: generated/" << row.file << " is left out: " << error.what() << "\n";
+      std::cerr << "tunesmith_pack: " << winner.op << "/" << winner.template_name << " for "
+                << winner.problem.text() << " is left out: " << error.what() << "\n";
     }
   }
   return sources;
@@ -141,12 +157,46 @@ std::map<std::string, std::string> compile(const Sources& sources, const std::fi
   return files;
 }
 
+// The tables of the asked devices. Throws Error naming those there are.
+Texts tables_of(const std::filesystem::path& generated, const std::string& devices) {
+  const std::string all = read_file(generated / devices_file);
+  std::vector<std::string> known = tuned_devices(all);
+  if (devices == "none") known.clear();
+  std::set<std::string> wanted(known.begin(), known.end());
+  if (devices != "all" && devices != "none") {
+    wanted.clear();
+    std::istringstream names(devices);
+    for (std::string name; std::getline(names, name, ',');) {
+      if (std::find(known.begin(), known.end(), name) == known.end()) {
+        std::string list;
+        for (const std::string& each : known) list += (list.empty() ? "" : ", ") + each;
+        throw Error("generated/ has no winners of the device " + name +
+                    "; TUNESMITH_DEVICES may be all, none, or some of: " + list + ".");
+      }
+      wanted.insert(name);
+    }
+  }
+  std::vector<TableRow> rows = read_table([&](std::string_view name) {
+    const bool is_device = name != devices_file;
+    return is_device && !wanted.contains(std::string(name.substr(0, name.size() - 4)))
+               ? std::string()
+               : read_file(generated / name);
+  });
+  return write_table(std::move(rows));
+}
+
 void run(const std::filesystem::path& generated, const std::filesystem::path& cpp,
-         const std::filesystem::path& bin, const std::set<std::string, std::less<>>& targets) {
-  const std::string table = read_file(generated / table_file);
+         const std::filesystem::path& bin, const std::string& devices,
+         const std::set<std::string, std::less<>>& targets) {
+  const Texts tables = tables_of(generated, devices);
+  const std::vector<TableRow> rows = read_table([&](std::string_view name) {
+    const auto found = tables.find(name);
+    return found == tables.end() ? std::string() : found->second;
+  });
   std::map<std::string, std::string> files =
-      compile(sources_to_compile(read_table(table), targets), cpp.parent_path() / "packed_before");
-  files[std::string(table_file)] = table;
+      compile(sources_to_compile(rows, generated, targets), cpp.parent_path() / "packed_before");
+  const std::size_t binaries = files.size();
+  files.insert(tables.begin(), tables.end());
 
   std::string bytes;
   std::string entries;
@@ -166,19 +216,20 @@ void run(const std::filesystem::path& generated, const std::filesystem::path& cp
                  "namespace tunesmith {\nstd::span<const PackedFile> packed_files() {\n"
                  "  static const PackedFile files[] = {\n" +
                  entries + "  };\n  return files;\n}\n}  // namespace tunesmith\n");
-  std::cout << "tunesmith_pack: " << files.size() - 1 << " binaries, " << bytes.size() / 1024 << " KiB\n";
+  std::cout << "tunesmith_pack: " << binaries << " binaries, " << bytes.size() / 1024 << " KiB\n";
 }
 
 }  // namespace
 }  // namespace tunesmith
 
 int main(int count, char** arguments) {
-  if (count < 4) {
-    std::cerr << "usage: tunesmith_pack GENERATED_FOLDER OUT.cpp OUT.bin TARGET...\n";
+  if (count < 5) {
+    std::cerr << "usage: tunesmith_pack GENERATED_FOLDER OUT.cpp OUT.bin DEVICES TARGET...\n";
     return 2;
   }
   try {
-    tunesmith::run(arguments[1], arguments[2], arguments[3], {arguments + 4, arguments + count});
+    tunesmith::run(arguments[1], arguments[2], arguments[3], arguments[4],
+                   {arguments + 5, arguments + count});
   } catch (const std::exception& error) {
     std::cerr << "tunesmith_pack: " << error.what() << "\n";
     return 1;

@@ -1,4 +1,4 @@
-// Files that the build packed into the library (pack.cpp): the table of generated/, and binaries of its
+// Files that the build packed into the library (pack.cpp): the tables of generated/, and binaries of its
 // winners and of each op's base, so that a machine without a compiler gets right answers.
 #pragma once
 
@@ -9,7 +9,7 @@
 namespace tunesmith {
 
 struct PackedFile {
-  std::string_view name;  ///< table_file, or packed_name(…)
+  std::string_view name;  ///< as in generated/ (table.h), or packed_name(…)
   std::string_view bytes;
 };
 

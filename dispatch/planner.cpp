@@ -33,6 +33,21 @@ std::string with_changes(const Choice& choice) {
   return choice.changed.empty() ? "" : " with " + choice.changed + ", as this problem needs";
 }
 
+// A binary's kernels may carry the suffix of the version that made it: eight hexadecimal digits behind a
+// name.
+std::string suffix_in(const std::string& binary, const Source& source) {
+  constexpr std::size_t digits = 8;
+  for (const std::string& kernel : source.kernels) {
+    const std::string name = kernel + "_";
+    for (std::size_t at = 0; (at = binary.find(name, at)) != std::string::npos; at += name.size()) {
+      const std::string suffix = binary.substr(at + kernel.size(), digits + 1);
+      if (suffix.size() == digits + 1 && suffix.find_first_not_of("0123456789abcdef", 1) == std::string::npos)
+        return suffix;
+    }
+  }
+  return source.suffix;
+}
+
 std::string rounded(double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%.2f", value);
@@ -53,17 +68,6 @@ Planner::Attempt Planner::load(const Work& work, const Source& source, const std
     Loaded loaded;
     loaded.executable = ordinal_ < 0 ? load_host(binary, source.suffix, work)
                                      : load_cuda(binary, source.suffix, work, ordinal_);
-    const BinaryFacts facts = loaded.executable->facts();
-    if (auto why = exceeds(work, device_, facts.static_shared_bytes)) return *why;
-    for (const Step& step : work.steps) {
-      const auto* launch = std::get_if<Launch>(&step);
-      if (launch == nullptr || facts.max_threads_per_block <= 0) continue;
-      const std::int64_t threads = launch->block.x * launch->block.y * launch->block.z;
-      if (threads > facts.max_threads_per_block) {
-        return "Its registers allow " + std::to_string(facts.max_threads_per_block) +
-               " threads a block here, and it has " + std::to_string(threads) + ".";
-      }
-    }
     loaded.workspace_bytes = work.workspace_bytes;
     return loaded;
   } catch (const LoadError& error) {
@@ -134,7 +138,9 @@ Planner::Attempt Planner::attempt(const Op& op, const Template& tmpl, const Prob
 
   const std::string key = packed_name(device_.target, source.hash);
   if (const auto stored = known_.binaries.find(key); stored != known_.binaries.end()) {
-    Attempt result = load(work, source, stored->second);
+    Source as_stored = source;
+    as_stored.suffix = suffix_in(stored->second, source);
+    Attempt result = load(work, as_stored, stored->second);
     if (std::holds_alternative<Loaded>(result))
       return finish(std::move(result), "its binary is in the database");
     add("The database's binary", result);

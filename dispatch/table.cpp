@@ -1,22 +1,23 @@
 #include "dispatch/table.h"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cstdio>
 #include <tuple>
 
 #include "generator/error.h"
+#include "generator/hash.h"
+#include "generator/identity.h"
 
 namespace tunesmith {
 namespace {
 
-constexpr std::string_view header =
-    "device_kind,device_name,target,compute_capability,multiprocessors,memory_bytes,op,problem,template,"
-    "config,"
-    "alignment_bytes,median_us,source_hash,file";
-constexpr std::size_t columns = 14;
-// One more where a winner was measured with cold caches; a table without it has none of those.
-constexpr std::string_view caches_column = ",caches";
+constexpr std::string_view devices_header =
+    "file,kind,name,target,compute_capability,multiprocessors,memory_bytes";
+constexpr std::string_view winners_header =
+    "op,problem,template,config,alignment_bytes,caches,median_us,source_hash,body,toolchain,driver,measured_"
+    "at";
 
 std::string quoted(const std::string& field) {
   if (field.find_first_of(",\"\n") == std::string::npos) return field;
@@ -71,83 +72,148 @@ bool before(const TableRow& a, const TableRow& b) {
   return key(a) < key(b);
 }
 
-std::string write_table(std::vector<TableRow> rows) {
-  std::sort(rows.begin(), rows.end(), before);
-  const bool with_caches =
-      std::any_of(rows.begin(), rows.end(), [](const TableRow& row) { return row.winner.cold_caches; });
-  std::string text = std::string(header);
-  if (with_caches) text += caches_column;
-  text += "\n";
-  for (const TableRow& row : rows) {
-    const Candidate& winner = row.winner;
-    const DeviceFacts& device = winner.device;
-    const std::string fields[columns] = {device.kind,
-                                         device.name,
-                                         device.target,
-                                         std::to_string(device.compute_capability),
-                                         std::to_string(device.multiprocessors),
-                                         std::to_string(device.memory_bytes),
-                                         winner.op,
-                                         winner.problem.text(),
-                                         winner.template_name,
-                                         winner.config.text(),
-                                         std::to_string(row.alignment_bytes),
-                                         microseconds(winner.median_us),
-                                         winner.source_hash,
-                                         row.file};
-    for (std::size_t i = 0; i < columns; ++i) text += (i == 0 ? "" : ",") + quoted(fields[i]);
-    if (with_caches) text += winner.cold_caches ? ",cold" : ",warm";
-    text += "\n";
-  }
-  return text;
+std::string body_file(const Candidate& winner, std::string_view body) {
+  return "bodies/" + winner.op + "_" + winner.template_name + "_" + std::string(body) + ".cu";
 }
 
-std::vector<TableRow> read_table(std::string_view text) {
-  std::vector<TableRow> rows;
-  int line_number = 0;
-  std::size_t expected = columns;
-  while (!text.empty()) {
+std::string body_digits(std::string_view body_text) {
+  return sha256(without_comments(body_text)).substr(0, 12);
+}
+
+namespace {
+
+std::string line(const std::vector<std::string>& fields) {
+  std::string text;
+  for (std::size_t i = 0; i < fields.size(); ++i) text += (i == 0 ? "" : ",") + quoted(fields[i]);
+  return text + "\n";
+}
+
+// "NVIDIA H200" -> "nvidia_h200"
+std::string in_file_name(std::string_view name) {
+  std::string text;
+  for (const char c : name) {
+    const auto letter = static_cast<unsigned char>(c);
+    if (letter < 128 && std::isalnum(letter) != 0) {
+      text += static_cast<char>(std::tolower(letter));
+    } else if (!text.empty() && text.back() != '_') {
+      text += '_';
+    }
+  }
+  while (!text.empty() && text.back() == '_') text.pop_back();
+  return text.empty() ? "device" : text;
+}
+
+std::vector<std::string> device_fields(const DeviceFacts& device) {
+  return {device.kind,
+          device.name,
+          device.target,
+          std::to_string(device.compute_capability),
+          std::to_string(device.multiprocessors),
+          std::to_string(device.memory_bytes)};
+}
+
+// The device's file; where several have its name, with what tells them apart.
+std::string file_of(const DeviceFacts& device, const std::vector<TableRow>& rows) {
+  const auto other = [&](const TableRow& row) {
+    const DeviceFacts& its = row.winner.device;
+    return in_file_name(its.name) == in_file_name(device.name) && device_fields(its) != device_fields(device);
+  };
+  std::string name = in_file_name(device.name);
+  if (std::any_of(rows.begin(), rows.end(), other)) {
+    name += "_" + in_file_name(device.target) + "_" + std::to_string(device.multiprocessors) + "_" +
+            std::to_string(device.memory_bytes);
+  }
+  return name;
+}
+
+// The lines behind the header; `name` is for the error's sentence.
+std::vector<std::vector<std::string>> lines_of(std::string_view text, std::string_view name,
+                                               std::string_view header) {
+  std::vector<std::vector<std::string>> lines;
+  const std::size_t columns = split(header).size();
+  for (int number = 1; !text.empty(); ++number) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     std::string_view line = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
     if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
-    ++line_number;
     if (line.empty()) continue;
-    const std::string where = "Line " + std::to_string(line_number) + " of " + std::string(table_file);
-    if (line_number == 1) {
-      if (line == std::string(header) + std::string(caches_column)) {
-        ++expected;
-        continue;
-      }
+    const std::string where = "Line " + std::to_string(number) + " of " + std::string(name);
+    if (number == 1) {
       if (line != header) throw Error(where + " is not the header \"" + std::string(header) + "\".");
       continue;
     }
-    const std::vector<std::string> fields = split(line);
-    if (fields.size() != expected) {
-      throw Error(where + " has " + std::to_string(fields.size()) + " fields; it needs " +
-                  std::to_string(expected) + ".");
+    lines.push_back(split(line));
+    if (lines.back().size() != columns) {
+      throw Error(where + " has " + std::to_string(lines.back().size()) + " fields; it needs " +
+                  std::to_string(columns) + ".");
     }
-    TableRow row;
-    Candidate& winner = row.winner;
-    winner.origin = Candidate::Origin::built_in;
-    winner.device.kind = fields[0];
-    winner.device.name = fields[1];
-    winner.device.target = fields[2];
-    winner.device.compute_capability = number<int>(fields[3], where);
-    winner.device.multiprocessors = number<int>(fields[4], where);
-    winner.device.memory_bytes = number<std::int64_t>(fields[5], where);
-    winner.op = fields[6];
-    winner.problem = Problem::parse(fields[7]);
-    winner.template_name = fields[8];
-    winner.config = Values::parse(fields[9]);
-    row.alignment_bytes = number<std::int64_t>(fields[10], where);
-    winner.median_us = number<double>(fields[11], where);
-    winner.source_hash = fields[12];
-    row.file = fields[13];
-    if (expected > columns) winner.cold_caches = fields[columns] == "cold";
-    rows.push_back(std::move(row));
+    lines.back().push_back(where);
+  }
+  return lines;
+}
+
+}  // namespace
+
+Texts write_table(std::vector<TableRow> rows) {
+  std::sort(rows.begin(), rows.end(), before);
+  Texts texts;
+  std::string& devices = texts[std::string(devices_file)] = std::string(devices_header) + "\n";
+  for (const TableRow& row : rows) {
+    const Candidate& winner = row.winner;
+    const std::string name = file_of(winner.device, rows);
+    const auto [file, is_new] = texts.try_emplace(name + ".csv", std::string(winners_header) + "\n");
+    if (is_new) {
+      std::vector<std::string> fields = device_fields(winner.device);
+      fields.insert(fields.begin(), name);
+      devices += line(fields);
+    }
+    file->second += line({winner.op, winner.problem.text(), winner.template_name, winner.config.text(),
+                          std::to_string(row.alignment_bytes), winner.cold_caches ? "cold" : "warm",
+                          microseconds(winner.median_us), winner.source_hash, row.body, row.toolchain,
+                          row.driver, row.measured_at});
+  }
+  return texts;
+}
+
+std::vector<TableRow> read_table(const std::function<std::string(std::string_view name)>& file) {
+  std::vector<TableRow> rows;
+  for (const auto& entry : lines_of(file(devices_file), devices_file, devices_header)) {
+    const std::string& where = entry.back();
+    DeviceFacts device;
+    device.kind = entry[1];
+    device.name = entry[2];
+    device.target = entry[3];
+    device.compute_capability = number<int>(entry[4], where);
+    device.multiprocessors = number<int>(entry[5], where);
+    device.memory_bytes = number<std::int64_t>(entry[6], where);
+    const std::string name = entry[0] + ".csv";
+    for (const auto& fields : lines_of(file(name), name, winners_header)) {
+      TableRow row;
+      Candidate& winner = row.winner;
+      winner.origin = Candidate::Origin::built_in;
+      winner.device = device;
+      winner.op = fields[0];
+      winner.problem = Problem::parse(fields[1]);
+      winner.template_name = fields[2];
+      winner.config = Values::parse(fields[3]);
+      row.alignment_bytes = number<std::int64_t>(fields[4], fields.back());
+      winner.cold_caches = fields[5] == "cold";
+      winner.median_us = number<double>(fields[6], fields.back());
+      winner.source_hash = fields[7];
+      row.body = fields[8];
+      row.toolchain = fields[9];
+      row.driver = fields[10];
+      row.measured_at = fields[11];
+      rows.push_back(std::move(row));
+    }
   }
   return rows;
+}
+
+std::vector<std::string> tuned_devices(std::string_view devices_csv) {
+  std::vector<std::string> names;
+  for (const auto& entry : lines_of(devices_csv, devices_file, devices_header)) names.push_back(entry[0]);
+  return names;
 }
 
 }  // namespace tunesmith

@@ -1,6 +1,13 @@
-// The table of generated/: one line a winner, as CSV that people and spreadsheets read. Knows no files.
+// The winners of generated/ as text files: what the build packs into the library, one winner per line, so
+// that a re-tune is a diff that a person can review. Knows no folder.
+//   devices.csv          one tuned device per line, with the name of its file
+//   DEVICE.csv           one winner per line
+//   bodies/NAME_HASH.cu  the kernels' common text (render.h, body_text), once each; a winner's constants
+//   complete it
 #pragma once
 
+#include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,18 +19,31 @@ namespace tunesmith {
 struct TableRow {
   Candidate winner;  ///< origin built_in, no binary
   std::int64_t alignment_bytes = 1;
-  std::string file;  ///< in generated/: the rendered text
+  std::string body;  ///< the first 12 digits of the SHA-256 of what the compiler sees of its body
+  std::string toolchain, driver, measured_at;
 };
 
-/// Name of the table in generated/.
-inline constexpr std::string_view table_file = "winners.csv";
+/// By name below generated/.
+using Texts = std::map<std::string, std::string, std::less<>>;
+
+inline constexpr std::string_view devices_file = "devices.csv";
+
+/// "bodies/conv2d_tiled_0123456789ab.cu"
+std::string body_file(const Candidate& winner, std::string_view body);
+
+/// The digits for TableRow::body.
+std::string body_digits(std::string_view body_text);
 
 /// The order of write_table: by device, op, problem, alignment.
 bool before(const TableRow& a, const TableRow& b);
 
-std::string write_table(std::vector<TableRow> rows);
+/// devices.csv and the file of each device. The same rows give the same bytes, whatever their order.
+Texts write_table(std::vector<TableRow> rows);
 
-/// Throws Error naming the line. An empty text is an empty table.
-std::vector<TableRow> read_table(std::string_view text);
+/// `file` gives the text of that name, empty where there is none. Throws Error naming file and line.
+std::vector<TableRow> read_table(const std::function<std::string(std::string_view name)>& file);
+
+/// The names of the devices' files without .csv, as devices.csv has them.
+std::vector<std::string> tuned_devices(std::string_view devices_csv);
 
 }  // namespace tunesmith

@@ -127,6 +127,13 @@ void split_includes(std::string_view path, const Files& files, std::set<std::str
 
 }  // namespace
 
+std::string body_hash(const Op& op, const Template& tmpl, const Files& files) {
+  const std::string path = op.name + "/" + tmpl.name + ".cu";
+  const auto file = files.find(path);
+  if (file == files.end()) throw Error("There is no template file templates/" + path + ".");
+  return sha256(without_comments(file->second));
+}
+
 std::string body_text(const Op& op, const Template& tmpl, const Problem& problem, std::string_view target,
                       const Files& files) {
   std::set<std::string> seen;

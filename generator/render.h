@@ -26,6 +26,9 @@ struct Source {
 Source render(const Op& op, const Template& tmpl, const Problem& problem, const Config& config,
               std::string_view target, const Files& files);
 
+/// Of a template's own file, as the compiler sees it: tells measurements of an edited body from older ones.
+std::string body_hash(const Op& op, const Template& tmpl, const Files& files);
+
 /// The half of render() that many variants have in common: the template's body with what it includes, once
 /// each, and a line constants_line where a variant's constants belong.
 std::string body_text(const Op& op, const Template& tmpl, const Problem& problem, std::string_view target,

@@ -7,6 +7,7 @@
 
 #include "generator/hash.h"
 #include "generator/ops.h"
+#include "generator/target.h"
 #include "tuner/policy.h"
 
 namespace tunesmith {
@@ -20,10 +21,7 @@ DeviceRow row_of(const DeviceFacts& device) {
   row.kind = device.kind;
   row.name = device.name;
   row.target = device.target;
-  if (device.compute_capability > 0) {
-    row.compute_capability =
-        std::to_string(device.compute_capability / 10) + "." + std::to_string(device.compute_capability % 10);
-  }
+  if (device.compute_capability > 0) row.compute_capability = capability_text(device.compute_capability);
   row.sm_count = device.multiprocessors;
   row.memory_bytes = device.memory_bytes;
   return row;
@@ -98,8 +96,8 @@ std::int64_t Recorder::id_of(const Variant& variant) {
   const std::string& name = variant.tmpl->name;
   auto found = templates_.find(name);
   if (found == templates_.end()) {
-    const std::string& body = template_files().at(op_.name + "/" + name + ".cu");
-    found = templates_.emplace(name, store_.id_of(TemplateRow{op_.name, name, sha256(body)})).first;
+    const std::string hash = body_hash(op_, *variant.tmpl, template_files());
+    found = templates_.emplace(name, store_.id_of(TemplateRow{op_.name, name, hash})).first;
   }
   VariantRow row;
   row.template_id = found->second;

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <thread>
 
+#include "db/old_identity.h"
 #include "generator/ops.h"
 #include "tuner/problem_run.h"
 
@@ -92,7 +93,7 @@ TuneResult tune(const TuneOptions& options, Progress& progress) {
     }
     make_search(options.strategy, search_space(op, problems.back(), DeviceFacts{}, options.templates), 0);
   }
-  Store store = Store::open(options.database, Store::Mode::create);
+  Store store = Store::open(options.database, Store::Mode::create, with_old_identities());
 
   const InterruptScope scope;
   DeviceWorker worker(options.device, options.worker);
@@ -106,7 +107,7 @@ TuneResult tune(const TuneOptions& options, Progress& progress) {
   for (const Problem& problem : problems) refuse_too_large(op, problem, hello.device);
   progress.say("Tuning " + std::string(options.cold_caches ? "for cold caches " : "") + "on " +
                hello.device.name + " (" + hello.identity + ", " + hello.device.target + ")" +
-               (hello.note.empty() ? "." : ": " + hello.note));
+               (hello.note.empty() ? "." : ". " + hello.note));
   Compilers compilers(hello.device.target, compilers_wanted(options), options.compile_timeout_s);
   const Policy policy = options.policy.value_or(policy_for(hello.device.kind, options.cold_caches));
 

@@ -17,6 +17,7 @@
 #include "generator/hash.h"
 #include "generator/ops.h"
 #include "generator/random.h"
+#include "generator/target.h"
 #include "runtime/executable.h"
 #include "runtime/toolchain.h"
 #include "tunesmith/dispatcher.h"
@@ -31,7 +32,8 @@ struct Winner {
   DeviceFacts device = host_facts();
   double median_us = 10;
   bool binary = true;
-  std::string hash = {};  // instead of the right one
+  std::string hash = {};    // instead of the right one
+  std::string suffix = {};  // of the binary's kernels, likewise
   std::string caches = "warm";
 };
 
@@ -158,7 +160,7 @@ class DispatcherTest : public testing::Test {
   // Compiled once for all tests.
   static const std::string& binary_of(const Source& source) {
     static std::map<std::string, std::string> binaries;
-    std::string& bytes = binaries[source.hash];
+    std::string& bytes = binaries[source.target + source.hash + source.suffix];
     if (bytes.empty()) {
       const Compiled compiled = make_toolchain(source.target)->compile(source);
       EXPECT_TRUE(compiled.ok) << compiled.log;
@@ -175,14 +177,13 @@ class DispatcherTest : public testing::Test {
     const Config config = tmpl.space(problem).complete(Values::parse(winner.config));
     const Source source = render(op, tmpl, problem, config, winner.device.target);
     const int capability = winner.device.compute_capability;
-    const auto device = store.id_of(DeviceRow{
-        .kind = winner.device.kind,
-        .name = winner.device.name,
-        .target = winner.device.target,
-        .compute_capability =
-            capability == 0 ? "" : std::to_string(capability / 10) + "." + std::to_string(capability % 10),
-        .sm_count = winner.device.multiprocessors,
-        .memory_bytes = winner.device.memory_bytes});
+    const auto device =
+        store.id_of(DeviceRow{.kind = winner.device.kind,
+                              .name = winner.device.name,
+                              .target = winner.device.target,
+                              .compute_capability = capability == 0 ? "" : capability_text(capability),
+                              .sm_count = winner.device.multiprocessors,
+                              .memory_bytes = winner.device.memory_bytes});
     const auto body = store.id_of(TemplateRow{.op = op.name, .name = tmpl.name, .body_hash = "b"});
     const auto variant =
         store.id_of(VariantRow{.template_id = body,
@@ -204,7 +205,13 @@ class DispatcherTest : public testing::Test {
     const SetWinner set = store.set_winner(store.record(measurement), alignment_bytes(tmpl, problem, config));
     EXPECT_TRUE(set.taken) << set.why;
     if (winner.binary && winner.device.target == facts().target) {
-      const std::string& bytes = binary_of(source);
+      Source compiled = source;
+      if (!winner.suffix.empty()) {
+        for (std::size_t at = 0; (at = compiled.text.find(source.suffix, at)) != std::string::npos;)
+          compiled.text.replace(at, source.suffix.size(), winner.suffix);
+        compiled.suffix = winner.suffix;
+      }
+      const std::string& bytes = binary_of(compiled);
       const auto* first = reinterpret_cast<const std::byte*>(bytes.data());
       store.put_binary({.variant_id = variant,
                         .toolchain = "test",

@@ -23,37 +23,39 @@ TableRow row(const std::string& device, const std::string& problem) {
   made.winner.median_us = 12.345;
   made.winner.source_hash = "abc";
   made.alignment_bytes = 16;
-  made.file = "x.cu";
+  made.body = "0123456789ab";
+  made.toolchain = "NVRTC 13.0";
+  made.measured_at = "2026-11-22T00:00:00.000Z";
   return made;
 }
 
+std::vector<TableRow> read(const Texts& texts) {
+  return read_table([&](std::string_view name) {
+    const auto found = texts.find(name);
+    return found == texts.end() ? std::string() : found->second;
+  });
+}
+
 TEST(Table, IsReadAsItWasWritten) {
-  const std::string text = write_table({row("A \"big\", red GPU", "height=2"), row("A", "height=1")});
-  const std::vector<TableRow> rows = read_table(text);
+  TableRow cold = row("A \"big\", red GPU", "height=2");
+  cold.winner.cold_caches = true;
+  const Texts texts = write_table({cold, row("A", "height=1")});
+  ASSERT_TRUE(texts.contains("a.csv") && texts.contains("a_big_red_gpu.csv") && texts.contains(devices_file));
+  const std::vector<TableRow> rows = read(texts);
   ASSERT_EQ(rows.size(), 2u);
   EXPECT_EQ(rows[1].winner.device.name, "A \"big\", red GPU");
+  EXPECT_TRUE(rows[1].winner.cold_caches);
   EXPECT_EQ(rows[0].winner.problem, Problem::parse("height=1"));
   EXPECT_EQ(rows[0].winner.config, Values::parse("BLOCK_X=32 LAYOUT=padded"));
   EXPECT_EQ(rows[0].winner.device.memory_bytes, 150'000'000'000);
   EXPECT_EQ(rows[0].alignment_bytes, 16);
   EXPECT_EQ(rows[0].winner.median_us, 12.345);
-  EXPECT_EQ(write_table(rows), text);
-}
-
-// A table of warm times alone reads as it did before there were others.
-TEST(Table, HasAColumnMoreWhereCachesWereCold) {
-  TableRow cold = row("B", "height=1");
-  cold.winner.cold_caches = true;
-  EXPECT_EQ(write_table({row("A", "height=1")}).find("caches"), std::string::npos);
-  const std::string text = write_table({row("A", "height=1"), cold});
-  EXPECT_NE(text.find(",file,caches\n"), std::string::npos);
-  const std::vector<TableRow> rows = read_table(text);
-  ASSERT_EQ(rows.size(), 2u);
   EXPECT_FALSE(rows[0].winner.cold_caches);
-  EXPECT_TRUE(rows[1].winner.cold_caches);
-  EXPECT_EQ(rows[1].file, "x.cu");
-  EXPECT_EQ(write_table(rows), text);
-  EXPECT_THROW(read_table(text.substr(0, text.find(",warm\n")) + "\n"), Error);
+  EXPECT_EQ(rows[0].body, "0123456789ab");
+  EXPECT_EQ(rows[0].toolchain, "NVRTC 13.0");
+  EXPECT_EQ(rows[0].driver, "");
+  EXPECT_EQ(rows[0].measured_at, "2026-11-22T00:00:00.000Z");
+  EXPECT_EQ(write_table(rows), texts);
 }
 
 TEST(Table, TheOrderOfTheRowsDoesNotMatter) {
@@ -61,19 +63,42 @@ TEST(Table, TheOrderOfTheRowsDoesNotMatter) {
             write_table({row("B", "height=1"), row("A", "height=1")}));
 }
 
-TEST(Table, NothingIsAnEmptyTable) { EXPECT_TRUE(read_table("").empty()); }
+TEST(Table, DevicesOfOneNameHaveFilesOfTheirOwn) {
+  TableRow smaller = row("A", "height=1");
+  smaller.winner.device.multiprocessors = 114;
+  const Texts texts = write_table({row("A", "height=1"), smaller});
+  EXPECT_EQ(texts.size(), 3u);
+  EXPECT_EQ(tuned_devices(texts.find(devices_file)->second),
+            (std::vector<std::string>{"a_sm_90a_114_150000000000", "a_sm_90a_132_150000000000"}));
+  EXPECT_EQ(read(texts).size(), 2u);
+}
 
-TEST(Table, FaultsNameTheLine) {
-  EXPECT_THROW(read_table("something else\n"), Error);
-  std::string text = write_table({row("A", "height=1")});
+TEST(Table, NothingIsAnEmptyTable) {
+  EXPECT_TRUE(read({}).empty());
+  EXPECT_TRUE(read(write_table({})).empty());
+}
+
+TEST(Table, ABodysNameDoesNotDependOnItsComments) {
+  EXPECT_EQ(body_digits("int a;  // one\n"), body_digits("int a;\n"));
+  EXPECT_EQ(body_file(row("A", "height=1").winner, "0123456789ab"), "bodies/conv2d_base_0123456789ab.cu");
+}
+
+TEST(Table, FaultsNameTheFileAndTheLine) {
+  Texts texts = write_table({row("A", "height=1")});
+  const Texts good = texts;
+  texts[std::string(devices_file)] = "something else\n";
+  EXPECT_THROW(read(texts), Error);
+  texts = good;
+  texts["a.csv"] += "one,two\n";
   try {
-    read_table(text + "one,two\n");
+    read(texts);
     FAIL();
   } catch (const Error& error) {
-    EXPECT_EQ(std::string(error.what()).substr(0, 22), "Line 3 of winners.csv ");
+    EXPECT_EQ(std::string(error.what()).substr(0, 16), "Line 3 of a.csv ");
   }
-  text.replace(text.find("12.345"), 6, "twelve");
-  EXPECT_THROW(read_table(text), Error);
+  texts = good;
+  texts["a.csv"].replace(texts["a.csv"].find("12.345"), 6, "twelve");
+  EXPECT_THROW(read(texts), Error);
 }
 
 }  // namespace

@@ -1,0 +1,548 @@
+// ---- templates/common/async_copy.cuh
+// Copies from global to shared memory that pass no register and are waited for as one group. Before compute
+// capability 8.0, and on the host, they are ordinary copies and the wait does nothing.
+
+// Copies N elements (4, 8 or 16 bytes in all, both addresses aligned to that), or writes zeros if not
+// `inside`; then `from` is not read but still has to be a pointer into the array.
+template <int N, typename T>
+__device__ __forceinline__ void copy_async(T* to, const T* from, bool inside) {
+  constexpr int bytes = sizeof(T) * N;
+  static_assert(bytes == 4 || bytes == 8 || bytes == 16, "an asynchronous copy moves 4, 8 or 16 bytes");
+#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 800
+  const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(to));
+  const int read = inside ? bytes : 0;
+  if constexpr (bytes == 16) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(address), "l"(from), "r"(read));
+  } else {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(address), "l"(from), "n"(bytes),
+                 "r"(read));
+  }
+#else
+  for (int i = 0; i < N; ++i) to[i] = inside ? from[i] : T(0);
+#endif
+}
+
+// Waits for this thread's copies; a barrier must follow before other threads read them.
+__device__ __forceinline__ void wait_for_copies() {
+#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.commit_group;\ncp.async.wait_group 0;" ::: "memory");
+#endif
+}
+
+// ---- templates/common/integer.cuh
+// Integer arithmetic on compile-time sizes.
+
+__host__ __device__ constexpr int ceil_divide(int value, int divisor) {
+  return (value + divisor - 1) / divisor;
+}
+__host__ __device__ constexpr int round_up(int value, int multiple) {
+  return ceil_divide(value, multiple) * multiple;
+}
+__host__ __device__ constexpr int smaller(int a, int b) { return a < b ? a : b; }
+__host__ __device__ constexpr int larger(int a, int b) { return a > b ? a : b; }
+
+// The largest power of two that divides `value` and is at most `limit`, itself a power of two.
+__host__ __device__ constexpr int alignment_of(int value, int limit) {
+  int alignment = 1;
+  while (alignment < limit && value % (2 * alignment) == 0) alignment *= 2;
+  return alignment;
+}
+
+// ---- templates/common/overlap.cuh
+// Programmatic dependent launch: a kernel launched with it may start while its predecessor in the stream
+// still runs. Without it, before compute capability 9.0 and on the host, both functions do nothing.
+
+// Returns when all work before this kernel has ended and is visible. Comes before the first access to memory.
+__device__ __forceinline__ void wait_for_previous() {
+#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+// Lets the next kernel's blocks start as soon as there is room for them; they wait before they touch memory.
+__device__ __forceinline__ void let_next_start() {
+#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
+// ---- templates/common/shared.cuh
+// Dynamic shared memory as an array of any type, aligned to 16 bytes. On the host the shim defines it.
+
+#ifndef DYNAMIC_SHARED
+#define DYNAMIC_SHARED(type, name)                               \
+  extern __shared__ __align__(16) unsigned char name##_bytes_[]; \
+  type* name = reinterpret_cast<type*>(name##_bytes_)
+#endif
+
+// ---- templates/common/vector.cuh
+// Several neighbouring elements moved by one memory access, at most 16 bytes wide each. Knows nothing of
+// images.
+
+template <typename T, int N>
+struct alignas(sizeof(T) * N > 16 ? 16 : sizeof(T) * N) Vector {
+  T element[N];
+};
+
+// `from` is aligned to the vector, or to 16 bytes where the vector is longer.
+template <int N, typename T>
+__device__ __forceinline__ Vector<T, N> load_vector(const T* from) {
+#ifdef TUNESMITH_HOST
+  Vector<T, N> vector;  // element by element: a host compiler may assume that no float is read as a Vector
+  for (int i = 0; i < N; ++i) vector.element[i] = from[i];
+  return vector;
+#else
+  return *reinterpret_cast<const Vector<T, N>*>(from);
+#endif
+}
+
+template <int N, typename T>
+__device__ __forceinline__ void store_vector(T* to, const Vector<T, N>& vector) {
+#ifdef TUNESMITH_HOST
+  for (int i = 0; i < N; ++i) to[i] = vector.element[i];
+#else
+  *reinterpret_cast<Vector<T, N>*>(to) = vector;
+#endif
+}
+
+// A store of data that this kernel does not read again: it may leave the caches first.
+template <int N, typename T>
+__device__ __forceinline__ void store_vector_streaming(T* to, const Vector<T, N>& vector) {
+#ifdef TUNESMITH_HOST
+  for (int i = 0; i < N; ++i) to[i] = vector.element[i];
+#else
+  constexpr int bytes = sizeof(T) * N;
+  if constexpr (bytes >= 16) {
+#pragma unroll
+    for (int i = 0; i < bytes / 16; ++i)
+      __stcs(reinterpret_cast<float4*>(to) + i, reinterpret_cast<const float4*>(&vector)[i]);
+  } else if constexpr (bytes == 8) {
+    __stcs(reinterpret_cast<float2*>(to), reinterpret_cast<const float2&>(vector));
+  } else {
+    __stcs(reinterpret_cast<float*>(to), reinterpret_cast<const float&>(vector));
+  }
+#endif
+}
+
+#include "constants"
+
+// ---- templates/conv2d/tiled.cu
+// conv2d with a tile of OUT_X x OUT_Y outputs a thread, held in registers while a window of the image slides
+// over them. It knows the element type, the mode and the mask's size; it does not know the image's size.
+
+
+// Everything below is a correlation: a convolution is one with the mask turned by half a turn, whose centre,
+// where a side is even, lies one further on.
+constexpr bool turned = mode == Mode::convolution;
+constexpr int left = turned ? mask_width - 1 - mask_width / 2 : mask_width / 2;
+constexpr int top = turned ? mask_height - 1 - mask_height / 2 : mask_height / 2;
+
+constexpr bool staged = SMEM_LAYOUT != SmemLayout::none;  // the image passes through shared memory
+constexpr bool mask_staged = MASK_IN == MaskIn::shared;
+constexpr int threads = BLOCK_X * BLOCK_Y;
+constexpr int resident_blocks = larger(1, RESIDENT_WARPS * 32 / threads);  // bounds the registers of a thread
+constexpr int tile_width = BLOCK_X * OUT_X;                                // outputs of a block
+constexpr int tile_height = BLOCK_Y * OUT_Y;
+constexpr int thread_rows = OUT_Y + mask_height - 1;     // image rows that a thread's outputs need
+constexpr int lanes = 16 / static_cast<int>(sizeof(T));  // elements of a 16-byte access
+
+// A mask row wider than this is walked in segments, so that the window fits in registers.
+constexpr int widest_segment = sizeof(T) == 8 ? 16 : 32;
+constexpr int segment = mask_width <= widest_segment ? mask_width : 16;
+constexpr bool one_segment = segment == mask_width;
+
+static_assert(OUT_X % VECTOR == 0, "a row of outputs is stored in whole vectors");
+
+// ---- the image in shared memory
+
+// A row is loaded from `before` columns before the tile on, which keeps vectors aligned in both memories.
+// With VECTOR=4 copies are few; with the largest VECTOR that divides `left` no sample is read from shared
+// memory in vain.
+constexpr int before = round_up(left, VECTOR);
+constexpr int staged_rows = tile_height + mask_height - 1;
+constexpr int staged_vectors = ceil_divide(before - left + tile_width + mask_width - 1, VECTOR);
+constexpr int part = smaller(VECTOR, lanes);  // elements that one store can take
+constexpr int used_width =
+    round_up(larger(staged_vectors * VECTOR, before - left + tile_width + mask_width - 1), lanes);
+
+// Threads whose rows of outputs are longer than 16 bytes would meet in the same banks: `padded` leaves out 16
+// bytes after each 128. Shorter rows meet only across the block's rows, for which it widens the pitch.
+constexpr bool skewed = SMEM_LAYOUT == SmemLayout::padded && OUT_X > lanes;
+constexpr int bank_width = 8 * lanes;  // 128 bytes
+__device__ __forceinline__ constexpr int place_of(int position) {
+  return skewed ? position + position / bank_width * lanes : position;
+}
+constexpr int pitch = skewed ? used_width + ceil_divide(used_width, bank_width) * lanes
+                      : SMEM_LAYOUT == SmemLayout::padded ? used_width + lanes
+                                                          : used_width;
+constexpr int mask_pitch = round_up(mask_width, lanes);
+constexpr int mask_elements = mask_staged ? mask_height * mask_pitch : 0;
+constexpr int shared_elements = mask_elements + (staged ? staged_rows * pitch : 0);
+constexpr bool in_static = SMEM_ALLOC == SmemAlloc::static_;
+
+// ---- the mask
+
+// Filled by a step of its own before the kernel; one element where it is not used.
+__constant__ T ENTRY(mask_copy)[MASK_IN == MaskIn::constant ? mask_height * mask_width : 1];
+
+// A small mask is read once into registers, where every index is known at compile time.
+constexpr bool held = MASK_IN == MaskIn::global && UNROLL == 0 && LOOP_ORDER == LoopOrder::image &&
+                      one_segment && mask_height * mask_width * static_cast<int>(sizeof(T)) <= 256;
+
+__device__ __forceinline__ constexpr int mask_index(int i, int j) {
+  return turned ? (mask_height - 1 - i) * mask_width + mask_width - 1 - j : i * mask_width + j;
+}
+
+struct Weights {
+  const T* source;
+  T all[held ? mask_height * mask_width : 1];
+};
+
+template <int TAPS>
+__device__ __forceinline__ void read_weights(T (&row)[round_up(TAPS, lanes)], const Weights& weights, int i,
+                                             int j) {
+  if constexpr (mask_staged) {
+    const T* from = weights.source + i * mask_pitch + j;
+#pragma unroll
+    for (int k = 0; k < TAPS; k += lanes) {
+      const Vector<T, lanes> vector = load_vector<lanes>(from + k);
+#pragma unroll
+      for (int e = 0; e < lanes; ++e) row[k + e] = vector.element[e];
+    }
+  } else {
+#pragma unroll
+    for (int k = 0; k < TAPS; ++k) {
+      if constexpr (held) {
+        row[k] = weights.all[mask_index(i, k)];
+      } else if constexpr (MASK_IN == MaskIn::constant) {
+        row[k] = ENTRY(mask_copy)[mask_index(i, j + k)];
+      } else {
+        row[k] = weights.source[mask_index(i, j + k)];
+      }
+    }
+  }
+}
+
+// ---- a thread's window
+
+struct Place {
+  const T* samples;  // the first sample that the thread needs, in global or shared memory
+  T* outputs;
+  int column, row;  // of that first sample
+  int x, y;         // of the thread's first output
+  int height, width;
+  int position;  // of the first sample in its shared row
+};
+
+// The samples of one image row under OUT_X outputs and TAPS columns of the mask: those in [first, last).
+template <int TAPS>
+struct Window {
+  static constexpr int step = staged ? alignment_of(OUT_X, lanes) : VECTOR;
+  static constexpr int first = before - left;
+  static constexpr int last = first + OUT_X + TAPS - 1;
+  T sample[round_up(last, step)];
+};
+
+// Reads the samples [from, to) of the `step` at `source`, which is aligned to a vector of that many.
+template <int step>
+__device__ __forceinline__ void read_part(T* samples, const T* source, int from, int to) {
+  if (to - from == 1) {
+    samples[from] = source[from];
+  } else if (to - from == 2 && from % 2 == 0 && step == 4) {
+    const Vector<T, 2> vector = load_vector<2>(source + from);
+    samples[from] = vector.element[0];
+    samples[from + 1] = vector.element[1];
+  } else {
+    const Vector<T, step> vector = load_vector<step>(source);
+#pragma unroll
+    for (int e = 0; e < step; ++e) samples[e] = vector.element[e];
+  }
+}
+
+template <int TAPS, bool INSIDE>
+__device__ __forceinline__ void read_window(Window<TAPS>& window, const Place& place, int r, int j) {
+  constexpr int step = Window<TAPS>::step;
+  const T* row = place.samples + (staged ? r * pitch : static_cast<long long>(r) * place.width + j);
+  const bool row_inside =
+      INSIDE || static_cast<unsigned>(place.row + r) < static_cast<unsigned>(place.height);
+#pragma unroll
+  for (int c = Window<TAPS>::first / step * step; c < Window<TAPS>::last; c += step) {
+    const int from = larger(Window<TAPS>::first - c, 0);
+    const int to = smaller(Window<TAPS>::last - c, step);
+    if constexpr (staged) {
+      read_part<step>(window.sample + c, row + place_of(place.position + j + c), from, to);
+    } else if (INSIDE || (row_inside &&
+                          static_cast<unsigned>(place.column + j + c) < static_cast<unsigned>(place.width))) {
+      // The width is a multiple of VECTOR, so a vector is inside as a whole or not at all.
+      read_part<step>(window.sample + c, row + c, from, to);
+    } else {
+#pragma unroll
+      for (int e = 0; e < step; ++e) window.sample[c + e] = 0;
+    }
+  }
+}
+
+template <int TAPS>
+__device__ __forceinline__ void multiply_add(T (&sum)[OUT_X], const T (&weights)[round_up(TAPS, lanes)],
+                                             const Window<TAPS>& window) {
+#pragma unroll
+  for (int k = 0; k < TAPS; ++k) {
+#pragma unroll
+    for (int i = 0; i < OUT_X; ++i) sum[i] += weights[k] * window.sample[Window<TAPS>::first + i + k];
+  }
+}
+
+template <bool INSIDE>
+__device__ __forceinline__ void store_row(const T (&sum)[OUT_X], const Place& place, int o) {
+  if (!INSIDE && place.y + o >= place.height) return;
+  T* row = place.outputs + static_cast<long long>(o) * place.width;
+#pragma unroll
+  for (int c = 0; c < OUT_X; c += VECTOR) {
+    if (INSIDE || place.x + c < place.width) {
+      Vector<T, VECTOR> vector;
+#pragma unroll
+      for (int e = 0; e < VECTOR; ++e) vector.element[e] = sum[c + e];
+      if constexpr (STORE == Store::streaming) {
+        store_vector_streaming<VECTOR>(row + c, vector);
+      } else {
+        store_vector<VECTOR>(row + c, vector);
+      }
+    }
+  }
+}
+
+// One image row r, given to every output row that it touches.
+template <int TAPS>
+__device__ __forceinline__ void add_row(T (&sum)[OUT_Y][OUT_X], const Window<TAPS>& window,
+                                        const Weights& weights, int r, int j) {
+#pragma unroll
+  for (int o = 0; o < OUT_Y; ++o) {
+    if (r - o < 0 || r - o >= mask_height) continue;
+    T row[round_up(TAPS, lanes)];
+    read_weights<TAPS>(row, weights, r - o, j);
+    multiply_add<TAPS>(sum[o], row, window);
+  }
+}
+
+// Adds the part of the mask that lies in the columns [j, j + TAPS).
+template <int TAPS, bool INSIDE>
+__device__ __forceinline__ void accumulate(T (&sum)[OUT_Y][OUT_X], const Place& place, const Weights& weights,
+                                           int j) {
+  if constexpr (LOOP_ORDER == LoopOrder::mask) {
+    // Mask rows outside: a row of weights is read once, image rows are read again for each mask row.
+#pragma unroll(UNROLL == 0 ? mask_height : UNROLL)
+    for (int i = 0; i < mask_height; ++i) {
+      T row[round_up(TAPS, lanes)];
+      read_weights<TAPS>(row, weights, i, j);
+#pragma unroll
+      for (int o = 0; o < OUT_Y; ++o) {
+        Window<TAPS> window;
+        read_window<TAPS, INSIDE>(window, place, o + i, j);
+        multiply_add<TAPS>(sum[o], row, window);
+      }
+    }
+  } else if constexpr (UNROLL == 0) {
+    // Image rows outside, all unrolled: each is read once, AHEAD rows before it is used, and an output row
+    // leaves as soon as it is complete.
+    Window<TAPS> windows[AHEAD + 1];
+#pragma unroll
+    for (int r = 0; r < smaller(AHEAD, thread_rows); ++r) read_window<TAPS, INSIDE>(windows[r], place, r, j);
+#pragma unroll
+    for (int r = 0; r < thread_rows; ++r) {
+      if (r + AHEAD < thread_rows) {
+        read_window<TAPS, INSIDE>(windows[(r + AHEAD) % (AHEAD + 1)], place, r + AHEAD, j);
+      }
+      add_row<TAPS>(sum, windows[r % (AHEAD + 1)], weights, r, j);
+      if constexpr (one_segment) {
+        if (r >= mask_height - 1) store_row<INSIDE>(sum[r - mask_height + 1], place, r - mask_height + 1);
+      }
+    }
+  } else {
+    // Image rows outside, rolled: rows that touch all OUT_Y output rows need no test; the few before and
+    // after them are unrolled too if that is little code (in multiply-adds), and tested otherwise.
+    constexpr bool short_ends = OUT_Y * (OUT_Y - 1) * TAPS * OUT_X <= 3072;
+    constexpr int full_begin = mask_height >= OUT_Y ? OUT_Y - 1 : thread_rows;
+    constexpr int full_end = mask_height >= OUT_Y ? mask_height : thread_rows;
+#pragma unroll(short_ends ? full_begin : 1)
+    for (int r = 0; r < full_begin; ++r) {
+      Window<TAPS> window;
+      read_window<TAPS, INSIDE>(window, place, r, j);
+      add_row<TAPS>(sum, window, weights, r, j);
+    }
+#pragma unroll(UNROLL)
+    for (int r = full_begin; r < full_end; ++r) {
+      Window<TAPS> window;
+      read_window<TAPS, INSIDE>(window, place, r, j);
+#pragma unroll
+      for (int o = 0; o < OUT_Y; ++o) {
+        T row[round_up(TAPS, lanes)];
+        read_weights<TAPS>(row, weights, r - o, j);
+        multiply_add<TAPS>(sum[o], row, window);
+      }
+    }
+#pragma unroll(short_ends ? larger(thread_rows - full_end, 1) : 1)
+    for (int r = full_end; r < thread_rows; ++r) {
+      Window<TAPS> window;
+      read_window<TAPS, INSIDE>(window, place, r, j);
+      add_row<TAPS>(sum, window, weights, r, j);
+    }
+  }
+}
+
+// All outputs of a thread.
+template <bool INSIDE>
+__device__ __forceinline__ void compute(const Place& place, const Weights& weights) {
+  T sum[OUT_Y][OUT_X];
+#pragma unroll
+  for (int o = 0; o < OUT_Y; ++o) {
+#pragma unroll
+    for (int i = 0; i < OUT_X; ++i) sum[o][i] = 0;
+  }
+  if constexpr (one_segment) {
+    accumulate<mask_width, INSIDE>(sum, place, weights, 0);
+  } else {
+#pragma unroll 1
+    for (int j = 0; j + segment <= mask_width; j += segment)
+      accumulate<segment, INSIDE>(sum, place, weights, j);
+    if constexpr (mask_width % segment != 0) {
+      accumulate<mask_width % segment, INSIDE>(sum, place, weights, mask_width - mask_width % segment);
+    }
+  }
+  if constexpr (!(one_segment && UNROLL == 0 && LOOP_ORDER == LoopOrder::image)) {
+#pragma unroll
+    for (int o = 0; o < OUT_Y; ++o) store_row<INSIDE>(sum[o], place, o);
+  }
+}
+
+// ---- filling shared memory
+
+__device__ __forceinline__ void stage_mask(T* to, const T* __restrict__ mask) {
+  const int thread = threadIdx.y * BLOCK_X + threadIdx.x;
+#pragma unroll(smaller(ceil_divide(mask_height* mask_width, threads), 8))
+  for (int n = thread; n < mask_height * mask_width; n += threads) {
+    const int i = n / mask_width, j = n % mask_width;
+    if constexpr (COPY == Copy::async) {
+      copy_async<1>(to + i * mask_pitch + j, mask + mask_index(i, j), true);
+    } else {
+      to[i * mask_pitch + j] = mask[mask_index(i, j)];
+    }
+  }
+}
+
+// `image` is the first sample of the batch's image; the tile's first output is at (x, y). INSIDE: so is all
+// that the tile needs. A thread steps through the tile's vectors without a division; a row's bytes are a
+// 32-bit number.
+template <bool INSIDE>
+__device__ __forceinline__ void stage_image(T* to, const T* __restrict__ image, int x, int y, int height,
+                                            int width) {
+  constexpr int vectors = staged_rows * staged_vectors;
+  const int thread = threadIdx.y * BLOCK_X + threadIdx.x;
+  const T* corner = image + static_cast<long long>(y - top) * width + (x - before);
+  const unsigned row_bytes = width * static_cast<unsigned>(sizeof(T));
+  int r = thread / staged_vectors, c = thread % staged_vectors;
+#pragma unroll(smaller(ceil_divide(vectors, threads), 8))
+  for (int n = thread; n < vectors; n += threads) {
+    const T* from =
+        reinterpret_cast<const T*>(reinterpret_cast<const char*>(corner) +
+                                   static_cast<unsigned long long>(static_cast<unsigned>(r)) * row_bytes) +
+        c * VECTOR;
+    const bool inside =
+        INSIDE || (static_cast<unsigned>(y - top + r) < static_cast<unsigned>(height) &&
+                   static_cast<unsigned>(x - before + c * VECTOR) < static_cast<unsigned>(width));
+    T* row = to + r * pitch;
+    if constexpr (COPY == Copy::async) {
+#pragma unroll
+      for (int p = 0; p < VECTOR; p += part) {
+        copy_async<part>(row + place_of(c * VECTOR + p), inside ? from + p : image, inside);
+      }
+    } else {
+      Vector<T, VECTOR> vector;
+#pragma unroll
+      for (int e = 0; e < VECTOR; ++e) vector.element[e] = 0;
+      if (inside) vector = load_vector<VECTOR>(from);
+#pragma unroll
+      for (int p = 0; p < VECTOR; p += part) {
+        Vector<T, part> piece;
+#pragma unroll
+        for (int e = 0; e < part; ++e) piece.element[e] = vector.element[p + e];
+        store_vector<part>(row + place_of(c * VECTOR + p), piece);
+      }
+    }
+    r += threads / staged_vectors;
+    c += threads % staged_vectors;
+    if (c >= staged_vectors) {
+      c -= staged_vectors;
+      ++r;
+    }
+  }
+}
+
+// Launched with blocks of BLOCK_X x BLOCK_Y over tiles of columns and rows; a grid that is too small in y or
+// z (both limited to 65535) is walked in strides.
+extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
+    ENTRY(conv2d_tiled)(const T* __restrict__ image, const T* __restrict__ mask, T* __restrict__ output,
+                        int batch, int height, int width) {
+  __shared__ Vector<T, lanes> fixed_memory[in_static && shared_elements > 0 ? shared_elements / lanes : 1];
+  DYNAMIC_SHARED(T, dynamic_memory);
+  T* memory = in_static ? &fixed_memory[0].element[0] : dynamic_memory;
+  T* tile = memory + mask_elements;
+
+  if constexpr (START == Start::overlapped) {
+    let_next_start();
+    wait_for_previous();
+  }
+  Weights weights;
+  weights.source = mask_staged ? memory : mask;
+  if constexpr (mask_staged) stage_mask(memory, mask);
+  if constexpr (held) {
+#pragma unroll
+    for (int i = 0; i < mask_height * mask_width; ++i) weights.all[i] = mask[i];
+  }
+
+  Place place;
+  place.height = height;
+  place.width = width;
+  place.position = threadIdx.x * OUT_X;
+  const int tile_x = blockIdx.x * tile_width;
+  place.x = tile_x + threadIdx.x * OUT_X;
+  const int tiles_y = (height + tile_height - 1) / tile_height;
+  bool first = true;
+  for (int b = blockIdx.z; b < batch; b += gridDim.z) {
+    for (int t = blockIdx.y; t < tiles_y; t += gridDim.y) {
+      const int tile_y = t * tile_height;
+      const bool inside = tile_x >= before && tile_y >= top &&
+                          tile_x - before + staged_vectors * VECTOR <= width &&
+                          tile_y - top + staged_rows <= height;
+      const long long batch_base = static_cast<long long>(b) * height * width;
+      place.y = tile_y + threadIdx.y * OUT_Y;
+      place.column = place.x - before;
+      place.row = place.y - top;
+      place.outputs = output + batch_base + static_cast<long long>(place.y) * width + place.x;
+      if constexpr (staged) {
+        if (!first) __syncthreads();  // the tile before is still being read
+        if (inside) {
+          stage_image<true>(tile, image + batch_base, tile_x, tile_y, height, width);
+        } else {
+          stage_image<false>(tile, image + batch_base, tile_x, tile_y, height, width);
+        }
+        place.samples = tile + threadIdx.y * OUT_Y * pitch;
+      } else {
+        place.samples = image + batch_base + static_cast<long long>(place.row) * width + place.column;
+      }
+      if constexpr (staged || mask_staged) {
+        if (staged || first) {
+          if constexpr (COPY == Copy::async) wait_for_copies();
+          __syncthreads();
+        }
+      }
+      first = false;
+      if constexpr (staged) {
+        compute<false>(place, weights);
+      } else if (inside) {
+        compute<true>(place, weights);
+      } else {
+        compute<false>(place, weights);
+      }
+    }
+  }
+}

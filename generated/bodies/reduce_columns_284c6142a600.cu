@@ -1,0 +1,586 @@
+// ---- templates/common/overlap.cuh
+// Programmatic dependent launch: a kernel launched with it may start while its predecessor in the stream
+// still runs. Without it, before compute capability 9.0 and on the host, both functions do nothing.
+
+// Returns when all work before this kernel has ended and is visible. Comes before the first access to memory.
+__device__ __forceinline__ void wait_for_previous() {
+#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+// Lets the next kernel's blocks start as soon as there is room for them; they wait before they touch memory.
+__device__ __forceinline__ void let_next_start() {
+#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
+// ---- templates/common/vector.cuh
+// Several neighbouring elements moved by one memory access, at most 16 bytes wide each. Knows nothing of
+// images.
+
+template <typename T, int N>
+struct alignas(sizeof(T) * N > 16 ? 16 : sizeof(T) * N) Vector {
+  T element[N];
+};
+
+// `from` is aligned to the vector, or to 16 bytes where the vector is longer.
+template <int N, typename T>
+__device__ __forceinline__ Vector<T, N> load_vector(const T* from) {
+#ifdef TUNESMITH_HOST
+  Vector<T, N> vector;  // element by element: a host compiler may assume that no float is read as a Vector
+  for (int i = 0; i < N; ++i) vector.element[i] = from[i];
+  return vector;
+#else
+  return *reinterpret_cast<const Vector<T, N>*>(from);
+#endif
+}
+
+template <int N, typename T>
+__device__ __forceinline__ void store_vector(T* to, const Vector<T, N>& vector) {
+#ifdef TUNESMITH_HOST
+  for (int i = 0; i < N; ++i) to[i] = vector.element[i];
+#else
+  *reinterpret_cast<Vector<T, N>*>(to) = vector;
+#endif
+}
+
+// A store of data that this kernel does not read again: it may leave the caches first.
+template <int N, typename T>
+__device__ __forceinline__ void store_vector_streaming(T* to, const Vector<T, N>& vector) {
+#ifdef TUNESMITH_HOST
+  for (int i = 0; i < N; ++i) to[i] = vector.element[i];
+#else
+  constexpr int bytes = sizeof(T) * N;
+  if constexpr (bytes >= 16) {
+#pragma unroll
+    for (int i = 0; i < bytes / 16; ++i)
+      __stcs(reinterpret_cast<float4*>(to) + i, reinterpret_cast<const float4*>(&vector)[i]);
+  } else if constexpr (bytes == 8) {
+    __stcs(reinterpret_cast<float2*>(to), reinterpret_cast<const float2&>(vector));
+  } else {
+    __stcs(reinterpret_cast<float*>(to), reinterpret_cast<const float&>(vector));
+  }
+#endif
+}
+
+// ---- templates/reduce/reduction.cuh
+// The pieces of a reduction: what is accumulated and in which type, a thread's tile, the trees of a team and
+// of a block, and the ways in which blocks meet. Knows no kernel.
+//
+// A floating-point sum is as accurate for any length: the few elements of a tile are added in their own type,
+// as a balanced tree, and the tiles' sums in a type with twice the digits.
+
+
+// A sum and, beside it, what its roundings lost.
+struct Compensated {
+  double high;
+  double low;
+};
+
+__device__ __forceinline__ float plus(float a, float b) { return a + b; }
+__device__ __forceinline__ double plus(double a, double b) { return a + b; }
+__device__ __forceinline__ long long plus(long long a, long long b) {  // wraps
+  return static_cast<long long>(static_cast<unsigned long long>(a) + static_cast<unsigned long long>(b));
+}
+__device__ __forceinline__ Compensated plus(Compensated a, Compensated b) {
+  const double sum = a.high + b.high;  // Knuth's TwoSum
+  const double part = sum - a.high;
+  const double lost = (a.high - (sum - part)) + (b.high - part);
+  return {sum, a.low + b.low + lost};
+}
+
+// A tile's sum in the type in which sums of tiles are added.
+__device__ __forceinline__ double widened(float x) { return x; }
+__device__ __forceinline__ Compensated widened(double x) { return {x, 0.0}; }
+__device__ __forceinline__ long long widened(long long x) { return x; }
+
+// One number for what was accumulated.
+template <typename Number>
+__device__ __forceinline__ Number settled(Number x) {
+  return x;
+}
+__device__ __forceinline__ double settled(Compensated x) {
+  // Beside an infinity or a NaN the losses mean nothing.
+  return x.high - x.high == 0.0 ? x.high + x.low : x.high;
+}
+
+template <typename ElementType, typename ItemType, typename PartialType, typename OutputType, bool divides>
+struct SumReduction {
+  using Element = ElementType;
+  using Item = ItemType;        // within a tile
+  using Partial = PartialType;  // of tiles, threads and blocks
+  using Output = OutputType;
+  static __device__ __forceinline__ Item none() { return 0; }
+  static __device__ __forceinline__ Item item(Element x) { return static_cast<Item>(x); }
+  static __device__ __forceinline__ Item merge(Item a, Item b) { return plus(a, b); }
+  static __device__ __forceinline__ Partial lift(Item x) { return widened(x); }
+  static __device__ __forceinline__ Partial combine(Partial a, Partial b) { return plus(a, b); }
+  template <typename Number>
+  static __device__ __forceinline__ Output output(Number total, long long count) {
+    if constexpr (divides) {
+      return static_cast<Output>(static_cast<double>(total) / static_cast<double>(count));
+    } else {
+      return static_cast<Output>(total);
+    }
+  }
+};
+
+// NaN wins, as in NumPy.
+template <bool greatest, typename Number>
+__device__ __forceinline__ Number extreme(Number a, Number b) {
+  return (greatest ? a > b : a < b) || a != a ? a : b;
+}
+#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 800
+template <bool greatest>
+__device__ __forceinline__ float extreme(float a, float b) {
+  float result;
+  if constexpr (greatest) {
+    asm("max.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
+  } else {
+    asm("min.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
+  }
+  return result;
+}
+#endif
+
+// The least numbers there are; of floating-point numbers minus infinity.
+__device__ __forceinline__ void least(float& x) { x = __int_as_float(static_cast<int>(0xff800000u)); }
+__device__ __forceinline__ void least(double& x) {
+  x = __longlong_as_double(static_cast<long long>(0xfff0000000000000ull));
+}
+__device__ __forceinline__ void least(int& x) { x = -2147483647 - 1; }
+__device__ __forceinline__ void least(long long& x) { x = -9223372036854775807ll - 1; }
+__device__ __forceinline__ float opposite(float x) { return -x; }
+__device__ __forceinline__ double opposite(double x) { return -x; }
+__device__ __forceinline__ int opposite(int x) { return ~x; }
+__device__ __forceinline__ long long opposite(long long x) { return ~x; }
+
+template <typename Number, bool greatest>
+struct ExtremeReduction {
+  using Element = Number;
+  using Item = Number;
+  using Partial = Number;
+  using Output = Number;
+  static __device__ __forceinline__ Item none() {
+    Number x;
+    least(x);
+    return greatest ? x : opposite(x);
+  }
+  static __device__ __forceinline__ Item item(Element x) { return x; }
+  static __device__ __forceinline__ Item merge(Item a, Item b) { return extreme<greatest>(a, b); }
+  static __device__ __forceinline__ Partial lift(Item x) { return x; }
+  static __device__ __forceinline__ Partial combine(Partial a, Partial b) { return extreme<greatest>(a, b); }
+  static __device__ __forceinline__ Output output(Partial total, long long) { return total; }
+};
+
+// By the position of the function's word: sum, min, max, mean.
+template <int function, typename T>
+struct Reduction;
+template <>
+struct Reduction<0, float> : SumReduction<float, float, double, float, false> {};
+template <>
+struct Reduction<0, double> : SumReduction<double, double, Compensated, double, false> {};
+template <>
+struct Reduction<0, int> : SumReduction<int, long long, long long, long long, false> {};
+template <>
+struct Reduction<0, long long> : SumReduction<long long, long long, long long, long long, false> {};
+template <typename T>
+struct Reduction<1, T> : ExtremeReduction<T, false> {};
+template <typename T>
+struct Reduction<2, T> : ExtremeReduction<T, true> {};
+template <>
+struct Reduction<3, float> : SumReduction<float, float, double, float, true> {};
+template <>
+struct Reduction<3, double> : SumReduction<double, double, Compensated, double, true> {};
+template <>
+struct Reduction<3, int> : SumReduction<int, long long, long long, double, true> {};
+template <>
+struct Reduction<3, long long> : SumReduction<long long, double, Compensated, double, true> {};
+
+template <typename R>
+__device__ __forceinline__ typename R::Partial nothing() {
+  return R::lift(R::none());
+}
+
+// ---- a tile
+
+// Loads of data that is read once. HINT 0: none; 1: it may leave the caches first; 2: past the first cache;
+// 3: the same, and the second fetches 256 bytes at a time.
+template <int HINT, int N, typename T>
+__device__ __forceinline__ Vector<T, N> load_once(const T* from) {
+#ifdef TUNESMITH_HOST
+  return load_vector<N>(from);
+#else
+  constexpr int bytes = sizeof(T) * N;
+  static_assert(bytes == 4 || bytes == 8 || bytes == 16, "a load moves 4, 8 or 16 bytes");
+  struct alignas(bytes) {
+    unsigned word[bytes / 4];
+  } raw;
+  // Volatile, so that all of a tile are under way before the first is added, and none passes the wait for the
+  // kernel before this one.
+#define TUNESMITH_LOADS(hint)                                                        \
+  if constexpr (bytes == 16) {                                                       \
+    asm volatile("ld.global" hint ".v4.u32 {%0, %1, %2, %3}, [%4];"                  \
+                 : "=r"(raw.word[0]), "=r"(raw.word[1]), "=r"(raw.word[bytes / 8]),  \
+                   "=r"(raw.word[bytes / 4 - 1])                                     \
+                 : "l"(from));                                                       \
+  } else if constexpr (bytes == 8) {                                                 \
+    asm volatile("ld.global" hint ".v2.u32 {%0, %1}, [%2];"                          \
+                 : "=r"(raw.word[0]), "=r"(raw.word[bytes / 4 - 1])                  \
+                 : "l"(from));                                                       \
+  } else {                                                                           \
+    asm volatile("ld.global" hint ".u32 %0, [%1];" : "=r"(raw.word[0]) : "l"(from)); \
+  }
+#if __CUDA_ARCH__ < 800
+  constexpr int hint = HINT == 3 ? 2 : HINT;
+#else
+  constexpr int hint = HINT;
+  if constexpr (hint == 3) {
+    TUNESMITH_LOADS(".nc.L1::no_allocate.L2::256B")
+  }
+#endif
+  if constexpr (hint == 2) {
+    TUNESMITH_LOADS(".nc.L1::no_allocate")
+  } else if constexpr (hint == 1) {
+    TUNESMITH_LOADS(".cs")
+  } else if constexpr (hint == 0) {
+    TUNESMITH_LOADS("")
+  }
+#undef TUNESMITH_LOADS
+  return reinterpret_cast<const Vector<T, N>&>(raw);
+#endif
+}
+
+template <typename R, int N>
+__device__ __forceinline__ typename R::Item tree(const typename R::Item* items) {
+  if constexpr (N == 1) {
+    return items[0];
+  } else {
+    return R::merge(tree<R, N / 2>(items), tree<R, N / 2>(items + N / 2));
+  }
+}
+
+// THREADS threads' ITEMS vectors each; a thread's own are THREADS vectors apart.
+template <typename R, int THREADS, int ITEMS, int VECTOR, int HINT>
+struct Tile {
+  using Element = typename R::Element;
+  using Item = typename R::Item;
+  static constexpr int elements = THREADS * ITEMS * VECTOR;
+
+  Vector<Element, VECTOR> vector[ITEMS];
+
+  __device__ __forceinline__ void load(const Element* from, int thread) {
+#pragma unroll
+    for (int i = 0; i < ITEMS; ++i)
+      vector[i] = load_once<HINT, VECTOR>(from + (i * THREADS + thread) * VECTOR);
+  }
+
+  __device__ __forceinline__ typename R::Partial total() const {
+    Item items[ITEMS * VECTOR];
+#pragma unroll
+    for (int i = 0; i < ITEMS; ++i) {
+#pragma unroll
+      for (int v = 0; v < VECTOR; ++v) items[i * VECTOR + v] = R::item(vector[i].element[v]);
+    }
+    return R::lift(tree<R, ITEMS * VECTOR>(items));
+  }
+
+  // Of a tile that ends after `count` elements, less than `elements`.
+  static __device__ __forceinline__ typename R::Partial total_of(const Element* from, int thread, int count) {
+    Item items[ITEMS * VECTOR];
+#pragma unroll
+    for (int i = 0; i < ITEMS; ++i) {
+      const int at = (i * THREADS + thread) * VECTOR;
+      const bool inside = at + VECTOR <= count;
+      Vector<Element, VECTOR> one = {};
+      if (inside) one = load_once<HINT, VECTOR>(from + at);
+#pragma unroll
+      for (int v = 0; v < VECTOR; ++v) items[i * VECTOR + v] = inside ? R::item(one.element[v]) : R::none();
+    }
+    typename R::Partial total = R::lift(tree<R, ITEMS * VECTOR>(items));
+    if constexpr (VECTOR > 1) {  // what is less than a vector
+      for (int at = count / VECTOR * VECTOR + thread; at < count; at += THREADS)
+        total = R::combine(total, R::lift(R::item(from[at])));
+    }
+    return total;
+  }
+};
+
+// ---- threads of a block
+
+template <typename Number>
+__device__ __forceinline__ Number shuffle_down(Number x, int by, int width) {
+  return __shfl_down_sync(0xffffffffu, x, by, width);
+}
+__device__ __forceinline__ Compensated shuffle_down(Compensated x, int by, int width) {
+  return {shuffle_down(x.high, by, width), shuffle_down(x.low, by, width)};
+}
+
+// The first of each WIDTH lanes gets their total; WIDTH is a power of two, up to a warp.
+template <typename R, int WIDTH>
+__device__ __forceinline__ typename R::Partial lanes_total(typename R::Partial partial) {
+#pragma unroll
+  for (int by = WIDTH / 2; by > 0; by /= 2) partial = R::combine(partial, shuffle_down(partial, by, WIDTH));
+  return partial;
+}
+
+// The first of each TEAM threads gets their total; TEAM is a power of two, and so is the block. Needs shared
+// memory for a partial a warp, which is free again after the block's next barrier.
+template <typename R, int TEAM>
+__device__ __forceinline__ typename R::Partial team_total(typename R::Partial partial,
+                                                          typename R::Partial* shared) {
+  if constexpr (TEAM <= 32) {
+    return lanes_total<R, TEAM>(partial);
+  } else {
+    const int thread = static_cast<int>(threadIdx.x);
+    partial = lanes_total<R, 32>(partial);
+    if (thread % 32 == 0) shared[thread / 32] = partial;
+    __syncthreads();
+    if (thread % TEAM < 32) {
+      constexpr int warps = TEAM / 32;
+      partial = shared[thread / TEAM * warps + thread % warps];
+      partial = lanes_total<R, warps>(partial);
+    }
+    return partial;
+  }
+}
+
+// The same for a block of BLOCK threads, all through shared memory: a partial a thread.
+template <typename R, int BLOCK>
+__device__ __forceinline__ typename R::Partial shared_total(typename R::Partial partial,
+                                                            typename R::Partial* shared) {
+  const int thread = static_cast<int>(threadIdx.x);
+  shared[thread] = partial;
+  __syncthreads();
+#pragma unroll
+  for (int half = BLOCK / 2; half > 0; half /= 2) {
+    if (thread < half) shared[thread] = R::combine(shared[thread], shared[thread + half]);
+    __syncthreads();
+  }
+  return shared[0];
+}
+
+// ---- blocks
+
+// Counts the calls; the last of `calls` gets true, and the counter is zero again. What the callers (and, if
+// they passed a barrier before, their blocks) wrote before is visible to the last.
+__device__ __forceinline__ bool last_of(unsigned* counter, unsigned calls) {
+#ifdef TUNESMITH_HOST
+  return atomicInc(counter, calls - 1) == calls - 1;
+#else
+  unsigned before;
+  asm volatile("atom.acq_rel.gpu.inc.u32 %0, [%1], %2;"
+               : "=r"(before)
+               : "l"(counter), "r"(calls - 1)
+               : "memory");
+  return before == calls - 1;
+#endif
+}
+
+__device__ __forceinline__ void add_atomically(int* to, int x) { atomicAdd(to, x); }
+__device__ __forceinline__ void add_atomically(float* to, float x) { atomicAdd(to, x); }
+__device__ __forceinline__ void add_atomically(double* to, double x) { atomicAdd(to, x); }
+__device__ __forceinline__ void add_atomically(long long* to, long long x) {
+  atomicAdd(reinterpret_cast<unsigned long long*>(to), static_cast<unsigned long long>(x));
+}
+
+// A partial sent from one block to another without a fence: each 64-bit word holds half a register's worth
+// beside a 1, so a word is zero until it has arrived. `stride` words lie between those of one partial.
+template <typename Partial>
+struct Mail {
+  static constexpr int words = sizeof(Partial) / 4;
+
+  static __device__ __forceinline__ void post(unsigned long long* slot, unsigned stride,
+                                              const Partial& partial) {
+    unsigned halves[words];
+    memcpy(halves, &partial, sizeof(Partial));
+    volatile unsigned long long* const to = slot;
+#pragma unroll
+    for (int w = 0; w < words; ++w) to[w * stride] = 1ull << 32 | halves[w];
+  }
+
+  // Waits, and leaves the words zero.
+  static __device__ __forceinline__ Partial fetch(unsigned long long* slot, unsigned stride) {
+    unsigned halves[words];
+    volatile unsigned long long* const from = slot;
+    bool arrived;
+    do {
+      arrived = true;
+#pragma unroll
+      for (int w = 0; w < words; ++w) {
+        const unsigned long long word = from[w * stride];
+        halves[w] = static_cast<unsigned>(word);
+        arrived = arrived && word != 0;
+      }
+    } while (!arrived);
+#pragma unroll
+    for (int w = 0; w < words; ++w) from[w * stride] = 0;
+    Partial partial;
+    memcpy(&partial, halves, sizeof(Partial));
+    return partial;
+  }
+};
+
+#include "constants"
+
+// ---- templates/reduce/columns.cu
+// reduce across rows: a thread holds the totals of VECTOR neighbouring columns, a block's threads lie side by
+// side along the columns and BLOCK_Y deep along the length, and blocks may share the length. It knows the
+// element type, the function and the order.
+
+
+using R = Reduction<static_cast<int>(function), T>;
+using Item = R::Item;
+using Partial = R::Partial;
+
+constexpr int columns = BLOCK_X * VECTOR;  // of a block
+
+struct Totals {
+  Partial of[VECTOR];
+};
+
+__device__ __forceinline__ Totals no_totals() {
+  Totals totals;
+#pragma unroll
+  for (int v = 0; v < VECTOR; ++v) totals.of[v] = nothing<R>();
+  return totals;
+}
+
+// Adds ITEMS rows, BLOCK_Y rows apart; the others from `count` on are not there.
+template <bool all>
+__device__ __forceinline__ void add_rows(Totals& totals, const T* from, long long stride, long long count) {
+  Vector<T, VECTOR> rows[ITEMS];
+#pragma unroll
+  for (int i = 0; i < ITEMS; ++i) {
+    if (all || i * BLOCK_Y < count)
+      rows[i] = load_once<static_cast<int>(LOAD), VECTOR>(from + i * BLOCK_Y * stride);
+  }
+#pragma unroll
+  for (int v = 0; v < VECTOR; ++v) {
+    Item items[ITEMS];
+#pragma unroll
+    for (int i = 0; i < ITEMS; ++i)
+      items[i] = all || i * BLOCK_Y < count ? R::item(rows[i].element[v]) : R::none();
+    totals.of[v] = R::combine(totals.of[v], R::lift(tree<R, ITEMS>(items)));
+  }
+}
+
+// The threads with threadIdx.y = 0 get the totals of their columns.
+__device__ __forceinline__ void add_across(Totals& totals, Partial* shared) {
+  if constexpr (BLOCK_Y > 1) {
+    const int y = static_cast<int>(threadIdx.y);
+    Partial* const own = shared + y * BLOCK_X + threadIdx.x;
+    constexpr int layer = BLOCK_Y * BLOCK_X;
+#pragma unroll
+    for (int v = 0; v < VECTOR; ++v) own[v * layer] = totals.of[v];
+#pragma unroll
+    for (int half = BLOCK_Y / 2; half > 0; half /= 2) {
+      __syncthreads();
+      if (y < half) {
+#pragma unroll
+        for (int v = 0; v < VECTOR; ++v) {
+          totals.of[v] = R::combine(totals.of[v], own[v * layer + half * BLOCK_X]);
+          own[v * layer] = totals.of[v];
+        }
+      }
+    }
+  }
+}
+
+__device__ __forceinline__ void write(R::Output* y, const Totals& totals, long long length) {
+#pragma unroll
+  for (int v = 0; v < VECTOR; ++v) y[v] = R::output(settled(totals.of[v]), length);
+}
+
+// Adds up what `splits` blocks kept of a block's columns.
+__device__ __forceinline__ void finish(R::Output* y, const Partial* kept, Partial* shared, unsigned outer,
+                                       long long column, long long inner, long long length, int splits) {
+  Totals totals = no_totals();
+  if (column < inner) {
+#pragma unroll 4
+    for (int s = static_cast<int>(threadIdx.y); s < splits; s += BLOCK_Y) {
+      const Partial* from = kept + (static_cast<long long>(outer) * splits + s) * inner + column;
+#pragma unroll
+      for (int v = 0; v < VECTOR; ++v) totals.of[v] = R::combine(totals.of[v], from[v]);
+    }
+  }
+  add_across(totals, shared);
+  if (threadIdx.y == 0 && column < inner) write(y + outer * inner + column, totals, length);
+}
+
+__device__ __forceinline__ void start() {
+  if constexpr (START == Start::overlapped) {
+    let_next_start();
+    wait_for_previous();
+  }
+}
+
+constexpr int shared_partials = BLOCK_Y > 1 ? BLOCK_X* BLOCK_Y* VECTOR : 1;
+
+// The grid is outer x tiles of columns, times the blocks that share a length, `rows` each. `counters` are
+// zero before and after (FINISH=last), one a tile; `kept` is [outer, split, inner].
+extern "C" __global__ void __launch_bounds__(BLOCK_X* BLOCK_Y)
+    ENTRY(reduce_columns)(const T* x, R::Output* y, void* counters, void* kept, int tiles, long long length,
+                          long long inner, long long outer_stride, long long stride, long long rows) {
+  __shared__ Partial shared[shared_partials];
+  __shared__ bool last;
+  start();
+  const unsigned outer = blockIdx.x / static_cast<unsigned>(tiles);
+  const unsigned tile = blockIdx.x % static_cast<unsigned>(tiles);
+  const long long column = static_cast<long long>(tile) * columns + threadIdx.x * VECTOR;
+  const int splits = static_cast<int>(gridDim.y);
+
+  Totals totals = no_totals();
+  if (column < inner) {
+    const long long first = blockIdx.y * rows + threadIdx.y;
+    // Rows from this thread's first on.
+    long long left = (length < (blockIdx.y + 1) * rows ? length : (blockIdx.y + 1) * rows) - first;
+    const T* from = x + outer * outer_stride + first * stride + column;
+    for (; left > (ITEMS - 1) * BLOCK_Y; left -= ITEMS * BLOCK_Y) {
+      add_rows<true>(totals, from, stride, left);
+      from += ITEMS * BLOCK_Y * stride;
+    }
+    if (left > 0) add_rows<false>(totals, from, stride, left);
+  }
+  add_across(totals, shared);
+
+  const bool writes = threadIdx.y == 0 && column < inner;
+  R::Output* const to = y + outer * inner + column;
+  if (splits == 1) {
+    if (writes) write(to, totals, length);
+    return;
+  }
+  if constexpr (FINISH == Finish::atomic) {
+    if (writes) {
+#pragma unroll
+      for (int v = 0; v < VECTOR; ++v) add_atomically(to + v, R::output(settled(totals.of[v]), length));
+    }
+  } else {
+    Partial* const partials = static_cast<Partial*>(kept);
+    if (writes) {
+      Partial* const own = partials + (static_cast<long long>(outer) * splits + blockIdx.y) * inner + column;
+#pragma unroll
+      for (int v = 0; v < VECTOR; ++v) own[v] = totals.of[v];
+    }
+    if constexpr (FINISH == Finish::last) {
+      __syncthreads();
+      if (threadIdx.x == 0 && threadIdx.y == 0)
+        last = last_of(static_cast<unsigned*>(counters) + blockIdx.x, gridDim.y);
+      __syncthreads();
+      if (last) finish(y, partials, shared, outer, column, inner, length, splits);
+    }
+  }
+}
+
+// FINISH=launch: adds up what the blocks kept; the grid is outer x tiles.
+extern "C" __global__ void __launch_bounds__(BLOCK_X* BLOCK_Y)
+    ENTRY(reduce_columns_kept)(R::Output* y, const void* kept, int tiles, long long length, long long inner,
+                               int splits) {
+  __shared__ Partial shared[shared_partials];
+  start();
+  const unsigned tile = blockIdx.x % static_cast<unsigned>(tiles);
+  finish(y, static_cast<const Partial*>(kept), shared, blockIdx.x / static_cast<unsigned>(tiles),
+         static_cast<long long>(tile) * columns + threadIdx.x * VECTOR, inner, length, splits);
+}

@@ -1,0 +1,31 @@
+#include "constants"
+
+// ---- templates/transpose/base.cu
+// transpose, the plain kernel: one thread an element, straight from array to array. It knows nothing but the
+// element's size, so it serves every problem.
+
+// Sixteen bytes are two halves here, so that pointers to pairs of numbers are aligned well enough.
+template <int BYTES>
+struct Element {
+  T value;
+};
+template <>
+struct Element<16> {
+  unsigned long long low, high;
+};
+
+// Launched with blocks over the input's columns and rows; a grid that is too small in y or z (both limited to
+// 65535) is walked in strides.
+extern "C" __global__ void __launch_bounds__(BLOCK_X* BLOCK_Y)
+    ENTRY(transpose_base)(const Element<sizeof(T)>* __restrict__ input,
+                          Element<sizeof(T)>* __restrict__ output, long long batch, long long height,
+                          long long width, long long input_pitch, long long output_pitch) {
+  const long long x = static_cast<long long>(blockIdx.x) * BLOCK_X + threadIdx.x;
+  if (x >= width) return;
+  for (long long b = blockIdx.z; b < batch; b += gridDim.z) {
+    for (long long y = static_cast<long long>(blockIdx.y) * BLOCK_Y + threadIdx.y; y < height;
+         y += static_cast<long long>(gridDim.y) * BLOCK_Y) {
+      output[(b * width + x) * output_pitch + y] = input[(b * height + y) * input_pitch + x];
+    }
+  }
+}

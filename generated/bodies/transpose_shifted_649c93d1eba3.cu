@@ -1,0 +1,420 @@
+// ---- templates/common/hinted_access.cuh
+// Accesses to global memory that move 1 to 16 bytes by one instruction, with a hint on what is to stay in the
+// caches. (An assignment of a struct may become a store for each element.)
+
+// No hint, or: it is not read again, so that it may leave the caches first; or: L1 need not keep it.
+enum class Hint { none, streaming, no_allocate };
+
+// The unsigned integers that a vector of so many bytes is moved as.
+template <int BYTES>
+struct Moved;
+template <>
+struct Moved<1> {
+  using Type = unsigned char;
+};
+template <>
+struct Moved<2> {
+  using Type = unsigned short;
+};
+template <>
+struct Moved<4> {
+  using Type = unsigned;
+};
+template <>
+struct Moved<8> {
+  using Type = uint2;
+};
+template <>
+struct Moved<16> {
+  using Type = uint4;
+};
+
+// V is a vector or an element of 1, 2, 4, 8 or 16 bytes and aligned to that.
+template <typename V>
+union AsMoved {
+  typename Moved<sizeof(V)>::Type moved;
+  V value;
+};
+
+// Loads without a hint may be moved about; the others keep their order.
+template <Hint HINT, typename V>
+__device__ __forceinline__ V load_hinted(const V* from) {
+#ifdef TUNESMITH_HOST
+  V value;
+  memcpy(&value, from, sizeof(V));
+  return value;
+#else
+  if constexpr (HINT == Hint::none) return *from;
+  AsMoved<V> both;
+  if constexpr (HINT == Hint::streaming) {
+    both.moved = __ldcs(reinterpret_cast<const typename Moved<sizeof(V)>::Type*>(from));
+  } else if constexpr (sizeof(V) == 1) {
+    unsigned wide;
+    asm volatile("ld.global.L1::no_allocate.u8 %0, [%1];" : "=r"(wide) : "l"(from));
+    both.moved = static_cast<unsigned char>(wide);
+  } else if constexpr (sizeof(V) == 2) {
+    asm volatile("ld.global.L1::no_allocate.u16 %0, [%1];" : "=h"(both.moved) : "l"(from));
+  } else if constexpr (sizeof(V) == 4) {
+    asm volatile("ld.global.L1::no_allocate.u32 %0, [%1];" : "=r"(both.moved) : "l"(from));
+  } else if constexpr (sizeof(V) == 8) {
+    asm volatile("ld.global.L1::no_allocate.v2.u32 {%0, %1}, [%2];"
+                 : "=r"(both.moved.x), "=r"(both.moved.y)
+                 : "l"(from));
+  } else {
+    asm volatile("ld.global.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(both.moved.x), "=r"(both.moved.y), "=r"(both.moved.z), "=r"(both.moved.w)
+                 : "l"(from));
+  }
+  return both.value;
+#endif
+}
+
+// The kernel does not read what it stores: loads may be moved across.
+template <Hint HINT, typename V>
+__device__ __forceinline__ void store_hinted(V* to, const V& value) {
+  static_assert(HINT != Hint::no_allocate, "a hint for loads");
+#ifdef TUNESMITH_HOST
+  memcpy(to, &value, sizeof(V));
+#else
+  AsMoved<V> both;
+  both.value = value;
+  if constexpr (HINT == Hint::streaming) {
+    __stcs(reinterpret_cast<typename Moved<sizeof(V)>::Type*>(to), both.moved);
+  } else if constexpr (sizeof(V) == 8) {
+    asm volatile("st.global.v2.u32 [%0], {%1, %2};" ::"l"(to), "r"(both.moved.x), "r"(both.moved.y));
+  } else if constexpr (sizeof(V) == 16) {
+    asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(both.moved.x), "r"(both.moved.y),
+                 "r"(both.moved.z), "r"(both.moved.w));
+  } else {
+    *reinterpret_cast<typename Moved<sizeof(V)>::Type*>(to) = both.moved;
+  }
+#endif
+}
+
+// ---- templates/common/integer.cuh
+// Integer arithmetic on compile-time sizes.
+
+__host__ __device__ constexpr int ceil_divide(int value, int divisor) {
+  return (value + divisor - 1) / divisor;
+}
+__host__ __device__ constexpr int round_up(int value, int multiple) {
+  return ceil_divide(value, multiple) * multiple;
+}
+__host__ __device__ constexpr int smaller(int a, int b) { return a < b ? a : b; }
+__host__ __device__ constexpr int larger(int a, int b) { return a > b ? a : b; }
+
+// The largest power of two that divides `value` and is at most `limit`, itself a power of two.
+__host__ __device__ constexpr int alignment_of(int value, int limit) {
+  int alignment = 1;
+  while (alignment < limit && value % (2 * alignment) == 0) alignment *= 2;
+  return alignment;
+}
+
+// ---- templates/common/overlap.cuh
+// Programmatic dependent launch: a kernel launched with it may start while its predecessor in the stream
+// still runs. Without it, before compute capability 9.0 and on the host, both functions do nothing.
+
+// Returns when all work before this kernel has ended and is visible. Comes before the first access to memory.
+__device__ __forceinline__ void wait_for_previous() {
+#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+// Lets the next kernel's blocks start as soon as there is room for them; they wait before they touch memory.
+__device__ __forceinline__ void let_next_start() {
+#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
+// ---- templates/common/vector.cuh
+// Several neighbouring elements moved by one memory access, at most 16 bytes wide each. Knows nothing of
+// images.
+
+template <typename T, int N>
+struct alignas(sizeof(T) * N > 16 ? 16 : sizeof(T) * N) Vector {
+  T element[N];
+};
+
+// `from` is aligned to the vector, or to 16 bytes where the vector is longer.
+template <int N, typename T>
+__device__ __forceinline__ Vector<T, N> load_vector(const T* from) {
+#ifdef TUNESMITH_HOST
+  Vector<T, N> vector;  // element by element: a host compiler may assume that no float is read as a Vector
+  for (int i = 0; i < N; ++i) vector.element[i] = from[i];
+  return vector;
+#else
+  return *reinterpret_cast<const Vector<T, N>*>(from);
+#endif
+}
+
+template <int N, typename T>
+__device__ __forceinline__ void store_vector(T* to, const Vector<T, N>& vector) {
+#ifdef TUNESMITH_HOST
+  for (int i = 0; i < N; ++i) to[i] = vector.element[i];
+#else
+  *reinterpret_cast<Vector<T, N>*>(to) = vector;
+#endif
+}
+
+// A store of data that this kernel does not read again: it may leave the caches first.
+template <int N, typename T>
+__device__ __forceinline__ void store_vector_streaming(T* to, const Vector<T, N>& vector) {
+#ifdef TUNESMITH_HOST
+  for (int i = 0; i < N; ++i) to[i] = vector.element[i];
+#else
+  constexpr int bytes = sizeof(T) * N;
+  if constexpr (bytes >= 16) {
+#pragma unroll
+    for (int i = 0; i < bytes / 16; ++i)
+      __stcs(reinterpret_cast<float4*>(to) + i, reinterpret_cast<const float4*>(&vector)[i]);
+  } else if constexpr (bytes == 8) {
+    __stcs(reinterpret_cast<float2*>(to), reinterpret_cast<const float2&>(vector));
+  } else {
+    __stcs(reinterpret_cast<float*>(to), reinterpret_cast<const float&>(vector));
+  }
+#endif
+}
+
+// ---- templates/transpose/bytes.cuh
+// Small elements inside 32-bit registers: shifted, and small blocks of them turned.
+
+// Bytes `skipped` (0 to 3) to `skipped` + 3 of the eight.
+__device__ __forceinline__ unsigned shift_bytes(unsigned low, unsigned high, unsigned skipped) {
+  return __byte_perm(low, high, 0x3210 + 0x1111 * skipped);
+}
+
+// Word i of `to` holds element i of each word of `from`, N of 4 / N bytes each, or one.
+template <typename Word, int N>
+__device__ __forceinline__ void turn_words(const Word (&from)[N], Word (&to)[N]) {
+  if constexpr (N == 4) {
+    const unsigned low_01 = __byte_perm(from[0], from[1], 0x5140);
+    const unsigned high_01 = __byte_perm(from[0], from[1], 0x7362);
+    const unsigned low_23 = __byte_perm(from[2], from[3], 0x5140);
+    const unsigned high_23 = __byte_perm(from[2], from[3], 0x7362);
+    to[0] = __byte_perm(low_01, low_23, 0x5410);
+    to[1] = __byte_perm(low_01, low_23, 0x7632);
+    to[2] = __byte_perm(high_01, high_23, 0x5410);
+    to[3] = __byte_perm(high_01, high_23, 0x7632);
+  } else if constexpr (N == 2) {
+    to[0] = __byte_perm(from[0], from[1], 0x5410);
+    to[1] = __byte_perm(from[0], from[1], 0x7632);
+  } else {
+    static_assert(N == 1, "4, 2 or 1 elements are turned");
+    to[0] = from[0];
+  }
+}
+
+#include "constants"
+
+// ---- templates/transpose/shifted.cu
+// transpose of tiles through shared memory for rows that begin anywhere. Elements of 1 and 2 bytes are read
+// as words, two aligned ones shifted into one, and turned in registers. Each row of the output is written in
+// stretches that begin at multiples of WINDOW bytes in memory, so that no two blocks share one: a tile's
+// stretch of a row begins up to WINDOW bytes before the tile, for which the tile holds a few more rows of the
+// input. It knows nothing but the element's size.
+
+
+constexpr int element_bytes = static_cast<int>(sizeof(T));
+constexpr int lanes = larger(4 / element_bytes, 1);  // elements of a word
+template <int BYTES>
+struct WordOf {
+  using Type = unsigned;
+};
+template <>
+struct WordOf<8> {
+  using Type = unsigned long long;
+};
+using Word = typename WordOf<element_bytes>::Type;
+using Stored = Vector<Word, VECTOR_OUT / lanes>;
+
+constexpr Hint load_hint = LOAD == Load::no_allocate ? Hint::no_allocate : Hint::none;
+constexpr Hint store_hint = static_cast<Hint>(STORE);
+constexpr int window = WINDOW / element_bytes;              // elements
+constexpr int more_words = ceil_divide(window - 1, lanes);  // of a row of the output's tile
+constexpr int more = more_words * lanes;                    // rows of the input
+constexpr int threads = TILE_X * TILE_Y / (lanes * lanes * ROWS);
+constexpr int words_x = TILE_X / lanes;
+constexpr int vectors_y = TILE_Y / VECTOR_OUT;
+constexpr int groups = threads / words_x;  // of `lanes` rows that the block loads at once
+
+// The tile is kept as the output has it, TILE_X rows of words. Neighbouring threads put words into rows
+// `lanes` apart: an odd distance spreads them over the banks. A shifted vector ends with a part of the next
+// word.
+constexpr int row_words = lanes == 1 ? (more_words + TILE_Y) | 1 : more_words + TILE_Y / lanes + 1;
+__device__ __forceinline__ int place_of(int x, int word) {
+  return x * row_words + (lanes == 1 ? 0 : x / lanes) + word;
+}
+constexpr int tile_words = TILE_X * row_words + (lanes == 1 ? 0 : words_x);
+
+// The elements of column x and the next, of which `columns` are left in the row; `within` says that these and
+// a word around them lie in the row.
+__device__ __forceinline__ Word load_word(const T* from, int columns, bool within) {
+  if constexpr (lanes == 1) {
+    return load_hinted<load_hint>(reinterpret_cast<const Word*>(from));
+  } else {
+    if (within) {
+      const unsigned skipped = static_cast<unsigned>(reinterpret_cast<size_t>(from)) % 4;
+      const unsigned* aligned =
+          reinterpret_cast<const unsigned*>(reinterpret_cast<const unsigned char*>(from) - skipped);
+      return shift_bytes(aligned[0], aligned[1], skipped);
+    }
+    unsigned word = 0;
+#pragma unroll
+    for (int i = 0; i < lanes; ++i) {
+      if (i < columns) word |= static_cast<unsigned>(from[i]) << 8 * element_bytes * i;
+    }
+    return word;
+  }
+}
+
+// What a tile's corner has around it: columns to its left and right, rows above it (negative) and below.
+struct Around {
+  int left, columns, top, rows;
+};
+
+// Loads `lanes` rows at (x, y) of the tile, which is at `from`.
+template <bool INSIDE>
+__device__ __forceinline__ void load_words(Word (&loaded)[lanes], const T* __restrict__ from, long long pitch,
+                                           int x, int y, const Around& around) {
+  const bool within = (x + around.left) * element_bytes >= 3 && (around.columns - x) * element_bytes >= 8;
+#pragma unroll
+  for (int r = 0; r < lanes; ++r) {
+    loaded[r] = 0;
+    if (INSIDE || (x < around.columns && y + r >= around.top && y + r < around.rows))
+      loaded[r] = load_word(from, around.columns - x, within);
+    from += pitch;
+  }
+}
+
+__device__ __forceinline__ void put_words(Word* tile, const Word (&loaded)[lanes], int x, int word) {
+  Word turned[lanes];
+  turn_words(loaded, turned);
+#pragma unroll
+  for (int i = 0; i < lanes; ++i) tile[place_of(x + i, word)] = turned[i];
+}
+
+// The tile's corner is at `input`.
+template <bool INSIDE>
+__device__ __forceinline__ void load_tile(Word* tile, const T* __restrict__ input, long long pitch,
+                                          const Around& around, bool aligned) {
+  // A thread stays in its column, so that one pointer goes from row to row.
+  const int x = threadIdx.x % words_x * lanes;
+  const int group = threadIdx.x / words_x;
+  const T* from = input + group * lanes * pitch + x;
+  Word loaded[ROWS][lanes];
+#pragma unroll
+  for (int n = 0; n < ROWS; ++n) {
+    load_words<INSIDE>(loaded[n], from, pitch, x, (group + n * groups) * lanes, around);
+    from += groups * lanes * pitch;
+  }
+  constexpr int rounds = ceil_divide(more_words, groups);
+  Word before[rounds][lanes];
+  const auto load_before = [&] {
+    const T* first = input + (group * lanes - more) * pitch + x;
+#pragma unroll
+    for (int n = 0; n < rounds; ++n) {
+      if (group + n * groups < more_words)
+        load_words<INSIDE>(before[n], first, pitch, x, (group + n * groups) * lanes - more, around);
+      first += groups * lanes * pitch;
+    }
+  };
+  // At once with the others where that takes few registers.
+  if (lanes == 1 && !aligned) load_before();
+#pragma unroll
+  for (int n = 0; n < ROWS; ++n) put_words(tile, loaded[n], x, group + n * groups + more_words);
+  if (lanes > 1 && !aligned) load_before();
+  if (!aligned) {
+#pragma unroll
+    for (int n = 0; n < rounds; ++n) {
+      if (group + n * groups < more_words) put_words(tile, before[n], x, group + n * groups);
+    }
+  }
+}
+
+// The tile's corner is at `output`, whose rows are the input's columns.
+template <bool INSIDE>
+__device__ __forceinline__ void store_tile(const Word* tile, T* __restrict__ output, long long pitch,
+                                           const Around& around) {
+  constexpr int words = VECTOR_OUT / lanes;
+#pragma unroll
+  for (int n = 0; n < TILE_X * vectors_y / threads; ++n) {
+    const int at = threadIdx.x + n * threads;
+    const int x = at / vectors_y;
+    if (!INSIDE && x >= around.columns) continue;
+    T* corner = output + x * pitch;
+    const int back = static_cast<unsigned>(reinterpret_cast<size_t>(corner)) / element_bytes % window;
+    const int y = at % vectors_y * VECTOR_OUT - back;
+    const Word* from = tile + place_of(x, (y + more) / lanes);
+    Stored vector;
+#pragma unroll
+    for (int i = 0; i < words; ++i) vector.element[i] = from[i];
+    if constexpr (lanes > 1) {
+      const unsigned skipped = (y + more) % lanes * element_bytes;
+      const Word next = from[words];
+#pragma unroll
+      for (int i = 0; i < words; ++i) {
+        vector.element[i] =
+            shift_bytes(vector.element[i], i + 1 < words ? vector.element[i + 1] : next, skipped);
+      }
+    }
+    T* to = corner + y;
+    if (INSIDE || (y >= around.top && y + VECTOR_OUT <= around.rows)) {
+      store_hinted<store_hint>(reinterpret_cast<Stored*>(to), vector);
+    } else {
+#pragma unroll
+      for (int i = 0; i < VECTOR_OUT; ++i) {
+        if (y + i >= around.top && y + i < around.rows)
+          to[i] = static_cast<T>(vector.element[i / lanes] >> i % lanes * 8 * element_bytes);
+      }
+    }
+  }
+}
+
+// Launched with one block a tile in x and one for each matrix of the batch in y and z.
+extern "C" __global__ void __launch_bounds__(threads, RESIDENT_WARPS * 32 / threads)
+    ENTRY(transpose_shifted)(const T* __restrict__ input, T* __restrict__ output, long long batch,
+                             long long height, long long width, long long input_pitch, long long output_pitch,
+                             int tiles_x, int tiles_y) {
+  __shared__ Word tile[tile_words];
+  if constexpr (START == Start::overlapped) {
+    let_next_start();
+    wait_for_previous();
+  }
+  const long long b = static_cast<long long>(blockIdx.z) * gridDim.y + blockIdx.y;
+  if (b >= batch) return;
+  const unsigned block = blockIdx.x;
+  unsigned tile_x, tile_y;
+  if constexpr (BLOCK_ORDER == BlockOrder::row) {
+    tile_x = block % tiles_x;
+    tile_y = block / tiles_x;
+  } else if constexpr (BLOCK_ORDER == BlockOrder::column) {
+    tile_x = block / tiles_y;
+    tile_y = block % tiles_y;
+  } else {  // bands of 8 rows of tiles, each walked down its columns
+    const unsigned band = block / (8u * tiles_x) * 8;
+    const unsigned high = min(tiles_y - band, 8u);
+    tile_x = (block - band * tiles_x) / high;
+    tile_y = band + (block - band * tiles_x) % high;
+  }
+  const long long x = static_cast<long long>(tile_x) * TILE_X, y = static_cast<long long>(tile_y) * TILE_Y;
+  Around around;
+  around.left = static_cast<int>(min(x, 3ll));
+  around.columns = static_cast<int>(min(width - x, TILE_X + 8ll));
+  around.top = -static_cast<int>(min(y, static_cast<long long>(more)));
+  around.rows = static_cast<int>(min(height - y, static_cast<long long>(TILE_Y)));
+  // Where all rows of the output begin at a multiple of WINDOW, no stretch begins before the tile.
+  const bool aligned = (reinterpret_cast<size_t>(output) | output_pitch * element_bytes) % WINDOW == 0;
+  const T* from = input + (b * height + y) * input_pitch + x;
+  T* to = output + (b * width + x) * output_pitch + y;
+  if (around.columns >= TILE_X && around.top == -more && around.rows == TILE_Y) {
+    load_tile<true>(tile, from, input_pitch, around, aligned);
+    __syncthreads();
+    store_tile<true>(tile, to, output_pitch, around);
+  } else {
+    load_tile<false>(tile, from, input_pitch, around, aligned);
+    __syncthreads();
+    store_tile<false>(tile, to, output_pitch, around);
+  }
+}

@@ -1,0 +1,418 @@
+// ---- templates/common/hinted_access.cuh
+// Accesses to global memory that move 1 to 16 bytes by one instruction, with a hint on what is to stay in the
+// caches. (An assignment of a struct may become a store for each element.)
+
+// No hint, or: it is not read again, so that it may leave the caches first; or: L1 need not keep it.
+enum class Hint { none, streaming, no_allocate };
+
+// The unsigned integers that a vector of so many bytes is moved as.
+template <int BYTES>
+struct Moved;
+template <>
+struct Moved<1> {
+  using Type = unsigned char;
+};
+template <>
+struct Moved<2> {
+  using Type = unsigned short;
+};
+template <>
+struct Moved<4> {
+  using Type = unsigned;
+};
+template <>
+struct Moved<8> {
+  using Type = uint2;
+};
+template <>
+struct Moved<16> {
+  using Type = uint4;
+};
+
+// V is a vector or an element of 1, 2, 4, 8 or 16 bytes and aligned to that.
+template <typename V>
+union AsMoved {
+  typename Moved<sizeof(V)>::Type moved;
+  V value;
+};
+
+// Loads without a hint may be moved about; the others keep their order.
+template <Hint HINT, typename V>
+__device__ __forceinline__ V load_hinted(const V* from) {
+#ifdef TUNESMITH_HOST
+  V value;
+  memcpy(&value, from, sizeof(V));
+  return value;
+#else
+  if constexpr (HINT == Hint::none) return *from;
+  AsMoved<V> both;
+  if constexpr (HINT == Hint::streaming) {
+    both.moved = __ldcs(reinterpret_cast<const typename Moved<sizeof(V)>::Type*>(from));
+  } else if constexpr (sizeof(V) == 1) {
+    unsigned wide;
+    asm volatile("ld.global.L1::no_allocate.u8 %0, [%1];" : "=r"(wide) : "l"(from));
+    both.moved = static_cast<unsigned char>(wide);
+  } else if constexpr (sizeof(V) == 2) {
+    asm volatile("ld.global.L1::no_allocate.u16 %0, [%1];" : "=h"(both.moved) : "l"(from));
+  } else if constexpr (sizeof(V) == 4) {
+    asm volatile("ld.global.L1::no_allocate.u32 %0, [%1];" : "=r"(both.moved) : "l"(from));
+  } else if constexpr (sizeof(V) == 8) {
+    asm volatile("ld.global.L1::no_allocate.v2.u32 {%0, %1}, [%2];"
+                 : "=r"(both.moved.x), "=r"(both.moved.y)
+                 : "l"(from));
+  } else {
+    asm volatile("ld.global.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(both.moved.x), "=r"(both.moved.y), "=r"(both.moved.z), "=r"(both.moved.w)
+                 : "l"(from));
+  }
+  return both.value;
+#endif
+}
+
+// The kernel does not read what it stores: loads may be moved across.
+template <Hint HINT, typename V>
+__device__ __forceinline__ void store_hinted(V* to, const V& value) {
+  static_assert(HINT != Hint::no_allocate, "a hint for loads");
+#ifdef TUNESMITH_HOST
+  memcpy(to, &value, sizeof(V));
+#else
+  AsMoved<V> both;
+  both.value = value;
+  if constexpr (HINT == Hint::streaming) {
+    __stcs(reinterpret_cast<typename Moved<sizeof(V)>::Type*>(to), both.moved);
+  } else if constexpr (sizeof(V) == 8) {
+    asm volatile("st.global.v2.u32 [%0], {%1, %2};" ::"l"(to), "r"(both.moved.x), "r"(both.moved.y));
+  } else if constexpr (sizeof(V) == 16) {
+    asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(both.moved.x), "r"(both.moved.y),
+                 "r"(both.moved.z), "r"(both.moved.w));
+  } else {
+    *reinterpret_cast<typename Moved<sizeof(V)>::Type*>(to) = both.moved;
+  }
+#endif
+}
+
+// ---- templates/common/integer.cuh
+// Integer arithmetic on compile-time sizes.
+
+__host__ __device__ constexpr int ceil_divide(int value, int divisor) {
+  return (value + divisor - 1) / divisor;
+}
+__host__ __device__ constexpr int round_up(int value, int multiple) {
+  return ceil_divide(value, multiple) * multiple;
+}
+__host__ __device__ constexpr int smaller(int a, int b) { return a < b ? a : b; }
+__host__ __device__ constexpr int larger(int a, int b) { return a > b ? a : b; }
+
+// The largest power of two that divides `value` and is at most `limit`, itself a power of two.
+__host__ __device__ constexpr int alignment_of(int value, int limit) {
+  int alignment = 1;
+  while (alignment < limit && value % (2 * alignment) == 0) alignment *= 2;
+  return alignment;
+}
+
+// ---- templates/common/overlap.cuh
+// Programmatic dependent launch: a kernel launched with it may start while its predecessor in the stream
+// still runs. Without it, before compute capability 9.0 and on the host, both functions do nothing.
+
+// Returns when all work before this kernel has ended and is visible. Comes before the first access to memory.
+__device__ __forceinline__ void wait_for_previous() {
+#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+// Lets the next kernel's blocks start as soon as there is room for them; they wait before they touch memory.
+__device__ __forceinline__ void let_next_start() {
+#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
+// ---- templates/common/vector.cuh
+// Several neighbouring elements moved by one memory access, at most 16 bytes wide each. Knows nothing of
+// images.
+
+template <typename T, int N>
+struct alignas(sizeof(T) * N > 16 ? 16 : sizeof(T) * N) Vector {
+  T element[N];
+};
+
+// `from` is aligned to the vector, or to 16 bytes where the vector is longer.
+template <int N, typename T>
+__device__ __forceinline__ Vector<T, N> load_vector(const T* from) {
+#ifdef TUNESMITH_HOST
+  Vector<T, N> vector;  // element by element: a host compiler may assume that no float is read as a Vector
+  for (int i = 0; i < N; ++i) vector.element[i] = from[i];
+  return vector;
+#else
+  return *reinterpret_cast<const Vector<T, N>*>(from);
+#endif
+}
+
+template <int N, typename T>
+__device__ __forceinline__ void store_vector(T* to, const Vector<T, N>& vector) {
+#ifdef TUNESMITH_HOST
+  for (int i = 0; i < N; ++i) to[i] = vector.element[i];
+#else
+  *reinterpret_cast<Vector<T, N>*>(to) = vector;
+#endif
+}
+
+// A store of data that this kernel does not read again: it may leave the caches first.
+template <int N, typename T>
+__device__ __forceinline__ void store_vector_streaming(T* to, const Vector<T, N>& vector) {
+#ifdef TUNESMITH_HOST
+  for (int i = 0; i < N; ++i) to[i] = vector.element[i];
+#else
+  constexpr int bytes = sizeof(T) * N;
+  if constexpr (bytes >= 16) {
+#pragma unroll
+    for (int i = 0; i < bytes / 16; ++i)
+      __stcs(reinterpret_cast<float4*>(to) + i, reinterpret_cast<const float4*>(&vector)[i]);
+  } else if constexpr (bytes == 8) {
+    __stcs(reinterpret_cast<float2*>(to), reinterpret_cast<const float2&>(vector));
+  } else {
+    __stcs(reinterpret_cast<float*>(to), reinterpret_cast<const float&>(vector));
+  }
+#endif
+}
+
+// ---- templates/transpose/bytes.cuh
+// Small elements inside 32-bit registers: shifted, and small blocks of them turned.
+
+// Bytes `skipped` (0 to 3) to `skipped` + 3 of the eight.
+__device__ __forceinline__ unsigned shift_bytes(unsigned low, unsigned high, unsigned skipped) {
+  return __byte_perm(low, high, 0x3210 + 0x1111 * skipped);
+}
+
+// Word i of `to` holds element i of each word of `from`, N of 4 / N bytes each, or one.
+template <typename Word, int N>
+__device__ __forceinline__ void turn_words(const Word (&from)[N], Word (&to)[N]) {
+  if constexpr (N == 4) {
+    const unsigned low_01 = __byte_perm(from[0], from[1], 0x5140);
+    const unsigned high_01 = __byte_perm(from[0], from[1], 0x7362);
+    const unsigned low_23 = __byte_perm(from[2], from[3], 0x5140);
+    const unsigned high_23 = __byte_perm(from[2], from[3], 0x7362);
+    to[0] = __byte_perm(low_01, low_23, 0x5410);
+    to[1] = __byte_perm(low_01, low_23, 0x7632);
+    to[2] = __byte_perm(high_01, high_23, 0x5410);
+    to[3] = __byte_perm(high_01, high_23, 0x7632);
+  } else if constexpr (N == 2) {
+    to[0] = __byte_perm(from[0], from[1], 0x5410);
+    to[1] = __byte_perm(from[0], from[1], 0x7632);
+  } else {
+    static_assert(N == 1, "4, 2 or 1 elements are turned");
+    to[0] = from[0];
+  }
+}
+
+#include "constants"
+
+// ---- templates/transpose/tiled.cu
+// transpose of tiles through shared memory. A thread loads TURN vectors of VECTOR_IN elements, one below the
+// other, turns them in registers into VECTOR_IN cells of TURN elements of an output row, and puts those into
+// shared memory; then vectors of VECTOR_OUT elements leave it along the output's rows. It knows nothing but
+// the element's size.
+
+
+constexpr int element_bytes = static_cast<int>(sizeof(T));
+constexpr int threads = TILE_X * TILE_Y / (VECTOR_IN * TURN * ROWS);
+constexpr Hint load_hint = LOAD == Load::no_allocate ? Hint::no_allocate : Hint::none;
+constexpr Hint store_hint = static_cast<Hint>(STORE);
+constexpr int vectors_x = TILE_X / VECTOR_IN;   // loads of a row of the input's tile
+constexpr int vectors_y = TILE_Y / VECTOR_OUT;  // stores of a row of the output's tile
+
+// Neighbouring threads load the TURN rows of one VECTOR_OUT, then those of the next vector of the row: the
+// cells of a warp then fill whole banks.
+constexpr int cells = VECTOR_OUT / TURN;
+
+// The tile is kept as the output has it: TILE_X rows of TILE_Y elements. Threads of a warp put cells into
+// rows VECTOR_IN apart: `padded` moves each such group of rows on by a unit, `swizzled` permutes the units of
+// a row instead, which costs no memory. A unit is a vector of the output, or a bank (4 bytes).
+constexpr int unit = larger(VECTOR_OUT, 4 / smaller(element_bytes, 4));
+constexpr int permuted = smaller(TILE_Y / unit, larger(128 / (unit * element_bytes), 1));
+constexpr int pad = SMEM_LAYOUT == SmemLayout::padded ? unit : 0;
+constexpr int tile_elements = TILE_X * TILE_Y + (vectors_x - 1) * pad;
+
+__device__ __forceinline__ int place_of(int x, int y) {
+  const int group = x / VECTOR_IN;
+  if constexpr (SMEM_LAYOUT == SmemLayout::swizzled) y ^= group % permuted * unit;
+  return x * TILE_Y + group * pad + y;
+}
+
+// N elements, of less than 4 bytes in words where they fill some: bytes by themselves take a register each.
+constexpr int side = 4 / smaller(element_bytes, 4);  // elements of a word
+template <int N, bool PACKED = (side > 1 && N >= side)>
+struct Pack : Vector<T, N> {
+  __device__ __forceinline__ T get(int i) const { return this->element[i]; }
+  __device__ __forceinline__ void set(int i, T value) { this->element[i] = value; }
+};
+template <int N>
+struct Pack<N, true> : Vector<unsigned, larger(N / side, 1)> {
+  __device__ __forceinline__ T get(int i) const {
+    return static_cast<T>(this->element[i / side] >> i % side * 8 * element_bytes);
+  }
+  // Elements are set in their order, after the word is zero.
+  template <typename Element>
+  __device__ __forceinline__ void set(int i, Element value) {
+    this->element[i / side] |= static_cast<unsigned>(value) << i % side * 8 * element_bytes;
+  }
+};
+using Loaded = Pack<VECTOR_IN>;
+using Cell = Pack<TURN>;
+using Stored = Pack<VECTOR_OUT>;
+
+// Where thread `threadIdx.x` finds its n-th group of rows.
+struct Group {
+  int x, y;
+};
+__device__ __forceinline__ Group group_of(int n) {
+  const int at = threadIdx.x + n * threads;
+  return {at / cells % vectors_x * VECTOR_IN, (at / (cells * vectors_x) * cells + at % cells) * TURN};
+}
+
+// INSIDE: so is the whole tile, and nothing is tested. A vector is inside as a whole or not at all.
+template <bool INSIDE>
+__device__ __forceinline__ void load_tile(Loaded (&loaded)[ROWS][TURN], const T* __restrict__ input,
+                                          long long pitch, int columns, int rows) {
+#pragma unroll
+  for (int n = 0; n < ROWS; ++n) {
+    const Group at = group_of(n);
+#pragma unroll
+    for (int r = 0; r < TURN; ++r) {
+      if (!INSIDE && (at.x >= columns || at.y + r >= rows)) {
+        loaded[n][r] = {};
+        continue;
+      }
+      const T* from = input + (at.y + r) * pitch + at.x;
+      loaded[n][r] = load_hinted<load_hint>(reinterpret_cast<const Loaded*>(from));
+    }
+  }
+}
+
+// Rows of the input to rows of the output. A template, so that only the branch taken has to be right.
+template <typename In, typename Out>
+__device__ __forceinline__ void turn(const In (&rows)[TURN], Out (&turned)[VECTOR_IN]) {
+  if constexpr (side > 1 && TURN >= side && VECTOR_IN >= side) {
+#pragma unroll
+    for (int x = 0; x < VECTOR_IN / side; ++x) {
+#pragma unroll
+      for (int y = 0; y < TURN / side; ++y) {
+        unsigned from[side], to[side];
+#pragma unroll
+        for (int i = 0; i < side; ++i) from[i] = rows[y * side + i].element[x];
+        turn_words(from, to);
+#pragma unroll
+        for (int i = 0; i < side; ++i) turned[x * side + i].element[y] = to[i];
+      }
+    }
+  } else {
+#pragma unroll
+    for (int x = 0; x < VECTOR_IN; ++x) {
+      turned[x] = {};
+#pragma unroll
+      for (int r = 0; r < TURN; ++r) turned[x].set(r, rows[r].get(x));
+    }
+  }
+}
+
+__device__ __forceinline__ void put_tile(T* tile, const Loaded (&loaded)[ROWS][TURN]) {
+#pragma unroll
+  for (int n = 0; n < ROWS; ++n) {
+    const Group at = group_of(n);
+    Cell turned[VECTOR_IN];
+    turn(loaded[n], turned);
+#pragma unroll
+    for (int x = 0; x < VECTOR_IN; ++x) *reinterpret_cast<Cell*>(tile + place_of(at.x + x, at.y)) = turned[x];
+  }
+}
+
+template <bool INSIDE>
+__device__ __forceinline__ void store_tile(const T* tile, T* __restrict__ output, long long pitch,
+                                           int columns, int rows) {
+#pragma unroll
+  for (int n = 0; n < TILE_X * vectors_y / threads; ++n) {
+    const int at = threadIdx.x + n * threads;
+    const int x = at / vectors_y, y = at % vectors_y * VECTOR_OUT;
+    if (!INSIDE && (x >= columns || y >= rows)) continue;
+    const Stored vector = *reinterpret_cast<const Stored*>(tile + place_of(x, y));
+    store_hinted<store_hint>(reinterpret_cast<Stored*>(output + x * pitch + y), vector);
+  }
+}
+
+struct Corner {
+  long long x, y;
+};
+
+__device__ __forceinline__ Corner corner_of(unsigned tile, unsigned tiles_x, unsigned tiles_y) {
+  unsigned x, y;
+  if constexpr (BLOCK_ORDER == BlockOrder::row) {
+    x = tile % tiles_x;
+    y = tile / tiles_x;
+  } else if constexpr (BLOCK_ORDER == BlockOrder::column) {
+    x = tile / tiles_y;
+    y = tile % tiles_y;
+  } else if constexpr (BLOCK_ORDER == BlockOrder::diagonal) {
+    y = tile % tiles_y;
+    x = (tile / tiles_y + y) % tiles_x;
+  } else {  // bands of 8 rows of tiles, each walked down its columns
+    const unsigned band = tile / (8 * tiles_x) * 8;
+    const unsigned high = min(tiles_y - band, 8u);
+    const unsigned at = tile - band * tiles_x;
+    x = at / high;
+    y = band + at % high;
+  }
+  return {static_cast<long long>(x) * TILE_X, static_cast<long long>(y) * TILE_Y};
+}
+
+// Launched with one block for TILES tiles in x and one for each matrix of the batch in y and z.
+extern "C" __global__ void __launch_bounds__(threads, RESIDENT_WARPS * 32 / threads)
+    ENTRY(transpose_tiled)(const T* __restrict__ input, T* __restrict__ output, long long batch,
+                           long long height, long long width, long long input_pitch, long long output_pitch,
+                           int tiles_x, int tiles_y) {
+  __shared__ __align__(16) T tile[tile_elements];
+  if constexpr (START == Start::overlapped) {
+    let_next_start();
+    wait_for_previous();
+  }
+  const unsigned all = static_cast<unsigned>(tiles_x) * static_cast<unsigned>(tiles_y);
+  const unsigned first = blockIdx.x * TILES;
+  const long long b = static_cast<long long>(blockIdx.z) * gridDim.y + blockIdx.y;
+  if (b >= batch) return;
+  const T* from = input + b * height * input_pitch;
+  T* to = output + b * width * output_pitch;
+  Loaded loaded[ROWS][TURN];
+  const auto load = [&](const Corner& corner) {
+    const T* start = from + corner.y * input_pitch + corner.x;
+    const int columns = static_cast<int>(min(width - corner.x, static_cast<long long>(TILE_X)));
+    const int rows = static_cast<int>(min(height - corner.y, static_cast<long long>(TILE_Y)));
+    if (columns == TILE_X && rows == TILE_Y) {
+      load_tile<true>(loaded, start, input_pitch, columns, rows);
+    } else {
+      load_tile<false>(loaded, start, input_pitch, columns, rows);
+    }
+  };
+  Corner corner = corner_of(first, tiles_x, tiles_y);
+  load(corner);
+#pragma unroll 1
+  for (int n = 0; n < TILES; ++n) {
+    if (n > 0) __syncthreads();  // the tile before has been read
+    put_tile(tile, loaded);
+    __syncthreads();
+    const Corner here = corner;
+    const bool last = n + 1 == TILES || first + n + 1 >= all;
+    if (!last) {  // the next tile is on its way while this one is stored
+      corner = corner_of(first + n + 1, tiles_x, tiles_y);
+      load(corner);
+    }
+    T* start = to + here.x * output_pitch + here.y;
+    const int columns = static_cast<int>(min(width - here.x, static_cast<long long>(TILE_X)));
+    const int rows = static_cast<int>(min(height - here.y, static_cast<long long>(TILE_Y)));
+    if (columns == TILE_X && rows == TILE_Y) {
+      store_tile<true>(tile, start, output_pitch, columns, rows);
+    } else {
+      store_tile<false>(tile, start, output_pitch, columns, rows);
+    }
+    if (last) break;
+  }
+}

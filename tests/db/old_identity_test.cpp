@@ -1,0 +1,144 @@
+// tests/db/schema_2.sql was written by the program that knew a kernel by the hash of its whole text: winners
+// of every op and template that was tuned on an H200. They count for the program of today, without a new
+// measurement.
+#include "db/old_identity.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "db/sqlite.h"
+#include "dispatch/known.h"
+#include "generator/error.h"
+
+namespace tunesmith {
+namespace {
+
+std::string old_text() {
+  std::ifstream file(TEST_DB_DIR "/schema_2.sql");
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+class OldDatabase : public testing::Test {
+ protected:
+  OldDatabase()
+      : folder_(std::filesystem::temp_directory_path() /
+                ("tunesmith-old-" + std::to_string(::getpid()) + "-" +
+                 testing::UnitTest::GetInstance()->current_test_info()->name())) {
+    std::filesystem::create_directories(folder_);
+  }
+  ~OldDatabase() override { std::filesystem::remove_all(folder_); }
+
+  // The file as the old program left it.
+  std::filesystem::path written(const std::string& text) {
+    const auto path = folder_ / "old.db";
+    sqlite3* database = nullptr;
+    EXPECT_EQ(sqlite3_open(path.c_str(), &database), SQLITE_OK);
+    EXPECT_EQ(sqlite3_exec(database, text.c_str(), nullptr, nullptr, nullptr), SQLITE_OK)
+        << sqlite3_errmsg(database);
+    sqlite3_close(database);
+    return path;
+  }
+
+  std::filesystem::path folder_;
+};
+
+// What today's templates render to for a winner's row.
+std::string hash_now(const WinnerRow& row) {
+  const Op& op = find_op(row.problem.op);
+  const Template& tmpl = find_template(op, row.template_.name);
+  const Problem problem = complete_problem(op, Values::parse(row.problem.text));
+  const Config config = tmpl.space(problem).legal(Values::parse(row.variant.config));
+  return render(op, tmpl, problem, config, row.variant.target).hash;
+}
+
+TEST_F(OldDatabase, ItsWinnersAreTodaysKernels) {
+  const Store store = Store::open(written(old_text()), Store::Mode::read_write, with_old_identities());
+  const auto winners = store.winners();
+  ASSERT_EQ(winners.size(), 30u);
+  for (const WinnerRow& row : winners) {
+    EXPECT_EQ(row.variant.source_hash, hash_now(row)) << row.problem.op << "/" << row.template_.name;
+    EXPECT_EQ(row.newest_verdict, "ok");
+    EXPECT_EQ(row.template_.body_hash,
+              body_hash(find_op(row.problem.op), find_template(find_op(row.problem.op), row.template_.name),
+                        template_files()));
+  }
+}
+
+TEST_F(OldDatabase, ItsVerdictsAreKnownToATuner) {
+  const auto path = written(old_text());
+  const Store store = Store::open(path, Store::Mode::read_write, with_old_identities());
+  for (const WinnerRow& row : store.winners()) {
+    const auto known = store.known(row.device_id, row.problem_id, row.caches);
+    const auto found = known.find({row.variant.target, hash_now(row)});
+    ASSERT_NE(found, known.end()) << row.problem.text;
+    EXPECT_EQ(found->second.verdict, "ok");
+  }
+  EXPECT_TRUE(Store::open(path, Store::Mode::read_only).status().hints.size() < 3);
+}
+
+TEST_F(OldDatabase, ServesADispatcherThatMayNotWrite) {
+  const auto path = written(old_text());
+  int from_file = 0;
+  const Known known = read_known(path.string(), "sm_90a");
+  for (const Candidate& candidate : known.candidates) {
+    if (candidate.origin != Candidate::Origin::database) continue;
+    ++from_file;
+    EXPECT_EQ(candidate.source_hash.size(), 64u) << candidate.source_hash;
+    EXPECT_EQ(candidate.fault, "");
+  }
+  EXPECT_EQ(from_file, 30);
+  sqlite3* database = nullptr;
+  ASSERT_EQ(sqlite3_open(path.c_str(), &database), SQLITE_OK);
+  const auto version = [](void* out, int, char** values, char**) {
+    return *static_cast<int*>(out) = std::atoi(values[0]), 0;
+  };
+  int found = 0;
+  sqlite3_exec(database, "PRAGMA user_version", version, &found, nullptr);
+  sqlite3_close(database);
+  EXPECT_EQ(found, 2) << "a reader leaves the file as it is";
+}
+
+TEST_F(OldDatabase, IsReadAsText) {
+  Store store = Store::open(folder_ / "new.db", Store::Mode::create, with_old_identities());
+  std::istringstream text(old_text());
+  EXPECT_EQ(store.read_text(text).winners_taken, 30);
+  for (const WinnerRow& row : store.winners()) EXPECT_EQ(row.variant.source_hash, hash_now(row));
+}
+
+// A kernel whose text was another one than its template has is not taken for it.
+TEST_F(OldDatabase, AnotherTextStaysStale) {
+  std::string text = old_text();
+  const Store before = Store::open(written(text), Store::Mode::read_only);
+  const std::string hash = before.winners().front().variant.source_hash.substr(5);
+  const std::string other = (hash[0] == '0' ? "1" : "0") + hash.substr(1);
+  for (std::size_t at = 0; (at = text.find(hash, at)) != std::string::npos; at += hash.size())
+    text.replace(at, hash.size(), other);
+  std::filesystem::remove(folder_ / "old.db");
+  const Store store = Store::open(written(text), Store::Mode::read_write, with_old_identities());
+  int stale = 0;
+  for (const WinnerRow& row : store.winners()) {
+    if (row.variant.source_hash == "stale:" + other) {
+      ++stale;
+    } else {
+      EXPECT_EQ(row.variant.source_hash, hash_now(row));
+    }
+  }
+  EXPECT_GE(stale, 1);
+}
+
+// Without the ops' texts (a program that only reads the file) nothing is lost or guessed.
+TEST_F(OldDatabase, WaitsForAProgramThatKnowsTheTemplates) {
+  const auto path = written(old_text());
+  {
+    const Store store = Store::open(path, Store::Mode::read_write);
+    EXPECT_EQ(store.winners().front().variant.source_hash.substr(0, 5), "text:");
+  }
+  const Store store = Store::open(path, Store::Mode::read_write, with_old_identities());
+  EXPECT_EQ(store.winners().front().variant.source_hash, hash_now(store.winners().front()));
+}
+
+}  // namespace
+}  // namespace tunesmith
