@@ -11,8 +11,8 @@ namespace tunesmith {
 namespace {
 
 // A template's space with more points than this is sampled, because no run comes to its end.
-constexpr std::int64_t most_points = std::int64_t{1} << 26;
-constexpr std::size_t most_drawn = 1'000'000;
+constexpr std::int64_t most_points = std::int64_t{1} << 22;
+constexpr std::size_t most_drawn = 200'000;
 
 // Lists of configs, one per template, in tiers: the second tier begins when all lists are at the end of the
 // first.
@@ -26,12 +26,12 @@ class ListSearch : public Search {
     for (const SearchSpace::Part& part : space.parts) {
       const auto which = prior == Prior::none ? Space::Which::legal : Space::Which::promising;
       List list{part.template_index, part.space, prior == Prior::worth && !part.space.worth().empty(), {{}}};
-      part.space.each(
-          [&](const Config& config) {
-            list.tiers.front().push_back(part.space.number(config));
-            return list.tiers.front().size() < most_points;
-          },
-          which);
+      const auto add = [&](const Config& config) { list.tiers.front().push_back(part.space.number(config)); };
+      if (shuffled_ && part.space.count(which) > most_points) {
+        for (const Config& config : part.space.sample(most_drawn, random_.next())) add(config);
+      } else {
+        part.space.each([&](const Config& config) { return add(config), true; }, which);
+      }
       if (shuffled_) shuffle(list.tiers.front(), random_.next());
       lists_.push_back(std::move(list));
     }
@@ -82,7 +82,7 @@ class ListSearch : public Search {
       if (list.tiers.size() <= broken) list.tiers.resize(broken + 1);
       list.tiers[broken].push_back(list.space.number(config));
     };
-    if (list.space.raw_count() > most_points) {
+    if (shuffled_ && list.space.count() > most_points) {
       for (const Config& config : list.space.sample(most_drawn, random_.next())) add(config);
     } else {
       list.space.each([&](const Config& config) { return add(config), true; });
