@@ -27,7 +27,7 @@ class ListSearch : public Search {
       const auto which = prior == Prior::none ? Space::Which::legal : Space::Which::promising;
       List list{part.template_index, part.space, prior == Prior::worth && !part.space.worth().empty(), {{}}};
       const auto add = [&](const Config& config) { list.tiers.front().push_back(part.space.number(config)); };
-      if (shuffled_ && part.space.count(which) > most_points) {
+      if (shuffled_ && which == Space::Which::legal && part.space.count() > most_points) {
         for (const Config& config : part.space.sample(most_drawn, random_.next())) add(config);
       } else {
         part.space.each([&](const Config& config) { return add(config), true; }, which);
