@@ -101,7 +101,8 @@ TuneResult tune(const TuneOptions& options, Progress& progress) {
   const Hello& hello = worker.hello();
   if (options.cold_caches && hello.device.kind == "host") {
     throw UsageError(
-        "The host cannot be tuned with cold caches. Tune with warm caches, or on a CUDA device." +
+        "Caches can be cold on CUDA devices only, and this is the host. Tune with warm caches, or on a CUDA "
+        "device." +
         (hello.note.empty() ? "" : " " + hello.note));
   }
   for (const Problem& problem : problems) refuse_too_large(op, problem, hello.device);
