@@ -1,0 +1,28 @@
+// Axes that several ops have, word for word: handles by which rules read them, and the axes themselves.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "generator/space.h"
+
+namespace tunesmith {
+
+inline constexpr IntegerAxis RESIDENT_WARPS("RESIDENT_WARPS");
+inline constexpr WordAxis START("START");
+inline constexpr WordAxis STORE("STORE");
+
+inline Axis resident_warps_axis(std::vector<Value> values) {
+  return {RESIDENT_WARPS, std::move(values),
+          "warps that a multiprocessor must have room for; bounds a thread's registers"};
+}
+
+inline Axis start_axis() {
+  return {START, words({"plain", "overlapped"}), "whether the kernel may start while the one before it runs"};
+}
+
+inline Axis store_axis() {
+  return {STORE, words({"plain", "streaming"}), "the hint that outputs are written with"};
+}
+
+}  // namespace tunesmith
