@@ -17,12 +17,10 @@ void add_tune_command(CLI::App& app, const std::string& command_line, int& exit_
 void add_data_commands(CLI::App& app);      ///< query, db
 void add_dispatch_commands(CLI::App& app);  ///< explain, export
 
-/// The facts of "cuda:N", "host" or "auto" (the first CUDA device, else the host). Throws UsageError naming
-/// the devices there are.
-DeviceFacts device_facts(std::string_view id);
-
-/// The device's id, "auto" resolved.
-std::string device_id(std::string_view id);
+/// What the database's devices are searched for: auto, cuda and cuda:N stand for the name of that device of
+/// this machine; host, for every host, and any other words, for a part of a name, stay as they are. Throws
+/// UsageError naming the devices there are.
+std::string device_filter(const std::string& words);
 
 /// Writes the whole text, or throws Error naming the file and the cause.
 void write_file(const std::filesystem::path& path, std::string_view text);

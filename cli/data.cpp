@@ -185,8 +185,7 @@ void run_query(QueryRequest& request) {
   const Values part = Values::parse(filter.problem);
   if (!filter.op.empty()) check_names(find_op(filter.op), part);
   filter.problem = part.text();
-  if (filter.device == "auto" || filter.device.rfind("cuda:", 0) == 0)
-    filter.device = device_facts(filter.device).name;
+  filter.device = device_filter(filter.device);
   const Store store = Store::open(database_or_default(request.database), Store::Mode::read_only);
   const bool for_people = request.format == "table";
   const bool verdicts = request.all || filter.history || !filter.verdict.empty();
@@ -206,7 +205,8 @@ void add_query(CLI::App& app) {
   query->add_option("OP", filter.op, "Only this op");
   query->add_option("--problem", filter.problem,
                     "Only problems that have these values, such as \"height=1000\"");
-  query->add_option("--device", filter.device, "Only this device: auto, cuda:N, host, or a part of its name");
+  query->add_option("--device", filter.device,
+                    "Only this device: auto, cuda, cuda:N, host, or a part of its name");
   query->add_option("--format", request->format, "table, json or csv; the latter two have every column")
       ->capture_default_str()
       ->check(CLI::IsMember({"table", "json", "csv"}));

@@ -8,6 +8,7 @@
 #include "db/store.h"
 #include "generator/error.h"
 #include "generator/ops.h"
+#include "runtime/device_id.h"
 #include "tunesmith/dispatcher.h"
 
 namespace tunesmith {
@@ -21,7 +22,7 @@ void add_dispatch_commands(CLI::App& app) {
   auto asked = std::make_shared<ExplainRequest>();
   explain->add_option("OP", asked->op, "An op's name")->required();
   explain->add_option("--problem", asked->problem, "The problem")->required();
-  explain->add_option("--device", asked->options.device, "auto, cuda:N or host")->capture_default_str();
+  explain->add_option("--device", asked->options.device, device_words)->capture_default_str();
   explain->add_option("--db", asked->options.database,
                       "The database; else $TUNESMITH_DB, else in the user's data folder");
   explain->callback([asked] {
@@ -40,14 +41,13 @@ void add_dispatch_commands(CLI::App& app) {
   auto request = std::make_shared<ExportRequest>();
   command->add_option("--to", request->folder, "The folder, such as generated/")->required();
   command->add_option("--device", request->device,
-                      "Only this device: auto, cuda:N, host, or a part of its name");
+                      "Only this device: auto, cuda, cuda:N, host, or a part of its name");
   command->add_option("--db", request->database,
                       "The database; else $TUNESMITH_DB, else in the user's data folder");
   command->callback([request] {
-    std::string device = request->device;
-    if (device == "auto" || device.rfind("cuda:", 0) == 0) device = device_facts(device).name;
-    const ExportReport report = export_winners(
-        request->database.empty() ? default_database_path() : request->database, device, request->folder);
+    const ExportReport report =
+        export_winners(request->database.empty() ? default_database_path() : request->database,
+                       device_filter(request->device), request->folder);
     for (const std::string& note : report.notes) std::cout << note << '\n';
     std::cout << report.exported << " winners exported, " << report.kept << " kept; " << report.bodies
               << " bodies in " << request->folder.string() << '\n';

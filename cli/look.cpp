@@ -1,5 +1,4 @@
 // devices, ops, space, render: what there is and what can be made of it. They touch no database.
-#include <cctype>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -14,30 +13,22 @@
 #include "cli/table.h"
 #include "generator/error.h"
 #include "generator/ops.h"
+#include "generator/target.h"
+#include "runtime/device_id.h"
 #include "runtime/executable.h"
 
 namespace tunesmith {
 namespace {
 
-std::string capability(int compute_capability) {
-  return std::to_string(compute_capability / 10) + "." + std::to_string(compute_capability % 10);
-}
-
 double gib(std::int64_t bytes) { return static_cast<double>(bytes) / (1 << 30); }
-
-// A sentence, to stand inside another.
-std::string clause(std::string sentence) {
-  while (!sentence.empty() && sentence.back() == '.') sentence.pop_back();
-  return sentence;
-}
 
 void print_devices() {
   std::string why_none;
   Table table({"device", "name", "target", "compute capability", "multiprocessors", "memory GiB"});
   int ordinal = 0;
   for (const DeviceFacts& device : cuda_devices(why_none)) {
-    table.add({"cuda:" + std::to_string(ordinal++), device.name, device.target,
-               capability(device.compute_capability), std::int64_t{device.multiprocessors},
+    table.add({DeviceId{DeviceId::Kind::cuda, ordinal++}.text(), device.name, device.target,
+               capability_text(device.compute_capability), std::int64_t{device.multiprocessors},
                gib(device.memory_bytes)});
   }
   const DeviceFacts host = host_facts();
@@ -81,9 +72,9 @@ void print_op(const Op& op) {
     std::string names;
     for (const std::string& name : each.compiled_in) names += (names.empty() ? "" : ", ") + name;
     const int needed = each.minimum_compute_capability;
-    const std::string needs =
-        needed == 0 ? ""
-                    : "compute capability " + capability(needed) + (each.later_too ? "" : " and no other");
+    const std::string needs = needed == 0 ? ""
+                                          : "compute capability " + capability_text(needed) +
+                                                (each.later_too ? "" : " and no other");
     templates.add({each.name, names, needs, each.what});
   }
   std::cout << parameters.text() << '\n' << arguments.text() << '\n' << templates.text();
@@ -98,6 +89,18 @@ void print_ops(const std::string& name) {
     table.add({op.name, names, op.what});
   }
   std::cout << table.text();
+}
+
+// A GPU of which only the number of multiprocessors is known; of the newest kind, so that every template
+// counts.
+DeviceFacts absent_gpu(int multiprocessors) {
+  DeviceFacts device;
+  device.kind = "cuda";
+  device.name = "a GPU of " + std::to_string(multiprocessors) + " multiprocessors";
+  device.compute_capability = 90;
+  device.multiprocessors = multiprocessors;
+  device.max_shared_bytes_per_block = std::int64_t{227} * 1024;
+  return device;
 }
 
 // A space belongs to a problem; where a person names none, the op's own example stands in.
@@ -122,41 +125,38 @@ void print_space(const Op& op, const Problem& problem, const Template& tmpl,
     if (!rules.empty()) std::cout << title << '\n';
     for (const Rule& rule : rules) std::cout << "- " << rule.why << '\n';
   };
-  print_rules("Every config must keep these rules:", space.must());
-  print_rules("Tried first, because they are worth more, are configs that keep these too:", space.worth());
-  std::int64_t legal = 0;
+  print_rules("A legal config keeps these rules:", space.must());
+  print_rules("A search first tries those that keep these too (tune --prior none: all alike):",
+              space.worth());
+  const std::int64_t legal = space.count();
+  std::cout << legal << " legal configs of " << space.raw_count();
+  if (!space.worth().empty()) std::cout << ", " << space.count(Space::Which::promising) << " tried first";
+  std::cout << '\n';
+  if (!device) return;
+  if (const std::optional<std::string> why = why_not(tmpl, problem, *device)) {
+    std::cout << "None runs on this device: " << *why << '\n';
+    return;
+  }
   std::int64_t fitting = 0;
   space.each([&](const Config& config) {
-    ++legal;
-    if (device && !exceeds(tmpl.work(problem, config, *device), *device)) ++fitting;
+    if (!exceeds(tmpl.work(problem, config, *device), *device)) ++fitting;
     return true;
   });
-  std::cout << legal << " legal configs of " << space.raw_count() << '\n';
-  if (!device) return;
-  const std::optional<std::string> why = why_not(tmpl, problem, *device);
-  if (why) {
-    std::cout << "None runs on this device: " << *why << '\n';
-  } else {
-    std::cout << fitting << " of them launch within the limits of " << device->name << '\n';
-  }
+  std::cout << fitting << " of them launch within the limits of " << device->name << '\n';
 }
 
 // What a target says about a device; sizes and limits are not known from it.
 DeviceFacts facts_of_target(const std::string& target) {
-  if (target == "host") return {.kind = "host", .name = "host", .target = target};
-  int capability = 0;
-  std::size_t at = 3;
-  if (target.rfind("sm_", 0) == 0) {
-    for (; at < target.size() && at < 6 && std::isdigit(static_cast<unsigned char>(target[at])) != 0; ++at)
-      capability = capability * 10 + (target[at] - '0');
-    if (at + 1 == target.size() && (target[at] == 'a' || target[at] == 'f')) ++at;
-  }
-  if (at != target.size() || capability < 50) {
+  const std::optional<Target> parsed = Target::parse(target);
+  if (!parsed || parsed->is_virtual()) {
     throw UsageError("There is no target " + target +
                      "; a target is host, or sm_ and a compute capability, such as "
                      "sm_80 or sm_90a.");
   }
-  return {.kind = "cuda", .name = target, .target = target, .compute_capability = capability};
+  return {.kind = parsed->kind == Target::Kind::host ? "host" : "cuda",
+          .name = target,
+          .target = target,
+          .compute_capability = parsed->compute_capability};
 }
 
 struct RenderRequest {
@@ -226,25 +226,10 @@ void run_render(const RenderRequest& request) {
 
 }  // namespace
 
-std::string device_id(std::string_view id) {
-  if (id != "auto") return std::string(id);
-  std::string why_none;
-  return cuda_devices(why_none).empty() ? "host" : "cuda:0";
-}
-
-DeviceFacts device_facts(std::string_view id) {
-  const std::string resolved = device_id(id);
-  if (resolved == "host") return host_facts();
-  std::string why_none;
-  const std::vector<DeviceFacts> devices = cuda_devices(why_none);
-  std::string known;
-  for (std::size_t i = 0; i < devices.size(); ++i) {
-    const std::string name = "cuda:" + std::to_string(i);
-    if (name == resolved) return devices[i];
-    known += name + ", ";
-  }
-  throw UsageError("There is no device " + resolved + "; there is " + known + "host" +
-                   (devices.empty() ? " (" + clause(why_none) + ")" : "") + ".");
+std::string device_filter(const std::string& words) {
+  if (!DeviceId::is_one(words)) return words;
+  const DeviceId id = DeviceId::parse(words);
+  return id.kind == DeviceId::Kind::host ? words : choose_device(id).facts.name;
 }
 
 void write_file(const std::filesystem::path& path, std::string_view text) {
@@ -268,18 +253,26 @@ void add_look_commands(CLI::App& app) {
       "space", "The axes of an op's templates, their rules and how many configs are legal");
   struct SpaceRequest {
     std::string op, problem, device, template_name;
+    int multiprocessors = 0;
   };
   auto asked = std::make_shared<SpaceRequest>();
   space->add_option("OP", asked->op, "An op's name")->required();
   space->add_option("--problem", asked->problem, "The problem; else the op's first example");
   space->add_option("--device", asked->device,
-                    "auto, cuda:N or host: counts the configs that fit its limits");
+                    std::string(device_words) + ": counts the configs that fit its limits");
+  space
+      ->add_option("--multiprocessors", asked->multiprocessors,
+                   "The space on a GPU that is not here, with so many multiprocessors")
+      ->check(CLI::Range(1, 100000))
+      ->excludes("--device");
   space->add_option("--template", asked->template_name, "Only this template");
   space->callback([asked] {
     const Op& op = find_op(asked->op);
     if (!asked->template_name.empty()) find_template(op, asked->template_name);
     const Problem problem = problem_or_example(op, asked->problem);
-    const auto device = asked->device.empty() ? std::nullopt : std::optional(device_facts(asked->device));
+    auto device = asked->device.empty() ? std::nullopt
+                                        : std::optional(choose_device(DeviceId::parse(asked->device)).facts);
+    if (asked->multiprocessors > 0) device = absent_gpu(asked->multiprocessors);
     std::cout << "problem: " << problem.text() << '\n';
     for (const Template& each : op.templates) {
       if (asked->template_name.empty() || each.name == asked->template_name)

@@ -14,6 +14,7 @@
 #include "db/store.h"
 #include "generator/error.h"
 #include "generator/ops.h"
+#include "runtime/device_id.h"
 
 namespace tunesmith {
 namespace {
@@ -61,12 +62,11 @@ void add_tune_command(CLI::App& app, const std::string& command_line, int& exit_
                       "A file with one problem per line; # begins a comment");
   command->add_flag("--stale", options.stale,
                     "Problems in the database whose winners' templates have changed");
-  command->add_option("--device", options.device, "auto, cuda:N or host")->capture_default_str();
+  command->add_option("--device", options.device, device_words)->capture_default_str();
   command
-      ->add_option(
-          "--budget", options.budget,
-          "Per problem: a time (60s, 5m) after its base was measured, a number of variants\n"
-          "(500), or all")
+      ->add_option("--budget", options.budget,
+                   "Per problem: a time (60s, 5m) after its base was measured, a number of variants\n"
+                   "(500), or all")
       ->capture_default_str();
   command->add_option("--strategy", options.strategy, "random or exhaustive")->capture_default_str();
   command

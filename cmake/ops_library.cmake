@@ -2,16 +2,15 @@
 # table `ops()` that names them. A folder NAME/ has op.cpp, which defines `tunesmith::Op tunesmith::ops_NAME()`, its *.cu,
 # what these include as "NAME/*.cuh", and perhaps more *.cpp. Its dispatch.cpp belongs to the dispatch library, its test.cpp to the tests.
 function(tunesmith_ops_library library)
-  set(common "${TUNESMITH_TEMPLATES_DIR}/common")
   set(declarations "")
   set(calls "")
   set(texts "")
   set(sources "")
-  file(GLOB common_files CONFIGURE_DEPENDS "${common}/*.cuh" "${common}/*.h")
+  file(GLOB common_files RELATIVE "${TUNESMITH_TEMPLATES_DIR}" CONFIGURE_DEPENDS "${TUNESMITH_TEMPLATES_DIR}/common/*.cuh"
+       "${TUNESMITH_TEMPLATES_DIR}/common/*.h" "${TUNESMITH_TEMPLATES_DIR}/common/host/*.h")
   set(files "")
   foreach(file IN LISTS common_files)
-    get_filename_component(file_name "${file}" NAME)
-    list(APPEND files "common/${file_name}=${file}")
+    list(APPEND files "${file}=${TUNESMITH_TEMPLATES_DIR}/${file}")
   endforeach()
   foreach(folder IN LISTS ARGN)
     get_filename_component(op "${folder}" NAME)

@@ -1,21 +1,21 @@
 // Rows of schema 2 and older know a kernel by the hash of its whole text. Those that Options::identify
 // recognises get the identity of today and count as measured; the others stay what they were.
-#include <map>
-#include <set>
+#include "db/schema.h"
 
-#include "db/sqlite.h"
-#include "db/store.h"
-
-namespace tunesmith {
+namespace tunesmith::schema {
 
 using sqlite::Database;
 using sqlite::first;
 using sqlite::Statement;
 using sqlite::Transaction;
 
-void Store::carry_over(Database& database) const {
-  if (!options_.identify) return;
-  if (!first<std::int64_t>(database, "SELECT 1 FROM variant WHERE source_hash LIKE 'text:%' LIMIT 1")) return;
+bool has_old_identities(const Database& database) {
+  return first<std::int64_t>(database, "SELECT 1 FROM variant WHERE source_hash LIKE 'text:%' LIMIT 1")
+      .has_value();
+}
+
+void carry_over(Database& database, const Store::Options& options) {
+  if (!options.identify || !has_old_identities(database)) return;
   std::vector<OldVariant> old;
   {
     Statement rows(
@@ -27,9 +27,9 @@ void Store::carry_over(Database& database) const {
             "JOIN measurement m ON m.id = (SELECT max(id) FROM measurement WHERE variant_id = v.id) "
             "JOIN problem p ON p.id = m.problem_id JOIN device d ON d.id = m.device_id "
             "WHERE v.source_hash LIKE 'text:%'") +
-            (options_.identify_winners_only ? " AND v.id IN (SELECT variant_id FROM measurement WHERE id IN "
-                                              "(SELECT measurement_id FROM winner))"
-                                            : "") +
+            (options.identify_winners_only ? " AND v.id IN (SELECT variant_id FROM measurement WHERE id IN "
+                                             "(SELECT measurement_id FROM winner))"
+                                           : "") +
             " ORDER BY v.id");
     while (rows.step()) {
       OldVariant& v = old.emplace_back();
@@ -38,7 +38,7 @@ void Store::carry_over(Database& database) const {
           v.device.sm_count >> v.device.memory_bytes;
     }
   }
-  const std::vector<NewIdentity> found = options_.identify(old);
+  const std::vector<NewIdentity> found = options.identify(old);
   Transaction transaction(database, Transaction::Kind::write);
   for (const NewIdentity& identity : found) {
     Statement(database,
@@ -54,7 +54,7 @@ void Store::carry_over(Database& database) const {
               identity.source_hash, identity.body_hash, identity.variant_id)
         .run();
   }
-  if (!options_.identify_winners_only) {
+  if (!options.identify_winners_only) {
     database.exec(
         "UPDATE variant SET source_hash = 'stale:' || substr(source_hash, 6) "
         "WHERE source_hash LIKE 'text:%'");
@@ -62,4 +62,4 @@ void Store::carry_over(Database& database) const {
   transaction.commit();
 }
 
-}  // namespace tunesmith
+}  // namespace tunesmith::schema

@@ -1,16 +1,18 @@
--- What Tunesmith knows: every variant that was tried, on what, with which verdict. Open it with anything that reads SQLite.
+-- What Tunesmith has measured: every variant that was tried, for which problem and device, with which verdict.
+-- Any program that reads SQLite can open it.
 -- Times are microseconds of device time unless the name says otherwise; dates are UTC, ISO 8601 with milliseconds.
--- Tables are singular and hold ids; the views at the end (results, winners, failures, sessions) are for reading.
--- The store opens the file in WAL mode with foreign keys on. docs/database.md has worked queries.
-PRAGMA application_id = 1414745428;  -- "TSMT": tells this file from any other SQLite database
+-- Tables have singular names and refer to each other by id. To read, use the views at the end: results, winners, failures,
+-- sessions.
+-- The store opens the file in WAL mode with foreign keys on. docs/database.md has example queries.
+PRAGMA application_id = 1414745428;  -- "TSMT": tells this file apart from other SQLite databases
 PRAGMA user_version = 3;
 
 CREATE TABLE device (
-  -- A model of device, never an ordinal: two equal GPUs are one row.
+  -- A model of device: two identical GPUs are one row.
   id INTEGER PRIMARY KEY,
   kind TEXT NOT NULL CHECK (kind IN ('cuda', 'host')),
   name TEXT NOT NULL,                        -- as its driver reports it
-  target TEXT NOT NULL,                      -- what code is made for: sm_90a, host
+  target TEXT NOT NULL,                      -- what code is compiled for: sm_90a, host
   compute_capability TEXT NOT NULL,          -- '9.0'; '' on the host
   sm_count INTEGER NOT NULL,                 -- multiprocessors; cores on the host
   memory_bytes INTEGER NOT NULL,
@@ -21,7 +23,7 @@ CREATE TABLE template (
   id INTEGER PRIMARY KEY,
   op TEXT NOT NULL,
   name TEXT NOT NULL,
-  body_hash TEXT NOT NULL,                   -- an edited body is a new row, so that old results stay what they were
+  body_hash TEXT NOT NULL,                   -- an edited body is a new row: old results keep the body that they had
   UNIQUE (op, name, body_hash)
 ) STRICT;
 
@@ -29,9 +31,9 @@ CREATE TABLE variant (
   id INTEGER PRIMARY KEY,
   template_id INTEGER NOT NULL REFERENCES template,
   target TEXT NOT NULL,
-  source_hash TEXT NOT NULL,                 -- SHA-256 of what the compiler sees of the text: the identity of a kernel
-                                             -- text:HASH of the whole text, as schema 2 had it; stale:HASH likewise,
-                                             -- of a text that is not today's
+  source_hash TEXT NOT NULL,                 -- SHA-256 of what the compiler sees of the text: identifies a kernel.
+                                             -- text:HASH is of the whole text, as schema 2 had it, and
+                                             -- stale:HASH likewise, of a text that is no longer rendered
   config TEXT NOT NULL,                      -- 'BLOCK_X=32 BLOCK_Y=8'
   compiled_in TEXT NOT NULL,                 -- the part of the problem that is in the text: 'dtype=f32 mask_width=3'
   entry TEXT NOT NULL,                       -- name of the first kernel in the binary
@@ -49,12 +51,12 @@ CREATE TABLE problem (
 CREATE TABLE session (
   -- One run of a command that measures.
   id INTEGER PRIMARY KEY,
-  uid TEXT NOT NULL UNIQUE,                  -- random; the same session has one row however often files are merged
+  uid TEXT NOT NULL UNIQUE,                  -- random; however often files are merged, a session is one row
   device_id INTEGER NOT NULL REFERENCES device,
   command TEXT NOT NULL,
   strategy TEXT NOT NULL,
   seed INTEGER NOT NULL,
-  budget TEXT NOT NULL,                      -- as given: '10min', '500 variants'; '' for none
+  budget TEXT NOT NULL,                      -- as given: '10min', '500 variants'; '' if none
   tunesmith_version TEXT NOT NULL,
   toolchain TEXT NOT NULL,
   driver TEXT NOT NULL,
@@ -62,14 +64,14 @@ CREATE TABLE session (
   state TEXT NOT NULL CHECK (state IN ('running', 'finished', 'interrupted')),
   started_at TEXT NOT NULL,
   ended_at TEXT,
-  process TEXT,                              -- while it runs: boot, namespace, pid, start; shows whether it still lives
+  process TEXT,                              -- while it runs: boot, namespace, pid, start time; tells whether it is alive
   CONSTRAINT "a session has an end unless it runs" CHECK ((state = 'running') = (ended_at IS NULL))
 ) STRICT;
 CREATE INDEX session_by_device ON session (device_id);
 
 CREATE TABLE measurement (
-  -- One verdict. Append-only: the newest of a (variant, problem, device, caches) is current, older ones are its history.
-  -- Times are compared only where caches agree; a verdict other than ok counts for both.
+  -- One verdict. Append-only: per (variant, problem, device, caches) the newest row is current, older ones are history.
+  -- Times are compared only with times of the same caches; a verdict other than ok counts for both.
   id INTEGER PRIMARY KEY,
   session_id INTEGER NOT NULL REFERENCES session,
   sequence INTEGER NOT NULL,                 -- 1, 2, … in its session
@@ -83,17 +85,17 @@ CREATE TABLE measurement (
   median_us REAL,
   min_us REAL,
   spread REAL,                               -- interquartile range of the samples / their median
-  samples_us TEXT,                           -- JSON array, one number a sample, in the order taken
-  registers INTEGER,                         -- a thread
-  static_shared_bytes INTEGER,               -- a block
-  dynamic_shared_bytes INTEGER,              -- a block
-  spill_bytes INTEGER,                       -- a thread
+  samples_us TEXT,                           -- JSON array, one number per sample, in the order taken
+  registers INTEGER,                         -- per thread
+  static_shared_bytes INTEGER,               -- per block
+  dynamic_shared_bytes INTEGER,              -- per block
+  spill_bytes INTEGER,                       -- per thread
   max_error REAL,                            -- largest |error| / the error the op permits: above 1 is wrong
   compile_ms REAL,                           -- wall time
   toolchain TEXT NOT NULL,                   -- compiler and version that made the binary
   driver TEXT NOT NULL,                      -- '' on the host
   measured_at TEXT NOT NULL,
-  caches TEXT NOT NULL DEFAULT 'warm' CHECK (caches IN ('warm', 'cold')),  -- as a launch found them
+  caches TEXT NOT NULL DEFAULT 'warm' CHECK (caches IN ('warm', 'cold')),  -- their state at launch
   UNIQUE (session_id, sequence),
   CONSTRAINT "an ok measurement has a median above 0" CHECK (verdict <> 'ok' OR ifnull(median_us > 0, 0)),
   CONSTRAINT "a verdict other than ok has a reason" CHECK (verdict = 'ok' OR reason <> ''),
@@ -110,10 +112,11 @@ CREATE TRIGGER measurement_never_goes BEFORE DELETE ON measurement
 BEGIN SELECT raise(ABORT, 'a measurement is never deleted: its newest successor is the current one'); END;
 
 CREATE TABLE winner (
-  -- Replaced only by a better or a re-measured variant with verdict ok, never by a failure.
+  -- Replaced only by a measurement that is ok: of a faster variant, of the same variant again, or of any variant if the
+  -- winner is stale. Never by a failure.
   problem_id INTEGER NOT NULL REFERENCES problem,
   device_id INTEGER NOT NULL REFERENCES device,
-  alignment_bytes INTEGER NOT NULL CHECK (alignment_bytes > 0),  -- what the variant asks of every pointer
+  alignment_bytes INTEGER NOT NULL CHECK (alignment_bytes > 0),  -- that the variant needs of every pointer
   measurement_id INTEGER NOT NULL REFERENCES measurement,
   since TEXT NOT NULL,
   PRIMARY KEY (problem_id, device_id, alignment_bytes)
@@ -122,10 +125,10 @@ CREATE INDEX winner_by_device ON winner (device_id);
 CREATE INDEX winner_by_measurement ON winner (measurement_id);
 
 CREATE TABLE binary (
-  -- What dispatch loads, so that an application needs no compiler. Kept for winners.
+  -- What dispatch loads, so that an application needs no compiler. Kept only for winners.
   variant_id INTEGER PRIMARY KEY REFERENCES variant,
   toolchain TEXT NOT NULL,
-  hash TEXT NOT NULL,                        -- of bytes, by their writer
+  hash TEXT NOT NULL,                        -- of bytes, computed by their writer
   bytes BLOB NOT NULL,                       -- cubin, or shared object for the host
   made_at TEXT NOT NULL
 ) STRICT;
@@ -136,7 +139,7 @@ WHERE NOT EXISTS (SELECT 1 FROM measurement n
                   WHERE n.device_id = m.device_id AND n.problem_id = m.problem_id AND n.variant_id = m.variant_id
                     AND n.caches = m.caches AND (n.measured_at, n.id) > (m.measured_at, m.id));
 
-CREATE VIEW results AS  -- every verdict, readable
+CREATE VIEW results AS  -- every verdict, with names in place of ids
 SELECT p.op, d.name AS device, p.text AS problem, t.name AS template, v.config, v.compiled_in, v.target,
        m.verdict, m.reason, m.caches, m.median_us, m.min_us, m.spread, m.samples_us, m.is_base,
        NOT EXISTS (SELECT 1 FROM measurement n
@@ -150,19 +153,19 @@ JOIN template t ON t.id = v.template_id
 JOIN problem p ON p.id = m.problem_id
 JOIN device d ON d.id = m.device_id;
 
-CREATE VIEW failures AS  -- what does not work now, and why
+CREATE VIEW failures AS  -- what fails now, and why
 SELECT op, device, problem, template, config, target, verdict, reason, caches, toolchain, driver, measured_at, source_hash,
        measurement_id
 FROM results WHERE verdict <> 'ok' AND is_current;
 
-CREATE VIEW winners AS  -- what dispatch uses, and what it gains
+CREATE VIEW winners AS  -- what dispatch uses, and how much faster it is
 SELECT op, device, problem, template, config, alignment_bytes, caches, median_us, spread,
        base_us, base_us / median_us AS speedup_over_base, worst_us, worst_us / median_us AS speedup_over_worst,
        newest_verdict, has_binary, target, compiled_in, toolchain, driver, measured_at, since, source_hash,
        measurement_id, variant_id, problem_id, device_id
 FROM (SELECT p.op, d.name AS device, p.text AS problem, t.name AS template, v.config, w.alignment_bytes, m.caches,
              m.median_us, m.spread,
-             -- base: of the winner's own session where there is one, so that both saw the same clocks
+             -- base: from the winner's own session if it was measured there, so that both ran at the same clocks
              coalesce((SELECT b.median_us FROM measurement b
                        WHERE b.device_id = w.device_id AND b.problem_id = w.problem_id AND b.is_base = 1 AND b.verdict = 'ok'
                          AND b.caches = m.caches AND b.session_id = m.session_id ORDER BY b.id DESC LIMIT 1),
@@ -173,7 +176,7 @@ FROM (SELECT p.op, d.name AS device, p.text AS problem, t.name AS template, v.co
              (SELECT max(c.median_us) FROM current_measurement c
               WHERE c.device_id = w.device_id AND c.problem_id = w.problem_id AND c.verdict = 'ok'
                 AND c.caches = m.caches) AS worst_us,
-             -- not ok: it failed when it was last measured, and dispatch should leave it alone
+             -- not ok: it failed when it was last measured, and dispatch does not use it
              (SELECT n.verdict FROM current_measurement n
               WHERE n.device_id = w.device_id AND n.problem_id = w.problem_id AND n.variant_id = m.variant_id
                 AND (n.caches = m.caches OR n.verdict <> 'ok')

@@ -12,30 +12,29 @@ std::string sentence(int code, const std::filesystem::path& path, const std::str
     case SQLITE_NOTADB:
     case SQLITE_CORRUPT:
       return name + " is damaged, or is not an SQLite database (" + detail +
-             "). It was left as it is: move it aside or restore a copy, then run the command again.";
+             "). It was not changed: move it aside or restore a copy, then run the command again.";
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-      return name + " is in use by another writer, and stayed so for " + std::to_string(busy_timeout_ms) +
-             " ms. Nothing was written: wait for the other to end, or give this run a file of its own and "
-             "merge the two "
-             "afterwards.";
+      return name + " was locked by another writer for more than " + std::to_string(busy_timeout_ms) +
+             " ms. Nothing was written: wait until the other program has ended, or give this run its own "
+             "file and merge the two afterwards.";
     case SQLITE_FULL:
-      return name + " cannot grow: the disk, a quota or a page limit is full (" + detail +
-             "). What was recorded before is safe: free some space, then run the same command again.";
+      return name + " cannot grow: the disk is full, or a quota or page limit is reached (" + detail +
+             "). Everything recorded before is safe: free some space, then run the same command again.";
     case SQLITE_READONLY:
     case SQLITE_PERM:
       return name + " is read-only (" + detail +
-             "). Make the file and its folder writable, or name another database.";
+             "). Make the file and its folder writable, or choose another database.";
     case SQLITE_CANTOPEN:
       return name + " cannot be opened (" + detail +
-             "). Check that the file and its folder exist and may be read; a writer also creates files "
-             "beside it.";
+             "). Check that the file and its folder exist and are readable; for writing, the folder must be "
+             "writable too.";
     case SQLITE_IOERR:
       return name + " cannot be read or written (" + detail +
-             "). What was recorded before is safe: check the disk, then run the same command again.";
+             "). Everything recorded before is safe: check the disk, then run the same command again.";
     case SQLITE_AUTH:
-      return name + " holds a statement that makes neither a table nor a row (" + detail +
-             "). Nothing was taken from it.";
+      return name + " contains a statement that creates neither a table nor a row (" + detail +
+             "). Nothing was imported from it.";
     case SQLITE_CONSTRAINT:
       return name + " refused a row: " + detail + ".";
     default:
@@ -53,19 +52,14 @@ Database::Database(std::filesystem::path name, const std::string& uri, int flags
   handle_.reset(handle);  // set even when opening failed
   if (code != SQLITE_OK) fail(code);
   sqlite3_busy_timeout(handle, busy_timeout_ms);
-  // A file that came from elsewhere must not run functions through its views and triggers.
+  // The views and triggers of a file from elsewhere must not run functions.
   sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
   sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_FKEY, 0, nullptr);
 }
 
 Database Database::in_memory(const std::filesystem::path& name) {
   return {name, ":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, 0};
-}
-
-Database Database::empty() {
-  Database made = in_memory("schema.sql");
-  made.exec(schema_sql);
-  return made;
 }
 
 Database Database::copy_in_memory() const {
@@ -107,7 +101,7 @@ void Database::exec(const char* sql) {
 }
 
 void Database::fail(int code) const {
-  // The connection's message is about its last call; another code has its own.
+  // The connection's message belongs to its last call; other codes have a general one.
   std::string detail =
       handle_ && sqlite3_extended_errcode(handle()) == code ? sqlite3_errmsg(handle()) : sqlite3_errstr(code);
   throw StoreError(sentence(code, name_, detail, busy_timeout_ms_));
@@ -136,7 +130,7 @@ bool Statement::step() {
 void Statement::bind(std::int64_t value) { check(sqlite3_bind_int64(handle_.get(), ++bound_, value)); }
 void Statement::bind(double value) { check(sqlite3_bind_double(handle_.get(), ++bound_, value)); }
 void Statement::bind(std::string_view value) {
-  // An empty view may point to nothing, which SQLite would read as NULL.
+  // The data of an empty view may be a null pointer, which SQLite would store as NULL.
   check(sqlite3_bind_text64(handle_.get(), ++bound_, value.empty() ? "" : value.data(), value.size(),
                             SQLITE_TRANSIENT, SQLITE_UTF8));
 }
@@ -177,12 +171,16 @@ Statement& Statement::operator>>(std::vector<std::byte>& value) {
   return *this;
 }
 
+std::string now(const Database& database) {
+  return *first<std::string>(database, "SELECT strftime('%Y-%m-%dT%H:%M:%fZ', 'now')");
+}
+
 Transaction::Transaction(Database& database, Kind kind) : database_(&database) {
   database.exec(kind == Kind::write ? "BEGIN IMMEDIATE" : "BEGIN");
 }
 
 Transaction::~Transaction() {
-  // A full disk has already rolled back by itself: the result says nothing new.
+  // On a full disk SQLite has rolled back already, and reports an error that means nothing here.
   if (open_) sqlite3_exec(database_->handle(), "ROLLBACK", nullptr, nullptr, nullptr);
 }
 

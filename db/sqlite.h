@@ -1,4 +1,4 @@
-// SQLite behind RAII, with its faults turned into sentences. Private to db/; knows nothing of what the tables
+// SQLite behind RAII, with its errors turned into sentences. Private to db/; knows nothing of what the tables
 // mean.
 #pragma once
 
@@ -16,17 +16,14 @@
 
 namespace tunesmith::sqlite {
 
-extern const char* const schema_sql;  // the text of schema.sql
-
 class Database {
  public:
-  // `name` is what sentences call it; `uri` is what SQLite opens.
+  // `name` is what error messages call it; `uri` is what SQLite opens. Foreign keys are off.
   Database(std::filesystem::path name, const std::string& uri, int flags, int busy_timeout_ms);
   static Database in_memory(const std::filesystem::path& name);
-  static Database empty();  // in memory, with the tables and views of schema.sql
-  // A copy in memory: to read an older schema from a file that must stay as it is.
+  // For reading an older schema from a file that must not change.
   [[nodiscard]] Database copy_in_memory() const;
-  // Makes the content of `source`, a database in memory, readable as schema `source` until `detach_source`.
+  // The tables of `source`, a database in memory, can be read as `source.TABLE` until `detach_source`.
   void attach_source(const Database& source);
   void detach_source();
 
@@ -115,12 +112,15 @@ std::optional<T> first(const Database& database, std::string_view sql, const Val
   return value;
 }
 
+// The time now as the tables have it: UTC, ISO 8601 with milliseconds.
+std::string now(const Database&);
+
 // Rolled back unless committed.
 class Transaction {
  public:
   enum class Kind {
     read,   // one consistent view of the file
-    write,  // the write lock is taken at once: a later upgrade could not wait for another writer
+    write,  // takes the write lock at once: a transaction that has read cannot wait for another writer
   };
   Transaction(Database& database, Kind kind);
   ~Transaction();

@@ -1,8 +1,9 @@
-// Out of a database and into another: SQL text, and merging.
+// From one database into another: as SQL text, and by merging.
 #include <istream>
 #include <ostream>
 #include <utility>
 
+#include "db/schema.h"
 #include "db/sqlite.h"
 #include "db/store.h"
 
@@ -18,7 +19,7 @@ struct Table {
   const char* name;
   const char* order;
 };
-constexpr Table tables[] = {  // a row points only to tables before its own
+constexpr Table tables[] = {  // a row refers only to tables before its own
     {"device", "id"},
     {"template", "id"},
     {"variant", "id"},
@@ -28,7 +29,7 @@ constexpr Table tables[] = {  // a row points only to tables before its own
     {"winner", "problem_id, device_id, alignment_bytes"},
     {"binary", "variant_id"}};
 
-// A session that runs is cut here.
+// A column of a table as it is written: a running session becomes an interrupted one.
 std::string expression(std::string_view table, const std::string& column) {
   if (table == "session" && column == "state") return "iif(state = 'running', 'interrupted', state)";
   if (table == "session" && column == "ended_at") {
@@ -54,7 +55,7 @@ void write_rows(std::ostream& out, const Database& database, const Database& sch
   }
 }
 
-// A text from elsewhere may make tables and rows, and nothing else.
+// A text from elsewhere may create tables and rows, and do nothing else.
 int allow_data_only(void*, int action, const char* first_word, const char*, const char*, const char*) {
   const std::string_view word = first_word == nullptr ? "" : first_word;
   switch (action) {
@@ -74,7 +75,7 @@ void check_source(const Database& source) {
   if (first<std::string>(source, "PRAGMA quick_check(1)") != "ok") source.fail(SQLITE_CORRUPT);
   if (first<std::string>(source, "PRAGMA foreign_key_check")) {
     throw StoreError("The database " + source.name().string() +
-                     " has rows that point to none. Nothing was taken from it: restore a copy.");
+                     " has rows that refer to missing rows. Nothing was imported from it: restore a copy.");
   }
 }
 
@@ -89,10 +90,10 @@ void Store::write_text(std::ostream& out, Blobs blobs) const {
   out << "-- A Tunesmith database as text.\nBEGIN;\n";
   pragma("application_id");
   pragma("user_version");
-  // A table that was migrated says the same in other words: the text has those of schema.sql.
-  const Database schema = Database::empty();
+  // A migrated table has the same columns in other words: the text always has the words of schema.sql.
+  const Database newest = schema::empty_database();
   Statement objects(
-      schema,
+      newest,
       "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' ORDER BY rowid");
   while (objects.step()) {
     std::string sql;
@@ -101,13 +102,13 @@ void Store::write_text(std::ostream& out, Blobs blobs) const {
   }
   for (const Table& table : tables) {
     if (std::string_view(table.name) == "binary" && blobs == Blobs::omit) continue;
-    write_rows(out, *database_, schema, table);
+    write_rows(out, *database_, newest, table);
   }
   out << "COMMIT;\n" << std::flush;
   if (!out) {
     throw StoreError("The database " + path().string() +
-                     " could not be written as text: the output failed, as it does " +
-                     "where the disk is full.");
+                     " could not be written as text: writing to the output failed. "
+                     "Check whether its disk is full.");
   }
 }
 
@@ -124,7 +125,8 @@ MergeReport Store::read_text(std::istream& in) {
   }
   const bool complete = statement.find_first_not_of(" \n") == std::string::npos;
   if (!complete || sqlite3_get_autocommit(source.handle()) == 0) {
-    throw StoreError("The database given as text is cut off before its COMMIT. Nothing was taken from it.");
+    throw StoreError(
+        "The database given as text is cut off: its COMMIT is missing. Nothing was imported from it.");
   }
   sqlite3_set_authorizer(source.handle(), nullptr, nullptr);
   return merge(std::move(source));
@@ -139,14 +141,19 @@ MergeReport Store::merge_from(const std::filesystem::path& other) {
 }
 
 MergeReport Store::merge(Database source) {
-  const auto application = *first<std::int64_t>(source, "PRAGMA application_id");
-  const auto version = *first<std::int64_t>(source, "PRAGMA user_version");
-  const auto known_version = static_cast<std::int64_t>(options_.migrations.size()) + 1;
-  if (application != 1414745428 || version < 1 || version > known_version) {
+  const auto identity = schema::identify(source);
+  if (identity.application_id != schema::application_id || identity.version < 1 ||
+      identity.version > schema::newest_version(options_.migrations)) {
     throw StoreError("The database " + source.name().string() +
-                     " is not Tunesmith's, or is newer than this program. " + "Nothing was taken from it.");
+                     " is not a Tunesmith database, or was written by a newer Tunesmith. Nothing was "
+                     "imported from it.");
   }
-  migrate(source);
+  {
+    Transaction migration(source, Transaction::Kind::write);
+    schema::migrate(source, options_.migrations);
+    migration.commit();
+    schema::carry_over(source, options_);
+  }
   check_source(source);
   database_->attach_source(source);
   struct Detach {
@@ -161,7 +168,7 @@ MergeReport Store::merge(Database source) {
   };
   const auto sessions = count("session");
   const auto measurements = count("measurement");
-  // Every row finds its counterpart by what it says: ids belong to one file.
+  // Ids mean nothing in another file: a row's counterpart is the one with the same content.
   database_->exec(R"(
     INSERT INTO device (kind, name, target, compute_capability, sm_count, memory_bytes)
     SELECT kind, name, target, compute_capability, sm_count, memory_bytes FROM source.device
@@ -185,7 +192,7 @@ MergeReport Store::merge(Database source) {
     CREATE TEMP TABLE variant_map AS SELECT s.id AS theirs, v.id AS ours FROM source.variant s JOIN main.variant v
       USING (target, source_hash);
 
-    -- theirs may have ended since it was last merged; ours that runs is left alone
+    -- theirs may have ended since the last merge; a running session of ours is left alone
     INSERT INTO session (uid, device_id, command, strategy, seed, budget, tunesmith_version, toolchain, driver, host_facts,
                          state, started_at, ended_at)
     SELECT s.uid, d.ours, s.command, s.strategy, s.seed, s.budget, s.tunesmith_version, s.toolchain, s.driver, s.host_facts,
@@ -223,6 +230,7 @@ MergeReport Store::merge(Database source) {
   };
   std::vector<Candidate> candidates;
   {
+    // The latest first: it decides which caches a problem's winners have.
     Statement rows(
         *database_,
         "SELECT o.id, w.alignment_bytes, w.since, EXISTS (SELECT 1 FROM main.winner h "
@@ -231,7 +239,7 @@ MergeReport Store::merge(Database source) {
         "FROM source.winner w "
         "JOIN source.measurement m ON m.id = w.measurement_id JOIN session_map s ON s.theirs = m.session_id "
         "JOIN main.measurement o ON o.session_id = s.ours AND o.sequence = m.sequence "
-        "ORDER BY w.problem_id, w.device_id, m.measured_at DESC, m.id DESC");  // the latest decides on caches
+        "ORDER BY w.problem_id, w.device_id, m.measured_at DESC, m.id DESC");
     while (rows.step()) {
       Candidate& c = candidates.emplace_back();
       rows >> c.measurement >> c.alignment_bytes >> c.since >> c.other_caches;
@@ -242,7 +250,7 @@ MergeReport Store::merge(Database source) {
     ++(choose(c.measurement, c.alignment_bytes, false, c.since).taken ? report.winners_taken
                                                                       : report.winners_kept);
   }
-  // A binary that came with a winner that did not win here.
+  // Binaries of winners that did not win here.
   database_->exec(R"(
     DELETE FROM main.binary WHERE variant_id IN
       (SELECT v.ours FROM source.binary b JOIN variant_map v ON v.theirs = b.variant_id)

@@ -3,7 +3,6 @@
 #include "tunesmith/dispatcher.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <functional>
 #include <mutex>
@@ -14,6 +13,7 @@
 #include "dispatch/planner.h"
 #include "generator/error.h"
 #include "generator/ops.h"
+#include "runtime/device_id.h"
 
 namespace tunesmith {
 namespace {
@@ -27,13 +27,40 @@ struct TextKey {
 struct TextView {
   std::string_view op, problem;
 };
-struct NumbersKey {
-  std::string op;
-  std::vector<std::int64_t> problem;
+
+Value value_of(const Field& field) {
+  if (const auto* number = std::get_if<std::int64_t>(&field.value)) return *number;
+  return std::string(std::get<std::string_view>(field.value));
+}
+
+// A typed function asks with the same literals each time, so the address of a name mostly says enough.
+// Nothing is read from there: the library that it was in may be gone.
+struct KeptField {
+  explicit KeptField(const Field& field)
+      : literal(field.name.text().data()), value(value_of(field)), name(field.name.text()) {}
+
+  bool operator==(const KeptField& other) const { return name == other.name && value == other.value; }
+  bool operator==(const Field& field) const {
+    if (literal != field.name.text().data() && name != field.name.text()) return false;
+    if (const auto* number = std::get_if<std::int64_t>(&value)) {
+      const auto* asked = std::get_if<std::int64_t>(&field.value);
+      return asked != nullptr && *asked == *number;
+    }
+    const auto* asked = std::get_if<std::string_view>(&field.value);
+    return asked != nullptr && *asked == std::get<std::string>(value);
+  }
+
+  const char* literal;
+  Value value;
+  std::string name;
 };
-struct NumbersView {
+struct FieldsKey {
+  std::string op;
+  std::vector<KeptField> problem;
+};
+struct FieldsView {
   std::string_view op;
-  std::span<const std::int64_t> problem;
+  std::span<const Field> problem;
 };
 
 // Both kinds of key, each also as a view, so that a look-up allocates nothing.
@@ -47,12 +74,18 @@ struct Hash {
     return mix(hash(key.op), hash(key.problem));
   }
   std::size_t operator()(const TextKey& key) const { return (*this)(TextView{key.op, key.problem}); }
-  std::size_t operator()(const NumbersView& key) const {
-    std::size_t seed = std::hash<std::string_view>()(key.op);
-    for (const std::int64_t value : key.problem) seed = mix(seed, static_cast<std::size_t>(value));
+  // Of the numbers alone: names are the same each time, and the words are few.
+  template <typename Fields>
+  static std::size_t of_fields(std::string_view op, const Fields& problem) {
+    std::size_t seed = std::hash<std::string_view>()(op);
+    for (const auto& field : problem) {
+      if (const auto* number = std::get_if<std::int64_t>(&field.value))
+        seed = mix(seed, static_cast<std::size_t>(*number));
+    }
     return seed;
   }
-  std::size_t operator()(const NumbersKey& key) const { return (*this)(NumbersView{key.op, key.problem}); }
+  std::size_t operator()(const FieldsView& key) const { return of_fields(key.op, key.problem); }
+  std::size_t operator()(const FieldsKey& key) const { return of_fields(key.op, key.problem); }
 };
 struct Equal {
   using is_transparent = void;
@@ -62,56 +95,15 @@ struct Equal {
   }
 };
 
-struct Chosen {
-  DeviceFacts facts;
-  int ordinal = -1;
-  std::string note;
-};
-
-Chosen choose_device(const std::string& id) {
-  if (id == "host") return {host_facts(), -1, {}};
-  std::string why_none;
-  const std::vector<DeviceFacts> devices = cuda_devices(why_none);
-  if (id == "auto" && devices.empty()) return {host_facts(), -1, "The host is used: " + why_none};
-  int ordinal = -1;
-  if (id == "auto" || id == "cuda") {
-    ordinal = 0;
-  } else if (id.rfind("cuda:", 0) == 0) {
-    const char* end = id.data() + id.size();
-    if (const auto [last, error] = std::from_chars(id.data() + 5, end, ordinal);
-        error != std::errc{} || last != end) {
-      ordinal = -1;
-    }
-  }
-  if (ordinal < 0) {
-    throw UsageError("\"" + id + "\" names no device; allowed are auto, cuda, cuda:N and host.");
-  }
-  if (static_cast<std::size_t>(ordinal) >= devices.size()) {
-    throw UsageError("There is no device " + id + ". " +
-                     (devices.empty() ? why_none + " Use the device host."
-                                      : "The CUDA devices are cuda:0 to cuda:" +
-                                            std::to_string(devices.size() - 1) + "."));
-  }
-  return {devices[static_cast<std::size_t>(ordinal)], ordinal, {}};
-}
-
-Problem from_numbers(const Op& op, std::span<const std::int64_t> numbers) {
-  if (numbers.size() != op.parameters.size()) {
-    throw UsageError("A problem of " + op.name + " has " + std::to_string(op.parameters.size()) +
-                     " parameters, not " + std::to_string(numbers.size()) + ".");
-  }
+// What is unknown or missing is refused where the problem is completed.
+Problem from_fields(const Op& op, std::span<const Field> fields) {
   Problem problem;
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
-    const Parameter& parameter = op.parameters[i];
-    if (parameter.is_integer()) {
-      problem.set(parameter.name, numbers[i]);
-    } else if (numbers[i] >= 0 && static_cast<std::size_t>(numbers[i]) < parameter.words.size()) {
-      problem.set(parameter.name, parameter.words[static_cast<std::size_t>(numbers[i])]);
-    } else {
-      throw UsageError("The parameter " + parameter.name + " of " + op.name + " has " +
-                       std::to_string(parameter.words.size()) + " words; there is none at position " +
-                       std::to_string(numbers[i]) + ".");
+  for (const Field& field : fields) {
+    if (problem.has(field.name.text())) {
+      throw UsageError("The parameter " + std::string(field.name.text()) + " of the " + op.name +
+                       " problem is given twice; name each field once.");
     }
+    problem.set(field.name.text(), value_of(field));
   }
   return problem;
 }
@@ -134,9 +126,9 @@ struct Dispatcher::Impl {
   template <typename Key>
   using Plans = std::unordered_map<Key, Plan, Hash, Equal>;
 
-  Impl(const Chosen& chosen, const DispatcherOptions& options, Known known)
+  Impl(const ChosenDevice& chosen, const DispatcherOptions& options, Known known)
       : notes(known.notes),
-        planner(chosen.facts, chosen.ordinal, std::move(known), BinaryCache(options.cache_folder),
+        planner(chosen.facts, chosen.ordinal(), std::move(known), BinaryCache(options.cache_folder),
                 options.allow_compile) {
     if (!chosen.note.empty()) notes.insert(notes.begin(), chosen.note);
   }
@@ -172,11 +164,11 @@ struct Dispatcher::Impl {
   Planner planner;
   std::shared_mutex plans_mutex;
   Plans<TextKey> by_text;
-  Plans<NumbersKey> by_numbers;
+  Plans<FieldsKey> by_fields;
 };
 
 Dispatcher::Dispatcher(const DispatcherOptions& options) {
-  const Chosen chosen = choose_device(options.device);
+  const ChosenDevice chosen = choose_device(DeviceId::parse(options.device));
   Known known = read_known(options.database, chosen.facts.target);
   impl_ = std::make_unique<Impl>(chosen, options, std::move(known));
 }
@@ -201,11 +193,12 @@ Plan Dispatcher::plan(std::string_view op, const Values& problem) {
   return impl_->make(find_op(op), problem);
 }
 
-Plan Dispatcher::plan(std::string_view op, std::span<const std::int64_t> problem) {
-  if (Plan plan = impl_->find(impl_->by_numbers, NumbersView{op, problem})) return plan;
+Plan Dispatcher::plan(std::string_view op, std::span<const Field> problem) {
+  if (Plan plan = impl_->find(impl_->by_fields, FieldsView{op, problem})) return plan;
   const Op& found = find_op(op);
-  Plan plan = impl_->make(found, from_numbers(found, problem));
-  impl_->keep(impl_->by_numbers, NumbersKey{std::string(op), {problem.begin(), problem.end()}}, plan);
+  Plan plan = impl_->make(found, from_fields(found, problem));
+  impl_->keep(impl_->by_fields,
+              FieldsKey{std::string(op), std::vector<KeptField>(problem.begin(), problem.end())}, plan);
   return plan;
 }
 

@@ -10,17 +10,10 @@
 #include "dispatch/table.h"
 #include "generator/error.h"
 #include "generator/ops.h"
+#include "generator/target.h"
 
 namespace tunesmith {
 namespace {
-
-// "9.0" -> 90
-int compute_capability(const std::string& text) {
-  int major = 0;
-  int minor = 0;
-  if (std::sscanf(text.c_str(), "%d.%d", &major, &minor) < 1) return 0;
-  return 10 * major + minor;
-}
 
 // A problem may lack a parameter that its op has got since; what cannot be read is a fault of that row alone.
 void complete(Candidate& candidate) {
@@ -37,7 +30,7 @@ Candidate to_candidate(const WinnerRow& row) {
   candidate.device.kind = row.device.kind;
   candidate.device.name = row.device.name;
   candidate.device.target = row.device.target;
-  candidate.device.compute_capability = compute_capability(row.device.compute_capability);
+  candidate.device.compute_capability = parse_capability(row.device.compute_capability).value_or(0);
   candidate.device.multiprocessors = static_cast<int>(row.device.sm_count);
   candidate.device.memory_bytes = row.device.memory_bytes;
   candidate.op = row.problem.op;

@@ -68,17 +68,6 @@ Planner::Attempt Planner::load(const Work& work, const Source& source, const std
     Loaded loaded;
     loaded.executable = ordinal_ < 0 ? load_host(binary, source.suffix, work)
                                      : load_cuda(binary, source.suffix, work, ordinal_);
-    const BinaryFacts facts = loaded.executable->facts();
-    if (auto why = exceeds(work, device_, facts.static_shared_bytes)) return *why;
-    for (const Step& step : work.steps) {
-      const auto* launch = std::get_if<Launch>(&step);
-      if (launch == nullptr || facts.max_threads_per_block <= 0) continue;
-      const std::int64_t threads = launch->block.x * launch->block.y * launch->block.z;
-      if (threads > facts.max_threads_per_block) {
-        return "Its registers allow " + std::to_string(facts.max_threads_per_block) +
-               " threads a block here, and it has " + std::to_string(threads) + ".";
-      }
-    }
     loaded.workspace_bytes = work.workspace_bytes;
     return loaded;
   } catch (const LoadError& error) {

@@ -1,7 +1,7 @@
 // What the applications that compare Tunesmith with plain loops share: the command line, the clock, the
 // verdict.
 //
-//   NAME [--device auto|cuda:N|host] [--db FILE]
+//   NAME [--device auto|cuda|cuda:N|host] [--db FILE]
 //
 // Exit code 0 if every result agrees, 1 if one does not or something fails, 2 for a bad command line.
 #pragma once
@@ -89,9 +89,10 @@ inline int run_application(int count, char** arguments, void (*run)(tunesmith::D
   for (int i = 1; i < count; i += 2) {
     const std::string word = arguments[i];
     if ((word != "--device" && word != "--db") || i + 1 == count) {
-      std::fprintf(stderr,
-                   "The word %s is not expected here.\nusage: %s [--device auto|cuda:N|host] [--db FILE]\n",
-                   word.c_str(), arguments[0]);
+      std::fprintf(
+          stderr,
+          "The word %s is not expected here.\nusage: %s [--device auto|cuda|cuda:N|host] [--db FILE]\n",
+          word.c_str(), arguments[0]);
       return 2;
     }
     (word == "--device" ? options.device : options.database) = arguments[i + 1];

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "generator/error.h"
+#include "generator/target.h"
 
 namespace tunesmith {
 namespace {
@@ -201,11 +202,10 @@ std::optional<std::string> why_not(const Template& candidate, const Problem& pro
   const int needed = candidate.minimum_compute_capability;
   if (needed > device.compute_capability || (!candidate.later_too && needed < device.compute_capability)) {
     return "The template " + candidate.name + " needs a CUDA device of compute capability " +
-           std::to_string(needed / 10) + "." + std::to_string(needed % 10) +
-           (candidate.later_too ? " or higher; " : " and no other; ") + device.name +
+           capability_text(needed) + (candidate.later_too ? " or higher; " : " and no other; ") +
+           device.name +
            (device.kind == "host" ? " is the host."
-                                  : " has " + std::to_string(device.compute_capability / 10) + "." +
-                                        std::to_string(device.compute_capability % 10) + ".");
+                                  : " has " + capability_text(device.compute_capability) + ".");
   }
   if (candidate.refuses) {
     if (std::string why = candidate.refuses(problem); !why.empty()) return why;

@@ -6,8 +6,12 @@
 #include <array>
 #include <cctype>
 #include <fstream>
+#include <optional>
 
+#include "generator/target.h"
+#include "runtime/device_id.h"
 #include "runtime/executable.h"
+#include "runtime/launch_check.h"
 
 namespace tunesmith {
 namespace {
@@ -42,10 +46,41 @@ class DeviceScope {
   bool changed_ = false;
 };
 
-void require(cudaError_t code, const std::string& what) {
-  if (code == cudaSuccess) return;
+LoadError::Kind kind_of(cudaError_t code) {
+  return code == cudaErrorMemoryAllocation || code == cudaErrorLaunchOutOfResources
+             ? LoadError::Kind::resources
+             : LoadError::Kind::refused;
+}
+
+[[noreturn]] void refuse(cudaError_t code, const std::string& what, LoadError::Kind kind) {
   static_cast<void>(cudaGetLastError());  // the caller's next check is not to find our error
-  throw LoadError(what + ": " + words(code) + ".");
+  throw LoadError(what + ": " + words(code) + ".", kind);
+}
+
+void require(cudaError_t code, const std::string& what) {
+  if (code != cudaSuccess) refuse(code, what, kind_of(code));
+}
+
+// What the kernel takes; nothing where the driver does not tell (before CUDA 12.4).
+std::optional<std::vector<ParameterFacts>> parameters_of(const void* kernel) {
+#if CUDART_VERSION >= 12040
+  std::vector<ParameterFacts> parameters;
+  for (;;) {
+    std::size_t offset = 0;
+    std::size_t bytes = 0;
+    const cudaError_t code = cudaFuncGetParamInfo(kernel, parameters.size(), &offset, &bytes);
+    if (code == cudaSuccess) {
+      parameters.push_back({.bytes = static_cast<std::int64_t>(bytes)});
+      continue;
+    }
+    static_cast<void>(cudaGetLastError());
+    if (code == cudaErrorInvalidValue) return parameters;  // there is no such parameter
+    return std::nullopt;
+  }
+#else
+  static_cast<void>(kernel);
+  return std::nullopt;
+#endif
 }
 
 struct Parameter {
@@ -106,12 +141,13 @@ class CudaExecutable : public Executable {
  public:
   CudaExecutable(std::shared_ptr<const Library> library, const Work& work)
       : work_(work), library_(std::move(library)) {
-    if (const auto why = exceeds(work_, library_->device)) throw LoadError(*why);
+    require_limits(work_, library_->device);
     const DeviceScope scope(library_->ordinal);
     require(scope.error(), "CUDA device " + std::to_string(library_->ordinal) + " could not be selected");
     for (const Step& step : work_.steps) {
       std::visit([this](const auto& one) { add(one); }, step);
     }
+    require_limits(work_, library_->device, facts_.static_shared_bytes);
   }
   CudaExecutable(const CudaExecutable&) = delete;
   CudaExecutable& operator=(const CudaExecutable&) = delete;
@@ -160,30 +196,34 @@ class CudaExecutable : public Executable {
     const std::int64_t threads = launch.block.x * launch.block.y * launch.block.z;
     if (threads > attributes.maxThreadsPerBlock) {
       throw LoadError("The kernel " + name + " is to run in blocks of " + std::to_string(threads) +
-                      " threads, but with its " + std::to_string(attributes.numRegs) +
-                      " registers a thread and its launch bounds " + device.name + " allows " +
-                      std::to_string(attributes.maxThreadsPerBlock) + ".");
+                          " threads, but with its " + std::to_string(attributes.numRegs) +
+                          " registers per thread and its launch bounds " + device.name + " allows " +
+                          std::to_string(attributes.maxThreadsPerBlock) + ".",
+                      LoadError::Kind::resources);
     }
     facts_.registers = std::max(facts_.registers, attributes.numRegs);
     facts_.static_shared_bytes = std::max(facts_.static_shared_bytes, static_bytes);
     facts_.local_bytes = std::max(facts_.local_bytes, static_cast<std::int64_t>(attributes.localSizeBytes));
-    facts_.max_threads_per_block =
-        facts_.max_threads_per_block == 0
-            ? attributes.maxThreadsPerBlock
-            : std::min<std::int64_t>(facts_.max_threads_per_block, attributes.maxThreadsPerBlock);
 
     // Above 48 KiB a block a kernel must be opted in.
     if (launch.dynamic_shared_bytes > attributes.maxDynamicSharedSizeBytes) {
-      require(cudaFuncSetAttribute(step.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                   static_cast<int>(launch.dynamic_shared_bytes)),
-              "The kernel " + name + " could not get " + std::to_string(launch.dynamic_shared_bytes) +
-                  " bytes of dynamic shared memory beside its " + std::to_string(static_bytes) +
-                  " of static");
+      const cudaError_t code = cudaFuncSetAttribute(step.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                                    static_cast<int>(launch.dynamic_shared_bytes));
+      if (code != cudaSuccess) {
+        refuse(code,
+               "The kernel " + name + " could not get " + std::to_string(launch.dynamic_shared_bytes) +
+                   " bytes of dynamic shared memory beside its " + std::to_string(static_bytes) +
+                   " of static",
+               LoadError::Kind::resources);
+      }
     }
 
     if (launch.arguments.size() > max_parameters) {
       throw LoadError("The kernel " + name + " takes " + std::to_string(launch.arguments.size()) +
                       " parameters; at most " + std::to_string(max_parameters) + " are supported.");
+    }
+    if (const auto taken = parameters_of(step.kernel)) {
+      if (const auto why = parameter_mismatch(name, launch.arguments, *taken)) throw LoadError(*why);
     }
     for (const KernelArgument& argument : launch.arguments) {
       Parameter parameter;
@@ -265,19 +305,17 @@ class CudaExecutable : public Executable {
   BinaryFacts facts_;
 };
 
-std::string target_of(int compute_capability) {
-  // From 9.0 on there are instructions (wgmma, tcgen05) that only the architecture's own target has.
-  return "sm_" + std::to_string(compute_capability) + (compute_capability >= 90 ? "a" : "");
-}
-
 DeviceFacts facts_of(const cudaDeviceProp& properties) {
   DeviceFacts facts;
   facts.kind = "cuda";
   facts.name = properties.name;
   facts.compute_capability = properties.major * 10 + properties.minor;
-  facts.target = target_of(facts.compute_capability);
+  facts.target = Target::of_gpu(facts.compute_capability).text();
   facts.multiprocessors = properties.multiProcessorCount;
   facts.memory_bytes = static_cast<std::int64_t>(properties.totalGlobalMem);
+  facts.l2_bytes = properties.l2CacheSize;
+  facts.shared_bytes_per_multiprocessor = static_cast<std::int64_t>(properties.sharedMemPerMultiprocessor);
+  facts.max_threads_per_multiprocessor = properties.maxThreadsPerMultiProcessor;
   facts.max_threads_per_block = properties.maxThreadsPerBlock;
   facts.max_shared_bytes_per_block = static_cast<std::int64_t>(properties.sharedMemPerBlockOptin);
   const auto extent = [](const int(&size)[3]) { return Extent{size[0], size[1], size[2]}; };
@@ -343,14 +381,12 @@ const Devices& devices() {
 
 std::unique_ptr<Executable> load_cuda(const std::string& binary, const std::string& suffix, const Work& work,
                                       int ordinal) {
-  const std::vector<DeviceFacts>& all = devices().facts;
-  if (ordinal < 0 || static_cast<std::size_t>(ordinal) >= all.size()) {
-    throw LoadError(
-        "There is no CUDA device " + std::to_string(ordinal) +
-        (all.empty() ? ". " + devices().why_none : "; there are " + std::to_string(all.size()) + "."));
+  const Devices& there = devices();
+  if (const auto why = why_missing({DeviceId::Kind::cuda, ordinal}, there.facts, there.why_none)) {
+    throw LoadError(*why);
   }
-  const DeviceFacts& device = all[static_cast<std::size_t>(ordinal)];
-  if (const auto why = exceeds(work, device)) throw LoadError(*why);
+  const DeviceFacts& device = there.facts[static_cast<std::size_t>(ordinal)];
+  require_limits(work, device);  // before the binary, whose load is slow
   return std::make_unique<CudaExecutable>(std::make_shared<const Library>(binary, suffix, ordinal, device),
                                           work);
 }

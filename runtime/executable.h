@@ -13,18 +13,32 @@
 
 namespace tunesmith {
 
-/// The device refused the binary (wrong architecture, too many resources, damaged bytes).
+/// A variant that cannot be loaded on its device.
 struct LoadError : Error {
-  using Error::Error;
+  enum class Kind {
+    refused,    ///< another architecture, damaged bytes, or a kernel, symbol or parameter that is not there
+    resources,  ///< more threads, registers, shared memory or memory than the device has
+  };
+  explicit LoadError(const std::string& sentence, Kind kind_ = Kind::refused)
+      : Error(sentence), kind(kind_) {}
+
+  Kind kind;
 };
 
 /// The maximum over the variant's kernels, as the loaded binary reports it.
 struct BinaryFacts {
-  int registers = 0;                       ///< a thread; 0 on the host
-  std::int64_t static_shared_bytes = 0;    ///< a block
-  std::int64_t local_bytes = 0;            ///< a thread: spills and indexed arrays; 0 is what a kernel wants
-  std::int64_t max_threads_per_block = 0;  ///< that its registers allow
+  int registers = 0;                     ///< a thread; 0 on the host
+  std::int64_t static_shared_bytes = 0;  ///< a block
+  std::int64_t local_bytes = 0;          ///< a thread: spills and indexed arrays; 0 is what a kernel wants
 };
+
+/// Throws LoadError where the work breaks a limit of the device. `static_shared_bytes` comes from the binary.
+inline void require_limits(const Work& work, const DeviceFacts& device,
+                           std::int64_t static_shared_bytes = 0) {
+  if (const auto why = exceeds(work, device, static_shared_bytes)) {
+    throw LoadError(*why, LoadError::Kind::resources);
+  }
+}
 
 /// Of one kernel; so that a launch needs no allocation.
 inline constexpr std::size_t max_parameters = 64;
@@ -41,7 +55,8 @@ class Executable {
 
   virtual BinaryFacts facts() const = 0;
 
-  /// The same loaded binary, set up for another work of the same template. Throws LoadError.
+  /// The same loaded binary, set up for another work of the same template. Throws LoadError, as load_cuda()
+  /// and load_host() do: what the device allows is checked with what the binary asks for.
   virtual std::unique_ptr<Executable> with(const Work& work) const = 0;
 
   /// Enqueues every step on `stream` (a cudaStream_t; ignored on the host, which runs the work before it

@@ -11,12 +11,14 @@
 #include <thread>
 
 #include "runtime/executable.h"
+#include "runtime/launch_check.h"
 
 namespace tunesmith {
 namespace {
 
 using Entry = int (*)(void* const*, const long long*, const long long*, long long, int);
 using SharedBytes = long long (*)();
+using Parameter = long long (*)(int);
 
 // The shim's result codes, as in tunesmith_shim; there is also host_shared_overrun.
 constexpr int out_of_memory = 1, divergent_barrier = 3, trapped = 4, broken_assumption = 5,
@@ -33,8 +35,9 @@ void* open_library(const std::string& binary) {
     const ssize_t some = write(file, binary.data() + written, binary.size() - written);
     if (some <= 0) {
       close(file);
-      throw LoadError("The host's binary of " + std::to_string(binary.size()) +
-                      " bytes did not fit into memory.");
+      throw LoadError(
+          "The host's binary of " + std::to_string(binary.size()) + " bytes did not fit into memory.",
+          LoadError::Kind::resources);
     }
     written += static_cast<std::size_t>(some);
   }
@@ -67,11 +70,20 @@ struct Library {
   std::mutex mutex;
 };
 
+// As templates/common/host/entry.h packs them: 4 * bytes + kind.
+std::vector<ParameterFacts> unpacked(Parameter parameter) {
+  static constexpr ParameterKind kinds[] = {ParameterKind::unknown, ParameterKind::pointer,
+                                            ParameterKind::integer, ParameterKind::floating};
+  std::vector<ParameterFacts> facts;
+  for (int n = 0; parameter(n) >= 0; ++n) facts.push_back({parameter(n) / 4, kinds[parameter(n) % 4]});
+  return facts;
+}
+
 class HostExecutable : public Executable {
  public:
   HostExecutable(std::shared_ptr<Library> library, const Work& work)
       : work_(work), library_(std::move(library)) {
-    if (const auto why = exceeds(work_, host_facts())) throw LoadError(*why);
+    require_limits(work_, host_facts());
     for (const Step& step : work_.steps) {
       if (const auto* launch = std::get_if<Launch>(&step)) {
         const std::string kernel = launch->kernel + library_->suffix;
@@ -82,13 +94,19 @@ class HostExecutable : public Executable {
           throw LoadError(launch->kernel + " has more than " + std::to_string(max_parameters) +
                           " parameters.");
         }
+        // A binary of an older version does not export its parameters; its launches are not checked.
+        if (void* parameter = dlsym(library_->handle, ("tunesmith_parameter_" + kernel).c_str())) {
+          const std::vector<ParameterFacts> taken = unpacked(reinterpret_cast<Parameter>(parameter));
+          if (const auto why = parameter_mismatch(launch->kernel, launch->arguments, taken))
+            throw LoadError(*why);
+        }
       } else if (const auto* copy = std::get_if<ConstantCopy>(&step)) {
         symbols_.push_back(find(copy->symbol + library_->suffix));
       } else {
         symbols_.push_back(nullptr);
       }
     }
-    facts_.max_threads_per_block = 1024;
+    require_limits(work_, host_facts(), facts_.static_shared_bytes);
   }
   HostExecutable(const HostExecutable&) = delete;
   HostExecutable& operator=(const HostExecutable&) = delete;

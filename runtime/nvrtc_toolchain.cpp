@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <vector>
 
 #include "generator/error.h"
+#include "generator/target.h"
 #include "runtime/toolchain.h"
 
 namespace tunesmith {
@@ -102,20 +102,6 @@ std::string include_option() {
   return "";
 }
 
-// compute_75: PTX, which the driver compiles for any device from 7.5 on.
-bool is_virtual(std::string_view target) { return target.rfind("compute_", 0) == 0; }
-
-// sm_90a and compute_90a -> 90; 0 if it is not of that form.
-int architecture(std::string_view target) {
-  std::size_t at = is_virtual(target) ? 8 : 3;
-  if ((!is_virtual(target) && target.rfind("sm_", 0) != 0) || target.size() > at + 4) return 0;
-  int number = 0;
-  for (; at < target.size() && std::isdigit(static_cast<unsigned char>(target[at])) != 0; ++at)
-    number = number * 10 + (target[at] - '0');
-  const std::string_view rest = target.substr(at);
-  return rest.empty() || rest == "a" || rest == "f" ? number : 0;
-}
-
 class NvrtcToolchain : public Toolchain {
  public:
   NvrtcToolchain() : api_(load()), include_(include_option()) {
@@ -157,7 +143,7 @@ class NvrtcToolchain : public Toolchain {
 
  private:
   std::string why_not(const std::string& target) const {
-    const int wanted = architecture(target);
+    const int wanted = Target::parse(target).value_or(Target{}).compute_capability;  // 0: none of a GPU
     if (wanted != 0 &&
         std::find(architectures_.begin(), architectures_.end(), wanted) != architectures_.end())
       return "";
@@ -181,7 +167,7 @@ class NvrtcToolchain : public Toolchain {
       while (!result.log.empty() && (result.log.back() == '\0' || result.log.back() == '\n'))
         result.log.pop_back();
     }
-    const bool ptx = is_virtual(target);
+    const bool ptx = Target::parse(target).value_or(Target{}).is_virtual();
     if (code == success) code = (ptx ? api_.ptx_bytes : api_.cubin_bytes)(program, &bytes);
     if (code == success) {
       result.bytes.resize(bytes);

@@ -86,6 +86,7 @@ class OpChecker {
     try {
       executable = device().load(binary, suffix, work);
     } catch (const LoadError& error) {
+      if (error.kind != LoadError::Kind::resources) throw;
       // Registers and static shared memory are known only now.
       ++refused_;
       return false;

@@ -37,23 +37,12 @@ std::int64_t largest_dynamic_shared(const Work& work) {
   return largest;
 }
 
-std::optional<std::string> too_many_threads(const Work& work, const BinaryFacts& facts) {
-  for (const Step& step : work.steps) {
-    const auto* launch = std::get_if<Launch>(&step);
-    if (launch == nullptr || facts.max_threads_per_block <= 0) continue;
-    const std::int64_t threads = launch->block.x * launch->block.y * launch->block.z;
-    if (threads > facts.max_threads_per_block) {
-      return "The block has " + std::to_string(threads) + " threads, but the binary's " +
-             std::to_string(facts.registers) + " registers per thread allow " +
-             std::to_string(facts.max_threads_per_block) + ".";
-    }
-  }
-  return std::nullopt;
-}
-
-Verdict verdict_of_load(const std::string& words) {
-  for (const char* word : {"resource", "allows", "OutOfMemory", "shared memory"}) {
-    if (words.find(word) != std::string::npos) return Verdict::resource_limit;
+Verdict verdict_of(LoadError::Kind kind) {
+  switch (kind) {
+    case LoadError::Kind::resources:
+      return Verdict::resource_limit;
+    case LoadError::Kind::refused:
+      break;
   }
   return Verdict::launch_error;
 }
@@ -242,10 +231,6 @@ std::optional<Checker::Failure> Checker::judge_asked(const Template& tmpl, const
   reply.static_shared_bytes = facts.static_shared_bytes;
   reply.local_bytes = facts.local_bytes;
   reply.dynamic_shared_bytes = largest_dynamic_shared(work);
-  if (auto why = exceeds(work, device_.facts(), facts.static_shared_bytes)) {
-    return Failure{Verdict::resource_limit, *why};
-  }
-  if (auto why = too_many_threads(work, facts)) return Failure{Verdict::resource_limit, *why};
   try {
     workspace(work.workspace_bytes);
   } catch (const Error& error) {
@@ -299,7 +284,7 @@ MeasureReply Checker::judge(const MeasureRequest& request) {
     const Space space = tmpl.space(asked_.problem, device_.facts());
     failure = judge_asked(tmpl, space.legal(Values::parse(request.config)), request, reply);
   } catch (const LoadError& error) {
-    failure = Failure{verdict_of_load(error.what()), error.what()};
+    failure = Failure{verdict_of(error.kind), error.what()};
   } catch (const Error& error) {
     // The device's own copies and comparisons fail only after the variant has harmed it.
     reply.lost = true;

@@ -387,14 +387,8 @@ class CudaDevice : public Device {
 }  // namespace
 
 std::unique_ptr<Device> make_cuda_device(int ordinal) {
-  std::string why_none;
-  const std::vector<DeviceFacts> devices = cuda_devices(why_none);
-  if (devices.empty()) throw Error(why_none);
-  if (ordinal < 0 || static_cast<std::size_t>(ordinal) >= devices.size()) {
-    throw UsageError("There is no device cuda:" + std::to_string(ordinal) +
-                     "; the last one is cuda:" + std::to_string(devices.size() - 1) + ".");
-  }
-  return std::make_unique<CudaDevice>(devices[static_cast<std::size_t>(ordinal)], ordinal);
+  const ChosenDevice chosen = choose_device({DeviceId::Kind::cuda, ordinal});
+  return std::make_unique<CudaDevice>(chosen.facts, ordinal);
 }
 
 }  // namespace tunesmith

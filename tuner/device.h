@@ -6,10 +6,10 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "generator/op.h"
+#include "runtime/device_id.h"
 #include "runtime/executable.h"
 
 namespace tunesmith {
@@ -69,9 +69,9 @@ class Device {
                                       const Timing& timing) = 0;
 };
 
-/// "cuda:0", "host". Throws UsageError that names the devices of this machine.
-std::unique_ptr<Device> make_device(std::string_view id);
+std::unique_ptr<Device> make_device(const ChosenDevice& chosen);
 
+/// Throws UsageError naming the devices there are.
 std::unique_ptr<Device> make_cuda_device(int ordinal);
 std::unique_ptr<Device> make_host_device();
 

@@ -12,7 +12,7 @@
 namespace tunesmith {
 
 /// Raised with every change to a message below.
-inline constexpr std::int32_t protocol_version = 2;
+inline constexpr std::int32_t protocol_version = 3;
 
 /// The first word of either kind of worker: what it turned out to be.
 struct Hello {
@@ -21,14 +21,15 @@ struct Hello {
   std::string error;     ///< why it cannot work; empty if it can
   bool usage = false;    ///< the error is the person's
   std::string identity;  ///< of a compiler: Toolchain::identity(); of a device: its id, "cuda:0"
-  std::string note;      ///< why no better device was taken
+  std::string note;      ///< why auto is the host
   std::string driver;
   DeviceFacts device = {};
   template <typename Self, typename Archive>
   static void fields(Self& self, Archive& archive) {
     auto& d = self.device;
     archive(self.version, self.error, self.usage, self.identity, self.note, self.driver, d.kind, d.name,
-            d.target, d.compute_capability, d.multiprocessors, d.memory_bytes, d.max_threads_per_block,
+            d.target, d.compute_capability, d.multiprocessors, d.memory_bytes, d.l2_bytes,
+            d.shared_bytes_per_multiprocessor, d.max_threads_per_multiprocessor, d.max_threads_per_block,
             d.max_shared_bytes_per_block, d.max_block.x, d.max_block.y, d.max_block.z, d.max_grid.x,
             d.max_grid.y, d.max_grid.z);
   }

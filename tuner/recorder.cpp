@@ -7,6 +7,7 @@
 
 #include "generator/hash.h"
 #include "generator/ops.h"
+#include "generator/target.h"
 #include "tuner/policy.h"
 
 namespace tunesmith {
@@ -20,10 +21,7 @@ DeviceRow row_of(const DeviceFacts& device) {
   row.kind = device.kind;
   row.name = device.name;
   row.target = device.target;
-  if (device.compute_capability > 0) {
-    row.compute_capability =
-        std::to_string(device.compute_capability / 10) + "." + std::to_string(device.compute_capability % 10);
-  }
+  if (device.compute_capability > 0) row.compute_capability = capability_text(device.compute_capability);
   row.sm_count = device.multiprocessors;
   row.memory_bytes = device.memory_bytes;
   return row;

@@ -101,13 +101,14 @@ TuneResult tune(const TuneOptions& options, Progress& progress) {
   const Hello& hello = worker.hello();
   if (options.cold_caches && hello.device.kind == "host") {
     throw UsageError(
-        "The host cannot be tuned with cold caches. Tune with warm caches, or on a CUDA device." +
+        "Caches can be cold on CUDA devices only, and this is the host. Tune with warm caches, or on a CUDA "
+        "device." +
         (hello.note.empty() ? "" : " " + hello.note));
   }
   for (const Problem& problem : problems) refuse_too_large(op, problem, hello.device);
   progress.say("Tuning " + std::string(options.cold_caches ? "for cold caches " : "") + "on " +
                hello.device.name + " (" + hello.identity + ", " + hello.device.target + ")" +
-               (hello.note.empty() ? "." : ": " + hello.note));
+               (hello.note.empty() ? "." : ". " + hello.note));
   Compilers compilers(hello.device.target, compilers_wanted(options), options.compile_timeout_s);
   const Policy policy = options.policy.value_or(policy_for(hello.device.kind, options.cold_caches));
 

@@ -20,7 +20,7 @@ struct TuneOptions {
   std::string op;
   std::vector<Problem> problems;  ///< as given; parameters with an initial value may be missing
   bool stale = false;  ///< also the op's problems on this device whose winners' templates have changed
-  std::string device = "auto";  ///< "auto": the first CUDA device, else the host; "cuda:N"; "host"
+  std::string device = "auto";  ///< as DeviceId reads it: auto, cuda, cuda:N or host
   std::string budget = "60s";   ///< for the search of each problem; the finals come after it (Budget::parse)
   std::string strategy = "random";  ///< or "exhaustive"
   Prior prior = Prior::worth;

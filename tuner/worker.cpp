@@ -71,15 +71,14 @@ int compile_all(Channel& channel, std::string_view target) {
   return 0;
 }
 
-std::string resolve(std::string_view id, std::string& note) {
-  if (id != "auto") return std::string(id);
-  return cuda_devices(note).empty() ? "host" : "cuda:0";
-}
-
 int measure_all(Channel& channel, std::string_view given) {
   Hello hello;
-  hello.identity = resolve(given, hello.note);
-  const std::unique_ptr<Device> device = make_or_tell(channel, [&] { return make_device(hello.identity); });
+  const std::unique_ptr<Device> device = make_or_tell(channel, [&] {
+    const ChosenDevice chosen = choose_device(DeviceId::parse(given));
+    hello.identity = chosen.id.text();
+    hello.note = chosen.note;
+    return make_device(chosen);
+  });
   if (!device) return 1;
   hello.device = device->facts();
   hello.driver = device->driver();

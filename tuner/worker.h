@@ -1,7 +1,6 @@
 // The worker's side: the same executable, started again with the hidden arguments `worker ROLE`. A role is
 //   compile:TARGET   compiles sources for TARGET
-//   DEVICE           checks and times variants on "cuda:N", "host" or "auto" (the first CUDA device, else
-//                    the host)
+//   DEVICE           checks and times variants on the device of that name (runtime/device_id.h)
 // A compiler that hangs or a kernel that kills its process then costs one row, not the run.
 #pragma once
 

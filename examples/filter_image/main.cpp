@@ -1,6 +1,6 @@
 // Filters a picture with the best kernel that the dispatch library knows, and says which one that was.
 //
-//   filter_image [INPUT.png] [OUTPUT.png] [--device auto|cuda:N|host] [--db FILE] [--mask NAME]
+//   filter_image [INPUT.png] [OUTPUT.png] [--device auto|cuda|cuda:N|host] [--db FILE] [--mask NAME]
 //
 // Without INPUT.png it filters a test card; OUTPUT.png is filtered.png where it is not given.
 
@@ -67,7 +67,7 @@ struct Request {
 };
 
 constexpr const char* usage =
-    "usage: filter_image [INPUT.png] [OUTPUT.png] [--device auto|cuda:N|host] [--db FILE] [--mask NAME]";
+    "usage: filter_image [INPUT.png] [OUTPUT.png] [--device auto|cuda|cuda:N|host] [--db FILE] [--mask NAME]";
 
 Request read_arguments(int count, char** arguments) {
   Request request;

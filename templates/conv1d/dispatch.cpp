@@ -8,6 +8,10 @@
 namespace tunesmith {
 namespace {
 
+// In the order of Conv1dFunction and Conv1dMode.
+constexpr std::array<const char*, 2> functions = {"convolve", "correlate"};
+constexpr std::array<const char*, 3> modes = {"full", "same", "valid"};
+
 template <typename T>
 Status run(Dispatcher& dispatcher, const T* signal, const T* kernel, T* output, const Conv1dShape& shape,
            Conv1dMode mode, Conv1dFunction function, void* stream) {
@@ -30,15 +34,14 @@ std::int64_t conv1d_output_length(const Conv1dShape& shape, Conv1dMode mode) noe
   return longer - shorter + 1;
 }
 
-// The order is that of the op's parameters and of their words in op.cpp; a test holds both together.
 template <typename T>
 Plan conv1d_plan(Dispatcher& dispatcher, const Conv1dShape& shape, Conv1dMode mode, Conv1dFunction function) {
-  const std::array<std::int64_t, 6> problem = {shape.batch,
-                                               shape.length,
-                                               shape.taps,
-                                               static_cast<std::int64_t>(function),
-                                               static_cast<std::int64_t>(mode),
-                                               std::is_same_v<T, double> ? 1 : 0};
+  const Field problem[] = {{"batch", shape.batch},
+                           {"length", shape.length},
+                           {"taps", shape.taps},
+                           {"function", functions.at(static_cast<std::size_t>(function))},
+                           {"mode", modes.at(static_cast<std::size_t>(mode))},
+                           {"dtype", std::is_same_v<T, double> ? "f64" : "f32"}};
   return dispatcher.plan("conv1d", problem);
 }
 template Plan conv1d_plan<float>(Dispatcher&, const Conv1dShape&, Conv1dMode, Conv1dFunction);

@@ -1,4 +1,3 @@
-#include <array>
 #include <type_traits>
 
 #include "dispatch/arguments.h"
@@ -15,17 +14,15 @@ Status run(Dispatcher& dispatcher, const T* image, const T* mask, T* output, con
 
 }  // namespace
 
-// The order is that of the op's parameters and of their words in op.cpp; a test holds both together.
 template <typename T>
 Plan conv2d_plan(Dispatcher& dispatcher, const Conv2dShape& shape, Conv2dMode mode) {
-  const std::array<std::int64_t, 8> problem = {shape.batch,
-                                               shape.height,
-                                               shape.width,
-                                               shape.mask_height,
-                                               shape.mask_width,
-                                               mode == Conv2dMode::convolution ? 1 : 0,
-                                               0,  // boundary=zero
-                                               std::is_same_v<T, double> ? 1 : 0};
+  const Field problem[] = {{"batch", shape.batch},
+                           {"height", shape.height},
+                           {"width", shape.width},
+                           {"mask_height", shape.mask_height},
+                           {"mask_width", shape.mask_width},
+                           {"mode", mode == Conv2dMode::convolution ? "convolution" : "correlation"},
+                           {"dtype", std::is_same_v<T, double> ? "f64" : "f32"}};
   return dispatcher.plan("conv2d", problem);
 }
 template Plan conv2d_plan<float>(Dispatcher&, const Conv2dShape&, Conv2dMode);

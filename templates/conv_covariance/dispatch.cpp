@@ -1,4 +1,3 @@
-#include <array>
 #include <type_traits>
 
 #include "dispatch/arguments.h"
@@ -15,13 +14,17 @@ Status run(Dispatcher& dispatcher, T* input, const T* gamma, const T* mu, const 
 
 }  // namespace
 
-// The order is that of the op's parameters and of dtype's words in op.cpp; a test holds both together.
 template <typename T>
 Plan conv_covariance_plan(Dispatcher& dispatcher, const ConvCovarianceShape& shape) {
-  constexpr std::int64_t dtype = std::is_same_v<T, float> ? 0 : std::is_same_v<T, double> ? 1 : 2;
-  const std::array<std::int64_t, 8> problem = {
-      shape.batch, shape.channels_out, shape.channels_in, shape.height,
-      shape.width, shape.mask_height,  shape.mask_width,  dtype};
+  constexpr const char* dtype = std::is_same_v<T, float> ? "f32" : std::is_same_v<T, double> ? "f64" : "f16";
+  const Field problem[] = {{"batch", shape.batch},
+                           {"channels_out", shape.channels_out},
+                           {"channels_in", shape.channels_in},
+                           {"height", shape.height},
+                           {"width", shape.width},
+                           {"mask_height", shape.mask_height},
+                           {"mask_width", shape.mask_width},
+                           {"dtype", dtype}};
   return dispatcher.plan("conv_covariance", problem);
 }
 template Plan conv_covariance_plan<float>(Dispatcher&, const ConvCovarianceShape&);

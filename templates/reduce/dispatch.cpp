@@ -13,15 +13,18 @@ Status run(Dispatcher& dispatcher, const T* x, Output* y, const ReduceShape& sha
 }
 
 template <typename T>
-constexpr std::int64_t dtype = std::is_same_v<T, float>          ? 0
-                               : std::is_same_v<T, double>       ? 1
-                               : std::is_same_v<T, std::int32_t> ? 2
-                                                                 : 3;
+constexpr const char* dtype = std::is_same_v<T, float>          ? "f32"
+                              : std::is_same_v<T, double>       ? "f64"
+                              : std::is_same_v<T, std::int32_t> ? "i32"
+                                                                : "i64";
+
+// In the order of ReduceFunction and ReduceOrder.
+constexpr std::array<const char*, 4> functions = {"sum", "min", "max", "mean"};
+constexpr std::array<const char*, 2> orders = {"deterministic", "atomic"};
 
 }  // namespace
 
-// The order is that of the op's parameters and of their words in op.cpp; a test holds both together. Strides
-// that say what 0 says, or that nothing depends on, are 0: one array is one problem.
+// Strides that say what 0 says, or that nothing depends on, are 0: one array is one problem.
 template <ReduceElement T>
 Plan reduce_plan(Dispatcher& dispatcher, const ReduceShape& shape, ReduceFunction function,
                  ReduceOrder order) {
@@ -30,14 +33,14 @@ Plan reduce_plan(Dispatcher& dispatcher, const ReduceShape& shape, ReduceFunctio
   const bool contiguous = shape.outer == 1 || static_cast<double>(shape.outer_stride) ==
                                                   static_cast<double>(shape.length) *
                                                       static_cast<double>(stride == 0 ? shape.inner : stride);
-  const std::array<std::int64_t, 8> problem = {shape.outer,
-                                               shape.length,
-                                               shape.inner,
-                                               contiguous ? 0 : shape.outer_stride,
-                                               stride,
-                                               static_cast<std::int64_t>(function),
-                                               static_cast<std::int64_t>(order),
-                                               dtype<T>};
+  const Field problem[] = {{"outer", shape.outer},
+                           {"length", shape.length},
+                           {"inner", shape.inner},
+                           {"outer_stride", contiguous ? 0 : shape.outer_stride},
+                           {"stride", stride},
+                           {"function", functions.at(static_cast<std::size_t>(function))},
+                           {"order", orders.at(static_cast<std::size_t>(order))},
+                           {"dtype", dtype<T>}};
   return dispatcher.plan("reduce", problem);
 }
 

@@ -6,17 +6,25 @@
 #include "tunesmith/transpose.h"
 
 namespace tunesmith {
+namespace {
 
-// The order is that of the op's parameters and of their words in op.cpp; test.cpp holds both together.
+constexpr std::array<const char*, 5> dtypes = {"b8", "b16", "b32", "b64", "b128"};  // of 1, 2, 4, … bytes
+
+}  // namespace
+
 Plan transpose_plan(Dispatcher& dispatcher, const TransposeShape& shape, std::int64_t element_bytes) {
-  std::int64_t word = 0;
-  while (word < 5 && (std::int64_t{1} << word) != element_bytes) ++word;
-  if (word == 5) {
+  std::size_t power = 0;
+  while (power < dtypes.size() && (std::int64_t{1} << power) != element_bytes) ++power;
+  if (power == dtypes.size()) {
     throw UsageError("transpose was asked for elements of " + std::to_string(element_bytes) +
                      " bytes; allowed are 1, 2, 4, 8 and 16.");
   }
-  const std::array<std::int64_t, 6> problem = {shape.batch,       shape.height,       shape.width,
-                                               shape.input_pitch, shape.output_pitch, word};
+  const Field problem[] = {{"batch", shape.batch},
+                           {"height", shape.height},
+                           {"width", shape.width},
+                           {"input_pitch", shape.input_pitch},
+                           {"output_pitch", shape.output_pitch},
+                           {"dtype", dtypes[power]}};
   return dispatcher.plan("transpose", problem);
 }
 

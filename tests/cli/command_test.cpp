@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "tests/cli/run.h"
 
@@ -41,7 +43,7 @@ INSTANTIATE_TEST_SUITE_P(Look, Complaints,
                                          Mistake{"space conv2d --problem 'height=0'", "height is 0"},
                                          Mistake{"space conv2d --template magic", "no template magic"},
                                          Mistake{"space conv2d --device cuda:99", "no device cuda:99"},
-                                         Mistake{"space conv2d --device gpu", "no device gpu"}));
+                                         Mistake{"space conv2d --device gpu", "\"gpu\" is not a device"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Render, Complaints,
@@ -164,13 +166,50 @@ TEST(Command, DevicesAlwaysListsTheHost) {
       << outcome.out;
 }
 
+TEST(Command, EveryCommandReadsTheSameDevicesAndSaysTheSameOfThem) {
+  const Scratch scratch;
+  for (const auto& [device, named] :
+       std::map<std::string, std::string>{{"gpu", "\"gpu\" is not a device; allowed are auto"},
+                                          {"cuda", "There is no device cuda:0, only the host."},
+                                          {"cuda:99", "There is no device cuda:99, only the host."}}) {
+    std::set<std::string> sentences;
+    for (const std::string& command :
+         {"tune conv2d " + problem, "explain conv2d " + problem, "space conv2d " + problem}) {
+      const Outcome outcome =
+          scratch.shell("CUDA_VISIBLE_DEVICES= " TUNESMITH_PROGRAM " " + command + "--device " + device);
+      EXPECT_EQ(outcome.exit_code, 2) << command;
+      EXPECT_NE(outcome.err.find(named), std::string::npos) << outcome.err;
+      sentences.insert(outcome.err);
+    }
+    EXPECT_EQ(sentences.size(), 1U) << device;
+    // Where a part of a name is asked for, "gpu" is one.
+    if (device == "gpu") continue;
+    for (const std::string command : {"query", "export --to generated"}) {
+      sentences.insert(
+          scratch.shell("CUDA_VISIBLE_DEVICES= " TUNESMITH_PROGRAM " " + command + " --device " + device)
+              .err);
+    }
+    EXPECT_EQ(sentences.size(), 1U) << device;
+  }
+}
+
 TEST(Command, SpaceShowsAxesRulesAndCounts) {
   const Scratch scratch;
   const Outcome outcome = scratch.tunesmith("space conv2d --device host " + problem);
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  for (const char* part : {"BLOCK_X", "Rules:", "legal configs of", "within the limits of"}) {
+  for (const char* part :
+       {"BLOCK_X", "A legal config keeps these rules:", "legal configs of", "within the limits of"}) {
     EXPECT_NE(outcome.out.find(part), std::string::npos) << part;
   }
+}
+
+TEST(Command, SpaceIsThatOfAnAbsentGpuToo) {
+  const Scratch scratch;
+  const Outcome outcome = scratch.tunesmith("space conv2d --multiprocessors 68 " + problem);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("within the limits of a GPU of 68 multiprocessors"), std::string::npos)
+      << outcome.out;
+  EXPECT_EQ(scratch.tunesmith("space conv2d --multiprocessors 68 --device host " + problem).exit_code, 2);
 }
 
 TEST(Command, RenderAllWritesAFileForEveryLegalConfig) {

@@ -8,11 +8,13 @@
 #include <iostream>
 #include <limits>
 #include <numeric>
+#include <optional>
 
 #include "generator/error.h"
 #include "generator/ops.h"
 #include "runtime/toolchain.h"
 #include "tests/cuda/gpu.h"
+#include "tests/host_source.h"
 #include "tests/kernels.h"
 #include "tuner/check_data.h"
 #include "tuner/device_memory.h"
@@ -47,6 +49,10 @@ extern "C" __global__ void reverse(const int* in, int* out, int n) {
   for (int i = threadIdx.x; i < n; i += blockDim.x) out[i] = tile[n - 1 - i];
 }
 extern "C" __global__ void __launch_bounds__(64) small_block() {}
+extern "C" __global__ void some_shared() {
+  __shared__ volatile int table_of_block[256];
+  table_of_block[threadIdx.x] = 1;
+}
 extern "C" __global__ void burn(float* out, int rounds) {
   float a = threadIdx.x;
   for (int i = 0; i < rounds; ++i) a = a * 0.999f + 1.0f;
@@ -104,6 +110,9 @@ TEST_F(CudaDevice, Facts) {
   EXPECT_EQ(facts.target.rfind("sm_", 0), 0u);
   EXPECT_GT(facts.multiprocessors, 0);
   EXPECT_GE(facts.max_shared_bytes_per_block, 48 * 1024);
+  EXPECT_GT(facts.l2_bytes, 0);
+  EXPECT_GE(facts.shared_bytes_per_multiprocessor, facts.max_shared_bytes_per_block);
+  EXPECT_GE(facts.max_threads_per_multiprocessor, facts.max_threads_per_block);
   EXPECT_FALSE(device().driver().empty());
   EXPECT_THROW(make_cuda_device(9999), UsageError);
 }
@@ -246,12 +255,8 @@ TEST_F(CudaDevice, CollectivesAndTypesOf16BitsAreThoseOfTheHost) {
     const std::string entry = "#define ENTRY(name) name##_test\n" + body;
     const Compiled for_gpu = make_nvrtc_toolchain()->compile(
         {.text = entry, .hash = "", .suffix = "", .kernels = {}, .target = device().facts().target});
-    const Compiled for_host = make_host_toolchain()->compile(
-        {.text = text_of("common/host_shim.h") + entry + "\nTUNESMITH_HOST_ENTRY(kernel_test)\n",
-         .hash = "",
-         .suffix = "",
-         .kernels = {},
-         .target = "host"});
+    const Source source = host_source(body);
+    const Compiled for_host = make_host_toolchain()->compile(source);
     EXPECT_TRUE(for_gpu.ok && for_host.ok) << for_gpu.log << for_host.log;
     std::vector<void*> here;
     std::vector<void*> there;
@@ -260,8 +265,9 @@ TEST_F(CudaDevice, CollectivesAndTypesOf16BitsAreThoseOfTheHost) {
       here.push_back(value.data());
       there.push_back(put(value));
     }
-    EXPECT_EQ(host->load(for_host.bytes, "_test", {.steps = {launch}})->launch(here.data(), nullptr, nullptr),
-              0);
+    EXPECT_EQ(
+        host->load(for_host.bytes, source.suffix, {.steps = {launch}})->launch(here.data(), nullptr, nullptr),
+        0);
     EXPECT_EQ(
         device().load(for_gpu.bytes, "_test", {.steps = {launch}})->launch(there.data(), nullptr, nullptr),
         0);
@@ -361,17 +367,71 @@ TEST_F(CudaDevice, GivesAKernelMoreThan48KiBOfSharedMemory) {
   EXPECT_EQ(get(out, values.size()), values);
 }
 
+// The kind of error that loading gives, or nothing where it loads.
+template <typename Load>
+std::optional<LoadError::Kind> refusal_of(const Load& load_it, std::string* sentence = nullptr) {
+  try {
+    load_it();
+    return std::nullopt;
+  } catch (const LoadError& error) {
+    if (sentence != nullptr) *sentence = error.what();
+    return error.kind;
+  }
+}
+
 TEST_F(CudaDevice, RefusesWhatCannotRun) {
-  EXPECT_THROW(device().load("not a binary, but long enough to be looked at", "",
-                             {.steps = {Launch{.kernel = "empty"}}}),
-               LoadError);
-  EXPECT_THROW(load(device(), {Launch{.kernel = "missing"}}), LoadError);
-  EXPECT_THROW(load(device(), {ConstantCopy{"missing", 0, 4}}), LoadError);
-  EXPECT_THROW(load(device(), {ConstantCopy{"table", 0, 17}}), LoadError);
-  EXPECT_THROW(load(device(), {Launch{.kernel = "small_block", .block = {65, 1, 1}}}), LoadError);
-  EXPECT_THROW(load(device(), {Launch{.kernel = "empty", .block = {2048, 1, 1}}}), LoadError);
-  EXPECT_THROW(load(device(), {Launch{.kernel = "empty", .dynamic_shared_bytes = 1 << 24}}), LoadError);
+  using Kind = LoadError::Kind;
+  const auto refusal = [](const Step& step) { return refusal_of([&] { load(device(), {step}); }); };
+  EXPECT_EQ(refusal_of([] {
+              device().load("not a binary, but long enough to be looked at", "",
+                            {.steps = {Launch{.kernel = "empty"}}});
+            }),
+            Kind::refused);
+  EXPECT_EQ(refusal(Launch{.kernel = "empty"}), std::nullopt);
+  EXPECT_EQ(refusal(Launch{.kernel = "missing"}), Kind::refused);
+  EXPECT_EQ(refusal(ConstantCopy{"missing", 0, 4}), Kind::refused);
+  EXPECT_EQ(refusal(ConstantCopy{"table", 0, 17}), Kind::refused);
+  EXPECT_EQ(refusal(Launch{.kernel = "small_block", .block = {65, 1, 1}}), Kind::resources);
+  EXPECT_EQ(refusal(Launch{.kernel = "empty", .block = {2048, 1, 1}}), Kind::resources);
+  EXPECT_EQ(refusal(Launch{.kernel = "empty", .dynamic_shared_bytes = 1 << 24}), Kind::resources);
+  // Within the device's limit, but not beside the kernel's own 1024 bytes.
+  EXPECT_EQ(refusal(Launch{.kernel = "some_shared",
+                           .dynamic_shared_bytes = device().facts().max_shared_bytes_per_block - 1000}),
+            Kind::resources);
   EXPECT_NO_THROW(device().synchronize());
+}
+
+TEST_F(CudaDevice, RefusesArgumentsThatAreNotTheKernels) {
+  const std::vector<KernelArgument> right = {ArgumentPointer{0}, std::int32_t{40}, std::int64_t{2}, 1.0f,
+                                             0.5};
+  const auto refusal = [](std::vector<KernelArgument> arguments, std::string& sentence) {
+    return refusal_of([&] { load(device(), {Launch{.kernel = "set", .arguments = std::move(arguments)}}); },
+                      &sentence);
+  };
+  std::string sentence;
+  EXPECT_EQ(refusal(right, sentence), std::nullopt) << sentence;
+
+  std::vector<KernelArgument> too_few = right;
+  too_few.pop_back();
+  EXPECT_EQ(refusal(too_few, sentence), LoadError::Kind::refused);
+  EXPECT_NE(sentence.find("set takes 5 parameters, but its launch gives 4 arguments"), std::string::npos)
+      << sentence;
+
+  std::vector<KernelArgument> too_many = right;
+  too_many.emplace_back(std::int32_t{1});
+  EXPECT_EQ(refusal(too_many, sentence), LoadError::Kind::refused);
+  EXPECT_NE(sentence.find("5 parameters, but its launch gives 6"), std::string::npos) << sentence;
+
+  std::vector<KernelArgument> too_wide = right;
+  too_wide[1] = std::int64_t{40};  // the kernel takes an int
+  EXPECT_EQ(refusal(too_wide, sentence), LoadError::Kind::refused);
+  EXPECT_NE(sentence.find("Parameter 2 of 5"), std::string::npos) << sentence;
+
+  std::vector<KernelArgument> too_narrow = right;
+  too_narrow[2] = std::int32_t{2};  // the kernel takes a long long
+  EXPECT_EQ(refusal(too_narrow, sentence), LoadError::Kind::refused);
+  EXPECT_NE(sentence.find("Parameter 3 of 5"), std::string::npos) << sentence;
+  EXPECT_NO_THROW(device().synchronize());  // no error of the questions is left behind
 }
 
 TEST_F(CudaDevice, AnswersALaunchThatFails) {

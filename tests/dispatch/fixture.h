@@ -17,6 +17,7 @@
 #include "generator/hash.h"
 #include "generator/ops.h"
 #include "generator/random.h"
+#include "generator/target.h"
 #include "runtime/executable.h"
 #include "runtime/toolchain.h"
 #include "tunesmith/dispatcher.h"
@@ -176,14 +177,13 @@ class DispatcherTest : public testing::Test {
     const Config config = tmpl.space(problem).complete(Values::parse(winner.config));
     const Source source = render(op, tmpl, problem, config, winner.device.target);
     const int capability = winner.device.compute_capability;
-    const auto device = store.id_of(DeviceRow{
-        .kind = winner.device.kind,
-        .name = winner.device.name,
-        .target = winner.device.target,
-        .compute_capability =
-            capability == 0 ? "" : std::to_string(capability / 10) + "." + std::to_string(capability % 10),
-        .sm_count = winner.device.multiprocessors,
-        .memory_bytes = winner.device.memory_bytes});
+    const auto device =
+        store.id_of(DeviceRow{.kind = winner.device.kind,
+                              .name = winner.device.name,
+                              .target = winner.device.target,
+                              .compute_capability = capability == 0 ? "" : capability_text(capability),
+                              .sm_count = winner.device.multiprocessors,
+                              .memory_bytes = winner.device.memory_bytes});
     const auto body = store.id_of(TemplateRow{.op = op.name, .name = tmpl.name, .body_hash = "b"});
     const auto variant =
         store.id_of(VariantRow{.template_id = body,

@@ -2,60 +2,110 @@
 // compiled in: dtype=f32
 // config: BLOCK_X=32 BLOCK_Y=8
 
-// ---- templates/common/host_shim.h
-// The CUDA execution model on a CPU, for one rendered text: threads are fibers, a barrier is a switch to the
-// next one, shared memory is a section that is poisoned before every block. A block's threads run in order
-// (or in reverse), each to its first barrier, so that a missing barrier reads poison or old data. A fiber
-// that meets no barrier runs one thread after the other, so kernels without barriers pay for no switches.
-// Blocks run one after the other and one launch at a time: the state below is the module's.
-//
-// As on a GPU, a thread that has returned counts as arrived at every later barrier. Threads that wait at
-// different lines end the launch with an error.
-//
-// A warp is 32 neighbouring threads, started together. Those that meet at a collective wait until all that
-// its mask names have come to the same line with the same mask, or have returned; what a returned thread, or
-// one that the mask does not name, would have given is all ones. If the warp stands still before that, the
-// launch ends with an error.
-//
-// No C++ header is included: <math.h> alone would double the time to compile a variant.
+// ---- templates/common/host/atomics.h
+// Atomic operations. Two variants may run at once on the same memory, so these are real ones.
 
-#define TUNESMITH_HOST 1
+namespace tunesmith_shim {
 
-#include <stddef.h>
+template <typename Element, typename Change>
+inline Element update(Element* at, Change change) {
+  Element old;
+  __atomic_load(at, &old, __ATOMIC_RELAXED);
+  for (;;) {
+    Element changed = change(old);
+    if (__atomic_compare_exchange(at, &old, &changed, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) return old;
+  }
+}
+
+}  // namespace tunesmith_shim
+
+#define TUNESMITH_ATOMIC(name, type, expression)                                           \
+  inline type name(type* at, type value) {                                                 \
+    return tunesmith_shim::update(at, [value](type old) -> type { return (expression); }); \
+  }
+#define TUNESMITH_ATOMICS(type)                                                                         \
+  TUNESMITH_ATOMIC(atomicAdd, type, old + value)                                                        \
+  TUNESMITH_ATOMIC(atomicMin, type, value < old ? value : old)                                          \
+  TUNESMITH_ATOMIC(atomicMax, type, old < value ? value : old)                                          \
+  TUNESMITH_ATOMIC(atomicAnd, type, old& value)                                                         \
+  TUNESMITH_ATOMIC(atomicOr, type, old | value)                                                         \
+  TUNESMITH_ATOMIC(atomicXor, type, old ^ value)                                                        \
+  TUNESMITH_ATOMIC(atomicExch, type, (static_cast<void>(old), value))                                   \
+  inline type atomicCAS(type* at, type expected, type value) {                                          \
+    return tunesmith_shim::update(at, [=](type old) -> type { return old == expected ? value : old; }); \
+  }
+TUNESMITH_ATOMICS(int)
+TUNESMITH_ATOMICS(unsigned)
+TUNESMITH_ATOMICS(unsigned long long)
+TUNESMITH_ATOMIC(atomicSub, int, old - value)
+TUNESMITH_ATOMIC(atomicSub, unsigned, old - value)
+TUNESMITH_ATOMIC(atomicInc, unsigned, old >= value ? 0 : old + 1)
+TUNESMITH_ATOMIC(atomicAdd, float, old + value)
+TUNESMITH_ATOMIC(atomicAdd, double, old + value)
+TUNESMITH_ATOMIC(atomicExch, float, (static_cast<void>(old), value))
+#undef TUNESMITH_ATOMICS
+#undef TUNESMITH_ATOMIC
+
+// ---- templates/common/host/bits.h
+// Integer intrinsics, and the bits of a number as another type.
+
 #include <string.h>
-#include <sys/mman.h>
 
-#if !defined(__x86_64__) && !defined(__aarch64__) && !defined(TUNESMITH_UCONTEXT)
-#define TUNESMITH_UCONTEXT 1
-#endif
-#if defined(TUNESMITH_UCONTEXT)
-#include <ucontext.h>
-#endif
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) && !defined(__SANITIZE_ADDRESS__)
-#define __SANITIZE_ADDRESS__ 1
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__)
-#include <sanitizer/asan_interface.h>
-#endif
+inline int __popc(unsigned x) { return __builtin_popcount(x); }
+inline int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
+inline int __clz(int x) { return x == 0 ? 32 : __builtin_clz(static_cast<unsigned>(x)); }
+inline int __clzll(long long x) { return x == 0 ? 64 : __builtin_clzll(static_cast<unsigned long long>(x)); }
+inline int __ffs(int x) { return __builtin_ffs(x); }
+inline int __ffsll(long long x) { return __builtin_ffsll(x); }
+inline unsigned __byte_perm(unsigned low, unsigned high, unsigned selector) {
+  const unsigned long long bytes = static_cast<unsigned long long>(high) << 32 | low;
+  unsigned result = 0;
+  for (unsigned n = 0; n < 4; ++n) {
+    const unsigned select = selector >> 4 * n & 15;
+    unsigned byte = static_cast<unsigned>(bytes >> 8 * (select & 7)) & 255;
+    if ((select & 8) != 0) byte = (byte & 128) != 0 ? 255 : 0;
+    result |= byte << 8 * n;
+  }
+  return result;
+}
+inline unsigned __brev(unsigned x) {
+  unsigned reversed = 0;
+  for (int bit = 0; bit < 32; ++bit) reversed |= (x >> bit & 1) << (31 - bit);
+  return reversed;
+}
+inline unsigned long long __brevll(unsigned long long x) {
+  return static_cast<unsigned long long>(__brev(static_cast<unsigned>(x))) << 32 |
+         __brev(static_cast<unsigned>(x >> 32));
+}
+inline unsigned long long __umul64hi(unsigned long long x, unsigned long long y) {
+  return static_cast<unsigned long long>(static_cast<unsigned __int128>(x) * y >> 64);
+}
+inline unsigned __umulhi(unsigned x, unsigned y) {
+  return static_cast<unsigned>(static_cast<unsigned long long>(x) * y >> 32);
+}
+inline int __mulhi(int x, int y) { return static_cast<int>(static_cast<long long>(x) * y >> 32); }
 
-#define __global__ __attribute__((visibility("hidden")))
-#define __device__
-#define __host__
-#define __forceinline__ inline __attribute__((always_inline))
-#define __noinline__ __attribute__((noinline))
-#define __launch_bounds__(...)
-#define __restrict__ __restrict
-#define __align__(bytes) __attribute__((aligned(bytes)))
-#define __grid_constant__
-#define __constant__ __attribute__((visibility("default"), used))
-// `used`: the compiler must not conclude from what it sees that nobody writes to it.
-#define __shared__ static __attribute__((section("tunesmith_shared"), used))
-#define DYNAMIC_SHARED(type, name) \
-  [[maybe_unused]] type* const name = static_cast<type*>(tunesmith_shim::dynamic_shared)
-#define __builtin_assume(condition) \
-  ((condition) ? static_cast<void>(0) : tunesmith_shim::fail(tunesmith_shim::broken_assumption))
+namespace tunesmith_shim {
+
+template <typename To, typename From>
+inline To bits(From from) {
+  static_assert(sizeof(To) == sizeof(From), "a reinterpretation keeps the size");
+  To to;
+  memcpy(&to, &from, sizeof(To));
+  return to;
+}
+
+}  // namespace tunesmith_shim
+
+inline int __float_as_int(float x) { return tunesmith_shim::bits<int>(x); }
+inline unsigned __float_as_uint(float x) { return tunesmith_shim::bits<unsigned>(x); }
+inline float __int_as_float(int x) { return tunesmith_shim::bits<float>(x); }
+inline float __uint_as_float(unsigned x) { return tunesmith_shim::bits<float>(x); }
+inline long long __double_as_longlong(double x) { return tunesmith_shim::bits<long long>(x); }
+inline double __longlong_as_double(long long x) { return tunesmith_shim::bits<double>(x); }
+
+// ---- templates/common/host/builtins.h
+// CUDA's built-in vector types and variables.
 
 struct dim3 {
   unsigned x = 1, y = 1, z = 1;
@@ -93,71 +143,22 @@ __attribute__((used)) static uint3 threadIdx, blockIdx;
 static dim3 blockDim, gridDim;
 [[maybe_unused]] constexpr int warpSize = 32;
 
-extern "C" {
-extern char __start_tunesmith_shared[] __attribute__((weak, visibility("hidden")));
-extern char __stop_tunesmith_shared[] __attribute__((weak, visibility("hidden")));
-[[noreturn]] void abort();
-void* aligned_alloc(size_t alignment, size_t size);
-void free(void* memory);
-int printf(const char* format, ...);
-}
+// ---- templates/common/host/stack_switch.h
+// The switch from one stack to another, in assembly for x86-64 and AArch64. Elsewhere fibers.h uses ucontext,
+// which costs a system call per switch, for the signal mask.
 
+#include <stddef.h>
+
+#if !defined(__x86_64__) && !defined(__aarch64__) && !defined(TUNESMITH_UCONTEXT)
+#define TUNESMITH_UCONTEXT 1
+#endif
+#if defined(TUNESMITH_UCONTEXT)
+#include <ucontext.h>
+#endif
+
+#if !defined(TUNESMITH_UCONTEXT)
 namespace tunesmith_shim {
 
-constexpr int max_threads = 1024;
-constexpr int warp_lanes = 32;
-constexpr size_t page = 4096;
-constexpr size_t stack_bytes = 256 * 1024;  // reserved; only what a thread touches becomes memory
-constexpr size_t guard_bytes = 4096;        // before and after dynamic shared memory
-constexpr unsigned char guard = 0xa5;
-constexpr unsigned char poison = 0xff;  // a NaN in every floating-point type, -1 in every signed one
-
-constexpr int ok = 0, out_of_memory = 1, shared_overrun = 2, divergent_barrier = 3, trapped = 4;
-[[maybe_unused]] constexpr int broken_assumption = 5;
-constexpr int divergent_warp = 6;
-
-struct Fiber {
-#if defined(TUNESMITH_UCONTEXT)
-  ucontext_t context;
-#else
-  void* stack_pointer;
-#endif
-  char* stack;   // lowest address, above one page that faults
-  uint3 thread;  // threadIdx of the thread that it runs
-  int line;      // of the barrier or collective where it waits; below 0: a collective of whoever comes
-  int warp, lane;
-  unsigned mask;  // of the collective where it waits; 0 at a barrier
-  bool finished;
-  unsigned long long operand;  // what it gives to the collective
-};
-
-typedef void (*Body)(void* const* arguments);
-
-static void* dynamic_shared = nullptr;
-static Fiber fibers[max_threads];
-static Fiber* running = nullptr;
-static char* stacks = nullptr;
-static Body body = nullptr;
-static void* const* body_arguments = nullptr;
-static uint3 next_thread;     // the next to start
-static int threads_left = 0;  // of the warp, to start
-static int lanes = 0;         // of the warp
-static int warp = 0;
-static bool reversed = false;
-static int failure = ok;
-static int arrived = 0;           // threads at the barrier that is filling up
-static int votes = 0;             // of them, those with a true predicate
-static int released_arrived = 0;  // the same for the barrier that has just opened
-static int released_votes = 0;
-static int meeting = 0;                              // fibers at a collective
-static unsigned met = 0;                             // lanes of the collective that has just taken place
-static unsigned met_votes = 0;                       // of them, those whose operand is not 0
-static unsigned long long met_operands[warp_lanes];  // of all lanes
-
-#if defined(TUNESMITH_UCONTEXT)
-static ucontext_t scheduler;
-#else
-static void* scheduler = nullptr;
 #if defined(__x86_64__)
 asm(R"(
 .text
@@ -217,8 +218,79 @@ tunesmith_switch:
 .size tunesmith_switch, .-tunesmith_switch
 )");
 #endif
+
 // Saves the callee-saved registers and the stack pointer to *from, continues where `to` was saved.
 extern "C" __attribute__((visibility("hidden"))) void tunesmith_switch(void** from, void* to);
+
+}  // namespace tunesmith_shim
+#endif
+
+// ---- templates/common/host/fibers.h
+// A block's threads as fibers. A fiber runs one thread after the other until one of them waits, so kernels
+// without barriers pay for no switches. Knows how to start and resume a fiber; warp.h and block.h know when.
+
+#include <stddef.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) && !defined(__SANITIZE_ADDRESS__)
+#define __SANITIZE_ADDRESS__ 1
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#endif
+
+
+extern "C" [[noreturn]] void abort();
+
+namespace tunesmith_shim {
+
+constexpr int max_threads = 1024;
+constexpr int warp_lanes = 32;
+constexpr size_t page = 4096;
+constexpr size_t stack_bytes = 256 * 1024;  // reserved; only what a thread touches becomes memory
+
+// What a launch answers; runtime/host_executable.cpp has the words.
+constexpr int ok = 0, out_of_memory = 1, shared_overrun = 2, divergent_barrier = 3, trapped = 4;
+[[maybe_unused]] constexpr int broken_assumption = 5;
+constexpr int divergent_warp = 6;
+
+struct Fiber {
+#if defined(TUNESMITH_UCONTEXT)
+  ucontext_t context;
+#else
+  void* stack_pointer;
+#endif
+  char* stack;   // lowest address, above one page that faults
+  uint3 thread;  // threadIdx of the thread that it runs
+  int line;      // of the barrier or collective where it waits; below 0 at __activemask
+  int warp, lane;
+  unsigned mask;  // of the collective where it waits; 0 at a barrier
+  bool finished;
+  unsigned long long operand;  // what it gives to the collective
+};
+
+typedef void (*Body)(void* const* arguments);
+
+static Fiber fibers[max_threads];
+static Fiber* running = nullptr;
+static char* stacks = nullptr;
+static Body body = nullptr;
+static void* const* body_arguments = nullptr;
+static uint3 next_thread;     // the next to start
+static int threads_left = 0;  // of the warp, to start
+static int lanes = 0;         // of the warp
+static int warp = 0;
+static bool reversed = false;
+static int failure = ok;
+static int waiting[max_threads];  // fibers that have not finished, in the order of their threads
+
+#if defined(TUNESMITH_UCONTEXT)
+static ucontext_t scheduler;
+#else
+static void* scheduler = nullptr;
 #endif
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -337,11 +409,78 @@ static bool start(Fiber* fiber) {
   return true;
 }
 
-static int waiting[max_threads];  // fibers that have not finished, in the order of their threads
+static bool reserve_stacks() {
+  if (stacks != nullptr) return true;
+  void* memory = mmap(nullptr, max_threads * (stack_bytes + page), PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) return false;
+  stacks = static_cast<char*>(memory);
+  return true;
+}
+
+__attribute__((destructor)) static void release_stacks() {
+  if (stacks != nullptr) munmap(stacks, max_threads * (stack_bytes + page));
+}
+
+}  // namespace tunesmith_shim
+
+// ---- templates/common/host/shared_memory.h
+// Shared memory: a section of the binary for what kernels declare, and one block of memory between guards for
+// dynamic shared memory. launch.h poisons both before every block.
+
+#include <stddef.h>
+#include <string.h>
+
+// `used`: the compiler must not conclude from what it sees that nobody writes to it.
+#define __shared__ static __attribute__((section("tunesmith_shared"), used))
+#define DYNAMIC_SHARED(type, name) \
+  [[maybe_unused]] type* const name = static_cast<type*>(tunesmith_shim::dynamic_shared)
+
+extern "C" {
+extern char __start_tunesmith_shared[] __attribute__((weak, visibility("hidden")));
+extern char __stop_tunesmith_shared[] __attribute__((weak, visibility("hidden")));
+}
+
+namespace tunesmith_shim {
+
+constexpr size_t guard_bytes = 4096;  // before and after dynamic shared memory
+constexpr unsigned char guard = 0xa5;
+constexpr unsigned char poison = 0xff;  // a NaN in every floating-point type, -1 in every signed one
+
+static void* dynamic_shared = nullptr;
+
+static bool intact(const unsigned char* guards) {
+  for (size_t n = 0; n < guard_bytes; n += sizeof(unsigned long long)) {
+    unsigned long long eight;
+    memcpy(&eight, guards + n, sizeof(eight));
+    if (eight != guard * 0x0101010101010101ull) return false;
+  }
+  return true;
+}
+
+}  // namespace tunesmith_shim
+
+// ---- templates/common/host/warp.h
+// Warps and their collectives (shuffles, votes, matches, reductions).
+//
+// A warp is 32 neighbouring threads, started together. Those that meet at a collective wait until all that
+// its mask names have come to the same line with the same mask, or have returned; what a returned thread, or
+// one that the mask does not name, would have given is all ones. If the warp stands still before that, the
+// launch ends with an error.
+
+#include <string.h>
+
+
+namespace tunesmith_shim {
+
+static int meeting = 0;                              // fibers at a collective
+static unsigned met = 0;                             // lanes of the collective that has just taken place
+static unsigned met_votes = 0;                       // of them, those whose operand is not 0
+static unsigned long long met_operands[warp_lanes];  // of all lanes
 
 // Runs one warp, the fibers waiting[first] to waiting[count - 1], until each has finished or waits at a
-// barrier. Returns the new count. Cold, so that it is compiled for size: every
-// variant pays for that.
+// barrier. Returns the new count. Cold, so that it is compiled for size, which is quicker: every variant pays
+// for it.
 __attribute__((noinline, cold)) static int settle(int first, int count) {
   while (meeting > 0) {
     unsigned alive = 0;
@@ -355,7 +494,7 @@ __attribute__((noinline, cold)) static int settle(int first, int count) {
         const Fiber& other = fibers[waiting[m]];
         if (other.line == fiber.line && other.mask == fiber.mask) here |= 1u << other.lane;
       }
-      // Whoever comes are all that can, so that takes place when nothing else does.
+      // __activemask takes those who come, so it takes place only when nothing else can.
       if (fiber.line < 0 ? ready == nullptr : here == (fiber.mask & alive)) {
         ready = &fiber;
         met = here;
@@ -389,6 +528,134 @@ __attribute__((noinline, cold)) static int settle(int first, int count) {
   }
   return count;
 }
+
+// Returns when the lanes of `mask` have met; met, met_votes and met_operands are then theirs.
+__attribute__((noinline)) static void meet(unsigned mask, unsigned long long operand, int line) {
+  if ((mask >> running->lane & 1) == 0) fail(divergent_warp);
+  running->line = line;
+  running->mask = mask;
+  running->operand = operand;
+  ++meeting;
+  to_scheduler(false);
+}
+
+}  // namespace tunesmith_shim
+
+// The line is that of the call, also where an optimizer makes one of two calls.
+inline void __syncwarp(unsigned mask = ~0u, int line = __builtin_LINE()) {
+  tunesmith_shim::meet(mask, 0, line);
+}
+inline unsigned __activemask(int line = __builtin_LINE()) {
+  tunesmith_shim::meet(~0u, 0, -line);
+  return tunesmith_shim::met;
+}
+inline unsigned __ballot_sync(unsigned mask, int predicate, int line = __builtin_LINE()) {
+  tunesmith_shim::meet(mask, static_cast<unsigned>(predicate), line);
+  return tunesmith_shim::met_votes;
+}
+inline int __any_sync(unsigned mask, int predicate, int line = __builtin_LINE()) {
+  return __ballot_sync(mask, predicate, line) != 0 ? 1 : 0;
+}
+inline int __all_sync(unsigned mask, int predicate, int line = __builtin_LINE()) {
+  return __ballot_sync(mask, predicate, line) == tunesmith_shim::met ? 1 : 0;
+}
+
+namespace tunesmith_shim {
+
+// What an integer is promoted to, as if there were an overload for each arithmetic type.
+template <typename Number>
+using Promoted = decltype(Number() + Number());
+
+template <typename Number>
+inline unsigned long long operand(Number value) {
+  unsigned long long all = 0;
+  memcpy(&all, &value, sizeof(value));
+  return all;
+}
+
+// What `lane` gave.
+template <typename Number>
+inline Number given(int lane) {
+  Number value;
+  memcpy(&value, &met_operands[lane], sizeof(value));
+  return value;
+}
+
+}  // namespace tunesmith_shim
+
+// `own` is this lane, `first` and `last` are those of its segment of `width` lanes, `from` is where the value
+// comes from: beyond the segment, from the lane itself.
+#define TUNESMITH_SHUFFLE(name, type, from)                                                                \
+  template <typename Number>                                                                               \
+  inline tunesmith_shim::Promoted<Number> name(unsigned mask, Number value, type by, int width = warpSize, \
+                                               int line = __builtin_LINE()) {                              \
+    const tunesmith_shim::Promoted<Number> promoted = value;                                               \
+    tunesmith_shim::meet(mask, tunesmith_shim::operand(promoted), line);                                   \
+    const int own = tunesmith_shim::running->lane;                                                         \
+    [[maybe_unused]] const int first = own & ~(width - 1), last = own | (width - 1);                       \
+    const int n = static_cast<int>(by) & 31;                                                               \
+    return tunesmith_shim::given<tunesmith_shim::Promoted<Number>>(from);                                  \
+  }
+TUNESMITH_SHUFFLE(__shfl_sync, int, first | (n & (width - 1)))
+TUNESMITH_SHUFFLE(__shfl_up_sync, unsigned, own - n < first ? own : own - n)
+TUNESMITH_SHUFFLE(__shfl_down_sync, unsigned, own + n > last ? own : own + n)
+TUNESMITH_SHUFFLE(__shfl_xor_sync, int, (own ^ n) > last ? own : own ^ n)
+#undef TUNESMITH_SHUFFLE
+
+template <typename Number>
+inline unsigned __match_any_sync(unsigned mask, Number value, int line = __builtin_LINE()) {
+  const tunesmith_shim::Promoted<Number> promoted = value;
+  const unsigned long long own = tunesmith_shim::operand(promoted);
+  tunesmith_shim::meet(mask, own, line);
+  unsigned same = 0;
+  for (int lane = 0; lane < warpSize; ++lane)
+    same |= (tunesmith_shim::met_operands[lane] == own ? 1u : 0u) << lane;
+  return same & tunesmith_shim::met;
+}
+template <typename Number>
+inline unsigned __match_all_sync(unsigned mask, Number value, int* all, int line = __builtin_LINE()) {
+  const unsigned same = __match_any_sync(mask, value, line);
+  *all = same == tunesmith_shim::met ? 1 : 0;
+  return *all != 0 ? same : 0;
+}
+
+#define TUNESMITH_REDUCE(name, type, expression)                             \
+  inline type name(unsigned mask, type value, int line = __builtin_LINE()) { \
+    tunesmith_shim::meet(mask, tunesmith_shim::operand(value), line);        \
+    for (int lane = 0; lane < warpSize; ++lane) {                            \
+      if (lane == tunesmith_shim::running->lane) continue;                   \
+      if ((tunesmith_shim::met >> lane & 1) == 0) continue;                  \
+      const type other = tunesmith_shim::given<type>(lane);                  \
+      value = expression;                                                    \
+    }                                                                        \
+    return value;                                                            \
+  }
+TUNESMITH_REDUCE(__reduce_add_sync, unsigned, value + other)
+TUNESMITH_REDUCE(__reduce_min_sync, unsigned, other < value ? other : value)
+TUNESMITH_REDUCE(__reduce_max_sync, unsigned, value < other ? other : value)
+TUNESMITH_REDUCE(__reduce_add_sync, int,
+                 static_cast<int>(static_cast<unsigned>(value) + static_cast<unsigned>(other)))
+TUNESMITH_REDUCE(__reduce_min_sync, int, other < value ? other : value)
+TUNESMITH_REDUCE(__reduce_max_sync, int, value < other ? other : value)
+TUNESMITH_REDUCE(__reduce_and_sync, unsigned, value& other)
+TUNESMITH_REDUCE(__reduce_or_sync, unsigned, value | other)
+TUNESMITH_REDUCE(__reduce_xor_sync, unsigned, value ^ other)
+#undef TUNESMITH_REDUCE
+
+// ---- templates/common/host/block.h
+// A block and its barriers.
+//
+// The threads run in order (or in reverse), each to its first barrier, so that a missing barrier reads poison
+// or old data. As on a GPU, a thread that has returned counts as arrived at every later barrier. Threads that
+// wait at different lines end the launch with an error.
+
+
+namespace tunesmith_shim {
+
+static int arrived = 0;           // threads at the barrier that is filling up
+static int votes = 0;             // of them, those with a true predicate
+static int released_arrived = 0;  // the same for the barrier that has just opened
+static int released_votes = 0;
 
 // One block: warp after warp, every thread to its first barrier, then round after round until all have
 // finished.
@@ -441,14 +708,68 @@ static int run_block(int threads) {
   return ok;
 }
 
-static bool intact(const unsigned char* guards) {
-  for (size_t n = 0; n < guard_bytes; n += sizeof(unsigned long long)) {
-    unsigned long long eight;
-    memcpy(&eight, guards + n, sizeof(eight));
-    if (eight != guard * 0x0101010101010101ull) return false;
-  }
-  return true;
+__attribute__((noinline)) static void barrier(bool predicate, int line) {
+  running->line = line;
+  ++arrived;
+  votes += predicate ? 1 : 0;
+  to_scheduler(false);
 }
+
+}  // namespace tunesmith_shim
+
+// The line is that of the call, also where an optimizer makes one of two calls.
+inline void __syncthreads(int line = __builtin_LINE()) { tunesmith_shim::barrier(false, line); }
+inline int __syncthreads_count(int predicate, int line = __builtin_LINE()) {
+  tunesmith_shim::barrier(predicate != 0, line);
+  return tunesmith_shim::released_votes;
+}
+inline int __syncthreads_or(int predicate, int line = __builtin_LINE()) {
+  return __syncthreads_count(predicate, line) > 0 ? 1 : 0;
+}
+inline int __syncthreads_and(int predicate, int line = __builtin_LINE()) {
+  tunesmith_shim::barrier(predicate != 0, line);
+  return tunesmith_shim::released_votes == tunesmith_shim::released_arrived ? 1 : 0;
+}
+
+// ---- templates/common/host/cache_hints.h
+// Loads and stores with a cache hint, which a CPU has no use for.
+
+#define TUNESMITH_LOAD(name)                 \
+  template <typename Element>                \
+  inline Element name(const Element* from) { \
+    return *from;                            \
+  }
+#define TUNESMITH_STORE(name)                    \
+  template <typename Element>                    \
+  inline void name(Element* to, Element value) { \
+    *to = value;                                 \
+  }
+TUNESMITH_LOAD(__ldg)
+TUNESMITH_LOAD(__ldca)
+TUNESMITH_LOAD(__ldcg)
+TUNESMITH_LOAD(__ldcs)
+TUNESMITH_LOAD(__ldcv)
+TUNESMITH_LOAD(__ldlu)
+TUNESMITH_STORE(__stcg)
+TUNESMITH_STORE(__stcs)
+TUNESMITH_STORE(__stwb)
+TUNESMITH_STORE(__stwt)
+#undef TUNESMITH_LOAD
+#undef TUNESMITH_STORE
+
+// ---- templates/common/host/launch.h
+// One launch of one kernel: its blocks, one after the other.
+
+#include <stddef.h>
+#include <string.h>
+
+
+extern "C" {
+void* aligned_alloc(size_t alignment, size_t size);
+void free(void* memory);
+}
+
+namespace tunesmith_shim {
 
 static int run_grid(unsigned char* dynamic, size_t dynamic_size, int threads) {
   const size_t shared_size = __start_tunesmith_shared == nullptr
@@ -472,12 +793,7 @@ static int run_grid(unsigned char* dynamic, size_t dynamic_size, int threads) {
 
 static int run(Body kernel, void* const* arguments, const long long* grid, const long long* block,
                long long dynamic_bytes, int reverse) {
-  if (stacks == nullptr) {
-    void* memory = mmap(nullptr, max_threads * (stack_bytes + page), PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED) return out_of_memory;
-    stacks = static_cast<char*>(memory);
-  }
+  if (!reserve_stacks()) return out_of_memory;
   const size_t dynamic_size = static_cast<size_t>(dynamic_bytes);
   const size_t total = (dynamic_size + 2 * guard_bytes + 255) / 256 * 256;
   unsigned char* dynamic = static_cast<unsigned char*>(aligned_alloc(256, total));
@@ -497,11 +813,35 @@ static int run(Body kernel, void* const* arguments, const long long* grid, const
   return result;
 }
 
-__attribute__((destructor)) static void release_stacks() {
-  if (stacks != nullptr) munmap(stacks, max_threads * (stack_bytes + page));
-}
+}  // namespace tunesmith_shim
 
-// Unpacks the parameters, whose types are the kernel's own.
+// ---- templates/common/host/entry.h
+// What a binary exports for each of its kernels; the executable that loads it finds these by name.
+
+
+namespace tunesmith_shim {
+
+// What the export of a kernel's parameters answers for each index, from 0 on: 4 * bytes + kind, and -1 beyond
+// the last. runtime/host_executable.cpp compares that with what a launch gives.
+constexpr int unknown_kind = 0, pointer_kind = 1, integer_kind = 2, floating_kind = 3;
+template <typename P>
+constexpr int kind(P*) {
+  return __is_enum(P) ? integer_kind : unknown_kind;
+}
+template <typename P>
+constexpr int kind(P**) {
+  return pointer_kind;
+}
+constexpr int kind(int*) { return integer_kind; }
+constexpr int kind(unsigned*) { return integer_kind; }
+constexpr int kind(long*) { return integer_kind; }
+constexpr int kind(unsigned long*) { return integer_kind; }
+constexpr int kind(long long*) { return integer_kind; }
+constexpr int kind(unsigned long long*) { return integer_kind; }
+constexpr int kind(float*) { return floating_kind; }
+constexpr int kind(double*) { return floating_kind; }
+
+// Unpacks the parameters, whose types are the kernel's own, and says what they are.
 template <auto Kernel>
 struct Entry;
 template <typename... P, void (*Kernel)(P...)>
@@ -524,55 +864,58 @@ struct Entry<Kernel> {
     Kernel(as<P>(arguments[I])...);
   }
   static void thread(void* const* arguments) { call(arguments, typename Count<sizeof...(P)>::type()); }
+  static long long parameter(int index) {
+    constexpr long long all[] = {(4 * static_cast<long long>(sizeof(P)) + kind(static_cast<P*>(nullptr)))...,
+                                 -1};
+    return index < static_cast<int>(sizeof...(P)) ? all[index] : -1;
+  }
 };
-
-__attribute__((noinline)) static void barrier(bool predicate, int line) {
-  running->line = line;
-  ++arrived;
-  votes += predicate ? 1 : 0;
-  to_scheduler(false);
-}
-
-// Returns when the lanes of `mask` have met; met, met_votes and met_operands are then theirs.
-__attribute__((noinline)) static void meet(unsigned mask, unsigned long long operand, int line) {
-  if ((mask >> running->lane & 1) == 0) fail(divergent_warp);
-  running->line = line;
-  running->mask = mask;
-  running->operand = operand;
-  ++meeting;
-  to_scheduler(false);
-}
 
 }  // namespace tunesmith_shim
 
-#define TUNESMITH_HOST_ENTRY(name)                                                                         \
-  extern "C" __attribute__((visibility("default"))) int tunesmith_run_##name(                              \
-      void* const* arguments, const long long* grid, const long long* block, long long dynamic_bytes,      \
-      int reverse) {                                                                                       \
-    return tunesmith_shim::run(tunesmith_shim::Entry<name>::thread, arguments, grid, block, dynamic_bytes, \
-                               reverse);                                                                   \
-  }                                                                                                        \
-  extern "C" __attribute__((visibility("default"))) long long tunesmith_shared_bytes_##name() {            \
-    return __start_tunesmith_shared == nullptr ? 0 : __stop_tunesmith_shared - __start_tunesmith_shared;   \
+#define TUNESMITH_EXPORT extern "C" __attribute__((visibility("default")))
+#define TUNESMITH_HOST_ENTRY(name)                                                                          \
+  TUNESMITH_EXPORT int tunesmith_run_##name(void* const* arguments, const long long* grid,                  \
+                                            const long long* block, long long dynamic_bytes, int reverse) { \
+    return tunesmith_shim::run(tunesmith_shim::Entry<name>::thread, arguments, grid, block, dynamic_bytes,  \
+                               reverse);                                                                    \
+  }                                                                                                         \
+  TUNESMITH_EXPORT long long tunesmith_shared_bytes_##name() {                                              \
+    return __start_tunesmith_shared == nullptr ? 0 : __stop_tunesmith_shared - __start_tunesmith_shared;    \
+  }                                                                                                         \
+  TUNESMITH_EXPORT long long tunesmith_parameter_##name(int index) {                                        \
+    return tunesmith_shim::Entry<name>::parameter(index);                                                   \
   }
 
-// The line is that of the call, also where an optimizer makes two calls of one; so too for warp collectives.
-inline void __syncthreads(int line = __builtin_LINE()) { tunesmith_shim::barrier(false, line); }
-inline int __syncthreads_count(int predicate, int line = __builtin_LINE()) {
-  tunesmith_shim::barrier(predicate != 0, line);
-  return tunesmith_shim::released_votes;
-}
-inline int __syncthreads_or(int predicate, int line = __builtin_LINE()) {
-  return __syncthreads_count(predicate, line) > 0 ? 1 : 0;
-}
-inline int __syncthreads_and(int predicate, int line = __builtin_LINE()) {
-  tunesmith_shim::barrier(predicate != 0, line);
-  return tunesmith_shim::released_votes == tunesmith_shim::released_arrived ? 1 : 0;
-}
+// ---- templates/common/host/language.h
+// What CUDA's language has beyond C++: qualifiers, fences, and what ends a launch from within a kernel.
+//
+// Stands after every header of the C library, which uses some of these words itself.
+
+
+#define __global__ __attribute__((visibility("hidden")))
+#define __device__
+#define __host__
+#define __forceinline__ inline __attribute__((always_inline))
+#define __noinline__ __attribute__((noinline))
+#define __launch_bounds__(...)
+#define __restrict__ __restrict
+#define __align__(bytes) __attribute__((aligned(bytes)))
+#define __grid_constant__
+#define __constant__ __attribute__((visibility("default"), used))
+#define __builtin_assume(condition) \
+  ((condition) ? static_cast<void>(0) : tunesmith_shim::fail(tunesmith_shim::broken_assumption))
+
+extern "C" int printf(const char* format, ...);
+
 inline void __threadfence() {}
 inline void __threadfence_block() {}
 inline void __threadfence_system() {}
 inline void __trap() { tunesmith_shim::fail(tunesmith_shim::trapped); }
+
+// ---- templates/common/host/math.h
+// CUDA's mathematical functions, by those of the C library. <math.h> is not included: it alone would double
+// the time to compile a variant.
 
 // As in CUDA, of a signed and an unsigned integer the result is unsigned, and of a number and a NaN the
 // number.
@@ -705,225 +1048,21 @@ constexpr bool isfinite(Number x) {
   return x - x == x - x;
 }
 
-inline int __popc(unsigned x) { return __builtin_popcount(x); }
-inline int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
-inline int __clz(int x) { return x == 0 ? 32 : __builtin_clz(static_cast<unsigned>(x)); }
-inline int __clzll(long long x) { return x == 0 ? 64 : __builtin_clzll(static_cast<unsigned long long>(x)); }
-inline int __ffs(int x) { return __builtin_ffs(x); }
-inline int __ffsll(long long x) { return __builtin_ffsll(x); }
-inline unsigned __byte_perm(unsigned low, unsigned high, unsigned selector) {
-  const unsigned long long bytes = static_cast<unsigned long long>(high) << 32 | low;
-  unsigned result = 0;
-  for (unsigned n = 0; n < 4; ++n) {
-    const unsigned select = selector >> 4 * n & 15;
-    unsigned byte = static_cast<unsigned>(bytes >> 8 * (select & 7)) & 255;
-    if ((select & 8) != 0) byte = (byte & 128) != 0 ? 255 : 0;
-    result |= byte << 8 * n;
-  }
-  return result;
-}
-inline unsigned __brev(unsigned x) {
-  unsigned reversed = 0;
-  for (int bit = 0; bit < 32; ++bit) reversed |= (x >> bit & 1) << (31 - bit);
-  return reversed;
-}
-inline unsigned long long __brevll(unsigned long long x) {
-  return static_cast<unsigned long long>(__brev(static_cast<unsigned>(x))) << 32 |
-         __brev(static_cast<unsigned>(x >> 32));
-}
-inline unsigned long long __umul64hi(unsigned long long x, unsigned long long y) {
-  return static_cast<unsigned long long>(static_cast<unsigned __int128>(x) * y >> 64);
-}
-inline unsigned __umulhi(unsigned x, unsigned y) {
-  return static_cast<unsigned>(static_cast<unsigned long long>(x) * y >> 32);
-}
-inline int __mulhi(int x, int y) { return static_cast<int>(static_cast<long long>(x) * y >> 32); }
+// ---- templates/common/host_shim.h
+// The CUDA execution model on a CPU, for one rendered text: threads are fibers, a barrier is a switch to the
+// next one, shared memory is a section that is poisoned before every block. Blocks run one after the other
+// and one launch at a time: the state is the module's.
+//
+// No C++ header is included, and few of the C library: every variant would pay for them when it is compiled.
 
-#define TUNESMITH_LOAD(name)                 \
-  template <typename Element>                \
-  inline Element name(const Element* from) { \
-    return *from;                            \
-  }
-#define TUNESMITH_STORE(name)                    \
-  template <typename Element>                    \
-  inline void name(Element* to, Element value) { \
-    *to = value;                                 \
-  }
-TUNESMITH_LOAD(__ldg)
-TUNESMITH_LOAD(__ldca)
-TUNESMITH_LOAD(__ldcg)
-TUNESMITH_LOAD(__ldcs)
-TUNESMITH_LOAD(__ldcv)
-TUNESMITH_LOAD(__ldlu)
-TUNESMITH_STORE(__stcg)
-TUNESMITH_STORE(__stcs)
-TUNESMITH_STORE(__stwb)
-TUNESMITH_STORE(__stwt)
-#undef TUNESMITH_LOAD
-#undef TUNESMITH_STORE
+#define TUNESMITH_HOST 1
 
-namespace tunesmith_shim {
-
-template <typename To, typename From>
-inline To bits(From from) {
-  static_assert(sizeof(To) == sizeof(From), "a reinterpretation keeps the size");
-  To to;
-  memcpy(&to, &from, sizeof(To));
-  return to;
-}
-
-// Two variants may run at once on the same memory, so these are atomic in earnest.
-template <typename Element, typename Change>
-inline Element update(Element* at, Change change) {
-  Element old;
-  __atomic_load(at, &old, __ATOMIC_RELAXED);
-  for (;;) {
-    Element changed = change(old);
-    if (__atomic_compare_exchange(at, &old, &changed, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) return old;
-  }
-}
-
-}  // namespace tunesmith_shim
-
-inline int __float_as_int(float x) { return tunesmith_shim::bits<int>(x); }
-inline unsigned __float_as_uint(float x) { return tunesmith_shim::bits<unsigned>(x); }
-inline float __int_as_float(int x) { return tunesmith_shim::bits<float>(x); }
-inline float __uint_as_float(unsigned x) { return tunesmith_shim::bits<float>(x); }
-inline long long __double_as_longlong(double x) { return tunesmith_shim::bits<long long>(x); }
-inline double __longlong_as_double(long long x) { return tunesmith_shim::bits<double>(x); }
-
-#define TUNESMITH_ATOMIC(name, type, expression)                                           \
-  inline type name(type* at, type value) {                                                 \
-    return tunesmith_shim::update(at, [value](type old) -> type { return (expression); }); \
-  }
-#define TUNESMITH_ATOMICS(type)                                                                         \
-  TUNESMITH_ATOMIC(atomicAdd, type, old + value)                                                        \
-  TUNESMITH_ATOMIC(atomicMin, type, value < old ? value : old)                                          \
-  TUNESMITH_ATOMIC(atomicMax, type, old < value ? value : old)                                          \
-  TUNESMITH_ATOMIC(atomicAnd, type, old& value)                                                         \
-  TUNESMITH_ATOMIC(atomicOr, type, old | value)                                                         \
-  TUNESMITH_ATOMIC(atomicXor, type, old ^ value)                                                        \
-  TUNESMITH_ATOMIC(atomicExch, type, (static_cast<void>(old), value))                                   \
-  inline type atomicCAS(type* at, type expected, type value) {                                          \
-    return tunesmith_shim::update(at, [=](type old) -> type { return old == expected ? value : old; }); \
-  }
-TUNESMITH_ATOMICS(int)
-TUNESMITH_ATOMICS(unsigned)
-TUNESMITH_ATOMICS(unsigned long long)
-TUNESMITH_ATOMIC(atomicSub, int, old - value)
-TUNESMITH_ATOMIC(atomicSub, unsigned, old - value)
-TUNESMITH_ATOMIC(atomicInc, unsigned, old >= value ? 0 : old + 1)
-TUNESMITH_ATOMIC(atomicAdd, float, old + value)
-TUNESMITH_ATOMIC(atomicAdd, double, old + value)
-TUNESMITH_ATOMIC(atomicExch, float, (static_cast<void>(old), value))
-#undef TUNESMITH_ATOMICS
-#undef TUNESMITH_ATOMIC
-
-inline void __syncwarp(unsigned mask = ~0u, int line = __builtin_LINE()) {
-  tunesmith_shim::meet(mask, 0, line);
-}
-inline unsigned __activemask(int line = __builtin_LINE()) {
-  tunesmith_shim::meet(~0u, 0, -line);
-  return tunesmith_shim::met;
-}
-inline unsigned __ballot_sync(unsigned mask, int predicate, int line = __builtin_LINE()) {
-  tunesmith_shim::meet(mask, static_cast<unsigned>(predicate), line);
-  return tunesmith_shim::met_votes;
-}
-inline int __any_sync(unsigned mask, int predicate, int line = __builtin_LINE()) {
-  return __ballot_sync(mask, predicate, line) != 0 ? 1 : 0;
-}
-inline int __all_sync(unsigned mask, int predicate, int line = __builtin_LINE()) {
-  return __ballot_sync(mask, predicate, line) == tunesmith_shim::met ? 1 : 0;
-}
-
-namespace tunesmith_shim {
-
-// What an integer is promoted to, as if there were an overload for each arithmetic type.
-template <typename Number>
-using Promoted = decltype(Number() + Number());
-
-template <typename Number>
-inline unsigned long long operand(Number value) {
-  unsigned long long all = 0;
-  memcpy(&all, &value, sizeof(value));
-  return all;
-}
-
-// What `lane` gave.
-template <typename Number>
-inline Number given(int lane) {
-  Number value;
-  memcpy(&value, &met_operands[lane], sizeof(value));
-  return value;
-}
-
-}  // namespace tunesmith_shim
-
-// `own` is this lane, `first` and `last` are those of its segment of `width` lanes, `from` is where the value
-// comes from: beyond the segment, from the lane itself.
-#define TUNESMITH_SHUFFLE(name, type, from)                                                                \
-  template <typename Number>                                                                               \
-  inline tunesmith_shim::Promoted<Number> name(unsigned mask, Number value, type by, int width = warpSize, \
-                                               int line = __builtin_LINE()) {                              \
-    const tunesmith_shim::Promoted<Number> promoted = value;                                               \
-    tunesmith_shim::meet(mask, tunesmith_shim::operand(promoted), line);                                   \
-    const int own = tunesmith_shim::running->lane;                                                         \
-    [[maybe_unused]] const int first = own & ~(width - 1), last = own | (width - 1);                       \
-    const int n = static_cast<int>(by) & 31;                                                               \
-    return tunesmith_shim::given<tunesmith_shim::Promoted<Number>>(from);                                  \
-  }
-TUNESMITH_SHUFFLE(__shfl_sync, int, first | (n & (width - 1)))
-TUNESMITH_SHUFFLE(__shfl_up_sync, unsigned, own - n < first ? own : own - n)
-TUNESMITH_SHUFFLE(__shfl_down_sync, unsigned, own + n > last ? own : own + n)
-TUNESMITH_SHUFFLE(__shfl_xor_sync, int, (own ^ n) > last ? own : own ^ n)
-#undef TUNESMITH_SHUFFLE
-
-template <typename Number>
-inline unsigned __match_any_sync(unsigned mask, Number value, int line = __builtin_LINE()) {
-  const tunesmith_shim::Promoted<Number> promoted = value;
-  const unsigned long long own = tunesmith_shim::operand(promoted);
-  tunesmith_shim::meet(mask, own, line);
-  unsigned same = 0;
-  for (int lane = 0; lane < warpSize; ++lane)
-    same |= (tunesmith_shim::met_operands[lane] == own ? 1u : 0u) << lane;
-  return same & tunesmith_shim::met;
-}
-template <typename Number>
-inline unsigned __match_all_sync(unsigned mask, Number value, int* all, int line = __builtin_LINE()) {
-  const unsigned same = __match_any_sync(mask, value, line);
-  *all = same == tunesmith_shim::met ? 1 : 0;
-  return *all != 0 ? same : 0;
-}
-
-#define TUNESMITH_REDUCE(name, type, expression)                             \
-  inline type name(unsigned mask, type value, int line = __builtin_LINE()) { \
-    tunesmith_shim::meet(mask, tunesmith_shim::operand(value), line);        \
-    for (int lane = 0; lane < warpSize; ++lane) {                            \
-      if (lane == tunesmith_shim::running->lane) continue;                   \
-      if ((tunesmith_shim::met >> lane & 1) == 0) continue;                  \
-      const type other = tunesmith_shim::given<type>(lane);                  \
-      value = expression;                                                    \
-    }                                                                        \
-    return value;                                                            \
-  }
-TUNESMITH_REDUCE(__reduce_add_sync, unsigned, value + other)
-TUNESMITH_REDUCE(__reduce_min_sync, unsigned, other < value ? other : value)
-TUNESMITH_REDUCE(__reduce_max_sync, unsigned, value < other ? other : value)
-TUNESMITH_REDUCE(__reduce_add_sync, int,
-                 static_cast<int>(static_cast<unsigned>(value) + static_cast<unsigned>(other)))
-TUNESMITH_REDUCE(__reduce_min_sync, int, other < value ? other : value)
-TUNESMITH_REDUCE(__reduce_max_sync, int, value < other ? other : value)
-TUNESMITH_REDUCE(__reduce_and_sync, unsigned, value& other)
-TUNESMITH_REDUCE(__reduce_or_sync, unsigned, value | other)
-TUNESMITH_REDUCE(__reduce_xor_sync, unsigned, value ^ other)
-#undef TUNESMITH_REDUCE
 
 // ---- what this variant is
 using T = float;  // dtype=f32
 constexpr int BLOCK_X = 32;
 constexpr int BLOCK_Y = 8;
-#define ENTRY(name) name##_fb320325
+#define ENTRY(name) name##_a04b2ef5
 
 // ---- templates/conv2d/base.cu
 // conv2d, the plain kernel: one thread an output, every sample read from global memory. It knows nothing but
@@ -960,4 +1099,4 @@ extern "C" __global__ void __launch_bounds__(BLOCK_X* BLOCK_Y)
 }
 
 // ---- entries for the host
-TUNESMITH_HOST_ENTRY(conv2d_base_fb320325)
+TUNESMITH_HOST_ENTRY(conv2d_base_a04b2ef5)

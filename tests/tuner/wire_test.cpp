@@ -63,10 +63,16 @@ TEST(Messages, ComeBackAsTheyWere) {
   Hello hello;
   hello.identity = "cuda:1";
   hello.device.name = "A GPU";
+  hello.device.l2_bytes = 50 << 20;
+  hello.device.shared_bytes_per_multiprocessor = 228 << 10;
+  hello.device.max_threads_per_multiprocessor = 2048;
   hello.device.max_grid.z = 7;
   const auto greeted = from_frame<Hello>(to_frame(hello));
   EXPECT_EQ(greeted.version, protocol_version);
   EXPECT_EQ(greeted.device.name, "A GPU");
+  EXPECT_EQ(greeted.device.l2_bytes, 50 << 20);
+  EXPECT_EQ(greeted.device.shared_bytes_per_multiprocessor, 228 << 10);
+  EXPECT_EQ(greeted.device.max_threads_per_multiprocessor, 2048);
   EXPECT_EQ(greeted.device.max_grid.z, 7);
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace tunesmith {
@@ -109,7 +110,8 @@ std::string default_database();
 std::string default_cache_folder();
 
 struct DispatcherOptions {
-  /// "auto" (the first CUDA device, else the host), "cuda", "cuda:N" as cudaSetDevice counts, or "host".
+  /// "auto" (the first CUDA device, else the host), "cuda" (the first CUDA device), "cuda:N" as cudaSetDevice
+  /// counts, or "host".
   std::string device = "auto";
   /// Winners that the user tuned, read once and read-only; empty: only those built into the library. A file
   /// that does not exist is no error. A binary in it is run: give no file that you do not trust.
@@ -118,6 +120,23 @@ struct DispatcherOptions {
   bool allow_compile = true;
   /// Where compiled binaries are kept for the next process; empty: nowhere.
   std::string cache_folder = default_cache_folder();
+};
+
+/// The name of a parameter in a typed function: a literal, so that a look-up may compare its address.
+class FieldName {
+ public:
+  consteval FieldName(const char* literal) : text_(literal) {}  // NOLINT: stands where a literal does
+  constexpr std::string_view text() const noexcept { return text_; }
+
+ private:
+  std::string_view text_;
+};
+
+/// One parameter of a problem. Each is named once, in any order; one that is not named takes its initial
+/// value.
+struct Field {
+  FieldName name;
+  std::variant<std::int64_t, std::string_view> value;  ///< a word as the op spells it
 };
 
 /// Knows the winners for one device. Thread-safe.
@@ -139,9 +158,8 @@ class Dispatcher {
   /// loaded.
   Plan plan(std::string_view op, std::string_view problem);
   Plan plan(std::string_view op, const Values& problem);
-  /// The same without a text: every parameter in the op's order, a word as its position among the parameter's
-  /// words. For typed functions such as conv2d().
-  Plan plan(std::string_view op, std::span<const std::int64_t> problem);
+  /// The same without a text, for typed functions such as conv2d(): asking again allocates nothing.
+  Plan plan(std::string_view op, std::span<const Field> problem);
 
   /// plan() and how it came about, as lines for people.
   std::string explain(std::string_view op, std::string_view problem);

@@ -1,0 +1,166 @@
+// Reading what is known: for the tuner (known, fastest), for dispatch (winners) and for people.
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "db/sqlite.h"
+#include "db/store.h"
+
+namespace tunesmith {
+namespace {
+
+using sqlite::Statement;
+
+// A WHERE clause over the columns op, device, problem and target of `r`, and its values.
+struct Where {
+  std::string sql = " WHERE true";
+  std::vector<std::string> values;
+};
+
+Where where_of(const QueryFilter& filter) {
+  Where where;
+  const auto add = [&where](const char* condition, const std::string& value) {
+    where.sql += condition;
+    where.values.push_back(value);
+  };
+  if (!filter.op.empty()) add(" AND r.op = ?", filter.op);
+  if (!filter.device.empty()) {
+    add(" AND (instr(lower(r.device), lower(?)) > 0", filter.device);
+    add(" OR r.target = ?)", filter.device);
+  }
+  std::istringstream words(filter.problem);
+  for (std::string word; words >> word;) {
+    add(" AND instr(' ' || r.problem || ' ', ?) > 0", ' ' + word + ' ');
+  }
+  return where;
+}
+
+void bind_all(Statement& statement, const std::vector<std::string>& values) {
+  for (const auto& value : values) statement.bind(value);
+}
+
+std::string limit_of(std::int64_t limit) { return limit > 0 ? " LIMIT " + std::to_string(limit) : ""; }
+
+}  // namespace
+
+std::map<SourceKey, KnownVerdict> Store::known(std::int64_t device_id, std::int64_t problem_id,
+                                               std::string_view caches) const {
+  std::map<SourceKey, KnownVerdict> known;
+  Statement rows(
+      *database_,
+      "SELECT v.target, v.source_hash, m.id, m.verdict, m.reason, m.median_us, m.toolchain, m.driver, "
+      "m.measured_at FROM current_measurement m JOIN variant v ON v.id = m.variant_id "
+      "WHERE m.device_id = ? AND m.problem_id = ? AND (m.caches = ? OR m.verdict <> 'ok') "
+      "ORDER BY m.measured_at, m.id",
+      device_id, problem_id, caches);
+  while (rows.step()) {
+    SourceKey key;
+    KnownVerdict k;
+    rows >> key.target >> key.source_hash >> k.measurement_id >> k.verdict >> k.reason >> k.median_us >>
+        k.toolchain >> k.driver >> k.measured_at;
+    known.insert_or_assign(std::move(key), std::move(k));
+  }
+  return known;
+}
+
+std::vector<Store::Tried> Store::fastest(std::int64_t device_id, std::int64_t problem_id,
+                                         std::string_view caches, std::int64_t limit) const {
+  std::vector<Tried> tried;
+  Statement rows(*database_,
+                 "SELECT t.name, v.config FROM current_measurement m JOIN variant v ON v.id = m.variant_id "
+                 "JOIN template t ON t.id = v.template_id "
+                 "WHERE m.device_id = ? AND m.problem_id = ? AND m.caches = ? AND m.verdict = 'ok' "
+                 "GROUP BY t.name, v.config ORDER BY min(m.median_us), t.name, v.config LIMIT ?",
+                 device_id, problem_id, caches, limit);
+  while (rows.step()) rows >> tried.emplace_back().template_name >> tried.back().config;
+  return tried;
+}
+
+std::vector<ResultRow> Store::results(const QueryFilter& filter) const {
+  Where where = where_of(filter);
+  if (!filter.verdict.empty()) {
+    where.sql += " AND r.verdict = ?";
+    where.values.push_back(filter.verdict);
+  }
+  if (!filter.history) where.sql += " AND r.is_current";
+  Statement rows(
+      *database_,
+      "SELECT measurement_id, session_id, op, device, problem, template, config, compiled_in, target, "
+      "source_hash, is_base, is_current, verdict, reason, caches, median_us, min_us, spread, max_error, "
+      "compile_ms, registers, static_shared_bytes, dynamic_shared_bytes, spill_bytes, toolchain, driver, "
+      "measured_at "
+      "FROM results r" +
+          where.sql +
+          " ORDER BY op, device, problem, caches DESC, verdict <> 'ok', median_us, measurement_id" +
+          limit_of(filter.limit));
+  bind_all(rows, where.values);
+  std::vector<ResultRow> results;
+  while (rows.step()) {
+    ResultRow& r = results.emplace_back();
+    rows >> r.measurement_id >> r.session_id >> r.op >> r.device >> r.problem >> r.template_name >>
+        r.config >> r.compiled_in >> r.target >> r.source_hash >> r.is_base >> r.is_current >> r.verdict >>
+        r.reason >> r.caches >> r.median_us >> r.min_us >> r.spread >> r.max_error >> r.compile_ms >>
+        r.registers >> r.static_shared_bytes >> r.dynamic_shared_bytes >> r.spill_bytes >> r.toolchain >>
+        r.driver >> r.measured_at;
+  }
+  return results;
+}
+
+std::vector<WinnerRow> Store::winners(const QueryFilter& filter, Load load) const {
+  const bool compared = load == Load::report;
+  const bool with_binary = load == Load::dispatch;
+  const Where where = where_of(filter);
+  // base_us and worst_us take reading every measurement of a problem, and a binary is large: a reader pays
+  // only for what it asks for.
+  Statement rows(
+      *database_,
+      std::string("SELECT d.kind, d.name, d.target, d.compute_capability, d.sm_count, d.memory_bytes, "
+                  "r.op, r.problem, r.op, t.name, t.body_hash, v.template_id, v.target, v.source_hash, "
+                  "v.config, v.compiled_in, v.entry, r.device_id, r.problem_id, r.variant_id, "
+                  "r.measurement_id, r.alignment_bytes, r.caches, r.median_us, r.spread, r.newest_verdict, "
+                  "r.toolchain, r.driver, r.measured_at, r.since, ") +
+          (compared ? "r.base_us, r.worst_us, " : "NULL, NULL, ") +
+          (with_binary ? "b.toolchain, b.hash, b.bytes" : "NULL, NULL, NULL") +
+          " FROM winners r JOIN device d ON d.id = r.device_id JOIN variant v ON v.id = r.variant_id "
+          "JOIN template t ON t.id = v.template_id" +
+          (with_binary ? " LEFT JOIN binary b ON b.variant_id = r.variant_id" : "") + where.sql +
+          " ORDER BY r.op, r.device_id, r.problem, r.alignment_bytes" + limit_of(filter.limit));
+  bind_all(rows, where.values);
+  std::vector<WinnerRow> winners;
+  while (rows.step()) {
+    WinnerRow& w = winners.emplace_back();
+    std::optional<std::string> binary_toolchain;
+    BinaryRow binary;
+    rows >> w.device.kind >> w.device.name >> w.device.target >> w.device.compute_capability >>
+        w.device.sm_count >> w.device.memory_bytes >> w.problem.op >> w.problem.text >> w.template_.op >>
+        w.template_.name >> w.template_.body_hash >> w.variant.template_id >> w.variant.target >>
+        w.variant.source_hash >> w.variant.config >> w.variant.compiled_in >> w.variant.entry >>
+        w.device_id >> w.problem_id >> w.variant_id >> w.measurement_id >> w.alignment_bytes >> w.caches >>
+        w.median_us >> w.spread >> w.newest_verdict >> w.toolchain >> w.driver >> w.measured_at >> w.since >>
+        w.base_us >> w.worst_us >> binary_toolchain >> binary.hash >> binary.bytes;
+    if (binary_toolchain) {
+      binary.variant_id = w.variant_id;
+      binary.toolchain = std::move(*binary_toolchain);
+      w.binary = std::move(binary);
+    }
+  }
+  return winners;
+}
+
+std::vector<SessionSummary> Store::sessions(std::int64_t limit) const {
+  Statement rows(
+      *database_,
+      "SELECT id, state, started_at, ended_at, device, command, strategy, measurements, ok, problems "
+      "FROM sessions ORDER BY started_at DESC, id DESC" +
+          limit_of(limit));
+  std::vector<SessionSummary> sessions;
+  while (rows.step()) {
+    SessionSummary& s = sessions.emplace_back();
+    rows >> s.id >> s.state >> s.started_at >> s.ended_at >> s.device >> s.command >> s.strategy >>
+        s.measurements >> s.ok >> s.problems;
+  }
+  return sessions;
+}
+
+}  // namespace tunesmith

@@ -1,0 +1,196 @@
+// The rows that the store takes and gives, as plain data. Configs, problems and verdicts are texts here: db/
+// does not interpret them. Every field has a default, so that a designated initialiser may leave it out
+// without a warning.
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tunesmith {
+
+// What a tuner writes.
+
+struct DeviceRow {
+  std::string kind{};  // cuda, host
+  std::string name{};
+  std::string target{};              // sm_90a, host
+  std::string compute_capability{};  // "9.0"; empty on the host
+  std::int64_t sm_count = 0;
+  std::int64_t memory_bytes = 0;
+  bool operator==(const DeviceRow&) const = default;
+};
+
+struct TemplateRow {
+  std::string op{};
+  std::string name{};
+  std::string body_hash{};
+  bool operator==(const TemplateRow&) const = default;
+};
+
+struct VariantRow {
+  std::int64_t template_id = 0;
+  std::string target{};
+  std::string source_hash{};
+  std::string config{};       // "BLOCK_X=32 BLOCK_Y=8"
+  std::string compiled_in{};  // "dtype=f32 mask_width=3"
+  std::string entry{};
+};
+
+struct ProblemRow {
+  std::string op{};
+  std::string text{};  // canonical: "batch=1 height=1000 width=2000 dtype=f32"
+};
+
+struct SessionRow {
+  std::int64_t device_id = 0;
+  std::string command{};
+  std::string strategy{};
+  std::int64_t seed = 0;
+  std::string budget{};
+  std::string tunesmith_version{};
+  std::string toolchain{};
+  std::string driver{};
+  std::string host_facts{};
+};
+
+struct MeasurementRow {
+  std::int64_t session_id = 0;
+  std::int64_t variant_id = 0;
+  std::int64_t problem_id = 0;
+  std::int64_t device_id = 0;
+  bool is_base = false;
+  std::string verdict{};  // ok, compile_error, resource_limit, launch_error, wrong_result, out_of_bounds,
+                          // timeout, crash
+  std::string reason{};   // a sentence; empty when ok
+  std::optional<double> median_us{};
+  std::optional<double> min_us{};
+  std::optional<double> spread{};  // interquartile range / median
+  std::vector<double> samples_us{};
+  std::optional<std::int64_t> registers{};             // per thread
+  std::optional<std::int64_t> static_shared_bytes{};   // per block
+  std::optional<std::int64_t> dynamic_shared_bytes{};  // per block
+  std::optional<std::int64_t> spill_bytes{};           // per thread
+  std::optional<double> max_error{};                   // |error| / the error that the op permits
+  std::optional<double> compile_ms{};
+  std::string toolchain{};
+  std::string driver{};
+  std::string measured_at{};    // UTC, ISO 8601 with milliseconds; empty: now
+  std::string caches = "warm";  // the state of the caches when the kernel is launched: warm, cold
+};
+
+struct BinaryRow {
+  std::int64_t variant_id = 0;
+  std::string toolchain{};
+  std::string hash{};  // of bytes
+  std::vector<std::byte> bytes{};
+};
+
+// What a reader asks for, and gets.
+
+// What identifies a kernel across runs.
+struct SourceKey {
+  std::string target{};
+  std::string source_hash{};
+  auto operator<=>(const SourceKey&) const = default;  // NOLINT(modernize-use-nullptr): a false alarm
+};
+
+struct KnownVerdict {
+  std::int64_t measurement_id = 0;
+  std::string verdict{};
+  std::string reason{};
+  std::optional<double> median_us{};
+  std::string toolchain{};
+  std::string driver{};
+  std::string measured_at{};
+};
+
+// An empty field matches everything.
+struct QueryFilter {
+  std::string op{};
+  std::string device{};   // part of a device's name, in upper or lower case; or its whole target
+  std::string problem{};  // words that must all be in the problem's text: "height=1000 dtype=f32"
+  std::string verdict{};
+  bool history = false;    // also measurements that a newer one has replaced
+  std::int64_t limit = 0;  // 0: no limit
+};
+
+struct ResultRow {
+  std::int64_t measurement_id = 0;
+  std::int64_t session_id = 0;
+  std::string op, device, problem, template_name, config, compiled_in, target, source_hash;
+  bool is_base = false;
+  bool is_current = false;
+  std::string verdict, reason, caches;
+  std::optional<double> median_us, min_us, spread, max_error, compile_ms;
+  std::optional<std::int64_t> registers, static_shared_bytes, dynamic_shared_bytes, spill_bytes;
+  std::string toolchain, driver, measured_at;
+};
+
+struct WinnerRow {
+  DeviceRow device{};
+  ProblemRow problem{};
+  TemplateRow template_{};
+  VariantRow variant{};
+  std::int64_t device_id = 0, problem_id = 0, variant_id = 0, measurement_id = 0;
+  std::int64_t alignment_bytes = 0;
+  std::string caches{};  // warm or cold: true of all times in this row
+  double median_us = 0;
+  std::optional<double> spread{};
+  std::optional<double> base_us, worst_us;  // only with Load::report
+  std::string newest_verdict{};             // if not ok, it failed when last measured: do not dispatch it
+  std::string toolchain, driver, measured_at, since;
+  std::optional<BinaryRow> binary{};  // only with Load::dispatch, and if there is one
+};
+
+struct SessionSummary {
+  std::int64_t id = 0;
+  std::string state, started_at, ended_at, device, command, strategy;
+  std::int64_t measurements = 0, ok = 0, problems = 0;
+};
+
+struct StoreStatus {
+  std::filesystem::path path{};
+  std::uint64_t size_bytes = 0;  // including the write-ahead log
+  int schema_version = 0;
+  std::string journal_mode{};
+  std::string check{};                                           // "ok", or what is damaged, one per line
+  std::vector<std::pair<std::string, std::int64_t>> rows{};      // per table
+  std::vector<std::pair<std::string, std::int64_t>> verdicts{};  // of current measurements; "ok, cold caches"
+  std::optional<SessionSummary> newest_session{};
+  std::vector<std::string> hints{};  // sentences
+};
+
+// What a migration asks and is told: a variant whose identity was the hash of its whole text, with one
+// problem that it was measured on, and the device.
+struct OldVariant {
+  std::int64_t id = 0;
+  std::string op{}, template_name{}, target{}, config{}, problem{};
+  std::string text_hash{};
+  DeviceRow device{};
+};
+
+struct NewIdentity {
+  std::int64_t variant_id = 0;
+  std::string source_hash{}, body_hash{};
+};
+
+// What a writer is told.
+
+struct SetWinner {
+  bool taken = false;  // the measurement is now the winner, and was not before
+  std::string why{};   // a sentence
+};
+
+struct MergeReport {
+  std::int64_t sessions = 0, measurements = 0;  // that were new here
+  std::int64_t winners_taken = 0, winners_kept = 0;
+  std::int64_t other_caches = 0;  // of these, for problems that were tuned here with other caches
+};
+
+}  // namespace tunesmith

@@ -1,0 +1,38 @@
+// The schema of a file: which version it has, and how an older one becomes the newest. Private to db/.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "db/sqlite.h"
+#include "db/store.h"
+
+namespace tunesmith::schema {
+
+extern const char* const sql;                        // the text of schema.sql
+constexpr std::int64_t application_id = 1414745428;  // "TSMT", as in schema.sql
+
+using Migrations = std::span<const Store::Migration>;
+inline std::int64_t newest_version(Migrations migrations) {
+  return static_cast<std::int64_t>(migrations.size()) + 1;
+}
+
+struct Identity {
+  std::int64_t version = 0, application_id = 0;
+  std::int64_t objects = 0;  // tables, views, indices and triggers
+};
+// Reads only: the file may belong to another program.
+Identity identify(const sqlite::Database&);
+
+sqlite::Database empty_database();  // in memory, with the tables and views of schema.sql
+
+// From the version that the database has to the newest one. The caller has begun a write transaction, commits
+// it, and has foreign keys off: a migration may rebuild a table that others refer to.
+void migrate(sqlite::Database&, Migrations);
+
+// Whether rows still wait for Options::identify, and what gives them the identities of today. After
+// migrate(); begins and commits a transaction of its own.
+bool has_old_identities(const sqlite::Database&);
+void carry_over(sqlite::Database&, const Store::Options&);
+
+}  // namespace tunesmith::schema

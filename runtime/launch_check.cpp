@@ -1,0 +1,61 @@
+#include "runtime/launch_check.h"
+
+#include <type_traits>
+#include <variant>
+
+namespace tunesmith {
+namespace {
+
+ParameterFacts facts_of(const KernelArgument& argument) {
+  return std::visit(
+      [](const auto& value) -> ParameterFacts {
+        using Given = std::remove_cvref_t<decltype(value)>;
+        if constexpr (std::is_floating_point_v<Given>) return {sizeof(Given), ParameterKind::floating};
+        if constexpr (std::is_integral_v<Given>) return {sizeof(Given), ParameterKind::integer};
+        return {sizeof(void*), ParameterKind::pointer};
+      },
+      argument);
+}
+
+std::string count_of(std::size_t count, const std::string& what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
+// "a pointer", "an 8-byte integer", "a float".
+std::string described(const ParameterFacts& facts) {
+  const std::string size = (facts.bytes == 8 ? "an " : "a ") + std::to_string(facts.bytes) + "-byte ";
+  switch (facts.kind) {
+    case ParameterKind::pointer:
+      return "a pointer";
+    case ParameterKind::integer:
+      return size + "integer";
+    case ParameterKind::floating:
+      return facts.bytes == 4 ? "a float" : facts.bytes == 8 ? "a double" : size + "floating-point number";
+    case ParameterKind::unknown:
+      break;
+  }
+  return size + "value";
+}
+
+}  // namespace
+
+std::optional<std::string> parameter_mismatch(const std::string& kernel,
+                                              std::span<const KernelArgument> given,
+                                              std::span<const ParameterFacts> taken) {
+  if (given.size() != taken.size()) {
+    return "The kernel " + kernel + " takes " + count_of(taken.size(), "parameter") +
+           ", but its launch gives " + count_of(given.size(), "argument") +
+           "; in the work of its template, give one argument per parameter, in the kernel's order.";
+  }
+  for (std::size_t n = 0; n < given.size(); ++n) {
+    const ParameterFacts argument = facts_of(given[n]);
+    const bool known = taken[n].kind != ParameterKind::unknown;
+    if (argument.bytes == taken[n].bytes && (!known || argument.kind == taken[n].kind)) continue;
+    return "Parameter " + std::to_string(n + 1) + " of " + std::to_string(taken.size()) + " of the kernel " +
+           kernel + " is " + described(taken[n]) + ", but its launch gives " + described(argument) +
+           "; make the two agree, in the work of its template or in the kernel.";
+  }
+  return std::nullopt;
+}
+
+}  // namespace tunesmith

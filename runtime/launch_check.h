@@ -1,0 +1,29 @@
+// Whether a launch gives a kernel what its parameters take: arguments are matched by position, and a missing
+// or wrong one would have the kernel read memory that nobody set. Knows no device: the executables say what
+// the loaded binary reports of its kernels.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "generator/op.h"
+
+namespace tunesmith {
+
+enum class ParameterKind { unknown, pointer, integer, floating };
+
+/// A kernel's parameter, as its binary reports it. CUDA knows the size only.
+struct ParameterFacts {
+  std::int64_t bytes = 0;
+  ParameterKind kind = ParameterKind::unknown;
+};
+
+/// Why the arguments of a launch do not fit the parameters, as a sentence, or nothing: number and sizes must
+/// agree, and kinds where they are known.
+std::optional<std::string> parameter_mismatch(const std::string& kernel,
+                                              std::span<const KernelArgument> given,
+                                              std::span<const ParameterFacts> taken);
+
+}  // namespace tunesmith

@@ -1,0 +1,43 @@
+// Atomic operations. Two variants may run at once on the same memory, so these are real ones.
+#pragma once
+
+namespace tunesmith_shim {
+
+template <typename Element, typename Change>
+inline Element update(Element* at, Change change) {
+  Element old;
+  __atomic_load(at, &old, __ATOMIC_RELAXED);
+  for (;;) {
+    Element changed = change(old);
+    if (__atomic_compare_exchange(at, &old, &changed, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) return old;
+  }
+}
+
+}  // namespace tunesmith_shim
+
+#define TUNESMITH_ATOMIC(name, type, expression)                                           \
+  inline type name(type* at, type value) {                                                 \
+    return tunesmith_shim::update(at, [value](type old) -> type { return (expression); }); \
+  }
+#define TUNESMITH_ATOMICS(type)                                                                         \
+  TUNESMITH_ATOMIC(atomicAdd, type, old + value)                                                        \
+  TUNESMITH_ATOMIC(atomicMin, type, value < old ? value : old)                                          \
+  TUNESMITH_ATOMIC(atomicMax, type, old < value ? value : old)                                          \
+  TUNESMITH_ATOMIC(atomicAnd, type, old& value)                                                         \
+  TUNESMITH_ATOMIC(atomicOr, type, old | value)                                                         \
+  TUNESMITH_ATOMIC(atomicXor, type, old ^ value)                                                        \
+  TUNESMITH_ATOMIC(atomicExch, type, (static_cast<void>(old), value))                                   \
+  inline type atomicCAS(type* at, type expected, type value) {                                          \
+    return tunesmith_shim::update(at, [=](type old) -> type { return old == expected ? value : old; }); \
+  }
+TUNESMITH_ATOMICS(int)
+TUNESMITH_ATOMICS(unsigned)
+TUNESMITH_ATOMICS(unsigned long long)
+TUNESMITH_ATOMIC(atomicSub, int, old - value)
+TUNESMITH_ATOMIC(atomicSub, unsigned, old - value)
+TUNESMITH_ATOMIC(atomicInc, unsigned, old >= value ? 0 : old + 1)
+TUNESMITH_ATOMIC(atomicAdd, float, old + value)
+TUNESMITH_ATOMIC(atomicAdd, double, old + value)
+TUNESMITH_ATOMIC(atomicExch, float, (static_cast<void>(old), value))
+#undef TUNESMITH_ATOMICS
+#undef TUNESMITH_ATOMIC

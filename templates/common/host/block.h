@@ -1,0 +1,91 @@
+// A block and its barriers.
+//
+// The threads run in order (or in reverse), each to its first barrier, so that a missing barrier reads poison
+// or old data. As on a GPU, a thread that has returned counts as arrived at every later barrier. Threads that
+// wait at different lines end the launch with an error.
+#pragma once
+
+#include "common/host/builtins.h"
+#include "common/host/fibers.h"
+#include "common/host/warp.h"
+
+namespace tunesmith_shim {
+
+static int arrived = 0;           // threads at the barrier that is filling up
+static int votes = 0;             // of them, those with a true predicate
+static int released_arrived = 0;  // the same for the barrier that has just opened
+static int released_votes = 0;
+
+// One block: warp after warp, every thread to its first barrier, then round after round until all have
+// finished.
+static int run_block(int threads) {
+  int count = 0;
+  failure = ok;
+  arrived = votes = meeting = 0;
+  warp = 0;
+  next_thread = {0, 0, 0};
+  if (reversed) next_thread = {blockDim.x - 1, blockDim.y - 1, blockDim.z - 1};
+  for (int left = threads; left > 0; left -= lanes, ++warp) {
+    lanes = left < warp_lanes ? left : warp_lanes;
+    if (reversed && left % warp_lanes != 0) lanes = left % warp_lanes;
+    threads_left = lanes;
+    const int first = count;
+    while (threads_left > 0) {
+      const int f = count == 0 ? 0 : waiting[count - 1] + 1;
+      Fiber* fiber = &fibers[f];
+      if (!start(fiber)) return out_of_memory;
+      resume(fiber);
+      if (failure != ok) return failure;
+      if (!fiber->finished) {
+        waiting[count] = f;
+        ++count;
+      }
+    }
+    count = settle(first, count);
+    if (failure != ok) return failure;
+  }
+  while (count > 0) {
+    for (int n = 1; n < count; ++n) {
+      if (fibers[waiting[n]].line != fibers[waiting[0]].line) return divergent_barrier;
+    }
+    released_arrived = arrived;
+    released_votes = votes;
+    arrived = votes = 0;
+    int still = 0;
+    int first = 0;  // of the warp
+    for (int n = 0; n < count; ++n) {
+      const int f = waiting[n];
+      resume(&fibers[f]);
+      if (failure != ok) return failure;
+      if (!fibers[f].finished) waiting[still++] = f;
+      if (n + 1 < count && fibers[waiting[n + 1]].warp == fibers[f].warp) continue;
+      first = still = settle(first, still);
+      if (failure != ok) return failure;
+    }
+    count = still;
+  }
+  return ok;
+}
+
+__attribute__((noinline)) static void barrier(bool predicate, int line) {
+  running->line = line;
+  ++arrived;
+  votes += predicate ? 1 : 0;
+  to_scheduler(false);
+}
+
+}  // namespace tunesmith_shim
+
+// The line is that of the call, also where an optimizer makes one of two calls.
+inline void __syncthreads(int line = __builtin_LINE()) { tunesmith_shim::barrier(false, line); }
+inline int __syncthreads_count(int predicate, int line = __builtin_LINE()) {
+  tunesmith_shim::barrier(predicate != 0, line);
+  return tunesmith_shim::released_votes;
+}
+inline int __syncthreads_or(int predicate, int line = __builtin_LINE()) {
+  return __syncthreads_count(predicate, line) > 0 ? 1 : 0;
+}
+inline int __syncthreads_and(int predicate, int line = __builtin_LINE()) {
+  tunesmith_shim::barrier(predicate != 0, line);
+  return tunesmith_shim::released_votes == tunesmith_shim::released_arrived ? 1 : 0;
+}

@@ -1,0 +1,25 @@
+// Loads and stores with a cache hint, which a CPU has no use for.
+#pragma once
+
+#define TUNESMITH_LOAD(name)                 \
+  template <typename Element>                \
+  inline Element name(const Element* from) { \
+    return *from;                            \
+  }
+#define TUNESMITH_STORE(name)                    \
+  template <typename Element>                    \
+  inline void name(Element* to, Element value) { \
+    *to = value;                                 \
+  }
+TUNESMITH_LOAD(__ldg)
+TUNESMITH_LOAD(__ldca)
+TUNESMITH_LOAD(__ldcg)
+TUNESMITH_LOAD(__ldcs)
+TUNESMITH_LOAD(__ldcv)
+TUNESMITH_LOAD(__ldlu)
+TUNESMITH_STORE(__stcg)
+TUNESMITH_STORE(__stcs)
+TUNESMITH_STORE(__stwb)
+TUNESMITH_STORE(__stwt)
+#undef TUNESMITH_LOAD
+#undef TUNESMITH_STORE

@@ -1,0 +1,73 @@
+// What a binary exports for each of its kernels; the executable that loads it finds these by name.
+#pragma once
+
+#include "common/host/launch.h"
+#include "common/host/shared_memory.h"
+
+namespace tunesmith_shim {
+
+// What the export of a kernel's parameters answers for each index, from 0 on: 4 * bytes + kind, and -1 beyond
+// the last. runtime/host_executable.cpp compares that with what a launch gives.
+constexpr int unknown_kind = 0, pointer_kind = 1, integer_kind = 2, floating_kind = 3;
+template <typename P>
+constexpr int kind(P*) {
+  return __is_enum(P) ? integer_kind : unknown_kind;
+}
+template <typename P>
+constexpr int kind(P**) {
+  return pointer_kind;
+}
+constexpr int kind(int*) { return integer_kind; }
+constexpr int kind(unsigned*) { return integer_kind; }
+constexpr int kind(long*) { return integer_kind; }
+constexpr int kind(unsigned long*) { return integer_kind; }
+constexpr int kind(long long*) { return integer_kind; }
+constexpr int kind(unsigned long long*) { return integer_kind; }
+constexpr int kind(float*) { return floating_kind; }
+constexpr int kind(double*) { return floating_kind; }
+
+// Unpacks the parameters, whose types are the kernel's own, and says what they are.
+template <auto Kernel>
+struct Entry;
+template <typename... P, void (*Kernel)(P...)>
+struct Entry<Kernel> {
+  template <int... I>
+  struct Indices {};
+  template <int N, int... I>
+  struct Count : Count<N - 1, N - 1, I...> {};
+  template <int... I>
+  struct Count<0, I...> {
+    typedef Indices<I...> type;
+  };
+  template <typename Q>
+  static Q& as(void* at) {
+    return *static_cast<Q*>(at);
+  }
+  template <int... I>
+  static void call(void* const* arguments, Indices<I...>) {
+    (void)arguments;
+    Kernel(as<P>(arguments[I])...);
+  }
+  static void thread(void* const* arguments) { call(arguments, typename Count<sizeof...(P)>::type()); }
+  static long long parameter(int index) {
+    constexpr long long all[] = {(4 * static_cast<long long>(sizeof(P)) + kind(static_cast<P*>(nullptr)))...,
+                                 -1};
+    return index < static_cast<int>(sizeof...(P)) ? all[index] : -1;
+  }
+};
+
+}  // namespace tunesmith_shim
+
+#define TUNESMITH_EXPORT extern "C" __attribute__((visibility("default")))
+#define TUNESMITH_HOST_ENTRY(name)                                                                          \
+  TUNESMITH_EXPORT int tunesmith_run_##name(void* const* arguments, const long long* grid,                  \
+                                            const long long* block, long long dynamic_bytes, int reverse) { \
+    return tunesmith_shim::run(tunesmith_shim::Entry<name>::thread, arguments, grid, block, dynamic_bytes,  \
+                               reverse);                                                                    \
+  }                                                                                                         \
+  TUNESMITH_EXPORT long long tunesmith_shared_bytes_##name() {                                              \
+    return __start_tunesmith_shared == nullptr ? 0 : __stop_tunesmith_shared - __start_tunesmith_shared;    \
+  }                                                                                                         \
+  TUNESMITH_EXPORT long long tunesmith_parameter_##name(int index) {                                        \
+    return tunesmith_shim::Entry<name>::parameter(index);                                                   \
+  }

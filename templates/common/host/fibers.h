@@ -1,0 +1,200 @@
+// A block's threads as fibers. A fiber runs one thread after the other until one of them waits, so kernels
+// without barriers pay for no switches. Knows how to start and resume a fiber; warp.h and block.h know when.
+#pragma once
+
+#include <stddef.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) && !defined(__SANITIZE_ADDRESS__)
+#define __SANITIZE_ADDRESS__ 1
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#endif
+
+#include "common/host/builtins.h"
+#include "common/host/stack_switch.h"
+
+extern "C" [[noreturn]] void abort();
+
+namespace tunesmith_shim {
+
+constexpr int max_threads = 1024;
+constexpr int warp_lanes = 32;
+constexpr size_t page = 4096;
+constexpr size_t stack_bytes = 256 * 1024;  // reserved; only what a thread touches becomes memory
+
+// What a launch answers; runtime/host_executable.cpp has the words.
+constexpr int ok = 0, out_of_memory = 1, shared_overrun = 2, divergent_barrier = 3, trapped = 4;
+[[maybe_unused]] constexpr int broken_assumption = 5;
+constexpr int divergent_warp = 6;
+
+struct Fiber {
+#if defined(TUNESMITH_UCONTEXT)
+  ucontext_t context;
+#else
+  void* stack_pointer;
+#endif
+  char* stack;   // lowest address, above one page that faults
+  uint3 thread;  // threadIdx of the thread that it runs
+  int line;      // of the barrier or collective where it waits; below 0 at __activemask
+  int warp, lane;
+  unsigned mask;  // of the collective where it waits; 0 at a barrier
+  bool finished;
+  unsigned long long operand;  // what it gives to the collective
+};
+
+typedef void (*Body)(void* const* arguments);
+
+static Fiber fibers[max_threads];
+static Fiber* running = nullptr;
+static char* stacks = nullptr;
+static Body body = nullptr;
+static void* const* body_arguments = nullptr;
+static uint3 next_thread;     // the next to start
+static int threads_left = 0;  // of the warp, to start
+static int lanes = 0;         // of the warp
+static int warp = 0;
+static bool reversed = false;
+static int failure = ok;
+static int waiting[max_threads];  // fibers that have not finished, in the order of their threads
+
+#if defined(TUNESMITH_UCONTEXT)
+static ucontext_t scheduler;
+#else
+static void* scheduler = nullptr;
+#endif
+
+#if defined(__SANITIZE_ADDRESS__)
+static const void* scheduler_stack = nullptr;
+static size_t scheduler_stack_bytes = 0;
+static void* scheduler_fake_stack = nullptr;
+static void* fiber_fake_stacks[max_threads];
+#endif
+
+static void to_scheduler(bool last) {
+#if defined(__SANITIZE_ADDRESS__)
+  Fiber* self = running;
+  __sanitizer_start_switch_fiber(last ? nullptr : &fiber_fake_stacks[self - fibers], scheduler_stack,
+                                 scheduler_stack_bytes);
+#endif
+  (void)last;
+#if defined(TUNESMITH_UCONTEXT)
+  swapcontext(&running->context, &scheduler);
+#else
+  tunesmith_switch(&running->stack_pointer, scheduler);
+#endif
+#if defined(__SANITIZE_ADDRESS__)
+  __sanitizer_finish_switch_fiber(fiber_fake_stacks[self - fibers], &scheduler_stack, &scheduler_stack_bytes);
+#endif
+}
+
+// Ends the launch; the other fibers are left where they are.
+[[maybe_unused]] __attribute__((noinline)) static void fail(int code) {
+  failure = code;
+  to_scheduler(false);
+}
+
+static void advance(uint3* at) {
+  if (reversed) {
+    if (at->x-- > 0) return;
+    at->x = blockDim.x - 1;
+    if (at->y-- > 0) return;
+    at->y = blockDim.y - 1;
+    --at->z;
+  } else {
+    if (++at->x < blockDim.x) return;
+    at->x = 0;
+    if (++at->y < blockDim.y) return;
+    at->y = 0;
+    ++at->z;
+  }
+}
+
+// Starts threads until one waits; that one is continued by resume() and is then the last.
+static void fiber_main() {
+#if defined(__SANITIZE_ADDRESS__)
+  __sanitizer_finish_switch_fiber(nullptr, &scheduler_stack, &scheduler_stack_bytes);
+#endif
+  Fiber* self = running;
+  while (threads_left > 0) {
+    --threads_left;
+    self->lane = reversed ? threads_left : lanes - 1 - threads_left;
+    self->warp = warp;
+    threadIdx = self->thread = next_thread;
+    advance(&next_thread);
+    body(body_arguments);
+  }
+  self->finished = true;
+  to_scheduler(true);
+  abort();  // a finished fiber is never resumed
+}
+
+__attribute__((noinline)) static void resume(Fiber* fiber) {
+  running = fiber;
+  threadIdx = fiber->thread;
+#if defined(__SANITIZE_ADDRESS__)
+  __sanitizer_start_switch_fiber(&scheduler_fake_stack, fiber->stack, stack_bytes);
+#endif
+#if defined(TUNESMITH_UCONTEXT)
+  swapcontext(&scheduler, &fiber->context);
+#else
+  tunesmith_switch(&scheduler, fiber->stack_pointer);
+#endif
+#if defined(__SANITIZE_ADDRESS__)
+  __sanitizer_finish_switch_fiber(scheduler_fake_stack, nullptr, nullptr);
+#endif
+}
+
+static bool start(Fiber* fiber) {
+  if (fiber->stack == nullptr) {
+    char* slot = stacks + static_cast<size_t>(fiber - fibers) * (stack_bytes + page);
+    if (mprotect(slot, page, PROT_NONE) != 0) return false;
+    fiber->stack = slot + page;
+  }
+  fiber->finished = false;
+  fiber->mask = 0;
+#if defined(__SANITIZE_ADDRESS__)
+  __asan_unpoison_memory_region(fiber->stack,
+                                stack_bytes);  // it may have been left in the middle of a thread
+#endif
+#if defined(TUNESMITH_UCONTEXT)
+  getcontext(&fiber->context);
+  fiber->context.uc_stack.ss_sp = fiber->stack;
+  fiber->context.uc_stack.ss_size = stack_bytes;
+  fiber->context.uc_link = nullptr;
+  makecontext(&fiber->context, fiber_main, 0);
+#else
+  char* top = fiber->stack + stack_bytes;
+#if defined(__x86_64__)
+  // As after a call: the address to return to lies at a multiple of 16, plus 8 once it is popped.
+  void** frame = reinterpret_cast<void**>(top - 16 - saved_bytes);
+  memset(frame, 0, 16 + saved_bytes);
+  frame[6] = reinterpret_cast<void*>(fiber_main);
+#else
+  void** frame = reinterpret_cast<void**>(top - 160);
+  memset(frame, 0, 160);
+  frame[11] = reinterpret_cast<void*>(fiber_main);  // x30, the link register
+#endif
+  fiber->stack_pointer = frame;
+#endif
+  return true;
+}
+
+static bool reserve_stacks() {
+  if (stacks != nullptr) return true;
+  void* memory = mmap(nullptr, max_threads * (stack_bytes + page), PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) return false;
+  stacks = static_cast<char*>(memory);
+  return true;
+}
+
+__attribute__((destructor)) static void release_stacks() {
+  if (stacks != nullptr) munmap(stacks, max_threads * (stack_bytes + page));
+}
+
+}  // namespace tunesmith_shim

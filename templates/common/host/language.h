@@ -1,0 +1,28 @@
+// What CUDA's language has beyond C++: qualifiers, fences, and what ends a launch from within a kernel.
+//
+// Stands after every header of the C library, which uses some of these words itself.
+#pragma once
+
+#include "common/host/builtins.h"
+#include "common/host/fibers.h"
+#include "common/host/shared_memory.h"
+
+#define __global__ __attribute__((visibility("hidden")))
+#define __device__
+#define __host__
+#define __forceinline__ inline __attribute__((always_inline))
+#define __noinline__ __attribute__((noinline))
+#define __launch_bounds__(...)
+#define __restrict__ __restrict
+#define __align__(bytes) __attribute__((aligned(bytes)))
+#define __grid_constant__
+#define __constant__ __attribute__((visibility("default"), used))
+#define __builtin_assume(condition) \
+  ((condition) ? static_cast<void>(0) : tunesmith_shim::fail(tunesmith_shim::broken_assumption))
+
+extern "C" int printf(const char* format, ...);
+
+inline void __threadfence() {}
+inline void __threadfence_block() {}
+inline void __threadfence_system() {}
+inline void __trap() { tunesmith_shim::fail(tunesmith_shim::trapped); }

@@ -1,0 +1,61 @@
+// One launch of one kernel: its blocks, one after the other.
+#pragma once
+
+#include <stddef.h>
+#include <string.h>
+
+#include "common/host/block.h"
+#include "common/host/builtins.h"
+#include "common/host/fibers.h"
+#include "common/host/shared_memory.h"
+
+extern "C" {
+void* aligned_alloc(size_t alignment, size_t size);
+void free(void* memory);
+}
+
+namespace tunesmith_shim {
+
+static int run_grid(unsigned char* dynamic, size_t dynamic_size, int threads) {
+  const size_t shared_size = __start_tunesmith_shared == nullptr
+                                 ? 0
+                                 : static_cast<size_t>(__stop_tunesmith_shared - __start_tunesmith_shared);
+  for (unsigned z = 0; z < gridDim.z; ++z) {
+    for (unsigned y = 0; y < gridDim.y; ++y) {
+      for (unsigned x = 0; x < gridDim.x; ++x) {
+        blockIdx = {x, y, z};
+        memset(dynamic, poison, dynamic_size);
+        if (shared_size > 0) memset(__start_tunesmith_shared, poison, shared_size);
+        const int result = run_block(threads);
+        if (result != ok) return result;
+        if (dynamic_size > 0 && !(intact(dynamic - guard_bytes) && intact(dynamic + dynamic_size)))
+          return shared_overrun;
+      }
+    }
+  }
+  return intact(dynamic - guard_bytes) && intact(dynamic + dynamic_size) ? ok : shared_overrun;
+}
+
+static int run(Body kernel, void* const* arguments, const long long* grid, const long long* block,
+               long long dynamic_bytes, int reverse) {
+  if (!reserve_stacks()) return out_of_memory;
+  const size_t dynamic_size = static_cast<size_t>(dynamic_bytes);
+  const size_t total = (dynamic_size + 2 * guard_bytes + 255) / 256 * 256;
+  unsigned char* dynamic = static_cast<unsigned char*>(aligned_alloc(256, total));
+  if (dynamic == nullptr) return out_of_memory;
+  memset(dynamic, guard, total);
+  dynamic_shared = dynamic + guard_bytes;
+  body = kernel;
+  body_arguments = arguments;
+  reversed = reverse != 0;
+  const auto narrow = [](long long value) { return static_cast<unsigned>(value); };
+  gridDim = {narrow(grid[0]), narrow(grid[1]), narrow(grid[2])};
+  blockDim = {narrow(block[0]), narrow(block[1]), narrow(block[2])};
+  const int threads = static_cast<int>(block[0] * block[1] * block[2]);
+  const int result = run_grid(dynamic + guard_bytes, dynamic_size, threads);
+  free(dynamic);
+  dynamic_shared = nullptr;
+  return result;
+}
+
+}  // namespace tunesmith_shim

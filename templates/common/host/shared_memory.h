@@ -1,0 +1,35 @@
+// Shared memory: a section of the binary for what kernels declare, and one block of memory between guards for
+// dynamic shared memory. launch.h poisons both before every block.
+#pragma once
+
+#include <stddef.h>
+#include <string.h>
+
+// `used`: the compiler must not conclude from what it sees that nobody writes to it.
+#define __shared__ static __attribute__((section("tunesmith_shared"), used))
+#define DYNAMIC_SHARED(type, name) \
+  [[maybe_unused]] type* const name = static_cast<type*>(tunesmith_shim::dynamic_shared)
+
+extern "C" {
+extern char __start_tunesmith_shared[] __attribute__((weak, visibility("hidden")));
+extern char __stop_tunesmith_shared[] __attribute__((weak, visibility("hidden")));
+}
+
+namespace tunesmith_shim {
+
+constexpr size_t guard_bytes = 4096;  // before and after dynamic shared memory
+constexpr unsigned char guard = 0xa5;
+constexpr unsigned char poison = 0xff;  // a NaN in every floating-point type, -1 in every signed one
+
+static void* dynamic_shared = nullptr;
+
+static bool intact(const unsigned char* guards) {
+  for (size_t n = 0; n < guard_bytes; n += sizeof(unsigned long long)) {
+    unsigned long long eight;
+    memcpy(&eight, guards + n, sizeof(eight));
+    if (eight != guard * 0x0101010101010101ull) return false;
+  }
+  return true;
+}
+
+}  // namespace tunesmith_shim

@@ -1,0 +1,114 @@
+#include <thread>
+#include <vector>
+
+#include "fixture.h"
+
+namespace tunesmith {
+namespace {
+
+using SchemaTest = DbTest;
+using testing::HasSubstr;
+
+TEST_F(SchemaTest, AnOlderSchemaIsMigrated) {
+  std::int64_t variant = 0;
+  {
+    auto store = Store::open(file(), Mode::create);
+    const auto ids = populate(store);
+    variant = ids.variant(store, "fast");
+  }
+  const Store::Migration migrations[] = {
+      Store::Options().migrations[0],
+      Store::Options().migrations[1],
+      {"ALTER TABLE variant ADD COLUMN note TEXT NOT NULL DEFAULT ''; UPDATE variant SET note = 'migrated';"},
+      {"CREATE TABLE extra (id INTEGER PRIMARY KEY REFERENCES variant) STRICT; INSERT INTO extra SELECT id "
+       "FROM variant;"}};
+  Store::Options options;
+  options.migrations = migrations;
+  {
+    const auto reader = Store::open(file(), Mode::read_only, options);  // migrates a copy
+    EXPECT_EQ(reader.status().schema_version, 5);
+    EXPECT_EQ(reader.results().size(), 10U);
+    EXPECT_EQ(sql(file(), "PRAGMA user_version"), "3");
+  }
+  auto store = Store::open(file(), Mode::read_write, options);
+  EXPECT_EQ(store.status().schema_version, 5);
+  EXPECT_EQ(store.results().size(), 10U);
+  EXPECT_EQ(store.status().check, "ok");
+  EXPECT_EQ(
+      sql(file(), "SELECT note FROM variant JOIN extra USING (id) WHERE id = " + std::to_string(variant)),
+      "migrated");
+  EXPECT_THROW(Store::open(file(), Mode::read_write), StoreError);  // the program of before
+}
+
+// tests/db/schema_1.sql was written by the program that had schema 1.
+TEST_F(SchemaTest, AFileOfSchema1IsMigrated) {
+  const auto text = bytes_of(TEST_DB_DIR "/schema_1.sql");
+  sql(file(), text);
+  EXPECT_EQ(Store::open(file(), Mode::read_only).winners().front().caches, "warm");
+  EXPECT_EQ(sql(file(), "PRAGMA user_version"), "1");
+  auto migrated = Store::open(file(), Mode::read_write);
+  EXPECT_EQ(migrated.status().schema_version, 3);
+  EXPECT_EQ(migrated.status().check, "ok");
+  EXPECT_EQ(migrated.results().size(), 10U);
+  EXPECT_EQ(migrated.results({.history = true}).size(), 11U);
+  for (const auto& r : migrated.results({.history = true})) EXPECT_EQ(r.caches, "warm");
+  const auto w = migrated.winners().front();
+  EXPECT_EQ(w.median_us, 25);
+  EXPECT_EQ(w.base_us, 100);
+  EXPECT_EQ(w.worst_us, 200);
+  EXPECT_TRUE(migrated.binary({"sm_90a", "text:fast"}));
+
+  // From here on it is as a file that began with the present schema.
+  { auto fresh = Store::open(file("fresh.db"), Mode::create); }
+  for (const char* what :
+       {"SELECT group_concat(o.name || ' ' || c.cid || c.name || c.type || c.\"notnull\" || "
+        "ifnull(c.dflt_value, '') || c.pk, ';') "
+        "FROM (SELECT name FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY name) o, "
+        "pragma_table_info(o.name) c",
+        "SELECT group_concat(sql, ';') FROM (SELECT sql FROM sqlite_master WHERE type <> 'table' ORDER BY "
+        "name)"})
+    EXPECT_EQ(sql(file(), what), sql(file("fresh.db"), what));
+  const Ids ids(migrated);
+  auto cold = ids.ok(ids.variant(migrated, "fast"), 40);
+  cold.caches = "cold";
+  EXPECT_TRUE(migrated.set_winner(migrated.record(cold), 16).taken);
+  EXPECT_EQ(migrated.winners().front().caches, "cold");
+  cold.caches = "tepid";
+  EXPECT_THROW(migrated.record(cold), StoreError);
+}
+
+TEST_F(SchemaTest, ManyMayMigrateTheFileAtOnce) {
+  sql(file(), bytes_of(TEST_DB_DIR "/schema_1.sql"));
+  std::vector<std::thread> threads;
+  std::vector<std::string> errors(4);
+  for (auto& error : errors) {
+    const auto mode = threads.empty() ? Mode::read_only : Mode::read_write;
+    threads.emplace_back(
+        [&, mode] { error = error_of([&] { static_cast<void>(Store::open(file(), mode).winners()); }); });
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_THAT(errors, testing::Each("no error"));
+  EXPECT_EQ(Store::open(file(), Mode::read_only).status().schema_version, 3);
+}
+
+TEST_F(SchemaTest, AMigrationThatFailsChangesNothing) {
+  {
+    auto store = Store::open(file(), Mode::create);
+    populate(store);
+  }
+  const auto present = Store::Options().migrations;
+  const Store::Migration failing[] = {
+      present[0], present[1], {"CREATE TABLE extra (id INTEGER) STRICT"}, {"INSERT INTO nowhere VALUES (1)"}};
+  const Store::Migration dangling[] = {present[0], present[1], {"DELETE FROM device"}};
+  Store::Options options;
+  options.migrations = failing;
+  EXPECT_THAT(error_of([&] { Store::open(file(), Mode::read_write, options); }), HasSubstr("nowhere"));
+  options.migrations = dangling;
+  EXPECT_THAT(error_of([&] { Store::open(file(), Mode::read_write, options); }),
+              HasSubstr("refer to missing rows"));
+  EXPECT_EQ(sql(file(), "SELECT count(*) FROM sqlite_master WHERE name = 'extra'"), "0");
+  EXPECT_EQ(Store::open(file(), Mode::read_write).results().size(), 10U);
+}
+
+}  // namespace
+}  // namespace tunesmith

@@ -1,0 +1,112 @@
+// The host's compiler.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "runtime/executable.h"
+#include "runtime/toolchain.h"
+#include "tests/host_source.h"
+
+namespace tunesmith {
+namespace {
+
+TEST(HostToolchain, ASourceThatDoesNotCompileIsAnAnswer) {
+  const Compiled compiled = make_host_toolchain()->compile(host_source("int broken = undeclared_name;"));
+  EXPECT_FALSE(compiled.ok);
+  EXPECT_NE(compiled.log.find("undeclared_name"), std::string::npos);
+  EXPECT_EQ(compiled.log.rfind("variant.cpp:", 0), 0u) << "no folder's name: " << compiled.log;
+}
+
+// A compiler of ours, for as long as the object lives.
+class Script {
+ public:
+  explicit Script(const std::string& text)
+      : path_(testing::TempDir() + "tunesmith_compiler_" + std::to_string(getpid())) {
+    std::ofstream(path_) << "#!/bin/sh\n" << text;
+    std::filesystem::permissions(path_, std::filesystem::perms::owner_all);
+    setenv("TUNESMITH_CXX", path_.c_str(), 1);
+  }
+  ~Script() {
+    unsetenv("TUNESMITH_CXX");
+    std::filesystem::remove(path_);
+  }
+  Script(const Script&) = delete;
+  Script& operator=(const Script&) = delete;
+
+ private:
+  std::string path_;
+};
+
+TEST(HostToolchain, EndsACompilerThatTakesTooLong) {
+  const Script slow("if [ \"$1\" = --version ]; then echo slow 1; else sleep 60; fi\n");
+  const auto toolchain = make_host_toolchain(std::chrono::milliseconds(400));
+  const Compiled compiled = toolchain->compile(host_source(""));
+  EXPECT_FALSE(compiled.ok);
+  EXPECT_EQ(compiled.log, "The compiler took more than 400 ms and was ended.");
+  EXPECT_GE(compiled.milliseconds, 400);
+  EXPECT_LT(compiled.milliseconds, 20000);
+}
+
+TEST(HostToolchain, TheShimCompilesWithoutAWarning) {
+  for (const char* compiler : {"g++", "clang++"}) {
+    if (std::system((std::string("command -v ") + compiler + " > /dev/null").c_str()) != 0) continue;
+    const Script strict(std::string("[ \"$1\" = --version ] && exec ") + compiler + " --version\nexec " +
+                        compiler +
+                        " $(echo \"$@\" | sed 's/ -w / -Wall -Wextra -Werror -Wno-unknown-pragmas /')\n");
+    const Compiled compiled = make_host_toolchain()->compile(host_source(R"(
+extern "C" __global__ void __launch_bounds__(64) ENTRY(kernel)(float* out) {
+  __shared__ float fixed[64];
+  DYNAMIC_SHARED(float, unused);
+#pragma unroll
+  for (int n = 0; n < 4; ++n) fixed[threadIdx.x] = out[n];
+  __syncthreads();
+  out[threadIdx.x] = fixed[63 - threadIdx.x];
+})"));
+    EXPECT_TRUE(compiled.ok) << compiled.log;
+    EXPECT_EQ(compiled.log, "");
+  }
+}
+
+TEST(HostToolchain, CompilesFromSeveralThreads) {
+  const auto toolchain = make_host_toolchain();
+  std::vector<std::thread> threads;
+  for (int n = 0; n < 4; ++n) {
+    threads.emplace_back([&, n] {
+      const Source source = host_source(
+          "extern \"C\" __global__ void ENTRY(kernel)(int* out) { *out = " + std::to_string(n) + "; }");
+      const Compiled compiled = toolchain->compile(source);
+      ASSERT_TRUE(compiled.ok) << compiled.log;
+      Launch launch{.kernel = "kernel", .arguments = {ArgumentPointer{0}}};
+      int out = -1;
+      void* arguments[] = {&out};
+      EXPECT_EQ(load_host(compiled.bytes, source.suffix, Work{.steps = {launch}})
+                    ->launch(arguments, nullptr, nullptr),
+                0);
+      EXPECT_EQ(out, n);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST(HostToolchain, SaysWhichCompilerIsMissing) {
+  setenv("TUNESMITH_CXX", "/nonexistent/c++", 1);
+  try {
+    make_host_toolchain();
+    ADD_FAILURE() << "a missing compiler was accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(std::string(error.what()),
+              "TUNESMITH_CXX names /nonexistent/c++, which is not a program that can be run.");
+  }
+  unsetenv("TUNESMITH_CXX");
+}
+
+}  // namespace
+}  // namespace tunesmith

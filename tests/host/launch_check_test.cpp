@@ -1,0 +1,70 @@
+// What a launch gives against what a kernel takes.
+#include "runtime/launch_check.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace tunesmith {
+namespace {
+
+using enum ParameterKind;
+
+std::optional<std::string> mismatch(const std::vector<KernelArgument>& given,
+                                    const std::vector<ParameterFacts>& taken) {
+  return parameter_mismatch("scale", given, taken);
+}
+
+const std::vector<KernelArgument> one_of_each = {
+    ArgumentPointer{0}, WorkspacePointer{16}, std::int32_t{1}, std::int64_t{2}, 3.0f, 4.0};
+
+TEST(LaunchCheck, AgreesWhereNumberSizesAndKindsAgree) {
+  EXPECT_EQ(mismatch(one_of_each,
+                     {{8, pointer}, {8, pointer}, {4, integer}, {8, integer}, {4, floating}, {8, floating}}),
+            std::nullopt);
+  EXPECT_EQ(mismatch({}, {}), std::nullopt);
+}
+
+TEST(LaunchCheck, WithoutKindsTheSizesDecide) {
+  EXPECT_EQ(mismatch(one_of_each, {{8}, {8}, {4}, {8}, {4}, {8}}), std::nullopt);
+  EXPECT_EQ(mismatch({1.0f}, {{4}}), std::nullopt);
+  EXPECT_EQ(mismatch({ArgumentPointer{0}, std::int32_t{1}}, {{8}, {8}}),
+            "Parameter 2 of 2 of the kernel scale is an 8-byte value, but its launch gives a 4-byte integer; "
+            "make the two agree, in the work of its template or in the kernel.");
+}
+
+TEST(LaunchCheck, SaysHowManyAreMissingOrTooMany) {
+  EXPECT_EQ(
+      mismatch({ArgumentPointer{0}}, {{8, pointer}, {4, integer}}),
+      "The kernel scale takes 2 parameters, but its launch gives 1 argument; in the work of its template, "
+      "give one argument per parameter, in the kernel's order.");
+  EXPECT_EQ(
+      mismatch({ArgumentPointer{0}, std::int32_t{1}}, {{8, pointer}}),
+      "The kernel scale takes 1 parameter, but its launch gives 2 arguments; in the work of its template, "
+      "give one argument per parameter, in the kernel's order.");
+  EXPECT_NE(mismatch({}, {{4, integer}}), std::nullopt);
+}
+
+TEST(LaunchCheck, NamesTheParameterThatHasAnotherTypeAndBothTypes) {
+  const std::vector<ParameterFacts> types = {{8, pointer},  {4, integer},  {8, integer},
+                                             {4, floating}, {8, floating}, {2, unknown}};
+  const std::vector<std::string> names = {"a pointer", "a 4-byte integer", "an 8-byte integer",
+                                          "a float",   "a double",         "a 2-byte value"};
+  const std::vector<KernelArgument> values = {ArgumentPointer{0}, std::int32_t{1}, std::int64_t{2}, 3.0f,
+                                              4.0};
+  for (std::size_t takes = 0; takes < types.size(); ++takes) {
+    for (std::size_t gives = 0; gives < values.size(); ++gives) {
+      const auto why = mismatch({WorkspacePointer{0}, values[gives]}, {{8, pointer}, types[takes]});
+      if (takes == gives) {
+        EXPECT_EQ(why, std::nullopt);
+      } else {
+        EXPECT_EQ(why, "Parameter 2 of 2 of the kernel scale is " + names[takes] + ", but its launch gives " +
+                           names[gives] +
+                           "; make the two agree, in the work of its template or in the kernel.");
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tunesmith

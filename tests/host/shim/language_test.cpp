@@ -1,0 +1,49 @@
+// Constant symbols, and what ends a launch from within a kernel.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "tests/host/loaded.h"
+
+namespace tunesmith {
+namespace {
+
+TEST(ShimLanguage, AConstantSymbolIsFilledByItsStep) {
+  const Source source = host_source(R"(
+__constant__ float ENTRY(table)[4];
+extern "C" __global__ void ENTRY(kernel)(float* out) { out[threadIdx.x] = 2 * ENTRY(table)[threadIdx.x]; }
+)");
+  const Compiled compiled = make_host_toolchain()->compile(source);
+  ASSERT_TRUE(compiled.ok) << compiled.log;
+  Launch launch{.kernel = "kernel", .block = {4, 1, 1}, .arguments = {ArgumentPointer{0}}};
+  const Work work{.steps = {ConstantCopy{.symbol = "table", .argument = 1, .bytes = 16}, launch}};
+  EXPECT_FALSE(reentrant(work));
+  const auto executable = load_host(compiled.bytes, source.suffix, work);
+  std::vector<float> out(4), table = {1, 2, 3, 4};
+  void* arguments[] = {out.data(), table.data()};
+  ASSERT_EQ(executable->launch(arguments, nullptr, nullptr), 0);
+  EXPECT_EQ(out, (std::vector<float>{2, 4, 6, 8}));
+}
+
+TEST(ShimLanguage, ATrapAndABrokenAssumptionEndTheLaunch) {
+  Loaded kernel = load(R"(
+extern "C" __global__ void ENTRY(kernel)(int* out) {
+  __syncthreads();
+  if (out[0] == 1 && threadIdx.x == 2) __trap();
+  __builtin_assume(out[0] != 2);
+  atomicAdd(out + 1, 1);
+})",
+                       {5, 1, 1}, {4, 1, 1});
+  int out[2] = {1, 0};
+  EXPECT_EQ(kernel.executable->describe(kernel.run({out})), "the kernel called __trap()");
+  EXPECT_EQ(out[1], 2);
+  out[0] = 2;
+  EXPECT_EQ(kernel.executable->describe(kernel.run({out})),
+            "a __builtin_assume() of the kernel did not hold");
+  out[0] = 0;
+  EXPECT_EQ(kernel.run({out}), 0);
+  EXPECT_EQ(out[1], 22);
+}
+
+}  // namespace
+}  // namespace tunesmith

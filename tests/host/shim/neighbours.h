@@ -1,0 +1,31 @@
+// A kernel in which each thread reads what another wrote to shared memory.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tests/host/loaded.h"
+
+namespace tunesmith {
+
+inline constexpr const char* neighbour_sum = R"(
+extern "C" __global__ void ENTRY(kernel)(float* out) {
+  __shared__ float shared[64];
+  const int t = threadIdx.x;
+  shared[t] = t;
+  BARRIER
+  out[blockIdx.x * 64 + t] = shared[t] + shared[63 - t];
+})";
+
+inline std::vector<float> neighbours(const std::string& barrier, bool reverse) {
+  std::string body = neighbour_sum;
+  body.replace(body.find("BARRIER"), 7, barrier);
+  Loaded kernel = load(body, {2, 1, 1}, {64, 1, 1});
+  kernel.executable->reverse_threads(reverse);
+  std::vector<float> out(128, -1);
+  EXPECT_EQ(kernel.run({out.data()}), 0);
+  EXPECT_EQ(kernel.executable->facts().static_shared_bytes, 256);
+  return out;
+}
+
+}  // namespace tunesmith
