@@ -15,7 +15,7 @@ Space direct_space(const Problem& problem, const DeviceFacts& device) {
                 load_axis(),
                 {BLOCK, {256, 128, 512, 1024}, "threads per block"},
                 {BLOCKS, blocks_to_fill(device, {8, 1, 2, 32}), "blocks at most"}},
-               {}, {run_rule()});
+               {}, {run_rule(), own_blocks_rule(BLOCKS, device)});
 }
 
 Work direct_work(const Problem& problem, const Config& config) {

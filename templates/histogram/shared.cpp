@@ -53,7 +53,7 @@ std::vector<Rule> shared_must(const Problem& problem) {
   };
 }
 
-std::vector<Rule> shared_worth(const Problem& problem) {
+std::vector<Rule> shared_worth(const Problem& problem, const DeviceFacts& device) {
   const std::int64_t bins = problem.integer("bins");
   const std::int64_t length = problem.integer("length");
   const bool bytes = of_bytes(problem);
@@ -85,11 +85,12 @@ std::vector<Rule> shared_worth(const Problem& problem) {
        [](const Config& c) { return c[START] == "plain" || c[BLOCKS] == 1; }},
       {"A single block is for at most 2^18 (262144) elements.",
        [=](const Config& c) { return c[BLOCKS] > 1 || length <= 1 << 18; }},
+      own_blocks_rule(BLOCKS, device),
   };
 }
 
 Space shared_space(const Problem& problem, const DeviceFacts& device) {
-  return Space(shared_axes(problem, device), shared_must(problem), shared_worth(problem));
+  return Space(shared_axes(problem, device), shared_must(problem), shared_worth(problem, device));
 }
 
 Work shared_work(const Problem& problem, const Config& config) {

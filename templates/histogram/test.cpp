@@ -398,7 +398,11 @@ TEST(HistogramSpace, BlocksAreMultiplesOfTheDevicesMultiprocessors) {
     std::vector<std::int64_t> found;
     for (const Axis& axis : space.axes()) {
       if (axis.name != "BLOCKS") continue;
-      for (const Value& value : axis.values) found.push_back(std::get<std::int64_t>(value));
+      for (const Value& value : axis.values) {
+        // What is worth trying here; an H200's numbers are legal too.
+        if (space.broken_worth(space.complete({{"BLOCKS", value}})) == 0)
+          found.push_back(std::get<std::int64_t>(value));
+      }
     }
     return found;
   };
@@ -409,7 +413,6 @@ TEST(HistogramSpace, BlocksAreMultiplesOfTheDevicesMultiprocessors) {
     return device;
   };
   using Blocks = std::vector<std::int64_t>;
-  EXPECT_EQ(blocks("shared", gpu(1)), Blocks({4, 2, 1, 8}));
   EXPECT_EQ(blocks("shared", gpu(20)), Blocks({80, 40, 20, 160, 1}));
   EXPECT_EQ(blocks("shared", gpu(68)), Blocks({272, 136, 68, 544, 1}));
   EXPECT_EQ(blocks("shared", gpu(108)), Blocks({432, 216, 108, 864, 1}));

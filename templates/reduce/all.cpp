@@ -88,6 +88,7 @@ std::vector<Rule> all_worth(const Problem& problem, const DeviceFacts& device) {
        [full](const Config& c) { return c[LOAD] == "plain" || (c[BLOCKS] >= full && c[TREE] == "shuffle"); }},
       {"LOAD=wide is for tiles in one stretch, or loaded ahead.",
        [](const Config& c) { return c[LOAD] != "wide" || c[WALK] == "chunked" || c[AHEAD] == 1; }},
+      own_blocks_rule(BLOCKS, device),
   };
 }
 
