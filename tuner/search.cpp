@@ -82,7 +82,7 @@ class ListSearch : public Search {
       if (list.tiers.size() <= broken) list.tiers.resize(broken + 1);
       list.tiers[broken].push_back(list.space.number(config));
     };
-    if (shuffled_ && list.space.count() > most_points) {
+    if (list.space.count() > most_points) {
       for (const Config& config : list.space.sample(most_drawn, random_.next())) add(config);
     } else {
       list.space.each([&](const Config& config) { return add(config), true; });

@@ -394,7 +394,7 @@ TEST(HistogramSpace, HasThousandsOfConfigsAndADefaultForEveryProblem) {
 
 TEST(HistogramSpace, BlocksAreMultiplesOfTheDevicesMultiprocessors) {
   const auto blocks = [](const char* name, const DeviceFacts& device) {
-    const Space space = find_template(histogram_op(), name).space(problem("length=1000000 bins=64"), device);
+    const Space space = find_template(histogram_op(), name).space(problem("length=200000 bins=64"), device);
     std::vector<std::int64_t> found;
     for (const Axis& axis : space.axes()) {
       if (axis.name != "BLOCKS") continue;
