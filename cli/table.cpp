@@ -61,7 +61,7 @@ std::string csv_text(const std::string& text) {
 
 }  // namespace
 
-std::string Table::text() const {
+std::string Table::text(std::size_t indent) const {
   struct Column {
     std::size_t at, width;
     bool numbers;
@@ -78,11 +78,11 @@ std::string Table::text() const {
   }
   std::string text;
   const auto line = [&](const auto& cell_text) {
-    std::string all;
+    std::string all(indent, ' ');
     for (const Column& column : shown) {
       const std::string content = cell_text(column.at);
       const std::string blanks(column.width - width(content), ' ');
-      all += (all.empty() ? "" : "  ") + (column.numbers ? blanks + content : content + blanks);
+      all += (&column == &shown.front() ? "" : "  ") + (column.numbers ? blanks + content : content + blanks);
     }
     text += all.substr(0, all.find_last_not_of(' ') + 1) + '\n';
   };

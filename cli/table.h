@@ -22,13 +22,14 @@ class Table {
  public:
   explicit Table(std::vector<std::string> columns) : columns_(std::move(columns)) {}
 
-  /// One cell a column.
+  /// One cell per column.
   void add(std::vector<Cell> row) { rows_.push_back(std::move(row)); }
   bool empty() const { return rows_.empty(); }
 
-  std::string text()
-      const;                ///< aligned columns; numbers to four digits; columns without content are left out
-  std::string csv() const;  ///< RFC 4180
+  /// Aligned columns; numbers to four digits; columns without content are left out. Each line begins with
+  /// `indent` blanks.
+  std::string text(std::size_t indent = 0) const;
+  std::string csv() const;   ///< RFC 4180
   std::string json() const;  ///< an array of objects
 
   /// "table", "csv" or "json".

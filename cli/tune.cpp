@@ -1,4 +1,4 @@
-// tune: reads the request; tune.h does the work.
+// `tunesmith tune`: reads the request; tune.h does the work.
 #include "tuner/tune.h"
 
 #include <unistd.h>
@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cli/cli.h"
+#include "cli/winners_table.h"
 #include "db/store.h"
 #include "generator/error.h"
 #include "generator/ops.h"
@@ -27,7 +28,7 @@ struct TuneRequest {
   std::string prior = "worth";
 };
 
-// One problem a line; what follows a # is for people.
+// One problem per line; # begins a comment.
 std::vector<Problem> read_problems(const Op& op, const std::filesystem::path& path) {
   std::ifstream file(path);
   std::vector<Problem> problems;
@@ -41,9 +42,9 @@ std::vector<Problem> read_problems(const Op& op, const std::filesystem::path& pa
       throw UsageError(path.string() + ", line " + std::to_string(number) + ": " + error.what());
     }
   }
-  if (!file.eof()) throw UsageError("The file of problems " + path.string() + " cannot be read.");
+  if (!file.eof()) throw UsageError("The problem file " + path.string() + " cannot be read.");
   if (problems.empty())
-    throw UsageError("The file " + path.string() + " names no problem; write one a line.");
+    throw UsageError("The file " + path.string() + " has no problem; write one per line.");
   return problems;
 }
 
@@ -51,48 +52,48 @@ std::vector<Problem> read_problems(const Op& op, const std::filesystem::path& pa
 
 void add_tune_command(CLI::App& app, const std::string& command_line, int& exit_code) {
   CLI::App* command =
-      app.add_subcommand("tune", "Find the fastest variants for problems, and keep every verdict");
+      app.add_subcommand("tune", "Find the fastest variants for problems and keep every verdict");
   auto request = std::make_shared<TuneRequest>();
   TuneOptions& options = request->options;
   options.command = command_line;
   command->add_option("OP", options.op, "An op's name")->required();
-  command->add_option("--problem", request->problems, "A problem; give it again for further ones")
-      ->allow_extra_args(false);
+  command->add_option("--problem", request->problems, "A problem; may be repeated")->allow_extra_args(false);
   command->add_option("--problems", request->problem_file,
-                      "A file with a problem a line; # begins a comment");
+                      "A file with one problem per line; # begins a comment");
   command->add_flag("--stale", options.stale,
-                    "The problems of the database whose winners' templates have changed since");
+                    "Problems in the database whose winners' templates have changed");
   command->add_option("--device", options.device, device_words)->capture_default_str();
   command
       ->add_option("--budget", options.budget,
-                   "For each problem: a time (60s, 5m) after its base was measured, a number of variants\n"
-                   "(500), all")
+                   "Per problem: a time (60s, 5m) after its base was measured, a number of variants\n"
+                   "(500), or all")
       ->capture_default_str();
   command->add_option("--strategy", options.strategy, "random or exhaustive")->capture_default_str();
   command
       ->add_option("--prior", request->prior,
-                   "worth: first what the templates' rules call worth trying; none: all legal configs alike")
+                   "worth: begin with configs that the templates' rules call worth trying; none: treat "
+                   "all\nlegal configs alike")
       ->capture_default_str()
       ->check(CLI::IsMember({"worth", "none"}));
-  command->add_option("--seed", options.seed, "Of the search and of the inputs")->capture_default_str();
-  command
-      ->add_option("--template", options.templates,
-                   "Search only this template; give it again for further ones")
+  command->add_option("--seed", options.seed, "Seed for the search and the inputs")->capture_default_str();
+  command->add_option("--template", options.templates, "Search only this template; may be repeated")
       ->allow_extra_args(false);
   command
       ->add_option(
           "--caches", request->caches,
-          "warm: launches follow one another on the same buffers; cold: the cache is overwritten before\n"
-          "each (CUDA only)")
+          "warm: launches follow each other on the same buffers; cold: the cache is overwritten before\n"
+          "each launch (CUDA only)")
       ->capture_default_str()
       ->check(CLI::IsMember({"warm", "cold"}));
   command->add_flag("--retry-failed", options.retry_failed,
-                    "Try again what timed out or crashed in an earlier run");
-  command->add_option("--jobs", options.compilers, "Compilations at a time; 0: one less than processors")
+                    "Try variants again that timed out or crashed in an earlier run");
+  command
+      ->add_option("--jobs", options.compilers,
+                   "Compilers that run at the same time; 0: one less than there are processors")
       ->capture_default_str()
       ->check(CLI::Range(0, 1024));
   command->add_option("--db", request->database,
-                      "The database; else $TUNESMITH_DB, else in the user's data folder");
+                      "Database file (default: $TUNESMITH_DB, else in the user's data folder)");
   command->callback([request, &exit_code] {
     TuneOptions& asked = request->options;
     const Op& op = find_op(asked.op);
@@ -109,7 +110,7 @@ void add_tune_command(CLI::App& app, const std::string& command_line, int& exit_
     asked.database = request->database.empty() ? default_database_path() : request->database;
     Progress progress(std::cerr, isatty(STDERR_FILENO) != 0);
     const TuneResult result = tune(asked, progress);
-    print_winners(std::cout, result);
+    std::cout << winners_text(result);
     if (result.interrupted) exit_code = 130;
   });
 }

@@ -1,6 +1,7 @@
 # tunesmith_ops_library(NAME FOLDER...): a library that holds the ops of the given folders, templates/common and the
 # table `ops()` that names them. A folder NAME/ has op.cpp, which defines `tunesmith::Op tunesmith::ops_NAME()`, its *.cu,
-# what these include as "NAME/*.cuh", and perhaps more *.cpp. Its dispatch.cpp belongs to the dispatch library, its test.cpp to the tests.
+# what these include as "NAME/*.cuh", and perhaps more *.cpp. Its dispatch.cpp belongs to the dispatch library, its test.cpp
+# and *_test.cpp to the tests.
 function(tunesmith_ops_library library)
   set(declarations "")
   set(calls "")
@@ -15,7 +16,7 @@ function(tunesmith_ops_library library)
   foreach(folder IN LISTS ARGN)
     get_filename_component(op "${folder}" NAME)
     file(GLOB own CONFIGURE_DEPENDS "${folder}/*.cpp")
-    list(FILTER own EXCLUDE REGEX "/(dispatch|test)\\.cpp$")
+    list(FILTER own EXCLUDE REGEX "/(dispatch|test|[^/]*_test)\\.cpp$")
     list(APPEND sources ${own})
     string(APPEND declarations "Op ops_${op}();\n")
     string(APPEND calls "ops_${op}(), ")

@@ -1,7 +1,7 @@
 #include "generator/space.h"
 
 #include <algorithm>
-#include <set>
+#include <unordered_set>
 #include <utility>
 
 #include "generator/error.h"
@@ -135,8 +135,14 @@ struct Space::Walk {
     const bool holds = rule->holds(config);
     if (config.missed_ == Config::most_axes) return holds;
     waiting[config.missed_].push_back(rule);
+    postponed.push_back(config.missed_);
     ++pending;
     return true;
+  }
+
+  // Takes back what decide() has postponed since then.
+  void forget_postponed(std::size_t since) {
+    for (; postponed.size() > since; postponed.pop_back()) waiting[postponed.back()].pop_back();
   }
 
   bool below(std::size_t axis, const std::function<bool(const Config&)>* visit) {
@@ -152,9 +158,8 @@ struct Space::Walk {
       config.set_ = static_cast<std::uint8_t>(axis);
       return more;
     }
-    const std::vector<const Rule*> due = waiting[axis];
-    std::vector<std::size_t> before(axes.size() - axis);
-    for (std::size_t a = axis; a < axes.size(); ++a) before[a - axis] = waiting[a].size();
+    const std::vector<const Rule*>& due = waiting[axis];  // what they postpone waits for later axes
+    const std::size_t postponed_before = postponed.size();
     const std::size_t pending_before = pending;
     for (const std::uint16_t index : indices[axis]) {
       config.chosen_[axis] = index;
@@ -163,7 +168,7 @@ struct Space::Walk {
       const bool legal =
           std::all_of(due.begin(), due.end(), [this](const Rule* rule) { return decide(rule); });
       const bool more = !legal || below(axis + 1, visit);
-      for (std::size_t a = axis; a < axes.size(); ++a) waiting[a].resize(before[a - axis]);
+      forget_postponed(postponed_before);
       pending = pending_before;
       if (!more) return false;
     }
@@ -175,6 +180,7 @@ struct Space::Walk {
   const std::vector<Axis>& axes;
   std::vector<const Rule*> rules;
   std::vector<std::vector<const Rule*>> waiting;  // by the axis that must be set next
+  std::vector<std::size_t> postponed;             // to which axes, in order
   std::vector<std::vector<std::uint16_t>> indices;
   std::size_t pending = 0;
   Config config;
@@ -237,7 +243,8 @@ std::vector<Config> Space::sample(std::size_t size, std::uint64_t seed) const {
   std::vector<Config> configs;
   if (raw_count() > most_listed) {
     const auto raw = static_cast<std::uint64_t>(raw_count());
-    std::set<std::uint64_t> seen;
+    std::unordered_set<std::uint64_t> seen;
+    seen.reserve(std::min<std::size_t>(size, most_listed));
     for (std::size_t tries = 100'000 + 100 * std::min<std::size_t>(size, most_listed);
          configs.size() < size && tries > 0; --tries) {
       const std::uint64_t number = random.below(raw);

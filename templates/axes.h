@@ -1,4 +1,5 @@
-// Axes that several ops have, word for word: handles by which rules read them, and the axes themselves.
+// Axes that mean the same in every op that has them: the handles by which rules read them, and the axes
+// themselves.
 #pragma once
 
 #include <utility>

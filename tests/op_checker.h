@@ -14,23 +14,9 @@
 
 #include "tests/op_cases.h"
 #include "tuner/check_data.h"
-#include "tuner/device.h"
+#include "tuner/device_memory.h"
 
 namespace tunesmith {
-
-// Device memory that is given back.
-class Array {
- public:
-  Array(Device& device, std::int64_t bytes) : device_(&device), memory_(device.allocate(bytes)) {}
-  ~Array() { device_->release(memory_); }
-  Array(const Array&) = delete;
-  Array& operator=(const Array&) = delete;
-  char* get() const { return static_cast<char*>(memory_); }
-
- private:
-  Device* device_;
-  void* memory_;
-};
 
 inline bool floating(DType dtype) {
   return dtype == DType::f32 || dtype == DType::f64 || dtype == DType::f16 || dtype == DType::bf16;
@@ -41,8 +27,8 @@ struct Data {
   std::vector<std::string> contents;  ///< by argument, packed
   struct Output {
     std::int64_t elements;
-    std::unique_ptr<Array> value;
-    std::unique_ptr<Array> permitted;
+    DeviceMemory value;
+    DeviceMemory permitted;
   };
   std::map<int, Output> outputs;
 };
@@ -70,10 +56,9 @@ inline Data make_data(Device& device, const Op& op, const Problem& problem, bool
     if (op.arguments[a].role == Role::input) continue;
     const Expected expected = reference_of(op, problem, inputs, static_cast<int>(a));
     const auto elements = static_cast<std::int64_t>(expected.value.size());
-    Data::Output output{elements, std::make_unique<Array>(device, elements * 8),
-                        std::make_unique<Array>(device, elements * 8)};
-    device.upload(output.value->get(), expected.value.data(), elements * 8);
-    device.upload(output.permitted->get(), expected.permitted_error.data(), elements * 8);
+    Data::Output output{elements, DeviceMemory(device, elements * 8), DeviceMemory(device, elements * 8)};
+    device.upload(output.value.get(), expected.value.data(), elements * 8);
+    device.upload(output.permitted.get(), expected.permitted_error.data(), elements * 8);
     data.outputs.emplace(static_cast<int>(a), std::move(output));
   }
   return data;
@@ -107,7 +92,7 @@ class OpChecker {
       return false;
     }
     const std::int64_t alignment = alignment_bytes(*tmpl, problem, config);
-    std::vector<std::unique_ptr<Array>> arrays;
+    std::vector<DeviceMemory> arrays;
     std::vector<void*> pointers;
     for (std::size_t a = 0; a < op->arguments.size(); ++a) {
       const Argument& argument = op->arguments[a];
@@ -115,12 +100,12 @@ class OpChecker {
       const std::int64_t size = elements(argument, problem) * element;
       // Pointers that are only just aligned.
       const std::int64_t shift = !special ? 0 : size < alignment ? element : std::max(element, alignment);
-      arrays.push_back(std::make_unique<Array>(device(), size + shift));
-      pointers.push_back(arrays.back()->get() + shift);
-      device().fill(arrays.back()->get(), 0xff, size + shift);
+      arrays.emplace_back(device(), size + shift);
+      pointers.push_back(arrays.back().as<char>() + shift);
+      device().fill(arrays.back().get(), 0xff, size + shift);
       if (argument.role != Role::output) device().upload(pointers.back(), data.contents[a].data(), size);
     }
-    const Array workspace(device(), work.workspace_bytes);
+    const DeviceMemory workspace(device(), work.workspace_bytes);
     device().fill(workspace.get(), 0xff, work.workspace_bytes);
     device().fill(workspace.get(), 0, work.zeroed_bytes);
     executable->reverse_threads(reverse);  // no effect on a GPU
@@ -134,7 +119,7 @@ class OpChecker {
     EXPECT_EQ(zeroed.find_first_not_of('\0'), std::string::npos) << "the zeroed part of the workspace";
     for (std::size_t a = 0; a < op->arguments.size(); ++a) {
       const Argument& argument = op->arguments[a];
-      EXPECT_TRUE(device().guards_intact(arrays[a]->get())) << argument.name;
+      EXPECT_TRUE(device().guards_intact(arrays[a].get())) << argument.name;
       if (argument.role == Role::input) {
         std::string after(data.contents[a].size(), '\0');
         device().download(after.data(), pointers[a], static_cast<std::int64_t>(after.size()));
@@ -142,9 +127,9 @@ class OpChecker {
         continue;
       }
       const Data::Output& output = data.outputs.at(static_cast<int>(a));
-      const Comparison found = device().compare(
-          pointers[a], argument.dtype(problem), reinterpret_cast<const double*>(output.value->get()),
-          reinterpret_cast<const double*>(output.permitted->get()), output.elements);
+      const Comparison found =
+          device().compare(pointers[a], argument.dtype(problem), output.value.as<double>(),
+                           output.permitted.as<double>(), output.elements);
       EXPECT_EQ(found.wrong, 0) << "of " << output.elements << " elements of " << argument.name
                                 << "; the first, at " << found.first_wrong << ", is " << found.got
                                 << " instead of " << found.expected << "; the largest error is "

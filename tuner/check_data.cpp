@@ -120,8 +120,9 @@ std::vector<double> unpack_as(std::string_view bytes, auto convert) {
 }
 
 constexpr const char* no_number =
-    "Plain bits are no number; an op whose dtype they are says what its arguments are checked as "
-    "(Argument::dtype).";
+    "A dtype of plain bits (b8 to b128) has no numeric value; an op that uses one must say as which dtype "
+    "its "
+    "arguments are checked (Argument::dtype).";
 
 }  // namespace
 

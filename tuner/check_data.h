@@ -1,4 +1,5 @@
-// What a variant is checked with: inputs from a seed, their bytes, and the op's reference. Knows no device.
+// What a variant is checked with: inputs from a seed, their bytes, and the op's reference. It knows no
+// device.
 #pragma once
 
 #include <cstddef>

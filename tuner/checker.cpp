@@ -22,7 +22,7 @@ bool is_output(Role role) { return role != Role::input; }
 // nothing.
 constexpr unsigned char poison = 0xff;
 
-// A reverse run of the asked problem on the host doubles its check; it is done where that costs little.
+// On the host the problem is also run with its threads in reverse order, where that costs little.
 constexpr double cheap_run_s = 0.05;
 
 // Guard bytes and alignment of workspaces cost memory, so few sizes are kept.
@@ -59,9 +59,6 @@ std::string coordinates(std::int64_t index, const std::vector<std::int64_t>& ext
   return "[" + text + "]";
 }
 
-Buffer::Buffer(Device& device, std::int64_t bytes)
-    : bytes_(bytes), memory_(device.allocate(bytes), Release{&device}) {}
-
 Checker::Checker(Device& device, const Op& op, const Problem& problem, std::uint64_t seed)
     : device_(device), op_(op), host_(device.facts().kind == "host"), asked_(prepare(problem, seed)) {
   for (const Problem& companion : op.companions(problem))
@@ -75,7 +72,7 @@ Checker::Prepared Checker::prepare(const Problem& problem, std::uint64_t seed) {
     const Argument& argument = op_.arguments[i];
     const DType dtype = argument.dtype(problem);
     const std::int64_t count = elements(argument, problem);
-    Array array{count,        dtype,        argument.role, Buffer(device_, count * bytes(dtype)),
+    Array array{count,        dtype,        argument.role, DeviceMemory(device_, count * bytes(dtype)),
                 std::nullopt, std::nullopt, std::nullopt};
     if (is_input(argument.role)) {
       const std::string packed = pack(dtype, inputs[i]);
@@ -103,7 +100,7 @@ void* Checker::workspace(std::int64_t bytes) {
   auto found = workspaces_.find(bytes);
   if (found == workspaces_.end()) {
     if (workspaces_.size() >= kept_workspaces) workspaces_.clear();
-    found = workspaces_.emplace(bytes, Buffer(device_, bytes)).first;
+    found = workspaces_.emplace(bytes, DeviceMemory(device_, bytes)).first;
   }
   return found->second.get();
 }
@@ -254,7 +251,7 @@ std::optional<Checker::Failure> Checker::judge_asked(const Template& tmpl, const
   }
   if (request.samples <= 0) return std::nullopt;
 
-  // One that was not checked finds no workspace that was made ready.
+  // Without a check the workspace has not been prepared yet.
   if (void* const space = workspace(work.workspace_bytes)) prepare_workspace(space, work);
   Timing timing;
   timing.samples = request.samples;
@@ -268,8 +265,8 @@ std::optional<Checker::Failure> Checker::judge_asked(const Template& tmpl, const
     reply.lost = true;
     return Failure{Verdict::crash, std::string("The kernel failed while it was timed: ") + error.what()};
   }
-  // Many launches back to back must leave what one left: a workspace or a counter that is not put back shows
-  // here.
+  // Many launches in a row must leave the same result as one: a counter in the workspace that is not reset
+  // shows here.
   if (asked_.repeatable) {
     if (auto failure = inspect(asked_, work, reply)) {
       failure->reason = "After repeated launches: " + failure->reason;

@@ -1,5 +1,5 @@
-// Judges one variant on one device: is it right on the problem and its companions, then how fast is it. Runs
-// in the worker process; knows nothing of search, database or other variants.
+// Checks and times one variant on one device: is it right on the problem and its companions, and how fast.
+// Runs in the worker process; knows nothing of search, database or other variants.
 #pragma once
 
 #include <cstdint>
@@ -10,34 +10,17 @@
 #include <vector>
 
 #include "tuner/check_data.h"
-#include "tuner/device.h"
+#include "tuner/device_memory.h"
 #include "tuner/messages.h"
 
 namespace tunesmith {
-
-/// Device memory that is given back.
-class Buffer {
- public:
-  Buffer(Device& device, std::int64_t bytes);
-
-  void* get() const { return memory_.get(); }
-  std::int64_t bytes() const { return bytes_; }
-
- private:
-  struct Release {
-    Device* device;
-    void operator()(void* memory) const { device->release(memory); }
-  };
-  std::int64_t bytes_;
-  std::unique_ptr<void, Release> memory_;
-};
 
 class Checker {
  public:
   /// Makes inputs and references, and keeps both on the device for all variants that follow.
   Checker(Device& device, const Op& op, const Problem& problem, std::uint64_t seed);
 
-  /// A variant that fails is an answer. Throws Error only for what is no variant's fault.
+  /// A variant that fails is an answer; Error is only for failures that no variant caused.
   MeasureReply judge(const MeasureRequest& request);
 
  private:
@@ -45,9 +28,9 @@ class Checker {
     std::int64_t elements;
     DType dtype;
     Role role;
-    Buffer live;                                // what the kernel gets
-    std::optional<Buffer> initial;              // of an input or inout
-    std::optional<Buffer> expected, permitted;  // of an output or inout
+    DeviceMemory live;                                // what the kernel gets
+    std::optional<DeviceMemory> initial;              // of an input or inout
+    std::optional<DeviceMemory> expected, permitted;  // of an output or inout
   };
   struct Prepared {
     Problem problem;
@@ -78,7 +61,8 @@ class Checker {
   bool host_;
   Prepared asked_;
   std::vector<Prepared> companions_;
-  std::map<std::int64_t, Buffer> workspaces_;  // by size: guards must lie directly after what was asked for
+  // By size, because guards must lie directly after it.
+  std::map<std::int64_t, DeviceMemory> workspaces_;
 };
 
 /// "[3, 7]": where the element with that flat index stands in a row-major array.

@@ -116,11 +116,11 @@ void Child::kill() {
 
 std::string Child::end() {
   if (!end_.empty()) return end_;
-  // Seen to have ended, but not yet waited for: until then its group's number is nobody else's.
+  // WNOWAIT: until the process is waited for, no other process can get its group's number.
   siginfo_t seen;
   while (::waitid(P_PID, static_cast<id_t>(process_), &seen, WEXITED | WNOWAIT) < 0 && errno == EINTR) {
   }
-  ::kill(-process_, SIGKILL);  // what it may have left behind
+  ::kill(-process_, SIGKILL);  // processes that it may have left behind
   int status = 0;
   while (::waitpid(process_, &status, 0) < 0 && errno == EINTR) {
   }
@@ -132,7 +132,7 @@ std::string Child::end() {
   } else {
     end_ = "ended with exit code " + std::to_string(WEXITSTATUS(status));
   }
-  if (const std::string words = last_words(); !words.empty()) end_ += "; its last words: " + words;
+  if (const std::string words = last_words(); !words.empty()) end_ += "; its last output: " + words;
   return end_;
 }
 

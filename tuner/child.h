@@ -1,5 +1,5 @@
-// The tuner's side of a worker process: start, talk, notice its death, end it. What is said is not known
-// here.
+// The tuner's side of a worker process: start it, exchange messages, notice its death, end it. What the
+// messages mean is not known here.
 #pragma once
 
 #include <chrono>
@@ -29,9 +29,9 @@ class Child {
   std::optional<Frame> receive();
   /// The worker closed its end, and all it sent before was received.
   bool gone() const { return gone_; }
-  void say_goodbye();  ///< no more messages to it: it ends after what it is doing
+  void say_goodbye();  ///< sends no more messages: the worker ends when it has finished its work
   void kill();
-  /// "was killed by SIGSEGV (Segmentation fault)", with the last words it wrote. Waits for its end.
+  /// "was ended by SIGSEGV (Segmentation fault)", with the last output of the worker. Waits for its end.
   std::string end();
   /// The signal's short name, "SIGSEGV", or empty. After end().
   const std::string& signal_name() const { return signal_name_; }
@@ -48,7 +48,7 @@ class Child {
   std::string signal_name_;
 };
 
-/// Waits until one of the descriptors can be read, the time is over or a signal came.
+/// Waits until one of the descriptors can be read, the time is over or a signal arrives.
 void wait_for(const std::vector<int>& descriptors, double seconds);
 
 }  // namespace tunesmith

@@ -8,7 +8,8 @@ namespace {
 
 constexpr double start_timeout_s = 120;
 constexpr double goodbye_s = 2;
-constexpr std::size_t most_log_bytes = 2000;  // of a compiler's words in a reason; templates can fill pages
+constexpr std::size_t most_log_bytes =
+    2000;  // of a compiler's output in a reason; C++ templates can fill pages
 
 Clock::time_point in(double seconds) {
   return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
@@ -115,7 +116,7 @@ std::vector<CompileResult> Compilers::update() {
   return results;
 }
 
-// Not ended: a compiler that is killed leaves its files behind.
+// They are not killed: a compiler that is killed leaves its files behind.
 void Compilers::drop_all() {
   for (Process& process : processes_) process.wanted = false;
 }

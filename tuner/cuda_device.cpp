@@ -1,5 +1,5 @@
-// A CUDA GPU as the tuner sees it. Everything runs on the legacy default stream, where a caller that launches
-// on the null stream is in order with it; timing has a stream of its own, which waits for that one.
+// A CUDA GPU as the tuner uses it. Everything runs on the legacy default stream, so that it is in order with
+// a caller that launches on the null stream; timing has a stream of its own, which waits for that one.
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
@@ -23,22 +23,22 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::int64_t guard_bytes = std::int64_t{16} * 1024;  ///< before and after; a multiple of 256
-/// A float of four of these is -102287.6: no arithmetic on small inputs lands there.
+/// A float of four of these is -102287.6, which no arithmetic on small inputs gives.
 constexpr int guard_byte = 0xc7;
 
-/// Written before a launch with cold caches, in sizes of the second-level cache: what the launch reads is
-/// gone from it whatever it evicts first.
+/// So many times the size of the second-level cache is written before a launch with cold caches: then nothing
+/// that the launch reads is left in it, whatever the cache evicts first.
 constexpr std::size_t flush_caches = 4;
-/// After so many launches with cold caches a hopeless variant is sent away; the fastest of them counts.
+/// With cold caches a variant is given up after so many launches if even the fastest of them is too slow.
 constexpr int first_cold_samples = 3;
 
-constexpr auto settle = std::chrono::milliseconds(30);       ///< of work bring an idle GPU's clocks up
+constexpr auto settle = std::chrono::milliseconds(30);       ///< of work raise the clocks of an idle GPU
 constexpr auto settle_again = std::chrono::milliseconds(5);  ///< after a pause
 constexpr auto idle_after = std::chrono::milliseconds(500);  ///< without work clocks may have dropped
 
 void check(cudaError_t code, const std::string& what) {
   if (code == cudaSuccess) return;
-  static_cast<void>(cudaGetLastError());  // a sticky error stays; any other is told once
+  static_cast<void>(cudaGetLastError());  // clears the error, unless it is sticky
   throw Error("CUDA could not " + what + ": " + cudaGetErrorName(code) + ": " + cudaGetErrorString(code) +
               ".");
 }
@@ -114,7 +114,7 @@ class CudaDevice : public Device {
 
   void release(void* memory) noexcept override {
     if (allocations_.erase(memory) == 0) return;
-    // After a sticky error the context and its memory are lost together, so a failure is not news.
+    // After a sticky error the context and its memory are lost together, so a failure here is expected.
     static_cast<void>(cudaSetDevice(ordinal_));
     static_cast<void>(cudaFree(static_cast<char*>(memory) - guard_bytes));
   }
@@ -122,7 +122,7 @@ class CudaDevice : public Device {
   bool guards_intact(const void* memory) override {
     const auto found = allocations_.find(memory);
     if (found == allocations_.end())
-      throw Error("guards_intact was asked about memory that is not allocated.");
+      throw Error("guards_intact was called for memory that this device did not allocate.");
     const char* data = static_cast<const char*>(memory);
     return run(changed_, guard_bytes, data - guard_bytes, data + found->second, std::int64_t{guard_bytes},
                guard_byte, result_)
@@ -181,8 +181,8 @@ class CudaDevice : public Device {
     const double limit =
         timing.give_up_above_us > 0 ? timing.give_up_above_us : std::numeric_limits<double>::infinity();
 
-    // One launch between events carries some 3 us of their own and may find cold caches: good for the number
-    // of repeats, and to send the hopeless away.
+    // One launch between events includes about 3 us of the events themselves and may find cold caches: good
+    // enough to choose the number of repeats and to give up hopeless variants.
     if (timing.cold_caches) flush();
     mark(0);
     launch(executable, arguments, workspace);
@@ -191,7 +191,7 @@ class CudaDevice : public Device {
     const double rough = elapsed_us(0, 1);
     if (rough > 2 * limit + 20) return {rough};
 
-    const bool slow = rough > 1000;  // has warmed itself up, and varies little
+    const bool slow = rough > 1000;  // such a launch warms itself up and varies little
     const int count = slow ? std::min(3, timing.samples) : timing.samples;
     if (timing.cold_caches) {
       std::vector<double> samples =
@@ -228,7 +228,7 @@ class CudaDevice : public Device {
 
   cudaKernel_t kernel(const char* name) const {
     cudaKernel_t found = nullptr;
-    check(cudaLibraryGetKernel(&found, library_, name), std::string("find its kernel ") + name);
+    check(cudaLibraryGetKernel(&found, library_, name), std::string("find the tuner's kernel ") + name);
     return found;
   }
 
@@ -240,7 +240,7 @@ class CudaDevice : public Device {
     std::array<void*, sizeof...(Values)> pointers = {&values...};
     check(cudaLaunchKernel(static_cast<const void*>(kernel), dim3(grid), dim3(block), pointers.data(), 0,
                            nullptr),
-          "launch a kernel of its own");
+          "launch a kernel of the tuner");
   }
 
   template <typename... Values>
@@ -259,7 +259,7 @@ class CudaDevice : public Device {
     const auto end = Clock::now() + duration;
     do {
       enqueue(spin_, std::int64_t{8} * 256 * facts_.multiprocessors, result_, 50'000);
-      check(cudaStreamSynchronize(nullptr), "run a kernel of its own on " + facts_.name);
+      check(cudaStreamSynchronize(nullptr), "run a kernel of the tuner on " + facts_.name);
     } while (Clock::now() < end);
     last_work_ = Clock::now();
   }
@@ -298,8 +298,8 @@ class CudaDevice : public Device {
     return result;
   }
 
-  // The launch and its events are queued while the flush before them runs, so that no host time comes
-  // between.
+  // The launch and its events are queued while the flush before them runs, so that the host adds no time
+  // between them.
   std::vector<double> cold_us(Executable& executable, void* const* arguments, void* workspace, int samples) {
     std::vector<double> result;
     if (samples <= 0) return result;
@@ -319,7 +319,7 @@ class CudaDevice : public Device {
     if (flush_memory_ == nullptr) {
       int cache_bytes = 0;
       check(cudaDeviceGetAttribute(&cache_bytes, cudaDevAttrL2CacheSize, ordinal_),
-            "ask for the size of its cache");
+            "read the size of the cache");
       cudaError_t code = cudaSuccess;
       for (std::size_t times = flush_caches; times > 0; --times) {
         flush_bytes_ = times * static_cast<std::size_t>(cache_bytes);
@@ -353,7 +353,7 @@ class CudaDevice : public Device {
     return 1000.0 * static_cast<double>(milliseconds);
   }
 
-  // After a sticky error each of these fails, and the process that ends gives all back.
+  // After a sticky error each of these fails, and everything is released when the process ends.
   void destroy() noexcept {
     static_cast<void>(cudaSetDevice(ordinal_));
     for (cudaEvent_t event : events_) static_cast<void>(cudaEventDestroy(event));

@@ -1,4 +1,4 @@
-// What a build without the CUDA toolkit answers to a request for a GPU.
+// A build without the CUDA toolkit refuses every request for a GPU.
 #include "generator/error.h"
 #include "tuner/device.h"
 

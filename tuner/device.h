@@ -1,4 +1,4 @@
-// Where variants are checked and timed: memory with guards, comparison, timing. Lives in the worker process
+// Where variants are checked and timed: memory with guards, comparison, timing. Used in the worker process
 // only.
 #pragma once
 
@@ -19,15 +19,15 @@ struct Comparison {
   std::int64_t first_wrong = -1;  ///< flat index
   double got = 0;                 ///< there
   double expected = 0;            ///< there
-  double max_error =
-      0;  ///< the largest |error| / permitted over all elements; infinity where nothing is permitted
+  /// The largest |error| / permitted over all elements; infinity where no error is permitted.
+  double max_error = 0;
 };
 
 struct Timing {
   int samples = 11;               ///< medians are taken over these
   double sample_target_us = 300;  ///< launches are repeated inside one sample until it lasts about this long
-  double give_up_above_us =
-      0;                     ///< > 0: after the first sample, stop if one launch takes longer (it cannot win)
+  /// Above 0: stop after the first sample if one launch takes longer (it cannot win).
+  double give_up_above_us = 0;
   bool cold_caches = false;  ///< each sample is one launch, after the second-level cache was overwritten
 };
 
@@ -57,13 +57,14 @@ class Device {
   virtual Comparison compare(const void* output, DType dtype, const double* expected, const double* permitted,
                              std::int64_t elements) = 0;
 
-  /// Waits; throws Error with the runtime's words if a launch failed. A CUDA context may be unusable
+  /// Waits; throws Error with the runtime's message if a launch failed. A CUDA context may be unusable
   /// afterwards.
   virtual void synchronize() = 0;
 
-  /// Microseconds a launch, one entry a sample. On CUDA: replays of a graph of launches between two events,
-  /// warmed up, or with cold caches one launch between two events, some us of their own included; on the
-  /// host: the wall clock, and a UsageError where cold caches are asked for.
+  /// Microseconds per launch, one entry per sample. On CUDA: replays of a graph of launches between two
+  /// events, after a warm-up, or with cold caches one launch between two events, which includes some
+  /// microseconds of the events themselves; on the host: the wall clock, and a UsageError where cold caches
+  /// are asked for.
   virtual std::vector<double> time_us(Executable& executable, void* const* arguments, void* workspace,
                                       const Timing& timing) = 0;
 };

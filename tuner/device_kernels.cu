@@ -1,5 +1,5 @@
-// What the CUDA device does with memory on the GPU itself: compared and checked where it lies, so that a
-// verdict moves 24 bytes and no arrays. Compiled by NVRTC when the device is made.
+// Kernels with which the CUDA device compares and checks memory on the GPU, so that a verdict moves 24 bytes
+// and no arrays. Compiled by NVRTC when the device is made.
 
 struct Result {
   unsigned long long wrong;
@@ -11,7 +11,7 @@ __device__ long long thread_index() { return static_cast<long long>(blockIdx.x) 
 
 __device__ long long thread_count() { return static_cast<long long>(gridDim.x) * blockDim.x; }
 
-// Adds what the threads of a warp found; every thread of the warp must come here.
+// Adds the results of the threads of a warp; every thread of the warp must call it.
 __device__ void add(Result* result, unsigned long long wrong, unsigned long long first_wrong,
                     double max_ratio) {
   for (int lanes = 16; lanes > 0; lanes /= 2) {
@@ -54,10 +54,10 @@ __device__ double element(const void* array, int dtype, long long i) {
   return 0;
 }
 
-// |error| / permitted; infinity where nothing of the kind is permitted, so that above 1 is wrong.
+// |error| / permitted, so that above 1 is wrong; infinity where no error is permitted.
 __device__ double error_ratio(double got, double expected, double permitted) {
   const double infinity = __longlong_as_double(0x7ff0000000000000ll);
-  if (permitted == infinity) return 0;  // anything goes
+  if (permitted == infinity) return 0;  // not checked
   if (isnan(expected)) return isnan(got) ? 0 : infinity;
   if (got == expected) return 0;
   if (isinf(expected) || isnan(got) || isinf(got) || !(permitted > 0)) return infinity;
@@ -80,7 +80,7 @@ extern "C" __global__ void compare(const void* output, int dtype, const double* 
   add(result, wrong, first_wrong, max_ratio);
 }
 
-// Counts the bytes that differ, or for 16-byte words those that do.
+// Counts the 16-byte words that differ, and single bytes where the pointers or the end are not aligned.
 extern "C" __global__ void differ(const unsigned char* a, const unsigned char* b, long long bytes,
                                   Result* result) {
   const bool aligned =
@@ -105,9 +105,9 @@ extern "C" __global__ void changed(const unsigned char* before, const unsigned c
   add(result, wrong, 0, 0);
 }
 
-// Work that brings the clocks up: dependent multiply-adds on every multiprocessor.
+// Work that raises the clocks: dependent multiply-adds on every multiprocessor.
 extern "C" __global__ void spin(Result* result, int rounds) {
   float a = threadIdx.x;
   for (int i = 0; i < rounds; ++i) a = a * 0.999f + 1.0f;
-  if (a < 0) result->wrong = 1;  // never; so that the loop stays
+  if (a < 0) result->wrong = 1;  // never true; keeps the compiler from removing the loop
 }

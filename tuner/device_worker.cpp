@@ -7,8 +7,7 @@
 namespace tunesmith {
 namespace {
 
-// A worker that dies while it starts may have met what its predecessor left (a device that is still being
-// reset).
+// A worker that dies while it starts may have found the device still being reset after its predecessor.
 constexpr int most_failed_starts = 3;
 
 std::string seconds(double value) {
@@ -52,7 +51,7 @@ void DeviceWorker::start() {
 
 void DeviceWorker::prepare(const PrepareRequest& request) {
   wanted_ = request;
-  if (state_ == State::starting) return;  // its first word is followed by this
+  if (state_ == State::starting) return;  // its first message is followed by this request
   child_->send(to_frame(request));        // should it be gone, update() sees it
   enter(State::preparing, timeouts_.prepare_s);
 }
@@ -67,8 +66,8 @@ void DeviceWorker::take(const Frame& frame, std::optional<MeasureReply>& reply) 
     case State::starting: {
       auto hello = from_frame<Hello>(frame);
       if (hello.version != protocol_version) {
-        throw Error("The worker speaks version " + std::to_string(hello.version) + ", the tuner version " +
-                    std::to_string(protocol_version) + ".");
+        throw Error("The worker has protocol version " + std::to_string(hello.version) +
+                    ", the tuner version " + std::to_string(protocol_version) + ".");
       }
       if (!hello.error.empty()) {
         if (hello.usage) throw UsageError(hello.error);
@@ -103,7 +102,7 @@ void DeviceWorker::take(const Frame& frame, std::optional<MeasureReply>& reply) 
       }
       return;
     case State::idle:
-      throw Error("The worker on " + id_ + " said something that nobody asked for.");
+      throw Error("The worker on " + id_ + " sent a message that was not requested.");
   }
 }
 

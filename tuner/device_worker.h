@@ -1,5 +1,5 @@
-// The worker that owns the device, as the tuner sees it: kept prepared for a problem, restarted when it dies,
-// and every way in which it can end turned into a verdict.
+// The worker that owns the device, as the tuner uses it: it is kept prepared for a problem, restarted when it
+// dies, and every way in which it can end becomes a verdict.
 #pragma once
 
 #include <memory>
@@ -19,12 +19,13 @@ struct WorkerTimeouts {
 
 class DeviceWorker {
  public:
-  /// Starts the worker and waits for its first word. Throws Error or UsageError with the worker's words.
+  /// Starts the worker and waits for its first message. Throws Error or UsageError with the worker's reason.
   DeviceWorker(std::string id, const WorkerTimeouts& timeouts);
 
   const Hello& hello() const { return hello_; }
 
-  /// From here on variants are judged on this problem. Returns at once; the worker is `idle` when it is done.
+  /// From here on variants are checked and timed on this problem. Returns at once; the worker is `idle` when
+  /// it is prepared.
   void prepare(const PrepareRequest& request);
 
   /// Ready for measure().
@@ -32,14 +33,14 @@ class DeviceWorker {
   bool busy() const { return state_ == State::busy; }
   void measure(const MeasureRequest& request);
 
-  /// Takes what the worker said, restarts it if it died, and answers with the verdict on what it was busy
-  /// with, once there is one. Throws Error if it cannot be started or prepared again.
+  /// Reads the worker's messages, restarts it if it died, and returns the verdict on the variant that it was
+  /// measuring, once there is one. Throws Error if it cannot be started or prepared again.
   std::optional<MeasureReply> update();
 
   int descriptor() const { return child_ ? child_->descriptor() : -1; }
   int process() const { return child_ ? child_->process() : -1; }
   Clock::time_point deadline() const { return deadline_; }
-  int deaths() const { return deaths_; }  ///< ends that a variant brought about, so far
+  int deaths() const { return deaths_; }  ///< how often a variant ended the worker, so far
 
  private:
   enum class State { starting, preparing, idle, busy };

@@ -60,7 +60,8 @@ class HostDevice : public Device {
 
   bool guards_intact(const void* memory) override {
     const auto found = sizes_.find(static_cast<const char*>(memory));
-    if (found == sizes_.end()) throw Error("Guards were asked of memory that this device did not allocate.");
+    if (found == sizes_.end())
+      throw Error("guards_intact was called for memory that this device did not allocate.");
     const auto& [start, size] = *found;
     const auto whole = [](const char* guard) {
       return std::all_of(guard, guard + guard_bytes,
@@ -92,10 +93,11 @@ class HostDevice : public Device {
       for (std::int64_t i = 0; i < count; ++i) {
         const double value = got[static_cast<std::size_t>(i)];
         const double wanted = expected[begin + i];
-        // NaN expects NaN, an infinity itself; otherwise the error is measured in units of what is permitted.
+        // NaN must be NaN and an infinity itself; otherwise the error is measured in units of the permitted
+        // one.
         double ratio = 0;
         if (permitted[begin + i] == std::numeric_limits<double>::infinity()) {
-          // anything goes
+          // not checked
         } else if (std::isnan(wanted) || std::isinf(wanted)) {
           const bool same = std::isnan(wanted) ? std::isnan(value) : value == wanted;
           ratio = same ? 0 : std::numeric_limits<double>::infinity();
@@ -126,7 +128,7 @@ class HostDevice : public Device {
     if (timing.give_up_above_us > 0 && first > 2 * timing.give_up_above_us) return {first};
     const int repeats =
         static_cast<int>(std::clamp(timing.sample_target_us / std::max(first, 0.01), 1.0, 10000.0));
-    // A launch of a millisecond or more is measured well enough by three samples.
+    // Three samples are enough for a launch of a millisecond or more.
     const int samples = first > 1000 ? std::min(timing.samples, 3) : timing.samples;
     std::vector<double> times;
     for (int n = 0; n < samples; ++n) {

@@ -1,4 +1,4 @@
-// What tuner and worker say to each other. The tuner asks, the worker answers: one request at a time.
+// The messages between tuner and worker. The tuner asks, the worker answers, one request at a time.
 #pragma once
 
 #include <cstdint>

@@ -123,7 +123,7 @@ Budget Budget::parse(std::string_view text) {
   }
   throw UsageError(
       "The budget " + std::string(text) +
-      " is not understood; give a time a problem (60s, 5min, 1h), a number of variants (500), or all.");
+      " is not understood; give a time per problem (60s, 5min, 1h), a number of variants (500), or all.");
 }
 
 }  // namespace tunesmith

@@ -19,22 +19,22 @@ struct Summary {
 Summary summarize(std::vector<double> samples_us);
 
 struct Policy {
-  int samples = 11;               ///< of a variant that may win, in the first round
+  int samples = 11;               ///< of a variant in the search, unless it is given up
   double sample_target_us = 300;  ///< as in Timing
   double give_up_factor = 1.5;    ///< a variant that is this much slower than the best so far gets one sample
   double final_within = 0.10;     ///< finalists are at most this much slower than the best …
   std::size_t finalists = 8;      ///< … and at most this many, for each of the two alignments
-  int final_rounds = 5;      ///< each finalist once a round, so that a drift of the clocks meets all alike
-  int final_samples = 11;    ///< of a finalist in a round
+  int final_rounds = 5;      ///< each finalist once per round, so that a drift of the clocks meets all alike
+  int final_samples = 11;    ///< per finalist and round
   double tie_within = 0.01;  ///< smaller differences do not repeat from run to run
 };
 
-/// On the host a launch takes milliseconds and the clock is coarse about nothing, so fewer samples do. With
-/// cold caches a sample is one launch, good to some 0.5 us: the median of 21 is good to 0.15 us, that of the
-/// 255 of the finals to 0.04 us (1.25 / sqrt(n) of it).
+/// On the host a launch takes milliseconds and the clock is fine enough, so fewer samples do. With cold
+/// caches a sample is one launch, accurate to about 0.5 us: the median of 21 is accurate to 0.15 us, that of
+/// the 255 of the finals to 0.04 us (1.25 / sqrt(n) of it).
 Policy policy_for(std::string_view device_kind, bool cold_caches = false);
 
-/// What is known of a variant that was measured ok.
+/// A variant that was measured ok.
 struct Contender {
   std::size_t index = 0;  ///< the caller's name for it; smaller is earlier in the search
   double median_us = 0;
@@ -44,18 +44,18 @@ struct Contender {
   bool may_win = true;            ///< two streams may run it at once
 };
 
-/// Indices of those to measure again: the fastest overall, and the fastest among those that ask for no more
+/// Indices of those to measure again: the fastest overall, and the fastest among those that need no more
 /// alignment than `element_bytes`. Fastest first, each once.
 std::vector<std::size_t> choose_finalists(const std::vector<Contender>& contenders,
                                           std::int64_t element_bytes, const Policy& policy);
 
-/// The fastest; among those within a tie of it the one that asks for least: alignment, then registers, then
-/// shared memory, then the earlier one. With `most_alignment_bytes` above 0 only those that ask for no more
+/// The fastest; among those within a tie of it the one that needs least: alignment, then registers, then
+/// shared memory, then the earlier one. With `most_alignment_bytes` above 0 only those that need no more
 /// than that.
 std::optional<std::size_t> choose_winner(const std::vector<Contender>& contenders, const Policy& policy,
                                          std::int64_t most_alignment_bytes = 0);
 
-/// A time, or a number of verdicts, a problem; both empty: the whole space.
+/// A time or a number of verdicts per problem; both empty: the whole space.
 struct Budget {
   std::optional<double> seconds;
   std::optional<std::int64_t> count;

@@ -22,7 +22,8 @@ std::string format(const char* pattern, Args... args) {
   return text;
 }
 
-// Of the whole: by number where it is known, by time where there is a budget of time; whichever ends first.
+// The part that is done: by number where the total is known, by time where there is a budget of time; the
+// larger of the two.
 double fraction(const ProgressState& state) {
   double part = 0;
   if (state.total > 0) part = static_cast<double>(state.done) / static_cast<double>(state.total);
@@ -34,7 +35,7 @@ double rate(const ProgressState& state) {
   return state.elapsed_s > 0 ? static_cast<double>(state.measured) / state.elapsed_s : 0;
 }
 
-// Seconds; below 0: not known.
+// In seconds; below 0: not known.
 double left(const ProgressState& state) {
   double seconds = -1;
   if (state.total > 0 && state.measured > 0) {

@@ -1,4 +1,4 @@
-// How a run is going, for people: a bar on a terminal, a plain line every few seconds elsewhere.
+// The progress of a run, for people: a bar on a terminal, a plain line every few seconds elsewhere.
 #pragma once
 
 #include <chrono>
@@ -12,17 +12,18 @@ namespace tunesmith {
 struct ProgressState {
   std::string stage;  ///< "search", "finals"
   std::int64_t done = 0;
-  std::int64_t total = 0;  ///< 0: not known, the time decides
+  std::int64_t total = 0;  ///< 0: not known
   double elapsed_s = 0;
   double budget_s = 0;        ///< 0: no limit
   std::int64_t measured = 0;  ///< verdicts found in this run: the rate counts these
   std::int64_t failed = 0;    ///< verdicts other than ok
   double best_us = 0;         ///< 0: none yet
   double base_us = 0;         ///< 0: not known yet
-  bool cold_caches = false;   ///< with which both were measured
+  bool cold_caches = false;   ///< both were measured with cold caches
 };
 
-/// "[#####.....] 120/500 · 98/s · best 12.3 us, 4.1x base · 3 failed · 4 s left", at most `columns` wide.
+/// "[#####.....] search 120/500 | 98/s | best 12.30 us, 4.10x base | 3 failed | 4 s left", narrower than
+/// `columns`.
 std::string bar_line(const ProgressState& state, int columns);
 /// The same without the bar.
 std::string plain_line(const ProgressState& state);
@@ -34,9 +35,9 @@ class Progress {
  public:
   Progress(std::ostream& out, bool terminal) : out_(out), terminal_(terminal) {}
 
-  void say(std::string_view line);        ///< a line that stays
-  void show(const ProgressState& state);  ///< drawn only when enough time went by
-  void done();                            ///< takes the bar away
+  void say(std::string_view line);        ///< prints a line that stays
+  void show(const ProgressState& state);  ///< draws only if enough time has passed
+  void done();                            ///< removes the bar
 
  private:
   std::ostream& out_;

@@ -13,7 +13,7 @@
 namespace tunesmith {
 namespace {
 
-// Digits beyond what a measurement holds would only fill the file.
+// More digits than a measurement is accurate to would only fill the file.
 double rounded(double value, double steps) { return std::round(value * steps) / steps; }
 
 DeviceRow row_of(const DeviceFacts& device) {
@@ -28,17 +28,6 @@ DeviceRow row_of(const DeviceFacts& device) {
 }
 
 }  // namespace
-
-Variant make_variant(const Op& op, const Problem& problem, const Point& point, const DeviceFacts& device) {
-  Variant variant;
-  variant.point = point;
-  variant.tmpl = &op.templates.at(point.template_index);
-  variant.source = render(op, *variant.tmpl, problem, point.config, device.target);
-  variant.compiled_in = compiled_in(op, *variant.tmpl, problem).text();
-  variant.work = variant.tmpl->work(problem, point.config, device);
-  variant.alignment_bytes = alignment_bytes(*variant.tmpl, problem, point.config);
-  return variant;
-}
 
 Recorder::Recorder(Store& store, const Op& op, Facts facts)
     : store_(store), op_(op), facts_(std::move(facts)) {
@@ -61,7 +50,7 @@ Recorder::~Recorder() {
   try {
     store_.end_session(session_, Store::End::interrupted);
   } catch (...) {
-    // The next session marks it so.
+    // The next session will mark it.
   }
 }
 
@@ -92,7 +81,7 @@ std::vector<WinnerRow> Recorder::winners() const {
   return mine;
 }
 
-std::int64_t Recorder::id_of(const Variant& variant) {
+std::int64_t Recorder::id_of(const RenderedVariant& variant) {
   const std::string& name = variant.tmpl->name;
   auto found = templates_.find(name);
   if (found == templates_.end()) {
@@ -109,8 +98,8 @@ std::int64_t Recorder::id_of(const Variant& variant) {
   return store_.id_of(row);
 }
 
-std::int64_t Recorder::record(const Problem& problem, const Variant& variant, const MeasureReply& reply,
-                              std::optional<double> compile_ms) {
+std::int64_t Recorder::record(const Problem& problem, const RenderedVariant& variant,
+                              const MeasureReply& reply, std::optional<double> compile_ms) {
   MeasurementRow row;
   row.session_id = session_;
   row.variant_id = id_of(variant);
@@ -149,7 +138,7 @@ void Recorder::drop_winner(const Problem& problem, std::int64_t alignment_bytes)
   store_.drop_winner(device_, store_.id_of(ProblemRow{op_.name, problem.text()}), alignment_bytes);
 }
 
-void Recorder::put_binary(const Variant& variant, const std::string& binary) {
+void Recorder::put_binary(const RenderedVariant& variant, const std::string& binary) {
   BinaryRow row;
   row.variant_id = id_of(variant);
   row.toolchain = facts_.toolchain;

@@ -1,4 +1,4 @@
-// What the tuner writes down: variants and verdicts as rows of the store, within one session on one device.
+// Writes variants and verdicts as rows of the store, within one session on one device.
 #pragma once
 
 #include <cstdint>
@@ -9,24 +9,10 @@
 #include <vector>
 
 #include "db/store.h"
-#include "generator/render.h"
 #include "tuner/messages.h"
-#include "tuner/search.h"
+#include "tuner/rendered_variant.h"
 
 namespace tunesmith {
-
-/// A point of the search, rendered for the device's target.
-struct Variant {
-  Point point;
-  const Template* tmpl = nullptr;
-  Source source;
-  std::string compiled_in;  ///< the part of the problem that is in the text
-  std::int64_t alignment_bytes = 0;
-  Work work;
-  bool is_base = false;
-};
-
-Variant make_variant(const Op& op, const Problem& problem, const Point& point, const DeviceFacts& device);
 
 class Recorder {
  public:
@@ -38,29 +24,30 @@ class Recorder {
     std::string caches = "warm";  ///< or cold
   };
   Recorder(Store& store, const Op& op, Facts facts);
-  ~Recorder();  ///< a session that was not finished is interrupted
+  ~Recorder();  ///< marks a session that was not finished as interrupted
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
   void finish();
 
-  /// What was found out before, by source hash; only verdicts of the present toolchain, and times with the
-  /// present caches.
+  /// Verdicts of earlier runs by source hash: only those of the present toolchain, and times with the present
+  /// caches.
   std::map<std::string, KnownVerdict> known(const Problem& problem);
-  /// What was fastest on the problem before, with the present caches; its template may have changed since.
+  /// The fastest variants of earlier runs on the problem, with the present caches; their templates may have
+  /// changed since.
   std::vector<Store::Tried> fastest(const Problem& problem, std::int64_t limit);
-  /// Of all the op's problems on this device.
+  /// Of all problems of the op on this device.
   std::vector<WinnerRow> winners() const;
 
-  /// On the disk when it returns. Answers with the measurement's id.
-  std::int64_t record(const Problem& problem, const Variant& variant, const MeasureReply& reply,
+  /// It is on the disk when this returns the measurement's id.
+  std::int64_t record(const Problem& problem, const RenderedVariant& variant, const MeasureReply& reply,
                       std::optional<double> compile_ms);
   SetWinner set_winner(std::int64_t measurement, std::int64_t alignment_bytes, bool winner_is_stale);
-  /// Of a winner that is stale and that nothing replaced.
+  /// For a stale winner that no variant of this run replaces.
   void drop_winner(const Problem& problem, std::int64_t alignment_bytes);
-  void put_binary(const Variant& variant, const std::string& binary);
+  void put_binary(const RenderedVariant& variant, const std::string& binary);
 
  private:
-  std::int64_t id_of(const Variant& variant);
+  std::int64_t id_of(const RenderedVariant& variant);
 
   Store& store_;
   const Op& op_;

@@ -10,11 +10,12 @@
 namespace tunesmith {
 namespace {
 
-// Of one template: a space with more points is drawn from, since no run comes to its end.
-constexpr std::int64_t most_points = std::int64_t{1} << 26;
-constexpr std::size_t most_drawn = 1'000'000;
+// A template's space with more points than this is sampled, because no run comes to its end.
+constexpr std::int64_t most_points = std::int64_t{1} << 22;
+constexpr std::size_t most_drawn = 200'000;
 
-// Lists of configs, one per template, in tiers: the second begins when the first is at its end everywhere.
+// Lists of configs, one per template, in tiers: the second tier begins when all lists are at the end of the
+// first.
 class ListSearch : public Search {
  public:
   ListSearch(const SearchSpace& space, std::optional<std::uint64_t> seed, Prior prior)
@@ -25,12 +26,12 @@ class ListSearch : public Search {
     for (const SearchSpace::Part& part : space.parts) {
       const auto which = prior == Prior::none ? Space::Which::legal : Space::Which::promising;
       List list{part.template_index, part.space, prior == Prior::worth && !part.space.worth().empty(), {{}}};
-      part.space.each(
-          [&](const Config& config) {
-            list.tiers.front().push_back(part.space.number(config));
-            return list.tiers.front().size() < most_points;
-          },
-          which);
+      const auto add = [&](const Config& config) { list.tiers.front().push_back(part.space.number(config)); };
+      if (shuffled_ && which == Space::Which::legal && part.space.count() > most_points) {
+        for (const Config& config : part.space.sample(most_drawn, random_.next())) add(config);
+      } else {
+        part.space.each([&](const Config& config) { return add(config), true; }, which);
+      }
       if (shuffled_) shuffle(list.tiers.front(), random_.next());
       lists_.push_back(std::move(list));
     }
@@ -57,8 +58,8 @@ class ListSearch : public Search {
     std::size_t template_index;
     Space space;
     bool has_more;  // tiers that are not listed yet
-    std::vector<std::vector<std::uint64_t>>
-        tiers;             // numbers of configs, by the `worth` rules that they break
+    // Numbers of configs, by how many `worth` rules they break.
+    std::vector<std::vector<std::uint64_t>> tiers;
     std::size_t next = 0;  // in the present tier
   };
 
@@ -72,8 +73,8 @@ class ListSearch : public Search {
       std::swap(numbers[i], numbers[i + random.below(numbers.size() - i)]);
   }
 
-  // Those that break a `worth` rule are many, and most runs end before them: they are listed when it is their
-  // turn.
+  // Most configs break a `worth` rule, and most runs end before them, so they are listed only when it is
+  // their turn.
   void list_rest(List& list) {
     const auto add = [&](const Config& config) {
       const std::size_t broken = list.space.broken_worth(config);
@@ -81,7 +82,7 @@ class ListSearch : public Search {
       if (list.tiers.size() <= broken) list.tiers.resize(broken + 1);
       list.tiers[broken].push_back(list.space.number(config));
     };
-    if (list.space.raw_count() > most_points) {
+    if (shuffled_ && list.space.count() > most_points) {
       for (const Config& config : list.space.sample(most_drawn, random_.next())) add(config);
     } else {
       list.space.each([&](const Config& config) { return add(config), true; });
@@ -173,7 +174,7 @@ SearchSpace search_space(const Op& op, const Problem& problem, const DeviceFacts
 Prior prior_of(std::string_view name) {
   if (name == "worth") return Prior::worth;
   if (name == "none") return Prior::none;
-  throw UsageError("The prior " + std::string(name) + " is not known; there are worth and none.");
+  throw UsageError("The prior " + std::string(name) + " does not exist; it is worth or none.");
 }
 
 std::unique_ptr<Search> make_exhaustive(const SearchSpace& space, Prior prior) {
@@ -188,8 +189,7 @@ std::unique_ptr<Search> make_search(std::string_view strategy, const SearchSpace
                                     Prior prior) {
   if (strategy == "exhaustive") return make_exhaustive(space, prior);
   if (strategy == "random") return make_random(space, seed, prior);
-  throw UsageError("The strategy " + std::string(strategy) +
-                   " is not known; there are exhaustive and random.");
+  throw UsageError("The strategy " + std::string(strategy) + " does not exist; it is exhaustive or random.");
 }
 
 }  // namespace tunesmith

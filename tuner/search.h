@@ -1,4 +1,4 @@
-// Which variant to try next. Knows spaces and verdicts, not devices, compilers or the database.
+// Which variant to try next. It knows spaces and verdicts, but no devices, compilers or database.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace tunesmith {
 
-/// A variant, named: which template of the op, and how it is set.
+/// The name of a variant: a template of the op, and its config.
 struct Point {
   std::size_t template_index = 0;  ///< position in Op::templates
   Config config;
@@ -34,19 +34,19 @@ struct SearchSpace {
     Space space;
     std::int64_t count = 0;
   };
-  Point base;  ///< always proposed first, whatever the filter
+  Point base;  ///< always proposed first, even if its template is not searched
   std::vector<Part> parts;
-  std::vector<Point> promising = {};  ///< of the parts, without repetition; proposed next
+  std::vector<Point> promising = {};  ///< in the parts, each once; proposed next
   std::int64_t count() const;         ///< of variants, the base included
 };
 
-/// What a search thinks of the `worth` rules of a space.
+/// How a search uses the `worth` rules of a space.
 enum class Prior {
   worth,  ///< configs that keep all of them first, then those that break one, and so on
   none,   ///< all legal configs alike
 };
 
-/// "worth" or "none"; throws UsageError naming them.
+/// "worth" or "none"; throws UsageError otherwise.
 Prior prior_of(std::string_view name);
 
 /// `only` names the templates to search; empty: all. Throws UsageError if one of them is not the op's.
@@ -57,7 +57,7 @@ class Search {
  public:
   virtual ~Search() = default;
 
-  /// The next variant; nothing when the space is exhausted. May be called again before earlier ones are
+  /// The next variant; nothing when the space is exhausted. May be called before earlier variants are
   /// reported.
   virtual std::optional<Point> next() = 0;
 
@@ -68,12 +68,12 @@ class Search {
 /// The templates in their order, each space in the order of its axes.
 std::unique_ptr<Search> make_exhaustive(const SearchSpace& space, Prior prior = Prior::worth);
 
-/// Every variant once, shuffled. A template is drawn with the square root of the number of its variants that
-/// are left, so that a small template is covered early and a large one still gets most of the draws. The same
-/// seed gives the same order everywhere.
+/// Every variant once, in random order. The chance of a template is proportional to the square root of the
+/// number of its variants that are left, so that a small template is covered early and a large one still gets
+/// most of the draws. The same seed gives the same order on every machine.
 std::unique_ptr<Search> make_random(const SearchSpace& space, std::uint64_t seed, Prior prior = Prior::worth);
 
-/// "exhaustive" or "random"; throws UsageError naming them.
+/// "exhaustive" or "random"; throws UsageError otherwise.
 std::unique_ptr<Search> make_search(std::string_view strategy, const SearchSpace& space, std::uint64_t seed,
                                     Prior prior = Prior::worth);
 

@@ -17,7 +17,8 @@ volatile std::sig_atomic_t interrupt_seen = 0;
 
 bool interrupted() { return interrupt_seen != 0; }
 
-/// SIGINT and SIGTERM set a flag while this lives; the second one of either does what it did before.
+/// While this lives the first SIGINT or SIGTERM sets a flag; the second of the same kind acts as it did
+/// before.
 class InterruptScope {
  public:
   InterruptScope() {
@@ -43,11 +44,11 @@ class InterruptScope {
 
 int compilers_wanted(const TuneOptions& options) {
   if (options.compilers > 0) return options.compilers;
-  // One processor is left to the worker, whose clock is on the wall.
+  // One processor is left to the worker: on the host its times are wall-clock times.
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) - 1);
 }
 
-// The tuner's own copies come on top, so that a problem may fit here and yet be too large.
+// The tuner keeps copies of its own, so a problem that passes may still be too large.
 void refuse_too_large(const Op& op, const Problem& problem, const DeviceFacts& device) {
   double bytes_needed = 0;
   for (const Argument& argument : op.arguments) bytes_needed += size_bytes(argument, problem);
@@ -59,7 +60,7 @@ void refuse_too_large(const Op& op, const Problem& problem, const DeviceFacts& d
                    " are all that " + device.name + " has; give a smaller problem.");
 }
 
-// Adds the problems of winners that the templates as they are now would not give again, each once.
+// Adds the problems of winners whose templates render them to another text now, each once.
 void add_stale(std::vector<Problem>& problems, const Op& op, const DeviceFacts& device,
                std::string_view caches, const std::vector<WinnerRow>& winners) {
   for (const WinnerRow& row : winners) {
@@ -68,7 +69,7 @@ void add_stale(std::vector<Problem>& problems, const Op& op, const DeviceFacts& 
       Problem problem = complete_problem(op, Values::parse(row.problem.text));
       if (std::find(problems.begin(), problems.end(), problem) != problems.end()) continue;
       const auto point = legal_point(op, problem, device, row.template_.name, row.variant.config);
-      if (!point || make_variant(op, problem, *point, device).source.hash != row.variant.source_hash)
+      if (!point || render_variant(op, problem, *point, device).source.hash != row.variant.source_hash)
         problems.push_back(std::move(problem));
     } catch (const UsageError&) {
       // The op has no such problem any more.
@@ -79,11 +80,11 @@ void add_stale(std::vector<Problem>& problems, const Op& op, const DeviceFacts& 
 }  // namespace
 
 TuneResult tune(const TuneOptions& options, Progress& progress) {
-  // Everything that a person can get wrong, before anything is started.
+  // Everything that a user can get wrong is checked before a process is started.
   const Op& op = find_op(options.op);
   const Budget budget = Budget::parse(options.budget);
   if (options.problems.empty() && !options.stale)
-    throw UsageError("There is no problem to tune; give at least one, or those that are stale.");
+    throw UsageError("There is no problem to tune; give at least one, or ask for the stale ones.");
   std::vector<Problem> problems;
   for (const Problem& given : options.problems) {
     problems.push_back(complete_problem(op, given));
@@ -100,8 +101,8 @@ TuneResult tune(const TuneOptions& options, Progress& progress) {
   const Hello& hello = worker.hello();
   if (options.cold_caches && hello.device.kind == "host") {
     throw UsageError(
-        "Caches are cold on CUDA devices only; the host's times rank variants, and its caches are warm. Tune "
-        "with warm caches, or on a CUDA device." +
+        "Caches can be cold on CUDA devices only, and this is the host. Tune with warm caches, or on a CUDA "
+        "device." +
         (hello.note.empty() ? "" : " " + hello.note));
   }
   for (const Problem& problem : problems) refuse_too_large(op, problem, hello.device);

@@ -1,10 +1,9 @@
-// The tuning loop of a command: for each problem search, measure, choose; every verdict goes to the database
-// at once.
+// The tuning loop of a command: for each problem search, measure and choose; every verdict goes to the
+// database at once.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
-#include <iosfwd>
 #include <map>
 #include <optional>
 #include <string>
@@ -20,25 +19,25 @@ namespace tunesmith {
 struct TuneOptions {
   std::string op;
   std::vector<Problem> problems;  ///< as given; parameters with an initial value may be missing
-  bool stale = false;  ///< also the op's problems on the device whose winners' templates have changed since
+  bool stale = false;  ///< also the op's problems on this device whose winners' templates have changed
   std::string device = "auto";  ///< as DeviceId reads it: auto, cuda, cuda:N or host
-  std::string budget = "60s";   ///< of the search of each problem; the finals come after it (Budget::parse)
+  std::string budget = "60s";   ///< for the search of each problem; the finals come after it (Budget::parse)
   std::string strategy = "random";  ///< or "exhaustive"
   Prior prior = Prior::worth;
-  std::uint64_t seed = 1;                   ///< of the search and of the inputs
-  std::filesystem::path database;           ///< made where it is missing
+  std::uint64_t seed = 1;                   ///< for the search and the inputs
+  std::filesystem::path database;           ///< created if it does not exist
   std::vector<std::string> templates = {};  ///< search only these; empty: all
   bool cold_caches = false;                 ///< as in Timing; winners of the other kind are stale
-  bool retry_failed = false;                ///< try again what a time-out or a crash ended in an earlier run
-  int compilers = 0;                        ///< processes that compile; 0: one less than there are processors
+  bool retry_failed = false;  ///< try variants again that timed out or crashed in an earlier run
+  int compilers = 0;          ///< processes that compile; 0: one less than there are processors
   double compile_timeout_s = 120;
   WorkerTimeouts worker = {};
   std::optional<Policy> policy = std::nullopt;  ///< null: policy_for the device's kind and the caches
-  std::string command = "tunesmith tune";       ///< what the session says of itself
+  std::string command = "tunesmith tune";       ///< recorded in the session
 };
 
 struct TunedWinner {
-  bool any_alignment = false;  ///< it asks for no more than the element's own alignment
+  bool any_alignment = false;  ///< it needs no more than the alignment of one element
   std::string template_name;
   std::string config;
   Summary time;
@@ -49,15 +48,15 @@ struct TunedWinner {
 
 struct TunedProblem {
   std::string problem;
-  std::vector<TunedWinner>
-      winners;  ///< the fastest first, then, if that needs alignment, the one that does not
+  /// The fastest, then, if that needs alignment, the fastest that does not.
+  std::vector<TunedWinner> winners;
   std::optional<Summary> base;
   double worst_us = 0;  ///< of the variants that are ok; 0: none
-  std::map<Verdict, std::int64_t>
-      verdicts;               ///< of the variants that the search came by, earlier runs included
-  std::int64_t measured = 0;  ///< of these, in this run
+  /// Of the variants that the search proposed, including those of earlier runs.
+  std::map<Verdict, std::int64_t> verdicts;
+  std::int64_t measured = 0;  ///< of these, measured in this run
   std::int64_t known = 0;     ///< of these, taken from the database
-  std::int64_t variants = 0;  ///< that the search could choose from
+  std::int64_t variants = 0;  ///< in the search space
   double seconds = 0;
 };
 
@@ -69,10 +68,8 @@ struct TuneResult {
   std::vector<TunedProblem> problems;
 };
 
-/// Throws UsageError, Error or StoreError; what was recorded until then stays. Takes SIGINT and SIGTERM while
-/// it runs: the first ends the run cleanly, a second one at once.
+/// Throws UsageError, Error or StoreError; what was recorded before stays. Handles SIGINT and SIGTERM while
+/// it runs: the first ends the run cleanly, the second ends it at once.
 TuneResult tune(const TuneOptions& options, Progress& progress);
-
-void print_winners(std::ostream& out, const TuneResult& result);
 
 }  // namespace tunesmith

@@ -29,7 +29,7 @@ bool FrameBuffer::next(Frame& frame) {
   std::uint32_t length = 0;
   std::memcpy(&length, bytes_.data(), sizeof length);
   if (length > largest_payload_bytes)
-    throw Error("The worker's socket carries something that is no message.");
+    throw Error("The worker's socket carries bytes that are not a message.");
   if (bytes_.size() < header_bytes + length) return false;
   frame.kind = static_cast<std::uint8_t>(bytes_[sizeof length]);
   frame.payload = bytes_.substr(header_bytes, length);

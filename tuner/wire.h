@@ -94,11 +94,11 @@ struct Frame {
 /// The message with its length before it, as it goes over the socket.
 std::string to_bytes(const Frame& frame);
 
-/// Puts messages together from whatever pieces the socket delivers.
+/// Puts messages together from the pieces that the socket delivers.
 class FrameBuffer {
  public:
   void add(std::string_view piece) { bytes_ += piece; }
-  /// The next whole message, if it has arrived. Throws Error when the stream cannot be one of ours.
+  /// The next whole message, if it has arrived. Throws Error if the bytes cannot be messages.
   bool next(Frame& frame);
   bool empty() const { return bytes_.empty(); }
 
@@ -109,7 +109,8 @@ class FrameBuffer {
 /// The descriptor on which a worker finds its socket.
 inline constexpr int worker_descriptor = 3;
 
-bool send_frame(int descriptor, const Frame& frame, double timeout_s);  ///< false: nobody reads
+bool send_frame(int descriptor, const Frame& frame,
+                double timeout_s);  ///< false: the other end does not read
 bool receive_frame(int descriptor, FrameBuffer& buffer,
                    Frame& frame);  ///< blocks; false: the other end is gone
 

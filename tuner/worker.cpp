@@ -16,7 +16,7 @@
 namespace tunesmith {
 namespace {
 
-constexpr double answer_timeout_s = 60;  // the tuner reads at once, unless it was stopped by hand
+constexpr double answer_timeout_s = 60;  // the tuner reads at once, unless somebody stopped it
 
 class Channel {
  public:
@@ -31,7 +31,7 @@ class Channel {
   FrameBuffer buffer_;
 };
 
-// What `make` makes, or nothing after telling the tuner why not.
+// The result of `make`, or nothing after the reason was sent to the tuner.
 template <typename Make>
 auto make_or_tell(Channel& channel, Make make) -> decltype(make()) {
   Hello hello;
@@ -91,7 +91,7 @@ int measure_all(Channel& channel, std::string_view given) {
       PrepareReply reply;
       try {
         const Op& op = find_op(request.op);
-        checker.reset();  // its memory first
+        checker.reset();  // releases its memory before the next one allocates
         checker = std::make_unique<Checker>(
             *device, op, complete_problem(op, Problem::parse(request.problem)), request.seed);
       } catch (const std::bad_alloc&) {
@@ -103,10 +103,10 @@ int measure_all(Channel& channel, std::string_view given) {
       continue;
     }
     const auto request = from_frame<MeasureRequest>(frame);
-    if (!checker) throw Error("A variant came before its problem.");
+    if (!checker) throw Error("The worker was asked to measure a variant before it was given a problem.");
     const MeasureReply reply = checker->judge(request);
     channel.send(reply);
-    // Nothing is released: a context that failed refuses it, and a heap that was written over might abort.
+    // Nothing is released: a failed context refuses it, and a damaged heap might abort the process.
     if (reply.lost) std::_Exit(0);
   }
   return 0;

@@ -1,4 +1,4 @@
-// The child's side: the same executable, started again with the hidden argument `worker ROLE`. A role is
+// The worker's side: the same executable, started again with the hidden arguments `worker ROLE`. A role is
 //   compile:TARGET   compiles sources for TARGET
 //   DEVICE           checks and times variants on the device of that name (runtime/device_id.h)
 // A compiler that hangs or a kernel that kills its process then costs one row, not the run.

@@ -1,9 +1,11 @@
-// elementwise, the plain kernel: the seed's own, threads that walk the output in strides of the grid, one
-// element at a time. The dimensions are runtime values, so it serves every problem of its function and dtype.
+// elementwise, the plain kernel, the loop of the original Numba kernel: threads walk the output in strides of
+// the grid, one element at a time. The dimensions are runtime values, so it serves every problem of its
+// function and dtype.
 
 #include "elementwise/functions.cuh"
 
-// Of a dimension d or an input's stride there, 0 the innermost; those from `rank` on are not read.
+// A value for each dimension (its extent, or an input's stride), 0 the innermost; those from `rank` on are
+// not read.
 #define SIX(name)                                                                                \
   long long name##0, long long name##1, long long name##2, long long name##3, long long name##4, \
       long long name##5

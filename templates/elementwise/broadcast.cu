@@ -1,15 +1,15 @@
 // elementwise for inputs that are repeated along dimensions or have gaps between their elements. Neighbouring
 // dimensions are merged where every input allows it; RANK are left, 0 the innermost. The output is walked as
 // one row of vectors; a vector's coordinates come from divisions, by multiplication where indices have 32
-// bits. Of an input k, INPUT_k says: bit d, it moves along the dimension d; bit 6, its elements are
-// neighbours along dimension 0; bit 7, it is as dense as the output.
+// bits. The bits of INPUT_A to INPUT_F: 0 to 5, the input moves along that dimension; 6, its elements are
+// neighbours along dimension 0; 7, it is as dense as the output.
 
 #include "common/hinted_access.cuh"
 #include "common/overlap.cuh"
 #include "common/vector.cuh"
 #include "elementwise/functions.cuh"
 
-// The axes' words have the order of the hints.
+// The words of LOAD and STORE are in the order of Hint.
 constexpr Hint load_hint = static_cast<Hint>(LOAD);
 constexpr Hint store_hint = static_cast<Hint>(STORE);
 
@@ -36,7 +36,6 @@ __device__ __forceinline__ constexpr bool is_scalar(int k) { return (layout(k) &
 __device__ __forceinline__ constexpr bool is_neighbouring(int k) { return (layout(k) >> 6 & 1) != 0; }
 __device__ __forceinline__ constexpr bool is_dense(int k) { return (layout(k) >> 7 & 1) != 0; }
 
-// What a vector's elements of one input need: their number of loads, and where they lie.
 constexpr bool in_row = VECTOR_IN == VectorIn::row;  // a vector never crosses the end of a row
 
 struct Divisor {
@@ -44,8 +43,8 @@ struct Divisor {
   int shift;
 };
 
-// Granlund and Montgomery, Division by invariant integers using multiplication, figure 4.1; the sum does not
-// overflow below 2^31.
+// Granlund and Montgomery, Division by invariant integers using multiplication, figure 4.1; below 2^31 the
+// sum does not overflow.
 __device__ __forceinline__ unsigned divide(unsigned value, unsigned /*divisor*/, const Divisor& by) {
   return (__umulhi(value, by.multiplier) + value) >> by.shift;
 }
@@ -122,7 +121,7 @@ __device__ __forceinline__ void load(Loaded& loaded, Index at, const T* const (&
     if (is_dense(k)) {
       loaded.input[k] = load_hinted<load_hint>(reinterpret_cast<const Vector<T, VECTOR>*>(inputs[k] + at));
     } else if (in_row) {
-      // Repeated elements are kept in the caches: no hint.
+      // No hint: repeated elements are to stay in the caches.
       const T* from = inputs[k] + offset_of(k, place, shape);
       if (is_neighbouring(k)) {
         loaded.input[k] = load_vector<VECTOR>(from);
@@ -194,7 +193,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT_THREADS / BLOCK)
       store_hinted<store_hint>(reinterpret_cast<Vector<T, VECTOR>*>(out + at), result);
     }
   }
-  // What fills no vector: fewer than VECTOR elements, one each for the first threads of the last block.
+  // The elements that fill no vector, fewer than VECTOR: one for each of the last block's first threads.
   if (VECTOR > 1 && blockIdx.x == gridDim.x - 1) {
     const Index at = n / VECTOR * VECTOR + threadIdx.x;
     if (at < n) {

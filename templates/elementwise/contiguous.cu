@@ -1,5 +1,5 @@
-// elementwise where every input is as dense as the output or one element: no coordinates, vectors straight
-// from memory, all loads of a thread before its first use of one. SCALARS has a bit for each input of one
+// elementwise where every input is as dense as the output or is one element: no coordinates, vectors straight
+// from memory, all of a thread's loads before it uses the first. SCALARS has a bit for each input of one
 // element.
 
 #include "common/hinted_access.cuh"
@@ -7,12 +7,12 @@
 #include "common/vector.cuh"
 #include "elementwise/functions.cuh"
 
-// The axes' words have the order of the hints.
+// The words of LOAD and STORE are in the order of Hint.
 constexpr Hint load_hint = static_cast<Hint>(LOAD);
 constexpr Hint store_hint = static_cast<Hint>(STORE);
-constexpr int tile = BLOCK * ITEMS * VECTOR;  // elements that a block has in flight
+constexpr int tile = BLOCK * ITEMS * VECTOR;  // elements that a block handles at once
 
-// Whether offsets fit in 32 bits; the pointers are 64 bits wide in any case.
+// Offsets of 32 or 64 bits; pointers have 64 in any case.
 template <int BITS>
 struct IndexOf {
   using type = long long;
@@ -72,7 +72,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT_THREADS / BLOCK)
     }
     if constexpr (TILES == 1) break;
   }
-  // What fills no vector: fewer than VECTOR elements, one each for the first threads of the last block.
+  // The elements that fill no vector, fewer than VECTOR: one for each of the last block's first threads.
   if (VECTOR > 1 && blockIdx.x == gridDim.x - 1) {
     const Index at = n / VECTOR * VECTOR + threadIdx.x;
     if (at < n) {

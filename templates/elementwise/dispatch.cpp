@@ -10,7 +10,8 @@
 namespace tunesmith {
 namespace {
 
-constexpr std::array<const char*, elementwise_op::most_inputs> input_names = {"a", "b", "c", "d", "e", "f"};
+using elementwise_op::input_names;
+
 constexpr std::array<const char*, 6> type_names = {"f32", "f64", "i32", "i64", "f16", "bf16"};
 
 std::string joined(const std::vector<std::int64_t>& numbers) {

@@ -1,6 +1,6 @@
 // The functions of `elementwise`: an expression in the inputs a to f, parsed into a list of operations, and
 // the C++ text that is generated from that list. No character of a caller's text goes into the generated
-// text.
+// text. Private to this folder.
 #pragma once
 
 #include <array>
@@ -15,7 +15,8 @@
 
 namespace tunesmith::elementwise_op {
 
-constexpr int most_inputs = 6;  // a to f
+constexpr int most_inputs = 6;
+inline constexpr std::array<std::string_view, most_inputs> input_names = {"a", "b", "c", "d", "e", "f"};
 constexpr std::size_t longest_text = 4096;
 constexpr int deepest_nesting = 64;
 constexpr std::size_t most_operations = 512;
@@ -76,7 +77,7 @@ struct OperationFacts {
   int operands;
   bool called;      ///< a person writes name(x)
   bool real;        ///< not for i32 and i64
-  double f32_ulps;  ///< largest error, in units of the last place; 0.5: rounded correctly; 0: exact
+  double f32_ulps;  ///< largest error, in units in the last place; 0.5: rounded correctly; 0: exact
   double f64_ulps;
 };
 const OperationFacts& facts(Operation operation);
@@ -92,10 +93,10 @@ struct Node {
   bool non_negative = false;                         ///< whatever the inputs (or NaN)
 };
 
-/// No node occurs twice, and each stands behind its operands; the last is the result.
+/// Each node occurs once and stands behind its operands; the last is the result.
 struct Expression {
   std::vector<Node> nodes;
-  int inputs = 0;  ///< a to the so many-th letter
+  int inputs = 0;  ///< the letters from a on
 };
 
 struct NamedFunction {
@@ -110,7 +111,7 @@ struct Parsed {
 };
 Parsed parse(std::string_view function);  ///< a name or an expression
 
-/// Why the expression has no meaning for this dtype, as a sentence; empty if it has.
+/// Why the expression cannot be computed in this dtype, as a sentence; empty if it can.
 std::string refuses(const Expression& expression, DType dtype);
 
 /// `Compute`, ARITY and apply(), which computes one element.
@@ -119,9 +120,9 @@ std::string code(const Expression& expression, DType dtype);
 /// The type that a dtype is computed in: f32 for f16 and bf16.
 DType compute_dtype(DType dtype);
 
-/// The expression at `count` places: input k's values are inputs[k][0 … count). `permitted` is a bound of the
-/// error of evaluating it operation by operation in the dtype (fused multiply-adds allowed), infinity where
-/// there is none. Integers are exact.
+/// The expression for `count` elements: input k's values are inputs[k][0 … count). `permitted` bounds the
+/// error of evaluating it operation by operation in the dtype (fused multiply-adds allowed); infinity: there
+/// is no bound. Integers are exact.
 void evaluate(const Expression& expression, DType dtype, std::span<const std::vector<double>> inputs,
               std::size_t count, double* value, double* permitted);
 

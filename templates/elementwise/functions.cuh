@@ -1,5 +1,5 @@
 // The operations that generated functions are made of, for float, double, int and long long. Integers wrap;
-// what divides by zero is 0.
+// an integer divided by zero is 0, and so is the remainder.
 #pragma once
 
 #include "common/float16.cuh"
@@ -109,7 +109,7 @@ __device__ __forceinline__ X abs(X x) {
   if constexpr (is_real<X>) return ::fabs(x);
   return x < 0 ? negate(x) : x;
 }
-// NaN where either is, as numpy.minimum and maximum.
+// NaN where either operand is, as numpy.minimum and numpy.maximum.
 template <typename X>
 __device__ __forceinline__ X min(X x, X y) {
   return x != x || x < y ? x : y;
@@ -159,12 +159,12 @@ TUNESMITH_CALL_2(atan2)
 #undef TUNESMITH_CALL_1
 #undef TUNESMITH_CALL_2
 
-// Out of line, so that the path that is hardly ever taken does not stand in the code as often as elements.
+// Out of line: the rare path is not repeated in the code of every unrolled element.
 __device__ __noinline__ float2 sin_cos_of_large(float x) { return make_float2(::sinf(x), ::cosf(x)); }
 
 // Sine and cosine share the reduction to [-pi/4, pi/4]: the angle less its nearest multiple of pi/2, which is
-// subtracted in three parts (Cody and Waite), then minimax polynomials. Below 71476 the error is at most
-// 1.49 units of the last place (every float was tried); larger angles need more digits of pi.
+// subtracted in three parts (Cody and Waite), then minimax polynomials. Below 71476 the error is at most 1.49
+// units in the last place (every float was tried); larger angles need more digits of pi.
 __device__ __forceinline__ void sin_cos(float x, float& sine, float& cosine) {
   if (::fabsf(x) > 71476.0f) {
     const float2 both = sin_cos_of_large(x);

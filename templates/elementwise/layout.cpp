@@ -8,8 +8,6 @@
 namespace tunesmith::elementwise_op {
 namespace {
 
-constexpr std::array<std::string_view, most_inputs> input_names = {"a", "b", "c", "d", "e", "f"};
-
 // "2x3" as {2, 3}, or nothing. A number of too many digits is the largest that there is.
 std::optional<std::vector<std::int64_t>> numbers(std::string_view text) {
   std::vector<std::int64_t> found;
@@ -29,8 +27,8 @@ std::optional<std::vector<std::int64_t>> numbers(std::string_view text) {
   }
 }
 
-// The product, or nothing where it is more than most_elements; as in NumPy extents of 0 do not excuse the
-// others.
+// The product, or nothing where it is more than most_elements; as in NumPy, an extent of 0 does not lift the
+// limit for the others.
 std::optional<std::int64_t> product(const std::vector<std::int64_t>& extents) {
   std::int64_t result = 1;
   for (const std::int64_t extent : extents) {

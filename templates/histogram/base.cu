@@ -1,4 +1,4 @@
-// histogram, the plain kernel: one thread an element, which it adds to a counter in global memory.
+// histogram, the plain kernel: one thread per element, which it adds to a counter in global memory.
 
 #include "histogram/bins.cuh"
 

@@ -1,6 +1,5 @@
 // Which bin of equal width a number falls into, exactly as numpy.histogram has it, and elements loaded by
-// whole words. The numbers that a Bins holds are worked out, and their error bounded, in
-// templates/histogram/op.cpp.
+// whole words. templates/histogram/bins.cpp computes the numbers in Bins and bounds their error.
 #pragma once
 
 #include "common/hinted_access.cuh"
@@ -10,8 +9,8 @@
 struct Bins {
   unsigned count;
   double lo, step, hi;
-  // inverse * x + addend, rounded down, holds x's bin, with 32 bits of fraction, above the 2^20 that the
-  // addend brings. It may be too large, but for no fraction of `window` or more.
+  // inverse * x + addend, rounded down, is 2^20 plus x's bin, with 32 bits of fraction. It may be too large,
+  // but never where the fraction is `window` or more.
   double inverse, addend;
   unsigned window;
 };
@@ -84,8 +83,8 @@ __device__ __forceinline__ unsigned bin_of(double value, const Bins& bins) {
   return value == bins.hi ? bins.count - 1 : bin;
 }
 
-// The bins of many; AS_THEY_ARE: they are the elements themselves. A few share a branch: estimates are rarely
-// unsure.
+// The bins of N elements; AS_THEY_ARE: the elements themselves. Up to four share a branch, since estimates
+// are rarely unsure.
 template <bool AS_THEY_ARE, typename T, int N>
 __device__ __forceinline__ void bins_of(unsigned (&bin)[N], const T (&element)[N], const Bins& bins) {
   constexpr int together = N < 4 ? N : 4;
@@ -133,14 +132,14 @@ __device__ __forceinline__ T element_of(const unsigned* word, int e) {
   }
 }
 
-// This thread's elements of a tile as they lie in memory, in vectors a block apart.
+// This thread's elements of a tile as they lie in memory: ITEMS vectors, a block's width apart.
 template <typename T, int ITEMS, int VECTOR>
 struct Tile {
   unsigned word[ITEMS][(VECTOR * sizeof(T) + 3) / 4];
-  bool whole;  // all are there
+  bool whole;  // every thread's elements lie before `length`
 };
 
-// Those of the tile that begins at `first`; what is not before `length` is not read.
+// Loads this thread's elements of the tile that begins at `first`; nothing from `length` on is read.
 template <int BLOCK, Hint HINT, bool CONTIGUOUS, typename T, int ITEMS, int VECTOR>
 __device__ __forceinline__ void load_tile(Tile<T, ITEMS, VECTOR>& tile, const T* values, long long first,
                                           long long length, long long stride) {
@@ -171,7 +170,7 @@ __device__ __forceinline__ void load_tile(Tile<T, ITEMS, VECTOR>& tile, const T*
   }
 }
 
-// The bins of a tile's elements: those elements themselves if AS_THEY_ARE. What is not before `length` gets a
+// The bins of a tile's elements, or the elements themselves if AS_THEY_ARE. What lies from `length` on gets a
 // bin that no histogram has.
 template <int BLOCK, bool AS_THEY_ARE, typename T, int ITEMS, int VECTOR>
 __device__ __forceinline__ void bins_of_tile(unsigned (&bin)[ITEMS * VECTOR],

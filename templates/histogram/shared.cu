@@ -1,5 +1,5 @@
-// histogram with its counters in shared memory, in several copies: those of a group of lanes, whose banks are
-// then their own, or those of a group of warps. A block adds its counts to the output at its end.
+// histogram with its counters in shared memory, in several copies: each for some lanes of every warp, in
+// banks of their own, or each for some warps. A block adds its counts to the output at its end.
 
 #include "common/overlap.cuh"
 #include "common/shared.cuh"
@@ -8,10 +8,10 @@
 constexpr int per_thread = ITEMS * VECTOR;  // elements of a tile
 constexpr long long per_block = static_cast<long long>(BLOCK) * per_thread;
 
-// A byte is counted as it is and put into its bin at the end, 256 times instead of `length` times.
+// Bytes are counted by value; the bins of the 256 values are found at the end, not those of `length` bytes.
 constexpr bool of_bytes = sizeof(T) == 1;
 constexpr bool by_lane = OWNER == Owner::lane;
-constexpr bool packed = COUNTER_BITS == 16;  // two counters a word
+constexpr bool packed = COUNTER_BITS == 16;  // two counters per word
 constexpr unsigned full = 0x8000;            // where a packed counter is emptied
 
 static_assert(!packed || per_block < 0x10000 - full, "a counter may reach `full` and then take a whole tile");
@@ -76,14 +76,14 @@ __device__ __forceinline__ void count(const unsigned (&cell)[per_thread], const 
 
 __host__ __device__ constexpr int log2_of(int power) { return power == 1 ? 0 : 1 + log2_of(power / 2); }
 
-// Whether bytes go straight from the word that holds them to their counter.
+// Whether a byte's counter is found from the word that holds the byte, without taking it out.
 constexpr bool straight =
     of_bytes && VECTOR >= 4 && by_lane && !packed && MERGE == Merge::none && CONTIGUOUS != 0;
 
 using Loaded = Tile<T, ITEMS, VECTOR>;
 
-// A whole tile, each lane's counters in its own banks: a byte's offset into the counters is two instructions
-// away from the word that holds it.
+// A whole tile, each lane's counters in its own banks: two instructions make a byte's offset into the
+// counters from the word that holds it.
 __device__ __forceinline__ void count_bytes(const Loaded& tile, const Counters& counters) {
   constexpr int up = log2_of(COPIES) + 2;  // from a byte to its counter's offset in bytes
 #pragma unroll

@@ -1,5 +1,5 @@
-// reduce with several blocks an output, along contiguous elements: for few, long reductions. It knows the
-// element type, the function and the order.
+// reduce with several blocks per output, along contiguous elements: for few, long reductions. The element
+// type, the function and the order are compiled in.
 
 #include "common/overlap.cuh"
 #include "reduce/reduction.cuh"
@@ -8,8 +8,8 @@ using R = Reduction<static_cast<int>(function), T>;
 using Partial = R::Partial;
 using BlockTile = Tile<R, BLOCK, ITEMS, VECTOR, static_cast<int>(LOAD)>;
 
-// A thread's part of its block's part: whole tiles, every gridDim-th or `chunk` in a row, and where it comes
-// to the tile that the elements fill in part, that one.
+// What a thread adds up: its share of the block's whole tiles (every gridDim-th, or `chunk` in a row), and of
+// the last, incomplete tile if that is the block's next.
 __device__ __forceinline__ Partial part(const T* from, long long length, long long chunk) {
   constexpr bool strided = WALK == Walk::strided;
   const int thread = static_cast<int>(threadIdx.x);
@@ -46,7 +46,7 @@ __device__ __forceinline__ Partial part(const T* from, long long length, long lo
 
 constexpr bool by_shuffles = TREE == Tree::shuffle;
 
-// The block's first thread gets the total.
+// The block's first thread gets the block's total.
 __device__ __forceinline__ Partial block_total(Partial partial, Partial* shared) {
   if constexpr (by_shuffles) {
     return team_total<R, BLOCK>(partial, shared);
@@ -55,7 +55,7 @@ __device__ __forceinline__ Partial block_total(Partial partial, Partial* shared)
   }
 }
 
-// A thread's part of the partials that an output's blocks left.
+// A thread's share of the partials that an output's blocks have stored.
 __device__ __forceinline__ Partial kept_part(const Partial* kept, unsigned count) {
   Partial total = nothing<R>();
 #pragma unroll 4
@@ -72,9 +72,9 @@ __device__ __forceinline__ void start() {
 
 constexpr int shared_partials = by_shuffles ? (BLOCK + 31) / 32 : BLOCK;
 
-// The grid is blocks of an output x outputs. `marks` are zero before and after: a counter an output (FINISH
-// last, atomic_last) or the words of every block's partial (mail). `kept` is a partial a block, or, for
-// atomic_last, a sum an output, zero before and after.
+// The grid is blocks per output x outputs. `marks` are zero before and after: one counter per output
+// (FINISH=last, atomic_last), or the words of every block's partial (mail). `kept` is one partial per block,
+// or, for atomic_last, one sum per output, zero before and after.
 extern "C" __global__ void __launch_bounds__(BLOCK)
     ENTRY(reduce_all)(const T* x, R::Output* y, void* marks, void* kept, long long length,
                       long long outer_stride, long long chunk) {
@@ -87,7 +87,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
   Partial total = part(x + output * outer_stride, length, chunk);
 
   if constexpr (FINISH == Finish::mail) {
-    // The last block waits for the others: it is started after them, and no other block waits.
+    // The block with the highest number waits for the others, which are started before it; they never wait.
     unsigned long long* const box = static_cast<unsigned long long*>(marks) +
                                     static_cast<long long>(output) * blocks * Mail<Partial>::words;
     const bool collects = blockIdx.x == blocks - 1;
@@ -136,7 +136,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
   }
 }
 
-// FINISH=launch: a block an output adds up what `blocks` blocks kept.
+// FINISH=launch: one block per output adds up the partials of `blocks` blocks.
 extern "C" __global__ void __launch_bounds__(BLOCK)
     ENTRY(reduce_all_kept)(R::Output* y, const void* kept, long long length, int blocks) {
   __shared__ Partial shared[shared_partials];

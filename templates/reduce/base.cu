@@ -1,11 +1,11 @@
-// reduce, the plain kernels: a thread an output; where outputs are few and long, a block an output, its
-// threads in strides along the length and a tree in shared memory; for an atomic sum several blocks an
-// output, each with one addition to the global sum. They know nothing but the element type.
+// reduce, the plain kernels: one thread per output; where outputs are few and long, one block per output,
+// whose threads walk along the length in strides and meet in a tree in shared memory; for an atomic sum
+// several blocks per output, each with one addition to the global sum. Only the element type is compiled in.
 
 #include "common/shared.cuh"
 #include "reduce/reduction.cuh"
 
-// The block's share of one output: every gridDim-th of its elements where `blocks` share them.
+// The total of one output's elements, or of this block's share of them where `blocks` share an output.
 template <typename R>
 __device__ __forceinline__ typename R::Partial block_total(const T* x, unsigned char* memory,
                                                            long long output, long long length,
@@ -48,7 +48,7 @@ __device__ __forceinline__ void reduce_each_with(const T* x, void* y, long long 
   }
 }
 
-// A block an output; `which` is the position of the function's word.
+// One block per output; `which` is the position of the function's word.
 extern "C" __global__ void __launch_bounds__(BLOCK)
     ENTRY(reduce_base)(const T* x, void* y, long long outputs, long long length, long long inner,
                        long long outer_stride, long long stride, int which) {
@@ -59,7 +59,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
   if (which == 3) reduce_with<3>(x, y, memory, outputs, length, inner, outer_stride, stride);
 }
 
-// A thread an output.
+// One thread per output.
 extern "C" __global__ void __launch_bounds__(BLOCK)
     ENTRY(reduce_base_each)(const T* x, void* y, long long outputs, long long length, long long inner,
                             long long outer_stride, long long stride, int which) {
@@ -69,7 +69,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
   if (which == 3) reduce_each_with<3>(x, y, outputs, length, inner, outer_stride, stride);
 }
 
-// The outputs are zero before.
+// An atomic sum; the outputs are zero before.
 extern "C" __global__ void __launch_bounds__(BLOCK)
     ENTRY(reduce_base_atomic)(const T* x, void* y, long long outputs, long long length, long long inner,
                               long long outer_stride, long long stride) {

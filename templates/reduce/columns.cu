@@ -1,6 +1,6 @@
 // reduce across rows: a thread holds the totals of VECTOR neighbouring columns, a block's threads lie side by
-// side along the columns and BLOCK_Y deep along the length, and blocks may share the length. It knows the
-// element type, the function and the order.
+// side along the columns and BLOCK_Y deep along the length, and blocks may share the length. The element
+// type, the function and the order are compiled in.
 
 #include "common/overlap.cuh"
 #include "reduce/reduction.cuh"
@@ -22,7 +22,7 @@ __device__ __forceinline__ Totals no_totals() {
   return totals;
 }
 
-// Adds ITEMS rows, BLOCK_Y rows apart; the others from `count` on are not there.
+// Adds ITEMS rows, BLOCK_Y rows apart; unless `all`, only those before row `count` exist.
 template <bool all>
 __device__ __forceinline__ void add_rows(Totals& totals, const T* from, long long stride, long long count) {
   Vector<T, VECTOR> rows[ITEMS];
@@ -68,7 +68,7 @@ __device__ __forceinline__ void write(R::Output* y, const Totals& totals, long l
   for (int v = 0; v < VECTOR; ++v) y[v] = R::output(settled(totals.of[v]), length);
 }
 
-// Adds up what `splits` blocks kept of a block's columns.
+// Adds up the partials that `splits` blocks stored for a block's columns.
 __device__ __forceinline__ void finish(R::Output* y, const Partial* kept, Partial* shared, unsigned outer,
                                        long long column, long long inner, long long length, int splits) {
   Totals totals = no_totals();
@@ -93,8 +93,8 @@ __device__ __forceinline__ void start() {
 
 constexpr int shared_partials = BLOCK_Y > 1 ? BLOCK_X* BLOCK_Y* VECTOR : 1;
 
-// The grid is outer x tiles of columns, times the blocks that share a length, `rows` each. `counters` are
-// zero before and after (FINISH=last), one a tile; `kept` is [outer, split, inner].
+// The grid's x is outer x tiles of columns, its y the blocks that share a length, `rows` rows each.
+// `counters` (FINISH=last), one per tile, are zero before and after; `kept` is [outer, split, inner].
 extern "C" __global__ void __launch_bounds__(BLOCK_X* BLOCK_Y)
     ENTRY(reduce_columns)(const T* x, R::Output* y, void* counters, void* kept, int tiles, long long length,
                           long long inner, long long outer_stride, long long stride, long long rows) {
@@ -148,7 +148,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_X* BLOCK_Y)
   }
 }
 
-// FINISH=launch: adds up what the blocks kept; the grid is outer x tiles.
+// FINISH=launch: adds up the blocks' partials; the grid is outer x tiles.
 extern "C" __global__ void __launch_bounds__(BLOCK_X* BLOCK_Y)
     ENTRY(reduce_columns_kept)(R::Output* y, const void* kept, int tiles, long long length, long long inner,
                                int splits) {

@@ -1,5 +1,5 @@
-// reduce with a team of threads an output, along contiguous elements: for many rows. It knows the element
-// type and the function.
+// reduce with a team of threads per output, along contiguous elements: for many rows. The element type and
+// the function are compiled in.
 
 #include "common/overlap.cuh"
 #include "reduce/reduction.cuh"

@@ -1,6 +1,7 @@
 // reduce in particular: NumPy's numbers and rules, strides, what is refused, workspaces, the spaces.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -12,7 +13,7 @@
 #include "generator/ops.h"
 #include "runtime/toolchain.h"
 #include "tuner/check_data.h"
-#include "tuner/device.h"
+#include "tuner/device_memory.h"
 #include "tunesmith/reduce.h"
 
 namespace tunesmith {
@@ -199,8 +200,10 @@ class Launched {
   std::string run(const std::string& x, unsigned char dirt, bool reverse) {
     const std::int64_t y_bytes =
         elements(reduce().arguments[1], problem_) * bytes(reduce().arguments[1].dtype(problem_));
-    void* const arguments[] = {device_->allocate(std::ssize(x)), device_->allocate(y_bytes)};
-    void* const workspace = device_->allocate(work_.workspace_bytes);
+    const DeviceMemory owned[] = {
+        {*device_, std::ssize(x)}, {*device_, y_bytes}, {*device_, work_.workspace_bytes}};
+    void* const arguments[] = {owned[0].get(), owned[1].get()};
+    void* const workspace = owned[2].get();
     device_->upload(arguments[0], x.data(), std::ssize(x));
     device_->fill(arguments[1], dirt, y_bytes);
     device_->fill(workspace, dirt, work_.workspace_bytes);
@@ -219,10 +222,7 @@ class Launched {
     std::string zeroed(static_cast<std::size_t>(work_.zeroed_bytes), '\1');
     device_->download(zeroed.data(), workspace, work_.zeroed_bytes);
     EXPECT_EQ(zeroed.find_first_not_of('\0'), std::string::npos) << "the workspace is not as it was";
-    for (void* memory : {arguments[0], arguments[1], workspace}) {
-      EXPECT_TRUE(device_->guards_intact(memory));
-      device_->release(memory);
-    }
+    for (const DeviceMemory& memory : owned) EXPECT_TRUE(device_->guards_intact(memory.get()));
     return y;
   }
 
@@ -312,8 +312,8 @@ TEST(ReduceSpace, HasHundredsToThousandsOfConfigsForEveryProblem) {
     const Template& tmpl = find_template(reduce(), template_name);
     EXPECT_EQ(tmpl.refuses(wanted), "");
     const Space space = tmpl.space(wanted);
-    EXPECT_GE(space.count(), 200);
-    EXPECT_LE(space.count(), 8000);
+    EXPECT_GE(space.count(Space::Which::promising), 200);
+    EXPECT_LE(space.count(Space::Which::promising), 8000);
     const bool atomic = wanted.word("order") == "atomic";
     for (const Config& config : space.sample(300, 1)) {
       EXPECT_FALSE(exceeds(tmpl.work(wanted, config), device)) << config.text();
@@ -321,6 +321,83 @@ TEST(ReduceSpace, HasHundredsToThousandsOfConfigsForEveryProblem) {
       EXPECT_EQ(config[WordAxis("FINISH")].starts_with("atomic"), atomic) << config.text();
     }
   }
+}
+
+std::vector<std::int64_t> blocks_of(const Space& space) {
+  std::vector<std::int64_t> blocks;
+  for (const Axis& axis : space.axes()) {
+    if (axis.name != "BLOCKS") continue;
+    for (const Value& value : axis.values) {
+      // What is worth trying here; an H200's numbers are legal too.
+      if (space.broken_worth(space.complete({{"BLOCKS", value}})) == 0)
+        blocks.push_back(std::get<std::int64_t>(value));
+    }
+  }
+  return blocks;
+}
+
+DeviceFacts gpu_of(int multiprocessors) {
+  DeviceFacts device;
+  device.kind = "cuda";
+  device.multiprocessors = multiprocessors;
+  return device;
+}
+
+TEST(ReduceSpace, BlocksAreMultiplesOfTheDevicesMultiprocessors) {
+  using Blocks = std::vector<std::int64_t>;
+  const Template& all = find_template(reduce(), "all");
+  const auto on = [&](const DeviceFacts& device) {
+    return blocks_of(all.space(problem("length=1000000"), device));
+  };
+  EXPECT_EQ(on(gpu_of(20)), Blocks({40, 160, 80, 20, 16, 8, 4, 2, 1}));
+  EXPECT_EQ(on(gpu_of(68)), Blocks({136, 544, 272, 68, 64, 32, 16, 8, 4, 2, 1}));
+  EXPECT_EQ(on(gpu_of(108)), Blocks({216, 864, 432, 108, 64, 32, 16, 8, 4, 2, 1}));
+  const Blocks of_an_h200 = {264, 1056, 528, 132, 64, 32, 16, 8, 4, 2, 1};
+  EXPECT_EQ(on(gpu_of(132)), of_an_h200);
+  EXPECT_EQ(on(gpu_of(0)), of_an_h200);
+  EXPECT_EQ(on(DeviceFacts{}), of_an_h200);
+  EXPECT_EQ(on(make_host_device()->facts()), of_an_h200);
+}
+
+TEST(ReduceSpace, WinnersOfAnH200AreLegalOnOtherDevices) {
+  const Template& all = find_template(reduce(), "all");
+  const Problem wanted = problem("length=1000000");
+  const Space there = all.space(wanted, gpu_of(132));
+  const Space here = all.space(wanted, gpu_of(68));
+  for (const Config& config : there.sample(200, 1))
+    EXPECT_FALSE(here.why_not(config.values())) << config.text();
+}
+
+// The rules scale too: what is worth trying is so from one block per multiprocessor on.
+TEST(ReduceSpace, LongSumsTakeABlockPerMultiprocessorOfAnyDevice) {
+  const Template& all = find_template(reduce(), "all");
+  const Problem wanted = problem("length=1000000");
+  for (const int multiprocessors : {20, 68, 108, 132}) {
+    const Space space = all.space(wanted, gpu_of(multiprocessors));
+    std::int64_t fewest = 1 << 20;
+    space.each(
+        [&](const Config& config) {
+          if (config[WordAxis("WALK")] == "chunked") fewest = std::min(fewest, config[IntegerAxis("BLOCKS")]);
+          return true;
+        },
+        Space::Which::promising);
+    EXPECT_EQ(fewest, multiprocessors);
+  }
+}
+
+TEST(ReduceSpace, AtomicSumsStayWithinTheirErrorBoundOnLargeDevices) {
+  const Template& all = find_template(reduce(), "all");
+  const auto most = [&](const char* text, int multiprocessors) {
+    std::int64_t found = 0;
+    all.space(problem(text), gpu_of(multiprocessors)).each([&](const Config& config) {
+      found = std::max(found, config[IntegerAxis("BLOCKS")]);
+      return true;
+    });
+    return found;
+  };
+  EXPECT_EQ(most("length=1000000 order=atomic", 132), 1056);
+  EXPECT_EQ(most("length=1000000 order=atomic", 300), 1200);
+  EXPECT_EQ(most("length=1000000", 300), 2400);
 }
 
 TEST(ReduceSpace, TemplatesSayWhatTheyAreNotFor) {

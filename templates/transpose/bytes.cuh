@@ -1,4 +1,4 @@
-// Small elements inside 32-bit registers: shifted, and small blocks of them turned.
+// Small elements inside 32-bit registers: words shifted by bytes, and small squares of elements transposed.
 #pragma once
 
 // Bytes `skipped` (0 to 3) to `skipped` + 3 of the eight.
@@ -6,7 +6,8 @@ __device__ __forceinline__ unsigned shift_bytes(unsigned low, unsigned high, uns
   return __byte_perm(low, high, 0x3210 + 0x1111 * skipped);
 }
 
-// Word i of `to` holds element i of each word of `from`, N of 4 / N bytes each, or one.
+// Word i of `to` holds element i of each word of `from`. A word has N elements of 4 / N bytes; with N = 1 it
+// is one element of any size.
 template <typename Word, int N>
 __device__ __forceinline__ void turn_words(const Word (&from)[N], Word (&to)[N]) {
   if constexpr (N == 4) {

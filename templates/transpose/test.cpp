@@ -96,12 +96,49 @@ TEST(Transpose, SpacesHoldHundredsToThousandsOfConfigs) {
     for (const char* name : {"tiled", "shifted"}) {
       const Template& tmpl = find_template(op(), name);
       const Space space = tmpl.space(wanted);
-      EXPECT_GE(space.count(), 150) << name << " " << text;
-      EXPECT_LE(space.count(), 8000) << name << " " << text;
+      EXPECT_GE(space.count(Space::Which::promising), 150) << name << " " << text;
+      EXPECT_LE(space.count(Space::Which::promising), 8000) << name << " " << text;
       DeviceFacts device;
       device.kind = "cuda";
       EXPECT_FALSE(exceeds(tmpl.work(wanted, space.complete({})), device)) << name << " " << text;
     }
+  }
+}
+
+// What the bodies cannot do is refused with its reason; what is merely unlikely to be fast is legal.
+TEST(Transpose, RulesSayWhatTheBodiesCannotDo) {
+  struct Case {
+    const char* name;
+    const char* problem;
+    const char* config;
+    const char* refused;  // a part of the reason; "": legal, and not promising
+  };
+  const std::array<Case, 9> cases = {{
+      {"tiled", "height=64 width=66", "VECTOR_IN=4", "VECTOR_IN must divide the width"},
+      {"tiled", "height=64 width=64", "VECTOR_OUT=2 TURN=4", "TURN is at most VECTOR_OUT"},
+      {"tiled", "height=64 width=64 dtype=b8", "VECTOR_IN=1 VECTOR_OUT=16 TURN=1 ROWS=8",
+       "at least as much as one store"},
+      {"tiled", "height=64 width=64 dtype=b8", "VECTOR_IN=16 VECTOR_OUT=16 TURN=16 ROWS=8",
+       "at most 64 loads"},
+      {"tiled", "height=64 width=64", "TILE_X=128 TILE_Y=128", "at most 48 KiB"},
+      {"tiled", "height=64 width=64", "SMEM_LAYOUT=flat TILES=4 LOAD=no_allocate", ""},
+      {"shifted", "height=64 width=64 dtype=b8", "WINDOW=64 TILE_Y=32", "neighbouring blocks meet"},
+      {"shifted", "height=64 width=64", "VECTOR_OUT=4 ROWS=1", "at least as many elements"},
+      {"shifted", "height=64 width=64", "START=overlapped STORE=streaming", ""},
+  }};
+  for (const Case& each : cases) {
+    SCOPED_TRACE(std::string(each.name) + " " + each.problem + " " + each.config);
+    const Space space = find_template(op(), each.name).space(problem(each.problem));
+    Values values = space.complete({}).values();
+    const Values changed = Values::parse(each.config);
+    for (const auto& [name, value] : changed.entries()) values.set(name, value);
+    const std::string why = space.why_not(values).value_or("");
+    if (*each.refused != 0) {
+      EXPECT_NE(why.find(each.refused), std::string::npos) << why;
+      continue;
+    }
+    ASSERT_EQ(why, "");
+    EXPECT_GT(space.broken_worth(space.legal(values)), 0u);
   }
 }
 

@@ -27,6 +27,16 @@ TEST(Table, CountsCharactersNotBytes) {
   EXPECT_EQ(table.text(), "name   n\ngröße  1\n");
 }
 
+TEST(Table, ALineBeginsWithTheIndentAndEndsWithoutBlanks) {
+  Table table({"", "naïve", "x"});
+  table.add({std::string("é"), std::string("a"), Cell()});
+  table.add({std::string("aa"), Cell(), std::string("μs")});
+  EXPECT_EQ(table.text(2),
+            "      naïve  x\n"
+            "  é   a\n"
+            "  aa         μs\n");
+}
+
 TEST(Table, CsvKeepsEveryDigitAndQuotes) {
   EXPECT_EQ(sample().csv(), "config,us,n,note\nA=1,12.3456,7,\n\"W=\"\"a, b\"\"\",,1000,\n");
 }

@@ -17,6 +17,7 @@
 #include "tests/host_source.h"
 #include "tests/kernels.h"
 #include "tuner/check_data.h"
+#include "tuner/device_memory.h"
 #include "tuner/policy.h"
 
 namespace tunesmith {
@@ -85,10 +86,9 @@ class CudaDevice : public GpuTest {
   template <typename T>
   T* put(const std::vector<T>& values) {
     const auto bytes = static_cast<std::int64_t>(values.size() * sizeof(T));
-    auto* memory = static_cast<T*>(device().allocate(bytes));
-    device().upload(memory, values.data(), bytes);
-    owned_.push_back(memory);
-    return memory;
+    owned_.emplace_back(device(), bytes);
+    device().upload(owned_.back().get(), values.data(), bytes);
+    return owned_.back().as<T>();
   }
   template <typename T>
   std::vector<T> get(const T* memory, std::size_t count) {
@@ -96,12 +96,9 @@ class CudaDevice : public GpuTest {
     device().download(values.data(), memory, static_cast<std::int64_t>(count * sizeof(T)));
     return values;
   }
-  void TearDown() override {
-    for (void* memory : owned_) device().release(memory);
-  }
 
  private:
-  std::vector<void*> owned_;
+  std::vector<DeviceMemory> owned_;
 };
 
 TEST_F(CudaDevice, Facts) {
@@ -122,7 +119,8 @@ TEST_F(CudaDevice, Facts) {
 
 TEST_F(CudaDevice, GuardsSeeAByteOnEitherSide) {
   for (const std::int64_t bytes : {1, 256, 1000, 1 << 20}) {
-    auto* memory = static_cast<char*>(device().allocate(bytes));
+    const DeviceMemory owner(device(), bytes);
+    char* const memory = owner.as<char>();
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory) % 256, 0u);
     device().fill(memory, 0xff, bytes);
     EXPECT_TRUE(device().guards_intact(memory));
@@ -135,7 +133,6 @@ TEST_F(CudaDevice, GuardsSeeAByteOnEitherSide) {
       device().upload(outside, &before, 1);
       EXPECT_TRUE(device().guards_intact(memory));
     }
-    device().release(memory);
   }
 }
 
@@ -216,18 +213,17 @@ TEST_F(CudaDevice, CompareReadsEveryDType) {
 
 TEST_F(CudaDevice, CompareIsFast) {
   constexpr std::int64_t elements = std::int64_t{1} << 24;
-  void* output = device().allocate(elements * 4);
-  auto* expected = static_cast<double*>(device().allocate(elements * 8));
-  device().fill(output, 0, elements * 4);
-  device().fill(expected, 0, elements * 8);
-  EXPECT_EQ(device().compare(output, DType::f32, expected, expected, elements).wrong, 0);
+  const DeviceMemory output(device(), elements * 4);
+  const DeviceMemory zeros(device(), elements * 8);
+  const double* const expected = zeros.as<double>();
+  device().fill(output.get(), 0, elements * 4);
+  device().fill(zeros.get(), 0, elements * 8);
+  EXPECT_EQ(device().compare(output.get(), DType::f32, expected, expected, elements).wrong, 0);
   const auto start = Clock::now();
   for (int i = 0; i < 10; ++i)
-    EXPECT_EQ(device().compare(output, DType::f32, expected, expected, elements).wrong, 0);
+    EXPECT_EQ(device().compare(output.get(), DType::f32, expected, expected, elements).wrong, 0);
   std::cout << "2^24 floats compared in " << milliseconds_since(start) / 10 << " ms\n";
   EXPECT_LT(milliseconds_since(start) / 10, 5);
-  device().release(output);
-  device().release(expected);
 }
 
 TEST_F(CudaDevice, PassesEveryKindOfParameter) {
@@ -510,10 +506,10 @@ TEST_F(CudaDevice, ColdCachesMakeAReadSlower) {
   const DeviceFacts& facts = device().facts();
   if (facts.compute_capability < 90 || facts.multiprocessors < 100)
     GTEST_SKIP() << "The second-level cache may be too small.";
-  auto* in = static_cast<float*>(device().allocate(std::int64_t{4} * n));
-  device().fill(in, 0, std::int64_t{4} * n);
+  const DeviceMemory in(device(), std::int64_t{4} * n);
+  device().fill(in.get(), 0, in.bytes());
   float* out = put(std::vector<float>{0});
-  void* arguments[] = {in, out};
+  void* arguments[] = {in.get(), out};
   const auto executable = load(device(), {Launch{.kernel = "read_all",
                                                  .grid = {8 * facts.multiprocessors, 1, 1},
                                                  .block = {256, 1, 1},
@@ -535,7 +531,6 @@ TEST_F(CudaDevice, ColdCachesMakeAReadSlower) {
   EXPECT_NEAR(summarize(time({.samples = 21, .cold_caches = true})).median_us / cold, 1, 0.1);
   EXPECT_LT(time({.samples = 21, .give_up_above_us = cold / 2, .cold_caches = true}).size(), 21u);
   EXPECT_EQ(time({.samples = 21, .give_up_above_us = 1.5 * cold, .cold_caches = true}).size(), 21u);
-  device().release(in);
 }
 
 // A lost context can be shown only in a process of its own.
@@ -547,7 +542,8 @@ TEST(CudaDeviceDeathTest, AnIllegalAddressIsAnErrorAndNoAbort) {
         int errors = 0;
         {
           const std::unique_ptr<Device> own = make_cuda_device(0);
-          void* memory = own->allocate(4);
+          const DeviceMemory owner(*own, 4);
+          void* memory = owner.get();
           const auto executable =
               load(*own, {Launch{.kernel = "bad_write", .arguments = {ArgumentPointer{0}}}});
           executable->launch(&memory, nullptr, nullptr);
@@ -559,7 +555,6 @@ TEST(CudaDeviceDeathTest, AnIllegalAddressIsAnErrorAndNoAbort) {
               ++errors;
             }
           }
-          own->release(memory);
         }
         std::exit(errors == 2 ? 7 : 1);
       },

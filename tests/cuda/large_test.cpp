@@ -71,12 +71,11 @@ TEST_P(LargeProblemOnGpu, IsRightWhereItIsLookedAt) {
   }
 
   const std::vector<std::vector<double>> inputs = make_inputs(op, problem, 3);
-  std::vector<std::unique_ptr<Array>> arrays;
+  std::vector<DeviceMemory> arrays;
   std::vector<void*> pointers;
   for (const Argument& argument : op.arguments) {
-    arrays.push_back(
-        std::make_unique<Array>(device(), elements(argument, problem) * bytes(argument.dtype(problem))));
-    pointers.push_back(arrays.back()->get());
+    arrays.emplace_back(device(), elements(argument, problem) * bytes(argument.dtype(problem)));
+    pointers.push_back(arrays.back().get());
   }
   struct Sample {
     std::size_t argument;
@@ -118,7 +117,7 @@ TEST_P(LargeProblemOnGpu, IsRightWhereItIsLookedAt) {
         device().upload(pointers[a], pack(argument.dtype(problem), inputs[a]).data(), size);
       }
     }
-    const Array workspace(device(), work.workspace_bytes);
+    const DeviceMemory workspace(device(), work.workspace_bytes);
     device().fill(workspace.get(), 0xff, work.workspace_bytes);
     device().fill(workspace.get(), 0, work.zeroed_bytes);
     const Source source = render(op, tmpl, problem, config, device().facts().target);
@@ -127,18 +126,17 @@ TEST_P(LargeProblemOnGpu, IsRightWhereItIsLookedAt) {
     const std::unique_ptr<Executable> executable = device().load(compiled.bytes, source.suffix, work);
     ASSERT_EQ(executable->launch(pointers.data(), workspace.get(), nullptr), 0);
     device().synchronize();
-    for (const std::unique_ptr<Array>& array : arrays) EXPECT_TRUE(device().guards_intact(array->get()));
+    for (const DeviceMemory& array : arrays) EXPECT_TRUE(device().guards_intact(array.get()));
     for (const Sample& sample : samples) {
       const auto size = static_cast<std::int64_t>(sample.value.size());
-      const Array value(device(), size * 8);
-      const Array permitted(device(), size * 8);
+      const DeviceMemory value(device(), size * 8);
+      const DeviceMemory permitted(device(), size * 8);
       device().upload(value.get(), sample.value.data(), size * 8);
       device().upload(permitted.get(), sample.permitted.data(), size * 8);
       const DType dtype = op.arguments[sample.argument].dtype(problem);
       const Comparison found =
           device().compare(static_cast<char*>(pointers[sample.argument]) + sample.range.first * bytes(dtype),
-                           dtype, reinterpret_cast<const double*>(value.get()),
-                           reinterpret_cast<const double*>(permitted.get()), size);
+                           dtype, value.as<double>(), permitted.as<double>(), size);
       EXPECT_EQ(found.wrong, 0) << "from element " << sample.range.first << " on; the first, at "
                                 << sample.range.first + found.first_wrong << ", is " << found.got
                                 << " instead of " << found.expected;

@@ -8,11 +8,12 @@ constexpr int BLOCK_X = 128;
 #define ENTRY(name) name##_c16661fa
 
 // ---- templates/conv1d/base.cu
-// conv1d, the plain kernel: one thread an output, a loop over the taps, all read from global memory. It knows
-// nothing but the element type, so it serves every problem and is what the other templates are compared with.
+// conv1d, the plain kernel: one thread per output, a loop over the taps, all read from global memory. It
+// knows nothing but the element type, so it serves every problem and is what the other templates are compared
+// with.
 
-// Launched with blocks of BLOCK_X threads over the outputs of a row; a grid that is too small in y (limited
-// to 65535) is walked in strides. The window of output i begins `left` samples before sample i.
+// Launched with blocks of BLOCK_X threads over the outputs of a row; a grid whose y would exceed 65535, the
+// limit, is walked in strides. The window of output i begins `left` samples before sample i.
 extern "C" __global__ void __launch_bounds__(BLOCK_X)
     ENTRY(conv1d_base)(const T* __restrict__ signal, const T* __restrict__ kernel, T* __restrict__ output,
                        int batch, int convolve, long long length, long long taps, long long output_length,

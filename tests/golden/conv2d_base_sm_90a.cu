@@ -9,11 +9,11 @@ constexpr int BLOCK_Y = 8;
 #define ENTRY(name) name##_549e58b6
 
 // ---- templates/conv2d/base.cu
-// conv2d, the plain kernel: one thread an output, every sample read from global memory. It knows nothing but
+// conv2d, the plain kernel: one thread per output, every sample read from global memory. It knows nothing but
 // the element type, so it serves every problem and is what the other templates are compared with.
 
-// Launched with blocks of BLOCK_X x BLOCK_Y over the columns and rows; a grid that is too small in y or z
-// (both limited to 65535) is walked in strides.
+// Launched with blocks of BLOCK_X x BLOCK_Y over the columns and rows; a grid whose y or z would exceed
+// 65535, the limit, is walked in strides.
 extern "C" __global__ void __launch_bounds__(BLOCK_X* BLOCK_Y)
     ENTRY(conv2d_base)(const T* __restrict__ image, const T* __restrict__ mask, T* __restrict__ output,
                        int batch, int height, int width, int mask_height, int mask_width, int convolve) {

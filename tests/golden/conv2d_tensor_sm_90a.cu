@@ -370,8 +370,8 @@ struct Tile {
   }
 };
 
-// Registers that a thread of so many resident ones can have, less those that are `taken` while samples wait
-// and those of the walk over a tile, in quads.
+// The registers that a thread has where so many are resident, less those that are `taken` while samples wait
+// and about 28 for the walk over a tile (72 where nothing is taken); in quads.
 __host__ __device__ constexpr int held_quads(int resident_threads, int taken) {
   return larger(1, (smaller(255, 65536 / resident_threads) - (taken > 0 ? taken + 28 : 72)) / 4);
 }
@@ -400,9 +400,9 @@ constexpr int RESIDENT_WARPS = 12;
 // Accuracy. Samples and weights are split into two halves, with a scale for each tile and one for the mask
 // (common/halves.cuh). That costs 12 f32 roundings (2^-24) of |w| |x|; each step of high * high, one for each
 // 16 columns, is counted as two. The small products are summed apart over the whole mask: they are 2^10 times
-// smaller, so that their roundings and their addition at the end are two more at most. The space's rule keeps
-// the whole below the mask_height * mask_width roundings of a plain f32 sum. A tile whose samples, or whose
-// mask, do not split takes a plain path.
+// smaller, so that their roundings and their addition at the end are two more at most. The template
+// refuses masks for which the whole is above the mask_height * mask_width roundings of a plain f32 sum. A
+// tile whose samples, or whose mask, do not split takes a plain path.
 
 
 using Weights = Mask<mode == Mode::convolution, mask_height, mask_width>;
@@ -521,8 +521,8 @@ __device__ __forceinline__ void add_rows(Sums (&sums)[ROWS], const Warp& warp) {
   }
 }
 
-// Launched with blocks of 32 * WARPS threads over tiles of columns and rows; a grid that is too
-// small in y or z (both limited to 65535) is walked in strides.
+// Launched with blocks of 32 * WARPS threads over tiles of columns and rows; a grid whose y or
+// z would exceed 65535, the limit, is walked in strides.
 extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
     ENTRY(conv2d_tensor)(const T* __restrict__ image, const T* __restrict__ mask, T* __restrict__ output,
                          int batch, int height, int width) {

@@ -9,14 +9,15 @@
 #include <vector>
 
 #include "tests/host/loaded.h"
-#include "tuner/device.h"
+#include "tuner/device_memory.h"
 
 namespace tunesmith {
 namespace {
 
 TEST(HostDevice, FindsWritesOutsideAnAllocation) {
   const auto device = make_host_device();
-  auto* memory = static_cast<unsigned char*>(device->allocate(100));
+  const DeviceMemory owner(*device, 100);
+  auto* const memory = owner.as<unsigned char>();
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory) % 256, 0u);
   EXPECT_TRUE(device->guards_intact(memory));
   for (const std::ptrdiff_t offset : {-1, -4096, 100, 4195}) {
@@ -24,7 +25,6 @@ TEST(HostDevice, FindsWritesOutsideAnAllocation) {
     EXPECT_FALSE(device->guards_intact(memory)) << offset;
     EXPECT_TRUE(device->guards_intact(memory)) << "the guards are repaired once they have told";
   }
-  device->release(memory);
 }
 
 TEST(HostDevice, ComparesWithThePermittedErrorAndKeepsNanAndInfinity) {

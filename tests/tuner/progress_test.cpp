@@ -4,8 +4,6 @@
 
 #include <sstream>
 
-#include "tuner/tune.h"
-
 namespace tunesmith {
 namespace {
 
@@ -62,35 +60,6 @@ TEST(Times, HaveUnits) {
   EXPECT_EQ(time_text(5.237e6), "5.24 s");
   EXPECT_EQ(ratio_text(4.1), "4.10x");
   EXPECT_EQ(ratio_text(41), "41.0x");
-}
-
-TEST(Winners, AreATable) {
-  TuneResult result;
-  result.device_id = "cuda:0";
-  result.device.name = "A GPU";
-  TunedProblem problem;
-  problem.problem = "count=1000";
-  TunedWinner winner;
-  winner.template_name = "tiled";
-  winner.config = "BLOCK=64";
-  winner.time.median_us = 10;
-  winner.alignment_bytes = 16;
-  problem.winners = {winner};
-  problem.base = Summary{40, 39, 0.01};
-  problem.worst_us = 80;
-  problem.verdicts = {{Verdict::ok, 7}, {Verdict::timeout, 1}};
-  result.problems = {problem};
-  std::ostringstream out;
-  print_winners(out, result);
-  EXPECT_NE(out.str().find("10.00 us  0.0 %   4.00x      8.00x       16 bytes   -          tiled"),
-            std::string::npos)
-      << out.str();
-  EXPECT_NE(out.str().find("Verdicts: ok 7 timeout 1;"), std::string::npos) << out.str();
-  EXPECT_EQ(out.str().find("cold"), std::string::npos) << out.str();
-  result.cold_caches = true;
-  std::ostringstream cold;
-  print_winners(cold, result);
-  EXPECT_EQ(cold.str().rfind("\nOn A GPU (cuda:0), with cold caches:\n", 0), 0U) << cold.str();
 }
 
 }  // namespace

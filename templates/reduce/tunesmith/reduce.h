@@ -11,9 +11,8 @@
 namespace tunesmith {
 
 /// An array of outer x length x inner elements whose middle axis is reduced; the output is outer x inner and
-/// contiguous. All of n elements: {.length = n}; the last axis of h x w: {.outer = h, .length = w}; the
-/// first:
-/// {.length = h, .inner = w}. An element (o, l, i) lies at x[o * outer_stride + l * stride + i].
+/// contiguous. All of n elements: {.length = n}; the last axis of h x w: {.outer = h, .length = w};
+/// the first: {.length = h, .inner = w}. Element (o, l, i) is x[o * outer_stride + l * stride + i].
 struct ReduceShape {
   std::int64_t outer = 1;
   std::int64_t length = 0;
@@ -61,7 +60,7 @@ template <ReduceElement T>
 Status reduce_max(Dispatcher& dispatcher, const T* x, T* y, const ReduceShape& shape, void* stream = nullptr,
                   void* workspace = nullptr);
 
-/// The plan that these use, to launch it many times or to see how it matched. Arguments: x, y.
+/// The plan that these functions use, to launch it many times or to see how it matched. Arguments: x, y.
 template <ReduceElement T>
 Plan reduce_plan(Dispatcher& dispatcher, const ReduceShape& shape,
                  ReduceFunction function = ReduceFunction::sum,

@@ -1,0 +1,13 @@
+// What a tune run found, for people.
+#pragma once
+
+#include <string>
+
+#include "tuner/tune.h"
+
+namespace tunesmith {
+
+/// One table per problem, with its verdicts below it.
+std::string winners_text(const TuneResult& result);
+
+}  // namespace tunesmith

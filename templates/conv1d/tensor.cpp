@@ -1,0 +1,109 @@
+// The template `tensor` (tensor.cu): its space and work.
+
+#include <algorithm>
+
+#include "templates/conv1d/op.h"
+
+namespace tunesmith::conv1d_op {
+namespace {
+
+constexpr IntegerAxis HELD("HELD");
+constexpr IntegerAxis PRODUCTS("PRODUCTS");
+constexpr IntegerAxis WARPS("WARPS");
+
+// Products of the shortest sum whose permitted error covers that of the split (the body derives it).
+constexpr std::int64_t fewest_terms = 32;
+
+// Sizes as the body computes them.
+std::int64_t steps_of(const Problem& problem) { return ceil_divide(problem.integer("taps") + 10, 16); }
+std::int64_t tile(const Config& c) { return c[WARPS] * 128 * c[PRODUCTS]; }
+std::int64_t units(std::int64_t steps, const Config& c) { return tile(c) / 8 + 2 * steps - 1; }
+
+// Pairs of taps, high and middle samples.
+std::int64_t shared_bytes(std::int64_t steps, const Config& c) {
+  return 4 * (2 * round_up(16 * steps + 10, 4) + 8 * units(steps, c));
+}
+
+// Vectors of samples that a thread stages.
+std::int64_t rounds(std::int64_t steps, const Config& c) {
+  return ceil_divide(2 * units(steps, c), 32 * c[WARPS]);
+}
+
+// Of a thread: sums, taps, matrices and about 20 more.
+std::int64_t registers_needed(const Config& c) { return 8 * c[PRODUCTS] + 4 * c[HELD] + 8 + 20; }
+
+// What so many resident warps leave of a multiprocessor's 65536 registers.
+std::int64_t registers_there(const Config& c) { return 65536 / 32 / c[RESIDENT_WARPS]; }
+
+Space tensor_space(const Problem& problem) {
+  const std::int64_t steps = steps_of(problem);
+  std::vector<Axis> axes = {
+      {WARPS, {4, 2, 8}, "warps of a block"},
+      {PRODUCTS, {6, 8, 4}, "products of 128 outputs of a warp"},
+      {HELD, {5, 4, 3, 2, 1}, "steps of 16 taps whose taps are in registers at a time"},
+      start_axis(),
+      resident_warps_axis({16, 20, 24, 12}),
+  };
+  std::vector<Rule> must = {
+      {"A thread holds at most 10 vectors of samples in registers on their way to shared memory.",
+       [=](const Config& c) { return rounds(steps, c) <= 10; }},
+      {"The registers that RESIDENT_WARPS leave a thread are as many as its sums and taps need.",
+       [](const Config& c) { return registers_needed(c) <= registers_there(c); }},
+  };
+  std::vector<Rule> worth = {
+      {"Blocks of 8 warps are for many taps, whose samples are shared by the tiles of the warps.",
+       [=](const Config& c) { return c[WARPS] < 8 || steps > 32; }},
+      {"The taps of 3 to 5 steps are held, or all if there are fewer.",
+       [=](const Config& c) {
+         const std::int64_t most = ceil_divide(steps, 4);
+         return c[HELD] <= most && c[HELD] >= std::min<std::int64_t>(3, most);
+       }},
+      {"A thread is left at most 1.7 times the registers that it needs; with more, further warps would fit.",
+       [](const Config& c) { return 17 * registers_needed(c) > 10 * registers_there(c); }},
+  };
+  return Space(std::move(axes), std::move(must), std::move(worth));
+}
+
+Work tensor_work(const Problem& problem, const Config& config) {
+  const Dims d(problem);
+  if (d.batch == 0) return Work{};
+  return Work{
+      .steps = {Launch{.kernel = "conv1d_tensor",
+                       .grid = {ceil_divide(d.output_length, tile(config)), std::min(d.batch, grid_limit)},
+                       .block = {32 * config[WARPS]},
+                       .dynamic_shared_bytes = shared_bytes(steps_of(problem), config),
+                       .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, ArgumentPointer{2},
+                                     int32(d.batch), d.length, d.output_length, d.left},
+                       .overlaps_previous = config[START] == "overlapped"}}};
+}
+
+std::string tensor_refuses(const Problem& problem) {
+  if (dtype_of(problem) != DType::f32) {
+    return "The tensor template splits f32 only, not " + std::string(name(dtype_of(problem))) +
+           "; take another template.";
+  }
+  const std::int64_t taps = problem.integer("taps");
+  const std::int64_t terms = std::min(taps, problem.integer("length"));
+  if (terms >= fewest_terms) return too_many_taps(problem);
+  return "With taps=" + std::to_string(taps) + " and length=" + std::to_string(problem.integer("length")) +
+         " a sum has at most " + std::to_string(terms) +
+         " products; the error that it permits covers the tensor template's split only from " +
+         std::to_string(fewest_terms) + " products on. Take another template.";
+}
+
+}  // namespace
+
+Template tensor() {
+  return {.name = "tensor",
+          .what =
+              "f32 with many taps as Toeplitz matrix products on tensor cores, each number split into two "
+              "halves; within the error bound of a plain f32 sum.",
+          .kernels = {"conv1d_tensor"},
+          .compiled_in = {"dtype", "function", "taps"},
+          .minimum_compute_capability = 80,
+          .refuses = tensor_refuses,
+          .space = tensor_space,
+          .work = tensor_work};
+}
+
+}  // namespace tunesmith::conv1d_op

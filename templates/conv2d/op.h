@@ -1,0 +1,56 @@
+// What conv2d's templates share: the numbers of a problem, axes, and the templates themselves, each defined
+// in the file of its name.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+
+#include "generator/op.h"
+#include "templates/axes.h"
+
+namespace tunesmith::conv2d_op {
+
+inline constexpr IntegerAxis AHEAD("AHEAD");
+inline constexpr IntegerAxis BLOCK_X("BLOCK_X");
+inline constexpr IntegerAxis BLOCK_Y("BLOCK_Y");
+inline constexpr IntegerAxis ROWS("ROWS");
+inline constexpr IntegerAxis VECTOR("VECTOR");
+
+struct Dims {
+  explicit Dims(const Problem& problem)
+      : batch(problem.integer("batch")),
+        height(problem.integer("height")),
+        width(problem.integer("width")),
+        mask_height(problem.integer("mask_height")),
+        mask_width(problem.integer("mask_width")),
+        turned(problem.word("mode") == "convolution"),
+        top(turned ? mask_height - 1 - mask_height / 2 : mask_height / 2),
+        left(turned ? mask_width - 1 - mask_width / 2 : mask_width / 2) {}
+
+  std::int64_t batch, height, width, mask_height, mask_width;
+  bool turned;             // the mask is read backwards
+  std::int64_t top, left;  // rows above and columns before the output's own that the mask covers
+};
+
+/// The alignment that accesses of VECTOR elements need.
+inline std::int64_t vector_bytes(const Problem& problem, const Config& config) {
+  return std::min<std::int64_t>(config[VECTOR] * bytes(dtype_of(problem)), 16);
+}
+
+/// The bodies of all templates but the base count the bytes of a row in 32 bits.
+inline constexpr std::int64_t widest_row = std::int64_t{1} << 28;
+
+/// Why a template with that limit refuses the problem, or nothing.
+inline std::string too_wide(const Problem& problem) {
+  if (problem.integer("width") <= widest_row) return "";
+  return "A width of " + std::to_string(problem.integer("width")) + " is beyond the " +
+         std::to_string(widest_row) + " that this template counts in 32 bits; take another template.";
+}
+
+Template base();
+Template tensor();
+Template tiled();
+Template warpgroup();
+
+}  // namespace tunesmith::conv2d_op

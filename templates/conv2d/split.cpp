@@ -1,0 +1,59 @@
+// Implements split.h.
+
+#include "templates/conv2d/split.h"
+
+#include <algorithm>
+
+namespace tunesmith::conv2d_op {
+namespace {
+
+constexpr std::int64_t most_steps = 10;  // which the bodies unroll
+
+// The a-priori error (the bodies derive it) in units of 2^-24 sum|w x|, the same as the contract's: the
+// split, two for each step over 16 columns, and the small products.
+std::int64_t split_error(const Dims& d) {
+  return 12 + 2 * d.mask_height * ceil_divide(matrix_steps(d, 4), 2) + 2;
+}
+
+}  // namespace
+
+std::int64_t matrix_steps(const Dims& d, std::int64_t vector) {
+  return ceil_divide(round_up(d.left, vector) - d.left + 8 + d.mask_width - 1, 8);
+}
+
+std::string split_refuses(const Problem& problem) {
+  const Dims d(problem);
+  if (dtype_of(problem) != DType::f32) {
+    return "The templates on tensor cores split f32 only, not " + std::string(name(dtype_of(problem))) +
+           "; take another template.";
+  }
+  if (matrix_steps(d, 4) > most_steps) {
+    return "A mask_width of " + std::to_string(d.mask_width) +
+           " is above the 70 that the templates on tensor cores unroll; take another template.";
+  }
+  if (split_error(d) > d.mask_height * d.mask_width) {
+    return "For a mask of " + std::to_string(d.mask_height) + " x " + std::to_string(d.mask_width) +
+           " the error bound of the products on tensor cores, " + std::to_string(split_error(d)) +
+           " roundings, is above the " + std::to_string(d.mask_height * d.mask_width) +
+           " of a plain f32 sum; take another template.";
+  }
+  return too_wide(problem);
+}
+
+Work split_work(const Dims& d, const Blocks& blocks, std::int64_t shared_words) {
+  const std::int64_t tiles_y = ceil_divide(ceil_divide(d.height, blocks.tile_height), blocks.tiles);
+  return Work{.steps = {Launch{.kernel = blocks.kernel,
+                               .grid = {ceil_divide(d.width, blocks.tile_width),
+                                        std::min(tiles_y, grid_limit), std::min(d.batch, grid_limit)},
+                               .block = {blocks.threads, 1, 1},
+                               .dynamic_shared_bytes = 4 * shared_words,
+                               .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, ArgumentPointer{2},
+                                             int32(d.batch), int32(d.height), int32(d.width)}}}};
+}
+
+Rule vector_divides_width(std::int64_t width) {
+  return {"VECTOR divides the width, so that a vector is aligned and inside the image as a whole.",
+          [width](const Config& c) { return width % c[VECTOR] == 0; }};
+}
+
+}  // namespace tunesmith::conv2d_op

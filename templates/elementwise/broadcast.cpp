@@ -1,0 +1,125 @@
+// For inputs that are repeated along dimensions or have gaps, which are merged as far as possible.
+
+#include <utility>
+
+#include "templates/elementwise/op.h"
+
+namespace tunesmith::elementwise_op {
+namespace {
+
+constexpr WordAxis VECTOR_IN("VECTOR_IN");
+
+// The multiplier and shift by which a number below 2^31 is divided (broadcast.cu).
+std::pair<std::int32_t, std::int32_t> divisor_of(std::int64_t extent) {
+  int shift = 0;
+  while ((std::int64_t{1} << shift) < extent) ++shift;
+  const auto multiplier =
+      static_cast<std::uint32_t>((((std::int64_t{1} << shift) - extent) << 32) / extent + 1);
+  return {static_cast<std::int32_t>(multiplier), shift};
+}
+
+// Whether vectors of `vector` elements can be read as such within the rows of every input.
+bool rows_take(const Layout& layout, std::int64_t vector) {
+  if (layout.extents.front() % vector != 0) return false;
+  return std::all_of(layout.inputs.begin(), layout.inputs.end(), [=](const InputLayout& input) {
+    return !input.used || input.strides.front() != 1 ||
+           std::all_of(input.strides.begin() + 1, input.strides.end(),
+                       [=](std::int64_t stride) { return stride % vector == 0; });
+  });
+}
+
+bool fits_32_bits(const Layout& layout) {
+  return layout.elements < index_limit &&
+         std::all_of(layout.inputs.begin(), layout.inputs.end(),
+                     [](const InputLayout& input) { return input.memory < index_limit; });
+}
+
+// RANK: dimensions that are left. INPUT_A …: see broadcast.cu.
+Values constants(const Problem& problem) {
+  const Layout layout = layout_of(problem);
+  Values constants = {{"RANK", static_cast<std::int64_t>(layout.extents.size())}};
+  for (std::size_t k = 0; k < layout.inputs.size(); ++k) {
+    const InputLayout& input = layout.inputs[k];
+    std::int64_t bits = 0;
+    for (std::size_t dim = 0; dim < input.strides.size(); ++dim) {
+      if (input.used && input.strides[dim] != 0) bits |= std::int64_t{1} << dim;
+    }
+    if (input.used && input.strides.front() == 1) bits |= 64;
+    if (input.is_output_like) bits |= 128;
+    constants.set(std::string("INPUT_") + static_cast<char>('A' + k), bits);
+  }
+  return constants;
+}
+
+std::string refuses_dense(const Problem& problem) {
+  if (!refuses_gaps(problem).empty()) return "";
+  return "Every input is dense or of one element; the template contiguous serves that.";
+}
+
+Space space(const Problem& problem) {
+  const Layout layout = layout_of(problem);
+  const bool small = fits_32_bits(layout);
+  std::vector<Axis> axes = {
+      index_axis(),
+      {VECTOR_IN, words({"row", "any"}), "whether a vector stays within a row of the output"},
+      vector_axis(problem),
+      items_axis(),
+      block_axis(),
+      load_axis(),
+      store_axis(),
+      start_axis(),
+      resident_threads_axis()};
+  std::vector<Rule> must = thread_must(problem);
+  must.push_back({"INDEX=32 reaches arrays of fewer than 2^31 elements.",
+                  [=](const Config& c) { return small || c[INDEX] == 64; }});
+  must.push_back({"VECTOR_IN=row needs rows and strides that VECTOR divides.",
+                  [=](const Config& c) { return c[VECTOR_IN] == "any" || rows_take(layout, c[VECTOR]); }});
+  std::vector<Rule> worth = thread_worth(problem);
+  worth.push_back({"INDEX=64 is for what INDEX=32 does not reach: it divides without multiplying.",
+                   [=](const Config& c) { return !small || c[INDEX] == 32; }});
+  worth.push_back({"Where VECTOR divides rows and strides, VECTOR_IN=row has fewer loads and no carries.",
+                   [=](const Config& c) { return c[VECTOR_IN] == "row" || !rows_take(layout, c[VECTOR]); }});
+  return Space(std::move(axes), std::move(must), std::move(worth));
+}
+
+Work work(const Problem& problem, const Config& config) {
+  const Layout layout = layout_of(problem);
+  if (layout.elements == 0) return {};
+  std::vector<KernelArgument> arguments = pointers();
+  arguments.emplace_back(layout.elements);
+  const auto extent = [&](std::size_t dim) {
+    return dim < layout.extents.size() ? layout.extents[dim] : std::int64_t{1};
+  };
+  for (std::size_t dim = 0; dim < most_dimensions; ++dim) arguments.emplace_back(extent(dim));
+  for (std::size_t dim = 0; dim + 1 < most_dimensions; ++dim) {
+    const auto [multiplier, shift] =
+        extent(dim) < index_limit ? divisor_of(extent(dim)) : std::pair<std::int32_t, std::int32_t>();
+    arguments.emplace_back(multiplier);
+    arguments.emplace_back(shift);
+  }
+  add_strides(arguments, layout);
+  const std::int64_t tile = config[BLOCK] * config[ITEMS] * config[VECTOR];
+  return {.steps = {Launch{.kernel = "elementwise_broadcast",
+                           .grid = {ceil_divide(layout.elements, tile)},
+                           .block = {config[BLOCK]},
+                           .arguments = std::move(arguments),
+                           .overlaps_previous = config[START] == "overlapped"}}};
+}
+
+}  // namespace
+
+Template broadcast() {
+  return {
+      .name = "broadcast",
+      .what =
+          "For inputs that are repeated along dimensions or have gaps, which are merged as far as possible.",
+      .kernels = {"elementwise_broadcast"},
+      .compiled_in = {"function", "dtype"},
+      .constants = constants,
+      .refuses = refuses_dense,
+      .space = space,
+      .work = work,
+      .alignment_bytes = alignment_bytes};
+}
+
+}  // namespace tunesmith::elementwise_op

@@ -1,0 +1,85 @@
+// An expression as C++: a function of one element, of one fixed statement per operation.
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <limits>
+
+#include "templates/elementwise/expression.h"
+
+namespace tunesmith::elementwise_op {
+namespace {
+
+std::string variable(int node) { return "v" + std::to_string(node); }
+
+std::string literal(const Node& node, DType compute) {
+  std::array<char, 64> text{};
+  switch (compute) {
+    case DType::i32:
+    case DType::i64: {
+      const std::string suffix = compute == DType::i64 ? "ll" : "";
+      const std::int64_t value = node.whole.value();
+      const std::int64_t least = compute == DType::i64 ? std::numeric_limits<std::int64_t>::min()
+                                                       : std::numeric_limits<std::int32_t>::min();
+      // The least integer has no literal of its own.
+      if (value == least) return std::to_string(least + 1) + suffix + " - 1";
+      return std::to_string(value) + suffix;
+    }
+    case DType::f64:
+      std::snprintf(text.data(), text.size(), "%a", node.number);
+      return text.data();
+    default:
+      std::snprintf(text.data(), text.size(), "%af", static_cast<double>(static_cast<float>(node.number)));
+      return text.data();
+  }
+}
+
+}  // namespace
+
+std::string code(const Expression& expression, DType dtype) {
+  const DType compute = compute_dtype(dtype);
+  const std::string type(cuda_type(compute));
+  std::string text = "using Compute = " + type +
+                     ";\nconstexpr int ARITY = " + std::to_string(expression.inputs) +
+                     ";\n__device__ __forceinline__ Compute apply(const Compute (&input)[ARITY]) {\n";
+  const std::vector<Node>& nodes = expression.nodes;
+  std::vector<char> done(nodes.size(), 0);
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (done[i] != 0) continue;
+    const Node& node = nodes[i];
+    const std::string left = "  const Compute " + variable(static_cast<int>(i)) + " = ";
+    if (node.operation == Operation::input) {
+      text += left + "input[" + std::to_string(node.input) + "];\n";
+      continue;
+    }
+    if (node.operation == Operation::number) {
+      text += left + literal(node, compute) + ";\n";
+      continue;
+    }
+    if (node.operation == Operation::sin || node.operation == Operation::cos) {
+      // Sine and cosine of the same angle share most of their work.
+      const Operation other = node.operation == Operation::sin ? Operation::cos : Operation::sin;
+      const auto partner = std::find_if(nodes.begin(), nodes.end(), [&](const Node& candidate) {
+        return candidate.operation == other && candidate.operands == node.operands;
+      });
+      if (partner != nodes.end()) {
+        const auto p = static_cast<std::size_t>(partner - nodes.begin());
+        const std::string mine = variable(static_cast<int>(i));
+        const std::string its = variable(static_cast<int>(p));
+        const bool sine = node.operation == Operation::sin;
+        text += "  Compute " + mine + ", " + its + ";\n  elementwise::sin_cos(" + variable(node.operands[0]) +
+                ", " + (sine ? mine : its) + ", " + (sine ? its : mine) + ");\n";
+        done[p] = 1;
+        continue;
+      }
+    }
+    const OperationFacts& known = facts(node.operation);
+    text += left + "elementwise::" + std::string(known.name) + "(";
+    for (int n = 0; n < known.operands; ++n)
+      text += (n > 0 ? ", " : "") + variable(node.operands[static_cast<std::size_t>(n)]);
+    text += ");\n";
+  }
+  return text + "  return " + variable(static_cast<int>(nodes.size()) - 1) + ";\n}\n";
+}
+
+}  // namespace tunesmith::elementwise_op

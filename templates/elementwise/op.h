@@ -1,0 +1,70 @@
+// What elementwise's templates share. Private to this folder.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "generator/op.h"
+#include "templates/axes.h"
+#include "templates/elementwise/expression.h"
+#include "templates/elementwise/layout.h"
+
+namespace tunesmith::elementwise_op {
+
+Expression expression_of(const Problem& problem);
+Layout layout_of(const Problem& problem);
+
+/// Whether it is one element, repeated along every dimension.
+bool is_scalar(const InputLayout& input);
+
+/// Why `contiguous` cannot serve the problem, as a sentence; empty if it can.
+std::string refuses_gaps(const Problem& problem);
+
+constexpr std::int64_t index_limit = std::int64_t{1} << 31;  // elements that 32-bit indices reach
+
+inline constexpr IntegerAxis BLOCK("BLOCK");
+inline Axis block_axis() { return {BLOCK, {256, 128, 512, 1024}, "threads per block"}; }
+
+inline constexpr IntegerAxis INDEX("INDEX");
+inline Axis index_axis() { return {INDEX, {32, 64}, "bits of an index"}; }
+
+inline constexpr IntegerAxis ITEMS("ITEMS");
+inline Axis items_axis() {
+  return {ITEMS, {2, 1, 4, 8}, "vectors per thread, all loaded before the first is used"};
+}
+
+inline constexpr WordAxis LOAD("LOAD");
+inline Axis load_axis() {
+  return {LOAD, words({"plain", "streaming", "no_allocate"}),
+          "the hint that inputs are read with: none, leave the caches first, bypass the first-level cache"};
+}
+
+inline constexpr IntegerAxis RESIDENT_THREADS("RESIDENT_THREADS");
+inline Axis resident_threads_axis() {
+  return {RESIDENT_THREADS,
+          {1024, 2048},
+          "threads that a multiprocessor must have room for; bounds a thread's registers"};
+}
+
+inline constexpr IntegerAxis VECTOR("VECTOR");
+Axis vector_axis(const Problem& problem);
+
+/// The rules of every tuned kernel, whose threads hold ITEMS * VECTOR elements: these `must` hold, and
+/// keeping to those is `worth` it.
+std::vector<Rule> thread_must(const Problem& problem);
+std::vector<Rule> thread_worth(const Problem& problem);
+
+/// A kernel's arguments: every input and the output; after them, an input's strides along each dimension.
+std::vector<KernelArgument> pointers();
+void add_strides(std::vector<KernelArgument>& arguments, const Layout& layout);
+
+/// Of every tuned kernel: vectors are read and written as such.
+std::int64_t alignment_bytes(const Problem& problem, const Config& config);
+
+Template base();
+Template broadcast();
+Template contiguous();
+
+}  // namespace tunesmith::elementwise_op

@@ -1,0 +1,87 @@
+// The bins of a histogram problem: their edges as NumPy has them, and the estimate by which the kernels find
+// an element's bin, with its error bound.
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+#include "templates/histogram/op.h"
+
+namespace tunesmith::histogram_op {
+namespace {
+
+// NumPy compares floats with edges rounded to float, integers with edges in double.
+double round_edge(DType dtype, double edge) {
+  return dtype == DType::f32 ? static_cast<double>(static_cast<float>(edge)) : edge;
+}
+
+}  // namespace
+
+double number(const std::string& text) {
+  double value = std::numeric_limits<double>::quiet_NaN();
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  return error == std::errc() && stop == end ? value : std::numeric_limits<double>::quiet_NaN();
+}
+
+double spacing(DType dtype, double size) {
+  const bool single = dtype == DType::f32;
+  const int least = single ? -149 : -1074;
+  if (size == 0) return std::ldexp(1.0, least);
+  return std::ldexp(1.0, std::max(std::ilogb(size) - (single ? 23 : 52), least));
+}
+
+Range::Range(const Problem& problem)
+    : dtype(dtype_of(problem)),
+      bins(problem.integer("bins")),
+      lo(number(problem.word("lo"))),
+      hi(number(problem.word("hi"))),
+      step((hi - lo) / static_cast<double>(bins)),
+      size(std::max(std::abs(lo), std::abs(hi))) {}
+
+double Range::edge(std::int64_t i) const {
+  if (i == bins) return round_edge(dtype, hi);
+  const double product = static_cast<double>(i) * step;
+  return round_edge(dtype, product + lo);
+}
+
+Estimate estimate(const Range& range) {
+  constexpr double base = 0x1p20;
+  constexpr double unit = 0x1p-32;
+  Estimate found;
+  found.inverse = static_cast<double>(range.bins) / (range.hi - range.lo);
+  const double shift = range.lo * found.inverse;
+  const double spread = spacing(range.dtype, range.size);
+  const auto is_multiple = [](double value, double unit) { return std::fmod(value, unit) == 0; };
+
+  // Where a bin's width is a power of two and every edge a number of the edge type, all is exact, the
+  // rounding down included: x lies below an edge if and only if t does.
+  int exponent = 0;
+  const bool whole = is_multiple(range.lo, spread) && is_multiple(range.step, spread) &&
+                     range.lo + range.step * static_cast<double>(range.bins) == range.hi;
+  if (whole && std::frexp(range.step, &exponent) == 0.5 && std::abs(shift) < base &&
+      is_multiple(shift, 0x1p-32)) {
+    found.addend = base - shift;
+    return found;
+  }
+
+  // Otherwise t is off by at most `error`: an edge was rounded (half a spacing; in double up to three, for
+  // the step, the product and the sum); inverse, shift and addend were (each by at most 2^-51 of size /
+  // step); the result is (one unit). Biased by that much, t is never too small, and too large only within
+  // twice the error above an edge.
+  const double edges = range.dtype == DType::f32 ? 0.51 * spread : 0;
+  const double ratio = range.size / range.step;
+  const double error = edges / range.step + (ratio + base) * 0x1p-49 + 2 * unit;
+  const double bias = std::ceil(error / unit);
+  found.addend = base - shift + bias * unit;
+  found.window = static_cast<std::int64_t>(2 * bias) + 2;
+
+  // Integers that are not at an edge keep away from it where the edges are multiples of 1/2.
+  if (range.dtype != DType::f32 && whole && is_multiple(range.lo, 0.5) && is_multiple(range.step, 0.5) &&
+      0.5 / range.step > static_cast<double>(found.window) * unit)
+    found.window = 0;
+  return found;
+}
+
+}  // namespace tunesmith::histogram_op

@@ -1,0 +1,76 @@
+// What the files of the op histogram share: a problem's sizes, its bins, and what several templates have.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "generator/op.h"
+
+namespace tunesmith::histogram_op {
+
+struct Dims {
+  explicit Dims(const Problem& problem)
+      : length(problem.integer("length")), bins(problem.integer("bins")), stride(problem.integer("stride")) {}
+
+  std::int64_t length, bins, stride;
+};
+
+// ---- the bins
+
+/// NaN if the text is no number.
+double number(const std::string& text);
+
+/// Distance of the edge type's numbers next to `size`, the larger limit's magnitude.
+double spacing(DType dtype, double size);
+
+struct Range {
+  explicit Range(const Problem& problem);
+
+  double edge(std::int64_t i) const;  ///< as numpy.linspace computes it
+
+  DType dtype;
+  std::int64_t bins;
+  double lo, hi, step, size;
+};
+
+/// What the kernels find a bin with (histogram/bins.cuh): t = inverse * x + addend - 2^20, rounded down to a
+/// multiple of 2^-32, is how many bins x lies above lo, plus a bias.
+struct Estimate {
+  double inverse = 0;
+  double addend = 0;
+  std::int64_t window = 0;  // in units of 2^-32
+};
+
+Estimate estimate(const Range& range);
+
+void reference(const Problem& problem, std::span<const std::vector<double>> arguments, int output,
+               std::int64_t begin, std::int64_t end, std::span<double> value,
+               std::span<double> permitted_error);
+
+// ---- the templates
+
+Template base();
+Template shared();
+Template direct();
+
+inline constexpr IntegerAxis BLOCK("BLOCK");
+inline constexpr IntegerAxis BLOCKS("BLOCKS");
+inline constexpr IntegerAxis ITEMS("ITEMS");
+inline constexpr WordAxis LOAD("LOAD");
+inline constexpr WordAxis MERGE("MERGE");
+inline constexpr IntegerAxis VECTOR("VECTOR");
+
+Axis load_axis();
+Axis merge_axis();
+Axis vector_axis(const Problem& problem);
+Rule run_rule();  ///< of what is worth trying
+
+std::vector<KernelArgument> kernel_arguments(const Problem& problem);
+Step zero_counts(const Problem& problem);
+Values contiguous(const Problem& problem);
+std::int64_t vector_bytes(const Problem& problem, const Config& config);
+std::int64_t tile(const Config& c);  ///< elements that a block counts at a time
+
+}  // namespace tunesmith::histogram_op

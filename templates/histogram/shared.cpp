@@ -1,0 +1,135 @@
+// histogram/shared: copies of the counters in each block's shared memory.
+
+#include <algorithm>
+
+#include "templates/axes.h"
+#include "templates/blocks.h"
+#include "templates/histogram/op.h"
+
+namespace tunesmith::histogram_op {
+namespace {
+
+constexpr IntegerAxis AHEAD("AHEAD");
+constexpr IntegerAxis COPIES("COPIES");
+constexpr IntegerAxis COUNTER_BITS("COUNTER_BITS");
+constexpr WordAxis INCREMENT("INCREMENT");
+constexpr WordAxis OWNER("OWNER");
+
+bool of_bytes(const Problem& problem) { return dtype_of(problem) == DType::u8; }
+
+// Counters of a copy.
+std::int64_t cells_of(const Problem& problem) { return of_bytes(problem) ? 256 : problem.integer("bins"); }
+
+std::int64_t shared_bytes(std::int64_t cells, const Config& c) {
+  return 4 * c[COPIES] * (c[COUNTER_BITS] == 16 ? ceil_divide(cells, 2) : cells);
+}
+
+std::vector<Axis> shared_axes(const Problem& problem, const DeviceFacts& device) {
+  return {
+      {COUNTER_BITS, {32, 16}, "bits of a counter in shared memory"},
+      {OWNER, words({"lane", "warp"}),
+       "who shares a copy of the counters: some lanes of each warp, or some warps"},
+      {COPIES, {8, 32, 16, 4, 2, 1}, "copies of the counters"},
+      merge_axis(),
+      vector_axis(problem),
+      {INCREMENT, words({"constant", "value"}),
+       "whether an element adds the constant 1, which the hardware counts over equal lanes, or a number"},
+      {ITEMS, {4, 2, 1, 8}, "loads of a thread before it counts"},
+      {AHEAD, {0, 1}, "tiles loaded before they are needed"},
+      load_axis(),
+      {BLOCK, {256, 512, 1024}, "threads per block"},
+      {BLOCKS, blocks_to_fill(device, {4, 2, 1, 8}, {1}), "blocks at most"},
+      start_axis(),
+  };
+}
+
+std::vector<Rule> shared_must(const Problem& problem) {
+  constexpr std::int64_t most_shared = std::int64_t{227} * 1024;  // of a block, on the largest devices
+  return {
+      {"The counters fit in the 227 KiB of shared memory that a block may have on the largest devices.",
+       [cells = cells_of(problem)](const Config& c) { return shared_bytes(cells, c) <= most_shared; }},
+      {"A counter of 16 bits, emptied from 2^15 on, must have room for a block's whole tile above that.",
+       [](const Config& c) { return c[COUNTER_BITS] == 32 || tile(c) < 32768; }},
+  };
+}
+
+std::vector<Rule> shared_worth(const Problem& problem, const DeviceFacts& device) {
+  const std::int64_t bins = problem.integer("bins");
+  const std::int64_t length = problem.integer("length");
+  const bool bytes = of_bytes(problem);
+  return {
+      {"Counters of 16 bits are for copies that take more than 32 KiB by 32 bits, which those of bytes never "
+       "do.",
+       [=](const Config& c) { return c[COUNTER_BITS] == 32 || (!bytes && bins > 8192); }},
+      {"OWNER=warp is for 2 copies (1 is the same as OWNER=lane) to as many as the block has warps.",
+       [](const Config& c) { return c[OWNER] == "lane" || (c[COPIES] > 1 && c[COPIES] <= c[BLOCK] / 32); }},
+      run_rule(),
+      {"MERGE=warp is for lanes that share counters: OWNER=warp, or at most four copies.",
+       [](const Config& c) { return c[MERGE] != "warp" || c[OWNER] == "warp" || c[COPIES] <= 4; }},
+      {"MERGE=run adds numbers, which lanes that share a counter do one after the other: OWNER=lane, with at "
+       "least eight copies of 32-bit counters.",
+       [](const Config& c) {
+         return c[MERGE] != "run" || (c[OWNER] == "lane" && (c[COPIES] >= 8 || c[COUNTER_BITS] == 16));
+       }},
+      {"A thread holds at most 64 elements, which fit in its registers.",
+       [](const Config& c) { return c[VECTOR] * c[ITEMS] <= 64; }},
+      {"INCREMENT=value is for MERGE=none and OWNER=lane with 32 copies, where no two lanes share a "
+       "counter.",
+       [](const Config& c) {
+         return c[INCREMENT] == "constant" || (c[OWNER] == "lane" && c[COPIES] == 32 && c[MERGE] == "none");
+       }},
+      {"Tiles are loaded ahead by vectors, with at most four loads per thread unless they are of bytes.",
+       [=](const Config& c) { return c[AHEAD] == 0 || (c[VECTOR] > 1 && (bytes || c[ITEMS] <= 4)); }},
+      {"START=overlapped is for a single block, which sets the output to zero itself; several never start "
+       "early.",
+       [](const Config& c) { return c[START] == "plain" || c[BLOCKS] == 1; }},
+      {"A single block is for at most 2^18 (262144) elements.",
+       [=](const Config& c) { return c[BLOCKS] > 1 || length <= 1 << 18; }},
+      own_blocks_rule(BLOCKS, device),
+  };
+}
+
+Space shared_space(const Problem& problem, const DeviceFacts& device) {
+  return Space(shared_axes(problem, device), shared_must(problem), shared_worth(problem, device));
+}
+
+Work shared_work(const Problem& problem, const Config& config) {
+  constexpr std::int64_t most_of_a_block = std::int64_t{1} << 31;  // elements: its counters have 32 bits
+  const std::int64_t length = problem.integer("length");
+  Work work;
+  if (length == 0) {
+    work.steps.push_back(zero_counts(problem));
+    return work;
+  }
+  const std::int64_t blocks = std::max(std::min(ceil_divide(length, tile(config)), config[BLOCKS]),
+                                       ceil_divide(length, most_of_a_block - tile(config)));
+  const bool alone = blocks == 1;
+  if (!alone) work.steps.push_back(zero_counts(problem));
+  Launch launch{.kernel = "histogram_shared",
+                .grid = {blocks},
+                .block = {config[BLOCK]},
+                .dynamic_shared_bytes = shared_bytes(cells_of(problem), config),
+                .arguments = kernel_arguments(problem),
+                .overlaps_previous = alone && config[START] == "overlapped"};
+  launch.arguments.emplace_back(std::int32_t{alone});
+  launch.arguments.emplace_back(std::int32_t{1});
+  work.steps.push_back(std::move(launch));
+  return work;
+}
+
+}  // namespace
+
+Template shared() {
+  return {.name = "shared",
+          .what =
+              "Copies of the counters in each block's shared memory; bytes are counted by value and put into "
+              "bins at the end.",
+          .kernels = {"histogram_shared"},
+          .compiled_in = {"function", "dtype"},
+          .constants = contiguous,
+          .space = shared_space,
+          .work = shared_work,
+          .alignment_bytes = vector_bytes};
+}
+
+}  // namespace tunesmith::histogram_op

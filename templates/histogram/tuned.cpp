@@ -1,0 +1,61 @@
+// What histogram's templates share: axes, a rule, the arguments of their kernels.
+
+#include "templates/histogram/op.h"
+
+namespace tunesmith::histogram_op {
+
+Axis load_axis() { return {LOAD, words({"plain", "streaming"}), "the hint that elements are read with"}; }
+
+Axis merge_axis() {
+  return {MERGE, words({"none", "run", "warp"}),
+          "which equal elements are counted together: none, a thread's neighbours, a warp's"};
+}
+
+// 16 bytes first.
+Axis vector_axis(const Problem& problem) {
+  const std::int64_t most = 16 / bytes(dtype_of(problem));
+  return {VECTOR, problem.integer("stride") == 1 ? std::vector<Value>{most, 1} : std::vector<Value>{1},
+          "elements per load"};
+}
+
+Rule run_rule() {
+  return {"Runs need several elements per thread.",
+          [](const Config& c) { return c[MERGE] != "run" || c[VECTOR] * c[ITEMS] > 1; }};
+}
+
+std::vector<KernelArgument> kernel_arguments(const Problem& problem) {
+  const Dims d(problem);
+  std::vector<KernelArgument> arguments = {ArgumentPointer{0}, ArgumentPointer{1}, d.length, d.stride,
+                                           int32(d.bins)};
+  Estimate how;
+  double lo = 0;
+  double step = 0;
+  double hi = 0;
+  if (problem.word("function") == "histogram") {
+    const Range range(problem);
+    how = estimate(range);
+    lo = range.lo;
+    step = range.step;
+    hi = range.edge(range.bins);
+  }
+  for (const double each : {lo, step, hi, how.inverse, how.addend}) arguments.emplace_back(each);
+  // Unsigned in the kernel.
+  arguments.emplace_back(static_cast<std::int32_t>(static_cast<std::uint32_t>(how.window)));
+  return arguments;
+}
+
+Step zero_counts(const Problem& problem) {
+  return Zero{.what = ArgumentPointer{1}, .bytes = problem.integer("bins") * 8};
+}
+
+Values contiguous(const Problem& problem) {
+  return {{"CONTIGUOUS", std::int64_t{problem.integer("stride") == 1}}};
+}
+
+std::int64_t vector_bytes(const Problem& problem, const Config& config) {
+  return config[VECTOR] * bytes(dtype_of(problem));
+}
+
+std::int64_t tile(const Config& c) { return c[BLOCK] * c[VECTOR] * c[ITEMS]; }
+
+}  // namespace tunesmith::histogram_op

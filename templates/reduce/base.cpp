@@ -1,0 +1,54 @@
+// reduce/base: the plain kernels, which serve every problem.
+
+#include <algorithm>
+
+#include "templates/reduce/op.h"
+
+namespace tunesmith::reduce_op {
+namespace {
+
+Space base_space(const Problem& /*problem*/) {
+  return Space({{BLOCK, {256, 128, 512, 1024}, "threads per block"}});
+}
+
+Work base_work(const Problem& problem, const Config& config) {
+  const Dims d(problem);
+  Work work;
+  if (d.outputs() == 0) return work;
+  const std::int64_t block = config[BLOCK];
+  Launch launch{.kernel = "reduce_base",
+                .block = {block},
+                .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, d.outputs(), d.length, d.inner,
+                              d.outer_stride, d.stride}};
+  const std::int64_t blocks = std::min(ceil_divide(d.length, 8 * block), std::int64_t{1024});
+  if (is_atomic(problem) && blocks > 1) {
+    launch.kernel = "reduce_base_atomic";
+    launch.grid = {blocks, std::min(d.outputs(), grid_limit)};
+    launch.dynamic_shared_bytes = block * partial_bytes(problem);
+    work.steps.push_back(Zero{ArgumentPointer{1}, d.outputs() * bytes(output_dtype(problem))});
+  } else {
+    launch.arguments.push_back(static_cast<std::int32_t>(function_of(problem)));
+    if (d.length <= 4 * d.outputs()) {
+      launch.kernel = "reduce_base_each";
+      launch.grid = {std::min(ceil_divide(d.outputs(), block), std::int64_t{1} << 20)};
+    } else {
+      launch.grid = {std::min(d.outputs(), std::int64_t{2147483647})};  // walked in strides
+      launch.dynamic_shared_bytes = block * partial_bytes(problem);
+    }
+  }
+  work.steps.push_back(std::move(launch));
+  return work;
+}
+
+}  // namespace
+
+Template base() {
+  return {
+      .name = "base",
+      .what = "One thread or one block per output, several blocks for an atomic sum; serves every problem.",
+      .kernels = {"reduce_base", "reduce_base_each", "reduce_base_atomic"},
+      .space = base_space,
+      .work = base_work};
+}
+
+}  // namespace tunesmith::reduce_op

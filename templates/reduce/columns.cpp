@@ -1,0 +1,147 @@
+// reduce/columns: threads side by side along inner, and blocks that share the length.
+
+#include <algorithm>
+
+#include "templates/axes.h"
+#include "templates/reduce/op.h"
+
+namespace tunesmith::reduce_op {
+namespace {
+
+constexpr IntegerAxis BLOCK_X("BLOCK_X");
+constexpr IntegerAxis BLOCK_Y("BLOCK_Y");
+constexpr IntegerAxis SPLIT("SPLIT");
+
+std::string refuses(const Problem& problem) {
+  const Dims d(problem);
+  if (d.inner == 1 && d.stride == 1) {
+    return "Contiguous elements, an inner and a stride of 1, are for the templates all and rows; this one "
+           "has a thread per column.";
+  }
+  return refuses_empty(d);
+}
+
+std::vector<Axis> columns_axes(const Problem& problem) {
+  const bool wide = bytes(dtype_of(problem)) == 8;
+  return {
+      {BLOCK_X, {32, 64, 128, 16, 8, 4}, "threads of a block along the columns"},
+      {BLOCK_Y, {8, 1, 2, 4, 16, 32}, "threads of a block along the length"},
+      {VECTOR, wide ? std::vector<Value>{1, 2} : std::vector<Value>{1, 2, 4},
+       "columns per thread, and elements per load"},
+      {ITEMS, {8, 4, 2, 16, 1}, "rows that a thread loads before it adds"},
+      {SPLIT, {1, 2, 4, 8, 16, 32, 64, 128}, "blocks that share a length, at most"},
+      {FINISH, words({"last", "launch", "atomic"}),
+       "how the blocks' partials are added: by the last block to end; by a second launch; by "
+       "atomic additions to the output, zeroed before"},
+      load_axis(),
+      start_axis(),
+  };
+}
+
+std::vector<Rule> columns_must(const Problem& problem) {
+  const Dims d(problem);
+  return {
+      // Their partials then take at most 32 KiB of static shared memory: 32 bytes per thread.
+      {"A block has at most 1024 threads.", [](const Config& c) { return c[BLOCK_X] * c[BLOCK_Y] <= 1024; }},
+      {"VECTOR must divide inner, and the strides where they are used.",
+       [d](const Config& c) {
+         const std::int64_t vector = c[VECTOR];
+         return d.inner % vector == 0 && (d.length == 1 || d.stride % vector == 0) &&
+                (d.outer == 1 || d.outer_stride % vector == 0);
+       }},
+      early_rule(),
+      finish_rule(is_atomic(problem)),
+  };
+}
+
+std::vector<Rule> columns_worth(const Problem& problem) {
+  const std::int64_t element_bytes = bytes(dtype_of(problem));
+  return {
+      {"A block has 64 to 512 threads.",
+       [](const Config& c) {
+         const std::int64_t threads = c[BLOCK_X] * c[BLOCK_Y];
+         return threads >= 64 && threads <= 512;
+       }},
+      {"A thread has 16 to 128 bytes of loads under way.",
+       [element_bytes](const Config& c) {
+         const std::int64_t flight = c[VECTOR] * c[ITEMS] * element_bytes;
+         return flight >= 16 && flight <= 128;
+       }},
+      {"Narrow blocks, for few columns, are at least 8 threads deep.",
+       [](const Config& c) { return c[BLOCK_X] >= 32 || c[BLOCK_Y] >= 8; }},
+      {"With one block per length FINISH has no effect; FINISH=launch is left out.",
+       [](const Config& c) { return c[SPLIT] > 1 || c[FINISH] != "launch"; }},
+      {"Starting early is for reductions of a few microseconds, whose loads need no hints.",
+       [](const Config& c) { return c[START] == "plain" || c[LOAD] == "plain"; }},
+      {"Narrow blocks are for few columns, whose loads need no hints.",
+       [](const Config& c) { return c[BLOCK_X] >= 32 || c[LOAD] == "plain"; }},
+      {"Hints are for loads of 16 bytes, at least four of them per thread.",
+       [element_bytes](const Config& c) {
+         return c[LOAD] == "plain" || (c[VECTOR] * element_bytes == 16 && c[ITEMS] >= 4);
+       }},
+  };
+}
+
+Space columns_space(const Problem& problem) {
+  return Space(columns_axes(problem), columns_must(problem), columns_worth(problem));
+}
+
+// Tiles of columns of all outer positions: the grid's x.
+std::int64_t column_tiles(const Dims& d, const Config& config) {
+  return ceil_divide(d.inner, config[BLOCK_X] * config[VECTOR]);
+}
+
+Work columns_work(const Problem& problem, const Config& config) {
+  const Dims d(problem);
+  const std::int64_t depth = config[BLOCK_Y] * config[ITEMS];
+  std::int64_t splits = std::min(config[SPLIT], ceil_divide(d.length, depth));
+  const std::int64_t rows = round_up(ceil_divide(d.length, splits), depth);
+  splits = ceil_divide(d.length, rows);
+
+  const std::int64_t tiles = column_tiles(d, config);
+  const auto tiles32 = static_cast<std::int32_t>(tiles);
+  const Extent block = {config[BLOCK_X], config[BLOCK_Y]};
+  const std::string finish = splits == 1 ? "" : config[FINISH];
+  const bool overlaps = config[START] == "overlapped";
+  Work work;
+  std::int64_t kept_at = 0;
+  if (finish == "atomic") {
+    work.steps.push_back(Zero{ArgumentPointer{1}, d.outputs() * bytes(output_dtype(problem))});
+  } else if (!finish.empty()) {
+    work.zeroed_bytes = finish == "last" ? 4 * d.outer * tiles : 0;
+    kept_at = round_up(work.zeroed_bytes, 256);
+    work.workspace_bytes = kept_at + d.outputs() * splits * partial_bytes(problem);
+  }
+  work.steps.push_back(Launch{
+      .kernel = "reduce_columns",
+      .grid = {d.outer * tiles, splits},
+      .block = block,
+      .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, WorkspacePointer{0}, WorkspacePointer{kept_at},
+                    tiles32, d.length, d.inner, d.outer_stride, d.stride, rows},
+      .overlaps_previous = overlaps});
+  if (finish == "launch") {
+    work.steps.push_back(Launch{.kernel = "reduce_columns_kept",
+                                .grid = {d.outer * tiles},
+                                .block = block,
+                                .arguments = {ArgumentPointer{1}, WorkspacePointer{kept_at}, tiles32,
+                                              d.length, d.inner, static_cast<std::int32_t>(splits)},
+                                .overlaps_previous = overlaps});
+  }
+  return work;
+}
+
+}  // namespace
+
+Template columns() {
+  return {
+      .name = "columns",
+      .what = "Threads side by side along inner, blocks that share the length: an outer axis, or strides.",
+      .kernels = {"reduce_columns", "reduce_columns_kept"},
+      .compiled_in = {"dtype", "function", "order"},
+      .refuses = refuses,
+      .space = columns_space,
+      .work = columns_work,
+      .alignment_bytes = vector_bytes};
+}
+
+}  // namespace tunesmith::reduce_op

@@ -1,0 +1,79 @@
+// What the files of the op reduce share: the shape of a problem, the types, and the axes and rules that
+// several of its templates have.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "generator/op.h"
+
+namespace tunesmith::reduce_op {
+
+// As in the kernels (reduction.cuh).
+enum class Function : std::int32_t { sum, min, max, mean };
+
+const std::vector<std::string>& function_words();
+Function function_of(const Problem& problem);
+bool is_extreme(Function function);
+bool is_atomic(const Problem& problem);
+bool is_integer(DType dtype);
+
+// An array is seen as outer x length x inner, with strides for the first two.
+struct Dims {
+  explicit Dims(const Problem& problem);
+
+  bool empty() const { return outer == 0 || length == 0 || inner == 0; }
+  std::int64_t outputs() const { return outer * inner; }
+  std::int64_t span() const;  ///< elements of x, those that the strides skip included
+
+  std::int64_t outer, length, inner;
+  std::int64_t stride, outer_stride;  // elements
+};
+
+DType output_dtype(const Problem& problem);
+
+/// Of what a block leaves to others: a type with twice the digits, for a sum of floating-point numbers.
+std::int64_t partial_bytes(const Problem& problem);
+
+/// An atomic sum adds at most so many partial sums to an output, each in the output's precision.
+inline constexpr std::int64_t most_atomic_additions = 2048;
+
+void reference(const Problem& problem, std::span<const std::vector<double>> arguments, int output,
+               std::int64_t begin, std::int64_t end, std::span<double> value,
+               std::span<double> permitted_error);
+
+Template base();
+Template all();
+Template rows();
+Template columns();
+
+// ---- what the tuned templates share
+
+inline constexpr IntegerAxis BLOCK("BLOCK");
+inline constexpr WordAxis FINISH("FINISH");
+inline constexpr IntegerAxis ITEMS("ITEMS");
+inline constexpr WordAxis LOAD("LOAD");
+inline constexpr IntegerAxis VECTOR("VECTOR");
+
+std::string refuses_empty(const Dims& d);
+std::string refuses_apart(const Dims& d);
+
+Axis load_axis();
+Axis items_axis();
+Axis vector_axis(const Problem& problem);  ///< for contiguous elements
+
+// What a config must keep.
+Rule vector_rule(const Dims& d);
+Rule early_rule();
+Rule finish_rule(bool atomic);
+
+// What makes it worth trying.
+Rule flight_rule(const Problem& problem);
+Rule register_rule(const Problem& problem);
+Rule hint_rule();
+
+std::int64_t vector_bytes(const Problem& problem, const Config& config);
+
+}  // namespace tunesmith::reduce_op

@@ -1,0 +1,57 @@
+// reduce/rows: a team of threads per output, along contiguous elements.
+
+#include "templates/axes.h"
+#include "templates/reduce/op.h"
+
+namespace tunesmith::reduce_op {
+namespace {
+
+constexpr IntegerAxis TEAM("TEAM");
+
+std::string refuses(const Problem& problem) {
+  if (is_atomic(problem)) {
+    return "order=atomic asks for sums that blocks share; the rows template gives each row to one team.";
+  }
+  const Dims d(problem);
+  const std::string empty = refuses_empty(d);
+  return empty.empty() ? refuses_apart(d) : empty;
+}
+
+Space rows_space(const Problem& problem) {
+  return Space({{BLOCK, {256, 128, 512, 1024}, "threads per block"},
+                {TEAM, {32, 1, 2, 4, 8, 16, 64, 128, 256, 512, 1024}, "threads per row"},
+                items_axis(),
+                vector_axis(problem),
+                load_axis(),
+                start_axis()},
+               {vector_rule(Dims(problem)),
+                early_rule(),
+                {"A team is at most a block.", [](const Config& c) { return c[TEAM] <= c[BLOCK]; }}},
+               {flight_rule(problem), register_rule(problem), hint_rule()});
+}
+
+Work rows_work(const Problem& problem, const Config& config) {
+  const Dims d(problem);
+  const std::int64_t block = config[BLOCK];
+  return {.steps = {
+              Launch{.kernel = "reduce_rows",
+                     .grid = {ceil_divide(d.outer, block / config[TEAM])},
+                     .block = {block},
+                     .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, d.outer, d.length, d.outer_stride},
+                     .overlaps_previous = config[START] == "overlapped"}}};
+}
+
+}  // namespace
+
+Template rows() {
+  return {.name = "rows",
+          .what = "A team of threads per output, along contiguous elements: many rows; needs no workspace.",
+          .kernels = {"reduce_rows"},
+          .compiled_in = {"dtype", "function"},
+          .refuses = refuses,
+          .space = rows_space,
+          .work = rows_work,
+          .alignment_bytes = vector_bytes};
+}
+
+}  // namespace tunesmith::reduce_op

@@ -1,0 +1,74 @@
+// The axes and rules that several of reduce's tuned templates share.
+
+#include "templates/axes.h"
+#include "templates/reduce/op.h"
+
+namespace tunesmith::reduce_op {
+
+std::string refuses_empty(const Dims& d) {
+  if (!d.empty()) return "";
+  return "An array of " + std::to_string(d.outer) + " x " + std::to_string(d.length) + " x " +
+         std::to_string(d.inner) + " has nothing to reduce; take the base template.";
+}
+
+std::string refuses_apart(const Dims& d) {
+  if (d.inner == 1 && (d.stride == 1 || d.length == 1)) return "";
+  return "This template walks along contiguous elements; an inner of " + std::to_string(d.inner) +
+         " with a stride of " + std::to_string(d.stride) + " is for the columns template.";
+}
+
+Axis load_axis() {
+  return {LOAD, words({"plain", "streaming", "bypass", "wide"}),
+          "hint of the loads: none; first to leave the caches; past the first cache; the same, fetching 256 "
+          "bytes"};
+}
+
+Axis items_axis() { return {ITEMS, {4, 1, 2, 8, 16}, "loads of a thread before it adds"}; }
+
+// A load is 16 bytes, or one element for rows and pointers of any alignment.
+Axis vector_axis(const Problem& problem) {
+  return {VECTOR, {16 / bytes(dtype_of(problem)), 1}, "elements per load"};
+}
+
+Rule vector_rule(const Dims& d) {
+  return {"VECTOR must divide outer_stride where there are several rows.",
+          [d](const Config& c) { return d.outer == 1 || d.outer_stride % c[VECTOR] == 0; }};
+}
+
+// These two hints load by ld.global.nc, which is undefined for data that is written while the kernel runs.
+Rule early_rule() {
+  return {
+      "LOAD=bypass and LOAD=wide are for data that nothing writes while the kernel runs; with "
+      "START=overlapped the kernel before may still write it.",
+      [](const Config& c) { return c[START] == "plain" || c[LOAD] == "plain" || c[LOAD] == "streaming"; }};
+}
+
+Rule finish_rule(bool atomic) {
+  return {"Blocks add atomically (FINISH=atomic, atomic_last) with order=atomic, and only then.",
+          [atomic](const Config& c) { return c[FINISH].starts_with("atomic") == atomic; }};
+}
+
+Rule flight_rule(const Problem& problem) {
+  return {"A thread has at least 16 bytes of loads under way.",
+          [element_bytes = bytes(dtype_of(problem))](const Config& c) {
+            return c[ITEMS] * c[VECTOR] * element_bytes >= 16;
+          }};
+}
+
+Rule register_rule(const Problem& problem) {
+  return {"A block of 1024 threads has registers for 128 bytes of loads under way per thread.",
+          [element_bytes = bytes(dtype_of(problem))](const Config& c) {
+            return c[BLOCK] < 1024 || c[ITEMS] * c[VECTOR] * element_bytes <= 128;
+          }};
+}
+
+Rule hint_rule() {
+  return {"Hints are for loads of 16 bytes.",
+          [](const Config& c) { return c[VECTOR] > 1 || c[LOAD] == "plain"; }};
+}
+
+std::int64_t vector_bytes(const Problem& problem, const Config& config) {
+  return config[VECTOR] * bytes(dtype_of(problem));
+}
+
+}  // namespace tunesmith::reduce_op

@@ -1,0 +1,132 @@
+// Tiles through shared memory for rows that begin anywhere: whole sectors are written nevertheless.
+
+#include "templates/axes.h"
+#include "templates/transpose/op.h"
+
+namespace tunesmith::transpose_op {
+namespace {
+
+constexpr IntegerAxis WINDOW("WINDOW");
+
+// What an element's size decides.
+struct Words {
+  explicit Words(const Problem& problem) : element(bytes(dtype_of(problem))) {}
+
+  std::int64_t element;                                         // bytes
+  std::int64_t word = std::max<std::int64_t>(element, 4);       // bytes; smaller elements are moved as these
+  std::int64_t lanes = std::max<std::int64_t>(4 / element, 1);  // elements of a word
+
+  // Elements that a thread loads of a tile, and threads of a block.
+  std::int64_t thread_elements(const Config& c) const { return c[ROWS] * lanes * lanes; }
+  std::int64_t threads(const Config& c) const { return c[TILE_X] * c[TILE_Y] / thread_elements(c); }
+
+  // The tile in shared memory: tile_words in shifted.cu.
+  std::int64_t shared_bytes(const Config& c) const {
+    const std::int64_t before = ceil_divide(c[WINDOW] / element - 1, lanes);
+    const std::int64_t row = lanes == 1 ? (before + c[TILE_Y]) | 1 : before + c[TILE_Y] / lanes + 1;
+    return (c[TILE_X] * row + (lanes == 1 ? 0 : c[TILE_X] / lanes)) * word;
+  }
+};
+
+std::vector<Axis> axes(const Words& w) {
+  std::vector<Value> vectors;
+  for (std::int64_t vector = 16 / w.element; vector >= w.lanes; vector /= 2) vectors.emplace_back(vector);
+  return {
+      {VECTOR_OUT, vectors, "elements of a store"},
+      {WINDOW, {32, 64, 16}, "bytes; each stretch of an output row that a block writes begins at a multiple"},
+      tile_x_axis(),
+      tile_y_axis(),
+      {ROWS, {16, 8, 4, 2, 1}, "words that a thread loads, or squares of elements where a word holds some"},
+      block_order_axis(words({"row", "column", "banded"})),
+      load_axis(),
+      store_axis(),
+      start_axis(),
+      resident_warps_axis({32, 48}),
+  };
+}
+
+std::vector<Rule> must(const Words& w) {
+  return {
+      {"WINDOW is at most the bytes of a tile's TILE_Y rows, so that the stretches of neighbouring blocks "
+       "meet.",
+       [=](const Config& c) { return c[WINDOW] <= c[TILE_Y] * w.element; }},
+      {"A thread loads at least as many elements as one store moves, VECTOR_OUT.",
+       [=](const Config& c) { return w.thread_elements(c) >= c[VECTOR_OUT]; }},
+      {"A block has at most 1024 threads, and at least one for each word of a tile's row.",
+       [=](const Config& c) {
+         const std::int64_t threads = w.threads(c);
+         return threads <= 1024 && threads * w.lanes >= c[TILE_X];
+       }},
+      {"The tile with the rows before it is at most 48 KiB, the limit of static shared memory.",
+       [=](const Config& c) { return w.shared_bytes(c) <= static_shared_limit; }},
+  };
+}
+
+std::vector<Rule> worth(const Words& w) {
+  return {
+      {"A tile is at least four windows high: the rows before it are read twice.",
+       [=](const Config& c) { return 4 * c[WINDOW] <= c[TILE_Y] * w.element; }},
+      {"A tile holds 4 to 32 KiB and is at most four times as long as wide.",
+       [=](const Config& c) {
+         const std::int64_t x = c[TILE_X], y = c[TILE_Y], held = x * y * w.element;
+         return held >= 4096 && held <= 32768 && x <= 4 * y && y <= 4 * x;
+       }},
+      {"A thread holds 16 to 64 bytes, up to 128 of elements of 8: with more it spills registers, with less "
+       "too little is in flight.",
+       [=](const Config& c) {
+         const std::int64_t held = w.thread_elements(c) * w.element;
+         return held >= 16 && held <= (w.element == 8 ? 128 : 64);
+       }},
+      {"Room for 48 warps leaves 42 registers per thread: enough for 32 bytes of elements of at least 4.",
+       [=](const Config& c) {
+         return c[RESIDENT_WARPS] == 32 || (w.lanes == 1 && c[ROWS] * w.element <= 32);
+       }},
+      {"A block has 64 to 512 threads.",
+       [=](const Config& c) { return w.threads(c) >= 64 && w.threads(c) <= 512; }},
+      {"LOAD has no effect on elements of 1 and 2 bytes, whose words are read without a hint.",
+       [=](const Config& c) { return w.lanes == 1 || c[LOAD] == "plain"; }},
+      {"An early start helps small problems: in the order of rows, without hints.",
+       [](const Config& c) {
+         return c[START] == "plain" || (c[BLOCK_ORDER] == "row" && c[LOAD] == "plain" && c[STORE] == "plain");
+       }},
+  };
+}
+
+std::string refuses(const Problem& problem) {
+  return bytes(dtype_of(problem)) < 16 ? "" : "Elements of 16 bytes need no shifting; take another template.";
+}
+
+Space space(const Problem& problem) {
+  const Words w(problem);
+  return Space(axes(w), must(w), worth(w));
+}
+
+Work work(const Problem& problem, const Config& config) {
+  const Dims d(problem);
+  const Words w(problem);
+  if (d.empty()) return {};
+  // A stretch ends up to a window before its tile's end.
+  const std::int64_t before = config[WINDOW] / w.element - 1;
+  const std::int64_t tiles_x = ceil_divide(d.width, config[TILE_X]);
+  const std::int64_t tiles_y = ceil_divide(d.height + before, config[TILE_Y]);
+  return {.steps = {Launch{.kernel = "transpose_shifted",
+                           .grid = grid_of(d, tiles_x * tiles_y),
+                           .block = {w.threads(config)},
+                           .arguments = kernel_arguments(d, tiles_x, tiles_y),
+                           .overlaps_previous = config[START] == "overlapped"}}};
+}
+
+}  // namespace
+
+Template shifted() {
+  return {.name = "shifted",
+          .what =
+              "Tiles through shared memory for rows that begin anywhere: whole sectors are written "
+              "nevertheless.",
+          .kernels = {"transpose_shifted"},
+          .refuses = refuses,
+          .space = space,
+          .work = work};
+}
+
+}  // namespace tunesmith::transpose_op

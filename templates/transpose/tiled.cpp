@@ -1,0 +1,173 @@
+// Tiles through shared memory, turned in registers so that both sides move vectors: for rows of whole
+// vectors.
+
+#include "templates/axes.h"
+#include "templates/transpose/op.h"
+
+namespace tunesmith::transpose_op {
+namespace {
+
+constexpr WordAxis SMEM_LAYOUT("SMEM_LAYOUT");
+constexpr IntegerAxis TILES("TILES");
+constexpr IntegerAxis TURN("TURN");
+constexpr IntegerAxis VECTOR_IN("VECTOR_IN");
+
+// What a thread holds between loading a tile and putting it into shared memory.
+std::int64_t thread_loads(const Config& c) { return c[TURN] * c[ROWS]; }
+std::int64_t thread_elements(const Config& c) { return thread_loads(c) * c[VECTOR_IN]; }
+
+std::int64_t threads(const Config& c) { return c[TILE_X] * c[TILE_Y] / thread_elements(c); }
+
+// The tile in shared memory, with its padding: tile_elements in tiled.cu.
+std::int64_t shared_elements(const Config& c, std::int64_t element_bytes) {
+  const std::int64_t unit = std::max(c[VECTOR_OUT], 4 / std::min<std::int64_t>(element_bytes, 4));
+  const std::int64_t pad = c[SMEM_LAYOUT] == "padded" ? unit : 0;
+  return c[TILE_X] * c[TILE_Y] + (c[TILE_X] / c[VECTOR_IN] - 1) * pad;
+}
+
+std::vector<Axis> axes(std::int64_t element) {
+  std::vector<Value> vectors;  // widest first: the default is the best that the sizes allow
+  for (std::int64_t vector = 16 / element; vector >= 1; vector /= 2) vectors.emplace_back(vector);
+  // Cells of a whole vector first, but of 4 bytes where elements are small: more take many registers.
+  std::vector<Value> turns = vectors;
+  if (element <= 2) std::rotate(turns.begin(), turns.begin() + 2, turns.end());
+  return {
+      {VECTOR_IN, vectors, "elements of a load"},
+      {VECTOR_OUT, vectors, "elements of a store"},
+      {TURN, turns, "input rows that a thread turns in registers"},
+      tile_x_axis(),
+      tile_y_axis(),
+      {ROWS, {1, 2, 4, 8, 16}, "groups of TURN rows that a thread moves"},
+      {TILES, {1, 2, 4}, "tiles per block, each loaded while the one before is stored"},
+      {SMEM_LAYOUT, words({"padded", "swizzled", "flat"}), "how the tile avoids bank conflicts, or not"},
+      block_order_axis(words({"row", "column", "banded", "diagonal"})),
+      load_axis(),
+      store_axis(),
+      start_axis(),
+      resident_warps_axis({32, 48}),
+  };
+}
+
+std::vector<Rule> must(const Dims& d, std::int64_t element) {
+  return {
+      {"VECTOR_IN must divide the width and the input's pitch.",
+       [=](const Config& c) { return d.width % c[VECTOR_IN] == 0 && d.input_pitch % c[VECTOR_IN] == 0; }},
+      {"VECTOR_OUT must divide the height and the output's pitch.",
+       [=](const Config& c) { return d.height % c[VECTOR_OUT] == 0 && d.output_pitch % c[VECTOR_OUT] == 0; }},
+      {"TURN is at most VECTOR_OUT: what is turned becomes a store's vector or a part of it.",
+       [](const Config& c) { return c[TURN] <= c[VECTOR_OUT]; }},
+      {"A thread loads at least as much as one store moves: VECTOR_IN * TURN * ROWS is at least VECTOR_OUT.",
+       [](const Config& c) { return thread_elements(c) >= c[VECTOR_OUT]; }},
+      {"A thread has at most 64 loads, which are unrolled, and holds at most 512 bytes: it has 255 registers "
+       "of 4 bytes.",
+       [=](const Config& c) { return thread_loads(c) <= 64 && thread_elements(c) * element <= 512; }},
+      {"A block has 1 to 1024 threads, each with TURN * ROWS vectors of the tile.",
+       [](const Config& c) { return threads(c) >= 1 && threads(c) <= 1024; }},
+      {"The tile with its padding is at most 48 KiB, the limit of static shared memory.",
+       [=](const Config& c) { return shared_elements(c, element) * element <= static_shared_limit; }},
+  };
+}
+
+std::vector<Rule> worth(const Dims& d, std::int64_t element) {
+  return {
+      {"Both sides move single elements, or vectors of as many bytes as their sizes allow or half of that, "
+       "of "
+       "at least 4 bytes where the sizes allow these.",
+       [=](const Config& c) {
+         const std::int64_t in = c[VECTOR_IN], out = c[VECTOR_OUT];
+         const auto wide = [&](std::int64_t vector, std::int64_t length, std::int64_t pitch) {
+           const std::int64_t widest = widest_vector(element, length, pitch);
+           return 2 * vector >= widest && (vector * element >= 4 || widest * element < 4 || vector == widest);
+         };
+         return (in == 1 && out == 1) ||
+                (wide(in, d.width, d.input_pitch) && wide(out, d.height, d.output_pitch));
+       }},
+      {"What goes into shared memory together has at least 4 bytes, a bank's width, where a store's vector "
+       "has them.",
+       [=](const Config& c) { return c[TURN] == c[VECTOR_OUT] || c[TURN] * element >= 4; }},
+      {"A thread has at most 16 loads in flight and holds 16 to 128 bytes, 16 to 64 of elements of 1 and 2 "
+       "bytes: with more it spills registers, with less too little is in flight.",
+       [=](const Config& c) {
+         const std::int64_t held = thread_elements(c) * element;
+         return thread_loads(c) <= 16 && held >= 16 && held <= (element <= 2 ? 64 : 128);
+       }},
+      {"A tile holds 4 to 32 KiB, of small elements at least 64 x 64 of them.",
+       [=](const Config& c) {
+         const std::int64_t tile = c[TILE_X] * c[TILE_Y];
+         return tile * element <= 32768 && (tile * element >= 4096 || tile >= 4096);
+       }},
+      {"A tile is at most four times as long as wide.",
+       [](const Config& c) { return c[TILE_X] <= 4 * c[TILE_Y] && c[TILE_Y] <= 4 * c[TILE_X]; }},
+      {"A block has 64 to 512 threads.",
+       [](const Config& c) { return threads(c) >= 64 && threads(c) <= 512; }},
+      {"With several tiles per block a thread has at most 8 loads of 64 bytes in all, since the next tile's "
+       "registers are live while this one is stored.",
+       [=](const Config& c) {
+         return c[TILES] == 1 || (thread_loads(c) <= 8 && thread_elements(c) * element <= 64);
+       }},
+      {"Flat tiles have bank conflicts and are for comparison: one per block, in the order of rows, without "
+       "hints.",
+       [](const Config& c) {
+         return c[SMEM_LAYOUT] != "flat" || (c[TILES] == 1 && c[BLOCK_ORDER] == "row" && c[LOAD] == "plain" &&
+                                             c[STORE] == "plain" && c[START] == "plain");
+       }},
+      {"Swizzled tiles differ little from padded ones: one per block, in the order of rows or columns, "
+       "without hints.",
+       [](const Config& c) {
+         return c[SMEM_LAYOUT] != "swizzled" || (c[TILES] == 1 && c[LOAD] == "plain" && c[STORE] == "plain" &&
+                                                 (c[BLOCK_ORDER] == "row" || c[BLOCK_ORDER] == "column"));
+       }},
+      {"Diagonal order is tried with one tile per block and without hints.",
+       [](const Config& c) {
+         return c[BLOCK_ORDER] != "diagonal" || (c[TILES] == 1 && c[LOAD] == "plain" && c[STORE] == "plain");
+       }},
+      {"Loads have a hint only where stores have one.",
+       [](const Config& c) { return c[LOAD] == "plain" || c[STORE] == "streaming"; }},
+      {"An early start helps small problems: one tile per block in the order of rows, without hints.",
+       [](const Config& c) {
+         return c[START] == "plain" ||
+                (c[TILES] == 1 && c[BLOCK_ORDER] == "row" && c[LOAD] == "plain" && c[STORE] == "plain");
+       }},
+      {"Room for 48 warps leaves 42 registers per thread: enough for one padded tile per block, in the order "
+       "of rows, and 64 bytes per thread, not of single bytes.",
+       [=](const Config& c) {
+         return c[RESIDENT_WARPS] == 32 || (element > 1 && c[TILES] == 1 && c[SMEM_LAYOUT] == "padded" &&
+                                            c[BLOCK_ORDER] == "row" && thread_elements(c) * element <= 64);
+       }},
+  };
+}
+
+Space space(const Problem& problem) {
+  const Dims d(problem);
+  const std::int64_t element = bytes(dtype_of(problem));
+  return Space(axes(element), must(d, element), worth(d, element));
+}
+
+Work work(const Problem& problem, const Config& config) {
+  const Dims d(problem);
+  if (d.empty()) return {};
+  const std::int64_t tiles_x = ceil_divide(d.width, config[TILE_X]);
+  const std::int64_t tiles_y = ceil_divide(d.height, config[TILE_Y]);
+  return {.steps = {Launch{.kernel = "transpose_tiled",
+                           .grid = grid_of(d, ceil_divide(tiles_x * tiles_y, config[TILES])),
+                           .block = {threads(config)},
+                           .arguments = kernel_arguments(d, tiles_x, tiles_y),
+                           .overlaps_previous = config[START] == "overlapped"}}};
+}
+
+std::int64_t alignment_bytes(const Problem& problem, const Config& config) {
+  return std::max(config[VECTOR_IN], config[VECTOR_OUT]) * bytes(dtype_of(problem));
+}
+
+}  // namespace
+
+Template tiled() {
+  return {.name = "tiled",
+          .what = "Tiles through shared memory, turned in registers so that both sides move vectors.",
+          .kernels = {"transpose_tiled"},
+          .space = space,
+          .work = work,
+          .alignment_bytes = alignment_bytes};
+}
+
+}  // namespace tunesmith::transpose_op

@@ -1,0 +1,75 @@
+#include "cli/winners_table.h"
+
+#include <gtest/gtest.h>
+
+namespace tunesmith {
+namespace {
+
+TuneResult sample() {
+  TunedWinner winner;
+  winner.template_name = "tiled";
+  winner.config = "BLOCK=64";
+  winner.time.median_us = 10;
+  winner.alignment_bytes = 16;
+  TunedProblem problem;
+  problem.problem = "count=1000";
+  problem.winners = {winner};
+  problem.base = Summary{40, 39, 0.01};
+  problem.worst_us = 80;
+  problem.verdicts = {{Verdict::ok, 7}, {Verdict::timeout, 1}};
+  problem.measured = 8;
+  problem.seconds = 2;
+  problem.variants = 90;
+  TuneResult result;
+  result.device_id = "cuda:0";
+  result.device.name = "A GPU";
+  result.problems = {problem};
+  return result;
+}
+
+TEST(WinnersText, IsATableForEachProblem) {
+  EXPECT_EQ(winners_text(sample()),
+            "\nOn A GPU (cuda:0):\n"
+            "count=1000\n"
+            "          median    spread  over base  over worst  alignment  registers  template  config\n"
+            "  winner  10.00 us  0.0 %   4.00x      8.00x       16 bytes   -          tiled     BLOCK=64\n"
+            "  base    40.00 us  1.0 %   1.00x      2.00x\n"
+            "  Verdicts: ok 7 timeout 1; 8 measured in 2.0 s, 0 known before, 90 variants in the space.\n");
+}
+
+TEST(WinnersText, ColumnsOfUtf8LineUp) {
+  TuneResult result = sample();
+  TunedWinner plain = result.problems[0].winners[0];
+  result.problems[0].winners[0].template_name = "größe";
+  plain.template_name = "tiled";
+  plain.alignment_bytes = 4;
+  result.problems[0].winners.push_back(plain);
+  const std::string text = winners_text(result);
+  EXPECT_NE(text.find("-          größe     BLOCK=64\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("-          tiled     BLOCK=64\n"), std::string::npos) << text;
+}
+
+TEST(WinnersText, NamesColdCaches) {
+  TuneResult result = sample();
+  EXPECT_EQ(winners_text(result).find("cold"), std::string::npos);
+  result.cold_caches = true;
+  EXPECT_EQ(winners_text(result).rfind("\nOn A GPU (cuda:0), with cold caches:\n", 0), 0U);
+}
+
+TEST(WinnersText, SaysWhyThereIsNoneAndWhatTheDatabaseKept) {
+  TuneResult result = sample();
+  result.problems[0].winners[0].note = "The winner stays.";
+  EXPECT_NE(winners_text(result).find("\n  The winner stays.\n"), std::string::npos);
+  result.problems[0].winners.clear();
+  result.problems[0].base.reset();
+  EXPECT_NE(winners_text(result).find("count=1000\n  No winner: "), std::string::npos)
+      << winners_text(result);
+  result.problems.clear();
+  EXPECT_NE(winners_text(result).find("nothing to tune"), std::string::npos);
+  result.interrupted = true;
+  EXPECT_EQ(winners_text(result).find("nothing to tune"), std::string::npos);
+  EXPECT_NE(winners_text(result).find("Interrupted."), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tunesmith

@@ -1,0 +1,319 @@
+// Who takes part in the finals, what is asked of the device, and which winner replaces which, with scripted
+// verdicts.
+#include "tuner/finals.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "tests/tuner/trials.h"
+
+namespace tunesmith {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+class FinalsTest : public testing::Test {
+ protected:
+  FinalsTest() {
+    policy_.final_rounds = 2;
+    policy_.final_samples = 7;
+  }
+
+  // A trial of the search; 0 us: it failed.
+  Ticket add(double median_us, std::int64_t alignment_bytes = 4) {
+    const auto ticket = static_cast<Ticket>(findings_.trials.size());
+    Trial& trial = findings_.trials.emplace_back();
+    trial.variant = variant_of(point(ticket));
+    trial.variant.is_base = ticket == 0;
+    trial.variant.alignment_bytes = alignment_bytes;
+    trial.median_us = median_us;
+    trial.checked = median_us > 0;
+    if (median_us > 0) trial.binary = "binary";
+    return ticket;
+  }
+  // A winner in the database.
+  void won_before(const std::string& hash, std::int64_t alignment_bytes = 4, double median_us = 10,
+                  const std::string& caches = "warm") {
+    WinnerRow row;
+    row.variant.source_hash = hash;
+    row.variant.config = "N=" + hash;
+    row.alignment_bytes = alignment_bytes;
+    row.median_us = median_us;
+    row.caches = caches;
+    previous_.push_back(row);
+  }
+  Finals finals() {
+    return Finals({.policy = policy_,
+                   .element_bytes = 4,
+                   .previous = previous_,
+                   .caches = "warm",
+                   .render = [this](const WinnerRow& row) -> std::optional<RenderedVariant> {
+                     if (illegal_.contains(row.variant.source_hash)) return std::nullopt;
+                     RenderedVariant variant = variant_of(point(std::stoll(row.variant.source_hash)));
+                     if (changed_.contains(row.variant.source_hash)) variant.source.hash = "new";
+                     return variant;
+                   },
+                   .record = written_.record()},
+                  findings_);
+  }
+  // Compiles what is missing and answers all questions; a variant that has no time here keeps its own.
+  void answer_all(Finals& finals) {
+    for (const Ticket ticket : finals.uncompiled()) {
+      CompileResult result;
+      result.ticket = ticket;
+      result.binary = "binary";
+      finals.compiled(std::move(result));
+    }
+    while (const auto question = finals.next()) {
+      questions_.push_back(*question);
+      if (question->other_inputs ? wrong_later_.contains(question->ticket)
+                                 : wrong_.contains(question->ticket)) {
+        finals.answered(failed(Verdict::wrong_result, "y[3] is 1."));
+        continue;
+      }
+      const auto now = times_us_.find(question->ticket);
+      const double us = now != times_us_.end() ? now->second : findings_.trial(question->ticket).median_us;
+      finals.answered(ok(std::vector<double>(static_cast<std::size_t>(question->samples), us)));
+    }
+  }
+
+  Policy policy_;
+  Findings findings_;
+  std::vector<WinnerRow> previous_;
+  std::set<std::string> illegal_, changed_;  // hashes of winners whose space or template changed
+  std::map<Ticket, double> times_us_;        // in the finals
+  std::set<Ticket> wrong_, wrong_later_;
+  std::vector<Finals::Question> questions_;
+  Written written_;
+};
+
+using Winner = Decision::Winner;
+using Confirmed = Decision::Confirmed;
+
+TEST_F(FinalsTest, TheBaseTakesPartHoweverSlowAndThenTheFastest) {
+  add(100);
+  add(12);
+  add(11.5);
+  add(20);  // not within 10 % of the best
+  add(0);   // failed
+  EXPECT_THAT(finals().finalists(), ElementsAre(0, 2, 1));
+}
+
+TEST_F(FinalsTest, WithoutABaseTheOthersTakePart) {
+  add(0);
+  add(12);
+  Finals all = finals();
+  EXPECT_THAT(all.finalists(), ElementsAre(1));
+  answer_all(all);
+  EXPECT_FALSE(all.decide().base);
+  EXPECT_THAT(all.decide().winners, ElementsAre(Winner{1, 4, false}));
+}
+
+TEST_F(FinalsTest, AnEarlierWinnerTakesPartHoweverSlow) {
+  add(100);
+  add(10);
+  add(50);
+  won_before("2");
+  EXPECT_THAT(finals().finalists(), ElementsAre(0, 1, 2));
+}
+
+TEST_F(FinalsTest, AnEarlierWinnerThatThisRunDidNotSearchTakesPart) {
+  add(100);
+  won_before("40", 4, 9);
+  Finals all = finals();
+  EXPECT_THAT(all.finalists(), ElementsAre(0, 1));
+  EXPECT_EQ(findings_.trials.size(), 2U);
+  EXPECT_EQ(findings_.trial(1).median_us, 9);
+  EXPECT_THAT(all.uncompiled(), ElementsAre(1));
+  answer_all(all);
+  EXPECT_TRUE(questions_[1].check) << "this run has not checked it";
+  EXPECT_FALSE(questions_[3].check) << "now it has";
+}
+
+TEST_F(FinalsTest, AnEarlierWinnerIsStaleWhereItsSpaceOrTemplateChangedOrItFailedNow) {
+  add(100);
+  add(0);
+  won_before("1");
+  won_before("40");
+  won_before("41");
+  illegal_ = {"40"};
+  changed_ = {"41"};
+  EXPECT_THAT(finals().finalists(), ElementsAre(0));
+  EXPECT_EQ(findings_.trials.size(), 2U);
+}
+
+TEST_F(FinalsTest, RoundsTakeTurnsThenWinnersAreCheckedAgainstOtherInputs) {
+  add(100);
+  add(10);
+  add(10.5);
+  Finals all = finals();
+  answer_all(all);
+  EXPECT_THAT(
+      questions_,
+      ElementsAre(Finals::Question{0, false, 7}, Finals::Question{1, false, 7}, Finals::Question{2, false, 7},
+                  Finals::Question{0, false, 7}, Finals::Question{1, false, 7}, Finals::Question{2, false, 7},
+                  Finals::Question{0, true, 0, true}, Finals::Question{1, true, 0, true}));
+  EXPECT_THAT(written_.verdicts(), ElementsAre("0 ok", "1 ok", "2 ok"));
+  for (const Written::Row& row : written_.rows) EXPECT_EQ(row.reply.samples_us.size(), 14U);
+  EXPECT_EQ(findings_.trial(2).measurement, 102);
+  EXPECT_EQ(all.done(), 2);
+  EXPECT_EQ(all.total(), 2);
+}
+
+TEST_F(FinalsTest, AFinalistWithoutABinaryIsOut) {
+  add(100);
+  const Ticket slow = add(10);
+  findings_.trial(slow).binary.clear();
+  Finals all = finals();
+  EXPECT_THAT(all.uncompiled(), ElementsAre(1));
+  CompileResult broken;
+  broken.ticket = slow;
+  broken.verdict = Verdict::compile_error;
+  all.compiled(std::move(broken));
+  EXPECT_EQ(all.next()->ticket, 0);
+  EXPECT_THAT(all.finalists(), ElementsAre(0));
+}
+
+TEST_F(FinalsTest, OneThatFailsInARoundIsWrittenAndAskedNoMore) {
+  add(100);
+  add(10);
+  add(10.5);
+  wrong_ = {1};
+  Finals all = finals();
+  answer_all(all);
+  EXPECT_THAT(written_.verdicts(), ElementsAre("1 wrong_result", "0 ok", "2 ok"));
+  EXPECT_EQ(std::count_if(questions_.begin(), questions_.end(), [](const auto& q) { return q.ticket == 1; }),
+            1);
+  EXPECT_THAT(all.decide().winners, ElementsAre(Winner{2, 4, false}));
+  EXPECT_EQ(findings_.failed, 1);
+  EXPECT_EQ(findings_.trial(1).median_us, 0);
+}
+
+TEST_F(FinalsTest, AllOfThemMayFail) {
+  add(100);
+  add(10);
+  wrong_ = {0, 1};
+  won_before("50", 16);
+  illegal_ = {"50"};
+  Finals all = finals();
+  answer_all(all);
+  EXPECT_THAT(all.decide().winners, IsEmpty());
+  EXPECT_THAT(all.decide().dropped, IsEmpty()) << "nothing is in its place";
+  EXPECT_FALSE(all.decide().base);
+}
+
+TEST_F(FinalsTest, OneThatFailsWithOtherInputsMakesRoomForTheNext) {
+  add(100);
+  add(10);
+  add(10.5);
+  wrong_later_ = {1};
+  Finals all = finals();
+  answer_all(all);
+  EXPECT_EQ(written_.rows.back().reply.reason, "With other inputs: y[3] is 1.");
+  EXPECT_EQ(questions_.back(), (Finals::Question{2, true, 0, true}));
+  EXPECT_THAT(all.decide().winners, ElementsAre(Winner{2, 4, false}));
+}
+
+TEST_F(FinalsTest, ABaseThatFailsWithOtherInputsDoesNotCount) {
+  add(10);
+  add(10.5);
+  wrong_later_ = {0};
+  Finals all = finals();
+  answer_all(all);
+  EXPECT_FALSE(all.decide().base);
+  EXPECT_THAT(all.decide().winners, ElementsAre(Winner{1, 4, false}));
+}
+
+TEST_F(FinalsTest, TheTimesOfTheFinalsDecide) {
+  add(100);
+  add(10);
+  add(10.5);
+  times_us_ = {{1, 11}, {2, 10}};
+  Finals all = finals();
+  answer_all(all);
+  EXPECT_THAT(all.decide().winners, ElementsAre(Winner{2, 4, false}));
+  EXPECT_TRUE(all.decide().base);
+}
+
+TEST_F(FinalsTest, AWinnerThatNeedsAlignmentHasOneBesideItThatDoesNot) {
+  add(100);
+  add(10, 16);
+  add(12, 4);
+  Finals all = finals();
+  answer_all(all);
+  EXPECT_THAT(all.decide().winners, ElementsAre(Winner{1, 16, false}, Winner{2, 4, false}));
+}
+
+TEST_F(FinalsTest, AnEarlierWinnerIsConfirmedWithTodaysTimeBeforeItIsReplaced) {
+  add(100);
+  add(10);
+  add(12);
+  won_before("2");
+  Finals all = finals();
+  answer_all(all);
+  EXPECT_EQ(questions_.back(), (Finals::Question{2, true, 0, true})) << "it keeps its row";
+  EXPECT_THAT(all.decide().confirmed, ElementsAre(Confirmed{2, 4, false}));
+  EXPECT_THAT(all.decide().winners, ElementsAre(Winner{1, 4, false}));
+  EXPECT_THAT(all.decide().dropped, IsEmpty());
+}
+
+TEST_F(FinalsTest, AnEarlierWinnerOfOtherCachesSaysSo) {
+  add(100);
+  add(10);
+  won_before("1", 4, 10, "cold");
+  Finals all = finals();
+  answer_all(all);
+  EXPECT_THAT(all.decide().confirmed, ElementsAre(Confirmed{1, 4, true}));
+}
+
+TEST_F(FinalsTest, AStaleWinnerIsReplacedByASlowerOne) {
+  add(100);
+  add(10);
+  won_before("40", 4, 1);
+  changed_ = {"40"};
+  Finals all = finals();
+  answer_all(all);
+  EXPECT_THAT(all.decide().winners, ElementsAre(Winner{1, 4, true}));
+  EXPECT_THAT(all.decide().dropped, IsEmpty());
+}
+
+TEST_F(FinalsTest, AStaleWinnerWhoseAlignmentNobodyHasIsDropped) {
+  add(100);
+  add(10, 4);
+  won_before("40", 16, 1);
+  won_before("1", 4);
+  illegal_ = {"40"};
+  Finals all = finals();
+  answer_all(all);
+  EXPECT_THAT(all.decide().confirmed, ElementsAre(Confirmed{1, 4, false}));
+  EXPECT_THAT(all.decide().winners, ElementsAre(Winner{1, 4, false}));
+  EXPECT_THAT(all.decide().dropped, ElementsAre(16));
+}
+
+TEST_F(FinalsTest, WhatTwoStreamsCannotRunDoesNotWin) {
+  add(100);
+  const Ticket stateful = add(10);
+  findings_.trial(stateful).variant.work.steps = {ConstantCopy{"table", 0, 16}};
+  Finals all = finals();
+  EXPECT_THAT(all.finalists(), ElementsAre(0));
+  answer_all(all);
+  EXPECT_THAT(all.decide().winners, ElementsAre(Winner{0, 4, false}));
+}
+
+// Only a check compares, so the largest error is that of the search.
+TEST_F(FinalsTest, TheErrorOfTheSearchsCheckStays) {
+  add(100);
+  findings_.trial(0).reply.compared = true;
+  findings_.trial(0).reply.max_error = 0.25;
+  Finals all = finals();
+  answer_all(all);
+  EXPECT_TRUE(written_.rows[0].reply.compared);
+  EXPECT_EQ(written_.rows[0].reply.max_error, 0.25);
+}
+
+}  // namespace
+}  // namespace tunesmith

@@ -1,0 +1,34 @@
+// Device memory with an owner.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "tuner/device.h"
+
+namespace tunesmith {
+
+/// Memory of a device, with its guards; released when this goes. The device must live longer.
+class DeviceMemory {
+ public:
+  /// Throws Error when there is not enough.
+  DeviceMemory(Device& device, std::int64_t bytes)
+      : bytes_(bytes), memory_(device.allocate(bytes), Release{&device}) {}
+
+  void* get() const { return memory_.get(); }
+  template <typename T>
+  T* as() const {
+    return static_cast<T*>(memory_.get());
+  }
+  std::int64_t bytes() const { return bytes_; }
+
+ private:
+  struct Release {
+    Device* device;
+    void operator()(void* memory) const { device->release(memory); }
+  };
+  std::int64_t bytes_;
+  std::unique_ptr<void, Release> memory_;
+};
+
+}  // namespace tunesmith

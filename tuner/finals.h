@@ -1,0 +1,102 @@
+// The finals of one problem as a state machine: the fastest of the search and the winners of earlier runs are
+// measured again in turns, then checked against other inputs, and winners are chosen. It says what to ask the
+// device next and what to write at the end; it starts no process and opens no database.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "db/store.h"
+#include "tuner/compilers.h"
+#include "tuner/findings.h"
+#include "tuner/policy.h"
+
+namespace tunesmith {
+
+/// What the finals decided, in the order in which it is written.
+struct Decision {
+  /// Winners of earlier runs that were measured again.
+  struct Confirmed {
+    Ticket ticket;
+    std::int64_t alignment_bytes;  ///< of the row in the database
+    bool other_caches;             ///< its old time was measured with other caches
+    bool operator==(const Confirmed&) const = default;
+  };
+  struct Winner {
+    Ticket ticket;
+    std::int64_t alignment_bytes;
+    bool replaces_stale;  ///< the row in its place is stale, so a slower variant replaces it too
+    bool operator==(const Winner&) const = default;
+  };
+  std::vector<Confirmed> confirmed;
+  std::vector<Winner> winners;  ///< the fastest, then, if that needs alignment, the fastest that does not
+  std::vector<std::int64_t> dropped;  ///< alignments of stale rows that no winner of this run replaces
+  bool base = false;                  ///< the base came through; it is the first trial
+};
+
+class Finals {
+ public:
+  struct Setup {
+    const Policy& policy;
+    std::int64_t element_bytes;       ///< alignment of one element: what every pointer has
+    std::vector<WinnerRow> previous;  ///< the problem's winners in the database
+    std::string caches;               ///< warm or cold
+    /// The variant of such a row; nothing where it is not legal any more.
+    std::function<std::optional<RenderedVariant>(const WinnerRow&)> render;
+    Record record;
+  };
+  /// Chooses the finalists: the base, the fastest, and the winners of earlier runs that are not stale.
+  Finals(Setup setup, Findings& findings);
+
+  const std::vector<Ticket>& finalists() const { return tickets_; }
+  std::vector<Ticket> uncompiled() const;  ///< known from an earlier run, or dropped as too slow to win
+  void compiled(CompileResult result);
+
+  /// The next question to the device, until there is none. Finalists without a binary are out from the first
+  /// one on.
+  struct Question {
+    Ticket ticket;
+    bool check = false;
+    int samples = 0;            ///< 0: check only
+    bool other_inputs = false;  ///< than those of the search; all questions after the first such one are
+    bool operator==(const Question&) const = default;
+  };
+  std::optional<Question> next();
+  void answered(MeasureReply reply);
+
+  /// How far the questions of this kind are, after an answer.
+  std::int64_t done() const { return done_; }
+  std::int64_t total() const { return total_; }
+
+  /// When there are no more questions.
+  Decision decide() const;
+
+ private:
+  enum class Stage { before, rounds, second_check };
+  void add_previous_winners();
+  void end_rounds();
+  void take_sample(Ticket ticket, MeasureReply reply);
+  std::optional<Question> next_second_check();
+  void fail(Ticket ticket, const MeasureReply& reply);
+  std::vector<Contender> contenders() const;
+  std::vector<Ticket> best_of_each_alignment() const;
+  std::optional<Ticket> finalist_of(const WinnerRow& row) const;
+
+  Setup setup_;
+  Findings& findings_;
+  std::vector<Ticket> tickets_;  // the finalists that are still in
+  Stage stage_ = Stage::before;
+  int rounds_begun_ = 0;
+  std::vector<Ticket> left_in_round_;  // the next one last
+  std::map<Ticket, std::vector<double>> samples_us_;
+  std::vector<Ticket> passed_;  // the second check
+  std::optional<Question> asked_;
+  std::int64_t done_ = 0;
+  std::int64_t total_ = 0;
+};
+
+}  // namespace tunesmith

@@ -1,0 +1,47 @@
+// What a run has found on one problem so far: the variants that it came by, and their counts. The search
+// fills it, the finals add to it.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "tuner/messages.h"
+#include "tuner/rendered_variant.h"
+
+namespace tunesmith {
+
+/// One variant in this run.
+struct Trial {
+  RenderedVariant variant;
+  std::string binary;  ///< kept while the variant may still win
+  std::optional<double> compile_ms;
+  MeasureReply reply;            ///< the newest
+  double median_us = 0;          ///< 0: not ok
+  bool checked = false;          ///< in this run, against this run's inputs
+  std::int64_t measurement = 0;  ///< the row that the finals wrote
+};
+
+using Ticket = std::int64_t;  // position in Findings::trials
+
+struct Findings {
+  std::deque<Trial> trials;  ///< in the order of the search, so the base is the first
+  std::map<Verdict, std::int64_t> verdicts;
+  std::int64_t measured = 0;  ///< verdicts of this run
+  std::int64_t known = 0;     ///< verdicts taken from earlier runs
+  std::int64_t failed = 0;    ///< verdicts other than ok
+  double best_us = 0;         ///< of the search; 0: none is ok yet
+  double worst_us = 0;        ///< 0: none is ok yet
+
+  Trial& trial(Ticket ticket) { return trials[static_cast<std::size_t>(ticket)]; }
+  const Trial& trial(Ticket ticket) const { return trials[static_cast<std::size_t>(ticket)]; }
+  double base_us() const { return trials.empty() ? 0 : trials.front().median_us; }
+};
+
+/// Writes a verdict of this run to the database and answers with the measurement's id.
+using Record = std::function<std::int64_t(const Trial& trial, const MeasureReply& reply)>;
+
+}  // namespace tunesmith

@@ -1,0 +1,176 @@
+#include "tuner/search_run.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace tunesmith {
+namespace {
+
+// After so many worker deaths without a good variant between them the base is measured again.
+constexpr int most_deaths_in_a_row = 5;
+
+// Enough behind the compilers that the device never waits, few enough that little is thrown away when the
+// time is over.
+constexpr std::size_t most_ready = 32;
+
+constexpr Ticket base_ticket = 0;
+
+}  // namespace
+
+SearchRun::SearchRun(Setup setup, Findings& findings) : setup_(std::move(setup)), findings_(findings) {}
+
+// The base is measured in every run, whatever the budget: it is the baseline. The budget's time begins after
+// it, because a large problem's inputs and reference may take longer than that.
+bool SearchRun::out_of_time() const {
+  return base_settled_s_ && setup_.budget.seconds && elapsed_s() >= *setup_.budget.seconds;
+}
+
+double SearchRun::elapsed_s() const { return base_settled_s_ ? setup_.now_s() - *base_settled_s_ : 0; }
+
+std::optional<SearchRun::Proposal> SearchRun::propose() {
+  if (exhausted_ || ready_.size() >= most_ready) return std::nullopt;
+  std::optional<Point> point;
+  if (!setup_.budget.count || counted_ < *setup_.budget.count) point = setup_.search.next();
+  if (!point) {
+    exhausted_ = true;
+    return std::nullopt;
+  }
+  const auto ticket = static_cast<Ticket>(findings_.trials.size());
+  Trial& trial = findings_.trials.emplace_back();
+  trial.variant = setup_.render(*point);
+  trial.variant.is_base = *point == setup_.base;
+  if (adopt(trial)) {
+    ++counted_;
+    ++findings_.known;
+    count(ticket, trial.reply.verdict, trial.median_us);
+    return Proposal{ticket, false};
+  }
+  if (auto why = exceeds(trial.variant.work, setup_.device)) {
+    MeasureReply reply;  // costs no time, so the budget does not count it
+    reply.verdict = Verdict::resource_limit;
+    reply.reason = *why;
+    settle(ticket, reply);
+    return Proposal{ticket, false};
+  }
+  ++counted_;
+  return Proposal{ticket, true};
+}
+
+// Takes over the verdict of an earlier run. Never the base's: all times of a run are compared with a base
+// that was measured at the same clocks.
+bool SearchRun::adopt(Trial& trial) {
+  if (trial.variant.is_base) return false;
+  const auto found = setup_.known.find(trial.variant.source.hash);
+  if (found == setup_.known.end()) return false;
+  const Verdict verdict = verdict_of(found->second.verdict);
+  if (setup_.retry_failed && (verdict == Verdict::timeout || verdict == Verdict::crash)) return false;
+  trial.reply.verdict = verdict;
+  if (verdict == Verdict::ok) trial.median_us = found->second.median_us.value_or(0);
+  trial.variant.source.text.clear();
+  return true;
+}
+
+void SearchRun::compiled(CompileResult result) {
+  Trial& trial = findings_.trial(result.ticket);
+  trial.compile_ms = result.milliseconds;
+  if (result.verdict == Verdict::ok) {
+    trial.binary = std::move(result.binary);
+    ready_.push_back(result.ticket);
+    return;
+  }
+  MeasureReply reply;
+  reply.verdict = result.verdict;
+  reply.reason = std::move(result.reason);
+  settle(result.ticket, reply);
+}
+
+std::optional<SearchRun::Wanted> SearchRun::to_measure() {
+  if (on_device_) return std::nullopt;
+  if (std::exchange(probe_wanted_, false)) {
+    on_device_ = OnDevice{base_ticket, true};
+    return Wanted{base_ticket};
+  }
+  if (ready_.empty()) return std::nullopt;
+  auto next = ready_.begin();
+  if (!base_settled_s_) {
+    next = std::find(ready_.begin(), ready_.end(), base_ticket);
+    if (next == ready_.end()) return std::nullopt;  // the base is still being compiled
+  }
+  Wanted wanted{*next};
+  ready_.erase(next);
+  on_device_ = OnDevice{wanted.ticket, false};
+  if (!findings_.trial(wanted.ticket).variant.is_base && findings_.best_us > 0)
+    wanted.give_up_above_us = findings_.best_us * setup_.policy.give_up_factor;
+  return wanted;
+}
+
+void SearchRun::measured(MeasureReply reply, bool worker_died) {
+  if (!on_device_) return;
+  const OnDevice what = *std::exchange(on_device_, std::nullopt);
+  if (what.probe) return end_of_probe(reply);
+  if (reply.verdict == Verdict::ok) deaths_in_a_row_ = 0;
+  if (worker_died) ++deaths_in_a_row_;
+  unwritten_ = Unwritten{what.ticket, std::move(reply)};
+}
+
+void SearchRun::write_down() {
+  if (!unwritten_) return;
+  const auto [ticket, reply] = *std::exchange(unwritten_, std::nullopt);
+  settle(ticket, reply);
+  if (deaths_in_a_row_ >= most_deaths_in_a_row) look_into_deaths(reply);
+}
+
+void SearchRun::look_into_deaths(const MeasureReply& reply) {
+  if (findings_.base_us() == 0) {
+    throw Error("The worker on " + setup_.device_id + " ended " + std::to_string(deaths_in_a_row_) +
+                " times in a row, and the base never worked; the last time: " + reply.reason +
+                " Likely the device needs a reset, the machine is out of memory, or the op itself is wrong.");
+  }
+  probe_wanted_ = true;
+}
+
+void SearchRun::end_of_probe(const MeasureReply& reply) {
+  if (reply.verdict != Verdict::ok) {
+    throw Error("The worker on " + setup_.device_id + " ended " + std::to_string(deaths_in_a_row_) +
+                " times in a row, and the base, which was right before, now gives " +
+                std::string(name(reply.verdict)) + " (" + reply.reason +
+                "). Likely the device needs a reset or the machine is out of memory; run the same command "
+                "again to continue.");
+  }
+  deaths_in_a_row_ = 0;
+}
+
+// A verdict of this run: first the database, then everything that follows from it.
+void SearchRun::settle(Ticket ticket, const MeasureReply& reply) {
+  Trial& trial = findings_.trial(ticket);
+  setup_.record(trial, reply);
+  ++findings_.measured;
+  trial.reply = reply;
+  trial.variant.source.text.clear();
+  if (reply.verdict == Verdict::ok) {
+    trial.median_us = summarize(reply.samples_us).median_us;
+    trial.checked = true;
+  }
+  count(ticket, reply.verdict, trial.median_us);
+}
+
+void SearchRun::count(Ticket ticket, Verdict verdict, double median_us) {
+  Trial& trial = findings_.trial(ticket);
+  ++findings_.verdicts[verdict];
+  setup_.search.report(trial.variant.point, verdict, median_us);
+  if (trial.variant.is_base) base_settled_s_ = setup_.now_s();
+  if (verdict != Verdict::ok) {
+    ++findings_.failed;
+    trial.binary.clear();
+    return;
+  }
+  findings_.worst_us = std::max(findings_.worst_us, median_us);
+  if (findings_.best_us > 0 && median_us >= findings_.best_us) return;
+  findings_.best_us = median_us;
+  for (Trial& other : findings_.trials) {
+    if (!other.variant.is_base && other.median_us > median_us * setup_.policy.give_up_factor)
+      other.binary.clear();
+  }
+}
+
+}  // namespace tunesmith
