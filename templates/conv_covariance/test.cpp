@@ -338,9 +338,10 @@ TEST(ConvCovarianceSpace, RefusesWhatCannotBeRightAndAllowsWhatIsOnlySlow) {
       {"factored", "mask_height=9 mask_width=5", "OUT_J=4 VECTOR=4", ""},
       {"factored", "mask_height=10 mask_width=5", "OUT_J=4 VECTOR=4", "128 of the 255 registers"},
       {"factored", "mask_height=3 mask_width=13", "BOX=window OUT_J=4 VECTOR=4", ""},
-      {"factored", "mask_height=3 mask_width=14", "BOX=window OUT_J=4 VECTOR=1", "A window takes"},
+      {"factored", "mask_height=3 mask_width=15", "BOX=window OUT_J=4 VECTOR=1", "A window takes"},
       {"factored", "mask_height=3 mask_width=5 dtype=f16", "STORE=streaming VECTOR=1", "at least 4 bytes"},
-      {"factored", "mask_height=3 mask_width=5", "AHEAD=1 BLOCK_X=8 BLOCK_J=1", "Rows loaded ahead"},
+      {"factored", "mask_height=3 mask_width=5", "AHEAD=1 BLOCK_X=8 BLOCK_J=1 OUT_J=8 VECTOR=4",
+       "Rows loaded ahead"},
       {"factored", "mask_height=1 mask_width=1", "AHEAD=1 STAGING=flat BLOCK_J=1", ""},
   };
   for (const auto& [tmpl, sizes, config, broken] : cases) {
