@@ -6,6 +6,7 @@ Extents::Extents(std::initializer_list<const char*> parameters)
     : Extents(
           [names = std::vector<std::string>(parameters.begin(), parameters.end())](const Problem& problem) {
             std::vector<std::int64_t> extents;
+            extents.reserve(names.size());
             for (const std::string& name : names) extents.push_back(problem.integer(name));
             return extents;
           }) {}

@@ -25,7 +25,7 @@ void Space::Walk::restrict(const Values& given) {
   }
 }
 
-void Space::Walk::run(Visit visit) {
+void Space::Walk::run(const Visit& visit) {
   config_.set_ = 0;
   for (const Rule* rule : rules_) {
     if (!decide(rule)) return;
@@ -50,8 +50,8 @@ void Space::Walk::forget_postponed(std::size_t since) {
 }
 
 // False: `visit` wants no more.
-bool Space::Walk::below(std::size_t axis, Visit visit) {
-  if (visit == nullptr && pending_ == 0) {
+bool Space::Walk::below(std::size_t axis, const Visit& visit) {
+  if (!visit && pending_ == 0) {
     std::int64_t leaves = 1;
     for (std::size_t a = axis; a < axes_.size(); ++a) leaves *= static_cast<std::int64_t>(indices_[a].size());
     total_ += leaves;
@@ -59,7 +59,7 @@ bool Space::Walk::below(std::size_t axis, Visit visit) {
   }
   if (axis == axes_.size()) {
     config_.set_ = config_.missed_ = Config::most_axes;
-    const bool more = (*visit)(config_);
+    const bool more = visit(config_);
     config_.set_ = static_cast<std::uint8_t>(axis);
     return more;
   }

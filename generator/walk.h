@@ -14,25 +14,26 @@ namespace tunesmith {
 /// Runs once.
 class Space::Walk {
  public:
+  using Visit = std::function<bool(const Config&)>;
+
   Walk(const Space& space, Which which);
 
   /// Only configs that agree with these values; the axes exist.
   void restrict(const Values& given);
 
   /// Calls `visit` with every config until it answers false.
-  void each(const std::function<bool(const Config&)>& visit) { run(&visit); }
+  void each(const Visit& visit) { run(visit); }
 
   /// How many there are: whole subtrees at once where nothing more prunes them.
   std::int64_t count() {
-    run(nullptr);
+    run({});
     return total_;
   }
 
  private:
-  using Visit = const std::function<bool(const Config&)>*;  // null: count
-
-  void run(Visit visit);
-  bool below(std::size_t axis, Visit visit);
+  // Where `visit` is empty they only count.
+  void run(const Visit& visit);
+  bool below(std::size_t axis, const Visit& visit);
   bool decide(const Rule* rule);
   void forget_postponed(std::size_t since);
 
