@@ -205,7 +205,7 @@ class CudaExecutable : public Executable {
     facts_.static_shared_bytes = std::max(facts_.static_shared_bytes, static_bytes);
     facts_.local_bytes = std::max(facts_.local_bytes, static_cast<std::int64_t>(attributes.localSizeBytes));
 
-    // Above 48 KiB a block a kernel must be opted in.
+    // Above 48 KiB per block a kernel must be opted in.
     if (launch.dynamic_shared_bytes > attributes.maxDynamicSharedSizeBytes) {
       const cudaError_t code = cudaFuncSetAttribute(step.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                                     static_cast<int>(launch.dynamic_shared_bytes));
