@@ -91,7 +91,7 @@ inline std::vector<Problem> test_problems(const Op& op, std::uint64_t seed, doub
   return problems;
 }
 
-/// As a number of random configs: every promising one, and 1000 random ones of all that are legal.
+/// As a number of random configs: every promising one, and 1000 of all that are legal.
 inline constexpr std::size_t all_configs = std::numeric_limits<std::size_t>::max();
 
 /// TUNESMITH_TEST_CONFIGS: random configs per problem beside those that cover the axes, or "all" for
