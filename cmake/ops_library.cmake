@@ -1,6 +1,6 @@
 # tunesmith_ops_library(NAME FOLDER...): a library that holds the ops of the given folders, templates/common and the
 # table `ops()` that names them. A folder NAME/ has op.cpp, which defines `tunesmith::Op tunesmith::ops_NAME()`, its *.cu,
-# what these include as "NAME/*.cuh", and perhaps more *.cpp. Its dispatch.cpp belongs to the dispatch library, its test.cpp
+# what these include as "NAME/*.cuh" and "NAME/*.inl", and perhaps more *.cpp. Its dispatch.cpp belongs to the dispatch library, its test.cpp
 # and *_test.cpp to the tests.
 function(tunesmith_ops_library library)
   set(declarations "")
@@ -8,7 +8,7 @@ function(tunesmith_ops_library library)
   set(texts "")
   set(sources "")
   file(GLOB common_files RELATIVE "${TUNESMITH_TEMPLATES_DIR}" CONFIGURE_DEPENDS "${TUNESMITH_TEMPLATES_DIR}/common/*.cuh"
-       "${TUNESMITH_TEMPLATES_DIR}/common/*.h" "${TUNESMITH_TEMPLATES_DIR}/common/host/*.h")
+       "${TUNESMITH_TEMPLATES_DIR}/common/*.inl" "${TUNESMITH_TEMPLATES_DIR}/common/*.h" "${TUNESMITH_TEMPLATES_DIR}/common/host/*.h")
   set(files "")
   foreach(file IN LISTS common_files)
     list(APPEND files "${file}=${TUNESMITH_TEMPLATES_DIR}/${file}")
@@ -20,7 +20,7 @@ function(tunesmith_ops_library library)
     list(APPEND sources ${own})
     string(APPEND declarations "Op ops_${op}();\n")
     string(APPEND calls "ops_${op}(), ")
-    file(GLOB bodies CONFIGURE_DEPENDS "${folder}/*.cu" "${folder}/*.cuh")
+    file(GLOB bodies CONFIGURE_DEPENDS "${folder}/*.cu" "${folder}/*.cuh" "${folder}/*.inl")
     foreach(body IN LISTS bodies)
       get_filename_component(file_name "${body}" NAME)
       list(APPEND files "${op}/${file_name}=${body}")

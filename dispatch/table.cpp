@@ -16,7 +16,8 @@ namespace {
 constexpr std::string_view devices_header =
     "file,kind,name,target,compute_capability,multiprocessors,memory_bytes";
 constexpr std::string_view winners_header =
-    "op,problem,template,config,alignment_bytes,caches,median_us,source_hash,body,toolchain,driver,measured_"
+    "op,problem,template,config,alignment_bytes,caches,median_us,base_us,source_hash,body,toolchain,driver,"
+    "measured_"
     "at";
 
 std::string quoted(const std::string& field) {
@@ -169,8 +170,8 @@ Texts write_table(std::vector<TableRow> rows) {
     }
     file->second += line({winner.op, winner.problem.text(), winner.template_name, winner.config.text(),
                           std::to_string(row.alignment_bytes), winner.cold_caches ? "cold" : "warm",
-                          microseconds(winner.median_us), winner.source_hash, row.body, row.toolchain,
-                          row.driver, row.measured_at});
+                          microseconds(winner.median_us), microseconds(row.base_us), winner.source_hash,
+                          row.body, row.toolchain, row.driver, row.measured_at});
   }
   return texts;
 }
@@ -199,11 +200,12 @@ std::vector<TableRow> read_table(const std::function<std::string(std::string_vie
       row.alignment_bytes = number<std::int64_t>(fields[4], fields.back());
       winner.cold_caches = fields[5] == "cold";
       winner.median_us = number<double>(fields[6], fields.back());
-      winner.source_hash = fields[7];
-      row.body = fields[8];
-      row.toolchain = fields[9];
-      row.driver = fields[10];
-      row.measured_at = fields[11];
+      row.base_us = number<double>(fields[7], fields.back());
+      winner.source_hash = fields[8];
+      row.body = fields[9];
+      row.toolchain = fields[10];
+      row.driver = fields[11];
+      row.measured_at = fields[12];
       rows.push_back(std::move(row));
     }
   }

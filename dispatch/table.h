@@ -19,7 +19,8 @@ namespace tunesmith {
 struct TableRow {
   Candidate winner;  ///< origin built_in, no binary
   std::int64_t alignment_bytes = 1;
-  std::string body;  ///< the first 12 digits of the SHA-256 of what the compiler sees of its body
+  std::string body;    ///< the first 12 digits of the SHA-256 of what the compiler sees of its body
+  double base_us = 0;  ///< of the op's base on the same problem and device; 0: not measured
   std::string toolchain, driver, measured_at;
 };
 

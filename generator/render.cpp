@@ -102,36 +102,55 @@ std::string identity_of(const std::vector<Constant>& constants, std::string_view
   return text;
 }
 
-// Moves each include of a templates/common file out of `text` into `included`, once, dependencies first.
-void split_includes(std::string_view path, const Files& files, std::set<std::string>& seen,
-                    std::string& included, std::string& body) {
+// The file that a line `#include "common/vector.cuh"` names; empty for any other line.
+std::string included_file(std::string_view line) {
+  static constexpr std::string_view directive = "#include \"";
+  if (!line.starts_with(directive)) return "";
+  line.remove_prefix(directive.size());
+  return std::string(line.substr(0, line.find('"')));
+}
+
+// A file's text, with the fragments (*.inl) that it includes, and those that they include, in the places of
+// these lines. `around` are the files that lead to this one.
+std::string with_fragments(const std::string& path, const Files& files,
+                           std::vector<std::string> around = {}) {
   const auto file = files.find(path);
-  if (file == files.end()) throw Error("There is no template file templates/" + std::string(path) + ".");
+  if (file == files.end()) throw Error("There is no template file templates/" + path + ".");
+  if (std::find(around.begin(), around.end(), path) != around.end()) {
+    throw Error("The fragment templates/" + path + " includes itself, by way of templates/" + around.back() +
+                ": remove that include.");
+  }
+  around.push_back(path);
+  std::string text;
   std::istringstream lines(file->second);
   for (std::string line; std::getline(lines, line);) {
-    static constexpr std::string_view directive = "#include \"";
+    const std::string name = included_file(line);
+    text += name.ends_with(".inl") ? with_fragments(name, files, around) : line + "\n";
+  }
+  return text;
+}
+
+// Appends a file to `body`, but each file that it includes, once, to `included`, dependencies first.
+void split_includes(const std::string& path, const Files& files, std::set<std::string>& seen,
+                    std::string& included, std::string& body) {
+  std::istringstream lines(with_fragments(path, files));
+  for (std::string line; std::getline(lines, line);) {
     if (line == "#pragma once") continue;
-    if (line.rfind(directive, 0) == 0) {
-      const std::string name =
-          line.substr(directive.size(), line.find('"', directive.size()) - directive.size());
-      if (seen.insert(name).second) {
-        std::string inner;
-        split_includes(name, files, seen, included, inner);
-        included += "// ---- templates/" + name + "\n" + inner + "\n";
-      }
-      continue;
+    const std::string name = included_file(line);
+    if (name.empty()) {
+      body += line + "\n";
+    } else if (seen.insert(name).second) {
+      std::string inner;
+      split_includes(name, files, seen, included, inner);
+      included += "// ---- templates/" + name + "\n" + inner + "\n";
     }
-    body += line + "\n";
   }
 }
 
 }  // namespace
 
 std::string body_hash(const Op& op, const Template& tmpl, const Files& files) {
-  const std::string path = op.name + "/" + tmpl.name + ".cu";
-  const auto file = files.find(path);
-  if (file == files.end()) throw Error("There is no template file templates/" + path + ".");
-  return sha256(without_comments(file->second));
+  return sha256(without_comments(with_fragments(op.name + "/" + tmpl.name + ".cu", files)));
 }
 
 std::string body_text(const Op& op, const Template& tmpl, const Problem& problem, std::string_view target,

@@ -26,11 +26,13 @@ struct Source {
 Source render(const Op& op, const Template& tmpl, const Problem& problem, const Config& config,
               std::string_view target, const Files& files);
 
-/// Of a template's own file, as the compiler sees it: tells measurements of an edited body from older ones.
+/// Of a template's own file and its fragments, as the compiler sees them: tells measurements of an edited
+/// body from older ones.
 std::string body_hash(const Op& op, const Template& tmpl, const Files& files);
 
-/// The half of render() that many variants have in common: the template's body with what it includes, once
-/// each, and a line constants_line where a variant's constants belong.
+/// The half of render() that many variants have in common: the template's body, its fragments (*.inl) in
+/// their places, what else it includes, once each, before it, and a line constants_line where a variant's
+/// constants belong.
 std::string body_text(const Op& op, const Template& tmpl, const Problem& problem, std::string_view target,
                       const Files& files);
 inline constexpr std::string_view constants_line = "#include \"constants\"";

@@ -1,94 +1,19 @@
-// The axes of a template, the rules that bind them, and the walks over its configs. Rules of two kinds: what
-// a config `must` keep to give right results, and what makes it `worth` trying early. Device limits are
-// neither: they are checked on the launches that a config leads to (op.h, `exceeds`).
+// A template's space: its axes, the rules that bind them, and the configs that keep these. Rules of two
+// kinds: what a config `must` keep to give right results, and what makes it `worth` trying early. Device
+// limits are neither: they are checked on the launches that a config leads to (device_facts.h, `exceeds`).
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <functional>
-#include <initializer_list>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "generator/config.h"
 #include "generator/values.h"
 
 namespace tunesmith {
-
-/// By which rules and works read a config: `config[BLOCK_X]`. A handle is a constant beside the template, so
-/// that a misspelt axis does not compile. Its name is the same word in kernel, database and CLI, UPPER_CASE.
-struct AxisHandle {
-  constexpr explicit AxisHandle(std::string_view axis) : name(axis), hash(hash_of(axis)) {}
-  /// FNV-1a, so that a look-up compares integers.
-  static constexpr std::uint64_t hash_of(std::string_view text) {
-    std::uint64_t hash = 0xcbf29ce484222325u;
-    for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-    return hash;
-  }
-  std::string_view name;
-  std::uint64_t hash;
-};
-struct IntegerAxis : AxisHandle {
-  using AxisHandle::AxisHandle;
-};
-struct WordAxis : AxisHandle {
-  using AxisHandle::AxisHandle;
-};
-
-struct Axis {
-  Axis(std::string axis, std::vector<Value> its_values, std::string description)
-      : name(std::move(axis)), values(std::move(its_values)), what(std::move(description)) {}
-  Axis(const AxisHandle& handle, std::vector<Value> its_values, std::string description)
-      : Axis(std::string(handle.name), std::move(its_values), std::move(description)) {}
-
-  std::string name;
-  std::vector<Value>
-      values;        ///< all of one kind; at most 65535; the first is preferred where nothing else decides
-  std::string what;  ///< half a sentence for people
-};
-
-/// An axis's values that are words.
-inline std::vector<Value> words(std::initializer_list<const char*> list) {
-  return {list.begin(), list.end()};
-}
-
-/// One point of a space: for each axis the index of its value. Small, and independent of its space's
-/// lifetime.
-class Config {
- public:
-  Config() = default;  ///< of no axes
-
-  /// Error if the space has no such axis, or its values are of the other kind.
-  std::int64_t operator[](const IntegerAxis& axis) const;
-  const std::string& operator[](const WordAxis& axis) const;
-
-  std::span<const Axis> axes() const;  ///< of its space
-  const Value& value(std::size_t axis) const;
-  Values values() const;     ///< in the order of the axes
-  std::string text() const;  ///< "BLOCK_X=32 SMEM_LAYOUT=padded"
-
-  /// The same values for the same axes.
-  bool operator==(const Config& other) const;
-
- private:
-  friend class Space;
-  static constexpr std::size_t most_axes = 24;
-  struct Axes {
-    std::vector<Axis> list;
-    std::vector<std::uint64_t> hashes;
-  };
-
-  std::size_t position(const AxisHandle& axis) const;
-
-  std::shared_ptr<const Axes> axes_;
-  std::array<std::uint16_t, most_axes> chosen_{};  // by axis: the index of its value
-  // While a walk has set only some of the axes: how many, and the first other one that a rule has read.
-  std::uint8_t set_ = most_axes;
-  mutable std::uint8_t missed_ = most_axes;
-};
 
 /// A function of the axes that it reads: what it answers may depend on nothing else that changes.
 struct Rule {
@@ -144,8 +69,9 @@ class Space {
   Config complete(const Values& given) const;
 
  private:
-  struct Walk;
+  class Walk;
   bool holds(const std::vector<Rule>& rules, const Config& config) const;
+  std::optional<Config> on_axes(const Values& values) const;  // rules aside
   std::optional<std::string> why_not_on_axes(const Values& values) const;
   std::optional<Config> first(const Values& given, Which which) const;
 

@@ -27,7 +27,7 @@ struct LoadError : Error {
 
 /// The maximum over the variant's kernels, as the loaded binary reports it.
 struct BinaryFacts {
-  int registers = 0;                     ///< a thread; 0 on the host
+  int registers = 0;                     ///< per thread; 0 on the host
   std::int64_t static_shared_bytes = 0;  ///< a block
   std::int64_t local_bytes = 0;          ///< a thread: spills and indexed arrays; 0 is what a kernel wants
 };

@@ -6,10 +6,10 @@
 #include <cstdlib>
 #include <limits>
 #include <ostream>
-#include <set>
 #include <string>
 #include <string_view>
 #include <thread>
+#include <unordered_set>
 #include <vector>
 
 #include "generator/error.h"
@@ -91,12 +91,15 @@ inline std::vector<Problem> test_problems(const Op& op, std::uint64_t seed, doub
   return problems;
 }
 
-/// TUNESMITH_TEST_CONFIGS: random configs a problem beside those that cover the axes; "all" takes every legal
-/// config.
+/// As a number of random configs: every promising one, and 1000 random ones of all that are legal.
+inline constexpr std::size_t all_configs = std::numeric_limits<std::size_t>::max();
+
+/// TUNESMITH_TEST_CONFIGS: random configs per problem beside those that cover the axes, or "all" for
+/// all_configs.
 inline std::size_t random_configs(std::size_t otherwise) {
   const char* given = std::getenv("TUNESMITH_TEST_CONFIGS");
   if (given == nullptr) return otherwise;
-  return std::string_view(given) == "all" ? std::numeric_limits<std::size_t>::max() : std::stoul(given);
+  return std::string_view(given) == "all" ? all_configs : std::stoul(given);
 }
 
 /// The first legal config, one for every value of every axis that a legal config can have, and `more` random
@@ -112,10 +115,18 @@ inline std::vector<Config> test_configs(const Space& space, std::size_t more, st
       }
     }
   }
+  if (more == all_configs) {
+    const auto add = [&](const Config& config) {
+      configs.push_back(config);
+      return true;
+    };
+    space.each(add, Space::Which::promising);
+    more = 1000;  // the legal ones are up to 6e7
+  }
   const std::vector<Config> sampled = space.sample(more, seed);
   configs.insert(configs.end(), sampled.begin(), sampled.end());
-  std::set<std::string> seen;
-  std::erase_if(configs, [&](const Config& config) { return !seen.insert(config.text()).second; });
+  std::unordered_set<std::uint64_t> seen;
+  std::erase_if(configs, [&](const Config& config) { return !seen.insert(space.number(config)).second; });
   return configs;
 }
 

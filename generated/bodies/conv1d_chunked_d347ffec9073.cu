@@ -128,8 +128,8 @@ __device__ __forceinline__ void store_vector_streaming(T* to, const Vector<T, N>
 
 // ---- templates/conv1d/chunked.cu
 // conv1d for any number of taps: a block walks the taps that meet the signal in chunks, each staged in shared
-// memory with the samples that it needs. SPLIT groups of a block's threads share a chunk's taps out among
-// themselves and add up at the end, in a fixed order. It knows the element type and the function.
+// memory with the samples that it needs. SPLIT groups of a block's threads share a chunk's taps; their
+// sums are added at the end, in a fixed order. It knows the element type and the function.
 
 
 constexpr bool turned = function == Function::convolve;
@@ -232,7 +232,8 @@ __device__ __forceinline__ void stage_vector(T* to, const T* from) {
   }
 }
 
-// The block's threads fill the chunk's samples, each a constant apart; the signal has those in [begin, end).
+// The block's threads fill the chunk's samples, each thread's a constant apart; the signal has those in
+// [begin, end).
 template <bool INSIDE>
 __device__ __forceinline__ void stage_samples(T* to, const T* from, int begin, int end) {
   constexpr int stride = threads * VECTOR;
@@ -258,7 +259,7 @@ __device__ __forceinline__ void stage_samples(T* to, const T* from, int begin, i
 }
 
 // Launched with blocks of BLOCK_X x SPLIT threads over the tiles of a row's outputs and the rows of the
-// batch; a grid that is too small in y (limited to 65535) is walked in strides.
+// batch; a grid whose y would exceed 65535, the limit, is walked in strides.
 extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
     ENTRY(conv1d_chunked)(const T* __restrict__ signal, const T* __restrict__ kernel, T* __restrict__ output,
                           int batch, long long length, long long taps, long long output_length,

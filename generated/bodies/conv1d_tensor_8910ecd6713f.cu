@@ -396,7 +396,7 @@ __device__ __forceinline__ void multiply(Sums& sums, unsigned samples, const uns
 
 // ---- results
 
-// Computes again the outputs of a lane that `which` names by bits; `at` is its first.
+// Computes the outputs of a lane again whose bits are set in `which`; `at` is its first.
 __device__ __noinline__ void compute_directly(const float* __restrict__ signal,
                                               const float* __restrict__ kernel, float* output, unsigned which,
                                               long long at, long long length, long long output_length,
@@ -414,7 +414,7 @@ __device__ __noinline__ void compute_directly(const float* __restrict__ signal,
 }
 
 // Launched with blocks of WARPS warps over the tiles of a row's outputs and the rows of the batch; a grid
-// that is too small in y (limited to 65535) is walked in strides.
+// whose y would exceed 65535, the limit, is walked in strides.
 extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
     ENTRY(conv1d_tensor)(const T* __restrict__ signal, const T* __restrict__ kernel, T* __restrict__ output,
                          int batch, long long length, long long output_length, long long left) {

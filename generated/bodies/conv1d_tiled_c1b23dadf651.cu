@@ -127,7 +127,7 @@ __device__ __forceinline__ void store_vector_streaming(T* to, const Vector<T, N>
 #include "constants"
 
 // ---- templates/conv1d/tiled.cu
-// conv1d with a row of OUT_X outputs a thread, held in registers while a window of samples slides over the
+// conv1d with a row of OUT_X outputs per thread, held in registers while a window of samples slides over the
 // taps. It knows the element type, the function, the number of taps and how the window lies to 4 samples
 // (PHASE); it does not know the lengths.
 
@@ -308,8 +308,8 @@ __device__ __forceinline__ void accumulate(T (&sum)[OUT_X], Place place, Taps fr
   if constexpr (rest > 0) add_segment<rest, INSIDE>(sum, window, place, from, done * segment);
 }
 
-// `count` of the outputs from `to` on exist; if they are regrouped, `to` is in shared memory and has them
-// all.
+// `count` of the outputs from `to` on exist; if they are regrouped, `to` is in shared memory, which has room
+// for all.
 template <bool INSIDE>
 __device__ __forceinline__ void store_outputs(T* to, const T (&sum)[OUT_X], int count) {
   if constexpr (regrouped) {
@@ -422,7 +422,7 @@ __device__ __forceinline__ void stage_samples(T* to, const T* from, int begin, i
 }
 
 // Launched with blocks of BLOCK_X x BLOCK_Y threads over the tiles of a row's outputs and the rows of the
-// batch; a grid that is too small in y (limited to 65535) is walked in strides.
+// batch; a grid whose y would exceed 65535, the limit, is walked in strides.
 extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
     ENTRY(conv1d_tiled)(const T* __restrict__ signal, const T* __restrict__ kernel, T* __restrict__ output,
                         int batch, long long length, long long output_length, long long left) {

@@ -127,8 +127,9 @@ __device__ __forceinline__ void store_vector_streaming(T* to, const Vector<T, N>
 #include "constants"
 
 // ---- templates/conv2d/tiled.cu
-// conv2d with a tile of OUT_X x OUT_Y outputs a thread, held in registers while a window of the image slides
-// over them. It knows the element type, the mode and the mask's size; it does not know the image's size.
+// conv2d with a tile of OUT_X x OUT_Y outputs per thread, held in registers while a window of the image
+// slides over them. It knows the element type, the mode and the mask's size; it does not know the image's
+// size.
 
 
 // Everything below is a correlation: a convolution is one with the mask turned by half a turn, whose centre,
@@ -157,7 +158,7 @@ static_assert(OUT_X % VECTOR == 0, "a row of outputs is stored in whole vectors"
 
 // A row is loaded from `before` columns before the tile on, which keeps vectors aligned in both memories.
 // With VECTOR=4 copies are few; with the largest VECTOR that divides `left` no sample is read from shared
-// memory in vain.
+// memory without need.
 constexpr int before = round_up(left, VECTOR);
 constexpr int staged_rows = tile_height + mask_height - 1;
 constexpr int staged_vectors = ceil_divide(before - left + tile_width + mask_width - 1, VECTOR);
@@ -358,8 +359,8 @@ __device__ __forceinline__ void accumulate(T (&sum)[OUT_Y][OUT_X], const Place& 
       }
     }
   } else {
-    // Image rows outside, rolled: rows that touch all OUT_Y output rows need no test; the few before and
-    // after them are unrolled too if that is little code (in multiply-adds), and tested otherwise.
+    // Image rows outside, rolled: rows that touch all OUT_Y output rows need no test. The few before and
+    // after them are unrolled if that is little code (in multiply-adds), else each is tested.
     constexpr bool short_ends = OUT_Y * (OUT_Y - 1) * TAPS * OUT_X <= 3072;
     constexpr int full_begin = mask_height >= OUT_Y ? OUT_Y - 1 : thread_rows;
     constexpr int full_end = mask_height >= OUT_Y ? mask_height : thread_rows;
@@ -477,8 +478,8 @@ __device__ __forceinline__ void stage_image(T* to, const T* __restrict__ image, 
   }
 }
 
-// Launched with blocks of BLOCK_X x BLOCK_Y over tiles of columns and rows; a grid that is too small in y or
-// z (both limited to 65535) is walked in strides.
+// Launched with blocks of BLOCK_X x BLOCK_Y over tiles of columns and rows; a grid whose y or z would
+// exceed 65535, the limit, is walked in strides.
 extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
     ENTRY(conv2d_tiled)(const T* __restrict__ image, const T* __restrict__ mask, T* __restrict__ output,
                         int batch, int height, int width) {

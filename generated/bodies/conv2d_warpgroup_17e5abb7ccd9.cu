@@ -434,8 +434,8 @@ struct Tile {
   }
 };
 
-// Registers that a thread of so many resident ones can have, less those that are `taken` while samples wait
-// and those of the walk over a tile, in quads.
+// The registers that a thread has where so many are resident, less those that are `taken` while samples wait
+// and about 28 for the walk over a tile (72 where nothing is taken); in quads.
 __host__ __device__ constexpr int held_quads(int resident_threads, int taken) {
   return larger(1, (smaller(255, 65536 / resident_threads) - (taken > 0 ? taken + 28 : 72)) / 4);
 }
@@ -540,9 +540,9 @@ __device__ __forceinline__ void add_rows(Sums& sums, unsigned samples, unsigned 
   }
 }
 
-// Sets off the products of all image rows. The last rows meet only the second half of the rows of outputs,
-// the first half of the sums; that the first rows meet only the other half is of no use
-// (common/warpgroup.cuh).
+// Starts the products of all image rows. The last rows meet only the second half of the rows of outputs,
+// which is the first half of the sums. That the first rows meet only the other half cannot be used: a product
+// has to begin with the first of its sums (common/warpgroup.cuh).
 __device__ __forceinline__ void start_products(Sums& sums, unsigned samples, unsigned weights) {
   constexpr int tail = smaller(round_up(mask_height + ROWS / 2 - 1, 2), rows);
 #pragma unroll
@@ -583,8 +583,8 @@ __device__ __forceinline__ void pass_turn(int team, bool last) {
   }
 }
 
-// Launched with blocks of TEAMS * GROUPS warpgroups over tiles of columns and rows; a grid that is too small
-// in y or z (both limited to 65535) is walked in strides.
+// Launched with blocks of TEAMS * GROUPS warpgroups over tiles of columns and rows; a grid whose y or z
+// would exceed 65535, the limit, is walked in strides.
 extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
     ENTRY(conv2d_warpgroup)(const T* __restrict__ image, const T* __restrict__ mask, T* __restrict__ output,
                             int batch, int height, int width) {
@@ -631,7 +631,8 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
       show_to_products();
       __syncthreads();
     }
-    // All teams go round as often, so that each turn comes; the last may find no tile.
+    // All teams make the same number of rounds, so that each turn comes; in the last round a team may have no
+    // tile.
     for (unsigned first = blockIdx.y * TEAMS; first < tiles_y; first += stride) {
       const unsigned t = first + team;
       const bool any = t < tiles_y, last = first + stride >= tiles_y && b + gridDim.z >= batch;

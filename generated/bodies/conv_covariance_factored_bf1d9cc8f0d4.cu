@@ -184,14 +184,14 @@ __device__ __forceinline__ void store_vector_streaming(T* to, const Vector<T, N>
 #include "constants"
 
 // ---- templates/conv_covariance/factored.cu
-// conv_covariance with each inner sum computed once and given to every output channel. Summed over the input
+// conv_covariance with each inner sum computed once and added to every output channel. Summed over the input
 // channels first,
 //   p(y, x, y', x') = sum over ci of mu[ci, y, x] mu[ci, y', x'] + gamma[ci, y, x, ci, y', x'],
-// it is a box filter along the shared diagonal: a thread keeps i' - i, goes down the rows, adds the box's row
-// p(y, j + k, y', j' + k) over k, and gives it to the mask_height outputs that need it, so that each
-// covariance is read once but for the tiles' halos. No sum is ever taken from another: NaN and infinity stay
-// where they belong. It knows the element type, the mask and the input channels; it does not know the image's
-// size.
+// it is a box filter along the shared diagonal: a thread keeps i' - i, goes down the rows, adds up the box's
+// row p(y, j + k, y', j' + k) over k, and adds that to the mask_height outputs that need it. So each
+// covariance is read once, except in the tiles' halos. No sum is subtracted from another: NaN and infinity
+// reach only the outputs whose terms hold them. It knows the element type, the mask and the input channels,
+// but not the image's size.
 
 
 using Real = compute_type<T>;
@@ -222,8 +222,8 @@ __device__ __forceinline__ constexpr bool in_window(int r, int k) {
   return larger(larger(r - OUT_J, k - VECTOR) + 1, 0) <= smaller(smaller(r, k), mask_width - 1);
 }
 
-// ---- p in shared memory: two tiles of tile_rows + mask_width - 1 values of x by BLOCK_D diagonals by
-// staged_columns values of x'
+// ---- p in shared memory: two tiles, each of (tile_rows + mask_width - 1) values of x times BLOCK_D
+// diagonals times staged_columns values of x'
 
 constexpr int read_part = smaller(VECTOR, lanes);  // sums that one access can take
 constexpr int write_part = smaller(GAMMA_VECTOR, lanes);
@@ -239,8 +239,8 @@ constexpr int pitch = STAGING == Staging::padded
                           : staged_columns;
 constexpr int tile_elements = staged ? staged_rows * BLOCK_D * pitch : 0;
 
-// Pointers are kept to where a row begins, so that what is known at compile time is added by the access
-// itself.
+// Pointers point to where a row begins, so that offsets known at compile time are part of the load
+// instruction.
 template <bool STAGED>
 struct MeanOf {
   using type = T;
@@ -265,7 +265,7 @@ struct Image {
   Index input_pitch, input_step;  // the same for the output
 };
 
-// Of the first input channel.
+// Both of the first input channel.
 __device__ __forceinline__ const Mean* means(const Image& image, int y, int x) {
   return image.mu + (y * image.width + x);
 }
@@ -276,7 +276,8 @@ __device__ __forceinline__ const T* covariances(const Image& image, int y, int x
 
 // ---- filling shared memory
 
-// The vector number `e` of this thread in the tile for row y, whose first diagonal is d.
+// Where this thread's vector number `e` comes from and goes to, in the tile for row y whose first diagonal is
+// d.
 struct Spot {
   bool inside;
   int x, other_y, other_x;
@@ -341,7 +342,7 @@ __device__ __forceinline__ void fill(Real* tile, const Image& image, int thread,
   }
 }
 
-// The same in two steps, with the outputs of the row before between them.
+// The same in two steps; the outputs of the row before are computed between them.
 struct Ahead {
   GammaVector gamma[AHEAD > 0 ? thread_vectors : 1][AHEAD > 0 ? larger(channels_in, 1) : 1];
 };
@@ -388,8 +389,8 @@ __device__ __forceinline__ void zero(Real (&box)[OUT_J][VECTOR]) {
   }
 }
 
-// Outputs beyond the image's last column are computed from that column, and not stored: `k` columns after x,
-// or as many as there are.
+// `k`, or the number of columns after x where that is less: outputs beyond the image's last column are
+// computed from that column and not stored.
 template <bool INSIDE>
 __device__ __forceinline__ int after(const Image& image, int x, int k) {
   return INSIDE ? k : min(k, image.width - 1 - x);
@@ -543,9 +544,9 @@ __device__ __forceinline__ void store_fan(const Fan& fan, const Image& image, co
   }
 }
 
-// Rows begin_y to end_y; an output row i is complete after row i + mask_height - 1. `d` is the thread's i' -
-// i, `block_d` that of the block's first diagonal, `tile_j` and `tile_other_j` the columns of the block's
-// first output.
+// Goes down the rows from begin_y to end_y; an output row i is complete after row i + mask_height - 1. `d` is
+// the thread's i' - i, `block_d` that of the block's first diagonal; `tile_j` and `tile_other_j` are the
+// columns of the block's first output.
 template <bool INSIDE>
 __device__ __forceinline__ void march(const Image& image, const Place& place, Real* tiles, int thread,
                                       int begin_y, int end_y, int d, int block_d, int tile_j,
@@ -643,10 +644,11 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
   const int strip_begin = block % strips * MARCH;
   const long long b = block / strips;
   const int strip_end = min(strip_begin + MARCH, image.rows);
-  // From the diagonal that only the strip's last row meets, at i' = 0, to the one that only its first does.
+  // The first diagonal holds the strip's last row alone, at i' = 0; the last holds its first row alone.
   const int block_d = static_cast<int>(blockIdx.y) * BLOCK_D - (strip_begin + MARCH - 1);
   const int d = block_d + static_cast<int>(threadIdx.y);
-  // Output rows with a partner: of the block where it shares tiles, else of the thread.
+  // The output rows i for which i' is a row too: on any diagonal of a block that shares tiles, else on the
+  // thread's own.
   const int begin = max(strip_begin, staged ? -(block_d + BLOCK_D - 1) : -d);
   const int end = min(strip_end, image.rows - (staged ? block_d : d));
 
@@ -669,7 +671,7 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
   place.tile = memory +
                (static_cast<int>(threadIdx.z) * OUT_J * BLOCK_D + static_cast<int>(threadIdx.y)) * pitch +
                static_cast<int>(threadIdx.x) * VECTOR;
-  if (begin >= end) return;  // in a block that shares tiles all threads agree
+  if (begin >= end) return;  // where a block shares tiles, all its threads or none
   if (!staged && (place.j >= image.columns || place.other_j >= image.columns)) return;
   if (tile_j + tile_rows <= image.columns && tile_other_j + tile_columns <= image.columns) {
     march<true>(image, place, memory, thread, begin, end + mask_height - 1, d, block_d, tile_j, tile_other_j);

@@ -248,7 +248,7 @@ __device__ __forceinline__ BFloat16 from_float<BFloat16>(float value) {
 
 // ---- templates/elementwise/functions.cuh
 // The operations that generated functions are made of, for float, double, int and long long. Integers wrap;
-// what divides by zero is 0.
+// an integer divided by zero is 0, and so is the remainder.
 
 
 namespace elementwise {
@@ -356,7 +356,7 @@ __device__ __forceinline__ X abs(X x) {
   if constexpr (is_real<X>) return ::fabs(x);
   return x < 0 ? negate(x) : x;
 }
-// NaN where either is, as numpy.minimum and maximum.
+// NaN where either operand is, as numpy.minimum and numpy.maximum.
 template <typename X>
 __device__ __forceinline__ X min(X x, X y) {
   return x != x || x < y ? x : y;
@@ -406,12 +406,12 @@ TUNESMITH_CALL_2(atan2)
 #undef TUNESMITH_CALL_1
 #undef TUNESMITH_CALL_2
 
-// Out of line, so that the path that is hardly ever taken does not stand in the code as often as elements.
+// Out of line: the rare path is not repeated in the code of every unrolled element.
 __device__ __noinline__ float2 sin_cos_of_large(float x) { return make_float2(::sinf(x), ::cosf(x)); }
 
 // Sine and cosine share the reduction to [-pi/4, pi/4]: the angle less its nearest multiple of pi/2, which is
-// subtracted in three parts (Cody and Waite), then minimax polynomials. Below 71476 the error is at most
-// 1.49 units of the last place (every float was tried); larger angles need more digits of pi.
+// subtracted in three parts (Cody and Waite), then minimax polynomials. Below 71476 the error is at most 1.49
+// units in the last place (every float was tried); larger angles need more digits of pi.
 __device__ __forceinline__ void sin_cos(float x, float& sine, float& cosine) {
   if (::fabsf(x) > 71476.0f) {
     const float2 both = sin_cos_of_large(x);
@@ -457,11 +457,11 @@ __device__ __forceinline__ void sin_cos(double x, double& sine, double& cosine) 
 // elementwise for inputs that are repeated along dimensions or have gaps between their elements. Neighbouring
 // dimensions are merged where every input allows it; RANK are left, 0 the innermost. The output is walked as
 // one row of vectors; a vector's coordinates come from divisions, by multiplication where indices have 32
-// bits. Of an input k, INPUT_k says: bit d, it moves along the dimension d; bit 6, its elements are
-// neighbours along dimension 0; bit 7, it is as dense as the output.
+// bits. The bits of INPUT_A to INPUT_F: 0 to 5, the input moves along that dimension; 6, its elements are
+// neighbours along dimension 0; 7, it is as dense as the output.
 
 
-// The axes' words have the order of the hints.
+// The words of LOAD and STORE are in the order of Hint.
 constexpr Hint load_hint = static_cast<Hint>(LOAD);
 constexpr Hint store_hint = static_cast<Hint>(STORE);
 
@@ -488,7 +488,6 @@ __device__ __forceinline__ constexpr bool is_scalar(int k) { return (layout(k) &
 __device__ __forceinline__ constexpr bool is_neighbouring(int k) { return (layout(k) >> 6 & 1) != 0; }
 __device__ __forceinline__ constexpr bool is_dense(int k) { return (layout(k) >> 7 & 1) != 0; }
 
-// What a vector's elements of one input need: their number of loads, and where they lie.
 constexpr bool in_row = VECTOR_IN == VectorIn::row;  // a vector never crosses the end of a row
 
 struct Divisor {
@@ -496,8 +495,8 @@ struct Divisor {
   int shift;
 };
 
-// Granlund and Montgomery, Division by invariant integers using multiplication, figure 4.1; the sum does not
-// overflow below 2^31.
+// Granlund and Montgomery, Division by invariant integers using multiplication, figure 4.1; below 2^31 the
+// sum does not overflow.
 __device__ __forceinline__ unsigned divide(unsigned value, unsigned /*divisor*/, const Divisor& by) {
   return (__umulhi(value, by.multiplier) + value) >> by.shift;
 }
@@ -574,7 +573,7 @@ __device__ __forceinline__ void load(Loaded& loaded, Index at, const T* const (&
     if (is_dense(k)) {
       loaded.input[k] = load_hinted<load_hint>(reinterpret_cast<const Vector<T, VECTOR>*>(inputs[k] + at));
     } else if (in_row) {
-      // Repeated elements are kept in the caches: no hint.
+      // No hint: repeated elements are to stay in the caches.
       const T* from = inputs[k] + offset_of(k, place, shape);
       if (is_neighbouring(k)) {
         loaded.input[k] = load_vector<VECTOR>(from);
@@ -646,7 +645,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT_THREADS / BLOCK)
       store_hinted<store_hint>(reinterpret_cast<Vector<T, VECTOR>*>(out + at), result);
     }
   }
-  // What fills no vector: fewer than VECTOR elements, one each for the first threads of the last block.
+  // The elements that fill no vector, fewer than VECTOR: one for each of the last block's first threads.
   if (VECTOR > 1 && blockIdx.x == gridDim.x - 1) {
     const Index at = n / VECTOR * VECTOR + threadIdx.x;
     if (at < n) {

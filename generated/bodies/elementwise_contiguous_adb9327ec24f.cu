@@ -248,7 +248,7 @@ __device__ __forceinline__ BFloat16 from_float<BFloat16>(float value) {
 
 // ---- templates/elementwise/functions.cuh
 // The operations that generated functions are made of, for float, double, int and long long. Integers wrap;
-// what divides by zero is 0.
+// an integer divided by zero is 0, and so is the remainder.
 
 
 namespace elementwise {
@@ -356,7 +356,7 @@ __device__ __forceinline__ X abs(X x) {
   if constexpr (is_real<X>) return ::fabs(x);
   return x < 0 ? negate(x) : x;
 }
-// NaN where either is, as numpy.minimum and maximum.
+// NaN where either operand is, as numpy.minimum and numpy.maximum.
 template <typename X>
 __device__ __forceinline__ X min(X x, X y) {
   return x != x || x < y ? x : y;
@@ -406,12 +406,12 @@ TUNESMITH_CALL_2(atan2)
 #undef TUNESMITH_CALL_1
 #undef TUNESMITH_CALL_2
 
-// Out of line, so that the path that is hardly ever taken does not stand in the code as often as elements.
+// Out of line: the rare path is not repeated in the code of every unrolled element.
 __device__ __noinline__ float2 sin_cos_of_large(float x) { return make_float2(::sinf(x), ::cosf(x)); }
 
 // Sine and cosine share the reduction to [-pi/4, pi/4]: the angle less its nearest multiple of pi/2, which is
-// subtracted in three parts (Cody and Waite), then minimax polynomials. Below 71476 the error is at most
-// 1.49 units of the last place (every float was tried); larger angles need more digits of pi.
+// subtracted in three parts (Cody and Waite), then minimax polynomials. Below 71476 the error is at most 1.49
+// units in the last place (every float was tried); larger angles need more digits of pi.
 __device__ __forceinline__ void sin_cos(float x, float& sine, float& cosine) {
   if (::fabsf(x) > 71476.0f) {
     const float2 both = sin_cos_of_large(x);
@@ -454,17 +454,17 @@ __device__ __forceinline__ void sin_cos(double x, double& sine, double& cosine) 
 #include "constants"
 
 // ---- templates/elementwise/contiguous.cu
-// elementwise where every input is as dense as the output or one element: no coordinates, vectors straight
-// from memory, all loads of a thread before its first use of one. SCALARS has a bit for each input of one
+// elementwise where every input is as dense as the output or is one element: no coordinates, vectors straight
+// from memory, all of a thread's loads before it uses the first. SCALARS has a bit for each input of one
 // element.
 
 
-// The axes' words have the order of the hints.
+// The words of LOAD and STORE are in the order of Hint.
 constexpr Hint load_hint = static_cast<Hint>(LOAD);
 constexpr Hint store_hint = static_cast<Hint>(STORE);
-constexpr int tile = BLOCK * ITEMS * VECTOR;  // elements that a block has in flight
+constexpr int tile = BLOCK * ITEMS * VECTOR;  // elements that a block handles at once
 
-// Whether offsets fit in 32 bits; the pointers are 64 bits wide in any case.
+// Offsets of 32 or 64 bits; pointers have 64 in any case.
 template <int BITS>
 struct IndexOf {
   using type = long long;
@@ -524,7 +524,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT_THREADS / BLOCK)
     }
     if constexpr (TILES == 1) break;
   }
-  // What fills no vector: fewer than VECTOR elements, one each for the first threads of the last block.
+  // The elements that fill no vector, fewer than VECTOR: one for each of the last block's first threads.
   if (VECTOR > 1 && blockIdx.x == gridDim.x - 1) {
     const Index at = n / VECTOR * VECTOR + threadIdx.x;
     if (at < n) {

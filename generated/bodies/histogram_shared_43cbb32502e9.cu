@@ -120,8 +120,7 @@ __device__ __forceinline__ void store_hinted(V* to, const V& value) {
 
 // ---- templates/histogram/bins.cuh
 // Which bin of equal width a number falls into, exactly as numpy.histogram has it, and elements loaded by
-// whole words. The numbers that a Bins holds are worked out, and their error bounded, in
-// templates/histogram/op.cpp.
+// whole words. templates/histogram/bins.cpp computes the numbers in Bins and bounds their error.
 
 
 // Edge i is lo + i * step, each operation rounded to double, and then to float where the elements are; the
@@ -129,8 +128,8 @@ __device__ __forceinline__ void store_hinted(V* to, const V& value) {
 struct Bins {
   unsigned count;
   double lo, step, hi;
-  // inverse * x + addend, rounded down, holds x's bin, with 32 bits of fraction, above the 2^20 that the
-  // addend brings. It may be too large, but for no fraction of `window` or more.
+  // inverse * x + addend, rounded down, is 2^20 plus x's bin, with 32 bits of fraction. It may be too large,
+  // but never where the fraction is `window` or more.
   double inverse, addend;
   unsigned window;
 };
@@ -203,8 +202,8 @@ __device__ __forceinline__ unsigned bin_of(double value, const Bins& bins) {
   return value == bins.hi ? bins.count - 1 : bin;
 }
 
-// The bins of many; AS_THEY_ARE: they are the elements themselves. A few share a branch: estimates are rarely
-// unsure.
+// The bins of N elements; AS_THEY_ARE: the elements themselves. Up to four share a branch, since estimates
+// are rarely unsure.
 template <bool AS_THEY_ARE, typename T, int N>
 __device__ __forceinline__ void bins_of(unsigned (&bin)[N], const T (&element)[N], const Bins& bins) {
   constexpr int together = N < 4 ? N : 4;
@@ -252,14 +251,14 @@ __device__ __forceinline__ T element_of(const unsigned* word, int e) {
   }
 }
 
-// This thread's elements of a tile as they lie in memory, in vectors a block apart.
+// This thread's elements of a tile as they lie in memory: ITEMS vectors, a block's width apart.
 template <typename T, int ITEMS, int VECTOR>
 struct Tile {
   unsigned word[ITEMS][(VECTOR * sizeof(T) + 3) / 4];
-  bool whole;  // all are there
+  bool whole;  // every thread's elements lie before `length`
 };
 
-// Those of the tile that begins at `first`; what is not before `length` is not read.
+// Loads this thread's elements of the tile that begins at `first`; nothing from `length` on is read.
 template <int BLOCK, Hint HINT, bool CONTIGUOUS, typename T, int ITEMS, int VECTOR>
 __device__ __forceinline__ void load_tile(Tile<T, ITEMS, VECTOR>& tile, const T* values, long long first,
                                           long long length, long long stride) {
@@ -290,7 +289,7 @@ __device__ __forceinline__ void load_tile(Tile<T, ITEMS, VECTOR>& tile, const T*
   }
 }
 
-// The bins of a tile's elements: those elements themselves if AS_THEY_ARE. What is not before `length` gets a
+// The bins of a tile's elements, or the elements themselves if AS_THEY_ARE. What lies from `length` on gets a
 // bin that no histogram has.
 template <int BLOCK, bool AS_THEY_ARE, typename T, int ITEMS, int VECTOR>
 __device__ __forceinline__ void bins_of_tile(unsigned (&bin)[ITEMS * VECTOR],
@@ -311,17 +310,17 @@ __device__ __forceinline__ void bins_of_tile(unsigned (&bin)[ITEMS * VECTOR],
 #include "constants"
 
 // ---- templates/histogram/shared.cu
-// histogram with its counters in shared memory, in several copies: those of a group of lanes, whose banks are
-// then their own, or those of a group of warps. A block adds its counts to the output at its end.
+// histogram with its counters in shared memory, in several copies: each for some lanes of every warp, in
+// banks of their own, or each for some warps. A block adds its counts to the output at its end.
 
 
 constexpr int per_thread = ITEMS * VECTOR;  // elements of a tile
 constexpr long long per_block = static_cast<long long>(BLOCK) * per_thread;
 
-// A byte is counted as it is and put into its bin at the end, 256 times instead of `length` times.
+// Bytes are counted by value; the bins of the 256 values are found at the end, not those of `length` bytes.
 constexpr bool of_bytes = sizeof(T) == 1;
 constexpr bool by_lane = OWNER == Owner::lane;
-constexpr bool packed = COUNTER_BITS == 16;  // two counters a word
+constexpr bool packed = COUNTER_BITS == 16;  // two counters per word
 constexpr unsigned full = 0x8000;            // where a packed counter is emptied
 
 static_assert(!packed || per_block < 0x10000 - full, "a counter may reach `full` and then take a whole tile");
@@ -386,14 +385,14 @@ __device__ __forceinline__ void count(const unsigned (&cell)[per_thread], const 
 
 __host__ __device__ constexpr int log2_of(int power) { return power == 1 ? 0 : 1 + log2_of(power / 2); }
 
-// Whether bytes go straight from the word that holds them to their counter.
+// Whether a byte's counter is found from the word that holds the byte, without taking it out.
 constexpr bool straight =
     of_bytes && VECTOR >= 4 && by_lane && !packed && MERGE == Merge::none && CONTIGUOUS != 0;
 
 using Loaded = Tile<T, ITEMS, VECTOR>;
 
-// A whole tile, each lane's counters in its own banks: a byte's offset into the counters is two instructions
-// away from the word that holds it.
+// A whole tile, each lane's counters in its own banks: two instructions make a byte's offset into the
+// counters from the word that holds it.
 __device__ __forceinline__ void count_bytes(const Loaded& tile, const Counters& counters) {
   constexpr int up = log2_of(COPIES) + 2;  // from a byte to its counter's offset in bytes
 #pragma unroll

@@ -67,13 +67,13 @@ __device__ __forceinline__ void store_vector_streaming(T* to, const Vector<T, N>
 
 // ---- templates/reduce/reduction.cuh
 // The pieces of a reduction: what is accumulated and in which type, a thread's tile, the trees of a team and
-// of a block, and the ways in which blocks meet. Knows no kernel.
+// of a block, and how blocks pass on their partials. It has no kernel.
 //
-// A floating-point sum is as accurate for any length: the few elements of a tile are added in their own type,
-// as a balanced tree, and the tiles' sums in a type with twice the digits.
+// A floating-point sum is as accurate for any length: a thread's few elements of a tile are added in their
+// own type, as a balanced tree, and the sums of tiles in a type with twice the digits.
 
 
-// A sum and, beside it, what its roundings lost.
+// A sum, and what its roundings lost.
 struct Compensated {
   double high;
   double low;
@@ -102,7 +102,7 @@ __device__ __forceinline__ Number settled(Number x) {
   return x;
 }
 __device__ __forceinline__ double settled(Compensated x) {
-  // Beside an infinity or a NaN the losses mean nothing.
+  // For an infinity or a NaN the losses have no meaning.
   return x.high - x.high == 0.0 ? x.high + x.low : x.high;
 }
 
@@ -145,7 +145,7 @@ __device__ __forceinline__ float extreme(float a, float b) {
 }
 #endif
 
-// The least numbers there are; of floating-point numbers minus infinity.
+// The least value of each type; minus infinity for floating-point types.
 __device__ __forceinline__ void least(float& x) { x = __int_as_float(static_cast<int>(0xff800000u)); }
 __device__ __forceinline__ void least(double& x) {
   x = __longlong_as_double(static_cast<long long>(0xfff0000000000000ull));
@@ -206,8 +206,8 @@ __device__ __forceinline__ typename R::Partial nothing() {
 
 // ---- a tile
 
-// Loads of data that is read once. HINT 0: none; 1: it may leave the caches first; 2: past the first cache;
-// 3: the same, and the second fetches 256 bytes at a time.
+// Loads of data that is read once. HINT 0: none; 1: it may leave the caches first; 2: the first cache does
+// not keep it; 3: the same, and the second cache fetches 256 bytes at a time.
 template <int HINT, int N, typename T>
 __device__ __forceinline__ Vector<T, N> load_once(const T* from) {
 #ifdef TUNESMITH_HOST
@@ -218,8 +218,8 @@ __device__ __forceinline__ Vector<T, N> load_once(const T* from) {
   struct alignas(bytes) {
     unsigned word[bytes / 4];
   } raw;
-  // Volatile, so that all of a tile are under way before the first is added, and none passes the wait for the
-  // kernel before this one.
+  // Volatile, so that all loads of a tile are under way before the first is added, and none is moved before
+  // the wait for the previous kernel.
 #define TUNESMITH_LOADS(hint)                                                        \
   if constexpr (bytes == 16) {                                                       \
     asm volatile("ld.global" hint ".v4.u32 {%0, %1, %2, %3}, [%4];"                  \
@@ -262,7 +262,7 @@ __device__ __forceinline__ typename R::Item tree(const typename R::Item* items) 
   }
 }
 
-// THREADS threads' ITEMS vectors each; a thread's own are THREADS vectors apart.
+// ITEMS vectors for each of THREADS threads; a thread's own are THREADS vectors apart.
 template <typename R, int THREADS, int ITEMS, int VECTOR, int HINT>
 struct Tile {
   using Element = typename R::Element;
@@ -287,7 +287,7 @@ struct Tile {
     return R::lift(tree<R, ITEMS * VECTOR>(items));
   }
 
-  // Of a tile that ends after `count` elements, less than `elements`.
+  // The total of an incomplete tile of `count` elements, fewer than `elements`.
   static __device__ __forceinline__ typename R::Partial total_of(const Element* from, int thread, int count) {
     Item items[ITEMS * VECTOR];
 #pragma unroll
@@ -300,7 +300,7 @@ struct Tile {
       for (int v = 0; v < VECTOR; ++v) items[i * VECTOR + v] = inside ? R::item(one.element[v]) : R::none();
     }
     typename R::Partial total = R::lift(tree<R, ITEMS * VECTOR>(items));
-    if constexpr (VECTOR > 1) {  // what is less than a vector
+    if constexpr (VECTOR > 1) {  // the rest, less than a vector
       for (int at = count / VECTOR * VECTOR + thread; at < count; at += THREADS)
         total = R::combine(total, R::lift(R::item(from[at])));
     }
@@ -327,7 +327,7 @@ __device__ __forceinline__ typename R::Partial lanes_total(typename R::Partial p
 }
 
 // The first of each TEAM threads gets their total; TEAM is a power of two, and so is the block. Needs shared
-// memory for a partial a warp, which is free again after the block's next barrier.
+// memory for one partial per warp, which is free again after the block's next barrier.
 template <typename R, int TEAM>
 __device__ __forceinline__ typename R::Partial team_total(typename R::Partial partial,
                                                           typename R::Partial* shared) {
@@ -347,7 +347,7 @@ __device__ __forceinline__ typename R::Partial team_total(typename R::Partial pa
   }
 }
 
-// The same for a block of BLOCK threads, all through shared memory: a partial a thread.
+// The same for a block of BLOCK threads, all through shared memory: one partial per thread.
 template <typename R, int BLOCK>
 __device__ __forceinline__ typename R::Partial shared_total(typename R::Partial partial,
                                                             typename R::Partial* shared) {
@@ -386,8 +386,8 @@ __device__ __forceinline__ void add_atomically(long long* to, long long x) {
   atomicAdd(reinterpret_cast<unsigned long long*>(to), static_cast<unsigned long long>(x));
 }
 
-// A partial sent from one block to another without a fence: each 64-bit word holds half a register's worth
-// beside a 1, so a word is zero until it has arrived. `stride` words lie between those of one partial.
+// A partial sent from one block to another without a fence: each 64-bit word holds 32 bits of it and a 1
+// above them, so that a word is zero until it has arrived. The words of one partial are `stride` words apart.
 template <typename Partial>
 struct Mail {
   static constexpr int words = sizeof(Partial) / 4;
@@ -426,16 +426,16 @@ struct Mail {
 #include "constants"
 
 // ---- templates/reduce/all.cu
-// reduce with several blocks an output, along contiguous elements: for few, long reductions. It knows the
-// element type, the function and the order.
+// reduce with several blocks per output, along contiguous elements: for few, long reductions. The element
+// type, the function and the order are compiled in.
 
 
 using R = Reduction<static_cast<int>(function), T>;
 using Partial = R::Partial;
 using BlockTile = Tile<R, BLOCK, ITEMS, VECTOR, static_cast<int>(LOAD)>;
 
-// A thread's part of its block's part: whole tiles, every gridDim-th or `chunk` in a row, and where it comes
-// to the tile that the elements fill in part, that one.
+// What a thread adds up: its share of the block's whole tiles (every gridDim-th, or `chunk` in a row), and of
+// the last, incomplete tile if that is the block's next.
 __device__ __forceinline__ Partial part(const T* from, long long length, long long chunk) {
   constexpr bool strided = WALK == Walk::strided;
   const int thread = static_cast<int>(threadIdx.x);
@@ -472,7 +472,7 @@ __device__ __forceinline__ Partial part(const T* from, long long length, long lo
 
 constexpr bool by_shuffles = TREE == Tree::shuffle;
 
-// The block's first thread gets the total.
+// The block's first thread gets the block's total.
 __device__ __forceinline__ Partial block_total(Partial partial, Partial* shared) {
   if constexpr (by_shuffles) {
     return team_total<R, BLOCK>(partial, shared);
@@ -481,7 +481,7 @@ __device__ __forceinline__ Partial block_total(Partial partial, Partial* shared)
   }
 }
 
-// A thread's part of the partials that an output's blocks left.
+// A thread's share of the partials that an output's blocks have stored.
 __device__ __forceinline__ Partial kept_part(const Partial* kept, unsigned count) {
   Partial total = nothing<R>();
 #pragma unroll 4
@@ -498,9 +498,9 @@ __device__ __forceinline__ void start() {
 
 constexpr int shared_partials = by_shuffles ? (BLOCK + 31) / 32 : BLOCK;
 
-// The grid is blocks of an output x outputs. `marks` are zero before and after: a counter an output (FINISH
-// last, atomic_last) or the words of every block's partial (mail). `kept` is a partial a block, or, for
-// atomic_last, a sum an output, zero before and after.
+// The grid is blocks per output x outputs. `marks` are zero before and after: one counter per output
+// (FINISH=last, atomic_last), or the words of every block's partial (mail). `kept` is one partial per block,
+// or, for atomic_last, one sum per output, zero before and after.
 extern "C" __global__ void __launch_bounds__(BLOCK)
     ENTRY(reduce_all)(const T* x, R::Output* y, void* marks, void* kept, long long length,
                       long long outer_stride, long long chunk) {
@@ -513,7 +513,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
   Partial total = part(x + output * outer_stride, length, chunk);
 
   if constexpr (FINISH == Finish::mail) {
-    // The last block waits for the others: it is started after them, and no other block waits.
+    // The block with the highest number waits for the others, which are started before it; they never wait.
     unsigned long long* const box = static_cast<unsigned long long*>(marks) +
                                     static_cast<long long>(output) * blocks * Mail<Partial>::words;
     const bool collects = blockIdx.x == blocks - 1;
@@ -562,7 +562,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
   }
 }
 
-// FINISH=launch: a block an output adds up what `blocks` blocks kept.
+// FINISH=launch: one block per output adds up the partials of `blocks` blocks.
 extern "C" __global__ void __launch_bounds__(BLOCK)
     ENTRY(reduce_all_kept)(R::Output* y, const void* kept, long long length, int blocks) {
   __shared__ Partial shared[shared_partials];

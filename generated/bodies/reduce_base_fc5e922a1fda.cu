@@ -58,13 +58,13 @@ __device__ __forceinline__ void store_vector_streaming(T* to, const Vector<T, N>
 
 // ---- templates/reduce/reduction.cuh
 // The pieces of a reduction: what is accumulated and in which type, a thread's tile, the trees of a team and
-// of a block, and the ways in which blocks meet. Knows no kernel.
+// of a block, and how blocks pass on their partials. It has no kernel.
 //
-// A floating-point sum is as accurate for any length: the few elements of a tile are added in their own type,
-// as a balanced tree, and the tiles' sums in a type with twice the digits.
+// A floating-point sum is as accurate for any length: a thread's few elements of a tile are added in their
+// own type, as a balanced tree, and the sums of tiles in a type with twice the digits.
 
 
-// A sum and, beside it, what its roundings lost.
+// A sum, and what its roundings lost.
 struct Compensated {
   double high;
   double low;
@@ -93,7 +93,7 @@ __device__ __forceinline__ Number settled(Number x) {
   return x;
 }
 __device__ __forceinline__ double settled(Compensated x) {
-  // Beside an infinity or a NaN the losses mean nothing.
+  // For an infinity or a NaN the losses have no meaning.
   return x.high - x.high == 0.0 ? x.high + x.low : x.high;
 }
 
@@ -136,7 +136,7 @@ __device__ __forceinline__ float extreme(float a, float b) {
 }
 #endif
 
-// The least numbers there are; of floating-point numbers minus infinity.
+// The least value of each type; minus infinity for floating-point types.
 __device__ __forceinline__ void least(float& x) { x = __int_as_float(static_cast<int>(0xff800000u)); }
 __device__ __forceinline__ void least(double& x) {
   x = __longlong_as_double(static_cast<long long>(0xfff0000000000000ull));
@@ -197,8 +197,8 @@ __device__ __forceinline__ typename R::Partial nothing() {
 
 // ---- a tile
 
-// Loads of data that is read once. HINT 0: none; 1: it may leave the caches first; 2: past the first cache;
-// 3: the same, and the second fetches 256 bytes at a time.
+// Loads of data that is read once. HINT 0: none; 1: it may leave the caches first; 2: the first cache does
+// not keep it; 3: the same, and the second cache fetches 256 bytes at a time.
 template <int HINT, int N, typename T>
 __device__ __forceinline__ Vector<T, N> load_once(const T* from) {
 #ifdef TUNESMITH_HOST
@@ -209,8 +209,8 @@ __device__ __forceinline__ Vector<T, N> load_once(const T* from) {
   struct alignas(bytes) {
     unsigned word[bytes / 4];
   } raw;
-  // Volatile, so that all of a tile are under way before the first is added, and none passes the wait for the
-  // kernel before this one.
+  // Volatile, so that all loads of a tile are under way before the first is added, and none is moved before
+  // the wait for the previous kernel.
 #define TUNESMITH_LOADS(hint)                                                        \
   if constexpr (bytes == 16) {                                                       \
     asm volatile("ld.global" hint ".v4.u32 {%0, %1, %2, %3}, [%4];"                  \
@@ -253,7 +253,7 @@ __device__ __forceinline__ typename R::Item tree(const typename R::Item* items) 
   }
 }
 
-// THREADS threads' ITEMS vectors each; a thread's own are THREADS vectors apart.
+// ITEMS vectors for each of THREADS threads; a thread's own are THREADS vectors apart.
 template <typename R, int THREADS, int ITEMS, int VECTOR, int HINT>
 struct Tile {
   using Element = typename R::Element;
@@ -278,7 +278,7 @@ struct Tile {
     return R::lift(tree<R, ITEMS * VECTOR>(items));
   }
 
-  // Of a tile that ends after `count` elements, less than `elements`.
+  // The total of an incomplete tile of `count` elements, fewer than `elements`.
   static __device__ __forceinline__ typename R::Partial total_of(const Element* from, int thread, int count) {
     Item items[ITEMS * VECTOR];
 #pragma unroll
@@ -291,7 +291,7 @@ struct Tile {
       for (int v = 0; v < VECTOR; ++v) items[i * VECTOR + v] = inside ? R::item(one.element[v]) : R::none();
     }
     typename R::Partial total = R::lift(tree<R, ITEMS * VECTOR>(items));
-    if constexpr (VECTOR > 1) {  // what is less than a vector
+    if constexpr (VECTOR > 1) {  // the rest, less than a vector
       for (int at = count / VECTOR * VECTOR + thread; at < count; at += THREADS)
         total = R::combine(total, R::lift(R::item(from[at])));
     }
@@ -318,7 +318,7 @@ __device__ __forceinline__ typename R::Partial lanes_total(typename R::Partial p
 }
 
 // The first of each TEAM threads gets their total; TEAM is a power of two, and so is the block. Needs shared
-// memory for a partial a warp, which is free again after the block's next barrier.
+// memory for one partial per warp, which is free again after the block's next barrier.
 template <typename R, int TEAM>
 __device__ __forceinline__ typename R::Partial team_total(typename R::Partial partial,
                                                           typename R::Partial* shared) {
@@ -338,7 +338,7 @@ __device__ __forceinline__ typename R::Partial team_total(typename R::Partial pa
   }
 }
 
-// The same for a block of BLOCK threads, all through shared memory: a partial a thread.
+// The same for a block of BLOCK threads, all through shared memory: one partial per thread.
 template <typename R, int BLOCK>
 __device__ __forceinline__ typename R::Partial shared_total(typename R::Partial partial,
                                                             typename R::Partial* shared) {
@@ -377,8 +377,8 @@ __device__ __forceinline__ void add_atomically(long long* to, long long x) {
   atomicAdd(reinterpret_cast<unsigned long long*>(to), static_cast<unsigned long long>(x));
 }
 
-// A partial sent from one block to another without a fence: each 64-bit word holds half a register's worth
-// beside a 1, so a word is zero until it has arrived. `stride` words lie between those of one partial.
+// A partial sent from one block to another without a fence: each 64-bit word holds 32 bits of it and a 1
+// above them, so that a word is zero until it has arrived. The words of one partial are `stride` words apart.
 template <typename Partial>
 struct Mail {
   static constexpr int words = sizeof(Partial) / 4;
@@ -417,12 +417,12 @@ struct Mail {
 #include "constants"
 
 // ---- templates/reduce/base.cu
-// reduce, the plain kernels: a thread an output; where outputs are few and long, a block an output, its
-// threads in strides along the length and a tree in shared memory; for an atomic sum several blocks an
-// output, each with one addition to the global sum. They know nothing but the element type.
+// reduce, the plain kernels: one thread per output; where outputs are few and long, one block per output,
+// whose threads walk along the length in strides and meet in a tree in shared memory; for an atomic sum
+// several blocks per output, each with one addition to the global sum. Only the element type is compiled in.
 
 
-// The block's share of one output: every gridDim-th of its elements where `blocks` share them.
+// The total of one output's elements, or of this block's share of them where `blocks` share an output.
 template <typename R>
 __device__ __forceinline__ typename R::Partial block_total(const T* x, unsigned char* memory,
                                                            long long output, long long length,
@@ -465,7 +465,7 @@ __device__ __forceinline__ void reduce_each_with(const T* x, void* y, long long 
   }
 }
 
-// A block an output; `which` is the position of the function's word.
+// One block per output; `which` is the position of the function's word.
 extern "C" __global__ void __launch_bounds__(BLOCK)
     ENTRY(reduce_base)(const T* x, void* y, long long outputs, long long length, long long inner,
                        long long outer_stride, long long stride, int which) {
@@ -476,7 +476,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
   if (which == 3) reduce_with<3>(x, y, memory, outputs, length, inner, outer_stride, stride);
 }
 
-// A thread an output.
+// One thread per output.
 extern "C" __global__ void __launch_bounds__(BLOCK)
     ENTRY(reduce_base_each)(const T* x, void* y, long long outputs, long long length, long long inner,
                             long long outer_stride, long long stride, int which) {
@@ -486,7 +486,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
   if (which == 3) reduce_each_with<3>(x, y, outputs, length, inner, outer_stride, stride);
 }
 
-// The outputs are zero before.
+// An atomic sum; the outputs are zero before.
 extern "C" __global__ void __launch_bounds__(BLOCK)
     ENTRY(reduce_base_atomic)(const T* x, void* y, long long outputs, long long length, long long inner,
                               long long outer_stride, long long stride) {

@@ -67,13 +67,13 @@ __device__ __forceinline__ void store_vector_streaming(T* to, const Vector<T, N>
 
 // ---- templates/reduce/reduction.cuh
 // The pieces of a reduction: what is accumulated and in which type, a thread's tile, the trees of a team and
-// of a block, and the ways in which blocks meet. Knows no kernel.
+// of a block, and how blocks pass on their partials. It has no kernel.
 //
-// A floating-point sum is as accurate for any length: the few elements of a tile are added in their own type,
-// as a balanced tree, and the tiles' sums in a type with twice the digits.
+// A floating-point sum is as accurate for any length: a thread's few elements of a tile are added in their
+// own type, as a balanced tree, and the sums of tiles in a type with twice the digits.
 
 
-// A sum and, beside it, what its roundings lost.
+// A sum, and what its roundings lost.
 struct Compensated {
   double high;
   double low;
@@ -102,7 +102,7 @@ __device__ __forceinline__ Number settled(Number x) {
   return x;
 }
 __device__ __forceinline__ double settled(Compensated x) {
-  // Beside an infinity or a NaN the losses mean nothing.
+  // For an infinity or a NaN the losses have no meaning.
   return x.high - x.high == 0.0 ? x.high + x.low : x.high;
 }
 
@@ -145,7 +145,7 @@ __device__ __forceinline__ float extreme(float a, float b) {
 }
 #endif
 
-// The least numbers there are; of floating-point numbers minus infinity.
+// The least value of each type; minus infinity for floating-point types.
 __device__ __forceinline__ void least(float& x) { x = __int_as_float(static_cast<int>(0xff800000u)); }
 __device__ __forceinline__ void least(double& x) {
   x = __longlong_as_double(static_cast<long long>(0xfff0000000000000ull));
@@ -206,8 +206,8 @@ __device__ __forceinline__ typename R::Partial nothing() {
 
 // ---- a tile
 
-// Loads of data that is read once. HINT 0: none; 1: it may leave the caches first; 2: past the first cache;
-// 3: the same, and the second fetches 256 bytes at a time.
+// Loads of data that is read once. HINT 0: none; 1: it may leave the caches first; 2: the first cache does
+// not keep it; 3: the same, and the second cache fetches 256 bytes at a time.
 template <int HINT, int N, typename T>
 __device__ __forceinline__ Vector<T, N> load_once(const T* from) {
 #ifdef TUNESMITH_HOST
@@ -218,8 +218,8 @@ __device__ __forceinline__ Vector<T, N> load_once(const T* from) {
   struct alignas(bytes) {
     unsigned word[bytes / 4];
   } raw;
-  // Volatile, so that all of a tile are under way before the first is added, and none passes the wait for the
-  // kernel before this one.
+  // Volatile, so that all loads of a tile are under way before the first is added, and none is moved before
+  // the wait for the previous kernel.
 #define TUNESMITH_LOADS(hint)                                                        \
   if constexpr (bytes == 16) {                                                       \
     asm volatile("ld.global" hint ".v4.u32 {%0, %1, %2, %3}, [%4];"                  \
@@ -262,7 +262,7 @@ __device__ __forceinline__ typename R::Item tree(const typename R::Item* items) 
   }
 }
 
-// THREADS threads' ITEMS vectors each; a thread's own are THREADS vectors apart.
+// ITEMS vectors for each of THREADS threads; a thread's own are THREADS vectors apart.
 template <typename R, int THREADS, int ITEMS, int VECTOR, int HINT>
 struct Tile {
   using Element = typename R::Element;
@@ -287,7 +287,7 @@ struct Tile {
     return R::lift(tree<R, ITEMS * VECTOR>(items));
   }
 
-  // Of a tile that ends after `count` elements, less than `elements`.
+  // The total of an incomplete tile of `count` elements, fewer than `elements`.
   static __device__ __forceinline__ typename R::Partial total_of(const Element* from, int thread, int count) {
     Item items[ITEMS * VECTOR];
 #pragma unroll
@@ -300,7 +300,7 @@ struct Tile {
       for (int v = 0; v < VECTOR; ++v) items[i * VECTOR + v] = inside ? R::item(one.element[v]) : R::none();
     }
     typename R::Partial total = R::lift(tree<R, ITEMS * VECTOR>(items));
-    if constexpr (VECTOR > 1) {  // what is less than a vector
+    if constexpr (VECTOR > 1) {  // the rest, less than a vector
       for (int at = count / VECTOR * VECTOR + thread; at < count; at += THREADS)
         total = R::combine(total, R::lift(R::item(from[at])));
     }
@@ -327,7 +327,7 @@ __device__ __forceinline__ typename R::Partial lanes_total(typename R::Partial p
 }
 
 // The first of each TEAM threads gets their total; TEAM is a power of two, and so is the block. Needs shared
-// memory for a partial a warp, which is free again after the block's next barrier.
+// memory for one partial per warp, which is free again after the block's next barrier.
 template <typename R, int TEAM>
 __device__ __forceinline__ typename R::Partial team_total(typename R::Partial partial,
                                                           typename R::Partial* shared) {
@@ -347,7 +347,7 @@ __device__ __forceinline__ typename R::Partial team_total(typename R::Partial pa
   }
 }
 
-// The same for a block of BLOCK threads, all through shared memory: a partial a thread.
+// The same for a block of BLOCK threads, all through shared memory: one partial per thread.
 template <typename R, int BLOCK>
 __device__ __forceinline__ typename R::Partial shared_total(typename R::Partial partial,
                                                             typename R::Partial* shared) {
@@ -386,8 +386,8 @@ __device__ __forceinline__ void add_atomically(long long* to, long long x) {
   atomicAdd(reinterpret_cast<unsigned long long*>(to), static_cast<unsigned long long>(x));
 }
 
-// A partial sent from one block to another without a fence: each 64-bit word holds half a register's worth
-// beside a 1, so a word is zero until it has arrived. `stride` words lie between those of one partial.
+// A partial sent from one block to another without a fence: each 64-bit word holds 32 bits of it and a 1
+// above them, so that a word is zero until it has arrived. The words of one partial are `stride` words apart.
 template <typename Partial>
 struct Mail {
   static constexpr int words = sizeof(Partial) / 4;
@@ -427,8 +427,8 @@ struct Mail {
 
 // ---- templates/reduce/columns.cu
 // reduce across rows: a thread holds the totals of VECTOR neighbouring columns, a block's threads lie side by
-// side along the columns and BLOCK_Y deep along the length, and blocks may share the length. It knows the
-// element type, the function and the order.
+// side along the columns and BLOCK_Y deep along the length, and blocks may share the length. The element
+// type, the function and the order are compiled in.
 
 
 using R = Reduction<static_cast<int>(function), T>;
@@ -448,7 +448,7 @@ __device__ __forceinline__ Totals no_totals() {
   return totals;
 }
 
-// Adds ITEMS rows, BLOCK_Y rows apart; the others from `count` on are not there.
+// Adds ITEMS rows, BLOCK_Y rows apart; unless `all`, only those before row `count` exist.
 template <bool all>
 __device__ __forceinline__ void add_rows(Totals& totals, const T* from, long long stride, long long count) {
   Vector<T, VECTOR> rows[ITEMS];
@@ -494,7 +494,7 @@ __device__ __forceinline__ void write(R::Output* y, const Totals& totals, long l
   for (int v = 0; v < VECTOR; ++v) y[v] = R::output(settled(totals.of[v]), length);
 }
 
-// Adds up what `splits` blocks kept of a block's columns.
+// Adds up the partials that `splits` blocks stored for a block's columns.
 __device__ __forceinline__ void finish(R::Output* y, const Partial* kept, Partial* shared, unsigned outer,
                                        long long column, long long inner, long long length, int splits) {
   Totals totals = no_totals();
@@ -519,8 +519,8 @@ __device__ __forceinline__ void start() {
 
 constexpr int shared_partials = BLOCK_Y > 1 ? BLOCK_X* BLOCK_Y* VECTOR : 1;
 
-// The grid is outer x tiles of columns, times the blocks that share a length, `rows` each. `counters` are
-// zero before and after (FINISH=last), one a tile; `kept` is [outer, split, inner].
+// The grid's x is outer x tiles of columns, its y the blocks that share a length, `rows` rows each.
+// `counters` (FINISH=last), one per tile, are zero before and after; `kept` is [outer, split, inner].
 extern "C" __global__ void __launch_bounds__(BLOCK_X* BLOCK_Y)
     ENTRY(reduce_columns)(const T* x, R::Output* y, void* counters, void* kept, int tiles, long long length,
                           long long inner, long long outer_stride, long long stride, long long rows) {
@@ -574,7 +574,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_X* BLOCK_Y)
   }
 }
 
-// FINISH=launch: adds up what the blocks kept; the grid is outer x tiles.
+// FINISH=launch: adds up the blocks' partials; the grid is outer x tiles.
 extern "C" __global__ void __launch_bounds__(BLOCK_X* BLOCK_Y)
     ENTRY(reduce_columns_kept)(R::Output* y, const void* kept, int tiles, long long length, long long inner,
                                int splits) {

@@ -1,10 +1,10 @@
 #include "constants"
 
 // ---- templates/transpose/base.cu
-// transpose, the plain kernel: one thread an element, straight from array to array. It knows nothing but the
-// element's size, so it serves every problem.
+// transpose, the plain kernel: one thread per element, straight from array to array. It depends on the
+// element's size alone, so it serves every problem.
 
-// Sixteen bytes are two halves here, so that pointers to pairs of numbers are aligned well enough.
+// Sixteen bytes are two halves here, so that an alignment of 8, that of a pair of doubles, is enough.
 template <int BYTES>
 struct Element {
   T value;
@@ -14,8 +14,8 @@ struct Element<16> {
   unsigned long long low, high;
 };
 
-// Launched with blocks over the input's columns and rows; a grid that is too small in y or z (both limited to
-// 65535) is walked in strides.
+// Launched with blocks over the input's columns and rows. A grid's y and z are at most 65535; what is beyond
+// them is walked in strides.
 extern "C" __global__ void __launch_bounds__(BLOCK_X* BLOCK_Y)
     ENTRY(transpose_base)(const Element<sizeof(T)>* __restrict__ input,
                           Element<sizeof(T)>* __restrict__ output, long long batch, long long height,

@@ -178,14 +178,15 @@ __device__ __forceinline__ void store_vector_streaming(T* to, const Vector<T, N>
 }
 
 // ---- templates/transpose/bytes.cuh
-// Small elements inside 32-bit registers: shifted, and small blocks of them turned.
+// Small elements inside 32-bit registers: words shifted by bytes, and small squares of elements transposed.
 
 // Bytes `skipped` (0 to 3) to `skipped` + 3 of the eight.
 __device__ __forceinline__ unsigned shift_bytes(unsigned low, unsigned high, unsigned skipped) {
   return __byte_perm(low, high, 0x3210 + 0x1111 * skipped);
 }
 
-// Word i of `to` holds element i of each word of `from`, N of 4 / N bytes each, or one.
+// Word i of `to` holds element i of each word of `from`. A word has N elements of 4 / N bytes; with N = 1 it
+// is one element of any size.
 template <typename Word, int N>
 __device__ __forceinline__ void turn_words(const Word (&from)[N], Word (&to)[N]) {
   if constexpr (N == 4) {
@@ -211,9 +212,9 @@ __device__ __forceinline__ void turn_words(const Word (&from)[N], Word (&to)[N])
 // ---- templates/transpose/shifted.cu
 // transpose of tiles through shared memory for rows that begin anywhere. Elements of 1 and 2 bytes are read
 // as words, two aligned ones shifted into one, and turned in registers. Each row of the output is written in
-// stretches that begin at multiples of WINDOW bytes in memory, so that no two blocks share one: a tile's
-// stretch of a row begins up to WINDOW bytes before the tile, for which the tile holds a few more rows of the
-// input. It knows nothing but the element's size.
+// stretches that begin at multiples of WINDOW bytes in memory, so that two blocks never write the same
+// window: a tile's stretch of a row begins up to WINDOW bytes before the tile, for which the tile holds a few
+// more rows of the input. Of an element only the size matters.
 
 
 constexpr int element_bytes = static_cast<int>(sizeof(T));
@@ -232,24 +233,24 @@ using Stored = Vector<Word, VECTOR_OUT / lanes>;
 constexpr Hint load_hint = LOAD == Load::no_allocate ? Hint::no_allocate : Hint::none;
 constexpr Hint store_hint = static_cast<Hint>(STORE);
 constexpr int window = WINDOW / element_bytes;              // elements
-constexpr int more_words = ceil_divide(window - 1, lanes);  // of a row of the output's tile
-constexpr int more = more_words * lanes;                    // rows of the input
+constexpr int more_words = ceil_divide(window - 1, lanes);  // before each row of the output's tile
+constexpr int more = more_words * lanes;                    // rows of the input above the tile
 constexpr int threads = TILE_X * TILE_Y / (lanes * lanes * ROWS);
 constexpr int words_x = TILE_X / lanes;
 constexpr int vectors_y = TILE_Y / VECTOR_OUT;
-constexpr int groups = threads / words_x;  // of `lanes` rows that the block loads at once
+constexpr int groups = threads / words_x;  // of `lanes` rows, which the block loads at once
 
-// The tile is kept as the output has it, TILE_X rows of words. Neighbouring threads put words into rows
+// The tile is stored in the output's order, TILE_X rows of words. Neighbouring threads put words into rows
 // `lanes` apart: an odd distance spreads them over the banks. A shifted vector ends with a part of the next
-// word.
+// word, for which a row has one word more.
 constexpr int row_words = lanes == 1 ? (more_words + TILE_Y) | 1 : more_words + TILE_Y / lanes + 1;
 __device__ __forceinline__ int place_of(int x, int word) {
   return x * row_words + (lanes == 1 ? 0 : x / lanes) + word;
 }
 constexpr int tile_words = TILE_X * row_words + (lanes == 1 ? 0 : words_x);
 
-// The elements of column x and the next, of which `columns` are left in the row; `within` says that these and
-// a word around them lie in the row.
+// The word of the elements at `from`, of which `columns` are left in the row; `within`: the two aligned words
+// around them lie in the row.
 __device__ __forceinline__ Word load_word(const T* from, int columns, bool within) {
   if constexpr (lanes == 1) {
     return load_hinted<load_hint>(reinterpret_cast<const Word*>(from));
@@ -269,12 +270,12 @@ __device__ __forceinline__ Word load_word(const T* from, int columns, bool withi
   }
 }
 
-// What a tile's corner has around it: columns to its left and right, rows above it (negative) and below.
+// What surrounds a tile's corner: columns to its left and right, rows above it (negative) and below.
 struct Around {
   int left, columns, top, rows;
 };
 
-// Loads `lanes` rows at (x, y) of the tile, which is at `from`.
+// Loads a word from each of `lanes` rows at (x, y) of the tile; `from` points to the first.
 template <bool INSIDE>
 __device__ __forceinline__ void load_words(Word (&loaded)[lanes], const T* __restrict__ from, long long pitch,
                                            int x, int y, const Around& around) {
@@ -295,7 +296,7 @@ __device__ __forceinline__ void put_words(Word* tile, const Word (&loaded)[lanes
   for (int i = 0; i < lanes; ++i) tile[place_of(x + i, word)] = turned[i];
 }
 
-// The tile's corner is at `input`.
+// `input` points to the tile's corner.
 template <bool INSIDE>
 __device__ __forceinline__ void load_tile(Word* tile, const T* __restrict__ input, long long pitch,
                                           const Around& around, bool aligned) {
@@ -320,7 +321,7 @@ __device__ __forceinline__ void load_tile(Word* tile, const T* __restrict__ inpu
       first += groups * lanes * pitch;
     }
   };
-  // At once with the others where that takes few registers.
+  // In flight together with the others where that takes few registers.
   if (lanes == 1 && !aligned) load_before();
 #pragma unroll
   for (int n = 0; n < ROWS; ++n) put_words(tile, loaded[n], x, group + n * groups + more_words);
@@ -333,7 +334,7 @@ __device__ __forceinline__ void load_tile(Word* tile, const T* __restrict__ inpu
   }
 }
 
-// The tile's corner is at `output`, whose rows are the input's columns.
+// `output` points to the tile's corner; its rows are the input's columns.
 template <bool INSIDE>
 __device__ __forceinline__ void store_tile(const Word* tile, T* __restrict__ output, long long pitch,
                                            const Around& around) {
@@ -372,7 +373,7 @@ __device__ __forceinline__ void store_tile(const Word* tile, T* __restrict__ out
   }
 }
 
-// Launched with one block a tile in x and one for each matrix of the batch in y and z.
+// Launched with one block per tile in x and one per matrix of the batch in y and z.
 extern "C" __global__ void __launch_bounds__(threads, RESIDENT_WARPS * 32 / threads)
     ENTRY(transpose_shifted)(const T* __restrict__ input, T* __restrict__ output, long long batch,
                              long long height, long long width, long long input_pitch, long long output_pitch,
@@ -392,7 +393,7 @@ extern "C" __global__ void __launch_bounds__(threads, RESIDENT_WARPS * 32 / thre
   } else if constexpr (BLOCK_ORDER == BlockOrder::column) {
     tile_x = block / tiles_y;
     tile_y = block % tiles_y;
-  } else {  // bands of 8 rows of tiles, each walked down its columns
+  } else {  // bands of 8 rows of tiles, each walked column by column
     const unsigned band = block / (8u * tiles_x) * 8;
     const unsigned high = min(tiles_y - band, 8u);
     tile_x = (block - band * tiles_x) / high;
@@ -404,7 +405,7 @@ extern "C" __global__ void __launch_bounds__(threads, RESIDENT_WARPS * 32 / thre
   around.columns = static_cast<int>(min(width - x, TILE_X + 8ll));
   around.top = -static_cast<int>(min(y, static_cast<long long>(more)));
   around.rows = static_cast<int>(min(height - y, static_cast<long long>(TILE_Y)));
-  // Where all rows of the output begin at a multiple of WINDOW, no stretch begins before the tile.
+  // Where all rows of the output begin at a multiple of WINDOW, no stretch begins before its tile.
   const bool aligned = (reinterpret_cast<size_t>(output) | output_pitch * element_bytes) % WINDOW == 0;
   const T* from = input + (b * height + y) * input_pitch + x;
   T* to = output + (b * width + x) * output_pitch + y;

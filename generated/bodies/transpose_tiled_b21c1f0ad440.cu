@@ -178,14 +178,15 @@ __device__ __forceinline__ void store_vector_streaming(T* to, const Vector<T, N>
 }
 
 // ---- templates/transpose/bytes.cuh
-// Small elements inside 32-bit registers: shifted, and small blocks of them turned.
+// Small elements inside 32-bit registers: words shifted by bytes, and small squares of elements transposed.
 
 // Bytes `skipped` (0 to 3) to `skipped` + 3 of the eight.
 __device__ __forceinline__ unsigned shift_bytes(unsigned low, unsigned high, unsigned skipped) {
   return __byte_perm(low, high, 0x3210 + 0x1111 * skipped);
 }
 
-// Word i of `to` holds element i of each word of `from`, N of 4 / N bytes each, or one.
+// Word i of `to` holds element i of each word of `from`. A word has N elements of 4 / N bytes; with N = 1 it
+// is one element of any size.
 template <typename Word, int N>
 __device__ __forceinline__ void turn_words(const Word (&from)[N], Word (&to)[N]) {
   if constexpr (N == 4) {
@@ -211,24 +212,24 @@ __device__ __forceinline__ void turn_words(const Word (&from)[N], Word (&to)[N])
 // ---- templates/transpose/tiled.cu
 // transpose of tiles through shared memory. A thread loads TURN vectors of VECTOR_IN elements, one below the
 // other, turns them in registers into VECTOR_IN cells of TURN elements of an output row, and puts those into
-// shared memory; then vectors of VECTOR_OUT elements leave it along the output's rows. It knows nothing but
-// the element's size.
+// shared memory; then vectors of VECTOR_OUT elements are stored along the output's rows. Of an element only
+// the size matters.
 
 
 constexpr int element_bytes = static_cast<int>(sizeof(T));
 constexpr int threads = TILE_X * TILE_Y / (VECTOR_IN * TURN * ROWS);
 constexpr Hint load_hint = LOAD == Load::no_allocate ? Hint::no_allocate : Hint::none;
 constexpr Hint store_hint = static_cast<Hint>(STORE);
-constexpr int vectors_x = TILE_X / VECTOR_IN;   // loads of a row of the input's tile
-constexpr int vectors_y = TILE_Y / VECTOR_OUT;  // stores of a row of the output's tile
+constexpr int vectors_x = TILE_X / VECTOR_IN;   // loads per row of the input's tile
+constexpr int vectors_y = TILE_Y / VECTOR_OUT;  // stores per row of the output's tile
 
 // Neighbouring threads load the TURN rows of one VECTOR_OUT, then those of the next vector of the row: the
 // cells of a warp then fill whole banks.
 constexpr int cells = VECTOR_OUT / TURN;
 
-// The tile is kept as the output has it: TILE_X rows of TILE_Y elements. Threads of a warp put cells into
+// The tile is stored in the output's order: TILE_X rows of TILE_Y elements. Threads of a warp put cells into
 // rows VECTOR_IN apart: `padded` moves each such group of rows on by a unit, `swizzled` permutes the units of
-// a row instead, which costs no memory. A unit is a vector of the output, or a bank (4 bytes).
+// a row instead, which costs no memory. A unit is a vector of the output, at least a bank (4 bytes).
 constexpr int unit = larger(VECTOR_OUT, 4 / smaller(element_bytes, 4));
 constexpr int permuted = smaller(TILE_Y / unit, larger(128 / (unit * element_bytes), 1));
 constexpr int pad = SMEM_LAYOUT == SmemLayout::padded ? unit : 0;
@@ -240,7 +241,8 @@ __device__ __forceinline__ int place_of(int x, int y) {
   return x * TILE_Y + group * pad + y;
 }
 
-// N elements, of less than 4 bytes in words where they fill some: bytes by themselves take a register each.
+// N elements; small ones are packed into words where they fill whole words, since an unpacked byte takes a
+// register of its own.
 constexpr int side = 4 / smaller(element_bytes, 4);  // elements of a word
 template <int N, bool PACKED = (side > 1 && N >= side)>
 struct Pack : Vector<T, N> {
@@ -252,7 +254,7 @@ struct Pack<N, true> : Vector<unsigned, larger(N / side, 1)> {
   __device__ __forceinline__ T get(int i) const {
     return static_cast<T>(this->element[i / side] >> i % side * 8 * element_bytes);
   }
-  // Elements are set in their order, after the word is zero.
+  // The word has to be zero before its elements are set.
   template <typename Element>
   __device__ __forceinline__ void set(int i, Element value) {
     this->element[i / side] |= static_cast<unsigned>(value) << i % side * 8 * element_bytes;
@@ -262,7 +264,7 @@ using Loaded = Pack<VECTOR_IN>;
 using Cell = Pack<TURN>;
 using Stored = Pack<VECTOR_OUT>;
 
-// Where thread `threadIdx.x` finds its n-th group of rows.
+// The corner of the n-th group of rows of thread `threadIdx.x`, in the tile.
 struct Group {
   int x, y;
 };
@@ -271,7 +273,8 @@ __device__ __forceinline__ Group group_of(int n) {
   return {at / cells % vectors_x * VECTOR_IN, (at / (cells * vectors_x) * cells + at % cells) * TURN};
 }
 
-// INSIDE: so is the whole tile, and nothing is tested. A vector is inside as a whole or not at all.
+// INSIDE: the whole tile lies in the matrix, and nothing is tested. A vector lies in it as a whole or not at
+// all, since VECTOR_IN divides the width.
 template <bool INSIDE>
 __device__ __forceinline__ void load_tile(Loaded (&loaded)[ROWS][TURN], const T* __restrict__ input,
                                           long long pitch, int columns, int rows) {
@@ -290,7 +293,7 @@ __device__ __forceinline__ void load_tile(Loaded (&loaded)[ROWS][TURN], const T*
   }
 }
 
-// Rows of the input to rows of the output. A template, so that only the branch taken has to be right.
+// Rows of the input to rows of the output. A template, so that the branch that is not taken need not compile.
 template <typename In, typename Out>
 __device__ __forceinline__ void turn(const In (&rows)[TURN], Out (&turned)[VECTOR_IN]) {
   if constexpr (side > 1 && TURN >= side && VECTOR_IN >= side) {
@@ -355,7 +358,7 @@ __device__ __forceinline__ Corner corner_of(unsigned tile, unsigned tiles_x, uns
   } else if constexpr (BLOCK_ORDER == BlockOrder::diagonal) {
     y = tile % tiles_y;
     x = (tile / tiles_y + y) % tiles_x;
-  } else {  // bands of 8 rows of tiles, each walked down its columns
+  } else {  // bands of 8 rows of tiles, each walked column by column
     const unsigned band = tile / (8 * tiles_x) * 8;
     const unsigned high = min(tiles_y - band, 8u);
     const unsigned at = tile - band * tiles_x;
@@ -365,7 +368,7 @@ __device__ __forceinline__ Corner corner_of(unsigned tile, unsigned tiles_x, uns
   return {static_cast<long long>(x) * TILE_X, static_cast<long long>(y) * TILE_Y};
 }
 
-// Launched with one block for TILES tiles in x and one for each matrix of the batch in y and z.
+// Launched with one block per TILES tiles in x and one per matrix of the batch in y and z.
 extern "C" __global__ void __launch_bounds__(threads, RESIDENT_WARPS * 32 / threads)
     ENTRY(transpose_tiled)(const T* __restrict__ input, T* __restrict__ output, long long batch,
                            long long height, long long width, long long input_pitch, long long output_pitch,
@@ -401,7 +404,7 @@ extern "C" __global__ void __launch_bounds__(threads, RESIDENT_WARPS * 32 / thre
     __syncthreads();
     const Corner here = corner;
     const bool last = n + 1 == TILES || first + n + 1 >= all;
-    if (!last) {  // the next tile is on its way while this one is stored
+    if (!last) {  // the next tile is loaded while this one is stored
       corner = corner_of(first + n + 1, tiles_x, tiles_y);
       load(corner);
     }

@@ -23,10 +23,7 @@ constexpr int staged = round_up(tile + chunk, VECTOR);  // samples
 static_assert(SHARE % SEGMENT == 0 && SEGMENT % step == 0 && SEGMENT % VECTOR == 0 && OUT_X % VECTOR == 0,
               "chunks, shares and segments begin at whole vectors");
 
-// Threads whose outputs fill an even number of 16-byte units would meet in the same banks: `padded` leaves
-// out one unit after each OUT_X samples, where a thread's own begin.
-constexpr int pad = SMEM_LAYOUT == SmemLayout::padded ? lanes : 0;
-__device__ __forceinline__ constexpr int place_of(int position) { return position + position / OUT_X * pad; }
+#include "conv1d/padding.inl"
 static_assert(pad == 0 || SEGMENT % OUT_X == 0, "a loop over padded samples steps by whole rows of outputs");
 
 constexpr int sample_elements = round_up(place_of(staged) + lanes, lanes);
@@ -90,23 +87,7 @@ __device__ __forceinline__ void add_share(T (&sum)[OUT_X], const T* samples, con
   if (at < end) add_segment<true>(sum, window, samples, taps, 0, end - at);
 }
 
-constexpr int part = smaller(VECTOR, lanes);  // elements that one store can take
-
-__device__ __forceinline__ void stage_vector(T* to, const T* from) {
-  if constexpr (COPY == Copy::async) {
-#pragma unroll
-    for (int p = 0; p < VECTOR; p += part) copy_async<part>(to + p, from + p, true);
-  } else {
-    const Vector<T, VECTOR> vector = load_vector<VECTOR>(from);
-#pragma unroll
-    for (int p = 0; p < VECTOR; p += part) {
-      Vector<T, part> piece;
-#pragma unroll
-      for (int e = 0; e < part; ++e) piece.element[e] = vector.element[p + e];
-      store_vector<part>(to + p, piece);
-    }
-  }
-}
+#include "conv1d/staging.inl"
 
 // The block's threads fill the chunk's samples, each thread's a constant apart; the signal has those in
 // [begin, end).

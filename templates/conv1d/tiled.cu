@@ -43,10 +43,7 @@ static_assert(one_segment || segment % lanes == 0, "a segment's samples and taps
 
 // ---- the samples in shared memory
 
-// Threads whose outputs fill an even number of 16-byte units would meet in the same banks: `padded` leaves
-// out one unit after each OUT_X samples, where a thread's own begin, so that an offset stays a constant.
-constexpr int pad = SMEM_LAYOUT == SmemLayout::padded ? lanes : 0;
-__device__ __forceinline__ constexpr int place_of(int position) { return position + position / OUT_X * pad; }
+#include "conv1d/padding.inl"
 static_assert(pad == 0 || written_out || unrolled * segment % OUT_X == 0,
               "a loop over padded samples steps by whole rows of outputs");
 constexpr int pitch = round_up(place_of(round_up(tile_vectors * VECTOR, lanes)) + lanes, lanes);
@@ -99,20 +96,7 @@ struct Place {
   int begin, end;    // which of the samples from there on the signal has; in shared memory all are there
 };
 
-// Reads the samples [from, to) of the `step` at `source`, which is aligned to a vector of that many.
-__device__ __forceinline__ void read_part(T* samples, const T* source, int from, int to) {
-  if (to - from == 1) {
-    samples[from] = source[from];
-  } else if (to - from == 2 && from % 2 == 0 && step == 4) {
-    const Vector<T, 2> vector = load_vector<2>(source + from);
-    samples[from] = vector.element[0];
-    samples[from + 1] = vector.element[1];
-  } else {
-    const Vector<T, step> vector = load_vector<step>(source);
-#pragma unroll
-    for (int e = 0; e < step; ++e) samples[e] = vector.element[e];
-  }
-}
+#include "common/read_part.inl"
 
 // Reads the samples [at + from, at + to), both ends rounded to `step`, into the window's [from, to).
 template <bool INSIDE>
@@ -253,23 +237,7 @@ __device__ __forceinline__ void compute(const Place& place, const Taps& from, T*
 
 // ---- filling shared memory
 
-constexpr int part = smaller(VECTOR, lanes);  // elements that one store can take
-
-__device__ __forceinline__ void stage_vector(T* to, const T* from) {
-  if constexpr (COPY == Copy::async) {
-#pragma unroll
-    for (int p = 0; p < VECTOR; p += part) copy_async<part>(to + p, from + p, true);
-  } else {
-    const Vector<T, VECTOR> vector = load_vector<VECTOR>(from);
-#pragma unroll
-    for (int p = 0; p < VECTOR; p += part) {
-      Vector<T, part> piece;
-#pragma unroll
-      for (int e = 0; e < part; ++e) piece.element[e] = vector.element[p + e];
-      store_vector<part>(to + p, piece);
-    }
-  }
-}
+#include "conv1d/staging.inl"
 
 // The threads of one row of the block fill that row's samples, each BLOCK_X vectors apart, so that addresses
 // are a thread's first and a constant; the signal has those in [begin, end).

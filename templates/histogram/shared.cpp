@@ -48,6 +48,9 @@ std::vector<Rule> shared_must(const Problem& problem) {
   return {
       {"The counters fit in the 227 KiB of shared memory that a block may have on the largest devices.",
        [cells = cells_of(problem)](const Config& c) { return shared_bytes(cells, c) <= most_shared; }},
+      {"Counters of 16 bits are emptied into the bins of the output, so bytes, which are counted by value, "
+       "take 32.",
+       [bytes = of_bytes(problem)](const Config& c) { return c[COUNTER_BITS] == 32 || !bytes; }},
       {"A counter of 16 bits, emptied from 2^15 on, must have room for a block's whole tile above that.",
        [](const Config& c) { return c[COUNTER_BITS] == 32 || tile(c) < 32768; }},
   };
@@ -58,9 +61,8 @@ std::vector<Rule> shared_worth(const Problem& problem, const DeviceFacts& device
   const std::int64_t length = problem.integer("length");
   const bool bytes = of_bytes(problem);
   return {
-      {"Counters of 16 bits are for copies that take more than 32 KiB by 32 bits, which those of bytes never "
-       "do.",
-       [=](const Config& c) { return c[COUNTER_BITS] == 32 || (!bytes && bins > 8192); }},
+      {"Counters of 16 bits are for copies that take more than 32 KiB by 32 bits.",
+       [=](const Config& c) { return c[COUNTER_BITS] == 32 || bins > 8192; }},
       {"OWNER=warp is for 2 copies (1 is the same as OWNER=lane) to as many as the block has warps.",
        [](const Config& c) { return c[OWNER] == "lane" || (c[COPIES] > 1 && c[COPIES] <= c[BLOCK] / 32); }},
       run_rule(),

@@ -375,6 +375,19 @@ TEST(HistogramVariants, CountersThatRunFullKeepTheirNeighbours) {
   }
 }
 
+// Those of bytes are cells of values, not bins: emptied on the way they would be counted elsewhere.
+TEST(HistogramSpace, BytesHaveNoPackedCounters) {
+  const Template& shared = find_template(histogram_op(), "shared");
+  EXPECT_THROW(
+      (void)shared.space(problem("length=9000000 bins=100 hi=256 dtype=u8")).complete({{"COUNTER_BITS", 16}}),
+      UsageError);
+  EXPECT_EQ(shared.space(problem("length=9000000 bins=10000 dtype=i32 hi=10000"))
+                .complete({{"COUNTER_BITS", 16}})
+                .values()
+                .integer("COUNTER_BITS"),
+            16);
+}
+
 TEST(HistogramSpace, HasThousandsOfConfigsAndADefaultForEveryProblem) {
   for (const char* text : {"length=268435456 bins=256", "length=268435456 bins=65536", "length=1000 bins=1",
                            "length=268435456 bins=256 hi=256 dtype=u8", "length=5000 bins=58000 stride=7",

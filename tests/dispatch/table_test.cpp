@@ -24,6 +24,7 @@ TableRow row(const std::string& device, const std::string& problem) {
   made.winner.source_hash = "abc";
   made.alignment_bytes = 16;
   made.body = "0123456789ab";
+  made.base_us = 98.7;
   made.toolchain = "NVRTC 13.0";
   made.measured_at = "2026-11-22T00:00:00.000Z";
   return made;
@@ -52,6 +53,7 @@ TEST(Table, IsReadAsItWasWritten) {
   EXPECT_EQ(rows[0].winner.median_us, 12.345);
   EXPECT_FALSE(rows[0].winner.cold_caches);
   EXPECT_EQ(rows[0].body, "0123456789ab");
+  EXPECT_EQ(rows[0].base_us, 98.7);
   EXPECT_EQ(rows[0].toolchain, "NVRTC 13.0");
   EXPECT_EQ(rows[0].driver, "");
   EXPECT_EQ(rows[0].measured_at, "2026-11-22T00:00:00.000Z");

@@ -58,6 +58,26 @@ TEST(Identity, CodeChangesIt) {
   EXPECT_NE(rendered(op, scale_files()).hash, before.hash);
 }
 
+TEST(Identity, CodeThatMovesToAFragmentChangesNothing) {
+  const Op op = scale_op();
+  const std::string head = "#include \"common/a.cuh\"\nconstexpr int twice = 2 * BLOCK;\n";
+  const std::string shared = "__device__ int tripled() { return 3 * BLOCK; }\n";
+  const std::string tail = "constexpr int four = 4;\n";
+  Files files = scale_files();
+  files["scale/base.cu"] = head + shared + tail;
+  const std::string hash = rendered(op, files).hash;
+  const std::string of_body = body_hash(op, op.templates.front(), files);
+
+  files["scale/base.cu"] = head + "#include \"scale/tripled.inl\"\n" + tail;
+  files["scale/tripled.inl"] = "// Needs BLOCK.\n" + shared;
+  EXPECT_EQ(rendered(op, files).hash, hash);
+  EXPECT_EQ(body_hash(op, op.templates.front(), files), of_body);
+
+  files["scale/tripled.inl"] += "constexpr int more = 1;\n";
+  EXPECT_NE(rendered(op, files).hash, hash);
+  EXPECT_NE(body_hash(op, op.templates.front(), files), of_body);
+}
+
 Op with_axes(const std::vector<Axis>& axes) {
   Op op = scale_op();
   op.templates.front().space = [axes](const Problem&) { return Space(axes); };

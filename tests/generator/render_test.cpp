@@ -118,6 +118,77 @@ TEST(Render, InlinesEachIncludeOnceAndDependenciesFirst) {
   EXPECT_FALSE(has(source, "#pragma once"));
 }
 
+Source with_files(const Files& files) {
+  const Op op = scale_op();
+  const Problem problem = complete_problem(op, Values::parse("n=8"));
+  return render(op, op.templates[0], problem, op.templates[0].space(problem).legal(Values::parse(config)),
+                "sm_90a", files);
+}
+
+std::string error_of(const Files& files) {
+  try {
+    with_files(files);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Render, InlinesAFragmentWhereItStandsEachTime) {
+  Files files = scale_files();
+  files["scale/base.cu"] = R"(#include "common/a.cuh"
+struct First {
+#include "scale/size.inl"
+};
+struct Second {
+#include "scale/size.inl"
+};
+  #include "scale/size.inl"
+)";
+  files["scale/size.inl"] = "static constexpr int size = BLOCK * a;\n";
+  const std::string text = with_files(files).text;
+  const std::size_t body = text.find("struct First");
+  ASSERT_NE(body, std::string::npos);
+  EXPECT_EQ(text.substr(body), R"(struct First {
+static constexpr int size = BLOCK * a;
+};
+struct Second {
+static constexpr int size = BLOCK * a;
+};
+  #include "scale/size.inl"
+)") << "only a directive at the start of its line counts";
+  EXPECT_LT(text.find("constexpr int BLOCK = 64;"), body);
+}
+
+TEST(Render, InlinesTheFragmentsOfAFragmentAndMovesItsOtherIncludes) {
+  Files files = scale_files();
+  files["scale/base.cu"] = "int before;\n#include \"scale/outer.inl\"\nint after;\n";
+  files["scale/outer.inl"] =
+      "#include \"common/b.cuh\"\nint outer;\n#include \"common/inner.inl\"\nint end;\n";
+  files["common/inner.inl"] = "#include \"common/a.cuh\"\nint inner;\n";
+  const std::string text = with_files(files).text;
+  const std::size_t body = text.find("int before;");
+  ASSERT_NE(body, std::string::npos);
+  EXPECT_EQ(text.substr(body), "int before;\nint outer;\nint inner;\nint end;\nint after;\n");
+  const std::size_t a = text.find("constexpr int a = 1;");
+  EXPECT_LT(a, text.find("constexpr int b = a;"));
+  EXPECT_LT(text.find("constexpr int b = a;"), text.find("constexpr int BLOCK"));
+  EXPECT_EQ(text.find("constexpr int a = 1;", a + 1), std::string::npos) << "once";
+}
+
+TEST(Render, RefusesAMissingFragmentAndOneThatIncludesItself) {
+  Files files = scale_files();
+  files["scale/base.cu"] += "#include \"scale/outer.inl\"\n";
+  EXPECT_EQ(error_of(files), "There is no template file templates/scale/outer.inl.");
+  files["scale/outer.inl"] = "#include \"scale/inner.inl\"\n";
+  files["scale/inner.inl"] = "int inner;\n";
+  EXPECT_EQ(error_of(files), "");
+  files["scale/inner.inl"] = "#include \"scale/outer.inl\"\n";
+  EXPECT_EQ(error_of(files),
+            "The fragment templates/scale/outer.inl includes itself, by way of templates/scale/inner.inl: "
+            "remove that include.");
+}
+
 TEST(Render, TheHostGetsItsShimAndEntries) {
   const Source source = rendered("base", config, "host");
   EXPECT_TRUE(has(source, "#define TUNESMITH_HOST\n"));

@@ -14,7 +14,7 @@ inline Op scale_op() {
   const auto extents = [](const Problem& problem) { return std::vector<std::int64_t>{problem.integer("n")}; };
   const auto space = [](const Problem& problem) {
     const std::int64_t widest = problem.integer("n") % 4 == 0 ? 4 : 1;
-    return Space({{BLOCK, {32, 64}, "threads a block"},
+    return Space({{BLOCK, {32, 64}, "threads per block"},
                   {VECTOR, {1, widest}, "elements an access"},
                   {STORE_MODE, {"plain", "streaming"}, "how outputs are stored"}},
                  {});

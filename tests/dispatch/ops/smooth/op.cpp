@@ -33,7 +33,7 @@ Template base() {
           .kernels = {"smooth_base"},
           .space =
               [](const Problem&) {
-                return Space({{BLOCK, {32, 64}, "threads a block"}}, {});
+                return Space({{BLOCK, {32, 64}, "threads per block"}}, {});
               },
           .work =
               [](const Problem& problem, const Config& config) {
@@ -44,7 +44,7 @@ Template base() {
 // Stores NaN where a pointer is not aligned as it asked for, so that a wrong choice is a wrong result.
 Template vector() {
   return {.name = "vector",
-          .what = "VECTOR outputs a thread.",
+          .what = "VECTOR outputs per thread.",
           .kernels = {"smooth_vector"},
           .compiled_in = {"dtype", "taps"},
           .refuses =
@@ -56,8 +56,8 @@ Template vector() {
               [](const Problem& problem) {
                 const std::int64_t n = problem.integer("n");
                 return Space(
-                    {{BLOCK, {32, 64, 4096}, "threads a block"},
-                     {VECTOR, {1, 2, 4}, "outputs a thread"},
+                    {{BLOCK, {32, 64, 4096}, "threads per block"},
+                     {VECTOR, {1, 2, 4}, "outputs per thread"},
                      {STATE, {"none", "copy"}, "whether the weights are copied into the module"}},
                     {{"VECTOR divides n.", [n](const Config& config) { return n % config[VECTOR] == 0; }}});
               },

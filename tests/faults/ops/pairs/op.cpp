@@ -32,7 +32,7 @@ Template faulty(const std::string& name, const std::string& what) {
   tmpl.name = name;
   tmpl.what = what;
   tmpl.kernels = {name};
-  tmpl.space = [](const Problem&) { return Space({{BLOCK, {std::int64_t{256}}, "threads a block"}}, {}); };
+  tmpl.space = [](const Problem&) { return Space({{BLOCK, {std::int64_t{256}}, "threads per block"}}, {}); };
   tmpl.work = [name](const Problem& problem, const Config& config) {
     return work_of(name, count(problem), config[BLOCK]);
   };
@@ -52,7 +52,7 @@ std::vector<Template> all_templates() {
   Template plain = faulty("plain", "right, in as many ways as a test wants");
   plain.space = [](const Problem&) {
     return Space(
-        {{BLOCK, {std::int64_t{64}, std::int64_t{128}, std::int64_t{256}}, "threads a block"},
+        {{BLOCK, {std::int64_t{64}, std::int64_t{128}, std::int64_t{256}}, "threads per block"},
          {TWIST, {std::int64_t{0}, std::int64_t{1}, std::int64_t{2}}, "nothing: it makes more variants"}},
         {});
   };

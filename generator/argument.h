@@ -1,0 +1,49 @@
+// The arrays that an op reads and writes.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "generator/dtype.h"
+#include "generator/values.h"
+
+namespace tunesmith {
+
+enum class Role { input, output, inout };
+
+/// An array's extents, outermost first: the parameters that they are, or a function where they follow from
+/// more.
+class Extents {
+ public:
+  Extents(std::initializer_list<const char*> parameters);
+  template <typename Function>
+  requires std::is_invocable_r_v < std::vector<std::int64_t>,
+  const Function&, const Problem& > Extents(Function function) : function_(std::move(function)) {}
+  std::vector<std::int64_t> operator()(const Problem& problem) const { return function_(problem); }
+
+ private:
+  std::function<std::vector<std::int64_t>(const Problem&)> function_;
+};
+
+/// A device array, row-major and contiguous.
+struct Argument {
+  std::string name;
+  Role role;
+  Extents extents;
+  std::function<DType(const Problem&)> dtype = dtype_of;
+  bool finite = false;  ///< the contract promises nothing for NaN and infinity in it
+  /// Whether an output may be this very array. Null: no; any other overlap with an output is refused anyway.
+  std::function<bool(const Problem&)> in_place = nullptr;
+};
+
+std::int64_t elements(const Argument& argument, const Problem& problem);
+
+/// As elements(), where that may be too large for an integer.
+double size_bytes(const Argument& argument, const Problem& problem);
+
+}  // namespace tunesmith

@@ -1,0 +1,53 @@
+#include "generator/config.h"
+
+#include <algorithm>
+#include <variant>
+
+#include "generator/error.h"
+
+namespace tunesmith {
+
+std::span<const Axis> Config::axes() const {
+  return axes_ ? std::span<const Axis>(axes_->list) : std::span<const Axis>();
+}
+
+const Value& Config::value(std::size_t axis) const { return axes_->list[axis].values[chosen_[axis]]; }
+
+std::size_t Config::position(const AxisHandle& axis) const {
+  const std::size_t count = axes_ ? axes_->hashes.size() : 0;
+  for (std::size_t at = 0; at < count; ++at) {
+    if (axes_->hashes[at] != axis.hash) continue;
+    if (at >= set_) missed_ = std::min(missed_, static_cast<std::uint8_t>(at));
+    return at;
+  }
+  throw Error("The config \"" + text() + "\" has no axis " + std::string(axis.name) + ".");
+}
+
+std::int64_t Config::operator[](const IntegerAxis& axis) const {
+  const Value& found = value(position(axis));
+  const auto* integer = std::get_if<std::int64_t>(&found);
+  if (integer == nullptr)
+    throw Error("The values of the axis " + std::string(axis.name) + " are no integers.");
+  return *integer;
+}
+
+const std::string& Config::operator[](const WordAxis& axis) const {
+  const Value& found = value(position(axis));
+  const auto* word = std::get_if<std::string>(&found);
+  if (word == nullptr) throw Error("The values of the axis " + std::string(axis.name) + " are no words.");
+  return *word;
+}
+
+Values Config::values() const {
+  Values values;
+  for (std::size_t at = 0; at < axes().size(); ++at) values.set(axes()[at].name, value(at));
+  return values;
+}
+
+std::string Config::text() const { return values().text(); }
+
+bool Config::operator==(const Config& other) const {
+  return axes_ == other.axes_ ? chosen_ == other.chosen_ : values() == other.values();
+}
+
+}  // namespace tunesmith

@@ -1,0 +1,49 @@
+#include "generator/device_facts.h"
+
+#include <array>
+#include <string_view>
+#include <variant>
+
+namespace tunesmith {
+namespace {
+
+std::optional<std::string> beyond(std::string_view what, std::int64_t value, std::int64_t limit,
+                                  const DeviceFacts& device) {
+  if (value <= limit) return std::nullopt;
+  return std::string(what) + " is " + std::to_string(value) + ", but " + device.name + " allows " +
+         std::to_string(limit) + ".";
+}
+
+}  // namespace
+
+int multiprocessors_to_fill(const DeviceFacts& device) {
+  constexpr int of_an_h200 = 132;
+  return device.kind == "cuda" && device.multiprocessors > 0 ? device.multiprocessors : of_an_h200;
+}
+
+std::optional<std::string> exceeds(const Work& work, const DeviceFacts& device,
+                                   std::int64_t static_shared_bytes) {
+  for (const Step& step : work.steps) {
+    const auto* launch = std::get_if<Launch>(&step);
+    if (launch == nullptr) continue;
+    const Extent& block = launch->block;
+    const Extent& grid = launch->grid;
+    const std::array<std::optional<std::string>, 8> broken = {
+        beyond("The number of threads per block", block.x * block.y * block.z, device.max_threads_per_block,
+               device),
+        beyond("The block's x", block.x, device.max_block.x, device),
+        beyond("The block's y", block.y, device.max_block.y, device),
+        beyond("The block's z", block.z, device.max_block.z, device),
+        beyond("The grid's x", grid.x, device.max_grid.x, device),
+        beyond("The grid's y", grid.y, device.max_grid.y, device),
+        beyond("The grid's z", grid.z, device.max_grid.z, device),
+        beyond("The shared memory per block, in bytes,", launch->dynamic_shared_bytes + static_shared_bytes,
+               device.max_shared_bytes_per_block, device)};
+    for (const auto& sentence : broken) {
+      if (sentence) return sentence;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace tunesmith

@@ -1,0 +1,47 @@
+#include "generator/dtype.h"
+
+#include <array>
+#include <string>
+
+#include "generator/error.h"
+
+namespace tunesmith {
+namespace {
+
+struct DTypeFacts {
+  DType dtype;
+  std::string_view name;
+  std::string_view cuda_type;
+  std::int64_t bytes;
+};
+
+constexpr std::array<DTypeFacts, 12> dtypes = {{{DType::f32, "f32", "float", 4},
+                                                {DType::f64, "f64", "double", 8},
+                                                {DType::f16, "f16", "Float16", 2},
+                                                {DType::bf16, "bf16", "BFloat16", 2},
+                                                {DType::u8, "u8", "unsigned char", 1},
+                                                {DType::i32, "i32", "int", 4},
+                                                {DType::i64, "i64", "long long", 8},
+                                                {DType::b8, "b8", "unsigned char", 1},
+                                                {DType::b16, "b16", "unsigned short", 2},
+                                                {DType::b32, "b32", "unsigned", 4},
+                                                {DType::b64, "b64", "unsigned long long", 8},
+                                                {DType::b128, "b128", "ulonglong2", 16}}};
+
+const DTypeFacts& facts(DType dtype) { return dtypes[static_cast<std::size_t>(dtype)]; }
+
+}  // namespace
+
+std::string_view name(DType dtype) { return facts(dtype).name; }
+std::string_view cuda_type(DType dtype) { return facts(dtype).cuda_type; }
+std::int64_t bytes(DType dtype) { return facts(dtype).bytes; }
+
+DType dtype_of(const Problem& problem) {
+  const std::string& word = problem.word("dtype");
+  for (const DTypeFacts& entry : dtypes) {
+    if (entry.name == word) return entry.dtype;
+  }
+  throw Error("The dtype " + word + " is not known.");
+}
+
+}  // namespace tunesmith

@@ -1,0 +1,20 @@
+// The types of elements, under their names in problems and in CUDA.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "generator/values.h"
+
+namespace tunesmith {
+
+/// b8 to b128: so many bits, whatever they mean; for ops that only move elements. Their arguments are checked
+/// as arrays of another dtype (Argument::dtype).
+enum class DType { f32, f64, f16, bf16, u8, i32, i64, b8, b16, b32, b64, b128 };
+
+std::string_view name(DType dtype);       ///< "f32"
+std::string_view cuda_type(DType dtype);  ///< "float"
+std::int64_t bytes(DType dtype);          ///< of one element
+DType dtype_of(const Problem& problem);   ///< of the parameter `dtype`
+
+}  // namespace tunesmith

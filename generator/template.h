@@ -1,0 +1,43 @@
+// A template: a kernel body with its space and its work, and which problems and devices it serves.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "generator/device_facts.h"
+#include "generator/on_device.h"
+#include "generator/space.h"
+#include "generator/values.h"
+#include "generator/work.h"
+
+namespace tunesmith {
+
+struct Template {
+  std::string name;                  ///< "tiled"; the kernel body is templates/<op>/<name>.cu
+  std::string what;                  ///< a sentence for people
+  std::vector<std::string> kernels;  ///< as in ENTRY(kernel), in the order of the body
+  std::vector<std::string> compiled_in = {
+      "dtype"};  ///< the problem's parameters that are constants in the text
+  /// Further integer constants of the text, which follow from the problem (a rank, say). Null: none.
+  std::function<Values(const Problem&)> constants = nullptr;
+  int minimum_compute_capability = 0;  ///< 80 for 8.0; above 0 there is no host twin
+  bool later_too = true;               ///< false: its instructions exist on no later one (those of sm_90a)
+  /// Why the template cannot serve the problem, as a sentence; empty if it can. Null: serves all.
+  std::function<std::string(const Problem&)> refuses = nullptr;
+  OnDevice<Space, Problem> space;
+  OnDevice<Work, Problem, Config> work;
+  /// What the address of each argument of at least so many bytes must be a multiple of; shorter arrays need
+  /// no more than their elements do. Null: the dtype's size.
+  std::function<std::int64_t(const Problem&, const Config&)> alignment_bytes = nullptr;
+};
+
+/// Why the template cannot run this problem on this device, or nothing.
+std::optional<std::string> why_not(const Template& candidate, const Problem& problem,
+                                   const DeviceFacts& device);
+
+std::int64_t alignment_bytes(const Template& tmpl, const Problem& problem, const Config& config);
+
+}  // namespace tunesmith

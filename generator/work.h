@@ -1,0 +1,81 @@
+// What a variant does on a device: its steps, as plain data that every executable can run.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace tunesmith {
+
+struct Extent {
+  std::int64_t x = 1;
+  std::int64_t y = 1;
+  std::int64_t z = 1;
+};
+
+/// Rounded up, for values from 0 on: the blocks that so many elements need.
+constexpr std::int64_t ceil_divide(std::int64_t value, std::int64_t divisor) {
+  return (value + divisor - 1) / divisor;
+}
+constexpr std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
+  return ceil_divide(value, multiple) * multiple;
+}
+
+/// A number that a kernel takes as int.
+constexpr std::int32_t int32(std::int64_t value) { return static_cast<std::int32_t>(value); }
+
+/// CUDA's limit for a grid's y and z; kernels walk what is beyond it in strides.
+inline constexpr std::int64_t grid_limit = 65535;
+
+struct ArgumentPointer {
+  int argument = 0;  ///< position in Op::arguments
+};
+struct WorkspacePointer {
+  std::int64_t offset_bytes = 0;
+};
+/// What a kernel parameter is filled with. The alternative fixes the kernel parameter's C type:
+/// pointer, pointer, int, long long, float, double.
+using KernelArgument =
+    std::variant<ArgumentPointer, WorkspacePointer, std::int32_t, std::int64_t, float, double>;
+
+struct Launch {
+  std::string kernel;  ///< as in ENTRY(kernel)
+  Extent grid = {};
+  Extent block = {};
+  std::int64_t dynamic_shared_bytes = 0;
+  std::vector<KernelArgument> arguments = {};
+  /// Programmatic dependent launch: the kernel may start before its predecessor in the stream has ended, and
+  /// waits for it itself (griddepcontrol.wait) before it touches memory. Needs compute capability 9.0;
+  /// ignored elsewhere.
+  bool overlaps_previous = false;
+};
+
+/// Copies an argument into a `__constant__` symbol of the module. A work with such a step keeps state in its
+/// module, so two streams must not run it at once; the tuner measures it, dispatch does not choose it.
+struct ConstantCopy {
+  std::string symbol;  ///< as in ENTRY(symbol)
+  int argument = 0;
+  std::int64_t bytes = 0;
+};
+
+/// Sets the first `bytes` of an argument, or of the workspace from an offset on, to zero.
+struct Zero {
+  std::variant<ArgumentPointer, WorkspacePointer> what;
+  std::int64_t bytes = 0;
+};
+
+using Step = std::variant<Launch, ConstantCopy, Zero>;
+
+/// A work without steps has nothing to do: an array of no elements.
+struct Work {
+  std::vector<Step> steps;
+  std::int64_t workspace_bytes = 0;
+  /// The workspace's first so many bytes are zero before the work, and the work leaves them so; what follows
+  /// them may hold anything.
+  std::int64_t zeroed_bytes = 0;
+};
+
+bool reentrant(const Work& work);  ///< no step keeps state in the module
+
+}  // namespace tunesmith
