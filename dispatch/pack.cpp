@@ -5,7 +5,7 @@
 //
 //   tunesmith_pack GENERATED_FOLDER OUT.cpp OUT.bin DEVICES TARGET...
 //
-// DEVICES: all, none, or names of generated/devices.csv divided by commas.
+// DEVICES: all, none, or names from generated/devices.csv, separated by commas.
 
 #include <algorithm>
 #include <atomic>
