@@ -24,7 +24,7 @@ std::filesystem::path database_or_default(const std::filesystem::path& path) {
 
 CLI::Option* add_db_option(CLI::App* command, std::filesystem::path& path) {
   return command->add_option("--db", path,
-                             "The database; else $TUNESMITH_DB, else in the user's data folder");
+                             "Database file (default: $TUNESMITH_DB, else in the user's data folder)");
 }
 
 struct QueryRequest {
@@ -192,28 +192,29 @@ void run_query(QueryRequest& request) {
   const Table table = verdicts ? results_table(store.results(filter), for_people)
                                : winners_table(store.winners(filter), for_people);
   if (table.empty() && for_people) {
-    std::cout << "Nothing in " << store.path().string() << " answers this query.\n";
+    std::cout << "Nothing in " << store.path().string() << " matches this query.\n";
   } else {
     std::cout << table.as(request.format);
   }
 }
 
 void add_query(CLI::App& app) {
-  CLI::App* query = app.add_subcommand("query", "The winners in the database, or every verdict");
+  CLI::App* query = app.add_subcommand("query", "Show the winners in the database, or every verdict");
   auto request = std::make_shared<QueryRequest>();
   QueryFilter& filter = request->filter;
   query->add_option("OP", filter.op, "Only this op");
-  query->add_option("--problem", filter.problem,
-                    "Only problems that have these values, such as \"height=1000\"");
+  query->add_option("--problem", filter.problem, "Only problems with these values, such as \"height=1000\"");
   query->add_option("--device", filter.device,
-                    "Only this device: auto, cuda, cuda:N, host, or a part of its name");
-  query->add_option("--format", request->format, "table, json or csv; the latter two have every column")
+                    "Only this device: auto, cuda, cuda:N, host, or part of a device's name");
+  query
+      ->add_option("--format", request->format,
+                   "Output format: table, json or csv; json and csv have every column")
       ->capture_default_str()
       ->check(CLI::IsMember({"table", "json", "csv"}));
-  query->add_flag("--all", request->all, "Every variant that was tried, with its verdict");
+  query->add_flag("--all", request->all, "Show every variant that was tried, with its verdict");
   query->add_option("--verdict", filter.verdict, "Only variants with this verdict: ok, wrong_result, ...");
-  query->add_flag("--history", filter.history, "Earlier verdicts on the same variant too");
-  query->add_option("--limit", filter.limit, "At most so many rows")->check(CLI::NonNegativeNumber);
+  query->add_flag("--history", filter.history, "Show earlier verdicts on the same variant too");
+  query->add_option("--limit", filter.limit, "Show at most this many rows")->check(CLI::NonNegativeNumber);
   add_db_option(query, request->database);
   query->callback([request] { run_query(*request); });
 }
@@ -256,18 +257,18 @@ void add_db(CLI::App& app) {
     bool binaries = false;
   };
   auto request = std::make_shared<Request>();
-  CLI::App* db = app.add_subcommand("db", "The database file: its state, its text, and merging");
+  CLI::App* db = app.add_subcommand("db", "Check, dump, load and merge database files");
   db->require_subcommand(1);
 
-  CLI::App* status = db->add_subcommand("status", "What the file holds and whether it is sound");
+  CLI::App* status = db->add_subcommand("status", "Show what the file holds and check that it is intact");
   add_db_option(status, request->database);
   status->callback([request] {
     print_status(Store::open(database_or_default(request->database), Store::Mode::read_only).status());
   });
 
   CLI::App* dump = db->add_subcommand("dump", "Write the database as SQL text, fit for version control");
-  dump->add_option("-o,--output", request->file, "The file to write; else stdout");
-  dump->add_flag("--binaries", request->binaries, "With the winners' binaries");
+  dump->add_option("-o,--output", request->file, "File to write (default: stdout)");
+  dump->add_flag("--binaries", request->binaries, "Include the winners' binaries");
   add_db_option(dump, request->database);
   dump->callback([request] {
     const Store store = Store::open(database_or_default(request->database), Store::Mode::read_only);
@@ -278,8 +279,8 @@ void add_db(CLI::App& app) {
     write_file(request->file, text.str());
   });
 
-  CLI::App* load = db->add_subcommand("load", "Merge a text that \"db dump\" wrote into the database");
-  load->add_option("FILE", request->file, "The text")->required();
+  CLI::App* load = db->add_subcommand("load", "Merge a text file, written by \"db dump\", into the database");
+  load->add_option("FILE", request->file, "Text file to load")->required();
   add_db_option(load, request->database);
   load->callback([request] {
     errno = 0;
@@ -292,7 +293,7 @@ void add_db(CLI::App& app) {
   });
 
   CLI::App* merge = db->add_subcommand("merge", "Merge another database into this one");
-  merge->add_option("FILE", request->file, "The other database; it stays as it is")->required();
+  merge->add_option("FILE", request->file, "The other database; it is not changed")->required();
   add_db_option(merge, request->database);
   merge->callback([request] {
     if (!std::filesystem::exists(request->file)) {

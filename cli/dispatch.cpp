@@ -1,4 +1,4 @@
-// explain and export: what dispatch makes of the database.
+// explain and export: what dispatch chooses from the database.
 #include <iostream>
 #include <memory>
 #include <string>
@@ -18,13 +18,14 @@ void add_dispatch_commands(CLI::App& app) {
     std::string op, problem;
     DispatcherOptions options;
   };
-  CLI::App* explain = app.add_subcommand("explain", "Which variant dispatch uses for a problem, and why");
+  CLI::App* explain =
+      app.add_subcommand("explain", "Show which variant dispatch uses for a problem, and why");
   auto asked = std::make_shared<ExplainRequest>();
-  explain->add_option("OP", asked->op, "An op's name")->required();
-  explain->add_option("--problem", asked->problem, "The problem")->required();
+  explain->add_option("OP", asked->op, "Name of an op")->required();
+  explain->add_option("--problem", asked->problem, "Problem")->required();
   explain->add_option("--device", asked->options.device, device_words)->capture_default_str();
   explain->add_option("--db", asked->options.database,
-                      "The database; else $TUNESMITH_DB, else in the user's data folder");
+                      "Database file (default: $TUNESMITH_DB, else in the user's data folder)");
   explain->callback([asked] {
     const Problem problem = complete_problem(find_op(asked->op), Values::parse(asked->problem));
     Dispatcher dispatcher(asked->options);
@@ -37,13 +38,13 @@ void add_dispatch_commands(CLI::App& app) {
     std::filesystem::path database, folder;
   };
   CLI::App* command =
-      app.add_subcommand("export", "Freeze winners into a folder that the library is built with");
+      app.add_subcommand("export", "Write winners to a folder that is built into the library");
   auto request = std::make_shared<ExportRequest>();
-  command->add_option("--to", request->folder, "The folder, such as generated/")->required();
+  command->add_option("--to", request->folder, "Folder to write to, such as generated/")->required();
   command->add_option("--device", request->device,
-                      "Only this device: auto, cuda, cuda:N, host, or a part of its name");
+                      "Only this device: auto, cuda, cuda:N, host, or part of a device's name");
   command->add_option("--db", request->database,
-                      "The database; else $TUNESMITH_DB, else in the user's data folder");
+                      "Database file (default: $TUNESMITH_DB, else in the user's data folder)");
   command->callback([request] {
     const ExportReport report =
         export_winners(request->database.empty() ? default_database_path() : request->database,

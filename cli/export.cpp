@@ -38,7 +38,7 @@ std::string body_of(TableRow& row) {
 
 bool same_key(const TableRow& a, const TableRow& b) { return !before(a, b) && !before(b, a); }
 
-// Every file of the folder that a table may name, relative to it.
+// The files of the folder that a table may refer to, relative to the folder.
 std::vector<std::string> files_in(const std::filesystem::path& folder) {
   std::vector<std::string> names;
   std::error_code error;
@@ -115,16 +115,16 @@ std::vector<std::string> check_exported(const std::filesystem::path& folder) {
     try {
       body_of(row);
       if (!std::filesystem::exists(folder / file)) {
-        wrong.push_back("The table names " + file + ", which does not exist.");
+        wrong.push_back("The table refers to " + file + ", which does not exist; export it again.");
       } else if (digits != row.body || body_digits(read_file(folder / file)) != row.body) {
-        wrong.push_back(file + " is not what its template renders to.");
+        wrong.push_back(file + " differs from what its template gives now; export it again.");
       }
     } catch (const Error& error) {
       wrong.push_back(describe(row.winner) + ": " + error.what());
     }
   }
   for (const std::string& name : files_in(folder)) {
-    if (!named.contains(name)) wrong.push_back("No table names " + name + ".");
+    if (!named.contains(name)) wrong.push_back("No table refers to " + name + "; delete it.");
   }
   return wrong;
 }

@@ -1,4 +1,4 @@
-// devices, ops, space, render: what there is and what can be made of it. They touch no database.
+// devices, ops, space, render: what can be tuned, and the texts of variants. They use no database.
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -55,7 +55,7 @@ std::string list(const std::vector<Value>& values) {
 
 void print_op(const Op& op) {
   std::cout << op.name << ": " << op.what << "\n\n";
-  Table parameters({"parameter", "what", "allowed", "if not given"});
+  Table parameters({"parameter", "what", "allowed", "default"});
   for (const Parameter& parameter : op.parameters) {
     parameters.add({parameter.name, parameter.what, allowed(parameter),
                     parameter.initial ? to_text(*parameter.initial) : std::string()});
@@ -91,19 +91,19 @@ void print_ops(const std::string& name) {
   std::cout << table.text();
 }
 
-// A GPU of which only the number of multiprocessors is known; of the newest kind, so that every template
-// counts.
+// A GPU of which only the number of multiprocessors is known. Its compute capability is the newest, so that
+// it runs every template.
 DeviceFacts absent_gpu(int multiprocessors) {
   DeviceFacts device;
   device.kind = "cuda";
-  device.name = "a GPU of " + std::to_string(multiprocessors) + " multiprocessors";
+  device.name = "a GPU with " + std::to_string(multiprocessors) + " multiprocessors";
   device.compute_capability = 90;
   device.multiprocessors = multiprocessors;
   device.max_shared_bytes_per_block = std::int64_t{227} * 1024;
   return device;
 }
 
-// A space belongs to a problem; where a person names none, the op's own example stands in.
+// A space belongs to a problem; if none is given, it is the op's first example.
 Problem problem_or_example(const Op& op, const std::string& text) {
   return complete_problem(op,
                           Values::parse(text.empty() && !op.examples.empty() ? op.examples.front() : text));
@@ -126,7 +126,7 @@ void print_space(const Op& op, const Problem& problem, const Template& tmpl,
     for (const Rule& rule : rules) std::cout << "- " << rule.why << '\n';
   };
   print_rules("A legal config keeps these rules:", space.must());
-  print_rules("A search first tries those that keep these too (tune --prior none: all alike):",
+  print_rules("A search first tries configs that keep these rules too (tune --prior none treats all alike):",
               space.worth());
   const std::int64_t legal = space.count();
   std::cout << legal << " legal configs of " << space.raw_count();
@@ -134,7 +134,7 @@ void print_space(const Op& op, const Problem& problem, const Template& tmpl,
   std::cout << '\n';
   if (!device) return;
   if (const std::optional<std::string> why = why_not(tmpl, problem, *device)) {
-    std::cout << "None runs on this device: " << *why << '\n';
+    std::cout << "No config runs on this device: " << *why << '\n';
     return;
   }
   std::int64_t fitting = 0;
@@ -145,7 +145,7 @@ void print_space(const Op& op, const Problem& problem, const Template& tmpl,
   std::cout << fitting << " of them launch within the limits of " << device->name << '\n';
 }
 
-// What a target says about a device; sizes and limits are not known from it.
+// What a target says about a device; it does not give sizes and limits.
 DeviceFacts facts_of_target(const std::string& target) {
   const std::optional<Target> parsed = Target::parse(target);
   if (!parsed || parsed->is_virtual()) {
@@ -172,7 +172,7 @@ void render_all(const Op& op, const Problem& problem, const RenderRequest& reque
   std::error_code failure;
   std::filesystem::create_directories(request.out, failure);
   if (failure)
-    throw Error("The folder " + request.out.string() + " cannot be made: " + failure.message() + ".");
+    throw Error("The folder " + request.out.string() + " cannot be created: " + failure.message() + ".");
   std::int64_t written = 0;
   for (const Template& each : op.templates) {
     if (!request.template_name.empty() && each.name != request.template_name) continue;
@@ -189,7 +189,7 @@ void render_all(const Op& op, const Problem& problem, const RenderRequest& reque
   std::cout << written << " files written to " << request.out.string() << '\n';
 }
 
-// The first template, or the named one, that takes the config.
+// The first template, or the named one, that accepts the config.
 Source render_one(const Op& op, const Problem& problem, const RenderRequest& request,
                   const DeviceFacts& device) {
   const Values given = Values::parse(request.config);
@@ -206,8 +206,8 @@ Source render_one(const Op& op, const Problem& problem, const RenderRequest& req
     }
     reasons += (reasons.empty() ? "" : " ") + each.name + ": " + *why;
   }
-  throw UsageError("No template of " + op.name + " takes the config \"" + request.config + "\" (" + reasons +
-                   ").");
+  throw UsageError("No template of " + op.name + " accepts the config \"" + request.config + "\" (" +
+                   reasons + ").");
 }
 
 void run_render(const RenderRequest& request) {
@@ -241,28 +241,28 @@ void write_file(const std::filesystem::path& path, std::string_view text) {
 }
 
 void add_look_commands(CLI::App& app) {
-  app.add_subcommand("devices", "The devices that variants can be tuned for on this machine")
+  app.add_subcommand("devices", "List the devices of this machine that variants can be tuned for")
       ->callback(print_devices);
 
-  CLI::App* list_ops = app.add_subcommand("ops", "The ops of this program, or all about one");
+  CLI::App* list_ops = app.add_subcommand("ops", "List the ops, or describe one");
   auto op_name = std::make_shared<std::string>();
-  list_ops->add_option("OP", *op_name, "An op's name");
+  list_ops->add_option("OP", *op_name, "Name of an op");
   list_ops->callback([op_name] { print_ops(*op_name); });
 
   CLI::App* space = app.add_subcommand(
-      "space", "The axes of an op's templates, their rules and how many configs are legal");
+      "space", "Show the axes and rules of an op's templates, and how many configs are legal");
   struct SpaceRequest {
     std::string op, problem, device, template_name;
     int multiprocessors = 0;
   };
   auto asked = std::make_shared<SpaceRequest>();
-  space->add_option("OP", asked->op, "An op's name")->required();
-  space->add_option("--problem", asked->problem, "The problem; else the op's first example");
+  space->add_option("OP", asked->op, "Name of an op")->required();
+  space->add_option("--problem", asked->problem, "Problem (default: the op's first example)");
   space->add_option("--device", asked->device,
-                    std::string(device_words) + ": counts the configs that fit its limits");
+                    std::string(device_words) + "; also counts the configs that fit its limits");
   space
       ->add_option("--multiprocessors", asked->multiprocessors,
-                   "The space on a GPU that is not here, with so many multiprocessors")
+                   "Show the space for a GPU with this many multiprocessors; the GPU need not be present")
       ->check(CLI::Range(1, 100000))
       ->excludes("--device");
   space->add_option("--template", asked->template_name, "Only this template");
@@ -282,14 +282,16 @@ void add_look_commands(CLI::App& app) {
 
   CLI::App* render = app.add_subcommand("render", "Write the source text of a variant");
   auto wanted = std::make_shared<RenderRequest>();
-  render->add_option("OP", wanted->op, "An op's name")->required();
-  render->add_option("--problem", wanted->problem, "The problem")->required();
-  render->add_option("--config", wanted->config, "Axes to set; the others take their first legal value");
-  render->add_option("--target", wanted->target, "host, sm_80, sm_90a, ...")->required();
+  render->add_option("OP", wanted->op, "Name of an op")->required();
+  render->add_option("--problem", wanted->problem, "Problem")->required();
+  render->add_option("--config", wanted->config,
+                     "Values of axes; each other axis gets its first legal value");
+  render->add_option("--target", wanted->target, "Target: host, sm_80, sm_90a, ...")->required();
   render->add_option("--template", wanted->template_name,
-                     "The template; else the first that takes the config");
-  render->add_option("-o,--output", wanted->out, "The file to write, or with --all the folder; else stdout");
-  render->add_flag("--all", wanted->all, "Every legal config of every template that serves the problem");
+                     "Template (default: the first that accepts the config)");
+  render->add_option("-o,--output", wanted->out, "File to write, or with --all the folder (default: stdout)");
+  render->add_flag("--all", wanted->all,
+                   "Render every legal config of every template that serves the problem");
   render->callback([wanted] { run_render(*wanted); });
 }
 

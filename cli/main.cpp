@@ -1,6 +1,6 @@
-// The `tunesmith` program: subcommands in, exit codes out. 0 it worked, 1 the world failed, 2 the request was
-// wrong, 130 interrupted. An error is one sentence on stderr, perhaps with the line that it is about below
-// it.
+// The `tunesmith` program: subcommands in, exit codes out. 0: success, 1: something outside the request
+// failed, 2: the request was wrong, 130: interrupted. An error is one sentence on stderr, perhaps followed by
+// the line that it is about.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <exception>
@@ -33,7 +33,7 @@ void refuse_unknown_command(const CLI::App& app, int argc, char** argv) {
                               ".");
 }
 
-// As it stands in the session's row.
+// The command line, as the database stores it with the session.
 std::string joined(int argc, char** argv) {
   std::string command = "tunesmith";
   for (int i = 1; i < argc; ++i) {
@@ -50,13 +50,13 @@ int main(int argc, char** argv) {
   if (argc == 3 && std::string_view(argv[1]) == "worker") return tunesmith::worker_main(argv[2]);
   int exit_code = 0;
   CLI::App app(
-      "Tunesmith finds the fastest CUDA kernel for a problem on a device, keeps what it learned, and "
-      "answers from it.");
+      "Tunesmith finds the fastest CUDA kernel for a problem on a device, stores every measurement in a "
+      "database, and chooses kernels from it.");
   app.name("tunesmith");
   app.set_version_flag("--version", "tunesmith " TUNESMITH_VERSION);
   app.require_subcommand(1);
   app.footer(
-      "A problem or a config is a list of name=value: \"height=1000 width=2000 mask_height=3 "
+      "A problem or a config is written as name=value pairs: \"height=1000 width=2000 mask_height=3 "
       "mask_width=3\".");
   try {
     tunesmith::add_look_commands(app);

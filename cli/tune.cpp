@@ -56,40 +56,40 @@ void add_tune_command(CLI::App& app, const std::string& command_line, int& exit_
   auto request = std::make_shared<TuneRequest>();
   TuneOptions& options = request->options;
   options.command = command_line;
-  command->add_option("OP", options.op, "An op's name")->required();
-  command->add_option("--problem", request->problems, "A problem; may be repeated")->allow_extra_args(false);
+  command->add_option("OP", options.op, "Name of an op")->required();
+  command->add_option("--problem", request->problems, "Problem; may be repeated")->allow_extra_args(false);
   command->add_option("--problems", request->problem_file,
-                      "A file with one problem per line; # begins a comment");
+                      "File with one problem per line; # begins a comment");
   command->add_flag("--stale", options.stale,
-                    "Problems in the database whose winners' templates have changed");
+                    "Tune problems in the database whose winners' templates have changed");
   command->add_option("--device", options.device, device_words)->capture_default_str();
   command
       ->add_option("--budget", options.budget,
-                   "Per problem: a time (60s, 5m) after its base was measured, a number of variants\n"
-                   "(500), or all")
+                   "Per problem: a time (60s, 5m) counted from when its base was measured, a number of\n"
+                   "variants (500), or all")
       ->capture_default_str();
-  command->add_option("--strategy", options.strategy, "random or exhaustive")->capture_default_str();
+  command->add_option("--strategy", options.strategy, "Order of the search: random or exhaustive")
+      ->capture_default_str();
   command
       ->add_option("--prior", request->prior,
-                   "worth: begin with configs that the templates' rules call worth trying; none: treat "
-                   "all\nlegal configs alike")
+                   "worth: begin with configs that the templates' rules call worth trying;\n"
+                   "none: treat all legal configs alike")
       ->capture_default_str()
       ->check(CLI::IsMember({"worth", "none"}));
   command->add_option("--seed", options.seed, "Seed for the search and the inputs")->capture_default_str();
   command->add_option("--template", options.templates, "Search only this template; may be repeated")
       ->allow_extra_args(false);
   command
-      ->add_option(
-          "--caches", request->caches,
-          "warm: launches follow each other on the same buffers; cold: the cache is overwritten before\n"
-          "each launch (CUDA only)")
+      ->add_option("--caches", request->caches,
+                   "warm: launches follow each other on the same buffers;\n"
+                   "cold: the cache is overwritten before each launch (CUDA only)")
       ->capture_default_str()
       ->check(CLI::IsMember({"warm", "cold"}));
   command->add_flag("--retry-failed", options.retry_failed,
-                    "Try variants again that timed out or crashed in an earlier run");
+                    "Retry variants that timed out or crashed in an earlier run");
   command
       ->add_option("--jobs", options.compilers,
-                   "Compilers that run at the same time; 0: one less than there are processors")
+                   "Number of compilers that run at the same time; 0: one less than the number of processors")
       ->capture_default_str()
       ->check(CLI::Range(0, 1024));
   command->add_option("--db", request->database,

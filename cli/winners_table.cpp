@@ -66,8 +66,7 @@ std::string winners_text(const TuneResult& result) {
   if (result.problems.empty() && !result.interrupted)
     text += "There was nothing to tune: no winner with these caches is stale.\n";
   if (result.interrupted) {
-    text +=
-        "Interrupted. Every verdict until then is in the database; the same command continues from there.\n";
+    text += "Interrupted. Every verdict so far is in the database; run the same command again to continue.\n";
   }
   return text;
 }

@@ -18,7 +18,8 @@
 namespace tunesmith {
 namespace {
 
-// Plans beyond this are forgotten all at once; who holds one keeps it. A module takes some 100 KiB.
+// At this number all plans are forgotten at once; a caller's own handles stay valid. A module takes about
+// 100 KiB.
 constexpr std::size_t most_plans = 4096;
 
 struct TextKey {
@@ -33,8 +34,8 @@ Value value_of(const Field& field) {
   return std::string(std::get<std::string_view>(field.value));
 }
 
-// A typed function asks with the same literals each time, so the address of a name mostly says enough.
-// Nothing is read from there: the library that it was in may be gone.
+// A typed function uses the same literals each time, so comparing addresses is mostly enough. A kept address
+// is never read: its library may have been unloaded.
 struct KeptField {
   explicit KeptField(const Field& field)
       : literal(field.name.text().data()), value(value_of(field)), name(field.name.text()) {}
@@ -74,7 +75,7 @@ struct Hash {
     return mix(hash(key.op), hash(key.problem));
   }
   std::size_t operator()(const TextKey& key) const { return (*this)(TextView{key.op, key.problem}); }
-  // Of the numbers alone: names are the same each time, and the words are few.
+  // Hashes only the numbers: the names are the same each time, and there are few words.
   template <typename Fields>
   static std::size_t of_fields(std::string_view op, const Fields& problem) {
     std::size_t seed = std::hash<std::string_view>()(op);
@@ -95,7 +96,7 @@ struct Equal {
   }
 };
 
-// What is unknown or missing is refused where the problem is completed.
+// complete_problem() refuses unknown and missing parameters later.
 Problem from_fields(const Op& op, std::span<const Field> fields) {
   Problem problem;
   for (const Field& field : fields) {

@@ -15,7 +15,8 @@
 namespace tunesmith {
 namespace {
 
-// A problem may lack a parameter that its op has got since; what cannot be read is a fault of that row alone.
+// A problem may lack a parameter that its op was given later. A row that cannot be read has a fault; the
+// others are still used.
 void complete(Candidate& candidate) {
   try {
     candidate.problem = complete_problem(find_op(candidate.op), candidate.problem);
@@ -46,7 +47,7 @@ Candidate to_candidate(const WinnerRow& row) {
     candidate.fault = error.what();
   }
   if (!row.newest_verdict.empty() && row.newest_verdict != "ok") {
-    candidate.fault = "When it was last measured its verdict was " + row.newest_verdict + ".";
+    candidate.fault = "Its last measurement has the verdict " + row.newest_verdict + ".";
   }
   if (candidate.fault.empty()) complete(candidate);
   return candidate;
@@ -89,7 +90,7 @@ void read_built_in(Known& known) {
 Known read_known(const std::string& database, const std::string& target) {
   Known known;
   if (database.empty()) {
-    known.notes.push_back("No database was asked for.");
+    known.notes.push_back("No database is used: only built-in winners are known.");
   } else {
     read_database(database, target, known);
   }

@@ -1,10 +1,11 @@
 // A program of the build: compiles each op's base, and the winners of generated/ from the bodies there, and
-// writes them and the winners' tables as one C++ file and one binary file for packed.h. What a toolchain is
-// missing for, or what is stale, is left out with a note; dispatch then compiles it, or uses the base.
+// writes them and the winners' tables as one C++ file and one binary file for packed.h. A kernel without
+// a toolchain for it, or one that is stale, is left out with a note; dispatch then compiles it, or uses the
+// base.
 //
 //   tunesmith_pack GENERATED_FOLDER OUT.cpp OUT.bin DEVICES TARGET...
 //
-// DEVICES: all, none, or names of generated/devices.csv divided by commas.
+// DEVICES: all, none, or names from generated/devices.csv, separated by commas.
 
 #include <algorithm>
 #include <atomic>
@@ -70,7 +71,7 @@ void add(Sources& sources, Source source) {
   sources.emplace(std::move(name), std::move(source));
 }
 
-// As generated/ has it, which has to be what its template still gives.
+// As generated/ has it. Throws Error if its template gives another kernel now.
 Source source_of(const TableRow& row, const std::filesystem::path& generated) {
   const Candidate& winner = row.winner;
   const Op& op = find_op(winner.op);
@@ -79,7 +80,7 @@ Source source_of(const TableRow& row, const std::filesystem::path& generated) {
   const Config config = tmpl.space(problem, winner.device).legal(winner.config);
   const std::string file = body_file(winner, row.body);
   const std::string body = read_file(generated / file);
-  if (body.empty()) throw Error("there is no " + file + ".");
+  if (body.empty()) throw Error("the file " + file + " does not exist or is empty.");
   Source source = render_body(op, tmpl, problem, config, winner.device.target, body);
   if (source.hash != winner.source_hash) throw Error(file + " is not the body that it was tuned with.");
   if (source.hash != render(op, tmpl, problem, config, winner.device.target).hash)
@@ -111,7 +112,7 @@ Sources sources_to_compile(const std::vector<TableRow>& table, const std::filesy
   return sources;
 }
 
-// What an earlier build compiled from the same text with the same compiler is taken from `cache`.
+// Takes from `cache` what an earlier build compiled from the same text with the same compiler.
 std::map<std::string, std::string> compile(const Sources& sources, const std::filesystem::path& cache) {
   std::map<bool, std::unique_ptr<Toolchain>> toolchains;  // by whether it is the host's
   for (const auto& [name, source] : sources) {
@@ -157,7 +158,7 @@ std::map<std::string, std::string> compile(const Sources& sources, const std::fi
   return files;
 }
 
-// The tables of the asked devices. Throws Error naming those there are.
+// The tables of `devices`. Throws Error naming the known ones.
 Texts tables_of(const std::filesystem::path& generated, const std::string& devices) {
   const std::string all = read_file(generated / devices_file);
   std::vector<std::string> known = tuned_devices(all);
@@ -170,7 +171,7 @@ Texts tables_of(const std::filesystem::path& generated, const std::string& devic
       if (std::find(known.begin(), known.end(), name) == known.end()) {
         std::string list;
         for (const std::string& each : known) list += (list.empty() ? "" : ", ") + each;
-        throw Error("generated/ has no winners of the device " + name +
+        throw Error("generated/ has no winners for the device " + name +
                     "; TUNESMITH_DEVICES may be all, none, or some of: " + list + ".");
       }
       wanted.insert(name);

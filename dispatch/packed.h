@@ -1,5 +1,5 @@
 // Files that the build packed into the library (pack.cpp): the tables of generated/, and binaries of its
-// winners and of each op's base, so that a machine without a compiler gets right answers.
+// winners and of each op's base, so that every op also runs on a machine without a compiler.
 #pragma once
 
 #include <span>

@@ -1,5 +1,5 @@
-// The launch path: checks of pointers, then the executable. No lock (but the host executable's own), no
-// allocation, no compiler, no file.
+// The launch path: checks of pointers, then the executable. It allocates nothing, compiles nothing, opens no
+// file and takes no lock except the host executable's own.
 
 #include "dispatch/plan_state.h"
 
@@ -59,15 +59,14 @@ std::string Status::message() const {
     case success:
       return "The launch succeeded.";
     case wrong_argument_count:
-      return "The number of arguments is not that of the op; pass one pointer for each.";
+      return "The number of arguments differs from the op's; pass one pointer for each of its arguments.";
     case null_argument:
       return "An argument is a null pointer; pass memory of the plan's device.";
     case misaligned_argument:
-      return "An argument's address is not a multiple of its element's size, or not of "
-             "Plan::alignment_bytes() where "
-             "Plan::explanation() says that no other kernel could be loaded.";
+      return "An argument's address is not aligned; pass a multiple of its element's size, or of "
+             "Plan::alignment_bytes() if Plan::explanation() says that other pointers are refused.";
     case overlapping_arguments:
-      return "An output overlaps another argument; the op needs them apart. Give it memory of its own.";
+      return "An output overlaps another argument, which this op does not allow; give it memory of its own.";
     case missing_workspace:
       return "The plan needs a workspace of Plan::workspace_bytes() bytes; pass one to launch().";
     default:

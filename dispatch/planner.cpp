@@ -19,8 +19,9 @@ std::vector<PlanState::Argument> arguments_of(const Op& op, const Problem& probl
   for (const Argument& argument : op.arguments) {
     const std::int64_t element = bytes(argument.dtype(problem));
     if (size_bytes(argument, problem) > 0x1p62) {
-      throw UsageError("The " + op.name + " problem " + problem.text() + " has an argument " + argument.name +
-                       " that no memory holds; ask for smaller sizes.");
+      throw UsageError("The " + op.name + " problem " + problem.text() +
+                       " needs more than 2^62 bytes for the argument " + argument.name +
+                       "; use smaller sizes.");
     }
     arguments.push_back({static_cast<std::uintptr_t>(elements(argument, problem) * element),
                          static_cast<std::uintptr_t>(element - 1), argument.role != Role::input,
@@ -30,11 +31,11 @@ std::vector<PlanState::Argument> arguments_of(const Op& op, const Problem& probl
 }
 
 std::string with_changes(const Choice& choice) {
-  return choice.changed.empty() ? "" : " with " + choice.changed + ", as this problem needs";
+  return choice.changed.empty() ? "" : ", changed to " + choice.changed + " to be legal for this problem";
 }
 
-// A binary's kernels may carry the suffix of the version that made it: eight hexadecimal digits behind a
-// name.
+// The kernels of a binary made by an older version may have another suffix: eight hexadecimal digits after
+// the name.
 std::string suffix_in(const std::string& binary, const Source& source) {
   constexpr std::size_t digits = 8;
   for (const std::string& kernel : source.kernels) {
@@ -84,7 +85,7 @@ Planner::Attempt Planner::compile(const Work& work, const Source& source) {
       why_no_toolchain_ = error.what();
     }
   }
-  if (!toolchain_) return "There is no compiler here: " + why_no_toolchain_;
+  if (!toolchain_) return "No compiler is available: " + why_no_toolchain_;
   const Compiled compiled = toolchain_->compile(source);
   if (!compiled.ok) return "It does not compile: " + first_line(compiled.log);
   Attempt loaded = load(work, source, compiled.bytes);
@@ -95,7 +96,8 @@ Planner::Attempt Planner::compile(const Work& work, const Source& source) {
   return loaded;
 }
 
-// The binary is looked for where it costs least; one that does not load here gives way to the next.
+// Looks for the binary in the cheapest place first: database, library, cache, compiler. If one does not
+// load, the next is tried.
 Planner::Attempt Planner::attempt(const Op& op, const Template& tmpl, const Problem& problem,
                                   const Config& config, const Candidate* candidate) {
   const Source source = render(op, tmpl, problem, config, device_.target);
@@ -105,7 +107,8 @@ Planner::Attempt Planner::attempt(const Op& op, const Template& tmpl, const Prob
       const Config tuned = tmpl.space(candidate->problem, candidate->device).legal(candidate->config);
       now = render(op, tmpl, candidate->problem, tuned, candidate->device.target).hash;
     } catch (const Error& error) {
-      return "It is stale, its template has changed since it was tuned: " + std::string(error.what());
+      return "It is stale, its template has changed since it was tuned; tune it again: " +
+             std::string(error.what());
     }
     if (now != candidate->source_hash) {
       return "It is stale: its template has changed since it was tuned (source " +
@@ -153,7 +156,7 @@ Planner::Attempt Planner::attempt(const Op& op, const Template& tmpl, const Prob
   if (const auto cached = cache_.find(source)) {
     Attempt result = load(work, source, *cached);
     if (std::holds_alternative<Loaded>(result))
-      return finish(std::move(result), "its binary was compiled before");
+      return finish(std::move(result), "its binary is in the cache, compiled before");
     add("The cached binary", result);
   }
   Attempt result = compile(work, source);
@@ -183,7 +186,7 @@ std::optional<Planner::Loaded> Planner::lowered(const Op& op, const Template& tm
       config = neighbour.text();
       return std::move(*loaded);
     }
-    return std::nullopt;  // what does not compile once will not compile with the next value
+    return std::nullopt;  // the next value is not expected to load either
   }
   return std::nullopt;
 }
@@ -207,7 +210,7 @@ std::shared_ptr<const PlanState> Planner::plan(const Op& op, const Problem& prob
   };
   const auto take_unaligned = [&](Loaded& loaded, const std::string& what) {
     say.push_back("Pointers that are not multiples of " + std::to_string(state->alignment_bytes) +
-                  " bytes get " + what + " (" + loaded.how + ").");
+                  " bytes are given to " + what + " (" + loaded.how + ").");
     state->unaligned = std::move(loaded.executable);
     state->unaligned_variant = std::move(loaded.variant);
     if (loaded.workspace_bytes > 0) {
@@ -216,7 +219,7 @@ std::shared_ptr<const PlanState> Planner::plan(const Op& op, const Problem& prob
     }
   };
   const auto refuse = [&](std::size_t candidate, const std::string& why) {
-    say.push_back("Not " + describe(known_.candidates[candidate]) + ": " + why);
+    say.push_back("Not used: " + describe(known_.candidates[candidate]) + ": " + why);
   };
 
   const Selection selection = select(op, problem, device_, known_.candidates, allow_compile_);
@@ -231,7 +234,7 @@ std::shared_ptr<const PlanState> Planner::plan(const Op& op, const Problem& prob
     if (auto* loaded = std::get_if<Loaded>(&result)) {
       state->match = choice->match;
       state->distance = choice->distance;
-      say.push_back("Taken, " + std::string(name(choice->match)) +
+      say.push_back("Used, " + std::string(name(choice->match)) +
                     (choice->distance > 0 ? ", distance " + rounded(choice->distance) : std::string()) +
                     ": " + describe(candidate) + with_changes(*choice) + "; " + loaded->how + ".");
       take(*loaded);
@@ -240,17 +243,18 @@ std::shared_ptr<const PlanState> Planner::plan(const Op& op, const Problem& prob
     }
   }
   if (choice != choices.end()) {
-    say.push_back(std::to_string(choices.end() - choice) + " more could be used and rank behind it.");
+    say.push_back(std::to_string(choices.end() - choice) +
+                  " more winners could be used; they rank behind it.");
   }
   if (!state->executable) {
     Attempt result = base(op, problem);
     if (const auto* why = std::get_if<std::string>(&result)) {
-      throw Error("Not even the base of " + op.name + " can be loaded on " + device_.name + " for " +
-                  problem.text() + ": " + *why);
+      throw Error("No kernel of " + op.name + ", not even its base, can be loaded on " + device_.name +
+                  " for " + problem.text() + ": " + *why);
     }
     Loaded& loaded = std::get<Loaded>(result);
-    say.push_back("Taken, base: no known winner can be used; " + op.name + "/" +
-                  loaded.variant.template_name + " " + loaded.variant.config + "; " + loaded.how + ".");
+    say.push_back("Used, base: no known winner can be used; " + op.name + "/" + loaded.variant.template_name +
+                  " " + loaded.variant.config + "; " + loaded.how + ".");
     take(loaded);
   }
   if (state->alignment_bytes <= unaligned_bytes) return state;
@@ -279,7 +283,7 @@ std::shared_ptr<const PlanState> Planner::plan(const Op& op, const Problem& prob
     std::string config;
     if (auto loaded = lowered(op, find_template(op, known_.candidates[first.candidate].template_name),
                               first.config, problem, unaligned_bytes, config)) {
-      take_unaligned(*loaded, "the same with a narrower access, " + config);
+      take_unaligned(*loaded, "the same template with a narrower access, " + config);
     }
   }
   for (auto other = choice; other != choices.end() && !state->unaligned; ++other) {
@@ -291,7 +295,8 @@ std::shared_ptr<const PlanState> Planner::plan(const Op& op, const Problem& prob
       take_unaligned(*loaded, "the base, " + loaded->variant.config);
     } else {
       say.push_back("Pointers that are not multiples of " + std::to_string(state->alignment_bytes) +
-                    " bytes are refused, for the base cannot be loaded: " + std::get<std::string>(result));
+                    " bytes are refused, because no kernel for them can be loaded. The base: " +
+                    std::get<std::string>(result));
       for (PlanState::Argument& argument : state->arguments) {
         if (argument.bytes < static_cast<std::uintptr_t>(state->alignment_bytes)) continue;
         argument.address_bits = static_cast<std::uintptr_t>(state->alignment_bytes - 1);

@@ -20,7 +20,7 @@ std::string difference(const Values& theirs, const Values& ours) {
   return differing.text();
 }
 
-// How far two values of an axis are apart; a word from another is far.
+// How far two values of an axis are apart; different words are far apart.
 double step(const Value& a, const Value& b) {
   if (a == b) return 0;
   if (a.index() != b.index() || std::holds_alternative<std::string>(a)) return 100;
@@ -60,7 +60,8 @@ std::optional<std::string> why_refused(const Op& op, const Problem& problem, con
     return op.name + " has no template " + candidate.template_name + " in this version.";
   }
   if (candidate.device.kind != device.kind) {
-    return "It was tuned on a device of kind " + candidate.device.kind + ", and this is " + device.kind + ".";
+    return "It was tuned on a device of kind " + candidate.device.kind + ", and this device is of kind " +
+           device.kind + ".";
   }
   if (dtype_of(candidate.problem) != dtype_of(problem)) {
     return "It was tuned for dtype=" + candidate.problem.word("dtype") +
@@ -78,7 +79,8 @@ std::optional<std::string> why_refused(const Op& op, const Problem& problem, con
   }
   const Work work = tmpl->work(problem, choice.config, device);
   if (!reentrant(work)) {
-    return "It keeps the mask or other state in its module, so that two streams could not launch it at once.";
+    return "It keeps state in its module between two steps, so two streams cannot launch it at the same "
+           "time.";
   }
   if (auto why = exceeds(work, device)) return why;
 
@@ -89,18 +91,18 @@ std::optional<std::string> why_refused(const Op& op, const Problem& problem, con
       !constants.empty() || !same_target || !candidate.has_binary || !choice.changed.empty();
   if (choice.must_compile && !may_compile) {
     if (!constants.empty()) {
-      return "Its text has other constants (" + constants + ") and compiling is not allowed.";
+      return "It was compiled for other constants (" + constants + "), and compiling is not allowed.";
     }
     if (!same_target) {
-      return "It was made for " + candidate.device.target + ", this device needs " + device.target +
+      return "It was compiled for " + candidate.device.target + ", this device needs " + device.target +
              ", and compiling is not allowed.";
     }
-    return "No binary is stored with it and compiling is not allowed.";
+    return "No binary is stored for it, and compiling is not allowed.";
   }
   choice.alignment_bytes = alignment_bytes(*tmpl, problem, choice.config);
   choice.distance = distance(op, candidate.problem, problem);
   if (candidate.problem == problem && !choice.changed.empty()) {
-    return "It is stale: its config is not legal any more for the problem that it won.";
+    return "It is stale: its config is no longer legal for the problem that it won; tune it again.";
   }
   choice.match = !same_model(candidate.device, device) ? Match::other_device
                  : candidate.problem == problem        ? Match::exact

@@ -12,7 +12,7 @@
 
 namespace tunesmith {
 
-/// A winner as a source of winners tells it.
+/// A winner as it was read from a database or from the library.
 struct Candidate {
   enum class Origin { database, built_in };  ///< the former is preferred where all else is equal
   Origin origin = Origin::database;
@@ -21,11 +21,11 @@ struct Candidate {
   std::string template_name;
   Problem problem;           ///< that it won
   Values config;             ///< as it was stored
-  double median_us = 0;      ///< there
-  bool cold_caches = false;  ///< with which it was measured
+  double median_us = 0;      ///< of one launch on `device`
+  bool cold_caches = false;  ///< whether it was measured with cold caches
   std::string source_hash;
   bool has_binary = false;  ///< for device.target and what of `problem` is compiled in
-  std::string fault;  ///< why it must not be used whatever the problem, as a sentence; empty: nothing known
+  std::string fault;        ///< why it must not be used for any problem, as a sentence; empty: no fault
 };
 
 struct Choice {

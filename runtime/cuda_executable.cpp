@@ -1,5 +1,5 @@
-// Variants on CUDA GPUs, through the static runtime library alone: a program that links this starts where
-// there is no driver, and can say so.
+// Variants on CUDA GPUs, through the static runtime library alone: a program that links this also starts
+// where there is no driver, and reports that there is none.
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
@@ -20,8 +20,8 @@ std::string words(cudaError_t code) {
   return std::string(cudaGetErrorName(code)) + ": " + cudaGetErrorString(code);
 }
 
-// Makes `ordinal` the calling thread's device, and puts back the one that was. Where it is already the
-// current one, which is the usual case, that costs one read of a thread-local.
+// Makes `ordinal` the calling thread's device, and restores the previous one at the end. If it is already the
+// current one, as usual, that costs one read of a thread-local.
 class DeviceScope {
  public:
   explicit DeviceScope(int ordinal) {
@@ -32,7 +32,7 @@ class DeviceScope {
     }
   }
   ~DeviceScope() {
-    // A failure here has no one to tell: the device was current a moment ago.
+    // A failure could not be reported from here, and is unlikely: this device was the current one before.
     if (changed_) static_cast<void>(cudaSetDevice(before_));
   }
   DeviceScope(const DeviceScope&) = delete;
@@ -53,7 +53,7 @@ LoadError::Kind kind_of(cudaError_t code) {
 }
 
 [[noreturn]] void refuse(cudaError_t code, const std::string& what, LoadError::Kind kind) {
-  static_cast<void>(cudaGetLastError());  // the caller's next check is not to find our error
+  static_cast<void>(cudaGetLastError());  // so that the caller's next check does not find this error
   throw LoadError(what + ": " + words(code) + ".", kind);
 }
 
@@ -61,7 +61,7 @@ void require(cudaError_t code, const std::string& what) {
   if (code != cudaSuccess) refuse(code, what, kind_of(code));
 }
 
-// What the kernel takes; nothing where the driver does not tell (before CUDA 12.4).
+// What the kernel takes; nothing where the driver does not report it (before CUDA 12.4).
 std::optional<std::vector<ParameterFacts>> parameters_of(const void* kernel) {
 #if CUDART_VERSION >= 12040
   std::vector<ParameterFacts> parameters;
@@ -173,7 +173,7 @@ class CudaExecutable : public Executable {
                                static_cast<cudaStream_t>(stream));
       }
     }
-    // The answer carries the error; the caller's next cudaGetLastError is not to find it again.
+    // The error is returned; the caller's next cudaGetLastError should not find it again.
     if (code != cudaSuccess) static_cast<void>(cudaGetLastError());
     return static_cast<int>(code);
   }
@@ -195,7 +195,7 @@ class CudaExecutable : public Executable {
     const auto static_bytes = static_cast<std::int64_t>(attributes.sharedSizeBytes);
     const std::int64_t threads = launch.block.x * launch.block.y * launch.block.z;
     if (threads > attributes.maxThreadsPerBlock) {
-      throw LoadError("The kernel " + name + " is to run in blocks of " + std::to_string(threads) +
+      throw LoadError("The kernel " + name + " is launched in blocks of " + std::to_string(threads) +
                           " threads, but with its " + std::to_string(attributes.numRegs) +
                           " registers per thread and its launch bounds " + device.name + " allows " +
                           std::to_string(attributes.maxThreadsPerBlock) + ".",
@@ -205,7 +205,7 @@ class CudaExecutable : public Executable {
     facts_.static_shared_bytes = std::max(facts_.static_shared_bytes, static_bytes);
     facts_.local_bytes = std::max(facts_.local_bytes, static_cast<std::int64_t>(attributes.localSizeBytes));
 
-    // Above 48 KiB per block a kernel must be opted in.
+    // More than 48 KiB per block must be asked for.
     if (launch.dynamic_shared_bytes > attributes.maxDynamicSharedSizeBytes) {
       const cudaError_t code = cudaFuncSetAttribute(step.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                                     static_cast<int>(launch.dynamic_shared_bytes));
@@ -241,7 +241,7 @@ class CudaExecutable : public Executable {
     step.grid = to_dim3(launch.grid);
     step.block = to_dim3(launch.block);
     step.dynamic_shared_bytes = static_cast<std::size_t>(launch.dynamic_shared_bytes);
-    // A copy or a memset before it is no kernel that it could overlap.
+    // A launch can overlap a kernel before it, but not a copy or a memset.
     const bool after_kernel = steps_.empty() || std::holds_alternative<LaunchStep>(steps_.back());
     step.overlaps_previous = launch.overlaps_previous && after_kernel && device.compute_capability >= 90;
     steps_.emplace_back(std::move(step));
@@ -335,13 +335,12 @@ std::string why_no_device(cudaError_t code) {
       return "There is no CUDA device: no NVIDIA driver is installed, or this container was started without "
              "it.";
     return "The NVIDIA driver supports CUDA " + cuda_version(driver) +
-           ", too old for this build, which needs " + cuda_version(CUDART_VERSION) +
-           " or a minor version of it; update the driver.";
+           ", which is too old for this build, made with CUDA " + cuda_version(CUDART_VERSION) +
+           "; update the driver.";
   }
   if (code == cudaErrorNoDevice)
     return "There is a driver but no CUDA device: no GPU is present, CUDA_VISIBLE_DEVICES hides it, or this "
-           "user may "
-           "not open /dev/nvidia*.";
+           "user may not open /dev/nvidia*.";
   if (code == cudaErrorOperatingSystem || code == cudaErrorNotPermitted)
     return "The operating system refuses access to the GPU (" + words(code) +
            "); check the permissions of /dev/nvidia*.";

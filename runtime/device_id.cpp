@@ -66,7 +66,7 @@ ChosenDevice choose_device(const DeviceId& id, std::span<const DeviceFacts> cuda
   if (id.kind == DeviceId::Kind::cuda) return {id, cuda[static_cast<std::size_t>(id.ordinal)]};
   if (id.kind == DeviceId::Kind::automatic && !cuda.empty()) return {{DeviceId::Kind::cuda, 0}, cuda.front()};
   const std::string note =
-      id.kind == DeviceId::Kind::automatic ? "The device auto is the host here. " + why_none : "";
+      id.kind == DeviceId::Kind::automatic ? "The device auto is the host on this machine. " + why_none : "";
   return {{DeviceId::Kind::host}, host_facts(), note};
 }
 

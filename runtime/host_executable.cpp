@@ -24,12 +24,12 @@ using Parameter = long long (*)(int);
 constexpr int out_of_memory = 1, divergent_barrier = 3, trapped = 4, broken_assumption = 5,
               divergent_warp = 6;
 
-// The loader reads from a file: one in memory, which is gone once it is loaded.
+// The loader reads from a file: this one is in memory, and is closed after loading.
 void* open_library(const std::string& binary) {
   const int file = memfd_create("tunesmith-variant", MFD_CLOEXEC);
   if (file < 0)
     throw LoadError(
-        "No file in memory could be made for the host's binary: " + std::string(std::strerror(errno)) + ".");
+        "No memory file could be created for the host's binary: " + std::string(std::strerror(errno)) + ".");
   std::size_t written = 0;
   while (written < binary.size()) {
     const ssize_t some = write(file, binary.data() + written, binary.size() - written);
@@ -41,8 +41,8 @@ void* open_library(const std::string& binary) {
     }
     written += static_cast<std::size_t>(some);
   }
-  // The loader knows a library by its path, and file numbers come again: each load gets a spelling of its
-  // own.
+  // The loader recognises a library by its path, and file numbers are reused: each load spells the path in
+  // another way.
   static std::atomic<unsigned> loads = 0;
   std::string path = "/proc/self/fd";
   for (unsigned bits = ++loads; bits != 0; bits >>= 1) path += (bits & 1) != 0 ? "/." : "/";
@@ -91,8 +91,8 @@ class HostExecutable : public Executable {
         const auto shared = reinterpret_cast<SharedBytes>(find("tunesmith_shared_bytes_" + kernel));
         facts_.static_shared_bytes = std::max(facts_.static_shared_bytes, std::int64_t{shared()});
         if (launch->arguments.size() > max_parameters) {
-          throw LoadError(launch->kernel + " has more than " + std::to_string(max_parameters) +
-                          " parameters.");
+          throw LoadError(launch->kernel + " has " + std::to_string(launch->arguments.size()) +
+                          " parameters; at most " + std::to_string(max_parameters) + " are supported.");
         }
         // A binary of an older version does not export its parameters; its launches are not checked.
         if (void* parameter = dlsym(library_->handle, ("tunesmith_parameter_" + kernel).c_str())) {
@@ -118,8 +118,8 @@ class HostExecutable : public Executable {
   }
 
   int launch(void* const* arguments, void* workspace, void* /*stream*/) noexcept override {
-    // The shim's state is the module's: launches of one variant wait for each other, the host's one exception
-    // to "takes no lock".
+    // The shim's state belongs to the module, so launches of one variant wait for each other: on the host
+    // alone a launch takes a lock.
     const std::lock_guard<std::mutex> one_at_a_time(library_->mutex);
     for (std::size_t n = 0; n < work_.steps.size(); ++n) {
       if (const auto* copy = std::get_if<ConstantCopy>(&work_.steps[n])) {
@@ -162,7 +162,7 @@ class HostExecutable : public Executable {
       case 0:
         return "no error";
       case out_of_memory:
-        return "no memory was left for the threads' stacks or the block's shared memory";
+        return "there was not enough memory for the threads' stacks or the block's shared memory";
       case host_shared_overrun:
         return "the kernel wrote outside its dynamic shared memory";
       case divergent_barrier:
@@ -170,12 +170,12 @@ class HostExecutable : public Executable {
       case trapped:
         return "the kernel called __trap()";
       case broken_assumption:
-        return "a __builtin_assume() of the kernel did not hold";
+        return "the condition of a __builtin_assume() in the kernel was false";
       case divergent_warp:
-        return "threads of a warp did not all come to the warp collective (shuffle, vote, __syncwarp) whose "
-               "mask names them";
+        return "not all threads of a warp reached the warp collective (shuffle, vote, __syncwarp) whose mask "
+               "names them";
       default:
-        return "the host's launch gave the unknown code " + std::to_string(error);
+        return "the launch on the host returned the unknown code " + std::to_string(error);
     }
   }
 

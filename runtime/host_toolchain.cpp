@@ -32,13 +32,13 @@ std::string read_file(const fs::path& path) {
   return text.str();
 }
 
-// A folder of its own, gone with the object.
+// A new temporary folder, removed with the object.
 class ScratchFolder {
  public:
   ScratchFolder() {
     std::string pattern = (fs::temp_directory_path() / "tunesmith-XXXXXX").string();
     if (mkdtemp(pattern.data()) == nullptr) {
-      throw Error("No folder for the compiler could be made in " + fs::temp_directory_path().string() +
+      throw Error("No folder for the compiler could be created in " + fs::temp_directory_path().string() +
                   "; set TMPDIR to a folder that can be written.");
     }
     path_ = pattern;
@@ -60,7 +60,7 @@ struct Run {
   bool timed_out = false;
 };
 
-// Runs a program with its words going to `log`, for at most `limit`.
+// Runs a program with its output going to `log`, for at most `limit`.
 Run run(const std::vector<std::string>& words, const fs::path& log, std::chrono::milliseconds limit) {
   std::vector<char*> arguments;
   arguments.reserve(words.size() + 1);
@@ -127,7 +127,7 @@ class HostToolchain : public Toolchain {
     std::getline(lines, identity_);
     if (version.status != 0 || identity_.empty()) {
       throw Error("The C++ compiler " + compiler_ +
-                  " does not tell its version; set TUNESMITH_CXX to one that works.");
+                  " reports no version; set TUNESMITH_CXX to a working compiler.");
     }
     for (const std::string& flag : flags_) identity_ += " " + flag;
   }
@@ -151,7 +151,7 @@ class HostToolchain : public Toolchain {
                  {"-w", "-fPIC", "-shared", "-fvisibility=hidden", "-o", object.string(), text.string()});
     const Run result = run(words, log, limit_);
     compiled.log = read_file(log);
-    // The folder is new each time: without it the same text has the same log.
+    // The folder's name differs each time; without it the same text gives the same log.
     const std::string folder = scratch.path().string() + "/";
     for (std::size_t at; (at = compiled.log.find(folder)) != std::string::npos;)
       compiled.log.erase(at, folder.size());
@@ -160,7 +160,7 @@ class HostToolchain : public Toolchain {
     if (result.timed_out) {
       compiled.log = "The compiler took more than " + std::to_string(limit_.count()) + " ms and was ended.";
     } else if (!compiled.ok && compiled.log.empty()) {
-      compiled.log = "The compiler " + compiler_ + " failed without a word.";
+      compiled.log = "The compiler " + compiler_ + " failed without output.";
     }
     compiled.milliseconds = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
     return compiled;
@@ -196,8 +196,8 @@ std::unique_ptr<Toolchain> make_host_toolchain(std::chrono::milliseconds limit) 
   if (compiler.empty()) {
     const char* given = std::getenv("TUNESMITH_CXX");
     throw Error(given != nullptr && *given != '\0'
-                    ? "TUNESMITH_CXX names " + std::string(given) +
-                          ", which is not a program that can be run."
+                    ? "TUNESMITH_CXX is " + std::string(given) +
+                          ", which is not an executable program; set it to a C++ compiler."
                     : std::string("No C++ compiler (c++, g++, clang++) is on the PATH; install g++, or set "
                                   "TUNESMITH_CXX to a compiler."));
   }

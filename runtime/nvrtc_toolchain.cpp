@@ -57,7 +57,7 @@ bool resolve_all(void* library, Nvrtc& api) {
          resolve(library, "nvrtcGetErrorString", api.describe);
 }
 
-// Where toolkits are: the one the user points at, the loader's own path (empty), the usual place.
+// Folders of toolkits: the one that the user set, the loader's own path (empty), the usual place.
 std::vector<std::string> toolkits() {
   std::vector<std::string> folders;
   for (const char* variable : {"CUDA_PATH", "CUDA_HOME"}) {
@@ -91,7 +91,7 @@ Nvrtc load() {
               "folder or LD_LIBRARY_PATH to the one of libnvrtc.so.");
 }
 
-// For cuda_fp16.h and its like; the option that names it, or nothing.
+// The option for headers such as cuda_fp16.h, or nothing.
 std::string include_option() {
   for (const std::string& folder : toolkits()) {
     if (folder.empty()) continue;
@@ -114,7 +114,7 @@ class NvrtcToolchain : public Toolchain {
       architectures_.resize(static_cast<std::size_t>(count));
       works = api_.get_targets(architectures_.data()) == success;
     }
-    if (!works) throw Error("NVRTC was found but does not answer; install the CUDA toolkit again.");
+    if (!works) throw Error("NVRTC was found but its functions fail; install the CUDA toolkit again.");
     identity_ = "NVRTC " + std::to_string(major) + "." + std::to_string(minor);
   }
 
@@ -150,7 +150,7 @@ class NvrtcToolchain : public Toolchain {
     std::string known;
     for (const int number : architectures_)
       known += (known.empty() ? "sm_" : ", sm_") + std::to_string(number);
-    return identity_ + " does not know the target " + target + "; it compiles for " + known +
+    return identity_ + " does not support the target " + target + "; it compiles for " + known +
            (wanted > architectures_.back() ? ". Install a newer CUDA toolkit." : ".");
   }
 

@@ -69,8 +69,8 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"render conv2d --target host --all " + problem, "-o DIR"},
         Mistake{"render conv2d --target host -o missing/folder/x.cu " + problem,
                 "missing/folder/x.cu cannot be written", 1},
-        Mistake{"render conv2d --target host --all -o /dev/null/x " + problem, "/dev/null/x cannot be made",
-                1}));
+        Mistake{"render conv2d --target host --all -o /dev/null/x " + problem,
+                "/dev/null/x cannot be created", 1}));
 
 INSTANTIATE_TEST_SUITE_P(
     Tune, Complaints,
@@ -207,7 +207,7 @@ TEST(Command, SpaceIsThatOfAnAbsentGpuToo) {
   const Scratch scratch;
   const Outcome outcome = scratch.tunesmith("space conv2d --multiprocessors 68 " + problem);
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_NE(outcome.out.find("within the limits of a GPU of 68 multiprocessors"), std::string::npos)
+  EXPECT_NE(outcome.out.find("within the limits of a GPU with 68 multiprocessors"), std::string::npos)
       << outcome.out;
   EXPECT_EQ(scratch.tunesmith("space conv2d --multiprocessors 68 --device host " + problem).exit_code, 2);
 }

@@ -155,7 +155,7 @@ TEST_F(DispatcherTest, NoCompilerAndOtherConstantsIsTheBuiltInBase) {
     dispatcher.plan("smooth", "n=1000 taps=6");
     FAIL();
   } catch (const std::runtime_error& error) {
-    EXPECT_NE(std::string(error.what()).find("no compiler"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("No compiler"), std::string::npos) << error.what();
   }
 }
 
@@ -179,7 +179,7 @@ TEST_F(DispatcherTest, AConfigIsAdaptedToTheProblem) {
   EXPECT_EQ(plan.match(), Match::nearest);
   EXPECT_EQ(plan.variant().config, "BLOCK=64 VECTOR=2 STATE=none");
   EXPECT_EQ(plan.alignment_bytes(), 8);
-  says(plan, "with VECTOR=2");
+  says(plan, "changed to VECTOR=2");
   check(plan, "smooth");
   check(plan, "smooth", 4);
 }

@@ -191,7 +191,7 @@ TEST(Select, OtherConstantsMustBeCompiled) {
   EXPECT_TRUE(selection.choices[0].must_compile);
   EXPECT_EQ(selection.choices[0].match, Match::nearest);
   EXPECT_EQ(why_not_taken(other, false),
-            "Its text has other constants (taps=5) and compiling is not allowed.");
+            "It was compiled for other constants (taps=5), and compiling is not allowed.");
 }
 
 TEST(Select, WhatIsNotCompiledInNeedsNoCompiler) {
@@ -203,7 +203,7 @@ TEST(Select, WithoutABinaryItMustBeCompiled) {
   Candidate one = candidate("wide", asked, vector);
   one.has_binary = false;
   EXPECT_TRUE(run({one}).choices.at(0).must_compile);
-  EXPECT_EQ(why_not_taken(one, false), "No binary is stored with it and compiling is not allowed.");
+  EXPECT_EQ(why_not_taken(one, false), "No binary is stored for it, and compiling is not allowed.");
 }
 
 TEST(Select, AnotherTargetMustBeCompiled) {
@@ -242,7 +242,7 @@ TEST(Select, Refusals) {
             std::string::npos);
 
   Candidate failed = candidate("plain", asked, plain);
-  failed.fault = "When it was last measured its verdict was crash.";
+  failed.fault = "Its last measurement has the verdict crash.";
   EXPECT_EQ(why_not_taken(failed), failed.fault);
 }
 

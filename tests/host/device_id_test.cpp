@@ -66,7 +66,7 @@ TEST(ChooseDevice, AutoIsTheFirstCudaDeviceElseTheHost) {
   EXPECT_EQ(host.id.text(), "host");
   EXPECT_EQ(host.ordinal(), -1);
   EXPECT_EQ(host.facts.name, host_facts().name);
-  EXPECT_EQ(host.note, "The device auto is the host here. No driver is installed.");
+  EXPECT_EQ(host.note, "The device auto is the host on this machine. No driver is installed.");
 }
 
 TEST(ChooseDevice, ANamedDeviceIsThatOneWithoutANote) {

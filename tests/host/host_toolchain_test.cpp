@@ -102,8 +102,9 @@ TEST(HostToolchain, SaysWhichCompilerIsMissing) {
     make_host_toolchain();
     ADD_FAILURE() << "a missing compiler was accepted";
   } catch (const Error& error) {
-    EXPECT_EQ(std::string(error.what()),
-              "TUNESMITH_CXX names /nonexistent/c++, which is not a program that can be run.");
+    EXPECT_EQ(
+        std::string(error.what()),
+        "TUNESMITH_CXX is /nonexistent/c++, which is not an executable program; set it to a C++ compiler.");
   }
   unsetenv("TUNESMITH_CXX");
 }

@@ -1,5 +1,6 @@
-// Chooses, loads and launches the best known kernel for a problem: all that an application links.
-// Needs neither a CUDA nor an SQLite header. Exceptions are std::runtime_error whose what() is a sentence.
+// Chooses, loads and launches the best known kernel for a problem. An application links tunesmith::dispatch
+// and nothing else; no CUDA or SQLite header is needed. Exceptions are std::runtime_error whose what() is a
+// sentence.
 #pragma once
 
 #include <cstddef>
@@ -30,12 +31,12 @@ std::string_view name(Match match);  ///< "exact", "nearest", "other_device", "b
 /// What a plan launches.
 struct Variant {
   std::string template_name;  ///< "tiled"
-  std::string config;  ///< "BLOCK_X=32 BLOCK_Y=8 …"; one axis may differ from the tuned one (explanation())
-  std::string source_hash;    ///< SHA-256 of the rendered text
-  std::string tuned_problem;  ///< the problem that it won; empty for what was not measured itself
-  std::string tuned_on;       ///< the name of the device on which it won; likewise
-  double median_us = 0;       ///< of one launch, for tuned_problem on tuned_on; 0 likewise
-  bool cold_caches = false;   ///< median_us was measured with cold caches, some us of two events included
+  std::string config;         ///< "BLOCK_X=32 BLOCK_Y=8 …"; explanation() says if an axis was changed
+  std::string source_hash;    ///< the variant's identity: SHA-256 of what the compiler sees
+  std::string tuned_problem;  ///< the problem that it won; empty if this config was not measured
+  std::string tuned_on;       ///< the name of the device on which it won; empty likewise
+  double median_us = 0;       ///< of one launch, for tuned_problem on tuned_on; else 0
+  bool cold_caches = false;   ///< median_us was measured with cold caches; it includes a few us of two events
 };
 
 class Plan;
@@ -47,8 +48,7 @@ class [[nodiscard]] Status {
     success = 0,
     wrong_argument_count = -1,
     null_argument = -2,
-    misaligned_argument =
-        -3,  ///< no multiple of its element's size, or of what the only kernel that loads asks for
+    misaligned_argument = -3,  ///< must be a multiple of its element's size, or of what explanation() says
     overlapping_arguments = -4,
     missing_workspace = -5,
   };
@@ -56,45 +56,45 @@ class [[nodiscard]] Status {
   bool ok() const noexcept { return code_ == success; }
   explicit operator bool() const noexcept { return ok(); }
   int code() const noexcept { return code_; }
-  std::string message() const;  ///< a sentence; may allocate
+  std::string message() const;  ///< a sentence
 
  private:
   friend class Plan;
   int code_ = success;
-  std::shared_ptr<const PlanState> plan_;  // where code_ > 0: knows the runtime's words
+  std::shared_ptr<const PlanState> plan_;  // set where code_ > 0: it describes the code
 };
 
 /// A choice made once for one problem, ready to launch. A cheap handle: copies share the loaded kernels,
-/// which live as long as one of them.
+/// which live as long as any copy.
 class Plan {
  public:
-  Plan() = default;  ///< empty; may only be assigned to and tested
+  Plan() = default;  ///< empty: may only be tested or assigned to
   explicit operator bool() const noexcept { return state_ != nullptr; }
 
   Match match() const noexcept;
-  /// Of the tuned problem: the Euclidean distance in log2 of the integer dims, plus 1 for each word that
-  /// differs before the root; 0 for exact and base.
+  /// From this problem to the tuned one: the square root of the sum of squared differences in log2 of the
+  /// integer dims, plus 1 under the root for each word that differs; 0 for exact and base.
   double distance() const noexcept;
   const Variant& variant() const noexcept;
-  /// What is launched where a pointer is not a multiple of alignment_bytes(); variant() itself if that needs
-  /// none.
+  /// What is launched if a pointer is not a multiple of alignment_bytes(); variant() itself if it accepts
+  /// every pointer.
   const Variant& unaligned_variant() const noexcept;
-  /// What every pointer to at least so many bytes must be a multiple of for variant() to be launched.
+  /// For variant() to be launched, pointers must be multiples of this; arrays smaller than this do not count.
   std::int64_t alignment_bytes() const noexcept;
-  /// What launch() needs as `workspace`, in bytes of device memory aligned to 256; most variants need none.
-  /// Set it to zero before this plan's first launch; it may then serve this plan's later ones.
+  /// The size of launch()'s `workspace`: device memory aligned to 256 bytes; 0 for most variants. Set it to
+  /// zero before this plan's first launch; later launches of this plan may use it again as it is.
   std::int64_t workspace_bytes() const noexcept;
   const std::string& problem() const noexcept;  ///< complete, in the op's order
   const std::string& device() const noexcept;   ///< its name
-  /// How the choice came about: each candidate that was refused and why, then what was taken.
+  /// How the choice was made: each winner that was refused and why, then what is used.
   const std::vector<std::string>& explanation() const noexcept;
 
-  /// Enqueues the work on `stream`, a cudaStream_t; on the host it is done on return and `stream` is ignored.
-  /// `arguments` are the op's pointers in its order, to memory of the plan's device, which must be the
-  /// current CUDA device; null for an array of no elements. Outputs may not overlap other arguments, unless
-  /// the op says that it works in place. Takes no lock on CUDA, allocates nothing,
-  /// compiles nothing, and may be captured into a CUDA graph. May be called from several threads at once,
-  /// with a workspace each; on the host such calls wait for each other.
+  /// Enqueues the work on `stream`, a cudaStream_t; on the host it is done on return, and `stream` is
+  /// ignored. `arguments` are the op's pointers in its order, to memory of the plan's device, which must be
+  /// the current CUDA device; null for an array of no elements. Outputs may not overlap other arguments,
+  /// unless the op works in place. On CUDA it takes no lock, allocates and compiles nothing, and may be
+  /// captured into a CUDA graph. Several threads may call it at the same time, each with its own workspace;
+  /// on the host such calls wait for each other.
   Status launch(std::span<void* const> arguments, void* stream = nullptr,
                 void* workspace = nullptr) const noexcept;
 
@@ -113,16 +113,16 @@ struct DispatcherOptions {
   /// "auto" (the first CUDA device, else the host), "cuda" (the first CUDA device), "cuda:N" as cudaSetDevice
   /// counts, or "host".
   std::string device = "auto";
-  /// Winners that the user tuned, read once and read-only; empty: only those built into the library. A file
-  /// that does not exist is no error. A binary in it is run: give no file that you do not trust.
+  /// Database of the user's own winners, read once and never written; empty: only those built into the
+  /// library. It may be missing. Its binaries are run: use only files that you trust.
   std::string database = default_database();
-  /// Whether plan() may compile what has no binary: a tuned config for sizes that are constants in its text.
+  /// Whether plan() may compile a variant that has no binary, such as a tuned config for other sizes.
   bool allow_compile = true;
-  /// Where compiled binaries are kept for the next process; empty: nowhere.
+  /// Where compiled binaries are kept for the next process; empty: they are not kept.
   std::string cache_folder = default_cache_folder();
 };
 
-/// The name of a parameter in a typed function: a literal, so that a look-up may compare its address.
+/// The name of a problem's parameter, always a literal: a look-up compares its address first.
 class FieldName {
  public:
   consteval FieldName(const char* literal) : text_(literal) {}  // NOLINT: stands where a literal does
@@ -132,8 +132,7 @@ class FieldName {
   std::string_view text_;
 };
 
-/// One parameter of a problem. Each is named once, in any order; one that is not named takes its initial
-/// value.
+/// One parameter of a problem. Each is named once, in any order; one that is left out has its initial value.
 struct Field {
   FieldName name;
   std::variant<std::int64_t, std::string_view> value;  ///< a word as the op spells it
@@ -142,26 +141,26 @@ struct Field {
 /// Knows the winners for one device. Thread-safe.
 class Dispatcher {
  public:
-  /// Throws if the device does not exist, or the database is damaged or newer than this library.
+  /// Throws if the device does not exist, or if the database is damaged or newer than this library.
   explicit Dispatcher(const DispatcherOptions& options = {});
   ~Dispatcher();
   Dispatcher(Dispatcher&&) noexcept;
   Dispatcher& operator=(Dispatcher&&) noexcept;
 
   const std::string& device() const noexcept;              ///< its name: "NVIDIA H200"
-  bool on_host() const noexcept;                           ///< arguments are ordinary memory
+  bool on_host() const noexcept;                           ///< arguments are then ordinary memory
   int cuda_ordinal() const noexcept;                       ///< as cudaSetDevice counts; -1 on the host
   const std::vector<std::string>& notes() const noexcept;  ///< sentences on what was loaded, and what was not
 
   /// The plan for a problem such as "height=1000 width=2000 mask_height=3 mask_width=3 dtype=f32". Plans are
-  /// kept: asking again is a look-up. Throws if the op or the problem is not one, or not even the base can be
-  /// loaded.
+  /// kept: asking again is a look-up. Throws if there is no such op, if the problem is not valid, or if no
+  /// kernel can be loaded, not even the base.
   Plan plan(std::string_view op, std::string_view problem);
   Plan plan(std::string_view op, const Values& problem);
-  /// The same without a text, for typed functions such as conv2d(): asking again allocates nothing.
+  /// The same from named fields, for typed functions such as conv2d(): asking again allocates nothing.
   Plan plan(std::string_view op, std::span<const Field> problem);
 
-  /// plan() and how it came about, as lines for people.
+  /// plan(), and how the choice was made, as text for people.
   std::string explain(std::string_view op, std::string_view problem);
 
  private:

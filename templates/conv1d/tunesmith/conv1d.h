@@ -10,7 +10,7 @@ namespace tunesmith {
 
 struct Conv1dShape {
   std::int64_t batch = 1;   ///< signals
-  std::int64_t length = 0;  ///< samples of a signal
+  std::int64_t length = 0;  ///< samples per signal
   std::int64_t taps = 0;    ///< elements of the kernel
 };
 
@@ -27,7 +27,7 @@ std::int64_t conv1d_output_length(const Conv1dShape& shape, Conv1dMode mode) noe
 /// An output's error is at most (n + 1) u sum|kernel signal|, for n = min(length, taps) and u the dtype's
 /// unit roundoff (2^-24, 2^-53). NaN and infinity in a signal reach the outputs whose window holds them and
 /// no others; those in the kernel do too, but outputs at which such a tap lies outside the signal are
-/// undefined. A batch of 0 does nothing. The first call for a shape plans it; later ones look it up. Throws
+/// undefined. A batch of 0 does nothing. The first call for a shape plans it; later calls look it up. Throws
 /// where plan() throws (a length or taps of 0, a size that is not allowed); all else, a null, overlapping or
 /// misaligned pointer included, is in the Status.
 Status conv1d(Dispatcher& dispatcher, const float* signal, const float* kernel, float* output,

@@ -31,7 +31,7 @@ struct ConvCovarianceShape {
 /// 2^-53), the error is at most u ((2n + 2) |c| sum(|mu mu'| + |gamma|) + |result|). A 16-bit array is IEEE
 /// binary16, as __half; it is computed as float, u = 2^-24, and rounded to 16 bits once, which adds a
 /// relative 2^-11. NaN and infinity in mu or gamma reach the results whose sum holds them and no others. The
-/// first call for a shape plans it; later ones look it up. Throws where plan() throws (a size that is not
+/// first call for a shape plans it; later calls look it up. Throws where plan() throws (a size that is not
 /// allowed); all else, a null, overlapping or misaligned pointer included, is in the Status.
 Status conv_covariance(Dispatcher& dispatcher, float* input, const float* gamma, const float* mu,
                        const float* c, const ConvCovarianceShape& shape, void* stream = nullptr);

@@ -1,5 +1,5 @@
 // One function of up to six arrays, element by element, with NumPy's broadcasting: out = function(a, b, …).
-// What a function may be and how accurate it is: templates/elementwise/README.md.
+// The functions and their accuracy: templates/elementwise/README.md.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,11 @@ namespace tunesmith {
 
 enum class ElementType { f32, f64, i32, i64, f16, bf16 };
 
-/// How an input lies in memory. It is broadcast to the output's shape as by NumPy: from the last on, each of
-/// its extents is 1 or the output's.
+/// How an input lies in memory. It is broadcast to the output's shape as by NumPy: compared from the last,
+/// each of its extents is 1 or the output's.
 struct ElementwiseLayout {
   std::vector<std::int64_t> extents = {};  ///< outermost first; empty: the output's
-  std::vector<std::int64_t> strides = {};  ///< in elements, 0 or more, one an extent; empty: no gaps
+  std::vector<std::int64_t> strides = {};  ///< in elements, 0 or more, one per extent; empty: no gaps
 };
 
 struct ElementwiseInput {
@@ -24,19 +24,19 @@ struct ElementwiseInput {
   ElementwiseLayout layout = {};
 };
 
-/// The plan for a function on arrays of these shapes, to launch it many times: Plan::launch() looks nothing
-/// up. `function` is "add", "hypot", "gaussian_pdf", "polar_distance" or an expression in a to f, such as "a
-/// * b + c". `shape`: the output's extents, outermost first, at most six, each 0 or more; empty: one element.
-/// `inputs` may be fewer than the function has; the others are as dense as the output. Arguments of launch():
-/// a, b, c, d, e, f (null where there is none) and out. Throws where plan() throws: the sentence names what
-/// is wrong with the expression, the shape or an input.
+/// The plan for a function on arrays of these shapes, to launch it many times without a look-up. `function`
+/// is "add", "hypot", "gaussian_pdf", "polar_distance" or an expression in a to f, such as "a * b + c".
+/// `shape`: the output's extents, outermost first, at most six, each 0 or more; empty: one element. `inputs`
+/// may be fewer than the function has; the others are laid out like the output. Arguments of launch(): a, b,
+/// c, d, e, f (null where there is none) and out. Throws where plan() throws; the sentence says what is wrong
+/// with the expression, the shape or an input.
 Plan elementwise_plan(Dispatcher& dispatcher, const std::string& function, ElementType type,
                       const std::vector<std::int64_t>& shape,
                       const std::vector<ElementwiseLayout>& inputs = {});
 
 /// Plans and launches; a plan that exists is looked up by its text, which costs some microseconds. `inputs`:
-/// one for each that the function has, else it throws. `out` is row-major without gaps, in memory of the
-/// dispatcher's device. It may be one of the inputs that lie as it does, and overlaps no other. `stream` is a
+/// one for each input of the function, else it throws. `out` is row-major without gaps, in memory of the
+/// dispatcher's device. It may be an input of the same layout, and must not overlap the others. `stream` is a
 /// cudaStream_t. A null, overlapping or misaligned pointer is in the Status.
 Status elementwise(Dispatcher& dispatcher, const std::string& function, ElementType type,
                    const std::vector<std::int64_t>& shape, const std::vector<ElementwiseInput>& inputs,
@@ -46,7 +46,7 @@ Status elementwise(Dispatcher& dispatcher, const std::string& function, ElementT
 template <typename T>
 Status add(Dispatcher& dispatcher, const T* a, const T* b, T* out, std::int64_t n, void* stream = nullptr);
 
-/// out[i] = sqrt(a[i]^2 + b[i]^2) without overflow on the way. T is float or double, here and below.
+/// out[i] = sqrt(a[i]^2 + b[i]^2) without overflow of the squares. T is float or double, here and below.
 template <typename T>
 Status hypot(Dispatcher& dispatcher, const T* a, const T* b, T* out, std::int64_t n, void* stream = nullptr);
 

@@ -15,13 +15,13 @@ struct HistogramShape {
 };
 
 /// counts[i] = the values of bin i, of `bins` bins of equal width over [lo, hi]: numpy.histogram(values,
-/// bins, range=(lo, hi))[0], every value in the bin where NumPy has it. A bin holds its lower edge, the last
-/// one both; values outside, NaN and infinities are not counted. `values` has (length - 1) * stride + 1
-/// elements, `counts` has `bins`, in memory of the dispatcher's device; they do not overlap. What was in
-/// `counts` is overwritten. `stream` is a cudaStream_t. Throws where plan() throws: on a size that is not
-/// allowed, lo that is not less than hi, limits that are not finite, bins too narrow for the type's numbers;
-/// all else, a null, overlapping or misaligned pointer included, is in the Status. The limits are looked up
-/// as texts, which takes microseconds: where that matters, keep the plan.
+/// bins, range=(lo, hi))[0], every value in the same bin as with NumPy. A bin includes its lower edge, the
+/// last bin both edges; values outside, NaN and infinities are not counted. `values` has (length - 1) *
+/// stride + 1 elements, `counts` has `bins`, in memory of the dispatcher's device; they do not overlap.
+/// `counts` is overwritten. `stream` is a cudaStream_t. Throws where plan() throws: for a size that is not
+/// allowed, lo >= hi, limits that are not finite, bins too narrow for the type's numbers; all else, a null,
+/// overlapping or misaligned pointer included, is in the Status. The limits are looked up as texts, which
+/// takes microseconds: to avoid that, keep the plan.
 Status histogram(Dispatcher& dispatcher, const float* values, std::int64_t* counts,
                  const HistogramShape& shape, double lo, double hi, void* stream = nullptr);
 Status histogram(Dispatcher& dispatcher, const std::int32_t* values, std::int64_t* counts,

@@ -1,4 +1,4 @@
-// Transposes of a batch of matrices, out of place, for elements of 1, 2, 4, 8 or 16 bytes, moved bit by bit.
+// Transposes of a batch of matrices, out of place, for elements of 1, 2, 4, 8 or 16 bytes, copied exactly.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,13 @@ struct TransposeShape {
   std::int64_t output_pitch = 0;  ///< elements from row to row of the output; 0: height
 };
 
-/// output[b][x][y] = input[b][y][x], every bit as it was. `input` is batch x height x input_pitch, `output`
-/// is batch x width x output_pitch, in memory of the dispatcher's device. They do not overlap; what lies
-/// between the rows of one is taken to be its own, but is neither read nor written. A pointer is a multiple
-/// of element_bytes, or of 8 for elements of 16. A size may be 0: then nothing is done. `stream` is a
-/// cudaStream_t. The first call for a shape plans it; later ones look it up. Throws where plan() throws: a
-/// size or an element size that is not allowed, a pitch shorter than a row, arrays of more than 2^40 bytes;
-/// all else, a null, overlapping or misaligned pointer included, is in the Status.
+/// output[b][x][y] = input[b][y][x], exactly. `input` is batch x height x input_pitch, `output` is batch x
+/// width x output_pitch, in memory of the dispatcher's device. They must not overlap, gaps between rows
+/// included; these gaps are neither read nor written. A pointer is a multiple of element_bytes, or of 8 for
+/// elements of 16. If a size is 0, nothing is done. `stream` is a cudaStream_t. The first call for a shape
+/// plans it; later calls look it up. Throws where plan() throws: a size or an element size that is not
+/// allowed, a pitch shorter than a row, arrays of more than 2^40 bytes; all else, a null, overlapping or
+/// misaligned pointer included, is in the Status.
 Status transpose(Dispatcher& dispatcher, const void* input, void* output, const TransposeShape& shape,
                  std::int64_t element_bytes, void* stream = nullptr);
 

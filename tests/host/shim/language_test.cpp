@@ -39,7 +39,7 @@ extern "C" __global__ void ENTRY(kernel)(int* out) {
   EXPECT_EQ(out[1], 2);
   out[0] = 2;
   EXPECT_EQ(kernel.executable->describe(kernel.run({out})),
-            "a __builtin_assume() of the kernel did not hold");
+            "the condition of a __builtin_assume() in the kernel was false");
   out[0] = 0;
   EXPECT_EQ(kernel.run({out}), 0);
   EXPECT_EQ(out[1], 22);

@@ -203,7 +203,7 @@ extern "C" __global__ void ENTRY(kernel)(int* out) {
       std::vector<int> out(40, way);
       EXPECT_EQ(
           kernel.executable->describe(kernel.run({out.data()})),
-          "threads of a warp did not all come to the warp collective (shuffle, vote, __syncwarp) whose mask "
+          "not all threads of a warp reached the warp collective (shuffle, vote, __syncwarp) whose mask "
           "names them")
           << way;
       out[0] = 0;
