@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "dispatch/csv.h"
+
 namespace tunesmith {
 namespace {
 
@@ -52,13 +54,6 @@ std::string json_text(const std::string& text) {
   return quoted + '"';
 }
 
-std::string csv_text(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return quoted + '"';
-}
-
 }  // namespace
 
 std::string Table::text(std::size_t indent) const {
@@ -93,10 +88,10 @@ std::string Table::text(std::size_t indent) const {
 
 std::string Table::csv() const {
   std::string text;
-  for (std::size_t c = 0; c < columns_.size(); ++c) text += (c == 0 ? "" : ",") + csv_text(columns_[c]);
+  for (std::size_t c = 0; c < columns_.size(); ++c) text += (c == 0 ? "" : ",") + csv_field(columns_[c]);
   for (const auto& row : rows_) {
     text += '\n';
-    for (std::size_t c = 0; c < row.size(); ++c) text += (c == 0 ? "" : ",") + csv_text(exact(row[c]));
+    for (std::size_t c = 0; c < row.size(); ++c) text += (c == 0 ? "" : ",") + csv_field(exact(row[c]));
   }
   return text + '\n';
 }

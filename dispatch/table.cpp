@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <tuple>
 
+#include "dispatch/csv.h"
 #include "generator/error.h"
 #include "generator/hash.h"
 #include "generator/identity.h"
@@ -16,35 +17,8 @@ namespace {
 constexpr std::string_view devices_header =
     "file,kind,name,target,compute_capability,multiprocessors,memory_bytes";
 constexpr std::string_view winners_header =
-    "op,problem,template,config,alignment_bytes,caches,median_us,base_us,source_hash,body,toolchain,driver,"
-    "measured_"
-    "at";
-
-std::string quoted(const std::string& field) {
-  if (field.find_first_of(",\"\n") == std::string::npos) return field;
-  std::string text = "\"";
-  for (const char c : field) text += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return text + '"';
-}
-
-std::vector<std::string> split(std::string_view line) {
-  std::vector<std::string> fields(1);
-  bool inside = false;
-  for (std::size_t i = 0; i < line.size(); ++i) {
-    const char c = line[i];
-    if (inside && c == '"' && i + 1 < line.size() && line[i + 1] == '"') {
-      fields.back() += c;
-      ++i;
-    } else if (c == '"') {
-      inside = !inside;
-    } else if (c == ',' && !inside) {
-      fields.emplace_back();
-    } else {
-      fields.back() += c;
-    }
-  }
-  return fields;
-}
+    "op,problem,template,config,alignment_bytes,caches,median_us,base_us,"
+    "source_hash,body,toolchain,driver,measured_at";
 
 template <typename Number>
 Number number(const std::string& field, const std::string& where) {
@@ -85,7 +59,7 @@ namespace {
 
 std::string line(const std::vector<std::string>& fields) {
   std::string text;
-  for (std::size_t i = 0; i < fields.size(); ++i) text += (i == 0 ? "" : ",") + quoted(fields[i]);
+  for (std::size_t i = 0; i < fields.size(); ++i) text += (i == 0 ? "" : ",") + csv_field(fields[i]);
   return text + "\n";
 }
 
@@ -131,7 +105,7 @@ std::string file_of(const DeviceFacts& device, const std::vector<TableRow>& rows
 std::vector<std::vector<std::string>> lines_of(std::string_view text, std::string_view name,
                                                std::string_view header) {
   std::vector<std::vector<std::string>> lines;
-  const std::size_t columns = split(header).size();
+  const std::size_t columns = csv_fields(header).size();
   for (int number = 1; !text.empty(); ++number) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     std::string_view line = text.substr(0, end);
@@ -143,7 +117,7 @@ std::vector<std::vector<std::string>> lines_of(std::string_view text, std::strin
       if (line != header) throw Error(where + " is not the header \"" + std::string(header) + "\".");
       continue;
     }
-    lines.push_back(split(line));
+    lines.push_back(csv_fields(line));
     if (lines.back().size() != columns) {
       throw Error(where + " has " + std::to_string(lines.back().size()) + " fields; it needs " +
                   std::to_string(columns) + ".");

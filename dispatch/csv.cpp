@@ -1,0 +1,34 @@
+#include "dispatch/csv.h"
+
+namespace tunesmith {
+
+std::string csv_field(std::string_view text) {
+  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"') quoted += '"';
+    quoted += c;
+  }
+  return quoted + '"';
+}
+
+std::vector<std::string> csv_fields(std::string_view record) {
+  std::vector<std::string> fields(1);
+  bool inside = false;
+  for (std::size_t i = 0; i < record.size(); ++i) {
+    const char c = record[i];
+    if (inside && c == '"' && i + 1 < record.size() && record[i + 1] == '"') {
+      fields.back() += c;
+      ++i;
+    } else if (c == '"') {
+      inside = !inside;
+    } else if (c == ',' && !inside) {
+      fields.emplace_back();
+    } else {
+      fields.back() += c;
+    }
+  }
+  return fields;
+}
+
+}  // namespace tunesmith
