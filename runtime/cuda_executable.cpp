@@ -61,8 +61,9 @@ void require(cudaError_t code, const std::string& what) {
   if (code != cudaSuccess) refuse(code, what, kind_of(code));
 }
 
-// What the kernel takes; nothing where the driver does not report it (before CUDA 12.4). CUDA gives no count: the
-// index behind the last parameter is refused, which compute-sanitizer reports unless told --report-api-errors no.
+// What the kernel takes; nothing where the driver does not report it (before CUDA 12.4). CUDA gives no count:
+// the index behind the last parameter is refused, which compute-sanitizer reports unless told
+// --report-api-errors no.
 std::optional<std::vector<ParameterFacts>> parameters_of(const void* kernel) {
 #if CUDART_VERSION >= 12040
   std::vector<ParameterFacts> parameters;
