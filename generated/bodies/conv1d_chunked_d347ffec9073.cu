@@ -147,8 +147,10 @@ constexpr int staged = round_up(tile + chunk, VECTOR);  // samples
 static_assert(SHARE % SEGMENT == 0 && SEGMENT % step == 0 && SEGMENT % VECTOR == 0 && OUT_X % VECTOR == 0,
               "chunks, shares and segments begin at whole vectors");
 
+// Where a sample lies in shared memory. Needs SMEM_LAYOUT, OUT_X and `lanes` (elements of a 16-byte access).
+
 // Threads whose outputs fill an even number of 16-byte units would meet in the same banks: `padded` leaves
-// out one unit after each OUT_X samples, where a thread's own begin.
+// out one unit after each OUT_X samples, where a thread's own begin, so that an offset stays a constant.
 constexpr int pad = SMEM_LAYOUT == SmemLayout::padded ? lanes : 0;
 __device__ __forceinline__ constexpr int place_of(int position) { return position + position / OUT_X * pad; }
 static_assert(pad == 0 || SEGMENT % OUT_X == 0, "a loop over padded samples steps by whole rows of outputs");
@@ -213,6 +215,9 @@ __device__ __forceinline__ void add_share(T (&sum)[OUT_X], const T* samples, con
   }
   if (at < end) add_segment<true>(sum, window, samples, taps, 0, end - at);
 }
+
+// Copying VECTOR samples to shared memory. Needs T, VECTOR, COPY, `lanes` (elements of a 16-byte access),
+// common/async_copy.cuh, common/integer.cuh and common/vector.cuh.
 
 constexpr int part = smaller(VECTOR, lanes);  // elements that one store can take
 

@@ -167,6 +167,8 @@ static_assert(one_segment || segment % lanes == 0, "a segment's samples and taps
 
 // ---- the samples in shared memory
 
+// Where a sample lies in shared memory. Needs SMEM_LAYOUT, OUT_X and `lanes` (elements of a 16-byte access).
+
 // Threads whose outputs fill an even number of 16-byte units would meet in the same banks: `padded` leaves
 // out one unit after each OUT_X samples, where a thread's own begin, so that an offset stays a constant.
 constexpr int pad = SMEM_LAYOUT == SmemLayout::padded ? lanes : 0;
@@ -224,6 +226,8 @@ struct Place {
 };
 
 // Reads the samples [from, to) of the `step` at `source`, which is aligned to a vector of that many.
+// Needs T, `step` (a constant of the body, or with `template <int step>` in the line before the include) and
+// common/vector.cuh.
 __device__ __forceinline__ void read_part(T* samples, const T* source, int from, int to) {
   if (to - from == 1) {
     samples[from] = source[from];
@@ -376,6 +380,9 @@ __device__ __forceinline__ void compute(const Place& place, const Taps& from, T*
 }
 
 // ---- filling shared memory
+
+// Copying VECTOR samples to shared memory. Needs T, VECTOR, COPY, `lanes` (elements of a 16-byte access),
+// common/async_copy.cuh, common/integer.cuh and common/vector.cuh.
 
 constexpr int part = smaller(VECTOR, lanes);  // elements that one store can take
 

@@ -244,8 +244,11 @@ struct Window {
   T sample[round_up(last, step)];
 };
 
-// Reads the samples [from, to) of the `step` at `source`, which is aligned to a vector of that many.
+// read_part<step>(...), where the step is that of a Window.
 template <int step>
+// Reads the samples [from, to) of the `step` at `source`, which is aligned to a vector of that many.
+// Needs T, `step` (a constant of the body, or with `template <int step>` in the line before the include) and
+// common/vector.cuh.
 __device__ __forceinline__ void read_part(T* samples, const T* source, int from, int to) {
   if (to - from == 1) {
     samples[from] = source[from];
