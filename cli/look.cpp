@@ -12,6 +12,7 @@
 #include "cli/cli.h"
 #include "cli/table.h"
 #include "generator/error.h"
+#include "generator/listed.h"
 #include "generator/ops.h"
 #include "generator/target.h"
 #include "runtime/device_id.h"
@@ -40,17 +41,10 @@ void print_devices() {
 }
 
 std::string allowed(const Parameter& parameter) {
-  std::string text;
-  for (const std::string& word : parameter.words) text += (text.empty() ? "" : ", ") + word;
+  std::string text = listed(parameter.words);
   if (parameter.refuses_text) return text + (text.empty() ? "a text" : ", or a text");
   if (!text.empty()) return text;
   return std::to_string(parameter.minimum) + " to " + std::to_string(parameter.maximum);
-}
-
-std::string list(const std::vector<Value>& values) {
-  std::string text;
-  for (const Value& value : values) text += (text.empty() ? "" : ", ") + to_text(value);
-  return text;
 }
 
 void print_op(const Op& op) {
@@ -69,13 +63,11 @@ void print_op(const Op& op) {
   }
   Table templates({"template", "compiled in", "needs", "what"});
   for (const Template& each : op.templates) {
-    std::string names;
-    for (const std::string& name : each.compiled_in) names += (names.empty() ? "" : ", ") + name;
     const int needed = each.minimum_compute_capability;
     const std::string needs = needed == 0 ? ""
                                           : "compute capability " + capability_text(needed) +
                                                 (each.later_too ? "" : " and no other");
-    templates.add({each.name, names, needs, each.what});
+    templates.add({each.name, listed(each.compiled_in), needs, each.what});
   }
   std::cout << parameters.text() << '\n' << arguments.text() << '\n' << templates.text();
 }
@@ -119,7 +111,7 @@ void print_space(const Op& op, const Problem& problem, const Template& tmpl,
   }
   const Space space = tmpl.space(problem, device.value_or(DeviceFacts{}));
   Table axes({"axis", "values", "what"});
-  for (const Axis& axis : space.axes()) axes.add({axis.name, list(axis.values), axis.what});
+  for (const Axis& axis : space.axes()) axes.add({axis.name, listed(axis.values), axis.what});
   std::cout << axes.text();
   const auto print_rules = [](const char* title, const std::vector<Rule>& rules) {
     if (!rules.empty()) std::cout << title << '\n';

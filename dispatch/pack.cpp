@@ -23,6 +23,7 @@
 #include "dispatch/table.h"
 #include "generator/error.h"
 #include "generator/hash.h"
+#include "generator/listed.h"
 #include "generator/ops.h"
 #include "runtime/cache.h"
 #include "runtime/files.h"
@@ -158,46 +159,35 @@ std::map<std::string, std::string> compile(const Sources& sources, const std::fi
   return files;
 }
 
-// The tables of `devices`. Throws Error naming the known ones.
-Texts tables_of(const std::filesystem::path& generated, const std::string& devices) {
-  const std::string all = read_file(generated / devices_file);
-  std::vector<std::string> known = tuned_devices(all);
-  if (devices == "none") known.clear();
-  std::set<std::string> wanted(known.begin(), known.end());
-  if (devices != "all" && devices != "none") {
-    wanted.clear();
+// The winners of `devices`. Throws Error naming the known ones.
+std::vector<TableRow> winners_in(const std::filesystem::path& generated, const std::string& devices) {
+  const std::vector<std::string> known = tuned_devices(read_file(generated / devices_file));
+  std::set<std::string> wanted = {std::string(devices_file)};  // files
+  if (devices == "all") {
+    for (const std::string& name : known) wanted.insert(name + ".csv");
+  } else if (devices != "none") {
     std::istringstream names(devices);
     for (std::string name; std::getline(names, name, ',');) {
       if (std::find(known.begin(), known.end(), name) == known.end()) {
-        std::string list;
-        for (const std::string& each : known) list += (list.empty() ? "" : ", ") + each;
         throw Error("generated/ has no winners for the device " + name +
-                    "; TUNESMITH_DEVICES may be all, none, or some of: " + list + ".");
+                    "; TUNESMITH_DEVICES may be all, none, or some of: " + listed(known) + ".");
       }
-      wanted.insert(name);
+      wanted.insert(name + ".csv");
     }
   }
-  std::vector<TableRow> rows = read_table([&](std::string_view name) {
-    const bool is_device = name != devices_file;
-    return is_device && !wanted.contains(std::string(name.substr(0, name.size() - 4)))
-               ? std::string()
-               : read_file(generated / name);
+  return read_table([&](std::string_view name) {
+    return wanted.contains(std::string(name)) ? read_file(generated / name) : std::string();
   });
-  return write_table(std::move(rows));
 }
 
 void run(const std::filesystem::path& generated, const std::filesystem::path& cpp,
          const std::filesystem::path& bin, const std::string& devices,
          const std::set<std::string, std::less<>>& targets) {
-  const Texts tables = tables_of(generated, devices);
-  const std::vector<TableRow> rows = read_table([&](std::string_view name) {
-    const auto found = tables.find(name);
-    return found == tables.end() ? std::string() : found->second;
-  });
+  const std::vector<TableRow> rows = winners_in(generated, devices);
   std::map<std::string, std::string> files =
       compile(sources_to_compile(rows, generated, targets), cpp.parent_path() / "packed_before");
   const std::size_t binaries = files.size();
-  files.insert(tables.begin(), tables.end());
+  files.merge(write_table(rows));
 
   std::string bytes;
   std::string entries;

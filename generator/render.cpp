@@ -130,22 +130,39 @@ std::string with_fragments(const std::string& path, const Files& files,
   return text;
 }
 
-// Appends a file to `body`, but each file that it includes, once, to `included`, dependencies first.
-void split_includes(const std::string& path, const Files& files, std::set<std::string>& seen,
-                    std::string& included, std::string& body) {
-  std::istringstream lines(with_fragments(path, files));
-  for (std::string line; std::getline(lines, line);) {
-    if (line == "#pragma once") continue;
-    const std::string name = included_file(line);
-    if (name.empty()) {
-      body += line + "\n";
-    } else if (seen.insert(name).second) {
-      std::string inner;
-      split_includes(name, files, seen, included, inner);
-      included += "// ---- templates/" + name + "\n" + inner + "\n";
-    }
+// The texts that a body includes, once each, dependencies first.
+class Includes {
+ public:
+  explicit Includes(const Files& files) : files_(files) {}
+
+  void add(const std::string& name) {
+    if (!seen_.insert(name).second) return;
+    const std::string inner = without_includes(name);
+    text_ += "// ---- templates/" + name + "\n" + inner + "\n";
   }
-}
+
+  /// The file's own lines; what it includes is added here.
+  std::string without_includes(const std::string& path) {
+    std::string own;
+    std::istringstream lines(with_fragments(path, files_));
+    for (std::string line; std::getline(lines, line);) {
+      if (line == "#pragma once") continue;
+      if (const std::string name = included_file(line); !name.empty()) {
+        add(name);
+      } else {
+        own += line + "\n";
+      }
+    }
+    return own;
+  }
+
+  const std::string& text() const { return text_; }
+
+ private:
+  const Files& files_;
+  std::set<std::string> seen_;
+  std::string text_;
+};
 
 }  // namespace
 
@@ -155,24 +172,16 @@ std::string body_hash(const Op& op, const Template& tmpl, const Files& files) {
 
 std::string body_text(const Op& op, const Template& tmpl, const Problem& problem, std::string_view target,
                       const Files& files) {
-  std::set<std::string> seen;
-  std::string included;
-  std::string body;
-  const auto include = [&](const std::string& name) {
-    std::string text;
-    seen.insert(name);
-    split_includes(name, files, seen, included, text);
-    included += "// ---- templates/" + name + "\n" + text + "\n";
-  };
-  if (target == "host") include("common/host_shim.h");
+  Includes includes(files);
+  if (target == "host") includes.add("common/host_shim.h");
   const Values constants = compiled_in(op, tmpl, problem);
   if (const Value* dtype = constants.find("dtype");
       dtype != nullptr && (to_text(*dtype) == "f16" || to_text(*dtype) == "bf16")) {
-    include("common/float16.cuh");
+    includes.add("common/float16.cuh");
   }
   const std::string path = op.name + "/" + tmpl.name + ".cu";
-  split_includes(path, files, seen, included, body);
-  return included + std::string(constants_line) + "\n\n// ---- templates/" + path + "\n" + body;
+  const std::string body = includes.without_includes(path);
+  return includes.text() + std::string(constants_line) + "\n\n// ---- templates/" + path + "\n" + body;
 }
 
 Source render_body(const Op& op, const Template& tmpl, const Problem& problem, const Config& config,
