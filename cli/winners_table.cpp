@@ -57,12 +57,34 @@ std::string problem_text(const TunedProblem& problem) {
   return text + counts.data();
 }
 
+// What the device did, moment by moment, and below it the compilers, which work at the same time.
+std::string spent_text(const TuneResult& result) {
+  if (result.seconds <= 0) return "";
+  const TimeSpent& spent = result.spent;
+  Table table({"time spent", "seconds", "share"});
+  const auto add = [&](std::string name, double seconds, double of) {
+    table.add({std::move(name), seconds, percent(seconds / of)});
+  };
+  add("prepare", spent.prepare_s, result.seconds);
+  add("load", spent.load_s, result.seconds);
+  add("check", spent.check_s, result.seconds);
+  add("time", spent.time_s, result.seconds);
+  add("store", spent.store_s, result.seconds);
+  add("idle", spent.idle_s, result.seconds);
+  add("other", spent.other_s, result.seconds);
+  add("together", spent.sum_s(), result.seconds);
+  add("compile (" + std::to_string(result.compilers) + " at once)", result.compile_s,
+      result.compilers * result.seconds);
+  return table.text();
+}
+
 }  // namespace
 
 std::string winners_text(const TuneResult& result) {
   std::string text = "\nOn " + result.device.name + " (" + result.device_id + ")" +
                      (result.cold_caches ? ", with cold caches" : "") + ":\n";
   for (const TunedProblem& problem : result.problems) text += problem_text(problem);
+  text += spent_text(result);
   if (result.problems.empty() && !result.interrupted)
     text += "There was nothing to tune: no winner with these caches is stale.\n";
   if (result.interrupted) {

@@ -225,6 +225,7 @@ std::optional<Checker::Failure> Checker::judge_asked(const Template& tmpl, const
                                                      const MeasureRequest& request, MeasureReply& reply) {
   const Work work = tmpl.work(asked_.problem, config, device_.facts());
   const std::unique_ptr<Executable> executable = device_.load(request.binary, request.suffix, work);
+  enter(reply, &MeasureReply::check_s);
   const BinaryFacts facts = executable->facts();
   reply.loaded = true;
   reply.registers = facts.registers;
@@ -251,6 +252,7 @@ std::optional<Checker::Failure> Checker::judge_asked(const Template& tmpl, const
   }
   if (request.samples <= 0) return std::nullopt;
 
+  enter(reply, &MeasureReply::time_s);
   // Without a check the workspace has not been prepared yet.
   if (void* const space = workspace(work.workspace_bytes)) prepare_workspace(space, work);
   Timing timing;
@@ -265,6 +267,7 @@ std::optional<Checker::Failure> Checker::judge_asked(const Template& tmpl, const
     reply.lost = true;
     return Failure{Verdict::crash, std::string("The kernel failed while it was timed: ") + error.what()};
   }
+  enter(reply, &MeasureReply::check_s);
   // Many launches in a row must leave the same result as one: a counter in the workspace that is not reset
   // shows here.
   if (asked_.repeatable) {
@@ -276,10 +279,19 @@ std::optional<Checker::Failure> Checker::judge_asked(const Template& tmpl, const
   return std::nullopt;
 }
 
+// From here on the time counts as that of `phase`.
+void Checker::enter(MeasureReply& reply, double MeasureReply::*phase) {
+  const auto now = std::chrono::steady_clock::now();
+  if (phase_ != nullptr) reply.*phase_ += std::chrono::duration<double>(now - phase_began_).count();
+  phase_ = phase;
+  phase_began_ = now;
+}
+
 MeasureReply Checker::judge(const MeasureRequest& request) {
   MeasureReply reply;
   const Template& tmpl = find_template(op_, request.template_name);
   std::optional<Failure> failure;
+  enter(reply, &MeasureReply::load_s);
   try {
     const Space space = tmpl.space(asked_.problem, device_.facts());
     failure = judge_asked(tmpl, space.legal(Values::parse(request.config)), request, reply);
@@ -291,6 +303,7 @@ MeasureReply Checker::judge(const MeasureRequest& request) {
     failure =
         Failure{Verdict::crash, std::string("The device failed after the variant ran: ") + error.what()};
   }
+  enter(reply, nullptr);
   if (failure) {
     reply.verdict = failure->verdict;
     reply.reason = failure->reason;

@@ -2,6 +2,7 @@
 // Runs in the worker process; knows nothing of search, database or other variants.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -44,6 +45,7 @@ class Checker {
   };
 
   Prepared prepare(const Problem& problem, std::uint64_t seed);
+  void enter(MeasureReply& reply, double MeasureReply::*phase);
   void restore(Array& array);
   void reset(Prepared& on);
   void* workspace(std::int64_t bytes);
@@ -63,6 +65,8 @@ class Checker {
   std::vector<Prepared> companions_;
   // By size, because guards must lie directly after it.
   std::map<std::int64_t, DeviceMemory> workspaces_;
+  double MeasureReply::*phase_ = nullptr;  // what judge() is at
+  std::chrono::steady_clock::time_point phase_began_;
 };
 
 /// "[3, 7]": where the element with that flat index stands in a row-major array.

@@ -59,9 +59,15 @@ void Compilers::begin(std::int64_t ticket, const Source& source) {
   request.kernels = source.kernels;
   process.child->send(to_frame(request));  // should it be gone, update() sees it
   process.at_work = true;
+  process.began = Clock::now();
   process.wanted = true;
   process.ticket = ticket;
   process.deadline = in(timeout_s_ + (process.greeted ? 0 : start_timeout_s));
+}
+
+void Compilers::rest(Process& process) {
+  process.at_work = false;
+  busy_s_ += std::chrono::duration<double>(Clock::now() - process.began).count();
 }
 
 void Compilers::take(Process& process, const Frame& frame, std::vector<CompileResult>& results) {
@@ -84,7 +90,7 @@ void Compilers::take(Process& process, const Frame& frame, std::vector<CompileRe
     result.verdict = Verdict::compile_error;
     result.reason = "It does not compile: " + reply.log.substr(0, most_log_bytes);
   }
-  process.at_work = false;
+  rest(process);
   if (process.wanted) results.push_back(std::move(result));
 }
 
@@ -108,7 +114,7 @@ std::vector<CompileResult> Compilers::update() {
         result.verdict = Verdict::compile_error;
         result.reason = "The compiler's process " + process.child->end() + ".";
       }
-      process.at_work = false;
+      rest(process);
       if (process.wanted) results.push_back(std::move(result));
     }
     process.child.reset();  // ends it; the next source starts another

@@ -37,6 +37,9 @@ class Compilers {
   std::vector<CompileResult> update();  ///< what ended since the last call
   void drop_all();                      ///< the results of running compilations are not wanted any more
 
+  int processes() const { return static_cast<int>(processes_.size()); }
+  double busy_s() const { return busy_s_; }  ///< of all processes together, so far
+
   void descriptors(std::vector<int>& add_to) const;
   /// The earliest moment at which something takes too long; far away if nothing is at work.
   Clock::time_point deadline() const;
@@ -48,15 +51,17 @@ class Compilers {
     bool at_work = false;
     bool wanted = true;  // the result of what it is at work on
     std::int64_t ticket = 0;
-    Clock::time_point deadline;
+    Clock::time_point began, deadline;
   };
   void start(Process& process);
   void take(Process& process, const Frame& frame, std::vector<CompileResult>& results);
+  void rest(Process& process);
 
   std::string target_;
   double timeout_s_;
   std::string identity_;
   std::vector<Process> processes_;
+  double busy_s_ = 0;
 };
 
 }  // namespace tunesmith

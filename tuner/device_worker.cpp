@@ -37,7 +37,30 @@ DeviceWorker::DeviceWorker(std::string id, const WorkerTimeouts& timeouts)
   if (timeouts_.measure_s <= 0) timeouts_.measure_s = hello_.device.kind == "host" ? 60 : 10;
 }
 
+TimeSpent& DeviceWorker::spent() {
+  count_time();
+  return spent_;
+}
+
+void DeviceWorker::count_time() {
+  const Clock::time_point now = Clock::now();
+  const double passed = std::chrono::duration<double>(now - counted_).count();
+  counted_ = now;
+  switch (state_) {
+    case State::starting:
+    case State::preparing:
+      spent_.prepare_s += passed;
+      return;
+    case State::idle:
+      spent_.idle_s += passed;
+      return;
+    case State::busy:
+      spent_.other_s += passed;
+  }
+}
+
 void DeviceWorker::enter(State state, double timeout_s) {
+  count_time();
   state_ = state;
   limit_s_ = timeout_s;
   deadline_ = in(timeout_s);
@@ -95,6 +118,10 @@ void DeviceWorker::take(const Frame& frame, std::optional<MeasureReply>& reply) 
     case State::busy:
       reply = from_frame<MeasureReply>(frame);
       enter(State::idle, 0);
+      spent_.load_s += reply->load_s;
+      spent_.check_s += reply->check_s;
+      spent_.time_s += reply->time_s;
+      spent_.other_s -= reply->load_s + reply->check_s + reply->time_s;
       if (reply->lost) {
         ++deaths_;
         child_->end();  // its memory and its device are free when the next one starts

@@ -8,6 +8,7 @@
 
 #include "tuner/child.h"
 #include "tuner/messages.h"
+#include "tuner/time_spent.h"
 
 namespace tunesmith {
 
@@ -41,11 +42,13 @@ class DeviceWorker {
   int process() const { return child_ ? child_->process() : -1; }
   Clock::time_point deadline() const { return deadline_; }
   int deaths() const { return deaths_; }  ///< how often a variant ended the worker, so far
+  TimeSpent& spent();                     ///< of its life so far
 
  private:
   enum class State { starting, preparing, idle, busy };
   void start();
   void enter(State state, double timeout_s);
+  void count_time();
   void take(const Frame& frame, std::optional<MeasureReply>& reply);
   MeasureReply died(bool late);
   void fail_if_unable(const std::string& how);
@@ -60,6 +63,8 @@ class DeviceWorker {
   double limit_s_ = 0;
   int deaths_ = 0;
   int failed_starts_ = 0;  // in a row
+  TimeSpent spent_;
+  Clock::time_point counted_ = Clock::now();  // until then
 };
 
 }  // namespace tunesmith

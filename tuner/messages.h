@@ -103,10 +103,12 @@ struct MeasureReply {
   std::int32_t registers = 0;
   std::int64_t static_shared_bytes = 0, dynamic_shared_bytes = 0, local_bytes = 0;
   bool lost = false;  ///< the device cannot be used by this process any more; it ends now
+  double load_s = 0, check_s = 0, time_s = 0;  ///< what each took
   template <typename Self, typename Archive>
   static void fields(Self& self, Archive& archive) {
     archive(self.verdict, self.reason, self.samples_us, self.loaded, self.compared, self.max_error,
-            self.registers, self.static_shared_bytes, self.dynamic_shared_bytes, self.local_bytes, self.lost);
+            self.registers, self.static_shared_bytes, self.dynamic_shared_bytes, self.local_bytes, self.lost,
+            self.load_s, self.check_s, self.time_s);
   }
 };
 

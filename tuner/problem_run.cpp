@@ -74,7 +74,11 @@ PrepareRequest ProblemRun::inputs(std::uint64_t seed) const {
 
 Record ProblemRun::record() {
   return [this](const Trial& trial, const MeasureReply& reply) {
-    return bench_.recorder.record(problem_, trial.variant, reply, trial.compile_ms);
+    const bool waits = bench_.worker.idle();
+    const Clock::time_point start = Clock::now();
+    const std::int64_t id = bench_.recorder.record(problem_, trial.variant, reply, trial.compile_ms);
+    if (waits) bench_.worker.spent().stored(since(start));
+    return id;
   };
 }
 

@@ -97,6 +97,7 @@ TuneResult tune(const TuneOptions& options, Progress& progress) {
   Store store = Store::open(options.database, Store::Mode::create, with_old_identities());
 
   const InterruptScope scope;
+  const Clock::time_point started = Clock::now();
   DeviceWorker worker(options.device, options.worker);
   const Hello& hello = worker.hello();
   if (options.cold_caches && hello.device.kind == "host") {
@@ -135,6 +136,10 @@ TuneResult tune(const TuneOptions& options, Progress& progress) {
                    problem);
     result.problems.push_back(run.run());
   }
+  result.spent = worker.spent();
+  result.compile_s = compilers.busy_s();
+  result.compilers = compilers.processes();
+  result.seconds = std::chrono::duration<double>(Clock::now() - started).count();
   result.interrupted = interrupted();
   if (!result.interrupted) recorder.finish();
   return result;

@@ -66,6 +66,10 @@ struct TuneResult {
   DeviceFacts device;
   bool cold_caches = false;
   std::vector<TunedProblem> problems;
+  TimeSpent spent;       ///< from the start of the worker
+  double compile_s = 0;  ///< of all compilers together
+  int compilers = 0;
+  double seconds = 0;
 };
 
 /// Throws UsageError, Error or StoreError; what was recorded before stays. Handles SIGINT and SIGTERM while

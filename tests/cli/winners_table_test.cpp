@@ -49,6 +49,21 @@ TEST(WinnersText, ColumnsOfUtf8LineUp) {
   EXPECT_NE(text.find("-          tiled     BLOCK=64\n"), std::string::npos) << text;
 }
 
+TEST(WinnersText, SaysWhereTheTimeWent) {
+  TuneResult result = sample();
+  result.spent = {.prepare_s = 1, .load_s = 0.5, .check_s = 2, .time_s = 4, .store_s = 0.25, .idle_s = 2};
+  result.spent.stored(1);  // of what was idle
+  result.compilers = 3;
+  result.compile_s = 24;
+  result.seconds = 10;
+  const std::string text = winners_text(result);
+  for (const char* line : {"prepare                1.000  10.0 %", "store                  1.250  12.5 %",
+                           "idle                   1.000  10.0 %", "together               9.750  97.5 %",
+                           "compile (3 at once)    24.00  80.0 %"}) {
+    EXPECT_NE(text.find(line), std::string::npos) << line << text;
+  }
+}
+
 TEST(WinnersText, NamesColdCaches) {
   TuneResult result = sample();
   EXPECT_EQ(winners_text(result).find("cold"), std::string::npos);
