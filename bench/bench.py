@@ -41,7 +41,7 @@ class Results:
             rows = report.read(path)
             self.done = {(row["op"], row["case"]) for row in rows}
             self.uncaptured = {(row["op"], row["contender"]) for row in rows
-                               if row["graph_launches"] == "0" and row["hot_us"]}
+                               if row["graph_launches"] == "0" and row["apart_us"]}
         else:
             self.write([report.COLUMNS], "w")
 
@@ -55,11 +55,11 @@ class Results:
     def case(self, op, case, contenders):
         rows = []
         for each in contenders:
-            times = [f"{each.hot:.3f}", f"{each.cold:.3f}"] if each.cold_samples else ["", ""]
-            if each.cold_samples and each.graph is None:
+            if each.samples and not each.captured:
                 self.uncaptured.add((op, each.name))
-            rows.append([op, case.name, case.problem, case.goals, each.name, each.kind, each.verdict, *times,
-                         each.launches if each.graph is not None else 0, len(each.cold_samples),
+            rows.append([op, case.name, case.problem, case.goals, each.name, each.kind, each.verdict,
+                         *("" if each.us(by) is None else f"{each.us(by):.3f}" for by in report.TIMES), "",
+                         each.launches if each.captured else 0, len(each.samples.get("apart", [])),
                          "" if each.error is None else f"{each.error:.3g}", each.note])
         self.write(rows)
 
@@ -109,17 +109,17 @@ def run_case(op, module, case, tunesmith, given, flush, uncaptured):
             timing.measure(right, given.rounds, given.seconds, flush, say)
         except Exception as error:
             entrants[0].note = f"timing stopped early: {timing.sentence(error)}; {entrants[0].note}"
-        sound = all(each.graph is not None or not each.capture for each in right) or timing.is_sound()
+        sound = all(each.captured or not each.capture for each in right) or timing.is_sound()
     return entrants, sound
 
 
 def print_case(entrants):
     for each in entrants:
-        if each.hot is None:
+        if not each.samples:
             say(f"    {each.name:18} {each.verdict}: {each.note}")
         else:
-            say(f"    {each.name:18} hot {report.figure(each.hot):>7}{' †' if each.graph is None else '  '} cold "
-                f"{report.figure(each.cold or each.hot):>7}")
+            say(f"    {each.name:18} " + "  ".join(f"{by} {report.figure(each.us(by)):>7}" for by in report.TIMES) +
+                ("" if each.captured else " †"))
 
 
 def facts_of_run(given):
@@ -146,6 +146,37 @@ def facts_of_run(given):
     }
 
 
+def conclude(path):
+    """Writes the page; the exit code."""
+    rows = report.read(path)
+    report.write(path, rows)
+    say(f"Written: {path.with_suffix('.md')}, .csv and .svg")
+    complaints = report.complaints(rows)
+    for complaint in complaints:
+        say(complaint)
+    return 1 if complaints else 0
+
+
+def in_processes(given):
+    """Runs this program given.processes times and writes the medians; the exit code."""
+    runs = []
+    for number in range(1, given.processes + 1):
+        say(f"Process {number} of {given.processes}")
+        folder = given.out / f"process_{number}"
+        subprocess.call([sys.executable, __file__, *sys.argv[1:], "--processes", "1", "--out", str(folder)])
+        runs.append(report.read(folder / "results.csv"))
+    rows = report.merged(runs)
+    for row in rows:
+        if row["op"] == "run" and row["case"] == "rounds":
+            row["note"] += f", in each of {given.processes} processes"
+    path = given.out / "results.csv"
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, report.COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    return conclude(path)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--op", action="append", choices=ops.NAMES, help="only this op; may be repeated")
@@ -160,11 +191,16 @@ def main():
     parser.add_argument("--rounds", type=int, default=31, help="rounds per case, at most (default: %(default)s)")
     parser.add_argument("--seconds", type=float, default=1.5,
                         help="measuring a case stops after so many, but not before 5 rounds (default: %(default)s)")
+    parser.add_argument("--processes", type=int, default=1,
+                        help="measure so often, each time in a new process; a kernel's time differs from load to load "
+                        "(default: %(default)s)")
     parser.add_argument("--quick", action="store_true", help="few rounds, without torch.compile and Numba")
     parser.add_argument("--resume", action="store_true", help="keep the CSV and skip the cases that it has")
     parser.add_argument("--out", type=Path, default=Path("docs"),
                         help="the folder for results.csv, .md and .svg (default: %(default)s)")
     given = parser.parse_args()
+    if given.processes > 1:
+        sys.exit(in_processes(given))
     if given.quick:
         given.rounds, given.seconds, of.compiles, of.numba_cuda = 7, 0.1, False, None
         of.missing["Numba"] = "left out by --quick"
@@ -207,13 +243,7 @@ def main():
             torch.cuda.empty_cache()
             if of.cupy is not None:
                 of.cupy.get_default_memory_pool().free_all_blocks()
-    rows = report.read(results.path)
-    report.write(results.path, rows)
-    say(f"Written: {results.path.with_suffix('.md')}, .csv and .svg")
-    complaints = report.complaints(rows)
-    for complaint in complaints:
-        say(complaint)
-    sys.exit(1 if complaints else 0)
+    sys.exit(conclude(results.path))
 
 
 if __name__ == "__main__":

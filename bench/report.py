@@ -7,12 +7,14 @@ import csv
 import html
 import math
 import re
+import statistics
 import sys
 from collections import defaultdict
 from pathlib import Path
 
-COLUMNS = ["op", "case", "problem", "goals", "contender", "kind", "verdict", "hot_us", "cold_us", "graph_launches",
-           "rounds", "max_error", "note"]
+COLUMNS = ["op", "case", "problem", "goals", "contender", "kind", "verdict", "apart_us", "chained_us",
+           "cold_us", "spread", "graph_launches", "rounds", "max_error", "note"]
+TIMES = ["apart", "chained", "cold"]
 OURS = "Tunesmith"
 TIE = 1.01  # differences under 1 % are ties
 COLOURS = {
@@ -44,6 +46,27 @@ def read(*paths):
     return [row for rows in found.values() for row in rows]
 
 
+def merged(runs):
+    """The rows of several processes that measured the same, as one: the median of each time, and how far the processes
+    are apart. Where their verdicts differ the worse one counts."""
+    found = {}
+    for rows in runs:
+        for row in rows:
+            found.setdefault((row["op"], row["case"], row["contender"], row["note"] if row["op"] == "run" else ""),
+                             []).append(row)
+    together = []
+    for rows in found.values():
+        row = dict(next((row for row in rows if row["verdict"] != "ok"), rows[0]))
+        if row["verdict"] == "ok" and all(row["apart_us"] for row in rows):
+            for by in TIMES:
+                row[by + "_us"] = f"{statistics.median(float(each[by + '_us']) for each in rows):.3f}"
+            apart = [float(each["apart_us"]) for each in rows]
+            row["spread"] = f"{max(apart) / min(apart) - 1:.3f}" if len(rows) > 1 and min(apart) > 0 else ""
+            row["rounds"] = str(sum(int(each["rounds"]) for each in rows))
+        together.append(row)
+    return together
+
+
 class Case:
     """The rows of one case."""
 
@@ -51,7 +74,7 @@ class Case:
         self.rows = {row["contender"]: row for row in rows}
         first = rows[0]
         self.op, self.name, self.goals = first["op"], first["case"], first["goals"]
-        self.by = self.goals.split()[0] if self.goals else "hot"  # the time that the case is compared by: hot or cold
+        self.by = self.goals.split()[0] if self.goals else "apart"  # the time that the case is compared by
 
     def us(self, contender, by=None):
         row = self.rows.get(contender)
@@ -77,7 +100,7 @@ def judged(case, others):
     """(goal, met, what was reached) of each goal; met is None where a time is missing. `others`: the op's cases."""
     found = []
     for goal in filter(None, (part.strip() for part in case.goals.split(";"))):
-        by, factor, of = re.fullmatch(r"(hot|cold) <= ([\d.]+) (.+)", goal).groups()
+        by, factor, of = re.fullmatch(r"(apart|chained|cold) <= ([\d.]+) (.+)", goal).groups()
         shown = f"{by} ≤ {factor} µs" if of == "us" else f"{by} ≤ {factor} × {of}"
         ours, yardstick = case.us(OURS, by), None
         if of == "us":
@@ -125,9 +148,9 @@ def cell(case, name):
         return "–"
     if row["verdict"] != "ok":
         return f"**{row['verdict']}**"
-    if not row["hot_us"]:
+    if not row["apart_us"]:
         return "not timed"
-    return f"{figure(float(row['hot_us']))}{dagger(row)} / {figure(float(row['cold_us']))}"
+    return " / ".join(figure(float(row[by + "_us"])) for by in TIMES) + dagger(row)
 
 
 def against(case, us, name):
@@ -137,17 +160,17 @@ def against(case, us, name):
 
 
 def summary(named):
-    lines = ["| case | compared | Tunesmith hot | cold | best peer | ratio | limit | ratio | goals |",
-             "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | --- |"]
+    lines = ["| case | compared | Tunesmith apart | chained | cold | best peer | ratio | limit | ratio | goals |",
+             "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |"]
     for case in named.values():
         times = [figure(case.us(OURS, by)) if case.us(OURS, by) else case.rows[OURS]["verdict"] if OURS in case.rows
-                 else "–" for by in ("hot", "cold")]
+                 else "–" for by in TIMES]
         best = next((against(case, *found) for found in case.timed("peer")), "– | –")
         limit = next((against(case, *found) for found in reversed(case.timed("limit"))), "– | –")
         marks = {True: "yes", False: "**no**", None: "?"}
         goals = "<br>".join(f"{goal}: {marks[met]}{f' ({reached})' if reached else ''}"
                             for goal, met, reached in judged(case, named))
-        lines.append(f"| {case.name} | {case.by} | {times[0]} | {times[1]} | {best} | {limit} | {goals} |")
+        lines.append(f"| {case.name} | {case.by} | {' | '.join(times)} | {best} | {limit} | {goals} |")
     return lines
 
 
@@ -163,12 +186,14 @@ def markdown(rows, picture):
     lines = [
         "# Results", "",
         "Written by `bench/bench.py`; do not edit. Times are microseconds of GPU time per launch: the median over",
-        "rounds in which all contenders take turns. *hot*: a CUDA graph of 1 to 100 launches on the same buffers,",
-        "about 4 ms in all, is replayed. *cold*: one launch after the L2 cache was flushed. The column *compared*",
-        "says which of the two counts for a case. Every output was checked against a computation in double precision",
-        "before anything was timed; contenders with wrong results are excluded. A ratio is Tunesmith's time divided",
-        "by the other's: below 1, Tunesmith is faster. The limit is the slowest of the unavoidable costs (copy,",
-        "arithmetic, empty launch). A goal counts as met up to 1 % above it, since smaller differences are ties.",
+        "rounds in which all contenders take turns. *apart*: between ordinary kernels, as in an application: a graph",
+        "of pairs of a kernel of one block and the contender, less a graph of those kernels alone. *chained*: behind",
+        "itself: what each further launch adds to a graph of launches. *cold*: as apart, but the kernel before it",
+        "overwrites the L2 cache. The column *compared* says which of them counts for a case. Every output was",
+        "checked against a computation in double precision before anything was timed; contenders with wrong results",
+        "are excluded. A ratio is Tunesmith's time divided by the other's: below 1, Tunesmith is faster. The limit is",
+        "the slowest of the unavoidable costs (copy, arithmetic, empty launch), measured alike. A goal counts as met",
+        "up to 1 % above it, since smaller differences are ties. [Measuring](measuring.md) has the definitions.",
         "*original* is the Numba kernel that the op began as.", ""
     ]
     facts = defaultdict(list)
@@ -179,12 +204,12 @@ def markdown(rows, picture):
     lines += ["", f"![The best peer's time divided by Tunesmith's, for each case]({picture})"]
     for op, named in cases(rows).items():
         lines += ["", f"## {op}", ""] + summary(named)
-        lines += ["", "All contenders, hot / cold:", ""] + all_contenders(named)
+        lines += ["", "All contenders, apart / chained / cold:", ""] + all_contenders(named)
         lines += ["", "What Tunesmith launched:", "", "| case | match and variant |", "| --- | --- |"]
         lines += [f"| {case.name} | `{case.rows[OURS]['note']}` |" for case in named.values() if OURS in case.rows]
         lines += ["", *(f"- {case.name}: {name} {row['verdict']}: {row['note']}" for case in named.values()
                         for name, row in case.rows.items() if row["verdict"] != "ok" and name != OURS)]
-    if any(row["op"] != "run" and row["hot_us"] and dagger(row) for row in rows):
+    if any(row["op"] != "run" and row["apart_us"] and dagger(row) for row in rows):
         lines += ["", "† cannot be captured into a graph: launched in a stream, so the time includes overhead."]
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).rstrip("\n") + "\n"
 

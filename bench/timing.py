@@ -1,5 +1,6 @@
-"""How a contender is checked and timed on a CUDA GPU, whatever the op and the library."""
+"""How a contender is checked and timed on a CUDA GPU, whatever the op and the library. docs/measuring.md says why."""
 
+import itertools
 import statistics
 import time
 from dataclasses import dataclass, field
@@ -26,18 +27,16 @@ class Contender:
     kind: str = "peer"  # "ours", "peer" or "limit"
     verdict: str = "ok"  # "wrong", "failed"
     error: Optional[float] = None  # the largest |error| in units of the bound
-    graph: object = None
-    launches: int = 0  # in the graph, or in a row in the stream
-    hot_samples: list = field(default_factory=list)  # us per launch
-    cold_samples: list = field(default_factory=list)
+    launches: int = 0  # in a graph, or in a row in the stream
+    graphs: dict = field(default_factory=dict)  # by name; None: it cannot be captured
+    samples: dict = field(default_factory=dict)  # us per launch, by "apart", "chained", "cold"
+
+    def us(self, by):
+        return statistics.median(self.samples[by]) if self.samples.get(by) else None
 
     @property
-    def hot(self):
-        return statistics.median(self.hot_samples) if self.hot_samples else None
-
-    @property
-    def cold(self):
-        return statistics.median(self.cold_samples) if self.cold_samples else None
+    def captured(self):
+        return None not in self.graphs.values()
 
 
 @dataclass
@@ -90,29 +89,22 @@ def elapsed_us(work):
     return begin.elapsed_time(end) * 1000
 
 
-def cold_us(contender, flush):
-    for _ in range(3):  # longer than the CPU needs to enqueue what follows
-        flush.zero_()
-    return elapsed_us(contender.launch)
-
-
-def capture(contender, say):
-    """A graph of contender.launches launches, or None where the contender cannot be captured."""
+def capture(work, say, name):
+    """A graph of work(), or None where it cannot be captured."""
     graph, stream, before = torch.cuda.CUDAGraph(), torch.cuda.Stream(), torch.cuda.current_stream()
     stream.wait_stream(before)
     try:
         with torch.cuda.stream(stream):
-            for _ in range(3):  # first calls allocate and compile: before the capture, on its stream
-                contender.launch()
+            for _ in range(2):  # first calls allocate and compile: before the capture, on its stream
+                work(1)
         torch.cuda.synchronize()
         with torch.cuda.graph(graph, stream=stream, capture_error_mode="relaxed"):
-            for _ in range(contender.launches):
-                contender.launch()
+            work(None)
         graph.replay()
         torch.cuda.synchronize()
         return graph
     except Exception as error:  # the library does something that a capture does not allow
-        say(f"{contender.name} cannot be captured: {sentence(error)}")
+        say(f"{name} cannot be captured: {sentence(error)}")
         torch.cuda.set_stream(before)  # after a failed capture PyTorch keeps the capture's stream
         torch.cuda.synchronize()
         return None
@@ -123,43 +115,106 @@ def is_sound():
     try:
         torch.cuda.synchronize()
         value = torch.ones(8, device="cuda")
-        probe = Contender(lambda: value.add_(1), name="a probe", launches=1)
-        return capture(probe, lambda text: None) is not None and bool(torch.isfinite(value).all())
+        return capture(lambda times: value.add_(1), lambda text: None, "a probe") is not None and bool(
+            torch.isfinite(value).all())
     except Exception:
         return False
 
 
-def run_hot(contender):
-    if contender.graph is not None:
-        contender.graph.replay()
-        return
-    for _ in range(contender.launches):
-        contender.launch()
+class Runs:
+    """What is timed: sequences of launches, each as a graph where it can be captured."""
+
+    COLD_LAUNCHES = 8
+    QUEUEING_CYCLES = 400_000  # some 0.2 ms
+    SHORT_US = 4000  # a contender's launches of one sample take no longer than about this, but are at least one
+
+    def __init__(self, flush):
+        self.flush = flush
+        self.word = torch.zeros(1, device="cuda")
+        self.alone = {}  # (before, launches) -> a graph of the spacers alone
+
+    def spacer(self):
+        """An ordinary kernel of one block."""
+        self.word.add_(1)
+
+    def overwrite(self):
+        """An ordinary kernel that leaves nothing in the second-level cache but its own."""
+        self.flush.zero_()
+
+    @staticmethod
+    def work(contender, launches, before):
+        def run(times):
+            for _ in range(times or launches):
+                if before:
+                    before()
+                if contender:
+                    contender.launch()
+
+        return run
+
+    def prepare(self, contender, launches, say):
+        """`launches`: of the case; a slow contender gets fewer, since what a replay costs is nothing beside it."""
+        first = min(elapsed_us(contender.launch) for _ in range(3))
+        contender.launches = max(1, min(launches, round(self.SHORT_US / first)))
+        n, cold = contender.launches, min(contender.launches, self.COLD_LAUNCHES)
+        for name, before, many in [("apart", self.spacer, n), ("cold", self.overwrite, cold), ("once", None, n),
+                                   ("twice", None, 2 * n)]:
+            run = self.work(contender, many, before)
+            graph = capture(run, say, contender.name) if contender.capture and contender.captured else None
+            contender.graphs[name] = graph
+            if before and (name, many) not in self.alone:
+                self.alone[name, many] = capture(self.work(None, many, before), say, "the spacer")
+
+    def sample(self, contender):
+        """One sample of each kind. All is queued behind a kernel that lasts longer than the queueing, so that the
+        host's time is in none of them."""
+        n, cold = contender.launches, min(contender.launches, self.COLD_LAUNCHES)
+
+        def of(name, launches, before):
+            graph = contender.graphs[name]
+            return graph.replay if graph else lambda: self.work(contender, launches, before)(None)
+
+        pieces = [
+            of("apart", n, self.spacer), self.alone["apart", n].replay,
+            of("cold", cold, self.overwrite), self.alone["cold", cold].replay,
+            of("once", n, None), of("twice", 2 * n, None)
+        ]
+        events = [torch.cuda.Event(enable_timing=True) for _ in range(len(pieces) + 1)]
+        torch.cuda._sleep(self.QUEUEING_CYCLES)
+        events[0].record()
+        for piece, event in zip(pieces, events[1:], strict=True):
+            piece()
+            event.record()
+        events[-1].synchronize()
+        apart, spacers, flushed, flushes, once, twice = (1000 * first.elapsed_time(second)
+                                                         for first, second in itertools.pairwise(events))
+        for kind, us in [("apart", (apart - spacers) / n), ("cold", (flushed - flushes) / cold),
+                         ("chained", (twice - once) / n)]:
+            contender.samples.setdefault(kind, []).append(us)
 
 
 def measure(contenders, rounds, seconds, flush, say):
     """Fills the samples. The contenders take turns, so that a drift of the clocks affects all of them alike. Ends after
     `rounds` rounds, or after `seconds` seconds and at least 5 rounds."""
+    runs = Runs(flush)
+    firsts = []
     for contender in contenders:
         try:
-            first = min(cold_us(contender, flush) for _ in range(2))
+            firsts.append(min(elapsed_us(contender.launch) for _ in range(3)))
         except Exception as error:
             contender.verdict, contender.note = "failed", sentence(error)
-            continue
-        contender.launches = round(min(max(4000 / first, 1), 100))
-        if contender.capture:
-            contender.graph = capture(contender, say)
     contenders = [each for each in contenders if each.verdict == "ok"]
-    for _ in range(2):  # lets the clocks settle
-        for contender in contenders:
-            run_hot(contender)
-    torch.cuda.synchronize()
+    if not contenders:
+        return
+    launches = round(min(max(1000 / min(firsts), 4), 50))  # one number for all that are not slow
+    for contender in contenders:
+        runs.prepare(contender, launches, say)
+    for contender in contenders:  # lets the clocks settle
+        runs.sample(contender)
+        contender.samples = {}
     begin = time.monotonic()
     for done in range(rounds):
         if done >= 5 and time.monotonic() - begin > seconds:
             break
         for contender in contenders:
-            run_hot(contender)
-            contender.hot_samples.append(elapsed_us(lambda: run_hot(contender)) / contender.launches)
-        for contender in contenders:
-            contender.cold_samples.append(cold_us(contender, flush))
+            runs.sample(contender)

@@ -1,6 +1,6 @@
 """One module per op:
 
-CASES       list of timing.Case; a case is compared by the kind of its first goal, hot or cold
+CASES       list of timing.Case; a case is compared by the kind of its first goal: apart, chained or cold
 inputs      (case) -> the tensors that every contender takes
 tunesmith   (case, *inputs) -> the op's arguments in its order, the one that is checked, and what to do before the
             launch that is checked (None: nothing)
