@@ -41,14 +41,17 @@ Cell ratio(const std::optional<double>& slower, double faster) {
 // For people, whose tables leave out columns without content.
 Cell where_cold(const std::string& caches) { return caches == "cold" ? Cell(caches) : Cell(); }
 
+Cell where_chained(const std::string& launches) { return launches == "chained" ? Cell(launches) : Cell(); }
+
 Table winners_table(const std::vector<WinnerRow>& rows, bool for_people) {
   if (for_people) {
-    Table table({"op", "device", "problem", "caches", "median us", "x base", "x worst", "alignment",
-                 "template", "config", "state"});
+    Table table({"op", "device", "problem", "caches", "launches", "median us", "x base", "x worst",
+                 "alignment", "template", "config", "state"});
     for (const WinnerRow& row : rows) {
-      table.add({row.problem.op, row.device.name, row.problem.text, where_cold(row.caches), row.median_us,
-                 ratio(row.base_us, row.median_us), ratio(row.worst_us, row.median_us), row.alignment_bytes,
-                 row.template_.name, row.variant.config,
+      table.add({row.problem.op, row.device.name, row.problem.text, where_cold(row.caches),
+                 where_chained(row.launches), row.median_us, ratio(row.base_us, row.median_us),
+                 ratio(row.worst_us, row.median_us), row.alignment_bytes, row.template_.name,
+                 row.variant.config,
                  row.newest_verdict == "ok" ? std::string() : row.newest_verdict + ", not dispatched"});
     }
     return table;
@@ -62,13 +65,25 @@ Table winners_table(const std::vector<WinnerRow>& rows, bool for_people) {
                "compiled_in",
                "alignment_bytes",
                "caches",
+               "launches",
+               "objective",
                "median_us",
+               "low_us",
+               "high_us",
+               "loads",
                "spread",
+               "energy_uj",
+               "clock_mhz",
+               "throttled",
                "base_us",
                "speedup_over_base",
                "worst_us",
                "speedup_over_worst",
+               "tied",
+               "runner_up",
+               "runner_up_ratio",
                "newest_verdict",
+               "other_gpus",
                "source_hash",
                "toolchain",
                "driver",
@@ -84,13 +99,25 @@ Table winners_table(const std::vector<WinnerRow>& rows, bool for_people) {
                row.variant.compiled_in,
                row.alignment_bytes,
                row.caches,
+               row.launches,
+               row.objective,
                row.median_us,
+               cell(row.low_us),
+               cell(row.high_us),
+               cell(row.loads),
                cell(row.spread),
+               cell(row.energy_uj),
+               cell(row.clock_mhz),
+               row.throttled,
                cell(row.base_us),
                ratio(row.base_us, row.median_us),
                cell(row.worst_us),
                ratio(row.worst_us, row.median_us),
+               row.tied,
+               row.runner_up.value_or(""),
+               cell(row.runner_up_ratio),
                row.newest_verdict,
+               row.other_gpus,
                row.variant.source_hash,
                row.toolchain,
                row.driver,
@@ -102,11 +129,12 @@ Table winners_table(const std::vector<WinnerRow>& rows, bool for_people) {
 
 Table results_table(const std::vector<ResultRow>& rows, bool for_people) {
   if (for_people) {
-    Table table({"op", "device", "problem", "verdict", "caches", "median us", "spread", "template", "config",
-                 "reason"});
+    Table table({"op", "device", "problem", "verdict", "caches", "launches", "median us", "spread",
+                 "template", "config", "reason"});
     for (const ResultRow& row : rows) {
-      table.add({row.op, row.device, row.problem, row.verdict, where_cold(row.caches), cell(row.median_us),
-                 cell(row.spread), row.template_name, row.config, row.reason});
+      table.add({row.op, row.device, row.problem, row.verdict, where_cold(row.caches),
+                 where_chained(row.launches), cell(row.median_us), cell(row.spread), row.template_name,
+                 row.config, row.reason});
     }
     return table;
   }
@@ -120,9 +148,16 @@ Table results_table(const std::vector<ResultRow>& rows, bool for_people) {
                "verdict",
                "reason",
                "caches",
+               "launches",
                "median_us",
+               "low_us",
+               "high_us",
+               "loads",
                "min_us",
                "spread",
+               "energy_uj",
+               "clock_mhz",
+               "throttled",
                "max_error",
                "registers",
                "static_shared_bytes",
@@ -148,9 +183,16 @@ Table results_table(const std::vector<ResultRow>& rows, bool for_people) {
                row.verdict,
                row.reason,
                row.caches,
+               row.launches,
                cell(row.median_us),
+               cell(row.low_us),
+               cell(row.high_us),
+               cell(row.loads),
                cell(row.min_us),
                cell(row.spread),
+               cell(row.energy_uj),
+               cell(row.clock_mhz),
+               row.throttled,
                cell(row.max_error),
                cell(row.registers),
                cell(row.static_shared_bytes),
@@ -243,11 +285,10 @@ void print_status(const StoreStatus& status) {
 void print_merged(const MergeReport& report) {
   std::cout << report.sessions << " sessions and " << report.measurements << " measurements were new; "
             << report.winners_taken << " winners taken, " << report.winners_kept << " kept.\n";
-  if (report.other_caches > 0) {
-    std::cout
-        << "Of these, " << report.other_caches << (report.other_caches == 1 ? " was" : " were")
-        << " measured with cold caches in one file and with warm ones in the other: the later measurement "
-           "counts.\n";
+  if (report.other_kinds > 0) {
+    std::cout << "Of these, " << report.other_kinds << (report.other_kinds == 1 ? " was" : " were")
+              << " measured with other caches or launches in one file than in the other: the later choice "
+                 "counts.\n";
   }
 }
 

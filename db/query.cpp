@@ -45,15 +45,17 @@ std::string limit_of(std::int64_t limit) { return limit > 0 ? " LIMIT " + std::t
 }  // namespace
 
 std::map<SourceKey, KnownVerdict> Store::known(std::int64_t device_id, std::int64_t problem_id,
-                                               std::string_view caches) const {
+                                               std::string_view caches, std::string_view launches) const {
   std::map<SourceKey, KnownVerdict> known;
   Statement rows(
       *database_,
       "SELECT v.target, v.source_hash, m.id, m.verdict, m.reason, m.median_us, m.toolchain, m.driver, "
       "m.measured_at FROM current_measurement m JOIN variant v ON v.id = m.variant_id "
-      "WHERE m.device_id = ? AND m.problem_id = ? AND (m.caches = ? OR m.verdict <> 'ok') "
-      "ORDER BY m.measured_at, m.id",
-      device_id, problem_id, caches);
+      "JOIN session s ON s.id = m.session_id "
+      "WHERE m.device_id = ? AND m.problem_id = ? "
+      "AND (m.verdict <> 'ok' OR (m.caches = ? AND m.launches = ?)) "
+      "ORDER BY m.generation, s.uid, m.sequence",
+      device_id, problem_id, caches, launches);
   while (rows.step()) {
     SourceKey key;
     KnownVerdict k;
@@ -65,14 +67,16 @@ std::map<SourceKey, KnownVerdict> Store::known(std::int64_t device_id, std::int6
 }
 
 std::vector<Store::Tried> Store::fastest(std::int64_t device_id, std::int64_t problem_id,
-                                         std::string_view caches, std::int64_t limit) const {
+                                         std::string_view caches, std::string_view launches,
+                                         std::int64_t limit) const {
   std::vector<Tried> tried;
   Statement rows(*database_,
                  "SELECT t.name, v.config FROM current_measurement m JOIN variant v ON v.id = m.variant_id "
                  "JOIN template t ON t.id = v.template_id "
-                 "WHERE m.device_id = ? AND m.problem_id = ? AND m.caches = ? AND m.verdict = 'ok' "
+                 "WHERE m.device_id = ? AND m.problem_id = ? AND m.caches = ? AND m.launches = ? "
+                 "AND m.verdict = 'ok' "
                  "GROUP BY t.name, v.config ORDER BY min(m.median_us), t.name, v.config LIMIT ?",
-                 device_id, problem_id, caches, limit);
+                 device_id, problem_id, caches, launches, limit);
   while (rows.step()) rows >> tried.emplace_back().template_name >> tried.back().config;
   return tried;
 }
@@ -87,12 +91,14 @@ std::vector<ResultRow> Store::results(const QueryFilter& filter) const {
   Statement rows(
       *database_,
       "SELECT measurement_id, session_id, op, device, problem, template, config, compiled_in, target, "
-      "source_hash, is_base, is_current, verdict, reason, caches, median_us, min_us, spread, max_error, "
-      "compile_ms, registers, static_shared_bytes, dynamic_shared_bytes, spill_bytes, toolchain, driver, "
+      "source_hash, is_base, is_current, verdict, reason, caches, launches, median_us, low_us, high_us, "
+      "loads, "
+      "min_us, spread, energy_uj, clock_mhz, throttled, max_error, compile_ms, registers, "
+      "static_shared_bytes, dynamic_shared_bytes, spill_bytes, toolchain, driver, "
       "measured_at "
       "FROM results r" +
           where.sql +
-          " ORDER BY op, device, problem, caches DESC, verdict <> 'ok', median_us, measurement_id" +
+          " ORDER BY op, device, problem, caches DESC, launches, verdict <> 'ok', median_us, measurement_id" +
           limit_of(filter.limit));
   bind_all(rows, where.values);
   std::vector<ResultRow> results;
@@ -100,9 +106,10 @@ std::vector<ResultRow> Store::results(const QueryFilter& filter) const {
     ResultRow& r = results.emplace_back();
     rows >> r.measurement_id >> r.session_id >> r.op >> r.device >> r.problem >> r.template_name >>
         r.config >> r.compiled_in >> r.target >> r.source_hash >> r.is_base >> r.is_current >> r.verdict >>
-        r.reason >> r.caches >> r.median_us >> r.min_us >> r.spread >> r.max_error >> r.compile_ms >>
-        r.registers >> r.static_shared_bytes >> r.dynamic_shared_bytes >> r.spill_bytes >> r.toolchain >>
-        r.driver >> r.measured_at;
+        r.reason >> r.caches >> r.launches >> r.median_us >> r.low_us >> r.high_us >> r.loads >> r.min_us >>
+        r.spread >> r.energy_uj >> r.clock_mhz >> r.throttled >> r.max_error >> r.compile_ms >> r.registers >>
+        r.static_shared_bytes >> r.dynamic_shared_bytes >> r.spill_bytes >> r.toolchain >> r.driver >>
+        r.measured_at;
   }
   return results;
 }
@@ -115,11 +122,14 @@ std::vector<WinnerRow> Store::winners(const QueryFilter& filter, Load load) cons
   // only for what it asks for.
   Statement rows(
       *database_,
-      std::string("SELECT d.kind, d.name, d.target, d.compute_capability, d.sm_count, d.memory_bytes, "
-                  "r.op, r.problem, r.op, t.name, t.body_hash, v.template_id, v.target, v.source_hash, "
-                  "v.config, v.compiled_in, v.entry, r.device_id, r.problem_id, r.variant_id, "
-                  "r.measurement_id, r.alignment_bytes, r.caches, r.median_us, r.spread, r.newest_verdict, "
-                  "r.toolchain, r.driver, r.measured_at, r.since, ") +
+      std::string(
+          "SELECT d.kind, d.name, d.target, d.compute_capability, d.sm_count, d.memory_bytes, "
+          "r.op, r.problem, r.op, t.name, t.body_hash, v.template_id, v.target, v.source_hash, "
+          "v.config, v.compiled_in, v.entry, r.device_id, r.problem_id, r.variant_id, "
+          "r.measurement_id, r.alignment_bytes, r.caches, r.launches, r.objective, r.median_us, r.low_us, "
+          "r.high_us, r.loads, r.spread, r.energy_uj, r.clock_mhz, r.throttled, r.tied, r.runner_up, "
+          "r.runner_up_ratio, r.other_gpus, r.newest_verdict, "
+          "r.toolchain, r.driver, r.measured_at, r.since, ") +
           (compared ? "r.base_us, r.worst_us, " : "NULL, NULL, ") +
           (with_binary ? "b.toolchain, b.hash, b.bytes" : "NULL, NULL, NULL") +
           " FROM winners r JOIN device d ON d.id = r.device_id JOIN variant v ON v.id = r.variant_id "
@@ -137,7 +147,9 @@ std::vector<WinnerRow> Store::winners(const QueryFilter& filter, Load load) cons
         w.template_.name >> w.template_.body_hash >> w.variant.template_id >> w.variant.target >>
         w.variant.source_hash >> w.variant.config >> w.variant.compiled_in >> w.variant.entry >>
         w.device_id >> w.problem_id >> w.variant_id >> w.measurement_id >> w.alignment_bytes >> w.caches >>
-        w.median_us >> w.spread >> w.newest_verdict >> w.toolchain >> w.driver >> w.measured_at >> w.since >>
+        w.launches >> w.objective >> w.median_us >> w.low_us >> w.high_us >> w.loads >> w.spread >>
+        w.energy_uj >> w.clock_mhz >> w.throttled >> w.tied >> w.runner_up >> w.runner_up_ratio >>
+        w.other_gpus >> w.newest_verdict >> w.toolchain >> w.driver >> w.measured_at >> w.since >>
         w.base_us >> w.worst_us >> binary_toolchain >> binary.hash >> binary.bytes;
     if (binary_toolchain) {
       binary.variant_id = w.variant_id;

@@ -57,6 +57,8 @@ struct SessionRow {
   std::string toolchain{};
   std::string driver{};
   std::string host_facts{};
+  std::string device_uuid{};  // which GPU of the model; empty if its driver does not tell
+  std::int64_t after = 0;     // a generation of another file that this session knows of and follows
 };
 
 struct MeasurementRow {
@@ -81,7 +83,24 @@ struct MeasurementRow {
   std::string toolchain{};
   std::string driver{};
   std::string measured_at{};    // UTC, ISO 8601 with milliseconds; empty: now
-  std::string caches = "warm";  // the state of the caches when the kernel is launched: warm, cold
+  std::string caches = "warm";  // their state when the kernel is launched: warm, cold
+  std::string launches =
+      "apart";  // of a sample: between ordinary kernels (apart) or behind each other (chained)
+  std::optional<double> low_us{},
+      high_us{};  // 95 % interval of the median over loads; none where there was one load
+  std::optional<std::int64_t> loads{};      // how often the binary was loaded
+  std::optional<double> energy_uj{};        // per launch
+  std::optional<std::int64_t> clock_mhz{};  // lowest that was seen
+  std::string throttled{};                  // why the clock was held down, in words
+};
+
+// What the finals that named a winner saw of a finalist.
+struct FinalistRow {
+  std::int64_t measurement_id = 0;
+  double ratio = 1;                      // its time / the winner's, paired over rounds
+  double ratio_low = 1, ratio_high = 1;  // 95 % interval
+  bool tied = false;                     // it could not be told from the best
+  bool operator==(const FinalistRow&) const = default;
 };
 
 struct BinaryRow {
@@ -126,10 +145,11 @@ struct ResultRow {
   std::string op, device, problem, template_name, config, compiled_in, target, source_hash;
   bool is_base = false;
   bool is_current = false;
-  std::string verdict, reason, caches;
-  std::optional<double> median_us, min_us, spread, max_error, compile_ms;
+  std::string verdict, reason, caches, launches;
+  std::optional<double> median_us, low_us, high_us, min_us, spread, energy_uj, max_error, compile_ms;
+  std::optional<std::int64_t> loads, clock_mhz;
   std::optional<std::int64_t> registers, static_shared_bytes, dynamic_shared_bytes, spill_bytes;
-  std::string toolchain, driver, measured_at;
+  std::string throttled, toolchain, driver, measured_at;
 };
 
 struct WinnerRow {
@@ -139,9 +159,16 @@ struct WinnerRow {
   VariantRow variant{};
   std::int64_t device_id = 0, problem_id = 0, variant_id = 0, measurement_id = 0;
   std::int64_t alignment_bytes = 0;
-  std::string caches{};  // warm or cold: true of all times in this row
+  std::string caches{}, launches{};  // true of all times in this row
+  std::string objective{};           // that it won by: time, energy, edp
   double median_us = 0;
-  std::optional<double> spread{};
+  std::optional<double> low_us{}, high_us{}, spread{}, energy_uj{};
+  std::optional<std::int64_t> loads{}, clock_mhz{};
+  std::string throttled{};
+  std::int64_t tied = 0;  // finalists that could not be told from the best, itself included; 0: not recorded
+  std::optional<std::string> runner_up{};  // template and config of the finalist behind it
+  std::optional<double> runner_up_ratio{};
+  std::int64_t other_gpus = 0;  // on which others were named at the same time: their times do not compare
   std::optional<double> base_us, worst_us;  // only with Load::report
   std::string newest_verdict{};             // if not ok, it failed when last measured: do not dispatch it
   std::string toolchain, driver, measured_at, since;
@@ -190,7 +217,7 @@ struct SetWinner {
 struct MergeReport {
   std::int64_t sessions = 0, measurements = 0;  // that were new here
   std::int64_t winners_taken = 0, winners_kept = 0;
-  std::int64_t other_caches = 0;  // of these, for problems that were tuned here with other caches
+  std::int64_t other_kinds = 0;  // of these, for problems that were tuned here with other caches or launches
 };
 
 }  // namespace tunesmith

@@ -20,6 +20,73 @@ constexpr Store::Migration migrations[] = {
      "measured_at);"},
     // 3: what the compiler sees identifies a kernel, no longer its whole text; carry_over() translates
     {"UPDATE variant SET source_hash = 'text:' || source_hash;"},
+    // 4: how launches lie, what a time's error is, energy; an order without clocks, choices and finalists.
+    // What is
+    // older was ordered by clocks: its generation is its time, below all others, alike in every file. CUDA's
+    // launches were behind each other. (The numbers: milliseconds of a day, and 2100-01-01.)
+    {R"(
+DROP TRIGGER measurement_never_changes;
+ALTER TABLE measurement ADD COLUMN launches TEXT NOT NULL DEFAULT 'apart' CHECK (launches IN ('apart', 'chained'));
+ALTER TABLE measurement ADD COLUMN low_us REAL;
+ALTER TABLE measurement ADD COLUMN high_us REAL CHECK (high_us >= low_us);
+ALTER TABLE measurement ADD COLUMN loads INTEGER CHECK (loads > 0);
+ALTER TABLE measurement ADD COLUMN energy_uj REAL CHECK (energy_uj > 0);
+ALTER TABLE measurement ADD COLUMN clock_mhz INTEGER CHECK (clock_mhz > 0);
+ALTER TABLE measurement ADD COLUMN throttled TEXT NOT NULL DEFAULT '';
+ALTER TABLE measurement ADD COLUMN generation INTEGER NOT NULL DEFAULT 0;
+UPDATE measurement SET
+  launches = iif((SELECT kind FROM device WHERE id = device_id) = 'cuda', 'chained', 'apart'),
+  generation = min(0, CAST(round((ifnull(julianday(measured_at), 0) - 2440587.5) * 86400000) AS INTEGER) - 4102444800000);
+DROP INDEX measurement_newest;
+CREATE INDEX measurement_newest ON measurement (device_id, problem_id, variant_id, caches, launches, generation);
+CREATE TRIGGER measurement_never_changes BEFORE UPDATE ON measurement
+BEGIN SELECT raise(ABORT, 'a measurement is never changed: record a new one'); END;
+ALTER TABLE session ADD COLUMN device_uuid TEXT NOT NULL DEFAULT '';
+ALTER TABLE session ADD COLUMN generation INTEGER NOT NULL DEFAULT 0;
+UPDATE session SET
+  generation = min(0, CAST(round((ifnull(julianday(started_at), 0) - 2440587.5) * 86400000) AS INTEGER) - 4102444800000);
+CREATE TABLE choice (
+  id INTEGER PRIMARY KEY,
+  session_id INTEGER NOT NULL REFERENCES session,
+  sequence INTEGER NOT NULL,
+  generation INTEGER NOT NULL,
+  problem_id INTEGER NOT NULL REFERENCES problem,
+  device_id INTEGER NOT NULL REFERENCES device,
+  alignment_bytes INTEGER NOT NULL CHECK (alignment_bytes > 0),
+  measurement_id INTEGER REFERENCES measurement,
+  objective TEXT NOT NULL CHECK (objective IN ('time', 'energy', 'edp')),
+  chosen_at TEXT NOT NULL,
+  UNIQUE (session_id, sequence, alignment_bytes)
+) STRICT;
+CREATE INDEX choice_by_problem ON choice (problem_id, device_id, generation);
+CREATE INDEX choice_by_device ON choice (device_id);
+CREATE INDEX choice_by_measurement ON choice (measurement_id);
+INSERT INTO choice (session_id, sequence, generation, problem_id, device_id, alignment_bytes, measurement_id, objective,
+                    chosen_at)
+SELECT m.session_id, m.sequence, m.generation, w.problem_id, w.device_id, w.alignment_bytes, m.id, 'time', w.since
+FROM winner w JOIN measurement m ON m.id = w.measurement_id
+ORDER BY w.problem_id, w.device_id, w.alignment_bytes;
+CREATE TRIGGER choice_never_changes BEFORE UPDATE ON choice
+BEGIN SELECT raise(ABORT, 'a choice is never changed: a later one replaces it'); END;
+CREATE TRIGGER choice_never_goes BEFORE DELETE ON choice
+BEGIN SELECT raise(ABORT, 'a choice is never deleted: a later one replaces it'); END;
+CREATE TABLE finalist (
+  winner_id INTEGER NOT NULL REFERENCES measurement,
+  measurement_id INTEGER NOT NULL REFERENCES measurement,
+  ratio REAL NOT NULL CHECK (ratio > 0),
+  ratio_low REAL NOT NULL,
+  ratio_high REAL NOT NULL,
+  tied INTEGER NOT NULL CHECK (tied IN (0, 1)),
+  PRIMARY KEY (winner_id, measurement_id)
+) STRICT;
+CREATE INDEX finalist_by_measurement ON finalist (measurement_id);
+CREATE TRIGGER finalist_never_changes BEFORE UPDATE ON finalist
+BEGIN SELECT raise(ABORT, 'a finalist is never changed: the finals of later measurements add rows'); END;
+CREATE TRIGGER finalist_never_goes BEFORE DELETE ON finalist
+BEGIN SELECT raise(ABORT, 'a finalist is never deleted: the finals of later measurements add rows'); END;
+ALTER TABLE winner ADD COLUMN objective TEXT NOT NULL DEFAULT 'time' CHECK (objective IN ('time', 'energy', 'edp'));
+ALTER TABLE winner ADD COLUMN other_gpus INTEGER NOT NULL DEFAULT 0;
+)"},
 };
 
 }  // namespace

@@ -5,7 +5,7 @@
 -- sessions.
 -- The store opens the file in WAL mode with foreign keys on. docs/database.md has example queries.
 PRAGMA application_id = 1414745428;  -- "TSMT": tells this file apart from other SQLite databases
-PRAGMA user_version = 3;
+PRAGMA user_version = 4;
 
 CREATE TABLE device (
   -- A model of device: two identical GPUs are one row.
@@ -65,13 +65,16 @@ CREATE TABLE session (
   started_at TEXT NOT NULL,
   ended_at TEXT,
   process TEXT,                              -- while it runs: boot, namespace, pid, start time; tells whether it is alive
+  device_uuid TEXT NOT NULL DEFAULT '',      -- which GPU of the model; '' if its driver does not tell
+  generation INTEGER NOT NULL DEFAULT 0,     -- 1 + the largest in the file when it began: it follows all that it could know
   CONSTRAINT "a session has an end unless it runs" CHECK ((state = 'running') = (ended_at IS NULL))
 ) STRICT;
 CREATE INDEX session_by_device ON session (device_id);
 
 CREATE TABLE measurement (
-  -- One verdict. Append-only: per (variant, problem, device, caches) the newest row is current, older ones are history.
-  -- Times are compared only with times of the same caches; a verdict other than ok counts for both.
+  -- One verdict. Append-only: per (variant, problem, device, caches, launches) the newest row is current, older ones are
+  -- history. The newest is the last by (generation, session's uid, sequence), in every file and whatever a clock said.
+  -- Times are compared only with times of the same caches and launches; a verdict other than ok counts for all.
   id INTEGER PRIMARY KEY,
   session_id INTEGER NOT NULL REFERENCES session,
   sequence INTEGER NOT NULL,                 -- 1, 2, … in its session
@@ -96,12 +99,21 @@ CREATE TABLE measurement (
   driver TEXT NOT NULL,                      -- '' on the host
   measured_at TEXT NOT NULL,
   caches TEXT NOT NULL DEFAULT 'warm' CHECK (caches IN ('warm', 'cold')),  -- their state at launch
+  launches TEXT NOT NULL DEFAULT 'apart' CHECK (launches IN ('apart', 'chained')),  -- of a sample: between ordinary
+                                             -- kernels, or behind each other
+  low_us REAL,                               -- 95 % interval of the median over loads of the binary;
+  high_us REAL CHECK (high_us >= low_us),    -- NULL where there was one load
+  loads INTEGER CHECK (loads > 0),           -- how often the binary was loaded for these samples
+  energy_uj REAL CHECK (energy_uj > 0),      -- per launch, in microjoules
+  clock_mhz INTEGER CHECK (clock_mhz > 0),   -- lowest clock of the multiprocessors that was seen
+  throttled TEXT NOT NULL DEFAULT '',        -- why the clock was held down, in words; '' if it was not
+  generation INTEGER NOT NULL DEFAULT 0,     -- its session's, or 1 + that of another session's row on the same kernel
   UNIQUE (session_id, sequence),
   CONSTRAINT "an ok measurement has a median above 0" CHECK (verdict <> 'ok' OR ifnull(median_us > 0, 0)),
   CONSTRAINT "a verdict other than ok has a reason" CHECK (verdict = 'ok' OR reason <> ''),
   CONSTRAINT "samples_us is a JSON array" CHECK (samples_us IS NULL OR samples_us GLOB '[[]*]')
 ) STRICT;
-CREATE INDEX measurement_newest ON measurement (device_id, problem_id, variant_id, caches, measured_at);
+CREATE INDEX measurement_newest ON measurement (device_id, problem_id, variant_id, caches, launches, generation);
 CREATE INDEX measurement_base ON measurement (device_id, problem_id) WHERE is_base = 1 AND verdict = 'ok';
 CREATE INDEX measurement_by_variant ON measurement (variant_id);
 CREATE INDEX measurement_by_problem ON measurement (problem_id);
@@ -111,14 +123,57 @@ BEGIN SELECT raise(ABORT, 'a measurement is never changed: record a new one'); E
 CREATE TRIGGER measurement_never_goes BEFORE DELETE ON measurement
 BEGIN SELECT raise(ABORT, 'a measurement is never deleted: its newest successor is the current one'); END;
 
+CREATE TABLE choice (
+  -- What finals named, or dropped. Append-only: the winners follow from these rows and the verdicts alone.
+  id INTEGER PRIMARY KEY,
+  session_id INTEGER NOT NULL REFERENCES session,
+  sequence INTEGER NOT NULL,                 -- increases in its session
+  generation INTEGER NOT NULL,               -- its session's, or 1 + that of another session's row on the same problem
+  problem_id INTEGER NOT NULL REFERENCES problem,
+  device_id INTEGER NOT NULL REFERENCES device,
+  alignment_bytes INTEGER NOT NULL CHECK (alignment_bytes > 0),  -- that the variant needs of every pointer
+  measurement_id INTEGER REFERENCES measurement,  -- NULL: from here on there is no winner
+  objective TEXT NOT NULL CHECK (objective IN ('time', 'energy', 'edp')),  -- edp: energy x time
+  chosen_at TEXT NOT NULL,
+  UNIQUE (session_id, sequence, alignment_bytes)
+) STRICT;
+CREATE INDEX choice_by_problem ON choice (problem_id, device_id, generation);
+CREATE INDEX choice_by_device ON choice (device_id);
+CREATE INDEX choice_by_measurement ON choice (measurement_id);
+
+CREATE TRIGGER choice_never_changes BEFORE UPDATE ON choice
+BEGIN SELECT raise(ABORT, 'a choice is never changed: a later one replaces it'); END;
+CREATE TRIGGER choice_never_goes BEFORE DELETE ON choice
+BEGIN SELECT raise(ABORT, 'a choice is never deleted: a later one replaces it'); END;
+
+CREATE TABLE finalist (
+  -- What the finals saw that named a winner: each finalist beside it. Append-only.
+  winner_id INTEGER NOT NULL REFERENCES measurement,
+  measurement_id INTEGER NOT NULL REFERENCES measurement,
+  ratio REAL NOT NULL CHECK (ratio > 0),     -- its time / the winner's, paired over rounds
+  ratio_low REAL NOT NULL,                   -- 95 % interval of the ratio
+  ratio_high REAL NOT NULL,
+  tied INTEGER NOT NULL CHECK (tied IN (0, 1)),  -- 1: it could not be told from the best
+  PRIMARY KEY (winner_id, measurement_id)
+) STRICT;
+CREATE INDEX finalist_by_measurement ON finalist (measurement_id);
+
+CREATE TRIGGER finalist_never_changes BEFORE UPDATE ON finalist
+BEGIN SELECT raise(ABORT, 'a finalist is never changed: the finals of later measurements add rows'); END;
+CREATE TRIGGER finalist_never_goes BEFORE DELETE ON finalist
+BEGIN SELECT raise(ABORT, 'a finalist is never deleted: the finals of later measurements add rows'); END;
+
 CREATE TABLE winner (
-  -- Replaced only by a measurement that is ok: of a faster variant, of the same variant again, or of any variant if the
-  -- winner is stale. Never by a failure.
+  -- Follows from choice and measurement, by the rule in docs/database.md. All of a problem on a device have the same
+  -- caches, launches and objective.
   problem_id INTEGER NOT NULL REFERENCES problem,
   device_id INTEGER NOT NULL REFERENCES device,
   alignment_bytes INTEGER NOT NULL CHECK (alignment_bytes > 0),  -- that the variant needs of every pointer
   measurement_id INTEGER NOT NULL REFERENCES measurement,
   since TEXT NOT NULL,
+  objective TEXT NOT NULL DEFAULT 'time' CHECK (objective IN ('time', 'energy', 'edp')),
+  other_gpus INTEGER NOT NULL DEFAULT 0,     -- GPUs of the same model on which others were named at the same time: their
+                                             -- times do not compare; finals on one GPU settle it
   PRIMARY KEY (problem_id, device_id, alignment_bytes)
 ) STRICT;
 CREATE INDEX winner_by_device ON winner (device_id);
@@ -134,54 +189,69 @@ CREATE TABLE binary (
 ) STRICT;
 
 CREATE VIEW current_measurement AS
-SELECT m.* FROM measurement m
-WHERE NOT EXISTS (SELECT 1 FROM measurement n
+SELECT m.* FROM measurement m JOIN session s ON s.id = m.session_id
+WHERE NOT EXISTS (SELECT 1 FROM measurement n JOIN session o ON o.id = n.session_id
                   WHERE n.device_id = m.device_id AND n.problem_id = m.problem_id AND n.variant_id = m.variant_id
-                    AND n.caches = m.caches AND (n.measured_at, n.id) > (m.measured_at, m.id));
+                    AND n.caches = m.caches AND n.launches = m.launches
+                    AND (n.generation, o.uid, n.sequence) > (m.generation, s.uid, m.sequence));
 
 CREATE VIEW results AS  -- every verdict, with names in place of ids
 SELECT p.op, d.name AS device, p.text AS problem, t.name AS template, v.config, v.compiled_in, v.target,
-       m.verdict, m.reason, m.caches, m.median_us, m.min_us, m.spread, m.samples_us, m.is_base,
-       NOT EXISTS (SELECT 1 FROM measurement n
+       m.verdict, m.reason, m.caches, m.launches, m.median_us, m.low_us, m.high_us, m.loads, m.min_us, m.spread,
+       m.samples_us, m.energy_uj, m.clock_mhz, m.throttled, m.is_base,
+       NOT EXISTS (SELECT 1 FROM measurement n JOIN session o ON o.id = n.session_id
                    WHERE n.device_id = m.device_id AND n.problem_id = m.problem_id AND n.variant_id = m.variant_id
-                     AND n.caches = m.caches AND (n.measured_at, n.id) > (m.measured_at, m.id)) AS is_current,
+                     AND n.caches = m.caches AND n.launches = m.launches
+                     AND (n.generation, o.uid, n.sequence) > (m.generation, s.uid, m.sequence)) AS is_current,
        m.registers, m.static_shared_bytes, m.dynamic_shared_bytes, m.spill_bytes, m.max_error, m.compile_ms,
        m.toolchain, m.driver, m.measured_at, v.source_hash, m.session_id, m.id AS measurement_id
 FROM measurement m
+JOIN session s ON s.id = m.session_id
 JOIN variant v ON v.id = m.variant_id
 JOIN template t ON t.id = v.template_id
 JOIN problem p ON p.id = m.problem_id
 JOIN device d ON d.id = m.device_id;
 
 CREATE VIEW failures AS  -- what fails now, and why
-SELECT op, device, problem, template, config, target, verdict, reason, caches, toolchain, driver, measured_at, source_hash,
-       measurement_id
+SELECT op, device, problem, template, config, target, verdict, reason, caches, launches, toolchain, driver, measured_at,
+       source_hash, measurement_id
 FROM results WHERE verdict <> 'ok' AND is_current;
 
 CREATE VIEW winners AS  -- what dispatch uses, and how much faster it is
-SELECT op, device, problem, template, config, alignment_bytes, caches, median_us, spread,
+SELECT op, device, problem, template, config, alignment_bytes, caches, launches, objective, median_us, low_us, high_us,
+       loads, spread, energy_uj, clock_mhz, throttled,
        base_us, base_us / median_us AS speedup_over_base, worst_us, worst_us / median_us AS speedup_over_worst,
-       newest_verdict, has_binary, target, compiled_in, toolchain, driver, measured_at, since, source_hash,
-       measurement_id, variant_id, problem_id, device_id
+       tied, runner_up, runner_up_ratio, newest_verdict, has_binary, other_gpus, target, compiled_in, toolchain, driver,
+       measured_at, since, source_hash, measurement_id, variant_id, problem_id, device_id
 FROM (SELECT p.op, d.name AS device, p.text AS problem, t.name AS template, v.config, w.alignment_bytes, m.caches,
-             m.median_us, m.spread,
+             m.launches, w.objective, m.median_us, m.low_us, m.high_us, m.loads, m.spread, m.energy_uj, m.clock_mhz,
+             m.throttled,
              -- base: from the winner's own session if it was measured there, so that both ran at the same clocks
              coalesce((SELECT b.median_us FROM measurement b
                        WHERE b.device_id = w.device_id AND b.problem_id = w.problem_id AND b.is_base = 1 AND b.verdict = 'ok'
-                         AND b.caches = m.caches AND b.session_id = m.session_id ORDER BY b.id DESC LIMIT 1),
-                      (SELECT b.median_us FROM measurement b
+                         AND b.caches = m.caches AND b.launches = m.launches AND b.session_id = m.session_id
+                       ORDER BY b.sequence DESC LIMIT 1),
+                      (SELECT b.median_us FROM measurement b JOIN session s ON s.id = b.session_id
                        WHERE b.device_id = w.device_id AND b.problem_id = w.problem_id AND b.is_base = 1 AND b.verdict = 'ok'
-                         AND b.caches = m.caches
-                       ORDER BY b.measured_at DESC, b.id DESC LIMIT 1)) AS base_us,
+                         AND b.caches = m.caches AND b.launches = m.launches
+                       ORDER BY b.generation DESC, s.uid DESC, b.sequence DESC LIMIT 1)) AS base_us,
              (SELECT max(c.median_us) FROM current_measurement c
               WHERE c.device_id = w.device_id AND c.problem_id = w.problem_id AND c.verdict = 'ok'
-                AND c.caches = m.caches) AS worst_us,
+                AND c.caches = m.caches AND c.launches = m.launches) AS worst_us,
+             -- of the finalists beside it: those that could not be told from the best, itself included, and the next
+             (SELECT count(*) FROM finalist f WHERE f.winner_id = m.id AND f.tied) AS tied,
+             (SELECT rt.name || ' ' || rv.config FROM finalist f JOIN measurement r ON r.id = f.measurement_id
+              JOIN variant rv ON rv.id = r.variant_id JOIN template rt ON rt.id = rv.template_id
+              WHERE f.winner_id = m.id AND f.measurement_id <> m.id
+              ORDER BY f.ratio, rv.source_hash LIMIT 1) AS runner_up,
+             (SELECT min(f.ratio) FROM finalist f
+              WHERE f.winner_id = m.id AND f.measurement_id <> m.id) AS runner_up_ratio,
              -- not ok: it failed when it was last measured, and dispatch does not use it
-             (SELECT n.verdict FROM current_measurement n
+             (SELECT n.verdict FROM current_measurement n JOIN session s ON s.id = n.session_id
               WHERE n.device_id = w.device_id AND n.problem_id = w.problem_id AND n.variant_id = m.variant_id
-                AND (n.caches = m.caches OR n.verdict <> 'ok')
-              ORDER BY n.measured_at DESC, n.id DESC LIMIT 1) AS newest_verdict,
-             EXISTS (SELECT 1 FROM binary x WHERE x.variant_id = m.variant_id) AS has_binary,
+                AND (n.verdict <> 'ok' OR (n.caches = m.caches AND n.launches = m.launches))
+              ORDER BY n.generation DESC, s.uid DESC, n.sequence DESC LIMIT 1) AS newest_verdict,
+             EXISTS (SELECT 1 FROM binary x WHERE x.variant_id = m.variant_id) AS has_binary, w.other_gpus,
              v.target, v.compiled_in, m.toolchain, m.driver, m.measured_at, w.since, v.source_hash,
              m.id AS measurement_id, m.variant_id, w.problem_id, w.device_id
       FROM winner w

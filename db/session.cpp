@@ -1,6 +1,7 @@
 // Sessions: one run of a command that measures, from its beginning to its end.
 #include <unistd.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,13 @@ namespace tunesmith {
 
 using sqlite::Statement;
 using sqlite::Transaction;
+
+std::int64_t Store::generation() const {
+  return *sqlite::first<std::int64_t>(*database_,
+                                      "SELECT max(0, ifnull((SELECT max(generation) FROM session), 0), "
+                                      "ifnull((SELECT max(generation) FROM measurement), 0), ifnull((SELECT "
+                                      "max(generation) FROM choice), 0))");
+}
 
 std::int64_t Store::begin_session(const SessionRow& s) {
   Transaction transaction(*database_, Transaction::Kind::write);
@@ -33,10 +41,11 @@ std::int64_t Store::begin_session(const SessionRow& s) {
   }
   Statement(*database_,
             "INSERT INTO session (uid, device_id, command, strategy, seed, budget, tunesmith_version, "
-            "toolchain, driver, host_facts, state, started_at, process) "
-            "VALUES (lower(hex(randomblob(16))), ?, ?, ?, ?, ?, ?, ?, ?, ?, 'running', ?, ?)",
+            "toolchain, driver, host_facts, state, started_at, process, device_uuid, generation) "
+            "VALUES (lower(hex(randomblob(16))), ?, ?, ?, ?, ?, ?, ?, ?, ?, 'running', ?, ?, ?, ?)",
             s.device_id, s.command, s.strategy, s.seed, s.budget, s.tunesmith_version, s.toolchain, s.driver,
-            s.host_facts, sqlite::now(*database_), process_tag(::getpid()))
+            s.host_facts, sqlite::now(*database_), process_tag(::getpid()), s.device_uuid,
+            1 + std::max(s.after, generation()))
       .run();
   const auto id = sqlite3_last_insert_rowid(database_->handle());
   transaction.commit();

@@ -30,13 +30,14 @@ StoreStatus Store::status() const {
   }
   status.schema_version = static_cast<int>(*first<std::int64_t>(*database_, "PRAGMA user_version"));
   status.journal_mode = *first<std::string>(*database_, "PRAGMA journal_mode");
-  for (const char* table :
-       {"device", "template", "variant", "problem", "session", "measurement", "winner", "binary"}) {
+  for (const char* table : {"device", "template", "variant", "problem", "session", "measurement", "choice",
+                            "finalist", "winner", "binary"}) {
     status.rows.emplace_back(table,
                              *first<std::int64_t>(*database_, std::string("SELECT count(*) FROM ") + table));
   }
   Statement verdicts(*database_,
-                     "SELECT verdict || iif(caches = 'cold', ', cold caches', '') AS name, count(*) "
+                     "SELECT verdict || iif(caches = 'cold', ', cold caches', '') || "
+                     "iif(launches = 'chained', ', chained launches', '') AS name, count(*) "
                      "FROM current_measurement GROUP BY name ORDER BY 2 DESC, 1");
   while (verdicts.step()) {
     auto& [verdict, count] = status.verdicts.emplace_back();
@@ -51,6 +52,10 @@ StoreStatus Store::status() const {
   hint("SELECT count(*) FROM winners WHERE newest_verdict <> 'ok'",
        "winner failed when it was last measured and is not dispatched: tune its problem again.",
        "winners failed when they were last measured and are not dispatched: tune their problems again.");
+  hint("SELECT count(*) FROM winner WHERE other_gpus > 0",
+       "winner was chosen among times of several GPUs, which do not compare: tune its problem again on one.",
+       "winners were chosen among times of several GPUs, which do not compare: tune their problems again on "
+       "one.");
   hint("SELECT count(*) FROM winners WHERE NOT has_binary",
        "winner has no binary, so using it needs a compiler: tune its problem again to store one.",
        "winners have no binary, so using them needs a compiler: tune their problems again to store them.");

@@ -85,20 +85,59 @@ std::int64_t Store::record(const MeasurementRow& m) {
   const auto sequence = *first<std::int64_t>(
       *database_, "SELECT ifnull(max(sequence), 0) + 1 FROM measurement WHERE session_id = ?", m.session_id);
   const auto measured_at = m.measured_at.empty() ? sqlite::now(*database_) : m.measured_at;
-  Statement(*database_,
-            "INSERT INTO measurement (session_id, sequence, variant_id, problem_id, device_id, is_base, "
-            "verdict, reason, median_us, min_us, spread, samples_us, registers, static_shared_bytes, "
-            "dynamic_shared_bytes, "
-            "spill_bytes, max_error, compile_ms, toolchain, driver, measured_at, caches) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            m.session_id, sequence, m.variant_id, m.problem_id, m.device_id, m.is_base, m.verdict, m.reason,
-            m.median_us, m.min_us, m.spread, json_of(m.samples_us), m.registers, m.static_shared_bytes,
-            m.dynamic_shared_bytes, m.spill_bytes, m.max_error, m.compile_ms, m.toolchain, m.driver,
-            measured_at, m.caches)
+  // Behind all that is known of this kernel, also what a session wrote that began later.
+  const auto generation =
+      *first<std::int64_t>(*database_,
+                           "SELECT max(ifnull((SELECT generation FROM session WHERE id = ?1), 0), "
+                           "ifnull((SELECT max(generation + (session_id <> ?1)) FROM measurement "
+                           "WHERE device_id = ?2 AND problem_id = ?3 AND variant_id = ?4), 0))",
+                           m.session_id, m.device_id, m.problem_id, m.variant_id);
+  Statement(
+      *database_,
+      "INSERT INTO measurement (session_id, sequence, variant_id, problem_id, device_id, is_base, "
+      "verdict, reason, median_us, min_us, spread, samples_us, registers, static_shared_bytes, "
+      "dynamic_shared_bytes, spill_bytes, max_error, compile_ms, toolchain, driver, measured_at, caches, "
+      "launches, low_us, high_us, loads, energy_uj, clock_mhz, throttled, generation) "
+      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      m.session_id, sequence, m.variant_id, m.problem_id, m.device_id, m.is_base, m.verdict, m.reason,
+      m.median_us, m.min_us, m.spread, json_of(m.samples_us), m.registers, m.static_shared_bytes,
+      m.dynamic_shared_bytes, m.spill_bytes, m.max_error, m.compile_ms, m.toolchain, m.driver, measured_at,
+      m.caches, m.launches, m.low_us, m.high_us, m.loads, m.energy_uj, m.clock_mhz, m.throttled, generation)
       .run();
   const auto id = sqlite3_last_insert_rowid(database_->handle());
+  if (first<std::int64_t>(*database_,
+                          "SELECT 1 FROM choice c JOIN measurement n ON n.id = c.measurement_id "
+                          "WHERE c.problem_id = ? AND c.device_id = ? AND n.variant_id = ? LIMIT 1",
+                          m.problem_id, m.device_id, m.variant_id)) {
+    refresh_winners(m.problem_id, m.device_id);  // a winner may have been found wrong
+  }
   transaction.commit();
   return id;
+}
+
+void Store::record_finalists(std::int64_t winner_id, const std::vector<FinalistRow>& finalists) {
+  Transaction transaction(*database_, Transaction::Kind::write);
+  for (const FinalistRow& f : finalists) {
+    Statement(*database_,
+              "INSERT INTO finalist (winner_id, measurement_id, ratio, ratio_low, ratio_high, tied) "
+              "VALUES (?, ?, ?, ?, ?, ?)",
+              winner_id, f.measurement_id, f.ratio, f.ratio_low, f.ratio_high, f.tied)
+        .run();
+  }
+  transaction.commit();
+}
+
+std::vector<FinalistRow> Store::finalists(std::int64_t winner_id) const {
+  Statement rows(*database_,
+                 "SELECT measurement_id, ratio, ratio_low, ratio_high, tied FROM finalist "
+                 "WHERE winner_id = ? ORDER BY ratio, measurement_id",
+                 winner_id);
+  std::vector<FinalistRow> finalists;
+  while (rows.step()) {
+    FinalistRow& f = finalists.emplace_back();
+    rows >> f.measurement_id >> f.ratio >> f.ratio_low >> f.ratio_high >> f.tied;
+  }
+  return finalists;
 }
 
 void Store::put_binary(const BinaryRow& b) {

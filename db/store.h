@@ -68,6 +68,8 @@ class Store {
   std::int64_t id_of(const VariantRow&);
   std::int64_t id_of(const ProblemRow&);
 
+  // The largest generation in the file. Who begins a session later follows all that the file has.
+  [[nodiscard]] std::int64_t generation() const;
   // Marks sessions whose process was killed as interrupted.
   std::int64_t begin_session(const SessionRow&);
   enum class End { finished, interrupted };
@@ -76,31 +78,37 @@ class Store {
   // The measurement is on the disk when this returns: a kill or a power failure loses only what is in flight.
   std::int64_t record(const MeasurementRow&);
   // The newest verdict on each variant, so that a command that is run again continues where it stopped. An
-  // `ok` counts only for the caches that it was measured with, a failure for both.
+  // `ok` counts only for the caches and launches that it was measured with, a failure for all.
   [[nodiscard]] std::map<SourceKey, KnownVerdict> known(std::int64_t device_id, std::int64_t problem_id,
-                                                        std::string_view caches) const;
+                                                        std::string_view caches,
+                                                        std::string_view launches) const;
 
-  // Configs that are ok on the problem with these caches, the fastest first; the template's body and the
-  // toolchain may have changed since.
+  // Configs that are ok on the problem with these caches and launches, the fastest first; the template's body
+  // and the toolchain may have changed since.
   struct Tried {
     std::string template_name, config;
   };
   [[nodiscard]] std::vector<Tried> fastest(std::int64_t device_id, std::int64_t problem_id,
-                                           std::string_view caches, std::int64_t limit) const;
+                                           std::string_view caches, std::string_view launches,
+                                           std::int64_t limit) const;
 
   // Makes the measurement's variant the winner for pointers of this alignment if it is `ok` and
   // - there is no winner yet,
-  // - it is faster than the newest `ok` time of the winner,
+  // - it is better by the objective than the newest `ok` measurement of the winner,
   // - it is a newer measurement of the winner, or
   // - the winner is stale: the caller says so, it was made from an older body of the same template, it has
-  //   since been found to give wrong results, or it was measured earlier and with other caches.
-  // Times with different caches are never compared. All winners of a problem on a device have the same
-  // caches: a new winner removes those with other caches.
+  //   since been found to give wrong results, or it was measured earlier and with other caches, launches or
+  //   another objective.
+  // All winners of a problem on a device have the same caches, launches and objective.
   SetWinner set_winner(std::int64_t measurement_id, std::int64_t alignment_bytes,
-                       bool winner_is_stale = false);
+                       bool winner_is_stale = false, std::string_view objective = "time");
 
-  // For a stale winner that nothing has replaced. Its measurements stay.
-  void drop_winner(std::int64_t device_id, std::int64_t problem_id, std::int64_t alignment_bytes);
+  // For a stale winner that nothing has replaced, by the finals of this session. Its measurements stay.
+  void drop_winner(std::int64_t session_id, std::int64_t problem_id, std::int64_t alignment_bytes);
+
+  // What the finals saw beside the winner with this measurement, itself included. Once for each winner.
+  void record_finalists(std::int64_t winner_id, const std::vector<FinalistRow>&);
+  [[nodiscard]] std::vector<FinalistRow> finalists(std::int64_t winner_id) const;  // the fastest first
 
   // The binary of a winner is deleted when the winner is replaced.
   void put_binary(const BinaryRow&);
@@ -128,10 +136,8 @@ class Store {
  private:
   Store(std::unique_ptr<sqlite::Database>, const Options&);
   MergeReport merge(sqlite::Database source);
-  // set_winner within the caller's transaction; `since` is when it became the winner.
-  SetWinner choose(std::int64_t measurement_id, std::int64_t alignment_bytes, bool winner_is_stale,
-                   std::string_view since);
-
+  // The winners that follow from the choices and verdicts on this problem; within the caller's transaction.
+  void refresh_winners(std::int64_t problem_id, std::int64_t device_id);
   std::unique_ptr<sqlite::Database> database_;
   Options options_;
 };

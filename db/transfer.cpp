@@ -26,6 +26,8 @@ constexpr Table tables[] = {  // a row refers only to tables before its own
     {"problem", "id"},
     {"session", "id"},
     {"measurement", "id"},
+    {"choice", "id"},
+    {"finalist", "winner_id, measurement_id"},
     {"winner", "problem_id, device_id, alignment_bytes"},
     {"binary", "variant_id"}};
 
@@ -194,71 +196,82 @@ MergeReport Store::merge(Database source) {
 
     -- theirs may have ended since the last merge; a running session of ours is left alone
     INSERT INTO session (uid, device_id, command, strategy, seed, budget, tunesmith_version, toolchain, driver, host_facts,
-                         state, started_at, ended_at)
+                         state, started_at, ended_at, device_uuid, generation)
     SELECT s.uid, d.ours, s.command, s.strategy, s.seed, s.budget, s.tunesmith_version, s.toolchain, s.driver, s.host_facts,
            iif(s.state = 'running', 'interrupted', s.state), s.started_at,
-           coalesce(s.ended_at, (SELECT max(measured_at) FROM source.measurement m WHERE m.session_id = s.id), s.started_at)
+           coalesce(s.ended_at, (SELECT max(measured_at) FROM source.measurement m WHERE m.session_id = s.id), s.started_at),
+           s.device_uuid, s.generation
     FROM source.session s JOIN device_map d ON d.theirs = s.device_id
     WHERE true ORDER BY s.id ON CONFLICT DO UPDATE SET state = excluded.state, ended_at = excluded.ended_at
-    WHERE session.ended_at < excluded.ended_at;
+    WHERE (session.ended_at, session.state = 'finished') < (excluded.ended_at, excluded.state = 'finished');
     CREATE TEMP TABLE session_map AS SELECT s.id AS theirs, o.id AS ours FROM source.session s JOIN main.session o USING (uid);
 
     INSERT INTO measurement (session_id, sequence, variant_id, problem_id, device_id, is_base, verdict, reason, median_us,
                              min_us, spread, samples_us, registers, static_shared_bytes, dynamic_shared_bytes, spill_bytes,
-                             max_error, compile_ms, toolchain, driver, measured_at, caches)
+                             max_error, compile_ms, toolchain, driver, measured_at, caches, launches, low_us, high_us, loads,
+                             energy_uj, clock_mhz, throttled, generation)
     SELECT s.ours, m.sequence, v.ours, p.ours, d.ours, m.is_base, m.verdict, m.reason, m.median_us,
            m.min_us, m.spread, m.samples_us, m.registers, m.static_shared_bytes, m.dynamic_shared_bytes, m.spill_bytes,
-           m.max_error, m.compile_ms, m.toolchain, m.driver, m.measured_at, m.caches
+           m.max_error, m.compile_ms, m.toolchain, m.driver, m.measured_at, m.caches, m.launches, m.low_us, m.high_us, m.loads,
+           m.energy_uj, m.clock_mhz, m.throttled, m.generation
     FROM source.measurement m JOIN session_map s ON s.theirs = m.session_id JOIN variant_map v ON v.theirs = m.variant_id
     JOIN problem_map p ON p.theirs = m.problem_id JOIN device_map d ON d.theirs = m.device_id
     WHERE true ORDER BY m.id ON CONFLICT (session_id, sequence) DO NOTHING;
+    CREATE TEMP TABLE measurement_map AS SELECT m.id AS theirs, o.id AS ours FROM source.measurement m
+      JOIN session_map s ON s.theirs = m.session_id
+      JOIN main.measurement o ON o.session_id = s.ours AND o.sequence = m.sequence;
+    CREATE UNIQUE INDEX temp.measurement_theirs ON measurement_map (theirs);
+
+    INSERT INTO choice (session_id, sequence, generation, problem_id, device_id, alignment_bytes, measurement_id, objective,
+                        chosen_at)
+    SELECT s.ours, c.sequence, c.generation, p.ours, d.ours, c.alignment_bytes, m.ours, c.objective, c.chosen_at
+    FROM source.choice c JOIN session_map s ON s.theirs = c.session_id JOIN problem_map p ON p.theirs = c.problem_id
+    JOIN device_map d ON d.theirs = c.device_id LEFT JOIN measurement_map m ON m.theirs = c.measurement_id
+    WHERE true ORDER BY c.id ON CONFLICT DO NOTHING;
+
+    INSERT INTO finalist (winner_id, measurement_id, ratio, ratio_low, ratio_high, tied)
+    SELECT w.ours, m.ours, f.ratio, f.ratio_low, f.ratio_high, f.tied
+    FROM source.finalist f JOIN measurement_map w ON w.theirs = f.winner_id JOIN measurement_map m ON m.theirs = f.measurement_id
+    WHERE true ORDER BY f.winner_id, f.measurement_id ON CONFLICT DO NOTHING;
 
     INSERT INTO binary (variant_id, toolchain, hash, bytes, made_at)
     SELECT v.ours, b.toolchain, b.hash, b.bytes, b.made_at
     FROM source.binary b JOIN variant_map v ON v.theirs = b.variant_id
     WHERE true ON CONFLICT DO UPDATE SET toolchain = excluded.toolchain, hash = excluded.hash, bytes = excluded.bytes,
-      made_at = excluded.made_at WHERE binary.made_at < excluded.made_at;
+      made_at = excluded.made_at
+    WHERE (binary.made_at, binary.toolchain, binary.hash) < (excluded.made_at, excluded.toolchain, excluded.hash);
+
+    CREATE TEMP TABLE winner_before AS SELECT * FROM main.winner;
+    CREATE TEMP TABLE their_winner AS SELECT p.ours AS problem_id, d.ours AS device_id, w.alignment_bytes,
+      m.ours AS measurement_id FROM source.winner w JOIN problem_map p ON p.theirs = w.problem_id
+      JOIN device_map d ON d.theirs = w.device_id JOIN measurement_map m ON m.theirs = w.measurement_id;
   )");
   report.sessions = count("session") - sessions;
   report.measurements = count("measurement") - measurements;
-
-  struct Candidate {
-    std::int64_t measurement = 0;
-    std::int64_t alignment_bytes = 0;
-    std::string since;
-    bool other_caches = false;
-  };
-  std::vector<Candidate> candidates;
   {
-    // The latest first: it decides which caches a problem's winners have.
-    Statement rows(
-        *database_,
-        "SELECT o.id, w.alignment_bytes, w.since, EXISTS (SELECT 1 FROM main.winner h "
-        "JOIN main.measurement k ON k.id = h.measurement_id WHERE h.problem_id = o.problem_id "
-        "AND h.device_id = o.device_id AND k.caches <> o.caches) "
-        "FROM source.winner w "
-        "JOIN source.measurement m ON m.id = w.measurement_id JOIN session_map s ON s.theirs = m.session_id "
-        "JOIN main.measurement o ON o.session_id = s.ours AND o.sequence = m.sequence "
-        "ORDER BY w.problem_id, w.device_id, m.measured_at DESC, m.id DESC");
-    while (rows.step()) {
-      Candidate& c = candidates.emplace_back();
-      rows >> c.measurement >> c.alignment_bytes >> c.since >> c.other_caches;
-    }
+    Statement problems(*database_, "SELECT DISTINCT problem_id, device_id FROM main.choice");
+    std::vector<std::pair<std::int64_t, std::int64_t>> all;
+    while (problems.step()) problems >> all.emplace_back().first >> all.back().second;
+    for (const auto& [problem, device] : all) refresh_winners(problem, device);
   }
-  for (const auto& c : candidates) {
-    report.other_caches += c.other_caches ? 1 : 0;
-    ++(choose(c.measurement, c.alignment_bytes, false, c.since).taken ? report.winners_taken
-                                                                      : report.winners_kept);
-  }
-  // Binaries of winners that did not win here.
-  database_->exec(R"(
-    DELETE FROM main.binary WHERE variant_id IN
-      (SELECT v.ours FROM source.binary b JOIN variant_map v ON v.theirs = b.variant_id)
-      AND NOT EXISTS (SELECT 1 FROM main.winner w JOIN main.measurement m ON m.id = w.measurement_id
-                      WHERE m.variant_id = binary.variant_id);
-    DROP TABLE temp.device_map; DROP TABLE temp.template_map; DROP TABLE temp.problem_map;
-    DROP TABLE temp.variant_map; DROP TABLE temp.session_map;
-  )");
+  report.winners_taken = *first<std::int64_t>(
+      *database_,
+      "SELECT count(*) FROM (SELECT * FROM their_winner INTERSECT SELECT problem_id, device_id, "
+      "alignment_bytes, "
+      "measurement_id FROM main.winner EXCEPT SELECT problem_id, device_id, alignment_bytes, measurement_id "
+      "FROM winner_before)");
+  report.winners_kept =
+      *first<std::int64_t>(*database_, "SELECT count(*) FROM their_winner") - report.winners_taken;
+  report.other_kinds = *first<std::int64_t>(
+      *database_,
+      "SELECT count(*) FROM their_winner t JOIN main.measurement m ON m.id = t.measurement_id WHERE EXISTS "
+      "(SELECT 1 FROM winner_before b JOIN main.measurement k ON k.id = b.measurement_id "
+      "WHERE b.problem_id = t.problem_id AND b.device_id = t.device_id "
+      "AND (k.caches, k.launches) <> (m.caches, m.launches))");
+  database_->exec(
+      "DROP TABLE temp.device_map; DROP TABLE temp.template_map; DROP TABLE temp.problem_map; "
+      "DROP TABLE temp.variant_map; DROP TABLE temp.session_map; DROP TABLE temp.measurement_map; "
+      "DROP TABLE temp.winner_before; DROP TABLE temp.their_winner;");
   transaction.commit();
   return report;
 }

@@ -1,8 +1,12 @@
 // The policy of winners: which measurement dispatch should use, and when a winner is replaced.
+#include <algorithm>
+#include <limits>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <tuple>
-#include <utility>
 #include <vector>
 
 #include "db/sqlite.h"
@@ -16,65 +20,100 @@ using sqlite::first;
 using sqlite::Statement;
 using sqlite::Transaction;
 
-struct Measured {
-  std::int64_t id = 0, variant = 0, problem = 0, device = 0;
-  std::string verdict, measured_at, caches, op, template_name, body_hash;
-  double median_us = 0;  // 0 unless the verdict is ok
+// The total order of all that sessions write, the same in every file.
+struct Place {
+  std::int64_t generation = 0;
+  std::string session_uid;
+  std::int64_t sequence = 0;
+  auto operator<=>(const Place&) const = default;
 };
 
-Measured measured(const Database& database, std::int64_t id) {
+struct Measured {
+  Place place;
+  std::int64_t id = 0, session = 0, variant = 0, problem = 0, device = 0;
+  std::string verdict, caches, launches, op, template_name, body_hash;
+  double median_us = 0;  // 0 unless the verdict is ok
+  std::optional<double> energy_uj;
+  std::string objective;  // by which it is, or is to be, the winner
+};
+
+Measured measured(const Database& database, std::int64_t id, std::string_view objective) {
   Statement row(
       database,
-      "SELECT m.id, m.variant_id, m.problem_id, m.device_id, m.verdict, m.measured_at, m.caches, t.op, "
-      "t.name, t.body_hash, m.median_us FROM measurement m JOIN variant v ON v.id = m.variant_id "
-      "JOIN template t ON t.id = v.template_id WHERE m.id = ?",
+      "SELECT m.generation, s.uid, m.sequence, m.id, m.session_id, m.variant_id, m.problem_id, "
+      "m.device_id, m.verdict, m.caches, m.launches, t.op, t.name, t.body_hash, m.median_us, "
+      "m.energy_uj FROM measurement m JOIN session s ON s.id = m.session_id "
+      "JOIN variant v ON v.id = m.variant_id JOIN template t ON t.id = v.template_id WHERE m.id = ?",
       id);
   if (!row.step()) {
     throw StoreError("The database " + database.name().string() + " has no measurement " +
                      std::to_string(id) + ".");
   }
   Measured m;
-  row >> m.id >> m.variant >> m.problem >> m.device >> m.verdict >> m.measured_at >> m.caches >> m.op >>
-      m.template_name >> m.body_hash >> m.median_us;
+  row >> m.place.generation >> m.place.session_uid >> m.place.sequence >> m.id >> m.session >> m.variant >>
+      m.problem >> m.device >> m.verdict >> m.caches >> m.launches >> m.op >> m.template_name >>
+      m.body_hash >> m.median_us >> m.energy_uj;
+  m.objective = objective;
   return m;
 }
 
-std::optional<Measured> winner_of(const Database& database, std::int64_t problem, std::int64_t device,
-                                  std::int64_t alignment_bytes) {
-  const auto id = first<std::int64_t>(
-      database,
-      "SELECT measurement_id FROM winner WHERE problem_id = ? AND device_id = ? AND alignment_bytes = ?",
-      problem, device, alignment_bytes);
-  if (!id) return std::nullopt;
-  return measured(database, *id);
+// Only what is of one kind is compared.
+auto kind(const Measured& m) { return std::tie(m.caches, m.launches, m.objective); }
+
+// In what `m` is of another kind than `other`: "with cold caches and for the objective energy".
+std::string what_differs(const Measured& m, const Measured& other) {
+  std::string text;
+  const auto add = [&](const std::string& part) { text += (text.empty() ? "" : " and ") + part; };
+  if (m.caches != other.caches) add("with " + m.caches + " caches");
+  if (m.launches != other.launches) add("with " + m.launches + " launches");
+  if (m.objective != other.objective) add("for the objective " + m.objective);
+  return text;
 }
 
-// The caches of a winner of the same problem, of any alignment, that was measured later and with other
-// caches.
-std::optional<std::string> other_caches_later(const Database& database, const Measured& m) {
-  return first<std::string>(database,
-                            "SELECT m.caches FROM winner w JOIN measurement m ON m.id = w.measurement_id "
-                            "WHERE w.problem_id = ? AND w.device_id = ? AND m.caches <> ? "
-                            "AND (m.measured_at, m.id) > (?, ?)",
-                            m.problem, m.device, m.caches, m.measured_at, m.id);
+// Less is better. Without its energy a measurement is the worst by an objective that asks for it.
+double worth(const Measured& m) {
+  if (m.objective == "time") return m.median_us;
+  const double energy = m.energy_uj.value_or(std::numeric_limits<double>::infinity());
+  return m.objective == "energy" ? energy : energy * m.median_us;
 }
 
-bool found_wrong_since(const Database& database, const Measured& m) {
-  const auto newest = first<std::string>(
-      database,
-      "SELECT verdict FROM current_measurement WHERE device_id = ? AND problem_id = ? AND variant_id = ? "
-      "AND (caches = ? OR verdict <> 'ok') ORDER BY measured_at DESC, id DESC LIMIT 1",
-      m.device, m.problem, m.variant, m.caches);
+std::vector<Measured> winners_of(const Database& database, std::int64_t problem, std::int64_t device,
+                                 std::optional<std::int64_t> alignment_bytes = std::nullopt) {
+  std::vector<Measured> winners;
+  Statement rows(database,
+                 "SELECT measurement_id, objective FROM winner WHERE problem_id = ? AND device_id = ? "
+                 "AND alignment_bytes = ifnull(?, alignment_bytes) ORDER BY alignment_bytes",
+                 problem, device, alignment_bytes);
+  while (rows.step()) {
+    std::int64_t id = 0;
+    std::string objective;
+    rows >> id >> objective;
+    winners.push_back(measured(database, id, objective));
+  }
+  return winners;
+}
+
+// By the newest verdict on its variant.
+bool found_wrong(const Database& database, const Measured& m) {
+  const auto newest =
+      first<std::string>(database,
+                         "SELECT m.verdict FROM current_measurement m JOIN session s ON s.id = m.session_id "
+                         "WHERE m.device_id = ? AND m.problem_id = ? AND m.variant_id = ? "
+                         "AND (m.verdict <> 'ok' OR (m.caches = ? AND m.launches = ?)) "
+                         "ORDER BY m.generation DESC, s.uid DESC, m.sequence DESC LIMIT 1",
+                         m.device, m.problem, m.variant, m.caches, m.launches);
   return newest == "wrong_result" || newest == "out_of_bounds";
 }
 
 // A winner that was measured again without winning is worth its newest time, not the one it won with.
-double newest_us(const Database& database, const Measured& m) {
-  return *first<double>(database,
-                        "SELECT median_us FROM measurement WHERE device_id = ? AND problem_id = ? "
-                        "AND variant_id = ? AND verdict = 'ok' AND caches = ? "
-                        "ORDER BY measured_at DESC, id DESC LIMIT 1",
-                        m.device, m.problem, m.variant, m.caches);
+Measured newest_ok(const Database& database, const Measured& m) {
+  const auto id = first<std::int64_t>(
+      database,
+      "SELECT m.id FROM measurement m JOIN session s ON s.id = m.session_id WHERE m.device_id = ? "
+      "AND m.problem_id = ? AND m.variant_id = ? AND m.verdict = 'ok' AND m.caches = ? AND m.launches = ? "
+      "ORDER BY m.generation DESC, s.uid DESC, m.sequence DESC LIMIT 1",
+      m.device, m.problem, m.variant, m.caches, m.launches);
+  return measured(database, *id, m.objective);
 }
 
 // Whether `candidate` is to replace `winner`, if there is one, and why.
@@ -83,95 +122,184 @@ SetWinner judge(const Database& database, const Measured& candidate, const std::
   if (candidate.verdict != "ok") {
     return {false, "Only a measurement that is ok can win; this one is " + candidate.verdict + "."};
   }
-  if (const auto caches = other_caches_later(database, candidate); caches && !winner_is_stale) {
-    return {false, "The problem's winner was measured later and with " + *caches +
-                       " caches; times with different caches are not compared."};
+  for (const Measured& other : winners_of(database, candidate.problem, candidate.device)) {
+    if (winner_is_stale || kind(other) == kind(candidate) || other.place < candidate.place) continue;
+    return {false, "The problem's winner was measured later and " + what_differs(other, candidate) +
+                       "; such measurements are not compared."};
   }
-  if (!winner) return {true, "There was no winner."};
-  if (winner->id == candidate.id) return {false, "It is already the winner."};
-
-  const bool other_caches = winner->caches != candidate.caches;
-  if (winner->variant == candidate.variant) {
-    const bool later =
-        std::tie(winner->measured_at, winner->id) < std::tie(candidate.measured_at, candidate.id);
-    if (!later && !other_caches) return {false, "The winner has a newer measurement of the same variant."};
-    return {true, "The winner was measured again" +
-                      (other_caches ? ", with " + candidate.caches + " caches." : std::string("."))};
-  }
-  if (found_wrong_since(database, candidate)) {
+  if (found_wrong(database, candidate)) {
     return {false, "The variant has been found to give wrong results since this measurement."};
   }
-  if (other_caches) {
-    return {true, "The winner was stale: it was measured with " + winner->caches +
-                      " caches, and this one with " + candidate.caches + " ones."};
+  if (!winner) return {true, "There was no winner."};
+  if (winner->id == candidate.id && winner->objective == candidate.objective)
+    return {false, "It is already the winner."};
+
+  const bool other_kind = kind(*winner) != kind(candidate);
+  if (winner->variant == candidate.variant) {
+    if (candidate.place < winner->place && !other_kind)
+      return {false, "The winner has a newer measurement of the same variant."};
+    return {true, "The winner was measured again" +
+                      (other_kind ? ", " + what_differs(candidate, *winner) + "." : std::string("."))};
+  }
+  if (other_kind) {
+    return {true, "The winner was stale: it was measured " + what_differs(*winner, candidate) +
+                      ", and this one " + what_differs(candidate, *winner) + "."};
   }
   if (winner_is_stale) return {true, "The winner was stale."};
   if (std::tie(winner->op, winner->template_name) == std::tie(candidate.op, candidate.template_name) &&
-      winner->body_hash != candidate.body_hash && winner->measured_at <= candidate.measured_at) {
+      winner->body_hash != candidate.body_hash && winner->place < candidate.place) {
     return {true, "The winner was made from an older body of the template."};
   }
-  if (found_wrong_since(database, *winner)) {
-    return {true, "The winner has been found to give wrong results."};
-  }
-  if (candidate.median_us < newest_us(database, *winner)) return {true, "It is faster than the winner."};
-  return {false, "It is not faster than the winner."};
+  if (found_wrong(database, *winner)) return {true, "The winner has been found to give wrong results."};
+  const bool by_time = candidate.objective == "time";
+  if (worth(candidate) < worth(newest_ok(database, *winner)))
+    return {true, by_time ? "It is faster than the winner." : "It is better than the winner."};
+  return {false, by_time ? "It is not faster than the winner." : "It is not better than the winner."};
 }
 
-// Keeps it if another winner needs it.
-void drop_binary(Database& database, std::int64_t variant_id) {
-  Statement(database,
-            "DELETE FROM binary WHERE variant_id = ? AND NOT EXISTS (SELECT 1 FROM winner w "
-            "JOIN measurement m ON m.id = w.measurement_id WHERE m.variant_id = binary.variant_id)",
-            variant_id)
+// Behind all choices on the problem that its session could know.
+void append_choice(const Database& database, std::int64_t session, std::int64_t problem, std::int64_t device,
+                   std::int64_t alignment_bytes, std::optional<std::int64_t> measurement,
+                   std::string_view objective) {
+  Statement(
+      database,
+      "INSERT INTO choice (session_id, sequence, generation, problem_id, device_id, alignment_bytes, "
+      "measurement_id, objective, chosen_at) VALUES (?1, "
+      "1 + ifnull((SELECT max(sequence) FROM choice WHERE session_id = ?1), 0), "
+      "max(ifnull((SELECT generation FROM session WHERE id = ?1), 0), ifnull((SELECT "
+      "max(generation + (session_id <> ?1)) FROM choice WHERE problem_id = ?2 AND device_id = ?3), 0)), "
+      "?2, ?3, ?4, ?5, ?6, ?7)",
+      session, problem, device, alignment_bytes, measurement, objective, sqlite::now(database))
       .run();
 }
 
-// All winners of a problem on a device have the same caches as the newest one.
-void drop_winners_with_other_caches(Database& database, const Measured& newest) {
+// A binary is kept for winners; of this problem's past ones it goes, unless another problem needs it.
+void drop_binaries(const Database& database, std::int64_t problem, std::int64_t device) {
+  Statement(database,
+            "DELETE FROM binary WHERE variant_id IN (SELECT m.variant_id FROM choice c "
+            "JOIN measurement m ON m.id = c.measurement_id WHERE c.problem_id = ? AND c.device_id = ?) "
+            "AND NOT EXISTS (SELECT 1 FROM winner w JOIN measurement m ON m.id = w.measurement_id "
+            "WHERE m.variant_id = binary.variant_id)",
+            problem, device)
+      .run();
+}
+
+struct Choice {
+  Place place;
+  std::string chosen_at, device_uuid;
+  std::int64_t alignment_bytes = 0;
+  std::optional<Measured> named;  // none: the winner was dropped
+  bool sound = true;              // not found wrong since
+};
+
+std::vector<Choice> choices_in_order(const Database& database, std::int64_t problem, std::int64_t device) {
+  std::vector<Choice> choices;
   Statement rows(database,
-                 "DELETE FROM winner WHERE problem_id = ? AND device_id = ? AND measurement_id IN "
-                 "(SELECT id FROM measurement WHERE problem_id = ? AND device_id = ? AND caches <> ?) "
-                 "RETURNING (SELECT variant_id FROM measurement WHERE id = measurement_id)",
-                 newest.problem, newest.device, newest.problem, newest.device, newest.caches);
-  std::vector<std::int64_t> variants;
-  while (rows.step()) rows >> variants.emplace_back();
-  for (const auto variant : variants) drop_binary(database, variant);
+                 "SELECT c.generation, s.uid, c.sequence, c.chosen_at, s.device_uuid, c.alignment_bytes, "
+                 "c.objective, c.measurement_id FROM choice c JOIN session s ON s.id = c.session_id "
+                 "WHERE c.problem_id = ? AND c.device_id = ? "
+                 "ORDER BY c.generation, s.uid, c.sequence, c.alignment_bytes",
+                 problem, device);
+  while (rows.step()) {
+    Choice& c = choices.emplace_back();
+    std::string objective;
+    std::optional<std::int64_t> id;
+    rows >> c.place.generation >> c.place.session_uid >> c.place.sequence >> c.chosen_at >> c.device_uuid >>
+        c.alignment_bytes >> objective >> id;
+    if (!id) continue;
+    c.named = measured(database, *id, objective);
+    c.sound = !found_wrong(database, *c.named);
+  }
+  return choices;
+}
+
+// Leaves drops and the choices that may win: of the kind of the last sound one, and none from before another
+// kind was chosen.
+void keep_one_kind(std::vector<Choice>& choices) {
+  const Choice* last = nullptr;
+  for (const Choice& c : choices)
+    if (c.named && (last == nullptr || c.sound || !last->sound)) last = &c;
+  if (last == nullptr) return;
+  const Measured kept = *last->named;
+  auto from = std::numeric_limits<std::int64_t>::min();
+  for (const Choice& c : choices)
+    if (c.named && c.sound && kind(*c.named) != kind(kept)) from = std::max(from, c.place.generation);
+  std::erase_if(choices, [&](const Choice& c) {
+    return c.named && (kind(*c.named) != kind(kept) || c.place.generation < from);
+  });
+}
+
+// Of one alignment, in order: who wins, and beside which concurrent ones.
+const Choice* best_of(const std::vector<const Choice*>& choices, std::vector<const Choice*>& concurrent) {
+  std::map<std::string, const Choice*> last_of_session;
+  for (const Choice* c : choices)
+    if (c->sound) last_of_session[c->place.session_uid] = c;
+  if (last_of_session.empty()) return choices.back();  // found wrong, and nothing has come in its place
+  auto generation = std::numeric_limits<std::int64_t>::min();
+  for (const auto& entry : last_of_session) generation = std::max(generation, entry.second->place.generation);
+  const Choice* best = nullptr;
+  for (const auto& entry : last_of_session) {
+    const Choice* c = entry.second;
+    if (!c->named || c->place.generation < generation) continue;
+    concurrent.push_back(c);
+    if (best == nullptr || worth(*c->named) <= worth(*best->named)) best = c;
+  }
+  return best;
 }
 
 }  // namespace
 
-SetWinner Store::set_winner(std::int64_t measurement_id, std::int64_t alignment_bytes, bool winner_is_stale) {
-  Transaction transaction(*database_, Transaction::Kind::write);
-  auto result = choose(measurement_id, alignment_bytes, winner_is_stale, sqlite::now(*database_));
-  transaction.commit();
-  return result;
+void Store::refresh_winners(std::int64_t problem_id, std::int64_t device_id) {
+  std::vector<Choice> choices = choices_in_order(*database_, problem_id, device_id);
+  keep_one_kind(choices);
+  std::map<std::int64_t, std::vector<const Choice*>> of_alignment;
+  for (const Choice& c : choices) of_alignment[c.alignment_bytes].push_back(&c);
+  Statement(*database_, "DELETE FROM winner WHERE problem_id = ? AND device_id = ?", problem_id, device_id)
+      .run();
+  for (const auto& [alignment_bytes, its] : of_alignment) {
+    std::vector<const Choice*> concurrent;
+    const Choice* best = best_of(its, concurrent);
+    if (best == nullptr || !best->named) continue;
+    std::set<std::string> gpus;
+    for (const Choice* c : concurrent) gpus.insert(c->device_uuid);
+    gpus.erase(best->device_uuid);
+    Statement(*database_,
+              "INSERT INTO winner (problem_id, device_id, alignment_bytes, measurement_id, since, objective, "
+              "other_gpus) VALUES (?, ?, ?, ?, ?, ?, ?)",
+              problem_id, device_id, alignment_bytes, best->named->id, best->chosen_at,
+              best->named->objective, static_cast<std::int64_t>(gpus.size()))
+        .run();
+  }
 }
 
-SetWinner Store::choose(std::int64_t measurement_id, std::int64_t alignment_bytes, bool winner_is_stale,
-                        std::string_view since) {
-  const Measured candidate = measured(*database_, measurement_id);
-  const auto winner = winner_of(*database_, candidate.problem, candidate.device, alignment_bytes);
-  auto judged = judge(*database_, candidate, winner, winner_is_stale);
-  if (!judged.taken) return judged;
-  Statement(*database_,
-            "INSERT INTO winner (problem_id, device_id, alignment_bytes, measurement_id, since) "
-            "VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET measurement_id = excluded.measurement_id, "
-            "since = excluded.since",
-            candidate.problem, candidate.device, alignment_bytes, measurement_id, since)
-      .run();
-  drop_winners_with_other_caches(*database_, candidate);
-  if (winner) drop_binary(*database_, winner->variant);
+SetWinner Store::set_winner(std::int64_t measurement_id, std::int64_t alignment_bytes, bool winner_is_stale,
+                            std::string_view objective) {
+  Transaction transaction(*database_, Transaction::Kind::write);
+  const Measured candidate = measured(*database_, measurement_id, objective);
+  const auto winner = winners_of(*database_, candidate.problem, candidate.device, alignment_bytes);
+  auto judged = judge(*database_, candidate, winner.empty() ? std::nullopt : std::optional(winner.front()),
+                      winner_is_stale);
+  if (judged.taken) {
+    append_choice(*database_, candidate.session, candidate.problem, candidate.device, alignment_bytes,
+                  measurement_id, objective);
+    refresh_winners(candidate.problem, candidate.device);
+    drop_binaries(*database_, candidate.problem, candidate.device);
+  }
+  transaction.commit();
   return judged;
 }
 
-void Store::drop_winner(std::int64_t device_id, std::int64_t problem_id, std::int64_t alignment_bytes) {
+void Store::drop_winner(std::int64_t session_id, std::int64_t problem_id, std::int64_t alignment_bytes) {
   Transaction transaction(*database_, Transaction::Kind::write);
-  const auto variant =
-      first<std::int64_t>(*database_,
-                          "DELETE FROM winner WHERE device_id = ? AND problem_id = ? AND alignment_bytes = ? "
-                          "RETURNING (SELECT variant_id FROM measurement WHERE id = measurement_id)",
-                          device_id, problem_id, alignment_bytes);
-  if (variant) drop_binary(*database_, *variant);
+  const auto device =
+      *first<std::int64_t>(*database_, "SELECT device_id FROM session WHERE id = ?", session_id);
+  const auto dropped = winners_of(*database_, problem_id, device, alignment_bytes);
+  if (!dropped.empty()) {
+    append_choice(*database_, session_id, problem_id, device, alignment_bytes, std::nullopt,
+                  dropped.front().objective);
+    refresh_winners(problem_id, device);
+    drop_binaries(*database_, problem_id, device);
+  }
   transaction.commit();
 }
 

@@ -195,7 +195,8 @@ Decision Finals::decide() const {
   std::vector<std::int64_t> stale;  // alignments
   for (const WinnerRow& row : setup_.previous) {
     if (const auto ticket = finalist_of(row)) {
-      decision.confirmed.push_back({*ticket, row.alignment_bytes, row.caches != setup_.caches});
+      decision.confirmed.push_back(
+          {*ticket, row.alignment_bytes, row.caches != setup_.caches || row.launches != setup_.launches});
     } else {
       stale.push_back(row.alignment_bytes);
     }

@@ -23,7 +23,7 @@ struct Decision {
   struct Confirmed {
     Ticket ticket;
     std::int64_t alignment_bytes;  ///< of the row in the database
-    bool other_caches;             ///< its old time was measured with other caches
+    bool other_kind;               ///< its old time was measured with other caches or launches
     bool operator==(const Confirmed&) const = default;
   };
   struct Winner {
@@ -45,6 +45,7 @@ class Finals {
     std::int64_t element_bytes;       ///< alignment of one element: what every pointer has
     std::vector<WinnerRow> previous;  ///< the problem's winners in the database
     std::string caches;               ///< warm or cold
+    std::string launches{};           ///< apart or chained
     /// The variant of such a row; nothing where it is not legal any more.
     std::function<std::optional<RenderedVariant>(const WinnerRow&)> render;
     Record record;

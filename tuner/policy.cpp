@@ -33,6 +33,8 @@ Summary summarize(std::vector<double> samples_us) {
   return summary;
 }
 
+std::string launches_of(std::string_view device_kind) { return device_kind == "cuda" ? "chained" : "apart"; }
+
 Policy policy_for(std::string_view device_kind, bool cold_caches) {
   Policy policy;
   if (cold_caches) {

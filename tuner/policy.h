@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -33,6 +34,9 @@ struct Policy {
 /// caches a sample is one launch, accurate to about 0.5 us: the median of 21 is accurate to 0.15 us, that of
 /// the 255 of the finals to 0.04 us (1.25 / sqrt(n) of it).
 Policy policy_for(std::string_view device_kind, bool cold_caches = false);
+
+/// How the launches of a sample lie: a CUDA graph has them behind each other, the host times single ones.
+std::string launches_of(std::string_view device_kind);
 
 /// A variant that was measured ok.
 struct Contender {

@@ -182,6 +182,7 @@ void ProblemRun::finals() {
                  .element_bytes = element_alignment(bench_.op, problem_),
                  .previous = previous_,
                  .caches = bench_.options.cold_caches ? "cold" : "warm",
+                 .launches = launches_of(device().kind),
                  .render = [this](const WinnerRow& row) -> std::optional<RenderedVariant> {
                    const auto point =
                        legal_point(bench_.op, problem_, device(), row.template_.name, row.variant.config);
@@ -242,7 +243,7 @@ void ProblemRun::write(const Decision& decision) {
   Recorder& recorder = bench_.recorder;
   for (const Decision::Confirmed& confirmed : decision.confirmed) {
     const Trial& trial = findings_.trial(confirmed.ticket);
-    recorder.set_winner(trial.measurement, confirmed.alignment_bytes, confirmed.other_caches);
+    recorder.set_winner(trial.measurement, confirmed.alignment_bytes, confirmed.other_kind);
     recorder.put_binary(trial.variant, trial.binary);
   }
   const std::int64_t element_bytes = element_alignment(bench_.op, problem_);

@@ -62,7 +62,7 @@ void Recorder::finish() {
 std::map<std::string, KnownVerdict> Recorder::known(const Problem& problem) {
   std::map<std::string, KnownVerdict> known;
   const std::int64_t id = store_.id_of(ProblemRow{op_.name, problem.text()});
-  for (auto& [key, verdict] : store_.known(device_, id, facts_.caches)) {
+  for (auto& [key, verdict] : store_.known(device_, id, facts_.caches, facts_.launches)) {
     if (key.target == facts_.device.target && verdict.toolchain == facts_.toolchain) {
       known.emplace(key.source_hash, verdict);
     }
@@ -72,7 +72,7 @@ std::map<std::string, KnownVerdict> Recorder::known(const Problem& problem) {
 
 std::vector<Store::Tried> Recorder::fastest(const Problem& problem, std::int64_t limit) {
   const std::int64_t id = store_.id_of(ProblemRow{op_.name, problem.text()});
-  return store_.fastest(device_, id, facts_.caches, limit);
+  return store_.fastest(device_, id, facts_.caches, facts_.launches, limit);
 }
 
 std::vector<WinnerRow> Recorder::winners() const {
@@ -127,6 +127,7 @@ std::int64_t Recorder::record(const Problem& problem, const RenderedVariant& var
   row.toolchain = facts_.toolchain;
   row.driver = facts_.driver;
   row.caches = facts_.caches;
+  row.launches = facts_.launches;
   return store_.record(row);
 }
 
@@ -135,7 +136,7 @@ SetWinner Recorder::set_winner(std::int64_t measurement, std::int64_t alignment_
 }
 
 void Recorder::drop_winner(const Problem& problem, std::int64_t alignment_bytes) {
-  store_.drop_winner(device_, store_.id_of(ProblemRow{op_.name, problem.text()}), alignment_bytes);
+  store_.drop_winner(session_, store_.id_of(ProblemRow{op_.name, problem.text()}), alignment_bytes);
 }
 
 void Recorder::put_binary(const RenderedVariant& variant, const std::string& binary) {

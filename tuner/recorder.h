@@ -21,7 +21,8 @@ class Recorder {
     std::string command, strategy, budget, toolchain, driver;
     std::uint64_t seed = 0;
     DeviceFacts device;
-    std::string caches = "warm";  ///< or cold
+    std::string caches = "warm";     ///< or cold
+    std::string launches = "apart";  ///< or chained
   };
   Recorder(Store& store, const Op& op, Facts facts);
   ~Recorder();  ///< marks a session that was not finished as interrupted

@@ -60,16 +60,18 @@ void refuse_too_large(const Op& op, const Problem& problem, const DeviceFacts& d
                    " are all that " + device.name + " has; give a smaller problem.");
 }
 
-// Adds the problems of winners whose templates render them to another text now, each once.
+// Adds the problems of winners whose templates render them to another text now, and of those that were chosen
+// among times of several GPUs, each once.
 void add_stale(std::vector<Problem>& problems, const Op& op, const DeviceFacts& device,
-               std::string_view caches, const std::vector<WinnerRow>& winners) {
+               const Recorder::Facts& facts, const std::vector<WinnerRow>& winners) {
   for (const WinnerRow& row : winners) {
-    if (row.caches != caches) continue;
+    if (row.caches != facts.caches || row.launches != facts.launches) continue;
     try {
       Problem problem = complete_problem(op, Values::parse(row.problem.text));
       if (std::find(problems.begin(), problems.end(), problem) != problems.end()) continue;
       const auto point = legal_point(op, problem, device, row.template_.name, row.variant.config);
-      if (!point || render_variant(op, problem, *point, device).source.hash != row.variant.source_hash)
+      if (row.other_gpus > 0 || !point ||
+          render_variant(op, problem, *point, device).source.hash != row.variant.source_hash)
         problems.push_back(std::move(problem));
     } catch (const UsageError&) {
       // The op has no such problem any more.
@@ -122,9 +124,10 @@ TuneResult tune(const TuneOptions& options, Progress& progress) {
   facts.driver = hello.driver;
   facts.device = hello.device;
   facts.caches = options.cold_caches ? "cold" : "warm";
+  facts.launches = launches_of(hello.device.kind);
   Recorder recorder(store, op, facts);
 
-  if (options.stale) add_stale(problems, op, hello.device, facts.caches, recorder.winners());
+  if (options.stale) add_stale(problems, op, hello.device, facts, recorder.winners());
   TuneResult result;
   result.device_id = hello.identity;
   result.device = hello.device;

@@ -71,7 +71,7 @@ TEST_F(OldDatabase, ItsVerdictsAreKnownToATuner) {
   const auto path = written(old_text());
   const Store store = Store::open(path, Store::Mode::read_write, with_old_identities());
   for (const WinnerRow& row : store.winners()) {
-    const auto known = store.known(row.device_id, row.problem_id, row.caches);
+    const auto known = store.known(row.device_id, row.problem_id, row.caches, row.launches);
     const auto found = known.find({row.variant.target, hash_now(row)});
     ASSERT_NE(found, known.end()) << row.problem.text;
     EXPECT_EQ(found->second.verdict, "ok");

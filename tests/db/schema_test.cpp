@@ -19,6 +19,7 @@ TEST_F(SchemaTest, AnOlderSchemaIsMigrated) {
   const Store::Migration migrations[] = {
       Store::Options().migrations[0],
       Store::Options().migrations[1],
+      Store::Options().migrations[2],
       {"ALTER TABLE variant ADD COLUMN note TEXT NOT NULL DEFAULT ''; UPDATE variant SET note = 'migrated';"},
       {"CREATE TABLE extra (id INTEGER PRIMARY KEY REFERENCES variant) STRICT; INSERT INTO extra SELECT id "
        "FROM variant;"}};
@@ -26,12 +27,12 @@ TEST_F(SchemaTest, AnOlderSchemaIsMigrated) {
   options.migrations = migrations;
   {
     const auto reader = Store::open(file(), Mode::read_only, options);  // migrates a copy
-    EXPECT_EQ(reader.status().schema_version, 5);
+    EXPECT_EQ(reader.status().schema_version, 6);
     EXPECT_EQ(reader.results().size(), 10U);
-    EXPECT_EQ(sql(file(), "PRAGMA user_version"), "3");
+    EXPECT_EQ(sql(file(), "PRAGMA user_version"), "4");
   }
   auto store = Store::open(file(), Mode::read_write, options);
-  EXPECT_EQ(store.status().schema_version, 5);
+  EXPECT_EQ(store.status().schema_version, 6);
   EXPECT_EQ(store.results().size(), 10U);
   EXPECT_EQ(store.status().check, "ok");
   EXPECT_EQ(
@@ -44,14 +45,14 @@ TEST_F(SchemaTest, AnOlderSchemaIsMigrated) {
 TEST_F(SchemaTest, AFileOfSchema1IsMigrated) {
   const auto text = bytes_of(TEST_DB_DIR "/schema_1.sql");
   sql(file(), text);
-  EXPECT_EQ(Store::open(file(), Mode::read_only).winners().front().caches, "warm");
+  EXPECT_EQ(Store::open(file(), Mode::read_only).winners().front().launches, "chained");
   EXPECT_EQ(sql(file(), "PRAGMA user_version"), "1");
   auto migrated = Store::open(file(), Mode::read_write);
-  EXPECT_EQ(migrated.status().schema_version, 3);
+  EXPECT_EQ(migrated.status().schema_version, 4);
   EXPECT_EQ(migrated.status().check, "ok");
   EXPECT_EQ(migrated.results().size(), 10U);
   EXPECT_EQ(migrated.results({.history = true}).size(), 11U);
-  for (const auto& r : migrated.results({.history = true})) EXPECT_EQ(r.caches, "warm");
+  for (const auto& r : migrated.results({.history = true})) EXPECT_EQ(r.caches + r.launches, "warmchained");
   const auto w = migrated.winners().front();
   EXPECT_EQ(w.median_us, 25);
   EXPECT_EQ(w.base_us, 100);
@@ -77,6 +78,47 @@ TEST_F(SchemaTest, AFileOfSchema1IsMigrated) {
   EXPECT_THROW(migrated.record(cold), StoreError);
 }
 
+// tests/db/schema_3.sql was written by the program that had schema 3: an H200's winners, and a run on the
+// host.
+TEST_F(SchemaTest, AFileOfSchema3IsMigrated) {
+  sql(file(), bytes_of(TEST_DB_DIR "/schema_3.sql"));
+  const auto winners_before =
+      sql(file(), "SELECT group_concat(measurement_id) FROM (SELECT * FROM winner ORDER BY 1, 2, 3)");
+  auto store = Store::open(file(), Mode::read_write);
+  EXPECT_EQ(store.status().check, "ok");
+  EXPECT_EQ(store.generation(), 0);
+  for (const auto& r : store.results({.history = true})) {
+    EXPECT_EQ(r.launches, r.target == "host" ? "apart" : "chained");
+    EXPECT_FALSE(r.low_us || r.high_us || r.loads || r.energy_uj || r.clock_mhz);
+  }
+  for (const char* what : {"winner", "choice"}) {
+    EXPECT_EQ(sql(file(),
+                  "SELECT group_concat(measurement_id) FROM (SELECT problem_id, device_id, "
+                  "alignment_bytes, measurement_id FROM " +
+                      std::string(what) + " ORDER BY 1, 2, 3)"),
+              winners_before);
+  }
+  // What was in order of time is in order of generation, all before what is measured now.
+  EXPECT_EQ(sql(file(),
+                "SELECT count(*) FROM measurement a JOIN measurement b ON a.measured_at < b.measured_at "
+                "WHERE a.generation >= b.generation"),
+            "0");
+  EXPECT_EQ(sql(file(), "SELECT max(generation) < 0 FROM measurement"), "1");
+  const auto w = store.winners().front();
+  EXPECT_EQ(w.objective, "time");
+  const auto session = store.begin_session({.device_id = w.device_id});
+  MeasurementRow again{.session_id = session,
+                       .variant_id = w.variant_id,
+                       .problem_id = w.problem_id,
+                       .device_id = w.device_id,
+                       .verdict = "wrong_result",
+                       .reason = "It is wrong.",
+                       .measured_at = "2001-01-01T00:00:00.000Z"};
+  store.record(again);
+  EXPECT_EQ(store.winners().front().newest_verdict, "wrong_result");
+  EXPECT_EQ(sql(file(), "SELECT generation FROM measurement ORDER BY id DESC LIMIT 1"), "1");
+}
+
 TEST_F(SchemaTest, ManyMayMigrateTheFileAtOnce) {
   sql(file(), bytes_of(TEST_DB_DIR "/schema_1.sql"));
   std::vector<std::thread> threads;
@@ -88,7 +130,7 @@ TEST_F(SchemaTest, ManyMayMigrateTheFileAtOnce) {
   }
   for (auto& thread : threads) thread.join();
   EXPECT_THAT(errors, testing::Each("no error"));
-  EXPECT_EQ(Store::open(file(), Mode::read_only).status().schema_version, 3);
+  EXPECT_EQ(Store::open(file(), Mode::read_only).status().schema_version, 4);
 }
 
 TEST_F(SchemaTest, AMigrationThatFailsChangesNothing) {
@@ -97,9 +139,12 @@ TEST_F(SchemaTest, AMigrationThatFailsChangesNothing) {
     populate(store);
   }
   const auto present = Store::Options().migrations;
-  const Store::Migration failing[] = {
-      present[0], present[1], {"CREATE TABLE extra (id INTEGER) STRICT"}, {"INSERT INTO nowhere VALUES (1)"}};
-  const Store::Migration dangling[] = {present[0], present[1], {"DELETE FROM device"}};
+  const Store::Migration failing[] = {present[0],
+                                      present[1],
+                                      present[2],
+                                      {"CREATE TABLE extra (id INTEGER) STRICT"},
+                                      {"INSERT INTO nowhere VALUES (1)"}};
+  const Store::Migration dangling[] = {present[0], present[1], present[2], {"DELETE FROM device"}};
   Store::Options options;
   options.migrations = failing;
   EXPECT_THAT(error_of([&] { Store::open(file(), Mode::read_write, options); }), HasSubstr("nowhere"));

@@ -68,18 +68,19 @@ TEST_F(StoreTest, KnownIsTheNewestVerdictOfEachVariant) {
   const Ids ids(store);
   const auto a = ids.variant(store, "a");
   store.record(ids.ok(a, 10));
-  store.record(ids.failed(ids.variant(store, "b"), "timeout"));
+  const auto b = ids.variant(store, "b");
   const auto newest = store.record(ids.ok(a, 12));
-  auto late = ids.ok(a, 1);  // recorded last, measured first: as after a merge
-  late.measured_at = "2001-01-01T00:00:00.000Z";
-  store.record(late);
-  const auto known = store.known(ids.device, ids.problem, "warm");
+  auto wrong_clock = ids.ok(b, 1);
+  wrong_clock.measured_at = "2999-01-01T00:00:00.000Z";
+  store.record(wrong_clock);
+  store.record(ids.failed(b, "timeout"));
+  const auto known = store.known(ids.device, ids.problem, "warm", "apart");
   ASSERT_EQ(known.size(), 2U);
   EXPECT_EQ(known.at({"sm_90a", "a"}).measurement_id, newest);
   EXPECT_EQ(known.at({"sm_90a", "a"}).median_us, 12);
   EXPECT_EQ(known.at({"sm_90a", "b"}).verdict, "timeout");
   EXPECT_FALSE(known.at({"sm_90a", "b"}).median_us);
-  EXPECT_TRUE(store.known(ids.device, ids.problem + 1, "warm").empty());
+  EXPECT_TRUE(store.known(ids.device, ids.problem + 1, "warm", "apart").empty());
   EXPECT_EQ(store.results().size(), 2U);
   EXPECT_EQ(store.results({.history = true}).size(), 4U);
 }
@@ -101,14 +102,14 @@ TEST_F(StoreTest, FastestAreConfigsByTheirNewestTimesWithTheseCaches) {
   store.record(cold);
   const auto configs = [&](const char* caches, std::int64_t limit) {
     std::string text;
-    for (const auto& tried : store.fastest(ids.device, ids.problem, caches, limit))
+    for (const auto& tried : store.fastest(ids.device, ids.problem, caches, "apart", limit))
       text += tried.config + ";";
     return text;
   };
   EXPECT_EQ(configs("warm", 8), "BLOCK_X=b;BLOCK_X=a;");
   EXPECT_EQ(configs("warm", 1), "BLOCK_X=b;");
   EXPECT_EQ(configs("cold", 8), "BLOCK_X=d;");
-  EXPECT_TRUE(store.fastest(ids.device, ids.problem + 1, "warm", 8).empty());
+  EXPECT_TRUE(store.fastest(ids.device, ids.problem + 1, "warm", "apart", 8).empty());
 }
 
 TEST_F(StoreTest, ATimeIsKnownForItsCachesAndAFailureForBoth) {
@@ -128,7 +129,7 @@ TEST_F(StoreTest, ATimeIsKnownForItsCachesAndAFailureForBoth) {
   store.record(cold(ids.ok(c, 5)));
   const auto known = [&](const char* caches) {
     std::string text;
-    for (const auto& [key, k] : store.known(ids.device, ids.problem, caches)) {
+    for (const auto& [key, k] : store.known(ids.device, ids.problem, caches, "apart")) {
       text += key.source_hash + "=" + k.verdict;
       if (k.median_us) text += " " + std::to_string(std::lround(*k.median_us));
       text += ";";
@@ -208,7 +209,7 @@ TEST_F(StoreTest, StatusTellsWhatIsThere) {
   const auto status = store.status();
   EXPECT_EQ(status.path, file());
   EXPECT_GT(status.size_bytes, 4096U);
-  EXPECT_EQ(status.schema_version, 3);
+  EXPECT_EQ(status.schema_version, 4);
   EXPECT_EQ(status.journal_mode, "wal");
   EXPECT_EQ(status.check, "ok");
   const auto count = [](const auto& counts, const std::string& name) -> std::int64_t {
@@ -302,7 +303,8 @@ TEST_F(StoreTest, AKillLosesOnlyWhatIsInFlight) {
     const Ids next(store);
     EXPECT_EQ(store.sessions().back().state, "interrupted");
     EXPECT_EQ(store.sessions().front().state, "running");
-    EXPECT_EQ(static_cast<std::int64_t>(store.known(next.device, next.problem, "warm").size()), rows);
+    EXPECT_EQ(static_cast<std::int64_t>(store.known(next.device, next.problem, "warm", "apart").size()),
+              rows);
   }
 }
 

@@ -94,8 +94,7 @@ TEST_F(TransferTest, ShardsMerge) {
   EXPECT_EQ(a.winners()[0].variant.source_hash, "best");
   EXPECT_EQ(a.winners()[0].template_.name, "conv2d_tiled");
   EXPECT_TRUE(a.binary({"sm_90a", "best"}));
-  EXPECT_FALSE(a.binary({"sm_90a", "fast"}));  // no longer a winner
-  EXPECT_EQ(a.known(ids_a.device, ids_a.problem, "warm").size(), 11U);
+  EXPECT_EQ(a.known(ids_a.device, ids_a.problem, "warm", "apart").size(), 11U);
   EXPECT_EQ(a.sessions().size(), 2U);
   EXPECT_EQ(sql(file("a.db"), "SELECT count(*) FROM session WHERE state = 'running'"), "1");
 
@@ -143,12 +142,13 @@ TEST_F(TransferTest, AnOlderShardIsMigratedInACopy) {
   }
   const Store::Migration migrations[] = {Store::Options().migrations[0],
                                          Store::Options().migrations[1],
+                                         Store::Options().migrations[2],
                                          {"CREATE TABLE extra (id INTEGER) STRICT"}};
   Store::Options options;
   options.migrations = migrations;
   auto store = Store::open(file(), Mode::create, options);
   EXPECT_EQ(store.merge_from(file("old.db")).measurements, 10);
-  EXPECT_EQ(sql(file("old.db"), "PRAGMA user_version"), "3");
+  EXPECT_EQ(sql(file("old.db"), "PRAGMA user_version"), "4");
 }
 
 TEST_F(TransferTest, FilesAndTextsOfSchema1AreTaken) {
@@ -171,18 +171,18 @@ TEST_F(TransferTest, FilesAndTextsOfSchema1AreTaken) {
 
 TEST_F(TransferTest, OfTwoWinnersWithOtherCachesTheLaterStays) {
   const auto tuned = [this](const char* name, const char* variant, const char* caches, double median_us,
-                            const std::string& second) {
+                            std::int64_t after) {
     auto store = Store::open(file(name), Mode::create);
     const Ids ids(store);
     auto row = ids.ok(ids.variant(store, variant), median_us);
     row.caches = caches;
-    row.measured_at = "2026-01-01T00:00:0" + second + ".000Z";
+    row.session_id = store.begin_session({.device_id = ids.device, .after = after});
     store.set_winner(store.record(row), 4);
     return store;
   };
-  auto warm = tuned("warm.db", "w", "warm", 10, "1");
-  auto cold = tuned("cold.db", "c", "cold", 20, "2");
-  auto third = tuned("third.db", "t", "cold", 15, "0");
+  auto warm = tuned("warm.db", "w", "warm", 10, 1);
+  auto cold = tuned("cold.db", "c", "cold", 20, 2);
+  auto third = tuned("third.db", "t", "cold", 15, 2);
   const auto winner = [](const Store& store) {
     const auto w = store.winners().front();
     return w.variant.source_hash + " " + w.caches;
@@ -191,24 +191,24 @@ TEST_F(TransferTest, OfTwoWinnersWithOtherCachesTheLaterStays) {
   both.merge_from(file("warm.db"));
   auto report = both.merge_from(file("cold.db"));
   EXPECT_EQ(report.winners_taken, 1);
-  EXPECT_EQ(report.other_caches, 1);
+  EXPECT_EQ(report.other_kinds, 1);
   EXPECT_EQ(winner(both), "c cold");
   report = both.merge_from(file("warm.db"));
   EXPECT_EQ(report.winners_kept, 1);
-  EXPECT_EQ(report.other_caches, 1);
+  EXPECT_EQ(report.other_kinds, 1);
   EXPECT_EQ(winner(both), "c cold");
   report = cold.merge_from(file("warm.db"));  // the other way round
   EXPECT_EQ(report.winners_kept, 1);
   EXPECT_EQ(winner(cold), "c cold");
-  report = both.merge_from(file("third.db"));  // of the same caches the faster one, as always
-  EXPECT_EQ(report.other_caches, 0);
+  report = both.merge_from(file("third.db"));  // at the same time and with the same caches: the faster one
+  EXPECT_EQ(report.other_kinds, 0);
   EXPECT_EQ(winner(both), "t cold");
   // Not even beside each other, for pointers of another alignment.
   {
     const Ids ids(third);
     auto row = ids.ok(ids.variant(third, "aligned"), 12);
     row.caches = "cold";
-    row.measured_at = "2026-01-01T00:00:03.000Z";
+    row.session_id = third.begin_session({.device_id = ids.device});
     third.set_winner(third.record(row), 16);
   }
   EXPECT_EQ(warm.merge_from(file("third.db")).winners_taken, 2);

@@ -70,9 +70,7 @@ TEST_F(WinnerTest, MeasuredAgainItsNewTimeCounts) {
 
 TEST_F(WinnerTest, AnOlderMeasurementOfTheWinnerDoesNotReturn) {
   const auto first = ok("a", 10);
-  auto later = ids_.ok(ids_.variant(store_, "a"), 12);
-  later.measured_at = "2999-01-01T00:00:00.000Z";
-  EXPECT_TRUE(store_.set_winner(store_.record(later), 4).taken);
+  EXPECT_TRUE(store_.set_winner(ok("a", 12), 4).taken);
   EXPECT_FALSE(store_.set_winner(first, 4).taken);
 }
 
@@ -98,11 +96,11 @@ TEST_F(WinnerTest, ADroppedOneTakesItsBinaryAndLeavesItsMeasurements) {
   store_.set_winner(ok("b", 12), 4);
   const auto a = ids_.variant(store_, "a");
   store_.put_binary({.variant_id = a, .toolchain = "nvrtc 12.9", .hash = "h", .bytes = blob()});
-  store_.drop_winner(ids_.device, ids_.problem, 16);
+  store_.drop_winner(ids_.session, ids_.problem, 16);
   EXPECT_EQ(store_.winners().size(), 2U);
   EXPECT_TRUE(store_.binary({"sm_90a", "a"}));  // it still wins at 8
-  store_.drop_winner(ids_.device, ids_.problem, 8);
-  store_.drop_winner(ids_.device, ids_.problem, 8);  // there is none
+  store_.drop_winner(ids_.session, ids_.problem, 8);
+  store_.drop_winner(ids_.session, ids_.problem, 8);  // there is none
   EXPECT_EQ(winner(), "b");
   EXPECT_FALSE(store_.binary({"sm_90a", "a"}));
   EXPECT_EQ(store_.results({.history = true}).size(), 3U);
@@ -113,7 +111,7 @@ TEST_F(WinnerTest, OfOtherCachesIsStale) {
   store_.set_winner(ok("a", 10), 4);
   const auto tuned = store_.set_winner(cold("b", 20), 4);
   EXPECT_TRUE(tuned.taken);
-  EXPECT_THAT(tuned.why, testing::HasSubstr("measured with warm caches, and this one with cold ones"));
+  EXPECT_THAT(tuned.why, testing::HasSubstr("measured with warm caches, and this one with cold caches"));
   EXPECT_EQ(winner(), "b");
   EXPECT_EQ(store_.winners().front().caches, "cold");
   const auto earlier = store_.set_winner(before, 4);  // as when files are merged
