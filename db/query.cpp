@@ -49,8 +49,8 @@ std::map<SourceKey, KnownVerdict> Store::known(std::int64_t device_id, std::int6
   std::map<SourceKey, KnownVerdict> known;
   Statement rows(
       *database_,
-      "SELECT v.target, v.source_hash, m.id, m.verdict, m.reason, m.median_us, m.toolchain, m.driver, "
-      "m.measured_at FROM current_measurement m JOIN variant v ON v.id = m.variant_id "
+      "SELECT v.target, v.source_hash, m.id, m.verdict, m.reason, m.median_us, m.compile_ms, m.toolchain, "
+      "m.driver, m.measured_at FROM current_measurement m JOIN variant v ON v.id = m.variant_id "
       "JOIN session s ON s.id = m.session_id "
       "WHERE m.device_id = ? AND m.problem_id = ? "
       "AND (m.verdict <> 'ok' OR (m.caches = ? AND m.launches = ?)) "
@@ -60,7 +60,7 @@ std::map<SourceKey, KnownVerdict> Store::known(std::int64_t device_id, std::int6
     SourceKey key;
     KnownVerdict k;
     rows >> key.target >> key.source_hash >> k.measurement_id >> k.verdict >> k.reason >> k.median_us >>
-        k.toolchain >> k.driver >> k.measured_at;
+        k.compile_ms >> k.toolchain >> k.driver >> k.measured_at;
     known.insert_or_assign(std::move(key), std::move(k));
   }
   return known;

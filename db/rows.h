@@ -124,6 +124,7 @@ struct KnownVerdict {
   std::string verdict{};
   std::string reason{};
   std::optional<double> median_us{};
+  std::optional<double> compile_ms{};
   std::string toolchain{};
   std::string driver{};
   std::string measured_at{};

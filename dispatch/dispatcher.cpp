@@ -113,15 +113,7 @@ Problem from_fields(const Op& op, std::span<const Field> fields) {
 
 std::string default_database() { return default_database_path().string(); }
 
-std::string default_cache_folder() {
-  if (const char* folder = std::getenv("XDG_CACHE_HOME"); folder != nullptr && *folder == '/') {
-    return std::string(folder) + "/tunesmith";
-  }
-  if (const char* home = std::getenv("HOME"); home != nullptr && *home == '/') {
-    return std::string(home) + "/.cache/tunesmith";
-  }
-  return {};
-}
+std::string default_cache_folder() { return user_cache_folder().string(); }
 
 struct Dispatcher::Impl {
   template <typename Key>

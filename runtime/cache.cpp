@@ -1,54 +1,102 @@
 #include "runtime/cache.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <random>
+#include <vector>
 
 #include "generator/hash.h"
 
 namespace tunesmith {
 namespace {
-constexpr std::size_t digits = 64;  // a file is the SHA-256 of the bytes, a line feed and the bytes
+
+namespace fs = std::filesystem;
+
+// What is loaded from here is run: the folder is the user's, and nobody else may write it.
+bool is_mine(const fs::path& folder) {
+  struct stat found {};
+  return ::stat(folder.c_str(), &found) == 0 && found.st_uid == ::geteuid() &&
+         (found.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
-std::filesystem::path BinaryCache::place_of(const Source& source) const {
+constexpr std::size_t digits = 64;  // a file is the SHA-256 of the bytes, a line feed and the bytes
+}  // namespace
+
+fs::path user_cache_folder() {
+  if (const char* folder = std::getenv("XDG_CACHE_HOME"); folder != nullptr && *folder == '/')
+    return fs::path(folder) / "tunesmith";
+  if (const char* home = std::getenv("HOME"); home != nullptr && *home == '/')
+    return fs::path(home) / ".cache/tunesmith";
+  return {};
+}
+
+fs::path BinaryCache::place_of(const Source& source) const {
   return folder_ / (source.hash + "-" + source.target);
 }
 
 std::optional<std::string> BinaryCache::find(const Source& source) const {
-  if (folder_.empty()) return std::nullopt;
+  if (folder_.empty() || !is_mine(folder_)) return std::nullopt;
   std::ifstream file(place_of(source), std::ios::binary);
   if (!file) return std::nullopt;
   std::string content{std::istreambuf_iterator<char>(file), {}};
   if (content.size() <= digits) return std::nullopt;
   std::string bytes = content.substr(digits + 1);
   if (content.compare(0, digits, sha256(bytes)) != 0) return std::nullopt;
+  std::error_code ignored;
+  fs::last_write_time(place_of(source), fs::file_time_type::clock::now(), ignored);  // for trim()
   return bytes;
 }
 
 void BinaryCache::put(const Source& source, const std::string& bytes) const {
   if (folder_.empty()) return;
   std::error_code error;
-  const bool is_new = std::filesystem::create_directories(folder_, error);
-  if (is_new) {  // what is loaded from here is run: nobody else may write it
-    std::filesystem::permissions(folder_, std::filesystem::perms::owner_all, error);
-  }
-  const std::filesystem::path place = place_of(source);
-  std::filesystem::path part = place;
+  if (fs::create_directories(folder_, error)) fs::permissions(folder_, fs::perms::owner_all, error);
+  if (!is_mine(folder_)) return;
+  const fs::path place = place_of(source);
+  fs::path part = place;
   part += "." + std::to_string(::getpid()) + "." + std::to_string(std::random_device{}());
   {
     std::ofstream file(part, std::ios::binary | std::ios::trunc);
     file << sha256(bytes) << '\n' << bytes;
     file.close();
     if (!file) {
-      std::filesystem::remove(part, error);
+      fs::remove(part, error);
       return;
     }
   }
-  std::filesystem::rename(part, place, error);
-  if (error) std::filesystem::remove(part, error);
+  fs::rename(part, place, error);
+  if (error) fs::remove(part, error);
+}
+
+void BinaryCache::trim(std::uintmax_t most_bytes) const {
+  struct Entry {
+    fs::file_time_type used;
+    std::uintmax_t bytes;
+    fs::path path;
+  };
+  std::vector<Entry> entries;
+  std::uintmax_t total = 0;
+  std::error_code error;
+  if (folder_.empty()) return;
+  for (fs::recursive_directory_iterator at(folder_, error), end; !error && at != end; at.increment(error)) {
+    std::error_code gone;  // another process may trim too
+    if (!at->is_regular_file(gone)) continue;
+    Entry entry{at->last_write_time(gone), at->file_size(gone), at->path()};
+    if (gone) continue;
+    total += entry.bytes;
+    entries.push_back(std::move(entry));
+  }
+  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.used < b.used; });
+  for (const Entry& entry : entries) {
+    if (total <= most_bytes) return;
+    total -= entry.bytes;
+    fs::remove(entry.path, error);
+  }
 }
 
 }  // namespace tunesmith

@@ -1,7 +1,8 @@
-// Compiled binaries kept on the disk for the next process. A damaged or missing entry is no entry; a disk
-// that cannot be written is no error.
+// Compiled binaries kept on the disk for the next process. A damaged or missing entry is no entry, nor is one
+// that somebody else may have written; a disk that cannot be written is no error.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -9,6 +10,9 @@
 #include "generator/render.h"
 
 namespace tunesmith {
+
+/// $XDG_CACHE_HOME/tunesmith, else ~/.cache/tunesmith; empty if there is neither.
+std::filesystem::path user_cache_folder();
 
 class BinaryCache {
  public:
@@ -19,6 +23,10 @@ class BinaryCache {
 
   /// Written beside its place and renamed into it, so that no reader sees a part of it.
   void put(const Source& source, const std::string& bytes) const;
+
+  /// Removes the entries that were not used for longest, until the folder and those in it hold at most so
+  /// much.
+  void trim(std::uintmax_t most_bytes) const;
 
  private:
   std::filesystem::path place_of(const Source& source) const;

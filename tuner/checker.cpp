@@ -111,9 +111,7 @@ void Checker::prepare_workspace(void* space, const Work& work) {
 }
 
 void Checker::restore(Array& array) {
-  std::string initial(static_cast<std::size_t>(array.live.bytes()), '\0');
-  device_.download(initial.data(), array.initial->get(), array.live.bytes());
-  device_.upload(array.live.get(), initial.data(), array.live.bytes());
+  device_.copy(array.live.get(), array.initial->get(), array.live.bytes());
 }
 
 // Outputs poisoned, inouts as they were. Inputs are restored where a variant was seen to change them.

@@ -2,12 +2,17 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <utility>
+
+#include "generator/hash.h"
+#include "runtime/cache.h"
 
 namespace tunesmith {
 namespace {
 
 constexpr double start_timeout_s = 120;
 constexpr double goodbye_s = 2;
+constexpr std::uintmax_t most_cached_bytes = std::uintmax_t{1} << 30;  // some 30'000 binaries of a GPU
 constexpr std::size_t most_log_bytes =
     2000;  // of a compiler's output in a reason; C++ templates can fill pages
 
@@ -17,7 +22,8 @@ Clock::time_point in(double seconds) {
 
 }  // namespace
 
-Compilers::Compilers(const std::string& target, int processes, double timeout_s)
+Compilers::Compilers(const std::string& target, int processes, double timeout_s,
+                     const std::filesystem::path& cache_folder)
     : target_(target), timeout_s_(timeout_s), processes_(static_cast<std::size_t>(std::max(processes, 1))) {
   Process& first = processes_.front();
   start(first);
@@ -30,6 +36,7 @@ Compilers::Compilers(const std::string& target, int processes, double timeout_s)
       throw Error("The compiler's worker " + first.child->end() + ".");
     if (Clock::now() > deadline) throw Error("The compiler's worker did not start within 120 s.");
   }
+  if (!cache_folder.empty()) cache_folder_ = cache_folder / ("tuner-" + sha256(identity_).substr(0, 16));
 }
 
 void Compilers::start(Process& process) {
@@ -47,22 +54,23 @@ int Compilers::at_work() const {
                                         [](const Process& p) { return p.at_work && p.wanted; }));
 }
 
-void Compilers::begin(std::int64_t ticket, const Source& source) {
+void Compilers::begin(std::int64_t ticket, const Source& source, double limit_s) {
   Process& process =
       *std::find_if(processes_.begin(), processes_.end(), [](const Process& p) { return !p.at_work; });
-  if (!process.child) start(process);
-  CompileRequest request;
-  request.text = source.text;
-  request.hash = source.hash;
-  request.suffix = source.suffix;
-  request.target = source.target;
-  request.kernels = source.kernels;
-  process.child->send(to_frame(request));  // should it be gone, update() sees it
+  process.request = {source.text, source.hash, source.suffix, source.target, source.kernels, cache_folder_};
+  process.again = false;
   process.at_work = true;
-  process.began = Clock::now();
   process.wanted = true;
   process.ticket = ticket;
-  process.deadline = in(timeout_s_ + (process.greeted ? 0 : start_timeout_s));
+  process.limit_s = limit_s > 0 ? std::min(limit_s, timeout_s_) : timeout_s_;
+  process.began = Clock::now();
+  send(process);
+}
+
+void Compilers::send(Process& process) {
+  if (!process.child) start(process);
+  process.child->send(to_frame(process.request));  // should it be gone, update() sees it
+  process.deadline = in(process.limit_s + (process.greeted ? 0 : start_timeout_s));
 }
 
 void Compilers::rest(Process& process) {
@@ -77,13 +85,13 @@ void Compilers::take(Process& process, const Frame& frame, std::vector<CompileRe
     if (!hello.error.empty()) throw Error(hello.error);
     identity_ = hello.identity;
     process.greeted = true;
-    if (process.at_work) process.deadline = in(timeout_s_);
+    if (process.at_work) process.deadline = in(process.limit_s);
     return;
   }
   auto reply = from_frame<CompileReply>(frame);
   CompileResult result;
   result.ticket = process.ticket;
-  result.milliseconds = reply.milliseconds;
+  if (!reply.cached) result.milliseconds = reply.milliseconds;
   if (reply.ok) {
     result.binary = std::move(reply.bytes);
   } else {
@@ -92,6 +100,7 @@ void Compilers::take(Process& process, const Frame& frame, std::vector<CompileRe
   }
   rest(process);
   if (process.wanted) results.push_back(std::move(result));
+  if (reply.last) start(process);
 }
 
 std::vector<CompileResult> Compilers::update() {
@@ -101,18 +110,27 @@ std::vector<CompileResult> Compilers::update() {
     while (const auto frame = process.child->receive()) take(process, *frame, results);
     const bool late = process.at_work && Clock::now() >= process.deadline;
     if (!late && !process.child->gone()) continue;
+    if (process.at_work && !late && process.wanted && !std::exchange(process.again, true)) {
+      // Whatever ended it, the next one may live: somebody may have killed it, or memory was short.
+      start(process);
+      send(process);
+      continue;
+    }
     if (process.at_work) {
       CompileResult result;
       result.ticket = process.ticket;
       if (late) {
-        char words[80];
-        std::snprintf(words, sizeof words, "Compiling took longer than %.3g s; the compiler was ended.",
-                      timeout_s_);
+        char words[160];
+        std::snprintf(
+            words, sizeof words, "Compiling took longer than %.3g s; the compiler was ended.%s",
+            process.limit_s,
+            process.limit_s < timeout_s_ ? " It may take longer in a run with a longer budget." : "");
         result.verdict = Verdict::timeout;
         result.reason = words;
+        result.milliseconds = 1e3 * process.limit_s;
       } else {
         result.verdict = Verdict::compile_error;
-        result.reason = "The compiler's process " + process.child->end() + ".";
+        result.reason = "The compiler's process " + process.child->end() + ", and so did another one before.";
       }
       rest(process);
       if (process.wanted) results.push_back(std::move(result));
@@ -139,6 +157,7 @@ Compilers::~Compilers() {
       }
     }
   }
+  BinaryCache(cache_folder_.parent_path()).trim(most_cached_bytes);
 }
 
 void Compilers::descriptors(std::vector<int>& add_to) const {

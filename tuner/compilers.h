@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,13 +20,15 @@ struct CompileResult {
   Verdict verdict = Verdict::ok;
   std::string reason;  ///< a sentence, then the compiler's output; empty when ok
   std::string binary;
-  double milliseconds = 0;
+  std::optional<double> milliseconds;  ///< none if an earlier run has compiled it
 };
 
 class Compilers {
  public:
   /// Starts the first process and waits for its first message. Throws Error when there is no compiler.
-  Compilers(const std::string& target, int processes, double timeout_s);
+  /// Binaries are kept in a folder of the toolchain in `cache_folder`; empty: they are not.
+  Compilers(const std::string& target, int processes, double timeout_s,
+            const std::filesystem::path& cache_folder);
   ~Compilers();  ///< gives running compilations a moment to end and to remove their files
   Compilers(const Compilers&) = delete;
   Compilers& operator=(const Compilers&) = delete;
@@ -33,7 +37,8 @@ class Compilers {
 
   bool has_room() const;  ///< for one more source
   int at_work() const;    ///< compilations whose results are wanted
-  void begin(std::int64_t ticket, const Source& source);
+  /// With a limit above 0 it may take no longer than that; the time-out of all compilations holds anyway.
+  void begin(std::int64_t ticket, const Source& source, double limit_s = 0);
   std::vector<CompileResult> update();  ///< what ended since the last call
   void drop_all();                      ///< the results of running compilations are not wanted any more
 
@@ -51,15 +56,20 @@ class Compilers {
     bool at_work = false;
     bool wanted = true;  // the result of what it is at work on
     std::int64_t ticket = 0;
+    CompileRequest request;
+    bool again = false;  // a process has died of it before
+    double limit_s = 0;
     Clock::time_point began, deadline;
   };
   void start(Process& process);
   void take(Process& process, const Frame& frame, std::vector<CompileResult>& results);
+  void send(Process& process);
   void rest(Process& process);
 
   std::string target_;
   double timeout_s_;
   std::string identity_;
+  std::filesystem::path cache_folder_;
   std::vector<Process> processes_;
   double busy_s_ = 0;
 };

@@ -139,6 +139,11 @@ class CudaDevice : public Device {
     check(cudaMemcpy(to, from, static_cast<std::size_t>(bytes), cudaMemcpyDeviceToHost), "download");
   }
 
+  void copy(void* to, const void* from, std::int64_t bytes) override {
+    select();
+    check(cudaMemcpy(to, from, static_cast<std::size_t>(bytes), cudaMemcpyDeviceToDevice), "copy");
+  }
+
   void fill(void* to, unsigned char byte, std::int64_t bytes) override {
     select();
     check(cudaMemset(to, byte, static_cast<std::size_t>(bytes)), "fill memory");

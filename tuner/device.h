@@ -49,6 +49,7 @@ class Device {
 
   virtual void upload(void* to, const void* from, std::int64_t bytes) = 0;
   virtual void download(void* to, const void* from, std::int64_t bytes) = 0;
+  virtual void copy(void* to, const void* from, std::int64_t bytes) = 0;  ///< both on the device
   virtual void fill(void* to, unsigned char byte, std::int64_t bytes) = 0;
   virtual bool equal(const void* a, const void* b, std::int64_t bytes) = 0;
 

@@ -74,6 +74,9 @@ class HostDevice : public Device {
 
   void upload(void* to, const void* from, std::int64_t bytes) override { copy(to, from, bytes); }
   void download(void* to, const void* from, std::int64_t bytes) override { copy(to, from, bytes); }
+  void copy(void* to, const void* from, std::int64_t bytes) override {
+    if (bytes > 0) std::memcpy(to, from, static_cast<std::size_t>(bytes));
+  }
   void fill(void* to, unsigned char byte, std::int64_t bytes) override {
     std::memset(to, byte, static_cast<std::size_t>(bytes));
   }
@@ -139,10 +142,6 @@ class HostDevice : public Device {
   }
 
  private:
-  static void copy(void* to, const void* from, std::int64_t bytes) {
-    if (bytes > 0) std::memcpy(to, from, static_cast<std::size_t>(bytes));
-  }
-
   static void repair(char* memory, std::size_t size) {
     std::memset(memory - guard_bytes, guard_pattern, guard_bytes);
     std::memset(memory + size, guard_pattern, guard_bytes);

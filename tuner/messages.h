@@ -39,20 +39,23 @@ struct CompileRequest {
   static constexpr std::uint8_t kind = 2;
   std::string text, hash, suffix, target;
   std::vector<std::string> kernels;
+  std::string cache_folder;  ///< of binaries; empty: none
   template <typename Self, typename Archive>
   static void fields(Self& self, Archive& archive) {
-    archive(self.text, self.hash, self.suffix, self.target, self.kernels);
+    archive(self.text, self.hash, self.suffix, self.target, self.kernels, self.cache_folder);
   }
 };
 
 struct CompileReply {
   static constexpr std::uint8_t kind = 3;
   bool ok = false;
+  bool cached = false;  ///< it was compiled by an earlier run
+  bool last = false;    ///< this process has compiled enough; it ends now
   std::string bytes, log;
   double milliseconds = 0;
   template <typename Self, typename Archive>
   static void fields(Self& self, Archive& archive) {
-    archive(self.ok, self.bytes, self.log, self.milliseconds);
+    archive(self.ok, self.cached, self.last, self.bytes, self.log, self.milliseconds);
   }
 };
 

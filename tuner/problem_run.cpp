@@ -149,7 +149,7 @@ void ProblemRun::propose() {
     if (!proposal) return;
     if (proposal->compile) {
       Source& source = findings_.trial(proposal->ticket).variant.source;
-      bench_.compilers.begin(proposal->ticket, source);
+      bench_.compilers.begin(proposal->ticket, source, search_->compile_limit_s());
       source.text.clear();  // thousands of texts; the hash and the config make it again
     }
     if (bench_.interrupted()) return;

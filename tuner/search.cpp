@@ -6,6 +6,7 @@
 
 #include "generator/error.h"
 #include "generator/random.h"
+#include "tuner/by_worth.h"
 
 namespace tunesmith {
 namespace {
@@ -188,7 +189,7 @@ std::unique_ptr<Search> make_random(const SearchSpace& space, std::uint64_t seed
 std::unique_ptr<Search> make_search(std::string_view strategy, const SearchSpace& space, std::uint64_t seed,
                                     Prior prior) {
   if (strategy == "exhaustive") return make_exhaustive(space, prior);
-  if (strategy == "random") return make_random(space, seed, prior);
+  if (strategy == "random") return by_worth(make_random(space, seed, prior));
   throw UsageError("The strategy " + std::string(strategy) + " does not exist; it is exhaustive or random.");
 }
 

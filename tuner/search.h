@@ -63,6 +63,9 @@ class Search {
 
   /// `median_us` counts when the verdict is ok.
   virtual void report(const Point& point, Verdict verdict, double median_us) = 0;
+
+  /// How long its compilation took; told before its verdict, in this run or from an earlier one.
+  virtual void compiled(const Point&, double /*milliseconds*/) {}
 };
 
 /// The templates in their order, each space in the order of its axes.
@@ -73,7 +76,7 @@ std::unique_ptr<Search> make_exhaustive(const SearchSpace& space, Prior prior = 
 /// most of the draws. The same seed gives the same order on every machine.
 std::unique_ptr<Search> make_random(const SearchSpace& space, std::uint64_t seed, Prior prior = Prior::worth);
 
-/// "exhaustive" or "random"; throws UsageError otherwise.
+/// "exhaustive" or "random", the latter by worth (by_worth.h); throws UsageError otherwise.
 std::unique_ptr<Search> make_search(std::string_view strategy, const SearchSpace& space, std::uint64_t seed,
                                     Prior prior = Prior::worth);
 

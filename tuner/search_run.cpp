@@ -15,6 +15,14 @@ constexpr std::size_t most_ready = 32;
 
 constexpr Ticket base_ticket = 0;
 
+// A compilation is cut off after so many times the median of the run, and not before this share of the
+// budget: by then 15 compilers have compiled 150 others.
+constexpr double compile_medians = 10;
+constexpr double compile_share = 0.05;
+constexpr double shortest_limit_s = 2;
+constexpr std::size_t fewest_compiled = 16;
+constexpr double no_limit_s = 1e9;
+
 }  // namespace
 
 SearchRun::SearchRun(Setup setup, Findings& findings) : setup_(std::move(setup)), findings_(findings) {}
@@ -56,6 +64,22 @@ std::optional<SearchRun::Proposal> SearchRun::propose() {
   return Proposal{ticket, true};
 }
 
+void SearchRun::learn_compile_time(const Point& point, double milliseconds) {
+  setup_.search.compiled(point, milliseconds);
+  compile_ms_.insert(std::upper_bound(compile_ms_.begin(), compile_ms_.end(), milliseconds), milliseconds);
+}
+
+double SearchRun::least_compile_limit_s() const {
+  return setup_.budget.seconds ? *setup_.budget.seconds * compile_share : no_limit_s;
+}
+
+// One variant in thousands is worth no more of a compiler than this.
+double SearchRun::compile_limit_s() const {
+  if (!setup_.budget.seconds || compile_ms_.size() < fewest_compiled) return 0;
+  const double median_s = 1e-3 * compile_ms_[compile_ms_.size() / 2];
+  return std::max({compile_medians * median_s, least_compile_limit_s(), shortest_limit_s});
+}
+
 // Takes over the verdict of an earlier run. Never the base's: all times of a run are compared with a base
 // that was measured at the same clocks.
 bool SearchRun::adopt(Trial& trial) {
@@ -64,6 +88,11 @@ bool SearchRun::adopt(Trial& trial) {
   if (found == setup_.known.end()) return false;
   const Verdict verdict = verdict_of(found->second.verdict);
   if (setup_.retry_failed && (verdict == Verdict::timeout || verdict == Verdict::crash)) return false;
+  if (const auto took_ms = found->second.compile_ms) {
+    // A compilation that was cut off may take longer in a run that has much more time.
+    if (verdict == Verdict::timeout && least_compile_limit_s() > 2e-3 * *took_ms) return false;
+    learn_compile_time(trial.variant.point, *took_ms);
+  }
   trial.reply.verdict = verdict;
   if (verdict == Verdict::ok) trial.median_us = found->second.median_us.value_or(0);
   trial.variant.source.text.clear();
@@ -73,6 +102,7 @@ bool SearchRun::adopt(Trial& trial) {
 void SearchRun::compiled(CompileResult result) {
   Trial& trial = findings_.trial(result.ticket);
   trial.compile_ms = result.milliseconds;
+  if (result.milliseconds) learn_compile_time(trial.variant.point, *result.milliseconds);
   if (result.verdict == Verdict::ok) {
     trial.binary = std::move(result.binary);
     ready_.push_back(result.ticket);

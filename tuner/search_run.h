@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "db/store.h"
 #include "tuner/compilers.h"
@@ -42,6 +43,7 @@ class SearchRun {
   };
   std::optional<Proposal> propose();
   void compiled(CompileResult result);
+  double compile_limit_s() const;  ///< what the next compilation may take; 0: there is no limit
 
   /// What the device should measure next, if it is free and something is ready.
   struct Wanted {
@@ -65,6 +67,8 @@ class SearchRun {
 
  private:
   bool adopt(Trial& trial);
+  void learn_compile_time(const Point& point, double milliseconds);
+  double least_compile_limit_s() const;
   void settle(Ticket ticket, const MeasureReply& reply);
   void count(Ticket ticket, Verdict verdict, double median_us);
   void end_of_probe(const MeasureReply& reply);
@@ -84,6 +88,7 @@ class SearchRun {
   std::deque<Ticket> ready_;  // compiled, waiting for the device
   std::optional<OnDevice> on_device_;
   std::optional<Unwritten> unwritten_;
+  std::vector<double> compile_ms_;  // sorted
   bool exhausted_ = false;
   bool probe_wanted_ = false;
   std::optional<double> base_settled_s_;  // the budget's time begins here

@@ -112,7 +112,8 @@ TuneResult tune(const TuneOptions& options, Progress& progress) {
   progress.say("Tuning " + std::string(options.cold_caches ? "for cold caches " : "") + "on " +
                hello.device.name + " (" + hello.identity + ", " + hello.device.target + ")" +
                (hello.note.empty() ? "." : ". " + hello.note));
-  Compilers compilers(hello.device.target, compilers_wanted(options), options.compile_timeout_s);
+  Compilers compilers(hello.device.target, compilers_wanted(options), options.compile_timeout_s,
+                      options.cache_folder);
   const Policy policy = options.policy.value_or(policy_for(hello.device.kind, options.cold_caches));
 
   Recorder::Facts facts;

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/cache.h"
 #include "tuner/device_worker.h"
 #include "tuner/policy.h"
 #include "tuner/progress.h"
@@ -31,6 +32,7 @@ struct TuneOptions {
   bool retry_failed = false;  ///< try variants again that timed out or crashed in an earlier run
   int compilers = 0;          ///< processes that compile; 0: one less than there are processors
   double compile_timeout_s = 120;
+  std::filesystem::path cache_folder = user_cache_folder();  ///< of compiled binaries; empty: none
   WorkerTimeouts worker = {};
   std::optional<Policy> policy = std::nullopt;  ///< null: policy_for the device's kind and the caches
   std::string command = "tunesmith tune";       ///< recorded in the session

@@ -1,14 +1,17 @@
 #include "tuner/worker.h"
 
 #include <sys/prctl.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <exception>
+#include <fstream>
 #include <memory>
 #include <new>
 #include <string>
 
 #include "generator/ops.h"
+#include "runtime/cache.h"
 #include "runtime/toolchain.h"
 #include "tuner/checker.h"
 #include "tuner/messages.h"
@@ -17,6 +20,18 @@ namespace tunesmith {
 namespace {
 
 constexpr double answer_timeout_s = 60;  // the tuner reads at once, unless somebody stopped it
+
+// A compiler that runs for days must not grow for days: after so much it is replaced, which costs 50 ms.
+constexpr int most_compilations = 1000;
+constexpr std::int64_t most_resident_bytes = std::int64_t{1} << 30;
+
+std::int64_t resident_bytes() {
+  std::ifstream file("/proc/self/statm");
+  std::int64_t all = 0;
+  std::int64_t resident = 0;
+  file >> all >> resident;
+  return resident * ::sysconf(_SC_PAGESIZE);
+}
 
 class Channel {
  public:
@@ -53,6 +68,7 @@ int compile_all(Channel& channel, std::string_view target) {
   Hello hello;
   hello.identity = toolchain->identity();
   channel.send(hello);
+  int count = 0;
   for (Frame frame; channel.receive(frame);) {
     CompileRequest request = from_frame<CompileRequest>(frame);
     const Source source{.text = std::move(request.text),
@@ -60,13 +76,22 @@ int compile_all(Channel& channel, std::string_view target) {
                         .suffix = std::move(request.suffix),
                         .kernels = std::move(request.kernels),
                         .target = std::move(request.target)};
-    Compiled compiled = toolchain->compile(source);
     CompileReply reply;
-    reply.ok = compiled.ok;
-    reply.bytes = std::move(compiled.bytes);
-    reply.log = std::move(compiled.log);
-    reply.milliseconds = compiled.milliseconds;
+    const BinaryCache cache(request.cache_folder);
+    if (auto known = cache.find(source)) {
+      reply.ok = reply.cached = true;
+      reply.bytes = std::move(*known);
+    } else {
+      Compiled compiled = toolchain->compile(source);
+      reply.ok = compiled.ok;
+      reply.bytes = std::move(compiled.bytes);
+      reply.log = std::move(compiled.log);
+      reply.milliseconds = compiled.milliseconds;
+    }
+    reply.last = ++count == most_compilations || resident_bytes() > most_resident_bytes;
     channel.send(reply);
+    if (reply.ok && !reply.cached) cache.put(source, reply.bytes);  // while the tuner goes on
+    if (reply.last) return 0;
   }
   return 0;
 }

@@ -62,6 +62,7 @@ TuneOptions FaultTest::options() const {
   options.strategy = "exhaustive";
   options.database = folder_ / "tunesmith.db";
   options.compilers = 2;
+  options.cache_folder = folder_ / "cache";
   options.worker.measure_s = 3;
   Policy policy = policy_for(options.device == "host" ? "host" : "cuda");
   policy.samples = 3;

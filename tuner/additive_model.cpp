@@ -1,0 +1,71 @@
+#include "tuner/additive_model.h"
+
+#include <cmath>
+
+#include "generator/values.h"
+
+namespace tunesmith {
+namespace {
+
+// On 120 variants of conv2d 13x13 the error of a compile time that is predicted from 12 others is 35 %.
+constexpr std::size_t fewest_examples = 12;
+
+constexpr double penalty = 0.5;  // as half an example with no effect
+
+}  // namespace
+
+std::vector<std::string> AdditiveModel::words(const Config& config) const {
+  std::vector<std::string> words = {""};
+  for (std::size_t axis = 0; axis < config.axes().size(); ++axis)
+    words.push_back(config.axes()[axis].name + "=" + to_text(config.value(axis)));
+  return words;
+}
+
+void AdditiveModel::learn(const Config& config, double value) {
+  std::vector<std::size_t> places;
+  for (std::string& word : words(config))
+    places.push_back(columns_.emplace(std::move(word), columns_.size()).first->second);
+  products_.resize(columns_.size());
+  for (std::vector<double>& row : products_) row.resize(columns_.size());
+  moments_.resize(columns_.size());
+  for (const std::size_t i : places) {
+    moments_[i] += value;
+    for (const std::size_t j : places) ++products_[i][j];
+  }
+  ++examples_;
+}
+
+std::optional<double> AdditiveModel::predict(const Config& config) const {
+  if (examples_ < fewest_examples) return std::nullopt;
+  if (examples_ >= solve_at_) solve();
+  double sum = 0;
+  for (const std::string& word : words(config)) {
+    const auto found = columns_.find(word);
+    if (found != columns_.end() && found->second < effects_.size()) sum += effects_[found->second];
+  }
+  return sum;
+}
+
+// (products + penalty) effects = moments, by Cholesky's method.
+void AdditiveModel::solve() const {
+  solve_at_ = examples_ + examples_ / 16 + 1;  // one more of many examples changes little
+  const std::size_t count = columns_.size();
+  std::vector<std::vector<double>> lower(count, std::vector<double>(count));
+  effects_ = moments_;
+  for (std::size_t i = 0; i < count; ++i) {
+    for (std::size_t j = 0; j <= i; ++j) {
+      double rest = products_[i][j];
+      if (i == j) rest += i == 0 ? 1e-9 : penalty;
+      for (std::size_t k = 0; k < j; ++k) rest -= lower[i][k] * lower[j][k];
+      lower[i][j] = i == j ? std::sqrt(rest) : rest / lower[j][j];
+    }
+    for (std::size_t k = 0; k < i; ++k) effects_[i] -= lower[i][k] * effects_[k];
+    effects_[i] /= lower[i][i];
+  }
+  for (std::size_t i = count; i-- > 0;) {
+    for (std::size_t k = i + 1; k < count; ++k) effects_[i] -= lower[k][i] * effects_[k];
+    effects_[i] /= lower[i][i];
+  }
+}
+
+}  // namespace tunesmith
