@@ -89,8 +89,10 @@ bool SearchRun::adopt(Trial& trial) {
   const Verdict verdict = verdict_of(found->second.verdict);
   if (setup_.retry_failed && (verdict == Verdict::timeout || verdict == Verdict::crash)) return false;
   if (const auto took_ms = found->second.compile_ms) {
-    // A compilation that was cut off may take longer in a run that has much more time.
-    if (verdict == Verdict::timeout && least_compile_limit_s() > 2e-3 * *took_ms) return false;
+    // A compilation that may have been cut off gets longer in a run that has much more time.
+    if (verdict == Verdict::timeout && *took_ms >= 1e3 * shortest_limit_s &&
+        least_compile_limit_s() > 2e-3 * *took_ms)
+      return false;
     learn_compile_time(trial.variant.point, *took_ms);
   }
   trial.reply.verdict = verdict;

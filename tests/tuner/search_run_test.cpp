@@ -325,5 +325,38 @@ TEST_F(Deaths, OtherFailuresDoNotCount) {
   EXPECT_EQ(begin(), 0);
 }
 
+TEST_F(SearchRunTest, CutsOffCompilationsThatTakeFarLongerThanTheOthers) {
+  search_ = Counting(40);
+  budget_ = Budget::parse("20s");
+  const auto compile_all_in = [&](double milliseconds) {
+    for (const Ticket ticket : propose_all()) {
+      CompileResult result;
+      result.ticket = ticket;
+      result.binary = "binary";
+      result.milliseconds = milliseconds;
+      run().compiled(std::move(result));
+    }
+  };
+  EXPECT_EQ(run().compile_limit_s(), 0);  // nothing is known yet
+  compile_all_in(300);
+  EXPECT_DOUBLE_EQ(run().compile_limit_s(), 3);
+}
+
+TEST_F(SearchRunTest, ACutOffCompilationStaysCutOffInARunOfTheSameLength) {
+  know("1", Verdict::timeout);
+  known_["1"].compile_ms = 3000;
+  budget_ = Budget::parse("100s");
+  EXPECT_THAT(propose_all(), ElementsAre(0, 2, 3, 4));
+}
+
+TEST_F(SearchRunTest, ACutOffCompilationIsTriedAgainInAMuchLongerRun) {
+  know("1", Verdict::timeout);
+  know("2", Verdict::timeout);
+  known_["1"].compile_ms = 3000;
+  known_["2"].compile_ms = 20;  // it was the device that took too long
+  budget_ = Budget::parse("200s");
+  EXPECT_THAT(propose_all(), ElementsAre(0, 1, 3, 4));
+}
+
 }  // namespace
 }  // namespace tunesmith
