@@ -292,10 +292,15 @@ void print_merged(const MergeReport& report) {
   }
 }
 
+constexpr const char* take_binaries =
+    "Take the binaries too: machine code that dispatch will run, so only from those whom you trust";
+
 void add_db(CLI::App& app) {
   struct Request {
     std::filesystem::path database, file;
+    std::vector<std::filesystem::path> others;
     bool binaries = false;
+    Store::Blobs blobs() const { return binaries ? Store::Blobs::include : Store::Blobs::omit; }
   };
   auto request = std::make_shared<Request>();
   CLI::App* db = app.add_subcommand("db", "Check, dump, load and merge database files");
@@ -313,15 +318,15 @@ void add_db(CLI::App& app) {
   add_db_option(dump, request->database);
   dump->callback([request] {
     const Store store = Store::open(database_or_default(request->database), Store::Mode::read_only);
-    const Store::Blobs blobs = request->binaries ? Store::Blobs::include : Store::Blobs::omit;
-    if (request->file.empty()) return store.write_text(std::cout, blobs);
+    if (request->file.empty()) return store.write_text(std::cout, request->blobs());
     std::ostringstream text;
-    store.write_text(text, blobs);
+    store.write_text(text, request->blobs());
     write_file(request->file, text.str());
   });
 
   CLI::App* load = db->add_subcommand("load", "Merge a text file, written by \"db dump\", into the database");
   load->add_option("FILE", request->file, "Text file to load")->required();
+  load->add_flag("--binaries", request->binaries, take_binaries);
   add_db_option(load, request->database);
   load->callback([request] {
     errno = 0;
@@ -330,19 +335,22 @@ void add_db(CLI::App& app) {
       throw Error("The file " + request->file.string() + " cannot be read: " + std::strerror(errno) + ".");
     print_merged(
         Store::open(database_or_default(request->database), Store::Mode::create, with_old_identities())
-            .read_text(text));
+            .read_text(text, request->blobs()));
   });
 
-  CLI::App* merge = db->add_subcommand("merge", "Merge another database into this one");
-  merge->add_option("FILE", request->file, "The other database; it is not changed")->required();
-  add_db_option(merge, request->database);
+  CLI::App* merge = db->add_subcommand("merge", "Merge databases into one");
+  merge->add_option("OUT", request->database, "The database to merge into; created if it does not exist")
+      ->required();
+  merge->add_option("IN", request->others, "Databases to merge; they are not changed")->required();
+  merge->add_flag("--binaries", request->binaries, take_binaries);
   merge->callback([request] {
-    if (!std::filesystem::exists(request->file)) {
-      throw Error("There is no database " + request->file.string() + " to merge.");
-    }
-    print_merged(
-        Store::open(database_or_default(request->database), Store::Mode::create, with_old_identities())
-            .merge_from(request->file));
+    for (const auto& other : request->others)
+      if (!std::filesystem::exists(other))
+        throw Error("There is no database " + other.string() + " to merge.");
+    Store store = Store::open(request->database, Store::Mode::create, with_old_identities());
+    MergeReport all;
+    for (const auto& other : request->others) all += store.merge_from(other, request->blobs());
+    print_merged(all);
   });
 }
 

@@ -58,7 +58,6 @@ struct SessionRow {
   std::string driver{};
   std::string host_facts{};
   std::string device_uuid{};  // which GPU of the model; empty if its driver does not tell
-  std::int64_t after = 0;     // a generation of another file that this session knows of and follows
 };
 
 struct MeasurementRow {
@@ -219,6 +218,14 @@ struct MergeReport {
   std::int64_t sessions = 0, measurements = 0;  // that were new here
   std::int64_t winners_taken = 0, winners_kept = 0;
   std::int64_t other_kinds = 0;  // of these, for problems that were tuned here with other caches or launches
+  MergeReport& operator+=(const MergeReport& m) {
+    sessions += m.sessions;
+    measurements += m.measurements;
+    winners_taken += m.winners_taken;
+    winners_kept += m.winners_kept;
+    other_kinds += m.other_kinds;
+    return *this;
+  }
 };
 
 }  // namespace tunesmith

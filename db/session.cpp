@@ -1,7 +1,6 @@
 // Sessions: one run of a command that measures, from its beginning to its end.
 #include <unistd.h>
 
-#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -44,8 +43,7 @@ std::int64_t Store::begin_session(const SessionRow& s) {
             "toolchain, driver, host_facts, state, started_at, process, device_uuid, generation) "
             "VALUES (lower(hex(randomblob(16))), ?, ?, ?, ?, ?, ?, ?, ?, ?, 'running', ?, ?, ?, ?)",
             s.device_id, s.command, s.strategy, s.seed, s.budget, s.tunesmith_version, s.toolchain, s.driver,
-            s.host_facts, sqlite::now(*database_), process_tag(::getpid()), s.device_uuid,
-            1 + std::max(s.after, generation()))
+            s.host_facts, sqlite::now(*database_), process_tag(::getpid()), s.device_uuid, 1 + generation())
       .run();
   const auto id = sqlite3_last_insert_rowid(database_->handle());
   transaction.commit();

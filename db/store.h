@@ -128,14 +128,15 @@ class Store {
   // `sqlite3 new.db < text` reads it too. A session that is still running is written as interrupted.
   enum class Blobs { omit, include };
   void write_text(std::ostream&, Blobs = Blobs::omit) const;
-  // Both add what is new to this database and leave their source unchanged; doing it again adds nothing. The
-  // whole source is read into memory first.
-  MergeReport read_text(std::istream&);
-  MergeReport merge_from(const std::filesystem::path& other);
+  // Both add what is new to this database and leave their source unchanged; doing it again adds nothing, and
+  // the order of several does not matter. Binaries are machine code, so they are taken only where asked for.
+  // The whole source is read into memory first.
+  MergeReport read_text(std::istream&, Blobs = Blobs::omit);
+  MergeReport merge_from(const std::filesystem::path& other, Blobs = Blobs::omit);
 
  private:
   Store(std::unique_ptr<sqlite::Database>, const Options&);
-  MergeReport merge(sqlite::Database source);
+  MergeReport merge(sqlite::Database source, Blobs);
   // The winners that follow from the choices and verdicts on this problem; within the caller's transaction.
   void refresh_winners(std::int64_t problem_id, std::int64_t device_id);
   std::unique_ptr<sqlite::Database> database_;

@@ -114,7 +114,7 @@ void Store::write_text(std::ostream& out, Blobs blobs) const {
   }
 }
 
-MergeReport Store::read_text(std::istream& in) {
+MergeReport Store::read_text(std::istream& in, Blobs blobs) {
   Database source = Database::in_memory("given as text");
   sqlite3_set_authorizer(source.handle(), allow_data_only, nullptr);
   std::string statement;
@@ -131,18 +131,18 @@ MergeReport Store::read_text(std::istream& in) {
         "The database given as text is cut off: its COMMIT is missing. Nothing was imported from it.");
   }
   sqlite3_set_authorizer(source.handle(), nullptr, nullptr);
-  return merge(std::move(source));
+  return merge(std::move(source), blobs);
 }
 
-MergeReport Store::merge_from(const std::filesystem::path& other) {
+MergeReport Store::merge_from(const std::filesystem::path& other, Blobs blobs) {
   std::error_code ignored;
   if (std::filesystem::equivalent(other, path(), ignored)) {
     throw StoreError("The database " + other.string() + " cannot be merged into itself.");
   }
-  return merge(open(other, Mode::read_only, options_).database_->copy_in_memory());
+  return merge(open(other, Mode::read_only, options_).database_->copy_in_memory(), blobs);
 }
 
-MergeReport Store::merge(Database source) {
+MergeReport Store::merge(Database source, Blobs blobs) {
   const auto identity = schema::identify(source);
   if (identity.application_id != schema::application_id || identity.version < 1 ||
       identity.version > schema::newest_version(options_.migrations)) {
@@ -190,7 +190,13 @@ MergeReport Store::merge(Database source) {
     INSERT INTO variant (template_id, target, source_hash, config, compiled_in, entry)
     SELECT t.ours, v.target, v.source_hash, v.config, v.compiled_in, v.entry
     FROM source.variant v JOIN template_map t ON t.theirs = v.template_id
-    WHERE true ORDER BY v.id ON CONFLICT DO NOTHING;
+    WHERE true ORDER BY v.id
+    ON CONFLICT DO UPDATE SET template_id = excluded.template_id, config = excluded.config,  -- one code, two names
+      compiled_in = excluded.compiled_in, entry = excluded.entry
+    WHERE (SELECT op || ' ' || name || ' ' || body_hash FROM main.template WHERE id = excluded.template_id) || ' ' ||
+            excluded.config || ' ' || excluded.compiled_in || ' ' || excluded.entry >
+          (SELECT op || ' ' || name || ' ' || body_hash FROM main.template WHERE id = variant.template_id) || ' ' ||
+            variant.config || ' ' || variant.compiled_in || ' ' || variant.entry;
     CREATE TEMP TABLE variant_map AS SELECT s.id AS theirs, v.id AS ours FROM source.variant s JOIN main.variant v
       USING (target, source_hash);
 
@@ -234,18 +240,21 @@ MergeReport Store::merge(Database source) {
     FROM source.finalist f JOIN measurement_map w ON w.theirs = f.winner_id JOIN measurement_map m ON m.theirs = f.measurement_id
     WHERE true ORDER BY f.winner_id, f.measurement_id ON CONFLICT DO NOTHING;
 
-    INSERT INTO binary (variant_id, toolchain, hash, bytes, made_at)
-    SELECT v.ours, b.toolchain, b.hash, b.bytes, b.made_at
-    FROM source.binary b JOIN variant_map v ON v.theirs = b.variant_id
-    WHERE true ON CONFLICT DO UPDATE SET toolchain = excluded.toolchain, hash = excluded.hash, bytes = excluded.bytes,
-      made_at = excluded.made_at
-    WHERE (binary.made_at, binary.toolchain, binary.hash) < (excluded.made_at, excluded.toolchain, excluded.hash);
-
     CREATE TEMP TABLE winner_before AS SELECT * FROM main.winner;
     CREATE TEMP TABLE their_winner AS SELECT p.ours AS problem_id, d.ours AS device_id, w.alignment_bytes,
       m.ours AS measurement_id FROM source.winner w JOIN problem_map p ON p.theirs = w.problem_id
       JOIN device_map d ON d.theirs = w.device_id JOIN measurement_map m ON m.theirs = w.measurement_id;
   )");
+  if (blobs == Blobs::include) {
+    database_->exec(R"(
+      INSERT INTO binary (variant_id, toolchain, hash, bytes, made_at)
+      SELECT v.ours, b.toolchain, b.hash, b.bytes, b.made_at
+      FROM source.binary b JOIN variant_map v ON v.theirs = b.variant_id
+      WHERE true ON CONFLICT DO UPDATE SET toolchain = excluded.toolchain, hash = excluded.hash, bytes = excluded.bytes,
+        made_at = excluded.made_at
+      WHERE (binary.made_at, binary.toolchain, binary.hash) < (excluded.made_at, excluded.toolchain, excluded.hash);
+    )");
+  }
   report.sessions = count("session") - sessions;
   report.measurements = count("measurement") - measurements;
   {

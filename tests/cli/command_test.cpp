@@ -132,7 +132,7 @@ INSTANTIATE_TEST_SUITE_P(Data, Complaints,
                                          Mistake{"export", "--to is required"}, Mistake{"db", "subcommand"},
                                          Mistake{"db status --db nowhere.db", "nowhere.db", 1},
                                          Mistake{"db load nowhere.sql", "nowhere.sql", 1},
-                                         Mistake{"db merge nowhere.db", "nowhere.db", 1}));
+                                         Mistake{"db merge out.db nowhere.db", "nowhere.db", 1}));
 
 TEST(Command, HelpAndVersionSucceed) {
   const Scratch scratch;

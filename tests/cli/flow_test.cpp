@@ -50,7 +50,7 @@ TEST(Flow, TuneQueryExplainExportAndMove) {
   expect_success(scratch.tunesmith("db dump -o known.sql"));
   expect_success(scratch.tunesmith("db load known.sql --db other.db"));
   EXPECT_EQ(scratch.tunesmith("query --db other.db").out, table.out);
-  const Outcome merged = scratch.tunesmith("db merge tunesmith.db --db other.db");
+  const Outcome merged = scratch.tunesmith("db merge other.db tunesmith.db");
   expect_success(merged);
   EXPECT_TRUE(has(merged.out, "0 sessions and 0 measurements were new")) << merged.out;
   EXPECT_EQ(scratch.tunesmith("db dump").out, scratch.tunesmith("db dump --db other.db").out);
@@ -69,7 +69,7 @@ TEST(Flow, TheWordsSayWhereCachesWereCold) {
       scratch.shell("sed \"/^INSERT INTO measurement/s/,'warm','apart',/,'cold','apart',/; "
                     "s/^INSERT INTO session VALUES(1,'[0-9a-f]*'/INSERT INTO session VALUES(1,'other'/\" "
                     "warm.sql > cold.sql && grep -c \",'cold',\" cold.sql"));
-  expect_success(scratch.tunesmith("db load cold.sql --db cold.db"));
+  expect_success(scratch.tunesmith("db load cold.sql --db cold.db --binaries"));
   EXPECT_TRUE(has(scratch.tunesmith("query --db cold.db").out, "cold"));
   EXPECT_TRUE(has(scratch.tunesmith("query --all --db cold.db").out, "cold"));
   EXPECT_TRUE(has(scratch.tunesmith("query --format json --db cold.db").out, "\"caches\": \"cold\""));
@@ -81,7 +81,7 @@ TEST(Flow, TheWordsSayWhereCachesWereCold) {
   for (const auto& entry : std::filesystem::directory_iterator(scratch.path() / "generated"))
     cold = cold || (entry.path().extension() == ".csv" && has(read_text(entry.path()), ",cold,"));
   EXPECT_TRUE(cold);
-  const Outcome merged = scratch.tunesmith("db merge cold.db");
+  const Outcome merged = scratch.tunesmith("db merge tunesmith.db cold.db");
   expect_success(merged);
   EXPECT_TRUE(has(merged.out, "the later choice counts")) << merged.out;
 }

@@ -26,12 +26,12 @@ TEST_F(TransferTest, TextMakesTheSameDatabase) {
     const auto copy_path = file(blobs == Store::Blobs::omit ? "copy.db" : "copy_all.db");
     auto copy = Store::open(copy_path, Mode::create);
     std::istringstream in(text);
-    const auto report = copy.read_text(in);
+    const auto report = copy.read_text(in, blobs);
     EXPECT_EQ(report.measurements, 12);
     EXPECT_EQ(report.winners_taken, 2);
     EXPECT_EQ(text_of(copy, blobs), text);
     std::istringstream again(text);
-    EXPECT_EQ(copy.read_text(again).measurements, 0);
+    EXPECT_EQ(copy.read_text(again, blobs).measurements, 0);
     EXPECT_EQ(text_of(copy, blobs), text);
     EXPECT_EQ(copy.binary({"sm_90a", "fast"}).has_value(), blobs == Store::Blobs::include);
     EXPECT_EQ(copy.sessions().front().state, "interrupted");
@@ -86,14 +86,18 @@ TEST_F(TransferTest, ShardsMerge) {
   const auto best = ids_b.variant(b, "best");
   b.set_winner(b.record(ids_b.ok(best, 20)), 16);
   b.put_binary({.variant_id = best, .toolchain = "t", .hash = "hb", .bytes = blob()});
-  const auto first = a.merge_from(file("b.db"));
+  a.merge_from(file("b.db"));
+  EXPECT_FALSE(a.binary({"sm_90a", "best"}));  // foreign machine code
+  auto also = Store::open(file("also.db"), Mode::create);
+  populate(also);
+  const auto first = also.merge_from(file("b.db"), Store::Blobs::include);
   EXPECT_EQ(first.sessions, 1);
   EXPECT_EQ(first.measurements, 1);
   EXPECT_EQ(first.winners_taken, 1);
   ASSERT_EQ(a.winners().size(), 1U);
   EXPECT_EQ(a.winners()[0].variant.source_hash, "best");
   EXPECT_EQ(a.winners()[0].template_.name, "conv2d_tiled");
-  EXPECT_TRUE(a.binary({"sm_90a", "best"}));
+  EXPECT_TRUE(also.binary({"sm_90a", "best"}));
   EXPECT_EQ(a.known(ids_a.device, ids_a.problem, "warm", "apart").size(), 11U);
   EXPECT_EQ(a.sessions().size(), 2U);
   EXPECT_EQ(sql(file("a.db"), "SELECT count(*) FROM session WHERE state = 'running'"), "1");
@@ -155,12 +159,12 @@ TEST_F(TransferTest, FilesAndTextsOfSchema1AreTaken) {
   const auto old_text = bytes_of(TEST_DB_DIR "/schema_1.sql");
   auto loaded = Store::open(file("loaded.db"), Mode::create);
   std::istringstream in(old_text);
-  const auto report = loaded.read_text(in);
+  const auto report = loaded.read_text(in, Store::Blobs::include);
   EXPECT_EQ(report.measurements, 11);
   EXPECT_EQ(report.winners_taken, 1);
   sql(file("old.db"), old_text);
   auto merged = Store::open(file("merged.db"), Mode::create);
-  EXPECT_EQ(merged.merge_from(file("old.db")).measurements, 11);
+  EXPECT_EQ(merged.merge_from(file("old.db"), Store::Blobs::include).measurements, 11);
   EXPECT_EQ(sql(file("old.db"), "PRAGMA user_version"), "1");
   // However it came to the present schema, the text is the same.
   const auto text = text_of(loaded, Store::Blobs::include);
@@ -171,18 +175,18 @@ TEST_F(TransferTest, FilesAndTextsOfSchema1AreTaken) {
 
 TEST_F(TransferTest, OfTwoWinnersWithOtherCachesTheLaterStays) {
   const auto tuned = [this](const char* name, const char* variant, const char* caches, double median_us,
-                            std::int64_t after) {
+                            std::int64_t generation) {
     auto store = Store::open(file(name), Mode::create);
     const Ids ids(store);
     auto row = ids.ok(ids.variant(store, variant), median_us);
     row.caches = caches;
-    row.session_id = store.begin_session({.device_id = ids.device, .after = after});
+    while (store.generation() < generation) row.session_id = store.begin_session({.device_id = ids.device});
     store.set_winner(store.record(row), 4);
     return store;
   };
-  auto warm = tuned("warm.db", "w", "warm", 10, 1);
-  auto cold = tuned("cold.db", "c", "cold", 20, 2);
-  auto third = tuned("third.db", "t", "cold", 15, 2);
+  auto warm = tuned("warm.db", "w", "warm", 10, 2);
+  auto cold = tuned("cold.db", "c", "cold", 20, 3);
+  auto third = tuned("third.db", "t", "cold", 15, 3);
   const auto winner = [](const Store& store) {
     const auto w = store.winners().front();
     return w.variant.source_hash + " " + w.caches;
