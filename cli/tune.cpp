@@ -26,6 +26,7 @@ struct TuneRequest {
   std::filesystem::path database;
   std::string caches = "warm";
   std::string prior = "worth";
+  std::string objective = "time";
 };
 
 // One problem per line; # begins a comment.
@@ -85,6 +86,12 @@ void add_tune_command(CLI::App& app, const std::string& command_line, int& exit_
                    "cold: the cache is overwritten before each launch (CUDA only)")
       ->capture_default_str()
       ->check(CLI::IsMember({"warm", "cold"}));
+  command
+      ->add_option("--objective", request->objective,
+                   "What makes a winner the best: time, energy, or edp (the product of both); energy is a\n"
+                   "launch's, by NVML (CUDA only)")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"time", "energy", "edp"}));
   command->add_flag("--retry-failed", options.retry_failed,
                     "Retry variants that timed out or crashed in an earlier run");
   command
@@ -107,6 +114,7 @@ void add_tune_command(CLI::App& app, const std::string& command_line, int& exit_
       throw UsageError("There is no problem to tune; add --problem, --problems or --stale.");
     asked.cold_caches = request->caches == "cold";
     asked.prior = prior_of(request->prior);
+    asked.objective = objective_of(request->objective);
     asked.database = request->database.empty() ? default_database_path() : request->database;
     Progress progress(std::cerr, isatty(STDERR_FILENO) != 0);
     const TuneResult result = tune(asked, progress);

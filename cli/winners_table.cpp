@@ -1,6 +1,7 @@
 #include "cli/winners_table.h"
 
 #include <array>
+#include <cmath>
 #include <cstdio>
 
 #include "cli/table.h"
@@ -10,10 +11,34 @@ namespace {
 
 constexpr std::size_t indent = 2;
 
-std::string percent(double fraction) {
+std::string number(const char* pattern, double value) {
   std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.1f %%", fraction * 100);
+  std::snprintf(text.data(), text.size(), pattern, value);
   return text.data();
+}
+
+std::string percent(double fraction) { return number("%.1f %%", fraction * 100); }
+
+// "1.002x (0.998 to 1.006)"
+std::string ratio_with_interval(const Interval& ratio) {
+  std::string text = number("%.3fx", ratio.middle);
+  if (std::isfinite(ratio.high))
+    text += " (" + number("%.3f", ratio.low) + " to " + number("%.3f", ratio.high) + ")";
+  return text;
+}
+
+Cell interval(const TunedTime& time) {
+  if (!time.interval_us) return {};
+  return time_text(time.interval_us->low) + " to " + time_text(time.interval_us->high);
+}
+
+Cell energy(const TunedTime& time) {
+  if (time.energy_uj <= 0) return {};
+  return time.energy_uj < 1e3 ? number("%.3g uJ", time.energy_uj) : number("%.4g mJ", time.energy_uj / 1e3);
+}
+
+const char* address(const TunedProblem& problem, const TunedWinner& winner) {
+  return &winner == &problem.winners.front() ? "winner" : "any address";
 }
 
 std::string over(double slower_us, double median_us) {
@@ -21,22 +46,33 @@ std::string over(double slower_us, double median_us) {
 }
 
 std::string times_text(const TunedProblem& problem) {
-  Table table(
-      {"", "median", "spread", "over base", "over worst", "alignment", "registers", "template", "config"});
+  Table table({"", "median", "95 % interval", "energy", "over base", "over worst", "alignment", "registers",
+               "template", "config"});
   for (const TunedWinner& winner : problem.winners) {
     const double us = winner.time.median_us;
-    table.add({std::string(&winner == &problem.winners.front() ? "winner" : "any address"), time_text(us),
-               percent(winner.time.spread), over(problem.base ? problem.base->median_us : 0, us),
+    table.add({std::string(address(problem, winner)), time_text(us), interval(winner.time),
+               energy(winner.time), over(problem.base ? problem.base->median_us : 0, us),
                over(problem.worst_us, us), std::to_string(winner.alignment_bytes) + " bytes",
                winner.registers > 0 ? std::to_string(winner.registers) : "-", winner.template_name,
                winner.config});
   }
   if (problem.base) {
     const double us = problem.base->median_us;
-    table.add({std::string("base"), time_text(us), percent(problem.base->spread), std::string("1.00x"),
-               over(problem.worst_us, us), Cell(), Cell(), Cell(), Cell()});
+    table.add({std::string("base"), time_text(us), interval(*problem.base), energy(*problem.base),
+               std::string("1.00x"), over(problem.worst_us, us), Cell(), Cell(), Cell(), Cell()});
   }
   return table.empty() ? "" : table.text(indent);
+}
+
+// Whom it cannot be told from, and who comes next.
+std::string set_text(const TunedProblem& problem, const TunedWinner& winner) {
+  if (winner.runner_up.empty()) return "";
+  std::string text = std::string(address(problem, winner)) + ": ";
+  text += winner.tied > 1 ? std::to_string(winner.tied) + " of " + std::to_string(winner.finalists) +
+                                " finalists cannot be told from the best"
+                          : "faster than the other " + std::to_string(winner.finalists - 1) + " finalists";
+  if (winner.ratio.middle > 1) text += "; it takes " + ratio_with_interval(winner.ratio) + " the best's time";
+  return text + "; runner-up " + ratio_with_interval(winner.runner_up_ratio) + ": " + winner.runner_up + '\n';
 }
 
 std::string problem_text(const TunedProblem& problem) {
@@ -44,6 +80,7 @@ std::string problem_text(const TunedProblem& problem) {
   std::string text = problem.problem + '\n' + times_text(problem);
   if (problem.winners.empty()) text += blanks + "No winner: nothing new was chosen in this run.\n";
   for (const TunedWinner& winner : problem.winners) {
+    if (const std::string set = set_text(problem, winner); !set.empty()) text += blanks + set;
     if (!winner.note.empty()) text += blanks + winner.note + '\n';
   }
   text += blanks + "Verdicts:";

@@ -3,8 +3,16 @@
 #include <algorithm>
 #include <utility>
 
+#include "generator/error.h"
+
 namespace tunesmith {
 namespace {
+
+// After these the time may end the rounds.
+constexpr int least_rounds = 3;
+
+// So many energies at most where they do not choose.
+constexpr std::size_t most_energies = 6;
 
 bool contains(const auto& list, const auto& value) {
   return std::find(list.begin(), list.end(), value) != list.end();
@@ -73,35 +81,62 @@ void Finals::compiled(CompileResult result) {
   trial.compile_ms = result.milliseconds;
 }
 
-// Each finalist once per round: a drift of the clocks meets all alike.
 std::optional<Finals::Question> Finals::next() {
-  if (stage_ == Stage::before) {
-    std::erase_if(tickets_, [&](Ticket ticket) { return findings_.trial(ticket).binary.empty(); });
-    total_ = static_cast<std::int64_t>(tickets_.size()) * setup_.policy.final_rounds;
-    stage_ = Stage::rounds;
-  }
+  if (stage_ == Stage::before) begin_rounds();
   if (stage_ == Stage::rounds) {
-    if (left_in_round_.empty() && rounds_begun_ < setup_.policy.final_rounds) {
-      ++rounds_begun_;
-      left_in_round_.assign(tickets_.rbegin(), tickets_.rend());
-    }
-    if (!left_in_round_.empty()) {
-      const Ticket ticket = left_in_round_.back();
+    if (in_round_ == round_.size()) begin_round();
+    if (!round_.empty()) {
+      const Ticket ticket = entrants_[round_[in_round_]];
       return asked_ = Question{ticket, !findings_.trial(ticket).checked, setup_.policy.final_samples};
     }
-    stage_ = Stage::second_check;
+    end_rounds();
+  }
+  if (stage_ == Stage::energy) {
+    if (!energy_left_.empty()) {
+      Question question{energy_left_.back(), false, 1};
+      question.energy = true;
+      return asked_ = question;
+    }
+    record();
   }
   return asked_ = next_second_check();
+}
+
+void Finals::begin_rounds() {
+  std::erase_if(tickets_, [&](Ticket ticket) { return findings_.trial(ticket).binary.empty(); });
+  for (const Ticket ticket : tickets_) {
+    const Trial& trial = findings_.trial(ticket);
+    Contender entrant = contender(ticket, trial);
+    entrant.stored = std::any_of(setup_.previous.begin(), setup_.previous.end(), [&](const WinnerRow& row) {
+      return row.variant.source_hash == trial.variant.source.hash;
+    });
+    contenders_.push_back(entrant);
+  }
+  entrants_ = tickets_;
+  race_.emplace(contenders_, alignments(), setup_.policy);
+  began_s_ = setup_.now_s();
+  stage_ = Stage::rounds;
+}
+
+void Finals::begin_round() {
+  if (!round_.empty()) race_->end_round();
+  in_round_ = 0;
+  round_ = race_->next_round();
+  const bool late = setup_.now_s() - began_s_ > setup_.policy.final_seconds;
+  if (late && race_->rounds() >= least_rounds) round_.clear();
+  done_ = race_->rounds();
+  total_ = setup_.policy.final_rounds;
 }
 
 void Finals::answered(MeasureReply reply) {
   if (!asked_) return;
   const Question question = *std::exchange(asked_, std::nullopt);
   if (stage_ == Stage::rounds) {
-    left_in_round_.pop_back();
-    ++done_;
-    take_sample(question.ticket, std::move(reply));
-    if (left_in_round_.empty() && rounds_begun_ == setup_.policy.final_rounds) end_rounds();
+    take_time(question.ticket, std::move(reply));
+    ++in_round_;
+  } else if (stage_ == Stage::energy) {
+    energy_left_.pop_back();
+    take_energy(question.ticket, reply);
   } else if (reply.verdict == Verdict::ok) {
     passed_.push_back(question.ticket);
     done_ = static_cast<std::int64_t>(passed_.size());
@@ -111,8 +146,9 @@ void Finals::answered(MeasureReply reply) {
   }
 }
 
-void Finals::take_sample(Ticket ticket, MeasureReply reply) {
+void Finals::take_time(Ticket ticket, MeasureReply reply) {
   if (reply.verdict != Verdict::ok) return fail(ticket, reply);
+  race_->add(round_[in_round_], summarize(reply.samples_us).median_us);
   std::vector<double>& all = samples_us_[ticket];
   all.insert(all.end(), reply.samples_us.begin(), reply.samples_us.end());
   Trial& trial = findings_.trial(ticket);
@@ -124,15 +160,62 @@ void Finals::take_sample(Ticket ticket, MeasureReply reply) {
   trial.checked = true;
 }
 
-// One row per finalist, with the samples of all rounds.
+std::optional<Interval> Finals::best_us() const {
+  if (!race_) return std::nullopt;
+  const std::vector<Standing> all = race_->standings(0);
+  if (all.empty()) return std::nullopt;
+  return median_interval(race_->loads_us(all.front().who), setup_.policy.confidence);
+}
+
+// Energy takes half a second for each: where it chooses it is measured for all, else for the base and the
+// first of those that are tied.
 void Finals::end_rounds() {
+  for (std::size_t who = 0; who < entrants_.size(); ++who) {
+    Trial& trial = findings_.trial(entrants_[who]);
+    if (!contains(tickets_, entrants_[who])) continue;
+    trial.loads_us = race_->loads_us(who);
+    trial.median_us = summarize(trial.loads_us).median_us;
+    findings_.worst_us = std::max(findings_.worst_us, trial.median_us);
+  }
+  stage_ = Stage::energy;
+  if (!setup_.energy) return;
+  const auto add = [&](Ticket ticket) {
+    if (!contains(energy_left_, ticket)) energy_left_.insert(energy_left_.begin(), ticket);
+  };
+  if (setup_.objective != Objective::time) {
+    for (const Ticket ticket : tickets_) add(ticket);
+    return;
+  }
+  if (contains(tickets_, Ticket{0})) add(0);
+  for (const std::int64_t alignment : alignments()) {
+    if (const auto best = winner(alignment)) add(*best);
+  }
+  for (const Standing& each : race_->standings(0)) {
+    if (each.state == Standing::State::slower || energy_left_.size() >= most_energies) continue;
+    add(entrants_[each.who]);
+  }
+}
+
+void Finals::take_energy(Ticket ticket, const MeasureReply& reply) {
+  if (reply.verdict != Verdict::ok) return fail(ticket, reply);
+  findings_.trial(ticket).reply.energy_uj = reply.energy_uj;
+  if (reply.energy_uj > 0) return;
+  if (setup_.objective != Objective::time) {
+    throw UsageError("The objective " + std::string(name(setup_.objective)) +
+                     " needs the energy of a launch, and this device does not tell it (NVML has no counter "
+                     "for it, or is not installed); use the objective time.");
+  }
+  energy_left_.clear();
+}
+
+// One row per finalist, with the samples of all rounds.
+void Finals::record() {
   for (const Ticket ticket : tickets_) {
     Trial& trial = findings_.trial(ticket);
     trial.reply.samples_us = samples_us_[ticket];
-    trial.median_us = summarize(trial.reply.samples_us).median_us;
-    findings_.worst_us = std::max(findings_.worst_us, trial.median_us);
     trial.measurement = setup_.record(trial, trial.reply);
   }
+  stage_ = Stage::second_check;
 }
 
 void Finals::fail(Ticket ticket, const MeasureReply& reply) {
@@ -142,25 +225,26 @@ void Finals::fail(Ticket ticket, const MeasureReply& reply) {
   trial.median_us = 0;
   ++findings_.failed;
   std::erase(tickets_, ticket);
+  race_->drop(
+      static_cast<std::size_t>(std::find(entrants_.begin(), entrants_.end(), ticket) - entrants_.begin()));
 }
 
-std::vector<Contender> Finals::contenders() const {
-  std::vector<Contender> list;
-  for (const Ticket ticket : tickets_) {
+std::vector<Standing> Finals::standings(std::int64_t most_alignment_bytes) const {
+  if (setup_.objective == Objective::time) return race_->standings(most_alignment_bytes);
+  std::vector<double> values;
+  for (const Ticket ticket : entrants_) {
     const Trial& trial = findings_.trial(ticket);
-    if (trial.median_us > 0) list.push_back(contender(ticket, trial));
+    const double factor = setup_.objective == Objective::edp ? trial.median_us : 1;
+    values.push_back(contains(tickets_, ticket) ? trial.reply.energy_uj * factor : 0);
   }
-  return list;
+  return standings_of(values, contenders_, most_alignment_bytes, setup_.policy.energy_within);
 }
 
-std::vector<Ticket> Finals::best_of_each_alignment() const {
-  const std::vector<Contender> list = contenders();
-  std::vector<Ticket> best;
-  for (const std::int64_t most_bytes : {std::int64_t{0}, setup_.element_bytes}) {
-    const auto winner = choose_winner(list, setup_.policy, most_bytes);
-    if (winner && !contains(best, static_cast<Ticket>(*winner))) best.push_back(static_cast<Ticket>(*winner));
-  }
-  return best;
+std::optional<Ticket> Finals::winner(std::int64_t most_alignment_bytes) const {
+  const double resolution =
+      setup_.objective == Objective::time ? setup_.policy.resolution : setup_.policy.energy_within;
+  const auto who = choose_winner(standings(most_alignment_bytes), contenders_, resolution);
+  return who ? std::optional(entrants_[*who]) : std::nullopt;
 }
 
 std::optional<Ticket> Finals::finalist_of(const WinnerRow& row) const {
@@ -178,7 +262,9 @@ std::optional<Finals::Question> Finals::next_second_check() {
     if (!contains(candidates, ticket)) candidates.push_back(ticket);
   };
   if (contains(tickets_, Ticket{0})) add(0);
-  for (const Ticket ticket : best_of_each_alignment()) add(ticket);
+  for (const std::int64_t alignment : alignments()) {
+    if (const auto best = winner(alignment)) add(*best);
+  }
   for (const WinnerRow& row : setup_.previous) {
     if (const auto ticket = finalist_of(row)) add(*ticket);
   }
@@ -201,10 +287,17 @@ Decision Finals::decide() const {
       stale.push_back(row.alignment_bytes);
     }
   }
-  for (const Ticket ticket : best_of_each_alignment()) {
-    const std::int64_t alignment = findings_.trial(ticket).variant.alignment_bytes;
-    decision.winners.push_back({ticket, alignment, contains(stale, alignment)});
+  for (const std::int64_t most_bytes : alignments()) {
+    const auto ticket = winner(most_bytes);
+    const auto named = [&](const Decision::Winner& other) { return other.ticket == ticket; };
+    if (!ticket || std::any_of(decision.winners.begin(), decision.winners.end(), named)) continue;
+    const std::int64_t alignment = findings_.trial(*ticket).variant.alignment_bytes;
+    decision.winners.push_back({*ticket, alignment, contains(stale, alignment)});
     std::erase(stale, alignment);
+    for (const Standing& each : standings(most_bytes)) {
+      decision.finalists.push_back(
+          {*ticket, entrants_[each.who], each.ratio, each.state != Standing::State::slower});
+    }
   }
   // Nothing would ever replace a stale row whose alignment no winner of this run has.
   if (!decision.winners.empty()) decision.dropped = std::move(stale);

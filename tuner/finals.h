@@ -1,6 +1,6 @@
 // The finals of one problem as a state machine: the fastest of the search and the winners of earlier runs are
-// measured again in turns, then checked against other inputs, and winners are chosen. It says what to ask the
-// device next and what to write at the end; it starts no process and opens no database.
+// loaded and measured again in rounds (race.h), then checked against other inputs, and winners are chosen. It
+// says what to ask the device next and what to write at the end; it starts no process and opens no database.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +14,7 @@
 #include "tuner/compilers.h"
 #include "tuner/findings.h"
 #include "tuner/policy.h"
+#include "tuner/race.h"
 
 namespace tunesmith {
 
@@ -32,10 +33,17 @@ struct Decision {
     bool replaces_stale;  ///< the row in its place is stale, so a slower variant replaces it too
     bool operator==(const Winner&) const = default;
   };
+  /// Of a winner's race: itself and those that ran beside it, the best first.
+  struct Finalist {
+    Ticket winner, ticket;
+    Interval ratio;  ///< of its time, or what the objective asks for, to the best's; high may be infinite
+    bool tied;       ///< it could not be told from the best
+  };
   std::vector<Confirmed> confirmed;
   std::vector<Winner> winners;  ///< the fastest, then, if that needs alignment, the fastest that does not
   std::vector<std::int64_t> dropped;  ///< alignments of stale rows that no winner of this run replaces
   bool base = false;                  ///< the base came through; it is the first trial
+  std::vector<Finalist> finalists;    ///< of all winners
 };
 
 class Finals {
@@ -46,6 +54,9 @@ class Finals {
     std::vector<WinnerRow> previous;  ///< the problem's winners in the database
     std::string caches;               ///< warm or cold
     std::string launches{};           ///< apart or chained
+    Objective objective = Objective::time;
+    bool energy = false;            ///< the device may tell what a launch uses
+    std::function<double()> now_s;  ///< of any clock
     /// The variant of such a row; nothing where it is not legal any more.
     std::function<std::optional<RenderedVariant>(const WinnerRow&)> render;
     Record record;
@@ -64,37 +75,52 @@ class Finals {
     bool check = false;
     int samples = 0;            ///< 0: check only
     bool other_inputs = false;  ///< than those of the search; all questions after the first such one are
+    bool energy = false;        ///< also what a launch uses
     bool operator==(const Question&) const = default;
   };
   std::optional<Question> next();
   void answered(MeasureReply reply);
 
-  /// How far the questions of this kind are, after an answer.
+  /// How far the questions of this kind are, after an answer; of the rounds, how many are done of those there
+  /// may be.
   std::int64_t done() const { return done_; }
   std::int64_t total() const { return total_; }
+  /// Of the rounds: finalists that are measured in this one, and the best so far.
+  std::size_t running() const { return round_.size(); }
+  std::optional<Interval> best_us() const;
 
   /// When there are no more questions.
   Decision decide() const;
 
  private:
-  enum class Stage { before, rounds, second_check };
+  enum class Stage { before, rounds, energy, second_check };
   void add_previous_winners();
+  void begin_rounds();
+  void begin_round();
   void end_rounds();
-  void take_sample(Ticket ticket, MeasureReply reply);
+  void take_time(Ticket ticket, MeasureReply reply);
+  void take_energy(Ticket ticket, const MeasureReply& reply);
+  void record();
   std::optional<Question> next_second_check();
   void fail(Ticket ticket, const MeasureReply& reply);
-  std::vector<Contender> contenders() const;
-  std::vector<Ticket> best_of_each_alignment() const;
+  std::vector<Standing> standings(std::int64_t most_alignment_bytes) const;
+  std::optional<Ticket> winner(std::int64_t most_alignment_bytes) const;
+  std::vector<std::int64_t> alignments() const { return {0, setup_.element_bytes}; }
   std::optional<Ticket> finalist_of(const WinnerRow& row) const;
 
   Setup setup_;
   Findings& findings_;
   std::vector<Ticket> tickets_;  // the finalists that are still in
   Stage stage_ = Stage::before;
-  int rounds_begun_ = 0;
-  std::vector<Ticket> left_in_round_;  // the next one last
+  std::vector<Ticket> entrants_;  // by their position in the race
+  std::vector<Contender> contenders_;
+  std::optional<Race> race_;
+  double began_s_ = 0;
+  std::vector<std::size_t> round_;  // those measured in it
+  std::size_t in_round_ = 0;        // so many of them have been
   std::map<Ticket, std::vector<double>> samples_us_;
-  std::vector<Ticket> passed_;  // the second check
+  std::vector<Ticket> energy_left_;  // the next one last
+  std::vector<Ticket> passed_;       // the second check
   std::optional<Question> asked_;
   std::int64_t done_ = 0;
   std::int64_t total_ = 0;

@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "tuner/messages.h"
 #include "tuner/rendered_variant.h"
@@ -21,6 +22,7 @@ struct Trial {
   std::optional<double> compile_ms;
   MeasureReply reply;            ///< the newest
   double median_us = 0;          ///< 0: not ok
+  std::vector<double> loads_us;  ///< of the finals: the median of each load's samples
   bool checked = false;          ///< in this run, against this run's inputs
   std::int64_t measurement = 0;  ///< the row that the finals wrote
 };

@@ -88,10 +88,11 @@ struct MeasureRequest {
   double sample_target_us = 0;  ///< as in Timing
   double give_up_above_us = 0;  ///< as in Timing
   bool cold_caches = false;     ///< as in Timing
+  bool energy = false;          ///< also what a launch uses
   template <typename Self, typename Archive>
   static void fields(Self& self, Archive& archive) {
     archive(self.template_name, self.config, self.suffix, self.binary, self.check, self.samples,
-            self.sample_target_us, self.give_up_above_us, self.cold_caches);
+            self.sample_target_us, self.give_up_above_us, self.cold_caches, self.energy);
   }
 };
 
@@ -100,6 +101,7 @@ struct MeasureReply {
   Verdict verdict = Verdict::ok;
   std::string reason;  ///< a sentence; empty when ok
   std::vector<double> samples_us;
+  double energy_uj = 0;   ///< per launch; 0: not measured
   bool loaded = false;    ///< registers and bytes are known
   bool compared = false;  ///< max_error is known
   double max_error = 0;   ///< largest |error| / permitted error, over all the problems that were checked
@@ -109,9 +111,9 @@ struct MeasureReply {
   double load_s = 0, check_s = 0, time_s = 0;  ///< what each took
   template <typename Self, typename Archive>
   static void fields(Self& self, Archive& archive) {
-    archive(self.verdict, self.reason, self.samples_us, self.loaded, self.compared, self.max_error,
-            self.registers, self.static_shared_bytes, self.dynamic_shared_bytes, self.local_bytes, self.lost,
-            self.load_s, self.check_s, self.time_s);
+    archive(self.verdict, self.reason, self.samples_us, self.energy_uj, self.loaded, self.compared,
+            self.max_error, self.registers, self.static_shared_bytes, self.dynamic_shared_bytes,
+            self.local_bytes, self.lost, self.load_s, self.check_s, self.time_s);
   }
 };
 

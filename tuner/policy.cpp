@@ -5,7 +5,6 @@
 #include <charconv>
 #include <cmath>
 #include <string>
-#include <tuple>
 
 #include "generator/error.h"
 
@@ -21,6 +20,18 @@ double quantile(const std::vector<double>& sorted, double at) {
 }
 
 }  // namespace
+
+std::string_view name(Objective objective) {
+  return objective == Objective::time ? "time" : objective == Objective::energy ? "energy" : "edp";
+}
+
+Objective objective_of(std::string_view word) {
+  for (const Objective each : {Objective::time, Objective::energy, Objective::edp}) {
+    if (name(each) == word) return each;
+  }
+  throw UsageError("The objective " + std::string(word) +
+                   " is not known; give time, energy, or edp (the product of both).");
+}
 
 Summary summarize(std::vector<double> samples_us) {
   std::sort(samples_us.begin(), samples_us.end());
@@ -39,12 +50,13 @@ Policy policy_for(std::string_view device_kind, bool cold_caches) {
   Policy policy;
   if (cold_caches) {
     policy.samples = 21;
-    policy.final_samples = 51;
+    policy.final_samples = 11;
   }
   if (device_kind == "host") {
     policy.samples = 3;
-    policy.final_rounds = 3;
-    policy.final_samples = 3;
+    policy.final_rounds = 6;
+    policy.final_samples = 1;
+    policy.sure = 0.95;
     policy.finalists = 4;
   }
   return policy;
@@ -75,29 +87,6 @@ std::vector<std::size_t> choose_finalists(const std::vector<Contender>& contende
   take(false);
   take(true);
   return chosen;
-}
-
-std::optional<std::size_t> choose_winner(const std::vector<Contender>& contenders, const Policy& policy,
-                                         std::int64_t most_alignment_bytes) {
-  std::vector<const Contender*> eligible;
-  for (const Contender& contender : contenders) {
-    if (!contender.may_win) continue;
-    if (most_alignment_bytes > 0 && contender.alignment_bytes > most_alignment_bytes) continue;
-    eligible.push_back(&contender);
-  }
-  if (eligible.empty()) return std::nullopt;
-  const Contender* winner =
-      *std::min_element(eligible.begin(), eligible.end(),
-                        [](const Contender* a, const Contender* b) { return a->median_us < b->median_us; });
-  const double best = winner->median_us;
-  const auto cost = [](const Contender& c) {
-    return std::tuple(c.alignment_bytes, c.registers, c.shared_bytes, c.index);
-  };
-  for (const Contender* contender : eligible) {
-    if (contender->median_us > best * (1 + policy.tie_within)) continue;
-    if (cost(*contender) < cost(*winner)) winner = contender;
-  }
-  return winner->index;
 }
 
 Budget Budget::parse(std::string_view text) {

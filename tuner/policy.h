@@ -10,6 +10,12 @@
 
 namespace tunesmith {
 
+/// What makes a winner the best: a launch's time, its energy, or the product of both.
+enum class Objective { time, energy, edp };
+std::string_view name(Objective objective);
+/// Throws UsageError.
+Objective objective_of(std::string_view word);
+
 struct Summary {
   double median_us = 0;
   double min_us = 0;
@@ -24,10 +30,15 @@ struct Policy {
   double sample_target_us = 300;  ///< as in Timing
   double give_up_factor = 1.5;    ///< a variant that is this much slower than the best so far gets one sample
   double final_within = 0.10;     ///< finalists are at most this much slower than the best …
-  std::size_t finalists = 8;      ///< … and at most this many, for each of the two alignments
-  int final_rounds = 5;      ///< each finalist once per round, so that a drift of the clocks meets all alike
-  int final_samples = 11;    ///< per finalist and round
-  double tie_within = 0.01;  ///< smaller differences do not repeat from run to run
+  std::size_t finalists = 16;     ///< … and at most this many, for each of the two alignments
+  int final_samples = 3;          ///< of a load: they agree, loads do not
+  int final_rounds = 60;          ///< at most; in each the finalists that are not decided are loaded anew
+  double final_seconds = 10;      ///< at most, once each of them has an interval
+  double resolution = 0.005;      ///< a difference that does not matter; to it the winner's time is known
+  double confidence = 0.95;       ///< of a time's interval
+  double sure =
+      0.99;  ///< of an interval that decides: it is looked at after each round, which costs confidence
+  double energy_within = 0.01;  ///< finalists whose energy differs by less are tied: it is measured once
 };
 
 /// On the host a launch takes milliseconds and the clock is fine enough, so fewer samples do. With cold
@@ -46,18 +57,13 @@ struct Contender {
   std::int64_t registers = 0;
   std::int64_t shared_bytes = 0;  ///< static + dynamic
   bool may_win = true;            ///< two streams may run it at once
+  bool stored = false;            ///< it is a winner of an earlier run
 };
 
 /// Indices of those to measure again: the fastest overall, and the fastest among those that need no more
 /// alignment than `element_bytes`. Fastest first, each once.
 std::vector<std::size_t> choose_finalists(const std::vector<Contender>& contenders,
                                           std::int64_t element_bytes, const Policy& policy);
-
-/// The fastest; among those within a tie of it the one that needs least: alignment, then registers, then
-/// shared memory, then the earlier one. With `most_alignment_bytes` above 0 only those that need no more
-/// than that.
-std::optional<std::size_t> choose_winner(const std::vector<Contender>& contenders, const Policy& policy,
-                                         std::int64_t most_alignment_bytes = 0);
 
 /// A time or a number of verdicts per problem; both empty: the whole space.
 struct Budget {

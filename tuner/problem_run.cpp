@@ -19,6 +19,10 @@ constexpr std::uint64_t second_check_seed = 0x7265636865636bu;
 
 double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
+std::string variant_text(const Trial& trial) {
+  return trial.variant.tmpl->name + " " + trial.variant.point.config.text();
+}
+
 }  // namespace
 
 ProblemRun::ProblemRun(const Bench& bench, const Problem& problem)
@@ -76,7 +80,8 @@ Record ProblemRun::record() {
   return [this](const Trial& trial, const MeasureReply& reply) {
     const bool waits = bench_.worker.idle();
     const Clock::time_point start = Clock::now();
-    const std::int64_t id = bench_.recorder.record(problem_, trial.variant, reply, trial.compile_ms);
+    const std::int64_t id =
+        bench_.recorder.record(problem_, trial.variant, reply, trial.compile_ms, trial.loads_us);
     if (waits) bench_.worker.spent().stored(since(start));
     return id;
   };
@@ -107,7 +112,7 @@ void ProblemRun::wait() const {
   wait_for(descriptors, seconds);
 }
 
-void ProblemRun::show(const std::string& stage, std::int64_t done, std::int64_t total) {
+ProgressState ProblemRun::progress(const std::string& stage, std::int64_t done, std::int64_t total) const {
   ProgressState state;
   state.stage = stage;
   state.done = done;
@@ -119,7 +124,11 @@ void ProblemRun::show(const std::string& stage, std::int64_t done, std::int64_t 
   state.best_us = findings_.best_us;
   state.base_us = findings_.base_us();
   state.cold_caches = bench_.options.cold_caches;
-  bench_.progress.show(state);
+  return state;
+}
+
+void ProblemRun::show(const std::string& stage, std::int64_t done, std::int64_t total) {
+  bench_.progress.show(progress(stage, done, total));
 }
 
 // ---- The search
@@ -183,6 +192,9 @@ void ProblemRun::finals() {
                  .previous = previous_,
                  .caches = bench_.options.cold_caches ? "cold" : "warm",
                  .launches = launches_of(device().kind),
+                 .objective = bench_.options.objective,
+                 .energy = device().kind != "host",
+                 .now_s = [this] { return since(started_); },
                  .render = [this](const WinnerRow& row) -> std::optional<RenderedVariant> {
                    const auto point =
                        legal_point(bench_.op, problem_, device(), row.template_.name, row.variant.config);
@@ -201,9 +213,22 @@ void ProblemRun::finals() {
     // A round that was cut short is worth nothing, a second check is a verdict.
     if (!reply || (bench_.interrupted() && !question->other_inputs)) return;
     finals.answered(std::move(*reply));
-    show(question->other_inputs ? "finals: checking again" : "finals", finals.done(), finals.total());
+    show_finals(finals, *question);
   }
   if (!bench_.interrupted()) write(finals.decide());
+}
+
+void ProblemRun::show_finals(const Finals& finals, const Finals::Question& asked) {
+  if (!bench_.progress.due()) return;
+  if (asked.energy) return show("finals: energy", finals.done(), finals.total());
+  if (asked.other_inputs) return show("finals: checking again", finals.done(), finals.total());
+  ProgressState state = progress("finals: round", finals.done(), finals.total());
+  state.running = static_cast<std::int64_t>(finals.running());
+  if (const auto best = finals.best_us()) {
+    state.best_us = best->middle;
+    state.best_within = (best->high - best->low) / 2 / best->middle;
+  }
+  bench_.progress.show(state);
 }
 
 void ProblemRun::compile_missing(Finals& finals) {
@@ -232,11 +257,43 @@ std::optional<MeasureReply> ProblemRun::ask(const Finals::Question& question) {
   MeasureRequest wanted = request(question.ticket);
   wanted.check = question.check;
   wanted.samples = question.samples;
+  wanted.energy = question.energy;
   bench_.worker.measure(wanted);
   while (true) {
     wait();
     if (auto reply = bench_.worker.update()) return reply;
   }
+}
+
+TunedTime ProblemRun::time_of(const Trial& trial) const {
+  TunedTime time;
+  time.median_us = trial.median_us;
+  time.interval_us = median_interval(trial.loads_us, bench_.policy.confidence);
+  time.energy_uj = trial.reply.energy_uj;
+  return time;
+}
+
+TunedWinner ProblemRun::tuned_winner(const Decision& decision, const Decision::Winner& chosen) const {
+  const Trial& trial = findings_.trial(chosen.ticket);
+  TunedWinner winner;
+  winner.any_alignment = chosen.alignment_bytes <= element_alignment(bench_.op, problem_);
+  winner.template_name = trial.variant.tmpl->name;
+  winner.config = trial.variant.point.config.text();
+  winner.time = time_of(trial);
+  winner.alignment_bytes = chosen.alignment_bytes;
+  winner.registers = trial.reply.registers;
+  for (const Decision::Finalist& each : decision.finalists) {
+    if (each.winner != chosen.ticket) continue;
+    ++winner.finalists;
+    if (each.tied) ++winner.tied;
+    if (each.ticket == each.winner) {
+      winner.ratio = each.ratio;
+    } else if (winner.runner_up.empty()) {
+      winner.runner_up = variant_text(findings_.trial(each.ticket));
+      winner.runner_up_ratio = each.ratio;
+    }
+  }
+  return winner;
 }
 
 void ProblemRun::write(const Decision& decision) {
@@ -246,27 +303,19 @@ void ProblemRun::write(const Decision& decision) {
     recorder.set_winner(trial.measurement, confirmed.alignment_bytes, confirmed.other_kind);
     recorder.put_binary(trial.variant, trial.binary);
   }
-  const std::int64_t element_bytes = element_alignment(bench_.op, problem_);
   for (const Decision::Winner& chosen : decision.winners) {
     const Trial& trial = findings_.trial(chosen.ticket);
     const SetWinner set =
         recorder.set_winner(trial.measurement, chosen.alignment_bytes, chosen.replaces_stale);
     if (set.taken) recorder.put_binary(trial.variant, trial.binary);
-    TunedWinner winner;
-    winner.any_alignment = chosen.alignment_bytes <= element_bytes;
-    winner.template_name = trial.variant.tmpl->name;
-    winner.config = trial.variant.point.config.text();
-    winner.time = summarize(trial.reply.samples_us);
-    winner.alignment_bytes = chosen.alignment_bytes;
-    winner.registers = trial.reply.registers;
-    if (!set.taken) winner.note = set.why;
-    result_.winners.push_back(std::move(winner));
+    result_.winners.push_back(tuned_winner(decision, chosen));
+    if (!set.taken) result_.winners.back().note = set.why;
   }
   for (const std::int64_t alignment : decision.dropped) recorder.drop_winner(problem_, alignment);
   if (decision.base) {
     const Trial& base = findings_.trials.front();
     recorder.put_binary(base.variant, base.binary);
-    result_.base = summarize(base.reply.samples_us);
+    result_.base = time_of(base);
   }
 }
 

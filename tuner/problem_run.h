@@ -45,13 +45,17 @@ class ProblemRun {
   void finals();
   void compile_missing(Finals& finals);
   std::optional<MeasureReply> ask(const Finals::Question& question);
+  void show_finals(const Finals& finals, const Finals::Question& asked);
   void write(const Decision& decision);
+  TunedTime time_of(const Trial& trial) const;
+  TunedWinner tuned_winner(const Decision& decision, const Decision::Winner& chosen) const;
 
   const DeviceFacts& device() const { return bench_.worker.hello().device; }
   PrepareRequest inputs(std::uint64_t seed) const;
   MeasureRequest request(Ticket ticket) const;
   Record record();
   void wait() const;
+  ProgressState progress(const std::string& stage, std::int64_t done, std::int64_t total) const;
   void show(const std::string& stage, std::int64_t done, std::int64_t total);
 
   Bench bench_;

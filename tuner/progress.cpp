@@ -69,8 +69,10 @@ std::string plain_line(const ProgressState& state) {
   std::string text = state.stage + " " + std::to_string(state.done);
   if (state.total > 0) text += "/" + std::to_string(state.total);
   if (state.measured > 0) text += format(rate(state) < 10 ? " | %.1f/s" : " | %.0f/s", rate(state));
+  if (state.running > 0) text += " | " + std::to_string(state.running) + " running";
   if (state.best_us > 0) {
     text += " | best " + time_text(state.best_us) + (state.cold_caches ? " cold" : "");
+    if (state.best_within > 0) text += format(" within %.1f %%", 100 * state.best_within);
     if (state.base_us > 0) text += ", " + ratio_text(state.base_us / state.best_us) + " base";
   }
   if (state.failed > 0) text += " | " + std::to_string(state.failed) + " failed";
@@ -92,6 +94,8 @@ void Progress::say(std::string_view line) {
   done();
   out_ << line << '\n' << std::flush;
 }
+
+bool Progress::due() const { return std::chrono::steady_clock::now() >= next_; }
 
 void Progress::show(const ProgressState& state) {
   const auto now = std::chrono::steady_clock::now();

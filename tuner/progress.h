@@ -18,6 +18,8 @@ struct ProgressState {
   std::int64_t measured = 0;  ///< verdicts found in this run: the rate counts these
   std::int64_t failed = 0;    ///< verdicts other than ok
   double best_us = 0;         ///< 0: none yet
+  double best_within = 0;     ///< half the width of its interval, as a part of it; 0: not known yet
+  std::int64_t running = 0;   ///< finalists that are not decided yet; 0: none, or no finals
   double base_us = 0;         ///< 0: not known yet
   bool cold_caches = false;   ///< both were measured with cold caches
 };
@@ -36,6 +38,7 @@ class Progress {
   Progress(std::ostream& out, bool terminal) : out_(out), terminal_(terminal) {}
 
   void say(std::string_view line);        ///< prints a line that stays
+  bool due() const;                       ///< show() would draw
   void show(const ProgressState& state);  ///< draws only if enough time has passed
   void done();                            ///< removes the bar
 

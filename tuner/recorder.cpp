@@ -99,7 +99,8 @@ std::int64_t Recorder::id_of(const RenderedVariant& variant) {
 }
 
 std::int64_t Recorder::record(const Problem& problem, const RenderedVariant& variant,
-                              const MeasureReply& reply, std::optional<double> compile_ms) {
+                              const MeasureReply& reply, std::optional<double> compile_ms,
+                              const std::vector<double>& loads_us) {
   MeasurementRow row;
   row.session_id = session_;
   row.variant_id = id_of(variant);
@@ -112,7 +113,7 @@ std::int64_t Recorder::record(const Problem& problem, const RenderedVariant& var
     row.samples_us = reply.samples_us;
     for (double& sample : row.samples_us) sample = rounded(sample, 1e4);  // to 0.1 ns, far below the noise
     const Summary summary = summarize(row.samples_us);
-    row.median_us = summary.median_us;
+    row.median_us = loads_us.empty() ? summary.median_us : summarize(loads_us).median_us;
     row.min_us = summary.min_us;
     row.spread = rounded(summary.spread, 1e6);
   }

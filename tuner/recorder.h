@@ -39,9 +39,9 @@ class Recorder {
   /// Of all problems of the op on this device.
   std::vector<WinnerRow> winners() const;
 
-  /// It is on the disk when this returns the measurement's id.
+  /// It is on the disk when this returns the measurement's id. `loads_us` as in Trial.
   std::int64_t record(const Problem& problem, const RenderedVariant& variant, const MeasureReply& reply,
-                      std::optional<double> compile_ms);
+                      std::optional<double> compile_ms, const std::vector<double>& loads_us);
   SetWinner set_winner(std::int64_t measurement, std::int64_t alignment_bytes, bool winner_is_stale);
   /// For a stale winner that no variant of this run replaces.
   void drop_winner(const Problem& problem, std::int64_t alignment_bytes);

@@ -108,6 +108,13 @@ TuneResult tune(const TuneOptions& options, Progress& progress) {
         "device." +
         (hello.note.empty() ? "" : " " + hello.note));
   }
+  if (options.objective != Objective::time && hello.device.kind == "host") {
+    throw UsageError(
+        "The objective " + std::string(name(options.objective)) +
+        " needs the energy of a launch, and the host does not tell it. Tune on a CUDA device, or "
+        "with the objective time." +
+        (hello.note.empty() ? "" : " " + hello.note));
+  }
   for (const Problem& problem : problems) refuse_too_large(op, problem, hello.device);
   progress.say("Tuning " + std::string(options.cold_caches ? "for cold caches " : "") + "on " +
                hello.device.name + " (" + hello.identity + ", " + hello.device.target + ")" +

@@ -14,6 +14,7 @@
 #include "tuner/policy.h"
 #include "tuner/progress.h"
 #include "tuner/search.h"
+#include "tuner/statistics.h"
 
 namespace tunesmith {
 
@@ -29,6 +30,7 @@ struct TuneOptions {
   std::filesystem::path database;           ///< created if it does not exist
   std::vector<std::string> templates = {};  ///< search only these; empty: all
   bool cold_caches = false;                 ///< as in Timing; winners of the other kind are stale
+  Objective objective = Objective::time;    ///< winners of another one are stale
   bool retry_failed = false;  ///< try variants again that timed out or crashed in an earlier run
   int compilers = 0;          ///< processes that compile; 0: one less than there are processors
   double compile_timeout_s = 120;
@@ -38,13 +40,24 @@ struct TuneOptions {
   std::string command = "tunesmith tune";       ///< recorded in the session
 };
 
+struct TunedTime {
+  double median_us = 0;                                ///< over the loads of the finals
+  std::optional<Interval> interval_us = std::nullopt;  ///< 95 %; none: too few loads
+  double energy_uj = 0;                                ///< per launch; 0: not measured
+};
+
 struct TunedWinner {
   bool any_alignment = false;  ///< it needs no more than the alignment of one element
   std::string template_name;
   std::string config;
-  Summary time;
+  TunedTime time;
   std::int64_t alignment_bytes = 0;
   int registers = 0;
+  std::int64_t finalists = 0;  ///< that it ran against, itself included
+  std::int64_t tied = 0;       ///< of these, those that could not be told from the best
+  Interval ratio;              ///< as in Decision::Finalist: its own
+  std::string runner_up;       ///< the best of the others: template and config; empty: there was none
+  Interval runner_up_ratio;
   std::string note;  ///< why the database kept another; empty if it took this one
 };
 
@@ -52,7 +65,7 @@ struct TunedProblem {
   std::string problem;
   /// The fastest, then, if that needs alignment, the fastest that does not.
   std::vector<TunedWinner> winners;
-  std::optional<Summary> base;
+  std::optional<TunedTime> base;
   double worst_us = 0;  ///< of the variants that are ok; 0: none
   /// Of the variants that the search proposed, including those of earlier runs.
   std::map<Verdict, std::int64_t> verdicts;

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 namespace tunesmith {
 namespace {
 
@@ -14,7 +16,7 @@ TuneResult sample() {
   TunedProblem problem;
   problem.problem = "count=1000";
   problem.winners = {winner};
-  problem.base = Summary{40, 39, 0.01};
+  problem.base = TunedTime{.median_us = 40, .interval_us = Interval{39.9, 40, 40.2}, .energy_uj = 12000};
   problem.worst_us = 80;
   problem.verdicts = {{Verdict::ok, 7}, {Verdict::timeout, 1}};
   problem.measured = 8;
@@ -31,10 +33,35 @@ TEST(WinnersText, IsATableForEachProblem) {
   EXPECT_EQ(winners_text(sample()),
             "\nOn A GPU (cuda:0):\n"
             "count=1000\n"
-            "          median    spread  over base  over worst  alignment  registers  template  config\n"
-            "  winner  10.00 us  0.0 %   4.00x      8.00x       16 bytes   -          tiled     BLOCK=64\n"
-            "  base    40.00 us  1.0 %   1.00x      2.00x\n"
+            "          median    95 % interval         energy  over base  over worst  alignment  registers  "
+            "template  config\n"
+            "  winner  10.00 us                                4.00x      8.00x       16 bytes   -          "
+            "tiled     BLOCK=64\n"
+            "  base    40.00 us  39.90 us to 40.20 us  12 mJ   1.00x      2.00x\n"
             "  Verdicts: ok 7 timeout 1; 8 measured in 2.0 s, 0 known before, 90 variants in the space.\n");
+}
+
+TEST(WinnersText, SaysWhomTheWinnerCannotBeToldFrom) {
+  TuneResult result = sample();
+  TunedWinner& winner = result.problems[0].winners[0];
+  winner.finalists = 5;
+  winner.tied = 3;
+  winner.ratio = {0.999, 1.001, 1.004};
+  winner.runner_up = "tiled BLOCK=32";
+  winner.runner_up_ratio = {1, 1, 1};
+  EXPECT_NE(
+      winners_text(result).find("\n  winner: 3 of 5 finalists cannot be told from the best; it takes 1.001x "
+                                "(0.999 to 1.004) the best's time; runner-up 1.000x (1.000 to 1.000): tiled "
+                                "BLOCK=32\n"),
+      std::string::npos)
+      << winners_text(result);
+  winner.tied = 1;
+  winner.ratio = {1, 1, 1};
+  winner.runner_up_ratio = {0, 1.3, std::numeric_limits<double>::infinity()};
+  EXPECT_NE(winners_text(result).find(
+                "\n  winner: faster than the other 4 finalists; runner-up 1.300x: tiled BLOCK=32\n"),
+            std::string::npos)
+      << winners_text(result);
 }
 
 TEST(WinnersText, ColumnsOfUtf8LineUp) {

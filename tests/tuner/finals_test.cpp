@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <set>
 
+#include "generator/error.h"
 #include "tests/tuner/trials.h"
 
 namespace tunesmith {
@@ -19,7 +20,7 @@ using testing::IsEmpty;
 class FinalsTest : public testing::Test {
  protected:
   FinalsTest() {
-    policy_.final_rounds = 2;
+    policy_.final_rounds = 3;
     policy_.final_samples = 7;
   }
 
@@ -51,6 +52,9 @@ class FinalsTest : public testing::Test {
                    .element_bytes = 4,
                    .previous = previous_,
                    .caches = "warm",
+                   .objective = objective_,
+                   .energy = energy_,
+                   .now_s = [this] { return now_s_; },
                    .render = [this](const WinnerRow& row) -> std::optional<RenderedVariant> {
                      if (illegal_.contains(row.variant.source_hash)) return std::nullopt;
                      RenderedVariant variant = variant_of(point(std::stoll(row.variant.source_hash)));
@@ -77,7 +81,10 @@ class FinalsTest : public testing::Test {
       }
       const auto now = times_us_.find(question->ticket);
       const double us = now != times_us_.end() ? now->second : findings_.trial(question->ticket).median_us;
-      finals.answered(ok(std::vector<double>(static_cast<std::size_t>(question->samples), us)));
+      MeasureReply reply = ok(std::vector<double>(static_cast<std::size_t>(question->samples), us));
+      if (question->energy) reply.energy_uj = energies_uj_[question->ticket];
+      finals.answered(std::move(reply));
+      now_s_ += load_s_;
     }
   }
 
@@ -86,7 +93,11 @@ class FinalsTest : public testing::Test {
   std::vector<WinnerRow> previous_;
   std::set<std::string> illegal_, changed_;  // hashes of winners whose space or template changed
   std::map<Ticket, double> times_us_;        // in the finals
+  std::map<Ticket, double> energies_uj_;     // 0: the device does not tell
   std::set<Ticket> wrong_, wrong_later_;
+  Objective objective_ = Objective::time;
+  bool energy_ = false;
+  double now_s_ = 0, load_s_ = 0.005;
   std::vector<Finals::Question> questions_;
   Written written_;
 };
@@ -156,12 +167,121 @@ TEST_F(FinalsTest, RoundsTakeTurnsThenWinnersAreCheckedAgainstOtherInputs) {
       questions_,
       ElementsAre(Finals::Question{0, false, 7}, Finals::Question{1, false, 7}, Finals::Question{2, false, 7},
                   Finals::Question{0, false, 7}, Finals::Question{1, false, 7}, Finals::Question{2, false, 7},
+                  Finals::Question{0, false, 7}, Finals::Question{1, false, 7}, Finals::Question{2, false, 7},
                   Finals::Question{0, true, 0, true}, Finals::Question{1, true, 0, true}));
   EXPECT_THAT(written_.verdicts(), ElementsAre("0 ok", "1 ok", "2 ok"));
-  for (const Written::Row& row : written_.rows) EXPECT_EQ(row.reply.samples_us.size(), 14U);
+  for (const Written::Row& row : written_.rows) EXPECT_EQ(row.reply.samples_us.size(), 21U);
+  EXPECT_EQ(findings_.trial(2).loads_us.size(), 3U);
   EXPECT_EQ(findings_.trial(2).measurement, 102);
   EXPECT_EQ(all.done(), 2);
   EXPECT_EQ(all.total(), 2);
+}
+
+// Rounds of slow kernels may take longer than all finals should.
+TEST_F(FinalsTest, TheTimeEndsTheRoundsButNotBeforeTheThird) {
+  add(100);
+  add(10);
+  add(10.01);
+  policy_.final_rounds = 60;
+  load_s_ = policy_.final_seconds;
+  Finals slow = finals();
+  answer_all(slow);
+  EXPECT_EQ(findings_.trial(1).loads_us.size(), 3U);
+  load_s_ = policy_.final_seconds / 12;
+  Finals faster = finals();
+  answer_all(faster);
+  EXPECT_GT(findings_.trial(1).loads_us.size(), 3U);
+  EXPECT_LT(findings_.trial(1).loads_us.size(), 9U);
+}
+
+TEST_F(FinalsTest, OfThoseThatAreTiedTheStoredOneStaysAndAllAreSaid) {
+  add(100);
+  add(10);
+  const Ticket stored = add(10.01);
+  const Ticket slower = add(10.4);
+  won_before("2");
+  findings_.trial(stored).reply.registers = 255;  // by what it asks for it would lose
+  policy_.final_rounds = 60;
+  Finals all = finals();
+  answer_all(all);
+  const Decision decision = all.decide();
+  EXPECT_THAT(decision.winners, ElementsAre(Winner{stored, 4, false}));
+  ASSERT_EQ(decision.finalists.size(), 4U);
+  EXPECT_EQ(decision.finalists[0].ticket, 1);
+  EXPECT_EQ(decision.finalists[1].ticket, stored);
+  EXPECT_NEAR(decision.finalists[1].ratio.middle, 1.001, 1e-9);
+  EXPECT_TRUE(decision.finalists[1].tied);
+  EXPECT_EQ(decision.finalists[2].ticket, slower);
+  EXPECT_FALSE(decision.finalists[2].tied);
+  for (const Decision::Finalist& each : decision.finalists) EXPECT_EQ(each.winner, stored);
+}
+
+TEST_F(FinalsTest, AStoredWinnerGoesWhenTheIntervalSaysThatItIsSlower) {
+  add(100);
+  add(10);
+  add(10.1);
+  won_before("2");
+  policy_.final_rounds = 60;
+  Finals all = finals();
+  answer_all(all);
+  EXPECT_THAT(all.decide().winners, ElementsAre(Winner{1, 4, false}));
+}
+
+TEST_F(FinalsTest, EnergyIsAskedForTheBaseAndThoseThatAreTied) {
+  add(100);
+  add(10);
+  add(10.01);
+  add(10.4);
+  energy_ = true;
+  energies_uj_ = {{0, 900}, {1, 100}, {2, 90}};
+  policy_.final_rounds = 60;
+  Finals all = finals();
+  answer_all(all);
+  std::vector<Ticket> asked;
+  for (const auto& question : questions_) {
+    if (question.energy) asked.push_back(question.ticket);
+  }
+  EXPECT_THAT(asked, ElementsAre(0, 1, 2));
+  for (const Written::Row& row : written_.rows) {
+    EXPECT_EQ(row.reply.energy_uj, energies_uj_[std::stoll(row.hash)]);
+    EXPECT_GE(row.reply.samples_us.size(), 21U) << "those of the rounds";
+  }
+  EXPECT_THAT(all.decide().winners, ElementsAre(Winner{1, 4, false})) << "it is the time that chooses";
+}
+
+TEST_F(FinalsTest, TheObjectiveChooses) {
+  add(100);
+  add(10);
+  add(10.4);
+  add(10.9);
+  energy_ = true;
+  energies_uj_ = {{0, 900}, {1, 100}, {2, 95}, {3, 93}};
+  const auto chosen = [&](Objective objective) {
+    objective_ = objective;
+    Finals all = finals();
+    answer_all(all);
+    return all.decide();
+  };
+  EXPECT_EQ(chosen(Objective::time).winners.front().ticket, 1);
+  EXPECT_EQ(chosen(Objective::energy).winners.front().ticket, 3);
+  const Decision edp = chosen(Objective::edp);
+  EXPECT_EQ(edp.winners.front().ticket, 2);
+  EXPECT_EQ(edp.finalists.front().ticket, 2);
+  EXPECT_NEAR(edp.finalists[1].ratio.middle, 10.0 * 100 / (10.4 * 95), 1e-9);
+  EXPECT_FALSE(edp.finalists[1].tied);
+}
+
+TEST_F(FinalsTest, WithoutACounterOnlyAnObjectiveThatNeedsItFails) {
+  add(100);
+  add(10);
+  energy_ = true;
+  Finals by_time = finals();
+  answer_all(by_time);
+  EXPECT_EQ(std::count_if(questions_.begin(), questions_.end(), [](const auto& q) { return q.energy; }), 1);
+  EXPECT_THAT(by_time.decide().winners, ElementsAre(Winner{1, 4, false}));
+  objective_ = Objective::edp;
+  Finals by_edp = finals();
+  EXPECT_THROW(answer_all(by_edp), UsageError);
 }
 
 TEST_F(FinalsTest, AFinalistWithoutABinaryIsOut) {

@@ -10,13 +10,11 @@ namespace {
 
 using testing::ElementsAre;
 
-Contender contender(std::size_t index, double median_us, std::int64_t alignment = 4,
-                    std::int64_t registers = 32) {
+Contender contender(std::size_t index, double median_us, std::int64_t alignment = 4) {
   Contender made;
   made.index = index;
   made.median_us = median_us;
   made.alignment_bytes = alignment;
-  made.registers = registers;
   return made;
 }
 
@@ -48,24 +46,12 @@ TEST(Finalists, LeaveOutWhatTwoStreamsCannotRun) {
   std::vector<Contender> all = {contender(0, 20), contender(1, 10)};
   all[1].may_win = false;
   EXPECT_THAT(choose_finalists(all, 4, Policy{}), ElementsAre(0));
-  EXPECT_EQ(choose_winner(all, Policy{}), 0u);
 }
 
-TEST(Winner, IsTheFastestBeyondATie) {
-  EXPECT_EQ(choose_winner({contender(0, 10.2, 4), contender(1, 10, 16)}, Policy{}), 1u);
-}
-
-TEST(Winner, OfATieAsksForLeast) {
-  EXPECT_EQ(choose_winner({contender(0, 10, 16), contender(1, 10.05, 4)}, Policy{}), 1u);
-  EXPECT_EQ(choose_winner({contender(0, 10, 4, 64), contender(1, 10.05, 4, 40)}, Policy{}), 1u);
-  EXPECT_EQ(choose_winner({contender(1, 10), contender(0, 10.05)}, Policy{}), 0u);
-}
-
-TEST(Winner, CanBeAskedForWithoutAlignment) {
-  const std::vector<Contender> all = {contender(0, 12, 4), contender(1, 10, 16)};
-  EXPECT_EQ(choose_winner(all, Policy{}, 4), 0u);
-  EXPECT_EQ(choose_winner({contender(1, 10, 16)}, Policy{}, 4), std::nullopt);
-  EXPECT_EQ(choose_winner({}, Policy{}), std::nullopt);
+TEST(ObjectiveOf, KnowsThreeWords) {
+  for (const Objective each : {Objective::time, Objective::energy, Objective::edp})
+    EXPECT_EQ(objective_of(name(each)), each);
+  EXPECT_THROW(objective_of("power"), UsageError);
 }
 
 TEST(Budget, IsATimeOrANumber) {

@@ -31,6 +31,18 @@ TEST(Progress, NamesColdCaches) {
   EXPECT_NE(plain_line(state).find("| best 12.50 us cold, 4.00x base |"), std::string::npos);
 }
 
+TEST(Progress, TellsHowWellTheFinalsKnowTheBest) {
+  ProgressState state = half();
+  state.stage = "finals: round";
+  state.done = 12;
+  state.total = 60;
+  state.measured = 0;
+  state.running = 5;
+  state.best_within = 0.0042;
+  state.failed = 0;
+  EXPECT_EQ(plain_line(state), "finals: round 12/60 | 5 running | best 12.50 us within 0.4 %, 4.00x base");
+}
+
 TEST(Progress, FollowsTheTimeWhereThatEndsFirst) {
   ProgressState state = half();
   state.total = 100000;
