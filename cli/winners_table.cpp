@@ -71,7 +71,6 @@ std::string set_text(const TunedProblem& problem, const TunedWinner& winner) {
   text += winner.tied > 1 ? std::to_string(winner.tied) + " of " + std::to_string(winner.finalists) +
                                 " finalists cannot be told from the best"
                           : "faster than the other " + std::to_string(winner.finalists - 1) + " finalists";
-  if (winner.ratio.middle > 1) text += "; it takes " + ratio_with_interval(winner.ratio) + " the best's time";
   return text + "; runner-up " + ratio_with_interval(winner.runner_up_ratio) + ": " + winner.runner_up + '\n';
 }
 

@@ -96,9 +96,9 @@ struct MeasurementRow {
 // What the finals that named a winner saw of a finalist.
 struct FinalistRow {
   std::int64_t measurement_id = 0;
-  double ratio = 1;                      // its time / the winner's, paired over rounds
-  double ratio_low = 1, ratio_high = 1;  // 95 % interval
-  bool tied = false;                     // it could not be told from the best
+  double ratio = 1;                                 // its time / the winner's, paired over rounds
+  std::optional<double> ratio_low{}, ratio_high{};  // 99 % interval; none: too few rounds
+  bool tied = false;                                // it could not be told from the best
   bool operator==(const FinalistRow&) const = default;
 };
 

@@ -74,8 +74,8 @@ CREATE TABLE finalist (
   winner_id INTEGER NOT NULL REFERENCES measurement,
   measurement_id INTEGER NOT NULL REFERENCES measurement,
   ratio REAL NOT NULL CHECK (ratio > 0),
-  ratio_low REAL NOT NULL,
-  ratio_high REAL NOT NULL,
+  ratio_low REAL,
+  ratio_high REAL,
   tied INTEGER NOT NULL CHECK (tied IN (0, 1)),
   PRIMARY KEY (winner_id, measurement_id)
 ) STRICT;

@@ -151,8 +151,8 @@ CREATE TABLE finalist (
   winner_id INTEGER NOT NULL REFERENCES measurement,
   measurement_id INTEGER NOT NULL REFERENCES measurement,
   ratio REAL NOT NULL CHECK (ratio > 0),     -- its time / the winner's, paired over rounds
-  ratio_low REAL NOT NULL,                   -- 95 % interval of the ratio
-  ratio_high REAL NOT NULL,
+  ratio_low REAL,                            -- 99 % interval of the ratio: it decides, and is looked at after each round;
+  ratio_high REAL,                           -- NULL where the two were in too few rounds
   tied INTEGER NOT NULL CHECK (tied IN (0, 1)),  -- 1: it could not be told from the best
   PRIMARY KEY (winner_id, measurement_id)
 ) STRICT;

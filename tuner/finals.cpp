@@ -164,7 +164,7 @@ std::optional<Interval> Finals::best_us() const {
   if (!race_) return std::nullopt;
   const std::vector<Standing> all = race_->standings(0);
   if (all.empty()) return std::nullopt;
-  return median_interval(race_->loads_us(all.front().who), setup_.policy.confidence);
+  return median_interval(race_->loads_us(all.front().who), stated_confidence);
 }
 
 // Energy takes half a second for each: where it chooses it is measured for all, else for the base and the
@@ -188,7 +188,8 @@ void Finals::end_rounds() {
   }
   if (contains(tickets_, Ticket{0})) add(0);
   for (const std::int64_t alignment : alignments()) {
-    if (const auto best = winner(alignment)) add(*best);
+    const std::vector<Standing> all = standings(alignment);
+    if (const auto place = winner(all)) add(entrants_[all[*place].who]);
   }
   for (const Standing& each : race_->standings(0)) {
     if (each.state == Standing::State::slower || energy_left_.size() >= most_energies) continue;
@@ -240,11 +241,22 @@ std::vector<Standing> Finals::standings(std::int64_t most_alignment_bytes) const
   return standings_of(values, contenders_, most_alignment_bytes, setup_.policy.energy_within);
 }
 
-std::optional<Ticket> Finals::winner(std::int64_t most_alignment_bytes) const {
+// Its place in the standings.
+std::optional<std::size_t> Finals::winner(const std::vector<Standing>& standings) const {
   const double resolution =
       setup_.objective == Objective::time ? setup_.policy.resolution : setup_.policy.energy_within;
-  const auto who = choose_winner(standings(most_alignment_bytes), contenders_, resolution);
-  return who ? std::optional(entrants_[*who]) : std::nullopt;
+  const auto who = choose_winner(standings, contenders_, resolution);
+  if (!who) return std::nullopt;
+  const auto place = [&](const Standing& each) { return each.who == *who; };
+  return std::find_if(standings.begin(), standings.end(), place) - standings.begin();
+}
+
+Interval Finals::ratio(const Standing& who, const Standing& winner) const {
+  if (who.who == winner.who) return {1, 1, 1};
+  if (setup_.objective == Objective::time) return race_->ratio(who.who, winner.who);
+  Interval ratio = who.ratio;  // of values without an interval
+  ratio.middle /= winner.ratio.middle;
+  return ratio;
 }
 
 std::optional<Ticket> Finals::finalist_of(const WinnerRow& row) const {
@@ -263,7 +275,8 @@ std::optional<Finals::Question> Finals::next_second_check() {
   };
   if (contains(tickets_, Ticket{0})) add(0);
   for (const std::int64_t alignment : alignments()) {
-    if (const auto best = winner(alignment)) add(*best);
+    const std::vector<Standing> all = standings(alignment);
+    if (const auto place = winner(all)) add(entrants_[all[*place].who]);
   }
   for (const WinnerRow& row : setup_.previous) {
     if (const auto ticket = finalist_of(row)) add(*ticket);
@@ -281,22 +294,26 @@ Decision Finals::decide() const {
   std::vector<std::int64_t> stale;  // alignments
   for (const WinnerRow& row : setup_.previous) {
     if (const auto ticket = finalist_of(row)) {
-      decision.confirmed.push_back(
-          {*ticket, row.alignment_bytes, row.caches != setup_.caches || row.launches != setup_.launches});
+      decision.confirmed.push_back({*ticket, row.alignment_bytes,
+                                    row.caches != setup_.caches || row.launches != setup_.launches ||
+                                        row.objective != name(setup_.objective)});
     } else {
       stale.push_back(row.alignment_bytes);
     }
   }
   for (const std::int64_t most_bytes : alignments()) {
-    const auto ticket = winner(most_bytes);
+    const std::vector<Standing> all = standings(most_bytes);
+    const auto place = winner(all);
+    if (!place) continue;
+    const Ticket ticket = entrants_[all[*place].who];
     const auto named = [&](const Decision::Winner& other) { return other.ticket == ticket; };
-    if (!ticket || std::any_of(decision.winners.begin(), decision.winners.end(), named)) continue;
-    const std::int64_t alignment = findings_.trial(*ticket).variant.alignment_bytes;
-    decision.winners.push_back({*ticket, alignment, contains(stale, alignment)});
+    if (std::any_of(decision.winners.begin(), decision.winners.end(), named)) continue;
+    const std::int64_t alignment = findings_.trial(ticket).variant.alignment_bytes;
+    decision.winners.push_back({ticket, alignment, contains(stale, alignment)});
     std::erase(stale, alignment);
-    for (const Standing& each : standings(most_bytes)) {
+    for (const Standing& each : all) {
       decision.finalists.push_back(
-          {*ticket, entrants_[each.who], each.ratio, each.state != Standing::State::slower});
+          {ticket, entrants_[each.who], ratio(each, all[*place]), each.state != Standing::State::slower});
     }
   }
   // Nothing would ever replace a stale row whose alignment no winner of this run has.

@@ -24,7 +24,7 @@ struct Decision {
   struct Confirmed {
     Ticket ticket;
     std::int64_t alignment_bytes;  ///< of the row in the database
-    bool other_kind;               ///< its old time was measured with other caches or launches
+    bool other_kind;               ///< it won with other caches, launches or by another objective
     bool operator==(const Confirmed&) const = default;
   };
   struct Winner {
@@ -33,17 +33,17 @@ struct Decision {
     bool replaces_stale;  ///< the row in its place is stale, so a slower variant replaces it too
     bool operator==(const Winner&) const = default;
   };
-  /// Of a winner's race: itself and those that ran beside it, the best first.
+  /// What ran beside a winner, and itself.
   struct Finalist {
     Ticket winner, ticket;
-    Interval ratio;  ///< of its time, or what the objective asks for, to the best's; high may be infinite
+    Interval ratio;  ///< of its time, or what the objective asks for, to the winner's; high may be infinite
     bool tied;       ///< it could not be told from the best
   };
   std::vector<Confirmed> confirmed;
   std::vector<Winner> winners;  ///< the fastest, then, if that needs alignment, the fastest that does not
   std::vector<std::int64_t> dropped;  ///< alignments of stale rows that no winner of this run replaces
   bool base = false;                  ///< the base came through; it is the first trial
-  std::vector<Finalist> finalists;    ///< of all winners
+  std::vector<Finalist> finalists;    ///< of all winners; of each the best first
 };
 
 class Finals {
@@ -104,7 +104,8 @@ class Finals {
   std::optional<Question> next_second_check();
   void fail(Ticket ticket, const MeasureReply& reply);
   std::vector<Standing> standings(std::int64_t most_alignment_bytes) const;
-  std::optional<Ticket> winner(std::int64_t most_alignment_bytes) const;
+  std::optional<std::size_t> winner(const std::vector<Standing>& standings) const;
+  Interval ratio(const Standing& who, const Standing& winner) const;
   std::vector<std::int64_t> alignments() const { return {0, setup_.element_bytes}; }
   std::optional<Ticket> finalist_of(const WinnerRow& row) const;
 

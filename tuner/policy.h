@@ -35,7 +35,6 @@ struct Policy {
   int final_rounds = 60;          ///< at most; in each the finalists that are not decided are loaded anew
   double final_seconds = 10;      ///< at most, once each of them has an interval
   double resolution = 0.005;      ///< a difference that does not matter; to it the winner's time is known
-  double confidence = 0.95;       ///< of a time's interval
   double sure =
       0.99;  ///< of an interval that decides: it is looked at after each round, which costs confidence
   double energy_within = 0.01;  ///< finalists whose energy differs by less are tied: it is measured once

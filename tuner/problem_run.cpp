@@ -1,6 +1,8 @@
 #include "tuner/problem_run.h"
 
 #include <algorithm>
+#include <cmath>
+#include <map>
 #include <utility>
 
 #include "tuner/promising.h"
@@ -268,7 +270,7 @@ std::optional<MeasureReply> ProblemRun::ask(const Finals::Question& question) {
 TunedTime ProblemRun::time_of(const Trial& trial) const {
   TunedTime time;
   time.median_us = trial.median_us;
-  time.interval_us = median_interval(trial.loads_us, bench_.policy.confidence);
+  time.interval_us = median_interval(trial.loads_us, stated_confidence);
   time.energy_uj = trial.reply.energy_uj;
   return time;
 }
@@ -286,14 +288,29 @@ TunedWinner ProblemRun::tuned_winner(const Decision& decision, const Decision::W
     if (each.winner != chosen.ticket) continue;
     ++winner.finalists;
     if (each.tied) ++winner.tied;
-    if (each.ticket == each.winner) {
-      winner.ratio = each.ratio;
-    } else if (winner.runner_up.empty()) {
+    if (each.ticket != each.winner && winner.runner_up.empty()) {
       winner.runner_up = variant_text(findings_.trial(each.ticket));
       winner.runner_up_ratio = each.ratio;
     }
   }
   return winner;
+}
+
+void ProblemRun::record_finalists(const Decision& decision) {
+  std::map<Ticket, std::vector<FinalistRow>> of_winner;
+  for (const Decision::Finalist& each : decision.finalists) {
+    FinalistRow row;
+    row.measurement_id = findings_.trial(each.ticket).measurement;
+    row.ratio = each.ratio.middle;
+    if (std::isfinite(each.ratio.high)) {
+      row.ratio_low = each.ratio.low;
+      row.ratio_high = each.ratio.high;
+    }
+    row.tied = each.tied;
+    of_winner[each.winner].push_back(row);
+  }
+  for (const auto& [winner, rows] : of_winner)
+    bench_.recorder.record_finalists(findings_.trial(winner).measurement, rows);
 }
 
 void ProblemRun::write(const Decision& decision) {
@@ -311,6 +328,7 @@ void ProblemRun::write(const Decision& decision) {
     result_.winners.push_back(tuned_winner(decision, chosen));
     if (!set.taken) result_.winners.back().note = set.why;
   }
+  record_finalists(decision);
   for (const std::int64_t alignment : decision.dropped) recorder.drop_winner(problem_, alignment);
   if (decision.base) {
     const Trial& base = findings_.trials.front();

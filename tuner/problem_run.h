@@ -47,6 +47,7 @@ class ProblemRun {
   std::optional<MeasureReply> ask(const Finals::Question& question);
   void show_finals(const Finals& finals, const Finals::Question& asked);
   void write(const Decision& decision);
+  void record_finalists(const Decision& decision);
   TunedTime time_of(const Trial& trial) const;
   TunedWinner tuned_winner(const Decision& decision, const Decision::Winner& chosen) const;
 

@@ -91,7 +91,7 @@ std::vector<Standing> Race::standings(std::int64_t most_alignment_bytes) const {
   const auto compare_with = [&](std::size_t best) {
     for (Standing& each : all) {
       each.ratio = {1, 1, 1};
-      if (each.who != best) each.ratio = paired_ratio(us_[each.who], us_[best], policy_.sure);
+      if (each.who != best) each.ratio = ratio(each.who, best);
     }
   };
   // The medians name a first best, but of different rounds; the ratios to it name the best.
@@ -116,7 +116,7 @@ std::vector<Standing> Race::standings(std::int64_t most_alignment_bytes) const {
 }
 
 bool Race::well_known(std::size_t who) const {
-  const auto interval = median_interval(loads_us(who), policy_.confidence);
+  const auto interval = median_interval(loads_us(who), stated_confidence);
   return interval && interval->high - interval->low <= 2 * policy_.resolution * interval->middle;
 }
 

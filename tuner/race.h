@@ -54,6 +54,10 @@ class Race {
   int rounds() const { return rounds_; }
   /// Of all that are in this race, the best first (with the ratio 1), then by ratio; empty if nobody is left.
   std::vector<Standing> standings(std::int64_t most_alignment_bytes) const;
+  /// Of the first's time to the second's, over the rounds that had both.
+  Interval ratio(std::size_t who, std::size_t to) const {
+    return paired_ratio(us_[who], us_[to], policy_.sure);
+  }
   /// By load; those of rounds that it rested are left out.
   std::vector<double> loads_us(std::size_t who) const;
 

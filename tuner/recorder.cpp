@@ -9,6 +9,7 @@
 #include "generator/ops.h"
 #include "generator/target.h"
 #include "tuner/policy.h"
+#include "tuner/statistics.h"
 
 namespace tunesmith {
 namespace {
@@ -113,7 +114,7 @@ std::int64_t Recorder::record(const Problem& problem, const RenderedVariant& var
     row.samples_us = reply.samples_us;
     for (double& sample : row.samples_us) sample = rounded(sample, 1e4);  // to 0.1 ns, far below the noise
     const Summary summary = summarize(row.samples_us);
-    row.median_us = loads_us.empty() ? summary.median_us : summarize(loads_us).median_us;
+    row.median_us = loads_us.empty() ? summary.median_us : rounded(summarize(loads_us).median_us, 1e4);
     row.min_us = summary.min_us;
     row.spread = rounded(summary.spread, 1e6);
   }
@@ -129,11 +130,22 @@ std::int64_t Recorder::record(const Problem& problem, const RenderedVariant& var
   row.driver = facts_.driver;
   row.caches = facts_.caches;
   row.launches = facts_.launches;
+  if (!row.samples_us.empty())
+    row.loads = std::max<std::int64_t>(1, static_cast<std::int64_t>(loads_us.size()));
+  if (const auto interval = median_interval(loads_us, stated_confidence)) {
+    row.low_us = rounded(interval->low, 1e4);
+    row.high_us = rounded(interval->high, 1e4);
+  }
+  if (reply.energy_uj > 0) row.energy_uj = rounded(reply.energy_uj, 1e3);
   return store_.record(row);
 }
 
 SetWinner Recorder::set_winner(std::int64_t measurement, std::int64_t alignment_bytes, bool winner_is_stale) {
-  return store_.set_winner(measurement, alignment_bytes, winner_is_stale);
+  return store_.set_winner(measurement, alignment_bytes, winner_is_stale, facts_.objective);
+}
+
+void Recorder::record_finalists(std::int64_t winner, const std::vector<FinalistRow>& finalists) {
+  store_.record_finalists(winner, finalists);
 }
 
 void Recorder::drop_winner(const Problem& problem, std::int64_t alignment_bytes) {

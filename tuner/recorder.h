@@ -23,6 +23,7 @@ class Recorder {
     DeviceFacts device;
     std::string caches = "warm";     ///< or cold
     std::string launches = "apart";  ///< or chained
+    std::string objective = "time";  ///< or energy, edp
   };
   Recorder(Store& store, const Op& op, Facts facts);
   ~Recorder();  ///< marks a session that was not finished as interrupted
@@ -43,6 +44,7 @@ class Recorder {
   std::int64_t record(const Problem& problem, const RenderedVariant& variant, const MeasureReply& reply,
                       std::optional<double> compile_ms, const std::vector<double>& loads_us);
   SetWinner set_winner(std::int64_t measurement, std::int64_t alignment_bytes, bool winner_is_stale);
+  void record_finalists(std::int64_t winner, const std::vector<FinalistRow>& finalists);
   /// For a stale winner that no variant of this run replaces.
   void drop_winner(const Problem& problem, std::int64_t alignment_bytes);
   void put_binary(const RenderedVariant& variant, const std::string& binary);

@@ -13,6 +13,9 @@ struct Interval {
   bool operator==(const Interval&) const = default;
 };
 
+/// Of every interval of a time.
+inline constexpr double stated_confidence = 0.95;
+
 /// Of the median that the values are drawn around, one value per load: between two of the values, so that it
 /// covers for any distribution, however skewed (exact, by the binomial). Nothing where there are too few: for
 /// 95 % six are needed, for 99 % eight.

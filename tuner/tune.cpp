@@ -65,7 +65,8 @@ void refuse_too_large(const Op& op, const Problem& problem, const DeviceFacts& d
 void add_stale(std::vector<Problem>& problems, const Op& op, const DeviceFacts& device,
                const Recorder::Facts& facts, const std::vector<WinnerRow>& winners) {
   for (const WinnerRow& row : winners) {
-    if (row.caches != facts.caches || row.launches != facts.launches) continue;
+    if (row.caches != facts.caches || row.launches != facts.launches || row.objective != facts.objective)
+      continue;
     try {
       Problem problem = complete_problem(op, Values::parse(row.problem.text));
       if (std::find(problems.begin(), problems.end(), problem) != problems.end()) continue;
@@ -133,6 +134,7 @@ TuneResult tune(const TuneOptions& options, Progress& progress) {
   facts.device = hello.device;
   facts.caches = options.cold_caches ? "cold" : "warm";
   facts.launches = launches_of(hello.device.kind);
+  facts.objective = name(options.objective);
   Recorder recorder(store, op, facts);
 
   if (options.stale) add_stale(problems, op, hello.device, facts, recorder.winners());

@@ -55,7 +55,6 @@ struct TunedWinner {
   int registers = 0;
   std::int64_t finalists = 0;  ///< that it ran against, itself included
   std::int64_t tied = 0;       ///< of these, those that could not be told from the best
-  Interval ratio;              ///< as in Decision::Finalist: its own
   std::string runner_up;       ///< the best of the others: template and config; empty: there was none
   Interval runner_up_ratio;
   std::string note;  ///< why the database kept another; empty if it took this one

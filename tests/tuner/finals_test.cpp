@@ -45,6 +45,7 @@ class FinalsTest : public testing::Test {
     row.alignment_bytes = alignment_bytes;
     row.median_us = median_us;
     row.caches = caches;
+    row.objective = "time";
     previous_.push_back(row);
   }
   Finals finals() {
@@ -209,7 +210,8 @@ TEST_F(FinalsTest, OfThoseThatAreTiedTheStoredOneStaysAndAllAreSaid) {
   ASSERT_EQ(decision.finalists.size(), 4U);
   EXPECT_EQ(decision.finalists[0].ticket, 1);
   EXPECT_EQ(decision.finalists[1].ticket, stored);
-  EXPECT_NEAR(decision.finalists[1].ratio.middle, 1.001, 1e-9);
+  EXPECT_NEAR(decision.finalists[0].ratio.middle, 1 / 1.001, 1e-9);
+  EXPECT_EQ(decision.finalists[1].ratio, (Interval{1, 1, 1}));
   EXPECT_TRUE(decision.finalists[1].tied);
   EXPECT_EQ(decision.finalists[2].ticket, slower);
   EXPECT_FALSE(decision.finalists[2].tied);

@@ -189,7 +189,7 @@ TEST_P(SimulatedFinals, NameWinnersInsideEachOthersSetsAndLoseLittle) {
         ++winners;
         if (truth[named.back()] > (1 + permitted) * truth[0]) ++lost;
         const double drift = 1 + 0.005 * race.rounds() / 2 / policy.final_rounds;
-        const auto interval = median_interval(race.loads_us(named.back()), policy.confidence);
+        const auto interval = median_interval(race.loads_us(named.back()), stated_confidence);
         const double median = truth[named.back()] * noisy_median * drift;
         if (interval && interval->low <= median && median <= interval->high) ++covered;
       }
