@@ -25,6 +25,7 @@ struct TuneRequest {
   std::filesystem::path problem_file;
   std::filesystem::path database;
   std::string caches = "warm";
+  std::string launches = "apart";
   std::string prior = "worth";
   std::string objective = "time";
 };
@@ -82,8 +83,8 @@ void add_tune_command(CLI::App& app, const std::string& command_line, int& exit_
       ->allow_extra_args(false);
   command
       ->add_option("--caches", request->caches,
-                   "warm: launches follow each other on the same buffers;\n"
-                   "cold: the cache is overwritten before each launch (CUDA only)")
+                   "warm: launches find what the one before left in the cache;\n"
+                   "cold: the cache is emptied before each launch (CUDA only)")
       ->capture_default_str()
       ->check(CLI::IsMember({"warm", "cold"}));
   command
@@ -92,6 +93,12 @@ void add_tune_command(CLI::App& app, const std::string& command_line, int& exit_
                    "launch's, by NVML (CUDA only)")
       ->capture_default_str()
       ->check(CLI::IsMember({"time", "energy", "edp"}));
+  command
+      ->add_option("--launches", request->launches,
+                   "apart: each launch between ordinary kernels;\n"
+                   "chained: behind another launch of the same variant (the same on the host)")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"apart", "chained"}));
   command->add_flag("--retry-failed", options.retry_failed,
                     "Retry variants that timed out or crashed in an earlier run");
   command
@@ -113,6 +120,7 @@ void add_tune_command(CLI::App& app, const std::string& command_line, int& exit_
     if (asked.problems.empty() && !asked.stale)
       throw UsageError("There is no problem to tune; add --problem, --problems or --stale.");
     asked.cold_caches = request->caches == "cold";
+    asked.chained = request->launches == "chained";
     asked.prior = prior_of(request->prior);
     asked.objective = objective_of(request->objective);
     asked.database = request->database.empty() ? default_database_path() : request->database;

@@ -118,11 +118,12 @@ std::string spent_text(const TuneResult& result) {
 
 std::string winners_text(const TuneResult& result) {
   std::string text = "\nOn " + result.device.name + " (" + result.device_id + ")" +
-                     (result.cold_caches ? ", with cold caches" : "") + ":\n";
+                     (result.cold_caches ? ", with cold caches" : "") +
+                     (result.chained ? ", launches chained" : "") + ":\n";
   for (const TunedProblem& problem : result.problems) text += problem_text(problem);
   text += spent_text(result);
   if (result.problems.empty() && !result.interrupted)
-    text += "There was nothing to tune: no winner with these caches is stale.\n";
+    text += "There was nothing to tune: no winner with these caches and launches is stale.\n";
   if (result.interrupted) {
     text += "Interrupted. Every verdict so far is in the database; run the same command again to continue.\n";
   }

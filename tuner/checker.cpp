@@ -256,11 +256,17 @@ std::optional<Checker::Failure> Checker::judge_asked(const Template& tmpl, const
   Timing timing;
   timing.samples = request.samples;
   timing.sample_target_us = request.sample_target_us;
+  timing.repeats = request.repeats;
   timing.give_up_above_us = request.give_up_above_us;
+  timing.chained = request.chained;
   timing.cold_caches = request.cold_caches;
   try {
-    reply.samples_us =
-        device_.time_us(*executable, asked_.pointers.data(), workspace(work.workspace_bytes), timing);
+    void* const space = workspace(work.workspace_bytes);
+    Timed timed = device_.time_us(*executable, asked_.pointers, space, timing);
+    reply.samples_us = std::move(timed.samples_us);
+    reply.clock_mhz = timed.clock_mhz;
+    reply.throttled = std::move(timed.throttled);
+    if (request.energy) reply.energy_uj = device_.energy_uj(*executable, asked_.pointers, space).value_or(0);
   } catch (const Error& error) {
     reply.lost = true;
     return Failure{Verdict::crash, std::string("The kernel failed while it was timed: ") + error.what()};

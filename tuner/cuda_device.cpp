@@ -1,19 +1,21 @@
 // A CUDA GPU as the tuner uses it. Everything runs on the legacy default stream, so that it is in order with
-// a caller that launches on the null stream; timing has a stream of its own, which waits for that one.
+// a caller that launches on the null stream; timing (cuda_timer.h) has a stream of its own, which waits for
+// that one.
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cmath>
+#include <cstdio>
 #include <cstring>
 #include <functional>
-#include <limits>
 #include <map>
 
 #include "generator/error.h"
 #include "runtime/toolchain.h"
 #include "tuner/check_data.h"
+#include "tuner/cuda_check.h"
+#include "tuner/cuda_timer.h"
 #include "tuner/device.h"
 #include "tuner/device_kernels.h"
 
@@ -26,41 +28,15 @@ constexpr std::int64_t guard_bytes = std::int64_t{16} * 1024;  ///< before and a
 /// A float of four of these is -102287.6, which no arithmetic on small inputs gives.
 constexpr int guard_byte = 0xc7;
 
-/// So many times the size of the second-level cache is written before a launch with cold caches: then nothing
-/// that the launch reads is left in it, whatever the cache evicts first.
-constexpr std::size_t flush_caches = 4;
-/// With cold caches a variant is given up after so many launches if even the fastest of them is too slow.
-constexpr int first_cold_samples = 3;
-
 constexpr auto settle = std::chrono::milliseconds(30);       ///< of work raise the clocks of an idle GPU
 constexpr auto settle_again = std::chrono::milliseconds(5);  ///< after a pause
 constexpr auto idle_after = std::chrono::milliseconds(500);  ///< without work clocks may have dropped
-
-void check(cudaError_t code, const std::string& what) {
-  if (code == cudaSuccess) return;
-  static_cast<void>(cudaGetLastError());  // clears the error, unless it is sticky
-  throw Error("CUDA could not " + what + ": " + cudaGetErrorName(code) + ": " + cudaGetErrorString(code) +
-              ".");
-}
 
 // As `Result` in device_kernels.cu.
 struct Result {
   unsigned long long wrong = 0;
   unsigned long long first_wrong = ~0ull;
   unsigned long long max_ratio = 0;
-};
-
-struct Graph {
-  Graph() = default;
-  ~Graph() {
-    if (executable != nullptr) static_cast<void>(cudaGraphExecDestroy(executable));
-    if (graph != nullptr) static_cast<void>(cudaGraphDestroy(graph));
-  }
-  Graph(const Graph&) = delete;
-  Graph& operator=(const Graph&) = delete;
-
-  cudaGraph_t graph = nullptr;
-  cudaGraphExec_t executable = nullptr;
 };
 
 class CudaDevice : public Device {
@@ -79,7 +55,8 @@ class CudaDevice : public Device {
       spin_ = kernel("spin");
       check(cudaMalloc(&result_, sizeof(Result)), "allocate memory");
       check(cudaMallocHost(reinterpret_cast<void**>(&host_result_), sizeof(Result)), "allocate host memory");
-      check(cudaStreamCreate(&stream_), "create a stream");
+      timer_ = std::make_unique<CudaTimer>(
+          facts_, ordinal_, CudaTimer::Kernels{.spacer = kernel("spacer"), .evict = kernel("evict")});
       busy(settle);
     } catch (...) {
       destroy();
@@ -93,6 +70,7 @@ class CudaDevice : public Device {
 
   const DeviceFacts& facts() const override { return facts_; }
   std::string driver() const override { return cuda_driver(); }
+  std::string uuid() const override;
 
   std::unique_ptr<Executable> load(const std::string& binary, const std::string& suffix,
                                    const Work& work) override {
@@ -179,53 +157,20 @@ class CudaDevice : public Device {
     last_work_ = Clock::now();
   }
 
-  std::vector<double> time_us(Executable& executable, void* const* arguments, void* workspace,
-                              const Timing& timing) override {
-    select();
-    if (Clock::now() - last_work_ > idle_after) busy(settle_again);
-    const double limit =
-        timing.give_up_above_us > 0 ? timing.give_up_above_us : std::numeric_limits<double>::infinity();
+  Timed time_us(Executable& executable, std::span<void* const> arguments, void* workspace,
+                const Timing& timing) override {
+    wake();
+    Timed timed = timer_->time(executable, buffers(arguments, workspace), timing);
+    last_work_ = Clock::now();
+    return timed;
+  }
 
-    // One launch between events includes about 3 us of the events themselves and may find cold caches: good
-    // enough to choose the number of repeats and to give up hopeless variants.
-    if (timing.cold_caches) flush();
-    mark(0);
-    launch(executable, arguments, workspace);
-    mark(1);
-    wait(1);
-    const double rough = elapsed_us(0, 1);
-    if (rough > 2 * limit + 20) return {rough};
-
-    const bool slow = rough > 1000;  // such a launch warms itself up and varies little
-    const int count = slow ? std::min(3, timing.samples) : timing.samples;
-    if (timing.cold_caches) {
-      std::vector<double> samples =
-          cold_us(executable, arguments, workspace, std::min(first_cold_samples, count));
-      if (*std::min_element(samples.begin(), samples.end()) <= limit) {
-        const int left = count - static_cast<int>(samples.size());
-        const std::vector<double> more = cold_us(executable, arguments, workspace, left);
-        samples.insert(samples.end(), more.begin(), more.end());
-      }
-      return samples;
-    }
-
-    const double estimate = std::max(rough - 3, 1.0);
-    int repeats = static_cast<int>(std::clamp(timing.sample_target_us / estimate, 1.0, 200.0));
-    if (estimate < 20) repeats = std::max(repeats, 20);
-    Graph graph;
-    capture(graph, executable, arguments, workspace, repeats);
-
-    if (!slow) {
-      const double warm = replay_us(graph, repeats, 1).front();
-      if (warm > 1.25 * limit) return {warm};
-    }
-    if (!std::isfinite(limit)) return replay_us(graph, repeats, count);
-    std::vector<double> samples = replay_us(graph, repeats, 1);
-    if (samples.front() <= limit && count > 1) {
-      const std::vector<double> more = replay_us(graph, repeats, count - 1);
-      samples.insert(samples.end(), more.begin(), more.end());
-    }
-    return samples;
+  std::optional<double> energy_uj(Executable& executable, std::span<void* const> arguments,
+                                  void* workspace) override {
+    wake();
+    const auto energy = timer_->energy_uj(executable, buffers(arguments, workspace));
+    last_work_ = Clock::now();
+    return energy;
   }
 
  private:
@@ -264,110 +209,36 @@ class CudaDevice : public Device {
     const auto end = Clock::now() + duration;
     do {
       enqueue(spin_, std::int64_t{8} * 256 * facts_.multiprocessors, result_, 50'000);
+      timer_->settled();
       check(cudaStreamSynchronize(nullptr), "run a kernel of the tuner on " + facts_.name);
     } while (Clock::now() < end);
     last_work_ = Clock::now();
   }
 
-  void launch(Executable& executable, void* const* arguments, void* workspace) const {
-    if (const int code = executable.launch(arguments, workspace, stream_); code != 0)
-      throw Error("The launch failed: " + executable.describe(code) + ".");
+  CudaTimer::Buffers buffers(std::span<void* const> arguments, void* workspace) const {
+    const auto buffer = [this](void* memory) {
+      const auto found = allocations_.find(memory);
+      return CudaTimer::Buffer{memory, found == allocations_.end() ? 0 : found->second};
+    };
+    CudaTimer::Buffers all;
+    for (void* argument : arguments) all.arguments.push_back(buffer(argument));
+    all.workspace = buffer(workspace);
+    return all;
   }
 
-  void capture(Graph& graph, Executable& executable, void* const* arguments, void* workspace,
-               int repeats) const {
-    check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal), "begin a graph");
-    int code = 0;
-    for (int i = 0; code == 0 && i < repeats; ++i) code = executable.launch(arguments, workspace, stream_);
-    const cudaError_t ended = cudaStreamEndCapture(stream_, &graph.graph);
-    if (code != 0) {
-      static_cast<void>(cudaGetLastError());
-      throw Error("The launch failed: " + executable.describe(code) + ".");
-    }
-    check(ended, "end a graph");
-    check(cudaGraphInstantiate(&graph.executable, graph.graph, 0), "instantiate a graph");
-    check(cudaGraphUpload(graph.executable, stream_), "upload a graph");
-  }
-
-  // All samples are queued before the first is waited for, so that the GPU is never idle between them.
-  std::vector<double> replay_us(const Graph& graph, int repeats, int samples) {
-    mark(0);
-    for (int i = 1; i <= samples; ++i) {
-      check(cudaGraphLaunch(graph.executable, stream_), "launch a graph");
-      mark(static_cast<std::size_t>(i));
-    }
-    wait(static_cast<std::size_t>(samples));
-    std::vector<double> result;
-    for (int i = 1; i <= samples; ++i)
-      result.push_back(elapsed_us(static_cast<std::size_t>(i - 1), static_cast<std::size_t>(i)) / repeats);
-    return result;
-  }
-
-  // The launch and its events are queued while the flush before them runs, so that the host adds no time
-  // between them.
-  std::vector<double> cold_us(Executable& executable, void* const* arguments, void* workspace, int samples) {
-    std::vector<double> result;
-    if (samples <= 0) return result;
-    const auto end = 2 * static_cast<std::size_t>(samples);
-    for (std::size_t event = 0; event < end; event += 2) {
-      flush();
-      mark(event);
-      launch(executable, arguments, workspace);
-      mark(event + 1);
-    }
-    wait(end - 1);
-    for (std::size_t event = 0; event < end; event += 2) result.push_back(elapsed_us(event, event + 1));
-    return result;
-  }
-
-  void flush() {
-    if (flush_memory_ == nullptr) {
-      int cache_bytes = 0;
-      check(cudaDeviceGetAttribute(&cache_bytes, cudaDevAttrL2CacheSize, ordinal_),
-            "read the size of the cache");
-      cudaError_t code = cudaSuccess;
-      for (std::size_t times = flush_caches; times > 0; --times) {
-        flush_bytes_ = times * static_cast<std::size_t>(cache_bytes);
-        code = cudaMalloc(&flush_memory_, flush_bytes_);
-        if (code != cudaErrorMemoryAllocation) break;
-        static_cast<void>(cudaGetLastError());
-      }
-      check(code, "allocate " + std::to_string(flush_bytes_) + " bytes on " + facts_.name +
-                      " to overwrite its cache with");
-    }
-    check(cudaMemsetAsync(flush_memory_, ++flush_value_, flush_bytes_, stream_), "overwrite the cache");
-  }
-
-  void mark(std::size_t event) {
-    while (events_.size() <= event) {
-      cudaEvent_t created = nullptr;
-      check(cudaEventCreate(&created), "create an event");
-      events_.push_back(created);
-    }
-    check(cudaEventRecord(events_[event], stream_), "record an event");
-  }
-
-  void wait(std::size_t event) {
-    check(cudaEventSynchronize(events_[event]), "finish the work on " + facts_.name);
-    last_work_ = Clock::now();
-  }
-
-  double elapsed_us(std::size_t from, std::size_t to) const {
-    float milliseconds = 0;
-    check(cudaEventElapsedTime(&milliseconds, events_[from], events_[to]), "read the time between events");
-    return 1000.0 * static_cast<double>(milliseconds);
+  void wake() {
+    select();
+    if (Clock::now() - last_work_ > idle_after) busy(settle_again);
   }
 
   // After a sticky error each of these fails, and everything is released when the process ends.
   void destroy() noexcept {
     static_cast<void>(cudaSetDevice(ordinal_));
-    for (cudaEvent_t event : events_) static_cast<void>(cudaEventDestroy(event));
-    if (stream_ != nullptr) static_cast<void>(cudaStreamDestroy(stream_));
+    timer_.reset();
     for (const auto& [memory, bytes] : allocations_)
       static_cast<void>(cudaFree(static_cast<char*>(memory) - guard_bytes));
     if (host_result_ != nullptr) static_cast<void>(cudaFreeHost(host_result_));
     if (result_ != nullptr) static_cast<void>(cudaFree(result_));
-    if (flush_memory_ != nullptr) static_cast<void>(cudaFree(flush_memory_));
     if (library_ != nullptr) static_cast<void>(cudaLibraryUnload(library_));
   }
 
@@ -380,14 +251,22 @@ class CudaDevice : public Device {
   cudaKernel_t spin_ = nullptr;
   void* result_ = nullptr;
   Result* host_result_ = nullptr;
-  cudaStream_t stream_ = nullptr;
-  void* flush_memory_ = nullptr;  ///< allocated when first needed
-  std::size_t flush_bytes_ = 0;
-  int flush_value_ = 0;  ///< cudaMemset takes its low byte
-  std::vector<cudaEvent_t> events_;
+  std::unique_ptr<CudaTimer> timer_;
   std::map<void*, std::int64_t, std::less<>> allocations_;  ///< bytes by address
   Clock::time_point last_work_;
 };
+
+std::string CudaDevice::uuid() const {
+  cudaDeviceProp properties = {};
+  check(cudaGetDeviceProperties(&properties, ordinal_), "read the properties of " + facts_.name);
+  std::string text = "GPU-";
+  for (std::size_t i = 0; i < sizeof(properties.uuid.bytes); ++i) {
+    std::array<char, 3> digits{};
+    std::snprintf(digits.data(), digits.size(), "%02x", properties.uuid.bytes[i] & 0xffu);
+    text += (i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "") + std::string(digits.data());
+  }
+  return text;
+}
 
 }  // namespace
 

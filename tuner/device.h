@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -24,11 +25,20 @@ struct Comparison {
 };
 
 struct Timing {
-  int samples = 11;               ///< medians are taken over these
+  int samples = 5;
   double sample_target_us = 300;  ///< launches are repeated inside one sample until it lasts about this long
+  int repeats = 0;                ///< so often; 0: repeats_for() the first launch
   /// Above 0: stop after the first sample if one launch takes longer (it cannot win).
   double give_up_above_us = 0;
-  bool cold_caches = false;  ///< each sample is one launch, after the second-level cache was overwritten
+  bool chained = false;      ///< each launch behind another of the same variant, not between ordinary kernels
+  bool cold_caches = false;  ///< nothing that a launch reads is in the second-level cache; never chained
+};
+
+/// What one load of a binary gave.
+struct Timed {
+  std::vector<double> samples_us;  ///< per launch
+  int clock_mhz = 0;               ///< the lowest that was seen; 0: not known
+  std::string throttled{};         ///< what held the clock down, in words; empty: nothing that is known
 };
 
 class Device {
@@ -37,6 +47,7 @@ class Device {
 
   virtual const DeviceFacts& facts() const = 0;
   virtual std::string driver() const = 0;
+  virtual std::string uuid() const { return ""; }  ///< which one of the model; empty: not known
 
   virtual std::unique_ptr<Executable> load(const std::string& binary, const std::string& suffix,
                                            const Work& work) = 0;
@@ -62,12 +73,16 @@ class Device {
   /// afterwards.
   virtual void synchronize() = 0;
 
-  /// Microseconds per launch, one entry per sample. On CUDA: replays of a graph of launches between two
-  /// events, after a warm-up, or with cold caches one launch between two events, which includes some
-  /// microseconds of the events themselves; on the host: the wall clock, and a UsageError where cold caches
-  /// are asked for.
-  virtual std::vector<double> time_us(Executable& executable, void* const* arguments, void* workspace,
-                                      const Timing& timing) = 0;
+  /// On CUDA by differences of graphs, as docs/measuring.md defines them; on the host by the wall clock,
+  /// where launches apart and chained are the same, and cold caches a UsageError. An executable that is
+  /// loaded once has one value of what differs from load to load: more samples do not tell it.
+  virtual Timed time_us(Executable& executable, std::span<void* const> arguments, void* workspace,
+                        const Timing& timing) = 0;
+
+  /// Microjoules per launch of the whole device, with what it uses when idle, while launches follow each
+  /// other for a second and more on the same buffers; nothing where there is no counter.
+  virtual std::optional<double> energy_uj(Executable& executable, std::span<void* const> arguments,
+                                          void* workspace) = 0;
 };
 
 std::unique_ptr<Device> make_device(const ChosenDevice& chosen);

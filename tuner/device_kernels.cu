@@ -111,3 +111,16 @@ extern "C" __global__ void spin(Result* result, int rounds) {
   for (int i = 0; i < rounds; ++i) a = a * 0.999f + 1.0f;
   if (a < 0) result->wrong = 1;  // never true; keeps the compiler from removing the loop
 }
+
+// Stands between the launches of a variant that is timed: an ordinary kernel of an application.
+extern "C" __global__ void spacer() {}
+
+// Reads memory, so that nothing else is left in the second-level cache; what it leaves there is clean.
+extern "C" __global__ void evict(const uint4* memory, long long bytes) {
+  unsigned bits = 0;
+  for (long long i = thread_index(); i < bytes / 16; i += thread_count()) {
+    const uint4 word = memory[i];
+    bits |= word.x | word.y | word.z | word.w;
+  }
+  if (bits != 0) asm volatile("trap;");  // never: all is zero; keeps the loads
+}

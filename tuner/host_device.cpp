@@ -124,11 +124,12 @@ class HostDevice : public Device {
 
   void synchronize() override {}  // a launch has ended when it returns
 
-  std::vector<double> time_us(Executable& executable, void* const* arguments, void* workspace,
-                              const Timing& timing) override {
+  Timed time_us(Executable& executable, std::span<void* const> given, void* workspace,
+                const Timing& timing) override {
+    void* const* const arguments = given.data();
     if (timing.cold_caches) throw UsageError("The host cannot time with cold caches; ask for warm ones.");
     const double first = sample(executable, arguments, workspace, 1);  // also the warm-up
-    if (timing.give_up_above_us > 0 && first > 2 * timing.give_up_above_us) return {first};
+    if (timing.give_up_above_us > 0 && first > 2 * timing.give_up_above_us) return {.samples_us = {first}};
     const int repeats =
         static_cast<int>(std::clamp(timing.sample_target_us / std::max(first, 0.01), 1.0, 10000.0));
     // Three samples are enough for a launch of a millisecond or more.
@@ -138,7 +139,11 @@ class HostDevice : public Device {
       times.push_back(sample(executable, arguments, workspace, repeats));
       if (timing.give_up_above_us > 0 && times.back() > timing.give_up_above_us) break;
     }
-    return times;
+    return {.samples_us = std::move(times)};
+  }
+
+  std::optional<double> energy_uj(Executable&, std::span<void* const>, void*) override {
+    return std::nullopt;
   }
 
  private:

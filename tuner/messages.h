@@ -12,7 +12,7 @@
 namespace tunesmith {
 
 /// Raised with every change to a message below.
-inline constexpr std::int32_t protocol_version = 3;
+inline constexpr std::int32_t protocol_version = 4;
 
 /// The first word of either kind of worker: what it turned out to be.
 struct Hello {
@@ -23,12 +23,13 @@ struct Hello {
   std::string identity;  ///< of a compiler: Toolchain::identity(); of a device: its id, "cuda:0"
   std::string note;      ///< why auto is the host
   std::string driver;
+  std::string uuid;  ///< of a device, as Device::uuid()
   DeviceFacts device = {};
   template <typename Self, typename Archive>
   static void fields(Self& self, Archive& archive) {
     auto& d = self.device;
-    archive(self.version, self.error, self.usage, self.identity, self.note, self.driver, d.kind, d.name,
-            d.target, d.compute_capability, d.multiprocessors, d.memory_bytes, d.l2_bytes,
+    archive(self.version, self.error, self.usage, self.identity, self.note, self.driver, self.uuid, d.kind,
+            d.name, d.target, d.compute_capability, d.multiprocessors, d.memory_bytes, d.l2_bytes,
             d.shared_bytes_per_multiprocessor, d.max_threads_per_multiprocessor, d.max_threads_per_block,
             d.max_shared_bytes_per_block, d.max_block.x, d.max_block.y, d.max_block.z, d.max_grid.x,
             d.max_grid.y, d.max_grid.z);
@@ -86,13 +87,16 @@ struct MeasureRequest {
   bool check = true;            ///< false: it was checked before in this run
   std::int32_t samples = 0;     ///< 0: check only
   double sample_target_us = 0;  ///< as in Timing
+  std::int32_t repeats = 0;     ///< as in Timing
   double give_up_above_us = 0;  ///< as in Timing
+  bool chained = false;         ///< as in Timing
   bool cold_caches = false;     ///< as in Timing
   bool energy = false;          ///< also what a launch uses
   template <typename Self, typename Archive>
   static void fields(Self& self, Archive& archive) {
     archive(self.template_name, self.config, self.suffix, self.binary, self.check, self.samples,
-            self.sample_target_us, self.give_up_above_us, self.cold_caches, self.energy);
+            self.sample_target_us, self.repeats, self.give_up_above_us, self.chained, self.cold_caches,
+            self.energy);
   }
 };
 
@@ -101,19 +105,21 @@ struct MeasureReply {
   Verdict verdict = Verdict::ok;
   std::string reason;  ///< a sentence; empty when ok
   std::vector<double> samples_us;
-  double energy_uj = 0;   ///< per launch; 0: not measured
-  bool loaded = false;    ///< registers and bytes are known
-  bool compared = false;  ///< max_error is known
-  double max_error = 0;   ///< largest |error| / permitted error, over all the problems that were checked
+  std::int32_t clock_mhz = 0;  ///< as in Timed
+  std::string throttled;       ///< as in Timed
+  double energy_uj = 0;        ///< per launch; 0: not measured
+  bool loaded = false;         ///< registers and bytes are known
+  bool compared = false;       ///< max_error is known
+  double max_error = 0;        ///< largest |error| / permitted error, over all the problems that were checked
   std::int32_t registers = 0;
   std::int64_t static_shared_bytes = 0, dynamic_shared_bytes = 0, local_bytes = 0;
   bool lost = false;  ///< the device cannot be used by this process any more; it ends now
   double load_s = 0, check_s = 0, time_s = 0;  ///< what each took
   template <typename Self, typename Archive>
   static void fields(Self& self, Archive& archive) {
-    archive(self.verdict, self.reason, self.samples_us, self.energy_uj, self.loaded, self.compared,
-            self.max_error, self.registers, self.static_shared_bytes, self.dynamic_shared_bytes,
-            self.local_bytes, self.lost, self.load_s, self.check_s, self.time_s);
+    archive(self.verdict, self.reason, self.samples_us, self.clock_mhz, self.throttled, self.energy_uj,
+            self.loaded, self.compared, self.max_error, self.registers, self.static_shared_bytes,
+            self.dynamic_shared_bytes, self.local_bytes, self.lost, self.load_s, self.check_s, self.time_s);
   }
 };
 

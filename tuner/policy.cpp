@@ -44,14 +44,12 @@ Summary summarize(std::vector<double> samples_us) {
   return summary;
 }
 
-std::string launches_of(std::string_view device_kind) { return device_kind == "cuda" ? "chained" : "apart"; }
+std::string launches_of(std::string_view device_kind, bool chained) {
+  return chained && device_kind != "host" ? "chained" : "apart";
+}
 
-Policy policy_for(std::string_view device_kind, bool cold_caches) {
+Policy policy_for(std::string_view device_kind) {
   Policy policy;
-  if (cold_caches) {
-    policy.samples = 21;
-    policy.final_samples = 11;
-  }
   if (device_kind == "host") {
     policy.samples = 3;
     policy.final_rounds = 6;
@@ -60,6 +58,11 @@ Policy policy_for(std::string_view device_kind, bool cold_caches) {
     policy.finalists = 4;
   }
   return policy;
+}
+
+int repeats_for(double launch_us, double sample_target_us, int most) {
+  return static_cast<int>(
+      std::clamp(sample_target_us / std::max(launch_us, 0.5), 1.0, static_cast<double>(most)));
 }
 
 std::vector<std::size_t> choose_finalists(const std::vector<Contender>& contenders,

@@ -26,7 +26,7 @@ struct Summary {
 Summary summarize(std::vector<double> samples_us);
 
 struct Policy {
-  int samples = 11;               ///< of a variant in the search, unless it is given up
+  int samples = 5;                ///< of a variant in the search, unless it is given up
   double sample_target_us = 300;  ///< as in Timing
   double give_up_factor = 1.5;    ///< a variant that is this much slower than the best so far gets one sample
   double final_within = 0.10;     ///< finalists are at most this much slower than the best …
@@ -40,13 +40,14 @@ struct Policy {
   double energy_within = 0.01;  ///< finalists whose energy differs by less are tied: it is measured once
 };
 
-/// On the host a launch takes milliseconds and the clock is fine enough, so fewer samples do. With cold
-/// caches a sample is one launch, accurate to about 0.5 us: the median of 21 is accurate to 0.15 us, that of
-/// the 255 of the finals to 0.04 us (1.25 / sqrt(n) of it).
-Policy policy_for(std::string_view device_kind, bool cold_caches = false);
+/// On the host a launch takes milliseconds and the clock is fine enough, so fewer samples do.
+Policy policy_for(std::string_view device_kind);
 
-/// How the launches of a sample lie: a CUDA graph has them behind each other, the host times single ones.
-std::string launches_of(std::string_view device_kind);
+/// How many launches of `launch_us` make a sample of `sample_target_us`.
+int repeats_for(double launch_us, double sample_target_us, int most = 50);
+
+/// What the launches of a sample are called: on the host apart and chained are the same.
+std::string launches_of(std::string_view device_kind, bool chained);
 
 /// A variant that was measured ok.
 struct Contender {

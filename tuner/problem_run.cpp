@@ -98,6 +98,7 @@ MeasureRequest ProblemRun::request(Ticket ticket) const {
   request.binary = trial.binary;
   request.samples = bench_.policy.samples;
   request.sample_target_us = bench_.policy.sample_target_us;
+  request.chained = bench_.options.chained;
   request.cold_caches = bench_.options.cold_caches;
   return request;
 }
@@ -126,6 +127,7 @@ ProgressState ProblemRun::progress(const std::string& stage, std::int64_t done, 
   state.best_us = findings_.best_us;
   state.base_us = findings_.base_us();
   state.cold_caches = bench_.options.cold_caches;
+  state.chained = bench_.options.chained;
   return state;
 }
 
@@ -193,7 +195,7 @@ void ProblemRun::finals() {
                  .element_bytes = element_alignment(bench_.op, problem_),
                  .previous = previous_,
                  .caches = bench_.options.cold_caches ? "cold" : "warm",
-                 .launches = launches_of(device().kind),
+                 .launches = launches_of(device().kind, bench_.options.chained),
                  .objective = bench_.options.objective,
                  .energy = device().kind != "host",
                  .now_s = [this] { return since(started_); },
@@ -260,6 +262,7 @@ std::optional<MeasureReply> ProblemRun::ask(const Finals::Question& question) {
   wanted.check = question.check;
   wanted.samples = question.samples;
   wanted.energy = question.energy;
+  wanted.repeats = repeats_for(findings_.best_us, bench_.policy.sample_target_us);  // one for all finalists
   bench_.worker.measure(wanted);
   while (true) {
     wait();

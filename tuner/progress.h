@@ -22,6 +22,7 @@ struct ProgressState {
   std::int64_t running = 0;   ///< finalists that are not decided yet; 0: none, or no finals
   double base_us = 0;         ///< 0: not known yet
   bool cold_caches = false;   ///< both were measured with cold caches
+  bool chained = false;       ///< both were measured with chained launches
 };
 
 /// "[#####.....] search 120/500 | 98/s | best 12.30 us, 4.10x base | 3 failed | 4 s left", narrower than

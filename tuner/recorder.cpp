@@ -42,6 +42,7 @@ Recorder::Recorder(Store& store, const Op& op, Facts facts)
   session.tunesmith_version = TUNESMITH_VERSION;
   session.toolchain = facts_.toolchain;
   session.driver = facts_.driver;
+  session.device_uuid = facts_.device_uuid;
   session.host_facts = "cores=" + std::to_string(std::thread::hardware_concurrency());
   session_ = store_.begin_session(session);
 }
@@ -124,6 +125,8 @@ std::int64_t Recorder::record(const Problem& problem, const RenderedVariant& var
     row.dynamic_shared_bytes = reply.dynamic_shared_bytes;
     row.spill_bytes = reply.local_bytes;
   }
+  if (reply.clock_mhz > 0) row.clock_mhz = reply.clock_mhz;
+  row.throttled = reply.throttled;
   if (reply.compared) row.max_error = rounded(reply.max_error, 1e6);
   if (compile_ms) row.compile_ms = rounded(*compile_ms, 1e1);
   row.toolchain = facts_.toolchain;

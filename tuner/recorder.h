@@ -18,7 +18,7 @@ class Recorder {
  public:
   /// Of a session; toolchain, driver and caches go into every measurement.
   struct Facts {
-    std::string command, strategy, budget, toolchain, driver;
+    std::string command, strategy, budget, toolchain, driver, device_uuid;
     std::uint64_t seed = 0;
     DeviceFacts device;
     std::string caches = "warm";     ///< or cold

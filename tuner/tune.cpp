@@ -97,6 +97,12 @@ TuneResult tune(const TuneOptions& options, Progress& progress) {
     }
     make_search(options.strategy, search_space(op, problems.back(), DeviceFacts{}, options.templates), 0);
   }
+  if (options.chained && options.cold_caches) {
+    throw UsageError(
+        "Chained launches find their data in the cache, so they cannot have cold caches. Ask for cold caches "
+        "or "
+        "for chained launches.");
+  }
   Store store = Store::open(options.database, Store::Mode::create, with_old_identities());
 
   const InterruptScope scope;
@@ -116,13 +122,16 @@ TuneResult tune(const TuneOptions& options, Progress& progress) {
         "with the objective time." +
         (hello.note.empty() ? "" : " " + hello.note));
   }
+  const bool chained = launches_of(hello.device.kind, options.chained) == "chained";
   for (const Problem& problem : problems) refuse_too_large(op, problem, hello.device);
-  progress.say("Tuning " + std::string(options.cold_caches ? "for cold caches " : "") + "on " +
-               hello.device.name + " (" + hello.identity + ", " + hello.device.target + ")" +
-               (hello.note.empty() ? "." : ". " + hello.note));
+  progress.say("Tuning " + std::string(options.cold_caches ? "for cold caches " : "") +
+               (chained ? "for chained launches " : "") + "on " + hello.device.name + " (" + hello.identity +
+               ", " + hello.device.target + ")" + (hello.note.empty() ? "." : ". " + hello.note));
+  if (options.chained && !chained)
+    progress.say("On the host launches apart and chained are the same: their times are called apart.");
   Compilers compilers(hello.device.target, compilers_wanted(options), options.compile_timeout_s,
                       options.cache_folder);
-  const Policy policy = options.policy.value_or(policy_for(hello.device.kind, options.cold_caches));
+  const Policy policy = options.policy.value_or(policy_for(hello.device.kind));
 
   Recorder::Facts facts;
   facts.command = options.command;
@@ -131,9 +140,10 @@ TuneResult tune(const TuneOptions& options, Progress& progress) {
   facts.seed = options.seed;
   facts.toolchain = compilers.identity();
   facts.driver = hello.driver;
+  facts.device_uuid = hello.uuid;
   facts.device = hello.device;
   facts.caches = options.cold_caches ? "cold" : "warm";
-  facts.launches = launches_of(hello.device.kind);
+  facts.launches = launches_of(hello.device.kind, options.chained);
   facts.objective = name(options.objective);
   Recorder recorder(store, op, facts);
 
@@ -142,6 +152,7 @@ TuneResult tune(const TuneOptions& options, Progress& progress) {
   result.device_id = hello.identity;
   result.device = hello.device;
   result.cold_caches = options.cold_caches;
+  result.chained = chained;
   for (const Problem& problem : problems) {
     if (interrupted()) break;
     progress.say(op.name + " " + problem.text());

@@ -30,13 +30,14 @@ struct TuneOptions {
   std::filesystem::path database;           ///< created if it does not exist
   std::vector<std::string> templates = {};  ///< search only these; empty: all
   bool cold_caches = false;                 ///< as in Timing; winners of the other kind are stale
+  bool chained = false;                     ///< likewise; on the host both are the same, and called apart
   Objective objective = Objective::time;    ///< winners of another one are stale
   bool retry_failed = false;  ///< try variants again that timed out or crashed in an earlier run
   int compilers = 0;          ///< processes that compile; 0: one less than there are processors
   double compile_timeout_s = 120;
   std::filesystem::path cache_folder = user_cache_folder();  ///< of compiled binaries; empty: none
   WorkerTimeouts worker = {};
-  std::optional<Policy> policy = std::nullopt;  ///< null: policy_for the device's kind and the caches
+  std::optional<Policy> policy = std::nullopt;  ///< null: policy_for the device's kind
   std::string command = "tunesmith tune";       ///< recorded in the session
 };
 
@@ -79,6 +80,7 @@ struct TuneResult {
   std::string device_id;     ///< "cuda:0"
   DeviceFacts device;
   bool cold_caches = false;
+  bool chained = false;
   std::vector<TunedProblem> problems;
   TimeSpent spent;       ///< from the start of the worker
   double compile_s = 0;  ///< of all compilers together

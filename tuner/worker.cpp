@@ -107,6 +107,7 @@ int measure_all(Channel& channel, std::string_view given) {
   if (!device) return 1;
   hello.device = device->facts();
   hello.driver = device->driver();
+  hello.uuid = device->uuid();
   channel.send(hello);
 
   std::unique_ptr<Checker> checker;

@@ -81,6 +81,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Mistake{"tune conv2d --strategy clever " + problem, "clever"},
                     Mistake{"tune conv2d --seed x " + problem, "seed"},
                     Mistake{"tune conv2d --caches tepid " + problem, "tepid not in {warm,cold}"},
+                    Mistake{"tune conv2d --launches close " + problem, "close not in {apart,chained}"},
+                    Mistake{"tune conv2d --launches chained --caches cold " + problem, "cannot have cold"},
                     Mistake{"tune conv2d --device host --caches cold " + problem, "CUDA devices only"},
                     Mistake{"tune conv2d --problems nowhere.txt", "nowhere.txt"},
                     Mistake{"tune conv2d --problem 'height=3'", "has no width"},

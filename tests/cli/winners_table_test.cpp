@@ -87,11 +87,14 @@ TEST(WinnersText, SaysWhereTheTimeWent) {
   }
 }
 
-TEST(WinnersText, NamesColdCaches) {
+TEST(WinnersText, NamesColdCachesAndChainedLaunches) {
   TuneResult result = sample();
   EXPECT_EQ(winners_text(result).find("cold"), std::string::npos);
   result.cold_caches = true;
   EXPECT_EQ(winners_text(result).rfind("\nOn A GPU (cuda:0), with cold caches:\n", 0), 0U);
+  result.cold_caches = false;
+  result.chained = true;
+  EXPECT_EQ(winners_text(result).rfind("\nOn A GPU (cuda:0), launches chained:\n", 0), 0U);
 }
 
 TEST(WinnersText, SaysWhyThereIsNoneAndWhatTheDatabaseKept) {

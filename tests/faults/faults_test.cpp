@@ -269,6 +269,30 @@ TEST_F(FaultTest, WarmAndColdCachesAreTunedApart) {
   EXPECT_TRUE(std::ranges::all_of(winners(), is("warm")));
 }
 
+// On the host a chained run finds the times of one apart; those that were chained where that means something
+// are nobody's.
+TEST_F(FaultTest, LaunchesApartAndChainedAreTunedApart) {
+  TuneOptions asked = options();
+  asked.templates = {"plain", "wrong_value"};
+  const TunedProblem apart = run(asked).problems[0];
+  const auto failed = apart.verdicts.at(Verdict::wrong_result);
+  const auto times = apart.measured - failed;
+  asked.chained = true;
+  const TunedProblem chained = run(asked).problems[0];
+  EXPECT_EQ(chained.known, asked.device == "host" ? apart.measured - 1 : failed);
+  const std::string kind = asked.device == "host" ? "apart" : "chained";
+  for (const WinnerRow& row : Store::open(folder_ / "tunesmith.db", Store::Mode::read_only).winners())
+    EXPECT_EQ(row.launches, kind);
+
+  execute(
+      "DROP TRIGGER measurement_never_changes;"
+      "UPDATE measurement SET launches = iif(launches = 'apart', 'chained', 'apart')");
+  asked.chained = false;
+  const TunedProblem again = run(asked).problems[0];
+  EXPECT_EQ(again.known, asked.device == "host" ? failed : apart.measured - 1);
+  EXPECT_EQ(again.measured, asked.device == "host" ? times : 1);
+}
+
 TEST_F(FaultTest, AWinnerOfATemplateThatIsNotSearchedIsMeasuredAgain) {
   TuneOptions asked = options();
   asked.templates = {"plain"};

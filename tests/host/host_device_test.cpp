@@ -70,7 +70,8 @@ extern "C" __global__ void ENTRY(kernel)(float* out) {
   void* arguments[] = {&out};
   const Timing timing{.samples = 5, .sample_target_us = 200};
   const auto least = [&](Loaded& tmpl) {
-    const std::vector<double> times = device->time_us(*tmpl.executable, arguments, nullptr, timing);
+    const std::vector<double> times =
+        device->time_us(*tmpl.executable, arguments, nullptr, timing).samples_us;
     EXPECT_EQ(times.size(), 5u);
     return *std::min_element(times.begin(), times.end());
   };
@@ -78,8 +79,9 @@ extern "C" __global__ void ENTRY(kernel)(float* out) {
   EXPECT_GT(one, 0.5);
   EXPECT_GT(least(longer), 5 * one);
   EXPECT_EQ(device->time_us(*longer.executable, arguments, nullptr, {.samples = 5, .give_up_above_us = 0.01})
-                .size(),
+                .samples_us.size(),
             1u);
+  EXPECT_FALSE(device->energy_uj(*kernel.executable, arguments, nullptr));
 }
 
 }  // namespace

@@ -27,10 +27,18 @@ TEST(Summary, IsMedianMinimumAndQuartiles) {
   EXPECT_DOUBLE_EQ(summarize({7}).spread, 0);
 }
 
-// One launch a sample: more of them.
-TEST(PolicyFor, ColdCachesTakesMoreSamples) {
-  EXPECT_GT(policy_for("cuda", true).samples, policy_for("cuda").samples);
-  EXPECT_GT(policy_for("cuda", true).final_samples, policy_for("cuda").final_samples);
+TEST(Launches, OnTheHostAreApart) {
+  EXPECT_EQ(launches_of("cuda", false), "apart");
+  EXPECT_EQ(launches_of("cuda", true), "chained");
+  EXPECT_EQ(launches_of("host", true), "apart");
+}
+
+TEST(Repeats, FillASample) {
+  EXPECT_EQ(repeats_for(30, 300), 10);
+  EXPECT_EQ(repeats_for(2, 300), 50);
+  EXPECT_EQ(repeats_for(2, 300, 1000), 150);
+  EXPECT_EQ(repeats_for(2000, 300), 1);
+  EXPECT_EQ(repeats_for(-1, 300), 50);  // a launch that took less than its events
 }
 
 TEST(Finalists, AreTheFastestOfEachAlignment) {

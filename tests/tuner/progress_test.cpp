@@ -25,10 +25,13 @@ TEST(Progress, TellsWhereItStands) {
   EXPECT_EQ(bar_line(half(), 200).substr(0, 22), "[##########..........]");
 }
 
-TEST(Progress, NamesColdCaches) {
+TEST(Progress, NamesColdCachesAndChainedLaunches) {
   ProgressState state = half();
   state.cold_caches = true;
   EXPECT_NE(plain_line(state).find("| best 12.50 us cold, 4.00x base |"), std::string::npos);
+  state.cold_caches = false;
+  state.chained = true;
+  EXPECT_NE(plain_line(state).find("| best 12.50 us chained, 4.00x base |"), std::string::npos);
 }
 
 TEST(Progress, TellsHowWellTheFinalsKnowTheBest) {

@@ -40,6 +40,9 @@ TEST(Messages, ComeBackAsTheyWere) {
   reply.verdict = Verdict::wrong_result;
   reply.reason = "y[3] is 1, expected 2";
   reply.samples_us = {1.5, 2.5};
+  reply.clock_mhz = 1425;
+  reply.throttled = "power cap";
+  reply.energy_uj = 161e3;
   reply.max_error = 0.25;
   reply.registers = 40;
   reply.local_bytes = std::int64_t{1} << 40;
@@ -48,6 +51,9 @@ TEST(Messages, ComeBackAsTheyWere) {
   EXPECT_EQ(back.verdict, reply.verdict);
   EXPECT_EQ(back.reason, reply.reason);
   EXPECT_EQ(back.samples_us, reply.samples_us);
+  EXPECT_EQ(back.clock_mhz, 1425);
+  EXPECT_EQ(back.throttled, "power cap");
+  EXPECT_EQ(back.energy_uj, 161e3);
   EXPECT_EQ(back.max_error, reply.max_error);
   EXPECT_EQ(back.registers, reply.registers);
   EXPECT_EQ(back.local_bytes, reply.local_bytes);
@@ -55,13 +61,18 @@ TEST(Messages, ComeBackAsTheyWere) {
 
   MeasureRequest request;
   request.give_up_above_us = 7.5;
+  request.repeats = 20;
+  request.chained = true;
   request.cold_caches = true;
+  request.energy = true;
   const auto asked = from_frame<MeasureRequest>(to_frame(request));
   EXPECT_EQ(asked.give_up_above_us, 7.5);
-  EXPECT_TRUE(asked.cold_caches);
+  EXPECT_EQ(asked.repeats, 20);
+  EXPECT_TRUE(asked.chained && asked.cold_caches && asked.energy);
 
   Hello hello;
   hello.identity = "cuda:1";
+  hello.uuid = "GPU-1";
   hello.device.name = "A GPU";
   hello.device.l2_bytes = 50 << 20;
   hello.device.shared_bytes_per_multiprocessor = 228 << 10;
@@ -69,6 +80,7 @@ TEST(Messages, ComeBackAsTheyWere) {
   hello.device.max_grid.z = 7;
   const auto greeted = from_frame<Hello>(to_frame(hello));
   EXPECT_EQ(greeted.version, protocol_version);
+  EXPECT_EQ(greeted.uuid, "GPU-1");
   EXPECT_EQ(greeted.device.name, "A GPU");
   EXPECT_EQ(greeted.device.l2_bytes, 50 << 20);
   EXPECT_EQ(greeted.device.shared_bytes_per_multiprocessor, 228 << 10);

@@ -36,7 +36,7 @@ struct Variant {
   std::string tuned_problem;  ///< the problem that it won; empty if this config was not measured
   std::string tuned_on;       ///< the name of the device on which it won; empty likewise
   double median_us = 0;       ///< of one launch, for tuned_problem on tuned_on; else 0
-  bool cold_caches = false;   ///< median_us was measured with cold caches; it includes a few us of two events
+  bool cold_caches = false;   ///< median_us was measured with cold caches
 };
 
 class Plan;

@@ -1,0 +1,25 @@
+// A management library whose answers the test sets.
+extern "C" {
+unsigned fake_clock_mhz = 0;
+unsigned long long fake_reasons = 0;
+unsigned long long fake_energy_mj = 0;
+int fake_error = 0;  // of the energy counter, which older GPUs have none of
+
+int nvmlInit_v2() { return 0; }
+int nvmlDeviceGetHandleByPciBusId_v2(const char* id, void** device) {
+  *device = &fake_error;
+  return id[0] == '0' ? 0 : 6;  // not found
+}
+int nvmlDeviceGetClockInfo(void*, int type, unsigned* mhz) {
+  *mhz = fake_clock_mhz;
+  return type == 1 ? 0 : 2;
+}
+int nvmlDeviceGetCurrentClocksThrottleReasons(void*, unsigned long long* reasons) {
+  *reasons = fake_reasons;
+  return 0;
+}
+int nvmlDeviceGetTotalEnergyConsumption(void*, unsigned long long* millijoules) {
+  *millijoules = fake_energy_mj;
+  return fake_error;
+}
+}
