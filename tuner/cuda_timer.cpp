@@ -35,12 +35,12 @@ constexpr int most_attempts = 3;
 /// On an H200 the counter moves every 100 ms, and reading it takes up to 18 ms, in which the GPU must not
 /// idle.
 constexpr auto energy_warm_up = std::chrono::milliseconds(200);
-constexpr auto energy_window = std::chrono::seconds(1);
+constexpr auto energy_window = std::chrono::milliseconds(500);
 constexpr auto longest_energy_window = std::chrono::seconds(4);
 constexpr double energy_turn_us = 12'000;  ///< of launches between two looks at the counter
 constexpr int most_energy_launches = 4000;
 constexpr std::size_t energy_turns_ahead = 2;
-constexpr std::size_t enough_energy_turns = 50;  ///< then a turn is 2 % of the window
+constexpr std::size_t enough_energy_turns = 40;  ///< then a turn is 2.5 % of the window
 
 std::string bus_id(int ordinal) {
   std::array<char, 32> id{};

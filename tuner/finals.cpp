@@ -150,8 +150,12 @@ void Finals::take_time(Ticket ticket, MeasureReply reply) {
   if (reply.verdict != Verdict::ok) return fail(ticket, reply);
   race_->add(round_[in_round_], summarize(reply.samples_us).median_us);
   std::vector<double>& all = samples_us_[ticket];
-  all.insert(all.end(), reply.samples_us.begin(), reply.samples_us.end());
   Trial& trial = findings_.trial(ticket);
+  if (!all.empty()) {  // of all rounds
+    if (trial.reply.clock_mhz > 0) reply.clock_mhz = std::min(reply.clock_mhz, trial.reply.clock_mhz);
+    if (reply.throttled.empty()) reply.throttled = trial.reply.throttled;
+  }
+  all.insert(all.end(), reply.samples_us.begin(), reply.samples_us.end());
   if (trial.checked) {  // only a check compares
     reply.compared = trial.reply.compared || reply.compared;
     reply.max_error = std::max(reply.max_error, trial.reply.max_error);
@@ -167,7 +171,7 @@ std::optional<Interval> Finals::best_us() const {
   return median_interval(race_->loads_us(all.front().who), stated_confidence);
 }
 
-// Energy takes half a second for each: where it chooses it is measured for all, else for the base and the
+// Energy takes most of a second for each: where it chooses it is measured for all, else for the base and the
 // first of those that are tied.
 void Finals::end_rounds() {
   for (std::size_t who = 0; who < entrants_.size(); ++who) {

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "generator/error.h"
 #include "tests/tuner/trials.h"
@@ -83,6 +84,8 @@ class FinalsTest : public testing::Test {
       const auto now = times_us_.find(question->ticket);
       const double us = now != times_us_.end() ? now->second : findings_.trial(question->ticket).median_us;
       MeasureReply reply = ok(std::vector<double>(static_cast<std::size_t>(question->samples), us));
+      reply.clock_mhz = clock_mhz_;
+      if (std::exchange(clock_mhz_, 1980) < 1980) reply.throttled = "power cap";
       if (question->energy) reply.energy_uj = energies_uj_[question->ticket];
       finals.answered(std::move(reply));
       now_s_ += load_s_;
@@ -99,6 +102,7 @@ class FinalsTest : public testing::Test {
   Objective objective_ = Objective::time;
   bool energy_ = false;
   double now_s_ = 0, load_s_ = 0.005;
+  int clock_mhz_ = 1980;  // during the next question; 1980 during those after it
   std::vector<Finals::Question> questions_;
   Written written_;
 };
@@ -113,6 +117,19 @@ TEST_F(FinalsTest, TheBaseTakesPartHoweverSlowAndThenTheFastest) {
   add(20);  // not within 10 % of the best
   add(0);   // failed
   EXPECT_THAT(finals().finalists(), ElementsAre(0, 2, 1));
+}
+
+TEST_F(FinalsTest, TheLowestClockOfAllRoundsIsRecorded) {
+  add(100);
+  add(10);
+  clock_mhz_ = 1425;
+  Finals all = finals();
+  answer_all(all);
+  ASSERT_EQ(written_.rows.size(), 2U);
+  EXPECT_EQ(written_.rows[0].reply.clock_mhz, 1425);
+  EXPECT_EQ(written_.rows[0].reply.throttled, "power cap");
+  EXPECT_EQ(written_.rows[1].reply.clock_mhz, 1980);
+  EXPECT_EQ(written_.rows[1].reply.throttled, "");
 }
 
 TEST_F(FinalsTest, WithoutABaseTheOthersTakePart) {
