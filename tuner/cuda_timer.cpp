@@ -173,7 +173,8 @@ void CudaTimer::space(std::int64_t evicted_bytes, int turn) {
   const void* memory = at_least(evicted_, all) + turn % (all / evicted_bytes) * evicted_bytes;
   std::array<void*, 2> values = {&memory, &evicted_bytes};
   constexpr std::int64_t block = 256;
-  const std::int64_t blocks = std::min<std::int64_t>(8 * facts_.multiprocessors, evicted_bytes / 16 / block);
+  const std::int64_t blocks =
+      std::min<std::int64_t>(std::int64_t{8} * facts_.multiprocessors, evicted_bytes / 16 / block);
   check(cudaLaunchKernel(static_cast<const void*>(kernels_.evict), dim3(static_cast<unsigned>(blocks)),
                          dim3(block), values.data(), 0, stream_),
         "launch a kernel of the tuner");
