@@ -82,8 +82,7 @@ Timed CudaTimer::time(Executable& executable, const Buffers& buffers, const Timi
   Turns turns{.copies = {given}};
   if (timing.cold_caches) turns = cold_turns(buffers, repeats);
   const int copies = static_cast<int>(turns.copies.size());
-  repeats =
-      repeats / copies * copies;  // so that a replay begins with the copy that the last one did not end with
+  repeats = repeats / copies * copies;  // so that the first of a replay, too, has the copy used longest ago
   const Step chained = [&](int) { launch(executable, given); };
   const Step apart = [&](int turn) {
     space(turns.evicted_bytes, turn);
