@@ -12,6 +12,7 @@
 #include "cli/cli.h"
 #include "cli/winners_table.h"
 #include "db/store.h"
+#include "dispatch/known.h"
 #include "generator/error.h"
 #include "generator/ops.h"
 #include "runtime/device_id.h"
@@ -70,7 +71,7 @@ void add_tune_command(CLI::App& app, const std::string& command_line, int& exit_
                    "Per problem: a time (60s, 5m) counted from when its base was measured, a number of\n"
                    "variants (500), or all")
       ->capture_default_str();
-  command->add_option("--strategy", options.strategy, "Order of the search: random or exhaustive")
+  command->add_option("--strategy", options.strategy, "How to search: " + strategy_names())
       ->capture_default_str();
   command
       ->add_option("--prior", request->prior,
@@ -123,6 +124,9 @@ void add_tune_command(CLI::App& app, const std::string& command_line, int& exit_
     asked.chained = request->launches == "chained";
     asked.prior = prior_of(request->prior);
     asked.objective = objective_of(request->objective);
+    for (const Candidate& winner : read_known("", "").candidates)
+      asked.built_in.push_back(
+          {winner.op, winner.problem.text(), winner.template_name, winner.config.text()});
     asked.database = request->database.empty() ? default_database_path() : request->database;
     Progress progress(std::cerr, isatty(STDERR_FILENO) != 0);
     const TuneResult result = tune(asked, progress);

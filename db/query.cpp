@@ -66,19 +66,25 @@ std::map<SourceKey, KnownVerdict> Store::known(std::int64_t device_id, std::int6
   return known;
 }
 
-std::vector<Store::Tried> Store::fastest(std::int64_t device_id, std::int64_t problem_id,
-                                         std::string_view caches, std::string_view launches,
-                                         std::int64_t limit) const {
-  std::vector<Tried> tried;
-  Statement rows(*database_,
-                 "SELECT t.name, v.config FROM current_measurement m JOIN variant v ON v.id = m.variant_id "
-                 "JOIN template t ON t.id = v.template_id "
-                 "WHERE m.device_id = ? AND m.problem_id = ? AND m.caches = ? AND m.launches = ? "
-                 "AND m.verdict = 'ok' "
-                 "GROUP BY t.name, v.config ORDER BY min(m.median_us), t.name, v.config LIMIT ?",
-                 device_id, problem_id, caches, launches, limit);
-  while (rows.step()) rows >> tried.emplace_back().template_name >> tried.back().config;
-  return tried;
+std::vector<Store::Fast> Store::fastest_of(std::string_view op, std::string_view caches,
+                                           std::int64_t limit) const {
+  std::vector<Fast> fast;
+  Statement rows(
+      *database_,
+      "SELECT device_id, text, name, config FROM ("
+      "SELECT m.device_id, p.text, t.name, v.config, row_number() OVER ("
+      "PARTITION BY m.device_id, m.problem_id ORDER BY min(m.median_us), t.name, v.config) AS place "
+      "FROM problem p JOIN current_measurement m ON m.problem_id = p.id "
+      "JOIN variant v ON v.id = m.variant_id JOIN template t ON t.id = v.template_id "
+      "WHERE p.op = ? AND m.caches = ? AND m.verdict = 'ok' "
+      "GROUP BY m.device_id, m.problem_id, t.name, v.config) "
+      "WHERE place <= ? ORDER BY device_id, text, place",
+      op, caches, limit);
+  while (rows.step()) {
+    Fast& row = fast.emplace_back();
+    rows >> row.device_id >> row.problem >> row.template_name >> row.config;
+  }
+  return fast;
 }
 
 std::vector<ResultRow> Store::results(const QueryFilter& filter) const {

@@ -175,8 +175,9 @@ std::string now(const Database& database) {
   return *first<std::string>(database, "SELECT strftime('%Y-%m-%dT%H:%M:%fZ', 'now')");
 }
 
-Transaction::Transaction(Database& database, Kind kind) : database_(&database) {
-  database.exec(kind == Kind::write ? "BEGIN IMMEDIATE" : "BEGIN");
+Transaction::Transaction(Database& database, Kind kind)
+    : database_(&database), open_(sqlite3_get_autocommit(database.handle()) != 0) {
+  if (open_) database.exec(kind == Kind::write ? "BEGIN IMMEDIATE" : "BEGIN");
 }
 
 Transaction::~Transaction() {
@@ -185,7 +186,7 @@ Transaction::~Transaction() {
 }
 
 void Transaction::commit() {
-  database_->exec("COMMIT");
+  if (open_) database_->exec("COMMIT");
   open_ = false;
 }
 

@@ -115,7 +115,7 @@ std::optional<T> first(const Database& database, std::string_view sql, const Val
 // The time now as the tables have it: UTC, ISO 8601 with milliseconds.
 std::string now(const Database&);
 
-// Rolled back unless committed.
+// Rolled back unless committed. Inside another one it is a part of that.
 class Transaction {
  public:
   enum class Kind {

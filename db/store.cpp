@@ -80,6 +80,12 @@ std::int64_t Store::id_of(const ProblemRow& p) {
                        "INSERT INTO problem (op, text) VALUES (?, ?) ON CONFLICT DO NOTHING", p.op, p.text);
 }
 
+void Store::in_one_commit(const std::function<void()>& write) {
+  Transaction transaction(*database_, Transaction::Kind::write);
+  write();
+  transaction.commit();
+}
+
 std::int64_t Store::record(const MeasurementRow& m) {
   Transaction transaction(*database_, Transaction::Kind::write);
   const auto sequence = *first<std::int64_t>(

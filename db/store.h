@@ -77,20 +77,22 @@ class Store {
 
   // The measurement is on the disk when this returns: a kill or a power failure loses only what is in flight.
   std::int64_t record(const MeasurementRow&);
+  // All that `write` records is on the disk when this returns, or nothing of it.
+  void in_one_commit(const std::function<void()>& write);
   // The newest verdict on each variant, so that a command that is run again continues where it stopped. An
   // `ok` counts only for the caches and launches that it was measured with, a failure for all.
   [[nodiscard]] std::map<SourceKey, KnownVerdict> known(std::int64_t device_id, std::int64_t problem_id,
                                                         std::string_view caches,
                                                         std::string_view launches) const;
 
-  // Configs that are ok on the problem with these caches and launches, the fastest first; the template's body
-  // and the toolchain may have changed since.
-  struct Tried {
-    std::string template_name, config;
+  // Of every problem of the op and every device the fastest configs with these caches, so many each, by
+  // device and problem, the fastest first.
+  struct Fast {
+    std::int64_t device_id = 0;
+    std::string problem, template_name, config;
   };
-  [[nodiscard]] std::vector<Tried> fastest(std::int64_t device_id, std::int64_t problem_id,
-                                           std::string_view caches, std::string_view launches,
-                                           std::int64_t limit) const;
+  [[nodiscard]] std::vector<Fast> fastest_of(std::string_view op, std::string_view caches,
+                                             std::int64_t limit) const;
 
   // Makes the measurement's variant the winner for pointers of this alignment if it is `ok` and
   // - there is no winner yet,

@@ -64,8 +64,9 @@ class Config {
 
   std::span<const Axis> axes() const;  ///< of its space
   const Value& value(std::size_t axis) const;
-  Values values() const;     ///< in the order of the axes
-  std::string text() const;  ///< "BLOCK_X=32 SMEM_LAYOUT=padded"
+  std::size_t index(std::size_t axis) const { return chosen_[axis]; }  ///< of its value on the axis
+  Values values() const;                                               ///< in the order of the axes
+  std::string text() const;                                            ///< "BLOCK_X=32 SMEM_LAYOUT=padded"
 
   /// The same values for the same axes.
   bool operator==(const Config& other) const;

@@ -198,10 +198,14 @@ std::optional<Config> Space::first(const Values& given, Which which) const {
   return found;
 }
 
+std::optional<Config> Space::first(const Values& given) const {
+  if (auto config = first(given, Which::promising)) return config;
+  return first(given, Which::legal);
+}
+
 Config Space::complete(const Values& given) const {
   if (auto why = why_not_on_axes(given)) throw UsageError(*why);
-  if (auto config = first(given, Which::promising)) return *config;
-  if (auto config = first(given, Which::legal)) return *config;
+  if (auto config = first(given)) return *config;
   Values tried = given;
   for (const Axis& axis : axes()) {
     if (!tried.has(axis.name)) tried.set(axis.name, axis.values.front());

@@ -44,6 +44,7 @@ class Space {
   std::int64_t count(Which which = Which::legal) const;
   std::int64_t raw_count() const;  ///< the product of the axes' sizes
   std::vector<Config> all() const;
+  bool is_legal(const Config& config) const { return holds(must_, config); }
   std::size_t broken_worth(const Config& config) const;  ///< how many of the `worth` rules it breaks
 
   /// A config's position among all raw_count() points, and back: eight bytes for what a search remembers.
@@ -60,6 +61,10 @@ class Space {
   /// The legal config that has these values; the second throws UsageError with the reason if there is none.
   std::optional<Config> find(const Values& values) const;
   Config legal(const Values& values) const;
+
+  /// The first promising config, else the first legal one, that has these values of some of the axes; nothing
+  /// if there is none.
+  std::optional<Config> first(const Values& given) const;
 
   /// Why they are none (unknown or missing axis, value not on the axis, broken `must`), or nothing.
   std::optional<std::string> why_not(const Values& values) const;

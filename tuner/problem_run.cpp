@@ -5,7 +5,7 @@
 #include <map>
 #include <utility>
 
-#include "tuner/promising.h"
+#include "generator/error.h"
 
 namespace tunesmith {
 namespace {
@@ -13,8 +13,8 @@ namespace {
 // Between two looks at the clock and at the interrupt.
 constexpr double longest_wait_s = 0.2;
 
-// Of what was fast on the problem before, the search begins with so many.
-constexpr std::int64_t most_remembered = 8;
+// What was measured on another device says less, like another problem.
+constexpr double other_device = 1;
 
 // The winners' second check must not see the inputs of the first.
 constexpr std::uint64_t second_check_seed = 0x7265636865636bu;
@@ -34,14 +34,14 @@ ProblemRun::ProblemRun(const Bench& bench, const Problem& problem)
       previous_(bench.recorder.winners()),
       started_(Clock::now()),
       deaths_seen_(bench.worker.deaths()) {
-  space_.promising = promising(bench.op, problem, device(), space_,
-                               bench.recorder.fastest(problem, most_remembered), previous_);
+  space_.promising =
+      promising(space_, guesses(), [&](std::string_view name) { return template_index(bench.op, name); });
   std::erase_if(previous_, [&](const WinnerRow& row) { return row.problem.text != problem.text(); });
   strategy_ = make_search(bench.options.strategy, space_, bench.options.seed, bench.options.prior);
   search_ = std::make_unique<SearchRun>(
       SearchRun::Setup{
           .search = *strategy_,
-          .base = space_.base,
+          .base = *space_.base,
           .device = device(),
           .device_id = bench.worker.hello().identity,
           .policy = bench.policy,
@@ -56,6 +56,36 @@ ProblemRun::ProblemRun(const Bench& bench, const Problem& problem)
   result_.problem = problem.text();
   result_.variants = space_.count();
   bench_.worker.prepare(inputs(bench.options.seed));
+}
+
+// What is built in comes first, so that no run ends with a slower kernel than there was.
+std::vector<Guess> ProblemRun::guesses() const {
+  std::vector<Guess> guesses;
+  const auto add = [&](const std::string& problem, double further, std::size_t place,
+                       const std::string& template_name, const std::string& config) {
+    try {
+      const Problem other = complete_problem(bench_.op, Values::parse(problem));
+      guesses.push_back({distance(bench_.op, problem_, other) + further, place, template_name, config});
+    } catch (const UsageError&) {
+      // The op has changed since.
+    }
+  };
+  for (const BuiltIn& winner : bench_.options.built_in) {
+    if (winner.op == bench_.op.name) add(winner.problem, 0, 0, winner.template_name, winner.config);
+  }
+  for (const WinnerRow& row : previous_) add(row.problem.text, 0, 0, row.template_.name, row.variant.config);
+  std::size_t place = 0;
+  const Store::Fast* before = nullptr;
+  const std::vector<Store::Fast> fastest = bench_.recorder.fastest(most_remembered);
+  for (const Store::Fast& fast : fastest) {
+    const bool same =
+        before != nullptr && before->problem == fast.problem && before->device_id == fast.device_id;
+    place = same ? place + 1 : 0;
+    before = &fast;
+    const bool here = fast.device_id == bench_.recorder.device();
+    add(fast.problem, here ? 0 : other_device, place, fast.template_name, fast.config);
+  }
+  return guesses;
 }
 
 TunedProblem ProblemRun::run() {

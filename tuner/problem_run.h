@@ -10,6 +10,7 @@
 
 #include "tuner/compilers.h"
 #include "tuner/finals.h"
+#include "tuner/promising.h"
 #include "tuner/recorder.h"
 #include "tuner/search_run.h"
 #include "tuner/tune.h"
@@ -37,6 +38,7 @@ class ProblemRun {
   TunedProblem run();
 
  private:
+  std::vector<Guess> guesses() const;
   void search();
   void propose();
   void feed();

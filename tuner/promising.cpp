@@ -1,41 +1,104 @@
 #include "tuner/promising.h"
 
 #include <algorithm>
-#include <string_view>
+#include <cmath>
+#include <limits>
 #include <utility>
+#include <variant>
 
 #include "generator/error.h"
 
 namespace tunesmith {
+namespace {
 
-std::vector<Point> promising(const Op& op, const Problem& problem, const DeviceFacts& device,
-                             const SearchSpace& space, const std::vector<Store::Tried>& fastest,
-                             const std::vector<WinnerRow>& winners) {
-  struct Candidate {
-    double distance;
-    std::string_view template_name, config;
+// How far two values of an axis are from each other: in octaves, or 1 for words that differ.
+double apart(const Value& a, const Value& b) {
+  if (a == b) return 0;
+  if (a.index() != b.index() || a.index() == 1) return 1;
+  return std::abs(log2_of(a) - log2_of(b)) + 0.1;  // 0 and 1 differ too
+}
+
+double apart(const Config& config, const Values& values) {
+  double sum = 0;
+  for (std::size_t axis = 0; axis < config.axes().size(); ++axis) {
+    const Value* const wanted = values.find(config.axes()[axis].name);
+    if (wanted != nullptr) sum += apart(config.value(axis), *wanted);
+  }
+  return sum;
+}
+
+// The values on the axes of the space, each the nearest that the axis has.
+Values on_axes(const Space& space, const Values& values) {
+  Values kept;
+  for (const Axis& axis : space.axes()) {
+    const Value* const wanted = values.find(axis.name);
+    if (wanted == nullptr || wanted->index() != axis.values.front().index()) continue;
+    const auto nearest = std::min_element(
+        axis.values.begin(), axis.values.end(),
+        [&](const Value& a, const Value& b) { return apart(a, *wanted) < apart(b, *wanted); });
+    if (wanted->index() == 0 || *nearest == *wanted) kept.set(axis.name, *nearest);
+  }
+  return kept;
+}
+
+Values without(const Values& values, std::string_view a, std::string_view b) {
+  Values rest;
+  for (const auto& [name, value] : values.entries()) {
+    if (name != a && name != b) rest.set(name, value);
+  }
+  return rest;
+}
+
+}  // namespace
+
+std::optional<Config> nearest_legal(const Space& space, const Values& values) {
+  const Values kept = on_axes(space, values);
+  if (auto config = space.first(kept)) return config;
+  std::optional<Config> nearest;
+  double least = std::numeric_limits<double>::infinity();
+  const auto consider = [&](std::optional<Config> config) {
+    if (!config) return;
+    const double distance = apart(*config, values);
+    if (distance >= least) return;
+    least = distance;
+    nearest = std::move(config);
   };
-  std::vector<Candidate> candidates;
-  for (const WinnerRow& row : winners) {
-    try {
-      const Problem other = complete_problem(op, Values::parse(row.problem.text));
-      candidates.push_back({distance(op, problem, other), row.template_.name, row.variant.config});
-    } catch (const UsageError&) {
-      // The op has changed since.
+  for (const Axis& axis : space.axes()) {
+    Values changed = kept;
+    for (const Value& value : axis.values) {
+      changed.set(axis.name, value);
+      consider(space.first(changed));
     }
   }
-  for (const Store::Tried& tried : fastest) candidates.push_back({0, tried.template_name, tried.config});
-  std::stable_sort(candidates.begin(), candidates.end(),
-                   [](const Candidate& a, const Candidate& b) { return a.distance < b.distance; });
+  if (nearest) return nearest;
+  for (const Axis& a : space.axes()) {
+    for (const Axis& b : space.axes()) {
+      if (a.name < b.name) consider(space.first(without(kept, a.name, b.name)));
+    }
+  }
+  return nearest;
+}
+
+std::vector<Point> promising(
+    const SearchSpace& space, std::vector<Guess> guesses,
+    const std::function<std::optional<std::size_t>(std::string_view)>& template_index) {
+  const auto order = [](const Guess& guess) {
+    return guess.distance == 0 ? -1 : guess.distance + static_cast<double>(guess.place);
+  };
+  std::stable_sort(guesses.begin(), guesses.end(),
+                   [&](const Guess& a, const Guess& b) { return order(a) < order(b); });
   std::vector<Point> points;
-  for (const Candidate& candidate : candidates) {
-    auto point = legal_point(op, problem, device, candidate.template_name, candidate.config);
-    if (!point) continue;
-    const bool searched = std::any_of(
-        space.parts.begin(), space.parts.end(),
-        [&](const SearchSpace::Part& part) { return part.template_index == point->template_index; });
-    if (searched && std::find(points.begin(), points.end(), *point) == points.end())
-      points.push_back(std::move(*point));
+  for (const Guess& guess : guesses) {
+    if (points.size() == most_promising) break;
+    const auto index = template_index(guess.template_name);
+    const auto part =
+        std::find_if(space.parts.begin(), space.parts.end(),
+                     [&](const SearchSpace::Part& each) { return index && each.template_index == *index; });
+    if (part == space.parts.end()) continue;
+    auto config = nearest_legal(part->space, Values::parse(guess.config));
+    if (!config) continue;
+    Point point{*index, std::move(*config)};
+    if (std::find(points.begin(), points.end(), point) == points.end()) points.push_back(std::move(point));
   }
   return points;
 }

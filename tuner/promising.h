@@ -1,19 +1,41 @@
-// Guesses for a search from the database: what was fast on the problem before, or won for another problem of
-// the op.
+// Guesses for a search: what was fast on the problem before, or on others of the op.
 #pragma once
 
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
-#include "db/store.h"
 #include "tuner/search.h"
 
 namespace tunesmith {
 
-/// Points of `space` to propose first, each once and only if it is legal here: the configs of `winners`, the
-/// nearest problem first, and among those of this problem `fastest`. A template that has changed since most
-/// likely still does well with them.
-std::vector<Point> promising(const Op& op, const Problem& problem, const DeviceFacts& device,
-                             const SearchSpace& space, const std::vector<Store::Tried>& fastest,
-                             const std::vector<WinnerRow>& winners);
+/// So many are tried in all: what is fast everywhere is among them, and a strategy that learns from these
+/// finds the rest sooner than more guesses would.
+inline constexpr std::size_t most_promising = 16;
+
+/// Of each problem so many of the fastest are guesses.
+inline constexpr std::size_t most_remembered = 8;
+
+/// A config that was fast somewhere.
+struct Guess {
+  double distance = 0;    ///< of its problem, as distance() in op.h; 0: the same problem
+  std::size_t place = 0;  ///< among the fastest of its problem, from 0
+  std::string template_name;
+  std::string config;
+};
+
+/// The legal config that is most like these values: they themselves, or, where a value is not legal here, an
+/// axis came later or is gone, one that differs in few axes, and there by little. Nothing where three axes
+/// would have to change.
+std::optional<Config> nearest_legal(const Space& space, const Values& values);
+
+/// Points of `space` to propose first, each once, at most `most_promising`: the guesses of the same problem
+/// in their order, then the others, where a place counts as much as an octave of distance. `template_index`
+/// says which template a name means, if any.
+std::vector<Point> promising(
+    const SearchSpace& space, std::vector<Guess> guesses,
+    const std::function<std::optional<std::size_t>(std::string_view)>& template_index);
 
 }  // namespace tunesmith

@@ -72,9 +72,8 @@ std::map<std::string, KnownVerdict> Recorder::known(const Problem& problem) {
   return known;
 }
 
-std::vector<Store::Tried> Recorder::fastest(const Problem& problem, std::int64_t limit) {
-  const std::int64_t id = store_.id_of(ProblemRow{op_.name, problem.text()});
-  return store_.fastest(device_, id, facts_.caches, facts_.launches, limit);
+std::vector<Store::Fast> Recorder::fastest(std::int64_t limit) const {
+  return store_.fastest_of(op_.name, facts_.caches, limit);
 }
 
 std::vector<WinnerRow> Recorder::winners() const {

@@ -34,9 +34,10 @@ class Recorder {
   /// Verdicts of earlier runs by source hash: only those of the present toolchain, and times with the present
   /// caches.
   std::map<std::string, KnownVerdict> known(const Problem& problem);
-  /// The fastest variants of earlier runs on the problem, with the present caches; their templates may have
-  /// changed since.
-  std::vector<Store::Tried> fastest(const Problem& problem, std::int64_t limit);
+  /// The fastest configs of earlier runs on each of the op's problems, so many each, with the present caches;
+  /// their templates may have changed since.
+  std::vector<Store::Fast> fastest(std::int64_t limit) const;
+  std::int64_t device() const { return device_; }
   /// Of all problems of the op on this device.
   std::vector<WinnerRow> winners() const;
 

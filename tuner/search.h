@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,9 @@ struct Point {
   bool operator==(const Point&) const = default;
 };
 
+/// The position of a template in Op::templates, if the op has one of that name.
+std::optional<std::size_t> template_index(const Op& op, std::string_view name);
+
 /// The point that a template's name and a config's text mean, where the template serves the problem on the
 /// device and the config is legal for it.
 std::optional<Point> legal_point(const Op& op, const Problem& problem, const DeviceFacts& device,
@@ -34,16 +38,17 @@ struct SearchSpace {
     Space space;
     std::int64_t count = 0;
   };
-  Point base;  ///< always proposed first, even if its template is not searched
+  std::optional<Point> base;  ///< always proposed first, even if its template is not searched
   std::vector<Part> parts;
   std::vector<Point> promising = {};  ///< in the parts, each once; proposed next
   std::int64_t count() const;         ///< of variants, the base included
 };
 
-/// How a search uses the `worth` rules of a space.
+/// What a search believes before it has measured anything.
 enum class Prior {
-  worth,  ///< configs that keep all of them first, then those that break one, and so on
-  none,   ///< all legal configs alike
+  worth,  ///< configs that keep all `worth` rules are better, and so is what axes' names suggest
+          ///< (experience.h)
+  none,   ///< all legal configs are alike
 };
 
 /// "worth" or "none"; throws UsageError otherwise.
@@ -66,17 +71,24 @@ class Search {
 
   /// How long its compilation took; told before its verdict, in this run or from an earlier one.
   virtual void compiled(const Point&, double /*milliseconds*/) {}
+
+  /// Whether the next proposal depends on what was reported, so that few should be in flight.
+  virtual bool learns() const { return false; }
+
+  /// The median that it expects of a point; nothing if it does not know yet, or does not learn.
+  virtual std::optional<double> predicted_us(const Point&) const { return std::nullopt; }
 };
 
-/// The templates in their order, each space in the order of its axes.
-std::unique_ptr<Search> make_exhaustive(const SearchSpace& space, Prior prior = Prior::worth);
+/// The strategies by name, with what they do as half a sentence. Every strategy proposes each variant once:
+/// the base, then what is promising, then the rest. The same seed and the same reports give the same
+/// proposals on every machine.
+struct Strategy {
+  std::string_view name, what;
+};
+std::span<const Strategy> strategies();
+std::string strategy_names();  ///< "auto, model, …"
 
-/// Every variant once, in random order. The chance of a template is proportional to the square root of the
-/// number of its variants that are left, so that a small template is covered early and a large one still gets
-/// most of the draws. The same seed gives the same order on every machine.
-std::unique_ptr<Search> make_random(const SearchSpace& space, std::uint64_t seed, Prior prior = Prior::worth);
-
-/// "exhaustive" or "random", the latter by worth (by_worth.h); throws UsageError otherwise.
+/// Throws UsageError if there is no such strategy.
 std::unique_ptr<Search> make_search(std::string_view strategy, const SearchSpace& space, std::uint64_t seed,
                                     Prior prior = Prior::worth);
 

@@ -10,8 +10,9 @@ namespace {
 constexpr int most_deaths_in_a_row = 5;
 
 // Enough behind the compilers that the device never waits, few enough that little is thrown away when the
-// time is over.
+// time is over. A search that learns proposes better after each verdict, so it has fewer in flight.
 constexpr std::size_t most_ready = 32;
+constexpr std::size_t most_ready_of_learners = 4;
 
 constexpr Ticket base_ticket = 0;
 
@@ -36,7 +37,8 @@ bool SearchRun::out_of_time() const {
 double SearchRun::elapsed_s() const { return base_settled_s_ ? setup_.now_s() - *base_settled_s_ : 0; }
 
 std::optional<SearchRun::Proposal> SearchRun::propose() {
-  if (exhausted_ || ready_.size() >= most_ready) return std::nullopt;
+  if (exhausted_ || ready_.size() >= (setup_.search.learns() ? most_ready_of_learners : most_ready))
+    return std::nullopt;
   std::optional<Point> point;
   if (!setup_.budget.count || counted_ < *setup_.budget.count) point = setup_.search.next();
   if (!point) {

@@ -18,14 +18,20 @@
 
 namespace tunesmith {
 
+/// A winner that the library was built with: a candidate of every run on its op.
+struct BuiltIn {
+  std::string op, problem, template_name, config;
+};
+
 struct TuneOptions {
   std::string op;
   std::vector<Problem> problems;  ///< as given; parameters with an initial value may be missing
   bool stale = false;  ///< also the op's problems on this device whose winners' templates have changed
   std::string device = "auto";  ///< as DeviceId reads it: auto, cuda, cuda:N or host
   std::string budget = "60s";   ///< for the search of each problem; the finals come after it (Budget::parse)
-  std::string strategy = "random";  ///< or "exhaustive"
+  std::string strategy = "auto";  ///< one of strategies()
   Prior prior = Prior::worth;
+  std::vector<BuiltIn> built_in = {};
   std::uint64_t seed = 1;                   ///< for the search and the inputs
   std::filesystem::path database;           ///< created if it does not exist
   std::vector<std::string> templates = {};  ///< search only these; empty: all

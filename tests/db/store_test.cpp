@@ -102,14 +102,16 @@ TEST_F(StoreTest, FastestAreConfigsByTheirNewestTimesWithTheseCaches) {
   store.record(cold);
   const auto configs = [&](const char* caches, std::int64_t limit) {
     std::string text;
-    for (const auto& tried : store.fastest(ids.device, ids.problem, caches, "apart", limit))
-      text += tried.config + ";";
+    for (const auto& fast : store.fastest_of("conv2d", caches, limit)) {
+      EXPECT_EQ(fast.device_id, ids.device);
+      text += fast.config + ";";
+    }
     return text;
   };
   EXPECT_EQ(configs("warm", 8), "BLOCK_X=b;BLOCK_X=a;");
   EXPECT_EQ(configs("warm", 1), "BLOCK_X=b;");
   EXPECT_EQ(configs("cold", 8), "BLOCK_X=d;");
-  EXPECT_TRUE(store.fastest(ids.device, ids.problem + 1, "warm", "apart", 8).empty());
+  EXPECT_TRUE(store.fastest_of("conv1d", "warm", 8).empty());
 }
 
 TEST_F(StoreTest, ATimeIsKnownForItsCachesAndAFailureForBoth) {

@@ -63,21 +63,21 @@ std::map<std::int64_t, int> tried(Search& search, int count, double (*time_us)(c
 TEST(ByWorth, PutsOffWhatTakesLongToCompileAndIsSlow) {
   const SearchSpace all = search_space_of(space());
   const auto slow = [](const Config& config) { return config[UNROLL] == 0 ? 12.3 : 10.0; };
-  const int blind = tried(*make_random(all, 1), 240, slow)[0];
+  const int blind = tried(*make_search("random", all, 1), 240, slow)[0];
   EXPECT_GT(blind, 40);  // of a quarter of the points
-  EXPECT_LT(tried(*by_worth(make_random(all, 1)), 240, slow)[0], blind / 4);
+  EXPECT_LT(tried(*by_worth(make_search("random", all, 1)), 240, slow)[0], blind / 4);
 }
 
 TEST(ByWorth, TriesWhatTakesLongToCompileWhereItIsFast) {
   const SearchSpace all = search_space_of(space());
   const auto fast = [](const Config& config) { return config[UNROLL] == 0 ? 2.0 : 10.0; };
-  const int blind = tried(*make_random(all, 1), 240, fast)[0];
-  EXPECT_GT(tried(*by_worth(make_random(all, 1)), 240, fast)[0], blind);
+  const int blind = tried(*make_search("random", all, 1), 240, fast)[0];
+  EXPECT_GT(tried(*by_worth(make_search("random", all, 1)), 240, fast)[0], blind);
 }
 
 TEST(ByWorth, LeavesNothingOutAndDoesNotLikeWhatFails) {
   const SearchSpace all = search_space_of(space());
-  const auto search = by_worth(make_random(all, 1));
+  const auto search = by_worth(make_search("random", all, 1));
   std::set<std::string> seen;
   int failed_early = 0;
   while (const auto point = search->next()) {

@@ -1,0 +1,93 @@
+// db import and db export: verdicts in the formats that other tuners read and write.
+#include <iostream>
+#include <memory>
+
+#include "cli/cli.h"
+#include "cli/recordings.h"
+#include "db/old_identity.h"
+#include "generator/error.h"
+
+namespace tunesmith {
+namespace {
+
+struct ExchangeRequest {
+  std::filesystem::path database, file;
+  std::string format = "t4";
+  std::string op, problem, device;  // of a file that does not say
+  QueryFilter filter;
+};
+
+std::filesystem::path database_or_default(const std::filesystem::path& path) {
+  return path.empty() ? default_database_path() : path;
+}
+
+void run_export(const ExchangeRequest& request) {
+  QueryFilter filter = request.filter;
+  filter.device = device_filter(filter.device);
+  const std::vector<Recording> found = read_recordings(database_or_default(request.database), filter);
+  if (found.size() != 1) {
+    std::string names;
+    for (const Recording& each : found) names += "\n  " + each.op + " " + each.problem + " on " + each.device;
+    throw UsageError((found.empty() ? "No space matches; give another OP, --problem or --device."
+                                    : "A file holds the space of one problem on one device, and " +
+                                          std::to_string(found.size()) +
+                                          " match; choose with OP, --problem and --device:" + names));
+  }
+  const std::string text = recording_text(found.front(), request.format);
+  if (request.file.empty()) {
+    std::cout << text;
+  } else {
+    write_file(request.file, text);
+  }
+}
+
+void run_import(const ExchangeRequest& request) {
+  std::vector<Recording> recordings = read_recordings(request.file);
+  Store store =
+      Store::open(database_or_default(request.database), Store::Mode::create, with_old_identities());
+  for (Recording& recording : recordings) {
+    if (!request.op.empty()) recording.op = request.op;
+    if (!request.problem.empty()) recording.problem = Values::parse(request.problem).text();
+    if (!request.device.empty()) recording.device = request.device;
+    if (recording.op.empty() || recording.device.empty()) {
+      throw UsageError("The file " + request.file.string() + " does not say what its kernel " +
+                       "or its device is called; add --op and --device.");
+    }
+    const std::size_t count =
+        import_recording(store, recording, "tunesmith db import " + request.file.filename().string());
+    std::cout << recording.op << ' ' << recording.problem << " on " << recording.device << ": " << count
+              << " of " << recording.rows.size() << " verdicts were new.\n";
+  }
+}
+
+void add_database_option(CLI::App* command, std::filesystem::path& path) {
+  command->add_option("--db", path, "Database file (default: $TUNESMITH_DB, else in the user's data folder)");
+}
+
+}  // namespace
+
+void add_exchange_commands(CLI::App& db) {
+  auto request = std::make_shared<ExchangeRequest>();
+  CLI::App* give = db.add_subcommand("export", "Write all verdicts on one problem as T4, CSV or JSON");
+  give->add_option("OP", request->filter.op, "Only this op");
+  give->add_option("--problem", request->filter.problem, "Only problems with these values");
+  give->add_option("--device", request->filter.device, "Only this device");
+  give->add_option("--format", request->format, "t4 (for other tuners and benchmarks), csv or json")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"t4", "csv", "json"}));
+  give->add_option("-o,--output", request->file, "File to write (default: stdout)");
+  add_database_option(give, request->database);
+  give->callback([request] { run_export(*request); });
+
+  CLI::App* take = db.add_subcommand("import", "Add the verdicts of a T4 file or a Kernel Tuner cache");
+  take->add_option("FILE", request->file,
+                   "T4 file or Kernel Tuner cache (.json, .json.gz), or .csv as \"export\" writes it")
+      ->required();
+  take->add_option("--op", request->op, "Name of the kernel, where the file has none");
+  take->add_option("--problem", request->problem, "Problem, where the file has none");
+  take->add_option("--device", request->device, "Name of the device, where the file has none");
+  add_database_option(take, request->database);
+  take->callback([request] { run_import(*request); });
+}
+
+}  // namespace tunesmith

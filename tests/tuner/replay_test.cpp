@@ -1,0 +1,91 @@
+#include "tuner/replay.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace tunesmith {
+namespace {
+
+// 4 x 3 configs of one template without two holes, one of which fails, and 2 of another template.
+Recording small() {
+  Recording recording;
+  for (std::int64_t a = 1; a <= 4; ++a) {
+    for (const char* b : {"flat", "padded", "none"}) {
+      if (a == 2 && std::string(b) == "flat") continue;
+      RecordedRow row;
+      row.template_name = "tiled";
+      row.config = {{"A", a}, {"B", std::string(b)}};
+      row.median_us = 10.0 + static_cast<double>(a * a) + (std::string(b) == "none" ? 0.5 : 0);
+      row.compile_ms = 100;
+      row.run_ms = 400;
+      if (a == 1 && std::string(b) == "padded") row.verdict = Verdict::compile_error;
+      recording.rows.push_back(row);
+    }
+  }
+  for (const std::int64_t n : {32, 64}) {
+    RecordedRow row;
+    row.template_name = "base";
+    row.config = {{"N", n}};
+    row.median_us = static_cast<double>(n);
+    row.compile_ms = 1000;
+    recording.rows.push_back(row);
+  }
+  return recording;
+}
+
+TEST(RecordedSpace, HasExactlyTheRecordedConfigs) {
+  const RecordedSpace space(small());
+  EXPECT_EQ(space.size(), 13U);
+  EXPECT_EQ(space.space().count(), 13);
+  EXPECT_EQ(space.best_us(), 11);
+  EXPECT_EQ(space.templates(), (std::vector<std::string>{"tiled", "base"}));
+  const Space& tiled = space.space().parts.front().space;
+  EXPECT_EQ(tiled.all().size(), 11U);
+  EXPECT_FALSE(tiled.find({{"A", std::int64_t{2}}, {"B", std::string("flat")}}));
+  const auto failed = tiled.find({{"A", std::int64_t{1}}, {"B", std::string("padded")}});
+  ASSERT_TRUE(failed);
+  EXPECT_EQ(space.row({0, *failed}).verdict, Verdict::compile_error);
+}
+
+// A file of many versions: an axis came later.
+TEST(RecordedSpace, LeavesOutRowsWithOtherAxesThanMost) {
+  Recording recording = small();
+  recording.rows.front().config.set("C", std::int64_t{1});
+  const RecordedSpace space(recording);
+  EXPECT_EQ(space.size(), 12U);
+  EXPECT_EQ(space.left_out(), 1U);
+}
+
+TEST(Replay, FindsTheOptimumAtTheEndAndCountsWhatFailed) {
+  const RecordedSpace space(small());
+  for (const Strategy& strategy : strategies()) {
+    Replay how;
+    how.strategy = strategy.name;
+    how.lag = 2;
+    const std::vector<ReplayStep> steps = replay(space, how);
+    ASSERT_EQ(steps.size(), 13U) << strategy.name;
+    EXPECT_EQ(steps.back().quality, 1) << strategy.name;
+    EXPECT_NEAR(steps.back().seconds, 11 * 0.5 + 2 * 1, 1e-9) << strategy.name;
+    for (std::size_t n = 1; n < steps.size(); ++n) EXPECT_GE(steps[n].quality, steps[n - 1].quality);
+  }
+}
+
+TEST(Replay, EndsWithItsBudget) {
+  const RecordedSpace space(small());
+  Replay how;
+  how.budget = Budget::parse("5");
+  EXPECT_EQ(replay(space, how).size(), 5U);
+  how.strategy = "exhaustive";
+  how.budget = Budget::parse("1s");
+  EXPECT_EQ(replay(space, how).size(), 2U);
+}
+
+TEST(Replay, QualityIsTheMeanAndTheFifthPercentile) {
+  std::vector<double> values;
+  for (int n = 1; n <= 100; ++n) values.push_back(n / 100.0);
+  EXPECT_NEAR(quality_of(values).mean, 0.505, 1e-9);
+  EXPECT_NEAR(quality_of(values).low, 0.06, 1e-9);
+}
+
+}  // namespace
+}  // namespace tunesmith

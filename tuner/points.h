@@ -1,0 +1,92 @@
+// The points of a search space by number, in the order in which they are listed or drawn, and as coordinates
+// for what computes with them.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "generator/random.h"
+#include "tuner/gaussian_process.h"
+#include "tuner/search.h"
+
+namespace tunesmith {
+
+/// A point by numbers: the position of its template in SearchSpace::parts, and Space::number of its config.
+struct PointId {
+  std::size_t part = 0;
+  std::uint64_t number = 0;
+  auto operator<=>(const PointId&) const = default;
+};
+
+/// All points, each once, in tiers: those that keep all `worth` rules, those that break one, and so on; with
+/// Prior::none all are of one tier. The next tier begins when all templates are at the end of theirs.
+class Points {
+ public:
+  /// Without a seed the templates in their order, each space in the order of its axes. With one in random
+  /// order: the chance of a template is proportional to the square root of the number of its points that are
+  /// left, so that a small template is covered early and a large one still gets most of the draws.
+  Points(const SearchSpace& space, std::optional<std::uint64_t> seed, Prior prior);
+
+  std::optional<PointId> next();
+
+  /// Up to `size` different ones of those that are listed now, at random; of few, the first in the list.
+  std::vector<PointId> some(std::size_t size, Random& random) const;
+
+  /// One of the present tier, drawn as next() would, but not taken; none where nothing is left.
+  std::optional<PointId> any(Random& random) const;
+
+  /// The legal ones that differ in one axis.
+  void each_neighbour(PointId id, const std::function<void(PointId)>& visit) const;
+
+  std::optional<PointId> id(const Point& point) const;  ///< none where its template is not searched
+  Point point(PointId id) const;
+  const SearchSpace& space() const { return space_; }
+  std::size_t broken_worth(PointId id) const;
+
+ private:
+  struct List {
+    bool has_more;  // tiers that are not listed yet
+    // Numbers of configs, by how many `worth` rules they break.
+    std::vector<std::vector<std::uint64_t>> tiers;
+    std::size_t next = 0;  // in the present tier
+  };
+  std::size_t left(const List& list) const;
+  void list_rest(std::size_t part);
+  bool next_tier();
+  const List* drawn(Random& random) const;
+  List* choose();
+
+  SearchSpace space_;
+  Random random_;
+  bool shuffled_;
+  std::vector<List> lists_;
+  std::size_t tier_ = 0;
+};
+
+/// Turns points into coordinates. An integer axis is half logarithmic, half by rank, and, where its values
+/// are not all powers of 2, has another coordinate for how often 2 divides them; a word has one coordinate
+/// for each word. Axes of the same name in several templates are the same; the template is a coordinate too.
+class Embedding {
+ public:
+  explicit Embedding(const Points& points);
+  const std::vector<std::size_t>& groups() const { return groups_; }  ///< of each coordinate
+  Coordinates operator()(PointId id) const;
+
+ private:
+  struct Placed {
+    std::size_t at;                          // the first coordinate
+    std::vector<std::vector<float>> values;  // by index on the part's axis
+  };
+  std::size_t add_group(std::size_t coordinates);
+
+  const Points& points_;
+  std::vector<std::size_t> groups_;
+  std::vector<std::vector<Placed>> placed_;  // by part and axis
+  Coordinates absent_;
+};
+
+}  // namespace tunesmith

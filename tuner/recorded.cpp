@@ -1,0 +1,111 @@
+#include "tuner/recorded.h"
+
+#include <algorithm>
+#include <memory>
+#include <unordered_set>
+#include <utility>
+#include <variant>
+
+#include "generator/error.h"
+
+namespace tunesmith {
+namespace {
+
+constexpr std::size_t most_axes = 24;  // of a Space
+
+std::vector<std::string> names_of(const Values& config) {
+  std::vector<std::string> names;
+  for (const auto& entry : config.entries()) names.push_back(entry.first);
+  return names;
+}
+
+// Integers in their order, words as they come. An axis that has both has words.
+std::vector<Axis> axes_of(const std::vector<RecordedRow>& rows, const std::vector<std::string>& names) {
+  std::vector<Axis> axes;
+  for (const std::string& name : names) {
+    std::vector<Value> values;
+    bool words = false;
+    for (const RecordedRow& row : rows) {
+      const Value& value = *row.config.find(name);
+      words = words || value.index() == 1;
+      if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
+    }
+    if (!words) std::sort(values.begin(), values.end());
+    if (words) {
+      for (Value& value : values) value = to_text(value);
+    }
+    axes.emplace_back(name, std::move(values), "recorded");
+  }
+  if (axes.size() > most_axes) std::erase_if(axes, [](const Axis& axis) { return axis.values.size() < 2; });
+  return axes;
+}
+
+std::size_t place_of(const Axis& axis, const Value& value) {
+  const bool words = axis.values.front().index() == 1;
+  const Value wanted = words ? Value(to_text(value)) : value;
+  return static_cast<std::size_t>(std::find(axis.values.begin(), axis.values.end(), wanted) -
+                                  axis.values.begin());
+}
+
+// By depth: the beginnings of the recorded configs, as numbers. They prune a walk at each axis.
+using Beginnings = std::vector<std::unordered_set<std::uint64_t>>;
+
+Space space_of(const std::vector<Axis>& axes, const std::shared_ptr<const Beginnings>& beginnings) {
+  auto kept = std::make_shared<std::vector<Axis>>(axes);  // for the handles' names
+  std::vector<Rule> recorded;
+  for (std::size_t depth = 0; depth < axes.size(); ++depth) {
+    const IntegerAxis integer((*kept)[depth].name);
+    const WordAxis word((*kept)[depth].name);
+    const bool words = axes[depth].values.front().index() == 1;
+    recorded.push_back({"It was recorded.", [=](const Config& config) {
+                          // So that a walk that has not come here yet notices.
+                          words ? void(config[word]) : void(config[integer]);
+                          std::uint64_t number = 0;
+                          for (std::size_t axis = 0; axis <= depth; ++axis)
+                            number = number * (*kept)[axis].values.size() + config.index(axis);
+                          return (*beginnings)[depth].contains(number);
+                        }});
+  }
+  return Space(axes, std::move(recorded));
+}
+
+}  // namespace
+
+RecordedSpace::RecordedSpace(const Recording& recording) {
+  std::map<std::string, std::vector<RecordedRow>> by_template;
+  for (const RecordedRow& row : recording.rows) {
+    std::vector<RecordedRow>& rows = by_template[row.template_name];
+    if (rows.empty()) templates_.push_back(row.template_name);
+    rows.push_back(row);
+  }
+  for (std::size_t index = 0; index < templates_.size(); ++index) {
+    std::vector<RecordedRow>& rows = by_template[templates_[index]];
+    std::map<std::vector<std::string>, std::size_t> counts;
+    for (const RecordedRow& row : rows) ++counts[names_of(row.config)];
+    const auto most = std::max_element(counts.begin(), counts.end(),
+                                       [](const auto& a, const auto& b) { return a.second < b.second; });
+    left_out_ +=
+        std::erase_if(rows, [&](const RecordedRow& row) { return names_of(row.config) != most->first; });
+    const std::vector<Axis> axes = axes_of(rows, most->first);
+    auto beginnings = std::make_shared<Beginnings>(axes.size());
+    std::map<std::uint64_t, RecordedRow>& numbered = rows_.emplace_back();
+    for (RecordedRow& row : rows) {
+      std::uint64_t number = 0;
+      for (std::size_t axis = 0; axis < axes.size(); ++axis) {
+        const Value& value = *row.config.find(axes[axis].name);
+        number = number * axes[axis].values.size() + place_of(axes[axis], value);
+        (*beginnings)[axis].insert(number);
+      }
+      if (row.verdict == Verdict::ok && (best_us_ == 0 || row.median_us < best_us_)) best_us_ = row.median_us;
+      numbered.insert_or_assign(number, std::move(row));
+    }
+    size_ += numbered.size();
+    space_.parts.push_back({index, space_of(axes, beginnings), static_cast<std::int64_t>(numbered.size())});
+  }
+}
+
+const RecordedRow& RecordedSpace::row(const Point& point) const {
+  return rows_[point.template_index].at(space_.parts[point.template_index].space.number(point.config));
+}
+
+}  // namespace tunesmith

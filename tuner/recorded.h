@@ -1,0 +1,52 @@
+// Search spaces that were measured before: a search on them needs no device.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tuner/search.h"
+
+namespace tunesmith {
+
+struct RecordedRow {
+  std::string template_name;
+  Values config;
+  Verdict verdict = Verdict::ok;
+  double median_us = 0;
+  double compile_ms = 0;
+  double run_ms = 0;   ///< everything but the compiler
+  std::string reason;  ///< where it failed
+};
+
+/// What was measured of one op for one problem on one device.
+struct Recording {
+  std::string op, problem, device;  ///< empty where the file does not say
+  std::string name;                 ///< for tables
+  std::vector<RecordedRow> rows;
+};
+
+/// A recording as a search space, in which the recorded configs are the legal ones, and what became of them.
+class RecordedSpace {
+ public:
+  explicit RecordedSpace(const Recording& recording);
+
+  const SearchSpace& space() const { return space_; }
+  const std::vector<std::string>& templates() const { return templates_; }  ///< by Point::template_index
+  const RecordedRow& row(const Point& point) const;
+  double best_us() const { return best_us_; }
+  std::size_t size() const { return size_; }
+  std::size_t left_out() const { return left_out_; }  ///< rows with other axes than most of their template
+
+ private:
+  SearchSpace space_;
+  std::vector<std::string> templates_;
+  std::vector<std::map<std::uint64_t, RecordedRow>> rows_;  // by template and Space::number
+  double best_us_ = 0;
+  std::size_t size_ = 0;
+  std::size_t left_out_ = 0;
+};
+
+}  // namespace tunesmith

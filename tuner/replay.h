@@ -1,0 +1,36 @@
+// A search on a recorded space: what a strategy would have found, without a device.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tuner/policy.h"
+#include "tuner/recorded.h"
+
+namespace tunesmith {
+
+struct Replay {
+  std::string strategy = "auto";
+  Prior prior = Prior::worth;
+  std::vector<Point> promising = {};  ///< proposed first
+  Budget budget;                      ///< verdicts, or recorded seconds
+  std::size_t lag = 0;                ///< proposals in flight when a verdict is reported
+  std::uint64_t seed = 1;
+};
+
+/// The state after each verdict. A config that failed costs one too.
+struct ReplayStep {
+  double seconds = 0;  ///< of compiling and running, one after the other
+  double quality = 0;  ///< the optimum's time / the best found; 0: none was ok
+};
+std::vector<ReplayStep> replay(const RecordedSpace& space, const Replay& how);
+
+/// Over repeats with different seeds.
+struct Quality {
+  double mean = 0;
+  double low = 0;  ///< the 5th percentile
+};
+Quality quality_of(std::vector<double> qualities);
+
+}  // namespace tunesmith
