@@ -115,6 +115,16 @@ std::string default_database() { return default_database_path().string(); }
 
 std::string default_cache_folder() { return user_cache_folder().string(); }
 
+bool default_overlap() {
+  const char* given = std::getenv("TUNESMITH_OVERLAP");
+  const std::string_view word = given == nullptr || *given == '\0' ? "on" : given;
+  if (word != "on" && word != "off") {
+    throw UsageError("TUNESMITH_OVERLAP is \"" + std::string(word) +
+                     "\"; allowed are on and off. Set one of them or unset it.");
+  }
+  return word == "on";
+}
+
 struct Dispatcher::Impl {
   template <typename Key>
   using Plans = std::unordered_map<Key, Plan, Hash, Equal>;
@@ -122,7 +132,7 @@ struct Dispatcher::Impl {
   Impl(const ChosenDevice& chosen, const DispatcherOptions& options, Known known)
       : notes(known.notes),
         planner(chosen.facts, chosen.ordinal(), std::move(known), BinaryCache(options.cache_folder),
-                options.allow_compile) {
+                options.allow_compile, options.overlap) {
     if (!chosen.note.empty()) notes.insert(notes.begin(), chosen.note);
   }
 

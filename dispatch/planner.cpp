@@ -57,12 +57,14 @@ std::string rounded(double value) {
 
 }  // namespace
 
-Planner::Planner(DeviceFacts device, int ordinal, Known known, BinaryCache cache, bool allow_compile)
+Planner::Planner(DeviceFacts device, int ordinal, Known known, BinaryCache cache, bool allow_compile,
+                 bool overlap)
     : device_(std::move(device)),
       ordinal_(ordinal),
       known_(std::move(known)),
       cache_(std::move(cache)),
-      allow_compile_(allow_compile) {}
+      allow_compile_(allow_compile),
+      overlap_(overlap) {}
 
 Planner::Attempt Planner::load(const Work& work, const Source& source, const std::string& binary) const {
   try {
@@ -115,8 +117,11 @@ Planner::Attempt Planner::attempt(const Op& op, const Template& tmpl, const Prob
              candidate->source_hash.substr(0, 8) + " then, " + now.substr(0, 8) + " now); tune it again.";
     }
   }
-  const Work work = tmpl.work(problem, config, device_);
+  Work work = tmpl.work(problem, config, device_);
   if (auto why = exceeds(work, device_)) return *why;
+  for (Step& step : work.steps) {
+    if (auto* launch = std::get_if<Launch>(&step)) launch->overlaps_previous &= overlap_;
+  }
 
   const auto finish = [&](Attempt attempt, const char* how) {
     if (auto* loaded = std::get_if<Loaded>(&attempt)) {

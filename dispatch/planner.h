@@ -16,7 +16,7 @@ namespace tunesmith {
 class Planner {
  public:
   /// `ordinal` as cudaSetDevice counts; -1 for the host.
-  Planner(DeviceFacts device, int ordinal, Known known, BinaryCache cache, bool allow_compile);
+  Planner(DeviceFacts device, int ordinal, Known known, BinaryCache cache, bool allow_compile, bool overlap);
 
   /// `problem` is complete. Throws Error if not even the base can be loaded.
   std::shared_ptr<const PlanState> plan(const Op& op, const Problem& problem);
@@ -47,6 +47,7 @@ class Planner {
   Known known_;
   BinaryCache cache_;
   bool allow_compile_;
+  bool overlap_;
   std::unique_ptr<Toolchain> toolchain_;
   std::string why_no_toolchain_;
 };

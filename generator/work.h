@@ -46,8 +46,8 @@ struct Launch {
   std::int64_t dynamic_shared_bytes = 0;
   std::vector<KernelArgument> arguments = {};
   /// Programmatic dependent launch: the kernel may start before its predecessor in the stream has ended, and
-  /// waits for it itself (griddepcontrol.wait) before it touches memory. Needs compute capability 9.0;
-  /// ignored elsewhere.
+  /// waits for it itself (griddepcontrol.wait) before it touches memory. Needs code for compute
+  /// capability 9.0 or later; ignored elsewhere.
   bool overlaps_previous = false;
 };
 

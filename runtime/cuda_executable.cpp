@@ -243,9 +243,9 @@ class CudaExecutable : public Executable {
     step.grid = to_dim3(launch.grid);
     step.block = to_dim3(launch.block);
     step.dynamic_shared_bytes = static_cast<std::size_t>(launch.dynamic_shared_bytes);
-    // A launch can overlap a kernel before it, but not a copy or a memset.
     const bool after_kernel = steps_.empty() || std::holds_alternative<LaunchStep>(steps_.back());
-    step.overlaps_previous = launch.overlaps_previous && after_kernel && device.compute_capability >= 90;
+    // The virtual architecture of the code, 10 * major + minor: 75 for PTX of compute_75 on a GPU of 9.0.
+    step.overlaps_previous = may_overlap(launch, after_kernel, attributes.ptxVersion);
     steps_.emplace_back(std::move(step));
   }
 

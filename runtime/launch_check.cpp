@@ -58,4 +58,8 @@ std::optional<std::string> parameter_mismatch(const std::string& kernel,
   return std::nullopt;
 }
 
+bool may_overlap(const Launch& launch, bool after_kernel, int code_capability) {
+  return launch.overlaps_previous && after_kernel && code_capability >= 90;
+}
+
 }  // namespace tunesmith

@@ -1,6 +1,6 @@
-// Whether a launch gives a kernel what its parameters take: arguments are matched by position, and a missing
-// or wrong one would have the kernel read memory that nobody set. Knows no device: the executables say what
-// the loaded binary reports of its kernels.
+// Whether a launch gives a kernel what its parameters take, and whether it may overlap: arguments are matched
+// by position, and a missing or wrong one would have the kernel read memory that nobody set. Knows no device:
+// the executables say what the loaded binary reports of its kernels.
 #pragma once
 
 #include <cstdint>
@@ -25,5 +25,10 @@ struct ParameterFacts {
 std::optional<std::string> parameter_mismatch(const std::string& kernel,
                                               std::span<const KernelArgument> given,
                                               std::span<const ParameterFacts> taken);
+
+/// Whether a launch is given the attribute of programmatic dependent launch. Code that was compiled for an
+/// architecture before 9.0 (`code_capability` 90) has no wait, on whatever GPU it runs; and a kernel can
+/// overlap a kernel before it, but not a copy or a filling.
+bool may_overlap(const Launch& launch, bool after_kernel, int code_capability);
 
 }  // namespace tunesmith

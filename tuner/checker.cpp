@@ -37,6 +37,13 @@ std::int64_t largest_dynamic_shared(const Work& work) {
   return largest;
 }
 
+bool overlaps(const Work& work) {
+  return std::any_of(work.steps.begin(), work.steps.end(), [](const Step& step) {
+    const auto* launch = std::get_if<Launch>(&step);
+    return launch != nullptr && launch->overlaps_previous;
+  });
+}
+
 Verdict verdict_of(LoadError::Kind kind) {
   switch (kind) {
     case LoadError::Kind::resources:
@@ -127,7 +134,41 @@ std::optional<Checker::Failure> Checker::run(Prepared& on, Executable& executabl
   void* const space = workspace(work.workspace_bytes);
   reset(on);
   if (space != nullptr) prepare_workspace(space, work);
-  if (const int error = executable.launch(on.pointers.data(), space, nullptr); error != 0) {
+  return after(on, executable.launch(on.pointers.data(), space, nullptr), executable, work, reply);
+}
+
+// Behind a kernel that writes late what every argument and the workspace must hold before the launch. Until
+// then they hold poison, and what an output got too early is overwritten.
+std::optional<Checker::Failure> Checker::run_behind(Prepared& on, Executable& executable, const Work& work,
+                                                    MeasureReply& reply) {
+  std::vector<LateWrite> writes;
+  for (Array& array : on.arrays) {
+    device_.fill(array.live.get(), poison, array.live.bytes());
+    writes.push_back({.to = array.live.get(),
+                      .from = is_input(array.role) ? array.initial->get() : nullptr,
+                      .byte = poison,
+                      .bytes = array.live.bytes()});
+  }
+  void* const space = workspace(work.workspace_bytes);
+  if (space != nullptr) {
+    device_.fill(space, poison, work.workspace_bytes);
+    writes.push_back({.to = space, .byte = 0, .bytes = work.zeroed_bytes});
+  }
+  const int error = device_.launch_behind(writes, executable, on.pointers.data(), space);
+  auto failure = after(on, error, executable, work, reply);
+  if (failure && failure->verdict == Verdict::wrong_result) {
+    failure->reason =
+        "Behind a kernel that writes its arguments late it is wrong, so it does not wait for the kernel "
+        "before it: " +
+        failure->reason;
+  }
+  return failure;
+}
+
+// What a launch that answered `error` has done.
+std::optional<Checker::Failure> Checker::after(Prepared& on, int error, Executable& executable,
+                                               const Work& work, MeasureReply& reply) {
+  if (error != 0) {
     const bool overrun = host_ && error == host_shared_overrun;
     return Failure{overrun ? Verdict::out_of_bounds : Verdict::launch_error,
                    "The launch failed on " + on.problem.text() + ": " + executable.describe(error) + "."};
@@ -246,6 +287,9 @@ std::optional<Checker::Failure> Checker::judge_asked(const Template& tmpl, const
       auto failure = run(asked_, *executable, work, reply);
       executable->reverse_threads(false);
       if (failure) return failure;
+    }
+    if (!host_ && overlaps(work)) {
+      if (auto failure = run_behind(asked_, *executable, work, reply)) return failure;
     }
   }
   if (request.samples <= 0) return std::nullopt;

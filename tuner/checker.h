@@ -52,6 +52,10 @@ class Checker {
   void prepare_workspace(void* space, const Work& work);
   bool zeroed_part_is_zero(const Work& work);
   std::optional<Failure> run(Prepared& on, Executable& executable, const Work& work, MeasureReply& reply);
+  std::optional<Failure> run_behind(Prepared& on, Executable& executable, const Work& work,
+                                    MeasureReply& reply);
+  std::optional<Failure> after(Prepared& on, int error, Executable& executable, const Work& work,
+                               MeasureReply& reply);
   std::optional<Failure> inspect(Prepared& on, const Work& work, MeasureReply& reply);
   std::optional<Failure> check_companions(const Template& tmpl, const Config& config,
                                           const Executable& loaded, MeasureReply& reply);

@@ -28,6 +28,8 @@ constexpr std::int64_t guard_bytes = std::int64_t{16} * 1024;  ///< before and a
 /// A float of four of these is -102287.6, which no arithmetic on small inputs gives.
 constexpr int guard_byte = 0xc7;
 
+constexpr unsigned long long late_ns = 100'000;  ///< of a kernel that writes late
+
 constexpr auto settle = std::chrono::milliseconds(30);       ///< of work raise the clocks of an idle GPU
 constexpr auto settle_again = std::chrono::milliseconds(5);  ///< after a pause
 constexpr auto idle_after = std::chrono::milliseconds(500);  ///< without work clocks may have dropped
@@ -37,6 +39,17 @@ struct Result {
   unsigned long long wrong = 0;
   unsigned long long first_wrong = ~0ull;
   unsigned long long max_ratio = 0;
+};
+
+// As in device_kernels.cu.
+struct LateWrites {
+  struct {
+    void* to;
+    const void* from;
+    long long bytes;
+    int byte;
+  } write[16];
+  int count;
 };
 
 class CudaDevice : public Device {
@@ -53,6 +66,7 @@ class CudaDevice : public Device {
       differ_ = kernel("differ");
       changed_ = kernel("changed");
       spin_ = kernel("spin");
+      write_late_ = kernel("write_late");
       check(cudaMalloc(&result_, sizeof(Result)), "allocate memory");
       check(cudaMallocHost(reinterpret_cast<void**>(&host_result_), sizeof(Result)), "allocate host memory");
       timer_ = std::make_unique<CudaTimer>(
@@ -148,6 +162,26 @@ class CudaDevice : public Device {
       download(&comparison.expected, expected + comparison.first_wrong, sizeof(double));
     }
     return comparison;
+  }
+
+  int launch_behind(std::span<const LateWrite> writes, Executable& executable, void* const* arguments,
+                    void* workspace) override {
+    select();
+    LateWrites late = {};
+    if (writes.size() > std::size(late.write)) {
+      throw Error("The kernel that writes late takes " + std::to_string(std::size(late.write)) +
+                  " arrays, not " + std::to_string(writes.size()) + ".");
+    }
+    for (const LateWrite& write : writes)
+      late.write[late.count++] = {write.to, write.from, write.bytes, write.byte};
+    unsigned long long wait = late_ns;
+    std::array<void*, 2> parameters = {&late, &wait};
+    // On half of the multiprocessors, so that the blocks of the next kernel find room beside it.
+    const auto grid = static_cast<unsigned>(std::max(1, facts_.multiprocessors / 2));
+    check(cudaLaunchKernel(static_cast<const void*>(write_late_), dim3(grid), dim3(1024), parameters.data(),
+                           0, timer_->stream()),
+          "launch a kernel of the tuner");
+    return executable.launch(arguments, workspace, timer_->stream());
   }
 
   void synchronize() override {
@@ -249,6 +283,7 @@ class CudaDevice : public Device {
   cudaKernel_t differ_ = nullptr;
   cudaKernel_t changed_ = nullptr;
   cudaKernel_t spin_ = nullptr;
+  cudaKernel_t write_late_ = nullptr;
   void* result_ = nullptr;
   Result* host_result_ = nullptr;
   std::unique_ptr<CudaTimer> timer_;

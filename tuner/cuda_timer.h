@@ -44,6 +44,9 @@ class CudaTimer {
   Timed time(Executable& executable, const Buffers& buffers, const Timing& timing);
   std::optional<double> energy_uj(Executable& executable, const Buffers& buffers);
 
+  /// Waits for the legacy default stream.
+  cudaStream_t stream() const { return stream_; }
+
  private:
   struct Destroy {
     void operator()(cudaGraphExec_t graph) const { static_cast<void>(cudaGraphExecDestroy(graph)); }

@@ -41,6 +41,14 @@ struct Timed {
   std::string throttled{};         ///< what held the clock down, in words; empty: nothing that is known
 };
 
+/// What a kernel writes late: `bytes` from `from`, or of the value `byte` where that is null.
+struct LateWrite {
+  void* to = nullptr;
+  const void* from = nullptr;
+  unsigned char byte = 0;
+  std::int64_t bytes = 0;
+};
+
 class Device {
  public:
   virtual ~Device() = default;
@@ -68,6 +76,12 @@ class Device {
   /// infinity itself.
   virtual Comparison compare(const void* output, DType dtype, const double* expected, const double* permitted,
                              std::int64_t elements) = 0;
+
+  /// Launches behind a kernel that lets the next one start at once and makes these writes only 0.1 ms later;
+  /// so who does not wait for the kernel before it finds what was there. Answers as Executable::launch()
+  /// does. On the host nothing overlaps.
+  virtual int launch_behind(std::span<const LateWrite> writes, Executable& executable, void* const* arguments,
+                            void* workspace) = 0;
 
   /// Waits; throws Error with the runtime's message if a launch failed. A CUDA context may be unusable
   /// afterwards.

@@ -37,6 +37,19 @@ extern "C" __global__ void add_one(int* counter) {
 #endif
   if (blockIdx.x == 0 && threadIdx.x == 0) *counter += 1;  // no atomic: launches that overlapped would lose counts
 }
+// MODE 0: waits first; 1: never waits; 2: waits after its stores, of what it does not read.
+template <int MODE>
+__device__ void copy_or_fill(const int* in, int* out, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (MODE == 2 && i < n) out[i] = i;
+#if __CUDA_ARCH__ >= 900
+  if (MODE != 1) asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+  if (MODE != 2 && i < n) out[i] = in[i];
+}
+extern "C" __global__ void copy_after_wait(const int* in, int* out, int n) { copy_or_fill<0>(in, out, n); }
+extern "C" __global__ void copy_without_wait(const int* in, int* out, int n) { copy_or_fill<1>(in, out, n); }
+extern "C" __global__ void fill_before_wait(const int* in, int* out, int n) { copy_or_fill<2>(in, out, n); }
 extern "C" __global__ void set(int* counter, int value, long long more, float and_float, double and_double) {
   *counter = value + (int)more + (int)and_float + (int)and_double;
 }
@@ -493,6 +506,48 @@ TEST_F(CudaDevice, OverlappingLaunchesKeepTheirOrder) {
     EXPECT_EQ(launches % 3, 0);
     EXPECT_GE(launches, 3 * (1 + 4 * 20));  // one rough, then four replays of 20 or more
   }
+}
+
+// What a kernel without a wait does is seen behind one that writes late, and only where the launch overlaps.
+TEST_F(CudaDevice, AKernelThatWritesLateShowsWhoDoesNotWait) {
+  constexpr std::int32_t n = 100'003;
+  std::vector<int> right(n);
+  std::iota(right.begin(), right.end(), 0);
+  const std::vector<int> poison(n, -1);
+  int* source = put(right);
+  int* in = put(poison);
+  int* out = put(poison);
+  void* arguments[] = {in, out};
+  const auto result = [&](const char* kernel, bool overlaps, const std::string& code) {
+    device().upload(in, poison.data(), 4 * std::int64_t{n});
+    const LateWrite writes[] = {{.to = in, .from = source, .bytes = 4 * std::int64_t{n}},
+                                {.to = out, .byte = 0xff, .bytes = 4 * std::int64_t{n}}};
+    const auto executable =
+        device().load(code, "",
+                      {.steps = {Launch{.kernel = kernel,
+                                        .grid = {(n + 255) / 256, 1, 1},
+                                        .block = {256, 1, 1},
+                                        .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, n},
+                                        .overlaps_previous = overlaps}}});
+    EXPECT_EQ(device().launch_behind(writes, *executable, arguments, nullptr), 0);
+    device().synchronize();
+    EXPECT_EQ(get(in, n), right);
+    return get(out, n);
+  };
+  for (const char* kernel : {"copy_after_wait", "copy_without_wait", "fill_before_wait"})
+    EXPECT_EQ(result(kernel, false, binary(device())), right) << kernel;
+  EXPECT_EQ(result("copy_after_wait", true, binary(device())), right);
+  if (device().facts().compute_capability < 90)
+    GTEST_SKIP() << "Kernels overlap from compute capability 9.0 on.";
+  EXPECT_EQ(result("copy_without_wait", true, binary(device())), poison);
+  EXPECT_EQ(result("fill_before_wait", true, binary(device())), poison);
+
+  // Code for an architecture that has no wait does not overlap, though the GPU could.
+  const Compiled older = make_nvrtc_toolchain()->compile(
+      {.text = kernels, .hash = "", .suffix = "", .kernels = {}, .target = "compute_80"});
+  ASSERT_TRUE(older.ok) << older.log;
+  for (const char* kernel : {"copy_after_wait", "copy_without_wait", "fill_before_wait"})
+    EXPECT_EQ(result(kernel, true, older.bytes), right) << kernel;
 }
 
 TEST_F(CudaDevice, TimesAnEmptyKernel) {

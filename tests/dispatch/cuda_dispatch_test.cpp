@@ -2,6 +2,7 @@
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <thread>
 
 #include "dispatch/packed.h"
@@ -119,6 +120,52 @@ TEST_F(CudaDispatchTest, ALaunchMayBeCaptured) {
   require(cudaGraphExecDestroy(ready));
   require(cudaGraphDestroy(graph));
   require(cudaStreamDestroy(stream));
+}
+
+// Of two launches in a row: the edges of their graph over which the second may start before the first has
+// ended.
+int overlapping_edges(const Plan& plan, std::span<void* const> arguments) {
+  cudaStream_t stream = nullptr;
+  cudaGraph_t graph = nullptr;
+  require(cudaStreamCreate(&stream));
+  require(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+  const bool launched = plan.launch(arguments, stream).ok() && plan.launch(arguments, stream).ok();
+  require(cudaStreamEndCapture(stream, &graph));
+  EXPECT_TRUE(launched);
+  cudaGraphNode_t from[8];
+  cudaGraphNode_t to[8];
+  cudaGraphEdgeData edges[8];
+  std::size_t count = 8;
+#if CUDART_VERSION >= 13000
+  require(cudaGraphGetEdges(graph, from, to, edges, &count));
+#else
+  require(cudaGraphGetEdges_v2(graph, from, to, edges, &count));
+#endif
+  require(cudaGraphDestroy(graph));
+  require(cudaStreamDestroy(stream));
+  return static_cast<int>(std::count_if(edges, edges + count, [](const cudaGraphEdgeData& edge) {
+    return edge.type == cudaGraphDependencyTypeProgrammatic;
+  }));
+}
+
+TEST_F(CudaDispatchTest, OverlapIsSwitchedOff) {
+  if (facts_.compute_capability < 90) GTEST_SKIP() << "Kernels overlap from compute capability 9.0 on.";
+  const std::string shape = "height=100 width=100 mask_height=3 mask_width=3";
+  tune({.op = "conv2d",
+        .problem = shape,
+        .template_name = "tiled",
+        .config = "START=overlapped",
+        .device = facts_});
+  DispatcherOptions chosen = options();
+  for (const bool overlap : {true, false}) {
+    chosen.overlap = overlap;
+    Dispatcher dispatcher(chosen);
+    const Plan plan = dispatcher.plan("conv2d", shape);
+    ASSERT_EQ(plan.match(), Match::exact);
+    const Buffers buffers(find_op("conv2d"), Problem::parse(plan.problem()), 0, 1, memory());
+    EXPECT_EQ(overlapping_edges(plan, buffers.arguments()), overlap ? 1 : 0);
+    check(plan, "conv2d");
+  }
 }
 
 TEST_F(CudaDispatchTest, TwoThreadsWithAStreamEach) {

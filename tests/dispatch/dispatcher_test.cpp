@@ -710,5 +710,24 @@ TEST_F(DispatcherTest, AnExpressionIsTunedAndExported) {
   EXPECT_TRUE(chosen(other).empty());
 }
 
+TEST(Overlap, TheEnvironmentSwitchesIt) {
+  ::unsetenv("TUNESMITH_OVERLAP");
+  EXPECT_TRUE(default_overlap());
+  for (const auto& [word, overlap] : std::map<std::string, bool>{{"", true}, {"on", true}, {"off", false}}) {
+    ::setenv("TUNESMITH_OVERLAP", word.c_str(), 1);
+    EXPECT_EQ(default_overlap(), overlap) << word;
+    EXPECT_EQ(DispatcherOptions().overlap, overlap) << word;
+  }
+  ::setenv("TUNESMITH_OVERLAP", "0", 1);
+  try {
+    static_cast<void>(default_overlap());
+    ADD_FAILURE() << "0 is neither on nor off";
+  } catch (const UsageError& error) {
+    EXPECT_STREQ(error.what(),
+                 "TUNESMITH_OVERLAP is \"0\"; allowed are on and off. Set one of them or unset it.");
+  }
+  ::unsetenv("TUNESMITH_OVERLAP");
+}
+
 }  // namespace
 }  // namespace tunesmith

@@ -66,5 +66,16 @@ TEST(LaunchCheck, NamesTheParameterThatHasAnotherTypeAndBothTypes) {
   }
 }
 
+TEST(LaunchCheck, OverlapFollowsTheArchitectureOfTheCode) {
+  const Launch plain = {.kernel = "scale"};
+  const Launch overlapped = {.kernel = "scale", .overlaps_previous = true};
+  for (const int code : {90, 100, 120}) {
+    EXPECT_TRUE(may_overlap(overlapped, true, code)) << code;
+    EXPECT_FALSE(may_overlap(overlapped, false, code)) << "behind a copy";
+    EXPECT_FALSE(may_overlap(plain, true, code));
+  }
+  for (const int code : {0, 75, 80, 89}) EXPECT_FALSE(may_overlap(overlapped, true, code)) << code;
+}
+
 }  // namespace
 }  // namespace tunesmith

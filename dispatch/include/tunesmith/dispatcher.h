@@ -95,6 +95,19 @@ class Plan {
   /// unless the op works in place. On CUDA it takes no lock, allocates and compiles nothing, and may be
   /// captured into a CUDA graph. Several threads may call it at the same time, each with its own workspace;
   /// on the host such calls wait for each other.
+  ///
+  /// Kernels of plans may overlap with other kernels in the stream (CUDA's programmatic dependent launch,
+  /// from compute capability 9.0 on). For copies, fillings, events and ordinary launches nothing changes:
+  /// what is before the plan's kernels in the stream has ended before they touch memory, and what is behind
+  /// them begins when they have ended. Only kernels of your own that take part in programmatic dependent
+  /// launch must keep two rules:
+  /// - One that is launched behind a plan with cudaLaunchAttributeProgrammaticStreamSerialization calls
+  ///   cudaGridDependencySynchronize() before it reads or writes memory that the plan uses: plans may let it
+  ///   start before they have written anything.
+  /// - One that is launched so before a plan, and itself behind work whose results the plan uses, calls
+  ///   cudaGridDependencySynchronize() too, in every block that may be the last to end: the plan's kernels
+  ///   wait until the kernel directly before them has ended, and not for what that one did not wait for.
+  /// DispatcherOptions::overlap switches it off.
   Status launch(std::span<void* const> arguments, void* stream = nullptr,
                 void* workspace = nullptr) const noexcept;
 
@@ -108,6 +121,8 @@ class Plan {
 std::string default_database();
 /// tunesmith/ in the user's cache folder (XDG); empty where there is none.
 std::string default_cache_folder();
+/// Whether $TUNESMITH_OVERLAP is not "off"; throws if it is neither "on" nor "off".
+bool default_overlap();
 
 struct DispatcherOptions {
   /// "auto" (the first CUDA device, else the host), "cuda" (the first CUDA device), "cuda:N" as cudaSetDevice
@@ -120,6 +135,8 @@ struct DispatcherOptions {
   bool allow_compile = true;
   /// Where compiled binaries are kept for the next process; empty: they are not kept.
   std::string cache_folder = default_cache_folder();
+  /// Whether kernels may overlap with those before them in the stream; see Plan::launch().
+  bool overlap = default_overlap();
 };
 
 /// The name of a problem's parameter, always a literal: a look-up compares its address first.

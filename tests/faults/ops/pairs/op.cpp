@@ -87,6 +87,12 @@ std::vector<Template> all_templates() {
                                 work.workspace_bytes = work.zeroed_bytes = 4;
                                 std::get<Launch>(work.steps[0]).arguments.push_back(WorkspacePointer{0});
                               }));
+  const auto overlaps = [](Work& work, const Problem&) {
+    std::get<Launch>(work.steps[0]).overlaps_previous = true;
+  };
+  templates.push_back(
+      changed(faulty("waits", "right, starts early and waits for the kernel before it"), overlaps));
+  templates.push_back(changed(faulty("no_wait", "starts early and does not wait"), overlaps));
   // The fastest by far, as it says; but two streams must not run it at once.
   templates.push_back(
       changed(faulty("not_reentrant", "keeps the factors in its module"), [](Work& work, const Problem&) {
