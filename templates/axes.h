@@ -12,6 +12,7 @@ namespace tunesmith {
 inline constexpr IntegerAxis RESIDENT_WARPS("RESIDENT_WARPS");
 inline constexpr WordAxis START("START");
 inline constexpr WordAxis STORE("STORE");
+inline constexpr WordAxis TRIGGER("TRIGGER");
 
 inline Axis resident_warps_axis(std::vector<Value> values) {
   return {RESIDENT_WARPS, std::move(values),
@@ -20,6 +21,19 @@ inline Axis resident_warps_axis(std::vector<Value> values) {
 
 inline Axis start_axis() {
   return {START, words({"plain", "overlapped"}), "whether the kernel may start while the one before it runs"};
+}
+
+inline Axis trigger_axis() {
+  return {TRIGGER, words({"none", "early"}),
+          "whether the kernel lets the next one start before it has ended"};
+}
+
+/// For `worth`.
+inline Rule trigger_rule() {
+  return {
+      "TRIGGER=early gains only where the next kernel has START=overlapped; an ordinary one waits all the "
+      "same.",
+      [](const Config& c) { return c[TRIGGER] == "none"; }};
 }
 
 inline Axis store_axis() {

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <limits>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <string_view>
@@ -89,6 +90,30 @@ inline std::vector<Problem> test_problems(const Op& op, std::uint64_t seed, doub
     }
   }
   return problems;
+}
+
+/// The templates whose kernels may overlap with what is before them: those with the axis START.
+inline std::vector<TemplateCase> overlapping_cases() {
+  std::vector<TemplateCase> cases;
+  for (const TemplateCase& which : template_cases()) {
+    for (const Problem& problem : test_problems(*which.op, 1, 1e6)) {
+      if (which.tmpl->refuses && !which.tmpl->refuses(problem).empty()) continue;
+      const std::vector<Axis> axes = which.tmpl->space(problem).axes();
+      if (std::any_of(axes.begin(), axes.end(), [](const Axis& axis) { return axis.name == "START"; }))
+        cases.push_back(which);
+      break;
+    }
+  }
+  return cases;
+}
+
+/// The config with START=overlapped, where it is legal.
+inline std::optional<Config> overlapped(const Template& tmpl, const Problem& problem, const Config& config,
+                                        bool triggers) {
+  Values values = config.values();
+  values.set("START", "overlapped");
+  values.set("TRIGGER", triggers ? "early" : "none");
+  return tmpl.space(problem).find(values);
 }
 
 /// As a number of random configs: every promising one, and 1000 of all that are legal.

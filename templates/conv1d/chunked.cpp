@@ -41,6 +41,7 @@ std::vector<Axis> axes_for(std::int64_t element_bytes) {
       {SPLIT, {2, 1, 4, 8, 16, 32}, "groups of threads that share a chunk's taps"},
       {SHARE, {128, 16, 32, 64, 256, 512}, "taps of a group in a chunk"},
       start_axis(),
+      trigger_axis(),
       resident_warps_axis({16, 32}),
   };
 }
@@ -95,6 +96,7 @@ std::vector<Rule> worth_rules(const Dims& d, std::int64_t element_bytes) {
        [=](const Config& c) { return c[RESIDENT_WARPS] * c[OUT_X] * element_bytes / 4 <= 256; }},
       {"Starting early gains only in kernels of a few microseconds, whose taps are split.",
        [](const Config& c) { return c[START] == "plain" || c[SPLIT] > 2; }},
+      trigger_rule(),
   };
 }
 

@@ -4,7 +4,7 @@
 
 #include "common/async_copy.cuh"
 #include "common/integer.cuh"
-#include "common/overlap.cuh"
+#include "common/overlap.inl"
 #include "common/shared.cuh"
 #include "common/vector.cuh"
 
@@ -118,15 +118,11 @@ __device__ __forceinline__ void stage_samples(T* to, const T* from, int begin, i
 // Launched with blocks of BLOCK_X x SPLIT threads over the tiles of a row's outputs and the rows of the
 // batch; a grid whose y would exceed 65535, the limit, is walked in strides.
 extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
-    ENTRY(conv1d_chunked)(const T* __restrict__ signal, const T* __restrict__ kernel, T* __restrict__ output,
-                          int batch, long long length, long long taps, long long output_length,
-                          long long left) {
+    ENTRY(conv1d_chunked)(InputPointer<T> signal, InputPointer<T> kernel, T* __restrict__ output, int batch,
+                          long long length, long long taps, long long output_length, long long left) {
   DYNAMIC_SHARED(T, memory);
   T* shared_taps = memory + sample_elements;
-  if constexpr (START == Start::overlapped) {
-    let_next_start();
-    wait_for_previous();
-  }
+  start();
   // Taps are counted from the `phase` before the first on, so that the samples under every VECTOR-th are
   // aligned. Of these, [begin, end) meet the signal in some output of the tile.
   const long long phase = (VECTOR - left % VECTOR) % VECTOR;

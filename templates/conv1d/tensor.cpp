@@ -42,6 +42,7 @@ Space tensor_space(const Problem& problem) {
       {PRODUCTS, {6, 8, 4}, "products of 128 outputs of a warp"},
       {HELD, {5, 4, 3, 2, 1}, "steps of 16 taps whose taps are in registers at a time"},
       start_axis(),
+      trigger_axis(),
       resident_warps_axis({16, 20, 24, 12}),
   };
   std::vector<Rule> must = {
@@ -60,6 +61,7 @@ Space tensor_space(const Problem& problem) {
        }},
       {"A thread is left at most 1.7 times the registers that it needs; with more, further warps would fit.",
        [](const Config& c) { return 17 * registers_needed(c) > 10 * registers_there(c); }},
+      trigger_rule(),
   };
   return Space(std::move(axes), std::move(must), std::move(worth));
 }

@@ -27,7 +27,7 @@
 #include "common/halves.cuh"
 #include "common/integer.cuh"
 #include "common/matrix.cuh"
-#include "common/overlap.cuh"
+#include "common/overlap.inl"
 #include "common/shared.cuh"
 #include "common/vector.cuh"
 
@@ -50,7 +50,7 @@ constexpr int plane_words = 4 * units;               // one of high, middle
 constexpr int first_pair = 7 + most_skipped;
 constexpr int tap_pairs = round_up(16 * steps + first_pair, 4);
 
-__device__ __forceinline__ float tap_at(const float* __restrict__ kernel, int j) {
+__device__ __forceinline__ float tap_at(const float* kernel, int j) {
   return j < 0 || j >= taps ? 0.0f : kernel[turned ? taps - 1 - j : j];
 }
 
@@ -95,7 +95,7 @@ __device__ __forceinline__ void stage_samples(unsigned* to, const float (&raw)[r
   }
 }
 
-__device__ __forceinline__ void stage_taps(unsigned* to, const float* __restrict__ kernel, float scale) {
+__device__ __forceinline__ void stage_taps(unsigned* to, const float* kernel, float scale) {
 #pragma unroll 1
   for (int p = threadIdx.x; p < tap_pairs; p += threads) {
     const Halves pair = split(tap_at(kernel, p - first_pair), tap_at(kernel, p - first_pair + 1), scale);
@@ -173,10 +173,9 @@ __device__ __forceinline__ void multiply(Sums& sums, unsigned samples, const uns
 // ---- results
 
 // Computes the outputs of a lane again whose bits are set in `which`; `at` is its first.
-__device__ __noinline__ void compute_directly(const float* __restrict__ signal,
-                                              const float* __restrict__ kernel, float* output, unsigned which,
-                                              long long at, long long length, long long output_length,
-                                              long long left) {
+__device__ __noinline__ void compute_directly(const float* signal, const float* kernel, float* output,
+                                              unsigned which, long long at, long long length,
+                                              long long output_length, long long left) {
   for (; which != 0; which &= which - 1) {
     const int bit = __ffs(which) - 1;
     const long long i = at + bit / 2 * 64 + bit % 2;
@@ -192,14 +191,11 @@ __device__ __noinline__ void compute_directly(const float* __restrict__ signal,
 // Launched with blocks of WARPS warps over the tiles of a row's outputs and the rows of the batch; a grid
 // whose y would exceed 65535, the limit, is walked in strides.
 extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
-    ENTRY(conv1d_tensor)(const T* __restrict__ signal, const T* __restrict__ kernel, T* __restrict__ output,
-                         int batch, long long length, long long output_length, long long left) {
+    ENTRY(conv1d_tensor)(InputPointer<T> signal, InputPointer<T> kernel, T* __restrict__ output, int batch,
+                         long long length, long long output_length, long long left) {
   __shared__ WarpRange warps_samples[WARPS], warps_taps[WARPS];
   DYNAMIC_SHARED(unsigned, memory);  // pairs of taps, high samples, middle samples
-  if constexpr (START == Start::overlapped) {
-    let_next_start();
-    wait_for_previous();
-  }
+  start();
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   unsigned* planes = memory + 2 * tap_pairs;
   const unsigned samples =

@@ -60,6 +60,7 @@ std::vector<Axis> axes_for(bool few, std::int64_t element_bytes) {
       {BLOCK_Y, {1, 4}, "signals of a block"},
       store_axis(),
       start_axis(),
+      trigger_axis(),
       resident_warps_axis(either({16, 32}, {16, 24})),
   };
 }
@@ -161,6 +162,7 @@ std::vector<Rule> worth_rules(const Dims& d, std::int64_t element_bytes, bool fe
          if (few) return warps == (sums <= 16 ? 32 : 16);
          return warps * sums <= 512 || warps == 16;
        }},
+      trigger_rule(),
   };
 }
 

@@ -4,7 +4,7 @@
 
 #include "common/async_copy.cuh"
 #include "common/integer.cuh"
-#include "common/overlap.cuh"
+#include "common/overlap.inl"
 #include "common/shared.cuh"
 #include "common/vector.cuh"
 
@@ -268,13 +268,10 @@ __device__ __forceinline__ void stage_samples(T* to, const T* from, int begin, i
 // Launched with blocks of BLOCK_X x BLOCK_Y threads over the tiles of a row's outputs and the rows of the
 // batch; a grid whose y would exceed 65535, the limit, is walked in strides.
 extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
-    ENTRY(conv1d_tiled)(const T* __restrict__ signal, const T* __restrict__ kernel, T* __restrict__ output,
-                        int batch, long long length, long long output_length, long long left) {
+    ENTRY(conv1d_tiled)(InputPointer<T> signal, InputPointer<T> kernel, T* __restrict__ output, int batch,
+                        long long length, long long output_length, long long left) {
   DYNAMIC_SHARED(T, memory);
-  if constexpr (START == Start::overlapped) {
-    let_next_start();
-    wait_for_previous();
-  }
+  start();
   Taps from;
   from.source = taps_staged ? memory : kernel + (turned ? taps - 1 : 0);
   if constexpr (taps_staged) {

@@ -59,6 +59,7 @@ std::vector<Axis> axes_for(bool small_mask) {
       {AHEAD, either({0, 2}, {0}), "image rows loaded before they are needed"},
       store_axis(),
       start_axis(),
+      trigger_axis(),
       resident_warps_axis({16, 24, 32}),
   };
 }
@@ -166,6 +167,7 @@ std::vector<Rule> worth_rules(const Dims& d, std::int64_t element_bytes, bool sm
          return c[START] == "plain" || thread_outputs(c) <= small_tile ||
                 (thread_outputs(c) <= 16 && c[AHEAD] == 2);
        }},
+      trigger_rule(),
   };
 }
 

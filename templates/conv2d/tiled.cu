@@ -4,7 +4,7 @@
 
 #include "common/async_copy.cuh"
 #include "common/integer.cuh"
-#include "common/overlap.cuh"
+#include "common/overlap.inl"
 #include "common/shared.cuh"
 #include "common/vector.cuh"
 
@@ -208,7 +208,9 @@ __device__ __forceinline__ void accumulate(T (&sum)[OUT_Y][OUT_X], const Place& 
     }
   } else if constexpr (UNROLL == 0) {
     // Image rows outside, all unrolled: each is read once, AHEAD rows before it is used, and an output row
-    // leaves as soon as it is complete.
+    // leaves as soon as it is complete. Loads that are not by the read-only path stay behind stores that
+    // stand before them, so there it leaves one image row later.
+    constexpr int later = overlapped ? 1 : 0;
     Window<TAPS> windows[AHEAD + 1];
 #pragma unroll
     for (int r = 0; r < smaller(AHEAD, thread_rows); ++r) read_window<TAPS, INSIDE>(windows[r], place, r, j);
@@ -218,10 +220,10 @@ __device__ __forceinline__ void accumulate(T (&sum)[OUT_Y][OUT_X], const Place& 
         read_window<TAPS, INSIDE>(windows[(r + AHEAD) % (AHEAD + 1)], place, r + AHEAD, j);
       }
       add_row<TAPS>(sum, windows[r % (AHEAD + 1)], weights, r, j);
-      if constexpr (one_segment) {
-        if (r >= mask_height - 1) store_row<INSIDE>(sum[r - mask_height + 1], place, r - mask_height + 1);
-      }
+      const int complete = r - later - mask_height + 1;
+      if (one_segment && complete >= 0) store_row<INSIDE>(sum[complete], place, complete);
     }
+    if constexpr (one_segment && later > 0) store_row<INSIDE>(sum[OUT_Y - 1], place, OUT_Y - 1);
   } else {
     // Image rows outside, rolled: rows that touch all OUT_Y output rows need no test. The few before and
     // after them are unrolled if that is little code (in multiply-adds), else each is tested.
@@ -281,7 +283,7 @@ __device__ __forceinline__ void compute(const Place& place, const Weights& weigh
 
 // ---- filling shared memory
 
-__device__ __forceinline__ void stage_mask(T* to, const T* __restrict__ mask) {
+__device__ __forceinline__ void stage_mask(T* to, const T* mask) {
   const int thread = threadIdx.y * BLOCK_X + threadIdx.x;
 #pragma unroll(smaller(ceil_divide(mask_height* mask_width, threads), 8))
   for (int n = thread; n < mask_height * mask_width; n += threads) {
@@ -298,8 +300,7 @@ __device__ __forceinline__ void stage_mask(T* to, const T* __restrict__ mask) {
 // that the tile needs. A thread steps through the tile's vectors without a division; a row's bytes are a
 // 32-bit number.
 template <bool INSIDE>
-__device__ __forceinline__ void stage_image(T* to, const T* __restrict__ image, int x, int y, int height,
-                                            int width) {
+__device__ __forceinline__ void stage_image(T* to, const T* image, int x, int y, int height, int width) {
   constexpr int vectors = staged_rows * staged_vectors;
   const int thread = threadIdx.y * BLOCK_X + threadIdx.x;
   const T* corner = image + static_cast<long long>(y - top) * width + (x - before);
@@ -345,17 +346,14 @@ __device__ __forceinline__ void stage_image(T* to, const T* __restrict__ image, 
 // Launched with blocks of BLOCK_X x BLOCK_Y over tiles of columns and rows; a grid whose y or z would
 // exceed 65535, the limit, is walked in strides.
 extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
-    ENTRY(conv2d_tiled)(const T* __restrict__ image, const T* __restrict__ mask, T* __restrict__ output,
-                        int batch, int height, int width) {
+    ENTRY(conv2d_tiled)(InputPointer<T> image, InputPointer<T> mask, T* __restrict__ output, int batch,
+                        int height, int width) {
   __shared__ Vector<T, lanes> fixed_memory[in_static && shared_elements > 0 ? shared_elements / lanes : 1];
   DYNAMIC_SHARED(T, dynamic_memory);
   T* memory = in_static ? &fixed_memory[0].element[0] : dynamic_memory;
   T* tile = memory + mask_elements;
 
-  if constexpr (START == Start::overlapped) {
-    let_next_start();
-    wait_for_previous();
-  }
+  start();
   Weights weights;
   weights.source = mask_staged ? memory : mask;
   if constexpr (mask_staged) stage_mask(memory, mask);

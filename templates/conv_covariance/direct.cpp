@@ -49,6 +49,7 @@ Space space(const Problem& problem) {
       {BLOCK_Y, {4, 2, 1, 8, 16}, "threads per block along the first pixel"},
       index_bits_axis(),
       start_axis(),
+      trigger_axis(),
   };
   std::vector<Rule> must = {
       {"A block has at most 1024 threads.", [](const Config& c) { return c[BLOCK_X] * c[BLOCK_Y] <= 1024; }},
@@ -70,6 +71,7 @@ Space space(const Problem& problem) {
        [](const Config& c) { return c[FAN_OUT] == "inside" || c[FAN] == 1; }},
       {"64-bit offsets are for large problems, which gain nothing from an early start.",
        [](const Config& c) { return c[INDEX_BITS] == 32 || c[START] == "plain"; }},
+      trigger_rule(),
   };
   return Space(std::move(axes), std::move(must), std::move(worth));
 }

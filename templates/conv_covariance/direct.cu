@@ -4,7 +4,7 @@
 
 #include "common/float16.cuh"
 #include "common/integer.cuh"
-#include "common/overlap.cuh"
+#include "common/overlap.inl"
 #include "common/shared.cuh"
 
 using Real = compute_type<T>;
@@ -37,9 +37,8 @@ constexpr int unroll_inner = UNROLL >= 1 ? larger(inner_steps, 1) : 1;
 // goes over the batch, and over the output channels where the sum is recomputed. Where the grid's y or z,
 // both limited to 65535, is too small, threads take further pairs in strides of the grid.
 extern "C" __global__ void __launch_bounds__(threads)
-    ENTRY(conv_covariance_direct)(T* __restrict__ input, const T* __restrict__ gamma,
-                                  const T* __restrict__ mu, const T* __restrict__ c, int batch,
-                                  int channels_out, int height, int width) {
+    ENTRY(conv_covariance_direct)(InOutPointer<T> input, InputPointer<T> gamma, InputPointer<T> mu,
+                                  InputPointer<T> c, int batch, int channels_out, int height, int width) {
   DYNAMIC_SHARED(Real, staged_mu);
   const int rows = height - mask_height + 1, columns = width - mask_width + 1;
   const int pixels = rows * columns;
@@ -53,10 +52,7 @@ extern "C" __global__ void __launch_bounds__(threads)
   const int second = blockIdx.x * BLOCK_X + threadIdx.x;
   const int i0p = second / columns, j0p = second - i0p * columns;
 
-  if constexpr (START == Start::overlapped) {
-    let_next_start();
-    wait_for_previous();
-  }
+  start();
   const long long works = static_cast<long long>(batch) * (recomputed ? channels_out : 1);
   int b_staged = -1;
   for (long long work = blockIdx.z; work < works; work += gridDim.z) {
@@ -120,14 +116,17 @@ extern "C" __global__ void __launch_bounds__(threads)
       }
 
       for (int c0 = c_begin; c0 < c_end; c0 += FAN) {
+        T weight[FAN];
 #pragma unroll
         for (int f = 0; f < FAN; ++f) {
-          if (c0 > c_begin && c0 + f < c_end) old[f] = outputs[(c0 + f) * output_step];
+          if (c0 + f >= c_end) continue;
+          if (c0 > c_begin) old[f] = outputs[(c0 + f) * output_step];
+          weight[f] = c[c0 + f];
         }
 #pragma unroll
         for (int f = 0; f < FAN; ++f) {
           if (c0 + f < c_end)
-            outputs[(c0 + f) * output_step] = from_float<T>(to_float(old[f]) + to_float(c[c0 + f]) * sum);
+            outputs[(c0 + f) * output_step] = from_float<T>(to_float(old[f]) + to_float(weight[f]) * sum);
         }
       }
     }

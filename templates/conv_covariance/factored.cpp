@@ -75,6 +75,7 @@ std::vector<Axis> axes() {
       {GAMMA_VECTOR, {1, 2, 4}, "covariances per access on their way into shared memory"},
       {AHEAD, {0, 1}, "rows loaded before they are needed"},
       start_axis(),
+      trigger_axis(),
       {MU_IN, words({"global", "shared"}), "where the means are read from"},
       {UNROLL, {4, 1}, "input channels unrolled, at most"},
       {FAN, {4, 2}, "output channels loaded before the first is stored"},
@@ -214,6 +215,7 @@ std::vector<Rule> worth(const Problem& problem) {
                             (c[INDEX_BITS] == 64 && reach_32(d) ? 1 : 0) + (c[RESIDENT_WARPS] != 16 ? 1 : 0);
          return differ <= 1;
        }},
+      trigger_rule(),
   };
 }
 

@@ -9,7 +9,7 @@
 
 #include "common/float16.cuh"
 #include "common/integer.cuh"
-#include "common/overlap.cuh"
+#include "common/overlap.inl"
 #include "common/shared.cuh"
 #include "common/vector.cuh"
 
@@ -342,10 +342,16 @@ __device__ __forceinline__ void load_fan(Fan& fan, const Image& image, const Pla
 template <bool INSIDE>
 __device__ __forceinline__ void store_fan(const Fan& fan, const Image& image, const Place& place, int c0,
                                           T* first, const Real (&sum)[OUT_J][VECTOR]) {
+  // Loads that are not by the read-only path stay behind stores that stand before them.
+  Real weights[FAN];
+#pragma unroll
+  for (int f = 0; f < FAN; ++f) {
+    if (overlapped && c0 + f < image.channels_out) weights[f] = to_float(image.c[c0 + f]);
+  }
 #pragma unroll
   for (int f = 0; f < FAN; ++f) {
     if (c0 + f >= image.channels_out) continue;
-    const Real weight = to_float(image.c[c0 + f]);
+    const Real weight = overlapped ? weights[f] : to_float(image.c[c0 + f]);
 #pragma unroll
     for (int a = 0; a < OUT_J; ++a) {
       if (!wanted<INSIDE>(image, place, a)) continue;
@@ -435,9 +441,8 @@ __device__ __forceinline__ void march(const Image& image, const Place& place, Re
 // column; the grid's x goes over the tiles of both columns, the strips of MARCH rows and the batch, its y
 // over the diagonals that a strip meets.
 extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
-    ENTRY(conv_covariance_factored)(T* __restrict__ input, const T* __restrict__ gamma,
-                                    const T* __restrict__ mu, const T* __restrict__ c, int channels_out,
-                                    int height, int width, int strips) {
+    ENTRY(conv_covariance_factored)(InOutPointer<T> input, InputPointer<T> gamma, InputPointer<T> mu,
+                                    InputPointer<T> c, int channels_out, int height, int width, int strips) {
   DYNAMIC_SHARED(Real, memory);
   const int thread = (threadIdx.z * BLOCK_D + threadIdx.y) * BLOCK_X + threadIdx.x;
   Image image;
@@ -471,10 +476,7 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
   const int begin = max(strip_begin, staged ? -(block_d + BLOCK_D - 1) : -d);
   const int end = min(strip_end, image.rows - (staged ? block_d : d));
 
-  if constexpr (START == Start::overlapped) {
-    let_next_start();
-    wait_for_previous();
-  }
+  start();
   image.input = input + b * image.input_pitch * image.input_pitch;
   image.gamma = gamma + b * image.gamma_pitch * image.gamma_pitch;
   const T* mu_image = mu + b * image.gamma_pitch;

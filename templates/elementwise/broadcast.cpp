@@ -68,6 +68,7 @@ Space space(const Problem& problem) {
       load_axis(),
       store_axis(),
       start_axis(),
+      trigger_axis(),
       resident_threads_axis()};
   std::vector<Rule> must = thread_must(problem);
   must.push_back({"INDEX=32 reaches arrays of fewer than 2^31 elements.",

@@ -5,7 +5,7 @@
 // neighbours along dimension 0; 7, it is as dense as the output.
 
 #include "common/hinted_access.cuh"
-#include "common/overlap.cuh"
+#include "common/overlap.inl"
 #include "common/vector.cuh"
 #include "elementwise/functions.cuh"
 
@@ -151,10 +151,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT_THREADS / BLOCK)
                                  int multiplier1, int shift1, int multiplier2, int shift2, int multiplier3,
                                  int shift3, int multiplier4, int shift4, SIX(a), SIX(b), SIX(c), SIX(d),
                                  SIX(e), SIX(f)) {
-  if constexpr (START == Start::overlapped) {
-    let_next_start();
-    wait_for_previous();
-  }
+  start();
   const T* const inputs[6] = {a, b, c, d, e, f};
   const Shape shape = {SIX_VALUES(Index, extent),
                        {SIX_VALUES(Index, a), SIX_VALUES(Index, b), SIX_VALUES(Index, c),

@@ -20,11 +20,11 @@ Values constants(const Problem& problem) {
 Space space(const Problem& problem) {
   const bool small = layout_of(problem).elements < index_limit;
   std::vector<Axis> axes = {
-      index_axis(),           {TILES, {1, 4, 16}, "tiles that a block walks; 1: the grid is exact"},
-      vector_axis(problem),   items_axis(),
-      block_axis(),           load_axis(),
-      store_axis(),           start_axis(),
-      resident_threads_axis()};
+      index_axis(),         {TILES, {1, 4, 16}, "tiles that a block walks; 1: the grid is exact"},
+      vector_axis(problem), items_axis(),
+      block_axis(),         load_axis(),
+      store_axis(),         start_axis(),
+      trigger_axis(),       resident_threads_axis()};
   std::vector<Rule> must = thread_must(problem);
   must.push_back({"INDEX=32 reaches fewer than 2^31 elements.",
                   [=](const Config& c) { return small || c[INDEX] == 64; }});

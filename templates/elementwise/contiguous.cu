@@ -3,7 +3,7 @@
 // element.
 
 #include "common/hinted_access.cuh"
-#include "common/overlap.cuh"
+#include "common/overlap.inl"
 #include "common/vector.cuh"
 #include "elementwise/functions.cuh"
 
@@ -28,10 +28,7 @@ __device__ __forceinline__ constexpr bool is_scalar(int k) { return (SCALARS >> 
 extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT_THREADS / BLOCK)
     ENTRY(elementwise_contiguous)(const T* a, const T* b, const T* c, const T* d, const T* e, const T* f,
                                   T* out, long long elements) {
-  if constexpr (START == Start::overlapped) {
-    let_next_start();
-    wait_for_previous();
-  }
+  start();
   const T* const inputs[6] = {a, b, c, d, e, f};
   const Index n = static_cast<Index>(elements);
   Compute values[ARITY];

@@ -55,7 +55,8 @@ std::vector<Rule> thread_worth(const Problem& problem) {
        [=](const Config& c) {
          const std::int64_t held = bytes_each * c[ITEMS] * c[VECTOR];
          return held <= (c[RESIDENT_THREADS] == 2048 ? 64 : 256) || c[ITEMS] * c[VECTOR] == 1;
-       }}};
+       }},
+      trigger_rule()};
 }
 
 std::vector<KernelArgument> pointers() {

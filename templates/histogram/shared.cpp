@@ -40,6 +40,7 @@ std::vector<Axis> shared_axes(const Problem& problem, const DeviceFacts& device)
       {BLOCK, {256, 512, 1024}, "threads per block"},
       {BLOCKS, blocks_to_fill(device, {4, 2, 1, 8}, {1}), "blocks at most"},
       start_axis(),
+      trigger_axis(),
   };
 }
 
@@ -88,6 +89,7 @@ std::vector<Rule> shared_worth(const Problem& problem, const DeviceFacts& device
       {"A single block is for at most 2^18 (262144) elements.",
        [=](const Config& c) { return c[BLOCKS] > 1 || length <= 1 << 18; }},
       own_blocks_rule(BLOCKS, device),
+      trigger_rule(),
   };
 }
 

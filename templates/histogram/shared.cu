@@ -1,7 +1,7 @@
 // histogram with its counters in shared memory, in several copies: each for some lanes of every warp, in
 // banks of their own, or each for some warps. A block adds its counts to the output at its end.
 
-#include "common/overlap.cuh"
+#include "common/overlap.inl"
 #include "common/shared.cuh"
 #include "histogram/bins.cuh"
 
@@ -119,9 +119,9 @@ __device__ __forceinline__ void put(unsigned cell, unsigned times, const Counter
 // `alone`: the only block, which then sets the output to zero itself. `one` is 1. A block has at most 2^31
 // elements.
 extern "C" __global__ void __launch_bounds__(BLOCK)
-    ENTRY(histogram_shared)(const T* __restrict__ values, unsigned long long* __restrict__ counts,
-                            long long length, long long stride, int bins, double lo, double step, double hi,
-                            double inverse, double addend, int window, int alone, int one) {
+    ENTRY(histogram_shared)(InputPointer<T> values, unsigned long long* __restrict__ counts, long long length,
+                            long long stride, int bins, double lo, double step, double hi, double inverse,
+                            double addend, int window, int alone, int one) {
   DYNAMIC_SHARED(unsigned, word);
   const Bins b = {static_cast<unsigned>(bins), lo, step, hi, inverse, addend, static_cast<unsigned>(window)};
   Counters counters;

@@ -39,6 +39,7 @@ std::vector<Axis> all_axes(const Problem& problem, const DeviceFacts& device) {
       {AHEAD, {0, 1}, "tiles loaded before the one that is added"},
       load_axis(),
       start_axis(),
+      trigger_axis(),
   };
 }
 
@@ -89,6 +90,7 @@ std::vector<Rule> all_worth(const Problem& problem, const DeviceFacts& device) {
       {"LOAD=wide is for tiles in one stretch, or loaded ahead.",
        [](const Config& c) { return c[LOAD] != "wide" || c[WALK] == "chunked" || c[AHEAD] == 1; }},
       own_blocks_rule(BLOCKS, device),
+      trigger_rule(),
   };
 }
 

@@ -1,11 +1,14 @@
 // reduce with several blocks per output, along contiguous elements: for few, long reductions. The element
 // type, the function and the order are compiled in.
 
-#include "common/overlap.cuh"
+#include "common/overlap.inl"
 #include "reduce/reduction.cuh"
 
 using R = Reduction<static_cast<int>(function), T>;
 using Partial = R::Partial;
+
+static_assert(!overlapped || LOAD == Load::plain || LOAD == Load::streaming,
+              "the other hints load by the read-only path");
 using BlockTile = Tile<R, BLOCK, ITEMS, VECTOR, static_cast<int>(LOAD)>;
 
 // What a thread adds up: its share of the block's whole tiles (every gridDim-th, or `chunk` in a row), and of
@@ -61,13 +64,6 @@ __device__ __forceinline__ Partial kept_part(const Partial* kept, unsigned count
 #pragma unroll 4
   for (unsigned b = threadIdx.x; b < count; b += BLOCK) total = R::combine(total, kept[b]);
   return total;
-}
-
-__device__ __forceinline__ void start() {
-  if constexpr (START == Start::overlapped) {
-    let_next_start();
-    wait_for_previous();
-  }
 }
 
 constexpr int shared_partials = by_shuffles ? (BLOCK + 31) / 32 : BLOCK;

@@ -35,6 +35,7 @@ std::vector<Axis> columns_axes(const Problem& problem) {
        "atomic additions to the output, zeroed before"},
       load_axis(),
       start_axis(),
+      trigger_axis(),
   };
 }
 
@@ -79,6 +80,7 @@ std::vector<Rule> columns_worth(const Problem& problem) {
        [element_bytes](const Config& c) {
          return c[LOAD] == "plain" || (c[VECTOR] * element_bytes == 16 && c[ITEMS] >= 4);
        }},
+      trigger_rule(),
   };
 }
 

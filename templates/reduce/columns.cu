@@ -2,12 +2,15 @@
 // side along the columns and BLOCK_Y deep along the length, and blocks may share the length. The element
 // type, the function and the order are compiled in.
 
-#include "common/overlap.cuh"
+#include "common/overlap.inl"
 #include "reduce/reduction.cuh"
 
 using R = Reduction<static_cast<int>(function), T>;
 using Item = R::Item;
 using Partial = R::Partial;
+
+static_assert(!overlapped || LOAD == Load::plain || LOAD == Load::streaming,
+              "the other hints load by the read-only path");
 
 constexpr int columns = BLOCK_X * VECTOR;  // of a block
 
@@ -82,13 +85,6 @@ __device__ __forceinline__ void finish(R::Output* y, const Partial* kept, Partia
   }
   add_across(totals, shared);
   if (threadIdx.y == 0 && column < inner) write(y + outer * inner + column, totals, length);
-}
-
-__device__ __forceinline__ void start() {
-  if constexpr (START == Start::overlapped) {
-    let_next_start();
-    wait_for_previous();
-  }
 }
 
 constexpr int shared_partials = BLOCK_Y > 1 ? BLOCK_X* BLOCK_Y* VECTOR : 1;

@@ -23,11 +23,12 @@ Space rows_space(const Problem& problem) {
                 items_axis(),
                 vector_axis(problem),
                 load_axis(),
-                start_axis()},
+                start_axis(),
+                trigger_axis()},
                {vector_rule(Dims(problem)),
                 early_rule(),
                 {"A team is at most a block.", [](const Config& c) { return c[TEAM] <= c[BLOCK]; }}},
-               {flight_rule(problem), register_rule(problem), hint_rule()});
+               {flight_rule(problem), register_rule(problem), hint_rule(), trigger_rule()});
 }
 
 Work rows_work(const Problem& problem, const Config& config) {

@@ -1,11 +1,14 @@
 // reduce with a team of threads per output, along contiguous elements: for many rows. The element type and
 // the function are compiled in.
 
-#include "common/overlap.cuh"
+#include "common/overlap.inl"
 #include "reduce/reduction.cuh"
 
 using R = Reduction<static_cast<int>(function), T>;
 using Partial = R::Partial;
+
+static_assert(!overlapped || LOAD == Load::plain || LOAD == Load::streaming,
+              "the other hints load by the read-only path");
 using TeamTile = Tile<R, TEAM, ITEMS, VECTOR, static_cast<int>(LOAD)>;
 
 constexpr int teams = BLOCK / TEAM;
@@ -13,10 +16,7 @@ constexpr int teams = BLOCK / TEAM;
 extern "C" __global__ void __launch_bounds__(BLOCK)
     ENTRY(reduce_rows)(const T* x, R::Output* y, long long outer, long long length, long long outer_stride) {
   __shared__ Partial shared[(BLOCK + 31) / 32];
-  if constexpr (START == Start::overlapped) {
-    let_next_start();
-    wait_for_previous();
-  }
+  start();
   const int thread = static_cast<int>(threadIdx.x) % TEAM;
   const long long row = static_cast<long long>(blockIdx.x) * teams + threadIdx.x / TEAM;
   Partial total = nothing<R>();

@@ -41,6 +41,7 @@ std::vector<Axis> axes(const Words& w) {
       load_axis(),
       store_axis(),
       start_axis(),
+      trigger_axis(),
       resident_warps_axis({32, 48}),
   };
 }
@@ -89,6 +90,7 @@ std::vector<Rule> worth(const Words& w) {
        [](const Config& c) {
          return c[START] == "plain" || (c[BLOCK_ORDER] == "row" && c[LOAD] == "plain" && c[STORE] == "plain");
        }},
+      trigger_rule(),
   };
 }
 

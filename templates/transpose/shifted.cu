@@ -6,7 +6,7 @@
 
 #include "common/hinted_access.cuh"
 #include "common/integer.cuh"
-#include "common/overlap.cuh"
+#include "common/overlap.inl"
 #include "common/vector.cuh"
 #include "transpose/bytes.cuh"
 
@@ -70,8 +70,8 @@ struct Around {
 
 // Loads a word from each of `lanes` rows at (x, y) of the tile; `from` points to the first.
 template <bool INSIDE>
-__device__ __forceinline__ void load_words(Word (&loaded)[lanes], const T* __restrict__ from, long long pitch,
-                                           int x, int y, const Around& around) {
+__device__ __forceinline__ void load_words(Word (&loaded)[lanes], const T* from, long long pitch, int x,
+                                           int y, const Around& around) {
   const bool within = (x + around.left) * element_bytes >= 3 && (around.columns - x) * element_bytes >= 8;
 #pragma unroll
   for (int r = 0; r < lanes; ++r) {
@@ -91,8 +91,8 @@ __device__ __forceinline__ void put_words(Word* tile, const Word (&loaded)[lanes
 
 // `input` points to the tile's corner.
 template <bool INSIDE>
-__device__ __forceinline__ void load_tile(Word* tile, const T* __restrict__ input, long long pitch,
-                                          const Around& around, bool aligned) {
+__device__ __forceinline__ void load_tile(Word* tile, const T* input, long long pitch, const Around& around,
+                                          bool aligned) {
   // A thread stays in its column, so that one pointer goes from row to row.
   const int x = threadIdx.x % words_x * lanes;
   const int group = threadIdx.x / words_x;
@@ -129,7 +129,7 @@ __device__ __forceinline__ void load_tile(Word* tile, const T* __restrict__ inpu
 
 // `output` points to the tile's corner; its rows are the input's columns.
 template <bool INSIDE>
-__device__ __forceinline__ void store_tile(const Word* tile, T* __restrict__ output, long long pitch,
+__device__ __forceinline__ void store_tile(const Word* tile, T* output, long long pitch,
                                            const Around& around) {
   constexpr int words = VECTOR_OUT / lanes;
 #pragma unroll
@@ -168,14 +168,11 @@ __device__ __forceinline__ void store_tile(const Word* tile, T* __restrict__ out
 
 // Launched with one block per tile in x and one per matrix of the batch in y and z.
 extern "C" __global__ void __launch_bounds__(threads, RESIDENT_WARPS * 32 / threads)
-    ENTRY(transpose_shifted)(const T* __restrict__ input, T* __restrict__ output, long long batch,
-                             long long height, long long width, long long input_pitch, long long output_pitch,
-                             int tiles_x, int tiles_y) {
+    ENTRY(transpose_shifted)(InputPointer<T> input, T* __restrict__ output, long long batch, long long height,
+                             long long width, long long input_pitch, long long output_pitch, int tiles_x,
+                             int tiles_y) {
   __shared__ Word tile[tile_words];
-  if constexpr (START == Start::overlapped) {
-    let_next_start();
-    wait_for_previous();
-  }
+  start();
   const long long b = static_cast<long long>(blockIdx.z) * gridDim.y + blockIdx.y;
   if (b >= batch) return;
   const unsigned block = blockIdx.x;

@@ -44,6 +44,7 @@ std::vector<Axis> axes(std::int64_t element) {
       load_axis(),
       store_axis(),
       start_axis(),
+      trigger_axis(),
       resident_warps_axis({32, 48}),
   };
 }
@@ -134,6 +135,7 @@ std::vector<Rule> worth(const Dims& d, std::int64_t element) {
          return c[RESIDENT_WARPS] == 32 || (element > 1 && c[TILES] == 1 && c[SMEM_LAYOUT] == "padded" &&
                                             c[BLOCK_ORDER] == "row" && thread_elements(c) * element <= 64);
        }},
+      trigger_rule(),
   };
 }
 

@@ -5,7 +5,7 @@
 
 #include "common/hinted_access.cuh"
 #include "common/integer.cuh"
-#include "common/overlap.cuh"
+#include "common/overlap.inl"
 #include "common/vector.cuh"
 #include "transpose/bytes.cuh"
 
@@ -69,8 +69,8 @@ __device__ __forceinline__ Group group_of(int n) {
 // INSIDE: the whole tile lies in the matrix, and nothing is tested. A vector lies in it as a whole or not at
 // all, since VECTOR_IN divides the width.
 template <bool INSIDE>
-__device__ __forceinline__ void load_tile(Loaded (&loaded)[ROWS][TURN], const T* __restrict__ input,
-                                          long long pitch, int columns, int rows) {
+__device__ __forceinline__ void load_tile(Loaded (&loaded)[ROWS][TURN], const T* input, long long pitch,
+                                          int columns, int rows) {
 #pragma unroll
   for (int n = 0; n < ROWS; ++n) {
     const Group at = group_of(n);
@@ -124,8 +124,7 @@ __device__ __forceinline__ void put_tile(T* tile, const Loaded (&loaded)[ROWS][T
 }
 
 template <bool INSIDE>
-__device__ __forceinline__ void store_tile(const T* tile, T* __restrict__ output, long long pitch,
-                                           int columns, int rows) {
+__device__ __forceinline__ void store_tile(const T* tile, T* output, long long pitch, int columns, int rows) {
 #pragma unroll
   for (int n = 0; n < TILE_X * vectors_y / threads; ++n) {
     const int at = threadIdx.x + n * threads;
@@ -163,14 +162,11 @@ __device__ __forceinline__ Corner corner_of(unsigned tile, unsigned tiles_x, uns
 
 // Launched with one block per TILES tiles in x and one per matrix of the batch in y and z.
 extern "C" __global__ void __launch_bounds__(threads, RESIDENT_WARPS * 32 / threads)
-    ENTRY(transpose_tiled)(const T* __restrict__ input, T* __restrict__ output, long long batch,
-                           long long height, long long width, long long input_pitch, long long output_pitch,
-                           int tiles_x, int tiles_y) {
+    ENTRY(transpose_tiled)(InputPointer<T> input, T* __restrict__ output, long long batch, long long height,
+                           long long width, long long input_pitch, long long output_pitch, int tiles_x,
+                           int tiles_y) {
   __shared__ __align__(16) T tile[tile_elements];
-  if constexpr (START == Start::overlapped) {
-    let_next_start();
-    wait_for_previous();
-  }
+  start();
   const unsigned all = static_cast<unsigned>(tiles_x) * static_cast<unsigned>(tiles_y);
   const unsigned first = blockIdx.x * TILES;
   const long long b = static_cast<long long>(blockIdx.z) * gridDim.y + blockIdx.y;

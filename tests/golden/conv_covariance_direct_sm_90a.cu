@@ -1,6 +1,6 @@
 // conv_covariance/direct for sm_90a, rendered by Tunesmith from templates/conv_covariance/direct.cu: change that and render again.
 // compiled in: channels_in=3 mask_height=3 mask_width=3 dtype=f32
-// config: LOOP_ORDER=channels_outside UNROLL=3 FAN_OUT=inside FAN=4 MU_LAYOUT=none BLOCK_X=32 BLOCK_Y=4 INDEX_BITS=32 START=plain
+// config: LOOP_ORDER=channels_outside UNROLL=3 FAN_OUT=inside FAN=4 MU_LAYOUT=none BLOCK_X=32 BLOCK_Y=4 INDEX_BITS=32 START=plain TRIGGER=none
 
 // ---- templates/common/float16.cuh
 // Floating-point numbers of 16 bits, converted from and to float; arithmetic is done in compute_type<T>.
@@ -109,24 +109,6 @@ __host__ __device__ constexpr int alignment_of(int value, int limit) {
   return alignment;
 }
 
-// ---- templates/common/overlap.cuh
-// Programmatic dependent launch: a kernel launched with it may start while its predecessor in the stream
-// still runs. Without it, before compute capability 9.0 and on the host, both functions do nothing.
-
-// Returns when all work before this kernel has ended and is visible. Comes before the first access to memory.
-__device__ __forceinline__ void wait_for_previous() {
-#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.wait;" ::: "memory");
-#endif
-}
-
-// Lets the next kernel's blocks start as soon as there is room for them; they wait before they touch memory.
-__device__ __forceinline__ void let_next_start() {
-#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.launch_dependents;");
-#endif
-}
-
 // ---- templates/common/shared.cuh
 // Dynamic shared memory as an array of any type, aligned to 16 bytes. On the host the shim defines it.
 
@@ -154,13 +136,56 @@ constexpr int BLOCK_Y = 4;
 constexpr int INDEX_BITS = 32;
 enum class Start { plain, overlapped };
 constexpr Start START = Start::plain;
-#define ENTRY(name) name##_077bd035
+enum class Trigger { none, early };
+constexpr Trigger TRIGGER = Trigger::none;
+#define ENTRY(name) name##_d578adc8
 
 // ---- templates/conv_covariance/direct.cu
 // conv_covariance as in the original Numba kernel: one thread per pair of output pixels, which reads every
 // term of its sum from where it lies. It knows the element type, the mask and the input channels, but not the
 // image's size.
 
+// Programmatic dependent launch: how a kernel overlaps with its neighbours in a stream. Needs START and
+// TRIGGER. Before compute capability 9.0 and on the host there is none, and START and TRIGGER change nothing.
+
+// START=overlapped: the kernel may start while its predecessor still runs, and waits for it.
+constexpr bool overlapped = START == Start::overlapped;
+
+// Returns when all work before this kernel has ended and is visible.
+__device__ __forceinline__ void wait_for_previous() {
+#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
+  if constexpr (overlapped) asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+// Lets the next kernel's blocks start as soon as there is room for them; they wait before they touch memory.
+__device__ __forceinline__ void let_next_start() {
+#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
+  if constexpr (TRIGGER == Trigger::early) asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
+// Comes before a kernel's first access to global memory.
+__device__ __forceinline__ void start() {
+  let_next_start();
+  wait_for_previous();
+}
+
+// The types of a kernel's pointers to what it reads, and to what it reads and writes. __restrict__ promises
+// that nobody else writes there while the kernel runs, so that loads may take the read-only path and move
+// across the wait. Before the wait the predecessor may still write.
+template <typename Element, bool PROMISED>
+struct PointerTo {
+  using Type = Element* __restrict__;
+};
+template <typename Element>
+struct PointerTo<Element, false> {
+  using Type = Element*;
+};
+template <typename Element>
+using InputPointer = typename PointerTo<const Element, !overlapped>::Type;
+template <typename Element>
+using InOutPointer = typename PointerTo<Element, !overlapped>::Type;
 
 using Real = compute_type<T>;
 
@@ -192,9 +217,8 @@ constexpr int unroll_inner = UNROLL >= 1 ? larger(inner_steps, 1) : 1;
 // goes over the batch, and over the output channels where the sum is recomputed. Where the grid's y or z,
 // both limited to 65535, is too small, threads take further pairs in strides of the grid.
 extern "C" __global__ void __launch_bounds__(threads)
-    ENTRY(conv_covariance_direct)(T* __restrict__ input, const T* __restrict__ gamma,
-                                  const T* __restrict__ mu, const T* __restrict__ c, int batch,
-                                  int channels_out, int height, int width) {
+    ENTRY(conv_covariance_direct)(InOutPointer<T> input, InputPointer<T> gamma, InputPointer<T> mu,
+                                  InputPointer<T> c, int batch, int channels_out, int height, int width) {
   DYNAMIC_SHARED(Real, staged_mu);
   const int rows = height - mask_height + 1, columns = width - mask_width + 1;
   const int pixels = rows * columns;
@@ -208,10 +232,7 @@ extern "C" __global__ void __launch_bounds__(threads)
   const int second = blockIdx.x * BLOCK_X + threadIdx.x;
   const int i0p = second / columns, j0p = second - i0p * columns;
 
-  if constexpr (START == Start::overlapped) {
-    let_next_start();
-    wait_for_previous();
-  }
+  start();
   const long long works = static_cast<long long>(batch) * (recomputed ? channels_out : 1);
   int b_staged = -1;
   for (long long work = blockIdx.z; work < works; work += gridDim.z) {
@@ -275,14 +296,17 @@ extern "C" __global__ void __launch_bounds__(threads)
       }
 
       for (int c0 = c_begin; c0 < c_end; c0 += FAN) {
+        T weight[FAN];
 #pragma unroll
         for (int f = 0; f < FAN; ++f) {
-          if (c0 > c_begin && c0 + f < c_end) old[f] = outputs[(c0 + f) * output_step];
+          if (c0 + f >= c_end) continue;
+          if (c0 > c_begin) old[f] = outputs[(c0 + f) * output_step];
+          weight[f] = c[c0 + f];
         }
 #pragma unroll
         for (int f = 0; f < FAN; ++f) {
           if (c0 + f < c_end)
-            outputs[(c0 + f) * output_step] = from_float<T>(to_float(old[f]) + to_float(c[c0 + f]) * sum);
+            outputs[(c0 + f) * output_step] = from_float<T>(to_float(old[f]) + to_float(weight[f]) * sum);
         }
       }
     }

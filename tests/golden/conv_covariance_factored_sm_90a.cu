@@ -1,6 +1,6 @@
 // conv_covariance/factored for sm_90a, rendered by Tunesmith from templates/conv_covariance/factored.cu: change that and render again.
 // compiled in: channels_in=3 mask_height=3 mask_width=3 dtype=f32
-// config: MARCH=8 STAGING=none BLOCK_X=32 VECTOR=1 BLOCK_D=1 BLOCK_J=8 OUT_J=2 BOX=window GAMMA_VECTOR=1 AHEAD=0 START=plain MU_IN=global UNROLL=4 FAN=4 INPUT=early STORE=plain INDEX_BITS=32 RESIDENT_WARPS=16
+// config: MARCH=8 STAGING=none BLOCK_X=32 VECTOR=1 BLOCK_D=1 BLOCK_J=8 OUT_J=2 BOX=window GAMMA_VECTOR=1 AHEAD=0 START=plain TRIGGER=none MU_IN=global UNROLL=4 FAN=4 INPUT=early STORE=plain INDEX_BITS=32 RESIDENT_WARPS=16
 
 // ---- templates/common/float16.cuh
 // Floating-point numbers of 16 bits, converted from and to float; arithmetic is done in compute_type<T>.
@@ -109,24 +109,6 @@ __host__ __device__ constexpr int alignment_of(int value, int limit) {
   return alignment;
 }
 
-// ---- templates/common/overlap.cuh
-// Programmatic dependent launch: a kernel launched with it may start while its predecessor in the stream
-// still runs. Without it, before compute capability 9.0 and on the host, both functions do nothing.
-
-// Returns when all work before this kernel has ended and is visible. Comes before the first access to memory.
-__device__ __forceinline__ void wait_for_previous() {
-#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.wait;" ::: "memory");
-#endif
-}
-
-// Lets the next kernel's blocks start as soon as there is room for them; they wait before they touch memory.
-__device__ __forceinline__ void let_next_start() {
-#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.launch_dependents;");
-#endif
-}
-
 // ---- templates/common/shared.cuh
 // Dynamic shared memory as an array of any type, aligned to 16 bytes. On the host the shim defines it.
 
@@ -204,6 +186,8 @@ constexpr int GAMMA_VECTOR = 1;
 constexpr int AHEAD = 0;
 enum class Start { plain, overlapped };
 constexpr Start START = Start::plain;
+enum class Trigger { none, early };
+constexpr Trigger TRIGGER = Trigger::none;
 enum class MuIn { global, shared };
 constexpr MuIn MU_IN = MuIn::global;
 constexpr int UNROLL = 4;
@@ -214,7 +198,7 @@ enum class Store { plain, streaming };
 constexpr Store STORE = Store::plain;
 constexpr int INDEX_BITS = 32;
 constexpr int RESIDENT_WARPS = 16;
-#define ENTRY(name) name##_3a719961
+#define ENTRY(name) name##_651a2ab1
 
 // ---- templates/conv_covariance/factored.cu
 // conv_covariance with each inner sum computed once and added to every output channel. Summed over the input
@@ -226,6 +210,47 @@ constexpr int RESIDENT_WARPS = 16;
 // reach only the outputs whose terms hold them. It knows the element type, the mask and the input channels,
 // but not the image's size.
 
+// Programmatic dependent launch: how a kernel overlaps with its neighbours in a stream. Needs START and
+// TRIGGER. Before compute capability 9.0 and on the host there is none, and START and TRIGGER change nothing.
+
+// START=overlapped: the kernel may start while its predecessor still runs, and waits for it.
+constexpr bool overlapped = START == Start::overlapped;
+
+// Returns when all work before this kernel has ended and is visible.
+__device__ __forceinline__ void wait_for_previous() {
+#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
+  if constexpr (overlapped) asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+// Lets the next kernel's blocks start as soon as there is room for them; they wait before they touch memory.
+__device__ __forceinline__ void let_next_start() {
+#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
+  if constexpr (TRIGGER == Trigger::early) asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
+// Comes before a kernel's first access to global memory.
+__device__ __forceinline__ void start() {
+  let_next_start();
+  wait_for_previous();
+}
+
+// The types of a kernel's pointers to what it reads, and to what it reads and writes. __restrict__ promises
+// that nobody else writes there while the kernel runs, so that loads may take the read-only path and move
+// across the wait. Before the wait the predecessor may still write.
+template <typename Element, bool PROMISED>
+struct PointerTo {
+  using Type = Element* __restrict__;
+};
+template <typename Element>
+struct PointerTo<Element, false> {
+  using Type = Element*;
+};
+template <typename Element>
+using InputPointer = typename PointerTo<const Element, !overlapped>::Type;
+template <typename Element>
+using InOutPointer = typename PointerTo<Element, !overlapped>::Type;
 
 using Real = compute_type<T>;
 
@@ -556,10 +581,16 @@ __device__ __forceinline__ void load_fan(Fan& fan, const Image& image, const Pla
 template <bool INSIDE>
 __device__ __forceinline__ void store_fan(const Fan& fan, const Image& image, const Place& place, int c0,
                                           T* first, const Real (&sum)[OUT_J][VECTOR]) {
+  // Loads that are not by the read-only path stay behind stores that stand before them.
+  Real weights[FAN];
+#pragma unroll
+  for (int f = 0; f < FAN; ++f) {
+    if (overlapped && c0 + f < image.channels_out) weights[f] = to_float(image.c[c0 + f]);
+  }
 #pragma unroll
   for (int f = 0; f < FAN; ++f) {
     if (c0 + f >= image.channels_out) continue;
-    const Real weight = to_float(image.c[c0 + f]);
+    const Real weight = overlapped ? weights[f] : to_float(image.c[c0 + f]);
 #pragma unroll
     for (int a = 0; a < OUT_J; ++a) {
       if (!wanted<INSIDE>(image, place, a)) continue;
@@ -649,9 +680,8 @@ __device__ __forceinline__ void march(const Image& image, const Place& place, Re
 // column; the grid's x goes over the tiles of both columns, the strips of MARCH rows and the batch, its y
 // over the diagonals that a strip meets.
 extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
-    ENTRY(conv_covariance_factored)(T* __restrict__ input, const T* __restrict__ gamma,
-                                    const T* __restrict__ mu, const T* __restrict__ c, int channels_out,
-                                    int height, int width, int strips) {
+    ENTRY(conv_covariance_factored)(InOutPointer<T> input, InputPointer<T> gamma, InputPointer<T> mu,
+                                    InputPointer<T> c, int channels_out, int height, int width, int strips) {
   DYNAMIC_SHARED(Real, memory);
   const int thread = (threadIdx.z * BLOCK_D + threadIdx.y) * BLOCK_X + threadIdx.x;
   Image image;
@@ -685,10 +715,7 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
   const int begin = max(strip_begin, staged ? -(block_d + BLOCK_D - 1) : -d);
   const int end = min(strip_end, image.rows - (staged ? block_d : d));
 
-  if constexpr (START == Start::overlapped) {
-    let_next_start();
-    wait_for_previous();
-  }
+  start();
   image.input = input + b * image.input_pitch * image.input_pitch;
   image.gamma = gamma + b * image.gamma_pitch * image.gamma_pitch;
   const T* mu_image = mu + b * image.gamma_pitch;

@@ -1,6 +1,6 @@
 // elementwise/broadcast for sm_90a, rendered by Tunesmith from templates/elementwise/broadcast.cu: change that and render again.
 // compiled in: function="a * b + c" dtype=f32 RANK=2 INPUT_A=195 INPUT_B=65 INPUT_C=2 INPUT_D=0 INPUT_E=0 INPUT_F=0
-// config: INDEX=32 VECTOR_IN=row VECTOR=1 ITEMS=2 BLOCK=256 LOAD=plain STORE=plain START=plain RESIDENT_THREADS=1024
+// config: INDEX=32 VECTOR_IN=row VECTOR=1 ITEMS=2 BLOCK=256 LOAD=plain STORE=plain START=plain TRIGGER=none RESIDENT_THREADS=1024
 
 // ---- templates/common/hinted_access.cuh
 // Accesses to global memory that move 1 to 16 bytes by one instruction, with a hint on what is to stay in the
@@ -92,24 +92,6 @@ __device__ __forceinline__ void store_hinted(V* to, const V& value) {
   } else {
     *reinterpret_cast<typename Moved<sizeof(V)>::Type*>(to) = both.moved;
   }
-#endif
-}
-
-// ---- templates/common/overlap.cuh
-// Programmatic dependent launch: a kernel launched with it may start while its predecessor in the stream
-// still runs. Without it, before compute capability 9.0 and on the host, both functions do nothing.
-
-// Returns when all work before this kernel has ended and is visible. Comes before the first access to memory.
-__device__ __forceinline__ void wait_for_previous() {
-#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.wait;" ::: "memory");
-#endif
-}
-
-// Lets the next kernel's blocks start as soon as there is room for them; they wait before they touch memory.
-__device__ __forceinline__ void let_next_start() {
-#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.launch_dependents;");
 #endif
 }
 
@@ -476,6 +458,8 @@ enum class Store { plain, streaming };
 constexpr Store STORE = Store::plain;
 enum class Start { plain, overlapped };
 constexpr Start START = Start::plain;
+enum class Trigger { none, early };
+constexpr Trigger TRIGGER = Trigger::none;
 constexpr int RESIDENT_THREADS = 1024;
 using Compute = float;
 constexpr int ARITY = 3;
@@ -487,7 +471,7 @@ __device__ __forceinline__ Compute apply(const Compute (&input)[ARITY]) {
   const Compute v4 = elementwise::add(v2, v3);
   return v4;
 }
-#define ENTRY(name) name##_ce025c4d
+#define ENTRY(name) name##_b2efa38a
 
 // ---- templates/elementwise/broadcast.cu
 // elementwise for inputs that are repeated along dimensions or have gaps between their elements. Neighbouring
@@ -496,6 +480,47 @@ __device__ __forceinline__ Compute apply(const Compute (&input)[ARITY]) {
 // bits. The bits of INPUT_A to INPUT_F: 0 to 5, the input moves along that dimension; 6, its elements are
 // neighbours along dimension 0; 7, it is as dense as the output.
 
+// Programmatic dependent launch: how a kernel overlaps with its neighbours in a stream. Needs START and
+// TRIGGER. Before compute capability 9.0 and on the host there is none, and START and TRIGGER change nothing.
+
+// START=overlapped: the kernel may start while its predecessor still runs, and waits for it.
+constexpr bool overlapped = START == Start::overlapped;
+
+// Returns when all work before this kernel has ended and is visible.
+__device__ __forceinline__ void wait_for_previous() {
+#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
+  if constexpr (overlapped) asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+// Lets the next kernel's blocks start as soon as there is room for them; they wait before they touch memory.
+__device__ __forceinline__ void let_next_start() {
+#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
+  if constexpr (TRIGGER == Trigger::early) asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
+// Comes before a kernel's first access to global memory.
+__device__ __forceinline__ void start() {
+  let_next_start();
+  wait_for_previous();
+}
+
+// The types of a kernel's pointers to what it reads, and to what it reads and writes. __restrict__ promises
+// that nobody else writes there while the kernel runs, so that loads may take the read-only path and move
+// across the wait. Before the wait the predecessor may still write.
+template <typename Element, bool PROMISED>
+struct PointerTo {
+  using Type = Element* __restrict__;
+};
+template <typename Element>
+struct PointerTo<Element, false> {
+  using Type = Element*;
+};
+template <typename Element>
+using InputPointer = typename PointerTo<const Element, !overlapped>::Type;
+template <typename Element>
+using InOutPointer = typename PointerTo<Element, !overlapped>::Type;
 
 // The words of LOAD and STORE are in the order of Hint.
 constexpr Hint load_hint = static_cast<Hint>(LOAD);
@@ -639,10 +664,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT_THREADS / BLOCK)
                                  int multiplier1, int shift1, int multiplier2, int shift2, int multiplier3,
                                  int shift3, int multiplier4, int shift4, SIX(a), SIX(b), SIX(c), SIX(d),
                                  SIX(e), SIX(f)) {
-  if constexpr (START == Start::overlapped) {
-    let_next_start();
-    wait_for_previous();
-  }
+  start();
   const T* const inputs[6] = {a, b, c, d, e, f};
   const Shape shape = {SIX_VALUES(Index, extent),
                        {SIX_VALUES(Index, a), SIX_VALUES(Index, b), SIX_VALUES(Index, c),

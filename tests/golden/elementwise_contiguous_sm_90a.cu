@@ -1,6 +1,6 @@
 // elementwise/contiguous for sm_90a, rendered by Tunesmith from templates/elementwise/contiguous.cu: change that and render again.
 // compiled in: function=add dtype=f32 SCALARS=0
-// config: INDEX=32 TILES=1 VECTOR=4 ITEMS=2 BLOCK=256 LOAD=plain STORE=plain START=plain RESIDENT_THREADS=1024
+// config: INDEX=32 TILES=1 VECTOR=4 ITEMS=2 BLOCK=256 LOAD=plain STORE=plain START=plain TRIGGER=none RESIDENT_THREADS=1024
 
 // ---- templates/common/hinted_access.cuh
 // Accesses to global memory that move 1 to 16 bytes by one instruction, with a hint on what is to stay in the
@@ -92,24 +92,6 @@ __device__ __forceinline__ void store_hinted(V* to, const V& value) {
   } else {
     *reinterpret_cast<typename Moved<sizeof(V)>::Type*>(to) = both.moved;
   }
-#endif
-}
-
-// ---- templates/common/overlap.cuh
-// Programmatic dependent launch: a kernel launched with it may start while its predecessor in the stream
-// still runs. Without it, before compute capability 9.0 and on the host, both functions do nothing.
-
-// Returns when all work before this kernel has ended and is visible. Comes before the first access to memory.
-__device__ __forceinline__ void wait_for_previous() {
-#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.wait;" ::: "memory");
-#endif
-}
-
-// Lets the next kernel's blocks start as soon as there is room for them; they wait before they touch memory.
-__device__ __forceinline__ void let_next_start() {
-#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.launch_dependents;");
 #endif
 }
 
@@ -469,6 +451,8 @@ enum class Store { plain, streaming };
 constexpr Store STORE = Store::plain;
 enum class Start { plain, overlapped };
 constexpr Start START = Start::plain;
+enum class Trigger { none, early };
+constexpr Trigger TRIGGER = Trigger::none;
 constexpr int RESIDENT_THREADS = 1024;
 using Compute = float;
 constexpr int ARITY = 2;
@@ -478,13 +462,54 @@ __device__ __forceinline__ Compute apply(const Compute (&input)[ARITY]) {
   const Compute v2 = elementwise::add(v0, v1);
   return v2;
 }
-#define ENTRY(name) name##_40074ba9
+#define ENTRY(name) name##_8377ecbd
 
 // ---- templates/elementwise/contiguous.cu
 // elementwise where every input is as dense as the output or is one element: no coordinates, vectors straight
 // from memory, all of a thread's loads before it uses the first. SCALARS has a bit for each input of one
 // element.
 
+// Programmatic dependent launch: how a kernel overlaps with its neighbours in a stream. Needs START and
+// TRIGGER. Before compute capability 9.0 and on the host there is none, and START and TRIGGER change nothing.
+
+// START=overlapped: the kernel may start while its predecessor still runs, and waits for it.
+constexpr bool overlapped = START == Start::overlapped;
+
+// Returns when all work before this kernel has ended and is visible.
+__device__ __forceinline__ void wait_for_previous() {
+#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
+  if constexpr (overlapped) asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+// Lets the next kernel's blocks start as soon as there is room for them; they wait before they touch memory.
+__device__ __forceinline__ void let_next_start() {
+#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
+  if constexpr (TRIGGER == Trigger::early) asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
+// Comes before a kernel's first access to global memory.
+__device__ __forceinline__ void start() {
+  let_next_start();
+  wait_for_previous();
+}
+
+// The types of a kernel's pointers to what it reads, and to what it reads and writes. __restrict__ promises
+// that nobody else writes there while the kernel runs, so that loads may take the read-only path and move
+// across the wait. Before the wait the predecessor may still write.
+template <typename Element, bool PROMISED>
+struct PointerTo {
+  using Type = Element* __restrict__;
+};
+template <typename Element>
+struct PointerTo<Element, false> {
+  using Type = Element*;
+};
+template <typename Element>
+using InputPointer = typename PointerTo<const Element, !overlapped>::Type;
+template <typename Element>
+using InOutPointer = typename PointerTo<Element, !overlapped>::Type;
 
 // The words of LOAD and STORE are in the order of Hint.
 constexpr Hint load_hint = static_cast<Hint>(LOAD);
@@ -507,10 +532,7 @@ __device__ __forceinline__ constexpr bool is_scalar(int k) { return (SCALARS >> 
 extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT_THREADS / BLOCK)
     ENTRY(elementwise_contiguous)(const T* a, const T* b, const T* c, const T* d, const T* e, const T* f,
                                   T* out, long long elements) {
-  if constexpr (START == Start::overlapped) {
-    let_next_start();
-    wait_for_previous();
-  }
+  start();
   const T* const inputs[6] = {a, b, c, d, e, f};
   const Index n = static_cast<Index>(elements);
   Compute values[ARITY];

@@ -1,24 +1,6 @@
 // histogram/shared for sm_90a, rendered by Tunesmith from templates/histogram/shared.cu: change that and render again.
 // compiled in: function=histogram dtype=f32 CONTIGUOUS=1
-// config: COUNTER_BITS=32 OWNER=lane COPIES=8 MERGE=none VECTOR=4 INCREMENT=constant ITEMS=4 AHEAD=0 LOAD=plain BLOCK=256 BLOCKS=528 START=plain
-
-// ---- templates/common/overlap.cuh
-// Programmatic dependent launch: a kernel launched with it may start while its predecessor in the stream
-// still runs. Without it, before compute capability 9.0 and on the host, both functions do nothing.
-
-// Returns when all work before this kernel has ended and is visible. Comes before the first access to memory.
-__device__ __forceinline__ void wait_for_previous() {
-#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.wait;" ::: "memory");
-#endif
-}
-
-// Lets the next kernel's blocks start as soon as there is room for them; they wait before they touch memory.
-__device__ __forceinline__ void let_next_start() {
-#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.launch_dependents;");
-#endif
-}
+// config: COUNTER_BITS=32 OWNER=lane COPIES=8 MERGE=none VECTOR=4 INCREMENT=constant ITEMS=4 AHEAD=0 LOAD=plain BLOCK=256 BLOCKS=528 START=plain TRIGGER=none
 
 // ---- templates/common/shared.cuh
 // Dynamic shared memory as an array of any type, aligned to 16 bytes. On the host the shim defines it.
@@ -333,12 +315,55 @@ constexpr int BLOCK = 256;
 constexpr int BLOCKS = 528;
 enum class Start { plain, overlapped };
 constexpr Start START = Start::plain;
-#define ENTRY(name) name##_4f44648b
+enum class Trigger { none, early };
+constexpr Trigger TRIGGER = Trigger::none;
+#define ENTRY(name) name##_254ed96c
 
 // ---- templates/histogram/shared.cu
 // histogram with its counters in shared memory, in several copies: each for some lanes of every warp, in
 // banks of their own, or each for some warps. A block adds its counts to the output at its end.
 
+// Programmatic dependent launch: how a kernel overlaps with its neighbours in a stream. Needs START and
+// TRIGGER. Before compute capability 9.0 and on the host there is none, and START and TRIGGER change nothing.
+
+// START=overlapped: the kernel may start while its predecessor still runs, and waits for it.
+constexpr bool overlapped = START == Start::overlapped;
+
+// Returns when all work before this kernel has ended and is visible.
+__device__ __forceinline__ void wait_for_previous() {
+#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
+  if constexpr (overlapped) asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+// Lets the next kernel's blocks start as soon as there is room for them; they wait before they touch memory.
+__device__ __forceinline__ void let_next_start() {
+#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
+  if constexpr (TRIGGER == Trigger::early) asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
+// Comes before a kernel's first access to global memory.
+__device__ __forceinline__ void start() {
+  let_next_start();
+  wait_for_previous();
+}
+
+// The types of a kernel's pointers to what it reads, and to what it reads and writes. __restrict__ promises
+// that nobody else writes there while the kernel runs, so that loads may take the read-only path and move
+// across the wait. Before the wait the predecessor may still write.
+template <typename Element, bool PROMISED>
+struct PointerTo {
+  using Type = Element* __restrict__;
+};
+template <typename Element>
+struct PointerTo<Element, false> {
+  using Type = Element*;
+};
+template <typename Element>
+using InputPointer = typename PointerTo<const Element, !overlapped>::Type;
+template <typename Element>
+using InOutPointer = typename PointerTo<Element, !overlapped>::Type;
 
 constexpr int per_thread = ITEMS * VECTOR;  // elements of a tile
 constexpr long long per_block = static_cast<long long>(BLOCK) * per_thread;
@@ -454,9 +479,9 @@ __device__ __forceinline__ void put(unsigned cell, unsigned times, const Counter
 // `alone`: the only block, which then sets the output to zero itself. `one` is 1. A block has at most 2^31
 // elements.
 extern "C" __global__ void __launch_bounds__(BLOCK)
-    ENTRY(histogram_shared)(const T* __restrict__ values, unsigned long long* __restrict__ counts,
-                            long long length, long long stride, int bins, double lo, double step, double hi,
-                            double inverse, double addend, int window, int alone, int one) {
+    ENTRY(histogram_shared)(InputPointer<T> values, unsigned long long* __restrict__ counts, long long length,
+                            long long stride, int bins, double lo, double step, double hi, double inverse,
+                            double addend, int window, int alone, int one) {
   DYNAMIC_SHARED(unsigned, word);
   const Bins b = {static_cast<unsigned>(bins), lo, step, hi, inverse, addend, static_cast<unsigned>(window)};
   Counters counters;

@@ -1,24 +1,6 @@
 // reduce/all for sm_90a, rendered by Tunesmith from templates/reduce/all.cu: change that and render again.
 // compiled in: function=sum order=deterministic dtype=f32
-// config: BLOCK=512 ITEMS=4 VECTOR=4 BLOCKS=264 WALK=strided FINISH=last TREE=shuffle AHEAD=0 LOAD=plain START=plain
-
-// ---- templates/common/overlap.cuh
-// Programmatic dependent launch: a kernel launched with it may start while its predecessor in the stream
-// still runs. Without it, before compute capability 9.0 and on the host, both functions do nothing.
-
-// Returns when all work before this kernel has ended and is visible. Comes before the first access to memory.
-__device__ __forceinline__ void wait_for_previous() {
-#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.wait;" ::: "memory");
-#endif
-}
-
-// Lets the next kernel's blocks start as soon as there is room for them; they wait before they touch memory.
-__device__ __forceinline__ void let_next_start() {
-#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.launch_dependents;");
-#endif
-}
+// config: BLOCK=512 ITEMS=4 VECTOR=4 BLOCKS=264 WALK=strided FINISH=last TREE=shuffle AHEAD=0 LOAD=plain START=plain TRIGGER=none
 
 // ---- templates/common/vector.cuh
 // Several neighbouring elements moved by one memory access, at most 16 bytes wide each. Knows nothing of
@@ -448,15 +430,61 @@ enum class Load { plain, streaming, bypass, wide };
 constexpr Load LOAD = Load::plain;
 enum class Start { plain, overlapped };
 constexpr Start START = Start::plain;
-#define ENTRY(name) name##_5a734b5c
+enum class Trigger { none, early };
+constexpr Trigger TRIGGER = Trigger::none;
+#define ENTRY(name) name##_99c934e6
 
 // ---- templates/reduce/all.cu
 // reduce with several blocks per output, along contiguous elements: for few, long reductions. The element
 // type, the function and the order are compiled in.
 
+// Programmatic dependent launch: how a kernel overlaps with its neighbours in a stream. Needs START and
+// TRIGGER. Before compute capability 9.0 and on the host there is none, and START and TRIGGER change nothing.
+
+// START=overlapped: the kernel may start while its predecessor still runs, and waits for it.
+constexpr bool overlapped = START == Start::overlapped;
+
+// Returns when all work before this kernel has ended and is visible.
+__device__ __forceinline__ void wait_for_previous() {
+#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
+  if constexpr (overlapped) asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+// Lets the next kernel's blocks start as soon as there is room for them; they wait before they touch memory.
+__device__ __forceinline__ void let_next_start() {
+#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
+  if constexpr (TRIGGER == Trigger::early) asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
+// Comes before a kernel's first access to global memory.
+__device__ __forceinline__ void start() {
+  let_next_start();
+  wait_for_previous();
+}
+
+// The types of a kernel's pointers to what it reads, and to what it reads and writes. __restrict__ promises
+// that nobody else writes there while the kernel runs, so that loads may take the read-only path and move
+// across the wait. Before the wait the predecessor may still write.
+template <typename Element, bool PROMISED>
+struct PointerTo {
+  using Type = Element* __restrict__;
+};
+template <typename Element>
+struct PointerTo<Element, false> {
+  using Type = Element*;
+};
+template <typename Element>
+using InputPointer = typename PointerTo<const Element, !overlapped>::Type;
+template <typename Element>
+using InOutPointer = typename PointerTo<Element, !overlapped>::Type;
 
 using R = Reduction<static_cast<int>(function), T>;
 using Partial = R::Partial;
+
+static_assert(!overlapped || LOAD == Load::plain || LOAD == Load::streaming,
+              "the other hints load by the read-only path");
 using BlockTile = Tile<R, BLOCK, ITEMS, VECTOR, static_cast<int>(LOAD)>;
 
 // What a thread adds up: its share of the block's whole tiles (every gridDim-th, or `chunk` in a row), and of
@@ -512,13 +540,6 @@ __device__ __forceinline__ Partial kept_part(const Partial* kept, unsigned count
 #pragma unroll 4
   for (unsigned b = threadIdx.x; b < count; b += BLOCK) total = R::combine(total, kept[b]);
   return total;
-}
-
-__device__ __forceinline__ void start() {
-  if constexpr (START == Start::overlapped) {
-    let_next_start();
-    wait_for_previous();
-  }
 }
 
 constexpr int shared_partials = by_shuffles ? (BLOCK + 31) / 32 : BLOCK;

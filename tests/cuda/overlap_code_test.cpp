@@ -1,0 +1,359 @@
+// The compiled code of overlapped kernels, for each architecture that has the wait: nothing touches global
+// memory before it, and no input is loaded by the read-only path, which a compiler may move across it. Reads
+// PTX, and with nvdisasm the machine code too. Needs no GPU.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <regex>
+#include <set>
+#include <sstream>
+
+#include "generator/target.h"
+#include "runtime/toolchain.h"
+#include "tests/op_cases.h"
+
+namespace tunesmith {
+namespace {
+
+// ---- code as a list of instructions and labels
+
+struct Instruction {
+  std::string text;   // opcode and operands, without its predicate
+  bool conditional;   // has a predicate
+  std::string label;  // not empty: only a label
+};
+
+using Code = std::vector<Instruction>;
+
+struct Language {
+  std::regex wait, memory, branch, end, read_only;
+};
+
+const Language ptx_language = {
+    .wait = std::regex(R"(^griddepcontrol\.wait)"),
+    // A generic access may be one to global memory.
+    .memory =
+        std::regex(R"(^((ld|st)(\.(volatile|relaxed|acquire|release|weak|cta|cluster|gpu|sys))*\.)"
+                   R"((global|b8|b16|b32|b64|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64|v2|v4)|ldu|atom|red\.|)"
+                   R"(cp\.|prefetch|call|multimem))"),
+    .branch = std::regex(R"(^bra(?:\.uni)?\s+(\S+))"),
+    .end = std::regex(R"(^(ret|exit|trap))"),
+    .read_only = std::regex(R"(^ld\.global\S*\.nc)")};
+
+// ACQBULK is griddepcontrol.wait. LDGSTS is cp.async, UBLKCP and UTMA… are bulk copies.
+const Language sass_language = {
+    .wait = std::regex(R"(^ACQBULK)"),
+    .memory = std::regex(R"(^(LDG|LD\.|LD |STG|ST\.|ST |ATOM[.G ]|RED|UBLK|UTMA|CCTL|CALL))"),
+    .branch = std::regex(R"(^BRA(?:\.\S+)?\s+(?:\S+,\s*)?`\((\S+)\))"),
+    .end = std::regex(R"(^EXIT)"),
+    .read_only = std::regex(R"(^LDG\S*\.CONSTANT)")};
+
+std::string trimmed(const std::string& text) {
+  const std::size_t first = text.find_first_not_of(" \t\n{}");
+  if (first == std::string::npos) return "";
+  return text.substr(first, text.find_last_not_of(" \t\n{}") - first + 1);
+}
+
+Instruction instruction_of(std::string text) {
+  const bool conditional = text.starts_with("@");
+  if (conditional) text = trimmed(text.substr(text.find_first_of(" \t")));
+  return {text, conditional, ""};
+}
+
+// The code of one kernel in PTX, or of the whole module where `kernel` is empty.
+Code ptx_code(const std::string& ptx, const std::string& kernel = "") {
+  std::istringstream lines(ptx);
+  std::string statement;
+  Code code;
+  bool inside = kernel.empty();
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with(".visible .entry ") && !kernel.empty())
+      inside = line.substr(16, line.find('(') - 16) == kernel;
+    line = line.substr(0, line.find("//"));
+    if (!inside) continue;
+    if (const std::string alone = trimmed(line); alone.ends_with(":")) {
+      code.push_back({"", false, alone.substr(0, alone.size() - 1)});
+      continue;
+    }
+    for (const char c : line + " ") {
+      if (c != ';') {
+        statement += c;
+        continue;
+      }
+      code.push_back(instruction_of(trimmed(statement)));
+      statement.clear();
+    }
+  }
+  return code;
+}
+
+// The same in what nvdisasm prints.
+Code sass_code(const std::string& sass, const std::string& kernel = "") {
+  static const std::regex instruction(R"(^\s+/\*[0-9a-f]{4,}\*/\s+(.*\S)\s*;.*)");
+  std::istringstream lines(sass);
+  Code code;
+  bool inside = kernel.empty();
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with(".text.") && !kernel.empty()) inside = line == ".text." + kernel + ":";
+    if (!inside) continue;
+    std::smatch found;
+    if (line.starts_with(".L_") && line.ends_with(":")) {
+      code.push_back({"", false, line.substr(0, line.size() - 1)});
+    } else if (std::regex_match(line, found, instruction)) {
+      code.push_back(instruction_of(found[1]));
+    }
+  }
+  return code;
+}
+
+// ---- what must not be there
+
+// What a thread may do before it has waited, along every way through the code.
+std::vector<std::string> faults_before_the_wait(const Code& code, const Language& language) {
+  std::map<std::string, std::size_t> labels;
+  for (std::size_t i = 0; i < code.size(); ++i) {
+    if (!code[i].label.empty()) labels[code[i].label] = i;
+  }
+  std::vector<std::string> faults;
+  std::vector<bool> seen(code.size());
+  std::vector<std::size_t> open = {0};
+  while (!open.empty()) {
+    std::size_t at = open.back();
+    open.pop_back();
+    for (bool on = true; on; ++at) {
+      if (at >= code.size()) {
+        faults.emplace_back("ends without a wait");
+        break;
+      }
+      if (seen[at]) break;
+      seen[at] = true;
+      const std::string& text = code[at].text;
+      std::smatch found;
+      if (std::regex_search(text, language.wait)) break;
+      if (std::regex_search(text, language.memory)) faults.push_back("before the wait: " + text);
+      if (std::regex_search(text, language.end)) {
+        faults.push_back("ends without a wait: " + text);
+        on = code[at].conditional;
+      } else if (std::regex_search(text, found, language.branch)) {
+        const auto target = labels.find(found[1]);
+        if (target == labels.end())
+          throw Error("The code branches to " + found[1].str() + ", which is not there.");
+        open.push_back(target->second);
+        // In SASS a uniform predicate stands among the operands.
+        on = code[at].conditional || text.find(',') != std::string::npos;
+      }
+    }
+  }
+  return faults;
+}
+
+// Loads by the read-only path in PTX, but for those from a table of the module (of a mathematical function).
+std::vector<std::string> read_only_loads(const std::string& ptx) {
+  static const std::regex table(R"(^mov\.[ub]64\s+(%\w+), ([A-Za-z_$][\w$]*))");
+  static const std::regex address(R"(\[(%\w+))");
+  static const std::regex arithmetic(R"(^(?:add|mad|mov|cvta)\S*\s+(%rd\d+), (.*))");
+  std::set<std::string> of_tables;
+  std::vector<std::string> loads;
+  const Code code = ptx_code(ptx);
+  std::size_t known_before = 0;
+  do {
+    known_before = of_tables.size();
+    for (const Instruction& one : code) {
+      std::smatch found;
+      if (std::regex_search(one.text, found, table)) of_tables.insert(found[1]);
+      if (!std::regex_search(one.text, found, arithmetic)) continue;
+      const std::string operands = found[2].str() + ",";
+      if (std::any_of(of_tables.begin(), of_tables.end(), [&](const std::string& known) {
+            return operands.find(known + ",") != std::string::npos;
+          }))
+        of_tables.insert(found[1]);
+    }
+  } while (of_tables.size() != known_before);
+  for (const Instruction& one : code) {
+    std::smatch found;
+    if (!std::regex_search(one.text, ptx_language.read_only)) continue;
+    if (!std::regex_search(one.text, found, address) || !of_tables.contains(found[1]))
+      loads.push_back(one.text);
+  }
+  return loads;
+}
+
+bool mentions(const Code& code, const std::regex& what) {
+  return std::any_of(code.begin(), code.end(),
+                     [&](const Instruction& one) { return std::regex_search(one.text, what); });
+}
+
+// ---- compiling
+
+struct Variant {
+  std::string text;
+  std::vector<std::string> kernels;  // that overlap what is before them
+  std::string target;
+};
+
+class OverlapCode : public testing::Test {
+ protected:
+  void SetUp() override {
+    try {
+      toolchain_ = make_nvrtc_toolchain();
+    } catch (const Error& error) {
+      GTEST_SKIP() << error.what();
+    }
+  }
+
+  static std::string disassembled(const std::string& cubin) {
+    const std::filesystem::path path = std::filesystem::temp_directory_path() /
+                                       ("tunesmith-overlap-" + std::to_string(::getpid()) + ".cubin");
+    std::ofstream(path, std::ios::binary) << cubin;
+    std::string text;
+    FILE* const pipe = ::popen((std::string(TUNESMITH_NVDISASM " -c ") + path.string()).c_str(), "r");
+    std::array<char, 65536> buffer = {};
+    while (const std::size_t read = std::fread(buffer.data(), 1, buffer.size(), pipe))
+      text.append(buffer.data(), read);
+    EXPECT_EQ(::pclose(pipe), 0);
+    std::filesystem::remove(path);
+    return text;
+  }
+
+  // Everything that is wrong with each of these variants, on the architecture of its target.
+  std::vector<std::string> faults(const std::vector<Variant>& variants) const {
+    std::vector<Source> sources;  // for each variant PTX and a binary
+    for (const Variant& variant : variants) {
+      const int capability = Target::parse(variant.target).value().compute_capability;
+      for (const std::string& target : {"compute_" + std::to_string(capability), variant.target})
+        sources.push_back({.text = variant.text, .hash = "", .suffix = "", .kernels = {}, .target = target});
+    }
+    const std::vector<Compiled> compiled = compile_all(*toolchain_, sources);
+    std::vector<std::string> found;
+    for (std::size_t i = 0; i < variants.size(); ++i) {
+      const auto& [text, kernels, target] = variants[i];
+      const std::string head = target + "\n" + text.substr(0, text.find("\n\n")) + "\n";
+      const auto add = [&](const std::string& where, const std::vector<std::string>& faults) {
+        for (const std::string& fault : faults) found.push_back(head + where + ": " + fault + "\n");
+      };
+      const Compiled& ptx = compiled[2 * i];
+      const Compiled& cubin = compiled[2 * i + 1];
+      if (!ptx.ok || !cubin.ok) throw Error(head + ptx.log + cubin.log);
+      for (const std::string& kernel : kernels)
+        add("PTX of " + kernel, faults_before_the_wait(ptx_code(ptx.bytes, kernel), ptx_language));
+      add("PTX", read_only_loads(ptx.bytes));
+      if (std::string_view(TUNESMITH_NVDISASM).empty()) continue;
+      const std::string sass = disassembled(cubin.bytes);
+      for (const std::string& kernel : kernels)
+        add("SASS of " + kernel, faults_before_the_wait(sass_code(sass, kernel), sass_language));
+      // Of which array a load is, only the PTX tells.
+      if (!mentions(ptx_code(ptx.bytes), ptx_language.read_only) &&
+          mentions(sass_code(sass), sass_language.read_only))
+        add("SASS", {"a load by the read-only path"});
+    }
+    return found;
+  }
+
+  std::unique_ptr<Toolchain> toolchain_;
+};
+
+const std::vector<std::string> targets_with_the_wait = {"sm_90", "sm_90a", "sm_100a", "sm_120a"};
+
+// ---- the check itself
+
+TEST_F(OverlapCode, TheCheckSeesWhatIsWrong) {
+  const auto checked = [&](const std::string& parameters, const std::string& body) {
+    std::string all;
+    const std::string text =
+        "__device__ void wait() { asm volatile(\"griddepcontrol.wait;\" ::: \"memory\"); }\n"
+        "extern \"C\" __global__ void kernel(" +
+        parameters + ") {\n" + body + "\n}\n";
+    for (const std::string& fault : faults({{text, {"kernel"}, "sm_90a"}})) all += fault;
+    return all;
+  };
+  const std::string plain = "const float* in, float* out, int n";
+  EXPECT_EQ(checked(plain, "wait(); out[threadIdx.x] = in[threadIdx.x];"), "");
+  EXPECT_EQ(
+      checked(plain, "__shared__ float a[64]; a[threadIdx.x] = n; wait(); out[threadIdx.x] = a[n] + in[0];"),
+      "");
+
+  const std::string forgets = checked(plain, "out[threadIdx.x] = in[threadIdx.x];");
+  EXPECT_NE(forgets.find("before the wait: ld.global"), std::string::npos) << forgets;
+  EXPECT_NE(forgets.find("before the wait: st.global"), std::string::npos) << forgets;
+  EXPECT_NE(forgets.find("ends without a wait: ret"), std::string::npos) << forgets;
+
+  const std::string early = checked(plain, "const float x = in[threadIdx.x]; wait(); out[threadIdx.x] = x;");
+  EXPECT_NE(early.find("PTX of kernel: before the wait: ld.global"), std::string::npos) << early;
+  const std::string on_one_way = checked(plain, "if (n != 5) wait(); out[threadIdx.x] = 1;");
+  EXPECT_NE(on_one_way.find("before the wait: st.global"), std::string::npos) << on_one_way;
+  EXPECT_EQ(on_one_way.find("ld.global"), std::string::npos) << on_one_way;
+  const std::string atomic = checked(plain, "atomicAdd(out, 1.0f); wait();");
+  EXPECT_NE(atomic.find("PTX of kernel: before the wait: "), std::string::npos) << atomic;
+  const std::string copies =
+      checked(plain,
+              "__shared__ float a[4]; asm volatile(\"cp.async.ca.shared.global [%0], [%1], 4;\" :: "
+              "\"r\"((unsigned)__cvta_generic_to_shared(a)), \"l\"(in)); wait(); out[0] = a[n];");
+  EXPECT_NE(copies.find("before the wait: cp.async"), std::string::npos) << copies;
+
+  const std::string promised = checked("const float* __restrict__ in, float* __restrict__ out",
+                                       "wait(); out[threadIdx.x] = in[threadIdx.x];");
+  EXPECT_NE(promised.find("PTX: ld.global.nc"), std::string::npos) << promised;
+  const std::string by_hand = checked(plain, "wait(); out[threadIdx.x] = __ldg(in + threadIdx.x);");
+  EXPECT_NE(by_hand.find("PTX: ld.global.nc"), std::string::npos) << by_hand;
+
+  if (std::string_view(TUNESMITH_NVDISASM).empty()) GTEST_SKIP() << "nvdisasm was not found: no machine code";
+  EXPECT_NE(forgets.find("before the wait: LDG"), std::string::npos) << forgets;
+  EXPECT_NE(early.find("before the wait: LDG"), std::string::npos) << early;
+  EXPECT_NE(on_one_way.find("before the wait: STG"), std::string::npos) << on_one_way;
+  EXPECT_NE(atomic.find("before the wait: RED"), std::string::npos) << atomic;
+  EXPECT_NE(copies.find("before the wait: LDGSTS"), std::string::npos) << copies;
+}
+
+// ---- every template
+
+class EveryOverlappedTemplate : public OverlapCode, public testing::WithParamInterface<TemplateCase> {};
+
+// The configs are dealt out to the architectures in turn.
+TEST_P(EveryOverlappedTemplate, WaitsBeforeItTouchesMemory) {
+  const auto& [op, tmpl] = GetParam();
+  std::set<std::string> seen;
+  std::vector<Variant> variants;
+  for (const VariantCase& variant : test_variants(*op, *tmpl, random_configs(0), 1e8)) {
+    const std::string target = targets_with_the_wait[variants.size() % targets_with_the_wait.size()];
+    const auto config = overlapped(*tmpl, variant.problem, variant.config, variants.size() % 2 == 0);
+    if (!config) continue;
+    const Source source = render(*op, *tmpl, variant.problem, *config, target);
+    std::vector<std::string> kernels;
+    for (const Step& step : tmpl->work(variant.problem, *config).steps) {
+      const auto* launch = std::get_if<Launch>(&step);
+      if (launch != nullptr && launch->overlaps_previous) kernels.push_back(launch->kernel + source.suffix);
+    }
+    if (!kernels.empty() && seen.insert(source.hash).second)
+      variants.push_back({source.text, kernels, target});
+  }
+  ASSERT_GE(variants.size(), targets_with_the_wait.size());
+  const std::vector<std::string> found = faults(variants);
+  EXPECT_TRUE(found.empty()) << found.size() << " faults, the first: " << found.front();
+  std::cout << op->name << "/" << tmpl->name << ": " << variants.size() << " variants\n";
+}
+
+// Before compute capability 9.0 there is no wait, and nothing to wait for.
+TEST_P(EveryOverlappedTemplate, HasNoWaitBeforeComputeCapability90) {
+  const auto& [op, tmpl] = GetParam();
+  for (const VariantCase& variant : test_variants(*op, *tmpl, 0, 1e6)) {
+    const auto config = overlapped(*tmpl, variant.problem, variant.config, true);
+    if (!config) continue;
+    const Compiled ptx = toolchain_->compile(render(*op, *tmpl, variant.problem, *config, "compute_80"));
+    ASSERT_TRUE(ptx.ok) << ptx.log;
+    EXPECT_EQ(ptx.bytes.find("griddepcontrol"), std::string::npos);
+    return;
+  }
+  FAIL() << "no config of the test can be overlapped";
+}
+
+INSTANTIATE_TEST_SUITE_P(Ops, EveryOverlappedTemplate, testing::ValuesIn(overlapping_cases()),
+                         [](const auto& info) { return info.param.op->name + "_" + info.param.tmpl->name; });
+
+}  // namespace
+}  // namespace tunesmith
