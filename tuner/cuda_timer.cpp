@@ -37,8 +37,9 @@ constexpr int most_attempts = 3;
 constexpr auto energy_warm_up = std::chrono::milliseconds(200);
 constexpr auto energy_window = std::chrono::milliseconds(500);
 constexpr auto longest_energy_window = std::chrono::seconds(4);
-constexpr double energy_turn_us = 12'000;  ///< of launches between two looks at the counter
-constexpr int most_energy_launches = 4000;
+constexpr double energy_turn_us = 12'000;  ///< of replays between two looks at the counter
+constexpr double energy_graph_us = 1000;
+constexpr int most_energy_launches = 1000;
 constexpr std::size_t energy_turns_ahead = 2;
 constexpr std::size_t enough_energy_turns = 40;  ///< then a turn is 2.5 % of the window
 
@@ -256,12 +257,13 @@ std::vector<double> CudaTimer::sample(const Difference& graphs, int samples,
 std::optional<double> CudaTimer::energy_uj(Executable& executable, const Buffers& buffers) {
   if (!nvml_.energy_mj()) return std::nullopt;
   const Pointers pointers = pointers_of(buffers);
-  const int launches =
-      repeats_for(rough_us(executable, pointers, 0) - 3, energy_turn_us, most_energy_launches);
+  const double launch_us = std::max(rough_us(executable, pointers, 0) - 3, 0.5);
+  const int launches = repeats_for(launch_us, energy_graph_us, most_energy_launches);
+  const int replays = repeats_for(launch_us * launches, energy_turn_us);
   const Graph graph = capture(launches, [&](int) { launch(executable, pointers); });
   std::size_t turns = 0;
   const auto turn = [&] {
-    replay(graph);
+    for (int i = 0; i < replays; ++i) replay(graph);
     mark(turns % (energy_turns_ahead + 1));
     if (++turns > energy_turns_ahead) wait(turns % (energy_turns_ahead + 1));
   };
@@ -294,7 +296,7 @@ std::optional<double> CudaTimer::energy_uj(Executable& executable, const Buffers
   check(cudaStreamSynchronize(stream_), "finish the work on " + facts_.name);
   if (!begin || !end) return std::nullopt;
   return 1000 * (end->millijoules - begin->millijoules) /
-         (static_cast<double>(end->turns - begin->turns) * launches);
+         (static_cast<double>(end->turns - begin->turns) * replays * launches);
 }
 
 void CudaTimer::mark(std::size_t event) {
