@@ -33,7 +33,7 @@ struct Policy {
   std::size_t finalists = 16;     ///< … and at most this many, for each of the two alignments
   int final_samples = 3;          ///< of a load: they agree, loads do not
   int final_rounds = 60;          ///< at most; in each the finalists that are not decided are loaded anew
-  double final_seconds = 10;      ///< at most, once each of them has an interval
+  double final_seconds = 10;      ///< at most, but for the first three rounds
   double resolution = 0.005;      ///< a difference that does not matter; to it the winner's time is known
   double sure =
       0.99;  ///< of an interval that decides: it is looked at after each round, which costs confidence
