@@ -229,11 +229,13 @@ bool is_op(const std::string& name) {
 void run_query(QueryRequest& request) {
   QueryFilter& filter = request.filter;
   const Values part = Values::parse(filter.problem);
-  const Store store = Store::open(database_or_default(request.database), Store::Mode::read_only);
-  // Kernels that were imported have names of their own.
+  const std::filesystem::path path = database_or_default(request.database);
+  // Kernels that were imported have names of their own, which only their file knows.
   const bool imported =
-      !filter.op.empty() && !is_op(filter.op) && !store.results({.op = filter.op, .limit = 1}).empty();
+      !filter.op.empty() && !is_op(filter.op) && std::filesystem::exists(path) &&
+      !Store::open(path, Store::Mode::read_only).results({.op = filter.op, .limit = 1}).empty();
   if (!filter.op.empty() && !imported) check_names(find_op(filter.op), part);
+  const Store store = Store::open(path, Store::Mode::read_only);
   filter.problem = part.text();
   filter.device = device_filter(filter.device);
   const bool for_people = request.format == "table";

@@ -94,6 +94,8 @@ void add_tune_command(CLI::App& app, const std::string& command_line, int& exit_
                    "launch's, by NVML (CUDA only)")
       ->capture_default_str()
       ->check(CLI::IsMember({"time", "energy", "edp"}));
+  command->add_flag("!--no-energy", options.energy,
+                    "Do not measure the energy of finalists, which takes some seconds a problem");
   command
       ->add_option("--launches", request->launches,
                    "apart: each launch between ordinary kernels;\n"

@@ -102,13 +102,17 @@ std::vector<TableRow> winners_of(const std::filesystem::path& database, const Qu
   const Store store = Store::open(database, Store::Mode::read_only, with_old_identities(true));
   std::vector<TableRow> rows;
   for (const WinnerRow& row : store.winners(filter))
-    rows.push_back({to_candidate(row),
-                    row.alignment_bytes,
-                    {},
-                    row.base_us.value_or(0),
-                    row.toolchain,
-                    row.driver,
-                    row.measured_at});
+    rows.push_back({.winner = to_candidate(row),
+                    .alignment_bytes = row.alignment_bytes,
+                    .body = {},
+                    .launches = row.launches,
+                    .objective = row.objective,
+                    .low_us = row.low_us.value_or(0),
+                    .high_us = row.high_us.value_or(0),
+                    .base_us = row.base_us.value_or(0),
+                    .toolchain = row.toolchain,
+                    .driver = row.driver,
+                    .measured_at = row.measured_at});
   return rows;
 }
 

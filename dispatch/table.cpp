@@ -17,7 +17,7 @@ namespace {
 constexpr std::string_view devices_header =
     "file,kind,name,target,compute_capability,multiprocessors,memory_bytes";
 constexpr std::string_view winners_header =
-    "op,problem,template,config,alignment_bytes,caches,median_us,base_us,"
+    "op,problem,template,config,alignment_bytes,caches,launches,objective,median_us,low_us,high_us,base_us,"
     "source_hash,body,toolchain,driver,measured_at";
 
 template <typename Number>
@@ -144,8 +144,9 @@ Texts write_table(std::vector<TableRow> rows) {
     }
     file->second += line({winner.op, winner.problem.text(), winner.template_name, winner.config.text(),
                           std::to_string(row.alignment_bytes), winner.cold_caches ? "cold" : "warm",
-                          microseconds(winner.median_us), microseconds(row.base_us), winner.source_hash,
-                          row.body, row.toolchain, row.driver, row.measured_at});
+                          row.launches, row.objective, microseconds(winner.median_us),
+                          microseconds(row.low_us), microseconds(row.high_us), microseconds(row.base_us),
+                          winner.source_hash, row.body, row.toolchain, row.driver, row.measured_at});
   }
   return texts;
 }
@@ -173,13 +174,17 @@ std::vector<TableRow> read_table(const std::function<std::string(std::string_vie
       winner.config = Values::parse(fields[3]);
       row.alignment_bytes = number<std::int64_t>(fields[4], fields.back());
       winner.cold_caches = fields[5] == "cold";
-      winner.median_us = number<double>(fields[6], fields.back());
-      row.base_us = number<double>(fields[7], fields.back());
-      winner.source_hash = fields[8];
-      row.body = fields[9];
-      row.toolchain = fields[10];
-      row.driver = fields[11];
-      row.measured_at = fields[12];
+      row.launches = fields[6];
+      row.objective = fields[7];
+      winner.median_us = number<double>(fields[8], fields.back());
+      row.low_us = number<double>(fields[9], fields.back());
+      row.high_us = number<double>(fields[10], fields.back());
+      row.base_us = number<double>(fields[11], fields.back());
+      winner.source_hash = fields[12];
+      row.body = fields[13];
+      row.toolchain = fields[14];
+      row.driver = fields[15];
+      row.measured_at = fields[16];
       rows.push_back(std::move(row));
     }
   }

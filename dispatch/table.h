@@ -19,8 +19,11 @@ namespace tunesmith {
 struct TableRow {
   Candidate winner;  ///< origin built_in, no binary
   std::int64_t alignment_bytes = 1;
-  std::string body;    ///< the first 12 digits of the SHA-256 of what the compiler sees of its body
-  double base_us = 0;  ///< of the op's base on the same problem and device; 0: not measured
+  std::string body;  ///< the first 12 digits of the SHA-256 of what the compiler sees of its body
+  std::string launches = "apart";  ///< how the launches of a sample lay: apart or chained
+  std::string objective = "time";  ///< what it was chosen by: time, energy or edp
+  double low_us = 0, high_us = 0;  ///< 95 % interval of the median over loads; 0: one load
+  double base_us = 0;              ///< of the op's base on the same problem and device; 0: not measured
   std::string toolchain, driver, measured_at;
 };
 

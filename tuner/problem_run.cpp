@@ -227,7 +227,7 @@ void ProblemRun::finals() {
                  .caches = bench_.options.cold_caches ? "cold" : "warm",
                  .launches = launches_of(device().kind, bench_.options.chained),
                  .objective = bench_.options.objective,
-                 .energy = device().kind != "host",
+                 .energy = bench_.options.energy && device().kind != "host",
                  .now_s = [this] { return since(started_); },
                  .render = [this](const WinnerRow& row) -> std::optional<RenderedVariant> {
                    const auto point =

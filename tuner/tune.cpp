@@ -115,6 +115,10 @@ TuneResult tune(const TuneOptions& options, Progress& progress) {
         "device." +
         (hello.note.empty() ? "" : " " + hello.note));
   }
+  if (options.objective != Objective::time && !options.energy) {
+    throw UsageError("The objective " + std::string(name(options.objective)) +
+                     " needs the energy of a launch; leave out --no-energy.");
+  }
   if (options.objective != Objective::time && hello.device.kind == "host") {
     throw UsageError(
         "The objective " + std::string(name(options.objective)) +

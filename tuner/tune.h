@@ -38,6 +38,7 @@ struct TuneOptions {
   bool cold_caches = false;                 ///< as in Timing; winners of the other kind are stale
   bool chained = false;                     ///< likewise; on the host both are the same, and called apart
   Objective objective = Objective::time;    ///< winners of another one are stale
+  bool energy = true;                       ///< measure that of the finalists, some seconds a problem
   bool retry_failed = false;  ///< try variants again that timed out or crashed in an earlier run
   int compilers = 0;          ///< processes that compile; 0: one less than there are processors
   double compile_timeout_s = 120;

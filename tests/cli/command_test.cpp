@@ -84,6 +84,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Mistake{"tune conv2d --launches close " + problem, "close not in {apart,chained}"},
                     Mistake{"tune conv2d --launches chained --caches cold " + problem, "cannot have cold"},
                     Mistake{"tune conv2d --device host --caches cold " + problem, "CUDA devices only"},
+                    Mistake{"tune conv2d --objective edp --no-energy " + problem, "leave out --no-energy"},
                     Mistake{"tune conv2d --problems nowhere.txt", "nowhere.txt"},
                     Mistake{"tune conv2d --problem 'height=3'", "has no width"},
                     Mistake{"tune conv2d --device host --budget 1 --db /dev/null/x.db " + problem,

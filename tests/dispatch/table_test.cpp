@@ -24,6 +24,10 @@ TableRow row(const std::string& device, const std::string& problem) {
   made.winner.source_hash = "abc";
   made.alignment_bytes = 16;
   made.body = "0123456789ab";
+  made.launches = "chained";
+  made.objective = "edp";
+  made.low_us = 12.3;
+  made.high_us = 12.4;
   made.base_us = 98.7;
   made.toolchain = "NVRTC 13.0";
   made.measured_at = "2026-11-22T00:00:00.000Z";
@@ -53,6 +57,10 @@ TEST(Table, IsReadAsItWasWritten) {
   EXPECT_EQ(rows[0].winner.median_us, 12.345);
   EXPECT_FALSE(rows[0].winner.cold_caches);
   EXPECT_EQ(rows[0].body, "0123456789ab");
+  EXPECT_EQ(rows[0].launches, "chained");
+  EXPECT_EQ(rows[0].objective, "edp");
+  EXPECT_EQ(rows[0].low_us, 12.3);
+  EXPECT_EQ(rows[0].high_us, 12.4);
   EXPECT_EQ(rows[0].base_us, 98.7);
   EXPECT_EQ(rows[0].toolchain, "NVRTC 13.0");
   EXPECT_EQ(rows[0].driver, "");

@@ -1,21 +1,3 @@
-// ---- templates/common/overlap.cuh
-// Programmatic dependent launch: a kernel launched with it may start while its predecessor in the stream
-// still runs. Without it, before compute capability 9.0 and on the host, both functions do nothing.
-
-// Returns when all work before this kernel has ended and is visible. Comes before the first access to memory.
-__device__ __forceinline__ void wait_for_previous() {
-#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.wait;" ::: "memory");
-#endif
-}
-
-// Lets the next kernel's blocks start as soon as there is room for them; they wait before they touch memory.
-__device__ __forceinline__ void let_next_start() {
-#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.launch_dependents;");
-#endif
-}
-
 // ---- templates/common/vector.cuh
 // Several neighbouring elements moved by one memory access, at most 16 bytes wide each. Knows nothing of
 // images.
@@ -429,9 +411,53 @@ struct Mail {
 // reduce with a team of threads per output, along contiguous elements: for many rows. The element type and
 // the function are compiled in.
 
+// Programmatic dependent launch: how a kernel overlaps with its neighbours in a stream. Needs START and
+// TRIGGER. Before compute capability 9.0 and on the host there is none, and START and TRIGGER change nothing.
+
+// START=overlapped: the kernel may start while its predecessor still runs, and waits for it.
+constexpr bool overlapped = START == Start::overlapped;
+
+// Returns when all work before this kernel has ended and is visible.
+__device__ __forceinline__ void wait_for_previous() {
+#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
+  if constexpr (overlapped) asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+// Lets the next kernel's blocks start as soon as there is room for them; they wait before they touch memory.
+__device__ __forceinline__ void let_next_start() {
+#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
+  if constexpr (TRIGGER == Trigger::early) asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
+// Comes before a kernel's first access to global memory.
+__device__ __forceinline__ void start() {
+  let_next_start();
+  wait_for_previous();
+}
+
+// The types of a kernel's pointers to what it reads, and to what it reads and writes. __restrict__ promises
+// that nobody else writes there while the kernel runs, so that loads may take the read-only path and move
+// across the wait. Before the wait the predecessor may still write.
+template <typename Element, bool PROMISED>
+struct PointerTo {
+  using Type = Element* __restrict__;
+};
+template <typename Element>
+struct PointerTo<Element, false> {
+  using Type = Element*;
+};
+template <typename Element>
+using InputPointer = typename PointerTo<const Element, !overlapped>::Type;
+template <typename Element>
+using InOutPointer = typename PointerTo<Element, !overlapped>::Type;
 
 using R = Reduction<static_cast<int>(function), T>;
 using Partial = R::Partial;
+
+static_assert(!overlapped || LOAD == Load::plain || LOAD == Load::streaming,
+              "the other hints load by the read-only path");
 using TeamTile = Tile<R, TEAM, ITEMS, VECTOR, static_cast<int>(LOAD)>;
 
 constexpr int teams = BLOCK / TEAM;
@@ -439,10 +465,7 @@ constexpr int teams = BLOCK / TEAM;
 extern "C" __global__ void __launch_bounds__(BLOCK)
     ENTRY(reduce_rows)(const T* x, R::Output* y, long long outer, long long length, long long outer_stride) {
   __shared__ Partial shared[(BLOCK + 31) / 32];
-  if constexpr (START == Start::overlapped) {
-    let_next_start();
-    wait_for_previous();
-  }
+  start();
   const int thread = static_cast<int>(threadIdx.x) % TEAM;
   const long long row = static_cast<long long>(blockIdx.x) * teams + threadIdx.x / TEAM;
   Partial total = nothing<R>();

@@ -105,24 +105,6 @@ __host__ __device__ constexpr int alignment_of(int value, int limit) {
   return alignment;
 }
 
-// ---- templates/common/overlap.cuh
-// Programmatic dependent launch: a kernel launched with it may start while its predecessor in the stream
-// still runs. Without it, before compute capability 9.0 and on the host, both functions do nothing.
-
-// Returns when all work before this kernel has ended and is visible. Comes before the first access to memory.
-__device__ __forceinline__ void wait_for_previous() {
-#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.wait;" ::: "memory");
-#endif
-}
-
-// Lets the next kernel's blocks start as soon as there is room for them; they wait before they touch memory.
-__device__ __forceinline__ void let_next_start() {
-#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.launch_dependents;");
-#endif
-}
-
 // ---- templates/common/shared.cuh
 // Dynamic shared memory as an array of any type, aligned to 16 bytes. On the host the shim defines it.
 
@@ -193,6 +175,47 @@ __device__ __forceinline__ void store_vector_streaming(T* to, const Vector<T, N>
 // reach only the outputs whose terms hold them. It knows the element type, the mask and the input channels,
 // but not the image's size.
 
+// Programmatic dependent launch: how a kernel overlaps with its neighbours in a stream. Needs START and
+// TRIGGER. Before compute capability 9.0 and on the host there is none, and START and TRIGGER change nothing.
+
+// START=overlapped: the kernel may start while its predecessor still runs, and waits for it.
+constexpr bool overlapped = START == Start::overlapped;
+
+// Returns when all work before this kernel has ended and is visible.
+__device__ __forceinline__ void wait_for_previous() {
+#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
+  if constexpr (overlapped) asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+// Lets the next kernel's blocks start as soon as there is room for them; they wait before they touch memory.
+__device__ __forceinline__ void let_next_start() {
+#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
+  if constexpr (TRIGGER == Trigger::early) asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
+// Comes before a kernel's first access to global memory.
+__device__ __forceinline__ void start() {
+  let_next_start();
+  wait_for_previous();
+}
+
+// The types of a kernel's pointers to what it reads, and to what it reads and writes. __restrict__ promises
+// that nobody else writes there while the kernel runs, so that loads may take the read-only path and move
+// across the wait. Before the wait the predecessor may still write.
+template <typename Element, bool PROMISED>
+struct PointerTo {
+  using Type = Element* __restrict__;
+};
+template <typename Element>
+struct PointerTo<Element, false> {
+  using Type = Element*;
+};
+template <typename Element>
+using InputPointer = typename PointerTo<const Element, !overlapped>::Type;
+template <typename Element>
+using InOutPointer = typename PointerTo<Element, !overlapped>::Type;
 
 using Real = compute_type<T>;
 
@@ -523,10 +546,16 @@ __device__ __forceinline__ void load_fan(Fan& fan, const Image& image, const Pla
 template <bool INSIDE>
 __device__ __forceinline__ void store_fan(const Fan& fan, const Image& image, const Place& place, int c0,
                                           T* first, const Real (&sum)[OUT_J][VECTOR]) {
+  // Loads that are not by the read-only path stay behind stores that stand before them.
+  Real weights[FAN];
+#pragma unroll
+  for (int f = 0; f < FAN; ++f) {
+    if (overlapped && c0 + f < image.channels_out) weights[f] = to_float(image.c[c0 + f]);
+  }
 #pragma unroll
   for (int f = 0; f < FAN; ++f) {
     if (c0 + f >= image.channels_out) continue;
-    const Real weight = to_float(image.c[c0 + f]);
+    const Real weight = overlapped ? weights[f] : to_float(image.c[c0 + f]);
 #pragma unroll
     for (int a = 0; a < OUT_J; ++a) {
       if (!wanted<INSIDE>(image, place, a)) continue;
@@ -616,9 +645,8 @@ __device__ __forceinline__ void march(const Image& image, const Place& place, Re
 // column; the grid's x goes over the tiles of both columns, the strips of MARCH rows and the batch, its y
 // over the diagonals that a strip meets.
 extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
-    ENTRY(conv_covariance_factored)(T* __restrict__ input, const T* __restrict__ gamma,
-                                    const T* __restrict__ mu, const T* __restrict__ c, int channels_out,
-                                    int height, int width, int strips) {
+    ENTRY(conv_covariance_factored)(InOutPointer<T> input, InputPointer<T> gamma, InputPointer<T> mu,
+                                    InputPointer<T> c, int channels_out, int height, int width, int strips) {
   DYNAMIC_SHARED(Real, memory);
   const int thread = (threadIdx.z * BLOCK_D + threadIdx.y) * BLOCK_X + threadIdx.x;
   Image image;
@@ -652,10 +680,7 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
   const int begin = max(strip_begin, staged ? -(block_d + BLOCK_D - 1) : -d);
   const int end = min(strip_end, image.rows - (staged ? block_d : d));
 
-  if constexpr (START == Start::overlapped) {
-    let_next_start();
-    wait_for_previous();
-  }
+  start();
   image.input = input + b * image.input_pitch * image.input_pitch;
   image.gamma = gamma + b * image.gamma_pitch * image.gamma_pitch;
   const T* mu_image = mu + b * image.gamma_pitch;

@@ -48,24 +48,6 @@ __host__ __device__ constexpr int alignment_of(int value, int limit) {
   return alignment;
 }
 
-// ---- templates/common/overlap.cuh
-// Programmatic dependent launch: a kernel launched with it may start while its predecessor in the stream
-// still runs. Without it, before compute capability 9.0 and on the host, both functions do nothing.
-
-// Returns when all work before this kernel has ended and is visible. Comes before the first access to memory.
-__device__ __forceinline__ void wait_for_previous() {
-#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.wait;" ::: "memory");
-#endif
-}
-
-// Lets the next kernel's blocks start as soon as there is room for them; they wait before they touch memory.
-__device__ __forceinline__ void let_next_start() {
-#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.launch_dependents;");
-#endif
-}
-
 // ---- templates/common/shared.cuh
 // Dynamic shared memory as an array of any type, aligned to 16 bytes. On the host the shim defines it.
 
@@ -131,6 +113,47 @@ __device__ __forceinline__ void store_vector_streaming(T* to, const Vector<T, N>
 // slides over them. It knows the element type, the mode and the mask's size; it does not know the image's
 // size.
 
+// Programmatic dependent launch: how a kernel overlaps with its neighbours in a stream. Needs START and
+// TRIGGER. Before compute capability 9.0 and on the host there is none, and START and TRIGGER change nothing.
+
+// START=overlapped: the kernel may start while its predecessor still runs, and waits for it.
+constexpr bool overlapped = START == Start::overlapped;
+
+// Returns when all work before this kernel has ended and is visible.
+__device__ __forceinline__ void wait_for_previous() {
+#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
+  if constexpr (overlapped) asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+// Lets the next kernel's blocks start as soon as there is room for them; they wait before they touch memory.
+__device__ __forceinline__ void let_next_start() {
+#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
+  if constexpr (TRIGGER == Trigger::early) asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
+// Comes before a kernel's first access to global memory.
+__device__ __forceinline__ void start() {
+  let_next_start();
+  wait_for_previous();
+}
+
+// The types of a kernel's pointers to what it reads, and to what it reads and writes. __restrict__ promises
+// that nobody else writes there while the kernel runs, so that loads may take the read-only path and move
+// across the wait. Before the wait the predecessor may still write.
+template <typename Element, bool PROMISED>
+struct PointerTo {
+  using Type = Element* __restrict__;
+};
+template <typename Element>
+struct PointerTo<Element, false> {
+  using Type = Element*;
+};
+template <typename Element>
+using InputPointer = typename PointerTo<const Element, !overlapped>::Type;
+template <typename Element>
+using InOutPointer = typename PointerTo<Element, !overlapped>::Type;
 
 // Everything below is a correlation: a convolution is one with the mask turned by half a turn, whose centre,
 // where a side is even, lies one further on.
@@ -347,7 +370,9 @@ __device__ __forceinline__ void accumulate(T (&sum)[OUT_Y][OUT_X], const Place& 
     }
   } else if constexpr (UNROLL == 0) {
     // Image rows outside, all unrolled: each is read once, AHEAD rows before it is used, and an output row
-    // leaves as soon as it is complete.
+    // leaves as soon as it is complete. Loads that are not by the read-only path stay behind stores that
+    // stand before them, so there it leaves one image row later.
+    constexpr int later = overlapped ? 1 : 0;
     Window<TAPS> windows[AHEAD + 1];
 #pragma unroll
     for (int r = 0; r < smaller(AHEAD, thread_rows); ++r) read_window<TAPS, INSIDE>(windows[r], place, r, j);
@@ -357,10 +382,10 @@ __device__ __forceinline__ void accumulate(T (&sum)[OUT_Y][OUT_X], const Place& 
         read_window<TAPS, INSIDE>(windows[(r + AHEAD) % (AHEAD + 1)], place, r + AHEAD, j);
       }
       add_row<TAPS>(sum, windows[r % (AHEAD + 1)], weights, r, j);
-      if constexpr (one_segment) {
-        if (r >= mask_height - 1) store_row<INSIDE>(sum[r - mask_height + 1], place, r - mask_height + 1);
-      }
+      const int complete = r - later - mask_height + 1;
+      if (one_segment && complete >= 0) store_row<INSIDE>(sum[complete], place, complete);
     }
+    if constexpr (one_segment && later > 0) store_row<INSIDE>(sum[OUT_Y - 1], place, OUT_Y - 1);
   } else {
     // Image rows outside, rolled: rows that touch all OUT_Y output rows need no test. The few before and
     // after them are unrolled if that is little code (in multiply-adds), else each is tested.
@@ -420,7 +445,7 @@ __device__ __forceinline__ void compute(const Place& place, const Weights& weigh
 
 // ---- filling shared memory
 
-__device__ __forceinline__ void stage_mask(T* to, const T* __restrict__ mask) {
+__device__ __forceinline__ void stage_mask(T* to, const T* mask) {
   const int thread = threadIdx.y * BLOCK_X + threadIdx.x;
 #pragma unroll(smaller(ceil_divide(mask_height* mask_width, threads), 8))
   for (int n = thread; n < mask_height * mask_width; n += threads) {
@@ -437,8 +462,7 @@ __device__ __forceinline__ void stage_mask(T* to, const T* __restrict__ mask) {
 // that the tile needs. A thread steps through the tile's vectors without a division; a row's bytes are a
 // 32-bit number.
 template <bool INSIDE>
-__device__ __forceinline__ void stage_image(T* to, const T* __restrict__ image, int x, int y, int height,
-                                            int width) {
+__device__ __forceinline__ void stage_image(T* to, const T* image, int x, int y, int height, int width) {
   constexpr int vectors = staged_rows * staged_vectors;
   const int thread = threadIdx.y * BLOCK_X + threadIdx.x;
   const T* corner = image + static_cast<long long>(y - top) * width + (x - before);
@@ -484,17 +508,14 @@ __device__ __forceinline__ void stage_image(T* to, const T* __restrict__ image, 
 // Launched with blocks of BLOCK_X x BLOCK_Y over tiles of columns and rows; a grid whose y or z would
 // exceed 65535, the limit, is walked in strides.
 extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
-    ENTRY(conv2d_tiled)(const T* __restrict__ image, const T* __restrict__ mask, T* __restrict__ output,
-                        int batch, int height, int width) {
+    ENTRY(conv2d_tiled)(InputPointer<T> image, InputPointer<T> mask, T* __restrict__ output, int batch,
+                        int height, int width) {
   __shared__ Vector<T, lanes> fixed_memory[in_static && shared_elements > 0 ? shared_elements / lanes : 1];
   DYNAMIC_SHARED(T, dynamic_memory);
   T* memory = in_static ? &fixed_memory[0].element[0] : dynamic_memory;
   T* tile = memory + mask_elements;
 
-  if constexpr (START == Start::overlapped) {
-    let_next_start();
-    wait_for_previous();
-  }
+  start();
   Weights weights;
   weights.source = mask_staged ? memory : mask;
   if constexpr (mask_staged) stage_mask(memory, mask);

@@ -1,91 +1,3 @@
-// ---- templates/common/float16.cuh
-// Floating-point numbers of 16 bits, converted from and to float; arithmetic is done in compute_type<T>.
-// Conversion to 16 bits rounds to nearest even, with overflow to infinity; a NaN stays one.
-
-struct Float16 {  // IEEE 754 binary16
-  unsigned short bits;
-};
-struct BFloat16 {  // the upper half of a float
-  unsigned short bits;
-};
-
-template <typename T>
-struct ComputeType {
-  using type = T;
-};
-template <>
-struct ComputeType<Float16> {
-  using type = float;
-};
-template <>
-struct ComputeType<BFloat16> {
-  using type = float;
-};
-// What sums and products of T are computed in: float for the types of 16 bits, else T itself.
-template <typename T>
-using compute_type = typename ComputeType<T>::type;
-
-template <typename T>
-__device__ __forceinline__ T to_float(T value) {
-  return value;
-}
-__device__ __forceinline__ float to_float(Float16 value) {
-#ifndef TUNESMITH_HOST
-  float result;
-  asm("cvt.f32.f16 %0, %1;" : "=f"(result) : "h"(value.bits));
-  return result;
-#else
-  const unsigned sign = (value.bits & 0x8000u) << 16;
-  const unsigned magnitude = value.bits & 0x7fffu;
-  if (magnitude >= 0x7c00u) return __uint_as_float(sign | 0x7f800000u | (magnitude & 0x3ffu) << 13);
-  // In a float's fields the exponent is off by the difference of the biases, 127 - 15.
-  const float scaled = __uint_as_float(magnitude << 13) * 0x1p112f;
-  return __uint_as_float(sign | __float_as_uint(scaled));
-#endif
-}
-__device__ __forceinline__ float to_float(BFloat16 value) {
-  return __uint_as_float(static_cast<unsigned>(value.bits) << 16);
-}
-
-template <typename T>
-__device__ __forceinline__ T from_float(compute_type<T> value) {
-  return value;
-}
-template <>
-__device__ __forceinline__ Float16 from_float<Float16>(float value) {
-  Float16 result;
-#ifndef TUNESMITH_HOST
-  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(result.bits) : "f"(value));
-#else
-  unsigned rounded = __float_as_uint(value) & 0x7fffffffu;
-  const unsigned sign = __float_as_uint(value) >> 16 & 0x8000u;
-  if (rounded > 0x7f800000u) {
-    rounded = 0x7e00u;
-  } else if (rounded >= 0x47800000u) {  // 2^16
-    rounded = 0x7c00u;
-  } else if (rounded < 0x38800000u) {  // 2^-14: subnormal, in units of 2^-24 as is the last place of 0.5
-    rounded = __float_as_uint(__uint_as_float(rounded) + 0.5f) - 0x3f000000u;
-  } else {
-    rounded = (rounded - (112u << 23) + 0xfffu + (rounded >> 13 & 1u)) >> 13;
-  }
-  result.bits = static_cast<unsigned short>(sign | rounded);
-#endif
-  return result;
-}
-template <>
-__device__ __forceinline__ BFloat16 from_float<BFloat16>(float value) {
-  BFloat16 result;
-#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 800
-  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(result.bits) : "f"(value));
-#else
-  const unsigned bits = __float_as_uint(value);
-  const unsigned rounded =
-      (bits & 0x7fffffffu) > 0x7f800000u ? bits | 0x400000u : bits + 0x7fffu + (bits >> 16 & 1u);
-  result.bits = static_cast<unsigned short>(rounded >> 16);
-#endif
-  return result;
-}
-
 // ---- templates/common/hinted_access.cuh
 // Accesses to global memory that move 1 to 16 bytes by one instruction, with a hint on what is to stay in the
 // caches. (An assignment of a struct may become a store for each element.)
@@ -179,24 +91,6 @@ __device__ __forceinline__ void store_hinted(V* to, const V& value) {
 #endif
 }
 
-// ---- templates/common/overlap.cuh
-// Programmatic dependent launch: a kernel launched with it may start while its predecessor in the stream
-// still runs. Without it, before compute capability 9.0 and on the host, both functions do nothing.
-
-// Returns when all work before this kernel has ended and is visible. Comes before the first access to memory.
-__device__ __forceinline__ void wait_for_previous() {
-#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.wait;" ::: "memory");
-#endif
-}
-
-// Lets the next kernel's blocks start as soon as there is room for them; they wait before they touch memory.
-__device__ __forceinline__ void let_next_start() {
-#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.launch_dependents;");
-#endif
-}
-
 // ---- templates/common/vector.cuh
 // Several neighbouring elements moved by one memory access, at most 16 bytes wide each. Knows nothing of
 // images.
@@ -244,6 +138,94 @@ __device__ __forceinline__ void store_vector_streaming(T* to, const Vector<T, N>
     __stcs(reinterpret_cast<float*>(to), reinterpret_cast<const float&>(vector));
   }
 #endif
+}
+
+// ---- templates/common/float16.cuh
+// Floating-point numbers of 16 bits, converted from and to float; arithmetic is done in compute_type<T>.
+// Conversion to 16 bits rounds to nearest even, with overflow to infinity; a NaN stays one.
+
+struct Float16 {  // IEEE 754 binary16
+  unsigned short bits;
+};
+struct BFloat16 {  // the upper half of a float
+  unsigned short bits;
+};
+
+template <typename T>
+struct ComputeType {
+  using type = T;
+};
+template <>
+struct ComputeType<Float16> {
+  using type = float;
+};
+template <>
+struct ComputeType<BFloat16> {
+  using type = float;
+};
+// What sums and products of T are computed in: float for the types of 16 bits, else T itself.
+template <typename T>
+using compute_type = typename ComputeType<T>::type;
+
+template <typename T>
+__device__ __forceinline__ T to_float(T value) {
+  return value;
+}
+__device__ __forceinline__ float to_float(Float16 value) {
+#ifndef TUNESMITH_HOST
+  float result;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(result) : "h"(value.bits));
+  return result;
+#else
+  const unsigned sign = (value.bits & 0x8000u) << 16;
+  const unsigned magnitude = value.bits & 0x7fffu;
+  if (magnitude >= 0x7c00u) return __uint_as_float(sign | 0x7f800000u | (magnitude & 0x3ffu) << 13);
+  // In a float's fields the exponent is off by the difference of the biases, 127 - 15.
+  const float scaled = __uint_as_float(magnitude << 13) * 0x1p112f;
+  return __uint_as_float(sign | __float_as_uint(scaled));
+#endif
+}
+__device__ __forceinline__ float to_float(BFloat16 value) {
+  return __uint_as_float(static_cast<unsigned>(value.bits) << 16);
+}
+
+template <typename T>
+__device__ __forceinline__ T from_float(compute_type<T> value) {
+  return value;
+}
+template <>
+__device__ __forceinline__ Float16 from_float<Float16>(float value) {
+  Float16 result;
+#ifndef TUNESMITH_HOST
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(result.bits) : "f"(value));
+#else
+  unsigned rounded = __float_as_uint(value) & 0x7fffffffu;
+  const unsigned sign = __float_as_uint(value) >> 16 & 0x8000u;
+  if (rounded > 0x7f800000u) {
+    rounded = 0x7e00u;
+  } else if (rounded >= 0x47800000u) {  // 2^16
+    rounded = 0x7c00u;
+  } else if (rounded < 0x38800000u) {  // 2^-14: subnormal, in units of 2^-24 as is the last place of 0.5
+    rounded = __float_as_uint(__uint_as_float(rounded) + 0.5f) - 0x3f000000u;
+  } else {
+    rounded = (rounded - (112u << 23) + 0xfffu + (rounded >> 13 & 1u)) >> 13;
+  }
+  result.bits = static_cast<unsigned short>(sign | rounded);
+#endif
+  return result;
+}
+template <>
+__device__ __forceinline__ BFloat16 from_float<BFloat16>(float value) {
+  BFloat16 result;
+#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 800
+  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(result.bits) : "f"(value));
+#else
+  const unsigned bits = __float_as_uint(value);
+  const unsigned rounded =
+      (bits & 0x7fffffffu) > 0x7f800000u ? bits | 0x400000u : bits + 0x7fffu + (bits >> 16 & 1u);
+  result.bits = static_cast<unsigned short>(rounded >> 16);
+#endif
+  return result;
 }
 
 // ---- templates/elementwise/functions.cuh
@@ -458,6 +440,47 @@ __device__ __forceinline__ void sin_cos(double x, double& sine, double& cosine) 
 // from memory, all of a thread's loads before it uses the first. SCALARS has a bit for each input of one
 // element.
 
+// Programmatic dependent launch: how a kernel overlaps with its neighbours in a stream. Needs START and
+// TRIGGER. Before compute capability 9.0 and on the host there is none, and START and TRIGGER change nothing.
+
+// START=overlapped: the kernel may start while its predecessor still runs, and waits for it.
+constexpr bool overlapped = START == Start::overlapped;
+
+// Returns when all work before this kernel has ended and is visible.
+__device__ __forceinline__ void wait_for_previous() {
+#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
+  if constexpr (overlapped) asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+// Lets the next kernel's blocks start as soon as there is room for them; they wait before they touch memory.
+__device__ __forceinline__ void let_next_start() {
+#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
+  if constexpr (TRIGGER == Trigger::early) asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
+// Comes before a kernel's first access to global memory.
+__device__ __forceinline__ void start() {
+  let_next_start();
+  wait_for_previous();
+}
+
+// The types of a kernel's pointers to what it reads, and to what it reads and writes. __restrict__ promises
+// that nobody else writes there while the kernel runs, so that loads may take the read-only path and move
+// across the wait. Before the wait the predecessor may still write.
+template <typename Element, bool PROMISED>
+struct PointerTo {
+  using Type = Element* __restrict__;
+};
+template <typename Element>
+struct PointerTo<Element, false> {
+  using Type = Element*;
+};
+template <typename Element>
+using InputPointer = typename PointerTo<const Element, !overlapped>::Type;
+template <typename Element>
+using InOutPointer = typename PointerTo<Element, !overlapped>::Type;
 
 // The words of LOAD and STORE are in the order of Hint.
 constexpr Hint load_hint = static_cast<Hint>(LOAD);
@@ -480,10 +503,7 @@ __device__ __forceinline__ constexpr bool is_scalar(int k) { return (SCALARS >> 
 extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT_THREADS / BLOCK)
     ENTRY(elementwise_contiguous)(const T* a, const T* b, const T* c, const T* d, const T* e, const T* f,
                                   T* out, long long elements) {
-  if constexpr (START == Start::overlapped) {
-    let_next_start();
-    wait_for_previous();
-  }
+  start();
   const T* const inputs[6] = {a, b, c, d, e, f};
   const Index n = static_cast<Index>(elements);
   Compute values[ARITY];

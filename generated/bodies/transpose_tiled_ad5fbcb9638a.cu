@@ -110,24 +110,6 @@ __host__ __device__ constexpr int alignment_of(int value, int limit) {
   return alignment;
 }
 
-// ---- templates/common/overlap.cuh
-// Programmatic dependent launch: a kernel launched with it may start while its predecessor in the stream
-// still runs. Without it, before compute capability 9.0 and on the host, both functions do nothing.
-
-// Returns when all work before this kernel has ended and is visible. Comes before the first access to memory.
-__device__ __forceinline__ void wait_for_previous() {
-#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.wait;" ::: "memory");
-#endif
-}
-
-// Lets the next kernel's blocks start as soon as there is room for them; they wait before they touch memory.
-__device__ __forceinline__ void let_next_start() {
-#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.launch_dependents;");
-#endif
-}
-
 // ---- templates/common/vector.cuh
 // Several neighbouring elements moved by one memory access, at most 16 bytes wide each. Knows nothing of
 // images.
@@ -215,6 +197,47 @@ __device__ __forceinline__ void turn_words(const Word (&from)[N], Word (&to)[N])
 // shared memory; then vectors of VECTOR_OUT elements are stored along the output's rows. Of an element only
 // the size matters.
 
+// Programmatic dependent launch: how a kernel overlaps with its neighbours in a stream. Needs START and
+// TRIGGER. Before compute capability 9.0 and on the host there is none, and START and TRIGGER change nothing.
+
+// START=overlapped: the kernel may start while its predecessor still runs, and waits for it.
+constexpr bool overlapped = START == Start::overlapped;
+
+// Returns when all work before this kernel has ended and is visible.
+__device__ __forceinline__ void wait_for_previous() {
+#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
+  if constexpr (overlapped) asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+// Lets the next kernel's blocks start as soon as there is room for them; they wait before they touch memory.
+__device__ __forceinline__ void let_next_start() {
+#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
+  if constexpr (TRIGGER == Trigger::early) asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
+// Comes before a kernel's first access to global memory.
+__device__ __forceinline__ void start() {
+  let_next_start();
+  wait_for_previous();
+}
+
+// The types of a kernel's pointers to what it reads, and to what it reads and writes. __restrict__ promises
+// that nobody else writes there while the kernel runs, so that loads may take the read-only path and move
+// across the wait. Before the wait the predecessor may still write.
+template <typename Element, bool PROMISED>
+struct PointerTo {
+  using Type = Element* __restrict__;
+};
+template <typename Element>
+struct PointerTo<Element, false> {
+  using Type = Element*;
+};
+template <typename Element>
+using InputPointer = typename PointerTo<const Element, !overlapped>::Type;
+template <typename Element>
+using InOutPointer = typename PointerTo<Element, !overlapped>::Type;
 
 constexpr int element_bytes = static_cast<int>(sizeof(T));
 constexpr int threads = TILE_X * TILE_Y / (VECTOR_IN * TURN * ROWS);
@@ -276,8 +299,8 @@ __device__ __forceinline__ Group group_of(int n) {
 // INSIDE: the whole tile lies in the matrix, and nothing is tested. A vector lies in it as a whole or not at
 // all, since VECTOR_IN divides the width.
 template <bool INSIDE>
-__device__ __forceinline__ void load_tile(Loaded (&loaded)[ROWS][TURN], const T* __restrict__ input,
-                                          long long pitch, int columns, int rows) {
+__device__ __forceinline__ void load_tile(Loaded (&loaded)[ROWS][TURN], const T* input, long long pitch,
+                                          int columns, int rows) {
 #pragma unroll
   for (int n = 0; n < ROWS; ++n) {
     const Group at = group_of(n);
@@ -331,8 +354,7 @@ __device__ __forceinline__ void put_tile(T* tile, const Loaded (&loaded)[ROWS][T
 }
 
 template <bool INSIDE>
-__device__ __forceinline__ void store_tile(const T* tile, T* __restrict__ output, long long pitch,
-                                           int columns, int rows) {
+__device__ __forceinline__ void store_tile(const T* tile, T* output, long long pitch, int columns, int rows) {
 #pragma unroll
   for (int n = 0; n < TILE_X * vectors_y / threads; ++n) {
     const int at = threadIdx.x + n * threads;
@@ -370,14 +392,11 @@ __device__ __forceinline__ Corner corner_of(unsigned tile, unsigned tiles_x, uns
 
 // Launched with one block per TILES tiles in x and one per matrix of the batch in y and z.
 extern "C" __global__ void __launch_bounds__(threads, RESIDENT_WARPS * 32 / threads)
-    ENTRY(transpose_tiled)(const T* __restrict__ input, T* __restrict__ output, long long batch,
-                           long long height, long long width, long long input_pitch, long long output_pitch,
-                           int tiles_x, int tiles_y) {
+    ENTRY(transpose_tiled)(InputPointer<T> input, T* __restrict__ output, long long batch, long long height,
+                           long long width, long long input_pitch, long long output_pitch, int tiles_x,
+                           int tiles_y) {
   __shared__ __align__(16) T tile[tile_elements];
-  if constexpr (START == Start::overlapped) {
-    let_next_start();
-    wait_for_previous();
-  }
+  start();
   const unsigned all = static_cast<unsigned>(tiles_x) * static_cast<unsigned>(tiles_y);
   const unsigned first = blockIdx.x * TILES;
   const long long b = static_cast<long long>(blockIdx.z) * gridDim.y + blockIdx.y;

@@ -198,24 +198,6 @@ __device__ __forceinline__ void multiply_add_halves(float (&sum)[4], unsigned a0
       : "r"(a0), "r"(a1), "r"(b0));
 }
 
-// ---- templates/common/overlap.cuh
-// Programmatic dependent launch: a kernel launched with it may start while its predecessor in the stream
-// still runs. Without it, before compute capability 9.0 and on the host, both functions do nothing.
-
-// Returns when all work before this kernel has ended and is visible. Comes before the first access to memory.
-__device__ __forceinline__ void wait_for_previous() {
-#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.wait;" ::: "memory");
-#endif
-}
-
-// Lets the next kernel's blocks start as soon as there is room for them; they wait before they touch memory.
-__device__ __forceinline__ void let_next_start() {
-#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.launch_dependents;");
-#endif
-}
-
 // ---- templates/common/shared.cuh
 // Dynamic shared memory as an array of any type, aligned to 16 bytes. On the host the shim defines it.
 
@@ -254,6 +236,47 @@ __device__ __forceinline__ void let_next_start() {
 // results are computed again one by one, and so are all of a tile that has no scale: NaN, infinity, numbers
 // that are too large or too small.
 
+// Programmatic dependent launch: how a kernel overlaps with its neighbours in a stream. Needs START and
+// TRIGGER. Before compute capability 9.0 and on the host there is none, and START and TRIGGER change nothing.
+
+// START=overlapped: the kernel may start while its predecessor still runs, and waits for it.
+constexpr bool overlapped = START == Start::overlapped;
+
+// Returns when all work before this kernel has ended and is visible.
+__device__ __forceinline__ void wait_for_previous() {
+#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
+  if constexpr (overlapped) asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+// Lets the next kernel's blocks start as soon as there is room for them; they wait before they touch memory.
+__device__ __forceinline__ void let_next_start() {
+#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
+  if constexpr (TRIGGER == Trigger::early) asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
+// Comes before a kernel's first access to global memory.
+__device__ __forceinline__ void start() {
+  let_next_start();
+  wait_for_previous();
+}
+
+// The types of a kernel's pointers to what it reads, and to what it reads and writes. __restrict__ promises
+// that nobody else writes there while the kernel runs, so that loads may take the read-only path and move
+// across the wait. Before the wait the predecessor may still write.
+template <typename Element, bool PROMISED>
+struct PointerTo {
+  using Type = Element* __restrict__;
+};
+template <typename Element>
+struct PointerTo<Element, false> {
+  using Type = Element*;
+};
+template <typename Element>
+using InputPointer = typename PointerTo<const Element, !overlapped>::Type;
+template <typename Element>
+using InOutPointer = typename PointerTo<Element, !overlapped>::Type;
 
 constexpr bool turned = function == Function::convolve;  // a convolution is a correlation with turned taps
 
@@ -274,7 +297,7 @@ constexpr int plane_words = 4 * units;               // one of high, middle
 constexpr int first_pair = 7 + most_skipped;
 constexpr int tap_pairs = round_up(16 * steps + first_pair, 4);
 
-__device__ __forceinline__ float tap_at(const float* __restrict__ kernel, int j) {
+__device__ __forceinline__ float tap_at(const float* kernel, int j) {
   return j < 0 || j >= taps ? 0.0f : kernel[turned ? taps - 1 - j : j];
 }
 
@@ -319,7 +342,7 @@ __device__ __forceinline__ void stage_samples(unsigned* to, const float (&raw)[r
   }
 }
 
-__device__ __forceinline__ void stage_taps(unsigned* to, const float* __restrict__ kernel, float scale) {
+__device__ __forceinline__ void stage_taps(unsigned* to, const float* kernel, float scale) {
 #pragma unroll 1
   for (int p = threadIdx.x; p < tap_pairs; p += threads) {
     const Halves pair = split(tap_at(kernel, p - first_pair), tap_at(kernel, p - first_pair + 1), scale);
@@ -397,10 +420,9 @@ __device__ __forceinline__ void multiply(Sums& sums, unsigned samples, const uns
 // ---- results
 
 // Computes the outputs of a lane again whose bits are set in `which`; `at` is its first.
-__device__ __noinline__ void compute_directly(const float* __restrict__ signal,
-                                              const float* __restrict__ kernel, float* output, unsigned which,
-                                              long long at, long long length, long long output_length,
-                                              long long left) {
+__device__ __noinline__ void compute_directly(const float* signal, const float* kernel, float* output,
+                                              unsigned which, long long at, long long length,
+                                              long long output_length, long long left) {
   for (; which != 0; which &= which - 1) {
     const int bit = __ffs(which) - 1;
     const long long i = at + bit / 2 * 64 + bit % 2;
@@ -416,14 +438,11 @@ __device__ __noinline__ void compute_directly(const float* __restrict__ signal,
 // Launched with blocks of WARPS warps over the tiles of a row's outputs and the rows of the batch; a grid
 // whose y would exceed 65535, the limit, is walked in strides.
 extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
-    ENTRY(conv1d_tensor)(const T* __restrict__ signal, const T* __restrict__ kernel, T* __restrict__ output,
-                         int batch, long long length, long long output_length, long long left) {
+    ENTRY(conv1d_tensor)(InputPointer<T> signal, InputPointer<T> kernel, T* __restrict__ output, int batch,
+                         long long length, long long output_length, long long left) {
   __shared__ WarpRange warps_samples[WARPS], warps_taps[WARPS];
   DYNAMIC_SHARED(unsigned, memory);  // pairs of taps, high samples, middle samples
-  if constexpr (START == Start::overlapped) {
-    let_next_start();
-    wait_for_previous();
-  }
+  start();
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   unsigned* planes = memory + 2 * tap_pairs;
   const unsigned samples =

@@ -48,24 +48,6 @@ __host__ __device__ constexpr int alignment_of(int value, int limit) {
   return alignment;
 }
 
-// ---- templates/common/overlap.cuh
-// Programmatic dependent launch: a kernel launched with it may start while its predecessor in the stream
-// still runs. Without it, before compute capability 9.0 and on the host, both functions do nothing.
-
-// Returns when all work before this kernel has ended and is visible. Comes before the first access to memory.
-__device__ __forceinline__ void wait_for_previous() {
-#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.wait;" ::: "memory");
-#endif
-}
-
-// Lets the next kernel's blocks start as soon as there is room for them; they wait before they touch memory.
-__device__ __forceinline__ void let_next_start() {
-#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.launch_dependents;");
-#endif
-}
-
 // ---- templates/common/shared.cuh
 // Dynamic shared memory as an array of any type, aligned to 16 bytes. On the host the shim defines it.
 
@@ -131,6 +113,47 @@ __device__ __forceinline__ void store_vector_streaming(T* to, const Vector<T, N>
 // taps. It knows the element type, the function, the number of taps and how the window lies to 4 samples
 // (PHASE); it does not know the lengths.
 
+// Programmatic dependent launch: how a kernel overlaps with its neighbours in a stream. Needs START and
+// TRIGGER. Before compute capability 9.0 and on the host there is none, and START and TRIGGER change nothing.
+
+// START=overlapped: the kernel may start while its predecessor still runs, and waits for it.
+constexpr bool overlapped = START == Start::overlapped;
+
+// Returns when all work before this kernel has ended and is visible.
+__device__ __forceinline__ void wait_for_previous() {
+#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
+  if constexpr (overlapped) asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+// Lets the next kernel's blocks start as soon as there is room for them; they wait before they touch memory.
+__device__ __forceinline__ void let_next_start() {
+#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
+  if constexpr (TRIGGER == Trigger::early) asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
+// Comes before a kernel's first access to global memory.
+__device__ __forceinline__ void start() {
+  let_next_start();
+  wait_for_previous();
+}
+
+// The types of a kernel's pointers to what it reads, and to what it reads and writes. __restrict__ promises
+// that nobody else writes there while the kernel runs, so that loads may take the read-only path and move
+// across the wait. Before the wait the predecessor may still write.
+template <typename Element, bool PROMISED>
+struct PointerTo {
+  using Type = Element* __restrict__;
+};
+template <typename Element>
+struct PointerTo<Element, false> {
+  using Type = Element*;
+};
+template <typename Element>
+using InputPointer = typename PointerTo<const Element, !overlapped>::Type;
+template <typename Element>
+using InOutPointer = typename PointerTo<Element, !overlapped>::Type;
 
 // Everything below is a correlation; a convolution is one with the taps reversed.
 constexpr bool turned = function == Function::convolve;
@@ -431,13 +454,10 @@ __device__ __forceinline__ void stage_samples(T* to, const T* from, int begin, i
 // Launched with blocks of BLOCK_X x BLOCK_Y threads over the tiles of a row's outputs and the rows of the
 // batch; a grid whose y would exceed 65535, the limit, is walked in strides.
 extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
-    ENTRY(conv1d_tiled)(const T* __restrict__ signal, const T* __restrict__ kernel, T* __restrict__ output,
-                        int batch, long long length, long long output_length, long long left) {
+    ENTRY(conv1d_tiled)(InputPointer<T> signal, InputPointer<T> kernel, T* __restrict__ output, int batch,
+                        long long length, long long output_length, long long left) {
   DYNAMIC_SHARED(T, memory);
-  if constexpr (START == Start::overlapped) {
-    let_next_start();
-    wait_for_previous();
-  }
+  start();
   Taps from;
   from.source = taps_staged ? memory : kernel + (turned ? taps - 1 : 0);
   if constexpr (taps_staged) {

@@ -1,3 +1,91 @@
+// ---- templates/common/float16.cuh
+// Floating-point numbers of 16 bits, converted from and to float; arithmetic is done in compute_type<T>.
+// Conversion to 16 bits rounds to nearest even, with overflow to infinity; a NaN stays one.
+
+struct Float16 {  // IEEE 754 binary16
+  unsigned short bits;
+};
+struct BFloat16 {  // the upper half of a float
+  unsigned short bits;
+};
+
+template <typename T>
+struct ComputeType {
+  using type = T;
+};
+template <>
+struct ComputeType<Float16> {
+  using type = float;
+};
+template <>
+struct ComputeType<BFloat16> {
+  using type = float;
+};
+// What sums and products of T are computed in: float for the types of 16 bits, else T itself.
+template <typename T>
+using compute_type = typename ComputeType<T>::type;
+
+template <typename T>
+__device__ __forceinline__ T to_float(T value) {
+  return value;
+}
+__device__ __forceinline__ float to_float(Float16 value) {
+#ifndef TUNESMITH_HOST
+  float result;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(result) : "h"(value.bits));
+  return result;
+#else
+  const unsigned sign = (value.bits & 0x8000u) << 16;
+  const unsigned magnitude = value.bits & 0x7fffu;
+  if (magnitude >= 0x7c00u) return __uint_as_float(sign | 0x7f800000u | (magnitude & 0x3ffu) << 13);
+  // In a float's fields the exponent is off by the difference of the biases, 127 - 15.
+  const float scaled = __uint_as_float(magnitude << 13) * 0x1p112f;
+  return __uint_as_float(sign | __float_as_uint(scaled));
+#endif
+}
+__device__ __forceinline__ float to_float(BFloat16 value) {
+  return __uint_as_float(static_cast<unsigned>(value.bits) << 16);
+}
+
+template <typename T>
+__device__ __forceinline__ T from_float(compute_type<T> value) {
+  return value;
+}
+template <>
+__device__ __forceinline__ Float16 from_float<Float16>(float value) {
+  Float16 result;
+#ifndef TUNESMITH_HOST
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(result.bits) : "f"(value));
+#else
+  unsigned rounded = __float_as_uint(value) & 0x7fffffffu;
+  const unsigned sign = __float_as_uint(value) >> 16 & 0x8000u;
+  if (rounded > 0x7f800000u) {
+    rounded = 0x7e00u;
+  } else if (rounded >= 0x47800000u) {  // 2^16
+    rounded = 0x7c00u;
+  } else if (rounded < 0x38800000u) {  // 2^-14: subnormal, in units of 2^-24 as is the last place of 0.5
+    rounded = __float_as_uint(__uint_as_float(rounded) + 0.5f) - 0x3f000000u;
+  } else {
+    rounded = (rounded - (112u << 23) + 0xfffu + (rounded >> 13 & 1u)) >> 13;
+  }
+  result.bits = static_cast<unsigned short>(sign | rounded);
+#endif
+  return result;
+}
+template <>
+__device__ __forceinline__ BFloat16 from_float<BFloat16>(float value) {
+  BFloat16 result;
+#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 800
+  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(result.bits) : "f"(value));
+#else
+  const unsigned bits = __float_as_uint(value);
+  const unsigned rounded =
+      (bits & 0x7fffffffu) > 0x7f800000u ? bits | 0x400000u : bits + 0x7fffu + (bits >> 16 & 1u);
+  result.bits = static_cast<unsigned short>(rounded >> 16);
+#endif
+  return result;
+}
+
 // ---- templates/common/hinted_access.cuh
 // Accesses to global memory that move 1 to 16 bytes by one instruction, with a hint on what is to stay in the
 // caches. (An assignment of a struct may become a store for each element.)
@@ -91,24 +179,6 @@ __device__ __forceinline__ void store_hinted(V* to, const V& value) {
 #endif
 }
 
-// ---- templates/common/overlap.cuh
-// Programmatic dependent launch: a kernel launched with it may start while its predecessor in the stream
-// still runs. Without it, before compute capability 9.0 and on the host, both functions do nothing.
-
-// Returns when all work before this kernel has ended and is visible. Comes before the first access to memory.
-__device__ __forceinline__ void wait_for_previous() {
-#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.wait;" ::: "memory");
-#endif
-}
-
-// Lets the next kernel's blocks start as soon as there is room for them; they wait before they touch memory.
-__device__ __forceinline__ void let_next_start() {
-#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.launch_dependents;");
-#endif
-}
-
 // ---- templates/common/vector.cuh
 // Several neighbouring elements moved by one memory access, at most 16 bytes wide each. Knows nothing of
 // images.
@@ -156,94 +226,6 @@ __device__ __forceinline__ void store_vector_streaming(T* to, const Vector<T, N>
     __stcs(reinterpret_cast<float*>(to), reinterpret_cast<const float&>(vector));
   }
 #endif
-}
-
-// ---- templates/common/float16.cuh
-// Floating-point numbers of 16 bits, converted from and to float; arithmetic is done in compute_type<T>.
-// Conversion to 16 bits rounds to nearest even, with overflow to infinity; a NaN stays one.
-
-struct Float16 {  // IEEE 754 binary16
-  unsigned short bits;
-};
-struct BFloat16 {  // the upper half of a float
-  unsigned short bits;
-};
-
-template <typename T>
-struct ComputeType {
-  using type = T;
-};
-template <>
-struct ComputeType<Float16> {
-  using type = float;
-};
-template <>
-struct ComputeType<BFloat16> {
-  using type = float;
-};
-// What sums and products of T are computed in: float for the types of 16 bits, else T itself.
-template <typename T>
-using compute_type = typename ComputeType<T>::type;
-
-template <typename T>
-__device__ __forceinline__ T to_float(T value) {
-  return value;
-}
-__device__ __forceinline__ float to_float(Float16 value) {
-#ifndef TUNESMITH_HOST
-  float result;
-  asm("cvt.f32.f16 %0, %1;" : "=f"(result) : "h"(value.bits));
-  return result;
-#else
-  const unsigned sign = (value.bits & 0x8000u) << 16;
-  const unsigned magnitude = value.bits & 0x7fffu;
-  if (magnitude >= 0x7c00u) return __uint_as_float(sign | 0x7f800000u | (magnitude & 0x3ffu) << 13);
-  // In a float's fields the exponent is off by the difference of the biases, 127 - 15.
-  const float scaled = __uint_as_float(magnitude << 13) * 0x1p112f;
-  return __uint_as_float(sign | __float_as_uint(scaled));
-#endif
-}
-__device__ __forceinline__ float to_float(BFloat16 value) {
-  return __uint_as_float(static_cast<unsigned>(value.bits) << 16);
-}
-
-template <typename T>
-__device__ __forceinline__ T from_float(compute_type<T> value) {
-  return value;
-}
-template <>
-__device__ __forceinline__ Float16 from_float<Float16>(float value) {
-  Float16 result;
-#ifndef TUNESMITH_HOST
-  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(result.bits) : "f"(value));
-#else
-  unsigned rounded = __float_as_uint(value) & 0x7fffffffu;
-  const unsigned sign = __float_as_uint(value) >> 16 & 0x8000u;
-  if (rounded > 0x7f800000u) {
-    rounded = 0x7e00u;
-  } else if (rounded >= 0x47800000u) {  // 2^16
-    rounded = 0x7c00u;
-  } else if (rounded < 0x38800000u) {  // 2^-14: subnormal, in units of 2^-24 as is the last place of 0.5
-    rounded = __float_as_uint(__uint_as_float(rounded) + 0.5f) - 0x3f000000u;
-  } else {
-    rounded = (rounded - (112u << 23) + 0xfffu + (rounded >> 13 & 1u)) >> 13;
-  }
-  result.bits = static_cast<unsigned short>(sign | rounded);
-#endif
-  return result;
-}
-template <>
-__device__ __forceinline__ BFloat16 from_float<BFloat16>(float value) {
-  BFloat16 result;
-#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 800
-  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(result.bits) : "f"(value));
-#else
-  const unsigned bits = __float_as_uint(value);
-  const unsigned rounded =
-      (bits & 0x7fffffffu) > 0x7f800000u ? bits | 0x400000u : bits + 0x7fffu + (bits >> 16 & 1u);
-  result.bits = static_cast<unsigned short>(rounded >> 16);
-#endif
-  return result;
 }
 
 // ---- templates/elementwise/functions.cuh
@@ -453,18 +435,59 @@ __device__ __forceinline__ void sin_cos(double x, double& sine, double& cosine) 
 
 #include "constants"
 
-// ---- templates/elementwise/broadcast.cu
-// elementwise for inputs that are repeated along dimensions or have gaps between their elements. Neighbouring
-// dimensions are merged where every input allows it; RANK are left, 0 the innermost. The output is walked as
-// one row of vectors; a vector's coordinates come from divisions, by multiplication where indices have 32
-// bits. The bits of INPUT_A to INPUT_F: 0 to 5, the input moves along that dimension; 6, its elements are
-// neighbours along dimension 0; 7, it is as dense as the output.
+// ---- templates/elementwise/contiguous.cu
+// elementwise where every input is as dense as the output or is one element: no coordinates, vectors straight
+// from memory, all of a thread's loads before it uses the first. SCALARS has a bit for each input of one
+// element.
 
+// Programmatic dependent launch: how a kernel overlaps with its neighbours in a stream. Needs START and
+// TRIGGER. Before compute capability 9.0 and on the host there is none, and START and TRIGGER change nothing.
+
+// START=overlapped: the kernel may start while its predecessor still runs, and waits for it.
+constexpr bool overlapped = START == Start::overlapped;
+
+// Returns when all work before this kernel has ended and is visible.
+__device__ __forceinline__ void wait_for_previous() {
+#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
+  if constexpr (overlapped) asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+// Lets the next kernel's blocks start as soon as there is room for them; they wait before they touch memory.
+__device__ __forceinline__ void let_next_start() {
+#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
+  if constexpr (TRIGGER == Trigger::early) asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
+// Comes before a kernel's first access to global memory.
+__device__ __forceinline__ void start() {
+  let_next_start();
+  wait_for_previous();
+}
+
+// The types of a kernel's pointers to what it reads, and to what it reads and writes. __restrict__ promises
+// that nobody else writes there while the kernel runs, so that loads may take the read-only path and move
+// across the wait. Before the wait the predecessor may still write.
+template <typename Element, bool PROMISED>
+struct PointerTo {
+  using Type = Element* __restrict__;
+};
+template <typename Element>
+struct PointerTo<Element, false> {
+  using Type = Element*;
+};
+template <typename Element>
+using InputPointer = typename PointerTo<const Element, !overlapped>::Type;
+template <typename Element>
+using InOutPointer = typename PointerTo<Element, !overlapped>::Type;
 
 // The words of LOAD and STORE are in the order of Hint.
 constexpr Hint load_hint = static_cast<Hint>(LOAD);
 constexpr Hint store_hint = static_cast<Hint>(STORE);
+constexpr int tile = BLOCK * ITEMS * VECTOR;  // elements that a block handles at once
 
+// Offsets of 32 or 64 bits; pointers have 64 in any case.
 template <int BITS>
 struct IndexOf {
   using type = long long;
@@ -475,184 +498,59 @@ struct IndexOf<32> {
 };
 using Index = typename IndexOf<INDEX>::type;
 
-__device__ __forceinline__ constexpr int layout(int k) {
-  return k == 0   ? INPUT_A
-         : k == 1 ? INPUT_B
-         : k == 2 ? INPUT_C
-         : k == 3 ? INPUT_D
-         : k == 4 ? INPUT_E
-                  : INPUT_F;
-}
-__device__ __forceinline__ constexpr bool moves(int k, int dim) { return (layout(k) >> dim & 1) != 0; }
-__device__ __forceinline__ constexpr bool is_scalar(int k) { return (layout(k) & 63) == 0; }
-__device__ __forceinline__ constexpr bool is_neighbouring(int k) { return (layout(k) >> 6 & 1) != 0; }
-__device__ __forceinline__ constexpr bool is_dense(int k) { return (layout(k) >> 7 & 1) != 0; }
-
-constexpr bool in_row = VECTOR_IN == VectorIn::row;  // a vector never crosses the end of a row
-
-struct Divisor {
-  unsigned multiplier;
-  int shift;
-};
-
-// Granlund and Montgomery, Division by invariant integers using multiplication, figure 4.1; below 2^31 the
-// sum does not overflow.
-__device__ __forceinline__ unsigned divide(unsigned value, unsigned /*divisor*/, const Divisor& by) {
-  return (__umulhi(value, by.multiplier) + value) >> by.shift;
-}
-__device__ __forceinline__ long long divide(long long value, long long divisor, const Divisor& /*by*/) {
-  return value / divisor;
-}
-
-#define SIX(name)                                                                                \
-  long long name##0, long long name##1, long long name##2, long long name##3, long long name##4, \
-      long long name##5
-#define SIX_VALUES(type, name)                                                             \
-  {                                                                                        \
-    static_cast<type>(name##0), static_cast<type>(name##1), static_cast<type>(name##2),    \
-        static_cast<type>(name##3), static_cast<type>(name##4), static_cast<type>(name##5) \
-  }
-
-struct Shape {
-  Index extents[6];
-  Index strides[6][6];
-  Divisor divisors[5];
-};
-
-struct Coordinates {
-  Index at[RANK];
-};
-
-__device__ __forceinline__ Coordinates coordinates_of(Index i, const Shape& shape) {
-  Coordinates place;
-  Index rest = i;
-#pragma unroll
-  for (int dim = 0; dim < RANK; ++dim) {
-    if (dim == RANK - 1) {
-      place.at[dim] = rest;
-    } else {
-      const Index outer = divide(rest, shape.extents[dim], shape.divisors[dim]);
-      place.at[dim] = rest - outer * shape.extents[dim];
-      rest = outer;
-    }
-  }
-  return place;
-}
-
-__device__ __forceinline__ void advance(Coordinates& place, const Shape& shape) {
-  ++place.at[0];
-#pragma unroll
-  for (int dim = 0; dim + 1 < RANK; ++dim) {
-    if (place.at[dim] == shape.extents[dim]) {
-      place.at[dim] = 0;
-      ++place.at[dim + 1];
-    }
-  }
-}
-
-__device__ __forceinline__ Index offset_of(int k, const Coordinates& place, const Shape& shape) {
-  Index offset = 0;
-#pragma unroll
-  for (int dim = 0; dim < RANK; ++dim) {
-    if (moves(k, dim))
-      offset += dim == 0 && is_neighbouring(k) ? place.at[0] : place.at[dim] * shape.strides[k][dim];
-  }
-  return offset;
-}
-
-struct Loaded {
-  Vector<T, VECTOR> input[ARITY];
-};
-
-__device__ __forceinline__ void load(Loaded& loaded, Index at, const T* const (&inputs)[6],
-                                     const Shape& shape) {
-  Coordinates place = coordinates_of(at, shape);
-#pragma unroll
-  for (int k = 0; k < ARITY; ++k) {
-    if (is_scalar(k)) continue;
-    if (is_dense(k)) {
-      loaded.input[k] = load_hinted<load_hint>(reinterpret_cast<const Vector<T, VECTOR>*>(inputs[k] + at));
-    } else if (in_row) {
-      // No hint: repeated elements are to stay in the caches.
-      const T* from = inputs[k] + offset_of(k, place, shape);
-      if (is_neighbouring(k)) {
-        loaded.input[k] = load_vector<VECTOR>(from);
-      } else {
-        loaded.input[k].element[0] = *from;
-#pragma unroll
-        for (int v = 1; v < VECTOR; ++v)
-          loaded.input[k].element[v] =
-              moves(k, 0) ? from[v * shape.strides[k][0]] : loaded.input[k].element[0];
-      }
-    }
-  }
-  if (in_row) return;
-#pragma unroll
-  for (int v = 0; v < VECTOR; ++v) {
-#pragma unroll
-    for (int k = 0; k < ARITY; ++k) {
-      if (!is_scalar(k) && !is_dense(k)) loaded.input[k].element[v] = inputs[k][offset_of(k, place, shape)];
-    }
-    if (v + 1 < VECTOR) advance(place, shape);
-  }
-}
+__device__ __forceinline__ constexpr bool is_scalar(int k) { return (SCALARS >> k & 1) != 0; }
 
 extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT_THREADS / BLOCK)
-    ENTRY(elementwise_broadcast)(const T* a, const T* b, const T* c, const T* d, const T* e, const T* f,
-                                 T* out, long long elements, SIX(extent), int multiplier0, int shift0,
-                                 int multiplier1, int shift1, int multiplier2, int shift2, int multiplier3,
-                                 int shift3, int multiplier4, int shift4, SIX(a), SIX(b), SIX(c), SIX(d),
-                                 SIX(e), SIX(f)) {
-  if constexpr (START == Start::overlapped) {
-    let_next_start();
-    wait_for_previous();
-  }
+    ENTRY(elementwise_contiguous)(const T* a, const T* b, const T* c, const T* d, const T* e, const T* f,
+                                  T* out, long long elements) {
+  start();
   const T* const inputs[6] = {a, b, c, d, e, f};
-  const Shape shape = {SIX_VALUES(Index, extent),
-                       {SIX_VALUES(Index, a), SIX_VALUES(Index, b), SIX_VALUES(Index, c),
-                        SIX_VALUES(Index, d), SIX_VALUES(Index, e), SIX_VALUES(Index, f)},
-                       {{static_cast<unsigned>(multiplier0), shift0},
-                        {static_cast<unsigned>(multiplier1), shift1},
-                        {static_cast<unsigned>(multiplier2), shift2},
-                        {static_cast<unsigned>(multiplier3), shift3},
-                        {static_cast<unsigned>(multiplier4), shift4}}};
   const Index n = static_cast<Index>(elements);
   Compute values[ARITY];
 #pragma unroll
   for (int k = 0; k < ARITY; ++k) {
     if (is_scalar(k)) values[k] = to_float(*inputs[k]);
   }
-  const Index first = static_cast<Index>(blockIdx.x) * (BLOCK * ITEMS * VECTOR) + threadIdx.x * VECTOR;
-  Loaded loaded[ITEMS];
+  for (long long t = blockIdx.x; t * tile < elements; t += gridDim.x) {
+    const Index first = static_cast<Index>(t) * tile + threadIdx.x * VECTOR;
+    Vector<T, VECTOR> loaded[ARITY][ITEMS];
 #pragma unroll
-  for (int item = 0; item < ITEMS; ++item) {
-    const Index at = first + item * (BLOCK * VECTOR);
-    if (at + VECTOR <= n) load(loaded[item], at, inputs, shape);
-  }
-#pragma unroll
-  for (int item = 0; item < ITEMS; ++item) {
-    const Index at = first + item * (BLOCK * VECTOR);
-    if (at + VECTOR <= n) {
-      Vector<T, VECTOR> result;
-#pragma unroll
-      for (int v = 0; v < VECTOR; ++v) {
+    for (int item = 0; item < ITEMS; ++item) {
+      const Index at = first + item * (BLOCK * VECTOR);
+      if (at + VECTOR <= n) {
 #pragma unroll
         for (int k = 0; k < ARITY; ++k) {
-          if (!is_scalar(k)) values[k] = to_float(loaded[item].input[k].element[v]);
+          if (!is_scalar(k))
+            loaded[k][item] =
+                load_hinted<load_hint>(reinterpret_cast<const Vector<T, VECTOR>*>(inputs[k] + at));
         }
-        result.element[v] = from_float<T>(apply(values));
       }
-      store_hinted<store_hint>(reinterpret_cast<Vector<T, VECTOR>*>(out + at), result);
     }
+#pragma unroll
+    for (int item = 0; item < ITEMS; ++item) {
+      const Index at = first + item * (BLOCK * VECTOR);
+      if (at + VECTOR <= n) {
+        Vector<T, VECTOR> result;
+#pragma unroll
+        for (int v = 0; v < VECTOR; ++v) {
+#pragma unroll
+          for (int k = 0; k < ARITY; ++k) {
+            if (!is_scalar(k)) values[k] = to_float(loaded[k][item].element[v]);
+          }
+          result.element[v] = from_float<T>(apply(values));
+        }
+        store_hinted<store_hint>(reinterpret_cast<Vector<T, VECTOR>*>(out + at), result);
+      }
+    }
+    if constexpr (TILES == 1) break;
   }
   // The elements that fill no vector, fewer than VECTOR: one for each of the last block's first threads.
   if (VECTOR > 1 && blockIdx.x == gridDim.x - 1) {
     const Index at = n / VECTOR * VECTOR + threadIdx.x;
     if (at < n) {
-      const Coordinates place = coordinates_of(at, shape);
 #pragma unroll
       for (int k = 0; k < ARITY; ++k) {
-        if (!is_scalar(k)) values[k] = to_float(inputs[k][offset_of(k, place, shape)]);
+        if (!is_scalar(k)) values[k] = to_float(inputs[k][at]);
       }
       out[at] = from_float<T>(apply(values));
     }

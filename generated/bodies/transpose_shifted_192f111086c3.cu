@@ -110,24 +110,6 @@ __host__ __device__ constexpr int alignment_of(int value, int limit) {
   return alignment;
 }
 
-// ---- templates/common/overlap.cuh
-// Programmatic dependent launch: a kernel launched with it may start while its predecessor in the stream
-// still runs. Without it, before compute capability 9.0 and on the host, both functions do nothing.
-
-// Returns when all work before this kernel has ended and is visible. Comes before the first access to memory.
-__device__ __forceinline__ void wait_for_previous() {
-#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.wait;" ::: "memory");
-#endif
-}
-
-// Lets the next kernel's blocks start as soon as there is room for them; they wait before they touch memory.
-__device__ __forceinline__ void let_next_start() {
-#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.launch_dependents;");
-#endif
-}
-
 // ---- templates/common/vector.cuh
 // Several neighbouring elements moved by one memory access, at most 16 bytes wide each. Knows nothing of
 // images.
@@ -216,6 +198,47 @@ __device__ __forceinline__ void turn_words(const Word (&from)[N], Word (&to)[N])
 // window: a tile's stretch of a row begins up to WINDOW bytes before the tile, for which the tile holds a few
 // more rows of the input. Of an element only the size matters.
 
+// Programmatic dependent launch: how a kernel overlaps with its neighbours in a stream. Needs START and
+// TRIGGER. Before compute capability 9.0 and on the host there is none, and START and TRIGGER change nothing.
+
+// START=overlapped: the kernel may start while its predecessor still runs, and waits for it.
+constexpr bool overlapped = START == Start::overlapped;
+
+// Returns when all work before this kernel has ended and is visible.
+__device__ __forceinline__ void wait_for_previous() {
+#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
+  if constexpr (overlapped) asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+// Lets the next kernel's blocks start as soon as there is room for them; they wait before they touch memory.
+__device__ __forceinline__ void let_next_start() {
+#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
+  if constexpr (TRIGGER == Trigger::early) asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
+// Comes before a kernel's first access to global memory.
+__device__ __forceinline__ void start() {
+  let_next_start();
+  wait_for_previous();
+}
+
+// The types of a kernel's pointers to what it reads, and to what it reads and writes. __restrict__ promises
+// that nobody else writes there while the kernel runs, so that loads may take the read-only path and move
+// across the wait. Before the wait the predecessor may still write.
+template <typename Element, bool PROMISED>
+struct PointerTo {
+  using Type = Element* __restrict__;
+};
+template <typename Element>
+struct PointerTo<Element, false> {
+  using Type = Element*;
+};
+template <typename Element>
+using InputPointer = typename PointerTo<const Element, !overlapped>::Type;
+template <typename Element>
+using InOutPointer = typename PointerTo<Element, !overlapped>::Type;
 
 constexpr int element_bytes = static_cast<int>(sizeof(T));
 constexpr int lanes = larger(4 / element_bytes, 1);  // elements of a word
@@ -277,8 +300,8 @@ struct Around {
 
 // Loads a word from each of `lanes` rows at (x, y) of the tile; `from` points to the first.
 template <bool INSIDE>
-__device__ __forceinline__ void load_words(Word (&loaded)[lanes], const T* __restrict__ from, long long pitch,
-                                           int x, int y, const Around& around) {
+__device__ __forceinline__ void load_words(Word (&loaded)[lanes], const T* from, long long pitch, int x,
+                                           int y, const Around& around) {
   const bool within = (x + around.left) * element_bytes >= 3 && (around.columns - x) * element_bytes >= 8;
 #pragma unroll
   for (int r = 0; r < lanes; ++r) {
@@ -298,8 +321,8 @@ __device__ __forceinline__ void put_words(Word* tile, const Word (&loaded)[lanes
 
 // `input` points to the tile's corner.
 template <bool INSIDE>
-__device__ __forceinline__ void load_tile(Word* tile, const T* __restrict__ input, long long pitch,
-                                          const Around& around, bool aligned) {
+__device__ __forceinline__ void load_tile(Word* tile, const T* input, long long pitch, const Around& around,
+                                          bool aligned) {
   // A thread stays in its column, so that one pointer goes from row to row.
   const int x = threadIdx.x % words_x * lanes;
   const int group = threadIdx.x / words_x;
@@ -336,7 +359,7 @@ __device__ __forceinline__ void load_tile(Word* tile, const T* __restrict__ inpu
 
 // `output` points to the tile's corner; its rows are the input's columns.
 template <bool INSIDE>
-__device__ __forceinline__ void store_tile(const Word* tile, T* __restrict__ output, long long pitch,
+__device__ __forceinline__ void store_tile(const Word* tile, T* output, long long pitch,
                                            const Around& around) {
   constexpr int words = VECTOR_OUT / lanes;
 #pragma unroll
@@ -375,14 +398,11 @@ __device__ __forceinline__ void store_tile(const Word* tile, T* __restrict__ out
 
 // Launched with one block per tile in x and one per matrix of the batch in y and z.
 extern "C" __global__ void __launch_bounds__(threads, RESIDENT_WARPS * 32 / threads)
-    ENTRY(transpose_shifted)(const T* __restrict__ input, T* __restrict__ output, long long batch,
-                             long long height, long long width, long long input_pitch, long long output_pitch,
-                             int tiles_x, int tiles_y) {
+    ENTRY(transpose_shifted)(InputPointer<T> input, T* __restrict__ output, long long batch, long long height,
+                             long long width, long long input_pitch, long long output_pitch, int tiles_x,
+                             int tiles_y) {
   __shared__ Word tile[tile_words];
-  if constexpr (START == Start::overlapped) {
-    let_next_start();
-    wait_for_previous();
-  }
+  start();
   const long long b = static_cast<long long>(blockIdx.z) * gridDim.y + blockIdx.y;
   if (b >= batch) return;
   const unsigned block = blockIdx.x;

@@ -1,21 +1,3 @@
-// ---- templates/common/overlap.cuh
-// Programmatic dependent launch: a kernel launched with it may start while its predecessor in the stream
-// still runs. Without it, before compute capability 9.0 and on the host, both functions do nothing.
-
-// Returns when all work before this kernel has ended and is visible. Comes before the first access to memory.
-__device__ __forceinline__ void wait_for_previous() {
-#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.wait;" ::: "memory");
-#endif
-}
-
-// Lets the next kernel's blocks start as soon as there is room for them; they wait before they touch memory.
-__device__ __forceinline__ void let_next_start() {
-#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.launch_dependents;");
-#endif
-}
-
 // ---- templates/common/shared.cuh
 // Dynamic shared memory as an array of any type, aligned to 16 bytes. On the host the shim defines it.
 
@@ -313,6 +295,47 @@ __device__ __forceinline__ void bins_of_tile(unsigned (&bin)[ITEMS * VECTOR],
 // histogram with its counters in shared memory, in several copies: each for some lanes of every warp, in
 // banks of their own, or each for some warps. A block adds its counts to the output at its end.
 
+// Programmatic dependent launch: how a kernel overlaps with its neighbours in a stream. Needs START and
+// TRIGGER. Before compute capability 9.0 and on the host there is none, and START and TRIGGER change nothing.
+
+// START=overlapped: the kernel may start while its predecessor still runs, and waits for it.
+constexpr bool overlapped = START == Start::overlapped;
+
+// Returns when all work before this kernel has ended and is visible.
+__device__ __forceinline__ void wait_for_previous() {
+#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
+  if constexpr (overlapped) asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+// Lets the next kernel's blocks start as soon as there is room for them; they wait before they touch memory.
+__device__ __forceinline__ void let_next_start() {
+#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
+  if constexpr (TRIGGER == Trigger::early) asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
+// Comes before a kernel's first access to global memory.
+__device__ __forceinline__ void start() {
+  let_next_start();
+  wait_for_previous();
+}
+
+// The types of a kernel's pointers to what it reads, and to what it reads and writes. __restrict__ promises
+// that nobody else writes there while the kernel runs, so that loads may take the read-only path and move
+// across the wait. Before the wait the predecessor may still write.
+template <typename Element, bool PROMISED>
+struct PointerTo {
+  using Type = Element* __restrict__;
+};
+template <typename Element>
+struct PointerTo<Element, false> {
+  using Type = Element*;
+};
+template <typename Element>
+using InputPointer = typename PointerTo<const Element, !overlapped>::Type;
+template <typename Element>
+using InOutPointer = typename PointerTo<Element, !overlapped>::Type;
 
 constexpr int per_thread = ITEMS * VECTOR;  // elements of a tile
 constexpr long long per_block = static_cast<long long>(BLOCK) * per_thread;
@@ -428,9 +451,9 @@ __device__ __forceinline__ void put(unsigned cell, unsigned times, const Counter
 // `alone`: the only block, which then sets the output to zero itself. `one` is 1. A block has at most 2^31
 // elements.
 extern "C" __global__ void __launch_bounds__(BLOCK)
-    ENTRY(histogram_shared)(const T* __restrict__ values, unsigned long long* __restrict__ counts,
-                            long long length, long long stride, int bins, double lo, double step, double hi,
-                            double inverse, double addend, int window, int alone, int one) {
+    ENTRY(histogram_shared)(InputPointer<T> values, unsigned long long* __restrict__ counts, long long length,
+                            long long stride, int bins, double lo, double step, double hi, double inverse,
+                            double addend, int window, int alone, int one) {
   DYNAMIC_SHARED(unsigned, word);
   const Bins b = {static_cast<unsigned>(bins), lo, step, hi, inverse, addend, static_cast<unsigned>(window)};
   Counters counters;
