@@ -5,7 +5,8 @@
 namespace tunesmith {
 namespace {
 
-// The model observes no more than some 400 points; beyond twice that the descent finishes what is left.
+// The model observes no more than some 300 points; when there are many more, the descent finishes what is
+// left.
 constexpr std::size_t most_for_model = 800;
 
 // After so many verdicts every fourth proposal is the descent's.

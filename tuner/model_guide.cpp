@@ -23,7 +23,7 @@ constexpr double refit_factor = 1.15;
 constexpr std::size_t most_fitted = 100;
 
 // A proposal takes time in proportion to the product of these.
-constexpr std::size_t most_observed = 400;
+constexpr std::size_t most_observed = 300;
 constexpr std::size_t most_candidates = 4096;
 
 // All neighbours of so many of the fastest are candidates, and of the first of these the neighbours' too.
@@ -165,6 +165,7 @@ class ModelGuide : public Guide {
   void refit(const History& history) {
     const std::vector<std::size_t> trials = chosen(history, most_fitted, false);
     std::vector<Coordinates> at;
+    at.reserve(trials.size());
     for (const std::size_t trial : trials) at.push_back(embedding_(history.trials[trial].id));
     process_.fit(at, values_of(history, trials).scaled);
     draw_candidates(history);

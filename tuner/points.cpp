@@ -103,7 +103,7 @@ Points::List* Points::choose() {
 
 std::optional<PointId> Points::any(Random& random) const {
   const List* const list = drawn(random);
-  if (list == nullptr) return std::nullopt;
+  if (list == nullptr || left(*list) == 0) return std::nullopt;
   return PointId{static_cast<std::size_t>(list - lists_.data()),
                  list->tiers[tier_][list->next + random.below(left(*list))]};
 }
@@ -173,6 +173,7 @@ int twos(std::int64_t value) {
 // By value: where it lies between the smallest and the largest, and how often 2 divides it.
 std::map<Value, std::vector<float>> placed_integers(const std::set<Value>& values) {
   std::vector<std::int64_t> sorted;
+  sorted.reserve(values.size());
   for (const Value& value : values) sorted.push_back(std::get<std::int64_t>(value));
   const auto last = static_cast<float>(std::max<std::size_t>(sorted.size() - 1, 1));
   const bool positive = sorted.front() > 0;

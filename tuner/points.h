@@ -19,7 +19,7 @@ namespace tunesmith {
 struct PointId {
   std::size_t part = 0;
   std::uint64_t number = 0;
-  auto operator<=>(const PointId&) const = default;
+  auto operator<=>(const PointId&) const = default;  // NOLINT(modernize-use-nullptr): a false alarm
 };
 
 /// All points, each once, in tiers: those that keep all `worth` rules, those that break one, and so on; with

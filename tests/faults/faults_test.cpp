@@ -191,6 +191,20 @@ TEST_F(FaultTest, WhatWonForAnotherProblemIsTriedFirst) {
   EXPECT_EQ(tried.count(winner), 1u) << winner;
 }
 
+TEST_F(FaultTest, AWinnerThatIsBuiltInIsTriedRightAfterTheBase) {
+  TuneOptions asked = options();
+  asked.templates = {"plain"};
+  asked.strategy = "exhaustive";  // would go on with BLOCK=64 TWIST=1
+  asked.budget = "2";             // the base and one more
+  asked.built_in = {{"another", "count=3000", "plain", "BLOCK=128 TWIST=2"},
+                    {"pairs", "size=1", "plain", "BLOCK=128 TWIST=2"},  // of an older version of the op
+                    {"pairs", "count=3000", "plain", "BLOCK=256 TWIST=1"}};
+  EXPECT_EQ(run(asked).problems[0].measured, 2);
+  std::set<std::string> tried;
+  for (const ResultRow& row : rows()) tried.insert(row.config);
+  EXPECT_EQ(tried, (std::set<std::string>{"BLOCK=64 TWIST=0", "BLOCK=256 TWIST=1"}));
+}
+
 TEST_F(FaultTest, WhatWasFastBeforeItsTextChangedIsTriedFirst) {
   TuneOptions asked = options();
   asked.templates = {"plain"};

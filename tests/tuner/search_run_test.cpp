@@ -27,7 +27,9 @@ class Counting : public Search {
     reported.push_back(point.config.text() + " " + std::string(name(verdict)) + " " +
                        std::to_string(static_cast<int>(median_us)));
   }
+  bool learns() const override { return learning; }
   std::vector<std::string> reported;
+  bool learning = false;
 
  private:
   std::int64_t count_;
@@ -112,6 +114,36 @@ class SearchRunTest : public testing::Test {
  private:
   std::optional<SearchRun> run_;
 };
+
+// What waits for the device was proposed before the verdicts in between.
+TEST_F(SearchRunTest, FewWaitForTheDeviceWhereTheSearchLearns) {
+  const auto ready = [&](bool learning) {
+    Counting search(100);
+    search.learning = learning;
+    Findings findings;
+    SearchRun run({.search = search,
+                   .base = point(0),
+                   .device = device_,
+                   .device_id = "cuda:7",
+                   .policy = policy_,
+                   .budget = budget_,
+                   .known = {},
+                   .render = [](const Point& point) { return variant_of(point); },
+                   .record = written_.record(),
+                   .now_s = [] { return 0.0; }},
+                  findings);
+    int count = 0;
+    while (const auto proposal = run.propose()) {
+      CompileResult result;
+      result.ticket = proposal->ticket;
+      run.compiled(std::move(result));
+      ++count;
+    }
+    return count;
+  };
+  EXPECT_EQ(ready(false), 32);
+  EXPECT_EQ(ready(true), 4);
+}
 
 TEST_F(SearchRunTest, MeasuresEveryVariantOnceAndThenIsIdle) {
   EXPECT_THAT(propose_all(), ElementsAre(0, 1, 2, 3, 4));
