@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <cstdlib>
 #include <fstream>
 #include <iostream>
 #include <memory>
@@ -25,6 +26,7 @@ struct TuneRequest {
   std::vector<std::string> problems;
   std::filesystem::path problem_file;
   std::filesystem::path database;
+  std::string shard;
   std::string caches = "warm";
   std::string launches = "apart";
   std::string prior = "worth";
@@ -65,7 +67,17 @@ void add_tune_command(CLI::App& app, const std::string& command_line, int& exit_
                       "File with one problem per line; # begins a comment");
   command->add_flag("--stale", options.stale,
                     "Tune problems in the database whose winners' templates have changed");
-  command->add_option("--device", options.device, device_words)->capture_default_str();
+  command->add_flag("--finals", options.finals,
+                    "No search: measure the fastest stored variants again in finals and choose winners;\n"
+                    "without problems, for all that have been tuned");
+  command->add_option(
+      "--shard", request->shard,
+      "Tune a part of the problems, or of a problem's points: I/N, or auto for the rank that\n"
+      "srun or mpirun gives; into a file of its own, such as tuned.3-of-8.db for 3/8");
+  command
+      ->add_option("--device", options.device,
+                   std::string(device_words) + ";\nseveral of one model: cuda:all, or cuda:0,cuda:1")
+      ->capture_default_str();
   command
       ->add_option("--budget", options.budget,
                    "Per problem: a time (60s, 5m) counted from when its base was measured, a number of\n"
@@ -120,8 +132,9 @@ void add_tune_command(CLI::App& app, const std::string& command_line, int& exit_
       for (Problem& problem : read_problems(op, request->problem_file))
         asked.problems.push_back(std::move(problem));
     }
-    if (asked.problems.empty() && !asked.stale)
-      throw UsageError("There is no problem to tune; add --problem, --problems or --stale.");
+    if (asked.problems.empty() && !asked.stale && !asked.finals)
+      throw UsageError("There is no problem to tune; add --problem, --problems, --stale or --finals.");
+    if (!request->shard.empty()) asked.shard = Shard::parse(request->shard, ::getenv);
     asked.cold_caches = request->caches == "cold";
     asked.chained = request->launches == "chained";
     asked.prior = prior_of(request->prior);

@@ -16,8 +16,26 @@ constexpr double longest_wait_s = 0.2;
 // What was measured on another device says less, like another problem.
 constexpr double other_device = 1;
 
+// Finals alone begin with so many of what is stored; known times need no measurement, those of another
+// toolchain do.
+constexpr std::int64_t most_stored = 64;
+
 // The winners' second check must not see the inputs of the first.
 constexpr std::uint64_t second_check_seed = 0x7265636865636bu;
+
+// Proposes these, in their order.
+class Listed : public Search {
+ public:
+  explicit Listed(std::vector<Point> points) : points_(std::move(points)) {}
+  std::optional<Point> next() override {
+    return next_ < points_.size() ? std::optional(points_[next_++]) : std::nullopt;
+  }
+  void report(const Point&, Verdict, double) override {}
+
+ private:
+  std::vector<Point> points_;
+  std::size_t next_ = 0;
+};
 
 double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
@@ -34,10 +52,17 @@ ProblemRun::ProblemRun(const Bench& bench, const Problem& problem)
       previous_(bench.recorder.winners()),
       started_(Clock::now()),
       deaths_seen_(bench.worker.deaths()) {
-  space_.promising =
-      promising(space_, guesses(), [&](std::string_view name) { return template_index(bench.op, name); });
+  const bool finals_only = bench.stages == Bench::Stages::finals;
+  space_.promising = finals_only ? stored() : promising(space_, guesses(), [&](std::string_view name) {
+    return template_index(bench.op, name);
+  });
+  if (finals_only) space_.parts.clear();
   std::erase_if(previous_, [&](const WinnerRow& row) { return row.problem.text != problem.text(); });
-  strategy_ = make_search(bench.options.strategy, space_, bench.options.seed, bench.options.prior);
+  strategy_ =
+      finals_only
+          ? std::make_unique<Listed>(stored())
+          : only_part(make_search(bench.options.strategy, space_, bench.options.seed, bench.options.prior),
+                      *space_.base, bench.part);
   search_ = std::make_unique<SearchRun>(
       SearchRun::Setup{
           .search = *strategy_,
@@ -88,9 +113,20 @@ std::vector<Guess> ProblemRun::guesses() const {
   return guesses;
 }
 
+// The base, and the fastest that were measured on the problem, where their templates still have them.
+std::vector<Point> ProblemRun::stored() const {
+  std::vector<Point> points = {*space_.base};
+  for (const Store::Fast& fast : bench_.recorder.fastest(most_stored)) {
+    if (fast.device_id != bench_.recorder.device() || fast.problem != problem_.text()) continue;
+    auto point = legal_point(bench_.op, problem_, device(), fast.template_name, fast.config);
+    if (point && *point != points.front()) points.push_back(std::move(*point));
+  }
+  return points;
+}
+
 TunedProblem ProblemRun::run() {
   search();
-  if (!bench_.interrupted()) finals();
+  if (bench_.stages != Bench::Stages::search && !bench_.interrupted()) finals();
   bench_.progress.done();
   result_.verdicts = findings_.verdicts;
   result_.measured = findings_.measured;

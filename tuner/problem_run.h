@@ -30,6 +30,12 @@ class ProblemRun {
     Recorder& recorder;
     Progress& progress;
     bool (*interrupted)();
+    Task part = {};  ///< only this part of the points is searched
+    enum class Stages {
+      all,
+      search,
+      finals
+    } stages = Stages::all;  ///< the finals alone measure what is stored
   };
 
   ProblemRun(const Bench& bench, const Problem& problem);
@@ -39,6 +45,7 @@ class ProblemRun {
 
  private:
   std::vector<Guess> guesses() const;
+  std::vector<Point> stored() const;
   void search();
   void propose();
   void feed();

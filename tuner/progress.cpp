@@ -6,10 +6,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <mutex>
 #include <ostream>
 
 namespace tunesmith {
 namespace {
+
+std::mutex writing;  // several devices may write to one output
 
 constexpr auto bar_every = std::chrono::milliseconds(100);
 constexpr auto line_every = std::chrono::seconds(5);
@@ -91,9 +94,16 @@ std::string bar_line(const ProgressState& state, int columns) {
   return text;
 }
 
+Progress Progress::named(const std::string& name) const {
+  Progress other(out_, terminal_);
+  other.name_ = name + ": ";
+  return other;
+}
+
 void Progress::say(std::string_view line) {
   done();
-  out_ << line << '\n' << std::flush;
+  const std::scoped_lock lock(writing);
+  out_ << name_ << line << '\n' << std::flush;
 }
 
 bool Progress::due() const { return std::chrono::steady_clock::now() >= next_; }
@@ -103,17 +113,20 @@ void Progress::show(const ProgressState& state) {
   if (now < next_) return;
   next_ = now + (terminal_ ? std::chrono::duration_cast<std::chrono::milliseconds>(bar_every)
                            : std::chrono::duration_cast<std::chrono::milliseconds>(line_every));
+  const std::scoped_lock lock(writing);
   if (!terminal_) {
-    out_ << plain_line(state) << '\n' << std::flush;
+    out_ << name_ << plain_line(state) << '\n' << std::flush;
     return;
   }
   winsize size{};
   const int columns = ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
-  out_ << '\r' << bar_line(state, columns) << "\x1b[K" << std::flush;
+  out_ << '\r' << name_ << bar_line(state, columns - static_cast<int>(name_.size())) << "\x1b[K"
+       << std::flush;
   drawn_ = true;
 }
 
 void Progress::done() {
+  const std::scoped_lock lock(writing);
   if (drawn_) out_ << "\r\x1b[K" << std::flush;
   drawn_ = false;
 }

@@ -37,6 +37,8 @@ std::string ratio_text(double ratio);        ///< "4.10x"
 class Progress {
  public:
   Progress(std::ostream& out, bool terminal) : out_(out), terminal_(terminal) {}
+  /// Another one for the same output, used by another thread; its lines begin with the name.
+  Progress named(const std::string& name) const;
 
   void say(std::string_view line);        ///< prints a line that stays
   bool due() const;                       ///< show() would draw
@@ -46,6 +48,7 @@ class Progress {
  private:
   std::ostream& out_;
   bool terminal_;
+  std::string name_;
   bool drawn_ = false;
   std::chrono::steady_clock::time_point next_ = {};
 };

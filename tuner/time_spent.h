@@ -18,6 +18,16 @@ struct TimeSpent {
 
   double sum_s() const { return prepare_s + load_s + check_s + time_s + store_s + idle_s + other_s; }
 
+  void add(const TimeSpent& other, double share) {
+    prepare_s += other.prepare_s * share;
+    load_s += other.load_s * share;
+    check_s += other.check_s * share;
+    time_s += other.time_s * share;
+    store_s += other.store_s * share;
+    idle_s += other.idle_s * share;
+    other_s += other.other_s * share;
+  }
+
   /// The tuner wrote for so long and the worker had nothing to do; that has been counted as idle.
   void stored(double seconds) {
     const double waited = std::min(seconds, idle_s);

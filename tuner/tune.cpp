@@ -2,50 +2,34 @@
 
 #include <algorithm>
 #include <array>
-#include <csignal>
 #include <cstdio>
-#include <thread>
+#include <sstream>
+#include <utility>
 
 #include "db/old_identity.h"
 #include "generator/ops.h"
-#include "tuner/problem_run.h"
+#include "runtime/device_id.h"
+#include "runtime/executable.h"
+#include "tuner/interrupt.h"
+#include "tuner/lanes.h"
 
 namespace tunesmith {
 namespace {
 
-volatile std::sig_atomic_t interrupt_seen = 0;
-
-bool interrupted() { return interrupt_seen != 0; }
-
-/// While this lives the first SIGINT or SIGTERM sets a flag; the second of the same kind acts as it did
-/// before.
-class InterruptScope {
- public:
-  InterruptScope() {
-    interrupt_seen = 0;
-    struct sigaction action = {};
-    action.sa_handler = [](int) { interrupt_seen = 1; };
-    action.sa_flags = static_cast<int>(SA_RESETHAND);
-    sigemptyset(&action.sa_mask);
-    ::sigaction(SIGINT, &action, &previous_int_);
-    ::sigaction(SIGTERM, &action, &previous_term_);
+// "cuda:all" and lists as the devices that they name.
+std::vector<std::string> device_names(const std::string& words) {
+  std::vector<std::string> names;
+  if (words == "cuda:all") {
+    std::string why_none;
+    const std::size_t count = cuda_devices(why_none).size();
+    if (count == 0) throw UsageError("There is no CUDA device for cuda:all, only the host. " + why_none);
+    for (std::size_t i = 0; i < count; ++i) names.push_back("cuda:" + std::to_string(i));
+    return names;
   }
-  ~InterruptScope() {
-    ::sigaction(SIGINT, &previous_int_, nullptr);
-    ::sigaction(SIGTERM, &previous_term_, nullptr);
-  }
-  InterruptScope(const InterruptScope&) = delete;
-  InterruptScope& operator=(const InterruptScope&) = delete;
-
- private:
-  struct sigaction previous_int_ = {};
-  struct sigaction previous_term_ = {};
-};
-
-int compilers_wanted(const TuneOptions& options) {
-  if (options.compilers > 0) return options.compilers;
-  // One processor is left to the worker: on the host its times are wall-clock times.
-  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) - 1);
+  std::istringstream list(words);
+  for (std::string name; std::getline(list, name, ',');) names.push_back(DeviceId::parse(name).text());
+  if (names.empty()) names.push_back(DeviceId::parse(words).text());
+  return names;
 }
 
 // The tuner keeps copies of its own, so a problem that passes may still be too large.
@@ -60,10 +44,10 @@ void refuse_too_large(const Op& op, const Problem& problem, const DeviceFacts& d
                    " are all that " + device.name + " has; give a smaller problem.");
 }
 
-// Adds the problems of winners whose templates render them to another text now, and of those that were chosen
-// among times of several GPUs, each once.
-void add_stale(std::vector<Problem>& problems, const Op& op, const DeviceFacts& device,
-               const Recorder::Facts& facts, const std::vector<WinnerRow>& winners) {
+// Adds problems of winners, each once: all, or those whose templates render them to another text now or that
+// were chosen among times of several GPUs.
+void add_tuned(std::vector<Problem>& problems, const Op& op, const DeviceFacts& device,
+               const Recorder::Facts& facts, const std::vector<WinnerRow>& winners, bool all) {
   for (const WinnerRow& row : winners) {
     if (row.caches != facts.caches || row.launches != facts.launches || row.objective != facts.objective)
       continue;
@@ -71,7 +55,7 @@ void add_stale(std::vector<Problem>& problems, const Op& op, const DeviceFacts& 
       Problem problem = complete_problem(op, Values::parse(row.problem.text));
       if (std::find(problems.begin(), problems.end(), problem) != problems.end()) continue;
       const auto point = legal_point(op, problem, device, row.template_.name, row.variant.config);
-      if (row.other_gpus > 0 || !point ||
+      if (all || row.other_gpus > 0 || !point ||
           render_variant(op, problem, *point, device).source.hash != row.variant.source_hash)
         problems.push_back(std::move(problem));
     } catch (const UsageError&) {
@@ -80,14 +64,26 @@ void add_stale(std::vector<Problem>& problems, const Op& op, const DeviceFacts& 
   }
 }
 
-}  // namespace
-
-TuneResult tune(const TuneOptions& options, Progress& progress) {
-  // Everything that a user can get wrong is checked before a process is started.
-  const Op& op = find_op(options.op);
-  const Budget budget = Budget::parse(options.budget);
-  if (options.problems.empty() && !options.stale)
+void check(const TuneOptions& options) {
+  if (options.problems.empty() && !options.stale && !options.finals)
     throw UsageError("There is no problem to tune; give at least one, or ask for the stale ones.");
+  if (options.chained && options.cold_caches) {
+    throw UsageError(
+        "Chained launches find their data in the cache, so they cannot have cold caches. Ask for cold caches "
+        "or for chained launches.");
+  }
+  if (options.objective != Objective::time && !options.energy) {
+    throw UsageError("The objective " + std::string(name(options.objective)) +
+                     " needs the energy of a launch; leave out --no-energy.");
+  }
+  if (!options.shard) return;
+  if (options.stale || options.finals || options.problems.empty())
+    throw UsageError(
+        "A shard divides problems that are given, to search them; it goes neither with the stale ones nor "
+        "with finals alone. Merge the shards' files first.");
+}
+
+std::vector<Problem> complete_problems(const Op& op, const TuneOptions& options) {
   std::vector<Problem> problems;
   for (const Problem& given : options.problems) {
     problems.push_back(complete_problem(op, given));
@@ -97,79 +93,83 @@ TuneResult tune(const TuneOptions& options, Progress& progress) {
     }
     make_search(options.strategy, search_space(op, problems.back(), DeviceFacts{}, options.templates), 0);
   }
-  if (options.chained && options.cold_caches) {
-    throw UsageError(
-        "Chained launches find their data in the cache, so they cannot have cold caches. Ask for cold caches "
-        "or "
-        "for chained launches.");
-  }
-  Store store = Store::open(options.database, Store::Mode::create, with_old_identities());
+  return problems;
+}
+
+// What the file without a shard's name knows, a shard knows too, and what it chooses follows that.
+void open_shard(const TuneOptions& options, const std::filesystem::path& file) {
+  std::error_code ignored;
+  if (!options.shard || !std::filesystem::exists(options.database, ignored)) return;
+  Store::open(file, Store::Mode::create, with_old_identities()).merge_from(options.database);
+}
+
+}  // namespace
+
+TuneResult tune(const TuneOptions& options, Progress& progress) {
+  // Everything that a user can get wrong is checked before a process is started.
+  const Op& op = find_op(options.op);
+  const Budget budget = options.finals ? Budget{} : Budget::parse(options.budget);
+  check(options);
+  std::vector<Problem> problems = complete_problems(op, options);
+  const std::vector<std::string> names = device_names(options.device);
+  const std::filesystem::path file =
+      options.shard ? shard_file(options.database, *options.shard) : options.database;
+  open_shard(options, file);
 
   const InterruptScope scope;
   const Clock::time_point started = Clock::now();
-  DeviceWorker worker(options.device, options.worker);
-  const Hello& hello = worker.hello();
-  if (options.cold_caches && hello.device.kind == "host") {
+  Lanes lanes;
+  for (const std::string& name : names) {
+    lanes.push_back(
+        std::make_unique<Lane>(Lane::Setup{op, options, budget, file, name, names.size()}, progress));
+    lanes.back()->must_be_like(*lanes.front());
+  }
+  Lane& first = *lanes.front();
+  const DeviceFacts& device = first.device();
+  if (options.cold_caches && device.kind == "host") {
     throw UsageError(
         "Caches can be cold on CUDA devices only, and this is the host. Tune with warm caches, or on a CUDA "
         "device." +
-        (hello.note.empty() ? "" : " " + hello.note));
+        (first.note().empty() ? "" : " " + first.note()));
   }
-  if (options.objective != Objective::time && !options.energy) {
-    throw UsageError("The objective " + std::string(name(options.objective)) +
-                     " needs the energy of a launch; leave out --no-energy.");
-  }
-  if (options.objective != Objective::time && hello.device.kind == "host") {
+  if (options.objective != Objective::time && device.kind == "host") {
     throw UsageError(
         "The objective " + std::string(name(options.objective)) +
         " needs the energy of a launch, and the host does not tell it. Tune on a CUDA device, or "
         "with the objective time." +
-        (hello.note.empty() ? "" : " " + hello.note));
+        (first.note().empty() ? "" : " " + first.note()));
   }
-  const bool chained = launches_of(hello.device.kind, options.chained) == "chained";
-  for (const Problem& problem : problems) refuse_too_large(op, problem, hello.device);
-  progress.say("Tuning " + std::string(options.cold_caches ? "for cold caches " : "") +
-               (chained ? "for chained launches " : "") + "on " + hello.device.name + " (" + hello.identity +
-               ", " + hello.device.target + ")" + (hello.note.empty() ? "." : ". " + hello.note));
+  const bool chained = first.facts().launches == "chained";
   if (options.chained && !chained)
     progress.say("On the host launches apart and chained are the same: their times are called apart.");
-  Compilers compilers(hello.device.target, compilers_wanted(options), options.compile_timeout_s,
-                      options.cache_folder);
-  const Policy policy = options.policy.value_or(policy_for(hello.device.kind));
+  for (const Problem& problem : problems) refuse_too_large(op, problem, device);
+  if (options.stale || options.finals)
+    add_tuned(problems, op, device, first.facts(), first.winners(), options.finals && problems.empty());
 
-  Recorder::Facts facts;
-  facts.command = options.command;
-  facts.strategy = options.strategy + (options.prior == Prior::none ? ", prior none" : "");
-  facts.budget = options.budget;
-  facts.seed = options.seed;
-  facts.toolchain = compilers.identity();
-  facts.driver = hello.driver;
-  facts.device_uuid = hello.uuid;
-  facts.device = hello.device;
-  facts.caches = options.cold_caches ? "cold" : "warm";
-  facts.launches = launches_of(hello.device.kind, options.chained);
-  facts.objective = name(options.objective);
-  Recorder recorder(store, op, facts);
+  std::vector<Task> tasks = tasks_of(problems.size(), options.shard.value_or(Shard{}));
+  if (options.shard) {
+    std::string what = std::to_string(tasks.size()) + " of " + std::to_string(problems.size()) + " problems";
+    if (tasks.front().parts > 1) {
+      what = "part " + std::to_string(tasks.front().part + 1) + " of " + std::to_string(tasks.front().parts) +
+             " of the points of a problem";
+    }
+    progress.say("Shard " + options.shard->text() + ": " + what + ", into " + file.string() + ".");
+  }
+  if (lanes.size() > 1 && !problems.empty()) compare(lanes, op, problems[tasks.front().problem], progress);
 
-  if (options.stale) add_stale(problems, op, hello.device, facts, recorder.winners());
   TuneResult result;
-  result.device_id = hello.identity;
-  result.device = hello.device;
+  result.problems = run_tasks(lanes, problems, tasks, options.finals);
+  result.device = device;
   result.cold_caches = options.cold_caches;
   result.chained = chained;
-  for (const Problem& problem : problems) {
-    if (interrupted()) break;
-    progress.say(op.name + " " + problem.text());
-    ProblemRun run({op, options, policy, budget, compilers, worker, recorder, progress, interrupted},
-                   problem);
-    result.problems.push_back(run.run());
+  for (const auto& lane : lanes) {
+    result.device_id += (result.device_id.empty() ? "" : ", ") + lane->id();
+    lane->add_spent(result);
   }
-  result.spent = worker.spent();
-  result.compile_s = compilers.busy_s();
-  result.compilers = compilers.processes();
   result.seconds = std::chrono::duration<double>(Clock::now() - started).count();
   result.interrupted = interrupted();
-  if (!result.interrupted) recorder.finish();
+  if (!result.interrupted)
+    for (const auto& lane : lanes) lane->finish();
   return result;
 }
 

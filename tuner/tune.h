@@ -14,6 +14,7 @@
 #include "tuner/policy.h"
 #include "tuner/progress.h"
 #include "tuner/search.h"
+#include "tuner/shard.h"
 #include "tuner/statistics.h"
 
 namespace tunesmith {
@@ -25,9 +26,13 @@ struct BuiltIn {
 
 struct TuneOptions {
   std::string op;
-  std::vector<Problem> problems;  ///< as given; parameters with an initial value may be missing
+  std::vector<Problem> problems;              ///< as given; parameters with an initial value may be missing
+  std::optional<Shard> shard = std::nullopt;  ///< only its part, into a file of its own beside `database`
+  bool finals =
+      false;           ///< no search: what is stored is measured again; without problems, all that are stored
   bool stale = false;  ///< also the op's problems on this device whose winners' templates have changed
-  std::string device = "auto";  ///< as DeviceId reads it: auto, cuda, cuda:N or host
+  std::string device = "auto";  ///< as DeviceId reads it: auto, cuda, cuda:N or host; or several of one
+                                ///< model: cuda:all, or names with commas between them
   std::string budget = "60s";   ///< for the search of each problem; the finals come after it (Budget::parse)
   std::string strategy = "auto";  ///< one of strategies()
   Prior prior = Prior::worth;

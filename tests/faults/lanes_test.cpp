@@ -1,0 +1,115 @@
+// Several devices in one run, shards and finals alone; here all devices are the host.
+#include <gmock/gmock.h>
+
+#include <sstream>
+
+#include "fixture.h"
+
+namespace tunesmith {
+namespace {
+
+using testing::HasSubstr;
+
+class LanesTest : public FaultTest {
+ protected:
+  void SetUp() override {
+    FaultTest::SetUp();
+    if (device_under_test() != "host") GTEST_SKIP() << "The host is several devices, one GPU is not.";
+  }
+  TuneResult tuned(const TuneOptions& options) {
+    std::ostringstream out;
+    Progress progress(out, false);
+    TuneResult result = tune(options, progress);
+    said_ = out.str();
+    return result;
+  }
+  TuneOptions sound(const char* device) {
+    TuneOptions asked = options();
+    asked.device = device;
+    asked.templates = {"plain"};
+    return asked;
+  }
+  std::vector<WinnerRow> winners(const std::filesystem::path& file) {
+    return Store::open(file, Store::Mode::read_only).winners();
+  }
+  std::string said_;
+};
+
+TEST_F(LanesTest, ProblemsAreSpreadOverDevicesAndEachIsTunedOnce) {
+  TuneOptions asked = sound("host,host");
+  asked.problems = {Problem::parse("count=1000"), Problem::parse("count=2000"), Problem::parse("count=3000")};
+  const TuneResult result = tuned(asked);
+  ASSERT_EQ(result.problems.size(), 3u);
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_THAT(result.problems[i].problem, HasSubstr("count=" + std::to_string(i + 1) + "000"));
+    EXPECT_EQ(result.problems[i].winners.size(), 1u);
+  }
+  EXPECT_EQ(winners(asked.database).size(), 3u);
+  EXPECT_THAT(said_, HasSubstr("as a multiple of that: 1.00x on host, "));
+  const auto sessions = Store::open(asked.database, Store::Mode::read_only).sessions();
+  ASSERT_EQ(sessions.size(), 2u);  // one per device
+  for (const auto& session : sessions) EXPECT_EQ(session.state, "finished");
+  for (const auto& row : rows()) EXPECT_FALSE(!row.is_base && row.verdict != "ok") << row.reason;
+}
+
+TEST_F(LanesTest, OneProblemIsSplitByItsPointsAndHasOneFinal) {
+  TuneOptions alone = options();
+  const std::int64_t all = [&] {
+    const auto verdicts = tuned(alone).problems.at(0).verdicts;
+    std::int64_t sum = 0;
+    for (const auto& entry : verdicts) sum += entry.second;
+    return sum;
+  }();
+  TuneOptions asked = options();
+  asked.device = "host,host";
+  asked.database = folder_ / "split.db";
+  const TuneResult result = tuned(asked);
+  ASSERT_EQ(result.problems.size(), 1u);
+  std::int64_t sum = 0;
+  for (const auto& entry : result.problems[0].verdicts) sum += entry.second;
+  EXPECT_EQ(sum, all + 1) << "the base is in both parts";
+  const auto both = winners(asked.database);
+  ASSERT_EQ(both.size(), winners(alone.database).size());
+  for (const auto& w : both) EXPECT_EQ(w.newest_verdict, "ok");
+}
+
+TEST_F(LanesTest, AFailureOnOneDeviceEndsTheRunWithItsReason) {
+  TuneOptions asked = sound("host,cuda:7777");
+  EXPECT_THROW(tuned(asked), UsageError);
+  asked.device = "host,,host";
+  EXPECT_THROW(tuned(asked), UsageError);
+}
+
+TEST_F(LanesTest, ShardsMergeAndFinalsOnOneDeviceChoose) {
+  auto file = folder_ / "tuned.db";
+  std::size_t verdicts = 0;
+  for (int rank = 0; rank < 2; ++rank) {
+    TuneOptions asked = options();
+    asked.database = file;
+    asked.shard = Shard{rank, 2};
+    EXPECT_EQ(tuned(asked).problems.size(), 1u);
+    EXPECT_THAT(said_, HasSubstr("part " + std::to_string(rank + 1) + " of 2 of the points"));
+    const auto shard = shard_file(file, *asked.shard);
+    verdicts += Store::open(shard, Store::Mode::read_only).results().size();
+    Store::open(file, Store::Mode::create).merge_from(shard);
+  }
+  // The second shard knew what was merged before it.
+  const auto merged = Store::open(file, Store::Mode::read_only).results();
+  EXPECT_GT(verdicts, merged.size());
+  for (const auto& w : winners(file)) EXPECT_FALSE(w.binary);
+  TuneOptions finals = options();
+  finals.database = file;
+  finals.problems.clear();
+  finals.finals = true;
+  const TuneResult result = tuned(finals);
+  ASSERT_EQ(result.problems.size(), 1u);
+  EXPECT_FALSE(result.problems[0].winners.empty());
+  const auto store = Store::open(file, Store::Mode::read_only);
+  for (const auto& w : store.winners({}, Store::Load::dispatch)) EXPECT_TRUE(w.binary) << w.variant.config;
+  EXPECT_EQ(store.results().size(), merged.size()) << "no variant that was not stored";
+  finals.shard = Shard{0, 2};
+  EXPECT_THROW(tuned(finals), UsageError);
+}
+
+}  // namespace
+}  // namespace tunesmith

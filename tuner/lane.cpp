@@ -1,0 +1,123 @@
+#include "tuner/lane.h"
+
+#include <algorithm>
+#include <thread>
+#include <tuple>
+#include <utility>
+
+#include "db/old_identity.h"
+#include "tuner/interrupt.h"
+
+namespace tunesmith {
+namespace {
+
+int compilers_wanted(const TuneOptions& options, std::size_t lanes) {
+  // One processor is left to each worker: on the host its times are wall-clock times.
+  const int all = options.compilers > 0
+                      ? options.compilers
+                      : static_cast<int>(std::thread::hardware_concurrency()) - static_cast<int>(lanes);
+  return std::max(1, all / static_cast<int>(lanes));
+}
+
+}  // namespace
+
+Lane::Lane(const Setup& setup, Progress& progress)
+    : setup_(setup),
+      progress_(setup.lanes > 1 ? progress.named(setup.device) : progress),
+      store_(Store::open(setup.database, Store::Mode::create, with_old_identities())),
+      worker_(setup.device, setup.options.worker),
+      compilers_(device().target, compilers_wanted(setup.options, setup.lanes),
+                 setup.options.compile_timeout_s, setup.options.cache_folder),
+      policy_(setup.options.policy.value_or(policy_for(device().kind))) {
+  const TuneOptions& options = setup.options;
+  facts_.launches = launches_of(device().kind, options.chained);
+  progress_.say("Tuning " + std::string(options.cold_caches ? "for cold caches " : "") +
+                (facts_.launches == "chained" ? "for chained launches " : "") + "on " + device().name + " (" +
+                id() + ", " + device().target + ")" + (note().empty() ? "." : ". " + note()));
+  facts_.command = options.command;
+  facts_.strategy =
+      options.finals ? "finals" : options.strategy + (options.prior == Prior::none ? ", prior none" : "");
+  facts_.budget = options.budget;
+  facts_.seed = options.seed;
+  facts_.toolchain = compilers_.identity();
+  facts_.driver = worker_.hello().driver;
+  facts_.device_uuid = worker_.hello().uuid;
+  facts_.device = device();
+  facts_.caches = options.cold_caches ? "cold" : "warm";
+  facts_.objective = name(options.objective);
+}
+
+void Lane::must_be_like(const Lane& first) const {
+  const auto model = [](const DeviceFacts& d) {
+    return std::tie(d.kind, d.name, d.target, d.multiprocessors, d.memory_bytes);
+  };
+  if (model(device()) == model(first.device())) return;
+  throw UsageError("The devices of one run must be of one model; " + first.id() + " is " +
+                   first.device().name + " and " + id() + " is " + device().name +
+                   ". Tune them in runs of their own.");
+}
+
+TunedProblem Lane::run(const Problem& problem, const Task& task, ProblemRun::Bench::Stages stages) {
+  progress_.say(setup_.op.name + " " + problem.text());
+  static constexpr Budget everything;
+  const bool finals_only = stages == ProblemRun::Bench::Stages::finals;
+  ProblemRun run({setup_.op, setup_.options, policy_, finals_only ? everything : setup_.budget, compilers_,
+                  worker_, recorder(), progress_, interrupted, task, stages},
+                 problem);
+  return run.run();
+}
+
+std::string Lane::binary_of(const RenderedVariant& variant) {
+  compilers_.begin(0, variant.source);
+  while (compilers_.at_work() > 0) {
+    std::vector<int> descriptors;
+    compilers_.descriptors(descriptors);
+    wait_for(descriptors, 0.2);
+    for (CompileResult& result : compilers_.update()) return std::move(result.binary);
+  }
+  return {};
+}
+
+double Lane::median_us(const RenderedVariant& variant, const Problem& problem, const std::string& binary) {
+  PrepareRequest inputs;
+  inputs.op = setup_.op.name;
+  inputs.problem = problem.text();
+  inputs.seed = setup_.options.seed;
+  worker_.prepare(inputs);
+  MeasureRequest request;
+  request.template_name = variant.tmpl->name;
+  request.config = variant.point.config.text();
+  request.suffix = variant.source.suffix;
+  request.binary = binary;
+  request.samples = policy_.final_samples;
+  request.sample_target_us = policy_.sample_target_us;
+  request.chained = setup_.options.chained;
+  request.cold_caches = setup_.options.cold_caches;
+  for (bool asked = false; !interrupted();) {
+    if (!asked && worker_.idle()) {
+      worker_.measure(request);
+      asked = true;
+    }
+    wait_for({worker_.descriptor()}, 0.2);
+    const auto reply = worker_.update();
+    if (reply) return reply->verdict == Verdict::ok ? summarize(reply->samples_us).median_us : 0;
+  }
+  return 0;
+}
+
+void Lane::add_spent(TuneResult& result) {
+  result.spent.add(worker_.spent(), 1.0 / static_cast<double>(setup_.lanes));
+  result.compile_s += compilers_.busy_s();
+  result.compilers += compilers_.processes();
+}
+
+void Lane::finish() {
+  if (recorder_) recorder_->finish();
+}
+
+Recorder& Lane::recorder() {
+  if (!recorder_) recorder_.emplace(store_, setup_.op, facts_);
+  return *recorder_;
+}
+
+}  // namespace tunesmith

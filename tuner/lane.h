@@ -1,0 +1,59 @@
+// One device of a run, with its worker, compilers and session.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tuner/problem_run.h"
+
+namespace tunesmith {
+
+/// Several work at the same time, each in a thread of its own. They share the file of the database and the
+/// cache of binaries, and nothing in memory.
+class Lane {
+ public:
+  struct Setup {
+    const Op& op;
+    const TuneOptions& options;
+    const Budget& budget;
+    std::filesystem::path database;
+    std::string device;  ///< as DeviceId reads it
+    std::size_t lanes;   ///< of the run: they share the processors
+  };
+  Lane(const Setup& setup, Progress& progress);
+
+  const DeviceFacts& device() const { return worker_.hello().device; }
+  const std::string& id() const { return worker_.hello().identity; }
+  const std::string& note() const { return worker_.hello().note; }
+  const Recorder::Facts& facts() const { return facts_; }
+  std::vector<WinnerRow> winners() { return recorder().winners(); }
+
+  /// A winner is a model's, so the devices of a run are of one. Throws UsageError.
+  void must_be_like(const Lane& first) const;
+
+  TunedProblem run(const Problem& problem, const Task& task, ProblemRun::Bench::Stages stages);
+
+  std::string binary_of(const RenderedVariant& variant);  ///< empty: it does not compile
+  /// 0: it failed. Nothing is recorded.
+  double median_us(const RenderedVariant& variant, const Problem& problem, const std::string& binary);
+
+  void add_spent(TuneResult& result);
+  void finish();  ///< the session, if there was one
+
+ private:
+  Recorder& recorder();
+
+  Setup setup_;
+  Progress progress_;
+  Store store_;
+  DeviceWorker worker_;
+  Compilers compilers_;
+  Policy policy_;
+  Recorder::Facts facts_;
+  std::optional<Recorder> recorder_;
+};
+
+}  // namespace tunesmith

@@ -1,0 +1,140 @@
+#include "tuner/lanes.h"
+
+#include <algorithm>
+#include <exception>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "tuner/interrupt.h"
+
+namespace tunesmith {
+namespace {
+
+// Devices of one model that differ by more than this are said.
+constexpr double much_slower = 1.03;
+
+// The tasks in their order, each by the next device that is free. Finals are on one device: where a problem
+// is split, on the one that ends its last part.
+class TaskQueue {
+ public:
+  TaskQueue(const std::vector<Problem>& problems, std::vector<Task> tasks, bool finals_only)
+      : problems_(problems), tasks_(std::move(tasks)), finals_only_(finals_only), done_(problems.size()) {}
+
+  void split_for(std::size_t lanes) {
+    if (finals_only_) return;
+    std::vector<Task> pieces = split(tasks_, lanes);
+    if (pieces.size() > tasks_.size()) {
+      tasks_ = std::move(pieces);
+      for (const Task& task : tasks_) ++parts_left_[task.problem];
+    }
+  }
+
+  void take_part(Lane& lane) {
+    try {
+      while (const auto task = next()) {
+        using Stages = ProblemRun::Bench::Stages;
+        const bool piece = parts_left_.contains(task->problem);
+        keep(*task, lane.run(problems_[task->problem], *task,
+                             finals_only_ ? Stages::finals
+                             : piece      ? Stages::search
+                                          : Stages::all));
+        if (piece && last_part(*task) && !interrupted())
+          keep(*task, winners_only(lane.run(problems_[task->problem], {task->problem}, Stages::finals)));
+      }
+    } catch (...) {
+      const std::scoped_lock lock(mutex_);
+      if (!failure_) failure_ = std::current_exception();
+      interrupt();  // ends the others
+    }
+  }
+
+  std::vector<TunedProblem> results() {
+    if (failure_) std::rethrow_exception(failure_);
+    std::vector<TunedProblem> results;
+    for (auto& problem : done_)
+      if (problem) results.push_back(std::move(*problem));
+    return results;
+  }
+
+ private:
+  std::optional<Task> next() {
+    const std::scoped_lock lock(mutex_);
+    if (interrupted() || next_ == tasks_.size()) return std::nullopt;
+    return tasks_[next_++];
+  }
+  bool last_part(const Task& task) {
+    const std::scoped_lock lock(mutex_);
+    return --parts_left_[task.problem] == 0;
+  }
+  // Its finals begin with what the parts counted.
+  static TunedProblem winners_only(TunedProblem finals) {
+    finals.verdicts.clear();
+    finals.measured = finals.known = 0;
+    return finals;
+  }
+  // What the parts of a problem counted is added up; winners are those of its finals.
+  void keep(const Task& task, TunedProblem problem) {
+    const std::scoped_lock lock(mutex_);
+    auto& kept = done_[task.problem];
+    if (kept) {
+      for (const auto& [verdict, count] : kept->verdicts) problem.verdicts[verdict] += count;
+      problem.measured += kept->measured;
+      problem.known += kept->known;
+      problem.variants = std::max(problem.variants, kept->variants);
+      problem.worst_us = std::max(problem.worst_us, kept->worst_us);
+      problem.seconds += kept->seconds;
+    }
+    kept = std::move(problem);
+  }
+
+  const std::vector<Problem>& problems_;
+  std::vector<Task> tasks_;
+  bool finals_only_;
+  std::mutex mutex_;
+  std::size_t next_ = 0;
+  std::map<std::size_t, int> parts_left_;  // of problems that are split
+  std::vector<std::optional<TunedProblem>> done_;
+  std::exception_ptr failure_;
+};
+
+}  // namespace
+
+void compare(const Lanes& lanes, const Op& op, const Problem& problem, Progress& progress) {
+  const DeviceFacts& device = lanes.front()->device();
+  const RenderedVariant base = render_variant(op, problem, {0, base_config(op, problem, device)}, device);
+  const std::string binary = lanes.front()->binary_of(base);
+  if (binary.empty()) return;  // the run says why
+  std::vector<double> medians;
+  std::string text;
+  for (const auto& lane : lanes) {
+    medians.push_back(lane->median_us(base, problem, binary));
+    if (medians.back() <= 0) return;
+    text += (text.empty() ? "" : ", ") + ratio_text(medians.back() / medians.front()) + " on " + lane->id();
+  }
+  progress.say("The base takes " + time_text(medians.front()) + " on " + lanes.front()->id() +
+               "; as a multiple of that: " + text + ".");
+  const auto [least, most] = std::minmax_element(medians.begin(), medians.end());
+  if (*most > *least * much_slower) {
+    progress.say(
+        "These devices differ by " + ratio_text(*most / *least) +
+        ". Each problem's finals are on one device, so its winners hold; its times are that device's.");
+  }
+}
+
+std::vector<TunedProblem> run_tasks(const Lanes& lanes, const std::vector<Problem>& problems,
+                                    const std::vector<Task>& tasks, bool finals_only) {
+  TaskQueue queue(problems, tasks, finals_only);
+  queue.split_for(lanes.size());
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t i = 1; i < lanes.size(); ++i)
+      threads.emplace_back([&queue, &lane = *lanes[i]] { queue.take_part(lane); });
+    queue.take_part(*lanes.front());
+  }
+  return queue.results();
+}
+
+}  // namespace tunesmith

@@ -1,0 +1,21 @@
+// The tasks of a run on its devices: one thread per device.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "tuner/lane.h"
+
+namespace tunesmith {
+
+using Lanes = std::vector<std::unique_ptr<Lane>>;
+
+/// The same variant on each: tells a GPU that is slower than its like before its times are used.
+void compare(const Lanes& lanes, const Op& op, const Problem& problem, Progress& progress);
+
+/// The tasks in their order, each by the next device that is free. The finals of a problem are on one device:
+/// where a problem is split among several, on the one that ends its last part.
+std::vector<TunedProblem> run_tasks(const Lanes& lanes, const std::vector<Problem>& problems,
+                                    const std::vector<Task>& tasks, bool finals_only);
+
+}  // namespace tunesmith
