@@ -23,6 +23,7 @@ install_missing() {
   if [[ ${1:-} == tests ]]; then
     has_header gmock/gmock.h || missing+=(libgtest-dev libgmock-dev)
     command -v sqlite3 >/dev/null || missing+=(sqlite3)
+    command -v mpirun >/dev/null || missing+=(openmpi-bin)
   fi
   if ((${#missing[@]})); then
     local command="apt-get install -y --no-install-recommends ${missing[*]}"
