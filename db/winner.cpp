@@ -25,7 +25,7 @@ struct Place {
   std::int64_t generation = 0;
   std::string session_uid;
   std::int64_t sequence = 0;
-  auto operator<=>(const Place&) const = default;
+  auto operator<=>(const Place&) const = default;  // NOLINT(modernize-use-nullptr): a false alarm
 };
 
 struct Measured {
