@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <span>
 
 namespace tunesmith {
 namespace {
@@ -24,6 +25,12 @@ constexpr unsigned char poison = 0xff;
 
 // On the host the problem is also run with its threads in reverse order, where that costs little.
 constexpr double cheap_run_s = 0.05;
+
+// A variant is not timed at all whose checked launch took so many times as long as what timing gives up
+// above, which is 1.5 times the best: 100 times the best. A first launch also pays for the loading of its
+// kernel.
+constexpr double hopeless = 67;
+constexpr double least_hopeless_us = 10'000;
 
 // Guard bytes and alignment of workspaces cost memory, so few sizes are kept.
 constexpr std::size_t kept_workspaces = 12;
@@ -66,34 +73,32 @@ std::string coordinates(std::int64_t index, const std::vector<std::int64_t>& ext
   return "[" + text + "]";
 }
 
-Checker::Checker(Device& device, const Op& op, const Problem& problem, std::uint64_t seed)
-    : device_(device), op_(op), host_(device.facts().kind == "host"), asked_(prepare(problem, seed)) {
-  for (const Problem& companion : op.companions(problem))
-    companions_.push_back(prepare(complete_problem(op, companion), ++seed));
+Checker::Checker(Device& device, const Op& op, const std::vector<CheckPart>& parts)
+    : device_(device), op_(op), host_(device.facts().kind == "host"), asked_(prepare(parts.front())) {
+  for (const CheckPart& companion : std::span(parts).subspan(1)) companions_.push_back(prepare(companion));
 }
 
-Checker::Prepared Checker::prepare(const Problem& problem, std::uint64_t seed) {
-  Prepared prepared{problem, {}, {}};
-  const std::vector<std::vector<double>> inputs = make_inputs(op_, problem, seed);
+Checker::Prepared Checker::prepare(const CheckPart& part) {
+  Prepared prepared{part.problem, {}, {}};
+  const auto uploaded = [this](const auto& values) {
+    const auto size = static_cast<std::int64_t>(values.size_bytes());
+    DeviceMemory memory(device_, size);
+    device_.upload(memory.get(), values.data(), size);
+    return memory;
+  };
   for (std::size_t i = 0; i < op_.arguments.size(); ++i) {
     const Argument& argument = op_.arguments[i];
-    const DType dtype = argument.dtype(problem);
-    const std::int64_t count = elements(argument, problem);
+    const DType dtype = argument.dtype(part.problem);
+    const std::int64_t count = elements(argument, part.problem);
     Array array{count,        dtype,        argument.role, DeviceMemory(device_, count * bytes(dtype)),
                 std::nullopt, std::nullopt, std::nullopt};
     if (is_input(argument.role)) {
-      const std::string packed = pack(dtype, inputs[i]);
-      array.initial.emplace(device_, array.live.bytes());
-      device_.upload(array.initial->get(), packed.data(), array.live.bytes());
-      device_.upload(array.live.get(), packed.data(), array.live.bytes());
+      array.initial = uploaded(part.arrays[i].initial);
+      device_.copy(array.live.get(), array.initial->get(), array.live.bytes());
     }
     if (is_output(argument.role)) {
-      const Expected expected = reference_of(op_, problem, inputs, static_cast<int>(i));
-      const auto size = static_cast<std::int64_t>(expected.value.size() * sizeof(double));
-      array.expected.emplace(device_, size);
-      array.permitted.emplace(device_, size);
-      device_.upload(array.expected->get(), expected.value.data(), size);
-      device_.upload(array.permitted->get(), expected.permitted_error.data(), size);
+      array.expected = uploaded(part.arrays[i].expected);
+      array.permitted = uploaded(part.arrays[i].permitted);
     }
     if (argument.role == Role::inout) prepared.repeatable = false;
     prepared.pointers.push_back(array.live.get());
@@ -134,6 +139,7 @@ std::optional<Checker::Failure> Checker::run(Prepared& on, Executable& executabl
   void* const space = workspace(work.workspace_bytes);
   reset(on);
   if (space != nullptr) prepare_workspace(space, work);
+  on.launched = std::chrono::steady_clock::now();
   return after(on, executable.launch(on.pointers.data(), space, nullptr), executable, work, reply);
 }
 
@@ -154,6 +160,7 @@ std::optional<Checker::Failure> Checker::run_behind(Prepared& on, Executable& ex
     device_.fill(space, poison, work.workspace_bytes);
     writes.push_back({.to = space, .byte = 0, .bytes = work.zeroed_bytes});
   }
+  on.launched = std::chrono::steady_clock::now();
   const int error = device_.launch_behind(writes, executable, on.pointers.data(), space);
   auto failure = after(on, error, executable, work, reply);
   if (failure && failure->verdict == Verdict::wrong_result) {
@@ -180,6 +187,8 @@ std::optional<Checker::Failure> Checker::after(Prepared& on, int error, Executab
     return Failure{Verdict::crash,
                    "The kernel failed while it ran on " + on.problem.text() + ": " + error.what()};
   }
+  on.launch_us =
+      std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - on.launched).count();
   return inspect(on, work, reply);
 }
 
@@ -293,6 +302,11 @@ std::optional<Checker::Failure> Checker::judge_asked(const Template& tmpl, const
     }
   }
   if (request.samples <= 0) return std::nullopt;
+  if (request.check && request.give_up_above_us > 0 &&
+      asked_.launch_us > std::max(hopeless * request.give_up_above_us, least_hopeless_us)) {
+    reply.samples_us = {asked_.launch_us};
+    return std::nullopt;
+  }
 
   enter(reply, &MeasureReply::time_s);
   // Without a check the workspace has not been prepared yet.

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "tuner/check_data.h"
+#include "tuner/check_memory.h"
 #include "tuner/device_memory.h"
 #include "tuner/messages.h"
 
@@ -18,8 +18,8 @@ namespace tunesmith {
 
 class Checker {
  public:
-  /// Makes inputs and references, and keeps both on the device for all variants that follow.
-  Checker(Device& device, const Op& op, const Problem& problem, std::uint64_t seed);
+  /// Keeps copies of the parts on the device, for all variants that follow.
+  Checker(Device& device, const Op& op, const std::vector<CheckPart>& parts);
 
   /// A variant that fails is an answer; Error is only for failures that no variant caused.
   MeasureReply judge(const MeasureRequest& request);
@@ -38,13 +38,15 @@ class Checker {
     std::vector<Array> arrays;
     std::vector<void*> pointers;
     bool repeatable = true;  // no inout: a second launch gives the same
+    std::chrono::steady_clock::time_point launched;
+    double launch_us = 0;  // of the newest checked launch, by the clock of the host
   };
   struct Failure {
     Verdict verdict;
     std::string reason;
   };
 
-  Prepared prepare(const Problem& problem, std::uint64_t seed);
+  Prepared prepare(const CheckPart& part);
   void enter(MeasureReply& reply, double MeasureReply::*phase);
   void restore(Array& array);
   void reset(Prepared& on);

@@ -8,11 +8,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 #include <vector>
 
 namespace tunesmith {
@@ -21,6 +23,10 @@ namespace {
 constexpr double send_timeout_s = 10;  // the worker is idle when it is sent something, so it reads at once
 constexpr off_t most_words_bytes = 65536;  // of what a worker prints; a kernel may print in a loop
 constexpr std::size_t shown_words_bytes = 300;
+
+// A process that was killed ends in milliseconds, one with a CUDA context and much memory in a second.
+constexpr auto longest_end = std::chrono::seconds(5);
+constexpr auto longest_pause = std::chrono::microseconds(5000);
 
 // Between fork and exec, so only calls that are safe there.
 [[noreturn]] void become_worker(int socket, int words, pid_t tuner, const char* role,
@@ -120,8 +126,19 @@ void Child::kill() {
 std::string Child::end() {
   if (!end_.empty()) return end_;
   // WNOWAIT: until the process is waited for, no other process can get its group's number.
-  siginfo_t seen;
-  while (::waitid(P_PID, static_cast<id_t>(process_), &seen, WEXITED | WNOWAIT) < 0 && errno == EINTR) {
+  siginfo_t seen = {};
+  const Clock::time_point deadline = Clock::now() + longest_end;
+  for (auto pause = std::chrono::microseconds(50);; pause = std::min(2 * pause, longest_pause)) {
+    seen.si_pid = 0;
+    ::waitid(P_PID, static_cast<id_t>(process_), &seen, WEXITED | WNOWAIT | WNOHANG);
+    if (seen.si_pid != 0) break;
+    if (Clock::now() >= deadline) {
+      // Not even SIGKILL ends a process that hangs in a driver. It is left to init, which waits for ever.
+      kill();
+      return end_ = "did not end within 5 s (process " + std::to_string(process_) +
+                    ", which hangs in the system and was left behind)";
+    }
+    std::this_thread::sleep_for(pause);
   }
   ::kill(-process_, SIGKILL);  // processes that it may have left behind
   int status = 0;

@@ -31,7 +31,8 @@ class Child {
   bool gone() const { return gone_; }
   void say_goodbye();  ///< sends no more messages: the worker ends when it has finished its work
   void kill();
-  /// "was ended by SIGSEGV (Segmentation fault)", with the last output of the worker. Waits for its end.
+  /// "was ended by SIGSEGV (Segmentation fault)", with the last output of the worker. Waits for its end, but
+  /// not for ever.
   std::string end();
   /// The signal's short name, "SIGSEGV", or empty. After end().
   const std::string& signal_name() const { return signal_name_; }

@@ -34,7 +34,6 @@ DeviceWorker::DeviceWorker(std::string id, const WorkerTimeouts& timeouts)
     update();
   }
   id_ = hello_.identity;  // a restart gets the same device
-  if (timeouts_.measure_s <= 0) timeouts_.measure_s = hello_.device.kind == "host" ? 60 : 10;
 }
 
 TimeSpent& DeviceWorker::spent() {
@@ -52,7 +51,7 @@ void DeviceWorker::count_time() {
       spent_.prepare_s += passed;
       return;
     case State::idle:
-      spent_.idle_s += passed;
+      (expects_problem_ ? spent_.prepare_s : spent_.idle_s) += passed;
       return;
     case State::busy:
       spent_.other_s += passed;
@@ -72,16 +71,23 @@ void DeviceWorker::start() {
   enter(State::starting, timeouts_.start_s);
 }
 
+void DeviceWorker::expect_problem() {
+  count_time();
+  expects_problem_ = true;
+}
+
 void DeviceWorker::prepare(const PrepareRequest& request) {
+  count_time();
+  expects_problem_ = false;
   wanted_ = request;
   if (state_ == State::starting) return;  // its first message is followed by this request
   child_->send(to_frame(request));        // should it be gone, update() sees it
   enter(State::preparing, timeouts_.prepare_s);
 }
 
-void DeviceWorker::measure(const MeasureRequest& request) {
+void DeviceWorker::measure(const MeasureRequest& request, double limit_s) {
   child_->send(to_frame(request));
-  enter(State::busy, timeouts_.measure_s);
+  enter(State::busy, timeouts_.measure_s > 0 ? timeouts_.measure_s : limit_s);
 }
 
 void DeviceWorker::take(const Frame& frame, std::optional<MeasureReply>& reply) {

@@ -15,7 +15,7 @@ namespace tunesmith {
 struct WorkerTimeouts {
   double start_s = 120;    ///< a CUDA context on a machine with many GPUs takes seconds
   double prepare_s = 900;  ///< the reference of a very large problem
-  double measure_s = 0;    ///< load, check and time one variant; 0: 10 on a CUDA device, 60 on the host
+  double measure_s = 0;    ///< load, check and time one variant; 0: as follows from the base (policy.h)
 };
 
 class DeviceWorker {
@@ -29,10 +29,13 @@ class DeviceWorker {
   /// it is prepared.
   void prepare(const PrepareRequest& request);
 
+  /// A problem will follow, and until then the worker has no other work: it does not idle, it prepares.
+  void expect_problem();
+
   /// Ready for measure().
   bool idle() const { return state_ == State::idle; }
   bool busy() const { return state_ == State::busy; }
-  void measure(const MeasureRequest& request);
+  void measure(const MeasureRequest& request, double limit_s);
 
   /// Reads the worker's messages, restarts it if it died, and returns the verdict on the variant that it was
   /// measuring, once there is one. Throws Error if it cannot be started or prepared again.
@@ -61,6 +64,7 @@ class DeviceWorker {
   State state_ = State::starting;
   Clock::time_point deadline_;
   double limit_s_ = 0;
+  bool expects_problem_ = false;
   int deaths_ = 0;
   int failed_starts_ = 0;  // in a row
   TimeSpent spent_;

@@ -25,6 +25,7 @@ Lane::Lane(const Setup& setup, Progress& progress)
     : setup_(setup),
       progress_(setup.lanes > 1 ? progress.named(setup.device) : progress),
       store_(Store::open(setup.database, Store::Mode::create, with_old_identities())),
+      references_(setup.options.worker.prepare_s),
       worker_(setup.device, setup.options.worker),
       compilers_(device().target, compilers_wanted(setup.options, setup.lanes),
                  setup.options.compile_timeout_s, setup.options.cache_folder),
@@ -57,13 +58,14 @@ void Lane::must_be_like(const Lane& first) const {
                    ". Tune them in runs of their own.");
 }
 
-TunedProblem Lane::run(const Problem& problem, const Task& task, ProblemRun::Bench::Stages stages) {
+TunedProblem Lane::run(const Problem& problem, const Task& task, ProblemRun::Bench::Stages stages,
+                       const Problem* next) {
   progress_.say(setup_.op.name + " " + problem.text());
   static constexpr Budget everything;
   const bool finals_only = stages == ProblemRun::Bench::Stages::finals;
   ProblemRun run({setup_.op, setup_.options, policy_, finals_only ? everything : setup_.budget, compilers_,
-                  worker_, recorder(), progress_, interrupted, task, stages},
-                 problem);
+                  references_, worker_, recorder(), progress_, interrupted, task, stages},
+                 problem, next);
   return run.run();
 }
 
@@ -79,11 +81,14 @@ std::string Lane::binary_of(const RenderedVariant& variant) {
 }
 
 double Lane::median_us(const RenderedVariant& variant, const Problem& problem, const std::string& binary) {
-  PrepareRequest inputs;
-  inputs.op = setup_.op.name;
-  inputs.problem = problem.text();
-  inputs.seed = setup_.options.seed;
-  worker_.prepare(inputs);
+  references_.want(setup_.op.name, problem.text(), setup_.options.seed);
+  std::string memory;
+  while ((memory = references_.ready(problem.text(), setup_.options.seed)).empty()) {
+    if (interrupted()) return 0;
+    wait_for({references_.descriptor()}, 0.2);
+    references_.update();
+  }
+  worker_.prepare({setup_.op.name, problem.text(), memory});
   MeasureRequest request;
   request.template_name = variant.tmpl->name;
   request.config = variant.point.config.text();
@@ -95,7 +100,7 @@ double Lane::median_us(const RenderedVariant& variant, const Problem& problem, c
   request.cold_caches = setup_.options.cold_caches;
   for (bool asked = false; !interrupted();) {
     if (!asked && worker_.idle()) {
-      worker_.measure(request);
+      worker_.measure(request, 60);  // of the base
       asked = true;
     }
     wait_for({worker_.descriptor()}, 0.2);

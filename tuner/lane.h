@@ -34,7 +34,9 @@ class Lane {
   /// A winner is a model's, so the devices of a run are of one. Throws UsageError.
   void must_be_like(const Lane& first) const;
 
-  TunedProblem run(const Problem& problem, const Task& task, ProblemRun::Bench::Stages stages);
+  /// `next`: the problem that likely follows.
+  TunedProblem run(const Problem& problem, const Task& task, ProblemRun::Bench::Stages stages,
+                   const Problem* next = nullptr);
 
   std::string binary_of(const RenderedVariant& variant);  ///< empty: it does not compile
   /// 0: it failed. Nothing is recorded.
@@ -49,6 +51,7 @@ class Lane {
   Setup setup_;
   Progress progress_;
   Store store_;
+  References references_;
   DeviceWorker worker_;
   Compilers compilers_;
   Policy policy_;

@@ -60,14 +60,26 @@ struct CompileReply {
   }
 };
 
-/// Inputs and references of the problem and its companions, in place of those before.
+/// To the process that makes references: fill this file (make_check_file). Answered by a PrepareReply.
+struct ReferenceRequest {
+  static constexpr std::uint8_t kind = 8;
+  std::string op, problem;
+  std::uint64_t seed = 0;
+  std::string memory;  ///< path of the file
+  template <typename Self, typename Archive>
+  static void fields(Self& self, Archive& archive) {
+    archive(self.op, self.problem, self.seed, self.memory);
+  }
+};
+
+/// The problem that variants are measured on from here on, in place of the one before.
 struct PrepareRequest {
   static constexpr std::uint8_t kind = 4;
   std::string op, problem;
-  std::uint64_t seed = 0;
+  std::string memory;  ///< path of the file with its inputs and references (CheckFile)
   template <typename Self, typename Archive>
   static void fields(Self& self, Archive& archive) {
-    archive(self.op, self.problem, self.seed);
+    archive(self.op, self.problem, self.memory);
   }
 };
 

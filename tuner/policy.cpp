@@ -48,6 +48,23 @@ std::string launches_of(std::string_view device_kind, bool chained) {
   return chained && device_kind != "host" ? "chained" : "apart";
 }
 
+MeasureLimits limits_for(std::string_view device_kind) {
+  MeasureLimits limits;
+  if (device_kind == "host") {  // where a kernel is emulated thread by thread
+    limits.least_s = 20;
+    limits.rate = 1e6;
+  }
+  return limits;
+}
+
+double measure_limit_s(const MeasureLimits& limits, double base_s, double amount) {
+  if (base_s > 0) return std::max(limits.least_s, limits.base_times * base_s);
+  constexpr double most_launches = 50;  // in a check and in a timing whose launches are long
+  constexpr double least_s = 60;
+  constexpr double most_s = 86400;
+  return std::min(least_s + most_launches * amount / limits.rate, most_s);
+}
+
 Policy policy_for(std::string_view device_kind) {
   Policy policy;
   if (device_kind == "host") {

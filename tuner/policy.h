@@ -40,6 +40,17 @@ struct Policy {
   double energy_within = 0.01;  ///< finalists whose energy differs by less are tied: it is measured once
 };
 
+/// How long a worker may take to load, check and time a variant.
+struct MeasureLimits {
+  double least_s = 2;      ///< a GPU's hang is noticed after this; others have no cause to take so long
+  double base_times = 10;  ///< … nor so many times as long as the base took in all
+  double rate = 1e9;       ///< the base handles at least so many bytes and operations per second
+};
+MeasureLimits limits_for(std::string_view device_kind);
+
+/// `base_s`: what the base took; 0: not known, and it has `amount` bytes and operations per launch.
+double measure_limit_s(const MeasureLimits& limits, double base_s, double amount);
+
 /// On the host a launch takes milliseconds and the clock is fine enough, so fewer samples do.
 Policy policy_for(std::string_view device_kind);
 

@@ -23,6 +23,9 @@ constexpr std::int64_t most_stored = 64;
 // The winners' second check must not see the inputs of the first.
 constexpr std::uint64_t second_check_seed = 0x7265636865636bu;
 
+// A finalist was measured before, and is now measured for longer.
+constexpr double finals_limit = 5;
+
 // Proposes these, in their order.
 class Listed : public Search {
  public:
@@ -45,9 +48,10 @@ std::string variant_text(const Trial& trial) {
 
 }  // namespace
 
-ProblemRun::ProblemRun(const Bench& bench, const Problem& problem)
+ProblemRun::ProblemRun(const Bench& bench, const Problem& problem, const Problem* next)
     : bench_(bench),
       problem_(problem),
+      next_(next),
       space_(search_space(bench.op, problem, bench.worker.hello().device, bench.options.templates)),
       previous_(bench.recorder.winners()),
       started_(Clock::now()),
@@ -80,7 +84,7 @@ ProblemRun::ProblemRun(const Bench& bench, const Problem& problem)
       findings_);
   result_.problem = problem.text();
   result_.variants = space_.count();
-  bench_.worker.prepare(inputs(bench.options.seed));
+  want_inputs(bench.options.seed);
 }
 
 // What is built in comes first, so that no run ends with a slower kernel than there was.
@@ -136,12 +140,34 @@ TunedProblem ProblemRun::run() {
   return std::move(result_);
 }
 
-PrepareRequest ProblemRun::inputs(std::uint64_t seed) const {
-  PrepareRequest request;
-  request.op = bench_.op.name;
-  request.problem = problem_.text();
-  request.seed = seed;
-  return request;
+// From here on variants are measured on these inputs, as soon as they are made.
+void ProblemRun::want_inputs(std::uint64_t seed) {
+  inputs_seed_ = seed;
+  prepared_ = false;
+  bench_.worker.expect_problem();
+  bench_.references.want(bench_.op.name, problem_.text(), seed);
+}
+
+void ProblemRun::prepare() {
+  bench_.references.update();
+  if (prepared_) return;
+  const std::string memory = bench_.references.ready(problem_.text(), inputs_seed_);
+  if (memory.empty()) return;
+  prepared_ = true;
+  bench_.worker.prepare({bench_.op.name, problem_.text(), memory});
+  bench_.references.forget_others(problem_.text());
+}
+
+// Of one variant, from what the base took.
+double ProblemRun::limit_s() const {
+  const Op& op = bench_.op;
+  double base_s = 0;
+  if (!findings_.trials.empty() && findings_.trials.front().checked) {
+    const MeasureReply& base = findings_.trials.front().reply;
+    base_s = base.load_s + base.check_s + base.time_s;
+  }
+  const double amount = (op.flops ? op.flops(problem_) : 0) + (op.bytes_moved ? op.bytes_moved(problem_) : 0);
+  return measure_limit_s(limits_for(device().kind), base_s, amount);
 }
 
 Record ProblemRun::record() {
@@ -169,7 +195,7 @@ MeasureRequest ProblemRun::request(Ticket ticket) const {
   return request;
 }
 
-void ProblemRun::wait() const {
+void ProblemRun::wait() {
   std::vector<int> descriptors = {bench_.worker.descriptor()};
   bench_.compilers.descriptors(descriptors);
   double seconds = longest_wait_s;
@@ -178,7 +204,12 @@ void ProblemRun::wait() const {
   };
   if (!bench_.worker.idle()) until(bench_.worker.deadline());
   until(bench_.compilers.deadline());
+  if (bench_.references.descriptor() >= 0) {
+    descriptors.push_back(bench_.references.descriptor());
+    until(bench_.references.deadline());
+  }
   wait_for(descriptors, seconds);
+  prepare();
 }
 
 ProgressState ProblemRun::progress(const std::string& stage, std::int64_t done, std::int64_t total) const {
@@ -237,12 +268,12 @@ void ProblemRun::propose() {
 }
 
 void ProblemRun::feed() {
-  if (!bench_.worker.idle()) return;
+  if (!prepared_ || !bench_.worker.idle()) return;
   const auto wanted = search_->to_measure();
   if (!wanted) return;
   MeasureRequest asked = request(wanted->ticket);
   asked.give_up_above_us = wanted->give_up_above_us;
-  bench_.worker.measure(asked);
+  bench_.worker.measure(asked, limit_s());
 }
 
 void ProblemRun::take_measured() {
@@ -273,12 +304,16 @@ void ProblemRun::finals() {
                  },
                  .record = record()},
                 findings_);
+  bench_.references.want(bench_.op.name, problem_.text(), bench_.options.seed ^ second_check_seed);
+  // Not on the host, whose times the arithmetic would disturb.
+  if (next_ != nullptr && device().kind != "host")
+    bench_.references.want(bench_.op.name, next_->text(), bench_.options.seed);
   compile_missing(finals);
-  bool prepared = false;
+  bool other_inputs = false;
   while (const auto question = finals.next()) {
     if (bench_.interrupted()) return;
-    if (question->other_inputs && !std::exchange(prepared, true))
-      bench_.worker.prepare(inputs(bench_.options.seed ^ second_check_seed));
+    if (question->other_inputs && !std::exchange(other_inputs, true))
+      want_inputs(bench_.options.seed ^ second_check_seed);
     auto reply = ask(*question);
     // A round that was cut short is worth nothing, a second check is a verdict.
     if (!reply || (bench_.interrupted() && !question->other_inputs)) return;
@@ -319,7 +354,7 @@ void ProblemRun::compile_missing(Finals& finals) {
 }
 
 std::optional<MeasureReply> ProblemRun::ask(const Finals::Question& question) {
-  while (!bench_.worker.idle()) {
+  while (!prepared_ || !bench_.worker.idle()) {
     if (bench_.interrupted()) return std::nullopt;
     wait();
     bench_.worker.update();
@@ -329,7 +364,7 @@ std::optional<MeasureReply> ProblemRun::ask(const Finals::Question& question) {
   wanted.samples = question.samples;
   wanted.energy = question.energy;
   wanted.repeats = repeats_for(findings_.best_us, bench_.policy.sample_target_us);  // one for all finalists
-  bench_.worker.measure(wanted);
+  bench_.worker.measure(wanted, finals_limit * limit_s());
   while (true) {
     wait();
     if (auto reply = bench_.worker.update()) return reply;

@@ -12,6 +12,7 @@
 #include "tuner/finals.h"
 #include "tuner/promising.h"
 #include "tuner/recorder.h"
+#include "tuner/references.h"
 #include "tuner/search_run.h"
 #include "tuner/tune.h"
 
@@ -26,6 +27,7 @@ class ProblemRun {
     const Policy& policy;
     const Budget& budget;
     Compilers& compilers;
+    References& references;
     DeviceWorker& worker;
     Recorder& recorder;
     Progress& progress;
@@ -38,7 +40,8 @@ class ProblemRun {
     } stages = Stages::all;  ///< the finals alone measure what is stored
   };
 
-  ProblemRun(const Bench& bench, const Problem& problem);
+  /// While the finals run, inputs and references of the `next` problem are made.
+  ProblemRun(const Bench& bench, const Problem& problem, const Problem* next = nullptr);
 
   /// What was found until the end, or until the interrupt.
   TunedProblem run();
@@ -61,15 +64,20 @@ class ProblemRun {
   TunedWinner tuned_winner(const Decision& decision, const Decision::Winner& chosen) const;
 
   const DeviceFacts& device() const { return bench_.worker.hello().device; }
-  PrepareRequest inputs(std::uint64_t seed) const;
+  void want_inputs(std::uint64_t seed);
+  void prepare();
+  double limit_s() const;
   MeasureRequest request(Ticket ticket) const;
   Record record();
-  void wait() const;
+  void wait();
   ProgressState progress(const std::string& stage, std::int64_t done, std::int64_t total) const;
   void show(const std::string& stage, std::int64_t done, std::int64_t total);
 
   Bench bench_;
   Problem problem_;
+  const Problem* next_;
+  std::uint64_t inputs_seed_ = 0;  // of the inputs that the worker has, or gets when they are ready
+  bool prepared_ = false;
   SearchSpace space_;
   std::vector<WinnerRow> previous_;
   Clock::time_point started_;

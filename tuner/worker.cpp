@@ -13,6 +13,7 @@
 #include "generator/ops.h"
 #include "runtime/cache.h"
 #include "runtime/toolchain.h"
+#include "tuner/check_memory.h"
 #include "tuner/checker.h"
 #include "tuner/messages.h"
 
@@ -96,6 +97,24 @@ int compile_all(Channel& channel, std::string_view target) {
   return 0;
 }
 
+int make_references(Channel& channel) {
+  for (Frame frame; channel.receive(frame);) {
+    const auto request = from_frame<ReferenceRequest>(frame);
+    PrepareReply reply;
+    try {
+      const Op& op = find_op(request.op);
+      make_check_file(op, complete_problem(op, Problem::parse(request.problem)), request.seed,
+                      request.memory);
+    } catch (const std::bad_alloc&) {
+      reply.error = "the memory of this machine is not enough for it; give a smaller problem.";
+    } catch (const std::exception& error) {
+      reply.error = error.what();
+    }
+    channel.send(reply);
+  }
+  return 0;
+}
+
 int measure_all(Channel& channel, std::string_view given) {
   Hello hello;
   const std::unique_ptr<Device> device = make_or_tell(channel, [&] {
@@ -118,8 +137,9 @@ int measure_all(Channel& channel, std::string_view given) {
       try {
         const Op& op = find_op(request.op);
         checker.reset();  // releases its memory before the next one allocates
-        checker = std::make_unique<Checker>(
-            *device, op, complete_problem(op, Problem::parse(request.problem)), request.seed);
+        const Problem problem = complete_problem(op, Problem::parse(request.problem));
+        const CheckFile file(op, problem, request.memory);
+        checker = std::make_unique<Checker>(*device, op, file.parts());
       } catch (const std::bad_alloc&) {
         reply.error = "the memory of this machine is not enough for it; give a smaller problem.";
       } catch (const std::exception& error) {
@@ -147,6 +167,7 @@ int worker_main(std::string_view role) {
   try {
     static constexpr std::string_view compile = "compile:";
     if (role.substr(0, compile.size()) == compile) return compile_all(channel, role.substr(compile.size()));
+    if (role == "reference") return make_references(channel);
     return measure_all(channel, role);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());

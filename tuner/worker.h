@@ -1,5 +1,6 @@
 // The worker's side: the same executable, started again with the hidden arguments `worker ROLE`. A role is
 //   compile:TARGET   compiles sources for TARGET
+//   reference        makes inputs and references of problems, in memory that the tuner hands over
 //   DEVICE           checks and times variants on the device of that name (runtime/device_id.h)
 // A compiler that hangs or a kernel that kills its process then costs one row, not the run.
 #pragma once

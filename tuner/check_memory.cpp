@@ -1,0 +1,161 @@
+#include "tuner/check_memory.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "generator/error.h"
+#include "tuner/check_data.h"
+
+namespace tunesmith {
+namespace {
+
+constexpr std::size_t alignment = 64;
+constexpr int complete = F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW;
+
+// Hands out stretches of memory, or only counts them.
+class Layout {
+ public:
+  explicit Layout(char* memory) : memory_(memory) {}
+  template <typename T>
+  std::span<T> take(std::int64_t count) {
+    const auto size = static_cast<std::size_t>(count);
+    T* const start = memory_ != nullptr ? reinterpret_cast<T*>(memory_ + used_) : nullptr;
+    used_ += (size * sizeof(T) + alignment - 1) / alignment * alignment;
+    return {start, start != nullptr ? size : 0};
+  }
+  std::size_t used() const { return used_; }
+
+ private:
+  char* memory_;
+  std::size_t used_ = 0;
+};
+
+CheckPart part_of(const Op& op, const Problem& problem, Layout& layout) {
+  CheckPart part{problem, {}};
+  for (const Argument& argument : op.arguments) {
+    const std::int64_t count = elements(argument, problem);
+    CheckArray& array = part.arrays.emplace_back();
+    if (argument.role != Role::output)
+      array.initial = layout.take<char>(count * bytes(argument.dtype(problem)));
+    if (argument.role == Role::input) continue;
+    array.expected = layout.take<double>(count);
+    array.permitted = layout.take<double>(count);
+  }
+  return part;
+}
+
+std::vector<CheckPart> lay_out(const Op& op, const Problem& problem, Layout& layout) {
+  std::vector<CheckPart> parts = {part_of(op, problem, layout)};
+  for (const Problem& companion : op.companions(problem))
+    parts.push_back(part_of(op, complete_problem(op, companion), layout));
+  return parts;
+}
+
+void fill(const Op& op, const CheckPart& part, std::uint64_t seed) {
+  const std::vector<std::vector<double>> inputs = make_inputs(op, part.problem, seed);
+  for (std::size_t i = 0; i < op.arguments.size(); ++i) {
+    const CheckArray& array = part.arrays[i];
+    if (!array.initial.empty()) {
+      const std::string packed = pack(op.arguments[i].dtype(part.problem), inputs[i]);
+      std::memcpy(array.initial.data(), packed.data(), packed.size());
+    }
+    in_chunks(array.expected.size(), [&](std::size_t begin, std::size_t end) {
+      op.reference(part.problem, inputs, static_cast<int>(i), static_cast<std::int64_t>(begin),
+                   static_cast<std::int64_t>(end), array.expected.subspan(begin, end - begin),
+                   array.permitted.subspan(begin, end - begin));
+    });
+  }
+}
+
+class Descriptor {
+ public:
+  Descriptor(const std::string& path, int flags) : value_(::open(path.c_str(), flags | O_CLOEXEC)) {
+    if (value_ < 0) fail("be opened");
+  }
+  ~Descriptor() { ::close(value_); }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int get() const { return value_; }
+  [[noreturn]] static void fail(const std::string& what) {
+    throw Error("The memory for inputs and references cannot " + what + ": " + std::strerror(errno) + ".");
+  }
+
+ private:
+  int value_;
+};
+
+char* map(int descriptor, std::size_t size, int protection) {
+  void* const memory = ::mmap(nullptr, size, protection, MAP_SHARED, descriptor, 0);
+  if (memory == MAP_FAILED) Descriptor::fail("be mapped");
+  return static_cast<char*>(memory);
+}
+
+struct Mapped {
+  char* memory;
+  std::size_t bytes;
+  ~Mapped() { ::munmap(memory, bytes); }
+};
+
+}  // namespace
+
+std::vector<CheckPart> check_parts(const Op& op, const Problem& problem, char* memory) {
+  Layout layout(memory);
+  return lay_out(op, problem, layout);
+}
+
+std::size_t check_bytes(const Op& op, const Problem& problem) {
+  Layout layout(nullptr);
+  lay_out(op, problem, layout);
+  return std::max(layout.used(), alignment);  // nothing cannot be mapped
+}
+
+void fill_check_memory(const Op& op, const Problem& problem, std::uint64_t seed, char* memory) {
+  for (const CheckPart& part : check_parts(op, problem, memory)) fill(op, part, seed++);
+}
+
+MemoryFile::MemoryFile() : descriptor_(::memfd_create("tunesmith-check", MFD_CLOEXEC | MFD_ALLOW_SEALING)) {
+  if (descriptor_ < 0) Descriptor::fail("be made");
+}
+
+MemoryFile::~MemoryFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+std::string MemoryFile::path() const {
+  return "/proc/" + std::to_string(::getpid()) + "/fd/" + std::to_string(descriptor_);
+}
+
+void make_check_file(const Op& op, const Problem& problem, std::uint64_t seed, const std::string& path) {
+  const Descriptor file(path, O_RDWR);
+  const std::size_t size = check_bytes(op, problem);
+  if (::ftruncate(file.get(), 0) != 0 || ::ftruncate(file.get(), static_cast<off_t>(size)) != 0)
+    Descriptor::fail("be made");
+  {
+    const Mapped mapped{map(file.get(), size, PROT_READ | PROT_WRITE), size};
+    fill_check_memory(op, problem, seed, mapped.memory);
+  }
+  if (::fcntl(file.get(), F_ADD_SEALS, complete) != 0) Descriptor::fail("be sealed");
+}
+
+CheckFile::CheckFile(const Op& op, const Problem& problem, const std::string& path)
+    : bytes_(check_bytes(op, problem)) {
+  const Descriptor file(path, O_RDONLY);
+  struct stat found {};
+  if ((::fcntl(file.get(), F_GET_SEALS) & complete) != complete || ::fstat(file.get(), &found) != 0 ||
+      static_cast<std::size_t>(found.st_size) != bytes_) {
+    throw Error("The inputs and references of " + problem.text() + " are not complete.");
+  }
+  memory_ = map(file.get(), bytes_, PROT_READ);
+  parts_ = check_parts(op, problem, memory_);
+}
+
+CheckFile::~CheckFile() {
+  if (memory_ != nullptr) ::munmap(memory_, bytes_);
+}
+
+}  // namespace tunesmith

@@ -1,0 +1,50 @@
+// Inputs and references of problems, made by a process of their own while the device works: a wrong reference
+// ends that process and not the tuner, and the next problem is ready when this one ends.
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <string>
+
+#include "tuner/check_memory.h"
+#include "tuner/child.h"
+#include "tuner/messages.h"
+
+namespace tunesmith {
+
+class References {
+ public:
+  explicit References(double timeout_s) : timeout_s_(timeout_s) {}
+
+  /// Begins with it, after those that were wanted before. Wanted again, it is kept.
+  void want(const std::string& op, const std::string& problem, std::uint64_t seed);
+  /// The path of its file (CheckFile) once it is complete; empty before that.
+  std::string ready(const std::string& problem, std::uint64_t seed) const;
+  /// Those of other problems are not needed any more, as far as they are complete.
+  void forget_others(const std::string& problem);
+
+  /// Reads messages, and replaces the process when it has died. Throws Error when a problem cannot be
+  /// prepared.
+  void update();
+  int descriptor() const { return child_ ? child_->descriptor() : -1; }
+  Clock::time_point deadline() const { return deadline_; }
+
+ private:
+  struct Entry {
+    ReferenceRequest request;
+    MemoryFile file;
+    bool complete = false;
+  };
+  Entry* pending();
+  void go_on();
+
+  double timeout_s_;
+  std::list<Entry> entries_;
+  std::unique_ptr<Child> child_;
+  bool busy_ = false;
+  Clock::time_point deadline_ = Clock::time_point::max();
+  int failures_ = 0;  // in a row
+};
+
+}  // namespace tunesmith
