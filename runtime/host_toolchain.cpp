@@ -1,6 +1,8 @@
 // The system's C++ compiler: a text rendered for the host becomes a shared object.
 #include <fcntl.h>
 #include <spawn.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -32,27 +34,53 @@ std::string read_file(const fs::path& path) {
   return text.str();
 }
 
-// A new temporary folder, removed with the object.
+constexpr std::string_view scratch_prefix = "tunesmith-compile-";
+
+// A new temporary folder, removed with the object. As long as its process lives it is locked, so that others
+// can tell it from one that a killed process has left behind.
 class ScratchFolder {
  public:
   ScratchFolder() {
-    std::string pattern = (fs::temp_directory_path() / "tunesmith-XXXXXX").string();
+    const fs::path parent = fs::temp_directory_path();
+    std::string pattern = (parent / ".tunesmith-new-XXXXXX").string();
     if (mkdtemp(pattern.data()) == nullptr) {
-      throw Error("No folder for the compiler could be created in " + fs::temp_directory_path().string() +
+      throw Error("No folder for the compiler could be created in " + parent.string() +
                   "; set TMPDIR to a folder that can be written.");
     }
-    path_ = pattern;
+    path_ = parent / (std::string(scratch_prefix) + pattern.substr(pattern.size() - 6));
+    lock_ = ::open(pattern.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    ::flock(lock_, LOCK_EX | LOCK_NB);
+    std::error_code error;
+    fs::rename(pattern, path_, error);  // only now is it seen by remove_abandoned()
+    if (error) path_ = pattern;
   }
   ~ScratchFolder() {
     std::error_code ignored;
     fs::remove_all(path_, ignored);
+    if (lock_ >= 0) ::close(lock_);
   }
   ScratchFolder(const ScratchFolder&) = delete;
   ScratchFolder& operator=(const ScratchFolder&) = delete;
   const fs::path& path() const { return path_; }
 
+  // Removes the user's folders that nobody holds.
+  static void remove_abandoned() {
+    std::error_code error;
+    for (const fs::directory_entry& entry : fs::directory_iterator(fs::temp_directory_path(), error)) {
+      if (!entry.path().filename().string().starts_with(scratch_prefix)) continue;
+      const int folder = ::open(entry.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+      if (folder < 0) continue;
+      struct stat found {};
+      if (::fstat(folder, &found) == 0 && found.st_uid == ::geteuid() &&
+          ::flock(folder, LOCK_EX | LOCK_NB) == 0)
+        fs::remove_all(entry.path(), error);
+      ::close(folder);
+    }
+  }
+
  private:
   fs::path path_;
+  int lock_ = -1;
 };
 
 struct Run {
@@ -120,6 +148,7 @@ class HostToolchain : public Toolchain {
  public:
   HostToolchain(std::string compiler, std::chrono::milliseconds limit)
       : compiler_(std::move(compiler)), limit_(limit) {
+    ScratchFolder::remove_abandoned();
     const ScratchFolder scratch;
     const fs::path log = scratch.path() / "version";
     const Run version = run({compiler_, "--version"}, log, limit_);

@@ -13,7 +13,7 @@ namespace tunesmith {
 namespace {
 
 // Of so many points that the search offers, one is tried now.
-constexpr int offered_per_choice = 3;
+constexpr int offered_per_choice = 8;
 
 // Those that wait are weighed again after so many choices; at most so many wait.
 constexpr int choices_per_weighing = 16;

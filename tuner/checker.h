@@ -38,7 +38,7 @@ class Checker {
     std::vector<Array> arrays;
     std::vector<void*> pointers;
     bool repeatable = true;  // no inout: a second launch gives the same
-    std::chrono::steady_clock::time_point launched;
+    std::chrono::steady_clock::time_point launched = {};
     double launch_us = 0;  // of the newest checked launch, by the clock of the host
   };
   struct Failure {

@@ -40,7 +40,7 @@ class TaskQueue {
         keep(*task, lane.run(problems_[task->problem], *task,
                              finals_only_ ? Stages::finals
                              : piece      ? Stages::search
-                                          : Stages::all));
+                                          : Stages::all, upcoming()));
         if (piece && last_part(*task) && !interrupted())
           keep(*task, winners_only(lane.run(problems_[task->problem], {task->problem}, Stages::finals)));
       }
@@ -64,6 +64,11 @@ class TaskQueue {
     const std::scoped_lock lock(mutex_);
     if (interrupted() || next_ == tasks_.size()) return std::nullopt;
     return tasks_[next_++];
+  }
+  // Whichever device will have it: its inputs are made in time that nobody else needs.
+  const Problem* upcoming() {
+    const std::scoped_lock lock(mutex_);
+    return next_ < tasks_.size() ? &problems_[tasks_[next_].problem] : nullptr;
   }
   bool last_part(const Task& task) {
     const std::scoped_lock lock(mutex_);

@@ -304,10 +304,10 @@ void ProblemRun::finals() {
                  },
                  .record = record()},
                 findings_);
-  bench_.references.want(bench_.op.name, problem_.text(), bench_.options.seed ^ second_check_seed);
-  // Not on the host, whose times the arithmetic would disturb.
-  if (next_ != nullptr && device().kind != "host")
-    bench_.references.want(bench_.op.name, next_->text(), bench_.options.seed);
+  if (device().kind != "host") {  // whose times the arithmetic would disturb
+    bench_.references.want(bench_.op.name, problem_.text(), bench_.options.seed ^ second_check_seed);
+    if (next_ != nullptr) bench_.references.want(bench_.op.name, next_->text(), bench_.options.seed);
+  }
   compile_missing(finals);
   bool other_inputs = false;
   while (const auto question = finals.next()) {

@@ -64,6 +64,7 @@ auto make_or_tell(Channel& channel, Make make) -> decltype(make()) {
 }
 
 int compile_all(Channel& channel, std::string_view target) {
+  static_cast<void>(!::nice(5));  // the device's worker and the tuner have precedence
   const std::unique_ptr<Toolchain> toolchain = make_or_tell(channel, [&] { return make_toolchain(target); });
   if (!toolchain) return 1;
   Hello hello;

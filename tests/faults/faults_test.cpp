@@ -62,7 +62,7 @@ TEST_F(FaultTest, EachFaultHasItsVerdictAndAGoodVariantWins) {
       EXPECT_THAT(row.reason, HasSubstr(fault->second.reason)) << row.template_name;
     }
   }
-  for (const char* right : {"plain", "shared", "waits", "not_reentrant"})
+  for (const char* right : {"plain", "shared", "slow", "waits", "not_reentrant"})
     EXPECT_EQ(verdicts.count(right), 1u) << right;
 
   ASSERT_EQ(result.problems.size(), 1u);
@@ -332,6 +332,36 @@ TEST_F(FaultTest, AWinnerOfATemplateThatIsNotSearchedIsMeasuredAgain) {
   asked.templates = {"wrong_value"};
   run(asked);
   EXPECT_GT(times(), before) << winner;
+}
+
+TEST_F(FaultTest, AVariantThatIsFarTooSlowIsNotTimed) {
+  TuneOptions asked = options();
+  asked.templates = {"slow"};
+  asked.policy->give_up_factor = 1.5;
+  run(asked);
+  for (const ResultRow& row : rows()) {
+    EXPECT_EQ(row.verdict, "ok") << row.reason;
+    if (row.template_name == "slow") {
+      EXPECT_EQ(row.min_us, row.median_us);  // of one sample
+    }
+  }
+  EXPECT_GE(rows().size(), 2u);
+}
+
+TEST_F(FaultTest, BinariesAreCompiledOnceForAllDatabases) {
+  TuneOptions asked = options();
+  asked.templates = {"plain"};
+  const auto compiled = [&] {
+    std::int64_t count = 0;
+    execute("DELETE FROM winner");
+    for (const ResultRow& row : rows()) count += row.compile_ms.has_value();
+    return count;
+  };
+  run(asked);
+  EXPECT_GT(compiled(), 0);
+  std::filesystem::remove(folder_ / "tunesmith.db");
+  EXPECT_GT(run(asked).problems[0].measured, 1);
+  EXPECT_EQ(compiled(), 0);
 }
 
 TEST_F(FaultTest, ADeviceThatDoesNotExistIsNamed) {

@@ -19,6 +19,10 @@ namespace tunesmith {
 std::string device_under_test();
 
 class FaultTest : public testing::Test {
+ public:
+  /// The first child of `tuner` that was started as `worker ROLE`; 0 if there is none now.
+  static pid_t worker_of(pid_t tuner, const std::string& role);
+
  protected:
   void SetUp() override;
   void TearDown() override;
@@ -39,9 +43,6 @@ class FaultTest : public testing::Test {
   /// tune() in a process of its own, which ends with the CLI's exit codes.
   pid_t start(const TuneOptions& options) const;
   static int wait(pid_t process);  ///< as waitpid gives it
-  /// The first child of `tuner` that was started as `worker ROLE`; 0 if there is none now.
-  static pid_t worker_of(pid_t tuner, const std::string& role);
-
   std::filesystem::path folder_;
 };
 

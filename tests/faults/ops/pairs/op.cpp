@@ -58,6 +58,7 @@ std::vector<Template> all_templates() {
   };
   std::vector<Template> templates = {plain};
   templates.push_back(faulty("shared", "right, through shared memory"));
+  templates.push_back(faulty("slow", "right, a thousand times slower"));
   templates.push_back(faulty("race", "lacks the barrier"));
   templates.push_back(faulty("beyond_end", "writes one element after its output"));
   templates.push_back(faulty("before_start", "writes one element before its output"));

@@ -1,0 +1,159 @@
+// What processes hand over to each other, and what becomes of those that die.
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <cstring>
+
+#include "generator/ops.h"
+#include "tests/faults/fixture.h"
+#include "tuner/check_data.h"
+#include "tuner/compilers.h"
+#include "tuner/references.h"
+
+namespace tunesmith {
+namespace {
+
+using testing::HasSubstr;
+
+Problem pairs(std::int64_t count) {
+  return complete_problem(find_op("pairs"), Problem::parse("count=" + std::to_string(count)));
+}
+
+std::string wait_for_file(References& references, const Problem& problem, std::uint64_t seed) {
+  const auto deadline = Clock::now() + std::chrono::seconds(60);
+  while (Clock::now() < deadline) {
+    if (std::string path = references.ready(problem.text(), seed); !path.empty()) return path;
+    wait_for({references.descriptor()}, 0.1);
+    references.update();
+  }
+  return {};
+}
+
+TEST(CheckFile, HoldsInputsAndReferencesAndCannotBeChanged) {
+  const Op& op = find_op("pairs");
+  const MemoryFile file;
+  EXPECT_THROW(CheckFile(op, pairs(1000), file.path()), Error);  // not made yet
+  make_check_file(op, pairs(1000), 7, file.path());
+  const CheckFile made(op, pairs(1000), file.path());
+  ASSERT_EQ(made.parts().size(), 4u);  // with three companions
+  const auto inputs = make_inputs(op, pairs(1000), 7);
+  const CheckPart& part = made.parts().front();
+  EXPECT_EQ(std::string(part.arrays[0].initial.begin(), part.arrays[0].initial.end()),
+            pack(DType::f32, inputs[0]));
+  const Expected expected = reference_of(op, pairs(1000), inputs, 2);
+  EXPECT_TRUE(std::ranges::equal(part.arrays[2].expected, expected.value));
+  EXPECT_TRUE(std::ranges::equal(part.arrays[2].permitted, expected.permitted_error));
+  EXPECT_THROW(CheckFile(op, pairs(2000), file.path()), Error);  // made for another problem
+
+  const int descriptor = ::open(file.path().c_str(), O_RDWR);
+  EXPECT_EQ(::write(descriptor, "x", 1), -1);
+  EXPECT_EQ(::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0), MAP_FAILED);
+  ::close(descriptor);
+}
+
+TEST(References, AreBegunAgainWhenTheirProcessIsKilled) {
+  References references(60);
+  const Problem large = pairs(1 << 24);
+  references.want("pairs", large.text(), 1);
+  references.want("pairs", pairs(10).text(), 1);
+  const pid_t maker = FaultTest::worker_of(::getpid(), "reference");
+  ASSERT_GT(maker, 0);
+  ::usleep(50'000);  // it is at work
+  EXPECT_EQ(references.ready(large.text(), 1), "");
+  ::kill(maker, SIGKILL);
+  const std::string path = wait_for_file(references, large, 1);
+  ASSERT_NE(path, "");
+  const CheckFile file(find_op("pairs"), large, path);
+  const auto inputs = make_inputs(find_op("pairs"), large, 1);
+  EXPECT_EQ(
+      std::memcmp(file.parts()[0].arrays[0].initial.data(), pack(DType::f32, inputs[0]).data(), 4 << 24), 0);
+  EXPECT_NE(wait_for_file(references, pairs(10), 1), "");
+  references.forget_others(large.text());
+  EXPECT_EQ(references.ready(pairs(10).text(), 1), "");
+}
+
+TEST(References, GiveUpWhenTheirProcessDiesEachTime) {
+  References references(60);
+  references.want("pairs", pairs(1 << 24).text(), 1);
+  const auto kill_all = [&] {
+    while (true) {
+      if (const pid_t maker = FaultTest::worker_of(::getpid(), "reference"); maker > 0)
+        ::kill(maker, SIGKILL);
+      wait_for({references.descriptor()}, 0.1);
+      references.update();
+    }
+  };
+  try {
+    kill_all();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("was ended by SIGKILL"));
+    EXPECT_THAT(error.what(), HasSubstr("3 times in a row"));
+  }
+}
+
+TEST(Compilers, AVariantWhoseCompilerWasKilledIsCompiledByAnother) {
+  Compilers compilers("host", 1, 60, "");
+  Source source;
+  source.text = "int answer() { return 42; }";
+  source.hash = "42";
+  source.target = "host";
+  const auto kill_compiler = [] {
+    const pid_t compiler = FaultTest::worker_of(::getpid(), "compile:host");
+    EXPECT_GT(compiler, 0);
+    ::kill(compiler, SIGKILL);
+  };
+  const auto result = [&] {
+    while (true) {
+      for (CompileResult& each : compilers.update()) return std::move(each);
+      std::vector<int> descriptors;
+      compilers.descriptors(descriptors);
+      wait_for(descriptors, 0.05);
+    }
+  };
+  compilers.begin(1, source);
+  kill_compiler();
+  EXPECT_EQ(result().verdict, Verdict::ok);
+  EXPECT_GT(compilers.busy_s(), 0);
+
+  compilers.begin(2, source, 1e-3);
+  const CompileResult late = result();
+  EXPECT_EQ(late.verdict, Verdict::timeout);
+  EXPECT_THAT(late.reason, HasSubstr("longer budget"));
+  EXPECT_EQ(late.milliseconds, 1.0);
+}
+
+// A process that another one traces cannot be waited for after its end, as one cannot be that hangs in a
+// driver.
+TEST(Child, ThatDoesNotEndIsLeftBehind) {
+  Child child("reference");
+  std::array<int, 2> ready;
+  ASSERT_EQ(::pipe(ready.data()), 0);
+  const pid_t tracer = ::fork();
+  if (tracer == 0) {
+    const char traced = ::ptrace(PTRACE_SEIZE, child.process(), nullptr, nullptr) == 0 ? 'y' : 'n';
+    if (::write(ready[1], &traced, 1) == 1) ::pause();
+    ::_exit(0);
+  }
+  char traced = 'n';
+  ASSERT_EQ(::read(ready[0], &traced, 1), 1);
+  if (traced == 'y') {
+    child.kill();
+    const auto start = Clock::now();
+    EXPECT_THAT(child.end(), HasSubstr("left behind"));
+    EXPECT_LT(Clock::now() - start, std::chrono::seconds(8));
+  }
+  ::kill(tracer, SIGKILL);
+  ::waitpid(tracer, nullptr, 0);
+  ::waitpid(child.process(), nullptr, 0);
+  if (traced != 'y') GTEST_SKIP() << "this system lets no process trace another one";
+}
+
+}  // namespace
+}  // namespace tunesmith
