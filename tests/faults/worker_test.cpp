@@ -63,9 +63,12 @@ TEST(References, AreBegunAgainWhenTheirProcessIsKilled) {
   const Problem large = pairs(1 << 24);
   references.want("pairs", large.text(), 1);
   references.want("pairs", pairs(10).text(), 1);
-  const pid_t maker = FaultTest::worker_of(::getpid(), "reference");
+  pid_t maker = 0;
+  for (int i = 0; maker == 0 && i < 1000; ++i) {
+    ::usleep(5'000);
+    maker = FaultTest::worker_of(::getpid(), "reference");
+  }
   ASSERT_GT(maker, 0);
-  ::usleep(50'000);  // it is at work
   EXPECT_EQ(references.ready(large.text(), 1), "");
   ::kill(maker, SIGKILL);
   const std::string path = wait_for_file(references, large, 1);
