@@ -117,7 +117,7 @@ TEST(Compilers, AVariantWhoseCompilerWasKilledIsCompiledByAnother) {
       for (CompileResult& each : compilers.update()) return std::move(each);
       std::vector<int> descriptors;
       compilers.descriptors(descriptors);
-      wait_for(descriptors, 0.05);
+      wait_for(descriptors, 0.005);
     }
   };
   compilers.begin(1, source);
