@@ -117,9 +117,8 @@ void add_tune_command(CLI::App& app, const std::string& command_line, int& exit_
   command->add_flag("--retry-failed", options.retry_failed,
                     "Retry variants that timed out or crashed in an earlier run");
   command
-      ->add_option(
-          "--jobs", options.compilers,
-          "Number of compilers that run at the same time; 0: the number of processors, on the host one less")
+      ->add_option("--jobs", options.compilers,
+                   "Number of compilers that run at the same time; 0: one less than the number of processors")
       ->capture_default_str()
       ->check(CLI::Range(0, 1024));
   command->add_option("--db", request->database,

@@ -40,7 +40,8 @@ class TaskQueue {
         keep(*task, lane.run(problems_[task->problem], *task,
                              finals_only_ ? Stages::finals
                              : piece      ? Stages::search
-                                          : Stages::all, upcoming()));
+                                          : Stages::all,
+                             upcoming()));
         if (piece && last_part(*task) && !interrupted())
           keep(*task, winners_only(lane.run(problems_[task->problem], {task->problem}, Stages::finals)));
       }

@@ -45,7 +45,7 @@ struct TuneOptions {
   Objective objective = Objective::time;    ///< winners of another one are stale
   bool energy = true;                       ///< measure that of the finalists, some seconds a problem
   bool retry_failed = false;  ///< try variants again that timed out or crashed in an earlier run
-  int compilers = 0;  ///< processes that compile; 0: as many as there are processors, on the host one less
+  int compilers = 0;          ///< processes that compile; 0: one less than there are processors
   double compile_timeout_s = 120;
   std::filesystem::path cache_folder = user_cache_folder();  ///< of compiled binaries; empty: none
   WorkerTimeouts worker = {};
