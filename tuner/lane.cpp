@@ -32,9 +32,6 @@ Lane::Lane(const Setup& setup, Progress& progress)
       policy_(setup.options.policy.value_or(policy_for(device().kind))) {
   const TuneOptions& options = setup.options;
   facts_.launches = launches_of(device().kind, options.chained);
-  progress_.say("Tuning " + std::string(options.cold_caches ? "for cold caches " : "") +
-                (facts_.launches == "chained" ? "for chained launches " : "") + "on " + device().name + " (" +
-                id() + ", " + device().target + ")" + (note().empty() ? "." : ". " + note()));
   facts_.command = options.command;
   facts_.strategy =
       options.finals ? "finals" : options.strategy + (options.prior == Prior::none ? ", prior none" : "");
@@ -46,6 +43,12 @@ Lane::Lane(const Setup& setup, Progress& progress)
   facts_.device = device();
   facts_.caches = options.cold_caches ? "cold" : "warm";
   facts_.objective = name(options.objective);
+}
+
+void Lane::introduce() {
+  progress_.say("Tuning " + std::string(setup_.options.cold_caches ? "for cold caches " : "") +
+                (facts_.launches == "chained" ? "for chained launches " : "") + "on " + device().name + " (" +
+                id() + ", " + device().target + ")" + (note().empty() ? "." : ". " + note()));
 }
 
 void Lane::must_be_like(const Lane& first) const {

@@ -31,6 +31,8 @@ class Lane {
   const Recorder::Facts& facts() const { return facts_; }
   std::vector<WinnerRow> winners() { return recorder().winners(); }
 
+  void introduce();  ///< says what is tuned for
+
   /// A winner is a model's, so the devices of a run are of one. Throws UsageError.
   void must_be_like(const Lane& first) const;
 

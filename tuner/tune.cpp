@@ -139,10 +139,11 @@ TuneResult tune(const TuneOptions& options, Progress& progress) {
         "with the objective time." +
         (first.note().empty() ? "" : " " + first.note()));
   }
+  for (const Problem& problem : problems) refuse_too_large(op, problem, device);
+  for (const auto& lane : lanes) lane->introduce();
   const bool chained = first.facts().launches == "chained";
   if (options.chained && !chained)
     progress.say("On the host launches apart and chained are the same: their times are called apart.");
-  for (const Problem& problem : problems) refuse_too_large(op, problem, device);
   if (options.stale || options.finals)
     add_tuned(problems, op, device, first.facts(), first.winners(), options.finals && problems.empty());
 

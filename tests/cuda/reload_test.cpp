@@ -37,7 +37,12 @@ Runner base_of(Device& device, const Toolchain& toolchain, const char* op_name, 
   const Compiled compiled = toolchain.compile(base.source);
   EXPECT_TRUE(compiled.ok) << compiled.log;
   const Policy policy = policy_for("cuda");
-  Runner runner{std::string(op_name) + " " + text, std::make_unique<Checker>(device, op, problem, 1), {}, {}};
+  std::vector<char> memory(check_bytes(op, problem));
+  fill_check_memory(op, problem, 1, memory.data());
+  Runner runner{std::string(op_name) + " " + text,
+                std::make_unique<Checker>(device, op, check_parts(op, problem, memory.data())),
+                {},
+                {}};
   runner.request.template_name = op.templates.front().name;
   runner.request.config = base.point.config.text();
   runner.request.suffix = base.source.suffix;
