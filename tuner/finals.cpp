@@ -41,6 +41,11 @@ Finals::Finals(Setup setup, Findings& findings) : setup_(std::move(setup)), find
   for (const std::size_t index : choose_finalists(all, setup_.element_bytes, setup_.policy)) {
     if (index != 0) tickets_.push_back(static_cast<Ticket>(index));
   }
+  for (const Contender& each : all) {
+    const auto ticket = static_cast<Ticket>(each.index);
+    if (contains(setup_.built_in, findings_.trial(ticket).variant.source.hash) && !contains(tickets_, ticket))
+      tickets_.push_back(ticket);
+  }
   add_previous_winners();
 }
 

@@ -52,8 +52,10 @@ class Finals {
     const Policy& policy;
     std::int64_t element_bytes;       ///< alignment of one element: what every pointer has
     std::vector<WinnerRow> previous;  ///< the problem's winners in the database
-    std::string caches;               ///< warm or cold
-    std::string launches{};           ///< apart or chained
+    /// The hashes of the library's own winners of the problem: what a new winner must beat, or be.
+    std::vector<std::string> built_in{};
+    std::string caches;      ///< warm or cold
+    std::string launches{};  ///< apart or chained
     Objective objective = Objective::time;
     bool energy = false;            ///< the device may tell what a launch uses
     std::function<double()> now_s;  ///< of any clock
@@ -61,7 +63,8 @@ class Finals {
     std::function<std::optional<RenderedVariant>(const WinnerRow&)> render;
     Record record;
   };
-  /// Chooses the finalists: the base, the fastest, and the winners of earlier runs that are not stale.
+  /// Chooses the finalists: the base, the fastest, those that are built in, and the winners of earlier runs
+  /// that are not stale.
   Finals(Setup setup, Findings& findings);
 
   const std::vector<Ticket>& finalists() const { return tickets_; }

@@ -117,6 +117,17 @@ std::vector<Guess> ProblemRun::guesses() const {
   return guesses;
 }
 
+// The kernels of the library's own winners of this problem, by hash.
+std::vector<std::string> ProblemRun::built_in() const {
+  std::vector<std::string> hashes;
+  for (const BuiltIn& winner : bench_.options.built_in) {
+    if (winner.op != bench_.op.name || winner.problem != problem_.text()) continue;
+    if (const auto point = legal_point(bench_.op, problem_, device(), winner.template_name, winner.config))
+      hashes.push_back(render_variant(bench_.op, problem_, *point, device()).source.hash);
+  }
+  return hashes;
+}
+
 // The base, and the fastest that were measured on the problem, where their templates still have them.
 std::vector<Point> ProblemRun::stored() const {
   std::vector<Point> points = {*space_.base};
@@ -291,6 +302,7 @@ void ProblemRun::finals() {
   Finals finals({.policy = bench_.policy,
                  .element_bytes = element_alignment(bench_.op, problem_),
                  .previous = previous_,
+                 .built_in = built_in(),
                  .caches = bench_.options.cold_caches ? "cold" : "warm",
                  .launches = launches_of(device().kind, bench_.options.chained),
                  .objective = bench_.options.objective,

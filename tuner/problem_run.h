@@ -49,6 +49,7 @@ class ProblemRun {
  private:
   std::vector<Guess> guesses() const;
   std::vector<Point> stored() const;
+  std::vector<std::string> built_in() const;
   void search();
   void propose();
   void feed();

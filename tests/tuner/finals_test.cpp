@@ -53,6 +53,7 @@ class FinalsTest : public testing::Test {
     return Finals({.policy = policy_,
                    .element_bytes = 4,
                    .previous = previous_,
+                   .built_in = built_in_,
                    .caches = "warm",
                    .objective = objective_,
                    .energy = energy_,
@@ -95,6 +96,7 @@ class FinalsTest : public testing::Test {
   Policy policy_;
   Findings findings_;
   std::vector<WinnerRow> previous_;
+  std::vector<std::string> built_in_;
   std::set<std::string> illegal_, changed_;  // hashes of winners whose space or template changed
   std::map<Ticket, double> times_us_;        // in the finals
   std::map<Ticket, double> energies_uj_;     // 0: the device does not tell
@@ -148,6 +150,19 @@ TEST_F(FinalsTest, AnEarlierWinnerTakesPartHoweverSlow) {
   add(50);
   won_before("2");
   EXPECT_THAT(finals().finalists(), ElementsAre(0, 1, 2));
+}
+
+TEST_F(FinalsTest, WhatIsBuiltInTakesPartHoweverSlowButNotWhereItFailed) {
+  add(100);
+  add(10);
+  add(20);
+  add(0);
+  built_in_ = {findings_.trial(2).variant.source.hash, findings_.trial(3).variant.source.hash};
+  times_us_ = {{1, 10}, {2, 9}};
+  Finals all = finals();
+  EXPECT_THAT(all.finalists(), ElementsAre(0, 1, 2));
+  answer_all(all);
+  EXPECT_EQ(all.decide().winners.front().ticket, 2) << "the search was mistaken";
 }
 
 TEST_F(FinalsTest, AnEarlierWinnerThatThisRunDidNotSearchTakesPart) {
