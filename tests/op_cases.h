@@ -11,6 +11,7 @@
 #include <string_view>
 #include <thread>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "generator/error.h"
@@ -125,6 +126,17 @@ inline std::size_t random_configs(std::size_t otherwise) {
   const char* given = std::getenv("TUNESMITH_TEST_CONFIGS");
   if (given == nullptr) return otherwise;
   return std::string_view(given) == "all" ? all_configs : std::stoul(given);
+}
+
+/// For what takes a second each: some at random, the same in every run, unless TUNESMITH_TEST_CONFIGS asks
+/// for all.
+template <typename Item>
+std::vector<Item> sampled(std::vector<Item> items, std::size_t most = 36) {
+  if (items.size() <= most || random_configs(0) == all_configs) return items;
+  Random random(5);
+  for (std::size_t i = 0; i < most; ++i) std::swap(items[i], items[i + random.below(items.size() - i)]);
+  items.erase(items.begin() + static_cast<std::ptrdiff_t>(most), items.end());
+  return items;
 }
 
 /// The first legal config, one for every value of every axis that a legal config can have, and `more` random
