@@ -21,6 +21,9 @@ TEST_P(EveryTemplateOnHost, IsRight) {
   std::erase_if(variants, [&](const VariantCase& variant) {
     return exceeds(tmpl->work(variant.problem, variant.config), device_->facts()).has_value();
   });
+#ifdef __SANITIZE_ADDRESS__  // which makes them three times as slow
+  variants = sampled(std::move(variants), 24);
+#endif
   ASSERT_FALSE(variants.empty());
 
   const std::unique_ptr<Toolchain> toolchain = make_host_toolchain();
