@@ -1,0 +1,142 @@
+#include "dispatch/anchor_table.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+
+#include "dispatch/csv.h"
+#include "generator/error.h"
+
+namespace tunesmith {
+namespace {
+
+std::string number_text(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.5g", value);
+  return text;
+}
+
+std::string line(std::initializer_list<std::string> fields) {
+  std::string text;
+  for (const std::string& field : fields) text += (text.empty() ? "" : ",") + csv_field(field);
+  return text;
+}
+
+double number(const std::string& field, const std::string& where) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), value);
+  if (error != std::errc{} || end != field.data() + field.size() || !std::isfinite(value) || value < 0)
+    throw Error(where + " has \"" + field + "\" where a number that is not negative belongs.");
+  return value;
+}
+
+// Whether a variant that has a time on the anchor takes pointers of any alignment there.
+bool takes_any(const Op& op, const DeviceFacts& device, const AnchorTable::Variant& variant,
+               const Problem& problem) {
+  const Template& tmpl = find_template(op, variant.template_name);
+  const auto config = tmpl.space(problem, device).find(variant.config);
+  return config && alignment_bytes(tmpl, problem, *config) <= element_alignment(op, problem);
+}
+
+}  // namespace
+
+std::string write_anchors(const AnchorTable& table) {
+  std::string text = line({"op", table.op}) + "\n";
+  for (const auto& [feature, weight] : table.weights)
+    text += line({"weight", feature, number_text(weight)}) + "\n";
+  for (const AnchorTable::Variant& variant : table.variants)
+    text += line({"variant", variant.template_name, variant.config.text(), variant.body}) + "\n";
+  for (const AnchorTable::Anchor& anchor : table.anchors) {
+    text +=
+        line({"anchor", anchor.problem.text(), number_text(anchor.best_us), number_text(anchor.best_any_us)});
+    for (const double us : anchor.us) text += us > 0 ? "," + number_text(us) : ",";
+    text += "\n";
+  }
+  return text;
+}
+
+AnchorTable read_anchors(std::string_view text, std::string_view where) {
+  AnchorTable table;
+  for (int at = 1; !text.empty(); ++at) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view record = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    const std::string here = "Line " + std::to_string(at) + " of " + std::string(where);
+    const std::vector<std::string> fields = csv_fields(record);
+    const std::string kind = fields.empty() ? "" : fields.front();
+    if (kind == "op" && fields.size() == 2) {
+      table.op = fields[1];
+    } else if (kind == "weight" && fields.size() == 3) {
+      table.weights[fields[1]] = number(fields[2], here);
+    } else if (kind == "variant" && fields.size() == 4 && table.anchors.empty()) {
+      table.variants.push_back({fields[1], Values::parse(fields[2]), fields[3]});
+    } else if (kind == "anchor" && fields.size() == 4 + table.variants.size()) {
+      AnchorTable::Anchor& anchor = table.anchors.emplace_back();
+      anchor.problem = Problem::parse(fields[1]);
+      anchor.best_us = number(fields[2], here);
+      anchor.best_any_us = number(fields[3], here);
+      for (std::size_t i = 4; i < fields.size(); ++i)
+        anchor.us.push_back(fields[i].empty() ? 0 : number(fields[i], here));
+    } else {
+      throw Error(here +
+                  " is none of the lines op,NAME; weight,FEATURE,NUMBER; "
+                  "variant,TEMPLATE,CONFIG,BODY; anchor,PROBLEM,BEST,BEST_ANY and a time or nothing for "
+                  "each of the " +
+                  std::to_string(table.variants.size()) + " variants above it.");
+    }
+  }
+  if (table.op.empty()) throw Error(std::string(where) + " names no op.");
+  return table;
+}
+
+std::vector<std::size_t> portfolio(const Op& op, const DeviceFacts& device, const AnchorTable& table,
+                                   std::size_t most) {
+  // A goal is an anchor with a kind of pointer; loss[goal][variant] is a logarithm.
+  static const double worst = std::log(4.0);
+  std::vector<std::vector<double>> loss;
+  for (const AnchorTable::Anchor& anchor : table.anchors) {
+    for (const bool any : {false, true}) {
+      const double best = any ? anchor.best_any_us : anchor.best_us;
+      if (best <= 0) continue;
+      std::vector<double>& row = loss.emplace_back(table.variants.size(), worst);
+      for (std::size_t v = 0; v < row.size(); ++v) {
+        if (anchor.us[v] <= 0 || (any && !takes_any(op, device, table.variants[v], anchor.problem))) continue;
+        row[v] = std::clamp(std::log(anchor.us[v] / best), 0.0, worst);
+      }
+    }
+  }
+  std::vector<std::size_t> chosen;
+  std::vector<double> least(loss.size(), worst);
+  while (chosen.size() < std::min(most, table.variants.size())) {
+    std::size_t best = 0;
+    double best_gain = 0;
+    for (std::size_t v = 0; v < table.variants.size(); ++v) {
+      double gain = 0;
+      for (std::size_t g = 0; g < loss.size(); ++g) gain += std::max(0.0, least[g] - loss[g][v]);
+      if (gain > best_gain) {
+        best = v;
+        best_gain = gain;
+      }
+    }
+    if (best_gain <= 1e-9) break;
+    chosen.push_back(best);
+    for (std::size_t g = 0; g < loss.size(); ++g) least[g] = std::min(least[g], loss[g][best]);
+  }
+  return chosen;
+}
+
+AnchorTable with_variants(const AnchorTable& table, const std::vector<std::size_t>& variants) {
+  AnchorTable narrow = table;
+  narrow.variants.clear();
+  for (AnchorTable::Anchor& anchor : narrow.anchors) anchor.us.clear();
+  for (const std::size_t v : variants) {
+    narrow.variants.push_back(table.variants[v]);
+    for (std::size_t a = 0; a < table.anchors.size(); ++a)
+      narrow.anchors[a].us.push_back(table.anchors[a].us[v]);
+  }
+  return narrow;
+}
+
+}  // namespace tunesmith

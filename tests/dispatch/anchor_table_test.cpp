@@ -1,0 +1,84 @@
+// The text of an anchor table, and the greedy choice of a portfolio, on the op `smooth`.
+#include "dispatch/anchor_table.h"
+
+#include <gtest/gtest.h>
+
+#include "generator/error.h"
+#include "generator/ops.h"
+
+namespace tunesmith {
+namespace {
+
+// `count` legal configs of the last template for a problem whose sizes allow every width.
+std::vector<AnchorTable::Variant> variants(const Op& op, const Problem& problem, std::size_t count) {
+  std::vector<AnchorTable::Variant> made;
+  const Template& tmpl = op.templates.back();
+  tmpl.space(problem, {}).each([&](const Config& config) {
+    if (made.size() < count) made.push_back({tmpl.name, config.values(), "0123456789ab"});
+    return made.size() < count;
+  });
+  return made;
+}
+
+AnchorTable table(std::vector<std::vector<double>> us) {
+  const Op& op = find_op("smooth");
+  AnchorTable made;
+  made.op = "smooth";
+  made.weights = {{"n", 0.25}, {"noise", 1e-4}};
+  for (std::size_t a = 0; a < us.size(); ++a) {
+    AnchorTable::Anchor& anchor = made.anchors.emplace_back();
+    anchor.problem =
+        complete_problem(op, Values{{"n", static_cast<std::int64_t>(1024 << a)}, {"taps", std::int64_t{3}}});
+    anchor.us = us[a];
+    anchor.best_us = 1;
+  }
+  made.variants = variants(op, made.anchors.front().problem, us.front().size());
+  EXPECT_EQ(made.variants.size(), us.front().size());
+  return made;
+}
+
+TEST(AnchorTable, IsReadAsItWasWritten) {
+  const AnchorTable one = table({{1.5, 0, 1e6}, {0.0123456, 2, 3}});
+  const std::string text = write_anchors(one);
+  EXPECT_EQ(write_anchors(read_anchors(text, "here")), text);
+  const AnchorTable again = read_anchors(text, "here");
+  EXPECT_EQ(again.op, "smooth");
+  EXPECT_EQ(again.weights, one.weights);
+  ASSERT_EQ(again.variants.size(), 3u);
+  EXPECT_EQ(again.variants[1].config, one.variants[1].config);
+  ASSERT_EQ(again.anchors.size(), 2u);
+  EXPECT_EQ(again.anchors[0].us[1], 0);
+  EXPECT_EQ(again.anchors[1].us[0], 0.012346);
+}
+
+TEST(AnchorTable, BadLinesAreNamed) {
+  for (const char* bad :
+       {"weight,n", "weight,n,-1", "weight,n,inf", "variant,a", "anchor,n=1,1,1,1", "nothing", "op"}) {
+    try {
+      read_anchors(std::string("op,smooth\n") + bad + "\n", "the table");
+      ADD_FAILURE() << bad << " was read";
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find("Line 2 of the table"), std::string::npos) << error.what();
+    }
+  }
+  EXPECT_THROW(read_anchors("", "the table"), Error);
+}
+
+TEST(AnchorTable, APortfolioTakesWhatGainsMostFirst) {
+  // The second is near the best everywhere; the first is the best of one anchor, and the third of none.
+  const AnchorTable one = table({{1, 1.1, 3}, {9, 1.1, 3}, {9, 1.1, 3}});
+  const Op& op = find_op("smooth");
+  EXPECT_EQ(portfolio(op, {}, one, 1), (std::vector<std::size_t>{1}));
+  EXPECT_EQ(portfolio(op, {}, one, 3), (std::vector<std::size_t>{1, 0}));
+  const AnchorTable narrow = with_variants(one, {1, 0});
+  EXPECT_EQ(narrow.anchors[0].us, (std::vector<double>{1.1, 1}));
+  EXPECT_EQ(narrow.variants[0].config, one.variants[1].config);
+}
+
+TEST(AnchorTable, OneAnchorDoesNotOutvoteAllOthers) {
+  const AnchorTable one = table({{1, 1000}, {1.9, 1}, {1.9, 1}, {1.9, 1}});
+  EXPECT_EQ(portfolio(find_op("smooth"), {}, one, 1), (std::vector<std::size_t>{1}));
+}
+
+}  // namespace
+}  // namespace tunesmith
