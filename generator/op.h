@@ -50,6 +50,8 @@ class Companions {
   std::function<std::vector<Problem>(const Problem&)> function_;
 };
 
+class Random;
+
 struct Op {
   std::string name;
   std::string what;  ///< a sentence with the mathematics
@@ -75,6 +77,9 @@ struct Op {
   std::vector<std::string> examples = {};
   /// Problems with an array of more than 2^31 elements; run on a GPU, compared in samples.
   std::vector<std::string> large_examples = {};
+  /// Makes a problem whose parameters were drawn one by one more like those that users have, or sets what
+  /// cannot be drawn so (sample.h). Null: it is as it was drawn. It need not be allowed.
+  std::function<void(Random&, Problem&)> sample = nullptr;
 };
 
 /// The problem with every parameter present, in the op's order. Throws UsageError naming the parameter, the

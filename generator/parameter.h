@@ -11,6 +11,11 @@
 
 namespace tunesmith {
 
+/// The sizes that users have; a few have others.
+struct UsualSizes {
+  std::int64_t least, most;
+};
+
 /// A dim or a choice of a problem: an integer in [minimum, maximum]; with `words`, one of them; with
 /// `refuses_text`, any text that it lets pass, of which `words` are the known ones.
 struct Parameter {
@@ -22,6 +27,8 @@ struct Parameter {
   std::optional<Value> initial = std::nullopt;  ///< taken when a problem does not name it
   /// Why a text that is none of the words is not allowed, as a sentence; empty if it is.
   std::function<std::string(const std::string&)> refuses_text = nullptr;
+  /// Of an integer: from where problems are drawn (sample.h). Nothing: its initial value, else all.
+  std::optional<UsualSizes> usual = std::nullopt;
 
   bool is_integer() const { return words.empty() && !refuses_text; }
 };

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <limits>
 
+#include "generator/sample.h"
+
 namespace tunesmith {
 namespace conv1d_op {
 
@@ -115,6 +117,12 @@ std::vector<Problem> companions(const Problem& problem) {
   return found;
 }
 
+// Filters are mostly odd, and short ones more frequent.
+void odd_taps(Random& random, Problem& problem) {
+  if (draw_chance(random, 30)) problem.set("taps", draw_size(random, 3, 127));
+  if (draw_chance(random, 60)) problem.set("taps", problem.integer("taps") | 1);
+}
+
 }  // namespace
 
 Op ops_conv1d() {
@@ -127,9 +135,16 @@ Op ops_conv1d() {
                       .what = "signals",
                       .minimum = 0,
                       .maximum = (std::int64_t{1} << 31) - 1024,
-                      .initial = Value(1)},
-                     {.name = "length", .what = "samples of a signal", .maximum = most_elements},
-                     {.name = "taps", .what = "elements of the kernel", .maximum = most_elements},
+                      .initial = Value(1),
+                      .usual = UsualSizes{2, 16384}},
+                     {.name = "length",
+                      .what = "samples of a signal",
+                      .maximum = most_elements,
+                      .usual = UsualSizes{64, std::int64_t{1} << 27}},
+                     {.name = "taps",
+                      .what = "elements of the kernel",
+                      .maximum = most_elements,
+                      .usual = UsualSizes{2, 4096}},
                      {.name = "function",
                       .what = "direction of the kernel",
                       .words = {"convolve", "correlate"},
@@ -170,6 +185,7 @@ Op ops_conv1d() {
                    "batch=2 length=300 taps=1023 function=correlate mode=same",
                    "length=77 taps=600 mode=valid dtype=f64", "length=1 taps=1"},
       .large_examples = {"length=2147484001 taps=3 mode=same"},
+      .sample = odd_taps,
   };
 }
 

@@ -5,7 +5,10 @@
 #include "templates/conv2d/op.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+
+#include "generator/sample.h"
 
 namespace tunesmith {
 namespace {
@@ -56,6 +59,39 @@ void reference(const Problem& problem, std::span<const std::vector<double>> argu
   }
 }
 
+// Squares, frames of cameras and screens; masks are mostly odd squares, the small ones more frequent.
+void usual_images(Random& random, Problem& problem) {
+  static const std::vector<std::array<std::int64_t, 2>> frames = {
+      {1080, 1920}, {720, 1280}, {2160, 3840}, {480, 640}, {600, 800}, {1200, 1600}, {3000, 4000}};
+  static const std::vector<std::int64_t> odd = {3, 3, 3, 5, 5, 5, 7, 7, 9, 11, 13, 15, 17, 19, 21, 25, 31};
+  const auto set = [&](const char* height, std::int64_t rows, const char* width, std::int64_t columns) {
+    problem.set(height, rows);
+    problem.set(width, columns);
+  };
+  if (draw_chance(random, 30)) {
+    const std::int64_t side = draw_size(random, 16, 16384);
+    set("height", side, "width", side);
+  } else if (draw_chance(random, 30)) {
+    const auto& [rows, columns] = draw(random, frames);
+    set("height", rows, "width", columns);
+  }
+  const std::int64_t side = draw(random, odd);
+  switch (random.below(10)) {
+    case 0:
+      return set("mask_height", 1, "mask_width", draw_size(random, 2, 63) | 1);
+    case 1:
+      return set("mask_height", draw_size(random, 2, 63) | 1, "mask_width", 1);
+    case 2: {
+      const std::int64_t any = draw_size(random, 2, 63);
+      return set("mask_height", any, "mask_width", any);
+    }
+    case 3:
+      return;  // as drawn
+    default:
+      return set("mask_height", side, "mask_width", side);
+  }
+}
+
 }  // namespace
 
 Op ops_conv2d() {
@@ -67,11 +103,15 @@ Op ops_conv2d() {
           "mask_width/2] (correlation), or with the mask turned by half a turn (convolution); zero outside "
           "the image.",
       .parameters =
-          {{.name = "batch", .what = "images", .maximum = side, .initial = Value(1)},
-           {.name = "height", .what = "rows of an image", .maximum = side},
-           {.name = "width", .what = "columns of an image", .maximum = side},
-           {.name = "mask_height", .what = "rows of the mask", .maximum = 4096},
-           {.name = "mask_width", .what = "columns of the mask", .maximum = 4096},
+          {{.name = "batch",
+            .what = "images",
+            .maximum = side,
+            .initial = Value(1),
+            .usual = UsualSizes{2, 1024}},
+           {.name = "height", .what = "rows of an image", .maximum = side, .usual = UsualSizes{16, 16384}},
+           {.name = "width", .what = "columns of an image", .maximum = side, .usual = UsualSizes{16, 16384}},
+           {.name = "mask_height", .what = "rows of the mask", .maximum = 4096, .usual = UsualSizes{1, 31}},
+           {.name = "mask_width", .what = "columns of the mask", .maximum = 4096, .usual = UsualSizes{1, 31}},
            {.name = "mode",
             .what = "direction of the mask",
             .words = {"correlation", "convolution"},
@@ -116,6 +156,7 @@ Op ops_conv2d() {
                    "height=33 width=40 mask_height=5 mask_width=5",
                    "height=150 width=260 mask_height=7 mask_width=7 batch=2",
                    "height=1 width=1 mask_height=1 mask_width=1"},
+      .sample = usual_images,
   };
 }
 

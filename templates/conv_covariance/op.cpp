@@ -7,6 +7,8 @@
 #include <cmath>
 #include <limits>
 
+#include "generator/sample.h"
+
 namespace tunesmith {
 namespace {
 
@@ -144,6 +146,16 @@ std::vector<Problem> companions(const Problem& problem) {
   return found;
 }
 
+// Images and masks are mostly squares, masks odd.
+void usual_layers(Random& random, Problem& problem) {
+  static const std::vector<std::int64_t> odd = {1, 3, 3, 3, 5, 5, 7};
+  if (draw_chance(random, 70)) problem.set("width", problem.integer("height"));
+  if (draw_chance(random, 20)) return;
+  const std::int64_t side = draw(random, odd);
+  problem.set("mask_height", side);
+  problem.set("mask_width", side);
+}
+
 }  // namespace
 
 Op ops_conv_covariance() {
@@ -154,18 +166,42 @@ Op ops_conv_covariance() {
           "input[b, c0, i, j, c0, i', j'] += c[c0] sum over (ci, k, l) of mu[b, ci, i + k, j + l] mu[b, ci, "
           "i' + k, j' + l] + gamma[b, ci, i + k, j + l, ci, i' + k, j' + l], in place: what a convolution "
           "adds to the covariance of its output; pairs of different output channels are left alone.",
-      .parameters =
-          {{.name = "batch", .what = "images", .minimum = 0, .maximum = side, .initial = Value(1)},
-           {.name = "channels_out", .what = "channels of input", .minimum = 0, .maximum = side},
-           {.name = "channels_in", .what = "channels of mu and gamma", .minimum = 0, .maximum = side},
-           {.name = "height", .what = "rows of an image of mu and gamma", .maximum = side},
-           {.name = "width", .what = "columns of an image of mu and gamma", .maximum = side},
-           {.name = "mask_height", .what = "rows of the convolution's mask", .maximum = side},
-           {.name = "mask_width", .what = "columns of the convolution's mask", .maximum = side},
-           {.name = "dtype",
-            .what = "element type of all four arrays; f16 is computed in f32",
-            .words = {"f32", "f64", "f16"},
-            .initial = "f32"}},
+      .parameters = {{.name = "batch",
+                      .what = "images",
+                      .minimum = 0,
+                      .maximum = side,
+                      .initial = Value(1),
+                      .usual = UsualSizes{2, 64}},
+                     {.name = "channels_out",
+                      .what = "channels of input",
+                      .minimum = 0,
+                      .maximum = side,
+                      .usual = UsualSizes{1, 64}},
+                     {.name = "channels_in",
+                      .what = "channels of mu and gamma",
+                      .minimum = 0,
+                      .maximum = side,
+                      .usual = UsualSizes{1, 64}},
+                     {.name = "height",
+                      .what = "rows of an image of mu and gamma",
+                      .maximum = side,
+                      .usual = UsualSizes{4, 96}},
+                     {.name = "width",
+                      .what = "columns of an image of mu and gamma",
+                      .maximum = side,
+                      .usual = UsualSizes{4, 96}},
+                     {.name = "mask_height",
+                      .what = "rows of the convolution's mask",
+                      .maximum = side,
+                      .usual = UsualSizes{1, 11}},
+                     {.name = "mask_width",
+                      .what = "columns of the convolution's mask",
+                      .maximum = side,
+                      .usual = UsualSizes{1, 11}},
+                     {.name = "dtype",
+                      .what = "element type of all four arrays; f16 is computed in f32",
+                      .words = {"f32", "f64", "f16"},
+                      .initial = "f32"}},
       .check = check,
       .arguments =
           {{.name = "input", .role = Role::inout, .extents = input_extents},
@@ -209,6 +245,7 @@ Op ops_conv_covariance() {
       .large_examples =
           {"channels_out=46341 channels_in=2 height=3 width=3 mask_height=3 mask_width=3 dtype=f16",
            "channels_out=1 channels_in=1 height=216 width=215 mask_height=16 mask_width=215 dtype=f16"},
+      .sample = usual_layers,
   };
 }
 

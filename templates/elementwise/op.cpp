@@ -148,6 +148,7 @@ Op ops_elementwise() {
            "function=add dtype=i64 shape=0x3"},
       .large_examples = {"function=\"a + 1\" dtype=f16 shape=2147487745",
                          "function=add dtype=f16 shape=65537x32769 b=65537x1"},
+      .sample = usual_arrays,
   };
   for (std::size_t k = 0; k < input_names.size(); ++k) {
     op.parameters.push_back(input_parameter(k));

@@ -63,6 +63,9 @@ void add_strides(std::vector<KernelArgument>& arguments, const Layout& layout);
 /// Of every tuned kernel: vectors are read and written as such.
 std::int64_t alignment_bytes(const Problem& problem, const Config& config);
 
+/// As Op::sample.
+void usual_arrays(Random& random, Problem& problem);
+
 Template base();
 Template broadcast();
 Template contiguous();

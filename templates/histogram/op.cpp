@@ -4,8 +4,11 @@
 #include "templates/histogram/op.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
+
+#include "generator/sample.h"
 
 namespace tunesmith {
 namespace {
@@ -79,8 +82,12 @@ std::vector<Parameter> parameters() {
            .what = "what is counted",
            .words = {"histogram", "bincount"},
            .initial = "histogram"},
-          {.name = "length", .what = "values", .minimum = 0, .maximum = std::int64_t{1} << 40},
-          {.name = "bins", .what = "bins", .maximum = most_bins},
+          {.name = "length",
+           .what = "values",
+           .minimum = 0,
+           .maximum = std::int64_t{1} << 40,
+           .usual = UsualSizes{100, std::int64_t{1} << 29}},
+          {.name = "bins", .what = "bins", .maximum = most_bins, .usual = UsualSizes{2, most_bins}},
           {.name = "stride",
            .what = "elements from one value to the next in memory",
            .maximum = std::int64_t{1} << 20,
@@ -94,6 +101,30 @@ std::vector<Parameter> parameters() {
            .initial = "1",
            .refuses_text = refuses_limit},
           {.name = "dtype", .what = "type of the values", .words = {"f32", "i32", "u8"}, .initial = "f32"}};
+}
+
+// Limits around the data, which for a check lie in [-1, 1), or as in an image; mostly few bins.
+void usual_limits(Random& random, Problem& problem) {
+  using Limits = std::array<const char*, 2>;
+  static const std::vector<Limits> of_floats = {{"-1", "1"},     {"-1", "1"},     {"0", "1"},
+                                                {"-0.5", "0.5"}, {"-3.5", "3.5"}, {"0", "255"}};
+  static const std::vector<Limits> of_integers = {
+      {"-100", "101"}, {"-100", "100"}, {"0", "256"}, {"-1000", "1000"}};
+  static const std::vector<Limits> of_bytes = {{"0", "256"}, {"0", "256"}, {"0", "255"}, {"32", "200"}};
+  static const std::vector<std::int64_t> usual_bins = {10,  16,  32,  50,  64,   100, 128,
+                                                       200, 256, 256, 512, 1000, 1024};
+  const DType dtype = dtype_of(problem);
+  const bool counts = problem.word("function") == "bincount";
+  if (draw_chance(random, 50)) problem.set("bins", draw(random, usual_bins));
+  if (dtype == DType::u8 && (counts || draw_chance(random, 80)))
+    problem.set("bins", std::min<std::int64_t>(problem.integer("bins"), 256));
+  if (draw_chance(random, 5)) problem.set("stride", draw_size(random, 2, 8));
+  if (counts) return;
+  const auto& [lo, hi] = draw(random, dtype == DType::f32  ? of_floats
+                                      : dtype == DType::u8 ? of_bytes
+                                                           : of_integers);
+  problem.set("lo", lo);
+  problem.set("hi", hi);
 }
 
 double flops(const Problem& problem) { return static_cast<double>(problem.integer("length")); }
@@ -131,6 +162,7 @@ Op ops_histogram() {
                    "length=4099 bins=150 dtype=u8 function=bincount", "length=0 bins=3"},
       .large_examples = {"length=2147483999 bins=256 lo=0 hi=256 dtype=u8",
                          "length=2147485703 bins=100 dtype=u8 function=bincount"},
+      .sample = usual_limits,
   };
 }
 

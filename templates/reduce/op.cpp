@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "generator/sample.h"
+
 namespace tunesmith {
 namespace reduce_op {
 
@@ -94,18 +96,19 @@ std::string check(const Problem& problem) {
 }
 
 std::vector<Parameter> parameters() {
-  const auto dim = [](const char* name, const char* what, std::int64_t minimum,
-                      std::optional<Value> initial) {
+  const auto dim = [](const char* name, const char* what, std::int64_t minimum, std::optional<Value> initial,
+                      std::optional<UsualSizes> usual = std::nullopt) {
     return Parameter{.name = name,
                      .what = what,
                      .minimum = minimum,
                      .maximum = most_elements,
-                     .initial = std::move(initial)};
+                     .initial = std::move(initial),
+                     .usual = usual};
   };
   return {
-      dim("outer", "positions before the reduced axis", 0, Value(1)),
-      dim("length", "elements of the reduced axis", 0, std::nullopt),
-      dim("inner", "positions after the reduced axis, contiguous", 0, Value(1)),
+      dim("outer", "positions before the reduced axis", 0, Value(1), UsualSizes{2, 10'000'000}),
+      dim("length", "elements of the reduced axis", 0, std::nullopt, UsualSizes{8, std::int64_t{1} << 28}),
+      dim("inner", "positions after the reduced axis, contiguous", 0, Value(1), UsualSizes{2, 1'000'000}),
       dim("outer_stride", "elements from one outer position to the next; 0: length * stride", 0, Value(0)),
       dim("stride", "elements from one position of the axis to the next; 0: inner", 0, Value(0)),
       {.name = "function", .what = "what is computed", .words = function_words(), .initial = "sum"},
@@ -132,6 +135,15 @@ double moved(const Problem& problem) {
   return static_cast<double>(d.outputs()) *
          (static_cast<double>(d.length) * static_cast<double>(bytes(dtype_of(problem))) +
           static_cast<double>(bytes(output_dtype(problem))));
+}
+
+// Rows with gaps, and windows of a larger array, are rare. Where `outer` and `inner` are 1, all elements are
+// reduced.
+void usual_arrays(Random& random, Problem& problem) {
+  if (!draw_chance(random, 8)) return;
+  const Dims d(problem);
+  problem.set("stride", draw_chance(random, 50) ? round_up(d.inner, 32) : d.inner + 1);
+  if (draw_chance(random, 50)) problem.set("outer_stride", Dims(problem).outer_stride + 16);
 }
 
 Values sizes(const Problem& problem) {
@@ -174,6 +186,7 @@ Op ops_reduce() {
                    "outer=2 length=40 inner=52 function=min dtype=i64", "length=0"},
       // 8.6 GB of i32, and 8.6 GB of columns.
       .large_examples = {"length=2147495993 function=max dtype=i32", "length=65539 inner=32770 dtype=f32"},
+      .sample = usual_arrays,
   };
 }
 

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "generator/sample.h"
+
 namespace tunesmith {
 namespace {
 
@@ -65,6 +67,16 @@ void reference(const Problem& problem, std::span<const std::vector<double>> argu
   }
 }
 
+// Squares, and at times rows with gaps.
+void usual_matrices(Random& random, Problem& problem) {
+  if (draw_chance(random, 30)) problem.set("width", problem.integer("height"));
+  const auto pitch = [&](std::int64_t row) {
+    return draw_chance(random, 50) ? round_up(row, 64) : row + static_cast<std::int64_t>(random.below(64));
+  };
+  if (draw_chance(random, 8)) problem.set("input_pitch", pitch(problem.integer("width")));
+  if (draw_chance(random, 8)) problem.set("output_pitch", pitch(problem.integer("height")));
+}
+
 }  // namespace
 
 Op ops_transpose() {
@@ -72,24 +84,36 @@ Op ops_transpose() {
   return {
       .name = "transpose",
       .what = "output[b, x, y] = input[b, y, x], bit by bit, out of place.",
-      .parameters =
-          {{.name = "batch", .what = "matrices", .minimum = 0, .maximum = side, .initial = Value(1)},
-           {.name = "height", .what = "rows of the input", .minimum = 0, .maximum = side},
-           {.name = "width", .what = "columns of the input", .minimum = 0, .maximum = side},
-           {.name = "input_pitch",
-            .what = "elements from row to row of the input; 0: width",
-            .minimum = 0,
-            .maximum = side,
-            .initial = Value(0)},
-           {.name = "output_pitch",
-            .what = "elements from row to row of the output; 0: height",
-            .minimum = 0,
-            .maximum = side,
-            .initial = Value(0)},
-           {.name = "dtype",
-            .what = "bits of an element, whatever they mean",
-            .words = {"b8", "b16", "b32", "b64", "b128"},
-            .initial = "b32"}},
+      .parameters = {{.name = "batch",
+                      .what = "matrices",
+                      .minimum = 0,
+                      .maximum = side,
+                      .initial = Value(1),
+                      .usual = UsualSizes{2, 4096}},
+                     {.name = "height",
+                      .what = "rows of the input",
+                      .minimum = 0,
+                      .maximum = side,
+                      .usual = UsualSizes{2, 10'000'000}},
+                     {.name = "width",
+                      .what = "columns of the input",
+                      .minimum = 0,
+                      .maximum = side,
+                      .usual = UsualSizes{2, 10'000'000}},
+                     {.name = "input_pitch",
+                      .what = "elements from row to row of the input; 0: width",
+                      .minimum = 0,
+                      .maximum = side,
+                      .initial = Value(0)},
+                     {.name = "output_pitch",
+                      .what = "elements from row to row of the output; 0: height",
+                      .minimum = 0,
+                      .maximum = side,
+                      .initial = Value(0)},
+                     {.name = "dtype",
+                      .what = "bits of an element, whatever they mean",
+                      .words = {"b8", "b16", "b32", "b64", "b128"},
+                      .initial = "b32"}},
       .check = check,
       .arguments = {{.name = "input",
                      .role = Role::input,
@@ -142,6 +166,7 @@ Op ops_transpose() {
                    "height=300 width=77 dtype=b16", "height=100 width=60 input_pitch=64 output_pitch=128",
                    "height=133 width=70 dtype=b64", "height=0 width=5"},
       .large_examples = {"height=46349 width=46351 dtype=b8", "height=49152 width=46080 dtype=b8"},
+      .sample = usual_matrices,
   };
 }
 

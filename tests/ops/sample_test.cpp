@@ -1,0 +1,106 @@
+// Problems that are drawn: allowed, affordable, the same everywhere, and over all of an op's range.
+#include "generator/sample.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <iostream>
+#include <set>
+
+#include "generator/error.h"
+#include "generator/ops.h"
+
+namespace tunesmith {
+namespace {
+
+class SampleTest : public testing::TestWithParam<const Op*> {};
+
+double bytes_of(const Op& op, const Problem& problem) {
+  double bytes = 0;
+  for (const Argument& argument : op.arguments) bytes += size_bytes(argument, problem);
+  return bytes;
+}
+
+TEST_P(SampleTest, ProblemsAreAllowedAffordableAndDistinct) {
+  const Op& op = *GetParam();
+  std::set<std::string> texts;
+  for (const Problem& problem : sample_problems(op, 500, 7)) {
+    EXPECT_TRUE(texts.insert(problem.text()).second) << problem.text();
+    EXPECT_EQ(complete_problem(op, problem), problem);
+    EXPECT_LE(bytes_of(op, problem), most_sampled_bytes) << problem.text();
+    EXPECT_LE(op.flops(problem), most_sampled_flops) << problem.text();
+    EXPECT_GT(bytes_moved(op, problem), 0) << problem.text();
+    if (std::getenv("TUNESMITH_PRINT_SAMPLE") != nullptr) std::cout << problem.text() << '\n';
+  }
+}
+
+TEST_P(SampleTest, TheSameSeedGivesTheSameAndALongerListBeginsWithTheShorter) {
+  const Op& op = *GetParam();
+  const std::vector<Problem> few = sample_problems(op, 20, 3);
+  std::vector<Problem> many = sample_problems(op, 60, 3);
+  many.resize(few.size());
+  EXPECT_EQ(few, many);
+  EXPECT_NE(few, sample_problems(op, 20, 4));
+}
+
+TEST_P(SampleTest, EveryWordIsDrawnAndTheDefaultsMostOften) {
+  const Op& op = *GetParam();
+  const std::vector<Problem> problems = sample_problems(op, 500, 11);
+  for (const Parameter& parameter : op.parameters) {
+    if (parameter.words.size() < 2) continue;
+    for (const std::string& word : parameter.words) {
+      const auto drawn = std::count_if(problems.begin(), problems.end(),
+                                       [&, &name = parameter.name](auto& p) { return p.word(name) == word; });
+      EXPECT_GE(drawn, parameter.initial == Value(word) ? 150 : 5) << parameter.name << "=" << word;
+    }
+  }
+}
+
+// From what latency bounds to what fills a GPU.
+TEST_P(SampleTest, SizesReachOverManyOctaves) {
+  const Op& op = *GetParam();
+  std::set<int> octaves;
+  for (const Problem& problem : sample_problems(op, 500, 13))
+    octaves.insert(std::ilogb(bytes_of(op, problem)));
+  for (int octave = 15; octave < 28; ++octave) EXPECT_TRUE(octaves.contains(octave)) << octave;
+  EXPECT_TRUE(octaves.contains(29) || octaves.contains(28));
+}
+
+INSTANTIATE_TEST_SUITE_P(Ops, SampleTest, testing::ValuesIn([] {
+                           std::vector<const Op*> all;
+                           for (const Op& op : ops()) all.push_back(&op);
+                           return all;
+                         }()),
+                         [](const auto& info) { return info.param->name; });
+
+TEST(DrawSize, IsPowersOfTwoRoundFamiliarAndOddNumbers) {
+  Random random(1);
+  int powers = 0, hundreds = 0, odd = 0;
+  std::set<std::int64_t> drawn;
+  for (int i = 0; i < 1000; ++i) {
+    const std::int64_t size = draw_size(random, 100, 1'000'000);
+    ASSERT_GE(size, 100);
+    ASSERT_LE(size, 1'000'000);
+    drawn.insert(size);
+    powers += (size & (size - 1)) == 0 ? 1 : 0;
+    hundreds += size % 100 == 0 ? 1 : 0;
+    odd += size % 2 == 0 ? 0 : 1;
+  }
+  EXPECT_GT(powers, 150);
+  EXPECT_GT(hundreds, 150);
+  EXPECT_GT(odd, 150);
+  EXPECT_TRUE(drawn.contains(44100));
+}
+
+TEST(Sample, ARangeThatHoldsTooFewIsAnError) {
+  Op op;
+  op.name = "few";
+  op.parameters = {{.name = "n", .what = "elements", .minimum = 1, .maximum = 3}};
+  op.flops = [](const Problem&) { return 1e12; };
+  EXPECT_THROW(sample_problems(op, 4, 1), Error);
+}
+
+}  // namespace
+}  // namespace tunesmith
