@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "db/rows.h"
 #include "generator/op.h"
 
 namespace tunesmith {
@@ -23,6 +24,12 @@ void add_dispatch_commands(CLI::App& app);  ///< explain, export
 /// this machine; host, for every host, and any other words, for a part of a name, stay as they are. Throws
 /// UsageError naming the devices there are.
 std::string device_filter(const std::string& words);
+
+void add_db_option(CLI::App* command, std::filesystem::path& path);
+std::filesystem::path database_or_default(const std::filesystem::path& path);
+
+/// --caches and --launches: times of one kind alone.
+void add_kind_options(CLI::App* command, QueryFilter& filter);
 
 /// Writes the whole text, or throws Error naming the file and the cause.
 void write_file(const std::filesystem::path& path, std::string_view text);

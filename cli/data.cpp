@@ -18,15 +18,6 @@
 namespace tunesmith {
 namespace {
 
-std::filesystem::path database_or_default(const std::filesystem::path& path) {
-  return path.empty() ? default_database_path() : path;
-}
-
-CLI::Option* add_db_option(CLI::App* command, std::filesystem::path& path) {
-  return command->add_option("--db", path,
-                             "Database file (default: $TUNESMITH_DB, else in the user's data folder)");
-}
-
 struct QueryRequest {
   QueryFilter filter;
   std::filesystem::path database;
@@ -231,11 +222,10 @@ void run_query(QueryRequest& request) {
   const Values part = Values::parse(filter.problem);
   const std::filesystem::path path = database_or_default(request.database);
   // Kernels that were imported have names of their own, which only their file knows.
-  const bool imported =
-      !filter.op.empty() && !is_op(filter.op) && std::filesystem::exists(path) &&
-      !Store::open(path, Store::Mode::read_only).results({.op = filter.op, .limit = 1}).empty();
-  if (!filter.op.empty() && !imported) check_names(find_op(filter.op), part);
+  const bool may_be_imported = !filter.op.empty() && !is_op(filter.op) && std::filesystem::exists(path);
+  if (!filter.op.empty() && !may_be_imported) check_names(find_op(filter.op), part);
   const Store store = Store::open(path, Store::Mode::read_only);
+  if (may_be_imported && store.results({.op = filter.op, .limit = 1}).empty()) find_op(filter.op);
   filter.problem = part.text();
   filter.device = device_filter(filter.device);
   const bool for_people = request.format == "table";

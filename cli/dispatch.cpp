@@ -43,12 +43,10 @@ void add_dispatch_commands(CLI::App& app) {
   command->add_option("--to", request->folder, "Folder to write to, such as generated/")->required();
   command->add_option("--device", request->device,
                       "Only this device: auto, cuda, cuda:N, host, or part of a device's name");
-  command->add_option("--db", request->database,
-                      "Database file (default: $TUNESMITH_DB, else in the user's data folder)");
+  add_db_option(command, request->database);
   command->callback([request] {
-    const ExportReport report =
-        export_winners(request->database.empty() ? default_database_path() : request->database,
-                       device_filter(request->device), request->folder);
+    const ExportReport report = export_winners(database_or_default(request->database),
+                                               device_filter(request->device), request->folder);
     for (const std::string& note : report.notes) std::cout << note << '\n';
     std::cout << report.exported << " winners exported, " << report.kept << " kept; " << report.bodies
               << " bodies in " << request->folder.string() << '\n';

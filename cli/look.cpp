@@ -11,6 +11,7 @@
 
 #include "cli/cli.h"
 #include "cli/table.h"
+#include "db/store.h"
 #include "generator/error.h"
 #include "generator/listed.h"
 #include "generator/ops.h"
@@ -222,6 +223,21 @@ std::string device_filter(const std::string& words) {
   if (!DeviceId::is_one(words)) return words;
   const DeviceId id = DeviceId::parse(words);
   return id.kind == DeviceId::Kind::host ? words : choose_device(id).facts.name;
+}
+
+void add_db_option(CLI::App* command, std::filesystem::path& path) {
+  command->add_option("--db", path, "Database file (default: $TUNESMITH_DB, else in the user's data folder)");
+}
+
+std::filesystem::path database_or_default(const std::filesystem::path& path) {
+  return path.empty() ? default_database_path() : path;
+}
+
+void add_kind_options(CLI::App* command, QueryFilter& filter) {
+  command->add_option("--caches", filter.caches, "Only times with these caches: warm or cold")
+      ->check(CLI::IsMember({"warm", "cold"}));
+  command->add_option("--launches", filter.launches, "Only times of these launches: apart or chained")
+      ->check(CLI::IsMember({"apart", "chained"}));
 }
 
 void write_file(const std::filesystem::path& path, std::string_view text) {

@@ -121,8 +121,7 @@ void add_tune_command(CLI::App& app, const std::string& command_line, int& exit_
                    "Number of compilers that run at the same time; 0: one less than the number of processors")
       ->capture_default_str()
       ->check(CLI::Range(0, 1024));
-  command->add_option("--db", request->database,
-                      "Database file (default: $TUNESMITH_DB, else in the user's data folder)");
+  add_db_option(command, request->database);
   command->callback([request, &exit_code] {
     TuneOptions& asked = request->options;
     const Op& op = find_op(asked.op);
@@ -142,7 +141,7 @@ void add_tune_command(CLI::App& app, const std::string& command_line, int& exit_
     for (const Candidate& winner : read_known("", "").candidates)
       asked.built_in.push_back(
           {winner.op, winner.problem.text(), winner.template_name, winner.config.text()});
-    asked.database = request->database.empty() ? default_database_path() : request->database;
+    asked.database = database_or_default(request->database);
     Progress progress(std::cerr, isatty(STDERR_FILENO) != 0);
     const TuneResult result = tune(asked, progress);
     std::cout << winners_text(result);

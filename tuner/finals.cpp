@@ -196,10 +196,7 @@ void Finals::end_rounds() {
     return;
   }
   if (contains(tickets_, Ticket{0})) add(0);
-  for (const std::int64_t alignment : alignments()) {
-    const std::vector<Standing> all = standings(alignment);
-    if (const auto place = winner(all)) add(entrants_[all[*place].who]);
-  }
+  for (const Ticket ticket : winners()) add(ticket);
   for (const Standing& each : race_->standings(0)) {
     if (each.state == Standing::State::slower || energy_left_.size() >= most_energies) continue;
     add(entrants_[each.who]);
@@ -260,6 +257,16 @@ std::optional<std::size_t> Finals::winner(const std::vector<Standing>& standings
   return std::find_if(standings.begin(), standings.end(), place) - standings.begin();
 }
 
+// Of each alignment that is asked for.
+std::vector<Ticket> Finals::winners() const {
+  std::vector<Ticket> tickets;
+  for (const std::int64_t alignment : alignments()) {
+    const std::vector<Standing> all = standings(alignment);
+    if (const auto place = winner(all)) tickets.push_back(entrants_[all[*place].who]);
+  }
+  return tickets;
+}
+
 Interval Finals::ratio(const Standing& who, const Standing& winner) const {
   if (who.who == winner.who) return {1, 1, 1};
   if (setup_.objective == Objective::time) return race_->ratio(who.who, winner.who);
@@ -283,10 +290,7 @@ std::optional<Finals::Question> Finals::next_second_check() {
     if (!contains(candidates, ticket)) candidates.push_back(ticket);
   };
   if (contains(tickets_, Ticket{0})) add(0);
-  for (const std::int64_t alignment : alignments()) {
-    const std::vector<Standing> all = standings(alignment);
-    if (const auto place = winner(all)) add(entrants_[all[*place].who]);
-  }
+  for (const Ticket ticket : winners()) add(ticket);
   for (const WinnerRow& row : setup_.previous) {
     if (const auto ticket = finalist_of(row)) add(*ticket);
   }

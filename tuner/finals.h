@@ -108,6 +108,7 @@ class Finals {
   void fail(Ticket ticket, const MeasureReply& reply);
   std::vector<Standing> standings(std::int64_t most_alignment_bytes) const;
   std::optional<std::size_t> winner(const std::vector<Standing>& standings) const;
+  std::vector<Ticket> winners() const;
   Interval ratio(const Standing& who, const Standing& winner) const;
   std::vector<std::int64_t> alignments() const { return {0, setup_.element_bytes}; }
   std::optional<Ticket> finalist_of(const WinnerRow& row) const;

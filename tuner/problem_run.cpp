@@ -64,7 +64,7 @@ ProblemRun::ProblemRun(const Bench& bench, const Problem& problem, const Problem
   std::erase_if(previous_, [&](const WinnerRow& row) { return row.problem.text != problem.text(); });
   strategy_ =
       finals_only
-          ? std::make_unique<Listed>(stored())
+          ? std::make_unique<Listed>(space_.promising)
           : only_part(make_search(bench.options.strategy, space_, bench.options.seed, bench.options.prior),
                       *space_.base, bench.part);
   search_ = std::make_unique<SearchRun>(
@@ -122,8 +122,8 @@ std::vector<std::string> ProblemRun::built_in() const {
   std::vector<std::string> hashes;
   for (const BuiltIn& winner : bench_.options.built_in) {
     if (winner.op != bench_.op.name || winner.problem != problem_.text()) continue;
-    if (const auto point = legal_point(bench_.op, problem_, device(), winner.template_name, winner.config))
-      hashes.push_back(render_variant(bench_.op, problem_, *point, device()).source.hash);
+    if (const auto variant = render_legal(bench_.op, problem_, winner.template_name, winner.config, device()))
+      hashes.push_back(variant->source.hash);
   }
   return hashes;
 }
@@ -308,12 +308,11 @@ void ProblemRun::finals() {
                  .objective = bench_.options.objective,
                  .energy = bench_.options.energy && device().kind != "host",
                  .now_s = [this] { return since(started_); },
-                 .render = [this](const WinnerRow& row) -> std::optional<RenderedVariant> {
-                   const auto point =
-                       legal_point(bench_.op, problem_, device(), row.template_.name, row.variant.config);
-                   if (!point) return std::nullopt;
-                   return render_variant(bench_.op, problem_, *point, device());
-                 },
+                 .render =
+                     [this](const WinnerRow& row) {
+                       return render_legal(bench_.op, problem_, row.template_.name, row.variant.config,
+                                           device());
+                     },
                  .record = record()},
                 findings_);
   if (device().kind != "host") {  // whose times the arithmetic would disturb

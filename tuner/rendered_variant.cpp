@@ -16,4 +16,12 @@ RenderedVariant render_variant(const Op& op, const Problem& problem, const Point
   return variant;
 }
 
+std::optional<RenderedVariant> render_legal(const Op& op, const Problem& problem,
+                                            std::string_view template_name, std::string_view config,
+                                            const DeviceFacts& device) {
+  const auto point = legal_point(op, problem, device, template_name, config);
+  if (!point) return std::nullopt;
+  return render_variant(op, problem, *point, device);
+}
+
 }  // namespace tunesmith

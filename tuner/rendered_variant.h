@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "generator/render.h"
 #include "tuner/search.h"
@@ -21,5 +23,10 @@ struct RenderedVariant {
 
 RenderedVariant render_variant(const Op& op, const Problem& problem, const Point& point,
                                const DeviceFacts& device);
+
+/// Of a config by its text. Nothing where its template does not have it, or it is not legal for the problem.
+std::optional<RenderedVariant> render_legal(const Op& op, const Problem& problem,
+                                            std::string_view template_name, std::string_view config,
+                                            const DeviceFacts& device);
 
 }  // namespace tunesmith

@@ -54,9 +54,8 @@ void add_tuned(std::vector<Problem>& problems, const Op& op, const DeviceFacts& 
     try {
       Problem problem = complete_problem(op, Values::parse(row.problem.text));
       if (std::find(problems.begin(), problems.end(), problem) != problems.end()) continue;
-      const auto point = legal_point(op, problem, device, row.template_.name, row.variant.config);
-      if (all || row.other_gpus > 0 || !point ||
-          render_variant(op, problem, *point, device).source.hash != row.variant.source_hash)
+      const auto variant = render_legal(op, problem, row.template_.name, row.variant.config, device);
+      if (all || row.other_gpus > 0 || !variant || variant->source.hash != row.variant.source_hash)
         problems.push_back(std::move(problem));
     } catch (const UsageError&) {
       // The op has no such problem any more.

@@ -1,4 +1,6 @@
 // NVRTC as a toolchain, and every op's templates compiled by it for several architectures. Needs no GPU.
+#include "tests/cuda/nvrtc.h"
+
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -6,7 +8,6 @@
 #include <regex>
 #include <thread>
 
-#include "runtime/toolchain.h"
 #include "tests/op_cases.h"
 
 namespace tunesmith {
@@ -15,18 +16,6 @@ namespace {
 Source source(const std::string& text, const std::string& target) {
   return {.text = text, .hash = "", .suffix = "", .kernels = {}, .target = target};
 }
-
-class Nvrtc : public testing::Test {
- protected:
-  void SetUp() override {
-    try {
-      toolchain_ = make_nvrtc_toolchain();
-    } catch (const Error& error) {
-      GTEST_SKIP() << error.what();
-    }
-  }
-  std::unique_ptr<Toolchain> toolchain_;
-};
 
 TEST_F(Nvrtc, NamesItself) {
   EXPECT_TRUE(std::regex_match(toolchain_->identity(), std::regex("NVRTC \\d+\\.\\d+")));

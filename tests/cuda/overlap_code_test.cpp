@@ -15,7 +15,7 @@
 #include <sstream>
 
 #include "generator/target.h"
-#include "runtime/toolchain.h"
+#include "tests/cuda/nvrtc.h"
 #include "tests/op_cases.h"
 
 namespace tunesmith {
@@ -197,16 +197,8 @@ struct Variant {
   std::string target;
 };
 
-class OverlapCode : public testing::Test {
+class OverlapCode : public Nvrtc {
  protected:
-  void SetUp() override {
-    try {
-      toolchain_ = make_nvrtc_toolchain();
-    } catch (const Error& error) {
-      GTEST_SKIP() << error.what();
-    }
-  }
-
   static std::string disassembled(const std::string& cubin) {
     const std::filesystem::path path = std::filesystem::temp_directory_path() /
                                        ("tunesmith-overlap-" + std::to_string(::getpid()) + ".cubin");
@@ -254,8 +246,6 @@ class OverlapCode : public testing::Test {
     }
     return found;
   }
-
-  std::unique_ptr<Toolchain> toolchain_;
 };
 
 const std::vector<std::string> targets_with_the_wait = {"sm_90", "sm_90a", "sm_100a", "sm_120a"};
