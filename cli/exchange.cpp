@@ -17,27 +17,24 @@ struct ExchangeRequest {
   QueryFilter filter;
 };
 
-std::filesystem::path database_or_default(const std::filesystem::path& path) {
-  return path.empty() ? default_database_path() : path;
-}
-
 void run_export(const ExchangeRequest& request) {
   QueryFilter filter = request.filter;
   filter.device = device_filter(filter.device);
   const std::vector<Recording> found = read_recordings(database_or_default(request.database), filter);
   if (found.size() != 1) {
     std::string names;
-    for (const Recording& each : found) names += "\n  " + each.op + " " + each.problem + " on " + each.device;
-    throw UsageError((found.empty() ? "No space matches; give another OP, --problem or --device."
-                                    : "A file holds the space of one problem on one device, and " +
-                                          std::to_string(found.size()) +
-                                          " match; choose with OP, --problem and --device:" + names));
+    for (const Recording& each : found) names += "\n  " + text(each) + " on " + each.device;
+    throw UsageError((
+        found.empty() ? "No space matches; give another OP, --problem or --device."
+                      : "A file holds what was measured of one problem on one device in one way, and " +
+                            std::to_string(found.size()) +
+                            " match; choose with OP, --problem, --device, --caches and --launches:" + names));
   }
-  const std::string text = recording_text(found.front(), request.format);
+  const std::string written = recording_text(found.front(), request.format);
   if (request.file.empty()) {
-    std::cout << text;
+    std::cout << written;
   } else {
-    write_file(request.file, text);
+    write_file(request.file, written);
   }
 }
 
@@ -60,10 +57,6 @@ void run_import(const ExchangeRequest& request) {
   }
 }
 
-void add_database_option(CLI::App* command, std::filesystem::path& path) {
-  command->add_option("--db", path, "Database file (default: $TUNESMITH_DB, else in the user's data folder)");
-}
-
 }  // namespace
 
 void add_exchange_commands(CLI::App& db) {
@@ -72,11 +65,12 @@ void add_exchange_commands(CLI::App& db) {
   give->add_option("OP", request->filter.op, "Only this op");
   give->add_option("--problem", request->filter.problem, "Only problems with these values");
   give->add_option("--device", request->filter.device, "Only this device");
+  add_kind_options(give, request->filter);
   give->add_option("--format", request->format, "t4 (for other tuners and benchmarks), csv or json")
       ->capture_default_str()
       ->check(CLI::IsMember({"t4", "csv", "json"}));
   give->add_option("-o,--output", request->file, "File to write (default: stdout)");
-  add_database_option(give, request->database);
+  add_db_option(give, request->database);
   give->callback([request] { run_export(*request); });
 
   CLI::App* take = db.add_subcommand("import", "Add the verdicts of a T4 file or a Kernel Tuner cache");
@@ -86,7 +80,7 @@ void add_exchange_commands(CLI::App& db) {
   take->add_option("--op", request->op, "Name of the kernel, where the file has none");
   take->add_option("--problem", request->problem, "Problem, where the file has none");
   take->add_option("--device", request->device, "Name of the device, where the file has none");
-  add_database_option(take, request->database);
+  add_db_option(take, request->database);
   take->callback([request] { run_import(*request); });
 }
 

@@ -112,6 +112,8 @@ Recording read_t4(const Json& file, const std::filesystem::path& path) {
   recording.op = metadata.value("kernel", stem(path));
   recording.problem = metadata.value("problem", "");
   recording.device = metadata.value("device", "");
+  recording.caches = metadata.value("caches", recording.caches);
+  recording.launches = metadata.value("launches", recording.launches);
   const double unit = milliseconds(metadata.value("timeunit", "milliseconds"));
   for (const Json& result : file.at("results")) {
     RecordedRow row;
@@ -217,32 +219,59 @@ Recording read_csv(const std::string& text, const std::filesystem::path& path) {
   return recording;
 }
 
+RecordedRow row_of(const ResultRow& result) {
+  RecordedRow row;
+  row.template_name = result.template_name;
+  row.config = Values::parse(result.config);
+  row.verdict = verdict_of(result.verdict);
+  row.median_us = result.median_us.value_or(0);
+  row.compile_ms = result.compile_ms.value_or(0);
+  row.reason = result.reason;
+  return row;
+}
+
+bool has(const Recording& recording, const RecordedRow& row) {
+  return std::any_of(recording.rows.begin(), recording.rows.end(), [&](const RecordedRow& other) {
+    return other.template_name == row.template_name && other.config == row.config;
+  });
+}
+
+// Times of different caches or launches are different spaces; a failure counts for all of them.
 std::vector<Recording> read_database(const std::filesystem::path& path, const QueryFilter& filter) {
   const Store store = Store::open(path, Store::Mode::read_only);
-  std::vector<Recording> recordings;
-  std::map<std::array<std::string, 4>, std::size_t> where;
-  for (ResultRow& result : store.results(filter)) {
-    const std::array<std::string, 4> key = {result.op, result.problem, result.device, result.caches};
-    const auto [found, is_new] = where.try_emplace(key, recordings.size());
-    if (is_new) {
-      Recording& recording = recordings.emplace_back();
-      recording.op = result.op;
-      recording.problem = result.problem;
-      recording.device = result.device;
-    }
-    RecordedRow row;
-    row.template_name = result.template_name;
-    row.config = Values::parse(result.config);
-    row.verdict = verdict_of(result.verdict);
-    row.median_us = result.median_us.value_or(0);
-    row.compile_ms = result.compile_ms.value_or(0);
-    row.reason = std::move(result.reason);
-    recordings[found->second].rows.push_back(std::move(row));
+  const std::vector<ResultRow> results = store.results(filter);
+  std::vector<Recording> spaces;
+  const auto is_of = [](const Recording& space, const ResultRow& result) {
+    return space.op == result.op && space.problem == result.problem && space.device == result.device;
+  };
+  const auto add_space = [&](const ResultRow& result) {
+    spaces.push_back({result.op, result.problem, result.device, result.caches, result.launches, "", {}});
+  };
+  for (const ResultRow& result : results) {  // sorted by all that makes a space
+    if (result.verdict != name(Verdict::ok)) continue;
+    if (spaces.empty() || !is_of(spaces.back(), result) || spaces.back().caches != result.caches ||
+        spaces.back().launches != result.launches)
+      add_space(result);
+    spaces.back().rows.push_back(row_of(result));
   }
-  return recordings;
+  for (const ResultRow& result : results) {
+    if (result.verdict == name(Verdict::ok)) continue;
+    const auto same = [&](const Recording& space) { return is_of(space, result); };
+    if (std::none_of(spaces.begin(), spaces.end(), same)) add_space(result);
+    const RecordedRow row = row_of(result);
+    for (Recording& space : spaces) {
+      if (same(space) && !has(space, row)) space.rows.push_back(row);
+    }
+  }
+  return spaces;
 }
 
 }  // namespace
+
+std::string text(const Recording& recording) {
+  return recording.op + " " + recording.problem + (recording.caches == "cold" ? ", cold" : "") +
+         (recording.launches == "chained" ? ", chained" : "");
+}
 
 std::vector<Recording> read_recordings(const std::filesystem::path& path, const QueryFilter& filter) {
   if (!std::filesystem::exists(path)) throw UsageError("There is no file " + path.string() + ".");
@@ -263,8 +292,7 @@ std::vector<Recording> read_recordings(const std::filesystem::path& path, const 
     recordings = read_database(path, filter);
   }
   for (Recording& recording : recordings) {
-    if (recording.name.empty())
-      recording.name = recordings.size() == 1 ? stem(path) : recording.op + " " + recording.problem;
+    if (recording.name.empty()) recording.name = recordings.size() == 1 ? stem(path) : text(recording);
   }
   return recordings;
 }
@@ -284,10 +312,9 @@ namespace {
 
 Json t4_of(const Recording& recording) {
   Json file;
-  file["metadata"] = {{"timeunit", "milliseconds"},
-                      {"kernel", recording.op},
-                      {"problem", recording.problem},
-                      {"device", recording.device}};
+  file["metadata"] = {{"timeunit", "milliseconds"},   {"kernel", recording.op},
+                      {"problem", recording.problem}, {"device", recording.device},
+                      {"caches", recording.caches},   {"launches", recording.launches}};
   file["schema_version"] = "1.0.0";
   file["results"] = Json::array();
   for (const RecordedRow& row : recording.rows) {
@@ -329,7 +356,8 @@ std::size_t import_recording(Store& store, const Recording& recording, const std
     session.device_id =
         store.id_of(DeviceRow{.kind = "cuda", .name = recording.device, .target = "recorded"});
     const std::int64_t problem = store.id_of(ProblemRow{recording.op, recording.problem});
-    const std::map<SourceKey, KnownVerdict> known = store.known(session.device_id, problem, "warm", "apart");
+    const std::map<SourceKey, KnownVerdict> known =
+        store.known(session.device_id, problem, recording.caches, recording.launches);
     session.command = command;
     session.strategy = "recorded";
     session.tunesmith_version = TUNESMITH_VERSION;
@@ -355,7 +383,8 @@ std::size_t import_recording(Store& store, const Recording& recording, const std
       if (row.verdict == Verdict::ok) measurement.median_us = row.median_us;
       measurement.compile_ms = row.compile_ms;
       measurement.toolchain = "recorded";
-      measurement.launches = "apart";
+      measurement.caches = recording.caches;
+      measurement.launches = recording.launches;
       store.record(measurement);
       ++count;
     }

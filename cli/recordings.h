@@ -12,11 +12,15 @@
 namespace tunesmith {
 
 /// Reads any of
-/// - a database of this project: all that the filter lets through, by op, problem, device and caches,
+/// - a database of this project: all that the filter lets through, by op, problem, device, caches and
+/// launches,
 /// - a T4 results file or a Kernel Tuner cache, .json or .json.gz (docs/searching.md),
 /// - a table with the columns template, config, verdict, median_us, compile_ms: .csv or .csv.gz.
 /// Throws UsageError where it is none of these.
 std::vector<Recording> read_recordings(const std::filesystem::path& path, const QueryFilter& filter = {});
+
+/// "conv2d height=4096 width=4096, cold": what is usual, warm and apart, is left out.
+std::string text(const Recording& recording);
 
 /// What a T1 file says: what its kernel is called, and the names of its axes. Nothing where it is no T1 file.
 struct InputFile {

@@ -86,7 +86,9 @@ std::vector<Point> warm_start(const std::vector<Recording>& recordings, std::siz
   std::vector<Guess> guesses;
   for (std::size_t other = 0; other < recordings.size(); ++other) {
     const Recording& recording = recordings[other];
-    if (other == which || recording.op != own.op) continue;
+    if (other == which || recording.op != own.op || recording.caches != own.caches ||
+        recording.launches != own.launches)
+      continue;
     std::vector<const RecordedRow*> rows;
     for (const RecordedRow& row : recording.rows) {
       if (row.verdict == Verdict::ok) rows.push_back(&row);
@@ -231,6 +233,7 @@ void add_replay_command(CLI::App& app) {
   command->add_option("--op", request->filter.op, "Only this op of a database");
   command->add_option("--problem", request->filter.problem, "Only these problems of a database");
   command->add_option("--device", request->filter.device, "Only this device of a database");
+  add_kind_options(command, request->filter);
   command->add_option("-o,--format", request->format, "Output format: table, json or csv")
       ->capture_default_str()
       ->check(CLI::IsMember({"table", "json", "csv"}));

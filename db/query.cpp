@@ -67,7 +67,7 @@ std::map<SourceKey, KnownVerdict> Store::known(std::int64_t device_id, std::int6
 }
 
 std::vector<Store::Fast> Store::fastest_of(std::string_view op, std::string_view caches,
-                                           std::int64_t limit) const {
+                                           std::string_view launches, std::int64_t limit) const {
   std::vector<Fast> fast;
   Statement rows(
       *database_,
@@ -76,10 +76,10 @@ std::vector<Store::Fast> Store::fastest_of(std::string_view op, std::string_view
       "PARTITION BY m.device_id, m.problem_id ORDER BY min(m.median_us), t.name, v.config) AS place "
       "FROM problem p JOIN current_measurement m ON m.problem_id = p.id "
       "JOIN variant v ON v.id = m.variant_id JOIN template t ON t.id = v.template_id "
-      "WHERE p.op = ? AND m.caches = ? AND m.verdict = 'ok' "
+      "WHERE p.op = ? AND m.caches = ? AND m.launches = ? AND m.verdict = 'ok' "
       "GROUP BY m.device_id, m.problem_id, t.name, v.config) "
       "WHERE place <= ? ORDER BY device_id, text, place",
-      op, caches, limit);
+      op, caches, launches, limit);
   while (rows.step()) {
     Fast& row = fast.emplace_back();
     rows >> row.device_id >> row.problem >> row.template_name >> row.config;
@@ -92,6 +92,12 @@ std::vector<ResultRow> Store::results(const QueryFilter& filter) const {
   if (!filter.verdict.empty()) {
     where.sql += " AND r.verdict = ?";
     where.values.push_back(filter.verdict);
+  }
+  // A failure counts for all.
+  for (const auto& [column, value] : {std::pair("caches", &filter.caches), {"launches", &filter.launches}}) {
+    if (value->empty()) continue;
+    where.sql += std::string(" AND (r.verdict <> 'ok' OR r.") + column + " = ?)";
+    where.values.push_back(*value);
   }
   if (!filter.history) where.sql += " AND r.is_current";
   Statement rows(

@@ -135,6 +135,8 @@ struct QueryFilter {
   std::string device{};   // part of a device's name, in upper or lower case; or its whole target
   std::string problem{};  // words that must all be in the problem's text: "height=1000 dtype=f32"
   std::string verdict{};
+  std::string caches{};    // of the verdicts that are `ok`
+  std::string launches{};  // of these too
   bool history = false;    // also measurements that a newer one has replaced
   std::int64_t limit = 0;  // 0: no limit
 };

@@ -85,14 +85,14 @@ class Store {
                                                         std::string_view caches,
                                                         std::string_view launches) const;
 
-  // Of every problem of the op and every device the fastest configs with these caches, so many each, by
-  // device and problem, the fastest first.
+  // Of every problem of the op and every device the fastest configs with these caches and launches, so many
+  // each, by device and problem, the fastest first.
   struct Fast {
     std::int64_t device_id = 0;
     std::string problem, template_name, config;
   };
   [[nodiscard]] std::vector<Fast> fastest_of(std::string_view op, std::string_view caches,
-                                             std::int64_t limit) const;
+                                             std::string_view launches, std::int64_t limit) const;
 
   // Makes the measurement's variant the winner for pointers of this alignment if it is `ok` and
   // - there is no winner yet,

@@ -21,10 +21,11 @@ struct RecordedRow {
   std::string reason;  ///< where it failed
 };
 
-/// What was measured of one op for one problem on one device.
+/// What was measured of one op for one problem on one device, with the same caches and launches.
 struct Recording {
   std::string op, problem, device;  ///< empty where the file does not say
-  std::string name;                 ///< for tables
+  std::string caches = "warm", launches = "apart";
+  std::string name;  ///< for tables
   std::vector<RecordedRow> rows;
 };
 

@@ -73,7 +73,7 @@ std::map<std::string, KnownVerdict> Recorder::known(const Problem& problem) {
 }
 
 std::vector<Store::Fast> Recorder::fastest(std::int64_t limit) const {
-  return store_.fastest_of(op_.name, facts_.caches, limit);
+  return store_.fastest_of(op_.name, facts_.caches, facts_.launches, limit);
 }
 
 std::vector<WinnerRow> Recorder::winners() const {

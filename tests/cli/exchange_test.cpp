@@ -71,6 +71,24 @@ TEST(Exchange, ImportExportImportIsStable) {
             figures(printed(scratch, "replay first.json" + how)));
 }
 
+TEST(Exchange, TimesOfDifferentLaunchesAreDifferentSpaces) {
+  const Scratch scratch;
+  printed(scratch, "db import " + hub + "convolution_A6000_cache.json");
+  printed(scratch, "db export convolution_kernel -o apart.json");
+  scratch.shell("sed 's/\"apart\"/\"chained\"/' apart.json > chained.json");
+  EXPECT_TRUE(has(printed(scratch, "db import chained.json"), "23 of 26 verdicts were new"))
+      << "a failure counts for all";
+  const Outcome both = scratch.tunesmith("db export");
+  EXPECT_EQ(both.exit_code, 2);
+  EXPECT_TRUE(has(both.err, "2 match") && has(both.err, ", chained on")) << both.err;
+  for (const std::string launches : {"apart", "chained"}) {
+    printed(scratch, "db export --launches " + launches + " -o again.json");
+    EXPECT_EQ(scratch.shell("cmp again.json " + launches + ".json").exit_code, 0) << launches;
+  }
+  const std::string replayed = printed(scratch, "replay tunesmith.db --strategy random --repeats 1 -o csv");
+  EXPECT_TRUE(has(replayed, "4096,26,random") && has(replayed, "chained\",26,random")) << replayed;
+}
+
 TEST(Exchange, WhatIsImportedIsFoundByQueriesAndNotDispatched) {
   const Scratch scratch;
   printed(scratch, "db import " + hub + "convolution_A6000_T4.json --op conv2d --device Testdevice");

@@ -85,7 +85,7 @@ TEST_F(StoreTest, KnownIsTheNewestVerdictOfEachVariant) {
   EXPECT_EQ(store.results({.history = true}).size(), 4U);
 }
 
-TEST_F(StoreTest, FastestAreConfigsByTheirNewestTimesWithTheseCaches) {
+TEST_F(StoreTest, FastestAreConfigsByTheirNewestTimesWithTheseCachesAndLaunches) {
   auto store = Store::open(file(), Mode::create);
   const Ids ids(store);
   const auto a = ids.variant(store, "a");
@@ -100,18 +100,22 @@ TEST_F(StoreTest, FastestAreConfigsByTheirNewestTimesWithTheseCaches) {
   auto cold = ids.ok(d, 5);
   cold.caches = "cold";
   store.record(cold);
-  const auto configs = [&](const char* caches, std::int64_t limit) {
+  auto chained = ids.ok(ids.variant(store, "e"), 2);
+  chained.launches = "chained";
+  store.record(chained);
+  const auto configs = [&](const char* caches, const char* launches, std::int64_t limit) {
     std::string text;
-    for (const auto& fast : store.fastest_of("conv2d", caches, limit)) {
+    for (const auto& fast : store.fastest_of("conv2d", caches, launches, limit)) {
       EXPECT_EQ(fast.device_id, ids.device);
       text += fast.config + ";";
     }
     return text;
   };
-  EXPECT_EQ(configs("warm", 8), "BLOCK_X=b;BLOCK_X=a;");
-  EXPECT_EQ(configs("warm", 1), "BLOCK_X=b;");
-  EXPECT_EQ(configs("cold", 8), "BLOCK_X=d;");
-  EXPECT_TRUE(store.fastest_of("conv1d", "warm", 8).empty());
+  EXPECT_EQ(configs("warm", "apart", 8), "BLOCK_X=b;BLOCK_X=a;");
+  EXPECT_EQ(configs("warm", "apart", 1), "BLOCK_X=b;");
+  EXPECT_EQ(configs("cold", "apart", 8), "BLOCK_X=d;");
+  EXPECT_EQ(configs("warm", "chained", 8), "BLOCK_X=e;");
+  EXPECT_TRUE(store.fastest_of("conv1d", "warm", "apart", 8).empty());
 }
 
 TEST_F(StoreTest, ATimeIsKnownForItsCachesAndAFailureForBoth) {
