@@ -38,6 +38,7 @@ Candidate to_candidate(const WinnerRow& row) {
   candidate.template_name = row.template_.name;
   candidate.median_us = row.median_us;
   candidate.cold_caches = row.caches == "cold";
+  candidate.conditions = row.launches + " " + row.objective;
   candidate.source_hash = row.variant.source_hash;
   candidate.has_binary = row.binary.has_value();
   try {

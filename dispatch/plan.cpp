@@ -44,8 +44,8 @@ std::string_view name(Match match) {
   switch (match) {
     case Match::exact:
       return "exact";
-    case Match::nearest:
-      return "nearest";
+    case Match::predicted:
+      return "predicted";
     case Match::other_device:
       return "other_device";
     case Match::base:
@@ -75,7 +75,8 @@ std::string Status::message() const {
 }
 
 Match Plan::match() const noexcept { return state_->match; }
-double Plan::distance() const noexcept { return state_->distance; }
+double Plan::expected_us() const noexcept { return state_->expected_us; }
+double Plan::expected_loss() const noexcept { return state_->expected_loss; }
 const Variant& Plan::variant() const noexcept { return state_->variant; }
 const Variant& Plan::unaligned_variant() const noexcept { return state_->unaligned_variant; }
 std::int64_t Plan::alignment_bytes() const noexcept { return state_->alignment_bytes; }

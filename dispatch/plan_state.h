@@ -20,7 +20,8 @@ struct PlanState {
   };
 
   Match match = Match::base;
-  double distance = 0;
+  double expected_us = 0;
+  double expected_loss = 0;
   Variant variant;
   Variant unaligned_variant;
   std::int64_t alignment_bytes = 1;

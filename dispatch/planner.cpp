@@ -1,6 +1,7 @@
 #include "dispatch/planner.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 
 #include "dispatch/packed.h"
@@ -103,7 +104,7 @@ Planner::Attempt Planner::compile(const Work& work, const Source& source) {
 Planner::Attempt Planner::attempt(const Op& op, const Template& tmpl, const Problem& problem,
                                   const Config& config, const Candidate* candidate) {
   const Source source = render(op, tmpl, problem, config, device_.target);
-  if (candidate != nullptr) {
+  if (candidate != nullptr && !candidate->source_hash.empty()) {
     std::string now;
     try {
       const Config tuned = tmpl.space(candidate->problem, candidate->device).legal(candidate->config);
@@ -200,6 +201,16 @@ Planner::Attempt Planner::base(const Op& op, const Problem& problem) {
   return attempt(op, op.templates.front(), problem, base_config(op, problem, device_), nullptr);
 }
 
+const Chooser& Planner::chooser(const Op& op) {
+  const auto known = choosers_.find(op.name);
+  if (known != choosers_.end()) return known->second;
+  const auto weights = known_.weights.find(op.name);
+  return choosers_
+      .try_emplace(op.name, op, device_, known_.candidates,
+                   weights == known_.weights.end() ? Weights() : weights->second)
+      .first->second;
+}
+
 std::shared_ptr<const PlanState> Planner::plan(const Op& op, const Problem& problem) {
   auto state = std::make_shared<PlanState>();
   state->arguments = arguments_of(op, problem);
@@ -227,7 +238,7 @@ std::shared_ptr<const PlanState> Planner::plan(const Op& op, const Problem& prob
     say.push_back("Not used: " + describe(known_.candidates[candidate]) + ": " + why);
   };
 
-  const Selection selection = select(op, problem, device_, known_.candidates, allow_compile_);
+  const Selection selection = chooser(op).select(problem, allow_compile_);
   for (const Refusal& refusal : selection.refusals) refuse(refusal.candidate, refusal.why);
 
   const auto& choices = selection.choices;
@@ -238,9 +249,14 @@ std::shared_ptr<const PlanState> Planner::plan(const Op& op, const Problem& prob
         attempt(op, find_template(op, candidate.template_name), problem, choice->config, &candidate);
     if (auto* loaded = std::get_if<Loaded>(&result)) {
       state->match = choice->match;
-      state->distance = choice->distance;
+      state->expected_us = choice->expected_us;
+      state->expected_loss = choice->expected_loss;
       say.push_back("Used, " + std::string(name(choice->match)) +
-                    (choice->distance > 0 ? ", distance " + rounded(choice->distance) : std::string()) +
+                    (choice->expected_us > 0 ? ", " + rounded(choice->expected_us) + " us expected" : "") +
+                    (choice->match == Match::exact
+                         ? std::string()
+                         : ", " + std::to_string(std::lround(100 * choice->expected_loss)) +
+                               " % behind the best expected") +
                     ": " + describe(candidate) + with_changes(*choice) + "; " + loaded->how + ".");
       take(*loaded);
     } else {
@@ -278,8 +294,10 @@ std::shared_ptr<const PlanState> Planner::plan(const Op& op, const Problem& prob
       refuse(other.candidate, std::get<std::string>(result));
     }
   };
+  // Not worse than a config that nobody measured may be; of what was measured, far worse.
   const auto as_near = [&](const Choice& other) {
-    return other.match == first.match && other.distance <= first.distance;
+    return other.match <= first.match &&
+           other.cautious <= first.cautious + (other.match == Match::exact ? 1 : 0.25);
   };
   for (auto other = choice; other != choices.end() && as_near(*other) && !state->unaligned; ++other) {
     try_choice(*other);

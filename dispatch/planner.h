@@ -1,6 +1,7 @@
 // From a problem to loaded kernels: select, render, find or compile the binary, load. Not thread-safe.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -41,10 +42,12 @@ class Planner {
   std::optional<Loaded> lowered(const Op& op, const Template& tmpl, const Config& tuned,
                                 const Problem& problem, std::int64_t alignment_bytes, std::string& config);
   Attempt base(const Op& op, const Problem& problem);
+  const Chooser& chooser(const Op& op);
 
   DeviceFacts device_;
   int ordinal_;
   Known known_;
+  std::map<std::string, Chooser, std::less<>> choosers_;  // by op; made when it is first asked for
   BinaryCache cache_;
   bool allow_compile_;
   bool overlap_;

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
 #include <tuple>
+#include <utility>
 
 #include "generator/error.h"
 
@@ -51,63 +53,31 @@ std::optional<Config> adapted(const Space& space, const Values& config, std::str
   return best;
 }
 
-std::optional<std::string> why_refused(const Op& op, const Problem& problem, const DeviceFacts& device,
-                                       const Candidate& candidate, bool may_compile, Choice& choice) {
-  if (!candidate.fault.empty()) return candidate.fault;
-  const auto tmpl = std::find_if(op.templates.begin(), op.templates.end(),
-                                 [&](const Template& t) { return t.name == candidate.template_name; });
-  if (tmpl == op.templates.end()) {
-    return op.name + " has no template " + candidate.template_name + " in this version.";
-  }
-  if (candidate.device.kind != device.kind) {
-    return "It was tuned on a device of kind " + candidate.device.kind + ", and this device is of kind " +
-           device.kind + ".";
-  }
-  if (dtype_of(candidate.problem) != dtype_of(problem)) {
-    return "It was tuned for dtype=" + candidate.problem.word("dtype") +
-           ", and the problem has dtype=" + problem.word("dtype") + ".";
-  }
-  if (auto why = why_not(*tmpl, problem, device)) return why;
-  const Space space = tmpl->space(problem, device);
-  if (auto config = space.find(candidate.config)) {
-    choice.config = std::move(*config);
-  } else {
-    const auto near = may_compile ? adapted(space, candidate.config, choice.changed) : std::nullopt;
-    if (!near)
-      return "Its config is not legal for this problem: " + space.why_not(candidate.config).value_or("");
-    choice.config = *near;
-  }
-  const Work work = tmpl->work(problem, choice.config, device);
-  if (!reentrant(work)) {
-    return "It keeps state in its module between two steps, so two streams cannot launch it at the same "
-           "time.";
-  }
-  if (auto why = exceeds(work, device)) return why;
+// What must be alike for times to be compared.
+bool comparable(const Candidate& a, const Candidate& b) {
+  return same_model(a.device, b.device) && a.cold_caches == b.cold_caches && a.conditions == b.conditions;
+}
 
-  const std::string constants =
-      difference(compiled_in(op, *tmpl, candidate.problem), compiled_in(op, *tmpl, problem));
-  const bool same_target = candidate.device.target == device.target;
-  choice.must_compile =
-      !constants.empty() || !same_target || !candidate.has_binary || !choice.changed.empty();
-  if (choice.must_compile && !may_compile) {
-    if (!constants.empty()) {
-      return "It was compiled for other constants (" + constants + "), and compiling is not allowed.";
-    }
-    if (!same_target) {
-      return "It was compiled for " + candidate.device.target + ", this device needs " + device.target +
-             ", and compiling is not allowed.";
-    }
-    return "No binary is stored for it, and compiling is not allowed.";
-  }
-  choice.alignment_bytes = alignment_bytes(*tmpl, problem, choice.config);
-  choice.distance = distance(op, candidate.problem, problem);
-  if (candidate.problem == problem && !choice.changed.empty()) {
-    return "It is stale: its config is no longer legal for the problem that it won; tune it again.";
-  }
-  choice.match = !same_model(candidate.device, device) ? Match::other_device
-                 : candidate.problem == problem        ? Match::exact
-                                                       : Match::nearest;
-  return std::nullopt;
+// How much of a promise that was made on another model of device is kept, as a logarithm: a guess, which only
+// orders devices.
+double penalty_of(const DeviceFacts& theirs, const DeviceFacts& ours) {
+  const double size =
+      theirs.multiprocessors > 0 && ours.multiprocessors > 0
+          ? std::abs(std::log2(static_cast<double>(theirs.multiprocessors) / ours.multiprocessors))
+          : 1;
+  return 0.1 * (theirs.target != ours.target ? 1 : 0) + 0.1 * size;
+}
+
+constexpr double adapted_penalty = 0.25;  // a logarithm: a config that nobody measured beside one that was
+
+bool before(const Choice& a, const Choice& b, std::span<const Candidate> candidates) {
+  const Candidate& left = candidates[a.candidate];
+  const Candidate& right = candidates[b.candidate];
+  const bool left_elsewhere = a.match == Match::other_device;
+  const bool right_elsewhere = b.match == Match::other_device;
+  return std::tuple(left_elsewhere, a.cautious, -a.likeness, left.origin, !left.has_binary, left.median_us) <
+         std::tuple(right_elsewhere, b.cautious, -b.likeness, right.origin, !right.has_binary,
+                    right.median_us);
 }
 
 }  // namespace
@@ -117,27 +87,150 @@ bool same_model(const DeviceFacts& a, const DeviceFacts& b) {
          (a.kind == "host" || a.multiprocessors == b.multiprocessors);
 }
 
-Selection select(const Op& op, const Problem& problem, const DeviceFacts& device,
-                 std::span<const Candidate> candidates, bool may_compile) {
-  Selection selection;
-  for (std::size_t i = 0; i < candidates.size(); ++i) {
-    if (candidates[i].op != op.name) continue;
-    Choice choice;
-    choice.candidate = i;
-    if (auto why = why_refused(op, problem, device, candidates[i], may_compile, choice)) {
-      selection.refusals.push_back({i, *why});
-    } else {
-      selection.choices.push_back(std::move(choice));
+Chooser::Chooser(const Op& op, const DeviceFacts& device, std::span<const Candidate> candidates,
+                 const Weights& weights)
+    : op_(&op), device_(device), candidates_(candidates) {
+  std::vector<const Candidate*> first_of;                               // of each group
+  std::map<std::pair<std::size_t, std::string>, std::size_t> variants;  // group and text
+  for (std::size_t c = 0; c < candidates.size(); ++c) {
+    const Candidate& one = candidates[c];
+    if (one.op != op.name) continue;
+    if (!one.fault.empty() || one.device.kind != device.kind) {
+      unusable_.push_back(c);
+      continue;
+    }
+    const auto known = std::find_if(first_of.begin(), first_of.end(),
+                                    [&](const Candidate* first) { return comparable(*first, one); });
+    const auto g = static_cast<std::size_t>(known - first_of.begin());
+    if (known == first_of.end()) {
+      first_of.push_back(&one);
+      const bool same = same_model(one.device, device);
+      groups_.push_back({TimeModel(op, weights), same, same ? 0 : penalty_of(one.device, device)});
+    }
+    Group& group = groups_[g];
+    const auto [variant, is_new] =
+        variants.try_emplace({g, one.template_name + " " + one.config.text()}, group.model.variants());
+    if (is_new) group.model.add_variant();
+    Group::Member& member = group.members.emplace_back(Group::Member{c, variant->second, std::nullopt});
+    if (!one.problem.empty()) {
+      member.row = group.model.add_problem(one.problem);
+      group.model.add_time(variant->second, *member.row, one.median_us);
+    }
+    for (const Candidate::Time& time : one.times) {
+      const std::size_t row = group.model.add_problem(*time.problem);
+      group.model.add_time(variant->second, row, time.us);
+      group.model.add_best(row, time.best_us);
     }
   }
-  std::stable_sort(selection.choices.begin(), selection.choices.end(), [&](const Choice& a, const Choice& b) {
-    const Candidate& left = candidates[a.candidate];
-    const Candidate& right = candidates[b.candidate];
-    const bool left_changed = !a.changed.empty();
-    const bool right_changed = !b.changed.empty();
-    return std::tie(a.match, a.distance, left.origin, left_changed, a.must_compile, left.median_us) <
-           std::tie(b.match, b.distance, right.origin, right_changed, b.must_compile, right.median_us);
+  for (Group& group : groups_) group.model.solve();
+}
+
+std::vector<Choice> Chooser::rank(const Problem& problem) const {
+  std::vector<Choice> choices;
+  for (const Group& group : groups_) {
+    const TimeModel::Estimates estimates = group.model.estimate(problem);
+    for (const auto& [c, variant, row] : group.members) {
+      const Candidate& candidate = candidates_[c];
+      const TimeModel::Estimate& estimate = estimates.of[variant];
+      Choice& choice = choices.emplace_back();
+      choice.candidate = c;
+      choice.cautious = estimate.cautious() + group.penalty;
+      choice.expected_loss = std::exp(estimate.slowdown + estimate.deviation * estimate.deviation / 2) - 1;
+      choice.match = !group.same_device             ? Match::other_device
+                     : candidate.problem == problem ? Match::exact
+                                                    : Match::predicted;
+      if (row) choice.likeness = static_cast<double>(estimates.likeness[*row]);
+      if (group.same_device)
+        choice.expected_us = choice.match == Match::exact ? candidate.median_us
+                                                          : estimates.best_us * std::exp(estimate.slowdown);
+    }
+  }
+  std::stable_sort(choices.begin(), choices.end(),
+                   [&](const Choice& a, const Choice& b) { return before(a, b, candidates_); });
+  return choices;
+}
+
+std::optional<std::string> Chooser::complete(const Problem& problem, bool may_compile, Choice& choice) const {
+  const Candidate& candidate = candidates_[choice.candidate];
+  const auto tmpl = std::find_if(op_->templates.begin(), op_->templates.end(),
+                                 [&](const Template& t) { return t.name == candidate.template_name; });
+  if (tmpl == op_->templates.end())
+    return op_->name + " has no template " + candidate.template_name + " in this version.";
+  if (auto why = why_not(*tmpl, problem, device_)) return why;
+  const Space space = tmpl->space(problem, device_);
+  if (auto config = space.find(candidate.config)) {
+    choice.config = std::move(*config);
+  } else {
+    const auto near = may_compile ? adapted(space, candidate.config, choice.changed) : std::nullopt;
+    if (!near)
+      return "Its config is not legal for this problem: " + space.why_not(candidate.config).value_or("");
+    choice.config = *near;
+  }
+  const Work work = tmpl->work(problem, choice.config, device_);
+  if (!reentrant(work)) {
+    return "It keeps state in its module between two steps, so two streams cannot launch it at the same "
+           "time.";
+  }
+  if (auto why = exceeds(work, device_)) return why;
+  choice.alignment_bytes = alignment_bytes(*tmpl, problem, choice.config);
+  if (candidate.problem.empty()) return std::nullopt;  // it has no binary of its own to speak of
+
+  const std::string constants =
+      difference(compiled_in(*op_, *tmpl, candidate.problem), compiled_in(*op_, *tmpl, problem));
+  const bool same_target = candidate.device.target == device_.target;
+  choice.must_compile =
+      !constants.empty() || !same_target || !candidate.has_binary || !choice.changed.empty();
+  if (choice.must_compile && !may_compile) {
+    if (!constants.empty())
+      return "It was compiled for other constants (" + constants + "), and compiling is not allowed.";
+    if (!same_target) {
+      return "It was compiled for " + candidate.device.target + ", this device needs " + device_.target +
+             ", and compiling is not allowed.";
+    }
+    return "No binary is stored for it, and compiling is not allowed.";
+  }
+  if (candidate.problem == problem && !choice.changed.empty())
+    return "It is stale: its config is no longer legal for the problem that it won; tune it again.";
+  return std::nullopt;
+}
+
+// Whether a changed config is that of a candidate, which then speaks for itself.
+bool Chooser::is_known(const Choice& choice) const {
+  const std::string& tmpl = candidates_[choice.candidate].template_name;
+  const Values values = choice.config.values();
+  return std::any_of(candidates_.begin(), candidates_.end(), [&](const Candidate& other) {
+    return other.op == op_->name && other.fault.empty() && other.template_name == tmpl &&
+           other.config == values;
   });
+}
+
+Selection Chooser::select(const Problem& problem, bool may_compile) const {
+  Selection selection;
+  for (const std::size_t c : unusable_) {
+    const Candidate& candidate = candidates_[c];
+    selection.refusals.push_back({c, !candidate.fault.empty()
+                                         ? candidate.fault
+                                         : "It was tuned on a device of kind " + candidate.device.kind +
+                                               ", and this device is of kind " + device_.kind + "."});
+  }
+  for (Choice& choice : rank(problem)) {
+    if (auto why = complete(problem, may_compile, choice)) {
+      selection.refusals.push_back({choice.candidate, *why});
+      continue;
+    }
+    if (!choice.changed.empty()) {
+      if (is_known(choice)) {
+        selection.refusals.push_back(
+            {choice.candidate,
+             "Changed to " + choice.changed + " to be legal for this problem, it is another known variant."});
+        continue;
+      }
+      choice.cautious += adapted_penalty;
+    }
+    selection.choices.push_back(std::move(choice));
+  }
+  std::stable_sort(selection.choices.begin(), selection.choices.end(),
+                   [&](const Choice& a, const Choice& b) { return before(a, b, candidates_); });
   return selection;
 }
 

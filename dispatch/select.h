@@ -1,37 +1,56 @@
-// Which known winner should serve a problem: a pure ranking of candidates. Knows no files, binaries or
-// devices.
+// Which known variants should serve a problem, by the time that is expected of them: a pure ranking of
+// candidates. Knows no files, binaries or devices.
 #pragma once
 
 #include <cstddef>
+#include <deque>
+#include <optional>
 #include <span>
 #include <string>
+#include <variant>
 #include <vector>
 
+#include "dispatch/time_model.h"
 #include "generator/op.h"
 #include "tunesmith/dispatcher.h"
 
 namespace tunesmith {
 
-/// A winner as it was read from a database or from the library.
+/// A variant as it was read from a database or from the library: the winner of a problem, or one of a
+/// portfolio.
 struct Candidate {
-  enum class Origin { database, built_in };  ///< the former is preferred where all else is equal
+  /// The former is preferred where all else is equal.
+  enum class Origin { database, built_in };
   Origin origin = Origin::database;
-  DeviceFacts device;  ///< on which it won; only its model facts
+  DeviceFacts device;  ///< on which it was measured; only its model facts
   std::string op;
   std::string template_name;
-  Problem problem;           ///< that it won
+  Problem problem;           ///< that it won; empty: it is one of a portfolio
   Values config;             ///< as it was stored
-  double median_us = 0;      ///< of one launch on `device`
+  double median_us = 0;      ///< of one launch on `device`; 0: of a portfolio
   bool cold_caches = false;  ///< whether it was measured with cold caches
-  std::string source_hash;
-  bool has_binary = false;  ///< for device.target and what of `problem` is compiled in
-  std::string fault;        ///< why it must not be used for any problem, as a sentence; empty: no fault
+  std::string source_hash;   ///< empty: of a portfolio
+  bool has_binary = false;   ///< for device.target and what of `problem` is compiled in
+  std::string fault;         ///< why it must not be used for any problem, as a sentence; empty: no fault
+  std::string conditions;    ///< under which it was measured; times of others are not compared with it
+  /// Of a portfolio: its times on the problems where it was measured, with the best time of each.
+  struct Time {
+    const Problem* problem = nullptr;
+    double us = 0;
+    double best_us = 0;
+  };
+  std::vector<Time> times = {};
 };
 
 struct Choice {
   std::size_t candidate = 0;
   Match match = Match::base;
-  double distance = 0;
+  /// What is expected to be lost against the best that tuning would find, as a part of its time; of what was
+  /// measured on this problem, against the best of that.
+  double expected_loss = 0;
+  double expected_us = 0;  ///< of one launch on this model of device; 0: not known
+  double cautious = 0;  ///< by which choices are ranked: the logarithm of 1 + loss, more where it is unsure
+  double likeness = 0;  ///< of the problem to the one that it won; 1: the same
   Config config;  ///< the candidate's, or where that is not legal here, the nearest with one axis changed
   std::string changed;  ///< that axis: "OUT_X=4"; empty where none is
   bool must_compile = false;
@@ -51,10 +70,43 @@ struct Selection {
 /// Whether both are the same model: kind, name, target, and on CUDA the number of multiprocessors.
 bool same_model(const DeviceFacts& a, const DeviceFacts& b);
 
-/// Ranks by match, then distance, then origin, then what needs no compiler, then median. A candidate is
-/// refused if it is of another op, kind of device or dtype, its template or config is not legal for the
-/// problem or the device, it keeps state between its steps, or it has to be compiled and may not be.
-Selection select(const Op& op, const Problem& problem, const DeviceFacts& device,
-                 std::span<const Candidate> candidates, bool may_compile);
+/// The candidates of one op, for one device: what the ranking of any problem needs, made once.
+class Chooser {
+ public:
+  /// `weights`: of the device's own table; empty: initial ones. `candidates` must outlive it.
+  Chooser(const Op& op, const DeviceFacts& device, std::span<const Candidate> candidates,
+          const Weights& weights = {});
+
+  /// All candidates of the op without a fault, the least expected time first; those that were measured on
+  /// another model of device come last. Legality is not looked at: configs are empty.
+  std::vector<Choice> rank(const Problem& problem) const;
+
+  /// Completes a choice, or says why it cannot be used: its template or config is not legal for the problem
+  /// or the device, it keeps state between its steps, or it has to be compiled and may not be.
+  std::optional<std::string> complete(const Problem& problem, bool may_compile, Choice& choice) const;
+
+  /// rank() and complete() of all; what needed a changed axis loses some of its promise.
+  Selection select(const Problem& problem, bool may_compile) const;
+
+ private:
+  struct Group {  // what may be compared by time
+    TimeModel model;
+    bool same_device = false;
+    double penalty = 0;  // for another device
+    struct Member {
+      std::size_t candidate, variant;
+      std::optional<std::size_t> row;  // of the problem that it won
+    };
+    std::vector<Member> members = {};
+  };
+
+  bool is_known(const Choice& choice) const;
+
+  const Op* op_;
+  DeviceFacts device_;
+  std::span<const Candidate> candidates_;
+  std::deque<Group> groups_;
+  std::vector<std::size_t> unusable_;  // with a fault, or of another kind of device
+};
 
 }  // namespace tunesmith

@@ -176,6 +176,7 @@ std::vector<TableRow> read_table(const std::function<std::string(std::string_vie
       winner.cold_caches = fields[5] == "cold";
       row.launches = fields[6];
       row.objective = fields[7];
+      winner.conditions = row.launches + " " + row.objective;
       winner.median_us = number<double>(fields[8], fields.back());
       row.low_us = number<double>(fields[9], fields.back());
       row.high_us = number<double>(fields[10], fields.back());

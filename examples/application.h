@@ -65,9 +65,9 @@ class Report {
     std::printf("\n%s\n  variant: %s %s\n  match:   %s", what, variant.template_name.c_str(),
                 variant.config.c_str(), std::string(name(plan.match())).c_str());
     if (!variant.tuned_problem.empty()) {
-      std::printf(" (distance %.2f; tuned for %s on %s: %.2f us%s)", plan.distance(),
-                  variant.tuned_problem.c_str(), variant.tuned_on.c_str(), variant.median_us,
-                  variant.cold_caches ? " with cold caches" : "");
+      std::printf(" (%.0f %% behind the best expected; tuned for %s on %s: %.2f us%s)",
+                  100 * plan.expected_loss(), variant.tuned_problem.c_str(), variant.tuned_on.c_str(),
+                  variant.median_us, variant.cold_caches ? " with cold caches" : "");
     }
     std::printf("\n  time:    %.1f us per launch, with the wait for it\n", us);
     std::printf("  %s: the largest %s is %.3g, allowed is %.3g\n", agrees ? "agrees" : "DISAGREES", measure,

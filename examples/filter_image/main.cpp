@@ -148,9 +148,9 @@ void run(const Request& request) {
   std::printf("variant: %s %s\n", variant.template_name.c_str(), variant.config.c_str());
   std::printf("match:   %s", std::string(name(plan.match())).c_str());
   if (!variant.tuned_problem.empty()) {
-    std::printf(" (distance %.2f; tuned for %s on %s: %.2f us%s)", plan.distance(),
-                variant.tuned_problem.c_str(), variant.tuned_on.c_str(), variant.median_us,
-                variant.cold_caches ? " with cold caches" : "");
+    std::printf(" (%.0f %% behind the best expected; tuned for %s on %s: %.2f us%s)",
+                100 * plan.expected_loss(), variant.tuned_problem.c_str(), variant.tuned_on.c_str(),
+                variant.median_us, variant.cold_caches ? " with cold caches" : "");
   }
   std::printf("\ntime:    %.1f us per launch, with the wait for it\nwritten: %s\n", best_us,
               request.output.c_str());

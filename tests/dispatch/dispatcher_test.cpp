@@ -78,7 +78,8 @@ TEST_F(DispatcherTest, Exact) {
   Dispatcher dispatcher(without_compiler);
   const Plan plan = dispatcher.plan("smooth", "n=1000 taps=5");
   EXPECT_EQ(plan.match(), Match::exact);
-  EXPECT_EQ(plan.distance(), 0);
+  EXPECT_EQ(plan.expected_loss(), 0);
+  EXPECT_EQ(plan.expected_us(), 10);
   EXPECT_EQ(plan.variant().template_name, "vector");
   EXPECT_EQ(plan.variant().median_us, 10);
   EXPECT_EQ(plan.variant().tuned_problem, "n=1000 taps=5 dtype=f32");
@@ -94,8 +95,9 @@ TEST_F(DispatcherTest, NearestNeedsNoCompilerWhereItsConstantsAgree) {
   const Environment no_path("PATH", "");
   Dispatcher dispatcher(options());
   const Plan plan = dispatcher.plan("smooth", "n=1200 taps=5");
-  EXPECT_EQ(plan.match(), Match::nearest);
-  EXPECT_NEAR(plan.distance(), std::log2(1.2), 1e-9);
+  EXPECT_EQ(plan.match(), Match::predicted);
+  EXPECT_GT(plan.expected_loss(), 0);
+  EXPECT_NEAR(plan.expected_us(), 10, 3);
   EXPECT_EQ(plan.variant().tuned_problem, "n=1000 taps=5 dtype=f32");
   check(plan, "smooth");
 }
@@ -105,7 +107,7 @@ TEST_F(DispatcherTest, SizesNobodyTunedAreCompiledOnce) {
   {
     Dispatcher dispatcher(options());
     const Plan plan = dispatcher.plan("smooth", "n=1000 taps=6");
-    EXPECT_EQ(plan.match(), Match::nearest);
+    EXPECT_EQ(plan.match(), Match::predicted);
     EXPECT_EQ(plan.variant().template_name, "vector");
     says(plan, "compiled now");
     check(plan, "smooth");
@@ -115,7 +117,7 @@ TEST_F(DispatcherTest, SizesNobodyTunedAreCompiledOnce) {
   const Environment no_path("PATH", "");
   Dispatcher dispatcher(options());
   const Plan plan = dispatcher.plan("smooth", "n=1000 taps=6");
-  EXPECT_EQ(plan.match(), Match::nearest);
+  EXPECT_EQ(plan.match(), Match::predicted);
   says(plan, "compiled before");
   check(plan, "smooth");
 }
@@ -167,8 +169,8 @@ TEST_F(DispatcherTest, RefusedWinnersAreExplained) {
   says(many, "More than 9 taps are not unrolled.");
   check(many, "smooth");
   const Plan wide = dispatcher.plan("smooth", "n=1000 taps=5 dtype=f64");
-  EXPECT_EQ(wide.match(), Match::base);
-  says(wide, "It was tuned for dtype=f32");
+  EXPECT_EQ(wide.match(), Match::predicted) << "a dtype lends its configs to another";
+  EXPECT_EQ(wide.variant().template_name, "vector");
   check(wide, "smooth");
 }
 
@@ -176,7 +178,7 @@ TEST_F(DispatcherTest, AConfigIsAdaptedToTheProblem) {
   tune({.problem = "n=1000 taps=5", .config = "BLOCK=64 VECTOR=4"});
   Dispatcher dispatcher(options());
   const Plan plan = dispatcher.plan("smooth", "n=1002 taps=5");
-  EXPECT_EQ(plan.match(), Match::nearest);
+  EXPECT_EQ(plan.match(), Match::predicted);
   EXPECT_EQ(plan.variant().config, "BLOCK=64 VECTOR=2 STATE=none");
   EXPECT_EQ(plan.alignment_bytes(), 8);
   says(plan, "changed to VECTOR=2");
@@ -189,7 +191,7 @@ TEST_F(DispatcherTest, StaleRowsAreRefusedAlone) {
   tune({.problem = "n=2000 taps=5", .config = "VECTOR=4"});
   Dispatcher dispatcher(options());
   const Plan plan = dispatcher.plan("smooth", "n=1000 taps=5");
-  EXPECT_EQ(plan.match(), Match::nearest);
+  EXPECT_EQ(plan.match(), Match::predicted);
   EXPECT_EQ(plan.variant().tuned_problem, "n=2000 taps=5 dtype=f32");
   says(plan, "It is stale");
   check(plan, "smooth");
@@ -227,7 +229,7 @@ TEST_F(DispatcherTest, OtherDevicesComeLast) {
   }
   tune({.problem = "n=3000 taps=5", .config = "VECTOR=2"});
   Dispatcher dispatcher(options());
-  EXPECT_EQ(dispatcher.plan("smooth", "n=1000 taps=5").match(), Match::nearest);
+  EXPECT_EQ(dispatcher.plan("smooth", "n=1000 taps=5").match(), Match::predicted);
 }
 
 TEST_F(DispatcherTest, UnalignedPointersGetTheUnalignedWinner) {
@@ -523,7 +525,7 @@ TEST_F(DispatcherTest, RandomProblemsThroughTheNearestRule) {
     const std::size_t element = is_double ? 8 : 4;
     check(plan, "smooth", element * random.below(4), random.next());
   }
-  EXPECT_GT(matches[static_cast<int>(Match::nearest)], 50);
+  EXPECT_GT(matches[static_cast<int>(Match::predicted)], 50);
   EXPECT_GT(matches[static_cast<int>(Match::base)], 0);
 }
 
@@ -566,7 +568,7 @@ TEST_F(DispatcherTest, Conv2dRandomProblemsThroughTheNearestRule) {
                             {"mode", random.below(2) == 0 ? "correlation" : "convolution"},
                             {"dtype", is_double ? "f64" : "f32"}};
     const Plan plan = dispatcher.plan("conv2d", fields);
-    nearest += plan.match() == Match::nearest ? 1 : 0;
+    nearest += plan.match() == Match::predicted ? 1 : 0;
     check(plan, "conv2d", (is_double ? 8 : 4) * random.below(4), random.next());
   }
   EXPECT_GT(nearest, 40);
@@ -682,7 +684,7 @@ TEST_F(DispatcherTest, AnExpressionIsTunedAndExported) {
     check(plan, "elementwise", 4);
     const Plan nearby =
         dispatcher.plan("elementwise", R"(function="a < 0 ? -a : max(a, 0.5) * b" shape=9x7 b=7)");
-    EXPECT_EQ(nearby.match(), Match::nearest);
+    EXPECT_EQ(nearby.match(), Match::predicted);
     check(nearby, "elementwise");
     EXPECT_THROW(dispatcher.plan("elementwise", other), std::runtime_error);
   }
@@ -701,7 +703,8 @@ TEST_F(DispatcherTest, AnExpressionIsTunedAndExported) {
   // What the library would choose with this table built in.
   const Op& op = find_op("elementwise");
   const auto chosen = [&](const std::string& text) {
-    return select(op, complete_problem(op, Values::parse(text)), host_facts(), {&rows[0].winner, 1}, false)
+    return Chooser(op, host_facts(), std::span(&rows[0].winner, 1))
+        .select(complete_problem(op, Values::parse(text)), false)
         .choices;
   };
   rows[0].winner.has_binary = true;

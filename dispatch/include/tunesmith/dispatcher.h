@@ -22,11 +22,11 @@ class Values;
 /// How a look-up answered, from best to worst.
 enum class Match {
   exact,         ///< tuned for this problem on this model of device
-  nearest,       ///< tuned on this model of device for another problem, the nearest in log2 of its sizes
+  predicted,     ///< measured on this model of device on other problems; by them the fastest here
   other_device,  ///< tuned on another model of device
   base,          ///< not tuned: the op's plain kernel, which serves every problem
 };
-std::string_view name(Match match);  ///< "exact", "nearest", "other_device", "base"
+std::string_view name(Match match);  ///< "exact", "predicted", "other_device", "base"
 
 /// What a plan launches.
 struct Variant {
@@ -72,9 +72,12 @@ class Plan {
   explicit operator bool() const noexcept { return state_ != nullptr; }
 
   Match match() const noexcept;
-  /// From this problem to the tuned one: the square root of the sum of squared differences in log2 of the
-  /// integer dims, plus 1 under the root for each word that differs; 0 for exact and base.
-  double distance() const noexcept;
+  /// Of one launch, in microseconds: measured where match() is exact, else what the times of other problems
+  /// promise; 0: not known (another device's, or the base).
+  double expected_us() const noexcept;
+  /// What tuning this problem is expected to gain, as a part of the best time: 0.1 is 10 % behind it. 0: it
+  /// is tuned; the base says 0 too, and nothing is known of it.
+  double expected_loss() const noexcept;
   const Variant& variant() const noexcept;
   /// What is launched if a pointer is not a multiple of alignment_bytes(); variant() itself if it accepts
   /// every pointer.

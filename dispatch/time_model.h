@@ -1,0 +1,94 @@
+// How much slower than the best a variant is likely to be on a problem that was not measured: a Gaussian
+// process for each variant over the problems where it was (Rasmussen, Williams: Gaussian Processes for
+// Machine Learning, 2006, chapters 2 and 5). A problem is a point; its coordinates are what times depend on.
+// Pure arithmetic once it is solved; deterministic.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "generator/op.h"
+
+namespace tunesmith {
+
+/// By feature: 1 / length scale^2, in octaves for sizes; a word that differs counts as one octave. "noise":
+/// the part of a variance that is no function of the features. What is not named has an initial value.
+using Weights = std::map<std::string, double, std::less<>>;
+
+class TimeModel {
+ public:
+  explicit TimeModel(const Op& op, const Weights& weights = {});
+
+  std::size_t add_problem(const Problem& problem);  ///< or finds it: its row
+  std::size_t add_variant();
+  /// Medians in microseconds. The least of a row's counts as the best that its problem allows.
+  void add_time(std::size_t variant, std::size_t row, double us);
+  void add_best(std::size_t row, double us);  ///< of a variant that is not here
+
+  /// Fits all weights to the times: each length scale in turn, so that what the model says of a time that it
+  /// does not know is likely (leave one out).
+  Weights fit();
+  void solve();  ///< after the last add_; before what is below
+
+  struct Estimate {
+    double slowdown = 0;   ///< logarithm of time / best time on the problem
+    double deviation = 0;  ///< standard, of that; 0 where it was measured
+    /// By which variants are compared: one that is not known well must promise more.
+    double cautious() const { return slowdown + caution * deviation; }
+    static constexpr double caution = 0.5;
+  };
+  struct Estimates {
+    std::vector<Estimate> of;     ///< by variant
+    double best_us = 0;           ///< of the best variant, in microseconds; 0: nothing is known
+    std::vector<float> likeness;  ///< by row: 1 of the same problem, near 0 where it says nothing of this one
+  };
+  Estimates estimate(const Problem& problem) const;
+
+  /// For each row with at least two variants: the slowdown of the variant that would be chosen were the row
+  /// not known (what is left of it against the row's best).
+  std::vector<double> left_out() const;
+
+  std::size_t variants() const { return variants_.size(); }
+  std::size_t rows() const { return problems_.size(); }
+
+ private:
+  struct Variant {
+    std::vector<std::size_t> row;
+    std::vector<double> us;
+    std::vector<double> slowdown;  // per row
+    std::vector<float> factor;     // per row: inverse covariance times (slowdown - mean)
+    double mean = 0;
+  };
+  struct Inverse {
+    std::vector<double> alpha;     // inverse covariance times values
+    std::vector<double> diagonal;  // of the inverse
+  };
+
+  void name_features(const Problem& problem);
+  std::vector<float> coordinates(const Problem& problem) const;
+  float likeness(const float* a, const float* b) const;
+  std::vector<float> likeness_to_rows(const std::vector<float>& at) const;
+  double cost(const Problem& problem) const;
+  Inverse invert(const std::vector<std::size_t>& rows, std::span<const double> values) const;
+  double surprise() const;
+  void begin();
+
+  const Op* op_;
+  Weights given_;
+  std::vector<std::string> features_;  // named with the first problem; the words last
+  std::size_t words_ = 0;
+  std::vector<float> weight_;
+  double noise_ = 0.1;
+  std::vector<Problem> problems_;
+  std::vector<std::vector<float>> at_;
+  std::vector<double> best_us_;
+  std::vector<Variant> variants_;
+  double spread_ = 0.3;  // standard deviation of a slowdown that nothing is known of
+  std::vector<float> best_factor_;
+  double best_mean_ = 0;
+};
+
+}  // namespace tunesmith
