@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
@@ -10,12 +11,14 @@
 #include <string>
 #include <vector>
 
+#include "cli/anchors.h"
 #include "cli/cli.h"
 #include "cli/winners_table.h"
 #include "db/store.h"
 #include "dispatch/known.h"
 #include "generator/error.h"
 #include "generator/ops.h"
+#include "generator/sample.h"
 #include "runtime/device_id.h"
 
 namespace tunesmith {
@@ -23,6 +26,8 @@ namespace {
 
 struct TuneRequest {
   TuneOptions options;
+  std::size_t anchors = 0;
+  std::string total;
   std::vector<std::string> problems;
   std::filesystem::path problem_file;
   std::filesystem::path database;
@@ -53,6 +58,41 @@ std::vector<Problem> read_problems(const Op& op, const std::filesystem::path& pa
   return problems;
 }
 
+// In it the guesses are measured, and some dozen further variants: a table needs good kernels, not the best.
+constexpr const char* budget_of_an_anchor = "2s";
+
+std::string anchors_text(const AnchorTable& table, const std::vector<std::size_t>& chosen) {
+  return "The portfolio of " + table.op + ": " + quality_text(with_variants(table, chosen)) + ".";
+}
+
+void tune_anchors(const TuneRequest& request, Progress& progress, int& exit_code) {
+  TuneOptions options = request.options;
+  const Op& op = find_op(options.op);
+  for (Problem& problem : sample_problems(op, request.anchors, options.seed)) {
+    if (std::find(options.problems.begin(), options.problems.end(), problem) == options.problems.end())
+      options.problems.push_back(std::move(problem));
+  }
+  AnchorOptions& anchors = options.anchors.emplace();
+  if (!request.total.empty()) anchors.seconds = Budget::parse(request.total).seconds.value();
+  const auto chosen = [&](const DeviceFacts& device, std::int64_t device_id) {
+    const Store store = Store::open(options.database, Store::Mode::read_only);
+    const AnchorTable table = measured_table(op, device, store, device_id, options.problems);
+    return std::pair(table, portfolio(op, device, table, most_in_portfolio));
+  };
+  std::int64_t device_id = 0;
+  anchors.portfolio = [&](const DeviceFacts& device, std::int64_t id) {
+    device_id = id;
+    const auto [table, variants] = chosen(device, id);
+    progress.say(anchors_text(table, variants));
+    return named(table, variants);
+  };
+  const TuneResult result = tune(options, progress);
+  if (result.interrupted) exit_code = 130;
+  if (device_id == 0) return;
+  const auto [table, variants] = chosen(result.device, device_id);
+  std::cout << anchors_text(table, variants) << '\n';
+}
+
 }  // namespace
 
 void add_tune_command(CLI::App& app, const std::string& command_line, int& exit_code) {
@@ -65,6 +105,13 @@ void add_tune_command(CLI::App& app, const std::string& command_line, int& exit_
   command->add_option("--problem", request->problems, "Problem; may be repeated")->allow_extra_args(false);
   command->add_option("--problems", request->problem_file,
                       "File with one problem per line; # begins a comment");
+  command
+      ->add_option("--anchors", request->anchors,
+                   "Search so many problems of the op's usual range, without finals, choose a portfolio of\n"
+                   "variants that are fast on them, and measure each on all of them")
+      ->check(CLI::Range(1, 10000));
+  command->add_option("--total", request->total,
+                      "Time for all anchors together (5m); what is begun by then is kept");
   command->add_flag("--stale", options.stale,
                     "Tune problems in the database whose winners' templates have changed");
   command->add_flag("--finals", options.finals,
@@ -122,8 +169,9 @@ void add_tune_command(CLI::App& app, const std::string& command_line, int& exit_
       ->capture_default_str()
       ->check(CLI::Range(0, 1024));
   add_db_option(command, request->database);
-  command->callback([request, &exit_code] {
+  command->callback([request, command, &exit_code] {
     TuneOptions& asked = request->options;
+    if (request->anchors > 0 && command->count("--budget") == 0) asked.budget = budget_of_an_anchor;
     const Op& op = find_op(asked.op);
     for (const std::string& text : request->problems)
       asked.problems.push_back(complete_problem(op, Values::parse(text)));
@@ -131,8 +179,10 @@ void add_tune_command(CLI::App& app, const std::string& command_line, int& exit_
       for (Problem& problem : read_problems(op, request->problem_file))
         asked.problems.push_back(std::move(problem));
     }
-    if (asked.problems.empty() && !asked.stale && !asked.finals)
-      throw UsageError("There is no problem to tune; add --problem, --problems, --stale or --finals.");
+    if (asked.problems.empty() && !asked.stale && !asked.finals && request->anchors == 0) {
+      throw UsageError(
+          "There is no problem to tune; add --problem, --problems, --anchors, --stale or --finals.");
+    }
     if (!request->shard.empty()) asked.shard = Shard::parse(request->shard, ::getenv);
     asked.cold_caches = request->caches == "cold";
     asked.chained = request->launches == "chained";
@@ -143,6 +193,7 @@ void add_tune_command(CLI::App& app, const std::string& command_line, int& exit_
           {winner.op, winner.problem.text(), winner.template_name, winner.config.text()});
     asked.database = database_or_default(request->database);
     Progress progress(std::cerr, isatty(STDERR_FILENO) != 0);
+    if (request->anchors > 0) return tune_anchors(*request, progress, exit_code);
     const TuneResult result = tune(asked, progress);
     std::cout << winners_text(result);
     if (result.interrupted) exit_code = 130;

@@ -87,6 +87,23 @@ std::vector<Store::Fast> Store::fastest_of(std::string_view op, std::string_view
   return fast;
 }
 
+std::vector<Store::Time> Store::times_of(std::string_view op, std::int64_t device_id, std::string_view caches,
+                                         std::string_view launches) const {
+  std::vector<Time> times;
+  Statement rows(*database_,
+                 "SELECT p.text, t.name, t.body_hash, v.config, m.median_us FROM problem p "
+                 "JOIN current_measurement m ON m.problem_id = p.id JOIN variant v ON v.id = m.variant_id "
+                 "JOIN template t ON t.id = v.template_id "
+                 "WHERE p.op = ? AND m.device_id = ? AND m.caches = ? AND m.launches = ? "
+                 "AND m.verdict = 'ok' ORDER BY p.text, t.name, v.config, m.median_us",
+                 op, device_id, caches, launches);
+  while (rows.step()) {
+    Time& row = times.emplace_back();
+    rows >> row.problem >> row.template_name >> row.body_hash >> row.config >> row.median_us;
+  }
+  return times;
+}
+
 std::vector<ResultRow> Store::results(const QueryFilter& filter) const {
   Where where = where_of(filter);
   if (!filter.verdict.empty()) {

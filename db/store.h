@@ -112,6 +112,14 @@ class Store {
   void record_finalists(std::int64_t winner_id, const std::vector<FinalistRow>&);
   [[nodiscard]] std::vector<FinalistRow> finalists(std::int64_t winner_id) const;  // the fastest first
 
+  // Every current time of the op on the device, by problem.
+  struct Time {
+    std::string problem, template_name, body_hash, config;
+    double median_us = 0;
+  };
+  [[nodiscard]] std::vector<Time> times_of(std::string_view op, std::int64_t device_id,
+                                           std::string_view caches, std::string_view launches) const;
+
   // The binary of a winner is deleted when the winner is replaced.
   void put_binary(const BinaryRow&);
   [[nodiscard]] std::optional<BinaryRow> binary(const SourceKey&) const;

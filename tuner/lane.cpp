@@ -11,6 +11,9 @@
 namespace tunesmith {
 namespace {
 
+// Of a table, slow times count too; beyond this they are only slow.
+constexpr double give_up_factor_of_a_list = 4;
+
 int compilers_wanted(const TuneOptions& options, std::size_t lanes) {
   // One processor is left to each worker: on the host its times are wall-clock times.
   const int all = options.compilers > 0
@@ -62,12 +65,15 @@ void Lane::must_be_like(const Lane& first) const {
 }
 
 TunedProblem Lane::run(const Problem& problem, const Task& task, ProblemRun::Bench::Stages stages,
-                       const Problem* next) {
+                       std::span<const NamedVariant> listed, const Problem* next) {
+  using Stages = ProblemRun::Bench::Stages;
   progress_.say(setup_.op.name + " " + problem.text());
   static constexpr Budget everything;
-  const bool finals_only = stages == ProblemRun::Bench::Stages::finals;
-  ProblemRun run({setup_.op, setup_.options, policy_, finals_only ? everything : setup_.budget, compilers_,
-                  references_, worker_, recorder(), progress_, interrupted, task, stages},
+  const bool searches = stages == Stages::all || stages == Stages::search;
+  Policy policy = policy_;
+  if (stages == Stages::list) policy.give_up_factor = give_up_factor_of_a_list;
+  ProblemRun run({setup_.op, setup_.options, policy, searches ? setup_.budget : everything, compilers_,
+                  references_, worker_, recorder(), progress_, interrupted, task, stages, listed},
                  problem, next);
   return run.run();
 }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,7 @@ class Lane {
   const std::string& note() const { return worker_.hello().note; }
   const Recorder::Facts& facts() const { return facts_; }
   std::vector<WinnerRow> winners() { return recorder().winners(); }
+  std::int64_t database_id() { return recorder().device(); }  ///< the device's
 
   void introduce();  ///< says what is tuned for
 
@@ -38,7 +40,7 @@ class Lane {
 
   /// `next`: the problem that likely follows.
   TunedProblem run(const Problem& problem, const Task& task, ProblemRun::Bench::Stages stages,
-                   const Problem* next = nullptr);
+                   std::span<const NamedVariant> listed = {}, const Problem* next = nullptr);
 
   std::string binary_of(const RenderedVariant& variant);  ///< empty: it does not compile
   /// 0: it failed. Nothing is recorded.

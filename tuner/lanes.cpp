@@ -16,15 +16,20 @@ namespace {
 // Devices of one model that differ by more than this are said.
 constexpr double much_slower = 1.03;
 
+// Fewer tasks than these are not reserved, or one device might end long before the others.
+constexpr std::size_t few_left = 16;
+
 // The tasks in their order, each by the next device that is free. Finals are on one device: where a problem
 // is split, on the one that ends its last part.
 class TaskQueue {
+  using Stages = ProblemRun::Bench::Stages;
+
  public:
-  TaskQueue(const std::vector<Problem>& problems, std::vector<Task> tasks, bool finals_only)
-      : problems_(problems), tasks_(std::move(tasks)), finals_only_(finals_only), done_(problems.size()) {}
+  TaskQueue(const std::vector<Problem>& problems, std::vector<Task> tasks, const Assignment& assignment)
+      : problems_(problems), tasks_(std::move(tasks)), assignment_(assignment), done_(problems.size()) {}
 
   void split_for(std::size_t lanes) {
-    if (finals_only_) return;
+    if (assignment_.stages != Stages::all) return;
     std::vector<Task> pieces = split(tasks_, lanes);
     if (pieces.size() > tasks_.size()) {
       tasks_ = std::move(pieces);
@@ -34,14 +39,10 @@ class TaskQueue {
 
   void take_part(Lane& lane) {
     try {
-      while (const auto task = next()) {
-        using Stages = ProblemRun::Bench::Stages;
+      while (const auto task = next(lane)) {
         const bool piece = parts_left_.contains(task->problem);
-        keep(*task, lane.run(problems_[task->problem], *task,
-                             finals_only_ ? Stages::finals
-                             : piece      ? Stages::search
-                                          : Stages::all,
-                             upcoming()));
+        keep(*task, lane.run(problems_[task->problem], *task, piece ? Stages::search : assignment_.stages,
+                             assignment_.listed, upcoming(lane)));
         if (piece && last_part(*task) && !interrupted())
           keep(*task, winners_only(lane.run(problems_[task->problem], {task->problem}, Stages::finals)));
       }
@@ -61,15 +62,28 @@ class TaskQueue {
   }
 
  private:
-  std::optional<Task> next() {
+  std::optional<Task> next(const Lane& lane) {
     const std::scoped_lock lock(mutex_);
-    if (interrupted() || next_ == tasks_.size()) return std::nullopt;
+    if (interrupted() || (assignment_.until && Clock::now() >= *assignment_.until)) return std::nullopt;
+    if (const auto reserved = reserved_.find(&lane); reserved != reserved_.end()) {
+      const Task task = reserved->second;
+      reserved_.erase(reserved);
+      return task;
+    }
+    if (next_ == tasks_.size()) return std::nullopt;
     return tasks_[next_++];
   }
-  // Whichever device will have it: its inputs are made in time that nobody else needs.
-  const Problem* upcoming() {
+  // Its inputs are made in time that nobody else needs. While many are left this device will have it; the
+  // last ones go to whichever is free.
+  const Problem* upcoming(const Lane& lane) {
     const std::scoped_lock lock(mutex_);
-    return next_ < tasks_.size() ? &problems_[tasks_[next_].problem] : nullptr;
+    if (next_ == tasks_.size()) return nullptr;
+    const Task& task = tasks_[next_];
+    if (tasks_.size() - next_ > few_left) {
+      reserved_.emplace(&lane, task);
+      ++next_;
+    }
+    return &problems_[task.problem];
   }
   bool last_part(const Task& task) {
     const std::scoped_lock lock(mutex_);
@@ -98,9 +112,10 @@ class TaskQueue {
 
   const std::vector<Problem>& problems_;
   std::vector<Task> tasks_;
-  bool finals_only_;
+  Assignment assignment_;
   std::mutex mutex_;
   std::size_t next_ = 0;
+  std::map<const Lane*, Task> reserved_;
   std::map<std::size_t, int> parts_left_;  // of problems that are split
   std::vector<std::optional<TunedProblem>> done_;
   std::exception_ptr failure_;
@@ -131,8 +146,8 @@ void compare(const Lanes& lanes, const Op& op, const Problem& problem, Progress&
 }
 
 std::vector<TunedProblem> run_tasks(const Lanes& lanes, const std::vector<Problem>& problems,
-                                    const std::vector<Task>& tasks, bool finals_only) {
-  TaskQueue queue(problems, tasks, finals_only);
+                                    const std::vector<Task>& tasks, const Assignment& assignment) {
+  TaskQueue queue(problems, tasks, assignment);
   queue.split_for(lanes.size());
   {
     std::vector<std::jthread> threads;

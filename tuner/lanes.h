@@ -2,6 +2,8 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "tuner/lane.h"
@@ -13,9 +15,16 @@ using Lanes = std::vector<std::unique_ptr<Lane>>;
 /// The same variant on each: tells a GPU that is slower than its like before its times are used.
 void compare(const Lanes& lanes, const Op& op, const Problem& problem, Progress& progress);
 
+/// What is done with each task.
+struct Assignment {
+  ProblemRun::Bench::Stages stages = ProblemRun::Bench::Stages::all;
+  std::span<const NamedVariant> listed = {};
+  std::optional<Clock::time_point> until = std::nullopt;  ///< no task begins later
+};
+
 /// The tasks in their order, each by the next device that is free. The finals of a problem are on one device:
 /// where a problem is split among several, on the one that ends its last part.
 std::vector<TunedProblem> run_tasks(const Lanes& lanes, const std::vector<Problem>& problems,
-                                    const std::vector<Task>& tasks, bool finals_only);
+                                    const std::vector<Task>& tasks, const Assignment& assignment);
 
 }  // namespace tunesmith

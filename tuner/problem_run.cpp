@@ -56,17 +56,8 @@ ProblemRun::ProblemRun(const Bench& bench, const Problem& problem, const Problem
       previous_(bench.recorder.winners()),
       started_(Clock::now()),
       deaths_seen_(bench.worker.deaths()) {
-  const bool finals_only = bench.stages == Bench::Stages::finals;
-  space_.promising = finals_only ? stored() : promising(space_, guesses(), [&](std::string_view name) {
-    return template_index(bench.op, name);
-  });
-  if (finals_only) space_.parts.clear();
+  strategy_ = strategy();
   std::erase_if(previous_, [&](const WinnerRow& row) { return row.problem.text != problem.text(); });
-  strategy_ =
-      finals_only
-          ? std::make_unique<Listed>(space_.promising)
-          : only_part(make_search(bench.options.strategy, space_, bench.options.seed, bench.options.prior),
-                      *space_.base, bench.part);
   search_ = std::make_unique<SearchRun>(
       SearchRun::Setup{
           .search = *strategy_,
@@ -76,6 +67,7 @@ ProblemRun::ProblemRun(const Bench& bench, const Problem& problem, const Problem
           .policy = bench.policy,
           .budget = bench.budget,
           .known = bench.recorder.known(problem),
+          .base_again = bench.stages != Bench::Stages::list,
           .retry_failed = bench.options.retry_failed,
           .render =
               [this](const Point& point) { return render_variant(bench_.op, problem_, point, device()); },
@@ -84,7 +76,19 @@ ProblemRun::ProblemRun(const Bench& bench, const Problem& problem, const Problem
       findings_);
   result_.problem = problem.text();
   result_.variants = space_.count();
-  want_inputs(bench.options.seed);
+  if (bench.stages != Bench::Stages::list) want_inputs(bench.options.seed);
+}
+
+std::unique_ptr<Search> ProblemRun::strategy() {
+  if (bench_.stages == Bench::Stages::finals || bench_.stages == Bench::Stages::list) {
+    space_.promising = bench_.stages == Bench::Stages::list ? listed() : stored();
+    space_.parts.clear();
+    return std::make_unique<Listed>(space_.promising);
+  }
+  space_.promising =
+      promising(space_, guesses(), [&](std::string_view name) { return template_index(bench_.op, name); });
+  return only_part(make_search(bench_.options.strategy, space_, bench_.options.seed, bench_.options.prior),
+                   *space_.base, bench_.part);
 }
 
 // What is built in comes first, so that no run ends with a slower kernel than there was.
@@ -139,9 +143,19 @@ std::vector<Point> ProblemRun::stored() const {
   return points;
 }
 
+// The base, and what is listed where it is legal.
+std::vector<Point> ProblemRun::listed() const {
+  std::vector<Point> points = {*space_.base};
+  for (const NamedVariant& variant : bench_.listed) {
+    auto point = legal_point(bench_.op, problem_, device(), variant.template_name, variant.config);
+    if (point && *point != points.front()) points.push_back(std::move(*point));
+  }
+  return points;
+}
+
 TunedProblem ProblemRun::run() {
   search();
-  if (bench_.stages != Bench::Stages::search && !bench_.interrupted()) finals();
+  if (has_finals() && !bench_.interrupted()) finals();
   bench_.progress.done();
   result_.verdicts = findings_.verdicts;
   result_.measured = findings_.measured;
@@ -154,6 +168,7 @@ TunedProblem ProblemRun::run() {
 // From here on variants are measured on these inputs, as soon as they are made.
 void ProblemRun::want_inputs(std::uint64_t seed) {
   inputs_seed_ = seed;
+  wanted_ = true;
   prepared_ = false;
   bench_.worker.expect_problem();
   bench_.references.want(bench_.op.name, problem_.text(), seed);
@@ -161,12 +176,14 @@ void ProblemRun::want_inputs(std::uint64_t seed) {
 
 void ProblemRun::prepare() {
   bench_.references.update();
-  if (prepared_) return;
+  if (prepared_ || !wanted_) return;
   const std::string memory = bench_.references.ready(problem_.text(), inputs_seed_);
   if (memory.empty()) return;
   prepared_ = true;
   bench_.worker.prepare({bench_.op.name, problem_.text(), memory});
   bench_.references.forget_others(problem_.text());
+  if (!has_finals() && next_ != nullptr && device().kind != "host")
+    bench_.references.want(bench_.op.name, next_->text(), bench_.options.seed);
 }
 
 // Of one variant, from what the base took.
@@ -269,6 +286,7 @@ void ProblemRun::propose() {
     const auto proposal = search_->propose();
     if (!proposal) return;
     if (proposal->compile) {
+      if (!wanted_) want_inputs(bench_.options.seed);
       Source& source = findings_.trial(proposal->ticket).variant.source;
       bench_.compilers.begin(proposal->ticket, source, search_->compile_limit_s());
       source.text.clear();  // thousands of texts; the hash and the config make it again

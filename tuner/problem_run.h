@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -36,11 +37,14 @@ class ProblemRun {
     enum class Stages {
       all,
       search,
-      finals
-    } stages = Stages::all;  ///< the finals alone measure what is stored
+      finals,
+      list
+    } stages = Stages::all;  ///< the finals alone measure what is stored, a list alone what is `listed`
+    std::span<const NamedVariant> listed = {};
   };
 
-  /// While the finals run, inputs and references of the `next` problem are made.
+  /// While the finals run, or all along where there are none, inputs and references of the `next` problem are
+  /// made.
   ProblemRun(const Bench& bench, const Problem& problem, const Problem* next = nullptr);
 
   /// What was found until the end, or until the interrupt.
@@ -49,6 +53,8 @@ class ProblemRun {
  private:
   std::vector<Guess> guesses() const;
   std::vector<Point> stored() const;
+  std::vector<Point> listed() const;
+  std::unique_ptr<Search> strategy();
   std::vector<std::string> built_in() const;
   void search();
   void propose();
@@ -64,6 +70,9 @@ class ProblemRun {
   TunedTime time_of(const Trial& trial) const;
   TunedWinner tuned_winner(const Decision& decision, const Decision::Winner& chosen) const;
 
+  bool has_finals() const {
+    return bench_.stages == Bench::Stages::all || bench_.stages == Bench::Stages::finals;
+  }
   const DeviceFacts& device() const { return bench_.worker.hello().device; }
   void want_inputs(std::uint64_t seed);
   void prepare();
@@ -78,6 +87,7 @@ class ProblemRun {
   Problem problem_;
   const Problem* next_;
   std::uint64_t inputs_seed_ = 0;  // of the inputs that the worker has, or gets when they are ready
+  bool wanted_ = false;            // inputs, for the first variant that is not known
   bool prepared_ = false;
   SearchSpace space_;
   std::vector<WinnerRow> previous_;

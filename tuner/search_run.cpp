@@ -82,10 +82,10 @@ double SearchRun::compile_limit_s() const {
   return std::max({compile_medians * median_s, least_compile_limit_s(), shortest_limit_s});
 }
 
-// Takes over the verdict of an earlier run. Never the base's: all times of a run are compared with a base
-// that was measured at the same clocks.
+// Takes over the verdict of an earlier run. Not the base's where times are compared with it: it is measured
+// at the same clocks.
 bool SearchRun::adopt(Trial& trial) {
-  if (trial.variant.is_base) return false;
+  if (trial.variant.is_base && setup_.base_again) return false;
   const auto found = setup_.known.find(trial.variant.source.hash);
   if (found == setup_.known.end()) return false;
   const Verdict verdict = verdict_of(found->second.verdict);

@@ -28,6 +28,7 @@ class SearchRun {
     const Policy& policy;
     const Budget& budget;
     std::map<std::string, KnownVerdict> known;  ///< of earlier runs, by source hash
+    bool base_again = true;                     ///< measure it though it is known
     bool retry_failed = false;                  ///< do not take over what a time-out or a crash ended
     std::function<RenderedVariant(const Point&)> render;
     Record record;

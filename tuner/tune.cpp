@@ -75,6 +75,8 @@ void check(const TuneOptions& options) {
     throw UsageError("The objective " + std::string(name(options.objective)) +
                      " needs the energy of a launch; leave out --no-energy.");
   }
+  if (options.anchors && (options.stale || options.finals || options.shard))
+    throw UsageError("Anchors have no finals and are not divided; leave out --stale, --finals or --shard.");
   if (!options.shard) return;
   if (options.stale || options.finals || options.problems.empty())
     throw UsageError(
@@ -100,6 +102,25 @@ void open_shard(const TuneOptions& options, const std::filesystem::path& file) {
   std::error_code ignored;
   if (!options.shard || !std::filesystem::exists(options.database, ignored)) return;
   Store::open(file, Store::Mode::create, with_old_identities()).merge_from(options.database);
+}
+
+// Of the time for anchors, to search; the portfolio is measured in what is left.
+constexpr double share_of_search = 0.6;
+
+void measure_anchors(const Lanes& lanes, const AnchorOptions& options, const std::vector<Problem>& problems,
+                     const std::vector<Task>& tasks, Clock::time_point started, TuneResult& result) {
+  using Stages = ProblemRun::Bench::Stages;
+  const auto after = [&](double share) -> std::optional<Clock::time_point> {
+    if (options.seconds <= 0) return std::nullopt;
+    const std::chrono::duration<double> time(share * options.seconds);
+    return started + std::chrono::duration_cast<Clock::duration>(time);
+  };
+  result.problems =
+      run_tasks(lanes, problems, tasks, {.stages = Stages::search, .until = after(share_of_search)});
+  if (interrupted()) return;
+  const std::vector<NamedVariant> variants =
+      options.portfolio(lanes.front()->device(), lanes.front()->database_id());
+  run_tasks(lanes, problems, tasks, {.stages = Stages::list, .listed = variants, .until = after(1)});
 }
 
 }  // namespace
@@ -158,7 +179,12 @@ TuneResult tune(const TuneOptions& options, Progress& progress) {
   if (lanes.size() > 1 && !problems.empty()) compare(lanes, op, problems[tasks.front().problem], progress);
 
   TuneResult result;
-  result.problems = run_tasks(lanes, problems, tasks, options.finals);
+  using Stages = ProblemRun::Bench::Stages;
+  if (options.anchors) {
+    measure_anchors(lanes, *options.anchors, problems, tasks, started, result);
+  } else {
+    result.problems = run_tasks(lanes, problems, tasks, {options.finals ? Stages::finals : Stages::all});
+  }
   result.device = device;
   result.cold_caches = options.cold_caches;
   result.chained = chained;

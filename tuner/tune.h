@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -24,12 +25,27 @@ struct BuiltIn {
   std::string op, problem, template_name, config;
 };
 
+/// A template and a config, for whatever problem.
+struct NamedVariant {
+  std::string template_name, config;
+  bool operator==(const NamedVariant&) const = default;
+};
+
+/// What the problems are measured for: a table of the same variants on all of them. They are searched without
+/// finals; then what `portfolio` names is measured on each where it is legal and not known yet.
+struct AnchorOptions {
+  /// After the search, which has written all that it found to the database.
+  std::function<std::vector<NamedVariant>(const DeviceFacts&, std::int64_t device_id)> portfolio;
+  double seconds = 0;  ///< for all problems together, more than half of it to search; 0: no limit
+};
+
 struct TuneOptions {
   std::string op;
   std::vector<Problem> problems;              ///< as given; parameters with an initial value may be missing
   std::optional<Shard> shard = std::nullopt;  ///< only its part, into a file of its own beside `database`
   bool finals =
-      false;           ///< no search: what is stored is measured again; without problems, all that are stored
+      false;  ///< no search: what is stored is measured again; without problems, all that are stored
+  std::optional<AnchorOptions> anchors = std::nullopt;  ///< the problems are anchors
   bool stale = false;  ///< also the op's problems on this device whose winners' templates have changed
   std::string device = "auto";  ///< as DeviceId reads it: auto, cuda, cuda:N or host; or several of one
                                 ///< model: cuda:all, or names with commas between them
