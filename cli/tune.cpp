@@ -58,6 +58,20 @@ std::vector<Problem> read_problems(const Op& op, const std::filesystem::path& pa
   return problems;
 }
 
+// 0 where there is none.
+double seconds_of(const std::string& option, const std::string& text) {
+  if (text.empty()) return 0;
+  const Budget budget = Budget::parse(text);
+  if (!budget.seconds) throw UsageError(option + " is " + text + ", but it is a time; give one such as 10m.");
+  return *budget.seconds;
+}
+
+// Of the first, where they are several.
+std::string device_kind(const std::string& words) {
+  const std::string first = words.substr(0, words.find(','));
+  return DeviceId::is_one(first) ? choose_device(DeviceId::parse(first)).facts.kind : "cuda";
+}
+
 // In it the guesses are measured, and some dozen further variants: a table needs good kernels, not the best.
 constexpr const char* budget_of_an_anchor = "2s";
 
@@ -68,12 +82,13 @@ std::string anchors_text(const AnchorTable& table, const std::vector<std::size_t
 void tune_anchors(const TuneRequest& request, Progress& progress, int& exit_code) {
   TuneOptions options = request.options;
   const Op& op = find_op(options.op);
-  for (Problem& problem : sample_problems(op, request.anchors, options.seed)) {
+  for (Problem& problem :
+       sample_problems(op, request.anchors, options.seed, sample_limits(device_kind(options.device)))) {
     if (std::find(options.problems.begin(), options.problems.end(), problem) == options.problems.end())
       options.problems.push_back(std::move(problem));
   }
   AnchorOptions& anchors = options.anchors.emplace();
-  if (!request.total.empty()) anchors.seconds = Budget::parse(request.total).seconds.value();
+  anchors.seconds = seconds_of("--total", request.total);
   const auto chosen = [&](const DeviceFacts& device, std::int64_t device_id) {
     const Store store = Store::open(options.database, Store::Mode::read_only);
     const AnchorTable table = measured_table(op, device, store, device_id, options.problems);

@@ -52,10 +52,10 @@ Problem draw_problem(const Op& op, Random& random) {
   return problem;
 }
 
-bool affordable(const Op& op, const Problem& problem) {
+bool affordable(const Op& op, const Problem& problem, const SampleLimits& limits) {
   double bytes = 0;
   for (const Argument& argument : op.arguments) bytes += size_bytes(argument, problem);
-  return bytes <= most_sampled_bytes && op.flops(problem) <= most_sampled_flops &&
+  return bytes <= limits.bytes && op.flops(problem) <= limits.flops &&
          !op.templates.front().work(problem, base_config(op, problem)).steps.empty();
 }
 
@@ -96,7 +96,12 @@ std::int64_t draw_size(Random& random, std::int64_t least, std::int64_t most) {
   return std::clamp(rounded(), least, most);
 }
 
-std::vector<Problem> sample_problems(const Op& op, std::size_t count, std::uint64_t seed) {
+SampleLimits sample_limits(std::string_view device_kind) {
+  return device_kind == "host" ? SampleLimits{.bytes = 0x1p18, .flops = 1e6} : SampleLimits{};
+}
+
+std::vector<Problem> sample_problems(const Op& op, std::size_t count, std::uint64_t seed,
+                                     const SampleLimits& limits) {
   std::vector<Problem> problems;
   Random random(seed);
   for (int attempts = 0; problems.size() < count; ++attempts) {
@@ -107,7 +112,8 @@ std::vector<Problem> sample_problems(const Op& op, std::size_t count, std::uint6
     }
     try {
       Problem problem = complete_problem(op, draw_problem(op, random));
-      if (!affordable(op, problem) || std::find(problems.begin(), problems.end(), problem) != problems.end())
+      if (!affordable(op, problem, limits) ||
+          std::find(problems.begin(), problems.end(), problem) != problems.end())
         continue;
       problems.push_back(std::move(problem));
       attempts = 0;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "generator/op.h"
@@ -13,16 +14,20 @@
 
 namespace tunesmith {
 
-/// What a drawn problem may cost, so that thousands of variants of it can be checked and timed: beyond them a
-/// kernel's rate does not change.
-inline constexpr double most_sampled_bytes = 0x1p30;  ///< of all arguments together
-inline constexpr double most_sampled_flops = 2e11;
+/// What a drawn problem may cost, so that many variants of it can be checked and timed: on a GPU up to where
+/// rates do not change any more, on the host, where it is emulated, what takes milliseconds.
+struct SampleLimits {
+  double bytes = 0x1p30;  ///< of all arguments together
+  double flops = 5e10;
+};
+SampleLimits sample_limits(std::string_view device_kind);
 
 /// So many complete and allowed problems, each once; the first ones of a longer list from the same seed.
 /// Sizes are log-uniform in `Parameter::usual`, as powers of two, round and familiar numbers, multiples, odd
 /// numbers and any. A parameter that has an initial value keeps it about half of the time. Throws Error where
 /// an op's range does not hold so many.
-std::vector<Problem> sample_problems(const Op& op, std::size_t count, std::uint64_t seed);
+std::vector<Problem> sample_problems(const Op& op, std::size_t count, std::uint64_t seed,
+                                     const SampleLimits& limits = {});
 
 // ---- For Op::sample
 

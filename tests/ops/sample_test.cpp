@@ -29,10 +29,19 @@ TEST_P(SampleTest, ProblemsAreAllowedAffordableAndDistinct) {
   for (const Problem& problem : sample_problems(op, 500, 7)) {
     EXPECT_TRUE(texts.insert(problem.text()).second) << problem.text();
     EXPECT_EQ(complete_problem(op, problem), problem);
-    EXPECT_LE(bytes_of(op, problem), most_sampled_bytes) << problem.text();
-    EXPECT_LE(op.flops(problem), most_sampled_flops) << problem.text();
+    EXPECT_LE(bytes_of(op, problem), SampleLimits{}.bytes) << problem.text();
+    EXPECT_LE(op.flops(problem), SampleLimits{}.flops) << problem.text();
     EXPECT_GT(bytes_moved(op, problem), 0) << problem.text();
     if (std::getenv("TUNESMITH_PRINT_SAMPLE") != nullptr) std::cout << problem.text() << '\n';
+  }
+}
+
+TEST_P(SampleTest, ThereAreProblemsForTheHost) {
+  const Op& op = *GetParam();
+  const SampleLimits limits = sample_limits("host");
+  for (const Problem& problem : sample_problems(op, 30, 5, limits)) {
+    EXPECT_LE(bytes_of(op, problem), limits.bytes) << problem.text();
+    EXPECT_LE(op.flops(problem), limits.flops) << problem.text();
   }
 }
 
