@@ -83,7 +83,7 @@ def made(name, kind, make):
     return contender
 
 
-def run_case(op, module, case, tunesmith, given, flush, uncaptured):
+def run_case(op, module, case, tunesmith, given, uncaptured):
     """All contenders with verdicts and samples, Tunesmith first; and whether the device still works."""
     inputs = module.inputs(case)
 
@@ -106,7 +106,7 @@ def run_case(op, module, case, tunesmith, given, flush, uncaptured):
     if sound:
         right = [each for each in entrants if each.verdict == "ok"]
         try:
-            timing.measure(right, given.rounds, given.seconds, flush, say)
+            timing.measure(right, given.rounds, given.seconds, tunesmith.launch_spacer, say)
         except Exception as error:
             entrants[0].note = f"timing stopped early: {timing.sentence(error)}; {entrants[0].note}"
         sound = all(each.captured or not each.capture for each in right) or timing.is_sound()
@@ -209,7 +209,7 @@ def main():
     torch.backends.cudnn.benchmark = True
     torch.backends.cudnn.allow_tf32 = False
     torch.backends.cuda.matmul.allow_tf32 = False
-    flush = torch.empty(512 << 20, dtype=torch.uint8, device="cuda")  # and the CUDA context, first of all
+    torch.zeros(1, device="cuda")  # the CUDA context, first of all
     library = Path(given.library).resolve()
     tunesmith = of.Tunesmith(library, given.database, f"cuda:{given.device}")
     of.npp = of.optional("NPP", lambda: of.find_library("nppif", given.npp))
@@ -228,7 +228,7 @@ def main():
                 continue
             say(f"{op}: {case.name}")
             try:
-                entrants, sound = run_case(op, module, case, tunesmith, given, flush, results.uncaptured)
+                entrants, sound = run_case(op, module, case, tunesmith, given, results.uncaptured)
             except Exception as error:  # in the inputs or in the expected values
                 failed = timing.Contender(None, name="Tunesmith", kind="ours", verdict="failed")
                 failed.note = f"the case could not be set up: {timing.sentence(error)}"

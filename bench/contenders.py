@@ -102,12 +102,20 @@ class Tunesmith:
             ("describe", text, [pointer]),
             ("workspace_bytes", ctypes.c_longlong, [pointer]),
             ("launch", ctypes.c_int, [pointer, pointer, ctypes.c_int, pointer, pointer]),
+            ("spacer", pointer, [ctypes.c_int]),
+            ("space", ctypes.c_int, [pointer, pointer, ctypes.c_longlong, pointer]),
         ]:
             function = getattr(loaded, "tunesmith_" + name)
             function.restype, function.argtypes = result, arguments
             setattr(self, name, function)
         self.dispatcher = self.open(database.encode(), device.encode())
-        if not self.dispatcher:
+        self.spacing = self.spacer(int(device.removeprefix("cuda:")))
+        if not self.dispatcher or not self.spacing:
+            raise RuntimeError(self.error().decode())
+
+    def launch_spacer(self, memory, count):
+        """As timing.Runs wants it."""
+        if self.space(self.spacing, memory, count, stream()) != 0:
             raise RuntimeError(self.error().decode())
 
     def contender(self, op, problem, arrays, output, prepare=None):

@@ -122,24 +122,31 @@ def is_sound():
 
 
 class Runs:
-    """What is timed: sequences of launches, each as a graph where it can be captured."""
+    """What is timed, as in tuner/cuda_timer.cpp: differences of two sequences of launches, each a graph where it can be
+    captured."""
 
+    BEGINNING = 10  # so many launches of a chain are not counted: the first ones have nothing to overlap with
+    MOST_LAUNCHES = 50
+    SAMPLE_US = 300
+    SAMPLES = 3  # of a visit; their median counts
+    QUEUEING_CYCLES = 4_000_000  # some 2 ms: longer than it takes to queue the samples of a visit
     COLD_LAUNCHES = 8
-    QUEUEING_CYCLES = 400_000  # some 0.2 ms
-    SHORT_US = 4000  # a contender's launches of one sample take no longer than about this, but are at least one
+    EVICTED_CACHES = 2
 
-    def __init__(self, flush):
-        self.flush = flush
-        self.word = torch.zeros(1, device="cuda")
-        self.alone = {}  # (before, launches) -> a graph of the spacers alone
+    def __init__(self, space, launches):
+        """`space(memory, bytes)` launches an ordinary kernel that reads so much memory, or does nothing.
+        `launches`: of all contenders."""
+        self.launches = launches
+        self.stream = torch.cuda.Stream()
+        cache_bytes = torch.cuda.get_device_properties(torch.cuda.current_device()).L2_cache_size
+        self.evicted = torch.zeros(self.EVICTED_CACHES * cache_bytes, dtype=torch.uint8, device="cuda")
+        self.spacers = {"apart": lambda: space(None, 0),
+                        "cold": lambda: space(self.evicted.data_ptr(), self.evicted.numel())}
+        self.alone = {}  # graphs of spacers
+        self.events = [torch.cuda.Event(enable_timing=True) for _ in range(2 * self.SAMPLES + 1)]
 
-    def spacer(self):
-        """An ordinary kernel of one block."""
-        self.word.add_(1)
-
-    def overwrite(self):
-        """An ordinary kernel that leaves nothing in the second-level cache but its own."""
-        self.flush.zero_()
+    def counted(self, kind):
+        return min(self.launches, self.COLD_LAUNCHES) if kind == "cold" else self.launches
 
     @staticmethod
     def work(contender, launches, before):
@@ -152,51 +159,58 @@ class Runs:
 
         return run
 
-    def prepare(self, contender, launches, say):
-        """`launches`: of the case; a slow contender gets fewer, since what a replay costs is nothing beside it."""
-        first = min(elapsed_us(contender.launch) for _ in range(3))
-        contender.launches = max(1, min(launches, round(self.SHORT_US / first)))
-        n, cold = contender.launches, min(contender.launches, self.COLD_LAUNCHES)
-        for name, before, many in [("apart", self.spacer, n), ("cold", self.overwrite, cold), ("once", None, n),
-                                   ("twice", None, 2 * n)]:
-            run = self.work(contender, many, before)
-            graph = capture(run, say, contender.name) if contender.capture and contender.captured else None
-            contender.graphs[name] = graph
-            if before and (name, many) not in self.alone:
-                self.alone[name, many] = capture(self.work(None, many, before), say, "the spacer")
+    def sequences(self, contender):
+        """{name: work}"""
+        begins = min(self.BEGINNING, self.launches)
+        return {
+            "apart": self.work(contender, self.launches, self.spacers["apart"]),
+            "cold": self.work(contender, self.counted("cold"), self.spacers["cold"]),
+            "chained": self.work(contender, begins + self.launches, None),
+            "beginning": self.work(contender, begins, None),
+        }
+
+    def prepare(self, contender, say):
+        for name, run in self.sequences(contender).items():
+            can = contender.capture and contender.captured
+            contender.graphs[name] = capture(run, say, contender.name) if can else None
+        for kind, before in self.spacers.items():
+            if kind not in self.alone:
+                self.alone[kind] = capture(self.work(None, self.counted(kind), before), say, "the spacer")
 
     def sample(self, contender):
-        """One sample of each kind. All is queued behind a kernel that lasts longer than the queueing, so that the
-        host's time is in none of them."""
-        n, cold = contender.launches, min(contender.launches, self.COLD_LAUNCHES)
+        """The values of one visit."""
+        plain = self.sequences(contender)
 
-        def of(name, launches, before):
+        def of(name):
             graph = contender.graphs[name]
-            return graph.replay if graph else lambda: self.work(contender, launches, before)(None)
+            return graph.replay if graph else lambda: plain[name](None)
 
-        pieces = [
-            of("apart", n, self.spacer), self.alone["apart", n].replay,
-            of("cold", cold, self.overwrite), self.alone["cold", cold].replay,
-            of("once", n, None), of("twice", 2 * n, None)
-        ]
-        events = [torch.cuda.Event(enable_timing=True) for _ in range(len(pieces) + 1)]
+        with torch.cuda.stream(self.stream):
+            for kind in ("apart", "cold", "chained"):
+                less = self.alone[kind].replay if kind in self.alone else of("beginning")
+                us = self.difference_us(of(kind), less) / self.counted(kind)
+                contender.samples.setdefault(kind, []).append(us)
+
+    def difference_us(self, more, less):
+        """All is queued behind a kernel that lasts longer than the queueing, so that the host's time is in none of it.
+        One replay of each is not timed: it finds what other contenders left in the caches."""
         torch.cuda._sleep(self.QUEUEING_CYCLES)
-        events[0].record()
-        for piece, event in zip(pieces, events[1:], strict=True):
-            piece()
-            event.record()
-        events[-1].synchronize()
-        apart, spacers, flushed, flushes, once, twice = (1000 * first.elapsed_time(second)
-                                                         for first, second in itertools.pairwise(events))
-        for kind, us in [("apart", (apart - spacers) / n), ("cold", (flushed - flushes) / cold),
-                         ("chained", (twice - once) / n)]:
-            contender.samples.setdefault(kind, []).append(us)
+        more()
+        less()
+        events = iter(self.events)
+        next(events).record()
+        for _ in range(self.SAMPLES):
+            for work in (more, less):
+                work()
+                next(events).record()
+        self.events[-1].synchronize()
+        us = [1000 * first.elapsed_time(second) for first, second in itertools.pairwise(self.events)]
+        return statistics.median(long - short for long, short in zip(us[::2], us[1::2], strict=True))
 
 
-def measure(contenders, rounds, seconds, flush, say):
+def measure(contenders, rounds, seconds, space, say):
     """Fills the samples. The contenders take turns, so that a drift of the clocks affects all of them alike. Ends after
     `rounds` rounds, or after `seconds` seconds and at least 5 rounds."""
-    runs = Runs(flush)
     firsts = []
     for contender in contenders:
         try:
@@ -206,9 +220,10 @@ def measure(contenders, rounds, seconds, flush, say):
     contenders = [each for each in contenders if each.verdict == "ok"]
     if not contenders:
         return
-    launches = round(min(max(1000 / min(firsts), 4), 50))  # one number for all that are not slow
+    runs = Runs(space, round(min(max(Runs.SAMPLE_US / min(firsts), 1), Runs.MOST_LAUNCHES)))
     for contender in contenders:
-        runs.prepare(contender, launches, say)
+        contender.launches = runs.launches
+        runs.prepare(contender, say)
     for contender in contenders:  # lets the clocks settle
         runs.sample(contender)
         contender.samples = {}

@@ -1,10 +1,17 @@
 // The dispatch library behind a C interface, so that bench.py can launch any op on its own buffers
-// and streams.
+// and streams; and what the tuner launches between the variants that it times.
+#include <cuda_runtime_api.h>
+
 #include <exception>
 #include <memory>
 #include <span>
 #include <string>
 
+#include "runtime/executable.h"
+#include "runtime/toolchain.h"
+#include "tuner/cuda_check.h"
+#include "tuner/cuda_timer.h"
+#include "tuner/device_kernels.h"
 #include "tunesmith/dispatcher.h"
 
 namespace {
@@ -25,6 +32,31 @@ void* or_null(Make make) {
     last_error = error.what();
     return nullptr;
   }
+}
+
+struct Spacer {
+  tunesmith::CudaTimer::Kernels kernels;
+  int multiprocessors = 0;
+};
+
+// Never unloaded.
+std::unique_ptr<Spacer> make_spacer(int ordinal) {
+  using tunesmith::check;
+  std::string why_none;
+  const tunesmith::DeviceFacts facts =
+      tunesmith::cuda_devices(why_none).at(static_cast<std::size_t>(ordinal));
+  check(cudaSetDevice(ordinal), "use " + facts.name);
+  const tunesmith::Compiled compiled = tunesmith::make_nvrtc_toolchain()->compile(
+      {.text = device_kernels, .hash = "", .suffix = "", .kernels = {}, .target = facts.target});
+  if (!compiled.ok) throw tunesmith::Error("The tuner's own kernels do not compile. " + compiled.log);
+  cudaLibrary_t library = nullptr;
+  check(cudaLibraryLoadData(&library, compiled.bytes.data(), nullptr, nullptr, 0, nullptr, nullptr, 0),
+        "load the tuner's own kernels");
+  auto spacer = std::make_unique<Spacer>();
+  spacer->multiprocessors = facts.multiprocessors;
+  check(cudaLibraryGetKernel(&spacer->kernels.spacer, library, "spacer"), "find a kernel of the tuner");
+  check(cudaLibraryGetKernel(&spacer->kernels.evict, library, "evict"), "find a kernel of the tuner");
+  return spacer;
 }
 
 }  // namespace
@@ -56,6 +88,25 @@ void* tunesmith_plan(void* dispatcher, const char* op, const char* problem) {
 }
 
 void tunesmith_release(void* plan) { delete static_cast<Planned*>(plan); }
+
+/// Null on failure.
+void* tunesmith_spacer(int device) {
+  return or_null([&] { return make_spacer(device); });
+}
+
+/// Before a launch that is timed: a kernel that does nothing, or one that reads so many bytes, all zeros. 0,
+/// or 1; tunesmith_error() then has the message.
+int tunesmith_space(void* spacer, const void* memory, long long bytes, void* stream) {
+  try {
+    const auto* own = static_cast<Spacer*>(spacer);
+    tunesmith::CudaTimer::space(own->kernels, own->multiprocessors, memory, bytes,
+                                static_cast<cudaStream_t>(stream));
+    return 0;
+  } catch (const std::exception& error) {
+    last_error = error.what();
+    return 1;
+  }
+}
 
 /// "exact: tiled BLOCK_X=32 ..."
 const char* tunesmith_describe(void* plan) { return static_cast<Planned*>(plan)->description.c_str(); }

@@ -164,19 +164,26 @@ void CudaTimer::launch(Executable& executable, const Pointers& pointers) {
 }
 
 void CudaTimer::space(std::int64_t evicted_bytes, int turn) {
-  if (evicted_bytes == 0) {
-    check(cudaLaunchKernel(static_cast<const void*>(kernels_.spacer), dim3(1), dim3(32), nullptr, 0, stream_),
+  const char* memory = nullptr;
+  if (evicted_bytes > 0) {
+    const std::int64_t all = evicted_caches * facts_.l2_bytes;
+    memory = at_least(evicted_, all) + turn % (all / evicted_bytes) * evicted_bytes;
+  }
+  space(kernels_, facts_.multiprocessors, memory, evicted_bytes, stream_);
+}
+
+void CudaTimer::space(const Kernels& kernels, int multiprocessors, const void* memory, std::int64_t bytes,
+                      cudaStream_t stream) {
+  if (bytes == 0) {
+    check(cudaLaunchKernel(static_cast<const void*>(kernels.spacer), dim3(1), dim3(32), nullptr, 0, stream),
           "launch a kernel of the tuner");
     return;
   }
-  const std::int64_t all = evicted_caches * facts_.l2_bytes;
-  const void* memory = at_least(evicted_, all) + turn % (all / evicted_bytes) * evicted_bytes;
-  std::array<void*, 2> values = {&memory, &evicted_bytes};
+  std::array<void*, 2> values = {&memory, &bytes};
   constexpr std::int64_t block = 256;
-  const std::int64_t blocks =
-      std::min<std::int64_t>(std::int64_t{8} * facts_.multiprocessors, evicted_bytes / 16 / block);
-  check(cudaLaunchKernel(static_cast<const void*>(kernels_.evict), dim3(static_cast<unsigned>(blocks)),
-                         dim3(block), values.data(), 0, stream_),
+  const std::int64_t blocks = std::min<std::int64_t>(std::int64_t{8} * multiprocessors, bytes / 16 / block);
+  check(cudaLaunchKernel(static_cast<const void*>(kernels.evict), dim3(static_cast<unsigned>(blocks)),
+                         dim3(block), values.data(), 0, stream),
         "launch a kernel of the tuner");
 }
 

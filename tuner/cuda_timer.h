@@ -44,6 +44,10 @@ class CudaTimer {
   Timed time(Executable& executable, const Buffers& buffers, const Timing& timing);
   std::optional<double> energy_uj(Executable& executable, const Buffers& buffers);
 
+  /// What stands before a variant: a kernel that does nothing, or one that reads so much memory, all zeros.
+  static void space(const Kernels& kernels, int multiprocessors, const void* memory, std::int64_t bytes,
+                    cudaStream_t stream);
+
   /// Waits for the legacy default stream.
   cudaStream_t stream() const { return stream_; }
 
