@@ -36,11 +36,12 @@ Cell where_chained(const std::string& launches) { return launches == "chained" ?
 
 Table winners_table(const std::vector<WinnerRow>& rows, bool for_people) {
   if (for_people) {
-    Table table({"op", "device", "problem", "caches", "launches", "median us", "x base", "x worst",
-                 "alignment", "template", "config", "state"});
+    Table table({"op", "device", "problem", "caches", "launches", "median us", "low us", "high us", "tied",
+                 "x base", "x worst", "alignment", "template", "config", "state"});
     for (const WinnerRow& row : rows) {
       table.add({row.problem.op, row.device.name, row.problem.text, where_cold(row.caches),
-                 where_chained(row.launches), row.median_us, ratio(row.base_us, row.median_us),
+                 where_chained(row.launches), row.median_us, cell(row.low_us), cell(row.high_us),
+                 row.tied > 1 ? Cell(row.tied) : Cell(), ratio(row.base_us, row.median_us),
                  ratio(row.worst_us, row.median_us), row.alignment_bytes, row.template_.name,
                  row.variant.config,
                  row.newest_verdict == "ok" ? std::string() : row.newest_verdict + ", not dispatched"});

@@ -37,6 +37,9 @@ Candidate to_candidate(const WinnerRow& row) {
   candidate.op = row.problem.op;
   candidate.template_name = row.template_.name;
   candidate.median_us = row.median_us;
+  candidate.low_us = row.low_us.value_or(0);
+  candidate.high_us = row.high_us.value_or(0);
+  candidate.tied = row.tied;
   candidate.cold_caches = row.caches == "cold";
   candidate.conditions = row.launches + " " + row.objective;
   candidate.source_hash = row.variant.source_hash;
@@ -78,6 +81,8 @@ void read_built_in(Known& known) {
   std::size_t count = 0;
   for (TableRow& row : read_table([](std::string_view name) { return std::string(packed(name)); })) {
     Candidate& candidate = row.winner;
+    candidate.low_us = row.low_us;
+    candidate.high_us = row.high_us;
     candidate.has_binary = !packed(packed_name(candidate.device.target, candidate.source_hash)).empty();
     complete(candidate);
     known.candidates.push_back(std::move(candidate));
@@ -118,12 +123,19 @@ std::vector<TableRow> winners_of(const std::filesystem::path& database, const Qu
 }
 
 std::string describe(const Candidate& candidate) {
-  char median[32];
-  std::snprintf(median, sizeof median, "%.4g us", candidate.median_us);
+  const auto rounded = [](double us) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.4g", us);
+    return std::string(text);
+  };
   return candidate.op + "/" + candidate.template_name + " " + candidate.config.text() + " (" +
-         (candidate.origin == Candidate::Origin::database ? "database" : "built in") + ", " + median +
-         (candidate.cold_caches ? " with cold caches on " : " on ") + candidate.device.name + " for " +
-         candidate.problem.text() + ")";
+         (candidate.origin == Candidate::Origin::database ? "database" : "built in") + ", " +
+         rounded(candidate.median_us) + (candidate.cold_caches ? " us with cold caches on " : " us on ") +
+         candidate.device.name + " for " + candidate.problem.text() +
+         (candidate.high_us > 0
+              ? "; " + rounded(candidate.low_us) + " to " + rounded(candidate.high_us) + " us over loads"
+              : "") +
+         (candidate.tied > 1 ? "; tied with " + std::to_string(candidate.tied - 1) + " more" : "") + ")";
 }
 
 }  // namespace tunesmith

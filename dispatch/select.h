@@ -28,6 +28,9 @@ struct Candidate {
   Problem problem;           ///< that it won; empty: it is one of a portfolio
   Values config;             ///< as it was stored
   double median_us = 0;      ///< of one launch on `device`; 0: of a portfolio
+  double low_us = 0;         ///< its 95 % interval over loads; 0: unknown
+  double high_us = 0;        ///< likewise
+  std::int64_t tied = 0;     ///< finalists that could not be told from the best, itself one; 0: unknown
   bool cold_caches = false;  ///< whether it was measured with cold caches
   std::string source_hash;   ///< empty: of a portfolio
   bool has_binary = false;   ///< for device.target and what of `problem` is compiled in
