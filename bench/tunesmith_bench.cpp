@@ -68,8 +68,8 @@ const char* tunesmith_error() { return last_error.c_str(); }
 /// `database` may be empty: then only the winners built into the library are used. Null on failure.
 void* tunesmith_open(const char* database, const char* device) {
   return or_null([&] {
-    return std::make_unique<tunesmith::Dispatcher>(
-        tunesmith::DispatcherOptions{.device = device, .database = database});
+    return std::make_unique<tunesmith::Dispatcher>(tunesmith::DispatcherOptions{
+        .device = device, .database = database, .compile = tunesmith::Compile::now});
   });
 }
 

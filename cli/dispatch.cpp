@@ -21,6 +21,7 @@ void add_dispatch_commands(CLI::App& app) {
   CLI::App* explain =
       app.add_subcommand("explain", "Show which variant dispatch uses for a problem, and why");
   auto asked = std::make_shared<ExplainRequest>();
+  asked->options.compile = Compile::now;  // to say how it ends
   explain->add_option("OP", asked->op, "Name of an op")->required();
   explain->add_option("--problem", asked->problem, "Problem")->required();
   explain->add_option("--device", asked->options.device, device_words)->capture_default_str();

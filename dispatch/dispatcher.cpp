@@ -1,100 +1,20 @@
-// Options, the device, and the plans that were made: look-ups under a shared lock, planning under a mutex.
+// Options, the device, and the way of a problem: looked up, else planned, and what is better made behind it.
 
 #include "tunesmith/dispatcher.h"
 
 #include <algorithm>
 #include <cstdlib>
-#include <functional>
-#include <mutex>
-#include <shared_mutex>
-#include <unordered_map>
 
 #include "db/store.h"
+#include "dispatch/behind.h"
 #include "dispatch/planner.h"
+#include "dispatch/plans.h"
 #include "generator/error.h"
 #include "generator/ops.h"
 #include "runtime/device_id.h"
 
 namespace tunesmith {
 namespace {
-
-// At this number all plans are forgotten at once; a caller's own handles stay valid. A module takes about
-// 100 KiB.
-constexpr std::size_t most_plans = 4096;
-
-struct TextKey {
-  std::string op, problem;
-};
-struct TextView {
-  std::string_view op, problem;
-};
-
-Value value_of(const Field& field) {
-  if (const auto* number = std::get_if<std::int64_t>(&field.value)) return *number;
-  return std::string(std::get<std::string_view>(field.value));
-}
-
-// A typed function uses the same literals each time, so comparing addresses is mostly enough. A kept address
-// is never read: its library may have been unloaded.
-struct KeptField {
-  explicit KeptField(const Field& field)
-      : literal(field.name.text().data()), value(value_of(field)), name(field.name.text()) {}
-
-  bool operator==(const KeptField& other) const { return name == other.name && value == other.value; }
-  bool operator==(const Field& field) const {
-    if (literal != field.name.text().data() && name != field.name.text()) return false;
-    if (const auto* number = std::get_if<std::int64_t>(&value)) {
-      const auto* asked = std::get_if<std::int64_t>(&field.value);
-      return asked != nullptr && *asked == *number;
-    }
-    const auto* asked = std::get_if<std::string_view>(&field.value);
-    return asked != nullptr && *asked == std::get<std::string>(value);
-  }
-
-  const char* literal;
-  Value value;
-  std::string name;
-};
-struct FieldsKey {
-  std::string op;
-  std::vector<KeptField> problem;
-};
-struct FieldsView {
-  std::string_view op;
-  std::span<const Field> problem;
-};
-
-// Both kinds of key, each also as a view, so that a look-up allocates nothing.
-struct Hash {
-  using is_transparent = void;
-  static std::size_t mix(std::size_t seed, std::size_t value) {
-    return (seed ^ value) * 0x9e3779b97f4a7c15u + (seed >> 29);
-  }
-  std::size_t operator()(const TextView& key) const {
-    const std::hash<std::string_view> hash;
-    return mix(hash(key.op), hash(key.problem));
-  }
-  std::size_t operator()(const TextKey& key) const { return (*this)(TextView{key.op, key.problem}); }
-  // Hashes only the numbers: the names are the same each time, and there are few words.
-  template <typename Fields>
-  static std::size_t of_fields(std::string_view op, const Fields& problem) {
-    std::size_t seed = std::hash<std::string_view>()(op);
-    for (const auto& field : problem) {
-      if (const auto* number = std::get_if<std::int64_t>(&field.value))
-        seed = mix(seed, static_cast<std::size_t>(*number));
-    }
-    return seed;
-  }
-  std::size_t operator()(const FieldsView& key) const { return of_fields(key.op, key.problem); }
-  std::size_t operator()(const FieldsKey& key) const { return of_fields(key.op, key.problem); }
-};
-struct Equal {
-  using is_transparent = void;
-  template <typename A, typename B>
-  bool operator()(const A& a, const B& b) const {
-    return a.op == b.op && std::equal(a.problem.begin(), a.problem.end(), b.problem.begin(), b.problem.end());
-  }
-};
 
 // complete_problem() refuses unknown and missing parameters later.
 Problem from_fields(const Op& op, std::span<const Field> fields) {
@@ -126,48 +46,71 @@ bool default_overlap() {
 }
 
 struct Dispatcher::Impl {
-  template <typename Key>
-  using Plans = std::unordered_map<Key, Plan, Hash, Equal>;
-
   Impl(const ChosenDevice& chosen, const DispatcherOptions& options, Known known)
       : notes(known.notes),
-        planner(chosen.facts, chosen.ordinal(), std::move(known), BinaryCache(options.cache_folder),
-                options.allow_compile, options.overlap) {
+        in_background(options.compile == Compile::background),
+        most_bytes(options.most_bytes),
+        planner(chosen.facts, chosen.ordinal(), std::move(known), options),
+        behind([this] { return asked(); }) {
     if (!chosen.note.empty()) notes.insert(notes.begin(), chosen.note);
   }
 
-  template <typename Key, typename View>
-  Plan find(const Plans<Key>& plans, const View& view) {
-    const std::shared_lock lock(plans_mutex);
-    const auto found = plans.find(view);
-    return found == plans.end() ? Plan() : found->second;
-  }
-
-  template <typename Key>
-  void keep(Plans<Key>& plans, Key key, const Plan& plan) {
-    const std::scoped_lock lock(plans_mutex);
-    if (plans.size() >= most_plans) plans.clear();
-    plans.emplace(std::move(key), plan);
-  }
-
-  Plan make(const Op& op, const Values& given) {
+  std::shared_ptr<const PlanState> make(const Op& op, const Values& given) {
     const Problem problem = complete_problem(op, given);
     const std::string text = problem.text();
-    const TextView view{op.name, text};
-    if (Plan plan = find(by_text, view)) return plan;
-    const std::scoped_lock lock(planning_mutex);
-    if (Plan plan = find(by_text, view)) return plan;  // made while this thread waited
-    Plan plan(planner.plan(op, problem));
-    keep(by_text, TextKey{op.name, text}, plan);
+    const Field field = as_text(text);
+    const Asked asked(op.name, {&field, 1});
+    if (auto plan = plans.find(asked)) return plan;
+    auto made = planner.plan(op, problem, {.may_wait = !in_background, .twin_at_once = !in_background});
+    if (made->twin_comes) made->bell = behind.bell();
+    auto plan = plans.keep(asked, made);
+    if (plan == made && made->coming != nullptr)
+      behind.post([this, made](const std::stop_token& stop) { improve(*made, stop); });
+    keep_within_bounds();
     return plan;
   }
 
+  // Plans again with the compiler.
+  void improve(const PlanState& plan, const std::stop_token& stop) {
+    try {
+      auto better = planner.plan(*plan.op, Problem::parse(plan.problem), {.may_wait = true, .stop = stop});
+      if (stop.stop_requested()) return;
+      if (better->twin_comes) better->bell = behind.bell();
+      plans.replace(plan, std::move(better));
+      keep_within_bounds();
+    } catch (const std::exception&) {
+      // The plan stays as it is.
+    }
+  }
+
+  // For the launches that asked for twins.
+  std::vector<Behind::Job> asked() {
+    std::vector<Behind::Job> jobs;
+    for (const auto& plan : plans.take_asked()) {
+      jobs.emplace_back([this, plan](const std::stop_token& stop) {
+        try {
+          planner.make_twin(*plan, stop);
+        } catch (const std::exception&) {
+          // The one that stands in for it stays.
+        }
+      });
+    }
+    return jobs;
+  }
+
+  // Kernels are unloaded here, by the thread that plans or compiles; look-ups go on meanwhile.
+  void keep_within_bounds() {
+    while (plans.bytes() + planner.modules().bytes() > most_bytes) {
+      if (!planner.modules().unload_one() && !plans.remove_oldest()) return;
+    }
+  }
+
   std::vector<std::string> notes;
-  std::mutex planning_mutex;
+  const bool in_background;
+  const std::size_t most_bytes;
   Planner planner;
-  std::shared_mutex plans_mutex;
-  Plans<TextKey> by_text;
-  Plans<FieldsKey> by_fields;
+  Plans plans;
+  Behind behind;  ///< the last one, so that its threads end before what they use
 };
 
 Dispatcher::Dispatcher(const DispatcherOptions& options) {
@@ -186,24 +129,36 @@ int Dispatcher::cuda_ordinal() const noexcept { return impl_->planner.ordinal();
 const std::vector<std::string>& Dispatcher::notes() const noexcept { return impl_->notes; }
 
 Plan Dispatcher::plan(std::string_view op, std::string_view problem) {
-  if (Plan plan = impl_->find(impl_->by_text, TextView{op, problem})) return plan;
-  Plan plan = impl_->make(find_op(op), Problem::parse(problem));
-  impl_->keep(impl_->by_text, TextKey{std::string(op), std::string(problem)}, plan);
-  return plan;
+  const Field field = as_text(problem);
+  const Asked asked(op, {&field, 1});
+  if (auto plan = impl_->plans.find(asked)) return Plan(std::move(plan));
+  auto plan = impl_->make(find_op(op), Problem::parse(problem));
+  impl_->plans.also(asked, plan);
+  return Plan(std::move(plan));
 }
 
 Plan Dispatcher::plan(std::string_view op, const Values& problem) {
-  return impl_->make(find_op(op), problem);
+  return Plan(impl_->make(find_op(op), problem));
 }
 
 Plan Dispatcher::plan(std::string_view op, std::span<const Field> problem) {
-  if (Plan plan = impl_->find(impl_->by_fields, FieldsView{op, problem})) return plan;
+  const Asked asked(op, problem);
+  if (auto plan = impl_->plans.find(asked)) return Plan(std::move(plan));
   const Op& found = find_op(op);
-  Plan plan = impl_->make(found, from_fields(found, problem));
-  impl_->keep(impl_->by_fields,
-              FieldsKey{std::string(op), std::vector<KeptField>(problem.begin(), problem.end())}, plan);
-  return plan;
+  auto plan = impl_->make(found, from_fields(found, problem));
+  impl_->plans.also(asked, plan);
+  return Plan(std::move(plan));
 }
+
+void Dispatcher::prepare(std::span<const NamedProblem> problems) {
+  for (const NamedProblem& problem : problems) static_cast<void>(plan(problem.op, problem.problem));
+  impl_->behind.wait(std::chrono::milliseconds::max());
+  // With the better kernels there may be other twins.
+  for (const NamedProblem& problem : problems) plan(problem.op, problem.problem).ask_for_unaligned();
+  impl_->behind.wait(std::chrono::milliseconds::max());
+}
+
+bool Dispatcher::wait_until_ready(std::chrono::milliseconds limit) { return impl_->behind.wait(limit); }
 
 std::string Dispatcher::explain(std::string_view op, std::string_view problem) {
   const Plan made = plan(op, problem);

@@ -1,6 +1,10 @@
 // The launch path: checks of pointers, then the executable. It allocates nothing, compiles nothing, opens no
-// file and takes no lock except the host executable's own.
+// file and takes no lock except the host executable's own. And what a plan says of itself.
 
+#include <cmath>
+#include <cstdio>
+
+#include "dispatch/known.h"
 #include "dispatch/plan_state.h"
 
 namespace tunesmith {
@@ -38,6 +42,22 @@ bool aligned(const PlanState& plan, std::span<void* const> arguments) {
   return (bits & (alignment - 1)) == 0;
 }
 
+std::string rounded(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f", value);
+  return text;
+}
+
+// "conv2d/tiled BLOCK_X=32 (built in, …); its binary is built in"
+std::string describe(const PlanState& plan, const Kernel& kernel) {
+  const std::string what = kernel.candidate != nullptr ? describe(*kernel.candidate)
+                                                       : plan.op->name + "/" + kernel.variant.template_name +
+                                                             " " + kernel.variant.config;
+  return what +
+         (kernel.changed.empty() ? "" : ", changed to " + kernel.changed + " to be legal for this problem") +
+         "; " + kernel.module->how();
+}
+
 }  // namespace
 
 std::string_view name(Match match) {
@@ -70,32 +90,99 @@ std::string Status::message() const {
     case missing_workspace:
       return "The plan needs a workspace of Plan::workspace_bytes() bytes; pass one to launch().";
     default:
-      return "The launch failed on " + plan_->device + ": " + plan_->executable->describe(code_);
+      return "The launch failed on " + plan_->grounds->device.name + ": " +
+             plan_->first.executable->describe(code_);
   }
+}
+
+const Chooser& Grounds::chooser(const Op& op) const {
+  const std::scoped_lock lock(mutex_);
+  const auto known = choosers_.find(op.name);
+  if (known != choosers_.end()) return known->second;
+  const auto weights = weights_.find(op.name);
+  return choosers_
+      .try_emplace(op.name, op, device, candidates, weights == weights_.end() ? Weights() : weights->second)
+      .first->second;
 }
 
 Match Plan::match() const noexcept { return state_->match; }
 double Plan::expected_us() const noexcept { return state_->expected_us; }
 double Plan::expected_loss() const noexcept { return state_->expected_loss; }
-const Variant& Plan::variant() const noexcept { return state_->variant; }
-const Variant& Plan::unaligned_variant() const noexcept { return state_->unaligned_variant; }
+const Variant& Plan::variant() const noexcept { return state_->first.variant; }
+const Variant& Plan::unaligned_variant() const noexcept {
+  const Kernel* unaligned = state_->unaligned;
+  return (unaligned != nullptr ? *unaligned : state_->first).variant;
+}
 std::int64_t Plan::alignment_bytes() const noexcept { return state_->alignment_bytes; }
 std::int64_t Plan::workspace_bytes() const noexcept { return state_->workspace_bytes; }
 const std::string& Plan::problem() const noexcept { return state_->problem; }
-const std::string& Plan::device() const noexcept { return state_->device; }
-const std::vector<std::string>& Plan::explanation() const noexcept { return state_->explanation; }
+const std::string& Plan::device() const noexcept { return state_->grounds->device.name; }
+bool Plan::outdated() const noexcept { return state_->outdated; }
+
+std::vector<std::string> Plan::explanation() const {
+  const PlanState& plan = *state_;
+  std::vector<std::string> say;
+  const auto refuse = [&](const Candidate& candidate, const std::string& why) {
+    say.push_back("Not used: " + describe(candidate) + ": " + why);
+  };
+  const Grounds& grounds = *plan.grounds;
+  const Selection selection =
+      grounds.chooser(*plan.op).select(Problem::parse(plan.problem), grounds.may_compile);
+  for (const Refusal& refusal : selection.refusals)
+    refuse(grounds.candidates[refusal.candidate], refusal.why);
+  for (const PlanState::Failure& failure : plan.failures) refuse(*failure.candidate, failure.why);
+
+  const Kernel& first = plan.first;
+  std::size_t behind = 0;
+  for (const Choice& choice : selection.choices)
+    behind = &grounds.candidates[choice.candidate] == first.candidate ? 0 : behind + 1;
+  if (first.candidate != nullptr) {
+    say.push_back("Used, " + std::string(name(plan.match)) +
+                  (plan.expected_us > 0 ? ", " + rounded(plan.expected_us) + " us expected" : "") +
+                  (plan.match == Match::exact ? std::string()
+                                              : ", " + std::to_string(std::lround(100 * plan.expected_loss)) +
+                                                    " % behind the best expected") +
+                  ": " + describe(plan, first) + ".");
+    if (behind > 0)
+      say.push_back(std::to_string(behind) + " more winners could be used; they rank behind it.");
+  } else {
+    say.push_back("Used, base: no known winner can be used" +
+                  std::string(plan.coming != nullptr ? " yet; " : "; ") + describe(plan, first) + ".");
+  }
+  if (plan.coming != nullptr)
+    say.push_back("Compiled behind this plan, for those that come: " + describe(*plan.coming) + ".");
+  const std::string not_aligned =
+      "Pointers that are not multiples of " + std::to_string(plan.alignment_bytes) + " bytes are ";
+  if (const Kernel* unaligned = plan.unaligned) {
+    say.push_back(not_aligned + "given to " + describe(plan, *unaligned) + ".");
+    if (plan.twin_comes && unaligned == &plan.stand_in)
+      say.push_back("A better kernel for them is made when one is launched.");
+  } else if (!plan.why_refuses_unaligned.empty()) {
+    say.push_back(not_aligned + "refused, because no kernel for them can be loaded. The base: " +
+                  plan.why_refuses_unaligned);
+  }
+  return say;
+}
+
+void Plan::ask_for_unaligned() const noexcept {
+  const PlanState& plan = *state_;
+  auto before = PlanState::not_asked;
+  if (plan.twin_comes && plan.twin_asked.compare_exchange_strong(before, PlanState::asked)) plan.bell->ring();
+}
 
 Status Plan::launch(std::span<void* const> arguments, void* stream, void* workspace) const noexcept {
   const PlanState& plan = *state_;
   Status status;
   status.code_ = check(plan, arguments, workspace);
   if (!status.ok()) return status;
-  if (plan.unaligned && !aligned(plan, arguments)) {
-    void* const part = static_cast<char*>(workspace) + plan.unaligned_workspace;
-    status.code_ = plan.unaligned->launch(arguments.data(), part, stream);
-  } else {
-    status.code_ = plan.executable->launch(arguments.data(), workspace, stream);
+  const Kernel* kernel = plan.unaligned;
+  if (kernel == nullptr || aligned(plan, arguments)) {
+    kernel = &plan.first;
+  } else if (plan.twin_comes && plan.twin_asked == PlanState::not_asked) {
+    ask_for_unaligned();
   }
+  void* const part = static_cast<char*>(workspace) + kernel->workspace_offset;
+  status.code_ = kernel->executable->launch(arguments.data(), part, stream);
   if (!status.ok()) status.plan_ = state_;
   return status;
 }

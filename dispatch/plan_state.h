@@ -1,15 +1,69 @@
 // What a plan holds. Private to dispatch/.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "dispatch/modules.h"
+#include "dispatch/select.h"
 #include "runtime/executable.h"
 #include "tunesmith/dispatcher.h"
 
 namespace tunesmith {
+
+/// By which a launch, which may not take a lock, wakes who works behind plans.
+class Bell {
+ public:
+  void ring() noexcept {
+    ++rung_;
+    rung_.notify_all();
+  }
+  int count() const noexcept { return rung_; }
+  void wait(int count) const noexcept { rung_.wait(count); }  ///< until it has been rung once more
+
+ private:
+  std::atomic<int> rung_ = 0;
+};
+
+/// What choices are made from; never changes.
+class Grounds {
+ public:
+  Grounds(DeviceFacts its_device, std::vector<Candidate> its_candidates,
+          std::map<std::string, Weights, std::less<>> weights, bool may_compile_)
+      : device(std::move(its_device)),
+        candidates(std::move(its_candidates)),
+        may_compile(may_compile_),
+        weights_(std::move(weights)) {}
+
+  const Chooser& chooser(const Op& op) const;  ///< made when it is first asked for
+
+  const DeviceFacts device;
+  const std::vector<Candidate> candidates;
+  const bool may_compile;
+
+ private:
+  const std::map<std::string, Weights, std::less<>> weights_;
+  mutable std::mutex mutex_;
+  mutable std::map<std::string, Chooser, std::less<>> choosers_;
+};
+
+/// A loaded variant in a plan.
+struct Kernel {
+  Variant variant;
+  const Candidate* candidate = nullptr;  ///< in Grounds; null: the base
+  std::string changed;                   ///< as in Choice
+  std::int64_t alignment_bytes = 1;
+  std::int64_t workspace_bytes = 0;
+  std::int64_t workspace_offset = 0;  ///< each kernel keeps its part of the plan's
+  std::shared_ptr<const Module> module;
+  std::unique_ptr<Executable> executable;
+};
 
 struct PlanState {
   struct Argument {
@@ -18,21 +72,35 @@ struct PlanState {
     bool written = false;
     bool in_place = false;  ///< an output may be this very array
   };
+  struct Failure {
+    const Candidate* candidate = nullptr;
+    std::string why;
+  };
 
+  const Op* op = nullptr;
+  std::string problem;
+  std::shared_ptr<const Grounds> grounds;
   Match match = Match::base;
-  double expected_us = 0;
-  double expected_loss = 0;
-  Variant variant;
-  Variant unaligned_variant;
+  double expected_us = 0, expected_loss = 0, cautious = 0;  ///< as in Choice
   std::int64_t alignment_bytes = 1;
   std::int64_t workspace_bytes = 0;
-  std::int64_t unaligned_workspace = 0;  ///< the offset of unaligned's part, for what each keeps there
-  std::string problem;
-  std::string device;
-  std::vector<std::string> explanation;
   std::vector<Argument> arguments;
-  std::unique_ptr<Executable> executable;
-  std::unique_ptr<Executable> unaligned;  ///< null where `executable` takes every pointer that is let through
+  Kernel first;
+
+  // For pointers that `first` does not take, where there are such: at once a kernel that is loaded, and once
+  // it is asked for, the best one.
+  std::atomic<const Kernel*> unaligned = nullptr;
+  Kernel stand_in, twin;
+  bool twin_comes = false;  ///< when it is asked for
+  enum Asked : int { not_asked, asked, heard };
+  mutable std::atomic<Asked> twin_asked = not_asked;
+  std::shared_ptr<Bell> bell;  ///< rung when it is asked for
+
+  // What explanation() needs beside a new selection.
+  const Candidate* coming = nullptr;  ///< is compiled behind this plan
+  std::vector<Failure> failures;
+  std::string why_refuses_unaligned;
+  mutable std::atomic<bool> outdated = false;
 };
 
 }  // namespace tunesmith

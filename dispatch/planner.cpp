@@ -1,19 +1,12 @@
 #include "dispatch/planner.h"
 
 #include <algorithm>
-#include <cmath>
-#include <cstdio>
 
-#include "dispatch/packed.h"
 #include "generator/error.h"
 #include "generator/ops.h"
 
 namespace tunesmith {
 namespace {
-
-constexpr const char* compiling_not_allowed = "Compiling is not allowed.";
-
-std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 std::vector<PlanState::Argument> arguments_of(const Op& op, const Problem& problem) {
   std::vector<PlanState::Argument> arguments;
@@ -31,302 +24,220 @@ std::vector<PlanState::Argument> arguments_of(const Op& op, const Problem& probl
   return arguments;
 }
 
-std::string with_changes(const Choice& choice) {
-  return choice.changed.empty() ? "" : ", changed to " + choice.changed + " to be legal for this problem";
-}
-
-// The kernels of a binary made by an older version may have another suffix: eight hexadecimal digits after
-// the name.
-std::string suffix_in(const std::string& binary, const Source& source) {
-  constexpr std::size_t digits = 8;
-  for (const std::string& kernel : source.kernels) {
-    const std::string name = kernel + "_";
-    for (std::size_t at = 0; (at = binary.find(name, at)) != std::string::npos; at += name.size()) {
-      const std::string suffix = binary.substr(at + kernel.size(), digits + 1);
-      if (suffix.size() == digits + 1 && suffix.find_first_not_of("0123456789abcdef", 1) == std::string::npos)
-        return suffix;
-    }
-  }
-  return source.suffix;
-}
-
-std::string rounded(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.2f", value);
-  return text;
+// Gives the kernel a part of the plan's workspace behind what others have.
+void add_workspace(PlanState& state, Kernel& kernel) {
+  if (kernel.workspace_bytes == 0) return;
+  kernel.workspace_offset = round_up(state.workspace_bytes, 256);
+  state.workspace_bytes = kernel.workspace_offset + kernel.workspace_bytes;
 }
 
 }  // namespace
 
-Planner::Planner(DeviceFacts device, int ordinal, Known known, BinaryCache cache, bool allow_compile,
-                 bool overlap)
-    : device_(std::move(device)),
+Planner::Planner(DeviceFacts device, int ordinal, Known known, const DispatcherOptions& options)
+    : grounds_(std::make_shared<const Grounds>(device, std::move(known.candidates), std::move(known.weights),
+                                               options.compile != Compile::never)),
       ordinal_(ordinal),
-      known_(std::move(known)),
-      cache_(std::move(cache)),
-      allow_compile_(allow_compile),
-      overlap_(overlap) {}
+      overlap_(options.overlap),
+      modules_(std::move(device), ordinal, std::move(known.binaries), BinaryCache(options.cache_folder),
+               options.compile_limit),
+      checked_(grounds_->candidates.size()) {}
 
-Planner::Attempt Planner::load(const Work& work, const Source& source, const std::string& binary) const {
-  try {
-    Loaded loaded;
-    loaded.executable = ordinal_ < 0 ? load_host(binary, source.suffix, work)
-                                     : load_cuda(binary, source.suffix, work, ordinal_);
-    loaded.workspace_bytes = work.workspace_bytes;
-    return loaded;
-  } catch (const LoadError& error) {
-    return std::string(error.what());
-  }
+Modules::Effort Planner::most() const {
+  return grounds_->may_compile ? Modules::Effort::compile : Modules::Effort::ready;
 }
 
-Planner::Attempt Planner::compile(const Work& work, const Source& source) {
-  if (!allow_compile_) return std::string(compiling_not_allowed);
-  if (!toolchain_ && why_no_toolchain_.empty()) {
+// Whether a winner's template still gives the kernel that won; looked up once.
+const std::string& Planner::why_stale(const Op& op, const Candidate& candidate) {
+  static const std::string of_a_portfolio;
+  if (candidate.source_hash.empty()) return of_a_portfolio;
+  Checked& checked = checked_[static_cast<std::size_t>(&candidate - grounds_->candidates.data())];
+  std::call_once(checked.once, [&] {
     try {
-      toolchain_ = make_toolchain(device_.target);
-    } catch (const std::exception& error) {
-      why_no_toolchain_ = error.what();
-    }
-  }
-  if (!toolchain_) return "No compiler is available: " + why_no_toolchain_;
-  const Compiled compiled = toolchain_->compile(source);
-  if (!compiled.ok) return "It does not compile: " + first_line(compiled.log);
-  Attempt loaded = load(work, source, compiled.bytes);
-  if (auto* success = std::get_if<Loaded>(&loaded)) {
-    success->how = "compiled now in " + rounded(compiled.milliseconds) + " ms";
-    cache_.put(source, compiled.bytes);
-  }
-  return loaded;
-}
-
-// Looks for the binary in the cheapest place first: database, library, cache, compiler. If one does not
-// load, the next is tried.
-Planner::Attempt Planner::attempt(const Op& op, const Template& tmpl, const Problem& problem,
-                                  const Config& config, const Candidate* candidate) {
-  const Source source = render(op, tmpl, problem, config, device_.target);
-  if (candidate != nullptr && !candidate->source_hash.empty()) {
-    std::string now;
-    try {
-      const Config tuned = tmpl.space(candidate->problem, candidate->device).legal(candidate->config);
-      now = render(op, tmpl, candidate->problem, tuned, candidate->device.target).hash;
+      const Template& tmpl = find_template(op, candidate.template_name);
+      const Config tuned = tmpl.space(candidate.problem, candidate.device).legal(candidate.config);
+      const std::string now = modules_.find({op, tmpl, candidate.problem, tuned})->source().hash;
+      if (now == candidate.source_hash) return;
+      checked.why_stale = "It is stale: its template has changed since it was tuned (source " +
+                          candidate.source_hash.substr(0, 8) + " then, " + now.substr(0, 8) +
+                          " now); tune it again.";
     } catch (const Error& error) {
-      return "It is stale, its template has changed since it was tuned; tune it again: " +
-             std::string(error.what());
+      checked.why_stale = "It is stale, its template has changed since it was tuned; tune it again: " +
+                          std::string(error.what());
     }
-    if (now != candidate->source_hash) {
-      return "It is stale: its template has changed since it was tuned (source " +
-             candidate->source_hash.substr(0, 8) + " then, " + now.substr(0, 8) + " now); tune it again.";
-    }
+  });
+  return checked.why_stale;
+}
+
+Planner::Made Planner::make(const Op& op, const Template& tmpl, const Problem& problem, const Config& config,
+                            const Choice* choice, Modules::Effort effort, const std::stop_token& stop) {
+  Made made;
+  Kernel& kernel = made.kernel;
+  if (choice != nullptr) {
+    kernel.candidate = &grounds_->candidates[choice->candidate];
+    kernel.changed = choice->changed;
+    made.why_not = why_stale(op, *kernel.candidate);
+    if (!made.why_not.empty()) return made;
   }
-  Work work = tmpl.work(problem, config, device_);
-  if (auto why = exceeds(work, device_)) return *why;
+  Work work = tmpl.work(problem, config, device());
+  if (auto why = exceeds(work, device())) {
+    made.why_not = *why;
+    return made;
+  }
   for (Step& step : work.steps) {
     if (auto* launch = std::get_if<Launch>(&step)) launch->overlaps_previous &= overlap_;
   }
-
-  const auto finish = [&](Attempt attempt, const char* how) {
-    if (auto* loaded = std::get_if<Loaded>(&attempt)) {
-      if (how != nullptr) loaded->how = how;
-      loaded->alignment_bytes = alignment_bytes(tmpl, problem, config);
-      loaded->variant.template_name = tmpl.name;
-      loaded->variant.config = config.text();
-      loaded->variant.source_hash = source.hash;
-      if (candidate != nullptr) {
-        loaded->variant.tuned_problem = candidate->problem.text();
-        loaded->variant.tuned_on = candidate->device.name;
-        loaded->variant.median_us = candidate->median_us;
-        loaded->variant.cold_caches = candidate->cold_caches;
-      }
-    }
-    return attempt;
-  };
-  std::string refused;
-  const auto add = [&](const char* what, const Attempt& attempt) {
-    refused += std::string(what) + " does not load: " + std::get<std::string>(attempt) + " ";
-  };
-
-  const std::string key = packed_name(device_.target, source.hash);
-  if (const auto stored = known_.binaries.find(key); stored != known_.binaries.end()) {
-    Source as_stored = source;
-    as_stored.suffix = suffix_in(stored->second, source);
-    Attempt result = load(work, as_stored, stored->second);
-    if (std::holds_alternative<Loaded>(result))
-      return finish(std::move(result), "its binary is in the database");
-    add("The database's binary", result);
+  const Wanted wanted{op, tmpl, problem, config};
+  kernel.workspace_bytes = work.workspace_bytes;
+  made.module = modules_.find(wanted);
+  Modules::Attempt attempt = modules_.take(made.module, wanted, work, effort, stop);
+  if (auto* why = std::get_if<std::string>(&attempt)) {
+    made.why_not = std::move(*why);
+    return made;
   }
-  if (const std::string_view built_in = packed(key); !built_in.empty()) {
-    Attempt result = load(work, source, std::string(built_in));
-    if (std::holds_alternative<Loaded>(result)) return finish(std::move(result), "its binary is built in");
-    add("The built-in binary", result);
+  kernel.executable = std::move(std::get<std::unique_ptr<Executable>>(attempt));
+  kernel.module = made.module;
+  kernel.alignment_bytes = std::max(alignment_bytes(tmpl, problem, config), element_alignment(op, problem));
+  kernel.variant.template_name = tmpl.name;
+  kernel.variant.config = config.text();
+  kernel.variant.source_hash = made.module->source().hash;
+  if (kernel.candidate != nullptr) {
+    kernel.variant.tuned_problem = kernel.candidate->problem.text();
+    kernel.variant.tuned_on = kernel.candidate->device.name;
+    kernel.variant.median_us = kernel.candidate->median_us;
+    kernel.variant.cold_caches = kernel.candidate->cold_caches;
   }
-  if (const auto cached = cache_.find(source)) {
-    Attempt result = load(work, source, *cached);
-    if (std::holds_alternative<Loaded>(result))
-      return finish(std::move(result), "its binary is in the cache, compiled before");
-    add("The cached binary", result);
-  }
-  Attempt result = compile(work, source);
-  if (std::holds_alternative<Loaded>(result)) return finish(std::move(result), nullptr);
-  refused += std::get<std::string>(result);
-  if (&tmpl == &op.templates.front() && device_.kind == "cuda") {
-    const Source ptx = render(op, tmpl, problem, config, ptx_target);
-    if (const std::string_view built_in = packed(packed_name(ptx_target, ptx.hash)); !built_in.empty()) {
-      result = load(work, ptx, std::string(built_in));
-      if (std::holds_alternative<Loaded>(result))
-        return finish(std::move(result), "the driver compiled its PTX");
-      refused += " The built-in PTX does not load: " + std::get<std::string>(result);
-    }
-  }
-  return refused;
+  return made;
 }
 
-// The tuned config with one axis changed so that it takes pointers aligned to `alignment_bytes`.
-std::optional<Planner::Loaded> Planner::lowered(const Op& op, const Template& tmpl, const Config& tuned,
-                                                const Problem& problem, std::int64_t alignment_bytes,
-                                                std::string& config) {
-  for (const Config& neighbour : tmpl.space(problem, device_).neighbours(tuned.values())) {
-    if (tunesmith::alignment_bytes(tmpl, problem, neighbour) > alignment_bytes) continue;
-    if (!reentrant(tmpl.work(problem, neighbour, device_))) continue;
-    Attempt result = attempt(op, tmpl, problem, neighbour, nullptr);
-    if (auto* loaded = std::get_if<Loaded>(&result)) {
-      config = neighbour.text();
-      return std::move(*loaded);
-    }
-    return std::nullopt;  // the next value is not expected to load either
-  }
-  return std::nullopt;
+// An op's base is in the library, except where its problem holds a user's own code.
+Planner::Made Planner::base(const Op& op, const Problem& problem, const std::stop_token& stop) {
+  return make(op, op.templates.front(), problem, base_config(op, problem, device()), nullptr, most(), stop);
 }
 
-Planner::Attempt Planner::base(const Op& op, const Problem& problem) {
-  return attempt(op, op.templates.front(), problem, base_config(op, problem, device_), nullptr);
-}
-
-const Chooser& Planner::chooser(const Op& op) {
-  const auto known = choosers_.find(op.name);
-  if (known != choosers_.end()) return known->second;
-  const auto weights = known_.weights.find(op.name);
-  return choosers_
-      .try_emplace(op.name, op, device_, known_.candidates,
-                   weights == known_.weights.end() ? Weights() : weights->second)
-      .first->second;
-}
-
-std::shared_ptr<const PlanState> Planner::plan(const Op& op, const Problem& problem) {
+std::shared_ptr<PlanState> Planner::plan(const Op& op, const Problem& problem, const Effort& effort) {
   auto state = std::make_shared<PlanState>();
-  state->arguments = arguments_of(op, problem);
+  state->op = &op;
   state->problem = problem.text();
-  state->device = device_.name;
-  std::vector<std::string>& say = state->explanation;
-  const std::int64_t unaligned_bytes = element_alignment(op, problem);
-  const auto take = [&](Loaded& loaded) {
-    state->executable = std::move(loaded.executable);
-    state->variant = state->unaligned_variant = loaded.variant;
-    state->alignment_bytes = std::max(loaded.alignment_bytes, unaligned_bytes);
-    state->workspace_bytes = loaded.workspace_bytes;
-  };
-  const auto take_unaligned = [&](Loaded& loaded, const std::string& what) {
-    say.push_back("Pointers that are not multiples of " + std::to_string(state->alignment_bytes) +
-                  " bytes are given to " + what + " (" + loaded.how + ").");
-    state->unaligned = std::move(loaded.executable);
-    state->unaligned_variant = std::move(loaded.variant);
-    if (loaded.workspace_bytes > 0) {
-      state->unaligned_workspace = (state->workspace_bytes + 255) / 256 * 256;
-      state->workspace_bytes = state->unaligned_workspace + loaded.workspace_bytes;
-    }
-  };
-  const auto refuse = [&](std::size_t candidate, const std::string& why) {
-    say.push_back("Not used: " + describe(known_.candidates[candidate]) + ": " + why);
-  };
+  state->grounds = grounds_;
+  state->arguments = arguments_of(op, problem);
 
-  const Selection selection = chooser(op).select(problem, allow_compile_);
-  for (const Refusal& refusal : selection.refusals) refuse(refusal.candidate, refusal.why);
-
-  const auto& choices = selection.choices;
-  auto choice = choices.begin();
-  for (; choice != choices.end() && !state->executable; ++choice) {
-    const Candidate& candidate = known_.candidates[choice->candidate];
-    Attempt result =
-        attempt(op, find_template(op, candidate.template_name), problem, choice->config, &candidate);
-    if (auto* loaded = std::get_if<Loaded>(&result)) {
+  const bool may_compile = grounds_->may_compile && !modules_.has_no_compiler();
+  Choices choices(grounds_->chooser(op), problem, may_compile);
+  for (std::size_t i = 0; const Choice* choice = choices.at(i); ++i) {
+    const Candidate& candidate = grounds_->candidates[choice->candidate];
+    // Behind one that is to be compiled, of those that need a compiler only what is loaded.
+    const auto this_one = may_compile && effort.may_wait                     ? Modules::Effort::compile
+                          : choice->must_compile && state->coming != nullptr ? Modules::Effort::loaded
+                                                                             : Modules::Effort::ready;
+    Made made = make(op, find_template(op, candidate.template_name), problem, choice->config, choice,
+                     this_one, effort.stop);
+    if (made.kernel.executable) {
       state->match = choice->match;
       state->expected_us = choice->expected_us;
       state->expected_loss = choice->expected_loss;
-      say.push_back("Used, " + std::string(name(choice->match)) +
-                    (choice->expected_us > 0 ? ", " + rounded(choice->expected_us) + " us expected" : "") +
-                    (choice->match == Match::exact
-                         ? std::string()
-                         : ", " + std::to_string(std::lround(100 * choice->expected_loss)) +
-                               " % behind the best expected") +
-                    ": " + describe(candidate) + with_changes(*choice) + "; " + loaded->how + ".");
-      take(*loaded);
-    } else {
-      refuse(choice->candidate, std::get<std::string>(result));
+      state->cautious = choice->cautious;
+      state->first = std::move(made.kernel);
+      break;
+    }
+    if (may_compile && !effort.may_wait && made.module && state->coming == nullptr &&
+        modules_.may_compile(*made.module)) {
+      state->coming = &candidate;
+    } else if (this_one != Modules::Effort::loaded) {
+      state->failures.push_back({&candidate, std::move(made.why_not)});
     }
   }
-  if (choice != choices.end()) {
-    say.push_back(std::to_string(choices.end() - choice) +
-                  " more winners could be used; they rank behind it.");
-  }
-  if (!state->executable) {
-    Attempt result = base(op, problem);
-    if (const auto* why = std::get_if<std::string>(&result)) {
-      throw Error("No kernel of " + op.name + ", not even its base, can be loaded on " + device_.name +
-                  " for " + problem.text() + ": " + *why);
+  if (!state->first.executable) {
+    Made made = base(op, problem, effort.stop);
+    if (!made.kernel.executable) {
+      throw Error("No kernel of " + op.name + ", not even its base, can be loaded on " + device().name +
+                  " for " + problem.text() + ": " + made.why_not);
     }
-    Loaded& loaded = std::get<Loaded>(result);
-    say.push_back("Used, base: no known winner can be used; " + op.name + "/" + loaded.variant.template_name +
-                  " " + loaded.variant.config + "; " + loaded.how + ".");
-    take(loaded);
+    state->first = std::move(made.kernel);
   }
-  if (state->alignment_bytes <= unaligned_bytes) return state;
-
-  // The second kernel: a winner for the same problem, else the first one with a narrower access, else the
-  // next winner, else the base.
-  const Choice& first = *std::prev(choice);
-  const auto try_choice = [&](const Choice& other) {
-    if (other.alignment_bytes > unaligned_bytes) return;
-    const Candidate& candidate = known_.candidates[other.candidate];
-    Attempt result =
-        attempt(op, find_template(op, candidate.template_name), problem, other.config, &candidate);
-    if (auto* loaded = std::get_if<Loaded>(&result)) {
-      take_unaligned(*loaded, describe(candidate) + with_changes(other));
-    } else {
-      refuse(other.candidate, std::get<std::string>(result));
-    }
-  };
-  // Not worse than a config that nobody measured may be; of what was measured, far worse.
-  const auto as_near = [&](const Choice& other) {
-    return other.match <= first.match &&
-           other.cautious <= first.cautious + (other.match == Match::exact ? 1 : 0.25);
-  };
-  for (auto other = choice; other != choices.end() && as_near(*other) && !state->unaligned; ++other) {
-    try_choice(*other);
-  }
-  if (!state->unaligned) {
-    std::string config;
-    if (auto loaded = lowered(op, find_template(op, known_.candidates[first.candidate].template_name),
-                              first.config, problem, unaligned_bytes, config)) {
-      take_unaligned(*loaded, "the same template with a narrower access, " + config);
-    }
-  }
-  for (auto other = choice; other != choices.end() && !state->unaligned; ++other) {
-    if (!as_near(*other)) try_choice(*other);
-  }
-  if (!state->unaligned) {
-    Attempt result = base(op, problem);
-    if (auto* loaded = std::get_if<Loaded>(&result)) {
-      take_unaligned(*loaded, "the base, " + loaded->variant.config);
-    } else {
-      say.push_back("Pointers that are not multiples of " + std::to_string(state->alignment_bytes) +
-                    " bytes are refused, because no kernel for them can be loaded. The base: " +
-                    std::get<std::string>(result));
-      for (PlanState::Argument& argument : state->arguments) {
-        if (argument.bytes < static_cast<std::uintptr_t>(state->alignment_bytes)) continue;
-        argument.address_bits = static_cast<std::uintptr_t>(state->alignment_bytes - 1);
-      }
-    }
-  }
+  state->alignment_bytes = state->first.alignment_bytes;
+  add_workspace(*state, state->first);
+  if (state->alignment_bytes > element_alignment(op, problem))
+    add_unaligned(*state, problem, choices, effort);
   return state;
+}
+
+// Of what takes every pointer: a choice that is not worse than a config that nobody measured may be, else the
+// first one with one axis changed so that its access is narrower, else the next choice.
+Planner::Made Planner::find_twin(const PlanState& state, const Problem& problem, Choices& choices,
+                                 Modules::Effort effort, const std::stop_token& stop) {
+  const Op& op = *state.op;
+  const std::int64_t any = element_alignment(op, problem);
+  // Without effort, only the best one counts.
+  const auto is_it = [&](const Made& made) {
+    return made.kernel.executable || (effort == Modules::Effort::loaded && made.module);
+  };
+  const auto is_near = [&](const Choice& choice) {
+    return choice.match <= state.match &&
+           choice.cautious <= state.cautious + (choice.match == Match::exact ? 1 : 0.25);
+  };
+  const auto among_choices = [&](bool near) -> Made {
+    for (std::size_t i = 0; const Choice* choice = choices.at(i); ++i) {
+      if (choice->alignment_bytes > any || is_near(*choice) != near) continue;
+      const Template& tmpl = find_template(op, grounds_->candidates[choice->candidate].template_name);
+      Made made = make(op, tmpl, problem, choice->config, choice, effort, stop);
+      if (is_it(made)) return made;
+    }
+    return {};
+  };
+  const auto narrower = [&]() -> Made {
+    if (state.first.candidate == nullptr) return {};
+    const Template& tmpl = find_template(op, state.first.variant.template_name);
+    const Values tuned = Values::parse(state.first.variant.config);
+    for (const Config& neighbour : tmpl.space(problem, device()).neighbours(tuned)) {
+      if (alignment_bytes(tmpl, problem, neighbour) > any) continue;
+      if (!reentrant(tmpl.work(problem, neighbour, device()))) continue;
+      return make(op, tmpl, problem, neighbour, nullptr, effort, stop);  // others would not load either
+    }
+    return {};
+  };
+  if (Made made = among_choices(true); is_it(made)) return made;
+  if (Made made = narrower(); is_it(made)) return made;
+  return among_choices(false);
+}
+
+void Planner::add_unaligned(PlanState& state, const Problem& problem, Choices& choices,
+                            const Effort& effort) {
+  const auto at_once = effort.may_wait ? most() : Modules::Effort::ready;
+  Made twin = find_twin(state, problem, choices, effort.twin_at_once ? at_once : Modules::Effort::loaded,
+                        effort.stop);
+  if (twin.kernel.executable) {
+    state.twin = std::move(twin.kernel);
+    add_workspace(state, state.twin);
+    state.unaligned = &state.twin;
+    return;
+  }
+  Made stand_in = base(*state.op, problem, effort.stop);
+  if (stand_in.kernel.executable) {
+    state.stand_in = std::move(stand_in.kernel);
+    add_workspace(state, state.stand_in);
+    state.unaligned = &state.stand_in;
+    state.twin_comes = twin.module != nullptr && !effort.twin_at_once;
+    if (state.twin_comes) {
+      state.twin.workspace_bytes = twin.kernel.workspace_bytes;
+      add_workspace(state, state.twin);
+    }
+    return;
+  }
+  state.why_refuses_unaligned = stand_in.why_not;
+  for (PlanState::Argument& argument : state.arguments) {
+    if (argument.bytes < static_cast<std::uintptr_t>(state.alignment_bytes)) continue;
+    argument.address_bits = static_cast<std::uintptr_t>(state.alignment_bytes - 1);
+  }
+}
+
+void Planner::make_twin(PlanState& state, const std::stop_token& stop) {
+  const Problem problem = Problem::parse(state.problem);
+  Choices choices(grounds_->chooser(*state.op), problem, grounds_->may_compile);
+  Made twin = find_twin(state, problem, choices, most(), stop);
+  if (!twin.kernel.executable || twin.kernel.workspace_bytes > state.twin.workspace_bytes) return;
+  twin.kernel.workspace_offset = state.twin.workspace_offset;
+  state.twin = std::move(twin.kernel);
+  state.unaligned = &state.twin;
 }
 
 }  // namespace tunesmith

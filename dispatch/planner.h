@@ -1,58 +1,66 @@
-// From a problem to loaded kernels: select, render, find or compile the binary, load. Not thread-safe.
+// From a problem to loaded kernels: select, then the best that can be had with the effort allowed.
+// Thread-safe.
 #pragma once
 
-#include <map>
+#include <deque>
 #include <memory>
-#include <optional>
+#include <mutex>
 #include <string>
-#include <variant>
 
 #include "dispatch/known.h"
+#include "dispatch/modules.h"
 #include "dispatch/plan_state.h"
-#include "runtime/cache.h"
-#include "runtime/toolchain.h"
 
 namespace tunesmith {
 
 class Planner {
  public:
   /// `ordinal` as cudaSetDevice counts; -1 for the host.
-  Planner(DeviceFacts device, int ordinal, Known known, BinaryCache cache, bool allow_compile, bool overlap);
+  Planner(DeviceFacts device, int ordinal, Known known, const DispatcherOptions& options);
 
-  /// `problem` is complete. Throws Error if not even the base can be loaded.
-  std::shared_ptr<const PlanState> plan(const Op& op, const Problem& problem);
+  struct Effort {
+    bool may_wait = false;      ///< for a compiler, where a better variant needs one
+    bool twin_at_once = false;  ///< not only when it is asked for
+    std::stop_token stop = {};
+  };
 
-  const DeviceFacts& device() const { return device_; }
+  /// `problem` is complete. `coming` of the plan is set if with more effort there is a better one. Waits for
+  /// a compiler, where it may be used at all, if not even the base is ready. Throws Error if there is no
+  /// kernel.
+  std::shared_ptr<PlanState> plan(const Op& op, const Problem& problem, const Effort& effort);
+
+  /// Loads or compiles the twin of a plan and hands it to those who have the plan.
+  void make_twin(PlanState& state, const std::stop_token& stop);
+
+  const DeviceFacts& device() const { return grounds_->device; }
   int ordinal() const { return ordinal_; }
+  Modules& modules() { return modules_; }
 
  private:
-  struct Loaded {
-    Variant variant;
-    std::unique_ptr<Executable> executable;
-    std::int64_t alignment_bytes = 1;
-    std::int64_t workspace_bytes = 0;
-    std::string how;  ///< half a sentence: where the binary is from
+  struct Made {
+    std::shared_ptr<Module> module;
+    Kernel kernel;  ///< without an executable: it could not be had
+    std::string why_not;
   };
-  using Attempt = std::variant<Loaded, std::string>;  ///< or why not, as a sentence
+  Made make(const Op& op, const Template& tmpl, const Problem& problem, const Config& config,
+            const Choice* choice, Modules::Effort effort, const std::stop_token& stop);
+  Made base(const Op& op, const Problem& problem, const std::stop_token& stop);
+  void add_unaligned(PlanState& state, const Problem& problem, Choices& choices, const Effort& effort);
+  Made find_twin(const PlanState& state, const Problem& problem, Choices& choices, Modules::Effort effort,
+                 const std::stop_token& stop);
+  const std::string& why_stale(const Op& op, const Candidate& candidate);
+  Modules::Effort most() const;
 
-  Attempt attempt(const Op& op, const Template& tmpl, const Problem& problem, const Config& config,
-                  const Candidate* candidate);
-  Attempt load(const Work& work, const Source& source, const std::string& binary) const;
-  Attempt compile(const Work& work, const Source& source);
-  std::optional<Loaded> lowered(const Op& op, const Template& tmpl, const Config& tuned,
-                                const Problem& problem, std::int64_t alignment_bytes, std::string& config);
-  Attempt base(const Op& op, const Problem& problem);
-  const Chooser& chooser(const Op& op);
-
-  DeviceFacts device_;
+  std::shared_ptr<const Grounds> grounds_;
   int ordinal_;
-  Known known_;
-  std::map<std::string, Chooser, std::less<>> choosers_;  // by op; made when it is first asked for
-  BinaryCache cache_;
-  bool allow_compile_;
   bool overlap_;
-  std::unique_ptr<Toolchain> toolchain_;
-  std::string why_no_toolchain_;
+  Modules modules_;
+
+  struct Checked {
+    std::once_flag once;
+    std::string why_stale;
+  };
+  std::deque<Checked> checked_;  ///< by candidate
 };
 
 }  // namespace tunesmith

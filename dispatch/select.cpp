@@ -213,25 +213,44 @@ Selection Chooser::select(const Problem& problem, bool may_compile) const {
                                          : "It was tuned on a device of kind " + candidate.device.kind +
                                                ", and this device is of kind " + device_.kind + "."});
   }
-  for (Choice& choice : rank(problem)) {
-    if (auto why = complete(problem, may_compile, choice)) {
-      selection.refusals.push_back({choice.candidate, *why});
-      continue;
-    }
-    if (!choice.changed.empty()) {
-      if (is_known(choice)) {
-        selection.refusals.push_back(
-            {choice.candidate,
-             "Changed to " + choice.changed + " to be legal for this problem, it is another known variant."});
-        continue;
-      }
-      choice.cautious += adapted_penalty;
-    }
-    selection.choices.push_back(std::move(choice));
-  }
-  std::stable_sort(selection.choices.begin(), selection.choices.end(),
-                   [&](const Choice& a, const Choice& b) { return before(a, b, candidates_); });
+  Choices all(*this, problem, may_compile);
+  while (const Choice* choice = all.at(selection.choices.size())) selection.choices.push_back(*choice);
+  selection.refusals.insert(selection.refusals.end(), all.refusals.begin(), all.refusals.end());
   return selection;
+}
+
+// complete(), and what is said of a changed config.
+std::optional<std::string> Chooser::finish(const Problem& problem, bool may_compile, Choice& choice) const {
+  if (auto why = complete(problem, may_compile, choice)) return why;
+  if (choice.changed.empty()) return std::nullopt;
+  if (is_known(choice)) {
+    return "Changed to " + choice.changed + " to be legal for this problem, it is another known variant.";
+  }
+  choice.cautious += adapted_penalty;
+  return std::nullopt;
+}
+
+bool Chooser::is_before(const Choice& a, const Choice& b) const { return before(a, b, candidates_); }
+
+// A changed config moves back behind those that rank before it now, and is met there again.
+const Choice* Choices::at(std::size_t i) {
+  while (usable_ <= i && usable_ < choices_.size()) {
+    const auto next = choices_.begin() + static_cast<std::ptrdiff_t>(usable_);
+    if (!next->changed.empty()) {
+      ++usable_;
+    } else if (auto why = chooser_.finish(problem_, may_compile_, *next)) {
+      refusals.push_back({next->candidate, std::move(*why)});
+      choices_.erase(next);
+    } else if (next->changed.empty()) {
+      ++usable_;
+    } else {
+      const auto place =
+          std::lower_bound(next + 1, choices_.end(), *next,
+                           [&](const Choice& a, const Choice& b) { return chooser_.is_before(a, b); });
+      std::rotate(next, next + 1, place);
+    }
+  }
+  return i < usable_ ? &choices_[i] : nullptr;
 }
 
 }  // namespace tunesmith

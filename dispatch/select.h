@@ -103,6 +103,9 @@ class Chooser {
     std::vector<Member> members = {};
   };
 
+  friend class Choices;
+  std::optional<std::string> finish(const Problem& problem, bool may_compile, Choice& choice) const;
+  bool is_before(const Choice& a, const Choice& b) const;
   bool is_known(const Choice& choice) const;
 
   const Op* op_;
@@ -110,6 +113,24 @@ class Chooser {
   std::span<const Candidate> candidates_;
   std::deque<Group> groups_;
   std::vector<std::size_t> unusable_;  // with a fault, or of another kind of device
+};
+
+/// What select() chooses, each completed only when it is reached: mostly the first is enough.
+class Choices {
+ public:
+  Choices(const Chooser& chooser, const Problem& problem, bool may_compile)
+      : chooser_(chooser), problem_(problem), may_compile_(may_compile), choices_(chooser.rank(problem)) {}
+
+  /// The best is 0; null: there are no more. The pointer is good until the next call.
+  const Choice* at(std::size_t i);
+  std::vector<Refusal> refusals;  ///< so far
+
+ private:
+  const Chooser& chooser_;
+  const Problem& problem_;
+  bool may_compile_;
+  std::vector<Choice> choices_;
+  std::size_t usable_ = 0;  // the first so many are in their places
 };
 
 }  // namespace tunesmith

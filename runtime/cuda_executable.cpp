@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cctype>
 #include <fstream>
+#include <map>
+#include <mutex>
 #include <optional>
 
 #include "generator/target.h"
@@ -117,31 +120,112 @@ dim3 to_dim3(const Extent& extent) {
   return {static_cast<unsigned>(extent.x), static_cast<unsigned>(extent.y), static_cast<unsigned>(extent.z)};
 }
 
+// What this thread does next does not end a stream's capture, by whomever it was begun.
+class OutsideCaptures {
+ public:
+  OutsideCaptures() { static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode_)); }
+  ~OutsideCaptures() { static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode_)); }
+  OutsideCaptures(const OutsideCaptures&) = delete;
+  OutsideCaptures& operator=(const OutsideCaptures&) = delete;
+
+ private:
+  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
+};
+
+// A kernel as the binary reports it.
+struct KernelFacts {
+  cudaKernel_t handle = nullptr;
+  cudaFuncAttributes attributes = {};
+  std::optional<std::vector<ParameterFacts>> parameters;
+};
+
 // A binary on a device, shared by the executables that are made of it.
-struct Library {
-  Library(const std::string& binary, const std::string& suffix_, int ordinal_, const DeviceFacts& device_)
-      : suffix(suffix_), ordinal(ordinal_), device(device_) {
+class Library {
+ public:
+  Library(const std::string& binary, const std::string& suffix_, int ordinal_, const DeviceFacts& device_,
+          bool guarded_)
+      : suffix(suffix_), ordinal(ordinal_), device(device_), guarded(guarded_) {
+    const OutsideCaptures outside;
     const DeviceScope scope(ordinal);
     require(scope.error(), "CUDA device " + std::to_string(ordinal) + " could not be selected");
-    require(cudaLibraryLoadData(&handle, binary.data(), nullptr, nullptr, 0, nullptr, nullptr, 0),
+    require(cudaLibraryLoadData(&handle_, binary.data(), nullptr, nullptr, 0, nullptr, nullptr, 0),
             device.name + " refused the binary");
   }
+  // A guarded one waits for launches that are on their way. A graph may launch its kernels at any time: one
+  // that was captured stays, and so does one that cannot be waited for.
   ~Library() {
+    if (captured_) return;
+    const OutsideCaptures outside;
     const DeviceScope scope(ordinal);
-    static_cast<void>(cudaLibraryUnload(handle));  // fails where the context is lost, with all it held
+    if (!launched_ || cudaDeviceSynchronize() == cudaSuccess) {
+      static_cast<void>(cudaLibraryUnload(handle_));  // fails where the context is lost, with all it held
+    } else {
+      static_cast<void>(cudaGetLastError());
+    }
   }
   Library(const Library&) = delete;
   Library& operator=(const Library&) = delete;
 
-  std::string suffix;
-  int ordinal;
+  cudaLibrary_t handle() const { return handle_; }
+
+  /// Of that name and suffix; asked of the runtime once.
+  const KernelFacts& kernel(const std::string& name) {
+    const std::scoped_lock lock(mutex_);
+    const auto known = kernels_.find(name);
+    if (known != kernels_.end()) return known->second;
+    KernelFacts facts;
+    require(cudaLibraryGetKernel(&facts.handle, handle_, name.c_str()), "The binary has no kernel " + name);
+    // The runtime takes a handle where it takes a function.
+    require(cudaFuncGetAttributes(&facts.attributes, facts.handle),
+            device.name + " refused the kernel " + name);
+    facts.parameters = parameters_of(facts.handle);
+    return kernels_.emplace(name, std::move(facts)).first->second;
+  }
+
+  /// More than 48 KiB of dynamic shared memory per block must be asked for.
+  void allow_shared(const std::string& name, std::int64_t bytes) {
+    const std::scoped_lock lock(mutex_);
+    KernelFacts& facts = kernels_.at(name);
+    if (bytes <= facts.attributes.maxDynamicSharedSizeBytes) return;
+    const cudaError_t code = cudaFuncSetAttribute(facts.handle, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                                  static_cast<int>(bytes));
+    if (code != cudaSuccess) {
+      refuse(code,
+             "The kernel " + name + " could not get " + std::to_string(bytes) +
+                 " bytes of dynamic shared memory beside its " +
+                 std::to_string(facts.attributes.sharedSizeBytes) + " of static",
+             LoadError::Kind::resources);
+    }
+    facts.attributes.maxDynamicSharedSizeBytes = static_cast<int>(bytes);
+  }
+
+  /// Before each launch of a guarded one.
+  void note_launch(cudaStream_t stream) noexcept {
+    if (!launched_.load(std::memory_order_relaxed)) launched_ = true;
+    if (captured_.load(std::memory_order_relaxed)) return;
+    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    if (cudaStreamIsCapturing(stream, &status) != cudaSuccess) {
+      static_cast<void>(cudaGetLastError());  // the launch will say what is wrong
+    } else if (status != cudaStreamCaptureStatusNone) {
+      captured_ = true;
+    }
+  }
+
+  const std::string suffix;
+  const int ordinal;
   const DeviceFacts& device;
-  cudaLibrary_t handle = nullptr;
+  const bool guarded;
+
+ private:
+  cudaLibrary_t handle_ = nullptr;
+  std::atomic<bool> launched_ = false, captured_ = false;
+  std::mutex mutex_;
+  std::map<std::string, KernelFacts> kernels_;
 };
 
 class CudaExecutable : public Executable {
  public:
-  CudaExecutable(std::shared_ptr<const Library> library, const Work& work)
+  CudaExecutable(std::shared_ptr<Library> library, const Work& work)
       : work_(work), library_(std::move(library)) {
     require_limits(work_, library_->device);
     const DeviceScope scope(library_->ordinal);
@@ -163,6 +247,7 @@ class CudaExecutable : public Executable {
   int launch(void* const* arguments, void* workspace, void* stream) noexcept override {
     const DeviceScope scope(library_->ordinal);
     cudaError_t code = scope.error();
+    if (library_->guarded && !steps_.empty()) library_->note_launch(static_cast<cudaStream_t>(stream));
     for (auto step = steps_.begin(); code == cudaSuccess && step != steps_.end(); ++step) {
       if (const auto* kernel = std::get_if<LaunchStep>(&*step)) {
         code = run(*kernel, arguments, workspace, static_cast<cudaStream_t>(stream));
@@ -186,14 +271,11 @@ class CudaExecutable : public Executable {
   void add(const Launch& launch) {
     const std::string name = launch.kernel + library_->suffix;
     const DeviceFacts& device = library_->device;
-    cudaKernel_t kernel = nullptr;
-    require(cudaLibraryGetKernel(&kernel, library_->handle, name.c_str()),
-            "The binary has no kernel " + name);
+    const KernelFacts& kernel = library_->kernel(name);
+    const cudaFuncAttributes& attributes = kernel.attributes;
     LaunchStep step;
-    step.kernel = static_cast<const void*>(kernel);  // the runtime takes a handle where it takes a function
-
-    cudaFuncAttributes attributes = {};
-    require(cudaFuncGetAttributes(&attributes, step.kernel), device.name + " refused the kernel " + name);
+    step.kernel =
+        static_cast<const void*>(kernel.handle);  // the runtime takes a handle where it takes a function
     const auto static_bytes = static_cast<std::int64_t>(attributes.sharedSizeBytes);
     const std::int64_t threads = launch.block.x * launch.block.y * launch.block.z;
     if (threads > attributes.maxThreadsPerBlock) {
@@ -207,25 +289,14 @@ class CudaExecutable : public Executable {
     facts_.static_shared_bytes = std::max(facts_.static_shared_bytes, static_bytes);
     facts_.local_bytes = std::max(facts_.local_bytes, static_cast<std::int64_t>(attributes.localSizeBytes));
 
-    // More than 48 KiB per block must be asked for.
-    if (launch.dynamic_shared_bytes > attributes.maxDynamicSharedSizeBytes) {
-      const cudaError_t code = cudaFuncSetAttribute(step.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                                    static_cast<int>(launch.dynamic_shared_bytes));
-      if (code != cudaSuccess) {
-        refuse(code,
-               "The kernel " + name + " could not get " + std::to_string(launch.dynamic_shared_bytes) +
-                   " bytes of dynamic shared memory beside its " + std::to_string(static_bytes) +
-                   " of static",
-               LoadError::Kind::resources);
-      }
-    }
-
+    library_->allow_shared(name, launch.dynamic_shared_bytes);
     if (launch.arguments.size() > max_parameters) {
       throw LoadError("The kernel " + name + " takes " + std::to_string(launch.arguments.size()) +
                       " parameters; at most " + std::to_string(max_parameters) + " are supported.");
     }
-    if (const auto taken = parameters_of(step.kernel)) {
-      if (const auto why = parameter_mismatch(name, launch.arguments, *taken)) throw LoadError(*why);
+    if (kernel.parameters) {
+      if (const auto why = parameter_mismatch(name, launch.arguments, *kernel.parameters))
+        throw LoadError(*why);
     }
     for (const KernelArgument& argument : launch.arguments) {
       Parameter parameter;
@@ -253,7 +324,7 @@ class CudaExecutable : public Executable {
     const std::string name = copy.symbol + library_->suffix;
     CopyStep step;
     std::size_t room = 0;
-    require(cudaLibraryGetGlobal(&step.to, &room, library_->handle, name.c_str()),
+    require(cudaLibraryGetGlobal(&step.to, &room, library_->handle(), name.c_str()),
             "The binary has no constant symbol " + name);
     step.argument = static_cast<std::size_t>(copy.argument);
     step.bytes = static_cast<std::size_t>(copy.bytes);
@@ -302,7 +373,7 @@ class CudaExecutable : public Executable {
   }
 
   Work work_;  ///< the scalars' storage
-  std::shared_ptr<const Library> library_;
+  std::shared_ptr<Library> library_;
   std::vector<std::variant<LaunchStep, CopyStep, ZeroStep>> steps_;
   BinaryFacts facts_;
 };
@@ -381,14 +452,14 @@ const Devices& devices() {
 }  // namespace
 
 std::unique_ptr<Executable> load_cuda(const std::string& binary, const std::string& suffix, const Work& work,
-                                      int ordinal) {
+                                      int ordinal, bool guarded) {
   const Devices& there = devices();
   if (const auto why = why_missing({DeviceId::Kind::cuda, ordinal}, there.facts, there.why_none)) {
     throw LoadError(*why);
   }
   const DeviceFacts& device = there.facts[static_cast<std::size_t>(ordinal)];
   require_limits(work, device);  // before the binary, whose load is slow
-  return std::make_unique<CudaExecutable>(std::make_shared<const Library>(binary, suffix, ordinal, device),
+  return std::make_unique<CudaExecutable>(std::make_shared<Library>(binary, suffix, ordinal, device, guarded),
                                           work);
 }
 

@@ -3,7 +3,7 @@
 
 namespace tunesmith {
 
-std::unique_ptr<Executable> load_cuda(const std::string&, const std::string&, const Work&, int) {
+std::unique_ptr<Executable> load_cuda(const std::string&, const std::string&, const Work&, int, bool) {
   throw Error(
       "This build has no CUDA and cannot load a variant on a GPU; build again where the CUDA toolkit is "
       "installed.");

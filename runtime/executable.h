@@ -72,9 +72,10 @@ class Executable {
 };
 
 /// `suffix` is Source::suffix. Throws LoadError. The first needs a build with CUDA (else throws Error saying
-/// so); `ordinal` counts as cudaSetDevice does.
+/// so); `ordinal` counts as cudaSetDevice does. A guarded binary is unloaded only when its launches have
+/// ended, and never if a graph has captured it.
 std::unique_ptr<Executable> load_cuda(const std::string& binary, const std::string& suffix, const Work& work,
-                                      int ordinal);
+                                      int ordinal, bool guarded = false);
 std::unique_ptr<Executable> load_host(const std::string& binary, const std::string& suffix, const Work& work);
 
 /// What launch() answers on the host when a kernel wrote past its dynamic shared memory.

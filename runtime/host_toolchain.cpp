@@ -85,11 +85,11 @@ class ScratchFolder {
 
 struct Run {
   int status = -1;  ///< as waitpid gives it; -1 if it could not be started
-  bool timed_out = false;
+  bool timed_out = false, stopped = false;
 };
 
-// Runs a program with its output going to `log`, for at most `limit`.
-Run run(const std::vector<std::string>& words, const fs::path& log, std::chrono::milliseconds limit) {
+// Runs a program with its output going to `log`, for at most `patience`.
+Run run(const std::vector<std::string>& words, const fs::path& log, const Patience& patience) {
   std::vector<char*> arguments;
   arguments.reserve(words.size() + 1);
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
@@ -110,12 +110,13 @@ Run run(const std::vector<std::string>& words, const fs::path& log, std::chrono:
   posix_spawnattr_destroy(&attributes);
   Run result;
   if (failure != 0) return result;
-  const Clock::time_point end = Clock::now() + limit;
+  const Clock::time_point start = Clock::now();
   auto pause = std::chrono::milliseconds(1);
   while (waitpid(child, &result.status, WNOHANG) == 0) {
-    if (Clock::now() > end && !result.timed_out) {
-      result.timed_out = true;
-      kill(-child, SIGKILL);
+    if (!result.timed_out && !result.stopped) {
+      result.timed_out = patience.is_over_since(start);
+      result.stopped = patience.stop.stop_requested();
+      if (result.timed_out || result.stopped) kill(-child, SIGKILL);
     }
     std::this_thread::sleep_for(pause);
     pause = std::min(pause * 2, std::chrono::milliseconds(8));
@@ -151,7 +152,7 @@ class HostToolchain : public Toolchain {
     ScratchFolder::remove_abandoned();
     const ScratchFolder scratch;
     const fs::path log = scratch.path() / "version";
-    const Run version = run({compiler_, "--version"}, log, limit_);
+    const Run version = run({compiler_, "--version"}, log, {.limit = limit_});
     std::istringstream lines(read_file(log));
     std::getline(lines, identity_);
     if (version.status != 0 || identity_.empty()) {
@@ -163,7 +164,7 @@ class HostToolchain : public Toolchain {
 
   std::string identity() const override { return identity_; }
 
-  Compiled compile(const Source& source) const override {
+  Compiled compile(const Source& source, const Patience& patience) const override {
     const Clock::time_point start = Clock::now();
     const ScratchFolder scratch;
     const fs::path text = scratch.path() / "variant.cpp";
@@ -178,16 +179,19 @@ class HostToolchain : public Toolchain {
     words.insert(words.end(), flags_.begin(), flags_.end());
     words.insert(words.end(),
                  {"-w", "-fPIC", "-shared", "-fvisibility=hidden", "-o", object.string(), text.string()});
-    const Run result = run(words, log, limit_);
+    const std::chrono::milliseconds limit = std::min(limit_, patience.limit);
+    const Run result = run(words, log, {.limit = limit, .stop = patience.stop});
     compiled.log = read_file(log);
     // The folder's name differs each time; without it the same text gives the same log.
     const std::string folder = scratch.path().string() + "/";
     for (std::size_t at; (at = compiled.log.find(folder)) != std::string::npos;)
       compiled.log.erase(at, folder.size());
-    compiled.ok = result.status == 0 && !result.timed_out;
+    compiled.ok = result.status == 0 && !result.timed_out && !result.stopped;
     if (compiled.ok) compiled.bytes = read_file(object);
-    if (result.timed_out) {
-      compiled.log = "The compiler took more than " + std::to_string(limit_.count()) + " ms and was ended.";
+    if (result.stopped) {
+      compiled.log = "The compiler was ended, because nobody waits for it any more.";
+    } else if (result.timed_out) {
+      compiled.log = "The compiler took more than " + std::to_string(limit.count()) + " ms and was ended.";
     } else if (!compiled.ok && compiled.log.empty()) {
       compiled.log = "The compiler " + compiler_ + " failed without output.";
     }

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -33,7 +34,31 @@ struct Nvrtc {
   int (*ptx_bytes)(Program program, std::size_t* bytes) = nullptr;
   int (*get_ptx)(Program program, char* ptx) = nullptr;
   const char* (*describe)(int code) = nullptr;
+  int (*ask)(Program program, int (*callback)(void*, void*), void* payload) = nullptr;  ///< null before 12.8
 };
+
+// Whether a compilation is given up: asked by NVRTC's threads; once it has said yes, it says so again.
+class Impatience {
+ public:
+  explicit Impatience(const Patience& patience) : patience_(patience) {}
+  bool over() {
+    if (patience_.is_over_since(start_)) timed_out_ = true;
+    if (timed_out_ || patience_.stop.stop_requested()) over_ = true;
+    return over_;
+  }
+  std::string why() const {
+    return timed_out_ ? "The compiler took more than " + std::to_string(patience_.limit.count()) +
+                            " ms and was ended."
+                      : "The compiler was ended, because nobody waits for it any more.";
+  }
+
+ private:
+  const Patience& patience_;
+  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  std::atomic<bool> over_ = false, timed_out_ = false;
+};
+
+int is_over(void* impatience, void*) { return static_cast<Impatience*>(impatience)->over() ? 1 : 0; }
 
 template <typename Function>
 bool resolve(void* library, const char* name, Function& function) {
@@ -80,7 +105,10 @@ Nvrtc load() {
         continue;
       }
       Nvrtc api;
-      if (resolve_all(library, api)) return api;
+      if (resolve_all(library, api)) {
+        resolve(library, "nvrtcSetFlowCallback", api.ask);
+        return api;
+      }
       last = path + " lacks functions of CUDA 12";
       dlclose(library);
     }
@@ -119,13 +147,16 @@ class NvrtcToolchain : public Toolchain {
 
   std::string identity() const override { return identity_; }
 
-  Compiled compile(const Source& source) const override {
+  Compiled compile(const Source& source, const Patience& patience) const override {
     const auto start = std::chrono::steady_clock::now();
     Compiled result;
+    Impatience impatience(patience);
     result.log = why_not(source.target);
     if (result.log.empty()) {
-      const int code = compile_fast_or_fully(source, result);
-      if (code != success) {
+      const int code = compile_fast_or_fully(source, result, impatience);
+      if (code != success && impatience.over()) {
+        result.log = impatience.why();
+      } else if (code != success) {
         result.log += std::string(result.log.empty() ? "" : "\n") + identity_ + ": " + api_.describe(code);
       }
       result.ok = code == success;
@@ -150,14 +181,15 @@ class NvrtcToolchain : public Toolchain {
 
   // Without the declarations of textures and of the device runtime a small kernel compiles 5 % sooner. A text
   // that may need them, or a compiler that is too old to leave them out (before 12.4), compiles with them.
-  int compile_fast_or_fully(const Source& source, Compiled& result) const {
+  int compile_fast_or_fully(const Source& source, Compiled& result, Impatience& impatience) const {
     for (const bool minimal : {true, false}) {
       Nvrtc::Program program = nullptr;
       int code = api_.create(&program, source.text.c_str(), "variant.cu", 0, nullptr, nullptr);
       if (code != success) return code;
+      if (api_.ask != nullptr) static_cast<void>(api_.ask(program, is_over, &impatience));
       code = compile(program, source.target, minimal, result);
       api_.destroy(&program);
-      if (code == success || !minimal) return code;
+      if (code == success || !minimal || impatience.over()) return code;
     }
     return success;
   }

@@ -1,8 +1,9 @@
-// Source -> binary. Used by the tuner for every variant, and by dispatch at plan time for what nobody tuned.
+// Source -> binary. Used by the tuner for every variant, and by dispatch for what nobody tuned.
 #pragma once
 
 #include <chrono>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <string_view>
 
@@ -17,6 +18,17 @@ struct Compiled {
   double milliseconds = 0;  ///< wall time
 };
 
+/// When a compilation is given up. NVRTC is asked between its passes, from CUDA 12.8 on; an older one ends by
+/// itself.
+struct Patience {
+  std::chrono::milliseconds limit = std::chrono::milliseconds::max();
+  std::stop_token stop = {};
+
+  bool is_over_since(std::chrono::steady_clock::time_point start) const {
+    return std::chrono::floor<std::chrono::milliseconds>(std::chrono::steady_clock::now() - start) > limit;
+  }
+};
+
 class Toolchain {
  public:
   virtual ~Toolchain() = default;
@@ -25,7 +37,7 @@ class Toolchain {
   virtual std::string identity() const = 0;
 
   /// Thread-safe. A source that does not compile is an answer, not an exception.
-  virtual Compiled compile(const Source& source) const = 0;
+  virtual Compiled compile(const Source& source, const Patience& patience = {}) const = 0;
 };
 
 /// Loads libnvrtc at run time; no GPU or driver is needed. Throws Error saying why it is not available and

@@ -7,7 +7,7 @@
 
 int main() {
   tunesmith::Dispatcher dispatcher(
-      {.device = "host", .database = "", .allow_compile = false, .cache_folder = ""});
+      {.device = "host", .database = "", .compile = tunesmith::Compile::never, .cache_folder = ""});
   const tunesmith::Plan plan =
       dispatcher.plan("conv2d", "height=4 width=5 mask_height=2 mask_width=2 dtype=f64 mode=convolution");
   std::vector<double> image(20, 1);

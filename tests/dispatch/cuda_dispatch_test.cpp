@@ -56,7 +56,7 @@ class CudaDispatchTest : public DispatcherTest {
     DispatcherOptions bare = options();
     bare.database.clear();
     bare.cache_folder.clear();
-    bare.allow_compile = false;
+    bare.compile = Compile::never;
     return bare;
   }
 

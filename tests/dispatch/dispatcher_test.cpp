@@ -74,7 +74,7 @@ TEST_F(DispatcherTest, WithoutAnythingItIsTheBase) {
 TEST_F(DispatcherTest, Exact) {
   tune({.problem = "n=1000 taps=5", .config = "VECTOR=4"});
   DispatcherOptions without_compiler = options();
-  without_compiler.allow_compile = false;
+  without_compiler.compile = Compile::never;
   Dispatcher dispatcher(without_compiler);
   const Plan plan = dispatcher.plan("smooth", "n=1000 taps=5");
   EXPECT_EQ(plan.match(), Match::exact);
@@ -257,7 +257,7 @@ TEST_F(DispatcherTest, UnalignedPointersWithoutACompilerGetTheNextWinner) {
   tune({.problem = "n=1000 taps=5", .config = "BLOCK=64 VECTOR=4"});
   tune({.problem = "n=100000 taps=5", .config = "BLOCK=32 VECTOR=1"});
   DispatcherOptions without_compiler = options();
-  without_compiler.allow_compile = false;
+  without_compiler.compile = Compile::never;
   Dispatcher dispatcher(without_compiler);
   const Plan plan = dispatcher.plan("smooth", "n=1000 taps=5");
   EXPECT_EQ(plan.unaligned_variant().tuned_problem, "n=100000 taps=5 dtype=f32");
@@ -268,7 +268,7 @@ TEST_F(DispatcherTest, UnalignedPointersWithoutACompilerGetTheNextWinner) {
 TEST_F(DispatcherTest, UnalignedPointersThatNothingServesAreAStatus) {
   tune({.problem = "n=1000 taps=5", .config = "BLOCK=64 VECTOR=4"});
   DispatcherOptions without_compiler = options();
-  without_compiler.allow_compile = false;
+  without_compiler.compile = Compile::never;
   Dispatcher dispatcher(without_compiler);
   const Plan plan = dispatcher.plan("smooth", "n=1000 taps=5");
   says(plan, "Pointers that are not multiples of 16 bytes are refused");
@@ -606,7 +606,7 @@ TEST_F(DispatcherTest, TypedConv2d) {
 TEST_F(DispatcherTest, AStoredBinaryWithAnOlderSuffixIsLoaded) {
   tune({.problem = "n=1000 taps=3", .config = "VECTOR=1", .suffix = "_0badc0de"});
   DispatcherOptions without_compiler = options();
-  without_compiler.allow_compile = false;
+  without_compiler.compile = Compile::never;
   const Plan plan = Dispatcher(without_compiler).plan("smooth", "n=1000 taps=3");
   EXPECT_EQ(plan.match(), Match::exact);
   says(plan, "its binary is in the database");
@@ -674,7 +674,7 @@ TEST_F(DispatcherTest, AnExpressionIsTunedAndExported) {
   tune({.op = "elementwise", .problem = tuned, .template_name = "broadcast", .config = "VECTOR=1"});
   {
     DispatcherOptions without_compiler = options();
-    without_compiler.allow_compile = false;
+    without_compiler.compile = Compile::never;
     Dispatcher dispatcher(without_compiler);
     const Plan plan = dispatcher.plan("elementwise", tuned);
     EXPECT_EQ(plan.match(), Match::exact);

@@ -153,7 +153,7 @@ class DispatcherTest : public testing::Test {
   DispatcherOptions options() const {
     return {.device = device_id(),
             .database = database(),
-            .allow_compile = true,
+            .compile = Compile::now,
             .cache_folder = (folder_ / "cache").string()};
   }
 

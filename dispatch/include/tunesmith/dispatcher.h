@@ -3,6 +3,7 @@
 // sentence.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -65,7 +66,9 @@ class [[nodiscard]] Status {
 };
 
 /// A choice made once for one problem, ready to launch. A cheap handle: copies share the loaded kernels,
-/// which live as long as any copy.
+/// which live as long as any copy, and always launch the same one for aligned pointers. While a better kernel
+/// is compiled, a plan launches the best that was ready; Dispatcher::plan() gives a new one, at the price of
+/// a look-up, when outdated() says so. Typed functions look up each time.
 class Plan {
  public:
   Plan() = default;  ///< empty: may only be tested or assigned to
@@ -80,7 +83,8 @@ class Plan {
   double expected_loss() const noexcept;
   const Variant& variant() const noexcept;
   /// What is launched if a pointer is not a multiple of alignment_bytes(); variant() itself if it accepts
-  /// every pointer.
+  /// every pointer. At first it may be the base: the first such launch asks for a better one, which is made
+  /// in the background (Compile::background) and then serves this plan too.
   const Variant& unaligned_variant() const noexcept;
   /// For variant() to be launched, pointers must be multiples of this; arrays smaller than this do not count.
   std::int64_t alignment_bytes() const noexcept;
@@ -89,8 +93,10 @@ class Plan {
   std::int64_t workspace_bytes() const noexcept;
   const std::string& problem() const noexcept;  ///< complete, in the op's order
   const std::string& device() const noexcept;   ///< its name
-  /// How the choice was made: each winner that was refused and why, then what is used.
-  const std::vector<std::string>& explanation() const noexcept;
+  bool outdated() const noexcept;               ///< there is a better plan for the problem now
+  /// How the choice was made: each winner that was refused and why, then what is used. Made when it is asked
+  /// for, in some milliseconds.
+  std::vector<std::string> explanation() const;
 
   /// Enqueues the work on `stream`, a cudaStream_t; on the host it is done on return, and `stream` is
   /// ignored. `arguments` are the op's pointers in its order, to memory of the plan's device, which must be
@@ -117,6 +123,7 @@ class Plan {
  private:
   friend class Dispatcher;
   explicit Plan(std::shared_ptr<const PlanState> state) : state_(std::move(state)) {}
+  void ask_for_unaligned() const noexcept;
   std::shared_ptr<const PlanState> state_;
 };
 
@@ -127,6 +134,13 @@ std::string default_cache_folder();
 /// Whether $TUNESMITH_OVERLAP is not "off"; throws if it is neither "on" nor "off".
 bool default_overlap();
 
+/// Whether and when what has no binary is compiled, such as a tuned config for another mask.
+enum class Compile {
+  background,  ///< plan() answers at once with the best that is ready, and a better one is compiled behind it
+  now,         ///< plan() waits for the compiler, a tenth of a second to some
+  never,
+};
+
 struct DispatcherOptions {
   /// "auto" (the first CUDA device, else the host), "cuda" (the first CUDA device), "cuda:N" as cudaSetDevice
   /// counts, or "host".
@@ -134,12 +148,18 @@ struct DispatcherOptions {
   /// Database of the user's own winners, read once and never written; empty: only those built into the
   /// library. It may be missing. Its binaries are run: use only files that you trust.
   std::string database = default_database();
-  /// Whether plan() may compile a variant that has no binary, such as a tuned config for other sizes.
-  bool allow_compile = true;
+  /// Also with `background` plan() waits in one case: where not even the op's base is in the library, because
+  /// the problem holds an expression of the user's own.
+  Compile compile = Compile::background;
+  /// A compilation that takes longer is given up, and its variant not used (with NVRTC from CUDA 12.8 on).
+  std::chrono::milliseconds compile_limit = std::chrono::seconds(60);
   /// Where compiled binaries are kept for the next process; empty: they are not kept.
   std::string cache_folder = default_cache_folder();
   /// Whether kernels may overlap with those before them in the stream; see Plan::launch().
   bool overlap = default_overlap();
+  /// Of plans and loaded kernels together, about. Beyond it the oldest plans are forgotten, one by one, and
+  /// the kernels that no plan uses are unloaded. A plan takes about 3 KiB, a kernel 20 to 200.
+  std::size_t most_bytes = std::size_t{256} << 20;
 };
 
 /// The name of a problem's parameter, always a literal: a look-up compares its address first.
@@ -158,6 +178,11 @@ struct Field {
   std::variant<std::int64_t, std::string_view> value;  ///< a word as the op spells it
 };
 
+/// A problem of an op, as text.
+struct NamedProblem {
+  std::string_view op, problem;
+};
+
 /// Knows the winners for one device. Thread-safe.
 class Dispatcher {
  public:
@@ -173,12 +198,18 @@ class Dispatcher {
   const std::vector<std::string>& notes() const noexcept;  ///< sentences on what was loaded, and what was not
 
   /// The plan for a problem such as "height=1000 width=2000 mask_height=3 mask_width=3 dtype=f32". Plans are
-  /// kept: asking again is a look-up. Throws if there is no such op, if the problem is not valid, or if no
-  /// kernel can be loaded, not even the base.
+  /// kept: asking again is a look-up, which threads do without disturbing each other. Throws if there is no
+  /// such op, if the problem is not valid, or if no kernel can be loaded, not even the base.
   Plan plan(std::string_view op, std::string_view problem);
   Plan plan(std::string_view op, const Values& problem);
   /// The same from named fields, for typed functions such as conv2d(): asking again allocates nothing.
   Plan plan(std::string_view op, std::span<const Field> problem);
+
+  /// Plans these problems, and waits until the best kernels for them are loaded, also those for unaligned
+  /// pointers.
+  void prepare(std::span<const NamedProblem> problems);
+  /// Waits until nothing is compiled or loaded in the background any more; false: not within `limit`.
+  bool wait_until_ready(std::chrono::milliseconds limit = std::chrono::milliseconds::max());
 
   /// plan(), and how the choice was made, as text for people.
   std::string explain(std::string_view op, std::string_view problem);

@@ -1,0 +1,49 @@
+// What is done behind plans: a few threads that compile and load while launches go on.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <stop_token>
+#include <thread>
+#include <vector>
+
+#include "dispatch/plan_state.h"
+
+namespace tunesmith {
+
+class Behind {
+ public:
+  using Job = std::function<void(const std::stop_token&)>;
+
+  /// `asked` gives the jobs that launches have asked for since it was last called.
+  explicit Behind(std::function<std::vector<Job>()> asked) : asked_(std::move(asked)) {}
+  /// Gives up what is being done, and forgets what waits.
+  ~Behind();
+  Behind(const Behind&) = delete;
+  Behind& operator=(const Behind&) = delete;
+
+  void post(Job job);
+  /// Ringing it makes what was asked for be looked up. There is a thread that listens from the first call on.
+  const std::shared_ptr<Bell>& bell();
+  /// Whether all that was posted and asked for before is done within `limit`.
+  bool wait(std::chrono::milliseconds limit);
+
+ private:
+  void collect();
+  void work(const std::stop_token& stop);
+  void add_thread();
+
+  std::function<std::vector<Job>()> asked_;
+  std::shared_ptr<Bell> bell_ = std::make_shared<Bell>();
+  std::mutex mutex_;  ///< of what follows
+  std::condition_variable done_;
+  std::deque<Job> jobs_;
+  std::size_t busy_ = 0;
+  std::vector<std::jthread> threads_;
+};
+
+}  // namespace tunesmith

@@ -1,0 +1,207 @@
+#include "dispatch/modules.h"
+
+#include <cstdio>
+#include <utility>
+
+#include "dispatch/packed.h"
+#include "generator/error.h"
+#include "generator/ops.h"
+
+namespace tunesmith {
+namespace {
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+// What decides a source's text on one device.
+std::string key_of(const Wanted& wanted) {
+  return wanted.op.name + "/" + wanted.tmpl.name + " " +
+         compiled_in(wanted.op, wanted.tmpl, wanted.problem).text() + " " + wanted.config.text();
+}
+
+// The kernels of a binary made by an older version may have another suffix: eight hexadecimal digits after
+// the name.
+std::string suffix_in(const std::string& binary, const Source& source) {
+  constexpr std::size_t digits = 8;
+  for (const std::string& kernel : source.kernels) {
+    const std::string name = kernel + "_";
+    for (std::size_t at = 0; (at = binary.find(name, at)) != std::string::npos; at += name.size()) {
+      const std::string suffix = binary.substr(at + kernel.size(), digits + 1);
+      if (suffix.size() == digits + 1 && suffix.find_first_not_of("0123456789abcdef", 1) == std::string::npos)
+        return suffix;
+    }
+  }
+  return source.suffix;
+}
+
+}  // namespace
+
+Modules::Modules(DeviceFacts device, int ordinal, std::map<std::string, std::string, std::less<>> binaries,
+                 BinaryCache cache, std::chrono::milliseconds compile_limit)
+    : device_(std::move(device)),
+      ordinal_(ordinal),
+      binaries_(std::move(binaries)),
+      cache_(std::move(cache)),
+      compile_limit_(compile_limit) {}
+
+std::shared_ptr<Module> Modules::find(const Wanted& wanted) {
+  const std::string key = key_of(wanted);
+  const auto known = [&]() -> std::shared_ptr<Module> {
+    const auto found = modules_.find(key);
+    if (found == modules_.end()) return nullptr;
+    found->second->used_ = ++clock_;
+    return found->second;
+  };
+  {
+    const std::scoped_lock lock(mutex_);
+    if (auto module = known()) return module;
+  }
+  auto module = std::make_shared<Module>();
+  module->source_ = render(wanted.op, wanted.tmpl, wanted.problem, wanted.config, device_.target);
+  module->source_.text = {};
+  module->is_base_ = &wanted.tmpl == &wanted.op.templates.front();
+  module->bytes_ = sizeof(Module) + 2 * key.size() + 256;  // about, with the small texts
+  bytes_ += module->bytes_;
+  const std::scoped_lock lock(mutex_);
+  if (auto faster = known()) {
+    bytes_ -= module->bytes_;
+    return faster;
+  }
+  modules_.emplace(key, std::move(module));
+  return known();
+}
+
+Modules::Attempt Modules::take(const std::shared_ptr<Module>& module, const Wanted& wanted, const Work& work,
+                               Effort effort, const std::stop_token& stop) {
+  const Executable* loaded = module->loaded_;
+  if (loaded == nullptr && effort == Effort::loaded) return "It is not loaded.";
+  if (loaded == nullptr) {
+    look_for(*module, work);
+    if (effort == Effort::compile) compile(*module, wanted, work, stop);
+    loaded = module->loaded_;
+    if (loaded == nullptr) {
+      const std::scoped_lock lock(module->mutex_);
+      return module->why_none_ + module->why_not_compiled_;
+    }
+  }
+  try {
+    return loaded->with(work);
+  } catch (const LoadError& error) {
+    return error.what();
+  }
+}
+
+bool Modules::may_compile(const Module& module) const {
+  if (no_compiler_) return false;
+  const std::scoped_lock lock(module.mutex_);
+  return module.why_not_compiled_.empty();
+}
+
+// Looks in the cheapest place first: database, library, cache. If one does not load, the next is tried.
+void Modules::look_for(Module& module, const Work& work) {
+  const std::scoped_lock lock(module.mutex_);
+  if (module.loaded_ != nullptr || !module.why_none_.empty()) return;  // done before
+  const Source& source = module.source_;
+  std::string refused;
+  const auto try_one = [&](const std::string& binary, const std::string& suffix, const char* what,
+                           const char* how) {
+    if (const std::string why = load(module, binary, suffix, work, how); !why.empty())
+      refused += std::string(what) + " does not load: " + why + " ";
+    return module.first_ != nullptr;
+  };
+  const std::string name = packed_name(device_.target, source.hash);
+  if (const auto stored = binaries_.find(name);
+      stored != binaries_.end() && try_one(stored->second, suffix_in(stored->second, source),
+                                           "The database's binary", "its binary is in the database"))
+    return;
+  if (const std::string_view built_in = packed(name);
+      !built_in.empty() &&
+      try_one(std::string(built_in), source.suffix, "The built-in binary", "its binary is built in"))
+    return;
+  if (const auto cached = cache_.find(source);
+      cached &&
+      try_one(*cached, source.suffix, "The cached binary", "its binary is in the cache, compiled before"))
+    return;
+  if (module.is_base_ && device_.kind == "cuda") {
+    const std::string_view ptx = packed(packed_name(ptx_target, source.hash));
+    if (!ptx.empty() &&
+        try_one(std::string(ptx), source.suffix, "The built-in PTX", "the driver compiled its PTX"))
+      return;
+  }
+  module.why_none_ = refused.empty() ? "There is no binary of it. " : refused;
+}
+
+void Modules::compile(Module& module, const Wanted& wanted, const Work& work, const std::stop_token& stop) {
+  const std::scoped_lock one_at_a_time(module.compiling_);
+  {
+    const std::scoped_lock lock(module.mutex_);
+    if (module.first_ || !module.why_not_compiled_.empty()) return;  // done while this thread waited
+  }
+  std::string why_not;
+  Compiled compiled;
+  const Source source = render(wanted.op, wanted.tmpl, wanted.problem, wanted.config, device_.target);
+  if (const Toolchain* compiler = toolchain(why_not)) {
+    compiled = compiler->compile(source, {.limit = compile_limit_, .stop = stop});
+    if (!compiled.ok) why_not = "It does not compile: " + first_line(compiled.log);
+  } else {
+    why_not = "No compiler is available: " + why_not;
+  }
+  if (stop.stop_requested()) return;
+  const std::scoped_lock lock(module.mutex_);
+  if (compiled.ok) {
+    char milliseconds[32];
+    std::snprintf(milliseconds, sizeof milliseconds, "%.2f", compiled.milliseconds);
+    why_not = load(module, compiled.bytes, source.suffix, work,
+                   "compiled now in " + std::string(milliseconds) + " ms");
+    if (module.first_) cache_.put(source, compiled.bytes);
+  }
+  module.why_not_compiled_ = why_not;
+}
+
+// Why it does not load; empty if it does. Under the module's mutex.
+std::string Modules::load(Module& module, const std::string& binary, const std::string& suffix,
+                          const Work& work, std::string how) {
+  try {
+    module.first_ =
+        ordinal_ < 0 ? load_host(binary, suffix, work) : load_cuda(binary, suffix, work, ordinal_, true);
+  } catch (const LoadError& error) {
+    return error.what();
+  }
+  module.how_ = std::move(how);
+  module.bytes_ += binary.size();
+  bytes_ += binary.size();
+  module.loaded_ = module.first_.get();
+  return "";
+}
+
+const Toolchain* Modules::toolchain(std::string& why_none) {
+  const std::scoped_lock lock(toolchain_mutex_);
+  if (!toolchain_ && why_no_toolchain_.empty()) {
+    try {
+      toolchain_ = make_toolchain(device_.target);
+    } catch (const std::exception& error) {
+      why_no_toolchain_ = error.what();
+      no_compiler_ = true;
+    }
+  }
+  why_none = why_no_toolchain_;
+  return toolchain_.get();
+}
+
+bool Modules::unload_one() {
+  std::shared_ptr<Module> oldest;
+  {
+    const std::scoped_lock lock(mutex_);
+    auto found = modules_.end();
+    for (auto each = modules_.begin(); each != modules_.end(); ++each) {
+      if (each->second.use_count() > 1) continue;
+      if (found == modules_.end() || each->second->used_ < found->second->used_) found = each;
+    }
+    if (found == modules_.end()) return false;
+    oldest = std::move(found->second);
+    modules_.erase(found);
+  }
+  bytes_ -= oldest->bytes_;
+  return true;  // it is unloaded here, outside the lock
+}
+
+}  // namespace tunesmith

@@ -1,0 +1,101 @@
+// One loaded binary per source, shared by all plans: found in the user's database, the library or the cache,
+// or compiled. Thread-safe; a source is loaded once, and compiled once, without any lock that others need.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <variant>
+
+#include "generator/op.h"
+#include "runtime/cache.h"
+#include "runtime/executable.h"
+#include "runtime/toolchain.h"
+
+namespace tunesmith {
+
+/// What decides a variant's text, and what it launches.
+struct Wanted {
+  const Op& op;
+  const Template& tmpl;
+  const Problem& problem;
+  const Config& config;
+};
+
+class Module {
+ public:
+  const Source& source() const { return source_; }  ///< without its text, which is rendered again if needed
+  const std::string& how() const { return how_; }   ///< half a sentence: where the binary is from
+  bool is_loaded() const { return loaded_.load() != nullptr; }
+
+ private:
+  friend class Modules;
+  Source source_;
+  bool is_base_ = false;
+  std::atomic<const Executable*> loaded_ = nullptr;  ///< what first_ holds
+  std::atomic<std::uint64_t> used_ = 0;              ///< of Modules::clock_
+  std::mutex compiling_;                             ///< while it is compiled; locked before mutex_
+  mutable std::mutex mutex_;                         ///< of what follows; while a binary is loaded
+  std::unique_ptr<const Executable> first_;
+  std::size_t bytes_ = 0;
+  std::string how_, why_none_, why_not_compiled_;
+};
+
+class Modules {
+ public:
+  /// `binaries` of a database, by packed_name; `ordinal` as cudaSetDevice counts, -1: the host.
+  Modules(DeviceFacts device, int ordinal, std::map<std::string, std::string, std::less<>> binaries,
+          BinaryCache cache, std::chrono::milliseconds compile_limit);
+
+  /// Renders a source the first time it is asked for.
+  std::shared_ptr<Module> find(const Wanted& wanted);
+
+  /// An executable for `work`, or why there is none, as a sentence.
+  using Attempt = std::variant<std::unique_ptr<Executable>, std::string>;
+  enum class Effort {
+    loaded,   ///< only if it is loaded
+    ready,    ///< loads a binary that there is; does not wait for a compiler
+    compile,  ///< compiles it, or waits for the thread that does
+  };
+  Attempt take(const std::shared_ptr<Module>& module, const Wanted& wanted, const Work& work, Effort effort,
+               const std::stop_token& stop = {});
+
+  /// Whether it may be worth compiling: there may be a compiler, and it has not failed on it before.
+  bool may_compile(const Module& module) const;
+  bool has_no_compiler() const { return no_compiler_; }
+
+  /// About, with the binaries that are loaded.
+  std::size_t bytes() const { return bytes_; }
+  /// Forgets, and unloads, the least lately planned one that no plan uses. False: there is none.
+  bool unload_one();
+
+ private:
+  void look_for(Module& module, const Work& work);
+  void compile(Module& module, const Wanted& wanted, const Work& work, const std::stop_token& stop);
+  std::string load(Module& module, const std::string& binary, const std::string& suffix, const Work& work,
+                   std::string how);
+  const Toolchain* toolchain(std::string& why_none);
+
+  const DeviceFacts device_;
+  const int ordinal_;
+  const std::map<std::string, std::string, std::less<>> binaries_;
+  const BinaryCache cache_;
+  const std::chrono::milliseconds compile_limit_;
+
+  std::mutex mutex_;  ///< of modules_ alone
+  std::map<std::string, std::shared_ptr<Module>, std::less<>> modules_;
+  std::atomic<std::uint64_t> clock_ = 0;
+  std::atomic<std::size_t> bytes_ = 0;
+
+  std::mutex toolchain_mutex_;
+  std::unique_ptr<Toolchain> toolchain_;
+  std::string why_no_toolchain_;
+  std::atomic<bool> no_compiler_ = false;
+};
+
+}  // namespace tunesmith

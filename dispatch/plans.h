@@ -1,0 +1,102 @@
+// The plans that were made, by what was asked for. Each thread has a table of its own in front of the common
+// one, with references of its own to the plans: a look-up that finds something there writes no memory that
+// another thread reads.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "dispatch/plan_state.h"
+#include "generator/values.h"
+
+namespace tunesmith {
+
+/// The value as a problem holds it.
+Value value_of(const Field& field);
+
+/// What is looked up: an op and a problem's fields, or a text as the only field. Reads its texts only once
+/// for its hash; kept ones are compared with it.
+struct Asked {
+  Asked(std::string_view op_name, std::span<const Field> problem);
+
+  std::string_view op;
+  std::span<const Field> fields;
+  std::uint64_t hash;
+};
+
+/// The field of a problem that is given as a text.
+inline Field as_text(std::string_view problem) { return {"the whole problem", problem}; }
+
+class PlansOfThread;
+struct Filed;
+
+class Plans {
+ public:
+  Plans();
+  ~Plans();
+  Plans(const Plans&) = delete;
+  Plans& operator=(const Plans&) = delete;
+
+  /// Null if it was not filed. Takes a lock of the calling thread's own; another one at a thread's first look
+  /// for it.
+  std::shared_ptr<const PlanState> find(const Asked& asked);
+
+  /// Files a plan, unless there is one for that; answers the one that is filed.
+  std::shared_ptr<const PlanState> keep(const Asked& asked, std::shared_ptr<PlanState> plan);
+  /// Files a plan under another name too, if it is still kept.
+  void also(const Asked& asked, const std::shared_ptr<const PlanState>& plan);
+  /// Files `better` wherever `plan` is; false if it is kept no more.
+  bool replace(const PlanState& plan, std::shared_ptr<PlanState> better);
+
+  std::size_t bytes() const { return bytes_; }
+  /// Takes out the oldest, for the caller to let go of; null: there is none.
+  std::shared_ptr<const PlanState> remove_oldest();
+
+  /// The plans whose launches asked for their twins, once each.
+  std::vector<std::shared_ptr<PlanState>> take_asked();
+
+ private:
+  friend class PlansOfThread;
+  struct Kept {
+    std::shared_ptr<PlanState> plan;
+    std::vector<std::shared_ptr<const Filed>> filed;
+    std::size_t bytes = 0;
+  };
+  struct Hash {
+    using is_transparent = void;
+    std::size_t operator()(const Asked& asked) const { return asked.hash; }
+    std::size_t operator()(const std::shared_ptr<const Filed>& filed) const;
+  };
+  struct Equal {
+    using is_transparent = void;
+    bool operator()(const Asked& asked, const std::shared_ptr<const Filed>& filed) const;
+    bool operator()(const std::shared_ptr<const Filed>& a, const std::shared_ptr<const Filed>& b) const {
+      return a == b;
+    }
+  };
+
+  PlansOfThread* of_this_thread();
+  std::shared_ptr<const PlanState> file(PlansOfThread* own, Kept& kept,
+                                        const std::shared_ptr<const Filed>& filed);
+  void take_out(const std::shared_ptr<const Filed>& filed);
+
+  const std::uint64_t id_;  ///< never used again in this process
+  std::mutex mutex_;        ///< of what follows; locked before a thread's own
+  std::list<Kept> kept_;    ///< oldest first
+  std::unordered_map<const PlanState*, std::list<Kept>::iterator> place_;
+  std::unordered_set<std::shared_ptr<const Filed>, Hash, Equal> filed_;
+  std::vector<std::weak_ptr<PlansOfThread>> threads_;
+  std::atomic<std::size_t> bytes_ = 0;
+};
+
+}  // namespace tunesmith

@@ -1,0 +1,234 @@
+// What goes on behind plans, on the host device: compilation, kernels for unaligned pointers, plans that
+// leave.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+#include <thread>
+
+#include "fixture.h"
+#include "runtime/files.h"
+
+namespace tunesmith {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+class BehindTest : public DispatcherTest {
+ protected:
+  BehindTest() {
+    if (const char* given = std::getenv("TUNESMITH_CXX")) compiler_ = given;
+  }
+  ~BehindTest() override { setenv("TUNESMITH_CXX", compiler_.c_str(), 1); }
+
+  DispatcherOptions background() const {
+    DispatcherOptions chosen = options();
+    chosen.compile = Compile::background;
+    return chosen;
+  }
+
+  // The test's own op is not in the library: its base is compiled into the cache.
+  void cache_base() const { Dispatcher(options()).plan("smooth", "n=10 taps=10"); }
+
+  // From now on the compiler takes so long, and counts its calls.
+  void slow_compiler(const std::string& seconds) const {
+    const std::string script = (folder_ / "slow").string();
+    write_file(script, "#!/bin/sh\n[ \"$1\" = --version ] && exec '" + compiler_ + "' \"$@\"\necho >>'" +
+                           calls() + "'\nsleep " + seconds + " && exec '" + compiler_ + "' \"$@\"\n");
+    std::filesystem::permissions(script, std::filesystem::perms::owner_all);
+    setenv("TUNESMITH_CXX", script.c_str(), 1);
+  }
+  std::string calls() const { return (folder_ / "calls").string(); }
+
+  std::string compiler_ = "c++";
+};
+
+TEST_F(BehindTest, ABetterKernelIsCompiledBehindThePlan) {
+  tune({.problem = "n=1000 taps=5", .config = "VECTOR=1"});
+  cache_base();
+  slow_compiler("1");
+  Dispatcher dispatcher(background());
+  const auto start = Clock::now();
+  const Plan first = dispatcher.plan("smooth", "n=1000 taps=6");
+  EXPECT_LT(Clock::now() - start, milliseconds(700));
+  EXPECT_EQ(first.match(), Match::base);
+  says(first, "no known winner can be used yet");
+  says(first, "Compiled behind this plan");
+  EXPECT_FALSE(first.outdated());
+  EXPECT_FALSE(dispatcher.wait_until_ready(milliseconds(1)));
+  EXPECT_EQ(&dispatcher.plan("smooth", "n=1000 taps=6").variant(), &first.variant());
+
+  EXPECT_TRUE(dispatcher.wait_until_ready());
+  EXPECT_TRUE(first.outdated());
+  const Plan better = dispatcher.plan("smooth", "n=1000 taps=6");
+  EXPECT_EQ(better.match(), Match::predicted);
+  EXPECT_EQ(better.variant().template_name, "vector");
+  EXPECT_FALSE(better.outdated());
+  EXPECT_EQ(first.variant().template_name, "base");
+  check(first, "smooth");
+  check(better, "smooth");
+  // Another size of the same source: nothing is left to compile.
+  EXPECT_EQ(dispatcher.plan("smooth", "n=777 taps=6").variant().template_name, "vector");
+  EXPECT_EQ(read_file(calls()), "\n");
+}
+
+TEST_F(BehindTest, ThreadsThatWantTheSameSourceCompileItOnce) {
+  tune({.problem = "n=1000 taps=5", .config = "VECTOR=1"});
+  slow_compiler("0.2");
+  Dispatcher dispatcher(options());
+  std::vector<std::jthread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([this, &dispatcher, t] {
+      check(dispatcher.plan("smooth", "n=" + std::to_string(1000 + t) + " taps=6"), "smooth");
+    });
+  }
+  threads.clear();
+  EXPECT_EQ(read_file(calls()), "\n");
+}
+
+TEST_F(BehindTest, ACompilationThatTakesTooLongIsGivenUp) {
+  tune({.problem = "n=1000 taps=5", .config = "VECTOR=1"});
+  cache_base();
+  slow_compiler("20");
+  DispatcherOptions impatient = options();
+  impatient.compile_limit = milliseconds(100);
+  Dispatcher dispatcher(impatient);
+  const auto start = Clock::now();
+  const Plan plan = dispatcher.plan("smooth", "n=1000 taps=6");
+  EXPECT_LT(Clock::now() - start, std::chrono::seconds(5));
+  EXPECT_EQ(plan.match(), Match::base);
+  says(plan, "more than 100 ms");
+  check(plan, "smooth");
+  dispatcher.plan("smooth", "n=1001 taps=6");
+  EXPECT_EQ(read_file(calls()), "\n") << "what failed is not tried again";
+}
+
+TEST_F(BehindTest, ADispatcherThatGoesEndsItsCompilers) {
+  tune({.problem = "n=1000 taps=5", .config = "VECTOR=1"});
+  cache_base();
+  slow_compiler("20");
+  Plan plan;
+  const auto start = Clock::now();
+  {
+    Dispatcher dispatcher(background());
+    plan = dispatcher.plan("smooth", "n=1000 taps=6");
+    while (read_file(calls()).empty()) std::this_thread::sleep_for(milliseconds(1));
+  }
+  EXPECT_LT(Clock::now() - start, std::chrono::seconds(5));
+  says(plan, "Compiled behind this plan");
+  check(plan, "smooth");
+}
+
+TEST_F(BehindTest, UnalignedPointersAskForTheirKernel) {
+  tune({.problem = "n=1000 taps=5", .config = "VECTOR=4", .median_us = 5});
+  tune({.problem = "n=1000 taps=5", .config = "VECTOR=1", .median_us = 7});
+  Dispatcher dispatcher(background());
+  const Plan plan = dispatcher.plan("smooth", "n=1000 taps=5");
+  check(plan, "smooth");
+  EXPECT_TRUE(dispatcher.wait_until_ready());
+  EXPECT_EQ(plan.unaligned_variant().template_name, "base") << "nobody has asked for it";
+  check(plan, "smooth", 4);
+  EXPECT_TRUE(dispatcher.wait_until_ready());
+  EXPECT_EQ(plan.unaligned_variant().median_us, 7);
+  check(plan, "smooth", 4);
+  check(plan, "smooth", 0);
+  EXPECT_EQ(dispatcher.plan("smooth", "n=1004 taps=5").unaligned_variant().template_name, "vector")
+      << "where it is loaded, plans begin with it";
+}
+
+TEST_F(BehindTest, PreparedProblemsHaveAllTheirKernels) {
+  tune({.problem = "n=1000 taps=5", .config = "VECTOR=4", .median_us = 5});
+  tune({.problem = "n=1000 taps=5", .config = "VECTOR=1", .median_us = 7});
+  Dispatcher dispatcher(background());
+  const NamedProblem problems[] = {{"smooth", "n=1000 taps=5"}, {"smooth", "n=1000 taps=7"}};
+  dispatcher.prepare(problems);
+  for (const NamedProblem& problem : problems) {
+    const Plan plan = dispatcher.plan(problem.op, problem.problem);
+    EXPECT_EQ(plan.variant().config, "BLOCK=32 VECTOR=4 STATE=none");
+    EXPECT_EQ(plan.unaligned_variant().config, "BLOCK=32 VECTOR=1 STATE=none");
+    check(plan, "smooth");
+    check(plan, "smooth", 4);
+  }
+}
+
+TEST_F(BehindTest, TheOldestPlansLeaveOneByOne) {
+  tune({.problem = "n=1000 taps=5", .config = "VECTOR=4"});
+  DispatcherOptions small = options();
+  small.compile = Compile::never;
+  small.most_bytes = 150'000;
+  cache_base();
+  Dispatcher dispatcher(small);
+  const auto plan = [&](int n) {
+    const Field fields[] = {{"n", n}, {"taps", 5}};
+    return dispatcher.plan("smooth", fields);
+  };
+  const Plan first = plan(4);
+  std::vector<const Variant*> variants;
+  for (int n = 1; n <= 300; ++n) variants.push_back(&plan(4 * n).variant());
+  EXPECT_EQ(variants[0], &first.variant());
+  EXPECT_EQ(&plan(1200).variant(), variants[299]);
+  EXPECT_EQ(&plan(1180).variant(), variants[294]);
+  EXPECT_NE(&plan(4).variant(), &first.variant()) << "forgotten, and made again";
+  check(first, "smooth");
+  check(plan(4), "smooth");
+}
+
+// Kernels leave with the last plan that uses them.
+TEST_F(BehindTest, WithoutRoomEveryPlanIsStillRight) {
+  tune({.problem = "n=1000 taps=5", .config = "VECTOR=4"});
+  cache_base();
+  DispatcherOptions none = options();
+  none.most_bytes = 0;
+  Dispatcher dispatcher(none);
+  const Plan kept = dispatcher.plan("smooth", "n=1000 taps=5");
+  for (const char* problem : {"n=1000 taps=5", "n=50 taps=6", "n=1000 taps=5"}) {
+    check(dispatcher.plan("smooth", problem), "smooth");
+  }
+  check(kept, "smooth");
+}
+
+// Look-ups while plans are made, replaced and forgotten; for the thread sanitizer too.
+TEST_F(BehindTest, ThreadsLookUpWhilePlansChange) {
+  tune({.problem = "n=1000 taps=5", .config = "VECTOR=4", .median_us = 5});
+  tune({.problem = "n=1000 taps=5", .config = "VECTOR=1", .median_us = 7});
+  cache_base();
+  DispatcherOptions small = background();
+  small.most_bytes = 100'000;
+  std::atomic<int> wrong = 0;
+  {
+    Dispatcher dispatcher(small);
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 4; ++t) {
+      threads.emplace_back([&, t] {
+        alignas(16) float memory[512] = {1, 1, 1, 1};
+        for (int i = 0; i < 2000; ++i) {
+          const int n = 4 + (i * (t + 1)) % 100;
+          const Field fields[] = {{"n", n}, {"taps", 4 + i / 1000}};
+          float* const first = memory + i % 2;
+          void* const arguments[] = {first, memory + 128, memory + 256 + i % 2};
+          memory[128] = static_cast<float>(t + 1);
+          memory[256 + i % 2] = -1;
+          if (!dispatcher.plan("smooth", fields).launch(arguments) ||
+              memory[256 + i % 2] != *first * static_cast<float>(t + 1))
+            ++wrong;
+        }
+      });
+    }
+  }
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST_F(BehindTest, ThreadsOutliveDispatchersAndDispatchersThreads) {
+  cache_base();
+  for (int i = 0; i < 3; ++i) {
+    Dispatcher dispatcher(background());
+    std::jthread([&] { check(dispatcher.plan("smooth", "n=100 taps=9"), "smooth"); }).join();
+    check(dispatcher.plan("smooth", "n=100 taps=9"), "smooth");
+  }
+}
+
+}  // namespace
+}  // namespace tunesmith
