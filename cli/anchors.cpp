@@ -10,11 +10,18 @@
 #include "generator/error.h"
 #include "generator/ops.h"
 #include "generator/render.h"
+#include "generator/target.h"
 
 namespace tunesmith {
 namespace {
 
-constexpr std::size_t digits = 12;  // of a body's hash, as in table.h
+// Each is a kernel in the library, for each dtype and word that it is used for.
+constexpr std::size_t most_in_portfolio = 32;
+
+// With fewer times of a problem nobody knows which is the best.
+constexpr std::ptrdiff_t fewest_known = 3;
+
+constexpr std::size_t digits = 12;  // of a body's hash
 
 std::map<std::string, std::string> bodies_of(const Op& op) {
   std::map<std::string, std::string> bodies;
@@ -31,30 +38,39 @@ std::optional<std::int64_t> alignment_of(const Op& op, const DeviceFacts& device
   return alignment_bytes(tmpl, problem, *config);
 }
 
-}  // namespace
+// False where the op has no such problem any more.
+bool add_problem(AnchorTable& table, const Op& op, const std::string& text) {
+  try {
+    Problem problem = complete_problem(op, Values::parse(text));
+    table.anchors.emplace_back().problem = std::move(problem);
+    return true;
+  } catch (const UsageError&) {
+    return false;
+  }
+}
 
 AnchorTable measured_table(const Op& op, const DeviceFacts& device, const Store& store,
-                           std::int64_t device_id, const std::vector<Problem>& anchors) {
+                           std::int64_t device_id) {
   AnchorTable table;
   table.op = op.name;
-  std::map<std::string, std::size_t> places;
-  for (const Problem& problem : anchors) {
-    if (!places.emplace(problem.text(), table.anchors.size()).second) continue;
-    table.anchors.emplace_back().problem = problem;
-  }
   const std::map<std::string, std::string> bodies = bodies_of(op);
-  std::map<std::pair<std::string, std::string>, std::size_t> variants;
+  std::map<std::pair<std::string, std::string>, std::size_t> places;  // of variants
+  std::string stored_problem;
+  bool is_problem = false;
   for (const Store::Time& time : store.times_of(op.name, device_id, "warm", "apart")) {
-    const auto place = places.find(time.problem);
+    if (time.problem != stored_problem) {
+      stored_problem = time.problem;
+      is_problem = add_problem(table, op, time.problem);
+    }
     const auto body = bodies.find(time.template_name);
-    if (place == places.end() || body == bodies.end() || body->second != time.body_hash) continue;
-    AnchorTable::Anchor& anchor = table.anchors[place->second];
+    if (!is_problem || body == bodies.end() || body->second != time.body_hash) continue;
+    AnchorTable::Anchor& anchor = table.anchors.back();
     const AnchorTable::Variant variant = {time.template_name, Values::parse(time.config),
                                           body->second.substr(0, digits)};
     const auto alignment = alignment_of(op, device, anchor.problem, variant);
     if (!alignment) continue;
     const auto [found, is_new] =
-        variants.emplace(std::pair(time.template_name, time.config), table.variants.size());
+        places.emplace(std::pair(time.template_name, time.config), table.variants.size());
     if (is_new) table.variants.push_back(variant);
     anchor.us.resize(std::max(anchor.us.size(), found->second + 1));
     anchor.us[found->second] = time.median_us;
@@ -65,14 +81,34 @@ AnchorTable measured_table(const Op& op, const DeviceFacts& device, const Store&
     if (*alignment <= element_alignment(op, anchor.problem)) take(anchor.best_any_us);
   }
   for (AnchorTable::Anchor& anchor : table.anchors) anchor.us.resize(table.variants.size());
-  std::erase_if(table.anchors, [](const AnchorTable::Anchor& anchor) { return anchor.best_us <= 0; });
+  std::erase_if(table.anchors, [](const AnchorTable::Anchor& anchor) {
+    return std::count_if(anchor.us.begin(), anchor.us.end(), [](double us) { return us > 0; }) < fewest_known;
+  });
   return table;
 }
 
-std::vector<NamedVariant> named(const AnchorTable& table, const std::vector<std::size_t>& variants) {
+DeviceFacts facts_of(const DeviceRow& row) {
+  DeviceFacts facts;
+  facts.kind = row.kind;
+  facts.name = row.name;
+  facts.target = row.target;
+  facts.compute_capability = parse_capability(row.compute_capability).value_or(0);
+  facts.multiprocessors = static_cast<int>(row.sm_count);
+  facts.memory_bytes = row.memory_bytes;
+  return facts;
+}
+
+}  // namespace
+
+AnchorTable best_table(const Op& op, const DeviceFacts& device, const Store& store, std::int64_t device_id) {
+  const AnchorTable all = measured_table(op, device, store, device_id);
+  return with_variants(all, portfolio(op, device, all, most_in_portfolio));
+}
+
+std::vector<NamedVariant> variants_of(const AnchorTable& table) {
   std::vector<NamedVariant> list;
-  for (const std::size_t v : variants)
-    list.push_back({table.variants[v].template_name, table.variants[v].config.text()});
+  for (const AnchorTable::Variant& variant : table.variants)
+    list.push_back({variant.template_name, variant.config.text()});
   return list;
 }
 
@@ -98,6 +134,29 @@ std::string quality_text(const AnchorTable& table) {
                 known == 0 ? 0 : 100 * (std::exp(sum / static_cast<double>(known)) - 1),
                 100 * (std::exp(worst) - 1));
   return text.data();
+}
+
+std::string remake_tables(Store& store, const std::string& op_name, const std::string& device,
+                          const std::string& command) {
+  std::string text;
+  for (const StoredDevice& stored : store.devices(device)) {
+    const DeviceFacts facts = facts_of(stored.device);
+    std::int64_t session = 0;
+    for (const Op& op : ops()) {
+      if (!op_name.empty() && op.name != op_name) continue;
+      const AnchorTable table = best_table(op, facts, store, stored.id);
+      if (table.anchors.empty()) continue;
+      if (session == 0) {
+        session = store.begin_session(
+            {.device_id = stored.id, .command = command, .tunesmith_version = TUNESMITH_VERSION});
+      }
+      store.put_anchor_table(
+          {.session_id = session, .device_id = stored.id, .op = op.name, .text = write_anchors(table)});
+      text += op.name + " on " + facts.name + ": " + quality_text(table) + ".\n";
+    }
+    if (session != 0) store.end_session(session, Store::End::finished);
+  }
+  return text;
 }
 
 }  // namespace tunesmith

@@ -11,16 +11,19 @@
 
 namespace tunesmith {
 
-/// A table has so many variants at most: each is a kernel in the library, for each dtype that it is used for.
-inline constexpr std::size_t most_in_portfolio = 32;
+/// Of the variants that are known on the device's problems, those that together lose least, with all their
+/// times. Only those whose templates have not changed since, and problems of which several variants are
+/// known, or none would be the best.
+AnchorTable best_table(const Op& op, const DeviceFacts& device, const Store& store, std::int64_t device_id);
 
-/// Every variant that is ok on one of the anchors and whose template has not changed since, with its times.
-AnchorTable measured_table(const Op& op, const DeviceFacts& device, const Store& store,
-                           std::int64_t device_id, const std::vector<Problem>& anchors);
+std::vector<NamedVariant> variants_of(const AnchorTable& table);
 
-std::vector<NamedVariant> named(const AnchorTable& table, const std::vector<std::size_t>& variants);
-
-/// "26 variants; on 40 of 40 anchors one is known, within 1.8 % of the best on average and 12 % at worst"
+/// "32 variants; on 40 of 40 anchors one is known, within 1.8 % of the best on average and 12 % at worst"
 std::string quality_text(const AnchorTable& table);
+
+/// Makes the tables of all ops and devices of the database anew that the names let through (empty: all), and
+/// stores them; a line about each.
+std::string remake_tables(Store& store, const std::string& op, const std::string& device,
+                          const std::string& command);
 
 }  // namespace tunesmith

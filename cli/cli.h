@@ -15,8 +15,8 @@ namespace tunesmith {
 void add_look_commands(CLI::App& app);  ///< devices, ops, space, render: no database
 /// tune; sets `exit_code` to 130 if it was interrupted.
 void add_tune_command(CLI::App& app, const std::string& command_line, int& exit_code);
-void add_data_commands(CLI::App& app);     ///< query, db
-void add_exchange_commands(CLI::App& db);  ///< db import, db export
+void add_data_commands(CLI::App& app, const std::string& command_line);  ///< query, db
+void add_exchange_commands(CLI::App& db);                                ///< db import, db export
 void add_replay_command(CLI::App& app);
 void add_dispatch_commands(CLI::App& app);  ///< explain, export
 

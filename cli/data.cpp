@@ -8,6 +8,7 @@
 #include <sstream>
 #include <string>
 
+#include "cli/anchors.h"
 #include "cli/cli.h"
 #include "cli/table.h"
 #include "db/old_identity.h"
@@ -295,7 +296,29 @@ void print_merged(const MergeReport& report) {
 constexpr const char* take_binaries =
     "Take the binaries too: machine code that dispatch will run, so only from those whom you trust";
 
-void add_db(CLI::App& app) {
+void add_tables(CLI::App& db, const std::string& command_line) {
+  struct Request {
+    std::filesystem::path database;
+    std::string op, device;
+  };
+  auto request = std::make_shared<Request>();
+  CLI::App* tables = db.add_subcommand(
+      "tables", "Make the tables that dispatch chooses from anew, from all measurements that there are now");
+  tables->add_option("OP", request->op, "Only this op");
+  tables->add_option("--device", request->device,
+                     "Only this device: auto, cuda, cuda:N, host, or part of a device's name");
+  add_db_option(tables, request->database);
+  tables->callback([request, command_line] {
+    if (!request->op.empty()) find_op(request->op);
+    Store store =
+        Store::open(database_or_default(request->database), Store::Mode::read_write, with_old_identities());
+    const std::string made = remake_tables(store, request->op, device_filter(request->device), command_line);
+    std::cout << (made.empty() ? "No problem has enough measurements for a table; see tune --anchors.\n"
+                               : made);
+  });
+}
+
+void add_db(CLI::App& app, const std::string& command_line) {
   struct Request {
     std::filesystem::path database, file;
     std::vector<std::filesystem::path> others;
@@ -307,6 +330,7 @@ void add_db(CLI::App& app) {
   db->require_subcommand(1);
 
   add_exchange_commands(*db);
+  add_tables(*db, command_line);
   CLI::App* status = db->add_subcommand("status", "Show what the file holds and check that it is intact");
   add_db_option(status, request->database);
   status->callback([request] {
@@ -357,9 +381,9 @@ void add_db(CLI::App& app) {
 
 }  // namespace
 
-void add_data_commands(CLI::App& app) {
+void add_data_commands(CLI::App& app, const std::string& command_line) {
   add_query(app);
-  add_db(app);
+  add_db(app, command_line);
 }
 
 }  // namespace tunesmith

@@ -75,10 +75,6 @@ std::string device_kind(const std::string& words) {
 // In it the guesses are measured, and some dozen further variants: a table needs good kernels, not the best.
 constexpr const char* budget_of_an_anchor = "2s";
 
-std::string anchors_text(const AnchorTable& table, const std::vector<std::size_t>& chosen) {
-  return "The portfolio of " + table.op + ": " + quality_text(with_variants(table, chosen)) + ".";
-}
-
 void tune_anchors(const TuneRequest& request, Progress& progress, int& exit_code) {
   TuneOptions options = request.options;
   const Op& op = find_op(options.op);
@@ -89,23 +85,30 @@ void tune_anchors(const TuneRequest& request, Progress& progress, int& exit_code
   }
   AnchorOptions& anchors = options.anchors.emplace();
   anchors.seconds = seconds_of("--total", request.total);
-  const auto chosen = [&](const DeviceFacts& device, std::int64_t device_id) {
-    const Store store = Store::open(options.database, Store::Mode::read_only);
-    const AnchorTable table = measured_table(op, device, store, device_id, options.problems);
-    return std::pair(table, portfolio(op, device, table, most_in_portfolio));
+  AnchorTable table;
+  const auto choose = [&](const DeviceFacts& device, std::int64_t device_id) {
+    table = best_table(op, device, Store::open(options.database, Store::Mode::read_only), device_id);
   };
-  std::int64_t device_id = 0;
-  anchors.portfolio = [&](const DeviceFacts& device, std::int64_t id) {
-    device_id = id;
-    const auto [table, variants] = chosen(device, id);
-    progress.say(anchors_text(table, variants));
-    return named(table, variants);
+  std::function<void()> choose_again;
+  anchors.portfolio = [&](const DeviceFacts& device, std::int64_t device_id) {
+    choose_again = [&choose, device, device_id] { choose(device, device_id); };
+    choose_again();
+    progress.say("The portfolio so far: " + quality_text(table) + ".");
+    return variants_of(table);
+  };
+  anchors.table = [&] {
+    choose_again();
+    return write_anchors(table);
   };
   const TuneResult result = tune(options, progress);
-  if (result.interrupted) exit_code = 130;
-  if (device_id == 0) return;
-  const auto [table, variants] = chosen(result.device, device_id);
-  std::cout << anchors_text(table, variants) << '\n';
+  if (result.interrupted) {
+    exit_code = 130;
+    std::cout
+        << "Interrupted. Every verdict so far is in the database; run the same command again to continue.\n";
+  } else {
+    std::cout << op.name << " on " << result.device.name << ": " << quality_text(table) << ".\n";
+  }
+  std::cout << '\n' << spent_text(result);
 }
 
 }  // namespace

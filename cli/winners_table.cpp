@@ -93,7 +93,8 @@ std::string problem_text(const TunedProblem& problem) {
   return text + counts.data();
 }
 
-// What the device did, moment by moment, and below it the compilers, which work at the same time.
+}  // namespace
+
 std::string spent_text(const TuneResult& result) {
   if (result.seconds <= 0) return "";
   const TimeSpent& spent = result.spent;
@@ -113,8 +114,6 @@ std::string spent_text(const TuneResult& result) {
       result.compilers * result.seconds);
   return table.text();
 }
-
-}  // namespace
 
 std::string winners_text(const TuneResult& result) {
   std::string text = "\nOn " + result.device.name + " (" + result.device_id + ")" +

@@ -10,4 +10,7 @@ namespace tunesmith {
 /// One table per problem, with its verdicts below it.
 std::string winners_text(const TuneResult& result);
 
+/// What the device did, moment by moment, and below it the compilers, which work at the same time.
+std::string spent_text(const TuneResult& result);
+
 }  // namespace tunesmith

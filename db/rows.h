@@ -102,6 +102,16 @@ struct FinalistRow {
   bool operator==(const FinalistRow&) const = default;
 };
 
+// Of an op on a device: its text is not read here.
+struct AnchorTableRow {
+  std::int64_t session_id = 0;
+  std::int64_t device_id = 0;
+  std::string op{};
+  std::string caches = "warm";
+  std::string launches = "apart";
+  std::string text{};
+};
+
 struct BinaryRow {
   std::int64_t variant_id = 0;
   std::string toolchain{};
@@ -175,6 +185,17 @@ struct WinnerRow {
   std::string newest_verdict{};             // if not ok, it failed when last measured: do not dispatch it
   std::string toolchain, driver, measured_at, since;
   std::optional<BinaryRow> binary{};  // only with Load::dispatch, and if there is one
+};
+
+struct StoredDevice {
+  std::int64_t id = 0;
+  DeviceRow device{};
+};
+
+struct StoredAnchorTable {
+  DeviceRow device{};
+  AnchorTableRow table{};
+  std::string made_at{};
 };
 
 struct SessionSummary {

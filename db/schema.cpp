@@ -87,6 +87,27 @@ BEGIN SELECT raise(ABORT, 'a finalist is never deleted: the finals of later meas
 ALTER TABLE winner ADD COLUMN objective TEXT NOT NULL DEFAULT 'time' CHECK (objective IN ('time', 'energy', 'edp'));
 ALTER TABLE winner ADD COLUMN other_gpus INTEGER NOT NULL DEFAULT 0;
 )"},
+    // 5: what is known of an op on a device beside its winners
+    {R"(
+CREATE TABLE anchor_table (
+  id INTEGER PRIMARY KEY,
+  session_id INTEGER NOT NULL REFERENCES session,
+  sequence INTEGER NOT NULL,
+  generation INTEGER NOT NULL,
+  op TEXT NOT NULL,
+  device_id INTEGER NOT NULL REFERENCES device,
+  caches TEXT NOT NULL CHECK (caches IN ('warm', 'cold')),
+  launches TEXT NOT NULL CHECK (launches IN ('apart', 'chained')),
+  text TEXT NOT NULL,
+  made_at TEXT NOT NULL,
+  UNIQUE (session_id, sequence)
+) STRICT;
+CREATE INDEX anchor_table_by_device ON anchor_table (device_id, op, generation);
+CREATE TRIGGER anchor_table_never_changes BEFORE UPDATE ON anchor_table
+BEGIN SELECT raise(ABORT, 'an anchor table is never changed: a later one replaces it'); END;
+CREATE TRIGGER anchor_table_never_goes BEFORE DELETE ON anchor_table
+BEGIN SELECT raise(ABORT, 'an anchor table is never deleted: a later one replaces it'); END;
+)"},
 };
 
 }  // namespace

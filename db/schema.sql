@@ -5,7 +5,7 @@
 -- sessions.
 -- The store opens the file in WAL mode with foreign keys on. docs/database.md has example queries.
 PRAGMA application_id = 1414745428;  -- "TSMT": tells this file apart from other SQLite databases
-PRAGMA user_version = 4;
+PRAGMA user_version = 5;
 
 CREATE TABLE device (
   -- A model of device: two identical GPUs are one row.
@@ -178,6 +178,28 @@ CREATE TABLE winner (
 ) STRICT;
 CREATE INDEX winner_by_device ON winner (device_id);
 CREATE INDEX winner_by_measurement ON winner (measurement_id);
+
+CREATE TABLE anchor_table (
+  -- What dispatch chooses from where there is no winner: a few variants of an op, each measured on many problems.
+  -- Append-only: of an op, device, caches and launches the last by (generation, session's uid, sequence) counts.
+  id INTEGER PRIMARY KEY,
+  session_id INTEGER NOT NULL REFERENCES session,
+  sequence INTEGER NOT NULL,                 -- 1, 2, … in its session
+  generation INTEGER NOT NULL,               -- its session's, or 1 + that of another session's row of the same kind
+  op TEXT NOT NULL,
+  device_id INTEGER NOT NULL REFERENCES device,
+  caches TEXT NOT NULL CHECK (caches IN ('warm', 'cold')),
+  launches TEXT NOT NULL CHECK (launches IN ('apart', 'chained')),
+  text TEXT NOT NULL,                        -- CSV: variants, and a line per problem with the time of each (docs/choosing.md)
+  made_at TEXT NOT NULL,
+  UNIQUE (session_id, sequence)
+) STRICT;
+CREATE INDEX anchor_table_by_device ON anchor_table (device_id, op, generation);
+
+CREATE TRIGGER anchor_table_never_changes BEFORE UPDATE ON anchor_table
+BEGIN SELECT raise(ABORT, 'an anchor table is never changed: a later one replaces it'); END;
+CREATE TRIGGER anchor_table_never_goes BEFORE DELETE ON anchor_table
+BEGIN SELECT raise(ABORT, 'an anchor table is never deleted: a later one replaces it'); END;
 
 CREATE TABLE binary (
   -- What dispatch loads, so that an application needs no compiler. Kept only for winners.

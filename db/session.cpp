@@ -16,8 +16,9 @@ using sqlite::Transaction;
 std::int64_t Store::generation() const {
   return *sqlite::first<std::int64_t>(*database_,
                                       "SELECT max(0, ifnull((SELECT max(generation) FROM session), 0), "
-                                      "ifnull((SELECT max(generation) FROM measurement), 0), ifnull((SELECT "
-                                      "max(generation) FROM choice), 0))");
+                                      "ifnull((SELECT max(generation) FROM measurement), 0), "
+                                      "ifnull((SELECT max(generation) FROM choice), 0), "
+                                      "ifnull((SELECT max(generation) FROM anchor_table), 0))");
 }
 
 std::int64_t Store::begin_session(const SessionRow& s) {

@@ -120,6 +120,13 @@ class Store {
   [[nodiscard]] std::vector<Time> times_of(std::string_view op, std::int64_t device_id,
                                            std::string_view caches, std::string_view launches) const;
 
+  // Those whose name has the words in it, in upper or lower case, or whose target they are; empty: all.
+  [[nodiscard]] std::vector<StoredDevice> devices(const std::string& words = {}) const;
+
+  void put_anchor_table(const AnchorTableRow&);
+  // The newest of each op, device, caches and launches that the filter's op and device let through.
+  [[nodiscard]] std::vector<StoredAnchorTable> anchor_tables(const QueryFilter& = {}) const;
+
   // The binary of a winner is deleted when the winner is replaced.
   void put_binary(const BinaryRow&);
   [[nodiscard]] std::optional<BinaryRow> binary(const SourceKey&) const;

@@ -29,6 +29,7 @@ constexpr Table tables[] = {  // a row refers only to tables before its own
     {"choice", "id"},
     {"finalist", "winner_id, measurement_id"},
     {"winner", "problem_id, device_id, alignment_bytes"},
+    {"anchor_table", "id"},
     {"binary", "variant_id"}};
 
 // A column of a table as it is written: a running session becomes an interrupted one.
@@ -239,6 +240,11 @@ MergeReport Store::merge(Database source, Blobs blobs) {
     SELECT w.ours, m.ours, f.ratio, f.ratio_low, f.ratio_high, f.tied
     FROM source.finalist f JOIN measurement_map w ON w.theirs = f.winner_id JOIN measurement_map m ON m.theirs = f.measurement_id
     WHERE true ORDER BY f.winner_id, f.measurement_id ON CONFLICT DO NOTHING;
+
+    INSERT INTO anchor_table (session_id, sequence, generation, op, device_id, caches, launches, text, made_at)
+    SELECT s.ours, a.sequence, a.generation, a.op, d.ours, a.caches, a.launches, a.text, a.made_at
+    FROM source.anchor_table a JOIN session_map s ON s.theirs = a.session_id JOIN device_map d ON d.theirs = a.device_id
+    WHERE true ORDER BY a.id ON CONFLICT DO NOTHING;
 
     CREATE TEMP TABLE winner_before AS SELECT * FROM main.winner;
     CREATE TEMP TABLE their_winner AS SELECT p.ours AS problem_id, d.ours AS device_id, w.alignment_bytes,

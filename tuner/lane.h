@@ -31,6 +31,7 @@ class Lane {
   const std::string& note() const { return worker_.hello().note; }
   const Recorder::Facts& facts() const { return facts_; }
   std::vector<WinnerRow> winners() { return recorder().winners(); }
+  void put_anchor_table(const std::string& text) { recorder().put_anchor_table(text); }
   std::int64_t database_id() { return recorder().device(); }  ///< the device's
 
   void introduce();  ///< says what is tuned for

@@ -121,6 +121,7 @@ void measure_anchors(const Lanes& lanes, const AnchorOptions& options, const std
   const std::vector<NamedVariant> variants =
       options.portfolio(lanes.front()->device(), lanes.front()->database_id());
   run_tasks(lanes, problems, tasks, {.stages = Stages::list, .listed = variants, .until = after(1)});
+  if (!interrupted()) lanes.front()->put_anchor_table(options.table());
 }
 
 }  // namespace

@@ -34,8 +34,10 @@ struct NamedVariant {
 /// What the problems are measured for: a table of the same variants on all of them. They are searched without
 /// finals; then what `portfolio` names is measured on each where it is legal and not known yet.
 struct AnchorOptions {
-  /// After the search, which has written all that it found to the database.
+  /// Called after the search, which has written all that it found to the database.
   std::function<std::vector<NamedVariant>(const DeviceFacts&, std::int64_t device_id)> portfolio;
+  /// Called after that: the text that is stored.
+  std::function<std::string()> table;
   double seconds = 0;  ///< for all problems together, more than half of it to search; 0: no limit
 };
 

@@ -56,6 +56,21 @@ TEST(Flow, TuneQueryExplainExportAndMove) {
   EXPECT_EQ(scratch.tunesmith("db dump").out, scratch.tunesmith("db dump --db other.db").out);
 }
 
+TEST(Flow, AnchorsGiveATable) {
+  const Scratch scratch;
+  const std::string anchors = "tune transpose --device host --anchors 2 --budget 4 --seed 3";
+  const Outcome tuned = scratch.tunesmith(anchors);
+  expect_success(tuned);
+  EXPECT_TRUE(has(tuned.out, "on 2 of 2 anchors one is known")) << tuned.out;
+  EXPECT_TRUE(has(scratch.tunesmith("db status").out, "anchor_table")) << tuned.out;
+  const Outcome made = scratch.tunesmith("db tables transpose");
+  expect_success(made);
+  EXPECT_EQ(made.out.rfind("transpose on ", 0), 0U) << made.out;
+  EXPECT_TRUE(has(scratch.tunesmith("db tables reduce").out, "No problem has enough"));
+  EXPECT_EQ(scratch.tunesmith(anchors + " --finals").exit_code, 2);
+  EXPECT_EQ(scratch.tunesmith(anchors + " --total 5").exit_code, 2);
+}
+
 // The host has no cold caches, so the database is turned into one that was measured with them.
 TEST(Flow, TheWordsSayWhereCachesWereCold) {
   const Scratch scratch;

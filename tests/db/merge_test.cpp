@@ -53,6 +53,12 @@ class MergeTest : public DbTest {
       store.record_finalists(id, {{id, 1, 1, 1, true}});
       store.put_binary({variant, "nvrtc", "h" + std::to_string(below(9)), {std::byte(below(9))}});
     }
+    if (one_in(2)) {
+      store.put_anchor_table({.session_id = session,
+                              .device_id = device,
+                              .op = "conv2d",
+                              .text = "op,conv2d " + std::to_string(random_() % 100)});
+    }
     store.end_session(session, one_in(3) ? Store::End::interrupted : Store::End::finished);
   }
 
@@ -80,6 +86,8 @@ class MergeTest : public DbTest {
         UNION ALL SELECT 'winner ' || problem || alignment_bytes || w.source_hash || w.median_us || w.caches || w.launches ||
           objective || newest_verdict || has_binary || other_gpus || since || uid
           FROM winners w JOIN measurement m ON m.id = w.measurement_id JOIN session s ON s.id = m.session_id
+        UNION ALL SELECT 'table ' || uid || ' ' || a.sequence || ' ' || a.generation || op || caches || launches || text || made_at
+          FROM anchor_table a JOIN session s ON s.id = session_id
         UNION ALL SELECT 'current ' || uid || sequence FROM current_measurement JOIN session s ON s.id = session_id
         UNION ALL SELECT 'binary ' || source_hash || hash || made_at || hex(bytes)
           FROM binary JOIN variant v ON v.id = variant_id)

@@ -215,7 +215,7 @@ TEST_F(StoreTest, StatusTellsWhatIsThere) {
   const auto status = store.status();
   EXPECT_EQ(status.path, file());
   EXPECT_GT(status.size_bytes, 4096U);
-  EXPECT_EQ(status.schema_version, 4);
+  EXPECT_EQ(status.schema_version, 5);
   EXPECT_EQ(status.journal_mode, "wal");
   EXPECT_EQ(status.check, "ok");
   const auto count = [](const auto& counts, const std::string& name) -> std::int64_t {
@@ -312,6 +312,50 @@ TEST_F(StoreTest, AKillLosesOnlyWhatIsInFlight) {
     EXPECT_EQ(static_cast<std::int64_t>(store.known(next.device, next.problem, "warm", "apart").size()),
               rows);
   }
+}
+
+TEST_F(StoreTest, TheNewestAnchorTableOfEachKindCounts) {
+  auto store = Store::open(file(), Mode::create);
+  const Ids ids(store);
+  const auto put = [&](std::int64_t session, const std::string& op, const std::string& text,
+                       const std::string& launches = "apart") {
+    store.put_anchor_table(
+        {.session_id = session, .device_id = ids.device, .op = op, .launches = launches, .text = text});
+  };
+  put(ids.session, "conv2d", "first");
+  put(ids.session, "conv2d", "second");
+  put(ids.session, "reduce", "other op");
+  put(ids.session, "conv2d", "chained", "chained");
+  const auto later = store.begin_session({.device_id = ids.device});
+  put(later, "conv2d", "later");
+  put(ids.session, "conv2d", "last");  // of an older session that still runs
+  const auto tables = store.anchor_tables({.op = "conv2d", .device = "test gpu"});
+  ASSERT_EQ(tables.size(), 2U);
+  EXPECT_EQ(tables[0].table.text, "last");
+  EXPECT_EQ(tables[0].device, gpu());
+  EXPECT_EQ(tables[1].table.text, "chained");
+  EXPECT_EQ(store.anchor_tables().size(), 3U);
+  EXPECT_TRUE(store.anchor_tables({.device = "host"}).empty());
+  EXPECT_NE(error_of([&] { put(ids.session, "conv2d", "x", "sideways"); }), "no error");
+}
+
+TEST_F(StoreTest, TimesOfAnOpAreItsCurrentOnes) {
+  auto store = Store::open(file(), Mode::create);
+  const Ids ids(store);
+  const auto variant = ids.variant(store, "a");
+  store.record(ids.ok(variant, 30));
+  store.record(ids.ok(variant, 20));
+  auto cold = ids.ok(variant, 50);
+  cold.caches = "cold";
+  store.record(cold);
+  store.record(ids.failed(ids.variant(store, "b"), "crash"));
+  const auto times = store.times_of("conv2d", ids.device, "warm", "apart");
+  ASSERT_EQ(times.size(), 1U);
+  EXPECT_EQ(times[0].median_us, 20);
+  EXPECT_EQ(times[0].template_name, "conv2d_tiled");
+  EXPECT_EQ(times[0].body_hash, "b1");
+  EXPECT_EQ(times[0].config, "BLOCK_X=a");
+  EXPECT_TRUE(store.times_of("reduce", ids.device, "warm", "apart").empty());
 }
 
 }  // namespace

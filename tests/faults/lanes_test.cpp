@@ -111,5 +111,47 @@ TEST_F(LanesTest, ShardsMergeAndFinalsOnOneDeviceChoose) {
   EXPECT_THROW(tuned(finals), UsageError);
 }
 
+// Two devices search two problems each for one variant; what the portfolio names is then known on all.
+TEST_F(LanesTest, AnchorsKnowThePortfolioAndAreNotMeasuredAgain) {
+  TuneOptions asked = sound("host,host");
+  asked.problems.clear();
+  for (const char* count : {"1000", "2000", "3000", "4000"})
+    asked.problems.push_back(Problem::parse(std::string("count=") + count));
+  asked.budget = "1";
+  const std::vector<NamedVariant> portfolio = {
+      {"plain", "BLOCK=128 TWIST=1"}, {"plain", "BLOCK=128 TWIST=7"}, {"wrong_value", "BLOCK=256"}};
+  std::int64_t device = 0;
+  asked.anchors = AnchorOptions{.portfolio =
+                                    [&](const DeviceFacts& facts, std::int64_t id) {
+                                      EXPECT_EQ(facts.kind, "host");
+                                      device = id;
+                                      return portfolio;
+                                    },
+                                .table = [] { return std::string("a table"); }};
+  const TuneResult result = tuned(asked);
+  EXPECT_EQ(result.problems.size(), 4u);
+  const auto store = Store::open(asked.database, Store::Mode::read_only);
+  // The base, and the one that is legal and right; the wrong one is a verdict, not a time.
+  const auto times = store.times_of("pairs", device, "warm", "apart");
+  EXPECT_EQ(times.size(), 8u);
+  EXPECT_EQ(store.results({.verdict = "wrong_result"}).size(), 4u);
+  EXPECT_TRUE(store.winners().empty()) << "no finals";
+  ASSERT_EQ(store.anchor_tables().size(), 1u);
+  EXPECT_EQ(store.anchor_tables().front().table.text, "a table");
+
+  const std::size_t bases = 4;  // of each search; where a list is measured it is known
+  const std::size_t before = store.results({.history = true}).size();
+  tuned(asked);
+  EXPECT_EQ(store.results({.history = true}).size(), before + bases);
+  EXPECT_EQ(store.results().size(), 12u);
+
+  asked.anchors->seconds = 1e-9;  // over before it begins
+  asked.problems = {Problem::parse("count=5000")};
+  tuned(asked);
+  EXPECT_EQ(store.times_of("pairs", device, "warm", "apart").size(), 8u);
+  asked.finals = true;
+  EXPECT_THROW(tuned(asked), UsageError);
+}
+
 }  // namespace
 }  // namespace tunesmith

@@ -1,0 +1,64 @@
+// Anchor tables: texts that are written once and replaced by later ones.
+#include <string>
+#include <vector>
+
+#include "db/sqlite.h"
+#include "db/store.h"
+
+namespace tunesmith {
+
+using sqlite::Statement;
+
+std::vector<StoredDevice> Store::devices(const std::string& words) const {
+  Statement rows(*database_,
+                 "SELECT id, kind, name, target, compute_capability, sm_count, memory_bytes FROM device "
+                 "WHERE ?1 = '' OR instr(lower(name), lower(?1)) > 0 OR target = ?1 ORDER BY id",
+                 words);
+  std::vector<StoredDevice> devices;
+  while (rows.step()) {
+    StoredDevice& d = devices.emplace_back();
+    rows >> d.id >> d.device.kind >> d.device.name >> d.device.target >> d.device.compute_capability >>
+        d.device.sm_count >> d.device.memory_bytes;
+  }
+  return devices;
+}
+
+void Store::put_anchor_table(const AnchorTableRow& a) {
+  // Behind all tables of its kind that its session could know.
+  Statement(
+      *database_,
+      "INSERT INTO anchor_table (session_id, sequence, generation, op, device_id, caches, launches, text, "
+      "made_at) SELECT ?1, 1 + ifnull((SELECT max(sequence) FROM anchor_table WHERE session_id = ?1), 0), "
+      "max((SELECT generation FROM session WHERE id = ?1), "
+      "ifnull((SELECT max(generation + (session_id <> ?1)) FROM anchor_table WHERE op = ?2 AND device_id = "
+      "?3), 0)), "
+      "?2, ?3, ?4, ?5, ?6, ?7",
+      a.session_id, a.op, a.device_id, a.caches, a.launches, a.text, sqlite::now(*database_))
+      .run();
+}
+
+std::vector<StoredAnchorTable> Store::anchor_tables(const QueryFilter& filter) const {
+  Statement rows(
+      *database_,
+      "SELECT kind, name, target, compute_capability, sm_count, memory_bytes, session_id, device_id, op, "
+      "caches, "
+      "launches, text, made_at FROM ("
+      "SELECT a.*, d.kind, d.name, d.target, d.compute_capability, d.sm_count, d.memory_bytes, row_number() "
+      "OVER ("
+      "PARTITION BY a.op, a.device_id, a.caches, a.launches "
+      "ORDER BY a.generation DESC, s.uid DESC, a.sequence DESC) AS place "
+      "FROM anchor_table a JOIN session s ON s.id = a.session_id JOIN device d ON d.id = a.device_id "
+      "WHERE (?1 = '' OR a.op = ?1) AND (?2 = '' OR instr(lower(d.name), lower(?2)) > 0 OR d.target = ?2)) "
+      "WHERE place = 1 ORDER BY op, device_id, caches, launches",
+      filter.op, filter.device);
+  std::vector<StoredAnchorTable> tables;
+  while (rows.step()) {
+    StoredAnchorTable& t = tables.emplace_back();
+    rows >> t.device.kind >> t.device.name >> t.device.target >> t.device.compute_capability >>
+        t.device.sm_count >> t.device.memory_bytes >> t.table.session_id >> t.table.device_id >> t.table.op >>
+        t.table.caches >> t.table.launches >> t.table.text >> t.made_at;
+  }
+  return tables;
+}
+
+}  // namespace tunesmith
