@@ -17,7 +17,7 @@ struct AnchorTable {
   struct Variant {
     std::string template_name;
     Values config;
-    std::string body;  ///< digits of its template's body (table.h, body_digits): what was measured
+    std::string body;  ///< 12 digits of its template's body_hash (render.h) when it was measured
   };
   struct Anchor {
     Problem problem;

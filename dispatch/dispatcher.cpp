@@ -115,7 +115,7 @@ struct Dispatcher::Impl {
 
 Dispatcher::Dispatcher(const DispatcherOptions& options) {
   const ChosenDevice chosen = choose_device(DeviceId::parse(options.device));
-  Known known = read_known(options.database, chosen.facts.target);
+  Known known = read_known(options.database, chosen.facts);
   impl_ = std::make_unique<Impl>(chosen, options, std::move(known));
 }
 

@@ -1,5 +1,6 @@
 #include "dispatch/known.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -10,6 +11,7 @@
 #include "dispatch/table.h"
 #include "generator/error.h"
 #include "generator/ops.h"
+#include "generator/render.h"
 #include "generator/target.h"
 
 namespace tunesmith {
@@ -77,9 +79,36 @@ void read_database(const std::string& database, const std::string& target, Known
   known.notes.push_back("The database " + database + " has " + std::to_string(count) + " winners.");
 }
 
-void read_built_in(Known& known) {
+// The table's variants as candidates. The weights count only on their own device.
+void add_portfolio(Known& known, DeviceTable read, Candidate::Origin origin, const DeviceFacts& device) {
+  const DeviceTable& kept = known.tables.emplace_back(std::move(read));
+  const Op& op = find_op(kept.table.op);
+  if (same_model(kept.device, device)) known.weights.try_emplace(op.name, kept.table.weights);
+  for (std::size_t v = 0; v < kept.table.variants.size(); ++v) {
+    const AnchorTable::Variant& variant = kept.table.variants[v];
+    Candidate& candidate = known.candidates.emplace_back();
+    candidate.origin = origin;
+    candidate.device = kept.device;
+    candidate.op = op.name;
+    candidate.template_name = variant.template_name;
+    candidate.config = variant.config;
+    candidate.conditions = "apart time";
+    for (const AnchorTable::Anchor& anchor : kept.table.anchors)
+      if (anchor.us[v] > 0) candidate.times.push_back({&anchor.problem, anchor.us[v], anchor.best_us});
+    const auto tmpl = std::find_if(op.templates.begin(), op.templates.end(),
+                                   [&](const Template& one) { return one.name == variant.template_name; });
+    if (tmpl != op.templates.end() &&
+        body_hash(op, *tmpl, template_files()).compare(0, variant.body.size(), variant.body) != 0)
+      candidate.fault = "It is stale: its template has changed since it was measured.";
+  }
+}
+
+void read_built_in(Known& known, const DeviceFacts& device) {
   std::size_t count = 0;
-  for (TableRow& row : read_table([](std::string_view name) { return std::string(packed(name)); })) {
+  const auto file = [](std::string_view name) { return std::string(packed(name)); };
+  for (DeviceTable& read : read_anchor_tables(file, ops()))
+    add_portfolio(known, std::move(read), Candidate::Origin::built_in, device);
+  for (TableRow& row : read_table(file)) {
     Candidate& candidate = row.winner;
     candidate.low_us = row.low_us;
     candidate.high_us = row.high_us;
@@ -93,14 +122,14 @@ void read_built_in(Known& known) {
 
 }  // namespace
 
-Known read_known(const std::string& database, const std::string& target) {
+Known read_known(const std::string& database, const DeviceFacts& device) {
   Known known;
   if (database.empty()) {
     known.notes.push_back("No database is used: only built-in winners are known.");
   } else {
-    read_database(database, target, known);
+    read_database(database, device.target, known);
   }
-  read_built_in(known);
+  read_built_in(known, device);
   return known;
 }
 

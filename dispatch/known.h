@@ -1,6 +1,7 @@
 // All winners that dispatch may use: those of the user's database and those built into the library.
 #pragma once
 
+#include <deque>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -14,6 +15,7 @@ namespace tunesmith {
 struct QueryFilter;
 
 struct Known {
+  std::deque<DeviceTable> tables;  ///< to whose problems candidates point
   std::vector<Candidate> candidates;
   std::map<std::string, Weights, std::less<>> weights;       ///< of this device's tables, by op
   std::map<std::string, std::string, std::less<>> binaries;  ///< by packed_name; of the asked target only
@@ -21,7 +23,7 @@ struct Known {
 };
 
 /// `database` empty: only what is built in. Throws StoreError if the file is damaged, newer or no database.
-Known read_known(const std::string& database, const std::string& target);
+Known read_known(const std::string& database, const DeviceFacts& device);
 
 /// The database's winners that the filter lets through, with no body named; a row that cannot be used has a
 /// fault.

@@ -188,6 +188,12 @@ void run(const std::filesystem::path& generated, const std::filesystem::path& cp
       compile(sources_to_compile(rows, generated, targets), cpp.parent_path() / "packed_before");
   const std::size_t binaries = files.size();
   files.merge(write_table(rows));
+  for (const auto& name : tuned_devices(files.at(std::string(devices_file)))) {
+    for (const Op& op : ops()) {
+      const std::string path = anchors_file(name, op.name);
+      if (std::string text = read_file(generated / path); !text.empty()) files[path] = std::move(text);
+    }
+  }
 
   std::string bytes;
   std::string entries;

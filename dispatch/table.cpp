@@ -151,8 +151,12 @@ Texts write_table(std::vector<TableRow> rows) {
   return texts;
 }
 
-std::vector<TableRow> read_table(const std::function<std::string(std::string_view name)>& file) {
-  std::vector<TableRow> rows;
+namespace {
+
+// With the names of their files.
+std::vector<std::pair<DeviceFacts, std::string>> devices_in(
+    const std::function<std::string(std::string_view name)>& file) {
+  std::vector<std::pair<DeviceFacts, std::string>> devices;
   for (const auto& entry : lines_of(file(devices_file), devices_file, devices_header)) {
     const std::string& where = entry.back();
     DeviceFacts device;
@@ -162,7 +166,17 @@ std::vector<TableRow> read_table(const std::function<std::string(std::string_vie
     device.compute_capability = number<int>(entry[4], where);
     device.multiprocessors = number<int>(entry[5], where);
     device.memory_bytes = number<std::int64_t>(entry[6], where);
-    const std::string name = entry[0] + ".csv";
+    devices.emplace_back(std::move(device), entry[0]);
+  }
+  return devices;
+}
+
+}  // namespace
+
+std::vector<TableRow> read_table(const std::function<std::string(std::string_view name)>& file) {
+  std::vector<TableRow> rows;
+  for (const auto& [device, device_name] : devices_in(file)) {
+    const std::string name = device_name + ".csv";
     for (const auto& fields : lines_of(file(name), name, winners_header)) {
       TableRow row;
       Candidate& winner = row.winner;
@@ -190,6 +204,23 @@ std::vector<TableRow> read_table(const std::function<std::string(std::string_vie
     }
   }
   return rows;
+}
+
+std::string anchors_file(std::string_view device, std::string_view op) {
+  return std::string(device) + "." + std::string(op) + ".csv";
+}
+
+std::vector<DeviceTable> read_anchor_tables(const std::function<std::string(std::string_view name)>& file,
+                                            std::span<const Op> ops) {
+  std::vector<DeviceTable> tables;
+  for (const auto& [device, name] : devices_in(file)) {
+    for (const Op& op : ops) {
+      const std::string path = anchors_file(name, op.name);
+      if (const std::string text = file(path); !text.empty())
+        tables.push_back({device, read_anchors(text, path)});
+    }
+  }
+  return tables;
 }
 
 std::vector<std::string> tuned_devices(std::string_view devices_csv) {

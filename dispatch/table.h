@@ -2,6 +2,7 @@
 // that a re-tune is a diff that a person can review. Knows no folder.
 //   devices.csv          one tuned device per line, with the name of its file
 //   DEVICE.csv           one winner per line
+//   DEVICE.OP.csv        what is known of an op beside the winners (anchor_table.h)
 //   bodies/NAME_HASH.cu  the kernels' common text (render.h, body_text), once each; a winner's constants
 //   complete it
 #pragma once
@@ -12,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "dispatch/anchor_table.h"
 #include "dispatch/select.h"
 
 namespace tunesmith {
@@ -46,6 +48,18 @@ Texts write_table(std::vector<TableRow> rows);
 
 /// `file` gives the text of that name, empty where there is none. Throws Error naming file and line.
 std::vector<TableRow> read_table(const std::function<std::string(std::string_view name)>& file);
+
+struct DeviceTable {
+  DeviceFacts device;
+  AnchorTable table;
+};
+
+/// Of every device in devices.csv, where there is one. `file` and errors as in read_table.
+std::vector<DeviceTable> read_anchor_tables(const std::function<std::string(std::string_view name)>& file,
+                                            std::span<const Op> ops);
+
+/// "nvidia_h200.conv2d.csv"; `device` as in tuned_devices.
+std::string anchors_file(std::string_view device, std::string_view op);
 
 /// The names of the devices' files without .csv, as devices.csv has them.
 std::vector<std::string> tuned_devices(std::string_view devices_csv);

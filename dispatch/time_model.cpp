@@ -15,11 +15,7 @@ constexpr double most_slowdown = 2.1;   // of what is far too slow it does not m
 constexpr double usual_slowdown = 0.4;  // of a variant that was tuned for another problem
 constexpr double usual_count = 2;       // as if that had been seen so often
 
-// Matérn 5/2.
-float covariance(float squared_distance) {
-  const float z = std::sqrt(5 * squared_distance);
-  return (1 + z + z * z / 3) * std::exp(-z);
-}
+float covariance(float squared_distance) { return std::exp(-squared_distance / 2); }
 
 float log2_at_least_one(double value) { return static_cast<float>(std::log2(std::max(1.0, value))); }
 
@@ -258,7 +254,7 @@ void TimeModel::solve() {
 
 TimeModel::Estimates TimeModel::estimate(const Problem& problem) const {
   Estimates estimates;
-  estimates.of.resize(variants_.size());
+  for (const Variant& one : variants_) estimates.of.push_back({one.mean, spread_});
   if (problems_.empty()) return estimates;
   estimates.likeness = likeness_to_rows(coordinates(problem));
   const std::vector<float>& like = estimates.likeness;

@@ -104,7 +104,7 @@ TEST_F(OldDatabase, ServesADispatcherThatMayNotWrite) {
   const auto path = written(old_text());
   int from_file = 0;
   int of_today = 0;
-  const Known known = read_known(path.string(), "sm_90a");
+  const Known known = read_known(path.string(), {.target = "sm_90a"});
   for (const Candidate& candidate : known.candidates) {
     if (candidate.origin != Candidate::Origin::database) continue;
     ++from_file;
