@@ -18,6 +18,9 @@ namespace {
 // Each is a kernel in the library, for each dtype and word that it is used for.
 constexpr std::size_t most_in_portfolio = 32;
 
+// The guesses of a search and twice as many further variants.
+constexpr int well_known = 48;
+
 // With fewer times of a problem nobody knows which is the best.
 constexpr std::ptrdiff_t fewest_known = 3;
 
@@ -103,6 +106,19 @@ DeviceFacts facts_of(const DeviceRow& row) {
 AnchorTable best_table(const Op& op, const DeviceFacts& device, const Store& store, std::int64_t device_id) {
   const AnchorTable all = measured_table(op, device, store, device_id);
   return with_variants(all, portfolio(op, device, all, most_in_portfolio));
+}
+
+std::set<std::string> known_well(const Op& op, const Store& store, std::int64_t device_id) {
+  const std::map<std::string, std::string> bodies = bodies_of(op);
+  std::map<std::string, int> known;
+  for (const Store::Time& time : store.times_of(op.name, device_id, "warm", "apart")) {
+    const auto body = bodies.find(time.template_name);
+    if (body != bodies.end() && body->second == time.body_hash) ++known[time.problem];
+  }
+  std::set<std::string> problems;
+  for (const auto& [problem, count] : known)
+    if (count >= well_known) problems.insert(problem);
+  return problems;
 }
 
 std::vector<NamedVariant> variants_of(const AnchorTable& table) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,10 @@ namespace tunesmith {
 /// times. Only those whose templates have not changed since, and problems of which several variants are
 /// known, or none would be the best.
 AnchorTable best_table(const Op& op, const DeviceFacts& device, const Store& store, std::int64_t device_id);
+
+/// Texts of the problems on the device of which so many variants are known that a further search gains
+/// little.
+std::set<std::string> known_well(const Op& op, const Store& store, std::int64_t device_id);
 
 std::vector<NamedVariant> variants_of(const AnchorTable& table);
 

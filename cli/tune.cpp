@@ -11,14 +11,14 @@
 #include <string>
 #include <vector>
 
-#include "cli/anchors.h"
 #include "cli/cli.h"
+#include "cli/tune_anchors.h"
 #include "cli/winners_table.h"
 #include "db/store.h"
 #include "dispatch/known.h"
 #include "generator/error.h"
+#include "generator/listed.h"
 #include "generator/ops.h"
-#include "generator/sample.h"
 #include "runtime/device_id.h"
 
 namespace tunesmith {
@@ -28,6 +28,8 @@ struct TuneRequest {
   TuneOptions options;
   std::size_t anchors = 0;
   std::string total;
+  bool all = false;
+  std::vector<std::string> ops;
   std::vector<std::string> problems;
   std::filesystem::path problem_file;
   std::filesystem::path database;
@@ -66,49 +68,20 @@ double seconds_of(const std::string& option, const std::string& text) {
   return *budget.seconds;
 }
 
-// Of the first, where they are several.
-std::string device_kind(const std::string& words) {
-  const std::string first = words.substr(0, words.find(','));
-  return DeviceId::is_one(first) ? choose_device(DeviceId::parse(first)).facts.kind : "cuda";
+void refuse_beside_all(const CLI::App& command) {
+  for (const char* option : {"OP", "--problem", "--problems", "--anchors", "--total", "--stale", "--finals",
+                             "--shard", "--template"}) {
+    if (command.count(option) > 0) {
+      throw UsageError("--all chooses ops and problems itself, so it does not go with " +
+                       std::string(option) + "; leave that out, or name the ops by --ops.");
+    }
+  }
 }
 
-// In it the guesses are measured, and some dozen further variants: a table needs good kernels, not the best.
-constexpr const char* budget_of_an_anchor = "2s";
-
-void tune_anchors(const TuneRequest& request, Progress& progress, int& exit_code) {
-  TuneOptions options = request.options;
-  const Op& op = find_op(options.op);
-  for (Problem& problem :
-       sample_problems(op, request.anchors, options.seed, sample_limits(device_kind(options.device)))) {
-    if (std::find(options.problems.begin(), options.problems.end(), problem) == options.problems.end())
-      options.problems.push_back(std::move(problem));
-  }
-  AnchorOptions& anchors = options.anchors.emplace();
-  anchors.seconds = seconds_of("--total", request.total);
-  AnchorTable table;
-  const auto choose = [&](const DeviceFacts& device, std::int64_t device_id) {
-    table = best_table(op, device, Store::open(options.database, Store::Mode::read_only), device_id);
-  };
-  std::function<void()> choose_again;
-  anchors.portfolio = [&](const DeviceFacts& device, std::int64_t device_id) {
-    choose_again = [&choose, device, device_id] { choose(device, device_id); };
-    choose_again();
-    progress.say("The portfolio so far: " + quality_text(table) + ".");
-    return variants_of(table);
-  };
-  anchors.table = [&] {
-    choose_again();
-    return write_anchors(table);
-  };
-  const TuneResult result = tune(options, progress);
-  if (result.interrupted) {
-    exit_code = 130;
-    std::cout
-        << "Interrupted. Every verdict so far is in the database; run the same command again to continue.\n";
-  } else {
-    std::cout << op.name << " on " << result.device.name << ": " << quality_text(table) << ".\n";
-  }
-  std::cout << '\n' << spent_text(result);
+std::string op_names() {
+  std::vector<std::string> names;
+  for (const Op& op : ops()) names.push_back(op.name);
+  return listed(names);
 }
 
 }  // namespace
@@ -119,7 +92,11 @@ void add_tune_command(CLI::App& app, const std::string& command_line, int& exit_
   auto request = std::make_shared<TuneRequest>();
   TuneOptions& options = request->options;
   options.command = command_line;
-  command->add_option("OP", options.op, "Name of an op")->required();
+  command->add_option("OP", options.op, "Name of an op; none with --all");
+  command->add_flag("--all", request->all,
+                    "Once per GPU: anchors, portfolio and table of every op, in one hour or the time that\n"
+                    "--budget gives for all; what is known already is not measured again");
+  command->add_option("--ops", request->ops, "With --all: only these, such as reduce,conv2d")->delimiter(',');
   command->add_option("--problem", request->problems, "Problem; may be repeated")->allow_extra_args(false);
   command->add_option("--problems", request->problem_file,
                       "File with one problem per line; # begins a comment");
@@ -189,18 +166,6 @@ void add_tune_command(CLI::App& app, const std::string& command_line, int& exit_
   add_db_option(command, request->database);
   command->callback([request, command, &exit_code] {
     TuneOptions& asked = request->options;
-    if (request->anchors > 0 && command->count("--budget") == 0) asked.budget = budget_of_an_anchor;
-    const Op& op = find_op(asked.op);
-    for (const std::string& text : request->problems)
-      asked.problems.push_back(complete_problem(op, Values::parse(text)));
-    if (!request->problem_file.empty()) {
-      for (Problem& problem : read_problems(op, request->problem_file))
-        asked.problems.push_back(std::move(problem));
-    }
-    if (asked.problems.empty() && !asked.stale && !asked.finals && request->anchors == 0) {
-      throw UsageError(
-          "There is no problem to tune; add --problem, --problems, --anchors, --stale or --finals.");
-    }
     if (!request->shard.empty()) asked.shard = Shard::parse(request->shard, ::getenv);
     asked.cold_caches = request->caches == "cold";
     asked.chained = request->launches == "chained";
@@ -211,8 +176,34 @@ void add_tune_command(CLI::App& app, const std::string& command_line, int& exit_
         asked.built_in.push_back(
             {winner.op, winner.problem.text(), winner.template_name, winner.config.text()});
     asked.database = database_or_default(request->database);
+    const bool has_budget = command->count("--budget") > 0;
     Progress progress(std::cerr, isatty(STDERR_FILENO) != 0);
-    if (request->anchors > 0) return tune_anchors(*request, progress, exit_code);
+    if (request->all) {
+      refuse_beside_all(*command);
+      const double seconds = seconds_of("--budget", has_budget ? asked.budget : "1h");
+      return tune_all(asked, request->ops, seconds, progress, exit_code);
+    }
+    if (asked.op.empty())
+      throw UsageError("tune needs the name of an op, one of " + op_names() + ", or --all.");
+    if (!request->ops.empty()) throw UsageError("--ops goes with --all; an op alone is named without it.");
+    const Op& op = find_op(asked.op);
+    for (const std::string& text : request->problems)
+      asked.problems.push_back(complete_problem(op, Values::parse(text)));
+    if (!request->problem_file.empty()) {
+      for (Problem& problem : read_problems(op, request->problem_file))
+        asked.problems.push_back(std::move(problem));
+    }
+    if (request->anchors > 0) {
+      if (!has_budget) asked.budget = budget_of_an_anchor;
+      const double seconds = seconds_of("--total", request->total);
+      return tune_anchors(asked, request->anchors, seconds, progress, exit_code);
+    }
+    if (!request->total.empty())
+      throw UsageError("--total is the time for all anchors, and there are none; add --anchors.");
+    if (asked.problems.empty() && !asked.stale && !asked.finals) {
+      throw UsageError(
+          "There is no problem to tune; add --problem, --problems, --anchors, --stale or --finals.");
+    }
     const TuneResult result = tune(asked, progress);
     std::cout << winners_text(result);
     if (result.interrupted) exit_code = 130;

@@ -52,14 +52,14 @@ Problem draw_problem(const Op& op, Random& random) {
   return problem;
 }
 
+}  // namespace
+
 bool affordable(const Op& op, const Problem& problem, const SampleLimits& limits) {
   double bytes = 0;
   for (const Argument& argument : op.arguments) bytes += size_bytes(argument, problem);
   return bytes <= limits.bytes && op.flops(problem) <= limits.flops &&
          !op.templates.front().work(problem, base_config(op, problem)).steps.empty();
 }
-
-}  // namespace
 
 bool draw_chance(Random& random, int percent) {
   return random.below(100) < static_cast<std::uint64_t>(percent);

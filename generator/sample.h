@@ -21,6 +21,7 @@ struct SampleLimits {
   double flops = 5e10;
 };
 SampleLimits sample_limits(std::string_view device_kind);
+bool affordable(const Op& op, const Problem& problem, const SampleLimits& limits);  ///< and not nothing
 
 /// So many complete and allowed problems, each once; the first ones of a longer list from the same seed.
 /// Sizes are log-uniform in `Parameter::usual`, as powers of two, round and familiar numbers, multiples, odd

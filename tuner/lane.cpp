@@ -67,7 +67,7 @@ void Lane::must_be_like(const Lane& first) const {
 TunedProblem Lane::run(const Problem& problem, const Task& task, ProblemRun::Bench::Stages stages,
                        std::span<const NamedVariant> listed, const Problem* next) {
   using Stages = ProblemRun::Bench::Stages;
-  progress_.say(setup_.op.name + " " + problem.text());
+  if (!progress_.in_parts()) progress_.say(setup_.op.name + " " + problem.text());
   static constexpr Budget everything;
   const bool searches = stages == Stages::all || stages == Stages::search;
   Policy policy = policy_;

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <mutex>
 #include <ostream>
+#include <utility>
 
 namespace tunesmith {
 namespace {
@@ -95,9 +96,27 @@ std::string bar_line(const ProgressState& state, int columns) {
 }
 
 Progress Progress::named(const std::string& name) const {
-  Progress other(out_, terminal_);
+  Progress other = *this;
   other.name_ = name + ": ";
   return other;
+}
+
+void Progress::begin_part(Part part) {
+  part_ = std::move(part);
+  part_began_ = std::chrono::steady_clock::now();
+}
+
+// The bar and what is left are those of the whole, the rest is of the problem.
+ProgressState Progress::in_part(const ProgressState& state) const {
+  ProgressState whole = state;
+  if (!part_) return whole;
+  whole.stage = part_->name + " " + state.stage;
+  const std::chrono::duration<double> here = std::chrono::steady_clock::now() - part_began_;
+  whole.total = 0;
+  whole.measured = 0;
+  whole.elapsed_s = part_->elapsed_s + std::min(here.count(), part_->part_s);
+  whole.budget_s = part_->whole_s;
+  return whole;
 }
 
 void Progress::say(std::string_view line) {
@@ -115,12 +134,12 @@ void Progress::show(const ProgressState& state) {
                            : std::chrono::duration_cast<std::chrono::milliseconds>(line_every));
   const std::scoped_lock lock(writing);
   if (!terminal_) {
-    out_ << name_ << plain_line(state) << '\n' << std::flush;
+    out_ << name_ << plain_line(in_part(state)) << '\n' << std::flush;
     return;
   }
   winsize size{};
   const int columns = ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
-  out_ << '\r' << name_ << bar_line(state, columns - static_cast<int>(name_.size())) << "\x1b[K"
+  out_ << '\r' << name_ << bar_line(in_part(state), columns - static_cast<int>(name_.size())) << "\x1b[K"
        << std::flush;
   drawn_ = true;
 }

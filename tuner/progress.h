@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <iosfwd>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -40,15 +41,29 @@ class Progress {
   /// Another one for the same output, used by another thread; its lines begin with the name.
   Progress named(const std::string& name) const;
 
+  /// From here on bars and times are of a whole that has several parts, one after the other.
+  struct Part {
+    std::string name;      ///< "reduce (3 of 7)"
+    double elapsed_s = 0;  ///< of the whole, now
+    double part_s = 0;     ///< that this part may take
+    double whole_s = 0;
+  };
+  void begin_part(Part part);
+  bool in_parts() const { return part_.has_value(); }
+
   void say(std::string_view line);        ///< prints a line that stays
   bool due() const;                       ///< show() would draw
   void show(const ProgressState& state);  ///< draws only if enough time has passed
   void done();                            ///< removes the bar
 
  private:
+  ProgressState in_part(const ProgressState& state) const;
+
   std::ostream& out_;
   bool terminal_;
   std::string name_;
+  std::optional<Part> part_;
+  std::chrono::steady_clock::time_point part_began_ = {};
   bool drawn_ = false;
   std::chrono::steady_clock::time_point next_ = {};
 };

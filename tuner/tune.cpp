@@ -115,16 +115,25 @@ void measure_anchors(const Lanes& lanes, const AnchorOptions& options, const std
     const std::chrono::duration<double> time(share * options.seconds);
     return started + std::chrono::duration_cast<Clock::duration>(time);
   };
-  result.problems =
-      run_tasks(lanes, problems, tasks, {.stages = Stages::search, .until = after(share_of_search)});
+  const DeviceFacts& device = lanes.front()->device();
+  const std::int64_t id = lanes.front()->database_id();
+  const std::set<std::string> known =
+      options.known_well ? options.known_well(device, id) : std::set<std::string>();
+  std::vector<Task> searched = tasks;
+  std::erase_if(searched, [&](const Task& task) { return known.contains(problems[task.problem].text()); });
+  if (!searched.empty()) {
+    result.problems =
+        run_tasks(lanes, problems, searched, {.stages = Stages::search, .until = after(share_of_search)});
+  }
   if (interrupted()) return;
-  const std::vector<NamedVariant> variants =
-      options.portfolio(lanes.front()->device(), lanes.front()->database_id());
+  const std::vector<NamedVariant> variants = options.portfolio(device, id);
   run_tasks(lanes, problems, tasks, {.stages = Stages::list, .listed = variants, .until = after(1)});
-  if (!interrupted()) lanes.front()->put_anchor_table(options.table());
+  if (!interrupted()) lanes.front()->put_anchor_table(options.table(device, id));
 }
 
 }  // namespace
+
+std::size_t device_count(const std::string& words) { return device_names(words).size(); }
 
 TuneResult tune(const TuneOptions& options, Progress& progress) {
   // Everything that a user can get wrong is checked before a process is started.

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -34,10 +35,12 @@ struct NamedVariant {
 /// What the problems are measured for: a table of the same variants on all of them. They are searched without
 /// finals; then what `portfolio` names is measured on each where it is legal and not known yet.
 struct AnchorOptions {
+  /// Called first: texts of problems of which so much is known that they are not searched again. Null: none.
+  std::function<std::set<std::string>(const DeviceFacts&, std::int64_t device_id)> known_well = nullptr;
   /// Called after the search, which has written all that it found to the database.
   std::function<std::vector<NamedVariant>(const DeviceFacts&, std::int64_t device_id)> portfolio;
   /// Called after that: the text that is stored.
-  std::function<std::string()> table;
+  std::function<std::string(const DeviceFacts&, std::int64_t device_id)> table;
   double seconds = 0;  ///< for all problems together, more than half of it to search; 0: no limit
 };
 
@@ -117,6 +120,9 @@ struct TuneResult {
   int compilers = 0;
   double seconds = 0;
 };
+
+/// How many devices TuneOptions::device means. Throws UsageError.
+std::size_t device_count(const std::string& words);
 
 /// Throws UsageError, Error or StoreError; what was recorded before stays. Handles SIGINT and SIGTERM while
 /// it runs: the first ends the run cleanly, the second ends it at once.

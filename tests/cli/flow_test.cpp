@@ -69,6 +69,19 @@ TEST(Flow, AnchorsGiveATable) {
   EXPECT_TRUE(has(scratch.tunesmith("db tables reduce").out, "No problem has enough"));
   EXPECT_EQ(scratch.tunesmith(anchors + " --finals").exit_code, 2);
   EXPECT_EQ(scratch.tunesmith(anchors + " --total 5").exit_code, 2);
+  EXPECT_EQ(scratch.tunesmith(anchors + " --caches cold").exit_code, 2);
+}
+
+TEST(Flow, AllOpsOncePerDevice) {
+  const Scratch scratch;
+  const Outcome tuned = scratch.tunesmith("tune --all --ops transpose,histogram --device host --budget 6s");
+  expect_success(tuned);
+  EXPECT_TRUE(has(tuned.out, "transpose on ")) << tuned.out;
+  EXPECT_TRUE(has(tuned.out, "histogram on ")) << tuned.out;
+  EXPECT_FALSE(has(tuned.out, "reduce on ")) << tuned.out;
+  for (const char* wrong : {"tune", "tune conv2d --all", "tune --all --ops nothing", "tune --all --anchors 3",
+                            "tune --all --budget 500", "tune conv2d --ops conv2d", "tune conv2d --total 5s"})
+    EXPECT_EQ(scratch.tunesmith(wrong).exit_code, 2) << wrong;
 }
 
 // The host has no cold caches, so the database is turned into one that was measured with them.

@@ -121,13 +121,14 @@ TEST_F(LanesTest, AnchorsKnowThePortfolioAndAreNotMeasuredAgain) {
   const std::vector<NamedVariant> portfolio = {
       {"plain", "BLOCK=128 TWIST=1"}, {"plain", "BLOCK=128 TWIST=7"}, {"wrong_value", "BLOCK=256"}};
   std::int64_t device = 0;
-  asked.anchors = AnchorOptions{.portfolio =
-                                    [&](const DeviceFacts& facts, std::int64_t id) {
-                                      EXPECT_EQ(facts.kind, "host");
-                                      device = id;
-                                      return portfolio;
-                                    },
-                                .table = [] { return std::string("a table"); }};
+  asked.anchors =
+      AnchorOptions{.portfolio =
+                        [&](const DeviceFacts& facts, std::int64_t id) {
+                          EXPECT_EQ(facts.kind, "host");
+                          device = id;
+                          return portfolio;
+                        },
+                    .table = [](const DeviceFacts&, std::int64_t) { return std::string("a table"); }};
   const TuneResult result = tuned(asked);
   EXPECT_EQ(result.problems.size(), 4u);
   const auto store = Store::open(asked.database, Store::Mode::read_only);

@@ -1,0 +1,136 @@
+#include "cli/tune_anchors.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <exception>
+#include <iostream>
+
+#include "cli/anchors.h"
+#include "cli/winners_table.h"
+#include "db/store.h"
+#include "generator/error.h"
+#include "generator/ops.h"
+#include "generator/sample.h"
+#include "runtime/device_id.h"
+
+namespace tunesmith {
+namespace {
+
+// Of the first, where they are several.
+std::string device_kind(const std::string& words) {
+  const std::string first = words.substr(0, words.find(','));
+  return DeviceId::is_one(first) ? choose_device(DeviceId::parse(first)).facts.kind : "cuda";
+}
+
+void add(std::vector<Problem>& problems, Problem problem) {
+  if (std::find(problems.begin(), problems.end(), problem) == problems.end())
+    problems.push_back(std::move(problem));
+}
+
+// Problems that somebody found worth tuning come before drawn ones.
+std::vector<Problem> built_in_problems(const Op& op, const TuneOptions& options, std::size_t most,
+                                       const SampleLimits& limits) {
+  std::vector<Problem> problems;
+  for (const BuiltIn& winner : options.built_in) {
+    if (winner.op != op.name || problems.size() == most) continue;
+    const Problem problem = complete_problem(op, Values::parse(winner.problem));
+    if (affordable(op, problem, limits)) add(problems, problem);
+  }
+  return problems;
+}
+
+// How many anchors an op gets in so many seconds, and the search of each. Measured on H200s: around a search
+// stand half a second of inputs and checks, and a portfolio takes as long as two thirds of the search.
+struct Share {
+  std::size_t anchors;
+  std::string budget;
+};
+Share share_of(double seconds, std::size_t devices) {
+  constexpr double search = 0.6, around_s = 0.5, wanted_s = 2, least_s = 0.3, most_s = 6;
+  const double time = seconds * search * static_cast<double>(devices);
+  const double count = std::clamp(std::floor(time / (wanted_s + around_s)), 12.0, 72.0);
+  const double each = std::clamp(time / count - around_s, least_s, most_s);
+  return {static_cast<std::size_t>(count), std::to_string(std::lround(1e3 * each)) + "ms"};
+}
+
+void refuse_other_times(const TuneOptions& options) {
+  if (!options.cold_caches && !options.chained && options.objective == Objective::time) return;
+  throw UsageError(
+      "Tables are of times with warm caches and launches apart; leave out --caches, --launches and "
+      "--objective.");
+}
+
+}  // namespace
+
+void tune_anchors(TuneOptions options, std::size_t count, double seconds, Progress& progress,
+                  int& exit_code) {
+  refuse_other_times(options);
+  const Op& op = find_op(options.op);
+  for (Problem& problem :
+       sample_problems(op, count, options.seed, sample_limits(device_kind(options.device))))
+    add(options.problems, std::move(problem));
+  AnchorTable table;
+  const auto read = [&] { return Store::open(options.database, Store::Mode::read_only); };
+  AnchorOptions& anchors = options.anchors.emplace();
+  anchors.seconds = seconds;
+  anchors.known_well = [&](const DeviceFacts&, std::int64_t device_id) {
+    return known_well(op, read(), device_id);
+  };
+  anchors.portfolio = [&](const DeviceFacts& device, std::int64_t device_id) {
+    table = best_table(op, device, read(), device_id);
+    return variants_of(table);
+  };
+  anchors.table = [&](const DeviceFacts& device, std::int64_t device_id) {
+    table = best_table(op, device, read(), device_id);
+    return write_anchors(table);
+  };
+  const TuneResult result = tune(options, progress);
+  if (result.interrupted) {
+    exit_code = 130;
+    std::cout << "Interrupted. Every verdict so far is in the database; run the same command again to "
+                 "continue.\n";
+  } else {
+    std::cout << op.name << " on " << result.device.name << ": " << quality_text(table) << ".\n";
+  }
+  if (!progress.in_parts()) std::cout << '\n' << spent_text(result);
+  std::cout << std::flush;
+}
+
+void tune_all(const TuneOptions& options, const std::vector<std::string>& names, double seconds,
+              Progress& progress, int& exit_code) {
+  std::vector<const Op*> chosen;
+  for (const std::string& name : names) chosen.push_back(&find_op(name));
+  if (names.empty())
+    for (const Op& op : ops()) chosen.push_back(&op);
+  const SampleLimits limits = sample_limits(device_kind(options.device));
+  const std::size_t devices = device_count(options.device);
+  const auto began = std::chrono::steady_clock::now();
+  const auto elapsed_s = [&] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  };
+  for (std::size_t i = 0; i < chosen.size() && exit_code != 130; ++i) {
+    const double time = std::max(1.0, (seconds - elapsed_s()) / static_cast<double>(chosen.size() - i));
+    const Share share = share_of(time, devices);
+    TuneOptions asked = options;
+    asked.op = chosen[i]->name;
+    asked.budget = share.budget;
+    asked.problems = built_in_problems(*chosen[i], options, share.anchors / 3, limits);
+    progress.begin_part(
+        {.name = asked.op + " (" + std::to_string(i + 1) + " of " + std::to_string(chosen.size()) + ")",
+         .elapsed_s = elapsed_s(),
+         .part_s = time,
+         .whole_s = seconds});
+    try {
+      tune_anchors(asked, share.anchors - asked.problems.size(), time, progress, exit_code);
+    } catch (const UsageError&) {
+      throw;  // about the request, so about every op
+    } catch (const std::exception& error) {
+      progress.say(asked.op + " failed, the other ops go on: " + error.what());
+      exit_code = 1;
+    }
+  }
+}
+
+}  // namespace tunesmith

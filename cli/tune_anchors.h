@@ -1,0 +1,25 @@
+// `tunesmith tune --anchors` and `--all`: tables to choose from, of one op or of all.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "tuner/progress.h"
+#include "tuner/tune.h"
+
+namespace tunesmith {
+
+/// Where no other is given, for the search of each: the guesses are measured in it, and some dozen further
+/// variants. A table needs good kernels, not the best.
+inline constexpr const char* budget_of_an_anchor = "2s";
+
+/// The options' problems and so many drawn ones; `seconds` for all, 0: no limit. `exit_code` becomes 130 if
+/// it was interrupted.
+void tune_anchors(TuneOptions options, std::size_t count, double seconds, Progress& progress, int& exit_code);
+
+/// Of these ops (empty: all), in so many seconds. An op that fails is said, and leaves `exit_code` at 1.
+void tune_all(const TuneOptions& options, const std::vector<std::string>& names, double seconds,
+              Progress& progress, int& exit_code);
+
+}  // namespace tunesmith
