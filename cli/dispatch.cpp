@@ -15,7 +15,7 @@ namespace tunesmith {
 
 void add_dispatch_commands(CLI::App& app) {
   struct ExplainRequest {
-    std::string op, problem;
+    std::string op, problem, device = "auto";
     DispatcherOptions options;
   };
   CLI::App* explain =
@@ -24,11 +24,14 @@ void add_dispatch_commands(CLI::App& app) {
   asked->options.compile = Compile::now;  // to say how it ends
   explain->add_option("OP", asked->op, "Name of an op")->required();
   explain->add_option("--problem", asked->problem, "Problem")->required();
-  explain->add_option("--device", asked->options.device, device_words)->capture_default_str();
+  explain->add_option("--device", asked->device, device_words)->capture_default_str();
   explain->add_option("--db", asked->options.database,
                       "Database file (default: $TUNESMITH_DB, else in the user's data folder)");
   explain->callback([asked] {
     const Problem problem = complete_problem(find_op(asked->op), Values::parse(asked->problem));
+    const ChosenDevice chosen = choose_device(DeviceId::parse(asked->device));
+    if (!chosen.note.empty()) std::cout << chosen.note << '\n';
+    asked->options.device = chosen.id.text();
     Dispatcher dispatcher(asked->options);
     const std::string text = dispatcher.explain(asked->op, problem.text());
     std::cout << text << (text.empty() || text.back() != '\n' ? "\n" : "");

@@ -171,7 +171,7 @@ void add_tune_command(CLI::App& app, const std::string& command_line, int& exit_
     asked.chained = request->launches == "chained";
     asked.prior = prior_of(request->prior);
     asked.objective = objective_of(request->objective);
-    for (const Candidate& winner : read_known("", {}).candidates)
+    for (const Candidate& winner : read_known({}).candidates)
       if (!winner.problem.empty())
         asked.built_in.push_back(
             {winner.op, winner.problem.text(), winner.template_name, winner.config.text()});

@@ -77,10 +77,17 @@ void use_wal(Database& database, int busy_timeout_ms) {
 
 fs::path default_database_path() {
   const auto variable = [](const char* name) -> fs::path {
-    const char* value = std::getenv(name);
+    const char* value = ::secure_getenv(name);
     return value == nullptr ? "" : value;
   };
-  if (auto path = variable("TUNESMITH_DB"); !path.empty()) return path;
+  if (auto path = variable("TUNESMITH_DB"); !path.empty()) {
+    if (path == "off") {
+      throw StoreError(
+          "TUNESMITH_DB is off: no database is used unless one is given. Give one, or set "
+          "TUNESMITH_DB to a file.");
+    }
+    return path;
+  }
   const auto tail = fs::path("tunesmith") / "tunesmith.db";
   // The XDG specification says to ignore a relative path.
   if (auto path = variable("XDG_DATA_HOME"); path.is_absolute()) return path / tail;
@@ -137,6 +144,7 @@ Store Store::open(const fs::path& path, Mode mode, const Options& options) {
       transaction.commit();
       schema::carry_over(database, options);
     }
+    schema::use_own_views(database);
     return store;
   }
   // So that nothing is added to a damaged file. Takes some 0.1 s for 50 MB, and grows with the size.

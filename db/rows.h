@@ -115,9 +115,11 @@ struct AnchorTableRow {
 struct BinaryRow {
   std::int64_t variant_id = 0;
   std::string toolchain{};
-  std::string hash{};  // of bytes
+  std::string hash{};  // SHA-256 of bytes
   std::vector<std::byte> bytes{};
 };
+
+bool is_whole(const BinaryRow&);  // whether its bytes have its hash
 
 // What a reader asks for, and gets.
 

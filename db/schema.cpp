@@ -133,6 +133,29 @@ Database empty_database() {
   return made;
 }
 
+void use_own_views(Database& database) {
+  const Database fresh = empty_database();
+  Statement tables(fresh, "SELECT name FROM sqlite_master WHERE type = 'table'");
+  while (tables.step()) {
+    std::string name;
+    tables >> name;
+    // A view or a virtual table has no pages of its own.
+    if (first<std::int64_t>(database,
+                            "SELECT count(*) FROM main.sqlite_master WHERE name = ? AND type = 'table' AND "
+                            "rootpage > 0",
+                            name) == 1)
+      continue;
+    throw StoreError("The database " + database.name().string() + " has no table " + name +
+                     ", so it is damaged: move it aside or restore a copy.");
+  }
+  Statement views(fresh, "SELECT sql FROM sqlite_master WHERE type = 'view' ORDER BY rowid");
+  while (views.step()) {
+    std::string view;
+    views >> view;
+    database.exec("CREATE TEMP" + view.substr(std::string_view("CREATE").size()));
+  }
+}
+
 void migrate(Database& database, Migrations migrations) {
   const auto newest = newest_version(migrations);
   auto version = identify(database).version;

@@ -30,6 +30,10 @@ sqlite::Database empty_database();  // in memory, with the tables and views of s
 // it, and has foreign keys off: a migration may rebuild a table that others refer to.
 void migrate(sqlite::Database&, Migrations);
 
+// Views of our own stand for those of the file, which are not used. Throws where a table of schema.sql is
+// missing or is none.
+void use_own_views(sqlite::Database&);
+
 // Whether rows still wait for Options::identify, and what gives them the identities of today. After
 // migrate(); begins and commits a transaction of its own.
 bool has_old_identities(const sqlite::Database&);

@@ -5,6 +5,9 @@
 namespace tunesmith::sqlite {
 namespace {
 
+// Of a text or a binary that is read.
+constexpr int most_read_bytes = 256 << 20;
+
 std::string sentence(int code, const std::filesystem::path& path, const std::string& detail,
                      int busy_timeout_ms) {
   const std::string name = "The database " + path.string();
@@ -56,6 +59,14 @@ Database::Database(std::filesystem::path name, const std::string& uri, int flags
   sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
   sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_FKEY, 0, nullptr);
+  if ((flags & SQLITE_OPEN_READONLY) != 0) distrust();
+}
+
+void Database::distrust() {
+  sqlite3_db_config(handle(), SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);  // but for views in `temp`
+  sqlite3_db_config(handle(), SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
+  sqlite3_limit(handle(), SQLITE_LIMIT_LENGTH, most_read_bytes);
+  exec("PRAGMA temp_store = MEMORY; PRAGMA cell_size_check = ON");
 }
 
 Database Database::in_memory(const std::filesystem::path& name) {
@@ -64,6 +75,7 @@ Database Database::in_memory(const std::filesystem::path& name) {
 
 Database Database::copy_in_memory() const {
   Database copy = in_memory(name_);
+  copy.distrust();
   sqlite3_backup* backup = sqlite3_backup_init(copy.handle(), "main", handle(), "main");
   if (backup == nullptr) copy.fail(sqlite3_extended_errcode(copy.handle()));
   sqlite3_backup_step(backup, -1);

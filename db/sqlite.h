@@ -21,7 +21,8 @@ class Database {
   // `name` is what error messages call it; `uri` is what SQLite opens. Foreign keys are off.
   Database(std::filesystem::path name, const std::string& uri, int flags, int busy_timeout_ms);
   static Database in_memory(const std::filesystem::path& name);
-  // For reading an older schema from a file that must not change.
+  // For reading an older schema from a file that must not change. It is as distrusted as a file that is only
+  // read: its own views and triggers do not run, and what is in it has a limited size.
   [[nodiscard]] Database copy_in_memory() const;
   // The tables of `source`, a database in memory, can be read as `source.TABLE` until `detach_source`.
   void attach_source(const Database& source);
@@ -34,6 +35,7 @@ class Database {
   [[noreturn]] void fail(int code) const;
 
  private:
+  void distrust();
   struct Close {
     void operator()(sqlite3* handle) const { sqlite3_close_v2(handle); }
   };

@@ -65,6 +65,22 @@ StoreStatus Store::status() const {
       "(SELECT 1 FROM template n WHERE n.op = t.op AND n.name = t.name AND n.id > t.id)",
       "winner was made from a template body that has changed since: tune its problem again.",
       "winners were made from template bodies that have changed since: tune their problems again.");
+  std::int64_t damaged = 0;
+  Statement binaries(*database_, "SELECT hash, bytes FROM binary");
+  while (binaries.step()) {
+    BinaryRow binary;
+    binaries >> binary.hash >> binary.bytes;
+    if (!is_whole(binary)) ++damaged;
+  }
+  if (damaged > 0) {
+    status.hints.push_back(
+        std::to_string(damaged) +
+        (damaged == 1
+             ? " binary is damaged, its hash is not the one beside it, and is not used: tune its "
+               "problem again."
+             : " binaries are damaged, their hashes are not those beside them, and are not used: tune "
+               "their problems again."));
+  }
   std::int64_t dead = 0;
   Statement running(*database_, "SELECT process FROM session WHERE state = 'running'");
   while (running.step()) {

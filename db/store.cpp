@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "db/sqlite.h"
+#include "generator/hash.h"
 
 namespace tunesmith {
 namespace {
@@ -153,6 +154,10 @@ void Store::put_binary(const BinaryRow& b) {
             "hash = excluded.hash, bytes = excluded.bytes, made_at = excluded.made_at",
             b.variant_id, b.toolchain, b.hash, b.bytes, sqlite::now(*database_))
       .run();
+}
+
+bool is_whole(const BinaryRow& b) {
+  return sha256({reinterpret_cast<const char*>(b.bytes.data()), b.bytes.size()}) == b.hash;
 }
 
 std::optional<BinaryRow> Store::binary(const SourceKey& key) const {

@@ -12,6 +12,7 @@
 #include "generator/error.h"
 #include "generator/ops.h"
 #include "runtime/device_id.h"
+#include "runtime/executable.h"
 
 namespace tunesmith {
 namespace {
@@ -31,9 +32,20 @@ Problem from_fields(const Op& op, std::span<const Field> fields) {
 
 }  // namespace
 
-std::string default_database() { return default_database_path().string(); }
+std::string default_database() {
+  try {
+    return default_database_path().string();
+  } catch (const StoreError&) {
+    return "";  // switched off, or there is no home folder
+  }
+}
 
 std::string default_cache_folder() { return user_cache_folder().string(); }
+
+std::string first_device() {
+  std::string why_none;
+  return cuda_devices(why_none).empty() ? "host" : "cuda";
+}
 
 bool default_overlap() {
   const char* given = std::getenv("TUNESMITH_OVERLAP");
@@ -52,7 +64,7 @@ struct Dispatcher::Impl {
         most_bytes(options.most_bytes),
         planner(chosen.facts, chosen.ordinal(), std::move(known), options),
         behind([this] { return asked(); }) {
-    if (!chosen.note.empty()) notes.insert(notes.begin(), chosen.note);
+    if (const auto why = BinaryCache(options.cache_folder).why_unused()) notes.push_back(*why);
   }
 
   std::shared_ptr<const PlanState> make(const Op& op, const Values& given) {
@@ -114,8 +126,15 @@ struct Dispatcher::Impl {
 };
 
 Dispatcher::Dispatcher(const DispatcherOptions& options) {
-  const ChosenDevice chosen = choose_device(DeviceId::parse(options.device));
-  Known known = read_known(options.database, chosen.facts);
+  const DeviceId asked = DeviceId::parse(options.device);
+  const ChosenDevice chosen = choose_device(asked);
+  if (asked.kind == DeviceId::Kind::automatic && chosen.ordinal() < 0) {
+    throw UsageError(chosen.note +
+                     " The host takes pointers to ordinary memory, so it is used only by name: choose the "
+                     "device host for that.");
+  }
+  Known known = read_known(
+      {.database = options.database, .device = chosen.facts, .host_binaries = options.host_binaries});
   impl_ = std::make_unique<Impl>(chosen, options, std::move(known));
 }
 

@@ -13,6 +13,7 @@
 #include "generator/ops.h"
 #include "generator/render.h"
 #include "generator/target.h"
+#include "runtime/trust.h"
 
 namespace tunesmith {
 namespace {
@@ -59,24 +60,42 @@ Candidate to_candidate(const WinnerRow& row) {
   return candidate;
 }
 
-void read_database(const std::string& database, const std::string& target, Known& known) {
+// A binary is run, so it must be what was stored. For what it is used follows from the source that this
+// library renders: its hash is the key.
+bool is_usable(const WinnerRow& row, const Sources& sources, Known& known) {
+  if (!row.binary || row.variant.target != sources.device.target) return false;
+  if (sources.device.kind == "host" && !sources.host_binaries) return false;
+  if (is_whole(*row.binary)) return true;
+  known.notes.push_back("The binary of " + row.problem.op + "/" + row.template_.name + " " +
+                        row.variant.config + " in the database " + sources.database +
+                        " is damaged, its hash is not the one beside it, and is not used: tune the problem " +
+                        row.problem.text + " again.");
+  return false;
+}
+
+void read_database(const Sources& sources, Known& known) {
   std::error_code error;
-  if (!std::filesystem::exists(database, error)) {
-    known.notes.push_back("There is no database " + database + ": only built-in winners are known.");
+  if (!std::filesystem::exists(sources.database, error)) {
+    known.notes.push_back("There is no database " + sources.database + ": only built-in winners are known.");
     return;
   }
-  const Store store = Store::open(database, Store::Mode::read_only, with_old_identities(true));
+  if (const auto why = why_untrusted(sources.database)) {
+    known.notes.push_back("The database " + sources.database + " is not used. " + *why);
+    return;
+  }
+  const Store store = Store::open(sources.database, Store::Mode::read_only, with_old_identities(true));
   std::size_t count = 0;
   for (const WinnerRow& row : store.winners({}, Store::Load::dispatch)) {
-    if (row.binary && row.variant.target == target) {
+    Candidate& candidate = known.candidates.emplace_back(to_candidate(row));
+    candidate.has_binary = is_usable(row, sources, known);
+    if (candidate.has_binary) {
       known.binaries.emplace(
-          packed_name(target, row.variant.source_hash),
+          packed_name(sources.device.target, row.variant.source_hash),
           std::string(reinterpret_cast<const char*>(row.binary->bytes.data()), row.binary->bytes.size()));
     }
-    known.candidates.push_back(to_candidate(row));
     ++count;
   }
-  known.notes.push_back("The database " + database + " has " + std::to_string(count) + " winners.");
+  known.notes.push_back("The database " + sources.database + " has " + std::to_string(count) + " winners.");
 }
 
 // The table's variants as candidates. The weights count only on their own device.
@@ -122,14 +141,19 @@ void read_built_in(Known& known, const DeviceFacts& device) {
 
 }  // namespace
 
-Known read_known(const std::string& database, const DeviceFacts& device) {
+Known read_known(const Sources& sources) {
   Known known;
-  if (database.empty()) {
+  if (sources.database.empty()) {
     known.notes.push_back("No database is used: only built-in winners are known.");
   } else {
-    read_database(database, device.target, known);
+    try {
+      read_database(sources, known);
+    } catch (const std::exception& error) {  // an application goes on without the file
+      known = {};
+      known.notes.push_back("The database " + sources.database + " is not used. " + error.what());
+    }
   }
-  read_built_in(known, device);
+  read_built_in(known, sources.device);
   return known;
 }
 

@@ -22,8 +22,13 @@ struct Known {
   std::vector<std::string> notes;                            ///< sentences on the sources
 };
 
-/// `database` empty: only what is built in. Throws StoreError if the file is damaged, newer or no database.
-Known read_known(const std::string& database, const DeviceFacts& device);
+struct Sources {
+  std::string database;  ///< empty: only what is built in
+  DeviceFacts device;
+  bool host_binaries = false;  ///< whether those of the database are taken, if it is the host
+};
+/// A database that is missing, damaged, newer, or may have been written by somebody else is a note.
+Known read_known(const Sources& sources);
 
 /// The database's winners that the filter lets through, with no body named; a row that cannot be used has a
 /// fault.

@@ -84,7 +84,8 @@ class Report {
 inline double worse(double a, double b) { return std::isnan(a) || a > b ? a : b; }
 
 inline int run_application(int count, char** arguments, void (*run)(tunesmith::Dispatcher&, Report&)) {
-  tunesmith::DispatcherOptions options{.compile = tunesmith::Compile::now};  // what is timed is the best
+  tunesmith::DispatcherOptions options{.device = "auto",
+                                       .compile = tunesmith::Compile::now};  // what is timed is the best
   for (int i = 1; i < count; i += 2) {
     const std::string word = arguments[i];
     if ((word != "--device" && word != "--db") || i + 1 == count) {
@@ -97,6 +98,7 @@ inline int run_application(int count, char** arguments, void (*run)(tunesmith::D
     (word == "--device" ? options.device : options.database) = arguments[i + 1];
   }
   try {
+    if (options.device == "auto") options.device = tunesmith::first_device();
     tunesmith::Dispatcher dispatcher(options);
     Report report(dispatcher);
     run(dispatcher, report);

@@ -8,7 +8,7 @@
 
 int main() {
   try {
-    // With "auto", the first CUDA device, the pointers below would have to come from cudaMalloc.
+    // With "cuda", the first CUDA device, the pointers below would have to come from cudaMalloc.
     tunesmith::Dispatcher dispatcher({.device = "host"});
 
     const tunesmith::Conv2dShape shape{.height = 200, .width = 300, .mask_height = 3, .mask_width = 3};

@@ -1,6 +1,5 @@
 #include "runtime/cache.h"
 
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,26 +10,20 @@
 #include <vector>
 
 #include "generator/hash.h"
+#include "runtime/trust.h"
 
 namespace tunesmith {
 namespace {
 
 namespace fs = std::filesystem;
 
-// What is loaded from here is run: the folder is the user's, and nobody else may write it.
-bool is_mine(const fs::path& folder) {
-  struct stat found {};
-  return ::stat(folder.c_str(), &found) == 0 && found.st_uid == ::geteuid() &&
-         (found.st_mode & (S_IWGRP | S_IWOTH)) == 0;
-}
-
 constexpr std::size_t digits = 64;  // a file is the SHA-256 of the bytes, a line feed and the bytes
 }  // namespace
 
 fs::path user_cache_folder() {
-  if (const char* folder = std::getenv("XDG_CACHE_HOME"); folder != nullptr && *folder == '/')
+  if (const char* folder = ::secure_getenv("XDG_CACHE_HOME"); folder != nullptr && *folder == '/')
     return fs::path(folder) / "tunesmith";
-  if (const char* home = std::getenv("HOME"); home != nullptr && *home == '/')
+  if (const char* home = ::secure_getenv("HOME"); home != nullptr && *home == '/')
     return fs::path(home) / ".cache/tunesmith";
   return {};
 }
@@ -39,8 +32,13 @@ fs::path BinaryCache::place_of(const Source& source) const {
   return folder_ / (source.hash + "-" + source.target);
 }
 
+std::optional<std::string> BinaryCache::why_unused() const {
+  const auto why = folder_.empty() ? std::nullopt : why_untrusted(folder_ / "any");
+  return why ? std::optional("The cache of binaries is not used. " + *why) : std::nullopt;
+}
+
 std::optional<std::string> BinaryCache::find(const Source& source) const {
-  if (folder_.empty() || !is_mine(folder_)) return std::nullopt;
+  if (folder_.empty() || why_untrusted(place_of(source))) return std::nullopt;
   std::ifstream file(place_of(source), std::ios::binary);
   if (!file) return std::nullopt;
   std::string content{std::istreambuf_iterator<char>(file), {}};
@@ -56,8 +54,8 @@ void BinaryCache::put(const Source& source, const std::string& bytes) const {
   if (folder_.empty()) return;
   std::error_code error;
   if (fs::create_directories(folder_, error)) fs::permissions(folder_, fs::perms::owner_all, error);
-  if (!is_mine(folder_)) return;
   const fs::path place = place_of(source);
+  if (why_untrusted(place)) return;
   fs::path part = place;
   part += "." + std::to_string(::getpid()) + "." + std::to_string(std::random_device{}());
   {

@@ -19,6 +19,9 @@ class BinaryCache {
   /// Empty: remembers nothing.
   explicit BinaryCache(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
+  /// A sentence, where somebody else may write in the folder.
+  std::optional<std::string> why_unused() const;
+
   std::optional<std::string> find(const Source& source) const;
 
   /// Written beside its place and renamed into it, so that no reader sees a part of it.

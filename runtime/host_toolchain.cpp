@@ -126,11 +126,11 @@ Run run(const std::vector<std::string>& words, const fs::path& log, const Patien
 
 // The path of the compiler, or nothing.
 std::string find_compiler() {
-  const char* given = std::getenv("TUNESMITH_CXX");
+  const char* given = ::secure_getenv("TUNESMITH_CXX");
   const std::vector<std::string> names = given != nullptr && *given != '\0'
                                              ? std::vector<std::string>{given}
                                              : std::vector<std::string>{"c++", "g++", "clang++"};
-  const char* variable = std::getenv("PATH");
+  const char* variable = ::secure_getenv("PATH");
   for (const std::string& name : names) {
     if (name.find('/') != std::string::npos) {
       if (access(name.c_str(), X_OK) == 0) return name;
@@ -227,7 +227,7 @@ class HostToolchain : public Toolchain {
 std::unique_ptr<Toolchain> make_host_toolchain(std::chrono::milliseconds limit) {
   std::string compiler = find_compiler();
   if (compiler.empty()) {
-    const char* given = std::getenv("TUNESMITH_CXX");
+    const char* given = ::secure_getenv("TUNESMITH_CXX");
     throw Error(given != nullptr && *given != '\0'
                     ? "TUNESMITH_CXX is " + std::string(given) +
                           ", which is not an executable program; set it to a C++ compiler."

@@ -85,7 +85,7 @@ bool resolve_all(void* library, Nvrtc& api) {
 std::vector<std::string> toolkits() {
   std::vector<std::string> folders;
   for (const char* variable : {"CUDA_PATH", "CUDA_HOME"}) {
-    if (const char* folder = std::getenv(variable); folder != nullptr && *folder != '\0')
+    if (const char* folder = ::secure_getenv(variable); folder != nullptr && *folder != '\0')
       folders.emplace_back(folder);
   }
   folders.emplace_back();

@@ -71,6 +71,7 @@ constexpr const char* usage =
 
 Request read_arguments(int count, char** arguments) {
   Request request;
+  request.options.device = tunesmith::first_device();
   std::vector<std::string> files;
   for (int i = 1; i < count; ++i) {
     const std::string word = arguments[i];
@@ -80,6 +81,7 @@ Request read_arguments(int count, char** arguments) {
     };
     if (word == "--device") {
       request.options.device = value();
+      if (request.options.device == "auto") request.options.device = tunesmith::first_device();
     } else if (word == "--db") {
       request.options.database = value();
     } else if (word == "--mask") {

@@ -104,7 +104,9 @@ TEST_F(OldDatabase, ServesADispatcherThatMayNotWrite) {
   const auto path = written(old_text());
   int from_file = 0;
   int of_today = 0;
-  const Known known = read_known(path.string(), {.target = "sm_90a"});
+  DeviceFacts device;
+  device.target = "sm_90a";
+  const Known known = read_known({.database = path.string(), .device = device});
   for (const Candidate& candidate : known.candidates) {
     if (candidate.origin != Candidate::Origin::database) continue;
     ++from_file;

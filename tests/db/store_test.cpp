@@ -230,7 +230,8 @@ TEST_F(StoreTest, StatusTellsWhatIsThere) {
   ASSERT_TRUE(status.newest_session);
   EXPECT_EQ(status.newest_session->state, "finished");
   EXPECT_EQ(status.newest_session->measurements, 10);
-  EXPECT_TRUE(status.hints.empty());
+  ASSERT_EQ(status.hints.size(), 1U);
+  EXPECT_THAT(status.hints.front(), testing::StartsWith("1 binary is damaged")) << "its hash is made up";
 
   store.id_of(TemplateRow{.op = "conv2d", .name = "conv2d_tiled", .body_hash = "b2"});
   store.record(ids.failed(ids.variant(store, "fast"), "wrong_result"));

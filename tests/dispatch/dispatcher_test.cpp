@@ -2,7 +2,6 @@
 #include "tunesmith/dispatcher.h"
 
 #include <gtest/gtest.h>
-#include <sqlite3.h>
 
 #include <algorithm>
 #include <atomic>
@@ -392,25 +391,6 @@ TEST_F(DispatcherTest, BadDevicesAreSentences) {
     DispatcherOptions other = options();
     other.device = device;
     EXPECT_THROW(Dispatcher{other}, std::runtime_error) << device;
-  }
-}
-
-TEST_F(DispatcherTest, ADamagedDatabaseIsAnError) {
-  std::ofstream(database()) << std::string(10000, 'x');
-  EXPECT_THROW(Dispatcher{options()}, std::runtime_error);
-}
-
-TEST_F(DispatcherTest, ANewerDatabaseIsAnError) {
-  tune({.problem = "n=1000 taps=5", .config = "VECTOR=4"});
-  sqlite3* handle = nullptr;
-  ASSERT_EQ(sqlite3_open(database().c_str(), &handle), SQLITE_OK);
-  EXPECT_EQ(sqlite3_exec(handle, "PRAGMA user_version = 9999", nullptr, nullptr, nullptr), SQLITE_OK);
-  sqlite3_close(handle);
-  try {
-    Dispatcher dispatcher(options());
-    FAIL();
-  } catch (const std::runtime_error& error) {
-    EXPECT_NE(std::string(error.what()).find("9999"), std::string::npos) << error.what();
   }
 }
 

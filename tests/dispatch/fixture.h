@@ -153,6 +153,7 @@ class DispatcherTest : public testing::Test {
   DispatcherOptions options() const {
     return {.device = device_id(),
             .database = database(),
+            .host_binaries = true,
             .compile = Compile::now,
             .cache_folder = (folder_ / "cache").string()};
   }

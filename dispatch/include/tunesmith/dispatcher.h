@@ -127,10 +127,14 @@ class Plan {
   std::shared_ptr<const PlanState> state_;
 };
 
-/// $TUNESMITH_DB, else tunesmith/tunesmith.db in the user's data folder (XDG).
+/// $TUNESMITH_DB, else tunesmith/tunesmith.db in the user's data folder (XDG); empty where there is none, or
+/// if TUNESMITH_DB is "off".
 std::string default_database();
 /// tunesmith/ in the user's cache folder (XDG); empty where there is none.
 std::string default_cache_folder();
+/// "cuda" if there is a CUDA device that this library can use, else "host": for an application that has
+/// memory for both.
+std::string first_device();
 /// Whether $TUNESMITH_OVERLAP is not "off"; throws if it is neither "on" nor "off".
 bool default_overlap();
 
@@ -142,12 +146,15 @@ enum class Compile {
 };
 
 struct DispatcherOptions {
-  /// "auto" (the first CUDA device, else the host), "cuda" (the first CUDA device), "cuda:N" as cudaSetDevice
-  /// counts, or "host".
-  std::string device = "auto";
+  /// "cuda" or "auto" (the first CUDA device), "cuda:N" as cudaSetDevice counts, or "host", whose arguments
+  /// are ordinary memory and which is never chosen for you.
+  std::string device = "cuda";
   /// Database of the user's own winners, read once and never written; empty: only those built into the
-  /// library. It may be missing. Its binaries are run: use only files that you trust.
+  /// library. If it is missing, damaged or newer, or somebody else may write it, notes() says so and it is
+  /// not used. Its binaries are run: use only files that you trust.
   std::string database = default_database();
+  /// Whether the database's binaries for the host, native code of this process, are run.
+  bool host_binaries = false;
   /// Also with `background` plan() waits in one case: where not even the op's base is in the library, because
   /// the problem holds an expression of the user's own.
   Compile compile = Compile::background;
@@ -186,7 +193,7 @@ struct NamedProblem {
 /// Knows the winners for one device. Thread-safe.
 class Dispatcher {
  public:
-  /// Throws if the device does not exist, or if the database is damaged or newer than this library.
+  /// Throws if the device does not exist.
   explicit Dispatcher(const DispatcherOptions& options = {});
   ~Dispatcher();
   Dispatcher(Dispatcher&&) noexcept;

@@ -1,0 +1,182 @@
+// What dispatch trusts: files that nobody else may write, binaries that are what was stored, tables and no
+// views; and that an application without any of these still runs.
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+#include <sys/stat.h>
+
+#include <cstdlib>
+#include <fstream>
+
+#include "fixture.h"
+
+namespace tunesmith {
+namespace {
+
+class TrustTest : public DispatcherTest {
+ protected:
+  void sql(const std::string& text) const {
+    sqlite3* handle = nullptr;
+    ASSERT_EQ(sqlite3_open(database().c_str(), &handle), SQLITE_OK);
+    char* message = nullptr;
+    EXPECT_EQ(sqlite3_exec(handle, text.c_str(), nullptr, nullptr, &message), SQLITE_OK) << message;
+    sqlite3_close(handle);
+  }
+
+  // Whether a winner of the database is used, with what the dispatcher noted.
+  testing::AssertionResult uses_the_winner(const DispatcherOptions& options) const {
+    Dispatcher dispatcher(options);
+    std::string notes;
+    for (const std::string& note : dispatcher.notes()) notes += note + "\n";
+    const Plan plan = dispatcher.plan("smooth", "n=1000 taps=5");
+    check(plan, "smooth");
+    return (plan.variant().template_name == "vector" ? testing::AssertionSuccess()
+                                                     : testing::AssertionFailure())
+           << notes;
+  }
+
+  static std::string notes_of(const DispatcherOptions& options) {
+    std::string notes;
+    const Dispatcher dispatcher(options);
+    for (const std::string& note : dispatcher.notes()) notes += note + "\n";
+    return notes;
+  }
+
+  const Winner winner_ = {.problem = "n=1000 taps=5", .config = "VECTOR=4"};
+};
+
+TEST_F(TrustTest, ABinaryThatIsNotWhatWasStoredIsNotLoaded) {
+  tune(winner_);
+  sql("UPDATE binary SET bytes = CAST(substr(bytes, 1, 100) || x'00ff' || substr(bytes, 103) AS BLOB)");
+  EXPECT_NE(notes_of(options()).find("its hash is not the one beside it"), std::string::npos);
+  Dispatcher dispatcher(options());
+  const Plan plan = dispatcher.plan("smooth", "n=1000 taps=5");
+  EXPECT_EQ(plan.match(), Match::exact);
+  says(plan, "compiled now");
+  check(plan, "smooth");
+}
+
+TEST_F(TrustTest, NativeCodeOfADatabaseIsRunOnlyWhereAskedFor) {
+  tune(winner_);
+  DispatcherOptions usual = options();
+  usual.host_binaries = DispatcherOptions().host_binaries;
+  says(Dispatcher(usual).plan("smooth", "n=1000 taps=5"), "compiled now");
+  says(Dispatcher(options()).plan("smooth", "n=1000 taps=5"), "its binary is in the database");
+}
+
+TEST_F(TrustTest, WhatOthersMayWriteIsNotUsed) {
+  tune(winner_);
+  EXPECT_TRUE(uses_the_winner(options()));
+  for (const mode_t mode : {0620U, 0602U, 0666U}) {
+    ASSERT_EQ(::chmod(database().c_str(), mode), 0);
+    EXPECT_FALSE(uses_the_winner(options()));
+    EXPECT_NE(notes_of(options()).find("run chmod go-w"), std::string::npos) << notes_of(options());
+  }
+  ASSERT_EQ(::chmod(database().c_str(), 0644), 0);
+  const std::string log = database() + "-wal";
+  std::ofstream(log).close();
+  ASSERT_EQ(::chmod(log.c_str(), 0666), 0);
+  EXPECT_FALSE(uses_the_winner(options())) << "a log is read as a part of the file";
+  std::filesystem::remove(log);
+  ASSERT_EQ(::chmod(folder_.c_str(), 0777), 0);
+  EXPECT_FALSE(uses_the_winner(options()));
+  ASSERT_EQ(::chmod(folder_.c_str(), 01777), 0);
+  EXPECT_TRUE(uses_the_winner(options())) << "in a sticky folder nobody replaces another's file";
+}
+
+TEST_F(TrustTest, WhatIsOfAnotherUserIsNotUsed) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give files away";
+  tune(winner_);
+  ASSERT_EQ(::chown(database().c_str(), 12345, 12345), 0);
+  EXPECT_FALSE(uses_the_winner(options()));
+  EXPECT_NE(notes_of(options()).find("belongs to another user, number 12345"), std::string::npos);
+}
+
+TEST_F(TrustTest, ACacheThatOthersMayWriteIsNotUsed) {
+  DispatcherOptions chosen = options();
+  Dispatcher(chosen).plan("smooth", "n=1000 taps=5");
+  says(Dispatcher(chosen).plan("smooth", "n=1000 taps=5"), "compiled before");
+  ASSERT_EQ(::chmod(chosen.cache_folder.c_str(), 0777), 0);
+  says(Dispatcher(chosen).plan("smooth", "n=1000 taps=5"), "compiled now");
+  EXPECT_NE(notes_of(chosen).find("The cache of binaries is not used."), std::string::npos);
+  ASSERT_EQ(::chmod(chosen.cache_folder.c_str(), 0700), 0);
+  for (const auto& entry : std::filesystem::directory_iterator(chosen.cache_folder))
+    ASSERT_EQ(::chmod(entry.path().c_str(), 0666), 0);
+  says(Dispatcher(chosen).plan("smooth", "n=1000 taps=5"), "compiled now");
+}
+
+TEST_F(TrustTest, AFileThatCannotBeReadIsANote) {
+  const auto not_used = [&](const std::string& why) {
+    EXPECT_FALSE(uses_the_winner(options()));
+    const std::string notes = notes_of(options());
+    EXPECT_NE(notes.find("is not used. "), std::string::npos) << notes;
+    EXPECT_NE(notes.find(why), std::string::npos) << notes;
+  };
+  std::ofstream(database()) << std::string(10000, 'x');
+  not_used("is damaged");
+  std::ofstream(database(), std::ios::trunc).close();
+  not_used("is empty");
+  std::filesystem::remove(database());
+  std::filesystem::create_directory(database());
+  not_used("is a folder");
+  std::filesystem::remove(database());
+  tune(winner_);
+  const std::filesystem::path whole = folder_ / "whole.db";
+  std::filesystem::copy_file(database(), whole);
+  sql("PRAGMA user_version = 9999");
+  not_used("9999");
+  std::filesystem::rename(whole, database());
+  EXPECT_TRUE(uses_the_winner(options()));
+  sql("DROP VIEW sessions; DROP VIEW failures; DROP VIEW results; DROP VIEW winners; DROP TABLE finalist");
+  not_used("has no table finalist");
+  std::filesystem::resize_file(database(), std::filesystem::file_size(database()) / 2);
+  not_used("");
+}
+
+TEST_F(TrustTest, AFilesOwnViewsAndTriggersDoNotRun) {
+  tune(winner_);
+  const std::string endless =
+      "(WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT * FROM n)";
+  sql("DROP VIEW winners; CREATE VIEW winners AS SELECT * FROM " + endless +
+      "; DROP VIEW current_measurement; CREATE VIEW current_measurement AS SELECT * FROM measurement, " +
+      endless);
+  EXPECT_TRUE(uses_the_winner(options()));
+  sql("ALTER TABLE finalist RENAME TO other; CREATE VIEW finalist AS SELECT * FROM other, " + endless);
+  EXPECT_FALSE(uses_the_winner(options()));
+  EXPECT_NE(notes_of(options()).find("has no table finalist"), std::string::npos);
+}
+
+TEST_F(TrustTest, WithoutAHomeThereIsNoDatabaseAndNoCache) {
+  std::map<std::string, std::string> before;
+  for (const char* name : {"HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "TUNESMITH_DB"}) {
+    if (const char* value = std::getenv(name)) before[name] = value;
+    unsetenv(name);
+  }
+  EXPECT_EQ(default_database(), "");
+  EXPECT_EQ(default_cache_folder(), "");
+  setenv("TUNESMITH_DB", "off", 1);
+  setenv("HOME", "/home/u", 1);
+  EXPECT_EQ(default_database(), "");
+  unsetenv("TUNESMITH_DB");
+  EXPECT_EQ(default_database(), "/home/u/.local/share/tunesmith/tunesmith.db");
+  unsetenv("HOME");
+  DispatcherOptions bare;
+  bare.device = device_id();
+  EXPECT_EQ(Dispatcher(bare).plan("smooth", "n=1000 taps=5").match(), Match::base);
+  for (const auto& [name, value] : before) setenv(name.c_str(), value.c_str(), 1);
+}
+
+TEST(Devices, TheHostIsUsedOnlyByName) {
+  if (first_device() == "cuda") GTEST_SKIP() << "there is a CUDA device";
+  for (const char* word : {"auto", "cuda"}) {
+    try {
+      Dispatcher dispatcher({.device = word, .database = ""});
+      FAIL() << word;
+    } catch (const std::runtime_error& error) {
+      EXPECT_NE(std::string(error.what()).find("host"), std::string::npos) << error.what();
+    }
+  }
+  EXPECT_EQ(DispatcherOptions().device, "cuda");
+}
+
+}  // namespace
+}  // namespace tunesmith
