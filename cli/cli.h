@@ -17,6 +17,8 @@ void add_look_commands(CLI::App& app);  ///< devices, ops, space, render: no dat
 void add_tune_command(CLI::App& app, const std::string& command_line, int& exit_code);
 void add_data_commands(CLI::App& app, const std::string& command_line);  ///< query, db
 void add_exchange_commands(CLI::App& db);                                ///< db import, db export
+/// regret; sets `exit_code` as above.
+void add_regret_command(CLI::App& app, int& exit_code);
 void add_replay_command(CLI::App& app);
 void add_dispatch_commands(CLI::App& app);  ///< explain, export
 

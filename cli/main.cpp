@@ -62,6 +62,7 @@ int main(int argc, char** argv) {
     tunesmith::add_look_commands(app);
     tunesmith::add_tune_command(app, joined(argc, argv), exit_code);
     tunesmith::add_data_commands(app, joined(argc, argv));
+    tunesmith::add_regret_command(app, exit_code);
     tunesmith::add_replay_command(app);
     tunesmith::add_dispatch_commands(app);
     refuse_unknown_command(app, argc, argv);

@@ -462,6 +462,12 @@ void ProblemRun::write(const Decision& decision) {
     if (!set.taken) result_.winners.back().note = set.why;
   }
   record_finalists(decision);
+  for (const Decision::Finalist& each : decision.finalists) {
+    if (each.winner != decision.winners.front().ticket) continue;
+    const Trial& trial = findings_.trial(each.ticket);
+    result_.finalists.push_back(
+        {trial.variant.tmpl->name, trial.variant.point.config.text(), trial.median_us, each.ratio.middle});
+  }
   for (const std::int64_t alignment : decision.dropped) recorder.drop_winner(problem_, alignment);
   if (decision.base) {
     const Trial& base = findings_.trials.front();

@@ -94,10 +94,18 @@ struct TunedWinner {
   std::string note;  ///< why the database kept another; empty if it took this one
 };
 
+/// One that ran beside the first winner, itself included.
+struct TunedFinalist {
+  std::string template_name, config;
+  double median_us = 0;
+  double ratio = 1;  ///< of its time to the winner's, paired over rounds
+};
+
 struct TunedProblem {
   std::string problem;
   /// The fastest, then, if that needs alignment, the fastest that does not.
   std::vector<TunedWinner> winners;
+  std::vector<TunedFinalist> finalists;  ///< the best first
   std::optional<TunedTime> base;
   double worst_us = 0;  ///< of the variants that are ok; 0: none
   /// Of the variants that the search proposed, including those of earlier runs.

@@ -84,6 +84,17 @@ TEST(Flow, AllOpsOncePerDevice) {
     EXPECT_EQ(scratch.tunesmith(wrong).exit_code, 2) << wrong;
 }
 
+TEST(Flow, RegretOfProblemsThatNobodyTuned) {
+  const Scratch scratch;
+  const Outcome regret =
+      scratch.tunesmith("regret transpose --device host --problems 2 --budget 4 --csv r.csv");
+  expect_success(regret);
+  EXPECT_TRUE(has(regret.out, "2 problems. Tuned time / picked time: geometric mean ")) << regret.out;
+  EXPECT_TRUE(std::filesystem::exists(scratch.path() / "r.csv"));
+  EXPECT_FALSE(std::filesystem::exists(scratch.path() / "tunesmith.db")) << "nothing is kept";
+  EXPECT_EQ(scratch.tunesmith("regret nothing").exit_code, 2);
+}
+
 // The host has no cold caches, so the database is turned into one that was measured with them.
 TEST(Flow, TheWordsSayWhereCachesWereCold) {
   const Scratch scratch;

@@ -1,0 +1,193 @@
+// `tunesmith regret`: problems that nobody tuned, what dispatch takes for them, and what tuning would have
+// found.
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <set>
+#include <utility>
+
+#include "cli/cli.h"
+#include "cli/regret_table.h"
+#include "db/store.h"
+#include "dispatch/known.h"
+#include "generator/error.h"
+#include "generator/ops.h"
+#include "generator/sample.h"
+#include "runtime/device_id.h"
+#include "runtime/files.h"
+#include "tuner/tune.h"
+
+namespace tunesmith {
+namespace {
+
+constexpr double finals_s = 4;  // a ratio is wanted, not a winner to keep
+
+struct Request {
+  std::string op, device = "auto", budget = "5s";
+  std::filesystem::path database, csv;
+  std::size_t problems = 20;
+  std::uint64_t seed = 2;
+  int compilers = 0;
+};
+
+struct Pick {
+  std::string match, template_name, config;
+  double expected_us = 0, expected_loss = 0;
+};
+
+std::string name_of(Match match) {
+  return match == Match::exact          ? "exact"
+         : match == Match::predicted    ? "predicted"
+         : match == Match::other_device ? "other_device"
+                                        : "base";
+}
+
+// Drawn ones of which nothing is known.
+std::vector<Problem> unknown_problems(const Op& op, const Known& known, const Request& request,
+                                      const std::string& device_kind) {
+  std::set<std::string> tuned;
+  for (const Candidate& candidate : known.candidates) {
+    if (candidate.op != op.name) continue;
+    tuned.insert(candidate.problem.text());
+    for (const Candidate::Time& time : candidate.times) tuned.insert(time.problem->text());
+  }
+  const std::size_t drawn = request.problems + tuned.size();
+  std::vector<Problem> problems = sample_problems(op, drawn, request.seed, sample_limits(device_kind));
+  std::erase_if(problems, [&](const Problem& problem) { return tuned.contains(problem.text()); });
+  problems.resize(request.problems);
+  return problems;
+}
+
+Pick pick_of(const Chooser& chooser, const Op& op, const DeviceFacts& device,
+             const std::vector<Candidate>& candidates, const Problem& problem) {
+  const Selection selection = chooser.select(problem, true);
+  if (selection.choices.empty())
+    return {"base", op.templates.front().name, base_config(op, problem, device).text()};
+  const Choice& choice = selection.choices.front();
+  return {name_of(choice.match), candidates[choice.candidate].template_name, choice.config.text(),
+          choice.expected_us, choice.expected_loss};
+}
+
+Regret regret_of(const TunedProblem& tuned, const Pick& pick) {
+  Regret regret;
+  regret.problem = tuned.problem;
+  regret.match = pick.match;
+  regret.picked = pick.template_name + " " + pick.config;
+  regret.expected_us = pick.expected_us;
+  regret.expected_loss = pick.expected_loss;
+  regret.tuned = tuned.winners.front().template_name + " " + tuned.winners.front().config;
+  regret.tuned_us = tuned.winners.front().time.median_us;
+  if (tuned.base) regret.base_us = tuned.base->median_us;
+  for (const TunedFinalist& finalist : tuned.finalists) {
+    if (finalist.template_name != pick.template_name || finalist.config != pick.config) continue;
+    regret.picked_us = finalist.median_us;
+    regret.ratio = 1 / finalist.ratio;
+  }
+  return regret;
+}
+
+// A database that is gone when the command ends.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string name = (std::filesystem::temp_directory_path() / "tunesmith_regret_XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr)
+      throw Error("No temporary folder can be made in " + std::filesystem::temp_directory_path().string() +
+                  ".");
+    path_ = name;
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+void run(const Request& request, int& exit_code) {
+  const Op& op = find_op(request.op);
+  const DeviceFacts device =
+      choose_device(DeviceId::parse(request.device == "cuda:all"
+                                        ? "cuda"
+                                        : request.device.substr(0, request.device.find(','))))
+          .facts;
+  const Known known =
+      read_known({.database = database_or_default(request.database).string(), .device = device});
+  const auto weights = known.weights.find(op.name);
+  const Chooser chooser(op, device, known.candidates,
+                        weights == known.weights.end() ? Weights{} : weights->second);
+
+  const TemporaryFolder folder;
+  TuneOptions options;
+  options.op = op.name;
+  options.device = request.device;
+  options.budget = request.budget;
+  options.seed = request.seed;
+  options.compilers = request.compilers;
+  options.database = folder.path() / "regret.db";
+  options.energy = false;
+  options.policy = policy_for(device.kind);
+  options.policy->final_seconds = std::min(options.policy->final_seconds, finals_s);
+  options.problems = unknown_problems(op, known, request, device.kind);
+  for (const Candidate& candidate : known.candidates)
+    if (!candidate.problem.empty())
+      options.built_in.push_back(
+          {candidate.op, candidate.problem.text(), candidate.template_name, candidate.config.text()});
+  std::map<std::string, Pick> picks;
+  for (const Problem& problem : options.problems) {
+    const Pick pick = pick_of(chooser, op, device, known.candidates, problem);
+    options.built_in.push_back({op.name, problem.text(), pick.template_name, pick.config});  // in the finals
+    picks.emplace(problem.text(), pick);
+  }
+
+  Progress progress(std::cerr, isatty(STDERR_FILENO) != 0);
+  const TuneResult result = tune(options, progress);
+  std::vector<Regret> all;
+  for (const TunedProblem& tuned : result.problems)
+    if (!tuned.winners.empty()) all.push_back(regret_of(tuned, picks.at(tuned.problem)));
+  if (result.interrupted) exit_code = 130;
+  if (all.empty()) throw Error("No problem was tuned to its end, so nothing is known of " + op.name + ".");
+  std::cout << op.name << " on " << result.device.name << ", seed " << request.seed << ", " << request.budget
+            << " of tuning per problem\n"
+            << regret_text(all);
+  if (!request.csv.empty()) write_file(request.csv, regret_table(all).csv());
+}
+
+}  // namespace
+
+void add_regret_command(CLI::App& app, int& exit_code) {
+  CLI::App* command = app.add_subcommand(
+      "regret", "Measure what dispatch loses on problems that nobody tuned, against tuning them");
+  auto request = std::make_shared<Request>();
+  command->add_option("OP", request->op, "Name of an op")->required();
+  command->add_option("--problems", request->problems, "How many are drawn")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 10000));
+  command->add_option("--seed", request->seed, "Seed for the problems, the search and the inputs")
+      ->capture_default_str();
+  command->add_option("--budget", request->budget, "To tune each: a time (5s), or a number of variants (500)")
+      ->capture_default_str();
+  command->add_option("--csv", request->csv, "Write a line per problem to this file");
+  command
+      ->add_option("--device", request->device,
+                   std::string(device_words) + ";\nseveral of one model: cuda:all, or cuda:0,cuda:1")
+      ->capture_default_str();
+  command
+      ->add_option("--jobs", request->compilers,
+                   "Number of compilers that run at the same time; 0: one less than the number of processors")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 1024));
+  add_db_option(command, request->database);
+  command->callback([request, &exit_code] { run(*request, exit_code); });
+}
+
+}  // namespace tunesmith

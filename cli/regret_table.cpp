@@ -1,0 +1,95 @@
+#include "cli/regret_table.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+namespace tunesmith {
+namespace {
+
+constexpr double noise = 1.02;  // of two times of one kernel, loaded anew
+constexpr std::size_t most_losers = 10;
+
+double geometric_mean(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) sum += std::log(value);
+  return values.empty() ? 0 : std::exp(sum / static_cast<double>(values.size()));
+}
+
+}  // namespace
+
+RegretSummary summary_of(const std::vector<Regret>& all) {
+  RegretSummary summary;
+  std::vector<double> ratios, over_base, claims, claimed_ratios;
+  for (const Regret& one : all) {
+    if (one.ratio <= 0) {
+      ++summary.failed;
+      continue;
+    }
+    ratios.push_back(one.ratio);
+    if (one.base_us > 0) over_base.push_back(one.base_us / one.picked_us);
+    if (one.base_us > 0 && one.picked_us > noise * one.base_us) ++summary.slower_than_base;
+    if (one.expected_us <= 0) continue;
+    claims.push_back(1 + one.expected_loss);
+    claimed_ratios.push_back(one.ratio);
+  }
+  if (ratios.empty()) return summary;
+  std::sort(ratios.begin(), ratios.end());
+  summary.mean = geometric_mean(ratios);
+  summary.worst = ratios.front();
+  const double at = 0.05 * static_cast<double>(ratios.size() - 1);  // as numpy.percentile
+  const auto below = static_cast<std::size_t>(at);
+  summary.fifth = std::lerp(ratios[below], ratios[std::min(below + 1, ratios.size() - 1)],
+                            at - static_cast<double>(below));
+  summary.over_base = geometric_mean(over_base);
+  if (!claims.empty()) {
+    summary.claimed_loss = geometric_mean(claims) - 1;
+    summary.loss = 1 / geometric_mean(claimed_ratios) - 1;
+  }
+  return summary;
+}
+
+Table regret_table(const std::vector<Regret>& all) {
+  std::vector<Regret> sorted = all;
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const Regret& a, const Regret& b) { return a.ratio < b.ratio; });
+  Table table({"ratio", "picked_us", "tuned_us", "base_us", "expected_us", "expected_loss", "match",
+               "problem", "picked", "tuned"});
+  const auto known = [](double value) { return value > 0 ? Cell(value) : Cell(); };
+  for (const Regret& one : sorted) {
+    table.add({known(one.ratio), known(one.picked_us), known(one.tuned_us), known(one.base_us),
+               known(one.expected_us), one.expected_us > 0 ? Cell(one.expected_loss) : Cell(), one.match,
+               one.problem, one.picked, one.tuned});
+  }
+  return table;
+}
+
+std::string regret_text(const std::vector<Regret>& all) {
+  const RegretSummary s = summary_of(all);
+  char text[400];
+  std::string out;
+  const auto line = [&](const char* pattern, auto... values) {
+    std::snprintf(text, sizeof text, pattern, values...);
+    out += text;
+  };
+  line("%zu problems. Tuned time / picked time: geometric mean %.3f, 5th percentile %.3f, worst %.3f.\n",
+       all.size(), s.mean, s.fifth, s.worst);
+  line("Against the base: %.3g times as fast (geometric mean); slower than it on %d.\n", s.over_base,
+       s.slower_than_base);
+  if (s.claimed_loss > 0 || s.loss > 0)
+    line("Expected loss: %.1f %%; measured: %.1f %%.\n", 100 * s.claimed_loss, 100 * s.loss);
+  if (s.failed > 0) line("On %d what was picked is wrong or failed; it is in no number above.\n", s.failed);
+  std::vector<Regret> losers = all;
+  std::erase_if(losers, [](const Regret& one) { return one.ratio * noise >= 1; });
+  std::stable_sort(losers.begin(), losers.end(),
+                   [](const Regret& a, const Regret& b) { return a.ratio < b.ratio; });
+  if (losers.empty()) return out;
+  Table table({"ratio", "picked us", "tuned us", "problem", "picked", "tuned"});
+  for (std::size_t i = 0; i < std::min(losers.size(), most_losers); ++i) {
+    const Regret& one = losers[i];
+    table.add({one.ratio, one.picked_us, one.tuned_us, one.problem, one.picked, one.tuned});
+  }
+  return out + "\nLosers, the worst first:\n" + table.text();
+}
+
+}  // namespace tunesmith

@@ -1,0 +1,37 @@
+// What `tunesmith regret` says of choices that were measured, as pure functions.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/table.h"
+
+namespace tunesmith {
+
+/// A variant that dispatch would take for a problem that nobody tuned, and the best that tuning found there.
+struct Regret {
+  std::string problem;
+  std::string match;          ///< as dispatch said it
+  std::string picked, tuned;  ///< template and config; picked empty: it has nothing but the base
+  double expected_us = 0;     ///< as dispatch said it; 0: it did not
+  double expected_loss = 0;   ///< likewise
+  double picked_us = 0, tuned_us = 0, base_us = 0;  ///< 0: not ok
+  double ratio = 0;                                 ///< tuned / picked, paired; 0: what was picked is not ok
+};
+
+/// At least one.
+struct RegretSummary {
+  double mean = 0;   ///< geometric, of the ratios
+  double fifth = 0;  ///< the 5th percentile
+  double worst = 0;
+  double over_base = 0;               ///< geometric mean of base / picked
+  int slower_than_base = 0;           ///< by more than 2 %
+  double claimed_loss = 0, loss = 0;  ///< geometric means, of those with a claim
+  int failed = 0;                     ///< picks that are not ok; in none of the other numbers
+};
+RegretSummary summary_of(const std::vector<Regret>& all);
+
+std::string regret_text(const std::vector<Regret>& all);
+Table regret_table(const std::vector<Regret>& all);  ///< the worst first
+
+}  // namespace tunesmith

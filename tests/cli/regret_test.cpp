@@ -1,0 +1,58 @@
+// What `regret` says of measured choices.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cli/regret_table.h"
+
+namespace tunesmith {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+Regret regret(double ratio, double picked_us, double base_us) {
+  Regret one;
+  one.problem = "n=" + std::to_string(static_cast<int>(picked_us));
+  one.picked = "a X=1";
+  one.tuned = "b X=2";
+  one.ratio = ratio;
+  one.picked_us = picked_us;
+  one.tuned_us = picked_us * ratio;
+  one.base_us = base_us;
+  return one;
+}
+
+TEST(Regret, SummarisesRatiosAndCountsWhatIsSlowerThanTheBase) {
+  std::vector<Regret> all = {regret(1, 10, 40), regret(0.25, 20, 20), regret(0.5, 30, 15)};
+  all[0].expected_us = 11;
+  all[0].expected_loss = 0.1;
+  const RegretSummary s = summary_of(all);
+  EXPECT_NEAR(s.mean, 0.5, 1e-12);
+  EXPECT_EQ(s.worst, 0.25);
+  EXPECT_NEAR(s.fifth, 0.275, 1e-12);  // numpy.percentile([1, 0.25, 0.5], 5)
+  EXPECT_NEAR(s.over_base, 1.25992, 1e-5);
+  EXPECT_EQ(s.slower_than_base, 1);
+  EXPECT_NEAR(s.claimed_loss, 0.1, 1e-12);
+  EXPECT_NEAR(s.loss, 0, 1e-12);
+  EXPECT_EQ(s.failed, 0);
+}
+
+TEST(Regret, APickThatFailedIsCountedAndInNoMean) {
+  const RegretSummary s = summary_of({regret(0, 0, 40), regret(0.9, 10, 20)});
+  EXPECT_EQ(s.failed, 1);
+  EXPECT_NEAR(s.mean, 0.9, 1e-12);
+  EXPECT_THAT(regret_text({regret(0, 0, 40)}), HasSubstr("On 1 what was picked is wrong or failed"));
+}
+
+TEST(Regret, LosersAreNamedWorstFirstAndNoiseIsNoLoss) {
+  const std::string text = regret_text({regret(0.99, 10, 40), regret(0.8, 20, 40), regret(0.3, 30, 40)});
+  EXPECT_THAT(text, HasSubstr("worst 0.300"));
+  EXPECT_LT(text.find("n=30"), text.find("n=20"));
+  EXPECT_THAT(text, Not(HasSubstr("n=10")));
+  const std::string csv =
+      regret_table({regret(0.99, 10, 40), regret(0.8, 20, 40), regret(0.3, 30, 40)}).csv();
+  EXPECT_LT(csv.find("n=30"), csv.find("n=10"));
+}
+
+}  // namespace
+}  // namespace tunesmith
