@@ -128,6 +128,25 @@ std::vector<NamedVariant> variants_of(const AnchorTable& table) {
   return list;
 }
 
+std::vector<BuiltIn> guesses_of(const std::vector<Candidate>& known) {
+  std::vector<BuiltIn> guesses;
+  const auto add = [&](const Candidate& candidate, const Problem& problem) {
+    guesses.push_back({candidate.op, problem.text(), candidate.template_name, candidate.config.text()});
+  };
+  std::map<std::pair<std::string, std::string>, std::pair<const Candidate*, const Candidate::Time*>> best;
+  for (const Candidate& candidate : known) {
+    if (!candidate.problem.empty()) add(candidate, candidate.problem);
+    for (const Candidate::Time& time : candidate.times) {
+      auto& [first, its] = best[{candidate.op, time.problem->text()}];
+      if (its != nullptr && its->us <= time.us) continue;
+      first = &candidate;
+      its = &time;
+    }
+  }
+  for (const auto& [key, fastest] : best) add(*fastest.first, *fastest.second->problem);
+  return guesses;
+}
+
 std::string quality_text(const AnchorTable& table) {
   std::size_t known = 0;
   double sum = 0;

@@ -8,6 +8,7 @@
 
 #include "db/store.h"
 #include "dispatch/anchor_table.h"
+#include "dispatch/select.h"
 #include "tuner/tune.h"
 
 namespace tunesmith {
@@ -22,6 +23,9 @@ AnchorTable best_table(const Op& op, const DeviceFacts& device, const Store& sto
 std::set<std::string> known_well(const Op& op, const Store& store, std::int64_t device_id);
 
 std::vector<NamedVariant> variants_of(const AnchorTable& table);
+
+/// What a search should try first: the winners, and on each anchor of a table the best of its portfolio.
+std::vector<BuiltIn> guesses_of(const std::vector<Candidate>& known);
 
 /// "32 variants; on 40 of 40 anchors one is known, within 1.8 % of the best on average and 12 % at worst"
 std::string quality_text(const AnchorTable& table);

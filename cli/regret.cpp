@@ -11,6 +11,7 @@
 #include <set>
 #include <utility>
 
+#include "cli/anchors.h"
 #include "cli/cli.h"
 #include "cli/regret_table.h"
 #include "db/store.h"
@@ -138,10 +139,7 @@ void run(const Request& request, int& exit_code) {
   options.policy = policy_for(device.kind);
   options.policy->final_seconds = std::min(options.policy->final_seconds, finals_s);
   options.problems = unknown_problems(op, known, request, device.kind);
-  for (const Candidate& candidate : known.candidates)
-    if (!candidate.problem.empty())
-      options.built_in.push_back(
-          {candidate.op, candidate.problem.text(), candidate.template_name, candidate.config.text()});
+  options.built_in = guesses_of(known.candidates);
   std::map<std::string, Pick> picks;
   for (const Problem& problem : options.problems) {
     const Pick pick = pick_of(chooser, op, device, known.candidates, problem);

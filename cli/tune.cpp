@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/anchors.h"
 #include "cli/cli.h"
 #include "cli/tune_anchors.h"
 #include "cli/winners_table.h"
@@ -171,10 +172,7 @@ void add_tune_command(CLI::App& app, const std::string& command_line, int& exit_
     asked.chained = request->launches == "chained";
     asked.prior = prior_of(request->prior);
     asked.objective = objective_of(request->objective);
-    for (const Candidate& winner : read_known({}).candidates)
-      if (!winner.problem.empty())
-        asked.built_in.push_back(
-            {winner.op, winner.problem.text(), winner.template_name, winner.config.text()});
+    asked.built_in = guesses_of(read_known({}).candidates);
     asked.database = database_or_default(request->database);
     const bool has_budget = command->count("--budget") > 0;
     Progress progress(std::cerr, isatty(STDERR_FILENO) != 0);
