@@ -36,6 +36,17 @@ inline Rule trigger_rule() {
       [](const Config& c) { return c[TRIGGER] == "none"; }};
 }
 
+/// For `worth`; `bytes` of inputs. Second-level caches have 4 to 128 MiB.
+inline Rule half_rule(std::int64_t bytes) {
+  constexpr std::int64_t mib = 1 << 20;
+  return {
+      "LOAD=half is for inputs of 8 to 512 MiB: less stays in the second-level cache, and half of more "
+      "does not.",
+      [large = bytes >= 8 * mib && bytes <= 512 * mib](const Config& c) {
+        return large || c[WordAxis("LOAD")] != "half";
+      }};
+}
+
 inline Axis store_axis() {
   return {STORE, words({"plain", "streaming"}), "the hint that outputs are written with"};
 }

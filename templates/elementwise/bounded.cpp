@@ -233,6 +233,12 @@ Bounded apply(Operation operation, const Bounded& x, const Bounded& y, const Bou
         return {value, infinity};
       return {value, 2 * (x.error + y.error) / radius};
     }
+    case Operation::hypot: {
+      // Neither side's error counts more than once. NaN if either is, also beside an infinity.
+      const double value =
+          x.value != x.value || y.value != y.value ? x.value + y.value : std::hypot(x.value, y.value);
+      return {value, std::isfinite(value) ? x.error + y.error : 0};
+    }
     default: {
       const double value = value_of(operation, x.value);
       // Infinite at an infinity, or beyond double's range and so beyond f32's; the caller decides for f64.

@@ -79,6 +79,7 @@ bool Builder::is_non_negative(const Node& node) const {
     case Operation::erfc:
     case Operation::sqrt:
     case Operation::rsqrt:
+    case Operation::hypot:
       return true;
     case Operation::multiply:
       return node.operands[0] == node.operands[1] || (operand(0) && operand(1));

@@ -37,8 +37,8 @@ Space space(const Problem& problem) {
 Work work(const Problem& problem, const Config& config) {
   const Layout layout = layout_of(problem);
   if (layout.elements == 0) return {};
-  std::vector<KernelArgument> arguments = pointers();
-  arguments.emplace_back(layout.elements);
+  std::vector<KernelArgument> arguments = {ArgumentPointer{most_inputs}, layout.elements};
+  for (int k = 0; k < most_inputs; ++k) arguments.emplace_back(ArgumentPointer{k});
   const std::int64_t tile = config[BLOCK] * config[ITEMS] * config[VECTOR];
   return {.steps = {Launch{.kernel = "elementwise_contiguous",
                            .grid = {ceil_divide(layout.elements, tile * config[TILES])},

@@ -12,6 +12,8 @@ namespace {
 
 std::string variable(int node) { return "v" + std::to_string(node); }
 
+bool is_one(const Node& node) { return node.operation == Operation::number && node.number == 1; }
+
 std::string literal(const Node& node, DType compute) {
   std::array<char, 64> text{};
   switch (compute) {
@@ -72,6 +74,11 @@ std::string code(const Expression& expression, DType dtype) {
         done[p] = 1;
         continue;
       }
+    }
+    if (node.operation == Operation::divide && is_one(nodes[static_cast<std::size_t>(node.operands[0])]) &&
+        (compute == DType::f32 || compute == DType::f64)) {
+      text += left + "elementwise::reciprocal(" + variable(node.operands[1]) + ");\n";
+      continue;
     }
     const OperationFacts& known = facts(node.operation);
     text += left + "elementwise::" + std::string(known.name) + "(";

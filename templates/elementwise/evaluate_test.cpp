@@ -34,7 +34,7 @@ TEST(ElementwiseReference, IntegersWrapAndDivideAsInC) {
 }
 
 TEST(ElementwiseReference, SpecialValuesAreIeees) {
-  const std::array<std::tuple<const char*, std::vector<double>, double>, 17> cases = {{
+  const std::array<std::tuple<const char*, std::vector<double>, double>, 18> cases = {{
       {"a / b", {1, 0}, infinity},
       {"a / b", {-1, 0}, -infinity},
       {"a / b", {0, 0}, nan},
@@ -49,6 +49,7 @@ TEST(ElementwiseReference, SpecialValuesAreIeees) {
       {"hypot", {infinity, -infinity}, infinity},
       {"hypot", {infinity, 3}, infinity},
       {"hypot", {nan, 0}, nan},
+      {"hypot", {infinity, nan}, nan},
       {"gaussian_pdf", {infinity, 0, 1}, 0},
       {"polar_distance", {infinity, 0, 1, 0}, nan},  // infinity times sin(0)
       {"a != a", {nan}, 1},

@@ -70,6 +70,7 @@ enum class Operation {
   rint,
   pow,
   atan2,
+  hypot,
 };
 
 struct OperationFacts {

@@ -54,6 +54,29 @@ __device__ __forceinline__ X divide(X x, X y) {
     return y == -1 ? negate(x) : x / y;  // the least integer has no opposite
   }
 }
+// 1 / x, rounded as IEEE's but without its branches: Newton's step from the device's approximation, of x
+// times a power of two where x or the result has no full precision.
+__device__ __forceinline__ double reciprocal(double x) { return 1 / x; }
+__device__ __forceinline__ float reciprocal(float x) {
+#ifdef TUNESMITH_HOST
+  return 1 / x;
+#else
+  const float size = ::fabsf(x);
+  const float scale = size < 0x1p-126f ? 0x1p24f : size >= 0x1p126f ? 0x1p-24f : 1.0f;
+  const float scaled = x * scale;
+  float result;  // an error that is not small is that of 0, infinity and NaN
+  asm("{\n\t.reg .pred small;\n\t.reg .f32 rough, error, better;\n\t"
+      "rcp.approx.ftz.f32 rough, %1;\n\t"
+      "fma.rn.f32 error, %2, rough, 0f3F800000;\n\t"
+      "fma.rn.f32 better, rough, error, rough;\n\t"
+      "abs.f32 error, error;\n\t"
+      "setp.lt.f32 small, error, 0f3F800000;\n\t"
+      "selp.f32 %0, better, rough, small;\n\t}"
+      : "=f"(result)
+      : "f"(scaled), "f"(-scaled));
+  return result * scale;
+#endif
+}
 template <typename X>
 __device__ __forceinline__ X remainder_of(X x, X y) {
   if constexpr (is_real<X>) {
@@ -158,6 +181,52 @@ TUNESMITH_CALL_2(pow)
 TUNESMITH_CALL_2(atan2)
 #undef TUNESMITH_CALL_1
 #undef TUNESMITH_CALL_2
+
+// A number's bits, as integers that are ordered as the numbers from 0 on, NaN above all.
+template <typename X>
+struct Layout;
+template <>
+struct Layout<float> {
+  using Bits = int;
+  static constexpr Bits exponent = 0x7f800000, lowest = 0x00800000;  // all of the exponent's bits; the last
+  static __device__ __forceinline__ Bits bits(float x) { return __float_as_int(x); }
+  static __device__ __forceinline__ float number(Bits x) { return __int_as_float(x); }
+};
+template <>
+struct Layout<double> {
+  using Bits = long long;
+  static constexpr Bits exponent = 0x7ff0000000000000, lowest = 0x0010000000000000;
+  static __device__ __forceinline__ Bits bits(double x) { return __double_as_longlong(x); }
+  static __device__ __forceinline__ double number(Bits x) { return __longlong_as_double(x); }
+};
+
+// The square root of 2^-100 to 2^100, or of 0 NaN, rounded as IEEE's, which has branches for the others.
+__device__ __forceinline__ float sqrt_of_medium(float x) {
+#ifdef TUNESMITH_HOST
+  return ::sqrtf(x);
+#else
+  float inverse;
+  asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(x));
+  const float root = x * inverse;
+  return ::fmaf(::fmaf(-root, root, x), 0.5f * inverse, root);
+#endif
+}
+__device__ __forceinline__ double sqrt_of_medium(double x) { return ::sqrt(x); }
+
+// Both sides are multiplied by a power of two, so that no square overflows or is lost and nothing branches.
+// 0, infinity and NaN are their own result.
+template <typename X>
+__device__ __forceinline__ X hypot(X x, X y) {
+  using L = Layout<X>;
+  using Bits = typename L::Bits;
+  const Bits longer = ::max(L::bits(::fabs(x)), L::bits(::fabs(y)));
+  const Bits power = ::max(longer & L::exponent, 2 * L::lowest);
+  const X scale = L::number(L::exponent - power);
+  x *= scale;
+  y *= scale;
+  const X root = sqrt_of_medium(x * x + y * y);
+  return longer > 0 && longer < L::exponent ? root * L::number(power - L::lowest) : L::number(longer);
+}
 
 // Out of line: the rare path is not repeated in the code of every unrolled element.
 __device__ __noinline__ float2 sin_cos_of_large(float x) { return make_float2(::sinf(x), ::cosf(x)); }

@@ -2,11 +2,13 @@
 // SciPy's.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <numeric>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -74,6 +76,31 @@ TEST(ElementwiseOnHost, EveryFunctionCompilesAndIsRight) {
   Dispatcher dispatcher = host();
   check_every_function<float>(dispatcher, ElementType::f32, 4e-7);
   check_every_function<double>(dispatcher, ElementType::f64, 1e-15);
+}
+
+TEST(ElementwiseOnHost, HypotIsRightForEverySize) {
+  Dispatcher dispatcher = host();
+  std::vector<float> a, b;
+  std::mt19937 generator(5);
+  std::uniform_real_distribution<float> uniform(-1, 1);
+  for (int exponent = -150; exponent <= 128; ++exponent) {
+    for (int n = 0; n < 64; ++n) {
+      a.push_back(std::ldexp(uniform(generator), exponent));
+      b.push_back(std::ldexp(uniform(generator), exponent - n / 4));
+      if (n % 2 == 0) std::swap(a.back(), b.back());
+    }
+  }
+  std::vector<float> side(a.size());
+  ASSERT_TRUE(
+      tunesmith::hypot(dispatcher, a.data(), b.data(), side.data(), static_cast<std::int64_t>(a.size())));
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const double exact = std::hypot(static_cast<double>(a[i]), static_cast<double>(b[i]));
+    if (std::isinf(side[i])) {
+      EXPECT_GT(exact, 0x1.fffffep127) << a[i] << " " << b[i];
+    } else {
+      EXPECT_NEAR(side[i], exact, 1.5 * std::max(exact * 0x1p-23, 0x1p-149)) << a[i] << " " << b[i];
+    }
+  }
 }
 
 TEST(ElementwiseOnHost, SineAndCosineAreRightForEveryAngle) {

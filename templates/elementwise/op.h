@@ -37,8 +37,10 @@ inline Axis items_axis() {
 
 inline constexpr WordAxis LOAD("LOAD");
 inline Axis load_axis() {
-  return {LOAD, words({"plain", "streaming", "no_allocate"}),
-          "the hint that inputs are read with: none, leave the caches first, bypass the first-level cache"};
+  return {
+      LOAD, words({"plain", "streaming", "no_allocate", "half"}),
+      "the hint that inputs are read with: none, leave the caches first, bypass the first-level cache, let "
+      "one half leave the second-level cache first"};
 }
 
 inline constexpr IntegerAxis RESIDENT_THREADS("RESIDENT_THREADS");

@@ -6,8 +6,9 @@ namespace tunesmith::elementwise_op {
 namespace {
 
 // In the order of Operation; inputs and numbers have no name. The errors of functions are those that the CUDA
-// C++ Programming Guide states (appendix on mathematical functions), the larger where its editions differ.
-constexpr std::array<OperationFacts, 48> table = {{
+// C++ Programming Guide states (appendix on mathematical functions), the larger where its editions differ;
+// that of hypot is its own: roundings of a square and a sum, halved by the root, and that of the root.
+constexpr std::array<OperationFacts, 49> table = {{
     {"", 0, false, false, 0, 0},
     {"", 0, false, false, 0, 0},
     {"negate", 1, false, false, 0, 0},
@@ -56,18 +57,16 @@ constexpr std::array<OperationFacts, 48> table = {{
     {"rint", 1, true, true, 0, 0},
     {"pow", 2, true, true, 8, 2},
     {"atan2", 2, true, true, 3, 2},
+    {"hypot", 2, true, true, 1.5, 1.5},
 }};
-static_assert(table.size() == static_cast<std::size_t>(Operation::atan2) + 1);
+static_assert(table.size() == static_cast<std::size_t>(Operation::hypot) + 1);
 
-// The original Numba kernels' formulas; a term that occurs twice is computed once. hypot gives two equal
-// sides the quotient 1, so that 0,0 is 0 and two infinities are infinite. gaussian_pdf multiplies by
-// reciprocals, which are computed once for all elements where sigma is one number.
+// The original Numba kernels' functions; a term that occurs twice is computed once. gaussian_pdf divides
+// once, for all elements where sigma is one number; its factors are -1 / (2 ln 2) and 1 / sqrt(2 pi).
 constexpr std::array<NamedFunction, 4> named = {{
     {"add", "a + b"},
-    {"hypot",
-     "max(abs(a), abs(b)) * sqrt(1 + pow(min(abs(a), abs(b)) == max(abs(a), abs(b)) ? 1"
-     " : min(abs(a), abs(b)) / max(abs(a), abs(b)), 2))"},
-    {"gaussian_pdf", "exp(-0.5 * pow((a - b) * (1 / c), 2)) * (1 / (c * 2.5066282746310002))"},
+    {"hypot", "hypot(a, b)"},
+    {"gaussian_pdf", "exp2(-0.7213475204444817 * pow((a - b) * (1 / c), 2)) * (1 / c * 0.3989422804014327)"},
     {"polar_distance", "sqrt(pow(a * cos(b) - c * cos(d), 2) + pow(a * sin(b) - c * sin(d), 2))"},
 }};
 

@@ -14,7 +14,9 @@ std::string function_names() {
   for (const NamedFunction& function : named_functions())
     all += (all.empty() ? "" : ", ") + std::string(function.name);
   for (const OperationFacts& known : operations()) {
-    if (known.called) all += ", " + std::string(known.name);
+    const auto is_named = [&](const NamedFunction& function) { return function.name == known.name; };
+    if (known.called && std::none_of(named_functions().begin(), named_functions().end(), is_named))
+      all += ", " + std::string(known.name);
   }
   return all;
 }
@@ -187,18 +189,18 @@ class Parser {
                            std::to_string(arguments.size()) + ".");
       }
     };
-    for (const NamedFunction& function : named_functions()) {
-      if (function.name != word) continue;
-      const Expression body = Parser(function.expression).parse();
-      check_count(static_cast<std::size_t>(body.inputs));
-      return builder_.insert(body, arguments, position);
-    }
     const std::span<const OperationFacts> known = operations();
     for (std::size_t n = 0; n < known.size(); ++n) {
       if (!known[n].called || known[n].name != word) continue;
       check_count(static_cast<std::size_t>(known[n].operands));
       arguments.resize(3, -1);
       return builder_.add(static_cast<Operation>(n), position, {arguments[0], arguments[1], arguments[2]});
+    }
+    for (const NamedFunction& function : named_functions()) {
+      if (function.name != word) continue;
+      const Expression body = Parser(function.expression).parse();
+      check_count(static_cast<std::size_t>(body.inputs));
+      return builder_.insert(body, arguments, position);
     }
     fail(position, "There is no function " + quoted(word) + "; there are " + function_names() + ".");
   }

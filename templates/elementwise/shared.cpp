@@ -48,6 +48,8 @@ std::vector<Rule> thread_must(const Problem& problem) {
 }
 
 std::vector<Rule> thread_worth(const Problem& problem) {
+  std::int64_t distinct = 0;  // elements of the inputs
+  for (const InputLayout& input : layout_of(problem).inputs) distinct += input.distinct;
   const std::int64_t bytes_each = expression_of(problem).inputs * bytes(dtype_of(problem));
   return {
       {"A thread holds at most 256 bytes of inputs, or 64 where a multiprocessor has room for 2048 threads: "
@@ -56,6 +58,7 @@ std::vector<Rule> thread_worth(const Problem& problem) {
          const std::int64_t held = bytes_each * c[ITEMS] * c[VECTOR];
          return held <= (c[RESIDENT_THREADS] == 2048 ? 64 : 256) || c[ITEMS] * c[VECTOR] == 1;
        }},
+      half_rule(distinct * bytes(dtype_of(problem))),
       trigger_rule()};
 }
 

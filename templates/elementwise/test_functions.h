@@ -18,7 +18,7 @@ struct Known {
 };
 
 // At a = 0.625, b = 2.5: NumPy 2.4, SciPy 1.17.
-inline constexpr std::array<Known, 30> functions = {{
+inline constexpr std::array<Known, 31> functions = {{
     {"abs(a)", 0.625},
     {"sqrt(a)", 0.79056941504209488},
     {"rsqrt(a)", 1.2649110640673518},
@@ -47,6 +47,7 @@ inline constexpr std::array<Known, 30> functions = {{
     {"rint(a)", 1},
     {"pow(a, b)", 0.30881617775081832},
     {"atan2(a, b)", 0.24497866312686414},
+    {"hypot(a, b)", 2.576941016011038},
     {"min(a, b)", 0.625},
     {"-b % (a + 0.125)", -0.25},
 }};

@@ -65,6 +65,7 @@ std::vector<Rule> all_worth(const Problem& problem, const DeviceFacts& device) {
       flight_rule(problem),
       register_rule(problem),
       hint_rule(),
+      half_rule(problem),
       {"Loading ahead needs registers: at most 512 threads per block, 128 bytes of loads per thread.",
        [element_bytes](const Config& c) {
          return c[AHEAD] == 0 || (c[BLOCK] <= 512 && c[ITEMS] * c[VECTOR] * element_bytes <= 128);

@@ -7,8 +7,8 @@
 using R = Reduction<static_cast<int>(function), T>;
 using Partial = R::Partial;
 
-static_assert(!overlapped || LOAD == Load::plain || LOAD == Load::streaming,
-              "the other hints load by the read-only path");
+static_assert(!overlapped || (LOAD != Load::bypass && LOAD != Load::wide),
+              "these hints load by the read-only path");
 using BlockTile = Tile<R, BLOCK, ITEMS, VECTOR, static_cast<int>(LOAD)>;
 
 // What a thread adds up: its share of the block's whole tiles (every gridDim-th, or `chunk` in a row), and of

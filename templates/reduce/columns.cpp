@@ -80,6 +80,7 @@ std::vector<Rule> columns_worth(const Problem& problem) {
        [element_bytes](const Config& c) {
          return c[LOAD] == "plain" || (c[VECTOR] * element_bytes == 16 && c[ITEMS] >= 4);
        }},
+      half_rule(problem),
       trigger_rule(),
   };
 }

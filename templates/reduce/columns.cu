@@ -9,8 +9,8 @@ using R = Reduction<static_cast<int>(function), T>;
 using Item = R::Item;
 using Partial = R::Partial;
 
-static_assert(!overlapped || LOAD == Load::plain || LOAD == Load::streaming,
-              "the other hints load by the read-only path");
+static_assert(!overlapped || (LOAD != Load::bypass && LOAD != Load::wide),
+              "these hints load by the read-only path");
 
 constexpr int columns = BLOCK_X * VECTOR;  // of a block
 

@@ -73,6 +73,7 @@ Rule finish_rule(bool atomic);
 Rule flight_rule(const Problem& problem);
 Rule register_rule(const Problem& problem);
 Rule hint_rule();
+Rule half_rule(const Problem& problem);
 
 std::int64_t vector_bytes(const Problem& problem, const Config& config);
 

@@ -5,6 +5,7 @@
 // own type, as a balanced tree, and the sums of tiles in a type with twice the digits.
 #pragma once
 
+#include "common/hinted_access.cuh"
 #include "common/vector.cuh"
 
 // A sum, and what its roundings lost.
@@ -141,12 +142,14 @@ __device__ __forceinline__ typename R::Partial nothing() {
 // ---- a tile
 
 // Loads of data that is read once. HINT 0: none; 1: it may leave the caches first; 2: the first cache does
-// not keep it; 3: the same, and the second cache fetches 256 bytes at a time.
+// not keep it; 3: the same, and the second cache fetches 256 bytes at a time; 4: one half may leave the
+// second cache first.
 template <int HINT, int N, typename T>
 __device__ __forceinline__ Vector<T, N> load_once(const T* from) {
 #ifdef TUNESMITH_HOST
   return load_vector<N>(from);
 #else
+  if constexpr (HINT == 4) return load_hinted<Hint::half>(reinterpret_cast<const Vector<T, N>*>(from));
   constexpr int bytes = sizeof(T) * N;
   static_assert(bytes == 4 || bytes == 8 || bytes == 16, "a load moves 4, 8 or 16 bytes");
   struct alignas(bytes) {

@@ -7,8 +7,8 @@
 using R = Reduction<static_cast<int>(function), T>;
 using Partial = R::Partial;
 
-static_assert(!overlapped || LOAD == Load::plain || LOAD == Load::streaming,
-              "the other hints load by the read-only path");
+static_assert(!overlapped || (LOAD != Load::bypass && LOAD != Load::wide),
+              "these hints load by the read-only path");
 using TeamTile = Tile<R, TEAM, ITEMS, VECTOR, static_cast<int>(LOAD)>;
 
 constexpr int teams = BLOCK / TEAM;

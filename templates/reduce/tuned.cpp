@@ -18,9 +18,9 @@ std::string refuses_apart(const Dims& d) {
 }
 
 Axis load_axis() {
-  return {LOAD, words({"plain", "streaming", "bypass", "wide"}),
+  return {LOAD, words({"plain", "streaming", "bypass", "wide", "half"}),
           "hint of the loads: none; first to leave the caches; past the first cache; the same, fetching 256 "
-          "bytes"};
+          "bytes; one half first to leave the second cache"};
 }
 
 Axis items_axis() { return {ITEMS, {4, 1, 2, 8, 16}, "loads of a thread before it adds"}; }
@@ -40,7 +40,7 @@ Rule early_rule() {
   return {
       "LOAD=bypass and LOAD=wide are for data that nothing writes while the kernel runs; with "
       "START=overlapped the kernel before may still write it.",
-      [](const Config& c) { return c[START] == "plain" || c[LOAD] == "plain" || c[LOAD] == "streaming"; }};
+      [](const Config& c) { return c[START] == "plain" || (c[LOAD] != "bypass" && c[LOAD] != "wide"); }};
 }
 
 Rule finish_rule(bool atomic) {
@@ -65,6 +65,10 @@ Rule register_rule(const Problem& problem) {
 Rule hint_rule() {
   return {"Hints are for loads of 16 bytes.",
           [](const Config& c) { return c[VECTOR] > 1 || c[LOAD] == "plain"; }};
+}
+
+Rule half_rule(const Problem& problem) {
+  return tunesmith::half_rule(Dims(problem).span() * bytes(dtype_of(problem)));
 }
 
 std::int64_t vector_bytes(const Problem& problem, const Config& config) {

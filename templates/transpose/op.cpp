@@ -131,7 +131,8 @@ Op ops_transpose() {
                            return std::vector{d.batch, d.width, d.output_pitch * parts(problem)};
                          },
                      .dtype = checked_as}},
-      .templates = {transpose_op::base(), transpose_op::tiled(), transpose_op::shifted()},
+      .templates = {transpose_op::base(), transpose_op::tiled(), transpose_op::shifted(),
+                    transpose_op::narrow()},
       .reference = reference,
       .flops = [](const Problem&) { return 0.0; },
       .bytes_moved =
@@ -148,6 +149,8 @@ Op ops_transpose() {
                      "height=16 width=32 batch=3 input_pitch=48 output_pitch=64",
                      "height=272 width=16 batch=1 input_pitch=17 output_pitch=0",
                      "height=64 width=128 batch=1 input_pitch=160 output_pitch=80",
+                     "height=7 width=1037 batch=2 input_pitch=1040 output_pitch=0",
+                     "height=2064 width=16 batch=2 input_pitch=0 output_pitch=0",
                      "height=5 width=0 batch=1 input_pitch=3 output_pitch=0"},
       // How near two problems are depends on the vectors that their rows allow more than on their sizes; a
       // pitch counts only there.
@@ -164,7 +167,8 @@ Op ops_transpose() {
       .examples = {"height=160 width=288", "height=67 width=131 batch=2 dtype=b8",
                    "height=272 width=144 dtype=b8", "height=136 width=272 batch=2 dtype=b16",
                    "height=300 width=77 dtype=b16", "height=100 width=60 input_pitch=64 output_pitch=128",
-                   "height=133 width=70 dtype=b64", "height=0 width=5"},
+                   "height=133 width=70 dtype=b64", "height=3 width=1300",
+                   "height=1030 width=12 batch=2 dtype=b8", "height=0 width=5"},
       .large_examples = {"height=46349 width=46351 dtype=b8", "height=49152 width=46080 dtype=b8"},
       .sample = usual_matrices,
   };

@@ -51,6 +51,7 @@ inline constexpr IntegerAxis TILE_Y("TILE_Y");
 inline Axis tile_y_axis() { return {TILE_Y, {64, 32, 128, 256}, "rows of a tile of the input"}; }
 
 inline constexpr IntegerAxis ROWS("ROWS");
+inline constexpr IntegerAxis VECTOR_IN("VECTOR_IN");
 inline constexpr IntegerAxis VECTOR_OUT("VECTOR_OUT");
 
 // The kernel's arguments of `tiled` and `shifted`, which begin with those of `base`.
@@ -71,6 +72,7 @@ inline Extent grid_of(const Dims& d, std::int64_t blocks) {
 }
 
 Template base();
+Template narrow();
 Template shifted();
 Template tiled();
 

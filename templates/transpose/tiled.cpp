@@ -10,7 +10,6 @@ namespace {
 constexpr WordAxis SMEM_LAYOUT("SMEM_LAYOUT");
 constexpr IntegerAxis TILES("TILES");
 constexpr IntegerAxis TURN("TURN");
-constexpr IntegerAxis VECTOR_IN("VECTOR_IN");
 
 // What a thread holds between loading a tile and putting it into shared memory.
 std::int64_t thread_loads(const Config& c) { return c[TURN] * c[ROWS]; }

@@ -2,6 +2,160 @@
 // compiled in: function=mean order=deterministic dtype=f32
 // config: BLOCK_X=32 BLOCK_Y=8 VECTOR=1 ITEMS=8 SPLIT=1 FINISH=last LOAD=plain START=plain TRIGGER=none
 
+// ---- templates/common/hinted_access.cuh
+// Accesses to global memory that move 1 to 16 bytes by one instruction, with a hint on what is to stay in the
+// caches. (An assignment of a struct may become a store for each element.)
+
+// No hint, or: it is not read again, so that it may leave the caches first; or: L1 need not keep it; or: of
+// an array that is larger than the second-level cache one half may leave it first, so that the other stays
+// there for the next kernel.
+enum class Hint { none, streaming, no_allocate, half };
+
+// The unsigned integers that a vector of so many bytes is moved as.
+template <int BYTES>
+struct Moved;
+template <>
+struct Moved<1> {
+  using Type = unsigned char;
+};
+template <>
+struct Moved<2> {
+  using Type = unsigned short;
+};
+template <>
+struct Moved<4> {
+  using Type = unsigned;
+};
+template <>
+struct Moved<8> {
+  using Type = uint2;
+};
+template <>
+struct Moved<16> {
+  using Type = uint4;
+};
+
+// V is a vector or an element of 1, 2, 4, 8 or 16 bytes and aligned to that.
+template <typename V>
+union AsMoved {
+  typename Moved<sizeof(V)>::Type moved;
+  V value;
+};
+
+// What a thread needs before all else, loaded where it stands in the code.
+template <typename V>
+__device__ __forceinline__ V load_now(const V* from) {
+#ifdef TUNESMITH_HOST
+  return *from;
+#else
+  AsMoved<V> both;
+  if constexpr (sizeof(V) == 2) {
+    asm volatile("ld.global.u16 %0, [%1];" : "=h"(both.moved) : "l"(from));
+  } else if constexpr (sizeof(V) == 4) {
+    asm volatile("ld.global.u32 %0, [%1];" : "=r"(both.moved) : "l"(from));
+  } else {
+    static_assert(sizeof(V) == 8, "a number of 2, 4 or 8 bytes");
+    asm volatile("ld.global.v2.u32 {%0, %1}, [%2];" : "=r"(both.moved.x), "=r"(both.moved.y) : "l"(from));
+  }
+  return both.value;
+#endif
+}
+
+#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 800
+// Which half is decided by the address.
+__device__ __forceinline__ unsigned long long half_policy() {
+  unsigned long long policy;
+  asm("createpolicy.fractional.L2::evict_normal.L2::evict_first.b64 %0, 0.5;" : "=l"(policy));
+  return policy;
+}
+
+template <typename V>
+__device__ __forceinline__ V load_half(const V* from) {
+  AsMoved<V> both;
+  const unsigned long long policy = half_policy();
+#define TUNESMITH_LOAD(type) "ld.global.L1::no_allocate.L2::cache_hint" type
+  if constexpr (sizeof(V) == 1) {
+    unsigned wide;
+    asm volatile(TUNESMITH_LOAD(".u8 %0, [%1], %2;") : "=r"(wide) : "l"(from), "l"(policy));
+    both.moved = static_cast<unsigned char>(wide);
+  } else if constexpr (sizeof(V) == 2) {
+    asm volatile(TUNESMITH_LOAD(".u16 %0, [%1], %2;") : "=h"(both.moved) : "l"(from), "l"(policy));
+  } else if constexpr (sizeof(V) == 4) {
+    asm volatile(TUNESMITH_LOAD(".u32 %0, [%1], %2;") : "=r"(both.moved) : "l"(from), "l"(policy));
+  } else if constexpr (sizeof(V) == 8) {
+    asm volatile(TUNESMITH_LOAD(".v2.u32 {%0, %1}, [%2], %3;")
+                 : "=r"(both.moved.x), "=r"(both.moved.y)
+                 : "l"(from), "l"(policy));
+  } else {
+    asm volatile(TUNESMITH_LOAD(".v4.u32 {%0, %1, %2, %3}, [%4], %5;")
+                 : "=r"(both.moved.x), "=r"(both.moved.y), "=r"(both.moved.z), "=r"(both.moved.w)
+                 : "l"(from), "l"(policy));
+  }
+#undef TUNESMITH_LOAD
+  return both.value;
+}
+#endif
+
+// Loads without a hint may be moved about; the others keep their order.
+template <Hint HINT, typename V>
+__device__ __forceinline__ V load_hinted(const V* from) {
+#ifdef TUNESMITH_HOST
+  V value;
+  memcpy(&value, from, sizeof(V));
+  return value;
+#else
+  if constexpr (HINT == Hint::none) return *from;
+#if __CUDA_ARCH__ >= 800
+  if constexpr (HINT == Hint::half) return load_half(from);
+#else
+  if constexpr (HINT == Hint::half) return *from;
+#endif
+  AsMoved<V> both;
+  if constexpr (HINT == Hint::streaming) {
+    both.moved = __ldcs(reinterpret_cast<const typename Moved<sizeof(V)>::Type*>(from));
+  } else if constexpr (sizeof(V) == 1) {
+    unsigned wide;
+    asm volatile("ld.global.L1::no_allocate.u8 %0, [%1];" : "=r"(wide) : "l"(from));
+    both.moved = static_cast<unsigned char>(wide);
+  } else if constexpr (sizeof(V) == 2) {
+    asm volatile("ld.global.L1::no_allocate.u16 %0, [%1];" : "=h"(both.moved) : "l"(from));
+  } else if constexpr (sizeof(V) == 4) {
+    asm volatile("ld.global.L1::no_allocate.u32 %0, [%1];" : "=r"(both.moved) : "l"(from));
+  } else if constexpr (sizeof(V) == 8) {
+    asm volatile("ld.global.L1::no_allocate.v2.u32 {%0, %1}, [%2];"
+                 : "=r"(both.moved.x), "=r"(both.moved.y)
+                 : "l"(from));
+  } else {
+    asm volatile("ld.global.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(both.moved.x), "=r"(both.moved.y), "=r"(both.moved.z), "=r"(both.moved.w)
+                 : "l"(from));
+  }
+  return both.value;
+#endif
+}
+
+// The kernel does not read what it stores: loads may be moved across.
+template <Hint HINT, typename V>
+__device__ __forceinline__ void store_hinted(V* to, const V& value) {
+  static_assert(HINT == Hint::none || HINT == Hint::streaming, "a hint for stores");
+#ifdef TUNESMITH_HOST
+  memcpy(to, &value, sizeof(V));
+#else
+  AsMoved<V> both;
+  both.value = value;
+  if constexpr (HINT == Hint::streaming) {
+    __stcs(reinterpret_cast<typename Moved<sizeof(V)>::Type*>(to), both.moved);
+  } else if constexpr (sizeof(V) == 8) {
+    asm volatile("st.global.v2.u32 [%0], {%1, %2};" ::"l"(to), "r"(both.moved.x), "r"(both.moved.y));
+  } else if constexpr (sizeof(V) == 16) {
+    asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(both.moved.x), "r"(both.moved.y),
+                 "r"(both.moved.z), "r"(both.moved.w));
+  } else {
+    *reinterpret_cast<typename Moved<sizeof(V)>::Type*>(to) = both.moved;
+  }
+#endif
+}
+
 // ---- templates/common/vector.cuh
 // Several neighbouring elements moved by one memory access, at most 16 bytes wide each. Knows nothing of
 // images.
@@ -193,12 +347,14 @@ __device__ __forceinline__ typename R::Partial nothing() {
 // ---- a tile
 
 // Loads of data that is read once. HINT 0: none; 1: it may leave the caches first; 2: the first cache does
-// not keep it; 3: the same, and the second cache fetches 256 bytes at a time.
+// not keep it; 3: the same, and the second cache fetches 256 bytes at a time; 4: one half may leave the
+// second cache first.
 template <int HINT, int N, typename T>
 __device__ __forceinline__ Vector<T, N> load_once(const T* from) {
 #ifdef TUNESMITH_HOST
   return load_vector<N>(from);
 #else
+  if constexpr (HINT == 4) return load_hinted<Hint::half>(reinterpret_cast<const Vector<T, N>*>(from));
   constexpr int bytes = sizeof(T) * N;
   static_assert(bytes == 4 || bytes == 8 || bytes == 16, "a load moves 4, 8 or 16 bytes");
   struct alignas(bytes) {
@@ -422,13 +578,13 @@ constexpr int ITEMS = 8;
 constexpr int SPLIT = 1;
 enum class Finish { last, launch, atomic };
 constexpr Finish FINISH = Finish::last;
-enum class Load { plain, streaming, bypass, wide };
+enum class Load { plain, streaming, bypass, wide, half };
 constexpr Load LOAD = Load::plain;
 enum class Start { plain, overlapped };
 constexpr Start START = Start::plain;
 enum class Trigger { none, early };
 constexpr Trigger TRIGGER = Trigger::none;
-#define ENTRY(name) name##_8964f71a
+#define ENTRY(name) name##_d0d15c00
 
 // ---- templates/reduce/columns.cu
 // reduce across rows: a thread holds the totals of VECTOR neighbouring columns, a block's threads lie side by
@@ -481,8 +637,8 @@ using R = Reduction<static_cast<int>(function), T>;
 using Item = R::Item;
 using Partial = R::Partial;
 
-static_assert(!overlapped || LOAD == Load::plain || LOAD == Load::streaming,
-              "the other hints load by the read-only path");
+static_assert(!overlapped || (LOAD != Load::bypass && LOAD != Load::wide),
+              "these hints load by the read-only path");
 
 constexpr int columns = BLOCK_X * VECTOR;  // of a block
 

@@ -1,0 +1,135 @@
+// Strips through shared memory where one side is short: few long rows, and one stretch in which their
+// elements alternate.
+
+#include "templates/axes.h"
+#include "templates/transpose/op.h"
+
+namespace tunesmith::transpose_op {
+namespace {
+
+constexpr IntegerAxis BLOCK("BLOCK");
+constexpr IntegerAxis ITEMS("ITEMS");
+constexpr IntegerAxis STRIP("STRIP");
+constexpr std::int64_t most_rows = 32;  // more fill tiles
+
+// The problem as few long rows and a stretch without gaps.
+struct Sides {
+  explicit Sides(const Problem& problem) : d(problem), element(bytes(dtype_of(problem))) {}
+
+  // The rows' and the stretch's elements per access.
+  std::int64_t row_vector(const Config& c) const { return tall ? c[VECTOR_OUT] : c[VECTOR_IN]; }
+  std::int64_t stretch_vector(const Config& c) const { return tall ? c[VECTOR_IN] : c[VECTOR_OUT]; }
+
+  // A strip with what place_of() in narrow.cu leaves out.
+  std::int64_t shared_bytes(const Config& c) const {
+    const std::int64_t elements = c[STRIP] * rows;
+    const std::int64_t skipped = std::max<std::int64_t>(4 / element, 1);
+    return (elements + elements / std::max<std::int64_t>(128 / element, 1) * skipped) * element;
+  }
+
+  Dims d;
+  std::int64_t element;  // bytes
+  bool tall = d.width < d.height;
+  std::int64_t rows = std::min(d.width, d.height), length = std::max(d.width, d.height);
+  std::int64_t pitch = tall ? d.output_pitch : d.input_pitch;  // of the long rows
+};
+
+std::string refuses(const Problem& problem) {
+  const Sides s(problem);
+  if (s.rows > most_rows) {
+    return "The template narrow is for at most " + std::to_string(most_rows) + " rows or columns, not " +
+           std::to_string(s.rows) + "; take another template.";
+  }
+  const bool gaps = s.tall ? s.d.input_pitch > s.d.width : s.d.output_pitch > s.d.height;
+  return gaps ? "The template narrow is for short rows without gaps between them; take another template."
+              : "";
+}
+
+std::vector<Axis> axes(std::int64_t element) {
+  std::vector<Value> vectors;
+  for (std::int64_t vector = 16 / element; vector >= 1; vector /= 2) vectors.emplace_back(vector);
+  return {
+      {VECTOR_IN, vectors, "elements of a load"},
+      {VECTOR_OUT, vectors, "elements of a store"},
+      {STRIP, {1024, 512, 256, 128, 64, 2048}, "elements of each long row that a block moves"},
+      {BLOCK, {256, 128, 512}, "threads per block"},
+      {ITEMS, {8, 4, 2}, "loads of a thread before it puts them into shared memory"},
+      load_axis(),
+      store_axis(),
+      start_axis(),
+      trigger_axis(),
+  };
+}
+
+std::vector<Rule> must(const Sides& s) {
+  return {
+      {"The long rows' vector must divide their length and pitch.",
+       [=](const Config& c) { return s.length % s.row_vector(c) == 0 && s.pitch % s.row_vector(c) == 0; }},
+      {"The stretch's vector must divide a matrix's elements.",
+       [=](const Config& c) { return s.length * s.rows % s.stretch_vector(c) == 0; }},
+      {"A block has a thread for each vector of a long row's STRIP.",
+       [=](const Config& c) { return c[STRIP] <= c[BLOCK] * s.row_vector(c); }},
+      {"A strip is at most 48 KiB, what every device has room for.",
+       [=](const Config& c) { return s.shared_bytes(c) <= static_shared_limit; }},
+  };
+}
+
+std::vector<Rule> worth(const Sides& s) {
+  return {
+      {"Vectors are as wide as the sizes allow, or half of that.",
+       [=](const Config& c) {
+         const std::int64_t stretch = s.length * s.rows;
+         return 2 * s.row_vector(c) >= widest_vector(s.element, s.length, s.pitch) &&
+                2 * s.stretch_vector(c) >= widest_vector(s.element, stretch, stretch);
+       }},
+      {"A thread has 16 to 128 bytes of loads under way.",
+       [=](const Config& c) {
+         const std::int64_t held = c[ITEMS] * c[VECTOR_IN] * s.element;
+         return held >= 16 && held <= 128;
+       }},
+      {"A strip holds at least 4 bytes for each thread.",
+       [=](const Config& c) { return c[STRIP] * s.rows * s.element >= 4 * c[BLOCK]; }},
+      {"Loads have a hint only where stores have one.",
+       [](const Config& c) { return c[LOAD] == "plain" || c[STORE] == "streaming"; }},
+      trigger_rule(),
+  };
+}
+
+Space space(const Problem& problem) {
+  const Sides s(problem);
+  return Space(axes(s.element), must(s), worth(s));
+}
+
+Work work(const Problem& problem, const Config& config) {
+  const Sides s(problem);
+  if (s.d.empty()) return {};
+  return {.steps = {Launch{.kernel = "transpose_narrow",
+                           .grid = grid_of(s.d, ceil_divide(s.length, config[STRIP])),
+                           .block = {config[BLOCK]},
+                           .dynamic_shared_bytes = s.shared_bytes(config),
+                           .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, s.d.batch, int32(s.rows),
+                                         s.length, s.pitch},
+                           .overlaps_previous = config[START] == "overlapped"}}};
+}
+
+}  // namespace
+
+Template narrow() {
+  return {
+      .name = "narrow",
+      .what = "Strips through shared memory where one side is at most 32: few long rows, and one stretch.",
+      .kernels = {"transpose_narrow"},
+      .constants =
+          [](const Problem& problem) {
+            return Values{{"TALL", Sides(problem).tall ? 1 : 0}};
+          },
+      .refuses = refuses,
+      .space = space,
+      .work = work,
+      .alignment_bytes =
+          [](const Problem& problem, const Config& c) {
+            return std::max(c[VECTOR_IN], c[VECTOR_OUT]) * bytes(dtype_of(problem));
+          }};
+}
+
+}  // namespace tunesmith::transpose_op
