@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "dispatch/time_model.h"
 #include "generator/error.h"
 #include "generator/ops.h"
 #include "generator/render.h"
@@ -105,7 +106,9 @@ DeviceFacts facts_of(const DeviceRow& row) {
 
 AnchorTable best_table(const Op& op, const DeviceFacts& device, const Store& store, std::int64_t device_id) {
   const AnchorTable all = measured_table(op, device, store, device_id);
-  return with_variants(all, portfolio(op, device, all, most_in_portfolio));
+  AnchorTable table = with_variants(all, portfolio(op, device, all, most_in_portfolio));
+  table.weights = model_of(op, table).fit();
+  return table;
 }
 
 std::set<std::string> known_well(const Op& op, const Store& store, std::int64_t device_id) {

@@ -36,6 +36,21 @@ std::string body_of(TableRow& row) {
   return body;
 }
 
+// Whether some of its variants are still what was measured.
+bool is_current(const AnchorTable& table) {
+  const Op& op = find_op(table.op);
+  return std::any_of(table.variants.begin(), table.variants.end(), [&](const AnchorTable::Variant& variant) {
+    return std::any_of(op.templates.begin(), op.templates.end(), [&](const Template& tmpl) {
+      return tmpl.name == variant.template_name &&
+             body_hash(op, tmpl, template_files()).compare(0, variant.body.size(), variant.body) == 0;
+    });
+  });
+}
+
+std::vector<DeviceTable> anchor_tables_of(const std::filesystem::path& folder) {
+  return read_anchor_tables([&](std::string_view name) { return read_file(folder / name); }, ops());
+}
+
 bool same_key(const TableRow& a, const TableRow& b) { return !before(a, b) && !before(b, a); }
 
 // The files of the folder that a table may refer to, relative to the folder.
@@ -77,7 +92,9 @@ ExportReport export_winners(const std::filesystem::path& database, const std::st
   filter.device = device;
   for (TableRow& row : winners_of(database, filter))
     report.exported += take(std::move(row), "Left out") ? 1 : 0;
-  if (report.exported == 0) {
+  std::vector<DeviceTable> anchors = tables_of(database, filter);
+  report.tables = static_cast<int>(anchors.size());
+  if (report.exported == 0 && anchors.empty()) {
     std::string why;
     for (const std::string& note : report.notes) why += " " + note;
     throw UsageError("The database " + database.string() + " has no winner to export" +
@@ -91,9 +108,18 @@ ExportReport export_winners(const std::filesystem::path& database, const std::st
     }
   }
 
+  for (DeviceTable& kept : anchor_tables_of(folder)) {
+    if (std::none_of(anchors.begin(), anchors.end(),
+                     [&](const DeviceTable& other) {
+                       return other.table.op == kept.table.op && same_model(other.device, kept.device);
+                     }) &&
+        is_current(kept.table))
+      anchors.push_back(std::move(kept));
+  }
+
   std::error_code error;
   std::filesystem::create_directories(folder / "bodies", error);
-  const Texts tables = write_table(rows);
+  const Texts tables = write_table(rows, anchors);
   const std::vector<std::string> old_files = files_in(folder);
   for (const auto& [name, text] : bodies) write_file(folder / name, text);
   for (const auto& [name, text] : tables) write_file(folder / name, text);  // after what they name
@@ -107,7 +133,15 @@ ExportReport export_winners(const std::filesystem::path& database, const std::st
 std::vector<std::string> check_exported(const std::filesystem::path& folder) {
   std::vector<std::string> wrong;
   std::set<std::string> named = {std::string(devices_file)};
-  for (const std::string& name : tuned_devices(read_file(folder / devices_file))) named.insert(name + ".csv");
+  for (const std::string& name : tuned_devices(read_file(folder / devices_file))) {
+    named.insert(name + ".csv");
+    for (const Op& op : ops()) named.insert(anchors_file(name, op.name));
+  }
+  for (const DeviceTable& one : anchor_tables_of(folder)) {
+    if (!is_current(one.table))
+      wrong.push_back("The table of " + one.table.op + " on " + one.device.name +
+                      " was measured with other templates; tune and export it again.");
+  }
   for (TableRow row : table_of(folder)) {
     const std::string file = body_file(row.winner, row.body);
     const std::string digits = row.body;

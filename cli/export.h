@@ -11,6 +11,7 @@ namespace tunesmith {
 struct ExportReport {
   int exported = 0;                ///< winners taken from the database
   int kept = 0;                    ///< winners that the folder had and the database has nothing for
+  int tables = 0;                  ///< anchor tables taken from the database
   int bodies = 0;                  ///< kernels' texts in the folder now
   std::vector<std::string> notes;  ///< sentences: what was left out or dropped, and why
 };

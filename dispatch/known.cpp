@@ -28,15 +28,21 @@ void complete(Candidate& candidate) {
   }
 }
 
+DeviceFacts facts_of(const DeviceRow& row) {
+  DeviceFacts device;
+  device.kind = row.kind;
+  device.name = row.name;
+  device.target = row.target;
+  device.compute_capability = parse_capability(row.compute_capability).value_or(0);
+  device.multiprocessors = static_cast<int>(row.sm_count);
+  device.memory_bytes = row.memory_bytes;
+  return device;
+}
+
 Candidate to_candidate(const WinnerRow& row) {
   Candidate candidate;
   candidate.origin = Candidate::Origin::database;
-  candidate.device.kind = row.device.kind;
-  candidate.device.name = row.device.name;
-  candidate.device.target = row.device.target;
-  candidate.device.compute_capability = parse_capability(row.device.compute_capability).value_or(0);
-  candidate.device.multiprocessors = static_cast<int>(row.device.sm_count);
-  candidate.device.memory_bytes = row.device.memory_bytes;
+  candidate.device = facts_of(row.device);
   candidate.op = row.problem.op;
   candidate.template_name = row.template_.name;
   candidate.median_us = row.median_us;
@@ -58,6 +64,27 @@ Candidate to_candidate(const WinnerRow& row) {
   }
   if (candidate.fault.empty()) complete(candidate);
   return candidate;
+}
+
+// Those that are compared: warm and apart.
+std::vector<DeviceTable> tables_of(const Store& store, const QueryFilter& filter) {
+  std::vector<DeviceTable> tables;
+  for (const StoredAnchorTable& row : store.anchor_tables(filter)) {
+    if (row.table.caches != "warm" || row.table.launches != "apart") continue;
+    tables.push_back(
+        {facts_of(row.device), read_anchors(row.table.text, "the stored table of " + row.table.op)});
+  }
+  return tables;
+}
+
+// Its weights count on its own device only, and the first table's.
+void add_portfolio(Known& known, const DeviceTable& read, Candidate::Origin origin,
+                   const DeviceFacts& device) {
+  for (Candidate& candidate : candidates_of(read)) {
+    candidate.origin = origin;
+    known.candidates.push_back(std::move(candidate));
+  }
+  if (same_model(read.device, device)) known.weights.try_emplace(read.table.op, read.table.weights);
 }
 
 // A binary is run, so it must be what was stored. For what it is used follows from the source that this
@@ -96,37 +123,20 @@ void read_database(const Sources& sources, Known& known) {
     ++count;
   }
   known.notes.push_back("The database " + sources.database + " has " + std::to_string(count) + " winners.");
-}
-
-// The table's variants as candidates. The weights count only on their own device.
-void add_portfolio(Known& known, DeviceTable read, Candidate::Origin origin, const DeviceFacts& device) {
-  const DeviceTable& kept = known.tables.emplace_back(std::move(read));
-  const Op& op = find_op(kept.table.op);
-  if (same_model(kept.device, device)) known.weights.try_emplace(op.name, kept.table.weights);
-  for (std::size_t v = 0; v < kept.table.variants.size(); ++v) {
-    const AnchorTable::Variant& variant = kept.table.variants[v];
-    Candidate& candidate = known.candidates.emplace_back();
-    candidate.origin = origin;
-    candidate.device = kept.device;
-    candidate.op = op.name;
-    candidate.template_name = variant.template_name;
-    candidate.config = variant.config;
-    candidate.conditions = "apart time";
-    for (const AnchorTable::Anchor& anchor : kept.table.anchors)
-      if (anchor.us[v] > 0) candidate.times.push_back({&anchor.problem, anchor.us[v], anchor.best_us});
-    const auto tmpl = std::find_if(op.templates.begin(), op.templates.end(),
-                                   [&](const Template& one) { return one.name == variant.template_name; });
-    if (tmpl != op.templates.end() &&
-        body_hash(op, *tmpl, template_files()).compare(0, variant.body.size(), variant.body) != 0)
-      candidate.fault = "It is stale: its template has changed since it was measured.";
+  for (const DeviceTable& read : tables_of(store, {})) {
+    try {
+      add_portfolio(known, read, Candidate::Origin::database, sources.device);
+    } catch (const Error& error) {
+      known.notes.push_back("Its table of " + read.table.op + " is not used: " + error.what());
+    }
   }
 }
 
 void read_built_in(Known& known, const DeviceFacts& device) {
   std::size_t count = 0;
   const auto file = [](std::string_view name) { return std::string(packed(name)); };
-  for (DeviceTable& read : read_anchor_tables(file, ops()))
-    add_portfolio(known, std::move(read), Candidate::Origin::built_in, device);
+  for (const DeviceTable& read : read_anchor_tables(file, ops()))
+    add_portfolio(known, read, Candidate::Origin::built_in, device);
   for (TableRow& row : read_table(file)) {
     Candidate& candidate = row.winner;
     candidate.low_us = row.low_us;
@@ -173,6 +183,10 @@ std::vector<TableRow> winners_of(const std::filesystem::path& database, const Qu
                     .driver = row.driver,
                     .measured_at = row.measured_at});
   return rows;
+}
+
+std::vector<DeviceTable> tables_of(const std::filesystem::path& database, const QueryFilter& filter) {
+  return tables_of(Store::open(database, Store::Mode::read_only, with_old_identities(true)), filter);
 }
 
 std::string describe(const Candidate& candidate) {

@@ -1,7 +1,6 @@
 // All winners that dispatch may use: those of the user's database and those built into the library.
 #pragma once
 
-#include <deque>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -15,7 +14,6 @@ namespace tunesmith {
 struct QueryFilter;
 
 struct Known {
-  std::deque<DeviceTable> tables;  ///< to whose problems candidates point
   std::vector<Candidate> candidates;
   std::map<std::string, Weights, std::less<>> weights;       ///< of this device's tables, by op
   std::map<std::string, std::string, std::less<>> binaries;  ///< by packed_name; of the asked target only
@@ -33,6 +31,9 @@ Known read_known(const Sources& sources);
 /// The database's winners that the filter lets through, with no body named; a row that cannot be used has a
 /// fault.
 std::vector<TableRow> winners_of(const std::filesystem::path& database, const QueryFilter& filter);
+
+/// The database's anchor tables of warm launches that lie apart.
+std::vector<DeviceTable> tables_of(const std::filesystem::path& database, const QueryFilter& filter);
 
 /// For people: "tiled BLOCK_X=32 (database, NVIDIA H200, height=…, 5.1 us)".
 std::string describe(const Candidate& candidate);

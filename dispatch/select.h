@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -38,7 +39,7 @@ struct Candidate {
   std::string conditions;    ///< under which it was measured; times of others are not compared with it
   /// Of a portfolio: its times on the problems where it was measured, with the best time of each.
   struct Time {
-    const Problem* problem = nullptr;
+    std::shared_ptr<const Problem> problem;
     double us = 0;
     double best_us = 0;
   };

@@ -10,6 +10,7 @@
 #include "generator/error.h"
 #include "generator/hash.h"
 #include "generator/identity.h"
+#include "generator/ops.h"
 
 namespace tunesmith {
 namespace {
@@ -88,17 +89,33 @@ std::vector<std::string> device_fields(const DeviceFacts& device) {
 }
 
 // The device's file; where several have its name, with what tells them apart.
-std::string file_of(const DeviceFacts& device, const std::vector<TableRow>& rows) {
-  const auto other = [&](const TableRow& row) {
-    const DeviceFacts& its = row.winner.device;
+std::string file_of(const DeviceFacts& device, const std::vector<DeviceFacts>& all) {
+  const auto is_other = [&](const DeviceFacts& its) {
     return in_file_name(its.name) == in_file_name(device.name) && device_fields(its) != device_fields(device);
   };
   std::string name = in_file_name(device.name);
-  if (std::any_of(rows.begin(), rows.end(), other)) {
+  if (std::any_of(all.begin(), all.end(), is_other)) {
     name += "_" + in_file_name(device.target) + "_" + std::to_string(device.multiprocessors) + "_" +
             std::to_string(device.memory_bytes);
   }
   return name;
+}
+
+std::vector<DeviceFacts> devices_of(const std::vector<TableRow>& rows,
+                                    const std::vector<DeviceTable>& tables) {
+  std::vector<DeviceFacts> devices;
+  const auto add = [&](const DeviceFacts& device) {
+    if (std::none_of(devices.begin(), devices.end(),
+                     [&](const DeviceFacts& known) { return device_fields(known) == device_fields(device); }))
+      devices.push_back(device);
+  };
+  for (const TableRow& row : rows) add(row.winner.device);
+  for (const DeviceTable& one : tables) add(one.device);
+  std::sort(devices.begin(), devices.end(), [](const DeviceFacts& a, const DeviceFacts& b) {
+    return std::tie(a.kind, a.name, a.target, a.multiprocessors, a.memory_bytes) <
+           std::tie(b.kind, b.name, b.target, b.multiprocessors, b.memory_bytes);
+  });
+  return devices;
 }
 
 // The lines behind the header; `name` is for the error's sentence.
@@ -129,24 +146,28 @@ std::vector<std::vector<std::string>> lines_of(std::string_view text, std::strin
 
 }  // namespace
 
-Texts write_table(std::vector<TableRow> rows) {
+Texts write_table(std::vector<TableRow> rows, const std::vector<DeviceTable>& tables) {
   std::sort(rows.begin(), rows.end(), before);
+  const std::vector<DeviceFacts> all = devices_of(rows, tables);
   Texts texts;
   std::string& devices = texts[std::string(devices_file)] = std::string(devices_header) + "\n";
+  for (const DeviceFacts& device : all) {
+    std::vector<std::string> fields = device_fields(device);
+    const std::string name = file_of(device, all);
+    texts[name + ".csv"] = std::string(winners_header) + "\n";
+    fields.insert(fields.begin(), name);
+    devices += line(fields);
+  }
+  for (const DeviceTable& one : tables)
+    texts[anchors_file(file_of(one.device, all), one.table.op)] = write_anchors(one.table);
   for (const TableRow& row : rows) {
     const Candidate& winner = row.winner;
-    const std::string name = file_of(winner.device, rows);
-    const auto [file, is_new] = texts.try_emplace(name + ".csv", std::string(winners_header) + "\n");
-    if (is_new) {
-      std::vector<std::string> fields = device_fields(winner.device);
-      fields.insert(fields.begin(), name);
-      devices += line(fields);
-    }
-    file->second += line({winner.op, winner.problem.text(), winner.template_name, winner.config.text(),
-                          std::to_string(row.alignment_bytes), winner.cold_caches ? "cold" : "warm",
-                          row.launches, row.objective, microseconds(winner.median_us),
-                          microseconds(row.low_us), microseconds(row.high_us), microseconds(row.base_us),
-                          winner.source_hash, row.body, row.toolchain, row.driver, row.measured_at});
+    std::string& file = texts.at(file_of(winner.device, all) + ".csv");
+    file += line({winner.op, winner.problem.text(), winner.template_name, winner.config.text(),
+                  std::to_string(row.alignment_bytes), winner.cold_caches ? "cold" : "warm", row.launches,
+                  row.objective, microseconds(winner.median_us), microseconds(row.low_us),
+                  microseconds(row.high_us), microseconds(row.base_us), winner.source_hash, row.body,
+                  row.toolchain, row.driver, row.measured_at});
   }
   return texts;
 }
@@ -221,6 +242,35 @@ std::vector<DeviceTable> read_anchor_tables(const std::function<std::string(std:
     }
   }
   return tables;
+}
+
+std::vector<Candidate> candidates_of(const DeviceTable& read) {
+  const AnchorTable& table = read.table;
+  const Op& op = find_op(table.op);
+  std::vector<std::shared_ptr<const Problem>> problems;
+  for (const AnchorTable::Anchor& anchor : table.anchors)
+    problems.push_back(std::make_shared<const Problem>(complete_problem(op, anchor.problem)));
+  std::vector<Candidate> candidates;
+  for (std::size_t v = 0; v < table.variants.size(); ++v) {
+    const AnchorTable::Variant& variant = table.variants[v];
+    Candidate& candidate = candidates.emplace_back();
+    candidate.origin = Candidate::Origin::built_in;
+    candidate.device = read.device;
+    candidate.op = op.name;
+    candidate.template_name = variant.template_name;
+    candidate.config = variant.config;
+    candidate.conditions = "apart time";
+    for (std::size_t a = 0; a < problems.size(); ++a) {
+      const AnchorTable::Anchor& anchor = table.anchors[a];
+      if (anchor.us[v] > 0) candidate.times.push_back({problems[a], anchor.us[v], anchor.best_us});
+    }
+    const auto tmpl = std::find_if(op.templates.begin(), op.templates.end(),
+                                   [&](const Template& one) { return one.name == variant.template_name; });
+    if (tmpl != op.templates.end() &&
+        body_hash(op, *tmpl, template_files()).compare(0, variant.body.size(), variant.body) != 0)
+      candidate.fault = "It is stale: its template has changed since it was measured.";
+  }
+  return candidates;
 }
 
 std::vector<std::string> tuned_devices(std::string_view devices_csv) {

@@ -29,6 +29,11 @@ struct TableRow {
   std::string toolchain, driver, measured_at;
 };
 
+struct DeviceTable {
+  DeviceFacts device;
+  AnchorTable table;
+};
+
 /// By name below generated/.
 using Texts = std::map<std::string, std::string, std::less<>>;
 
@@ -43,20 +48,19 @@ std::string body_digits(std::string_view body_text);
 /// The order of write_table: by device, op, problem, alignment.
 bool before(const TableRow& a, const TableRow& b);
 
-/// devices.csv and the file of each device. The same rows give the same bytes, whatever their order.
-Texts write_table(std::vector<TableRow> rows);
+/// devices.csv and the files of each device. The same rows give the same bytes, whatever their order.
+Texts write_table(std::vector<TableRow> rows, const std::vector<DeviceTable>& tables = {});
 
 /// `file` gives the text of that name, empty where there is none. Throws Error naming file and line.
 std::vector<TableRow> read_table(const std::function<std::string(std::string_view name)>& file);
 
-struct DeviceTable {
-  DeviceFacts device;
-  AnchorTable table;
-};
-
 /// Of every device in devices.csv, where there is one. `file` and errors as in read_table.
 std::vector<DeviceTable> read_anchor_tables(const std::function<std::string(std::string_view name)>& file,
                                             std::span<const Op> ops);
+
+/// The table's variants, with a fault where the template is not what was measured any more. Throws UsageError
+/// where this version does not have the op or a problem.
+std::vector<Candidate> candidates_of(const DeviceTable& table);
 
 /// "nvidia_h200.conv2d.csv"; `device` as in tuned_devices.
 std::string anchors_file(std::string_view device, std::string_view op);

@@ -319,4 +319,15 @@ std::vector<double> TimeModel::left_out() const {
   return left;
 }
 
+TimeModel model_of(const Op& op, const AnchorTable& table, const Weights& weights) {
+  TimeModel model(op, weights);
+  for (std::size_t v = 0; v < table.variants.size(); ++v) model.add_variant();
+  for (const AnchorTable::Anchor& anchor : table.anchors) {
+    const std::size_t row = model.add_problem(complete_problem(op, anchor.problem));
+    model.add_best(row, anchor.best_us);
+    for (std::size_t v = 0; v < anchor.us.size(); ++v) model.add_time(v, row, anchor.us[v]);
+  }
+  return model;
+}
+
 }  // namespace tunesmith

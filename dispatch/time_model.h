@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "dispatch/anchor_table.h"
 #include "generator/op.h"
 
 namespace tunesmith {
@@ -90,5 +91,8 @@ class TimeModel {
   std::vector<float> best_factor_;
   double best_mean_ = 0;
 };
+
+/// The table's times, not yet solved.
+TimeModel model_of(const Op& op, const AnchorTable& table, const Weights& weights = {});
 
 }  // namespace tunesmith

@@ -201,15 +201,16 @@ TEST(Select, TimesUnderOtherConditionsAreNotCompared) {
 
 // A portfolio of two: one is fast on large widths, one on small ones, each measured on all.
 TEST(Select, APortfoliosTimesDecide) {
-  std::vector<Problem> anchors;
+  std::vector<std::shared_ptr<const Problem>> anchors;
   for (const int width : {16, 64, 256, 1024, 4096, 16384, 65536})
-    anchors.push_back(problem("width=" + std::to_string(width) + " taps=3 mode=a dtype=f32"));
+    anchors.push_back(std::make_shared<const Problem>(
+        problem("width=" + std::to_string(width) + " taps=3 mode=a dtype=f32")));
   Candidate small = candidate("plain", asked, plain, 0);
   Candidate large = candidate("wide", asked, scalar, 0);
   for (std::size_t i = 0; i < anchors.size(); ++i) {
     const bool is_small = i < 4;
-    small.times.push_back({&anchors[i], is_small ? 1.0 : 2.0, 1});
-    large.times.push_back({&anchors[i], is_small ? 1.5 : 1.0, 1});
+    small.times.push_back({anchors[i], is_small ? 1.0 : 2.0, 1});
+    large.times.push_back({anchors[i], is_small ? 1.5 : 1.0, 1});
   }
   for (Candidate* one : {&small, &large}) {
     one->problem = {};
