@@ -66,16 +66,12 @@ Candidate to_candidate(const WinnerRow& row) {
   return candidate;
 }
 
-// Those that are compared: warm and apart.
-std::vector<DeviceTable> tables_of(const Store& store, const QueryFilter& filter) {
-  std::vector<DeviceTable> tables;
-  for (const StoredAnchorTable& row : store.anchor_tables(filter)) {
-    if (row.table.caches != "warm" || row.table.launches != "apart") continue;
-    tables.push_back(
-        {facts_of(row.device), read_anchors(row.table.text, "the stored table of " + row.table.op)});
-  }
-  return tables;
+DeviceTable to_table(const StoredAnchorTable& row) {
+  return {facts_of(row.device), read_anchors(row.table.text, "the stored table of " + row.table.op)};
 }
+
+// What is compared: warm and apart.
+bool is_used(const AnchorTableRow& row) { return row.caches == "warm" && row.launches == "apart"; }
 
 // Its weights count on its own device only, and the first table's.
 void add_portfolio(Known& known, const DeviceTable& read, Candidate::Origin origin,
@@ -123,11 +119,12 @@ void read_database(const Sources& sources, Known& known) {
     ++count;
   }
   known.notes.push_back("The database " + sources.database + " has " + std::to_string(count) + " winners.");
-  for (const DeviceTable& read : tables_of(store, {})) {
+  for (const StoredAnchorTable& row : store.anchor_tables()) {
     try {
-      add_portfolio(known, read, Candidate::Origin::database, sources.device);
+      if (is_used(row.table))
+        add_portfolio(known, to_table(row), Candidate::Origin::database, sources.device);
     } catch (const Error& error) {
-      known.notes.push_back("Its table of " + read.table.op + " is not used: " + error.what());
+      known.notes.push_back("Its table of " + row.table.op + " is not used: " + error.what());
     }
   }
 }
@@ -186,7 +183,11 @@ std::vector<TableRow> winners_of(const std::filesystem::path& database, const Qu
 }
 
 std::vector<DeviceTable> tables_of(const std::filesystem::path& database, const QueryFilter& filter) {
-  return tables_of(Store::open(database, Store::Mode::read_only, with_old_identities(true)), filter);
+  std::vector<DeviceTable> tables;
+  const Store store = Store::open(database, Store::Mode::read_only, with_old_identities(true));
+  for (const StoredAnchorTable& row : store.anchor_tables(filter))
+    if (is_used(row.table)) tables.push_back(to_table(row));
+  return tables;
 }
 
 std::string describe(const Candidate& candidate) {

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
+#include <functional>
 #include <iostream>
 #include <iterator>
 #include <map>
@@ -20,6 +21,7 @@
 #include <thread>
 
 #include "dispatch/packed.h"
+#include "dispatch/select.h"
 #include "dispatch/table.h"
 #include "generator/error.h"
 #include "generator/hash.h"
@@ -89,7 +91,43 @@ Source source_of(const TableRow& row, const std::filesystem::path& generated) {
   return source;
 }
 
-Sources sources_to_compile(const std::vector<TableRow>& table, const std::filesystem::path& generated,
+// An anchor stands for the problems around it. So that their first call finds a binary, what would serve it
+// best without its numbers compiled in is in the library: of each table those that serve most anchors.
+void add_portfolio(Sources& sources, const DeviceTable& read) {
+  constexpr std::size_t most = 24;  // some 0.5 MB and half a minute of compiling
+  const Op& op = find_op(read.table.op);
+  const std::vector<Candidate> candidates = candidates_of(read);
+  const Chooser chooser(op, read.device, candidates, read.table.weights);
+  std::map<std::string, std::pair<int, Source>> served;  // by hash
+  for (const AnchorTable::Anchor& anchor : read.table.anchors) {
+    const Problem problem = complete_problem(op, anchor.problem);
+    for (const Choice& choice : chooser.select(problem, false).choices) {
+      const Template& tmpl = find_template(op, candidates[choice.candidate].template_name);
+      const Values constants = compiled_in(op, tmpl, problem);
+      // A number, or a text of a user's own.
+      if (std::any_of(op.parameters.begin(), op.parameters.end(), [&](const Parameter& parameter) {
+            const Value* value = constants.find(parameter.name);
+            return value != nullptr &&
+                   (parameter.is_integer() || std::find(parameter.words.begin(), parameter.words.end(),
+                                                        to_text(*value)) == parameter.words.end());
+          }))
+        continue;
+      Source source = render(op, tmpl, problem, choice.config, read.device.target);
+      auto& [count, kept] = served[source.hash];
+      ++count;
+      kept = std::move(source);
+      break;
+    }
+  }
+  std::vector<std::pair<int, Source>> list;
+  for (auto& [hash, one] : served) list.push_back(std::move(one));
+  std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  if (list.size() > most) list.resize(most);
+  for (auto& [count, source] : list) add(sources, std::move(source));
+}
+
+Sources sources_to_compile(const std::vector<TableRow>& table, const std::vector<DeviceTable>& tables,
+                           const std::filesystem::path& generated,
                            const std::set<std::string, std::less<>>& targets) {
   const bool with_cuda = targets.size() > (targets.contains("host") ? 1u : 0u);
   Sources sources;
@@ -110,6 +148,8 @@ Sources sources_to_compile(const std::vector<TableRow>& table, const std::filesy
                 << winner.problem.text() << " is left out: " << error.what() << "\n";
     }
   }
+  for (const DeviceTable& table : tables)
+    if (table.device.kind == "host" || with_cuda) add_portfolio(sources, table);
   return sources;
 }
 
@@ -159,12 +199,17 @@ std::map<std::string, std::string> compile(const Sources& sources, const std::fi
   return files;
 }
 
-// The winners of `devices`. Throws Error naming the known ones.
-std::vector<TableRow> winners_in(const std::filesystem::path& generated, const std::string& devices) {
+// The files of `devices` that are there; the others are empty. Throws Error naming the known ones.
+std::function<std::string(std::string_view)> files_of(const std::filesystem::path& generated,
+                                                      const std::string& devices) {
   const std::vector<std::string> known = tuned_devices(read_file(generated / devices_file));
   std::set<std::string> wanted = {std::string(devices_file)};  // files
+  const auto want = [&](const std::string& name) {
+    wanted.insert(name + ".csv");
+    for (const Op& op : ops()) wanted.insert(anchors_file(name, op.name));
+  };
   if (devices == "all") {
-    for (const std::string& name : known) wanted.insert(name + ".csv");
+    for (const std::string& name : known) want(name);
   } else if (devices != "none") {
     std::istringstream names(devices);
     for (std::string name; std::getline(names, name, ',');) {
@@ -172,28 +217,24 @@ std::vector<TableRow> winners_in(const std::filesystem::path& generated, const s
         throw Error("generated/ has no winners for the device " + name +
                     "; TUNESMITH_DEVICES may be all, none, or some of: " + listed(known) + ".");
       }
-      wanted.insert(name + ".csv");
+      want(name);
     }
   }
-  return read_table([&](std::string_view name) {
+  return [=](std::string_view name) {
     return wanted.contains(std::string(name)) ? read_file(generated / name) : std::string();
-  });
+  };
 }
 
 void run(const std::filesystem::path& generated, const std::filesystem::path& cpp,
          const std::filesystem::path& bin, const std::string& devices,
          const std::set<std::string, std::less<>>& targets) {
-  const std::vector<TableRow> rows = winners_in(generated, devices);
+  const auto file = files_of(generated, devices);
+  const std::vector<TableRow> rows = read_table(file);
+  const std::vector<DeviceTable> tables = read_anchor_tables(file, ops());
   std::map<std::string, std::string> files =
-      compile(sources_to_compile(rows, generated, targets), cpp.parent_path() / "packed_before");
+      compile(sources_to_compile(rows, tables, generated, targets), cpp.parent_path() / "packed_before");
   const std::size_t binaries = files.size();
-  files.merge(write_table(rows));
-  for (const auto& name : tuned_devices(files.at(std::string(devices_file)))) {
-    for (const Op& op : ops()) {
-      const std::string path = anchors_file(name, op.name);
-      if (std::string text = read_file(generated / path); !text.empty()) files[path] = std::move(text);
-    }
-  }
+  files.merge(write_table(rows, tables));
 
   std::string bytes;
   std::string entries;
