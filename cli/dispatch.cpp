@@ -52,8 +52,8 @@ void add_dispatch_commands(CLI::App& app) {
     const ExportReport report = export_winners(database_or_default(request->database),
                                                device_filter(request->device), request->folder);
     for (const std::string& note : report.notes) std::cout << note << '\n';
-    std::cout << report.exported << " winners exported, " << report.kept << " kept; " << report.tables << " anchor tables; " << report.bodies
-              << " bodies in " << request->folder.string() << '\n';
+    std::cout << report.exported << " winners exported, " << report.kept << " kept; " << report.tables
+              << " anchor tables; " << report.bodies << " bodies in " << request->folder.string() << '\n';
   });
 }
 
