@@ -115,6 +115,9 @@ const Variant& Plan::unaligned_variant() const noexcept {
 }
 std::int64_t Plan::alignment_bytes() const noexcept { return state_->alignment_bytes; }
 std::int64_t Plan::workspace_bytes() const noexcept { return state_->workspace_bytes; }
+std::int64_t Plan::argument_bytes(std::size_t i) const noexcept {
+  return static_cast<std::int64_t>(state_->arguments[i].bytes);
+}
 const std::string& Plan::problem() const noexcept { return state_->problem; }
 const std::string& Plan::device() const noexcept { return state_->grounds->device.name; }
 bool Plan::outdated() const noexcept { return state_->outdated; }

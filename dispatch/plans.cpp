@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <cstring>
 #include <iterator>
+#include <thread>
 #include <utility>
+
+#include "generator/error.h"
 
 namespace tunesmith {
 namespace {
@@ -13,48 +16,32 @@ std::uint64_t mix(std::uint64_t seed, std::uint64_t value) {
   return seed ^ (seed >> 29);
 }
 
-// Eight bytes at a time; the last ones overlap those before them.
-std::uint64_t mix(std::uint64_t seed, std::string_view text) {
-  const auto word = [](const char* from) {
-    std::uint64_t bytes = 0;
-    std::memcpy(&bytes, from, 8);
-    return bytes;
-  };
-  const auto half = [](const char* from) {
-    std::uint32_t bytes = 0;
-    std::memcpy(&bytes, from, 4);
-    return std::uint64_t{bytes};
-  };
-  seed = mix(seed, text.size());
-  const char* at = text.data();
-  std::size_t left = text.size();
-  for (; left > 8; left -= 8, at += 8) seed = mix(seed, word(at));
-  if (text.size() >= 8) return mix(seed, word(text.data() + text.size() - 8));
-  if (left >= 4) return mix(seed, half(at) << 32 | half(at + left - 4));
-  for (; left > 0; --left, ++at) seed = mix(seed, static_cast<unsigned char>(*at));
-  return seed;
+template <typename Word>
+std::uint64_t load(const char* from) {
+  Word word;  // NOLINT: written below
+  std::memcpy(&word, from, sizeof word);
+  return word;
 }
 
-// A typed function uses the same literals each time, so comparing addresses is mostly enough. A kept address
-// is never read: its library may have been unloaded.
-struct KeptField {
-  explicit KeptField(const Field& field)
-      : literal(field.name.text().data()), name(field.name.text()), value(value_of(field)) {}
-
-  bool operator==(const Field& field) const {
-    if (literal != field.name.text().data() && name != field.name.text()) return false;
-    if (const auto* number = std::get_if<std::int64_t>(&value)) {
-      const auto* asked = std::get_if<std::int64_t>(&field.value);
-      return asked != nullptr && *asked == *number;
-    }
-    const auto* asked = std::get_if<std::string_view>(&field.value);
-    return asked != nullptr && *asked == *std::get_if<std::string>(&value);
+// A text of at most eight bytes, as a number that no other text of its size has; a hash of a longer one.
+std::uint64_t number_of(std::string_view text) {
+  const char* at = text.data();
+  const std::size_t size = text.size();
+  if (size > Digest::short_text) {
+    std::uint64_t seed = 0;
+    for (std::size_t left = size; left > 8; left -= 8, at += 8) seed = mix(seed, load<std::uint64_t>(at));
+    return mix(seed, load<std::uint64_t>(text.data() + size - 8));
   }
+  if (size == 8) return load<std::uint64_t>(at);
+  if (size >= 4) return load<std::uint32_t>(at) << 32 | load<std::uint32_t>(at + size - 4);
+  if (size >= 2) return load<std::uint16_t>(at) << 32 | load<std::uint16_t>(at + size - 2);
+  return size == 1 ? load<std::uint8_t>(at) : 0;
+}
 
-  const char* literal;
-  std::string name;
-  Value value;
-};
+std::string_view text_of(const Field& field) {
+  const auto* text = std::get_if<std::string_view>(&field.value);
+  return text == nullptr ? std::string_view() : *text;
+}
 
 std::size_t bytes_of(const Kernel& kernel) {
   if (!kernel.executable) return 0;
@@ -71,6 +58,11 @@ std::size_t bytes_of(const PlanState& plan) {
   return sum;
 }
 
+[[noreturn]] void throw_too_many(std::string_view op, std::size_t count) {
+  throw UsageError("The " + std::string(op) + " problem has " + std::to_string(count) +
+                   " fields; name each of the op's parameters once.");
+}
+
 }  // namespace
 
 Value value_of(const Field& field) {
@@ -80,43 +72,65 @@ Value value_of(const Field& field) {
 
 // The names of the fields are the same each time.
 Asked::Asked(std::string_view op_name, std::span<const Field> problem)
-    : op(op_name), fields(problem), hash(mix(0, op_name)) {
+    : op(op_name), fields(problem), hash(number_of(op_name)) {
+  if (fields.size() > digests.size()) throw_too_many(op, fields.size());
+  Digest* digest = digests.data();
   for (const Field& field : fields) {
-    if (const auto* number = std::get_if<std::int64_t>(&field.value)) {
-      hash = mix(hash, static_cast<std::uint64_t>(*number));
+    digest->name = field.name.text().data();
+    if (const auto* integer = std::get_if<std::int64_t>(&field.value)) {
+      digest->number = static_cast<std::uint64_t>(*integer);
+      digest->kind = ~std::uint64_t{0};
     } else {
-      hash = mix(hash, *std::get_if<std::string_view>(&field.value));
+      const std::string_view text = text_of(field);
+      digest->number = number_of(text);
+      digest->kind = text.size();
     }
+    hash = mix(hash + digest->kind, digest->number);
+    ++digest;
   }
 }
 
 /// A plan under one of its names; never changes.
 struct Filed {
   Filed(const Asked& asked, std::shared_ptr<const PlanState> its_plan)
-      : op(asked.op),
-        fields(asked.fields.begin(), asked.fields.end()),
-        hash(asked.hash),
-        plan(std::move(its_plan)) {}
+      : hash(asked.hash),
+        op(asked.op),
+        digests(asked.digests.begin(),
+                asked.digests.begin() + static_cast<std::ptrdiff_t>(asked.fields.size())),
+        plan(std::move(its_plan)) {
+    for (const Field& field : asked.fields)
+      texts.push_back({std::string(field.name.text()), std::string(text_of(field))});
+  }
   Filed(const Filed& other, std::shared_ptr<const PlanState> its_plan) : Filed(other) {
     plan = std::move(its_plan);
   }
 
+  // A typed function uses the same literals each time, so comparing their addresses is mostly enough. A kept
+  // address is never read: its library may have been unloaded.
   bool operator==(const Asked& asked) const {
-    return op == asked.op &&
-           std::equal(fields.begin(), fields.end(), asked.fields.begin(), asked.fields.end());
+    if (digests.size() != asked.fields.size() || op != asked.op) return false;
+    for (std::size_t i = 0; i < digests.size(); ++i) {
+      const Digest& ours = digests[i];
+      const Digest& theirs = asked.digests[i];
+      if (ours.number != theirs.number || ours.kind != theirs.kind) return false;
+      if (ours.name != theirs.name && texts[i].name != asked.fields[i].name.text()) return false;
+      if (ours.is_long_text() && texts[i].value != text_of(asked.fields[i])) return false;
+    }
+    return true;
   }
   std::size_t bytes() const {
-    std::size_t sum = sizeof(Filed) + op.capacity();
-    for (const KeptField& field : fields) {
-      sum += sizeof(KeptField) + field.name.capacity();
-      if (const auto* word = std::get_if<std::string>(&field.value)) sum += word->capacity();
-    }
+    std::size_t sum = sizeof(Filed) + op.capacity() + digests.size() * (sizeof(Digest) + sizeof(Texts));
+    for (const Texts& text : texts) sum += text.name.capacity() + text.value.capacity();
     return sum;
   }
 
-  std::string op;
-  std::vector<KeptField> fields;
+  struct Texts {
+    std::string name, value;
+  };
   std::uint64_t hash;
+  std::string op;
+  std::vector<Digest> digests;
+  std::vector<Texts> texts;
   std::shared_ptr<const PlanState> plan;
 
  private:
@@ -127,6 +141,19 @@ std::size_t Plans::Hash::operator()(const std::shared_ptr<const Filed>& filed) c
 bool Plans::Equal::operator()(const Asked& asked, const std::shared_ptr<const Filed>& filed) const {
   return *filed == asked;
 }
+
+// Held for some tens of nanoseconds, and nearly always by its own thread: cheaper than a mutex, whose release
+// has to look for waiting threads.
+class Spin {
+ public:
+  void lock() noexcept {
+    while (taken_.test_and_set(std::memory_order_acquire)) std::this_thread::yield();
+  }
+  void unlock() noexcept { taken_.clear(std::memory_order_release); }
+
+ private:
+  std::atomic_flag taken_;
+};
 
 /// A cache: what does not fit is looked up in the common table again. Its lock is taken by others only when
 /// they replace or remove a plan.
@@ -209,7 +236,7 @@ class PlansOfThread {
     }
   }
 
-  std::mutex mutex_;
+  Spin mutex_;
   std::vector<Slot> slots_;  // a power of two
   std::size_t count_ = 0;
   bool closed_ = false;

@@ -3,6 +3,7 @@
 // another thread reads.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -24,14 +25,25 @@ namespace tunesmith {
 /// The value as a problem holds it.
 Value value_of(const Field& field);
 
-/// What is looked up: an op and a problem's fields, or a text as the only field. Reads its texts only once
-/// for its hash; kept ones are compared with it.
+/// A field in three numbers.
+struct Digest {
+  static constexpr std::size_t short_text = 8;
+  bool is_long_text() const { return kind > short_text && kind != ~std::uint64_t{0}; }
+
+  const char* name;      ///< where the literal lies
+  std::uint64_t number;  ///< the integer; a text of eight bytes at most; a hash of a longer one
+  std::uint64_t kind;    ///< all bits for an integer, a text's size
+};
+
+/// What is looked up: an op and a problem's fields, or a text as the only field.
 struct Asked {
+  /// Throws UsageError if there are more fields than any op has parameters.
   Asked(std::string_view op_name, std::span<const Field> problem);
 
   std::string_view op;
   std::span<const Field> fields;
   std::uint64_t hash;
+  std::array<Digest, 24> digests;  // NOLINT: filled as far as there are fields
 };
 
 /// The field of a problem that is given as a text.

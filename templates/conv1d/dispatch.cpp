@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <string_view>
 #include <type_traits>
 
 #include "dispatch/arguments.h"
@@ -9,8 +10,8 @@ namespace tunesmith {
 namespace {
 
 // In the order of Conv1dFunction and Conv1dMode.
-constexpr std::array<const char*, 2> functions = {"convolve", "correlate"};
-constexpr std::array<const char*, 3> modes = {"full", "same", "valid"};
+constexpr std::array<std::string_view, 2> functions = {"convolve", "correlate"};
+constexpr std::array<std::string_view, 3> modes = {"full", "same", "valid"};
 
 template <typename T>
 Status run(Dispatcher& dispatcher, const T* signal, const T* kernel, T* output, const Conv1dShape& shape,

@@ -1,29 +1,75 @@
+#include <algorithm>
 #include <array>
+#include <charconv>
+#include <span>
 #include <string_view>
 #include <type_traits>
 
 #include "generator/error.h"
-#include "generator/values.h"
 #include "templates/elementwise/expression.h"
 #include "tunesmith/elementwise.h"
 
 namespace tunesmith {
 namespace {
 
-using elementwise_op::input_names;
+constexpr std::array<std::string_view, 6> type_names = {"f32", "f64", "i32", "i64", "f16", "bf16"};
 
-constexpr std::array<const char*, 6> type_names = {"f32", "f64", "i32", "i64", "f16", "bf16"};
+using Numbers = std::span<const std::int64_t>;
 
-std::string joined(const std::vector<std::int64_t>& numbers) {
-  std::string text;
-  for (const std::int64_t number : numbers) text += (text.empty() ? "" : "x") + std::to_string(number);
-  return text;
-}
+// A problem whose texts stand in memory of its own, so that a look-up allocates nothing.
+class ProblemFields {
+ public:
+  ProblemFields(std::string_view function, ElementType type, Numbers shape, std::size_t inputs) {
+    if (inputs > elementwise_op::most_inputs) {
+      throw UsageError("elementwise was given " + std::to_string(inputs) + " inputs; at most " +
+                       std::to_string(elementwise_op::most_inputs) + " are allowed.");
+    }
+    fields_[0].value = function;
+    fields_[1].value = type_names.at(static_cast<std::size_t>(type));
+    fields_[2].value = shape.empty() ? "1" : text(shape, {});
+  }
 
-std::string text_of(const ElementwiseLayout& layout) {
-  if (layout.extents.empty() && layout.strides.empty()) return "dense";
-  return joined(layout.extents) + (layout.strides.empty() ? "" : ":" + joined(layout.strides));
-}
+  void add_input(Numbers extents, Numbers strides) {
+    fields_[count_++].value = extents.empty() && strides.empty() ? "dense" : text(extents, strides);
+  }
+
+  std::span<const Field> problem() const { return {fields_.data(), count_}; }
+
+ private:
+  std::string_view text(Numbers extents, Numbers strides) {
+    char* const begin = end_;
+    append(extents, '\0');
+    append(strides, ':');
+    return {begin, static_cast<std::size_t>(end_ - begin)};
+  }
+
+  // "2x3", behind `first`
+  void append(Numbers numbers, char first) {
+    for (const std::int64_t number : numbers) {
+      constexpr std::ptrdiff_t longest = 21;
+      if (texts_.data() + texts_.size() - end_ < longest) {
+        throw UsageError("elementwise was given a shape and layouts of more than " +
+                         std::to_string(texts_.size() / longest) + " numbers; use fewer dimensions.");
+      }
+      if (first != '\0') *end_++ = first;
+      end_ = std::to_chars(end_, end_ + longest - 1, number).ptr;
+      first = 'x';
+    }
+  }
+
+  std::array<char, 4096> texts_;  // NOLINT: read as far as it is written
+  char* end_ = texts_.data();
+  std::array<Field, 3 + elementwise_op::most_inputs> fields_ = {Field{"function", ""},
+                                                                {"dtype", ""},
+                                                                {"shape", ""},
+                                                                {"a", ""},
+                                                                {"b", ""},
+                                                                {"c", ""},
+                                                                {"d", ""},
+                                                                {"e", ""},
+                                                                {"f", ""}};
+  std::size_t count_ = 3;
+};
 
 template <typename T>
 constexpr ElementType type_of = std::is_same_v<T, float>          ? ElementType::f32
@@ -33,47 +79,53 @@ constexpr ElementType type_of = std::is_same_v<T, float>          ? ElementType:
 
 // A named function of arrays of n elements; those in `scalars` have one.
 template <typename T>
-Status named(Dispatcher& dispatcher, const char* function, std::vector<const T*> inputs, T* out,
-             std::int64_t n, void* stream, std::initializer_list<std::size_t> scalars = {}) {
-  std::vector<ElementwiseLayout> layouts(inputs.size());
-  for (const std::size_t k : scalars) layouts[k].extents = {1};
+Status named(Dispatcher& dispatcher, std::string_view function, std::initializer_list<const T*> inputs,
+             T* out, std::int64_t n, void* stream, std::initializer_list<std::size_t> scalars = {}) {
+  static constexpr std::int64_t one = 1;
+  ProblemFields asked(function, type_of<T>, {&n, 1}, inputs.size());
   std::array<void*, elementwise_op::most_inputs + 1> arguments = {};
-  // Inputs are only read; a list of pointers of both kinds has to be one of void*.
-  for (std::size_t k = 0; k < inputs.size(); ++k) arguments[k] = const_cast<T*>(inputs[k]);
+  std::size_t k = 0;
+  for (const T* input : inputs) {
+    const bool is_scalar = std::find(scalars.begin(), scalars.end(), k) != scalars.end();
+    asked.add_input(is_scalar ? Numbers(&one, 1) : Numbers(), {});
+    // Inputs are only read; a list of pointers of both kinds has to be one of void*.
+    arguments[k++] = const_cast<T*>(input);
+  }
   arguments.back() = out;
-  return elementwise_plan(dispatcher, function, type_of<T>, {n}, layouts).launch(arguments, stream);
+  return dispatcher.plan("elementwise", asked.problem()).launch(arguments, stream);
+}
+
+// The sentence where a function was given too few or too many.
+void require_inputs(const std::string& function, std::size_t given) {
+  const auto wanted = static_cast<std::size_t>(elementwise_op::parse(function).expression.inputs);
+  if (given == wanted) return;
+  throw UsageError("The function " + function + " has " + std::to_string(wanted) +
+                   " inputs; elementwise was given " + std::to_string(given) + ".");
 }
 
 }  // namespace
 
 Plan elementwise_plan(Dispatcher& dispatcher, const std::string& function, ElementType type,
                       const std::vector<std::int64_t>& shape, const std::vector<ElementwiseLayout>& inputs) {
-  if (inputs.size() > input_names.size()) {
-    throw UsageError("elementwise was given " + std::to_string(inputs.size()) + " inputs; at most " +
-                     std::to_string(input_names.size()) + " are allowed.");
-  }
-  Values problem = {{"function", function},
-                    {"dtype", std::string(type_names.at(static_cast<std::size_t>(type)))},
-                    {"shape", shape.empty() ? std::string("1") : joined(shape)}};
-  for (std::size_t k = 0; k < inputs.size(); ++k) problem.set(input_names[k], text_of(inputs[k]));
-  return dispatcher.plan("elementwise", problem);
+  ProblemFields asked(function, type, shape, inputs.size());
+  for (const ElementwiseLayout& input : inputs) asked.add_input(input.extents, input.strides);
+  return dispatcher.plan("elementwise", asked.problem());
 }
 
 Status elementwise(Dispatcher& dispatcher, const std::string& function, ElementType type,
                    const std::vector<std::int64_t>& shape, const std::vector<ElementwiseInput>& inputs,
                    void* out, void* stream) {
-  std::vector<ElementwiseLayout> layouts;
-  layouts.reserve(inputs.size());
-  for (const ElementwiseInput& input : inputs) layouts.push_back(input.layout);
-  const Plan plan = elementwise_plan(dispatcher, function, type, shape, layouts);
-  const auto wanted = static_cast<std::size_t>(elementwise_op::parse(function).expression.inputs);
-  if (inputs.size() != wanted) {
-    throw UsageError("The function " + function + " has " + std::to_string(wanted) +
-                     " inputs; elementwise was given " + std::to_string(inputs.size()) + ".");
-  }
+  ProblemFields asked(function, type, shape, inputs.size());
   std::array<void*, elementwise_op::most_inputs + 1> arguments = {};
-  for (std::size_t k = 0; k < inputs.size(); ++k) arguments[k] = const_cast<void*>(inputs[k].data);
+  std::size_t k = 0;
+  for (const ElementwiseInput& input : inputs) {
+    asked.add_input(input.layout.extents, input.layout.strides);
+    arguments[k++] = const_cast<void*>(input.data);
+  }
   arguments.back() = out;
+  const Plan plan = dispatcher.plan("elementwise", asked.problem());
+  for (k = 0; k < elementwise_op::most_inputs; ++k)
+    if ((plan.argument_bytes(k) > 0) != (k < inputs.size())) require_inputs(function, inputs.size());
   return plan.launch(arguments, stream);
 }
 

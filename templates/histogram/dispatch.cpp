@@ -1,21 +1,26 @@
 #include <array>
 #include <charconv>
-#include <string>
+#include <string_view>
 #include <type_traits>
 
 #include "dispatch/arguments.h"
-#include "generator/values.h"
 #include "tunesmith/histogram.h"
 
 namespace tunesmith {
 namespace {
 
 // The shortest text that reads back as the same number.
-std::string text_of(double limit) {
-  std::array<char, 32> text{};
-  const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), limit);
-  return {text.data(), end};
-}
+class Text {
+ public:
+  explicit Text(double limit) : end_(std::to_chars(text_.data(), text_.data() + text_.size(), limit).ptr) {}
+  Text(const Text&) = delete;
+  Text& operator=(const Text&) = delete;
+  std::string_view text() const { return {text_.data(), static_cast<std::size_t>(end_ - text_.data())}; }
+
+ private:
+  std::array<char, 32> text_;  // NOLINT: read as far as it is written
+  const char* end_;
+};
 
 template <typename T>
 const char* dtype = std::is_same_v<T, float>          ? "f32"
@@ -26,13 +31,12 @@ const char* dtype = std::is_same_v<T, float>          ? "f32"
 
 template <typename T>
 Plan histogram_plan(Dispatcher& dispatcher, const HistogramShape& shape, double lo, double hi) {
-  return dispatcher.plan("histogram", Values{{"function", "histogram"},
-                                             {"length", shape.length},
-                                             {"bins", shape.bins},
-                                             {"stride", shape.stride},
-                                             {"lo", text_of(lo)},
-                                             {"hi", text_of(hi)},
-                                             {"dtype", dtype<T>}});
+  const Text low(lo);
+  const Text high(hi);
+  const Field problem[] = {{"function", "histogram"}, {"length", shape.length}, {"bins", shape.bins},
+                           {"stride", shape.stride},  {"lo", low.text()},       {"hi", high.text()},
+                           {"dtype", dtype<T>}};
+  return dispatcher.plan("histogram", problem);
 }
 template Plan histogram_plan<float>(Dispatcher&, const HistogramShape&, double, double);
 template Plan histogram_plan<std::int32_t>(Dispatcher&, const HistogramShape&, double, double);
@@ -40,11 +44,12 @@ template Plan histogram_plan<std::uint8_t>(Dispatcher&, const HistogramShape&, d
 
 template <typename T>
 Plan bincount_plan(Dispatcher& dispatcher, const HistogramShape& shape) {
-  return dispatcher.plan("histogram", Values{{"function", "bincount"},
-                                             {"length", shape.length},
-                                             {"bins", shape.bins},
-                                             {"stride", shape.stride},
-                                             {"dtype", dtype<T>}});
+  const Field problem[] = {{"function", "bincount"},
+                           {"length", shape.length},
+                           {"bins", shape.bins},
+                           {"stride", shape.stride},
+                           {"dtype", dtype<T>}};
+  return dispatcher.plan("histogram", problem);
 }
 template Plan bincount_plan<std::int32_t>(Dispatcher&, const HistogramShape&);
 template Plan bincount_plan<std::uint8_t>(Dispatcher&, const HistogramShape&);

@@ -1,4 +1,5 @@
 #include <array>
+#include <string_view>
 
 #include "dispatch/arguments.h"
 #include "tunesmith/reduce.h"
@@ -13,14 +14,14 @@ Status run(Dispatcher& dispatcher, const T* x, Output* y, const ReduceShape& sha
 }
 
 template <typename T>
-constexpr const char* dtype = std::is_same_v<T, float>          ? "f32"
-                              : std::is_same_v<T, double>       ? "f64"
-                              : std::is_same_v<T, std::int32_t> ? "i32"
-                                                                : "i64";
+constexpr std::string_view dtype = std::is_same_v<T, float>          ? "f32"
+                                   : std::is_same_v<T, double>       ? "f64"
+                                   : std::is_same_v<T, std::int32_t> ? "i32"
+                                                                     : "i64";
 
 // In the order of ReduceFunction and ReduceOrder.
-constexpr std::array<const char*, 4> functions = {"sum", "min", "max", "mean"};
-constexpr std::array<const char*, 2> orders = {"deterministic", "atomic"};
+constexpr std::array<std::string_view, 4> functions = {"sum", "min", "max", "mean"};
+constexpr std::array<std::string_view, 2> orders = {"deterministic", "atomic"};
 
 }  // namespace
 

@@ -1,5 +1,6 @@
 #include <array>
 #include <string>
+#include <string_view>
 
 #include "dispatch/arguments.h"
 #include "generator/error.h"
@@ -8,7 +9,8 @@
 namespace tunesmith {
 namespace {
 
-constexpr std::array<const char*, 5> dtypes = {"b8", "b16", "b32", "b64", "b128"};  // of 1, 2, 4, … bytes
+constexpr std::array<std::string_view, 5> dtypes = {"b8", "b16", "b32", "b64",
+                                                    "b128"};  // of 1, 2, 4, … bytes
 
 }  // namespace
 

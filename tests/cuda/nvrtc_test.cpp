@@ -46,6 +46,23 @@ TEST_F(Nvrtc, RefusesATargetItDoesNotKnow) {
   }
 }
 
+TEST_F(Nvrtc, GivesUpWhenNobodyWaitsAnyMore) {
+  if (toolchain_->identity() < "NVRTC 12.8") GTEST_SKIP() << "It cannot be asked to.";
+  std::string text = "extern \"C\" __global__ void slow(float* x) {\n";
+  for (int i = 0; i < 20000; ++i)
+    text += "  x[" + std::to_string(i * 37 % 1024) + "] += x[threadIdx.x] * 3;\n";
+  const Source slow = source(text + "}\n", "sm_90a");
+  const Compiled late = toolchain_->compile(slow, {.limit = std::chrono::milliseconds(1)});
+  EXPECT_FALSE(late.ok);
+  EXPECT_NE(late.log.find("more than 1 ms"), std::string::npos) << late.log;
+  std::stop_source stop;
+  stop.request_stop();
+  const Compiled stopped = toolchain_->compile(slow, {.stop = stop.get_token()});
+  EXPECT_FALSE(stopped.ok);
+  EXPECT_NE(stopped.log.find("nobody waits"), std::string::npos) << stopped.log;
+  EXPECT_LT(stopped.milliseconds, 2000);
+}
+
 TEST_F(Nvrtc, CompilesFromSeveralThreads) {
   std::vector<std::thread> threads;
   std::atomic<int> right = 0;

@@ -122,6 +122,88 @@ TEST_F(CudaDispatchTest, ALaunchMayBeCaptured) {
   require(cudaStreamDestroy(stream));
 }
 
+class Stream {
+ public:
+  Stream() { require(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking)); }
+  ~Stream() { static_cast<void>(cudaStreamDestroy(stream_)); }
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+  operator cudaStream_t() const { return stream_; }  // NOLINT: stands where a stream does
+
+ private:
+  cudaStream_t stream_ = nullptr;
+};
+
+// What `work` enqueues, as a graph that may be launched.
+template <typename Work>
+cudaGraphExec_t captured(cudaStream_t stream, Work work) {
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t ready = nullptr;
+  require(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+  work();
+  require(cudaStreamEndCapture(stream, &graph));
+  require(cudaGraphInstantiate(&ready, graph, 0));
+  require(cudaGraphDestroy(graph));
+  return ready;
+}
+
+// Planned for the first time, and loaded, inside a capture; then the dispatcher and all plans go.
+TEST_F(CudaDispatchTest, PlanningDoesNotEndACaptureAndGraphsKeepTheirKernels) {
+  tune({.problem = "n=1000 taps=5", .config = "VECTOR=4", .device = facts_});
+  const Buffers buffers(find_op("smooth"), Problem::parse("n=1000 taps=5 dtype=f32"), 0, 1, memory());
+  const Stream stream;
+  cudaGraphExec_t graph = nullptr;
+  {
+    Dispatcher dispatcher(options());
+    graph = captured(stream, [&] {
+      const Status status = dispatcher.plan("smooth", "n=1000 taps=5").launch(buffers.arguments(), stream);
+      EXPECT_TRUE(status.ok()) << status.message();
+    });
+  }
+  require(cudaGraphLaunch(graph, stream));
+  require(cudaStreamSynchronize(stream));
+  EXPECT_EQ(buffers.why_wrong(), "");
+  require(cudaGraphExecDestroy(graph));
+}
+
+TEST_F(CudaDispatchTest, KernelsThatLeaveNeitherEndACaptureNorALaunch) {
+  tune({.problem = "n=1000 taps=5", .config = "VECTOR=4", .device = facts_});
+  const Problem large = Problem::parse("n=50000000 taps=9 dtype=f32");
+  const Buffers busy(find_op("smooth"), large, 0, 2, memory());
+  const Stream other;
+  auto dispatcher = std::make_unique<Dispatcher>(options());
+  Plan plan = dispatcher->plan("smooth", large.text());
+  const Stream stream;
+  cudaGraphExec_t graph = captured(stream, [&] {
+    for (int i = 0; i < 20; ++i) EXPECT_TRUE(plan.launch(busy.arguments(), other).ok());
+    plan = Plan();
+    dispatcher.reset();
+  });
+  require(cudaStreamSynchronize(other));
+  EXPECT_EQ(busy.why_wrong(), "");
+  require(cudaGraphExecDestroy(graph));
+}
+
+TEST_F(CudaDispatchTest, ABetterKernelIsCompiledBehindThePlan) {
+  DispatcherOptions background = options();
+  background.compile = Compile::background;
+  tune({.op = "conv2d",
+        .problem = "height=500 width=640 mask_height=3 mask_width=3",
+        .template_name = "tiled",
+        .config = "",
+        .device = facts_});
+  Dispatcher dispatcher(background);
+  const char* problem = "height=501 width=640 mask_height=4 mask_width=5";
+  const Plan first = dispatcher.plan("conv2d", problem);
+  check(first, "conv2d");
+  EXPECT_TRUE(dispatcher.wait_until_ready());
+  const Plan better = dispatcher.plan("conv2d", problem);
+  EXPECT_EQ(better.variant().template_name, "tiled");
+  EXPECT_TRUE(first.outdated());
+  check(better, "conv2d");
+  check(better, "conv2d", 4);
+}
+
 // Of two launches in a row: the edges of their graph over which the second may start before the first has
 // ended.
 int overlapping_edges(const Plan& plan, std::span<void* const> arguments) {

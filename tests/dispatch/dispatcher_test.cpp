@@ -20,6 +20,7 @@
 #include "generator/random.h"
 #include "runtime/files.h"
 #include "tunesmith/conv2d.h"
+#include "tunesmith/elementwise.h"
 
 namespace {
 std::atomic<long> allocations = 0;
@@ -444,15 +445,20 @@ TEST_F(DispatcherTest, LookUpAndLaunchAllocateNothing) {
   const Buffers buffers(find_op("smooth"), Problem::parse("n=1000 taps=5 dtype=f32"), 0, 1);
   const Field fields[] = {{"n", 1000}, {"taps", 5}, {"dtype", "f32"}};
   const std::string text = "n=1000 taps=5";
+  const std::string function = "add";
+  const std::vector<std::int64_t> shape = {61, 43};
+  const std::vector<ElementwiseLayout> inputs = {{}, {.extents = {43}}};
   Plan plan = dispatcher.plan("smooth", text);
   plan = dispatcher.plan("smooth", fields);
   ASSERT_TRUE(plan.launch(buffers.arguments()).ok());
+  Plan added = elementwise_plan(dispatcher, function, ElementType::f32, shape, inputs);
   const long before = allocations;
   bool all_ok = true;
   for (int i = 0; i < 10; ++i) {
     all_ok &= plan.launch(buffers.arguments()).ok();
     all_ok &= dispatcher.plan("smooth", fields).launch(buffers.arguments()).ok();
     all_ok &= dispatcher.plan("smooth", text).launch(buffers.arguments()).ok();
+    added = elementwise_plan(dispatcher, function, ElementType::f32, shape, inputs);
   }
   EXPECT_EQ(allocations, before);
   EXPECT_TRUE(all_ok);

@@ -91,6 +91,8 @@ class Plan {
   /// The size of launch()'s `workspace`: device memory aligned to 256 bytes; 0 for most variants. Set it to
   /// zero before this plan's first launch; later launches of this plan may use it again as it is.
   std::int64_t workspace_bytes() const noexcept;
+  /// Of launch()'s arguments[i]; 0: it has no elements and may be null.
+  std::int64_t argument_bytes(std::size_t i) const noexcept;
   const std::string& problem() const noexcept;  ///< complete, in the op's order
   const std::string& device() const noexcept;   ///< its name
   bool outdated() const noexcept;               ///< there is a better plan for the problem now

@@ -1,0 +1,190 @@
+// What dispatch costs the processor: look-ups by 1 to 16 threads, the first plan of a shape whose kernel is
+// loaded, launches beside the runtime's own. Google Benchmark's options apply; $TUNESMITH_BENCH_DEVICE is the
+// device (default: auto).
+#include <benchmark/benchmark.h>
+
+#include <array>
+#include <cstdlib>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#ifdef WITH_CUDA
+#include <cuda_runtime_api.h>
+#endif
+
+#include "examples/device_memory.h"
+#include "runtime/executable.h"
+#include "runtime/toolchain.h"
+#include "tunesmith/conv2d.h"
+#include "tunesmith/elementwise.h"
+#include "tunesmith/histogram.h"
+#include "tunesmith/reduce.h"
+#include "tunesmith/transpose.h"
+
+namespace tunesmith {
+namespace {
+
+Dispatcher open(Compile compile = Compile::now) {
+  const char* device = std::getenv("TUNESMITH_BENCH_DEVICE");
+  return Dispatcher({.device = device == nullptr ? "auto" : device,
+                     .database = "",
+                     .compile = compile,
+                     .cache_folder = ""});
+}
+
+Dispatcher& dispatcher() {
+  static Dispatcher one = open();
+  return one;
+}
+
+constexpr Conv2dShape image = {.height = 1000, .width = 2000, .mask_height = 3, .mask_width = 3};
+
+// ---- look-ups
+
+void look_up_conv2d(benchmark::State& state) {
+  for (auto each : state) benchmark::DoNotOptimize(conv2d_plan<float>(dispatcher(), image));
+}
+void look_up_transpose(benchmark::State& state) {
+  const TransposeShape shape{.height = 1000, .width = 1000};
+  for (auto each : state) benchmark::DoNotOptimize(transpose_plan(dispatcher(), shape, 4));
+}
+void look_up_reduce(benchmark::State& state) {
+  for (auto each : state)
+    benchmark::DoNotOptimize(reduce_plan<float>(dispatcher(), {.length = 1000}, ReduceFunction::sum));
+}
+void look_up_histogram(benchmark::State& state) {
+  for (auto each : state)
+    benchmark::DoNotOptimize(histogram_plan<float>(dispatcher(), {.length = 1000, .bins = 256}, -0.7, 0.9));
+}
+void look_up_elementwise(benchmark::State& state) {
+  const std::string function = "hypot";
+  const std::vector<std::int64_t> shape = {1000, 1000};
+  const std::vector<ElementwiseLayout> inputs(2);
+  for (auto each : state)
+    benchmark::DoNotOptimize(elementwise_plan(dispatcher(), function, ElementType::f32, shape, inputs));
+}
+void look_up_text(benchmark::State& state) {
+  for (auto each : state)
+    benchmark::DoNotOptimize(
+        dispatcher().plan("conv2d", std::string_view("height=1000 width=2000 mask_height=3 mask_width=3")));
+}
+// 4096 shapes in turn.
+void look_up_many(benchmark::State& state) {
+  std::int64_t i = 0;
+  for (auto each : state)
+    benchmark::DoNotOptimize(
+        transpose_plan(dispatcher(), {.height = 1000 + (i++ * 89 & 4095), .width = 1000}, 4));
+}
+BENCHMARK(look_up_conv2d)->Threads(1)->Threads(4)->Threads(16);
+BENCHMARK(look_up_transpose)->Threads(1)->Threads(4)->Threads(16);
+BENCHMARK(look_up_reduce)->Threads(1)->Threads(4)->Threads(16);
+BENCHMARK(look_up_histogram)->Threads(1)->Threads(16);
+BENCHMARK(look_up_elementwise)->Threads(1)->Threads(16);
+BENCHMARK(look_up_text)->Threads(1)->Threads(16);
+BENCHMARK(look_up_many)->Threads(1)->Threads(16);
+
+// ---- first plans: other sizes, the same kernels
+
+template <typename MakePlan>
+void first_plans(benchmark::State& state, MakePlan make) {
+  Dispatcher one = open(Compile::background);
+  std::int64_t n = 1000;
+  for (int i = 0; i < 20; ++i) make(one, n += 8);
+  one.wait_until_ready();
+  for (auto each : state) benchmark::DoNotOptimize(make(one, n += 8));
+}
+BENCHMARK_CAPTURE(first_plans, conv2d, [](Dispatcher& one, std::int64_t n) {
+  return conv2d_plan<float>(one, {.height = 1000, .width = n, .mask_height = 3, .mask_width = 3});
+})->Iterations(2000);
+BENCHMARK_CAPTURE(first_plans, transpose, [](Dispatcher& one, std::int64_t n) {
+  return transpose_plan(one, {.height = 1000, .width = n}, 4);
+})->Iterations(2000);
+BENCHMARK_CAPTURE(first_plans, reduce, [](Dispatcher& one, std::int64_t n) {
+  return reduce_plan<float>(one, {.length = n}, ReduceFunction::max);
+})->Iterations(2000);
+BENCHMARK_CAPTURE(first_plans, histogram, [](Dispatcher& one, std::int64_t n) {
+  return histogram_plan<float>(one, {.length = n, .bins = 256}, 0, 1);
+})->Iterations(2000);
+BENCHMARK_CAPTURE(first_plans, histogram_limits, [](Dispatcher& one, std::int64_t n) {
+  return histogram_plan<float>(one, {.length = 100000, .bins = 256}, 0, static_cast<double>(n));
+})->Iterations(2000);
+BENCHMARK_CAPTURE(first_plans, elementwise, [](Dispatcher& one, std::int64_t n) {
+  return elementwise_plan(one, "add", ElementType::f32, {n}, std::vector<ElementwiseLayout>(2));
+})->Iterations(2000);
+
+// ---- launches
+
+void launch(benchmark::State& state, bool typed) {
+  DeviceArray<float> memory(dispatcher(), 64);
+  float* const from = memory.data();
+  float* const to = from + 32;
+  const TransposeShape shape{.height = 2, .width = 2};
+  const Plan plan = transpose_plan(dispatcher(), shape, 4);
+  void* const arguments[] = {from, to};
+  bool ok = true;
+  int launches = 0;
+  for (auto each : state) {
+    ok &= typed ? transpose(dispatcher(), from, to, shape, 4).ok() : plan.launch(arguments).ok();
+    if (++launches % 500 == 0) {  // so that the stream's queue does not fill up
+      state.PauseTiming();
+      wait_for(dispatcher());
+      state.ResumeTiming();
+    }
+  }
+  wait_for(dispatcher());
+  if (!ok) state.SkipWithError("A launch failed.");
+}
+BENCHMARK_CAPTURE(launch, plan, false)->Iterations(20000);
+BENCHMARK_CAPTURE(launch, typed_call, true)->Iterations(20000);
+
+#ifdef WITH_CUDA
+void launch_cudaLaunchKernelExC(benchmark::State& state) {
+  if (dispatcher().on_host()) return state.SkipWithError("The device is the host.");
+  std::string why_none;
+  Source empty;
+  empty.text =
+      "extern \"C\" __global__ void empty(const void*, void*, int, int, int, long long, long long) {}";
+  empty.target = cuda_devices(why_none).at(0).target;
+  const Compiled compiled = make_nvrtc_toolchain()->compile(empty);
+  if (!compiled.ok) return state.SkipWithError(compiled.log.c_str());
+  cudaLibrary_t library = nullptr;
+  cudaKernel_t kernel = nullptr;
+  if (cudaLibraryLoadData(&library, compiled.bytes.data(), nullptr, nullptr, 0, nullptr, nullptr, 0) !=
+          cudaSuccess ||
+      cudaLibraryGetKernel(&kernel, library, "empty") != cudaSuccess)
+    return state.SkipWithError("The kernel does not load.");
+  void* pointer = nullptr;
+  int number = 1;
+  long long large = 1;
+  std::array<void*, 7> arguments = {&pointer, &pointer, &number, &number, &number, &large, &large};
+  cudaLaunchConfig_t config = {};
+  config.gridDim = 1;
+  config.blockDim = 128;
+  bool ok = true;
+  int launches = 0;
+  for (auto each : state) {
+    ok &=
+        cudaLaunchKernelExC(&config, reinterpret_cast<const void*>(kernel), arguments.data()) == cudaSuccess;
+    if (++launches % 500 == 0) {
+      state.PauseTiming();
+      wait_for(dispatcher());
+      state.ResumeTiming();
+    }
+  }
+  wait_for(dispatcher());
+  if (!ok) state.SkipWithError("A launch failed.");
+}
+BENCHMARK(launch_cudaLaunchKernelExC)->Iterations(20000);
+#endif
+
+void start(benchmark::State& state) {
+  for (auto each : state) benchmark::DoNotOptimize(open());
+}
+BENCHMARK(start)->Unit(benchmark::kMillisecond);
+
+}  // namespace
+}  // namespace tunesmith
+
+BENCHMARK_MAIN();

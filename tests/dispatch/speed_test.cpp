@@ -1,0 +1,92 @@
+// What must not become slow, as ratios of processor time, so that it holds on any machine: figures are in
+// docs/design.md, from bench/dispatch_bench.cpp.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <ctime>
+#include <thread>
+#include <unordered_map>
+
+#include "fixture.h"
+#include "tunesmith/conv2d.h"
+
+namespace tunesmith {
+namespace {
+
+double thread_seconds() {
+  timespec time = {};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+// The least of several, of one call.
+template <typename Call>
+double seconds(int calls, Call call) {
+  double least = 1e9;
+  for (int round = 0; round < 7; ++round) {
+    const double start = thread_seconds();
+    for (int i = 0; i < calls; ++i) call();
+    least = std::min(least, (thread_seconds() - start) / calls);
+  }
+  return least;
+}
+
+class Speed : public DispatcherTest {
+ protected:
+  void SetUp() override {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    GTEST_SKIP() << "A sanitizer's own work would be measured.";
+#endif
+  }
+  DispatcherOptions library_alone() const {
+    DispatcherOptions bare = options();
+    bare.database.clear();
+    bare.cache_folder.clear();
+    return bare;
+  }
+};
+
+TEST_F(Speed, ThreadsLookUpWithoutSlowingEachOther) {
+  Dispatcher dispatcher(library_alone());
+  const Conv2dShape shape = {.height = 100, .width = 200, .mask_height = 3, .mask_width = 3};
+  const auto look_up = [&] {
+    if (!conv2d_plan<float>(dispatcher, shape)) ADD_FAILURE();
+  };
+  look_up();
+  const double alone = seconds(20000, look_up);
+  double each[4] = {};
+  {
+    std::vector<std::jthread> threads;
+    for (double& one : each) threads.emplace_back([&] { one = seconds(20000, look_up); });
+  }
+  EXPECT_LT(*std::max_element(std::begin(each), std::end(each)), 3 * alone);
+
+  const std::string text =
+      dispatcher.plan("conv2d", "height=100 width=200 mask_height=3 mask_width=3").problem();
+  std::unordered_map<std::string, int> map;  // of so many that it hashes
+  for (int i = 0; i < 100; ++i) map[text + std::to_string(i)] = i;
+  map[text] = 1;
+  std::size_t found = 0;
+  EXPECT_LT(alone, 6 * seconds(20000, [&] { found += map.count(text); }));
+  EXPECT_GT(found, 0u);
+}
+
+TEST_F(Speed, AFirstPlanOfALoadedKernelRendersNothing) {
+  Dispatcher dispatcher(library_alone());
+  const Op& op = find_op("conv2d");
+  const Problem problem =
+      complete_problem(op, Values::parse("height=100 width=200 mask_height=3 mask_width=3"));
+  const Config config = base_config(op, problem);
+  const double rendering = seconds(20, [&] {
+    if (render(op, op.templates.front(), problem, config, "host").text.empty()) ADD_FAILURE();
+  });
+  std::int64_t width = 200;
+  const double planning = seconds(200, [&] {
+    if (!conv2d_plan<float>(dispatcher, {.height = 100, .width = ++width, .mask_height = 3, .mask_width = 3}))
+      ADD_FAILURE();
+  });
+  EXPECT_LT(planning, rendering / 4);
+}
+
+}  // namespace
+}  // namespace tunesmith
