@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <exception>
 #include <iostream>
+#include <iterator>
 
 #include "cli/anchors.h"
 #include "cli/winners_table.h"
@@ -101,9 +102,10 @@ void tune_anchors(TuneOptions options, std::size_t count, double seconds, Progre
 void tune_all(const TuneOptions& options, const std::vector<std::string>& names, double seconds,
               Progress& progress, int& exit_code) {
   std::vector<const Op*> chosen;
+  chosen.reserve(names.empty() ? ops().size() : names.size());
   for (const std::string& name : names) chosen.push_back(&find_op(name));
   if (names.empty())
-    for (const Op& op : ops()) chosen.push_back(&op);
+    std::transform(ops().begin(), ops().end(), std::back_inserter(chosen), [](const Op& op) { return &op; });
   const SampleLimits limits = sample_limits(device_kind(options.device));
   const std::size_t devices = device_count(options.device);
   const auto began = std::chrono::steady_clock::now();
