@@ -176,7 +176,8 @@ Op ops_conv1d() {
                            const Dims d(problem);
                            return std::vector{d.batch, d.output_length};
                          }}},
-      .templates = {conv1d_op::base(), conv1d_op::tiled(), conv1d_op::chunked(), conv1d_op::tensor()},
+      .templates = {conv1d_op::base(), conv1d_op::tiled(), conv1d_op::chunked(), conv1d_op::tensor(),
+                    conv1d_op::tensor_any()},
       .reference = reference,
       .flops = [](const Problem& problem) { return 2 * Dims(problem).products; },
       .companions = companions,

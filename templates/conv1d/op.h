@@ -54,6 +54,7 @@ std::string too_many_taps(const Problem& problem);
 Template base();
 Template chunked();
 Template tensor();
+Template tensor_any();
 Template tiled();
 
 }  // namespace tunesmith::conv1d_op

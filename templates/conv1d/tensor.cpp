@@ -35,7 +35,7 @@ std::int64_t registers_needed(const Config& c) { return 8 * c[PRODUCTS] + 4 * c[
 // What so many resident warps leave of a multiprocessor's 65536 registers.
 std::int64_t registers_there(const Config& c) { return 65536 / 32 / c[RESIDENT_WARPS]; }
 
-Space tensor_space(const Problem& problem) {
+Space space_for(const Problem& problem, bool any_taps) {
   const std::int64_t steps = steps_of(problem);
   std::vector<Axis> axes = {
       {WARPS, {4, 2, 8}, "warps of a block"},
@@ -47,7 +47,7 @@ Space tensor_space(const Problem& problem) {
   };
   std::vector<Rule> must = {
       {"A thread holds at most 10 vectors of samples in registers on their way to shared memory.",
-       [=](const Config& c) { return rounds(steps, c) <= 10; }},
+       [=](const Config& c) { return any_taps || rounds(steps, c) <= 10; }},
       {"The registers that RESIDENT_WARPS leave a thread are as many as its sums and taps need.",
        [](const Config& c) { return registers_needed(c) <= registers_there(c); }},
   };
@@ -65,6 +65,8 @@ Space tensor_space(const Problem& problem) {
   };
   return Space(std::move(axes), std::move(must), std::move(worth));
 }
+
+Space tensor_space(const Problem& problem) { return space_for(problem, false); }
 
 Work tensor_work(const Problem& problem, const Config& config) {
   const Dims d(problem);
@@ -106,6 +108,28 @@ Template tensor() {
           .refuses = tensor_refuses,
           .space = tensor_space,
           .work = tensor_work};
+}
+
+// The same with the taps' number and direction as arguments, in a body of its own, which reads samples for
+// which there is no register twice.
+Template tensor_any() {
+  Template tmpl = tensor();
+  tmpl.name = "tensor_any";
+  tmpl.what = "`tensor` for any number of taps: one binary serves them all.";
+  tmpl.kernels = {"conv1d_tensor_any"};
+  tmpl.compiled_in = {"dtype"};
+  tmpl.space = [](const Problem& problem) { return space_for(problem, true); };
+  tmpl.work = [](const Problem& problem, const Config& config) {
+    const Dims d(problem);
+    Work work = tensor_work(problem, config);
+    if (work.steps.empty()) return work;
+    Launch& launch = std::get<Launch>(work.steps.front());
+    launch.kernel = "conv1d_tensor_any";
+    launch.arguments.emplace_back(int32(d.taps));
+    launch.arguments.emplace_back(std::int32_t{d.turned});
+    return work;
+  };
+  return tmpl;
 }
 
 }  // namespace tunesmith::conv1d_op

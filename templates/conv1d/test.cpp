@@ -12,6 +12,7 @@
 #include "generator/error.h"
 #include "generator/op.h"
 #include "generator/ops.h"
+#include "generator/render.h"
 #include "tests/refusal.h"
 #include "tunesmith/conv1d.h"
 
@@ -232,7 +233,7 @@ TEST(Conv1dSpace, HasManyPromisingConfigsAndADefaultForEveryProblem) {
       if (tmpl.name == "base" || (tmpl.refuses && !tmpl.refuses(wanted).empty())) continue;
       const Space space = tmpl.space(wanted);
       const std::int64_t promising = space.count(Space::Which::promising);
-      EXPECT_GE(promising, tmpl.name == "tensor" ? 10 : 400) << tmpl.name << " " << text;
+      EXPECT_GE(promising, tmpl.name.starts_with("tensor") ? 10 : 400) << tmpl.name << " " << text;
       EXPECT_LE(promising, 10000) << tmpl.name << " " << text;
       EXPECT_FALSE(exceeds(tmpl.work(wanted, space.complete({})), device)) << tmpl.name << " " << text;
     }
@@ -240,12 +241,25 @@ TEST(Conv1dSpace, HasManyPromisingConfigsAndADefaultForEveryProblem) {
 }
 
 TEST(Conv1dSpace, AConfigIsLegalWhateverTheLength) {
-  for (const char* name : {"tiled", "chunked", "tensor"}) {
+  for (const char* name : {"tiled", "chunked", "tensor", "tensor_any"}) {
     const Template& tmpl = find_template(op(), name);
     const Space large = tmpl.space(problem("length=10000000 taps=63 mode=same"));
     const Space small = tmpl.space(problem("length=3 taps=63 mode=same"));
     for (const Config& config : large.sample(200, 1))
       EXPECT_FALSE(small.why_not(config.values())) << config.text();
+  }
+}
+
+TEST(Conv1dSpace, OneBinaryServesEveryNumberOfTaps) {
+  const Problem few = problem("length=5000 taps=32");
+  for (const auto& [name, other] : {std::pair("chunked", "length=999 taps=2047 mode=valid"),
+                                    std::pair("tensor_any", "length=999 taps=2047 function=correlate")}) {
+    const Template& tmpl = find_template(op(), name);
+    const Config config = tmpl.space(few).complete({});
+    const auto hash = [&](const Problem& wanted) {
+      return render(op(), tmpl, wanted, config, "sm_90a", template_files()).hash;
+    };
+    EXPECT_EQ(hash(few), hash(problem(other))) << name;
   }
 }
 

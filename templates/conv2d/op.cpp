@@ -133,7 +133,8 @@ Op ops_conv2d() {
           {{.name = "image", .role = Role::input, .extents = {"batch", "height", "width"}},
            {.name = "mask", .role = Role::input, .extents = {"mask_height", "mask_width"}, .finite = true},
            {.name = "output", .role = Role::output, .extents = {"batch", "height", "width"}}},
-      .templates = {conv2d_op::base(), conv2d_op::tiled(), conv2d_op::tensor(), conv2d_op::warpgroup()},
+      .templates = {conv2d_op::base(), conv2d_op::tiled(), conv2d_op::tensor(), conv2d_op::warpgroup(),
+                    conv2d_op::sliding(), conv2d_op::tensor_any(), conv2d_op::warpgroup_any()},
       .reference = reference,
       .flops =
           [](const Problem& problem) {

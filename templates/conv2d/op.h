@@ -49,8 +49,11 @@ inline std::string too_wide(const Problem& problem) {
 }
 
 Template base();
+Template sliding();
 Template tensor();
+Template tensor_any();
 Template tiled();
 Template warpgroup();
+Template warpgroup_any();
 
 }  // namespace tunesmith::conv2d_op

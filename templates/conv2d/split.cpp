@@ -7,7 +7,7 @@
 namespace tunesmith::conv2d_op {
 namespace {
 
-constexpr std::int64_t most_steps = 10;  // which the bodies unroll
+constexpr std::int64_t most_steps = 10;  // which the bodies of `tensor` and `warpgroup` unroll
 
 // The a-priori error (the bodies derive it) in units of 2^-24 sum|w x|, the same as the contract's: the
 // split, two for each step over 16 columns, and the small products.
@@ -21,15 +21,21 @@ std::int64_t matrix_steps(const Dims& d, std::int64_t vector) {
   return ceil_divide(round_up(d.left, vector) - d.left + 8 + d.mask_width - 1, 8);
 }
 
-std::string split_refuses(const Problem& problem) {
+namespace {
+
+std::string too_many_steps(const Problem& problem) {
+  const Dims d(problem);
+  if (matrix_steps(d, 4) <= most_steps) return "";
+  return "A mask_width of " + std::to_string(d.mask_width) +
+         " is above the 70 that the templates on tensor cores unroll; take another template.";
+}
+
+// What holds for masks of any width.
+std::string split_refuses_any(const Problem& problem) {
   const Dims d(problem);
   if (dtype_of(problem) != DType::f32) {
     return "The templates on tensor cores split f32 only, not " + std::string(name(dtype_of(problem))) +
            "; take another template.";
-  }
-  if (matrix_steps(d, 4) > most_steps) {
-    return "A mask_width of " + std::to_string(d.mask_width) +
-           " is above the 70 that the templates on tensor cores unroll; take another template.";
   }
   if (split_error(d) > d.mask_height * d.mask_width) {
     return "For a mask of " + std::to_string(d.mask_height) + " x " + std::to_string(d.mask_width) +
@@ -38,6 +44,32 @@ std::string split_refuses(const Problem& problem) {
            " of a plain f32 sum; take another template.";
   }
   return too_wide(problem);
+}
+
+}  // namespace
+
+std::string split_refuses(const Problem& problem) {
+  const std::string refusal = split_refuses_any(problem);
+  return refusal.empty() ? too_many_steps(problem) : refusal;
+}
+
+Template for_any_mask(Template tmpl, std::string what) {
+  tmpl.name += "_any";
+  tmpl.what = std::move(what);
+  tmpl.kernels.front() += "_any";
+  tmpl.compiled_in = {"dtype"};
+  tmpl.refuses = split_refuses_any;
+  tmpl.work = [kernel = tmpl.kernels.front(), work_of = tmpl.work](const Problem& problem,
+                                                                   const Config& config) {
+    const Dims d(problem);
+    Work work = work_of(problem, config);
+    Launch& launch = std::get<Launch>(work.steps.front());
+    launch.kernel = kernel;
+    for (const std::int64_t number : {d.mask_height, d.mask_width, std::int64_t{d.turned}})
+      launch.arguments.emplace_back(int32(number));
+    return work;
+  };
+  return tmpl;
 }
 
 Work split_work(const Dims& d, const Blocks& blocks, std::int64_t shared_words) {

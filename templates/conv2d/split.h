@@ -22,6 +22,9 @@ struct Blocks {
   std::int64_t tiles;  // of a block, one below the other
 };
 
+/// The same with the mask's size and direction as further arguments of the kernel, in a body of its own.
+Template for_any_mask(Template tmpl, std::string what);
+
 Work split_work(const Dims& d, const Blocks& blocks, std::int64_t shared_words);
 
 Rule vector_divides_width(std::int64_t width);

@@ -50,4 +50,8 @@ Template tensor() {
           .alignment_bytes = vector_bytes};
 }
 
+Template tensor_any() {
+  return for_any_mask(tensor(), "`tensor` for masks of any size: one binary serves them all.");
+}
+
 }  // namespace tunesmith::conv2d_op

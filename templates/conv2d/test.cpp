@@ -61,6 +61,36 @@ TEST(Conv2dSpace, TensorServesOnlyWhatItsErrorBoundAllows) {
   EXPECT_NE(refusal("height=64 width=64 mask_height=31 mask_width=31 dtype=f64").find("f32"),
             std::string::npos);
   EXPECT_NE(refusal("height=64 width=64 mask_height=3 mask_width=999").find("mask_width"), std::string::npos);
+  EXPECT_EQ(find_template(conv2d(), "tensor_any")
+                .refuses(problem("height=64 width=64 mask_height=3 mask_width=999")),
+            "");
+}
+
+TEST(Conv2dSpace, OneBinaryServesEveryMask) {
+  const Problem small = problem("height=64 width=64 mask_height=5 mask_width=5");
+  const Problem large = problem("height=99 width=64 mask_height=40 mask_width=63 mode=convolution");
+  for (const char* name : {"sliding", "tensor_any", "warpgroup_any"}) {
+    const Template& tmpl = find_template(conv2d(), name);
+    const auto hash = [&](const Problem& wanted) {
+      return render(conv2d(), tmpl, wanted, tmpl.space(wanted).complete({}), "sm_90a", template_files()).hash;
+    };
+    EXPECT_EQ(hash(small), hash(large)) << name;
+  }
+}
+
+TEST(Conv2dSpace, SlidingHasADefaultForMasksOfAllSizes) {
+  const Template& sliding = find_template(conv2d(), "sliding");
+  DeviceFacts device;
+  device.kind = "cuda";
+  for (const char* text : {"height=4096 width=4096 mask_height=3 mask_width=3",
+                           "height=4095 width=4095 mask_height=63 mask_width=31 dtype=f64",
+                           "height=9 width=12 mask_height=4096 mask_width=4096 dtype=f64"}) {
+    const Problem wanted = problem(text);
+    const Space space = sliding.space(wanted);
+    EXPECT_FALSE(exceeds(sliding.work(wanted, space.complete({})), device)) << text;
+    EXPECT_GE(space.count(Space::Which::promising), 200) << text;
+    EXPECT_LE(space.count(Space::Which::promising), 8000) << text;
+  }
 }
 
 TEST(Conv2dOnHost, SamplesOfTheSpaceAreRight) {

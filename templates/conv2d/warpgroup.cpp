@@ -88,4 +88,8 @@ Template warpgroup() {
       .alignment_bytes = vector_bytes};
 }
 
+Template warpgroup_any() {
+  return for_any_mask(warpgroup(), "`warpgroup` for masks of any size: one binary serves them all.");
+}
+
 }  // namespace tunesmith::conv2d_op

@@ -1,0 +1,529 @@
+// conv2d/sliding for sm_90a, rendered by Tunesmith from templates/conv2d/sliding.cu: change that and render again.
+// compiled in: dtype=f32
+// config: SAMPLES_IN=shared OUT_X=4 OUT_Y=4 CHUNK=4 UNROLL=1 AHEAD=0 SPLIT=1 VECTOR=1 BLOCK_X=16 BLOCK_Y=8 STORE=plain START=plain TRIGGER=none RESIDENT_WARPS=24
+
+// ---- templates/common/async_copy.cuh
+// Copies from global to shared memory that pass no register and are waited for as one group. Before compute
+// capability 8.0, and on the host, they are ordinary copies and the wait does nothing.
+
+// Copies N elements (4, 8 or 16 bytes in all, both addresses aligned to that), or writes zeros if not
+// `inside`; then `from` is not read but still has to be a pointer into the array.
+template <int N, typename T>
+__device__ __forceinline__ void copy_async(T* to, const T* from, bool inside) {
+  constexpr int bytes = sizeof(T) * N;
+  static_assert(bytes == 4 || bytes == 8 || bytes == 16, "an asynchronous copy moves 4, 8 or 16 bytes");
+#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 800
+  const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(to));
+  const int read = inside ? bytes : 0;
+  if constexpr (bytes == 16) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(address), "l"(from), "r"(read));
+  } else {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(address), "l"(from), "n"(bytes),
+                 "r"(read));
+  }
+#else
+  for (int i = 0; i < N; ++i) to[i] = inside ? from[i] : T(0);
+#endif
+}
+
+// Waits for this thread's copies; a barrier must follow before other threads read them.
+__device__ __forceinline__ void wait_for_copies() {
+#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.commit_group;\ncp.async.wait_group 0;" ::: "memory");
+#endif
+}
+
+// ---- templates/common/integer.cuh
+// Integer arithmetic on compile-time sizes.
+
+__host__ __device__ constexpr int ceil_divide(int value, int divisor) {
+  return (value + divisor - 1) / divisor;
+}
+__host__ __device__ constexpr int round_up(int value, int multiple) {
+  return ceil_divide(value, multiple) * multiple;
+}
+__host__ __device__ constexpr int smaller(int a, int b) { return a < b ? a : b; }
+__host__ __device__ constexpr int larger(int a, int b) { return a > b ? a : b; }
+
+// The largest power of two that divides `value` and is at most `limit`, itself a power of two.
+__host__ __device__ constexpr int alignment_of(int value, int limit) {
+  int alignment = 1;
+  while (alignment < limit && value % (2 * alignment) == 0) alignment *= 2;
+  return alignment;
+}
+
+// ---- templates/common/shared.cuh
+// Dynamic shared memory as an array of any type, aligned to 16 bytes. On the host the shim defines it.
+
+#ifndef DYNAMIC_SHARED
+#define DYNAMIC_SHARED(type, name)                               \
+  extern __shared__ __align__(16) unsigned char name##_bytes_[]; \
+  type* name = reinterpret_cast<type*>(name##_bytes_)
+#endif
+
+// ---- templates/common/vector.cuh
+// Several neighbouring elements moved by one memory access, at most 16 bytes wide each. Knows nothing of
+// images.
+
+template <typename T, int N>
+struct alignas(sizeof(T) * N > 16 ? 16 : sizeof(T) * N) Vector {
+  T element[N];
+};
+
+// `from` is aligned to the vector, or to 16 bytes where the vector is longer.
+template <int N, typename T>
+__device__ __forceinline__ Vector<T, N> load_vector(const T* from) {
+#ifdef TUNESMITH_HOST
+  Vector<T, N> vector;  // element by element: a host compiler may assume that no float is read as a Vector
+  for (int i = 0; i < N; ++i) vector.element[i] = from[i];
+  return vector;
+#else
+  return *reinterpret_cast<const Vector<T, N>*>(from);
+#endif
+}
+
+template <int N, typename T>
+__device__ __forceinline__ void store_vector(T* to, const Vector<T, N>& vector) {
+#ifdef TUNESMITH_HOST
+  for (int i = 0; i < N; ++i) to[i] = vector.element[i];
+#else
+  *reinterpret_cast<Vector<T, N>*>(to) = vector;
+#endif
+}
+
+// A store of data that this kernel does not read again: it may leave the caches first.
+template <int N, typename T>
+__device__ __forceinline__ void store_vector_streaming(T* to, const Vector<T, N>& vector) {
+#ifdef TUNESMITH_HOST
+  for (int i = 0; i < N; ++i) to[i] = vector.element[i];
+#else
+  constexpr int bytes = sizeof(T) * N;
+  if constexpr (bytes >= 16) {
+#pragma unroll
+    for (int i = 0; i < bytes / 16; ++i)
+      __stcs(reinterpret_cast<float4*>(to) + i, reinterpret_cast<const float4*>(&vector)[i]);
+  } else if constexpr (bytes == 8) {
+    __stcs(reinterpret_cast<float2*>(to), reinterpret_cast<const float2&>(vector));
+  } else {
+    __stcs(reinterpret_cast<float*>(to), reinterpret_cast<const float&>(vector));
+  }
+#endif
+}
+
+// ---- what this variant is
+using T = float;  // dtype=f32
+enum class SamplesIn { shared, global };
+constexpr SamplesIn SAMPLES_IN = SamplesIn::shared;
+constexpr int OUT_X = 4;
+constexpr int OUT_Y = 4;
+constexpr int CHUNK = 4;
+constexpr int UNROLL = 1;
+constexpr int AHEAD = 0;
+constexpr int SPLIT = 1;
+constexpr int VECTOR = 1;
+constexpr int BLOCK_X = 16;
+constexpr int BLOCK_Y = 8;
+enum class Store { plain, streaming };
+constexpr Store STORE = Store::plain;
+enum class Start { plain, overlapped };
+constexpr Start START = Start::plain;
+enum class Trigger { none, early };
+constexpr Trigger TRIGGER = Trigger::none;
+constexpr int RESIDENT_WARPS = 24;
+#define ENTRY(name) name##_5da8685e
+
+// ---- templates/conv2d/sliding.cu
+// conv2d for a mask of any size and direction, which are arguments: one binary serves every mask. A tile of
+// OUT_X x OUT_Y outputs per thread is held in registers, and under it a ring of image rows: each mask row
+// needs one further row, which takes the place of the one that is done. It knows only the element type.
+//
+// Samples come from global memory, or from a tile in shared memory; then the mask is taken in parts that fit
+// in there too, and SPLIT groups of threads share the rows of a part; their sums are added at the end, in a
+// fixed order. The mask's columns are taken 1 to CHUNK at a time, for each number of which there is code of
+// its own: no sample is multiplied by a zero beside the mask, which would not do for infinity.
+
+// Programmatic dependent launch: how a kernel overlaps with its neighbours in a stream. Needs START and
+// TRIGGER. Before compute capability 9.0 and on the host there is none, and START and TRIGGER change nothing.
+
+// START=overlapped: the kernel may start while its predecessor still runs, and waits for it.
+constexpr bool overlapped = START == Start::overlapped;
+
+// Returns when all work before this kernel has ended and is visible.
+__device__ __forceinline__ void wait_for_previous() {
+#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
+  if constexpr (overlapped) asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+// Lets the next kernel's blocks start as soon as there is room for them; they wait before they touch memory.
+__device__ __forceinline__ void let_next_start() {
+#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 900
+  if constexpr (TRIGGER == Trigger::early) asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
+// Comes before a kernel's first access to global memory.
+__device__ __forceinline__ void start() {
+  let_next_start();
+  wait_for_previous();
+}
+
+// The types of a kernel's pointers to what it reads, and to what it reads and writes. __restrict__ promises
+// that nobody else writes there while the kernel runs, so that loads may take the read-only path and move
+// across the wait. Before the wait the predecessor may still write.
+template <typename Element, bool PROMISED>
+struct PointerTo {
+  using Type = Element* __restrict__;
+};
+template <typename Element>
+struct PointerTo<Element, false> {
+  using Type = Element*;
+};
+template <typename Element>
+using InputPointer = typename PointerTo<const Element, !overlapped>::Type;
+template <typename Element>
+using InOutPointer = typename PointerTo<Element, !overlapped>::Type;
+
+constexpr int group_threads = BLOCK_X * BLOCK_Y;
+constexpr int threads = group_threads * SPLIT;
+constexpr int resident_blocks = larger(1, RESIDENT_WARPS * 32 / threads);  // bounds the registers of a thread
+constexpr int tile_width = BLOCK_X * OUT_X;                                // outputs of a block
+constexpr int tile_height = BLOCK_Y * OUT_Y;
+constexpr int lanes = 16 / static_cast<int>(sizeof(T));  // elements of a 16-byte access
+constexpr int step = smaller(OUT_X, lanes);              // samples of one read of a row
+constexpr bool staged = SAMPLES_IN == SamplesIn::shared;
+constexpr int ring_rows = OUT_Y + AHEAD;
+constexpr int round_rows = ring_rows * UNROLL;  // mask rows of one round of the loop
+
+// Scalars that a thread stores one by one lie OUT_X apart from its neighbour's: they pass through shared
+// memory, so that neighbours store neighbours.
+constexpr bool regrouped = staged && VECTOR == 1 && OUT_X > 1;
+
+static_assert(OUT_X % VECTOR == 0, "a row of outputs is stored in whole vectors");
+static_assert(staged || SPLIT == 1, "groups meet in shared memory");
+static_assert(!staged || AHEAD == 0, "a tile ends with the last row that is needed");
+static_assert(CHUNK % lanes == 0 && CHUNK % step == 0, "columns begin at whole vectors");
+
+// A part of the mask, or all of it, and the samples under it, those of this thread's first output first; in
+// shared memory or, in row y and column x of an image of so many rows and columns, in global memory.
+struct Part {
+  const T* samples;
+  const T* weights;
+  int pitch, weights_pitch;
+  int rows, columns;
+  int along;  // the mask: 1 or, backwards, -1
+  int y, x, image_rows, image_columns;
+};
+
+// The samples of one row under OUT_X outputs and TAPS columns.
+template <int TAPS>
+struct Row {
+  static constexpr int count = staged ? round_up(OUT_X + TAPS - 1, step) : OUT_X + TAPS - 1;
+  T sample[count];
+
+  // The first is at `from`, in row y and column x of the image.
+  __device__ __forceinline__ void read(const T* from, const Part& part, unsigned y, unsigned x) {
+    if constexpr (staged) {
+#pragma unroll
+      for (int c = 0; c < count; c += step) {
+        const Vector<T, step> vector = load_vector<step>(from + c);
+#pragma unroll
+        for (int e = 0; e < step; ++e) sample[c + e] = vector.element[e];
+      }
+    } else {
+      const bool inside = y < static_cast<unsigned>(part.image_rows);
+#pragma unroll
+      for (int c = 0; c < count; ++c)
+        sample[c] = inside && x + c < static_cast<unsigned>(part.image_columns) ? from[c] : T(0);
+    }
+  }
+};
+
+// Where the next row of a ring and of the mask are.
+struct Place {
+  const T* samples;
+  const T* weights;
+  unsigned y, x;
+};
+
+// Reads the ring's last image row and adds one mask row, `u` rows after one for which the ring began.
+template <int TAPS>
+__device__ __forceinline__ void add_row(T (&sum)[OUT_Y][OUT_X], Row<TAPS> (&ring)[ring_rows],
+                                        const Part& part, Place& place, int u) {
+  T weight[round_up(TAPS, lanes)];
+  if constexpr (staged) {
+#pragma unroll
+    for (int k = 0; k < TAPS; k += lanes) {
+      const Vector<T, lanes> vector = load_vector<lanes>(place.weights + k);
+#pragma unroll
+      for (int e = 0; e < lanes; ++e) weight[k + e] = vector.element[e];
+    }
+  } else {
+#pragma unroll
+    for (int k = 0; k < TAPS; ++k) weight[k] = place.weights[part.along * k];
+  }
+  place.weights += part.weights_pitch;
+  ring[(u + ring_rows - 1) % ring_rows].read(place.samples, part, place.y, place.x);
+  place.samples += part.pitch;
+  ++place.y;
+#pragma unroll
+  for (int k = 0; k < TAPS; ++k) {
+#pragma unroll
+    for (int o = 0; o < OUT_Y; ++o) {
+#pragma unroll
+      for (int x = 0; x < OUT_X; ++x) sum[o][x] += weight[k] * ring[(u + o) % ring_rows].sample[x + k];
+    }
+  }
+}
+
+template <int TAPS>
+__device__ __forceinline__ void add_columns(T (&sum)[OUT_Y][OUT_X], const Part& part, int column) {
+  Place place = {part.samples + column, part.weights + part.along * column, static_cast<unsigned>(part.y),
+                 static_cast<unsigned>(part.x + column)};
+  Row<TAPS> ring[ring_rows];
+#pragma unroll
+  for (int r = 0; r < ring_rows - 1; ++r) {
+    ring[r].read(place.samples, part, place.y, place.x);
+    place.samples += part.pitch;
+    ++place.y;
+  }
+  int left = part.rows;
+#pragma unroll 1
+  for (; left >= round_rows; left -= round_rows) {
+#pragma unroll
+    for (int u = 0; u < round_rows; ++u) add_row<TAPS>(sum, ring, part, place, u);
+  }
+#pragma unroll
+  for (int u = 0; u < round_rows - 1; ++u) {
+    if (u >= left) return;
+    add_row<TAPS>(sum, ring, part, place, u);
+  }
+}
+
+template <int TAPS>
+__device__ __forceinline__ void add_columns_of(int taps, T (&sum)[OUT_Y][OUT_X], const Part& part,
+                                               int column) {
+  if (taps == TAPS) {
+    add_columns<TAPS>(sum, part, column);
+  } else if constexpr (TAPS > 1) {
+    add_columns_of<TAPS - 1>(taps, sum, part, column);
+  }
+}
+
+__device__ __forceinline__ void add_part(T (&sum)[OUT_Y][OUT_X], const Part& part) {
+  if (part.rows <= 0) return;
+#pragma unroll 1
+  for (int column = 0; column < part.columns;) {
+    const int left = part.columns - column;
+    // Of one to three columns more than CHUNK the last four go with them, as few columns reuse little.
+    const int taps = left <= CHUNK ? left : CHUNK > 4 && left < CHUNK + 4 ? CHUNK - 4 : CHUNK;
+    add_columns_of<CHUNK>(taps, sum, part, column);
+    column += taps;
+  }
+}
+
+// Where a copy begins: in row y and column x of an array of so many rows and columns, perhaps outside; `any`
+// is a pointer into it.
+struct Source {
+  const T* first;
+  const T* any;
+  int y, x, rows, columns;
+};
+
+// Begins to copy `columns` elements of each of `rows` rows to shared memory, a row by a warp; zero for those
+// outside the array, or INSIDE all are there. Rows lie `stride` apart; ALONG a row is 1 or, backwards, -1. At
+// least FIXED columns are known to be wanted.
+template <bool INSIDE, int ALONG, int FIXED>
+__device__ __forceinline__ void stage(T* to, int pitch, int rows, int columns, const Source& source,
+                                      int stride) {
+  constexpr int width = smaller(threads, 32);
+  constexpr int fixed = FIXED / width * width;
+  const int thread = (threadIdx.z * BLOCK_Y + threadIdx.y) * BLOCK_X + threadIdx.x;
+  const int lane = thread % width, first = thread / width;
+  to += first * pitch + lane;
+  const T* from = source.first + (static_cast<long long>(first) * stride + ALONG * lane);
+  const long long from_step = static_cast<long long>(threads / width) * stride;
+#pragma unroll 1
+  for (int row = first; row < rows; row += threads / width) {
+    const bool row_inside = static_cast<unsigned>(source.y) + row < static_cast<unsigned>(source.rows);
+    const auto copy = [&](int c) {
+      const bool inside = INSIDE || (row_inside && static_cast<unsigned>(source.x) + (lane + c) <
+                                                       static_cast<unsigned>(source.columns));
+      copy_async<1>(to + c, inside ? from + ALONG * c : source.any, inside);
+    };
+#pragma unroll
+    for (int c = 0; c < fixed; c += width) copy(c);
+#pragma unroll 1
+    for (int c = fixed; c < columns - lane; c += width) copy(c);
+    to += threads / width * pitch;
+    from += from_step;
+  }
+}
+
+// A thread's outputs to shared memory.
+__device__ __forceinline__ void write(T* to, int pitch, const T (&sum)[OUT_Y][OUT_X]) {
+#pragma unroll
+  for (int o = 0; o < OUT_Y; ++o) {
+#pragma unroll
+    for (int c = 0; c < OUT_X; c += step) {
+      Vector<T, step> vector;
+#pragma unroll
+      for (int e = 0; e < step; ++e) vector.element[e] = sum[o][c + e];
+      store_vector<step>(to + o * pitch + c, vector);
+    }
+  }
+}
+
+template <int N>
+__device__ __forceinline__ void store(T* to, const Vector<T, N>& vector) {
+  if constexpr (STORE == Store::streaming) {
+    store_vector_streaming<N>(to, vector);
+  } else {
+    store_vector<N>(to, vector);
+  }
+}
+
+// The tile's outputs from shared memory, a row by a warp; `rows` and `columns` of them exist.
+__device__ __forceinline__ void store_rows(T* to, const T* sums, int stride, int rows, int columns) {
+  constexpr int width = smaller(threads, 32);
+  const int thread = (threadIdx.z * BLOCK_Y + threadIdx.y) * BLOCK_X + threadIdx.x;
+#pragma unroll 4
+  for (int row = thread / width; row < tile_height; row += threads / width) {
+#pragma unroll
+    for (int c = 0; c < tile_width; c += width) {
+      const int column = c + thread % width;
+      if (row < rows && column < columns && (tile_width % width == 0 || column < tile_width))
+        store<1>(to + (static_cast<long long>(row) * stride + column), {{sums[row * tile_width + column]}});
+    }
+  }
+}
+
+// A thread's outputs, of which `rows` and `columns` exist.
+__device__ __forceinline__ void store_sums(T* to, int stride, int rows, int columns,
+                                           const T (&sum)[OUT_Y][OUT_X]) {
+#pragma unroll
+  for (int o = 0; o < OUT_Y; ++o) {
+    if (o >= rows) break;
+#pragma unroll
+    for (int c = 0; c < OUT_X; c += VECTOR) {
+      if (c >= columns) break;
+      Vector<T, VECTOR> vector;
+#pragma unroll
+      for (int e = 0; e < VECTOR; ++e) vector.element[e] = sum[o][c + e];
+      store<VECTOR>(to + c, vector);
+    }
+    to += stride;
+  }
+}
+
+// Launched with blocks of BLOCK_X x BLOCK_Y x SPLIT over tiles of columns and rows; a grid whose y or z would
+// exceed 65535, the limit, is walked in strides.
+extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
+    ENTRY(conv2d_sliding)(InputPointer<T> image, InputPointer<T> mask, T* __restrict__ output, int batch,
+                          int height, int width, int mask_height, int mask_width, int convolve,
+                          int part_height, int part_width) {
+  DYNAMIC_SHARED(T, memory);  // a part of the mask, the tile; then the sums of groups
+  start();
+  // Everything below is a correlation: a convolution is one with the mask turned by half a turn, whose
+  // centre, where a side is even, lies one further on.
+  const int left = convolve ? mask_width - 1 - mask_width / 2 : mask_width / 2;
+  const int top = convolve ? mask_height - 1 - mask_height / 2 : mask_height / 2;
+  const bool one_part = part_height >= mask_height && part_width >= mask_width;
+  const int group = threadIdx.z;
+
+  Part part;
+  part.along = 1;
+  part.weights_pitch = round_up(part_width, lanes);
+  part.pitch = round_up(tile_width + part_width - 1, lanes);
+  T* tile = memory + part_height * part.weights_pitch;
+  const int tile_x = blockIdx.x * tile_width;
+  const int tiles_y = (height + tile_height - 1) / tile_height;
+  bool first = true;
+  for (int b = blockIdx.z; b < batch; b += gridDim.z) {
+    const T* batch_image = image + static_cast<long long>(b) * height * width;
+    for (int t = blockIdx.y; t < tiles_y; t += gridDim.y) {
+      const int tile_y = t * tile_height;
+      T sum[OUT_Y][OUT_X] = {};
+      if constexpr (!staged) {
+        part.rows = mask_height;
+        part.columns = mask_width;
+        part.weights = mask + (convolve ? mask_height * mask_width - 1 : 0);
+        part.along = convolve ? -1 : 1;
+        part.weights_pitch = part.along * mask_width;
+        part.y = tile_y + threadIdx.y * OUT_Y - top;
+        part.x = tile_x + threadIdx.x * OUT_X - left;
+        part.samples = batch_image + (static_cast<long long>(part.y) * width + part.x);
+        part.pitch = width;
+        part.image_rows = smaller(height, part.y + OUT_Y - 1 + mask_height);
+        part.image_columns = width;
+        add_part(sum, part);
+      }
+#pragma unroll 1
+      for (int i = 0; staged && i < mask_height; i += part_height) {
+        const int rows = smaller(part_height, mask_height - i);
+        const int share = (rows + SPLIT - 1) / SPLIT;  // of a group
+#pragma unroll 1
+        for (int j = 0; j < mask_width; j += part_width) {
+          const int columns = smaller(part_width, mask_width - j);
+          if (!first) __syncthreads();  // what is in shared memory is still being read
+          if (first || !one_part) {
+            const int n = i * mask_width + j, last = mask_height * mask_width - 1;
+            if (convolve) {
+              stage<true, -1, 0>(memory, part.weights_pitch, rows, columns, {mask + (last - n), mask},
+                                 -mask_width);
+            } else {
+              stage<true, 1, 0>(memory, part.weights_pitch, rows, columns, {mask + n, mask}, mask_width);
+            }
+          }
+          first = false;
+          const int x = tile_x - left + j, y = tile_y - top + i;
+          const int staged_rows = tile_height + rows - 1, staged_columns = tile_width + columns - 1;
+          const Source source = {
+              batch_image + (static_cast<long long>(y) * width + x), image, y, x, height, width};
+          if (x >= 0 && y >= 0 && staged_columns <= width - x && staged_rows <= height - y) {
+            stage<true, 1, tile_width>(tile, part.pitch, staged_rows, staged_columns, source, width);
+          } else {
+            stage<false, 1, tile_width>(tile, part.pitch, staged_rows, staged_columns, source, width);
+          }
+          wait_for_copies();
+          __syncthreads();
+          part.samples = tile + (threadIdx.y * OUT_Y + group * share) * part.pitch + threadIdx.x * OUT_X;
+          part.weights = memory + group * share * part.weights_pitch;
+          part.rows = smaller(share, rows - group * share);
+          part.columns = columns;
+          add_part(sum, part);
+        }
+      }
+
+      if constexpr (SPLIT > 1) {
+        __syncthreads();  // the tile is no longer needed
+        T* sums = tile + threadIdx.y * BLOCK_X + threadIdx.x;
+        if (group > 0) {
+#pragma unroll
+          for (int n = 0; n < OUT_Y * OUT_X; ++n)
+            sums[((group - 1) * OUT_Y * OUT_X + n) * group_threads] = sum[n / OUT_X][n % OUT_X];
+        }
+        __syncthreads();
+        if (group == 0) {
+#pragma unroll
+          for (int g = 0; g < SPLIT - 1; ++g) {
+#pragma unroll
+            for (int n = 0; n < OUT_Y * OUT_X; ++n)
+              sum[n / OUT_X][n % OUT_X] += sums[(g * OUT_Y * OUT_X + n) * group_threads];
+          }
+        }
+      }
+      T* to = output + (static_cast<long long>(b) * height + tile_y) * width + tile_x;
+      if constexpr (regrouped) {
+        __syncthreads();  // the tile, or the groups' sums, are no longer needed
+        if (group == 0) write(tile + threadIdx.y * OUT_Y * tile_width + threadIdx.x * OUT_X, tile_width, sum);
+        __syncthreads();
+        store_rows(to, tile, width, height - tile_y, width - tile_x);
+      } else if (group == 0) {
+        const int x = threadIdx.x * OUT_X, y = threadIdx.y * OUT_Y;
+        store_sums(to + (static_cast<long long>(y) * width + x), width, height - tile_y - y,
+                   width - tile_x - x, sum);
+      }
+    }
+  }
+}
