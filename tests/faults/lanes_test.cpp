@@ -146,6 +146,15 @@ TEST_F(LanesTest, AnchorsKnowThePortfolioAndAreNotMeasuredAgain) {
   EXPECT_EQ(store.results({.history = true}).size(), before + bases);
   EXPECT_EQ(store.results().size(), 12u);
 
+  asked.anchors->known_well = [](const DeviceFacts&, std::int64_t) {
+    std::set<std::string> known;
+    for (const char* count : {"1000", "2000", "3000", "4000"})
+      known.insert(std::string("count=") + count + " dtype=f32");
+    return known;
+  };
+  EXPECT_TRUE(tuned(asked).problems.empty()) << "none is searched again";
+  EXPECT_EQ(store.results({.history = true}).size(), before + bases);
+
   asked.anchors->seconds = 1e-9;  // over before it begins
   asked.problems = {Problem::parse("count=5000")};
   tuned(asked);

@@ -68,6 +68,18 @@ TEST(Progress, WritesPlainLinesWhereThereIsNoTerminal) {
   EXPECT_EQ(out.str(), plain_line(half()) + "\n");
 }
 
+TEST(Progress, OfAPartTellsWhereTheWholeStands) {
+  std::ostringstream out;
+  Progress progress(out, false);
+  EXPECT_FALSE(progress.in_parts());
+  progress.begin_part({.name = "reduce (3 of 7)", .elapsed_s = 1000, .part_s = 500, .whole_s = 3600});
+  progress.named("cuda:1").show(half());
+  EXPECT_EQ(
+      out.str().rfind("cuda:1: reduce (3 of 7) search 250 | best 12.50 us, 4.00x base | 3 failed | ", 0), 0u)
+      << out.str();
+  EXPECT_NE(out.str().find("43 min 20 s left"), std::string::npos) << out.str();
+}
+
 TEST(Times, HaveUnits) {
   EXPECT_EQ(time_text(5.237), "5.24 us");
   EXPECT_EQ(time_text(523.7), "523.7 us");
