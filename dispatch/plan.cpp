@@ -1,5 +1,6 @@
-// The launch path: checks of pointers, then the executable. It allocates nothing, compiles nothing, opens no
-// file and takes no lock except the host executable's own. And what a plan says of itself.
+// The launch path: checks of pointers, then the executable. It compiles nothing, opens no file, takes no lock
+// except the host executable's own, and allocates nothing but a workspace where none was given. And what a
+// plan says of itself.
 
 #include <cmath>
 #include <cstdio>
@@ -14,7 +15,7 @@ bool overlap(std::uintptr_t a, std::uintptr_t a_bytes, std::uintptr_t b, std::ui
   return a < b + b_bytes && b < a + a_bytes;
 }
 
-Status::Code check(const PlanState& plan, std::span<void* const> arguments, const void* workspace) {
+Status::Code check(const PlanState& plan, std::span<void* const> arguments) {
   if (arguments.size() != plan.arguments.size()) return Status::wrong_argument_count;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const PlanState::Argument& one = plan.arguments[i];
@@ -30,7 +31,7 @@ Status::Code check(const PlanState& plan, std::span<void* const> arguments, cons
       if (!other.in_place || address != other_address) return Status::overlapping_arguments;
     }
   }
-  return plan.workspace_bytes > 0 && workspace == nullptr ? Status::missing_workspace : Status::success;
+  return Status::success;
 }
 
 bool aligned(const PlanState& plan, std::span<void* const> arguments) {
@@ -88,7 +89,9 @@ std::string Status::message() const {
     case overlapping_arguments:
       return "An output overlaps another argument, which this op does not allow; give it memory of its own.";
     case missing_workspace:
-      return "The plan needs a workspace of Plan::workspace_bytes() bytes; pass one to launch().";
+      return "The plan needs a workspace of Plan::workspace_bytes() bytes, and the device has no pools of "
+             "memory to "
+             "make one from; pass one to launch().";
     default:
       return "The launch failed on " + plan_->grounds->device.name + ": " +
              plan_->first.executable->describe(code_);
@@ -176,7 +179,7 @@ void Plan::ask_for_unaligned() const noexcept {
 Status Plan::launch(std::span<void* const> arguments, void* stream, void* workspace) const noexcept {
   const PlanState& plan = *state_;
   Status status;
-  status.code_ = check(plan, arguments, workspace);
+  status.code_ = check(plan, arguments);
   if (!status.ok()) return status;
   const Kernel* kernel = plan.unaligned;
   if (kernel == nullptr || aligned(plan, arguments)) {
@@ -184,7 +187,12 @@ Status Plan::launch(std::span<void* const> arguments, void* stream, void* worksp
   } else if (plan.twin_comes && plan.twin_asked == PlanState::not_asked) {
     ask_for_unaligned();
   }
-  void* const part = static_cast<char*>(workspace) + kernel->workspace_offset;
+  if (workspace == nullptr && kernel->workspace_bytes > 0 && !kernel->executable->makes_workspaces()) {
+    status.code_ = Status::missing_workspace;
+    return status;
+  }
+  void* const part =
+      workspace == nullptr ? nullptr : static_cast<char*>(workspace) + kernel->workspace_offset;
   status.code_ = kernel->executable->launch(arguments.data(), part, stream);
   if (!status.ok()) status.plan_ = state_;
   return status;

@@ -223,6 +223,29 @@ class Library {
   std::map<std::string, KernelFacts> kernels_;
 };
 
+/// Of the library's own workspaces on a device; keeps what is released for the next launch. Null where the
+/// driver has no pools.
+cudaMemPool_t workspaces_of(int ordinal) {
+  static std::mutex mutex;
+  static std::map<int, cudaMemPool_t> pools;
+  const std::scoped_lock lock(mutex);
+  const auto known = pools.find(ordinal);
+  if (known != pools.end()) return known->second;
+  const OutsideCaptures outside;
+  cudaMemPoolProps properties = {};
+  properties.allocType = cudaMemAllocationTypePinned;
+  properties.location.type = cudaMemLocationTypeDevice;
+  properties.location.id = ordinal;
+  cudaMemPool_t pool = nullptr;
+  std::uint64_t kept_bytes = ~std::uint64_t{0};
+  if (cudaMemPoolCreate(&pool, &properties) != cudaSuccess ||
+      cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &kept_bytes) != cudaSuccess) {
+    static_cast<void>(cudaGetLastError());
+    pool = nullptr;
+  }
+  return pools[ordinal] = pool;
+}
+
 class CudaExecutable : public Executable {
  public:
   CudaExecutable(std::shared_ptr<Library> library, const Work& work)
@@ -234,6 +257,7 @@ class CudaExecutable : public Executable {
       std::visit([this](const auto& one) { add(one); }, step);
     }
     require_limits(work_, library_->device, facts_.static_shared_bytes);
+    if (work_.workspace_bytes > 0) workspaces_ = workspaces_of(library_->ordinal);
   }
   CudaExecutable(const CudaExecutable&) = delete;
   CudaExecutable& operator=(const CudaExecutable&) = delete;
@@ -247,6 +271,8 @@ class CudaExecutable : public Executable {
   int launch(void* const* arguments, void* workspace, void* stream) noexcept override {
     const DeviceScope scope(library_->ordinal);
     cudaError_t code = scope.error();
+    if (workspace == nullptr && workspaces_ != nullptr && code == cudaSuccess)
+      return launch_with_workspace(arguments, static_cast<cudaStream_t>(stream));
     if (library_->guarded && !steps_.empty()) library_->note_launch(static_cast<cudaStream_t>(stream));
     for (auto step = steps_.begin(); code == cudaSuccess && step != steps_.end(); ++step) {
       if (const auto* kernel = std::get_if<LaunchStep>(&*step)) {
@@ -265,9 +291,26 @@ class CudaExecutable : public Executable {
     return static_cast<int>(code);
   }
 
+  bool makes_workspaces() const noexcept override { return workspaces_ != nullptr; }
+
   std::string describe(int error) const override { return words(static_cast<cudaError_t>(error)); }
 
  private:
+  int launch_with_workspace(void* const* arguments, cudaStream_t stream) noexcept {
+    void* made = nullptr;
+    cudaError_t code =
+        cudaMallocFromPoolAsync(&made, static_cast<std::size_t>(work_.workspace_bytes), workspaces_, stream);
+    if (code == cudaSuccess && work_.zeroed_bytes > 0)
+      code = cudaMemsetAsync(made, 0, static_cast<std::size_t>(work_.zeroed_bytes), stream);
+    if (code == cudaSuccess) code = static_cast<cudaError_t>(launch(arguments, made, stream));
+    if (made != nullptr) {
+      const cudaError_t released = cudaFreeAsync(made, stream);
+      if (code == cudaSuccess) code = released;
+    }
+    if (code != cudaSuccess) static_cast<void>(cudaGetLastError());
+    return static_cast<int>(code);
+  }
+
   void add(const Launch& launch) {
     const std::string name = launch.kernel + library_->suffix;
     const DeviceFacts& device = library_->device;
@@ -376,6 +419,7 @@ class CudaExecutable : public Executable {
   std::shared_ptr<Library> library_;
   std::vector<std::variant<LaunchStep, CopyStep, ZeroStep>> steps_;
   BinaryFacts facts_;
+  cudaMemPool_t workspaces_ = nullptr;
 };
 
 DeviceFacts facts_of(const cudaDeviceProp& properties) {

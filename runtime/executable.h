@@ -61,8 +61,11 @@ class Executable {
 
   /// Enqueues every step on `stream` (a cudaStream_t; ignored on the host, which runs the work before it
   /// returns). `arguments` are the op's device pointers in its order. Answers 0 or the runtime's error code.
-  /// Takes no lock, allocates nothing, compiles nothing, and may be captured into a CUDA graph.
+  /// Takes no lock, allocates nothing, compiles nothing, and may be captured into a CUDA graph. Without a
+  /// workspace where one is needed it makes one for this launch, in the stream's order.
   virtual int launch(void* const* arguments, void* workspace, void* stream) noexcept = 0;
+  /// Whether it can make one; else it must be given.
+  virtual bool makes_workspaces() const noexcept = 0;
 
   /// The error code as words.
   virtual std::string describe(int error) const = 0;

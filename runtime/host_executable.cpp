@@ -117,7 +117,18 @@ class HostExecutable : public Executable {
     return std::make_unique<HostExecutable>(library_, work);
   }
 
-  int launch(void* const* arguments, void* workspace, void* /*stream*/) noexcept override {
+  int launch(void* const* arguments, void* workspace, void* stream) noexcept override {
+    if (workspace == nullptr && work_.workspace_bytes > 0) {
+      constexpr std::size_t alignment = 256;
+      const auto bytes =
+          (static_cast<std::size_t>(work_.workspace_bytes) + alignment - 1) / alignment * alignment;
+      void* const made = std::aligned_alloc(alignment, bytes);
+      if (made == nullptr) return out_of_memory;
+      std::memset(made, 0, static_cast<std::size_t>(work_.zeroed_bytes));
+      const int code = launch(arguments, made, stream);
+      std::free(made);
+      return code;
+    }
     // The shim's state belongs to the module, so launches of one variant wait for each other: on the host
     // alone a launch takes a lock.
     const std::lock_guard<std::mutex> one_at_a_time(library_->mutex);
@@ -157,12 +168,15 @@ class HostExecutable : public Executable {
     return 0;
   }
 
+  bool makes_workspaces() const noexcept override { return true; }
+
   std::string describe(int error) const override {
     switch (error) {
       case 0:
         return "no error";
       case out_of_memory:
-        return "there was not enough memory for the threads' stacks or the block's shared memory";
+        return "there was not enough memory for the threads' stacks, the block's shared memory or a "
+               "workspace";
       case host_shared_overrun:
         return "the kernel wrote outside its dynamic shared memory";
       case divergent_barrier:

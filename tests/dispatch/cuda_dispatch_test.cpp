@@ -204,6 +204,38 @@ TEST_F(CudaDispatchTest, ABetterKernelIsCompiledBehindThePlan) {
   check(better, "conv2d", 4);
 }
 
+// On two streams at once, and in a graph that is replayed: each launch has a workspace of its own.
+TEST_F(CudaDispatchTest, AWorkspaceIsMadeWhereNoneIsGiven) {
+  tune({.op = "tally",
+        .problem = "n=100000",
+        .template_name = "base",
+        .config = "VECTOR=4",
+        .device = facts_});
+  Dispatcher dispatcher(options());
+  const Plan plan = dispatcher.plan("tally", "n=100000");
+  ASSERT_GT(plan.workspace_bytes(), 0);
+  const Op& op = find_op("tally");
+  const Stream streams[2];
+  std::vector<Buffers> buffers;
+  for (const std::uint64_t seed : {1U, 2U, 3U})
+    buffers.emplace_back(op, Problem::parse(plan.problem()), 0, seed, memory());
+  const auto launch = [&](std::size_t which, cudaStream_t stream) {
+    const Status status = plan.launch(buffers[which].arguments(), stream);
+    EXPECT_TRUE(status.ok()) << status.message();
+  };
+  for (int round = 0; round < 50; ++round) {
+    launch(0, streams[0]);
+    launch(1, streams[1]);
+  }
+  cudaGraphExec_t graph = captured(streams[0], [&] {
+    launch(2, streams[0]);
+    launch(2, streams[0]);
+  });
+  for (int replay = 0; replay < 3; ++replay) require(cudaGraphLaunch(graph, streams[0]));
+  for (const Buffers& each : buffers) EXPECT_EQ(each.why_wrong(), "");
+  require(cudaGraphExecDestroy(graph));
+}
+
 // Of two launches in a row: the edges of their graph over which the second may start before the first has
 // ended.
 int overlapping_edges(const Plan& plan, std::span<void* const> arguments) {

@@ -310,12 +310,13 @@ TEST_F(DispatcherTest, AWorkspaceServesAlignedAndUnalignedPointersInTurn) {
   alignas(16) float count[8];
   std::fill(std::begin(x), std::end(x), 5.0f);
   for (const int offset : {0, 0, 1, 0, 1, 1}) {
-    std::fill(std::begin(y), std::end(y), -1.0f);
-    void* const arguments[] = {x + offset, y + offset, count};
-    EXPECT_EQ(plan.launch(arguments).code(), Status::missing_workspace);
-    ASSERT_TRUE(plan.launch(arguments, nullptr, workspace).ok());
-    EXPECT_EQ(std::count(y + offset, y + offset + 100, 5.0f), 100) << offset;
-    EXPECT_EQ(count[0], 100) << "set to zero before it is added to";
+    for (void* const given : {static_cast<void*>(workspace), static_cast<void*>(nullptr)}) {
+      std::fill(std::begin(y), std::end(y), -1.0f);
+      void* const arguments[] = {x + offset, y + offset, count};
+      ASSERT_TRUE(plan.launch(arguments, nullptr, given).ok());
+      EXPECT_EQ(std::count(y + offset, y + offset + 100, 5.0f), 100) << offset;
+      EXPECT_EQ(count[0], 100) << "set to zero before it is added to";
+    }
   }
 }
 
