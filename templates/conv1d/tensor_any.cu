@@ -1,28 +1,5 @@
-// conv1d of f32 with many taps as a matrix product on tensor cores. The number of taps and their direction
-// are arguments: one binary serves every kernel, and arrays of any alignment.
-//
-// Everything is a correlation with taps t: output i is the sum over j of t[j] X[i + j], X the samples from
-// the tile's first window on. That is a product A * B: row m of A is the samples from 8 m on, B is the
-// Toeplitz matrix B[k][n] = t[k - n], and element (m, n) of the product belongs to output 8 m + n. Rows of A
-// overlap in memory: each 8 samples are one 16-byte row of an 8x8 matrix that is loaded as it lies. The 16
-// rows cover two stretches of 64 outputs, in which neighbouring lanes have neighbouring outputs.
-//
-// A stretch's A of one step, 16 columns, is that of the stretch before for the fourth step after it. So the
-// taps of every fourth step are in registers together, and a warp loads each A once for all of them.
-//
-// Accuracy. Numbers are split into two halves (common/halves.cuh), which costs a product at most 12
-// roundings of 2^-24 of its size. A step of the sum of high * high is taken to round by 2^-23, at most
-// n / 16 + 3 times where n samples meet taps; what tensor cores do inside one is not specified, and the
-// largest error in tests is a fifth of what is permitted. The small sums are 2^-10 of the whole, so that
-// their roundings and the addition are 3 at most for 4096 taps. With 32 or more taps and samples the whole
-// is less than the n + 1 roundings of a plain f32 sum.
-//
-// Numbers more than 2^28 times smaller than the tile's largest, which scaled is below 2^15, are split with
-// an error of at most 2^-35, middle * middle included. From such samples, and such taps, the sum of n
-// products has an error of at most 2 n 2^15 2^-35. With n >= 32 that is within what the contract leaves,
-// n + 1 - 15 - 2 (n / 16 + 3) roundings of the sum of sizes, if the scaled result is at least 128. Smaller
-// results are computed again one by one, and so are all of a tile that has no scale: NaN, infinity, numbers
-// that are too large or too small.
+// tensor.cu, where the products and their accuracy are explained, with the number of taps and their direction
+// as arguments: one binary serves every kernel. Samples for which a thread has no register are read twice.
 
 #include "common/halves.cuh"
 #include "common/integer.cuh"

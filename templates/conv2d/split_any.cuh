@@ -1,5 +1,4 @@
-// What the templates on tensor cores share: a tile of the image on its way into shared memory as halves
-// (common/halves.cuh), the mask's weights, and the plain path of a tile that does not split.
+// split.cuh with sizes that are known at run time.
 #pragma once
 
 #include "common/halves.cuh"

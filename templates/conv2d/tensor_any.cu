@@ -1,17 +1,5 @@
-// conv2d of f32 as a matrix product on tensor cores. The mask's size and direction are arguments: one binary
-// serves every mask.
-//
-// One row of the mask applied to one row of the image is a product A * B: row m of A is the pixels from 8 m
-// on, B is the Toeplitz matrix B[k][n] = w[k - n], and element (m, n) of the product belongs to output column
-// 8 m + n. So 16 rows of A cover 128 outputs. Rows of A overlap in memory, which costs nothing: each 8 pixels
-// are one 16-byte row of an 8x8 matrix that is loaded as it lies.
-//
-// Accuracy. Samples and weights are split into two halves, with a scale for each tile and one for the mask
-// (common/halves.cuh). That costs 12 f32 roundings (2^-24) of |w| |x|; each step of high * high, one for each
-// 16 columns, is counted as two. The small products are summed apart over the whole mask: they are 2^10 times
-// smaller, so that their roundings and their addition at the end are two more at most. The template
-// refuses masks for which the whole is above the mask_height * mask_width roundings of a plain f32 sum. A
-// tile whose samples, or whose mask, do not split takes a plain path.
+// tensor.cu, where the products and their accuracy are explained, with the mask's size and direction as
+// arguments: one binary serves every mask.
 
 #include "common/integer.cuh"
 #include "common/matrix.cuh"

@@ -1,13 +1,5 @@
-// conv2d of f32 as a matrix product on Hopper's tensor cores, which read both matrices from shared memory.
-// The mask's size and direction are arguments: one binary serves every mask.
-//
-// As in tensor.cu, 8 pixels at a time are one row of 16 bytes, rows overlap in memory, and Toeplitz matrices
-// of the mask's rows turn them into 8 outputs. Here one product takes 64 rows of pixels, from 8 neighbours of
-// 8 image rows that lie ROWS apart, and the Toeplitz matrices of ROWS mask rows side by side: image row t of
-// a warpgroup's tile of 64 columns and 8 * ROWS rows is applied to all rows of outputs that it meets. Where a
-// row of outputs meets it through no row of the mask, the matrix is zero.
-//
-// Accuracy: as tensor.cu.
+// warpgroup.cu, where the products are explained, with the mask's size and direction as arguments: one binary
+// serves every mask. Accuracy: as tensor.cu.
 
 #include "common/integer.cuh"
 #include "common/shared.cuh"

@@ -280,8 +280,7 @@ __device__ __forceinline__ Halves split(float first, float second, float scale) 
 }
 
 // ---- templates/conv2d/split_any.cuh
-// What the templates on tensor cores share: a tile of the image on its way into shared memory as halves
-// (common/halves.cuh), the mask's weights, and the plain path of a tile that does not split.
+// split.cuh with sizes that are known at run time.
 
 
 // The mask as the kernel slides it: a convolution is a correlation with the turned mask.
@@ -501,16 +500,8 @@ constexpr int RESIDENT_WARPS = 12;
 #define ENTRY(name) name##_0f78fc56
 
 // ---- templates/conv2d/warpgroup_any.cu
-// conv2d of f32 as a matrix product on Hopper's tensor cores, which read both matrices from shared memory.
-// The mask's size and direction are arguments: one binary serves every mask.
-//
-// As in tensor.cu, 8 pixels at a time are one row of 16 bytes, rows overlap in memory, and Toeplitz matrices
-// of the mask's rows turn them into 8 outputs. Here one product takes 64 rows of pixels, from 8 neighbours of
-// 8 image rows that lie ROWS apart, and the Toeplitz matrices of ROWS mask rows side by side: image row t of
-// a warpgroup's tile of 64 columns and 8 * ROWS rows is applied to all rows of outputs that it meets. Where a
-// row of outputs meets it through no row of the mask, the matrix is zero.
-//
-// Accuracy: as tensor.cu.
+// warpgroup.cu, where the products are explained, with the mask's size and direction as arguments: one binary
+// serves every mask. Accuracy: as tensor.cu.
 
 
 // A team of warpgroups side by side has a tile of its own. The teams of a block share the weights and take
