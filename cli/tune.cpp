@@ -122,9 +122,10 @@ void add_tune_command(CLI::App& app, const std::string& command_line, int& exit_
                    std::string(device_words) + ";\nseveral of one model: cuda:all, or cuda:0,cuda:1")
       ->capture_default_str();
   command
-      ->add_option("--budget", options.budget,
-                   "Per problem: a time (60s, 5m) counted from when its base was measured, a number of\n"
-                   "variants (500), or all")
+      ->add_option(
+          "--budget", options.budget,
+          "Per problem: a time (60s, 5m) counted from when its base was measured, a number of\n"
+          "variants (500), or all; with --anchors 2s if not given, with --all the time for everything")
       ->capture_default_str();
   command->add_option("--strategy", options.strategy, "How to search: " + strategy_names())
       ->capture_default_str();

@@ -90,8 +90,9 @@ void tune_anchors(TuneOptions options, std::size_t count, double seconds, Progre
   const TuneResult result = tune(options, progress);
   if (result.interrupted) {
     exit_code = 130;
-    std::cout << "Interrupted. Every verdict so far is in the database; run the same command again to "
-                 "continue.\n";
+    std::cout
+        << "Interrupted. Every verdict so far is in the database; run the same command again to continue, "
+           "or make a table of what is known with \"tunesmith db tables\".\n";
   } else {
     std::cout << op.name << " on " << result.device.name << ": " << quality_text(table) << ".\n";
   }
