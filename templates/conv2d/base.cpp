@@ -16,6 +16,7 @@ Space base_space(const Problem& /*problem*/) {
 
 Work base_work(const Problem& problem, const Config& config) {
   const Dims d(problem);
+  if (d.empty()) return {};
   return Work{
       .steps = {Launch{.kernel = "conv2d_base",
                        .grid = {ceil_divide(d.width, config[BLOCK_X]),

@@ -92,6 +92,15 @@ void usual_images(Random& random, Problem& problem) {
   }
 }
 
+// The base, which then launches nothing, serves images without pixels.
+Template with_pixels(Template tmpl) {
+  tmpl.refuses = [others = std::move(tmpl.refuses)](const Problem& problem) -> std::string {
+    if (Dims(problem).empty()) return "There are no pixels; the base serves that.";
+    return others ? others(problem) : "";
+  };
+  return tmpl;
+}
+
 }  // namespace
 
 Op ops_conv2d() {
@@ -105,11 +114,20 @@ Op ops_conv2d() {
       .parameters =
           {{.name = "batch",
             .what = "images",
+            .minimum = 0,
             .maximum = side,
             .initial = Value(1),
             .usual = UsualSizes{2, 1024}},
-           {.name = "height", .what = "rows of an image", .maximum = side, .usual = UsualSizes{16, 16384}},
-           {.name = "width", .what = "columns of an image", .maximum = side, .usual = UsualSizes{16, 16384}},
+           {.name = "height",
+            .what = "rows of an image",
+            .minimum = 0,
+            .maximum = side,
+            .usual = UsualSizes{16, 16384}},
+           {.name = "width",
+            .what = "columns of an image",
+            .minimum = 0,
+            .maximum = side,
+            .usual = UsualSizes{16, 16384}},
            {.name = "mask_height", .what = "rows of the mask", .maximum = 4096, .usual = UsualSizes{1, 31}},
            {.name = "mask_width", .what = "columns of the mask", .maximum = 4096, .usual = UsualSizes{1, 31}},
            {.name = "mode",
@@ -124,7 +142,9 @@ Op ops_conv2d() {
       .check = [](const Problem& problem) -> std::string {
         constexpr std::int64_t most = std::int64_t{1} << 40;
         const Dims d(problem);
-        if (d.height <= most / d.width && d.batch <= most / (d.height * d.width)) return "";
+        if (static_cast<double>(d.batch) * static_cast<double>(d.height) * static_cast<double>(d.width) <=
+            static_cast<double>(most))
+          return "";
         return "The conv2d problem's images, batch=" + std::to_string(d.batch) +
                " height=" + std::to_string(d.height) + " width=" + std::to_string(d.width) +
                ", have more than the 2^40 elements that are allowed.";
@@ -133,8 +153,9 @@ Op ops_conv2d() {
           {{.name = "image", .role = Role::input, .extents = {"batch", "height", "width"}},
            {.name = "mask", .role = Role::input, .extents = {"mask_height", "mask_width"}, .finite = true},
            {.name = "output", .role = Role::output, .extents = {"batch", "height", "width"}}},
-      .templates = {conv2d_op::base(), conv2d_op::tiled(), conv2d_op::tensor(), conv2d_op::warpgroup(),
-                    conv2d_op::sliding(), conv2d_op::tensor_any(), conv2d_op::warpgroup_any()},
+      .templates = {conv2d_op::base(), with_pixels(conv2d_op::tiled()), with_pixels(conv2d_op::tensor()),
+                    with_pixels(conv2d_op::warpgroup()), with_pixels(conv2d_op::sliding()),
+                    with_pixels(conv2d_op::tensor_any()), with_pixels(conv2d_op::warpgroup_any())},
       .reference = reference,
       .flops =
           [](const Problem& problem) {

@@ -28,6 +28,8 @@ struct Dims {
         top(turned ? mask_height - 1 - mask_height / 2 : mask_height / 2),
         left(turned ? mask_width - 1 - mask_width / 2 : mask_width / 2) {}
 
+  bool empty() const { return batch == 0 || height == 0 || width == 0; }
+
   std::int64_t batch, height, width, mask_height, mask_width;
   bool turned;             // the mask is read backwards
   std::int64_t top, left;  // rows above and columns before the output's own that the mask covers

@@ -22,9 +22,10 @@ enum class Conv2dMode { correlation, convolution };
 /// contiguous, in memory of the dispatcher's device; `output` overlaps neither. `stream` is a cudaStream_t.
 /// An output's error is at most (n + 1) u sum|mask image|, for n = mask_height * mask_width and u the dtype's
 /// unit roundoff (2^-24, 2^-53). NaN and infinity in an image reach the outputs whose window holds them and
-/// no others; the mask has to be finite, or outputs whose window leaves the image are undefined. The first
-/// call for a shape plans it; later calls look it up. Throws where plan() throws (a size that is not
-/// allowed); all else, a null, overlapping or misaligned pointer included, is in the Status.
+/// no others; the mask has to be finite, or outputs whose window leaves the image are undefined. Images
+/// without pixels are served by doing nothing. The first call for a shape plans it; later calls look it up.
+/// Throws where plan() throws (a size that is not allowed); all else, a null, overlapping or misaligned
+/// pointer included, is in the Status.
 Status conv2d(Dispatcher& dispatcher, const float* image, const float* mask, float* output,
               const Conv2dShape& shape, Conv2dMode mode = Conv2dMode::correlation, void* stream = nullptr);
 Status conv2d(Dispatcher& dispatcher, const double* image, const double* mask, double* output,
