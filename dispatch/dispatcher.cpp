@@ -112,8 +112,9 @@ struct Dispatcher::Impl {
 
   // Kernels are unloaded here, by the thread that plans or compiles; look-ups go on meanwhile.
   void keep_within_bounds() {
-    while (plans.bytes() + planner.modules().bytes() > most_bytes) {
-      if (!planner.modules().unload_one() && !plans.remove_oldest()) return;
+    while (plans.bytes() > most_bytes && plans.remove_oldest()) {
+    }
+    while (planner.modules().bytes() > most_bytes && planner.modules().unload_one()) {
     }
   }
 

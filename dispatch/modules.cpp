@@ -193,7 +193,8 @@ bool Modules::unload_one() {
     const std::scoped_lock lock(mutex_);
     auto found = modules_.end();
     for (auto each = modules_.begin(); each != modules_.end(); ++each) {
-      if (each->second.use_count() > 1) continue;
+      const Executable* loaded = each->second->loaded_;
+      if (each->second.use_count() > 1 || (loaded != nullptr && loaded->may_be_running())) continue;
       if (found == modules_.end() || each->second->used_ < found->second->used_) found = each;
     }
     if (found == modules_.end()) return false;

@@ -71,7 +71,8 @@ class Modules {
 
   /// About, with the binaries that are loaded.
   std::size_t bytes() const { return bytes_; }
-  /// Forgets, and unloads, the least lately planned one that no plan uses. False: there is none.
+  /// Forgets, and unloads, the least lately planned one that no plan uses and no stream or graph may use.
+  /// False: there is none.
   bool unload_one();
 
  private:

@@ -162,25 +162,27 @@ std::shared_ptr<PlanState> Planner::plan(const Op& op, const Problem& problem, c
 }
 
 // Of what takes every pointer: a choice that is not worse than a config that nobody measured may be, else the
-// first one with one axis changed so that its access is narrower, else the next choice.
+// first one with one axis changed so that its access is narrower, else the next choice. Without effort, of
+// the first kind only the best, and else what is loaded.
 Planner::Made Planner::find_twin(const PlanState& state, const Problem& problem, Choices& choices,
                                  Modules::Effort effort, const std::stop_token& stop) {
   const Op& op = *state.op;
+  const bool no_effort = effort == Modules::Effort::loaded;
   const std::int64_t any = element_alignment(op, problem);
-  // Without effort, only the best one counts.
-  const auto is_it = [&](const Made& made) {
-    return made.kernel.executable || (effort == Modules::Effort::loaded && made.module);
-  };
   const auto is_near = [&](const Choice& choice) {
     return choice.match <= state.match &&
            choice.cautious <= state.cautious + (choice.match == Match::exact ? 1 : 0.25);
   };
   const auto among_choices = [&](bool near) -> Made {
-    for (std::size_t i = 0; const Choice* choice = choices.at(i); ++i) {
-      if (choice->alignment_bytes > any || is_near(*choice) != near) continue;
+    const auto wanted = [&](const Choice& choice) {
+      if (choice.alignment_bytes > any) checked_[choice.candidate].is_wide = true;
+      return is_near(choice) == near && choice.alignment_bytes <= any &&
+             !(no_effort && checked_[choice.candidate].is_wide);
+    };
+    for (std::size_t i = 0; const Choice* choice = choices.find(i, wanted); ++i) {
       const Template& tmpl = find_template(op, grounds_->candidates[choice->candidate].template_name);
       Made made = make(op, tmpl, problem, choice->config, choice, effort, stop);
-      if (is_it(made)) return made;
+      if (made.kernel.executable || (no_effort && near && made.module)) return made;
     }
     return {};
   };
@@ -195,9 +197,10 @@ Planner::Made Planner::find_twin(const PlanState& state, const Problem& problem,
     }
     return {};
   };
-  if (Made made = among_choices(true); is_it(made)) return made;
-  if (Made made = narrower(); is_it(made)) return made;
-  return among_choices(false);
+  Made made = among_choices(true);
+  if (!made.kernel.executable && !no_effort) made = narrower();
+  if (!made.kernel.executable && !(no_effort && made.module)) made = among_choices(false);
+  return made;
 }
 
 void Planner::add_unaligned(PlanState& state, const Problem& problem, Choices& choices,
@@ -216,9 +219,9 @@ void Planner::add_unaligned(PlanState& state, const Problem& problem, Choices& c
     state.stand_in = std::move(stand_in.kernel);
     add_workspace(state, state.stand_in);
     state.unaligned = &state.stand_in;
-    state.twin_comes = twin.module != nullptr && !effort.twin_at_once;
-    if (state.twin_comes) {
-      state.twin.workspace_bytes = twin.kernel.workspace_bytes;
+    state.twin_comes = !effort.twin_at_once;
+    if (state.twin_comes) {  // one of the same template needs no more than `first`
+      state.twin.workspace_bytes = std::max(twin.kernel.workspace_bytes, state.first.workspace_bytes);
       add_workspace(state, state.twin);
     }
     return;

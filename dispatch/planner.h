@@ -2,6 +2,7 @@
 // Thread-safe.
 #pragma once
 
+#include <atomic>
 #include <deque>
 #include <memory>
 #include <mutex>
@@ -59,6 +60,7 @@ class Planner {
   struct Checked {
     std::once_flag once;
     std::string why_stale;
+    std::atomic<bool> is_wide = false;  ///< it once asked for aligned pointers, and mostly does
   };
   std::deque<Checked> checked_;  ///< by candidate
 };

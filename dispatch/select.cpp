@@ -253,4 +253,21 @@ const Choice* Choices::at(std::size_t i) {
   return i < usable_ ? &choices_[i] : nullptr;
 }
 
+const Choice* Choices::find(std::size_t& i, const std::function<bool(const Choice&)>& wanted) {
+  while (i < choices_.size()) {
+    Choice& choice = choices_[i];
+    if (!wanted(choice)) {
+      ++i;
+    } else if (auto why = i < usable_ ? std::nullopt : chooser_.finish(problem_, may_compile_, choice)) {
+      refusals.push_back({choice.candidate, std::move(*why)});
+      choices_.erase(choices_.begin() + static_cast<std::ptrdiff_t>(i));
+    } else if (wanted(choice)) {
+      return &choice;
+    } else {
+      ++i;
+    }
+  }
+  return nullptr;
+}
+
 }  // namespace tunesmith

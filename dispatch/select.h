@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -124,6 +125,9 @@ class Choices {
 
   /// The best is 0; null: there are no more. The pointer is good until the next call.
   const Choice* at(std::size_t i);
+  /// The first usable one from `i` on for which `wanted` says yes before it is completed and after; what it
+  /// passes over is not completed. `i` is then its place. Null: there is none.
+  const Choice* find(std::size_t& i, const std::function<bool(const Choice&)>& wanted);
   std::vector<Refusal> refusals;  ///< so far
 
  private:

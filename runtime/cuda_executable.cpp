@@ -199,6 +199,8 @@ class Library {
     facts.attributes.maxDynamicSharedSizeBytes = static_cast<int>(bytes);
   }
 
+  bool was_launched() const { return launched_; }
+
   /// Before each launch of a guarded one.
   void note_launch(cudaStream_t stream) noexcept {
     if (!launched_.load(std::memory_order_relaxed)) launched_ = true;
@@ -292,6 +294,7 @@ class CudaExecutable : public Executable {
   }
 
   bool makes_workspaces() const noexcept override { return workspaces_ != nullptr; }
+  bool may_be_running() const override { return library_->was_launched(); }
 
   std::string describe(int error) const override { return words(static_cast<cudaError_t>(error)); }
 

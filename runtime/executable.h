@@ -67,6 +67,10 @@ class Executable {
   /// Whether it can make one; else it must be given.
   virtual bool makes_workspaces() const noexcept = 0;
 
+  /// Whether a stream may still run what was launched, or a graph launch it again: nobody can know. Then the
+  /// binary should be unloaded only with all that uses it.
+  virtual bool may_be_running() const { return false; }
+
   /// The error code as words.
   virtual std::string describe(int error) const = 0;
 

@@ -171,8 +171,9 @@ struct DispatcherOptions {
   std::string cache_folder = default_cache_folder();
   /// Whether kernels may overlap with those before them in the stream; see Plan::launch().
   bool overlap = default_overlap();
-  /// Of plans and loaded kernels together, about. Beyond it the oldest plans are forgotten, one by one, and
-  /// the kernels that no plan uses are unloaded. A plan takes about 3 KiB, a kernel 20 to 200.
+  /// Of plans, and of kernels, about. Beyond it the oldest plans are forgotten, one by one, and kernels are
+  /// unloaded that no plan uses and that were never launched on a GPU: of others nobody knows when a stream
+  /// or a graph is done with them. A plan takes about 3 KiB, a kernel 20 to 200.
   std::size_t most_bytes = std::size_t{256} << 20;
 };
 
@@ -197,7 +198,9 @@ struct NamedProblem {
   std::string_view op, problem;
 };
 
-/// Knows the winners for one device. Thread-safe.
+/// Knows the winners for one device. Thread-safe. Its end, or that of the last plan, unloads the kernels: on
+/// a GPU it waits for their launches, as cudaFree does, so it does not belong into a capture; kernels that a
+/// graph has captured stay.
 class Dispatcher {
  public:
   /// Throws if the device does not exist.
