@@ -40,7 +40,7 @@ INSTANTIATE_TEST_SUITE_P(Command, Complaints,
 
 INSTANTIATE_TEST_SUITE_P(Look, Complaints,
                          testing::Values(Mistake{"ops conv9d", "the ops are "}, Mistake{"space", "OP"},
-                                         Mistake{"space conv2d --problem 'height=-1'", "height is 0"},
+                                         Mistake{"space conv2d --problem 'height=-1'", "height is -1"},
                                          Mistake{"space conv2d --template magic", "no template magic"},
                                          Mistake{"space conv2d --device cuda:99", "no device cuda:99"},
                                          Mistake{"space conv2d --device gpu", "\"gpu\" is not a device"}));
