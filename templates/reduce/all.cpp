@@ -43,7 +43,10 @@ std::vector<Axis> all_axes(const Problem& problem, const DeviceFacts& device) {
   };
 }
 
-std::vector<Rule> all_must(const Problem& problem) {
+// CUDA C++ Programming Guide, technical specifications: at most, of compute capability 7.5 and later.
+constexpr std::int64_t most_resident_grids = 128;
+
+std::vector<Rule> all_must(const Problem& problem, const DeviceFacts& device) {
   const Dims d(problem);
   const bool atomic = is_atomic(problem);
   return {
@@ -53,8 +56,12 @@ std::vector<Rule> all_must(const Problem& problem) {
       {"An atomic sum adds at most " + std::to_string(most_atomic_additions) +
            " partial sums to an output, as its error bound says.",
        [atomic](const Config& c) { return !atomic || c[BLOCKS] <= most_atomic_additions; }},
-      {"FINISH=mail is for at most 8 outputs: the waiting blocks of more could fill a small device.",
-       [d](const Config& c) { return c[FINISH] != "mail" || d.outer <= 8; }},
+      {"With FINISH=mail a block per output waits inside the kernel for others: those of " +
+           std::to_string(most_resident_grids) +
+           " kernels, as many as a GPU runs at once, must leave it a multiprocessor.",
+       [waiting = most_resident_grids * d.outer, there = multiprocessors_to_fill(device)](const Config& c) {
+         return c[FINISH] != "mail" || waiting < there;
+       }},
   };
 }
 
@@ -96,7 +103,7 @@ std::vector<Rule> all_worth(const Problem& problem, const DeviceFacts& device) {
 }
 
 Space all_space(const Problem& problem, const DeviceFacts& device) {
-  return Space(all_axes(problem, device), all_must(problem), all_worth(problem, device));
+  return Space(all_axes(problem, device), all_must(problem, device), all_worth(problem, device));
 }
 
 Work all_work(const Problem& problem, const Config& config) {

@@ -90,7 +90,7 @@ class Plan {
   std::int64_t alignment_bytes() const noexcept;
   /// The size of a `workspace` of your own for launch(): device memory aligned to 256 bytes; 0 for most
   /// variants. Set it to zero before this plan's first launch; later launches of this plan may use it again
-  /// as it is.
+  /// as it is, until one has failed: then set it to zero again.
   std::int64_t workspace_bytes() const noexcept;
   /// Of launch()'s arguments[i]; 0: it has no elements and may be null.
   std::int64_t argument_bytes(std::size_t i) const noexcept;
