@@ -44,29 +44,29 @@ constexpr Conv2dShape image = {.height = 1000, .width = 2000, .mask_height = 3, 
 // ---- look-ups
 
 void look_up_conv2d(benchmark::State& state) {
-  for (auto each : state) benchmark::DoNotOptimize(conv2d_plan<float>(dispatcher(), image));
+  for ([[maybe_unused]] auto each : state) benchmark::DoNotOptimize(conv2d_plan<float>(dispatcher(), image));
 }
 void look_up_transpose(benchmark::State& state) {
   const TransposeShape shape{.height = 1000, .width = 1000};
-  for (auto each : state) benchmark::DoNotOptimize(transpose_plan(dispatcher(), shape, 4));
+  for ([[maybe_unused]] auto each : state) benchmark::DoNotOptimize(transpose_plan(dispatcher(), shape, 4));
 }
 void look_up_reduce(benchmark::State& state) {
-  for (auto each : state)
+  for ([[maybe_unused]] auto each : state)
     benchmark::DoNotOptimize(reduce_plan<float>(dispatcher(), {.length = 1000}, ReduceFunction::sum));
 }
 void look_up_histogram(benchmark::State& state) {
-  for (auto each : state)
+  for ([[maybe_unused]] auto each : state)
     benchmark::DoNotOptimize(histogram_plan<float>(dispatcher(), {.length = 1000, .bins = 256}, -0.7, 0.9));
 }
 void look_up_elementwise(benchmark::State& state) {
   const std::string function = "hypot";
   const std::vector<std::int64_t> shape = {1000, 1000};
   const std::vector<ElementwiseLayout> inputs(2);
-  for (auto each : state)
+  for ([[maybe_unused]] auto each : state)
     benchmark::DoNotOptimize(elementwise_plan(dispatcher(), function, ElementType::f32, shape, inputs));
 }
 void look_up_text(benchmark::State& state) {
-  for (auto each : state)
+  for ([[maybe_unused]] auto each : state)
     benchmark::DoNotOptimize(
         dispatcher().plan("conv2d", std::string_view("height=1000 width=2000 mask_height=3 mask_width=3")));
 }
@@ -77,7 +77,7 @@ void look_up_many(benchmark::State& state) {
     return transpose_plan(dispatcher(), {.height = 1000 + (i++ * 89 & 4095), .width = 1000}, 4);
   };
   while (i < 4096) next();
-  for (auto each : state) benchmark::DoNotOptimize(next());
+  for ([[maybe_unused]] auto each : state) benchmark::DoNotOptimize(next());
 }
 BENCHMARK(look_up_conv2d)->Threads(1)->Threads(4)->Threads(16);
 BENCHMARK(look_up_transpose)->Threads(1)->Threads(4)->Threads(16);
@@ -95,7 +95,7 @@ void first_plans(benchmark::State& state, MakePlan make) {
   std::int64_t n = 1000;
   for (int i = 0; i < 20; ++i) make(one, n += 8);
   one.wait_until_ready();
-  for (auto each : state) benchmark::DoNotOptimize(make(one, n += 8));
+  for ([[maybe_unused]] auto each : state) benchmark::DoNotOptimize(make(one, n += 8));
 }
 BENCHMARK_CAPTURE(first_plans, conv2d, [](Dispatcher& one, std::int64_t n) {
   return conv2d_plan<float>(one, {.height = 1000, .width = n, .mask_height = 3, .mask_width = 3});
@@ -127,7 +127,7 @@ void launch(benchmark::State& state, bool typed) {
   void* const arguments[] = {from, to};
   bool ok = true;
   int launches = 0;
-  for (auto each : state) {
+  for ([[maybe_unused]] auto each : state) {
     ok &= typed ? transpose(dispatcher(), from, to, shape, 4).ok() : plan.launch(arguments).ok();
     if (++launches % 500 == 0) {  // so that the stream's queue does not fill up
       state.PauseTiming();
@@ -166,7 +166,7 @@ void launch_cudaLaunchKernelExC(benchmark::State& state) {
   config.blockDim = 128;
   bool ok = true;
   int launches = 0;
-  for (auto each : state) {
+  for ([[maybe_unused]] auto each : state) {
     ok &=
         cudaLaunchKernelExC(&config, reinterpret_cast<const void*>(kernel), arguments.data()) == cudaSuccess;
     if (++launches % 500 == 0) {
@@ -182,7 +182,7 @@ BENCHMARK(launch_cudaLaunchKernelExC)->Iterations(20000);
 #endif
 
 void start(benchmark::State& state) {
-  for (auto each : state) benchmark::DoNotOptimize(open());
+  for ([[maybe_unused]] auto each : state) benchmark::DoNotOptimize(open());
 }
 BENCHMARK(start)->Unit(benchmark::kMillisecond);
 

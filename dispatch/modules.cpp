@@ -25,7 +25,7 @@ std::string suffix_in(const std::string& binary, const Source& source) {
   for (const std::string& kernel : source.kernels) {
     const std::string name = kernel + "_";
     for (std::size_t at = 0; (at = binary.find(name, at)) != std::string::npos; at += name.size()) {
-      const std::string suffix = binary.substr(at + kernel.size(), digits + 1);
+      std::string suffix = binary.substr(at + kernel.size(), digits + 1);
       if (suffix.size() == digits + 1 && suffix.find_first_not_of("0123456789abcdef", 1) == std::string::npos)
         return suffix;
     }

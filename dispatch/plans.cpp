@@ -316,7 +316,7 @@ void Plans::take_out(const std::shared_ptr<const Filed>& filed) {
   filed_.erase(filed);
 }
 
-std::shared_ptr<const PlanState> Plans::keep(const Asked& asked, std::shared_ptr<PlanState> plan) {
+std::shared_ptr<const PlanState> Plans::keep(const Asked& asked, const std::shared_ptr<PlanState>& plan) {
   PlansOfThread* own = of_this_thread();
   const std::scoped_lock lock(mutex_);
   if (const auto found = filed_.find(asked); found != filed_.end()) return (*found)->plan;

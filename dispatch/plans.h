@@ -64,7 +64,7 @@ class Plans {
   std::shared_ptr<const PlanState> find(const Asked& asked);
 
   /// Files a plan, unless there is one for that; answers the one that is filed.
-  std::shared_ptr<const PlanState> keep(const Asked& asked, std::shared_ptr<PlanState> plan);
+  std::shared_ptr<const PlanState> keep(const Asked& asked, const std::shared_ptr<PlanState>& plan);
   /// Files a plan under another name too, if it is still kept.
   void also(const Asked& asked, const std::shared_ptr<const PlanState>& plan);
   /// Files `better` wherever `plan` is; false if it is kept no more.

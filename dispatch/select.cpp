@@ -236,35 +236,33 @@ bool Chooser::is_before(const Choice& a, const Choice& b) const { return before(
 const Choice* Choices::at(std::size_t i) {
   while (usable_ <= i && usable_ < choices_.size()) {
     const auto next = choices_.begin() + static_cast<std::ptrdiff_t>(usable_);
-    if (!next->changed.empty()) {
-      ++usable_;
-    } else if (auto why = chooser_.finish(problem_, may_compile_, *next)) {
+    const bool was_here = !next->changed.empty();
+    if (auto why = was_here ? std::nullopt : chooser_.finish(problem_, may_compile_, *next)) {
       refusals.push_back({next->candidate, std::move(*why)});
       choices_.erase(next);
-    } else if (next->changed.empty()) {
-      ++usable_;
-    } else {
-      const auto place =
-          std::lower_bound(next + 1, choices_.end(), *next,
-                           [&](const Choice& a, const Choice& b) { return chooser_.is_before(a, b); });
-      std::rotate(next, next + 1, place);
+      continue;
     }
+    if (was_here || next->changed.empty()) {
+      ++usable_;
+      continue;
+    }
+    const auto place =
+        std::lower_bound(next + 1, choices_.end(), *next,
+                         [&](const Choice& a, const Choice& b) { return chooser_.is_before(a, b); });
+    std::rotate(next, next + 1, place);
   }
   return i < usable_ ? &choices_[i] : nullptr;
 }
 
 const Choice* Choices::find(std::size_t& i, const std::function<bool(const Choice&)>& wanted) {
-  while (i < choices_.size()) {
-    Choice& choice = choices_[i];
-    if (!wanted(choice)) {
-      ++i;
-    } else if (auto why = i < usable_ ? std::nullopt : chooser_.finish(problem_, may_compile_, choice)) {
+  for (; i < choices_.size(); ++i) {
+    while (i < choices_.size() && wanted(choices_[i])) {
+      Choice& choice = choices_[i];
+      auto why = i < usable_ ? std::nullopt : chooser_.finish(problem_, may_compile_, choice);
+      if (!why && wanted(choice)) return &choice;
+      if (!why) break;
       refusals.push_back({choice.candidate, std::move(*why)});
       choices_.erase(choices_.begin() + static_cast<std::ptrdiff_t>(i));
-    } else if (wanted(choice)) {
-      return &choice;
-    } else {
-      ++i;
     }
   }
   return nullptr;

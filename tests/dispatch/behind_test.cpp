@@ -80,6 +80,7 @@ TEST_F(BehindTest, ThreadsThatWantTheSameSourceCompileItOnce) {
   slow_compiler("0.2");
   Dispatcher dispatcher(options());
   std::vector<std::jthread> threads;
+  threads.reserve(4);
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([this, &dispatcher, t] {
       check(dispatcher.plan("smooth", "n=" + std::to_string(1000 + t) + " taps=6"), "smooth");
