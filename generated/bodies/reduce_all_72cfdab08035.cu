@@ -1,3 +1,157 @@
+// ---- templates/common/hinted_access.cuh
+// Accesses to global memory that move 1 to 16 bytes by one instruction, with a hint on what is to stay in the
+// caches. (An assignment of a struct may become a store for each element.)
+
+// No hint, or: it is not read again, so that it may leave the caches first; or: L1 need not keep it; or: of
+// an array that is larger than the second-level cache one half may leave it first, so that the other stays
+// there for the next kernel.
+enum class Hint { none, streaming, no_allocate, half };
+
+// The unsigned integers that a vector of so many bytes is moved as.
+template <int BYTES>
+struct Moved;
+template <>
+struct Moved<1> {
+  using Type = unsigned char;
+};
+template <>
+struct Moved<2> {
+  using Type = unsigned short;
+};
+template <>
+struct Moved<4> {
+  using Type = unsigned;
+};
+template <>
+struct Moved<8> {
+  using Type = uint2;
+};
+template <>
+struct Moved<16> {
+  using Type = uint4;
+};
+
+// V is a vector or an element of 1, 2, 4, 8 or 16 bytes and aligned to that.
+template <typename V>
+union AsMoved {
+  typename Moved<sizeof(V)>::Type moved;
+  V value;
+};
+
+// What a thread needs before all else, loaded where it stands in the code.
+template <typename V>
+__device__ __forceinline__ V load_now(const V* from) {
+#ifdef TUNESMITH_HOST
+  return *from;
+#else
+  AsMoved<V> both;
+  if constexpr (sizeof(V) == 2) {
+    asm volatile("ld.global.u16 %0, [%1];" : "=h"(both.moved) : "l"(from));
+  } else if constexpr (sizeof(V) == 4) {
+    asm volatile("ld.global.u32 %0, [%1];" : "=r"(both.moved) : "l"(from));
+  } else {
+    static_assert(sizeof(V) == 8, "a number of 2, 4 or 8 bytes");
+    asm volatile("ld.global.v2.u32 {%0, %1}, [%2];" : "=r"(both.moved.x), "=r"(both.moved.y) : "l"(from));
+  }
+  return both.value;
+#endif
+}
+
+#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 800
+// Which half is decided by the address.
+__device__ __forceinline__ unsigned long long half_policy() {
+  unsigned long long policy;
+  asm("createpolicy.fractional.L2::evict_normal.L2::evict_first.b64 %0, 0.5;" : "=l"(policy));
+  return policy;
+}
+
+template <typename V>
+__device__ __forceinline__ V load_half(const V* from) {
+  AsMoved<V> both;
+  const unsigned long long policy = half_policy();
+#define TUNESMITH_LOAD(type) "ld.global.L1::no_allocate.L2::cache_hint" type
+  if constexpr (sizeof(V) == 1) {
+    unsigned wide;
+    asm volatile(TUNESMITH_LOAD(".u8 %0, [%1], %2;") : "=r"(wide) : "l"(from), "l"(policy));
+    both.moved = static_cast<unsigned char>(wide);
+  } else if constexpr (sizeof(V) == 2) {
+    asm volatile(TUNESMITH_LOAD(".u16 %0, [%1], %2;") : "=h"(both.moved) : "l"(from), "l"(policy));
+  } else if constexpr (sizeof(V) == 4) {
+    asm volatile(TUNESMITH_LOAD(".u32 %0, [%1], %2;") : "=r"(both.moved) : "l"(from), "l"(policy));
+  } else if constexpr (sizeof(V) == 8) {
+    asm volatile(TUNESMITH_LOAD(".v2.u32 {%0, %1}, [%2], %3;")
+                 : "=r"(both.moved.x), "=r"(both.moved.y)
+                 : "l"(from), "l"(policy));
+  } else {
+    asm volatile(TUNESMITH_LOAD(".v4.u32 {%0, %1, %2, %3}, [%4], %5;")
+                 : "=r"(both.moved.x), "=r"(both.moved.y), "=r"(both.moved.z), "=r"(both.moved.w)
+                 : "l"(from), "l"(policy));
+  }
+#undef TUNESMITH_LOAD
+  return both.value;
+}
+#endif
+
+// Loads without a hint may be moved about; the others keep their order.
+template <Hint HINT, typename V>
+__device__ __forceinline__ V load_hinted(const V* from) {
+#ifdef TUNESMITH_HOST
+  V value;
+  memcpy(&value, from, sizeof(V));
+  return value;
+#else
+  if constexpr (HINT == Hint::none) return *from;
+#if __CUDA_ARCH__ >= 800
+  if constexpr (HINT == Hint::half) return load_half(from);
+#else
+  if constexpr (HINT == Hint::half) return *from;
+#endif
+  AsMoved<V> both;
+  if constexpr (HINT == Hint::streaming) {
+    both.moved = __ldcs(reinterpret_cast<const typename Moved<sizeof(V)>::Type*>(from));
+  } else if constexpr (sizeof(V) == 1) {
+    unsigned wide;
+    asm volatile("ld.global.L1::no_allocate.u8 %0, [%1];" : "=r"(wide) : "l"(from));
+    both.moved = static_cast<unsigned char>(wide);
+  } else if constexpr (sizeof(V) == 2) {
+    asm volatile("ld.global.L1::no_allocate.u16 %0, [%1];" : "=h"(both.moved) : "l"(from));
+  } else if constexpr (sizeof(V) == 4) {
+    asm volatile("ld.global.L1::no_allocate.u32 %0, [%1];" : "=r"(both.moved) : "l"(from));
+  } else if constexpr (sizeof(V) == 8) {
+    asm volatile("ld.global.L1::no_allocate.v2.u32 {%0, %1}, [%2];"
+                 : "=r"(both.moved.x), "=r"(both.moved.y)
+                 : "l"(from));
+  } else {
+    asm volatile("ld.global.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(both.moved.x), "=r"(both.moved.y), "=r"(both.moved.z), "=r"(both.moved.w)
+                 : "l"(from));
+  }
+  return both.value;
+#endif
+}
+
+// The kernel does not read what it stores: loads may be moved across.
+template <Hint HINT, typename V>
+__device__ __forceinline__ void store_hinted(V* to, const V& value) {
+  static_assert(HINT == Hint::none || HINT == Hint::streaming, "a hint for stores");
+#ifdef TUNESMITH_HOST
+  memcpy(to, &value, sizeof(V));
+#else
+  AsMoved<V> both;
+  both.value = value;
+  if constexpr (HINT == Hint::streaming) {
+    __stcs(reinterpret_cast<typename Moved<sizeof(V)>::Type*>(to), both.moved);
+  } else if constexpr (sizeof(V) == 8) {
+    asm volatile("st.global.v2.u32 [%0], {%1, %2};" ::"l"(to), "r"(both.moved.x), "r"(both.moved.y));
+  } else if constexpr (sizeof(V) == 16) {
+    asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(both.moved.x), "r"(both.moved.y),
+                 "r"(both.moved.z), "r"(both.moved.w));
+  } else {
+    *reinterpret_cast<typename Moved<sizeof(V)>::Type*>(to) = both.moved;
+  }
+#endif
+}
+
 // ---- templates/common/vector.cuh
 // Several neighbouring elements moved by one memory access, at most 16 bytes wide each. Knows nothing of
 // images.
@@ -189,12 +343,14 @@ __device__ __forceinline__ typename R::Partial nothing() {
 // ---- a tile
 
 // Loads of data that is read once. HINT 0: none; 1: it may leave the caches first; 2: the first cache does
-// not keep it; 3: the same, and the second cache fetches 256 bytes at a time.
+// not keep it; 3: the same, and the second cache fetches 256 bytes at a time; 4: one half may leave the
+// second cache first.
 template <int HINT, int N, typename T>
 __device__ __forceinline__ Vector<T, N> load_once(const T* from) {
 #ifdef TUNESMITH_HOST
   return load_vector<N>(from);
 #else
+  if constexpr (HINT == 4) return load_hinted<Hint::half>(reinterpret_cast<const Vector<T, N>*>(from));
   constexpr int bytes = sizeof(T) * N;
   static_assert(bytes == 4 || bytes == 8 || bytes == 16, "a load moves 4, 8 or 16 bytes");
   struct alignas(bytes) {
@@ -407,9 +563,9 @@ struct Mail {
 
 #include "constants"
 
-// ---- templates/reduce/rows.cu
-// reduce with a team of threads per output, along contiguous elements: for many rows. The element type and
-// the function are compiled in.
+// ---- templates/reduce/all.cu
+// reduce with several blocks per output, along contiguous elements: for few, long reductions. The element
+// type, the function and the order are compiled in.
 
 // Programmatic dependent launch: how a kernel overlaps with its neighbours in a stream. Needs START and
 // TRIGGER. Before compute capability 9.0 and on the host there is none, and START and TRIGGER change nothing.
@@ -456,30 +612,137 @@ using InOutPointer = typename PointerTo<Element, !overlapped>::Type;
 using R = Reduction<static_cast<int>(function), T>;
 using Partial = R::Partial;
 
-static_assert(!overlapped || LOAD == Load::plain || LOAD == Load::streaming,
-              "the other hints load by the read-only path");
-using TeamTile = Tile<R, TEAM, ITEMS, VECTOR, static_cast<int>(LOAD)>;
+static_assert(!overlapped || (LOAD != Load::bypass && LOAD != Load::wide),
+              "these hints load by the read-only path");
+using BlockTile = Tile<R, BLOCK, ITEMS, VECTOR, static_cast<int>(LOAD)>;
 
-constexpr int teams = BLOCK / TEAM;
+// What a thread adds up: its share of the block's whole tiles (every gridDim-th, or `chunk` in a row), and of
+// the last, incomplete tile if that is the block's next.
+__device__ __forceinline__ Partial part(const T* from, long long length, long long chunk) {
+  constexpr bool strided = WALK == Walk::strided;
+  const int thread = static_cast<int>(threadIdx.x);
+  const long long whole = length / BlockTile::elements;
+  const int rest = static_cast<int>(length % BlockTile::elements);
+  const long long step = strided ? gridDim.x : 1;
+  const long long first = strided ? blockIdx.x : blockIdx.x * chunk;
+  const long long end = strided || first + chunk > whole ? whole : first + chunk;
 
-extern "C" __global__ void __launch_bounds__(BLOCK)
-    ENTRY(reduce_rows)(const T* x, R::Output* y, long long outer, long long length, long long outer_stride) {
-  __shared__ Partial shared[(BLOCK + 31) / 32];
-  start();
-  const int thread = static_cast<int>(threadIdx.x) % TEAM;
-  const long long row = static_cast<long long>(blockIdx.x) * teams + threadIdx.x / TEAM;
   Partial total = nothing<R>();
-  if (row < outer) {
-    const T* from = x + row * outer_stride;
-    const T* const end = from + length / TeamTile::elements * TeamTile::elements;
-    const int rest = static_cast<int>(length % TeamTile::elements);
-    for (; from != end; from += TeamTile::elements) {
-      TeamTile tile;
-      tile.load(from, thread);
+  long long t = first;
+  if constexpr (AHEAD == 0) {
+    for (; t < end; t += step) {
+      BlockTile tile;
+      tile.load(from + t * BlockTile::elements, thread);
       total = R::combine(total, tile.total());
     }
-    if (rest > 0) total = R::combine(total, TeamTile::total_of(from, thread, rest));
+  } else if (t < end) {
+    BlockTile tile;
+    tile.load(from + t * BlockTile::elements, thread);
+    for (t += step; t < end; t += step) {
+      BlockTile next;
+      next.load(from + t * BlockTile::elements, thread);
+      total = R::combine(total, tile.total());
+      tile = next;
+    }
+    total = R::combine(total, tile.total());
   }
-  total = team_total<R, TEAM>(total, shared);
-  if (row < outer && thread == 0) y[row] = R::output(settled(total), length);
+  if (rest > 0 && t == whole && (strided || first + chunk > whole)) {
+    total = R::combine(total, BlockTile::total_of(from + whole * BlockTile::elements, thread, rest));
+  }
+  return total;
+}
+
+constexpr bool by_shuffles = TREE == Tree::shuffle;
+
+// The block's first thread gets the block's total.
+__device__ __forceinline__ Partial block_total(Partial partial, Partial* shared) {
+  if constexpr (by_shuffles) {
+    return team_total<R, BLOCK>(partial, shared);
+  } else {
+    return shared_total<R, BLOCK>(partial, shared);
+  }
+}
+
+// A thread's share of the partials that an output's blocks have stored.
+__device__ __forceinline__ Partial kept_part(const Partial* kept, unsigned count) {
+  Partial total = nothing<R>();
+#pragma unroll 4
+  for (unsigned b = threadIdx.x; b < count; b += BLOCK) total = R::combine(total, kept[b]);
+  return total;
+}
+
+constexpr int shared_partials = by_shuffles ? (BLOCK + 31) / 32 : BLOCK;
+
+// The grid is blocks per output x outputs. `marks` are zero before and after: one counter per output
+// (FINISH=last, atomic_last), or the words of every block's partial (mail). `kept` is one partial per block,
+// or, for atomic_last, one sum per output, zero before and after.
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    ENTRY(reduce_all)(const T* x, R::Output* y, void* marks, void* kept, long long length,
+                      long long outer_stride, long long chunk) {
+  __shared__ Partial shared[shared_partials];
+  __shared__ bool last;
+  start();
+  const unsigned blocks = gridDim.x;
+  const unsigned output = blockIdx.y;
+  const bool first_thread = threadIdx.x == 0;
+  Partial total = part(x + output * outer_stride, length, chunk);
+
+  if constexpr (FINISH == Finish::mail) {
+    // The block with the highest number waits for the others, which are started before it; they never wait.
+    unsigned long long* const box = static_cast<unsigned long long*>(marks) +
+                                    static_cast<long long>(output) * blocks * Mail<Partial>::words;
+    const bool collects = blockIdx.x == blocks - 1;
+    if (collects) {
+      for (unsigned b = threadIdx.x; b < blocks - 1; b += BLOCK)
+        total = R::combine(total, Mail<Partial>::fetch(box + b, blocks));
+    }
+    total = block_total(total, shared);
+    if (first_thread) {
+      if (collects) {
+        y[output] = R::output(settled(total), length);
+      } else {
+        Mail<Partial>::post(box + blockIdx.x, blocks, total);
+      }
+    }
+    return;
+  }
+
+  total = block_total(total, shared);
+  if (blocks == 1) {
+    if (first_thread) y[output] = R::output(settled(total), length);
+    return;
+  }
+  if constexpr (FINISH == Finish::last || FINISH == Finish::launch) {
+    Partial* const partials = static_cast<Partial*>(kept) + static_cast<long long>(output) * blocks;
+    if (first_thread) partials[blockIdx.x] = total;
+    if constexpr (FINISH == Finish::last) {
+      if (first_thread) last = last_of(static_cast<unsigned*>(marks) + output, blocks);
+      __syncthreads();
+      if (!last) return;
+      total = block_total(kept_part(partials, blocks), shared);
+      if (first_thread) y[output] = R::output(settled(total), length);
+    }
+  } else if constexpr (FINISH == Finish::atomic) {
+    if (first_thread) add_atomically(y + output, R::output(settled(total), length));
+  } else {
+    if (first_thread) {
+      auto* const sum = static_cast<decltype(settled(total))*>(kept) + output;
+      add_atomically(sum, settled(total));
+      if (last_of(static_cast<unsigned*>(marks) + output, blocks)) {
+        volatile auto* const all = sum;
+        y[output] = R::output(settled(*all), length);
+        *all = 0;
+      }
+    }
+  }
+}
+
+// FINISH=launch: one block per output adds up the partials of `blocks` blocks.
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    ENTRY(reduce_all_kept)(R::Output* y, const void* kept, long long length, int blocks) {
+  __shared__ Partial shared[shared_partials];
+  start();
+  const Partial* partials = static_cast<const Partial*>(kept) + static_cast<long long>(blockIdx.x) * blocks;
+  const Partial total = block_total(kept_part(partials, static_cast<unsigned>(blocks)), shared);
+  if (threadIdx.x == 0) y[blockIdx.x] = R::output(settled(total), length);
 }

@@ -1,145 +1,3 @@
-// ---- templates/common/hinted_access.cuh
-// Accesses to global memory that move 1 to 16 bytes by one instruction, with a hint on what is to stay in the
-// caches. (An assignment of a struct may become a store for each element.)
-
-// No hint, or: it is not read again, so that it may leave the caches first; or: L1 need not keep it.
-enum class Hint { none, streaming, no_allocate };
-
-// The unsigned integers that a vector of so many bytes is moved as.
-template <int BYTES>
-struct Moved;
-template <>
-struct Moved<1> {
-  using Type = unsigned char;
-};
-template <>
-struct Moved<2> {
-  using Type = unsigned short;
-};
-template <>
-struct Moved<4> {
-  using Type = unsigned;
-};
-template <>
-struct Moved<8> {
-  using Type = uint2;
-};
-template <>
-struct Moved<16> {
-  using Type = uint4;
-};
-
-// V is a vector or an element of 1, 2, 4, 8 or 16 bytes and aligned to that.
-template <typename V>
-union AsMoved {
-  typename Moved<sizeof(V)>::Type moved;
-  V value;
-};
-
-// Loads without a hint may be moved about; the others keep their order.
-template <Hint HINT, typename V>
-__device__ __forceinline__ V load_hinted(const V* from) {
-#ifdef TUNESMITH_HOST
-  V value;
-  memcpy(&value, from, sizeof(V));
-  return value;
-#else
-  if constexpr (HINT == Hint::none) return *from;
-  AsMoved<V> both;
-  if constexpr (HINT == Hint::streaming) {
-    both.moved = __ldcs(reinterpret_cast<const typename Moved<sizeof(V)>::Type*>(from));
-  } else if constexpr (sizeof(V) == 1) {
-    unsigned wide;
-    asm volatile("ld.global.L1::no_allocate.u8 %0, [%1];" : "=r"(wide) : "l"(from));
-    both.moved = static_cast<unsigned char>(wide);
-  } else if constexpr (sizeof(V) == 2) {
-    asm volatile("ld.global.L1::no_allocate.u16 %0, [%1];" : "=h"(both.moved) : "l"(from));
-  } else if constexpr (sizeof(V) == 4) {
-    asm volatile("ld.global.L1::no_allocate.u32 %0, [%1];" : "=r"(both.moved) : "l"(from));
-  } else if constexpr (sizeof(V) == 8) {
-    asm volatile("ld.global.L1::no_allocate.v2.u32 {%0, %1}, [%2];"
-                 : "=r"(both.moved.x), "=r"(both.moved.y)
-                 : "l"(from));
-  } else {
-    asm volatile("ld.global.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(both.moved.x), "=r"(both.moved.y), "=r"(both.moved.z), "=r"(both.moved.w)
-                 : "l"(from));
-  }
-  return both.value;
-#endif
-}
-
-// The kernel does not read what it stores: loads may be moved across.
-template <Hint HINT, typename V>
-__device__ __forceinline__ void store_hinted(V* to, const V& value) {
-  static_assert(HINT != Hint::no_allocate, "a hint for loads");
-#ifdef TUNESMITH_HOST
-  memcpy(to, &value, sizeof(V));
-#else
-  AsMoved<V> both;
-  both.value = value;
-  if constexpr (HINT == Hint::streaming) {
-    __stcs(reinterpret_cast<typename Moved<sizeof(V)>::Type*>(to), both.moved);
-  } else if constexpr (sizeof(V) == 8) {
-    asm volatile("st.global.v2.u32 [%0], {%1, %2};" ::"l"(to), "r"(both.moved.x), "r"(both.moved.y));
-  } else if constexpr (sizeof(V) == 16) {
-    asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(both.moved.x), "r"(both.moved.y),
-                 "r"(both.moved.z), "r"(both.moved.w));
-  } else {
-    *reinterpret_cast<typename Moved<sizeof(V)>::Type*>(to) = both.moved;
-  }
-#endif
-}
-
-// ---- templates/common/vector.cuh
-// Several neighbouring elements moved by one memory access, at most 16 bytes wide each. Knows nothing of
-// images.
-
-template <typename T, int N>
-struct alignas(sizeof(T) * N > 16 ? 16 : sizeof(T) * N) Vector {
-  T element[N];
-};
-
-// `from` is aligned to the vector, or to 16 bytes where the vector is longer.
-template <int N, typename T>
-__device__ __forceinline__ Vector<T, N> load_vector(const T* from) {
-#ifdef TUNESMITH_HOST
-  Vector<T, N> vector;  // element by element: a host compiler may assume that no float is read as a Vector
-  for (int i = 0; i < N; ++i) vector.element[i] = from[i];
-  return vector;
-#else
-  return *reinterpret_cast<const Vector<T, N>*>(from);
-#endif
-}
-
-template <int N, typename T>
-__device__ __forceinline__ void store_vector(T* to, const Vector<T, N>& vector) {
-#ifdef TUNESMITH_HOST
-  for (int i = 0; i < N; ++i) to[i] = vector.element[i];
-#else
-  *reinterpret_cast<Vector<T, N>*>(to) = vector;
-#endif
-}
-
-// A store of data that this kernel does not read again: it may leave the caches first.
-template <int N, typename T>
-__device__ __forceinline__ void store_vector_streaming(T* to, const Vector<T, N>& vector) {
-#ifdef TUNESMITH_HOST
-  for (int i = 0; i < N; ++i) to[i] = vector.element[i];
-#else
-  constexpr int bytes = sizeof(T) * N;
-  if constexpr (bytes >= 16) {
-#pragma unroll
-    for (int i = 0; i < bytes / 16; ++i)
-      __stcs(reinterpret_cast<float4*>(to) + i, reinterpret_cast<const float4*>(&vector)[i]);
-  } else if constexpr (bytes == 8) {
-    __stcs(reinterpret_cast<float2*>(to), reinterpret_cast<const float2&>(vector));
-  } else {
-    __stcs(reinterpret_cast<float*>(to), reinterpret_cast<const float&>(vector));
-  }
-#endif
-}
-
 // ---- templates/common/float16.cuh
 // Floating-point numbers of 16 bits, converted from and to float; arithmetic is done in compute_type<T>.
 // Conversion to 16 bits rounds to nearest even, with overflow to infinity; a NaN stays one.
@@ -228,6 +86,209 @@ __device__ __forceinline__ BFloat16 from_float<BFloat16>(float value) {
   return result;
 }
 
+// ---- templates/common/hinted_access.cuh
+// Accesses to global memory that move 1 to 16 bytes by one instruction, with a hint on what is to stay in the
+// caches. (An assignment of a struct may become a store for each element.)
+
+// No hint, or: it is not read again, so that it may leave the caches first; or: L1 need not keep it; or: of
+// an array that is larger than the second-level cache one half may leave it first, so that the other stays
+// there for the next kernel.
+enum class Hint { none, streaming, no_allocate, half };
+
+// The unsigned integers that a vector of so many bytes is moved as.
+template <int BYTES>
+struct Moved;
+template <>
+struct Moved<1> {
+  using Type = unsigned char;
+};
+template <>
+struct Moved<2> {
+  using Type = unsigned short;
+};
+template <>
+struct Moved<4> {
+  using Type = unsigned;
+};
+template <>
+struct Moved<8> {
+  using Type = uint2;
+};
+template <>
+struct Moved<16> {
+  using Type = uint4;
+};
+
+// V is a vector or an element of 1, 2, 4, 8 or 16 bytes and aligned to that.
+template <typename V>
+union AsMoved {
+  typename Moved<sizeof(V)>::Type moved;
+  V value;
+};
+
+// What a thread needs before all else, loaded where it stands in the code.
+template <typename V>
+__device__ __forceinline__ V load_now(const V* from) {
+#ifdef TUNESMITH_HOST
+  return *from;
+#else
+  AsMoved<V> both;
+  if constexpr (sizeof(V) == 2) {
+    asm volatile("ld.global.u16 %0, [%1];" : "=h"(both.moved) : "l"(from));
+  } else if constexpr (sizeof(V) == 4) {
+    asm volatile("ld.global.u32 %0, [%1];" : "=r"(both.moved) : "l"(from));
+  } else {
+    static_assert(sizeof(V) == 8, "a number of 2, 4 or 8 bytes");
+    asm volatile("ld.global.v2.u32 {%0, %1}, [%2];" : "=r"(both.moved.x), "=r"(both.moved.y) : "l"(from));
+  }
+  return both.value;
+#endif
+}
+
+#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 800
+// Which half is decided by the address.
+__device__ __forceinline__ unsigned long long half_policy() {
+  unsigned long long policy;
+  asm("createpolicy.fractional.L2::evict_normal.L2::evict_first.b64 %0, 0.5;" : "=l"(policy));
+  return policy;
+}
+
+template <typename V>
+__device__ __forceinline__ V load_half(const V* from) {
+  AsMoved<V> both;
+  const unsigned long long policy = half_policy();
+#define TUNESMITH_LOAD(type) "ld.global.L1::no_allocate.L2::cache_hint" type
+  if constexpr (sizeof(V) == 1) {
+    unsigned wide;
+    asm volatile(TUNESMITH_LOAD(".u8 %0, [%1], %2;") : "=r"(wide) : "l"(from), "l"(policy));
+    both.moved = static_cast<unsigned char>(wide);
+  } else if constexpr (sizeof(V) == 2) {
+    asm volatile(TUNESMITH_LOAD(".u16 %0, [%1], %2;") : "=h"(both.moved) : "l"(from), "l"(policy));
+  } else if constexpr (sizeof(V) == 4) {
+    asm volatile(TUNESMITH_LOAD(".u32 %0, [%1], %2;") : "=r"(both.moved) : "l"(from), "l"(policy));
+  } else if constexpr (sizeof(V) == 8) {
+    asm volatile(TUNESMITH_LOAD(".v2.u32 {%0, %1}, [%2], %3;")
+                 : "=r"(both.moved.x), "=r"(both.moved.y)
+                 : "l"(from), "l"(policy));
+  } else {
+    asm volatile(TUNESMITH_LOAD(".v4.u32 {%0, %1, %2, %3}, [%4], %5;")
+                 : "=r"(both.moved.x), "=r"(both.moved.y), "=r"(both.moved.z), "=r"(both.moved.w)
+                 : "l"(from), "l"(policy));
+  }
+#undef TUNESMITH_LOAD
+  return both.value;
+}
+#endif
+
+// Loads without a hint may be moved about; the others keep their order.
+template <Hint HINT, typename V>
+__device__ __forceinline__ V load_hinted(const V* from) {
+#ifdef TUNESMITH_HOST
+  V value;
+  memcpy(&value, from, sizeof(V));
+  return value;
+#else
+  if constexpr (HINT == Hint::none) return *from;
+#if __CUDA_ARCH__ >= 800
+  if constexpr (HINT == Hint::half) return load_half(from);
+#else
+  if constexpr (HINT == Hint::half) return *from;
+#endif
+  AsMoved<V> both;
+  if constexpr (HINT == Hint::streaming) {
+    both.moved = __ldcs(reinterpret_cast<const typename Moved<sizeof(V)>::Type*>(from));
+  } else if constexpr (sizeof(V) == 1) {
+    unsigned wide;
+    asm volatile("ld.global.L1::no_allocate.u8 %0, [%1];" : "=r"(wide) : "l"(from));
+    both.moved = static_cast<unsigned char>(wide);
+  } else if constexpr (sizeof(V) == 2) {
+    asm volatile("ld.global.L1::no_allocate.u16 %0, [%1];" : "=h"(both.moved) : "l"(from));
+  } else if constexpr (sizeof(V) == 4) {
+    asm volatile("ld.global.L1::no_allocate.u32 %0, [%1];" : "=r"(both.moved) : "l"(from));
+  } else if constexpr (sizeof(V) == 8) {
+    asm volatile("ld.global.L1::no_allocate.v2.u32 {%0, %1}, [%2];"
+                 : "=r"(both.moved.x), "=r"(both.moved.y)
+                 : "l"(from));
+  } else {
+    asm volatile("ld.global.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(both.moved.x), "=r"(both.moved.y), "=r"(both.moved.z), "=r"(both.moved.w)
+                 : "l"(from));
+  }
+  return both.value;
+#endif
+}
+
+// The kernel does not read what it stores: loads may be moved across.
+template <Hint HINT, typename V>
+__device__ __forceinline__ void store_hinted(V* to, const V& value) {
+  static_assert(HINT == Hint::none || HINT == Hint::streaming, "a hint for stores");
+#ifdef TUNESMITH_HOST
+  memcpy(to, &value, sizeof(V));
+#else
+  AsMoved<V> both;
+  both.value = value;
+  if constexpr (HINT == Hint::streaming) {
+    __stcs(reinterpret_cast<typename Moved<sizeof(V)>::Type*>(to), both.moved);
+  } else if constexpr (sizeof(V) == 8) {
+    asm volatile("st.global.v2.u32 [%0], {%1, %2};" ::"l"(to), "r"(both.moved.x), "r"(both.moved.y));
+  } else if constexpr (sizeof(V) == 16) {
+    asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(both.moved.x), "r"(both.moved.y),
+                 "r"(both.moved.z), "r"(both.moved.w));
+  } else {
+    *reinterpret_cast<typename Moved<sizeof(V)>::Type*>(to) = both.moved;
+  }
+#endif
+}
+
+// ---- templates/common/vector.cuh
+// Several neighbouring elements moved by one memory access, at most 16 bytes wide each. Knows nothing of
+// images.
+
+template <typename T, int N>
+struct alignas(sizeof(T) * N > 16 ? 16 : sizeof(T) * N) Vector {
+  T element[N];
+};
+
+// `from` is aligned to the vector, or to 16 bytes where the vector is longer.
+template <int N, typename T>
+__device__ __forceinline__ Vector<T, N> load_vector(const T* from) {
+#ifdef TUNESMITH_HOST
+  Vector<T, N> vector;  // element by element: a host compiler may assume that no float is read as a Vector
+  for (int i = 0; i < N; ++i) vector.element[i] = from[i];
+  return vector;
+#else
+  return *reinterpret_cast<const Vector<T, N>*>(from);
+#endif
+}
+
+template <int N, typename T>
+__device__ __forceinline__ void store_vector(T* to, const Vector<T, N>& vector) {
+#ifdef TUNESMITH_HOST
+  for (int i = 0; i < N; ++i) to[i] = vector.element[i];
+#else
+  *reinterpret_cast<Vector<T, N>*>(to) = vector;
+#endif
+}
+
+// A store of data that this kernel does not read again: it may leave the caches first.
+template <int N, typename T>
+__device__ __forceinline__ void store_vector_streaming(T* to, const Vector<T, N>& vector) {
+#ifdef TUNESMITH_HOST
+  for (int i = 0; i < N; ++i) to[i] = vector.element[i];
+#else
+  constexpr int bytes = sizeof(T) * N;
+  if constexpr (bytes >= 16) {
+#pragma unroll
+    for (int i = 0; i < bytes / 16; ++i)
+      __stcs(reinterpret_cast<float4*>(to) + i, reinterpret_cast<const float4*>(&vector)[i]);
+  } else if constexpr (bytes == 8) {
+    __stcs(reinterpret_cast<float2*>(to), reinterpret_cast<const float2&>(vector));
+  } else {
+    __stcs(reinterpret_cast<float*>(to), reinterpret_cast<const float&>(vector));
+  }
+#endif
+}
+
 // ---- templates/elementwise/functions.cuh
 // The operations that generated functions are made of, for float, double, int and long long. Integers wrap;
 // an integer divided by zero is 0, and so is the remainder.
@@ -282,6 +343,29 @@ __device__ __forceinline__ X divide(X x, X y) {
     if (y == 0) return 0;
     return y == -1 ? negate(x) : x / y;  // the least integer has no opposite
   }
+}
+// 1 / x, rounded as IEEE's but without its branches: Newton's step from the device's approximation, of x
+// times a power of two where x or the result has no full precision.
+__device__ __forceinline__ double reciprocal(double x) { return 1 / x; }
+__device__ __forceinline__ float reciprocal(float x) {
+#ifdef TUNESMITH_HOST
+  return 1 / x;
+#else
+  const float size = ::fabsf(x);
+  const float scale = size < 0x1p-126f ? 0x1p24f : size >= 0x1p126f ? 0x1p-24f : 1.0f;
+  const float scaled = x * scale;
+  float result;  // an error that is not small is that of 0, infinity and NaN
+  asm("{\n\t.reg .pred small;\n\t.reg .f32 rough, error, better;\n\t"
+      "rcp.approx.ftz.f32 rough, %1;\n\t"
+      "fma.rn.f32 error, %2, rough, 0f3F800000;\n\t"
+      "fma.rn.f32 better, rough, error, rough;\n\t"
+      "abs.f32 error, error;\n\t"
+      "setp.lt.f32 small, error, 0f3F800000;\n\t"
+      "selp.f32 %0, better, rough, small;\n\t}"
+      : "=f"(result)
+      : "f"(scaled), "f"(-scaled));
+  return result * scale;
+#endif
 }
 template <typename X>
 __device__ __forceinline__ X remainder_of(X x, X y) {
@@ -388,6 +472,52 @@ TUNESMITH_CALL_2(atan2)
 #undef TUNESMITH_CALL_1
 #undef TUNESMITH_CALL_2
 
+// A number's bits, as integers that are ordered as the numbers from 0 on, NaN above all.
+template <typename X>
+struct Layout;
+template <>
+struct Layout<float> {
+  using Bits = int;
+  static constexpr Bits exponent = 0x7f800000, lowest = 0x00800000;  // all of the exponent's bits; the last
+  static __device__ __forceinline__ Bits bits(float x) { return __float_as_int(x); }
+  static __device__ __forceinline__ float number(Bits x) { return __int_as_float(x); }
+};
+template <>
+struct Layout<double> {
+  using Bits = long long;
+  static constexpr Bits exponent = 0x7ff0000000000000, lowest = 0x0010000000000000;
+  static __device__ __forceinline__ Bits bits(double x) { return __double_as_longlong(x); }
+  static __device__ __forceinline__ double number(Bits x) { return __longlong_as_double(x); }
+};
+
+// The square root of 2^-100 to 2^100, or of 0 NaN, rounded as IEEE's, which has branches for the others.
+__device__ __forceinline__ float sqrt_of_medium(float x) {
+#ifdef TUNESMITH_HOST
+  return ::sqrtf(x);
+#else
+  float inverse;
+  asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(x));
+  const float root = x * inverse;
+  return ::fmaf(::fmaf(-root, root, x), 0.5f * inverse, root);
+#endif
+}
+__device__ __forceinline__ double sqrt_of_medium(double x) { return ::sqrt(x); }
+
+// Both sides are multiplied by a power of two, so that no square overflows or is lost and nothing branches.
+// 0, infinity and NaN are their own result.
+template <typename X>
+__device__ __forceinline__ X hypot(X x, X y) {
+  using L = Layout<X>;
+  using Bits = typename L::Bits;
+  const Bits longer = ::max(L::bits(::fabs(x)), L::bits(::fabs(y)));
+  const Bits power = ::max(longer & L::exponent, 2 * L::lowest);
+  const X scale = L::number(L::exponent - power);
+  x *= scale;
+  y *= scale;
+  const X root = sqrt_of_medium(x * x + y * y);
+  return longer > 0 && longer < L::exponent ? root * L::number(power - L::lowest) : L::number(longer);
+}
+
 // Out of line: the rare path is not repeated in the code of every unrolled element.
 __device__ __noinline__ float2 sin_cos_of_large(float x) { return make_float2(::sinf(x), ::cosf(x)); }
 
@@ -435,12 +565,10 @@ __device__ __forceinline__ void sin_cos(double x, double& sine, double& cosine) 
 
 #include "constants"
 
-// ---- templates/elementwise/broadcast.cu
-// elementwise for inputs that are repeated along dimensions or have gaps between their elements. Neighbouring
-// dimensions are merged where every input allows it; RANK are left, 0 the innermost. The output is walked as
-// one row of vectors; a vector's coordinates come from divisions, by multiplication where indices have 32
-// bits. The bits of INPUT_A to INPUT_F: 0 to 5, the input moves along that dimension; 6, its elements are
-// neighbours along dimension 0; 7, it is as dense as the output.
+// ---- templates/elementwise/contiguous.cu
+// elementwise where every input is as dense as the output or is one element: no coordinates, vectors straight
+// from memory, all of a thread's loads before it uses the first. SCALARS has a bit for each input of one
+// element.
 
 // Programmatic dependent launch: how a kernel overlaps with its neighbours in a stream. Needs START and
 // TRIGGER. Before compute capability 9.0 and on the host there is none, and START and TRIGGER change nothing.
@@ -487,7 +615,9 @@ using InOutPointer = typename PointerTo<Element, !overlapped>::Type;
 // The words of LOAD and STORE are in the order of Hint.
 constexpr Hint load_hint = static_cast<Hint>(LOAD);
 constexpr Hint store_hint = static_cast<Hint>(STORE);
+constexpr int tile = BLOCK * ITEMS * VECTOR;  // elements that a block handles at once
 
+// Offsets of 32 or 64 bits; pointers have 64 in any case.
 template <int BITS>
 struct IndexOf {
   using type = long long;
@@ -498,181 +628,77 @@ struct IndexOf<32> {
 };
 using Index = typename IndexOf<INDEX>::type;
 
-__device__ __forceinline__ constexpr int layout(int k) {
-  return k == 0   ? INPUT_A
-         : k == 1 ? INPUT_B
-         : k == 2 ? INPUT_C
-         : k == 3 ? INPUT_D
-         : k == 4 ? INPUT_E
-                  : INPUT_F;
-}
-__device__ __forceinline__ constexpr bool moves(int k, int dim) { return (layout(k) >> dim & 1) != 0; }
-__device__ __forceinline__ constexpr bool is_scalar(int k) { return (layout(k) & 63) == 0; }
-__device__ __forceinline__ constexpr bool is_neighbouring(int k) { return (layout(k) >> 6 & 1) != 0; }
-__device__ __forceinline__ constexpr bool is_dense(int k) { return (layout(k) >> 7 & 1) != 0; }
+__device__ __forceinline__ constexpr bool is_scalar(int k) { return (SCALARS >> k & 1) != 0; }
 
-constexpr bool in_row = VECTOR_IN == VectorIn::row;  // a vector never crosses the end of a row
-
-struct Divisor {
-  unsigned multiplier;
-  int shift;
-};
-
-// Granlund and Montgomery, Division by invariant integers using multiplication, figure 4.1; below 2^31 the
-// sum does not overflow.
-__device__ __forceinline__ unsigned divide(unsigned value, unsigned /*divisor*/, const Divisor& by) {
-  return (__umulhi(value, by.multiplier) + value) >> by.shift;
-}
-__device__ __forceinline__ long long divide(long long value, long long divisor, const Divisor& /*by*/) {
-  return value / divisor;
-}
-
-#define SIX(name)                                                                                \
-  long long name##0, long long name##1, long long name##2, long long name##3, long long name##4, \
-      long long name##5
-#define SIX_VALUES(type, name)                                                             \
-  {                                                                                        \
-    static_cast<type>(name##0), static_cast<type>(name##1), static_cast<type>(name##2),    \
-        static_cast<type>(name##3), static_cast<type>(name##4), static_cast<type>(name##5) \
-  }
-
-struct Shape {
-  Index extents[6];
-  Index strides[6][6];
-  Divisor divisors[5];
-};
-
-struct Coordinates {
-  Index at[RANK];
-};
-
-__device__ __forceinline__ Coordinates coordinates_of(Index i, const Shape& shape) {
-  Coordinates place;
-  Index rest = i;
-#pragma unroll
-  for (int dim = 0; dim < RANK; ++dim) {
-    if (dim == RANK - 1) {
-      place.at[dim] = rest;
-    } else {
-      const Index outer = divide(rest, shape.extents[dim], shape.divisors[dim]);
-      place.at[dim] = rest - outer * shape.extents[dim];
-      rest = outer;
-    }
-  }
-  return place;
-}
-
-__device__ __forceinline__ void advance(Coordinates& place, const Shape& shape) {
-  ++place.at[0];
-#pragma unroll
-  for (int dim = 0; dim + 1 < RANK; ++dim) {
-    if (place.at[dim] == shape.extents[dim]) {
-      place.at[dim] = 0;
-      ++place.at[dim + 1];
-    }
-  }
-}
-
-__device__ __forceinline__ Index offset_of(int k, const Coordinates& place, const Shape& shape) {
-  Index offset = 0;
-#pragma unroll
-  for (int dim = 0; dim < RANK; ++dim) {
-    if (moves(k, dim))
-      offset += dim == 0 && is_neighbouring(k) ? place.at[0] : place.at[dim] * shape.strides[k][dim];
-  }
-  return offset;
-}
-
-struct Loaded {
-  Vector<T, VECTOR> input[ARITY];
-};
-
-__device__ __forceinline__ void load(Loaded& loaded, Index at, const T* const (&inputs)[6],
-                                     const Shape& shape) {
-  Coordinates place = coordinates_of(at, shape);
-#pragma unroll
-  for (int k = 0; k < ARITY; ++k) {
-    if (is_scalar(k)) continue;
-    if (is_dense(k)) {
-      loaded.input[k] = load_hinted<load_hint>(reinterpret_cast<const Vector<T, VECTOR>*>(inputs[k] + at));
-    } else if (in_row) {
-      // No hint: repeated elements are to stay in the caches.
-      const T* from = inputs[k] + offset_of(k, place, shape);
-      if (is_neighbouring(k)) {
-        loaded.input[k] = load_vector<VECTOR>(from);
-      } else {
-        loaded.input[k].element[0] = *from;
-#pragma unroll
-        for (int v = 1; v < VECTOR; ++v)
-          loaded.input[k].element[v] =
-              moves(k, 0) ? from[v * shape.strides[k][0]] : loaded.input[k].element[0];
-      }
-    }
-  }
-  if (in_row) return;
-#pragma unroll
-  for (int v = 0; v < VECTOR; ++v) {
+// A thread's elements of a tile, from `first` on.
+__device__ __forceinline__ void move(Index first, Index n, const T* const (&inputs)[6],
+                                     Compute (&values)[ARITY], T* out) {
+  Vector<T, VECTOR> loaded[ARITY][ITEMS];
+  const auto at = [=](int item) { return first + item * (BLOCK * VECTOR); };
+  const auto is_inside = [=](int item) { return at(item) + VECTOR <= n; };
+  const auto load = [&](int item) {
 #pragma unroll
     for (int k = 0; k < ARITY; ++k) {
-      if (!is_scalar(k) && !is_dense(k)) loaded.input[k].element[v] = inputs[k][offset_of(k, place, shape)];
+      if (!is_scalar(k))
+        loaded[k][item] =
+            load_hinted<load_hint>(reinterpret_cast<const Vector<T, VECTOR>*>(inputs[k] + at(item)));
     }
-    if (v + 1 < VECTOR) advance(place, shape);
+  };
+  const auto compute = [&](int item) {
+    Vector<T, VECTOR> result;
+#pragma unroll
+    for (int v = 0; v < VECTOR; ++v) {
+#pragma unroll
+      for (int k = 0; k < ARITY; ++k) {
+        if (!is_scalar(k)) values[k] = to_float(loaded[k][item].element[v]);
+      }
+      result.element[v] = from_float<T>(apply(values));
+    }
+    store_hinted<store_hint>(reinterpret_cast<Vector<T, VECTOR>*>(out + at(item)), result);
+  };
+  if constexpr (ITEMS == 1) {  // one branch
+    if (!is_inside(0)) return;
+    load(0);
+    compute(0);
+  } else {
+#pragma unroll
+    for (int item = 0; item < ITEMS; ++item) {
+      if (is_inside(item)) load(item);
+    }
+#pragma unroll
+    for (int item = 0; item < ITEMS; ++item) {
+      if (is_inside(item)) compute(item);
+    }
   }
 }
 
+// What every problem needs comes first: the first 48 bytes of arguments are in the cache line of the
+// constants that a kernel reads in any case. A further line costs a small problem some 5 % of its time.
 extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT_THREADS / BLOCK)
-    ENTRY(elementwise_broadcast)(const T* a, const T* b, const T* c, const T* d, const T* e, const T* f,
-                                 T* out, long long elements, SIX(extent), int multiplier0, int shift0,
-                                 int multiplier1, int shift1, int multiplier2, int shift2, int multiplier3,
-                                 int shift3, int multiplier4, int shift4, SIX(a), SIX(b), SIX(c), SIX(d),
-                                 SIX(e), SIX(f)) {
+    ENTRY(elementwise_contiguous)(T* out, long long elements, const T* a, const T* b, const T* c, const T* d,
+                                  const T* e, const T* f) {
   start();
   const T* const inputs[6] = {a, b, c, d, e, f};
-  const Shape shape = {SIX_VALUES(Index, extent),
-                       {SIX_VALUES(Index, a), SIX_VALUES(Index, b), SIX_VALUES(Index, c),
-                        SIX_VALUES(Index, d), SIX_VALUES(Index, e), SIX_VALUES(Index, f)},
-                       {{static_cast<unsigned>(multiplier0), shift0},
-                        {static_cast<unsigned>(multiplier1), shift1},
-                        {static_cast<unsigned>(multiplier2), shift2},
-                        {static_cast<unsigned>(multiplier3), shift3},
-                        {static_cast<unsigned>(multiplier4), shift4}}};
   const Index n = static_cast<Index>(elements);
   Compute values[ARITY];
 #pragma unroll
   for (int k = 0; k < ARITY; ++k) {
-    if (is_scalar(k)) values[k] = to_float(*inputs[k]);
+    if (is_scalar(k)) values[k] = to_float(load_now(inputs[k]));
   }
-  const Index first = static_cast<Index>(blockIdx.x) * (BLOCK * ITEMS * VECTOR) + threadIdx.x * VECTOR;
-  Loaded loaded[ITEMS];
-#pragma unroll
-  for (int item = 0; item < ITEMS; ++item) {
-    const Index at = first + item * (BLOCK * VECTOR);
-    if (at + VECTOR <= n) load(loaded[item], at, inputs, shape);
-  }
-#pragma unroll
-  for (int item = 0; item < ITEMS; ++item) {
-    const Index at = first + item * (BLOCK * VECTOR);
-    if (at + VECTOR <= n) {
-      Vector<T, VECTOR> result;
-#pragma unroll
-      for (int v = 0; v < VECTOR; ++v) {
-#pragma unroll
-        for (int k = 0; k < ARITY; ++k) {
-          if (!is_scalar(k)) values[k] = to_float(loaded[item].input[k].element[v]);
-        }
-        result.element[v] = from_float<T>(apply(values));
-      }
-      store_hinted<store_hint>(reinterpret_cast<Vector<T, VECTOR>*>(out + at), result);
-    }
+  const auto first_of = [](Index t) { return t * tile + threadIdx.x * VECTOR; };
+  if constexpr (TILES == 1) {
+    move(first_of(blockIdx.x), n, inputs, values, out);
+  } else {
+    for (long long t = blockIdx.x; t * tile < elements; t += gridDim.x)
+      move(first_of(static_cast<Index>(t)), n, inputs, values, out);
   }
   // The elements that fill no vector, fewer than VECTOR: one for each of the last block's first threads.
   if (VECTOR > 1 && blockIdx.x == gridDim.x - 1) {
     const Index at = n / VECTOR * VECTOR + threadIdx.x;
     if (at < n) {
-      const Coordinates place = coordinates_of(at, shape);
 #pragma unroll
       for (int k = 0; k < ARITY; ++k) {
-        if (!is_scalar(k)) values[k] = to_float(inputs[k][offset_of(k, place, shape)]);
+        if (!is_scalar(k)) values[k] = to_float(inputs[k][at]);
       }
       out[at] = from_float<T>(apply(values));
     }

@@ -2,8 +2,10 @@
 // Accesses to global memory that move 1 to 16 bytes by one instruction, with a hint on what is to stay in the
 // caches. (An assignment of a struct may become a store for each element.)
 
-// No hint, or: it is not read again, so that it may leave the caches first; or: L1 need not keep it.
-enum class Hint { none, streaming, no_allocate };
+// No hint, or: it is not read again, so that it may leave the caches first; or: L1 need not keep it; or: of
+// an array that is larger than the second-level cache one half may leave it first, so that the other stays
+// there for the next kernel.
+enum class Hint { none, streaming, no_allocate, half };
 
 // The unsigned integers that a vector of so many bytes is moved as.
 template <int BYTES>
@@ -36,6 +38,60 @@ union AsMoved {
   V value;
 };
 
+// What a thread needs before all else, loaded where it stands in the code.
+template <typename V>
+__device__ __forceinline__ V load_now(const V* from) {
+#ifdef TUNESMITH_HOST
+  return *from;
+#else
+  AsMoved<V> both;
+  if constexpr (sizeof(V) == 2) {
+    asm volatile("ld.global.u16 %0, [%1];" : "=h"(both.moved) : "l"(from));
+  } else if constexpr (sizeof(V) == 4) {
+    asm volatile("ld.global.u32 %0, [%1];" : "=r"(both.moved) : "l"(from));
+  } else {
+    static_assert(sizeof(V) == 8, "a number of 2, 4 or 8 bytes");
+    asm volatile("ld.global.v2.u32 {%0, %1}, [%2];" : "=r"(both.moved.x), "=r"(both.moved.y) : "l"(from));
+  }
+  return both.value;
+#endif
+}
+
+#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 800
+// Which half is decided by the address.
+__device__ __forceinline__ unsigned long long half_policy() {
+  unsigned long long policy;
+  asm("createpolicy.fractional.L2::evict_normal.L2::evict_first.b64 %0, 0.5;" : "=l"(policy));
+  return policy;
+}
+
+template <typename V>
+__device__ __forceinline__ V load_half(const V* from) {
+  AsMoved<V> both;
+  const unsigned long long policy = half_policy();
+#define TUNESMITH_LOAD(type) "ld.global.L1::no_allocate.L2::cache_hint" type
+  if constexpr (sizeof(V) == 1) {
+    unsigned wide;
+    asm volatile(TUNESMITH_LOAD(".u8 %0, [%1], %2;") : "=r"(wide) : "l"(from), "l"(policy));
+    both.moved = static_cast<unsigned char>(wide);
+  } else if constexpr (sizeof(V) == 2) {
+    asm volatile(TUNESMITH_LOAD(".u16 %0, [%1], %2;") : "=h"(both.moved) : "l"(from), "l"(policy));
+  } else if constexpr (sizeof(V) == 4) {
+    asm volatile(TUNESMITH_LOAD(".u32 %0, [%1], %2;") : "=r"(both.moved) : "l"(from), "l"(policy));
+  } else if constexpr (sizeof(V) == 8) {
+    asm volatile(TUNESMITH_LOAD(".v2.u32 {%0, %1}, [%2], %3;")
+                 : "=r"(both.moved.x), "=r"(both.moved.y)
+                 : "l"(from), "l"(policy));
+  } else {
+    asm volatile(TUNESMITH_LOAD(".v4.u32 {%0, %1, %2, %3}, [%4], %5;")
+                 : "=r"(both.moved.x), "=r"(both.moved.y), "=r"(both.moved.z), "=r"(both.moved.w)
+                 : "l"(from), "l"(policy));
+  }
+#undef TUNESMITH_LOAD
+  return both.value;
+}
+#endif
+
 // Loads without a hint may be moved about; the others keep their order.
 template <Hint HINT, typename V>
 __device__ __forceinline__ V load_hinted(const V* from) {
@@ -45,6 +101,11 @@ __device__ __forceinline__ V load_hinted(const V* from) {
   return value;
 #else
   if constexpr (HINT == Hint::none) return *from;
+#if __CUDA_ARCH__ >= 800
+  if constexpr (HINT == Hint::half) return load_half(from);
+#else
+  if constexpr (HINT == Hint::half) return *from;
+#endif
   AsMoved<V> both;
   if constexpr (HINT == Hint::streaming) {
     both.moved = __ldcs(reinterpret_cast<const typename Moved<sizeof(V)>::Type*>(from));
@@ -72,7 +133,7 @@ __device__ __forceinline__ V load_hinted(const V* from) {
 // The kernel does not read what it stores: loads may be moved across.
 template <Hint HINT, typename V>
 __device__ __forceinline__ void store_hinted(V* to, const V& value) {
-  static_assert(HINT != Hint::no_allocate, "a hint for loads");
+  static_assert(HINT == Hint::none || HINT == Hint::streaming, "a hint for stores");
 #ifdef TUNESMITH_HOST
   memcpy(to, &value, sizeof(V));
 #else

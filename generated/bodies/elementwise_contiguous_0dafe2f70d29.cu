@@ -2,8 +2,10 @@
 // Accesses to global memory that move 1 to 16 bytes by one instruction, with a hint on what is to stay in the
 // caches. (An assignment of a struct may become a store for each element.)
 
-// No hint, or: it is not read again, so that it may leave the caches first; or: L1 need not keep it.
-enum class Hint { none, streaming, no_allocate };
+// No hint, or: it is not read again, so that it may leave the caches first; or: L1 need not keep it; or: of
+// an array that is larger than the second-level cache one half may leave it first, so that the other stays
+// there for the next kernel.
+enum class Hint { none, streaming, no_allocate, half };
 
 // The unsigned integers that a vector of so many bytes is moved as.
 template <int BYTES>
@@ -36,6 +38,60 @@ union AsMoved {
   V value;
 };
 
+// What a thread needs before all else, loaded where it stands in the code.
+template <typename V>
+__device__ __forceinline__ V load_now(const V* from) {
+#ifdef TUNESMITH_HOST
+  return *from;
+#else
+  AsMoved<V> both;
+  if constexpr (sizeof(V) == 2) {
+    asm volatile("ld.global.u16 %0, [%1];" : "=h"(both.moved) : "l"(from));
+  } else if constexpr (sizeof(V) == 4) {
+    asm volatile("ld.global.u32 %0, [%1];" : "=r"(both.moved) : "l"(from));
+  } else {
+    static_assert(sizeof(V) == 8, "a number of 2, 4 or 8 bytes");
+    asm volatile("ld.global.v2.u32 {%0, %1}, [%2];" : "=r"(both.moved.x), "=r"(both.moved.y) : "l"(from));
+  }
+  return both.value;
+#endif
+}
+
+#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 800
+// Which half is decided by the address.
+__device__ __forceinline__ unsigned long long half_policy() {
+  unsigned long long policy;
+  asm("createpolicy.fractional.L2::evict_normal.L2::evict_first.b64 %0, 0.5;" : "=l"(policy));
+  return policy;
+}
+
+template <typename V>
+__device__ __forceinline__ V load_half(const V* from) {
+  AsMoved<V> both;
+  const unsigned long long policy = half_policy();
+#define TUNESMITH_LOAD(type) "ld.global.L1::no_allocate.L2::cache_hint" type
+  if constexpr (sizeof(V) == 1) {
+    unsigned wide;
+    asm volatile(TUNESMITH_LOAD(".u8 %0, [%1], %2;") : "=r"(wide) : "l"(from), "l"(policy));
+    both.moved = static_cast<unsigned char>(wide);
+  } else if constexpr (sizeof(V) == 2) {
+    asm volatile(TUNESMITH_LOAD(".u16 %0, [%1], %2;") : "=h"(both.moved) : "l"(from), "l"(policy));
+  } else if constexpr (sizeof(V) == 4) {
+    asm volatile(TUNESMITH_LOAD(".u32 %0, [%1], %2;") : "=r"(both.moved) : "l"(from), "l"(policy));
+  } else if constexpr (sizeof(V) == 8) {
+    asm volatile(TUNESMITH_LOAD(".v2.u32 {%0, %1}, [%2], %3;")
+                 : "=r"(both.moved.x), "=r"(both.moved.y)
+                 : "l"(from), "l"(policy));
+  } else {
+    asm volatile(TUNESMITH_LOAD(".v4.u32 {%0, %1, %2, %3}, [%4], %5;")
+                 : "=r"(both.moved.x), "=r"(both.moved.y), "=r"(both.moved.z), "=r"(both.moved.w)
+                 : "l"(from), "l"(policy));
+  }
+#undef TUNESMITH_LOAD
+  return both.value;
+}
+#endif
+
 // Loads without a hint may be moved about; the others keep their order.
 template <Hint HINT, typename V>
 __device__ __forceinline__ V load_hinted(const V* from) {
@@ -45,6 +101,11 @@ __device__ __forceinline__ V load_hinted(const V* from) {
   return value;
 #else
   if constexpr (HINT == Hint::none) return *from;
+#if __CUDA_ARCH__ >= 800
+  if constexpr (HINT == Hint::half) return load_half(from);
+#else
+  if constexpr (HINT == Hint::half) return *from;
+#endif
   AsMoved<V> both;
   if constexpr (HINT == Hint::streaming) {
     both.moved = __ldcs(reinterpret_cast<const typename Moved<sizeof(V)>::Type*>(from));
@@ -72,7 +133,7 @@ __device__ __forceinline__ V load_hinted(const V* from) {
 // The kernel does not read what it stores: loads may be moved across.
 template <Hint HINT, typename V>
 __device__ __forceinline__ void store_hinted(V* to, const V& value) {
-  static_assert(HINT != Hint::no_allocate, "a hint for loads");
+  static_assert(HINT == Hint::none || HINT == Hint::streaming, "a hint for stores");
 #ifdef TUNESMITH_HOST
   memcpy(to, &value, sizeof(V));
 #else
@@ -283,6 +344,29 @@ __device__ __forceinline__ X divide(X x, X y) {
     return y == -1 ? negate(x) : x / y;  // the least integer has no opposite
   }
 }
+// 1 / x, rounded as IEEE's but without its branches: Newton's step from the device's approximation, of x
+// times a power of two where x or the result has no full precision.
+__device__ __forceinline__ double reciprocal(double x) { return 1 / x; }
+__device__ __forceinline__ float reciprocal(float x) {
+#ifdef TUNESMITH_HOST
+  return 1 / x;
+#else
+  const float size = ::fabsf(x);
+  const float scale = size < 0x1p-126f ? 0x1p24f : size >= 0x1p126f ? 0x1p-24f : 1.0f;
+  const float scaled = x * scale;
+  float result;  // an error that is not small is that of 0, infinity and NaN
+  asm("{\n\t.reg .pred small;\n\t.reg .f32 rough, error, better;\n\t"
+      "rcp.approx.ftz.f32 rough, %1;\n\t"
+      "fma.rn.f32 error, %2, rough, 0f3F800000;\n\t"
+      "fma.rn.f32 better, rough, error, rough;\n\t"
+      "abs.f32 error, error;\n\t"
+      "setp.lt.f32 small, error, 0f3F800000;\n\t"
+      "selp.f32 %0, better, rough, small;\n\t}"
+      : "=f"(result)
+      : "f"(scaled), "f"(-scaled));
+  return result * scale;
+#endif
+}
 template <typename X>
 __device__ __forceinline__ X remainder_of(X x, X y) {
   if constexpr (is_real<X>) {
@@ -387,6 +471,52 @@ TUNESMITH_CALL_2(pow)
 TUNESMITH_CALL_2(atan2)
 #undef TUNESMITH_CALL_1
 #undef TUNESMITH_CALL_2
+
+// A number's bits, as integers that are ordered as the numbers from 0 on, NaN above all.
+template <typename X>
+struct Layout;
+template <>
+struct Layout<float> {
+  using Bits = int;
+  static constexpr Bits exponent = 0x7f800000, lowest = 0x00800000;  // all of the exponent's bits; the last
+  static __device__ __forceinline__ Bits bits(float x) { return __float_as_int(x); }
+  static __device__ __forceinline__ float number(Bits x) { return __int_as_float(x); }
+};
+template <>
+struct Layout<double> {
+  using Bits = long long;
+  static constexpr Bits exponent = 0x7ff0000000000000, lowest = 0x0010000000000000;
+  static __device__ __forceinline__ Bits bits(double x) { return __double_as_longlong(x); }
+  static __device__ __forceinline__ double number(Bits x) { return __longlong_as_double(x); }
+};
+
+// The square root of 2^-100 to 2^100, or of 0 NaN, rounded as IEEE's, which has branches for the others.
+__device__ __forceinline__ float sqrt_of_medium(float x) {
+#ifdef TUNESMITH_HOST
+  return ::sqrtf(x);
+#else
+  float inverse;
+  asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(x));
+  const float root = x * inverse;
+  return ::fmaf(::fmaf(-root, root, x), 0.5f * inverse, root);
+#endif
+}
+__device__ __forceinline__ double sqrt_of_medium(double x) { return ::sqrt(x); }
+
+// Both sides are multiplied by a power of two, so that no square overflows or is lost and nothing branches.
+// 0, infinity and NaN are their own result.
+template <typename X>
+__device__ __forceinline__ X hypot(X x, X y) {
+  using L = Layout<X>;
+  using Bits = typename L::Bits;
+  const Bits longer = ::max(L::bits(::fabs(x)), L::bits(::fabs(y)));
+  const Bits power = ::max(longer & L::exponent, 2 * L::lowest);
+  const X scale = L::number(L::exponent - power);
+  x *= scale;
+  y *= scale;
+  const X root = sqrt_of_medium(x * x + y * y);
+  return longer > 0 && longer < L::exponent ? root * L::number(power - L::lowest) : L::number(longer);
+}
 
 // Out of line: the rare path is not repeated in the code of every unrolled element.
 __device__ __noinline__ float2 sin_cos_of_large(float x) { return make_float2(::sinf(x), ::cosf(x)); }
@@ -500,49 +630,67 @@ using Index = typename IndexOf<INDEX>::type;
 
 __device__ __forceinline__ constexpr bool is_scalar(int k) { return (SCALARS >> k & 1) != 0; }
 
+// A thread's elements of a tile, from `first` on.
+__device__ __forceinline__ void move(Index first, Index n, const T* const (&inputs)[6],
+                                     Compute (&values)[ARITY], T* out) {
+  Vector<T, VECTOR> loaded[ARITY][ITEMS];
+  const auto at = [=](int item) { return first + item * (BLOCK * VECTOR); };
+  const auto is_inside = [=](int item) { return at(item) + VECTOR <= n; };
+  const auto load = [&](int item) {
+#pragma unroll
+    for (int k = 0; k < ARITY; ++k) {
+      if (!is_scalar(k))
+        loaded[k][item] =
+            load_hinted<load_hint>(reinterpret_cast<const Vector<T, VECTOR>*>(inputs[k] + at(item)));
+    }
+  };
+  const auto compute = [&](int item) {
+    Vector<T, VECTOR> result;
+#pragma unroll
+    for (int v = 0; v < VECTOR; ++v) {
+#pragma unroll
+      for (int k = 0; k < ARITY; ++k) {
+        if (!is_scalar(k)) values[k] = to_float(loaded[k][item].element[v]);
+      }
+      result.element[v] = from_float<T>(apply(values));
+    }
+    store_hinted<store_hint>(reinterpret_cast<Vector<T, VECTOR>*>(out + at(item)), result);
+  };
+  if constexpr (ITEMS == 1) {  // one branch
+    if (!is_inside(0)) return;
+    load(0);
+    compute(0);
+  } else {
+#pragma unroll
+    for (int item = 0; item < ITEMS; ++item) {
+      if (is_inside(item)) load(item);
+    }
+#pragma unroll
+    for (int item = 0; item < ITEMS; ++item) {
+      if (is_inside(item)) compute(item);
+    }
+  }
+}
+
+// What every problem needs comes first: the first 48 bytes of arguments are in the cache line of the
+// constants that a kernel reads in any case. A further line costs a small problem some 5 % of its time.
 extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT_THREADS / BLOCK)
-    ENTRY(elementwise_contiguous)(const T* a, const T* b, const T* c, const T* d, const T* e, const T* f,
-                                  T* out, long long elements) {
+    ENTRY(elementwise_contiguous)(T* out, long long elements, const T* a, const T* b, const T* c, const T* d,
+                                  const T* e, const T* f) {
   start();
   const T* const inputs[6] = {a, b, c, d, e, f};
   const Index n = static_cast<Index>(elements);
   Compute values[ARITY];
 #pragma unroll
   for (int k = 0; k < ARITY; ++k) {
-    if (is_scalar(k)) values[k] = to_float(*inputs[k]);
+    if (is_scalar(k)) values[k] = to_float(load_now(inputs[k]));
   }
-  for (long long t = blockIdx.x; t * tile < elements; t += gridDim.x) {
-    const Index first = static_cast<Index>(t) * tile + threadIdx.x * VECTOR;
-    Vector<T, VECTOR> loaded[ARITY][ITEMS];
-#pragma unroll
-    for (int item = 0; item < ITEMS; ++item) {
-      const Index at = first + item * (BLOCK * VECTOR);
-      if (at + VECTOR <= n) {
-#pragma unroll
-        for (int k = 0; k < ARITY; ++k) {
-          if (!is_scalar(k))
-            loaded[k][item] =
-                load_hinted<load_hint>(reinterpret_cast<const Vector<T, VECTOR>*>(inputs[k] + at));
-        }
-      }
-    }
-#pragma unroll
-    for (int item = 0; item < ITEMS; ++item) {
-      const Index at = first + item * (BLOCK * VECTOR);
-      if (at + VECTOR <= n) {
-        Vector<T, VECTOR> result;
-#pragma unroll
-        for (int v = 0; v < VECTOR; ++v) {
-#pragma unroll
-          for (int k = 0; k < ARITY; ++k) {
-            if (!is_scalar(k)) values[k] = to_float(loaded[k][item].element[v]);
-          }
-          result.element[v] = from_float<T>(apply(values));
-        }
-        store_hinted<store_hint>(reinterpret_cast<Vector<T, VECTOR>*>(out + at), result);
-      }
-    }
-    if constexpr (TILES == 1) break;
+  const auto first_of = [](Index t) { return t * tile + threadIdx.x * VECTOR; };
+  if constexpr (TILES == 1) {
+    move(first_of(blockIdx.x), n, inputs, values, out);
+  } else {
+    for (long long t = blockIdx.x; t * tile < elements; t += gridDim.x)
+      move(first_of(static_cast<Index>(t)), n, inputs, values, out);
   }
   // The elements that fill no vector, fewer than VECTOR: one for each of the last block's first threads.
   if (VECTOR > 1 && blockIdx.x == gridDim.x - 1) {

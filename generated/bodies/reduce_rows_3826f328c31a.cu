@@ -1,3 +1,157 @@
+// ---- templates/common/hinted_access.cuh
+// Accesses to global memory that move 1 to 16 bytes by one instruction, with a hint on what is to stay in the
+// caches. (An assignment of a struct may become a store for each element.)
+
+// No hint, or: it is not read again, so that it may leave the caches first; or: L1 need not keep it; or: of
+// an array that is larger than the second-level cache one half may leave it first, so that the other stays
+// there for the next kernel.
+enum class Hint { none, streaming, no_allocate, half };
+
+// The unsigned integers that a vector of so many bytes is moved as.
+template <int BYTES>
+struct Moved;
+template <>
+struct Moved<1> {
+  using Type = unsigned char;
+};
+template <>
+struct Moved<2> {
+  using Type = unsigned short;
+};
+template <>
+struct Moved<4> {
+  using Type = unsigned;
+};
+template <>
+struct Moved<8> {
+  using Type = uint2;
+};
+template <>
+struct Moved<16> {
+  using Type = uint4;
+};
+
+// V is a vector or an element of 1, 2, 4, 8 or 16 bytes and aligned to that.
+template <typename V>
+union AsMoved {
+  typename Moved<sizeof(V)>::Type moved;
+  V value;
+};
+
+// What a thread needs before all else, loaded where it stands in the code.
+template <typename V>
+__device__ __forceinline__ V load_now(const V* from) {
+#ifdef TUNESMITH_HOST
+  return *from;
+#else
+  AsMoved<V> both;
+  if constexpr (sizeof(V) == 2) {
+    asm volatile("ld.global.u16 %0, [%1];" : "=h"(both.moved) : "l"(from));
+  } else if constexpr (sizeof(V) == 4) {
+    asm volatile("ld.global.u32 %0, [%1];" : "=r"(both.moved) : "l"(from));
+  } else {
+    static_assert(sizeof(V) == 8, "a number of 2, 4 or 8 bytes");
+    asm volatile("ld.global.v2.u32 {%0, %1}, [%2];" : "=r"(both.moved.x), "=r"(both.moved.y) : "l"(from));
+  }
+  return both.value;
+#endif
+}
+
+#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 800
+// Which half is decided by the address.
+__device__ __forceinline__ unsigned long long half_policy() {
+  unsigned long long policy;
+  asm("createpolicy.fractional.L2::evict_normal.L2::evict_first.b64 %0, 0.5;" : "=l"(policy));
+  return policy;
+}
+
+template <typename V>
+__device__ __forceinline__ V load_half(const V* from) {
+  AsMoved<V> both;
+  const unsigned long long policy = half_policy();
+#define TUNESMITH_LOAD(type) "ld.global.L1::no_allocate.L2::cache_hint" type
+  if constexpr (sizeof(V) == 1) {
+    unsigned wide;
+    asm volatile(TUNESMITH_LOAD(".u8 %0, [%1], %2;") : "=r"(wide) : "l"(from), "l"(policy));
+    both.moved = static_cast<unsigned char>(wide);
+  } else if constexpr (sizeof(V) == 2) {
+    asm volatile(TUNESMITH_LOAD(".u16 %0, [%1], %2;") : "=h"(both.moved) : "l"(from), "l"(policy));
+  } else if constexpr (sizeof(V) == 4) {
+    asm volatile(TUNESMITH_LOAD(".u32 %0, [%1], %2;") : "=r"(both.moved) : "l"(from), "l"(policy));
+  } else if constexpr (sizeof(V) == 8) {
+    asm volatile(TUNESMITH_LOAD(".v2.u32 {%0, %1}, [%2], %3;")
+                 : "=r"(both.moved.x), "=r"(both.moved.y)
+                 : "l"(from), "l"(policy));
+  } else {
+    asm volatile(TUNESMITH_LOAD(".v4.u32 {%0, %1, %2, %3}, [%4], %5;")
+                 : "=r"(both.moved.x), "=r"(both.moved.y), "=r"(both.moved.z), "=r"(both.moved.w)
+                 : "l"(from), "l"(policy));
+  }
+#undef TUNESMITH_LOAD
+  return both.value;
+}
+#endif
+
+// Loads without a hint may be moved about; the others keep their order.
+template <Hint HINT, typename V>
+__device__ __forceinline__ V load_hinted(const V* from) {
+#ifdef TUNESMITH_HOST
+  V value;
+  memcpy(&value, from, sizeof(V));
+  return value;
+#else
+  if constexpr (HINT == Hint::none) return *from;
+#if __CUDA_ARCH__ >= 800
+  if constexpr (HINT == Hint::half) return load_half(from);
+#else
+  if constexpr (HINT == Hint::half) return *from;
+#endif
+  AsMoved<V> both;
+  if constexpr (HINT == Hint::streaming) {
+    both.moved = __ldcs(reinterpret_cast<const typename Moved<sizeof(V)>::Type*>(from));
+  } else if constexpr (sizeof(V) == 1) {
+    unsigned wide;
+    asm volatile("ld.global.L1::no_allocate.u8 %0, [%1];" : "=r"(wide) : "l"(from));
+    both.moved = static_cast<unsigned char>(wide);
+  } else if constexpr (sizeof(V) == 2) {
+    asm volatile("ld.global.L1::no_allocate.u16 %0, [%1];" : "=h"(both.moved) : "l"(from));
+  } else if constexpr (sizeof(V) == 4) {
+    asm volatile("ld.global.L1::no_allocate.u32 %0, [%1];" : "=r"(both.moved) : "l"(from));
+  } else if constexpr (sizeof(V) == 8) {
+    asm volatile("ld.global.L1::no_allocate.v2.u32 {%0, %1}, [%2];"
+                 : "=r"(both.moved.x), "=r"(both.moved.y)
+                 : "l"(from));
+  } else {
+    asm volatile("ld.global.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(both.moved.x), "=r"(both.moved.y), "=r"(both.moved.z), "=r"(both.moved.w)
+                 : "l"(from));
+  }
+  return both.value;
+#endif
+}
+
+// The kernel does not read what it stores: loads may be moved across.
+template <Hint HINT, typename V>
+__device__ __forceinline__ void store_hinted(V* to, const V& value) {
+  static_assert(HINT == Hint::none || HINT == Hint::streaming, "a hint for stores");
+#ifdef TUNESMITH_HOST
+  memcpy(to, &value, sizeof(V));
+#else
+  AsMoved<V> both;
+  both.value = value;
+  if constexpr (HINT == Hint::streaming) {
+    __stcs(reinterpret_cast<typename Moved<sizeof(V)>::Type*>(to), both.moved);
+  } else if constexpr (sizeof(V) == 8) {
+    asm volatile("st.global.v2.u32 [%0], {%1, %2};" ::"l"(to), "r"(both.moved.x), "r"(both.moved.y));
+  } else if constexpr (sizeof(V) == 16) {
+    asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(both.moved.x), "r"(both.moved.y),
+                 "r"(both.moved.z), "r"(both.moved.w));
+  } else {
+    *reinterpret_cast<typename Moved<sizeof(V)>::Type*>(to) = both.moved;
+  }
+#endif
+}
+
 // ---- templates/common/vector.cuh
 // Several neighbouring elements moved by one memory access, at most 16 bytes wide each. Knows nothing of
 // images.
@@ -189,12 +343,14 @@ __device__ __forceinline__ typename R::Partial nothing() {
 // ---- a tile
 
 // Loads of data that is read once. HINT 0: none; 1: it may leave the caches first; 2: the first cache does
-// not keep it; 3: the same, and the second cache fetches 256 bytes at a time.
+// not keep it; 3: the same, and the second cache fetches 256 bytes at a time; 4: one half may leave the
+// second cache first.
 template <int HINT, int N, typename T>
 __device__ __forceinline__ Vector<T, N> load_once(const T* from) {
 #ifdef TUNESMITH_HOST
   return load_vector<N>(from);
 #else
+  if constexpr (HINT == 4) return load_hinted<Hint::half>(reinterpret_cast<const Vector<T, N>*>(from));
   constexpr int bytes = sizeof(T) * N;
   static_assert(bytes == 4 || bytes == 8 || bytes == 16, "a load moves 4, 8 or 16 bytes");
   struct alignas(bytes) {
@@ -407,10 +563,9 @@ struct Mail {
 
 #include "constants"
 
-// ---- templates/reduce/columns.cu
-// reduce across rows: a thread holds the totals of VECTOR neighbouring columns, a block's threads lie side by
-// side along the columns and BLOCK_Y deep along the length, and blocks may share the length. The element
-// type, the function and the order are compiled in.
+// ---- templates/reduce/rows.cu
+// reduce with a team of threads per output, along contiguous elements: for many rows. The element type and
+// the function are compiled in.
 
 // Programmatic dependent launch: how a kernel overlaps with its neighbours in a stream. Needs START and
 // TRIGGER. Before compute capability 9.0 and on the host there is none, and START and TRIGGER change nothing.
@@ -455,151 +610,32 @@ template <typename Element>
 using InOutPointer = typename PointerTo<Element, !overlapped>::Type;
 
 using R = Reduction<static_cast<int>(function), T>;
-using Item = R::Item;
 using Partial = R::Partial;
 
-static_assert(!overlapped || LOAD == Load::plain || LOAD == Load::streaming,
-              "the other hints load by the read-only path");
+static_assert(!overlapped || (LOAD != Load::bypass && LOAD != Load::wide),
+              "these hints load by the read-only path");
+using TeamTile = Tile<R, TEAM, ITEMS, VECTOR, static_cast<int>(LOAD)>;
 
-constexpr int columns = BLOCK_X * VECTOR;  // of a block
+constexpr int teams = BLOCK / TEAM;
 
-struct Totals {
-  Partial of[VECTOR];
-};
-
-__device__ __forceinline__ Totals no_totals() {
-  Totals totals;
-#pragma unroll
-  for (int v = 0; v < VECTOR; ++v) totals.of[v] = nothing<R>();
-  return totals;
-}
-
-// Adds ITEMS rows, BLOCK_Y rows apart; unless `all`, only those before row `count` exist.
-template <bool all>
-__device__ __forceinline__ void add_rows(Totals& totals, const T* from, long long stride, long long count) {
-  Vector<T, VECTOR> rows[ITEMS];
-#pragma unroll
-  for (int i = 0; i < ITEMS; ++i) {
-    if (all || i * BLOCK_Y < count)
-      rows[i] = load_once<static_cast<int>(LOAD), VECTOR>(from + i * BLOCK_Y * stride);
-  }
-#pragma unroll
-  for (int v = 0; v < VECTOR; ++v) {
-    Item items[ITEMS];
-#pragma unroll
-    for (int i = 0; i < ITEMS; ++i)
-      items[i] = all || i * BLOCK_Y < count ? R::item(rows[i].element[v]) : R::none();
-    totals.of[v] = R::combine(totals.of[v], R::lift(tree<R, ITEMS>(items)));
-  }
-}
-
-// The threads with threadIdx.y = 0 get the totals of their columns.
-__device__ __forceinline__ void add_across(Totals& totals, Partial* shared) {
-  if constexpr (BLOCK_Y > 1) {
-    const int y = static_cast<int>(threadIdx.y);
-    Partial* const own = shared + y * BLOCK_X + threadIdx.x;
-    constexpr int layer = BLOCK_Y * BLOCK_X;
-#pragma unroll
-    for (int v = 0; v < VECTOR; ++v) own[v * layer] = totals.of[v];
-#pragma unroll
-    for (int half = BLOCK_Y / 2; half > 0; half /= 2) {
-      __syncthreads();
-      if (y < half) {
-#pragma unroll
-        for (int v = 0; v < VECTOR; ++v) {
-          totals.of[v] = R::combine(totals.of[v], own[v * layer + half * BLOCK_X]);
-          own[v * layer] = totals.of[v];
-        }
-      }
-    }
-  }
-}
-
-__device__ __forceinline__ void write(R::Output* y, const Totals& totals, long long length) {
-#pragma unroll
-  for (int v = 0; v < VECTOR; ++v) y[v] = R::output(settled(totals.of[v]), length);
-}
-
-// Adds up the partials that `splits` blocks stored for a block's columns.
-__device__ __forceinline__ void finish(R::Output* y, const Partial* kept, Partial* shared, unsigned outer,
-                                       long long column, long long inner, long long length, int splits) {
-  Totals totals = no_totals();
-  if (column < inner) {
-#pragma unroll 4
-    for (int s = static_cast<int>(threadIdx.y); s < splits; s += BLOCK_Y) {
-      const Partial* from = kept + (static_cast<long long>(outer) * splits + s) * inner + column;
-#pragma unroll
-      for (int v = 0; v < VECTOR; ++v) totals.of[v] = R::combine(totals.of[v], from[v]);
-    }
-  }
-  add_across(totals, shared);
-  if (threadIdx.y == 0 && column < inner) write(y + outer * inner + column, totals, length);
-}
-
-constexpr int shared_partials = BLOCK_Y > 1 ? BLOCK_X* BLOCK_Y* VECTOR : 1;
-
-// The grid's x is outer x tiles of columns, its y the blocks that share a length, `rows` rows each.
-// `counters` (FINISH=last), one per tile, are zero before and after; `kept` is [outer, split, inner].
-extern "C" __global__ void __launch_bounds__(BLOCK_X* BLOCK_Y)
-    ENTRY(reduce_columns)(const T* x, R::Output* y, void* counters, void* kept, int tiles, long long length,
-                          long long inner, long long outer_stride, long long stride, long long rows) {
-  __shared__ Partial shared[shared_partials];
-  __shared__ bool last;
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    ENTRY(reduce_rows)(const T* x, R::Output* y, long long outer, long long length, long long outer_stride) {
+  __shared__ Partial shared[(BLOCK + 31) / 32];
   start();
-  const unsigned outer = blockIdx.x / static_cast<unsigned>(tiles);
-  const unsigned tile = blockIdx.x % static_cast<unsigned>(tiles);
-  const long long column = static_cast<long long>(tile) * columns + threadIdx.x * VECTOR;
-  const int splits = static_cast<int>(gridDim.y);
-
-  Totals totals = no_totals();
-  if (column < inner) {
-    const long long first = blockIdx.y * rows + threadIdx.y;
-    // Rows from this thread's first on.
-    long long left = (length < (blockIdx.y + 1) * rows ? length : (blockIdx.y + 1) * rows) - first;
-    const T* from = x + outer * outer_stride + first * stride + column;
-    for (; left > (ITEMS - 1) * BLOCK_Y; left -= ITEMS * BLOCK_Y) {
-      add_rows<true>(totals, from, stride, left);
-      from += ITEMS * BLOCK_Y * stride;
+  const int thread = static_cast<int>(threadIdx.x) % TEAM;
+  const long long row = static_cast<long long>(blockIdx.x) * teams + threadIdx.x / TEAM;
+  Partial total = nothing<R>();
+  if (row < outer) {
+    const T* from = x + row * outer_stride;
+    const T* const end = from + length / TeamTile::elements * TeamTile::elements;
+    const int rest = static_cast<int>(length % TeamTile::elements);
+    for (; from != end; from += TeamTile::elements) {
+      TeamTile tile;
+      tile.load(from, thread);
+      total = R::combine(total, tile.total());
     }
-    if (left > 0) add_rows<false>(totals, from, stride, left);
+    if (rest > 0) total = R::combine(total, TeamTile::total_of(from, thread, rest));
   }
-  add_across(totals, shared);
-
-  const bool writes = threadIdx.y == 0 && column < inner;
-  R::Output* const to = y + outer * inner + column;
-  if (splits == 1) {
-    if (writes) write(to, totals, length);
-    return;
-  }
-  if constexpr (FINISH == Finish::atomic) {
-    if (writes) {
-#pragma unroll
-      for (int v = 0; v < VECTOR; ++v) add_atomically(to + v, R::output(settled(totals.of[v]), length));
-    }
-  } else {
-    Partial* const partials = static_cast<Partial*>(kept);
-    if (writes) {
-      Partial* const own = partials + (static_cast<long long>(outer) * splits + blockIdx.y) * inner + column;
-#pragma unroll
-      for (int v = 0; v < VECTOR; ++v) own[v] = totals.of[v];
-    }
-    if constexpr (FINISH == Finish::last) {
-      __syncthreads();
-      if (threadIdx.x == 0 && threadIdx.y == 0)
-        last = last_of(static_cast<unsigned*>(counters) + blockIdx.x, gridDim.y);
-      __syncthreads();
-      if (last) finish(y, partials, shared, outer, column, inner, length, splits);
-    }
-  }
-}
-
-// FINISH=launch: adds up the blocks' partials; the grid is outer x tiles.
-extern "C" __global__ void __launch_bounds__(BLOCK_X* BLOCK_Y)
-    ENTRY(reduce_columns_kept)(R::Output* y, const void* kept, int tiles, long long length, long long inner,
-                               int splits) {
-  __shared__ Partial shared[shared_partials];
-  start();
-  const unsigned tile = blockIdx.x % static_cast<unsigned>(tiles);
-  finish(y, static_cast<const Partial*>(kept), shared, blockIdx.x / static_cast<unsigned>(tiles),
-         static_cast<long long>(tile) * columns + threadIdx.x * VECTOR, inner, length, splits);
+  total = team_total<R, TEAM>(total, shared);
+  if (row < outer && thread == 0) y[row] = R::output(settled(total), length);
 }
