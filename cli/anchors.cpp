@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "dispatch/time_model.h"
@@ -106,7 +107,20 @@ DeviceFacts facts_of(const DeviceRow& row) {
 
 AnchorTable best_table(const Op& op, const DeviceFacts& device, const Store& store, std::int64_t device_id) {
   const AnchorTable all = measured_table(op, device, store, device_id);
-  AnchorTable table = with_variants(all, portfolio(op, device, all, most_in_portfolio));
+  std::vector<std::size_t> chosen = portfolio(op, device, all, most_in_portfolio - 1);
+  // The base too: where it is the fastest, dispatch should know.
+  const std::string& base = op.templates.front().name;
+  const auto is_base = [&](std::size_t v) { return all.variants[v].template_name == base; };
+  const auto times = [&](std::size_t v) {
+    return std::count_if(all.anchors.begin(), all.anchors.end(),
+                         [&](const AnchorTable::Anchor& anchor) { return anchor.us[v] > 0; });
+  };
+  std::optional<std::size_t> most_known;
+  for (std::size_t v = 0; v < all.variants.size(); ++v)
+    if (is_base(v) && (!most_known || times(v) > times(*most_known))) most_known = v;
+  if (most_known && std::find(chosen.begin(), chosen.end(), *most_known) == chosen.end())
+    chosen.push_back(*most_known);
+  AnchorTable table = with_variants(all, chosen);
   table.weights = model_of(op, table).fit();
   return table;
 }
