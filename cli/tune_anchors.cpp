@@ -44,8 +44,8 @@ std::vector<Problem> built_in_problems(const Op& op, const TuneOptions& options,
 
 // How many anchors an op gets in so many seconds, and the search of each. Measured on H200s: around a search
 // stand half a second of inputs and checks, and a portfolio takes as long as two thirds of the search. More
-// anchors help choices more than longer searches do: with 48 instead of 32 of reduce, what is left out in turn
-// loses 16 % instead of 21.
+// anchors help choices more than longer searches do: with 48 instead of 32 of reduce, what is left out in
+// turn loses 16 % instead of 21.
 struct Share {
   std::size_t anchors;
   std::string budget;

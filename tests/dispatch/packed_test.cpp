@@ -53,6 +53,7 @@ TEST(Generated, NoChoiceIsKnownToBeSlow) {
     return read_file(std::filesystem::path(GENERATED_FOLDER) / name);
   };
   std::size_t anchors = 0;
+  std::size_t not_measured = 0;
   for (const DeviceTable& read : read_anchor_tables(file, ops())) {
     const Op& op = find_op(read.table.op);
     const std::vector<Candidate> candidates = candidates_of(read);
@@ -63,15 +64,19 @@ TEST(Generated, NoChoiceIsKnownToBeSlow) {
       const Choice* first = choices.at(0);
       ASSERT_NE(first, nullptr) << problem.text();
       const auto us = [&](std::size_t candidate) { return anchor.us[candidate]; };
-      ASSERT_GT(us(first->candidate), 0) << problem.text();
+      ++anchors;
+      if (us(first->candidate) == 0) {  // it promises more than all that were measured here
+        ++not_measured;
+        continue;
+      }
       double least = us(first->candidate);
       for (std::size_t v = 0; v < candidates.size(); ++v)
         if (candidates[v].fault.empty() && us(v) > 0) least = std::min(least, us(v));
       EXPECT_LE(us(first->candidate), 1.5 * least) << op.name << " " << problem.text();
-      ++anchors;
     }
   }
   EXPECT_GT(anchors, 300u);
+  EXPECT_LT(not_measured, anchors / 20);
 }
 
 }  // namespace
