@@ -128,6 +128,7 @@ class Runs:
     BEGINNING = 10  # so many launches of a chain are not counted: the first ones have nothing to overlap with
     MOST_LAUNCHES = 50
     SAMPLE_US = 300
+    LONG_US = 2000  # a launch of so many takes no part in more sequences than it must: what a replay costs is nothing to it
     SAMPLES = 3  # of a visit; their median counts
     QUEUEING_CYCLES = 4_000_000  # some 2 ms: longer than it takes to queue the samples of a visit
     COLD_LAUNCHES = 8
@@ -135,7 +136,7 @@ class Runs:
 
     def __init__(self, space, launches):
         """`space(memory, bytes)` launches an ordinary kernel that reads so much memory, or does nothing.
-        `launches`: of all contenders."""
+        `launches`: of all contenders but those that last long."""
         self.launches = launches
         self.stream = torch.cuda.Stream()
         cache_bytes = torch.cuda.get_device_properties(torch.cuda.current_device()).L2_cache_size
@@ -145,8 +146,12 @@ class Runs:
         self.alone = {}  # graphs of spacers
         self.events = [torch.cuda.Event(enable_timing=True) for _ in range(2 * self.SAMPLES + 1)]
 
-    def counted(self, kind):
-        return min(self.launches, self.COLD_LAUNCHES) if kind == "cold" else self.launches
+    def launches_of(self, us):
+        """Of a contender that takes about so long."""
+        return min(self.launches, max(1, round(self.LONG_US / us)))
+
+    def counted(self, kind, contender):
+        return min(contender.launches, self.COLD_LAUNCHES) if kind == "cold" else contender.launches
 
     @staticmethod
     def work(contender, launches, before):
@@ -161,11 +166,11 @@ class Runs:
 
     def sequences(self, contender):
         """{name: work}"""
-        begins = min(self.BEGINNING, self.launches)
+        begins = min(self.BEGINNING, contender.launches)
         return {
-            "apart": self.work(contender, self.launches, self.spacers["apart"]),
-            "cold": self.work(contender, self.counted("cold"), self.spacers["cold"]),
-            "chained": self.work(contender, begins + self.launches, None),
+            "apart": self.work(contender, contender.launches, self.spacers["apart"]),
+            "cold": self.work(contender, self.counted("cold", contender), self.spacers["cold"]),
+            "chained": self.work(contender, begins + contender.launches, None),
             "beginning": self.work(contender, begins, None),
         }
 
@@ -174,8 +179,9 @@ class Runs:
             can = contender.capture and contender.captured
             contender.graphs[name] = capture(run, say, contender.name) if can else None
         for kind, before in self.spacers.items():
-            if kind not in self.alone:
-                self.alone[kind] = capture(self.work(None, self.counted(kind), before), say, "the spacer")
+            count = self.counted(kind, contender)
+            if (kind, count) not in self.alone:
+                self.alone[kind, count] = capture(self.work(None, count, before), say, "the spacer")
 
     def sample(self, contender):
         """The values of one visit."""
@@ -187,8 +193,9 @@ class Runs:
 
         with torch.cuda.stream(self.stream):
             for kind in ("apart", "cold", "chained"):
-                less = self.alone[kind].replay if kind in self.alone else of("beginning")
-                us = self.difference_us(of(kind), less) / self.counted(kind)
+                count = self.counted(kind, contender)
+                less = of("beginning") if kind == "chained" else self.alone[kind, count].replay
+                us = self.difference_us(of(kind), less) / count
                 contender.samples.setdefault(kind, []).append(us)
 
     def difference_us(self, more, less):
@@ -211,18 +218,19 @@ class Runs:
 def measure(contenders, rounds, seconds, space, say):
     """Fills the samples. The contenders take turns, so that a drift of the clocks affects all of them alike. Ends after
     `rounds` rounds, or after `seconds` seconds and at least 5 rounds."""
-    firsts = []
+    firsts = {}
     for contender in contenders:
         try:
-            firsts.append(min(elapsed_us(contender.launch) for _ in range(3)))
+            firsts[id(contender)] = min(elapsed_us(contender.launch) for _ in range(3))
         except Exception as error:
             contender.verdict, contender.note = "failed", sentence(error)
     contenders = [each for each in contenders if each.verdict == "ok"]
     if not contenders:
         return
-    runs = Runs(space, round(min(max(Runs.SAMPLE_US / min(firsts), 1), Runs.MOST_LAUNCHES)))
+    fastest = min(firsts.values())
+    runs = Runs(space, round(min(max(Runs.SAMPLE_US / fastest, 1), Runs.MOST_LAUNCHES)))
     for contender in contenders:
-        contender.launches = runs.launches
+        contender.launches = runs.launches_of(firsts[id(contender)])
         runs.prepare(contender, say)
     for contender in contenders:  # lets the clocks settle
         runs.sample(contender)

@@ -196,10 +196,14 @@ std::string describe(const Candidate& candidate) {
     std::snprintf(text, sizeof text, "%.4g", us);
     return std::string(text);
   };
-  return candidate.op + "/" + candidate.template_name + " " + candidate.config.text() + " (" +
-         (candidate.origin == Candidate::Origin::database ? "database" : "built in") + ", " +
-         rounded(candidate.median_us) + (candidate.cold_caches ? " us with cold caches on " : " us on ") +
-         candidate.device.name + " for " + candidate.problem.text() +
+  const std::string what = candidate.op + "/" + candidate.template_name + " " + candidate.config.text() +
+                           " (" + (candidate.origin == Candidate::Origin::database ? "database" : "built in");
+  if (candidate.problem.empty())
+    return what + ", measured on " + std::to_string(candidate.times.size()) + " problems on " +
+           candidate.device.name + ")";
+  return what + ", " + rounded(candidate.median_us) +
+         (candidate.cold_caches ? " us with cold caches on " : " us on ") + candidate.device.name + " for " +
+         candidate.problem.text() +
          (candidate.high_us > 0
               ? "; " + rounded(candidate.low_us) + " to " + rounded(candidate.high_us) + " us over loads"
               : "") +
