@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstdio>
+#include <map>
 
 #include "dispatch/known.h"
 #include "dispatch/plan_state.h"
@@ -128,15 +129,9 @@ bool Plan::outdated() const noexcept { return state_->outdated; }
 std::vector<std::string> Plan::explanation() const {
   const PlanState& plan = *state_;
   std::vector<std::string> say;
-  const auto refuse = [&](const Candidate& candidate, const std::string& why) {
-    say.push_back("Not used: " + describe(candidate) + ": " + why);
-  };
   const Grounds& grounds = *plan.grounds;
   const Selection selection =
       grounds.chooser(*plan.op).select(Problem::parse(plan.problem), grounds.may_compile);
-  for (const Refusal& refusal : selection.refusals)
-    refuse(grounds.candidates[refusal.candidate], refusal.why);
-  for (const PlanState::Failure& failure : plan.failures) refuse(*failure.candidate, failure.why);
 
   const Kernel& first = plan.first;
   std::size_t behind = 0;
@@ -166,6 +161,18 @@ std::vector<std::string> Plan::explanation() const {
   } else if (!plan.why_refuses_unaligned.empty()) {
     say.push_back(not_aligned + "refused, because no kernel for them can be loaded. The base: " +
                   plan.why_refuses_unaligned);
+  }
+  // What many have in common is said once.
+  std::map<std::string, std::vector<const Candidate*>> refused;
+  for (const Refusal& refusal : selection.refusals)
+    refused[refusal.why].push_back(&grounds.candidates[refusal.candidate]);
+  for (const PlanState::Failure& failure : plan.failures) refused[failure.why].push_back(failure.candidate);
+  constexpr std::size_t named = 2;
+  for (const auto& [why, candidates] : refused) {
+    for (std::size_t i = 0; i < candidates.size() && i < named; ++i)
+      say.push_back("Not used: " + describe(*candidates[i]) + ": " + why);
+    if (candidates.size() > named)
+      say.push_back("Not used for the same reason: " + std::to_string(candidates.size() - named) + " more.");
   }
   return say;
 }

@@ -97,8 +97,8 @@ class Plan {
   const std::string& problem() const noexcept;  ///< complete, in the op's order
   const std::string& device() const noexcept;   ///< its name
   bool outdated() const noexcept;               ///< there is a better plan for the problem now
-  /// How the choice was made: each winner that was refused and why, then what is used. Made when it is asked
-  /// for, in some milliseconds.
+  /// How the choice was made: what is used, then each reason why others are not, with two of those that have
+  /// it. Made when it is asked for, in some milliseconds.
   std::vector<std::string> explanation() const;
 
   /// Enqueues the work on `stream`, a cudaStream_t; on the host it is done on return, and `stream` is
