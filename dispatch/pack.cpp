@@ -122,6 +122,7 @@ void add_portfolio(Sources& sources, const DeviceTable& read) {
     }
   }
   std::vector<std::pair<int, Source>> list;
+  list.reserve(served.size());
   for (auto& [hash, one] : served) list.push_back(std::move(one));
   std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
   if (list.size() > most) list.resize(most);
