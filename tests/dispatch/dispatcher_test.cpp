@@ -3,22 +3,14 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <atomic>
-#include <cmath>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
+#include <map>
 #include <new>
 #include <optional>
 #include <thread>
 
-#include "cli/export.h"
-#include "dispatch/select.h"
-#include "dispatch/table.h"
 #include "fixture.h"
-#include "generator/random.h"
-#include "runtime/files.h"
 #include "tunesmith/conv2d.h"
 #include "tunesmith/elementwise.h"
 
@@ -232,120 +224,6 @@ TEST_F(DispatcherTest, OtherDevicesComeLast) {
   EXPECT_EQ(dispatcher.plan("smooth", "n=1000 taps=5").match(), Match::predicted);
 }
 
-TEST_F(DispatcherTest, UnalignedPointersGetTheUnalignedWinner) {
-  tune({.problem = "n=1000 taps=5", .config = "VECTOR=4", .median_us = 5});
-  tune({.problem = "n=1000 taps=5", .config = "VECTOR=1", .median_us = 7});
-  Dispatcher dispatcher(options());
-  const Plan plan = dispatcher.plan("smooth", "n=1000 taps=5");
-  EXPECT_EQ(plan.variant().median_us, 5);
-  EXPECT_EQ(plan.unaligned_variant().median_us, 7);
-  check(plan, "smooth", 0);
-  check(plan, "smooth", 4);
-  check(plan, "smooth", 8);
-}
-
-TEST_F(DispatcherTest, UnalignedPointersGetANarrowerConfig) {
-  tune({.problem = "n=1000 taps=5", .config = "BLOCK=64 VECTOR=4"});
-  tune({.problem = "n=100000 taps=5", .config = "BLOCK=32 VECTOR=1"});
-  Dispatcher dispatcher(options());
-  const Plan plan = dispatcher.plan("smooth", "n=1000 taps=5");
-  EXPECT_EQ(plan.unaligned_variant().config, "BLOCK=64 VECTOR=1 STATE=none");
-  check(plan, "smooth", 4);
-}
-
-TEST_F(DispatcherTest, UnalignedPointersWithoutACompilerGetTheNextWinner) {
-  tune({.problem = "n=1000 taps=5", .config = "BLOCK=64 VECTOR=4"});
-  tune({.problem = "n=100000 taps=5", .config = "BLOCK=32 VECTOR=1"});
-  DispatcherOptions without_compiler = options();
-  without_compiler.compile = Compile::never;
-  Dispatcher dispatcher(without_compiler);
-  const Plan plan = dispatcher.plan("smooth", "n=1000 taps=5");
-  EXPECT_EQ(plan.unaligned_variant().tuned_problem, "n=100000 taps=5 dtype=f32");
-  check(plan, "smooth", 0);
-  check(plan, "smooth", 4);
-}
-
-TEST_F(DispatcherTest, UnalignedPointersThatNothingServesAreAStatus) {
-  tune({.problem = "n=1000 taps=5", .config = "BLOCK=64 VECTOR=4"});
-  DispatcherOptions without_compiler = options();
-  without_compiler.compile = Compile::never;
-  Dispatcher dispatcher(without_compiler);
-  const Plan plan = dispatcher.plan("smooth", "n=1000 taps=5");
-  says(plan, "Pointers that are not multiples of 16 bytes are refused");
-  check(plan, "smooth");
-  const Buffers buffers(find_op("smooth"), Problem::parse(plan.problem()), 4, 1);
-  EXPECT_EQ(plan.launch(buffers.arguments()).code(), Status::misaligned_argument);
-}
-
-TEST_F(DispatcherTest, BadPointersAreStatuses) {
-  Dispatcher dispatcher(options());
-  const Plan plan = dispatcher.plan("smooth", "n=100 taps=5");
-  alignas(16) float memory[256] = {};
-  void* const good[] = {memory, memory + 100, memory + 128};
-  EXPECT_TRUE(plan.launch(good).ok());
-  const auto code = [&](std::vector<void*> arguments) {
-    const Status status = plan.launch(arguments);
-    EXPECT_FALSE(status.message().empty());
-    return status.code();
-  };
-  EXPECT_EQ(code({memory, memory + 100}), Status::wrong_argument_count);
-  EXPECT_EQ(code({memory, nullptr, memory + 128}), Status::null_argument);
-  EXPECT_EQ(code({reinterpret_cast<char*>(memory) + 2, memory + 110, memory + 128}),
-            Status::misaligned_argument);
-  EXPECT_EQ(code({memory, memory + 100, memory}), Status::overlapping_arguments);
-  EXPECT_EQ(code({memory, memory + 100, memory + 99}), Status::overlapping_arguments);
-}
-
-// Each variant has a part of the workspace of its own, so what one leaves there does not meet the other.
-TEST_F(DispatcherTest, AWorkspaceServesAlignedAndUnalignedPointersInTurn) {
-  tune({.op = "tally", .problem = "n=100", .template_name = "base", .config = "VECTOR=4"});
-  Dispatcher dispatcher(options());
-  const Plan plan = dispatcher.plan("tally", "n=100");
-  EXPECT_EQ(plan.variant().config, "VECTOR=4");
-  EXPECT_EQ(plan.unaligned_variant().config, "VECTOR=1");
-  ASSERT_EQ(plan.workspace_bytes(), 256 + 16);
-  alignas(256) char workspace[256 + 16] = {};
-  alignas(16) float x[128];
-  alignas(16) float y[128];
-  alignas(16) float count[8];
-  std::fill(std::begin(x), std::end(x), 5.0f);
-  for (const int offset : {0, 0, 1, 0, 1, 1}) {
-    for (void* const given : {static_cast<void*>(workspace), static_cast<void*>(nullptr)}) {
-      std::fill(std::begin(y), std::end(y), -1.0f);
-      void* const arguments[] = {x + offset, y + offset, count};
-      ASSERT_TRUE(plan.launch(arguments, nullptr, given).ok());
-      EXPECT_EQ(std::count(y + offset, y + offset + 100, 5.0f), 100) << offset;
-      EXPECT_EQ(count[0], 100) << "set to zero before it is added to";
-    }
-  }
-}
-
-TEST_F(DispatcherTest, AnOutputMayBeAnInputWhereTheOpSaysSo) {
-  Dispatcher dispatcher(options());
-  float values[64] = {3};
-  float count = 0;
-  alignas(16) char workspace[16] = {};
-  const auto launch = [&](const char* problem, float* x, float* y) {
-    void* const arguments[] = {x, y, &count};
-    return dispatcher.plan("tally", problem).launch(arguments, nullptr, workspace).code();
-  };
-  EXPECT_EQ(launch("n=20", values, values), Status::success);
-  EXPECT_EQ(values[0], 3);
-  EXPECT_EQ(launch("n=20", values, values + 1), Status::overlapping_arguments);
-  EXPECT_EQ(launch("n=21", values, values), Status::overlapping_arguments);
-}
-
-TEST_F(DispatcherTest, ArraysOfNoElementsMayBeNull) {
-  Dispatcher dispatcher(options());
-  float count = 9;
-  alignas(16) char workspace[16] = {};
-  void* const arguments[] = {nullptr, nullptr, &count};
-  ASSERT_TRUE(dispatcher.plan("tally", "n=0").launch(arguments, nullptr, workspace).ok());
-  EXPECT_EQ(count, 0);
-  EXPECT_EQ(dispatcher.plan("tally", "n=1").launch(arguments, nullptr, workspace).code(),
-            Status::null_argument);
-}
-
 TEST_F(DispatcherTest, BadProblemsAreSentences) {
   Dispatcher dispatcher(options());
   EXPECT_THROW(dispatcher.plan("nothing", "n=1"), std::runtime_error);
@@ -490,77 +368,6 @@ TEST_F(DispatcherTest, ExplainNamesEveryCandidate) {
   }
 }
 
-// What no one tuned is never wrong.
-TEST_F(DispatcherTest, RandomProblemsThroughTheNearestRule) {
-  tune({.problem = "n=1000 taps=5", .config = "BLOCK=64 VECTOR=4"});
-  tune({.problem = "n=1000 taps=5", .config = "VECTOR=1"});
-  tune({.problem = "n=100 taps=3", .config = "VECTOR=2"});
-  tune({.problem = "n=20000 taps=3", .config = "VECTOR=4"});
-  tune({.problem = "n=301 taps=4 dtype=f64", .config = "BLOCK=64 VECTOR=1"});
-  tune({.problem = "n=3000 taps=4 dtype=f64", .config = "VECTOR=4"});
-  Dispatcher dispatcher(options());
-  Random random(20260101);
-  int matches[4] = {};
-  for (int i = 0; i < 200; ++i) {
-    const auto n = static_cast<std::int64_t>(std::exp2(12 * (random.uniform() + 1) / 2)) +
-                   static_cast<std::int64_t>(random.below(5));
-    const auto taps = 1 + static_cast<std::int64_t>(random.below(11));
-    const bool is_double = random.below(2) == 1;
-    const Field fields[] = {{"n", n}, {"taps", taps}, {"dtype", is_double ? "f64" : "f32"}};
-    const Plan plan = dispatcher.plan("smooth", fields);
-    ++matches[static_cast<int>(plan.match())];
-    const std::size_t element = is_double ? 8 : 4;
-    check(plan, "smooth", element * random.below(4), random.next());
-  }
-  EXPECT_GT(matches[static_cast<int>(Match::predicted)], 50);
-  EXPECT_GT(matches[static_cast<int>(Match::base)], 0);
-}
-
-// The same with every template of conv2d: random configs won random problems, others are asked for.
-TEST_F(DispatcherTest, Conv2dRandomProblemsThroughTheNearestRule) {
-  const Op& op = find_op("conv2d");
-  Random random(7);
-  double median_us = 1000;  // each new one is a better one
-  const std::string shapes[] = {"height=24 width=40 mask_height=3 mask_width=3",
-                                "height=20 width=21 mask_height=4 mask_width=3 mode=convolution",
-                                "height=31 width=32 batch=2 mask_height=5 mask_width=5 dtype=f64"};
-  for (const std::string& shape : shapes) {
-    const Problem problem = complete_problem(op, Values::parse(shape));
-    for (const Template& tmpl : op.templates) {
-      if (why_not(tmpl, problem, host_facts())) continue;
-      for (const Config& config : tmpl.space(problem).sample(2, random.next())) {
-        const Work work = tmpl.work(problem, config);
-        if (!reentrant(work) || exceeds(work, host_facts())) continue;
-        tune({.op = "conv2d",
-              .problem = shape,
-              .template_name = tmpl.name,
-              .config = config.text(),
-              .median_us = median_us -= 1});
-      }
-    }
-  }
-  Dispatcher dispatcher(options());
-  int nearest = 0;
-  for (int i = 0; i < 60; ++i) {
-    // Few kinds of masks, for each must be compiled; one that nobody tuned among them.
-    static constexpr std::int64_t masks[][2] = {{3, 3}, {4, 3}, {5, 5}, {6, 6}};
-    const auto& mask = masks[random.below(4)];
-    const bool is_double = random.below(2) == 1;
-    const auto side = [&] { return 1 + static_cast<std::int64_t>(random.below(50)); };
-    const Field fields[] = {{"batch", 1 + static_cast<std::int64_t>(random.below(3))},
-                            {"height", side()},
-                            {"width", random.below(2) == 0 ? side() : side() / 4 * 4 + 4},
-                            {"mask_height", mask[0]},
-                            {"mask_width", mask[1]},
-                            {"mode", random.below(2) == 0 ? "correlation" : "convolution"},
-                            {"dtype", is_double ? "f64" : "f32"}};
-    const Plan plan = dispatcher.plan("conv2d", fields);
-    nearest += plan.match() == Match::predicted ? 1 : 0;
-    check(plan, "conv2d", (is_double ? 8 : 4) * random.below(4), random.next());
-  }
-  EXPECT_GT(nearest, 40);
-}
-
 TEST_F(DispatcherTest, TypedConv2d) {
   Dispatcher dispatcher(options());
   const Conv2dShape shape{.batch = 2, .height = 13, .width = 17, .mask_height = 4, .mask_width = 3};
@@ -598,106 +405,6 @@ TEST_F(DispatcherTest, AStoredBinaryWithAnOlderSuffixIsLoaded) {
   EXPECT_EQ(plan.match(), Match::exact);
   says(plan, "its binary is in the database");
   check(plan, "smooth");
-}
-
-TEST_F(DispatcherTest, ExportIsReadAndCheckedAndRepeats) {
-  DeviceFacts gpu = {.kind = "cuda",
-                     .name = "A GPU, of sorts",
-                     .target = "sm_90a",
-                     .compute_capability = 90,
-                     .multiprocessors = 132,
-                     .memory_bytes = 1};
-  tune({.problem = "n=1000 taps=5", .config = "VECTOR=4", .device = gpu});
-  tune({.problem = "n=2000 taps=5", .config = "VECTOR=4", .device = gpu});  // the same source
-  tune({.problem = "n=1000 taps=3", .config = "VECTOR=1"});
-  tune({.problem = "n=3000 taps=3", .config = "VECTOR=1", .hash = std::string(64, 'c')});
-  const auto to = folder_ / "generated";
-  const ExportReport first = export_winners(database(), "a gpu", to);
-  EXPECT_EQ(first.exported, 2);
-  EXPECT_EQ(first.bodies, 1);
-  EXPECT_EQ(check_exported(to), std::vector<std::string>());
-
-  const ExportReport all = export_winners(database(), "", to);
-  EXPECT_EQ(all.exported, 3);
-  EXPECT_EQ(all.bodies, 2);
-  ASSERT_EQ(all.notes.size(), 1u);
-  EXPECT_NE(all.notes[0].find("changed since"), std::string::npos);
-  const auto texts = [&] {
-    Texts found;
-    for (const auto& entry : std::filesystem::directory_iterator(to)) {
-      if (entry.path().extension() == ".csv") found[entry.path().filename()] = read_file(entry.path());
-    }
-    return found;
-  };
-  const Texts before = texts();
-  const auto rows = read_table([&](std::string_view name) { return read_file(to / name); });
-  EXPECT_EQ(rows.size(), 3u);
-
-  // The other device's rows stay.
-  const ExportReport again = export_winners(database(), "sm_90a", to);
-  EXPECT_EQ(again.exported, 2);
-  EXPECT_EQ(again.kept, 1);
-  EXPECT_EQ(texts(), before);
-
-  // A comment changes no kernel; code does, for each of the two winners that share the body.
-  const auto body = to / body_file(rows[0].winner, rows[0].body);
-  ASSERT_EQ(rows[0].body, rows[1].body);
-  std::ofstream(body, std::ios::app) << "// edited\n";
-  EXPECT_EQ(check_exported(to), std::vector<std::string>());
-  std::ofstream(body, std::ios::app) << "int edited;\n";
-  std::ofstream(to / "bodies/orphan.cu") << "\n";
-  EXPECT_EQ(check_exported(to).size(), 3u);
-
-  EXPECT_THROW(export_winners(database(), "no such device", to), std::runtime_error);
-  EXPECT_THROW(export_winners(folder_ / "none.db", "", to), std::runtime_error);
-}
-
-// A user's expression is a function like any other: tuned, stored, dispatched, exported.
-TEST_F(DispatcherTest, AnExpressionIsTunedAndExported) {
-  const std::string expression = R"(function="max(a, 0.5) * b, " shape=61x43 b=43)";
-  EXPECT_THROW(Dispatcher(options()).plan("elementwise", expression), std::runtime_error);  // its comma
-  const std::string tuned = R"(function="a < 0 ? -a : max(a, 0.5) * b" shape=61x43 b=43)";
-  const std::string other = R"(function="a < 0 ? -a : max(a, 0.25) * b" shape=61x43 b=43)";
-  tune({.op = "elementwise", .problem = tuned, .template_name = "broadcast", .config = "VECTOR=1"});
-  {
-    DispatcherOptions without_compiler = options();
-    without_compiler.compile = Compile::never;
-    Dispatcher dispatcher(without_compiler);
-    const Plan plan = dispatcher.plan("elementwise", tuned);
-    EXPECT_EQ(plan.match(), Match::exact);
-    EXPECT_EQ(plan.variant().template_name, "broadcast");
-    EXPECT_EQ(plan.variant().tuned_problem, plan.problem());
-    check(plan, "elementwise");
-    check(plan, "elementwise", 4);
-    const Plan nearby =
-        dispatcher.plan("elementwise", R"(function="a < 0 ? -a : max(a, 0.5) * b" shape=9x7 b=7)");
-    EXPECT_EQ(nearby.match(), Match::predicted);
-    check(nearby, "elementwise");
-    EXPECT_THROW(dispatcher.plan("elementwise", other), std::runtime_error);
-  }
-  Dispatcher dispatcher(options());
-  const Plan plan = dispatcher.plan("elementwise", other);
-  says(plan, "compiled now");
-  check(plan, "elementwise");
-
-  const auto to = folder_ / "generated";
-  EXPECT_EQ(export_winners(database(), "", to).exported, 1);
-  EXPECT_EQ(check_exported(to), std::vector<std::string>());
-  std::vector<TableRow> rows = read_table([&](std::string_view name) { return read_file(to / name); });
-  ASSERT_EQ(rows.size(), 1u);
-  EXPECT_EQ(rows[0].winner.problem.text(), dispatcher.plan("elementwise", tuned).problem());
-  EXPECT_EQ(body_file(rows[0].winner, rows[0].body), "bodies/elementwise_broadcast_" + rows[0].body + ".cu");
-  // What the library would choose with this table built in.
-  const Op& op = find_op("elementwise");
-  const auto chosen = [&](const std::string& text) {
-    return Chooser(op, host_facts(), std::span(&rows[0].winner, 1))
-        .select(complete_problem(op, Values::parse(text)), false)
-        .choices;
-  };
-  rows[0].winner.has_binary = true;
-  ASSERT_EQ(chosen(tuned).size(), 1u);
-  EXPECT_EQ(chosen(tuned)[0].match, Match::exact);
-  EXPECT_TRUE(chosen(other).empty());
 }
 
 TEST(Overlap, TheEnvironmentSwitchesIt) {

@@ -1,0 +1,118 @@
+// Winners written by `tunesmith export`, and what the library makes of them.
+#include "cli/export.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "dispatch/select.h"
+#include "dispatch/table.h"
+#include "fixture.h"
+#include "runtime/files.h"
+
+namespace tunesmith {
+namespace {
+
+TEST_F(DispatcherTest, ExportIsReadAndCheckedAndRepeats) {
+  DeviceFacts gpu = {.kind = "cuda",
+                     .name = "A GPU, of sorts",
+                     .target = "sm_90a",
+                     .compute_capability = 90,
+                     .multiprocessors = 132,
+                     .memory_bytes = 1};
+  tune({.problem = "n=1000 taps=5", .config = "VECTOR=4", .device = gpu});
+  tune({.problem = "n=2000 taps=5", .config = "VECTOR=4", .device = gpu});  // the same source
+  tune({.problem = "n=1000 taps=3", .config = "VECTOR=1"});
+  tune({.problem = "n=3000 taps=3", .config = "VECTOR=1", .hash = std::string(64, 'c')});
+  const auto to = folder_ / "generated";
+  const ExportReport first = export_winners(database(), "a gpu", to);
+  EXPECT_EQ(first.exported, 2);
+  EXPECT_EQ(first.bodies, 1);
+  EXPECT_EQ(check_exported(to), std::vector<std::string>());
+
+  const ExportReport all = export_winners(database(), "", to);
+  EXPECT_EQ(all.exported, 3);
+  EXPECT_EQ(all.bodies, 2);
+  ASSERT_EQ(all.notes.size(), 1u);
+  EXPECT_NE(all.notes[0].find("changed since"), std::string::npos);
+  const auto texts = [&] {
+    Texts found;
+    for (const auto& entry : std::filesystem::directory_iterator(to)) {
+      if (entry.path().extension() == ".csv") found[entry.path().filename()] = read_file(entry.path());
+    }
+    return found;
+  };
+  const Texts before = texts();
+  const auto rows = read_table([&](std::string_view name) { return read_file(to / name); });
+  EXPECT_EQ(rows.size(), 3u);
+
+  // The other device's rows stay.
+  const ExportReport again = export_winners(database(), "sm_90a", to);
+  EXPECT_EQ(again.exported, 2);
+  EXPECT_EQ(again.kept, 1);
+  EXPECT_EQ(texts(), before);
+
+  // A comment changes no kernel; code does, for each of the two winners that share the body.
+  const auto body = to / body_file(rows[0].winner, rows[0].body);
+  ASSERT_EQ(rows[0].body, rows[1].body);
+  std::ofstream(body, std::ios::app) << "// edited\n";
+  EXPECT_EQ(check_exported(to), std::vector<std::string>());
+  std::ofstream(body, std::ios::app) << "int edited;\n";
+  std::ofstream(to / "bodies/orphan.cu") << "\n";
+  EXPECT_EQ(check_exported(to).size(), 3u);
+
+  EXPECT_THROW(export_winners(database(), "no such device", to), std::runtime_error);
+  EXPECT_THROW(export_winners(folder_ / "none.db", "", to), std::runtime_error);
+}
+
+// A user's expression is a function like any other: tuned, stored, dispatched, exported.
+TEST_F(DispatcherTest, AnExpressionIsTunedAndExported) {
+  const std::string expression = R"(function="max(a, 0.5) * b, " shape=61x43 b=43)";
+  EXPECT_THROW(Dispatcher(options()).plan("elementwise", expression), std::runtime_error);  // its comma
+  const std::string tuned = R"(function="a < 0 ? -a : max(a, 0.5) * b" shape=61x43 b=43)";
+  const std::string other = R"(function="a < 0 ? -a : max(a, 0.25) * b" shape=61x43 b=43)";
+  tune({.op = "elementwise", .problem = tuned, .template_name = "broadcast", .config = "VECTOR=1"});
+  {
+    DispatcherOptions without_compiler = options();
+    without_compiler.compile = Compile::never;
+    Dispatcher dispatcher(without_compiler);
+    const Plan plan = dispatcher.plan("elementwise", tuned);
+    EXPECT_EQ(plan.match(), Match::exact);
+    EXPECT_EQ(plan.variant().template_name, "broadcast");
+    EXPECT_EQ(plan.variant().tuned_problem, plan.problem());
+    check(plan, "elementwise");
+    check(plan, "elementwise", 4);
+    const Plan nearby =
+        dispatcher.plan("elementwise", R"(function="a < 0 ? -a : max(a, 0.5) * b" shape=9x7 b=7)");
+    EXPECT_EQ(nearby.match(), Match::predicted);
+    check(nearby, "elementwise");
+    EXPECT_THROW(dispatcher.plan("elementwise", other), std::runtime_error);
+  }
+  Dispatcher dispatcher(options());
+  const Plan plan = dispatcher.plan("elementwise", other);
+  says(plan, "compiled now");
+  check(plan, "elementwise");
+
+  const auto to = folder_ / "generated";
+  EXPECT_EQ(export_winners(database(), "", to).exported, 1);
+  EXPECT_EQ(check_exported(to), std::vector<std::string>());
+  std::vector<TableRow> rows = read_table([&](std::string_view name) { return read_file(to / name); });
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].winner.problem.text(), dispatcher.plan("elementwise", tuned).problem());
+  EXPECT_EQ(body_file(rows[0].winner, rows[0].body), "bodies/elementwise_broadcast_" + rows[0].body + ".cu");
+  // What the library would choose with this table built in.
+  const Op& op = find_op("elementwise");
+  const auto chosen = [&](const std::string& text) {
+    return Chooser(op, host_facts(), std::span(&rows[0].winner, 1))
+        .select(complete_problem(op, Values::parse(text)), false)
+        .choices;
+  };
+  rows[0].winner.has_binary = true;
+  ASSERT_EQ(chosen(tuned).size(), 1u);
+  EXPECT_EQ(chosen(tuned)[0].match, Match::exact);
+  EXPECT_TRUE(chosen(other).empty());
+}
+
+}  // namespace
+}  // namespace tunesmith
