@@ -8,11 +8,11 @@
 #include <optional>
 #include <utility>
 
+#include "db/device_row.h"
 #include "dispatch/time_model.h"
 #include "generator/error.h"
 #include "generator/ops.h"
 #include "generator/render.h"
-#include "generator/target.h"
 
 namespace tunesmith {
 namespace {
@@ -90,17 +90,6 @@ AnchorTable measured_table(const Op& op, const DeviceFacts& device, const Store&
     return std::count_if(anchor.us.begin(), anchor.us.end(), [](double us) { return us > 0; }) < fewest_known;
   });
   return table;
-}
-
-DeviceFacts facts_of(const DeviceRow& row) {
-  DeviceFacts facts;
-  facts.kind = row.kind;
-  facts.name = row.name;
-  facts.target = row.target;
-  facts.compute_capability = parse_capability(row.compute_capability).value_or(0);
-  facts.multiprocessors = static_cast<int>(row.sm_count);
-  facts.memory_bytes = row.memory_bytes;
-  return facts;
 }
 
 }  // namespace

@@ -87,12 +87,9 @@ void print_ops(const std::string& name) {
 // A GPU of which only the number of multiprocessors is known. Its compute capability is the newest, so that
 // it runs every template.
 DeviceFacts absent_gpu(int multiprocessors) {
-  DeviceFacts device;
-  device.kind = "cuda";
+  DeviceFacts device = facts_of_capability(90);
   device.name = "a GPU with " + std::to_string(multiprocessors) + " multiprocessors";
-  device.compute_capability = 90;
   device.multiprocessors = multiprocessors;
-  device.max_shared_bytes_per_block = std::int64_t{227} * 1024;
   return device;
 }
 
@@ -146,10 +143,10 @@ DeviceFacts facts_of_target(const std::string& target) {
                      "; a target is host, or sm_ and a compute capability, such as "
                      "sm_80 or sm_90a.");
   }
-  return {.kind = parsed->kind == Target::Kind::host ? "host" : "cuda",
-          .name = target,
-          .target = target,
-          .compute_capability = parsed->compute_capability};
+  DeviceFacts device = facts_of_capability(parsed->compute_capability);
+  if (parsed->kind == Target::Kind::host) device.kind = "host";
+  device.name = device.target = target;
+  return device;
 }
 
 struct RenderRequest {

@@ -2,23 +2,25 @@
 #include <string>
 #include <vector>
 
+#include "db/schema.h"
 #include "db/sqlite.h"
 #include "db/store.h"
 
 namespace tunesmith {
 
+using schema::operator>>;
 using sqlite::Statement;
 
 std::vector<StoredDevice> Store::devices(const std::string& words) const {
   Statement rows(*database_,
-                 "SELECT id, kind, name, target, compute_capability, sm_count, memory_bytes FROM device "
-                 "WHERE ?1 = '' OR instr(lower(name), lower(?1)) > 0 OR target = ?1 ORDER BY id",
+                 std::string("SELECT d.id, ") + schema::device_columns +
+                     " FROM device d WHERE ?1 = '' OR instr(lower(name), lower(?1)) > 0 OR target = ?1 "
+                     "ORDER BY id",
                  words);
   std::vector<StoredDevice> devices;
   while (rows.step()) {
     StoredDevice& d = devices.emplace_back();
-    rows >> d.id >> d.device.kind >> d.device.name >> d.device.target >> d.device.compute_capability >>
-        d.device.sm_count >> d.device.memory_bytes;
+    rows >> d.id >> d.device;
   }
   return devices;
 }
@@ -40,23 +42,20 @@ void Store::put_anchor_table(const AnchorTableRow& a) {
 std::vector<StoredAnchorTable> Store::anchor_tables(const QueryFilter& filter) const {
   Statement rows(
       *database_,
-      "SELECT kind, name, target, compute_capability, sm_count, memory_bytes, session_id, device_id, op, "
-      "caches, "
-      "launches, text, made_at FROM ("
-      "SELECT a.*, d.kind, d.name, d.target, d.compute_capability, d.sm_count, d.memory_bytes, row_number() "
-      "OVER ("
-      "PARTITION BY a.op, a.device_id, a.caches, a.launches "
-      "ORDER BY a.generation DESC, s.uid DESC, a.sequence DESC) AS place "
-      "FROM anchor_table a JOIN session s ON s.id = a.session_id JOIN device d ON d.id = a.device_id "
-      "WHERE (?1 = '' OR a.op = ?1) AND (?2 = '' OR instr(lower(d.name), lower(?2)) > 0 OR d.target = ?2)) "
-      "WHERE place = 1 ORDER BY op, device_id, caches, launches",
+      std::string("SELECT ") + schema::device_columns +
+          ", a.session_id, a.device_id, a.op, a.caches, a.launches, a.text, a.made_at FROM ("
+          "SELECT a.*, row_number() OVER ("
+          "PARTITION BY a.op, a.device_id, a.caches, a.launches "
+          "ORDER BY a.generation DESC, s.uid DESC, a.sequence DESC) AS place "
+          "FROM anchor_table a JOIN session s ON s.id = a.session_id) a JOIN device d ON d.id = a.device_id "
+          "WHERE place = 1 AND (?1 = '' OR a.op = ?1) AND (?2 = '' OR instr(lower(d.name), lower(?2)) > 0 OR "
+          "d.target = ?2) ORDER BY a.op, a.device_id, a.caches, a.launches",
       filter.op, filter.device);
   std::vector<StoredAnchorTable> tables;
   while (rows.step()) {
     StoredAnchorTable& t = tables.emplace_back();
-    rows >> t.device.kind >> t.device.name >> t.device.target >> t.device.compute_capability >>
-        t.device.sm_count >> t.device.memory_bytes >> t.table.session_id >> t.table.device_id >> t.table.op >>
-        t.table.caches >> t.table.launches >> t.table.text >> t.made_at;
+    rows >> t.device >> t.table.session_id >> t.table.device_id >> t.table.op >> t.table.caches >>
+        t.table.launches >> t.table.text >> t.made_at;
   }
   return tables;
 }

@@ -20,22 +20,20 @@ void carry_over(Database& database, const Store::Options& options) {
   {
     Statement rows(
         database,
-        std::string(
-            "SELECT v.id, t.op, t.name, v.target, v.config, p.text, substr(v.source_hash, 6), d.kind, "
-            "d.name, d.target, d.compute_capability, d.sm_count, d.memory_bytes FROM variant v "
+        std::string("SELECT v.id, t.op, t.name, v.target, v.config, p.text, substr(v.source_hash, 6), ") +
+            device_columns +
+            " FROM variant v "
             "JOIN template t ON t.id = v.template_id "
             "JOIN measurement m ON m.id = (SELECT max(id) FROM measurement WHERE variant_id = v.id) "
             "JOIN problem p ON p.id = m.problem_id JOIN device d ON d.id = m.device_id "
-            "WHERE v.source_hash LIKE 'text:%'") +
+            "WHERE v.source_hash LIKE 'text:%'" +
             (options.identify_winners_only ? " AND v.id IN (SELECT variant_id FROM measurement WHERE id IN "
                                              "(SELECT measurement_id FROM winner))"
                                            : "") +
             " ORDER BY v.id");
     while (rows.step()) {
       OldVariant& v = old.emplace_back();
-      rows >> v.id >> v.op >> v.template_name >> v.target >> v.config >> v.problem >> v.text_hash >>
-          v.device.kind >> v.device.name >> v.device.target >> v.device.compute_capability >>
-          v.device.sm_count >> v.device.memory_bytes;
+      rows >> v.id >> v.op >> v.template_name >> v.target >> v.config >> v.problem >> v.text_hash >> v.device;
     }
   }
   const std::vector<NewIdentity> found = options.identify(old);

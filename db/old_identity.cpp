@@ -6,6 +6,7 @@
 #include <optional>
 #include <thread>
 
+#include "db/device_row.h"
 #include "generator/error.h"
 #include "generator/hash.h"
 
@@ -60,11 +61,7 @@ std::optional<NewIdentity> identify(const OldVariant& old, std::span<const Op> o
   if (tmpl == op->templates.end()) return std::nullopt;
   try {
     const Problem problem = complete_problem(*op, Values::parse(old.problem));
-    DeviceFacts device;
-    device.kind = old.device.kind;
-    device.name = old.device.name;
-    device.target = old.device.target;
-    device.multiprocessors = static_cast<int>(old.device.sm_count);
+    const DeviceFacts device = facts_of(old.device);
     const auto config = tmpl->space(problem, device).find(Values::parse(old.config));
     if (!config) return std::nullopt;
     const auto source = [&](const std::string& target, const Files& texts) {

@@ -4,12 +4,14 @@
 #include <utility>
 #include <vector>
 
+#include "db/schema.h"
 #include "db/sqlite.h"
 #include "db/store.h"
 
 namespace tunesmith {
 namespace {
 
+using schema::operator>>;
 using sqlite::Statement;
 
 // A WHERE clause over the columns op, device, problem and target of `r`, and its values.
@@ -151,14 +153,13 @@ std::vector<WinnerRow> Store::winners(const QueryFilter& filter, Load load) cons
   // only for what it asks for.
   Statement rows(
       *database_,
-      std::string(
-          "SELECT d.kind, d.name, d.target, d.compute_capability, d.sm_count, d.memory_bytes, "
-          "r.op, r.problem, r.op, t.name, t.body_hash, v.template_id, v.target, v.source_hash, "
+      std::string("SELECT ") + schema::device_columns +
+          ", r.op, r.problem, r.op, t.name, t.body_hash, v.template_id, v.target, v.source_hash, "
           "v.config, v.compiled_in, v.entry, r.device_id, r.problem_id, r.variant_id, "
           "r.measurement_id, r.alignment_bytes, r.caches, r.launches, r.objective, r.median_us, r.low_us, "
           "r.high_us, r.loads, r.spread, r.energy_uj, r.clock_mhz, r.throttled, r.tied, r.runner_up, "
           "r.runner_up_ratio, r.other_gpus, r.newest_verdict, "
-          "r.toolchain, r.driver, r.measured_at, r.since, ") +
+          "r.toolchain, r.driver, r.measured_at, r.since, " +
           (compared ? "r.base_us, r.worst_us, " : "NULL, NULL, ") +
           (with_binary ? "b.toolchain, b.hash, b.bytes" : "NULL, NULL, NULL") +
           " FROM winners r JOIN device d ON d.id = r.device_id JOIN variant v ON v.id = r.variant_id "
@@ -171,15 +172,14 @@ std::vector<WinnerRow> Store::winners(const QueryFilter& filter, Load load) cons
     WinnerRow& w = winners.emplace_back();
     std::optional<std::string> binary_toolchain;
     BinaryRow binary;
-    rows >> w.device.kind >> w.device.name >> w.device.target >> w.device.compute_capability >>
-        w.device.sm_count >> w.device.memory_bytes >> w.problem.op >> w.problem.text >> w.template_.op >>
-        w.template_.name >> w.template_.body_hash >> w.variant.template_id >> w.variant.target >>
-        w.variant.source_hash >> w.variant.config >> w.variant.compiled_in >> w.variant.entry >>
-        w.device_id >> w.problem_id >> w.variant_id >> w.measurement_id >> w.alignment_bytes >> w.caches >>
-        w.launches >> w.objective >> w.median_us >> w.low_us >> w.high_us >> w.loads >> w.spread >>
-        w.energy_uj >> w.clock_mhz >> w.throttled >> w.tied >> w.runner_up >> w.runner_up_ratio >>
-        w.other_gpus >> w.newest_verdict >> w.toolchain >> w.driver >> w.measured_at >> w.since >>
-        w.base_us >> w.worst_us >> binary_toolchain >> binary.hash >> binary.bytes;
+    rows >> w.device >> w.problem.op >> w.problem.text >> w.template_.op >> w.template_.name >>
+        w.template_.body_hash >> w.variant.template_id >> w.variant.target >> w.variant.source_hash >>
+        w.variant.config >> w.variant.compiled_in >> w.variant.entry >> w.device_id >> w.problem_id >>
+        w.variant_id >> w.measurement_id >> w.alignment_bytes >> w.caches >> w.launches >> w.objective >>
+        w.median_us >> w.low_us >> w.high_us >> w.loads >> w.spread >> w.energy_uj >> w.clock_mhz >>
+        w.throttled >> w.tied >> w.runner_up >> w.runner_up_ratio >> w.other_gpus >> w.newest_verdict >>
+        w.toolchain >> w.driver >> w.measured_at >> w.since >> w.base_us >> w.worst_us >> binary_toolchain >>
+        binary.hash >> binary.bytes;
     if (binary_toolchain) {
       binary.variant_id = w.variant_id;
       binary.toolchain = std::move(*binary_toolchain);

@@ -23,6 +23,10 @@ struct DeviceRow {
   std::string compute_capability{};  // "9.0"; empty on the host
   std::int64_t sm_count = 0;
   std::int64_t memory_bytes = 0;
+  std::int64_t l2_bytes = 0;  // this and what follows identify no device; 0: not known
+  std::int64_t shared_bytes_per_sm = 0;
+  std::int64_t max_threads_per_sm = 0;
+  std::int64_t max_shared_bytes_per_block = 0;
   bool operator==(const DeviceRow&) const = default;
 };
 

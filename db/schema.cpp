@@ -108,6 +108,13 @@ BEGIN SELECT raise(ABORT, 'an anchor table is never changed: a later one replace
 CREATE TRIGGER anchor_table_never_goes BEFORE DELETE ON anchor_table
 BEGIN SELECT raise(ABORT, 'an anchor table is never deleted: a later one replaces it'); END;
 )"},
+    // 6: more of what a device is and allows
+    {R"(
+ALTER TABLE device ADD COLUMN l2_bytes INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE device ADD COLUMN shared_bytes_per_sm INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE device ADD COLUMN max_threads_per_sm INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE device ADD COLUMN max_shared_bytes_per_block INTEGER NOT NULL DEFAULT 0;
+)"},
 };
 
 }  // namespace
@@ -125,6 +132,11 @@ Identity identify(const Database& database) {
   Identity identity;
   row >> identity.version >> identity.application_id >> identity.objects;
   return identity;
+}
+
+Statement& operator>>(Statement& columns, DeviceRow& d) {
+  return columns >> d.kind >> d.name >> d.target >> d.compute_capability >> d.sm_count >> d.memory_bytes >>
+         d.l2_bytes >> d.shared_bytes_per_sm >> d.max_threads_per_sm >> d.max_shared_bytes_per_block;
 }
 
 Database empty_database() {

@@ -34,6 +34,20 @@ void migrate(sqlite::Database&, Migrations);
 // missing or is none.
 void use_own_views(sqlite::Database&);
 
+// A device as columns of `device d`, and how they are read.
+inline constexpr const char* device_columns =
+    "d.kind, d.name, d.target, d.compute_capability, d.sm_count, d.memory_bytes, d.l2_bytes, "
+    "d.shared_bytes_per_sm, d.max_threads_per_sm, d.max_shared_bytes_per_block";
+sqlite::Statement& operator>>(sqlite::Statement&, DeviceRow&);
+
+// The end of an INSERT INTO device: what one row knows and another does not is kept, in any order of the two.
+inline constexpr const char* or_know_more_of_device =
+    "ON CONFLICT (kind, name, target, compute_capability, sm_count, memory_bytes) DO UPDATE SET "
+    "l2_bytes = max(l2_bytes, excluded.l2_bytes), "
+    "shared_bytes_per_sm = max(shared_bytes_per_sm, excluded.shared_bytes_per_sm), "
+    "max_threads_per_sm = max(max_threads_per_sm, excluded.max_threads_per_sm), "
+    "max_shared_bytes_per_block = max(max_shared_bytes_per_block, excluded.max_shared_bytes_per_block) ";
+
 // Whether rows still wait for Options::identify, and what gives them the identities of today. After
 // migrate(); begins and commits a transaction of its own.
 bool has_old_identities(const sqlite::Database&);

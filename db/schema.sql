@@ -5,7 +5,7 @@
 -- sessions.
 -- The store opens the file in WAL mode with foreign keys on. docs/database.md has example queries.
 PRAGMA application_id = 1414745428;  -- "TSMT": tells this file apart from other SQLite databases
-PRAGMA user_version = 5;
+PRAGMA user_version = 6;
 
 CREATE TABLE device (
   -- A model of device: two identical GPUs are one row.
@@ -16,6 +16,10 @@ CREATE TABLE device (
   compute_capability TEXT NOT NULL,          -- '9.0'; '' on the host
   sm_count INTEGER NOT NULL,                 -- multiprocessors; cores on the host
   memory_bytes INTEGER NOT NULL,
+  l2_bytes INTEGER NOT NULL DEFAULT 0,       -- this and what follows: 0 where it is not known
+  shared_bytes_per_sm INTEGER NOT NULL DEFAULT 0,
+  max_threads_per_sm INTEGER NOT NULL DEFAULT 0,
+  max_shared_bytes_per_block INTEGER NOT NULL DEFAULT 0,  -- static + dynamic, after opting in
   UNIQUE (kind, name, target, compute_capability, sm_count, memory_bytes)
 ) STRICT;
 

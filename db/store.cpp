@@ -4,6 +4,7 @@
 #include <charconv>
 #include <iterator>
 
+#include "db/schema.h"
 #include "db/sqlite.h"
 #include "generator/hash.h"
 
@@ -28,7 +29,7 @@ std::optional<std::string> json_of(const std::vector<double>& values) {
 
 // The first `keys` values identify the row.
 template <typename... Values>
-std::int64_t get_or_create(Database& database, const char* select, std::size_t keys, const char* insert,
+std::int64_t get_or_create(Database& database, const char* select, std::size_t keys, std::string_view insert,
                            const Values&... values) {
   const auto find = [&] {
     Statement statement(database, select);
@@ -56,11 +57,15 @@ std::int64_t Store::id_of(const DeviceRow& d) {
   return get_or_create(
       *database_,
       "SELECT id FROM device WHERE kind = ? AND name = ? AND target = ? AND compute_capability = ? "
-      "AND sm_count = ? AND memory_bytes = ?",
-      6,
-      "INSERT INTO device (kind, name, target, compute_capability, sm_count, memory_bytes) "
-      "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-      d.kind, d.name, d.target, d.compute_capability, d.sm_count, d.memory_bytes);
+      "AND sm_count = ? AND memory_bytes = ? AND l2_bytes >= ? AND shared_bytes_per_sm >= ? "
+      "AND max_threads_per_sm >= ? AND max_shared_bytes_per_block >= ?",
+      10,
+      std::string("INSERT INTO device (kind, name, target, compute_capability, sm_count, memory_bytes, "
+                  "l2_bytes, shared_bytes_per_sm, max_threads_per_sm, max_shared_bytes_per_block) "
+                  "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ") +
+          schema::or_know_more_of_device,
+      d.kind, d.name, d.target, d.compute_capability, d.sm_count, d.memory_bytes, d.l2_bytes,
+      d.shared_bytes_per_sm, d.max_threads_per_sm, d.max_shared_bytes_per_block);
 }
 
 std::int64_t Store::id_of(const TemplateRow& t) {

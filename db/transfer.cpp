@@ -172,10 +172,12 @@ MergeReport Store::merge(Database source, Blobs blobs) {
   const auto sessions = count("session");
   const auto measurements = count("measurement");
   // Ids mean nothing in another file: a row's counterpart is the one with the same content.
+  database_->exec(std::string("INSERT INTO main.device (kind, name, target, compute_capability, sm_count, "
+                              "memory_bytes, l2_bytes, shared_bytes_per_sm, max_threads_per_sm, "
+                              "max_shared_bytes_per_block) SELECT ") +
+                  schema::device_columns + " FROM source.device d WHERE true ORDER BY d.id " +
+                  schema::or_know_more_of_device);
   database_->exec(R"(
-    INSERT INTO device (kind, name, target, compute_capability, sm_count, memory_bytes)
-    SELECT kind, name, target, compute_capability, sm_count, memory_bytes FROM source.device
-    WHERE true ORDER BY id ON CONFLICT DO NOTHING;
     INSERT INTO template (op, name, body_hash)
     SELECT op, name, body_hash FROM source.template WHERE true ORDER BY id ON CONFLICT DO NOTHING;
     INSERT INTO problem (op, text)

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "db/device_row.h"
 #include "db/old_identity.h"
 #include "db/store.h"
 #include "dispatch/packed.h"
@@ -12,7 +13,6 @@
 #include "generator/error.h"
 #include "generator/ops.h"
 #include "generator/render.h"
-#include "generator/target.h"
 #include "runtime/trust.h"
 
 namespace tunesmith {
@@ -26,17 +26,6 @@ void complete(Candidate& candidate) {
   } catch (const Error& error) {
     candidate.fault = error.what();
   }
-}
-
-DeviceFacts facts_of(const DeviceRow& row) {
-  DeviceFacts device;
-  device.kind = row.kind;
-  device.name = row.name;
-  device.target = row.target;
-  device.compute_capability = parse_capability(row.compute_capability).value_or(0);
-  device.multiprocessors = static_cast<int>(row.sm_count);
-  device.memory_bytes = row.memory_bytes;
-  return device;
 }
 
 Candidate to_candidate(const WinnerRow& row) {

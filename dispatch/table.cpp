@@ -16,7 +16,8 @@ namespace tunesmith {
 namespace {
 
 constexpr std::string_view devices_header =
-    "file,kind,name,target,compute_capability,multiprocessors,memory_bytes";
+    "file,kind,name,target,compute_capability,multiprocessors,memory_bytes,l2_bytes,"
+    "shared_bytes_per_multiprocessor,max_threads_per_multiprocessor,max_shared_bytes_per_block";
 constexpr std::string_view winners_header =
     "op,problem,template,config,alignment_bytes,caches,launches,objective,median_us,low_us,high_us,base_us,"
     "source_hash,body,toolchain,driver,measured_at";
@@ -79,7 +80,8 @@ std::string in_file_name(std::string_view name) {
   return text.empty() ? "device" : text;
 }
 
-std::vector<std::string> device_fields(const DeviceFacts& device) {
+// What tells it apart.
+std::vector<std::string> device_key(const DeviceFacts& device) {
   return {device.kind,
           device.name,
           device.target,
@@ -91,7 +93,7 @@ std::vector<std::string> device_fields(const DeviceFacts& device) {
 // The device's file; where several have its name, with what tells them apart.
 std::string file_of(const DeviceFacts& device, const std::vector<DeviceFacts>& all) {
   const auto is_other = [&](const DeviceFacts& its) {
-    return in_file_name(its.name) == in_file_name(device.name) && device_fields(its) != device_fields(device);
+    return in_file_name(its.name) == in_file_name(device.name) && device_key(its) != device_key(device);
   };
   std::string name = in_file_name(device.name);
   if (std::any_of(all.begin(), all.end(), is_other)) {
@@ -105,9 +107,14 @@ std::vector<DeviceFacts> devices_of(const std::vector<TableRow>& rows,
                                     const std::vector<DeviceTable>& tables) {
   std::vector<DeviceFacts> devices;
   const auto add = [&](const DeviceFacts& device) {
-    if (std::none_of(devices.begin(), devices.end(),
-                     [&](const DeviceFacts& known) { return device_fields(known) == device_fields(device); }))
+    const auto known = std::find_if(devices.begin(), devices.end(), [&](const DeviceFacts& other) {
+      return device_key(other) == device_key(device);
+    });
+    if (known == devices.end()) {
       devices.push_back(device);
+    } else if (known->l2_bytes == 0) {  // from a file that did not know it
+      *known = device;
+    }
   };
   for (const TableRow& row : rows) add(row.winner.device);
   for (const DeviceTable& one : tables) add(one.device);
@@ -152,10 +159,14 @@ Texts write_table(std::vector<TableRow> rows, const std::vector<DeviceTable>& ta
   Texts texts;
   std::string& devices = texts[std::string(devices_file)] = std::string(devices_header) + "\n";
   for (const DeviceFacts& device : all) {
-    std::vector<std::string> fields = device_fields(device);
+    std::vector<std::string> fields = device_key(device);
     const std::string name = file_of(device, all);
     texts[name + ".csv"] = std::string(winners_header) + "\n";
     fields.insert(fields.begin(), name);
+    for (const std::int64_t fact :
+         {device.l2_bytes, device.shared_bytes_per_multiprocessor,
+          std::int64_t{device.max_threads_per_multiprocessor}, device.max_shared_bytes_per_block})
+      fields.push_back(std::to_string(fact));
     devices += line(fields);
   }
   for (const DeviceTable& one : tables)
@@ -187,6 +198,10 @@ std::vector<std::pair<DeviceFacts, std::string>> devices_in(
     device.compute_capability = number<int>(entry[4], where);
     device.multiprocessors = number<int>(entry[5], where);
     device.memory_bytes = number<std::int64_t>(entry[6], where);
+    device.l2_bytes = number<std::int64_t>(entry[7], where);
+    device.shared_bytes_per_multiprocessor = number<std::int64_t>(entry[8], where);
+    device.max_threads_per_multiprocessor = number<int>(entry[9], where);
+    device.max_shared_bytes_per_block = number<std::int64_t>(entry[10], where);
     devices.emplace_back(std::move(device), entry[0]);
   }
   return devices;

@@ -17,8 +17,7 @@ struct DeviceFacts {
   int compute_capability = 0;  ///< 90 for 9.0; 0 on the host
   int multiprocessors = 0;     ///< on the host: processors online
   std::int64_t memory_bytes = 0;
-  // Not in a database row; 0: not known.
-  std::int64_t l2_bytes = 0;
+  std::int64_t l2_bytes = 0;  ///< 0: not known; likewise below
   std::int64_t shared_bytes_per_multiprocessor = 0;
   int max_threads_per_multiprocessor = 0;
   std::int64_t max_threads_per_block = 1024;
@@ -26,6 +25,10 @@ struct DeviceFacts {
   Extent max_block = {1024, 1024, 64};
   Extent max_grid = {2147483647, 65535, 65535};
 };
+
+/// A GPU of which only the compute capability is known (0: not even that), with the limits that CUDA states
+/// for it; it has no name.
+DeviceFacts facts_of_capability(int compute_capability);
 
 /// What grids and tiles scale with: a CUDA device's multiprocessors. Where none are known, and on the host,
 /// which emulates a GPU, an H200's 132.

@@ -5,9 +5,9 @@
 #include <cstring>
 #include <thread>
 
+#include "db/device_row.h"
 #include "generator/hash.h"
 #include "generator/ops.h"
-#include "generator/target.h"
 #include "tuner/policy.h"
 #include "tuner/statistics.h"
 
@@ -16,17 +16,6 @@ namespace {
 
 // More digits than a measurement is accurate to would only fill the file.
 double rounded(double value, double steps) { return std::round(value * steps) / steps; }
-
-DeviceRow row_of(const DeviceFacts& device) {
-  DeviceRow row;
-  row.kind = device.kind;
-  row.name = device.name;
-  row.target = device.target;
-  if (device.compute_capability > 0) row.compute_capability = capability_text(device.compute_capability);
-  row.sm_count = device.multiprocessors;
-  row.memory_bytes = device.memory_bytes;
-  return row;
-}
 
 }  // namespace
 

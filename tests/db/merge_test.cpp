@@ -24,7 +24,9 @@ class MergeTest : public DbTest {
   }
 
   void tune(Store& store) {
-    const auto device = store.id_of(gpu());
+    DeviceRow model = gpu();
+    if (one_in(2)) model.l2_bytes = 60 << 20;  // the others do not know it
+    const auto device = store.id_of(model);
     const auto session =
         store.begin_session({.device_id = device, .device_uuid = any({"", "GPU-1", "GPU-2"})});
     const std::string caches = any({"warm", "warm", "cold"});

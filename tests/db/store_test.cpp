@@ -5,6 +5,7 @@
 #include <csignal>
 #include <thread>
 
+#include "db/device_row.h"
 #include "fixture.h"
 
 namespace tunesmith {
@@ -30,6 +31,33 @@ TEST_F(StoreTest, TheSameFactsHaveTheSameId) {
             variant);
   EXPECT_EQ(store.id_of(ProblemRow{.op = "conv2d", .text = "batch=1 height=1000 width=2000 dtype=f32"}),
             ids.problem);
+}
+
+TEST_F(StoreTest, WhatIsKnownOfADeviceStays) {
+  auto store = Store::open(file(), Mode::create);
+  const auto id = store.id_of(gpu());
+  auto known = gpu();
+  known.l2_bytes = 60 << 20;
+  known.shared_bytes_per_sm = 228 << 10;
+  known.max_threads_per_sm = 2048;
+  known.max_shared_bytes_per_block = 227 << 10;
+  EXPECT_EQ(store.id_of(known), id);
+  EXPECT_EQ(store.id_of(gpu()), id);
+  const auto devices = store.devices("");
+  ASSERT_EQ(devices.size(), 1U);
+  EXPECT_EQ(devices.front().device, known);
+}
+
+TEST_F(StoreTest, LimitsThatARowLacksAreThoseOfItsCapability) {
+  DeviceRow row = gpu();
+  EXPECT_EQ(facts_of(row).max_shared_bytes_per_block, 227 << 10);
+  EXPECT_EQ(facts_of(row).max_threads_per_multiprocessor, 2048);
+  EXPECT_EQ(facts_of(row).l2_bytes, 0);
+  row.compute_capability = "9.9";
+  EXPECT_EQ(facts_of(row).max_shared_bytes_per_block, 48 << 10);
+  row.max_shared_bytes_per_block = 100 << 10;
+  EXPECT_EQ(facts_of(row).max_shared_bytes_per_block, 100 << 10);
+  EXPECT_EQ(row_of(facts_of(row)), row);
 }
 
 TEST_F(StoreTest, EveryFieldComesBack) {
@@ -215,7 +243,7 @@ TEST_F(StoreTest, StatusTellsWhatIsThere) {
   const auto status = store.status();
   EXPECT_EQ(status.path, file());
   EXPECT_GT(status.size_bytes, 4096U);
-  EXPECT_EQ(status.schema_version, 5);
+  EXPECT_EQ(status.schema_version, 6);
   EXPECT_EQ(status.journal_mode, "wal");
   EXPECT_EQ(status.check, "ok");
   const auto count = [](const auto& counts, const std::string& name) -> std::int64_t {

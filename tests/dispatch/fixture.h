@@ -13,11 +13,11 @@
 #include <string>
 #include <vector>
 
+#include "db/device_row.h"
 #include "db/store.h"
 #include "generator/hash.h"
 #include "generator/ops.h"
 #include "generator/random.h"
-#include "generator/target.h"
 #include "runtime/executable.h"
 #include "runtime/toolchain.h"
 #include "tunesmith/dispatcher.h"
@@ -177,14 +177,7 @@ class DispatcherTest : public testing::Test {
     const Problem problem = complete_problem(op, Values::parse(winner.problem));
     const Config config = tmpl.space(problem).complete(Values::parse(winner.config));
     const Source source = render(op, tmpl, problem, config, winner.device.target);
-    const int capability = winner.device.compute_capability;
-    const auto device =
-        store.id_of(DeviceRow{.kind = winner.device.kind,
-                              .name = winner.device.name,
-                              .target = winner.device.target,
-                              .compute_capability = capability == 0 ? "" : capability_text(capability),
-                              .sm_count = winner.device.multiprocessors,
-                              .memory_bytes = winner.device.memory_bytes});
+    const auto device = store.id_of(row_of(winner.device));
     const auto body = store.id_of(TemplateRow{.op = op.name, .name = tmpl.name, .body_hash = "b"});
     const auto variant =
         store.id_of(VariantRow{.template_id = body,

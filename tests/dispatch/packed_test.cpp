@@ -57,9 +57,7 @@ TEST(Generated, NoChoiceIsKnownToBeSlow) {
   for (const DeviceTable& read : read_anchor_tables(file, ops())) {
     const Op& op = find_op(read.table.op);
     const std::vector<Candidate> candidates = candidates_of(read);
-    DeviceFacts device = read.device;
-    device.max_shared_bytes_per_block = std::int64_t{227} * 1024;  // an H200's, which a table does not say
-    const Chooser chooser(op, device, candidates, read.table.weights);
+    const Chooser chooser(op, read.device, candidates, read.table.weights);
     for (const AnchorTable::Anchor& anchor : read.table.anchors) {
       const Problem problem = complete_problem(op, anchor.problem);
       Choices choices(chooser, problem, true);

@@ -14,7 +14,11 @@ TableRow row(const std::string& device, const std::string& problem) {
                         .target = "sm_90a",
                         .compute_capability = 90,
                         .multiprocessors = 132,
-                        .memory_bytes = 150'000'000'000};
+                        .memory_bytes = 150'000'000'000,
+                        .l2_bytes = 60 << 20,
+                        .shared_bytes_per_multiprocessor = 228 << 10,
+                        .max_threads_per_multiprocessor = 2048,
+                        .max_shared_bytes_per_block = 227 << 10};
   made.winner.origin = Candidate::Origin::built_in;
   made.winner.op = "conv2d";
   made.winner.template_name = "base";
@@ -53,6 +57,10 @@ TEST(Table, IsReadAsItWasWritten) {
   EXPECT_EQ(rows[0].winner.problem, Problem::parse("height=1"));
   EXPECT_EQ(rows[0].winner.config, Values::parse("BLOCK_X=32 LAYOUT=padded"));
   EXPECT_EQ(rows[0].winner.device.memory_bytes, 150'000'000'000);
+  EXPECT_EQ(rows[0].winner.device.l2_bytes, 60 << 20);
+  EXPECT_EQ(rows[0].winner.device.shared_bytes_per_multiprocessor, 228 << 10);
+  EXPECT_EQ(rows[0].winner.device.max_threads_per_multiprocessor, 2048);
+  EXPECT_EQ(rows[0].winner.device.max_shared_bytes_per_block, 227 << 10);
   EXPECT_EQ(rows[0].alignment_bytes, 16);
   EXPECT_EQ(rows[0].winner.median_us, 12.345);
   EXPECT_FALSE(rows[0].winner.cold_caches);
@@ -81,6 +89,16 @@ TEST(Table, DevicesOfOneNameHaveFilesOfTheirOwn) {
   EXPECT_EQ(tuned_devices(texts.find(devices_file)->second),
             (std::vector<std::string>{"a_sm_90a_114_150000000000", "a_sm_90a_132_150000000000"}));
   EXPECT_EQ(read(texts).size(), 2u);
+}
+
+// Rows of an older file do not know all of a device.
+TEST(Table, ADeviceIsWrittenWithWhatIsKnownOfIt) {
+  TableRow older = row("A", "height=1");
+  older.winner.device.l2_bytes = 0;
+  for (const auto& rows : {std::vector{older, row("A", "height=2")}, {row("A", "height=2"), older}}) {
+    const Texts texts = write_table(rows);
+    EXPECT_EQ(read(texts).front().winner.device.l2_bytes, 60 << 20);
+  }
 }
 
 TEST(Table, NothingIsAnEmptyTable) {
