@@ -6,6 +6,7 @@
 #include "cli/cli.h"
 #include "cli/export.h"
 #include "db/store.h"
+#include "dispatch/explanation.h"
 #include "generator/error.h"
 #include "generator/ops.h"
 #include "runtime/device_id.h"
@@ -16,6 +17,7 @@ namespace tunesmith {
 void add_dispatch_commands(CLI::App& app) {
   struct ExplainRequest {
     std::string op, problem, device = "auto";
+    bool all = false;
     DispatcherOptions options;
   };
   CLI::App* explain =
@@ -24,16 +26,27 @@ void add_dispatch_commands(CLI::App& app) {
   asked->options.compile = Compile::now;  // to say how it ends
   explain->add_option("OP", asked->op, "Name of an op")->required();
   explain->add_option("--problem", asked->problem, "Problem")->required();
-  explain->add_option("--device", asked->device, device_words)->capture_default_str();
+  explain
+      ->add_option(
+          "--device", asked->device,
+          std::string(device_words) + "; or a name, a part of one, or a target: that GPU need not be here")
+      ->capture_default_str();
+  explain->add_flag("--all", asked->all, "Also say why each other variant is not used");
   explain->add_option("--db", asked->options.database,
                       "Database file (default: $TUNESMITH_DB, else in the user's data folder)");
   explain->callback([asked] {
-    const Problem problem = complete_problem(find_op(asked->op), Values::parse(asked->problem));
+    const Op& op = find_op(asked->op);
+    const Problem problem = complete_problem(op, Values::parse(asked->problem));
+    if (!DeviceId::is_one(asked->device)) {
+      const DeviceFacts absent = device_of_words(asked->device, asked->options.database);
+      std::cout << explain_absent(absent, op, problem, asked->options.database, asked->all);
+      return;
+    }
     const ChosenDevice chosen = choose_device(DeviceId::parse(asked->device));
     if (!chosen.note.empty()) std::cout << chosen.note << '\n';
     asked->options.device = chosen.id.text();
     Dispatcher dispatcher(asked->options);
-    const std::string text = dispatcher.explain(asked->op, problem.text());
+    const std::string text = dispatcher.explain(asked->op, problem.text(), asked->all);
     std::cout << text << (text.empty() || text.back() != '\n' ? "\n" : "");
   });
 

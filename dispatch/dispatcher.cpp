@@ -7,6 +7,7 @@
 
 #include "db/store.h"
 #include "dispatch/behind.h"
+#include "dispatch/explanation.h"
 #include "dispatch/planner.h"
 #include "dispatch/plans.h"
 #include "generator/error.h"
@@ -180,13 +181,12 @@ void Dispatcher::prepare(std::span<const NamedProblem> problems) {
 
 bool Dispatcher::wait_until_ready(std::chrono::milliseconds limit) { return impl_->behind.wait(limit); }
 
-std::string Dispatcher::explain(std::string_view op, std::string_view problem) {
+std::string Dispatcher::explain(std::string_view op, std::string_view problem, bool with_refusals) {
   const Plan made = plan(op, problem);
-  std::string text = std::string(op) + " " + made.problem() + "\non " + device() + " (" +
-                     impl_->planner.device().target + ")\nmatch: " + std::string(name(made.match())) +
-                     "\nvariant: " + made.variant().template_name + " " + made.variant().config + "\n\n";
+  std::string text = heading(std::string(op), made.problem(), impl_->planner.device(), made.match(),
+                             made.variant().template_name, made.variant().config);
   for (const std::string& note : notes()) text += note + "\n";
-  for (const std::string& sentence : made.explanation()) text += sentence + "\n";
+  for (const std::string& sentence : made.explanation(with_refusals)) text += sentence + "\n";
   return text;
 }
 

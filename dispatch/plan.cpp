@@ -2,10 +2,9 @@
 // except the host executable's own, and allocates nothing but a workspace where none was given. And what a
 // plan says of itself.
 
-#include <cmath>
-#include <cstdio>
-#include <map>
+#include <iterator>
 
+#include "dispatch/explanation.h"
 #include "dispatch/known.h"
 #include "dispatch/plan_state.h"
 
@@ -42,12 +41,6 @@ bool aligned(const PlanState& plan, std::span<void* const> arguments) {
     if (plan.arguments[i].bytes >= alignment) bits |= reinterpret_cast<std::uintptr_t>(arguments[i]);
   }
   return (bits & (alignment - 1)) == 0;
-}
-
-std::string rounded(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.2f", value);
-  return text;
 }
 
 // "conv2d/tiled BLOCK_X=32 (built in, …); its binary is built in"
@@ -126,30 +119,23 @@ const std::string& Plan::problem() const noexcept { return state_->problem; }
 const std::string& Plan::device() const noexcept { return state_->grounds->device.name; }
 bool Plan::outdated() const noexcept { return state_->outdated; }
 
-std::vector<std::string> Plan::explanation() const {
+std::vector<std::string> Plan::explanation(bool with_refusals) const {
   const PlanState& plan = *state_;
   std::vector<std::string> say;
-  const Grounds& grounds = *plan.grounds;
-  const Selection selection =
-      grounds.chooser(*plan.op).select(Problem::parse(plan.problem), grounds.may_compile);
-
+  const auto add = [&](std::vector<std::string> more) {
+    say.insert(say.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+  };
+  const Problem problem = Problem::parse(plan.problem);
   const Kernel& first = plan.first;
-  std::size_t behind = 0;
-  for (const Choice& choice : selection.choices)
-    behind = &grounds.candidates[choice.candidate] == first.candidate ? 0 : behind + 1;
   if (first.candidate != nullptr) {
     say.push_back("Used, " + std::string(name(plan.match)) +
-                  (plan.expected_us > 0 ? ", " + rounded(plan.expected_us) + " us expected" : "") +
-                  (plan.match == Match::exact ? std::string()
-                                              : ", " + std::to_string(std::lround(100 * plan.expected_loss)) +
-                                                    " % behind the best expected") +
-                  ": " + describe(plan, first) + ".");
-    if (behind > 0)
-      say.push_back(std::to_string(behind) + " more winners could be used; they rank behind it.");
+                  (plan.expected_us > 0 ? ", " + rounded(plan.expected_us) + " us expected" : "") + ": " +
+                  describe(plan, first) + ".");
   } else {
     say.push_back("Used, base: no known winner can be used" +
                   std::string(plan.coming != nullptr ? " yet; " : "; ") + describe(plan, first) + ".");
   }
+  add(why_used(*plan.grounds, *plan.op, problem, first.candidate));
   if (plan.coming != nullptr)
     say.push_back("Compiled behind this plan, for those that come: " + describe(*plan.coming) + ".");
   const std::string not_aligned =
@@ -162,18 +148,7 @@ std::vector<std::string> Plan::explanation() const {
     say.push_back(not_aligned + "refused, because no kernel for them can be loaded. The base: " +
                   plan.why_refuses_unaligned);
   }
-  // What many have in common is said once.
-  std::map<std::string, std::vector<const Candidate*>> refused;
-  for (const Refusal& refusal : selection.refusals)
-    refused[refusal.why].push_back(&grounds.candidates[refusal.candidate]);
-  for (const PlanState::Failure& failure : plan.failures) refused[failure.why].push_back(failure.candidate);
-  constexpr std::size_t named = 2;
-  for (const auto& [why, candidates] : refused) {
-    for (std::size_t i = 0; i < candidates.size() && i < named; ++i)
-      say.push_back("Not used: " + describe(*candidates[i]) + ": " + why);
-    if (candidates.size() > named)
-      say.push_back("Not used for the same reason: " + std::to_string(candidates.size() - named) + " more.");
-  }
+  if (with_refusals) add(why_not_others(*plan.grounds, *plan.op, problem, plan.failures));
   return say;
 }
 

@@ -150,6 +150,15 @@ std::vector<Choice> Chooser::rank(const Problem& problem) const {
   return choices;
 }
 
+std::vector<TimeModel::Measured> Chooser::nearest(const Problem& problem, const Choice& choice,
+                                                  std::size_t most) const {
+  for (const Group& group : groups_) {
+    for (const Group::Member& member : group.members)
+      if (member.candidate == choice.candidate) return group.model.nearest(member.variant, problem, most);
+  }
+  return {};
+}
+
 std::optional<std::string> Chooser::complete(const Problem& problem, bool may_compile, Choice& choice) const {
   const Candidate& candidate = candidates_[choice.candidate];
   const auto tmpl = std::find_if(op_->templates.begin(), op_->templates.end(),

@@ -90,6 +90,10 @@ class Chooser {
   /// or the device, it keeps state between its steps, or it has to be compiled and may not be.
   std::optional<std::string> complete(const Problem& problem, bool may_compile, Choice& choice) const;
 
+  /// Where the choice's variant was measured, the problems that are most like this one first.
+  std::vector<TimeModel::Measured> nearest(const Problem& problem, const Choice& choice,
+                                           std::size_t most) const;
+
   /// rank() and complete() of all; what needed a changed axis loses some of its promise.
   Selection select(const Problem& problem, bool may_compile) const;
 

@@ -291,6 +291,21 @@ TimeModel::Estimates TimeModel::estimate(const Problem& problem) const {
   return estimates;
 }
 
+std::vector<TimeModel::Measured> TimeModel::nearest(std::size_t variant, const Problem& problem,
+                                                    std::size_t most) const {
+  const std::vector<float> like = likeness_to_rows(coordinates(problem));
+  const Variant& one = variants_[variant];
+  std::vector<Measured> list;
+  for (std::size_t i = 0; i < one.row.size(); ++i) {
+    const std::size_t row = one.row[i];
+    list.push_back({&problems_[row], one.us[i], best_us_[row], like[row]});
+  }
+  std::stable_sort(list.begin(), list.end(),
+                   [](const Measured& a, const Measured& b) { return a.likeness > b.likeness; });
+  list.resize(std::min(most, list.size()));
+  return list;
+}
+
 std::vector<double> TimeModel::left_out() const {
   struct Pick {
     double promised = 0;

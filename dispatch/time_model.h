@@ -48,6 +48,14 @@ class TimeModel {
   };
   Estimates estimate(const Problem& problem) const;
 
+  struct Measured {
+    const Problem* problem = nullptr;
+    double us = 0, best_us = 0;
+    float likeness = 0;
+  };
+  /// Where a variant was measured, the problems that are most like this one first; at most so many.
+  std::vector<Measured> nearest(std::size_t variant, const Problem& problem, std::size_t most) const;
+
   /// For each row with at least two variants: the slowdown of the variant that would be chosen were the row
   /// not known (what is left of it against the row's best).
   std::vector<double> left_out() const;

@@ -357,11 +357,31 @@ TEST_F(DispatcherTest, ThreadsMayShareAPlanAndADispatcher) {
   }
 }
 
+TEST_F(DispatcherTest, ExplainIsShortUnlessAllIsAskedFor) {
+  tune({.problem = "n=1000 taps=5", .config = "VECTOR=4", .median_us = 10});
+  tune({.problem = "n=4000 taps=5", .config = "VECTOR=2", .median_us = 40});
+  tune({.problem = "n=7 taps=3",
+        .config = "VECTOR=1",
+        .device = {.kind = "cuda", .name = "A GPU", .target = "sm_90a", .compute_capability = 90}});
+  Dispatcher dispatcher(options());
+  const std::string text = dispatcher.explain("smooth", "n=1200 taps=5");
+  for (const char* words :
+       {"Used, predicted, ", "By its times on the problems most like this one: 10.00 us for n=1000 taps=5",
+        "\nNext, predicted, ", "is expected to gain ", "tunesmith tune smooth --problem \"n=1200 taps=5"})
+    EXPECT_NE(text.find(words), std::string::npos) << words << " is not in\n" << text;
+  EXPECT_EQ(text.find("Not used"), std::string::npos) << text;
+  EXPECT_LT(std::count(text.begin(), text.end(), '\n'), 14) << text;
+  EXPECT_NE(dispatcher.explain("smooth", "n=1200 taps=5", true).find("Not used: smooth/vector"),
+            std::string::npos);
+  EXPECT_EQ(dispatcher.explain("smooth", "n=1000 taps=5").find("By its times"), std::string::npos)
+      << "it is tuned";
+}
+
 TEST_F(DispatcherTest, ExplainNamesEveryCandidate) {
   tune({.problem = "n=1000 taps=5", .config = "VECTOR=4"});
   tune({.problem = "n=7 taps=3", .config = "VECTOR=1", .hash = std::string(64, 'b')});
   Dispatcher dispatcher(options());
-  const std::string text = dispatcher.explain("smooth", "n=1001 taps=10");
+  const std::string text = dispatcher.explain("smooth", "n=1001 taps=10", true);
   for (const char* words :
        {"match: base", "n=1000 taps=5", "More than 9 taps", "n=7 taps=3", "has 2 winners", "compiled now"}) {
     EXPECT_NE(text.find(words), std::string::npos) << words << " is not in\n" << text;

@@ -225,11 +225,12 @@ class DispatcherTest : public testing::Test {
   }
 
   static bool says(const Plan& plan, const std::string& words) {
-    for (const std::string& sentence : plan.explanation()) {
+    const std::vector<std::string> sentences = plan.explanation(true);
+    for (const std::string& sentence : sentences) {
       if (sentence.find(words) != std::string::npos) return true;
     }
     std::string all;
-    for (const std::string& sentence : plan.explanation()) all += sentence + "\n";
+    for (const std::string& sentence : sentences) all += sentence + "\n";
     ADD_FAILURE() << "\"" << words << "\" is not in:\n" << all;
     return false;
   }

@@ -97,9 +97,10 @@ class Plan {
   const std::string& problem() const noexcept;  ///< complete, in the op's order
   const std::string& device() const noexcept;   ///< its name
   bool outdated() const noexcept;               ///< there is a better plan for the problem now
-  /// How the choice was made: what is used, then each reason why others are not, with two of those that have
-  /// it. Made when it is asked for, in some milliseconds.
-  std::vector<std::string> explanation() const;
+  /// How the choice was made, in a few sentences: what is used, by which times, the next two, what tuning
+  /// would gain; `with_refusals` also each reason why others are not used, with two of those that have it.
+  /// Made when it is asked for, in some milliseconds.
+  std::vector<std::string> explanation(bool with_refusals = false) const;
 
   /// Enqueues the work on `stream`, a cudaStream_t; on the host it is done on return, and `stream` is
   /// ignored. `arguments` are the op's pointers in its order, to memory of the plan's device, which must be
@@ -228,8 +229,8 @@ class Dispatcher {
   /// Waits until nothing is compiled or loaded in the background any more; false: not within `limit`.
   bool wait_until_ready(std::chrono::milliseconds limit = std::chrono::milliseconds::max());
 
-  /// plan(), and how the choice was made, as text for people.
-  std::string explain(std::string_view op, std::string_view problem);
+  /// plan(), and its explanation(), as text for people.
+  std::string explain(std::string_view op, std::string_view problem, bool with_refusals = false);
 
  private:
   struct Impl;

@@ -1,0 +1,169 @@
+#include "dispatch/explanation.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <cstdio>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "dispatch/packed.h"
+#include "generator/error.h"
+#include "generator/listed.h"
+#include "generator/ops.h"
+#include "generator/render.h"
+#include "generator/target.h"
+
+namespace tunesmith {
+namespace {
+
+std::string percent(double part) { return std::to_string(std::lround(100 * part)) + " %"; }
+
+std::string expected(const Choice& choice) {
+  return std::string(name(choice.match)) +
+         (choice.expected_us > 0 ? ", " + rounded(choice.expected_us) + " us expected" : "");
+}
+
+std::string changed_to(const std::string& changed) {
+  return changed.empty() ? "" : ", changed to " + changed + " to be legal for this problem";
+}
+
+bool contains(std::string_view text, std::string_view part) {
+  const auto same = [](char a, char b) {
+    return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
+  };
+  return std::search(text.begin(), text.end(), part.begin(), part.end(), same) != text.end();
+}
+
+}  // namespace
+
+std::string rounded(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f", value);
+  return text;
+}
+
+std::vector<std::string> why_used(const Grounds& grounds, const Op& op, const Problem& problem,
+                                  const Candidate* used) {
+  std::vector<std::string> say;
+  const Chooser& chooser = grounds.chooser(op);
+  Choices choices(chooser, problem, grounds.may_compile);
+  const auto candidate_of = [&](const Choice& choice) { return &grounds.candidates[choice.candidate]; };
+  std::size_t i = 0;
+  const Choice* choice = choices.at(0);
+  while (choice != nullptr && candidate_of(*choice) != used) choice = choices.at(++i);
+  const std::string tune = "tunesmith tune " + op.name + " --problem \"" + problem.text() + "\".";
+  if (choice == nullptr) {
+    say.push_back("What tuning this problem would gain is not known: " + tune);
+    return say;
+  }
+  const Choice first = *choice;
+  if (first.match != Match::exact) {
+    std::string near;
+    for (const TimeModel::Measured& one : chooser.nearest(problem, first, 2)) {
+      near += (near.empty() ? "" : "; ") + rounded(one.us) + " us for " + one.problem->text() +
+              ", where the best takes " + rounded(one.best_us) + " us";
+    }
+    say.push_back("By its times on the problems most like this one: " + near + ".");
+  }
+  const auto variant_of = [&](const Choice& one) {
+    return std::pair(candidate_of(one)->template_name, one.config.text());
+  };
+  std::set said = {variant_of(first)};  // a winner may be one of a portfolio too
+  while (const Choice* next = choices.at(++i)) {
+    if (said.size() > 2) break;
+    if (!said.insert(variant_of(*next)).second) continue;
+    const Candidate& other = *candidate_of(*next);
+    say.push_back("Next, " + expected(*next) + ": " + describe(other) + changed_to(next->changed) + ".");
+  }
+  if (first.match == Match::predicted) {
+    say.push_back("Tuning this problem is expected to gain " + percent(first.expected_loss) + ": " + tune);
+  } else if (first.match == Match::other_device) {
+    say.push_back("What tuning this problem would gain on this device is not known: " + tune);
+  }
+  return say;
+}
+
+std::vector<std::string> why_not_others(const Grounds& grounds, const Op& op, const Problem& problem,
+                                        const std::vector<PlanState::Failure>& failures) {
+  std::map<std::string, std::vector<const Candidate*>> refused;
+  for (const Refusal& refusal : grounds.chooser(op).select(problem, grounds.may_compile).refusals)
+    refused[refusal.why].push_back(&grounds.candidates[refusal.candidate]);
+  for (const PlanState::Failure& failure : failures) refused[failure.why].push_back(failure.candidate);
+  constexpr std::size_t named = 2;
+  std::vector<std::string> say;
+  for (const auto& [why, candidates] : refused) {
+    for (std::size_t i = 0; i < candidates.size() && i < named; ++i)
+      say.push_back("Not used: " + describe(*candidates[i]) + ": " + why);
+    if (candidates.size() > named)
+      say.push_back("Not used for the same reason: " + std::to_string(candidates.size() - named) + " more.");
+  }
+  return say;
+}
+
+std::string heading(const std::string& op, const std::string& problem, const DeviceFacts& device, Match match,
+                    const std::string& template_name, const std::string& config) {
+  return op + " " + problem + "\non " + device.name + " (" + device.target +
+         ")\nmatch: " + std::string(name(match)) + "\nvariant: " + template_name + " " + config + "\n\n";
+}
+
+DeviceFacts device_of_words(const std::string& words, const std::string& database) {
+  DeviceFacts any_gpu;
+  any_gpu.kind = "cuda";
+  std::map<std::string, DeviceFacts> exact;
+  std::map<std::string, DeviceFacts> alike;
+  std::vector<std::string> all;
+  for (const Candidate& candidate : read_known({.database = database, .device = any_gpu}).candidates) {
+    const DeviceFacts& device = candidate.device;
+    const std::string name = device.name + " (" + device.target + ", " +
+                             std::to_string(device.multiprocessors) + " multiprocessors)";
+    if (std::find(all.begin(), all.end(), name) == all.end()) all.emplace_back(name);
+    if (device.name == words) exact.emplace(name, device);
+    if (contains(device.name, words) || device.target == words) alike.emplace(name, device);
+  }
+  if (exact.size() == 1) return exact.begin()->second;
+  if (alike.size() == 1) return alike.begin()->second;
+  const auto target = Target::parse(words);
+  if (alike.empty() && target && target->kind == Target::Kind::gpu) {
+    DeviceFacts device = facts_of_capability(target->compute_capability);
+    device.name = device.target = words;
+    return device;
+  }
+  std::vector<std::string> meant;
+  for (const auto& [name, device] : alike) meant.emplace_back(name);
+  throw UsageError((alike.empty()
+                        ? "No device that is known has \"" + words + "\" in its name, or as its target"
+                        : "\"" + words + "\" may be " + listed(meant)) +
+                   "; known are " + listed(all) +
+                   ". Name one of them, or a target such as sm_80 for a GPU of which nothing is known, or a "
+                   "device of this machine: auto, cuda, cuda:N or host.");
+}
+
+std::string explain_absent(const DeviceFacts& device, const Op& op, const Problem& problem,
+                           const std::string& database, bool with_refusals) {
+  Known known = read_known({.database = database, .device = device});
+  const Grounds grounds(device, std::move(known.candidates), std::move(known.weights), true);
+  Choices choices(grounds.chooser(op), problem, true);
+  const Choice* first = choices.at(0);
+  const Candidate* used = first == nullptr ? nullptr : &grounds.candidates[first->candidate];
+  const Template& tmpl = used == nullptr ? op.templates.front() : find_template(op, used->template_name);
+  const Config config = used == nullptr ? base_config(op, problem, device) : first->config;
+
+  std::string text = heading(op.name, problem.text(), device, used == nullptr ? Match::base : first->match,
+                             tmpl.name, config.text());
+  for (const std::string& note : known.notes) text += note + "\n";
+  const std::string name = packed_name(device.target, render(op, tmpl, problem, config, device.target).hash);
+  const std::string how = known.binaries.contains(name) ? "its binary is in the database"
+                          : !packed(name).empty()       ? "its binary is built in"
+                                                        : "it has to be compiled first";
+  text += used == nullptr ? "It would use the base: no known winner can be used; " + how + ".\n"
+                          : "It would use, " + expected(*first) + ": " + describe(*used) +
+                                changed_to(first->changed) + "; " + how + ".\n";
+  for (const std::string& sentence : why_used(grounds, op, problem, used)) text += sentence + "\n";
+  if (with_refusals)
+    for (const std::string& sentence : why_not_others(grounds, op, problem, {})) text += sentence + "\n";
+  return text;
+}
+
+}  // namespace tunesmith
