@@ -31,6 +31,16 @@ Problem from_fields(const Op& op, std::span<const Field> fields) {
   return problem;
 }
 
+bool is_on(const char* variable, const char* otherwise) {
+  const char* given = std::getenv(variable);
+  const std::string_view word = given == nullptr || *given == '\0' ? otherwise : given;
+  if (word != "on" && word != "off") {
+    throw UsageError(std::string(variable) + " is \"" + std::string(word) +
+                     "\"; allowed are on and off. Set one of them or unset it.");
+  }
+  return word == "on";
+}
+
 }  // namespace
 
 std::string default_database() {
@@ -48,15 +58,8 @@ std::string first_device() {
   return cuda_devices(why_none).empty() ? "host" : "cuda";
 }
 
-bool default_overlap() {
-  const char* given = std::getenv("TUNESMITH_OVERLAP");
-  const std::string_view word = given == nullptr || *given == '\0' ? "on" : given;
-  if (word != "on" && word != "off") {
-    throw UsageError("TUNESMITH_OVERLAP is \"" + std::string(word) +
-                     "\"; allowed are on and off. Set one of them or unset it.");
-  }
-  return word == "on";
-}
+bool default_overlap() { return is_on("TUNESMITH_OVERLAP", "on"); }
+bool default_check_pointers() { return is_on("TUNESMITH_CHECK_POINTERS", "off"); }
 
 struct Dispatcher::Impl {
   Impl(const ChosenDevice& chosen, const DispatcherOptions& options, Known known)

@@ -15,23 +15,35 @@ bool overlap(std::uintptr_t a, std::uintptr_t a_bytes, std::uintptr_t b, std::ui
   return a < b + b_bytes && b < a + a_bytes;
 }
 
-Status::Code check(const PlanState& plan, std::span<void* const> arguments) {
-  if (arguments.size() != plan.arguments.size()) return Status::wrong_argument_count;
+bool is_memory(const PlanState& plan, const void* first, std::size_t bytes) {
+  return plan.ordinal < 0 ? is_host_memory(first, bytes) : is_cuda_memory(first, bytes, plan.ordinal);
+}
+
+struct Fault {
+  Status::Code code = Status::success;
+  int argument = -1;
+};
+
+Fault check(const PlanState& plan, std::span<void* const> arguments) {
+  if (arguments.size() != plan.arguments.size()) return {Status::wrong_argument_count};
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const PlanState::Argument& one = plan.arguments[i];
     const auto address = reinterpret_cast<std::uintptr_t>(arguments[i]);
+    const int place = static_cast<int>(i);
     if (one.bytes == 0) continue;
-    if (address == 0) return Status::null_argument;
-    if ((address & one.address_bits) != 0) return Status::misaligned_argument;
+    if (address == 0) return {Status::null_argument, place};
+    if ((address & one.address_bits) != 0) return {Status::misaligned_argument, place};
+    if (plan.checks_pointers && !is_memory(plan, arguments[i], one.bytes))
+      return {Status::foreign_argument, place};
     if (!one.written) continue;
     for (std::size_t j = 0; j < arguments.size(); ++j) {
       const PlanState::Argument& other = plan.arguments[j];
       const auto other_address = reinterpret_cast<std::uintptr_t>(arguments[j]);
       if (j == i || other.bytes == 0 || !overlap(address, one.bytes, other_address, other.bytes)) continue;
-      if (!other.in_place || address != other_address) return Status::overlapping_arguments;
+      if (!other.in_place || address != other_address) return {Status::overlapping_arguments, place};
     }
   }
-  return Status::success;
+  return {};
 }
 
 bool aligned(const PlanState& plan, std::span<void* const> arguments) {
@@ -70,22 +82,31 @@ std::string_view name(Match match) {
 }
 
 std::string Status::message() const {
+  const std::string which =
+      argument_ < 0 ? "" : "argument " + plan_->op->arguments[static_cast<std::size_t>(argument_)].name;
   switch (code_) {
     case success:
       return "The launch succeeded.";
     case wrong_argument_count:
       return "The number of arguments differs from the op's; pass one pointer for each of its arguments.";
     case null_argument:
-      return "An argument is a null pointer; pass memory of the plan's device.";
+      return "The " + which + " is a null pointer; pass memory of the plan's device.";
     case misaligned_argument:
-      return "An argument's address is not aligned; pass a multiple of its element's size, or of "
+      return "The address of the " + which +
+             " is not aligned; pass a multiple of its element's size, or of "
              "Plan::alignment_bytes() if Plan::explanation() says that other pointers are refused.";
     case overlapping_arguments:
-      return "An output overlaps another argument, which this op does not allow; give it memory of its own.";
+      return "The " + which +
+             " overlaps another one, which this op does not allow; give it memory of its own.";
     case missing_workspace:
       return "The plan needs a workspace of Plan::workspace_bytes() bytes, and the device has no pools of "
              "memory to "
              "make one from; pass one to launch().";
+    case foreign_argument:
+      return "The " + which + " is not memory of " + plan_->grounds->device.name +
+             ", or has fewer than the " +
+             std::to_string(plan_->arguments[static_cast<std::size_t>(argument_)].bytes) +
+             " bytes that the problem needs; pass memory of the plan's device.";
     default:
       return "The launch failed on " + plan_->grounds->device.name + ": " +
              plan_->first.executable->describe(code_);
@@ -161,8 +182,12 @@ void Plan::ask_for_unaligned() const noexcept {
 Status Plan::launch(std::span<void* const> arguments, void* stream, void* workspace) const noexcept {
   const PlanState& plan = *state_;
   Status status;
-  status.code_ = check(plan, arguments);
-  if (!status.ok()) return status;
+  if (const Fault fault = check(plan, arguments); fault.code != Status::success) {
+    status.code_ = fault.code;
+    status.argument_ = fault.argument;
+    status.plan_ = state_;
+    return status;
+  }
   const Kernel* kernel = plan.unaligned;
   if (kernel == nullptr || aligned(plan, arguments)) {
     kernel = &plan.first;

@@ -85,6 +85,8 @@ struct PlanState {
   std::int64_t alignment_bytes = 1;
   std::int64_t workspace_bytes = 0;
   std::vector<Argument> arguments;
+  int ordinal = -1;              ///< as cudaSetDevice counts; -1: the host
+  bool checks_pointers = false;  ///< at each launch
   Kernel first;
 
   // For pointers that `first` does not take, where there are such: at once a kernel that is loaded, and once

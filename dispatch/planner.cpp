@@ -38,6 +38,7 @@ Planner::Planner(DeviceFacts device, int ordinal, Known known, const DispatcherO
                                                options.compile != Compile::never)),
       ordinal_(ordinal),
       overlap_(options.overlap),
+      check_pointers_(options.check_pointers),
       modules_(std::move(device), ordinal, std::move(known.binaries), BinaryCache(options.cache_folder),
                options.compile_limit),
       checked_(grounds_->candidates.size()) {}
@@ -120,6 +121,8 @@ std::shared_ptr<PlanState> Planner::plan(const Op& op, const Problem& problem, c
   state->problem = problem.text();
   state->grounds = grounds_;
   state->arguments = arguments_of(op, problem);
+  state->ordinal = ordinal_;
+  state->checks_pointers = check_pointers_;
 
   const bool may_compile = grounds_->may_compile && !modules_.has_no_compiler();
   Choices choices(grounds_->chooser(op), problem, may_compile);

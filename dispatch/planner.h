@@ -54,7 +54,7 @@ class Planner {
 
   std::shared_ptr<const Grounds> grounds_;
   int ordinal_;
-  bool overlap_;
+  bool overlap_, check_pointers_;
   Modules modules_;
 
   struct Checked {

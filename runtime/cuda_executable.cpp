@@ -510,6 +510,27 @@ std::unique_ptr<Executable> load_cuda(const std::string& binary, const std::stri
                                           work);
 }
 
+bool is_cuda_memory(const void* first, std::size_t bytes, int ordinal) noexcept {
+  const auto is_here = [ordinal](const void* address) {
+    cudaPointerAttributes of = {};
+    if (cudaPointerGetAttributes(&of, address) != cudaSuccess) {
+      static_cast<void>(cudaGetLastError());
+      return false;
+    }
+    switch (of.type) {
+      case cudaMemoryTypeDevice:
+        return of.device == ordinal;
+      case cudaMemoryTypeManaged:
+        return true;
+      case cudaMemoryTypeHost:  // pinned
+        return of.devicePointer == address;
+      default:
+        return false;
+    }
+  };
+  return is_here(first) && is_here(static_cast<const char*>(first) + bytes - 1);
+}
+
 std::vector<DeviceFacts> cuda_devices(std::string& why_none) {
   why_none = devices().why_none;
   return devices().facts;

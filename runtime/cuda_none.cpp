@@ -9,6 +9,8 @@ std::unique_ptr<Executable> load_cuda(const std::string&, const std::string&, co
       "installed.");
 }
 
+bool is_cuda_memory(const void*, std::size_t, int) noexcept { return false; }
+
 std::vector<DeviceFacts> cuda_devices(std::string& why_none) {
   why_none =
       "This build has no CUDA, so the host is the only device; build again where the CUDA toolkit is "

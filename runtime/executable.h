@@ -85,6 +85,11 @@ std::unique_ptr<Executable> load_cuda(const std::string& binary, const std::stri
                                       int ordinal, bool guarded = false);
 std::unique_ptr<Executable> load_host(const std::string& binary, const std::string& suffix, const Work& work);
 
+/// Whether the `bytes` from `first` on begin and end in memory that this device's kernels can reach: what
+/// CUDA allocated for it, managed or pinned; on the host memory of this process.
+bool is_cuda_memory(const void* first, std::size_t bytes, int ordinal) noexcept;
+bool is_host_memory(const void* first, std::size_t bytes) noexcept;
+
 /// What launch() answers on the host when a kernel wrote past its dynamic shared memory.
 inline constexpr int host_shared_overrun = 2;
 

@@ -217,6 +217,16 @@ std::unique_ptr<Executable> load_host(const std::string& binary, const std::stri
   return std::make_unique<HostExecutable>(std::make_shared<Library>(binary, suffix), work);
 }
 
+bool is_host_memory(const void* first, std::size_t bytes) noexcept {
+  static const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto is_mapped = [](std::uintptr_t address) {
+    unsigned char resident = 0;
+    return mincore(reinterpret_cast<void*>(address / page * page), page, &resident) == 0;
+  };
+  const auto begin = reinterpret_cast<std::uintptr_t>(first);
+  return is_mapped(begin) && is_mapped(begin + bytes - 1);
+}
+
 namespace {
 
 DeviceFacts read_host_facts() {

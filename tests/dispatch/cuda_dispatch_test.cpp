@@ -100,6 +100,41 @@ TEST_F(CudaDispatchTest, AlignedAndUnalignedPointers) {
   for (const std::size_t offset : {0, 4, 8, 12}) check(plan, "smooth", offset);
 }
 
+TEST_F(CudaDispatchTest, PointersAreCheckedWhereThatIsAskedFor) {
+  DispatcherOptions checking = nothing_but_the_library();
+  checking.check_pointers = true;
+  Dispatcher dispatcher(checking);
+  const Plan plan = dispatcher.plan("conv2d", "height=20 width=24 mask_height=3 mask_width=3");
+  const Buffers buffers(find_op("conv2d"), Problem::parse(plan.problem()), 0, 1, memory());
+  std::vector<void*> arguments(buffers.arguments().begin(), buffers.arguments().end());
+  EXPECT_TRUE(plan.launch(arguments).ok());
+  void* const image = arguments[0];
+  const auto refused = [&](void* pointer) {
+    arguments[0] = pointer;
+    const Status status = plan.launch(arguments);
+    EXPECT_NE(status.message().find("The argument image is not memory of " + facts_.name), std::string::npos)
+        << status.message();
+    return status.code() == Status::foreign_argument;
+  };
+  std::vector<float> of_the_host(20 * 24);
+  EXPECT_TRUE(refused(of_the_host.data()));
+  void* other = nullptr;
+  require(cudaMalloc(&other, std::size_t{4} << 20));
+  EXPECT_TRUE(refused(static_cast<char*>(other) + (std::size_t{4} << 20) - 16)) << "it ends behind the array";
+  require(cudaFree(other));
+  EXPECT_TRUE(refused(other));
+  for (const bool managed : {true, false}) {
+    require(managed ? cudaMallocManaged(&other, 20 * 24 * 4) : cudaMallocHost(&other, 20 * 24 * 4));
+    arguments[0] = other;
+    EXPECT_TRUE(plan.launch(arguments).ok()) << managed;
+    require(cudaDeviceSynchronize());
+    require(managed ? cudaFree(other) : cudaFreeHost(other));
+  }
+  arguments[0] = image;
+  EXPECT_TRUE(plan.launch(arguments).ok());
+  require(cudaDeviceSynchronize());
+}
+
 TEST_F(CudaDispatchTest, ALaunchMayBeCaptured) {
   tune({.problem = "n=1000 taps=5", .config = "VECTOR=4", .device = facts_});
   Dispatcher dispatcher(options());

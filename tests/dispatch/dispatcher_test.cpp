@@ -446,5 +446,15 @@ TEST(Overlap, TheEnvironmentSwitchesIt) {
   ::unsetenv("TUNESMITH_OVERLAP");
 }
 
+TEST(CheckPointers, TheEnvironmentSwitchesIt) {
+  ::unsetenv("TUNESMITH_CHECK_POINTERS");
+  EXPECT_FALSE(DispatcherOptions().check_pointers);
+  ::setenv("TUNESMITH_CHECK_POINTERS", "on", 1);
+  EXPECT_TRUE(DispatcherOptions().check_pointers);
+  ::setenv("TUNESMITH_CHECK_POINTERS", "yes", 1);
+  EXPECT_THROW(DispatcherOptions(), UsageError);
+  ::unsetenv("TUNESMITH_CHECK_POINTERS");
+}
+
 }  // namespace
 }  // namespace tunesmith

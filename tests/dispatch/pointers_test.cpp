@@ -1,5 +1,6 @@
 // What a plan does with the pointers of a launch: aligned or not, null, overlapping; workspaces.
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <iterator>
@@ -71,6 +72,45 @@ TEST_F(DispatcherTest, BadPointersAreStatuses) {
             Status::misaligned_argument);
   EXPECT_EQ(code({memory, memory + 100, memory}), Status::overlapping_arguments);
   EXPECT_EQ(code({memory, memory + 100, memory + 99}), Status::overlapping_arguments);
+}
+
+TEST_F(DispatcherTest, AStatusNamesTheArgument) {
+  Dispatcher dispatcher(options());
+  const Plan plan = dispatcher.plan("smooth", "n=100 taps=5");
+  alignas(16) float memory[256] = {};
+  const auto message = [&](std::vector<void*> arguments) { return plan.launch(arguments).message(); };
+  EXPECT_EQ(message({memory, nullptr, memory + 128}),
+            "The argument weights is a null pointer; pass memory of the plan's device.");
+  EXPECT_EQ(message({reinterpret_cast<char*>(memory) + 2, memory + 110, memory + 128}).substr(0, 50),
+            "The address of the argument samples is not aligned");
+  EXPECT_EQ(message({memory, memory + 100, memory}).substr(0, 41),
+            "The argument output overlaps another one,");
+}
+
+// On the host what is not mapped is nobody's memory.
+TEST_F(DispatcherTest, PointersAreCheckedWhereThatIsAskedFor) {
+  DispatcherOptions checking = options();
+  checking.check_pointers = true;
+  Dispatcher dispatcher(checking);
+  const Plan plan = dispatcher.plan("smooth", "n=100 taps=5");
+  alignas(16) float memory[256] = {};
+  void* const good[] = {memory, memory + 100, memory + 128};
+  EXPECT_TRUE(plan.launch(good).ok());
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  char* const pages =
+      static_cast<char*>(mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  ASSERT_NE(pages, MAP_FAILED);
+  ASSERT_EQ(munmap(pages + page, page), 0);
+  for (char* const bad : {pages + page, pages + page - 16}) {  // all of it, and all but 16 bytes of it
+    void* const arguments[] = {bad, memory + 100, memory + 128};
+    const Status status = plan.launch(arguments);
+    EXPECT_EQ(status.code(), Status::foreign_argument);
+    EXPECT_EQ(status.message(),
+              "The argument samples is not memory of " + host_facts().name +
+                  ", or has fewer than the 400 bytes that the problem needs; pass memory of "
+                  "the plan's device.");
+  }
+  munmap(pages, page);
 }
 
 // Each variant has a part of the workspace of its own, so what one leaves there does not meet the other.

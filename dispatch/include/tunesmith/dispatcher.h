@@ -52,6 +52,7 @@ class [[nodiscard]] Status {
     misaligned_argument = -3,  ///< must be a multiple of its element's size, or of what explanation() says
     overlapping_arguments = -4,
     missing_workspace = -5,  ///< none is given, and the device has no pools of memory to make one from
+    foreign_argument = -6,   ///< not memory of the plan's device; only with DispatcherOptions::check_pointers
   };
   Status() = default;
   bool ok() const noexcept { return code_ == success; }
@@ -62,7 +63,8 @@ class [[nodiscard]] Status {
  private:
   friend class Plan;
   int code_ = success;
-  std::shared_ptr<const PlanState> plan_;  // set where code_ > 0: it describes the code
+  int argument_ = -1;                      // that is wrong
+  std::shared_ptr<const PlanState> plan_;  // set where the launch failed: it has the words
 };
 
 /// A choice made once for one problem, ready to launch. A cheap handle: copies share the loaded kernels,
@@ -146,6 +148,9 @@ std::string first_device();
 /// Whether $TUNESMITH_OVERLAP is not "off"; throws if it is neither "on" nor "off".
 bool default_overlap();
 
+/// Whether $TUNESMITH_CHECK_POINTERS is "on"; throws likewise.
+bool default_check_pointers();
+
 /// Whether and when what has no binary is compiled, such as a tuned config for another mask.
 enum class Compile {
   background,  ///< plan() answers at once with the best that is ready, and a better one is compiled behind it
@@ -172,6 +177,10 @@ struct DispatcherOptions {
   std::string cache_folder = default_cache_folder();
   /// Whether kernels may overlap with those before them in the stream; see Plan::launch().
   bool overlap = default_overlap();
+  /// For debugging: whether each launch first asks for each pointer whether it is memory of the plan's device
+  /// (cudaPointerGetAttributes; some microseconds). What is not gives Status::foreign_argument, and nothing
+  /// is launched. Without it a kernel that meets such a pointer may end the CUDA context, or the process.
+  bool check_pointers = default_check_pointers();
   /// Of plans, and of kernels, about. Beyond it the oldest plans are forgotten, one by one, and kernels are
   /// unloaded that no plan uses and that were never launched on a GPU: of others nobody knows when a stream
   /// or a graph is done with them. A plan takes about 3 KiB, a kernel 20 to 200.
