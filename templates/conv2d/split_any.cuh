@@ -124,21 +124,7 @@ struct Tile {
   static __device__ __forceinline__ Vector<float, 4> load_quad(const Window& window, const Walk& walk) {
     const float* from = walk.from;
     const int row = window.y + walk.at.row, column = window.x + 4 * walk.at.quad;
-    Vector<float, 4> quad = {{0, 0, 0, 0}};
-    if constexpr (VECTOR == 4) {
-      if (INSIDE || (static_cast<unsigned>(row) < static_cast<unsigned>(window.height) &&
-                     static_cast<unsigned>(column) < static_cast<unsigned>(window.width))) {
-        quad = load_vector<4>(from);
-      }
-    } else {
-#pragma unroll
-      for (int e = 0; e < 4; ++e) {
-        if (INSIDE || (static_cast<unsigned>(row) < static_cast<unsigned>(window.height) &&
-                       static_cast<unsigned>(column + e) < static_cast<unsigned>(window.width))) {
-          quad.element[e] = from[e];
-        }
-      }
-    }
+#include "conv2d/load_quad.inl"
     return quad;
   }
 
@@ -204,8 +190,4 @@ struct Tile {
   }
 };
 
-// The registers that a thread has where so many are resident, less those that are `taken` while samples wait
-// and about 28 for the walk over a tile (72 where nothing is taken); in quads.
-__host__ __device__ constexpr int held_quads(int resident_threads, int taken) {
-  return larger(1, (smaller(255, 65536 / resident_threads) - (taken > 0 ? taken + 28 : 72)) / 4);
-}
+#include "conv2d/held_quads.inl"

@@ -6,16 +6,7 @@
 #include "common/vector.cuh"
 #include "common/warpgroup.cuh"
 #include "conv2d/split_any.cuh"
-
-// A team of warpgroups side by side has a tile of its own. The teams of a block share the weights and take
-// turns at products, so that each stages its samples and stores its outputs while another multiplies.
-constexpr int team_threads = 128 * GROUPS;
-constexpr int threads = TEAMS * team_threads;
-constexpr int team_warps = team_threads / 32, warps = threads / 32;
-constexpr int resident_blocks = larger(1, RESIDENT_WARPS / warps);  // bounds the registers of a thread
-constexpr int resident_threads = resident_blocks * threads;
-constexpr int tile_width = 64 * GROUPS;
-constexpr int tile_height = 8 * ROWS;
+#include "conv2d/teams.inl"
 using Samples =
     Tile<team_threads, VECTOR, held_quads(resident_threads, AHEAD*(8 * ROWS + (TEAMS > 1 ? 4 : 0)))>;
 
@@ -146,29 +137,7 @@ __device__ __forceinline__ Window window_of(const float* image, const Mask& mask
   return {image, x - sizes.before, static_cast<int>(t) * tile_height - mask.top, height, width};
 }
 
-// A team's barriers: its own, and that of its turn.
-__device__ __forceinline__ void sync_team(int team) {
-  if constexpr (TEAMS > 1) {
-    sync<team_threads>(1 + team);
-  } else {
-    __syncthreads();
-  }
-}
-__device__ __forceinline__ void wait_for_turn(int team) {
-  if constexpr (TEAMS > 1) sync<2 * team_threads>(1 + TEAMS + team);
-}
-__device__ __forceinline__ void give_turn(int team) {
-  if constexpr (TEAMS > 1) arrive<2 * team_threads>(1 + TEAMS + team);
-}
-
-// To the next team; after the `last` tiles to none.
-__device__ __forceinline__ void pass_turn(int team, bool last) {
-  if (team < TEAMS - 1) {
-    give_turn(team + 1);
-  } else if (!last) {
-    give_turn(0);
-  }
-}
+#include "conv2d/turns.inl"
 
 // Launched with blocks of TEAMS * GROUPS warpgroups over tiles of columns and rows; a grid whose y or z
 // would exceed 65535, the limit, is walked in strides.
@@ -262,28 +231,7 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
       hold(sums.large);
       hold(sums.small);
 
-      const float unscale = reciprocal(sample_scale * weight_scale);
-      const int lane = threadIdx.x % 32;
-      const int column = x + group * 64 + lane / 4 * 8 + lane % 4 * 2;
-#pragma unroll
-      for (int half = 0; half < 2; ++half) {
-        const int row = y + (warp % 4 * 2 + half) * ROWS;
-        float* to = batch_output + static_cast<long long>(row) * width + column;
-#pragma unroll
-        for (int o = 0; o < ROWS; ++o) {
-          const float* large = sums.large + 4 * (ROWS - 1 - o) + 2 * half;
-          const float* small = sums.small + 4 * (ROWS - 1 - o) + 2 * half;
-          const float low = fmaf(small[0], 0x1p-11f, large[0]) * unscale;
-          const float high = fmaf(small[1], 0x1p-11f, large[1]) * unscale;
-          if constexpr (VECTOR == 4) {
-            if (row + o < height && column < width) store_vector<2>(to, Vector<float, 2>{{low, high}});
-          } else {
-            if (row + o < height && column < width) to[0] = low;
-            if (row + o < height && column + 1 < width) to[1] = high;
-          }
-          to += width;
-        }
-      }
+#include "conv2d/warpgroup_store.inl"
     }
   }
 }

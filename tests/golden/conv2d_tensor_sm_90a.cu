@@ -290,21 +290,24 @@ struct Tile {
   static __device__ __forceinline__ Vector<float, 4> load_quad(const Window& window, const Place& place) {
     const int row = window.y + place.row, column = window.x + 4 * place.quad;
     const float* from = window.image + (static_cast<long long>(row) * window.width + column);
-    Vector<float, 4> quad = {{0, 0, 0, 0}};
-    if constexpr (VECTOR == 4) {
-      if (INSIDE || (static_cast<unsigned>(row) < static_cast<unsigned>(window.height) &&
-                     static_cast<unsigned>(column) < static_cast<unsigned>(window.width))) {
-        quad = load_vector<4>(from);
-      }
-    } else {
+// How a tile's quad is loaded: needs INSIDE, VECTOR, `window`, the quad's `row` and `column`, and its place
+// `from`.
+
+Vector<float, 4> quad = {{0, 0, 0, 0}};
+if constexpr (VECTOR == 4) {
+  if (INSIDE || (static_cast<unsigned>(row) < static_cast<unsigned>(window.height) &&
+                 static_cast<unsigned>(column) < static_cast<unsigned>(window.width))) {
+    quad = load_vector<4>(from);
+  }
+} else {
 #pragma unroll
-      for (int e = 0; e < 4; ++e) {
-        if (INSIDE || (static_cast<unsigned>(row) < static_cast<unsigned>(window.height) &&
-                       static_cast<unsigned>(column + e) < static_cast<unsigned>(window.width))) {
-          quad.element[e] = from[e];
-        }
-      }
+  for (int e = 0; e < 4; ++e) {
+    if (INSIDE || (static_cast<unsigned>(row) < static_cast<unsigned>(window.height) &&
+                   static_cast<unsigned>(column + e) < static_cast<unsigned>(window.width))) {
+      quad.element[e] = from[e];
     }
+  }
+}
     return quad;
   }
 
@@ -369,6 +372,8 @@ struct Tile {
     }
   }
 };
+
+// How many quads of a tile a thread may hold. Needs common/integer.cuh.
 
 // The registers that a thread has where so many are resident, less those that are `taken` while samples wait
 // and about 28 for the walk over a tile (72 where nothing is taken); in quads.
@@ -578,27 +583,30 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
       Sums sums[ROWS];
       add_rows(sums, warp);
 
-      const float unscale = reciprocal(sample_scale * weight_scale);
-      const int row = y + warp_y * ROWS;
-      const int column = x + lane / 4 * 8 + lane % 4 * 2;
+// The end of tensor.cu and tensor_any.cu: a warp's sums to the image. Needs `sums`, both scales,
+// `batch_output`, the tile's `x` and `y`, `lane`, `warp_y`, and the image's `height` and `width`.
+
+const float unscale = reciprocal(sample_scale * weight_scale);
+const int row = y + warp_y * ROWS;
+const int column = x + lane / 4 * 8 + lane % 4 * 2;
 #pragma unroll
-      for (int o = 0; o < ROWS; ++o) {
-        if (row + o >= height) break;
-        float* to = batch_output + static_cast<long long>(row + o) * width + column;
+for (int o = 0; o < ROWS; ++o) {
+  if (row + o >= height) break;
+  float* to = batch_output + static_cast<long long>(row + o) * width + column;
 #pragma unroll
-        for (int e = 0; e < 4; ++e) {  // two outputs each: rows 0-7, 8-15, 16-23, 24-31 of the product
-          const float* large = sums[o].large[e / 2] + e % 2 * 2;
-          const float* small = sums[o].small[e / 2] + e % 2 * 2;
-          const float low = fmaf(small[0], 0x1p-11f, large[0]) * unscale;
-          const float high = fmaf(small[1], 0x1p-11f, large[1]) * unscale;
-          if constexpr (VECTOR == 4) {
-            if (column + 64 * e < width) store_vector<2>(to + 64 * e, Vector<float, 2>{{low, high}});
-          } else {
-            if (column + 64 * e < width) to[64 * e] = low;
-            if (column + 64 * e + 1 < width) to[64 * e + 1] = high;
-          }
-        }
-      }
+  for (int e = 0; e < 4; ++e) {  // two outputs each: rows 0-7, 8-15, 16-23, 24-31 of the product
+    const float* large = sums[o].large[e / 2] + e % 2 * 2;
+    const float* small = sums[o].small[e / 2] + e % 2 * 2;
+    const float low = fmaf(small[0], 0x1p-11f, large[0]) * unscale;
+    const float high = fmaf(small[1], 0x1p-11f, large[1]) * unscale;
+    if constexpr (VECTOR == 4) {
+      if (column + 64 * e < width) store_vector<2>(to + 64 * e, Vector<float, 2>{{low, high}});
+    } else {
+      if (column + 64 * e < width) to[64 * e] = low;
+      if (column + 64 * e + 1 < width) to[64 * e + 1] = high;
+    }
+  }
+}
     }
   }
 }
