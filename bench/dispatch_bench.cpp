@@ -1,10 +1,12 @@
-// What dispatch costs the processor: look-ups by 1 to 16 threads, the first plan of a shape whose kernel is
-// loaded, launches beside the runtime's own. Google Benchmark's options apply; $TUNESMITH_BENCH_DEVICE is the
-// device (default: auto).
+// What dispatch costs: look-ups by 1 to 16 threads, the first plan of a shape whose kernel is loaded and its
+// memory, launches beside the runtime's own, starts, and choosing for an H200. Google Benchmark's options
+// apply; $TUNESMITH_BENCH_DEVICE is the device (default: auto).
 #include <benchmark/benchmark.h>
+#include <malloc.h>
 
 #include <array>
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -14,6 +16,8 @@
 #include <cuda_runtime_api.h>
 #endif
 
+#include "bench/many_verdicts.h"
+#include "dispatch/explanation.h"
 #include "examples/device_memory.h"
 #include "runtime/executable.h"
 #include "runtime/toolchain.h"
@@ -26,10 +30,10 @@
 namespace tunesmith {
 namespace {
 
-Dispatcher open(Compile compile = Compile::now) {
+Dispatcher open(Compile compile = Compile::now, const std::string& database = "") {
   const char* device = std::getenv("TUNESMITH_BENCH_DEVICE");
   return Dispatcher({.device = device == nullptr ? "auto" : device,
-                     .database = "",
+                     .database = database,
                      .compile = compile,
                      .cache_folder = ""});
 }
@@ -95,7 +99,10 @@ void first_plans(benchmark::State& state, MakePlan make) {
   std::int64_t n = 1000;
   for (int i = 0; i < 20; ++i) make(one, n += 8);
   one.wait_until_ready();
+  const std::size_t before = mallinfo2().uordblks;
   for ([[maybe_unused]] auto each : state) benchmark::DoNotOptimize(make(one, n += 8));
+  state.counters["bytes"] = benchmark::Counter(static_cast<double>(mallinfo2().uordblks - before),
+                                               benchmark::Counter::kAvgIterations);
 }
 BENCHMARK_CAPTURE(first_plans, conv2d, [](Dispatcher& one, std::int64_t n) {
   return conv2d_plan<float>(one, {.height = 1000, .width = n, .mask_height = 3, .mask_width = 3});
@@ -181,10 +188,45 @@ void launch_cudaLaunchKernelExC(benchmark::State& state) {
 BENCHMARK(launch_cudaLaunchKernelExC)->Iterations(20000);
 #endif
 
+// ---- starts
+
 void start(benchmark::State& state) {
   for ([[maybe_unused]] auto each : state) benchmark::DoNotOptimize(open());
 }
 BENCHMARK(start)->Unit(benchmark::kMillisecond);
+
+// 10,000 verdicts on 100 problems.
+void start_with_verdicts(benchmark::State& state) {
+  std::string folder = (std::filesystem::temp_directory_path() / "dispatch_bench_XXXXXX").string();
+  if (mkdtemp(folder.data()) == nullptr) return state.SkipWithError("No temporary folder.");
+  std::string why_none;
+  const std::vector<DeviceFacts> gpus = cuda_devices(why_none);
+  make_verdicts(folder + "/t.db", dispatcher().on_host() ? host_facts() : gpus.at(0), 100, 100);
+  for ([[maybe_unused]] auto each : state) benchmark::DoNotOptimize(open(Compile::now, folder + "/t.db"));
+  std::filesystem::remove_all(folder);
+}
+BENCHMARK(start_with_verdicts)->Unit(benchmark::kMillisecond);
+
+// ---- choosing for an H200, which need not be here: what a first plan does beside loading
+
+void choose(benchmark::State& state, const char* op_name, const std::string& before,
+            const std::string& behind) {
+  Known known = read_known({.database = "", .device = device_of_words("NVIDIA H200", "")});
+  const Op& op = find_op(op_name);
+  const Grounds grounds(device_of_words("NVIDIA H200", ""), std::move(known.candidates),
+                        std::move(known.weights), true);
+  const Chooser& chooser = grounds.chooser(op);
+  std::int64_t n = 1000;
+  for ([[maybe_unused]] auto each : state) {
+    const Problem problem = complete_problem(op, Problem::parse(before + std::to_string(n += 8) + behind));
+    Choices choices(chooser, problem, true);
+    benchmark::DoNotOptimize(choices.at(0));
+  }
+}
+BENCHMARK_CAPTURE(choose, conv2d, "conv2d", "height=1000 mask_height=3 mask_width=3 width=", "");
+BENCHMARK_CAPTURE(choose, transpose, "transpose", "height=1000 width=", "");
+BENCHMARK_CAPTURE(choose, reduce, "reduce", "function=max length=", "");
+BENCHMARK_CAPTURE(choose, elementwise, "elementwise", "function=add shape=", "");
 
 }  // namespace
 }  // namespace tunesmith

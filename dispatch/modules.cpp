@@ -14,8 +14,13 @@ std::string first_line(const std::string& text) { return text.substr(0, text.fin
 
 // What decides a source's text on one device.
 std::string key_of(const Wanted& wanted) {
-  return wanted.op.name + "/" + wanted.tmpl.name + " " +
-         compiled_in(wanted.op, wanted.tmpl, wanted.problem).text() + " " + wanted.config.text();
+  std::string key = compiled_in(wanted.op, wanted.tmpl, wanted.problem).text();
+  key.reserve(key.size() + wanted.op.name.size() + wanted.tmpl.name.size() + wanted.config_text.size() + 3);
+  for (const std::string* part : {&wanted.op.name, &wanted.tmpl.name, &wanted.config_text}) {
+    key += ' ';
+    key += *part;
+  }
+  return key;
 }
 
 // The kernels of a binary made by an older version may have another suffix: eight hexadecimal digits after

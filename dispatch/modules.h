@@ -25,6 +25,7 @@ struct Wanted {
   const Template& tmpl;
   const Problem& problem;
   const Config& config;
+  std::string config_text = config.text();
 };
 
 class Module {

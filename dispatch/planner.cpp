@@ -87,7 +87,7 @@ Planner::Made Planner::make(const Op& op, const Template& tmpl, const Problem& p
   for (Step& step : work.steps) {
     if (auto* launch = std::get_if<Launch>(&step)) launch->overlaps_previous &= overlap_;
   }
-  const Wanted wanted{op, tmpl, problem, config};
+  Wanted wanted{op, tmpl, problem, config};
   kernel.workspace_bytes = work.workspace_bytes;
   made.module = modules_.find(wanted);
   Modules::Attempt attempt = modules_.take(made.module, wanted, work, effort, stop);
@@ -99,7 +99,7 @@ Planner::Made Planner::make(const Op& op, const Template& tmpl, const Problem& p
   kernel.module = made.module;
   kernel.alignment_bytes = std::max(alignment_bytes(tmpl, problem, config), element_alignment(op, problem));
   kernel.variant.template_name = tmpl.name;
-  kernel.variant.config = config.text();
+  kernel.variant.config = std::move(wanted.config_text);
   kernel.variant.source_hash = made.module->source().hash;
   if (kernel.candidate != nullptr) {
     kernel.variant.tuned_problem = kernel.candidate->problem.text();

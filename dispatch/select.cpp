@@ -127,6 +127,9 @@ Chooser::Chooser(const Op& op, const DeviceFacts& device, std::span<const Candid
 
 std::vector<Choice> Chooser::rank(const Problem& problem) const {
   std::vector<Choice> choices;
+  std::size_t members = 0;
+  for (const Group& group : groups_) members += group.members.size();
+  choices.reserve(members);
   for (const Group& group : groups_) {
     const TimeModel::Estimates estimates = group.model.estimate(problem);
     for (const auto& [c, variant, row] : group.members) {
@@ -136,18 +139,24 @@ std::vector<Choice> Chooser::rank(const Problem& problem) const {
       choice.candidate = c;
       choice.cautious = estimate.cautious() + group.penalty;
       choice.expected_loss = std::exp(estimate.slowdown + estimate.deviation * estimate.deviation / 2) - 1;
-      choice.match = !group.same_device             ? Match::other_device
-                     : candidate.problem == problem ? Match::exact
-                                                    : Match::predicted;
       if (row) choice.likeness = static_cast<double>(estimates.likeness[*row]);
+      choice.match = !group.same_device                                     ? Match::other_device
+                     : choice.likeness == 1 && candidate.problem == problem ? Match::exact
+                                                                            : Match::predicted;
       if (group.same_device)
         choice.expected_us = choice.match == Match::exact ? candidate.median_us
                                                           : estimates.best_us * std::exp(estimate.slowdown);
     }
   }
-  std::stable_sort(choices.begin(), choices.end(),
-                   [&](const Choice& a, const Choice& b) { return before(a, b, candidates_); });
-  return choices;
+  std::vector<const Choice*> order;  // cheaper to move
+  order.reserve(choices.size());
+  for (const Choice& choice : choices) order.push_back(&choice);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](const Choice* a, const Choice* b) { return before(*a, *b, candidates_); });
+  std::vector<Choice> sorted;
+  sorted.reserve(order.size());
+  for (const Choice* choice : order) sorted.push_back(*choice);
+  return sorted;
 }
 
 std::vector<TimeModel::Measured> Chooser::nearest(const Problem& problem, const Choice& choice,
@@ -159,14 +168,26 @@ std::vector<TimeModel::Measured> Chooser::nearest(const Problem& problem, const 
   return {};
 }
 
+const Space& Chooser::space_of(const Template& tmpl, const Problem& problem, Spaces& spaces) const {
+  for (const auto& [of, space] : spaces)
+    if (of == &tmpl) return space;
+  return spaces.emplace_back(&tmpl, tmpl.space(problem, device_)).second;
+}
+
 std::optional<std::string> Chooser::complete(const Problem& problem, bool may_compile, Choice& choice) const {
+  Spaces spaces;
+  return complete(problem, may_compile, choice, spaces);
+}
+
+std::optional<std::string> Chooser::complete(const Problem& problem, bool may_compile, Choice& choice,
+                                             Spaces& spaces) const {
   const Candidate& candidate = candidates_[choice.candidate];
   const auto tmpl = std::find_if(op_->templates.begin(), op_->templates.end(),
                                  [&](const Template& t) { return t.name == candidate.template_name; });
   if (tmpl == op_->templates.end())
     return op_->name + " has no template " + candidate.template_name + " in this version.";
   if (auto why = why_not(*tmpl, problem, device_)) return why;
-  const Space space = tmpl->space(problem, device_);
+  const Space& space = space_of(*tmpl, problem, spaces);
   if (auto config = space.find(candidate.config)) {
     choice.config = std::move(*config);
   } else {
@@ -229,8 +250,9 @@ Selection Chooser::select(const Problem& problem, bool may_compile) const {
 }
 
 // complete(), and what is said of a changed config.
-std::optional<std::string> Chooser::finish(const Problem& problem, bool may_compile, Choice& choice) const {
-  if (auto why = complete(problem, may_compile, choice)) return why;
+std::optional<std::string> Chooser::finish(const Problem& problem, bool may_compile, Choice& choice,
+                                           Spaces& spaces) const {
+  if (auto why = complete(problem, may_compile, choice, spaces)) return why;
   if (choice.changed.empty()) return std::nullopt;
   if (is_known(choice)) {
     return "Changed to " + choice.changed + " to be legal for this problem, it is another known variant.";
@@ -246,7 +268,7 @@ const Choice* Choices::at(std::size_t i) {
   while (usable_ <= i && usable_ < choices_.size()) {
     const auto next = choices_.begin() + static_cast<std::ptrdiff_t>(usable_);
     const bool was_here = !next->changed.empty();
-    if (auto why = was_here ? std::nullopt : chooser_.finish(problem_, may_compile_, *next)) {
+    if (auto why = was_here ? std::nullopt : chooser_.finish(problem_, may_compile_, *next, spaces_)) {
       refusals.push_back({next->candidate, std::move(*why)});
       choices_.erase(next);
       continue;
@@ -267,7 +289,7 @@ const Choice* Choices::find(std::size_t& i, const std::function<bool(const Choic
   for (; i < choices_.size(); ++i) {
     while (i < choices_.size() && wanted(choices_[i])) {
       Choice& choice = choices_[i];
-      auto why = i < usable_ ? std::nullopt : chooser_.finish(problem_, may_compile_, choice);
+      auto why = i < usable_ ? std::nullopt : chooser_.finish(problem_, may_compile_, choice, spaces_);
       if (!why && wanted(choice)) return &choice;
       if (!why) break;
       refusals.push_back({choice.candidate, std::move(*why)});

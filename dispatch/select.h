@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -110,7 +111,12 @@ class Chooser {
   };
 
   friend class Choices;
-  std::optional<std::string> finish(const Problem& problem, bool may_compile, Choice& choice) const;
+  using Spaces = std::deque<std::pair<const Template*, Space>>;  // of one problem, made once each
+  const Space& space_of(const Template& tmpl, const Problem& problem, Spaces& spaces) const;
+  std::optional<std::string> complete(const Problem& problem, bool may_compile, Choice& choice,
+                                      Spaces& spaces) const;
+  std::optional<std::string> finish(const Problem& problem, bool may_compile, Choice& choice,
+                                    Spaces& spaces) const;
   bool is_before(const Choice& a, const Choice& b) const;
   bool is_known(const Choice& choice) const;
 
@@ -140,6 +146,7 @@ class Choices {
   bool may_compile_;
   std::vector<Choice> choices_;
   std::size_t usable_ = 0;  // the first so many are in their places
+  Chooser::Spaces spaces_;
 };
 
 }  // namespace tunesmith

@@ -4,6 +4,7 @@
 #include <cctype>
 #include <charconv>
 #include <cstdio>
+#include <mutex>
 #include <tuple>
 
 #include "dispatch/csv.h"
@@ -259,9 +260,25 @@ std::vector<DeviceTable> read_anchor_tables(const std::function<std::string(std:
   return tables;
 }
 
+namespace {
+
+// Of each template of an op, as it is now: some tenths of a millisecond each.
+std::map<std::string, std::string> body_hashes(const Op& op) {
+  static std::mutex mutex;
+  static std::map<const Op*, std::map<std::string, std::string>> known;
+  const std::scoped_lock lock(mutex);
+  std::map<std::string, std::string>& hashes = known[&op];
+  for (const Template& tmpl : op.templates)
+    if (!hashes.contains(tmpl.name)) hashes[tmpl.name] = body_hash(op, tmpl, template_files());
+  return hashes;
+}
+
+}  // namespace
+
 std::vector<Candidate> candidates_of(const DeviceTable& read) {
   const AnchorTable& table = read.table;
   const Op& op = find_op(table.op);
+  const std::map<std::string, std::string> bodies = body_hashes(op);
   std::vector<std::shared_ptr<const Problem>> problems;
   for (const AnchorTable::Anchor& anchor : table.anchors)
     problems.push_back(std::make_shared<const Problem>(complete_problem(op, anchor.problem)));
@@ -279,10 +296,8 @@ std::vector<Candidate> candidates_of(const DeviceTable& read) {
       const AnchorTable::Anchor& anchor = table.anchors[a];
       if (anchor.us[v] > 0) candidate.times.push_back({problems[a], anchor.us[v], anchor.best_us});
     }
-    const auto tmpl = std::find_if(op.templates.begin(), op.templates.end(),
-                                   [&](const Template& one) { return one.name == variant.template_name; });
-    if (tmpl != op.templates.end() &&
-        body_hash(op, *tmpl, template_files()).compare(0, variant.body.size(), variant.body) != 0)
+    const auto body = bodies.find(variant.template_name);
+    if (body != bodies.end() && !body->second.starts_with(variant.body))
       candidate.fault = "It is stale: its template has changed since it was measured.";
   }
   return candidates;

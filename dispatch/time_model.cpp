@@ -270,9 +270,9 @@ TimeModel::Estimates TimeModel::estimate(const Problem& problem) const {
     const double known = static_cast<double>(nearest * nearest) / (1 + noise_);
     estimates.of[v] = {std::max(0.0, one.mean + static_cast<double>(sum)), spread_ * std::sqrt(1 - known)};
   }
-  const auto same = std::find(problems_.begin(), problems_.end(), problem);
-  if (same != problems_.end()) {
-    const auto row = static_cast<std::size_t>(same - problems_.begin());
+  std::size_t row = 0;
+  while (row < problems_.size() && (like[row] != 1 || problems_[row] != problem)) ++row;
+  if (row < problems_.size()) {
     estimates.best_us = best_us_[row];
     for (std::size_t v = 0; v < variants_.size(); ++v) {
       const Variant& one = variants_[v];
@@ -284,8 +284,8 @@ TimeModel::Estimates TimeModel::estimate(const Problem& problem) const {
   }
   if (estimates.best_us == 0) {
     double sum = best_mean_;
-    for (std::size_t row = 0; row < like.size(); ++row)
-      sum += static_cast<double>(like[row] * best_factor_[row]);
+    for (std::size_t other = 0; other < like.size(); ++other)
+      sum += static_cast<double>(like[other] * best_factor_[other]);
     estimates.best_us = cost(problem) * std::exp(sum);
   }
   return estimates;

@@ -44,7 +44,11 @@ Values Config::values() const {
   return values;
 }
 
-std::string Config::text() const { return values().text(); }
+std::string Config::text() const {
+  std::string text;
+  for (std::size_t at = 0; at < axes().size(); ++at) append(text, axes()[at].name, value(at));
+  return text;
+}
 
 bool Config::operator==(const Config& other) const {
   return axes_ == other.axes_ ? chosen_ == other.chosen_ : values() == other.values();

@@ -56,11 +56,10 @@ double bytes_moved(const Op& op, const Problem& problem) {
 }
 
 const Template& find_template(const Op& op, std::string_view name) {
-  std::vector<std::string> names;
-  for (const Template& candidate : op.templates) {
+  for (const Template& candidate : op.templates)
     if (candidate.name == name) return candidate;
-    names.push_back(candidate.name);
-  }
+  std::vector<std::string> names;
+  for (const Template& candidate : op.templates) names.push_back(candidate.name);
   throw UsageError(op.name + " has no template " + std::string(name) + "; it has " + listed(names) + ".");
 }
 

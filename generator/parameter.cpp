@@ -9,26 +9,28 @@
 namespace tunesmith {
 
 Value checked(const Parameter& parameter, const Value& value, const std::string& op) {
-  std::string shown = to_text(value);
-  if (shown.size() > 200) shown = shown.substr(0, 100) + " …";
-  const std::string given = "The " + op + " problem's " + parameter.name + " is " + shown;
+  const auto given = [&] {
+    std::string shown = to_text(value);
+    if (shown.size() > 200) shown = shown.substr(0, 100) + " …";
+    return "The " + op + " problem's " + parameter.name + " is " + shown;
+  };
   if (!parameter.is_integer()) {
     const auto* word = std::get_if<std::string>(&value);
     const std::string text = word != nullptr ? *word : to_text(value);
     if (std::find(parameter.words.begin(), parameter.words.end(), text) != parameter.words.end()) return text;
-    if (!parameter.refuses_text) throw UsageError(given + "; allowed are " + listed(parameter.words) + ".");
+    if (!parameter.refuses_text) throw UsageError(given() + "; allowed are " + listed(parameter.words) + ".");
     // The text stands in a comment of the variant, which it must not leave.
     if (std::any_of(text.begin(), text.end(), [](char c) { return (c >= 0 && c < ' ') || c == '\\'; })) {
-      throw UsageError(given + "; control characters and backslashes are not allowed in it.");
+      throw UsageError(given() + "; control characters and backslashes are not allowed in it.");
     }
     if (const std::string why = parameter.refuses_text(text); !why.empty()) {
-      throw UsageError(given + ". " + why);
+      throw UsageError(given() + ". " + why);
     }
     return text;
   }
   const auto* integer = std::get_if<std::int64_t>(&value);
   if (integer == nullptr || *integer < parameter.minimum || *integer > parameter.maximum) {
-    throw UsageError(given + "; allowed are whole numbers from " + std::to_string(parameter.minimum) +
+    throw UsageError(given() + "; allowed are whole numbers from " + std::to_string(parameter.minimum) +
                      " to " + std::to_string(parameter.maximum) + ".");
   }
   return value;

@@ -4,6 +4,7 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
+#include <optional>
 
 #include "generator/error.h"
 
@@ -12,8 +13,15 @@ namespace {
 
 bool is_blank(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
 
+std::optional<std::int64_t> to_integer(std::string_view text) {
+  std::int64_t integer = 0;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), integer);
+  if (failure == std::errc() && end == text.data() + text.size() && !text.empty()) return integer;
+  return std::nullopt;
+}
+
 bool needs_quotes(std::string_view word) {
-  if (word.empty() || std::holds_alternative<std::int64_t>(to_value(word))) return true;
+  if (word.empty() || to_integer(word)) return true;
   for (const char c : word) {
     if (is_blank(c) || c == '"' || c == '\\' || c == '=') return true;
   }
@@ -22,22 +30,39 @@ bool needs_quotes(std::string_view word) {
 
 }  // namespace
 
-std::string to_text(const Value& value) {
-  if (const auto* integer = std::get_if<std::int64_t>(&value)) return std::to_string(*integer);
+void append(std::string& text, const Value& value) {
+  if (const auto* integer = std::get_if<std::int64_t>(&value)) {
+    text += std::to_string(*integer);
+    return;
+  }
   const auto& word = std::get<std::string>(value);
-  if (!needs_quotes(word)) return word;
-  std::string text = "\"";
+  if (!needs_quotes(word)) {
+    text += word;
+    return;
+  }
+  text += '"';
   for (const char c : word) {
     if (c == '"' || c == '\\') text += '\\';
     text += c;
   }
-  return text + '"';
+  text += '"';
+}
+
+std::string to_text(const Value& value) {
+  std::string text;
+  append(text, value);
+  return text;
+}
+
+void append(std::string& text, std::string_view name, const Value& value) {
+  if (!text.empty()) text += ' ';
+  text += name;
+  text += '=';
+  append(text, value);
 }
 
 Value to_value(std::string_view text) {
-  std::int64_t integer = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), integer);
-  if (failure == std::errc() && end == text.data() + text.size() && !text.empty()) return integer;
+  if (const auto integer = to_integer(text)) return *integer;
   return std::string(text);
 }
 
@@ -87,10 +112,7 @@ Values Values::parse(std::string_view text) {
 
 std::string Values::text() const {
   std::string text;
-  for (const auto& [name, value] : entries_) {
-    if (!text.empty()) text += ' ';
-    text += name + '=' + to_text(value);
-  }
+  for (const auto& [name, value] : entries_) append(text, name, value);
   return text;
 }
 

@@ -17,6 +17,10 @@ using Value = std::variant<std::int64_t, std::string>;
 /// The value as it stands in a config or problem text; a word that holds blanks, quotes or nothing is quoted.
 std::string to_text(const Value& value);
 
+/// Behind what is there: the value; or a pair, with a blank before it unless it is the first.
+void append(std::string& text, const Value& value);
+void append(std::string& text, std::string_view name, const Value& value);
+
 /// Reads one value: a whole decimal number is an integer, anything else a word.
 Value to_value(std::string_view text);
 

@@ -4,7 +4,13 @@
 
 namespace tunesmith::elementwise_op {
 
-Expression expression_of(const Problem& problem) { return parse(problem.word("function")).expression; }
+// A plan asks for it some ten times.
+Expression expression_of(const Problem& problem) {
+  thread_local std::pair<std::string, Expression> last;
+  const std::string& function = problem.word("function");
+  if (last.first != function) last = {function, parse(function).expression};
+  return last.second;
+}
 
 Layout layout_of(const Problem& problem) { return layout_of(problem, expression_of(problem).inputs); }
 

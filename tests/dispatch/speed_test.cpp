@@ -1,12 +1,15 @@
 // What must not become slow, as ratios of processor time, so that it holds on any machine: figures are in
 // docs/design.md, from bench/dispatch_bench.cpp.
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 #include <algorithm>
 #include <ctime>
 #include <thread>
 #include <unordered_map>
+#include <vector>
 
+#include "bench/many_verdicts.h"
 #include "fixture.h"
 #include "tunesmith/conv2d.h"
 
@@ -69,6 +72,55 @@ TEST_F(Speed, ThreadsLookUpWithoutSlowingEachOther) {
   std::size_t found = 0;
   EXPECT_LT(alone, 6 * seconds(20000, [&] { found += map.count(text); }));
   EXPECT_GT(found, 0u);
+}
+
+TEST_F(Speed, ATypedCallIsALookUpAndALaunch) {
+  Dispatcher dispatcher(library_alone());
+  const Conv2dShape shape = {.height = 4, .width = 4, .mask_height = 1, .mask_width = 1};
+  std::vector<float> image(16, 1);
+  std::vector<float> output(16);
+  const float mask = 2;
+  const Plan plan = conv2d_plan<float>(dispatcher, shape);
+  void* const arguments[] = {image.data(), const_cast<float*>(&mask), output.data()};
+  bool ok = true;
+  double launch = 1e9;
+  double typed = 1e9;
+  for (int round = 0; round < 5; ++round) {  // in turns, so that both meet the same load
+    launch = std::min(launch, seconds(500, [&] { ok &= plan.launch(arguments).ok(); }));
+    typed = std::min(typed, seconds(500, [&] {
+                       ok &= conv2d(dispatcher, image.data(), &mask, output.data(), shape).ok();
+                     }));
+  }
+  EXPECT_TRUE(ok);
+  EXPECT_LT(typed, 2 * launch);
+}
+
+// 10,000 verdicts on 100 problems: what is read are the winners.
+TEST_F(Speed, AStartDoesNotReadTheVerdicts) {
+  make_verdicts(database(), host_facts(), 100, 100);
+  DispatcherOptions with_verdicts = library_alone();
+  with_verdicts.database = database();
+  double alone = 1e9;
+  double with = 1e9;
+  for (int round = 0; round < 5; ++round) {
+    alone = std::min(alone, seconds(1, [&] { const Dispatcher one(library_alone()); }));
+    with = std::min(with, seconds(1, [&] { const Dispatcher one(with_verdicts); }));
+  }
+  EXPECT_LT(with, 10 * alone) << "alone " << alone << " s";
+}
+
+// About 3 KiB on the host (DispatcherOptions::most_bytes).
+TEST_F(Speed, APlanTakesLittleMemory) {
+  Dispatcher dispatcher(library_alone());
+  std::int64_t width = 200;
+  const auto plan = [&] {
+    static_cast<void>(
+        conv2d_plan<float>(dispatcher, {.height = 100, .width = ++width, .mask_height = 3, .mask_width = 3}));
+  };
+  for (int i = 0; i < 10; ++i) plan();
+  const std::size_t before = mallinfo2().uordblks;
+  for (int i = 0; i < 1000; ++i) plan();
+  EXPECT_LT(mallinfo2().uordblks - before, std::size_t{1000} * 8192);
 }
 
 TEST_F(Speed, AFirstPlanOfALoadedKernelRendersNothing) {

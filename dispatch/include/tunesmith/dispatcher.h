@@ -183,7 +183,7 @@ struct DispatcherOptions {
   bool check_pointers = default_check_pointers();
   /// Of plans, and of kernels, about. Beyond it the oldest plans are forgotten, one by one, and kernels are
   /// unloaded that no plan uses and that were never launched on a GPU: of others nobody knows when a stream
-  /// or a graph is done with them. A plan takes about 3 KiB, a kernel 20 to 200.
+  /// or a graph is done with them. A plan takes 3 to 8 KiB, a kernel 20 to 200.
   std::size_t most_bytes = std::size_t{256} << 20;
 };
 
