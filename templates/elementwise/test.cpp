@@ -10,6 +10,7 @@
 #include "generator/ops.h"
 #include "templates/elementwise/layout.h"
 #include "tests/refusal.h"
+#include "tests/rules.h"
 
 namespace tunesmith {
 namespace {
@@ -110,13 +111,7 @@ TEST(ElementwiseSpace, HasSomeThousandConfigsAndADefaultForEveryProblem) {
 TEST(ElementwiseSpace, RulesSayWhatTheBodiesCannotDo) {
   std::string long_sum = "sin(a)";
   for (int n = 1; n < 40; ++n) long_sum += "+sin(" + std::to_string(n) + "*a)";
-  struct Case {
-    const char* name;
-    std::string problem;
-    const char* config;
-    const char* refused;  // a part of the reason; "": legal, and not promising
-  };
-  const std::array<Case, 7> cases = {{
+  const std::array<RuleCase, 7> cases = {{
       {"contiguous", "function=add dtype=f16 shape=2147487745", "INDEX=32", "fewer than 2^31 elements"},
       {"contiguous", "function=add shape=1000", "INDEX=64 TILES=4", ""},
       {"contiguous", "function=\"" + long_sum + "\" shape=1000", "ITEMS=8 VECTOR=4",
@@ -126,20 +121,7 @@ TEST(ElementwiseSpace, RulesSayWhatTheBodiesCannotDo) {
       {"broadcast", "function=add shape=64x64 b=64x1", "VECTOR_IN=any VECTOR=4", ""},
       {"broadcast", "function=add shape=64x64 b=64x1", "INDEX=64", ""},
   }};
-  for (const Case& each : cases) {
-    SCOPED_TRACE(std::string(each.name) + " " + each.problem + " " + each.config);
-    const Space space = find_template(op(), each.name).space(problem(each.problem));
-    Values values = space.complete({}).values();
-    const Values changed = Values::parse(each.config);
-    for (const auto& [name, value] : changed.entries()) values.set(name, value);
-    const std::string why = space.why_not(values).value_or("");
-    if (*each.refused != 0) {
-      EXPECT_NE(why.find(each.refused), std::string::npos) << why;
-      continue;
-    }
-    ASSERT_EQ(why, "");
-    EXPECT_GT(space.broken_worth(space.legal(values)), 0u);
-  }
+  expect_rules(op(), cases);
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "generator/ops.h"
 #include "runtime/toolchain.h"
 #include "tests/refusal.h"
+#include "tests/rules.h"
 #include "tuner/device.h"
 #include "tunesmith/transpose.h"
 
@@ -109,13 +110,7 @@ TEST(Transpose, SpacesHoldHundredsToThousandsOfConfigs) {
 
 // What the bodies cannot do is refused with its reason; what is merely unlikely to be fast is legal.
 TEST(Transpose, RulesSayWhatTheBodiesCannotDo) {
-  struct Case {
-    const char* name;
-    const char* problem;
-    const char* config;
-    const char* refused;  // a part of the reason; "": legal, and not promising
-  };
-  const std::array<Case, 12> cases = {{
+  const std::array<RuleCase, 12> cases = {{
       {"tiled", "height=64 width=66", "VECTOR_IN=4", "VECTOR_IN must divide the width"},
       {"tiled", "height=64 width=64", "VECTOR_OUT=2 TURN=4", "TURN is at most VECTOR_OUT"},
       {"tiled", "height=64 width=64 dtype=b8", "VECTOR_IN=1 VECTOR_OUT=16 TURN=1 ROWS=8",
@@ -131,20 +126,7 @@ TEST(Transpose, RulesSayWhatTheBodiesCannotDo) {
       {"narrow", "height=5 width=1002", "VECTOR_IN=2 VECTOR_OUT=4", "stretch's vector must divide"},
       {"narrow", "height=1000 width=32 dtype=b64", "STRIP=512", "at most 48 KiB"},
   }};
-  for (const Case& each : cases) {
-    SCOPED_TRACE(std::string(each.name) + " " + each.problem + " " + each.config);
-    const Space space = find_template(op(), each.name).space(problem(each.problem));
-    Values values = space.complete({}).values();
-    const Values changed = Values::parse(each.config);
-    for (const auto& [name, value] : changed.entries()) values.set(name, value);
-    const std::string why = space.why_not(values).value_or("");
-    if (*each.refused != 0) {
-      EXPECT_NE(why.find(each.refused), std::string::npos) << why;
-      continue;
-    }
-    ASSERT_EQ(why, "");
-    EXPECT_GT(space.broken_worth(space.legal(values)), 0u);
-  }
+  expect_rules(op(), cases);
 }
 
 // Every grid fits, and the tiles reach every element of the largest arrays.
