@@ -1,22 +1,24 @@
-# cmake --install: the dispatch library with its headers and package files, and the CLI where it is built.
+# cmake --install and cpack: the library, what an application's build needs of it, and the program where it is built.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 set(package_folder "${CMAKE_INSTALL_LIBDIR}/cmake/tunesmith")
-set(libraries dispatch templates runtime generator db flags)
-foreach(name IN LISTS libraries)
-  set_target_properties(tunesmith_${name} PROPERTIES EXPORT_NAME ${name})
+foreach(kind IN LISTS TUNESMITH_KINDS)
+  set_target_properties(tunesmith_${kind} PROPERTIES EXPORT_NAME ${kind})
+  install(TARGETS tunesmith_${kind} EXPORT tunesmith_${kind}
+          LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT library NAMELINK_COMPONENT development
+          ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT development)
+  install(EXPORT tunesmith_${kind} FILE tunesmith-${kind}.cmake NAMESPACE tunesmith::
+          DESTINATION "${package_folder}" COMPONENT development)
 endforeach()
-list(TRANSFORM libraries PREPEND tunesmith_)
-install(TARGETS ${libraries} EXPORT tunesmith_targets ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
-install(EXPORT tunesmith_targets FILE tunesmith-targets.cmake NAMESPACE tunesmith:: DESTINATION "${package_folder}")
-install(DIRECTORY dispatch/include/tunesmith DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
-foreach(folder IN LISTS TUNESMITH_OP_FOLDERS)
-  file(GLOB headers CONFIGURE_DEPENDS "${folder}/tunesmith/*.h")
-  install(FILES ${headers} DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/tunesmith")
+set(headers "${PROJECT_BINARY_DIR}/dispatch/include/tunesmith/version.h")
+foreach(folder IN LISTS TUNESMITH_OP_FOLDERS ITEMS "${PROJECT_SOURCE_DIR}/dispatch/include")
+  file(GLOB more CONFIGURE_DEPENDS "${folder}/tunesmith/*.h")
+  list(APPEND headers ${more})
 endforeach()
+install(FILES ${headers} DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/tunesmith" COMPONENT development)
 if(TARGET tunesmith)
-  install(TARGETS tunesmith RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+  install(TARGETS tunesmith RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT program)
 endif()
 
 configure_package_config_file(cmake/tunesmith-config.cmake.in "${CMAKE_CURRENT_BINARY_DIR}/tunesmith-config.cmake"
@@ -24,4 +26,44 @@ configure_package_config_file(cmake/tunesmith-config.cmake.in "${CMAKE_CURRENT_B
 write_basic_package_version_file("${CMAKE_CURRENT_BINARY_DIR}/tunesmith-config-version.cmake"
                                  COMPATIBILITY SameMinorVersion)
 install(FILES "${CMAKE_CURRENT_BINARY_DIR}/tunesmith-config.cmake"
-              "${CMAKE_CURRENT_BINARY_DIR}/tunesmith-config-version.cmake" DESTINATION "${package_folder}")
+              "${CMAKE_CURRENT_BINARY_DIR}/tunesmith-config-version.cmake"
+        DESTINATION "${package_folder}" COMPONENT development)
+
+# What the static library calls, for pkg-config.
+set(private_libraries "-lsqlite3 -lstdc++ -lpthread -ldl")
+if(TUNESMITH_HAS_CUDA)
+  get_target_property(cudart CUDA::cudart_static IMPORTED_LOCATION)
+  get_filename_component(cudart "${cudart}" DIRECTORY)
+  string(PREPEND private_libraries "-L${cudart} -lcudart_static -lrt ")
+endif()
+file(RELATIVE_PATH prefix "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/") # so that the files may be moved together
+configure_file(cmake/tunesmith.pc.in tunesmith.pc @ONLY)
+install(FILES "${CMAKE_CURRENT_BINARY_DIR}/tunesmith.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig"
+        COMPONENT development)
+
+set(CPACK_GENERATOR TGZ DEB)
+set(CPACK_PACKAGE_CONTACT "the Tunesmith project")
+set(CPACK_RESOURCE_FILE_LICENSE "${PROJECT_SOURCE_DIR}/LICENSE")
+set(CPACK_STRIP_FILES ON)
+set(CPACK_COMPONENTS_ALL library development program)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_COMPRESSION_TYPE zstd)
+find_program(dpkg_shlibdeps dpkg-shlibdeps)
+mark_as_advanced(dpkg_shlibdeps)
+if(dpkg_shlibdeps)
+  set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+endif()
+set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME "libtunesmith${TUNESMITH_SOVERSION}")
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libs)
+set(CPACK_COMPONENT_LIBRARY_DESCRIPTION "Shared library")
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libtunesmith-dev)
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "libtunesmith${TUNESMITH_SOVERSION} (= ${PROJECT_VERSION})")
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SUGGESTS libsqlite3-dev) # for the static library
+set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "Headers, static library, CMake and pkg-config files")
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_NAME tunesmith)
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_SECTION devel)
+set(CPACK_COMPONENT_PROGRAM_DESCRIPTION "The program that tunes")
+include(CPack)

@@ -43,6 +43,8 @@ bool is_on(const char* variable, const char* otherwise) {
 
 }  // namespace
 
+inline namespace TUNESMITH_ABI {
+
 std::string default_database() {
   try {
     return default_database_path().string();
@@ -61,7 +63,10 @@ std::string first_device() {
 bool default_overlap() { return is_on("TUNESMITH_OVERLAP", "on"); }
 bool default_check_pointers() { return is_on("TUNESMITH_CHECK_POINTERS", "off"); }
 
-struct Dispatcher::Impl {
+}  // namespace TUNESMITH_ABI
+
+// Hidden, other than the class that it is in.
+struct __attribute__((visibility("hidden"))) Dispatcher::Impl {
   Impl(const ChosenDevice& chosen, const DispatcherOptions& options, Known known)
       : notes(known.notes),
         in_background(options.compile == Compile::background),

@@ -249,6 +249,7 @@ void run(const std::filesystem::path& generated, const std::filesystem::path& cp
   write_file(cpp,
              "// Written by tunesmith_pack.\n#include \"dispatch/packed.h\"\n\n"
              "asm(R\"(.pushsection .rodata\n.balign 64\n.global tunesmith_packed_bytes\n"
+             ".hidden tunesmith_packed_bytes\n"
              "tunesmith_packed_bytes:\n.incbin \"" +
                  bin.string() +
                  "\"\n.byte 0\n.popsection)\");\n\nextern \"C\" const char tunesmith_packed_bytes[];\n\n"

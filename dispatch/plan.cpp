@@ -67,52 +67,6 @@ std::string describe(const PlanState& plan, const Kernel& kernel) {
 
 }  // namespace
 
-std::string_view name(Match match) {
-  switch (match) {
-    case Match::exact:
-      return "exact";
-    case Match::predicted:
-      return "predicted";
-    case Match::other_device:
-      return "other_device";
-    case Match::base:
-      return "base";
-  }
-  return "";
-}
-
-std::string Status::message() const {
-  const std::string which =
-      argument_ < 0 ? "" : "argument " + plan_->op->arguments[static_cast<std::size_t>(argument_)].name;
-  switch (code_) {
-    case success:
-      return "The launch succeeded.";
-    case wrong_argument_count:
-      return "The number of arguments differs from the op's; pass one pointer for each of its arguments.";
-    case null_argument:
-      return "The " + which + " is a null pointer; pass memory of the plan's device.";
-    case misaligned_argument:
-      return "The address of the " + which +
-             " is not aligned; pass a multiple of its element's size, or of "
-             "Plan::alignment_bytes() if Plan::explanation() says that other pointers are refused.";
-    case overlapping_arguments:
-      return "The " + which +
-             " overlaps another one, which this op does not allow; give it memory of its own.";
-    case missing_workspace:
-      return "The plan needs a workspace of Plan::workspace_bytes() bytes, and the device has no pools of "
-             "memory to "
-             "make one from; pass one to launch().";
-    case foreign_argument:
-      return "The " + which + " is not memory of " + plan_->grounds->device.name +
-             ", or has fewer than the " +
-             std::to_string(plan_->arguments[static_cast<std::size_t>(argument_)].bytes) +
-             " bytes that the problem needs; pass memory of the plan's device.";
-    default:
-      return "The launch failed on " + plan_->grounds->device.name + ": " +
-             plan_->first.executable->describe(code_);
-  }
-}
-
 const Chooser& Grounds::chooser(const Op& op) const {
   const std::scoped_lock lock(mutex_);
   const auto known = choosers_.find(op.name);
@@ -133,6 +87,7 @@ const Variant& Plan::unaligned_variant() const noexcept {
 }
 std::int64_t Plan::alignment_bytes() const noexcept { return state_->alignment_bytes; }
 std::int64_t Plan::workspace_bytes() const noexcept { return state_->workspace_bytes; }
+std::size_t Plan::argument_count() const noexcept { return state_->arguments.size(); }
 std::int64_t Plan::argument_bytes(std::size_t i) const noexcept {
   return static_cast<std::int64_t>(state_->arguments[i].bytes);
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds and runs all tests: scripts/test.sh [ctest options], such as -L unit or -R Store.
-# Then repeats them, except those of NVRTC, the pages' examples and the soak, under the sanitizers; TUNESMITH_ASAN=0 leaves that out.
+# Then repeats them, except those of NVRTC, the pages' examples, the packages and the soak, under the sanitizers; TUNESMITH_ASAN=0 leaves that out.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 install_missing tests
@@ -10,5 +10,5 @@ ctest --preset cuda -j "$(nproc)" "$@"
 if [[ ${TUNESMITH_ASAN:-1} != 0 ]]; then
   build asan
   say "Testing under the address and undefined-behaviour sanitizers"
-  ctest --preset asan -j "$(nproc)" -LE 'nvrtc|docs|soak' "$@"
+  ctest --preset asan -j "$(nproc)" -LE 'nvrtc|docs|install|soak' "$@"
 fi

@@ -7,6 +7,7 @@
 #include "tunesmith/conv1d.h"
 
 namespace tunesmith {
+inline namespace TUNESMITH_ABI {
 namespace {
 
 // In the order of Conv1dFunction and Conv1dMode.
@@ -58,4 +59,5 @@ Status conv1d(Dispatcher& dispatcher, const double* signal, const double* kernel
   return run(dispatcher, signal, kernel, output, shape, mode, function, stream);
 }
 
+}  // namespace TUNESMITH_ABI
 }  // namespace tunesmith

@@ -4,6 +4,7 @@
 #include "tunesmith/conv2d.h"
 
 namespace tunesmith {
+inline namespace TUNESMITH_ABI {
 namespace {
 
 template <typename T>
@@ -38,4 +39,5 @@ Status conv2d(Dispatcher& dispatcher, const double* image, const double* mask, d
   return run(dispatcher, image, mask, output, shape, mode, stream);
 }
 
+}  // namespace TUNESMITH_ABI
 }  // namespace tunesmith

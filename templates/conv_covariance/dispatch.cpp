@@ -4,6 +4,7 @@
 #include "tunesmith/conv_covariance.h"
 
 namespace tunesmith {
+inline namespace TUNESMITH_ABI {
 namespace {
 
 template <typename T>
@@ -47,4 +48,5 @@ Status conv_covariance(Dispatcher& dispatcher, std::uint16_t* input, const std::
   return run(dispatcher, input, gamma, mu, c, shape, stream);
 }
 
+}  // namespace TUNESMITH_ABI
 }  // namespace tunesmith

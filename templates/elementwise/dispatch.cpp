@@ -10,6 +10,7 @@
 #include "tunesmith/elementwise.h"
 
 namespace tunesmith {
+inline namespace TUNESMITH_ABI {
 namespace {
 
 constexpr std::array<std::string_view, 6> type_names = {"f32", "f64", "i32", "i64", "f16", "bf16"};
@@ -165,4 +166,5 @@ template Status polar_distance(Dispatcher&, const float*, const float*, const fl
 template Status polar_distance(Dispatcher&, const double*, const double*, const double*, const double*,
                                double*, std::int64_t, void*);
 
+}  // namespace TUNESMITH_ABI
 }  // namespace tunesmith

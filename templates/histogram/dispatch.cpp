@@ -7,6 +7,7 @@
 #include "tunesmith/histogram.h"
 
 namespace tunesmith {
+inline namespace TUNESMITH_ABI {
 namespace {
 
 // The shortest text that reads back as the same number.
@@ -78,4 +79,5 @@ Status bincount(Dispatcher& dispatcher, const std::uint8_t* values, std::int64_t
   return bincount_plan<std::uint8_t>(dispatcher, shape).launch(launch_arguments(values, counts), stream);
 }
 
+}  // namespace TUNESMITH_ABI
 }  // namespace tunesmith

@@ -5,6 +5,7 @@
 #include "tunesmith/reduce.h"
 
 namespace tunesmith {
+inline namespace TUNESMITH_ABI {
 namespace {
 
 template <typename T, typename Output>
@@ -81,4 +82,5 @@ TUNESMITH_REDUCE(std::int32_t)
 TUNESMITH_REDUCE(std::int64_t)
 #undef TUNESMITH_REDUCE
 
+}  // namespace TUNESMITH_ABI
 }  // namespace tunesmith

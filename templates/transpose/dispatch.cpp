@@ -7,6 +7,7 @@
 #include "tunesmith/transpose.h"
 
 namespace tunesmith {
+inline namespace TUNESMITH_ABI {
 namespace {
 
 constexpr std::array<std::string_view, 5> dtypes = {"b8", "b16", "b32", "b64",
@@ -35,4 +36,5 @@ Status transpose(Dispatcher& dispatcher, const void* input, void* output, const 
   return transpose_plan(dispatcher, shape, element_bytes).launch(launch_arguments(input, output), stream);
 }
 
+}  // namespace TUNESMITH_ABI
 }  // namespace tunesmith

@@ -1,21 +1,33 @@
-// Plans and launches through the installed headers and libraries alone.
+// Plans and launches through the installed headers and libraries alone, compiled without exceptions.
 #include <tunesmith/conv2d.h>
 #include <tunesmith/dispatcher.h>
 
 #include <cstdio>
+#include <optional>
+#include <string>
 #include <vector>
 
 int main() {
-  tunesmith::Dispatcher dispatcher(
-      {.device = "host", .database = "", .compile = tunesmith::Compile::never, .cache_folder = ""});
-  const tunesmith::Plan plan =
-      dispatcher.plan("conv2d", "height=4 width=5 mask_height=2 mask_width=2 dtype=f64 mode=convolution");
+  std::optional<tunesmith::Dispatcher> dispatcher;
+  tunesmith::Plan plan;
+  std::string text;
+  const auto make = [&] {
+    dispatcher.emplace(tunesmith::DispatcherOptions{
+        .device = "host", .database = "", .compile = tunesmith::Compile::never, .cache_folder = ""});
+    plan =
+        dispatcher->plan("conv2d", "height=4 width=5 mask_height=2 mask_width=2 dtype=f64 mode=convolution");
+    text = dispatcher->explain("conv2d", plan.problem());
+  };
+  const tunesmith::Status made = tunesmith::attempt(make);
+  std::printf("%s\n%s", made.message().c_str(), text.c_str());
+  if (!made) return 1;
+
   std::vector<double> image(20, 1);
   std::vector<double> mask = {1, 2, 3, 4};
   std::vector<double> output(20);
   void* const arguments[] = {image.data(), mask.data(), output.data()};
   const tunesmith::Status status = plan.launch(arguments);
-  std::printf("%s: %g\n%s", status.message().c_str(), output[7],
-              dispatcher.explain("conv2d", plan.problem()).c_str());
-  return status.ok() && output[7] == 10 ? 0 : 1;
+  const tunesmith::Status wrong = tunesmith::attempt([&] { plan = dispatcher->plan("conv2d", "height=-4"); });
+  std::printf("%s: %g\n%s\n", status.message().c_str(), output[7], wrong.message().c_str());
+  return status.ok() && output[7] == 10 && wrong.code() == tunesmith::Status::wrong_input ? 0 : 1;
 }

@@ -6,6 +6,9 @@
 namespace tunesmith {
 namespace {
 
+// Before the name of an inline namespace, which is no part of the names in it.
+constexpr const char* inlined = "inline ";
+
 // What a line opens: "" for an anonymous namespace, which hides all that is in it.
 struct Scope {
   std::vector<std::string> names;
@@ -13,7 +16,9 @@ struct Scope {
   bool hidden() const { return std::find(names.begin(), names.end(), "") != names.end(); }
   std::string prefix() const {
     std::string text;
-    for (const std::string& name : names) text += name + "::";
+    for (const std::string& name : names) {
+      if (!name.starts_with(inlined)) text += name + "::";
+    }
     return text;
   }
 };
@@ -42,7 +47,7 @@ bool has_body(const std::vector<std::string>& lines, std::size_t line) {
 }  // namespace
 
 std::vector<std::string> types_defined(std::string_view text) {
-  static const std::regex opens("^namespace ?([\\w:]*) ?\\{(.*\\})?.*");
+  static const std::regex opens("^((?:inline )?)namespace ?([\\w:]*) ?\\{(.*\\})?.*");
   static const std::regex closes("^\\}  // namespace.*");
   // "struct Name", "class [[nodiscard]] Name final : …", "enum class Name : int", "struct Name<int>".
   static const std::regex type(
@@ -54,7 +59,7 @@ std::vector<std::string> types_defined(std::string_view text) {
   for (std::size_t n = 0; n < lines.size(); ++n) {
     std::smatch match;
     if (std::regex_match(lines[n], match, opens)) {
-      if (!match[2].matched) scope.names.push_back(match[1]);
+      if (!match[3].matched) scope.names.push_back(match[1].str() + match[2].str());
     } else if (std::regex_match(lines[n], closes)) {
       if (!scope.names.empty()) scope.names.pop_back();
     } else if (std::regex_match(lines[n], match, type) && !scope.names.empty() && !scope.hidden() &&

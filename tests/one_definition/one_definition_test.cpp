@@ -114,10 +114,15 @@ TEST(OneDefinition, EveryKindOfTypeCounts) {
                     "}  // namespace tunesmith\n"
                     "namespace tunesmith::wire {\n"
                     "struct J {};\n"
-                    "}  // namespace tunesmith::wire\n"),
+                    "}  // namespace tunesmith::wire\n"
+                    "namespace tunesmith {\n"
+                    "inline namespace v1 {\n"
+                    "struct K {};\n"
+                    "}  // namespace v1\n"
+                    "}  // namespace tunesmith\n"),
       ElementsAre("tunesmith::A", "tunesmith::B", "tunesmith::C", "tunesmith::D", "tunesmith::E",
                   "tunesmith::F", "tunesmith::G", "tunesmith::G<int>", "tunesmith::A::Inner", "tunesmith::H",
-                  "tunesmith::I", "tunesmith::sqlite::Database", "tunesmith::wire::J"));
+                  "tunesmith::I", "tunesmith::sqlite::Database", "tunesmith::wire::J", "tunesmith::K"));
 }
 
 TEST(OneDefinition, DeclarationsAndAFilesOwnTypesDoNot) {

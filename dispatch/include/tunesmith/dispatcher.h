@@ -1,6 +1,6 @@
 // Chooses, loads and launches the best known kernel for a problem. An application links tunesmith::dispatch
 // and nothing else; no CUDA or SQLite header is needed. Exceptions are std::runtime_error whose what() is a
-// sentence.
+// sentence; attempt() makes a Status of them.
 #pragma once
 
 #include <chrono>
@@ -10,15 +10,20 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
+
+#include "tunesmith/version.h"
 
 namespace tunesmith {
 
 class Executable;
 struct PlanState;
 class Values;
+
+inline namespace TUNESMITH_ABI {
 
 /// How a look-up answered, from best to worst.
 enum class Match {
@@ -42,7 +47,8 @@ struct Variant {
 
 class Plan;
 
-/// The outcome of a launch. A CUDA kernel that fails later reports it where the stream is next synchronized.
+/// The outcome of a launch, or of attempt(). A CUDA kernel that fails later reports it where the stream is
+/// next synchronized.
 class [[nodiscard]] Status {
  public:
   enum Code : int {  ///< a positive code is the device runtime's (a cudaError_t)
@@ -53,6 +59,8 @@ class [[nodiscard]] Status {
     overlapping_arguments = -4,
     missing_workspace = -5,  ///< none is given, and the device has no pools of memory to make one from
     foreign_argument = -6,   ///< not memory of the plan's device; only with DispatcherOptions::check_pointers
+    wrong_input = -7,  ///< of attempt(): what was asked for cannot be, such as a size that is not allowed
+    failed = -8,       ///< of attempt(): anything else that was thrown
   };
   Status() = default;
   bool ok() const noexcept { return code_ == success; }
@@ -62,10 +70,33 @@ class [[nodiscard]] Status {
 
  private:
   friend class Plan;
+  friend Status attempt(void (*function)(void* data, Status& status), void* data) noexcept;
   int code_ = success;
-  int argument_ = -1;                      // that is wrong
-  std::shared_ptr<const PlanState> plan_;  // set where the launch failed: it has the words
+  int argument_ = -1;                        // that is wrong
+  std::shared_ptr<const PlanState> plan_;    // set where the launch failed: it has the words
+  std::shared_ptr<const std::string> said_;  // by what attempt() caught
 };
+
+/// Calls function(data, status). An exception becomes the Status that it returns.
+Status attempt(void (*function)(void* data, Status& status), void* data) noexcept;
+
+/// The form that does not throw, of all that may: `function` is called, and what it returns, a Status or
+/// nothing, is returned; so is an exception, as a Status.
+///   Status status = attempt([&] { return conv2d(dispatcher, image, mask, output, shape); });
+///   Status status = attempt([&] { plan = dispatcher.plan("conv2d", problem); });
+template <typename Function>
+Status attempt(const Function& function) noexcept {
+  return attempt(
+      [](void* data, Status& status) {
+        const Function& call = *static_cast<const Function*>(data);
+        if constexpr (std::is_void_v<std::invoke_result_t<const Function&>>) {
+          call();
+        } else {
+          status = call();
+        }
+      },
+      const_cast<void*>(static_cast<const void*>(&function)));
+}
 
 /// A choice made once for one problem, ready to launch. A cheap handle: copies share the loaded kernels,
 /// which live as long as any copy, and always launch the same one for aligned pointers. While a better kernel
@@ -94,6 +125,7 @@ class Plan {
   /// variants. Set it to zero before this plan's first launch; later launches of this plan may use it again
   /// as it is, until one has failed: then set it to zero again.
   std::int64_t workspace_bytes() const noexcept;
+  std::size_t argument_count() const noexcept;
   /// Of launch()'s arguments[i]; 0: it has no elements and may be null.
   std::int64_t argument_bytes(std::size_t i) const noexcept;
   const std::string& problem() const noexcept;  ///< complete, in the op's order
@@ -246,4 +278,5 @@ class Dispatcher {
   std::unique_ptr<Impl> impl_;
 };
 
+}  // namespace TUNESMITH_ABI
 }  // namespace tunesmith

@@ -7,6 +7,7 @@
 #include "tunesmith/dispatcher.h"
 
 namespace tunesmith {
+inline namespace TUNESMITH_ABI {
 
 struct Conv1dShape {
   std::int64_t batch = 1;   ///< signals
@@ -45,4 +46,5 @@ Plan conv1d_plan(Dispatcher& dispatcher, const Conv1dShape& shape, Conv1dMode mo
 extern template Plan conv1d_plan<float>(Dispatcher&, const Conv1dShape&, Conv1dMode, Conv1dFunction);
 extern template Plan conv1d_plan<double>(Dispatcher&, const Conv1dShape&, Conv1dMode, Conv1dFunction);
 
+}  // namespace TUNESMITH_ABI
 }  // namespace tunesmith

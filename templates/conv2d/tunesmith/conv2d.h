@@ -7,6 +7,7 @@
 #include "tunesmith/dispatcher.h"
 
 namespace tunesmith {
+inline namespace TUNESMITH_ABI {
 
 struct Conv2dShape {
   std::int64_t batch = 1;  ///< images
@@ -38,4 +39,5 @@ Plan conv2d_plan(Dispatcher& dispatcher, const Conv2dShape& shape, Conv2dMode mo
 extern template Plan conv2d_plan<float>(Dispatcher&, const Conv2dShape&, Conv2dMode);
 extern template Plan conv2d_plan<double>(Dispatcher&, const Conv2dShape&, Conv2dMode);
 
+}  // namespace TUNESMITH_ABI
 }  // namespace tunesmith

@@ -7,6 +7,7 @@
 #include "tunesmith/dispatcher.h"
 
 namespace tunesmith {
+inline namespace TUNESMITH_ABI {
 
 /// The output has height - mask_height + 1 rows and width - mask_width + 1 columns. A batch or channels of 0
 /// are allowed: nothing is added.
@@ -49,4 +50,5 @@ extern template Plan conv_covariance_plan<float>(Dispatcher&, const ConvCovarian
 extern template Plan conv_covariance_plan<double>(Dispatcher&, const ConvCovarianceShape&);
 extern template Plan conv_covariance_plan<std::uint16_t>(Dispatcher&, const ConvCovarianceShape&);
 
+}  // namespace TUNESMITH_ABI
 }  // namespace tunesmith

@@ -9,6 +9,7 @@
 #include "tunesmith/dispatcher.h"
 
 namespace tunesmith {
+inline namespace TUNESMITH_ABI {
 
 enum class ElementType { f32, f64, i32, i64, f16, bf16 };
 
@@ -60,4 +61,5 @@ template <typename T>
 Status polar_distance(Dispatcher& dispatcher, const T* rho1, const T* theta1, const T* rho2, const T* theta2,
                       T* out, std::int64_t n, void* stream = nullptr);
 
+}  // namespace TUNESMITH_ABI
 }  // namespace tunesmith

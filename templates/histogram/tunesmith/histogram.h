@@ -7,6 +7,7 @@
 #include "tunesmith/dispatcher.h"
 
 namespace tunesmith {
+inline namespace TUNESMITH_ABI {
 
 struct HistogramShape {
   std::int64_t length = 0;  ///< values
@@ -48,4 +49,5 @@ Plan bincount_plan(Dispatcher& dispatcher, const HistogramShape& shape);
 extern template Plan bincount_plan<std::int32_t>(Dispatcher&, const HistogramShape&);
 extern template Plan bincount_plan<std::uint8_t>(Dispatcher&, const HistogramShape&);
 
+}  // namespace TUNESMITH_ABI
 }  // namespace tunesmith

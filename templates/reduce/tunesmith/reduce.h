@@ -9,6 +9,7 @@
 #include "tunesmith/dispatcher.h"
 
 namespace tunesmith {
+inline namespace TUNESMITH_ABI {
 
 /// An array of outer x length x inner elements whose middle axis is reduced; the output is outer x inner and
 /// contiguous. All of n elements: {.length = n}; the last axis of h x w: {.outer = h, .length = w};
@@ -83,4 +84,5 @@ TUNESMITH_REDUCE(std::int32_t)
 TUNESMITH_REDUCE(std::int64_t)
 #undef TUNESMITH_REDUCE
 
+}  // namespace TUNESMITH_ABI
 }  // namespace tunesmith

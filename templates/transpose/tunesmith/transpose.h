@@ -6,6 +6,7 @@
 #include "tunesmith/dispatcher.h"
 
 namespace tunesmith {
+inline namespace TUNESMITH_ABI {
 
 struct TransposeShape {
   std::int64_t batch = 1;         ///< matrices
@@ -38,4 +39,5 @@ Status transpose(Dispatcher& dispatcher, const T* input, T* output, const Transp
 /// output.
 Plan transpose_plan(Dispatcher& dispatcher, const TransposeShape& shape, std::int64_t element_bytes);
 
+}  // namespace TUNESMITH_ABI
 }  // namespace tunesmith

@@ -1,0 +1,51 @@
+# What applications link: one shared and one static library of the objects of generator/, db/, runtime/, templates/ and
+# dispatch/. The shared one needs nothing of an application's build; the static one needs SQLite and, with CUDA, the
+# toolkit's runtime.
+find_package(SQLite3 3.37 REQUIRED)
+set(TUNESMITH_SOVERSION "${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}")
+
+# tunesmith_link(LIBRARY): what the parts of the library call.
+function(tunesmith_link library)
+  target_link_libraries(${library} PRIVATE SQLite::SQLite3 Threads::Threads ${CMAKE_DL_LIBS}
+                        $<$<BOOL:${TUNESMITH_HAS_CUDA}>:CUDA::cudart_static>)
+  target_compile_features(${library} PUBLIC cxx_std_20)
+  set_target_properties(${library} PROPERTIES LINKER_LANGUAGE CXX OUTPUT_NAME tunesmith)
+endfunction()
+
+# tunesmith_name_version(LIBRARY VERSION): VERSION, MAJOR.MINOR.PATCH, in the name of a shared library and of its symbols. It
+# exports tunesmith.h and the namespace TUNESMITH_ABI, and no more.
+function(tunesmith_name_version library version)
+  string(REGEX MATCH "^([0-9]+)\\.([0-9]+)" so_version "${version}")
+  set(map "${CMAKE_CURRENT_BINARY_DIR}/${library}.map")
+  file(CONFIGURE OUTPUT "${map}" @ONLY CONTENT "TUNESMITH_@so_version@ {
+  global:
+    tunesmith_*;
+    extern \"C++\" { tunesmith::v@CMAKE_MATCH_1@_@CMAKE_MATCH_2@::*; };
+  local: *;
+};
+")
+  target_link_options(${library} PRIVATE "LINKER:--version-script=${map}")
+  set_target_properties(${library} PROPERTIES VERSION ${version} SOVERSION ${so_version} LINK_DEPENDS "${map}")
+endfunction()
+
+set(objects $<TARGET_OBJECTS:tunesmith_packed>)
+foreach(part generator db runtime templates dispatch)
+  list(APPEND objects $<TARGET_OBJECTS:tunesmith_${part}>)
+endforeach()
+set(TUNESMITH_KINDS shared static)
+if(TUNESMITH_PORTABLE) # Debian's libsqlite3.a cannot become a part of a shared library.
+  set(TUNESMITH_KINDS static)
+endif()
+foreach(kind IN LISTS TUNESMITH_KINDS)
+  string(TOUPPER ${kind} type)
+  add_library(tunesmith_${kind} ${type} ${objects})
+  add_library(tunesmith::${kind} ALIAS tunesmith_${kind})
+  tunesmith_link(tunesmith_${kind})
+  target_include_directories(tunesmith_${kind} PUBLIC
+    "$<BUILD_INTERFACE:$<TARGET_PROPERTY:tunesmith_dispatch,INCLUDE_DIRECTORIES>>" $<INSTALL_INTERFACE:include>)
+endforeach()
+if(TARGET tunesmith_shared)
+  tunesmith_name_version(tunesmith_shared ${PROJECT_VERSION})
+endif()
+list(GET TUNESMITH_KINDS 0 kind)
+set(TUNESMITH_LIBRARY tunesmith::${kind}) # of this project's own programs

@@ -1,0 +1,117 @@
+// The C interface: a dispatcher knows the fastest kernels for one device, a plan is its choice for one
+// problem, ready to launch. Nothing is thrown through it. What is not said here is said in
+// tunesmith/dispatcher.h.
+#pragma once
+
+// C's headers and C's names.
+// NOLINTBEGIN(modernize-deprecated-headers, readability-identifier-naming)
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tunesmith/version.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
+
+/// A positive status is the device runtime's (a cudaError_t).
+typedef int tunesmith_status;
+enum {
+  TUNESMITH_SUCCESS = 0,
+  TUNESMITH_WRONG_ARGUMENT_COUNT = -1,
+  TUNESMITH_NULL_ARGUMENT = -2,
+  TUNESMITH_MISALIGNED_ARGUMENT = -3,
+  TUNESMITH_OVERLAPPING_ARGUMENTS = -4,
+  TUNESMITH_MISSING_WORKSPACE = -5,
+  TUNESMITH_FOREIGN_ARGUMENT = -6,  ///< not memory of the plan's device; only with check_pointers=on
+  TUNESMITH_WRONG_INPUT = -7,  ///< what was asked for cannot be: an unknown op, a size that is not allowed
+  TUNESMITH_FAILED = -8,       ///< anything else: no device, no memory
+  TUNESMITH_NOT_READY = -9     ///< tunesmith_wait_until_ready() reached its limit
+};
+
+/// A sentence on the calling thread's last call that returned a status other than success, until that
+/// thread's next such call; "" if there was none.
+const char* tunesmith_message(void);
+
+/// Of the library that is loaded: "0.1.0", as TUNESMITH_VERSION was at compile time.
+const char* tunesmith_version(void);
+
+/// "cuda" if there is a CUDA device that this library can use, else "host".
+const char* tunesmith_first_device(void);
+
+/// Functions may be called by several threads at the same time, except that nobody else may use what is being
+/// destroyed.
+typedef struct tunesmith_dispatcher tunesmith_dispatcher;
+typedef struct tunesmith_plan tunesmith_plan;
+
+/// `options` are those of DispatcherOptions as name=value, divided by blanks; what is left out, all of them
+/// if it is null, has its initial value:
+///   device=cuda|cuda:N|host  database=FILE  host_binaries=on|off  compile=background|now|never
+///   compile_limit_ms=N  cache_folder=FOLDER  overlap=on|off  check_pointers=on|off
+///   most_bytes=N
+/// An empty word, or one with blanks, stands in quotes: database="". *dispatcher is set only on success.
+tunesmith_status tunesmith_dispatcher_create(const char* options, tunesmith_dispatcher** dispatcher);
+/// Null is allowed. Plans live on; the end of the last of them and of the dispatcher unloads the kernels,
+/// and waits for their launches.
+void tunesmith_dispatcher_destroy(tunesmith_dispatcher* dispatcher);
+
+const char* tunesmith_dispatcher_device(const tunesmith_dispatcher* dispatcher);  ///< its name: "NVIDIA H200"
+int tunesmith_dispatcher_cuda_ordinal(const tunesmith_dispatcher* dispatcher);    ///< -1: the host
+const char* tunesmith_dispatcher_notes(const tunesmith_dispatcher* dispatcher);   ///< a line each; "": none
+
+/// `problem` is such as "height=1000 width=2000 mask_height=3 mask_width=3 dtype=f32"; asking again is a
+/// look-up. *plan is set only on success.
+tunesmith_status tunesmith_plan_create(tunesmith_dispatcher* dispatcher, const char* op, const char* problem,
+                                       tunesmith_plan** plan);
+/// Null is allowed.
+void tunesmith_plan_destroy(tunesmith_plan* plan);
+
+/// How the choice was made, from best to worst.
+typedef enum {
+  TUNESMITH_EXACT = 0,         ///< tuned for this problem on this model of device
+  TUNESMITH_PREDICTED = 1,     ///< measured on this model of device on other problems
+  TUNESMITH_OTHER_DEVICE = 2,  ///< tuned on another model of device
+  TUNESMITH_BASE = 3           ///< not tuned: the op's plain kernel, which serves every problem
+} tunesmith_match;
+
+tunesmith_match tunesmith_plan_match(const tunesmith_plan* plan);
+double tunesmith_plan_expected_us(const tunesmith_plan* plan);    ///< of one launch; 0: not known
+double tunesmith_plan_expected_loss(const tunesmith_plan* plan);  ///< 0.1: 10 % behind what tuning would give
+const char* tunesmith_plan_template(const tunesmith_plan* plan);  ///< "tiled"
+const char* tunesmith_plan_config(const tunesmith_plan* plan);    ///< "BLOCK_X=32 BLOCK_Y=8 ..."
+const char* tunesmith_plan_problem(const tunesmith_plan* plan);   ///< complete, in the op's order
+int64_t tunesmith_plan_alignment_bytes(const tunesmith_plan* plan);  ///< of pointers, for this variant
+int64_t tunesmith_plan_workspace_bytes(const tunesmith_plan* plan);  ///< of a workspace of your own
+size_t tunesmith_plan_argument_count(const tunesmith_plan* plan);
+int64_t tunesmith_plan_argument_bytes(const tunesmith_plan* plan, size_t argument);  ///< 0: it may be null
+int tunesmith_plan_outdated(
+    const tunesmith_plan* plan);  ///< not 0: there is a better plan for the problem now
+
+/// Enqueues the work on `stream`, a cudaStream_t; on the host it is done on return, and `stream` is ignored.
+/// `arguments` are the op's pointers in its order, to memory of the plan's device, which must be the current
+/// CUDA device. `workspace` may be null: the library then makes one where the plan needs one.
+tunesmith_status tunesmith_plan_launch(const tunesmith_plan* plan, void* const* arguments, size_t count,
+                                       void* stream, void* workspace);
+
+typedef struct {
+  const char* op;
+  const char* problem;
+} tunesmith_problem;
+
+/// Plans these problems, and waits until the best kernels for them are loaded.
+tunesmith_status tunesmith_prepare(tunesmith_dispatcher* dispatcher, const tunesmith_problem* problems,
+                                   size_t count);
+/// Waits until nothing is compiled or loaded in the background any more. A negative limit: for ever.
+tunesmith_status tunesmith_wait_until_ready(tunesmith_dispatcher* dispatcher, int64_t limit_ms);
+
+/// What a plan for the problem launches and why, as text for people. *text is good until the calling thread's
+/// next tunesmith_explain().
+tunesmith_status tunesmith_explain(tunesmith_dispatcher* dispatcher, const char* op, const char* problem,
+                                   const char** text);
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
+// NOLINTEND(modernize-deprecated-headers, readability-identifier-naming)

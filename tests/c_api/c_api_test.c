@@ -1,0 +1,186 @@
+// Uses all of tunesmith.h on the host device, as it should be used and as it should not.
+#include <stdio.h>
+#include <string.h>
+#include <threads.h>
+
+#include "tunesmith/tunesmith.h"
+
+static int failures = 0;
+
+static void expect(int is_true, const char* what, int line) {
+  if (is_true) return;
+  ++failures;
+  fprintf(stderr, "line %d: not so: %s; message: %s\n", line, what, tunesmith_message());
+}
+#define EXPECT(condition) expect(condition, #condition, __LINE__)
+// A sentence with these words.
+#define EXPECT_SAYS(words) expect(strstr(tunesmith_message(), words) != NULL, "says " words, __LINE__)
+
+static const char* const problem = "height=4 width=5 mask_height=2 mask_width=2 dtype=f64 mode=convolution";
+
+static tunesmith_dispatcher* make_dispatcher(void) {
+  tunesmith_dispatcher* dispatcher = NULL;
+  EXPECT(tunesmith_dispatcher_create("device=host database=\"\" cache_folder=\"\" compile=never",
+                                     &dispatcher) == TUNESMITH_SUCCESS);
+  return dispatcher;
+}
+
+static void test_a_launch(void) {
+  tunesmith_dispatcher* dispatcher = make_dispatcher();
+  EXPECT(strlen(tunesmith_dispatcher_device(dispatcher)) > 0);
+  EXPECT(tunesmith_dispatcher_cuda_ordinal(dispatcher) == -1);
+  EXPECT(strstr(tunesmith_dispatcher_notes(dispatcher), "No database is used") != NULL);
+
+  tunesmith_plan* plan = NULL;
+  EXPECT(tunesmith_plan_create(dispatcher, "conv2d", problem, &plan) == TUNESMITH_SUCCESS);
+  EXPECT(tunesmith_plan_match(plan) == TUNESMITH_BASE);
+  EXPECT(tunesmith_plan_expected_us(plan) == 0);
+  EXPECT(tunesmith_plan_expected_loss(plan) == 0);
+  EXPECT(strcmp(tunesmith_plan_template(plan), "base") == 0);
+  EXPECT(strstr(tunesmith_plan_config(plan), "=") != NULL);
+  EXPECT(strstr(tunesmith_plan_problem(plan), "batch=1") != NULL);
+  EXPECT(tunesmith_plan_alignment_bytes(plan) >= 1);
+  EXPECT(tunesmith_plan_workspace_bytes(plan) == 0);
+  EXPECT(tunesmith_plan_outdated(plan) == 0);
+  EXPECT(tunesmith_plan_argument_count(plan) == 3);
+  EXPECT(tunesmith_plan_argument_bytes(plan, 0) == 160);
+  EXPECT(tunesmith_plan_argument_bytes(plan, 1) == 32);
+  EXPECT(tunesmith_plan_argument_bytes(plan, 3) == 0);  // there is none
+
+  double image[20], output[20];
+  for (int i = 0; i < 20; ++i) image[i] = 1;
+  double mask[4] = {1, 2, 3, 4};
+  void* arguments[3] = {image, mask, output};
+  tunesmith_dispatcher_destroy(dispatcher);  // plans live on
+  EXPECT(tunesmith_plan_launch(plan, arguments, 3, NULL, NULL) == TUNESMITH_SUCCESS);
+  EXPECT(output[0] == 10 && output[4] == 6 && output[15] == 7 && output[19] == 4);
+
+  EXPECT(tunesmith_plan_launch(plan, arguments, 2, NULL, NULL) == TUNESMITH_WRONG_ARGUMENT_COUNT);
+  EXPECT_SAYS("one pointer for each");
+  arguments[1] = NULL;
+  EXPECT(tunesmith_plan_launch(plan, arguments, 3, NULL, NULL) == TUNESMITH_NULL_ARGUMENT);
+  EXPECT_SAYS("mask is a null pointer");
+  arguments[1] = (char*)mask + 1;
+  EXPECT(tunesmith_plan_launch(plan, arguments, 3, NULL, NULL) == TUNESMITH_MISALIGNED_ARGUMENT);
+  EXPECT_SAYS("not aligned");
+  arguments[1] = output;
+  EXPECT(tunesmith_plan_launch(plan, arguments, 3, NULL, NULL) == TUNESMITH_OVERLAPPING_ARGUMENTS);
+  EXPECT_SAYS("overlaps");
+  EXPECT(tunesmith_plan_launch(plan, NULL, 3, NULL, NULL) == TUNESMITH_WRONG_INPUT);
+  EXPECT_SAYS("arguments is null");
+  tunesmith_plan_destroy(plan);
+}
+
+static void test_options(const char* folder) {
+  tunesmith_dispatcher* dispatcher = NULL;
+  EXPECT(tunesmith_dispatcher_create("device=nosuch", &dispatcher) == TUNESMITH_WRONG_INPUT);
+  EXPECT_SAYS("nosuch");
+  EXPECT(tunesmith_dispatcher_create("device=cuda:99", &dispatcher) < 0);
+  EXPECT_SAYS("99");
+  EXPECT(tunesmith_dispatcher_create("device=host colour=red", &dispatcher) == TUNESMITH_WRONG_INPUT);
+  EXPECT_SAYS("no option colour; the options are device, ");
+  EXPECT(tunesmith_dispatcher_create("device=host compile=later", &dispatcher) == TUNESMITH_WRONG_INPUT);
+  EXPECT_SAYS("background, now and never");
+  EXPECT(tunesmith_dispatcher_create("device=host overlap=1", &dispatcher) == TUNESMITH_WRONG_INPUT);
+  EXPECT_SAYS("overlap is \"1\"; allowed are on and off");
+  EXPECT(tunesmith_dispatcher_create("device=host most_bytes=-1", &dispatcher) == TUNESMITH_WRONG_INPUT);
+  EXPECT_SAYS("at least 0");
+  EXPECT(tunesmith_dispatcher_create("device", &dispatcher) == TUNESMITH_WRONG_INPUT);
+  EXPECT_SAYS("name=value");
+  EXPECT(dispatcher == NULL);
+  EXPECT(tunesmith_dispatcher_create("device=host", NULL) == TUNESMITH_WRONG_INPUT);
+  EXPECT_SAYS("new dispatcher is null");
+
+  char options[4096];
+  snprintf(options, sizeof options,
+           "device=host database=\"%s/no such file.db\" cache_folder=\"%s/c_api cache\" host_binaries=off "
+           "compile=background compile_limit_ms=1000 overlap=off check_pointers=on most_bytes=1000000",
+           folder, folder);
+  EXPECT(tunesmith_dispatcher_create(options, &dispatcher) == TUNESMITH_SUCCESS);
+  EXPECT(strstr(tunesmith_dispatcher_notes(dispatcher), "no such file.db") != NULL);
+  tunesmith_dispatcher_destroy(dispatcher);
+}
+
+static void test_problems(void) {
+  tunesmith_dispatcher* dispatcher = make_dispatcher();
+  tunesmith_plan* plan = NULL;
+  EXPECT(tunesmith_plan_create(dispatcher, "nosuch", problem, &plan) == TUNESMITH_WRONG_INPUT);
+  EXPECT_SAYS("nosuch");
+  EXPECT(tunesmith_plan_create(dispatcher, "conv2d", "height=-4", &plan) == TUNESMITH_WRONG_INPUT);
+  EXPECT_SAYS("-4");
+  EXPECT(tunesmith_plan_create(dispatcher, NULL, problem, &plan) == TUNESMITH_WRONG_INPUT);
+  EXPECT_SAYS("op is null");
+  EXPECT(tunesmith_plan_create(dispatcher, "conv2d", NULL, &plan) == TUNESMITH_WRONG_INPUT);
+  EXPECT(tunesmith_plan_create(NULL, "conv2d", problem, &plan) == TUNESMITH_WRONG_INPUT);
+  EXPECT_SAYS("dispatcher is null");
+  EXPECT(tunesmith_plan_create(dispatcher, "conv2d", problem, NULL) == TUNESMITH_WRONG_INPUT);
+  EXPECT(plan == NULL);
+
+  const char* text = NULL;
+  EXPECT(tunesmith_explain(dispatcher, "conv2d", problem, &text) == TUNESMITH_SUCCESS);
+  EXPECT(text != NULL && strstr(text, "match: base") != NULL);
+  EXPECT(tunesmith_explain(dispatcher, "conv2d", "height=1000000000", &text) == TUNESMITH_WRONG_INPUT);
+  EXPECT(tunesmith_explain(dispatcher, "conv2d", problem, NULL) == TUNESMITH_WRONG_INPUT);
+
+  const tunesmith_problem problems[] = {{"conv2d", problem}, {"transpose", "height=3 width=4 dtype=b32"}};
+  EXPECT(tunesmith_prepare(dispatcher, problems, 2) == TUNESMITH_SUCCESS);
+  EXPECT(tunesmith_prepare(dispatcher, NULL, 0) == TUNESMITH_SUCCESS);
+  EXPECT(tunesmith_prepare(dispatcher, NULL, 1) == TUNESMITH_WRONG_INPUT);
+  const tunesmith_problem half = {"conv2d", NULL};
+  EXPECT(tunesmith_prepare(dispatcher, &half, 1) == TUNESMITH_WRONG_INPUT);
+  EXPECT(tunesmith_wait_until_ready(dispatcher, -1) == TUNESMITH_SUCCESS);
+  EXPECT(tunesmith_wait_until_ready(dispatcher, INT64_MAX) == TUNESMITH_SUCCESS);
+  EXPECT(tunesmith_wait_until_ready(NULL, 0) == TUNESMITH_WRONG_INPUT);
+  tunesmith_dispatcher_destroy(dispatcher);
+}
+
+// What is null gives nothing and harms nothing.
+static void test_nulls(void) {
+  tunesmith_dispatcher_destroy(NULL);
+  tunesmith_plan_destroy(NULL);
+  EXPECT(strcmp(tunesmith_dispatcher_device(NULL), "") == 0);
+  EXPECT(strcmp(tunesmith_dispatcher_notes(NULL), "") == 0);
+  EXPECT(tunesmith_dispatcher_cuda_ordinal(NULL) == -1);
+  EXPECT(tunesmith_plan_match(NULL) == TUNESMITH_BASE);
+  EXPECT(tunesmith_plan_expected_us(NULL) == 0 && tunesmith_plan_expected_loss(NULL) == 0);
+  EXPECT(strcmp(tunesmith_plan_template(NULL), "") == 0 && strcmp(tunesmith_plan_config(NULL), "") == 0);
+  EXPECT(strcmp(tunesmith_plan_problem(NULL), "") == 0);
+  EXPECT(tunesmith_plan_alignment_bytes(NULL) == 0 && tunesmith_plan_workspace_bytes(NULL) == 0);
+  EXPECT(tunesmith_plan_argument_count(NULL) == 0 && tunesmith_plan_argument_bytes(NULL, 0) == 0);
+  EXPECT(tunesmith_plan_outdated(NULL) == 0);
+  EXPECT(tunesmith_plan_launch(NULL, NULL, 0, NULL, NULL) == TUNESMITH_WRONG_INPUT);
+  EXPECT_SAYS("plan is null");
+}
+
+// A thread sees its own messages alone.
+static int fail_otherwise(void* message_before) {
+  strcpy(message_before, tunesmith_message());
+  tunesmith_plan* plan = NULL;
+  return tunesmith_plan_create(NULL, "conv2d", problem, &plan);
+}
+
+static void test_threads(void) {
+  EXPECT(tunesmith_dispatcher_create("device=nosuch", NULL) == TUNESMITH_WRONG_INPUT);
+  char message_before[1000] = "?";
+  thrd_t thread;
+  int status = 0;
+  EXPECT(thrd_create(&thread, fail_otherwise, message_before) == thrd_success);
+  EXPECT(thrd_join(thread, &status) == thrd_success);
+  EXPECT(status == TUNESMITH_WRONG_INPUT);
+  EXPECT(strcmp(message_before, "") == 0);
+  EXPECT_SAYS("new dispatcher");
+}
+
+int main(int count, char** words) {
+  EXPECT(strcmp(tunesmith_message(), "") == 0);
+  EXPECT(strcmp(tunesmith_version(), TUNESMITH_VERSION) == 0);
+  const char* first = tunesmith_first_device();
+  EXPECT(strcmp(first, "host") == 0 || strcmp(first, "cuda") == 0);
+  test_a_launch();
+  test_options(count > 1 ? words[1] : ".");
+  test_problems();
+  test_nulls();
+  test_threads();
+  if (failures == 0) printf("All is as tunesmith.h says.\n");
+  return failures == 0 ? 0 : 1;
+}
