@@ -131,6 +131,7 @@ DeviceFacts device_of_words(const std::string& words, const std::string& databas
     return device;
   }
   std::vector<std::string> meant;
+  meant.reserve(alike.size());
   for (const auto& [name, device] : alike) meant.emplace_back(name);
   throw UsageError((alike.empty()
                         ? "No device that is known has \"" + words + "\" in its name, or as its target"
