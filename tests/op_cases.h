@@ -4,12 +4,15 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <ostream>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <thread>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -128,14 +131,35 @@ inline std::size_t random_configs(std::size_t otherwise) {
   return std::string_view(given) == "all" ? all_configs : std::stoul(given);
 }
 
-/// For what takes a second each: some at random, the same in every run, unless TUNESMITH_TEST_CONFIGS asks
-/// for all.
-template <typename Item>
-std::vector<Item> sampled(std::vector<Item> items, std::size_t most = 36) {
-  if (items.size() <= most || random_configs(0) == all_configs) return items;
+/// For what takes a second each: as few as show every word that any of them has (of a config, say), and at
+/// least `least`. The same in every run; all, if TUNESMITH_TEST_CONFIGS asks for them.
+template <typename Item, typename WordsOf>
+std::vector<Item> sampled(std::vector<Item> items, std::size_t least, const WordsOf& words_of) {
+  if (random_configs(0) == all_configs) return items;
   Random random(5);
-  for (std::size_t i = 0; i < most; ++i) std::swap(items[i], items[i + random.below(items.size() - i)]);
-  items.erase(items.begin() + static_cast<std::ptrdiff_t>(most), items.end());
+  for (std::size_t i = 0; i < items.size(); ++i)
+    std::swap(items[i], items[i + random.below(items.size() - i)]);
+  std::vector<std::vector<std::string>> words;
+  for (const Item& item : items) {
+    std::istringstream text(words_of(item));
+    words.emplace_back(std::istream_iterator<std::string>(text), std::istream_iterator<std::string>());
+  }
+  std::unordered_set<std::string> shown;
+  const auto news = [&](std::size_t item) {
+    return std::count_if(words[item].begin(), words[item].end(),
+                         [&](const std::string& word) { return !shown.contains(word); });
+  };
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    std::size_t best = i;
+    for (std::size_t k = i; k < items.size(); ++k) best = news(k) > news(best) ? k : best;
+    if (i >= least && news(best) == 0) {
+      items.erase(items.begin() + static_cast<std::ptrdiff_t>(i), items.end());
+      break;
+    }
+    std::swap(items[i], items[best]);
+    std::swap(words[i], words[best]);
+    shown.insert(words[i].begin(), words[i].end());
+  }
   return items;
 }
 
@@ -172,18 +196,30 @@ struct VariantCase {
   Config config;
 };
 
-/// By as many threads as the machine has processors.
+/// What the compiler sees of a variant, in words.
+inline std::string words_of(const TemplateCase& which, const VariantCase& variant) {
+  return compiled_in(*which.op, *which.tmpl, variant.problem).text() + " " + variant.config.text();
+}
+
+/// By as many threads as the machine has processors; the same source once.
 inline std::vector<Compiled> compile_all(const Toolchain& toolchain, const std::vector<Source>& sources) {
   std::vector<Compiled> compiled(sources.size());
+  std::vector<std::size_t> distinct;
+  std::unordered_map<std::string, std::size_t> first;  // of each target and text
+  for (std::size_t s = 0; s < sources.size(); ++s) {
+    if (first.emplace(sources[s].target + "\n" + sources[s].text, s).second) distinct.push_back(s);
+  }
   std::atomic<std::size_t> next = 0;
   std::vector<std::jthread> threads;
   for (unsigned i = 0; i < std::max(std::thread::hardware_concurrency(), 1u); ++i) {
     threads.emplace_back([&] {
-      for (std::size_t s = next++; s < sources.size(); s = next++)
-        compiled[s] = toolchain.compile(sources[s]);
+      for (std::size_t d = next++; d < distinct.size(); d = next++)
+        compiled[distinct[d]] = toolchain.compile(sources[distinct[d]]);
     });
   }
   threads.clear();
+  for (std::size_t s = 0; s < sources.size(); ++s)
+    compiled[s] = compiled[first.at(sources[s].target + "\n" + sources[s].text)];
   return compiled;
 }
 

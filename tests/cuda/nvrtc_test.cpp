@@ -115,11 +115,16 @@ TEST_P(EveryTemplate, Compiles) {
 
   const std::vector<VariantCase> variants = test_variants(*op, *tmpl, random_configs(6), 1e8);
   ASSERT_FALSE(variants.empty()) << "the template refuses every problem of the test";
-  std::vector<Source> sources;
+  struct Case {
+    Source source;
+    std::string words;
+  };
+  std::vector<Case> cases;
   std::set<std::string> seen;
   const auto add = [&](const VariantCase& variant, const std::string& target) {
     Source rendered = render(*op, *tmpl, variant.problem, variant.config, target);
-    if (seen.insert(rendered.text).second) sources.push_back(std::move(rendered));
+    if (seen.insert(rendered.text).second)
+      cases.push_back({std::move(rendered), words_of(GetParam(), variant) + " " + target});
   };
   std::set<std::string> problems;
   for (std::size_t i = 0; i < variants.size(); ++i) {
@@ -130,7 +135,9 @@ TEST_P(EveryTemplate, Compiles) {
     }
   }
 
-  sources = sampled(std::move(sources));
+  cases = sampled(std::move(cases), 12, [](const Case& one) { return one.words; });
+  std::vector<Source> sources;
+  for (Case& one : cases) sources.push_back(std::move(one.source));
   const std::vector<Compiled> compiled = compile_all(*toolchain_, sources);
 
   int spilling = 0;
