@@ -50,6 +50,7 @@ build() {
   local preset=$1 launcher=()
   shift
   command -v ccache >/dev/null && launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+  export CCACHE_SLOPPINESS=pch_defines,time_macros  # else it keeps nothing that uses a precompiled header
   say "Building (preset $preset)"
   cmake --preset "$preset" "${launcher[@]}" "$@"
   cmake --build "build/$preset" -j "$(nproc)"

@@ -4,11 +4,11 @@
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 install_missing tests
-build cuda
+build cuda -DTUNESMITH_FAST_BUILD=ON
 say "Testing"
 ctest --preset cuda -j "$(nproc)" "$@"
 if [[ ${TUNESMITH_ASAN:-1} != 0 ]]; then
-  build asan
+  build asan -DTUNESMITH_FAST_BUILD=ON
   say "Testing under the address and undefined-behaviour sanitizers"
   ctest --preset asan -j "$(nproc)" -LE 'nvrtc|docs|install|soak' "$@"
 fi

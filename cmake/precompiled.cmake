@@ -1,0 +1,40 @@
+# TUNESMITH_FAST_BUILD: headers of the standard library and of GoogleTest are parsed once for all tests, and once for each
+# library under the sanitizers. Without them the libraries are compiled as always, so that a missing #include is found and
+# clang-tidy, which cannot read GCC's precompiled headers, sees plain commands.
+set(headers <algorithm> <array> <atomic> <chrono> <cmath> <filesystem> <fstream> <functional> <iostream> <map> <memory>
+            <mutex> <optional> <set> <span> <sstream> <string> <thread> <utility> <variant> <vector>)
+
+# The targets of a folder and of those below it.
+function(targets_below folder result)
+  get_property(targets DIRECTORY "${folder}" PROPERTY BUILDSYSTEM_TARGETS)
+  get_property(folders DIRECTORY "${folder}" PROPERTY SUBDIRECTORIES)
+  foreach(below IN LISTS folders)
+    targets_below("${below}" more)
+    list(APPEND targets ${more})
+  endforeach()
+  set(${result} "${targets}" PARENT_SCOPE)
+endfunction()
+
+function(precompile target)
+  target_precompile_headers(${target} ${ARGN})
+  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>) # for ccache
+endfunction()
+
+if(TUNESMITH_SANITIZED)
+  foreach(name generator db runtime templates dispatch tuner cli)
+    if(TARGET tunesmith_${name})
+      precompile(tunesmith_${name} PRIVATE ${headers} $<$<STREQUAL:${name},cli>:<CLI/CLI.hpp$<ANGLE-R>>)
+    endif()
+  endforeach()
+endif()
+if(TUNESMITH_TESTS)
+  precompile(precompiled_tests PRIVATE <gmock/gmock.h> <gtest/gtest.h> ${headers})
+  targets_below("${PROJECT_SOURCE_DIR}/tests" tests)
+  foreach(test IN LISTS tests)
+    get_target_property(kind ${test} TYPE)
+    get_target_property(linked ${test} LINK_LIBRARIES)
+    if(kind STREQUAL "EXECUTABLE" AND linked MATCHES "GTest::" AND NOT test STREQUAL "precompiled_tests")
+      precompile(${test} REUSE_FROM precompiled_tests)
+    endif()
+  endforeach()
+endif()
