@@ -8,12 +8,15 @@
 #include "db/store.h"
 #include "dispatch/behind.h"
 #include "dispatch/explanation.h"
+#include "dispatch/first_use.h"
 #include "dispatch/planner.h"
 #include "dispatch/plans.h"
+#include "dispatch/uses.h"
 #include "generator/error.h"
 #include "generator/ops.h"
 #include "runtime/device_id.h"
 #include "runtime/executable.h"
+#include "runtime/files.h"
 
 namespace tunesmith {
 namespace {
@@ -67,11 +70,21 @@ bool default_check_pointers() { return is_on("TUNESMITH_CHECK_POINTERS", "off");
 
 // Hidden, other than the class that it is in.
 struct __attribute__((visibility("hidden"))) Dispatcher::Impl {
+  static constexpr std::size_t part_for_uses = 16;  // of the memory that plans may take, in addition
+
   Impl(const ChosenDevice& chosen, const DispatcherOptions& options, Known known)
       : notes(known.notes),
-        in_background(options.compile == Compile::background),
+        compile(options.compile),
+        tries(options.tune_on_first_use),
         most_bytes(options.most_bytes),
         planner(chosen.facts, chosen.ordinal(), std::move(known), options),
+        first_use(
+            chosen.facts,
+            [ordinal = chosen.ordinal()] {
+              return ordinal < 0 ? make_host_rehearsal() : make_cuda_rehearsal(ordinal);
+            },
+            BinaryCache(options.cache_folder)),
+        uses(chosen.facts, options.most_bytes / part_for_uses),
         behind([this] { return asked(); }) {
     if (const auto why = BinaryCache(options.cache_folder).why_unused()) notes.push_back(*why);
   }
@@ -82,23 +95,53 @@ struct __attribute__((visibility("hidden"))) Dispatcher::Impl {
     const Field field = as_text(text);
     const Asked asked(op.name, {&field, 1});
     if (auto plan = plans.find(asked)) return plan;
-    auto made = planner.plan(op, problem, {.may_wait = !in_background, .twin_at_once = !in_background});
-    if (made->twin_comes) made->bell = behind.bell();
+    auto made = plan_now(op, problem, compile != Compile::background, {});
+    if (compile == Compile::now && is_worth_trying(*made)) {
+      try_out(*made, {});
+      made = plan_now(op, problem, true, {});
+    }
     auto plan = plans.keep(asked, made);
-    if (plan == made && made->coming != nullptr)
-      behind.post([this, made](const std::stop_token& stop) { improve(*made, stop); });
+    if (plan == made && (made->coming != nullptr || (compile != Compile::now && is_worth_trying(*made))))
+      behind.post([this, made](const std::stop_token& stop) { improve(made, stop); });
     keep_within_bounds();
     return plan;
   }
 
-  // Plans again with the compiler.
-  void improve(const PlanState& plan, const std::stop_token& stop) {
+  std::shared_ptr<PlanState> plan_now(const Op& op, const Problem& problem, bool may_wait,
+                                      const std::stop_token& stop) {
+    auto made =
+        planner.plan(op, problem,
+                     {.may_wait = may_wait,
+                      .twin_at_once = compile != Compile::background,
+                      .tried = tries > 1 ? first_use.find(op, problem.text()) : std::vector<TriedVariant>(),
+                      .stop = stop});
+    if (made->twin_comes) made->bell = behind.bell();
+    uses.begin(*made);
+    return made;
+  }
+
+  bool is_worth_trying(const PlanState& plan) const {
+    return tries > 1 && plan.match != Match::exact && !plan.is_tried;
+  }
+  void try_out(const PlanState& plan, const std::stop_token& stop) {
+    std::vector<Rival> rivals = planner.rivals(*plan.op, Problem::parse(plan.problem), tries, stop);
+    if (rivals.size() > 1) first_use.try_out(*plan.op, plan.problem, rivals, stop);
+  }
+
+  // Plans again with the compiler, and once more with what was tried.
+  void improve(std::shared_ptr<PlanState> plan, const std::stop_token& stop) {
     try {
-      auto better = planner.plan(*plan.op, Problem::parse(plan.problem), {.may_wait = true, .stop = stop});
-      if (stop.stop_requested()) return;
-      if (better->twin_comes) better->bell = behind.bell();
-      plans.replace(plan, std::move(better));
-      keep_within_bounds();
+      const auto again = [&] {
+        auto better = plan_now(*plan->op, Problem::parse(plan->problem), true, stop);
+        if (stop.stop_requested()) return;
+        plans.replace(*plan, better);
+        plan = std::move(better);
+        keep_within_bounds();
+      };
+      if (plan->coming != nullptr) again();
+      if (compile == Compile::now || stop.stop_requested() || !is_worth_trying(*plan)) return;
+      try_out(*plan, stop);
+      if (!first_use.find(*plan->op, plan->problem).empty()) again();
     } catch (const std::exception&) {
       // The plan stays as it is.
     }
@@ -128,9 +171,12 @@ struct __attribute__((visibility("hidden"))) Dispatcher::Impl {
   }
 
   std::vector<std::string> notes;
-  const bool in_background;
+  const Compile compile;
+  const std::size_t tries;  ///< at a problem's first use
   const std::size_t most_bytes;
   Planner planner;
+  FirstUse first_use;
+  Uses uses;
   Plans plans;
   Behind behind;  ///< the last one, so that its threads end before what they use
 };
@@ -188,6 +234,12 @@ void Dispatcher::prepare(std::span<const NamedProblem> problems) {
 }
 
 bool Dispatcher::wait_until_ready(std::chrono::milliseconds limit) { return impl_->behind.wait(limit); }
+
+std::vector<Usage> Dispatcher::summary() const { return impl_->uses.all(); }
+
+void Dispatcher::save_problems(const std::string& file) const {
+  write_file(file, problems_text(summary(), impl_->planner.device()));
+}
 
 std::string Dispatcher::explain(std::string_view op, std::string_view problem, bool with_refusals) {
   const Plan made = plan(op, problem);

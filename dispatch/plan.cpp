@@ -107,6 +107,10 @@ std::vector<std::string> Plan::explanation(bool with_refusals) const {
     say.push_back("Used, " + std::string(name(plan.match)) +
                   (plan.expected_us > 0 ? ", " + rounded(plan.expected_us) + " us expected" : "") + ": " +
                   describe(plan, first) + ".");
+    if (!plan.tried.empty()) {
+      say.push_back("Of " + std::to_string(plan.tried.size()) +
+                    " that were tried here when the problem was first used it was the fastest.");
+    }
   } else {
     say.push_back("Used, base: no known winner can be used" +
                   std::string(plan.coming != nullptr ? " yet; " : "; ") + describe(plan, first) + ".");
@@ -156,7 +160,11 @@ Status Plan::launch(std::span<void* const> arguments, void* stream, void* worksp
   void* const part =
       workspace == nullptr ? nullptr : static_cast<char*>(workspace) + kernel->workspace_offset;
   status.code_ = kernel->executable->launch(arguments.data(), part, stream);
-  if (!status.ok()) status.plan_ = state_;
+  if (!status.ok()) {
+    status.plan_ = state_;
+  } else if (plan.use != nullptr) {
+    plan.use->launches.add();
+  }
   return status;
 }
 

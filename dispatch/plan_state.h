@@ -12,6 +12,7 @@
 
 #include "dispatch/modules.h"
 #include "dispatch/select.h"
+#include "dispatch/uses.h"
 #include "runtime/executable.h"
 #include "tunesmith/dispatcher.h"
 
@@ -53,6 +54,13 @@ class Grounds {
   mutable std::map<std::string, Chooser, std::less<>> choosers_;
 };
 
+/// A variant that was tried for a problem.
+struct TriedVariant {
+  std::string template_name, config;
+  double us = 0;  ///< of one launch; 0: it could not be loaded or launched
+  bool operator==(const TriedVariant&) const = default;
+};
+
 /// A loaded variant in a plan.
 struct Kernel {
   Variant variant;
@@ -87,6 +95,7 @@ struct PlanState {
   std::vector<Argument> arguments;
   int ordinal = -1;              ///< as cudaSetDevice counts; -1: the host
   bool checks_pointers = false;  ///< at each launch
+  std::shared_ptr<Use> use;      ///< counts its launches; null: nobody asks
   Kernel first;
 
   // For pointers that `first` does not take, where there are such: at once a kernel that is loaded, and once
@@ -100,6 +109,8 @@ struct PlanState {
 
   // What explanation() needs beside a new selection.
   const Candidate* coming = nullptr;  ///< is compiled behind this plan
+  bool is_tried = false;              ///< on this problem, at its first use: nothing is left to try
+  std::vector<TriedVariant> tried;    ///< there, if `first` was the fastest
   std::vector<Failure> failures;
   std::string why_refuses_unaligned;
   mutable std::atomic<bool> outdated = false;

@@ -31,6 +31,10 @@ void add_workspace(PlanState& state, Kernel& kernel) {
   state.workspace_bytes = kernel.workspace_offset + kernel.workspace_bytes;
 }
 
+bool is(const TriedVariant& one, const Candidate& candidate, const Choice& choice) {
+  return one.template_name == candidate.template_name && one.config == choice.config.text();
+}
+
 }  // namespace
 
 Planner::Planner(DeviceFacts device, int ordinal, Known known, const DispatcherOptions& options)
@@ -115,6 +119,41 @@ Planner::Made Planner::base(const Op& op, const Problem& problem, const std::sto
   return make(op, op.templates.front(), problem, base_config(op, problem, device()), nullptr, most(), stop);
 }
 
+std::optional<std::size_t> Planner::place_of_tried(Choices& choices,
+                                                   const std::vector<TriedVariant>& tried) const {
+  constexpr std::size_t places = 64;  // where it could not be found, something else promises most by now
+  const auto is_at = [&](std::size_t i, const TriedVariant& one) {
+    const Choice* choice = choices.at(i);
+    return choice != nullptr && is(one, grounds_->candidates[choice->candidate], *choice);
+  };
+  const Choice* best = tried.empty() ? nullptr : choices.at(0);
+  if (best == nullptr || best->match == Match::exact) return std::nullopt;
+  if (std::none_of(tried.begin(), tried.end(), [&](const TriedVariant& one) { return is_at(0, one); }))
+    return std::nullopt;
+  for (std::size_t i = 0; i < places; ++i)
+    if (is_at(i, tried.front())) return i;
+  return std::nullopt;
+}
+
+std::vector<Rival> Planner::rivals(const Op& op, const Problem& problem, std::size_t count,
+                                   const std::stop_token& stop) {
+  std::vector<Rival> rivals;
+  Choices choices(grounds_->chooser(op), problem, grounds_->may_compile && !modules_.has_no_compiler());
+  for (std::size_t i = 0; rivals.size() < count && !stop.stop_requested(); ++i) {
+    const Choice* choice = choices.at(i);
+    if (choice == nullptr) break;
+    const std::string& name = grounds_->candidates[choice->candidate].template_name;
+    const std::string config = choice->config.text();
+    if (std::any_of(rivals.begin(), rivals.end(), [&](const Rival& other) {
+          return other.template_name == name && other.config == config;
+        }))
+      continue;  // the same variant won several problems
+    Made made = make(op, find_template(op, name), problem, choice->config, choice, most(), stop);
+    rivals.push_back({name, config, std::move(made.kernel.executable)});
+  }
+  return rivals;
+}
+
 std::shared_ptr<PlanState> Planner::plan(const Op& op, const Problem& problem, const Effort& effort) {
   auto state = std::make_shared<PlanState>();
   state->op = &op;
@@ -126,7 +165,11 @@ std::shared_ptr<PlanState> Planner::plan(const Op& op, const Problem& problem, c
 
   const bool may_compile = grounds_->may_compile && !modules_.has_no_compiler();
   Choices choices(grounds_->chooser(op), problem, may_compile);
-  for (std::size_t i = 0; const Choice* choice = choices.at(i); ++i) {
+  const std::optional<std::size_t> fastest = place_of_tried(choices, effort.tried);
+  const auto in_turn = [&](std::size_t i) {
+    return !fastest || i > *fastest ? i : i == 0 ? *fastest : i - 1;
+  };
+  for (std::size_t i = 0; const Choice* choice = choices.at(in_turn(i)); ++i) {
     const Candidate& candidate = grounds_->candidates[choice->candidate];
     // Behind one that is to be compiled, of those that need a compiler only what is loaded.
     const auto this_one = may_compile && effort.may_wait                     ? Modules::Effort::compile
@@ -140,6 +183,12 @@ std::shared_ptr<PlanState> Planner::plan(const Op& op, const Problem& problem, c
       state->expected_loss = choice->expected_loss;
       state->cautious = choice->cautious;
       state->first = std::move(made.kernel);
+      state->is_tried = fastest.has_value();
+      if (fastest && i == 0) {  // it loses no more than the one that promised most
+        state->tried = effort.tried;
+        state->expected_us = effort.tried.front().us;
+        state->expected_loss = std::min(state->expected_loss, choices.at(0)->expected_loss);
+      }
       break;
     }
     if (may_compile && !effort.may_wait && made.module && state->coming == nullptr &&

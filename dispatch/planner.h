@@ -6,8 +6,11 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
+#include <vector>
 
+#include "dispatch/first_use.h"
 #include "dispatch/known.h"
 #include "dispatch/modules.h"
 #include "dispatch/plan_state.h"
@@ -22,6 +25,9 @@ class Planner {
   struct Effort {
     bool may_wait = false;      ///< for a compiler, where a better variant needs one
     bool twin_at_once = false;  ///< not only when it is asked for
+    /// On this problem, the fastest first: it is taken, unless the problem was tuned since, or something that
+    /// was not tried promises most.
+    std::vector<TriedVariant> tried = {};
     std::stop_token stop = {};
   };
 
@@ -29,6 +35,10 @@ class Planner {
   /// a compiler, where it may be used at all, if not even the base is ready. Throws Error if there is no
   /// kernel.
   std::shared_ptr<PlanState> plan(const Op& op, const Problem& problem, const Effort& effort);
+
+  /// The so many that promise most, each once, compiled if need be.
+  std::vector<Rival> rivals(const Op& op, const Problem& problem, std::size_t count,
+                            const std::stop_token& stop);
 
   /// Loads or compiles the twin of a plan and hands it to those who have the plan.
   void make_twin(PlanState& state, const std::stop_token& stop);
@@ -45,6 +55,7 @@ class Planner {
   };
   Made make(const Op& op, const Template& tmpl, const Problem& problem, const Config& config,
             const Choice* choice, Modules::Effort effort, const std::stop_token& stop);
+  std::optional<std::size_t> place_of_tried(Choices& choices, const std::vector<TriedVariant>& tried) const;
   Made base(const Op& op, const Problem& problem, const std::stop_token& stop);
   void add_unaligned(PlanState& state, const Problem& problem, Choices& choices, const Effort& effort);
   Made find_twin(const PlanState& state, const Problem& problem, Choices& choices, Modules::Effort effort,

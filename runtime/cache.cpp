@@ -18,6 +18,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t digits = 64;  // a file is the SHA-256 of the bytes, a line feed and the bytes
+
+std::string name_of(const Source& source) { return source.hash + "-" + source.target; }
+
 }  // namespace
 
 fs::path user_cache_folder() {
@@ -28,33 +31,32 @@ fs::path user_cache_folder() {
   return {};
 }
 
-fs::path BinaryCache::place_of(const Source& source) const {
-  return folder_ / (source.hash + "-" + source.target);
-}
+std::optional<std::string> BinaryCache::find(const Source& source) const { return find(name_of(source)); }
+void BinaryCache::put(const Source& source, const std::string& bytes) const { put(name_of(source), bytes); }
 
 std::optional<std::string> BinaryCache::why_unused() const {
   const auto why = folder_.empty() ? std::nullopt : why_untrusted(folder_ / "any");
   return why ? std::optional("The cache of binaries is not used. " + *why) : std::nullopt;
 }
 
-std::optional<std::string> BinaryCache::find(const Source& source) const {
-  if (folder_.empty() || why_untrusted(place_of(source))) return std::nullopt;
-  std::ifstream file(place_of(source), std::ios::binary);
+std::optional<std::string> BinaryCache::find(const std::string& name) const {
+  if (folder_.empty() || why_untrusted(folder_ / name)) return std::nullopt;
+  std::ifstream file(folder_ / name, std::ios::binary);
   if (!file) return std::nullopt;
   std::string content{std::istreambuf_iterator<char>(file), {}};
   if (content.size() <= digits) return std::nullopt;
   std::string bytes = content.substr(digits + 1);
   if (content.compare(0, digits, sha256(bytes)) != 0) return std::nullopt;
   std::error_code ignored;
-  fs::last_write_time(place_of(source), fs::file_time_type::clock::now(), ignored);  // for trim()
+  fs::last_write_time(folder_ / name, fs::file_time_type::clock::now(), ignored);  // for trim()
   return bytes;
 }
 
-void BinaryCache::put(const Source& source, const std::string& bytes) const {
+void BinaryCache::put(const std::string& name, const std::string& bytes) const {
   if (folder_.empty()) return;
   std::error_code error;
   if (fs::create_directories(folder_, error)) fs::permissions(folder_, fs::perms::owner_all, error);
-  const fs::path place = place_of(source);
+  const fs::path place = folder_ / name;
   if (why_untrusted(place)) return;
   fs::path part = place;
   part += "." + std::to_string(::getpid()) + "." + std::to_string(std::random_device{}());

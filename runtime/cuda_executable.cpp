@@ -12,6 +12,7 @@
 #include <optional>
 
 #include "generator/target.h"
+#include "runtime/cuda_scope.h"
 #include "runtime/device_id.h"
 #include "runtime/executable.h"
 #include "runtime/launch_check.h"
@@ -22,32 +23,6 @@ namespace {
 std::string words(cudaError_t code) {
   return std::string(cudaGetErrorName(code)) + ": " + cudaGetErrorString(code);
 }
-
-// Makes `ordinal` the calling thread's device, and restores the previous one at the end. If it is already the
-// current one, as usual, that costs one read of a thread-local.
-class DeviceScope {
- public:
-  explicit DeviceScope(int ordinal) {
-    error_ = cudaGetDevice(&before_);
-    if (error_ == cudaSuccess && before_ != ordinal) {
-      error_ = cudaSetDevice(ordinal);
-      changed_ = error_ == cudaSuccess;
-    }
-  }
-  ~DeviceScope() {
-    // A failure could not be reported from here, and is unlikely: this device was the current one before.
-    if (changed_) static_cast<void>(cudaSetDevice(before_));
-  }
-  DeviceScope(const DeviceScope&) = delete;
-  DeviceScope& operator=(const DeviceScope&) = delete;
-
-  cudaError_t error() const { return error_; }
-
- private:
-  int before_ = 0;
-  cudaError_t error_ = cudaSuccess;
-  bool changed_ = false;
-};
 
 LoadError::Kind kind_of(cudaError_t code) {
   return code == cudaErrorMemoryAllocation || code == cudaErrorLaunchOutOfResources
@@ -119,18 +94,6 @@ struct ZeroStep {
 dim3 to_dim3(const Extent& extent) {
   return {static_cast<unsigned>(extent.x), static_cast<unsigned>(extent.y), static_cast<unsigned>(extent.z)};
 }
-
-// What this thread does next does not end a stream's capture, by whomever it was begun.
-class OutsideCaptures {
- public:
-  OutsideCaptures() { static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode_)); }
-  ~OutsideCaptures() { static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode_)); }
-  OutsideCaptures(const OutsideCaptures&) = delete;
-  OutsideCaptures& operator=(const OutsideCaptures&) = delete;
-
- private:
-  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
-};
 
 // A kernel as the binary reports it.
 struct KernelFacts {

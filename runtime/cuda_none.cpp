@@ -1,5 +1,6 @@
 // What a build without the CUDA toolkit answers where one with it would use a GPU.
 #include "runtime/executable.h"
+#include "runtime/rehearsal.h"
 
 namespace tunesmith {
 
@@ -10,6 +11,10 @@ std::unique_ptr<Executable> load_cuda(const std::string&, const std::string&, co
 }
 
 bool is_cuda_memory(const void*, std::size_t, int) noexcept { return false; }
+
+std::unique_ptr<Rehearsal> make_cuda_rehearsal(int) {
+  throw LoadError("This build has no CUDA; build again where the CUDA toolkit is installed.");
+}
 
 std::vector<DeviceFacts> cuda_devices(std::string& why_none) {
   why_none =

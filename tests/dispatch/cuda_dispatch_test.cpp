@@ -7,6 +7,7 @@
 
 #include "dispatch/packed.h"
 #include "fixture.h"
+#include "runtime/rehearsal.h"
 #include "tunesmith/conv2d.h"
 
 namespace tunesmith {
@@ -199,6 +200,61 @@ TEST_F(CudaDispatchTest, PlanningDoesNotEndACaptureAndGraphsKeepTheirKernels) {
   require(cudaStreamSynchronize(stream));
   EXPECT_EQ(buffers.why_wrong(), "");
   require(cudaGraphExecDestroy(graph));
+}
+
+// Variants are tried on a stream and on memory of the library's own, while the caller captures.
+TEST_F(CudaDispatchTest, WhatIsTriedAtFirstUseIsNotCaptured) {
+  tune({.problem = "n=1000 taps=5", .config = "BLOCK=32 VECTOR=4", .device = facts_});
+  tune({.problem = "n=1004 taps=5", .config = "BLOCK=64 VECTOR=2", .device = facts_});
+  const Problem problem = Problem::parse("n=100000 taps=5 dtype=f32");
+  const Buffers buffers(find_op("smooth"), problem, 0, 1, memory());
+  const Stream stream;
+  DispatcherOptions trying = options();
+  trying.tune_on_first_use = 2;
+  for (const Compile compile : {Compile::now, Compile::background}) {
+    trying.compile = compile;
+    trying.cache_folder = (folder_ / std::to_string(static_cast<int>(compile))).string();
+    Dispatcher dispatcher(trying);
+    cudaGraphExec_t graph = captured(stream, [&] {
+      const Plan plan = dispatcher.plan("smooth", problem.text());
+      const Status status = plan.launch(buffers.arguments(), stream);
+      EXPECT_TRUE(status.ok()) << status.message();
+      EXPECT_TRUE(dispatcher.wait_until_ready());
+    });
+    const Plan plan = dispatcher.plan("smooth", problem.text());
+    says(plan, "Of 2 that were tried here");
+    EXPECT_GT(plan.expected_us(), 0);
+    EXPECT_LT(plan.expected_us(), 1000);
+    require(cudaGraphLaunch(graph, stream));
+    require(cudaStreamSynchronize(stream));
+    EXPECT_EQ(buffers.why_wrong(), "");
+    require(cudaGraphExecDestroy(graph));
+    check(plan, "smooth");
+    EXPECT_EQ(cudaGetLastError(), cudaSuccess);
+  }
+}
+
+// Times by events, behind a gate: a launch of nothing takes microseconds, not the tens that enqueuing takes.
+TEST_F(CudaDispatchTest, ARehearsalTimesTheDeviceAlone) {
+  const Op& op = find_op("smooth");
+  const auto rehearsal = make_cuda_rehearsal(0);
+  EXPECT_GT(rehearsal->spare_bytes(), 1 << 20);
+  const auto time = [&](std::int64_t n) {
+    const Problem problem = complete_problem(op, {{"n", n}, {"taps", std::int64_t{5}}});
+    const Config config = find_template(op, "vector").space(problem).complete({});
+    const Source source = render(op, find_template(op, "vector"), problem, config, facts_.target);
+    const auto executable = load_cuda(binary_of(source), source.suffix,
+                                      find_template(op, "vector").work(problem, config, facts_), 0, true);
+    std::vector<void*> arguments;
+    for (const Argument& argument : op.arguments)
+      arguments.push_back(rehearsal->allocate(4 * elements(argument, problem), {}));
+    rehearsal->time_us(*executable, arguments.data(), 1);
+    return rehearsal->time_us(*executable, arguments.data(), 20);
+  };
+  const double little = time(1000), much = time(100'000'000);
+  EXPECT_GT(little, 0);
+  EXPECT_LT(little, 20);
+  EXPECT_GT(much, 5 * little);
 }
 
 TEST_F(CudaDispatchTest, PlansThatLeaveNeitherEndACaptureNorALaunch) {

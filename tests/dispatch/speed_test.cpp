@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "bench/many_verdicts.h"
+#include "dispatch/uses.h"
 #include "fixture.h"
 #include "tunesmith/conv2d.h"
 
@@ -121,6 +122,19 @@ TEST_F(Speed, APlanTakesLittleMemory) {
   const std::size_t before = mallinfo2().uordblks;
   for (int i = 0; i < 1000; ++i) plan();
   EXPECT_LT(mallinfo2().uordblks - before, std::size_t{1000} * 8192);
+}
+
+TEST_F(Speed, ThreadsCountLaunchesWithoutSlowingEachOther) {
+  Count count;
+  const auto add = [&] { count.add(); };
+  const double alone = seconds(200000, add);
+  double each[4] = {};
+  {
+    std::vector<std::jthread> threads;
+    for (double& one : each) threads.emplace_back([&] { one = seconds(200000, add); });
+  }
+  EXPECT_LT(*std::max_element(std::begin(each), std::end(each)), 3 * alone);
+  EXPECT_EQ(count.sum(), std::uint64_t{5} * 7 * 200000);
 }
 
 TEST_F(Speed, AFirstPlanOfALoadedKernelRendersNothing) {

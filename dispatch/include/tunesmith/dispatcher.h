@@ -217,6 +217,13 @@ struct DispatcherOptions {
   /// unloaded that no plan uses and that were never launched on a GPU: of others nobody knows when a stream
   /// or a graph is done with them. A plan takes 3 to 8 KiB, a kernel 20 to 200.
   std::size_t most_bytes = std::size_t{256} << 20;
+  /// Of the variants for a problem that nobody tuned, try so many of those that promise most when it is first
+  /// planned, and use the fastest from then on; 0 or 1: none. They run on memory and a stream of the
+  /// library's own, never in a capture: at most a quarter of the memory that is free, else nothing is tried;
+  /// about a quarter of a second of the device for each problem, beside what is compiled. With Compile::now
+  /// plan() waits for it, else it is done behind the plan. The outcome stays in `cache_folder` for the next
+  /// process; it counts as little as any prediction does once the problem is tuned.
+  std::size_t tune_on_first_use = 0;
 };
 
 /// The name of a problem's parameter, always a literal: a look-up compares its address first.
@@ -238,6 +245,18 @@ struct Field {
 /// A problem of an op, as text.
 struct NamedProblem {
   std::string_view op, problem;
+};
+
+/// What an application used: a problem that it launched, as its newest plan is.
+struct Usage {
+  std::string op, problem;
+  Match match = Match::base;
+  std::uint64_t launches = 0;  ///< that did not fail; one in a capture is one, however often the graph runs
+  double expected_us = 0;      ///< as of the plan: of one launch; 0: not known
+  double expected_loss = 0;    ///< likewise: what tuning is expected to gain, as a part of the best time
+  /// What tuning is expected to save in all these launches, in microseconds; 0 where the problem is tuned. A
+  /// guess from the bytes moved and the operations where expected_us is 0.
+  double lost_us = 0;
 };
 
 /// Knows the winners for one device. Thread-safe. Its end, or that of the last plan, unloads the kernels: on
@@ -269,6 +288,14 @@ class Dispatcher {
   void prepare(std::span<const NamedProblem> problems);
   /// Waits until nothing is compiled or loaded in the background any more; false: not within `limit`.
   bool wait_until_ready(std::chrono::milliseconds limit = std::chrono::milliseconds::max());
+
+  /// All problems that were launched since the dispatcher was made, the one that loses most first. Launches
+  /// are counted without a lock or a shared cache line. Of more problems than a sixteenth of `most_bytes`
+  /// has room for, those that are launched least are forgotten.
+  std::vector<Usage> summary() const;
+  /// Writes those that tuning is expected to make faster, weighted by lost_us, as a file for `tunesmith tune
+  /// --problems`. Throws if it cannot be written.
+  void save_problems(const std::string& file) const;
 
   /// plan(), and its explanation(), as text for people.
   std::string explain(std::string_view op, std::string_view problem, bool with_refusals = false);

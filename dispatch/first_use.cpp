@@ -1,0 +1,232 @@
+#include "dispatch/first_use.h"
+
+#include <algorithm>
+#include <bit>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <sstream>
+
+#include "generator/hash.h"
+#include "generator/random.h"
+
+namespace tunesmith {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Of the device, for one problem; what is begun is ended.
+constexpr auto most_time = std::chrono::milliseconds(250);
+constexpr double sample_us = 500;
+constexpr int most_launches = 50;
+constexpr int rounds = 9;
+constexpr int rounds_of_slow = 2;  // then one this much slower than the best is left out
+constexpr double slow = 1.3;
+constexpr double noise = 0.02;
+
+// An array is this part of random values again and again.
+constexpr std::int64_t pattern_elements = std::int64_t{1} << 18;
+
+std::uint16_t to_half(float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  const std::uint32_t sign = bits >> 16 & 0x8000u;
+  const std::uint32_t exponent = bits >> 23 & 0xffu;
+  constexpr std::uint32_t least_normal = 127 - 14;
+  if (exponent < least_normal) return static_cast<std::uint16_t>(sign);
+  return static_cast<std::uint16_t>(sign | (exponent - least_normal + 1) << 10 | (bits >> 13 & 0x3ffu));
+}
+
+double median(std::vector<double> samples) {
+  const auto middle = samples.begin() + static_cast<std::ptrdiff_t>(samples.size() / 2);
+  std::nth_element(samples.begin(), middle, samples.end());
+  return *middle;
+}
+
+// "12.345 tiled BLOCK_X=32 …" per line.
+std::string to_text(const std::vector<TriedVariant>& tried) {
+  std::string text;
+  for (const TriedVariant& one : tried) {
+    char us[32];
+    std::snprintf(us, sizeof us, "%.3f", one.us);
+    text += us + (" " + one.template_name) + " " + one.config + "\n";
+  }
+  return text;
+}
+
+std::vector<TriedVariant> from_text(std::istream& lines) {
+  std::vector<TriedVariant> tried;
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    TriedVariant& one = tried.emplace_back();
+    words >> one.us >> one.template_name >> std::ws;
+    std::getline(words, one.config);
+    if (one.template_name.empty() || !(one.us >= 0)) return {};
+  }
+  return tried;
+}
+
+}  // namespace
+
+std::vector<std::byte> usual_values(DType dtype, std::size_t count) {
+  const auto size = static_cast<std::size_t>(bytes(dtype));
+  std::vector<std::byte> values(count * size);
+  Random random(1);
+  const auto put = [&](std::size_t i, auto value) { std::memcpy(values.data() + i * size, &value, size); };
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto integer = [&] { return static_cast<std::int32_t>(random.below(201)) - 100; };
+    const auto real = [&] { return static_cast<float>(random.uniform()); };
+    switch (dtype) {
+      case DType::f32:
+        put(i, real());
+        break;
+      case DType::f64:
+        put(i, random.uniform());
+        break;
+      case DType::f16:
+        put(i, to_half(real()));
+        break;
+      case DType::bf16:
+        put(i, static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(real()) >> 16));
+        break;
+      case DType::u8:
+        put(i, static_cast<std::uint8_t>(integer() + 100));
+        break;
+      case DType::i32:
+        put(i, integer());
+        break;
+      case DType::i64:
+        put(i, std::int64_t{integer()});
+        break;
+      case DType::b8:
+      case DType::b16:
+      case DType::b32:
+      case DType::b64:
+      case DType::b128:
+        for (std::size_t byte = 0; byte < size; ++byte)
+          values[i * size + byte] = static_cast<std::byte>(random.below(256));
+        break;
+    }
+  }
+  return values;
+}
+
+std::vector<TriedVariant> rank(const std::vector<Rival>& rivals, Rehearsal& rehearsal,
+                               const std::vector<void*>& arguments, const std::stop_token& stop) {
+  struct Runner {
+    std::size_t rival;
+    int launches = 1;
+    std::vector<double> samples = {};
+  };
+  std::vector<Runner> running;
+  std::vector<double> us(rivals.size());
+  for (std::size_t r = 0; r < rivals.size(); ++r)
+    if (rivals[r].executable) running.push_back({r});
+  const auto measure = [&](Runner& runner) {
+    try {
+      const double time =
+          rehearsal.time_us(*rivals[runner.rival].executable, arguments.data(), runner.launches);
+      runner.samples.push_back(time);
+    } catch (const Error&) {
+      runner.samples.clear();
+    }
+    us[runner.rival] = runner.samples.empty() ? 0 : median(runner.samples);
+  };
+  const Clock::time_point end = Clock::now() + most_time;
+  for (int round = 0; round <= rounds && !stop.stop_requested(); ++round) {
+    if (round > 1 && running.size() < 2) break;
+    for (Runner& runner : running) {
+      if (stop.stop_requested() || (round > 0 && Clock::now() > end)) break;
+      if (round == 1) {  // what was before was to warm up, and to choose the number of launches
+        runner.launches =
+            static_cast<int>(std::clamp(sample_us / us[runner.rival], 1.0, 1.0 * most_launches));
+        runner.samples.clear();
+      }
+      measure(runner);
+      if (round == 0 && !runner.samples.empty()) {
+        runner.samples.clear();
+        measure(runner);
+      }
+    }
+    std::erase_if(running, [](const Runner& runner) { return runner.samples.empty(); });
+    if (round < rounds_of_slow || running.empty()) continue;
+    double best = us[running.front().rival];
+    for (const Runner& runner : running) best = std::min(best, us[runner.rival]);
+    std::erase_if(running, [&](const Runner& runner) { return us[runner.rival] > slow * best; });
+  }
+  std::vector<TriedVariant> tried;
+  for (std::size_t r = 0; r < rivals.size(); ++r)
+    tried.push_back({.template_name = rivals[r].template_name, .config = rivals[r].config, .us = us[r]});
+  const auto key = [&](const TriedVariant& one) {
+    const bool is_first = one == TriedVariant{rivals[0].template_name, rivals[0].config, us[0]};
+    return one.us <= 0 ? 1e30 : one.us * (is_first ? 1 - noise : 1);
+  };
+  std::stable_sort(tried.begin(), tried.end(),
+                   [&](const TriedVariant& a, const TriedVariant& b) { return key(a) < key(b); });
+  return tried;
+}
+
+FirstUse::FirstUse(const DeviceFacts& device, MakeRehearsal make_rehearsal, BinaryCache cache)
+    : device_(device.name + " " + device.target + " " + std::to_string(device.multiprocessors)),
+      make_rehearsal_(std::move(make_rehearsal)),
+      cache_(std::move(cache)) {}
+
+std::string FirstUse::text_of(const Op& op, const std::string& problem) const {
+  return device_ + "\n" + op.name + " " + problem + "\n";
+}
+std::string FirstUse::entry_of(const std::string& text) const { return "first-use-" + sha256(text); }
+
+std::vector<TriedVariant> FirstUse::find(const Op& op, const std::string& problem) {
+  const Key key(op.name, problem);
+  {
+    const std::scoped_lock lock(mutex_);
+    if (const auto known = tried_.find(key); known != tried_.end()) return known->second;
+  }
+  const std::string text = text_of(op, problem);
+  const auto stored = cache_.find(entry_of(text));
+  std::vector<TriedVariant> tried;
+  if (stored && stored->starts_with(text)) {
+    std::istringstream lines(stored->substr(text.size()));
+    tried = from_text(lines);
+  }
+  const std::scoped_lock lock(mutex_);
+  if (!tried.empty()) tried_.try_emplace(key, tried);
+  return tried;
+}
+
+void FirstUse::try_out(const Op& op, const std::string& problem, const std::vector<Rival>& rivals,
+                       const std::stop_token& stop) {
+  const std::scoped_lock one_at_a_time(trying_);
+  const std::vector<TriedVariant> before = find(op, problem);
+  if (std::any_of(before.begin(), before.end(), [&](const TriedVariant& one) {
+        return one.template_name == rivals.front().template_name && one.config == rivals.front().config;
+      }))
+    return;  // another thread was first
+  std::vector<TriedVariant> tried;
+  try {
+    const std::unique_ptr<Rehearsal> rehearsal = make_rehearsal_();
+    const Problem values = Problem::parse(problem);
+    double wanted = 0;
+    for (const Argument& argument : op.arguments) wanted += size_bytes(argument, values);
+    if (wanted > static_cast<double>(rehearsal->spare_bytes())) return;
+    std::vector<void*> arguments;
+    for (const Argument& argument : op.arguments) {
+      const std::int64_t count = elements(argument, values);
+      const DType dtype = argument.dtype(values);
+      const std::int64_t random = argument.role == Role::output ? 0 : std::min(count, pattern_elements);
+      arguments.push_back(
+          rehearsal->allocate(count * bytes(dtype), usual_values(dtype, static_cast<std::size_t>(random))));
+      if (stop.stop_requested()) return;
+    }
+    tried = rank(rivals, *rehearsal, arguments, stop);
+  } catch (const Error&) {
+    return;  // the plan stays as it is
+  }
+  if (stop.stop_requested() || tried.empty() || tried.front().us <= 0) return;
+  const std::string text = text_of(op, problem);
+  cache_.put(entry_of(text), text + to_text(tried));
+  const std::scoped_lock lock(mutex_);
+  tried_[{op.name, problem}] = std::move(tried);
+}
+
+}  // namespace tunesmith

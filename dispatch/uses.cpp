@@ -1,0 +1,134 @@
+#include "dispatch/uses.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <tuple>
+
+#include "dispatch/plan_state.h"
+#include "generator/problem_list.h"
+
+namespace tunesmith {
+namespace {
+
+// What a problem takes at least, where no time of it is known: guesses, which only order problems.
+struct Rates {
+  double launch_us, bytes_per_us, flops_per_us;
+};
+Rates rates_of(const DeviceFacts& device) {
+  if (device.kind == "host") return {.launch_us = 1, .bytes_per_us = 1e3, .flops_per_us = 1e3};
+  const double multiprocessors = multiprocessors_to_fill(device);
+  return {.launch_us = 2, .bytes_per_us = 2e4 * multiprocessors, .flops_per_us = 1e5 * multiprocessors};
+}
+
+// By which part of the least time tuning would be faster. Over the winners of an H200 in generated/ the base
+// takes 7.1 times as long as the winner (geometric mean); what another device's winner loses is a guess.
+constexpr double lost_by_base = 6.1;
+constexpr double lost_by_another = 0.5;
+
+// Of one launch.
+double lost_us(const Use& use, const Problem& problem, const DeviceFacts& device) {
+  if (use.match == Match::exact) return 0;
+  if (use.expected_us > 0) return use.expected_us * use.expected_loss / (1 + use.expected_loss);
+  if (use.op->templates.front().work(problem, base_config(*use.op, problem)).steps.empty()) return 0;
+  const Rates rates = rates_of(device);
+  const double least_us = rates.launch_us + std::max(bytes_moved(*use.op, problem) / rates.bytes_per_us,
+                                                     use.op->flops(problem) / rates.flops_per_us);
+  return least_us * (use.match == Match::base ? lost_by_base : lost_by_another);
+}
+
+std::string rounded(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, value < 10 ? "%.2f" : "%.0f", value);
+  return text;
+}
+
+}  // namespace
+
+std::uint64_t Count::sum() const noexcept {
+  std::uint64_t sum = 0;
+  for (const Part& part : parts_) sum += part.value.load(std::memory_order_relaxed);
+  return sum;
+}
+
+unsigned Count::next_place() noexcept {
+  static std::atomic<unsigned> next = 0;
+  return next++ % parts;
+}
+
+void Uses::begin(PlanState& plan) {
+  constexpr std::size_t about = sizeof(Use) + 256;
+  const std::scoped_lock lock(mutex_);
+  const std::pair<std::string_view, std::string> key(plan.op->name, plan.problem);
+  auto found = uses_.find(key);
+  if (found == uses_.end()) {
+    if ((uses_.size() + 1) * about > most_bytes_) forget_half();
+    found = uses_.emplace(key, std::make_shared<Use>()).first;
+  }
+  Use& use = *found->second;
+  use.op = plan.op;
+  use.match = plan.match;
+  use.expected_us = plan.expected_us;
+  use.expected_loss = plan.expected_loss;
+  plan.use = found->second;
+}
+
+// A plan that is launched further has what it counts then to itself.
+void Uses::forget_half() {
+  if (uses_.empty()) return;
+  std::vector<std::uint64_t> launches;
+  launches.reserve(uses_.size());
+  for (const auto& [key, use] : uses_) launches.push_back(use->launches.sum());
+  const auto middle = launches.begin() + static_cast<std::ptrdiff_t>(launches.size() / 2);
+  std::nth_element(launches.begin(), middle, launches.end());
+  std::size_t left = launches.size() - launches.size() / 2;
+  std::erase_if(uses_, [&](const auto& one) {
+    if (left == 0 || one.second->launches.sum() > *middle) return false;
+    --left;
+    return true;
+  });
+}
+
+std::vector<Usage> Uses::all() const {
+  std::vector<Usage> all;
+  const std::scoped_lock lock(mutex_);
+  for (const auto& [key, use] : uses_) {
+    const std::uint64_t launches = use->launches.sum();
+    if (launches == 0) continue;
+    all.push_back(
+        {.op = std::string(key.first),
+         .problem = key.second,
+         .match = use->match,
+         .launches = launches,
+         .expected_us = use->expected_us,
+         .expected_loss = use->expected_loss,
+         .lost_us = static_cast<double>(launches) * lost_us(*use, Problem::parse(key.second), device_)});
+  }
+  std::sort(all.begin(), all.end(), [](const Usage& a, const Usage& b) {
+    return std::tuple(-a.lost_us, b.launches, std::string_view(a.op), std::string_view(a.problem)) <
+           std::tuple(-b.lost_us, a.launches, std::string_view(b.op), std::string_view(b.problem));
+  });
+  return all;
+}
+
+std::string problems_text(const std::vector<Usage>& uses, const DeviceFacts& device) {
+  std::string text =
+      "# For \"tunesmith tune --problems FILE\", the most valuable first. A weight is the time in "
+      "microseconds\n"
+      "# that tuning is expected to save in all launches of a run like the one that wrote this, on\n# " +
+      device.name + ".\n";
+  for (const Usage& use : uses) {
+    if (use.lost_us <= 0) continue;
+    text += problem_line({.op = use.op, .weight = use.lost_us, .problem = Problem::parse(use.problem)}) +
+            "  # " + std::to_string(use.launches) + (use.launches == 1 ? " launch, " : " launches, ") +
+            std::string(name(use.match)) +
+            (use.expected_us > 0
+                 ? ", " + rounded(use.expected_us) + " us each, " +
+                       std::to_string(std::lround(100 * use.expected_loss)) + " % behind the best expected"
+                 : std::string(", a guess")) +
+            "\n";
+  }
+  return text;
+}
+
+}  // namespace tunesmith

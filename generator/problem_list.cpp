@@ -1,0 +1,70 @@
+#include "generator/problem_list.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+
+#include "generator/error.h"
+
+namespace tunesmith {
+namespace {
+
+constexpr std::string_view blanks = " \t\r\n";
+
+std::string_view without_comment(std::string_view line) {
+  bool quoted = false;
+  for (std::size_t at = 0; at < line.size(); ++at) {
+    if (line[at] == '#' && !quoted) return line.substr(0, at);
+    if (line[at] == '\\' && quoted)
+      ++at;
+    else if (line[at] == '"')
+      quoted = !quoted;
+  }
+  return line;
+}
+
+double weight_of(const Value& value) {
+  const std::string text = to_text(value);
+  double weight = 0;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), weight);
+  if (failure != std::errc() || end != text.data() + text.size() || !std::isfinite(weight) || weight <= 0) {
+    throw UsageError("The weight is " + text +
+                     "; give a number above 0, or leave it out where all problems are worth the same.");
+  }
+  return weight;
+}
+
+}  // namespace
+
+std::optional<ListedProblem> parse_problem_line(std::string_view line) {
+  line = without_comment(line);
+  const std::size_t begin = line.find_first_not_of(blanks);
+  if (begin == std::string_view::npos) return std::nullopt;
+  line.remove_prefix(begin);
+  ListedProblem listed;
+  const std::string_view first = line.substr(0, line.find_first_of(blanks));
+  if (first.find('=') == std::string_view::npos) {
+    listed.op = first;
+    line.remove_prefix(first.size());
+  }
+  const Values values = Values::parse(line);
+  for (const auto& [name, value] : values.entries()) {
+    if (name == "weight") {
+      listed.weight = weight_of(value);
+    } else {
+      listed.problem.set(name, value);
+    }
+  }
+  return listed;
+}
+
+std::string problem_line(const ListedProblem& problem) {
+  std::array<char, 32> weight{};
+  std::snprintf(weight.data(), weight.size(), problem.weight < 10 ? "%.3f" : "%.0f",
+                std::max(problem.weight, 1e-3));
+  return problem.op + " weight=" + weight.data() + " " + problem.problem.text();
+}
+
+}  // namespace tunesmith

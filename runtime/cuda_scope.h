@@ -1,0 +1,46 @@
+// What calls of the CUDA runtime stand in: a device, and outside of the application's captures.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+namespace tunesmith {
+
+/// Makes `ordinal` the calling thread's device, and restores the previous one at the end. If it is already
+/// the current one, as usual, that costs one read of a thread-local.
+class DeviceScope {
+ public:
+  explicit DeviceScope(int ordinal) {
+    error_ = cudaGetDevice(&before_);
+    if (error_ == cudaSuccess && before_ != ordinal) {
+      error_ = cudaSetDevice(ordinal);
+      changed_ = error_ == cudaSuccess;
+    }
+  }
+  ~DeviceScope() {
+    // A failure could not be reported from here, and is unlikely: this device was the current one before.
+    if (changed_) static_cast<void>(cudaSetDevice(before_));
+  }
+  DeviceScope(const DeviceScope&) = delete;
+  DeviceScope& operator=(const DeviceScope&) = delete;
+
+  cudaError_t error() const { return error_; }
+
+ private:
+  int before_ = 0;
+  cudaError_t error_ = cudaSuccess;
+  bool changed_ = false;
+};
+
+/// What this thread does next does not end a stream's capture, by whomever it was begun.
+class OutsideCaptures {
+ public:
+  OutsideCaptures() { static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode_)); }
+  ~OutsideCaptures() { static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode_)); }
+  OutsideCaptures(const OutsideCaptures&) = delete;
+  OutsideCaptures& operator=(const OutsideCaptures&) = delete;
+
+ private:
+  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
+};
+
+}  // namespace tunesmith
