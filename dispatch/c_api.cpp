@@ -108,10 +108,12 @@ tunesmith::DispatcherOptions options_of(const char* text) {
       options.check_pointers = is_on(name, word);
     } else if (name == "most_bytes") {
       options.most_bytes = static_cast<std::size_t>(count(name, value));
+    } else if (name == "tune_on_first_use") {
+      options.tune_on_first_use = static_cast<std::size_t>(count(name, value));
     } else {
       throw UsageError("There is no option " + name +
                        "; the options are device, database, host_binaries, compile, compile_limit_ms, "
-                       "cache_folder, overlap, check_pointers and most_bytes.");
+                       "cache_folder, overlap, check_pointers, most_bytes and tune_on_first_use.");
     }
   }
   return options;

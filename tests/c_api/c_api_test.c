@@ -94,7 +94,8 @@ static void test_options(const char* folder) {
   char options[4096];
   snprintf(options, sizeof options,
            "device=host database=\"%s/no such file.db\" cache_folder=\"%s/c_api cache\" host_binaries=off "
-           "compile=background compile_limit_ms=1000 overlap=off check_pointers=on most_bytes=1000000",
+           "compile=background compile_limit_ms=1000 overlap=off check_pointers=on most_bytes=1000000 "
+           "tune_on_first_use=0",
            folder, folder);
   EXPECT(tunesmith_dispatcher_create(options, &dispatcher) == TUNESMITH_SUCCESS);
   EXPECT(strstr(tunesmith_dispatcher_notes(dispatcher), "no such file.db") != NULL);
