@@ -3,9 +3,9 @@
 
 #include <unistd.h>
 
-#include <algorithm>
+#include <chrono>
 #include <cstdlib>
-#include <fstream>
+#include <exception>
 #include <iostream>
 #include <memory>
 #include <string>
@@ -13,6 +13,7 @@
 
 #include "cli/anchors.h"
 #include "cli/cli.h"
+#include "cli/problem_file.h"
 #include "cli/tune_anchors.h"
 #include "cli/winners_table.h"
 #include "db/store.h"
@@ -41,32 +42,49 @@ struct TuneRequest {
   std::string objective = "time";
 };
 
-// One problem per line; # begins a comment.
-std::vector<Problem> read_problems(const Op& op, const std::filesystem::path& path) {
-  std::ifstream file(path);
-  std::vector<Problem> problems;
-  int number = 0;
-  for (std::string line; std::getline(file, line);) {
-    ++number;
-    try {
-      const Values given = Values::parse(std::string_view(line).substr(0, line.find('#')));
-      if (!given.empty()) problems.push_back(complete_problem(op, given));
-    } catch (const UsageError& error) {
-      throw UsageError(path.string() + ", line " + std::to_string(number) + ": " + error.what());
-    }
-  }
-  if (!file.eof()) throw UsageError("The problem file " + path.string() + " cannot be read.");
-  if (problems.empty())
-    throw UsageError("The file " + path.string() + " has no problem; write one per line.");
-  return problems;
-}
-
 // 0 where there is none.
 double seconds_of(const std::string& option, const std::string& text) {
   if (text.empty()) return 0;
   const Budget budget = Budget::parse(text);
   if (!budget.seconds) throw UsageError(option + " is " + text + ", but it is a time; give one such as 10m.");
   return *budget.seconds;
+}
+
+// Of several ops one after the other, the most valuable first; a fault of one does not end the others.
+void tune_each(const TuneOptions& options, const std::vector<ProblemsOfOp>& ops, Progress& progress,
+               int& exit_code) {
+  const auto began = std::chrono::steady_clock::now();
+  double weight_left = 0;
+  for (const ProblemsOfOp& one : ops) weight_left += one.weight;
+  for (const ProblemsOfOp& one : ops) {
+    TuneOptions asked = options;
+    asked.op = one.op->name;
+    asked.problems.insert(asked.problems.end(), one.problems.begin(), one.problems.end());
+    asked.weights.resize(options.problems.size(), 1);
+    asked.weights.insert(asked.weights.end(), one.weights.begin(), one.weights.end());
+    if (options.total_s > 0) {
+      const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - began;
+      asked.total_s = (options.total_s - elapsed.count()) * one.weight / weight_left;
+      if (asked.total_s <= 0) {
+        progress.say("The total time is over: the problems of " + asked.op + " were not begun.");
+        continue;
+      }
+      weight_left -= one.weight;
+    }
+    try {
+      const TuneResult result = tune(asked, progress);
+      std::cout << winners_text(result) << std::flush;
+      if (!result.interrupted) continue;
+      exit_code = 130;
+      return;
+    } catch (const UsageError&) {
+      throw;  // about the request, so about every op
+    } catch (const std::exception& error) {
+      if (ops.size() == 1) throw;
+      progress.say(asked.op + " failed, the other ops go on: " + error.what());
+      exit_code = 1;
+    }
+  }
 }
 
 void refuse_beside_all(const CLI::App& command) {
@@ -93,21 +111,24 @@ void add_tune_command(CLI::App& app, const std::string& command_line, int& exit_
   auto request = std::make_shared<TuneRequest>();
   TuneOptions& options = request->options;
   options.command = command_line;
-  command->add_option("OP", options.op, "Name of an op; none with --all");
+  command->add_option("OP", options.op, "Name of an op; none with --all, or where --problems names them");
   command->add_flag("--all", request->all,
                     "Once per GPU: anchors, portfolio and table of every op, in one hour or the time that\n"
                     "--budget gives for all; what is known already is not measured again");
   command->add_option("--ops", request->ops, "With --all: only these, such as reduce,conv2d")->delimiter(',');
   command->add_option("--problem", request->problems, "Problem; may be repeated")->allow_extra_args(false);
-  command->add_option("--problems", request->problem_file,
-                      "File with one problem per line; # begins a comment");
+  command->add_option(
+      "--problems", request->problem_file,
+      "File with one problem per line, \"[OP] [weight=W] name=value …\", such as an application\n"
+      "saved by Dispatcher::save_problems(); # begins a comment");
   command
       ->add_option("--anchors", request->anchors,
                    "Search so many problems of the op's usual range, without finals, choose a portfolio of\n"
                    "variants that are fast on them, and measure each on all of them")
       ->check(CLI::Range(1, 10000));
   command->add_option("--total", request->total,
-                      "Time for all anchors together (5m); what is begun by then is kept");
+                      "Time for all problems together (5m), divided by their weights, or for all anchors;\n"
+                      "what is begun by then is kept. A problem gets at most --budget, if that is given");
   command->add_flag("--stale", options.stale,
                     "Tune problems in the database whose winners' templates have changed");
   command->add_flag("--finals", options.finals,
@@ -182,30 +203,34 @@ void add_tune_command(CLI::App& app, const std::string& command_line, int& exit_
       const double seconds = seconds_of("--budget", has_budget ? asked.budget : "1h");
       return tune_all(asked, request->ops, seconds, progress, exit_code);
     }
-    if (asked.op.empty())
-      throw UsageError("tune needs the name of an op, one of " + op_names() + ", or --all.");
+    const bool has_file = !request->problem_file.empty();
+    if (asked.op.empty() && !has_file) {
+      throw UsageError("tune needs the name of an op, one of " + op_names() +
+                       ", or --all, or --problems with a file that names ops.");
+    }
     if (!request->ops.empty()) throw UsageError("--ops goes with --all; an op alone is named without it.");
-    const Op& op = find_op(asked.op);
+    const Op* op = asked.op.empty() ? nullptr : &find_op(asked.op);
+    if (op == nullptr && (!request->problems.empty() || request->anchors > 0 || asked.stale))
+      throw UsageError("--problem, --anchors and --stale are of one op; name it: " + op_names() + ".");
     for (const std::string& text : request->problems)
-      asked.problems.push_back(complete_problem(op, Values::parse(text)));
-    if (!request->problem_file.empty()) {
-      for (Problem& problem : read_problems(op, request->problem_file))
-        asked.problems.push_back(std::move(problem));
-    }
+      asked.problems.push_back(complete_problem(*op, Values::parse(text)));
+    std::vector<ProblemsOfOp> listed;
+    if (has_file) listed = read_problem_file(request->problem_file, op);
+    const double total_s = seconds_of("--total", request->total);
     if (request->anchors > 0) {
+      if (has_file)
+        asked.problems.insert(asked.problems.end(), listed[0].problems.begin(), listed[0].problems.end());
       if (!has_budget) asked.budget = budget_of_an_anchor;
-      const double seconds = seconds_of("--total", request->total);
-      return tune_anchors(asked, request->anchors, seconds, progress, exit_code);
+      return tune_anchors(asked, request->anchors, total_s, progress, exit_code);
     }
-    if (!request->total.empty())
-      throw UsageError("--total is the time for all anchors, and there are none; add --anchors.");
-    if (asked.problems.empty() && !asked.stale && !asked.finals) {
+    if (asked.problems.empty() && !has_file && !asked.stale && !asked.finals) {
       throw UsageError(
           "There is no problem to tune; add --problem, --problems, --anchors, --stale or --finals.");
     }
-    const TuneResult result = tune(asked, progress);
-    std::cout << winners_text(result);
-    if (result.interrupted) exit_code = 130;
+    asked.total_s = total_s;
+    if (total_s > 0 && !has_budget) asked.budget = "all";
+    if (listed.empty()) listed.push_back({.op = op, .problems = {}, .weights = {}, .weight = 1});
+    tune_each(asked, listed, progress, exit_code);
   });
 }
 

@@ -65,16 +65,18 @@ void Lane::must_be_like(const Lane& first) const {
 }
 
 TunedProblem Lane::run(const Problem& problem, const Task& task, ProblemRun::Bench::Stages stages,
-                       std::span<const NamedVariant> listed, const Problem* next) {
+                       const Further& further) {
   using Stages = ProblemRun::Bench::Stages;
   if (!progress_.in_parts()) progress_.say(setup_.op.name + " " + problem.text());
-  static constexpr Budget everything;
   const bool searches = stages == Stages::all || stages == Stages::search;
+  Budget budget = searches ? setup_.budget : Budget();
+  if (searches && further.seconds)
+    budget.seconds = std::min(*further.seconds, budget.seconds.value_or(*further.seconds));
   Policy policy = policy_;
   if (stages == Stages::list) policy.give_up_factor = give_up_factor_of_a_list;
-  ProblemRun run({setup_.op, setup_.options, policy, searches ? setup_.budget : everything, compilers_,
-                  references_, worker_, recorder(), progress_, interrupted, task, stages, listed},
-                 problem, next);
+  ProblemRun run({setup_.op, setup_.options, policy, budget, compilers_, references_, worker_, recorder(),
+                  progress_, interrupted, task, stages, further.listed},
+                 problem, further.next);
   return run.run();
 }
 

@@ -39,9 +39,13 @@ class Lane {
   /// A winner is a model's, so the devices of a run are of one. Throws UsageError.
   void must_be_like(const Lane& first) const;
 
-  /// `next`: the problem that likely follows.
+  struct Further {
+    std::span<const NamedVariant> listed = {};
+    std::optional<double> seconds = std::nullopt;  ///< for the search, if that is less than the run's budget
+    const Problem* next = nullptr;                 ///< that likely follows
+  };
   TunedProblem run(const Problem& problem, const Task& task, ProblemRun::Bench::Stages stages,
-                   std::span<const NamedVariant> listed = {}, const Problem* next = nullptr);
+                   const Further& further);
 
   std::string binary_of(const RenderedVariant& variant);  ///< empty: it does not compile
   /// 0: it failed. Nothing is recorded.

@@ -28,23 +28,26 @@ class TaskQueue {
   TaskQueue(const std::vector<Problem>& problems, std::vector<Task> tasks, const Assignment& assignment)
       : problems_(problems), tasks_(std::move(tasks)), assignment_(assignment), done_(problems.size()) {}
 
-  void split_for(std::size_t lanes) {
-    if (assignment_.stages != Stages::all) return;
-    std::vector<Task> pieces = split(tasks_, lanes);
+  void divide_for(std::size_t lanes) {
+    lanes_ = lanes;
+    std::vector<Task> pieces = assignment_.stages == Stages::all ? split(tasks_, lanes) : std::vector<Task>();
     if (pieces.size() > tasks_.size()) {
       tasks_ = std::move(pieces);
       for (const Task& task : tasks_) ++parts_left_[task.problem];
     }
+    if (!assignment_.weights.empty())
+      for (const Task& task : tasks_) weight_left_ += weight_of(task);
   }
 
   void take_part(Lane& lane) {
     try {
       while (const auto task = next(lane)) {
         const bool piece = parts_left_.contains(task->problem);
-        keep(*task, lane.run(problems_[task->problem], *task, piece ? Stages::search : assignment_.stages,
-                             assignment_.listed, upcoming(lane)));
+        keep(*task,
+             lane.run(problems_[task->problem], *task, piece ? Stages::search : assignment_.stages,
+                      {.listed = assignment_.listed, .seconds = share_of(*task), .next = upcoming(lane)}));
         if (piece && last_part(*task) && !interrupted())
-          keep(*task, winners_only(lane.run(problems_[task->problem], {task->problem}, Stages::finals)));
+          keep(*task, winners_only(lane.run(problems_[task->problem], {task->problem}, Stages::finals, {})));
       }
     } catch (...) {
       const std::scoped_lock lock(mutex_);
@@ -72,6 +75,19 @@ class TaskQueue {
     }
     if (next_ == tasks_.size()) return std::nullopt;
     return tasks_[next_++];
+  }
+  // Nothing where the run's budget is enough.
+  std::optional<double> share_of(const Task& task) {
+    if (assignment_.weights.empty() || !assignment_.until) return std::nullopt;
+    const std::scoped_lock lock(mutex_);
+    const double left_s = std::chrono::duration<double>(*assignment_.until - Clock::now()).count();
+    const double weight = weight_of(task);
+    const double share = search_share_s(left_s * static_cast<double>(lanes_), weight, weight_left_);
+    weight_left_ -= weight;
+    return share;
+  }
+  double weight_of(const Task& task) const {
+    return assignment_.weights[task.problem] / static_cast<double>(task.parts);
   }
   // Its inputs are made in time that nobody else needs. While many are left this device will have it; the
   // last ones go to whichever is free.
@@ -115,6 +131,8 @@ class TaskQueue {
   Assignment assignment_;
   std::mutex mutex_;
   std::size_t next_ = 0;
+  std::size_t lanes_ = 1;
+  double weight_left_ = 0;  // of the tasks that are not begun
   std::map<const Lane*, Task> reserved_;
   std::map<std::size_t, int> parts_left_;  // of problems that are split
   std::vector<std::optional<TunedProblem>> done_;
@@ -148,7 +166,7 @@ void compare(const Lanes& lanes, const Op& op, const Problem& problem, Progress&
 std::vector<TunedProblem> run_tasks(const Lanes& lanes, const std::vector<Problem>& problems,
                                     const std::vector<Task>& tasks, const Assignment& assignment) {
   TaskQueue queue(problems, tasks, assignment);
-  queue.split_for(lanes.size());
+  queue.divide_for(lanes.size());
   {
     std::vector<std::jthread> threads;
     for (std::size_t i = 1; i < lanes.size(); ++i)

@@ -20,6 +20,8 @@ struct Assignment {
   ProblemRun::Bench::Stages stages = ProblemRun::Bench::Stages::all;
   std::span<const NamedVariant> listed = {};
   std::optional<Clock::time_point> until = std::nullopt;  ///< no task begins later
+  /// Of the problems: each search gets a share of the time until then. Empty: each has the run's budget.
+  std::vector<double> weights = {};
 };
 
 /// The tasks in their order, each by the next device that is free. The finals of a problem are on one device:

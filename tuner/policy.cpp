@@ -137,4 +137,9 @@ Budget Budget::parse(std::string_view text) {
       " is not understood; give a time per problem (60s, 5min, 1h), a number of variants (500), or all.");
 }
 
+double search_share_s(double left_s, double weight, double weight_left) {
+  constexpr double search = 0.6, least_s = 0.5;
+  return std::max(least_s, search * left_s * weight / weight_left);
+}
+
 }  // namespace tunesmith

@@ -193,7 +193,19 @@ TuneResult tune(const TuneOptions& options, Progress& progress) {
   if (options.anchors) {
     measure_anchors(lanes, *options.anchors, problems, tasks, started, result);
   } else {
-    result.problems = run_tasks(lanes, problems, tasks, {options.finals ? Stages::finals : Stages::all});
+    Assignment assignment{.stages = options.finals ? Stages::finals : Stages::all};
+    if (options.total_s > 0) {
+      const std::chrono::duration<double> total(options.total_s);
+      assignment.until = started + std::chrono::duration_cast<Clock::duration>(total);
+      assignment.weights = options.weights;
+      assignment.weights.resize(problems.size(), 1);  // also of those that are stale
+    }
+    result.problems = run_tasks(lanes, problems, tasks, assignment);
+    if (result.problems.size() < problems.size() && !interrupted() && !options.shard) {
+      progress.say("The total time is over: " + std::to_string(problems.size() - result.problems.size()) +
+                   " of " + std::to_string(problems.size()) +
+                   " problems were not begun; give more time for them.");
+    }
   }
   result.device = device;
   result.cold_caches = options.cold_caches;

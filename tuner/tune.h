@@ -46,7 +46,10 @@ struct AnchorOptions {
 
 struct TuneOptions {
   std::string op;
-  std::vector<Problem> problems;              ///< as given; parameters with an initial value may be missing
+  std::vector<Problem> problems;  ///< as given; parameters with an initial value may be missing
+  /// How much each is worth, with total_s: a problem gets time by its weight. Empty: all the same.
+  std::vector<double> weights = {};
+  double total_s = 0;  ///< for all problems together; the first ones are begun in that time; 0: no limit
   std::optional<Shard> shard = std::nullopt;  ///< only its part, into a file of its own beside `database`
   bool finals =
       false;  ///< no search: what is stored is measured again; without problems, all that are stored

@@ -86,6 +86,9 @@ INSTANTIATE_TEST_SUITE_P(
                     Mistake{"tune conv2d --device host --caches cold " + problem, "CUDA devices only"},
                     Mistake{"tune conv2d --objective edp --no-energy " + problem, "leave out --no-energy"},
                     Mistake{"tune conv2d --problems nowhere.txt", "nowhere.txt"},
+                    Mistake{"tune --problems nowhere.txt " + problem, "--stale are of one op; name it"},
+                    Mistake{"tune --device host", "or --problems with a file that names ops"},
+                    Mistake{"tune conv2d --total 9 " + problem, "--total is 9, but it is a time"},
                     Mistake{"tune conv2d --problem 'height=3'", "has no width"},
                     Mistake{"tune conv2d --device host --budget 1 --db /dev/null/x.db " + problem,
                             "/dev/null", 1}));

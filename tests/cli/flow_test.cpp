@@ -139,6 +139,44 @@ TEST(Flow, ProblemsComeFromAFile) {
   EXPECT_TRUE(has(bad.err, "bad.txt, line 2: ")) << bad.err;
 }
 
+// As Dispatcher::save_problems() writes it.
+TEST(Flow, AFileOfSeveralOpsIsTunedTheMostValuableFirst) {
+  const Scratch scratch;
+  std::ofstream(scratch.path() / "app.txt")
+      << "transpose weight=1 height=8 width=9  # little\n"
+         "conv2d weight=2 height=8 width=8 mask_height=3 mask_width=3\n"
+         "conv2d weight=70.5 height=9 width=9 mask_height=3 mask_width=3\n"
+         "conv2d weight=70.5 height=8 width=8 mask_width=3 mask_height=3\n";
+  const Outcome tuned = scratch.tunesmith("tune --device host --budget 1 --problems app.txt");
+  expect_success(tuned);
+  const std::size_t first = tuned.out.find("height=8 width=8"), second = tuned.out.find("height=9 width=9"),
+                    third = tuned.out.find("height=8 width=9");
+  EXPECT_LT(first, second) << tuned.out;
+  EXPECT_LT(second, third) << tuned.out;
+  EXPECT_NE(third, std::string::npos) << tuned.out;
+  // With a total: by weight, and what there is no time for is said.
+  const Outcome total = scratch.tunesmith("tune --device host --total 4s --problems app.txt --db total.db");
+  expect_success(total);
+  EXPECT_TRUE(has(total.out, "height=8 width=8")) << total.out;
+  const Outcome one =
+      scratch.tunesmith("tune transpose --device host --budget 1 --problems app.txt --db o.db");
+  expect_success(one);
+  EXPECT_TRUE(has(one.out, "height=8 width=9") && !has(one.out, "mask")) << one.out;
+  const Outcome little = scratch.tunesmith("tune --device host --total 1ms --problems app.txt --db l.db");
+  EXPECT_TRUE(has(little.err, "3 problems") || has(little.err, "were not begun")) << little.err;
+
+  std::ofstream(scratch.path() / "bad.txt") << "height=8 width=8\n";
+  EXPECT_TRUE(has(scratch.tunesmith("tune --problems bad.txt").err, "bad.txt, line 1: It names no op"));
+  std::ofstream(scratch.path() / "bad.txt") << "\nconv9d height=8 width=8\n";
+  EXPECT_TRUE(has(scratch.tunesmith("tune --problems bad.txt").err, "bad.txt, line 2: "));
+  std::ofstream(scratch.path() / "bad.txt") << "transpose weight=0 height=8 width=8\n";
+  EXPECT_TRUE(
+      has(scratch.tunesmith("tune --problems bad.txt").err, "The weight is 0; give a number above 0"));
+  const Outcome none = scratch.tunesmith("tune conv1d --problems app.txt");
+  EXPECT_EQ(none.exit_code, 2);
+  EXPECT_TRUE(has(none.err, "app.txt has no problem of conv1d")) << none.err;
+}
+
 TEST(Flow, AnInterruptEndsTheRunWith130AndKeepsWhatIsKnown) {
   const Scratch scratch;
   const Outcome stopped = scratch.shell("timeout --preserve-status -s INT 6 " TUNESMITH_PROGRAM

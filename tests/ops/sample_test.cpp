@@ -36,6 +36,11 @@ TEST_P(SampleTest, ProblemsAreAllowedAffordableAndDistinct) {
   }
 }
 
+// A word of its own in a file of problems.
+TEST_P(SampleTest, NoParameterIsCalledWeight) {
+  for (const Parameter& parameter : GetParam()->parameters) EXPECT_NE(parameter.name, "weight");
+}
+
 TEST_P(SampleTest, ThereAreProblemsForTheHost) {
   const Op& op = *GetParam();
   const SampleLimits limits = sample_limits("host");

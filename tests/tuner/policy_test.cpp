@@ -33,6 +33,13 @@ TEST(Launches, OnTheHostAreApart) {
   EXPECT_EQ(launches_of("host", true), "apart");
 }
 
+TEST(SearchShare, GoesByWeightAndIsNeverNothing) {
+  EXPECT_DOUBLE_EQ(search_share_s(100, 3, 4), 45);
+  EXPECT_DOUBLE_EQ(search_share_s(55, 1, 1), 33);
+  EXPECT_DOUBLE_EQ(search_share_s(100, 1, 1e6), 0.5);
+  EXPECT_DOUBLE_EQ(search_share_s(-3, 1, 1), 0.5);
+}
+
 TEST(Repeats, FillASample) {
   EXPECT_EQ(repeats_for(30, 300), 10);
   EXPECT_EQ(repeats_for(2, 300), 50);
