@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# What an application saved is what the program tunes; then it has less to save.
+set -euxo pipefail
+application=$1 tunesmith=$2
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch"
+"$application" app.txt --device host --db app.db
+grep '^conv2d weight=.* # 20 launches, base' app.txt
+grep '^transpose weight=.* # 1 launch, base' app.txt
+[[ $(grep -v '^#' app.txt | sort -t= -k2 -n -r) == "$(grep -v '^#' app.txt)" ]]
+"$tunesmith" tune --problems app.txt --device host --budget 2 --db app.db
+"$application" app.txt --device host --db app.db | tee app.out
+! grep '^transpose' app.txt
