@@ -110,7 +110,7 @@ AnchorTable best_table(const Op& op, const DeviceFacts& device, const Store& sto
   if (most_known && std::find(chosen.begin(), chosen.end(), *most_known) == chosen.end())
     chosen.push_back(*most_known);
   AnchorTable table = with_variants(all, chosen);
-  table.weights = model_of(op, table).fit();
+  fit_table(op, table);
   return table;
 }
 

@@ -8,6 +8,7 @@
 #include "db/store.h"
 #include "dispatch/known.h"
 #include "dispatch/table.h"
+#include "dispatch/time_model.h"
 #include "generator/error.h"
 #include "generator/ops.h"
 #include "runtime/files.h"
@@ -116,6 +117,9 @@ ExportReport export_winners(const std::filesystem::path& database, const std::st
         is_current(kept.table))
       anchors.push_back(std::move(kept));
   }
+
+  for (DeviceTable& one : anchors)
+    if (!is_fitted(one.table.weights)) fit_table(find_op(one.table.op), one.table);
 
   std::error_code error;
   std::filesystem::create_directories(folder / "bodies", error);

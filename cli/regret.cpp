@@ -123,9 +123,7 @@ void run(const Request& request, int& exit_code) {
           .facts;
   const Known known =
       read_known({.database = database_or_default(request.database).string(), .device = device});
-  const auto weights = known.weights.find(op.name);
-  const Chooser chooser(op, device, known.candidates,
-                        weights == known.weights.end() ? Weights{} : weights->second);
+  const Chooser chooser(op, device, known.candidates);
 
   const TemporaryFolder folder;
   TuneOptions options;

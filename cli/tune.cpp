@@ -28,7 +28,7 @@ namespace {
 
 struct TuneRequest {
   TuneOptions options;
-  std::size_t anchors = 0;
+  AnchorCounts anchors;
   std::string total;
   bool all = false;
   std::vector<std::string> ops;
@@ -88,8 +88,8 @@ void tune_each(const TuneOptions& options, const std::vector<ProblemsOfOp>& ops,
 }
 
 void refuse_beside_all(const CLI::App& command) {
-  for (const char* option : {"OP", "--problem", "--problems", "--anchors", "--total", "--stale", "--finals",
-                             "--shard", "--template"}) {
+  for (const char* option : {"OP", "--problem", "--problems", "--anchors", "--measured", "--total", "--stale",
+                             "--finals", "--shard", "--template"}) {
     if (command.count(option) > 0) {
       throw UsageError("--all chooses ops and problems itself, so it does not go with " +
                        std::string(option) + "; leave that out, or name the ops by --ops.");
@@ -122,10 +122,14 @@ void add_tune_command(CLI::App& app, const std::string& command_line, int& exit_
       "File with one problem per line, \"[OP] [weight=W] name=value …\", such as an application\n"
       "saved by Dispatcher::save_problems(); # begins a comment");
   command
-      ->add_option("--anchors", request->anchors,
+      ->add_option("--anchors", request->anchors.searched,
                    "Search so many problems of the op's usual range, without finals, choose a portfolio of\n"
                    "variants that are fast on them, and measure each on all of them")
       ->check(CLI::Range(1, 10000));
+  command
+      ->add_option("--measured", request->anchors.measured,
+                   "With --anchors: measure the portfolio on so many further problems, without a search")
+      ->check(CLI::Range(1, 100000));
   command->add_option("--total", request->total,
                       "Time for all problems together (5m), divided by their weights, or for all anchors;\n"
                       "what is begun by then is kept. A problem gets at most --budget, if that is given");
@@ -210,19 +214,21 @@ void add_tune_command(CLI::App& app, const std::string& command_line, int& exit_
     }
     if (!request->ops.empty()) throw UsageError("--ops goes with --all; an op alone is named without it.");
     const Op* op = asked.op.empty() ? nullptr : &find_op(asked.op);
-    if (op == nullptr && (!request->problems.empty() || request->anchors > 0 || asked.stale))
+    if (op == nullptr && (!request->problems.empty() || request->anchors.searched > 0 || asked.stale))
       throw UsageError("--problem, --anchors and --stale are of one op; name it: " + op_names() + ".");
     for (const std::string& text : request->problems)
       asked.problems.push_back(complete_problem(*op, Values::parse(text)));
     std::vector<ProblemsOfOp> listed;
     if (has_file) listed = read_problem_file(request->problem_file, op);
     const double total_s = seconds_of("--total", request->total);
-    if (request->anchors > 0) {
+    if (request->anchors.searched > 0) {
       if (has_file)
         asked.problems.insert(asked.problems.end(), listed[0].problems.begin(), listed[0].problems.end());
       if (!has_budget) asked.budget = budget_of_an_anchor;
       return tune_anchors(asked, request->anchors, total_s, progress, exit_code);
     }
+    if (request->anchors.measured > 0)
+      throw UsageError("--measured is the number of further anchors, and there are none; add --anchors.");
     if (asked.problems.empty() && !has_file && !asked.stale && !asked.finals) {
       throw UsageError(
           "There is no problem to tune; add --problem, --problems, --anchors, --stale or --finals.");

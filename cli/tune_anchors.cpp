@@ -42,20 +42,34 @@ std::vector<Problem> built_in_problems(const Op& op, const TuneOptions& options,
   return problems;
 }
 
-// How many anchors an op gets in so many seconds, and the search of each. Measured on H200s: around a search
-// stand half a second of inputs and checks, and a portfolio takes as long as two thirds of the search. More
-// anchors help choices more than longer searches do: with 48 instead of 32 of reduce, what is left out in
-// turn loses 16 % instead of 21.
+// What an op gets in so many seconds. Around a search stand half a second of inputs and checks (H200); a
+// problem that is only measured takes some 0.3 s, and no table needs more than so many: with 110 searched
+// anchors that were all, each doubling of their number was worth 3 to 5 % of left-out speed.
 struct Share {
-  std::size_t anchors;
+  std::size_t searched, measured;
   std::string budget;
 };
 Share share_of(double seconds, std::size_t devices) {
-  constexpr double search = 0.6, around_s = 0.5, wanted_s = 0.8, least_s = 0.3, most_s = 6;
-  const double time = seconds * search * static_cast<double>(devices);
-  const double count = std::clamp(std::floor(time / (wanted_s + around_s)), 12.0, 128.0);
-  const double each = std::clamp(time / count - around_s, least_s, most_s);
-  return {static_cast<std::size_t>(count), std::to_string(std::lround(1e3 * each)) + "ms"};
+  constexpr double search = 0.45, around_s = 0.5, wanted_s = 1.2, least_s = 0.3, most_s = 6, measured_s = 0.2;
+  const double time = seconds * static_cast<double>(devices);
+  const double searched = std::clamp(std::floor(search * time / (wanted_s + around_s)), 4.0, 72.0);
+  const double each = std::clamp(search * time / searched - around_s, least_s, most_s);
+  const double measured = std::clamp(std::floor((1 - search) * time / measured_s), 4.0, 448.0);
+  return {static_cast<std::size_t>(searched), static_cast<std::size_t>(measured),
+          std::to_string(std::lround(1e3 * each)) + "ms"};
+}
+
+// As costly as a search allows the problems need not be: what is large keeps its rates.
+SampleLimits cheaper(const SampleLimits& limits) { return {limits.bytes / 4, limits.flops / 8}; }
+
+// Problems of which only the portfolio is measured. With the constants of searched ones its kernels are
+// compiled already; another seed, lest they are the searched ones.
+void add_measured(const Op& op, TuneOptions& options, std::size_t count, const SampleLimits& limits) {
+  if (count == 0) return;
+  const std::size_t searched = options.problems.size();
+  std::size_t i = 0;
+  for (const Problem& drawn : sample_problems(op, count, ~options.seed, limits))
+    add(options.problems, with_constants_of(op, drawn, options.problems[i++ % searched], limits));
 }
 
 void refuse_other_times(const TuneOptions& options) {
@@ -67,16 +81,18 @@ void refuse_other_times(const TuneOptions& options) {
 
 }  // namespace
 
-void tune_anchors(TuneOptions options, std::size_t count, double seconds, Progress& progress,
+void tune_anchors(TuneOptions options, const AnchorCounts& counts, double seconds, Progress& progress,
                   int& exit_code) {
   refuse_other_times(options);
   const Op& op = find_op(options.op);
-  for (Problem& problem :
-       sample_problems(op, count, options.seed, sample_limits(device_kind(options.device))))
+  const SampleLimits limits = sample_limits(device_kind(options.device));
+  for (Problem& problem : sample_problems(op, counts.searched, options.seed, limits))
     add(options.problems, std::move(problem));
   AnchorTable table;
   const auto read = [&] { return Store::open(options.database, Store::Mode::read_only); };
   AnchorOptions& anchors = options.anchors.emplace();
+  anchors.searched = options.problems.size();
+  add_measured(op, options, counts.measured, cheaper(limits));
   anchors.seconds = seconds;
   anchors.known_well = [&](const DeviceFacts&, std::int64_t device_id) {
     return known_well(op, read(), device_id);
@@ -121,14 +137,15 @@ void tune_all(const TuneOptions& options, const std::vector<std::string>& names,
     TuneOptions asked = options;
     asked.op = chosen[i]->name;
     asked.budget = share.budget;
-    asked.problems = built_in_problems(*chosen[i], options, share.anchors / 3, limits);
+    asked.problems = built_in_problems(*chosen[i], options, share.searched / 2, limits);
     progress.begin_part(
         {.name = asked.op + " (" + std::to_string(i + 1) + " of " + std::to_string(chosen.size()) + ")",
          .elapsed_s = elapsed_s(),
          .part_s = time,
          .whole_s = seconds});
     try {
-      tune_anchors(asked, share.anchors - asked.problems.size(), time, progress, exit_code);
+      const AnchorCounts counts = {share.searched - asked.problems.size(), share.measured};
+      tune_anchors(asked, counts, time, progress, exit_code);
     } catch (const UsageError&) {
       throw;  // about the request, so about every op
     } catch (const std::exception& error) {

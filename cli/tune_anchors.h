@@ -14,9 +14,15 @@ namespace tunesmith {
 /// variants. A table needs good kernels, not the best.
 inline constexpr const char* budget_of_an_anchor = "2s";
 
+struct AnchorCounts {
+  std::size_t searched = 0;
+  std::size_t measured = 0;  ///< further ones, on which the portfolio is measured without a search
+};
+
 /// The options' problems and so many drawn ones; `seconds` for all, 0: no limit. `exit_code` becomes 130 if
 /// it was interrupted.
-void tune_anchors(TuneOptions options, std::size_t count, double seconds, Progress& progress, int& exit_code);
+void tune_anchors(TuneOptions options, const AnchorCounts& counts, double seconds, Progress& progress,
+                  int& exit_code);
 
 /// Of these ops (empty: all), in so many seconds. An op that fails is said, and leaves `exit_code` at 1.
 void tune_all(const TuneOptions& options, const std::vector<std::string>& names, double seconds,

@@ -24,12 +24,24 @@ std::string line(std::initializer_list<std::string> fields) {
   return text;
 }
 
-double number(const std::string& field, const std::string& where) {
+double any_number(const std::string& field, const std::string& where) {
   double value = 0;
   const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), value);
-  if (error != std::errc{} || end != field.data() + field.size() || !std::isfinite(value) || value < 0)
-    throw Error(where + " has \"" + field + "\" where a number that is not negative belongs.");
+  if (error != std::errc{} || end != field.data() + field.size() || !std::isfinite(value))
+    throw Error(where + " has \"" + field + "\" where a number belongs.");
   return value;
+}
+
+double number(const std::string& field, const std::string& where) {
+  const double value = any_number(field, where);
+  if (value < 0) throw Error(where + " has \"" + field + "\" where a number that is not negative belongs.");
+  return value;
+}
+
+std::string factor_text(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g", value);
+  return text;
 }
 
 // Whether a variant that has a time on the anchor takes pointers of any alignment there.
@@ -52,6 +64,11 @@ std::string write_anchors(const AnchorTable& table) {
     text +=
         line({"anchor", anchor.problem.text(), number_text(anchor.best_us), number_text(anchor.best_any_us)});
     for (const double us : anchor.us) text += us > 0 ? "," + number_text(us) : ",";
+    text += "\n";
+    if (anchor.factor.empty()) continue;
+    text += "factor," + factor_text(anchor.best_factor);
+    for (std::size_t v = 0; v < anchor.us.size(); ++v)
+      text += anchor.us[v] > 0 ? "," + factor_text(anchor.factor[v]) : ",";
     text += "\n";
   }
   return text;
@@ -79,12 +96,19 @@ AnchorTable read_anchors(std::string_view text, std::string_view where) {
       anchor.best_any_us = number(fields[3], here);
       for (std::size_t i = 4; i < fields.size(); ++i)
         anchor.us.push_back(fields[i].empty() ? 0 : number(fields[i], here));
+    } else if (kind == "factor" && fields.size() == 2 + table.variants.size() && !table.anchors.empty() &&
+               table.anchors.back().factor.empty()) {
+      AnchorTable::Anchor& anchor = table.anchors.back();
+      anchor.best_factor = any_number(fields[1], here);
+      for (std::size_t i = 2; i < fields.size(); ++i)
+        anchor.factor.push_back(fields[i].empty() ? 0 : any_number(fields[i], here));
     } else {
       throw Error(here +
                   " is none of the lines op,NAME; weight,FEATURE,NUMBER; "
                   "variant,TEMPLATE,CONFIG,BODY; anchor,PROBLEM,BEST,BEST_ANY and a time or nothing for "
                   "each of the " +
-                  std::to_string(table.variants.size()) + " variants above it.");
+                  std::to_string(table.variants.size()) +
+                  " variants above it; factor,BEST and a factor or nothing for each.");
     }
   }
   if (table.op.empty()) throw Error(std::string(where) + " names no op.");
@@ -130,7 +154,10 @@ std::vector<std::size_t> portfolio(const Op& op, const DeviceFacts& device, cons
 AnchorTable with_variants(const AnchorTable& table, const std::vector<std::size_t>& variants) {
   AnchorTable narrow = table;
   narrow.variants.clear();
-  for (AnchorTable::Anchor& anchor : narrow.anchors) anchor.us.clear();
+  for (AnchorTable::Anchor& anchor : narrow.anchors) {
+    anchor.us.clear();
+    anchor.factor.clear();
+  }
   for (const std::size_t v : variants) {
     narrow.variants.push_back(table.variants[v]);
     for (std::size_t a = 0; a < table.anchors.size(); ++a)

@@ -24,17 +24,22 @@ struct AnchorTable {
     double best_us = 0;      ///< the least time measured on it, of a variant in the table or not
     double best_any_us = 0;  ///< the same, of those that need no more alignment than one element
     std::vector<double> us;  ///< by variant, a median in microseconds; 0: not legal, not ok or not measured
+    /// What the model's solution says of the times (time_model.h), so that it need not be solved again.
+    /// Empty: not solved.
+    std::vector<double> factor;  ///< by variant
+    double best_factor = 0;
   };
 
   std::string op;
   std::vector<Variant> variants;
   std::vector<Anchor> anchors;
-  /// How fast times change with a feature (time_model.h), by its name; as fitted to this table. Empty: not
-  /// yet.
+  /// How fast times change with a feature (time_model.h), by its name, and "noise", "spread" and "model"; as
+  /// fitted to this table. Empty: not yet.
   std::map<std::string, double, std::less<>> weights;
 };
 
-/// CSV with four kinds of lines: op, weight, variant, anchor. The same table gives the same bytes.
+/// CSV with five kinds of lines: op, weight, variant, anchor, and behind an anchor its factors. The same
+/// table gives the same bytes.
 std::string write_anchors(const AnchorTable& table);
 
 /// Throws Error that names `where` and the line.

@@ -144,7 +144,7 @@ DeviceFacts device_of_words(const std::string& words, const std::string& databas
 std::string explain_absent(const DeviceFacts& device, const Op& op, const Problem& problem,
                            const std::string& database, bool with_refusals) {
   Known known = read_known({.database = database, .device = device});
-  const Grounds grounds(device, std::move(known.candidates), std::move(known.weights), true);
+  const Grounds grounds(device, std::move(known.candidates), true);
   Choices choices(grounds.chooser(op), problem, true);
   const Choice* first = choices.at(0);
   const Candidate* used = first == nullptr ? nullptr : &grounds.candidates[first->candidate];

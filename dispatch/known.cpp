@@ -62,14 +62,11 @@ DeviceTable to_table(const StoredAnchorTable& row) {
 // What is compared: warm and apart.
 bool is_used(const AnchorTableRow& row) { return row.caches == "warm" && row.launches == "apart"; }
 
-// Its weights count on its own device only, and the first table's.
-void add_portfolio(Known& known, const DeviceTable& read, Candidate::Origin origin,
-                   const DeviceFacts& device) {
+void add_portfolio(Known& known, const DeviceTable& read, Candidate::Origin origin) {
   for (Candidate& candidate : candidates_of(read)) {
     candidate.origin = origin;
     known.candidates.push_back(std::move(candidate));
   }
-  if (same_model(read.device, device)) known.weights.try_emplace(read.table.op, read.table.weights);
 }
 
 // A binary is run, so it must be what was stored. For what it is used follows from the source that this
@@ -110,19 +107,18 @@ void read_database(const Sources& sources, Known& known) {
   known.notes.push_back("The database " + sources.database + " has " + std::to_string(count) + " winners.");
   for (const StoredAnchorTable& row : store.anchor_tables()) {
     try {
-      if (is_used(row.table))
-        add_portfolio(known, to_table(row), Candidate::Origin::database, sources.device);
+      if (is_used(row.table)) add_portfolio(known, to_table(row), Candidate::Origin::database);
     } catch (const Error& error) {
       known.notes.push_back("Its table of " + row.table.op + " is not used: " + error.what());
     }
   }
 }
 
-void read_built_in(Known& known, const DeviceFacts& device) {
+void read_built_in(Known& known) {
   std::size_t count = 0;
   const auto file = [](std::string_view name) { return std::string(packed(name)); };
   for (const DeviceTable& read : read_anchor_tables(file, ops()))
-    add_portfolio(known, read, Candidate::Origin::built_in, device);
+    add_portfolio(known, read, Candidate::Origin::built_in);
   for (TableRow& row : read_table(file)) {
     Candidate& candidate = row.winner;
     candidate.low_us = row.low_us;
@@ -149,7 +145,7 @@ Known read_known(const Sources& sources) {
       known.notes.push_back("The database " + sources.database + " is not used. " + error.what());
     }
   }
-  read_built_in(known, sources.device);
+  read_built_in(known);
   return known;
 }
 

@@ -15,7 +15,6 @@ struct QueryFilter;
 
 struct Known {
   std::vector<Candidate> candidates;
-  std::map<std::string, Weights, std::less<>> weights;       ///< of this device's tables, by op
   std::map<std::string, std::string, std::less<>> binaries;  ///< by packed_name; of the asked target only
   std::vector<std::string> notes;                            ///< sentences on the sources
 };

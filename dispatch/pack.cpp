@@ -97,7 +97,7 @@ void add_portfolio(Sources& sources, const DeviceTable& read) {
   constexpr std::size_t most = 24;  // some 0.5 MB and half a minute of compiling
   const Op& op = find_op(read.table.op);
   const std::vector<Candidate> candidates = candidates_of(read);
-  const Chooser chooser(op, read.device, candidates, read.table.weights);
+  const Chooser chooser(op, read.device, candidates);
   std::map<std::string, std::pair<int, Source>> served;  // by hash
   for (const AnchorTable::Anchor& anchor : read.table.anchors) {
     const Problem problem = complete_problem(op, anchor.problem);

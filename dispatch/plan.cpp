@@ -71,10 +71,7 @@ const Chooser& Grounds::chooser(const Op& op) const {
   const std::scoped_lock lock(mutex_);
   const auto known = choosers_.find(op.name);
   if (known != choosers_.end()) return known->second;
-  const auto weights = weights_.find(op.name);
-  return choosers_
-      .try_emplace(op.name, op, device, candidates, weights == weights_.end() ? Weights() : weights->second)
-      .first->second;
+  return choosers_.try_emplace(op.name, op, device, candidates).first->second;
 }
 
 Match Plan::match() const noexcept { return state_->match; }

@@ -35,12 +35,8 @@ class Bell {
 /// What choices are made from; never changes.
 class Grounds {
  public:
-  Grounds(DeviceFacts its_device, std::vector<Candidate> its_candidates,
-          std::map<std::string, Weights, std::less<>> weights, bool may_compile_)
-      : device(std::move(its_device)),
-        candidates(std::move(its_candidates)),
-        may_compile(may_compile_),
-        weights_(std::move(weights)) {}
+  Grounds(DeviceFacts its_device, std::vector<Candidate> its_candidates, bool may_compile_)
+      : device(std::move(its_device)), candidates(std::move(its_candidates)), may_compile(may_compile_) {}
 
   const Chooser& chooser(const Op& op) const;  ///< made when it is first asked for
 
@@ -49,7 +45,6 @@ class Grounds {
   const bool may_compile;
 
  private:
-  const std::map<std::string, Weights, std::less<>> weights_;
   mutable std::mutex mutex_;
   mutable std::map<std::string, Chooser, std::less<>> choosers_;
 };

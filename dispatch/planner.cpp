@@ -38,7 +38,7 @@ bool is(const TriedVariant& one, const Candidate& candidate, const Choice& choic
 }  // namespace
 
 Planner::Planner(DeviceFacts device, int ordinal, Known known, const DispatcherOptions& options)
-    : grounds_(std::make_shared<const Grounds>(device, std::move(known.candidates), std::move(known.weights),
+    : grounds_(std::make_shared<const Grounds>(device, std::move(known.candidates),
                                                options.compile != Compile::never)),
       ordinal_(ordinal),
       overlap_(options.overlap),

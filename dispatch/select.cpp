@@ -87,11 +87,14 @@ bool same_model(const DeviceFacts& a, const DeviceFacts& b) {
          (a.kind == "host" || a.multiprocessors == b.multiprocessors);
 }
 
-Chooser::Chooser(const Op& op, const DeviceFacts& device, std::span<const Candidate> candidates,
-                 const Weights& weights)
+Chooser::Chooser(const Op& op, const DeviceFacts& device, std::span<const Candidate> candidates)
     : op_(&op), device_(device), candidates_(candidates) {
-  std::vector<const Candidate*> first_of;                               // of each group
-  std::map<std::pair<std::size_t, std::string>, std::size_t> variants;  // group and text
+  struct Kind {
+    const Candidate* first;
+    std::shared_ptr<const Weights> weights;  // of its first table, by whose solution the group speaks
+    std::vector<std::size_t> members = {};
+  };
+  std::vector<Kind> kinds;
   for (std::size_t c = 0; c < candidates.size(); ++c) {
     const Candidate& one = candidates[c];
     if (one.op != op.name) continue;
@@ -99,30 +102,41 @@ Chooser::Chooser(const Op& op, const DeviceFacts& device, std::span<const Candid
       unusable_.push_back(c);
       continue;
     }
-    const auto known = std::find_if(first_of.begin(), first_of.end(),
-                                    [&](const Candidate* first) { return comparable(*first, one); });
-    const auto g = static_cast<std::size_t>(known - first_of.begin());
-    if (known == first_of.end()) {
-      first_of.push_back(&one);
-      const bool same = same_model(one.device, device);
-      groups_.push_back({TimeModel(op, weights), same, same ? 0 : penalty_of(one.device, device)});
-    }
-    Group& group = groups_[g];
+    auto kind = std::find_if(kinds.begin(), kinds.end(),
+                             [&](const Kind& known) { return comparable(*known.first, one); });
+    if (kind == kinds.end()) kind = kinds.insert(kind, {&one, nullptr});
+    if (kind->weights == nullptr) kind->weights = one.weights;
+    kind->members.push_back(c);
+  }
+  for (const Kind& kind : kinds) add_group(*kind.first, kind.members, kind.weights.get());
+}
+
+void Chooser::add_group(const Candidate& first, const std::vector<std::size_t>& members,
+                        const Weights* weights) {
+  const bool same = same_model(first.device, device_);
+  Group& group = groups_.emplace_back(Group{TimeModel(*op_, weights == nullptr ? Weights() : *weights), same,
+                                            same ? 0 : penalty_of(first.device, device_)});
+  std::map<std::string, std::size_t> variants;    // by template and config
+  std::map<const Problem*, std::size_t> anchors;  // a table's candidates share them
+  for (const std::size_t c : members) {
+    const Candidate& one = candidates_[c];
     const auto [variant, is_new] =
-        variants.try_emplace({g, one.template_name + " " + one.config.text()}, group.model.variants());
+        variants.try_emplace(one.template_name + " " + one.config.text(), group.model.variants());
     if (is_new) group.model.add_variant();
     Group::Member& member = group.members.emplace_back(Group::Member{c, variant->second, std::nullopt});
     if (!one.problem.empty()) {
       member.row = group.model.add_problem(one.problem);
       group.model.add_time(variant->second, *member.row, one.median_us);
     }
+    const bool is_solved = weights != nullptr && one.weights.get() == weights;
     for (const Candidate::Time& time : one.times) {
-      const std::size_t row = group.model.add_problem(*time.problem);
-      group.model.add_time(variant->second, row, time.us);
-      group.model.add_best(row, time.best_us);
+      const auto [row, is_new_row] = anchors.try_emplace(time.problem.get(), 0);
+      if (is_new_row) row->second = group.model.add_problem(*time.problem);
+      group.model.add_time(variant->second, row->second, time.us, is_solved ? time.factor : std::nullopt);
+      group.model.add_best(row->second, time.best_us, is_solved ? time.best_factor : std::nullopt);
     }
   }
-  for (Group& group : groups_) group.model.solve();
+  group.model.solve();
 }
 
 std::vector<Choice> Chooser::rank(const Problem& problem) const {

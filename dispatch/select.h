@@ -44,8 +44,12 @@ struct Candidate {
     std::shared_ptr<const Problem> problem;
     double us = 0;
     double best_us = 0;
+    /// Of a table that was solved (anchor_table.h).
+    std::optional<double> factor = std::nullopt;
+    std::optional<double> best_factor = std::nullopt;
   };
   std::vector<Time> times = {};
+  std::shared_ptr<const Weights> weights = {};  ///< of its table; null: of no portfolio
 };
 
 struct Choice {
@@ -79,9 +83,8 @@ bool same_model(const DeviceFacts& a, const DeviceFacts& b);
 /// The candidates of one op, for one device: what the ranking of any problem needs, made once.
 class Chooser {
  public:
-  /// `weights`: of the device's own table; empty: initial ones. `candidates` must outlive it.
-  Chooser(const Op& op, const DeviceFacts& device, std::span<const Candidate> candidates,
-          const Weights& weights = {});
+  /// `candidates` must outlive it.
+  Chooser(const Op& op, const DeviceFacts& device, std::span<const Candidate> candidates);
 
   /// All candidates of the op without a fault, the least expected time first; those that were measured on
   /// another model of device come last. Legality is not looked at: configs are empty.
@@ -117,6 +120,7 @@ class Chooser {
                                       Spaces& spaces) const;
   std::optional<std::string> finish(const Problem& problem, bool may_compile, Choice& choice,
                                     Spaces& spaces) const;
+  void add_group(const Candidate& first, const std::vector<std::size_t>& members, const Weights* weights);
   bool is_before(const Choice& a, const Choice& b) const;
   bool is_known(const Choice& choice) const;
 

@@ -282,6 +282,8 @@ std::vector<Candidate> candidates_of(const DeviceTable& read) {
   std::vector<std::shared_ptr<const Problem>> problems;
   for (const AnchorTable::Anchor& anchor : table.anchors)
     problems.push_back(std::make_shared<const Problem>(complete_problem(op, anchor.problem)));
+  const auto weights = std::make_shared<const Weights>(table.weights);
+  const bool fitted = is_fitted(table.weights);
   std::vector<Candidate> candidates;
   for (std::size_t v = 0; v < table.variants.size(); ++v) {
     const AnchorTable::Variant& variant = table.variants[v];
@@ -292,9 +294,15 @@ std::vector<Candidate> candidates_of(const DeviceTable& read) {
     candidate.template_name = variant.template_name;
     candidate.config = variant.config;
     candidate.conditions = "apart time";
+    candidate.weights = weights;
     for (std::size_t a = 0; a < problems.size(); ++a) {
       const AnchorTable::Anchor& anchor = table.anchors[a];
-      if (anchor.us[v] > 0) candidate.times.push_back({problems[a], anchor.us[v], anchor.best_us});
+      if (anchor.us[v] <= 0) continue;
+      Candidate::Time& time =
+          candidate.times.emplace_back(Candidate::Time{problems[a], anchor.us[v], anchor.best_us});
+      if (!fitted || anchor.factor.empty()) continue;
+      time.factor = anchor.factor[v];
+      time.best_factor = anchor.best_factor;
     }
     const auto body = bodies.find(variant.template_name);
     if (body != bodies.end() && !body->second.starts_with(variant.body))

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "generator/error.h"
 
 namespace tunesmith {
 namespace {
+
+// Grows with each change of the model that gives other factors. In tables it is the weight "model".
+constexpr double model_version = 2;
 
 constexpr float initial_weight = 1.0f / 16;
 constexpr float initial_word_weight = 0.5f;
@@ -15,7 +17,11 @@ constexpr double most_slowdown = 2.1;   // of what is far too slow it does not m
 constexpr double usual_slowdown = 0.4;  // of a variant that was tuned for another problem
 constexpr double usual_count = 2;       // as if that had been seen so often
 
-float covariance(float squared_distance) { return std::exp(-squared_distance / 2); }
+// Half of it smooth, half of it with kinks, such as times have where a kernel's tiles begin to fill the
+// device.
+float covariance(float squared_distance) {
+  return (std::exp(-squared_distance / 2) + std::exp(-std::sqrt(squared_distance))) / 2;
+}
 
 float log2_at_least_one(double value) { return static_cast<float>(std::log2(std::max(1.0, value))); }
 
@@ -80,19 +86,43 @@ float TimeModel::likeness(const float* a, const float* b) const {
   return covariance(squared);
 }
 
+// What is far away counts as 0, without an exponential.
 std::vector<float> TimeModel::likeness_to_rows(const std::vector<float>& at) const {
-  std::vector<float> like(at_.size());
-  for (std::size_t row = 0; row < at_.size(); ++row) like[row] = likeness(at.data(), at_[row].data());
+  constexpr float far = 60;
+  const std::size_t rows = at_.size();
+  const std::size_t numbers = features_.size() - words_;
+  std::vector<float> like(rows, 0.0f);
+  for (std::size_t f = 0; f < features_.size(); ++f) {
+    const float* const column = &feature_major_[f * rows];
+    const float weight = weight_[f];
+    const float here = at[f];
+    if (f < numbers) {
+      for (std::size_t row = 0; row < rows; ++row) {
+        const float difference = column[row] - here;
+        like[row] += weight * difference * difference;
+      }
+    } else {
+      for (std::size_t row = 0; row < rows; ++row) like[row] += column[row] == here ? 0 : weight;
+    }
+  }
+  for (float& squared : like) squared = squared < far ? covariance(squared) : 0;
   return like;
 }
 
+// A table has hundreds of problems, so texts are compared only where all numbers are the same.
+std::optional<std::size_t> TimeModel::find(const Problem& problem, const std::vector<float>& at) const {
+  for (std::size_t row = 0; row < at_.size(); ++row)
+    if (at_[row] == at && problems_[row] == problem) return row;
+  return std::nullopt;
+}
+
 std::size_t TimeModel::add_problem(const Problem& problem) {
-  const auto known = std::find(problems_.begin(), problems_.end(), problem);
-  if (known != problems_.end()) return static_cast<std::size_t>(known - problems_.begin());
   if (features_.empty()) name_features(problem);
+  std::vector<float> at = coordinates(problem);
+  if (const auto known = find(problem, at)) return *known;
   problems_.push_back(problem);
-  at_.push_back(coordinates(problem));
-  best_us_.push_back(0);
+  at_.push_back(std::move(at));
+  known_.push_back({.row = problems_.size() - 1});
   return problems_.size() - 1;
 }
 
@@ -101,51 +131,61 @@ std::size_t TimeModel::add_variant() {
   return variants_.size() - 1;
 }
 
-void TimeModel::add_best(std::size_t row, double us) {
-  if (us > 0 && (best_us_[row] == 0 || us < best_us_[row])) best_us_[row] = us;
+void TimeModel::add_best(std::size_t row, double us, std::optional<double> factor) {
+  Known& best = known_[row];
+  if (us > 0 && (best.us == 0 || us < best.us)) best.us = us;
+  if (!factor || best.is_solved) return;
+  best.factor = *factor;
+  best.is_solved = true;
 }
 
-void TimeModel::add_time(std::size_t variant, std::size_t row, double us) {
+void TimeModel::add_time(std::size_t variant, std::size_t row, double us, std::optional<double> factor) {
   if (us <= 0) return;
   add_best(row, us);
-  Variant& one = variants_[variant];
-  const auto known = std::find(one.row.begin(), one.row.end(), row);
-  if (known != one.row.end()) {
-    double& before = one.us[static_cast<std::size_t>(known - one.row.begin())];
-    before = std::min(before, us);
+  std::vector<Known>& times = variants_[variant].times;
+  const auto known =
+      std::find_if(times.begin(), times.end(), [&](const Known& time) { return time.row == row; });
+  if (known != times.end()) {
+    known->us = std::min(known->us, us);
+    if (factor && !known->is_solved) {
+      known->factor = *factor;
+      known->is_solved = true;
+    }
     return;
   }
-  one.row.push_back(row);
-  one.us.push_back(us);
+  times.push_back({.row = row, .us = us, .factor = factor.value_or(0), .is_solved = factor.has_value()});
 }
 
 // Of one row of covariances after the other: Cholesky, then the inverse's diagonal and its product with the
 // values.
-TimeModel::Inverse TimeModel::invert(const std::vector<std::size_t>& rows,
-                                     std::span<const double> values) const {
-  const std::size_t n = rows.size();
+TimeModel::Inverse TimeModel::invert(std::span<const Known> known, double mean) const {
+  const std::size_t n = known.size();
   std::vector<double> l(n * n, 0.0);
   for (std::size_t i = 0; i < n; ++i) {
+    const float* const at = at_[known[i].row].data();
     for (std::size_t j = 0; j <= i; ++j) {
-      double sum =
-          i == j ? 1 + noise_ : static_cast<double>(likeness(at_[rows[i]].data(), at_[rows[j]].data()));
+      double sum = i == j ? 1 + noise_ : static_cast<double>(likeness(at, at_[known[j].row].data()));
       for (std::size_t k = 0; k < j; ++k) sum -= l[i * n + k] * l[j * n + k];
       l[i * n + j] = i == j ? std::sqrt(std::max(sum, 1e-12)) : sum / l[j * n + j];
     }
   }
-  // The inverse of the factor, in place of it, row by row.
+  // The inverse of the factor, in place of it: row i becomes minus its part left of the diagonal, times the
+  // rows above, which are inverted already.
+  std::vector<double> row(n);
   for (std::size_t i = 0; i < n; ++i) {
-    for (std::size_t j = 0; j < i; ++j) {
-      double sum = 0;
-      for (std::size_t k = j; k < i; ++k) sum -= l[i * n + k] * l[k * n + j];
-      l[i * n + j] = sum / l[i * n + i];
+    std::fill(row.begin(), row.end(), 0.0);
+    for (std::size_t k = 0; k < i; ++k) {
+      const double left = l[i * n + k];
+      for (std::size_t j = 0; j <= k; ++j) row[j] -= left * l[k * n + j];
     }
-    l[i * n + i] = 1 / l[i * n + i];
+    const double diagonal = 1 / l[i * n + i];
+    for (std::size_t j = 0; j < i; ++j) l[i * n + j] = row[j] * diagonal;
+    l[i * n + i] = diagonal;
   }
   Inverse inverse{std::vector<double>(n, 0.0), std::vector<double>(n, 0.0)};
   for (std::size_t i = 0; i < n; ++i) {
     double projected = 0;
-    for (std::size_t j = 0; j <= i; ++j) projected += l[i * n + j] * values[j];
+    for (std::size_t j = 0; j <= i; ++j) projected += l[i * n + j] * (known[j].value - mean);
     for (std::size_t j = 0; j <= i; ++j) {
       inverse.alpha[j] += l[i * n + j] * projected;
       inverse.diagonal[j] += l[i * n + j] * l[i * n + j];
@@ -154,32 +194,51 @@ TimeModel::Inverse TimeModel::invert(const std::vector<std::size_t>& rows,
   return inverse;
 }
 
-// Slowdowns and means, which do not depend on weights.
+// Values and means, which do not depend on weights. A mean is of what was solved with it, where there is any.
 void TimeModel::begin() {
+  const auto any_solved = [](const std::vector<Known>& known) {
+    return std::any_of(known.begin(), known.end(), [](const Known& one) { return one.is_solved; });
+  };
+  const auto mean_of = [&](const std::vector<Known>& known, double usual, double count) {
+    const bool solved = any_solved(known);
+    double sum = usual * count;
+    for (const Known& one : known) {
+      if (one.us == 0 || (solved && !one.is_solved)) continue;
+      sum += one.value;
+      ++count;
+    }
+    return count == 0 ? 0 : sum / count;
+  };
+  for (Known& best : known_)
+    if (best.us > 0) best.value = std::log(best.us / cost(problems_[best.row]));
+  best_mean_ = mean_of(known_, 0, 0);
   for (Variant& one : variants_) {
-    one.slowdown.clear();
-    for (std::size_t i = 0; i < one.row.size(); ++i)
-      one.slowdown.push_back(std::min(std::log(one.us[i] / best_us_[one.row[i]]), most_slowdown));
-    one.mean = (std::accumulate(one.slowdown.begin(), one.slowdown.end(), usual_count * usual_slowdown)) /
-               (static_cast<double>(one.slowdown.size()) + usual_count);
+    for (Known& time : one.times)
+      time.value = std::min(std::log(time.us / known_[time.row].us), most_slowdown);
+    one.mean = mean_of(one.times, usual_slowdown, usual_count);
   }
 }
 
-// Twice the negative logarithm of the probability of all slowdowns, each left out in turn.
+// Twice the negative logarithm of the probability of all slowdowns, each left out in turn. A part of the rows
+// is enough for a few weights.
 double TimeModel::surprise() const {
+  constexpr std::size_t most_rows = 96;
   double squares = 0;
   double logs = 0;
   double count = 0;
+  std::vector<Known> part;
   for (const Variant& one : variants_) {
-    if (one.row.size() < 4) continue;
-    std::vector<double> values;
-    for (const double slowdown : one.slowdown) values.push_back(slowdown - one.mean);
-    const Inverse inverse = invert(one.row, values);
-    for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::size_t n = one.times.size();
+    if (n < 4) continue;
+    const std::size_t taken = std::min(n, most_rows);
+    part.clear();
+    for (std::size_t i = 0; i < taken; ++i) part.push_back(one.times[i * n / taken]);
+    const Inverse inverse = invert(part, one.mean);
+    for (std::size_t i = 0; i < taken; ++i) {
       squares += inverse.alpha[i] * inverse.alpha[i] / inverse.diagonal[i];
       logs -= std::log(inverse.diagonal[i]);
     }
-    count += static_cast<double>(values.size());
+    count += static_cast<double>(taken);
   }
   return count == 0 ? 0 : logs + count * std::log(std::max(squares / count, 1e-12));
 }
@@ -219,75 +278,102 @@ double TimeModel::cost(const Problem& problem) const {
   return 1.5 + bytes_moved(*op_, problem) / 3e6 + op_->flops(problem) / 3e7;
 }
 
-void TimeModel::solve() {
+// Factors of what has none. Where others are solved, these only correct them: their values are what the
+// solved ones leave unsaid.
+void TimeModel::solve_rest(std::vector<Known>& known, double mean, std::size_t most) const {
+  std::vector<Known> rest;
+  bool is_correction = false;
+  for (const Known& one : known) is_correction = is_correction || one.is_solved;
+  for (Known& one : known) {
+    if (one.is_solved || one.us == 0 || rest.size() == most) continue;
+    rest.push_back(one);
+    if (!is_correction) continue;
+    double said = mean;
+    for (const Known& solved : known) {
+      if (solved.is_solved)
+        said += solved.factor * static_cast<double>(likeness(at_[one.row].data(), at_[solved.row].data()));
+    }
+    rest.back().value = mean + one.value - said;
+  }
+  const Inverse inverse = invert(rest, mean);
+  std::size_t i = 0;
+  for (Known& one : known)
+    if (i < rest.size() && one.row == rest[i].row) one.factor = inverse.alpha[i++];
+}
+
+void TimeModel::solve(std::size_t most) {
   begin();
   double squares = 0;
   double count = 0;
+  const auto given = given_.find("spread");
   for (Variant& one : variants_) {
-    std::vector<double> values;
-    for (const double slowdown : one.slowdown) values.push_back(slowdown - one.mean);
-    const Inverse inverse = invert(one.row, values);
-    one.factor.assign(inverse.alpha.begin(), inverse.alpha.end());
-    if (values.size() < 4) continue;
-    for (std::size_t i = 0; i < values.size(); ++i)
+    solve_rest(one.times, one.mean, most);
+    if (given != given_.end() || one.times.size() < 4) continue;
+    const std::span<const Known> part(one.times.data(), std::min(one.times.size(), most));
+    const Inverse inverse = invert(part, one.mean);
+    for (std::size_t i = 0; i < part.size(); ++i)
       squares += inverse.alpha[i] * inverse.alpha[i] / inverse.diagonal[i];
-    count += static_cast<double>(values.size());
+    count += static_cast<double>(part.size());
   }
-  spread_ = count == 0 ? usual_slowdown : std::sqrt(squares / count);
+  spread_ = given != given_.end() ? given->second : count == 0 ? usual_slowdown : std::sqrt(squares / count);
+  solve_rest(known_, best_mean_, most);
+  lay_out();
+}
 
-  constexpr std::size_t most_rows = 256;  // a cube of them is some 10 ms
-  std::vector<std::size_t> rows;
-  std::vector<double> values;
-  for (std::size_t row = 0; row < problems_.size() && rows.size() < most_rows; ++row) {
-    if (best_us_[row] == 0) continue;
-    rows.push_back(row);
-    values.push_back(std::log(best_us_[row] / cost(problems_[row])));
+void TimeModel::lay_out() {
+  const std::size_t rows = at_.size();
+  const std::size_t variants = variants_.size();
+  feature_major_.resize(features_.size() * rows);
+  for (std::size_t row = 0; row < rows; ++row)
+    for (std::size_t f = 0; f < features_.size(); ++f) feature_major_[f * rows + row] = at_[row][f];
+  factors_.assign(rows * variants, 0);
+  is_known_.assign(rows * variants, 0);
+  for (std::size_t v = 0; v < variants; ++v) {
+    for (const Known& time : variants_[v].times) {
+      factors_[time.row * variants + v] = static_cast<float>(time.factor);
+      is_known_[time.row * variants + v] = 1;
+    }
   }
-  best_factor_.assign(problems_.size(), 0);
-  best_mean_ = values.empty()
-                   ? 0
-                   : std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-  for (double& value : values) value -= best_mean_;
-  const Inverse inverse = invert(rows, values);
-  for (std::size_t i = 0; i < rows.size(); ++i) best_factor_[rows[i]] = static_cast<float>(inverse.alpha[i]);
+}
+
+double TimeModel::factor(std::size_t variant, std::size_t row) const {
+  return static_cast<double>(factors_[row * variants_.size() + variant]);
 }
 
 TimeModel::Estimates TimeModel::estimate(const Problem& problem) const {
   Estimates estimates;
+  const std::size_t variants = variants_.size();
   for (const Variant& one : variants_) estimates.of.push_back({one.mean, spread_});
   if (problems_.empty()) return estimates;
-  estimates.likeness = likeness_to_rows(coordinates(problem));
-  const std::vector<float>& like = estimates.likeness;
-  for (std::size_t v = 0; v < variants_.size(); ++v) {
-    const Variant& one = variants_[v];
-    float sum = 0;
-    float nearest = 0;
-    for (std::size_t i = 0; i < one.row.size(); ++i) {
-      const float k = like[one.row[i]];
-      sum += k * one.factor[i];
-      nearest = std::max(nearest, k);
+  const std::vector<float> at = coordinates(problem);
+  estimates.likeness = likeness_to_rows(at);
+  std::vector<float> sum(variants, 0.0f);
+  std::vector<float> nearest(variants, 0.0f);
+  double best = best_mean_;
+  for (std::size_t row = 0; row < problems_.size(); ++row) {
+    const float like = estimates.likeness[row];
+    if (like == 0) continue;
+    const float* const factor = &factors_[row * variants];
+    const float* const is_known = &is_known_[row * variants];
+    for (std::size_t v = 0; v < variants; ++v) {
+      sum[v] += like * factor[v];
+      nearest[v] = std::max(nearest[v], like * is_known[v]);
     }
-    const double known = static_cast<double>(nearest * nearest) / (1 + noise_);
-    estimates.of[v] = {std::max(0.0, one.mean + static_cast<double>(sum)), spread_ * std::sqrt(1 - known)};
+    best += static_cast<double>(like) * known_[row].factor;
   }
-  std::size_t row = 0;
-  while (row < problems_.size() && (like[row] != 1 || problems_[row] != problem)) ++row;
-  if (row < problems_.size()) {
-    estimates.best_us = best_us_[row];
-    for (std::size_t v = 0; v < variants_.size(); ++v) {
-      const Variant& one = variants_[v];
-      const auto at = std::find(one.row.begin(), one.row.end(), row);
-      if (at != one.row.end())
-        estimates.of[v] = {std::log(one.us[static_cast<std::size_t>(at - one.row.begin())] / best_us_[row]),
-                           0};
+  for (std::size_t v = 0; v < variants; ++v) {
+    const double known = static_cast<double>(nearest[v] * nearest[v]) / (1 + noise_);
+    estimates.of[v] = {std::max(0.0, variants_[v].mean + static_cast<double>(sum[v])),
+                       spread_ * std::sqrt(1 - known)};
+  }
+  if (const auto row = find(problem, at)) {
+    estimates.best_us = known_[*row].us;
+    for (std::size_t v = 0; v < variants; ++v) {
+      for (const Known& time : variants_[v].times)
+        if (time.row == *row) estimates.of[v] = {std::log(time.us / estimates.best_us), 0};
     }
   }
-  if (estimates.best_us == 0) {
-    double sum = best_mean_;
-    for (std::size_t other = 0; other < like.size(); ++other)
-      sum += static_cast<double>(like[other] * best_factor_[other]);
-    estimates.best_us = cost(problem) * std::exp(sum);
-  }
+  if (estimates.best_us == 0) estimates.best_us = known_.empty() ? 0 : cost(problem) * std::exp(best);
   return estimates;
 }
 
@@ -296,9 +382,8 @@ std::vector<TimeModel::Measured> TimeModel::nearest(std::size_t variant, const P
   const std::vector<float> like = likeness_to_rows(coordinates(problem));
   const Variant& one = variants_[variant];
   std::vector<Measured> list;
-  for (std::size_t i = 0; i < one.row.size(); ++i) {
-    const std::size_t row = one.row[i];
-    list.push_back({&problems_[row], one.us[i], best_us_[row], like[row]});
+  for (const Known& time : one.times) {
+    list.push_back({&problems_[time.row], time.us, known_[time.row].us, like[time.row]});
   }
   std::stable_sort(list.begin(), list.end(),
                    [](const Measured& a, const Measured& b) { return a.likeness > b.likeness; });
@@ -314,16 +399,15 @@ std::vector<double> TimeModel::left_out() const {
   };
   std::vector<Pick> picks(problems_.size());
   for (const Variant& one : variants_) {
-    std::vector<double> values;
-    for (const double slowdown : one.slowdown) values.push_back(slowdown - one.mean);
-    const Inverse inverse = invert(one.row, values);
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      const Estimate estimate{std::max(0.0, one.slowdown[i] - inverse.alpha[i] / inverse.diagonal[i]),
+    const Inverse inverse = invert(one.times, one.mean);
+    for (std::size_t i = 0; i < one.times.size(); ++i) {
+      const Known& time = one.times[i];
+      const Estimate estimate{std::max(0.0, time.value - inverse.alpha[i] / inverse.diagonal[i]),
                               spread_ / std::sqrt(inverse.diagonal[i])};
-      Pick& pick = picks[one.row[i]];
+      Pick& pick = picks[time.row];
       if (pick.count == 0 || estimate.cautious() < pick.promised) {
         pick.promised = estimate.cautious();
-        pick.slowdown = one.slowdown[i];
+        pick.slowdown = time.value;
       }
       ++pick.count;
     }
@@ -343,6 +427,25 @@ TimeModel model_of(const Op& op, const AnchorTable& table, const Weights& weight
     for (std::size_t v = 0; v < anchor.us.size(); ++v) model.add_time(v, row, anchor.us[v]);
   }
   return model;
+}
+
+void fit_table(const Op& op, AnchorTable& table) {
+  table.weights = model_of(op, table).fit();
+  TimeModel model = model_of(op, table, table.weights);
+  model.solve(table.anchors.size());
+  table.weights["spread"] = model.spread();
+  table.weights["model"] = model_version;
+  for (AnchorTable::Anchor& anchor : table.anchors) {
+    const std::size_t row = model.add_problem(complete_problem(op, anchor.problem));
+    anchor.best_factor = model.best_factor(row);
+    anchor.factor.clear();
+    for (std::size_t v = 0; v < table.variants.size(); ++v) anchor.factor.push_back(model.factor(v, row));
+  }
+}
+
+bool is_fitted(const Weights& weights) {
+  const auto model = weights.find("model");
+  return model != weights.end() && model->second == model_version;
 }
 
 }  // namespace tunesmith

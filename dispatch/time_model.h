@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -25,14 +26,19 @@ class TimeModel {
 
   std::size_t add_problem(const Problem& problem);  ///< or finds it: its row
   std::size_t add_variant();
-  /// Medians in microseconds. The least of a row's counts as the best that its problem allows.
-  void add_time(std::size_t variant, std::size_t row, double us);
-  void add_best(std::size_t row, double us);  ///< of a variant that is not here
+  /// Medians in microseconds. The least of a row's counts as the best that its problem allows. A factor is
+  /// what solve() found when the same times were a table: those are not solved again, and what is known
+  /// beside them corrects them.
+  void add_time(std::size_t variant, std::size_t row, double us, std::optional<double> factor = {});
+  void add_best(std::size_t row, double us,
+                std::optional<double> factor = {});  ///< a variant's that is not here
 
   /// Fits all weights to the times: each length scale in turn, so that what the model says of a time that it
   /// does not know is likely (leave one out).
   Weights fit();
-  void solve();  ///< after the last add_; before what is below
+  /// After the last add_; before what is below. Of what has no factor so many times of a variant are used at
+  /// most: a cube of 160 takes a millisecond.
+  void solve(std::size_t most = 160);
 
   struct Estimate {
     double slowdown = 0;   ///< logarithm of time / best time on the problem
@@ -63,12 +69,21 @@ class TimeModel {
   std::size_t variants() const { return variants_.size(); }
   std::size_t rows() const { return problems_.size(); }
 
+  // ---- What solve() found, for a table
+  double factor(std::size_t variant, std::size_t row) const;  ///< 0 where there is no time
+  double best_factor(std::size_t row) const { return known_[row].factor; }
+  double spread() const { return spread_; }
+
  private:
+  struct Known {  // a value of a row
+    std::size_t row = 0;
+    double us = 0;
+    double value = 0;   // logarithm of a slowdown, or of the best time beside cost()
+    double factor = 0;  // inverse covariance times (value - mean)
+    bool is_solved = false;
+  };
   struct Variant {
-    std::vector<std::size_t> row;
-    std::vector<double> us;
-    std::vector<double> slowdown;  // per row
-    std::vector<float> factor;     // per row: inverse covariance times (slowdown - mean)
+    std::vector<Known> times;
     double mean = 0;
   };
   struct Inverse {
@@ -80,10 +95,13 @@ class TimeModel {
   std::vector<float> coordinates(const Problem& problem) const;
   float likeness(const float* a, const float* b) const;
   std::vector<float> likeness_to_rows(const std::vector<float>& at) const;
+  std::optional<std::size_t> find(const Problem& problem, const std::vector<float>& at) const;
   double cost(const Problem& problem) const;
-  Inverse invert(const std::vector<std::size_t>& rows, std::span<const double> values) const;
+  Inverse invert(std::span<const Known> known, double mean) const;
   double surprise() const;
   void begin();
+  void solve_rest(std::vector<Known>& known, double mean, std::size_t most) const;
+  void lay_out();
 
   const Op* op_;
   Weights given_;
@@ -93,14 +111,24 @@ class TimeModel {
   double noise_ = 0.1;
   std::vector<Problem> problems_;
   std::vector<std::vector<float>> at_;
-  std::vector<double> best_us_;
+  std::vector<Known> known_;  // by row: of its best time
   std::vector<Variant> variants_;
   double spread_ = 0.3;  // standard deviation of a slowdown that nothing is known of
-  std::vector<float> best_factor_;
   double best_mean_ = 0;
+
+  // For estimates: a feature's values side by side, and of each row the variants'.
+  std::vector<float> feature_major_;
+  std::vector<float> factors_;
+  std::vector<float> is_known_;  // 1 or 0
 };
 
 /// The table's times, not yet solved.
 TimeModel model_of(const Op& op, const AnchorTable& table, const Weights& weights = {});
+
+/// Fits the weights and factors of a table's model and writes them into it.
+void fit_table(const Op& op, AnchorTable& table);
+
+/// Whether that was done by this version's model; another one's factors mean nothing to it.
+bool is_fitted(const Weights& weights);
 
 }  // namespace tunesmith

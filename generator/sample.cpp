@@ -100,6 +100,22 @@ SampleLimits sample_limits(std::string_view device_kind) {
   return device_kind == "host" ? SampleLimits{.bytes = 0x1p18, .flops = 1e6} : SampleLimits{};
 }
 
+Problem with_constants_of(const Op& op, const Problem& problem, const Problem& other,
+                          const SampleLimits& limits) {
+  Values mixed = problem;
+  for (const Template& tmpl : op.templates) {
+    const Values constants = compiled_in(op, tmpl, other);
+    for (const auto& [name, value] : constants.entries()) mixed.set(name, value);
+  }
+  try {
+    Problem complete = complete_problem(op, mixed);
+    if (affordable(op, complete, limits)) return complete;
+  } catch (const UsageError&) {
+    // Sizes and constants do not go together.
+  }
+  return problem;
+}
+
 std::vector<Problem> sample_problems(const Op& op, std::size_t count, std::uint64_t seed,
                                      const SampleLimits& limits) {
   std::vector<Problem> problems;

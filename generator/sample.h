@@ -30,6 +30,11 @@ bool affordable(const Op& op, const Problem& problem, const SampleLimits& limits
 std::vector<Problem> sample_problems(const Op& op, std::size_t count, std::uint64_t seed,
                                      const SampleLimits& limits = {});
 
+/// The sizes of `problem` with what variants of the op compile in (a mask, a dtype) from `other`, so that
+/// what was compiled for that serves it too; `problem` as it is where that is not allowed or not affordable.
+Problem with_constants_of(const Op& op, const Problem& problem, const Problem& other,
+                          const SampleLimits& limits = {});
+
 // ---- For Op::sample
 
 /// Log-uniform from `least` to `most`, as people choose sizes.

@@ -105,7 +105,7 @@ void open_shard(const TuneOptions& options, const std::filesystem::path& file) {
 }
 
 // Of the time for anchors, to search; the portfolio is measured in what is left.
-constexpr double share_of_search = 0.6;
+constexpr double share_of_search = 0.45;
 
 void measure_anchors(const Lanes& lanes, const AnchorOptions& options, const std::vector<Problem>& problems,
                      const std::vector<Task>& tasks, Clock::time_point started, TuneResult& result) {
@@ -120,7 +120,9 @@ void measure_anchors(const Lanes& lanes, const AnchorOptions& options, const std
   const std::set<std::string> known =
       options.known_well ? options.known_well(device, id) : std::set<std::string>();
   std::vector<Task> searched = tasks;
-  std::erase_if(searched, [&](const Task& task) { return known.contains(problems[task.problem].text()); });
+  std::erase_if(searched, [&](const Task& task) {
+    return task.problem >= options.searched || known.contains(problems[task.problem].text());
+  });
   if (!searched.empty()) {
     result.problems =
         run_tasks(lanes, problems, searched, {.stages = Stages::search, .until = after(share_of_search)});

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -32,16 +33,17 @@ struct NamedVariant {
   bool operator==(const NamedVariant&) const = default;
 };
 
-/// What the problems are measured for: a table of the same variants on all of them. They are searched without
-/// finals; then what `portfolio` names is measured on each where it is legal and not known yet.
+/// What the problems are measured for: a table of the same variants on all of them. Some are searched,
+/// without finals; then what `portfolio` names is measured on each where it is legal and not known yet.
 struct AnchorOptions {
+  std::size_t searched = std::numeric_limits<std::size_t>::max();  ///< the first so many
   /// Called first: texts of problems of which so much is known that they are not searched again. Null: none.
   std::function<std::set<std::string>(const DeviceFacts&, std::int64_t device_id)> known_well = nullptr;
   /// Called after the search, which has written all that it found to the database.
   std::function<std::vector<NamedVariant>(const DeviceFacts&, std::int64_t device_id)> portfolio;
   /// Called after that: the text that is stored.
   std::function<std::string(const DeviceFacts&, std::int64_t device_id)> table;
-  double seconds = 0;  ///< for all problems together, more than half of it to search; 0: no limit
+  double seconds = 0;  ///< for all problems together, less than half of it to search; 0: no limit
 };
 
 struct TuneOptions {

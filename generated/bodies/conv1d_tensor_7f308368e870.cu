@@ -351,6 +351,9 @@ __device__ __forceinline__ void stage_taps(unsigned* to, const float* kernel, fl
   }
 }
 
+// What tensor.cu and tensor_any.cu sum in, and whether that can be exact enough. Needs PRODUCTS and
+// common/halves.cuh.
+
 // Whether the largest has a scale, whatever the others are.
 __device__ __forceinline__ bool has_scale(const SizeRange& range) {
   return splits({range.most, 2 * range.most - 1});
@@ -382,16 +385,19 @@ __device__ __forceinline__ void add_steps(Sums& sums, unsigned samples, const un
     unsigned high[4], middle[4];
     load_matrices(high, samples + v * 128);
     load_matrices(middle, samples + v * 128 + plane_words * 4);
-    // Of product p it is step v - p.
+// One of the products of tensor.cu and tensor_any.cu. Needs COUNT, PRODUCTS, `sums`, the step `v` of samples
+// `high` and `middle`, and `high_taps` and `middle_taps`.
+
+// Of product p it is step v - p.
 #pragma unroll
-    for (int p = larger(0, v - COUNT + 1); p <= smaller(v, PRODUCTS - 1); ++p)
-      multiply_add_halves(sums.high[p], high, high_taps[v - p][0], high_taps[v - p][1]);
+for (int p = larger(0, v - COUNT + 1); p <= smaller(v, PRODUCTS - 1); ++p)
+  multiply_add_halves(sums.high[p], high, high_taps[v - p][0], high_taps[v - p][1]);
 #pragma unroll
-    for (int p = larger(0, v - COUNT + 1); p <= smaller(v, PRODUCTS - 1); ++p)
-      multiply_add_halves(sums.small[p], high, middle_taps[v - p][0], middle_taps[v - p][1]);
+for (int p = larger(0, v - COUNT + 1); p <= smaller(v, PRODUCTS - 1); ++p)
+  multiply_add_halves(sums.small[p], high, middle_taps[v - p][0], middle_taps[v - p][1]);
 #pragma unroll
-    for (int p = larger(0, v - COUNT + 1); p <= smaller(v, PRODUCTS - 1); ++p)
-      multiply_add_halves(sums.small[p], middle, high_taps[v - p][0], high_taps[v - p][1]);
+for (int p = larger(0, v - COUNT + 1); p <= smaller(v, PRODUCTS - 1); ++p)
+  multiply_add_halves(sums.small[p], middle, high_taps[v - p][0], high_taps[v - p][1]);
   }
 }
 
@@ -490,37 +496,41 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
     Sums sums = {};
     multiply(sums, samples, memory + (first_pair + lane % 4 * 2 - lane / 4 - skipped));
 
-    // No result is as large as NaN.
-    const float least = !has_scale(range) || !has_scale(taps_range) ? __uint_as_float(0x7fffffffu)
-                        : splits(range) && splits(taps_range)       ? 0.0f
-                                                                    : 128.0f;
-    const float back = reciprocal(scale * taps_scale);
-    const long long at = tile_first + warp * warp_tile + 2 * lane;
-    float result[2 * PRODUCTS][2];
-    unsigned again = 0;
+// The end of tensor.cu and tensor_any.cu: the warp's sums to the output, but for those that are computed
+// again. Needs `sums`, `range`, `taps_range`, `scale`, `taps_scale`, `tile_first`, `row`, `warp`, `lane` and
+// `output`.
+
+// No result is as large as NaN.
+const float least = !has_scale(range) || !has_scale(taps_range) ? __uint_as_float(0x7fffffffu)
+                    : splits(range) && splits(taps_range)       ? 0.0f
+                                                                : 128.0f;
+const float back = reciprocal(scale * taps_scale);
+const long long at = tile_first + warp * warp_tile + 2 * lane;
+float result[2 * PRODUCTS][2];
+unsigned again = 0;
 #pragma unroll
-    for (int k = 0; k < 2 * PRODUCTS; ++k) {
+for (int k = 0; k < 2 * PRODUCTS; ++k) {
 #pragma unroll
-      for (int e = 0; e < 2; ++e) {
-        const int p = k % PRODUCTS, c = k / PRODUCTS * 2 + e;
-        const float scaled = sums.high[p][c] + sums.small[p][c] * (1.0f / 2048);
-        if (!(fabsf(scaled) >= least)) again |= 1u << (2 * k + e);
-        result[k][e] = scaled * back;
-      }
-    }
-    float* to = output + row * output_length + at;
-    if (tile_first + tile <= output_length && reinterpret_cast<unsigned long long>(to) % 8 == 0) {
+  for (int e = 0; e < 2; ++e) {
+    const int p = k % PRODUCTS, c = k / PRODUCTS * 2 + e;
+    const float scaled = sums.high[p][c] + sums.small[p][c] * (1.0f / 2048);
+    if (!(fabsf(scaled) >= least)) again |= 1u << (2 * k + e);
+    result[k][e] = scaled * back;
+  }
+}
+float* to = output + row * output_length + at;
+if (tile_first + tile <= output_length && reinterpret_cast<unsigned long long>(to) % 8 == 0) {
 #pragma unroll
-      for (int k = 0; k < 2 * PRODUCTS; ++k)
-        store_vector<2>(to + 64 * k, Vector<float, 2>{{result[k][0], result[k][1]}});
-    } else {
-      const int count = static_cast<int>(max(0LL, min(output_length - at, static_cast<long long>(tile))));
+  for (int k = 0; k < 2 * PRODUCTS; ++k)
+    store_vector<2>(to + 64 * k, Vector<float, 2>{{result[k][0], result[k][1]}});
+} else {
+  const int count = static_cast<int>(max(0LL, min(output_length - at, static_cast<long long>(tile))));
 #pragma unroll
-      for (int k = 0; k < 2 * PRODUCTS; ++k) {
-        if (64 * k < count) to[64 * k] = result[k][0];
-        if (64 * k + 1 < count) to[64 * k + 1] = result[k][1];
-      }
-    }
+  for (int k = 0; k < 2 * PRODUCTS; ++k) {
+    if (64 * k < count) to[64 * k] = result[k][0];
+    if (64 * k + 1 < count) to[64 * k + 1] = result[k][1];
+  }
+}
     if (again != 0) {
       compute_directly(signal + row * length, kernel, output + row * output_length, again, at, length,
                        output_length, left);

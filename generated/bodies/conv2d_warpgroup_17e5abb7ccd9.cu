@@ -354,21 +354,24 @@ struct Tile {
   static __device__ __forceinline__ Vector<float, 4> load_quad(const Window& window, const Place& place) {
     const int row = window.y + place.row, column = window.x + 4 * place.quad;
     const float* from = window.image + (static_cast<long long>(row) * window.width + column);
-    Vector<float, 4> quad = {{0, 0, 0, 0}};
-    if constexpr (VECTOR == 4) {
-      if (INSIDE || (static_cast<unsigned>(row) < static_cast<unsigned>(window.height) &&
-                     static_cast<unsigned>(column) < static_cast<unsigned>(window.width))) {
-        quad = load_vector<4>(from);
-      }
-    } else {
+// How a tile's quad is loaded: needs INSIDE, VECTOR, `window`, the quad's `row` and `column`, and its place
+// `from`.
+
+Vector<float, 4> quad = {{0, 0, 0, 0}};
+if constexpr (VECTOR == 4) {
+  if (INSIDE || (static_cast<unsigned>(row) < static_cast<unsigned>(window.height) &&
+                 static_cast<unsigned>(column) < static_cast<unsigned>(window.width))) {
+    quad = load_vector<4>(from);
+  }
+} else {
 #pragma unroll
-      for (int e = 0; e < 4; ++e) {
-        if (INSIDE || (static_cast<unsigned>(row) < static_cast<unsigned>(window.height) &&
-                       static_cast<unsigned>(column + e) < static_cast<unsigned>(window.width))) {
-          quad.element[e] = from[e];
-        }
-      }
+  for (int e = 0; e < 4; ++e) {
+    if (INSIDE || (static_cast<unsigned>(row) < static_cast<unsigned>(window.height) &&
+                   static_cast<unsigned>(column + e) < static_cast<unsigned>(window.width))) {
+      quad.element[e] = from[e];
     }
+  }
+}
     return quad;
   }
 
@@ -434,6 +437,8 @@ struct Tile {
   }
 };
 
+// How many quads of a tile a thread may hold. Needs common/integer.cuh.
+
 // The registers that a thread has where so many are resident, less those that are `taken` while samples wait
 // and about 28 for the walk over a tile (72 where nothing is taken); in quads.
 __host__ __device__ constexpr int held_quads(int resident_threads, int taken) {
@@ -457,6 +462,8 @@ __host__ __device__ constexpr int held_quads(int resident_threads, int taken) {
 
 using Weights = Mask<mode == Mode::convolution, mask_height, mask_width>;
 constexpr int before = round_up(Weights::left, VECTOR);  // columns before the tile's; keeps vectors aligned
+
+// The sizes of a block and of its tiles. Needs TEAMS, GROUPS, ROWS, RESIDENT_WARPS and common/integer.cuh.
 
 // A team of warpgroups side by side has a tile of its own. The teams of a block share the weights and take
 // turns at products, so that each stages its samples and stores its outputs while another multiplies.
@@ -558,6 +565,8 @@ __device__ __forceinline__ void start_products(Sums& sums, unsigned samples, uns
 __device__ __forceinline__ Window window_of(const float* image, int x, unsigned t, int height, int width) {
   return {image, x - before, static_cast<int>(t) * tile_height - Weights::top, height, width};
 }
+
+// The barriers of a block's teams. Needs TEAMS, `team_threads` and common/warpgroup.cuh.
 
 // A team's barriers: its own, and that of its turn.
 __device__ __forceinline__ void sync_team(int team) {
@@ -671,28 +680,31 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
       hold(sums.large);
       hold(sums.small);
 
-      const float unscale = reciprocal(sample_scale * weight_scale);
-      const int lane = threadIdx.x % 32;
-      const int column = x + group * 64 + lane / 4 * 8 + lane % 4 * 2;
+// The end of warpgroup.cu and warpgroup_any.cu: a thread's sums to the image. Needs `sums`, both scales,
+// `batch_output`, the tile's `x` and `y`, `group`, `warp`, and the image's `height` and `width`.
+
+const float unscale = reciprocal(sample_scale * weight_scale);
+const int lane = threadIdx.x % 32;
+const int column = x + group * 64 + lane / 4 * 8 + lane % 4 * 2;
 #pragma unroll
-      for (int half = 0; half < 2; ++half) {
-        const int row = y + (warp % 4 * 2 + half) * ROWS;
-        float* to = batch_output + static_cast<long long>(row) * width + column;
+for (int half = 0; half < 2; ++half) {
+  const int row = y + (warp % 4 * 2 + half) * ROWS;
+  float* to = batch_output + static_cast<long long>(row) * width + column;
 #pragma unroll
-        for (int o = 0; o < ROWS; ++o) {
-          const float* large = sums.large + 4 * (ROWS - 1 - o) + 2 * half;
-          const float* small = sums.small + 4 * (ROWS - 1 - o) + 2 * half;
-          const float low = fmaf(small[0], 0x1p-11f, large[0]) * unscale;
-          const float high = fmaf(small[1], 0x1p-11f, large[1]) * unscale;
-          if constexpr (VECTOR == 4) {
-            if (row + o < height && column < width) store_vector<2>(to, Vector<float, 2>{{low, high}});
-          } else {
-            if (row + o < height && column < width) to[0] = low;
-            if (row + o < height && column + 1 < width) to[1] = high;
-          }
-          to += width;
-        }
-      }
+  for (int o = 0; o < ROWS; ++o) {
+    const float* large = sums.large + 4 * (ROWS - 1 - o) + 2 * half;
+    const float* small = sums.small + 4 * (ROWS - 1 - o) + 2 * half;
+    const float low = fmaf(small[0], 0x1p-11f, large[0]) * unscale;
+    const float high = fmaf(small[1], 0x1p-11f, large[1]) * unscale;
+    if constexpr (VECTOR == 4) {
+      if (row + o < height && column < width) store_vector<2>(to, Vector<float, 2>{{low, high}});
+    } else {
+      if (row + o < height && column < width) to[0] = low;
+      if (row + o < height && column + 1 < width) to[1] = high;
+    }
+    to += width;
+  }
+}
     }
   }
 }

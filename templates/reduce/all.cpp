@@ -48,14 +48,15 @@ constexpr std::int64_t most_resident_grids = 128;
 
 std::vector<Rule> all_must(const Problem& problem, const DeviceFacts& device) {
   const Dims d(problem);
-  const bool atomic = is_atomic(problem);
   return {
       vector_rule(d),
       early_rule(),
-      finish_rule(atomic),
+      finish_rule(is_atomic(problem)),
       {"An atomic sum adds at most " + std::to_string(most_atomic_additions) +
            " partial sums to an output, as its error bound says.",
-       [atomic](const Config& c) { return !atomic || c[BLOCKS] <= most_atomic_additions; }},
+       [](const Config& c) {
+         return !c[FINISH].starts_with("atomic") || c[BLOCKS] <= most_atomic_additions;
+       }},
       {"With FINISH=mail a block per output waits inside the kernel for others: those of " +
            std::to_string(most_resident_grids) +
            " kernels, as many as a GPU runs at once, must leave it a multiprocessor.",
@@ -91,7 +92,7 @@ std::vector<Rule> all_worth(const Problem& problem, const DeviceFacts& device) {
       {"Starting early is for sums of a few microseconds: tiles in strides, none loaded ahead.",
        [](const Config& c) { return c[START] == "plain" || (c[WALK] == "strided" && c[AHEAD] == 0); }},
       {"With one block per output FINISH has no effect; its first choice is enough.",
-       [](const Config& c) { return c[BLOCKS] > 1 || c[FINISH] == "last" || c[FINISH] == "atomic"; }},
+       [](const Config& c) { return c[BLOCKS] > 1 || c[FINISH] == "last"; }},
       {"Hints are for data that does not stay in the caches: at least one block per multiprocessor, sums "
        "added by shuffles.",
        [full](const Config& c) { return c[LOAD] == "plain" || (c[BLOCKS] >= full && c[TREE] == "shuffle"); }},

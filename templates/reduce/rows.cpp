@@ -9,9 +9,6 @@ namespace {
 constexpr IntegerAxis TEAM("TEAM");
 
 std::string refuses(const Problem& problem) {
-  if (is_atomic(problem)) {
-    return "order=atomic asks for sums that blocks share; the rows template gives each row to one team.";
-  }
   const Dims d(problem);
   const std::string empty = refuses_empty(d);
   return empty.empty() ? refuses_apart(d) : empty;

@@ -313,12 +313,12 @@ TEST(ReduceSpace, HasHundredsToThousandsOfConfigsForEveryProblem) {
     EXPECT_EQ(tmpl.refuses(wanted), "");
     const Space space = tmpl.space(wanted);
     EXPECT_GE(space.count(Space::Which::promising), 200);
-    EXPECT_LE(space.count(Space::Which::promising), 8000);
+    EXPECT_LE(space.count(Space::Which::promising), 12000);
     const bool atomic = wanted.word("order") == "atomic";
     for (const Config& config : space.sample(300, 1)) {
       EXPECT_FALSE(exceeds(tmpl.work(wanted, config), device)) << config.text();
       if (template_name == "rows") continue;
-      EXPECT_EQ(config[WordAxis("FINISH")].starts_with("atomic"), atomic) << config.text();
+      EXPECT_TRUE(atomic || !config[WordAxis("FINISH")].starts_with("atomic")) << config.text();
     }
   }
 }
@@ -391,8 +391,10 @@ TEST(ReduceSpace, AtomicSumsStayWithinTheirErrorBoundOnLargeDevices) {
   const Template& all = find_template(reduce(), "all");
   const auto most = [&](const char* text, int multiprocessors) {
     std::int64_t found = 0;
-    all.space(problem(text), gpu_of(multiprocessors)).each([&](const Config& config) {
-      found = std::max(found, config[IntegerAxis("BLOCKS")]);
+    const Problem wanted = problem(text);
+    all.space(wanted, gpu_of(multiprocessors)).each([&](const Config& config) {
+      const bool counts = wanted.word("order") == "deterministic" || config[WordAxis("FINISH")] == "atomic";
+      if (counts) found = std::max(found, config[IntegerAxis("BLOCKS")]);
       return true;
     });
     return found;
@@ -409,7 +411,6 @@ TEST(ReduceSpace, TemplatesSayWhatTheyAreNotFor) {
   EXPECT_NE(refusal("all", "length=4 inner=2").find("inner of 2"), std::string::npos);
   EXPECT_NE(refusal("rows", "length=4 stride=3").find("stride of 3"), std::string::npos);
   EXPECT_NE(refusal("all", "outer=65536 length=4").find("65536"), std::string::npos);
-  EXPECT_NE(refusal("rows", "length=4 order=atomic").find("order=atomic"), std::string::npos);
   EXPECT_NE(refusal("columns", "length=0 inner=3").find("base"), std::string::npos);
   EXPECT_NE(refusal("columns", "outer=3 length=4").find("all and rows"), std::string::npos);
 }

@@ -44,8 +44,9 @@ Rule early_rule() {
 }
 
 Rule finish_rule(bool atomic) {
-  return {"Blocks add atomically (FINISH=atomic, atomic_last) with order=atomic, and only then.",
-          [atomic](const Config& c) { return c[FINISH].starts_with("atomic") == atomic; }};
+  return {
+      "Blocks add atomically (FINISH=atomic, atomic_last) only with order=atomic, which allows any order.",
+      [atomic](const Config& c) { return atomic || !c[FINISH].starts_with("atomic"); }};
 }
 
 Rule flight_rule(const Problem& problem) {

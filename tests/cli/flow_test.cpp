@@ -62,6 +62,9 @@ TEST(Flow, AnchorsGiveATable) {
   const Outcome tuned = scratch.tunesmith(anchors);
   expect_success(tuned);
   EXPECT_TRUE(has(tuned.out, "on 2 of 2 anchors one is known")) << tuned.out;
+  const Outcome more = scratch.tunesmith(anchors + " --measured 3");
+  expect_success(more);
+  EXPECT_TRUE(has(more.out, "on 5 of 5 anchors one is known")) << more.out;
   EXPECT_TRUE(has(scratch.tunesmith("db status").out, "anchor_table")) << tuned.out;
   const Outcome made = scratch.tunesmith("db tables transpose");
   expect_success(made);
@@ -80,7 +83,8 @@ TEST(Flow, AllOpsOncePerDevice) {
   EXPECT_TRUE(has(tuned.out, "histogram on ")) << tuned.out;
   EXPECT_FALSE(has(tuned.out, "reduce on ")) << tuned.out;
   for (const char* wrong : {"tune", "tune conv2d --all", "tune --all --ops nothing", "tune --all --anchors 3",
-                            "tune --all --budget 500", "tune conv2d --ops conv2d", "tune conv2d --total 5s"})
+                            "tune --all --budget 500", "tune conv2d --ops conv2d", "tune conv2d --total 5s",
+                            "tune conv2d --measured 5"})
     EXPECT_EQ(scratch.tunesmith(wrong).exit_code, 2) << wrong;
 }
 

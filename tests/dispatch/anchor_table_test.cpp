@@ -51,9 +51,23 @@ TEST(AnchorTable, IsReadAsItWasWritten) {
   EXPECT_EQ(again.anchors[1].us[0], 0.012346);
 }
 
+TEST(AnchorTable, FactorsStandBehindTheirAnchor) {
+  AnchorTable one = table({{1.5, 0, 1e6}, {0.5, 2, 3}});
+  one.anchors[0].factor = {-0.25, 0, 1.5};
+  one.anchors[0].best_factor = -0.0123;
+  const std::string text = write_anchors(one);
+  EXPECT_NE(text.find("\nfactor,-0.0123,-0.25,,1.5\n"), std::string::npos) << text;
+  const AnchorTable again = read_anchors(text, "here");
+  EXPECT_EQ(again.anchors[0].factor, one.anchors[0].factor);
+  EXPECT_EQ(again.anchors[0].best_factor, -0.0123);
+  EXPECT_TRUE(again.anchors[1].factor.empty());
+  EXPECT_EQ(write_anchors(again), text);
+  EXPECT_TRUE(with_variants(one, {1, 0}).anchors[0].factor.empty()) << "they are of the whole table";
+}
+
 TEST(AnchorTable, BadLinesAreNamed) {
-  for (const char* bad :
-       {"weight,n", "weight,n,-1", "weight,n,inf", "variant,a", "anchor,n=1,1,1,1", "nothing", "op"}) {
+  for (const char* bad : {"weight,n", "weight,n,-1", "weight,n,inf", "variant,a", "anchor,n=1,1,1,1",
+                          "nothing", "op", "factor,1", "factor,x"}) {
     try {
       read_anchors(std::string("op,smooth\n") + bad + "\n", "the table");
       ADD_FAILURE() << bad << " was read";

@@ -57,7 +57,7 @@ TEST(Generated, NoChoiceIsKnownToBeSlow) {
   for (const DeviceTable& read : read_anchor_tables(file, ops())) {
     const Op& op = find_op(read.table.op);
     const std::vector<Candidate> candidates = candidates_of(read);
-    const Chooser chooser(op, read.device, candidates, read.table.weights);
+    const Chooser chooser(op, read.device, candidates);
     for (const AnchorTable::Anchor& anchor : read.table.anchors) {
       const Problem problem = complete_problem(op, anchor.problem);
       Choices choices(chooser, problem, true);

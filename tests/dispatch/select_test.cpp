@@ -163,7 +163,7 @@ TEST(Select, OfWinnersTheOneOfTheProblemMostAlikeIsExpectedToLoseLeast) {
                                    candidate("wide", "width=2000 taps=6 mode=a dtype=f32", scalar)});
   ASSERT_EQ(selection.choices.size(), 3u);
   EXPECT_EQ(selection.choices[0].candidate, 1u);
-  EXPECT_GT(selection.choices[0].likeness, 0.99);
+  EXPECT_GT(selection.choices[0].likeness, 0.9);
   EXPECT_EQ(selection.choices[1].candidate, 0u);
   EXPECT_EQ(selection.choices[2].candidate, 2u);
   EXPECT_LT(selection.choices[2].likeness, selection.choices[1].likeness);

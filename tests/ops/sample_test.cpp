@@ -59,6 +59,23 @@ TEST_P(SampleTest, TheSameSeedGivesTheSameAndALongerListBeginsWithTheShorter) {
   EXPECT_NE(few, sample_problems(op, 20, 4));
 }
 
+TEST_P(SampleTest, AProblemTakesTheConstantsOfAnother) {
+  const Op& op = *GetParam();
+  const std::vector<Problem> problems = sample_problems(op, 100, 17);
+  int taken = 0;
+  for (std::size_t i = 0; i + 1 < problems.size(); ++i) {
+    const Problem mixed = with_constants_of(op, problems[i], problems[i + 1]);
+    EXPECT_EQ(complete_problem(op, mixed), mixed);
+    EXPECT_LE(bytes_of(op, mixed), SampleLimits{}.bytes) << mixed.text();
+    bool same = true;
+    for (const Template& tmpl : op.templates)
+      same = same && compiled_in(op, tmpl, mixed) == compiled_in(op, tmpl, problems[i + 1]);
+    EXPECT_TRUE(same || mixed == problems[i]) << mixed.text();
+    taken += same ? 1 : 0;
+  }
+  EXPECT_GT(taken, 60);
+}
+
 TEST_P(SampleTest, EveryWordIsDrawnAndTheDefaultsMostOften) {
   const Op& op = *GetParam();
   const std::vector<Problem> problems = sample_problems(op, 500, 11);
