@@ -116,9 +116,6 @@ BENCHMARK_CAPTURE(first_plans, reduce, [](Dispatcher& one, std::int64_t n) {
 BENCHMARK_CAPTURE(first_plans, histogram, [](Dispatcher& one, std::int64_t n) {
   return histogram_plan<float>(one, {.length = n, .bins = 256}, 0, 1);
 })->Iterations(2000);
-BENCHMARK_CAPTURE(first_plans, histogram_limits, [](Dispatcher& one, std::int64_t n) {
-  return histogram_plan<float>(one, {.length = 100000, .bins = 256}, 0, static_cast<double>(n));
-})->Iterations(2000);
 BENCHMARK_CAPTURE(first_plans, elementwise, [](Dispatcher& one, std::int64_t n) {
   return elementwise_plan(one, "add", ElementType::f32, {n}, std::vector<ElementwiseLayout>(2));
 })->Iterations(2000);
@@ -147,6 +144,27 @@ void launch(benchmark::State& state, bool typed) {
 }
 BENCHMARK_CAPTURE(launch, plan, false)->Iterations(20000);
 BENCHMARK_CAPTURE(launch, typed_call, true)->Iterations(20000);
+
+// Each with a limit of its own.
+void launch_histogram(benchmark::State& state) {
+  DeviceArray<float> values(dispatcher(), 64);
+  DeviceArray<std::int64_t> counts(dispatcher(), 8);
+  double hi = 1;
+  bool ok = true;
+  int launches = 0;
+  for ([[maybe_unused]] auto each : state) {
+    hi += 0.25;
+    ok &= histogram(dispatcher(), values.data(), counts.data(), {.length = 64, .bins = 8}, 0, hi).ok();
+    if (++launches % 500 == 0) {
+      state.PauseTiming();
+      wait_for(dispatcher());
+      state.ResumeTiming();
+    }
+  }
+  wait_for(dispatcher());
+  if (!ok) state.SkipWithError("A launch failed.");
+}
+BENCHMARK(launch_histogram)->Iterations(20000);
 
 #ifdef WITH_CUDA
 void launch_cudaLaunchKernelExC(benchmark::State& state) {

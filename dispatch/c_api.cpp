@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <chrono>
 #include <iterator>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -34,7 +35,9 @@ static_assert(TUNESMITH_WRONG_ARGUMENT_COUNT == int{Status::wrong_argument_count
               TUNESMITH_OVERLAPPING_ARGUMENTS == int{Status::overlapping_arguments} &&
               TUNESMITH_MISSING_WORKSPACE == int{Status::missing_workspace} &&
               TUNESMITH_FOREIGN_ARGUMENT == int{Status::foreign_argument} &&
-              TUNESMITH_WRONG_INPUT == int{Status::wrong_input} && TUNESMITH_FAILED == int{Status::failed});
+              TUNESMITH_WRONG_INPUT == int{Status::wrong_input} && TUNESMITH_FAILED == int{Status::failed} &&
+              TUNESMITH_WRONG_NUMBER_COUNT == int{Status::wrong_number_count} &&
+              TUNESMITH_REFUSED_NUMBERS == int{Status::refused_numbers});
 static_assert(TUNESMITH_EXACT == static_cast<int>(tunesmith::Match::exact) &&
               TUNESMITH_PREDICTED == static_cast<int>(tunesmith::Match::predicted) &&
               TUNESMITH_OTHER_DEVICE == static_cast<int>(tunesmith::Match::other_device) &&
@@ -196,13 +199,21 @@ int tunesmith_plan_outdated(const tunesmith_plan* plan) {
 
 tunesmith_status tunesmith_plan_launch(const tunesmith_plan* plan, void* const* arguments, size_t count,
                                        void* stream, void* workspace) {
-  if (plan == nullptr || (arguments == nullptr && count > 0)) {
+  return tunesmith_plan_launch_with_numbers(plan, arguments, count, nullptr, 0, stream, workspace);
+}
+
+tunesmith_status tunesmith_plan_launch_with_numbers(const tunesmith_plan* plan, void* const* arguments,
+                                                    size_t count, const double* numbers, size_t number_count,
+                                                    void* stream, void* workspace) {
+  const bool lacks_arguments = arguments == nullptr && count > 0;
+  if (plan == nullptr || lacks_arguments || (numbers == nullptr && number_count > 0)) {
     return remember(attempt([&] {
       given(plan, "plan");
-      given(arguments, "arguments");
+      if (lacks_arguments) given(arguments, "arguments");
+      given(numbers, "numbers");
     }));
   }
-  return remember(plan->plan.launch({arguments, count}, stream, workspace));
+  return remember(plan->plan.launch({arguments, count}, std::span(numbers, number_count), stream, workspace));
 }
 
 tunesmith_status tunesmith_prepare(tunesmith_dispatcher* dispatcher, const tunesmith_problem* problems,

@@ -55,6 +55,19 @@ bool aligned(const PlanState& plan, std::span<void* const> arguments) {
   return (bits & (alignment - 1)) == 0;
 }
 
+// Memory is taken only for why they are refused.
+Status::Code make(const PlanState& plan, std::span<const double> numbers, LaunchNumbers& made,
+                  std::shared_ptr<const std::string>& why) noexcept {
+  try {
+    const std::string refused = plan.make_numbers(numbers, made);
+    if (refused.empty()) return Status::success;
+    why = std::make_shared<const std::string>(refused);
+  } catch (const std::bad_alloc&) {
+    why = nullptr;
+  }
+  return Status::refused_numbers;
+}
+
 // "conv2d/tiled BLOCK_X=32 (built in, …); its binary is built in"
 std::string describe(const PlanState& plan, const Kernel& kernel) {
   const std::string what = kernel.candidate != nullptr ? describe(*kernel.candidate)
@@ -136,6 +149,25 @@ void Plan::ask_for_unaligned() const noexcept {
 }
 
 Status Plan::launch(std::span<void* const> arguments, void* stream, void* workspace) const noexcept {
+  return run(arguments, nullptr, stream, workspace);
+}
+
+Status Plan::launch(std::span<void* const> arguments, std::span<const double> numbers, void* stream,
+                    void* workspace) const noexcept {
+  if (numbers.empty()) return run(arguments, nullptr, stream, workspace);
+  Status status;
+  if (!state_->make_numbers || numbers.size() != state_->number_count) {
+    status.code_ = Status::wrong_number_count;
+    status.plan_ = state_;
+    return status;
+  }
+  LaunchNumbers made;
+  status.code_ = make(*state_, numbers, made, status.said_);
+  return status.ok() ? run(arguments, &made, stream, workspace) : status;
+}
+
+Status Plan::run(std::span<void* const> arguments, const LaunchNumbers* numbers, void* stream,
+                 void* workspace) const noexcept {
   const PlanState& plan = *state_;
   Status status;
   if (const Fault fault = check(plan, arguments); fault.code != Status::success) {
@@ -156,7 +188,7 @@ Status Plan::launch(std::span<void* const> arguments, void* stream, void* worksp
   }
   void* const part =
       workspace == nullptr ? nullptr : static_cast<char*>(workspace) + kernel->workspace_offset;
-  status.code_ = kernel->executable->launch(arguments.data(), part, stream);
+  status.code_ = kernel->executable->launch(arguments.data(), part, stream, numbers);
   if (!status.ok()) {
     status.plan_ = state_;
   } else if (plan.use != nullptr) {

@@ -88,6 +88,8 @@ struct PlanState {
   std::int64_t alignment_bytes = 1;
   std::int64_t workspace_bytes = 0;
   std::vector<Argument> arguments;
+  MakeNumbers make_numbers;  ///< null: launches take none
+  std::size_t number_count = 0;
   int ordinal = -1;              ///< as cudaSetDevice counts; -1: the host
   bool checks_pointers = false;  ///< at each launch
   std::shared_ptr<Use> use;      ///< counts its launches; null: nobody asks

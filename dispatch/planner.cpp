@@ -160,6 +160,9 @@ std::shared_ptr<PlanState> Planner::plan(const Op& op, const Problem& problem, c
   state->problem = problem.text();
   state->grounds = grounds_;
   state->arguments = arguments_of(op, problem);
+  if (op.launch_numbers) state->make_numbers = op.launch_numbers(problem);
+  state->number_count = static_cast<std::size_t>(std::count_if(
+      op.parameters.begin(), op.parameters.end(), [](const Parameter& p) { return p.at_launch; }));
   state->ordinal = ordinal_;
   state->checks_pointers = check_pointers_;
 

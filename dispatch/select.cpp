@@ -146,6 +146,9 @@ std::vector<Choice> Chooser::rank(const Problem& problem) const {
   choices.reserve(members);
   for (const Group& group : groups_) {
     const TimeModel::Estimates estimates = group.model.estimate(problem);
+    const auto is_own = [&](std::size_t row) {
+      return std::find(estimates.rows.begin(), estimates.rows.end(), row) != estimates.rows.end();
+    };
     for (const auto& [c, variant, row] : group.members) {
       const Candidate& candidate = candidates_[c];
       const TimeModel::Estimate& estimate = estimates.of[variant];
@@ -154,9 +157,9 @@ std::vector<Choice> Chooser::rank(const Problem& problem) const {
       choice.cautious = estimate.cautious() + group.penalty;
       choice.expected_loss = std::exp(estimate.slowdown + estimate.deviation * estimate.deviation / 2) - 1;
       if (row) choice.likeness = static_cast<double>(estimates.likeness[*row]);
-      choice.match = !group.same_device                                     ? Match::other_device
-                     : choice.likeness == 1 && candidate.problem == problem ? Match::exact
-                                                                            : Match::predicted;
+      choice.match = !group.same_device    ? Match::other_device
+                     : row && is_own(*row) ? Match::exact
+                                           : Match::predicted;
       if (group.same_device)
         choice.expected_us = choice.match == Match::exact ? candidate.median_us
                                                           : estimates.best_us * std::exp(estimate.slowdown);
@@ -233,7 +236,7 @@ std::optional<std::string> Chooser::complete(const Problem& problem, bool may_co
     }
     return "No binary is stored for it, and compiling is not allowed.";
   }
-  if (candidate.problem == problem && !choice.changed.empty())
+  if (!choice.changed.empty() && same_until_launch(*op_, candidate.problem, problem))
     return "It is stale: its config is no longer legal for the problem that it won; tune it again.";
   return std::nullopt;
 }

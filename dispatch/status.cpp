@@ -26,11 +26,20 @@ std::string Status::message() const {
     case missing_workspace:
       return "The plan needs a workspace of Plan::workspace_bytes() bytes, and the device has no pools of "
              "memory to make one from; pass one to launch().";
+    case wrong_number_count: {
+      std::string names;
+      for (const Parameter& parameter : plan_->op->parameters)
+        if (parameter.at_launch) names += (names.empty() ? "" : ", ") + parameter.name;
+      if (!plan_->make_numbers) return "Launches of this plan take no numbers; pass none.";
+      return "The count of numbers is wrong; pass none to a launch of " + plan_->op->name +
+             ", or one for each of these: " + names + ".";
+    }
     case foreign_argument:
       return "The " + which + " is not memory of " + plan_->grounds->device.name +
              ", or has fewer than the " +
              std::to_string(plan_->arguments[static_cast<std::size_t>(argument_)].bytes) +
              " bytes that the problem needs; pass memory of the plan's device.";
+    case refused_numbers:
     case wrong_input:
     case failed:
       return said_ != nullptr ? *said_ : "There is not enough memory.";

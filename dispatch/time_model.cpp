@@ -366,11 +366,20 @@ TimeModel::Estimates TimeModel::estimate(const Problem& problem) const {
     estimates.of[v] = {std::max(0.0, variants_[v].mean + static_cast<double>(sum[v])),
                        spread_ * std::sqrt(1 - known)};
   }
-  if (const auto row = find(problem, at)) {
-    estimates.best_us = known_[*row].us;
+  // What was measured on it, whatever launches were given: the mean, where they were given several numbers.
+  std::vector<double> count(variants, 0.0);
+  for (std::size_t row = 0; row < problems_.size(); ++row) {
+    if (at_[row] != at || !same_until_launch(*op_, problems_[row], problem)) continue;
+    estimates.rows.push_back(row);
+    const double least = known_[row].us;
+    if (estimates.best_us == 0 || (least > 0 && least < estimates.best_us)) estimates.best_us = least;
     for (std::size_t v = 0; v < variants; ++v) {
-      for (const Known& time : variants_[v].times)
-        if (time.row == *row) estimates.of[v] = {std::log(time.us / estimates.best_us), 0};
+      for (const Known& time : variants_[v].times) {
+        if (time.row != row) continue;
+        const double others = count[v] * estimates.of[v].slowdown;
+        count[v] += 1;
+        estimates.of[v] = {(others + std::log(time.us / least)) / count[v], 0};
+      }
     }
   }
   if (estimates.best_us == 0) estimates.best_us = known_.empty() ? 0 : cost(problem) * std::exp(best);

@@ -48,8 +48,9 @@ class TimeModel {
     static constexpr double caution = 0.5;
   };
   struct Estimates {
-    std::vector<Estimate> of;     ///< by variant
-    double best_us = 0;           ///< of the best variant, in microseconds; 0: nothing is known
+    std::vector<Estimate> of;       ///< by variant
+    double best_us = 0;             ///< of the best variant, in microseconds; 0: nothing is known
+    std::vector<std::size_t> rows;  ///< of this very problem, whatever launches were given
     std::vector<float> likeness;  ///< by row: 1 of the same problem, near 0 where it says nothing of this one
   };
   Estimates estimate(const Problem& problem) const;

@@ -47,6 +47,16 @@ Problem complete_problem(const Op& op, const Values& given) {
   return problem;
 }
 
+bool same_until_launch(const Op& op, const Problem& a, const Problem& b) {
+  if (!op.launch_numbers) return a == b;
+  return std::all_of(op.parameters.begin(), op.parameters.end(), [&](const Parameter& parameter) {
+    if (parameter.at_launch) return true;
+    const Value* left = a.find(parameter.name);
+    const Value* right = b.find(parameter.name);
+    return left == nullptr || right == nullptr ? left == right : *left == *right;
+  });
+}
+
 double bytes_moved(const Op& op, const Problem& problem) {
   if (op.bytes_moved) return op.bytes_moved(problem);
   double bytes = 0;

@@ -52,6 +52,11 @@ class Companions {
 
 class Random;
 
+/// From the numbers that a launch is given, one for each of the op's parameters that is at_launch, in their
+/// order: what its kernels take (Launch::numbers). Answers a sentence on why they are not allowed, or "";
+/// then it has allocated nothing. Several threads may call it at the same time.
+using MakeNumbers = std::function<std::string(std::span<const double> given, LaunchNumbers& made)>;
+
 struct Op {
   std::string name;
   std::string what;  ///< a sentence with the mathematics
@@ -70,6 +75,8 @@ struct Op {
   /// Null: each argument's bytes, those of an inout twice (bytes_moved()).
   std::function<double(const Problem&)> bytes_moved = nullptr;
   Companions companions = {};
+  /// For a problem whose launches may be given numbers; null for one whose launches take none. Null: none do.
+  std::function<MakeNumbers(const Problem&)> launch_numbers = nullptr;
   /// The integers by which two problems are near or far. Null: the integer parameters.
   std::function<Values(const Problem&)> sizes = nullptr;
   /// Problems as text that, between them, reach every template and every corner of the contract; tests run
@@ -85,6 +92,9 @@ struct Op {
 /// The problem with every parameter present, in the op's order. Throws UsageError naming the parameter, the
 /// value and what is allowed.
 Problem complete_problem(const Op& op, const Values& given);
+
+/// Whether they are the same but for what is at_launch: no choice tells them apart.
+bool same_until_launch(const Op& op, const Problem& a, const Problem& b);
 
 /// What must be moved: each input read once, each output written once.
 double bytes_moved(const Op& op, const Problem& problem);

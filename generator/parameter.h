@@ -29,6 +29,9 @@ struct Parameter {
   std::function<std::string(const std::string&)> refuses_text = nullptr;
   /// Of an integer: from where problems are drawn (sample.h). Nothing: its initial value, else all.
   std::optional<UsualSizes> usual = std::nullopt;
+  /// Of a text that is a number: each launch may be given its own (Op::launch_numbers), and no choice depends
+  /// on it.
+  bool at_launch = false;
 
   bool is_integer() const { return words.empty() && !refuses_text; }
 };

@@ -1,6 +1,8 @@
 // What a variant does on a device: its steps, as plain data that every executable can run.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <variant>
@@ -39,6 +41,13 @@ struct WorkspacePointer {
 using KernelArgument =
     std::variant<ArgumentPointer, WorkspacePointer, std::int32_t, std::int64_t, float, double>;
 
+/// What stands in one launch for arguments of its kernels that are of these types.
+struct LaunchNumbers {
+  static constexpr std::size_t most = 8;
+  std::array<double, most> doubles = {};
+  std::array<std::int32_t, most> integers = {};
+};
+
 struct Launch {
   std::string kernel;  ///< as in ENTRY(kernel)
   Extent grid = {};
@@ -49,6 +58,9 @@ struct Launch {
   /// waits for it itself (griddepcontrol.wait) before it touches memory. Needs code for compute
   /// capability 9.0 or later; ignored elsewhere.
   bool overlaps_previous = false;
+  /// By argument: its place among LaunchNumbers of its type; -1, or behind the end: none. In a launch without
+  /// numbers the argument itself is taken.
+  std::vector<int> numbers = {};
 };
 
 /// Copies an argument into a `__constant__` symbol of the module. A work with such a step keeps state in its

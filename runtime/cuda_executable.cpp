@@ -66,9 +66,10 @@ std::optional<std::vector<ParameterFacts>> parameters_of(const void* kernel) {
 struct Parameter {
   enum class Kind { argument, workspace, scalar };
   Kind kind = Kind::scalar;
-  std::size_t argument = 0;       ///< position in the op's arguments
-  std::int64_t offset_bytes = 0;  ///< into the workspace
-  const void* scalar = nullptr;   ///< inside the work that the executable holds
+  std::size_t argument = 0;                ///< position in the op's arguments
+  std::int64_t offset_bytes = 0;           ///< into the workspace
+  const KernelArgument* scalar = nullptr;  ///< inside the work that the executable holds
+  int place = -1;                          ///< among the launch's numbers
 };
 
 struct LaunchStep {
@@ -233,15 +234,16 @@ class CudaExecutable : public Executable {
     return std::make_unique<CudaExecutable>(library_, work);
   }
 
-  int launch(void* const* arguments, void* workspace, void* stream) noexcept override {
+  int launch(void* const* arguments, void* workspace, void* stream,
+             const LaunchNumbers* numbers) noexcept override {
     const DeviceScope scope(library_->ordinal);
     cudaError_t code = scope.error();
     if (workspace == nullptr && workspaces_ != nullptr && code == cudaSuccess)
-      return launch_with_workspace(arguments, static_cast<cudaStream_t>(stream));
+      return launch_with_workspace(arguments, static_cast<cudaStream_t>(stream), numbers);
     if (library_->guarded && !steps_.empty()) library_->note_launch(static_cast<cudaStream_t>(stream));
     for (auto step = steps_.begin(); code == cudaSuccess && step != steps_.end(); ++step) {
       if (const auto* kernel = std::get_if<LaunchStep>(&*step)) {
-        code = run(*kernel, arguments, workspace, static_cast<cudaStream_t>(stream));
+        code = run(*kernel, arguments, workspace, static_cast<cudaStream_t>(stream), numbers);
       } else if (const auto* copy = std::get_if<CopyStep>(&*step)) {
         code = cudaMemcpyAsync(copy->to, arguments[copy->argument], copy->bytes, cudaMemcpyDeviceToDevice,
                                static_cast<cudaStream_t>(stream));
@@ -262,13 +264,14 @@ class CudaExecutable : public Executable {
   std::string describe(int error) const override { return words(static_cast<cudaError_t>(error)); }
 
  private:
-  int launch_with_workspace(void* const* arguments, cudaStream_t stream) noexcept {
+  int launch_with_workspace(void* const* arguments, cudaStream_t stream,
+                            const LaunchNumbers* numbers) noexcept {
     void* made = nullptr;
     cudaError_t code =
         cudaMallocFromPoolAsync(&made, static_cast<std::size_t>(work_.workspace_bytes), workspaces_, stream);
     if (code == cudaSuccess && work_.zeroed_bytes > 0)
       code = cudaMemsetAsync(made, 0, static_cast<std::size_t>(work_.zeroed_bytes), stream);
-    if (code == cudaSuccess) code = static_cast<cudaError_t>(launch(arguments, made, stream));
+    if (code == cudaSuccess) code = static_cast<cudaError_t>(launch(arguments, made, stream, numbers));
     if (made != nullptr) {
       const cudaError_t released = cudaFreeAsync(made, stream);
       if (code == cudaSuccess) code = released;
@@ -303,6 +306,7 @@ class CudaExecutable : public Executable {
       throw LoadError("The kernel " + name + " takes " + std::to_string(launch.arguments.size()) +
                       " parameters; at most " + std::to_string(max_parameters) + " are supported.");
     }
+    if (const auto why = place_mismatch(launch)) throw LoadError(*why);
     if (kernel.parameters) {
       if (const auto why = parameter_mismatch(name, launch.arguments, *kernel.parameters))
         throw LoadError(*why);
@@ -316,7 +320,8 @@ class CudaExecutable : public Executable {
         parameter.kind = Parameter::Kind::workspace;
         parameter.offset_bytes = inside->offset_bytes;
       } else {
-        parameter.scalar = std::visit([](const auto& value) -> const void* { return &value; }, argument);
+        parameter.scalar = &argument;
+        parameter.place = place_of(launch, step.parameters.size());
       }
       step.parameters.push_back(parameter);
     }
@@ -348,8 +353,8 @@ class CudaExecutable : public Executable {
     steps_.emplace_back(ZeroStep{zero.what, static_cast<std::size_t>(zero.bytes)});
   }
 
-  static cudaError_t run(const LaunchStep& step, void* const* arguments, void* workspace,
-                         cudaStream_t stream) {
+  static cudaError_t run(const LaunchStep& step, void* const* arguments, void* workspace, cudaStream_t stream,
+                         const LaunchNumbers* numbers) {
     std::array<void*, max_parameters> pointers;      // NOLINT: filled below as far as it is read
     std::array<void*, max_parameters> in_workspace;  // NOLINT: likewise
     for (std::size_t i = 0; i < step.parameters.size(); ++i) {
@@ -364,7 +369,7 @@ class CudaExecutable : public Executable {
           pointers[i] = &in_workspace[i];
           break;
         case Parameter::Kind::scalar:
-          pointers[i] = const_cast<void*>(parameter.scalar);
+          pointers[i] = const_cast<void*>(scalar_of(*parameter.scalar, parameter.place, numbers));
           break;
       }
     }

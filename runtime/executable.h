@@ -49,6 +49,19 @@ inline void* pointer_to(const std::variant<ArgumentPointer, WorkspacePointer>& w
   return static_cast<char*>(workspace) + std::get_if<WorkspacePointer>(&what)->offset_bytes;
 }
 
+/// The value of an argument that is a number, for this launch. The place is one that place_mismatch() allows.
+inline const void* scalar_of(const KernelArgument& argument, int place, const LaunchNumbers* numbers) {
+  const auto at = static_cast<std::size_t>(place);
+  if (numbers != nullptr && place >= 0 && std::holds_alternative<double>(argument))
+    return &numbers->doubles[at];
+  if (numbers != nullptr && place >= 0 && std::holds_alternative<std::int32_t>(argument))
+    return &numbers->integers[at];
+  return std::visit([](const auto& value) -> const void* { return &value; }, argument);
+}
+inline int place_of(const Launch& launch, std::size_t argument) {
+  return argument < launch.numbers.size() ? launch.numbers[argument] : -1;
+}
+
 class Executable {
  public:
   virtual ~Executable() = default;
@@ -62,8 +75,10 @@ class Executable {
   /// Enqueues every step on `stream` (a cudaStream_t; ignored on the host, which runs the work before it
   /// returns). `arguments` are the op's device pointers in its order. Answers 0 or the runtime's error code.
   /// Takes no lock, allocates nothing, compiles nothing, and may be captured into a CUDA graph. Without a
-  /// workspace where one is needed it makes one for this launch, in the stream's order.
-  virtual int launch(void* const* arguments, void* workspace, void* stream) noexcept = 0;
+  /// workspace where one is needed it makes one for this launch, in the stream's order. `numbers` are read
+  /// before it returns.
+  virtual int launch(void* const* arguments, void* workspace, void* stream,
+                     const LaunchNumbers* numbers = nullptr) noexcept = 0;
   /// Whether it can make one; else it must be given.
   virtual bool makes_workspaces() const noexcept = 0;
 

@@ -94,6 +94,7 @@ class HostExecutable : public Executable {
           throw LoadError(launch->kernel + " has " + std::to_string(launch->arguments.size()) +
                           " parameters; at most " + std::to_string(max_parameters) + " are supported.");
         }
+        if (const auto why = place_mismatch(*launch)) throw LoadError(*why);
         // A binary of an older version does not export its parameters; its launches are not checked.
         if (void* parameter = dlsym(library_->handle, ("tunesmith_parameter_" + kernel).c_str())) {
           const std::vector<ParameterFacts> taken = unpacked(reinterpret_cast<Parameter>(parameter));
@@ -117,7 +118,8 @@ class HostExecutable : public Executable {
     return std::make_unique<HostExecutable>(library_, work);
   }
 
-  int launch(void* const* arguments, void* workspace, void* stream) noexcept override {
+  int launch(void* const* arguments, void* workspace, void* stream,
+             const LaunchNumbers* numbers) noexcept override {
     if (workspace == nullptr && work_.workspace_bytes > 0) {
       constexpr std::size_t alignment = 256;
       const auto bytes =
@@ -125,7 +127,7 @@ class HostExecutable : public Executable {
       void* const made = std::aligned_alloc(alignment, bytes);
       if (made == nullptr) return out_of_memory;
       std::memset(made, 0, static_cast<std::size_t>(work_.zeroed_bytes));
-      const int code = launch(arguments, made, stream);
+      const int code = launch(arguments, made, stream, numbers);
       std::free(made);
       return code;
     }
@@ -154,9 +156,7 @@ class HostExecutable : public Executable {
           parameters[p] = &pointers[p];
         } else {
           // A scalar is passed by the address of its value; the kernel's parameter has the same type.
-          parameters[p] = std::visit(
-              [](const auto& value) { return const_cast<void*>(static_cast<const void*>(&value)); },
-              argument);
+          parameters[p] = const_cast<void*>(scalar_of(argument, place_of(launch, p), numbers));
         }
       }
       const long long grid[] = {launch.grid.x, launch.grid.y, launch.grid.z};

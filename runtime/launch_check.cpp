@@ -58,6 +58,22 @@ std::optional<std::string> parameter_mismatch(const std::string& kernel,
   return std::nullopt;
 }
 
+std::optional<std::string> place_mismatch(const Launch& launch) {
+  for (std::size_t n = 0; n < launch.numbers.size(); ++n) {
+    const int place = launch.numbers[n];
+    if (place < 0) continue;
+    const bool is_number =
+        n < launch.arguments.size() && (std::holds_alternative<double>(launch.arguments[n]) ||
+                                        std::holds_alternative<std::int32_t>(launch.arguments[n]));
+    if (is_number && static_cast<std::size_t>(place) < LaunchNumbers::most) continue;
+    return "Argument " + std::to_string(n + 1) + " of the kernel " + launch.kernel + " has place " +
+           std::to_string(place) +
+           " among the numbers of a launch; in the work of its template, give places of 0 to " +
+           std::to_string(LaunchNumbers::most - 1) + " to doubles and 4-byte integers alone.";
+  }
+  return std::nullopt;
+}
+
 bool may_overlap(const Launch& launch, bool after_kernel, int code_capability) {
   return launch.overlaps_previous && after_kernel && code_capability >= 90;
 }

@@ -26,6 +26,9 @@ std::optional<std::string> parameter_mismatch(const std::string& kernel,
                                               std::span<const KernelArgument> given,
                                               std::span<const ParameterFacts> taken);
 
+/// Why a launch cannot be given numbers where its work says so (Launch::numbers), likewise.
+std::optional<std::string> place_mismatch(const Launch& launch);
+
 /// Whether a launch is given the attribute of programmatic dependent launch. Code that was compiled for an
 /// architecture before 9.0 (`code_capability` 90) has no wait, on whatever GPU it runs; and a kernel can
 /// overlap a kernel before it, but not a copy or a filling.

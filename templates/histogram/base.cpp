@@ -20,7 +20,8 @@ Work base_work(const Problem& problem, const Config& config) {
   work.steps.push_back(Launch{.kernel = "histogram_base",
                               .grid = {std::min(ceil_divide(length, config[BLOCK]), most_blocks)},
                               .block = {config[BLOCK]},
-                              .arguments = kernel_arguments(problem)});
+                              .arguments = kernel_arguments(problem),
+                              .numbers = number_places(problem)});
   return work;
 }
 

@@ -2,6 +2,7 @@
 // an element's bin, with its error bound.
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -25,6 +26,11 @@ double number(const std::string& text) {
   return error == std::errc() && stop == end ? value : std::numeric_limits<double>::quiet_NaN();
 }
 
+std::string text(double number) {
+  std::array<char, 32> digits;  // NOLINT: read as far as it is written
+  return {digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr};
+}
+
 double spacing(DType dtype, double size) {
   const bool single = dtype == DType::f32;
   const int least = single ? -149 : -1074;
@@ -33,10 +39,14 @@ double spacing(DType dtype, double size) {
 }
 
 Range::Range(const Problem& problem)
-    : dtype(dtype_of(problem)),
-      bins(problem.integer("bins")),
-      lo(number(problem.word("lo"))),
-      hi(number(problem.word("hi"))),
+    : Range(dtype_of(problem), problem.integer("bins"), number(problem.word("lo")),
+            number(problem.word("hi"))) {}
+
+Range::Range(DType its_dtype, std::int64_t its_bins, double its_lo, double its_hi)
+    : dtype(its_dtype),
+      bins(its_bins),
+      lo(its_lo),
+      hi(its_hi),
       step((hi - lo) / static_cast<double>(bins)),
       size(std::max(std::abs(lo), std::abs(hi))) {}
 

@@ -25,7 +25,8 @@ Work direct_work(const Problem& problem, const Config& config) {
   work.steps.push_back(Launch{.kernel = "histogram_direct",
                               .grid = {std::min(ceil_divide(length, tile(config)), config[BLOCKS])},
                               .block = {config[BLOCK]},
-                              .arguments = kernel_arguments(problem)});
+                              .arguments = kernel_arguments(problem),
+                              .numbers = number_places(problem)});
   return work;
 }
 

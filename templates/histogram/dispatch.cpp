@@ -55,19 +55,34 @@ Plan bincount_plan(Dispatcher& dispatcher, const HistogramShape& shape) {
 template Plan bincount_plan<std::int32_t>(Dispatcher&, const HistogramShape&);
 template Plan bincount_plan<std::uint8_t>(Dispatcher&, const HistogramShape&);
 
+namespace {
+
+// The plan's own limits are the initial ones: it serves all.
+template <typename T>
+Status launch(Dispatcher& dispatcher, const T* values, std::int64_t* counts, const HistogramShape& shape,
+              double lo, double hi, void* stream) {
+  const Field problem[] = {{"function", "histogram"},
+                           {"length", shape.length},
+                           {"bins", shape.bins},
+                           {"stride", shape.stride},
+                           {"dtype", dtype<T>}};
+  const double limits[] = {lo, hi};
+  return dispatcher.plan("histogram", problem).launch(launch_arguments(values, counts), limits, stream);
+}
+
+}  // namespace
+
 Status histogram(Dispatcher& dispatcher, const float* values, std::int64_t* counts,
                  const HistogramShape& shape, double lo, double hi, void* stream) {
-  return histogram_plan<float>(dispatcher, shape, lo, hi).launch(launch_arguments(values, counts), stream);
+  return launch(dispatcher, values, counts, shape, lo, hi, stream);
 }
 Status histogram(Dispatcher& dispatcher, const std::int32_t* values, std::int64_t* counts,
                  const HistogramShape& shape, double lo, double hi, void* stream) {
-  return histogram_plan<std::int32_t>(dispatcher, shape, lo, hi)
-      .launch(launch_arguments(values, counts), stream);
+  return launch(dispatcher, values, counts, shape, lo, hi, stream);
 }
 Status histogram(Dispatcher& dispatcher, const std::uint8_t* values, std::int64_t* counts,
                  const HistogramShape& shape, double lo, double hi, void* stream) {
-  return histogram_plan<std::uint8_t>(dispatcher, shape, lo, hi)
-      .launch(launch_arguments(values, counts), stream);
+  return launch(dispatcher, values, counts, shape, lo, hi, stream);
 }
 
 Status bincount(Dispatcher& dispatcher, const std::int32_t* values, std::int64_t* counts,

@@ -22,31 +22,45 @@ std::string refuses_limit(const std::string& text) {
   return "'" + text + "' is not a finite decimal number, such as -1, 0.25 or 1e-3.";
 }
 
-std::string check(const Problem& problem) {
-  const DType dtype = dtype_of(problem);
-  if (problem.word("function") == "bincount") {
-    return dtype == DType::f32 ? "bincount counts integers, but dtype is f32; allowed are u8 and i32." : "";
-  }
-  const Range range(problem);
-  const std::string limits = "lo=" + problem.word("lo") + " and hi=" + problem.word("hi");
-  if (!(range.lo < range.hi)) return "The histogram problem has " + limits + "; lo must be less than hi.";
-  const bool single = dtype == DType::f32;
+// Why a histogram cannot have these limits; "" if it can.
+std::string refuses(const Range& range) {
+  const auto limits = [&] { return "lo=" + text(range.lo) + " and hi=" + text(range.hi); };
+  if (!(range.lo < range.hi)) return "The histogram problem has " + limits() + "; lo must be less than hi.";
+  const bool single = range.dtype == DType::f32;
   const double widest = single ? static_cast<double>(std::numeric_limits<float>::max()) : 1e300;
   if (range.size > widest || range.hi - range.lo > widest || range.hi - range.lo < 1e-290) {
-    return "The histogram problem's " + limits + " must be at least 1e-290 and at most " +
+    return "The histogram problem's " + limits() + " must be at least 1e-290 and at most " +
            (single ? "3.4e38 (f32)" : "1e300") + " apart, and no larger than that themselves.";
   }
   // With bins of two spacings and more the edges differ, as NumPy asks, and an estimate is off by less than a
   // bin. Integers have so much room in double that more is asked for.
-  const double least = spacing(dtype, range.size) * (single ? 2 : 4096);
+  const double least = spacing(range.dtype, range.size) * (single ? 2 : 4096);
   if (range.step < least) {
     const auto most = static_cast<std::int64_t>((range.hi - range.lo) / least);
-    return "Between " + limits + " there are too few " + (single ? "floats" : "doubles") + " for " +
+    return "Between " + limits() + " there are too few " + (single ? "floats" : "doubles") + " for " +
            std::to_string(range.bins) + " bins; " +
            (most >= 1 ? "at most " + std::to_string(most) + " are allowed there."
                       : "the limits must be further apart.");
   }
   return "";
+}
+
+std::string check(const Problem& problem) {
+  if (problem.word("function") == "histogram") return refuses(Range(problem));
+  return dtype_of(problem) == DType::f32
+             ? "bincount counts integers, but dtype is f32; allowed are u8 and i32."
+             : "";
+}
+
+MakeNumbers limits_at_launch(const Problem& problem) {
+  if (problem.word("function") != "histogram") return nullptr;
+  return [dtype = dtype_of(problem), bins = problem.integer("bins")](std::span<const double> given,
+                                                                     LaunchNumbers& made) {
+    const Range range(dtype, bins, given[0], given[1]);
+    std::string why = refuses(range);
+    if (why.empty()) made = numbers_of(range);
+    return why;
+  };
 }
 
 std::vector<std::int64_t> values_extents(const Problem& problem) {
@@ -95,11 +109,13 @@ std::vector<Parameter> parameters() {
           {.name = "lo",
            .what = "lower edge of the first bin, a decimal number; histogram only",
            .initial = "0",
-           .refuses_text = refuses_limit},
+           .refuses_text = refuses_limit,
+           .at_launch = true},
           {.name = "hi",
            .what = "upper edge of the last bin, a decimal number; histogram only",
            .initial = "1",
-           .refuses_text = refuses_limit},
+           .refuses_text = refuses_limit,
+           .at_launch = true},
           {.name = "dtype", .what = "type of the values", .words = {"f32", "i32", "u8"}, .initial = "f32"}};
 }
 
@@ -155,6 +171,7 @@ Op ops_histogram() {
       .flops = flops,
       .bytes_moved = moved,
       .companions = companions,
+      .launch_numbers = limits_at_launch,
       .examples = {"length=20011 bins=256 lo=-1 hi=1", "length=10000 bins=100 lo=-0.7 hi=0.9 stride=3",
                    "length=50021 bins=40000 lo=-1 hi=1", "length=5003 bins=31 lo=-77.5 hi=80 dtype=i32",
                    "length=30011 bins=101 dtype=i32 function=bincount",

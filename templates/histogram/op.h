@@ -21,12 +21,15 @@ struct Dims {
 
 /// NaN if the text is no number.
 double number(const std::string& text);
+/// The shortest that reads back as the same number.
+std::string text(double number);
 
 /// Distance of the edge type's numbers next to `size`, the larger limit's magnitude.
 double spacing(DType dtype, double size);
 
 struct Range {
   explicit Range(const Problem& problem);
+  Range(DType dtype, std::int64_t bins, double lo, double hi);
 
   double edge(std::int64_t i) const;  ///< as numpy.linspace computes it
 
@@ -68,6 +71,8 @@ Axis vector_axis(const Problem& problem);
 Rule run_rule();  ///< of what is worth trying
 
 std::vector<KernelArgument> kernel_arguments(const Problem& problem);
+LaunchNumbers numbers_of(const Range& range);            ///< that follow from the limits
+std::vector<int> number_places(const Problem& problem);  ///< of these, by argument
 Step zero_counts(const Problem& problem);
 Values contiguous(const Problem& problem);
 std::int64_t vector_bytes(const Problem& problem, const Config& config);

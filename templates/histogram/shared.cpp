@@ -114,7 +114,8 @@ Work shared_work(const Problem& problem, const Config& config) {
                 .block = {config[BLOCK]},
                 .dynamic_shared_bytes = shared_bytes(cells_of(problem), config),
                 .arguments = kernel_arguments(problem),
-                .overlaps_previous = alone && config[START] == "overlapped"};
+                .overlaps_previous = alone && config[START] == "overlapped",
+                .numbers = number_places(problem)};
   launch.arguments.emplace_back(std::int32_t{alone});
   launch.arguments.emplace_back(std::int32_t{1});
   work.steps.push_back(std::move(launch));

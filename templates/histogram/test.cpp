@@ -122,9 +122,17 @@ TEST(Histogram, StridedEmptyAndRefusedArguments) {
   EXPECT_EQ(histogram(host(), both.data(), inside, {.length = 16, .bins = 2}, 0, 1).code(),
             Status::overlapping_arguments);
   EXPECT_EQ(histogram(host(), values.data(), nullptr, shape, 0, 1).code(), Status::null_argument);
-  EXPECT_THROW(static_cast<void>(histogram(host(), values.data(), counts.data(), shape, 1, 0)), UsageError);
-  EXPECT_THROW(static_cast<void>(histogram(host(), values.data(), counts.data(), shape, 0, std::nan(""))),
-               UsageError);
+  const auto refused = [&](double lo, double hi, std::int64_t bins) {
+    const Status status =
+        histogram(host(), values.data(), counts.data(), {.length = 3, .bins = bins, .stride = 3}, lo, hi);
+    EXPECT_EQ(status.code(), Status::refused_numbers);
+    return status.message();
+  };
+  EXPECT_NE(refused(1, 0, 2).find("lo must be less than hi"), std::string::npos);
+  EXPECT_NE(refused(0, std::nan(""), 2).find("lo must be less than hi"), std::string::npos);
+  EXPECT_NE(refused(0, std::numeric_limits<double>::infinity(), 2).find("hi=inf must be at least"),
+            std::string::npos);
+  EXPECT_NE(refused(1000, 1001, 65536).find("too few floats for 65536 bins"), std::string::npos);
 }
 
 TEST(Histogram, WhatIsNotAllowedIsSaidInASentence) {

@@ -23,25 +23,29 @@ Rule run_rule() {
           [](const Config& c) { return c[MERGE] != "run" || c[VECTOR] * c[ITEMS] > 1; }};
 }
 
+LaunchNumbers numbers_of(const Range& range) {
+  const Estimate how = estimate(range);
+  LaunchNumbers numbers;
+  numbers.doubles = {range.lo, range.step, range.edge(range.bins), how.inverse, how.addend};
+  // Unsigned in the kernel.
+  numbers.integers[5] = static_cast<std::int32_t>(static_cast<std::uint32_t>(how.window));
+  return numbers;
+}
+
 std::vector<KernelArgument> kernel_arguments(const Problem& problem) {
   const Dims d(problem);
   std::vector<KernelArgument> arguments = {ArgumentPointer{0}, ArgumentPointer{1}, d.length, d.stride,
                                            int32(d.bins)};
-  Estimate how;
-  double lo = 0;
-  double step = 0;
-  double hi = 0;
-  if (problem.word("function") == "histogram") {
-    const Range range(problem);
-    how = estimate(range);
-    lo = range.lo;
-    step = range.step;
-    hi = range.edge(range.bins);
-  }
-  for (const double each : {lo, step, hi, how.inverse, how.addend}) arguments.emplace_back(each);
-  // Unsigned in the kernel.
-  arguments.emplace_back(static_cast<std::int32_t>(static_cast<std::uint32_t>(how.window)));
+  const LaunchNumbers numbers =
+      problem.word("function") == "histogram" ? numbers_of(Range(problem)) : LaunchNumbers();
+  for (std::size_t place = 0; place < 5; ++place) arguments.emplace_back(numbers.doubles[place]);
+  arguments.emplace_back(numbers.integers[5]);
   return arguments;
+}
+
+std::vector<int> number_places(const Problem& problem) {
+  if (problem.word("function") != "histogram") return {};
+  return {-1, -1, -1, -1, -1, 0, 1, 2, 3, 4, 5};
 }
 
 Step zero_counts(const Problem& problem) {

@@ -71,6 +71,36 @@ static void test_a_launch(void) {
   tunesmith_plan_destroy(plan);
 }
 
+static void test_a_launch_with_numbers(void) {
+  tunesmith_dispatcher* dispatcher = make_dispatcher();
+  tunesmith_plan* plan = NULL;
+  EXPECT(tunesmith_plan_create(dispatcher, "histogram", "length=4 bins=2", &plan) == TUNESMITH_SUCCESS);
+  float values[4] = {0.1f, 0.6f, 0.9f, 3};
+  int64_t counts[2] = {-1, -1};
+  void* arguments[2] = {values, counts};
+  EXPECT(tunesmith_plan_launch(plan, arguments, 2, NULL, NULL) == TUNESMITH_SUCCESS);
+  EXPECT(counts[0] == 1 && counts[1] == 2);  // its problem's limits are 0 and 1
+  double limits[2] = {0, 4};
+  EXPECT(tunesmith_plan_launch_with_numbers(plan, arguments, 2, limits, 2, NULL, NULL) == TUNESMITH_SUCCESS);
+  EXPECT(counts[0] == 3 && counts[1] == 1);
+  EXPECT(tunesmith_plan_launch_with_numbers(plan, arguments, 2, NULL, 0, NULL, NULL) == TUNESMITH_SUCCESS);
+  EXPECT(counts[0] == 1 && counts[1] == 2);
+
+  EXPECT(tunesmith_plan_launch_with_numbers(plan, arguments, 2, limits, 1, NULL, NULL) ==
+         TUNESMITH_WRONG_NUMBER_COUNT);
+  EXPECT_SAYS("one for each of these: lo, hi");
+  limits[0] = 5;
+  EXPECT(tunesmith_plan_launch_with_numbers(plan, arguments, 2, limits, 2, NULL, NULL) ==
+         TUNESMITH_REFUSED_NUMBERS);
+  EXPECT_SAYS("lo=5 and hi=4; lo must be less than hi");
+  EXPECT(tunesmith_plan_launch_with_numbers(plan, arguments, 2, NULL, 2, NULL, NULL) ==
+         TUNESMITH_WRONG_INPUT);
+  EXPECT_SAYS("numbers is null");
+  EXPECT(counts[0] == 1 && counts[1] == 2);
+  tunesmith_plan_destroy(plan);
+  tunesmith_dispatcher_destroy(dispatcher);
+}
+
 static void test_options(const char* folder) {
   tunesmith_dispatcher* dispatcher = NULL;
   EXPECT(tunesmith_dispatcher_create("device=nosuch", &dispatcher) == TUNESMITH_WRONG_INPUT);
@@ -178,6 +208,7 @@ int main(int count, char** words) {
   const char* first = tunesmith_first_device();
   EXPECT(strcmp(first, "host") == 0 || strcmp(first, "cuda") == 0);
   test_a_launch();
+  test_a_launch_with_numbers();
   test_options(count > 1 ? words[1] : ".");
   test_problems();
   test_nulls();

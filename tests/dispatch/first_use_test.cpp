@@ -20,7 +20,7 @@ class Timed : public Executable {
   explicit Timed(double us) : us_(us) {}
   BinaryFacts facts() const override { return {}; }
   std::unique_ptr<Executable> with(const Work&) const override { return nullptr; }
-  int launch(void* const*, void*, void*) noexcept override { return 0; }
+  int launch(void* const*, void*, void*, const LaunchNumbers*) noexcept override { return 0; }
   bool makes_workspaces() const noexcept override { return true; }
   std::string describe(int) const override { return "none"; }
   double us() const { return us_; }

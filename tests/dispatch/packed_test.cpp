@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <string_view>
+#include <vector>
 
 #include "cli/export.h"
 #include "dispatch/table.h"
@@ -44,6 +47,29 @@ TEST(Packed, HasTheBases) {
     }
   }
   EXPECT_GT(found, 20);
+}
+
+// A histogram's limits: a winner was tuned with some, and serves all.
+TEST(Generated, WhatEachLaunchIsGivenDecidesNothing) {
+  const Op& op = find_op("histogram");
+  std::vector<Candidate> candidates;
+  for (const TableRow& row : read_table(
+           [](std::string_view name) { return read_file(std::filesystem::path(GENERATED_FOLDER) / name); })) {
+    if (row.winner.op != op.name || row.winner.cold_caches) continue;
+    candidates.push_back(row.winner);
+    candidates.back().problem = complete_problem(op, row.winner.problem);
+  }
+  ASSERT_FALSE(candidates.empty());
+  const Chooser chooser(op, candidates.front().device, candidates);
+  for (std::size_t c = 0; c < candidates.size(); ++c) {
+    Problem problem = candidates[c].problem;
+    problem.set("lo", "0.125");
+    problem.set("hi", "1000");
+    const std::vector<Choice> choices = chooser.rank(problem);
+    EXPECT_TRUE(std::any_of(choices.begin(), choices.end(), [&](const Choice& choice) {
+      return choice.candidate == c && choice.match == Match::exact;
+    })) << problem.text();
+  }
 }
 
 // What was measured on a problem is not overruled: of the variants of a table that are legal on an anchor,

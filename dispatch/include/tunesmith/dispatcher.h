@@ -20,6 +20,7 @@
 namespace tunesmith {
 
 class Executable;
+struct LaunchNumbers;
 struct PlanState;
 class Values;
 
@@ -61,6 +62,8 @@ class [[nodiscard]] Status {
     foreign_argument = -6,   ///< not memory of the plan's device; only with DispatcherOptions::check_pointers
     wrong_input = -7,  ///< of attempt(): what was asked for cannot be, such as a size that is not allowed
     failed = -8,       ///< of attempt(): anything else that was thrown
+    wrong_number_count = -10,  ///< of a launch; -9 is TUNESMITH_NOT_READY of the C interface
+    refused_numbers = -11,     ///< such as a histogram's lower limit above the upper one
   };
   Status() = default;
   bool ok() const noexcept { return code_ == success; }
@@ -74,7 +77,7 @@ class [[nodiscard]] Status {
   int code_ = success;
   int argument_ = -1;                        // that is wrong
   std::shared_ptr<const PlanState> plan_;    // set where the launch failed: it has the words
-  std::shared_ptr<const std::string> said_;  // by what attempt() caught
+  std::shared_ptr<const std::string> said_;  // by what attempt() caught; why numbers are refused
 };
 
 /// Calls function(data, status). An exception becomes the Status that it returns.
@@ -161,11 +164,17 @@ class Plan {
   /// DispatcherOptions::overlap switches it off.
   Status launch(std::span<void* const> arguments, void* stream = nullptr,
                 void* workspace = nullptr) const noexcept;
+  /// The same with numbers that stand in this launch alone for those of the plan's problem, in the op's
+  /// order: a histogram's `lo` and `hi`; no other op of the library takes any. None: those of the problem.
+  Status launch(std::span<void* const> arguments, std::span<const double> numbers, void* stream = nullptr,
+                void* workspace = nullptr) const noexcept;
 
  private:
   friend class Dispatcher;
   explicit Plan(std::shared_ptr<const PlanState> state) : state_(std::move(state)) {}
   void ask_for_unaligned() const noexcept;
+  Status run(std::span<void* const> arguments, const LaunchNumbers* numbers, void* stream,
+             void* workspace) const noexcept;
   std::shared_ptr<const PlanState> state_;
 };
 

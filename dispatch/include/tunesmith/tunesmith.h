@@ -27,7 +27,9 @@ enum {
   TUNESMITH_FOREIGN_ARGUMENT = -6,  ///< not memory of the plan's device; only with check_pointers=on
   TUNESMITH_WRONG_INPUT = -7,  ///< what was asked for cannot be: an unknown op, a size that is not allowed
   TUNESMITH_FAILED = -8,       ///< anything else: no device, no memory
-  TUNESMITH_NOT_READY = -9     ///< tunesmith_wait_until_ready() reached its limit
+  TUNESMITH_NOT_READY = -9,    ///< tunesmith_wait_until_ready() reached its limit
+  TUNESMITH_WRONG_NUMBER_COUNT = -10,
+  TUNESMITH_REFUSED_NUMBERS = -11  ///< such as a histogram's lower limit above the upper one
 };
 
 /// A sentence on the calling thread's last call that returned a status other than success, until that
@@ -93,6 +95,11 @@ int tunesmith_plan_outdated(
 /// CUDA device. `workspace` may be null: the library then makes one where the plan needs one.
 tunesmith_status tunesmith_plan_launch(const tunesmith_plan* plan, void* const* arguments, size_t count,
                                        void* stream, void* workspace);
+/// The same with numbers that stand in this launch alone for those of the plan's problem, in the op's order:
+/// a histogram's lo and hi; no other op of the library takes any. None: those of the problem.
+tunesmith_status tunesmith_plan_launch_with_numbers(const tunesmith_plan* plan, void* const* arguments,
+                                                    size_t count, const double* numbers, size_t number_count,
+                                                    void* stream, void* workspace);
 
 typedef struct {
   const char* op;

@@ -20,9 +20,8 @@ struct HistogramShape {
 /// last bin both edges; values outside, NaN and infinities are not counted. `values` has (length - 1) *
 /// stride + 1 elements, `counts` has `bins`, in memory of the dispatcher's device; they do not overlap.
 /// `counts` is overwritten. `stream` is a cudaStream_t. Throws where plan() throws: for a size that is not
-/// allowed, lo >= hi, limits that are not finite, bins too narrow for the type's numbers; all else, a null,
-/// overlapping or misaligned pointer included, is in the Status. The limits are looked up as texts, which
-/// takes microseconds: to avoid that, keep the plan.
+/// allowed; all else is in the Status: a null, overlapping or misaligned pointer, lo >= hi, limits that are
+/// not finite, bins too narrow for the type's numbers. One plan serves all limits.
 Status histogram(Dispatcher& dispatcher, const float* values, std::int64_t* counts,
                  const HistogramShape& shape, double lo, double hi, void* stream = nullptr);
 Status histogram(Dispatcher& dispatcher, const std::int32_t* values, std::int64_t* counts,
@@ -37,8 +36,9 @@ Status bincount(Dispatcher& dispatcher, const std::int32_t* values, std::int64_t
 Status bincount(Dispatcher& dispatcher, const std::uint8_t* values, std::int64_t* counts,
                 const HistogramShape& shape, void* stream = nullptr);
 
-/// The plans that these functions use, to launch them many times or to see how they matched. Arguments:
-/// values, counts. T is float (histogram only), std::int32_t or std::uint8_t.
+/// Plans for these limits, to launch them many times or to see how they matched; launch() takes other ones as
+/// numbers: plan.launch(arguments, limits). Arguments: values, counts. T is float (histogram only),
+/// std::int32_t or std::uint8_t.
 template <typename T>
 Plan histogram_plan(Dispatcher& dispatcher, const HistogramShape& shape, double lo, double hi);
 extern template Plan histogram_plan<float>(Dispatcher&, const HistogramShape&, double, double);
