@@ -86,8 +86,13 @@ AnchorTable measured_table(const Op& op, const DeviceFacts& device, const Store&
     if (*alignment <= element_alignment(op, anchor.problem)) take(anchor.best_any_us);
   }
   for (AnchorTable::Anchor& anchor : table.anchors) anchor.us.resize(table.variants.size());
-  std::erase_if(table.anchors, [](const AnchorTable::Anchor& anchor) {
-    return std::count_if(anchor.us.begin(), anchor.us.end(), [](double us) { return us > 0; }) < fewest_known;
+  return table;
+}
+
+// The anchors on which at least so many variants have a time.
+AnchorTable known_by(AnchorTable table, std::ptrdiff_t fewest) {
+  std::erase_if(table.anchors, [&](const AnchorTable::Anchor& anchor) {
+    return std::count_if(anchor.us.begin(), anchor.us.end(), [](double us) { return us > 0; }) < fewest;
   });
   return table;
 }
@@ -96,7 +101,7 @@ AnchorTable measured_table(const Op& op, const DeviceFacts& device, const Store&
 
 AnchorTable best_table(const Op& op, const DeviceFacts& device, const Store& store, std::int64_t device_id) {
   const AnchorTable all = measured_table(op, device, store, device_id);
-  std::vector<std::size_t> chosen = portfolio(op, device, all, most_in_portfolio - 1);
+  std::vector<std::size_t> chosen = portfolio(op, device, known_by(all, fewest_known), most_in_portfolio - 1);
   // The base too: where it is the fastest, dispatch should know.
   const std::string& base = op.templates.front().name;
   const auto is_base = [&](std::size_t v) { return all.variants[v].template_name == base; };
@@ -109,7 +114,8 @@ AnchorTable best_table(const Op& op, const DeviceFacts& device, const Store& sto
     if (is_base(v) && (!most_known || times(v) > times(*most_known))) most_known = v;
   if (most_known && std::find(chosen.begin(), chosen.end(), *most_known) == chosen.end())
     chosen.push_back(*most_known);
-  AnchorTable table = with_variants(all, chosen);
+  const auto fewest = std::clamp<std::ptrdiff_t>(static_cast<std::ptrdiff_t>(chosen.size()), 1, fewest_known);
+  AnchorTable table = with_variants(known_by(all, fewest), chosen);
   fit_table(op, table);
   return table;
 }
