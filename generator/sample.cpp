@@ -103,10 +103,8 @@ SampleLimits sample_limits(std::string_view device_kind) {
 Problem with_constants_of(const Op& op, const Problem& problem, const Problem& other,
                           const SampleLimits& limits) {
   Values mixed = problem;
-  for (const Template& tmpl : op.templates) {
-    const Values constants = compiled_in(op, tmpl, other);
-    for (const auto& [name, value] : constants.entries()) mixed.set(name, value);
-  }
+  for (const Template& tmpl : op.templates)
+    for (const std::string& name : tmpl.compiled_in) mixed.set(name, *other.find(name));
   try {
     Problem complete = complete_problem(op, mixed);
     if (affordable(op, complete, limits)) return complete;

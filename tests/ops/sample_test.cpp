@@ -69,7 +69,8 @@ TEST_P(SampleTest, AProblemTakesTheConstantsOfAnother) {
     EXPECT_LE(bytes_of(op, mixed), SampleLimits{}.bytes) << mixed.text();
     bool same = true;
     for (const Template& tmpl : op.templates)
-      same = same && compiled_in(op, tmpl, mixed) == compiled_in(op, tmpl, problems[i + 1]);
+      for (const std::string& name : tmpl.compiled_in)
+        same = same && *mixed.find(name) == *problems[i + 1].find(name);
     EXPECT_TRUE(same || mixed == problems[i]) << mixed.text();
     taken += same ? 1 : 0;
   }
