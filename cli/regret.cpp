@@ -41,13 +41,6 @@ struct Pick {
   double expected_us = 0, expected_loss = 0;
 };
 
-std::string name_of(Match match) {
-  return match == Match::exact          ? "exact"
-         : match == Match::predicted    ? "predicted"
-         : match == Match::other_device ? "other_device"
-                                        : "base";
-}
-
 // Drawn ones of which nothing is known.
 std::vector<Problem> unknown_problems(const Op& op, const Known& known, const Request& request,
                                       const std::string& device_kind) {
@@ -70,7 +63,7 @@ Pick pick_of(const Chooser& chooser, const Op& op, const DeviceFacts& device,
   if (selection.choices.empty())
     return {"base", op.templates.front().name, base_config(op, problem, device).text()};
   const Choice& choice = selection.choices.front();
-  return {name_of(choice.match), candidates[choice.candidate].template_name, choice.config.text(),
+  return {std::string(name(choice.match)), candidates[choice.candidate].template_name, choice.config.text(),
           choice.expected_us, choice.expected_loss};
 }
 

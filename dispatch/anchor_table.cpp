@@ -12,11 +12,13 @@
 namespace tunesmith {
 namespace {
 
-std::string number_text(double value) {
+std::string digits_text(int digits, double value) {
   char text[32];
-  std::snprintf(text, sizeof text, "%.5g", value);
+  std::snprintf(text, sizeof text, "%.*g", digits, value);
   return text;
 }
+std::string number_text(double value) { return digits_text(5, value); }
+std::string factor_text(double value) { return digits_text(3, value); }
 
 std::string line(std::initializer_list<std::string> fields) {
   std::string text;
@@ -36,12 +38,6 @@ double number(const std::string& field, const std::string& where) {
   const double value = any_number(field, where);
   if (value < 0) throw Error(where + " has \"" + field + "\" where a number that is not negative belongs.");
   return value;
-}
-
-std::string factor_text(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3g", value);
-  return text;
 }
 
 // Whether a variant that has a time on the anchor takes pointers of any alignment there.

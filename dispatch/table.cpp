@@ -295,6 +295,7 @@ std::vector<Candidate> candidates_of(const DeviceTable& read) {
     candidate.config = variant.config;
     candidate.conditions = "apart time";
     candidate.weights = weights;
+    candidate.times.reserve(problems.size());
     for (std::size_t a = 0; a < problems.size(); ++a) {
       const AnchorTable::Anchor& anchor = table.anchors[a];
       if (anchor.us[v] <= 0) continue;

@@ -134,26 +134,23 @@ std::size_t TimeModel::add_variant() {
 void TimeModel::add_best(std::size_t row, double us, std::optional<double> factor) {
   Known& best = known_[row];
   if (us > 0 && (best.us == 0 || us < best.us)) best.us = us;
-  if (!factor || best.is_solved) return;
-  best.factor = *factor;
-  best.is_solved = true;
+  best.take(factor);
+}
+
+void TimeModel::Known::take(std::optional<double> given) {
+  if (!given || is_solved) return;
+  factor = *given;
+  is_solved = true;
 }
 
 void TimeModel::add_time(std::size_t variant, std::size_t row, double us, std::optional<double> factor) {
   if (us <= 0) return;
   add_best(row, us);
   std::vector<Known>& times = variants_[variant].times;
-  const auto known =
-      std::find_if(times.begin(), times.end(), [&](const Known& time) { return time.row == row; });
-  if (known != times.end()) {
-    known->us = std::min(known->us, us);
-    if (factor && !known->is_solved) {
-      known->factor = *factor;
-      known->is_solved = true;
-    }
-    return;
-  }
-  times.push_back({.row = row, .us = us, .factor = factor.value_or(0), .is_solved = factor.has_value()});
+  auto known = std::find_if(times.begin(), times.end(), [&](const Known& time) { return time.row == row; });
+  if (known == times.end()) known = times.insert(known, {.row = row, .us = us});
+  known->us = std::min(known->us, us);
+  known->take(factor);
 }
 
 // Of one row of covariances after the other: Cholesky, then the inverse's diagonal and its product with the
@@ -194,11 +191,12 @@ TimeModel::Inverse TimeModel::invert(std::span<const Known> known, double mean) 
   return inverse;
 }
 
+bool TimeModel::any_solved(std::span<const Known> known) {
+  return std::any_of(known.begin(), known.end(), [](const Known& one) { return one.is_solved; });
+}
+
 // Values and means, which do not depend on weights. A mean is of what was solved with it, where there is any.
 void TimeModel::begin() {
-  const auto any_solved = [](const std::vector<Known>& known) {
-    return std::any_of(known.begin(), known.end(), [](const Known& one) { return one.is_solved; });
-  };
   const auto mean_of = [&](const std::vector<Known>& known, double usual, double count) {
     const bool solved = any_solved(known);
     double sum = usual * count;
@@ -282,8 +280,7 @@ double TimeModel::cost(const Problem& problem) const {
 // solved ones leave unsaid.
 void TimeModel::solve_rest(std::vector<Known>& known, double mean, std::size_t most) const {
   std::vector<Known> rest;
-  bool is_correction = false;
-  for (const Known& one : known) is_correction = is_correction || one.is_solved;
+  const bool is_correction = any_solved(known);
   for (Known& one : known) {
     if (one.is_solved || one.us == 0 || rest.size() == most) continue;
     rest.push_back(one);

@@ -82,6 +82,7 @@ class TimeModel {
     double value = 0;   // logarithm of a slowdown, or of the best time beside cost()
     double factor = 0;  // inverse covariance times (value - mean)
     bool is_solved = false;
+    void take(std::optional<double> given);  // the first that is given counts
   };
   struct Variant {
     std::vector<Known> times;
@@ -101,6 +102,7 @@ class TimeModel {
   Inverse invert(std::span<const Known> known, double mean) const;
   double surprise() const;
   void begin();
+  static bool any_solved(std::span<const Known> known);
   void solve_rest(std::vector<Known>& known, double mean, std::size_t most) const;
   void lay_out();
 
