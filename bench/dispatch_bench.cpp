@@ -122,18 +122,14 @@ BENCHMARK_CAPTURE(first_plans, elementwise, [](Dispatcher& one, std::int64_t n) 
 
 // ---- launches
 
-void launch(benchmark::State& state, bool typed) {
-  DeviceArray<float> memory(dispatcher(), 64);
-  float* const from = memory.data();
-  float* const to = from + 32;
-  const TransposeShape shape{.height = 2, .width = 2};
-  const Plan plan = transpose_plan(dispatcher(), shape, 4);
-  void* const arguments[] = {from, to};
+// `call` launches, and says whether that succeeded.
+template <typename Call>
+void launches(benchmark::State& state, Call call) {
   bool ok = true;
-  int launches = 0;
+  int launched = 0;
   for ([[maybe_unused]] auto each : state) {
-    ok &= typed ? transpose(dispatcher(), from, to, shape, 4).ok() : plan.launch(arguments).ok();
-    if (++launches % 500 == 0) {  // so that the stream's queue does not fill up
+    ok &= call();
+    if (++launched % 500 == 0) {  // so that the stream's queue does not fill up
       state.PauseTiming();
       wait_for(dispatcher());
       state.ResumeTiming();
@@ -141,6 +137,20 @@ void launch(benchmark::State& state, bool typed) {
   }
   wait_for(dispatcher());
   if (!ok) state.SkipWithError("A launch failed.");
+}
+
+void launch(benchmark::State& state, bool typed) {
+  DeviceArray<float> memory(dispatcher(), 64);
+  float* const from = memory.data();
+  float* const to = from + 32;
+  const TransposeShape shape{.height = 2, .width = 2};
+  const Plan plan = transpose_plan(dispatcher(), shape, 4);
+  void* const arguments[] = {from, to};
+  if (typed) {
+    launches(state, [&] { return transpose(dispatcher(), from, to, shape, 4).ok(); });
+  } else {
+    launches(state, [&] { return plan.launch(arguments).ok(); });
+  }
 }
 BENCHMARK_CAPTURE(launch, plan, false)->Iterations(20000);
 BENCHMARK_CAPTURE(launch, typed_call, true)->Iterations(20000);
@@ -150,19 +160,10 @@ void launch_histogram(benchmark::State& state) {
   DeviceArray<float> values(dispatcher(), 64);
   DeviceArray<std::int64_t> counts(dispatcher(), 8);
   double hi = 1;
-  bool ok = true;
-  int launches = 0;
-  for ([[maybe_unused]] auto each : state) {
+  launches(state, [&] {
     hi += 0.25;
-    ok &= histogram(dispatcher(), values.data(), counts.data(), {.length = 64, .bins = 8}, 0, hi).ok();
-    if (++launches % 500 == 0) {
-      state.PauseTiming();
-      wait_for(dispatcher());
-      state.ResumeTiming();
-    }
-  }
-  wait_for(dispatcher());
-  if (!ok) state.SkipWithError("A launch failed.");
+    return histogram(dispatcher(), values.data(), counts.data(), {.length = 64, .bins = 8}, 0, hi).ok();
+  });
 }
 BENCHMARK(launch_histogram)->Iterations(20000);
 
@@ -189,19 +190,10 @@ void launch_cudaLaunchKernelExC(benchmark::State& state) {
   cudaLaunchConfig_t config = {};
   config.gridDim = 1;
   config.blockDim = 128;
-  bool ok = true;
-  int launches = 0;
-  for ([[maybe_unused]] auto each : state) {
-    ok &=
-        cudaLaunchKernelExC(&config, reinterpret_cast<const void*>(kernel), arguments.data()) == cudaSuccess;
-    if (++launches % 500 == 0) {
-      state.PauseTiming();
-      wait_for(dispatcher());
-      state.ResumeTiming();
-    }
-  }
-  wait_for(dispatcher());
-  if (!ok) state.SkipWithError("A launch failed.");
+  launches(state, [&] {
+    return cudaLaunchKernelExC(&config, reinterpret_cast<const void*>(kernel), arguments.data()) ==
+           cudaSuccess;
+  });
 }
 BENCHMARK(launch_cudaLaunchKernelExC)->Iterations(20000);
 #endif
@@ -231,8 +223,7 @@ void choose(benchmark::State& state, const char* op_name, const std::string& bef
             const std::string& behind) {
   Known known = read_known({.database = "", .device = device_of_words("NVIDIA H200", "")});
   const Op& op = find_op(op_name);
-  const Grounds grounds(device_of_words("NVIDIA H200", ""), std::move(known.candidates),
-                        std::move(known.weights), true);
+  const Grounds grounds(device_of_words("NVIDIA H200", ""), std::move(known.candidates), true);
   const Chooser& chooser = grounds.chooser(op);
   std::int64_t n = 1000;
   for ([[maybe_unused]] auto each : state) {
@@ -245,6 +236,7 @@ BENCHMARK_CAPTURE(choose, conv2d, "conv2d", "height=1000 mask_height=3 mask_widt
 BENCHMARK_CAPTURE(choose, transpose, "transpose", "height=1000 width=", "");
 BENCHMARK_CAPTURE(choose, reduce, "reduce", "function=max length=", "");
 BENCHMARK_CAPTURE(choose, elementwise, "elementwise", "function=add shape=", "");
+BENCHMARK_CAPTURE(choose, histogram, "histogram", "bins=256 length=", "");
 
 }  // namespace
 }  // namespace tunesmith

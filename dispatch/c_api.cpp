@@ -243,6 +243,34 @@ tunesmith_status tunesmith_wait_until_ready(tunesmith_dispatcher* dispatcher, in
   return remember(status);
 }
 
+tunesmith_status tunesmith_summary(const tunesmith_dispatcher* dispatcher, const tunesmith_usage** usages,
+                                   size_t* count) {
+  return remember(attempt([&] {
+    static thread_local std::vector<tunesmith::Usage> kept;
+    static thread_local std::vector<tunesmith_usage> listed;
+    given(usages, "usages");
+    given(count, "count");
+    kept = given(dispatcher, "dispatcher")->dispatcher.summary();
+    listed.clear();
+    for (const tunesmith::Usage& one : kept) {
+      listed.push_back({.op = one.op.c_str(),
+                        .problem = one.problem.c_str(),
+                        .match = static_cast<tunesmith_match>(one.match),
+                        .launches = one.launches,
+                        .expected_us = one.expected_us,
+                        .expected_loss = one.expected_loss,
+                        .lost_us = one.lost_us});
+    }
+    *usages = listed.data();
+    *count = listed.size();
+  }));
+}
+
+tunesmith_status tunesmith_save_problems(const tunesmith_dispatcher* dispatcher, const char* file) {
+  return remember(attempt(
+      [&] { given(dispatcher, "dispatcher")->dispatcher.save_problems(given(file, "file's name")); }));
+}
+
 tunesmith_status tunesmith_explain(tunesmith_dispatcher* dispatcher, const char* op, const char* problem,
                                    const char** text) {
   return remember(attempt([&] {

@@ -165,6 +165,52 @@ static void test_problems(void) {
   tunesmith_dispatcher_destroy(dispatcher);
 }
 
+static void test_summary(const char* folder) {
+  tunesmith_dispatcher* dispatcher = make_dispatcher();
+  const tunesmith_usage* usages = NULL;
+  size_t count = 9;
+  EXPECT(tunesmith_summary(dispatcher, &usages, &count) == TUNESMITH_SUCCESS && count == 0);
+
+  tunesmith_plan* plan = NULL;
+  EXPECT(tunesmith_plan_create(dispatcher, "conv2d", problem, &plan) == TUNESMITH_SUCCESS);
+  double image[20] = {0}, mask[4] = {0}, output[20];
+  void* arguments[3] = {image, mask, output};
+  for (int i = 0; i < 3; ++i)
+    EXPECT(tunesmith_plan_launch(plan, arguments, 3, NULL, NULL) == TUNESMITH_SUCCESS);
+  EXPECT(tunesmith_summary(dispatcher, &usages, &count) == TUNESMITH_SUCCESS);
+  EXPECT(count == 1 && strcmp(usages[0].op, "conv2d") == 0);
+  EXPECT(strcmp(usages[0].problem, tunesmith_plan_problem(plan)) == 0);
+  EXPECT(usages[0].match == TUNESMITH_BASE && usages[0].launches == 3);
+  EXPECT(usages[0].expected_us == 0 && usages[0].expected_loss == 0 && usages[0].lost_us > 0);
+
+  char file[4096], line[4096];
+  snprintf(file, sizeof file, "%s/c_api_problems.txt", folder);
+  EXPECT(tunesmith_save_problems(dispatcher, file) == TUNESMITH_SUCCESS);
+  FILE* saved = fopen(file, "r");
+  int found = 0;
+  while (saved != NULL && fgets(line, sizeof line, saved) != NULL)
+    found += strncmp(line, "conv2d weight=", 14) == 0 && strstr(line, "# 3 launches, base") != NULL;
+  EXPECT(found == 1);
+  if (saved != NULL) fclose(saved);
+  remove(file);
+
+  snprintf(file, sizeof file, "%s/no such folder/problems.txt", folder);
+  EXPECT(tunesmith_save_problems(dispatcher, file) == TUNESMITH_FAILED);
+  EXPECT_SAYS("no such folder");
+  EXPECT(tunesmith_save_problems(dispatcher, NULL) == TUNESMITH_WRONG_INPUT);
+  EXPECT_SAYS("file's name is null");
+  EXPECT(tunesmith_save_problems(NULL, file) == TUNESMITH_WRONG_INPUT);
+  EXPECT_SAYS("dispatcher is null");
+  const tunesmith_usage* before = usages;
+  EXPECT(tunesmith_summary(NULL, &usages, &count) == TUNESMITH_WRONG_INPUT);
+  EXPECT(tunesmith_summary(dispatcher, NULL, &count) == TUNESMITH_WRONG_INPUT);
+  EXPECT(tunesmith_summary(dispatcher, &usages, NULL) == TUNESMITH_WRONG_INPUT);
+  EXPECT_SAYS("count is null");
+  EXPECT(usages == before && count == 1);
+  tunesmith_plan_destroy(plan);
+  tunesmith_dispatcher_destroy(dispatcher);
+}
+
 // What is null gives nothing and harms nothing.
 static void test_nulls(void) {
   tunesmith_dispatcher_destroy(NULL);
@@ -203,14 +249,16 @@ static void test_threads(void) {
 }
 
 int main(int count, char** words) {
+  const char* folder = count > 1 ? words[1] : ".";
   EXPECT(strcmp(tunesmith_message(), "") == 0);
   EXPECT(strcmp(tunesmith_version(), TUNESMITH_VERSION) == 0);
   const char* first = tunesmith_first_device();
   EXPECT(strcmp(first, "host") == 0 || strcmp(first, "cuda") == 0);
   test_a_launch();
   test_a_launch_with_numbers();
-  test_options(count > 1 ? words[1] : ".");
+  test_options(folder);
   test_problems();
+  test_summary(folder);
   test_nulls();
   test_threads();
   if (failures == 0) printf("All is as tunesmith.h says.\n");

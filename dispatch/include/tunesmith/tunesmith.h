@@ -112,6 +112,25 @@ tunesmith_status tunesmith_prepare(tunesmith_dispatcher* dispatcher, const tunes
 /// Waits until nothing is compiled or loaded in the background any more. A negative limit: for ever.
 tunesmith_status tunesmith_wait_until_ready(tunesmith_dispatcher* dispatcher, int64_t limit_ms);
 
+/// What an application used: a problem that it launched, as its newest plan is.
+typedef struct {
+  const char* op;
+  const char* problem;  ///< complete, in the op's order
+  tunesmith_match match;
+  uint64_t launches;     ///< that did not fail; one in a capture is one, however often the graph runs
+  double expected_us;    ///< of one launch; 0: not known
+  double expected_loss;  ///< 0.1: 10 % behind what tuning would give
+  double lost_us;  ///< what tuning is expected to save in all these launches; 0 where the problem is tuned
+} tunesmith_usage;
+
+/// All problems that were launched since the dispatcher was made, the one that loses most first. *usages and
+/// its texts are good until the calling thread's next tunesmith_summary(). Both are set only on success.
+tunesmith_status tunesmith_summary(const tunesmith_dispatcher* dispatcher, const tunesmith_usage** usages,
+                                   size_t* count);
+/// Writes those that tuning is expected to make faster, weighted by lost_us, as a file for `tunesmith tune
+/// --problems`.
+tunesmith_status tunesmith_save_problems(const tunesmith_dispatcher* dispatcher, const char* file);
+
 /// What a plan for the problem launches and why, as text for people. *text is good until the calling thread's
 /// next tunesmith_explain().
 tunesmith_status tunesmith_explain(tunesmith_dispatcher* dispatcher, const char* op, const char* problem,
