@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <iterator>
-#include <thread>
+#include <unordered_map>
 #include <utility>
 
 #include "generator/error.h"
@@ -23,20 +23,37 @@ std::uint64_t load(const char* from) {
   return word;
 }
 
+std::uint64_t hash_of_long(std::string_view text) {
+  const char* at = text.data();
+  std::uint64_t seed = 0;
+  for (std::size_t left = text.size(); left > 8; left -= 8, at += 8)
+    seed = mix(seed, load<std::uint64_t>(at));
+  return mix(seed, load<std::uint64_t>(text.data() + text.size() - 8));
+}
+
 // A text of at most eight bytes, as a number that no other text of its size has; a hash of a longer one.
-std::uint64_t number_of(std::string_view text) {
+inline std::uint64_t number_of(std::string_view text) {
   const char* at = text.data();
   const std::size_t size = text.size();
-  if (size > Digest::short_text) {
-    std::uint64_t seed = 0;
-    for (std::size_t left = size; left > 8; left -= 8, at += 8) seed = mix(seed, load<std::uint64_t>(at));
-    return mix(seed, load<std::uint64_t>(text.data() + size - 8));
-  }
+  if (size > Digest::short_text) return hash_of_long(text);
   if (size == 8) return load<std::uint64_t>(at);
   if (size >= 4) return load<std::uint32_t>(at) << 32 | load<std::uint32_t>(at + size - 4);
   if (size >= 2) return load<std::uint16_t>(at) << 32 | load<std::uint16_t>(at + size - 2);
   return size == 1 ? load<std::uint8_t>(at) : 0;
 }
+
+// Odd, without a pattern: of the place of a number among those that are hashed.
+constexpr auto factors = [] {
+  std::array<std::uint64_t, 1 + Asked::most_fields> factors{};
+  std::uint64_t state = 0;
+  for (std::uint64_t& factor : factors) {  // SplitMix64
+    state += 0x9e3779b97f4a7c15u;
+    std::uint64_t bits = (state ^ (state >> 30)) * 0xbf58476d1ce4e5b9u;
+    bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebu;
+    factor = (bits ^ (bits >> 31)) | 1;
+  }
+  return factors;
+}();
 
 std::string_view text_of(const Field& field) {
   const auto* text = std::get_if<std::string_view>(&field.value);
@@ -70,53 +87,57 @@ Value value_of(const Field& field) {
   return std::string(std::get<std::string_view>(field.value));
 }
 
-// The names of the fields are the same each time.
-Asked::Asked(std::string_view op_name, std::span<const Field> problem)
-    : op(op_name), fields(problem), hash(number_of(op_name)) {
-  if (fields.size() > digests.size()) throw_too_many(op, fields.size());
+// The products do not wait for each other. The names of the fields are the same each time.
+Asked::Asked(std::string_view op_name, std::span<const Field> problem) : op(op_name), fields(problem) {
+  if (fields.size() > most_fields) throw_too_many(op, fields.size());
+  const auto is_long = [](std::string_view text) { return text.size() > Digest::short_text; };
+  std::uint64_t number = number_of(op);
+  std::uint64_t sum = number * factors[0];
+  bool long_texts = is_long(op);
   Digest* digest = digests.data();
+  *digest = {nullptr, number, op.size()};
+  const std::uint64_t* factor = factors.data();
   for (const Field& field : fields) {
-    digest->name = field.name.text().data();
+    std::uint64_t kind = ~std::uint64_t{0};
     if (const auto* integer = std::get_if<std::int64_t>(&field.value)) {
-      digest->number = static_cast<std::uint64_t>(*integer);
-      digest->kind = ~std::uint64_t{0};
+      number = static_cast<std::uint64_t>(*integer);
     } else {
       const std::string_view text = text_of(field);
-      digest->number = number_of(text);
-      digest->kind = text.size();
+      number = number_of(text);
+      kind = text.size();
+      long_texts |= is_long(text);
     }
-    hash = mix(hash + digest->kind, digest->number);
-    ++digest;
+    *++digest = {field.name.text().data(), number, kind};
+    sum += number * *++factor;
   }
+  has_long_texts = long_texts;
+  hash = mix(sum ^ (sum >> 32), fields.size());
 }
 
-/// A plan under one of its names; never changes.
+/// A plan under one of its names.
 struct Filed {
   Filed(const Asked& asked, std::shared_ptr<const PlanState> its_plan)
       : hash(asked.hash),
         op(asked.op),
-        digests(asked.digests.begin(),
-                asked.digests.begin() + static_cast<std::ptrdiff_t>(asked.fields.size())),
+        digests(asked.in_numbers().begin(), asked.in_numbers().end()),
         plan(std::move(its_plan)) {
     for (const Field& field : asked.fields)
       texts.push_back({std::string(field.name.text()), std::string(text_of(field))});
   }
-  Filed(const Filed& other, std::shared_ptr<const PlanState> its_plan) : Filed(other) {
-    plan = std::move(its_plan);
-  }
+  Filed(const Filed& other, std::shared_ptr<const PlanState> its_plan)
+      : hash(other.hash),
+        op(other.op),
+        digests(other.digests),
+        texts(other.texts),
+        plan(std::move(its_plan)) {}
 
   // A typed function uses the same literals each time, so comparing their addresses is mostly enough. A kept
   // address is never read: its library may have been unloaded.
   bool operator==(const Asked& asked) const {
-    if (digests.size() != asked.fields.size() || op != asked.op) return false;
-    for (std::size_t i = 0; i < digests.size(); ++i) {
-      const Digest& ours = digests[i];
-      const Digest& theirs = asked.digests[i];
-      if (ours.number != theirs.number || ours.kind != theirs.kind) return false;
-      if (ours.name != theirs.name && texts[i].name != asked.fields[i].name.text()) return false;
-      if (ours.is_long_text() && texts[i].value != text_of(asked.fields[i])) return false;
-    }
-    return true;
+    const std::span<const Digest> theirs = asked.in_numbers();
+    if (digests.size() != theirs.size()) return false;
+    return (std::memcmp(digests.data(), theirs.data(), theirs.size_bytes()) == 0 || has_names_of(asked)) &&
+           (!asked.has_long_texts || has_long_texts_of(asked));
   }
   std::size_t bytes() const {
     std::size_t sum = sizeof(Filed) + op.capacity() + digests.size() * (sizeof(Digest) + sizeof(Texts));
@@ -132,39 +153,47 @@ struct Filed {
   std::vector<Digest> digests;
   std::vector<Texts> texts;
   std::shared_ptr<const PlanState> plan;
+  mutable std::atomic<bool> is_out = false;  ///< it was taken out: whoever holds its plan may not find it
 
  private:
-  Filed(const Filed&) = default;
+  bool has_names_of(const Asked& asked) const {
+    for (std::size_t i = 0; i < digests.size(); ++i) {
+      const Digest& theirs = asked.digests[i];
+      if (digests[i].number != theirs.number || digests[i].kind != theirs.kind) return false;
+      if (i > 0 && texts[i - 1].name != asked.fields[i - 1].name.text()) return false;
+    }
+    return true;
+  }
+  bool has_long_texts_of(const Asked& asked) const {
+    if (digests[0].is_long_text() && op != asked.op) return false;
+    for (std::size_t i = 0; i < texts.size(); ++i)
+      if (digests[i + 1].is_long_text() && texts[i].value != text_of(asked.fields[i])) return false;
+    return true;
+  }
 };
+
+static_assert(sizeof(Digest) == 24);  // compared as bytes
 
 std::size_t Plans::Hash::operator()(const std::shared_ptr<const Filed>& filed) const { return filed->hash; }
 bool Plans::Equal::operator()(const Asked& asked, const std::shared_ptr<const Filed>& filed) const {
   return *filed == asked;
 }
 
-// Held for some tens of nanoseconds, and nearly always by its own thread: cheaper than a mutex, whose release
-// has to look for waiting threads.
-class Spin {
- public:
-  void lock() noexcept {
-    while (taken_.test_and_set(std::memory_order_acquire)) std::this_thread::yield();
-  }
-  void unlock() noexcept { taken_.clear(std::memory_order_release); }
-
- private:
-  std::atomic_flag taken_;
-};
-
-/// A cache: what does not fit is looked up in the common table again. Its lock is taken by others only when
-/// they replace or remove a plan.
+/// A cache: what does not fit is looked up in the common table again. Its own thread alone sees the slots, so
+/// that a look-up takes no lock; others let go of plans by what the slots refer to without holding it.
 class PlansOfThread {
  public:
   std::shared_ptr<const PlanState> find(const Asked& asked) {
-    const std::scoped_lock lock(mutex_);
     if (slots_.empty()) return nullptr;
     for (std::size_t i = 0; i < window; ++i) {
-      const Slot& slot = slots_[(asked.hash + i) & (slots_.size() - 1)];
-      if (slot.hash == asked.hash && slot.filed != nullptr && *slot.filed == asked) return slot.plan;
+      Slot& slot = slots_[(asked.hash + i) & (slots_.size() - 1)];
+      if (slot.hash != asked.hash || slot.filed == nullptr) continue;
+      auto plan = slot.plan.lock();
+      if (plan == nullptr || slot.filed->is_out) {
+        clear(slot);
+      } else if (*slot.filed == asked) {
+        return plan;
+      }
     }
     return nullptr;
   }
@@ -172,29 +201,19 @@ class PlansOfThread {
   // The reference that it answers is counted in memory of this thread's own.
   std::shared_ptr<const PlanState> add(const std::shared_ptr<const Filed>& filed) {
     auto own = std::make_shared<std::shared_ptr<const Filed>>(filed);
-    Slot slot{filed->hash, filed.get(), std::shared_ptr<const PlanState>(own, filed->plan.get())};
-    const std::scoped_lock lock(mutex_);
-    if (2 * ++count_ > slots_.size() && slots_.size() < most_slots) grow();
-    return put(std::move(slot));
+    std::shared_ptr<const PlanState> plan(own, filed->plan.get());
+    exchange(filed.get(), plan);
+    if (2 * (count_ + 1) > slots_.size() && slots_.size() < most_slots) grow();
+    put({filed->hash, filed.get(), plan});
+    return plan;
   }
 
-  void remove(const Filed& filed) {
-    std::shared_ptr<const PlanState> out;  // let go of after the lock
-    const std::scoped_lock lock(mutex_);
-    if (slots_.empty()) return;
-    for (std::size_t i = 0; i < window; ++i) {
-      Slot& slot = slots_[(filed.hash + i) & (slots_.size() - 1)];
-      if (slot.filed != &filed) continue;
-      slot.filed = nullptr;
-      out.swap(slot.plan);
-      --count_;
-    }
-  }
-
+  /// By any thread.
+  void remove(const Filed& filed) { exchange(&filed, nullptr); }
   void close() {
-    std::vector<Slot> out;
+    std::unordered_map<const Filed*, std::shared_ptr<const PlanState>> out;  // let go of after the lock
     const std::scoped_lock lock(mutex_);
-    out.swap(slots_);
+    out.swap(held_);
     closed_ = true;
   }
   bool is_closed() {
@@ -205,40 +224,61 @@ class PlansOfThread {
  private:
   struct Slot {
     std::uint64_t hash = 0;
-    const Filed* filed = nullptr;  // kept by `plan`
-    std::shared_ptr<const PlanState> plan;
+    const Filed* filed = nullptr;  // as long as `plan` is
+    std::weak_ptr<const PlanState> plan;
   };
   static constexpr std::size_t window = 8;  // slots from a hash's place on
   static constexpr std::size_t most_slots = std::size_t{1} << 16;
 
-  std::shared_ptr<const PlanState> put(Slot slot) {
+  // What is let go of is let go of after the lock.
+  void exchange(const Filed* filed, std::shared_ptr<const PlanState> plan) {
+    const std::scoped_lock lock(mutex_);
+    if (plan != nullptr) {
+      held_[filed].swap(plan);
+    } else if (const auto held = held_.find(filed); held != held_.end()) {
+      held->second.swap(plan);
+      held_.erase(held);
+    }
+  }
+
+  void clear(Slot& slot) {
+    slot = {};
+    --count_;
+  }
+
+  void put(Slot slot) {
     Slot* place = &slots_[slot.hash & (slots_.size() - 1)];
     for (std::size_t i = 0; i < window; ++i) {
       Slot& other = slots_[(slot.hash + i) & (slots_.size() - 1)];
-      if (other.filed == nullptr) {
+      if (other.filed == nullptr || other.plan.expired()) {
         place = &other;
         break;
       }
     }
-    if (place->filed != nullptr) --count_;
-    *place = std::move(slot);
-    return place->plan;
-  }
-
-  void grow() {
-    std::vector<Slot> before(std::max<std::size_t>(64, 2 * slots_.size()));
-    before.swap(slots_);
-    count_ = 1;
-    for (Slot& slot : before) {
-      if (slot.filed == nullptr) continue;
-      ++count_;
-      put(std::move(slot));
+    if (place->filed != nullptr) {
+      if (!place->plan.expired()) exchange(place->filed, nullptr);
+      clear(*place);
     }
+    *place = std::move(slot);
+    ++count_;
   }
 
-  Spin mutex_;
+  // What others let go of makes room first.
+  void grow() {
+    const auto live = static_cast<std::size_t>(
+        std::count_if(slots_.begin(), slots_.end(), [](const Slot& slot) { return !slot.plan.expired(); }));
+    std::vector<Slot> before(std::max<std::size_t>(64, slots_.size() * (4 * live > slots_.size() ? 2 : 1)));
+    before.swap(slots_);
+    count_ = 0;
+    for (Slot& slot : before)
+      if (!slot.plan.expired()) put(std::move(slot));
+  }
+
   std::vector<Slot> slots_;  // a power of two
   std::size_t count_ = 0;
+
+  std::mutex mutex_;  // of what follows
+  std::unordered_map<const Filed*, std::shared_ptr<const PlanState>> held_;
   bool closed_ = false;
 };
 
@@ -273,7 +313,6 @@ Plans::~Plans() {
 }
 
 PlansOfThread* Plans::of_this_thread() {
-  if (recent.id == id_) return recent.plans;
   if (recent.ended) return nullptr;
   thread_local OfThread of_thread;
   auto& tables = of_thread.tables;
@@ -290,7 +329,7 @@ PlansOfThread* Plans::of_this_thread() {
 }
 
 std::shared_ptr<const PlanState> Plans::find(const Asked& asked) {
-  PlansOfThread* own = of_this_thread();
+  PlansOfThread* own = recent.id == id_ ? recent.plans : of_this_thread();
   if (own != nullptr) {
     if (auto plan = own->find(asked)) return plan;
   }
@@ -310,6 +349,7 @@ std::shared_ptr<const PlanState> Plans::file(PlansOfThread* own, Kept& kept,
 }
 
 void Plans::take_out(const std::shared_ptr<const Filed>& filed) {
+  filed->is_out = true;
   for (const auto& thread : threads_) {
     if (const auto plans = thread.lock()) plans->remove(*filed);
   }

@@ -25,12 +25,12 @@ namespace tunesmith {
 /// The value as a problem holds it.
 Value value_of(const Field& field);
 
-/// A field in three numbers.
+/// A field, or the op's name, in three numbers without a gap between them.
 struct Digest {
   static constexpr std::size_t short_text = 8;
   bool is_long_text() const { return kind > short_text && kind != ~std::uint64_t{0}; }
 
-  const char* name;      ///< where the literal lies
+  const char* name;      ///< where the literal lies; null: of the op
   std::uint64_t number;  ///< the integer; a text of eight bytes at most; a hash of a longer one
   std::uint64_t kind;    ///< all bits for an integer, a text's size
 };
@@ -40,10 +40,14 @@ struct Asked {
   /// Throws UsageError if there are more fields than any op has parameters.
   Asked(std::string_view op_name, std::span<const Field> problem);
 
+  std::span<const Digest> in_numbers() const { return {digests.data(), fields.size() + 1}; }
+
+  static constexpr std::size_t most_fields = 24;
   std::string_view op;
   std::span<const Field> fields;
   std::uint64_t hash;
-  std::array<Digest, 24> digests;  // NOLINT: filled as far as there are fields
+  bool has_long_texts;
+  std::array<Digest, 1 + most_fields> digests;  // NOLINT: the op, and as far as there are fields
 };
 
 /// The field of a problem that is given as a text.
@@ -59,8 +63,7 @@ class Plans {
   Plans(const Plans&) = delete;
   Plans& operator=(const Plans&) = delete;
 
-  /// Null if it was not filed. Takes a lock of the calling thread's own; another one at a thread's first look
-  /// for it.
+  /// Null if it was not filed. Takes a lock only at a thread's first look for it.
   std::shared_ptr<const PlanState> find(const Asked& asked);
 
   /// Files a plan, unless there is one for that; answers the one that is filed.

@@ -1,5 +1,7 @@
 #include <array>
+#include <bit>
 #include <charconv>
+#include <cstdint>
 #include <string_view>
 #include <type_traits>
 
@@ -10,18 +12,27 @@ namespace tunesmith {
 inline namespace TUNESMITH_ABI {
 namespace {
 
-// The shortest text that reads back as the same number.
+// The shortest text that reads back as the same number. The last one stays: making it takes longer than a
+// look-up.
 class Text {
  public:
-  explicit Text(double limit) : end_(std::to_chars(text_.data(), text_.data() + text_.size(), limit).ptr) {}
-  Text(const Text&) = delete;
-  Text& operator=(const Text&) = delete;
-  std::string_view text() const { return {text_.data(), static_cast<std::size_t>(end_ - text_.data())}; }
+  std::string_view of(double limit) {
+    const auto bits = std::bit_cast<std::uint64_t>(limit);
+    if (size_ == 0 || bits != bits_) {
+      bits_ = bits;
+      size_ = static_cast<std::size_t>(std::to_chars(text_.data(), text_.data() + text_.size(), limit).ptr -
+                                       text_.data());
+    }
+    return {text_.data(), size_};
+  }
 
  private:
-  std::array<char, 32> text_;  // NOLINT: read as far as it is written
-  const char* end_;
+  std::uint64_t bits_ = 0;
+  std::size_t size_ = 0;  // 0: nothing yet
+  std::array<char, 32> text_ = {};
 };
+
+constinit thread_local Text low, high;
 
 template <typename T>
 const char* dtype = std::is_same_v<T, float>          ? "f32"
@@ -32,10 +43,8 @@ const char* dtype = std::is_same_v<T, float>          ? "f32"
 
 template <typename T>
 Plan histogram_plan(Dispatcher& dispatcher, const HistogramShape& shape, double lo, double hi) {
-  const Text low(lo);
-  const Text high(hi);
   const Field problem[] = {{"function", "histogram"}, {"length", shape.length}, {"bins", shape.bins},
-                           {"stride", shape.stride},  {"lo", low.text()},       {"hi", high.text()},
+                           {"stride", shape.stride},  {"lo", low.of(lo)},       {"hi", high.of(hi)},
                            {"dtype", dtype<T>}};
   return dispatcher.plan("histogram", problem);
 }

@@ -6,8 +6,10 @@
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
+#include <latch>
 #include <thread>
 
+#include "dispatch/plans.h"
 #include "fixture.h"
 #include "runtime/files.h"
 
@@ -220,6 +222,30 @@ TEST_F(BehindTest, ThreadsLookUpWhilePlansChange) {
     }
   }
   EXPECT_EQ(wrong, 0);
+}
+
+// The table of a thread that does nothing more keeps no plan that was taken out.
+TEST(PlansTest, WhatIsTakenOutLeavesIdleThreadsToo) {
+  Plans plans;
+  const Field field = as_text("n=1");
+  const Asked asked("smooth", {&field, 1});
+  std::weak_ptr<const PlanState> plan = plans.keep(asked, std::make_shared<PlanState>());
+  std::latch found(1), ended(1);
+  const std::jthread idle([&] {
+    EXPECT_EQ(plans.find(asked).get(), plan.lock().get());
+    EXPECT_EQ(plans.find(asked).get(), plan.lock().get());
+    found.count_down();
+    ended.wait();
+    EXPECT_EQ(plans.find(asked), nullptr);
+  });
+  found.wait();
+  {
+    const std::shared_ptr<const PlanState> held = plans.find(asked);
+    EXPECT_NE(plans.remove_oldest(), nullptr);
+    EXPECT_EQ(plans.find(asked), nullptr) << "though somebody holds it";
+  }
+  EXPECT_TRUE(plan.expired());
+  ended.count_down();
 }
 
 TEST_F(BehindTest, ThreadsOutliveDispatchersAndDispatchersThreads) {

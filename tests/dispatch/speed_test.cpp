@@ -13,6 +13,7 @@
 #include "dispatch/uses.h"
 #include "fixture.h"
 #include "tunesmith/conv2d.h"
+#include "tunesmith/elementwise.h"
 
 namespace tunesmith {
 namespace {
@@ -71,8 +72,18 @@ TEST_F(Speed, ThreadsLookUpWithoutSlowingEachOther) {
   for (int i = 0; i < 100; ++i) map[text + std::to_string(i)] = i;
   map[text] = 1;
   std::size_t found = 0;
-  EXPECT_LT(alone, 6 * seconds(20000, [&] { found += map.count(text); }));
+  const double hashed = seconds(20000, [&] { found += map.count(text); });
   EXPECT_GT(found, 0u);
+  EXPECT_LT(alone, 4 * hashed);
+
+  // Of texts that are made for each look-up.
+  const std::string function = "hypot";
+  const std::vector<std::int64_t> sizes = {1000, 1000};
+  const std::vector<ElementwiseLayout> inputs(2);
+  const double of_texts = seconds(20000, [&] {
+    if (!elementwise_plan(dispatcher, function, ElementType::f32, sizes, inputs)) ADD_FAILURE();
+  });
+  EXPECT_LT(of_texts, 6 * hashed);
 }
 
 TEST_F(Speed, ATypedCallIsALookUpAndALaunch) {
