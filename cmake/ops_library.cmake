@@ -1,3 +1,5 @@
+include("${CMAKE_CURRENT_LIST_DIR}/texts.cmake")
+
 # tunesmith_ops_library(NAME FOLDER...): a library that holds the ops of the given folders, templates/common and the
 # table `ops()` that names them. A folder NAME/ has op.cpp, which defines `tunesmith::Op tunesmith::ops_NAME()`, its *.cu,
 # what these include as "NAME/*.cuh" and "NAME/*.inl", and perhaps more *.cpp. Its dispatch.cpp belongs to the dispatch library, its test.cpp
@@ -5,12 +7,16 @@
 function(tunesmith_ops_library library)
   set(declarations "")
   set(calls "")
-  set(texts "")
   set(sources "")
   set(known "")
   file(GLOB common_files RELATIVE "${TUNESMITH_TEMPLATES_DIR}" CONFIGURE_DEPENDS "${TUNESMITH_TEMPLATES_DIR}/common/*.cuh"
        "${TUNESMITH_TEMPLATES_DIR}/common/*.inl" "${TUNESMITH_TEMPLATES_DIR}/common/*.h" "${TUNESMITH_TEMPLATES_DIR}/common/host/*.h")
   set(files "")
+  set(cpp_files "")
+  file(GLOB shared_headers RELATIVE "${TUNESMITH_TEMPLATES_DIR}" CONFIGURE_DEPENDS "${TUNESMITH_TEMPLATES_DIR}/*.h")
+  foreach(file IN LISTS shared_headers)
+    list(APPEND cpp_files "templates/${file}=${TUNESMITH_TEMPLATES_DIR}/${file}")
+  endforeach()
   foreach(file IN LISTS common_files)
     list(APPEND files "${file}=${TUNESMITH_TEMPLATES_DIR}/${file}")
   endforeach()
@@ -30,16 +36,15 @@ function(tunesmith_ops_library library)
       get_filename_component(file_name "${body}" NAME)
       list(APPEND files "${op}/${file_name}=${body}")
     endforeach()
+    file(GLOB more CONFIGURE_DEPENDS "${folder}/*.h" "${folder}/tunesmith/*.h" "${folder}/dispatch.cpp")
+    list(FILTER more EXCLUDE REGEX "/test[^/]*\\.h$")
+    foreach(file IN LISTS own more)
+      file(RELATIVE_PATH file_name "${folder}" "${file}")
+      list(APPEND cpp_files "templates/${op}/${file_name}=${file}")
+    endforeach()
   endforeach()
-  foreach(entry IN LISTS files)
-    string(REGEX MATCH "^([^=]*)=(.*)$" _ "${entry}")
-    set(key "${CMAKE_MATCH_1}")
-    set(path "${CMAKE_MATCH_2}")
-    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${path}")
-    file(READ "${path}" text)
-    # A string literal may be limited to 64 KiB; the bodies are far below.
-    string(APPEND texts "    {\"${key}\", R\"tunesmith(${text})tunesmith\"},\n")
-  endforeach()
+  set(texts "${CMAKE_CURRENT_BINARY_DIR}/${library}_texts.cpp")
+  tunesmith_texts("${texts}" template_files ${files})
   set(generated "${CMAKE_CURRENT_BINARY_DIR}/${library}_table.cpp")
   file(WRITE "${generated}.new" "// Written by the build from the op folders.
 #include \"generator/ops.h\"
@@ -50,15 +55,14 @@ const std::vector<Op>& ops() {
   static const std::vector<Op> all = {${calls}};
   return all;
 }
-
-const Files& template_files() {
-  static const Files files = {
-${texts}  };
-  return files;
-}
 }  // namespace tunesmith
+
+#include \"${texts}\"  // in the same object: of two libraries of ops, a linker takes both functions from one
 ")
   configure_file("${generated}.new" "${generated}" COPYONLY)
-  add_library(${library} STATIC "${generated}" "${TUNESMITH_TEMPLATES_DIR}/../generator/ops.cpp" ${sources})
+  set(cpp_texts "${CMAKE_CURRENT_BINARY_DIR}/${library}_cpp_texts.cpp")  # linked only by who asks for them
+  tunesmith_texts("${cpp_texts}" op_sources ${cpp_files})
+  add_library(${library} STATIC "${generated}" "${cpp_texts}" "${TUNESMITH_TEMPLATES_DIR}/../generator/ops.cpp"
+              "${TUNESMITH_TEMPLATES_DIR}/../generator/ops_render.cpp" ${sources})
   target_link_libraries(${library} PUBLIC ${known} tunesmith_generator PRIVATE tunesmith_flags)
 endfunction()

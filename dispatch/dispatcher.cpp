@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "db/store.h"
 #include "dispatch/behind.h"
 #include "dispatch/explanation.h"
 #include "dispatch/first_use.h"
 #include "dispatch/planner.h"
 #include "dispatch/plans.h"
+#include "dispatch/source.h"
 #include "dispatch/uses.h"
 #include "generator/error.h"
 #include "generator/ops.h"
@@ -44,17 +44,17 @@ bool is_on(const char* variable, const char* otherwise) {
   return word == "on";
 }
 
+// An exported library compiles nothing, and takes no binaries but its own.
+DispatcherOptions possible(DispatcherOptions options) {
+  if (!is_exported()) return options;
+  options.compile = Compile::never;
+  options.cache_folder.clear();
+  return options;
+}
+
 }  // namespace
 
 inline namespace TUNESMITH_ABI {
-
-std::string default_database() {
-  try {
-    return default_database_path().string();
-  } catch (const StoreError&) {
-    return "";  // switched off, or there is no home folder
-  }
-}
 
 std::string default_cache_folder() { return user_cache_folder().string(); }
 
@@ -191,7 +191,7 @@ Dispatcher::Dispatcher(const DispatcherOptions& options) {
   }
   Known known = read_known(
       {.database = options.database, .device = chosen.facts, .host_binaries = options.host_binaries});
-  impl_ = std::make_unique<Impl>(chosen, options, std::move(known));
+  impl_ = std::make_unique<Impl>(chosen, possible(options), std::move(known));
 }
 
 Dispatcher::~Dispatcher() = default;

@@ -9,10 +9,10 @@
 #include <utility>
 
 #include "dispatch/packed.h"
+#include "dispatch/source.h"
 #include "generator/error.h"
 #include "generator/listed.h"
 #include "generator/ops.h"
-#include "generator/render.h"
 #include "generator/target.h"
 
 namespace tunesmith {
@@ -154,7 +154,8 @@ std::string explain_absent(const DeviceFacts& device, const Op& op, const Proble
   std::string text = heading(op.name, problem.text(), device, used == nullptr ? Match::base : first->match,
                              tmpl.name, config.text());
   for (const std::string& note : known.notes) text += note + "\n";
-  const std::string name = packed_name(device.target, render(op, tmpl, problem, config, device.target).hash);
+  const std::string name =
+      packed_name(device.target, source_of({op, tmpl, problem, config}, device.target).hash);
   const std::string how = known.binaries.contains(name) ? "its binary is in the database"
                           : !packed(name).empty()       ? "its binary is built in"
                                                         : "it has to be compiled first";

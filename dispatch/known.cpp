@@ -2,24 +2,13 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
-#include <filesystem>
 
-#include "db/device_row.h"
-#include "db/old_identity.h"
-#include "db/store.h"
 #include "dispatch/packed.h"
-#include "dispatch/table.h"
 #include "generator/error.h"
 #include "generator/ops.h"
-#include "generator/render.h"
-#include "runtime/trust.h"
 
 namespace tunesmith {
-namespace {
 
-// A problem may lack a parameter that its op was given later. A row that cannot be read has a fault; the
-// others are still used.
 void complete(Candidate& candidate) {
   try {
     candidate.problem = complete_problem(find_op(candidate.op), candidate.problem);
@@ -28,40 +17,6 @@ void complete(Candidate& candidate) {
   }
 }
 
-Candidate to_candidate(const WinnerRow& row) {
-  Candidate candidate;
-  candidate.origin = Candidate::Origin::database;
-  candidate.device = facts_of(row.device);
-  candidate.op = row.problem.op;
-  candidate.template_name = row.template_.name;
-  candidate.median_us = row.median_us;
-  candidate.low_us = row.low_us.value_or(0);
-  candidate.high_us = row.high_us.value_or(0);
-  candidate.tied = row.tied;
-  candidate.cold_caches = row.caches == "cold";
-  candidate.conditions = row.launches + " " + row.objective;
-  candidate.source_hash = row.variant.source_hash;
-  candidate.has_binary = row.binary.has_value();
-  try {
-    candidate.problem = Problem::parse(row.problem.text);
-    candidate.config = Values::parse(row.variant.config);
-  } catch (const Error& error) {
-    candidate.fault = error.what();
-  }
-  if (!row.newest_verdict.empty() && row.newest_verdict != "ok") {
-    candidate.fault = "Its last measurement has the verdict " + row.newest_verdict + ".";
-  }
-  if (candidate.fault.empty()) complete(candidate);
-  return candidate;
-}
-
-DeviceTable to_table(const StoredAnchorTable& row) {
-  return {facts_of(row.device), read_anchors(row.table.text, "the stored table of " + row.table.op)};
-}
-
-// What is compared: warm and apart.
-bool is_used(const AnchorTableRow& row) { return row.caches == "warm" && row.launches == "apart"; }
-
 void add_portfolio(Known& known, const DeviceTable& read, Candidate::Origin origin) {
   for (Candidate& candidate : candidates_of(read)) {
     candidate.origin = origin;
@@ -69,58 +24,13 @@ void add_portfolio(Known& known, const DeviceTable& read, Candidate::Origin orig
   }
 }
 
-// A binary is run, so it must be what was stored. For what it is used follows from the source that this
-// library renders: its hash is the key.
-bool is_usable(const WinnerRow& row, const Sources& sources, Known& known) {
-  if (!row.binary || row.variant.target != sources.device.target) return false;
-  if (sources.device.kind == "host" && !sources.host_binaries) return false;
-  if (is_whole(*row.binary)) return true;
-  known.notes.push_back("The binary of " + row.problem.op + "/" + row.template_.name + " " +
-                        row.variant.config + " in the database " + sources.database +
-                        " is damaged, its hash is not the one beside it, and is not used: tune the problem " +
-                        row.problem.text + " again.");
-  return false;
-}
-
-void read_database(const Sources& sources, Known& known) {
-  std::error_code error;
-  if (!std::filesystem::exists(sources.database, error)) {
-    known.notes.push_back("There is no database " + sources.database + ": only built-in winners are known.");
-    return;
-  }
-  if (const auto why = why_untrusted(sources.database)) {
-    known.notes.push_back("The database " + sources.database + " is not used. " + *why);
-    return;
-  }
-  const Store store = Store::open(sources.database, Store::Mode::read_only, with_old_identities(true));
+std::size_t add_packed(Known& known, const std::string& folder, Candidate::Origin origin) {
   std::size_t count = 0;
-  for (const WinnerRow& row : store.winners({}, Store::Load::dispatch)) {
-    Candidate& candidate = known.candidates.emplace_back(to_candidate(row));
-    candidate.has_binary = is_usable(row, sources, known);
-    if (candidate.has_binary) {
-      known.binaries.emplace(
-          packed_name(sources.device.target, row.variant.source_hash),
-          std::string(reinterpret_cast<const char*>(row.binary->bytes.data()), row.binary->bytes.size()));
-    }
-    ++count;
-  }
-  known.notes.push_back("The database " + sources.database + " has " + std::to_string(count) + " winners.");
-  for (const StoredAnchorTable& row : store.anchor_tables()) {
-    try {
-      if (is_used(row.table)) add_portfolio(known, to_table(row), Candidate::Origin::database);
-    } catch (const Error& error) {
-      known.notes.push_back("Its table of " + row.table.op + " is not used: " + error.what());
-    }
-  }
-}
-
-void read_built_in(Known& known) {
-  std::size_t count = 0;
-  const auto file = [](std::string_view name) { return std::string(packed(name)); };
-  for (const DeviceTable& read : read_anchor_tables(file, ops()))
-    add_portfolio(known, read, Candidate::Origin::built_in);
+  const auto file = [&](std::string_view name) { return std::string(packed(folder + std::string(name))); };
+  for (const DeviceTable& read : read_anchor_tables(file, ops())) add_portfolio(known, read, origin);
   for (TableRow& row : read_table(file)) {
     Candidate& candidate = row.winner;
+    candidate.origin = origin;
     candidate.low_us = row.low_us;
     candidate.high_us = row.high_us;
     candidate.has_binary = !packed(packed_name(candidate.device.target, candidate.source_hash)).empty();
@@ -128,51 +38,20 @@ void read_built_in(Known& known) {
     known.candidates.push_back(std::move(candidate));
     ++count;
   }
-  known.notes.push_back("The library has " + std::to_string(count) + " built-in winners.");
+  return count;
 }
-
-}  // namespace
 
 Known read_known(const Sources& sources) {
   Known known;
-  if (sources.database.empty()) {
-    known.notes.push_back("No database is used: only built-in winners are known.");
-  } else {
-    try {
-      read_database(sources, known);
-    } catch (const std::exception& error) {  // an application goes on without the file
-      known = {};
-      known.notes.push_back("The database " + sources.database + " is not used. " + error.what());
-    }
+  try {
+    read_database(sources, known);
+  } catch (const std::exception& error) {  // an application goes on without the file
+    known = {};
+    known.notes.push_back("The database " + sources.database + " is not used. " + error.what());
   }
-  read_built_in(known);
+  const std::size_t count = add_packed(known, "", Candidate::Origin::built_in);
+  known.notes.push_back("The library has " + std::to_string(count) + " built-in winners.");
   return known;
-}
-
-std::vector<TableRow> winners_of(const std::filesystem::path& database, const QueryFilter& filter) {
-  const Store store = Store::open(database, Store::Mode::read_only, with_old_identities(true));
-  std::vector<TableRow> rows;
-  for (const WinnerRow& row : store.winners(filter))
-    rows.push_back({.winner = to_candidate(row),
-                    .alignment_bytes = row.alignment_bytes,
-                    .body = {},
-                    .launches = row.launches,
-                    .objective = row.objective,
-                    .low_us = row.low_us.value_or(0),
-                    .high_us = row.high_us.value_or(0),
-                    .base_us = row.base_us.value_or(0),
-                    .toolchain = row.toolchain,
-                    .driver = row.driver,
-                    .measured_at = row.measured_at});
-  return rows;
-}
-
-std::vector<DeviceTable> tables_of(const std::filesystem::path& database, const QueryFilter& filter) {
-  std::vector<DeviceTable> tables;
-  const Store store = Store::open(database, Store::Mode::read_only, with_old_identities(true));
-  for (const StoredAnchorTable& row : store.anchor_tables(filter))
-    if (is_used(row.table)) tables.push_back(to_table(row));
-  return tables;
 }
 
 std::string describe(const Candidate& candidate) {

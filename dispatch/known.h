@@ -27,6 +27,19 @@ struct Sources {
 /// A database that is missing, damaged, newer, or may have been written by somebody else is a note.
 Known read_known(const Sources& sources);
 
+/// The part of read_known that is not in the library. Throws Error or StoreError.
+void read_database(const Sources& sources, Known& known);
+
+/// Fills in what an op was given later than the row. One that cannot be read has a fault; others are still
+/// used.
+void complete(Candidate& candidate);
+
+/// A table's variants.
+void add_portfolio(Known& known, const DeviceTable& read, Candidate::Origin origin);
+
+/// What the library has of the packed files `folder`* (packed.h); the number of winners.
+std::size_t add_packed(Known& known, const std::string& folder, Candidate::Origin origin);
+
 /// The database's winners that the filter lets through, with no body named; a row that cannot be used has a
 /// fault.
 std::vector<TableRow> winners_of(const std::filesystem::path& database, const QueryFilter& filter);

@@ -5,23 +5,11 @@
 
 #include "dispatch/packed.h"
 #include "generator/error.h"
-#include "generator/ops.h"
 
 namespace tunesmith {
 namespace {
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
-
-// What decides a source's text on one device.
-std::string key_of(const Wanted& wanted) {
-  std::string key = compiled_in(wanted.op, wanted.tmpl, wanted.problem).text();
-  key.reserve(key.size() + wanted.op.name.size() + wanted.tmpl.name.size() + wanted.config_text.size() + 3);
-  for (const std::string* part : {&wanted.op.name, &wanted.tmpl.name, &wanted.config_text}) {
-    key += ' ';
-    key += *part;
-  }
-  return key;
-}
 
 // The kernels of a binary made by an older version may have another suffix: eight hexadecimal digits after
 // the name.
@@ -61,7 +49,7 @@ std::shared_ptr<Module> Modules::find(const Wanted& wanted) {
     if (auto module = known()) return module;
   }
   auto module = std::make_shared<Module>();
-  module->source_ = render(wanted.op, wanted.tmpl, wanted.problem, wanted.config, device_.target);
+  module->source_ = source_of(wanted, device_.target);
   module->source_.text = {};
   module->is_base_ = &wanted.tmpl == &wanted.op.templates.front();
   module->bytes_ = sizeof(Module) + 2 * key.size() + 256;  // about, with the small texts
@@ -143,7 +131,7 @@ void Modules::compile(Module& module, const Wanted& wanted, const Work& work, co
   }
   std::string why_not;
   Compiled compiled;
-  const Source source = render(wanted.op, wanted.tmpl, wanted.problem, wanted.config, device_.target);
+  const Source source = source_of(wanted, device_.target);
   if (const Toolchain* compiler = toolchain(why_not)) {
     compiled = compiler->compile(source, {.limit = compile_limit_, .stop = stop});
     if (!compiled.ok) why_not = "It does not compile: " + first_line(compiled.log);

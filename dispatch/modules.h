@@ -12,21 +12,13 @@
 #include <string>
 #include <variant>
 
+#include "dispatch/source.h"
 #include "generator/op.h"
 #include "runtime/cache.h"
 #include "runtime/executable.h"
 #include "runtime/toolchain.h"
 
 namespace tunesmith {
-
-/// What decides a variant's text, and what it launches.
-struct Wanted {
-  const Op& op;
-  const Template& tmpl;
-  const Problem& problem;
-  const Config& config;
-  std::string config_text = config.text();
-};
 
 class Module {
  public:

@@ -22,6 +22,7 @@
 
 #include "dispatch/packed.h"
 #include "dispatch/select.h"
+#include "dispatch/shipped.h"
 #include "dispatch/table.h"
 #include "generator/error.h"
 #include "generator/hash.h"
@@ -33,39 +34,6 @@
 
 namespace tunesmith {
 namespace {
-
-// One problem for each combination of the words that the op's first template compiles in, where the op allows
-// it; sizes do not matter to it.
-std::vector<Problem> problems_of_base(const Op& op) {
-  const std::vector<std::string>& constants = op.templates.front().compiled_in;
-  std::vector<Problem> problems(1);
-  for (const Parameter& parameter : op.parameters) {
-    std::vector<Value> values = {parameter.initial ? *parameter.initial
-                                 : parameter.is_integer()
-                                     ? Value(std::max<std::int64_t>(1, parameter.minimum))
-                                     : Value(parameter.words.front())};
-    if (std::find(constants.begin(), constants.end(), parameter.name) != constants.end()) {
-      values.assign(parameter.words.begin(), parameter.words.end());
-    }
-    std::vector<Problem> longer;
-    for (const Problem& problem : problems) {
-      for (const Value& value : values) {
-        longer.push_back(problem);
-        longer.back().set(parameter.name, value);
-      }
-    }
-    problems = std::move(longer);
-  }
-  std::vector<Problem> allowed;
-  for (const Problem& problem : problems) {
-    try {
-      allowed.push_back(complete_problem(op, problem));
-    } catch (const UsageError&) {
-      // Some words do not go together.
-    }
-  }
-  return allowed;
-}
 
 using Sources = std::map<std::string, Source>;  // by packed_name
 
@@ -91,40 +59,14 @@ Source source_of(const TableRow& row, const std::filesystem::path& generated) {
   return source;
 }
 
-// An anchor stands for the problems around it. So that their first call finds a binary, what would serve it
-// best without its numbers compiled in is in the library: of each table those that serve most anchors.
+// Of each table those that serve most anchors.
 void add_portfolio(Sources& sources, const DeviceTable& read) {
   constexpr std::size_t most = 24;  // some 0.5 MB and half a minute of compiling
   const Op& op = find_op(read.table.op);
   const std::vector<Candidate> candidates = candidates_of(read);
   const Chooser chooser(op, read.device, candidates);
-  std::map<std::string, std::pair<int, Source>> served;  // by hash
-  for (const AnchorTable::Anchor& anchor : read.table.anchors) {
-    const Problem problem = complete_problem(op, anchor.problem);
-    for (const Choice& choice : chooser.select(problem, false).choices) {
-      const Template& tmpl = find_template(op, candidates[choice.candidate].template_name);
-      const Values constants = compiled_in(op, tmpl, problem);
-      // A number, or a text of a user's own.
-      if (std::any_of(op.parameters.begin(), op.parameters.end(), [&](const Parameter& parameter) {
-            const Value* value = constants.find(parameter.name);
-            return value != nullptr &&
-                   (parameter.is_integer() || std::find(parameter.words.begin(), parameter.words.end(),
-                                                        to_text(*value)) == parameter.words.end());
-          }))
-        continue;
-      Source source = render(op, tmpl, problem, choice.config, read.device.target);
-      auto& [count, kept] = served[source.hash];
-      ++count;
-      kept = std::move(source);
-      break;
-    }
-  }
-  std::vector<std::pair<int, Source>> list;
-  list.reserve(served.size());
-  for (auto& [hash, one] : served) list.push_back(std::move(one));
-  std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
-  if (list.size() > most) list.resize(most);
-  for (auto& [count, source] : list) add(sources, std::move(source));
+  for (const Shipped& one : portfolio_of(op, chooser, candidates, read.table.anchors, false, most))
+    add(sources, source_of(one.wanted(), read.device.target));
 }
 
 Sources sources_to_compile(const std::vector<TableRow>& table, const std::vector<DeviceTable>& tables,
@@ -133,10 +75,8 @@ Sources sources_to_compile(const std::vector<TableRow>& table, const std::vector
   const bool with_cuda = targets.size() > (targets.contains("host") ? 1u : 0u);
   Sources sources;
   for (const Op& op : ops()) {
-    for (const Problem& problem : problems_of_base(op)) {
-      for (const std::string& target : targets) {
-        add(sources, render(op, op.templates.front(), problem, base_config(op, problem), target));
-      }
+    for (const Shipped& base : bases_of(op)) {
+      for (const std::string& target : targets) add(sources, source_of(base.wanted(), target));
     }
   }
   for (const TableRow& row : table) {

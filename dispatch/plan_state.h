@@ -42,7 +42,7 @@ class Grounds {
 
   const DeviceFacts device;
   const std::vector<Candidate> candidates;
-  const bool may_compile;
+  const bool may_compile;  ///< or, in an exported library, have its binary all the same
 
  private:
   mutable std::mutex mutex_;

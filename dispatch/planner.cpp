@@ -39,8 +39,9 @@ bool is(const TriedVariant& one, const Candidate& candidate, const Choice& choic
 
 Planner::Planner(DeviceFacts device, int ordinal, Known known, const DispatcherOptions& options)
     : grounds_(std::make_shared<const Grounds>(device, std::move(known.candidates),
-                                               options.compile != Compile::never)),
+                                               options.compile != Compile::never || is_exported())),
       ordinal_(ordinal),
+      may_compile_(options.compile != Compile::never),
       overlap_(options.overlap),
       check_pointers_(options.check_pointers),
       modules_(std::move(device), ordinal, std::move(known.binaries), BinaryCache(options.cache_folder),
@@ -48,7 +49,7 @@ Planner::Planner(DeviceFacts device, int ordinal, Known known, const DispatcherO
       checked_(grounds_->candidates.size()) {}
 
 Modules::Effort Planner::most() const {
-  return grounds_->may_compile ? Modules::Effort::compile : Modules::Effort::ready;
+  return may_compile_ ? Modules::Effort::compile : Modules::Effort::ready;
 }
 
 // Whether a winner's template still gives the kernel that won; looked up once.
@@ -61,7 +62,7 @@ const std::string& Planner::why_stale(const Op& op, const Candidate& candidate) 
       const Template& tmpl = find_template(op, candidate.template_name);
       const Config tuned = tmpl.space(candidate.problem, candidate.device).legal(candidate.config);
       const std::string now = modules_.find({op, tmpl, candidate.problem, tuned})->source().hash;
-      if (now == candidate.source_hash) return;
+      if (now.empty() || now == candidate.source_hash) return;
       checked.why_stale = "It is stale: its template has changed since it was tuned (source " +
                           candidate.source_hash.substr(0, 8) + " then, " + now.substr(0, 8) +
                           " now); tune it again.";
@@ -166,8 +167,8 @@ std::shared_ptr<PlanState> Planner::plan(const Op& op, const Problem& problem, c
   state->ordinal = ordinal_;
   state->checks_pointers = check_pointers_;
 
-  const bool may_compile = grounds_->may_compile && !modules_.has_no_compiler();
-  Choices choices(grounds_->chooser(op), problem, may_compile);
+  const bool may_compile = may_compile_ && !modules_.has_no_compiler();
+  Choices choices(grounds_->chooser(op), problem, may_compile || is_exported());
   const std::optional<std::size_t> fastest = place_of_tried(choices, effort.tried);
   const auto in_turn = [&](std::size_t i) {
     return !fastest || i > *fastest ? i : i == 0 ? *fastest : i - 1;
@@ -224,14 +225,10 @@ Planner::Made Planner::find_twin(const PlanState& state, const Problem& problem,
   const Op& op = *state.op;
   const bool no_effort = effort == Modules::Effort::loaded;
   const std::int64_t any = element_alignment(op, problem);
-  const auto is_near = [&](const Choice& choice) {
-    return choice.match <= state.match &&
-           choice.cautious <= state.cautious + (choice.match == Match::exact ? 1 : 0.25);
-  };
   const auto among_choices = [&](bool near) -> Made {
     const auto wanted = [&](const Choice& choice) {
       if (choice.alignment_bytes > any) checked_[choice.candidate].is_wide = true;
-      return is_near(choice) == near && choice.alignment_bytes <= any &&
+      return is_near(choice, state.match, state.cautious) == near && choice.alignment_bytes <= any &&
              !(no_effort && checked_[choice.candidate].is_wide);
     };
     for (std::size_t i = 0; const Choice* choice = choices.find(i, wanted); ++i) {
@@ -241,19 +238,14 @@ Planner::Made Planner::find_twin(const PlanState& state, const Problem& problem,
     }
     return {};
   };
-  const auto narrower = [&]() -> Made {
+  const auto beside = [&]() -> Made {
     if (state.first.candidate == nullptr) return {};
     const Template& tmpl = find_template(op, state.first.variant.template_name);
-    const Values tuned = Values::parse(state.first.variant.config);
-    for (const Config& neighbour : tmpl.space(problem, device()).neighbours(tuned)) {
-      if (alignment_bytes(tmpl, problem, neighbour) > any) continue;
-      if (!reentrant(tmpl.work(problem, neighbour, device()))) continue;
-      return make(op, tmpl, problem, neighbour, nullptr, effort, stop);  // others would not load either
-    }
-    return {};
+    const auto config = narrower(tmpl, problem, device(), Values::parse(state.first.variant.config), any);
+    return config ? make(op, tmpl, problem, *config, nullptr, effort, stop) : Made();
   };
   Made made = among_choices(true);
-  if (!made.kernel.executable && !no_effort) made = narrower();
+  if (!made.kernel.executable && !no_effort) made = beside();
   if (!made.kernel.executable && !(no_effort && made.module)) made = among_choices(false);
   return made;
 }

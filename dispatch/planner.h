@@ -65,7 +65,7 @@ class Planner {
 
   std::shared_ptr<const Grounds> grounds_;
   int ordinal_;
-  bool overlap_, check_pointers_;
+  bool may_compile_, overlap_, check_pointers_;
   Modules modules_;
 
   struct Checked {

@@ -4,10 +4,10 @@
 #include <cctype>
 #include <charconv>
 #include <cstdio>
-#include <mutex>
 #include <tuple>
 
 #include "dispatch/csv.h"
+#include "dispatch/source.h"
 #include "generator/error.h"
 #include "generator/hash.h"
 #include "generator/identity.h"
@@ -260,25 +260,9 @@ std::vector<DeviceTable> read_anchor_tables(const std::function<std::string(std:
   return tables;
 }
 
-namespace {
-
-// Of each template of an op, as it is now: some tenths of a millisecond each.
-std::map<std::string, std::string> body_hashes(const Op& op) {
-  static std::mutex mutex;
-  static std::map<const Op*, std::map<std::string, std::string>> known;
-  const std::scoped_lock lock(mutex);
-  std::map<std::string, std::string>& hashes = known[&op];
-  for (const Template& tmpl : op.templates)
-    if (!hashes.contains(tmpl.name)) hashes[tmpl.name] = body_hash(op, tmpl, template_files());
-  return hashes;
-}
-
-}  // namespace
-
 std::vector<Candidate> candidates_of(const DeviceTable& read) {
   const AnchorTable& table = read.table;
   const Op& op = find_op(table.op);
-  const std::map<std::string, std::string> bodies = body_hashes(op);
   std::vector<std::shared_ptr<const Problem>> problems;
   for (const AnchorTable::Anchor& anchor : table.anchors)
     problems.push_back(std::make_shared<const Problem>(complete_problem(op, anchor.problem)));
@@ -305,8 +289,9 @@ std::vector<Candidate> candidates_of(const DeviceTable& read) {
       time.factor = anchor.factor[v];
       time.best_factor = anchor.best_factor;
     }
-    const auto body = bodies.find(variant.template_name);
-    if (body != bodies.end() && !body->second.starts_with(variant.body))
+    const auto tmpl = std::find_if(op.templates.begin(), op.templates.end(),
+                                   [&](const Template& one) { return one.name == variant.template_name; });
+    if (tmpl != op.templates.end() && !is_current(op, *tmpl, variant.body))
       candidate.fault = "It is stale: its template has changed since it was measured.";
   }
   return candidates;

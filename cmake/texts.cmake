@@ -1,0 +1,26 @@
+# tunesmith_texts(OUTPUT FUNCTION KEY=PATH...): writes a C++ file that defines FUNCTION(), which gives the texts of these
+# files by their keys. A string literal may be limited to 64 KiB; the files are far below.
+function(tunesmith_texts output function)
+  set(texts "")
+  foreach(entry IN LISTS ARGN)
+    string(REGEX MATCH "^([^=]*)=(.*)$" _ "${entry}")
+    set(key "${CMAKE_MATCH_1}")
+    set(path "${CMAKE_MATCH_2}")
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${path}")
+    file(READ "${path}" text)
+    string(APPEND texts "    {\"${key}\", R\"tunesmith(${text})tunesmith\"},\n")
+  endforeach()
+  file(WRITE "${output}.new" "// Written by the build.
+#include \"generator/render.h\"
+
+namespace tunesmith {
+const Files& ${function}();
+const Files& ${function}() {
+  static const Files files = {
+${texts}  };
+  return files;
+}
+}  // namespace tunesmith
+")
+  configure_file("${output}.new" "${output}" COPYONLY)
+endfunction()

@@ -1,0 +1,66 @@
+// What an exported library (tunesmith export --static) has instead of rendered.cpp, database.cpp and
+// compilers: the list of its kernels, and the tables that it was exported with.
+#include <map>
+
+#include "dispatch/csv.h"
+#include "dispatch/known.h"
+#include "dispatch/packed.h"
+#include "dispatch/source.h"
+#include "generator/error.h"
+#include "runtime/toolchain.h"
+#include "tunesmith/dispatcher.h"
+
+namespace tunesmith {
+namespace {
+
+// By kind of target and key_of; kernels.csv has lines KIND,KEY,HASH,FILE behind its header.
+using Hashes = std::map<std::string, std::string, std::less<>>;
+
+Hashes read_hashes() {
+  Hashes hashes;
+  std::string_view text = packed("kernels.csv");
+  for (bool header = true; !text.empty(); header = false) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::vector<std::string> fields = csv_fields(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (!header && fields.size() == 4) hashes.emplace(fields[0] + " " + fields[1], fields[2]);
+  }
+  return hashes;
+}
+
+}  // namespace
+
+Source source_of(const Wanted& wanted, std::string_view target) {
+  static const Hashes hashes = read_hashes();
+  Source source;
+  source.kernels = wanted.tmpl.kernels;
+  source.target = target;
+  const auto found = hashes.find((target == "host" ? "host " : "gpu ") + key_of(wanted));
+  if (found == hashes.end()) return source;
+  source.hash = found->second;
+  source.suffix = "_" + source.hash.substr(0, 8);  // as render_body names them
+  return source;
+}
+
+// The export leaves out what is not.
+bool is_current(const Op&, const Template&, std::string_view) { return true; }
+
+bool is_exported() { return true; }
+
+void read_database(const Sources& sources, Known& known) {
+  if (!sources.database.empty())
+    known.notes.push_back("The database " + sources.database +
+                          " is not used: an exported library has only what it was exported with.");
+  const std::size_t count = add_packed(known, "database/", Candidate::Origin::database);
+  known.notes.push_back("The library was exported with " + std::to_string(count) + " winners of a database.");
+}
+
+inline namespace TUNESMITH_ABI {
+std::string default_database() { return ""; }
+}  // namespace TUNESMITH_ABI
+
+std::unique_ptr<Toolchain> make_toolchain(std::string_view) {
+  throw Error("An exported library compiles nothing; export it again with the problem.");
+}
+
+}  // namespace tunesmith

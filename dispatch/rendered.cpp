@@ -1,0 +1,25 @@
+#include <map>
+#include <mutex>
+
+#include "dispatch/source.h"
+#include "generator/ops.h"
+
+namespace tunesmith {
+
+Source source_of(const Wanted& wanted, std::string_view target) {
+  return render(wanted.op, wanted.tmpl, wanted.problem, wanted.config, target);
+}
+
+// A hash takes some tenths of a millisecond.
+bool is_current(const Op& op, const Template& tmpl, std::string_view digits) {
+  static std::mutex mutex;
+  static std::map<const Template*, std::string> hashes;
+  const std::scoped_lock lock(mutex);
+  std::string& hash = hashes[&tmpl];
+  if (hash.empty()) hash = body_hash(op, tmpl, template_files());
+  return hash.starts_with(digits);
+}
+
+bool is_exported() { return false; }
+
+}  // namespace tunesmith

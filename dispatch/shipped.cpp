@@ -1,0 +1,118 @@
+#include "dispatch/shipped.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "generator/error.h"
+
+namespace tunesmith {
+namespace {
+
+// A number, or a text of a user's own.
+bool compiles_in_numbers(const Op& op, const Values& constants) {
+  return std::any_of(op.parameters.begin(), op.parameters.end(), [&](const Parameter& parameter) {
+    const Value* value = constants.find(parameter.name);
+    return value != nullptr &&
+           (parameter.is_integer() || std::find(parameter.words.begin(), parameter.words.end(),
+                                                to_text(*value)) == parameter.words.end());
+  });
+}
+
+}  // namespace
+
+std::vector<Shipped> bases_of(const Op& op) {
+  const std::vector<std::string>& constants = op.templates.front().compiled_in;
+  std::vector<Problem> problems(1);
+  for (const Parameter& parameter : op.parameters) {
+    std::vector<Value> values = {parameter.initial ? *parameter.initial
+                                 : parameter.is_integer()
+                                     ? Value(std::max<std::int64_t>(1, parameter.minimum))
+                                     : Value(parameter.words.front())};
+    if (std::find(constants.begin(), constants.end(), parameter.name) != constants.end()) {
+      values.assign(parameter.words.begin(), parameter.words.end());
+    }
+    std::vector<Problem> longer;
+    for (const Problem& problem : problems) {
+      for (const Value& value : values) {
+        longer.push_back(problem);
+        longer.back().set(parameter.name, value);
+      }
+    }
+    problems = std::move(longer);
+  }
+  std::vector<Shipped> bases;
+  for (const Problem& problem : problems) {
+    try {
+      const Problem complete = complete_problem(op, problem);
+      bases.push_back({&op, &op.templates.front(), complete, base_config(op, complete)});
+    } catch (const UsageError&) {
+      // Some words do not go together.
+    }
+  }
+  return bases;
+}
+
+std::vector<Shipped> portfolio_of(const Op& op, const Chooser& chooser, std::span<const Candidate> candidates,
+                                  std::span<const AnchorTable::Anchor> anchors, bool may_compile,
+                                  std::size_t most) {
+  std::map<std::string, std::pair<int, Shipped>> served;  // by key
+  for (const AnchorTable::Anchor& anchor : anchors) {
+    const Problem problem = complete_problem(op, anchor.problem);
+    Choices choices(chooser, problem, may_compile);
+    for (std::size_t i = 0; const Choice* choice = choices.at(i); ++i) {
+      const Template& tmpl = find_template(op, candidates[choice->candidate].template_name);
+      if (compiles_in_numbers(op, compiled_in(op, tmpl, problem))) continue;
+      Shipped one{&op, &tmpl, problem, choice->config};
+      auto& [count, kept] = served[key_of(one.wanted())];
+      ++count;
+      kept = std::move(one);
+      break;
+    }
+  }
+  std::vector<std::pair<int, Shipped>> list;
+  list.reserve(served.size());
+  for (auto& [key, one] : served) list.push_back(std::move(one));
+  std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  if (list.size() > most) list.resize(most);
+  std::vector<Shipped> portfolio;
+  portfolio.reserve(list.size());
+  for (auto& [count, one] : list) portfolio.push_back(std::move(one));
+  return portfolio;
+}
+
+std::vector<Shipped> plan_of(const Op& op, const Chooser& chooser, std::span<const Candidate> candidates,
+                             const DeviceFacts& device, const Problem& problem) {
+  std::vector<Shipped> plan;
+  Choices choices(chooser, problem, true);
+  const auto add = [&](const Choice& choice) {
+    plan.push_back(
+        {&op, &find_template(op, candidates[choice.candidate].template_name), problem, choice.config});
+  };
+  const Choice* best = choices.at(0);
+  if (best == nullptr) return plan;
+  const Choice first = *best;
+  add(first);
+  const std::int64_t any = element_alignment(op, problem);
+  if (first.alignment_bytes <= any) return plan;
+  for (const bool near : {true, false}) {
+    std::size_t i = 0;
+    if (const Choice* twin = choices.find(i, [&](const Choice& choice) {
+          return choice.alignment_bytes <= any && is_near(choice, first.match, first.cautious) == near;
+        })) {
+      add(*twin);
+      break;
+    }
+    if (!near) break;
+    const Template& tmpl = *plan.front().tmpl;
+    if (const auto config = narrower(tmpl, problem, device, first.config.values(), any)) {
+      plan.push_back({&op, &tmpl, problem, *config});
+      break;
+    }
+  }
+  return plan;
+}
+
+}  // namespace tunesmith

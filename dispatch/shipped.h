@@ -1,0 +1,39 @@
+// Which variants a library gets as binaries beside the winners: what the build packs, and what an export
+// writes.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "dispatch/select.h"
+#include "dispatch/source.h"
+
+namespace tunesmith {
+
+/// A variant for a problem.
+struct Shipped {
+  const Op* op = nullptr;
+  const Template* tmpl = nullptr;
+  Problem problem;
+  Config config;
+  Wanted wanted() const { return {*op, *tmpl, problem, config}; }
+};
+
+/// The op's base for each combination of the words that it compiles in, where the op allows it; sizes do not
+/// matter to it.
+std::vector<Shipped> bases_of(const Op& op);
+
+/// An anchor stands for the problems around it. So that their first call finds a binary: of each anchor the
+/// best choice with no number and no text of a user's own compiled in; at most so many, those that serve most
+/// anchors.
+std::vector<Shipped> portfolio_of(const Op& op, const Chooser& chooser, std::span<const Candidate> candidates,
+                                  std::span<const AnchorTable::Anchor> anchors, bool may_compile,
+                                  std::size_t most);
+
+/// What a dispatcher launches for a problem: the best choice, and for pointers that it does not take, what
+/// may take its place.
+std::vector<Shipped> plan_of(const Op& op, const Chooser& chooser, std::span<const Candidate> candidates,
+                             const DeviceFacts& device, const Problem& problem);
+
+}  // namespace tunesmith
