@@ -5,14 +5,33 @@
 
 #include "cli/cli.h"
 #include "cli/export.h"
+#include "cli/export_static.h"
 #include "db/store.h"
 #include "dispatch/explanation.h"
 #include "generator/error.h"
+#include "generator/listed.h"
 #include "generator/ops.h"
 #include "runtime/device_id.h"
 #include "tunesmith/dispatcher.h"
 
 namespace tunesmith {
+namespace {
+
+struct ExportRequest {
+  bool is_static = false;
+  std::filesystem::path folder;
+  StaticRequest what;
+};
+
+void print_static(const ExportRequest& request) {
+  const StaticReport report = export_static(request.what, request.folder);
+  for (const std::string& note : report.notes) std::cout << note << '\n';
+  std::cout << report.kernels << " kernels of " << listed(report.ops) << " for " << listed(report.targets)
+            << ", with " << report.winners << " winners and " << report.tables << " tables, in "
+            << request.folder.string() << '\n';
+}
+
+}  // namespace
 
 void add_dispatch_commands(CLI::App& app) {
   struct ExplainRequest {
@@ -50,20 +69,33 @@ void add_dispatch_commands(CLI::App& app) {
     std::cout << text << (text.empty() || text.back() != '\n' ? "\n" : "");
   });
 
-  struct ExportRequest {
-    std::string device;
-    std::filesystem::path database, folder;
-  };
-  CLI::App* command =
-      app.add_subcommand("export", "Write winners to a folder that is built into the library");
+  CLI::App* command = app.add_subcommand(
+      "export",
+      "Write winners to a folder that is built into the library, or with --static, a library with them");
   auto request = std::make_shared<ExportRequest>();
   command->add_option("--to", request->folder, "Folder to write to, such as generated/")->required();
-  command->add_option("--device", request->device,
+  command->add_option("--device", request->what.device,
                       "Only this device: auto, cuda, cuda:N, host, or part of a device's name");
-  add_db_option(command, request->database);
-  command->callback([request] {
-    const ExportReport report = export_winners(database_or_default(request->database),
-                                               device_filter(request->device), request->folder);
+  command->add_flag("--static", request->is_static,
+                    "Write sources, kernels and tables that an application's CMake builds as\n"
+                    "tunesmith::dispatch, without SQLite, NVRTC and compiling at run time");
+  command->add_option("--ops", request->what.ops, "With --static: only these, such as conv2d,reduce")
+      ->delimiter(',');
+  command
+      ->add_option("--target", request->what.targets,
+                   "With --static: compile for this too, such as sm_80 or host; may be repeated")
+      ->allow_extra_args(false);
+  add_db_option(command, request->what.database);
+  command->callback([request, command] {
+    StaticRequest& what = request->what;
+    what.database = database_or_default(what.database);
+    what.device = device_filter(what.device);
+    if (request->is_static) return print_static(*request);
+    for (const char* option : {"--ops", "--target"}) {
+      if (command->count(option) > 0)
+        throw UsageError(std::string(option) + " goes with --static; add that, or leave " + option + " out.");
+    }
+    const ExportReport report = export_winners(what.database, what.device, request->folder);
     for (const std::string& note : report.notes) std::cout << note << '\n';
     std::cout << report.exported << " winners exported, " << report.kept << " kept; " << report.tables
               << " anchor tables; " << report.bodies << " bodies in " << request->folder.string() << '\n';

@@ -20,7 +20,8 @@ std::vector<TableRow> table_of(const std::filesystem::path& folder) {
   return read_table([&](std::string_view name) { return read_file(folder / name); });
 }
 
-// The row's body as the templates are now; its digits go into the row. Throws Error if it is stale.
+}  // namespace
+
 std::string body_of(TableRow& row) {
   const Candidate& winner = row.winner;
   if (!winner.fault.empty()) throw Error(winner.fault);
@@ -36,6 +37,8 @@ std::string body_of(TableRow& row) {
   row.body = body_digits(body);
   return body;
 }
+
+namespace {
 
 // Whether some of its variants are still what was measured.
 bool is_current(const AnchorTable& table) {

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "dispatch/table.h"
+
 namespace tunesmith {
 
 struct ExportReport {
@@ -23,6 +25,9 @@ struct ExportReport {
 /// cannot be read.
 ExportReport export_winners(const std::filesystem::path& database, const std::string& device,
                             const std::filesystem::path& folder);
+
+/// The row's body as the templates are now; its digits go into the row. Throws Error if it is stale.
+std::string body_of(TableRow& row);
 
 /// What is wrong with such a folder, as sentences: a row that does not render to its body and its hash, a
 /// file that is missing or that no table names. A folder without a table is an empty one.

@@ -1,0 +1,241 @@
+#include "cli/export_static.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "cli/static_build.h"
+#include "db/store.h"
+#include "dispatch/csv.h"
+#include "dispatch/known.h"
+#include "dispatch/packed.h"
+#include "dispatch/shipped.h"
+#include "generator/error.h"
+#include "generator/listed.h"
+#include "generator/ops.h"
+#include "generator/target.h"
+#include "runtime/executable.h"
+#include "runtime/files.h"
+
+namespace tunesmith {
+namespace {
+
+// What is known from one source, and is still what the templates give.
+struct Part {
+  std::vector<TableRow> rows;
+  std::vector<DeviceTable> tables;
+};
+
+bool is_asked(const std::vector<std::string>& words, const std::string& word) {
+  return words.empty() || std::find(words.begin(), words.end(), word) != words.end();
+}
+
+std::string lower(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+// As the database filters: a part of the name in any case, or the whole target.
+bool matches(const DeviceFacts& device, const std::string& words) {
+  return words.empty() || device.target == words ||
+         lower(device.name).find(lower(words)) != std::string::npos;
+}
+
+Part built_in(const std::string& device) {
+  const auto file = [](std::string_view name) { return std::string(packed(name)); };
+  Part part{read_table(file), read_anchor_tables(file, ops())};
+  std::erase_if(part.rows, [&](const TableRow& row) { return !matches(row.winner.device, device); });
+  std::erase_if(part.tables, [&](const DeviceTable& one) { return !matches(one.device, device); });
+  return part;
+}
+
+Part of_database(const StaticRequest& request) {
+  if (!std::filesystem::exists(request.database)) return {};
+  QueryFilter filter;
+  filter.device = request.device;
+  return {winners_of(request.database, filter), tables_of(request.database, filter)};
+}
+
+// Leaves out other ops, and what is stale.
+void keep_current(Part& part, const StaticRequest& request, StaticReport& report) {
+  std::erase_if(part.rows, [&](TableRow& row) {
+    if (!is_asked(request.ops, row.winner.op)) return true;
+    try {
+      body_of(row);
+      return false;
+    } catch (const Error& error) {
+      report.notes.push_back("Left out " + describe(row.winner) + ": " + error.what());
+      return true;
+    }
+  });
+  std::erase_if(part.tables, [&](DeviceTable& one) {
+    if (!is_asked(request.ops, one.table.op)) return true;
+    const std::vector<Candidate> candidates = candidates_of(one);
+    std::vector<std::size_t> current;
+    for (std::size_t v = 0; v < candidates.size(); ++v)
+      if (candidates[v].fault.empty()) current.push_back(v);
+    one.table = with_variants(one.table, current);
+    if (current.empty())
+      report.notes.push_back("Left out the table of " + one.table.op + " on " + one.device.name +
+                             ": its templates have changed since; tune again.");
+    return current.empty();
+  });
+  for (const TableRow& row : part.rows) report.ops.push_back(row.winner.op);
+  for (const DeviceTable& one : part.tables) report.ops.push_back(one.table.op);
+  report.winners += static_cast<int>(part.rows.size());
+  report.tables += static_cast<int>(part.tables.size());
+}
+
+void make_unique(std::vector<std::string>& words) {
+  std::sort(words.begin(), words.end());
+  words.erase(std::unique(words.begin(), words.end()), words.end());
+}
+
+// As the exported library will read them: the same order, the same origins.
+std::vector<Candidate> candidates_in(const Part& database, const Part& built_in) {
+  Known known;
+  const auto add = [&](const Part& part, Candidate::Origin origin) {
+    for (const DeviceTable& one : part.tables) add_portfolio(known, one, origin);
+    for (const TableRow& row : part.rows) {
+      Candidate& candidate = known.candidates.emplace_back(row.winner);
+      candidate.origin = origin;
+      candidate.low_us = row.low_us;
+      candidate.high_us = row.high_us;
+      candidate.has_binary = true;
+      complete(candidate);
+    }
+  };
+  add(database, Candidate::Origin::database);
+  add(built_in, Candidate::Origin::built_in);
+  return known.candidates;
+}
+
+// The models of devices that something is known of, and one without a name for each further target.
+std::vector<DeviceFacts> devices_of(const StaticRequest& request, const std::vector<Candidate>& candidates) {
+  std::vector<DeviceFacts> devices;
+  for (const Candidate& candidate : candidates) {
+    const DeviceFacts device = candidate.device.kind == "host" ? host_facts() : candidate.device;
+    if (std::none_of(devices.begin(), devices.end(),
+                     [&](const DeviceFacts& other) { return same_model(other, device); }))
+      devices.push_back(device);
+  }
+  for (const std::string& word : request.targets) {
+    const std::optional<Target> target = Target::parse(word);
+    if (!target || target->is_virtual())
+      throw UsageError("--target is " + word + ", but a target is host or a GPU's, such as sm_80 or sm_90a.");
+    if (std::any_of(devices.begin(), devices.end(),
+                    [&](const DeviceFacts& device) { return device.target == word; }))
+      continue;
+    DeviceFacts device =
+        target->kind == Target::Kind::host ? host_facts() : facts_of_capability(target->compute_capability);
+    device.target = word;
+    devices.push_back(std::move(device));
+  }
+  return devices;
+}
+
+// Collects kernels; each once, whatever the problems that it serves.
+class Kernels {
+ public:
+  Kernels(const StaticRequest& request, const std::vector<Candidate>& candidates, const Part& database,
+          const Part& built_in)
+      : request_(request), candidates_(candidates) {
+    for (const Part* part : {&database, &built_in}) {
+      for (const DeviceTable& one : part->tables) {
+        auto& anchors = anchors_[one.table.op];
+        anchors.insert(anchors.end(), one.table.anchors.begin(), one.table.anchors.end());
+      }
+    }
+  }
+
+  void add(const Op& op, const DeviceFacts& device) {
+    const Chooser chooser(op, device, candidates_);
+    for (const Shipped& base : bases_of(op)) add(base, device);
+    for (const Shipped& one :
+         portfolio_of(op, chooser, candidates_, anchors_[op.name], true, anchors_[op.name].size()))
+      add(one, device);
+    for (const Candidate& candidate : candidates_) {
+      if (candidate.op != op.name || candidate.problem.empty() || !candidate.fault.empty()) continue;
+      add_plan(op, chooser, device, candidate.problem);
+      if (candidate.device.target != device.target) continue;
+      const Template& tmpl = find_template(op, candidate.template_name);
+      add({&op, &tmpl, candidate.problem,
+           tmpl.space(candidate.problem, candidate.device).legal(candidate.config)},
+          device);
+    }
+    for (const auto& [of, problem] : request_.problems)
+      if (of == &op) add_plan(op, chooser, device, problem);
+  }
+
+  std::vector<StaticKernel> all() {
+    std::vector<StaticKernel> list;
+    for (auto& [name, kernel] : kernels_) {
+      make_unique(kernel.targets);
+      list.push_back(std::move(kernel));
+    }
+    return list;
+  }
+
+ private:
+  void add_plan(const Op& op, const Chooser& chooser, const DeviceFacts& device, const Problem& problem) {
+    for (const Shipped& one : plan_of(op, chooser, candidates_, device, problem)) add(one, device);
+  }
+
+  void add(const Shipped& one, const DeviceFacts& device) {
+    if (why_not(*one.tmpl, one.problem, device)) return;
+    const bool on_host = device.target == "host";
+    const std::string key = key_of(one.wanted());
+    StaticKernel& kernel = kernels_[(on_host ? "host " : "gpu ") + key];
+    kernel.targets.push_back(device.target);
+    if (!kernel.hash.empty()) return;
+    const Source source = source_of(one.wanted(), device.target);
+    kernel.on_host = on_host;
+    kernel.key = key;
+    kernel.hash = source.hash;
+    kernel.name = one.op->name + "_" + one.tmpl->name + "_" + source.hash.substr(0, 12);
+    kernel.text = source.text;
+  }
+
+  const StaticRequest& request_;
+  const std::vector<Candidate>& candidates_;
+  std::map<std::string, std::vector<AnchorTable::Anchor>, std::less<>> anchors_;  // by op
+  std::map<std::string, StaticKernel> kernels_;
+};
+
+}  // namespace
+
+StaticReport export_static(const StaticRequest& request, const std::filesystem::path& folder) {
+  StaticReport report;
+  for (const std::string& name : request.ops) static_cast<void>(find_op(name));
+  Part database = of_database(request);
+  Part library = built_in(request.device);
+  keep_current(database, request, report);
+  keep_current(library, request, report);
+  if (report.ops.empty()) {
+    throw UsageError("Neither the database " + request.database.string() +
+                     " nor the library has a winner or a table" +
+                     (request.device.empty() ? "" : " for the device " + request.device) +
+                     (request.ops.empty() ? "" : " of " + listed(request.ops)) + "; nothing was written.");
+  }
+  for (const auto& [op, problem] : request.problems) report.ops.push_back(op->name);
+  make_unique(report.ops);
+
+  const std::vector<Candidate> candidates = candidates_in(database, library);
+  Kernels kernels(request, candidates, database, library);
+  for (const DeviceFacts& device : devices_of(request, candidates)) {
+    report.targets.push_back(device.target);
+    for (const std::string& op : report.ops) kernels.add(find_op(op), device);
+  }
+  make_unique(report.targets);
+  StaticFolder files{.ops = report.ops, .targets = report.targets, .kernels = kernels.all(), .tables = {}};
+  report.kernels = static_cast<int>(files.kernels.size());
+  for (auto& [name, text] : write_table(database.rows, database.tables))
+    files.tables["database/" + name] = text;
+  for (auto& [name, text] : write_table(library.rows, library.tables)) files.tables[name] = text;
+  write_static_folder(files, folder);
+  return report;
+}
+
+}  // namespace tunesmith

@@ -1,0 +1,111 @@
+#include "cli/static_build.h"
+
+#include <algorithm>
+
+#include "dispatch/csv.h"
+#include "generator/error.h"
+#include "generator/ops.h"
+#include "runtime/files.h"
+
+namespace tunesmith {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view list_file = "export.cmake";
+
+std::string file_of(const StaticKernel& kernel) {
+  return (kernel.on_host ? "host/" : "gpu/") + kernel.name + (kernel.on_host ? ".cpp" : ".cu");
+}
+
+std::string kernels_csv(const std::vector<StaticKernel>& kernels) {
+  std::string text = "kind,variant,hash,file\n";
+  for (const StaticKernel& kernel : kernels) {
+    text += std::string(kernel.on_host ? "host" : "gpu") + "," + csv_field(kernel.key) + "," + kernel.hash +
+            "," + file_of(kernel) + "\n";
+  }
+  return text;
+}
+
+std::string cmake_list(const std::string& name, const std::vector<std::string>& items) {
+  std::string text = "set(" + name + "\n";
+  for (const std::string& item : items) text += "  \"" + item + "\"\n";
+  return text + ")\n";
+}
+
+// As cmake/ops_library.cmake writes it.
+std::string ops_cpp(const std::vector<std::string>& ops) {
+  std::string declarations;
+  std::string calls;
+  for (const std::string& op : ops) {
+    declarations += "Op ops_" + op + "();\n";
+    calls += "ops_" + op + "(), ";
+  }
+  return "#include \"generator/ops.h\"\n\nnamespace tunesmith {\n" + declarations +
+         "\nconst std::vector<Op>& ops() {\n  static const std::vector<Op> all = {" + calls +
+         "};\n  return all;\n}\n}  // namespace tunesmith\n";
+}
+
+// Of an exported op, or of all: "templates/axes.h".
+bool belongs(const std::string& path, const std::vector<std::string>& ops) {
+  const fs::path parts(path);
+  return std::distance(parts.begin(), parts.end()) == 2 ||
+         std::find(ops.begin(), ops.end(), std::next(parts.begin())->string()) != ops.end();
+}
+
+// One of these is built: CMakeLists.txt knows which.
+bool is_chosen_by_target(const std::string& path) { return path.starts_with("runtime/cuda_"); }
+
+}  // namespace
+
+void write_static_folder(const StaticFolder& content, const fs::path& folder) {
+  std::error_code error;
+  if (fs::exists(folder, error) && !(fs::is_directory(folder, error) && fs::is_empty(folder, error)) &&
+      !fs::exists(folder / list_file, error)) {
+    throw UsageError(
+        "The folder " + folder.string() +
+        " has files and is not an earlier export; name an empty folder, or one that does not exist.");
+  }
+  Texts files;
+  std::vector<std::string> sources;
+  const auto add_source = [&](const std::string& path, const std::string& text) {
+    files["source/" + path] = text;
+    if (path.ends_with(".cpp") && !is_chosen_by_target(path)) sources.push_back(path);
+  };
+  for (const auto& [path, text] : library_sources()) {
+    if (path.find('/') == std::string::npos)
+      files[path] = text;
+    else
+      add_source(path, text);
+  }
+  for (const auto& [path, text] : op_sources())
+    if (belongs(path, content.ops)) add_source(path, text);
+  add_source("ops.cpp", ops_cpp(content.ops));
+  for (const auto& [name, text] : content.tables) files["tables/" + name] = text;
+  files["kernels.csv"] = kernels_csv(content.kernels);
+  std::vector<std::string> kernels;
+  for (const StaticKernel& kernel : content.kernels) {
+    files["kernels/" + file_of(kernel)] = kernel.text;
+    for (const std::string& target : kernel.targets)
+      kernels.push_back(target + " " + kernel.hash + " " + file_of(kernel));
+  }
+  std::vector<std::string> tables;
+  for (const auto& [name, text] : content.tables) tables.push_back(name);
+  files[std::string(list_file)] =
+      "# Written by `tunesmith export --static`.\n" + cmake_list("tunesmith_targets", content.targets) +
+      cmake_list("tunesmith_ops", content.ops) + cmake_list("tunesmith_sources", sources) +
+      cmake_list("tunesmith_tables", tables) + cmake_list("tunesmith_kernels", kernels);
+
+  fs::remove(folder / "CMakeLists.txt", error);  // written last: a half-made export is none
+  for (const char* old : {"kernels", "source", "tables"}) fs::remove_all(folder / old, error);
+  fs::create_directories(folder, error);
+  write_file(folder / list_file, "");  // by which it is known as an export from now on
+  for (const auto& [name, text] : files) {
+    if (name == "CMakeLists.txt") continue;
+    fs::create_directories((folder / name).parent_path(), error);
+    write_file(folder / name, text);
+  }
+  write_file(folder / "CMakeLists.txt", files.at("CMakeLists.txt"));
+}
+
+}  // namespace tunesmith
