@@ -19,11 +19,17 @@ namespace {
 
 struct ExportRequest {
   bool is_static = false;
-  std::filesystem::path folder;
+  std::filesystem::path folder, problem_file;
   StaticRequest what;
 };
 
-void print_static(const ExportRequest& request) {
+void print_static(ExportRequest& request) {
+  if (!request.problem_file.empty()) {
+    if (!request.what.ops.empty())
+      throw UsageError(
+          "--ops does not go with --problems, whose lines name their ops; leave one of them out.");
+    request.what.problems = read_problem_file(request.problem_file, nullptr);
+  }
   const StaticReport report = export_static(request.what, request.folder);
   for (const std::string& note : report.notes) std::cout << note << '\n';
   std::cout << report.kernels << " kernels of " << listed(report.ops) << " for " << listed(report.targets)
@@ -81,6 +87,9 @@ void add_dispatch_commands(CLI::App& app) {
                     "tunesmith::dispatch, without SQLite, NVRTC and compiling at run time");
   command->add_option("--ops", request->what.ops, "With --static: only these, such as conv2d,reduce")
       ->delimiter(',');
+  command->add_option("--problems", request->problem_file,
+                      "With --static: only the kernels for the problems of this file, as tune takes it, and\n"
+                      "those that serve every problem");
   command
       ->add_option("--target", request->what.targets,
                    "With --static: compile for this too, such as sm_80 or host; may be repeated")
@@ -91,7 +100,7 @@ void add_dispatch_commands(CLI::App& app) {
     what.database = database_or_default(what.database);
     what.device = device_filter(what.device);
     if (request->is_static) return print_static(*request);
-    for (const char* option : {"--ops", "--target"}) {
+    for (const char* option : {"--ops", "--problems", "--target"}) {
       if (command->count(option) > 0)
         throw UsageError(std::string(option) + " goes with --static; add that, or leave " + option + " out.");
     }

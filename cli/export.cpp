@@ -55,7 +55,7 @@ std::vector<DeviceTable> anchor_tables_of(const std::filesystem::path& folder) {
   return read_anchor_tables([&](std::string_view name) { return read_file(folder / name); }, ops());
 }
 
-bool same_key(const TableRow& a, const TableRow& b) { return !before(a, b) && !before(b, a); }
+bool same_key(const TableRow& a, const TableRow& b) { return !stands_before(a, b) && !stands_before(b, a); }
 
 // The files of the folder that a table may refer to, relative to the folder.
 std::vector<std::string> files_in(const std::filesystem::path& folder) {

@@ -1,23 +1,26 @@
 #include "cli/export_static.h"
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <optional>
 #include <set>
 #include <utility>
 
+#include "cli/export.h"
 #include "cli/static_build.h"
 #include "db/store.h"
 #include "dispatch/csv.h"
 #include "dispatch/known.h"
 #include "dispatch/packed.h"
 #include "dispatch/shipped.h"
+#include "dispatch/time_model.h"
 #include "generator/error.h"
 #include "generator/listed.h"
 #include "generator/ops.h"
+#include "generator/render.h"
 #include "generator/target.h"
 #include "runtime/executable.h"
-#include "runtime/files.h"
 
 namespace tunesmith {
 namespace {
@@ -59,9 +62,9 @@ Part of_database(const StaticRequest& request) {
 }
 
 // Leaves out other ops, and what is stale.
-void keep_current(Part& part, const StaticRequest& request, StaticReport& report) {
+void keep_current(Part& part, const std::vector<std::string>& asked, StaticReport& report) {
   std::erase_if(part.rows, [&](TableRow& row) {
-    if (!is_asked(request.ops, row.winner.op)) return true;
+    if (!is_asked(asked, row.winner.op)) return true;
     try {
       body_of(row);
       return false;
@@ -71,16 +74,22 @@ void keep_current(Part& part, const StaticRequest& request, StaticReport& report
     }
   });
   std::erase_if(part.tables, [&](DeviceTable& one) {
-    if (!is_asked(request.ops, one.table.op)) return true;
+    if (!is_asked(asked, one.table.op)) return true;
     const std::vector<Candidate> candidates = candidates_of(one);
     std::vector<std::size_t> current;
     for (std::size_t v = 0; v < candidates.size(); ++v)
       if (candidates[v].fault.empty()) current.push_back(v);
-    one.table = with_variants(one.table, current);
-    if (current.empty())
-      report.notes.push_back("Left out the table of " + one.table.op + " on " + one.device.name +
-                             ": its templates have changed since; tune again.");
-    return current.empty();
+    const std::size_t stale = candidates.size() - current.size();
+    if (stale > 0) {
+      report.notes.push_back("Left out " + std::to_string(stale) + " of the " +
+                             std::to_string(candidates.size()) + " variants in the table of " + one.table.op +
+                             " on " + one.device.name +
+                             ": their templates have changed since they were measured; tune again.");
+      one.table = with_variants(one.table, current);
+    }
+    if (current.empty()) return true;
+    if (stale > 0 || !is_fitted(one.table.weights)) fit_table(find_op(one.table.op), one.table);
+    return false;
   });
   for (const TableRow& row : part.rows) report.ops.push_back(row.winner.op);
   for (const DeviceTable& one : part.tables) report.ops.push_back(one.table.op);
@@ -142,19 +151,20 @@ class Kernels {
   Kernels(const StaticRequest& request, const std::vector<Candidate>& candidates, const Part& database,
           const Part& built_in)
       : request_(request), candidates_(candidates) {
-    for (const Part* part : {&database, &built_in}) {
-      for (const DeviceTable& one : part->tables) {
-        auto& anchors = anchors_[one.table.op];
-        anchors.insert(anchors.end(), one.table.anchors.begin(), one.table.anchors.end());
-      }
-    }
+    for (const Part* part : {&database, &built_in})
+      for (const DeviceTable& one : part->tables) tables_.push_back(&one);
   }
 
   void add(const Op& op, const DeviceFacts& device) {
     const Chooser chooser(op, device, candidates_);
     for (const Shipped& base : bases_of(op)) add(base, device);
-    for (const Shipped& one :
-         portfolio_of(op, chooser, candidates_, anchors_[op.name], true, anchors_[op.name].size()))
+    for (const ProblemsOfOp& asked : request_.problems) {
+      if (asked.op != &op) continue;
+      for (const Problem& problem : asked.problems) add_plan(op, chooser, device, problem);
+    }
+    if (!request_.problems.empty()) return;
+    const std::vector<AnchorTable::Anchor> anchors = anchors_of(op, device);
+    for (const Shipped& one : portfolio_of(op, chooser, candidates_, anchors, true, anchors.size()))
       add(one, device);
     for (const Candidate& candidate : candidates_) {
       if (candidate.op != op.name || candidate.problem.empty() || !candidate.fault.empty()) continue;
@@ -165,8 +175,6 @@ class Kernels {
            tmpl.space(candidate.problem, candidate.device).legal(candidate.config)},
           device);
     }
-    for (const auto& [of, problem] : request_.problems)
-      if (of == &op) add_plan(op, chooser, device, problem);
   }
 
   std::vector<StaticKernel> all() {
@@ -179,8 +187,22 @@ class Kernels {
   }
 
  private:
+  // Of the device's own tables; where it has none, of all.
+  std::vector<AnchorTable::Anchor> anchors_of(const Op& op, const DeviceFacts& device) const {
+    std::vector<AnchorTable::Anchor> own;
+    std::vector<AnchorTable::Anchor> all;
+    for (const DeviceTable* one : tables_) {
+      if (one->table.op != op.name) continue;
+      const std::vector<AnchorTable::Anchor>& anchors = one->table.anchors;
+      all.insert(all.end(), anchors.begin(), anchors.end());
+      if (same_model(one->device, device)) own.insert(own.end(), anchors.begin(), anchors.end());
+    }
+    return own.empty() ? all : own;
+  }
+
   void add_plan(const Op& op, const Chooser& chooser, const DeviceFacts& device, const Problem& problem) {
     for (const Shipped& one : plan_of(op, chooser, candidates_, device, problem)) add(one, device);
+    add({&op, &op.templates.front(), problem, base_config(op, problem, device)}, device);  // of its own text
   }
 
   void add(const Shipped& one, const DeviceFacts& device) {
@@ -190,7 +212,9 @@ class Kernels {
     StaticKernel& kernel = kernels_[(on_host ? "host " : "gpu ") + key];
     kernel.targets.push_back(device.target);
     if (!kernel.hash.empty()) return;
-    const Source source = source_of(one.wanted(), device.target);
+    kernel.body = body_text(*one.op, *one.tmpl, one.problem, device.target, template_files());
+    const Source source =
+        render_body(*one.op, *one.tmpl, one.problem, one.config, device.target, kernel.body);
     kernel.on_host = on_host;
     kernel.key = key;
     kernel.hash = source.hash;
@@ -200,7 +224,7 @@ class Kernels {
 
   const StaticRequest& request_;
   const std::vector<Candidate>& candidates_;
-  std::map<std::string, std::vector<AnchorTable::Anchor>, std::less<>> anchors_;  // by op
+  std::vector<const DeviceTable*> tables_;
   std::map<std::string, StaticKernel> kernels_;
 };
 
@@ -208,18 +232,20 @@ class Kernels {
 
 StaticReport export_static(const StaticRequest& request, const std::filesystem::path& folder) {
   StaticReport report;
-  for (const std::string& name : request.ops) static_cast<void>(find_op(name));
+  std::vector<std::string> asked = request.ops;
+  for (const ProblemsOfOp& of_op : request.problems) asked.push_back(of_op.op->name);
+  for (const std::string& name : asked) static_cast<void>(find_op(name));
   Part database = of_database(request);
   Part library = built_in(request.device);
-  keep_current(database, request, report);
-  keep_current(library, request, report);
+  keep_current(database, asked, report);
+  keep_current(library, asked, report);
   if (report.ops.empty()) {
     throw UsageError("Neither the database " + request.database.string() +
                      " nor the library has a winner or a table" +
                      (request.device.empty() ? "" : " for the device " + request.device) +
-                     (request.ops.empty() ? "" : " of " + listed(request.ops)) + "; nothing was written.");
+                     (asked.empty() ? "" : " of " + listed(asked)) + "; nothing was written.");
   }
-  for (const auto& [op, problem] : request.problems) report.ops.push_back(op->name);
+  report.ops.insert(report.ops.end(), asked.begin(), asked.end());
   make_unique(report.ops);
 
   const std::vector<Candidate> candidates = candidates_in(database, library);

@@ -6,17 +6,16 @@
 #include <string>
 #include <vector>
 
-#include "cli/export.h"
-#include "generator/op.h"
+#include "cli/problem_file.h"
 
 namespace tunesmith {
 
 struct StaticRequest {
   std::filesystem::path database;
-  std::string device;                                   ///< as in export_winners
-  std::vector<std::string> ops;                         ///< empty: all of which something is known
-  std::vector<std::string> targets;                     ///< further ones to those of the devices
-  std::vector<std::pair<const Op*, Problem>> problems;  ///< complete; beside those that have winners
+  std::string device;                  ///< as in export_winners
+  std::vector<std::string> ops;        ///< empty: those of the problems, else all of which something is known
+  std::vector<std::string> targets;    ///< further ones to those of the devices
+  std::vector<ProblemsOfOp> problems;  ///< only their kernels, and bases; empty: of all winners and anchors
 };
 
 struct StaticReport {

@@ -42,8 +42,8 @@ const Op& op_of(const ListedProblem& listed, const Op* only) {
   if (!listed.op.empty()) return find_op(listed.op);
   if (only != nullptr) return *only;
   throw UsageError(
-      "It names no op; write one before the problem, such as \"conv2d height=1000 …\", or give "
-      "tune the op of all problems.");
+      "It names no op; write one before the problem, such as \"conv2d height=1000 …\". Only tune OP "
+      "takes problems without.");
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 
 #include "dispatch/csv.h"
 #include "generator/error.h"
-#include "generator/ops.h"
+#include "generator/hash.h"
 #include "runtime/files.h"
 
 namespace tunesmith {
@@ -16,6 +16,20 @@ constexpr std::string_view list_file = "export.cmake";
 
 std::string file_of(const StaticKernel& kernel) {
   return (kernel.on_host ? "host/" : "gpu/") + kernel.name + (kernel.on_host ? ".cpp" : ".cu");
+}
+
+// The kernel's text, in which the two halves of its body are includes: many kernels have the same.
+std::string shared_text(const StaticKernel& kernel, Texts& files) {
+  const std::size_t split = kernel.body.find(constants_line);
+  std::string text = kernel.text;
+  for (const std::string& half :
+       {kernel.body.substr(0, split), kernel.body.substr(split + constants_line.size())}) {
+    if (half.empty()) continue;
+    const std::string name = "bodies/" + sha256(half).substr(0, 12) + ".inl";
+    files["kernels/" + name] = half;
+    text.replace(text.find(half), half.size(), "\n#include \"../" + name + "\"\n");
+  }
+  return text;
 }
 
 std::string kernels_csv(const std::vector<StaticKernel>& kernels) {
@@ -85,10 +99,12 @@ void write_static_folder(const StaticFolder& content, const fs::path& folder) {
   files["kernels.csv"] = kernels_csv(content.kernels);
   std::vector<std::string> kernels;
   for (const StaticKernel& kernel : content.kernels) {
-    files["kernels/" + file_of(kernel)] = kernel.text;
+    files["kernels/" + file_of(kernel)] = shared_text(kernel, files);
     for (const std::string& target : kernel.targets)
       kernels.push_back(target + " " + kernel.hash + " " + file_of(kernel));
   }
+  std::sort(kernels.begin(), kernels.end());  // two spellings of one expression are one kernel
+  kernels.erase(std::unique(kernels.begin(), kernels.end()), kernels.end());
   std::vector<std::string> tables;
   for (const auto& [name, text] : content.tables) tables.push_back(name);
   files[std::string(list_file)] =

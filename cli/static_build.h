@@ -15,8 +15,9 @@ struct StaticKernel {
   bool on_host = false;
   std::string key;  ///< key_of (dispatch/source.h)
   std::string hash;
-  std::string name;  ///< of its file, without the extension: "conv2d_tiled_0123456789ab"
-  std::string text;
+  std::string name;                  ///< of its file, without the extension: "conv2d_tiled_0123456789ab"
+  std::string body;                  ///< body_text (generator/render.h)
+  std::string text;                  ///< with the constants in that body
   std::vector<std::string> targets;  ///< sorted
 };
 

@@ -44,7 +44,7 @@ double median(std::vector<double> samples) {
 }
 
 // "12.345 tiled BLOCK_X=32 …" per line.
-std::string to_text(const std::vector<TriedVariant>& tried) {
+std::string lines_of(const std::vector<TriedVariant>& tried) {
   std::string text;
   for (const TriedVariant& one : tried) {
     char us[32];
@@ -224,7 +224,7 @@ void FirstUse::try_out(const Op& op, const std::string& problem, const std::vect
   }
   if (stop.stop_requested() || tried.empty() || tried.front().us <= 0) return;
   const std::string text = text_of(op, problem);
-  cache_.put(entry_of(text), text + to_text(tried));
+  cache_.put(entry_of(text), text + lines_of(tried));
   const std::scoped_lock lock(mutex_);
   tried_[{op.name, problem}] = std::move(tried);
 }

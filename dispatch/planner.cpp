@@ -206,7 +206,10 @@ std::shared_ptr<PlanState> Planner::plan(const Op& op, const Problem& problem, c
     Made made = base(op, problem, effort.stop);
     if (!made.kernel.executable) {
       throw Error("No kernel of " + op.name + ", not even its base, can be loaded on " + device().name +
-                  " for " + problem.text() + ": " + made.why_not);
+                  " for " + problem.text() + ": " + made.why_not +
+                  (is_exported() ? "Export the library again, with --target " + device().target +
+                                       " and the problem in --problems."
+                                 : ""));
     }
     state->first = std::move(made.kernel);
   }

@@ -41,7 +41,7 @@ std::string microseconds(double value) {
 
 }  // namespace
 
-bool before(const TableRow& a, const TableRow& b) {
+bool stands_before(const TableRow& a, const TableRow& b) {
   const auto key = [](const TableRow& row) {
     return std::make_tuple(row.winner.device.kind, row.winner.device.name, row.winner.device.target,
                            row.winner.device.multiprocessors, row.winner.device.memory_bytes, row.winner.op,
@@ -155,7 +155,7 @@ std::vector<std::vector<std::string>> lines_of(std::string_view text, std::strin
 }  // namespace
 
 Texts write_table(std::vector<TableRow> rows, const std::vector<DeviceTable>& tables) {
-  std::sort(rows.begin(), rows.end(), before);
+  std::sort(rows.begin(), rows.end(), stands_before);
   const std::vector<DeviceFacts> all = devices_of(rows, tables);
   Texts texts;
   std::string& devices = texts[std::string(devices_file)] = std::string(devices_header) + "\n";

@@ -46,7 +46,7 @@ std::string body_file(const Candidate& winner, std::string_view body);
 std::string body_digits(std::string_view body_text);
 
 /// The order of write_table: by device, op, problem, alignment.
-bool before(const TableRow& a, const TableRow& b);
+bool stands_before(const TableRow& a, const TableRow& b);
 
 /// devices.csv and the files of each device. The same rows give the same bytes, whatever their order.
 Texts write_table(std::vector<TableRow> rows, const std::vector<DeviceTable>& tables = {});

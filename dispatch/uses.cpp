@@ -37,7 +37,7 @@ double lost_us(const Use& use, const Problem& problem, const DeviceFacts& device
   return least_us * (use.match == Match::base ? lost_by_base : lost_by_another);
 }
 
-std::string rounded(double value) {
+std::string about(double value) {
   char text[32];
   std::snprintf(text, sizeof text, value < 10 ? "%.2f" : "%.0f", value);
   return text;
@@ -123,7 +123,7 @@ std::string problems_text(const std::vector<Usage>& uses, const DeviceFacts& dev
             "  # " + std::to_string(use.launches) + (use.launches == 1 ? " launch, " : " launches, ") +
             std::string(name(use.match)) +
             (use.expected_us > 0
-                 ? ", " + rounded(use.expected_us) + " us each, " +
+                 ? ", " + about(use.expected_us) + " us each, " +
                        std::to_string(std::lround(100 * use.expected_loss)) + " % behind the best expected"
                  : std::string(", a guess")) +
             "\n";

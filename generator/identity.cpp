@@ -6,7 +6,7 @@
 namespace tunesmith {
 namespace {
 
-bool is_blank(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
+bool is_space(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
 bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
 // The end of the literal that begins at `at` with a quote, or of the raw string whose R stands before it.
@@ -60,7 +60,7 @@ std::string without_comments(std::string_view text) {
       line_start = true;
       apart = true;
       ++at;
-    } else if (is_blank(c)) {
+    } else if (is_space(c)) {
       apart = true;
       ++at;
     } else if (c == '#' && line_start) {

@@ -8,8 +8,8 @@ namespace {
 constexpr std::string_view gpu_prefix = "sm_";
 constexpr std::string_view ptx_prefix = "compute_";
 
-constexpr int oldest = 50;    // 5.0: what came before, CUDA 12 does not compile for
-constexpr int beyond = 1000;  // three digits at most
+constexpr int oldest = 50;       // 5.0: what came before, CUDA 12 does not compile for
+constexpr int too_large = 1000;  // three digits at most
 
 // The digits at the start of `text`, which are taken off it.
 std::optional<int> take_number(std::string_view& text) {
@@ -28,7 +28,7 @@ std::string capability_text(int compute_capability) {
 
 std::optional<int> parse_capability(std::string_view text) {
   const auto major = take_number(text);
-  if (!major || *major >= beyond / 10 || text.empty() || text.front() != '.') return std::nullopt;
+  if (!major || *major >= too_large / 10 || text.empty() || text.front() != '.') return std::nullopt;
   text.remove_prefix(1);
   const auto minor = take_number(text);
   if (!minor || *minor > 9 || !text.empty()) return std::nullopt;
@@ -48,7 +48,7 @@ std::optional<Target> Target::parse(std::string_view word) {
     return std::nullopt;
   }
   const auto number = take_number(word);
-  if (!number || *number < oldest || *number >= beyond) return std::nullopt;
+  if (!number || *number < oldest || *number >= too_large) return std::nullopt;
   target.compute_capability = *number;
   if (word == "a" || word == "f") {
     target.extension = word.front();

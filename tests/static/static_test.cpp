@@ -4,17 +4,18 @@
 
 #include <filesystem>
 #include <fstream>
+#include <iostream>
 #include <set>
 #include <sstream>
 #include <string>
 #include <vector>
 
+#include "db/store.h"
+#include "dispatch/anchor_table.h"
 #include "dispatch/known.h"
-#include "dispatch/shipped.h"
-#include "generator/ops.h"
 #include "generator/sample.h"
-#include "runtime/executable.h"
 #include "tests/cli/run.h"
+#include "tests/dispatch/fixture.h"
 #include "tunesmith/dispatcher.h"
 
 namespace tunesmith {
@@ -22,14 +23,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* tuned = "height=40 width=36 mask_height=3 mask_width=3 mode=correlation";
+constexpr const char* tuned = "height=200 width=200 mask_height=3 mask_width=3 mode=correlation";
 
 void expect_success(const Outcome& outcome) { ASSERT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err; }
 
-// What a plan launches for aligned pointers and for any.
+std::string text_of(const Template& tmpl, const Config& config) { return tmpl.name + " " + config.text(); }
+std::string text_of(const Variant& variant) { return variant.template_name + " " + variant.config; }
+
+// What a plan launches.
 struct Answer {
-  std::string match, variant, any_pointer;
+  std::string match, variant;
   double expected_loss = 0;
+  std::string any_pointer;  ///< for pointers of any alignment
 };
 
 std::vector<Answer> answers_in(const std::string& text) {
@@ -38,120 +43,167 @@ std::vector<Answer> answers_in(const std::string& text) {
   for (std::string line; std::getline(lines, line);) {
     std::istringstream fields(line);
     Answer& answer = answers.emplace_back();
+    std::string loss;
     std::getline(fields, answer.match, '|');
     std::getline(fields, answer.variant, '|');
+    std::getline(fields, loss, '|');
     std::getline(fields, answer.any_pointer, '|');
-    fields >> answer.expected_loss;
+    answer.expected_loss = std::stod(loss);
   }
   return answers;
-}
-
-std::string text_of(const std::vector<Problem>& problems) {
-  std::string text;
-  for (const Problem& problem : problems) text += problem.text() + "\n";
-  return text;
 }
 
 // Of all in the order of their rank, the first whose kernel was exported, else the base.
 Answer best_of_exported(const Op& op, const Chooser& chooser, const std::vector<Candidate>& candidates,
                         const Problem& problem, const std::string& kernels) {
-  const auto answer = [](const Template& tmpl, const Config& config) {
-    return Answer{"", tmpl.name + " " + config.text(), "", 0};
-  };
   Choices choices(chooser, problem, true);
   for (std::size_t i = 0; const Choice* choice = choices.at(i); ++i) {
     const Template& tmpl = find_template(op, candidates[choice->candidate].template_name);
     if (kernels.find(render(op, tmpl, problem, choice->config, "host").hash) == std::string::npos) continue;
-    Answer found = answer(tmpl, choice->config);
-    found.match = name(choice->match);
-    found.expected_loss = choice->expected_loss;
-    return found;
+    return {std::string(name(choice->match)), text_of(tmpl, choice->config), choice->expected_loss, ""};
   }
-  Answer base = answer(op.templates.front(), base_config(op, problem, host_facts()));
-  base.match = "base";
-  return base;
+  return {"base", text_of(op.templates.front(), base_config(op, problem, host_facts())), 0, ""};
 }
 
-// Times are exported with three decimals, so what ranks equal may change places.
+// Times of winners are exported with three decimals.
 void expect_same(const Answer& ours, const Answer& theirs, const Problem& problem) {
   EXPECT_EQ(ours.match, theirs.match) << problem.text();
+  EXPECT_EQ(ours.variant, theirs.variant) << problem.text();
   EXPECT_NEAR(ours.expected_loss, theirs.expected_loss, 1e-3) << problem.text();
-  if (ours.expected_loss == theirs.expected_loss) {
-    EXPECT_EQ(ours.variant, theirs.variant) << problem.text();
-  }
 }
 
-class StaticExport : public testing::Test {
+class StaticExport : public DispatcherTest {
  protected:
+  // A winner that needs aligned pointers, and a table.
+  void tune() const {
+    DispatcherTest::tune({.op = "conv2d",
+                          .problem = tuned,
+                          .template_name = "sliding",
+                          .config = "OUT_X=4 OUT_Y=4 VECTOR=4",
+                          .median_us = 20,
+                          .binary = false});
+    expect_success(
+        scratch.tunesmith("tune conv2d --device host --anchors 3 --budget 4 --seed 3 --db " + database()));
+  }
+
   Outcome export_to(const std::string& folder, const std::string& more = "") const {
-    return scratch.tunesmith("export --static --device host --to " + folder + " " + more);
+    return scratch.tunesmith("export --static --device host --db " + database() + " --to " + folder + " " +
+                             more);
+  }
+
+  Known known() const {
+    return read_known({.database = database(), .device = host_facts(), .host_binaries = true});
   }
 
   Scratch scratch;
 };
 
+// The export has kernels for the tuned problem and for some random ones; others get the best of these.
 TEST_F(StaticExport, IsBuiltWithoutSqliteAndChoosesAsTheDispatcher) {
-  expect_success(
-      scratch.tunesmith(std::string("tune conv2d --device host --budget 5 --problem '") + tuned + "'"));
-  expect_success(scratch.tunesmith("tune conv2d --device host --anchors 3 --budget 4 --seed 3"));
+  tune();
+  const Op& op = find_op("conv2d");
+  std::vector<Problem> problems = {complete_problem(op, Values::parse(tuned))};
+  for (const Problem& problem : sample_problems(op, 40, 11, sample_limits("host")))
+    problems.push_back(problem);
+  const std::size_t exported = 3;
+  std::ofstream list(scratch.path() / "list.txt");
+  std::ofstream asked(scratch.path() / "asked.txt");
+  for (std::size_t i = 0; i < problems.size(); ++i) {
+    if (i < exported) list << "conv2d " << problems[i].text() << '\n';
+    asked << problems[i].text() << '\n';
+  }
+  list.close();
+  asked.close();
+
   const fs::path build = BUILD_FOLDER;  // the same each time, for compiler caches
   fs::remove_all(build);
   fs::create_directories(build);
   const fs::path folder = build / "export";
-  expect_success(export_to(folder.string()));
+  expect_success(export_to(folder.string(), "--problems list.txt"));
   const std::string in_source = "grep -rlE 'sqlite3?\\.h|nvrtc\\.h' " + folder.string();
   EXPECT_EQ(scratch.shell(in_source).exit_code, 1) << scratch.shell(in_source).out;
 
-  const fs::path built = build / "build";
-  expect_success(scratch.shell("env -u CXXFLAGS " CONFIGURE " -S " CONSUMER " -B " + built.string() +
-                               " -D EXPORT=" + folder.string()));
-  expect_success(scratch.shell(CMAKE " --build " + built.string()));
+  const std::string built = (build / "build").string();
+  const auto make = [&](const std::string& together) {
+    return scratch.shell("env -u CXXFLAGS " CONFIGURE " -S " CONSUMER " -B " + built + " -D EXPORT=" +
+                         folder.string() + " -D TOGETHER=" + together + " && " CMAKE " --build " + built);
+  };
+  if (const Outcome fast = make("ON"); fast.exit_code != 0) {
+    std::cout << "The folders' sources do not compile together:\n" << fast.out;
+    expect_success(make("OFF"));
+  }
   for (const char* reads : {"ldd ", "nm -C "}) {
-    const Outcome linked =
-        scratch.shell(reads + (built / "consumer").string() + " | grep -ciE 'sqlite|nvrtc'");
+    const Outcome linked = scratch.shell(reads + built + "/consumer | grep -ciE 'sqlite|nvrtc'");
     EXPECT_EQ(linked.out, "0\n") << reads;
   }
 
-  const Op& op = find_op("conv2d");
-  std::vector<Problem> problems = sample_problems(op, 40, 11, sample_limits("host"));
-  const std::size_t random = problems.size();
-  problems.push_back(complete_problem(op, Values::parse(tuned)));
-  std::ofstream(scratch.path() / "problems.txt") << text_of(problems);
-  const Outcome consumed = scratch.shell((built / "consumer").string() + " < problems.txt");
+  const Outcome consumed = scratch.shell(built + "/consumer < asked.txt");
   expect_success(consumed);
   EXPECT_NE(consumed.err.find("The database given.db is not used"), std::string::npos) << consumed.err;
   const std::vector<Answer> answers = answers_in(consumed.out);
   ASSERT_EQ(answers.size(), problems.size());
+  EXPECT_EQ(answers[0].match, "exact");
+  EXPECT_NE(answers[0].variant, answers[0].any_pointer);
 
-  const std::string database = (scratch.path() / "tunesmith.db").string();
-  const Known known = read_known({.database = database, .device = host_facts(), .host_binaries = true});
-  const Chooser chooser(op, host_facts(), known.candidates);
-  const std::string kernels = read_text(folder / "kernels.csv");
-  std::set<std::string> matches;
-  for (std::size_t i = 0; i < random; ++i) {
-    expect_same(answers[i], best_of_exported(op, chooser, known.candidates, problems[i], kernels),
-                problems[i]);
-    matches.insert(answers[i].match);
-  }
-  EXPECT_TRUE(matches.contains("predicted"));
-
-  Dispatcher dispatcher({.device = "host",
-                         .database = database,
-                         .host_binaries = true,
-                         .compile = Compile::now,
-                         .cache_folder = (scratch.path() / "cache").string()});
-  for (std::size_t i = random; i < problems.size(); ++i) {
+  Dispatcher dispatcher(options());
+  for (std::size_t i = 0; i < exported; ++i) {
     const Plan plan = dispatcher.plan("conv2d", problems[i]);
-    EXPECT_EQ(answers[i].match, name(plan.match())) << problems[i].text();
-    EXPECT_EQ(answers[i].variant, plan.variant().template_name + " " + plan.variant().config);
-    EXPECT_EQ(answers[i].any_pointer,
-              plan.unaligned_variant().template_name + " " + plan.unaligned_variant().config);
+    expect_same(answers[i],
+                {std::string(name(plan.match())), text_of(plan.variant()), plan.expected_loss(), ""},
+                problems[i]);
+    EXPECT_EQ(answers[i].any_pointer, text_of(plan.unaligned_variant())) << problems[i].text();
+  }
+  const Known all = known();
+  const Chooser chooser(op, host_facts(), all.candidates);
+  const std::string kernels = read_text(folder / "kernels.csv");
+  std::set<std::string> variants;
+  for (std::size_t i = 0; i < problems.size(); ++i) {
+    expect_same(answers[i], best_of_exported(op, chooser, all.candidates, problems[i], kernels), problems[i]);
+    variants.insert(answers[i].variant);
+  }
+  EXPECT_GT(variants.size(), 2u);
+}
+
+// Without --problems: the winner, and of each anchor what has no numbers compiled in.
+TEST_F(StaticExport, HasTheWinnersAndThePortfolio) {
+  tune();
+  expect_success(export_to("all"));
+  const Op& op = find_op("conv2d");
+  const Known all = known();
+  const Chooser chooser(op, host_facts(), all.candidates);
+  const std::string kernels = read_text(scratch.path() / "all/kernels.csv");
+  const Problem problem = complete_problem(op, Values::parse(tuned));
+  EXPECT_EQ(best_of_exported(op, chooser, all.candidates, problem, kernels).match, "exact");
+  const std::vector<DeviceTable> tables = tables_of(database(), {});
+  ASSERT_EQ(tables.size(), 1u);
+  for (const AnchorTable::Anchor& anchor : tables.front().table.anchors) {
+    Choices choices(chooser, anchor.problem, true);
+    const Choice* choice = choices.at(0);
+    ASSERT_NE(choice, nullptr);
+    const Template& tmpl = find_template(op, all.candidates[choice->candidate].template_name);
+    if (compiled_in(op, tmpl, anchor.problem).find("mask_height") != nullptr) continue;
+    EXPECT_EQ(best_of_exported(op, chooser, all.candidates, anchor.problem, kernels).variant,
+              text_of(tmpl, choice->config));
+  }
+  for (const auto& entry : fs::directory_iterator(scratch.path() / "all/tables/database")) {
+    const std::string file = entry.path().filename().string();
+    if (file.find(".conv2d.") == std::string::npos) continue;
+    EXPECT_EQ(read_text(entry.path()), write_anchors(tables.front().table)) << "with what was solved";
   }
 }
 
+TEST_F(StaticExport, HasTheBaseOfAnExpressionInTheFile) {
+  tune();
+  std::ofstream(scratch.path() / "list.txt") << "elementwise function=\"a * b - 3\" shape=100\n"
+                                             << "conv2d " << tuned << '\n';
+  expect_success(export_to("x", "--problems list.txt"));
+  const std::string kernels = read_text(scratch.path() / "x/kernels.csv");
+  EXPECT_NE(kernels.find("a * b - 3"), std::string::npos) << kernels;
+  EXPECT_EQ(kernels.find("conv1d"), std::string::npos) << kernels;
+}
+
 TEST_F(StaticExport, IsTheSameEachTimeAndReplacesOnlyAnExport) {
-  expect_success(
-      scratch.tunesmith(std::string("tune conv2d --device host --budget 2 --problem '") + tuned + "'"));
+  tune();
   expect_success(export_to("first"));
   expect_success(export_to("second"));
   EXPECT_EQ(scratch.shell("diff -r first second").out, "");
@@ -177,9 +229,14 @@ TEST_F(StaticExport, WrongRequestsAreSentences) {
   struct Mistake {
     std::string words, sentence;
   };
+  std::ofstream(scratch.path() / "list.txt") << tuned << '\n';
   for (const Mistake& mistake :
        {Mistake{"export --to x --target sm_80", "--target goes with --static"},
         Mistake{"export --to x --ops conv2d", "--ops goes with --static"},
+        Mistake{"export --to x --problems list.txt", "--problems goes with --static"},
+        Mistake{"export --static --to x --ops conv2d --problems list.txt",
+                "--ops does not go with --problems"},
+        Mistake{"export --static --to x --problems list.txt", "line 1: It names no op"},
         Mistake{"export --static --to x --ops nothing", "There is no op nothing"},
         Mistake{"export --static --to x --device 'No GPU'", "has a winner or a table for the device No GPU"},
         Mistake{"export --static --to x --target compute_75", "a target is host or a GPU's"}}) {

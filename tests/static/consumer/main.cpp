@@ -1,5 +1,5 @@
 // Compares a result of the exported library with a plain loop, and says what it chooses for the problems that
-// it reads, one per line: match|template config|template config for any pointers|expected loss
+// it reads, one per line: match|template config|expected loss|template config for any pointers
 #include <tunesmith/conv2d.h>
 #include <tunesmith/dispatcher.h>
 
@@ -11,14 +11,18 @@
 
 namespace {
 
-constexpr int height = 40, width = 36, mask_size = 3;
+constexpr int height = 200, width = 200, mask_size = 3;
 
-bool agrees(tunesmith::Dispatcher& dispatcher) {
-  std::vector<float> image(height * width), mask(mask_size * mask_size), output(image.size());
-  for (std::size_t i = 0; i < image.size(); ++i) image[i] = static_cast<float>(i % 13) - 5;
+// With pointers so many elements behind aligned ones.
+bool agrees(tunesmith::Dispatcher& dispatcher, std::size_t offset) {
+  std::vector<float> mask(mask_size * mask_size);
+  alignas(64) static float memory[2][height * width + 16];
+  float* const input = memory[0] + offset;
+  float* const output = memory[1] + offset;
+  for (std::size_t i = 0; i < height * width; ++i) input[i] = static_cast<float>(i % 13) - 5;
   for (std::size_t i = 0; i < mask.size(); ++i) mask[i] = static_cast<float>(i) / 4 - 1;
   const tunesmith::Status status =
-      tunesmith::conv2d(dispatcher, image.data(), mask.data(), output.data(),
+      tunesmith::conv2d(dispatcher, input, mask.data(), output,
                         {.height = height, .width = width, .mask_height = mask_size, .mask_width = mask_size},
                         tunesmith::Conv2dMode::correlation);
   if (!status) std::cerr << status.message() << '\n';
@@ -31,7 +35,7 @@ bool agrees(tunesmith::Dispatcher& dispatcher) {
           const int row = y + j - mask_size / 2;
           const int column = x + i - mask_size / 2;
           if (row < 0 || row >= height || column < 0 || column >= width) continue;
-          sum += double{image[static_cast<std::size_t>(row * width + column)]} *
+          sum += double{input[static_cast<std::size_t>(row * width + column)]} *
                  double{mask[static_cast<std::size_t>(j * mask_size + i)]};
         }
       }
@@ -50,12 +54,14 @@ int main() {
   for (std::string problem; std::getline(std::cin, problem);) {
     const tunesmith::Plan plan = dispatcher.plan("conv2d", problem);
     const tunesmith::Variant& any = plan.unaligned_variant();
-    std::printf("%s|%s %s|%s %s|%.17g\n", std::string(name(plan.match())).c_str(),
-                plan.variant().template_name.c_str(), plan.variant().config.c_str(),
-                any.template_name.c_str(), any.config.c_str(), plan.expected_loss());
+    std::printf("%s|%s %s|%.17g|%s %s\n", std::string(name(plan.match())).c_str(),
+                plan.variant().template_name.c_str(), plan.variant().config.c_str(), plan.expected_loss(),
+                any.template_name.c_str(), any.config.c_str());
   }
-  if (!agrees(dispatcher)) {
-    std::cerr << "The result differs from a plain loop's.\n";
+  for (const std::size_t offset : {0, 1}) {
+    if (agrees(dispatcher, offset)) continue;
+    std::cerr << "The result differs from a plain loop's, " << offset
+              << " elements behind aligned pointers.\n";
     return 1;
   }
   return 0;
