@@ -268,19 +268,23 @@ __device__ __forceinline__ void stage_samples(T* to, const T* from, int begin, i
   static_assert(pad == 0 || stride % OUT_X == 0, "a thread's vectors are whole rows of outputs apart");
   constexpr int rounds = staged / stride;
   const int own = (threadIdx.y * BLOCK_X + threadIdx.x) * VECTOR;
-  to += place_of(own);
-  from += own;
-  const auto stage = [&](int round) {
-    const int c = own + round * stride;
-    if (INSIDE || (c >= begin && c + VECTOR <= end)) {
-      stage_vector(to + place_of(round * stride), from + round * stride);
-    } else {
+// One of the rounds in which a block stages its samples: where `own`, the thread's first, comes from and goes
+// to, and stage(round). Needs T, VECTOR, INSIDE, `stride`, `begin`, `end`, conv1d/padding.inl and
+// conv1d/staging.inl.
+
+to += place_of(own);
+from += own;
+const auto stage = [&](int round) {
+  const int c = own + round * stride;
+  if (INSIDE || (c >= begin && c + VECTOR <= end)) {
+    stage_vector(to + place_of(round * stride), from + round * stride);
+  } else {
 #pragma unroll
-      for (int e = 0; e < VECTOR; ++e) {
-        to[place_of(round * stride) + e] = c + e >= begin && c + e < end ? from[round * stride + e] : T(0);
-      }
+    for (int e = 0; e < VECTOR; ++e) {
+      to[place_of(round * stride) + e] = c + e >= begin && c + e < end ? from[round * stride + e] : T(0);
     }
-  };
+  }
+};
 #pragma unroll(INSIDE ? larger(1, smaller(rounds, 8)) : 1)
   for (int round = 0; round < rounds; ++round) stage(round);
   if (rounds * stride + own < staged) stage(rounds);

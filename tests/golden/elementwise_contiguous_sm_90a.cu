@@ -592,7 +592,7 @@ __device__ __forceinline__ Compute apply(const Compute (&input)[ARITY]) {
   const Compute v2 = elementwise::add(v0, v1);
   return v2;
 }
-#define ENTRY(name) name##_416bc864
+#define ENTRY(name) name##_aca0d998
 
 // ---- templates/elementwise/contiguous.cu
 // elementwise where every input is as dense as the output or is one element: no coordinates, vectors straight
@@ -710,9 +710,14 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT_THREADS / BLOCK)
   const T* const inputs[6] = {a, b, c, d, e, f};
   const Index n = static_cast<Index>(elements);
   Compute values[ARITY];
+  // What is added is 0, but the compiler does not know it and adds it in the uniform registers, so that the
+  // pointer comes by ULDC: of a kernel of 1 us 5 % are gained over LDC on an H200.
 #pragma unroll
   for (int k = 0; k < ARITY; ++k) {
-    if (is_scalar(k)) values[k] = to_float(load_now(inputs[k]));
+    if (is_scalar(k)) {
+      const char* const bytes = reinterpret_cast<const char*>(inputs[k]) + (elements >> 63);
+      values[k] = to_float(load_now(reinterpret_cast<const T*>(bytes)));
+    }
   }
   const auto first_of = [](Index t) { return t * tile + threadIdx.x * VECTOR; };
   if constexpr (TILES == 1) {

@@ -681,9 +681,14 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT_THREADS / BLOCK)
   const T* const inputs[6] = {a, b, c, d, e, f};
   const Index n = static_cast<Index>(elements);
   Compute values[ARITY];
+  // What is added is 0, but the compiler does not know it and adds it in the uniform registers, so that the
+  // pointer comes by ULDC: of a kernel of 1 us 5 % are gained over LDC on an H200.
 #pragma unroll
   for (int k = 0; k < ARITY; ++k) {
-    if (is_scalar(k)) values[k] = to_float(load_now(inputs[k]));
+    if (is_scalar(k)) {
+      const char* const bytes = reinterpret_cast<const char*>(inputs[k]) + (elements >> 63);
+      values[k] = to_float(load_now(reinterpret_cast<const T*>(bytes)));
+    }
   }
   const auto first_of = [](Index t) { return t * tile + threadIdx.x * VECTOR; };
   if constexpr (TILES == 1) {
