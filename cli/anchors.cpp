@@ -9,6 +9,8 @@
 #include <utility>
 
 #include "db/device_row.h"
+#include "dispatch/known.h"
+#include "dispatch/packed.h"
 #include "dispatch/time_model.h"
 #include "generator/error.h"
 #include "generator/ops.h"
@@ -17,14 +19,15 @@
 namespace tunesmith {
 namespace {
 
-// Each is a kernel in the library, for each dtype and word that it is used for.
-constexpr std::size_t most_in_portfolio = 32;
-
 // The guesses of a search and twice as many further variants.
 constexpr int well_known = 48;
 
 // With fewer times of a problem nobody knows which is the best.
 constexpr std::ptrdiff_t fewest_known = 3;
+
+std::ptrdiff_t fewest_of(std::size_t variants) {
+  return std::clamp<std::ptrdiff_t>(static_cast<std::ptrdiff_t>(variants), 1, fewest_known);
+}
 
 constexpr std::size_t digits = 12;  // of a body's hash
 
@@ -89,19 +92,22 @@ AnchorTable measured_table(const Op& op, const DeviceFacts& device, const Store&
   return table;
 }
 
+std::ptrdiff_t times_of(const AnchorTable::Anchor& anchor) {
+  return std::count_if(anchor.us.begin(), anchor.us.end(), [](double us) { return us > 0; });
+}
+
 // The anchors on which at least so many variants have a time.
 AnchorTable known_by(AnchorTable table, std::ptrdiff_t fewest) {
-  std::erase_if(table.anchors, [&](const AnchorTable::Anchor& anchor) {
-    return std::count_if(anchor.us.begin(), anchor.us.end(), [](double us) { return us > 0; }) < fewest;
-  });
+  std::erase_if(table.anchors, [&](const AnchorTable::Anchor& anchor) { return times_of(anchor) < fewest; });
   return table;
 }
 
 }  // namespace
 
-AnchorTable best_table(const Op& op, const DeviceFacts& device, const Store& store, std::int64_t device_id) {
+AnchorTable best_table(const Op& op, const DeviceFacts& device, const Store& store, std::int64_t device_id,
+                       std::size_t most) {
   const AnchorTable all = measured_table(op, device, store, device_id);
-  std::vector<std::size_t> chosen = portfolio(op, device, known_by(all, fewest_known), most_in_portfolio - 1);
+  std::vector<std::size_t> chosen = portfolio(op, device, known_by(all, fewest_known), most - 1);
   // The base too: where it is the fastest, dispatch should know.
   const std::string& base = op.templates.front().name;
   const auto is_base = [&](std::size_t v) { return all.variants[v].template_name == base; };
@@ -114,8 +120,46 @@ AnchorTable best_table(const Op& op, const DeviceFacts& device, const Store& sto
     if (is_base(v) && (!most_known || times(v) > times(*most_known))) most_known = v;
   if (most_known && std::find(chosen.begin(), chosen.end(), *most_known) == chosen.end())
     chosen.push_back(*most_known);
-  const auto fewest = std::clamp<std::ptrdiff_t>(static_cast<std::ptrdiff_t>(chosen.size()), 1, fewest_known);
-  AnchorTable table = with_variants(known_by(all, fewest), chosen);
+  AnchorTable table = with_variants(known_by(all, fewest_of(chosen.size())), chosen);
+  fit_table(op, table);
+  return table;
+}
+
+AnchorTable known_table(const Op& op, const DeviceFacts& device, const std::filesystem::path& database) {
+  const auto own = [&](std::vector<DeviceTable> tables) {
+    std::erase_if(tables, [&](const DeviceTable& one) {
+      return one.table.op != op.name || !same_model(one.device, device);
+    });
+    return tables.empty() ? AnchorTable() : std::move(tables.front().table);
+  };
+  std::error_code error;
+  AnchorTable table;
+  if (std::filesystem::exists(database, error)) table = own(tables_of(database, {.op = op.name}));
+  if (table.anchors.empty())
+    table = own(read_anchor_tables([](std::string_view name) { return std::string(packed(name)); }, ops()));
+  return table;
+}
+
+AnchorTable extended(AnchorTable table, const Op& op, const DeviceFacts& device, const Store& store,
+                     std::int64_t device_id) {
+  const AnchorTable all = measured_table(op, device, store, device_id);
+  for (const AnchorTable::Anchor& measured : all.anchors) {
+    AnchorTable::Anchor anchor = measured;
+    anchor.us.assign(table.variants.size(), 0);
+    for (std::size_t v = 0; v < table.variants.size(); ++v) {
+      const auto same = std::find_if(all.variants.begin(), all.variants.end(), [&](const auto& other) {
+        return other.template_name == table.variants[v].template_name &&
+               other.config == table.variants[v].config;
+      });
+      if (same != all.variants.end())
+        anchor.us[v] = measured.us[static_cast<std::size_t>(same - all.variants.begin())];
+    }
+    const bool is_known =
+        std::any_of(table.anchors.begin(), table.anchors.end(),
+                    [&](const AnchorTable::Anchor& other) { return other.problem == anchor.problem; });
+    if (!is_known && times_of(anchor) >= fewest_of(table.variants.size()))
+      table.anchors.push_back(std::move(anchor));
+  }
   fit_table(op, table);
   return table;
 }

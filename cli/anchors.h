@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <set>
 #include <string>
 #include <vector>
@@ -13,10 +14,22 @@
 
 namespace tunesmith {
 
-/// Of the variants that are known on the device's problems, those that together lose least, with all their
-/// times. Only those whose templates have not changed since, and problems of which several variants are
-/// known, or none would be the best.
-AnchorTable best_table(const Op& op, const DeviceFacts& device, const Store& store, std::int64_t device_id);
+/// Each is a kernel in the library, for each dtype and word that it is used for.
+inline constexpr std::size_t most_in_portfolio = 32;
+
+/// Of the variants that are known on the device's problems, at most so many that together lose least, with
+/// all their times. Only those whose templates have not changed since, and problems of which several variants
+/// are known, or none would be the best.
+AnchorTable best_table(const Op& op, const DeviceFacts& device, const Store& store, std::int64_t device_id,
+                       std::size_t most = most_in_portfolio);
+
+/// The device's table that dispatch chooses from: the database's, or the one that is built in. No anchors:
+/// there is none.
+AnchorTable known_table(const Op& op, const DeviceFacts& device, const std::filesystem::path& database);
+
+/// The table with further anchors: problems on which its variants were measured since.
+AnchorTable extended(AnchorTable table, const Op& op, const DeviceFacts& device, const Store& store,
+                     std::int64_t device_id);
 
 /// Texts of the problems on the device of which so many variants are known that a further search gains
 /// little.

@@ -15,6 +15,7 @@
 #include "cli/cli.h"
 #include "cli/regret_table.h"
 #include "db/store.h"
+#include "dispatch/anchor_table.h"
 #include "dispatch/known.h"
 #include "generator/error.h"
 #include "generator/ops.h"
@@ -30,7 +31,7 @@ constexpr double finals_s = 4;  // a ratio is wanted, not a winner to keep
 
 struct Request {
   std::string op, device = "auto", budget = "5s";
-  std::filesystem::path database, csv;
+  std::filesystem::path database, csv, keep;
   std::size_t problems = 20;
   std::uint64_t seed = 2;
   int compilers = 0;
@@ -85,6 +86,44 @@ Regret regret_of(const TunedProblem& tuned, const Pick& pick) {
   return regret;
 }
 
+// What dispatch chooses from, beside winners.
+std::vector<NamedVariant> portfolio_of(const Op& op, const std::vector<Candidate>& candidates) {
+  std::vector<NamedVariant> variants;
+  for (const Candidate& candidate : candidates) {
+    if (candidate.op != op.name || !candidate.problem.empty()) continue;
+    NamedVariant variant{candidate.template_name, candidate.config.text()};
+    if (std::find(variants.begin(), variants.end(), variant) == variants.end())
+      variants.push_back(std::move(variant));
+  }
+  return variants;
+}
+
+// Measures the portfolio where it was not in the search, and says the least time on each problem.
+std::map<std::string, double> portfolio_times(const Op& op, const std::vector<NamedVariant>& variants,
+                                              TuneOptions options, Progress& progress) {
+  std::int64_t device_id = 0;
+  const auto read = [&] { return Store::open(options.database, Store::Mode::read_only); };
+  options.anchors = AnchorOptions{
+      .searched = 0,
+      .portfolio =
+          [&](const DeviceFacts&, std::int64_t id, std::size_t) {
+            device_id = id;
+            return variants;
+          },
+      .table = [&](const DeviceFacts& device,
+                   std::int64_t id) { return write_anchors(best_table(op, device, read(), id)); }};
+  tune(options, progress);
+  std::map<std::string, double> least;
+  for (const Store::Time& time : read().times_of(op.name, device_id, "warm", "apart")) {
+    if (std::find(variants.begin(), variants.end(), NamedVariant{time.template_name, time.config}) ==
+        variants.end())
+      continue;
+    const auto [known, is_new] = least.emplace(time.problem, time.median_us);
+    if (!is_new) known->second = std::min(known->second, time.median_us);
+  }
+  return least;
+}
+
 // A database that is gone when the command ends.
 class TemporaryFolder {
  public:
@@ -125,7 +164,7 @@ void run(const Request& request, int& exit_code) {
   options.budget = request.budget;
   options.seed = request.seed;
   options.compilers = request.compilers;
-  options.database = folder.path() / "regret.db";
+  options.database = request.keep.empty() ? folder.path() / "regret.db" : request.keep;
   options.energy = false;
   options.policy = policy_for(device.kind);
   options.policy->final_seconds = std::min(options.policy->final_seconds, finals_s);
@@ -140,9 +179,16 @@ void run(const Request& request, int& exit_code) {
 
   Progress progress(std::cerr, isatty(STDERR_FILENO) != 0);
   const TuneResult result = tune(options, progress);
+  std::map<std::string, double> least;
+  if (const auto portfolio = portfolio_of(op, known.candidates); !portfolio.empty() && !result.interrupted)
+    least = portfolio_times(op, portfolio, options, progress);
   std::vector<Regret> all;
-  for (const TunedProblem& tuned : result.problems)
-    if (!tuned.winners.empty()) all.push_back(regret_of(tuned, picks.at(tuned.problem)));
+  for (const TunedProblem& tuned : result.problems) {
+    if (tuned.winners.empty()) continue;
+    Regret& regret = all.emplace_back(regret_of(tuned, picks.at(tuned.problem)));
+    if (const auto found = least.find(tuned.problem); found != least.end())
+      regret.portfolio_us = regret.picked_us > 0 ? std::min(found->second, regret.picked_us) : found->second;
+  }
   if (result.interrupted) exit_code = 130;
   if (all.empty()) throw Error("No problem was tuned to its end, so nothing is known of " + op.name + ".");
   std::cout << op.name << " on " << result.device.name << ", seed " << request.seed << ", " << request.budget
@@ -166,6 +212,8 @@ void add_regret_command(CLI::App& app, int& exit_code) {
   command->add_option("--budget", request->budget, "To tune each: a time (5s), or a number of variants (500)")
       ->capture_default_str();
   command->add_option("--csv", request->csv, "Write a line per problem to this file");
+  command->add_option("--keep", request->keep,
+                      "Keep what is measured in this database; \"tunesmith db merge\" adds it to another");
   command
       ->add_option("--device", request->device,
                    std::string(device_words) + ";\nseveral of one model: cuda:all, or cuda:0,cuda:1")

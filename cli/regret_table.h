@@ -16,7 +16,8 @@ struct Regret {
   double expected_us = 0;     ///< as dispatch said it; 0: it did not
   double expected_loss = 0;   ///< likewise
   double picked_us = 0, tuned_us = 0, base_us = 0;  ///< 0: not ok
-  double ratio = 0;                                 ///< tuned / picked, paired; 0: what was picked is not ok
+  double portfolio_us = 0;  ///< of the best that dispatch had to choose from; 0: not known
+  double ratio = 0;         ///< tuned / picked, paired; 0: what was picked is not ok
 };
 
 /// At least one.
@@ -27,6 +28,7 @@ struct RegretSummary {
   double over_base = 0;               ///< geometric mean of base / picked
   int slower_than_base = 0;           ///< by more than 2 %
   double claimed_loss = 0, loss = 0;  ///< geometric means, of those with a claim
+  double portfolio = 0;               ///< geometric mean of tuned / the best of the portfolio; 0: not known
   int failed = 0;                     ///< picks that are not ok; in none of the other numbers
 };
 RegretSummary summary_of(const std::vector<Regret>& all);

@@ -128,7 +128,8 @@ void add_tune_command(CLI::App& app, const std::string& command_line, int& exit_
       ->check(CLI::Range(1, 10000));
   command
       ->add_option("--measured", request->anchors.measured,
-                   "With --anchors: measure the portfolio on so many further problems, without a search")
+                   "Measure the portfolio on so many further problems, without a search; without --anchors\n"
+                   "that of the table that is known, built in or in the database, which is extended")
       ->check(CLI::Range(1, 100000));
   command->add_option("--total", request->total,
                       "Time for all problems together (5m), divided by their weights, or for all anchors;\n"
@@ -214,21 +215,22 @@ void add_tune_command(CLI::App& app, const std::string& command_line, int& exit_
     }
     if (!request->ops.empty()) throw UsageError("--ops goes with --all; an op alone is named without it.");
     const Op* op = asked.op.empty() ? nullptr : &find_op(asked.op);
-    if (op == nullptr && (!request->problems.empty() || request->anchors.searched > 0 || asked.stale))
-      throw UsageError("--problem, --anchors and --stale are of one op; name it: " + op_names() + ".");
+    if (op == nullptr && (!request->problems.empty() || request->anchors.searched > 0 ||
+                          request->anchors.measured > 0 || asked.stale)) {
+      throw UsageError("--problem, --anchors, --measured and --stale are of one op; name it: " + op_names() +
+                       ".");
+    }
     for (const std::string& text : request->problems)
       asked.problems.push_back(complete_problem(*op, Values::parse(text)));
     std::vector<ProblemsOfOp> listed;
     if (has_file) listed = read_problem_file(request->problem_file, op);
     const double total_s = seconds_of("--total", request->total);
-    if (request->anchors.searched > 0) {
+    if (request->anchors.searched > 0 || request->anchors.measured > 0) {
       if (has_file)
         asked.problems.insert(asked.problems.end(), listed[0].problems.begin(), listed[0].problems.end());
       if (!has_budget) asked.budget = budget_of_an_anchor;
       return tune_anchors(asked, request->anchors, total_s, progress, exit_code);
     }
-    if (request->anchors.measured > 0)
-      throw UsageError("--measured is the number of further anchors, and there are none; add --anchors.");
     if (asked.problems.empty() && !has_file && !asked.stale && !asked.finals) {
       throw UsageError(
           "There is no problem to tune; add --problem, --problems, --anchors, --stale or --finals.");

@@ -20,9 +20,9 @@ namespace tunesmith {
 namespace {
 
 // Of the first, where they are several.
-std::string device_kind(const std::string& words) {
+DeviceFacts first_device(const std::string& words) {
   const std::string first = words.substr(0, words.find(','));
-  return DeviceId::is_one(first) ? choose_device(DeviceId::parse(first)).facts.kind : "cuda";
+  return choose_device(DeviceId::parse(DeviceId::is_one(first) ? first : "cuda")).facts;
 }
 
 void add(std::vector<Problem>& problems, Problem problem) {
@@ -50,11 +50,11 @@ struct Share {
   std::string budget;
 };
 Share share_of(double seconds, std::size_t devices) {
-  constexpr double search = 0.45, around_s = 0.5, wanted_s = 1.2, least_s = 0.3, most_s = 6, measured_s = 0.2;
+  constexpr double search = 0.38, around_s = 0.5, wanted_s = 1.2, least_s = 0.3, most_s = 6, measured_s = 0.2;
   const double time = seconds * static_cast<double>(devices);
   const double searched = std::clamp(std::floor(search * time / (wanted_s + around_s)), 4.0, 72.0);
   const double each = std::clamp(search * time / searched - around_s, least_s, most_s);
-  const double measured = std::clamp(std::floor((1 - search) * time / measured_s), 4.0, 448.0);
+  const double measured = std::clamp(std::floor(search * time / measured_s), 4.0, 448.0);
   return {static_cast<std::size_t>(searched), static_cast<std::size_t>(measured),
           std::to_string(std::lround(1e3 * each)) + "ms"};
 }
@@ -62,14 +62,23 @@ Share share_of(double seconds, std::size_t devices) {
 // As costly as a search allows the problems need not be: what is large keeps its rates.
 SampleLimits cheaper(const SampleLimits& limits) { return {limits.bytes / 4, limits.flops / 8}; }
 
-// Problems of which only the portfolio is measured. With the constants of searched ones its kernels are
-// compiled already; another seed, lest they are the searched ones.
-void add_measured(const Op& op, TuneOptions& options, std::size_t count, const SampleLimits& limits) {
-  if (count == 0) return;
-  const std::size_t searched = options.problems.size();
+// Problems of which only the portfolio is measured. With the constants of others its kernels are compiled
+// already; another seed, lest they are the searched ones.
+void add_measured(const Op& op, TuneOptions& options, std::size_t count, const std::vector<Problem>& others,
+                  const SampleLimits& limits) {
   std::size_t i = 0;
-  for (const Problem& drawn : sample_problems(op, count, ~options.seed, limits))
-    add(options.problems, with_constants_of(op, drawn, options.problems[i++ % searched], limits));
+  for (const Problem& drawn : sample_problems(op, count, ~options.seed, limits)) {
+    Problem problem = with_constants_of(op, drawn, others[i++ % others.size()], limits);
+    if (std::find(others.begin(), others.end(), problem) == others.end())
+      add(options.problems, std::move(problem));
+  }
+}
+
+std::vector<Problem> problems_of(const Op& op, const AnchorTable& table) {
+  std::vector<Problem> problems;
+  for (const AnchorTable::Anchor& anchor : table.anchors)
+    problems.push_back(complete_problem(op, anchor.problem));
+  return problems;
 }
 
 void refuse_other_times(const TuneOptions& options) {
@@ -85,24 +94,33 @@ void tune_anchors(TuneOptions options, const AnchorCounts& counts, double second
                   int& exit_code) {
   refuse_other_times(options);
   const Op& op = find_op(options.op);
-  const SampleLimits limits = sample_limits(device_kind(options.device));
+  const DeviceFacts first = first_device(options.device);
+  const SampleLimits limits = sample_limits(first.kind);
+  const bool extends = counts.searched == 0 && options.problems.empty();
+  AnchorTable table;
+  if (extends) table = known_table(op, first, options.database);
+  if (extends && table.anchors.empty()) {
+    throw UsageError("There is no table of " + op.name + " for the device " + first.name +
+                     " to be extended by --measured; make one with --anchors.");
+  }
   for (Problem& problem : sample_problems(op, counts.searched, options.seed, limits))
     add(options.problems, std::move(problem));
-  AnchorTable table;
   const auto read = [&] { return Store::open(options.database, Store::Mode::read_only); };
   AnchorOptions& anchors = options.anchors.emplace();
   anchors.searched = options.problems.size();
-  add_measured(op, options, counts.measured, cheaper(limits));
+  add_measured(op, options, counts.measured, extends ? problems_of(op, table) : options.problems,
+               cheaper(limits));
   anchors.seconds = seconds;
   anchors.known_well = [&](const DeviceFacts&, std::int64_t device_id) {
     return known_well(op, read(), device_id);
   };
-  anchors.portfolio = [&](const DeviceFacts& device, std::int64_t device_id) {
-    table = best_table(op, device, read(), device_id);
-    return variants_of(table);
+  anchors.most_in_portfolio = most_in_portfolio;
+  anchors.portfolio = [&](const DeviceFacts& device, std::int64_t device_id, std::size_t most) {
+    return variants_of(extends ? table : best_table(op, device, read(), device_id, most));
   };
   anchors.table = [&](const DeviceFacts& device, std::int64_t device_id) {
-    table = best_table(op, device, read(), device_id);
+    table =
+        extends ? extended(table, op, device, read(), device_id) : best_table(op, device, read(), device_id);
     return write_anchors(table);
   };
   const TuneResult result = tune(options, progress);
@@ -125,7 +143,7 @@ void tune_all(const TuneOptions& options, const std::vector<std::string>& names,
   for (const std::string& name : names) chosen.push_back(&find_op(name));
   if (names.empty())
     std::transform(ops().begin(), ops().end(), std::back_inserter(chosen), [](const Op& op) { return &op; });
-  const SampleLimits limits = sample_limits(device_kind(options.device));
+  const SampleLimits limits = sample_limits(first_device(options.device).kind);
   const std::size_t devices = device_count(options.device);
   const auto began = std::chrono::steady_clock::now();
   const auto elapsed_s = [&] {

@@ -15,7 +15,7 @@ namespace tunesmith {
 inline constexpr const char* budget_of_an_anchor = "2s";
 
 struct AnchorCounts {
-  std::size_t searched = 0;
+  std::size_t searched = 0;  ///< 0: the portfolio is the one that is known, and its table is extended
   std::size_t measured = 0;  ///< further ones, on which the portfolio is measured without a search
 };
 

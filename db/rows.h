@@ -143,6 +143,7 @@ struct KnownVerdict {
   std::string toolchain{};
   std::string driver{};
   std::string measured_at{};
+  std::int64_t loads = 1;  // of the binary, for its time
 };
 
 // An empty field matches everything.

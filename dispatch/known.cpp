@@ -8,6 +8,18 @@
 #include "generator/ops.h"
 
 namespace tunesmith {
+namespace {
+
+// A table that was made on this model of device replaces the one that was shipped, unless it is much smaller:
+// what one of them says of its variants is not known of the other's.
+bool is_replaced(const DeviceTable& table, const std::vector<Candidate>& known) {
+  return std::any_of(known.begin(), known.end(), [&](const Candidate& other) {
+    return other.problem.empty() && other.op == table.table.op && same_model(other.device, table.device) &&
+           2 * other.times.size() >= table.table.anchors.size();
+  });
+}
+
+}  // namespace
 
 void complete(Candidate& candidate) {
   try {
@@ -27,7 +39,9 @@ void add_portfolio(Known& known, const DeviceTable& read, Candidate::Origin orig
 std::size_t add_packed(Known& known, const std::string& folder, Candidate::Origin origin) {
   std::size_t count = 0;
   const auto file = [&](std::string_view name) { return std::string(packed(folder + std::string(name))); };
-  for (const DeviceTable& read : read_anchor_tables(file, ops())) add_portfolio(known, read, origin);
+  std::vector<DeviceTable> tables = read_anchor_tables(file, ops());
+  std::erase_if(tables, [&](const DeviceTable& table) { return is_replaced(table, known.candidates); });
+  for (const DeviceTable& read : tables) add_portfolio(known, read, origin);
   for (TableRow& row : read_table(file)) {
     Candidate& candidate = row.winner;
     candidate.origin = origin;

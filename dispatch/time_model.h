@@ -69,6 +69,7 @@ class TimeModel {
 
   std::size_t variants() const { return variants_.size(); }
   std::size_t rows() const { return problems_.size(); }
+  std::size_t times(std::size_t variant) const { return variants_[variant].times.size(); }
 
   // ---- What solve() found, for a table
   double factor(std::size_t variant, std::size_t row) const;  ///< 0 where there is no time

@@ -5,6 +5,9 @@
 #include <cmath>
 #include <cstdio>
 #include <span>
+#include <utility>
+
+#include "tuner/policy.h"
 
 namespace tunesmith {
 namespace {
@@ -324,6 +327,15 @@ std::optional<Checker::Failure> Checker::judge_asked(const Template& tmpl, const
     reply.samples_us = std::move(timed.samples_us);
     reply.clock_mhz = timed.clock_mhz;
     reply.throttled = std::move(timed.throttled);
+    std::vector<std::unique_ptr<Executable>> loaded;  // each beside the others, so at another address
+    const bool is_short = static_cast<int>(reply.samples_us.size()) == request.samples &&
+                          summarize(reply.samples_us).median_us < short_launch_us;
+    for (int load = 1; is_short && load < request.loads; ++load) {
+      loaded.push_back(device_.load(request.binary, request.suffix, work));
+      timed = device_.time_us(*loaded.back(), asked_.pointers, space, timing);
+      ++reply.loads;
+      reply.samples_us.insert(reply.samples_us.end(), timed.samples_us.begin(), timed.samples_us.end());
+    }
     if (request.energy) reply.energy_uj = device_.energy_uj(*executable, asked_.pointers, space).value_or(0);
   } catch (const Error& error) {
     reply.lost = true;

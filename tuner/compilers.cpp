@@ -54,18 +54,26 @@ int Compilers::at_work() const {
                                         [](const Process& p) { return p.at_work && p.wanted; }));
 }
 
-void Compilers::begin(std::int64_t ticket, const Source& source, double limit_s) {
+Compilers::Process& Compilers::give(const Source& source, double limit_s) {
   Process& process =
       *std::find_if(processes_.begin(), processes_.end(), [](const Process& p) { return !p.at_work; });
   process.request = {source.text, source.hash, source.suffix, source.target, source.kernels, cache_folder_};
   process.again = false;
   process.at_work = true;
-  process.wanted = true;
-  process.ticket = ticket;
+  process.wanted = false;
   process.limit_s = limit_s > 0 ? std::min(limit_s, timeout_s_) : timeout_s_;
   process.began = Clock::now();
   send(process);
+  return process;
 }
+
+void Compilers::begin(std::int64_t ticket, const Source& source, double limit_s) {
+  Process& process = give(source, limit_s);
+  process.wanted = true;
+  process.ticket = ticket;
+}
+
+void Compilers::begin_ahead(const Source& source, double limit_s) { give(source, limit_s); }
 
 void Compilers::send(Process& process) {
   if (!process.child) start(process);

@@ -39,6 +39,8 @@ class Compilers {
   int at_work() const;    ///< compilations whose results are wanted
   /// With a limit above 0 it may take no longer than that; the time-out of all compilations holds anyway.
   void begin(std::int64_t ticket, const Source& source, double limit_s = 0);
+  /// Only for the folder, where begin() then finds it.
+  void begin_ahead(const Source& source, double limit_s);
   std::vector<CompileResult> update();  ///< what ended since the last call
   void drop_all();                      ///< the results of running compilations are not wanted any more
 
@@ -61,6 +63,7 @@ class Compilers {
     double limit_s = 0;
     Clock::time_point began, deadline;
   };
+  Process& give(const Source& source, double limit_s);
   void start(Process& process);
   void take(Process& process, const Frame& frame, std::vector<CompileResult>& results);
   void send(Process& process);

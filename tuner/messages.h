@@ -12,7 +12,7 @@
 namespace tunesmith {
 
 /// Raised with every change to a message below.
-inline constexpr std::int32_t protocol_version = 4;
+inline constexpr std::int32_t protocol_version = 5;
 
 /// The first word of either kind of worker: what it turned out to be.
 struct Hello {
@@ -98,6 +98,7 @@ struct MeasureRequest {
   std::string config, suffix, binary;
   bool check = true;            ///< false: it was checked before in this run
   std::int32_t samples = 0;     ///< 0: check only
+  std::int32_t loads = 1;       ///< so often the binary is loaded for these samples, where a launch is short
   double sample_target_us = 0;  ///< as in Timing
   std::int32_t repeats = 0;     ///< as in Timing
   double give_up_above_us = 0;  ///< as in Timing
@@ -106,7 +107,7 @@ struct MeasureRequest {
   bool energy = false;          ///< also what a launch uses
   template <typename Self, typename Archive>
   static void fields(Self& self, Archive& archive) {
-    archive(self.template_name, self.config, self.suffix, self.binary, self.check, self.samples,
+    archive(self.template_name, self.config, self.suffix, self.binary, self.check, self.samples, self.loads,
             self.sample_target_us, self.repeats, self.give_up_above_us, self.chained, self.cold_caches,
             self.energy);
   }
@@ -117,6 +118,7 @@ struct MeasureReply {
   Verdict verdict = Verdict::ok;
   std::string reason;  ///< a sentence; empty when ok
   std::vector<double> samples_us;
+  std::int32_t loads = 1;      ///< of the binary, for these samples
   std::int32_t clock_mhz = 0;  ///< as in Timed
   std::string throttled;       ///< as in Timed
   double energy_uj = 0;        ///< per launch; 0: not measured
@@ -129,9 +131,10 @@ struct MeasureReply {
   double load_s = 0, check_s = 0, time_s = 0;  ///< what each took
   template <typename Self, typename Archive>
   static void fields(Self& self, Archive& archive) {
-    archive(self.verdict, self.reason, self.samples_us, self.clock_mhz, self.throttled, self.energy_uj,
-            self.loaded, self.compared, self.max_error, self.registers, self.static_shared_bytes,
-            self.dynamic_shared_bytes, self.local_bytes, self.lost, self.load_s, self.check_s, self.time_s);
+    archive(self.verdict, self.reason, self.samples_us, self.loads, self.clock_mhz, self.throttled,
+            self.energy_uj, self.loaded, self.compared, self.max_error, self.registers,
+            self.static_shared_bytes, self.dynamic_shared_bytes, self.local_bytes, self.lost, self.load_s,
+            self.check_s, self.time_s);
   }
 };
 

@@ -73,6 +73,7 @@ Policy policy_for(std::string_view device_kind) {
     policy.final_samples = 1;
     policy.sure = 0.95;
     policy.finalists = 4;
+    policy.list_loads = 1;  // loads are alike
   }
   return policy;
 }

@@ -25,10 +25,15 @@ struct Summary {
 /// Of at least one sample.
 Summary summarize(std::vector<double> samples_us);
 
+/// A kernel of 1 us may take 20 % more after one load of its binary than after the next, one of 10 us 2 %
+/// (H200).
+inline constexpr double short_launch_us = 6;
+
 struct Policy {
   int samples = 5;                ///< of a variant in the search, unless it is given up
   double sample_target_us = 300;  ///< as in Timing
   double give_up_factor = 1.5;    ///< a variant that is this much slower than the best so far gets one sample
+  int list_loads = 3;             ///< of a variant that is measured for a table, where a launch is short
   double final_within = 0.10;     ///< finalists are at most this much slower than the best …
   std::size_t finalists = 16;     ///< … and at most this many, for each of the two alignments
   int final_samples = 3;          ///< of a load: they agree, loads do not

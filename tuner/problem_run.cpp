@@ -27,6 +27,10 @@ constexpr std::uint64_t second_check_seed = 0x7265636865636bu;
 constexpr double finals_limit = 5;
 
 // Proposes these, in their order.
+// What is listed is for a library that compiles it when it is first needed; and one that takes longer would
+// hold up all that are behind it.
+constexpr double most_compile_s_of_a_list = 6;
+
 class Listed : public Search {
  public:
   explicit Listed(std::vector<Point> points) : points_(std::move(points)) {}
@@ -68,6 +72,8 @@ ProblemRun::ProblemRun(const Bench& bench, const Problem& problem, const Problem
           .budget = bench.budget,
           .known = bench.recorder.known(problem),
           .base_again = bench.stages != Bench::Stages::list,
+          .most_compile_s = bench.stages == Bench::Stages::list ? most_compile_s_of_a_list : 0,
+          .least_loads = bench.stages == Bench::Stages::list ? bench.policy.list_loads : 1,
           .retry_failed = bench.options.retry_failed,
           .render =
               [this](const Point& point) { return render_variant(bench_.op, problem_, point, device()); },
@@ -217,6 +223,7 @@ MeasureRequest ProblemRun::request(Ticket ticket) const {
   request.suffix = trial.variant.source.suffix;
   request.binary = trial.binary;
   request.samples = bench_.policy.samples;
+  if (bench_.stages == Bench::Stages::list) request.loads = bench_.policy.list_loads;
   request.sample_target_us = bench_.policy.sample_target_us;
   request.chained = bench_.options.chained;
   request.cold_caches = bench_.options.cold_caches;
@@ -270,6 +277,7 @@ void ProblemRun::search() {
       search_->drop_waiting();
     } else {
       propose();
+      compile_ahead();
     }
     for (CompileResult& result : bench_.compilers.update()) search_->compiled(std::move(result));
     feed();
@@ -293,6 +301,16 @@ void ProblemRun::propose() {
     }
     if (bench_.interrupted()) return;
     show("search", search_->counted(), 0);
+  }
+}
+
+// One slow compilation holds up a list, not the other compilers.
+void ProblemRun::compile_ahead() {
+  if (bench_.stages != Bench::Stages::list || next_ == nullptr || !search_->exhausted()) return;
+  while (ahead_ < bench_.listed.size() && bench_.compilers.has_room()) {
+    const NamedVariant& listed = bench_.listed[ahead_++];
+    const auto variant = render_legal(bench_.op, *next_, listed.template_name, listed.config, device());
+    if (variant) bench_.compilers.begin_ahead(variant->source, most_compile_s_of_a_list);
   }
 }
 

@@ -58,6 +58,7 @@ class ProblemRun {
   std::vector<std::string> built_in() const;
   void search();
   void propose();
+  void compile_ahead();
   void feed();
   void take_measured();
 
@@ -89,6 +90,7 @@ class ProblemRun {
   std::uint64_t inputs_seed_ = 0;  // of the inputs that the worker has, or gets when they are ready
   bool wanted_ = false;            // inputs, for the first variant that is not known
   bool prepared_ = false;
+  std::size_t ahead_ = 0;  // so many of what is listed are compiled for the next problem
   SearchSpace space_;
   std::vector<WinnerRow> previous_;
   Clock::time_point started_;

@@ -122,7 +122,7 @@ std::int64_t Recorder::record(const Problem& problem, const RenderedVariant& var
   row.caches = facts_.caches;
   row.launches = facts_.launches;
   if (!row.samples_us.empty())
-    row.loads = std::max<std::int64_t>(1, static_cast<std::int64_t>(loads_us.size()));
+    row.loads = std::max<std::int64_t>(reply.loads, static_cast<std::int64_t>(loads_us.size()));
   if (const auto interval = median_interval(loads_us, stated_confidence)) {
     row.low_us = rounded(interval->low, 1e4);
     row.high_us = rounded(interval->high, 1e4);

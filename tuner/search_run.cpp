@@ -77,7 +77,7 @@ double SearchRun::least_compile_limit_s() const {
 
 // One variant in thousands is worth no more of a compiler than this.
 double SearchRun::compile_limit_s() const {
-  if (!setup_.budget.seconds || compile_ms_.size() < fewest_compiled) return 0;
+  if (!setup_.budget.seconds || compile_ms_.size() < fewest_compiled) return setup_.most_compile_s;
   const double median_s = 1e-3 * compile_ms_[compile_ms_.size() / 2];
   return std::max({compile_medians * median_s, least_compile_limit_s(), shortest_limit_s});
 }
@@ -97,8 +97,11 @@ bool SearchRun::adopt(Trial& trial) {
       return false;
     learn_compile_time(trial.variant.point, *took_ms);
   }
+  const double known_us = found->second.median_us.value_or(0);
+  if (verdict == Verdict::ok && known_us < short_launch_us && found->second.loads < setup_.least_loads)
+    return false;
   trial.reply.verdict = verdict;
-  if (verdict == Verdict::ok) trial.median_us = found->second.median_us.value_or(0);
+  if (verdict == Verdict::ok) trial.median_us = known_us;
   trial.variant.source.text.clear();
   return true;
 }

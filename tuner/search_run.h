@@ -29,6 +29,8 @@ class SearchRun {
     const Budget& budget;
     std::map<std::string, KnownVerdict> known;  ///< of earlier runs, by source hash
     bool base_again = true;                     ///< measure it though it is known
+    double most_compile_s = 0;                  ///< of one variant; 0: no limit beside the budget's
+    std::int64_t least_loads = 1;               ///< the time of a short launch is known after so many
     bool retry_failed = false;                  ///< do not take over what a time-out or a crash ended
     std::function<RenderedVariant(const Point&)> render;
     Record record;

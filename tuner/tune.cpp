@@ -104,8 +104,11 @@ void open_shard(const TuneOptions& options, const std::filesystem::path& file) {
   Store::open(file, Store::Mode::create, with_old_identities()).merge_from(options.database);
 }
 
-// Of the time for anchors, to search; the portfolio is measured in what is left.
-constexpr double share_of_search = 0.45;
+// Of the time for anchors: to search; and until the best of that are measured on all that were searched. The
+// portfolio is measured in what is left.
+constexpr double share_of_search = 0.38;
+constexpr double share_of_choice = 0.62;
+constexpr double contenders = 1.5;  // for each place in the portfolio
 
 void measure_anchors(const Lanes& lanes, const AnchorOptions& options, const std::vector<Problem>& problems,
                      const std::vector<Task>& tasks, Clock::time_point started, TuneResult& result) {
@@ -128,8 +131,17 @@ void measure_anchors(const Lanes& lanes, const AnchorOptions& options, const std
         run_tasks(lanes, problems, searched, {.stages = Stages::search, .until = after(share_of_search)});
   }
   if (interrupted()) return;
-  const std::vector<NamedVariant> variants = options.portfolio(device, id);
-  run_tasks(lanes, problems, tasks, {.stages = Stages::list, .listed = variants, .until = after(1)});
+  const auto measure = [&](const std::vector<Task>& on, std::size_t most, double until) {
+    const std::vector<NamedVariant> variants = options.portfolio(device, id, most);
+    run_tasks(lanes, problems, on, {.stages = Stages::list, .listed = variants, .until = after(until)});
+  };
+  std::vector<Task> known_best = tasks;
+  std::erase_if(known_best, [&](const Task& task) { return task.problem >= options.searched; });
+  if (!known_best.empty())
+    measure(known_best, static_cast<std::size_t>(contenders * static_cast<double>(options.most_in_portfolio)),
+            share_of_choice);
+  if (interrupted()) return;
+  measure(tasks, options.most_in_portfolio, 1);
   if (!interrupted()) lanes.front()->put_anchor_table(options.table(device, id));
 }
 

@@ -34,13 +34,17 @@ struct NamedVariant {
 };
 
 /// What the problems are measured for: a table of the same variants on all of them. Some are searched,
-/// without finals; then what `portfolio` names is measured on each where it is legal and not known yet.
+/// without finals, and the best that were found measured on all of these, lest each is known on one problem
+/// only; then the portfolio is measured on each problem where it is legal and not known yet.
 struct AnchorOptions {
   std::size_t searched = std::numeric_limits<std::size_t>::max();  ///< the first so many
   /// Called first: texts of problems of which so much is known that they are not searched again. Null: none.
   std::function<std::set<std::string>(const DeviceFacts&, std::int64_t device_id)> known_well = nullptr;
-  /// Called after the search, which has written all that it found to the database.
-  std::function<std::vector<NamedVariant>(const DeviceFacts&, std::int64_t device_id)> portfolio;
+  /// Called after the search, which has written all that it found to the database, and again for the
+  /// portfolio itself: at most so many variants that serve the problems best.
+  std::function<std::vector<NamedVariant>(const DeviceFacts&, std::int64_t device_id, std::size_t most)>
+      portfolio;
+  std::size_t most_in_portfolio = 32;
   /// Called after that: the text that is stored.
   std::function<std::string(const DeviceFacts&, std::int64_t device_id)> table;
   double seconds = 0;  ///< for all problems together, less than half of it to search; 0: no limit

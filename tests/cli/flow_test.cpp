@@ -70,6 +70,9 @@ TEST(Flow, AnchorsGiveATable) {
   expect_success(made);
   EXPECT_EQ(made.out.rfind("transpose on ", 0), 0U) << made.out;
   EXPECT_TRUE(has(scratch.tunesmith("db tables reduce").out, "No problem has enough"));
+  const Outcome extended = scratch.tunesmith("tune transpose --device host --measured 2 --seed 9");
+  expect_success(extended);
+  EXPECT_TRUE(has(extended.out, "on 7 of 7 anchors one is known")) << extended.out;
   EXPECT_EQ(scratch.tunesmith(anchors + " --finals").exit_code, 2);
   EXPECT_EQ(scratch.tunesmith(anchors + " --total 5").exit_code, 2);
   EXPECT_EQ(scratch.tunesmith(anchors + " --caches cold").exit_code, 2);
@@ -84,7 +87,7 @@ TEST(Flow, AllOpsOncePerDevice) {
   EXPECT_FALSE(has(tuned.out, "reduce on ")) << tuned.out;
   for (const char* wrong : {"tune", "tune conv2d --all", "tune --all --ops nothing", "tune --all --anchors 3",
                             "tune --all --budget 500", "tune conv2d --ops conv2d", "tune conv2d --total 5s",
-                            "tune conv2d --measured 5"})
+                            "tune conv2d --device host --measured 5", "tune --measured 5"})
     EXPECT_EQ(scratch.tunesmith(wrong).exit_code, 2) << wrong;
 }
 
@@ -94,8 +97,11 @@ TEST(Flow, RegretOfProblemsThatNobodyTuned) {
       scratch.tunesmith("regret transpose --device host --problems 2 --budget 4 --csv r.csv");
   expect_success(regret);
   EXPECT_TRUE(has(regret.out, "2 problems. Tuned time / picked time: geometric mean ")) << regret.out;
+  EXPECT_TRUE(has(regret.out, "With the best of the portfolio it would be ")) << regret.out;
   EXPECT_TRUE(std::filesystem::exists(scratch.path() / "r.csv"));
   EXPECT_FALSE(std::filesystem::exists(scratch.path() / "tunesmith.db")) << "nothing is kept";
+  expect_success(scratch.tunesmith("regret transpose --device host --problems 1 --budget 2 --keep kept.db"));
+  EXPECT_TRUE(has(scratch.tunesmith("db status --db kept.db").out, "problem          1"));
   EXPECT_EQ(scratch.tunesmith("regret nothing").exit_code, 2);
 }
 

@@ -37,6 +37,16 @@ TEST(Regret, SummarisesRatiosAndCountsWhatIsSlowerThanTheBase) {
   EXPECT_EQ(s.failed, 0);
 }
 
+TEST(Regret, SaysWhatTheBestOfThePortfolioWouldGive) {
+  std::vector<Regret> all = {regret(0.5, 20, 40), regret(0.25, 40, 40), regret(0.1, 100, 40)};
+  EXPECT_EQ(summary_of(all).portfolio, 0);
+  EXPECT_THAT(regret_text(all), Not(HasSubstr("portfolio")));
+  all[0].portfolio_us = 10;  // as tuned
+  all[1].portfolio_us = 40;  // what was picked
+  EXPECT_NEAR(summary_of(all).portfolio, 0.5, 1e-12);
+  EXPECT_THAT(regret_text(all), HasSubstr("With the best of the portfolio it would be 0.500."));
+}
+
 TEST(Regret, APickThatFailedIsCountedAndInNoMean) {
   const RegretSummary s = summary_of({regret(0, 0, 40), regret(0.9, 10, 20)});
   EXPECT_EQ(s.failed, 1);

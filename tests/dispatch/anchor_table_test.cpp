@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "generator/error.h"
 #include "generator/ops.h"
 
@@ -87,6 +89,26 @@ TEST(AnchorTable, APortfolioTakesWhatGainsMostFirst) {
   const AnchorTable narrow = with_variants(one, {1, 0});
   EXPECT_EQ(narrow.anchors[0].us, (std::vector<double>{1.1, 1}));
   EXPECT_EQ(narrow.variants[0].config, one.variants[1].config);
+}
+
+// Pointers are mostly aligned: what is fast for them comes before what serves all of them badly.
+TEST(AnchorTable, AlignedPointersAreWorthMoreThanOthers) {
+  const Op& op = find_op("smooth");
+  AnchorTable one = table({std::vector<double>(18, 0)});
+  const auto with_vector = [&](std::int64_t vector) {
+    return static_cast<std::size_t>(
+        std::find_if(one.variants.begin(), one.variants.end(),
+                     [&](const auto& variant) { return *variant.config.find("VECTOR") == Value(vector); }) -
+        one.variants.begin());
+  };
+  const std::size_t any = with_vector(1);
+  const std::size_t aligned = with_vector(4);
+  ASSERT_LT(std::max(any, aligned), one.variants.size());
+  one.anchors[0].us[any] = 2;
+  one.anchors[0].us[aligned] = 1;
+  one.anchors[0].best_any_us = 2;
+  EXPECT_EQ(portfolio(op, {}, one, 1), (std::vector<std::size_t>{aligned}));
+  EXPECT_EQ(portfolio(op, {}, one, 2), (std::vector<std::size_t>{aligned, any})) << "others count too";
 }
 
 TEST(AnchorTable, OneAnchorDoesNotOutvoteAllOthers) {

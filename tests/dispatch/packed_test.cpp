@@ -2,13 +2,18 @@
 #include "dispatch/packed.h"
 
 #include <gtest/gtest.h>
+#include <stdlib.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "cli/export.h"
+#include "db/device_row.h"
+#include "db/store.h"
+#include "dispatch/known.h"
 #include "dispatch/table.h"
 #include "generator/ops.h"
 #include "runtime/files.h"
@@ -103,6 +108,38 @@ TEST(Generated, NoChoiceIsKnownToBeSlow) {
   }
   EXPECT_GT(anchors, 300u);
   EXPECT_LT(not_measured, anchors / 20);
+}
+
+// A table that was made here counts instead of the shipped one; one of a few problems beside it.
+TEST(Packed, ATableOfTheDatabaseReplacesTheShippedOne) {
+  const auto file = [](std::string_view name) { return std::string(packed(name)); };
+  const std::vector<DeviceTable> shipped = read_anchor_tables(file, ops());
+  ASSERT_FALSE(shipped.empty());
+  for (const bool is_small : {false, true}) {
+    DeviceTable own = shipped.front();
+    if (is_small) own.table.anchors.resize(3);
+    std::string folder = (std::filesystem::path(testing::TempDir()) / "tunesmith_table_XXXXXX").string();
+    ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+    const std::string database = folder + "/own.db";
+    {
+      Store store = Store::open(database, Store::Mode::create);
+      const std::int64_t device = store.id_of(row_of(own.device));
+      store.put_anchor_table({.session_id = store.begin_session({.device_id = device}),
+                              .device_id = device,
+                              .op = own.table.op,
+                              .text = write_anchors(own.table)});
+    }
+    const Known known = read_known({.database = database, .device = own.device});
+    const auto count = [&](Candidate::Origin origin) {
+      return std::count_if(known.candidates.begin(), known.candidates.end(), [&](const Candidate& one) {
+        return one.problem.empty() && one.op == own.table.op && one.origin == origin;
+      });
+    };
+    const auto variants = static_cast<std::ptrdiff_t>(own.table.variants.size());
+    EXPECT_EQ(count(Candidate::Origin::database), variants);
+    EXPECT_EQ(count(Candidate::Origin::built_in), is_small ? variants : 0);
+    std::filesystem::remove_all(folder);
+  }
 }
 
 }  // namespace

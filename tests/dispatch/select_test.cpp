@@ -232,6 +232,28 @@ TEST(Select, APortfoliosTimesDecide) {
   EXPECT_NEAR(measured.expected_loss, 0.5, 1e-9) << "what was measured is not estimated";
 }
 
+// What won one problem was made for it: it must be near to come before what is known on many.
+TEST(Select, AWinnerOfOneProblemDoesNotServeOthersThatAreFar) {
+  Candidate proven = candidate("plain", asked, plain, 0);
+  proven.problem = {};
+  proven.source_hash.clear();
+  for (int width = 16; width < 20000; width *= 2) {
+    proven.times.push_back({std::make_shared<const Problem>(
+                                problem("width=" + std::to_string(width) + " taps=3 mode=a dtype=f32")),
+                            1.1, 1});
+  }
+  const std::vector<Candidate> candidates = {
+      proven, candidate("wide", "width=1000 taps=3 mode=a dtype=f32", scalar, 1)};
+  const Chooser chooser(op, h200(), candidates);
+  const auto first = [&](const std::string& width) {
+    return chooser.select(problem("width=" + width + " taps=3 mode=a dtype=f32"), true).choices.at(0);
+  };
+  EXPECT_EQ(first("1000").candidate, 1u);
+  EXPECT_EQ(first("1001").candidate, 1u);
+  EXPECT_EQ(first("3000").candidate, 0u);
+  EXPECT_NEAR(first("3000").expected_loss, 0.1, 0.1);
+}
+
 TEST(Select, AWordThatDiffersIsAnOctave) {
   EXPECT_NEAR(distance(op, problem(asked), problem("width=1000 taps=3 mode=b dtype=f32")), 1, 1e-12);
   EXPECT_EQ(distance(op, problem(asked), problem(asked)), 0);

@@ -121,16 +121,19 @@ TEST_F(LanesTest, AnchorsKnowThePortfolioAndAreNotMeasuredAgain) {
   const std::vector<NamedVariant> portfolio = {
       {"plain", "BLOCK=128 TWIST=1"}, {"plain", "BLOCK=128 TWIST=7"}, {"wrong_value", "BLOCK=256"}};
   std::int64_t device = 0;
+  std::vector<std::size_t> wanted;
   asked.anchors =
       AnchorOptions{.portfolio =
-                        [&](const DeviceFacts& facts, std::int64_t id) {
+                        [&](const DeviceFacts& facts, std::int64_t id, std::size_t most) {
                           EXPECT_EQ(facts.kind, "host");
                           device = id;
+                          wanted.push_back(most);
                           return portfolio;
                         },
                     .table = [](const DeviceFacts&, std::int64_t) { return std::string("a table"); }};
   const TuneResult result = tuned(asked);
   EXPECT_EQ(result.problems.size(), 4u);
+  EXPECT_EQ(wanted, (std::vector<std::size_t>{48, 32})) << "first more than are kept";
   const auto store = Store::open(asked.database, Store::Mode::read_only);
   // The base, and the one that is legal and right; the wrong one is a verdict, not a time.
   const auto times = store.times_of("pairs", device, "warm", "apart");
