@@ -115,7 +115,7 @@ std::vector<std::size_t> portfolio(const Op& op, const DeviceFacts& device, cons
                                    std::size_t most) {
   // A goal is an anchor with a kind of pointer; loss[goal][variant] is a logarithm. Pointers are mostly
   // aligned, and variants that need no alignment serve both kinds: were both worth the same, there would be
-  // few others, which lost 5 to 8 % on reduce and elementwise (H200).
+  // hardly any others.
   static const double worst = std::log(4.0);
   constexpr double worth_of_any = 0.2;
   std::vector<std::vector<double>> loss;

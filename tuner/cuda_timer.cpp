@@ -74,8 +74,13 @@ Timed CudaTimer::time(Executable& executable, const Buffers& buffers, const Timi
   const double limit =
       timing.give_up_above_us > 0 ? timing.give_up_above_us : std::numeric_limits<double>::infinity();
   const Pointers given = pointers_of(buffers);
-  const double rough = rough_us(executable, given, timing.cold_caches ? evicted_caches * facts_.l2_bytes : 0);
-  if (rough > 2 * limit + 20) return {.samples_us = {rough}};
+  const auto one_launch = [&] {
+    return rough_us(executable, given, timing.cold_caches ? evicted_caches * facts_.l2_bytes : 0);
+  };
+  double rough = one_launch();
+  const double hopeless = 2 * limit + 20;
+  if (rough > hopeless) rough = std::min(rough, one_launch());  // something else may have been in the way
+  if (rough > hopeless) return {.samples_us = {rough}};
   const bool slow = rough > slow_us;
   const int count = slow ? std::min(slow_samples, timing.samples) : timing.samples;
   int repeats = timing.repeats > 0 ? timing.repeats : repeats_for(rough - 3, timing.sample_target_us);
