@@ -60,7 +60,7 @@ Share share_of(double seconds, std::size_t devices) {
 }
 
 // As costly as a search allows the problems need not be: what is large keeps its rates.
-SampleLimits cheaper(const SampleLimits& limits) { return {limits.bytes / 4, limits.flops / 8}; }
+SampleLimits cheaper(const SampleLimits& limits) { return {limits.bytes / 8, limits.flops / 8}; }
 
 // Problems of which only the portfolio is measured. With the constants of others its kernels are compiled
 // already; another seed, lest they are the searched ones.

@@ -16,15 +16,16 @@ std::optional<std::string> beyond(std::string_view what, std::int64_t value, std
 
 }  // namespace
 
-// CUDA C++ Programming Guide 13.0, appendix Compute Capabilities, "Technical Specifications".
+// CUDA C++ Programming Guide 13.0, appendix Compute Capabilities, "Technical Specifications"; the same in
+// CCCL's cuda/__device/arch_traits.h.
 DeviceFacts facts_of_capability(int compute_capability) {
   struct Limits {
     int capability, threads, shared_kib, shared_kib_per_block;  // threads and shared_kib: per multiprocessor
   };
   static constexpr Limits all[] = {{75, 1024, 64, 64},    {80, 2048, 164, 163},  {86, 1536, 100, 99},
-                                   {87, 1536, 164, 163},  {89, 1536, 100, 99},   {90, 2048, 228, 227},
-                                   {100, 2048, 228, 227}, {103, 2048, 228, 227}, {110, 1536, 228, 227},
-                                   {120, 1536, 100, 99},  {121, 1536, 100, 99}};
+                                   {87, 1536, 164, 163},  {88, 1536, 100, 99},   {89, 1536, 100, 99},
+                                   {90, 2048, 228, 227},  {100, 2048, 228, 227}, {103, 2048, 228, 227},
+                                   {110, 1536, 228, 227}, {120, 1536, 100, 99},  {121, 1536, 100, 99}};
   DeviceFacts device;
   device.kind = "cuda";
   device.compute_capability = compute_capability;
