@@ -93,32 +93,11 @@ void keep_current(Part& part, const std::vector<std::string>& asked, StaticRepor
   });
   for (const TableRow& row : part.rows) report.ops.push_back(row.winner.op);
   for (const DeviceTable& one : part.tables) report.ops.push_back(one.table.op);
-  report.winners += static_cast<int>(part.rows.size());
-  report.tables += static_cast<int>(part.tables.size());
 }
 
 void make_unique(std::vector<std::string>& words) {
   std::sort(words.begin(), words.end());
   words.erase(std::unique(words.begin(), words.end()), words.end());
-}
-
-// As the exported library will read them: the same order, the same origins.
-std::vector<Candidate> candidates_in(const Part& database, const Part& built_in) {
-  Known known;
-  const auto add = [&](const Part& part, Candidate::Origin origin) {
-    for (const DeviceTable& one : part.tables) add_portfolio(known, one, origin);
-    for (const TableRow& row : part.rows) {
-      Candidate& candidate = known.candidates.emplace_back(row.winner);
-      candidate.origin = origin;
-      candidate.low_us = row.low_us;
-      candidate.high_us = row.high_us;
-      candidate.has_binary = true;
-      complete(candidate);
-    }
-  };
-  add(database, Candidate::Origin::database);
-  add(built_in, Candidate::Origin::built_in);
-  return known.candidates;
 }
 
 // The models of devices that something is known of, and one without a name for each further target.
@@ -248,9 +227,14 @@ StaticReport export_static(const StaticRequest& request, const std::filesystem::
   report.ops.insert(report.ops.end(), asked.begin(), asked.end());
   make_unique(report.ops);
 
-  const std::vector<Candidate> candidates = candidates_in(database, library);
-  Kernels kernels(request, candidates, database, library);
-  for (const DeviceFacts& device : devices_of(request, candidates)) {
+  Known known;  // as the exported library will read it
+  add_known(known, database.tables, database.rows, Candidate::Origin::database);
+  add_known(known, library.tables, library.rows, Candidate::Origin::built_in);
+  for (Candidate& candidate : known.candidates) candidate.has_binary = !candidate.problem.empty();
+  report.winners = static_cast<int>(database.rows.size() + library.rows.size());
+  report.tables = static_cast<int>(database.tables.size() + library.tables.size());
+  Kernels kernels(request, known.candidates, database, library);
+  for (const DeviceFacts& device : devices_of(request, known.candidates)) {
     report.targets.push_back(device.target);
     for (const std::string& op : report.ops) kernels.add(find_op(op), device);
   }

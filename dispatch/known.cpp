@@ -36,23 +36,26 @@ void add_portfolio(Known& known, const DeviceTable& read, Candidate::Origin orig
   }
 }
 
-std::size_t add_packed(Known& known, const std::string& folder, Candidate::Origin origin) {
-  std::size_t count = 0;
-  const auto file = [&](std::string_view name) { return std::string(packed(folder + std::string(name))); };
-  std::vector<DeviceTable> tables = read_anchor_tables(file, ops());
+void add_known(Known& known, std::vector<DeviceTable>& tables, const std::vector<TableRow>& rows,
+               Candidate::Origin origin) {
   std::erase_if(tables, [&](const DeviceTable& table) { return is_replaced(table, known.candidates); });
   for (const DeviceTable& read : tables) add_portfolio(known, read, origin);
-  for (TableRow& row : read_table(file)) {
-    Candidate& candidate = row.winner;
+  for (const TableRow& row : rows) {
+    Candidate& candidate = known.candidates.emplace_back(row.winner);
     candidate.origin = origin;
     candidate.low_us = row.low_us;
     candidate.high_us = row.high_us;
     candidate.has_binary = !packed(packed_name(candidate.device.target, candidate.source_hash)).empty();
     complete(candidate);
-    known.candidates.push_back(std::move(candidate));
-    ++count;
   }
-  return count;
+}
+
+std::size_t add_packed(Known& known, const std::string& folder, Candidate::Origin origin) {
+  const auto file = [&](std::string_view name) { return std::string(packed(folder + std::string(name))); };
+  std::vector<DeviceTable> tables = read_anchor_tables(file, ops());
+  const std::vector<TableRow> rows = read_table(file);
+  add_known(known, tables, rows, origin);
+  return rows.size();
 }
 
 Known read_known(const Sources& sources) {

@@ -37,6 +37,10 @@ void complete(Candidate& candidate);
 /// A table's variants.
 void add_portfolio(Known& known, const DeviceTable& read, Candidate::Origin origin);
 
+/// What one source has; tables that a known one replaces are erased.
+void add_known(Known& known, std::vector<DeviceTable>& tables, const std::vector<TableRow>& rows,
+               Candidate::Origin origin);
+
 /// What the library has of the packed files `folder`* (packed.h); the number of winners.
 std::size_t add_packed(Known& known, const std::string& folder, Candidate::Origin origin);
 

@@ -13,6 +13,7 @@
 #include "db/store.h"
 #include "dispatch/anchor_table.h"
 #include "dispatch/known.h"
+#include "dispatch/packed.h"
 #include "generator/sample.h"
 #include "tests/cli/run.h"
 #include "tests/dispatch/fixture.h"
@@ -189,6 +190,29 @@ TEST_F(StaticExport, HasTheWinnersAndThePortfolio) {
     const std::string file = entry.path().filename().string();
     if (file.find(".conv2d.") == std::string::npos) continue;
     EXPECT_EQ(read_text(entry.path()), write_anchors(tables.front().table)) << "with what was solved";
+  }
+}
+
+TEST_F(StaticExport, ATableOfTheDatabaseReplacesTheShippedOne) {
+  const std::vector<DeviceTable> shipped =
+      read_anchor_tables([](std::string_view name) { return std::string(packed(name)); }, ops());
+  if (shipped.empty()) GTEST_SKIP() << "This build has no tables.";
+  const DeviceTable& one = shipped.front();
+  Store store = Store::open(database(), Store::Mode::create);
+  SessionRow session;
+  session.device_id = store.id_of(row_of(one.device));
+  store.put_anchor_table({.session_id = store.begin_session(session),
+                          .device_id = session.device_id,
+                          .op = one.table.op,
+                          .text = write_anchors(one.table)});
+  const Outcome outcome = scratch.tunesmith("export --static --device '" + one.device.name + "' --ops " +
+                                            one.table.op + " --db " + database() + " --to x");
+  expect_success(outcome);
+  EXPECT_NE(outcome.out.find(" and 1 tables,"), std::string::npos) << outcome.out;
+  const fs::path tables = scratch.path() / "x/tables";
+  for (const std::string& device : tuned_devices(read_text(tables / "database/devices.csv"))) {
+    EXPECT_TRUE(fs::exists(tables / "database" / anchors_file(device, one.table.op)));
+    EXPECT_FALSE(fs::exists(tables / anchors_file(device, one.table.op)));
   }
 }
 
