@@ -99,6 +99,7 @@ class Tunesmith:
             ("open", pointer, [text, text]),
             ("plan", pointer, [pointer, text, text]),
             ("release", None, [pointer]),
+            ("problems", text, [text, ctypes.c_int, ctypes.c_ulonglong]),
             ("describe", text, [pointer]),
             ("workspace_bytes", ctypes.c_longlong, [pointer]),
             ("launch", ctypes.c_int, [pointer, pointer, ctypes.c_int, pointer, pointer]),
@@ -112,6 +113,13 @@ class Tunesmith:
         self.spacing = self.spacer(int(device.removeprefix("cuda:")))
         if not self.dispatcher or not self.spacing:
             raise RuntimeError(self.error().decode())
+
+    def drawn(self, op, count, seed):
+        """Problems of the op's usual range, as texts."""
+        lines = self.problems(op.encode(), count, seed)
+        if lines is None:
+            raise RuntimeError(self.error().decode())
+        return lines.decode().splitlines()
 
     def launch_spacer(self, memory, count):
         """As timing.Runs wants it."""

@@ -7,6 +7,8 @@
 #include <span>
 #include <string>
 
+#include "generator/ops.h"
+#include "generator/sample.h"
 #include "runtime/executable.h"
 #include "runtime/toolchain.h"
 #include "tuner/cuda_check.h"
@@ -92,6 +94,21 @@ void tunesmith_release(void* plan) { delete static_cast<Planned*>(plan); }
 /// Null on failure.
 void* tunesmith_spacer(int device) {
   return or_null([&] { return make_spacer(device); });
+}
+
+/// So many problems of the op's usual range, one a line. Null on failure.
+const char* tunesmith_problems(const char* op, int count, unsigned long long seed) {
+  thread_local std::string lines;
+  lines.clear();
+  try {
+    for (const tunesmith::Problem& problem :
+         tunesmith::sample_problems(tunesmith::find_op(op), static_cast<std::size_t>(count), seed))
+      lines += problem.text() + "\n";
+    return lines.c_str();
+  } catch (const std::exception& error) {
+    last_error = error.what();
+    return nullptr;
+  }
 }
 
 /// Before a launch that is timed: a kernel that does nothing, or one that reads so many bytes, all zeros. 0,

@@ -1,0 +1,287 @@
+#!/usr/bin/env python3
+"""Problems that nobody chose, as dispatch serves them and as PyTorch's eager op does: drawn from each op's usual range by
+a seed, checked against each other, and timed apart in one run. Prints each problem and a summary of each op; the exit
+code is 1 if a result is wrong or dispatch takes more than 1.1 times as long as PyTorch."""
+
+import argparse
+import csv
+import math
+import re
+import shlex
+import statistics
+import sys
+import time
+from pathlib import Path
+
+import torch
+import torch.nn.functional as functional
+
+import contenders as of
+import ops
+import timing
+
+DTYPES = {"f32": torch.float32, "f64": torch.float64, "f16": torch.float16, "bf16": torch.bfloat16,
+          "i32": torch.int32, "i64": torch.int64, "u8": torch.uint8, "b8": torch.uint8, "b16": torch.int16,
+          "b32": torch.int32, "b64": torch.int64, "b128": torch.complex128}
+BEHIND = 1.1  # how much slower than PyTorch is a fault
+
+
+class Problem(dict):
+    """name -> integer or word, of "batch=1 function=\\"a + b\\" …"."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.text = text
+        for pair in shlex.split(text):
+            name, value = pair.split("=", 1)
+            self[name] = int(value) if re.fullmatch(r"\d+", value) else value
+        self.dtype = DTYPES[self["dtype"]]
+
+
+def random(shape, dtype):
+    if dtype.is_complex:
+        return torch.randn(shape, dtype=dtype, device="cuda")
+    if dtype.is_floating_point:
+        return (torch.rand(shape, device="cuda") * 2 - 1).to(dtype)
+    return torch.randint(0, 100, shape, device="cuda").to(dtype)
+
+
+# Each gives the op's arguments in its order, the output, what PyTorch calls, and before the launch that is checked what
+# restores the output; None where PyTorch has no op for it.
+
+
+def conv2d(p):
+    image = random((p["batch"], p["height"], p["width"]), p.dtype)
+    mask = random((p["mask_height"], p["mask_width"]), p.dtype)
+    weights = (mask if p["mode"] == "correlation" else torch.flip(mask, (0, 1)).contiguous())[None, None]
+    output = torch.empty_like(image)
+    padding = (p["mask_height"] // 2, p["mask_width"] // 2)
+    # An even mask gives a row or a column more: the last one, or where it is turned the first.
+    y, x = ((1 - p[side] % 2) * (p["mode"] == "convolution") for side in ("mask_height", "mask_width"))
+
+    def eager():
+        return functional.conv2d(image[:, None], weights, padding=padding)[:, 0, y:y + p["height"], x:x + p["width"]]
+
+    return [image, mask, output], output, eager, None
+
+
+def conv1d(p):
+    length, taps = p["length"], p["taps"]
+    if taps > length and p["mode"] != "full":
+        return None
+    signal, kernel = random((p["batch"], length), p.dtype), random((taps,), p.dtype)
+    weights = (torch.flip(kernel, (0,)).contiguous() if p["function"] == "convolve" else kernel)[None, None]
+    padding = {"full": taps - 1, "same": taps // 2, "valid": 0}[p["mode"]]
+    size = {"full": length + taps - 1, "same": length, "valid": length - taps + 1}[p["mode"]]
+    first = 1 if p["mode"] == "same" and taps % 2 == 0 and p["function"] == "correlate" else 0
+    output = of.poisoned((p["batch"], size), p.dtype)
+    return [signal, kernel, output], output, lambda: functional.conv1d(
+        signal[:, None], weights, padding=padding)[:, 0, first:first + size], None
+
+
+def transpose(p):
+    height, width = p["height"], p["width"]
+    memory = random((p["batch"], height, p["input_pitch"] or width), p.dtype)
+    target = torch.zeros((p["batch"], width, p["output_pitch"] or height), dtype=p.dtype, device="cuda")
+    other = torch.zeros_like(target)
+
+    def eager():
+        return other[:, :, :height].copy_(memory[:, :, :width].transpose(1, 2))
+
+    return [memory, target], target[:, :, :height], eager, None
+
+
+def reduce(p):
+    stride = p["stride"] or p["inner"]
+    outer_stride = p["outer_stride"] or p["length"] * stride
+    elements = (p["outer"] - 1) * outer_stride + (p["length"] - 1) * stride + p["inner"]
+    memory = random((elements,), p.dtype)
+    x = memory.as_strided((p["outer"], p["length"], p["inner"]), (outer_stride, stride, 1))
+    function = p["function"]
+    if function == "mean" and not p.dtype.is_floating_point:
+        return None
+    eager = {"sum": lambda: x.sum(1), "mean": lambda: x.mean(1), "min": lambda: x.amin(1), "max": lambda: x.amax(1)}
+    output = torch.empty((p["outer"], p["inner"]), dtype=torch.int64 if function == "sum" and
+                         not p.dtype.is_floating_point else p.dtype, device="cuda")
+    return [memory, output], output, eager[function], None
+
+
+def histogram(p):
+    low, high = float(p["lo"]), float(p["hi"])
+    size = ((p["length"] - 1) * p["stride"] + 1,)
+    if p["function"] == "bincount":
+        memory = torch.randint(0, p["bins"], size, device="cuda").clamp_(max=255 if p["dtype"] == "u8" else p["bins"])
+    else:
+        memory = torch.rand(size, device="cuda") * (high - low) + low
+    memory = memory.to(p.dtype)
+    values = memory[::p["stride"]]
+    counts = torch.zeros((p["bins"],), dtype=torch.int64, device="cuda")
+    if p["function"] == "bincount":
+        return [memory, counts], counts, lambda: torch.bincount(values, minlength=p["bins"]), None
+    if not p.dtype.is_floating_point:
+        return None
+    return [memory, counts], counts, lambda: torch.histc(values, p["bins"], low, high), None
+
+
+def extents(text):
+    return [int(extent) for extent in str(text).split("x")]
+
+
+def operand(text, shape, dtype):
+    """An input's memory, and the tensor that PyTorch is given."""
+    if text == "dense":
+        memory = random(shape, dtype)
+        return memory, memory
+    text, _, strides = str(text).partition(":")
+    sizes = extents(text)
+    if not strides:
+        memory = random(sizes, dtype)
+        return memory, memory
+    strides = extents(strides)
+    memory = random((1 + sum((size - 1) * stride for size, stride in zip(sizes, strides)),), dtype)
+    return memory, memory.as_strided(sizes, strides)
+
+
+def either(torch_function, number_bound):
+    """max or min of two tensors, or of a tensor and a number."""
+    return lambda a, b: torch_function(a, b) if torch.is_tensor(b) else a.clamp(**{number_bound: b})
+
+
+NAMED = {"add": "a + b", "hypot": "hypot(a, b)",
+         "gaussian_pdf": "exp(-0.5 * ((a - b) / c) ** 2) / (c * math.sqrt(2 * math.pi))",
+         "polar_distance": "sqrt((a * cos(b) - c * cos(d)) ** 2 + (a * sin(b) - c * sin(d)) ** 2)"}
+WORDS = {name: getattr(torch, name) for name in ("hypot", "exp", "log", "sin", "cos", "tanh", "sqrt", "abs", "where")}
+WORDS |= {"math": math, "max": either(torch.maximum, "min"), "min": either(torch.minimum, "max")}
+
+
+def elementwise(p):
+    shape = extents(p["shape"])
+    text = NAMED.get(p["function"], p["function"])
+    text = re.sub(r"^(.*?)\?(.*):(.*)$", r"where(\1, \2, \3)", text)
+    used = sorted(set(re.findall(r"\b[a-f]\b", text)))
+    operands = {name: operand(p[name], shape, p.dtype) for name in used}
+    values = {name: tensor for name, (_, tensor) in operands.items()}
+    if p["function"] == "gaussian_pdf":
+        values["c"].abs_().add_(0.5)
+    code = compile(text, "function", "eval")
+    output = torch.empty(shape, dtype=p.dtype, device="cuda")
+    arguments = [operands[name][0] if name in operands else None for name in "abcdef"]
+    return [*arguments, output], output, lambda: eval(code, WORDS, values), None
+
+
+def conv_covariance(p):
+    batch, out, inner, height, width = (p[name] for name in ("batch", "channels_out", "channels_in", "height", "width"))
+    rows, columns = height - p["mask_height"] + 1, width - p["mask_width"] + 1
+    before = random((batch, out, rows, columns, out, rows, columns), p.dtype)
+    gamma = random((batch, inner, height, width, inner, height, width), p.dtype)
+    mu, c = random((batch, inner, height, width), p.dtype), random((out,), p.dtype)
+    ours, other = before.clone(), before.clone()
+
+    def diagonal(blocks):
+        return torch.diagonal(blocks, dim1=1, dim2=4)
+
+    def eager():
+        pairs = torch.einsum("bcij,bckl->bijkl", mu, mu) + diagonal(gamma).sum(-1)
+        total = 0
+        for i in range(p["mask_height"]):
+            for j in range(p["mask_width"]):
+                y, x = slice(i, i + rows), slice(j, j + columns)
+                total = total + pairs[:, y, x, y, x]
+        diagonal(other).add_(total[..., None] * c)
+        return other
+
+    def restore():
+        ours.copy_(before)
+        other.copy_(before)
+
+    return [ours, gamma, mu, c], ours, eager, restore
+
+
+MAKERS = {"conv2d": conv2d, "conv1d": conv1d, "transpose": transpose, "reduce": reduce, "histogram": histogram,
+          "elementwise": elementwise, "conv_covariance": conv_covariance}
+
+
+def agree(a, b, dtype):
+    """Roundings differ, sums are in another order; what is wrong differs by far more."""
+    if not dtype.is_floating_point:
+        return bool((a == b).all())
+    a, b = a.double(), b.double().expand_as(a) if b.dim() <= a.dim() else b.double().reshape(a.shape)
+    scale = b.abs().mean() + b.abs()
+    return bool(((a - b).abs() <= {2: 0.05, 4: 2e-3, 8: 1e-9}[dtype.itemsize] * scale + 1e-30).all())
+
+
+def measured(op, text, tunesmith, given, say):
+    """(verdict, dispatch's us, PyTorch's us, what dispatch launched)."""
+    p = Problem(text)
+    made = MAKERS[op](p)
+    if made is None:
+        return "PyTorch has no op for it", None, None, ""
+    arrays, output, eager, restore = made
+    ours = tunesmith.contender(op, text, arrays, output, restore)
+    ours.name, ours.kind = "Tunesmith", "ours"
+    peer = of.pytorch(eager, capture=p.get("function") != "bincount")
+    peer.name = "PyTorch"
+    if restore:
+        restore()
+    ours.launch()
+    peer.launch()
+    torch.cuda.synchronize()
+    # A histogram's edges fall differently by a rounding: its counts are compared as a whole.
+    found, wanted = output, peer.output()
+    if op == "histogram":
+        right = int((found.double().cumsum(0) - wanted.double().cumsum(0)).abs().max()) <= 1 + found.sum().item() * 1e-4
+    else:
+        right = agree(found, wanted, found.dtype)
+    timing.measure([ours, peer], given.rounds, given.seconds, tunesmith.launch_spacer, say)
+    return "ok" if right else "they differ", ours.us("apart"), peer.us("apart"), ours.note
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--op", action="append", choices=ops.NAMES, help="only this op; may be repeated")
+    parser.add_argument("--problems", type=int, default=20, help="of each op (default: %(default)s)")
+    parser.add_argument("--seed", type=int, default=1, help="which are drawn (default: %(default)s)")
+    parser.add_argument("--total", type=float, default=0, help="seconds for all; what is not reached is left out")
+    parser.add_argument("--library", default="build/bench/bench/libtunesmith_bench.so", help="default: %(default)s")
+    parser.add_argument("--database", "--db", default="", help="a tuned database (default: what is built in)")
+    parser.add_argument("--device", type=int, default=0, help="the number of the GPU (default: %(default)s)")
+    parser.add_argument("--rounds", type=int, default=9, help="at most (default: %(default)s)")
+    parser.add_argument("--seconds", type=float, default=0.3, help="of timing a problem (default: %(default)s)")
+    parser.add_argument("--csv", type=Path, help="a line for each problem")
+    given = parser.parse_args()
+    torch.cuda.set_device(given.device)
+    torch.manual_seed(given.seed)
+    torch.backends.cudnn.benchmark = True
+    torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = False
+    tunesmith = of.Tunesmith(Path(given.library).resolve(), given.database, f"cuda:{given.device}")
+    begin, faults, rows = time.monotonic(), 0, []
+    names = given.op or ops.NAMES
+    for number, op in enumerate(names, 1):
+        ratios = []
+        for text in tunesmith.drawn(op, given.problems, given.seed):
+            if given.total and time.monotonic() - begin > given.total * number / len(names):
+                break
+            try:
+                verdict, ours, peer, launched = measured(op, text, tunesmith, given, lambda words: None)
+            except Exception as error:
+                verdict, ours, peer, launched = timing.sentence(error), None, None, ""
+            ratio = peer / ours if ours and peer else None
+            faults += verdict == "they differ" or (ratio is not None and ratio * BEHIND < 1)
+            if ratio is not None:
+                ratios.append(ratio)
+            rows.append([op, text, verdict, ours, peer, ratio, launched])
+            print(f"{op:16} {'' if ratio is None else f'{ratio:6.2f} times PyTorch':20} {verdict:12} {text}", flush=True)
+            torch.cuda.empty_cache()
+        if ratios:
+            print(f"{op}: {len(ratios)} problems, {statistics.geometric_mean(ratios):.2f} times as fast as PyTorch, "
+                  f"at worst {min(ratios):.2f} times")
+    if given.csv:
+        with open(given.csv, "w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(["op", "problem", "verdict", "tunesmith_us", "pytorch_us", "ratio", "launched"])
+            writer.writerows(rows)
+    sys.exit(1 if faults else 0)
+
+
+if __name__ == "__main__":
+    main()
