@@ -132,6 +132,34 @@ TEST(Compilers, AVariantWhoseCompilerWasKilledIsCompiledByAnother) {
   EXPECT_EQ(late.milliseconds, 1.0);
 }
 
+TEST(Compilers, WhatIsCompiledAheadIsFoundAndAsksNobodyToWait) {
+  std::string folder = (std::filesystem::path(testing::TempDir()) / "tunesmith_ahead_XXXXXX").string();
+  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+  Compilers compilers("host", 1, 60, folder);
+  Source source;
+  source.text = "int answer() { return 42; }";
+  source.hash = std::string(64, '4');
+  source.target = "host";
+  compilers.begin_ahead(source, 0);
+  EXPECT_EQ(compilers.at_work(), 0);
+  EXPECT_FALSE(compilers.has_room()) << "it is compiled nevertheless";
+  std::vector<int> descriptors;
+  compilers.descriptors(descriptors);
+  while (!compilers.has_room()) {
+    wait_for(descriptors, 0.05);
+    EXPECT_TRUE(compilers.update().empty()) << "nobody asked for the result";
+  }
+  compilers.begin(1, source);
+  std::vector<CompileResult> results;
+  while (results.empty()) {
+    wait_for(descriptors, 0.05);
+    results = compilers.update();
+  }
+  EXPECT_EQ(results.front().verdict, Verdict::ok);
+  EXPECT_FALSE(results.front().milliseconds.has_value()) << "an earlier compilation's";
+  std::filesystem::remove_all(folder);
+}
+
 // A process that another one traces cannot be waited for after its end, as one cannot be that hangs in a
 // driver.
 TEST(Child, ThatDoesNotEndIsLeftBehind) {
