@@ -75,14 +75,16 @@ constexpr std::size_t proven_times = 8;  // on so many problems: their times say
 
 constexpr double adapted_penalty = 0.25;  // a logarithm: a config that nobody measured beside one that was
 
-bool before(const Choice& a, const Choice& b, std::span<const Candidate> candidates) {
-  const Candidate& left = candidates[a.candidate];
-  const Candidate& right = candidates[b.candidate];
+template <typename Ranked>  // a Choice, or what is known of one before there is one
+bool before(const Ranked& a, const Ranked& b, std::span<const Candidate> candidates) {
   const bool left_elsewhere = a.match == Match::other_device;
   const bool right_elsewhere = b.match == Match::other_device;
-  return std::tuple(left_elsewhere, a.cautious, -a.likeness, left.origin, !left.has_binary, left.median_us) <
-         std::tuple(right_elsewhere, b.cautious, -b.likeness, right.origin, !right.has_binary,
-                    right.median_us);
+  if (left_elsewhere != right_elsewhere) return right_elsewhere;
+  if (a.cautious != b.cautious) return a.cautious < b.cautious;
+  const Candidate& left = candidates[a.candidate];
+  const Candidate& right = candidates[b.candidate];
+  return std::tuple(-a.likeness, left.origin, !left.has_binary, left.median_us) <
+         std::tuple(-b.likeness, right.origin, !right.has_binary, right.median_us);
 }
 
 }  // namespace
@@ -145,45 +147,52 @@ void Chooser::add_group(const Candidate& first, const std::vector<std::size_t>& 
 }
 
 std::vector<Choice> Chooser::rank(const Problem& problem) const {
-  std::vector<Choice> choices;
+  struct Ranked {  // cheaper to move than a choice
+    std::size_t candidate;
+    Match match;
+    double cautious, likeness, best_us;
+    TimeModel::Estimate estimate;
+  };
+  std::vector<Ranked> order;
   std::size_t members = 0;
   for (const Group& group : groups_) members += group.members.size();
-  choices.reserve(members);
+  order.reserve(members);
   for (const Group& group : groups_) {
     const TimeModel::Estimates estimates = group.model.estimate(problem);
     const auto is_own = [&](std::size_t row) {
       return std::find(estimates.rows.begin(), estimates.rows.end(), row) != estimates.rows.end();
     };
     for (const auto& [c, variant, row] : group.members) {
-      const Candidate& candidate = candidates_[c];
       TimeModel::Estimate estimate = estimates.of[variant];
-      Choice& choice = choices.emplace_back();
-      choice.candidate = c;
-      if (row) choice.likeness = static_cast<double>(estimates.likeness[*row]);
+      const double likeness = row ? static_cast<double>(estimates.likeness[*row]) : 0;
       if (row && group.model.times(variant) < proven_times) {
-        const double slower = unproven * (1 - choice.likeness);
+        const double slower = unproven * (1 - likeness);
         estimate.slowdown = std::max(estimate.slowdown, slower);
         estimate.deviation = std::max(estimate.deviation, slower);
       }
-      choice.cautious = estimate.cautious() + group.penalty;
-      choice.expected_loss = std::exp(estimate.slowdown + estimate.deviation * estimate.deviation / 2) - 1;
-      choice.match = !group.same_device    ? Match::other_device
-                     : row && is_own(*row) ? Match::exact
-                                           : Match::predicted;
-      if (group.same_device)
-        choice.expected_us = choice.match == Match::exact ? candidate.median_us
-                                                          : estimates.best_us * std::exp(estimate.slowdown);
+      const Match match = !group.same_device    ? Match::other_device
+                          : row && is_own(*row) ? Match::exact
+                                                : Match::predicted;
+      order.push_back({c, match, estimate.cautious() + group.penalty, likeness,
+                       group.same_device ? estimates.best_us : 0, estimate});
     }
   }
-  std::vector<const Choice*> order;  // cheaper to move
-  order.reserve(choices.size());
-  for (const Choice& choice : choices) order.push_back(&choice);
   std::stable_sort(order.begin(), order.end(),
-                   [&](const Choice* a, const Choice* b) { return before(*a, *b, candidates_); });
-  std::vector<Choice> sorted;
-  sorted.reserve(order.size());
-  for (const Choice* choice : order) sorted.push_back(*choice);
-  return sorted;
+                   [&](const Ranked& a, const Ranked& b) { return before(a, b, candidates_); });
+  std::vector<Choice> choices(order.size());
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const Ranked& one = order[i];
+    const TimeModel::Estimate& estimate = one.estimate;
+    Choice& choice = choices[i];
+    choice.candidate = one.candidate;
+    choice.match = one.match;
+    choice.cautious = one.cautious;
+    choice.likeness = one.likeness;
+    choice.expected_loss = std::exp(estimate.slowdown + estimate.deviation * estimate.deviation / 2) - 1;
+    choice.expected_us = one.match == Match::exact ? candidates_[one.candidate].median_us
+                                                   : one.best_us * std::exp(estimate.slowdown);
+  }
+  return choices;
 }
 
 std::vector<TimeModel::Measured> Chooser::nearest(const Problem& problem, const Choice& choice,

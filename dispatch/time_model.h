@@ -120,10 +120,13 @@ class TimeModel {
   double spread_ = 0.3;  // standard deviation of a slowdown that nothing is known of
   double best_mean_ = 0;
 
-  // For estimates: a feature's values side by side, and of each row the variants'.
+  // For estimates: a feature's values side by side; and of variants with many times, so many side by side,
+  // row by row, their factors, which are 0 only where there is no time.
+  static constexpr std::size_t block = 8;
   std::vector<float> feature_major_;
-  std::vector<float> factors_;
-  std::vector<float> is_known_;  // 1 or 0
+  std::vector<std::size_t> dense_, sparse_;  // variants
+  std::vector<float> factors_;               // of those in dense_
+  std::vector<double> best_factors_;         // by row
 };
 
 /// The table's times, not yet solved.

@@ -36,15 +36,15 @@ struct WordAxis : AxisHandle {
 };
 
 struct Axis {
-  Axis(std::string axis, std::vector<Value> its_values, std::string description)
-      : name(std::move(axis)), values(std::move(its_values)), what(std::move(description)) {}
-  Axis(const AxisHandle& handle, std::vector<Value> its_values, std::string description)
-      : Axis(std::string(handle.name), std::move(its_values), std::move(description)) {}
+  Axis(std::string axis, std::vector<Value> its_values, const char* description)
+      : name(std::move(axis)), values(std::move(its_values)), what(description) {}
+  Axis(const AxisHandle& handle, std::vector<Value> its_values, const char* description)
+      : Axis(std::string(handle.name), std::move(its_values), description) {}
 
   std::string name;
   std::vector<Value>
       values;        ///< all of one kind; at most 65535; the first is preferred where nothing else decides
-  std::string what;  ///< half a sentence for people
+  const char* what;  ///< half a sentence for people, a literal: spaces are made for every plan
 };
 
 /// An axis's values that are words.

@@ -17,7 +17,7 @@ namespace tunesmith {
 
 /// A function of the axes that it reads: what it answers may depend on nothing else that changes.
 struct Rule {
-  std::string why;  ///< a sentence; shown when a config breaks the rule
+  const char* why;  ///< a sentence, a literal; shown when a config breaks the rule
   std::function<bool(const Config&)> holds;
 };
 

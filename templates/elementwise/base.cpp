@@ -12,7 +12,7 @@ Space space(const Problem& /*problem*/) {
 }
 
 Work work(const Problem& problem, const Config& config) {
-  const Layout layout = layout_of(problem);
+  const Layout& layout = layout_of(problem);
   if (layout.elements == 0) return {};
   std::vector<KernelArgument> arguments = pointers();
   arguments.emplace_back(layout.elements);

@@ -36,7 +36,7 @@ bool fits_32_bits(const Layout& layout) {
 
 // RANK: dimensions that are left. INPUT_A …: see broadcast.cu.
 Values constants(const Problem& problem) {
-  const Layout layout = layout_of(problem);
+  const Layout& layout = layout_of(problem);
   Values constants = {{"RANK", static_cast<std::int64_t>(layout.extents.size())}};
   for (std::size_t k = 0; k < layout.inputs.size(); ++k) {
     const InputLayout& input = layout.inputs[k];
@@ -57,7 +57,7 @@ std::string refuses_dense(const Problem& problem) {
 }
 
 Space space(const Problem& problem) {
-  const Layout layout = layout_of(problem);
+  const Layout& layout = layout_of(problem);
   const bool small = fits_32_bits(layout);
   std::vector<Axis> axes = {
       index_axis(),
@@ -84,7 +84,7 @@ Space space(const Problem& problem) {
 }
 
 Work work(const Problem& problem, const Config& config) {
-  const Layout layout = layout_of(problem);
+  const Layout& layout = layout_of(problem);
   if (layout.elements == 0) return {};
   std::vector<KernelArgument> arguments = pointers();
   arguments.emplace_back(layout.elements);

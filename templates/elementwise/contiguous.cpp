@@ -9,7 +9,7 @@ constexpr IntegerAxis TILES("TILES");
 
 // SCALARS: a bit for each input of one element.
 Values constants(const Problem& problem) {
-  const Layout layout = layout_of(problem);
+  const Layout& layout = layout_of(problem);
   std::int64_t scalars = 0;
   for (std::size_t k = 0; k < layout.inputs.size(); ++k) {
     if (is_scalar(layout.inputs[k])) scalars |= std::int64_t{1} << k;
@@ -35,7 +35,7 @@ Space space(const Problem& problem) {
 }
 
 Work work(const Problem& problem, const Config& config) {
-  const Layout layout = layout_of(problem);
+  const Layout& layout = layout_of(problem);
   if (layout.elements == 0) return {};
   std::vector<KernelArgument> arguments = {ArgumentPointer{most_inputs}, layout.elements};
   for (int k = 0; k < most_inputs; ++k) arguments.emplace_back(ArgumentPointer{k});

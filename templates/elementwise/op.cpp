@@ -12,7 +12,7 @@ namespace {
 using namespace elementwise_op;
 
 std::string check(const Problem& problem) {
-  const Expression expression = expression_of(problem);
+  const Expression& expression = expression_of(problem);
   if (const std::string why = refuses(expression, dtype_of(problem)); !why.empty())
     return "The elementwise problem's function is " + to_text(*problem.find("function")) + ". " + why;
   return refuses_layout(problem, expression.inputs);
@@ -119,7 +119,7 @@ Op ops_elementwise() {
       .reference = reference,
       .flops =
           [](const Problem& problem) {
-            const Expression expression = expression_of(problem);
+            const Expression& expression = expression_of(problem);
             const auto works = [](const Node& node) { return facts(node.operation).operands > 0; };
             return static_cast<double>(
                        std::count_if(expression.nodes.begin(), expression.nodes.end(), works)) *
@@ -127,7 +127,7 @@ Op ops_elementwise() {
           },
       .bytes_moved =
           [](const Problem& problem) {
-            const Layout layout = layout_of(problem);
+            const Layout& layout = layout_of(problem);
             std::int64_t elements = layout.elements;
             for (const InputLayout& input : layout.inputs) elements += input.distinct;
             return static_cast<double>(elements * bytes(dtype_of(problem)));
@@ -135,7 +135,7 @@ Op ops_elementwise() {
       .companions = companions,
       .sizes =
           [](const Problem& problem) {
-            const Layout layout = layout_of(problem);
+            const Layout& layout = layout_of(problem);
             return Values{{"elements", std::max<std::int64_t>(layout.elements, 1)},
                           {"row", std::max<std::int64_t>(layout.extents.front(), 1)}};
           },

@@ -13,8 +13,8 @@
 
 namespace tunesmith::elementwise_op {
 
-Expression expression_of(const Problem& problem);
-Layout layout_of(const Problem& problem);
+const Expression& expression_of(const Problem& problem);
+const Layout& layout_of(const Problem& problem);
 
 /// Whether it is one element, repeated along every dimension.
 bool is_scalar(const InputLayout& input);

@@ -4,15 +4,23 @@
 
 namespace tunesmith::elementwise_op {
 
-// A plan asks for it some ten times.
-Expression expression_of(const Problem& problem) {
+// A plan asks for either some ten times or more.
+const Expression& expression_of(const Problem& problem) {
   thread_local std::pair<std::string, Expression> last;
   const std::string& function = problem.word("function");
   if (last.first != function) last = {function, parse(function).expression};
   return last.second;
 }
 
-Layout layout_of(const Problem& problem) { return layout_of(problem, expression_of(problem).inputs); }
+const Layout& layout_of(const Problem& problem) {
+  thread_local std::pair<Problem, Layout> last;
+  if (last.first != problem) {
+    last.first = {};  // an exception leaves no layout of another problem
+    last.second = layout_of(problem, expression_of(problem).inputs);
+    last.first = problem;
+  }
+  return last.second;
+}
 
 bool is_scalar(const InputLayout& input) {
   return input.used && std::all_of(input.strides.begin(), input.strides.end(),
@@ -20,7 +28,7 @@ bool is_scalar(const InputLayout& input) {
 }
 
 std::string refuses_gaps(const Problem& problem) {
-  const Layout layout = layout_of(problem);
+  const Layout& layout = layout_of(problem);
   for (std::size_t k = 0; k < layout.inputs.size(); ++k) {
     const InputLayout& input = layout.inputs[k];
     if (input.used && !input.is_output_like && !is_scalar(input)) {

@@ -47,19 +47,19 @@ std::vector<Axis> all_axes(const Problem& problem, const DeviceFacts& device) {
 constexpr std::int64_t most_resident_grids = 128;
 
 std::vector<Rule> all_must(const Problem& problem, const DeviceFacts& device) {
+  static_assert(most_atomic_additions == 2048 && most_resident_grids == 128, "the rules name them");
   const Dims d(problem);
   return {
       vector_rule(d),
       early_rule(),
       finish_rule(is_atomic(problem)),
-      {"An atomic sum adds at most " + std::to_string(most_atomic_additions) +
-           " partial sums to an output, as its error bound says.",
+      {"An atomic sum adds at most 2048 partial sums to an output, as its error bound says.",
        [](const Config& c) {
          return !c[FINISH].starts_with("atomic") || c[BLOCKS] <= most_atomic_additions;
        }},
-      {"With FINISH=mail a block per output waits inside the kernel for others: those of " +
-           std::to_string(most_resident_grids) +
-           " kernels, as many as a GPU runs at once, must leave it a multiprocessor.",
+      {"With FINISH=mail a block per output waits inside the kernel for others: those of 128 kernels, as "
+       "many "
+       "as a GPU runs at once, must leave it a multiprocessor.",
        [waiting = most_resident_grids * d.outer, there = multiprocessors_to_fill(device)](const Config& c) {
          return c[FINISH] != "mail" || waiting < there;
        }},

@@ -4,8 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
+#include <utility>
+#include <vector>
 
 #include "generator/ops.h"
+#include "generator/random.h"
 
 namespace tunesmith {
 namespace {
@@ -150,6 +154,53 @@ TEST(TimeModel, WhatIsKnownBesideASolvedTableCorrectsIt) {
   EXPECT_LT(near.of[1].slowdown, near.of[0].slowdown);
   const auto far = model.estimate(problem(1 << 20));
   EXPECT_LT(far.of[0].slowdown, far.of[1].slowdown);
+}
+
+// Estimates are made many at a time and with a cheap exponential; here one by one and with the library's, on
+// random problems and times, of variants with many times and with few.
+TEST(TimeModel, EstimatesAreWhatTheFormulasSay) {
+  const Weights weights = {{"n", 0.25},    {"taps", 0.5}, {"bytes", 0},   {"flops", 0},
+                           {"element", 0}, {"dtype", 1},  {"noise", 0.1}, {"spread", 0.3}};
+  TimeModel model(op(), weights);
+  Random random(7);
+  const auto draw = [&] {
+    return problem(1 + static_cast<std::int64_t>(random.below(1 << 20)),
+                   1 + static_cast<std::int64_t>(random.below(30)));
+  };
+  std::vector<Problem> problems;
+  for (int i = 0; i < 70; ++i) model.add_problem(problems.emplace_back(draw()));
+  std::map<std::pair<std::size_t, std::size_t>, bool> is_known;
+  for (std::size_t v = 0; v < 19; ++v) {
+    model.add_variant();
+    for (std::size_t row = v % 7; row < problems.size(); row += v % 5 == 4 ? 35 : 1 + v % 3) {
+      model.add_time(v, row, 1 + 0.1 * static_cast<double>(random.below(10)));
+      is_known[{v, row}] = true;
+    }
+  }
+  model.solve();
+  const auto covariance = [](const Problem& a, const Problem& b) {
+    const auto octaves = [&](const char* name) { return log2_of(*a.find(name)) - log2_of(*b.find(name)); };
+    const double squared = 0.25 * std::pow(octaves("n"), 2) + 0.5 * std::pow(octaves("taps"), 2);
+    return squared < 60 ? (std::exp(-squared / 2) + std::exp(-std::sqrt(squared))) / 2 : 0;
+  };
+  std::vector<double> mean(model.variants());
+  for (int i = 0; i < 100; ++i) {
+    const Problem one = draw();
+    const TimeModel::Estimates estimates = model.estimate(one);
+    for (std::size_t v = 0; v < model.variants(); ++v) {
+      double sum = 0, nearest = 0;
+      for (std::size_t row = 0; row < problems.size(); ++row) {
+        const double like = covariance(one, problems[row]);
+        EXPECT_NEAR(static_cast<double>(estimates.likeness[row]), like, 2e-6);
+        sum += like * model.factor(v, row);
+        if (is_known.contains({v, row})) nearest = std::max(nearest, like);
+      }
+      EXPECT_NEAR(estimates.of[v].deviation, 0.3 * std::sqrt(1 - nearest * nearest / 1.1), 1e-5);
+      if (estimates.of[v].slowdown == 0) continue;  // what would be less
+      if (mean[v] == 0) mean[v] = estimates.of[v].slowdown - sum;
+      EXPECT_NEAR(estimates.of[v].slowdown, mean[v] + sum, 1e-5) << v;
+    }
+  }
 }
 
 TEST(TimeModel, NothingKnownIsNothingSaid) {
