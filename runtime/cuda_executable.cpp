@@ -20,10 +20,6 @@
 namespace tunesmith {
 namespace {
 
-std::string words(cudaError_t code) {
-  return std::string(cudaGetErrorName(code)) + ": " + cudaGetErrorString(code);
-}
-
 LoadError::Kind kind_of(cudaError_t code) {
   return code == cudaErrorMemoryAllocation || code == cudaErrorLaunchOutOfResources
              ? LoadError::Kind::resources

@@ -17,8 +17,7 @@ using Clock = std::chrono::steady_clock;
 void require(cudaError_t code, const char* what) {
   if (code == cudaSuccess) return;
   static_cast<void>(cudaGetLastError());  // so that the caller's next check does not find this error
-  throw LoadError("A rehearsal on the GPU could not " + std::string(what) + ": " + cudaGetErrorName(code) +
-                  ": " + cudaGetErrorString(code) + ".");
+  throw LoadError("A rehearsal on the GPU could not " + std::string(what) + ": " + words(code) + ".");
 }
 
 /// Closed, it holds up a stream. It opens by itself before anybody would call that a hang.

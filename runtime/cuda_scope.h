@@ -1,9 +1,16 @@
-// What calls of the CUDA runtime stand in: a device, and outside of the application's captures.
+// What calls of the CUDA runtime stand in: a device, and outside of the application's captures; and the words
+// for what they answer.
 #pragma once
 
 #include <cuda_runtime_api.h>
 
+#include <string>
+
 namespace tunesmith {
+
+inline std::string words(cudaError_t code) {
+  return std::string(cudaGetErrorName(code)) + ": " + cudaGetErrorString(code);
+}
 
 /// Makes `ordinal` the calling thread's device, and restores the previous one at the end. If it is already
 /// the current one, as usual, that costs one read of a thread-local.

@@ -400,48 +400,17 @@ TEST_F(CudaDispatchTest, TwoThreadsWithAStreamEach) {
 
 // As on the host: random winners of every template, and problems that nobody tuned.
 TEST_F(CudaDispatchTest, RandomProblemsThroughTheNearestRule) {
-  const Op& op = find_op("conv2d");
-  Random random(11);
-  double median_us = 1000;
-  const std::string shapes[] = {"height=500 width=640 mask_height=3 mask_width=3",
-                                "height=200 width=200 mask_height=13 mask_width=13 mode=convolution",
-                                "height=33 width=1024 batch=4 mask_height=5 mask_width=5",
-                                "height=301 width=320 mask_height=4 mask_width=7 dtype=f64"};
-  for (const std::string& shape : shapes) {
-    const Problem problem = complete_problem(op, Values::parse(shape));
-    for (const Template& tmpl : op.templates) {
-      if (why_not(tmpl, problem, facts_)) continue;
-      for (const Config& config : tmpl.space(problem).sample(6, random.next())) {
-        const Work work = tmpl.work(problem, config);
-        if (!reentrant(work) || exceeds(work, facts_)) continue;
-        tune({.op = "conv2d",
-              .problem = shape,
-              .template_name = tmpl.name,
-              .config = config.text(),
-              .device = facts_,
-              .median_us = median_us -= 1});
-      }
-    }
-  }
-  Dispatcher dispatcher(options());
-  int nearest = 0;
-  for (int i = 0; i < 200; ++i) {
-    static constexpr std::int64_t masks[][2] = {{3, 3}, {5, 5}, {13, 13}, {4, 7}, {6, 6}, {1, 9}};
-    const auto& mask = masks[random.below(6)];
-    const bool is_double = random.below(4) == 0;
-    const auto side = [&] { return 1 + static_cast<std::int64_t>(random.below(700)); };
-    const Field fields[] = {{"batch", 1 + static_cast<std::int64_t>(random.below(3))},
-                            {"height", side()},
-                            {"width", random.below(2) == 0 ? side() : side() / 4 * 4 + 4},
-                            {"mask_height", mask[0]},
-                            {"mask_width", mask[1]},
-                            {"mode", random.below(2) == 0 ? "correlation" : "convolution"},
-                            {"dtype", is_double ? "f64" : "f32"}};
-    const Plan plan = dispatcher.plan("conv2d", fields);
-    nearest += plan.match() == Match::predicted ? 1 : 0;
-    check(plan, "conv2d", (is_double ? 8 : 4) * random.below(4), random.next());
-  }
-  EXPECT_GT(nearest, 100);
+  EXPECT_GT(random_conv2d({.seed = 11,
+                           .shapes = {"height=500 width=640 mask_height=3 mask_width=3",
+                                      "height=200 width=200 mask_height=13 mask_width=13 mode=convolution",
+                                      "height=33 width=1024 batch=4 mask_height=5 mask_width=5",
+                                      "height=301 width=320 mask_height=4 mask_width=7 dtype=f64"},
+                           .configs = 6,
+                           .problems = 200,
+                           .masks = {{3, 3}, {5, 5}, {13, 13}, {4, 7}, {6, 6}, {1, 9}},
+                           .largest = 700,
+                           .one_in_f64 = 4}),
+            100);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
@@ -222,6 +223,58 @@ class DispatcherTest : public testing::Test {
     const Status status = plan.launch(buffers.arguments());
     ASSERT_TRUE(status.ok()) << status.message();
     EXPECT_EQ(buffers.why_wrong(), "") << plan.variant().template_name << " " << plan.variant().config;
+  }
+
+  struct RandomConv2d {
+    std::uint64_t seed;
+    std::vector<std::string> shapes;  // that random configs of every template win
+    std::size_t configs;              // of each
+    int problems;
+    std::vector<std::array<std::int64_t, 2>> masks;  // of problems; each is compiled
+    std::int64_t largest;                            // side
+    std::uint64_t one_in_f64;
+  };
+  // Asks for random problems and checks their results; so many plans were predicted.
+  int random_conv2d(const RandomConv2d& wanted) const {
+    const Op& op = find_op("conv2d");
+    Random random(wanted.seed);
+    double median_us = 1000;  // each new one is a better one
+    for (const std::string& shape : wanted.shapes) {
+      const Problem problem = complete_problem(op, Values::parse(shape));
+      for (const Template& tmpl : op.templates) {
+        if (why_not(tmpl, problem, facts())) continue;
+        for (const Config& config : tmpl.space(problem).sample(wanted.configs, random.next())) {
+          const Work work = tmpl.work(problem, config);
+          if (!reentrant(work) || exceeds(work, facts())) continue;
+          tune({.op = "conv2d",
+                .problem = shape,
+                .template_name = tmpl.name,
+                .config = config.text(),
+                .device = facts(),
+                .median_us = median_us -= 1});
+        }
+      }
+    }
+    Dispatcher dispatcher(options());
+    int predicted = 0;
+    for (int i = 0; i < wanted.problems; ++i) {
+      const auto& mask = wanted.masks[random.below(wanted.masks.size())];
+      const bool is_double = random.below(wanted.one_in_f64) == 0;
+      const auto side = [&] {
+        return 1 + static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(wanted.largest)));
+      };
+      const Field fields[] = {{"batch", 1 + static_cast<std::int64_t>(random.below(3))},
+                              {"height", side()},
+                              {"width", random.below(2) == 0 ? side() : side() / 4 * 4 + 4},
+                              {"mask_height", mask[0]},
+                              {"mask_width", mask[1]},
+                              {"mode", random.below(2) == 0 ? "correlation" : "convolution"},
+                              {"dtype", is_double ? "f64" : "f32"}};
+      const Plan plan = dispatcher.plan("conv2d", fields);
+      predicted += plan.match() == Match::predicted ? 1 : 0;
+      check(plan, "conv2d", (is_double ? 8 : 4) * random.below(4), random.next());
+    }
+    return predicted;
   }
 
   static bool says(const Plan& plan, const std::string& words) {
