@@ -223,8 +223,9 @@ void choose(benchmark::State& state, const char* op_name, const std::string& bef
             const std::string& behind) {
   Known known = read_known({.database = "", .device = device_of_words("NVIDIA H200", "")});
   const Op& op = find_op(op_name);
-  const Grounds grounds(device_of_words("NVIDIA H200", ""), std::move(known.candidates), true);
-  const Chooser& chooser = grounds.chooser(op);
+  const Grounds grounds(device_of_words("NVIDIA H200", ""), std::move(known.winners), std::move(known.tables),
+                        true);
+  const Chooser& chooser = grounds.of(op).chooser;
   std::int64_t n = 1000;
   for ([[maybe_unused]] auto each : state) {
     const Problem problem = complete_problem(op, Problem::parse(before + std::to_string(n += 8) + behind));

@@ -227,14 +227,14 @@ StaticReport export_static(const StaticRequest& request, const std::filesystem::
   report.ops.insert(report.ops.end(), asked.begin(), asked.end());
   make_unique(report.ops);
 
-  Known known;  // as the exported library will read it
+  std::vector<Candidate> known;  // as the exported library will read it
   add_known(known, database.tables, database.rows, Candidate::Origin::database);
   add_known(known, library.tables, library.rows, Candidate::Origin::built_in);
-  for (Candidate& candidate : known.candidates) candidate.has_binary = !candidate.problem.empty();
+  for (Candidate& candidate : known) candidate.has_binary = !candidate.problem.empty();
   report.winners = static_cast<int>(database.rows.size() + library.rows.size());
   report.tables = static_cast<int>(database.tables.size() + library.tables.size());
-  Kernels kernels(request, known.candidates, database, library);
-  for (const DeviceFacts& device : devices_of(request, known.candidates)) {
+  Kernels kernels(request, known, database, library);
+  for (const DeviceFacts& device : devices_of(request, known)) {
     report.targets.push_back(device.target);
     for (const std::string& op : report.ops) kernels.add(find_op(op), device);
   }

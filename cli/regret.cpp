@@ -43,11 +43,10 @@ struct Pick {
 };
 
 // Drawn ones of which nothing is known.
-std::vector<Problem> unknown_problems(const Op& op, const Known& known, const Request& request,
-                                      const std::string& device_kind) {
+std::vector<Problem> unknown_problems(const Op& op, const std::vector<Candidate>& known,
+                                      const Request& request, const std::string& device_kind) {
   std::set<std::string> tuned;
-  for (const Candidate& candidate : known.candidates) {
-    if (candidate.op != op.name) continue;
+  for (const Candidate& candidate : known) {
     tuned.insert(candidate.problem.text());
     for (const Candidate::Time& time : candidate.times) tuned.insert(time.problem->text());
   }
@@ -153,9 +152,9 @@ void run(const Request& request, int& exit_code) {
                                         ? "cuda"
                                         : request.device.substr(0, request.device.find(','))))
           .facts;
-  const Known known =
-      read_known({.database = database_or_default(request.database).string(), .device = device});
-  const Chooser chooser(op, device, known.candidates);
+  const std::vector<Candidate> known = candidates_of(
+      read_known({.database = database_or_default(request.database).string(), .device = device}), op.name);
+  const Chooser chooser(op, device, known);
 
   const TemporaryFolder folder;
   TuneOptions options;
@@ -169,10 +168,10 @@ void run(const Request& request, int& exit_code) {
   options.policy = policy_for(device.kind);
   options.policy->final_seconds = std::min(options.policy->final_seconds, finals_s);
   options.problems = unknown_problems(op, known, request, device.kind);
-  options.built_in = guesses_of(known.candidates);
+  options.built_in = guesses_of(known);
   std::map<std::string, Pick> picks;
   for (const Problem& problem : options.problems) {
-    const Pick pick = pick_of(chooser, op, device, known.candidates, problem);
+    const Pick pick = pick_of(chooser, op, device, known, problem);
     options.built_in.push_back({op.name, problem.text(), pick.template_name, pick.config});  // in the finals
     picks.emplace(problem.text(), pick);
   }
@@ -180,7 +179,7 @@ void run(const Request& request, int& exit_code) {
   Progress progress(std::cerr, isatty(STDERR_FILENO) != 0);
   const TuneResult result = tune(options, progress);
   std::map<std::string, double> least;
-  if (const auto portfolio = portfolio_of(op, known.candidates); !portfolio.empty() && !result.interrupted)
+  if (const auto portfolio = portfolio_of(op, known); !portfolio.empty() && !result.interrupted)
     least = portfolio_times(op, portfolio, options, progress);
   std::vector<Regret> all;
   for (const TunedProblem& tuned : result.problems) {

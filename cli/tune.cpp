@@ -199,7 +199,9 @@ void add_tune_command(CLI::App& app, const std::string& command_line, int& exit_
     asked.chained = request->launches == "chained";
     asked.prior = prior_of(request->prior);
     asked.objective = objective_of(request->objective);
-    asked.built_in = guesses_of(read_known({}).candidates);
+    const Known known = read_known({});
+    for (const Op& op : ops())
+      for (BuiltIn& guess : guesses_of(candidates_of(known, op.name))) asked.built_in.push_back(guess);
     asked.database = database_or_default(request->database);
     const bool has_budget = command->count("--budget") > 0;
     Progress progress(std::cerr, isatty(STDERR_FILENO) != 0);

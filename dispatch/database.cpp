@@ -79,7 +79,7 @@ void read_database(const Sources& sources, Known& known) {
   const Store store = Store::open(sources.database, Store::Mode::read_only, with_old_identities(true));
   std::size_t count = 0;
   for (const WinnerRow& row : store.winners({}, Store::Load::dispatch)) {
-    Candidate& candidate = known.candidates.emplace_back(to_candidate(row));
+    Candidate& candidate = known.winners.emplace_back(to_candidate(row));
     candidate.has_binary = is_usable(row, sources, known);
     if (candidate.has_binary) {
       known.binaries.emplace(
@@ -89,12 +89,11 @@ void read_database(const Sources& sources, Known& known) {
     ++count;
   }
   known.notes.push_back("The database " + sources.database + " has " + std::to_string(count) + " winners.");
-  for (const StoredAnchorTable& row : store.anchor_tables()) {
-    try {
-      if (is_used(row.table)) add_portfolio(known, to_table(row), Candidate::Origin::database);
-    } catch (const Error& error) {
-      known.notes.push_back("Its table of " + row.table.op + " is not used: " + error.what());
-    }
+  for (StoredAnchorTable& row : store.anchor_tables()) {
+    if (!is_used(row.table)) continue;
+    known.tables.push_back({{facts_of(row.device), row.table.op, [row] { return to_table(row); }},
+                            Candidate::Origin::database,
+                            known.winners.size()});
   }
 }
 

@@ -47,9 +47,10 @@ std::string rounded(double value) {
 std::vector<std::string> why_used(const Grounds& grounds, const Op& op, const Problem& problem,
                                   const Candidate* used) {
   std::vector<std::string> say;
-  const Chooser& chooser = grounds.chooser(op);
+  const Grounds::OfOp& known = grounds.of(op);
+  const Chooser& chooser = known.chooser;
   Choices choices(chooser, problem, grounds.may_compile);
-  const auto candidate_of = [&](const Choice& choice) { return &grounds.candidates[choice.candidate]; };
+  const auto candidate_of = [&](const Choice& choice) { return &known.candidates[choice.candidate]; };
   std::size_t i = 0;
   const Choice* choice = choices.at(0);
   while (choice != nullptr && candidate_of(*choice) != used) choice = choices.at(++i);
@@ -88,8 +89,9 @@ std::vector<std::string> why_used(const Grounds& grounds, const Op& op, const Pr
 std::vector<std::string> why_not_others(const Grounds& grounds, const Op& op, const Problem& problem,
                                         const std::vector<PlanState::Failure>& failures) {
   std::map<std::string, std::vector<const Candidate*>> refused;
-  for (const Refusal& refusal : grounds.chooser(op).select(problem, grounds.may_compile).refusals)
-    refused[refusal.why].push_back(&grounds.candidates[refusal.candidate]);
+  const Grounds::OfOp& known = grounds.of(op);
+  for (const Refusal& refusal : known.chooser.select(problem, grounds.may_compile).refusals)
+    refused[refusal.why].push_back(&known.candidates[refusal.candidate]);
   for (const PlanState::Failure& failure : failures) refused[failure.why].push_back(failure.candidate);
   constexpr std::size_t named = 2;
   std::vector<std::string> say;
@@ -114,8 +116,11 @@ DeviceFacts device_of_words(const std::string& words, const std::string& databas
   std::map<std::string, DeviceFacts> exact;
   std::map<std::string, DeviceFacts> alike;
   std::vector<std::string> all;
-  for (const Candidate& candidate : read_known({.database = database, .device = any_gpu}).candidates) {
-    const DeviceFacts& device = candidate.device;
+  const Known known = read_known({.database = database, .device = any_gpu});
+  std::vector<DeviceFacts> devices;
+  for (const Candidate& winner : known.winners) devices.push_back(winner.device);
+  for (const Known::Table& table : known.tables) devices.push_back(table.device);
+  for (const DeviceFacts& device : devices) {
     const std::string name = device.name + " (" + device.target + ", " +
                              std::to_string(device.multiprocessors) + " multiprocessors)";
     if (std::find(all.begin(), all.end(), name) == all.end()) all.emplace_back(name);
@@ -144,10 +149,10 @@ DeviceFacts device_of_words(const std::string& words, const std::string& databas
 std::string explain_absent(const DeviceFacts& device, const Op& op, const Problem& problem,
                            const std::string& database, bool with_refusals) {
   Known known = read_known({.database = database, .device = device});
-  const Grounds grounds(device, std::move(known.candidates), true);
-  Choices choices(grounds.chooser(op), problem, true);
+  const Grounds grounds(device, std::move(known.winners), std::move(known.tables), true);
+  Choices choices(grounds.of(op).chooser, problem, true);
   const Choice* first = choices.at(0);
-  const Candidate* used = first == nullptr ? nullptr : &grounds.candidates[first->candidate];
+  const Candidate* used = first == nullptr ? nullptr : &grounds.of(op).candidates[first->candidate];
   const Template& tmpl = used == nullptr ? op.templates.front() : find_template(op, used->template_name);
   const Config config = used == nullptr ? base_config(op, problem, device) : first->config;
 

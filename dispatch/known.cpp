@@ -29,19 +29,19 @@ void complete(Candidate& candidate) {
   }
 }
 
-void add_portfolio(Known& known, const DeviceTable& read, Candidate::Origin origin) {
+void add_portfolio(std::vector<Candidate>& candidates, const DeviceTable& read, Candidate::Origin origin) {
   for (Candidate& candidate : candidates_of(read)) {
     candidate.origin = origin;
-    known.candidates.push_back(std::move(candidate));
+    candidates.push_back(std::move(candidate));
   }
 }
 
-void add_known(Known& known, std::vector<DeviceTable>& tables, const std::vector<TableRow>& rows,
-               Candidate::Origin origin) {
-  std::erase_if(tables, [&](const DeviceTable& table) { return is_replaced(table, known.candidates); });
-  for (const DeviceTable& read : tables) add_portfolio(known, read, origin);
+namespace {
+
+void add_winners(std::vector<Candidate>& candidates, const std::vector<TableRow>& rows,
+                 Candidate::Origin origin) {
   for (const TableRow& row : rows) {
-    Candidate& candidate = known.candidates.emplace_back(row.winner);
+    Candidate& candidate = candidates.emplace_back(row.winner);
     candidate.origin = origin;
     candidate.low_us = row.low_us;
     candidate.high_us = row.high_us;
@@ -50,11 +50,47 @@ void add_known(Known& known, std::vector<DeviceTable>& tables, const std::vector
   }
 }
 
+}  // namespace
+
+void add_known(std::vector<Candidate>& candidates, std::vector<DeviceTable>& tables,
+               const std::vector<TableRow>& rows, Candidate::Origin origin) {
+  std::erase_if(tables, [&](const DeviceTable& table) { return is_replaced(table, candidates); });
+  for (const DeviceTable& read : tables) add_portfolio(candidates, read, origin);
+  add_winners(candidates, rows, origin);
+}
+
+std::vector<Candidate> candidates_of(const Known& known, std::string_view op) {
+  std::vector<Candidate> candidates;
+  const auto add_table = [&](const Known::Table& table) {
+    try {
+      const DeviceTable read = table.read();
+      if (table.origin == Candidate::Origin::database || !is_replaced(read, candidates))
+        add_portfolio(candidates, read, table.origin);
+    } catch (const Error& error) {
+      Candidate& none = candidates.emplace_back();
+      none.origin = table.origin;
+      none.device = table.device;
+      none.op = table.op;
+      none.fault = "Its table cannot be used: " + std::string(error.what());
+    }
+  };
+  auto table = known.tables.begin();
+  for (std::size_t w = 0; w <= known.winners.size(); ++w) {
+    for (; table != known.tables.end() && table->place == w; ++table)
+      if (table->op == op) add_table(*table);
+    if (w < known.winners.size() && known.winners[w].op == op) candidates.push_back(known.winners[w]);
+  }
+  return candidates;
+}
+
 std::size_t add_packed(Known& known, const std::string& folder, Candidate::Origin origin) {
-  const auto file = [&](std::string_view name) { return std::string(packed(folder + std::string(name))); };
-  std::vector<DeviceTable> tables = read_anchor_tables(file, ops());
+  const auto file = [folder](std::string_view name) {
+    return std::string(packed(folder + std::string(name)));
+  };
+  for (UnreadTable& table : anchor_tables(file, ops()))
+    known.tables.push_back({std::move(table), origin, known.winners.size()});
   const std::vector<TableRow> rows = read_table(file);
-  add_known(known, tables, rows, origin);
+  add_winners(known.winners, rows, origin);
   return rows.size();
 }
 

@@ -14,7 +14,12 @@ namespace tunesmith {
 struct QueryFilter;
 
 struct Known {
-  std::vector<Candidate> candidates;
+  struct Table : UnreadTable {
+    Candidate::Origin origin;
+    std::size_t place;  ///< in the order of all: before so many of the winners
+  };
+  std::vector<Candidate> winners;
+  std::vector<Table> tables;
   std::map<std::string, std::string, std::less<>> binaries;  ///< by packed_name; of the asked target only
   std::vector<std::string> notes;                            ///< sentences on the sources
 };
@@ -34,12 +39,16 @@ void read_database(const Sources& sources, Known& known);
 /// used.
 void complete(Candidate& candidate);
 
+/// The op's winners and the variants of its tables, which are read now, in the order of their sources. A
+/// table that cannot be read is a candidate with a fault.
+std::vector<Candidate> candidates_of(const Known& known, std::string_view op);
+
 /// A table's variants.
-void add_portfolio(Known& known, const DeviceTable& read, Candidate::Origin origin);
+void add_portfolio(std::vector<Candidate>& candidates, const DeviceTable& read, Candidate::Origin origin);
 
 /// What one source has; tables that a known one replaces are erased.
-void add_known(Known& known, std::vector<DeviceTable>& tables, const std::vector<TableRow>& rows,
-               Candidate::Origin origin);
+void add_known(std::vector<Candidate>& candidates, std::vector<DeviceTable>& tables,
+               const std::vector<TableRow>& rows, Candidate::Origin origin);
 
 /// What the library has of the packed files `folder`* (packed.h); the number of winners.
 std::size_t add_packed(Known& known, const std::string& folder, Candidate::Origin origin);

@@ -80,11 +80,24 @@ std::string describe(const PlanState& plan, const Kernel& kernel) {
 
 }  // namespace
 
-const Chooser& Grounds::chooser(const Op& op) const {
-  const std::scoped_lock lock(mutex_);
-  const auto known = choosers_.find(op.name);
-  if (known != choosers_.end()) return known->second;
-  return choosers_.try_emplace(op.name, op, device, candidates).first->second;
+Grounds::Grounds(DeviceFacts its_device, std::vector<Candidate> winners, std::vector<Known::Table> tables,
+                 bool may_compile_)
+    : device(std::move(its_device)), may_compile(may_compile_) {
+  known_.winners = std::move(winners);
+  known_.tables = std::move(tables);
+}
+
+// Others may ask for other ops meanwhile.
+const Grounds::OfOp& Grounds::of(const Op& op) const {
+  Made* made = nullptr;
+  {
+    const std::scoped_lock lock(mutex_);
+    made = &made_[op.name];
+  }
+  std::call_once(made->once, [&] {
+    made->of_op = std::make_unique<const OfOp>(op, device, candidates_of(known_, op.name));
+  });
+  return *made->of_op;
 }
 
 Match Plan::match() const noexcept { return state_->match; }

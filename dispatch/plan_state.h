@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -10,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "dispatch/known.h"
 #include "dispatch/modules.h"
 #include "dispatch/select.h"
 #include "dispatch/uses.h"
@@ -35,18 +37,37 @@ class Bell {
 /// What choices are made from; never changes.
 class Grounds {
  public:
-  Grounds(DeviceFacts its_device, std::vector<Candidate> its_candidates, bool may_compile_)
-      : device(std::move(its_device)), candidates(std::move(its_candidates)), may_compile(may_compile_) {}
+  Grounds(DeviceFacts its_device, std::vector<Candidate> winners, std::vector<Known::Table> tables,
+          bool may_compile_);
 
-  const Chooser& chooser(const Op& op) const;  ///< made when it is first asked for
+  struct OfOp {
+    OfOp(const Op& op, const DeviceFacts& device, std::vector<Candidate> its_candidates)
+        : candidates(std::move(its_candidates)),
+          chooser(op, device, candidates),
+          checked(candidates.size()) {}
+    struct Checked {
+      std::once_flag once;
+      std::string why_stale;
+      std::atomic<bool> is_wide = false;  ///< it once asked for aligned pointers, and mostly does
+    };
+    const std::vector<Candidate> candidates;
+    const Chooser chooser;
+    mutable std::deque<Checked> checked;  ///< by candidate: what the planner found
+  };
+  /// Tables are read, and their models made, when an op is first asked for: in some milliseconds.
+  const OfOp& of(const Op& op) const;
 
   const DeviceFacts device;
-  const std::vector<Candidate> candidates;
   const bool may_compile;  ///< or, in an exported library, have its binary all the same
 
  private:
-  mutable std::mutex mutex_;
-  mutable std::map<std::string, Chooser, std::less<>> choosers_;
+  struct Made {
+    std::once_flag once;
+    std::unique_ptr<const OfOp> of_op;
+  };
+  Known known_;
+  mutable std::mutex mutex_;  // of the map
+  mutable std::map<std::string, Made, std::less<>> made_;
 };
 
 /// A variant that was tried for a problem.

@@ -38,25 +38,26 @@ bool is(const TriedVariant& one, const Candidate& candidate, const Choice& choic
 }  // namespace
 
 Planner::Planner(DeviceFacts device, int ordinal, Known known, const DispatcherOptions& options)
-    : grounds_(std::make_shared<const Grounds>(device, std::move(known.candidates),
+    : grounds_(std::make_shared<const Grounds>(device, std::move(known.winners), std::move(known.tables),
                                                options.compile != Compile::never || is_exported())),
       ordinal_(ordinal),
       may_compile_(options.compile != Compile::never),
       overlap_(options.overlap),
       check_pointers_(options.check_pointers),
       modules_(std::move(device), ordinal, std::move(known.binaries), BinaryCache(options.cache_folder),
-               options.compile_limit),
-      checked_(grounds_->candidates.size()) {}
+               options.compile_limit) {}
 
 Modules::Effort Planner::most() const {
   return may_compile_ ? Modules::Effort::compile : Modules::Effort::ready;
 }
 
 // Whether a winner's template still gives the kernel that won; looked up once.
-const std::string& Planner::why_stale(const Op& op, const Candidate& candidate) {
+const std::string& Planner::why_stale(const Op& op, std::size_t place) {
   static const std::string of_a_portfolio;
+  const Grounds::OfOp& known = grounds_->of(op);
+  const Candidate& candidate = known.candidates[place];
   if (candidate.source_hash.empty()) return of_a_portfolio;
-  Checked& checked = checked_[static_cast<std::size_t>(&candidate - grounds_->candidates.data())];
+  Grounds::OfOp::Checked& checked = known.checked[place];
   std::call_once(checked.once, [&] {
     try {
       const Template& tmpl = find_template(op, candidate.template_name);
@@ -79,9 +80,9 @@ Planner::Made Planner::make(const Op& op, const Template& tmpl, const Problem& p
   Made made;
   Kernel& kernel = made.kernel;
   if (choice != nullptr) {
-    kernel.candidate = &grounds_->candidates[choice->candidate];
+    kernel.candidate = &grounds_->of(op).candidates[choice->candidate];
     kernel.changed = choice->changed;
-    made.why_not = why_stale(op, *kernel.candidate);
+    made.why_not = why_stale(op, choice->candidate);
     if (!made.why_not.empty()) return made;
   }
   Work work = tmpl.work(problem, config, device());
@@ -125,7 +126,7 @@ std::optional<std::size_t> Planner::place_of_tried(Choices& choices,
   constexpr std::size_t places = 64;  // where it could not be found, something else promises most by now
   const auto is_at = [&](std::size_t i, const TriedVariant& one) {
     const Choice* choice = choices.at(i);
-    return choice != nullptr && is(one, grounds_->candidates[choice->candidate], *choice);
+    return choice != nullptr && is(one, choices.candidate_of(*choice), *choice);
   };
   const Choice* best = tried.empty() ? nullptr : choices.at(0);
   if (best == nullptr || best->match == Match::exact) return std::nullopt;
@@ -139,11 +140,11 @@ std::optional<std::size_t> Planner::place_of_tried(Choices& choices,
 std::vector<Rival> Planner::rivals(const Op& op, const Problem& problem, std::size_t count,
                                    const std::stop_token& stop) {
   std::vector<Rival> rivals;
-  Choices choices(grounds_->chooser(op), problem, grounds_->may_compile && !modules_.has_no_compiler());
+  Choices choices(grounds_->of(op).chooser, problem, grounds_->may_compile && !modules_.has_no_compiler());
   for (std::size_t i = 0; rivals.size() < count && !stop.stop_requested(); ++i) {
     const Choice* choice = choices.at(i);
     if (choice == nullptr) break;
-    const std::string& name = grounds_->candidates[choice->candidate].template_name;
+    const std::string& name = choices.candidate_of(*choice).template_name;
     const std::string config = choice->config.text();
     if (std::any_of(rivals.begin(), rivals.end(), [&](const Rival& other) {
           return other.template_name == name && other.config == config;
@@ -168,13 +169,13 @@ std::shared_ptr<PlanState> Planner::plan(const Op& op, const Problem& problem, c
   state->checks_pointers = check_pointers_;
 
   const bool may_compile = may_compile_ && !modules_.has_no_compiler();
-  Choices choices(grounds_->chooser(op), problem, may_compile || is_exported());
+  Choices choices(grounds_->of(op).chooser, problem, may_compile || is_exported());
   const std::optional<std::size_t> fastest = place_of_tried(choices, effort.tried);
   const auto in_turn = [&](std::size_t i) {
     return !fastest || i > *fastest ? i : i == 0 ? *fastest : i - 1;
   };
   for (std::size_t i = 0; const Choice* choice = choices.at(in_turn(i)); ++i) {
-    const Candidate& candidate = grounds_->candidates[choice->candidate];
+    const Candidate& candidate = choices.candidate_of(*choice);
     // Behind one that is to be compiled, of those that need a compiler only what is loaded.
     const auto this_one = may_compile && effort.may_wait                     ? Modules::Effort::compile
                           : choice->must_compile && state->coming != nullptr ? Modules::Effort::loaded
@@ -226,16 +227,17 @@ std::shared_ptr<PlanState> Planner::plan(const Op& op, const Problem& problem, c
 Planner::Made Planner::find_twin(const PlanState& state, const Problem& problem, Choices& choices,
                                  Modules::Effort effort, const std::stop_token& stop) {
   const Op& op = *state.op;
+  const Grounds::OfOp& known = grounds_->of(op);
   const bool no_effort = effort == Modules::Effort::loaded;
   const std::int64_t any = element_alignment(op, problem);
   const auto among_choices = [&](bool near) -> Made {
     const auto wanted = [&](const Choice& choice) {
-      if (choice.alignment_bytes > any) checked_[choice.candidate].is_wide = true;
+      if (choice.alignment_bytes > any) known.checked[choice.candidate].is_wide = true;
       return is_near(choice, state.match, state.cautious) == near && choice.alignment_bytes <= any &&
-             !(no_effort && checked_[choice.candidate].is_wide);
+             !(no_effort && known.checked[choice.candidate].is_wide);
     };
     for (std::size_t i = 0; const Choice* choice = choices.find(i, wanted); ++i) {
-      const Template& tmpl = find_template(op, grounds_->candidates[choice->candidate].template_name);
+      const Template& tmpl = find_template(op, known.candidates[choice->candidate].template_name);
       Made made = make(op, tmpl, problem, choice->config, choice, effort, stop);
       if (made.kernel.executable || (no_effort && near && made.module)) return made;
     }
@@ -285,7 +287,7 @@ void Planner::add_unaligned(PlanState& state, const Problem& problem, Choices& c
 
 void Planner::make_twin(PlanState& state, const std::stop_token& stop) {
   const Problem problem = Problem::parse(state.problem);
-  Choices choices(grounds_->chooser(*state.op), problem, grounds_->may_compile);
+  Choices choices(grounds_->of(*state.op).chooser, problem, grounds_->may_compile);
   Made twin = find_twin(state, problem, choices, most(), stop);
   if (!twin.kernel.executable || twin.kernel.workspace_bytes > state.twin.workspace_bytes) return;
   twin.kernel.workspace_offset = state.twin.workspace_offset;

@@ -2,8 +2,6 @@
 // Thread-safe.
 #pragma once
 
-#include <atomic>
-#include <deque>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -60,20 +58,13 @@ class Planner {
   void add_unaligned(PlanState& state, const Problem& problem, Choices& choices, const Effort& effort);
   Made find_twin(const PlanState& state, const Problem& problem, Choices& choices, Modules::Effort effort,
                  const std::stop_token& stop);
-  const std::string& why_stale(const Op& op, const Candidate& candidate);
+  const std::string& why_stale(const Op& op, std::size_t place);
   Modules::Effort most() const;
 
   std::shared_ptr<const Grounds> grounds_;
   int ordinal_;
   bool may_compile_, overlap_, check_pointers_;
   Modules modules_;
-
-  struct Checked {
-    std::once_flag once;
-    std::string why_stale;
-    std::atomic<bool> is_wide = false;  ///< it once asked for aligned pointers, and mostly does
-  };
-  std::deque<Checked> checked_;  ///< by candidate
 };
 
 }  // namespace tunesmith

@@ -142,6 +142,7 @@ class Choices {
   /// The first usable one from `i` on for which `wanted` says yes before it is completed and after; what it
   /// passes over is not completed. `i` is then its place. Null: there is none.
   const Choice* find(std::size_t& i, const std::function<bool(const Choice&)>& wanted);
+  const Candidate& candidate_of(const Choice& choice) const { return chooser_.candidates_[choice.candidate]; }
   std::vector<Refusal> refusals;  ///< so far
 
  private:

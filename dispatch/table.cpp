@@ -247,16 +247,25 @@ std::string anchors_file(std::string_view device, std::string_view op) {
   return std::string(device) + "." + std::string(op) + ".csv";
 }
 
+std::vector<UnreadTable> anchor_tables(const std::function<std::string(std::string_view name)>& file,
+                                       std::span<const Op> ops) {
+  std::vector<UnreadTable> tables;
+  for (const auto& entry : devices_in(file)) {
+    for (const Op& op : ops) {
+      const std::string path = anchors_file(entry.second, op.name);
+      if (file(path).empty()) continue;
+      tables.push_back({entry.first, op.name, [file, path, device = entry.first] {
+                          return DeviceTable{device, read_anchors(file(path), path)};
+                        }});
+    }
+  }
+  return tables;
+}
+
 std::vector<DeviceTable> read_anchor_tables(const std::function<std::string(std::string_view name)>& file,
                                             std::span<const Op> ops) {
   std::vector<DeviceTable> tables;
-  for (const auto& [device, name] : devices_in(file)) {
-    for (const Op& op : ops) {
-      const std::string path = anchors_file(name, op.name);
-      if (const std::string text = file(path); !text.empty())
-        tables.push_back({device, read_anchors(text, path)});
-    }
-  }
+  for (const UnreadTable& table : anchor_tables(file, ops)) tables.push_back(table.read());
   return tables;
 }
 

@@ -54,7 +54,17 @@ Texts write_table(std::vector<TableRow> rows, const std::vector<DeviceTable>& ta
 /// `file` gives the text of that name, empty where there is none. Throws Error naming file and line.
 std::vector<TableRow> read_table(const std::function<std::string(std::string_view name)>& file);
 
-/// Of every device in devices.csv, where there is one. `file` and errors as in read_table.
+/// One that has not been read: that takes about a millisecond.
+struct UnreadTable {
+  DeviceFacts device;
+  std::string op;
+  std::function<DeviceTable()> read;
+};
+
+/// Of every device in devices.csv, where there is one. `file` and errors as in read_table; it is called again
+/// when a table is read.
+std::vector<UnreadTable> anchor_tables(const std::function<std::string(std::string_view name)>& file,
+                                       std::span<const Op> ops);
 std::vector<DeviceTable> read_anchor_tables(const std::function<std::string(std::string_view name)>& file,
                                             std::span<const Op> ops);
 

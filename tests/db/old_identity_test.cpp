@@ -110,7 +110,7 @@ TEST_F(OldDatabase, ServesADispatcherThatMayNotWrite) {
   DeviceFacts device;
   device.target = "sm_90a";
   const Known known = read_known({.database = path.string(), .device = device});
-  for (const Candidate& candidate : known.candidates) {
+  for (const Candidate& candidate : known.winners) {
     if (candidate.origin != Candidate::Origin::database) continue;
     ++from_file;
     EXPECT_EQ(candidate.fault, "");

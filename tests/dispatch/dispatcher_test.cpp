@@ -416,6 +416,32 @@ TEST_F(DispatcherTest, TypedConv2d) {
                std::runtime_error);
 }
 
+// A database's table is read when its op is first asked for.
+TEST_F(DispatcherTest, ATableIsReadWithItsOp) {
+  const auto put_table = [&](const std::string& lines) {
+    Store store = Store::open(database(), Store::Mode::create);
+    const auto device = store.id_of(row_of(facts()));
+    store.put_anchor_table({.session_id = store.begin_session({.device_id = device}),
+                            .device_id = device,
+                            .op = "smooth",
+                            .text = "op,smooth\nvariant,vector,BLOCK=32 VECTOR=2 STATE=none,\n" + lines});
+  };
+  put_table("anchor,n=4000 taps=5,20,20,20\n");
+  tune({.problem = "n=1000 taps=5", .config = "VECTOR=4"});
+  const Plan plan = Dispatcher(options()).plan("smooth", "n=4000 taps=5");
+  EXPECT_EQ(plan.variant().config, "BLOCK=32 VECTOR=2 STATE=none");
+  EXPECT_EQ(plan.expected_us(), 20);
+  check(plan, "smooth");
+
+  put_table("anchor,no=such,20,20,20\n");
+  Dispatcher dispatcher(options());
+  check(dispatcher.plan("conv2d", "height=4 width=5 mask_height=2 mask_width=2"), "conv2d");
+  const Plan without = dispatcher.plan("smooth", "n=1000 taps=5");
+  EXPECT_EQ(without.match(), Match::exact);
+  says(without, "Its table cannot be used: ");
+  check(without, "smooth");
+}
+
 // A version that counted comments as part of a kernel gave its kernels another suffix.
 TEST_F(DispatcherTest, AStoredBinaryWithAnOlderSuffixIsLoaded) {
   tune({.problem = "n=1000 taps=3", .config = "VECTOR=1", .suffix = "_0badc0de"});

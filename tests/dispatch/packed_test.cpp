@@ -129,11 +129,11 @@ TEST(Packed, ATableOfTheDatabaseReplacesTheShippedOne) {
                               .op = own.table.op,
                               .text = write_anchors(own.table)});
     }
-    const Known known = read_known({.database = database, .device = own.device});
+    const std::vector<Candidate> known =
+        candidates_of(read_known({.database = database, .device = own.device}), own.table.op);
     const auto count = [&](Candidate::Origin origin) {
-      return std::count_if(known.candidates.begin(), known.candidates.end(), [&](const Candidate& one) {
-        return one.problem.empty() && one.op == own.table.op && one.origin == origin;
-      });
+      return std::count_if(known.begin(), known.end(),
+                           [&](const Candidate& one) { return one.problem.empty() && one.origin == origin; });
     };
     const auto variants = static_cast<std::ptrdiff_t>(own.table.variants.size());
     EXPECT_EQ(count(Candidate::Origin::database), variants);

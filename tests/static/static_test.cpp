@@ -92,8 +92,9 @@ class StaticExport : public DispatcherTest {
                              more);
   }
 
-  Known known() const {
-    return read_known({.database = database(), .device = host_facts(), .host_binaries = true});
+  std::vector<Candidate> known() const {
+    return candidates_of(read_known({.database = database(), .device = host_facts(), .host_binaries = true}),
+                         "conv2d");
   }
 
   Scratch scratch;
@@ -154,12 +155,12 @@ TEST_F(StaticExport, IsBuiltWithoutSqliteAndChoosesAsTheDispatcher) {
                 problems[i]);
     EXPECT_EQ(answers[i].any_pointer, text_of(plan.unaligned_variant())) << problems[i].text();
   }
-  const Known all = known();
-  const Chooser chooser(op, host_facts(), all.candidates);
+  const std::vector<Candidate> all = known();
+  const Chooser chooser(op, host_facts(), all);
   const std::string kernels = read_text(folder / "kernels.csv");
   std::set<std::string> variants;
   for (std::size_t i = 0; i < problems.size(); ++i) {
-    expect_same(answers[i], best_of_exported(op, chooser, all.candidates, problems[i], kernels), problems[i]);
+    expect_same(answers[i], best_of_exported(op, chooser, all, problems[i], kernels), problems[i]);
     variants.insert(answers[i].variant);
   }
   EXPECT_GT(variants.size(), 2u);
@@ -170,20 +171,20 @@ TEST_F(StaticExport, HasTheWinnersAndThePortfolio) {
   tune();
   expect_success(export_to("all"));
   const Op& op = find_op("conv2d");
-  const Known all = known();
-  const Chooser chooser(op, host_facts(), all.candidates);
+  const std::vector<Candidate> all = known();
+  const Chooser chooser(op, host_facts(), all);
   const std::string kernels = read_text(scratch.path() / "all/kernels.csv");
   const Problem problem = complete_problem(op, Values::parse(tuned));
-  EXPECT_EQ(best_of_exported(op, chooser, all.candidates, problem, kernels).match, "exact");
+  EXPECT_EQ(best_of_exported(op, chooser, all, problem, kernels).match, "exact");
   const std::vector<DeviceTable> tables = tables_of(database(), {});
   ASSERT_EQ(tables.size(), 1u);
   for (const AnchorTable::Anchor& anchor : tables.front().table.anchors) {
     Choices choices(chooser, anchor.problem, true);
     const Choice* choice = choices.at(0);
     ASSERT_NE(choice, nullptr);
-    const Template& tmpl = find_template(op, all.candidates[choice->candidate].template_name);
+    const Template& tmpl = find_template(op, all[choice->candidate].template_name);
     if (compiled_in(op, tmpl, anchor.problem).find("mask_height") != nullptr) continue;
-    EXPECT_EQ(best_of_exported(op, chooser, all.candidates, anchor.problem, kernels).variant,
+    EXPECT_EQ(best_of_exported(op, chooser, all, anchor.problem, kernels).variant,
               text_of(tmpl, choice->config));
   }
   for (const auto& entry : fs::directory_iterator(scratch.path() / "all/tables/database")) {
