@@ -32,25 +32,30 @@ double step(const Value& a, const Value& b) {
 // The legal config nearest to an illegal one among those that differ in one axis: a width that VECTOR does
 // not divide, a tile that is too large for another mask.
 std::optional<Config> adapted(const Space& space, const Values& config, std::string& changed) {
-  std::optional<Config> best;
+  const std::vector<Axis>& axes = space.axes();
+  std::vector<const Value*> before;
+  before.reserve(axes.size());
+  for (const Axis& axis : axes) before.push_back(config.find(axis.name));
+  const std::vector<Config> neighbours = space.neighbours(config);
+  const Config* best = nullptr;
+  std::size_t axis = 0;  // by which the best differs
   double least = 0;
-  for (const Config& neighbour : space.neighbours(config)) {
-    double steps = 0;
-    std::string axis;
-    const Values values = neighbour.values();
-    for (const auto& [name, value] : values.entries()) {
-      const Value* before = config.find(name);
-      if (before != nullptr && *before == value) continue;
-      steps += before == nullptr ? 1000 : step(*before, value);
-      axis = name + "=" + to_text(value);
-    }
-    if (!best || steps < least) {
-      best = neighbour;
-      least = steps;
-      changed = axis;
+  for (const Config& neighbour : neighbours) {
+    for (std::size_t at = 0; at < axes.size(); ++at) {
+      const Value& value = neighbour.value(at);
+      if (before[at] != nullptr && *before[at] == value) continue;
+      const double steps = before[at] == nullptr ? 1000 : step(*before[at], value);
+      if (best == nullptr || steps < least) {
+        best = &neighbour;
+        axis = at;
+        least = steps;
+      }
+      break;
     }
   }
-  return best;
+  if (best == nullptr) return std::nullopt;
+  changed = axes[axis].name + "=" + to_text(best->value(axis));
+  return *best;
 }
 
 // What must be alike for times to be compared.
@@ -105,6 +110,7 @@ Chooser::Chooser(const Op& op, const DeviceFacts& device, std::span<const Candid
   for (std::size_t c = 0; c < candidates.size(); ++c) {
     const Candidate& one = candidates[c];
     if (one.op != op.name) continue;
+    if (one.fault.empty()) known_.insert(one.template_name + " " + one.config.text());
     if (!one.fault.empty() || one.device.kind != device.kind) {
       unusable_.push_back(c);
       continue;
@@ -262,12 +268,7 @@ std::optional<std::string> Chooser::complete(const Problem& problem, bool may_co
 
 // Whether a changed config is that of a candidate, which then speaks for itself.
 bool Chooser::is_known(const Choice& choice) const {
-  const std::string& tmpl = candidates_[choice.candidate].template_name;
-  const Values values = choice.config.values();
-  return std::any_of(candidates_.begin(), candidates_.end(), [&](const Candidate& other) {
-    return other.op == op_->name && other.fault.empty() && other.template_name == tmpl &&
-           other.config == values;
-  });
+  return known_.contains(candidates_[choice.candidate].template_name + " " + choice.config.text());
 }
 
 Selection Chooser::select(const Problem& problem, bool may_compile) const {

@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_set>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -128,7 +129,8 @@ class Chooser {
   DeviceFacts device_;
   std::span<const Candidate> candidates_;
   std::deque<Group> groups_;
-  std::vector<std::size_t> unusable_;  // with a fault, or of another kind of device
+  std::vector<std::size_t> unusable_;      // with a fault, or of another kind of device
+  std::unordered_set<std::string> known_;  // template and config of those without a fault
 };
 
 /// What select() chooses, each completed only when it is reached: mostly the first is enough.

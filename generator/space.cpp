@@ -118,16 +118,35 @@ std::vector<Config> Space::sample(std::size_t size, std::uint64_t seed) const {
   return configs;
 }
 
+// Of values that are not on two axes or more there are none, of one that is not on its axis those along it.
 std::vector<Config> Space::neighbours(const Values& values) const {
-  std::vector<Config> found;
-  for (const Axis& axis : axes()) {
-    const Value* const own = values.find(axis.name);
-    for (const Value& value : axis.values) {
-      if (own != nullptr && *own == value) continue;
-      Values other = values;
-      other.set(axis.name, value);
-      if (auto config = find(other)) found.push_back(std::move(*config));
+  Config config;
+  config.axes_ = axes_;
+  std::optional<std::size_t> off;
+  std::size_t named = 0;
+  for (std::size_t axis = 0; axis < axes().size(); ++axis) {
+    const Value* const own = values.find(axes()[axis].name);
+    if (own != nullptr) ++named;
+    const std::vector<Value>& on_axis = axes()[axis].values;
+    const auto found = own == nullptr ? on_axis.end() : std::find(on_axis.begin(), on_axis.end(), *own);
+    if (found != on_axis.end()) {
+      config.chosen_[axis] = static_cast<std::uint16_t>(found - on_axis.begin());
+    } else if (off) {
+      return {};
+    } else {
+      off = axis;
     }
+  }
+  std::vector<Config> found;
+  if (named != values.entries().size()) return found;  // something else is no axis
+  for (std::size_t axis = off.value_or(0); axis < (off ? *off + 1 : axes().size()); ++axis) {
+    const std::uint16_t own = config.chosen_[axis];
+    for (std::size_t i = 0; i < axes()[axis].values.size(); ++i) {
+      if (!off && i == own) continue;
+      config.chosen_[axis] = static_cast<std::uint16_t>(i);
+      if (holds(must_, config)) found.push_back(config);
+    }
+    config.chosen_[axis] = own;
   }
   return found;
 }

@@ -11,6 +11,7 @@
 
 #include "bench/many_verdicts.h"
 #include "dispatch/known.h"
+#include "dispatch/plan_state.h"
 #include "dispatch/uses.h"
 #include "fixture.h"
 #include "tunesmith/conv2d.h"
@@ -162,21 +163,40 @@ TEST_F(Speed, ThreadsCountLaunchesWithoutSlowingEachOther) {
   EXPECT_EQ(count.sum(), std::uint64_t{5} * 7 * 200000);
 }
 
-TEST_F(Speed, AFirstPlanOfALoadedKernelRendersNothing) {
-  Dispatcher dispatcher(library_alone());
+double rendering_a_base() {
   const Op& op = find_op("conv2d");
   const Problem problem =
       complete_problem(op, Values::parse("height=100 width=200 mask_height=3 mask_width=3"));
   const Config config = base_config(op, problem);
-  const double rendering = seconds(20, [&] {
+  return seconds(20, [&] {
     if (render(op, op.templates.front(), problem, config, "host").text.empty()) ADD_FAILURE();
   });
+}
+
+TEST_F(Speed, AFirstPlanOfALoadedKernelRendersNothing) {
+  Dispatcher dispatcher(library_alone());
   std::int64_t width = 200;
   const double planning = seconds(200, [&] {
     if (!conv2d_plan<float>(dispatcher, {.height = 100, .width = ++width, .mask_height = 3, .mask_width = 3}))
       ADD_FAILURE();
   });
-  EXPECT_LT(planning, rendering / 4);
+  EXPECT_LT(planning, rendering_a_base() / 4);
+}
+
+// Among some fifty variants with times on hundreds of problems.
+TEST_F(Speed, ChoosingFromATableTakesAPartOfRendering) {
+  Known known = read_known({.database = "", .device = host_facts()});
+  if (known.tables.empty()) GTEST_SKIP() << "The library has no tables (TUNESMITH_DEVICES).";
+  const DeviceFacts device = known.tables.front().device;
+  const Grounds grounds(device, std::move(known.winners), std::move(known.tables), true);
+  const Op& op = find_op("conv2d");
+  Problem problem = complete_problem(op, Values::parse("height=100 width=200 mask_height=3 mask_width=3"));
+  std::int64_t width = 200;
+  const double choosing = seconds(200, [&] {
+    problem.set("width", ++width);
+    if (Choices(grounds.of(op).chooser, problem, true).at(0) == nullptr) ADD_FAILURE();
+  });
+  EXPECT_LT(choosing, rendering_a_base() / 8);
 }
 
 }  // namespace

@@ -152,6 +152,28 @@ TEST(Space, NeighboursDifferInOneAxisAndAreLegal) {
   EXPECT_EQ(texts, expected) << "with 4 items, larger blocks break the rule";
 }
 
+// By its definition: each value of each axis in turn. Of values that are legal or break a rule, that are on
+// no axis, missing, or of what is no axis.
+TEST(Space, NeighboursAreWhatOneAxisMakesOfAnyValues) {
+  const Space space = small();
+  for (const char* text :
+       {"BLOCK=32 ITEMS=1 LAYOUT=padded", "BLOCK=64 ITEMS=4 LAYOUT=flat", "BLOCK=48 ITEMS=4 LAYOUT=flat",
+        "BLOCK=48 ITEMS=3 LAYOUT=flat", "BLOCK=16 ITEMS=4", "ITEMS=4 LAYOUT=flat BLOCK=17", "BLOCK=16",
+        "BLOCK=16 ITEMS=1 LAYOUT=flat WARPS=1", "BLOCK=16 ITEMS=1 WARPS=1", ""}) {
+    const Values values = Values::parse(text);
+    std::vector<Config> expected;
+    for (const Axis& axis : space.axes()) {
+      for (const Value& value : axis.values) {
+        Values other = values;
+        other.set(axis.name, value);
+        if (other == values) continue;
+        if (const auto config = space.find(other)) expected.push_back(*config);
+      }
+    }
+    EXPECT_EQ(space.neighbours(values), expected) << text;
+  }
+}
+
 TEST(Space, SaysWhyAConfigIsNotInIt) {
   EXPECT_EQ(complaint(small(), "BLOCK=16 ITEMS=1 LAYOUT=flat"), "");
   EXPECT_NE(complaint(small(), "BLOCK=16 WARPS=2").find("WARPS is not an axis"), std::string::npos);
