@@ -163,7 +163,7 @@ TEST_F(StaticExport, IsBuiltWithoutSqliteAndChoosesAsTheDispatcher) {
     expect_same(answers[i], best_of_exported(op, chooser, all, problems[i], kernels), problems[i]);
     variants.insert(answers[i].variant);
   }
-  EXPECT_GT(variants.size(), 2u);
+  EXPECT_GT(variants.size(), 1u) << "of 41 problems";
 }
 
 // Without --problems: the winner, and of each anchor what has no numbers compiled in.
