@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <exception>
@@ -74,6 +75,7 @@ void tune_each(const TuneOptions& options, const std::vector<ProblemsOfOp>& ops,
     try {
       const TuneResult result = tune(asked, progress);
       std::cout << winners_text(result) << std::flush;
+      if (std::any_of(result.problems.begin(), result.problems.end(), is_alarming)) exit_code = 1;
       if (!result.interrupted) continue;
       exit_code = 130;
       return;

@@ -74,9 +74,19 @@ std::string set_text(const TunedProblem& problem, const TunedWinner& winner) {
   return text + "; runner-up " + ratio_with_interval(winner.runner_up_ratio) + ": " + winner.runner_up + '\n';
 }
 
+bool no_variant_is_ok(const TunedProblem& problem) {
+  return !problem.verdicts.empty() && !problem.verdicts.contains(Verdict::ok);
+}
+
 std::string problem_text(const TunedProblem& problem) {
   const std::string blanks(indent, ' ');
   std::string text = problem.problem + '\n' + times_text(problem);
+  if (!problem.base_fault.empty()) {
+    text += blanks + "The base fails, " + problem.base_fault +
+            " Dispatch falls back on it, so mend it or the reference first.\n";
+  }
+  if (no_variant_is_ok(problem))
+    text += blanks + "No variant is ok: the reference, the op's contract or the device may be at fault.\n";
   if (problem.winners.empty()) text += blanks + "No winner: nothing new was chosen in this run.\n";
   for (const TunedWinner& winner : problem.winners) {
     if (const std::string set = set_text(problem, winner); !set.empty()) text += blanks + set;
@@ -94,6 +104,10 @@ std::string problem_text(const TunedProblem& problem) {
 }
 
 }  // namespace
+
+bool is_alarming(const TunedProblem& problem) {
+  return !problem.base_fault.empty() || no_variant_is_ok(problem);
+}
 
 std::string spent_text(const TuneResult& result) {
   if (result.seconds <= 0) return "";

@@ -7,6 +7,9 @@
 
 namespace tunesmith {
 
+/// Whether something is wrong with the op itself: its base is not ok, or no variant is.
+bool is_alarming(const TunedProblem& problem);
+
 /// One table per problem, with its verdicts below it.
 std::string winners_text(const TuneResult& result);
 

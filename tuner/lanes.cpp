@@ -122,6 +122,7 @@ class TaskQueue {
       problem.variants = std::max(problem.variants, kept->variants);
       problem.worst_us = std::max(problem.worst_us, kept->worst_us);
       problem.seconds += kept->seconds;
+      if (problem.base_fault.empty()) problem.base_fault = std::move(kept->base_fault);
     }
     kept = std::move(problem);
   }

@@ -167,6 +167,11 @@ TunedProblem ProblemRun::run() {
   result_.measured = findings_.measured;
   result_.known = findings_.known;
   result_.worst_us = findings_.worst_us;
+  if (!findings_.trials.empty() && findings_.trials.front().variant.is_base) {
+    const MeasureReply& base = findings_.trials.front().reply;
+    if (base.verdict != Verdict::ok)
+      result_.base_fault = std::string(name(base.verdict)) + ": " + base.reason;
+  }
   result_.seconds = since(started_);
   return std::move(result_);
 }

@@ -116,7 +116,8 @@ struct TunedProblem {
   std::vector<TunedWinner> winners;
   std::vector<TunedFinalist> finalists;  ///< the best first
   std::optional<TunedTime> base;
-  double worst_us = 0;  ///< of the variants that are ok; 0: none
+  std::string base_fault;  ///< its verdict and reason; empty: it is ok, or it was not judged
+  double worst_us = 0;     ///< of the variants that are ok; 0: none
   /// Of the variants that the search proposed, including those of earlier runs.
   std::map<Verdict, std::int64_t> verdicts;
   std::int64_t measured = 0;  ///< of these, measured in this run

@@ -41,6 +41,23 @@ TEST(WinnersText, IsATableForEachProblem) {
             "  Verdicts: ok 7 timeout 1; 8 measured in 2.0 s, 0 known before, 90 variants in the space.\n");
 }
 
+TEST(WinnersText, ABaseThatFailsIsAnAlarm) {
+  TuneResult result = sample();
+  EXPECT_FALSE(is_alarming(result.problems[0]));
+  result.problems[0].base_fault = "wrong_result: The element [3] is 1 instead of 2.";
+  EXPECT_TRUE(is_alarming(result.problems[0]));
+  EXPECT_NE(winners_text(result).find("  The base fails, wrong_result: The element [3] is 1 instead of 2. "
+                                      "Dispatch falls back on it, so mend it or the reference first.\n"),
+            std::string::npos)
+      << winners_text(result);
+  result.problems[0].base_fault.clear();
+  result.problems[0].verdicts = {{Verdict::crash, 2}};
+  EXPECT_TRUE(is_alarming(result.problems[0]));
+  EXPECT_NE(winners_text(result).find("  No variant is ok"), std::string::npos);
+  result.problems[0].verdicts.clear();
+  EXPECT_FALSE(is_alarming(result.problems[0])) << "nothing was judged";
+}
+
 TEST(WinnersText, SaysWhomTheWinnerCannotBeToldFrom) {
   TuneResult result = sample();
   TunedWinner& winner = result.problems[0].winners[0];

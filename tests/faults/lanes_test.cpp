@@ -111,6 +111,17 @@ TEST_F(LanesTest, ShardsMergeAndFinalsOnOneDeviceChoose) {
   EXPECT_THROW(tuned(finals), UsageError);
 }
 
+TEST_F(LanesTest, ABaseThatFailsIsSaidWithItsVerdict) {
+  TuneOptions asked = sound("host");
+  asked.budget = "1";
+  asked.compile_timeout_s = 1e-6;
+  const TunedProblem problem = tuned(asked).problems.front();
+  EXPECT_EQ(problem.base_fault.rfind("timeout: Compiling took longer", 0), 0u) << problem.base_fault;
+  EXPECT_FALSE(problem.verdicts.contains(Verdict::ok));
+  asked.compile_timeout_s = 120;
+  EXPECT_EQ(tuned(asked).problems.front().base_fault, "");
+}
+
 // Two devices search two problems each for one variant; what the portfolio names is then known on all.
 TEST_F(LanesTest, AnchorsKnowThePortfolioAndAreNotMeasuredAgain) {
   TuneOptions asked = sound("host,host");
