@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cmath>
+#include <ctime>
 #include <map>
 #include <set>
 
@@ -277,16 +277,19 @@ TEST(Model, PredictsTimesThatItHasLearnt) {
 
 // Compilers wait for a proposal.
 TEST(Model, ProposesInMillisecondsAfterAThousandVerdicts) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "A sanitizer's own work would be measured.";
+#endif
   SearchSpace space;
   space.parts.push_back({0, bowl(), bowl().count()});
   const auto search = make_search("auto", space, 1, Prior::none);
-  const auto begin = std::chrono::steady_clock::now();
+  const std::clock_t begin = std::clock();  // other processes do not count
   for (int n = 0; n < 1000; ++n) {
     const Point point = *search->next();
     search->report(point, Verdict::ok, bowl_us(point.config));
   }
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-  EXPECT_LT(took.count() / 1000, 0.02) << "2 ms on an idle machine with optimisation";
+  EXPECT_LT(static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC / 1000, 0.02)
+      << "2 ms with optimisation";
 }
 
 INSTANTIATE_TEST_SUITE_P(Search, Strategies,
