@@ -19,6 +19,7 @@
 namespace {
 
 thread_local std::string last_error;
+thread_local std::string last_problems;
 
 struct Planned {
   tunesmith::Plan plan;
@@ -98,13 +99,12 @@ void* tunesmith_spacer(int device) {
 
 /// So many problems of the op's usual range, one a line. Null on failure.
 const char* tunesmith_problems(const char* op, int count, unsigned long long seed) {
-  thread_local std::string lines;
-  lines.clear();
   try {
+    last_problems.clear();
     for (const tunesmith::Problem& problem :
          tunesmith::sample_problems(tunesmith::find_op(op), static_cast<std::size_t>(count), seed))
-      lines += problem.text() + "\n";
-    return lines.c_str();
+      last_problems += problem.text() + "\n";
+    return last_problems.c_str();
   } catch (const std::exception& error) {
     last_error = error.what();
     return nullptr;
