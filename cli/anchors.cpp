@@ -15,6 +15,7 @@
 #include "generator/error.h"
 #include "generator/ops.h"
 #include "generator/render.h"
+#include "runtime/device_id.h"
 
 namespace tunesmith {
 namespace {
@@ -104,6 +105,11 @@ AnchorTable known_by(AnchorTable table, std::ptrdiff_t fewest) {
 
 }  // namespace
 
+DeviceFacts first_device(const std::string& words) {
+  return choose_device(DeviceId::parse(words == "cuda:all" ? "cuda" : words.substr(0, words.find(','))))
+      .facts;
+}
+
 AnchorTable best_table(const Op& op, const DeviceFacts& device, const Store& store, std::int64_t device_id,
                        std::size_t most) {
   const AnchorTable all = measured_table(op, device, store, device_id);
@@ -126,34 +132,32 @@ AnchorTable best_table(const Op& op, const DeviceFacts& device, const Store& sto
 }
 
 AnchorTable known_table(const Op& op, const DeviceFacts& device, const std::filesystem::path& database) {
-  const auto own = [&](std::vector<DeviceTable> tables) {
-    std::erase_if(tables, [&](const DeviceTable& one) {
-      return one.table.op != op.name || !same_model(one.device, device);
-    });
-    return tables.empty() ? AnchorTable() : std::move(tables.front().table);
-  };
   std::error_code error;
-  AnchorTable table;
-  if (std::filesystem::exists(database, error)) table = own(tables_of(database, {.op = op.name}));
-  if (table.anchors.empty())
-    table = own(read_anchor_tables([](std::string_view name) { return std::string(packed(name)); }, ops()));
-  return table;
+  if (std::filesystem::exists(database, error)) {
+    for (DeviceTable& own : tables_of(database, {.op = op.name}))
+      if (same_model(own.device, device) && !own.table.anchors.empty()) return std::move(own.table);
+  }
+  const auto file = [](std::string_view name) { return std::string(packed(name)); };
+  for (const UnreadTable& shipped : anchor_tables(file, {&op, 1}))
+    if (same_model(shipped.device, device)) return shipped.read().table;
+  return {};
 }
 
 AnchorTable extended(AnchorTable table, const Op& op, const DeviceFacts& device, const Store& store,
                      std::int64_t device_id) {
   const AnchorTable all = measured_table(op, device, store, device_id);
+  std::vector<std::size_t> places;  // of the table's variants in all; behind the last: not measured
+  for (const AnchorTable::Variant& variant : table.variants) {
+    const auto same = std::find_if(all.variants.begin(), all.variants.end(), [&](const auto& other) {
+      return other.template_name == variant.template_name && other.config == variant.config;
+    });
+    places.push_back(static_cast<std::size_t>(same - all.variants.begin()));
+  }
   for (const AnchorTable::Anchor& measured : all.anchors) {
     AnchorTable::Anchor anchor = measured;
-    anchor.us.assign(table.variants.size(), 0);
-    for (std::size_t v = 0; v < table.variants.size(); ++v) {
-      const auto same = std::find_if(all.variants.begin(), all.variants.end(), [&](const auto& other) {
-        return other.template_name == table.variants[v].template_name &&
-               other.config == table.variants[v].config;
-      });
-      if (same != all.variants.end())
-        anchor.us[v] = measured.us[static_cast<std::size_t>(same - all.variants.begin())];
-    }
+    anchor.us.clear();
+    for (const std::size_t place : places)
+      anchor.us.push_back(place < measured.us.size() ? measured.us[place] : 0);
     const bool is_known =
         std::any_of(table.anchors.begin(), table.anchors.end(),
                     [&](const AnchorTable::Anchor& other) { return other.problem == anchor.problem; });

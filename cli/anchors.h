@@ -14,8 +14,8 @@
 
 namespace tunesmith {
 
-/// Each is a kernel in the library, for each dtype and word that it is used for.
-inline constexpr std::size_t most_in_portfolio = 32;
+/// Of "cuda:0,cuda:1", "cuda:all" or a single device, the first. Throws UsageError.
+DeviceFacts first_device(const std::string& words);
 
 /// Of the variants that are known on the device's problems, at most so many that together lose least, with
 /// all their times. Only those whose templates have not changed since, and problems of which several variants

@@ -147,11 +147,7 @@ class TemporaryFolder {
 
 void run(const Request& request, int& exit_code) {
   const Op& op = find_op(request.op);
-  const DeviceFacts device =
-      choose_device(DeviceId::parse(request.device == "cuda:all"
-                                        ? "cuda"
-                                        : request.device.substr(0, request.device.find(','))))
-          .facts;
+  const DeviceFacts device = first_device(request.device);
   const std::vector<Candidate> known = candidates_of(
       read_known({.database = database_or_default(request.database).string(), .device = device}), op.name);
   const Chooser chooser(op, device, known);

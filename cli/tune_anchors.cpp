@@ -14,16 +14,9 @@
 #include "generator/error.h"
 #include "generator/ops.h"
 #include "generator/sample.h"
-#include "runtime/device_id.h"
 
 namespace tunesmith {
 namespace {
-
-// Of the first, where they are several.
-DeviceFacts first_device(const std::string& words) {
-  const std::string first = words.substr(0, words.find(','));
-  return choose_device(DeviceId::parse(DeviceId::is_one(first) ? first : "cuda")).facts;
-}
 
 void add(std::vector<Problem>& problems, Problem problem) {
   if (std::find(problems.begin(), problems.end(), problem) == problems.end())
@@ -114,7 +107,6 @@ void tune_anchors(TuneOptions options, const AnchorCounts& counts, double second
   anchors.known_well = [&](const DeviceFacts&, std::int64_t device_id) {
     return known_well(op, read(), device_id);
   };
-  anchors.most_in_portfolio = most_in_portfolio;
   anchors.portfolio = [&](const DeviceFacts& device, std::int64_t device_id, std::size_t most) {
     return variants_of(extends ? table : best_table(op, device, read(), device_id, most));
   };

@@ -138,10 +138,10 @@ void measure_anchors(const Lanes& lanes, const AnchorOptions& options, const std
   std::vector<Task> known_best = tasks;
   std::erase_if(known_best, [&](const Task& task) { return task.problem >= options.searched; });
   if (!known_best.empty())
-    measure(known_best, static_cast<std::size_t>(contenders * static_cast<double>(options.most_in_portfolio)),
+    measure(known_best, static_cast<std::size_t>(contenders * static_cast<double>(most_in_portfolio)),
             share_of_choice);
   if (interrupted()) return;
-  measure(tasks, options.most_in_portfolio, 1);
+  measure(tasks, most_in_portfolio, 1);
   if (!interrupted()) lanes.front()->put_anchor_table(options.table(device, id));
 }
 

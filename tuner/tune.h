@@ -33,6 +33,9 @@ struct NamedVariant {
   bool operator==(const NamedVariant&) const = default;
 };
 
+/// Each is a kernel in the library, for each dtype and word that it is used for.
+inline constexpr std::size_t most_in_portfolio = 32;
+
 /// What the problems are measured for: a table of the same variants on all of them. Some are searched,
 /// without finals, and the best that were found measured on all of these, lest each is known on one problem
 /// only; then the portfolio is measured on each problem where it is legal and not known yet.
@@ -44,7 +47,6 @@ struct AnchorOptions {
   /// portfolio itself: at most so many variants that serve the problems best.
   std::function<std::vector<NamedVariant>(const DeviceFacts&, std::int64_t device_id, std::size_t most)>
       portfolio;
-  std::size_t most_in_portfolio = 32;
   /// Called after that: the text that is stored.
   std::function<std::string(const DeviceFacts&, std::int64_t device_id)> table;
   double seconds = 0;  ///< for all problems together, less than half of it to search; 0: no limit
