@@ -1,5 +1,7 @@
 #include "generator/argument.h"
 
+#include <cstdio>
+
 namespace tunesmith {
 
 Extents::Extents(std::initializer_list<const char*> parameters)
@@ -21,6 +23,31 @@ double size_bytes(const Argument& argument, const Problem& problem) {
   auto size = static_cast<double>(bytes(argument.dtype(problem)));
   for (const std::int64_t extent : argument.extents(problem)) size *= static_cast<double>(extent);
   return size;
+}
+
+std::string words(const Contents& contents) {
+  char text[128];
+  const char* form = "numbers from %g to %g";
+  switch (contents.spread) {
+    case Contents::uniform:
+      if (contents.least == contents.most) form = "%g everywhere";
+      break;
+    case Contents::magnitudes:
+      form = "numbers of either sign and of sizes from %g to %g";
+      break;
+    case Contents::ascending:
+      form = "ascending numbers from %g to %g";
+      break;
+    case Contents::few:
+      form = "%g, %g and the middle of both";
+      break;
+    case Contents::huge:
+      return "huge numbers";
+    case Contents::denormal:
+      return "denormal numbers";
+  }
+  std::snprintf(text, sizeof text, form, contents.least, contents.most);
+  return text;
 }
 
 }  // namespace tunesmith

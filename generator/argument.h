@@ -30,6 +30,22 @@ class Extents {
   std::function<std::vector<std::int64_t>(const Problem&)> function_;
 };
 
+/// What an input holds in a check, beside the usual numbers: uniform in [-1, 1), integers in [-100, 100].
+struct Contents {
+  enum class Spread {
+    uniform,     ///< from `least` to `most`; the same number everywhere where they are equal
+    magnitudes,  ///< of either sign, sizes log-uniform from `least` to `most`, both above 0
+    ascending,   ///< from `least` to `most`
+    few,         ///< each is `least`, the middle or `most`
+    huge,        ///< of either sign, from a sixteenth of the dtype's largest on
+    denormal,    ///< of either sign, below the dtype's smallest normal number; of integers 0
+  };
+  using enum Spread;
+  Spread spread = uniform;
+  double least = -1;  ///< where it is negative and the dtype unsigned, everything moves up by that much
+  double most = 1;
+};
+
 /// A device array, row-major and contiguous.
 struct Argument {
   std::string name;
@@ -39,7 +55,13 @@ struct Argument {
   bool finite = false;  ///< the contract promises nothing for NaN and infinity in it
   /// Whether an output may be this very array. Null: no; any other overlap with an output is refused anyway.
   std::function<bool(const Problem&)> in_place = nullptr;
+  /// With what an input's companions are checked too. The n-th of each argument go together; one that has
+  /// fewer begins again.
+  std::vector<Contents> contents = {{Contents::uniform, -100, 100}, {Contents::few, -1, 1}};
 };
+
+/// "numbers from -100 to 100".
+std::string words(const Contents& contents);
 
 std::int64_t elements(const Argument& argument, const Problem& problem);
 

@@ -62,6 +62,24 @@ inline int place_of(const Launch& launch, std::size_t argument) {
   return argument < launch.numbers.size() ? launch.numbers[argument] : -1;
 }
 
+/// What shared memory holds before a block on the host. A maximum swallows NaN and what is small, a minimum
+/// what is large, so one alone hides a missing barrier; two alternate every 16 bytes. The large and the small
+/// numbers are finite in every floating-point type, halves too.
+enum class Poison { nan, large, large_and_small, small_and_large };
+
+/// The four runs of a check: both orders of the threads, and other numbers in each of them; `other` are the
+/// two on other inputs.
+inline constexpr Poison poison_of(bool reverse, bool other) {
+  if (other) return reverse ? Poison::small_and_large : Poison::large_and_small;
+  return reverse ? Poison::large : Poison::nan;
+}
+
+/// Its first byte, for memory that holds one only.
+inline constexpr unsigned char byte_of(Poison poison) {
+  if (poison == Poison::nan) return 0xff;
+  return poison == Poison::small_and_large ? 0xfb : 0x7b;
+}
+
 class Executable {
  public:
   virtual ~Executable() = default;
@@ -89,8 +107,9 @@ class Executable {
   /// The error code as words.
   virtual std::string describe(int error) const = 0;
 
-  /// Host only: run the threads of a block in descending order, which brings missing barriers to light.
-  virtual void reverse_threads(bool) {}
+  /// Host only, to bring missing barriers to light: the order in which a block's threads run, and its poison.
+  virtual void emulate(bool /*reverse*/, Poison) {}
+  void reverse_threads(bool reverse) { emulate(reverse, poison_of(reverse, false)); }
 };
 
 /// `suffix` is Source::suffix. Throws LoadError. The first needs a build with CUDA (else throws Error saying

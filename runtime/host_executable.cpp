@@ -161,8 +161,8 @@ class HostExecutable : public Executable {
       }
       const long long grid[] = {launch.grid.x, launch.grid.y, launch.grid.z};
       const long long block[] = {launch.block.x, launch.block.y, launch.block.z};
-      const int code = reinterpret_cast<Entry>(symbols_[n])(parameters, grid, block,
-                                                            launch.dynamic_shared_bytes, reverse_);
+      const int code =
+          reinterpret_cast<Entry>(symbols_[n])(parameters, grid, block, launch.dynamic_shared_bytes, way_);
       if (code != 0) return code;
     }
     return 0;
@@ -193,7 +193,11 @@ class HostExecutable : public Executable {
     }
   }
 
-  void reverse_threads(bool reverse) override { reverse_ = reverse ? 1 : 0; }
+  // As templates/common/host/launch.h unpacks it; 0, as ever, is in order with NaN.
+  void emulate(bool reverse, Poison poison) override {
+    const bool alternates = poison == Poison::large_and_small || poison == Poison::small_and_large;
+    way_ = (reverse ? 1 : 0) | (alternates ? 2 : 0) | (byte_of(poison) ^ byte_of(Poison::nan)) << 8;
+  }
 
  private:
   void* find(const std::string& name) const {
@@ -207,7 +211,7 @@ class HostExecutable : public Executable {
   std::shared_ptr<Library> library_;
   std::vector<void*> symbols_;  ///< by step: the kernel's entry, or the constant symbol
   BinaryFacts facts_;
-  int reverse_ = 0;
+  int way_ = 0;
 };
 
 }  // namespace

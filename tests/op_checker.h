@@ -36,9 +36,9 @@ struct Data {
 // Other inputs than the random ones that it is given, by argument; numbers that the dtype has.
 using Alteration = std::function<void(std::vector<std::vector<double>>& inputs)>;
 
-inline Data make_data(Device& device, const Op& op, const Problem& problem, bool special,
+inline Data make_data(Device& device, const Op& op, const Problem& problem, int set, bool special,
                       const Alteration& alter) {
-  std::vector<std::vector<double>> inputs = make_inputs(op, problem, 3);
+  std::vector<std::vector<double>> inputs = make_inputs(op, problem, 3, set);
   if (alter) alter(inputs);
   Data data;
   for (std::size_t a = 0; a < inputs.size(); ++a) {
@@ -72,15 +72,16 @@ class OpChecker {
 
   // Runs `binary`, rendered for another problem perhaps, on `problem`; false if the device cannot.
   bool check(const TemplateCase& which, const std::string& binary, const std::string& suffix,
-             const Problem& problem, const Config& config, bool special, bool reverse = false) {
+             const Problem& problem, const Config& config, bool special, bool reverse = false, int set = 0) {
     const auto& [op, tmpl] = which;
     const Work work = tmpl->work(problem, config);
     if (exceeds(work, device().facts())) return false;
     SCOPED_TRACE(op->name + "/" + tmpl->name + " " + config.text() + " on " + problem.text() +
+                 (set > 0 ? ", where " + words(*op, set) : "") +
                  (special ? ", NaN and infinity among the inputs" : "") +
                  (reverse ? ", threads in reverse" : ""));
-    auto& data = data_[problem.text() + (special ? "*" : "")];
-    if (data.contents.empty()) data = make_data(device(), *op, problem, special, alter_);
+    auto& data = data_[problem.text() + (special ? "*" : "") + std::to_string(set)];
+    if (data.contents.empty()) data = make_data(device(), *op, problem, set, special, alter_);
 
     std::unique_ptr<Executable> executable;
     try {
@@ -102,13 +103,14 @@ class OpChecker {
       const std::int64_t shift = !special ? 0 : size < alignment ? element : std::max(element, alignment);
       arrays.emplace_back(device(), size + shift);
       pointers.push_back(arrays.back().as<char>() + shift);
-      device().fill(arrays.back().get(), 0xff, size + shift);
+      device().fill(arrays.back().get(), byte_of(poison_of(reverse, special)), size + shift);
       if (argument.role != Role::output) device().upload(pointers.back(), data.contents[a].data(), size);
     }
     const DeviceMemory workspace(device(), work.workspace_bytes);
-    device().fill(workspace.get(), 0xff, work.workspace_bytes);
+    const unsigned char poison = byte_of(poison_of(reverse, special));
+    device().fill(workspace.get(), poison, work.workspace_bytes);
     device().fill(workspace.get(), 0, work.zeroed_bytes);
-    executable->reverse_threads(reverse);  // no effect on a GPU
+    executable->emulate(reverse, poison_of(reverse, special));  // no effect on a GPU
     const int code = executable->launch(pointers.data(), workspace.get(), nullptr);
     EXPECT_EQ(code, 0) << executable->describe(code);
     device().synchronize();

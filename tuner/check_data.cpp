@@ -206,7 +206,71 @@ std::vector<double> unpack(DType dtype, std::string_view bytes) {
   return {};
 }
 
-std::vector<std::vector<double>> make_inputs(const Op& op, const Problem& problem, std::uint64_t seed) {
+namespace {
+
+// The largest finite number, the smallest normal one.
+struct Range {
+  double largest, smallest;
+};
+Range range_of(DType dtype) {
+  if (dtype == DType::f16) return {65504, 0x1p-14};
+  if (dtype == DType::bf16) return {0x1.FEp127, 0x1p-126};
+  if (dtype == DType::f32) return {std::numeric_limits<float>::max(), std::numeric_limits<float>::min()};
+  if (dtype == DType::f64) return {std::numeric_limits<double>::max(), std::numeric_limits<double>::min()};
+  return {round_to(dtype, 1e300), 0};
+}
+
+// One of `count` elements; u in [-1, 1).
+double sample(const Contents& contents, DType dtype, std::size_t i, std::size_t count, double u) {
+  const Range range = range_of(dtype);
+  const double part = (u + 1) / 2;
+  const double shift = dtype == DType::u8 && contents.least < 0 ? -contents.least : 0;
+  const double least = contents.least + shift, most = contents.most + shift;
+  switch (contents.spread) {
+    case Contents::uniform:
+      return least + part * (most - least);
+    case Contents::magnitudes:
+      return std::copysign(least * std::pow(most / least, std::abs(u)), u);
+    case Contents::ascending:
+      return least + (most - least) * static_cast<double>(i) /
+                         static_cast<double>(std::max<std::size_t>(count, 2) - 1);
+    case Contents::few:
+      return least + std::floor(part * 3) * (most - least) / 2;
+    case Contents::huge:
+      return std::copysign(range.largest * (1 + 15 * std::abs(u)) / 16, u);
+    case Contents::denormal:
+      return u * range.smallest;
+  }
+  return 0;
+}
+
+const Contents& contents_of(const Argument& argument, int set) {
+  static const Contents usual;
+  if (argument.contents.empty()) return usual;
+  return argument.contents[static_cast<std::size_t>(set - 1) % argument.contents.size()];
+}
+
+}  // namespace
+
+int value_sets(const Op& op) {
+  std::size_t most = 0;
+  for (const Argument& argument : op.arguments) {
+    if (argument.role != Role::output) most = std::max(most, argument.contents.size());
+  }
+  return static_cast<int>(most) + 1;
+}
+
+std::string words(const Op& op, int set) {
+  std::string text;
+  for (const Argument& argument : op.arguments) {
+    if (argument.role == Role::output) continue;
+    text += (text.empty() ? "" : ", ") + argument.name + " holds " + words(contents_of(argument, set));
+  }
+  return text;
+}
+
+std::vector<std::vector<double>> make_inputs(const Op& op, const Problem& problem, std::uint64_t seed,
+                                             int set) {
   std::vector<std::vector<double>> inputs;
   Random seeds(seed);
   for (const Argument& argument : op.arguments) {
@@ -221,6 +285,11 @@ std::vector<std::vector<double>> make_inputs(const Op& op, const Problem& proble
       Random random = start;
       random.skip(begin);
       for (std::size_t i = begin; i < end; ++i) {
+        if (set > 0) {
+          values[i] =
+              round_to(dtype, sample(contents_of(argument, set), dtype, i, values.size(), random.uniform()));
+          continue;
+        }
         values[i] =
             whole ? offset + static_cast<double>(random.below(201)) - 100 : round_to(dtype, random.uniform());
       }

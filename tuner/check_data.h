@@ -26,10 +26,16 @@ double round_to(DType dtype, double value);
 std::string pack(DType dtype, std::span<const double> values);
 std::vector<double> unpack(DType dtype, std::string_view bytes);
 
-/// Every argument's initial contents in the op's order (outputs empty), rounded to its dtype: floating-point
-/// values in [-1, 1), integers in [-100, 100], or [0, 200] for u8. The same seed gives the same values
-/// everywhere.
-std::vector<std::vector<double>> make_inputs(const Op& op, const Problem& problem, std::uint64_t seed);
+/// How many sets of values an op's inputs have: the usual one, and as many as an input has contents.
+int value_sets(const Op& op);
+/// What the inputs hold in a set above 0, as words: "x holds numbers from -100 to 100".
+std::string words(const Op& op, int set);
+
+/// Every argument's initial contents in the op's order (outputs empty), rounded to its dtype: in set 0
+/// floating-point values in [-1, 1), integers in [-100, 100], or [0, 200] for u8. The same seed gives the
+/// same values everywhere.
+std::vector<std::vector<double>> make_inputs(const Op& op, const Problem& problem, std::uint64_t seed,
+                                             int set = 0);
 
 struct Expected {
   std::vector<double> value;

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -15,6 +16,7 @@ namespace tunesmith {
 namespace {
 
 constexpr std::size_t alignment = 64;
+constexpr double most_without_companions = 1 << 26;  // bytes
 constexpr int complete = F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW;
 
 // Hands out stretches of memory, or only counts them.
@@ -35,8 +37,8 @@ class Layout {
   std::size_t used_ = 0;
 };
 
-CheckPart part_of(const Op& op, const Problem& problem, Layout& layout) {
-  CheckPart part{problem, {}};
+CheckPart part_of(const Op& op, const Problem& problem, int set, Layout& layout) {
+  CheckPart part{problem, set, {}};
   for (const Argument& argument : op.arguments) {
     const std::int64_t count = elements(argument, problem);
     CheckArray& array = part.arrays.emplace_back();
@@ -50,14 +52,28 @@ CheckPart part_of(const Op& op, const Problem& problem, Layout& layout) {
 }
 
 std::vector<CheckPart> lay_out(const Op& op, const Problem& problem, Layout& layout) {
-  std::vector<CheckPart> parts = {part_of(op, problem, layout)};
-  for (const Problem& companion : op.companions(problem))
-    parts.push_back(part_of(op, complete_problem(op, companion), layout));
+  std::vector<CheckPart> parts = {part_of(op, problem, 0, layout)};
+  std::vector<Problem> companions;
+  for (const Problem& companion : op.companions(problem)) {
+    companions.push_back(complete_problem(op, companion));
+    parts.push_back(part_of(op, companions.back(), 0, layout));
+  }
+  // The other sets of values are dealt out to the companions, the largest first; without any, to the problem
+  // itself where that is small.
+  if (companions.empty() && bytes_moved(op, problem) <= most_without_companions) companions = {problem};
+  std::stable_sort(companions.begin(), companions.end(), [&](const Problem& a, const Problem& b) {
+    return bytes_moved(op, a) > bytes_moved(op, b);
+  });
+  const auto others = static_cast<std::size_t>(value_sets(op) - 1);
+  if (companions.empty() || others == 0) return parts;
+  for (std::size_t n = 0; n < std::max(others, companions.size()); ++n) {
+    parts.push_back(part_of(op, companions[n % companions.size()], 1 + static_cast<int>(n % others), layout));
+  }
   return parts;
 }
 
 void fill(const Op& op, const CheckPart& part, std::uint64_t seed) {
-  const std::vector<std::vector<double>> inputs = make_inputs(op, part.problem, seed);
+  const std::vector<std::vector<double>> inputs = make_inputs(op, part.problem, seed, part.set);
   for (std::size_t i = 0; i < op.arguments.size(); ++i) {
     const CheckArray& array = part.arrays[i];
     if (!array.initial.empty()) {

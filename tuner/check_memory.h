@@ -20,10 +20,12 @@ struct CheckArray {                       // of one argument; empty where it has
 };
 struct CheckPart {
   Problem problem;
+  int set = 0;  ///< of values, as make_inputs() counts them
   std::vector<CheckArray> arrays;
 };
 
-/// Where everything lies behind `memory`: the problem first, then its companions.
+/// Where everything lies behind `memory`: the problem first, then its companions, then companions with other
+/// values.
 std::vector<CheckPart> check_parts(const Op& op, const Problem& problem, char* memory);
 std::size_t check_bytes(const Op& op, const Problem& problem);
 

@@ -7,6 +7,7 @@
 #include <span>
 #include <utility>
 
+#include "tuner/check_data.h"
 #include "tuner/policy.h"
 
 namespace tunesmith {
@@ -22,9 +23,8 @@ std::string number(double value) {
 bool is_input(Role role) { return role != Role::output; }
 bool is_output(Role role) { return role != Role::input; }
 
-// All bits set: NaN in every floating-point type, so that an output that was not written compares with
-// nothing.
-constexpr unsigned char poison = 0xff;
+// NaN in every floating-point type, so that an output that was not written compares with nothing.
+constexpr unsigned char nan_poison = byte_of(Poison::nan);
 
 // On the host the problem is also run with its threads in reverse order, where that costs little.
 constexpr double cheap_run_s = 0.05;
@@ -82,7 +82,9 @@ Checker::Checker(Device& device, const Op& op, const std::vector<CheckPart>& par
 }
 
 Checker::Prepared Checker::prepare(const CheckPart& part) {
-  Prepared prepared{part.problem, {}, {}};
+  Prepared prepared;
+  prepared.problem = part.problem;
+  prepared.set = part.set;
   const auto uploaded = [this](const auto& values) {
     const auto size = static_cast<std::int64_t>(values.size_bytes());
     DeviceMemory memory(device_, size);
@@ -110,6 +112,10 @@ Checker::Prepared Checker::prepare(const CheckPart& part) {
   return prepared;
 }
 
+std::string Checker::where(const Prepared& on) const {
+  return on.problem.text() + (on.set > 0 ? ", where " + words(op_, on.set) : "");
+}
+
 void* Checker::workspace(std::int64_t bytes) {
   if (bytes <= 0) return nullptr;
   auto found = workspaces_.find(bytes);
@@ -120,8 +126,8 @@ void* Checker::workspace(std::int64_t bytes) {
   return found->second.get();
 }
 
-void Checker::prepare_workspace(void* space, const Work& work) {
-  device_.fill(space, poison, work.workspace_bytes);
+void Checker::prepare_workspace(void* space, const Work& work, Poison poison) {
+  device_.fill(space, byte_of(poison), work.workspace_bytes);
   device_.fill(space, 0, work.zeroed_bytes);
 }
 
@@ -132,7 +138,7 @@ void Checker::restore(Array& array) {
 // Outputs poisoned, inouts as they were. Inputs are restored where a variant was seen to change them.
 void Checker::reset(Prepared& on) {
   for (Array& array : on.arrays) {
-    if (array.role == Role::output) device_.fill(array.live.get(), poison, array.live.bytes());
+    if (array.role == Role::output) device_.fill(array.live.get(), byte_of(poison(on)), array.live.bytes());
     if (array.role == Role::inout) restore(array);
   }
 }
@@ -141,9 +147,14 @@ std::optional<Checker::Failure> Checker::run(Prepared& on, Executable& executabl
                                              MeasureReply& reply) {
   void* const space = workspace(work.workspace_bytes);
   reset(on);
-  if (space != nullptr) prepare_workspace(space, work);
+  if (space != nullptr) prepare_workspace(space, work, poison(on));
+  executable.emulate(on.reverse, poison(on));
   on.launched = std::chrono::steady_clock::now();
-  return after(on, executable.launch(on.pointers.data(), space, nullptr), executable, work, reply);
+  auto failure = after(on, executable.launch(on.pointers.data(), space, nullptr), executable, work, reply);
+  if (failure && on.reverse && failure->verdict == Verdict::wrong_result)
+    failure->reason +=
+        " With the threads of a block in order it is right, in reverse it is not: is a barrier missing?";
+  return failure;
 }
 
 // Behind a kernel that writes late what every argument and the workspace must hold before the launch. Until
@@ -152,15 +163,15 @@ std::optional<Checker::Failure> Checker::run_behind(Prepared& on, Executable& ex
                                                     MeasureReply& reply) {
   std::vector<LateWrite> writes;
   for (Array& array : on.arrays) {
-    device_.fill(array.live.get(), poison, array.live.bytes());
+    device_.fill(array.live.get(), nan_poison, array.live.bytes());
     writes.push_back({.to = array.live.get(),
                       .from = is_input(array.role) ? array.initial->get() : nullptr,
-                      .byte = poison,
+                      .byte = nan_poison,
                       .bytes = array.live.bytes()});
   }
   void* const space = workspace(work.workspace_bytes);
   if (space != nullptr) {
-    device_.fill(space, poison, work.workspace_bytes);
+    device_.fill(space, nan_poison, work.workspace_bytes);
     writes.push_back({.to = space, .byte = 0, .bytes = work.zeroed_bytes});
   }
   on.launched = std::chrono::steady_clock::now();
@@ -181,14 +192,13 @@ std::optional<Checker::Failure> Checker::after(Prepared& on, int error, Executab
   if (error != 0) {
     const bool overrun = host_ && error == host_shared_overrun;
     return Failure{overrun ? Verdict::out_of_bounds : Verdict::launch_error,
-                   "The launch failed on " + on.problem.text() + ": " + executable.describe(error) + "."};
+                   "The launch failed on " + where(on) + ": " + executable.describe(error) + "."};
   }
   try {
     device_.synchronize();
   } catch (const Error& error) {
     reply.lost = true;
-    return Failure{Verdict::crash,
-                   "The kernel failed while it ran on " + on.problem.text() + ": " + error.what()};
+    return Failure{Verdict::crash, "The kernel failed while it ran on " + where(on) + ": " + error.what()};
   }
   on.launch_us =
       std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - on.launched).count();
@@ -197,7 +207,7 @@ std::optional<Checker::Failure> Checker::after(Prepared& on, int error, Executab
 
 // What a launch left behind: guards, inputs, outputs.
 std::optional<Checker::Failure> Checker::inspect(Prepared& on, const Work& work, MeasureReply& reply) {
-  const std::string where = " on " + on.problem.text() + ".";
+  const std::string where = " on " + this->where(on) + ".";
   std::string beyond;
   for (std::size_t i = 0; i < on.arrays.size() && beyond.empty(); ++i) {
     if (!device_.guards_intact(on.arrays[i].live.get())) beyond = "the argument " + op_.arguments[i].name;
@@ -265,7 +275,7 @@ std::optional<Checker::Failure> Checker::check_companions(const Template& tmpl, 
     const std::unique_ptr<Executable> executable = loaded.with(work);
     for (const bool reverse : {false, true}) {
       if (reverse && !host_) continue;
-      executable->reverse_threads(reverse);
+      companion.reverse = reverse;
       if (auto failure = run(companion, *executable, work, reply)) return failure;
     }
   }
@@ -295,10 +305,11 @@ std::optional<Checker::Failure> Checker::judge_asked(const Template& tmpl, const
     if (auto failure = run(asked_, *executable, work, reply)) return failure;
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
     if (host_ && took.count() < cheap_run_s) {
-      executable->reverse_threads(true);
+      asked_.reverse = true;
       auto failure = run(asked_, *executable, work, reply);
-      executable->reverse_threads(false);
+      asked_.reverse = false;
       if (failure) return failure;
+      executable->emulate(false, Poison::nan);
     }
     if (!host_ && overlaps(work)) {
       if (auto failure = run_behind(asked_, *executable, work, reply)) return failure;
@@ -313,7 +324,7 @@ std::optional<Checker::Failure> Checker::judge_asked(const Template& tmpl, const
 
   enter(reply, &MeasureReply::time_s);
   // Without a check the workspace has not been prepared yet.
-  if (void* const space = workspace(work.workspace_bytes)) prepare_workspace(space, work);
+  if (void* const space = workspace(work.workspace_bytes)) prepare_workspace(space, work, Poison::nan);
   Timing timing;
   timing.samples = request.samples;
   timing.sample_target_us = request.sample_target_us;

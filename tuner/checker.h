@@ -35,8 +35,11 @@ class Checker {
   };
   struct Prepared {
     Problem problem;
+    int set = 0;  // of values
+
     std::vector<Array> arrays;
     std::vector<void*> pointers;
+    bool reverse = false;    // the order of its next run
     bool repeatable = true;  // no inout: a second launch gives the same
     std::chrono::steady_clock::time_point launched = {};
     double launch_us = 0;  // of the newest checked launch, by the clock of the host
@@ -47,11 +50,13 @@ class Checker {
   };
 
   Prepared prepare(const CheckPart& part);
+  std::string where(const Prepared& on) const;
+  static Poison poison(const Prepared& on) { return poison_of(on.reverse, on.set > 0); }
   void enter(MeasureReply& reply, double MeasureReply::*phase);
   void restore(Array& array);
   void reset(Prepared& on);
   void* workspace(std::int64_t bytes);
-  void prepare_workspace(void* space, const Work& work);
+  void prepare_workspace(void* space, const Work& work, Poison poison);
   bool zeroed_part_is_zero(const Work& work);
   std::optional<Failure> run(Prepared& on, Executable& executable, const Work& work, MeasureReply& reply);
   std::optional<Failure> run_behind(Prepared& on, Executable& executable, const Work& work,

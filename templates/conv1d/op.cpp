@@ -167,7 +167,13 @@ Op ops_conv1d() {
                std::to_string(d.length) + " and outputs of length " + std::to_string(d.output_length) +
                "; allowed are " + std::to_string(most_elements) + " elements per array.";
       },
-      .arguments = {{.name = "signal", .role = Role::input, .extents = {"batch", "length"}},
+      .arguments = {{.name = "signal",
+                     .role = Role::input,
+                     .extents = {"batch", "length"},
+                     .contents = {{Contents::uniform, -100, 100},
+                                  {Contents::few, -1, 1},
+                                  {Contents::magnitudes, 0x1p-13, 0x1p13},
+                                  {Contents::ascending, -1, 1}}},
                     {.name = "kernel", .role = Role::input, .extents = {"taps"}},
                     {.name = "output",
                      .role = Role::output,

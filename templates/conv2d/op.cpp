@@ -150,7 +150,13 @@ Op ops_conv2d() {
                ", have more than the 2^40 elements that are allowed.";
       },
       .arguments =
-          {{.name = "image", .role = Role::input, .extents = {"batch", "height", "width"}},
+          {{.name = "image",
+            .role = Role::input,
+            .extents = {"batch", "height", "width"},
+            .contents = {{Contents::uniform, -100, 100},
+                         {Contents::few, -1, 1},
+                         {Contents::magnitudes, 0x1p-13, 0x1p13},
+                         {Contents::ascending, -1, 1}}},
            {.name = "mask", .role = Role::input, .extents = {"mask_height", "mask_width"}, .finite = true},
            {.name = "output", .role = Role::output, .extents = {"batch", "height", "width"}}},
       .templates = {conv2d_op::base(), with_pixels(conv2d_op::tiled()), with_pixels(conv2d_op::tensor()),

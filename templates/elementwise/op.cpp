@@ -88,7 +88,10 @@ Argument input_argument(std::size_t k) {
   return {.name = std::string(input_names[k]),
           .role = Role::input,
           .extents = [k](const Problem& problem) { return std::vector{layout_of(problem).inputs[k].memory}; },
-          .in_place = [k](const Problem& problem) { return layout_of(problem).inputs[k].is_output_like; }};
+          .in_place = [k](const Problem& problem) { return layout_of(problem).inputs[k].is_output_like; },
+          .contents = {{Contents::uniform, -100, 100},
+                       {Contents::few, -1, 1},
+                       {Contents::magnitudes, 1e-3, 1e3}}};
 }
 
 }  // namespace

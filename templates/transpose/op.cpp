@@ -122,7 +122,8 @@ Op ops_transpose() {
                            const Dims d(problem);
                            return std::vector{d.batch, d.height, d.input_pitch * parts(problem)};
                          },
-                     .dtype = checked_as},
+                     .dtype = checked_as,
+                     .contents = {{Contents::ascending, 0, 60000}, {Contents::few, 0, 255}}},
                     {.name = "output",
                      .role = Role::output,
                      .extents =

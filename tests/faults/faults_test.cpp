@@ -76,6 +76,22 @@ TEST_F(FaultTest, EachFaultHasItsVerdictAndAGoodVariantWins) {
   EXPECT_EQ(winners[0].newest_verdict, "ok");
 }
 
+TEST_F(FaultTest, WhatIsRightForUsualNumbersOnlyIsFoundByTheOtherSets) {
+  TuneOptions asked = options();
+  asked.op = "softmax";
+  asked.problems = {Problem::parse("rows=5 columns=200")};
+  const TunedProblem tuned = run(asked).problems[0];
+  std::map<std::string, std::string> reasons;
+  for (const ResultRow& row : rows()) reasons[row.template_name] = row.verdict + ": " + row.reason;
+  EXPECT_THAT(reasons["base"], HasSubstr("ok"));
+  EXPECT_THAT(reasons["unstable"], HasSubstr("where x holds numbers from -100 to 100"));
+  // On a GPU it may be right by chance.
+  if (device_under_test() == "host") {
+    EXPECT_THAT(reasons["no_barrier"], HasSubstr("wrong_result"));
+  }
+  ASSERT_EQ(tuned.winners.size(), 1u);
+}
+
 TEST_F(FaultTest, WhatFailedIsTriedAgainOnlyWhenAsked) {
   TuneOptions asked = options();
   asked.templates = {"hang", "abort"};

@@ -42,7 +42,12 @@ TEST(CheckFile, HoldsInputsAndReferencesAndCannotBeChanged) {
   EXPECT_THROW(CheckFile(op, pairs(1000), file.path()), Error);  // not made yet
   make_check_file(op, pairs(1000), 7, file.path());
   const CheckFile made(op, pairs(1000), file.path());
-  ASSERT_EQ(made.parts().size(), 4u);  // with three companions
+  ASSERT_EQ(made.parts().size(), 7u);  // with three companions, and these with other values
+  for (std::size_t n = 0; n < 7; ++n)
+    EXPECT_EQ(made.parts()[n].set, n < 4 ? 0 : 1 + static_cast<int>(n) % 2) << n;
+  const auto others = make_inputs(op, made.parts()[5].problem, 7 + 5, made.parts()[5].set);
+  EXPECT_EQ(std::string(made.parts()[5].arrays[0].initial.begin(), made.parts()[5].arrays[0].initial.end()),
+            pack(DType::f32, others[0]));
   const auto inputs = make_inputs(op, pairs(1000), 7);
   const CheckPart& part = made.parts().front();
   EXPECT_EQ(std::string(part.arrays[0].initial.begin(), part.arrays[0].initial.end()),

@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 
 namespace tunesmith {
 namespace {
@@ -66,6 +68,40 @@ Op copy_op() {
     }
   };
   return op;
+}
+
+TEST(CheckData, AnArgumentSaysItsOtherValues) {
+  Op op = copy_op();
+  const Problem problem = {{"size", 10001}, {"dtype", "f32"}};
+  EXPECT_EQ(value_sets(op), 3);  // also where an op says nothing
+  op.arguments[0].contents = {
+      {Contents::uniform, 2, 3},   {Contents::uniform, 7, 7}, {Contents::magnitudes, 1e-3, 1e3},
+      {Contents::ascending, 5, 6}, {Contents::few, -1, 1},    {Contents::huge},
+      {Contents::denormal}};
+  op.arguments[2].contents = {{Contents::uniform, 9, 9}};
+  ASSERT_EQ(value_sets(op), 8);
+  const auto made = [&](int set) { return make_inputs(op, problem, 1, set)[0]; };
+  const auto least = [&](int set) { return std::ranges::min(made(set)); };
+  const auto most = [&](int set) { return std::ranges::max(made(set)); };
+  EXPECT_GE(least(1), 2);
+  EXPECT_LE(most(1), 3);
+  EXPECT_EQ(made(2), std::vector<double>(10001, 7));
+  EXPECT_LT(least(3), -900);
+  EXPECT_LT(std::abs(made(3)[0]), 1001);
+  std::vector<double> sorted = made(4);
+  EXPECT_TRUE(std::ranges::is_sorted(sorted));
+  EXPECT_EQ(sorted.front(), 5);
+  EXPECT_EQ(sorted.back(), 6);
+  const std::vector<double> few = made(5);
+  EXPECT_EQ(std::set<double>(few.begin(), few.end()), (std::set<double>{-1, 0, 1}));
+  EXPECT_GT(most(6), 3e38);
+  EXPECT_GT(most(7), 0);
+  EXPECT_LT(most(7), 0x1p-126);
+  EXPECT_EQ(make_inputs(op, problem, 1, 6)[2][0], 9);  // one that has fewer begins again
+  EXPECT_EQ(words(op, 2), "from holds 7 everywhere, sum holds 9 everywhere");
+  const Problem bytes = {{"size", 1000}, {"dtype", "u8"}};
+  op.arguments[0].contents = {{Contents::uniform, -100, 100}};
+  EXPECT_GT(std::ranges::max(make_inputs(op, bytes, 1, 1)[0]), 190);  // moved up
 }
 
 TEST(CheckData, InputsFollowTheSeedAndTheReferenceCoversEveryElement) {

@@ -59,15 +59,15 @@ struct Entry<Kernel> {
 }  // namespace tunesmith_shim
 
 #define TUNESMITH_EXPORT extern "C" __attribute__((visibility("default")))
-#define TUNESMITH_HOST_ENTRY(name)                                                                          \
-  TUNESMITH_EXPORT int tunesmith_run_##name(void* const* arguments, const long long* grid,                  \
-                                            const long long* block, long long dynamic_bytes, int reverse) { \
-    return tunesmith_shim::run(tunesmith_shim::Entry<name>::thread, arguments, grid, block, dynamic_bytes,  \
-                               reverse);                                                                    \
-  }                                                                                                         \
-  TUNESMITH_EXPORT long long tunesmith_shared_bytes_##name() {                                              \
-    return __start_tunesmith_shared == nullptr ? 0 : __stop_tunesmith_shared - __start_tunesmith_shared;    \
-  }                                                                                                         \
-  TUNESMITH_EXPORT long long tunesmith_parameter_##name(int index) {                                        \
-    return tunesmith_shim::Entry<name>::parameter(index);                                                   \
+#define TUNESMITH_HOST_ENTRY(name)                                                                         \
+  TUNESMITH_EXPORT int tunesmith_run_##name(void* const* arguments, const long long* grid,                 \
+                                            const long long* block, long long dynamic_bytes, int way) {    \
+    return tunesmith_shim::run(tunesmith_shim::Entry<name>::thread, arguments, grid, block, dynamic_bytes, \
+                               way);                                                                       \
+  }                                                                                                        \
+  TUNESMITH_EXPORT long long tunesmith_shared_bytes_##name() {                                             \
+    return __start_tunesmith_shared == nullptr ? 0 : __stop_tunesmith_shared - __start_tunesmith_shared;   \
+  }                                                                                                        \
+  TUNESMITH_EXPORT long long tunesmith_parameter_##name(int index) {                                       \
+    return tunesmith_shim::Entry<name>::parameter(index);                                                  \
   }

@@ -24,8 +24,9 @@ static int run_grid(unsigned char* dynamic, size_t dynamic_size, int threads) {
     for (unsigned y = 0; y < gridDim.y; ++y) {
       for (unsigned x = 0; x < gridDim.x; ++x) {
         blockIdx = {x, y, z};
-        memset(dynamic, poison, dynamic_size);
-        if (shared_size > 0) memset(__start_tunesmith_shared, poison, shared_size);
+        fill_with_poison(dynamic, dynamic_size);
+        if (shared_size > 0)
+          fill_with_poison(reinterpret_cast<unsigned char*>(__start_tunesmith_shared), shared_size);
         const int result = run_block(threads);
         if (result != ok) return result;
         if (dynamic_size > 0 && !(intact(dynamic - guard_bytes) && intact(dynamic + dynamic_size)))
@@ -36,8 +37,10 @@ static int run_grid(unsigned char* dynamic, size_t dynamic_size, int threads) {
   return intact(dynamic - guard_bytes) && intact(dynamic + dynamic_size) ? ok : shared_overrun;
 }
 
+// `way` is 1 for threads in reverse, plus 2 where every other 16 bytes of poison have the other sign, plus
+// 256 times the difference of the poison's bits from a NaN's.
 static int run(Body kernel, void* const* arguments, const long long* grid, const long long* block,
-               long long dynamic_bytes, int reverse) {
+               long long dynamic_bytes, int way) {
   if (!reserve_stacks()) return out_of_memory;
   const size_t dynamic_size = static_cast<size_t>(dynamic_bytes);
   const size_t total = (dynamic_size + 2 * guard_bytes + 255) / 256 * 256;
@@ -47,7 +50,9 @@ static int run(Body kernel, void* const* arguments, const long long* grid, const
   dynamic_shared = dynamic + guard_bytes;
   body = kernel;
   body_arguments = arguments;
-  reversed = reverse != 0;
+  reversed = (way & 1) != 0;
+  poison[0] = static_cast<unsigned char>(nan_poison ^ way >> 8);
+  poison[1] = static_cast<unsigned char>(poison[0] ^ ((way & 2) != 0 ? 0x80 : 0));
   const auto narrow = [](long long value) { return static_cast<unsigned>(value); };
   gridDim = {narrow(grid[0]), narrow(grid[1]), narrow(grid[2])};
   blockDim = {narrow(block[0]), narrow(block[1]), narrow(block[2])};

@@ -19,7 +19,16 @@ namespace tunesmith_shim {
 
 constexpr size_t guard_bytes = 4096;  // before and after dynamic shared memory
 constexpr unsigned char guard = 0xa5;
-constexpr unsigned char poison = 0xff;  // a NaN in every floating-point type, -1 in every signed one
+constexpr unsigned char nan_poison = 0xff;  // a NaN in every floating-point type, -1 in every signed one
+
+// What the bytes of shared memory hold before a block, as a launch says: the first 16 and the next, in turn.
+static unsigned char poison[2] = {nan_poison, nan_poison};
+
+static void fill_with_poison(unsigned char* memory, size_t size) {
+  memset(memory, poison[0], size);
+  if (poison[0] == poison[1]) return;
+  for (size_t at = 16; at < size; at += 32) memset(memory + at, poison[1], size - at < 16 ? size - at : 16);
+}
 
 static void* dynamic_shared = nullptr;
 

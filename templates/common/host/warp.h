@@ -46,7 +46,7 @@ __attribute__((noinline, cold)) static int settle(int first, int count) {
       return count;
     }
     met_votes = 0;
-    memset(met_operands, poison, sizeof(met_operands));
+    memset(met_operands, nan_poison, sizeof(met_operands));
     for (int n = first; n < count; ++n) {
       Fiber& fiber = fibers[waiting[n]];
       if ((met >> fiber.lane & 1) == 0) continue;

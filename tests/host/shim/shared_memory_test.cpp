@@ -1,8 +1,12 @@
 // Shared memory is poisoned before each block, and dynamic shared memory is guarded.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/host/loaded.h"
@@ -16,8 +20,78 @@ TEST(ShimSharedMemory, AMissingBarrierReadsPoisonInEveryBlock) {
     const std::vector<float> out = neighbours("", reverse);
     for (const std::size_t block : {0u, 64u}) {
       bool poisoned = false;
-      for (std::size_t t = 0; t < 64; ++t) poisoned = poisoned || out[block + t] != out[block + t];
+      for (std::size_t t = 0; t < 64; ++t) poisoned = poisoned || !(out[block + t] < 1000);
       EXPECT_TRUE(poisoned) << "block " << block / 64 << " must not see the block before it";
+    }
+  }
+}
+
+// All 32 values are 3 and are taken together by every thread, or by one: what is lost is not missed, so only
+// poison tells.
+constexpr const char* taken = R"(
+template <typename Number, typename Take>
+void all(Number* shared, Number* values, Number start, Take take, int who) {
+  const int t = threadIdx.x;
+  shared[t] = values[t];
+  BARRIER
+  if (who >= 0 && t != who) return;
+  for (int i = 0; i < 32; ++i) start = take(start, shared[i]);
+  values[32 + t] = start;
+}
+extern "C" __global__ void ENTRY(kernel)(int* integers, float* floats, int what, int who) {
+  __shared__ int whole[32];
+  __shared__ float real[32];
+  if (what == 0) all<int>(whole, integers, -5, [](int a, int b) { return max(a, b); }, who);
+  if (what == 1) all<int>(whole, integers, 5, [](int a, int b) { return min(a, b); }, who);
+  if (what == 2) all<int>(whole, integers, 0, [](int a, int b) { return a + b; }, who);
+  if (what == 3) all<float>(real, floats, -1e30f, [](float a, float b) { return fmaxf(a, b); }, who);
+  if (what == 4) all<float>(real, floats, 1e30f, [](float a, float b) { return fminf(a, b); }, who);
+  if (what == 5) all<float>(real, floats, 0, [](float a, float b) { return a + b; }, who);
+})";
+
+// In how many of a check's four runs some result is wrong.
+int runs_that_tell(const std::string& barrier, int what, int who) {
+  std::string body = taken;
+  body.replace(body.find("BARRIER"), 7, barrier);
+  static std::map<std::string, std::pair<std::string, std::string>>
+      compiled;  // of each barrier: bytes, suffix
+  auto& [bytes, suffix] = compiled[barrier];
+  if (bytes.empty()) {
+    const Source source = host_source(body);
+    Compiled made = make_host_toolchain()->compile(source);
+    EXPECT_TRUE(made.ok) << made.log;
+    bytes = made.bytes;
+    suffix = source.suffix;
+  }
+  const Launch launch{
+      .kernel = "kernel",
+      .block = {32, 1, 1},
+      .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, std::int32_t{what}, std::int32_t{who}}};
+  const auto kernel = load_host(bytes, suffix, Work{.steps = {launch}});
+  const int right = what % 3 == 2 ? 96 : 3;
+  int telling = 0;
+  for (const bool reverse : {false, true}) {
+    for (const bool other : {false, true}) {
+      std::vector<int> integers(64, right);
+      std::vector<float> floats(64, static_cast<float>(right));
+      std::fill_n(integers.begin(), 32, 3);
+      std::fill_n(floats.begin(), 32, 3.0f);
+      void* arguments[] = {integers.data(), floats.data()};
+      kernel->emulate(reverse, poison_of(reverse, other));
+      EXPECT_EQ(kernel->launch(arguments, nullptr, nullptr), 0);
+      telling += std::any_of(integers.begin() + 32, integers.end(), [&](int n) { return n != right; }) ||
+                 std::any_of(floats.begin() + 32, floats.end(),
+                             [&](float n) { return !(n == static_cast<float>(right)); });
+    }
+  }
+  return telling;
+}
+
+TEST(ShimSharedMemory, AMissingBarrierBeforeAMaximumAMinimumOrASumShows) {
+  for (int what = 0; what < 6; ++what) {
+    for (const int who : {-1, 0, 31}) {
+      EXPECT_GE(runs_that_tell("", what, who), 1) << what << " by " << who;
+      EXPECT_EQ(runs_that_tell("__syncthreads();", what, who), 0) << what << " by " << who;
     }
   }
 }

@@ -1,6 +1,7 @@
 // pairs: an op for the fault tests. One template that is right in many ways, and one for each way to be
 // wrong.
 #include <algorithm>
+#include <cmath>
 
 #include "generator/ops.h"
 
@@ -122,8 +123,9 @@ Op ops_pairs() {
       const std::int64_t other = partner(i);
       const double far = other < count(problem) ? x[static_cast<std::size_t>(other)] : 0;
       const auto at = static_cast<std::size_t>(i - begin);
-      value[at] = arguments[1][0] * x[static_cast<std::size_t>(i)] + arguments[1][1] * far;
-      permitted[at] = 1e-6;
+      const double own = arguments[1][0] * x[static_cast<std::size_t>(i)];
+      value[at] = own + arguments[1][1] * far;
+      permitted[at] = 1e-6 * (1 + std::abs(own) + std::abs(arguments[1][1] * far));
     }
   };
   op.flops = [](const Problem& problem) { return 3.0 * static_cast<double>(count(problem)); };
