@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
+#include <map>
+#include <regex>
 #include <set>
 #include <sstream>
 
@@ -110,10 +113,17 @@ std::string included_file(std::string_view line) {
   return std::string(line.substr(0, line.find('"')));
 }
 
-// A file's text, with the fragments (*.inl) that it includes, and those that they include, in the places of
+// A line, and where it stands.
+struct Line {
+  std::string text;
+  std::string file;
+  int number;  // from 1 on
+};
+
+// A file's lines, with the fragments (*.inl) that it includes, and those that they include, in the places of
 // these lines. `around` are the files that lead to this one.
-std::string with_fragments(const std::string& path, const Files& files,
-                           std::vector<std::string> around = {}) {
+std::vector<Line> with_fragments(const std::string& path, const Files& files,
+                                 std::vector<std::string> around = {}) {
   const auto file = files.find(path);
   if (file == files.end()) throw Error("There is no template file templates/" + path + ".");
   if (std::find(around.begin(), around.end(), path) != around.end()) {
@@ -121,36 +131,51 @@ std::string with_fragments(const std::string& path, const Files& files,
                 ": remove that include.");
   }
   around.push_back(path);
-  std::string text;
+  std::vector<Line> all;
   std::istringstream lines(file->second);
+  int number = 0;
   for (std::string line; std::getline(lines, line);) {
+    ++number;
     const std::string name = included_file(line);
-    text += name.ends_with(".inl") ? with_fragments(name, files, around) : line + "\n";
+    if (name.ends_with(".inl")) {
+      std::vector<Line> fragment = with_fragments(name, files, around);
+      std::move(fragment.begin(), fragment.end(), std::back_inserter(all));
+    } else {
+      all.push_back({std::move(line), path, number});
+    }
   }
-  return text;
+  return all;
 }
+
+// Before the lines of a file.
+constexpr std::string_view heading = "// ---- templates/";
 
 // The texts that a body includes, once each, dependencies first.
 class Includes {
  public:
-  explicit Includes(const Files& files) : files_(files) {}
+  /// For the host, common/host/NAME.h stands for common/NAME.cuh where there is one.
+  Includes(const Files& files, bool host) : files_(files), host_(host) {}
 
-  void add(const std::string& name) {
+  void add(std::string name) {
+    static constexpr std::string_view common = "common/", ending = ".cuh";
+    if (host_ && name.starts_with(common) && name.ends_with(ending)) {
+      const std::string base = name.substr(common.size(), name.size() - common.size() - ending.size());
+      if (const std::string twin = "common/host/" + base + ".h"; files_.contains(twin)) name = twin;
+    }
     if (!seen_.insert(name).second) return;
     const std::string inner = without_includes(name);
-    text_ += "// ---- templates/" + name + "\n" + inner + "\n";
+    text_ += std::string(heading) + name + "\n" + inner + "\n";
   }
 
   /// The file's own lines; what it includes is added here.
   std::string without_includes(const std::string& path) {
     std::string own;
-    std::istringstream lines(with_fragments(path, files_));
-    for (std::string line; std::getline(lines, line);) {
-      if (line == "#pragma once") continue;
-      if (const std::string name = included_file(line); !name.empty()) {
+    for (const Line& line : with_fragments(path, files_)) {
+      if (line.text == "#pragma once") continue;
+      if (const std::string name = included_file(line.text); !name.empty()) {
         add(name);
       } else {
-        own += line + "\n";
+        own += line.text + "\n";
       }
     }
     return own;
@@ -160,19 +185,64 @@ class Includes {
 
  private:
   const Files& files_;
+  bool host_;
   std::set<std::string> seen_;
   std::string text_;
 };
 
+// By line of the text, from 1 on: where it comes from; nothing for what render writes itself.
+std::vector<const Line*> origins(const std::string& text, const Files& files,
+                                 std::map<std::string, std::vector<Line>>& kept) {
+  std::vector<const Line*> found = {nullptr};
+  const std::vector<Line>* from = nullptr;
+  std::size_t next = 0;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    found.push_back(nullptr);
+    if (line.starts_with(heading)) {
+      const std::string name = line.substr(heading.size());
+      from = nullptr;
+      if (!files.contains(name)) continue;
+      from = &kept.emplace(name, with_fragments(name, files)).first->second;
+      next = 0;
+      continue;
+    }
+    while (from != nullptr && next < from->size() && (*from)[next].text != line) ++next;  // its includes
+    if (from != nullptr && next < from->size()) found.back() = &(*from)[next++];
+  }
+  return found;
+}
+
 }  // namespace
 
+std::string located(const std::string& log, const std::string& text, const Files& files) {
+  static const std::regex place(
+      R"(variant\.(?:cpp:(\d+)|cu\((\d+)\)))");  // as a C++ compiler and NVRTC have it
+  std::map<std::string, std::vector<Line>> kept;
+  const std::vector<const Line*> from = origins(text, files, kept);
+  std::string result;
+  std::size_t done = 0;
+  for (std::sregex_iterator at(log.begin(), log.end(), place), end; at != end; ++at) {
+    const std::string digits = (*at)[1].matched ? (*at)[1].str() : (*at)[2].str();
+    const std::size_t number = digits.size() < 9 ? std::stoul(digits) : 0;
+    if (number >= from.size() || from[number] == nullptr) continue;
+    const auto begin = static_cast<std::size_t>(at->position());
+    result +=
+        log.substr(done, begin - done) + from[number]->file + ":" + std::to_string(from[number]->number);
+    done = begin + static_cast<std::size_t>(at->length());
+  }
+  return result + log.substr(done);
+}
+
 std::string body_hash(const Op& op, const Template& tmpl, const Files& files) {
-  return sha256(without_comments(with_fragments(op.name + "/" + tmpl.name + ".cu", files)));
+  std::string text;
+  for (const Line& line : with_fragments(op.name + "/" + tmpl.name + ".cu", files)) text += line.text + "\n";
+  return sha256(without_comments(text));
 }
 
 std::string body_text(const Op& op, const Template& tmpl, const Problem& problem, std::string_view target,
                       const Files& files) {
-  Includes includes(files);
+  Includes includes(files, target == "host");
   if (target == "host") includes.add("common/host_shim.h");
   const Values constants = compiled_in(op, tmpl, problem);
   if (const Value* dtype = constants.find("dtype");
@@ -181,7 +251,7 @@ std::string body_text(const Op& op, const Template& tmpl, const Problem& problem
   }
   const std::string path = op.name + "/" + tmpl.name + ".cu";
   const std::string body = includes.without_includes(path);
-  return includes.text() + std::string(constants_line) + "\n\n// ---- templates/" + path + "\n" + body;
+  return includes.text() + std::string(constants_line) + "\n\n" + std::string(heading) + path + "\n" + body;
 }
 
 Source render_body(const Op& op, const Template& tmpl, const Problem& problem, const Config& config,

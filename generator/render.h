@@ -41,4 +41,8 @@ inline constexpr std::string_view constants_line = "#include \"constants\"";
 Source render_body(const Op& op, const Template& tmpl, const Problem& problem, const Config& config,
                    std::string_view target, const std::string& body);
 
+/// What a compiler said of such a text, with the files and lines of the op's folder in place of the text's:
+/// the error is in block.cu:5, where somebody can mend it, and not in variant.cu:99.
+std::string located(const std::string& log, const std::string& text, const Files& files);
+
 }  // namespace tunesmith

@@ -124,8 +124,14 @@ std::unique_ptr<Executable> load_host(const std::string& binary, const std::stri
 bool is_cuda_memory(const void* first, std::size_t bytes, int ordinal) noexcept;
 bool is_host_memory(const void* first, std::size_t bytes) noexcept;
 
-/// What launch() answers on the host when a kernel wrote past its dynamic shared memory.
-inline constexpr int host_shared_overrun = 2;
+/// What launch() answers on the host when a kernel wrote past its dynamic shared memory, and where it
+/// accessed memory that is not there, in a process that has called catch_host_faults().
+inline constexpr int host_shared_overrun = 2, host_fault = 7;
+
+/// From now on such an access ends its launch instead of this process.
+void catch_host_faults();
+/// The address of this thread's last.
+const void* host_fault_address();
 
 /// The CUDA devices that the driver shows, in its order; empty with `why_none` set to a sentence when there
 /// is none (no driver, built without CUDA, …). Never throws.

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <fstream>
 #include <mutex>
@@ -22,7 +23,20 @@ using Parameter = long long (*)(int);
 
 // The shim's result codes, as in tunesmith_shim; there is also host_shared_overrun.
 constexpr int out_of_memory = 1, divergent_barrier = 3, trapped = 4, broken_assumption = 5,
-              divergent_warp = 6;
+              divergent_warp = 6, misaligned = 8;
+
+// Of the launch that this thread runs: ends it from within its kernel.
+thread_local void (*end_launch)(int code) = nullptr;
+thread_local const void* fault_address = nullptr;
+
+void on_fault(int signal, siginfo_t* info, void* /*context*/) {
+  if (end_launch == nullptr) {  // not a kernel's: the access is tried again, and then ends the process
+    ::signal(signal, SIG_DFL);
+    return;
+  }
+  fault_address = info->si_addr;
+  end_launch(host_fault);  // does not return: the kernel's stack, and this frame on it, are left as they are
+}
 
 // The loader reads from a file: this one is in memory, and is closed after loading.
 void* open_library(const std::string& binary) {
@@ -60,13 +74,16 @@ void* open_library(const std::string& binary) {
 // A binary in this process, shared by the executables that are made of it, with the shim's state in it.
 struct Library {
   Library(const std::string& binary, const std::string& suffix_)
-      : suffix(suffix_), handle(open_library(binary)) {}
+      : suffix(suffix_),
+        handle(open_library(binary)),
+        fail(reinterpret_cast<void (*)(int)>(dlsym(handle, "tunesmith_fail"))) {}
   ~Library() { dlclose(handle); }
   Library(const Library&) = delete;
   Library& operator=(const Library&) = delete;
 
   std::string suffix;
   void* handle;
+  void (*fail)(int code);  ///< null in a binary of an older version
   std::mutex mutex;
 };
 
@@ -161,8 +178,10 @@ class HostExecutable : public Executable {
       }
       const long long grid[] = {launch.grid.x, launch.grid.y, launch.grid.z};
       const long long block[] = {launch.block.x, launch.block.y, launch.block.z};
+      end_launch = library_->fail;
       const int code =
           reinterpret_cast<Entry>(symbols_[n])(parameters, grid, block, launch.dynamic_shared_bytes, way_);
+      end_launch = nullptr;
       if (code != 0) return code;
     }
     return 0;
@@ -185,6 +204,12 @@ class HostExecutable : public Executable {
         return "the kernel called __trap()";
       case broken_assumption:
         return "the condition of a __builtin_assume() in the kernel was false";
+      case host_fault:
+        return "the kernel accessed memory that is not there";
+      case misaligned:
+        return "the kernel loads or stores several elements at once at an address that is no multiple of "
+               "their "
+               "size; give the template's alignment_bytes, or align the array in shared memory";
       case divergent_warp:
         return "not all threads of a warp reached the warp collective (shuffle, vote, __syncwarp) whose mask "
                "names them";
@@ -220,6 +245,19 @@ std::unique_ptr<Executable> load_host(const std::string& binary, const std::stri
                                       const Work& work) {
   return std::make_unique<HostExecutable>(std::make_shared<Library>(binary, suffix), work);
 }
+
+void catch_host_faults() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    struct sigaction action {};
+    action.sa_sigaction = on_fault;
+    action.sa_flags = SA_SIGINFO | SA_NODEFER;  // the handler of a kernel's fault does not return
+    ::sigaction(SIGSEGV, &action, nullptr);
+    ::sigaction(SIGBUS, &action, nullptr);
+  });
+}
+
+const void* host_fault_address() { return fault_address; }
 
 bool is_host_memory(const void* first, std::size_t bytes) noexcept {
   static const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));

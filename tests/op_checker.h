@@ -8,6 +8,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -64,7 +65,8 @@ inline Data make_data(Device& device, const Op& op, const Problem& problem, int 
   return data;
 }
 
-// Runs variants on the device and compares with the op's reference, by gtest's expectations.
+// Runs variants on the device and compares with the op's reference. The first that fails is a failure of the
+// test, the others are counted.
 class OpChecker {
  public:
   explicit OpChecker(Device& device, Alteration alter = nullptr)
@@ -101,7 +103,11 @@ class OpChecker {
       const std::int64_t size = elements(argument, problem) * element;
       // Pointers that are only just aligned.
       const std::int64_t shift = !special ? 0 : size < alignment ? element : std::max(element, alignment);
-      arrays.emplace_back(device(), size + shift);
+      // Otherwise, on the host, they end where nothing can be read.
+      arrays.emplace_back(device(), size + shift,
+                          shift > 0          ? 256
+                          : size < alignment ? element
+                                             : std::max(element, alignment));
       pointers.push_back(arrays.back().as<char>() + shift);
       device().fill(arrays.back().get(), byte_of(poison_of(reverse, special)), size + shift);
       if (argument.role != Role::output) device().upload(pointers.back(), data.contents[a].data(), size);
@@ -112,48 +118,60 @@ class OpChecker {
     device().fill(workspace.get(), 0, work.zeroed_bytes);
     executable->emulate(reverse, poison_of(reverse, special));  // no effect on a GPU
     const int code = executable->launch(pointers.data(), workspace.get(), nullptr);
-    EXPECT_EQ(code, 0) << executable->describe(code);
+    bool right = expect(code == 0, executable->describe(code));
     device().synchronize();
 
-    EXPECT_TRUE(device().guards_intact(workspace.get())) << "the workspace";
+    right &= expect(device().guards_intact(workspace.get()), "The workspace was written outside.");
     std::string zeroed(static_cast<std::size_t>(work.zeroed_bytes), '\0');
     device().download(zeroed.data(), workspace.get(), work.zeroed_bytes);
-    EXPECT_EQ(zeroed.find_first_not_of('\0'), std::string::npos) << "the zeroed part of the workspace";
+    right &= expect(zeroed.find_first_not_of('\0') == std::string::npos,
+                    "The zeroed part of the workspace is not zero.");
     for (std::size_t a = 0; a < op->arguments.size(); ++a) {
       const Argument& argument = op->arguments[a];
-      EXPECT_TRUE(device().guards_intact(arrays[a].get())) << argument.name;
+      right &= expect(device().guards_intact(arrays[a].get()), argument.name + " was written outside.");
       if (argument.role == Role::input) {
         std::string after(data.contents[a].size(), '\0');
         device().download(after.data(), pointers[a], static_cast<std::int64_t>(after.size()));
-        EXPECT_TRUE(after == data.contents[a]) << "the input " << argument.name << " was written";
+        right &= expect(after == data.contents[a], "The input " + argument.name + " was written.");
         continue;
       }
       const Data::Output& output = data.outputs.at(static_cast<int>(a));
       const Comparison found =
           device().compare(pointers[a], argument.dtype(problem), output.value.as<double>(),
                            output.permitted.as<double>(), output.elements);
-      EXPECT_EQ(found.wrong, 0) << "of " << output.elements << " elements of " << argument.name
-                                << "; the first, at " << found.first_wrong << ", is " << found.got
-                                << " instead of " << found.expected << "; the largest error is "
-                                << found.max_error << " of what is permitted";
+      if (found.wrong > 0) {
+        std::ostringstream words;
+        words << found.wrong << " of " << output.elements << " elements of " << argument.name
+              << " are wrong; the first, at " << found.first_wrong << ", is " << found.got << " instead of "
+              << found.expected << "; the largest error is " << found.max_error << " of what is permitted.";
+        right &= expect(false, words.str());
+      }
       worst_ = std::max(worst_, found.max_error);
     }
     ++runs_;
+    failed_ += right ? 0 : 1;
     return true;
   }
 
   int runs() const { return runs_; }
   int refused() const { return refused_; }
+  int failed() const { return failed_; }   ///< runs; the first has been told
   double worst() const { return worst_; }  ///< error, of what is permitted
 
  private:
   Device& device() { return *device_; }
+
+  bool expect(bool right, const std::string& otherwise) {
+    if (!right && failed_ == 0) ADD_FAILURE() << otherwise;
+    return right;
+  }
 
   Device* device_;
   Alteration alter_;
   std::map<std::string, Data> data_;
   int runs_ = 0;
   int refused_ = 0;
+  int failed_ = 0;
   double worst_ = 0;
 };
 

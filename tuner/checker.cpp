@@ -47,6 +47,18 @@ std::int64_t largest_dynamic_shared(const Work& work) {
   return largest;
 }
 
+// "3 elements beyond the end of y"; empty if nothing was written there.
+std::string outside(const Outside& written, std::int64_t element, const std::string& unit,
+                    const std::string& what) {
+  const auto counted = [&](std::int64_t bytes) {
+    const std::int64_t count = (bytes + element - 1) / element;
+    return std::to_string(count) + " " + unit + (count == 1 ? "" : "s");
+  };
+  if (written.after > 0) return counted(written.after) + " beyond the end of " + what;
+  if (written.before > 0) return counted(written.before) + " before the start of " + what;
+  return "";
+}
+
 bool overlaps(const Work& work) {
   return std::any_of(work.steps.begin(), work.steps.end(), [](const Step& step) {
     const auto* launch = std::get_if<Launch>(&step);
@@ -131,6 +143,18 @@ void Checker::prepare_workspace(void* space, const Work& work, Poison poison) {
   device_.fill(space, 0, work.zeroed_bytes);
 }
 
+// A GPU's memory is aligned to 256 bytes anyway. The host's ends where nothing can be read, so it is aligned
+// as the variant asks and no more; an array that is smaller than that, as its elements are.
+void Checker::align(Prepared& on, std::int64_t bytes) {
+  for (std::size_t i = 0; i < on.arrays.size(); ++i) {
+    Array& array = on.arrays[i];
+    const std::int64_t size = array.live.bytes(), element = tunesmith::bytes(array.dtype);
+    array.live = DeviceMemory(device_, size, size < bytes ? element : std::max(bytes, element));
+    if (array.initial) restore(array);
+    on.pointers[i] = array.live.get();
+  }
+}
+
 void Checker::restore(Array& array) {
   device_.copy(array.live.get(), array.initial->get(), array.live.bytes());
 }
@@ -189,6 +213,10 @@ std::optional<Checker::Failure> Checker::run_behind(Prepared& on, Executable& ex
 // What a launch that answered `error` has done.
 std::optional<Checker::Failure> Checker::after(Prepared& on, int error, Executable& executable,
                                                const Work& work, MeasureReply& reply) {
+  if (host_ && error == host_fault) {
+    reply.lost = true;  // the kernel was left where it was
+    return fault(on, work);
+  }
   if (error != 0) {
     const bool overrun = host_ && error == host_shared_overrun;
     return Failure{overrun ? Verdict::out_of_bounds : Verdict::launch_error,
@@ -205,15 +233,39 @@ std::optional<Checker::Failure> Checker::after(Prepared& on, int error, Executab
   return inspect(on, work, reply);
 }
 
+// After an access to memory that is not there.
+Checker::Failure Checker::fault(const Prepared& on, const Work& work) {
+  const auto* const address = static_cast<const char*>(host_fault_address());
+  const auto beyond = [&](const void* memory, std::int64_t bytes, std::int64_t element,
+                          const std::string& unit, const std::string& what) {
+    const std::int64_t at = address - static_cast<const char*>(memory);
+    const std::string is = at < 0 ? "before the start of " + what
+                                  : unit + " " + std::to_string(at / element) + " of " + what +
+                                        ", which has " + std::to_string(bytes / element);
+    return Failure{Verdict::out_of_bounds, "The variant accessed " + is + ", on " + where(on) + "."};
+  };
+  for (std::size_t i = 0; i < on.arrays.size(); ++i) {
+    const Array& array = on.arrays[i];
+    if (device_.guards(array.live.get(), address))
+      return beyond(array.live.get(), array.live.bytes(), bytes(array.dtype), "element",
+                    op_.arguments[i].name);
+  }
+  if (work.workspace_bytes > 0 && device_.guards(workspace(work.workspace_bytes), address))
+    return beyond(workspace(work.workspace_bytes), work.workspace_bytes, 1, "byte", "the workspace");
+  return {Verdict::crash, "The kernel accessed memory that is not there, on " + where(on) + "."};
+}
+
 // What a launch left behind: guards, inputs, outputs.
 std::optional<Checker::Failure> Checker::inspect(Prepared& on, const Work& work, MeasureReply& reply) {
   const std::string where = " on " + this->where(on) + ".";
   std::string beyond;
   for (std::size_t i = 0; i < on.arrays.size() && beyond.empty(); ++i) {
-    if (!device_.guards_intact(on.arrays[i].live.get())) beyond = "the argument " + op_.arguments[i].name;
+    const std::int64_t element = bytes(on.arrays[i].dtype);
+    beyond =
+        outside(device_.written_outside(on.arrays[i].live.get()), element, "element", op_.arguments[i].name);
   }
-  if (beyond.empty() && work.workspace_bytes > 0 && !device_.guards_intact(workspace(work.workspace_bytes))) {
-    beyond = "the workspace";
+  if (beyond.empty() && work.workspace_bytes > 0) {
+    beyond = outside(device_.written_outside(workspace(work.workspace_bytes)), 1, "byte", "the workspace");
   }
   if (beyond.empty() && !zeroed_part_is_zero(work)) {
     return Failure{Verdict::wrong_result,
@@ -221,8 +273,7 @@ std::optional<Checker::Failure> Checker::inspect(Prepared& on, const Work& work,
   }
   if (!beyond.empty()) {
     reply.lost = true;  // what else it wrote to is not known
-    return Failure{Verdict::out_of_bounds,
-                   "The variant wrote beyond the end or before the start of " + beyond + where};
+    return Failure{Verdict::out_of_bounds, "The variant wrote " + beyond + where};
   }
   for (std::size_t i = 0; i < on.arrays.size(); ++i) {
     Array& array = on.arrays[i];
@@ -285,6 +336,12 @@ std::optional<Checker::Failure> Checker::check_companions(const Template& tmpl, 
 std::optional<Checker::Failure> Checker::judge_asked(const Template& tmpl, const Config& config,
                                                      const MeasureRequest& request, MeasureReply& reply) {
   const Work work = tmpl.work(asked_.problem, config, device_.facts());
+  if (const std::int64_t wanted = alignment_bytes(tmpl, asked_.problem, config);
+      host_ && wanted != alignment_) {
+    alignment_ = wanted;
+    align(asked_, wanted);
+    for (Prepared& companion : companions_) align(companion, wanted);
+  }
   const std::unique_ptr<Executable> executable = device_.load(request.binary, request.suffix, work);
   enter(reply, &MeasureReply::check_s);
   const BinaryFacts facts = executable->facts();

@@ -29,7 +29,7 @@ class Checker {
     std::int64_t elements;
     DType dtype;
     Role role;
-    DeviceMemory live;                                // what the kernel gets
+    DeviceMemory live;                                // what the kernel gets; on the host aligned as it asks
     std::optional<DeviceMemory> initial;              // of an input or inout
     std::optional<DeviceMemory> expected, permitted;  // of an output or inout
   };
@@ -53,6 +53,7 @@ class Checker {
   std::string where(const Prepared& on) const;
   static Poison poison(const Prepared& on) { return poison_of(on.reverse, on.set > 0); }
   void enter(MeasureReply& reply, double MeasureReply::*phase);
+  void align(Prepared& on, std::int64_t bytes);
   void restore(Array& array);
   void reset(Prepared& on);
   void* workspace(std::int64_t bytes);
@@ -63,6 +64,7 @@ class Checker {
                                     MeasureReply& reply);
   std::optional<Failure> after(Prepared& on, int error, Executable& executable, const Work& work,
                                MeasureReply& reply);
+  Failure fault(const Prepared& on, const Work& work);
   std::optional<Failure> inspect(Prepared& on, const Work& work, MeasureReply& reply);
   std::optional<Failure> check_companions(const Template& tmpl, const Config& config,
                                           const Executable& loaded, MeasureReply& reply);
@@ -72,6 +74,7 @@ class Checker {
   Device& device_;
   const Op& op_;
   bool host_;
+  std::int64_t alignment_ = 256;  // of the live arrays
   Prepared asked_;
   std::vector<Prepared> companions_;
   // By size, because guards must lie directly after it.

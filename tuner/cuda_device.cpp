@@ -91,7 +91,7 @@ class CudaDevice : public Device {
     return load_cuda(binary, suffix, work, ordinal_);
   }
 
-  void* allocate(std::int64_t bytes) override {
+  void* allocate(std::int64_t bytes, std::int64_t /*alignment*/) override {
     select();
     char* base = nullptr;
     const auto whole = static_cast<std::size_t>(bytes + 2 * guard_bytes);
@@ -111,14 +111,21 @@ class CudaDevice : public Device {
     static_cast<void>(cudaFree(static_cast<char*>(memory) - guard_bytes));
   }
 
-  bool guards_intact(const void* memory) override {
+  Outside written_outside(const void* memory) override {
     const auto found = allocations_.find(memory);
     if (found == allocations_.end())
-      throw Error("guards_intact was called for memory that this device did not allocate.");
+      throw Error("written_outside was called for memory that this device did not allocate.");
     const char* data = static_cast<const char*>(memory);
-    return run(changed_, guard_bytes, data - guard_bytes, data + found->second, std::int64_t{guard_bytes},
-               guard_byte, result_)
-               .wrong == 0;
+    const char* end = data + found->second;
+    if (run(changed_, guard_bytes, data - guard_bytes, end, std::int64_t{guard_bytes}, guard_byte, result_)
+            .wrong == 0)
+      return {};
+    const auto guard = [&](const char* from) {
+      std::string bytes(static_cast<std::size_t>(guard_bytes), '\0');
+      download(bytes.data(), from, guard_bytes);
+      return bytes;
+    };
+    return changed_guards(guard(data - guard_bytes), guard(end), static_cast<char>(guard_byte));
   }
 
   void upload(void* to, const void* from, std::int64_t bytes) override {

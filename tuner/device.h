@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "generator/op.h"
@@ -49,6 +50,19 @@ struct LateWrite {
   std::int64_t bytes = 0;
 };
 
+/// Bytes from the start or the end of memory to the farthest one that was written.
+struct Outside {
+  std::int64_t before = 0, after = 0;
+  bool operator==(const Outside&) const = default;
+};
+
+/// Of the guard bytes before and after memory, which all were `byte`.
+inline Outside changed_guards(std::string_view before, std::string_view after, char byte) {
+  const std::size_t first = before.find_first_not_of(byte), last = after.find_last_not_of(byte);
+  return {.before = first == before.npos ? 0 : static_cast<std::int64_t>(before.size() - first),
+          .after = last == after.npos ? 0 : static_cast<std::int64_t>(last + 1)};
+}
+
 class Device {
  public:
   virtual ~Device() = default;
@@ -60,11 +74,16 @@ class Device {
   virtual std::unique_ptr<Executable> load(const std::string& binary, const std::string& suffix,
                                            const Work& work) = 0;
 
-  /// Device memory aligned to 256 bytes with at least 4 KiB of patterned guard bytes before and directly
-  /// after it. Throws Error when there is not enough.
-  virtual void* allocate(std::int64_t bytes) = 0;
+  /// Device memory with at least 4 KiB of patterned guard bytes before it, aligned at least so far. On CUDA
+  /// as many follow it. On the host its size is rounded up to the alignment with such bytes, and where these
+  /// end nothing can be read or written. Throws Error when there is not enough.
+  virtual void* allocate(std::int64_t bytes, std::int64_t alignment) = 0;
   virtual void release(void* memory) noexcept = 0;
-  virtual bool guards_intact(const void* memory) = 0;  ///< of one allocation; both sides
+  /// How far guard bytes of one allocation were changed; the host repairs them.
+  virtual Outside written_outside(const void* memory) = 0;
+  bool guards_intact(const void* memory) { return written_outside(memory) == Outside(); }
+  /// Whether it is among the guard bytes, or where nothing can be read behind them.
+  virtual bool guards(const void* /*memory*/, const void* /*address*/) const { return false; }
 
   virtual void upload(void* to, const void* from, std::int64_t bytes) = 0;
   virtual void download(void* to, const void* from, std::int64_t bytes) = 0;

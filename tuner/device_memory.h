@@ -12,8 +12,8 @@ namespace tunesmith {
 class DeviceMemory {
  public:
   /// Throws Error when there is not enough.
-  DeviceMemory(Device& device, std::int64_t bytes)
-      : bytes_(bytes), memory_(device.allocate(bytes), Release{&device}) {}
+  DeviceMemory(Device& device, std::int64_t bytes, std::int64_t alignment = 256)
+      : bytes_(bytes), memory_(device.allocate(bytes, alignment), Release{&device}) {}
 
   void* get() const { return memory_.get(); }
   template <typename T>

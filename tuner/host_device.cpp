@@ -1,5 +1,7 @@
-// The host as a device: ordinary memory with guards, and the wall clock.
+// The host as a device: memory that ends where nothing can be read, and the wall clock.
+#include <sys/mman.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -17,13 +19,13 @@ namespace tunesmith {
 namespace {
 
 constexpr std::size_t guard_bytes = 4096;
-constexpr unsigned char guard_pattern = 0xa5;
+constexpr char guard_pattern = static_cast<char>(0xa5);
 
 class HostDevice : public Device {
  public:
-  HostDevice() : facts_(host_facts()) {}
+  HostDevice() : facts_(host_facts()) { catch_host_faults(); }
   ~HostDevice() override {
-    for (const auto& [memory, size] : sizes_) std::free(const_cast<char*>(memory) - guard_bytes);
+    for (const auto& [memory, block] : blocks_) ::munmap(block.base, block.mapped);
   }
   HostDevice(const HostDevice&) = delete;
   HostDevice& operator=(const HostDevice&) = delete;
@@ -41,35 +43,52 @@ class HostDevice : public Device {
     return load_host(binary, suffix, work);
   }
 
-  void* allocate(std::int64_t bytes) override {
-    const std::size_t size = static_cast<std::size_t>(bytes);
-    const std::size_t total = (size + 2 * guard_bytes + 255) / 256 * 256;
-    char* base = static_cast<char*>(std::aligned_alloc(256, total));
-    if (base == nullptr) throw Error("The host has no " + std::to_string(bytes) + " bytes of memory left.");
-    char* memory = base + guard_bytes;
-    sizes_[memory] = size;
-    repair(memory, size);
+  void* allocate(std::int64_t bytes, std::int64_t alignment) override {
+    Block block;
+    block.size = static_cast<std::size_t>(bytes);
+    block.padded = round_up(block.size, static_cast<std::size_t>(alignment));
+    // An unreadable page, guard bytes, the memory, and an unreadable page where it ends.
+    block.mapped = 2 * page_ + round_up(guard_bytes + block.padded, page_);
+    void* const base =
+        ::mmap(nullptr, block.mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (base == MAP_FAILED)
+      throw Error("The host has no " + std::to_string(bytes) + " bytes of memory left.");
+    block.base = static_cast<char*>(base);
+    char* const end = block.base + block.mapped - page_;
+    ::mprotect(block.base, page_, PROT_NONE);
+    ::mprotect(end, page_, PROT_NONE);
+    char* const memory = end - block.padded;
+    repair(memory, block);
+    blocks_[memory] = block;
     return memory;
   }
 
   void release(void* memory) noexcept override {
-    if (memory == nullptr) return;
-    sizes_.erase(static_cast<char*>(memory));
-    std::free(static_cast<char*>(memory) - guard_bytes);
+    const auto found = blocks_.find(memory);
+    if (found == blocks_.end()) return;
+    ::munmap(found->second.base, found->second.mapped);
+    blocks_.erase(found);
   }
 
-  bool guards_intact(const void* memory) override {
-    const auto found = sizes_.find(static_cast<const char*>(memory));
-    if (found == sizes_.end())
-      throw Error("guards_intact was called for memory that this device did not allocate.");
-    const auto& [start, size] = *found;
-    const auto whole = [](const char* guard) {
-      return std::all_of(guard, guard + guard_bytes,
-                         [](char byte) { return static_cast<unsigned char>(byte) == guard_pattern; });
-    };
-    if (whole(start - guard_bytes) && whole(start + size)) return true;
-    repair(const_cast<char*>(start), size);
-    return false;
+  Outside written_outside(const void* memory) override {
+    const auto found = blocks_.find(memory);
+    if (found == blocks_.end())
+      throw Error("written_outside was called for memory that this device did not allocate.");
+    const Block& block = found->second;
+    char* const start = const_cast<char*>(static_cast<const char*>(memory));
+    const Outside outside = changed_guards({start - guard_bytes, guard_bytes},
+                                           {start + block.size, block.padded - block.size}, guard_pattern);
+    if (outside != Outside()) repair(start, block);
+    return outside;
+  }
+
+  bool guards(const void* memory, const void* address) const override {
+    const auto found = blocks_.find(memory);
+    if (found == blocks_.end()) return false;
+    const Block& block = found->second;
+    const auto* const at = static_cast<const char*>(address);
+    const auto* const start = static_cast<const char*>(memory);
+    return at >= block.base && at < block.base + block.mapped && (at < start || at >= start + block.size);
   }
 
   void upload(void* to, const void* from, std::int64_t bytes) override { copy(to, from, bytes); }
@@ -159,9 +178,18 @@ class HostDevice : public Device {
   }
 
  private:
-  static void repair(char* memory, std::size_t size) {
+  struct Block {
+    char* base = nullptr;
+    std::size_t mapped = 0, size = 0, padded = 0;
+  };
+
+  static std::size_t round_up(std::size_t value, std::size_t multiple) {
+    return (value + multiple - 1) / multiple * multiple;
+  }
+
+  static void repair(char* memory, const Block& block) {
     std::memset(memory - guard_bytes, guard_pattern, guard_bytes);
-    std::memset(memory + size, guard_pattern, guard_bytes);
+    std::memset(memory + block.size, guard_pattern, block.padded - block.size);
   }
 
   static double sample(Executable& executable, void* const* arguments, void* workspace, int repeats) {
@@ -176,7 +204,8 @@ class HostDevice : public Device {
   }
 
   DeviceFacts facts_;
-  std::map<const char*, std::size_t> sizes_;  ///< of the allocations, by their first byte
+  std::size_t page_ = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  std::map<const void*, Block> blocks_;  ///< by the first byte of their memory
 };
 
 }  // namespace

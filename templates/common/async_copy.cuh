@@ -1,5 +1,7 @@
 // Copies from global to shared memory that pass no register and are waited for as one group. Before compute
 // capability 8.0, and on the host, they are ordinary copies and the wait does nothing.
+// (On the host common/host/async_copy.h stands for this file; what is here for it stays, because a kernel's
+// identity is its text.)
 #pragma once
 
 // Copies N elements (4, 8 or 16 bytes in all, both addresses aligned to that), or writes zeros if not

@@ -1,5 +1,7 @@
 // Several neighbouring elements moved by one memory access, at most 16 bytes wide each. Knows nothing of
 // images.
+// (On the host common/host/vector.h stands for this file; what is here for it stays, because a kernel's
+// identity is its text.)
 #pragma once
 
 template <typename T, int N>

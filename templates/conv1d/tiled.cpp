@@ -78,6 +78,8 @@ std::vector<Rule> must_rules(const Dims& d, std::int64_t element_bytes) {
          const std::int64_t store = c[STORE_VECTOR];
          return store <= c[VECTOR] && c[OUT_X] % store == 0 && rows_aligned(d, d.output_length, store);
        }},
+      {"An output shorter than VECTOR may begin anywhere, so STORE_VECTOR is 1 there.",
+       [=](const Config& c) { return c[STORE_VECTOR] == 1 || d.batch * d.output_length >= c[VECTOR]; }},
       {"With samples spread over the banks OUT_X divides BLOCK_X, and the taps by which a loop steps.",
        [=](const Config& c) {
          if (c[SMEM_LAYOUT] != "padded") return true;

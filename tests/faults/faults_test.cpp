@@ -24,15 +24,15 @@ struct Fault {
 
 const std::map<std::string, Fault> faults = {
     {"race", {"wrong_result", "expected"}},
-    {"beyond_end", {"out_of_bounds", "argument y"}},
-    {"before_start", {"out_of_bounds", "argument y"}},
+    {"beyond_end", {"out_of_bounds", ""}},
+    {"before_start", {"out_of_bounds", "wrote 1 element before the start of y"}},
     {"wrong_value", {"wrong_result", "y[700] is"}},
     {"unwritten", {"wrong_result", "is NaN"}},
     {"writes_input", {"wrong_result", "changed its input x"}},
     {"hang", {"timeout", "longer than 3 s"}},
     {"abort", {"crash", ""}},
     {"illegal_address", {"crash", ""}},
-    {"no_compile", {"compile_error", "undeclared_name"}},
+    {"no_compile", {"compile_error", "pairs/no_compile.cu:8"}},
     {"many_threads", {"resource_limit", "2048"}},
     {"much_shared", {"resource_limit", "shared memory"}},
     {"no_memory", {"resource_limit", ""}},
@@ -40,11 +40,19 @@ const std::map<std::string, Fault> faults = {
     {"stateful_zero", {"wrong_result", "start of its workspace zero"}},
 };
 
-// Only a GPU overlaps kernels.
+// Only a GPU overlaps kernels, and only the host's arrays end where nothing can be read.
 std::map<std::string, Fault> faults_of_the_device() {
   std::map<std::string, Fault> all = faults;
   if (device_under_test() != "host")
     all["no_wait"] = {"wrong_result", "it does not wait for the kernel before it"};
+  const bool host = device_under_test() == "host";
+  all["beyond_end"].reason =
+      host ? "accessed element 1 of y, which has 1, on count=1 " : "wrote 1 element beyond the end of y";
+  if (host) {
+    all["reads_beyond"] = {"out_of_bounds", "accessed element 1 of x, which has 1, on count=1 "};
+    all["wide"] = {"launch_error", "give the template's alignment_bytes"};
+    all["illegal_address"].reason = "memory that is not there";
+  }
   return all;
 }
 

@@ -256,6 +256,7 @@ constexpr size_t stack_bytes = 256 * 1024;  // reserved; only what a thread touc
 constexpr int ok = 0, out_of_memory = 1, shared_overrun = 2, divergent_barrier = 3, trapped = 4;
 [[maybe_unused]] constexpr int broken_assumption = 5;
 constexpr int divergent_warp = 6;
+[[maybe_unused]] constexpr int misaligned = 8;  // 7 is a fault
 
 struct Fiber {
 #if defined(TUNESMITH_UCONTEXT)
@@ -740,18 +741,35 @@ inline int __syncthreads_and(int predicate, int line = __builtin_LINE()) {
   return tunesmith_shim::released_votes == tunesmith_shim::released_arrived ? 1 : 0;
 }
 
+// ---- templates/common/host/aligned.h
+// What a GPU asks of the address of a wide access.
+
+#include <stddef.h>
+
+
+namespace tunesmith_shim {
+
+inline void require_alignment(const void* address, size_t bytes) {
+  if ((reinterpret_cast<size_t>(address) & (bytes - 1)) != 0) fail(misaligned);
+}
+
+}  // namespace tunesmith_shim
+
 // ---- templates/common/host/cache_hints.h
 // Loads and stores with a cache hint, which a CPU has no use for.
 
-#define TUNESMITH_LOAD(name)                 \
-  template <typename Element>                \
-  inline Element name(const Element* from) { \
-    return *from;                            \
+
+#define TUNESMITH_LOAD(name)                                  \
+  template <typename Element>                                 \
+  inline Element name(const Element* from) {                  \
+    tunesmith_shim::require_alignment(from, sizeof(Element)); \
+    return *from;                                             \
   }
-#define TUNESMITH_STORE(name)                    \
-  template <typename Element>                    \
-  inline void name(Element* to, Element value) { \
-    *to = value;                                 \
+#define TUNESMITH_STORE(name)                               \
+  template <typename Element>                               \
+  inline void name(Element* to, Element value) {            \
+    tunesmith_shim::require_alignment(to, sizeof(Element)); \
+    *to = value;                                            \
   }
 TUNESMITH_LOAD(__ldg)
 TUNESMITH_LOAD(__ldca)
@@ -888,6 +906,9 @@ struct Entry<Kernel> {
 }  // namespace tunesmith_shim
 
 #define TUNESMITH_EXPORT extern "C" __attribute__((visibility("default")))
+// Ends the running launch from within a kernel, such as from the handler of a signal that it raised.
+TUNESMITH_EXPORT void tunesmith_fail(int code) { tunesmith_shim::fail(code); }
+
 #define TUNESMITH_HOST_ENTRY(name)                                                                         \
   TUNESMITH_EXPORT int tunesmith_run_##name(void* const* arguments, const long long* grid,                 \
                                             const long long* block, long long dynamic_bytes, int way) {    \
@@ -1076,7 +1097,7 @@ constexpr bool isfinite(Number x) {
 using T = float;  // dtype=f32
 constexpr int BLOCK_X = 32;
 constexpr int BLOCK_Y = 8;
-#define ENTRY(name) name##_7eba5b04
+#define ENTRY(name) name##_04b8dda0
 
 // ---- templates/conv2d/base.cu
 // conv2d, the plain kernel: one thread per output, every sample read from global memory. It knows nothing but
@@ -1113,4 +1134,4 @@ extern "C" __global__ void __launch_bounds__(BLOCK_X* BLOCK_Y)
 }
 
 // ---- entries for the host
-TUNESMITH_HOST_ENTRY(conv2d_base_7eba5b04)
+TUNESMITH_HOST_ENTRY(conv2d_base_04b8dda0)

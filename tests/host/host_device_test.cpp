@@ -20,10 +20,36 @@ TEST(HostDevice, FindsWritesOutsideAnAllocation) {
   auto* const memory = owner.as<unsigned char>();
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory) % 256, 0u);
   EXPECT_TRUE(device->guards_intact(memory));
-  for (const std::ptrdiff_t offset : {-1, -4096, 100, 4195}) {
+  for (const std::ptrdiff_t offset : {-1, -4096, 100, 255}) {
     memory[offset] ^= 1;
-    EXPECT_FALSE(device->guards_intact(memory)) << offset;
+    const Outside outside = device->written_outside(memory);
+    EXPECT_EQ(outside.before, offset < 0 ? -offset : 0);
+    EXPECT_EQ(outside.after, offset < 0 ? 0 : offset - 99);
     EXPECT_TRUE(device->guards_intact(memory)) << "the guards are repaired once they have told";
+  }
+}
+
+// Read and not used, in either direction.
+TEST(HostDevice, AnAccessBeyondAnArrayEndsItsLaunch) {
+  const auto device = make_host_device();
+  Loaded kernel = load(R"(
+extern "C" __global__ void ENTRY(kernel)(const float* in, long long at) {
+  if (threadIdx.x == 3) static_cast<void>(*static_cast<const volatile float*>(in + at));
+})",
+                       {2, 1, 1}, {32, 1, 1}, 1, 0, {std::int64_t{0}});
+  const DeviceMemory array(*device, 40, 4);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(array.get()) % 4096, 4096u - 40);
+  for (const std::int64_t at : {0, 9, 10, 1033, -2038, -2039}) {
+    const Launch launch{
+        .kernel = "kernel", .grid = {2}, .block = {32}, .arguments = {ArgumentPointer{0}, at}};
+    const auto here = kernel.executable->with(Work{.steps = {launch}});
+    void* arguments[] = {array.get()};
+    const int code = here->launch(arguments, nullptr, nullptr);
+    const bool inside = at >= -2038 && at < 10;  // guard bytes before it can be read
+    EXPECT_EQ(code, inside ? 0 : host_fault) << at;
+    if (inside) continue;
+    EXPECT_EQ(host_fault_address(), array.as<float>() + at);
+    EXPECT_TRUE(device->guards(array.get(), host_fault_address())) << at;
   }
 }
 

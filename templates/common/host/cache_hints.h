@@ -1,15 +1,19 @@
 // Loads and stores with a cache hint, which a CPU has no use for.
 #pragma once
 
-#define TUNESMITH_LOAD(name)                 \
-  template <typename Element>                \
-  inline Element name(const Element* from) { \
-    return *from;                            \
+#include "common/host/aligned.h"
+
+#define TUNESMITH_LOAD(name)                                  \
+  template <typename Element>                                 \
+  inline Element name(const Element* from) {                  \
+    tunesmith_shim::require_alignment(from, sizeof(Element)); \
+    return *from;                                             \
   }
-#define TUNESMITH_STORE(name)                    \
-  template <typename Element>                    \
-  inline void name(Element* to, Element value) { \
-    *to = value;                                 \
+#define TUNESMITH_STORE(name)                               \
+  template <typename Element>                               \
+  inline void name(Element* to, Element value) {            \
+    tunesmith_shim::require_alignment(to, sizeof(Element)); \
+    *to = value;                                            \
   }
 TUNESMITH_LOAD(__ldg)
 TUNESMITH_LOAD(__ldca)

@@ -59,6 +59,9 @@ struct Entry<Kernel> {
 }  // namespace tunesmith_shim
 
 #define TUNESMITH_EXPORT extern "C" __attribute__((visibility("default")))
+// Ends the running launch from within a kernel, such as from the handler of a signal that it raised.
+TUNESMITH_EXPORT void tunesmith_fail(int code) { tunesmith_shim::fail(code); }
+
 #define TUNESMITH_HOST_ENTRY(name)                                                                         \
   TUNESMITH_EXPORT int tunesmith_run_##name(void* const* arguments, const long long* grid,                 \
                                             const long long* block, long long dynamic_bytes, int way) {    \

@@ -31,6 +31,7 @@ constexpr size_t stack_bytes = 256 * 1024;  // reserved; only what a thread touc
 constexpr int ok = 0, out_of_memory = 1, shared_overrun = 2, divergent_barrier = 3, trapped = 4;
 [[maybe_unused]] constexpr int broken_assumption = 5;
 constexpr int divergent_warp = 6;
+[[maybe_unused]] constexpr int misaligned = 8;  // 7 is a fault
 
 struct Fiber {
 #if defined(TUNESMITH_UCONTEXT)

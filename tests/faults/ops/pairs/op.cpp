@@ -62,6 +62,8 @@ std::vector<Template> all_templates() {
   templates.push_back(faulty("slow", "right, a thousand times slower"));
   templates.push_back(faulty("race", "lacks the barrier"));
   templates.push_back(faulty("beyond_end", "writes one element after its output"));
+  templates.push_back(faulty("reads_beyond", "reads one element after its input, and does not use it"));
+  templates.push_back(faulty("wide", "reads four elements at once, and forgets to ask for aligned arrays"));
   templates.push_back(faulty("before_start", "writes one element before its output"));
   templates.push_back(faulty("wrong_value", "is off by one in one element"));
   templates.push_back(faulty("unwritten", "leaves the last element as it was"));
