@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "dispatch/csv.h"
+#include "tuner/progress.h"
 
 namespace tunesmith {
 namespace {
@@ -23,7 +24,7 @@ std::string exact(const Cell& cell) {
 
 std::string rounded(const Cell& cell) {
   const auto* number = std::get_if<double>(&cell);
-  if (number == nullptr) return exact(cell);
+  if (number == nullptr) return one_line(exact(cell));
   std::array<char, 40> digits{};
   const double size = std::abs(*number);
   const int decimals = size >= 1000 ? 0 : size >= 100 ? 1 : size >= 10 ? 2 : 3;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "generator/error.h"
+#include "generator/listed.h"
 
 namespace tunesmith {
 namespace {
@@ -215,6 +216,12 @@ Record ProblemRun::record() {
     const Clock::time_point start = Clock::now();
     const std::int64_t id =
         bench_.recorder.record(problem_, trial.variant, reply, trial.compile_ms, trial.loads_us);
+    if (reply.verdict != Verdict::ok) {
+      const std::string kind(name(reply.verdict));
+      bench_.progress.say_once(bench_.op.name + " " + kind,
+                               "The first " + kind + ": " + bench_.op.name + "/" + variant_text(trial) +
+                                   " for " + problem_.text() + ". " + one_line(reply.reason));
+    }
     if (waits) bench_.worker.spent().stored(since(start));
     return id;
   };

@@ -85,6 +85,17 @@ std::string plain_line(const ProgressState& state) {
   return text;
 }
 
+std::string one_line(const std::string& reason) {
+  const std::size_t end = reason.find('\n');
+  if (end == std::string::npos) return reason;
+  static constexpr std::string_view compiling = "It does not compile: ";
+  std::size_t error = reason.find("error");
+  if (error == std::string::npos || error < end) return reason.substr(0, end) + " …";
+  error = reason.rfind('\n', error) + 1;
+  return (reason.starts_with(compiling) ? std::string(compiling) : "") +
+         reason.substr(error, reason.find('\n', error) - error) + " …";
+}
+
 std::string bar_line(const ProgressState& state, int columns) {
   const auto filled = static_cast<std::size_t>(fraction(state) * static_cast<double>(bar_width));
   std::string text =
@@ -123,6 +134,14 @@ void Progress::say(std::string_view line) {
   done();
   const std::scoped_lock lock(writing);
   out_ << name_ << line << '\n' << std::flush;
+}
+
+void Progress::say_once(const std::string& kind, std::string_view line) {
+  {
+    const std::scoped_lock lock(writing);
+    if (!said_->insert(kind).second) return;
+  }
+  say(line);
 }
 
 bool Progress::due() const { return std::chrono::steady_clock::now() >= next_; }

@@ -4,7 +4,9 @@
 #include <chrono>
 #include <cstdint>
 #include <iosfwd>
+#include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -35,6 +37,9 @@ std::string plain_line(const ProgressState& state);
 std::string time_text(double microseconds);  ///< "12.3 us", "4.56 ms"
 std::string ratio_text(double ratio);        ///< "4.10x"
 
+/// A reason as one line: of a compiler's output the first error.
+std::string one_line(const std::string& reason);
+
 class Progress {
  public:
   Progress(std::ostream& out, bool terminal) : out_(out), terminal_(terminal) {}
@@ -51,7 +56,9 @@ class Progress {
   void begin_part(Part part);
   bool in_parts() const { return part_.has_value(); }
 
-  void say(std::string_view line);        ///< prints a line that stays
+  void say(std::string_view line);  ///< prints a line that stays
+  /// The same, once for each kind, whoever of those made by named() says it.
+  void say_once(const std::string& kind, std::string_view line);
   bool due() const;                       ///< show() would draw
   void show(const ProgressState& state);  ///< draws only if enough time has passed
   void done();                            ///< removes the bar
@@ -62,6 +69,7 @@ class Progress {
   std::ostream& out_;
   bool terminal_;
   std::string name_;
+  std::shared_ptr<std::set<std::string>> said_ = std::make_shared<std::set<std::string>>();
   std::optional<Part> part_;
   std::chrono::steady_clock::time_point part_began_ = {};
   bool drawn_ = false;

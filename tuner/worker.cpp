@@ -87,7 +87,8 @@ int compile_all(Channel& channel, std::string_view target) {
       Compiled compiled = toolchain->compile(source);
       reply.ok = compiled.ok;
       reply.bytes = std::move(compiled.bytes);
-      reply.log = std::move(compiled.log);
+      reply.log =
+          compiled.ok ? std::move(compiled.log) : located(compiled.log, source.text, template_files());
       reply.milliseconds = compiled.milliseconds;
     }
     reply.last = ++count == most_compilations || resident_bytes() > most_resident_bytes;

@@ -5,8 +5,10 @@
 
 #include <atomic>
 #include <iostream>
+#include <map>
 #include <regex>
 #include <thread>
+#include <utility>
 
 #include "tests/op_cases.h"
 
@@ -99,6 +101,24 @@ TEST_F(Nvrtc, TheTypesOf16BitsCompileForEveryArchitecture) {
   }
 }
 
+// A kernel or constant that the op names and the text does not have.
+TEST_F(Nvrtc, AMisspeltNameIsMissing) {
+  Source one = source(
+      "__constant__ float table_a[4];\nextern \"C\" __constant__ float kept_a[4];\n"
+      "extern \"C\" __global__ void right_a(float* x) { *x = kept_a[threadIdx.x]; }",
+      "sm_90a");
+  one.suffix = "_a";
+  const Compiled compiled = toolchain_->compile(one);
+  ASSERT_TRUE(compiled.ok) << compiled.log;
+  Template tmpl;
+  tmpl.kernels = {"right"};
+  const Work good = {.steps = {Launch{.kernel = "right"}, ConstantCopy{.symbol = "kept"}}};
+  EXPECT_EQ(missing_symbols(tmpl, good, one, compiled.bytes), "");
+  tmpl.kernels = {"right", "wrong"};
+  const Work bad = {.steps = {Launch{.kernel = "rigth"}, ConstantCopy{.symbol = "keptt"}}};
+  EXPECT_EQ(missing_symbols(tmpl, bad, one, compiled.bytes), "keptt, rigth, wrong");
+}
+
 class EveryTemplate : public Nvrtc, public testing::WithParamInterface<TemplateCase> {};
 
 // Variants are dealt out to the targets in turn, the first one of each problem goes to all.
@@ -118,13 +138,14 @@ TEST_P(EveryTemplate, Compiles) {
   struct Case {
     Source source;
     std::string words;
+    VariantCase variant;
   };
   std::vector<Case> cases;
   std::set<std::string> seen;
   const auto add = [&](const VariantCase& variant, const std::string& target) {
     Source rendered = render(*op, *tmpl, variant.problem, variant.config, target);
     if (seen.insert(rendered.text).second)
-      cases.push_back({std::move(rendered), words_of(GetParam(), variant) + " " + target});
+      cases.push_back({std::move(rendered), words_of(GetParam(), variant) + " " + target, variant});
   };
   std::set<std::string> problems;
   for (std::size_t i = 0; i < variants.size(); ++i) {
@@ -140,19 +161,39 @@ TEST_P(EveryTemplate, Compiles) {
   for (Case& one : cases) sources.push_back(std::move(one.source));
   const std::vector<Compiled> compiled = compile_all(*toolchain_, sources);
 
+  std::map<std::string, int> built;  // variants of each target
+  int failed = 0;
   int spilling = 0;
   std::string example;
   const std::regex spill("([1-9][0-9]*) bytes spill stores");
   for (std::size_t i = 0; i < sources.size(); ++i) {
     const std::string head = sources[i].text.substr(0, sources[i].text.find("\n\n"));
-    EXPECT_TRUE(compiled[i].ok) << head << "\n" << compiled[i].log;
+    if (!compiled[i].ok) {  // the first whole, the rest counted
+      if (++failed == 1) {
+        ADD_FAILURE() << head << "\n" << located(compiled[i].log, sources[i].text, template_files());
+      }
+      continue;
+    }
+    const VariantCase& variant = cases[i].variant;
+    EXPECT_EQ(
+        missing_symbols(*tmpl, tmpl->work(variant.problem, variant.config), sources[i], compiled[i].bytes),
+        "")
+        << "are named by " << op->name << "/" << tmpl->name
+        << ", but its text has no such kernel or constant; " << variant.config.text() << " for "
+        << variant.problem.text();
+    ++built[sources[i].target];
     // What ptxas says where it makes each of a warpgroup's products wait for the one before.
     EXPECT_EQ(compiled[i].log.find("are serialized"), std::string::npos) << head << "\n" << compiled[i].log;
     std::smatch found;
     if (std::regex_search(compiled[i].log, found, spill) && ++spilling == 1)
       example = found[1].str() + " bytes in\n" + head;
   }
-  std::cout << op->name << "/" << tmpl->name << ": " << sources.size() << " variants compiled";
+  EXPECT_EQ(failed, 0) << "of " << sources.size() << " variants do not compile; the first is above";
+  std::cout << op->name << "/" << tmpl->name << ": " << sources.size() << " variants compiled (";
+  const char* comma = "";
+  for (const auto& [target, count] : built)
+    std::cout << std::exchange(comma, ", ") << count << " for " << target;
+  std::cout << ")";
   if (spilling > 0) std::cout << "; " << spilling << " spill registers, the first " << example;
   std::cout << "\n";
 }

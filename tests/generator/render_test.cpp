@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "generator/error.h"
 #include "tests/generator/test_op.h"
 
@@ -203,6 +206,36 @@ TEST(Render, RefusesWhatIsNotInTheSpace) {
   const Problem problem = complete_problem(op, Values::parse("n=8"));
   const Config chosen = op.templates[0].space(problem).legal(Values::parse(config));
   EXPECT_THROW(render(op, op.templates[0], problem, chosen, "host", {}), Error);
+}
+
+// An error in a fragment, in an included file and in the body itself.
+TEST(Located, ACompilersLinesAreThoseOfTheOpsFolder) {
+  Op op;
+  op.name = "test";
+  Template tmpl;
+  tmpl.name = "body";
+  tmpl.compiled_in = {};
+  const Files files = {{"test/body.cu",
+                        "// what it is\n#include \"test/other.cuh\"\n\nint one;\n"
+                        "#include \"test/piece.inl\"\nint two;\n"},
+                       {"test/other.cuh", "#pragma once\n\nint three;\n"},
+                       {"test/piece.inl", "int four;\nint five;\n"}};
+  const std::string text = render(op, tmpl, Problem(), Config(), "sm_90a", files).text;
+  const auto line_of = [&](const std::string& wanted) {
+    const std::string before = text.substr(0, text.find(wanted));
+    return std::to_string(std::count(before.begin(), before.end(), '\n') + 1);
+  };
+  const auto told = [&](const std::string& line) {
+    return located("variant.cpp:" + line + ":5: error; variant.cu(" + line + "): error", text, files);
+  };
+  for (const auto& [wanted, place] : {std::pair("int one", "test/body.cu:4"),
+                                      {"int two", "test/body.cu:6"},
+                                      {"int three", "test/other.cuh:3"},
+                                      {"int five", "test/piece.inl:2"}}) {
+    EXPECT_EQ(told(line_of(wanted)), place + std::string(":5: error; ") + place + ": error");
+  }
+  EXPECT_EQ(told("1"), "variant.cpp:1:5: error; variant.cu(1): error");  // render's own
+  EXPECT_EQ(told("12345678901"), "variant.cpp:12345678901:5: error; variant.cu(12345678901): error");
 }
 
 }  // namespace

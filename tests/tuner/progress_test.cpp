@@ -89,5 +89,25 @@ TEST(Times, HaveUnits) {
   EXPECT_EQ(ratio_text(41), "41.0x");
 }
 
+TEST(Progress, AReasonIsOneLine) {
+  EXPECT_EQ(one_line("y[3] is 4, expected 5."), "y[3] is 4, expected 5.");
+  EXPECT_EQ(
+      one_line("It does not compile: block.cu: In function:\nblock.cu:5:3: error: no such name\n  5 | x\n"),
+      "It does not compile: block.cu:5:3: error: no such name …");
+  EXPECT_EQ(one_line("It does not compile: block.cu:5: error\nmore"),
+            "It does not compile: block.cu:5: error …");
+  EXPECT_EQ(one_line("One.\nTwo."), "One. …");
+}
+
+TEST(Progress, TheFirstOfAKindIsSaidOnce) {
+  std::ostringstream out;
+  Progress progress(out, false);
+  Progress other = progress.named("cuda:1");
+  progress.say_once("pairs crash", "first");
+  other.say_once("pairs crash", "second");
+  other.say_once("pairs timeout", "third");
+  EXPECT_EQ(out.str(), "first\ncuda:1: third\n");
+}
+
 }  // namespace
 }  // namespace tunesmith
