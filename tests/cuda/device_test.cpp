@@ -1,7 +1,9 @@
 // The CUDA device: memory, comparison, parameters, and that it computes what the host does.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <iostream>
 #include <limits>
@@ -47,7 +49,9 @@ TEST_F(CudaDevice, GuardsSeeAByteOnEitherSide) {
       device().download(&before, outside, 1);
       const char changed = static_cast<char>(before + 1);
       device().upload(outside, &changed, 1);
-      EXPECT_FALSE(device().guards_intact(memory)) << outside - memory << " of " << bytes;
+      const Outside written = device().written_outside(memory);
+      EXPECT_EQ(written.before, std::max<std::int64_t>(memory - outside, 0)) << bytes;
+      EXPECT_EQ(written.after, std::max<std::int64_t>(outside - memory - bytes + 1, 0)) << bytes;
       device().upload(outside, &before, 1);
       EXPECT_TRUE(device().guards_intact(memory));
     }
@@ -55,7 +59,7 @@ TEST_F(CudaDevice, GuardsSeeAByteOnEitherSide) {
 }
 
 TEST_F(CudaDevice, RefusesMoreMemoryThanThereIs) {
-  EXPECT_THROW(device().allocate(device().facts().memory_bytes * 2), Error);
+  EXPECT_THROW(device().allocate(device().facts().memory_bytes * 2, 256), Error);
   EXPECT_NO_THROW(device().synchronize());
 }
 

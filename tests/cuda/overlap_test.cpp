@@ -214,7 +214,7 @@ TEST_P(EveryOverlappedTemplateOnGpu, IsRightBehindLateWork) {
       if (error.kind != LoadError::Kind::resources) throw;
       continue;
     }
-    const Data data = make_data(device(), *op, variant.problem, false, nullptr);
+    const Data data = make_data(device(), *op, variant.problem, 0, false, nullptr);
     Case tested(device(), GetParam(), variant, data, work, std::move(executable), compiled.back().bytes);
     for (const auto& [before, name] : all_before) {
       for (const bool in_graph : {false, true}) {
