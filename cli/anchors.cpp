@@ -32,6 +32,9 @@ std::ptrdiff_t fewest_of(std::size_t variants) {
 
 constexpr std::size_t digits = 12;  // of a body's hash
 
+// Of a challenger over the portfolio: a difference that is hardly one of the clock.
+constexpr double least_gain = 0.02;
+
 std::map<std::string, std::string> bodies_of(const Op& op) {
   std::map<std::string, std::string> bodies;
   for (const Template& tmpl : op.templates) bodies[tmpl.name] = body_hash(op, tmpl, template_files());
@@ -97,10 +100,47 @@ std::ptrdiff_t times_of(const AnchorTable::Anchor& anchor) {
   return std::count_if(anchor.us.begin(), anchor.us.end(), [](double us) { return us > 0; });
 }
 
+// Of the times that there are; 0: none.
+double least_of(const std::vector<double>& times) {
+  double least = 0;
+  for (const double us : times)
+    if (us > 0 && (least <= 0 || us < least)) least = us;
+  return least;
+}
+
+bool is_same(const AnchorTable::Variant& a, const AnchorTable::Variant& b) {
+  return a.template_name == b.template_name && a.config == b.config;
+}
+
+// Their number: it is not among them.
+std::size_t find_variant(const std::vector<AnchorTable::Variant>& variants, const AnchorTable::Variant& one) {
+  const auto found = std::find_if(variants.begin(), variants.end(),
+                                  [&](const AnchorTable::Variant& other) { return is_same(other, one); });
+  return static_cast<std::size_t>(found - variants.begin());
+}
+
 // The anchors on which at least so many variants have a time.
 AnchorTable known_by(AnchorTable table, std::ptrdiff_t fewest) {
   std::erase_if(table.anchors, [&](const AnchorTable::Anchor& anchor) { return times_of(anchor) < fewest; });
   return table;
+}
+
+// The base too: where it is the fastest, dispatch should know.
+std::vector<std::size_t> portfolio_with_base(const Op& op, const DeviceFacts& device,
+                                             const AnchorTable& table, std::size_t most) {
+  std::vector<std::size_t> chosen = portfolio(op, device, known_by(table, fewest_known), most - 1);
+  const std::string& base = op.templates.front().name;
+  const auto is_base = [&](std::size_t v) { return table.variants[v].template_name == base; };
+  const auto times = [&](std::size_t v) {
+    return std::count_if(table.anchors.begin(), table.anchors.end(),
+                         [&](const AnchorTable::Anchor& anchor) { return anchor.us[v] > 0; });
+  };
+  std::optional<std::size_t> most_known;
+  for (std::size_t v = 0; v < table.variants.size(); ++v)
+    if (is_base(v) && (!most_known || times(v) > times(*most_known))) most_known = v;
+  if (most_known && std::find(chosen.begin(), chosen.end(), *most_known) == chosen.end())
+    chosen.push_back(*most_known);
+  return chosen;
 }
 
 }  // namespace
@@ -113,46 +153,114 @@ DeviceFacts first_device(const std::string& words) {
 AnchorTable best_table(const Op& op, const DeviceFacts& device, const Store& store, std::int64_t device_id,
                        std::size_t most) {
   const AnchorTable all = measured_table(op, device, store, device_id);
-  std::vector<std::size_t> chosen = portfolio(op, device, known_by(all, fewest_known), most - 1);
-  // The base too: where it is the fastest, dispatch should know.
-  const std::string& base = op.templates.front().name;
-  const auto is_base = [&](std::size_t v) { return all.variants[v].template_name == base; };
-  const auto times = [&](std::size_t v) {
-    return std::count_if(all.anchors.begin(), all.anchors.end(),
-                         [&](const AnchorTable::Anchor& anchor) { return anchor.us[v] > 0; });
-  };
-  std::optional<std::size_t> most_known;
-  for (std::size_t v = 0; v < all.variants.size(); ++v)
-    if (is_base(v) && (!most_known || times(v) > times(*most_known))) most_known = v;
-  if (most_known && std::find(chosen.begin(), chosen.end(), *most_known) == chosen.end())
-    chosen.push_back(*most_known);
+  const std::vector<std::size_t> chosen = portfolio_with_base(op, device, all, most);
   AnchorTable table = with_variants(known_by(all, fewest_of(chosen.size())), chosen);
   fit_table(op, table);
   return table;
 }
 
 AnchorTable known_table(const Op& op, const DeviceFacts& device, const std::filesystem::path& database) {
-  std::error_code error;
-  if (std::filesystem::exists(database, error)) {
-    for (DeviceTable& own : tables_of(database, {.op = op.name}))
-      if (same_model(own.device, device) && !own.table.anchors.empty()) return std::move(own.table);
-  }
+  AnchorTable known;
   const auto file = [](std::string_view name) { return std::string(packed(name)); };
-  for (const UnreadTable& shipped : anchor_tables(file, {&op, 1}))
-    if (same_model(shipped.device, device)) return shipped.read().table;
-  return {};
+  for (const UnreadTable& shipped : anchor_tables(file, {&op, 1})) {
+    if (!same_model(shipped.device, device)) continue;
+    known = shipped.read().table;
+    break;
+  }
+  std::error_code error;
+  if (!std::filesystem::exists(database, error)) return known;
+  for (DeviceTable& own : tables_of(database, {.op = op.name})) {
+    if (same_model(own.device, device) && replaces(own.table.anchors.size(), known.anchors.size()))
+      return std::move(own.table);
+  }
+  return known;
+}
+
+AnchorTable challenged(AnchorTable table, const Op& op, const DeviceFacts& device,
+                       const std::filesystem::path& database, const std::vector<BuiltIn>& winners,
+                       std::size_t most) {
+  struct Challenger {
+    AnchorTable::Variant variant;
+    double gain = 0;  // a logarithm, on the problem that it won
+  };
+  std::vector<Challenger> challengers;
+  const auto in_portfolio = [&](const AnchorTable::Variant& variant) {
+    return find_variant(table.variants, variant) < table.variants.size();
+  };
+  const auto add = [&](const AnchorTable::Variant& variant, double gain) {
+    if (gain < least_gain || in_portfolio(variant)) return;
+    const auto known = std::find_if(challengers.begin(), challengers.end(),
+                                    [&](const Challenger& other) { return is_same(other.variant, variant); });
+    if (known == challengers.end()) {
+      challengers.push_back({variant, gain});
+    } else {
+      known->gain = std::max(known->gain, gain);
+    }
+  };
+  const std::map<std::string, std::string> bodies = bodies_of(op);
+  std::map<std::string, double> gains;  // by anchor: of the best that is known
+  for (const AnchorTable::Anchor& anchor : table.anchors)
+    gains[anchor.problem.text()] = std::log(least_of(anchor.us) / anchor.best_us);
+  for (const BuiltIn& winner : winners) {
+    const auto body = bodies.find(winner.template_name);
+    if (winner.op != op.name || body == bodies.end()) continue;
+    const auto gain = gains.find(complete_problem(op, Values::parse(winner.problem)).text());
+    add({winner.template_name, Values::parse(winner.config), body->second.substr(0, digits)},
+        gain == gains.end() ? least_gain : gain->second);
+  }
+  std::error_code ignored;
+  if (std::filesystem::exists(database, ignored)) {
+    const Store store = Store::open(database, Store::Mode::read_only);
+    for (const StoredDevice& stored : store.devices("")) {
+      if (!same_model(facts_of(stored.device), device)) continue;
+      const AnchorTable all = measured_table(op, device, store, stored.id);
+      for (const AnchorTable::Anchor& anchor : all.anchors) {
+        if (times_of(anchor) < well_known) continue;
+        const auto best = std::find(anchor.us.begin(), anchor.us.end(), least_of(anchor.us));
+        std::vector<double> others;
+        for (std::size_t v = 0; v < anchor.us.size(); ++v)
+          if (in_portfolio(all.variants[v])) others.push_back(anchor.us[v]);
+        const double least = least_of(others);
+        add(all.variants[static_cast<std::size_t>(best - anchor.us.begin())],
+            least <= 0 ? least_gain : std::log(least / *best));
+      }
+    }
+  }
+  std::stable_sort(challengers.begin(), challengers.end(),
+                   [](const Challenger& a, const Challenger& b) { return a.gain > b.gain; });
+  challengers.resize(std::min(challengers.size(), most));
+  for (Challenger& challenger : challengers) table.variants.push_back(std::move(challenger.variant));
+  for (AnchorTable::Anchor& anchor : table.anchors) anchor.us.resize(table.variants.size());
+  return table;
+}
+
+AnchorTable narrowed(const AnchorTable& table, const Op& op, const DeviceFacts& device, std::size_t older) {
+  constexpr std::ptrdiff_t enough = 2 * most_in_portfolio;
+  const auto first_new = table.anchors.begin() + static_cast<std::ptrdiff_t>(older);
+  std::vector<std::size_t> chosen;  // those that no challenger is
+  std::vector<std::size_t> challengers;
+  for (std::size_t v = 0; v < table.variants.size(); ++v) {
+    const bool was_known = std::any_of(table.anchors.begin(), first_new,
+                                       [&](const AnchorTable::Anchor& anchor) { return anchor.us[v] > 0; });
+    (was_known ? chosen : challengers).push_back(v);
+  }
+  AnchorTable trial = table;
+  trial.anchors.assign(first_new, table.anchors.end());
+  std::erase_if(trial.anchors, [&](const AnchorTable::Anchor& anchor) {
+    return std::none_of(challengers.begin(), challengers.end(),
+                        [&](std::size_t v) { return anchor.us[v] > 0; });
+  });
+  if (std::ssize(trial.anchors) >= enough) chosen = portfolio_with_base(op, device, trial, most_in_portfolio);
+  return known_by(with_variants(table, chosen), fewest_of(chosen.size()));
 }
 
 AnchorTable extended(AnchorTable table, const Op& op, const DeviceFacts& device, const Store& store,
                      std::int64_t device_id) {
   const AnchorTable all = measured_table(op, device, store, device_id);
   std::vector<std::size_t> places;  // of the table's variants in all; behind the last: not measured
-  for (const AnchorTable::Variant& variant : table.variants) {
-    const auto same = std::find_if(all.variants.begin(), all.variants.end(), [&](const auto& other) {
-      return other.template_name == variant.template_name && other.config == variant.config;
-    });
-    places.push_back(static_cast<std::size_t>(same - all.variants.begin()));
-  }
+  for (const AnchorTable::Variant& variant : table.variants)
+    places.push_back(find_variant(all.variants, variant));
+  const std::size_t were_known = table.anchors.size();
   for (const AnchorTable::Anchor& measured : all.anchors) {
     AnchorTable::Anchor anchor = measured;
     anchor.us.clear();
@@ -164,6 +272,7 @@ AnchorTable extended(AnchorTable table, const Op& op, const DeviceFacts& device,
     if (!is_known && times_of(anchor) >= fewest_of(table.variants.size()))
       table.anchors.push_back(std::move(anchor));
   }
+  if (table.variants.size() > most_in_portfolio) table = narrowed(table, op, device, were_known);
   fit_table(op, table);
   return table;
 }
@@ -212,9 +321,7 @@ std::string quality_text(const AnchorTable& table) {
   double sum = 0;
   double worst = 0;
   for (const AnchorTable::Anchor& anchor : table.anchors) {
-    double least = 0;
-    for (const double us : anchor.us)
-      if (us > 0 && (least <= 0 || us < least)) least = us;
+    const double least = least_of(anchor.us);
     if (least <= 0) continue;
     ++known;
     const double loss = std::log(least / anchor.best_us);

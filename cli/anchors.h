@@ -27,7 +27,17 @@ AnchorTable best_table(const Op& op, const DeviceFacts& device, const Store& sto
 /// there is none.
 AnchorTable known_table(const Op& op, const DeviceFacts& device, const std::filesystem::path& database);
 
-/// The table with further anchors: problems on which its variants were measured since.
+/// The table with further variants, not measured yet on most anchors: the winners of single problems, those
+/// given and the database's, that gain most there over the portfolio; at most so many.
+AnchorTable challenged(AnchorTable table, const Op& op, const DeviceFacts& device,
+                       const std::filesystem::path& database, const std::vector<BuiltIn>& winners,
+                       std::size_t most);
+
+/// A portfolio of a table with challengers, chosen from the times on the anchors behind the first so many,
+/// where both kinds were measured. Too few of those (64) say nothing: then it is what it was.
+AnchorTable narrowed(const AnchorTable& table, const Op& op, const DeviceFacts& device, std::size_t older);
+
+/// The table with further anchors: problems on which its variants were measured since; narrowed.
 AnchorTable extended(AnchorTable table, const Op& op, const DeviceFacts& device, const Store& store,
                      std::int64_t device_id);
 

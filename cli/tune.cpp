@@ -129,9 +129,11 @@ void add_tune_command(CLI::App& app, const std::string& command_line, int& exit_
                    "variants that are fast on them, and measure each on all of them")
       ->check(CLI::Range(1, 10000));
   command
-      ->add_option("--measured", request->anchors.measured,
-                   "Measure the portfolio on so many further problems, without a search; without --anchors\n"
-                   "that of the table that is known, built in or in the database, which is extended")
+      ->add_option(
+          "--measured", request->anchors.measured,
+          "Measure the portfolio on so many further problems, without a search; without --anchors\n"
+          "that of the table that is known, built in or in the database, which is extended; winners of\n"
+          "single problems that are faster there are measured beside it, and may take places in it")
       ->check(CLI::Range(1, 100000));
   command->add_option("--total", request->total,
                       "Time for all problems together (5m), divided by their weights, or for all anchors;\n"

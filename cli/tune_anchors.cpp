@@ -74,6 +74,9 @@ std::vector<Problem> problems_of(const Op& op, const AnchorTable& table) {
   return problems;
 }
 
+// Beside a portfolio that is extended. They cost as much as its own variants on each further anchor.
+constexpr std::size_t most_challengers = 24;
+
 void refuse_other_times(const TuneOptions& options) {
   if (!options.cold_caches && !options.chained && options.objective == Objective::time) return;
   throw UsageError(
@@ -96,6 +99,8 @@ void tune_anchors(TuneOptions options, const AnchorCounts& counts, double second
     throw UsageError("There is no table of " + op.name + " for the device " + first.name +
                      " to be extended by --measured; make one with --anchors.");
   }
+  if (extends)
+    table = challenged(std::move(table), op, first, options.database, options.built_in, most_challengers);
   for (Problem& problem : sample_problems(op, counts.searched, options.seed, limits))
     add(options.problems, std::move(problem));
   const auto read = [&] { return Store::open(options.database, Store::Mode::read_only); };

@@ -10,12 +10,11 @@
 namespace tunesmith {
 namespace {
 
-// A table that was made on this model of device replaces the one that was shipped, unless it is much smaller:
-// what one of them says of its variants is not known of the other's.
+// By a table that is known already. What one of them says of its variants is not known of the other's.
 bool is_replaced(const DeviceTable& table, const std::vector<Candidate>& known) {
   return std::any_of(known.begin(), known.end(), [&](const Candidate& other) {
     return other.problem.empty() && other.op == table.table.op && same_model(other.device, table.device) &&
-           2 * other.times.size() >= table.table.anchors.size();
+           replaces(other.times.size(), table.table.anchors.size());
   });
 }
 

@@ -43,6 +43,10 @@ void complete(Candidate& candidate);
 /// table that cannot be read is a candidate with a fault.
 std::vector<Candidate> candidates_of(const Known& known, std::string_view op);
 
+/// Whether a table of so many anchors, made on this model of device, replaces the one that was shipped:
+/// unless it is much smaller.
+constexpr bool replaces(std::size_t anchors, std::size_t shipped) { return 2 * anchors >= shipped; }
+
 /// A table's variants.
 void add_portfolio(std::vector<Candidate>& candidates, const DeviceTable& read, Candidate::Origin origin);
 
