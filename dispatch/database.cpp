@@ -97,6 +97,21 @@ void read_database(const Sources& sources, Known& known) {
   }
 }
 
+std::string fault_of_base(const std::string& database, const DeviceFacts& device,
+                          const std::string& source_hash, const std::string& problem) {
+  std::error_code error;
+  if (database.empty() || !std::filesystem::exists(database, error) || why_untrusted(database)) return "";
+  try {
+    const Store store = Store::open(database, Store::Mode::read_only, with_old_identities(true));
+    const auto newest = store.newest_of(device.target, source_hash, device.name, problem);
+    if (!newest || newest->verdict == "ok") return "";
+    return "The base may be wrong here: its last measurement on this device, on " + newest->problem +
+           ", has the verdict " + newest->verdict + ". " + newest->reason;
+  } catch (const std::exception&) {
+    return "";  // read_database() has said why
+  }
+}
+
 std::vector<TableRow> winners_of(const std::filesystem::path& database, const QueryFilter& filter) {
   const Store store = Store::open(database, Store::Mode::read_only, with_old_identities(true));
   std::vector<TableRow> rows;

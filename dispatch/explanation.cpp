@@ -159,14 +159,16 @@ std::string explain_absent(const DeviceFacts& device, const Op& op, const Proble
   std::string text = heading(op.name, problem.text(), device, used == nullptr ? Match::base : first->match,
                              tmpl.name, config.text());
   for (const std::string& note : known.notes) text += note + "\n";
-  const std::string name =
-      packed_name(device.target, source_of({op, tmpl, problem, config}, device.target).hash);
+  const std::string hash = source_of({op, tmpl, problem, config}, device.target).hash;
+  const std::string name = packed_name(device.target, hash);
   const std::string how = known.binaries.contains(name) ? "its binary is in the database"
                           : !packed(name).empty()       ? "its binary is built in"
                                                         : "it has to be compiled first";
   text += used == nullptr ? "It would use the base: no known winner can be used; " + how + ".\n"
                           : "It would use, " + expected(*first) + ": " + describe(*used) +
                                 changed_to(first->changed) + "; " + how + ".\n";
+  const std::string warning = used == nullptr ? fault_of_base(database, device, hash, problem.text()) : "";
+  if (!warning.empty()) text += warning + "\n";
   for (const std::string& sentence : why_used(grounds, op, problem, used)) text += sentence + "\n";
   if (with_refusals)
     for (const std::string& sentence : why_not_others(grounds, op, problem, {})) text += sentence + "\n";

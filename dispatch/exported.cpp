@@ -55,6 +55,10 @@ void read_database(const Sources& sources, Known& known) {
   known.notes.push_back("The library was exported with " + std::to_string(count) + " winners of a database.");
 }
 
+std::string fault_of_base(const std::string&, const DeviceFacts&, const std::string&, const std::string&) {
+  return "";
+}
+
 inline namespace TUNESMITH_ABI {
 std::string default_database() { return ""; }
 }  // namespace TUNESMITH_ABI

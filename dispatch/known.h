@@ -35,6 +35,11 @@ Known read_known(const Sources& sources);
 /// The part of read_known that is not in the library. Throws Error or StoreError.
 void read_database(const Sources& sources, Known& known);
 
+/// Why the base with that source may be wrong on the device: a sentence, if its newest measurement in the
+/// database is not ok; else empty.
+std::string fault_of_base(const std::string& database, const DeviceFacts& device,
+                          const std::string& source_hash, const std::string& problem);
+
 /// Fills in what an op was given later than the row. One that cannot be read has a fault; others are still
 /// used.
 void complete(Candidate& candidate);

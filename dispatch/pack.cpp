@@ -1,7 +1,7 @@
 // A program of the build: compiles each op's base, and the winners of generated/ from the bodies there, and
 // writes them and the winners' tables as one C++ file and one binary file for packed.h. A kernel without
 // a toolchain for it, or one that is stale, is left out with a note; dispatch then compiles it, or uses the
-// base.
+// base. A base that does not compile stops the build.
 //
 //   tunesmith_pack GENERATED_FOLDER OUT.cpp OUT.bin DEVICES TARGET...
 //
@@ -35,11 +35,15 @@
 namespace tunesmith {
 namespace {
 
-using Sources = std::map<std::string, Source>;  // by packed_name
+struct ToCompile {
+  Source source;
+  std::string base_of;  // "conv2d/base"; empty: not a base
+};
+using Sources = std::map<std::string, ToCompile>;  // by packed_name
 
-void add(Sources& sources, Source source) {
+void add(Sources& sources, Source source, const std::string& base_of = "") {
   std::string name = packed_name(source.target, source.hash);
-  sources.emplace(std::move(name), std::move(source));
+  sources.emplace(std::move(name), ToCompile{std::move(source), base_of});
 }
 
 // As generated/ has it. Throws Error if its template gives another kernel now.
@@ -76,7 +80,8 @@ Sources sources_to_compile(const std::vector<TableRow>& table, const std::vector
   Sources sources;
   for (const Op& op : ops()) {
     for (const Shipped& base : bases_of(op)) {
-      for (const std::string& target : targets) add(sources, source_of(base.wanted(), target));
+      for (const std::string& target : targets)
+        add(sources, source_of(base.wanted(), target), op.name + "/" + op.templates.front().name);
     }
   }
   for (const TableRow& row : table) {
@@ -97,11 +102,11 @@ Sources sources_to_compile(const std::vector<TableRow>& table, const std::vector
 // Takes from `cache` what an earlier build compiled from the same text with the same compiler.
 std::map<std::string, std::string> compile(const Sources& sources, const std::filesystem::path& cache) {
   std::map<bool, std::unique_ptr<Toolchain>> toolchains;  // by whether it is the host's
-  for (const auto& [name, source] : sources) {
-    const bool host = source.target == "host";
+  for (const auto& [name, wanted] : sources) {
+    const bool host = wanted.source.target == "host";
     if (toolchains.contains(host)) continue;
     try {
-      toolchains[host] = make_toolchain(source.target);
+      toolchains[host] = make_toolchain(wanted.source.target);
     } catch (const std::exception& error) {
       toolchains[host] = nullptr;
       std::cerr << "tunesmith_pack: nothing is packed for " << (host ? "the host" : "CUDA") << ": "
@@ -109,13 +114,15 @@ std::map<std::string, std::string> compile(const Sources& sources, const std::fi
     }
   }
   std::map<std::string, std::string> files;
+  std::string broken;  // the first base that does not compile
   std::mutex mutex;
   std::atomic<std::size_t> next = 0;
   const auto work = [&] {
     for (;;) {
       const std::size_t i = next++;
       if (i >= sources.size()) return;
-      const auto& [name, source] = *std::next(sources.begin(), static_cast<std::ptrdiff_t>(i));
+      const auto& [name, wanted] = *std::next(sources.begin(), static_cast<std::ptrdiff_t>(i));
+      const Source& source = wanted.source;
       const Toolchain* toolchain = toolchains.at(source.target == "host").get();
       if (toolchain == nullptr) continue;
       const BinaryCache kept(cache / sha256(toolchain->identity()).substr(0, 16));
@@ -129,14 +136,18 @@ std::map<std::string, std::string> compile(const Sources& sources, const std::fi
       const std::scoped_lock lock(mutex);
       if (compiled.ok) {
         files[name] = std::move(compiled.bytes);
-      } else {
+      } else if (wanted.base_of.empty() || compiled.is_unknown_target) {
         std::cerr << "tunesmith_pack: " << name << " is left out: " << compiled.log << "\n";
+      } else if (broken.empty()) {
+        broken = "The base " + wanted.base_of + " does not compile for " + source.target +
+                 ", and dispatch falls back on it: " + located(compiled.log, source.text, template_files());
       }
     }
   };
   std::vector<std::jthread> threads;
   for (unsigned i = 0; i < std::max(1u, std::thread::hardware_concurrency()); ++i) threads.emplace_back(work);
   threads.clear();
+  if (!broken.empty()) throw Error(broken);
   return files;
 }
 

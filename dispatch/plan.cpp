@@ -116,6 +116,7 @@ std::int64_t Plan::argument_bytes(std::size_t i) const noexcept {
 }
 const std::string& Plan::problem() const noexcept { return state_->problem; }
 const std::string& Plan::device() const noexcept { return state_->grounds->device.name; }
+const std::string& Plan::warning() const noexcept { return state_->warning; }
 bool Plan::outdated() const noexcept { return state_->outdated; }
 
 std::vector<std::string> Plan::explanation(bool with_refusals) const {
@@ -138,6 +139,7 @@ std::vector<std::string> Plan::explanation(bool with_refusals) const {
     say.push_back("Used, base: no known winner can be used" +
                   std::string(plan.coming != nullptr ? " yet; " : "; ") + describe(plan, first) + ".");
   }
+  if (!plan.warning.empty()) say.push_back(plan.warning);
   add(why_used(*plan.grounds, *plan.op, problem, first.candidate));
   if (plan.coming != nullptr)
     say.push_back("Compiled behind this plan, for those that come: " + describe(*plan.coming) + ".");

@@ -125,6 +125,8 @@ struct PlanState {
   mutable std::atomic<Asked> twin_asked = not_asked;
   std::shared_ptr<Bell> bell;  ///< rung when it is asked for
 
+  std::string warning;  ///< of a base that failed here; mostly empty
+
   // What explanation() needs beside a new selection.
   const Candidate* coming = nullptr;  ///< is compiled behind this plan
   bool is_tried = false;              ///< on this problem, at its first use: nothing is left to try

@@ -44,6 +44,7 @@ Planner::Planner(DeviceFacts device, int ordinal, Known known, const DispatcherO
       may_compile_(options.compile != Compile::never),
       overlap_(options.overlap),
       check_pointers_(options.check_pointers),
+      database_(options.database),
       modules_(std::move(device), ordinal, std::move(known.binaries), BinaryCache(options.cache_folder),
                options.compile_limit) {}
 
@@ -213,6 +214,7 @@ std::shared_ptr<PlanState> Planner::plan(const Op& op, const Problem& problem, c
                                  : ""));
     }
     state->first = std::move(made.kernel);
+    state->warning = fault_of_base(database_, device(), state->first.variant.source_hash, state->problem);
   }
   state->alignment_bytes = state->first.alignment_bytes;
   add_workspace(*state, state->first);

@@ -64,6 +64,7 @@ class Planner {
   std::shared_ptr<const Grounds> grounds_;
   int ordinal_;
   bool may_compile_, overlap_, check_pointers_;
+  std::string database_;
   Modules modules_;
 };
 

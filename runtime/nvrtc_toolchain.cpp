@@ -152,6 +152,7 @@ class NvrtcToolchain : public Toolchain {
     Compiled result;
     Impatience impatience(patience);
     result.log = why_not(source.target);
+    result.is_unknown_target = !result.log.empty();
     if (result.log.empty()) {
       const int code = compile_fast_or_fully(source, result, impatience);
       if (code != success && impatience.over()) {

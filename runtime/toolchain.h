@@ -13,9 +13,10 @@ namespace tunesmith {
 
 struct Compiled {
   bool ok = false;
-  std::string bytes;        ///< a cubin, or a shared object for the host
-  std::string log;          ///< the compiler's words; the reason when !ok
-  double milliseconds = 0;  ///< wall time
+  std::string bytes;               ///< a cubin, or a shared object for the host
+  std::string log;                 ///< the compiler's words; the reason when !ok
+  double milliseconds = 0;         ///< wall time
+  bool is_unknown_target = false;  ///< to this compiler: nothing is wrong with the source
 };
 
 /// When a compilation is given up. NVRTC is asked between its passes, from CUDA 12.8 on; an older one ends by

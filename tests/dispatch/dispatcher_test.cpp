@@ -63,6 +63,49 @@ TEST_F(DispatcherTest, WithoutAnythingItIsTheBase) {
   check(plan, "smooth", 4);
 }
 
+TEST_F(DispatcherTest, ABaseThatFailedHereIsUsedOnlyWithAWarning) {
+  const Op& op = find_op("smooth");
+  const auto measured = [&](const char* text, const std::string& verdict) {
+    const Problem problem = complete_problem(op, Values::parse(text));
+    const Source source =
+        render(op, op.templates.front(), problem, base_config(op, problem, facts()), "host");
+    Store store = Store::open(database(), Store::Mode::create);
+    SessionRow session;
+    session.device_id = store.id_of(row_of(facts()));
+    MeasurementRow row;
+    row.session_id = store.begin_session(session);
+    row.device_id = session.device_id;
+    row.problem_id = store.id_of(ProblemRow{.op = op.name, .text = problem.text()});
+    const auto body = store.id_of(TemplateRow{.op = op.name, .name = "base", .body_hash = "b"});
+    row.variant_id =
+        store.id_of(VariantRow{.template_id = body, .target = "host", .source_hash = source.hash});
+    row.is_base = true;
+    row.verdict = verdict;
+    if (verdict == "ok") row.median_us = 7;
+    if (verdict != "ok") row.reason = "y[0] is 1, expected 2.";
+    store.record(row);
+  };
+  const auto warning = [&](const char* text) {
+    Dispatcher dispatcher(options());
+    const Plan plan = dispatcher.plan("smooth", text);
+    EXPECT_EQ(plan.match(), Match::base);
+    if (!plan.warning().empty()) {
+      EXPECT_TRUE(says(plan, plan.warning()));
+    }
+    return plan.warning();
+  };
+  measured("n=1000 taps=5", "wrong_result");
+  const std::string words = "has the verdict wrong_result. y[0] is 1, expected 2.";
+  EXPECT_NE(warning("n=1000 taps=5").find(words), std::string::npos);
+  EXPECT_NE(warning("n=2000 taps=5").find(words), std::string::npos);  // the same kernel
+  measured("n=2000 taps=5", "ok");
+  EXPECT_NE(warning("n=1000 taps=5").find(words), std::string::npos);
+  EXPECT_EQ(warning("n=2000 taps=5"), "");
+  measured("n=1000 taps=5", "ok");
+  EXPECT_EQ(warning("n=1000 taps=5"), "");
+  EXPECT_EQ(warning("n=3000 taps=5"), "");
+}
+
 TEST_F(DispatcherTest, Exact) {
   tune({.problem = "n=1000 taps=5", .config = "VECTOR=4"});
   DispatcherOptions without_compiler = options();

@@ -133,7 +133,10 @@ class Plan {
   std::int64_t argument_bytes(std::size_t i) const noexcept;
   const std::string& problem() const noexcept;  ///< complete, in the op's order
   const std::string& device() const noexcept;   ///< its name
-  bool outdated() const noexcept;               ///< there is a better plan for the problem now
+  /// Why what it launches may be wrong: a base, used because nothing else can be, whose last measurement on
+  /// this model of device failed. Empty otherwise, and where nothing is known; explanation() says it too.
+  const std::string& warning() const noexcept;
+  bool outdated() const noexcept;  ///< there is a better plan for the problem now
   /// How the choice was made, in a few sentences: what is used, by which times, the next two, what tuning
   /// would gain; `with_refusals` also each reason why others are not used, with two of those that have it.
   /// Made when it is asked for, in some milliseconds.
