@@ -172,7 +172,7 @@ Op ops_histogram() {
                      .role = Role::output,
                      .extents = {"bins"},
                      .dtype = [](const Problem&) { return DType::i64; }}},
-      .templates = {base(), shared(), direct()},
+      .templates = {base(), shared(), direct(), gathered()},
       .reference = reference,
       .flops = flops,
       .bytes_moved = moved,

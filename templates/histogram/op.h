@@ -56,10 +56,12 @@ void reference(const Problem& problem, std::span<const std::vector<double>> argu
 
 Template base();
 Template shared();
+Template gathered();
 Template direct();
 
 inline constexpr IntegerAxis BLOCK("BLOCK");
 inline constexpr IntegerAxis BLOCKS("BLOCKS");
+inline constexpr IntegerAxis COPIES("COPIES");
 inline constexpr IntegerAxis ITEMS("ITEMS");
 inline constexpr WordAxis LOAD("LOAD");
 inline constexpr WordAxis MERGE("MERGE");

@@ -10,7 +10,6 @@ namespace tunesmith::histogram_op {
 namespace {
 
 constexpr IntegerAxis AHEAD("AHEAD");
-constexpr IntegerAxis COPIES("COPIES");
 constexpr IntegerAxis COUNTER_BITS("COUNTER_BITS");
 constexpr WordAxis INCREMENT("INCREMENT");
 constexpr WordAxis OWNER("OWNER");

@@ -1,0 +1,92 @@
+// histogram/gathered: one kernel, whose last block gathers what all have counted.
+
+#include <algorithm>
+
+#include "templates/axes.h"
+#include "templates/blocks.h"
+#include "templates/histogram/op.h"
+
+namespace tunesmith::histogram_op {
+namespace {
+
+// Counters of a copy: bytes are counted by value.
+std::int64_t cells_of(const Problem& problem) {
+  return dtype_of(problem) == DType::u8 ? 256 : problem.integer("bins");
+}
+
+std::int64_t shared_bytes(const Problem& problem, const Config& c) {
+  return 4 * c[COPIES] * cells_of(problem);
+}
+
+std::string too_long(const Problem& problem) {
+  constexpr std::int64_t most = (std::int64_t{1} << 32) - 1;
+  const std::int64_t length = problem.integer("length");
+  if (length <= most) return "";
+  return "The length " + std::to_string(length) + " is too large for counts of 32 bits; at most " +
+         std::to_string(most) + " elements are counted.";
+}
+
+Space gathered_space(const Problem& problem, const DeviceFacts& device) {
+  constexpr std::int64_t most_shared = std::int64_t{227} * 1024;  // of a block, on the largest devices
+  return Space(
+      {{COPIES, {1, 8, 32, 4}, "copies of the counters, each for some lanes of every warp"},
+       merge_axis(),
+       vector_axis(problem),
+       {ITEMS, {1, 2, 4}, "loads of a thread before it counts"},
+       load_axis(),
+       {BLOCK, {512, 256, 1024}, "threads per block"},
+       {BLOCKS, blocks_to_fill(device, {1, 2}, {8, 16, 32, 64}), "blocks at most"},
+       start_axis(),
+       trigger_axis()},
+      {{"The counters fit in the 227 KiB of shared memory that a block may have on the largest devices.",
+        [problem](const Config& c) { return shared_bytes(problem, c) <= most_shared; }}},
+      {{"A kernel that needs no filling before it is for at most 2^23 (8388608) elements.",
+        [length = problem.integer("length")](const Config&) { return length <= 1 << 23; }},
+       {"MERGE=warp is for at most four copies, MERGE=run for at least eight.",
+        [](const Config& c) {
+          return c[MERGE] == "none" || (c[MERGE] == "warp" ? c[COPIES] <= 4 : c[COPIES] >= 8);
+        }},
+       run_rule(),
+       {"A thread holds at most 64 elements, which fit in its registers.",
+        [](const Config& c) { return c[VECTOR] * c[ITEMS] <= 64; }},
+       own_blocks_rule(BLOCKS, device),
+       trigger_rule()});
+}
+
+Work gathered_work(const Problem& problem, const Config& config) {
+  const Dims d(problem);
+  Work work;
+  if (d.length == 0) {
+    work.steps.push_back(zero_counts(problem));
+    return work;
+  }
+  work.workspace_bytes = work.zeroed_bytes = 4 * (1 + d.bins);
+  Launch launch{.kernel = "histogram_gathered",
+                .grid = {std::min(ceil_divide(d.length, tile(config)), config[BLOCKS])},
+                .block = {config[BLOCK]},
+                .dynamic_shared_bytes = shared_bytes(problem, config),
+                .arguments = kernel_arguments(problem),
+                .overlaps_previous = config[START] == "overlapped",
+                .numbers = number_places(problem)};
+  launch.arguments.emplace_back(WorkspacePointer{0});
+  work.steps.push_back(std::move(launch));
+  return work;
+}
+
+}  // namespace
+
+Template gathered() {
+  return {.name = "gathered",
+          .what =
+              "Counters in each block's shared memory, added to counts in the workspace that the last block "
+              "moves to the output: no filling with zeros before it.",
+          .kernels = {"histogram_gathered"},
+          .compiled_in = {"function", "dtype"},
+          .constants = contiguous,
+          .refuses = too_long,
+          .space = gathered_space,
+          .work = gathered_work,
+          .alignment_bytes = vector_bytes};
+}
+
+}  // namespace tunesmith::histogram_op
