@@ -2,47 +2,21 @@
 // elements alternate.
 
 #include "templates/axes.h"
-#include "templates/transpose/op.h"
+#include "templates/transpose/sides.h"
 
 namespace tunesmith::transpose_op {
 namespace {
 
-constexpr IntegerAxis BLOCK("BLOCK");
-constexpr IntegerAxis ITEMS("ITEMS");
-constexpr IntegerAxis STRIP("STRIP");
-constexpr std::int64_t most_rows = 32;  // more fill tiles
-
-// The problem as few long rows and a stretch without gaps.
-struct Sides {
-  explicit Sides(const Problem& problem) : d(problem), element(bytes(dtype_of(problem))) {}
-
-  // The rows' and the stretch's elements per access.
-  std::int64_t row_vector(const Config& c) const { return tall ? c[VECTOR_OUT] : c[VECTOR_IN]; }
-  std::int64_t stretch_vector(const Config& c) const { return tall ? c[VECTOR_IN] : c[VECTOR_OUT]; }
-
-  // A strip with what place_of() in narrow.cu leaves out.
-  std::int64_t shared_bytes(const Config& c) const {
-    const std::int64_t elements = c[STRIP] * rows;
-    const std::int64_t skipped = std::max<std::int64_t>(4 / element, 1);
-    return (elements + elements / std::max<std::int64_t>(128 / element, 1) * skipped) * element;
-  }
-
-  Dims d;
-  std::int64_t element;  // bytes
-  bool tall = d.width < d.height;
-  std::int64_t rows = std::min(d.width, d.height), length = std::max(d.width, d.height);
-  std::int64_t pitch = tall ? d.output_pitch : d.input_pitch;  // of the long rows
-};
+// The rows' and the stretch's elements per access.
+std::int64_t row_vector(const Sides& s, const Config& c) { return s.tall ? c[VECTOR_OUT] : c[VECTOR_IN]; }
+std::int64_t stretch_vector(const Sides& s, const Config& c) { return s.tall ? c[VECTOR_IN] : c[VECTOR_OUT]; }
 
 std::string refuses(const Problem& problem) {
   const Sides s(problem);
-  if (s.rows > most_rows) {
-    return "The template narrow is for at most " + std::to_string(most_rows) + " rows or columns, not " +
-           std::to_string(s.rows) + "; take another template.";
-  }
-  const bool gaps = s.tall ? s.d.input_pitch > s.d.width : s.d.output_pitch > s.d.height;
-  return gaps ? "The template narrow is for short rows without gaps between them; take another template."
-              : "";
+  if (std::string why = s.too_wide("narrow"); !why.empty()) return why;
+  return s.short_pitch > s.rows
+             ? "The template narrow is for short rows without gaps between them; take narrow_pitched."
+             : "";
 }
 
 std::vector<Axis> axes(std::int64_t element) {
@@ -64,13 +38,13 @@ std::vector<Axis> axes(std::int64_t element) {
 std::vector<Rule> must(const Sides& s) {
   return {
       {"The long rows' vector must divide their length and pitch.",
-       [=](const Config& c) { return s.length % s.row_vector(c) == 0 && s.pitch % s.row_vector(c) == 0; }},
+       [=](const Config& c) { return s.length % row_vector(s, c) == 0 && s.pitch % row_vector(s, c) == 0; }},
       {"The stretch's vector must divide a matrix's elements.",
-       [=](const Config& c) { return s.length * s.rows % s.stretch_vector(c) == 0; }},
+       [=](const Config& c) { return s.length * s.rows % stretch_vector(s, c) == 0; }},
       {"A block has a thread for each vector of a long row's STRIP.",
-       [=](const Config& c) { return c[STRIP] <= c[BLOCK] * s.row_vector(c); }},
+       [=](const Config& c) { return c[STRIP] <= c[BLOCK] * row_vector(s, c); }},
       {"A strip is at most 48 KiB, what every device has room for.",
-       [=](const Config& c) { return s.shared_bytes(c) <= static_shared_limit; }},
+       [=](const Config& c) { return s.shared_bytes(c[STRIP]) <= static_shared_limit; }},
   };
 }
 
@@ -79,8 +53,8 @@ std::vector<Rule> worth(const Sides& s) {
       {"Vectors are as wide as the sizes allow, or half of that.",
        [=](const Config& c) {
          const std::int64_t stretch = s.length * s.rows;
-         return 2 * s.row_vector(c) >= widest_vector(s.element, s.length, s.pitch) &&
-                2 * s.stretch_vector(c) >= widest_vector(s.element, stretch, stretch);
+         return 2 * row_vector(s, c) >= widest_vector(s.element, s.length, s.pitch) &&
+                2 * stretch_vector(s, c) >= widest_vector(s.element, stretch, stretch);
        }},
       {"A thread has 16 to 128 bytes of loads under way.",
        [=](const Config& c) {
@@ -106,7 +80,7 @@ Work work(const Problem& problem, const Config& config) {
   return {.steps = {Launch{.kernel = "transpose_narrow",
                            .grid = grid_of(s.d, ceil_divide(s.length, config[STRIP])),
                            .block = {config[BLOCK]},
-                           .dynamic_shared_bytes = s.shared_bytes(config),
+                           .dynamic_shared_bytes = s.shared_bytes(config[STRIP]),
                            .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, s.d.batch, int32(s.rows),
                                          s.length, s.pitch},
                            .overlaps_previous = config[START] == "overlapped"}}};

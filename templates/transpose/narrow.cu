@@ -14,58 +14,7 @@ constexpr Hint load_hint = LOAD == Load::no_allocate ? Hint::no_allocate : Hint:
 constexpr Hint store_hint = static_cast<Hint>(STORE);
 constexpr int row_vector = TALL ? VECTOR_OUT : VECTOR_IN;
 constexpr int stretch_vector = TALL ? VECTOR_IN : VECTOR_OUT;
-constexpr int row_threads = STRIP / row_vector;  // side by side in a long row
-constexpr int rows_at_once = BLOCK / row_threads;
-
-// Neighbouring elements of a long row are `rows` apart: a bank is skipped after each 128 bytes, so that a
-// power of two meets all banks.
-__device__ __forceinline__ int place_of(int at) {
-  return at + at / larger(128 / element_bytes, 1) * larger(4 / element_bytes, 1);
-}
-
-template <int N>
-__device__ __forceinline__ Vector<T, N> loaded_from(const T* from) {
-  return load_hinted<load_hint>(reinterpret_cast<const Vector<T, N>*>(from));
-}
-template <int N>
-__device__ __forceinline__ void store_to(T* to, const Vector<T, N>& vector) {
-  store_hinted<store_hint>(reinterpret_cast<Vector<T, N>*>(to), vector);
-}
-
-// A part of each long row: `x` is the thread's first column of it, of `columns`.
-struct Strip {
-  int x, first_row, rows, columns;
-};
-
-__device__ __forceinline__ void load_rows(T* shared, const T* from, long long pitch, const Strip& strip) {
-  for (int y0 = strip.first_row; y0 < strip.rows; y0 += ITEMS * rows_at_once) {
-    Vector<T, row_vector> loaded[ITEMS];
-#pragma unroll
-    for (int n = 0; n < ITEMS; ++n) {
-      const int y = y0 + n * rows_at_once;
-      if (y < strip.rows && strip.x < strip.columns)
-        loaded[n] = loaded_from<row_vector>(from + y * pitch + strip.x);
-    }
-#pragma unroll
-    for (int n = 0; n < ITEMS; ++n) {
-      const int y = y0 + n * rows_at_once;
-      if (y >= strip.rows) break;
-#pragma unroll
-      for (int v = 0; v < row_vector; ++v)
-        shared[place_of((strip.x + v) * strip.rows + y)] = loaded[n].element[v];
-    }
-  }
-}
-
-__device__ __forceinline__ void store_rows(const T* shared, T* to, long long pitch, const Strip& strip) {
-  if (strip.x >= strip.columns) return;
-  for (int y = strip.first_row; y < strip.rows; y += rows_at_once) {
-    Vector<T, row_vector> vector;
-#pragma unroll
-    for (int v = 0; v < row_vector; ++v) vector.element[v] = shared[place_of((strip.x + v) * strip.rows + y)];
-    store_to<row_vector>(to + y * pitch + strip.x, vector);
-  }
-}
+#include "transpose/strip.inl"
 
 __device__ __forceinline__ void load_stretch(T* shared, const T* from, int count) {
   constexpr int step = BLOCK * stretch_vector;

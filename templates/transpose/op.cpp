@@ -133,7 +133,7 @@ Op ops_transpose() {
                          },
                      .dtype = checked_as}},
       .templates = {transpose_op::base(), transpose_op::tiled(), transpose_op::shifted(),
-                    transpose_op::narrow()},
+                    transpose_op::narrow(), transpose_op::narrow_pitched()},
       .reference = reference,
       .flops = [](const Problem&) { return 0.0; },
       .bytes_moved =
@@ -169,7 +169,8 @@ Op ops_transpose() {
                    "height=272 width=144 dtype=b8", "height=136 width=272 batch=2 dtype=b16",
                    "height=300 width=77 dtype=b16", "height=100 width=60 input_pitch=64 output_pitch=128",
                    "height=133 width=70 dtype=b64", "height=3 width=1300",
-                   "height=1030 width=12 batch=2 dtype=b8", "height=0 width=5"},
+                   "height=1030 width=12 batch=2 dtype=b8", "height=3 width=1100 output_pitch=16 dtype=b16",
+                   "height=700 width=5 input_pitch=8 batch=2", "height=0 width=5"},
       .large_examples = {"height=46349 width=46351 dtype=b8", "height=49152 width=46080 dtype=b8"},
       .sample = usual_matrices,
   };

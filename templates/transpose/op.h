@@ -73,6 +73,7 @@ inline Extent grid_of(const Dims& d, std::int64_t blocks) {
 
 Template base();
 Template narrow();
+Template narrow_pitched();
 Template shifted();
 Template tiled();
 

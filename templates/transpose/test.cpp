@@ -110,7 +110,7 @@ TEST(Transpose, SpacesHoldHundredsToThousandsOfConfigs) {
 
 // What the bodies cannot do is refused with its reason; what is merely unlikely to be fast is legal.
 TEST(Transpose, RulesSayWhatTheBodiesCannotDo) {
-  const std::array<RuleCase, 12> cases = {{
+  const std::array<RuleCase, 13> cases = {{
       {"tiled", "height=64 width=66", "VECTOR_IN=4", "VECTOR_IN must divide the width"},
       {"tiled", "height=64 width=64", "VECTOR_OUT=2 TURN=4", "TURN is at most VECTOR_OUT"},
       {"tiled", "height=64 width=64 dtype=b8", "VECTOR_IN=1 VECTOR_OUT=16 TURN=1 ROWS=8",
@@ -125,6 +125,7 @@ TEST(Transpose, RulesSayWhatTheBodiesCannotDo) {
       {"narrow", "height=7 width=1002", "VECTOR_IN=4 VECTOR_OUT=2", "long rows' vector must divide"},
       {"narrow", "height=5 width=1002", "VECTOR_IN=2 VECTOR_OUT=4", "stretch's vector must divide"},
       {"narrow", "height=1000 width=32 dtype=b64", "STRIP=512", "at most 48 KiB"},
+      {"narrow_pitched", "height=7 width=1002 output_pitch=8", "VECTOR=4", "long rows' vector must divide"},
   }};
   expect_rules(op(), cases);
 }
@@ -170,6 +171,12 @@ TEST(Transpose, MovesEveryBitAndLeavesTheGapsAlone) {
       {"narrow", "height=32 width=1030 input_pitch=1030 output_pitch=32 batch=2 dtype=b32",
        "VECTOR_IN=2 STRIP=64 LOAD=no_allocate", 0},
       {"narrow", "height=300 width=9 input_pitch=9 output_pitch=304 batch=2 dtype=b128", "STRIP=64", 0},
+      {"narrow_pitched", "height=3 width=1040 input_pitch=1056 output_pitch=16 batch=2 dtype=b16",
+       "VECTOR=8 STORE=streaming", 0},
+      {"narrow_pitched", "height=1037 width=7 input_pitch=9 output_pitch=1041 batch=2 dtype=b8", "STRIP=128",
+       1},
+      {"narrow_pitched", "height=300 width=32 input_pitch=33 output_pitch=304 batch=2 dtype=b128", "STRIP=64",
+       0},
       {"shifted", odd + "b8", "VECTOR_OUT=16 WINDOW=32", 5},
       {"shifted", odd + "b16", "VECTOR_OUT=4 WINDOW=16 BLOCK_ORDER=banded", 1},
       {"shifted", odd + "b32", "VECTOR_OUT=4 WINDOW=64 LOAD=no_allocate STORE=streaming", 1},

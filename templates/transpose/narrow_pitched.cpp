@@ -1,0 +1,78 @@
+// Strips through shared memory where one side is short and the short rows have gaps between them.
+
+#include "templates/axes.h"
+#include "templates/transpose/sides.h"
+
+namespace tunesmith::transpose_op {
+namespace {
+
+constexpr IntegerAxis VECTOR("VECTOR");
+
+std::string refuses(const Problem& problem) {
+  const Sides s(problem);
+  if (std::string why = s.too_wide("narrow_pitched"); !why.empty()) return why;
+  return s.short_pitch > s.rows
+             ? ""
+             : "The template narrow_pitched is for short rows with gaps between them; take narrow.";
+}
+
+Space space(const Problem& problem) {
+  const Sides s(problem);
+  std::vector<Value> vectors;
+  for (std::int64_t vector = 16 / s.element; vector >= 1; vector /= 2) vectors.emplace_back(vector);
+  return Space(
+      {{VECTOR, vectors, "elements of an access to the long rows"},
+       {STRIP, {256, 1024, 512, 128, 64}, "elements of each long row that a block moves"},
+       {BLOCK, {256, 128, 512}, "threads per block"},
+       {ITEMS, {4, 8, 2}, "loads of a thread before it puts them into shared memory"},
+       load_axis(),
+       store_axis(),
+       start_axis(),
+       trigger_axis()},
+      {{"The long rows' vector must divide their length and pitch.",
+        [=](const Config& c) { return s.length % c[VECTOR] == 0 && s.pitch % c[VECTOR] == 0; }},
+       {"A block has a thread for each vector of a long row's STRIP.",
+        [=](const Config& c) { return c[STRIP] <= c[BLOCK] * c[VECTOR]; }},
+       {"A strip is at most 48 KiB, what every device has room for.",
+        [=](const Config& c) { return s.shared_bytes(c[STRIP]) <= static_shared_limit; }}},
+      {{"Vectors are as wide as the sizes allow, or half of that.",
+        [=](const Config& c) { return 2 * c[VECTOR] >= widest_vector(s.element, s.length, s.pitch); }},
+       {"A strip holds at least 4 bytes for each thread.",
+        [=](const Config& c) { return c[STRIP] * s.rows * s.element >= 4 * c[BLOCK]; }},
+       {"Loads have a hint only where stores have one.",
+        [](const Config& c) { return c[LOAD] == "plain" || c[STORE] == "streaming"; }},
+       trigger_rule()});
+}
+
+Work work(const Problem& problem, const Config& config) {
+  const Sides s(problem);
+  if (s.d.empty()) return {};
+  return {.steps = {Launch{.kernel = "transpose_narrow_pitched",
+                           .grid = grid_of(s.d, ceil_divide(s.length, config[STRIP])),
+                           .block = {config[BLOCK]},
+                           .dynamic_shared_bytes = s.shared_bytes(config[STRIP]),
+                           .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, s.d.batch, int32(s.rows),
+                                         s.length, s.pitch, s.short_pitch},
+                           .overlaps_previous = config[START] == "overlapped"}}};
+}
+
+}  // namespace
+
+Template narrow_pitched() {
+  return {
+      .name = "narrow_pitched",
+      .what =
+          "Strips through shared memory where one side is at most 32 and its rows have gaps between them.",
+      .kernels = {"transpose_narrow_pitched"},
+      .constants =
+          [](const Problem& problem) {
+            return Values{{"TALL", Sides(problem).tall ? 1 : 0}};
+          },
+      .refuses = refuses,
+      .space = space,
+      .work = work,
+      .alignment_bytes = [](const Problem& problem,
+                            const Config& c) { return c[VECTOR] * bytes(dtype_of(problem)); }};
+}
+
+}  // namespace tunesmith::transpose_op
