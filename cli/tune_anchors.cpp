@@ -13,6 +13,7 @@
 #include "db/store.h"
 #include "generator/error.h"
 #include "generator/ops.h"
+#include "generator/random.h"
 #include "generator/sample.h"
 
 namespace tunesmith {
@@ -55,13 +56,17 @@ Share share_of(double seconds, std::size_t devices) {
 // As costly as a search allows the problems need not be: what is large keeps its rates.
 SampleLimits cheaper(const SampleLimits& limits) { return {limits.bytes / 8, limits.flops / 8}; }
 
-// Problems of which only the portfolio is measured. With the constants of others its kernels are compiled
-// already; another seed, lest they are the searched ones.
+// Problems of which only the portfolio is measured; another seed, lest they are the searched ones. A few in a
+// row have the constants of one other problem, so that its kernels are compiled once.
 void add_measured(const Op& op, TuneOptions& options, std::size_t count, const std::vector<Problem>& others,
                   const SampleLimits& limits) {
+  constexpr std::size_t with_the_same = 3;
+  Random random(~options.seed);
   std::size_t i = 0;
+  const Problem* other = nullptr;
   for (const Problem& drawn : sample_problems(op, count, ~options.seed, limits)) {
-    Problem problem = with_constants_of(op, drawn, others[i++ % others.size()], limits);
+    if (i++ % with_the_same == 0) other = &draw(random, others);
+    Problem problem = with_constants_of(op, drawn, *other, limits);
     if (std::find(others.begin(), others.end(), problem) == others.end())
       add(options.problems, std::move(problem));
   }
