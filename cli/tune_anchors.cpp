@@ -1,6 +1,7 @@
 #include "cli/tune_anchors.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -56,17 +57,19 @@ Share share_of(double seconds, std::size_t devices) {
 // As costly as a search allows the problems need not be: what is large keeps its rates.
 SampleLimits cheaper(const SampleLimits& limits) { return {limits.bytes / 8, limits.flops / 8}; }
 
-// Problems of which only the portfolio is measured; another seed, lest they are the searched ones. A few in a
-// row have the constants of one other problem, so that its kernels are compiled once.
+// Problems of which only the portfolio is measured; another seed, lest they are the searched ones. A few have
+// the constants of one other problem, so that its kernels are compiled once; in turns, lest devices that take
+// turns compile the same at the same time.
 void add_measured(const Op& op, TuneOptions& options, std::size_t count, const std::vector<Problem>& others,
                   const SampleLimits& limits) {
-  constexpr std::size_t with_the_same = 3;
+  constexpr std::size_t with_the_same = 3, in_turns = 8;
   Random random(~options.seed);
+  std::array<const Problem*, in_turns> like{};
   std::size_t i = 0;
-  const Problem* other = nullptr;
   for (const Problem& drawn : sample_problems(op, count, ~options.seed, limits)) {
-    if (i++ % with_the_same == 0) other = &draw(random, others);
-    Problem problem = with_constants_of(op, drawn, *other, limits);
+    if (i % (with_the_same * in_turns) == 0)
+      for (const Problem*& other : like) other = &draw(random, others);
+    Problem problem = with_constants_of(op, drawn, *like[i++ % in_turns], limits);
     if (std::find(others.begin(), others.end(), problem) == others.end())
       add(options.problems, std::move(problem));
   }
