@@ -12,6 +12,9 @@
 
 namespace tunesmith {
 
+/// Above a table with times of the host.
+inline constexpr const char* emulated = "whose times are an emulator's and say nothing of a GPU";
+
 void add_look_commands(CLI::App& app);  ///< devices, ops, space, render: no database
 /// tune; sets `exit_code` to 130 if it was interrupted.
 void add_tune_command(CLI::App& app, const std::string& command_line, int& exit_code);

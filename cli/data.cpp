@@ -4,9 +4,13 @@
 #include <cstring>
 #include <fstream>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <sstream>
 #include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
 
 #include "cli/anchors.h"
 #include "cli/cli.h"
@@ -14,6 +18,7 @@
 #include "db/old_identity.h"
 #include "db/store.h"
 #include "generator/error.h"
+#include "generator/listed.h"
 #include "generator/ops.h"
 
 namespace tunesmith {
@@ -23,7 +28,7 @@ struct QueryRequest {
   QueryFilter filter;
   std::filesystem::path database;
   std::string format = "table";
-  bool all = false;
+  bool all = false, axes = false;
 };
 
 Cell ratio(const std::optional<double>& slower, double faster) {
@@ -157,6 +162,10 @@ Table results_table(const std::vector<ResultRow>& rows, bool for_people) {
                "dynamic_shared_bytes",
                "spill_bytes",
                "compile_ms",
+               "stage",
+               "wall_ms",
+               "samples",
+               "space_variants",
                "is_base",
                "is_current",
                "source_hash",
@@ -192,6 +201,10 @@ Table results_table(const std::vector<ResultRow>& rows, bool for_people) {
                cell(row.dynamic_shared_bytes),
                cell(row.spill_bytes),
                cell(row.compile_ms),
+               row.stage,
+               cell(row.wall_ms),
+               row.samples,
+               cell(row.space_variants),
                std::int64_t{row.is_base},
                std::int64_t{row.is_current},
                row.source_hash,
@@ -219,6 +232,64 @@ bool is_op(const std::string& name) {
   return std::any_of(ops().begin(), ops().end(), [&](const Op& op) { return op.name == name; });
 }
 
+bool is_of_host(const ResultRow& row) { return row.target == "host"; }
+bool is_of_host(const WinnerRow& row) { return row.device.kind == "host"; }
+
+// Of one problem, whose times are compared: all that are `ok` and were measured as its winners are.
+std::vector<ResultRow> ranked(const Store& store, QueryFilter filter) {
+  filter.verdict = "ok";
+  filter.limit = 0;
+  if (filter.caches.empty()) filter.caches = "warm";
+  std::vector<ResultRow> rows = store.results(filter);
+  const auto same = [&](const ResultRow& row) {
+    return row.problem == rows.front().problem && row.device == rows.front().device &&
+           row.launches == rows.front().launches;
+  };
+  if (!rows.empty() && !std::all_of(rows.begin(), rows.end(), same)) {
+    throw UsageError(
+        "--axes compares times of one problem on one device, but the database has several that match: " +
+        rows.front().problem + " on " + rows.front().device + ", " + rows.back().problem + " on " +
+        rows.back().device + ". Give all of --problem, and --device.");
+  }
+  return rows;
+}
+
+// By how much the best time grows where an axis has its worst value: what it costs to choose that one wrong.
+Table axes_table(const std::vector<ResultRow>& rows) {
+  std::map<std::pair<std::string, std::string>, std::map<std::string, double>>
+      best;                                      // of template, axis and value
+  std::map<std::string, std::int64_t> variants;  // of a template
+  for (const ResultRow& row : rows) {
+    ++variants[row.template_name];
+    const Values config = Values::parse(row.config);
+    for (const auto& [axis, value] : config.entries()) {
+      double& us = best[{row.template_name, axis}].try_emplace(to_text(value), *row.median_us).first->second;
+      us = std::min(us, *row.median_us);
+    }
+  }
+  struct Axis {
+    std::string template_name, name, fastest, slowest;
+    std::int64_t values;
+    double best_us, matters;
+  };
+  std::vector<Axis> axes;
+  for (const auto& [of, values] : best) {
+    const auto [fast, slow] = std::minmax_element(
+        values.begin(), values.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+    axes.push_back({of.first, of.second, fast->first, slow->first, static_cast<std::int64_t>(values.size()),
+                    fast->second, slow->second / fast->second});
+  }
+  std::stable_sort(axes.begin(), axes.end(), [](const Axis& a, const Axis& b) {
+    return std::tuple(a.best_us, -a.matters) < std::tuple(b.best_us, -b.matters);
+  });
+  Table table({"template", "variants", "axis", "values", "best", "worst", "x best", "best us"});
+  for (const Axis& axis : axes) {
+    table.add({axis.template_name, variants[axis.template_name], axis.name, axis.values, axis.fastest,
+               axis.slowest, axis.matters, axis.best_us});
+  }
+  return table;
+}
+
 void run_query(QueryRequest& request) {
   QueryFilter& filter = request.filter;
   const Values part = Values::parse(filter.problem);
@@ -232,11 +303,18 @@ void run_query(QueryRequest& request) {
   filter.device = device_filter(filter.device);
   const bool for_people = request.format == "table";
   const bool verdicts = request.all || filter.history || !filter.verdict.empty();
-  const Table table = verdicts ? results_table(store.results(filter), for_people)
-                               : winners_table(store.winners(filter), for_people);
+  bool of_host = false;
+  const auto noted = [&](auto rows) {
+    for (const auto& row : rows) of_host = of_host || is_of_host(row);
+    return rows;
+  };
+  const Table table = request.axes ? axes_table(noted(ranked(store, filter)))
+                      : verdicts   ? results_table(noted(store.results(filter)), for_people)
+                                   : winners_table(noted(store.winners(filter)), for_people);
   if (table.empty() && for_people) {
     std::cout << "Nothing in " << store.path().string() << " matches this query.\n";
   } else {
+    if (of_host && for_people) std::cout << "Among them is the host, " << emulated << ".\n";
     std::cout << table.as(request.format);
   }
 }
@@ -255,6 +333,8 @@ void add_query(CLI::App& app) {
       ->capture_default_str()
       ->check(CLI::IsMember({"table", "json", "csv"}));
   query->add_flag("--all", request->all, "Show every variant that was tried, with its verdict");
+  query->add_flag("--axes", request->axes,
+                  "Show by how much the best time of a problem grows where an axis has its worst value");
   query->add_option("--verdict", filter.verdict, "Only variants with this verdict: ok, wrong_result, ...");
   query->add_flag("--history", filter.history, "Show earlier verdicts on the same variant too");
   query->add_option("--limit", filter.limit, "Show at most this many rows")->check(CLI::NonNegativeNumber);
@@ -284,8 +364,12 @@ void print_status(const StoreStatus& status) {
 }
 
 void print_merged(const MergeReport& report) {
-  std::cout << report.sessions << " sessions and " << report.measurements << " measurements were new; "
-            << report.winners_taken << " winners taken, " << report.winners_kept << " kept.\n";
+  const auto number = [](auto count, const char* noun) {
+    return counted(static_cast<std::size_t>(count), noun);
+  };
+  std::cout << number(report.sessions, "session") << " and " << number(report.measurements, "measurement")
+            << " were new; " << number(report.winners_taken, "winner") << " taken, " << report.winners_kept
+            << " kept.\n";
   if (report.other_kinds > 0) {
     std::cout << "Of these, " << report.other_kinds << (report.other_kinds == 1 ? " was" : " were")
               << " measured with other caches or launches in one file than in the other: the later choice "

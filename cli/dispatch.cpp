@@ -17,6 +17,11 @@
 namespace tunesmith {
 namespace {
 
+template <typename Count>
+std::string number(Count count, const char* noun) {
+  return counted(static_cast<std::size_t>(count), noun);
+}
+
 struct ExportRequest {
   bool is_static = false;
   std::filesystem::path folder, problem_file;
@@ -32,9 +37,9 @@ void print_static(ExportRequest& request) {
   }
   const StaticReport report = export_static(request.what, request.folder);
   for (const std::string& note : report.notes) std::cout << note << '\n';
-  std::cout << report.kernels << " kernels of " << listed(report.ops) << " for " << listed(report.targets)
-            << ", with " << report.winners << " winners and " << report.tables << " tables, in "
-            << request.folder.string() << '\n';
+  std::cout << number(report.kernels, "kernel") << " of " << listed(report.ops) << " for "
+            << listed(report.targets) << ", with " << number(report.winners, "winner") << " and "
+            << number(report.tables, "table") << ", in " << request.folder.string() << '\n';
 }
 
 }  // namespace
@@ -106,8 +111,9 @@ void add_dispatch_commands(CLI::App& app) {
     }
     const ExportReport report = export_winners(what.database, what.device, request->folder);
     for (const std::string& note : report.notes) std::cout << note << '\n';
-    std::cout << report.exported << " winners exported, " << report.kept << " kept; " << report.tables
-              << " anchor tables; " << report.bodies << " bodies in " << request->folder.string() << '\n';
+    std::cout << number(report.exported, "winner") << " exported, " << report.kept << " kept; "
+              << number(report.tables, "anchor table") << "; " << report.bodies
+              << (report.bodies == 1 ? " body in " : " bodies in ") << request->folder.string() << '\n';
   });
 }
 

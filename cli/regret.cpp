@@ -18,6 +18,7 @@
 #include "dispatch/anchor_table.h"
 #include "dispatch/known.h"
 #include "generator/error.h"
+#include "generator/listed.h"
 #include "generator/ops.h"
 #include "generator/sample.h"
 #include "runtime/device_id.h"
@@ -26,6 +27,12 @@
 
 namespace tunesmith {
 namespace {
+
+// "5s", "6 variants".
+std::string budget_text(const std::string& budget) {
+  const auto count = Budget::parse(budget).count;
+  return count ? counted(static_cast<std::size_t>(*count), "variant") : budget;
+}
 
 constexpr double finals_s = 4;  // a ratio is wanted, not a winner to keep
 
@@ -186,8 +193,8 @@ void run(const Request& request, int& exit_code) {
   }
   if (result.interrupted) exit_code = 130;
   if (all.empty()) throw Error("No problem was tuned to its end, so nothing is known of " + op.name + ".");
-  std::cout << op.name << " on " << result.device.name << ", seed " << request.seed << ", " << request.budget
-            << " of tuning per problem\n"
+  std::cout << op.name << " on " << result.device.name << ", seed " << request.seed << ", "
+            << budget_text(request.budget) << " of tuning per problem\n"
             << regret_text(all);
   if (!request.csv.empty()) write_file(request.csv, regret_table(all).csv());
 }

@@ -142,7 +142,7 @@ std::vector<ResultRow> Store::results(const QueryFilter& filter) const {
       "loads, "
       "min_us, spread, energy_uj, clock_mhz, throttled, max_error, compile_ms, registers, "
       "static_shared_bytes, dynamic_shared_bytes, spill_bytes, toolchain, driver, "
-      "measured_at "
+      "measured_at, stage, wall_ms, samples, space_variants "
       "FROM results r" +
           where.sql +
           " ORDER BY op, device, problem, caches DESC, launches, verdict <> 'ok', median_us, measurement_id" +
@@ -156,7 +156,7 @@ std::vector<ResultRow> Store::results(const QueryFilter& filter) const {
         r.reason >> r.caches >> r.launches >> r.median_us >> r.low_us >> r.high_us >> r.loads >> r.min_us >>
         r.spread >> r.energy_uj >> r.clock_mhz >> r.throttled >> r.max_error >> r.compile_ms >> r.registers >>
         r.static_shared_bytes >> r.dynamic_shared_bytes >> r.spill_bytes >> r.toolchain >> r.driver >>
-        r.measured_at;
+        r.measured_at >> r.stage >> r.wall_ms >> r.samples >> r.space_variants;
   }
   return results;
 }

@@ -91,10 +91,13 @@ struct MeasurementRow {
       "apart";  // of a sample: between ordinary kernels (apart) or behind each other (chained)
   std::optional<double> low_us{},
       high_us{};  // 95 % interval of the median over loads; none where there was one load
-  std::optional<std::int64_t> loads{};      // how often the binary was loaded
-  std::optional<double> energy_uj{};        // per launch
-  std::optional<std::int64_t> clock_mhz{};  // lowest that was seen
-  std::string throttled{};                  // why the clock was held down, in words
+  std::optional<std::int64_t> loads{};           // how often the binary was loaded
+  std::optional<double> energy_uj{};             // per launch
+  std::optional<std::int64_t> clock_mhz{};       // lowest that was seen
+  std::string throttled{};                       // why the clock was held down, in words
+  std::string stage{};                           // search, finals, table; empty: not known
+  std::optional<double> wall_ms{};               // of loading, checking and timing
+  std::optional<std::int64_t> space_variants{};  // of a base
 };
 
 // What the finals that named a winner saw of a finalist.
@@ -168,7 +171,10 @@ struct ResultRow {
   std::optional<double> median_us, low_us, high_us, min_us, spread, energy_uj, max_error, compile_ms;
   std::optional<std::int64_t> loads, clock_mhz;
   std::optional<std::int64_t> registers, static_shared_bytes, dynamic_shared_bytes, spill_bytes;
-  std::string throttled, toolchain, driver, measured_at;
+  std::string throttled, toolchain, driver, measured_at, stage;
+  std::optional<double> wall_ms;
+  std::int64_t samples = 0;
+  std::optional<std::int64_t> space_variants;
 };
 
 struct WinnerRow {

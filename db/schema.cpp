@@ -115,6 +115,12 @@ ALTER TABLE device ADD COLUMN shared_bytes_per_sm INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE device ADD COLUMN max_threads_per_sm INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE device ADD COLUMN max_shared_bytes_per_block INTEGER NOT NULL DEFAULT 0;
 )"},
+    // 7: what a verdict cost, in which stage, and how large its space was
+    {R"(
+ALTER TABLE measurement ADD COLUMN stage TEXT NOT NULL DEFAULT '' CHECK (stage IN ('', 'search', 'finals', 'table'));
+ALTER TABLE measurement ADD COLUMN wall_ms REAL CHECK (wall_ms > 0);
+ALTER TABLE measurement ADD COLUMN space_variants INTEGER CHECK (space_variants > 0);
+)"},
 };
 
 }  // namespace

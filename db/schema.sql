@@ -5,7 +5,7 @@
 -- sessions.
 -- The store opens the file in WAL mode with foreign keys on. docs/database.md has example queries.
 PRAGMA application_id = 1414745428;  -- "TSMT": tells this file apart from other SQLite databases
-PRAGMA user_version = 6;
+PRAGMA user_version = 7;
 
 CREATE TABLE device (
   -- A model of device: two identical GPUs are one row.
@@ -112,6 +112,9 @@ CREATE TABLE measurement (
   clock_mhz INTEGER CHECK (clock_mhz > 0),   -- lowest clock of the multiprocessors that was seen
   throttled TEXT NOT NULL DEFAULT '',        -- why the clock was held down, in words; '' if it was not
   generation INTEGER NOT NULL DEFAULT 0,     -- its session's, or 1 + that of another session's row on the same kernel
+  stage TEXT NOT NULL DEFAULT '' CHECK (stage IN ('', 'search', 'finals', 'table')),  -- of its run; '' where not known
+  wall_ms REAL CHECK (wall_ms > 0),          -- that loading, checking and timing took; NULL where nothing was loaded
+  space_variants INTEGER CHECK (space_variants > 0),  -- of a base: legal variants of the problem on the device, all templates
   UNIQUE (session_id, sequence),
   CONSTRAINT "an ok measurement has a median above 0" CHECK (verdict <> 'ok' OR ifnull(median_us > 0, 0)),
   CONSTRAINT "a verdict other than ok has a reason" CHECK (verdict = 'ok' OR reason <> ''),
@@ -230,6 +233,7 @@ SELECT p.op, d.name AS device, p.text AS problem, t.name AS template, v.config, 
                      AND n.caches = m.caches AND n.launches = m.launches
                      AND (n.generation, o.uid, n.sequence) > (m.generation, s.uid, m.sequence)) AS is_current,
        m.registers, m.static_shared_bytes, m.dynamic_shared_bytes, m.spill_bytes, m.max_error, m.compile_ms,
+       m.stage, m.wall_ms, ifnull(length(m.samples_us) - length(replace(m.samples_us, ',', '')) + (length(m.samples_us) > 2), 0) AS samples, m.space_variants,
        m.toolchain, m.driver, m.measured_at, v.source_hash, m.session_id, m.id AS measurement_id
 FROM measurement m
 JOIN session s ON s.id = m.session_id
@@ -237,6 +241,29 @@ JOIN variant v ON v.id = m.variant_id
 JOIN template t ON t.id = v.template_id
 JOIN problem p ON p.id = m.problem_id
 JOIN device d ON d.id = m.device_id;
+
+CREATE VIEW axes AS  -- the config of each measurement, one row per axis
+WITH RECURSIVE part (variant_id, axis, value, rest) AS (
+  SELECT id, '', '', config || ' ' FROM variant
+  UNION ALL
+  SELECT variant_id, substr(rest, 1, instr(rest, '=') - 1),
+         substr(rest, instr(rest, '=') + 1, instr(rest, ' ') - instr(rest, '=') - 1), substr(rest, instr(rest, ' ') + 1)
+  FROM part WHERE instr(rest, '=') > 0)
+SELECT m.id AS measurement_id, part.axis, part.value FROM part JOIN measurement m USING (variant_id) WHERE part.axis <> '';
+
+CREATE VIEW parameters AS  -- each problem, one row per parameter; a value with blanks stands in quotes in the text
+WITH RECURSIVE part (problem_id, name, value, rest) AS (
+  SELECT id, '', '', text || ' ' FROM problem
+  UNION ALL
+  SELECT problem_id, substr(rest, 1, instr(rest, '=') - 1),
+         iif(substr(rest, instr(rest, '=') + 1, 1) = '"',
+             substr(rest, instr(rest, '=') + 2, instr(substr(rest, instr(rest, '=') + 2), '"') - 1),
+             substr(rest, instr(rest, '=') + 1, instr(substr(rest, instr(rest, '=') + 1), ' ') - 1)),
+         iif(substr(rest, instr(rest, '=') + 1, 1) = '"',
+             substr(substr(rest, instr(rest, '=') + 2), instr(substr(rest, instr(rest, '=') + 2), '"') + 2),
+             substr(substr(rest, instr(rest, '=') + 1), instr(substr(rest, instr(rest, '=') + 1), ' ') + 1))
+  FROM part WHERE instr(rest, '=') > 0)
+SELECT problem_id, name AS parameter, value FROM part WHERE name <> '';
 
 CREATE VIEW failures AS  -- what fails now, and why
 SELECT op, device, problem, template, config, target, verdict, reason, caches, launches, toolchain, driver, measured_at,

@@ -109,12 +109,15 @@ std::int64_t Store::record(const MeasurementRow& m) {
       "INSERT INTO measurement (session_id, sequence, variant_id, problem_id, device_id, is_base, "
       "verdict, reason, median_us, min_us, spread, samples_us, registers, static_shared_bytes, "
       "dynamic_shared_bytes, spill_bytes, max_error, compile_ms, toolchain, driver, measured_at, caches, "
-      "launches, low_us, high_us, loads, energy_uj, clock_mhz, throttled, generation) "
-      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      "launches, low_us, high_us, loads, energy_uj, clock_mhz, throttled, generation, stage, wall_ms, "
+      "space_variants) "
+      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
+      "?, ?)",
       m.session_id, sequence, m.variant_id, m.problem_id, m.device_id, m.is_base, m.verdict, m.reason,
       m.median_us, m.min_us, m.spread, json_of(m.samples_us), m.registers, m.static_shared_bytes,
       m.dynamic_shared_bytes, m.spill_bytes, m.max_error, m.compile_ms, m.toolchain, m.driver, measured_at,
-      m.caches, m.launches, m.low_us, m.high_us, m.loads, m.energy_uj, m.clock_mhz, m.throttled, generation)
+      m.caches, m.launches, m.low_us, m.high_us, m.loads, m.energy_uj, m.clock_mhz, m.throttled, generation,
+      m.stage, m.wall_ms, m.space_variants)
       .run();
   const auto id = sqlite3_last_insert_rowid(database_->handle());
   if (first<std::int64_t>(*database_,

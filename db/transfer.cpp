@@ -218,11 +218,11 @@ MergeReport Store::merge(Database source, Blobs blobs) {
     INSERT INTO measurement (session_id, sequence, variant_id, problem_id, device_id, is_base, verdict, reason, median_us,
                              min_us, spread, samples_us, registers, static_shared_bytes, dynamic_shared_bytes, spill_bytes,
                              max_error, compile_ms, toolchain, driver, measured_at, caches, launches, low_us, high_us, loads,
-                             energy_uj, clock_mhz, throttled, generation)
+                             energy_uj, clock_mhz, throttled, generation, stage, wall_ms, space_variants)
     SELECT s.ours, m.sequence, v.ours, p.ours, d.ours, m.is_base, m.verdict, m.reason, m.median_us,
            m.min_us, m.spread, m.samples_us, m.registers, m.static_shared_bytes, m.dynamic_shared_bytes, m.spill_bytes,
            m.max_error, m.compile_ms, m.toolchain, m.driver, m.measured_at, m.caches, m.launches, m.low_us, m.high_us, m.loads,
-           m.energy_uj, m.clock_mhz, m.throttled, m.generation
+           m.energy_uj, m.clock_mhz, m.throttled, m.generation, m.stage, m.wall_ms, m.space_variants
     FROM source.measurement m JOIN session_map s ON s.theirs = m.session_id JOIN variant_map v ON v.theirs = m.variant_id
     JOIN problem_map p ON p.theirs = m.problem_id JOIN device_map d ON d.theirs = m.device_id
     WHERE true ORDER BY m.id ON CONFLICT (session_id, sequence) DO NOTHING;

@@ -7,6 +7,7 @@
 #include "dispatch/known.h"
 #include "dispatch/packed.h"
 #include "generator/error.h"
+#include "generator/listed.h"
 #include "runtime/trust.h"
 #include "tunesmith/dispatcher.h"
 
@@ -88,7 +89,7 @@ void read_database(const Sources& sources, Known& known) {
     }
     ++count;
   }
-  known.notes.push_back("The database " + sources.database + " has " + std::to_string(count) + " winners.");
+  known.notes.push_back("The database " + sources.database + " has " + counted(count, "winner") + ".");
   for (StoredAnchorTable& row : store.anchor_tables()) {
     if (!is_used(row.table)) continue;
     known.tables.push_back({{facts_of(row.device), row.table.op, [row] { return to_table(row); }},

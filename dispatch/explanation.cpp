@@ -96,10 +96,11 @@ std::vector<std::string> why_not_others(const Grounds& grounds, const Op& op, co
   constexpr std::size_t named = 2;
   std::vector<std::string> say;
   for (const auto& [why, candidates] : refused) {
+    std::string who;
     for (std::size_t i = 0; i < candidates.size() && i < named; ++i)
-      say.push_back("Not used: " + describe(*candidates[i]) + ": " + why);
-    if (candidates.size() > named)
-      say.push_back("Not used for the same reason: " + std::to_string(candidates.size() - named) + " more.");
+      who += (who.empty() ? "" : "; ") + describe(*candidates[i]);
+    if (candidates.size() > named) who += "; and " + std::to_string(candidates.size() - named) + " more";
+    say.push_back("Not used: " + why + " (" + counted(candidates.size(), "variant") + ": " + who + ")");
   }
   return say;
 }

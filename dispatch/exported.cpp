@@ -7,6 +7,7 @@
 #include "dispatch/packed.h"
 #include "dispatch/source.h"
 #include "generator/error.h"
+#include "generator/listed.h"
 #include "runtime/toolchain.h"
 #include "tunesmith/dispatcher.h"
 
@@ -52,7 +53,7 @@ void read_database(const Sources& sources, Known& known) {
     known.notes.push_back("The database " + sources.database +
                           " is not used: an exported library has only what it was exported with.");
   const std::size_t count = add_packed(known, "database/", Candidate::Origin::database);
-  known.notes.push_back("The library was exported with " + std::to_string(count) + " winners of a database.");
+  known.notes.push_back("The library was exported with " + counted(count, "winner") + " of a database.");
 }
 
 std::string fault_of_base(const std::string&, const DeviceFacts&, const std::string&, const std::string&) {

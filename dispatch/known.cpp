@@ -5,6 +5,7 @@
 
 #include "dispatch/packed.h"
 #include "generator/error.h"
+#include "generator/listed.h"
 #include "generator/ops.h"
 
 namespace tunesmith {
@@ -102,7 +103,7 @@ Known read_known(const Sources& sources) {
     known.notes.push_back("The database " + sources.database + " is not used. " + error.what());
   }
   const std::size_t count = add_packed(known, "", Candidate::Origin::built_in);
-  known.notes.push_back("The library has " + std::to_string(count) + " built-in winners.");
+  known.notes.push_back("The library has " + counted(count, "built-in winner") + ".");
   return known;
 }
 

@@ -210,12 +210,22 @@ double ProblemRun::limit_s() const {
   return measure_limit_s(limits_for(device().kind), base_s, amount);
 }
 
+// In the finals of all questions that were asked of the variant.
+Recorder::Cost ProblemRun::cost(const Trial& trial, const MeasureReply& reply) {
+  Recorder::Cost cost;
+  cost.stage = in_finals_ ? "finals" : bench_.stages == Bench::Stages::list ? "table" : "search";
+  cost.wall_s = reply.load_s + reply.check_s + reply.time_s;
+  if (in_finals_) cost.wall_s = std::exchange(finals_s_[trial.variant.source.hash], 0);
+  if (trial.variant.is_base) cost.space_variants = result_.variants;
+  return cost;
+}
+
 Record ProblemRun::record() {
   return [this](const Trial& trial, const MeasureReply& reply) {
     const bool waits = bench_.worker.idle();
     const Clock::time_point start = Clock::now();
-    const std::int64_t id =
-        bench_.recorder.record(problem_, trial.variant, reply, trial.compile_ms, trial.loads_us);
+    const std::int64_t id = bench_.recorder.record(problem_, trial.variant, reply, trial.compile_ms,
+                                                   trial.loads_us, cost(trial, reply));
     if (reply.verdict != Verdict::ok) {
       const std::string kind(name(reply.verdict));
       bench_.progress.say_once(bench_.op.name + " " + kind,
@@ -367,6 +377,7 @@ void ProblemRun::finals() {
     bench_.references.want(bench_.op.name, problem_.text(), bench_.options.seed ^ second_check_seed);
     if (next_ != nullptr) bench_.references.want(bench_.op.name, next_->text(), bench_.options.seed);
   }
+  in_finals_ = true;
   compile_missing(finals);
   bool other_inputs = false;
   while (const auto question = finals.next()) {
@@ -376,6 +387,8 @@ void ProblemRun::finals() {
     auto reply = ask(*question);
     // A round that was cut short is worth nothing, a second check is a verdict.
     if (!reply || (bench_.interrupted() && !question->other_inputs)) return;
+    finals_s_[findings_.trial(question->ticket).variant.source.hash] +=
+        reply->load_s + reply->check_s + reply->time_s;
     finals.answered(std::move(*reply));
     show_finals(finals, *question);
   }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -80,6 +81,7 @@ class ProblemRun {
   double limit_s() const;
   MeasureRequest request(Ticket ticket) const;
   Record record();
+  Recorder::Cost cost(const Trial& trial, const MeasureReply& reply);
   void wait();
   ProgressState progress(const std::string& stage, std::int64_t done, std::int64_t total) const;
   void show(const std::string& stage, std::int64_t done, std::int64_t total);
@@ -96,6 +98,8 @@ class ProblemRun {
   Clock::time_point started_;
   int deaths_seen_;
   TunedProblem result_;
+  bool in_finals_ = false;
+  std::map<std::string, double> finals_s_;  // that its questions took, by a variant's hash
   Findings findings_;
   std::unique_ptr<Search> strategy_;
   std::unique_ptr<SearchRun> search_;

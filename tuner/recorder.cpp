@@ -90,8 +90,11 @@ std::int64_t Recorder::id_of(const RenderedVariant& variant) {
 
 std::int64_t Recorder::record(const Problem& problem, const RenderedVariant& variant,
                               const MeasureReply& reply, std::optional<double> compile_ms,
-                              const std::vector<double>& loads_us) {
+                              const std::vector<double>& loads_us, const Cost& cost) {
   MeasurementRow row;
+  row.stage = cost.stage;
+  if (cost.wall_s > 0) row.wall_ms = std::max(rounded(1e3 * cost.wall_s, 1e2), 0.01);
+  if (cost.space_variants > 0) row.space_variants = cost.space_variants;
   row.session_id = session_;
   row.variant_id = id_of(variant);
   row.problem_id = store_.id_of(ProblemRow{op_.name, problem.text()});

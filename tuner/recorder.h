@@ -42,8 +42,15 @@ class Recorder {
   std::vector<WinnerRow> winners() const;
 
   /// It is on the disk when this returns the measurement's id. `loads_us` as in Trial.
+  /// What a verdict cost, and where in the run.
+  struct Cost {
+    std::string stage{};              ///< search, finals, table
+    double wall_s = 0;                ///< of loading, checking and timing
+    std::int64_t space_variants = 0;  ///< of a base
+  };
   std::int64_t record(const Problem& problem, const RenderedVariant& variant, const MeasureReply& reply,
-                      std::optional<double> compile_ms, const std::vector<double>& loads_us);
+                      std::optional<double> compile_ms, const std::vector<double>& loads_us,
+                      const Cost& cost);
   SetWinner set_winner(std::int64_t measurement, std::int64_t alignment_bytes, bool winner_is_stale);
   void record_finalists(std::int64_t winner, const std::vector<FinalistRow>& finalists);
   /// For a stale winner that no variant of this run replaces.

@@ -34,6 +34,13 @@ TEST(Flow, TuneQueryExplainExportAndMove) {
   EXPECT_EQ(scratch.tunesmith("query --format json --problem 'height=41'").out, "[]\n");
   EXPECT_TRUE(has(scratch.tunesmith("query --problem 'height=41'").out, "Nothing in"));
 
+  const Outcome axes = scratch.tunesmith("query conv2d --axes --device host --problem 'height=40'");
+  expect_success(axes);
+  for (const char* words : {"the host, whose times are an emulator's", "x best", "BLOCK_X"})
+    EXPECT_TRUE(has(axes.out, words)) << words << " is not in\n" << axes.out;
+  EXPECT_TRUE(has(table.out, "emulator")) << table.out;
+  EXPECT_TRUE(has(tuned.out, "emulator")) << tuned.out;
+
   const std::string explain = "explain conv2d --device host --problem ";
   const Outcome exact = scratch.tunesmith(explain + "'height=40 width=36 mask_height=3 mask_width=3'");
   expect_success(exact);
@@ -44,7 +51,7 @@ TEST(Flow, TuneQueryExplainExportAndMove) {
   const Outcome exported = scratch.tunesmith("export --device host --to generated");
   expect_success(exported);
   EXPECT_TRUE(std::filesystem::exists(scratch.path() / "generated/devices.csv"));
-  EXPECT_TRUE(has(exported.out, "winners exported")) << exported.out;
+  EXPECT_TRUE(has(exported.out, " exported, ")) << exported.out;
 
   expect_success(scratch.tunesmith("db status"));
   expect_success(scratch.tunesmith("db dump -o known.sql"));

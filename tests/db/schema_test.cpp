@@ -22,6 +22,7 @@ TEST_F(SchemaTest, AnOlderSchemaIsMigrated) {
       Store::Options().migrations[2],
       Store::Options().migrations[3],
       Store::Options().migrations[4],
+      Store::Options().migrations[5],
       {"ALTER TABLE variant ADD COLUMN note TEXT NOT NULL DEFAULT ''; UPDATE variant SET note = 'migrated';"},
       {"CREATE TABLE extra (id INTEGER PRIMARY KEY REFERENCES variant) STRICT; INSERT INTO extra SELECT id "
        "FROM variant;"}};
@@ -29,12 +30,12 @@ TEST_F(SchemaTest, AnOlderSchemaIsMigrated) {
   options.migrations = migrations;
   {
     const auto reader = Store::open(file(), Mode::read_only, options);  // migrates a copy
-    EXPECT_EQ(reader.status().schema_version, 8);
+    EXPECT_EQ(reader.status().schema_version, 9);
     EXPECT_EQ(reader.results().size(), 10U);
-    EXPECT_EQ(sql(file(), "PRAGMA user_version"), "6");
+    EXPECT_EQ(sql(file(), "PRAGMA user_version"), "7");
   }
   auto store = Store::open(file(), Mode::read_write, options);
-  EXPECT_EQ(store.status().schema_version, 8);
+  EXPECT_EQ(store.status().schema_version, 9);
   EXPECT_EQ(store.results().size(), 10U);
   EXPECT_EQ(store.status().check, "ok");
   EXPECT_EQ(
@@ -50,7 +51,7 @@ TEST_F(SchemaTest, AFileOfSchema1IsMigrated) {
   EXPECT_EQ(Store::open(file(), Mode::read_only).winners().front().launches, "chained");
   EXPECT_EQ(sql(file(), "PRAGMA user_version"), "1");
   auto migrated = Store::open(file(), Mode::read_write);
-  EXPECT_EQ(migrated.status().schema_version, 6);
+  EXPECT_EQ(migrated.status().schema_version, 7);
   EXPECT_EQ(migrated.status().check, "ok");
   EXPECT_EQ(migrated.results().size(), 10U);
   EXPECT_EQ(migrated.results({.history = true}).size(), 11U);
@@ -132,7 +133,7 @@ TEST_F(SchemaTest, ManyMayMigrateTheFileAtOnce) {
   }
   for (auto& thread : threads) thread.join();
   EXPECT_THAT(errors, testing::Each("no error"));
-  EXPECT_EQ(Store::open(file(), Mode::read_only).status().schema_version, 6);
+  EXPECT_EQ(Store::open(file(), Mode::read_only).status().schema_version, 7);
 }
 
 TEST_F(SchemaTest, AMigrationThatFailsChangesNothing) {
@@ -146,10 +147,11 @@ TEST_F(SchemaTest, AMigrationThatFailsChangesNothing) {
                                       present[2],
                                       present[3],
                                       present[4],
+                                      present[5],
                                       {"CREATE TABLE extra (id INTEGER) STRICT"},
                                       {"INSERT INTO nowhere VALUES (1)"}};
-  const Store::Migration dangling[] = {present[0], present[1], present[2],
-                                       present[3], present[4], {"DELETE FROM device"}};
+  const Store::Migration dangling[] = {
+      present[0], present[1], present[2], present[3], present[4], present[5], {"DELETE FROM device"}};
   Store::Options options;
   options.migrations = failing;
   EXPECT_THAT(error_of([&] { Store::open(file(), Mode::read_write, options); }), HasSubstr("nowhere"));
@@ -158,6 +160,40 @@ TEST_F(SchemaTest, AMigrationThatFailsChangesNothing) {
               HasSubstr("refer to missing rows"));
   EXPECT_EQ(sql(file(), "SELECT count(*) FROM sqlite_master WHERE name = 'extra'"), "0");
   EXPECT_EQ(Store::open(file(), Mode::read_write).results().size(), 10U);
+}
+
+// OUT_X=12 is not OUT_X=1, and a value in quotes may hold blanks and equals signs.
+TEST_F(SchemaTest, ConfigsAndProblemsHaveARowPerNameAndValue) {
+  auto store = Store::open(file(), Mode::create);
+  const auto ids = populate(store);
+  const auto body = store.id_of(TemplateRow{.op = "elementwise", .name = "base", .body_hash = "b"});
+  const auto variant = store.id_of(VariantRow{.template_id = body,
+                                              .target = "host",
+                                              .source_hash = "axes",
+                                              .config = "OUT_X=12 STORE=plain OUT_Y=1"});
+  auto row = ids.ok(variant, 7);
+  row.samples_us = {7, 8, 9};
+  row.stage = "finals";
+  row.wall_ms = 12.5;
+  row.is_base = true;
+  row.space_variants = 240;
+  row.problem_id = store.id_of(
+      ProblemRow{.op = "elementwise", .text = "function=\"a == b ? 1 : 2\" shape=37x53 dtype=f32"});
+  const auto measured = std::to_string(store.record(row));
+  EXPECT_EQ(
+      sql(file(), "SELECT group_concat(axis || ':' || value) FROM axes WHERE measurement_id = " + measured),
+      "OUT_X:12,STORE:plain,OUT_Y:1");
+  EXPECT_EQ(sql(file(), "SELECT group_concat(parameter || ':' || value) FROM parameters WHERE problem_id = " +
+                            std::to_string(row.problem_id)),
+            "function:a == b ? 1 : 2,shape:37x53,dtype:f32");
+  EXPECT_EQ(sql(file(),
+                "SELECT samples || ' ' || stage || ' ' || wall_ms || ' ' || space_variants FROM results "
+                "WHERE measurement_id = " +
+                    measured),
+            "3 finals 12.5 240");
+  EXPECT_EQ(sql(file(), "SELECT sum(samples) = 0 FROM results WHERE verdict <> 'ok'"), "1");
+  row.stage = "somewhere";
+  EXPECT_THROW(store.record(row), StoreError);
 }
 
 }  // namespace

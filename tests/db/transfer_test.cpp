@@ -152,7 +152,7 @@ TEST_F(TransferTest, AnOlderShardIsMigratedInACopy) {
   options.migrations = migrations;
   auto store = Store::open(file(), Mode::create, options);
   EXPECT_EQ(store.merge_from(file("old.db")).measurements, 10);
-  EXPECT_EQ(sql(file("old.db"), "PRAGMA user_version"), "6");
+  EXPECT_EQ(sql(file("old.db"), "PRAGMA user_version"), "7");
 }
 
 TEST_F(TransferTest, FilesAndTextsOfSchema1AreTaken) {
