@@ -234,23 +234,8 @@ AnchorTable challenged(AnchorTable table, const Op& op, const DeviceFacts& devic
   return table;
 }
 
-AnchorTable narrowed(const AnchorTable& table, const Op& op, const DeviceFacts& device, std::size_t older) {
-  constexpr std::ptrdiff_t enough = 2 * most_in_portfolio;
-  const auto first_new = table.anchors.begin() + static_cast<std::ptrdiff_t>(older);
-  std::vector<std::size_t> chosen;  // those that no challenger is
-  std::vector<std::size_t> challengers;
-  for (std::size_t v = 0; v < table.variants.size(); ++v) {
-    const bool was_known = std::any_of(table.anchors.begin(), first_new,
-                                       [&](const AnchorTable::Anchor& anchor) { return anchor.us[v] > 0; });
-    (was_known ? chosen : challengers).push_back(v);
-  }
-  AnchorTable trial = table;
-  trial.anchors.assign(first_new, table.anchors.end());
-  std::erase_if(trial.anchors, [&](const AnchorTable::Anchor& anchor) {
-    return std::none_of(challengers.begin(), challengers.end(),
-                        [&](std::size_t v) { return anchor.us[v] > 0; });
-  });
-  if (std::ssize(trial.anchors) >= enough) chosen = portfolio_with_base(op, device, trial, most_in_portfolio);
+AnchorTable narrowed(const AnchorTable& table, const Op& op, const DeviceFacts& device) {
+  const std::vector<std::size_t> chosen = portfolio_with_base(op, device, table, most_in_portfolio);
   return known_by(with_variants(table, chosen), fewest_of(chosen.size()));
 }
 
@@ -260,7 +245,6 @@ AnchorTable extended(AnchorTable table, const Op& op, const DeviceFacts& device,
   std::vector<std::size_t> places;  // of the table's variants in all; behind the last: not measured
   for (const AnchorTable::Variant& variant : table.variants)
     places.push_back(find_variant(all.variants, variant));
-  const std::size_t were_known = table.anchors.size();
   for (const AnchorTable::Anchor& measured : all.anchors) {
     AnchorTable::Anchor anchor = measured;
     anchor.us.clear();
@@ -272,7 +256,7 @@ AnchorTable extended(AnchorTable table, const Op& op, const DeviceFacts& device,
     if (!is_known && times_of(anchor) >= fewest_of(table.variants.size()))
       table.anchors.push_back(std::move(anchor));
   }
-  if (table.variants.size() > most_in_portfolio) table = narrowed(table, op, device, were_known);
+  if (table.variants.size() > most_in_portfolio) table = narrowed(table, op, device);
   fit_table(op, table);
   return table;
 }

@@ -33,9 +33,9 @@ AnchorTable challenged(AnchorTable table, const Op& op, const DeviceFacts& devic
                        const std::filesystem::path& database, const std::vector<BuiltIn>& winners,
                        std::size_t most);
 
-/// A portfolio of a table with challengers, chosen from the times on the anchors behind the first so many,
-/// where both kinds were measured. Too few of those (64) say nothing: then it is what it was.
-AnchorTable narrowed(const AnchorTable& table, const Op& op, const DeviceFacts& device, std::size_t older);
+/// A portfolio of a table with challengers. One that was not measured on an anchor counts as slow there, so
+/// that none displaces what is good where nobody knows it.
+AnchorTable narrowed(const AnchorTable& table, const Op& op, const DeviceFacts& device);
 
 /// The table with further anchors: problems on which its variants were measured since; narrowed.
 AnchorTable extended(AnchorTable table, const Op& op, const DeviceFacts& device, const Store& store,

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -58,22 +59,30 @@ TEST(Anchors, WinnersOfSingleProblemsChallengeAPortfolio) {
   EXPECT_EQ(challenged(table, transpose(), {}, "", winners, 1).variants.size(), 2U);
 }
 
-TEST(Anchors, APortfolioIsChosenAnewWhereChallengersWereMeasured) {
-  AnchorTable table = table_of({base(8), base(16), base(4), base(32)});
-  add(table, 100, 1, {1, 2, 0, 0});
-  add(table, 200, 1, {2, 1, 0, 0});
-  for (int i = 0; i < 63; ++i) add(table, 300 + i, 1, {2, 3, 1, 1.5});
-  AnchorTable few = narrowed(table, transpose(), {}, 2);
-  ASSERT_EQ(few.variants.size(), 2U) << "63 anchors say nothing of challengers";
-  EXPECT_EQ(few.variants[1].config, base(16).config);
-  EXPECT_EQ(few.anchors.size(), 65U);
-  add(table, 400, 1, {2, 3, 1, 1.5});
-  add(table, 500, 1, {2, 1, 0, 0});  // no challenger was measured there
-  const AnchorTable chosen = narrowed(table, transpose(), {}, 2);
-  ASSERT_EQ(chosen.variants.size(), 2U) << "the others gain nothing behind the first";
-  EXPECT_EQ(chosen.variants[0].config, base(4).config);
-  EXPECT_EQ(chosen.variants[1].config, base(8).config) << "a base is always among them";
-  EXPECT_EQ(chosen.anchors.size(), 64U) << "an anchor with one time says nothing";
+TEST(Anchors, AChallengerDisplacesOnlyWhatIsNotNeeded) {
+  std::vector<AnchorTable::Variant> variants;
+  for (int y = 1; y <= 33; ++y) variants.push_back(base(y));
+  AnchorTable table = table_of(variants);
+  const auto times = [](std::size_t fast, double challenger) {
+    std::vector<double> us(33, 5.0);
+    us[fast] = 1;
+    us[32] = challenger;
+    return us;
+  };
+  for (std::size_t v = 0; v < 30; ++v) add(table, 100 + static_cast<int>(v), 1, times(v, 0));
+  const AnchorTable unneeded = narrowed(table, transpose(), {});
+  EXPECT_EQ(unneeded.variants.size(), 30U) << "neither the challenger nor what is never the best";
+  for (int i = 0; i < 9; ++i) add(table, 500 + i, 1, times(32, 1));
+  const AnchorTable chosen = narrowed(table, transpose(), {});
+  EXPECT_EQ(chosen.variants.size(), 31U);
+  EXPECT_EQ(chosen.variants.front().config, base(33).config) << "what gains most";
+  const auto has = [&](int y) {
+    return std::any_of(chosen.variants.begin(), chosen.variants.end(),
+                       [&](const auto& one) { return one.config == base(y).config; });
+  };
+  EXPECT_FALSE(has(32));
+  EXPECT_TRUE(has(30)) << "the best of an anchor where the challenger was not measured";
+  EXPECT_EQ(chosen.anchors.size(), 39U);
 }
 
 }  // namespace
