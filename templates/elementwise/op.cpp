@@ -144,7 +144,7 @@ Op ops_elementwise() {
           },
       .examples =
           {"function=add shape=1013", "function=\"a * b + c\" shape=37x53 b=53 c=37x1",
-           "function=gaussian_pdf shape=1013 b=1 c=1",
+           "function=gaussian_pdf shape=1013 b=1 c=1", "function=\"a - b * c\" shape=37x53 b=53 c=1",
            "function=a*b-c shape=3x2x2x3x2x8 a=2x1x3x1x8 b=3x1x2x1x2x1 c=3x2x2x3x2x8:900x320x150x44x20x2",
            "function=\"a - b\" dtype=f64 shape=24x64 a=24x64:80x1 b=24x64:1x24",
            "function=\"(a + b) / c % 7 < d ? -e * 3 : max(f, !a && b || c != 2)\" dtype=i32 shape=515",

@@ -1,0 +1,344 @@
+// Do the checks see what they are for? Each mutant is an op's kernel with one fault: a barrier removed, a
+// bound off by one, an index that is another one, a guarded statement or the last part of a division dropped.
+// It is compiled for the host and judged as the tuner judges a variant. One that gives the same code as the
+// kernel is none; mutants.txt lists those that give other code and are right all the same. A removed wait
+// means nothing on the host: tests/cuda/overlap_code_test.cpp reads the compiled code for it, and on a GPU
+// each variant runs behind a kernel that writes late.
+//
+// TUNESMITH_TEST_MUTANTS: so many per op in more configs, or "all", which takes hours (ctest --preset
+// mutants).
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "generator/random.h"
+#include "runtime/toolchain.h"
+#include "tests/op_cases.h"
+#include "tuner/check_memory.h"
+#include "tuner/checker.h"
+
+namespace tunesmith {
+namespace {
+
+constexpr double least_caught = 0.8;                      // docs/design.md has what was measured
+constexpr int usual_mutants = 6;                          // of an op
+constexpr auto longest_check = std::chrono::seconds(20);  // then it hangs
+
+struct Mutant {
+  const char* kind;
+  std::string file;
+  int line;  // from 1 on
+  std::string before, after;
+
+  std::string text() const {
+    return file + ":" + std::to_string(line) + " " + kind + ": " + before + "  ->  " + after;
+  }
+};
+
+std::string trimmed(const std::string& text) {
+  const std::size_t first = text.find_first_not_of(' ');
+  return first == std::string::npos ? "" : text.substr(first);
+}
+
+// The line without its comment.
+std::string code_of(const std::string& line) { return line.substr(0, line.find("//")); }
+
+// Each place of `pattern` in the line, replaced by `to`.
+void replaced(const std::string& line, const std::regex& pattern, const std::string& to,
+              const std::function<void(std::string)>& found) {
+  const std::string code = code_of(line);
+  for (std::sregex_iterator at(code.begin(), code.end(), pattern), end; at != end; ++at) {
+    const auto begin = static_cast<std::size_t>(at->position());
+    found(line.substr(0, begin) + at->format(to) +
+          line.substr(begin + static_cast<std::size_t>(at->length())));
+  }
+}
+
+// All of one file. Its lines keep their numbers.
+std::vector<Mutant> mutants_of(const std::string& file, const std::string& text) {
+  struct Rule {
+    const char* kind;
+    std::regex pattern;
+    std::string to;
+  };
+  static const std::vector<Rule> rules = {
+      {"a barrier removed", std::regex(R"(__sync(threads|warp)\([^()]*\);)"), ";"},
+      {"a bound off by one", std::regex(" < "), " <= "},
+      {"a bound off by one", std::regex(" <= "), " < "},
+      {"a bound off by one", std::regex(" >= "), " > "},
+      {"an index swapped", std::regex(R"(\b(threadIdx|blockIdx)\.x\b)"), "$1.y"},
+      {"an index swapped", std::regex(R"(\b(threadIdx|blockIdx)\.y\b)"), "$1.x"},
+      {"an index swapped", std::regex(R"(\b(threadIdx|blockIdx)\.z\b)"), "$1.x"},
+      {"an index swapped", std::regex(R"((^|[^ ] |return |[(!])(\w+)\[([^\[\]]+)\])"), "$1$2[($3) ^ 1]"},
+      {"a tail dropped", std::regex(R"(\bceil_divide\(([^(),]+), ([^(),]+)\))"), "(($1) / ($2))"},
+      {"a tail dropped", std::regex(R"(^( *)if \((.*)\) ([^{]*;)$)"), "$1if (false && ($2)) $3"},
+      {"a wait removed", std::regex(R"(\b(wait_for_copies|start|__threadfence)\(\);)"), ";"},
+  };
+  static const std::regex declaration(R"(\b\w+[>*&]? \w+\[[^\]]+\](\[[^\]]+\])*( = .*)?;)");
+  std::vector<Mutant> all;
+  std::istringstream lines(text);
+  int number = 0;
+  std::string before;
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    const std::string code = trimmed(code_of(line));
+    // One round too many over a thread's own array is undefined: compilers drop it, and the sanitizers' run
+    // sees it.
+    const bool is_unrolled =
+        std::exchange(before, code).starts_with("#pragma unroll") && code.starts_with("for");
+    if (is_unrolled) continue;
+    if (code.empty() || code[0] == '#' || code.starts_with("static_assert") || code.starts_with("template"))
+      continue;
+    for (const Rule& rule : rules) {
+      const bool is_index = rule.to.find('^') != std::string::npos;
+      if (is_index && std::regex_search(code, declaration) && !code.starts_with("return")) continue;
+      replaced(line, rule.pattern, rule.to, [&](std::string after) {
+        all.push_back({rule.kind, file, number, trimmed(line), trimmed(after)});
+      });
+    }
+  }
+  return all;
+}
+
+Files with(const Mutant& mutant, Files files) {
+  std::string& text = files.at(mutant.file);
+  std::size_t begin = 0;
+  for (int line = 1; line < mutant.line; ++line) begin = text.find('\n', begin) + 1;
+  const std::size_t at = text.find(mutant.before, begin);
+  text.replace(at, mutant.before.size(), mutant.after);
+  return files;
+}
+
+// The files of the op's folder that a template's body brings.
+std::vector<std::string> files_of(const Op& op, const Template& tmpl) {
+  std::vector<std::string> files = {op.name + "/" + tmpl.name + ".cu"};
+  static const std::regex include("#include \"([^\"]+)\"");
+  for (std::size_t n = 0; n < files.size(); ++n) {
+    const std::string& text = template_files().at(files[n]);
+    for (std::sregex_iterator at(text.begin(), text.end(), include), end; at != end; ++at) {
+      const std::string name = (*at)[1];
+      if (name.starts_with(op.name + "/") && std::find(files.begin(), files.end(), name) == files.end())
+        files.push_back(name);
+    }
+  }
+  return files;
+}
+
+// "FILE: LINE -> LINE" of mutants.txt, whose other lines say why they are right.
+std::set<std::string> right_all_the_same() {
+  std::set<std::string> all;
+  std::ifstream file(TUNESMITH_MUTANTS);
+  for (std::string line; std::getline(file, line);)
+    if (!line.starts_with("#") && !line.empty()) all.insert(line);
+  return all;
+}
+std::string listed_as(const Mutant& mutant) {
+  return mutant.file + ": " + mutant.before + "  ->  " + mutant.after;
+}
+
+// One template: its kernels, and how its variants are judged.
+class Judge {
+ public:
+  Judge(const Op& op, const Template& tmpl, bool thorough)
+      : op_(op), tmpl_(tmpl), device_(make_host_device()) {
+    std::vector<VariantCase> variants = test_variants(op, tmpl, 2, 4e6);
+    std::erase_if(variants, [&](const VariantCase& variant) {
+      return exceeds(tmpl.work(variant.problem, variant.config), device_->facts()).has_value();
+    });
+    variants_ = sampled(std::move(variants), 1, [](const VariantCase& variant) {
+      return variant.problem.text() + " " + variant.config.text();
+    });
+    most_alike_ = thorough ? 24 : 6;  // those that show most words are first
+  }
+
+  enum class Verdict { caught, survived, no_mutant, no_compile };
+
+  Verdict judge(const Mutant& mutant, std::string& how) {
+    const Files files = with(mutant, template_files());
+    bool differs = false;
+    for (std::size_t v = 0; v < variants_.size() && (differs || v < most_alike_); ++v) {
+      const VariantCase& variant = variants_[v];
+      const Source& right = kernel(v).first;
+      Source source = render(op_, tmpl_, variant.problem, variant.config, "host", files);
+      for (std::size_t at = 0; (at = source.text.find(source.suffix, at)) != std::string::npos;)
+        source.text.replace(at, source.suffix.size(), right.suffix);
+      if (source.text == right.text) continue;  // of another template
+      const Compiled compiled = toolchain_->compile(source);
+      if (!compiled.ok) {
+        how = compiled.log;
+        return Verdict::no_compile;
+      }
+      if (compiled.bytes == kernel(v).second) continue;
+      differs = true;
+      how = failure(variant, compiled.bytes, right.suffix);
+      if (!how.empty()) return Verdict::caught;
+    }
+    return differs ? Verdict::survived : Verdict::no_mutant;
+  }
+
+ private:
+  // As it is: source and binary.
+  const std::pair<Source, std::string>& kernel(std::size_t v) {
+    auto [at, is_new] = kernels_.try_emplace(v);
+    if (is_new) {
+      at->second.first = render(op_, tmpl_, variants_[v].problem, variants_[v].config, "host");
+      const Compiled compiled = toolchain_->compile(at->second.first);
+      EXPECT_TRUE(compiled.ok) << compiled.log;
+      at->second.second = compiled.bytes;
+    }
+    return at->second;
+  }
+
+  struct Prepared {
+    std::vector<char> memory;
+    std::unique_ptr<Checker> checker;
+  };
+  Checker& checker(const Problem& problem) {
+    Prepared& prepared = checkers_[problem.text()];
+    if (!prepared.checker) {
+      prepared.memory.resize(check_bytes(op_, problem));
+      fill_check_memory(op_, problem, 1, prepared.memory.data());
+      prepared.checker =
+          std::make_unique<Checker>(*device_, op_, check_parts(op_, problem, prepared.memory.data()));
+    }
+    return *prepared.checker;
+  }
+
+  // In a process of its own, which it may end or hold up; "" if it is right.
+  std::string failure(const VariantCase& variant, const std::string& binary, const std::string& suffix) {
+    Checker& judge = checker(variant.problem);
+    MeasureRequest request;
+    request.template_name = tmpl_.name;
+    request.config = variant.config.text();
+    request.suffix = suffix;
+    request.binary = binary;
+    request.samples = 0;
+    const pid_t child = ::fork();
+    if (child == 0) {
+      const MeasureReply reply = judge.judge(request);
+      ::_exit(reply.verdict == tunesmith::Verdict::ok ? 0 : 10 + static_cast<int>(reply.verdict));
+    }
+    const auto deadline = std::chrono::steady_clock::now() + longest_check;
+    int status = 0;
+    while (::waitpid(child, &status, WNOHANG) == 0) {
+      if (std::chrono::steady_clock::now() > deadline) {
+        ::kill(child, SIGKILL);
+        ::waitpid(child, &status, 0);
+        return "timeout";
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return "";
+    if (WIFEXITED(status) && WEXITSTATUS(status) >= 10)
+      return std::string(name(static_cast<tunesmith::Verdict>(WEXITSTATUS(status) - 10)));
+    return "crash";
+  }
+
+  const Op& op_;
+  const Template& tmpl_;
+  std::size_t most_alike_ = 0;  // a mutant that gives the same code in so many variants is none
+  std::unique_ptr<Device> device_;
+  std::unique_ptr<Toolchain> toolchain_ = make_host_toolchain();
+  std::vector<VariantCase> variants_;
+  std::map<std::size_t, std::pair<Source, std::string>> kernels_;
+  std::map<std::string, Prepared> checkers_;
+};
+
+class Mutants : public testing::TestWithParam<std::string> {};
+
+TEST_P(Mutants, AreCaught) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "the checks are the same, and slower";
+#endif
+  const Op& op = find_op(GetParam());
+  const char* const given = std::getenv("TUNESMITH_TEST_MUTANTS");
+  const bool all = given != nullptr && std::string_view(given) == "all";
+  const std::set<std::string> right = right_all_the_same();
+  std::vector<std::pair<Mutant, const Template*>> mutants;
+  std::set<std::string> files;
+  for (const Template& tmpl : op.templates) {
+    if (tmpl.minimum_compute_capability > 0) continue;
+    for (const std::string& file : files_of(op, tmpl)) {
+      if (!files.insert(file).second) continue;  // a fragment is mutated in the first template that has it
+      for (Mutant& mutant : mutants_of(file, template_files().at(file)))
+        mutants.emplace_back(std::move(mutant), &tmpl);
+    }
+  }
+  Random random(12);
+  for (std::size_t i = 0; i < mutants.size(); ++i)
+    std::swap(mutants[i], mutants[i + random.below(mutants.size() - i)]);
+
+  std::map<const Template*, std::unique_ptr<Judge>> judges;
+  std::map<std::string, int> kinds;  // caught, of each
+  int caught = 0, none = 0, waits = 0, no_compile = 0, listed = 0;
+  std::vector<std::string> survivors;
+  const int wanted = given != nullptr && !all ? std::atoi(given) : usual_mutants;
+  for (const auto& [mutant, tmpl] : mutants) {
+    const int judged = caught + static_cast<int>(survivors.size());
+    if (!all && judged >= wanted) break;
+    if (right.contains(listed_as(mutant))) {
+      ++listed;
+      continue;
+    }
+    if (std::string_view(mutant.kind) == "a wait removed") {
+      ++waits;
+      continue;
+    }
+    std::unique_ptr<Judge>& judge = judges[tmpl];
+    if (!judge) judge = std::make_unique<Judge>(op, *tmpl, given != nullptr);
+    std::string how;
+    switch (judge->judge(mutant, how)) {
+      case Judge::Verdict::caught:
+        ++caught;
+        ++kinds[std::string(mutant.kind) + ", " + how];
+        break;
+      case Judge::Verdict::survived:
+        survivors.push_back(op.name + "/" + tmpl->name + " " + mutant.text());
+        break;
+      case Judge::Verdict::no_mutant:
+        ++none;
+        break;
+      case Judge::Verdict::no_compile:
+        ++no_compile;
+        break;
+    }
+  }
+  const int judged = caught + static_cast<int>(survivors.size());
+  ASSERT_GT(judged, 0);
+  std::cout << op.name << ": " << caught << " of " << judged << " mutants caught (" << mutants.size()
+            << " places; " << none << " give the same code, " << waits
+            << " are waits, which mean nothing on the host, " << no_compile << " do not compile, " << listed
+            << " are listed as right)\n";
+  for (const auto& [kind, count] : kinds) std::cout << "  " << count << " " << kind << "\n";
+  for (const std::string& survivor : survivors) std::cout << "  not caught: " << survivor << std::endl;
+  EXPECT_GE(caught, least_caught * judged) << "Mend the check or the op's companions, or list the mutant in "
+                                              "tests/ops/mutants.txt with the reason why it is right.";
+}
+
+std::vector<std::string> all_ops() {
+  std::vector<std::string> all;
+  for (const Op& op : ops()) all.push_back(op.name);
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(Ops, Mutants, testing::ValuesIn(all_ops()),
+                         [](const auto& info) { return info.param; });
+
+}  // namespace
+}  // namespace tunesmith
