@@ -48,6 +48,8 @@ std::vector<std::string> why_used(const Grounds& grounds, const Op& op, const Pr
                                   const Candidate* used) {
   std::vector<std::string> say;
   const Grounds::OfOp& known = grounds.of(op);
+  for (const Candidate& candidate : known.candidates)
+    if (candidate.template_name.empty()) say.push_back(candidate.fault);  // of a table
   const Chooser& chooser = known.chooser;
   Choices choices(chooser, problem, grounds.may_compile);
   const auto candidate_of = [&](const Choice& choice) { return &known.candidates[choice.candidate]; };
@@ -90,8 +92,10 @@ std::vector<std::string> why_not_others(const Grounds& grounds, const Op& op, co
                                         const std::vector<PlanState::Failure>& failures) {
   std::map<std::string, std::vector<const Candidate*>> refused;
   const Grounds::OfOp& known = grounds.of(op);
-  for (const Refusal& refusal : known.chooser.select(problem, grounds.may_compile).refusals)
-    refused[refusal.why].push_back(&known.candidates[refusal.candidate]);
+  for (const Refusal& refusal : known.chooser.select(problem, grounds.may_compile).refusals) {
+    const Candidate& candidate = known.candidates[refusal.candidate];
+    if (!candidate.template_name.empty()) refused[refusal.why].push_back(&candidate);
+  }
   for (const PlanState::Failure& failure : failures) refused[failure.why].push_back(failure.candidate);
   constexpr std::size_t named = 2;
   std::vector<std::string> say;

@@ -71,7 +71,8 @@ std::vector<Candidate> candidates_of(const Known& known, std::string_view op) {
       none.origin = table.origin;
       none.device = table.device;
       none.op = table.op;
-      none.fault = "Its table cannot be used: " + std::string(error.what());
+      none.fault =
+          "The table of " + table.op + " for " + table.device.name + " cannot be used: " + error.what();
     }
   };
   auto table = known.tables.begin();

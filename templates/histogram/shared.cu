@@ -4,7 +4,6 @@
 #include "common/overlap.inl"
 #include "common/shared.cuh"
 #include "histogram/bins.cuh"
-
 #include "histogram/counters.inl"
 
 __device__ __forceinline__ void put(unsigned cell, unsigned times, const Counters& counters,

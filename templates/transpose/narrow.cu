@@ -14,6 +14,7 @@ constexpr Hint load_hint = LOAD == Load::no_allocate ? Hint::no_allocate : Hint:
 constexpr Hint store_hint = static_cast<Hint>(STORE);
 constexpr int row_vector = TALL ? VECTOR_OUT : VECTOR_IN;
 constexpr int stretch_vector = TALL ? VECTOR_IN : VECTOR_OUT;
+
 #include "transpose/strip.inl"
 
 __device__ __forceinline__ void load_stretch(T* shared, const T* from, int count) {
