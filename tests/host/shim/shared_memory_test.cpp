@@ -43,7 +43,7 @@ extern "C" __global__ void ENTRY(kernel)(int* integers, float* floats, int what,
   __shared__ float real[32];
   if (what == 0) all<int>(whole, integers, -5, [](int a, int b) { return max(a, b); }, who);
   if (what == 1) all<int>(whole, integers, 5, [](int a, int b) { return min(a, b); }, who);
-  if (what == 2) all<int>(whole, integers, 0, [](int a, int b) { return a + b; }, who);
+  if (what == 2) all<int>(whole, integers, 0, [](int a, int b) { return static_cast<int>(static_cast<unsigned>(a) + static_cast<unsigned>(b)); }, who);
   if (what == 3) all<float>(real, floats, -1e30f, [](float a, float b) { return fmaxf(a, b); }, who);
   if (what == 4) all<float>(real, floats, 1e30f, [](float a, float b) { return fminf(a, b); }, who);
   if (what == 5) all<float>(real, floats, 0, [](float a, float b) { return a + b; }, who);
