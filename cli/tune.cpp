@@ -105,6 +105,21 @@ std::string op_names() {
   return listed(names);
 }
 
+// Problems with the weight 0; whether there were any.
+bool leave_out_tuned(std::vector<ProblemsOfOp>& listed) {
+  std::size_t count = 0;
+  for (ProblemsOfOp& of_op : listed) {
+    const auto first = std::find(of_op.weights.begin(), of_op.weights.end(), 0.0);  // they are the last
+    count += static_cast<std::size_t>(of_op.weights.end() - first);
+    of_op.weights.erase(first, of_op.weights.end());
+    of_op.problems.resize(of_op.weights.size());
+  }
+  std::erase_if(listed, [](const ProblemsOfOp& of_op) { return of_op.problems.empty(); });
+  if (count > 0)
+    std::cout << counted(count, "problem") << " with weight=0 left out: tuned already." << std::endl;
+  return count > 0;
+}
+
 }  // namespace
 
 void add_tune_command(CLI::App& app, const std::string& command_line, int& exit_code) {
@@ -230,6 +245,7 @@ void add_tune_command(CLI::App& app, const std::string& command_line, int& exit_
       asked.problems.push_back(complete_problem(*op, Values::parse(text)));
     std::vector<ProblemsOfOp> listed;
     if (has_file) listed = read_problem_file(request->problem_file, op);
+    if (leave_out_tuned(listed) && listed.empty()) return;
     const double total_s = seconds_of("--total", request->total);
     if (request->anchors.searched > 0 || request->anchors.measured > 0) {
       if (has_file)

@@ -116,17 +116,18 @@ std::string problems_text(const std::vector<Usage>& uses, const DeviceFacts& dev
       "# For \"tunesmith tune --problems FILE\", the most valuable first. A weight is the time in "
       "microseconds\n"
       "# that tuning is expected to save in all launches of a run like the one that wrote this, on\n# " +
-      device.name + ".\n";
+      device.name + "; 0: it is tuned.\n";
   for (const Usage& use : uses) {
-    if (use.lost_us <= 0) continue;
-    text += problem_line({.op = use.op, .weight = use.lost_us, .problem = Problem::parse(use.problem)}) +
-            "  # " + std::to_string(use.launches) + (use.launches == 1 ? " launch, " : " launches, ") +
-            std::string(name(use.match)) +
-            (use.expected_us > 0
-                 ? ", " + about(use.expected_us) + " us each, " +
-                       std::to_string(std::lround(100 * use.expected_loss)) + " % behind the best expected"
-                 : std::string(", a guess")) +
-            "\n";
+    text +=
+        problem_line(
+            {.op = use.op, .weight = std::max(0.0, use.lost_us), .problem = Problem::parse(use.problem)}) +
+        "  # " + std::to_string(use.launches) + (use.launches == 1 ? " launch, " : " launches, ") +
+        std::string(name(use.match)) +
+        (use.expected_us > 0
+             ? ", " + about(use.expected_us) + " us each, " +
+                   std::to_string(std::lround(100 * use.expected_loss)) + " % behind the best expected"
+             : std::string(", a guess")) +
+        "\n";
   }
   return text;
 }

@@ -29,9 +29,11 @@ double weight_of(const Value& value) {
   const std::string text = to_text(value);
   double weight = 0;
   const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), weight);
-  if (failure != std::errc() || end != text.data() + text.size() || !std::isfinite(weight) || weight <= 0) {
-    throw UsageError("The weight is " + text +
-                     "; give a number above 0, or leave it out where all problems are worth the same.");
+  if (failure != std::errc() || end != text.data() + text.size() || !std::isfinite(weight) || weight < 0) {
+    throw UsageError(
+        "The weight is " + text +
+        "; give 0 for a problem that is tuned already, a number above 0, or leave it out where all problems "
+        "are worth the same.");
   }
   return weight;
 }
@@ -62,8 +64,9 @@ std::optional<ListedProblem> parse_problem_line(std::string_view line) {
 
 std::string problem_line(const ListedProblem& problem) {
   std::array<char, 32> weight{};
-  std::snprintf(weight.data(), weight.size(), problem.weight < 10 ? "%.3f" : "%.0f",
-                std::max(problem.weight, 1e-3));
+  const bool is_whole = problem.weight <= 0 || problem.weight >= 10;
+  std::snprintf(weight.data(), weight.size(), is_whole ? "%.0f" : "%.3f",
+                is_whole ? problem.weight : std::max(problem.weight, 1e-3));
   return problem.op + " weight=" + weight.data() + " " + problem.problem.text();
 }
 

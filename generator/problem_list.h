@@ -12,7 +12,7 @@ namespace tunesmith {
 /// Written as "conv2d weight=52.5 height=1000 width=2000".
 struct ListedProblem {
   std::string op = {};  ///< empty: the line names none
-  double weight = 1;    ///< how much it is worth to tune it, as a multiple of others
+  double weight = 1;    ///< how much it is worth to tune it, as a multiple of others; 0: it is tuned
   Problem problem;
 };
 

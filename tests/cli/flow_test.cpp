@@ -98,6 +98,19 @@ TEST(Flow, AllOpsOncePerDevice) {
     EXPECT_EQ(scratch.tunesmith(wrong).exit_code, 2) << wrong;
 }
 
+TEST(Flow, ProblemsThatAreTunedAreLeftOut) {
+  const Scratch scratch;
+  const std::string tuned = "echo 'transpose weight=0 height=9 width=7' > app.txt && ";
+  const Outcome none = scratch.shell(tuned + TUNESMITH_PROGRAM " tune --problems app.txt --device host");
+  expect_success(none);
+  EXPECT_EQ(none.out, "1 problem with weight=0 left out: tuned already.\n");
+  const Outcome one = scratch.shell(tuned + "echo 'transpose height=5 width=8' >> app.txt && " +
+                                    TUNESMITH_PROGRAM " tune --problems app.txt --device host --budget 2");
+  expect_success(one);
+  EXPECT_TRUE(has(one.out, "height=5 width=8")) << one.out;
+  EXPECT_FALSE(has(one.out, "height=9 width=7")) << one.out;
+}
+
 TEST(Flow, RegretOfProblemsThatNobodyTuned) {
   const Scratch scratch;
   const Outcome regret =
@@ -186,9 +199,9 @@ TEST(Flow, AFileOfSeveralOpsIsTunedTheMostValuableFirst) {
   EXPECT_TRUE(has(scratch.tunesmith("tune --problems bad.txt").err, "bad.txt, line 1: It names no op"));
   std::ofstream(scratch.path() / "bad.txt") << "\nconv9d height=8 width=8\n";
   EXPECT_TRUE(has(scratch.tunesmith("tune --problems bad.txt").err, "bad.txt, line 2: "));
-  std::ofstream(scratch.path() / "bad.txt") << "transpose weight=0 height=8 width=8\n";
-  EXPECT_TRUE(
-      has(scratch.tunesmith("tune --problems bad.txt").err, "The weight is 0; give a number above 0"));
+  std::ofstream(scratch.path() / "bad.txt") << "transpose weight=-1 height=8 width=8\n";
+  EXPECT_TRUE(has(scratch.tunesmith("tune --problems bad.txt").err,
+                  "The weight is -1; give 0 for a problem that is tuned already"));
   const Outcome none = scratch.tunesmith("tune conv1d --problems app.txt");
   EXPECT_EQ(none.exit_code, 2);
   EXPECT_TRUE(has(none.err, "app.txt has no problem of conv1d")) << none.err;

@@ -71,7 +71,9 @@ TEST_F(UsesTest, TheFileIsReadAgain) {
   std::istringstream lines(read_file(file));
   for (std::string line; std::getline(lines, line);)
     if (auto listed = parse_problem_line(line)) read.push_back(*listed);
-  ASSERT_EQ(read.size(), 2u) << read_file(file);
+  ASSERT_EQ(read.size(), 3u) << read_file(file);
+  EXPECT_EQ(read[2].problem.text(), "n=1000 taps=5 dtype=f32");
+  EXPECT_EQ(read[2].weight, 0);
   EXPECT_EQ(read[0].op, "smooth");
   EXPECT_EQ(read[0].problem.text(), "n=100000 taps=20 dtype=f32");
   EXPECT_EQ(read[1].problem.text(), "n=100 taps=20 dtype=f32");

@@ -23,7 +23,7 @@ TEST(ProblemList, ALineIsAProblemPerhapsWithAnOpAndAWeight) {
 }
 
 TEST(ProblemList, WhatIsWrittenIsRead) {
-  for (const double weight : {0.25, 12.0, 1234567.0}) {
+  for (const double weight : {0.0, 0.25, 12.0, 1234567.0}) {
     const ListedProblem written{.op = "elementwise",
                                 .weight = weight,
                                 .problem = {{"function", "a # \"b\""}, {"shape", std::int64_t{5}}}};
@@ -36,14 +36,15 @@ TEST(ProblemList, WhatIsWrittenIsRead) {
   EXPECT_GT(parse_problem_line(problem_line({.op = "conv2d", .weight = 1e-9, .problem = {}}))->weight, 0);
 }
 
-TEST(ProblemList, AWeightIsAboveZero) {
-  for (const char* weight : {"0", "-3", "much", "1e999", "nan", "3us"}) {
+TEST(ProblemList, AWeightIsNotNegative) {
+  for (const char* weight : {"-0.5", "-3", "much", "1e999", "nan", "3us"}) {
     try {
       parse_problem_line("conv2d height=3 weight=" + std::string(weight));
       ADD_FAILURE() << weight;
     } catch (const UsageError& error) {
       EXPECT_NE(
-          std::string(error.what()).find("The weight is " + std::string(weight) + "; give a number above 0"),
+          std::string(error.what())
+              .find("The weight is " + std::string(weight) + "; give 0 for a problem that is tuned already"),
           std::string::npos)
           << error.what();
     }

@@ -305,8 +305,8 @@ class Dispatcher {
   /// are counted without a lock or a shared cache line. Of more problems than a sixteenth of `most_bytes`
   /// has room for, those that are launched least are forgotten.
   std::vector<Usage> summary() const;
-  /// Writes those that tuning is expected to make faster, weighted by lost_us, as a file for `tunesmith tune
-  /// --problems`. Throws if it cannot be written.
+  /// Writes them, weighted by lost_us, as a file for `tunesmith tune --problems`, which leaves out those with
+  /// the weight 0, and for `tunesmith export --static --problems`. Throws if it cannot be written.
   void save_problems(const std::string& file) const;
 
   /// plan(), and its explanation(), as text for people.

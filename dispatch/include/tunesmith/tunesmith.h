@@ -127,8 +127,8 @@ typedef struct {
 /// its texts are good until the calling thread's next tunesmith_summary(). Both are set only on success.
 tunesmith_status tunesmith_summary(const tunesmith_dispatcher* dispatcher, const tunesmith_usage** usages,
                                    size_t* count);
-/// Writes those that tuning is expected to make faster, weighted by lost_us, as a file for `tunesmith tune
-/// --problems`.
+/// Writes them, weighted by lost_us, as a file for `tunesmith tune --problems`, which leaves out those with the
+/// weight 0, and for `tunesmith export --static --problems`.
 tunesmith_status tunesmith_save_problems(const tunesmith_dispatcher* dispatcher, const char* file);
 
 /// What a plan for the problem launches and why, as text for people. *text is good until the calling thread's
