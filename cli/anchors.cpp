@@ -37,7 +37,7 @@ constexpr double least_gain = 0.02;
 
 std::map<std::string, std::string> bodies_of(const Op& op) {
   std::map<std::string, std::string> bodies;
-  for (const Template& tmpl : op.templates) bodies[tmpl.name] = body_hash(op, tmpl, template_files());
+  for (const Template& tmpl : op.templates) bodies[tmpl.name] = body_hash(op, tmpl, files_of(op));
   return bodies;
 }
 

@@ -30,6 +30,9 @@ void add_dispatch_commands(CLI::App& app);  ///< explain, export
 /// UsageError naming the devices there are.
 std::string device_filter(const std::string& words);
 
+/// The name of an op; of a file my_kernel.cu, that of the op which it describes, which is then known.
+CLI::Option* add_op_option(CLI::App* command, std::string& name, const std::string& what);
+
 void add_db_option(CLI::App* command, std::filesystem::path& path);
 std::filesystem::path database_or_default(const std::filesystem::path& path);
 

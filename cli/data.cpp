@@ -229,7 +229,8 @@ void check_names(const Op& op, const Values& part) {
 }
 
 bool is_op(const std::string& name) {
-  return std::any_of(ops().begin(), ops().end(), [&](const Op& op) { return op.name == name; });
+  return find_own_op(name) != nullptr ||
+         std::any_of(ops().begin(), ops().end(), [&](const Op& op) { return op.name == name; });
 }
 
 bool is_of_host(const ResultRow& row) { return row.target == "host"; }
@@ -323,7 +324,7 @@ void add_query(CLI::App& app) {
   CLI::App* query = app.add_subcommand("query", "Show the winners in the database, or every verdict");
   auto request = std::make_shared<QueryRequest>();
   QueryFilter& filter = request->filter;
-  query->add_option("OP", filter.op, "Only this op");
+  add_op_option(query, filter.op, "Only this op");
   query->add_option("--problem", filter.problem, "Only problems with these values, such as \"height=1000\"");
   query->add_option("--device", filter.device,
                     "Only this device: auto, cuda, cuda:N, host, or part of a device's name");
@@ -388,7 +389,7 @@ void add_tables(CLI::App& db, const std::string& command_line) {
   auto request = std::make_shared<Request>();
   CLI::App* tables = db.add_subcommand(
       "tables", "Make the tables that dispatch chooses from anew, from all measurements that there are now");
-  tables->add_option("OP", request->op, "Only this op");
+  add_op_option(tables, request->op, "Only this op");
   tables->add_option("--device", request->device,
                      "Only this device: auto, cuda, cuda:N, host, or part of a device's name");
   add_db_option(tables, request->database);

@@ -54,7 +54,8 @@ void add_dispatch_commands(CLI::App& app) {
       app.add_subcommand("explain", "Show which variant dispatch uses for a problem, and why");
   auto asked = std::make_shared<ExplainRequest>();
   asked->options.compile = Compile::now;  // to say how it ends
-  explain->add_option("OP", asked->op, "Name of an op")->required();
+  add_op_option(explain, asked->op, "Name of an op, or the file of a kernel with its description")
+      ->required();
   explain->add_option("--problem", asked->problem, "Problem")->required();
   explain
       ->add_option(

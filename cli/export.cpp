@@ -22,6 +22,16 @@ std::vector<TableRow> table_of(const std::filesystem::path& folder) {
 
 }  // namespace
 
+void leave_out_unknown(std::vector<DeviceTable>& tables, std::vector<std::string>& notes) {
+  std::erase_if(tables, [&](const DeviceTable& one) {
+    if (std::any_of(ops().begin(), ops().end(), [&](const Op& op) { return op.name == one.table.op; }))
+      return false;
+    notes.push_back("Left out the table of " + one.table.op + " on " + one.device.name +
+                    ": the library has no such op; a kernel of your own is not exported.");
+    return true;
+  });
+}
+
 std::string body_of(TableRow& row) {
   const Candidate& winner = row.winner;
   if (!winner.fault.empty()) throw Error(winner.fault);
@@ -29,7 +39,7 @@ std::string body_of(TableRow& row) {
   const Template& tmpl = find_template(op, winner.template_name);
   const Problem problem = complete_problem(op, winner.problem);
   const Config config = tmpl.space(problem, winner.device).legal(winner.config);
-  std::string body = body_text(op, tmpl, problem, winner.device.target, template_files());
+  std::string body = body_text(op, tmpl, problem, winner.device.target, files_of(op));
   if (render_body(op, tmpl, problem, config, winner.device.target, body).hash != winner.source_hash)
     throw Error("Its template has changed since it was tuned; tune it again.");
   if (!reentrant(tmpl.work(problem, config, winner.device)))
@@ -46,7 +56,7 @@ bool is_current(const AnchorTable& table) {
   return std::any_of(table.variants.begin(), table.variants.end(), [&](const AnchorTable::Variant& variant) {
     return std::any_of(op.templates.begin(), op.templates.end(), [&](const Template& tmpl) {
       return tmpl.name == variant.template_name &&
-             body_hash(op, tmpl, template_files()).compare(0, variant.body.size(), variant.body) == 0;
+             body_hash(op, tmpl, files_of(op)).compare(0, variant.body.size(), variant.body) == 0;
     });
   });
 }
@@ -97,6 +107,7 @@ ExportReport export_winners(const std::filesystem::path& database, const std::st
   for (TableRow& row : winners_of(database, filter))
     report.exported += take(std::move(row), "Left out") ? 1 : 0;
   std::vector<DeviceTable> anchors = tables_of(database, filter);
+  leave_out_unknown(anchors, report.notes);
   report.tables = static_cast<int>(anchors.size());
   if (report.exported == 0 && anchors.empty()) {
     std::string why;

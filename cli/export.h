@@ -33,4 +33,7 @@ std::string body_of(TableRow& row);
 /// file that is missing or that no table names. A folder without a table is an empty one.
 std::vector<std::string> check_exported(const std::filesystem::path& folder);
 
+/// Erases those of ops that this program was not built with, and says so.
+void leave_out_unknown(std::vector<DeviceTable>& tables, std::vector<std::string>& notes);
+
 }  // namespace tunesmith

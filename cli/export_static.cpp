@@ -63,6 +63,7 @@ Part of_database(const StaticRequest& request) {
 
 // Leaves out other ops, and what is stale.
 void keep_current(Part& part, const std::vector<std::string>& asked, StaticReport& report) {
+  leave_out_unknown(part.tables, report.notes);
   std::erase_if(part.rows, [&](TableRow& row) {
     if (!is_asked(asked, row.winner.op)) return true;
     try {

@@ -18,6 +18,7 @@
 #include "generator/target.h"
 #include "runtime/device_id.h"
 #include "runtime/executable.h"
+#include "runtime/own_text.h"
 
 namespace tunesmith {
 namespace {
@@ -222,6 +223,12 @@ std::string device_filter(const std::string& words) {
   return id.kind == DeviceId::Kind::host ? words : choose_device(id).facts.name;
 }
 
+CLI::Option* add_op_option(CLI::App* command, std::string& name, const std::string& what) {
+  return command->add_option("OP", name, what)->transform([](std::string given) {
+    return given.ends_with(".cu") ? add_own_op(read_own_text(given)).op.name : given;
+  });
+}
+
 void add_db_option(CLI::App* command, std::filesystem::path& path) {
   command->add_option("--db", path, "Database file (default: $TUNESMITH_DB, else in the user's data folder)");
 }
@@ -251,7 +258,7 @@ void add_look_commands(CLI::App& app) {
 
   CLI::App* list_ops = app.add_subcommand("ops", "List the ops, or describe one");
   auto op_name = std::make_shared<std::string>();
-  list_ops->add_option("OP", *op_name, "Name of an op");
+  add_op_option(list_ops, *op_name, "Name of an op, or the file of a kernel with its description");
   list_ops->callback([op_name] { print_ops(*op_name); });
 
   CLI::App* space = app.add_subcommand(
@@ -261,7 +268,7 @@ void add_look_commands(CLI::App& app) {
     int multiprocessors = 0;
   };
   auto asked = std::make_shared<SpaceRequest>();
-  space->add_option("OP", asked->op, "Name of an op")->required();
+  add_op_option(space, asked->op, "Name of an op, or the file of a kernel with its description")->required();
   space->add_option("--problem", asked->problem, "Problem (default: the op's first example)");
   space->add_option("--device", asked->device,
                     std::string(device_words) + "; also counts the configs that fit its limits");
@@ -287,7 +294,8 @@ void add_look_commands(CLI::App& app) {
 
   CLI::App* render = app.add_subcommand("render", "Write the source text of a variant");
   auto wanted = std::make_shared<RenderRequest>();
-  render->add_option("OP", wanted->op, "Name of an op")->required();
+  add_op_option(render, wanted->op, "Name of an op, or the file of a kernel with its description")
+      ->required();
   render->add_option("--problem", wanted->problem, "Problem")->required();
   render->add_option("--config", wanted->config,
                      "Values of axes; each other axis gets its first legal value");

@@ -205,7 +205,8 @@ void add_regret_command(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand(
       "regret", "Measure what dispatch loses on problems that nobody tuned, against tuning them");
   auto request = std::make_shared<Request>();
-  command->add_option("OP", request->op, "Name of an op")->required();
+  add_op_option(command, request->op, "Name of an op, or the file of a kernel with its description")
+      ->required();
   command->add_option("--problems", request->problems, "How many are drawn")
       ->capture_default_str()
       ->check(CLI::Range(1, 10000));

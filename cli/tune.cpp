@@ -128,7 +128,9 @@ void add_tune_command(CLI::App& app, const std::string& command_line, int& exit_
   auto request = std::make_shared<TuneRequest>();
   TuneOptions& options = request->options;
   options.command = command_line;
-  command->add_option("OP", options.op, "Name of an op; none with --all, or where --problems names them");
+  add_op_option(command, options.op,
+                "Name of an op, or the file of a kernel with its description, such as my_kernel.cu;\n"
+                "none with --all, or where --problems names them");
   command->add_flag("--all", request->all,
                     "Once per GPU: anchors, portfolio and table of every op, in one hour or the time that\n"
                     "--budget gives for all; what is known already is not measured again");

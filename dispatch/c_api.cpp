@@ -97,6 +97,12 @@ tunesmith::DispatcherOptions options_of(const char* text) {
       options.device = word;
     } else if (name == "database") {
       options.database = word;
+    } else if (name == "kernels") {
+      for (std::size_t at = 0; at <= word.size();) {
+        const std::size_t end = std::min(word.find(':', at), word.size());
+        if (end > at) options.kernels.push_back(word.substr(at, end - at));
+        at = end + 1;
+      }
     } else if (name == "host_binaries") {
       options.host_binaries = is_on(name, word);
     } else if (name == "compile") {
@@ -114,9 +120,10 @@ tunesmith::DispatcherOptions options_of(const char* text) {
     } else if (name == "tune_on_first_use") {
       options.tune_on_first_use = static_cast<std::size_t>(count(name, value));
     } else {
-      throw UsageError("There is no option " + name +
-                       "; the options are device, database, host_binaries, compile, compile_limit_ms, "
-                       "cache_folder, overlap, check_pointers, most_bytes and tune_on_first_use.");
+      throw UsageError(
+          "There is no option " + name +
+          "; the options are device, database, kernels, host_binaries, compile, compile_limit_ms, "
+          "cache_folder, overlap, check_pointers, most_bytes and tune_on_first_use.");
     }
   }
   return options;

@@ -189,6 +189,7 @@ Dispatcher::Dispatcher(const DispatcherOptions& options) {
                      " The host takes pointers to ordinary memory, so it is used only by name: choose the "
                      "device host for that.");
   }
+  for (const std::string& file : options.kernels) add_kernel_file(file);
   Known known = read_known(
       {.database = options.database, .device = chosen.facts, .host_binaries = options.host_binaries});
   impl_ = std::make_unique<Impl>(chosen, possible(options), std::move(known));

@@ -56,7 +56,7 @@ std::vector<std::string> why_used(const Grounds& grounds, const Op& op, const Pr
   std::size_t i = 0;
   const Choice* choice = choices.at(0);
   while (choice != nullptr && candidate_of(*choice) != used) choice = choices.at(++i);
-  const std::string tune = "tunesmith tune " + op.name + " --problem \"" + problem.text() + "\".";
+  const std::string tune = "tunesmith tune " + words_for(op) + " --problem \"" + problem.text() + "\".";
   if (choice == nullptr) {
     say.push_back("What tuning this problem would gain is not known: " + tune);
     return say;

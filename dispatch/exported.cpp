@@ -43,6 +43,11 @@ Source source_of(const Wanted& wanted, std::string_view target) {
   return source;
 }
 
+void add_kernel_file(const std::string& path) {
+  throw UsageError("An exported library compiles nothing, so it cannot take the kernel " + path +
+                   "; leave DispatcherOptions::kernels empty, or link tunesmith::shared.");
+}
+
 // The export leaves out what is not.
 bool is_current(const Op&, const Template&, std::string_view) { return true; }
 

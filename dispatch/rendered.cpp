@@ -3,6 +3,7 @@
 
 #include "dispatch/source.h"
 #include "generator/ops.h"
+#include "runtime/own_text.h"
 
 namespace tunesmith {
 
@@ -10,13 +11,15 @@ Source source_of(const Wanted& wanted, std::string_view target) {
   return render(wanted.op, wanted.tmpl, wanted.problem, wanted.config, target);
 }
 
+void add_kernel_file(const std::string& path) { add_own_op(read_own_text(path)); }
+
 // A hash takes some tenths of a millisecond.
 bool is_current(const Op& op, const Template& tmpl, std::string_view digits) {
   static std::mutex mutex;
   static std::map<const Template*, std::string> hashes;
   const std::scoped_lock lock(mutex);
   std::string& hash = hashes[&tmpl];
-  if (hash.empty()) hash = body_hash(op, tmpl, template_files());
+  if (hash.empty()) hash = body_hash(op, tmpl, files_of(op));
   return hash.starts_with(digits);
 }
 

@@ -25,6 +25,9 @@ std::string key_of(const Wanted& wanted);
 /// Of an exported library without its text, and without a hash where it has no such kernel.
 Source source_of(const Wanted& wanted, std::string_view target);
 
+/// Adds the op that a user's file describes to this process. Throws UsageError; an exported library always.
+void add_kernel_file(const std::string& path);
+
 /// Whether a template's body is what it was when it had these first digits of body_hash (render.h).
 bool is_current(const Op& op, const Template& tmpl, std::string_view digits);
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -55,6 +56,8 @@ struct Argument {
   bool finite = false;  ///< the contract promises nothing for NaN and infinity in it
   /// Whether an output may be this very array. Null: no; any other overlap with an output is refused anyway.
   std::function<bool(const Problem&)> in_place = nullptr;
+  /// What an input holds on the problem itself. Nothing: the usual numbers.
+  std::optional<Contents> usual = std::nullopt;
   /// With what an input's companions are checked too. The n-th of each argument go together; one that has
   /// fewer begins again.
   std::vector<Contents> contents = {{Contents::uniform, -100, 100}, {Contents::few, -1, 1}};

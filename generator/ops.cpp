@@ -3,6 +3,7 @@
 #include <string>
 
 #include "generator/error.h"
+#include "generator/own_op.h"
 
 namespace tunesmith {
 
@@ -12,7 +13,9 @@ const Op& find_op(std::string_view name) {
     if (op.name == name) return op;
     names += (names.empty() ? "" : ", ") + op.name;
   }
-  throw UsageError("There is no op " + std::string(name) + "; the ops are " + names + ".");
+  if (const OwnOp* own = find_own_op(name)) return own->op;
+  throw UsageError("There is no op " + std::string(name) + "; the ops are " + names +
+                   ", and those that files of yours describe, such as my_kernel.cu.");
 }
 
 }  // namespace tunesmith

@@ -48,14 +48,17 @@ struct Constant {
   std::vector<std::string> words = {};
 };
 
-void write(std::string& text, const Constant& constant) {
+void write(std::string& text, const Constant& constant, const Template& tmpl) {
   if (constant.name == "dtype") {
+    if (!tmpl.names_dtype) return;
     const DType dtype = dtype_of({{"dtype", constant.value}});
     text += "using T = " + std::string(cuda_type(dtype)) + ";  // dtype=" + to_text(constant.value) + "\n";
     return;
   }
   if (std::holds_alternative<std::int64_t>(constant.value)) {
-    text += "constexpr int " + constant.name + " = " + to_text(constant.value) + ";\n";
+    const bool macro = std::find(tmpl.macros.begin(), tmpl.macros.end(), constant.name) != tmpl.macros.end();
+    text += (macro ? "#define " + constant.name + " " : "constexpr int " + constant.name + " = ") +
+            to_text(constant.value) + (macro ? "\n" : ";\n");
     return;
   }
   const std::string type = enum_name(constant.name);
@@ -246,7 +249,7 @@ std::string body_text(const Op& op, const Template& tmpl, const Problem& problem
   if (target == "host") includes.add("common/host_shim.h");
   const Values constants = compiled_in(op, tmpl, problem);
   if (const Value* dtype = constants.find("dtype");
-      dtype != nullptr && (to_text(*dtype) == "f16" || to_text(*dtype) == "bf16")) {
+      dtype != nullptr && tmpl.names_dtype && (to_text(*dtype) == "f16" || to_text(*dtype) == "bf16")) {
     includes.add("common/float16.cuh");
   }
   const std::string path = op.name + "/" + tmpl.name + ".cu";
@@ -273,7 +276,7 @@ Source render_body(const Op& op, const Template& tmpl, const Problem& problem, c
       ", rendered by Tunesmith from templates/" + op.name + "/" + tmpl.name +
       ".cu: change that and render again.\n// compiled in: " + compiled_in(op, tmpl, problem).text() +
       "\n// config: " + config.text() + "\n\n" + body.substr(0, split) + "// ---- what this variant is\n";
-  for (const Constant& constant : constants) write(source.text, constant);
+  for (const Constant& constant : constants) write(source.text, constant, tmpl);
   source.text +=
       preamble + "#define ENTRY(name) name##" + source.suffix + body.substr(split + constants_line.size());
   if (target == "host") {

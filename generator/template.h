@@ -20,7 +20,10 @@ struct Template {
   std::string what;                  ///< a sentence for people
   std::vector<std::string> kernels;  ///< as in ENTRY(kernel), in the order of the body
   std::vector<std::string> compiled_in = {
-      "dtype"};  ///< the problem's parameters that are constants in the text
+      "dtype"};             ///< the problem's parameters that are constants in the text
+  bool names_dtype = true;  ///< as T in the text, if it is compiled in
+  /// Of the constants in the text, those that its preprocessor reads: they are written as #define.
+  std::vector<std::string> macros = {};
   /// Further integer constants of the text, which follow from the problem (a rank, say). Null: none.
   std::function<Values(const Problem&)> constants = nullptr;
   int minimum_compute_capability = 0;  ///< 80 for 8.0; above 0 there is no host twin

@@ -18,6 +18,7 @@ install_missing() {
   has_header sqlite3.h || missing+=(libsqlite3-dev)
   has_header CLI/CLI.hpp || missing+=(libcli11-dev)
   has_header nlohmann/json.hpp || missing+=(nlohmann-json3-dev)
+  has_header toml++/toml.h || missing+=(libtomlplusplus-dev)
   has_header zlib.h || missing+=(zlib1g-dev)
   has_header png.h || missing+=(libpng-dev)
   if [[ ${1:-} == tests ]]; then

@@ -11,6 +11,7 @@
 
 #include "generator/error.h"
 #include "generator/random.h"
+#include "tuner/kernel_reference.h"
 
 namespace tunesmith {
 
@@ -285,9 +286,9 @@ std::vector<std::vector<double>> make_inputs(const Op& op, const Problem& proble
       Random random = start;
       random.skip(begin);
       for (std::size_t i = begin; i < end; ++i) {
-        if (set > 0) {
-          values[i] =
-              round_to(dtype, sample(contents_of(argument, set), dtype, i, values.size(), random.uniform()));
+        if (set > 0 || argument.usual) {
+          const Contents& contents = set > 0 ? contents_of(argument, set) : *argument.usual;
+          values[i] = round_to(dtype, sample(contents, dtype, i, values.size(), random.uniform()));
           continue;
         }
         values[i] =
@@ -300,6 +301,7 @@ std::vector<std::vector<double>> make_inputs(const Op& op, const Problem& proble
 
 Expected reference_of(const Op& op, const Problem& problem, std::span<const std::vector<double>> inputs,
                       int output) {
+  if (!op.reference) return kernel_reference_of(op, problem, inputs, output);
   const std::int64_t count = elements(op.arguments[static_cast<std::size_t>(output)], problem);
   Expected expected;
   expected.value.resize(static_cast<std::size_t>(count));

@@ -34,8 +34,10 @@ Lane::Lane(const Setup& setup, Progress& progress)
                  setup.options.compile_timeout_s, setup.options.cache_folder),
       policy_(setup.options.policy.value_or(policy_for(device().kind))) {
   const TuneOptions& options = setup.options;
+  references_.run_on(id());
   facts_.launches = launches_of(device().kind, options.chained);
   facts_.command = options.command;
+  if (const OwnOp* own = find_own_op(setup.op.name)) facts_.command += "  # " + own->notes.front();
   facts_.strategy =
       options.finals ? "finals" : options.strategy + (options.prior == Prior::none ? ", prior none" : "");
   facts_.budget = options.budget;
@@ -52,6 +54,8 @@ void Lane::introduce() {
   progress_.say("Tuning " + std::string(setup_.options.cold_caches ? "for cold caches " : "") +
                 (facts_.launches == "chained" ? "for chained launches " : "") + "on " + device().name + " (" +
                 id() + ", " + device().target + ")" + (note().empty() ? "." : ". " + note()));
+  if (const OwnOp* own = find_own_op(setup_.op.name))
+    for (const std::string& sentence : own->notes) progress_.say(sentence);
 }
 
 void Lane::must_be_like(const Lane& first) const {

@@ -6,13 +6,14 @@
 #include <vector>
 
 #include "generator/op.h"
+#include "generator/own_op.h"
 #include "tuner/verdict.h"
 #include "tuner/wire.h"
 
 namespace tunesmith {
 
 /// Raised with every change to a message below.
-inline constexpr std::int32_t protocol_version = 5;
+inline constexpr std::int32_t protocol_version = 6;
 
 /// The first word of either kind of worker: what it turned out to be.
 struct Hello {
@@ -57,6 +58,32 @@ struct CompileReply {
   template <typename Self, typename Archive>
   static void fields(Self& self, Archive& archive) {
     archive(self.ok, self.cached, self.last, self.bytes, self.log, self.milliseconds);
+  }
+};
+
+/// An op that this process was given and the worker was not: sent before what names it. No answer.
+struct OwnOpNotice {
+  static constexpr std::uint8_t kind = 9;
+  OwnText text;
+  std::string device;  ///< on which its reference runs; empty: none does in this worker
+  struct Included {
+    std::string name, text;
+    template <typename Self, typename Archive>
+    static void fields(Self& self, Archive& archive) {
+      archive(self.name, self.text);
+    }
+  };
+  template <typename Self, typename Archive>
+  static void fields(Self& self, Archive& archive) {
+    archive(self.text.path, self.text.cu, self.text.description, self.device);
+    std::vector<Included> included;
+    for (const auto& [name, text] : self.text.included) included.push_back({name, text});
+    archive(included);
+    if constexpr (!std::is_const_v<Self>) {
+      self.text.included.clear();
+      for (Included& one : included)
+        self.text.included.emplace_back(std::move(one.name), std::move(one.text));
+    }
   }
 };
 

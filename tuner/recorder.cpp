@@ -75,7 +75,7 @@ std::int64_t Recorder::id_of(const RenderedVariant& variant) {
   const std::string& name = variant.tmpl->name;
   auto found = templates_.find(name);
   if (found == templates_.end()) {
-    const std::string hash = body_hash(op_, *variant.tmpl, template_files());
+    const std::string hash = body_hash(op_, *variant.tmpl, files_of(op_));
     found = templates_.emplace(name, store_.id_of(TemplateRow{op_.name, name, hash})).first;
   }
   VariantRow row;

@@ -17,6 +17,9 @@ class References {
  public:
   explicit References(double timeout_s) : timeout_s_(timeout_s) {}
 
+  /// Where kernels that are references run, as DeviceId::text() has it; the host if nobody says.
+  void run_on(const std::string& device) { device_ = device; }
+
   /// Begins with it, after those that were wanted before. Wanted again, it is kept.
   void want(const std::string& op, const std::string& problem, std::uint64_t seed);
   /// The path of its file (CheckFile) once it is complete; empty before that.
@@ -40,6 +43,7 @@ class References {
   void go_on();
 
   double timeout_s_;
+  std::string device_ = "host";
   std::list<Entry> entries_;
   std::unique_ptr<Child> child_;
   bool busy_ = false;

@@ -15,6 +15,7 @@
 #include "runtime/toolchain.h"
 #include "tuner/check_memory.h"
 #include "tuner/checker.h"
+#include "tuner/kernel_reference.h"
 #include "tuner/messages.h"
 
 namespace tunesmith {
@@ -101,6 +102,12 @@ int compile_all(Channel& channel, std::string_view target) {
 
 int make_references(Channel& channel) {
   for (Frame frame; channel.receive(frame);) {
+    if (frame.kind == OwnOpNotice::kind) {
+      const auto notice = from_frame<OwnOpNotice>(frame);
+      add_own_op(notice.text);
+      run_references_on(notice.device);
+      continue;
+    }
     const auto request = from_frame<ReferenceRequest>(frame);
     PrepareReply reply;
     try {
@@ -133,6 +140,10 @@ int measure_all(Channel& channel, std::string_view given) {
 
   std::unique_ptr<Checker> checker;
   for (Frame frame; channel.receive(frame);) {
+    if (frame.kind == OwnOpNotice::kind) {
+      add_own_op(from_frame<OwnOpNotice>(frame).text);
+      continue;
+    }
     if (frame.kind == PrepareRequest::kind) {
       const auto request = from_frame<PrepareRequest>(frame);
       PrepareReply reply;

@@ -7,7 +7,7 @@ root=$(realpath "$(dirname "${BASH_SOURCE[0]}")/../..")
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 cd "$scratch"
-ln -s "$root/db" "$root/bench" "$root/generated" "$root/templates" .  # what a page may name in a checkout
+ln -s "$root/db" "$root/bench" "$root/examples" "$root/generated" "$root/templates" .  # what a page may name in a checkout
 export TUNESMITH_DB="$scratch/tunesmith.db"
 awk '/^```/ { inside = ($0 == "```console"); next }
      inside && (more || /^\$ /) { more = /\\$/; sub(/^\$ /, ""); print }' "$page" >commands

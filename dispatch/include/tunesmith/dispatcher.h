@@ -210,6 +210,9 @@ struct DispatcherOptions {
   /// library. If it is missing, damaged or newer, or somebody else may write it, notes() says so and it is
   /// not used. Its binaries are run: use only files that you trust.
   std::string database = default_database();
+  /// Files of kernels of your own with their descriptions, such as "softmax_rows.cu": plan() then knows their
+  /// ops by name, for this process. They are compiled and run, so name only files that you trust.
+  std::vector<std::string> kernels = {};
   /// Whether the database's binaries for the host, native code of this process, are run.
   bool host_binaries = false;
   /// Also with `background` plan() waits in one case: where not even the op's base is in the library, because

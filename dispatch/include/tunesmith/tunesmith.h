@@ -51,7 +51,7 @@ typedef struct tunesmith_plan tunesmith_plan;
 /// if it is null, has its initial value:
 ///   device=cuda|cuda:N|host  database=FILE  host_binaries=on|off  compile=background|now|never
 ///   compile_limit_ms=N  cache_folder=FOLDER  overlap=on|off  check_pointers=on|off
-///   most_bytes=N  tune_on_first_use=N
+///   most_bytes=N  tune_on_first_use=N  kernels=FILE.cu:FILE.cu
 /// An empty word, or one with blanks, stands in quotes: database="". *dispatcher is set only on success.
 tunesmith_status tunesmith_dispatcher_create(const char* options, tunesmith_dispatcher** dispatcher);
 /// Null is allowed. Plans live on; the end of the last of them and of the dispatcher unloads the kernels,
@@ -127,8 +127,8 @@ typedef struct {
 /// its texts are good until the calling thread's next tunesmith_summary(). Both are set only on success.
 tunesmith_status tunesmith_summary(const tunesmith_dispatcher* dispatcher, const tunesmith_usage** usages,
                                    size_t* count);
-/// Writes them, weighted by lost_us, as a file for `tunesmith tune --problems`, which leaves out those with the
-/// weight 0, and for `tunesmith export --static --problems`.
+/// Writes them, weighted by lost_us, as a file for `tunesmith tune --problems`, which leaves out those with
+/// the weight 0, and for `tunesmith export --static --problems`.
 tunesmith_status tunesmith_save_problems(const tunesmith_dispatcher* dispatcher, const char* file);
 
 /// What a plan for the problem launches and why, as text for people. *text is good until the calling thread's

@@ -1,0 +1,745 @@
+#include "generator/description.h"
+
+#define TOML_HEADER_ONLY 1
+#define TOML_EXCEPTIONS 1
+#define TOML_ENABLE_FORMATTERS 0
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <limits>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "generator/dtype.h"
+#include "generator/error.h"
+#include "generator/listed.h"
+#include "generator/target.h"
+
+namespace tunesmith {
+namespace {
+
+constexpr std::string_view opening = "/* tunesmith";
+constexpr std::size_t most_axes = 24, most_values = 1000, most_parameters = 32, most_arrays = 32;
+const std::vector<std::string> dtypes = {"f32", "f64", "f16", "bf16", "u8", "i32", "i64"};
+
+// The description that stands in the .cu, on its own lines; nothing: there is none.
+std::optional<std::string> inside(std::string_view cu) {
+  std::size_t at = 0;
+  for (;; ++at) {
+    at = cu.find(opening, at);
+    if (at == std::string_view::npos) return std::nullopt;
+    const std::size_t behind = at + opening.size();
+    if (behind < cu.size() && std::isspace(static_cast<unsigned char>(cu[behind])) != 0) break;
+  }
+  const std::size_t begin = at + opening.size();
+  const std::size_t end = std::min(cu.find("*/", begin), cu.size());
+  const auto lines = std::count(cu.begin(), cu.begin() + static_cast<std::ptrdiff_t>(begin), '\n');
+  return std::string(static_cast<std::size_t>(lines), '\n') + std::string(cu.substr(begin, end - begin));
+}
+
+bool is_identifier(std::string_view text) {
+  return !text.empty() && std::isdigit(static_cast<unsigned char>(text.front())) == 0 && text.size() <= 60 &&
+         std::all_of(text.begin(), text.end(),
+                     [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; });
+}
+
+bool is_lower(std::string_view text) {
+  return is_identifier(text) && std::none_of(text.begin(), text.end(), [](char c) {
+           return std::isupper(static_cast<unsigned char>(c)) != 0;
+         });
+}
+
+// The dtype that a C type stands for; empty: not known.
+std::string dtype_of_type(std::string type) {
+  std::erase_if(type, [](char c) { return c == '*' || c == ' '; });
+  static const std::pair<const char*, const char*> known[] = {
+      {"float", "f32"},          {"double", "f64"},       {"__half", "f16"},   {"half", "f16"},
+      {"__nv_bfloat16", "bf16"}, {"nv_bfloat16", "bf16"}, {"int", "i32"},      {"int32_t", "i32"},
+      {"unsignedchar", "u8"},    {"uint8_t", "u8"},       {"longlong", "i64"}, {"int64_t", "i64"}};
+  for (const auto& [name, dtype] : known)
+    if (type == name) return dtype;
+  return "";
+}
+
+std::optional<DescribedArgument::Type> scalar_of_type(const std::string& type, const std::string& alias) {
+  using Type = DescribedArgument::Type;
+  static const std::set<std::string> small = {"int",          "unsigned",      "unsigned int",
+                                              "int32_t",      "uint32_t",      "uint",
+                                              "std::int32_t", "std::uint32_t", "signed int"};
+  static const std::set<std::string> large = {
+      "long long",     "unsigned long long", "long",          "unsigned long", "size_t",
+      "int64_t",       "uint64_t",           "ptrdiff_t",     "std::size_t",   "std::int64_t",
+      "std::uint64_t", "std::ptrdiff_t",     "long long int", "long int"};
+  if (small.contains(type)) return Type::int32;
+  if (large.contains(type)) return Type::int64;
+  if (type == "float") return Type::single;
+  if (type == "double") return Type::twofold;
+  if (!alias.empty() && type == alias) return Type::of_dtype;
+  return std::nullopt;
+}
+
+class Reader {
+ public:
+  Reader(const OwnText& text, std::string file) : text_(text), file_(std::move(file)) {}
+
+  Description read(const toml::table& root) {
+    only_keys(root, "the description",
+              {"name", "what", "kernel", "dtype", "type", "flops", "alignment_bytes", "compute_capability",
+               "compiled_in", "examples", "companions", "tolerance", "problem", "arrays", "axes", "rules",
+               "launch", "reference"});
+    std::string all = text_.cu;
+    for (const auto& [name, included] : text_.included) all += "\n" + included;
+    kernels_ = kernels_of(all);
+    const OwnKernel& kernel = chosen_kernel(root.get("kernel"));
+    made_.name = root.contains("name") ? text(*root.get("name"), "name") : kernel.name;
+    if (!is_lower(made_.name)) {
+      refuse(root.get("name"),
+             "The op's name is \"" + made_.name +
+                 "\"; give one by name = \"…\" of lower-case letters, digits and underscores.");
+    }
+    made_.what = root.contains("what") ? line(*root.get("what"), "what")
+                                       : "The kernel " + kernel.name + " of " + text_.path + ".";
+    if (const toml::node* node = root.get("type")) {
+      made_.type = text(*node, "type");
+      if (!is_identifier(made_.type)) refuse(node, "type is " + shown(*node) + "; give the name of a type.");
+    }
+    std::vector<std::string> words;
+    if (const toml::node* node = root.get("dtype")) words = dtype_words(*node);
+    if (words.size() > 1 && made_.type.empty()) {
+      refuse(
+          root.get("dtype"),
+          "There are several dtypes, so the kernel must have a name for the type; give it by type = \"T\".");
+    }
+    read_arrays(root, kernel, words);
+    read_problem(root, words);
+    read_axes(root);
+    for (DescribedArray& array : made_.arrays) parse_extents(root, array);
+    read_rules(root);
+    read_rest(root);
+    made_.launch = launch(table(root, "launch"), "launch", kernel);
+    read_reference(root, kernel);
+    return std::move(made_);
+  }
+
+ private:
+  [[noreturn]] void refuse(const toml::node* node, const std::string& sentence) const {
+    const std::string where = node != nullptr && node->source().begin.line > 0
+                                  ? file_ + ", line " + std::to_string(node->source().begin.line)
+                                  : file_;
+    throw UsageError(where + ": " + sentence);
+  }
+
+  static std::string shown(const toml::node& node) {
+    if (const auto* word = node.as_string()) {
+      std::string value = word->get();
+      std::replace_if(
+          value.begin(), value.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
+      return "\"" + (value.size() > 80 ? value.substr(0, 80) + "…" : value) + "\"";
+    }
+    if (const auto* number = node.as_integer()) return std::to_string(number->get());
+    if (const auto* number = node.as_floating_point()) {
+      char digits[40];
+      std::snprintf(digits, sizeof digits, "%g", number->get());
+      return digits;
+    }
+    if (const auto* flag = node.as_boolean()) return flag->get() ? "true" : "false";
+    return node.is_array() ? "a list" : node.is_table() ? "a table" : "a date";
+  }
+
+  const std::string& text(const toml::node& node, const std::string& key) const {
+    const auto* word = node.as_string();
+    if (word == nullptr) refuse(&node, key + " is " + shown(node) + "; give a text in quotes.");
+    return word->get();
+  }
+  // One that may stand in a comment of a variant.
+  std::string line(const toml::node& node, const std::string& key) const {
+    const std::string& words = text(node, key);
+    if (words.size() > 500 || std::any_of(words.begin(), words.end(), [](char c) {
+          return static_cast<unsigned char>(c) < ' ' || c == '\\';
+        }))
+      refuse(&node,
+             key + " is " + shown(node) + "; give one line of at most 500 characters, without backslashes.");
+    return words;
+  }
+
+  std::int64_t integer(const toml::node& node, const std::string& key, std::int64_t least,
+                       std::int64_t most) const {
+    const auto* number = node.as_integer();
+    if (number == nullptr || number->get() < least || number->get() > most) {
+      refuse(&node, key + " is " + shown(node) + "; give a whole number from " + std::to_string(least) +
+                        " to " + std::to_string(most) + ".");
+    }
+    return number->get();
+  }
+
+  double real(const toml::node& node, const std::string& key, double least) const {
+    const auto value = node.is_number() ? node.value<double>() : std::nullopt;
+    if (!value || !std::isfinite(*value) || *value < least) {
+      refuse(&node,
+             key + " is " + shown(node) + "; give a number" + (least == 0 ? " that is not negative." : "."));
+    }
+    return *value;
+  }
+
+  const toml::array& list(const toml::node& node, const std::string& key, const std::string& of) const {
+    if (!node.is_array() || node.as_array()->empty())
+      refuse(&node, key + " is " + (node.is_array() ? "an empty list" : shown(node)) + "; give a list of " +
+                        of + ".");
+    return *node.as_array();
+  }
+
+  std::vector<std::string> texts(const toml::node& node, const std::string& key) const {
+    std::vector<std::string> all;
+    if (node.is_string()) return {line(node, key)};
+    for (const toml::node& one : list(node, key, "texts in quotes")) all.push_back(line(one, key));
+    return all;
+  }
+
+  // Of the root: null if it is not there.
+  const toml::table* table(const toml::table& root, const std::string& key) const {
+    const toml::node* node = root.get(key);
+    if (node == nullptr) return nullptr;
+    if (!node->is_table())
+      refuse(node, key + " is " + shown(*node) + "; it is a table, which begins with [" + key + "].");
+    return node->as_table();
+  }
+
+  void only_keys(const toml::table& given, const std::string& what,
+                 const std::vector<std::string>& known) const {
+    for (const auto& [key, node] : entries(given)) {
+      if (std::find(known.begin(), known.end(), key) == known.end())
+        refuse(node, key + " is not a key of " + what + "; its keys are " + listed(known) + ".");
+    }
+  }
+
+  // In the order in which they stand.
+  static std::vector<std::pair<std::string, const toml::node*>> entries(const toml::table& given) {
+    std::vector<std::pair<toml::source_position, std::pair<std::string, const toml::node*>>> ordered;
+    for (const auto& [key, node] : given)
+      ordered.push_back({key.source().begin, {std::string(key.str()), &node}});
+    std::stable_sort(ordered.begin(), ordered.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::vector<std::pair<std::string, const toml::node*>> all;
+    for (auto& [place, entry] : ordered) all.push_back(std::move(entry));
+    return all;
+  }
+
+  std::string kernel_names() const {
+    std::vector<std::string> names;
+    for (const OwnKernel& kernel : kernels_) names.push_back(kernel.name);
+    return listed(names);
+  }
+
+  const OwnKernel& kernel_of(const toml::node* node, const std::string& name) const {
+    for (const OwnKernel& kernel : kernels_) {
+      if (kernel.name != name) continue;
+      if (kernel.is_template) {
+        refuse(node,
+               "The kernel " + name + " (line " + std::to_string(kernel.line) +
+                   ") is a template; make its parameters axes or compiled-in parameters of the problem, or "
+                   "the type by type = \"T\".");
+      }
+      return kernel;
+    }
+    refuse(node, "There is no kernel " + name + " in " + text_.path + "; its __global__ functions are " +
+                     kernel_names() + ".");
+  }
+
+  const OwnKernel& chosen_kernel(const toml::node* node) const {
+    if (kernels_.empty()) refuse(node, text_.path + " has no __global__ function; there is nothing to tune.");
+    if (node != nullptr) return kernel_of(node, text(*node, "kernel"));
+    if (kernels_.size() > 1) {
+      refuse(nullptr,
+             "There are several kernels (" + kernel_names() + "); say by kernel = \"…\" which one is tuned.");
+    }
+    return kernel_of(nullptr, kernels_.front().name);
+  }
+
+  std::vector<std::string> dtype_words(const toml::node& node) const {
+    std::vector<std::string> words = texts(node, "dtype");
+    for (const std::string& word : words) {
+      if (std::find(dtypes.begin(), dtypes.end(), word) == dtypes.end())
+        refuse(&node, "dtype is \"" + word + "\"; allowed are " + listed(dtypes) + ".");
+    }
+    return words;
+  }
+
+  // Names only; their extents name parameters, which are not known yet. Dtypes that the kernel's pointers
+  // have need not be given.
+  void read_arrays(const toml::table& root, const OwnKernel& kernel, std::vector<std::string>& words) {
+    const toml::table* given = table(root, "arrays");
+    if (given == nullptr || given->empty())
+      refuse(nullptr, "There is no array; name the kernel's arrays and their extents in [arrays].");
+    if (given->size() > most_arrays)
+      refuse(given, "There are " + std::to_string(given->size()) + " arrays; at most " +
+                        std::to_string(most_arrays) + " are allowed.");
+    std::vector<std::string> from_pointers;
+    bool has_output = false;
+    for (const auto& [name, node] : entries(*given)) {
+      if (!is_identifier(name))
+        refuse(node, "The array's name is \"" + name + "\"; give letters, digits and underscores.");
+      DescribedArray& array = made_.arrays.emplace_back();
+      array.name = name;
+      const std::string key = "The array " + name;
+      const auto parameter = std::find_if(
+          kernel.parameters.begin(), kernel.parameters.end(),
+          [&, n = name](const OwnKernel::Parameter& one) { return one.name == n && one.is_pointer; });
+      const std::string of_pointer =
+          parameter != kernel.parameters.end() &&
+                  (made_.type.empty() || parameter->type.find(made_.type) == std::string::npos)
+              ? dtype_of_type(parameter->type)
+              : "";
+      if (const toml::table* fields = node->as_table()) {
+        only_keys(*fields, "the array " + name, {"extents", "role", "dtype", "values"});
+        if (!fields->contains("extents")) refuse(node, key + " has no extents; add extents = [\"…\"].");
+        if (const toml::node* role = fields->get("role")) {
+          const std::string& word = text(*role, "role");
+          if (word != "input" && word != "output" && word != "inout")
+            refuse(role, key + " has the role " + shown(*role) + "; allowed are input, output and inout.");
+          array.role = word == "input" ? Role::input : word == "output" ? Role::output : Role::inout;
+        }
+        if (const toml::node* dtype = fields->get("dtype")) {
+          array.dtype = text(*dtype, "dtype");
+          if (std::find(dtypes.begin(), dtypes.end(), array.dtype) == dtypes.end())
+            refuse(dtype, key + " has the dtype " + shown(*dtype) + "; allowed are " + listed(dtypes) + ".");
+          if (!of_pointer.empty() && of_pointer != array.dtype)
+            refuse(dtype, key + " has the dtype " + array.dtype + ", but the kernel takes it as " +
+                              parameter->type + ".");
+        }
+        if (const toml::node* values = fields->get("values")) {
+          const toml::array& range = list(*values, "values", "two numbers");
+          if (range.size() != 2 || array.role == Role::output)
+            refuse(values,
+                   key + (array.role == Role::output
+                              ? " is an output, which has no values."
+                              : " has values that are not two numbers; give the least and the most."));
+          array.values = {real(range[0], "values", std::numeric_limits<double>::lowest()),
+                          real(range[1], "values", std::numeric_limits<double>::lowest())};
+          if (array.values->first > array.values->second)
+            refuse(values, key + " has values whose least is above the most; change their order.");
+        }
+      } else if (!node->is_array()) {
+        refuse(node, key + " is " + shown(*node) +
+                         "; give its extents as a list, or a table with extents and role.");
+      }
+      if (array.dtype.empty()) array.dtype = of_pointer;
+      if (!array.dtype.empty()) from_pointers.push_back(array.dtype);
+      has_output |= array.role != Role::input;
+    }
+    if (!has_output)
+      refuse(given,
+             "No array is an output, so there is nothing to check; give one role = \"output\" or \"inout\".");
+    if (words.empty()) words = {from_pointers.empty() ? "f32" : from_pointers.front()};
+    if (words.size() == 1)
+      for (DescribedArray& array : made_.arrays)
+        if (array.dtype == words.front()) array.dtype.clear();
+  }
+
+  void parse_extents(const toml::table& root, DescribedArray& array) const {
+    const toml::node* node = root.get("arrays")->as_table()->get(array.name);
+    if (node->is_table()) node = node->as_table()->get("extents");
+    const std::vector<ExpressionName> of_problem = problem_names();
+    if (!node->is_array()) {
+      array.extents = {expression(*node, "extents", of_problem)};
+      return;
+    }
+    for (const toml::node& one :
+         list(*node, "The extents of " + array.name, "expressions, the outermost first"))
+      array.extents.push_back(expression(one, "extents", of_problem));
+  }
+
+  void read_problem(const toml::table& root, const std::vector<std::string>& words) {
+    const toml::table* given = table(root, "problem");
+    if (given == nullptr || given->empty())
+      refuse(nullptr, "The problem has no parameter; name its sizes in [problem].");
+    if (given->size() > most_parameters)
+      refuse(given, "The problem has " + std::to_string(given->size()) + " parameters; at most " +
+                        std::to_string(most_parameters) + " are allowed.");
+    for (const auto& [name, node] : entries(*given)) {
+      static const std::set<std::string> reserved = {"weight", "dtype", "dtype_bytes",
+                                                     "min",    "max",   "ceil_div"};
+      if (!is_identifier(name) || reserved.contains(name)) {
+        refuse(node, "The parameter's name is \"" + name +
+                         "\"; give letters, digits and underscores, but none of " +
+                         listed(std::vector<std::string>(reserved.begin(), reserved.end())) + ".");
+      }
+      made_.parameters.push_back(parameter(name, *node));
+    }
+    Parameter dtype{.name = "dtype", .what = "element type", .words = words};
+    dtype.initial = words.front();
+    made_.parameters.push_back(std::move(dtype));
+  }
+
+  Parameter parameter(const std::string& name, const toml::node& node) const {
+    Parameter made{.name = name, .what = "a parameter of the problem"};
+    const std::string key = "The parameter " + name;
+    if (node.is_integer()) {
+      made.initial = integer(node, key, made.minimum, made.maximum);
+    } else if (node.is_array()) {
+      set_range(made, node, key);
+    } else if (const toml::table* fields = node.as_table()) {
+      only_keys(*fields, "the parameter " + name,
+                {"what", "minimum", "maximum", "usual", "default", "words"});
+      if (const toml::node* what = fields->get("what")) made.what = line(*what, "what");
+      constexpr std::int64_t largest = std::int64_t{1} << 40;
+      if (const toml::node* words = fields->get("words")) {
+        for (const char* other : {"minimum", "maximum", "usual"})
+          if (fields->contains(other))
+            refuse(fields->get(other), key + " has words, so it has no " + other + ".");
+        set_words(made, *words, key);
+      }
+      if (const toml::node* least = fields->get("minimum"))
+        made.minimum = integer(*least, key + ": minimum", -largest, largest);
+      if (const toml::node* most = fields->get("maximum"))
+        made.maximum = integer(*most, key + ": maximum", made.minimum, largest);
+      if (const toml::node* usual = fields->get("usual")) set_range(made, *usual, key);
+      if (const toml::node* initial = fields->get("default")) {
+        if (made.words.empty()) {
+          made.initial = integer(*initial, key + ": default", made.minimum, made.maximum);
+        } else {
+          made.initial = text(*initial, "default");
+          if (std::find(made.words.begin(), made.words.end(), std::get<std::string>(*made.initial)) ==
+              made.words.end())
+            refuse(initial, key + " has the default " + shown(*initial) + "; its words are " +
+                                listed(made.words) + ".");
+        }
+      }
+    } else {
+      refuse(&node,
+             key + " is " + shown(node) +
+                 "; give its usual sizes as [least, most], its words as a list, a default, or a table.");
+    }
+    return made;
+  }
+
+  void set_words(Parameter& made, const toml::node& node, const std::string& key) const {
+    for (const toml::node& one : list(node, key, "words")) {
+      const std::string& word = text(one, key);
+      if (!is_identifier(word))
+        refuse(&one, key + " has the word " + shown(one) + "; give letters, digits and underscores.");
+      if (std::find(made.words.begin(), made.words.end(), word) != made.words.end())
+        refuse(&one, key + " has the word " + word + " twice; give it once.");
+      made.words.push_back(word);
+    }
+    made.initial = made.words.front();
+  }
+
+  void set_range(Parameter& made, const toml::node& node, const std::string& key) const {
+    const toml::array& both = list(node, key, "two numbers or of words");
+    if (both[0].is_string()) return set_words(made, node, key);
+    if (both.size() != 2)
+      refuse(&node, key + " has a list of " + std::to_string(both.size()) +
+                        "; give its usual sizes as [least, most], or words.");
+    const std::int64_t least = integer(both[0], key + ": usual", made.minimum, made.maximum);
+    made.usual = UsualSizes{least, integer(both[1], key + ": usual", least, made.maximum)};
+  }
+
+  void read_axes(const toml::table& root) {
+    const toml::table* given = table(root, "axes");
+    if (given == nullptr || given->empty())
+      refuse(nullptr,
+             "There is no axis, so there is nothing to tune; name the kernel's constants and their values in "
+             "[axes].");
+    if (given->size() > most_axes)
+      refuse(given, "There are " + std::to_string(given->size()) + " axes; at most " +
+                        std::to_string(most_axes) + " are allowed.");
+    for (const auto& [name, node] : entries(*given)) {
+      const std::string key = "The axis " + name;
+      DescribedAxis axis{name, "", {}};
+      if (!is_identifier(name))
+        refuse(node, "The axis's name is \"" + name + "\"; give letters, digits and underscores.");
+      for (const Parameter& parameter : made_.parameters)
+        if (parameter.name == name)
+          refuse(node, key + " is also a parameter of the problem; give one of them another name.");
+      const toml::node* values = node;
+      if (const toml::table* fields = node->as_table()) {
+        only_keys(*fields, "the axis " + name, {"values", "what"});
+        values = fields->get("values");
+        if (values == nullptr) refuse(node, key + " has no values; add values = [32, 64].");
+        if (const toml::node* what = fields->get("what")) axis.what = line(*what, "what");
+      }
+      for (const toml::node& one : list(*values, key, "whole numbers, such as [64, 128]")) {
+        const std::int64_t value = one.is_boolean()
+                                       ? static_cast<std::int64_t>(one.as_boolean()->get())
+                                       : integer(one, key, std::numeric_limits<std::int32_t>::min(),
+                                                 std::numeric_limits<std::int32_t>::max());
+        if (std::find(axis.values.begin(), axis.values.end(), value) != axis.values.end())
+          refuse(&one, key + " has the value " + std::to_string(value) + " twice; give it once.");
+        axis.values.push_back(value);
+      }
+      if (axis.values.size() > most_values)
+        refuse(node, key + " has " + std::to_string(axis.values.size()) + " values; at most " +
+                         std::to_string(most_values) + " are allowed.");
+      must_occur(*node, key, name);
+      made_.axes.push_back(std::move(axis));
+    }
+  }
+
+  void must_occur(const toml::node& node, const std::string& key, const std::string& name) const {
+    bool occurs = form_of(text_.cu, name) != ConstantForm::none;
+    for (const auto& [file, included] : text_.included)
+      occurs |= form_of(included, name) != ConstantForm::none;
+    if (!occurs) refuse(&node, key + " does not occur in " + text_.path + "; write it as the kernel does.");
+  }
+
+  std::vector<ExpressionName> problem_names() const {
+    std::vector<ExpressionName> names = made_.names();
+    names.resize(names.size() - made_.axes.size());
+    return names;
+  }
+
+  Expression expression(const toml::node& node, const std::string& key,
+                        const std::vector<ExpressionName>& names) const {
+    std::string words;
+    if (node.is_integer())
+      words = std::to_string(node.as_integer()->get());
+    else if (node.is_string())
+      words = node.as_string()->get();
+    else
+      refuse(&node, key + " is " + shown(node) + "; give an expression in quotes, or a whole number.");
+    try {
+      return Expression::parse(words, names);
+    } catch (const UsageError& error) {
+      refuse(&node, error.what());
+    }
+  }
+
+  std::vector<DescribedRule> rules(const toml::node& node, const std::string& key,
+                                   const std::vector<ExpressionName>& names) const {
+    std::vector<DescribedRule> all;
+    const auto add = [&](const toml::node& one) {
+      if (const toml::table* fields = one.as_table()) {
+        only_keys(*fields, "a rule", {"rule", "why"});
+        if (!fields->contains("rule")) refuse(&one, "A rule of " + key + " has no rule; add rule = \"…\".");
+        const Expression holds = expression(*fields->get("rule"), key, names);
+        all.push_back(
+            {holds, fields->contains("why") ? line(*fields->get("why"), "why") : holds.text() + "."});
+      } else {
+        const Expression holds = expression(one, key, names);
+        all.push_back({holds, holds.text() + "."});
+      }
+    };
+    if (!node.is_array()) {
+      add(node);
+    } else {
+      for (const toml::node& one : *node.as_array()) add(one);
+    }
+    return all;
+  }
+
+  void read_rules(const toml::table& root) {
+    const toml::table* given = table(root, "rules");
+    if (given == nullptr) return;
+    only_keys(*given, "[rules]", {"problem", "must", "worth"});
+    if (const toml::node* node = given->get("problem"))
+      made_.allowed = rules(*node, "problem", problem_names());
+    if (const toml::node* node = given->get("must")) made_.must = rules(*node, "must", made_.names());
+    if (const toml::node* node = given->get("worth")) made_.worth = rules(*node, "worth", made_.names());
+  }
+
+  void read_rest(const toml::table& root) {
+    if (const toml::node* node = root.get("flops")) made_.flops = expression(*node, "flops", problem_names());
+    if (const toml::node* node = root.get("alignment_bytes"))
+      made_.alignment_bytes = expression(*node, "alignment_bytes", made_.names());
+    if (const toml::node* node = root.get("compute_capability")) {
+      const auto capability = node->is_string() ? parse_capability(node->as_string()->get()) : std::nullopt;
+      if (!capability)
+        refuse(node, "compute_capability is " + shown(*node) + "; give a text such as \"8.0\".");
+      made_.compute_capability = *capability;
+    }
+    if (const toml::node* node = root.get("compiled_in")) {
+      for (const std::string& name : texts(*node, "compiled_in")) {
+        if (std::none_of(made_.parameters.begin(), made_.parameters.end(),
+                         [&](const Parameter& one) { return one.name == name; }))
+          refuse(node, "compiled_in names " + name + ", which is not a parameter of the problem.");
+        must_occur(*node, "The compiled-in parameter " + name, name);
+        made_.compiled_in.push_back(name);
+      }
+    }
+    if (const toml::node* node = root.get("examples")) made_.examples = texts(*node, "examples");
+    if (const toml::node* node = root.get("companions")) made_.companions = texts(*node, "companions");
+    const toml::node* tolerance = root.get("tolerance");
+    if (tolerance == nullptr) return;
+    if (const toml::table* fields = tolerance->as_table()) {
+      only_keys(*fields, "tolerance", {"relative", "absolute"});
+      if (const toml::node* node = fields->get("relative"))
+        made_.relative_tolerance = real(*node, "tolerance.relative", 0);
+      if (const toml::node* node = fields->get("absolute"))
+        made_.absolute_tolerance = real(*node, "tolerance.absolute", 0);
+    } else {
+      made_.relative_tolerance = real(*tolerance, "tolerance", 0);
+    }
+  }
+
+  std::vector<Expression> extent(const toml::table* given, const std::string& key,
+                                 const std::string& of) const {
+    const toml::node* node = given != nullptr ? given->get(key) : nullptr;
+    if (node == nullptr)
+      refuse(given,
+             "[" + of + "] has no " + key + "; add " + key + " = [\"…\"], its x, y and z as expressions.");
+    std::vector<Expression> all;
+    if (!node->is_array()) return {expression(*node, key, made_.names())};
+    for (const toml::node& one : list(*node, key, "one to three expressions"))
+      all.push_back(expression(one, key, made_.names()));
+    if (all.size() > 3)
+      refuse(node, key + " has " + std::to_string(all.size()) + " expressions; give x, y and z at most.");
+    return all;
+  }
+
+  DescribedLaunch launch(const toml::table* given, const std::string& of, const OwnKernel& kernel) const {
+    DescribedLaunch made;
+    made.kernel = kernel.name;
+    if (given != nullptr)
+      only_keys(*given, "[" + of + "]", {"kernel", "grid", "block", "shared_bytes", "arguments"});
+    const bool is_reference = of == "reference";
+    const bool by_element =
+        is_reference && given != nullptr && !given->contains("grid") && !given->contains("block");
+    if (!by_element) {
+      made.grid = extent(given, "grid", of);
+      made.block = extent(given, "block", of);
+      if (const toml::node* node = given->get("shared_bytes"))
+        made.shared_bytes = expression(*node, "shared_bytes", made_.names());
+    }
+    const toml::node* node = given != nullptr ? given->get("arguments") : nullptr;
+    if (node == nullptr) {
+      for (const OwnKernel::Parameter& one : kernel.parameters)
+        made.arguments.push_back(argument(nullptr, one, one.name, kernel));
+      return made;
+    }
+    const toml::array* all = node->as_array();
+    if (all == nullptr || all->size() != kernel.parameters.size()) {
+      refuse(node, "The kernel " + kernel.name + " has " + std::to_string(kernel.parameters.size()) +
+                       " parameters, but arguments " +
+                       (all == nullptr ? "is " + shown(*node) : "gives " + std::to_string(all->size())) +
+                       "; give one for each, in the kernel's order.");
+    }
+    for (std::size_t i = 0; i < all->size(); ++i) {
+      const toml::node& one = (*all)[i];
+      if (one.is_string()) {
+        made.arguments.push_back(argument(&one, kernel.parameters[i], one.as_string()->get(), kernel));
+        continue;
+      }
+      DescribedArgument constant = argument(&one, kernel.parameters[i], "0", kernel);
+      const bool whole =
+          constant.type == DescribedArgument::Type::int32 || constant.type == DescribedArgument::Type::int64;
+      if (!one.is_number() || (whole && !one.is_integer()))
+        refuse(&one, "The argument " + kernel.parameters[i].name + " of " + kernel.name + " is " +
+                         shown(one) + "; give an expression in quotes, or a number of its type.");
+      constant.expression.reset();
+      constant.number = real(one, "arguments", std::numeric_limits<double>::lowest());
+      made.arguments.push_back(std::move(constant));
+    }
+    return made;
+  }
+
+  // What fills a kernel's parameter: `words` name an array or are an expression.
+  DescribedArgument argument(const toml::node* node, const OwnKernel::Parameter& parameter,
+                             const std::string& words, const OwnKernel& kernel) const {
+    DescribedArgument made;
+    const std::string which = "The parameter " + parameter.name + " of " + kernel.name;
+    if (parameter.is_pointer) {
+      const auto found = std::find_if(made_.arrays.begin(), made_.arrays.end(),
+                                      [&](const DescribedArray& one) { return one.name == words; });
+      if (found == made_.arrays.end()) {
+        std::vector<std::string> names;
+        for (const DescribedArray& one : made_.arrays) names.push_back(one.name);
+        refuse(node, which + " is a pointer, and " + words + " is no array; the arrays are " + listed(names) +
+                         (node == nullptr
+                              ? ". Name it so in [arrays], or give arguments = [\"…\"] in the kernel's order."
+                              : "."));
+      }
+      made.array = static_cast<std::size_t>(found - made_.arrays.begin());
+      const std::string of_pointer = dtype_of_type(parameter.type);
+      const std::string of_array = !found->dtype.empty() ? found->dtype
+                                   : made_.parameters.back().words.size() == 1
+                                       ? made_.parameters.back().words.front()
+                                       : "";
+      if (!of_pointer.empty() && !of_array.empty() && of_pointer != of_array &&
+          parameter.type.find(made_.type.empty() ? "?" : made_.type) == std::string::npos)
+        refuse(node, which + " is a " + parameter.type + ", but the array " + words + " has the dtype " +
+                         of_array + ".");
+      return made;
+    }
+    const auto type = scalar_of_type(parameter.type, made_.type);
+    if (!type) {
+      refuse(node, which + " has the type \"" + parameter.type +
+                       "\", which cannot be given; pointers, int, long long and other integers of 4 and 8 "
+                       "bytes, float and double can.");
+    }
+    made.type = *type;
+    for (const DescribedArray& one : made_.arrays)
+      if (one.name == words) refuse(node, which + " is no pointer, but " + words + " is an array.");
+    try {
+      made.expression = Expression::parse(words, made_.names());
+    } catch (const UsageError& error) {
+      refuse(node, std::string(error.what()) + (node == nullptr
+                                                    ? " It stands for " + which.substr(4) +
+                                                          "; give arguments = [\"…\"] in the kernel's order."
+                                                    : ""));
+    }
+    return made;
+  }
+
+  void read_reference(const toml::table& root, const OwnKernel& tuned) {
+    const toml::table* given = table(root, "reference");
+    if (given == nullptr) return;
+    const toml::node* name = given->get("kernel");
+    if (name == nullptr)
+      refuse(given,
+             "[reference] has no kernel; add kernel = \"…\", or leave [reference] out to compare with the "
+             "untuned kernel.");
+    const OwnKernel& kernel = kernel_of(name, text(*name, "kernel"));
+    if (kernel.name == tuned.name)
+      refuse(name, "The reference is the tuned kernel itself; leave [reference] out for that.");
+    made_.reference = launch(given, "reference", kernel);
+    made_.has_reference = true;
+  }
+
+  const OwnText& text_;
+  std::string file_;
+  std::vector<OwnKernel> kernels_;
+  Description made_;
+};
+
+}  // namespace
+
+std::vector<ExpressionName> Description::names() const {
+  std::vector<ExpressionName> names;
+  for (const Parameter& parameter : parameters) names.push_back({parameter.name, parameter.words});
+  names.push_back({"dtype_bytes", {}});
+  for (const DescribedAxis& axis : axes) names.push_back({axis.name, {}});
+  return names;
+}
+
+Description read_description(const OwnText& text) {
+  const std::optional<std::string> own = inside(text.cu);
+  const std::string file =
+      own ? text.path : std::filesystem::path(text.path).replace_extension(".toml").string();
+  if (!own && text.description.empty()) {
+    throw UsageError(
+        text.path +
+        " has no description: there is neither a comment \"/* tunesmith … */\" in it nor a file " + file +
+        ". docs/your_own_kernel.md shows one.");
+  }
+  if (own && !text.description.empty()) {
+    throw UsageError(
+        text.path +
+        " has two descriptions, a comment \"/* tunesmith … */\" and the .toml beside it; leave one of them.");
+  }
+  toml::table root;
+  try {
+    root = toml::parse(own ? *own : text.description);
+  } catch (const toml::parse_error& error) {
+    std::string what(error.description());
+    throw UsageError(file + ", line " + std::to_string(error.source().begin.line) +
+                     ": The description is not TOML: " + what + ".");
+  }
+  return Reader(text, file).read(root);
+}
+
+}  // namespace tunesmith

@@ -1,0 +1,74 @@
+// The description of a kernel of a user's own, in TOML: read into plain data. What the fields mean stands in
+// docs/your_own_kernel.md; described_op.h makes an op of it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "generator/argument.h"
+#include "generator/expression.h"
+#include "generator/own_op.h"
+#include "generator/own_source.h"
+#include "generator/parameter.h"
+
+namespace tunesmith {
+
+struct DescribedRule {
+  Expression holds;
+  std::string why;
+};
+
+struct DescribedArray {
+  std::string name;
+  Role role = Role::input;
+  std::vector<Expression> extents;
+  std::string dtype;  ///< empty: the problem's
+  std::optional<std::pair<double, double>> values = std::nullopt;
+};
+
+struct DescribedAxis {
+  std::string name, what;
+  std::vector<std::int64_t> values;
+};
+
+/// One of a kernel's parameters: an array, an expression or a number.
+struct DescribedArgument {
+  enum class Type { array, int32, int64, single, twofold, of_dtype };
+  Type type = Type::array;
+  std::size_t array = 0;
+  std::optional<Expression> expression = std::nullopt;
+  double number = 0;  ///< where there is no expression
+};
+
+struct DescribedLaunch {
+  std::string kernel;
+  std::vector<Expression> grid, block;  ///< of the problem and the axes, like all below
+  std::optional<Expression> shared_bytes = std::nullopt;
+  std::vector<DescribedArgument> arguments;
+};
+
+struct Description {
+  std::string name, what, type;       ///< `type`: how the text calls the dtype; empty: not at all
+  std::vector<Parameter> parameters;  ///< the last one is dtype
+  std::vector<DescribedArray> arrays;
+  std::vector<DescribedAxis> axes;
+  std::vector<DescribedRule> allowed;  ///< problems
+  std::vector<DescribedRule> must, worth;
+  std::vector<std::string> compiled_in;
+  DescribedLaunch launch, reference;
+  bool has_reference = false;
+  std::optional<Expression> flops = std::nullopt, alignment_bytes = std::nullopt;
+  int compute_capability = 0;
+  double relative_tolerance = -1, absolute_tolerance = -1;  ///< below 0: not given
+  std::vector<std::string> examples, companions;
+
+  /// The names of expressions: the parameters, dtype_bytes, and then the axes.
+  std::vector<ExpressionName> names() const;
+};
+
+/// Throws UsageError, a sentence with file, line, value and what is allowed.
+Description read_description(const OwnText& text);
+
+}  // namespace tunesmith

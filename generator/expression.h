@@ -1,0 +1,79 @@
+// Whole-number expressions of a description: parsed once into data, evaluated with checks, never run as code
+// of the host.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tunesmith {
+
+/// What an expression may name: a value, or, with `words`, one of them, which it is compared with in quotes.
+struct ExpressionName {
+  std::string name;
+  std::vector<std::string> words = {};
+};
+
+/// In 64 bits: + - * / % (rounded to zero), < <= > >= == != ! && || ?:, min and max of two or more,
+/// ceil_div(a, b), numbers, names and 'words'. Comparisons give 1 or 0. What && || ?: do not need is not
+/// evaluated.
+class Expression {
+ public:
+  static constexpr std::size_t most_characters = 1000, most_depth = 50;
+
+  /// Throws UsageError: a sentence with the text, the place and what is allowed there.
+  static Expression parse(std::string_view text, const std::vector<ExpressionName>& names);
+
+  /// The value of a name, by its place among the names.
+  using Lookup = std::function<std::int64_t(std::size_t name)>;
+  struct Result {
+    std::int64_t value = 0;
+    std::string
+        error;  ///< why there is no value (overflow, a divisor of zero), as a sentence; empty: there is
+  };
+  Result evaluate(const Lookup& lookup) const;
+
+  const std::string& text() const { return text_; }
+  bool uses(std::size_t name) const;
+
+ private:
+  enum class Operation : std::uint8_t {
+    number,
+    name,
+    negate,
+    invert,
+    add,
+    subtract,
+    multiply,
+    divide,
+    remainder,
+    less,
+    less_equal,
+    greater,
+    greater_equal,
+    equal,
+    not_equal,
+    both,
+    either,
+    choose,
+    least,
+    greatest,
+    divide_up
+  };
+  struct Node {
+    Operation operation = Operation::number;
+    std::int64_t value = 0;           // of a number; of a name its place
+    std::size_t a = 0, b = 0, c = 0;  // operands
+  };
+  class Parser;
+  Result evaluate(std::size_t node, const Lookup& lookup) const;
+  Result binary(const Node& node, const Lookup& lookup) const;
+
+  std::string text_;
+  std::vector<Node> nodes_;
+  std::size_t root_ = 0;
+};
+
+}  // namespace tunesmith

@@ -1,0 +1,46 @@
+// Ops that a process was given while it runs: kernels of a user's own, each with its description
+// (description.h). They are found by name beside those that the program was built with (ops.h).
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "generator/op.h"
+#include "generator/render.h"
+
+namespace tunesmith {
+
+/// The files that an op is described by, as texts: what another process needs to have it too.
+struct OwnText {
+  std::string path;         ///< as it was named
+  std::string cu;           ///< the kernel's file
+  std::string description;  ///< the text of the .toml beside it; empty: it stands in the .cu
+  /// What the .cu includes from its own folder: the names in its lines #include "…", and the texts.
+  std::vector<std::pair<std::string, std::string>> included = {};
+  bool operator==(const OwnText&) const = default;
+};
+
+struct OwnOp {
+  Op op;        ///< without a function as reference: that is a kernel
+  Files files;  ///< of its body, and of what every body may include
+  OwnText text;
+  Template reference;              ///< with the space of the op's template, of which it takes the base config
+  bool reference_is_base = false;  ///< there is no other kernel to compare with
+  double relative_tolerance = -1, absolute_tolerance = -1;  ///< below 0: as for the dtype
+  std::vector<std::string> notes;  ///< sentences: what it is compared with, which lines gave way
+};
+
+/// Keeps it for the rest of the process; the same texts again give the op that is there. Throws UsageError
+/// where another op has its name. Thread-safe.
+const OwnOp& add_own_op(std::unique_ptr<const OwnOp> op);
+
+/// Null: there is none of that name. Thread-safe.
+const OwnOp* find_own_op(std::string_view name);
+
+/// How a command names the op: by its name, or by the file that describes it.
+std::string words_for(const Op& op);
+
+}  // namespace tunesmith

@@ -1,0 +1,322 @@
+#include "generator/own_source.h"
+
+#include <algorithm>
+#include <cctype>
+#include <regex>
+#include <utility>
+
+namespace tunesmith {
+namespace {
+
+bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+bool is_space(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
+
+std::size_t skip_space(std::string_view text, std::size_t at) {
+  while (at < text.size() && is_space(text[at])) ++at;
+  return at;
+}
+
+// The place of the word at or behind `at`; npos: there is none.
+std::size_t find_word(std::string_view text, std::string_view word, std::size_t at = 0) {
+  while ((at = text.find(word, at)) != std::string_view::npos) {
+    const bool begins = at == 0 || !is_name(text[at - 1]);
+    const std::size_t end = at + word.size();
+    if (begins && (end == text.size() || !is_name(text[end]))) return at;
+    ++at;
+  }
+  return at;
+}
+
+// Behind the parenthesis that closes the one at `open`; npos: none does.
+std::size_t behind_close(std::string_view text, std::size_t open) {
+  int depth = 0;
+  for (std::size_t at = open; at < text.size(); ++at) {
+    if (text[at] == '(') ++depth;
+    if (text[at] == ')' && --depth == 0) return at + 1;
+  }
+  return std::string_view::npos;
+}
+
+std::size_t line_begin(std::string_view text, std::size_t at) {
+  const std::size_t end = at == 0 ? std::string_view::npos : text.rfind('\n', at - 1);
+  return end == std::string_view::npos ? 0 : end + 1;
+}
+std::size_t line_end(std::string_view text, std::size_t at) {
+  return std::min(text.find('\n', at), text.size());
+}
+
+bool in_directive(std::string_view text, std::size_t at) {
+  std::size_t begin = line_begin(text, at);
+  while (begin >= 2 && text[begin - 2] == '\\') begin = line_begin(text, begin - 1);
+  const std::size_t first = skip_space(text, begin);
+  return first < text.size() && text[first] == '#';
+}
+
+int line_number(std::string_view text, std::size_t at) {
+  return 1 + static_cast<int>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
+}
+
+// A declaration or definition of a kernel in the blanked text.
+struct Declared {
+  std::size_t begin = 0;  // of its first word
+  std::size_t name = 0, name_end = 0;
+  std::size_t open = 0, close = 0;  // of its parameters: at ( and behind )
+  bool is_template = false, is_extern = false;
+};
+
+std::vector<Declared> declarations(std::string_view blank) {
+  std::vector<Declared> found;
+  for (std::size_t at = 0; (at = find_word(blank, "__global__", at)) != std::string_view::npos; ++at) {
+    if (in_directive(blank, at)) continue;
+    Declared one;
+    // Back to the end of what is before it.
+    std::size_t begin = at;
+    while (begin > 0 && blank[begin - 1] != ';' && blank[begin - 1] != '}' && blank[begin - 1] != '{') {
+      if (blank[begin - 1] == '\n' && begin > 1 && in_directive(blank, begin - 2)) break;
+      --begin;
+    }
+    const std::string_view before = blank.substr(begin, at - begin);
+    one.begin = skip_space(blank, begin);
+    one.is_template = find_word(before, "template") != std::string_view::npos;
+    one.is_extern = find_word(before, "extern") != std::string_view::npos;
+    // The last word before a parenthesis that is not an attribute's.
+    for (std::size_t next = at; next < blank.size();) {
+      const std::size_t open = blank.find('(', next);
+      const std::size_t stop = blank.find_first_of(";{}", next);
+      if (open == std::string_view::npos || open > stop) break;
+      std::size_t end = open;
+      while (end > at && is_space(blank[end - 1])) --end;
+      std::size_t first = end;
+      while (first > at && is_name(blank[first - 1])) --first;
+      const std::size_t close = behind_close(blank, open);
+      if (close == std::string_view::npos) break;
+      if (blank.substr(first, 2) == "__") {  // __launch_bounds__(256)
+        next = close;
+        continue;
+      }
+      if (first < end) {
+        one.name = first;
+        one.name_end = end;
+        one.open = open;
+        one.close = close;
+        found.push_back(one);
+      }
+      break;
+    }
+  }
+  return found;
+}
+
+std::string squeezed(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    if (!is_space(c)) {
+      result += c;
+    } else if (!result.empty() && result.back() != ' ') {
+      result += ' ';
+    }
+  }
+  while (!result.empty() && result.back() == ' ') result.pop_back();
+  return result;
+}
+
+OwnKernel::Parameter parameter_of(std::string_view declared) {
+  std::string text(declared.substr(0, declared.find('=')));
+  OwnKernel::Parameter parameter;
+  if (const std::size_t bracket = text.find('['); bracket != std::string::npos) {
+    text.erase(bracket);
+    parameter.is_pointer = true;
+  }
+  std::size_t end = text.size();
+  while (end > 0 && is_space(text[end - 1])) --end;
+  std::size_t first = end;
+  while (first > 0 && is_name(text[first - 1])) --first;
+  parameter.name = text.substr(first, end - first);
+  static const std::regex qualifier(
+      R"(\b(const|volatile|__restrict__|__restrict|restrict|__grid_constant__)\b)");
+  parameter.type = squeezed(std::regex_replace(text.substr(0, first), qualifier, " "));
+  if (parameter.type.find('*') != std::string::npos) parameter.is_pointer = true;
+  return parameter;
+}
+
+std::vector<OwnKernel::Parameter> parameters_of(std::string_view list) {
+  std::vector<OwnKernel::Parameter> parameters;
+  int depth = 0;
+  std::size_t begin = 0;
+  for (std::size_t at = 0; at <= list.size(); ++at) {
+    const char c = at < list.size() ? list[at] : ',';
+    if (c == '(' || c == '<' || c == '[') ++depth;
+    if (c == ')' || c == '>' || c == ']') --depth;
+    if (c != ',' || (depth > 0 && at < list.size())) continue;
+    const std::string_view one = list.substr(begin, at - begin);
+    begin = at + 1;
+    const std::string words = squeezed(one);
+    if (!words.empty() && words != "void" && words != " ") parameters.push_back(parameter_of(one));
+  }
+  return parameters;
+}
+
+// Overwrites [begin, end) with blanks; line ends stay.
+void blank_out(std::string& text, std::size_t begin, std::size_t end) {
+  for (std::size_t at = begin; at < end; ++at)
+    if (text[at] != '\n') text[at] = ' ';
+}
+
+// The definitions of a constant, as ranges of the blanked text.
+std::vector<std::pair<std::size_t, std::size_t>> definitions(const std::string& blank,
+                                                             const std::string& name) {
+  std::vector<std::pair<std::size_t, std::size_t>> found;
+  for (std::size_t at = 0; (at = find_word(blank, name, at)) != std::string::npos; ++at) {
+    const std::size_t begin = line_begin(blank, at);
+    const std::string_view before = std::string_view(blank).substr(begin, at - begin);
+    const std::string words = squeezed(before);
+    static const std::regex define(R"(\s?#\s?define )");
+    if (std::regex_match(squeezed(before) + " ", define)) {
+      std::size_t end = line_end(blank, at);
+      while (end > 0 && end < blank.size() && blank[end - 1] == '\\') end = line_end(blank, end + 1);
+      found.emplace_back(begin, end);
+      continue;
+    }
+    const std::size_t next = skip_space(blank, at + name.size());
+    // Back to the end of the statement before, at most one line.
+    const std::size_t last = before.find_last_of(";{}");
+    const std::size_t start = begin + (last == std::string_view::npos ? 0 : last + 1);
+    const std::string of_this = squeezed(std::string_view(blank).substr(start, at - start));
+    static const std::regex constant(
+        R"(\s?((static|inline|__device__|const|constexpr|unsigned|signed|int|long|short|size_t|auto|u?int(32|64)_t) ?)+)");
+    const bool is_constant = std::regex_match(of_this, constant) &&
+                             (of_this.find("const") != std::string::npos) && next < blank.size() &&
+                             blank[next] == '=' && blank.compare(next, 2, "==") != 0;
+    static const std::regex alias(R"(\s?using ?)");
+    const bool is_alias = std::regex_match(of_this, alias) && next < blank.size() && blank[next] == '=';
+    static const std::regex type_name(R"(\s?typedef [\w: ]+)");
+    const bool is_typedef = std::regex_match(of_this, type_name) && next < blank.size() && blank[next] == ';';
+    if (!is_constant && !is_alias && !is_typedef) continue;
+    const std::size_t end = blank.find_first_of(";,", next);
+    if (end != std::string::npos && blank[end] == ';') found.emplace_back(start, end + 1);
+  }
+  return found;
+}
+
+}  // namespace
+
+std::string blanked(std::string_view text) {
+  std::string out(text);
+  for (std::size_t at = 0; at < text.size();) {
+    const std::string_view next = text.substr(at, 2);
+    if (next == "//") {
+      std::size_t end = at;
+      while (end < text.size() && text[end] != '\n') end += text.substr(end, 2) == "\\\n" ? 2 : 1;
+      end = std::min(end, text.size());
+      blank_out(out, at, end);
+      at = end;
+    } else if (next == "/*") {
+      const std::size_t close = text.find("*/", at + 2);
+      const std::size_t end = close == std::string_view::npos ? text.size() : close + 2;
+      blank_out(out, at, end);
+      at = end;
+    } else if (text[at] == '"' || (text[at] == '\'' && (at == 0 || !is_name(text[at - 1])))) {
+      std::size_t end = at + 1;
+      while (end < text.size() && text[end] != text[at] && text[end] != '\n')
+        end += text[end] == '\\' ? 2 : 1;
+      end = std::min(end, text.size());
+      blank_out(out, at + 1, end);
+      at = end + 1;
+    } else {
+      ++at;
+    }
+  }
+  return out;
+}
+
+std::vector<OwnKernel> kernels_of(std::string_view text) {
+  const std::string blank = blanked(text);
+  std::vector<OwnKernel> kernels;
+  for (const Declared& one : declarations(blank)) {
+    OwnKernel kernel;
+    kernel.name = blank.substr(one.name, one.name_end - one.name);
+    if (std::any_of(kernels.begin(), kernels.end(),
+                    [&](const OwnKernel& other) { return other.name == kernel.name; }))
+      continue;
+    kernel.parameters = parameters_of(std::string_view(blank).substr(one.open + 1, one.close - one.open - 2));
+    kernel.is_template = one.is_template;
+    kernel.line = line_number(blank, one.begin);
+    kernels.push_back(std::move(kernel));
+  }
+  return kernels;
+}
+
+std::string own_include(std::string_view line) {
+  std::size_t at = skip_space(line, 0);
+  if (at == line.size() || line[at] != '#') return "";
+  at = skip_space(line, at + 1);
+  static constexpr std::string_view word = "include";
+  if (line.substr(at, word.size()) != word) return "";
+  at = skip_space(line, at + word.size());
+  if (at == line.size() || line[at] != '"') return "";
+  const std::size_t end = line.find('"', at + 1);
+  return end == std::string_view::npos ? "" : std::string(line.substr(at + 1, end - at - 1));
+}
+
+ConstantForm form_of(std::string_view text, std::string_view name) {
+  const std::string blank = blanked(text);
+  ConstantForm form = ConstantForm::none;
+  for (std::size_t at = 0; (at = find_word(blank, name, at)) != std::string::npos; ++at) {
+    form = ConstantForm::expression;
+    const std::size_t first = skip_space(blank, line_begin(blank, at));
+    static const std::regex condition(R"(#\s*(define|undef|if|ifdef|ifndef|elif)\b[^]*)");
+    if (first < at && std::regex_match(blank.substr(first, at - first), condition))
+      return ConstantForm::macro;
+  }
+  return form;
+}
+
+OwnBody body_of_own(std::string_view given, const std::vector<std::string>& constants) {
+  OwnBody body;
+  body.text = std::string(given);
+  std::string& text = body.text;
+  const std::string blank = blanked(given);
+  for (const std::string& name : constants) {
+    for (const auto& [begin, end] : definitions(blank, name)) {
+      body.notes.push_back(name + " is defined by Tunesmith; line " +
+                           std::to_string(line_number(blank, begin)) +
+                           " gives way: " + squeezed(std::string_view(text).substr(begin, end - begin)));
+      blank_out(text, begin, end);
+    }
+  }
+  static const std::regex include(R"([ \t]*#[ \t]*include[ \t]*(<[^>\n]+>)[^\n]*)");
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = line_end(text, begin);
+    std::smatch match;
+    const std::string line = text.substr(begin, end - begin);
+    if (blank.find('#', begin) < end && std::regex_match(line, match, include)) {
+      body.includes += match[1].str() + "\n";
+      blank_out(text, begin, end);
+    }
+    begin = end + 1;
+  }
+  // From the end to the beginning, so that the places before stay.
+  std::vector<std::pair<std::size_t, std::pair<std::size_t, std::string>>> edits;
+  for (const Declared& one : declarations(blank)) {
+    if (one.is_template) continue;
+    if (!one.is_extern) edits.push_back({one.begin, {0, "extern \"C\" "}});
+    const std::string name = blank.substr(one.name, one.name_end - one.name);
+    edits.push_back({one.name, {name.size(), "ENTRY(" + name + ")"}});
+  }
+  static const std::regex shared(
+      R"(\bextern\s+__shared__\s+(?:__align__\s*\(\s*\d+\s*\)\s+|alignas\s*\(\s*\d+\s*\)\s+)?([A-Za-z_][\w: ]*?)\s*([A-Za-z_]\w*)\s*\[\s*\]\s*;)");
+  for (std::sregex_iterator at(blank.begin(), blank.end(), shared), none; at != none; ++at) {
+    std::string lines;
+    const std::string whole = at->str();
+    for (const char c : whole)
+      if (c == '\n') lines += c;
+    edits.push_back(
+        {static_cast<std::size_t>(at->position()),
+         {whole.size(), "DYNAMIC_SHARED(" + (*at)[1].str() + ", " + (*at)[2].str() + ");" + lines}});
+  }
+  std::sort(edits.begin(), edits.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  for (const auto& [at, edit] : edits) text.replace(at, edit.first, edit.second);
+  return body;
+}
+
+}  // namespace tunesmith

@@ -1,0 +1,52 @@
+// The text of a user's own .cu: which kernels it has and what they take, and the form in which it is
+// rendered. It is read as a compiler's first look would: comments and literals are skipped, nothing is
+// evaluated.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tunesmith {
+
+/// The text with each character of comments, and of what is in quotes, as a blank; line ends stay.
+std::string blanked(std::string_view text);
+
+struct OwnKernel {
+  struct Parameter {
+    std::string type;  ///< without const and __restrict__; of a pointer with its *
+    std::string name;
+    bool is_pointer = false;
+  };
+  std::string name;
+  std::vector<Parameter> parameters;
+  bool is_template = false;
+  int line = 1;
+};
+
+/// Each __global__ function once, in the order of the text.
+std::vector<OwnKernel> kernels_of(std::string_view text);
+
+/// What a line #include "…" names; empty for any other line.
+std::string own_include(std::string_view line);
+
+/// How the text speaks of a constant that is to be written before it.
+enum class ConstantForm {
+  none,        ///< its name does not occur
+  macro,       ///< in a line of the preprocessor: #define, #ifndef, #if, …
+  expression,  ///< only elsewhere
+};
+ConstantForm form_of(std::string_view text, std::string_view name);
+
+struct OwnBody {
+  std::string text;      ///< its lines are those of the file
+  std::string includes;  ///< the lines #include <…>, which stand before the constants
+  /// Sentences on what gave way: "BLOCK is defined by Tunesmith; line 3 is left out: #define BLOCK 128".
+  std::vector<std::string> notes;
+};
+
+/// The body to render: the text's own definitions of these constants are left out, its kernels have names
+/// that differ from variant to variant, and dynamic shared memory is spelled so that the host knows it.
+OwnBody body_of_own(std::string_view text, const std::vector<std::string>& constants);
+
+}  // namespace tunesmith

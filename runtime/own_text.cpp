@@ -1,0 +1,63 @@
+#include "runtime/own_text.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+#include "generator/error.h"
+#include "generator/own_source.h"
+
+namespace tunesmith {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t most_bytes = std::size_t{4} << 20, most_files = 100;
+
+std::string text_of(const fs::path& path) {
+  errno = 0;
+  std::ifstream file(path, std::ios::binary);
+  std::string text;
+  if (file) text.assign(std::istreambuf_iterator<char>(file), {});
+  if (!file || fs::is_directory(path))
+    throw UsageError("The file " + path.string() +
+                     " cannot be read: " + (errno != 0 ? std::strerror(errno) : "it is a folder") + ".");
+  if (text.size() > most_bytes)
+    throw UsageError("The file " + path.string() + " is larger than 4 MiB, which no kernel's is.");
+  if (text.find('\0') != std::string::npos) throw UsageError("The file " + path.string() + " is not a text.");
+  return text;
+}
+
+void add_included(const fs::path& folder, const std::string& text, OwnText& own) {
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const std::string name = own_include(line);
+    const bool known = std::any_of(own.included.begin(), own.included.end(),
+                                   [&](const auto& one) { return one.first == name; });
+    if (name.empty() || known || name.starts_with("common/")) continue;
+    if (!fs::is_regular_file(folder / name)) continue;  // an error only if the compiler comes to that line
+    if (own.included.size() == most_files)
+      throw UsageError(own.path + " includes more than " + std::to_string(most_files) +
+                       " files of its folder.");
+    own.included.emplace_back(name, text_of(folder / name));
+    const std::string inner = own.included.back().second;
+    add_included(folder, inner, own);
+  }
+}
+
+}  // namespace
+
+OwnText read_own_text(const fs::path& path) {
+  OwnText own{.path = path.string(), .cu = text_of(path), .description = {}};
+  const fs::path beside = fs::path(path).replace_extension(".toml");
+  std::error_code ignored;
+  if (fs::exists(beside, ignored)) own.description = text_of(beside);
+  const fs::path folder = path.parent_path().empty() ? fs::path(".") : path.parent_path();
+  add_included(folder, own.cu, own);
+  return own;
+}
+
+}  // namespace tunesmith

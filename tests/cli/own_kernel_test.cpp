@@ -1,0 +1,184 @@
+// A kernel of a user's own, with a description, from the command line and in an application, on the host.
+#include <gtest/gtest.h>
+
+#include "tests/cli/run.h"
+
+namespace tunesmith {
+namespace {
+
+const std::string examples = TUNESMITH_OWN_KERNELS;
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+// y = 2 x, a kernel of 20 lines, with what a test puts into the kernel and into the description.
+std::string twice(const std::string& body, const std::string& description = "") {
+  return "/* tunesmith\nname = \"twice\"\nkernel = \"twice\"\n[problem]\nn = [1, 100000]\n[arrays]\nx = "
+         "[\"n\"]\n"
+         "y = { extents = [\"n\"], role = \"output\" }\n[axes]\nBLOCK = [64, 32, 128]\nPART = [1, 2]\n"
+         "[launch]\ngrid = \"ceil_div(n, BLOCK)\"\nblock = \"BLOCK\"\n" +
+         description +
+         "*/\n__global__ void twice(const float* x, float* y, int n) {\n"
+         "  const int i = blockIdx.x * BLOCK + threadIdx.x;\n  " +
+         body +
+         "\n}\n__global__ void plain(const float* x, float* y, int n) {\n"
+         "  const int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < n) y[i] = x[i] + x[i];\n}\n";
+}
+
+const std::string compared = "[reference]\nkernel = \"plain\"\n";
+const std::string tune = "tune twice.cu --device host --problem n=1000 ";
+
+class OwnKernel : public testing::Test {
+ protected:
+  void write(const std::string& text) const { std::ofstream(scratch.path() / "twice.cu") << text; }
+  Scratch scratch;
+};
+
+TEST_F(OwnKernel, IsTunedAndResumedAndExplained) {
+  write(twice("if (i < n) y[i] = PART > 0 ? 2 * x[i] : 0;", compared));
+  const Outcome tuned = scratch.tunesmith(tune + "--budget all");
+  EXPECT_EQ(tuned.exit_code, 0) << tuned.out << tuned.err;
+  EXPECT_TRUE(has(tuned.err, "The reference of twice is the kernel plain of twice.cu.")) << tuned.err;
+  EXPECT_TRUE(has(tuned.out, "ok 6; 6 measured")) << tuned.out;
+  const Outcome again = scratch.tunesmith(tune + "--budget all");
+  EXPECT_EQ(again.exit_code, 0) << again.err;
+  EXPECT_TRUE(has(again.out, "5 known before")) << "all but the base\n" << again.out;
+
+  const Outcome explained = scratch.tunesmith("explain twice.cu --device host --problem n=1000");
+  EXPECT_EQ(explained.exit_code, 0) << explained.err;
+  EXPECT_TRUE(has(explained.out, "match: exact")) << explained.out;
+  const Outcome near = scratch.tunesmith("explain twice.cu --device host --problem n=900");
+  EXPECT_TRUE(has(near.out, "match: predicted")) << near.out;
+  EXPECT_TRUE(has(near.out, "tunesmith tune twice.cu --problem")) << near.out;
+  for (const char* name : {"twice.cu", "twice"}) {
+    const Outcome found = scratch.tunesmith(std::string("query --all ") + name);
+    EXPECT_TRUE(has(found.out, "BLOCK=128 PART=2")) << found.out << found.err;
+  }
+  const Outcome command =
+      scratch.shell(TUNESMITH_PROGRAM " db dump | grep 'The reference of twice is the kernel plain'");
+  EXPECT_EQ(command.exit_code, 0) << "the database says what it was compared with";
+}
+
+TEST_F(OwnKernel, HasATableAndIsNotExported) {
+  write(twice("if (i < n) y[i] = PART > 0 ? 2 * x[i] : 0;", compared));
+  const Outcome tuned = scratch.tunesmith("tune twice.cu --device host --anchors 2 --measured 1 --budget 2");
+  EXPECT_EQ(tuned.exit_code, 0) << tuned.out << tuned.err;
+  EXPECT_EQ(scratch.tunesmith(tune + "--budget 2").exit_code, 0);
+  EXPECT_EQ(
+      scratch
+          .tunesmith(
+              "tune conv2d --device host --budget 2 --problem 'height=9 width=9 mask_height=3 mask_width=3'")
+          .exit_code,
+      0);
+  const Outcome exported = scratch.tunesmith("export --device host --to generated");
+  EXPECT_TRUE(has(exported.out + exported.err, "There is no op twice") || has(exported.out, "Left out"))
+      << exported.out << exported.err;
+  const Outcome library = scratch.tunesmith("export --static --device host --to library");
+  EXPECT_EQ(library.exit_code, 0) << library.err;
+  EXPECT_TRUE(has(library.out, "Left out the table of twice")) << library.out;
+}
+
+TEST_F(OwnKernel, WithoutAReferenceTheUntunedKernelIsOne) {
+  write(twice("if (i < n) y[i] = 2 * x[i] + (PART == 2 ? 1 : 0);"));
+  const Outcome tuned = scratch.tunesmith(tune + "--budget all");
+  EXPECT_EQ(tuned.exit_code, 0) << tuned.out << tuned.err;
+  EXPECT_TRUE(has(tuned.err, "The reference of twice is its untuned kernel itself")) << tuned.err;
+  EXPECT_TRUE(has(tuned.out, "wrong_result 3")) << tuned.out;
+}
+
+TEST_F(OwnKernel, AWrongVariantIsFoundOnSmallProblems) {
+  // Of 1000 elements the last block has 40, and of 1024 none is beyond the end.
+  write(twice("if (i < n || PART == 2) y[i] = 2 * x[i < n ? i : 0];", compared));
+  const Outcome tuned = scratch.tunesmith("tune twice.cu --device host --budget all --problem n=1024");
+  EXPECT_EQ(tuned.exit_code, 0) << tuned.out << tuned.err;
+  EXPECT_TRUE(has(tuned.out, "out_of_bounds 3")) << tuned.out << tuned.err;
+}
+
+TEST_F(OwnKernel, AWrongBaseIsAnAlarm) {
+  write(twice("if (i < n) y[i] = BLOCK == 64 ? 3 * x[i] : PART * 0 + 2 * x[i];", compared));
+  const Outcome tuned = scratch.tunesmith(tune + "--budget all");
+  EXPECT_EQ(tuned.exit_code, 1) << tuned.out << tuned.err;
+  EXPECT_TRUE(has(tuned.out + tuned.err, "wrong_result")) << tuned.out << tuned.err;
+}
+
+TEST_F(OwnKernel, AWrongReferenceIsNamed) {
+  std::string text = twice("if (i < n) y[i] = 2 * x[i] * PART / PART;", compared);
+  text.replace(text.find("if (i < n) y[i] = x[i] + x[i]"), 10, "          ");
+  write(text);
+  const Outcome tuned = scratch.tunesmith(tune + "--budget all");
+  EXPECT_EQ(tuned.exit_code, 1) << tuned.out << tuned.err;
+  EXPECT_TRUE(has(tuned.err, "The reference, the kernel plain of twice.cu,") ||
+              has(tuned.err, "computes inputs and references"))
+      << tuned.err;
+}
+
+TEST_F(OwnKernel, WhatTheHostLacksIsSaid) {
+  write("#include <mma.h>\n" + twice("if (i < n) y[i] = 2 * x[i] * PART / PART;", compared));
+  const Outcome tuned = scratch.tunesmith(tune + "--budget all");
+  EXPECT_EQ(tuned.exit_code, 1) << tuned.out << tuned.err;
+  EXPECT_TRUE(has(tuned.out + tuned.err, "The header <mma.h> has no twin for the host"))
+      << tuned.out << tuned.err;
+}
+
+TEST_F(OwnKernel, IncludesOfItsFolderAndADescriptionBesideIt) {
+  const std::string text = twice("if (i < n) y[i] = doubled(x[i]) * PART / PART;", compared);
+  const std::size_t begin = std::string("/* tunesmith").size();
+  const std::size_t end = text.find("*/");
+  std::ofstream(scratch.path() / "twice.toml") << text.substr(begin, end - begin);
+  std::ofstream(scratch.path() / "inner.cuh") << "#pragma once\nconstexpr float two = 2;\n";
+  std::ofstream(scratch.path() / "helper.cuh")
+      << "#pragma once\n#include \"inner.cuh\"\n__device__ float doubled(float x) { return two * x; }\n";
+  write(
+      "#include \"helper.cuh\"\n#include \"inner.cuh\"\n#ifndef TUNESMITH\n#include \"nowhere.h\"\n#endif\n" +
+      text.substr(end + 2));
+  const Outcome tuned = scratch.tunesmith(tune + "--budget all");
+  EXPECT_EQ(tuned.exit_code, 0) << tuned.out << tuned.err;
+  EXPECT_TRUE(has(tuned.out, "ok 6; 6 measured")) << tuned.out << tuned.err;
+}
+
+TEST_F(OwnKernel, WrongRequestsAreSentences) {
+  EXPECT_EQ(scratch.tunesmith("space nowhere.cu").exit_code, 2);
+  EXPECT_TRUE(has(scratch.tunesmith("space nowhere.cu").err, "The file nowhere.cu cannot be read"));
+  std::string text = twice("y[i] = BLOCK * PART;");
+  text.replace(text.find("\"twice\""), 7, "\"conv2d\"");
+  write(text);
+  const Outcome taken = scratch.tunesmith("space twice.cu");
+  EXPECT_EQ(taken.exit_code, 2);
+  EXPECT_TRUE(has(taken.err, "twice.cu describes an op conv2d, which is one of Tunesmith's own"))
+      << taken.err;
+}
+
+class OwnKernelExample : public testing::TestWithParam<const char*> {};
+
+TEST_P(OwnKernelExample, IsTunedOnTheHost) {
+  const Scratch scratch;
+  const std::string file = examples + "/" + GetParam() + ".cu";
+  EXPECT_EQ(scratch.tunesmith("space " + file).exit_code, 0);
+  const Outcome tuned = scratch.tunesmith(
+      "tune " + file + " --device host --budget 6 --problem \"$(" TUNESMITH_PROGRAM " space " + file +
+      " | sed -n 's/^problem: //p')\"");
+  EXPECT_EQ(tuned.exit_code, 0) << tuned.out << tuned.err;
+  EXPECT_TRUE(has(tuned.out, "ok 6;")) << "nothing is wrong\n" << tuned.out;
+}
+
+INSTANTIATE_TEST_SUITE_P(Examples, OwnKernelExample,
+                         testing::Values("softmax_rows", "tiled_matmul", "stencil"),
+                         [](const auto& tested) { return std::string(tested.param); });
+
+TEST(OwnKernelInAnApplication, AnswersFromTheDatabase) {
+  const Scratch scratch;
+  const std::string run = TUNESMITH_OWN_KERNEL " " + examples + "/softmax_rows.cu --device host";
+  const Outcome before = scratch.shell(run);
+  EXPECT_EQ(before.exit_code, 0) << before.err;
+  EXPECT_TRUE(has(before.out, ": base, ")) << before.out;
+  const Outcome tuned =
+      scratch.tunesmith("tune " + examples +
+                        "/softmax_rows.cu --device host --budget 4 --problem 'rows=64 cols=1000' "
+                        "--problem 'rows=8 cols=100'");
+  EXPECT_EQ(tuned.exit_code, 0) << tuned.out << tuned.err;
+  const Outcome after = scratch.shell(run);
+  EXPECT_EQ(after.exit_code, 0) << after.err;
+  EXPECT_TRUE(has(after.out, ": exact, ")) << after.out;
+}
+
+}  // namespace
+}  // namespace tunesmith

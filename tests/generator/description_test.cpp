@@ -1,0 +1,326 @@
+// Descriptions of users' kernels: what becomes of a good one, and the sentence for each bad one, in
+// tests/golden/descriptions.txt (TUNESMITH_UPDATE_GOLDEN=1 writes it anew).
+#include "generator/description.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+
+#include "generator/described_op.h"
+#include "generator/error.h"
+#include "generator/random.h"
+
+namespace tunesmith {
+namespace {
+
+const std::string good = R"cu(/* tunesmith
+kernel = "scale"
+dtype = ["f32", "f64"]
+type = "T"
+compiled_in = ["taps"]
+flops = "2 * n"
+alignment_bytes = "VECTOR * dtype_bytes"
+tolerance = { relative = 1e-5 }
+examples = ["n=100"]
+companions = ["n=4"]
+
+[problem]
+n = [16, 1000000]
+taps = { default = 3, maximum = 9, what = "taps" }
+mode = ["same", "valid"]
+
+[arrays]
+x = ["n + taps - 1"]
+y = { extents = ["n"], role = "output" }
+count = { extents = "1", role = "inout", dtype = "i32", values = [0, 5] }
+
+[axes]
+BLOCK = [64, 128]
+VECTOR = { values = [1, 2, 4], what = "elements per access" }
+
+[rules]
+problem = { rule = "n % 4 == 0", why = "Rows are padded to multiples of 4." }
+must = ["n % VECTOR == 0"]
+worth = "BLOCK >= 128"
+
+[launch]
+grid = ["ceil_div(n, BLOCK * VECTOR)"]
+block = "BLOCK"
+shared_bytes = "BLOCK * dtype_bytes"
+arguments = ["x", "y", "count", "n", "mode == 'valid'", 0.5]
+
+[reference]
+kernel = "plain"
+arguments = ["x", "y", "count", "n"]
+*/
+#include <cuda_fp16.h>
+#define BLOCK 64
+constexpr int taps = 3;
+#ifndef TUNESMITH
+int main() {}
+#endif
+__global__ void scale(const T* in, T* out, int* count, long long size, int valid, float factor) {
+  const T vector = VECTOR * taps * BLOCK;
+}
+__global__ void plain(const T* in, T* out, int* count, long long size) {}
+template <int N> __global__ void general(float* in) {}
+)cu";
+
+OwnText text_of(std::string cu) { return {.path = "scale.cu", .cu = std::move(cu), .description = {}}; }
+
+std::string complaint(const OwnText& text) {
+  try {
+    static_cast<void>(described_op(text, {}));
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+std::string replaced(const std::string& text, const std::string& from, const std::string& to) {
+  const std::size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return at == std::string::npos ? text : std::string(text).replace(at, from.size(), to);
+}
+
+TEST(Description, BecomesAnOp) {
+  const auto own = described_op(text_of(good), {});
+  const Op& op = own->op;
+  EXPECT_EQ(op.name, "scale");
+  EXPECT_FALSE(own->reference_is_base);
+  EXPECT_EQ(own->notes.front(), "The reference of scale is the kernel plain of scale.cu.");
+  const Problem problem = complete_problem(op, Values::parse("n=1000 mode=valid dtype=f64"));
+  EXPECT_EQ(problem.text(), "n=1000 taps=3 mode=valid dtype=f64") << "the order is the description's";
+  EXPECT_EQ(elements(op.arguments[0], problem), 1002);
+  EXPECT_EQ(op.arguments[2].dtype(problem), DType::i32);
+  EXPECT_EQ(op.arguments[1].role, Role::output);
+  EXPECT_EQ(op.flops(problem), 2000);
+  const Template& tmpl = op.templates.front();
+  const Space space = tmpl.space(problem);
+  EXPECT_EQ(space.count(), 6);
+  EXPECT_EQ(space.count(Space::Which::promising), 3);
+  const Config config = space.legal(Values::parse("BLOCK=128 VECTOR=2"));
+  const Work work = tmpl.work(problem, config);
+  const auto& launch = std::get<Launch>(work.steps.at(0));
+  EXPECT_EQ(launch.grid.x, 4);
+  EXPECT_EQ(launch.block.x, 128);
+  EXPECT_EQ(launch.dynamic_shared_bytes, 1024);
+  EXPECT_EQ(std::get<std::int64_t>(launch.arguments[3]), 1000);
+  EXPECT_EQ(std::get<std::int32_t>(launch.arguments[4]), 1);
+  EXPECT_EQ(std::get<float>(launch.arguments[5]), 0.5f);
+  EXPECT_EQ(alignment_bytes(tmpl, problem, config), 16);
+  const auto& reference = std::get<Launch>(own->reference.work(problem, config).steps.at(0));
+  EXPECT_EQ(reference.grid.x, 4) << "a thread per element";
+}
+
+TEST(Description, IsRenderedWithTheFilesOwnNames) {
+  const Files common = {{"common/c_names.cuh", "// names\n"}, {"common/shared.cuh", "// shared\n"}};
+  const auto own = described_op(text_of(good), common);
+  const Problem problem = complete_problem(own->op, Values::parse("n=1000"));
+  const Template& tmpl = own->op.templates.front();
+  const Config config = tmpl.space(problem).legal(Values::parse("BLOCK=128 VECTOR=2"));
+  const Source source = render(own->op, tmpl, problem, config, "sm_90a", own->files);
+  for (const char* part : {"#define BLOCK 128\n", "constexpr int VECTOR = 2;\n", "constexpr int taps = 3;\n",
+                           "using T = float;\n", "#include <cuda_fp16.h>\n", "void ENTRY(scale)(const T* in",
+                           "// The reference of scale is the kernel plain of scale.cu.\n"})
+    EXPECT_NE(source.text.find(part), std::string::npos) << part << "\n" << source.text;
+  EXPECT_EQ(source.text.find("#define BLOCK 64"), std::string::npos);
+  EXPECT_LT(source.text.find("cuda_fp16.h"), source.text.find("using T")) << "headers see no constants";
+}
+
+TEST(Description, ItsCompanionsAreSmallAndAllowed) {
+  const auto own = described_op(text_of(good), {});
+  const Problem problem = complete_problem(own->op, Values::parse("n=1000 taps=5"));
+  const std::vector<Problem> companions = own->op.companions(problem);
+  EXPECT_GE(companions.size(), 5U);
+  EXPECT_EQ(companions, own->op.companions(problem)) << "two processes find the same";
+  for (const Problem& companion : companions) {
+    EXPECT_EQ(complete_problem(own->op, companion).integer("n") % 4, 0) << companion.text();
+    EXPECT_EQ(companion.integer("taps"), 5) << "it is compiled in";
+  }
+}
+
+TEST(Description, AProblemThatCannotBeIsASentence) {
+  const auto own = described_op(text_of(good), {});
+  const auto why = [&](const char* problem) {
+    try {
+      complete_problem(own->op, Values::parse(problem));
+    } catch (const UsageError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(why("n=1002"),
+            "The scale problem n=1002 taps=3 mode=same dtype=f32 is not allowed: Rows are padded to "
+            "multiples of 4.");
+  const auto overflows = described_op(
+      text_of(replaced(good, "flops = \"2 * n\"", "flops = \"n * n * n * n * n * n * n * n\"")), {});
+  EXPECT_THROW(complete_problem(overflows->op, Values::parse("n=1000000")), UsageError);
+}
+
+TEST(Description, WithoutAReferenceItIsTheKernelItself) {
+  const std::string alone =
+      replaced(replaced(replaced(good, "[reference]\n", ""), "kernel = \"plain\"\n", ""),
+               "arguments = [\"x\", \"y\", \"count\", \"n\"]\n", "");
+  const auto own = described_op(text_of(alone), {});
+  EXPECT_TRUE(own->reference_is_base);
+  EXPECT_NE(own->notes.front().find("its untuned kernel itself"), std::string::npos);
+}
+
+TEST(Description, MayStandInAFileOfItsOwn) {
+  const std::size_t end = good.find("*/");
+  OwnText text = text_of(good.substr(end + 2));
+  text.description =
+      good.substr(std::string("/* tunesmith").size(), end - std::string("/* tunesmith").size());
+  EXPECT_EQ(described_op(text, {})->op.name, "scale");
+  text.description = replaced(text.description, "n = [16, 1000000]", "n = \"many\"");
+  EXPECT_EQ(complaint(text).rfind("scale.toml, line 13: ", 0), 0U) << complaint(text);
+}
+
+struct Bad {
+  const char *from, *to;
+};
+const Bad bad[] = {
+    {"/* tunesmith", "/* nothing"},
+    {"kernel = \"scale\"", "kernel = \"scale"},
+    {"kernel = \"scale\"", "kernel = 3"},
+    {"kernel = \"scale\"", "kernel = \"scales\""},
+    {"kernel = \"scale\"", "kernel = \"general\""},
+    {"kernel = \"scale\"", ""},
+    {"kernel = \"scale\"", "kernel = \"scale\"\nname = \"Scale 2\""},
+    {"kernel = \"scale\"", "kernel = \"scale\"\nkernels = 2"},
+    {"kernel = \"scale\"", "kernel = \"scale\"\nwhat = \"a\\nb\""},
+    {"__global__", "__device__"},
+    {"dtype = [\"f32\", \"f64\"]", "dtype = \"float\""},
+    {"dtype = [\"f32\", \"f64\"]", "dtype = []"},
+    {"type = \"T\"", ""},
+    {"type = \"T\"", "type = \"T*\""},
+    {"compiled_in = [\"taps\"]", "compiled_in = [\"tap\"]"},
+    {"compiled_in = [\"taps\"]", "compiled_in = [\"mode\"]"},
+    {"flops = \"2 * n\"", "flops = \"2 * BLOCK\""},
+    {"flops = \"2 * n\"", "flops = 2.5"},
+    {"relative = 1e-5", "relative = -1"},
+    {"relative = 1e-5", "relativ = 1"},
+    {"tolerance = { relative = 1e-5 }", "tolerance = \"little\""},
+    {"tolerance = { relative = 1e-5 }", "compute_capability = 90"},
+    {"examples = [\"n=100\"]", "examples = [\"n=101\"]"},
+    {"examples = [\"n=100\"]", "examples = [\"m=100\"]"},
+    {"companions = [\"n=4\"]", "companions = [\"n=5\"]"},
+    {"companions = [\"n=4\"]", "companions = 4"},
+    {"[problem]", "[problems]"},
+    {"n = [16, 1000000]", "n = [16]"},
+    {"n = [16, 1000000]", "n = [1000, 16]"},
+    {"n = [16, 1000000]", "n = [0, 16]"},
+    {"n = [16, 1000000]", "n = \"many\""},
+    {"n = [16, 1000000]", "weight = [16, 1000000]"},
+    {"n = [16, 1000000]", "\"n m\" = [16, 1000000]"},
+    {"default = 3", "default = 30"},
+    {"default = 3", "default = \"three\""},
+    {"default = 3", "defaults = 3"},
+    {"mode = [\"same\", \"valid\"]", "mode = [\"same\", \"same\"]"},
+    {"mode = [\"same\", \"valid\"]", "mode = { words = [\"same\"], default = \"full\" }"},
+    {"mode = [\"same\", \"valid\"]", "mode = { words = [\"same\"], usual = [1, 2] }"},
+    {"x = [\"n + taps - 1\"]", "x = [\"n + tap - 1\"]"},
+    {"x = [\"n + taps - 1\"]", "x = [\"n + (taps\"]"},
+    {"x = [\"n + taps - 1\"]", "x = 5"},
+    {"x = [\"n + taps - 1\"]", "x = { role = \"input\" }"},
+    {"x = [\"n + taps - 1\"]", "x = []"},
+    {"x = [\"n + taps - 1\"]", "x = [\"n - 1000\"]"},
+    {"role = \"output\"", "role = \"out\""},
+    {"dtype = \"i32\"", "dtype = \"i16\""},
+    {"dtype = \"i32\"", "dtype = \"i64\""},
+    {"values = [0, 5]", "values = [5, 0]"},
+    {"values = [0, 5]", "values = [0, 1, 5]"},
+    {"BLOCK = [64, 128]", "BLOCK = 64"},
+    {"BLOCK = [64, 128]", "BLOCK = [64, 64]"},
+    {"BLOCK = [64, 128]", "BLOCK = [64, \"128\"]"},
+    {"BLOCK = [64, 128]", "BLOCK = [64, 5000000000]"},
+    {"BLOCK = [64, 128]", "BLOCKS = [64, 128]"},
+    {"BLOCK = [64, 128]", "n = [64, 128]"},
+    {"values = [1, 2, 4], ", ""},
+    {"must = [\"n % VECTOR == 0\"]", "must = [\"n % VECTORS == 0\"]"},
+    {"must = [\"n % VECTOR == 0\"]", "must = [{ why = \"so\" }]"},
+    {"must = [\"n % VECTOR == 0\"]", "must = [\"VECTOR == 8\"]"},
+    {"must = [\"n % VECTOR == 0\"]", "musts = [\"n % VECTOR == 0\"]"},
+    {"worth = \"BLOCK >= 128\"", "worth = \"mode >= 128\""},
+    {"grid = [\"ceil_div(n, BLOCK * VECTOR)\"]", ""},
+    {"grid = [\"ceil_div(n, BLOCK * VECTOR)\"]", "grid = [\"1\", \"1\", \"1\", \"1\"]"},
+    {"grid = [\"ceil_div(n, BLOCK * VECTOR)\"]", "grid = [\"n - n\"]"},
+    {"block = \"BLOCK\"", "block = \"BLOCK * \""},
+    {"shared_bytes = \"BLOCK * dtype_bytes\"", "shared_bytes = \"0 - BLOCK\""},
+    {"\"mode == 'valid'\", 0.5]", "\"mode == 'valid'\"]"},
+    {"\"mode == 'valid'\", 0.5]", "\"mode == 'full'\", 0.5]"},
+    {"\"mode == 'valid'\", 0.5]", "0.5, 0.5]"},
+    {"[\"x\", \"y\", \"count\", \"n\", \"mode", "[\"x\", \"z\", \"count\", \"n\", \"mode"},
+    {"[\"x\", \"y\", \"count\", \"n\", \"mode", "[\"x\", \"y\", \"count\", \"x\", \"mode"},
+    {"arguments = [\"x\", \"y\", \"count\", \"n\", \"mode == 'valid'\", 0.5]", ""},
+    {"float factor", "half2 factor"},
+    {"kernel = \"plain\"", "kernel = \"simple\""},
+    {"kernel = \"plain\"", "kernel = \"scale\""},
+    {"kernel = \"plain\"", ""},
+    {"kernel = \"plain\"", "kernel = \"plain\"\nblock = \"32\""},
+};
+
+TEST(Description, SaysWhatIsWrongAndWhere) {
+  EXPECT_EQ(complaint(text_of(good)), "");
+  std::string all;
+  for (const Bad& one : bad) {
+    const std::string sentence = complaint(text_of(replaced(good, one.from, one.to)));
+    EXPECT_NE(sentence, "") << one.from << " -> " << one.to;
+    EXPECT_EQ(sentence.rfind("scale.cu", 0), 0U) << sentence;
+    std::string from = one.from;
+    std::string to = one.to;
+    for (std::string* text : {&from, &to})
+      for (std::size_t at; (at = text->find('\n')) != std::string::npos;) text->replace(at, 1, " ");
+    all += from + " -> " + to + "\n  " + sentence + "\n";
+  }
+  const std::string path = TUNESMITH_GOLDEN_DIR "/descriptions.txt";
+  if (std::getenv("TUNESMITH_UPDATE_GOLDEN") != nullptr) std::ofstream(path, std::ios::binary) << all;
+  std::ifstream file(path, std::ios::binary);
+  EXPECT_EQ(all, std::string(std::istreambuf_iterator<char>(file), {}));
+}
+
+// Pieces lost, doubled, moved and changed: an op or a sentence, nothing else.
+TEST(Description, AnyTextIsAnswered) {
+  const char* given = std::getenv("TUNESMITH_FUZZ_MUTATIONS");
+  const int rounds = given == nullptr ? 400 : std::atoi(given);
+  Random random(5);
+  int described = 0;
+  for (int round = 0; round < rounds; ++round) {
+    std::string text = good;
+    for (std::uint64_t edits = 1 + random.below(3); edits > 0; --edits) {
+      const std::size_t at = random.below(text.size());
+      const std::size_t size = std::min<std::size_t>(1 + random.below(16), text.size() - at);
+      switch (random.below(4)) {
+        case 0:
+          text.erase(at, size);
+          break;
+        case 1:
+          text.insert(at, text.substr(random.below(text.size()), size));
+          break;
+        case 2:
+          text[at] = static_cast<char>(32 + random.below(95));
+          break;
+        default:
+          text[at] = static_cast<char>(random.below(256));
+      }
+      if (text.empty()) text = " ";
+    }
+    try {
+      const auto own = described_op(text_of(text), {});
+      for (const std::string& example : own->op.examples) {
+        const Problem problem = complete_problem(own->op, Values::parse(example));
+        static_cast<void>(own->op.companions(problem));
+        static_cast<void>(own->op.templates.front().space(problem).count());
+      }
+      ++described;
+    } catch (const UsageError&) {
+    }
+  }
+  EXPECT_GT(described, 0);
+}
+
+}  // namespace
+}  // namespace tunesmith

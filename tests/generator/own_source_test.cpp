@@ -1,0 +1,81 @@
+#include "generator/own_source.h"
+
+#include <gtest/gtest.h>
+
+namespace tunesmith {
+namespace {
+
+TEST(OwnSource, CommentsAndLiteralsAreBlank) {
+  EXPECT_EQ(blanked("a/*b\nc*/d//e\nf\"g\\\"h\"'i'"), "a   \n   d   \nf\"    \"' '");
+  EXPECT_EQ(blanked("1'000"), "1'000") << "no character";
+  EXPECT_EQ(blanked("/* open"), "       ");
+}
+
+TEST(OwnSource, FindsKernelsAndTheirParameters) {
+  const auto kernels = kernels_of(R"(
+// __global__ void no(int a);
+#define KERNEL __global__ void neither(int a)
+extern "C" __global__ void __launch_bounds__(256, 2) one(const float* __restrict__ x, float *y, const unsigned int n,
+                                                        long long stride, Tuple<int, 2> t, int sizes[]) {}
+template <typename T>
+__global__ void two(T* x) {}
+__global__ void three() {}
+__global__ void three();
+static const char* text = "__global__ void nor(int a) ";
+)");
+  ASSERT_EQ(kernels.size(), 3U);
+  EXPECT_EQ(kernels[0].name, "one");
+  EXPECT_EQ(kernels[0].line, 4);
+  ASSERT_EQ(kernels[0].parameters.size(), 6U);
+  EXPECT_EQ(kernels[0].parameters[0].type, "float*");
+  EXPECT_EQ(kernels[0].parameters[0].name, "x");
+  EXPECT_TRUE(kernels[0].parameters[1].is_pointer);
+  EXPECT_EQ(kernels[0].parameters[2].type, "unsigned int");
+  EXPECT_EQ(kernels[0].parameters[3].type, "long long");
+  EXPECT_EQ(kernels[0].parameters[4].type, "Tuple<int, 2>");
+  EXPECT_TRUE(kernels[0].parameters[5].is_pointer);
+  EXPECT_FALSE(kernels[0].is_template);
+  EXPECT_TRUE(kernels[1].is_template);
+  EXPECT_TRUE(kernels[2].parameters.empty());
+}
+
+TEST(OwnSource, OwnDefinitionsGiveWayAndLinesStay) {
+  const std::string text =
+      "#include <cuda_runtime.h>\n"
+      "#ifndef BLOCK\n"
+      "#define BLOCK 32  // threads\n"
+      "#endif\n"
+      "constexpr int ITEMS = 4; static const unsigned WIDE = 2;\n"
+      "using T = float;\n"
+      "typedef float U;\n"
+      "#define LONG \\\n  3\n"
+      "__global__ void k(T* x) { extern __shared__ float tile[]; if (ITEMS == 4) x[0] = BLOCK; }\n";
+  const OwnBody body = body_of_own(text, {"BLOCK", "ITEMS", "WIDE", "T", "U", "LONG"});
+  EXPECT_EQ(std::count(body.text.begin(), body.text.end(), '\n'), std::count(text.begin(), text.end(), '\n'));
+  EXPECT_EQ(body.includes, "<cuda_runtime.h>\n");
+  EXPECT_EQ(body.notes.size(), 6U);
+  EXPECT_EQ(body.notes[0], "BLOCK is defined by Tunesmith; line 3 gives way: #define BLOCK 32 // threads");
+  for (const char* gone : {"define", "constexpr", "static", "using", "typedef", "include"})
+    EXPECT_EQ(body.text.find(gone), std::string::npos) << gone;
+  EXPECT_NE(body.text.find("#ifndef BLOCK\n"), std::string::npos);
+  EXPECT_NE(body.text.find("extern \"C\" __global__ void ENTRY(k)(T* x) { DYNAMIC_SHARED(float, tile); "
+                           "if (ITEMS == 4) x[0] = BLOCK; }"),
+            std::string::npos)
+      << body.text;
+}
+
+TEST(OwnSource, WhatOnlyLooksLikeADefinitionStays) {
+  const std::string text =
+      "int f(int BLOCK = 3);\nint y = BLOCK;\n#undef BLOCK2\nif (x == BLOCK) BLOCK == 3;\n";
+  EXPECT_EQ(body_of_own(text, {"BLOCK"}).text, text);
+}
+
+TEST(OwnSource, TheFormOfAConstantIsSeen) {
+  EXPECT_EQ(form_of("int x = BLOCK;", "BLOCK"), ConstantForm::expression);
+  EXPECT_EQ(form_of("#if BLOCK > 3\n#endif", "BLOCK"), ConstantForm::macro);
+  EXPECT_EQ(form_of("#pragma unroll BLOCK\n", "BLOCK"), ConstantForm::expression);
+  EXPECT_EQ(form_of("int BLOCK_X; // BLOCK", "BLOCK"), ConstantForm::none);
+}
+
+}  // namespace
+}  // namespace tunesmith

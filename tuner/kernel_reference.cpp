@@ -1,0 +1,138 @@
+#include "tuner/kernel_reference.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <optional>
+
+#include "generator/error.h"
+#include "generator/ops.h"
+#include "runtime/cache.h"
+#include "runtime/toolchain.h"
+#include "tuner/device.h"
+#include "tuner/device_memory.h"
+
+namespace tunesmith {
+namespace {
+
+constexpr unsigned char unwritten = 0xff;  // as in outputs before a variant's launch (checker.cpp)
+
+// Of sums of some thousand products: 128 units of rounding, and 8 of the short types, which are mostly summed
+// in f32.
+double default_tolerance(DType dtype) {
+  switch (dtype) {
+    case DType::f32:
+      return 0x1p-17;
+    case DType::f64:
+      return 0x1p-46;
+    case DType::f16:
+      return 0x1p-8;
+    case DType::bf16:
+      return 0x1p-5;
+    default:
+      return 0;
+  }
+}
+
+class Runner {
+ public:
+  explicit Runner(const std::string& device)
+      : device_(make_device(choose_device(DeviceId::parse(device)))),
+        toolchain_(make_toolchain(device_->facts().target)) {}
+
+  std::string run(const OwnOp& own, const Problem& problem, std::span<const std::vector<double>> inputs,
+                  int output) {
+    const Op& op = own.op;
+    const std::string who =
+        "The reference, the kernel " + own.reference.kernels.front() + " of " + own.text.path + ",";
+    const Config config = base_config(op, problem, device_->facts());
+    if (const auto why = why_not(own.reference, problem, device_->facts()))
+      throw Error(who + " cannot run: " + *why);
+    const Source source = render(op, own.reference, problem, config, device_->facts().target);
+    const Work work = own.reference.work(problem, config, device_->facts());
+    std::unique_ptr<Executable> executable;
+    try {
+      executable = device_->load(binary_of(source, who), source.suffix, work);
+    } catch (const LoadError& error) {
+      throw Error(who + " cannot be launched for " + problem.text() + ": " + error.what());
+    }
+    std::vector<DeviceMemory> arrays;
+    std::vector<void*> pointers;
+    for (std::size_t i = 0; i < op.arguments.size(); ++i) {
+      const Argument& argument = op.arguments[i];
+      const DType dtype = argument.dtype(problem);
+      const std::int64_t size = elements(argument, problem) * bytes(dtype);
+      DeviceMemory& array = arrays.emplace_back(*device_, size);
+      if (argument.role == Role::output) {
+        device_->fill(array.get(), unwritten, size);
+      } else {
+        const std::string packed = pack(dtype, inputs[i]);
+        device_->upload(array.get(), packed.data(), size);
+      }
+      pointers.push_back(array.get());
+    }
+    if (const int error = executable->launch(pointers.data(), nullptr, nullptr); error != 0)
+      throw Error(who + " failed on " + problem.text() + ": " + executable->describe(error) + ".");
+    device_->synchronize();
+    for (std::size_t i = 0; i < arrays.size(); ++i) {
+      if (!device_->guards_intact(arrays[i].get()))
+        throw Error(who + " wrote beyond the end or before the start of " + op.arguments[i].name + " on " +
+                    problem.text() + ".");
+    }
+    const DeviceMemory& made = arrays[static_cast<std::size_t>(output)];
+    std::string result(static_cast<std::size_t>(made.bytes()), '\0');
+    device_->download(result.data(), made.get(), made.bytes());
+    return result;
+  }
+
+ private:
+  const std::string& binary_of(const Source& source, const std::string& who) {
+    std::string& binary = binaries_[source.hash + source.kernels.front()];
+    if (!binary.empty()) return binary;
+    Compiled compiled = toolchain_->compile(source, {});
+    if (!compiled.ok)
+      throw Error(who + " does not compile for " + source.target + ": " + compiled.log +
+                  (source.target == "host"
+                       ? "\nWhat the host has no twin of stands in docs/kernel_language.md; on a "
+                         "CUDA device it may be tuned all the same."
+                       : ""));
+    return binary = std::move(compiled.bytes);
+  }
+
+  std::unique_ptr<Device> device_;
+  std::unique_ptr<Toolchain> toolchain_;
+  std::map<std::string, std::string> binaries_;
+};
+
+std::string& chosen_device() {
+  static std::string device = "host";
+  return device;
+}
+
+}  // namespace
+
+void run_references_on(const std::string& device) { chosen_device() = device; }
+
+Expected kernel_reference_of(const Op& op, const Problem& problem,
+                             std::span<const std::vector<double>> inputs, int output) {
+  const OwnOp* own = find_own_op(op.name);
+  if (own == nullptr) throw Error("The op " + op.name + " has no reference.");
+  static std::map<std::string, std::unique_ptr<Runner>> runners;
+  std::unique_ptr<Runner>& runner = runners[chosen_device()];
+  if (!runner) runner = std::make_unique<Runner>(chosen_device());
+  const DType dtype = op.arguments[static_cast<std::size_t>(output)].dtype(problem);
+  Expected expected;
+  expected.value = unpack(dtype, runner->run(*own, problem, inputs, output));
+  double largest = 0;
+  for (const double value : expected.value)
+    if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
+  const double relative = own->relative_tolerance >= 0 ? own->relative_tolerance : default_tolerance(dtype);
+  const double absolute = own->absolute_tolerance >= 0 ? own->absolute_tolerance : relative * largest;
+  expected.permitted_error.reserve(expected.value.size());
+  for (const double value : expected.value)
+    expected.permitted_error.push_back(std::isfinite(value) ? relative * std::abs(value) + absolute : 0);
+  return expected;
+}
+
+}  // namespace tunesmith
