@@ -118,20 +118,20 @@ Nvrtc load() {
               "folder or LD_LIBRARY_PATH to the one of libnvrtc.so.");
 }
 
-// The option for headers such as cuda_fp16.h, or nothing.
-std::string include_option() {
+// The options for headers such as cuda_fp16.h, and from CUDA 13 on for those of CCCL, which they include.
+std::vector<std::string> include_options() {
   for (const std::string& folder : toolkits()) {
     if (folder.empty()) continue;
     std::error_code ignored;
     if (std::filesystem::exists(folder + "/include/cuda_fp16.h", ignored))
-      return "--include-path=" + folder + "/include";
+      return {"--include-path=" + folder + "/include", "--include-path=" + folder + "/include/cccl"};
   }
-  return "";
+  return {};
 }
 
 class NvrtcToolchain : public Toolchain {
  public:
-  NvrtcToolchain() : api_(load()), include_(include_option()) {
+  NvrtcToolchain() : api_(load()), includes_(include_options()) {
     int major = 0;
     int minor = 0;
     int count = 0;
@@ -200,7 +200,7 @@ class NvrtcToolchain : public Toolchain {
     // -v puts registers and spills of each kernel into the log.
     std::vector<const char*> options = {option.c_str(), "--std=c++20", "-default-device",
                                         "--ptxas-options=-v"};
-    if (!include_.empty()) options.push_back(include_.c_str());
+    for (const std::string& include : includes_) options.push_back(include.c_str());
     if (minimal) options.push_back("--minimal");
     int code = api_.compile(program, static_cast<int>(options.size()), options.data());
     result.log.clear();
@@ -222,7 +222,7 @@ class NvrtcToolchain : public Toolchain {
   }
 
   Nvrtc api_;
-  std::string include_;
+  std::vector<std::string> includes_;
   std::string identity_;
   std::vector<int> architectures_;  ///< ascending
 };

@@ -1,0 +1,76 @@
+// Kernels of a user's own, compiled for GPUs.
+#include "generator/ops.h"
+#include "nvrtc.h"
+#include "runtime/own_text.h"
+
+namespace tunesmith {
+namespace {
+
+class OwnKernelNvrtc : public Nvrtc {
+ protected:
+  // Some configs, and the reference.
+  void expect_compiles(const OwnOp& own, const std::string& given) {
+    const Problem problem = complete_problem(own.op, Values::parse(given));
+    const Template& tmpl = own.op.templates.front();
+    const Space space = tmpl.space(problem);
+    for (const Config& config : space.sample(4, 1)) expect_compiles(own, tmpl, problem, config);
+    expect_compiles(own, own.reference, problem, space.complete({}));
+  }
+
+ private:
+  void expect_compiles(const OwnOp& own, const Template& tmpl, const Problem& problem, const Config& config) {
+    const Source source = render(own.op, tmpl, problem, config, "sm_90a");
+    const Compiled compiled = toolchain_->compile(source);
+    ASSERT_TRUE(compiled.ok) << problem.text() << " " << config.text() << "\n" << compiled.log;
+    EXPECT_EQ(missing_symbols(tmpl, tmpl.work(problem, config), source, compiled.bytes), "");
+  }
+};
+
+TEST_F(OwnKernelNvrtc, TheExamplesCompile) {
+  for (const char* name : {"softmax_rows", "stencil", "tiled_matmul"}) {
+    const OwnOp& own = add_own_op(read_own_text(std::string(TUNESMITH_OWN_KERNELS) + "/" + name + ".cu"));
+    expect_compiles(own, own.op.examples.front());
+  }
+}
+
+TEST_F(OwnKernelNvrtc, HeadersOfTheToolkitAndOfC) {
+  const OwnOp& own = add_own_op(OwnText{.path = "twice.cu",
+                                        .cu = R"cu(/* tunesmith
+type = "T"
+dtype = ["f16", "bf16", "f32"]
+[problem]
+n = [1, 100000]
+[arrays]
+x = ["n"]
+y = { extents = ["n"], role = "output" }
+[axes]
+BLOCK = [64, 32]
+[launch]
+grid = "ceil_div(n, BLOCK)"
+block = "BLOCK"
+*/
+#include <cooperative_groups.h>
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <cuda_runtime.h>
+#include <float.h>
+#include <math.h>
+#include <math_constants.h>
+#include <mma.h>
+
+#include <cstdint>
+
+__global__ void twice(const T* x, T* y, int n) {
+  const uint32_t i = blockIdx.x * BLOCK + threadIdx.x;
+  const int64_t j = i;
+  assert(j >= 0 && INFINITY > FLT_MAX && CUDART_INF_F > 0 && INT_MAX > 0);
+  if (i < n) y[i] = x[i] + x[i];
+  cooperative_groups::this_thread_block().sync();
+}
+)cu",
+                                        .description = {}});
+  for (const char* dtype : {"f16", "bf16", "f32"}) expect_compiles(own, std::string("n=10 dtype=") + dtype);
+}
+
+}  // namespace
+}  // namespace tunesmith
