@@ -194,13 +194,13 @@ void ProblemRun::prepare() {
   prepared_ = true;
   bench_.worker.prepare({bench_.op.name, problem_.text(), memory});
   bench_.references.forget_others(problem_.text());
-  if (!has_finals() && next_ != nullptr && may_prepare_next() && device().kind != "host")
+  if (!has_finals() && next_ != nullptr && may_prepare_ahead())
     bench_.references.want(bench_.op.name, next_->text(), bench_.options.seed);
 }
 
-// A reference that is a kernel would run on the device beside what is timed.
-bool ProblemRun::may_prepare_next() const {
-  return device().kind == "host" || find_own_op(bench_.op.name) == nullptr;
+// The arithmetic would disturb the times of the host, and a reference that is a kernel those of a GPU.
+bool ProblemRun::may_prepare_ahead() const {
+  return device().kind != "host" && find_own_op(bench_.op.name) == nullptr;
 }
 
 // Of one variant, from what the base took.
@@ -378,10 +378,9 @@ void ProblemRun::finals() {
                      },
                  .record = record()},
                 findings_);
-  if (device().kind != "host") {  // whose times the arithmetic would disturb
+  if (may_prepare_ahead()) {
     bench_.references.want(bench_.op.name, problem_.text(), bench_.options.seed ^ second_check_seed);
-    if (next_ != nullptr && may_prepare_next())
-      bench_.references.want(bench_.op.name, next_->text(), bench_.options.seed);
+    if (next_ != nullptr) bench_.references.want(bench_.op.name, next_->text(), bench_.options.seed);
   }
   in_finals_ = true;
   compile_missing(finals);

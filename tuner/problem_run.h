@@ -78,7 +78,7 @@ class ProblemRun {
   const DeviceFacts& device() const { return bench_.worker.hello().device; }
   void want_inputs(std::uint64_t seed);
   void prepare();
-  bool may_prepare_next() const;
+  bool may_prepare_ahead() const;
   double limit_s() const;
   MeasureRequest request(Ticket ticket) const;
   Record record();
