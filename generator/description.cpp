@@ -1,5 +1,16 @@
 #include "generator/description.h"
 
+#include <stdexcept>
+
+// What toml++ assumes of a text is false for some that are damaged; with NDEBUG the compiler would rely on
+// it.
+namespace tunesmith {
+constexpr void require_toml(bool holds) {
+  if (!holds) throw std::logic_error("a key or a value has no form that TOML knows");
+}
+}  // namespace tunesmith
+#undef NDEBUG
+#define TOML_ASSERT(condition) tunesmith::require_toml(static_cast<bool>(condition))
 #define TOML_HEADER_ONLY 1
 #define TOML_EXCEPTIONS 1
 #define TOML_ENABLE_FORMATTERS 0
@@ -738,6 +749,8 @@ Description read_description(const OwnText& text) {
     std::string what(error.description());
     throw UsageError(file + ", line " + std::to_string(error.source().begin.line) +
                      ": The description is not TOML: " + what + ".");
+  } catch (const std::logic_error& error) {
+    throw UsageError(file + ": The description is not TOML: " + error.what() + ".");
   }
   return Reader(text, file).read(root);
 }

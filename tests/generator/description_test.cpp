@@ -111,7 +111,8 @@ TEST(Description, BecomesAnOp) {
   EXPECT_EQ(std::get<std::int32_t>(launch.arguments[4]), 1);
   EXPECT_EQ(std::get<float>(launch.arguments[5]), 0.5f);
   EXPECT_EQ(alignment_bytes(tmpl, problem, config), 16);
-  const auto& reference = std::get<Launch>(own->reference.work(problem, config).steps.at(0));
+  const Work of_reference = own->reference.work(problem, config);
+  const auto& reference = std::get<Launch>(of_reference.steps.at(0));
   EXPECT_EQ(reference.grid.x, 4) << "a thread per element";
 }
 
