@@ -224,7 +224,7 @@ std::string device_filter(const std::string& words) {
 }
 
 CLI::Option* add_op_option(CLI::App* command, std::string& name, const std::string& what) {
-  return command->add_option("OP", name, what)->transform([](std::string given) {
+  return command->add_option("OP", name, what)->transform([](const std::string& given) {
     return given.ends_with(".cu") ? add_own_op(read_own_text(given)).op.name : given;
   });
 }

@@ -230,13 +230,20 @@ class Reader {
 
   // In the order in which they stand.
   static std::vector<std::pair<std::string, const toml::node*>> entries(const toml::table& given) {
-    std::vector<std::pair<toml::source_position, std::pair<std::string, const toml::node*>>> ordered;
+    struct Entry {
+      toml::source_position place;
+      std::string key;
+      const toml::node* node;
+    };
+    std::vector<Entry> ordered;
+    ordered.reserve(given.size());
     for (const auto& [key, node] : given)
-      ordered.push_back({key.source().begin, {std::string(key.str()), &node}});
+      ordered.push_back({key.source().begin, std::string(key.str()), &node});
     std::stable_sort(ordered.begin(), ordered.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
+                     [](const Entry& a, const Entry& b) { return a.place < b.place; });
     std::vector<std::pair<std::string, const toml::node*>> all;
-    for (auto& [place, entry] : ordered) all.push_back(std::move(entry));
+    all.reserve(ordered.size());
+    for (Entry& entry : ordered) all.emplace_back(std::move(entry.key), entry.node);
     return all;
   }
 
