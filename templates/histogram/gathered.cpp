@@ -18,16 +18,21 @@ std::int64_t shared_bytes(const Problem& problem, const Config& c) {
   return 4 * c[COPIES] * cells_of(problem);
 }
 
-std::string too_long(const Problem& problem) {
+constexpr std::int64_t most_shared = std::int64_t{227} * 1024;  // of a block, on the largest devices
+
+std::string too_large(const Problem& problem) {
   constexpr std::int64_t most = (std::int64_t{1} << 32) - 1;
   const std::int64_t length = problem.integer("length");
+  const std::int64_t bins = problem.integer("bins");
+  if (4 * bins > most_shared)
+    return "The " + std::to_string(bins) + " bins do not fit in a block's shared memory; at most " +
+           std::to_string(most_shared / 4) + " do.";
   if (length <= most) return "";
   return "The length " + std::to_string(length) + " is too large for counts of 32 bits; at most " +
          std::to_string(most) + " elements are counted.";
 }
 
 Space gathered_space(const Problem& problem, const DeviceFacts& device) {
-  constexpr std::int64_t most_shared = std::int64_t{227} * 1024;  // of a block, on the largest devices
   return Space(
       {{COPIES, {1, 8, 32, 4}, "copies of the counters, each for some lanes of every warp"},
        merge_axis(),
@@ -83,7 +88,7 @@ Template gathered() {
           .kernels = {"histogram_gathered"},
           .compiled_in = {"function", "dtype"},
           .constants = contiguous,
-          .refuses = too_long,
+          .refuses = too_large,
           .space = gathered_space,
           .work = gathered_work,
           .alignment_bytes = vector_bytes};

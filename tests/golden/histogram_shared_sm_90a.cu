@@ -427,7 +427,6 @@ template <typename Element>
 using InputPointer = typename PointerTo<const Element, !overlapped>::Type;
 template <typename Element>
 using InOutPointer = typename PointerTo<Element, !overlapped>::Type;
-
 // A block's counters in shared memory, in copies, and how a tile is counted into them. Needs T, function,
 // CONTIGUOUS, BLOCK, ITEMS, VECTOR, COPIES, OWNER, COUNTER_BITS, INCREMENT and MERGE.
 

@@ -308,6 +308,7 @@ constexpr Hint load_hint = LOAD == Load::no_allocate ? Hint::no_allocate : Hint:
 constexpr Hint store_hint = static_cast<Hint>(STORE);
 constexpr int row_vector = TALL ? VECTOR_OUT : VECTOR_IN;
 constexpr int stretch_vector = TALL ? VECTOR_IN : VECTOR_OUT;
+
 // Strips of the few long rows of an array, to and from shared memory, where their elements alternate. Needs
 // T, BLOCK, ITEMS, STRIP, element_bytes, load_hint, store_hint and row_vector.
 

@@ -209,7 +209,7 @@ TEST_F(StaticExport, ATableOfTheDatabaseReplacesTheShippedOne) {
   const Outcome outcome = scratch.tunesmith("export --static --device '" + one.device.name + "' --ops " +
                                             one.table.op + " --db " + database() + " --to x");
   expect_success(outcome);
-  EXPECT_NE(outcome.out.find(" and 1 tables,"), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find(" and 1 table,"), std::string::npos) << outcome.out;
   const fs::path tables = scratch.path() / "x/tables";
   for (const std::string& device : tuned_devices(read_text(tables / "database/devices.csv"))) {
     EXPECT_TRUE(fs::exists(tables / "database" / anchors_file(device, one.table.op)));
