@@ -92,6 +92,12 @@ std::vector<std::byte> usual_values(DType dtype, std::size_t count) {
       case DType::u8:
         put(i, static_cast<std::uint8_t>(integer() + 100));
         break;
+      case DType::u16:
+        put(i, static_cast<std::uint16_t>(integer() + 100));
+        break;
+      case DType::i16:
+        put(i, static_cast<std::int16_t>(integer()));
+        break;
       case DType::i32:
         put(i, integer());
         break;

@@ -15,13 +15,15 @@ struct DTypeFacts {
   std::int64_t bytes;
 };
 
-constexpr std::array<DTypeFacts, 12> dtypes = {{{DType::f32, "f32", "float", 4},
+constexpr std::array<DTypeFacts, 14> dtypes = {{{DType::f32, "f32", "float", 4},
                                                 {DType::f64, "f64", "double", 8},
                                                 {DType::f16, "f16", "Float16", 2},
                                                 {DType::bf16, "bf16", "BFloat16", 2},
                                                 {DType::u8, "u8", "unsigned char", 1},
                                                 {DType::i32, "i32", "int", 4},
                                                 {DType::i64, "i64", "long long", 8},
+                                                {DType::u16, "u16", "unsigned short", 2},
+                                                {DType::i16, "i16", "short", 2},
                                                 {DType::b8, "b8", "unsigned char", 1},
                                                 {DType::b16, "b16", "unsigned short", 2},
                                                 {DType::b32, "b32", "unsigned", 4},

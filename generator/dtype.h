@@ -10,7 +10,7 @@ namespace tunesmith {
 
 /// b8 to b128: so many bits, whatever they mean; for ops that only move elements. Their arguments are checked
 /// as arrays of another dtype (Argument::dtype).
-enum class DType { f32, f64, f16, bf16, u8, i32, i64, b8, b16, b32, b64, b128 };
+enum class DType { f32, f64, f16, bf16, u8, i32, i64, u16, i16, b8, b16, b32, b64, b128 };
 
 std::string_view name(DType dtype);       ///< "f32"
 std::string_view cuda_type(DType dtype);  ///< "float"

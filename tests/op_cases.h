@@ -42,13 +42,16 @@ inline std::vector<TemplateCase> template_cases() {
   return cases;
 }
 
-/// The op's examples, and problems with each combination of words (64 at most) and odd sizes, small where a
-/// template compiles them in and at most `most_flops` in all.
+/// The op's examples, and problems with each combination of words (of more than 64, some that show each word
+/// twice at least) and odd sizes, small where a template compiles them in and at most `most_flops` in all.
 inline std::vector<Problem> test_problems(const Op& op, std::uint64_t seed, double most_flops) {
-  std::size_t combinations = 1;
-  for (const Parameter& parameter : op.parameters)
+  std::size_t combinations = 1, most_words = 1;
+  for (const Parameter& parameter : op.parameters) {
     combinations *= std::max<std::size_t>(1, parameter.words.size());
-  combinations = std::clamp<std::size_t>(combinations, 4, 64);
+    most_words = std::max(most_words, parameter.words.size());
+  }
+  const bool takes_some = combinations > 64;
+  combinations = takes_some ? 2 * most_words : std::max<std::size_t>(combinations, 4);
   Random random(seed);
   std::vector<Problem> problems;
   for (const std::string& example : op.examples) {
@@ -60,10 +63,10 @@ inline std::vector<Problem> test_problems(const Op& op, std::uint64_t seed, doub
     for (const Parameter& parameter : op.parameters) {
       if (!parameter.words.empty()) {
         given.set(parameter.name, parameter.words[digits % parameter.words.size()]);
-        digits /= parameter.words.size();
+        digits = takes_some ? digits + k / most_words : digits / parameter.words.size();
         continue;
       }
-      if (!parameter.is_integer()) {
+      if (!parameter.is_integer() || parameter.minimum < 0) {  // an offset goes with other sizes
         given.set(parameter.name, parameter.initial.value());
         continue;
       }

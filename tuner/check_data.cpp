@@ -139,6 +139,10 @@ double round_to(DType dtype, double value) {
       return round_to(bfloat16, value);
     case DType::u8:
       return clamp_to(value, 0, 255);
+    case DType::u16:
+      return clamp_to(value, 0, 65535);
+    case DType::i16:
+      return clamp_to(value, -32768, 32767);
     case DType::i32:
       return clamp_to(value, -0x1p31, 0x1p31 - 1);
     case DType::i64:
@@ -166,6 +170,10 @@ std::string pack(DType dtype, std::span<const double> values) {
       return pack_as<std::uint16_t>(values, [](double v) { return encode(bfloat16, v); });
     case DType::u8:
       return pack_as<std::uint8_t>(values, [&](double v) { return static_cast<std::uint8_t>(integer(v)); });
+    case DType::u16:
+      return pack_as<std::uint16_t>(values, [&](double v) { return static_cast<std::uint16_t>(integer(v)); });
+    case DType::i16:
+      return pack_as<std::int16_t>(values, [&](double v) { return static_cast<std::int16_t>(integer(v)); });
     case DType::i32:
       return pack_as<std::int32_t>(values, [&](double v) { return static_cast<std::int32_t>(integer(v)); });
     case DType::i64:
@@ -193,6 +201,10 @@ std::vector<double> unpack(DType dtype, std::string_view bytes) {
       return unpack_as<std::uint16_t>(bytes, [](std::uint16_t v) { return decode(bfloat16, v); });
     case DType::u8:
       return unpack_as<std::uint8_t>(bytes, plain);
+    case DType::u16:
+      return unpack_as<std::uint16_t>(bytes, plain);
+    case DType::i16:
+      return unpack_as<std::int16_t>(bytes, plain);
     case DType::i32:
       return unpack_as<std::int32_t>(bytes, plain);
     case DType::i64:
@@ -221,11 +233,16 @@ Range range_of(DType dtype) {
   return {round_to(dtype, 1e300), 0};
 }
 
+bool is_unsigned(DType dtype) { return dtype == DType::u8 || dtype == DType::u16; }
+bool is_whole(DType dtype) {
+  return is_unsigned(dtype) || dtype == DType::i16 || dtype == DType::i32 || dtype == DType::i64;
+}
+
 // One of `count` elements; u in [-1, 1).
 double sample(const Contents& contents, DType dtype, std::size_t i, std::size_t count, double u) {
   const Range range = range_of(dtype);
   const double part = (u + 1) / 2;
-  const double shift = dtype == DType::u8 && contents.least < 0 ? -contents.least : 0;
+  const double shift = is_unsigned(dtype) && contents.least < 0 ? -contents.least : 0;
   const double least = contents.least + shift, most = contents.most + shift;
   switch (contents.spread) {
     case Contents::uniform:
@@ -280,8 +297,8 @@ std::vector<std::vector<double>> make_inputs(const Op& op, const Problem& proble
     if (argument.role == Role::output) continue;
     values.resize(static_cast<std::size_t>(elements(argument, problem)));
     const DType dtype = argument.dtype(problem);
-    const bool whole = dtype == DType::u8 || dtype == DType::i32 || dtype == DType::i64;
-    const double offset = dtype == DType::u8 ? 100 : 0;
+    const bool whole = is_whole(dtype);
+    const double offset = is_unsigned(dtype) ? 100 : 0;
     in_chunks(values.size(), [&](std::size_t begin, std::size_t end) {
       Random random = start;
       random.skip(begin);

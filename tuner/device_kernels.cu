@@ -29,7 +29,7 @@ __device__ void add(Result* result, unsigned long long wrong, unsigned long long
 }
 
 // The order is that of DType.
-enum class DType { f32, f64, f16, bf16, u8, i32, i64 };
+enum class DType { f32, f64, f16, bf16, u8, i32, i64, u16, i16 };
 
 __device__ double element(const void* array, int dtype, long long i) {
   switch (static_cast<DType>(dtype)) {
@@ -50,6 +50,10 @@ __device__ double element(const void* array, int dtype, long long i) {
       return static_cast<const int*>(array)[i];
     case DType::i64:
       return static_cast<double>(static_cast<const long long*>(array)[i]);
+    case DType::u16:
+      return static_cast<const unsigned short*>(array)[i];
+    case DType::i16:
+      return static_cast<const short*>(array)[i];
   }
   return 0;
 }

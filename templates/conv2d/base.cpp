@@ -1,6 +1,7 @@
 // The template `base` (base.cu): its space and work.
 
 #include <algorithm>
+#include <utility>
 
 #include "templates/conv2d/op.h"
 
@@ -17,15 +18,17 @@ Space base_space(const Problem& /*problem*/) {
 Work base_work(const Problem& problem, const Config& config) {
   const Dims d(problem);
   if (d.empty()) return {};
-  return Work{
-      .steps = {Launch{.kernel = "conv2d_base",
-                       .grid = {ceil_divide(d.width, config[BLOCK_X]),
-                                std::min(ceil_divide(d.height, config[BLOCK_Y]), grid_limit),
-                                std::min(d.batch, grid_limit)},
-                       .block = {config[BLOCK_X], config[BLOCK_Y], 1},
-                       .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, ArgumentPointer{2},
-                                     int32(d.batch), int32(d.height), int32(d.width), int32(d.mask_height),
-                                     int32(d.mask_width), std::int32_t{d.turned}}}}};
+  Launch launch{.kernel = "conv2d_base",
+                .grid = {ceil_divide(d.out_width, config[BLOCK_X]),
+                         std::min(ceil_divide(d.out_height, config[BLOCK_Y]), grid_limit),
+                         std::min(d.batch, grid_limit)},
+                .block = {config[BLOCK_X], config[BLOCK_Y], 1},
+                .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, ArgumentPointer{2}, int32(d.batch),
+                              int32(d.height), int32(d.width), int32(d.mask_height), int32(d.mask_width),
+                              std::int32_t{d.turned}, int32(d.out_height), int32(d.out_width), int32(d.top),
+                              int32(d.left), static_cast<std::int32_t>(d.boundary)}};
+  add_value(launch, problem);
+  return Work{.steps = {std::move(launch)}};
 }
 
 }  // namespace

@@ -1,3 +1,8 @@
+#include <array>
+#include <charconv>
+#include <cstdlib>
+#include <span>
+#include <string_view>
 #include <type_traits>
 
 #include "dispatch/arguments.h"
@@ -7,36 +12,86 @@ namespace tunesmith {
 inline namespace TUNESMITH_ABI {
 namespace {
 
+// In the order of Conv2dSize, Conv2dBoundary and Conv2dImage.
+constexpr std::array<std::string_view, 3> sizes = {"same", "full", "valid"};
+constexpr std::array<std::string_view, 6> boundaries = {"zero",    "constant", "nearest",
+                                                        "reflect", "mirror",   "wrap"};
+constexpr std::array<std::string_view, 5> types = {"f16", "bf16", "u8", "u16", "i16"};
+
 template <typename T>
-Status run(Dispatcher& dispatcher, const T* image, const T* mask, T* output, const Conv2dShape& shape,
-           Conv2dMode mode, void* stream) {
-  return conv2d_plan<T>(dispatcher, shape, mode).launch(launch_arguments(image, mask, output), stream);
+constexpr std::string_view dtype = std::is_same_v<T, double> ? "f64" : "f32";
+
+std::int64_t outputs(Conv2dSize size, std::int64_t samples, std::int64_t weights) {
+  if (samples == 0 || size == Conv2dSize::same) return samples;
+  return size == Conv2dSize::full ? samples + weights - 1 : std::abs(samples - weights) + 1;
 }
 
-}  // namespace
-
-template <typename T>
-Plan conv2d_plan(Dispatcher& dispatcher, const Conv2dShape& shape, Conv2dMode mode) {
+Plan plan_of(Dispatcher& dispatcher, const Conv2dShape& shape, Conv2dMode mode, std::string_view type,
+             std::string_view value) {
   const Field problem[] = {{"batch", shape.batch},
                            {"height", shape.height},
                            {"width", shape.width},
                            {"mask_height", shape.mask_height},
                            {"mask_width", shape.mask_width},
                            {"mode", mode == Conv2dMode::convolution ? "convolution" : "correlation"},
-                           {"dtype", std::is_same_v<T, double> ? "f64" : "f32"}};
+                           {"boundary", boundaries.at(static_cast<std::size_t>(shape.boundary))},
+                           {"dtype", type},
+                           {"size", sizes.at(static_cast<std::size_t>(shape.size))},
+                           {"origin_y", shape.origin_y},
+                           {"origin_x", shape.origin_x},
+                           {"value", value}};
   return dispatcher.plan("conv2d", problem);
+}
+
+Plan plan_of(Dispatcher& dispatcher, const Conv2dShape& shape, Conv2dMode mode, std::string_view type) {
+  if (shape.boundary != Conv2dBoundary::constant) return plan_of(dispatcher, shape, mode, type, "0");
+  std::array<char, 32> text = {};
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), shape.value).ptr;
+  return plan_of(dispatcher, shape, mode, type, {text.data(), end});
+}
+
+// The plan's own value is 0: it serves all.
+Status run(Dispatcher& dispatcher, std::span<void* const> arguments, const Conv2dShape& shape,
+           Conv2dMode mode, std::string_view type, void* stream) {
+  const Plan plan = plan_of(dispatcher, shape, mode, type, "0");
+  if (shape.boundary != Conv2dBoundary::constant) return plan.launch(arguments, stream);
+  return plan.launch(arguments, std::array{shape.value}, stream);
+}
+
+}  // namespace
+
+std::int64_t conv2d_output_height(const Conv2dShape& shape) noexcept {
+  return outputs(shape.size, shape.height, shape.mask_height);
+}
+std::int64_t conv2d_output_width(const Conv2dShape& shape) noexcept {
+  return outputs(shape.size, shape.width, shape.mask_width);
+}
+
+template <typename T>
+Plan conv2d_plan(Dispatcher& dispatcher, const Conv2dShape& shape, Conv2dMode mode) {
+  return plan_of(dispatcher, shape, mode, dtype<T>);
 }
 template Plan conv2d_plan<float>(Dispatcher&, const Conv2dShape&, Conv2dMode);
 template Plan conv2d_plan<double>(Dispatcher&, const Conv2dShape&, Conv2dMode);
 
+Plan conv2d_plan(Dispatcher& dispatcher, Conv2dImage type, const Conv2dShape& shape, Conv2dMode mode) {
+  return plan_of(dispatcher, shape, mode, types.at(static_cast<std::size_t>(type)));
+}
+
 Status conv2d(Dispatcher& dispatcher, const float* image, const float* mask, float* output,
               const Conv2dShape& shape, Conv2dMode mode, void* stream) {
-  return run(dispatcher, image, mask, output, shape, mode, stream);
+  return run(dispatcher, launch_arguments(image, mask, output), shape, mode, dtype<float>, stream);
 }
 
 Status conv2d(Dispatcher& dispatcher, const double* image, const double* mask, double* output,
               const Conv2dShape& shape, Conv2dMode mode, void* stream) {
-  return run(dispatcher, image, mask, output, shape, mode, stream);
+  return run(dispatcher, launch_arguments(image, mask, output), shape, mode, dtype<double>, stream);
+}
+
+Status conv2d(Dispatcher& dispatcher, Conv2dImage type, const void* image, const float* mask, float* output,
+              const Conv2dShape& shape, Conv2dMode mode, void* stream) {
+  return run(dispatcher, launch_arguments(image, mask, output), shape, mode,
+             types.at(static_cast<std::size_t>(type)), stream);
 }
 
 }  // namespace TUNESMITH_ABI

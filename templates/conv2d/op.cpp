@@ -1,6 +1,5 @@
-// conv2d: the 'same' convolution or correlation of a batch of images with one mask; samples outside an image
-// count as zero. The centre of a mask of even size is that of scipy.ndimage.correlate and convolve
-// (mode="constant").
+// conv2d: the convolution or correlation of a batch of images with one mask. Boundaries and origins are those
+// of scipy.ndimage.correlate and convolve, the outputs those of scipy.signal.convolve2d.
 
 #include "templates/conv2d/op.h"
 
@@ -11,9 +10,64 @@
 #include "generator/sample.h"
 
 namespace tunesmith {
+namespace conv2d_op {
+namespace {
+
+// One dimension of the output, and how far before an output's own sample its window begins.
+struct Side {
+  std::int64_t outputs, before;
+};
+
+// `valid` takes no sample from outside: where the mask is larger, it has the outputs that see all samples.
+Side side_of(const std::string& size, std::int64_t samples, std::int64_t weights, std::int64_t origin,
+             bool turned) {
+  if (samples == 0) return {0, 0};
+  if (size == "full") return {samples + weights - 1, weights - 1};
+  if (size == "valid") return {std::abs(samples - weights) + 1, std::max<std::int64_t>(weights - samples, 0)};
+  return {samples, turned ? weights - 1 - weights / 2 - origin : weights / 2 + origin};
+}
+
+}  // namespace
+
+Dims::Dims(const Problem& problem)
+    : batch(problem.integer("batch")),
+      height(problem.integer("height")),
+      width(problem.integer("width")),
+      mask_height(problem.integer("mask_height")),
+      mask_width(problem.integer("mask_width")),
+      turned(problem.word("mode") == "convolution"),
+      boundary(problem.word("size") == "valid" ? Boundary::zero : boundary_of(problem)) {
+  const std::string& size = problem.word("size");
+  const Side rows = side_of(size, height, mask_height, problem.integer("origin_y"), turned);
+  const Side columns = side_of(size, width, mask_width, problem.integer("origin_x"), turned);
+  out_height = rows.outputs;
+  out_width = columns.outputs;
+  top = rows.before;
+  left = columns.before;
+}
+
+std::string not_plain(const Problem& problem) {
+  const DType dtype = dtype_of(problem);
+  std::string given;
+  const auto differs = [&](const std::string& what) { given += (given.empty() ? "" : " ") + what; };
+  if (problem.word("boundary") != "zero") differs("boundary=" + problem.word("boundary"));
+  if (problem.word("size") != "same") differs("size=" + problem.word("size"));
+  for (const char* origin : {"origin_y", "origin_x"}) {
+    if (problem.integer(origin) != 0) differs(origin + ("=" + std::to_string(problem.integer(origin))));
+  }
+  if (dtype != DType::f32 && dtype != DType::f64) differs("dtype=" + problem.word("dtype"));
+  if (given.empty()) return "";
+  return "This template has boundary=zero, size=same, origins of 0 and images of f32 or f64 only, not " +
+         given + "; take another template.";
+}
+
+}  // namespace conv2d_op
+
 namespace {
 
 using conv2d_op::Dims;
+
+constexpr std::int64_t longest_side = (std::int64_t{1} << 31) - 1024;  // columns and rows are int in kernels
 
 // The error bound of summing n products one by one in the dtype: n u sum|w x|, u the unit roundoff (Higham,
 // Accuracy and Stability of Numerical Algorithms, section 3.1), and one rounding more for the store.
@@ -24,33 +78,48 @@ void reference(const Problem& problem, std::span<const std::vector<double>> argu
   const std::vector<double>& image = arguments[0];
   const std::vector<double>& mask = arguments[1];
   const double unit = dtype_of(problem) == DType::f64 ? 0x1p-53 : 0x1p-24;
+  const double outside = value_of(problem);
   const double terms = static_cast<double>(d.mask_height * d.mask_width) + 1;
   std::fill(value.begin(), value.end(), 0.0);
   std::fill(permitted_error.begin(), permitted_error.end(), 0.0);
   for (std::int64_t at = begin; at < end;) {
     // One stretch of an output row at a time, the mask outside, so that the inner loop runs along the row.
-    const std::int64_t row = at / d.width;
-    const std::int64_t x0 = at % d.width;
-    const std::int64_t x1 = std::min(d.width, x0 + end - at);
-    const std::int64_t y = row % d.height;
+    const std::int64_t row = at / d.out_width;
+    const std::int64_t x0 = at % d.out_width;
+    const std::int64_t x1 = std::min(d.out_width, x0 + end - at);
+    const std::int64_t y = row % d.out_height;
+    const double* const first_row = image.data() + row / d.out_height * d.height * d.width;
     double* sums = value.data() + (at - begin) - x0;
     double* sizes = permitted_error.data() + (at - begin) - x0;
     for (std::int64_t i = 0; i < d.mask_height; ++i) {
-      const std::int64_t source_y = y + i - d.top;
-      if (source_y < 0 || source_y >= d.height) continue;
-      const double* source = image.data() + (row - y + source_y) * d.width;
+      const std::int64_t source_y = sample_at(y + i - d.top, d.height, d.boundary);
+      if (source_y < 0 && d.boundary == Boundary::zero) continue;
+      const double* source = first_row + std::max<std::int64_t>(source_y, 0) * d.width;
       for (std::int64_t j = 0; j < d.mask_width; ++j) {
         const std::int64_t mask_at = i * d.mask_width + j;
         const double weight =
             mask[static_cast<std::size_t>(d.turned ? d.mask_height * d.mask_width - 1 - mask_at : mask_at)];
         const std::int64_t shift = j - d.left;
-        const std::int64_t first = std::max(x0, -shift);
-        const std::int64_t last = std::min(x1, d.width - shift);
-        for (std::int64_t x = first; x < last; ++x) {
-          const double term = weight * source[x + shift];
+        const auto add = [&](std::int64_t x, double sample) {
+          const double term = weight * sample;
           sums[x] += term;
           sizes[x] += std::abs(term);
+        };
+        const auto add_outside = [&](std::int64_t from, std::int64_t to) {
+          for (std::int64_t x = from; x < to; ++x) {
+            const std::int64_t source_x = source_y < 0 ? -1 : sample_at(x + shift, d.width, d.boundary);
+            add(x, source_x < 0 ? outside : source[source_x]);
+          }
+        };
+        const std::int64_t first = std::clamp(-shift, x0, x1);
+        const std::int64_t last = std::clamp(d.width - shift, first, x1);
+        if (source_y < 0) {
+          add_outside(x0, x1);
+          continue;
         }
+        if (d.boundary != Boundary::zero) add_outside(x0, first);
+        for (std::int64_t x = first; x < last; ++x) add(x, source[x + shift]);
+        if (d.boundary != Boundary::zero) add_outside(last, x1);
       }
     }
     // An infinity comes out as it should, or as NaN: nothing is permitted there.
@@ -59,8 +128,18 @@ void reference(const Problem& problem, std::span<const std::vector<double>> argu
   }
 }
 
-// Squares, frames of cameras and screens; masks are mostly odd squares, the small ones more frequent.
+// Squares, frames of cameras and screens; masks are mostly odd squares, the small ones more frequent; mostly
+// what the op had before it had boundaries, sizes, origins and images of integers.
 void usual_images(Random& random, Problem& problem) {
+  if (draw_chance(random, 85)) {
+    problem.set("boundary", "zero");
+    problem.set("size", "same");
+    problem.set("dtype", draw_chance(random, 75) ? "f32" : "f64");
+  } else {
+    problem.set("boundary", draw(random, boundary_words()));
+    problem.set("size", draw_chance(random, 60) ? "same" : draw_chance(random, 50) ? "full" : "valid");
+    problem.set("dtype", draw(random, sample_dtypes()));
+  }
   static const std::vector<std::array<std::int64_t, 2>> frames = {
       {1080, 1920}, {720, 1280}, {2160, 3840}, {480, 640}, {600, 800}, {1200, 1600}, {3000, 4000}};
   static const std::vector<std::int64_t> odd = {3, 3, 3, 5, 5, 5, 7, 7, 9, 11, 13, 15, 17, 19, 21, 25, 31};
@@ -101,16 +180,102 @@ Template with_pixels(Template tmpl) {
   return tmpl;
 }
 
+Template plain(Template tmpl) {
+  tmpl.refuses = [others = std::move(tmpl.refuses)](const Problem& problem) -> std::string {
+    std::string why = conv2d_op::not_plain(problem);
+    return why.empty() && others ? others(problem) : why;
+  };
+  return with_pixels(std::move(tmpl));
+}
+
+std::string check(const Problem& problem) {
+  constexpr std::int64_t most = std::int64_t{1} << 40;
+  const Dims d(problem);
+  const auto pixels = [&](std::int64_t height, std::int64_t width) {
+    return static_cast<double>(d.batch) * static_cast<double>(height) * static_cast<double>(width);
+  };
+  if (pixels(d.height, d.width) > static_cast<double>(most)) {
+    return "The conv2d problem's images, batch=" + std::to_string(d.batch) +
+           " height=" + std::to_string(d.height) + " width=" + std::to_string(d.width) +
+           ", have more than the 2^40 elements that are allowed.";
+  }
+  if (pixels(d.out_height, d.out_width) > static_cast<double>(most) ||
+      std::max(d.out_height, d.out_width) > longest_side) {
+    return "The conv2d problem's outputs, " + std::to_string(d.batch) + " of " +
+           std::to_string(d.out_height) + " x " + std::to_string(d.out_width) +
+           ", are more than 2^40 elements or have more than " + std::to_string(longest_side) +
+           " rows or columns; take smaller images or size=same.";
+  }
+  for (const char* axis : {"y", "x"}) {
+    const std::string name = std::string("origin_") + axis;
+    const std::int64_t origin = problem.integer(name);
+    const std::int64_t weights = *axis == 'y' ? d.mask_height : d.mask_width;
+    if (origin == 0) continue;
+    const std::string given = "The conv2d problem's " + name + " is " + std::to_string(origin);
+    if (problem.word("size") != "same")
+      return given + ", but size is " + problem.word("size") + "; an origin is for size=same only.";
+    if (origin < -(weights / 2) || origin > (weights - 1) / 2) {
+      return given + "; for a mask of " + std::to_string(weights) +
+             " there, allowed are whole numbers from " + std::to_string(-(weights / 2)) + " to " +
+             std::to_string((weights - 1) / 2) + ".";
+    }
+  }
+  return "";
+}
+
+std::vector<std::int64_t> output_extents(const Problem& problem) {
+  const Dims d(problem);
+  return {d.batch, d.out_height, d.out_width};
+}
+
+// By which problems are near or far; an origin is none of it.
+Values sizes(const Problem& problem) {
+  Values sizes;
+  for (const char* name : {"batch", "height", "width", "mask_height", "mask_width"})
+    sizes.set(name, problem.integer(name));
+  return sizes;
+}
+
+// Odd sizes, one pixel, widths that vectors need, several tiles, one row, one column; a larger output, what
+// is shorter than the mask, and constants.
+std::vector<Problem> companions(const Problem& problem) {
+  static constexpr const char* of_all[] = {"height=37 width=53 batch=2",  "height=1 width=1 batch=1",
+                                           "height=70 width=132 batch=1", "height=3 width=4 batch=3",
+                                           "height=1 width=67 batch=1",   "height=45 width=1 batch=1"};
+  // A template that serves these serves every boundary.
+  static constexpr const char* of_bounded[] = {
+      "height=70 width=132 batch=1 boundary=reflect size=same",
+      "height=5 width=66 batch=2 boundary=mirror size=full",
+      "height=40 width=3 batch=1 boundary=wrap size=same",
+      "height=41 width=150 batch=1 boundary=nearest size=full",
+      "height=38 width=56 batch=1 boundary=constant size=same value=-2.5",
+      "height=90 width=140 batch=1 boundary=zero size=valid"};
+  std::vector<Problem> found;
+  const auto add = [&](const char* text) {
+    Problem& other = found.emplace_back(problem);
+    const Values given = Values::parse(text);
+    for (const auto& [name, value] : given.entries()) other.set(name, value);
+    if (other.word("size") != "same") {
+      other.set("origin_y", 0);
+      other.set("origin_x", 0);
+    }
+  };
+  for (const char* text : of_all) add(text);
+  if (!conv2d_op::not_plain(problem).empty())
+    for (const char* text : of_bounded) add(text);
+  return found;
+}
+
 }  // namespace
 
 Op ops_conv2d() {
-  constexpr std::int64_t side = (std::int64_t{1} << 31) - 1024;  // columns and rows are int in the kernels
+  constexpr std::int64_t side = longest_side;
   return {
       .name = "conv2d",
       .what =
-          "output[b, y, x] = sum over (i, j) of mask[i, j] image[b, y + i - mask_height/2, x + j - "
-          "mask_width/2] (correlation), or with the mask turned by half a turn (convolution); zero outside "
-          "the image.",
+          "output[b, y, x] = sum over (i, j) of mask[i, j] image[b, y + i - mask_height/2 - origin_y, x + j "
+          "- mask_width/2 - origin_x] (correlation), or with the mask turned by half a turn (convolution); "
+          "`boundary` says what is outside the image, `size` which outputs there are.",
       .parameters =
           {{.name = "batch",
             .what = "images",
@@ -134,44 +299,58 @@ Op ops_conv2d() {
             .what = "direction of the mask",
             .words = {"correlation", "convolution"},
             .initial = "correlation"},
-           {.name = "boundary", .what = "samples outside the image", .words = {"zero"}, .initial = "zero"},
+           {.name = "boundary",
+            .what = "samples outside the image, as in scipy.ndimage",
+            .words = boundary_words(),
+            .initial = "zero"},
            {.name = "dtype",
-            .what = "element type of all three arrays",
-            .words = {"f32", "f64"},
-            .initial = "f32"}},
-      .check = [](const Problem& problem) -> std::string {
-        constexpr std::int64_t most = std::int64_t{1} << 40;
-        const Dims d(problem);
-        if (static_cast<double>(d.batch) * static_cast<double>(d.height) * static_cast<double>(d.width) <=
-            static_cast<double>(most))
-          return "";
-        return "The conv2d problem's images, batch=" + std::to_string(d.batch) +
-               " height=" + std::to_string(d.height) + " width=" + std::to_string(d.width) +
-               ", have more than the 2^40 elements that are allowed.";
-      },
-      .arguments =
-          {{.name = "image",
-            .role = Role::input,
-            .extents = {"batch", "height", "width"},
-            .contents = {{Contents::uniform, -100, 100},
-                         {Contents::few, -1, 1},
-                         {Contents::magnitudes, 0x1p-13, 0x1p13},
-                         {Contents::ascending, -1, 1}}},
-           {.name = "mask", .role = Role::input, .extents = {"mask_height", "mask_width"}, .finite = true},
-           {.name = "output", .role = Role::output, .extents = {"batch", "height", "width"}}},
-      .templates = {conv2d_op::base(), with_pixels(conv2d_op::tiled()), with_pixels(conv2d_op::tensor()),
-                    with_pixels(conv2d_op::warpgroup()), with_pixels(conv2d_op::sliding()),
-                    with_pixels(conv2d_op::tensor_any()), with_pixels(conv2d_op::warpgroup_any())},
+            .what = "element type of the image; mask and output are f64 for f64, else f32",
+            .words = sample_dtypes(),
+            .initial = "f32"},
+           {.name = "size",
+            .what = "outputs: as many as the image has, for each overlap with the mask, or for each whole "
+                    "overlap",
+            .words = {"same", "full", "valid"},
+            .initial = "same"},
+           {.name = "origin_y",
+            .what = "rows by which the window begins above the centred one (below it in a convolution); for "
+                    "size=same",
+            .minimum = -2048,
+            .maximum = 2047,
+            .initial = Value(0)},
+           {.name = "origin_x",
+            .what = "columns by which the window begins before the centred one, likewise",
+            .minimum = -2048,
+            .maximum = 2047,
+            .initial = Value(0)},
+           value_parameter("samples outside the image, a decimal number; boundary=constant only")},
+      .check = check,
+      .arguments = {{.name = "image",
+                     .role = Role::input,
+                     .extents = {"batch", "height", "width"},
+                     .contents = {{Contents::uniform, -100, 100},
+                                  {Contents::few, -1, 1},
+                                  {Contents::magnitudes, 0x1p-13, 0x1p13},
+                                  {Contents::ascending, -1, 1}}},
+                    {.name = "mask",
+                     .role = Role::input,
+                     .extents = {"mask_height", "mask_width"},
+                     .dtype = sum_dtype,
+                     .finite = true},
+                    {.name = "output", .role = Role::output, .extents = output_extents, .dtype = sum_dtype}},
+      .templates = {conv2d_op::base(), plain(conv2d_op::tiled()), plain(conv2d_op::tensor()),
+                    plain(conv2d_op::warpgroup()), plain(conv2d_op::sliding()),
+                    plain(conv2d_op::tensor_any()), plain(conv2d_op::warpgroup_any())},
       .reference = reference,
       .flops =
           [](const Problem& problem) {
             const Dims d(problem);
-            return 2.0 * static_cast<double>(d.batch * d.height * d.width) *
+            return 2.0 * static_cast<double>(d.batch * d.out_height * d.out_width) *
                    static_cast<double>(d.mask_height * d.mask_width);
           },
-      // Odd sizes, one pixel, widths that vectors need, several tiles, one row, one column.
-      .companions = {"height=37 width=53 batch=2", "height=1 width=1 batch=1", "height=70 width=132 batch=1",
-                     "height=3 width=4 batch=3", "height=1 width=67 batch=1", "height=45 width=1 batch=1"},
+      .companions = companions,
+      .launch_numbers = value_at_launch,
+      .sizes = sizes,
       .examples = {"height=200 width=200 mask_height=13 mask_width=13 mode=convolution",
                    "height=70 width=128 mask_height=31 mask_width=31",
                    "height=37 width=64 mask_height=24 mask_width=20 mode=convolution",
@@ -181,9 +360,20 @@ Op ops_conv2d() {
                    "height=300 width=4 mask_height=40 mask_width=1",
                    "height=64 width=36 mask_height=4 mask_width=6 mode=convolution batch=3",
                    "height=45 width=66 mask_height=7 mask_width=7 dtype=f64",
+                   "height=45 width=64 mask_height=4 mask_width=5 dtype=f64 mode=convolution",
                    "height=33 width=40 mask_height=5 mask_width=5",
                    "height=150 width=260 mask_height=7 mask_width=7 batch=2",
-                   "height=1 width=1 mask_height=1 mask_width=1"},
+                   "height=1 width=1 mask_height=1 mask_width=1",
+                   "height=61 width=72 mask_height=5 mask_width=4 boundary=reflect dtype=u8",
+                   "height=40 width=95 mask_height=4 mask_width=7 boundary=mirror origin_y=-2 origin_x=3 "
+                   "mode=convolution batch=2",
+                   "height=3 width=2 mask_height=31 mask_width=12 boundary=wrap size=full dtype=f64",
+                   "height=50 width=64 mask_height=3 mask_width=6 boundary=constant value=7.25 dtype=i16 "
+                   "origin_x=-3",
+                   "height=33 width=47 mask_height=6 mask_width=3 boundary=nearest size=full dtype=f16 "
+                   "mode=convolution",
+                   "height=70 width=40 mask_height=31 mask_width=31 size=valid dtype=bf16",
+                   "height=4 width=5 mask_height=9 mask_width=7 size=valid dtype=u16 mode=convolution"},
       .sample = usual_images,
   };
 }

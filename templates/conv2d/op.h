@@ -8,6 +8,7 @@
 
 #include "generator/op.h"
 #include "templates/axes.h"
+#include "templates/boundary.h"
 
 namespace tunesmith::conv2d_op {
 
@@ -18,21 +19,15 @@ inline constexpr IntegerAxis ROWS("ROWS");
 inline constexpr IntegerAxis VECTOR("VECTOR");
 
 struct Dims {
-  explicit Dims(const Problem& problem)
-      : batch(problem.integer("batch")),
-        height(problem.integer("height")),
-        width(problem.integer("width")),
-        mask_height(problem.integer("mask_height")),
-        mask_width(problem.integer("mask_width")),
-        turned(problem.word("mode") == "convolution"),
-        top(turned ? mask_height - 1 - mask_height / 2 : mask_height / 2),
-        left(turned ? mask_width - 1 - mask_width / 2 : mask_width / 2) {}
+  explicit Dims(const Problem& problem);
 
   bool empty() const { return batch == 0 || height == 0 || width == 0; }
 
   std::int64_t batch, height, width, mask_height, mask_width;
-  bool turned;             // the mask is read backwards
+  bool turned;  // the mask is read backwards
+  std::int64_t out_height, out_width;
   std::int64_t top, left;  // rows above and columns before the output's own that the mask covers
+  Boundary boundary;       // zero where no output sees it
 };
 
 /// The alignment that accesses of VECTOR elements need.
@@ -42,6 +37,9 @@ inline std::int64_t vector_bytes(const Problem& problem, const Config& config) {
 
 /// The bodies of all templates but the base count the bytes of a row in 32 bits.
 inline constexpr std::int64_t widest_row = std::int64_t{1} << 28;
+
+/// Why a template refuses what only the base and `bounded` serve, or nothing.
+std::string not_plain(const Problem& problem);
 
 /// Why a template with that limit refuses the problem, or nothing.
 inline std::string too_wide(const Problem& problem) {

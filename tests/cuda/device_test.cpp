@@ -116,10 +116,11 @@ TEST_F(CudaDevice, CompareJudgesNumbersInfinitiesAndNaN) {
 }
 
 TEST_F(CudaDevice, CompareReadsEveryDType) {
-  for (const DType dtype :
-       {DType::f32, DType::f64, DType::f16, DType::bf16, DType::u8, DType::i32, DType::i64}) {
+  for (const DType dtype : {DType::f32, DType::f64, DType::f16, DType::bf16, DType::u8, DType::i32,
+                            DType::i64, DType::u16, DType::i16}) {
     std::vector<double> values;
-    for (int i = 0; i < 200; ++i) values.push_back(round_to(dtype, dtype == DType::u8 ? i : i * 0.75 - 60));
+    for (int i = 0; i < 200; ++i)
+      values.push_back(round_to(dtype, dtype == DType::u8 || dtype == DType::u16 ? i : i * 0.75 - 60));
     const std::string packed = pack(dtype, values);
     const char* got = put(std::vector<char>(packed.begin(), packed.end()));
     const double* permitted = put(std::vector<double>(200, 0.0));

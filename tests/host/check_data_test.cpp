@@ -23,6 +23,8 @@ TEST(CheckData, RoundsToTheNearestTiesToEven) {
   EXPECT_EQ(round_to(DType::bf16, -(1 + 0x1p-7)), -(1 + 0x1p-7));
   EXPECT_EQ(round_to(DType::f32, 0.1), static_cast<double>(0.1f));
   EXPECT_EQ(round_to(DType::u8, 300), 255);
+  EXPECT_EQ(round_to(DType::u16, 7e4), 65535);
+  EXPECT_EQ(round_to(DType::i16, -7e4), -32768);
   EXPECT_EQ(round_to(DType::i32, -2.5), -2);
 }
 
@@ -45,8 +47,8 @@ TEST(CheckData, SixteenBitsSurvive) {
 
 TEST(CheckData, PacksWhatItRounds) {
   const std::vector<double> values = {0, -1, 0.3, 77.5, -1e9, 1e300, -infinity, 6e-8};
-  for (const DType dtype :
-       {DType::f32, DType::f64, DType::f16, DType::bf16, DType::u8, DType::i32, DType::i64}) {
+  for (const DType dtype : {DType::f32, DType::f64, DType::f16, DType::bf16, DType::u8, DType::i32,
+                            DType::i64, DType::u16, DType::i16}) {
     const std::string bytes = pack(dtype, values);
     ASSERT_EQ(bytes.size(), values.size() * static_cast<std::size_t>(tunesmith::bytes(dtype)));
     const std::vector<double> back = unpack(dtype, bytes);

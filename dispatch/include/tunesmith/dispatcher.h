@@ -168,7 +168,7 @@ class Plan {
   Status launch(std::span<void* const> arguments, void* stream = nullptr,
                 void* workspace = nullptr) const noexcept;
   /// The same with numbers that stand in this launch alone for those of the plan's problem, in the op's
-  /// order: a histogram's `lo` and `hi`; no other op of the library takes any. None: those of the problem.
+  /// order: a histogram's `lo` and `hi`, or conv2d's `value`. None: those of the problem.
   Status launch(std::span<void* const> arguments, std::span<const double> numbers, void* stream = nullptr,
                 void* workspace = nullptr) const noexcept;
 

@@ -96,7 +96,7 @@ int tunesmith_plan_outdated(
 tunesmith_status tunesmith_plan_launch(const tunesmith_plan* plan, void* const* arguments, size_t count,
                                        void* stream, void* workspace);
 /// The same with numbers that stand in this launch alone for those of the plan's problem, in the op's order:
-/// a histogram's lo and hi; no other op of the library takes any. None: those of the problem.
+/// a histogram's lo and hi, or conv2d's value. None: those of the problem.
 tunesmith_status tunesmith_plan_launch_with_numbers(const tunesmith_plan* plan, void* const* arguments,
                                                     size_t count, const double* numbers, size_t number_count,
                                                     void* stream, void* workspace);

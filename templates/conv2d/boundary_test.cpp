@@ -1,0 +1,265 @@
+// conv2d against numbers from SciPy 1.17.1: boundaries, origins, output sizes, masks of even sides, images of
+// one pixel; the typed functions; and what is refused.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "generator/ops.h"
+#include "tests/refusal.h"
+#include "tuner/check_data.h"
+#include "tunesmith/conv2d.h"
+
+namespace tunesmith {
+namespace {
+
+const Op& conv2d_op() { return find_op("conv2d"); }
+
+// In SciPy ((numpy.arange(h * w) * 7 + 3) % 11).reshape(h, w), and ((numpy.arange(h * w) * 5 + 1) % 7 - 3).
+std::vector<double> image_of(std::int64_t elements) {
+  std::vector<double> image;
+  for (std::int64_t n = 0; n < elements; ++n) image.push_back(static_cast<double>((n * 7 + 3) % 11));
+  return image;
+}
+std::vector<double> mask_of(std::int64_t elements) {
+  std::vector<double> mask;
+  for (std::int64_t n = 0; n < elements; ++n) mask.push_back(static_cast<double>((n * 5 + 1) % 7 - 3));
+  return mask;
+}
+
+struct Case {
+  const char* problem;
+  std::vector<double> output;
+};
+
+// scipy.ndimage.correlate and convolve with its `mode`, cval=5 and origin=(origin_y, origin_x), and
+// scipy.signal.convolve2d and correlate2d with mode=size and boundary=fill, symm or wrap, as behind each.
+const std::vector<Case>& cases() {
+  static const std::vector<Case> all = {
+      {"height=3 width=4 mask_height=2 mask_width=3 boundary=zero origin_x=1",
+       {6, 11, -21, -24, 21, 2, 8, 8, 17, 20, 8, -14}},  // correlate
+      {"height=3 width=4 mask_height=5 mask_width=4 boundary=zero mode=convolution origin_y=2 origin_x=1",
+       {9, 9, -31, 19, 28, -15, -7, 25, 4, -24, 5, 6}},  // convolve
+      {"height=3 width=4 mask_height=2 mask_width=3 boundary=constant value=5 origin_y=-1 origin_x=1",
+       {6, -13, 8, 8, 2, 5, 8, -14, -1, -8, -11, 14}},  // correlate
+      {"height=3 width=4 mask_height=5 mask_width=4 boundary=constant value=5 mode=convolution origin_y=2 "
+       "origin_x=-2",
+       {3, -9, -12, -1, 2, -14, -10, 18, -1, -4, 10, 9}},  // convolve
+      {"height=3 width=4 mask_height=2 mask_width=3 boundary=nearest origin_x=1",
+       {0, 21, 9, -24, -12, -13, 8, 8, 10, -2, 8, -14}},  // correlate
+      {"height=3 width=4 mask_height=5 mask_width=4 boundary=nearest mode=convolution origin_y=2 origin_x=1",
+       {17, 43, -21, 16, 40, 11, -31, -5, 34, -17, -4, 0}},  // convolve
+      {"height=3 width=4 mask_height=2 mask_width=3 boundary=reflect origin_y=-1 origin_x=1",
+       {-22, -13, 8, 8, 22, -2, 8, -14, 12, -12, 9, 9}},  // correlate
+      {"height=3 width=4 mask_height=5 mask_width=4 boundary=reflect mode=convolution origin_y=2 origin_x=-2",
+       {-17, 54, -7, -11, 7, -54, 17, 13, 63, -86, 7, 36}},  // convolve
+      {"height=3 width=4 mask_height=2 mask_width=3 boundary=mirror origin_x=1",
+       {-8, 23, -23, -23, 23, -23, 8, 8, 23, 10, 8, -14}},  // correlate
+      {"height=3 width=4 mask_height=5 mask_width=4 boundary=mirror mode=convolution origin_y=2 origin_x=1",
+       {-10, 31, -31, 10, 4, -21, -28, 24, 1, -13, 13, -1}},  // convolve
+      {"height=3 width=4 mask_height=2 mask_width=3 boundary=wrap origin_y=-1 origin_x=1",
+       {-10, -10, 8, 8, 23, 1, 8, -14, -7, 15, -22, 0}},  // correlate
+      {"height=3 width=4 mask_height=5 mask_width=4 boundary=wrap mode=convolution origin_y=2 origin_x=-2",
+       {19, -22, 19, -8, -36, 11, -3, -8, 13, 27, -20, 8}},                   // convolve
+      {"height=1 width=1 mask_height=4 mask_width=5 boundary=nearest", {0}},  // correlate
+      {"height=1 width=3 mask_height=2 mask_width=9 boundary=nearest mode=convolution origin_y=-1 origin_x=4",
+       {-4, 14, 6}},                                                                           // convolve
+      {"height=2 width=1 mask_height=7 mask_width=3 boundary=nearest origin_y=-3", {-14, 0}},  // correlate
+      {"height=1 width=1 mask_height=4 mask_width=5 boundary=reflect", {0}},                   // correlate
+      {"height=1 width=3 mask_height=2 mask_width=9 boundary=reflect mode=convolution origin_y=-1 origin_x=4",
+       {-5, 12, 27}},                                                                         // convolve
+      {"height=2 width=1 mask_height=7 mask_width=3 boundary=reflect origin_y=-3", {7, 21}},  // correlate
+      {"height=1 width=1 mask_height=4 mask_width=5 boundary=mirror", {0}},                   // correlate
+      {"height=1 width=3 mask_height=2 mask_width=9 boundary=mirror mode=convolution origin_y=-1 origin_x=4",
+       {20, -4, 11}},                                                                          // convolve
+      {"height=2 width=1 mask_height=7 mask_width=3 boundary=mirror origin_y=-3", {-14, 14}},  // correlate
+      {"height=1 width=1 mask_height=4 mask_width=5 boundary=wrap", {0}},                      // correlate
+      {"height=1 width=3 mask_height=2 mask_width=9 boundary=wrap mode=convolution origin_y=-1 origin_x=4",
+       {-2, -3, 24}},                                                                        // convolve
+      {"height=2 width=1 mask_height=7 mask_width=3 boundary=wrap origin_y=-3", {-14, 14}},  // correlate
+      {"height=3 width=4 mask_height=2 mask_width=3 boundary=zero mode=convolution size=full",
+       {-6,  -11, 21, 24, 12, 2,  -21, -2,  -8, -8,  31, 12,
+        -17, -20, -8, 14, -6, 19, -4,  -12, 1,  -24, 5,  6}},  // convolve2d
+      {"height=3 width=4 mask_height=2 mask_width=2 boundary=zero size=full",
+       {-3, -7, 4, 4, 2, 0, 28, 2, -13, 4, 23, 1, -14, 26, -13, 12, -8, 21, -5, -6}},  // correlate2d
+      {"height=4 width=3 mask_height=2 mask_width=4 boundary=zero mode=convolution origin_y=-1 origin_x=-1",
+       {-11, 21, 25, -36, 21, 28, -36, 20, 25, -36, 19, 22}},  // convolve2d
+      {"height=3 width=4 mask_height=4 mask_width=3 boundary=zero origin_y=-1",
+       {4, -45, -18, -24, -6, 29, 3, -37, 20, 8, -14, 6}},  // correlate2d
+      {"height=4 width=5 mask_height=2 mask_width=3 boundary=zero mode=convolution size=valid",
+       {-38, 17, 17, -5, -5, 28, 17, -38, 17}},  // convolve2d
+      {"height=3 width=4 mask_height=2 mask_width=3 boundary=constant value=5 mode=convolution size=full",
+       {4,  -16, 11, 14, -8,  -3, -6, 13, -8, -8,  16, -3,
+        -2, -5,  -8, 14, -21, 4,  1,  8,  11, -14, 10, -4}},  // convolve2d
+      {"height=3 width=4 mask_height=2 mask_width=2 boundary=constant value=5 size=full",
+       {7, -2, 9, 9, 2, -5, 28, 2, -13, 14, 18, 1, -14, 26, -3, 2, -8, 21, -5, 9}},  // correlate2d
+      {"height=4 width=3 mask_height=2 mask_width=4 boundary=constant value=5 mode=convolution origin_y=-1 "
+       "origin_x=-1",
+       {-26, 1, 0, -46, 6, 3, -46, 5, 0, -46, 4, -3}},  // convolve2d
+      {"height=3 width=4 mask_height=4 mask_width=3 boundary=constant value=5 origin_y=-1",
+       {14, -35, -8, -4, -36, 14, -12, -22, -5, -2, -24, 11}},  // correlate2d
+      {"height=4 width=5 mask_height=2 mask_width=3 boundary=constant value=5 mode=convolution size=valid",
+       {-38, 17, 17, -5, -5, 28, 17, -38, 17}},  // convolve2d
+      {"height=3 width=4 mask_height=2 mask_width=3 boundary=reflect mode=convolution size=full",
+       {21,  -21, -9, 24, 12,  -12, 22,  13, -8, -8, 13, 22,
+        -22, 2,   -8, 14, -20, -11, -12, 12, -9, -9, 12, -12}},  // convolve2d
+      {"height=3 width=4 mask_height=2 mask_width=2 boundary=reflect size=full",
+       {3, 17, 2, -2, 2, 3, 28, 2, -13, 2, 9, 1, -14, 26, 8, 4, -4, 14, -1, 3}},  // correlate2d
+      {"height=4 width=3 mask_height=2 mask_width=2 boundary=reflect mode=convolution origin_y=-1 "
+       "origin_x=-1",
+       {3, -4, 14, 2, -5, 13, 1, -6, 12, 0, -7, 11}},  // convolve2d
+      {"height=3 width=4 mask_height=2 mask_width=3 boundary=reflect origin_y=-1",
+       {-13, 8, 8, -13, -2, 8, -14, 20, -12, 9, 9, -12}},  // correlate2d
+      {"height=4 width=5 mask_height=2 mask_width=3 boundary=reflect mode=convolution size=valid",
+       {-38, 17, 17, -5, -5, 28, 17, -38, 17}},  // convolve2d
+      {"height=3 width=4 mask_height=2 mask_width=3 boundary=wrap mode=convolution size=full",
+       {7,   -15, 22, 0,  7,   -15, 10, 10,  -8, -8, 10, 10,
+        -23, -1,  -8, 14, -23, -1,  7,  -15, 22, 0,  7,  -15}},  // convolve2d
+      {"height=3 width=4 mask_height=2 mask_width=2 boundary=wrap size=full",
+       {5, -15, 25, -1, 5, 4, 28, 2, -13, 4, 10, 1, -14, 26, 10, 5, -15, 25, -1, 5}},  // correlate2d
+      {"height=4 width=3 mask_height=2 mask_width=2 boundary=wrap mode=convolution origin_y=-1 origin_x=-1",
+       {9, -4, 14, 8, -5, 13, 7, -6, 12, 6, -7, 11}},  // convolve2d
+      {"height=3 width=4 mask_height=2 mask_width=3 boundary=wrap origin_y=-1",
+       {-10, 8, 8, -10, 1, 8, -14, 23, 15, -22, 0, -7}},  // correlate2d
+      {"height=4 width=5 mask_height=2 mask_width=3 boundary=wrap mode=convolution size=valid",
+       {-38, 17, 17, -5, -5, 28, 17, -38, 17}},  // convolve2d
+      {"height=2 width=3 mask_height=4 mask_width=5 boundary=wrap mode=convolution size=valid",
+       {25, 11, 11, -24, -10, 25, -3, -10, -24}},  // convolve2d
+      {"height=2 width=3 mask_height=4 mask_width=5 boundary=constant value=5 size=valid",
+       {-25, -11, -11, 24, 10, -25, 3, 10, 24}},  // correlate2d
+      {"height=2 width=3 mask_height=4 mask_width=3 boundary=reflect size=valid",
+       {-24, -24, 11}},  // correlate2d
+  };
+  return all;
+}
+
+TEST(Conv2dBoundary, TheReferenceIsSciPys) {
+  for (const Case& one : cases()) {
+    const Problem problem = complete_problem(conv2d_op(), Values::parse(one.problem));
+    const std::vector<std::vector<double>> inputs = {image_of(elements(conv2d_op().arguments[0], problem)),
+                                                     mask_of(elements(conv2d_op().arguments[1], problem))};
+    EXPECT_EQ(reference_of(conv2d_op(), problem, inputs, 2).value, one.output) << one.problem;
+  }
+}
+
+// What a dispatcher launches, for each type of image.
+TEST(Conv2dBoundary, LaunchesGiveSciPysNumbers) {
+  Dispatcher dispatcher({.device = "host", .database = "", .compile = Compile::never, .cache_folder = ""});
+  for (const Case& one : cases()) {
+    for (const std::string& dtype : conv2d_op().parameters[7].words) {
+      Values given = Values::parse(one.problem);
+      given.set("dtype", dtype);
+      const Problem problem = complete_problem(conv2d_op(), given);
+      std::vector<std::string> arrays;
+      for (std::size_t a = 0; a < 3; ++a) {
+        const Argument& argument = conv2d_op().arguments[a];
+        const std::int64_t count = elements(argument, problem);
+        arrays.push_back(pack(argument.dtype(problem),
+                              a == 0   ? image_of(count)
+                              : a == 1 ? mask_of(count)
+                                       : std::vector<double>(static_cast<std::size_t>(count), 1e9)));
+      }
+      void* const arguments[] = {arrays[0].data(), arrays[1].data(), arrays[2].data()};
+      const Status status = dispatcher.plan("conv2d", problem).launch(arguments);
+      ASSERT_TRUE(status.ok()) << status.message();
+      EXPECT_EQ(unpack(conv2d_op().arguments[2].dtype(problem), arrays[2]), one.output) << problem.text();
+    }
+  }
+}
+
+TEST(Conv2dBoundary, TypedFunctionsTakeEveryWordAndOnePlanEveryValue) {
+  Dispatcher dispatcher({.device = "host", .database = "", .compile = Compile::never, .cache_folder = ""});
+  const std::vector<std::uint8_t> image = {1, 2, 3};
+  const std::vector<float> mask = {10, 1};
+  Conv2dShape shape{.height = 1, .width = 3, .mask_height = 1, .mask_width = 2};
+  std::vector<float> output;
+  const auto run = [&](Conv2dMode mode = Conv2dMode::correlation) {
+    output.assign(static_cast<std::size_t>(conv2d_output_height(shape) * conv2d_output_width(shape)), -1);
+    const Status status =
+        conv2d(dispatcher, Conv2dImage::u8, image.data(), mask.data(), output.data(), shape, mode);
+    EXPECT_TRUE(status.ok()) << status.message();
+    return output;
+  };
+  using Output = std::vector<float>;
+  EXPECT_EQ(run(), (Output{1, 12, 23}));
+  shape.boundary = Conv2dBoundary::wrap;
+  EXPECT_EQ(run(), (Output{31, 12, 23}));
+  shape.origin_x = -1;
+  EXPECT_EQ(run(), (Output{12, 23, 31}));
+  shape.origin_x = 0;
+  shape.size = Conv2dSize::full;
+  EXPECT_EQ(run(), (Output{31, 12, 23, 31}));
+  EXPECT_EQ(run(Conv2dMode::convolution), (Output{13, 21, 32, 13}));
+  shape.size = Conv2dSize::valid;
+  EXPECT_EQ(run(), (Output{12, 23}));
+  shape.size = Conv2dSize::same;
+  shape.boundary = Conv2dBoundary::constant;
+  for (const float value : {0.5f, 7.0f, -1.0f}) {
+    shape.value = value;
+    EXPECT_EQ(run(), (Output{value * 10 + 1, 12, 23}));
+  }
+  EXPECT_EQ(dispatcher.summary().front().problem.find("value=\"0\"") != std::string::npos, true);
+  shape.value = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_TRUE(std::isnan(run()[0]));
+  EXPECT_EQ(output[1], 12);
+  const Plan plan = conv2d_plan(dispatcher, Conv2dImage::u8,
+                                {.height = 1,
+                                 .width = 3,
+                                 .mask_height = 1,
+                                 .mask_width = 2,
+                                 .boundary = Conv2dBoundary::constant,
+                                 .value = 4});
+  void* const arguments[] = {const_cast<std::uint8_t*>(image.data()), const_cast<float*>(mask.data()),
+                             output.data()};
+  EXPECT_TRUE(plan.launch(arguments).ok());
+  EXPECT_EQ(output[0], 41);
+  EXPECT_TRUE(plan.launch(arguments, std::vector<double>{2}).ok());
+  EXPECT_EQ(output[0], 21);
+  EXPECT_EQ(plan.launch(arguments, std::vector<double>{2, 3}).code(), Status::wrong_number_count);
+  const std::vector<float> floats = {1, 2, 3};
+  EXPECT_TRUE(conv2d(dispatcher, floats.data(), mask.data(), output.data(), shape).ok());
+  EXPECT_TRUE(std::isnan(output[0]));
+}
+
+TEST(Conv2dBoundary, WhatIsNotAllowedIsSaid) {
+  const std::string image = "height=9 width=9 mask_height=4 mask_width=5 ";
+  const auto refused = [&](const std::string& more) { return refusal(conv2d_op(), image + more); };
+  EXPECT_EQ(refused("origin_y=2"),
+            "The conv2d problem's origin_y is 2; for a mask of 4 there, allowed are whole numbers from -2 to "
+            "1.");
+  EXPECT_NE(refused("origin_x=-3").find("from -2 to 2"), std::string::npos);
+  EXPECT_EQ(refused("origin_x=1 size=full"),
+            "The conv2d problem's origin_x is 1, but size is full; an origin is for size=same only.");
+  EXPECT_NE(refused("boundary=symm").find("zero, constant, nearest, reflect, mirror, wrap"),
+            std::string::npos);
+  EXPECT_NE(refused("boundary=constant value=five").find("'five' is not a decimal number"),
+            std::string::npos);
+  EXPECT_NE(refusal(conv2d_op(), "height=2147482624 width=1 mask_height=4 mask_width=1 size=full")
+                .find("more than 2147482624 rows or columns"),
+            std::string::npos);
+  for (const char* more : {"boundary=wrap", "size=full", "origin_y=-1", "dtype=u8"}) {
+    const Problem problem = complete_problem(conv2d_op(), Values::parse(image + more));
+    const std::string why = find_template(conv2d_op(), "tiled").refuses(problem);
+    EXPECT_NE(why.find("not " + std::string(more) + "; take another template."), std::string::npos) << why;
+  }
+}
+
+// Stored texts of the time before these parameters mean what they meant.
+TEST(Conv2dBoundary, OlderTextsMeanTheSame) {
+  const Problem problem = complete_problem(
+      conv2d_op(),
+      Values::parse("batch=1 height=9 width=8 mask_height=3 mask_width=4 mode=correlation boundary=zero "
+                    "dtype=f32"));
+  EXPECT_EQ(problem.text(),
+            "batch=1 height=9 width=8 mask_height=3 mask_width=4 mode=correlation boundary=zero dtype=f32 "
+            "size=same origin_y=0 origin_x=0 value=\"0\"");
+  EXPECT_EQ(conv2d_op().launch_numbers(problem), nullptr);
+  for (const Template& tmpl : conv2d_op().templates)
+    if (tmpl.name != "bounded" && tmpl.refuses && tmpl.minimum_compute_capability == 0)
+      EXPECT_EQ(tmpl.refuses(problem), "") << tmpl.name;
+}
+
+}  // namespace
+}  // namespace tunesmith
