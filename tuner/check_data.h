@@ -32,8 +32,8 @@ int value_sets(const Op& op);
 std::string words(const Op& op, int set);
 
 /// Every argument's initial contents in the op's order (outputs empty), rounded to its dtype: in set 0
-/// floating-point values in [-1, 1), integers in [-100, 100], or [0, 200] for u8 and u16. The same seed gives the
-/// same values everywhere.
+/// floating-point values in [-1, 1), integers in [-100, 100], or [0, 200] for u8 and u16. The same seed gives
+/// the same values everywhere.
 std::vector<std::vector<double>> make_inputs(const Op& op, const Problem& problem, std::uint64_t seed,
                                              int set = 0);
 
