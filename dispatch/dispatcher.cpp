@@ -101,7 +101,7 @@ struct __attribute__((visibility("hidden"))) Dispatcher::Impl {
       made = plan_now(op, problem, true, {});
     }
     auto plan = plans.keep(asked, made);
-    if (plan == made && (made->coming != nullptr || (compile != Compile::now && is_worth_trying(*made))))
+    if (plan == made && (made->is_improved() || (compile != Compile::now && is_worth_trying(*made))))
       behind.post([this, made](const std::stop_token& stop) { improve(made, stop); });
     keep_within_bounds();
     return plan;
@@ -138,7 +138,7 @@ struct __attribute__((visibility("hidden"))) Dispatcher::Impl {
         plan = std::move(better);
         keep_within_bounds();
       };
-      if (plan->coming != nullptr) again();
+      if (plan->is_improved()) again();
       if (compile == Compile::now || stop.stop_requested() || !is_worth_trying(*plan)) return;
       try_out(*plan, stop);
       if (!first_use.find(*plan->op, plan->problem).empty()) again();

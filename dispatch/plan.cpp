@@ -136,13 +136,19 @@ std::vector<std::string> Plan::explanation(bool with_refusals) const {
                     " that were tried here when the problem was first used it was the fastest.");
     }
   } else {
-    say.push_back("Used, base: no known winner can be used" +
-                  std::string(plan.coming != nullptr ? " yet; " : "; ") + describe(plan, first) + ".");
+    const bool is_base = first.variant.template_name == plan.op->templates.front().name;
+    say.push_back((is_base
+                       ? "Used, base: no known winner can be used"
+                       : "Used, untuned: no known winner can be used, and this is sensible without times") +
+                  std::string(plan.is_improved() ? " yet; " : "; ") + describe(plan, first) + ".");
   }
   if (!plan.warning.empty()) say.push_back(plan.warning);
   add(why_used(*plan.grounds, *plan.op, problem, first.candidate));
   if (plan.coming != nullptr)
     say.push_back("Compiled behind this plan, for those that come: " + describe(*plan.coming) + ".");
+  if (plan.untuned_coming != nullptr)
+    say.push_back("Compiled behind this plan, for those that come: " + plan.op->name + "/" +
+                  plan.untuned_coming->name + " in its default config.");
   const std::string not_aligned =
       "Pointers that are not multiples of " + std::to_string(plan.alignment_bytes) + " bytes are ";
   if (const Kernel* unaligned = plan.unaligned) {

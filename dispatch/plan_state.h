@@ -80,7 +80,7 @@ struct TriedVariant {
 /// A loaded variant in a plan.
 struct Kernel {
   Variant variant;
-  const Candidate* candidate = nullptr;  ///< in Grounds; null: the base
+  const Candidate* candidate = nullptr;  ///< in Grounds; null: a default config, mostly the base's
   std::string changed;                   ///< as in Choice
   std::int64_t alignment_bytes = 1;
   std::int64_t workspace_bytes = 0;
@@ -128,9 +128,11 @@ struct PlanState {
   std::string warning;  ///< of a base that failed here; mostly empty
 
   // What explanation() needs beside a new selection.
-  const Candidate* coming = nullptr;  ///< is compiled behind this plan
-  bool is_tried = false;              ///< on this problem, at its first use: nothing is left to try
-  std::vector<TriedVariant> tried;    ///< there, if `first` was the fastest
+  const Candidate* coming = nullptr;         ///< is compiled behind this plan
+  const Template* untuned_coming = nullptr;  ///< likewise, in its default config
+  bool is_improved() const { return coming != nullptr || untuned_coming != nullptr; }
+  bool is_tried = false;            ///< on this problem, at its first use: nothing is left to try
+  std::vector<TriedVariant> tried;  ///< there, if `first` was the fastest
   std::vector<Failure> failures;
   std::string why_refuses_unaligned;
   mutable std::atomic<bool> outdated = false;

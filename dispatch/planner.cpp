@@ -205,6 +205,22 @@ std::shared_ptr<PlanState> Planner::plan(const Op& op, const Problem& problem, c
     }
   }
   if (!state->first.executable) {
+    if (const auto guess = untuned(op, problem, device())) {
+      const bool may_wait = may_compile && effort.may_wait;
+      Made made = make(op, *guess->tmpl, problem, guess->config, nullptr,
+                       may_wait                   ? Modules::Effort::compile
+                       : state->coming != nullptr ? Modules::Effort::loaded
+                                                  : Modules::Effort::ready,
+                       effort.stop);
+      if (made.kernel.executable) {
+        state->first = std::move(made.kernel);
+      } else if (may_compile && !may_wait && made.module && state->coming == nullptr &&
+                 modules_.may_compile(*made.module)) {
+        state->untuned_coming = guess->tmpl;
+      }
+    }
+  }
+  if (!state->first.executable) {
     Made made = base(op, problem, effort.stop);
     if (!made.kernel.executable) {
       throw Error("No kernel of " + op.name + ", not even its base, can be loaded on " + device().name +
@@ -246,7 +262,6 @@ Planner::Made Planner::find_twin(const PlanState& state, const Problem& problem,
     return {};
   };
   const auto beside = [&]() -> Made {
-    if (state.first.candidate == nullptr) return {};
     const Template& tmpl = find_template(op, state.first.variant.template_name);
     const auto config = narrower(tmpl, problem, device(), Values::parse(state.first.variant.config), any);
     return config ? make(op, tmpl, problem, *config, nullptr, effort, stop) : Made();

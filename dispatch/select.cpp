@@ -336,6 +336,16 @@ const Choice* Choices::find(std::size_t& i, const std::function<bool(const Choic
   return nullptr;
 }
 
+std::optional<Untuned> untuned(const Op& op, const Problem& problem, const DeviceFacts& device) {
+  for (const Template& tmpl : op.templates) {
+    if (!tmpl.untuned || why_not(tmpl, problem, device)) continue;
+    Config config = tmpl.space(problem, device).complete({});
+    const Work work = tmpl.work(problem, config, device);
+    if (reentrant(work) && !exceeds(work, device)) return Untuned{&tmpl, std::move(config)};
+  }
+  return std::nullopt;
+}
+
 bool is_near(const Choice& choice, Match match, double cautious) {
   return choice.match <= match && choice.cautious <= cautious + (choice.match == Match::exact ? 1 : 0.25);
 }

@@ -92,10 +92,18 @@ std::vector<Shipped> plan_of(const Op& op, const Chooser& chooser, std::span<con
         {&op, &find_template(op, candidates[choice.candidate].template_name), problem, choice.config});
   };
   const Choice* best = choices.at(0);
-  if (best == nullptr) return plan;
+  const std::int64_t any = element_alignment(op, problem);
+  if (best == nullptr) {
+    const auto guess = untuned(op, problem, device);
+    if (!guess) return plan;
+    plan.push_back({&op, guess->tmpl, problem, guess->config});
+    if (alignment_bytes(*guess->tmpl, problem, guess->config) <= any) return plan;
+    if (const auto config = narrower(*guess->tmpl, problem, device, guess->config.values(), any))
+      plan.push_back({&op, guess->tmpl, problem, *config});
+    return plan;
+  }
   const Choice first = *best;
   add(first);
-  const std::int64_t any = element_alignment(op, problem);
   if (first.alignment_bytes <= any) return plan;
   for (const bool near : {true, false}) {
     std::size_t i = 0;

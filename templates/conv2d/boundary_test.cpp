@@ -246,6 +246,37 @@ TEST(Conv2dBoundary, WhatIsNotAllowedIsSaid) {
   }
 }
 
+// On any GPU, for masks of 31 x 31 at least.
+TEST(Conv2dBounded, HasADefaultThatFits) {
+  const Template& bounded = find_template(conv2d_op(), "bounded");
+  DeviceFacts device;
+  device.kind = "cuda";
+  for (const char* text :
+       {"height=4096 width=4096 mask_height=3 mask_width=3",
+        "height=4095 width=4095 mask_height=31 mask_width=31 dtype=f64",
+        "height=1000 width=999 mask_height=31 mask_width=31 size=full dtype=u8",
+        "height=200 width=200 mask_height=13 mask_width=13 dtype=bf16",
+        "height=700 width=700 mask_height=63 mask_width=63", "height=1 width=1 mask_height=1 mask_width=1"}) {
+    const Problem problem =
+        complete_problem(conv2d_op(), Values::parse(std::string(text) + " boundary=reflect"));
+    ASSERT_EQ(bounded.refuses(problem), "") << text;
+    const Space space = bounded.space(problem);
+    EXPECT_FALSE(exceeds(bounded.work(problem, space.complete({})), device)) << text;
+    EXPECT_EQ(space.broken_worth(space.complete({})), 0u) << text;
+    EXPECT_GE(space.count(Space::Which::promising), 100) << text;
+    EXPECT_LE(space.count(Space::Which::promising), 8000) << text;
+  }
+  const auto why = [&](const char* text) {
+    return bounded.refuses(complete_problem(conv2d_op(), Values::parse(text)));
+  };
+  EXPECT_NE(why("height=9 width=9 mask_height=99 mask_width=99 size=full").find("shared memory"),
+            std::string::npos);
+  EXPECT_NE(
+      why("height=2000000000 width=1 mask_height=1 mask_width=1 dtype=u8").find("beyond the 1073741824"),
+      std::string::npos);
+  EXPECT_NE(why("height=9 width=9 mask_height=3 mask_width=3").find("take one of them"), std::string::npos);
+}
+
 // Stored texts of the time before these parameters mean what they meant.
 TEST(Conv2dBoundary, OlderTextsMeanTheSame) {
   const Problem problem = complete_problem(

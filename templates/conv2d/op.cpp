@@ -236,33 +236,36 @@ Values sizes(const Problem& problem) {
   return sizes;
 }
 
-// Odd sizes, one pixel, widths that vectors need, several tiles, one row, one column; a larger output, what
-// is shorter than the mask, and constants.
+// Odd sizes, one pixel, widths that vectors need, several tiles, one row, one column.
 std::vector<Problem> companions(const Problem& problem) {
   static constexpr const char* of_all[] = {"height=37 width=53 batch=2",  "height=1 width=1 batch=1",
                                            "height=70 width=132 batch=1", "height=3 width=4 batch=3",
                                            "height=1 width=67 batch=1",   "height=45 width=1 batch=1"};
-  // A template that serves these serves every boundary.
-  static constexpr const char* of_bounded[] = {
-      "height=70 width=132 batch=1 boundary=reflect size=same",
-      "height=5 width=66 batch=2 boundary=mirror size=full",
-      "height=40 width=3 batch=1 boundary=wrap size=same",
-      "height=41 width=150 batch=1 boundary=nearest size=full",
-      "height=38 width=56 batch=1 boundary=constant size=same value=-2.5",
-      "height=90 width=140 batch=1 boundary=zero size=valid"};
   std::vector<Problem> found;
-  const auto add = [&](const char* text) {
+  for (const char* text : of_all) {
     Problem& other = found.emplace_back(problem);
     const Values given = Values::parse(text);
     for (const auto& [name, value] : given.entries()) other.set(name, value);
-    if (other.word("size") != "same") {
-      other.set("origin_y", 0);
-      other.set("origin_x", 0);
-    }
+  }
+  if (conv2d_op::not_plain(problem).empty()) return found;
+  // Other boundaries for what serves them all; rows lie to vectors as the problem's.
+  struct Bounded {
+    std::int64_t height, width, batch;
+    const char* boundary;
   };
-  for (const char* text : of_all) add(text);
-  if (!conv2d_op::not_plain(problem).empty())
-    for (const char* text : of_bounded) add(text);
+  static constexpr Bounded of_bounded[] = {{70, 132, 1, "reflect"},
+                                           {5, 64, 2, "mirror"},
+                                           {40, 4, 1, "wrap"},
+                                           {41, 148, 1, "nearest"},
+                                           {38, 56, 2, "constant"}};
+  for (const Bounded& one : of_bounded) {
+    Problem& other = found.emplace_back(problem);
+    other.set("height", one.height);
+    other.set("width", one.width + problem.integer("width") % 4);
+    other.set("batch", one.batch);
+    other.set("boundary", one.boundary);
+    other.set("value", "-2.5");
+  }
   return found;
 }
 
@@ -340,7 +343,8 @@ Op ops_conv2d() {
                     {.name = "output", .role = Role::output, .extents = output_extents, .dtype = sum_dtype}},
       .templates = {conv2d_op::base(), plain(conv2d_op::tiled()), plain(conv2d_op::tensor()),
                     plain(conv2d_op::warpgroup()), plain(conv2d_op::sliding()),
-                    plain(conv2d_op::tensor_any()), plain(conv2d_op::warpgroup_any())},
+                    plain(conv2d_op::tensor_any()), plain(conv2d_op::warpgroup_any()),
+                    with_pixels(conv2d_op::bounded())},
       .reference = reference,
       .flops =
           [](const Problem& problem) {

@@ -49,6 +49,7 @@ inline std::string too_wide(const Problem& problem) {
 }
 
 Template base();
+Template bounded();
 Template sliding();
 Template tensor();
 Template tensor_any();

@@ -432,6 +432,35 @@ TEST_F(DispatcherTest, ExplainNamesEveryCandidate) {
   }
 }
 
+TEST_F(DispatcherTest, WhereNothingIsKnownASensibleTemplateComesBeforeTheBase) {
+  const char* const problem = "height=45 width=64 mask_height=3 mask_width=3 boundary=reflect";
+  Dispatcher dispatcher(options());
+  const Plan plan = dispatcher.plan("conv2d", problem);
+  EXPECT_EQ(plan.match(), Match::base);
+  EXPECT_EQ(plan.variant().template_name, "bounded");
+  EXPECT_EQ(plan.unaligned_variant().template_name, "bounded");
+  EXPECT_NE(plan.unaligned_variant().config, plan.variant().config);
+  EXPECT_TRUE(says(plan, "sensible without times"));
+  check(plan, "conv2d");
+  check(plan, "conv2d", 4);
+  EXPECT_EQ(
+      dispatcher.plan("conv2d", "height=45 width=64 mask_height=3 mask_width=3").variant().template_name,
+      "base");
+
+  DispatcherOptions later = options();
+  later.cache_folder = (folder_ / "later").string();
+  later.compile = Compile::never;
+  EXPECT_EQ(Dispatcher(later).plan("conv2d", problem).variant().template_name, "base");
+  later.compile = Compile::background;
+  Dispatcher behind(later);
+  const Plan first = behind.plan("conv2d", problem);
+  EXPECT_EQ(first.variant().template_name, "base");
+  EXPECT_TRUE(says(first, "Compiled behind this plan, for those that come: conv2d/bounded"));
+  ASSERT_TRUE(behind.wait_until_ready(std::chrono::minutes(1)));
+  EXPECT_TRUE(first.outdated());
+  EXPECT_EQ(behind.plan("conv2d", problem).variant().template_name, "bounded");
+}
+
 TEST_F(DispatcherTest, TypedConv2d) {
   Dispatcher dispatcher(options());
   const Conv2dShape shape{.batch = 2, .height = 13, .width = 17, .mask_height = 4, .mask_width = 3};

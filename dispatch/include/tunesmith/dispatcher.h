@@ -31,7 +31,7 @@ enum class Match {
   exact,         ///< tuned for this problem on this model of device
   predicted,     ///< measured on this model of device on other problems; by them the fastest here
   other_device,  ///< tuned on another model of device
-  base,          ///< not tuned: the op's plain kernel, which serves every problem
+  base,          ///< nothing known: a template that is sensible without times, else the op's plain kernel
 };
 std::string_view name(Match match);  ///< "exact", "predicted", "other_device", "base"
 

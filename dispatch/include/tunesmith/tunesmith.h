@@ -74,7 +74,7 @@ typedef enum {
   TUNESMITH_EXACT = 0,         ///< tuned for this problem on this model of device
   TUNESMITH_PREDICTED = 1,     ///< measured on this model of device on other problems
   TUNESMITH_OTHER_DEVICE = 2,  ///< tuned on another model of device
-  TUNESMITH_BASE = 3           ///< not tuned: the op's plain kernel, which serves every problem
+  TUNESMITH_BASE = 3           ///< nothing known: what is sensible without times, else the plain kernel
 } tunesmith_match;
 
 tunesmith_match tunesmith_plan_match(const tunesmith_plan* plan);
