@@ -18,6 +18,8 @@ inline constexpr const char* emulated = "whose times are an emulator's and say n
 void add_look_commands(CLI::App& app);  ///< devices, ops, space, render: no database
 /// tune; sets `exit_code` to 130 if it was interrupted.
 void add_tune_command(CLI::App& app, const std::string& command_line, int& exit_code);
+/// check; sets `exit_code` to 1 where a variant is wrong, to 130 if it was interrupted.
+void add_check_command(CLI::App& app, const std::string& command_line, int& exit_code);
 void add_data_commands(CLI::App& app, const std::string& command_line);  ///< query, db
 void add_exchange_commands(CLI::App& db);                                ///< db import, db export
 /// regret; sets `exit_code` as above.

@@ -61,6 +61,7 @@ int main(int argc, char** argv) {
   try {
     tunesmith::add_look_commands(app);
     tunesmith::add_tune_command(app, joined(argc, argv), exit_code);
+    tunesmith::add_check_command(app, joined(argc, argv), exit_code);
     tunesmith::add_data_commands(app, joined(argc, argv));
     tunesmith::add_regret_command(app, exit_code);
     tunesmith::add_replay_command(app);

@@ -71,7 +71,9 @@ std::string set_text(const TunedProblem& problem, const TunedWinner& winner) {
   std::string text = std::string(address(problem, winner)) + ": ";
   text += winner.tied > 1 ? std::to_string(winner.tied) + " of " + std::to_string(winner.finalists) +
                                 " finalists cannot be told from the best"
-                          : "faster than the other " + std::to_string(winner.finalists - 1) + " finalists";
+                          : "faster than the other " +
+                                (winner.finalists == 2 ? "finalist"
+                                                       : std::to_string(winner.finalists - 1) + " finalists");
   return text + "; runner-up " + ratio_with_interval(winner.runner_up_ratio) + ": " + winner.runner_up + '\n';
 }
 

@@ -3,22 +3,24 @@ include("${CMAKE_CURRENT_LIST_DIR}/texts.cmake")
 # tunesmith_ops_library(NAME FOLDER...): a library that holds the ops of the given folders, templates/common and the
 # table `ops()` that names them. A folder NAME/ has op.cpp, which defines `tunesmith::Op tunesmith::ops_NAME()`, its *.cu,
 # what these include as "NAME/*.cuh" and "NAME/*.inl", and perhaps more *.cpp. Its dispatch.cpp belongs to the dispatch library, its test.cpp
-# and *_test.cpp to the tests.
+# and *_test.cpp to the tests. Of a checkout or, beside the same folders, of an installed package, whose tunesmith::static has
+# what is not the given folders' own.
 function(tunesmith_ops_library library)
+  cmake_path(GET CMAKE_CURRENT_FUNCTION_LIST_DIR PARENT_PATH root)
   set(declarations "")
   set(calls "")
   set(sources "")
   set(known "")
-  file(GLOB common_files RELATIVE "${TUNESMITH_TEMPLATES_DIR}" CONFIGURE_DEPENDS "${TUNESMITH_TEMPLATES_DIR}/common/*.cuh"
-       "${TUNESMITH_TEMPLATES_DIR}/common/*.inl" "${TUNESMITH_TEMPLATES_DIR}/common/*.h" "${TUNESMITH_TEMPLATES_DIR}/common/host/*.h")
+  file(GLOB common_files RELATIVE "${root}/templates" CONFIGURE_DEPENDS "${root}/templates/common/*.cuh"
+       "${root}/templates/common/*.inl" "${root}/templates/common/*.h" "${root}/templates/common/host/*.h")
   set(files "")
   set(cpp_files "")
-  file(GLOB shared_headers RELATIVE "${TUNESMITH_TEMPLATES_DIR}" CONFIGURE_DEPENDS "${TUNESMITH_TEMPLATES_DIR}/*.h")
+  file(GLOB shared_headers RELATIVE "${root}/templates" CONFIGURE_DEPENDS "${root}/templates/*.h")
   foreach(file IN LISTS shared_headers)
-    list(APPEND cpp_files "templates/${file}=${TUNESMITH_TEMPLATES_DIR}/${file}")
+    list(APPEND cpp_files "templates/${file}=${root}/templates/${file}")
   endforeach()
   foreach(file IN LISTS common_files)
-    list(APPEND files "${file}=${TUNESMITH_TEMPLATES_DIR}/${file}")
+    list(APPEND files "${file}=${root}/templates/${file}")
   endforeach()
   foreach(folder IN LISTS ARGN)
     get_filename_component(op "${folder}" NAME)
@@ -26,7 +28,7 @@ function(tunesmith_ops_library library)
     list(FILTER own EXCLUDE REGEX "/(dispatch|test|[^/]*_test)\\.cpp$")
     if(TARGET tunesmith_templates AND folder IN_LIST TUNESMITH_OP_FOLDERS)
       set(known tunesmith_templates) # which has compiled them
-    else()
+    elseif(TARGET tunesmith_generator OR NOT "${folder}" STREQUAL "${root}/templates/${op}")
       list(APPEND sources ${own})
     endif()
     string(APPEND declarations "Op ops_${op}();\n")
@@ -62,7 +64,12 @@ const std::vector<Op>& ops() {
   configure_file("${generated}.new" "${generated}" COPYONLY)
   set(cpp_texts "${CMAKE_CURRENT_BINARY_DIR}/${library}_cpp_texts.cpp")  # linked only by who asks for them
   tunesmith_texts("${cpp_texts}" op_sources ${cpp_files})
-  add_library(${library} STATIC "${generated}" "${cpp_texts}" "${TUNESMITH_TEMPLATES_DIR}/../generator/ops.cpp"
-              "${TUNESMITH_TEMPLATES_DIR}/../generator/ops_render.cpp" ${sources})
-  target_link_libraries(${library} PUBLIC ${known} tunesmith_generator PRIVATE tunesmith_flags)
+  add_library(${library} STATIC "${generated}" "${cpp_texts}" ${sources})
+  if(TARGET tunesmith_generator)
+    target_sources(${library} PRIVATE "${root}/generator/ops.cpp" "${root}/generator/ops_render.cpp")
+    target_link_libraries(${library} PUBLIC ${known} tunesmith_generator PRIVATE tunesmith_flags)
+  else()
+    target_include_directories(${library} SYSTEM PRIVATE "${root}")
+    target_link_libraries(${library} PUBLIC tunesmith::static)
+  endif()
 endfunction()

@@ -103,7 +103,8 @@ Known read_known(const Sources& sources) {
     known = {};
     known.notes.push_back("The database " + sources.database + " is not used. " + error.what());
   }
-  const std::size_t count = add_packed(known, "", Candidate::Origin::built_in);
+  std::size_t count = add_packed(known, own_folder, Candidate::Origin::built_in);
+  count += add_packed(known, "", Candidate::Origin::built_in);
   known.notes.push_back("The library has " + counted(count, "built-in winner") + ".");
   return known;
 }

@@ -3,9 +3,11 @@
 // a toolchain for it, or one that is stale, is left out with a note; dispatch then compiles it, or uses the
 // base. A base that does not compile stops the build.
 //
-//   tunesmith_pack GENERATED_FOLDER OUT.cpp OUT.bin DEVICES TARGET...
+//   tunesmith_pack GENERATED_FOLDER OUT.cpp OUT.bin DEVICES [own=OP,OP] TARGET...
 //
-// DEVICES: all, none, or names from generated/devices.csv, separated by commas.
+// DEVICES: all, none, or names from generated/devices.csv, separated by commas. With own=, the files are
+// those that an application adds to the library's (own_packed_files): the bases of these ops alone, and what
+// the folder has.
 
 #include <algorithm>
 #include <atomic>
@@ -34,6 +36,15 @@
 
 namespace tunesmith {
 namespace {
+
+using Names = std::set<std::string, std::less<>>;
+
+Names names_of(const std::string& words) {
+  Names names;
+  std::istringstream list(words);
+  for (std::string name; std::getline(list, name, ',');) names.insert(name);
+  return names;
+}
 
 struct ToCompile {
   Source source;
@@ -74,11 +85,12 @@ void add_portfolio(Sources& sources, const DeviceTable& read) {
 }
 
 Sources sources_to_compile(const std::vector<TableRow>& table, const std::vector<DeviceTable>& tables,
-                           const std::filesystem::path& generated,
-                           const std::set<std::string, std::less<>>& targets) {
+                           const std::filesystem::path& generated, const std::optional<Names>& own,
+                           const Names& targets) {
   const bool with_cuda = targets.size() > (targets.contains("host") ? 1u : 0u);
   Sources sources;
   for (const Op& op : ops()) {
+    if (own && !own->contains(op.name)) continue;
     for (const Shipped& base : bases_of(op)) {
       for (const std::string& target : targets)
         add(sources, source_of(base.wanted(), target), op.name + "/" + op.templates.front().name);
@@ -163,8 +175,7 @@ std::function<std::string(std::string_view)> files_of(const std::filesystem::pat
   if (devices == "all") {
     for (const std::string& name : known) want(name);
   } else if (devices != "none") {
-    std::istringstream names(devices);
-    for (std::string name; std::getline(names, name, ',');) {
+    for (const std::string& name : names_of(devices)) {
       if (std::find(known.begin(), known.end(), name) == known.end()) {
         throw Error("generated/ has no winners for the device " + name +
                     "; TUNESMITH_DEVICES may be all, none, or some of: " + listed(known) + ".");
@@ -178,35 +189,34 @@ std::function<std::string(std::string_view)> files_of(const std::filesystem::pat
 }
 
 void run(const std::filesystem::path& generated, const std::filesystem::path& cpp,
-         const std::filesystem::path& bin, const std::string& devices,
-         const std::set<std::string, std::less<>>& targets) {
+         const std::filesystem::path& bin, const std::string& devices, const std::optional<Names>& own,
+         const Names& targets) {
   const auto file = files_of(generated, devices);
   const std::vector<TableRow> rows = read_table(file);
   const std::vector<DeviceTable> tables = read_anchor_tables(file, ops());
   std::map<std::string, std::string> files =
-      compile(sources_to_compile(rows, tables, generated, targets), cpp.parent_path() / "packed_before");
+      compile(sources_to_compile(rows, tables, generated, own, targets), cpp.parent_path() / "packed_before");
   const std::size_t binaries = files.size();
-  files.merge(write_table(rows, tables));
+  for (auto& [name, text] : write_table(rows, tables)) files[(own ? own_folder : "") + name] = text;
 
+  const std::string bytes_name = std::string("tunesmith_") + (own ? "own_" : "") + "packed_bytes";
   std::string bytes;
   std::string entries;
   for (const auto& [name, content] : files) {
     bytes.resize((bytes.size() + 63) / 64 * 64);  // binaries are loaded where they lie
-    entries += "    {\"" + name + "\", {tunesmith_packed_bytes + " + std::to_string(bytes.size()) + ", " +
+    entries += "    {\"" + name + "\", {" + bytes_name + " + " + std::to_string(bytes.size()) + ", " +
                std::to_string(content.size()) + "}},\n";
     bytes += content;
   }
   write_file(bin, bytes);
   write_file(cpp,
              "// Written by tunesmith_pack.\n#include \"dispatch/packed.h\"\n\n"
-             "asm(R\"(.pushsection .rodata\n.balign 64\n.global tunesmith_packed_bytes\n"
-             ".hidden tunesmith_packed_bytes\n"
-             "tunesmith_packed_bytes:\n.incbin \"" +
-                 bin.string() +
-                 "\"\n.byte 0\n.popsection)\");\n\nextern \"C\" const char tunesmith_packed_bytes[];\n\n"
-                 "namespace tunesmith {\nstd::span<const PackedFile> packed_files() {\n"
-                 "  static const PackedFile files[] = {\n" +
-                 entries + "  };\n  return files;\n}\n}  // namespace tunesmith\n");
+             "asm(R\"(.pushsection .rodata\n.balign 64\n.global " +
+                 bytes_name + "\n.hidden " + bytes_name + "\n" + bytes_name + ":\n.incbin \"" + bin.string() +
+                 "\"\n.byte 0\n.popsection)\");\n\nextern \"C\" const char " + bytes_name +
+                 "[];\n\nnamespace tunesmith {\nstd::span<const PackedFile> " + (own ? "own_" : "") +
+                 "packed_files() {\n  static const PackedFile files[] = {\n" + entries +
+                 "  };\n  return files;\n}\n}  // namespace tunesmith\n");
   std::cout << "tunesmith_pack: " << binaries << " binaries, " << bytes.size() / 1024 << " KiB\n";
 }
 
@@ -215,12 +225,18 @@ void run(const std::filesystem::path& generated, const std::filesystem::path& cp
 
 int main(int count, char** arguments) {
   if (count < 5) {
-    std::cerr << "usage: tunesmith_pack GENERATED_FOLDER OUT.cpp OUT.bin DEVICES TARGET...\n";
+    std::cerr << "usage: tunesmith_pack GENERATED_FOLDER OUT.cpp OUT.bin DEVICES [own=OP,OP] TARGET...\n";
     return 2;
   }
   try {
-    tunesmith::run(arguments[1], arguments[2], arguments[3], arguments[4],
-                   {arguments + 5, arguments + count});
+    std::optional<tunesmith::Names> own;
+    tunesmith::Names targets(arguments + 5, arguments + count);
+    for (auto word = targets.begin(); word != targets.end();) {
+      const bool is_own = word->starts_with("own=");
+      if (is_own) own = tunesmith::names_of(word->substr(4));
+      word = is_own ? targets.erase(word) : std::next(word);
+    }
+    tunesmith::run(arguments[1], arguments[2], arguments[3], arguments[4], own, targets);
   } catch (const std::exception& error) {
     std::cerr << "tunesmith_pack: " << error.what() << "\n";
     return 1;

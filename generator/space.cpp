@@ -233,4 +233,17 @@ Config Space::complete(const Values& given) const {
   throw UsageError("No legal config agrees with \"" + given.text() + "\"" + (why ? ": " + *why : "."));
 }
 
+std::vector<Config> covering_configs(const Space& space, std::size_t random, std::uint64_t seed) {
+  std::vector<Config> configs = {space.complete({})};
+  for (const Axis& axis : space.axes()) {
+    for (const Value& value : axis.values)
+      if (auto config = space.first({{axis.name, value}})) configs.push_back(std::move(*config));
+  }
+  const std::vector<Config> more = space.sample(random, seed);
+  configs.insert(configs.end(), more.begin(), more.end());
+  std::unordered_set<std::uint64_t> seen;
+  std::erase_if(configs, [&](const Config& config) { return !seen.insert(space.number(config)).second; });
+  return configs;
+}
+
 }  // namespace tunesmith

@@ -85,4 +85,8 @@ class Space {
   std::vector<Rule> worth_;
 };
 
+/// The first config, one for every value of every axis that a legal config can have, and so many random ones;
+/// each once.
+std::vector<Config> covering_configs(const Space& space, std::size_t random, std::uint64_t seed);
+
 }  // namespace tunesmith

@@ -166,31 +166,17 @@ std::vector<Item> sampled(std::vector<Item> items, std::size_t least, const Word
   return items;
 }
 
-/// The first legal config, one for every value of every axis that a legal config can have, and `more` random
-/// ones.
+/// covering_configs(), and for all_configs the promising ones too.
 inline std::vector<Config> test_configs(const Space& space, std::size_t more, std::uint64_t seed) {
-  std::vector<Config> configs = {space.complete({})};
-  for (const Axis& axis : space.axes()) {
-    for (const Value& value : axis.values) {
-      try {
-        configs.push_back(space.complete({{axis.name, value}}));
-      } catch (const UsageError&) {
-        // No legal config has this value for this problem.
-      }
-    }
-  }
-  if (more == all_configs) {
-    const auto add = [&](const Config& config) {
-      configs.push_back(config);
-      return true;
-    };
-    space.each(add, Space::Which::promising);
-    more = 1000;  // the legal ones are up to 6e7
-  }
-  const std::vector<Config> sampled = space.sample(more, seed);
-  configs.insert(configs.end(), sampled.begin(), sampled.end());
+  if (more != all_configs) return covering_configs(space, more, seed);
+  std::vector<Config> configs = covering_configs(space, 1000, seed);  // the legal ones are up to 6e7
   std::unordered_set<std::uint64_t> seen;
-  std::erase_if(configs, [&](const Config& config) { return !seen.insert(space.number(config)).second; });
+  for (const Config& config : configs) seen.insert(space.number(config));
+  const auto add = [&](const Config& config) {
+    if (seen.insert(space.number(config)).second) configs.push_back(config);
+    return true;
+  };
+  space.each(add, Space::Which::promising);
   return configs;
 }
 

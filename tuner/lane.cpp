@@ -51,7 +51,8 @@ Lane::Lane(const Setup& setup, Progress& progress)
 }
 
 void Lane::introduce() {
-  progress_.say("Tuning " + std::string(setup_.options.cold_caches ? "for cold caches " : "") +
+  progress_.say((setup_.options.random_checks ? "Checking " : "Tuning ") +
+                std::string(setup_.options.cold_caches ? "for cold caches " : "") +
                 (facts_.launches == "chained" ? "for chained launches " : "") + "on " + device().name + " (" +
                 id() + ", " + device().target + ")" + (note().empty() ? "." : ". " + note()));
   if (const OwnOp* own = find_own_op(setup_.op.name))

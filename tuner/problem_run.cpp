@@ -82,13 +82,15 @@ ProblemRun::ProblemRun(const Bench& bench, const Problem& problem, const Problem
           .now_s = [this] { return since(started_); }},
       findings_);
   result_.problem = problem.text();
-  result_.variants = space_.count();
+  result_.variants = bench.stages == Bench::Stages::check ? std::ssize(space_.promising) : space_.count();
   if (bench.stages != Bench::Stages::list) want_inputs(bench.options.seed);
 }
 
 std::unique_ptr<Search> ProblemRun::strategy() {
-  if (bench_.stages == Bench::Stages::finals || bench_.stages == Bench::Stages::list) {
-    space_.promising = bench_.stages == Bench::Stages::list ? listed() : stored();
+  if (bench_.stages != Bench::Stages::all && bench_.stages != Bench::Stages::search) {
+    space_.promising = bench_.stages == Bench::Stages::list    ? listed()
+                       : bench_.stages == Bench::Stages::check ? checked()
+                                                               : stored();
     space_.parts.clear();
     return std::make_unique<Listed>(space_.promising);
   }
@@ -160,6 +162,22 @@ std::vector<Point> ProblemRun::listed() const {
   return points;
 }
 
+// The base, and this problem's part of what covers each template's axes.
+std::vector<Point> ProblemRun::checked() const {
+  std::vector<Point> points = {*space_.base};
+  const std::size_t problems = bench_.options.problems.size();
+  for (const SearchSpace::Part& part : space_.parts) {
+    const std::vector<Config> configs =
+        covering_configs(part.space, *bench_.options.random_checks, bench_.options.seed);
+    for (std::size_t c = 0; c < configs.size(); ++c) {
+      Point point{part.template_index, configs[c]};
+      if ((c == 0 || c % problems == bench_.part.problem) && point != points.front())
+        points.push_back(std::move(point));
+    }
+  }
+  return points;
+}
+
 TunedProblem ProblemRun::run() {
   search();
   if (has_finals() && !bench_.interrupted()) finals();
@@ -172,6 +190,11 @@ TunedProblem ProblemRun::run() {
     const MeasureReply& base = findings_.trials.front().reply;
     if (base.verdict != Verdict::ok)
       result_.base_fault = std::string(name(base.verdict)) + ": " + base.reason;
+  }
+  for (const Trial& trial : findings_.trials) {
+    if (bench_.stages == Bench::Stages::check && trial.reply.verdict != Verdict::ok)
+      result_.failed.push_back({trial.variant.tmpl->name, trial.variant.point.config.text(),
+                                trial.reply.verdict, trial.reply.reason});
   }
   result_.seconds = since(started_);
   return std::move(result_);
@@ -252,6 +275,10 @@ MeasureRequest ProblemRun::request(Ticket ticket) const {
   request.samples = bench_.policy.samples;
   if (bench_.stages == Bench::Stages::list) request.loads = bench_.policy.list_loads;
   request.sample_target_us = bench_.policy.sample_target_us;
+  if (bench_.stages == Bench::Stages::check) {  // one launch more, after which the result must be the same
+    request.samples = 1;
+    request.sample_target_us = 0;
+  }
   request.chained = bench_.options.chained;
   request.cold_caches = bench_.options.cold_caches;
   return request;
@@ -281,10 +308,12 @@ ProgressState ProblemRun::progress(const std::string& stage, std::int64_t done, 
   state.total = total;
   state.elapsed_s = search_->elapsed_s();
   state.budget_s = stage == "search" ? bench_.budget.seconds.value_or(0) : 0;
-  state.measured = stage == "search" ? findings_.measured : 0;
+  state.measured = in_finals_ ? 0 : findings_.measured;
   state.failed = findings_.failed;
-  state.best_us = findings_.best_us;
-  state.base_us = findings_.base_us();
+  if (bench_.stages != Bench::Stages::check) {
+    state.best_us = findings_.best_us;
+    state.base_us = findings_.base_us();
+  }
   state.cold_caches = bench_.options.cold_caches;
   state.chained = bench_.options.chained;
   return state;
@@ -311,7 +340,7 @@ void ProblemRun::search() {
     if (search_->idle() && bench_.compilers.at_work() == 0 && (over || search_->exhausted())) break;
     wait();
     take_measured();
-    show("search", search_->counted(),
+    show(bench_.stages == Bench::Stages::check ? "check" : "search", search_->counted(),
          bench_.budget.count ? std::min(*bench_.budget.count, result_.variants) : result_.variants);
   }
 }
@@ -327,7 +356,7 @@ void ProblemRun::propose() {
       source.text.clear();  // thousands of texts; the hash and the config make it again
     }
     if (bench_.interrupted()) return;
-    show("search", search_->counted(), 0);
+    show(bench_.stages == Bench::Stages::check ? "check" : "search", search_->counted(), 0);
   }
 }
 
@@ -346,7 +375,7 @@ void ProblemRun::feed() {
   const auto wanted = search_->to_measure();
   if (!wanted) return;
   MeasureRequest asked = request(wanted->ticket);
-  asked.give_up_above_us = wanted->give_up_above_us;
+  if (bench_.stages != Bench::Stages::check) asked.give_up_above_us = wanted->give_up_above_us;
   bench_.worker.measure(asked, limit_s());
 }
 

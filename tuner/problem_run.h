@@ -39,7 +39,8 @@ class ProblemRun {
       all,
       search,
       finals,
-      list
+      list,
+      check
     } stages = Stages::all;  ///< the finals alone measure what is stored, a list alone what is `listed`
     std::span<const NamedVariant> listed = {};
   };
@@ -55,6 +56,7 @@ class ProblemRun {
   std::vector<Guess> guesses() const;
   std::vector<Point> stored() const;
   std::vector<Point> listed() const;
+  std::vector<Point> checked() const;
   std::unique_ptr<Search> strategy();
   std::vector<std::string> built_in() const;
   void search();

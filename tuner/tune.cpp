@@ -207,7 +207,9 @@ TuneResult tune(const TuneOptions& options, Progress& progress) {
   if (options.anchors) {
     measure_anchors(lanes, *options.anchors, problems, tasks, started, result);
   } else {
-    Assignment assignment{.stages = options.finals ? Stages::finals : Stages::all};
+    Assignment assignment{.stages = options.random_checks ? Stages::check
+                                    : options.finals      ? Stages::finals
+                                                          : Stages::all};
     if (options.total_s > 0) {
       const std::chrono::duration<double> total(options.total_s);
       assignment.until = started + std::chrono::duration_cast<Clock::duration>(total);

@@ -62,6 +62,9 @@ struct TuneOptions {
   bool finals =
       false;  ///< no search: what is stored is measured again; without problems, all that are stored
   std::optional<AnchorOptions> anchors = std::nullopt;  ///< the problems are anchors
+  /// No search and no winners: every check on configs in which each value of each axis occurs, and on so many
+  /// random ones, of each template; dealt out to the problems.
+  std::optional<std::size_t> random_checks = std::nullopt;
   bool stale = false;  ///< also the op's problems on this device whose winners' templates have changed
   std::string device = "auto";  ///< as DeviceId reads it: auto, cuda, cuda:N or host; or several of one
                                 ///< model: cuda:all, or names with commas between them
@@ -112,6 +115,13 @@ struct TunedFinalist {
   double ratio = 1;  ///< of its time to the winner's, paired over rounds
 };
 
+/// One that is not `ok`.
+struct FailedVariant {
+  std::string template_name, config;
+  Verdict verdict;
+  std::string reason;
+};
+
 struct TunedProblem {
   std::string problem;
   /// The fastest, then, if that needs alignment, the fastest that does not.
@@ -122,9 +132,10 @@ struct TunedProblem {
   double worst_us = 0;     ///< of the variants that are ok; 0: none
   /// Of the variants that the search proposed, including those of earlier runs.
   std::map<Verdict, std::int64_t> verdicts;
-  std::int64_t measured = 0;  ///< of these, measured in this run
-  std::int64_t known = 0;     ///< of these, taken from the database
-  std::int64_t variants = 0;  ///< in the search space
+  std::vector<FailedVariant> failed;  ///< of random_checks
+  std::int64_t measured = 0;          ///< of the verdicts, those of this run
+  std::int64_t known = 0;             ///< of these, taken from the database
+  std::int64_t variants = 0;          ///< in the search space
   double seconds = 0;
 };
 

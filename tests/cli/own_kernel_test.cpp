@@ -100,6 +100,29 @@ TEST_F(OwnKernel, AWrongBaseIsAnAlarm) {
   EXPECT_TRUE(has(tuned.out + tuned.err, "wrong_result")) << tuned.out << tuned.err;
 }
 
+TEST_F(OwnKernel, IsCheckedWithoutASearch) {
+  write(twice("if (i < n) y[i] = PART > 0 ? 2 * x[i] : 0;", compared + "[problem.dtype]\n"));
+  EXPECT_EQ(scratch.tunesmith("check twice.cu --device host").exit_code, 2) << "a wrong description";
+  write(twice("if (i < n) y[i] = PART > 0 ? 2 * x[i] : 0;", compared));
+  const std::string check = "check twice.cu --device host --random 0 --problem n=1000 --problem n=64";
+  const Outcome right = scratch.tunesmith(check);
+  EXPECT_EQ(right.exit_code, 0) << right.out << right.err;
+  // The base on both, and three other values of the axes.
+  EXPECT_TRUE(has(right.out, ": 5 variants are right on 2 problems and the small ones beside, 0 are wrong."))
+      << right.out;
+  EXPECT_FALSE(std::filesystem::exists(scratch.path() / "tunesmith.db"));
+
+  write(twice("if (i < n || PART == 2) y[i] = 2 * x[i < n ? i : 0];", compared));
+  const Outcome wrong = scratch.tunesmith(check);
+  EXPECT_EQ(wrong.exit_code, 1) << wrong.out << wrong.err;
+  EXPECT_TRUE(has(wrong.out, "twice: out_of_bounds 1, BLOCK=64 PART=2. The variant accessed element 1 of y"))
+      << wrong.out;
+  EXPECT_TRUE(has(wrong.out, ": 4 variants are right on 2 problems and the small ones beside, 1 is wrong."))
+      << wrong.out;
+  write(twice("if (i < n) y[i] = PART + 2 * x[i];", compared));
+  EXPECT_EQ(scratch.tunesmith(check).exit_code, 1) << "all are wrong";
+}
+
 TEST_F(OwnKernel, AWrongReferenceIsNamed) {
   std::string text = twice("if (i < n) y[i] = 2 * x[i] * PART / PART;", compared);
   text.replace(text.find("if (i < n) y[i] = x[i] + x[i]"), 10, "          ");

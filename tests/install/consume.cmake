@@ -62,6 +62,7 @@ if(dpkg_deb)
   expect_in_deb(libtunesmith-dev "lib/libtunesmith.a")
   expect_in_deb(libtunesmith-dev "include/tunesmith/tunesmith.h")
   expect_in_deb(tunesmith "bin/tunesmith")
+  expect_in_deb(libtunesmith-op-dev "share/tunesmith/generator/op.h")
 endif()
 
 # Nothing in the package may name this build's folders.
