@@ -25,6 +25,8 @@ install_missing() {
     has_header gmock/gmock.h || missing+=(libgtest-dev libgmock-dev)
     command -v sqlite3 >/dev/null || missing+=(sqlite3)
     command -v mpirun >/dev/null || missing+=(openmpi-bin)
+    python3 -c 'import ensurepip, sysconfig, os; assert os.path.exists(sysconfig.get_path("include") + "/Python.h")' 2>/dev/null ||
+      missing+=(python3-venv python3-dev)
   fi
   if ((${#missing[@]})); then
     local command="apt-get install -y --no-install-recommends ${missing[*]}"
@@ -55,4 +57,16 @@ build() {
   say "Building (preset $preset)"
   cmake --preset "$preset" "${launcher[@]}" "$@"
   cmake --build "build/$preset" -j "$(nproc)"
+}
+
+# python_for_tests FOLDER: makes a virtual environment there with what the package's tests need; its Python is $python_for_tests,
+# or nothing where pip cannot get them.
+python_for_tests() {
+  python_for_tests=$1/bin/python
+  local packages=(hypothesis nanobind numpy pytest scipy)
+  "$python_for_tests" -c "import $(IFS=,; echo "${packages[*]}")" 2>/dev/null && return
+  say "Getting ${packages[*]} for the Python package's tests"
+  python3 -m venv "$1" && "$python_for_tests" -m pip install -q --disable-pip-version-check "${packages[@]}" && return
+  say "The Python package's tests are LEFT OUT: pip could not install ${packages[*]}. Check the network."
+  python_for_tests=
 }

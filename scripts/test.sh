@@ -4,7 +4,8 @@
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 install_missing tests
-build cuda -DTUNESMITH_FAST_BUILD=ON
+python_for_tests build/python
+build cuda -DTUNESMITH_FAST_BUILD=ON -DTUNESMITH_PYTHON="${python_for_tests:+ON}" -DPython_EXECUTABLE="$PWD/$python_for_tests"
 say "Testing"
 ctest --preset cuda -j "$(nproc)" "$@"
 if [[ ${TUNESMITH_ASAN:-1} != 0 ]]; then

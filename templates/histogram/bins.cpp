@@ -88,7 +88,8 @@ Estimate estimate(const Range& range) {
   found.window = static_cast<std::int64_t>(2 * bias) + 2;
 
   // Integers that are not at an edge keep away from it where the edges are multiples of 1/2.
-  if (range.dtype != DType::f32 && whole && is_multiple(range.lo, 0.5) && is_multiple(range.step, 0.5) &&
+  const bool integers = range.dtype != DType::f32 && range.dtype != DType::f64;
+  if (integers && whole && is_multiple(range.lo, 0.5) && is_multiple(range.step, 0.5) &&
       0.5 / range.step > static_cast<double>(found.window) * unit)
     found.window = 0;
   return found;

@@ -40,6 +40,7 @@ Template direct() {
           .kernels = {"histogram_direct"},
           .compiled_in = {"function", "dtype"},
           .constants = contiguous,
+          .refuses = wider_than_four_bytes,
           .space = direct_space,
           .work = direct_work,
           .alignment_bytes = vector_bytes};

@@ -36,7 +36,9 @@ constinit thread_local Text low, high;
 
 template <typename T>
 const char* dtype = std::is_same_v<T, float>          ? "f32"
+                    : std::is_same_v<T, double>       ? "f64"
                     : std::is_same_v<T, std::int32_t> ? "i32"
+                    : std::is_same_v<T, std::int64_t> ? "i64"
                                                       : "u8";
 
 }  // namespace
@@ -49,7 +51,9 @@ Plan histogram_plan(Dispatcher& dispatcher, const HistogramShape& shape, double 
   return dispatcher.plan("histogram", problem);
 }
 template Plan histogram_plan<float>(Dispatcher&, const HistogramShape&, double, double);
+template Plan histogram_plan<double>(Dispatcher&, const HistogramShape&, double, double);
 template Plan histogram_plan<std::int32_t>(Dispatcher&, const HistogramShape&, double, double);
+template Plan histogram_plan<std::int64_t>(Dispatcher&, const HistogramShape&, double, double);
 template Plan histogram_plan<std::uint8_t>(Dispatcher&, const HistogramShape&, double, double);
 
 template <typename T>
@@ -86,6 +90,14 @@ Status histogram(Dispatcher& dispatcher, const float* values, std::int64_t* coun
   return launch(dispatcher, values, counts, shape, lo, hi, stream);
 }
 Status histogram(Dispatcher& dispatcher, const std::int32_t* values, std::int64_t* counts,
+                 const HistogramShape& shape, double lo, double hi, void* stream) {
+  return launch(dispatcher, values, counts, shape, lo, hi, stream);
+}
+Status histogram(Dispatcher& dispatcher, const double* values, std::int64_t* counts,
+                 const HistogramShape& shape, double lo, double hi, void* stream) {
+  return launch(dispatcher, values, counts, shape, lo, hi, stream);
+}
+Status histogram(Dispatcher& dispatcher, const std::int64_t* values, std::int64_t* counts,
                  const HistogramShape& shape, double lo, double hi, void* stream) {
   return launch(dispatcher, values, counts, shape, lo, hi, stream);
 }

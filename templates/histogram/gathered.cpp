@@ -21,6 +21,7 @@ std::int64_t shared_bytes(const Problem& problem, const Config& c) {
 constexpr std::int64_t most_shared = std::int64_t{227} * 1024;  // of a block, on the largest devices
 
 std::string too_large(const Problem& problem) {
+  if (std::string wide = wider_than_four_bytes(problem); !wide.empty()) return wide;
   constexpr std::int64_t most = (std::int64_t{1} << 32) - 1;
   const std::int64_t length = problem.integer("length");
   const std::int64_t bins = problem.integer("bins");

@@ -47,9 +47,10 @@ std::string refuses(const Range& range) {
 
 std::string check(const Problem& problem) {
   if (problem.word("function") == "histogram") return refuses(Range(problem));
-  return dtype_of(problem) == DType::f32
-             ? "bincount counts integers, but dtype is f32; allowed are u8 and i32."
-             : "";
+  const DType dtype = dtype_of(problem);
+  if (dtype == DType::u8 || dtype == DType::i32) return "";
+  return "bincount counts bytes and integers of 32 bits, but dtype is " + problem.word("dtype") +
+         "; allowed are u8 and i32.";
 }
 
 MakeNumbers limits_at_launch(const Problem& problem) {
@@ -116,7 +117,10 @@ std::vector<Parameter> parameters() {
            .initial = "1",
            .refuses_text = refuses_limit,
            .at_launch = true},
-          {.name = "dtype", .what = "type of the values", .words = {"f32", "i32", "u8"}, .initial = "f32"}};
+          {.name = "dtype",
+           .what = "type of the values",
+           .words = {"f32", "i32", "u8", "f64", "i64"},
+           .initial = "f32"}};
 }
 
 // Limits around the data, which for a check lie in [-1, 1), or as in an image; mostly few bins.
@@ -136,9 +140,8 @@ void usual_limits(Random& random, Problem& problem) {
     problem.set("bins", std::min<std::int64_t>(problem.integer("bins"), 256));
   if (draw_chance(random, 5)) problem.set("stride", draw_size(random, 2, 8));
   if (counts) return;
-  const auto& [lo, hi] = draw(random, dtype == DType::f32  ? of_floats
-                                      : dtype == DType::u8 ? of_bytes
-                                                           : of_integers);
+  const bool real = dtype == DType::f32 || dtype == DType::f64;
+  const auto& [lo, hi] = draw(random, real ? of_floats : dtype == DType::u8 ? of_bytes : of_integers);
   problem.set("lo", lo);
   problem.set("hi", hi);
 }
@@ -172,7 +175,7 @@ Op ops_histogram() {
                      .role = Role::output,
                      .extents = {"bins"},
                      .dtype = [](const Problem&) { return DType::i64; }}},
-      .templates = {base(), shared(), direct(), gathered()},
+      .templates = {base(), shared(), direct(), gathered(), wide()},
       .reference = reference,
       .flops = flops,
       .bytes_moved = moved,
@@ -182,7 +185,9 @@ Op ops_histogram() {
                    "length=50021 bins=40000 lo=-1 hi=1", "length=5003 bins=31 lo=-77.5 hi=80 dtype=i32",
                    "length=30011 bins=101 dtype=i32 function=bincount",
                    "length=70017 bins=256 lo=0 hi=256 dtype=u8",
-                   "length=4099 bins=150 dtype=u8 function=bincount", "length=0 bins=3"},
+                   "length=4099 bins=150 dtype=u8 function=bincount", "length=0 bins=3",
+                   "length=9001 bins=77 lo=-0.9 hi=0.7 dtype=f64",
+                   "length=7001 bins=41 lo=-60 hi=70 dtype=i64"},
       .large_examples = {"length=2147483999 bins=256 lo=0 hi=256 dtype=u8",
                          "length=2147485703 bins=100 dtype=u8 function=bincount"},
       .sample = usual_limits,

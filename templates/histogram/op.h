@@ -58,6 +58,7 @@ Template base();
 Template shared();
 Template gathered();
 Template direct();
+Template wide();
 
 inline constexpr IntegerAxis BLOCK("BLOCK");
 inline constexpr IntegerAxis BLOCKS("BLOCKS");
@@ -70,6 +71,8 @@ inline constexpr IntegerAxis VECTOR("VECTOR");
 Axis load_axis();
 Axis merge_axis();
 Axis vector_axis(const Problem& problem);
+/// Why a template for elements of at most 4 bytes does not serve the problem; "" if it does.
+std::string wider_than_four_bytes(const Problem& problem);
 Rule run_rule();  ///< of what is worth trying
 
 std::vector<KernelArgument> kernel_arguments(const Problem& problem);

@@ -131,6 +131,7 @@ Template shared() {
           .kernels = {"histogram_shared"},
           .compiled_in = {"function", "dtype"},
           .constants = contiguous,
+          .refuses = wider_than_four_bytes,
           .space = shared_space,
           .work = shared_work,
           .alignment_bytes = vector_bytes};

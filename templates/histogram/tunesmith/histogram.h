@@ -26,6 +26,10 @@ Status histogram(Dispatcher& dispatcher, const float* values, std::int64_t* coun
                  const HistogramShape& shape, double lo, double hi, void* stream = nullptr);
 Status histogram(Dispatcher& dispatcher, const std::int32_t* values, std::int64_t* counts,
                  const HistogramShape& shape, double lo, double hi, void* stream = nullptr);
+Status histogram(Dispatcher& dispatcher, const double* values, std::int64_t* counts,
+                 const HistogramShape& shape, double lo, double hi, void* stream = nullptr);
+Status histogram(Dispatcher& dispatcher, const std::int64_t* values, std::int64_t* counts,
+                 const HistogramShape& shape, double lo, double hi, void* stream = nullptr);
 Status histogram(Dispatcher& dispatcher, const std::uint8_t* values, std::int64_t* counts,
                  const HistogramShape& shape, double lo, double hi, void* stream = nullptr);
 
@@ -37,11 +41,13 @@ Status bincount(Dispatcher& dispatcher, const std::uint8_t* values, std::int64_t
                 const HistogramShape& shape, void* stream = nullptr);
 
 /// Plans for these limits, to launch them many times or to see how they matched; launch() takes other ones as
-/// numbers: plan.launch(arguments, limits). Arguments: values, counts. T is float (histogram only),
-/// std::int32_t or std::uint8_t.
+/// numbers: plan.launch(arguments, limits). Arguments: values, counts. T is std::int32_t or std::uint8_t, and
+/// for histogram also float, double or std::int64_t.
 template <typename T>
 Plan histogram_plan(Dispatcher& dispatcher, const HistogramShape& shape, double lo, double hi);
 extern template Plan histogram_plan<float>(Dispatcher&, const HistogramShape&, double, double);
+extern template Plan histogram_plan<double>(Dispatcher&, const HistogramShape&, double, double);
+extern template Plan histogram_plan<std::int64_t>(Dispatcher&, const HistogramShape&, double, double);
 extern template Plan histogram_plan<std::int32_t>(Dispatcher&, const HistogramShape&, double, double);
 extern template Plan histogram_plan<std::uint8_t>(Dispatcher&, const HistogramShape&, double, double);
 template <typename T>

@@ -1,0 +1,353 @@
+#include "array.h"
+
+#include <array>
+#include <string>
+
+#include "cuda.h"
+
+namespace tunesmith::python {
+namespace {
+
+// DLPack's structures, as its specification lays them out (https://dmlc.github.io/dlpack/latest/c_api.html).
+struct DlTensor {
+  void* data;
+  std::int32_t device_type;
+  std::int32_t device_id;
+  std::int32_t dimensions;
+  std::uint8_t code;
+  std::uint8_t bits;
+  std::uint16_t lanes;
+  std::int64_t* shape;
+  std::int64_t* strides;
+  std::uint64_t byte_offset;
+};
+struct DlVersioned {
+  std::uint32_t major, minor;
+  void* context;
+  void (*deleter)(DlVersioned*);
+  std::uint64_t flags;
+  DlTensor tensor;
+};
+constexpr std::int32_t dl_cpu = 1;
+constexpr std::int32_t dl_cuda = 2;
+constexpr std::int32_t dl_cuda_host = 3;
+constexpr std::int32_t dl_cuda_managed = 13;
+constexpr std::uint64_t dl_read_only = 1;
+
+struct Type {
+  std::string_view name;
+  char kind;  // as in NumPy's type strings: b, i, u, f, c; B for bfloat16
+  std::int64_t bytes;
+};
+constexpr std::array types = {
+    Type{"float32", 'f', 4}, Type{"float64", 'f', 8},   Type{"int32", 'i', 4},      Type{"int64", 'i', 8},
+    Type{"float16", 'f', 2}, Type{"bfloat16", 'B', 2},  Type{"uint8", 'u', 1},      Type{"int8", 'i', 1},
+    Type{"uint16", 'u', 2},  Type{"int16", 'i', 2},     Type{"uint32", 'u', 4},     Type{"uint64", 'u', 8},
+    Type{"bool", 'b', 1},    Type{"complex64", 'c', 8}, Type{"complex128", 'c', 16}};
+
+[[noreturn]] void refuse(const std::string& what) { throw nb::type_error(what.c_str()); }
+
+const Type& type_of(char kind, std::int64_t bytes) {
+  for (const Type& type : types) {
+    if (type.kind == kind && type.bytes == bytes) return type;
+  }
+  refuse("The array's element type, kind '" + std::string(1, kind) + "' of " + std::to_string(bytes) +
+         " bytes, is not known here; allowed are bool, int8 to int64, uint8 to uint64, float16, bfloat16, "
+         "float32, "
+         "float64, complex64 and complex128.");
+}
+
+const Type& type_of(std::string_view name) {
+  for (const Type& type : types) {
+    if (type.name == name) return type;
+  }
+  refuse("The array's element type " + std::string(name) +
+         " is not known here; allowed are bool, int8 to int64, uint8 to uint64, float16, bfloat16, float32, "
+         "float64, "
+         "complex64 and complex128.");
+}
+
+void set_type(Array& array, const Type& type) {
+  array.dtype = type.name;
+  array.item_bytes = type.bytes;
+}
+
+void set_row_major_strides(Array& array) {
+  array.strides.assign(array.shape.size(), 1);
+  for (std::size_t k = array.shape.size(); k-- > 1;)
+    array.strides[k - 1] = array.strides[k] * std::max<std::int64_t>(array.shape[k], 1);
+}
+
+// Strides in bytes become strides in elements.
+void set_byte_strides(Array& array, const std::vector<std::int64_t>& strides) {
+  array.strides.resize(strides.size());
+  for (std::size_t k = 0; k < strides.size(); ++k) {
+    if (strides[k] % array.item_bytes != 0)
+      refuse("The array has a stride of " + std::to_string(strides[k]) +
+             " bytes, which is not a multiple of its " + std::to_string(array.item_bytes) +
+             "-byte elements; copy it first.");
+    array.strides[k] = strides[k] / array.item_bytes;
+  }
+}
+
+std::vector<std::int64_t> integers(nb::handle sequence) {
+  std::vector<std::int64_t> found;
+  for (nb::handle item : sequence) found.push_back(nb::cast<std::int64_t>(item));
+  return found;
+}
+
+// The kind of a type, by the module that defines it; a type's answer never changes, so it is kept.
+Kind kind_of(nb::handle object) {
+  static std::array<std::pair<PyObject*, Kind>, 16> known{};
+  static std::size_t next = 0;
+  nb::handle type = object.type();
+  for (const auto& [seen, kind] : known) {
+    if (seen == type.ptr()) return kind;
+  }
+  const auto module = nb::cast<std::string>(nb::str(type.attr("__module__")));
+  const std::string root = module.substr(0, module.find('.'));
+  Kind kind = Kind::other;
+  if (root == "numpy") kind = Kind::numpy;
+  if (root == "torch" || nb::hasattr(object, "__torch_function__")) kind = Kind::torch;
+  if (root == "cupy") kind = Kind::cupy;
+  if (root == "numba") kind = Kind::numba;
+  if (root == "jax" || root == "jaxlib") kind = Kind::jax;
+  auto& entry = known[next++ % known.size()];
+  Py_XDECREF(entry.first);
+  entry = {nb::borrow(type).release().ptr(), kind};  // so that its address is not used again
+  return kind;
+}
+
+// Of Python's struct module.
+const Type& type_of_format(const char* format, std::int64_t bytes) {
+  std::string_view text = format == nullptr ? "B" : format;
+  if (!text.empty() && (text[0] == '@' || text[0] == '=' || text[0] == '<')) text.remove_prefix(1);
+  if (text == "Zf" || text == "Zd") return type_of('c', bytes);
+  if (text.size() == 1) {
+    const char c = text[0];
+    if (c == '?') return type_of('b', bytes);
+    if (std::string_view("bhilqn").find(c) != std::string_view::npos) return type_of('i', bytes);
+    if (std::string_view("BHILQN").find(c) != std::string_view::npos) return type_of('u', bytes);
+    if (c == 'e' || c == 'f' || c == 'd') return type_of('f', bytes);
+  }
+  refuse("An array whose elements have the format \"" + std::string(text) +
+         "\" cannot be used; allowed are booleans, integers, real and complex numbers in the machine's byte "
+         "order.");
+}
+
+bool read_buffer(nb::handle object, Array& array) {
+  auto* view = new Py_buffer{};
+  if (PyObject_GetBuffer(object.ptr(), view, PyBUF_FULL_RO) != 0) {
+    delete view;
+    PyErr_Clear();
+    return false;
+  }
+  array.owner = nb::capsule(view, [](void* data) noexcept {
+    auto* held = static_cast<Py_buffer*>(data);
+    PyBuffer_Release(held);
+    delete held;
+  });
+  set_type(array, type_of_format(view->format, view->itemsize));
+  array.data = view->buf;
+  array.readonly = view->readonly != 0;
+  array.shape.assign(view->shape, view->shape + view->ndim);
+  set_byte_strides(array, {view->strides, view->strides + view->ndim});
+  return true;
+}
+
+void read_torch(nb::handle tensor, Array& array) {
+  if (nb::cast<bool>(tensor.attr("requires_grad")))
+    refuse("The tensor requires a gradient, and Tunesmith's functions have none; give tensor.detach().");
+  static std::array<std::pair<PyObject*, const Type*>, 16> known{};  // torch.dtype objects live for ever
+  nb::object dtype = tensor.attr("dtype");
+  const Type* type = nullptr;
+  std::size_t k = 0;
+  for (; k < known.size() && known[k].first != nullptr; ++k) {
+    if (known[k].first == dtype.ptr()) type = known[k].second;
+  }
+  if (type == nullptr) {
+    const auto text = nb::cast<std::string>(nb::str(dtype));  // "torch.float32"
+    type = &type_of(std::string_view(text).substr(text.find('.') + 1));
+    if (k < known.size()) known[k] = {nb::borrow(dtype).release().ptr(), type};
+  }
+  set_type(array, *type);
+  nb::object device = tensor.attr("device");
+  if (nb::cast<bool>(tensor.attr("is_cuda"))) {
+    array.device = nb::cast<int>(device.attr("index"));
+  } else if (!nb::cast<bool>(tensor.attr("is_cpu"))) {
+    refuse("The tensor lies on the device \"" + nb::cast<std::string>(nb::str(device)) +
+           "\"; allowed are cpu and cuda.");
+  }
+  array.data = reinterpret_cast<void*>(nb::cast<std::uintptr_t>(tensor.attr("data_ptr")()));
+  array.shape = integers(tensor.attr("shape"));
+  array.strides = integers(tensor.attr("stride")());
+  array.owner = nb::borrow(tensor);
+}
+
+void read_cupy(nb::handle object, Array& array) {
+  nb::object dtype = object.attr("dtype");
+  array.device = nb::cast<int>(object.attr("device").attr("id"));
+  array.data = reinterpret_cast<void*>(nb::cast<std::uintptr_t>(object.attr("data").attr("ptr")));
+  const auto letter = nb::cast<std::string>(dtype.attr("kind"));
+  const auto bytes = nb::cast<std::int64_t>(dtype.attr("itemsize"));
+  set_type(array,
+           letter == "V" ? type_of(nb::cast<std::string>(dtype.attr("name"))) : type_of(letter[0], bytes));
+  array.shape = integers(object.attr("shape"));
+  set_byte_strides(array, integers(object.attr("strides")));
+  array.owner = nb::borrow(object);
+}
+
+// https://numba.readthedocs.io/en/stable/cuda/cuda_array_interface.html, version 3 and before.
+void read_cuda_interface(nb::handle object, nb::handle interface, Array& array) {
+  nb::dict fields = nb::cast<nb::dict>(interface);
+  const auto text = nb::cast<std::string>(fields["typestr"]);
+  if (text.size() < 3 || text[0] == '>')
+    refuse("An array with the type string \"" + text +
+           "\" cannot be used; elements must be numbers in the machine's "
+           "byte order.");
+  set_type(array, type_of(text[1], std::stoll(text.substr(2))));
+  array.shape = integers(fields["shape"]);
+  nb::tuple data = nb::cast<nb::tuple>(fields["data"]);
+  array.data = reinterpret_cast<void*>(nb::cast<std::uintptr_t>(data[0]));
+  array.readonly = nb::cast<bool>(data[1]);
+  if (fields.contains("strides") && !fields["strides"].is_none()) {
+    set_byte_strides(array, integers(fields["strides"]));
+  } else {
+    set_row_major_strides(array);
+  }
+  if (fields.contains("stream") && !fields["stream"].is_none()) {
+    const auto stream = nb::cast<std::uintptr_t>(fields["stream"]);
+    array.stream = stream == 1 ? 0 : stream;  // 1 and 2 are the legacy and the per-thread default stream
+  }
+  array.device = device_of(array.data);  // the interface does not say it
+  array.owner = nb::borrow(object);
+}
+
+void read_dlpack(nb::handle object, Array& array) {
+  nb::tuple where = nb::cast<nb::tuple>(object.attr("__dlpack_device__")());
+  const auto type = nb::cast<std::int32_t>(where[0]);
+  const bool on_cuda = type == dl_cuda || type == dl_cuda_managed;
+  if (!on_cuda && type != dl_cpu && type != dl_cuda_host)
+    refuse("The array lies on a device of DLPack's type " + std::to_string(type) +
+           "; allowed are CPU (1), CUDA (2), pinned (3) and managed (13) memory.");
+  nb::dict arguments;
+  arguments["max_version"] = nb::make_tuple(1, 1);
+  if (on_cuda) arguments["stream"] = 1;  // the legacy default stream, on which it is then used
+  nb::object capsule;
+  try {
+    capsule = object.attr("__dlpack__")(**arguments);
+  } catch (const nb::python_error& error) {
+    if (!error.matches(PyExc_TypeError)) throw;  // of before DLPack 1.0: it does not know max_version
+    nb::dict older;
+    if (on_cuda) older["stream"] = 1;
+    capsule = object.attr("__dlpack__")(**older);
+  }
+  const DlTensor* tensor = nullptr;
+  if (PyCapsule_IsValid(capsule.ptr(), "dltensor_versioned") != 0) {
+    const auto* managed =
+        static_cast<DlVersioned*>(PyCapsule_GetPointer(capsule.ptr(), "dltensor_versioned"));
+    if (managed->major != 1)
+      refuse("The array speaks version " + std::to_string(managed->major) + " of DLPack; this is version 1.");
+    tensor = &managed->tensor;
+    array.readonly = (managed->flags & dl_read_only) != 0;
+  } else {
+    tensor = static_cast<DlTensor*>(PyCapsule_GetPointer(capsule.ptr(), "dltensor"));
+    if (tensor == nullptr) throw nb::python_error();
+  }
+  if (tensor->lanes != 1) refuse("An array of vectors of several lanes cannot be used.");
+  static constexpr std::string_view codes = "iuf.Bcb";  // DLDataTypeCode 0 to 6
+  const char letter = tensor->code < codes.size() ? codes[tensor->code] : '?';
+  set_type(array, type_of(letter, tensor->bits / 8));
+  array.device = on_cuda ? tensor->device_id : -1;
+  array.data = static_cast<char*>(tensor->data) + tensor->byte_offset;
+  array.shape.assign(tensor->shape, tensor->shape + tensor->dimensions);
+  if (tensor->strides != nullptr) {
+    array.strides.assign(tensor->strides, tensor->strides + tensor->dimensions);
+  } else {
+    set_row_major_strides(array);
+  }
+  if (array.kind == Kind::jax) array.readonly = true;  // JAX's arrays never change
+  array.owner = capsule;                               // its destructor gives the array back
+}
+
+}  // namespace
+
+std::string_view name(Kind kind) {
+  static constexpr std::array<std::string_view, 6> names = {"numpy", "torch", "cupy",
+                                                            "numba", "jax",   "other"};
+  return names[static_cast<std::size_t>(kind)];
+}
+
+std::int64_t Array::elements() const {
+  std::int64_t count = 1;
+  for (const std::int64_t extent : shape) count *= extent;
+  return count;
+}
+
+bool Array::contiguous() const {
+  std::int64_t step = 1;
+  for (std::size_t k = shape.size(); k-- > 0;) {
+    if (shape[k] == 0) return true;
+    if (shape[k] != 1 && strides[k] != step) return false;
+    step *= shape[k];
+  }
+  return true;
+}
+
+bool is_array(nb::handle object) {
+  const Kind kind = kind_of(object);
+  return kind != Kind::other || PyObject_CheckBuffer(object.ptr()) != 0 ||
+         nb::hasattr(object, "__dlpack__") || nb::hasattr(object, "__cuda_array_interface__");
+}
+
+Array array_of(nb::handle object) {
+  Array array;
+  array.kind = kind_of(object);
+  if (array.kind == Kind::torch) {
+    read_torch(object, array);
+    return array;
+  }
+  if (array.kind == Kind::cupy) {
+    read_cupy(object, array);
+    return array;
+  }
+  if (PyObject_CheckBuffer(object.ptr()) != 0 && array.kind != Kind::jax) {
+    if (read_buffer(object, array)) return array;
+    refuse("An array of the type " + nb::cast<std::string>(nb::str(object.type().attr("__name__"))) +
+           " whose elements have no buffer format cannot be used; convert them to a numeric type.");
+  }
+  if (nb::hasattr(object, "__dlpack__")) {
+    read_dlpack(object, array);
+    return array;
+  }
+  nb::object interface = nb::getattr(object, "__cuda_array_interface__", nb::none());
+  if (!interface.is_none()) {
+    read_cuda_interface(object, interface, array);
+    return array;
+  }
+  refuse("A value of the type " + nb::cast<std::string>(nb::str(object.type().attr("__name__"))) +
+         " is no array; give one of NumPy, PyTorch, CuPy, Numba or JAX, or an object with __dlpack__.");
+}
+
+std::uintptr_t current_stream(const Array& array) {
+  if (array.device < 0) return 0;
+  if (array.stream) return *array.stream;
+  if (array.kind == Kind::torch) {
+    // The function that PyTorch's own compiled kernels call; the public way makes a Stream object first.
+    static PyObject* const current =
+        nb::getattr(nb::module_::import_("torch._C"), "_cuda_getCurrentRawStream", nb::none())
+            .release()
+            .ptr();
+    if (!nb::handle(current).is_none()) return nb::cast<std::uintptr_t>(nb::handle(current)(array.device));
+    return nb::cast<std::uintptr_t>(
+        nb::module_::import_("torch.cuda").attr("current_stream")(array.device).attr("cuda_stream"));
+  }
+  if (array.kind == Kind::cupy) {
+    static PyObject* const current =
+        nb::object(nb::module_::import_("cupy.cuda").attr("get_current_stream")).release().ptr();
+    return nb::cast<std::uintptr_t>(nb::handle(current)(array.device).attr("ptr"));
+  }
+  return 0;
+}
+
+}  // namespace tunesmith::python

@@ -1,0 +1,46 @@
+// An array of anybody's: where it lies, its shape, strides and element type, without a copy.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace tunesmith::python {
+
+namespace nb = nanobind;
+
+/// Whose array it is: what a result becomes, and whose current stream is used.
+enum class Kind { numpy, torch, cupy, numba, jax, other };
+std::string_view name(Kind kind);
+
+struct Array {
+  Kind kind = Kind::numpy;
+  std::string_view dtype;  ///< as NumPy spells it: "float32", "bfloat16"
+  std::int64_t item_bytes = 0;
+  int device = -1;  ///< the CUDA device's ordinal, -1 for memory of the host
+  void* data = nullptr;
+  std::vector<std::int64_t> shape;
+  std::vector<std::int64_t> strides;  ///< in elements
+  bool readonly = false;
+  std::optional<std::uintptr_t> stream;  ///< of the CUDA array interface, where the array names one
+  nb::object owner;                      ///< keeps `data`
+
+  std::int64_t elements() const;
+  bool contiguous() const;  ///< row-major without gaps
+};
+
+/// Reads a NumPy array or another object with the buffer protocol, a PyTorch tensor, a CuPy array, what has
+/// the CUDA array interface (Numba), and what has __dlpack__ (JAX). Throws nb::type_error for all else, and
+/// for an element type that has no name here.
+Array array_of(nb::handle object);
+
+/// Whether array_of() can read it, by its type alone.
+bool is_array(nb::handle object);
+
+/// The handle of the stream that the array's library uses now on its device; 0: the default stream.
+std::uintptr_t current_stream(const Array& array);
+
+}  // namespace tunesmith::python

@@ -1,0 +1,42 @@
+// The little of CUDA's runtime that arrays need. Without the CUDA toolkit at build time all of it throws.
+#pragma once
+
+#include <cstdint>
+
+namespace tunesmith::python {
+
+/// The ordinal of the device whose memory `pointer` is; 0 for null.
+int device_of(const void* pointer);
+
+/// Makes a device current until it goes.
+class CurrentDevice {
+ public:
+  explicit CurrentDevice(int ordinal);
+  ~CurrentDevice();
+  CurrentDevice(const CurrentDevice&) = delete;
+  CurrentDevice& operator=(const CurrentDevice&) = delete;
+
+ private:
+  int before_ = -1;  // -1: it was current
+};
+
+/// Memory of the current device.
+class DeviceMemory {
+ public:
+  explicit DeviceMemory(std::int64_t bytes);
+  ~DeviceMemory();
+  DeviceMemory(const DeviceMemory&) = delete;
+  DeviceMemory& operator=(const DeviceMemory&) = delete;
+  void* data() const { return data_; }
+  void fill_from(const void* host);  ///< on the default stream; done on return
+  void copy_to(void* host) const;    ///< likewise, behind what was launched there
+
+ private:
+  std::int64_t bytes_;
+  void* data_ = nullptr;
+};
+
+/// Waits for all work of the current device.
+void synchronize();
+
+}  // namespace tunesmith::python

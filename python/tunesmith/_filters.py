@@ -1,0 +1,237 @@
+"""What ndimage and signal share: one or several launches of conv2d on the last two axes."""
+
+from __future__ import annotations
+
+import collections
+import itertools
+import math
+
+import numpy as np
+
+from ._arrays import Given
+from ._words import _complex_parts, _launch
+
+boundaries = {
+    "reflect": "reflect",
+    "grid-mirror": "reflect",
+    "constant": "constant",
+    "grid-constant": "constant",
+    "nearest": "nearest",
+    "mirror": "mirror",
+    "wrap": "wrap",
+    "grid-wrap": "wrap",
+}
+_images = {"float32": "f32", "float64": "f64", "float16": "f16", "bfloat16": "bf16", "uint8": "u8", "uint16": "u16", "int16": "i16"}
+_masks: collections.OrderedDict = collections.OrderedDict()  # on devices, by contents: an application has few
+
+
+def boundary_word(mode: str) -> str:
+    if mode not in boundaries:
+        raise RuntimeError(f"boundary mode not supported: {mode!r}; allowed are {', '.join(boundaries)}.")
+    return boundaries[mode]
+
+
+def _on_device(mask: np.ndarray, like: Given) -> Given:
+    if like.array.device < 0:
+        return Given(mask, like)
+    key = (like.array.kind, like.array.device, mask.shape, mask.dtype.str, mask.tobytes())
+    found = _masks.get(key)
+    if found is None:
+        found = Given(mask, like)
+        _masks[key] = found
+        if len(_masks) > 64:
+            _masks.popitem(last=False)
+    else:
+        _masks.move_to_end(key)
+    return found
+
+
+def image_and_sums(given: Given, mask: np.ndarray, wanted: str) -> tuple[Given, str]:
+    """The image as conv2d reads it, and the type of its sums: float32 or float64.
+
+    SciPy sums in float64. So does this where the result has to be that of it: for images of float64 and of wide integers, and for
+    integers whose result is cut to an integer, unless all sums are exact in float32.
+    """
+    dtype = given.dtype
+    if dtype in ("float32", "float16", "bfloat16"):
+        return given, "float64" if wanted == "float64" and dtype != "bfloat16" else "float32"
+    if dtype in ("uint8", "uint16", "int16"):
+        if wanted in ("float32", "float16", "bfloat16"):
+            return given, "float32"
+        largest = 255 if dtype == "uint8" else 65535
+        whole = bool(np.all(mask == np.rint(mask)))
+        if whole and wanted != "float64" and float(np.abs(mask).sum()) * largest <= 2.0**24:
+            return given, "float32"
+    return given, "float64"
+
+
+def filter_last_two(given: Given, mask: np.ndarray, *, mode: str, boundary: str, value: float, size: str, origins, sums: str) -> Given:
+    """conv2d of [..., height, width] with a mask of two dimensions: [..., rows, columns] of `sums`."""
+    shape = given.shape
+    height, width = shape[-2:]
+    batch = math.prod(shape[:-2])
+    dtype = given.dtype if sums == "float32" and given.dtype in _images and given.dtype != "float64" else sums
+    given = given.to(dtype).contiguous()
+    n, m = mask.shape
+    rows = {"same": height, "full": height + n - 1, "valid": abs(height - n) + 1}[size]
+    columns = {"same": width, "full": width + m - 1, "valid": abs(width - m) + 1}[size]
+    result = given.empty((*shape[:-2], rows, columns), sums)
+    if result.array.size == 0:
+        return result
+    if boundary == "constant" and value == 0:
+        boundary = "zero"
+    problem = [
+        ("batch", batch),
+        ("height", height),
+        ("width", width),
+        ("mask_height", n),
+        ("mask_width", m),
+        ("mode", mode),
+        ("boundary", "zero" if size == "valid" else boundary),
+        ("size", size),
+        ("dtype", _images[dtype]),
+    ]
+    for name, origin in zip(("origin_y", "origin_x"), origins):
+        if origin != 0:
+            problem.append((name, origin))
+    numbers = (float(value),) if boundary == "constant" and size != "valid" else ()
+    weights = _on_device(np.ascontiguousarray(mask, sums), given)
+    _launch("conv2d", (given, weights, result), tuple(problem), numbers)
+    return result
+
+
+def by_parts(function, given: Given, mask: np.ndarray, value: complex, wanted: str):
+    """A complex result from real ones: function(part, real mask, real value, its type)."""
+    part = {"complex64": "float32", "complex128": "float64"}[wanted]
+    value = complex(value)
+
+    def one(image, weights, number):
+        return np.asarray(function(Given(np.ascontiguousarray(image)), weights, number, part))
+
+    image = given.numpy()
+    real, imaginary = one(image.real, mask.real, value.real), np.zeros(())
+    if np.iscomplexobj(mask):
+        imaginary = imaginary + one(image.real, mask.imag, value.real)
+    if np.iscomplexobj(image):
+        imaginary = imaginary + one(image.imag, mask.real, value.imag)
+        if np.iscomplexobj(mask):
+            real = real - one(image.imag, mask.imag, value.imag)
+    elif value.imag:
+        raise ValueError("cval must be real when the input is real.")
+    return given.library.of_numpy((real + 1j * imaginary).astype(wanted), given.object)
+
+
+def _source(index: int, extent: int, boundary: str) -> int:
+    """Which element stands at `index`, outside too; -1: the constant."""
+    if 0 <= index < extent:
+        return index
+    if boundary == "constant":
+        return -1
+    if boundary == "nearest":
+        return 0 if index < 0 else extent - 1
+    if boundary == "wrap":
+        return index % extent
+    if boundary == "reflect":
+        index %= 2 * extent
+        return index if index < extent else 2 * extent - 1 - index
+    if extent == 1:
+        return 0
+    index %= 2 * extent - 2
+    return index if index < extent else 2 * extent - 2 - index
+
+
+def filter_all(given: Given, mask: np.ndarray, *, mode: str, boundary: str, value: float, origins, sums: str):
+    """Of any number of dimensions: a sum over the mask's leading axes of conv2d on the last two. An object of the array's library."""
+    if given.array.size == 0:
+        return given.empty(given.shape, sums).object
+    if mask.ndim == 1:
+        flat = given.reshaped((1, *given.shape))
+        done = filter_last_two(
+            flat, mask[None], mode=mode, boundary=boundary, value=value, size="same", origins=(0, origins[0]), sums=sums
+        )
+        return done.reshaped(given.shape).object
+    leading = mask.shape[:-2]
+    common = {"mode": mode, "boundary": boundary, "value": value, "size": "same", "origins": origins[-2:], "sums": sums}
+    if all(extent == 1 for extent in leading) and not any(origins[:-2]):
+        return filter_last_two(given, mask.reshape(mask.shape[-2:]), **common).object
+    total = None
+    given = given.to(sums)
+    for place in itertools.product(*(range(extent) for extent in leading)):
+        weights = mask[place]
+        if not weights.any():
+            continue
+        moved = given.object
+        for axis, k in enumerate(place):
+            n = leading[axis]
+            shift = (n - 1 - k) - (n - 1 - n // 2) + origins[axis] if mode == "convolution" else k - n // 2 - origins[axis]
+            moved = _shifted(given, moved, axis, shift, boundary, value)
+        one = filter_last_two(Given(moved), weights, **common).object
+        total = one if total is None else total + one
+    return given.empty(given.shape, sums).object * 0 if total is None else total
+
+
+def _shifted(given: Given, array, axis: int, shift: int, boundary: str, value: float):
+    if shift == 0:
+        return array
+    extent = given.shape[axis]
+    index = np.array([_source(i + shift, extent, boundary) for i in range(extent)])
+    outside = np.flatnonzero(index < 0)
+    if given.array.kind == "torch":
+        import torch
+
+        moved = array.index_select(axis, torch.as_tensor(np.where(index < 0, 0, index), device=array.device))
+    else:
+        moved = array.take(np.where(index < 0, 0, index), axis=axis)
+    if outside.size:
+        place = (slice(None),) * axis + (outside,)
+        moved = moved.at[place].set(value) if given.array.kind == "jax" else _set(moved, place, value)
+    return moved
+
+
+def _set(array, place, value):
+    array[place] = value
+    return array
+
+
+def finish(given: Given, result, output, wanted: str):
+    """`result` in the type and place that the caller asked for."""
+    done = Given(result)
+    if output is not None:
+        into = Given(output)
+        if into.shape != done.shape:
+            raise RuntimeError("output shape not correct")
+        if into.array.readonly:
+            raise ValueError("output is read-only.")
+        done.library.assign(output, _rounded(done, into.dtype).object)
+        return output
+    return _rounded(done, wanted).object
+
+
+def _rounded(done: Given, wanted: str) -> Given:
+    if wanted == "uint64" and done.array.kind == "numpy":  # negative numbers go around, as SciPy's do
+        with np.errstate(invalid="ignore"):
+            return Given(np.where(done.object < 0, done.object.astype("int64").astype("uint64"), done.object.astype("uint64")))
+    if wanted.startswith("uint") and done.array.kind == "numpy":
+        with np.errstate(invalid="ignore"):
+            return Given(done.object.astype("int64").astype(wanted))
+    return done.to(wanted)
+
+
+def output_type(given: Given, output, *, is_complex: bool = False) -> tuple[object, str]:
+    """The array to write, or None; and the result's type."""
+    if output is None:
+        wanted = given.dtype
+        if is_complex and wanted not in _complex_parts:
+            wanted = np.promote_types(wanted, "complex64").name
+        return None, wanted
+    if isinstance(output, (type, np.dtype, str)):
+        wanted = np.dtype(output).name
+        if is_complex and wanted not in _complex_parts:
+            raise RuntimeError("output must have complex dtype")
+        return None, wanted
+    wanted = Given(output).dtype
+    if is_complex and wanted not in _complex_parts:
+        raise RuntimeError("output must have complex dtype")
+    return output, wanted
+
+

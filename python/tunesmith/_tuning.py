@@ -1,0 +1,224 @@
+"""Tuning from Python: the command line in a process of its own, which survives whatever a variant does to it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+
+from . import _arrays
+from ._core import default_database
+
+
+def program() -> str:
+    """The path of the command-line program that came with this package: `python -m tunesmith` runs it."""
+    return os.path.join(os.path.dirname(os.path.abspath(__file__)), "tunesmith")
+
+
+
+class _Bar:
+    """tqdm's where it is installed, in notebooks too; else the program's own plain lines."""
+
+    def __init__(self, shown: bool):
+        self.shown = shown
+        self.bar = None
+        if shown:
+            try:
+                from tqdm.auto import tqdm
+            except ImportError:
+                return
+            self.bar = tqdm(unit=" variants", dynamic_ncols=True)
+
+    def line(self, text: str) -> None:
+        if not self.shown:
+            return
+        if self.bar is None:
+            print(text, file=sys.stderr, flush=True)
+            return
+        found = re.search(r"\b(search|finals|anchors|measured) (\d+)(?:/(\d+))?", text)
+        if not found:
+            self.bar.set_description(text[:60], refresh=True)
+            return
+        self.bar.total = int(found[3]) if found[3] else None
+        self.bar.n = int(found[2])
+        best = re.search(r"best [^|]*", text)
+        if best:
+            self.bar.set_postfix_str(best[0].strip(), refresh=False)
+        self.bar.refresh()
+
+    def close(self) -> None:
+        if self.bar is not None:
+            self.bar.close()
+
+
+def _run(arguments: list[str], shown: bool) -> str:
+    """What the program printed. Raises ValueError for wrong input, RuntimeError for what failed, with its words."""
+    bar = _Bar(shown)
+    process = subprocess.Popen(
+        [program(), *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    said: list[str] = []
+
+    def listen() -> None:
+        for line in process.stderr:
+            said.append(line.rstrip("\n"))
+            bar.line(said[-1])
+
+    listener = threading.Thread(target=listen, daemon=True)
+    listener.start()
+    try:
+        out = process.stdout.read()
+        process.wait()
+    except KeyboardInterrupt:
+        process.send_signal(signal.SIGINT)  # it keeps what it has
+        process.wait()
+        raise
+    finally:
+        listener.join()
+        bar.close()
+        process.stdout.close()
+        process.stderr.close()
+    if process.returncode != 0:
+        words = "\n".join(said[-20:]) or out[-2000:] or f"{program()} ended with exit code {process.returncode}."
+        raise (ValueError if process.returncode == 2 else RuntimeError)(words)
+    return out
+
+
+def _text(problem) -> str:
+    if isinstance(problem, str):
+        return problem
+    return " ".join(f'{name}="{value}"' if " " in str(value) else f"{name}={value}" for name, value in problem.items())
+
+
+def _device(device) -> str:
+    return device or {"host": "auto"}.get(_arrays._device.get(), _arrays._device.get())
+
+
+def _seconds(budget) -> str:
+    return budget if isinstance(budget, str) else f"{budget}s"
+
+
+def tune(what, problems=None, *, device=None, budget="60s", database=None, progress=True, **options):
+    """Finds the fastest kernels for problems and keeps every verdict in the database.
+
+    what: an op's name ("conv2d"), the path of a kernel of your own ("softmax.cu"), or a Capture of what your program used.
+    problems: a text ("height=1000 width=2000 ...") or dict, or several.
+    device: "cuda", "cuda:1", "cuda:all" or "host"; None: that of set_device(), else the first GPU where there is one.
+    budget: for each problem, a time ("30s", a number of seconds) or with a text a number of variants ("500"); of a Capture the time for all
+    problems together, which goes to those where it is expected to save most.
+    database: a file; None: the user's own. options: those of the command line, such as seed=3, strategy="random", jobs=8.
+    progress: shows a bar (tqdm's where it is installed) or lines on stderr. Ctrl-C keeps what is known; so does a run again.
+    Returns the winners, as winners() does; functions of this package use them from then on.
+    Raises ValueError for wrong input, RuntimeError where it failed, such as a base kernel that is wrong.
+    """
+    arguments = ["tune"]
+    file = None
+    op = None
+    try:
+        if isinstance(what, Capture):
+            with tempfile.NamedTemporaryFile("w", suffix=".txt", delete=False) as made:
+                made.write(what.text())
+            file = made.name
+            if not what.problems:
+                raise ValueError("Nothing was captured: call functions of tunesmith within the with-block.")
+            arguments += ["--problems", file, "--total", _seconds(budget)]
+        else:
+            op = os.fspath(what)
+            arguments += [op, "--budget", _seconds(budget)]
+            given = [problems] if isinstance(problems, (str, dict)) else list(problems or [])
+            if not given:
+                raise ValueError(f'There is no problem to tune {op} for; give one, such as "{_example(op)}".')
+            for problem in given:
+                arguments += ["--problem", _text(problem)]
+        arguments += ["--device", _device(device)]
+        if database is not None:
+            arguments += ["--db", os.fspath(database)]
+        for name, value in options.items():
+            flag = "--" + name.replace("_", "-")
+            if value is True:
+                arguments.append(flag)
+            elif value is not False and value is not None:
+                arguments += [flag, str(value)]
+        _run(arguments, progress)
+    finally:
+        if file is not None:
+            os.unlink(file)
+    _arrays.forget_dispatchers()
+    name = None if op is None else os.path.splitext(os.path.basename(op))[0] if op.endswith(".cu") else op
+    return winners(name, database=database)
+
+
+def _example(op: str) -> str:
+    return "height=1000 width=2000" if op == "transpose" else "name=value ..."
+
+
+def winners(op=None, *, problem=None, device=None, database=None):
+    """The winners in the database, newest tuning first by problem: a pandas DataFrame where pandas is installed, else a list of
+    dicts. Columns as of `tunesmith query --format json`: op, device, problem, template, config, median_us, low_us, high_us,
+    base_us, speedup_over_base, runner_up and more; times in microseconds. Empty where there is no database."""
+    file = os.fspath(database) if database is not None else default_database()
+    rows = []
+    if file and os.path.exists(file):
+        arguments = ["query", "--format", "json", "--db", file]
+        if op:
+            arguments.insert(1, op)
+        if problem:
+            arguments += ["--problem", _text(problem)]
+        if device:
+            arguments += ["--device", device]
+        rows = json.loads(_run(arguments, False) or "[]")
+    try:
+        import pandas
+    except ImportError:
+        return rows
+    return pandas.DataFrame(rows)
+
+
+class Capture:
+    """The problems that were launched within its with-block, by this package's functions; for tune()."""
+
+    def __init__(self):
+        self.problems: list[dict] = []
+        self._before: dict = {}
+
+    @staticmethod
+    def _now() -> dict:
+        found = {}
+        for ordinal, dispatcher in list(_arrays._dispatchers.items()):
+            for usage in dispatcher.summary():
+                found[ordinal, usage["op"], usage["problem"]] = usage
+        return found
+
+    def __enter__(self) -> "Capture":
+        self._before = self._now()
+        return self
+
+    def __exit__(self, *_) -> None:
+        for key, usage in self._now().items():
+            before = self._before.get(key)
+            launches = usage["launches"] - (before["launches"] if before else 0)
+            if launches > 0:
+                part = launches / usage["launches"]
+                self.problems.append({**usage, "launches": launches, "lost_us": usage["lost_us"] * part})
+        self.problems.sort(key=lambda usage: -usage["lost_us"])
+
+    def text(self) -> str:
+        """A line each, as `tunesmith tune --problems` reads them, weighted by what tuning is expected to save."""
+        total = sum(usage["lost_us"] for usage in self.problems)
+        return "".join(
+            f"{usage['op']} weight={usage['lost_us'] if total else usage['launches']:.6g} {usage['problem']}\n"
+            for usage in self.problems
+        )
+
+    def __repr__(self) -> str:
+        return f"<tunesmith.Capture of {len(self.problems)} problems>"
+
+
+def capture() -> Capture:
+    """`with tunesmith.capture() as c:` around a program's own code notes which problems it uses; then tunesmith.tune(c)."""
+    return Capture()

@@ -1,0 +1,252 @@
+"""Filters of images, with the signatures of scipy.ndimage.
+
+Arrays of any number of dimensions; those of one and two take one launch, so do those of more whose mask is 1 along the leading
+axes; else there is a launch for each place of the mask along these. All boundary modes, origins and axes.
+
+Types: float32, float16 and bfloat16 are summed in float32 (SciPy: float64), float64 and integers as SciPy does it, and cut to the
+output's type as there. With output=numpy.float32 (or any real type of 16 or 32 bits) images of uint8, uint16 and int16 are read as
+they lie and summed in float32, which is fastest. Complex images and masks are computed by parts, in ordinary memory.
+"""
+
+from __future__ import annotations
+
+import operator
+
+import numpy as np
+
+from ._arrays import Given
+from ._filters import boundary_word, by_parts, filter_all, finish, image_and_sums, output_type
+from ._words import _complex_parts
+
+__all__ = [
+    "convolve",
+    "convolve1d",
+    "correlate",
+    "correlate1d",
+    "gaussian_filter",
+    "gaussian_filter1d",
+    "uniform_filter",
+    "uniform_filter1d",
+]
+
+
+def _weights(weights) -> np.ndarray:
+    found = Given(weights).numpy()
+    return found.astype(np.complex128 if np.iscomplexobj(found) else np.float64)
+
+
+def _per_axis(value, count: int, name: str) -> list:
+    """A value for each axis, of one or several."""
+    if isinstance(value, str) or not hasattr(value, "__iter__"):
+        return [value] * count
+    values = list(value)
+    if len(values) != count:
+        raise RuntimeError(f"sequence argument must have length equal to input rank: {name} has {len(values)}, not {count}")
+    return values
+
+
+def _axes(axes, dimensions: int) -> tuple[int, ...]:
+    if axes is None:
+        return tuple(range(dimensions))
+    found = []
+    for axis in axes if hasattr(axes, "__iter__") else (axes,):
+        axis = operator.index(axis)
+        if not -dimensions <= axis < dimensions:
+            raise ValueError(f"specified axis: {axis} is out of range")
+        found.append(axis % dimensions)
+    if len(set(found)) != len(found):
+        raise ValueError("axes must be unique")
+    return tuple(found)
+
+
+def _check_origin(origin: int, extent: int) -> int:
+    origin = operator.index(origin)
+    if not -(extent // 2) <= origin <= (extent - 1) // 2:
+        raise ValueError(
+            "Invalid origin; origin must satisfy -(weights.shape[k] // 2) <= origin[k] <= (weights.shape[k]-1) // 2; "
+            f"it is {origin}, and the mask has {extent}."
+        )
+    return origin
+
+
+def _filter(input, weights: np.ndarray, output, mode: str, cval, origins, word: str):  # noqa: A002
+    given = Given(input)
+    is_complex = given.dtype in _complex_parts or np.iscomplexobj(weights)
+    output, wanted = output_type(given, output, is_complex=is_complex)
+    boundary = boundary_word(mode)
+
+    def real(image: Given, mask, value, kind: str):
+        image, sums = image_and_sums(image, mask, kind)
+        return filter_all(image, mask, mode=word, boundary=boundary, value=value, origins=origins, sums=sums)
+
+    if is_complex:
+        result = by_parts(real, given, weights, cval, wanted)
+    else:
+        if isinstance(cval, complex) and cval.imag:
+            raise ValueError("cval must be real when the input is real.")
+        result = real(given, weights, float(np.real(cval)), wanted)
+    return finish(given, result, output, wanted)
+
+
+def _correlate_or_convolve(input, weights, output, mode, cval, origin, axes, word):  # noqa: A002
+    given = Given(input)
+    weights = _weights(weights)
+    dimensions = len(given.shape)
+    found = _axes(axes, dimensions)
+    if weights.ndim != len(found):
+        raise RuntimeError(f"weights.ndim ({weights.ndim}) must match len(axes) ({len(found)}). filter weights array has incorrect shape.")
+    if dimensions == 0:
+        raise RuntimeError("filter weights array has incorrect shape: an image has at least one dimension.")
+    if weights.size == 0:
+        return finish(given, given.object * 0, *output_type(given, output))
+    origins = [0] * dimensions
+    extents = [1] * dimensions
+    for axis, extent in zip(sorted(found), weights.shape):  # whatever the order of axes, as SciPy has it
+        extents[axis] = extent
+    for axis, one in zip(found, _per_axis(origin, len(found), "origin")):
+        origins[axis] = _check_origin(one, extents[axis])
+    mask = weights.reshape(extents)
+    return _filter(given.object, mask, output, mode, cval, origins, word)
+
+
+def correlate(input, weights, output=None, mode="reflect", cval=0.0, origin=0, *, axes=None):  # noqa: A002
+    """scipy.ndimage.correlate: sums over a window around each element, weighted by `weights`.
+
+    input: any array. weights: an array or list of as many dimensions (or as many as axes); it is copied to the image's device.
+    output: an array, or the type of a new one; None: the input's type. mode: reflect, constant (with cval), nearest, mirror,
+    wrap, and SciPy's other names of these. origin: moves the window, an integer or one per axis.
+    Returns an array of the caller's kind. Raises RuntimeError for shapes and modes, ValueError for origins and axes.
+    """
+    return _correlate_or_convolve(input, weights, output, mode, cval, origin, axes, "correlation")
+
+
+def convolve(input, weights, output=None, mode="reflect", cval=0.0, origin=0, *, axes=None):  # noqa: A002
+    """scipy.ndimage.convolve: correlate() with the mask turned around in each direction."""
+    return _correlate_or_convolve(input, weights, output, mode, cval, origin, axes, "convolution")
+
+
+def _along(input, weights: np.ndarray, axis: int, output, mode, cval, origin: int, word: str):  # noqa: A002
+    """A mask of one dimension along an axis: rows where it is the last, else columns."""
+    given = Given(input)
+    shape = given.shape
+    (axis,) = _axes((axis,), len(shape))
+    is_complex = given.dtype in _complex_parts or np.iscomplexobj(weights)
+    output, wanted = output_type(given, output, is_complex=is_complex)
+    if given.array.size == 0:
+        return finish(given, given.object, output, wanted)
+    outer = int(np.prod(shape[:axis], dtype=np.int64))
+    inner = int(np.prod(shape[axis + 1 :], dtype=np.int64))
+    if inner == 1:
+        flat, mask, origins = (outer, shape[axis]), weights[None], [0, origin]
+    else:
+        flat, mask, origins = (outer, shape[axis], inner), weights[None, :, None], [0, origin, 0]
+    if len(flat) == 3:
+        mask = mask.reshape(1, -1, 1)
+    image = given.contiguous().reshaped(flat)
+    result = Given(_filter(image.object, mask, wanted, mode, cval, origins, word)).reshaped(shape).object
+    return finish(given, result, output, wanted)
+
+
+def correlate1d(input, weights, axis=-1, output=None, mode="reflect", cval=0.0, origin=0):  # noqa: A002
+    """scipy.ndimage.correlate1d: correlate() with a mask of one dimension along `axis`."""
+    weights = _weights(weights)
+    if weights.ndim != 1 or weights.size < 1:
+        raise RuntimeError("no filter weights given")
+    return _along(input, weights, axis, output, mode, cval, _check_origin(origin, weights.size), "correlation")
+
+
+def convolve1d(input, weights, axis=-1, output=None, mode="reflect", cval=0.0, origin=0):  # noqa: A002
+    """scipy.ndimage.convolve1d: correlate1d() with the mask turned around."""
+    weights = _weights(weights)
+    if weights.ndim != 1 or weights.size < 1:
+        raise RuntimeError("no filter weights given")
+    # As SciPy checks it: of the turned mask.
+    turned = -operator.index(origin) - (1 if weights.size % 2 == 0 else 0)
+    if not -(weights.size // 2) <= turned <= (weights.size - 1) // 2:
+        raise ValueError(
+            "Invalid origin; origin must satisfy -(len(weights) // 2) <= origin <= (len(weights)-1) // 2; "
+            f"it is {origin}, and the mask has {weights.size}."
+        )
+    return _along(input, weights[::-1].copy(), axis, output, mode, cval, turned, "correlation")
+
+
+def _gaussian(sigma: float, order: int, radius: int) -> np.ndarray:
+    """A Gaussian or a derivative of it at -radius to radius: its polynomial times the normal weights."""
+    x = np.arange(-radius, radius + 1)
+    weights = np.exp(-0.5 / (sigma * sigma) * x**2)
+    weights /= weights.sum()
+    # (p g)' = (p' - p x / sigma^2) g, once for each order.
+    polynomial = np.polynomial.Polynomial([1.0])
+    for _ in range(order):
+        polynomial = polynomial.deriv() - polynomial * np.polynomial.Polynomial([0, 1 / (sigma * sigma)])
+    return weights * polynomial(x)
+
+
+def gaussian_filter1d(input, sigma, axis=-1, order=0, output=None, mode="reflect", cval=0.0, truncate=4.0, *, radius=None):  # noqa: A002
+    """scipy.ndimage.gaussian_filter1d: a Gaussian of standard deviation `sigma` elements along `axis`, or its derivative of
+    `order`; cut at truncate standard deviations, or at `radius` elements."""
+    sigma = float(sigma)
+    if order < 0:
+        raise ValueError("order must be non-negative")
+    reach = int(truncate * sigma + 0.5) if radius is None else radius
+    if reach != operator.index(reach) or reach < 0:
+        raise ValueError("Radius must be a nonnegative integer.")
+    weights = _gaussian(sigma, order, reach)[::-1].copy()
+    return correlate1d(input, weights, axis, output, mode, cval, 0)
+
+
+def gaussian_filter(input, sigma, order=0, output=None, mode="reflect", cval=0.0, truncate=4.0, *, radius=None, axes=None):  # noqa: A002
+    """scipy.ndimage.gaussian_filter: gaussian_filter1d() along each axis; sigma, order, mode and radius may be one per axis."""
+    given = Given(input)
+    found = _axes(axes, len(given.shape))
+    output, wanted = output_type(given, output, is_complex=given.dtype in _complex_parts)
+    each = zip(
+        found,
+        _per_axis(sigma, len(found), "sigma"),
+        _per_axis(order, len(found), "order"),
+        _per_axis(mode, len(found), "mode"),
+        _per_axis(radius, len(found), "radius"),
+    )
+    result = given.object
+    done = False
+    for axis, width, derivative, boundary, reach in each:
+        if width > 1e-15:
+            result = gaussian_filter1d(result, width, axis, derivative, wanted, boundary, cval, truncate, radius=reach)
+            done = True
+    return finish(given, result if done else given.library.copy(result), output, wanted)
+
+
+def uniform_filter1d(input, size, axis=-1, output=None, mode="reflect", cval=0.0, origin=0):  # noqa: A002
+    """scipy.ndimage.uniform_filter1d: the mean of `size` elements along `axis`."""
+    size = operator.index(size)
+    if size < 1:
+        raise RuntimeError("incorrect filter size")
+    if not 0 <= size // 2 + origin < size:
+        raise ValueError("invalid origin")
+    given = Given(input)
+    output, wanted = output_type(given, output, is_complex=given.dtype in _complex_parts)
+    if given.dtype.startswith(("int", "uint", "bool")):  # exact sums, one division, as SciPy's
+        result = _along(given.object, np.ones(size), axis, "float64", mode, cval, origin, "correlation") / size
+    else:
+        result = _along(given.object, np.full(size, 1.0 / size), axis, wanted, mode, cval, origin, "correlation")
+    return finish(given, result, output, wanted)
+
+
+def uniform_filter(input, size=3, output=None, mode="reflect", cval=0.0, origin=0, *, axes=None):  # noqa: A002
+    """scipy.ndimage.uniform_filter: uniform_filter1d() along each axis; size, mode and origin may be one per axis."""
+    given = Given(input)
+    found = _axes(axes, len(given.shape))
+    output, wanted = output_type(given, output, is_complex=given.dtype in _complex_parts)
+    each = zip(
+        found,
+        _per_axis(size, len(found), "size"),
+        _per_axis(origin, len(found), "origin"),
+        _per_axis(mode, len(found), "mode"),
+    )
+    result = given.object
+    done = False
+    for axis, extent, shift, boundary in each:
+        if extent > 1:
+            result = uniform_filter1d(result, extent, axis, wanted, boundary, cval, shift)
+            done = True
+    return finish(given, result if done else given.library.copy(result), output, wanted)

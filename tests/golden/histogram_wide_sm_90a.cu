@@ -1,0 +1,434 @@
+// histogram/wide for sm_90a, rendered by Tunesmith from templates/histogram/wide.cu: change that and render again.
+// compiled in: function=histogram dtype=f64 CONTIGUOUS=1
+// config: COPIES=8 VECTOR=2 ITEMS=4 LOAD=plain BLOCK=512 BLOCKS=264
+
+// ---- templates/common/shared.cuh
+// Dynamic shared memory as an array of any type, aligned to 16 bytes. On the host the shim defines it.
+
+#ifndef DYNAMIC_SHARED
+#define DYNAMIC_SHARED(type, name)                               \
+  extern __shared__ __align__(16) unsigned char name##_bytes_[]; \
+  type* name = reinterpret_cast<type*>(name##_bytes_)
+#endif
+
+// ---- templates/common/hinted_access.cuh
+// Accesses to global memory that move 1 to 16 bytes by one instruction, with a hint on what is to stay in the
+// caches. (An assignment of a struct may become a store for each element.)
+// (On the host common/host/hinted_access.h stands for this file; what is here for it stays, because a
+// kernel's identity is its text.)
+
+// No hint, or: it is not read again, so that it may leave the caches first; or: L1 need not keep it; or: of
+// an array that is larger than the second-level cache one half may leave it first, so that the other stays
+// there for the next kernel.
+enum class Hint { none, streaming, no_allocate, half };
+
+// The unsigned integers that a vector of so many bytes is moved as.
+template <int BYTES>
+struct Moved;
+template <>
+struct Moved<1> {
+  using Type = unsigned char;
+};
+template <>
+struct Moved<2> {
+  using Type = unsigned short;
+};
+template <>
+struct Moved<4> {
+  using Type = unsigned;
+};
+template <>
+struct Moved<8> {
+  using Type = uint2;
+};
+template <>
+struct Moved<16> {
+  using Type = uint4;
+};
+
+// V is a vector or an element of 1, 2, 4, 8 or 16 bytes and aligned to that.
+template <typename V>
+union AsMoved {
+  typename Moved<sizeof(V)>::Type moved;
+  V value;
+};
+
+// What a thread needs before all else, loaded where it stands in the code.
+template <typename V>
+__device__ __forceinline__ V load_now(const V* from) {
+#ifdef TUNESMITH_HOST
+  return *from;
+#else
+  AsMoved<V> both;
+  if constexpr (sizeof(V) == 2) {
+    asm volatile("ld.global.u16 %0, [%1];" : "=h"(both.moved) : "l"(from));
+  } else if constexpr (sizeof(V) == 4) {
+    asm volatile("ld.global.u32 %0, [%1];" : "=r"(both.moved) : "l"(from));
+  } else {
+    static_assert(sizeof(V) == 8, "a number of 2, 4 or 8 bytes");
+    asm volatile("ld.global.v2.u32 {%0, %1}, [%2];" : "=r"(both.moved.x), "=r"(both.moved.y) : "l"(from));
+  }
+  return both.value;
+#endif
+}
+
+#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 800
+// Which half is decided by the address.
+__device__ __forceinline__ unsigned long long half_policy() {
+  unsigned long long policy;
+  asm("createpolicy.fractional.L2::evict_normal.L2::evict_first.b64 %0, 0.5;" : "=l"(policy));
+  return policy;
+}
+
+template <typename V>
+__device__ __forceinline__ V load_half(const V* from) {
+  AsMoved<V> both;
+  const unsigned long long policy = half_policy();
+#define TUNESMITH_LOAD(type) "ld.global.L1::no_allocate.L2::cache_hint" type
+  if constexpr (sizeof(V) == 1) {
+    unsigned wide;
+    asm volatile(TUNESMITH_LOAD(".u8 %0, [%1], %2;") : "=r"(wide) : "l"(from), "l"(policy));
+    both.moved = static_cast<unsigned char>(wide);
+  } else if constexpr (sizeof(V) == 2) {
+    asm volatile(TUNESMITH_LOAD(".u16 %0, [%1], %2;") : "=h"(both.moved) : "l"(from), "l"(policy));
+  } else if constexpr (sizeof(V) == 4) {
+    asm volatile(TUNESMITH_LOAD(".u32 %0, [%1], %2;") : "=r"(both.moved) : "l"(from), "l"(policy));
+  } else if constexpr (sizeof(V) == 8) {
+    asm volatile(TUNESMITH_LOAD(".v2.u32 {%0, %1}, [%2], %3;")
+                 : "=r"(both.moved.x), "=r"(both.moved.y)
+                 : "l"(from), "l"(policy));
+  } else {
+    asm volatile(TUNESMITH_LOAD(".v4.u32 {%0, %1, %2, %3}, [%4], %5;")
+                 : "=r"(both.moved.x), "=r"(both.moved.y), "=r"(both.moved.z), "=r"(both.moved.w)
+                 : "l"(from), "l"(policy));
+  }
+#undef TUNESMITH_LOAD
+  return both.value;
+}
+#endif
+
+// Loads without a hint may be moved about; the others keep their order.
+template <Hint HINT, typename V>
+__device__ __forceinline__ V load_hinted(const V* from) {
+#ifdef TUNESMITH_HOST
+  V value;
+  memcpy(&value, from, sizeof(V));
+  return value;
+#else
+  if constexpr (HINT == Hint::none) return *from;
+#if __CUDA_ARCH__ >= 800
+  if constexpr (HINT == Hint::half) return load_half(from);
+#else
+  if constexpr (HINT == Hint::half) return *from;
+#endif
+  AsMoved<V> both;
+  if constexpr (HINT == Hint::streaming) {
+    both.moved = __ldcs(reinterpret_cast<const typename Moved<sizeof(V)>::Type*>(from));
+  } else if constexpr (sizeof(V) == 1) {
+    unsigned wide;
+    asm volatile("ld.global.L1::no_allocate.u8 %0, [%1];" : "=r"(wide) : "l"(from));
+    both.moved = static_cast<unsigned char>(wide);
+  } else if constexpr (sizeof(V) == 2) {
+    asm volatile("ld.global.L1::no_allocate.u16 %0, [%1];" : "=h"(both.moved) : "l"(from));
+  } else if constexpr (sizeof(V) == 4) {
+    asm volatile("ld.global.L1::no_allocate.u32 %0, [%1];" : "=r"(both.moved) : "l"(from));
+  } else if constexpr (sizeof(V) == 8) {
+    asm volatile("ld.global.L1::no_allocate.v2.u32 {%0, %1}, [%2];"
+                 : "=r"(both.moved.x), "=r"(both.moved.y)
+                 : "l"(from));
+  } else {
+    asm volatile("ld.global.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(both.moved.x), "=r"(both.moved.y), "=r"(both.moved.z), "=r"(both.moved.w)
+                 : "l"(from));
+  }
+  return both.value;
+#endif
+}
+
+// The kernel does not read what it stores: loads may be moved across.
+template <Hint HINT, typename V>
+__device__ __forceinline__ void store_hinted(V* to, const V& value) {
+  static_assert(HINT == Hint::none || HINT == Hint::streaming, "a hint for stores");
+#ifdef TUNESMITH_HOST
+  memcpy(to, &value, sizeof(V));
+#else
+  AsMoved<V> both;
+  both.value = value;
+  if constexpr (HINT == Hint::streaming) {
+    __stcs(reinterpret_cast<typename Moved<sizeof(V)>::Type*>(to), both.moved);
+  } else if constexpr (sizeof(V) == 8) {
+    asm volatile("st.global.v2.u32 [%0], {%1, %2};" ::"l"(to), "r"(both.moved.x), "r"(both.moved.y));
+  } else if constexpr (sizeof(V) == 16) {
+    asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(both.moved.x), "r"(both.moved.y),
+                 "r"(both.moved.z), "r"(both.moved.w));
+  } else {
+    *reinterpret_cast<typename Moved<sizeof(V)>::Type*>(to) = both.moved;
+  }
+#endif
+}
+
+// ---- templates/histogram/bins.cuh
+// Which bin of equal width a number falls into, exactly as numpy.histogram has it, and elements loaded by
+// whole words. templates/histogram/bins.cpp computes the numbers in Bins and bounds their error.
+
+
+// Edge i is lo + i * step, each operation rounded to double, and then to float where the elements are; the
+// last is hi. A bin holds its lower edge, the last one both.
+struct Bins {
+  unsigned count;
+  double lo, step, hi;
+  // inverse * x + addend, rounded down, is 2^20 plus x's bin, with 32 bits of fraction. It may be too large,
+  // but never where the fraction is `window` or more.
+  double inverse, addend;
+  unsigned window;
+};
+
+#ifdef TUNESMITH_HOST
+extern "C" int fegetround();
+extern "C" int fesetround(int);
+#endif
+
+__device__ __forceinline__ double multiply_add_down(double a, double b, double c) {
+#ifdef TUNESMITH_HOST
+#if defined(__x86_64__)
+  constexpr int downward = 0x400;
+#elif defined(__aarch64__)
+  constexpr int downward = 0x800000;
+#else
+#error "FE_DOWNWARD of this processor is not known here"
+#endif
+  // Volatile: the compiler must neither move the operation nor compute it itself.
+  const int before = fegetround();
+  fesetround(downward);
+  volatile double x = a;
+  volatile double y = b;
+  volatile double z = c;
+  volatile double result = __builtin_fma(x, y, z);
+  fesetround(before);
+  return result;
+#else
+  return __fma_rd(a, b, c);
+#endif
+}
+
+// The bin of `value`, or one too many where `unsure` is set; bins.count or more for what is outside and NaN.
+__device__ __forceinline__ unsigned estimated_bin(double value, const Bins& bins, bool& unsure) {
+  const auto fixed = static_cast<unsigned long long>(
+      __double_as_longlong(multiply_add_down(value, bins.inverse, bins.addend)));
+  unsure |= static_cast<unsigned>(fixed) < bins.window;
+  return static_cast<unsigned>(fixed >> 32) - 0x41300000u;  // the high word of 2^20
+}
+
+template <typename E>
+__device__ __forceinline__ double lower_edge(unsigned bin, const Bins& bins) {
+  if (bin == bins.count) return bins.hi;
+#ifdef TUNESMITH_HOST
+  const double edge = bin * bins.step + bins.lo;  // compiled without contraction
+#else
+  const double edge = __dadd_rn(__dmul_rn(bin, bins.step), bins.lo);
+#endif
+  return static_cast<double>(static_cast<E>(edge));
+}
+
+// What NumPy compares elements of type T with.
+template <typename T>
+struct EdgeOf {
+  using Type = double;
+};
+template <>
+struct EdgeOf<float> {
+  using Type = float;
+};
+template <typename T>
+using Edge = typename EdgeOf<T>::Type;
+
+// E is the type of the edges. The result is bins.count or more for what is outside and for NaN.
+template <typename E>
+__device__ __forceinline__ unsigned bin_of(double value, const Bins& bins) {
+  bool unsure = false;
+  unsigned bin = estimated_bin(value, bins, unsure);
+  if (unsure && value < lower_edge<E>(bin, bins)) --bin;
+  return value == bins.hi ? bins.count - 1 : bin;
+}
+
+// The bins of N elements; AS_THEY_ARE: the elements themselves. Up to four share a branch, since estimates
+// are rarely unsure.
+template <bool AS_THEY_ARE, typename T, int N>
+__device__ __forceinline__ void bins_of(unsigned (&bin)[N], const T (&element)[N], const Bins& bins) {
+  constexpr int together = N < 4 ? N : 4;
+#pragma unroll
+  for (int first = 0; first < N; first += together) {
+    bool unsure = false;
+#pragma unroll
+    for (int e = first; e < first + together; ++e) {
+      if constexpr (AS_THEY_ARE) {
+        bin[e] = static_cast<unsigned>(element[e]);
+      } else {
+        bin[e] = estimated_bin(static_cast<double>(element[e]), bins, unsure);
+        if (static_cast<Edge<T>>(element[e]) == static_cast<Edge<T>>(bins.hi)) bin[e] = bins.count - 1;
+      }
+    }
+    if (unsure) {
+#pragma unroll
+      for (int e = first; e < first + together; ++e)
+        bin[e] = bin_of<Edge<T>>(static_cast<double>(element[e]), bins);
+    }
+  }
+}
+
+// ---- elements by words
+
+// BYTES (1, 4, 8 or 16) from an address aligned to them.
+template <int BYTES, Hint HINT>
+__device__ __forceinline__ void load_words(unsigned (&word)[(BYTES + 3) / 4], const void* from) {
+  const auto moved = load_hinted<HINT>(static_cast<const typename Moved<BYTES>::Type*>(from));
+  word[0] = 0;  // a byte does not fill it
+  memcpy(word, &moved, BYTES);
+}
+
+// Element `e` of a T's words.
+template <typename T>
+__device__ __forceinline__ T element_of(const unsigned* word, int e) {
+  if constexpr (sizeof(T) == 1) {
+    return static_cast<T>(word[e / 4] >> 8 * (e % 4));
+  } else {
+    union {
+      unsigned word;
+      T element;
+    } both = {word[e]};
+    return both.element;
+  }
+}
+
+// This thread's elements of a tile as they lie in memory: ITEMS vectors, a block's width apart.
+template <typename T, int ITEMS, int VECTOR>
+struct Tile {
+  unsigned word[ITEMS][(VECTOR * sizeof(T) + 3) / 4];
+  bool whole;  // every thread's elements lie before `length`
+};
+
+// Loads this thread's elements of the tile that begins at `first`; nothing from `length` on is read.
+template <int BLOCK, Hint HINT, bool CONTIGUOUS, typename T, int ITEMS, int VECTOR>
+__device__ __forceinline__ void load_tile(Tile<T, ITEMS, VECTOR>& tile, const T* values, long long first,
+                                          long long length, long long stride) {
+  static_assert(CONTIGUOUS || VECTOR == 1, "only neighbours are loaded together");
+  constexpr int size = sizeof(T);
+  const int thread = static_cast<int>(threadIdx.x) * VECTOR;
+  const T* const from = values + (first + thread) * (CONTIGUOUS ? 1 : stride);
+  tile.whole = first + BLOCK * ITEMS * VECTOR <= length;
+  if (tile.whole) {
+#pragma unroll
+    for (int item = 0; item < ITEMS; ++item)
+      load_words<VECTOR * size, HINT>(tile.word[item],
+                                      from + item * BLOCK * VECTOR * (CONTIGUOUS ? 1 : stride));
+    return;
+  }
+#pragma unroll
+  for (int item = 0; item < ITEMS; ++item) {
+#pragma unroll
+    for (int w = 0; w < (VECTOR * size + 3) / 4; ++w) tile.word[item][w] = 0;
+#pragma unroll
+    for (int e = 0; e < VECTOR; ++e) {
+      const int at = item * BLOCK * VECTOR + e;
+      if (first + thread + at >= length) continue;
+      unsigned one[1];
+      load_words<size, HINT>(one, from + at * (CONTIGUOUS ? 1 : stride));
+      tile.word[item][e * size / 4] |= one[0] << 8 * (e * size % 4);
+    }
+  }
+}
+
+// The bins of a tile's elements, or the elements themselves if AS_THEY_ARE. What lies from `length` on gets a
+// bin that no histogram has.
+template <int BLOCK, bool AS_THEY_ARE, typename T, int ITEMS, int VECTOR>
+__device__ __forceinline__ void bins_of_tile(unsigned (&bin)[ITEMS * VECTOR],
+                                             const Tile<T, ITEMS, VECTOR>& tile, const Bins& bins,
+                                             long long first, long long length) {
+  T element[ITEMS * VECTOR];
+#pragma unroll
+  for (int e = 0; e < ITEMS * VECTOR; ++e) element[e] = element_of<T>(tile.word[e / VECTOR], e % VECTOR);
+  bins_of<AS_THEY_ARE>(bin, element, bins);
+  if (tile.whole) return;
+#pragma unroll
+  for (int e = 0; e < ITEMS * VECTOR; ++e) {
+    const int at = (e / VECTOR * BLOCK + static_cast<int>(threadIdx.x)) * VECTOR + e % VECTOR;
+    if (first + at >= length) bin[e] = 0xffffffffu;
+  }
+}
+
+// ---- what this variant is
+enum class Function { histogram, bincount };
+constexpr Function function = Function::histogram;
+using T = double;  // dtype=f64
+constexpr int CONTIGUOUS = 1;
+constexpr int COPIES = 8;
+constexpr int VECTOR = 2;
+constexpr int ITEMS = 4;
+enum class Load { plain, streaming };
+constexpr Load LOAD = Load::plain;
+constexpr int BLOCK = 512;
+constexpr int BLOCKS = 264;
+#define ENTRY(name) name##_c92d08be
+
+// ---- templates/histogram/wide.cu
+// histogram of elements of 8 bytes: copies of the counters in each block's shared memory, each for some lanes
+// of every warp, added to the output at the block's end.
+
+
+constexpr int per_thread = ITEMS * VECTOR;  // elements of a tile
+constexpr long long per_block = static_cast<long long>(BLOCK) * per_thread;
+
+// The elements of a thread's `item`-th vector of the tile that begins at `first`, how many there are of them.
+__device__ __forceinline__ int load_vector(T (&element)[VECTOR], const T* values, long long first, int item,
+                                           long long length, long long stride) {
+  const long long at = first + (static_cast<long long>(item) * BLOCK + threadIdx.x) * VECTOR;
+  if (at + VECTOR <= length) {
+    using Word = typename Moved<VECTOR * 8>::Type;
+    const Word moved = load_hinted<static_cast<Hint>(LOAD)>(
+        reinterpret_cast<const Word*>(values + at * (CONTIGUOUS ? 1 : stride)));
+    memcpy(element, &moved, VECTOR * 8);
+    return VECTOR;
+  }
+  const int count = at < length ? static_cast<int>(length - at) : 0;
+#pragma unroll
+  for (int e = 0; e < VECTOR; ++e)
+    element[e] = e < count ? values[(at + e) * (CONTIGUOUS ? 1 : stride)] : T(0);
+  return count;
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    ENTRY(histogram_wide)(const T* __restrict__ values, unsigned long long* __restrict__ counts,
+                          long long length, long long stride, int bins, double lo, double step, double hi,
+                          double inverse, double addend, int window) {
+  DYNAMIC_SHARED(unsigned, word);
+  const Bins b = {static_cast<unsigned>(bins), lo, step, hi, inverse, addend, static_cast<unsigned>(window)};
+  const unsigned copy = threadIdx.x % COPIES;
+  for (unsigned i = threadIdx.x; i < b.count * COPIES; i += BLOCK) word[i] = 0;
+  __syncthreads();
+
+  for (long long first = blockIdx.x * per_block; first < length; first += gridDim.x * per_block) {
+    T element[ITEMS][VECTOR];
+    int count[ITEMS];
+#pragma unroll
+    for (int item = 0; item < ITEMS; ++item)
+      count[item] = load_vector(element[item], values, first, item, length, stride);
+#pragma unroll
+    for (int item = 0; item < ITEMS; ++item) {
+      unsigned bin[VECTOR];
+      bins_of<false>(bin, element[item], b);
+#pragma unroll
+      for (int e = 0; e < VECTOR; ++e) {
+        if (e < count[item] && bin[e] < b.count) atomicAdd(word + bin[e] * COPIES + copy, 1u);
+      }
+    }
+  }
+  __syncthreads();
+
+  for (unsigned bin = threadIdx.x; bin < b.count; bin += BLOCK) {
+    unsigned times = 0;
+#pragma unroll
+    for (unsigned k = 0; k < COPIES; ++k)  // in an order that keeps a warp's banks apart
+      times += word[bin * COPIES + (k + bin * COPIES / 32) % COPIES];
+    if (times != 0) atomicAdd(counts + bin, static_cast<unsigned long long>(times));
+  }
+}

@@ -1,0 +1,117 @@
+"""Where another library's array lies."""
+
+import ctypes
+
+import numpy as np
+import pytest
+
+import tunesmith
+from tunesmith import Array
+
+
+def test_a_numpy_array_is_read_without_a_copy():
+    x = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+    seen = Array(x[:, ::2, 1:])
+    assert (seen.kind, seen.dtype, seen.itemsize, seen.device) == ("numpy", "float32", 4, -1)
+    assert seen.pointer == x.ctypes.data + 4
+    assert seen.shape == (2, 2, 3) and seen.strides == (12, 8, 1)
+    assert seen.size == 12 and not seen.contiguous and not seen.readonly
+    assert Array(x).contiguous and Array(x[:, :, :0]).contiguous and Array(x[:1]).contiguous
+    assert Array(x[::-1]).strides == (-12, 4, 1)
+
+
+@pytest.mark.parametrize("name", "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128".split())
+def test_every_number_has_its_name(name):
+    assert Array(np.zeros(3, name)).dtype == name
+
+
+def test_it_keeps_the_array_alive():
+    seen = Array(np.full(1000, 7.0))
+    values = (ctypes.c_double * 1000).from_address(seen.pointer)
+    np.zeros(1000)
+    assert values[0] == 7 and values[999] == 7
+
+
+def test_what_is_no_array_is_a_type_error():
+    for value in (1, "text", None, [1, 2], object()):
+        with pytest.raises(TypeError, match="is no array"):
+            Array(value)
+    for dtype in ("datetime64[s]", "S3", ">f4", [("a", "f4")], object):
+        with pytest.raises(TypeError):
+            Array(np.zeros(2, dtype))
+    with pytest.raises(TypeError, match="not a multiple"):
+        Array(np.zeros(10, [("a", "f4"), ("b", "i1")])["a"])
+
+
+def test_read_only_is_seen():
+    x = np.zeros(3)
+    x.flags.writeable = False
+    assert Array(x).readonly and Array(b"bytes").readonly and not Array(bytearray(3)).readonly
+
+
+class Exported:
+    """An array as another library gives it, through DLPack alone."""
+
+    def __init__(self, array, device=(1, 0)):
+        self.array, self.device, self.asked = array, device, []
+
+    def __dlpack_device__(self):
+        return self.device
+
+    def __dlpack__(self, **keywords):
+        self.asked.append(keywords)
+        return self.array.__dlpack__(**keywords)
+
+
+class OlderExported(Exported):
+    def __dlpack__(self, *, stream=None):
+        self.asked.append({"stream": stream})
+        return self.array.__dlpack__()
+
+
+@pytest.mark.parametrize("kind", [Exported, OlderExported])
+def test_dlpack_of_any_version_is_read(kind):
+    x = np.arange(12.0).reshape(3, 4)
+    exported = kind(x.T)
+    seen = Array(exported)
+    assert (seen.kind, seen.dtype, seen.shape, seen.strides) == ("other", "float64", (4, 3), (1, 4))
+    assert seen.pointer == x.ctypes.data
+    assert len(exported.asked) == 1 and (kind is OlderExported or exported.asked[0] == {"max_version": (1, 1)})
+    x.flags.writeable = False
+    if kind is Exported:
+        assert Array(Exported(x)).readonly
+
+
+def test_another_kind_of_device_is_a_type_error():
+    with pytest.raises(TypeError, match="type 8"):
+        Array(Exported(np.zeros(3), device=(8, 0)))
+
+
+def test_what_dlpack_raises_is_raised():
+    class Broken(Exported):
+        def __dlpack__(self, **keywords):
+            raise BufferError("not now")
+
+    with pytest.raises(BufferError, match="not now"):
+        Array(Broken(np.zeros(3)))
+
+
+def test_pytorch_tensors():
+    torch = pytest.importorskip("torch")
+    x = torch.arange(12, dtype=torch.bfloat16).reshape(3, 4).T
+    seen = Array(x)
+    assert (seen.kind, seen.dtype, seen.shape, seen.strides, seen.device) == ("torch", "bfloat16", (4, 3), (1, 4), -1)
+    with pytest.raises(TypeError, match="detach"):
+        Array(torch.zeros(2, requires_grad=True))
+    total = tunesmith.sum(torch.arange(10.0))
+    assert isinstance(total, torch.Tensor) and total.shape == () and total == 45
+    assert tunesmith.sum(x).dtype == torch.bfloat16
+
+
+def test_jax_arrays():
+    numpy = pytest.importorskip("jax.numpy")
+    x = numpy.arange(10.0)
+    seen = Array(x)
+    assert seen.kind == "jax" and seen.readonly
+    total = tunesmith.transpose(x.reshape(2, 5))
+    assert type(total) is type(x) and total.shape == (5, 2) and (total == x.reshape(2, 5).T).all()

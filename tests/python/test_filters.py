@@ -1,0 +1,129 @@
+"""tunesmith.ndimage and tunesmith.signal against SciPy, over random shapes, types, modes and origins."""
+
+import numpy as np
+import pytest
+import scipy.ndimage
+import scipy.signal
+
+import tunesmith
+from tunesmith import ndimage, signal
+
+modes = ("reflect", "constant", "nearest", "mirror", "wrap", "grid-mirror", "grid-constant", "grid-wrap")
+types = ("float32", "float64", "uint8", "int16", "int32", "uint16", "complex64", "int64", "int8", "bool")
+
+
+def image_of(random, shape, dtype):
+    x = random.standard_normal(shape) * 40
+    if dtype == "bool":
+        return x > 0
+    return (np.abs(x) if dtype.startswith("u") else x).astype(dtype)
+
+
+def agree(found, expected, tolerance=1e-5):
+    assert found.shape == expected.shape and found.dtype == expected.dtype
+    np.testing.assert_allclose(found, expected, rtol=tolerance, atol=50 * tolerance)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_filters_are_scipys(seed):
+    random = np.random.default_rng(seed)
+    dimensions = int(random.integers(1, 4))
+    shape, mask_shape = tuple(random.integers(1, 9, dimensions)), tuple(random.integers(1, 5, dimensions))
+    dtype, mode, cval = types[seed % len(types)], modes[seed % len(modes)], (0.0, 1.5)[seed % 2]
+    x = image_of(random, shape, dtype)
+    weights = random.integers(-2, 3, mask_shape).astype(float) if seed % 3 == 0 else random.standard_normal(mask_shape)
+    # Where an integer is cut off, the order of SciPy's sums decides; whole weights leave nothing to cut.
+    output = (None, np.float32, np.float64)[seed % 3] if np.dtype(dtype).kind in "iub" else None
+    origin = [int(random.integers(-(extent // 2), (extent - 1) // 2 + 1)) for extent in mask_shape]
+    if np.dtype(dtype).kind in "ub" and output is None:
+        weights = np.abs(weights)
+    for name in ("correlate", "convolve"):
+        expected = getattr(scipy.ndimage, name)(x, weights, output, mode, cval, origin)
+        agree(getattr(ndimage, name)(x, weights, output, mode, cval, origin), expected)
+    axis = int(random.integers(-dimensions, dimensions))
+    line = np.ravel(weights)
+    for name in ("correlate1d", "convolve1d"):
+        shift = int(random.integers(-(line.size // 2) + 1, (line.size - 1) // 2 + 1)) if line.size > 2 else 0
+        expected = getattr(scipy.ndimage, name)(x, line, axis, output, mode, cval, shift)
+        agree(getattr(ndimage, name)(x, line, axis, output, mode, cval, shift), expected)
+    if np.dtype(dtype).kind in "fc":
+        for order in (0, seed % 4):
+            expected = scipy.ndimage.gaussian_filter(x, 0.3 + seed / 30, order, mode=mode, cval=cval)
+            agree(ndimage.gaussian_filter(x, 0.3 + seed / 30, order, mode=mode, cval=cval), expected, 1e-4)
+    if dtype != "bool":
+        expected = scipy.ndimage.uniform_filter(x, 1 + seed % 5, mode=mode, cval=cval)
+        agree(ndimage.uniform_filter(x, 1 + seed % 5, mode=mode, cval=cval), expected)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_convolutions_of_two_images_are_scipys(seed):
+    random = np.random.default_rng(seed)
+    first = image_of(random, random.integers(1, 8, 2), ("float32", "float64", "complex128", "int32")[seed % 4])
+    second = image_of(random, random.integers(1, 8, 2), ("float64", "float32", "int16", "complex64")[seed // 4 % 4])
+    for name in ("convolve2d", "correlate2d"):
+        for mode in ("full", "same", "valid"):
+            boundary, value = ("fill", "wrap", "symm")[seed % 3], (0, 2.5)[seed % 2]
+            try:
+                expected = getattr(scipy.signal, name)(first, second, mode, boundary, value)
+            except ValueError:
+                with pytest.raises(ValueError, match="valid"):
+                    getattr(signal, name)(first, second, mode, boundary, value)
+                continue
+            single = expected.dtype in (np.float32, np.complex64)
+            agree(getattr(signal, name)(first, second, mode, boundary, value), expected, 1e-3 if single else 1e-9)
+
+
+def test_axes_outputs_and_places():
+    random = np.random.default_rng(7)
+    x = random.standard_normal((4, 5, 6)).astype("f")
+    weights = random.standard_normal((2, 3))
+    for axes in ((0, 1), (2, 0), (-1, -2), (1, 2)):
+        agree(ndimage.correlate(x, weights, axes=axes), scipy.ndimage.correlate(x, weights, axes=axes))
+    agree(ndimage.gaussian_filter(x, (1, 2), axes=(0, 2)), scipy.ndimage.gaussian_filter(x, (1, 2), axes=(0, 2)))
+    out = np.zeros_like(x)
+    assert ndimage.gaussian_filter(x, 1, output=out) is out
+    agree(out, scipy.ndimage.gaussian_filter(x, 1))
+    expected = scipy.ndimage.uniform_filter(x, 3)
+    assert ndimage.uniform_filter(x, 3, output=x) is x  # in place
+    agree(x, expected)
+    turned = x.transpose(2, 0, 1)[::-1]
+    agree(ndimage.correlate1d(turned, [1, 2, 3], axis=1), scipy.ndimage.correlate1d(turned, [1, 2, 3], axis=1))
+    assert ndimage.correlate(np.zeros((0, 3)), np.ones((3, 3))).shape == (0, 3)
+    assert ndimage.gaussian_filter(np.ones(5), 0) is not None
+
+
+def test_what_scipy_refuses_is_refused():
+    x = np.zeros((4, 5))
+    for call, error in (
+        (lambda: ndimage.correlate(x, [1, 2]), RuntimeError),
+        (lambda: ndimage.correlate(x, np.ones((3, 3)), mode="no"), RuntimeError),
+        (lambda: ndimage.correlate(x, np.ones((3, 3)), origin=2), ValueError),
+        (lambda: ndimage.correlate(x, np.ones((3, 3)), origin=(0, -2)), ValueError),
+        (lambda: ndimage.correlate(x, np.ones((3, 3)), origin=(0, 0, 0)), RuntimeError),
+        (lambda: ndimage.correlate(x, np.ones((3, 3)), output=np.zeros((4, 4))), RuntimeError),
+        (lambda: ndimage.correlate(x, np.ones((3, 3)), axes=(0, 2)), ValueError),
+        (lambda: ndimage.correlate(x, np.ones((3, 3)) * 1j, output=np.float64), RuntimeError),
+        (lambda: ndimage.correlate1d(x, []), RuntimeError),
+        (lambda: ndimage.correlate1d(x, [1, 2, 3], axis=2), ValueError),
+        (lambda: ndimage.convolve1d(x, [1, 2], origin=1), ValueError),
+        (lambda: ndimage.gaussian_filter(x, 1, order=-1), ValueError),
+        (lambda: ndimage.gaussian_filter(x, 1, radius=-1), ValueError),
+        (lambda: ndimage.uniform_filter1d(x, 0), RuntimeError),
+        (lambda: ndimage.uniform_filter1d(x, 3, origin=2), ValueError),
+        (lambda: signal.convolve2d(x, np.ones(3)), ValueError),
+        (lambda: signal.convolve2d(x, x, mode="most"), ValueError),
+        (lambda: signal.convolve2d(x, x, boundary="most"), ValueError),
+        (lambda: signal.convolve2d(x, x, fillvalue=[1, 2]), ValueError),
+    ):
+        with pytest.raises(error):
+            call()
+
+
+def test_narrow_images_are_read_as_they_lie():
+    x = np.arange(40, dtype=np.uint8).reshape(5, 8)
+    with tunesmith.capture() as captured:
+        ndimage.correlate(x, np.ones((3, 3)), output=np.float32)
+        ndimage.correlate(x, np.ones((3, 3)))
+        ndimage.correlate(x, np.full((3, 3), 1 / 9))
+    used = sorted(one["problem"].split("dtype=")[1].split()[0] for one in captured.problems)
+    assert used == ["f64", "u8"]

@@ -1,0 +1,126 @@
+"""Dispatchers and plans: the plain way."""
+
+import threading
+
+import numpy as np
+import pytest
+
+import tunesmith
+
+
+@pytest.fixture(scope="module")
+def host():
+    return tunesmith.Dispatcher("host", database="", compile="never")
+
+
+def test_a_plan_launches(host):
+    plan = host.plan("conv2d", height=5, width=7, mask_height=3, mask_width=3)
+    assert plan.op == "conv2d" and "height=5" in plan.problem and plan.match == "base"
+    assert [one[:3] for one in plan.arguments] == [
+        ("image", "input", "float32"),
+        ("mask", "input", "float32"),
+        ("output", "output", "float32"),
+    ]
+    image, mask, output = np.ones((5, 7), "f"), np.ones((3, 3), "f"), np.empty((5, 7), "f")
+    plan.launch(image, mask, output)
+    assert output[2, 2] == 9 and output[0, 0] == 4
+    assert "base" in plan.explain() and "base" in repr(plan)
+    text = "height=5 width=7 mask_height=3 mask_width=3"
+    assert host.plan("conv2d", text).problem == plan.problem
+    assert host.plan("conv2d", "height=5 width=7", mask_height=3, mask_width=3).problem == plan.problem
+    assert "conv2d" in host.explain("conv2d", text)
+    assert any(usage["op"] == "conv2d" and usage["launches"] == 1 for usage in host.summary())
+
+
+def test_wrong_problems_are_value_errors(host):
+    for op, problem in (("conv3d", ""), ("conv2d", "height=5"), ("conv2d", "height=-1 width=3 mask_height=1 mask_width=1"), ("reduce", "length=x")):
+        with pytest.raises(ValueError, match=r"\."):
+            host.plan(op, problem)
+    with pytest.raises(TypeError, match="truth value"):
+        host.plan("reduce", length=True)
+    with pytest.raises(ValueError, match="sometimes"):
+        tunesmith.Dispatcher("host", compile="sometimes")
+    with pytest.raises(ValueError, match="gpu"):
+        tunesmith.Dispatcher("gpu")
+
+
+def test_arrays_that_cannot_be_are_refused_and_nothing_is_written(host):
+    plan = host.plan("reduce", outer=3, length=4)
+    x, y = np.ones((3, 4), "f"), np.full(3, -1, "f")
+    read_only = y.copy()
+    read_only.flags.writeable = False
+    unaligned = np.zeros(17, np.uint8)[1:13].view("f")
+    for arrays, error, words in (
+        ((x,), TypeError, "takes 2 arrays"),
+        ((x, y, y), TypeError, "takes 2 arrays"),
+        ((x.astype("d"), y), TypeError, "float64"),
+        ((x, [0, 0, 0]), TypeError, "no array"),
+        ((x[:2], y), ValueError, "32 bytes"),
+        ((np.ones((3, 8), "f")[:, ::2], y), ValueError, "contiguous"),
+        ((x[::-1], y), ValueError, "negative stride"),
+        ((x, read_only), ValueError, "read-only"),
+        ((x, unaligned), ValueError, "multiple"),
+        ((None, y), ValueError, "null"),
+        ((x, x.reshape(-1)[:3]), ValueError, "overlap"),
+    ):
+        with pytest.raises(error, match=words):
+            plan.launch(*arrays)
+    assert (y == -1).all()
+    plan.launch(x, y)
+    assert (y == 4).all()
+
+
+def test_numbers_stand_in_a_launch(host):
+    plan = host.plan("histogram", length=4, bins=2)
+    values, counts = np.array([0.1, 0.9, 1.5, 3.0], "f"), np.empty(2, np.int64)
+    plan.launch(values, counts)
+    assert counts.tolist() == [1, 1]
+    plan.launch(values, counts, numbers=[0, 4])
+    assert counts.tolist() == [3, 1]
+    with pytest.raises(ValueError):
+        plan.launch(values, counts, numbers=[4, 0])
+    with pytest.raises(ValueError):
+        plan.launch(values, counts, numbers=[1])
+
+
+def test_zero_sizes_do_nothing(host):
+    host.plan("transpose", height=0, width=5).launch(None, None)
+    host.plan("transpose", height=0, width=5).launch(np.empty((0, 5), "f"), np.empty((5, 0), "f"))
+
+
+def test_threads_share_a_plan(host):
+    plan = host.plan("elementwise", function="add", shape="1000")
+    wrong = []
+
+    def work(k):
+        a, out = np.full(1000, k, "f"), np.empty(1000, "f")
+        for _ in range(50):
+            plan.launch(a, a, None, None, None, None, out)
+            if not (out == 2 * k).all():
+                wrong.append(k)
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_the_shared_dispatcher_and_the_device():
+    assert tunesmith.dispatcher("host") is tunesmith.dispatcher()
+    with pytest.raises(ValueError, match="gpu"):
+        tunesmith.set_device("gpu")
+    with pytest.raises(ValueError, match="cuda:x"), tunesmith.device("cuda:x"):
+        pass
+    assert set(tunesmith.ops()) >= {"conv1d", "conv2d", "transpose", "elementwise", "reduce", "histogram", "conv_covariance"}
+    assert tunesmith.ops()["reduce"]["parameters"]["function"]["words"] == ["sum", "min", "max", "mean"]
+
+
+@pytest.mark.skipif(tunesmith.first_device() == "cuda", reason="there is a GPU")
+def test_without_a_gpu_the_error_says_so():
+    with pytest.raises((RuntimeError, ValueError), match="CUDA"):
+        tunesmith.Dispatcher("cuda")
+    with tunesmith.device("cuda"), pytest.raises((RuntimeError, ValueError), match="CUDA"):
+        tunesmith.sum(np.ones(3))
+    assert tunesmith.sum(np.ones(3)) == 3

@@ -1,0 +1,81 @@
+"""Tuning, winners and captures."""
+
+import os
+
+import numpy as np
+import pytest
+
+import tunesmith
+
+problem = "height=20 width=30 mask_height=3 mask_width=3"
+
+
+def rows(found):
+    return found.to_dict("records") if hasattr(found, "to_dict") else found
+
+
+def test_tuning_finds_winners_and_they_are_used(tmp_path, capfd):
+    database = tmp_path / "own.db"
+    found = rows(tunesmith.tune("conv2d", problem, device="host", budget="3", database=database, seed=5))
+    assert {row["op"] for row in found} == {"conv2d"} and all(row["newest_verdict"] == "ok" for row in found)
+    shown = capfd.readouterr().err
+    assert "Tuning on" in shown or "it/s" in shown or "variants" in shown
+    assert len(rows(tunesmith.winners("conv2d", database=database))) == len(found)
+    assert rows(tunesmith.winners("reduce", database=database)) == []
+    plan = tunesmith.Dispatcher("host", database=str(database), host_binaries=True, compile="now").plan("conv2d", problem)
+    assert plan.match == "exact" and plan.expected_us > 0
+
+
+def test_a_capture_says_what_to_tune(tmp_path):
+    with tunesmith.capture() as captured:
+        for _ in range(3):
+            tunesmith.sum(np.ones((7, 11), "f"), axis=0)
+    assert [(one["op"], one["launches"]) for one in captured.problems] == [("reduce", 3)]
+    assert captured.text().startswith("reduce weight=") and "length=7" in captured.text()
+    with tunesmith.capture() as nothing:
+        pass
+    assert nothing.problems == []
+    with pytest.raises(ValueError, match="captured"):
+        tunesmith.tune(nothing)
+    found = rows(tunesmith.tune(captured, device="host", budget="2s", database=tmp_path / "captured.db", progress=False))
+    assert found and found[0]["op"] == "reduce"
+
+
+def test_wrong_input_is_a_value_error_with_the_programs_words(tmp_path):
+    for what, given, words in (("conv3d", "a=1", "conv3d"), ("conv2d", "height=-1", "height"), ("conv2d", None, "no problem")):
+        with pytest.raises(ValueError, match=words):
+            tunesmith.tune(what, given, device="host", database=tmp_path / "x.db", progress=False)
+    assert rows(tunesmith.winners(database=tmp_path / "none.db")) == []
+
+
+def test_a_kernel_of_ones_own(tmp_path):
+    kernel = tmp_path / "scaled.cu"
+    kernel.write_text("""/* tunesmith
+kernel = "scaled"
+[problem]
+n = [1, 100000]
+[arrays]
+x = ["n"]
+y = { extents = ["n"], role = "output" }
+[axes]
+BLOCK = [128, 64, 256]
+[launch]
+grid = "ceil_div(n, BLOCK)"
+block = "BLOCK"
+*/
+#define BLOCK 128
+__global__ void scaled(const float* x, float* y, int n) {
+  const int i = blockIdx.x * BLOCK + threadIdx.x;
+  if (i < n) y[i] = 3 * x[i];
+}
+""")
+    found = rows(tunesmith.tune(str(kernel), [{"n": 1000}], device="host", budget="2", database=tmp_path / "own.db", progress=False))
+    assert found[0]["op"] == "scaled"
+    plan = tunesmith.Dispatcher("host", kernels=[str(kernel)], database="", compile="now").plan("scaled", n=1000)
+    x, y = np.arange(1000, dtype="f"), np.empty(1000, "f")
+    plan.launch(x, y)
+    assert (y == 3 * x).all()
+
+
+def test_the_command_line_comes_with_it():
+    assert os.access(tunesmith.program(), os.X_OK)

@@ -1,0 +1,193 @@
+"""NumPy's words against NumPy, over random shapes, types and axes."""
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+import tunesmith
+
+few = settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+real_types = ("float32", "float64")
+all_types = (*real_types, "int32", "int64", "int8", "int16", "uint8", "uint16", "uint32", "bool", "float16")
+shapes = arrays.array_shapes(min_dims=1, max_dims=4, min_side=1, max_side=9)
+
+
+def numbers(shape, dtype, seed):
+    random = np.random.default_rng(seed)
+    if dtype == "bool":
+        return random.random(shape) < 0.5
+    if np.dtype(dtype).kind == "u":
+        return random.integers(0, 100, shape).astype(dtype)
+    return (random.standard_normal(shape) * 30).astype(dtype)
+
+
+def agree(found, expected, dtype):
+    assert np.shape(found) == np.shape(expected)
+    assert np.asarray(found).dtype == np.asarray(expected).dtype
+    # NumPy sums halves in halves, pair by pair, and float32 likewise.
+    tolerance = {"float16": 4e-3, "float32": 3e-6, "complex64": 3e-6}.get(dtype, 1e-13)
+    scale = 30 * max(np.size(expected), 8) if np.asarray(expected).dtype.kind in "fc" else 0
+    np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance * scale)
+
+
+@few
+@given(st.data(), shapes, st.sampled_from(all_types), st.sampled_from(("sum", "mean", "min", "max")), st.booleans(), st.integers(0, 99))
+def test_reductions(data, shape, dtype, function, keepdims, seed):
+    x = numbers(shape, dtype, seed)
+    if data.draw(st.booleans()):
+        x = x.T
+    if data.draw(st.booleans()):
+        x = x[::-1]
+    axis = data.draw(st.none() | st.integers(-x.ndim, x.ndim - 1) | st.sets(st.integers(0, x.ndim - 1)).map(tuple))
+    expected = getattr(np, function)(x, axis=axis, keepdims=keepdims)
+    agree(getattr(tunesmith, function)(x, axis=axis, keepdims=keepdims), expected, dtype)
+
+
+def test_reductions_of_nothing_and_of_nan():
+    assert tunesmith.sum(np.zeros((0, 3))) == 0 and tunesmith.sum(np.zeros((0, 3)), axis=0).tolist() == [0, 0, 0]
+    assert tunesmith.sum(np.zeros((3, 0)), axis=0).shape == (0,)
+    assert np.isnan(tunesmith.mean(np.zeros(0)))
+    for function in (tunesmith.min, tunesmith.max):
+        with pytest.raises(ValueError, match="zero-size"):
+            function(np.zeros((3, 0)), axis=1)
+        assert np.isnan(function(np.array([1, np.nan, 2])))
+    assert tunesmith.sum(5) == 5 and tunesmith.sum([[1, 2], [3, 4]], axis=1).tolist() == [3, 7]
+    assert tunesmith.sum(np.full(3, 2**62)) == np.sum(np.full(3, 2**62))
+    z = np.arange(12).reshape(3, 4) * (1 + 2j)
+    np.testing.assert_allclose(tunesmith.sum(z, axis=1), z.sum(axis=1))
+    np.testing.assert_allclose(tunesmith.mean(z.T), z.mean())
+
+
+def test_a_result_is_put_into_out():
+    x = numbers((5, 6), "float32", 1)
+    out = np.empty(5, "f")
+    assert tunesmith.sum(x, axis=1, out=out) is out
+    np.testing.assert_allclose(out, x.sum(axis=1), rtol=1e-5)
+    wider = np.empty(5)
+    assert tunesmith.sum(x, axis=1, out=wider) is wider
+    np.testing.assert_allclose(wider, x.sum(axis=1), rtol=1e-5)
+    turned = np.empty((6, 5), "f")
+    assert tunesmith.transpose(x, out=turned) is turned and (turned == x.T).all()
+    with pytest.raises(ValueError, match="shape"):
+        tunesmith.sum(x, axis=1, out=np.empty(6, "f"))
+
+
+def test_wrong_axes_and_types():
+    x = np.zeros((2, 3))
+    with pytest.raises(np.exceptions.AxisError):
+        tunesmith.sum(x, axis=2)
+    with pytest.raises(ValueError, match="duplicate"):
+        tunesmith.sum(x, axis=(0, -2))
+    with pytest.raises(TypeError):
+        tunesmith.sum(x, axis=0.5)
+    with pytest.raises(TypeError, match="complex"):
+        tunesmith.min(x + 1j)
+    with pytest.raises(TypeError):
+        tunesmith.sum("text")
+    with pytest.raises(ValueError, match="axes"):
+        tunesmith.transpose(x, (0, 0))
+
+
+@few
+@given(st.data(), shapes, st.sampled_from(("uint8", "float16", "float32", "float64", "complex128", "int16")), st.integers(0, 99))
+def test_transpose(data, shape, dtype, seed):
+    x = numbers(shape, "float64", seed).astype(dtype)
+    if data.draw(st.booleans()):
+        x = x[::-1, ...]
+    if data.draw(st.booleans()):
+        x = x[..., ::2]
+    axes = data.draw(st.none() | st.permutations(range(x.ndim)))
+    found = tunesmith.transpose(x, axes)
+    assert found.flags.c_contiguous
+    np.testing.assert_array_equal(found, np.transpose(x, axes))
+
+
+@few
+@given(
+    st.integers(1, 40),
+    st.integers(1, 40),
+    st.sampled_from((*real_types, "int32", "complex64", "bool", "float16")),
+    st.sampled_from(real_types),
+    st.sampled_from(("full", "same", "valid", 0, 1, 2)),
+    st.sampled_from(("convolve", "correlate")),
+    st.integers(0, 99),
+)
+def test_convolve_and_correlate(n, k, first, second, mode, function, seed):
+    a, v = numbers(n, "float64", seed).astype(first), numbers(k, second, seed + 1)
+    expected = getattr(np, function)(a, v, mode)
+    found = getattr(tunesmith, function)(a, v, mode)
+    assert found.shape == expected.shape and found.dtype == expected.dtype
+    tolerance = 1e-5 if "float64" not in (first, second) else 1e-12
+    np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance * 900 * min(n, k))
+
+
+def test_convolve_refuses():
+    for a, v, mode in (([], [1], "full"), ([1], [], "full"), ([[1]], [1], "full"), ([1], [1], "most"), ([1], [1], 3)):
+        with pytest.raises(ValueError):
+            tunesmith.convolve(a, v, mode)
+    assert tunesmith.convolve([1, 2, 3], [0, 1, 0.5]).tolist() == [0, 1, 2.5, 4, 1.5]
+    assert tunesmith.convolve([1, 2, 3], [1, 1]).dtype == np.int64
+
+
+@few
+@given(st.integers(1, 400), st.integers(1, 50), st.sampled_from(("float32", "float64", "int32", "uint8", "int16", "int64")), st.booleans(), st.integers(0, 99))
+def test_histogram(n, bins, dtype, ranged, seed):
+    x = numbers(n, "float64", seed).astype(dtype)
+    limits = (-20.5, 30.25) if ranged else None
+    counts, edges = tunesmith.histogram(x, bins, range=limits)
+    if not ranged:
+        low, high = float(x.min()), float(x.max())
+        limits = (low, high) if low < high else (low - 0.5, low + 0.5)
+    expected, expected_edges = np.histogram(x, bins, range=limits)
+    assert counts.dtype == expected.dtype and edges.dtype == expected_edges.dtype
+    np.testing.assert_array_equal(edges, expected_edges)
+    np.testing.assert_array_equal(counts, expected)
+
+
+def test_histogram_and_bincount_refuse_what_would_be_wrong():
+    with pytest.raises(TypeError, match="complex"):
+        tunesmith.histogram(np.array([0.1j, 0.2]))
+    assert tunesmith.histogram(np.array([0.5, 2.0]), 2, (0, 4))[0].tolist() == [1, 1]
+    with pytest.raises(TypeError, match="equal width"):
+        tunesmith.histogram(np.zeros(3, "f"), bins=[0, 1, 5])
+    with pytest.raises(TypeError, match="weights"):
+        tunesmith.histogram(np.zeros(3, "f"), weights=[1, 2, 3])
+    for bins in (0, -1, 70000):
+        with pytest.raises(ValueError):
+            tunesmith.histogram(np.zeros(3, "f"), bins=bins)
+    with pytest.raises(ValueError, match="finite"):
+        tunesmith.histogram(np.array([0, np.inf], "f"))
+    with pytest.raises(ValueError, match="larger"):
+        tunesmith.histogram(np.zeros(3, "f"), range=(1, 0))
+    for dtype in ("uint8", "int32", "int64", "int16"):
+        x = np.random.default_rng(3).integers(0, 100, 500).astype(dtype)
+        np.testing.assert_array_equal(tunesmith.bincount(x), np.bincount(x))
+        np.testing.assert_array_equal(tunesmith.bincount(x, minlength=120), np.bincount(x, minlength=120))
+    assert tunesmith.bincount([]).tolist() == [] and tunesmith.bincount([], minlength=2).tolist() == [0, 0]
+    for x, error in (([-1, 1], ValueError), ([1.5], TypeError), ([[1]], ValueError), ([70000], ValueError), ([2**40], ValueError)):
+        with pytest.raises(error):
+            tunesmith.bincount(x)
+
+
+def test_conv_covariance():
+    n, i, o, h, w, p, q = 2, 2, 3, 5, 6, 2, 3
+    random = np.random.default_rng(5)
+    mu, gamma, c = random.random((n, i, h, w)), random.random((n, i, h, w, i, h, w)), random.random(o)
+    rows, columns = h - p + 1, w - q + 1
+    expected = random.random((n, o, rows, columns, o, rows, columns))
+    found = expected.copy()
+    for x, y, s, t in np.ndindex(rows, columns, rows, columns):
+        first, second = mu[:, :, x : x + p, y : y + q], mu[:, :, s : s + p, t : t + q]
+        total = (first * second).sum(axis=(1, 2, 3))
+        for one, k, m in np.ndindex(i, p, q):
+            total += gamma[:, one, x + k, y + m, one, s + k, t + m]
+        for out in range(o):
+            expected[:, out, x, y, out, s, t] += c[out] * total
+    assert tunesmith.conv_covariance(found, gamma, mu, c) is found
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    with pytest.raises(ValueError, match="do not agree"):
+        tunesmith.conv_covariance(found, gamma, mu, c[:2])
+    with pytest.raises(TypeError, match="float32"):
+        tunesmith.conv_covariance(found, gamma.astype("f"), mu, c)
