@@ -42,8 +42,8 @@ inline std::vector<TemplateCase> template_cases() {
   return cases;
 }
 
-/// The op's examples, and problems with each combination of words (of more than 64, some that show each word
-/// twice at least) and odd sizes, small where a template compiles them in and at most `most_flops` in all.
+/// The op's examples, and problems with each combination of words (of more than 64, some that show each
+/// word) and odd sizes, small where a template compiles them in and at most `most_flops` in all.
 inline std::vector<Problem> test_problems(const Op& op, std::uint64_t seed, double most_flops) {
   std::size_t combinations = 1, most_words = 1;
   for (const Parameter& parameter : op.parameters) {
@@ -51,7 +51,7 @@ inline std::vector<Problem> test_problems(const Op& op, std::uint64_t seed, doub
     most_words = std::max(most_words, parameter.words.size());
   }
   const bool takes_some = combinations > 64;
-  combinations = takes_some ? 2 * most_words : std::max<std::size_t>(combinations, 4);
+  combinations = takes_some ? most_words : std::max<std::size_t>(combinations, 4);
   Random random(seed);
   std::vector<Problem> problems;
   for (const std::string& example : op.examples) {
@@ -63,7 +63,7 @@ inline std::vector<Problem> test_problems(const Op& op, std::uint64_t seed, doub
     for (const Parameter& parameter : op.parameters) {
       if (!parameter.words.empty()) {
         given.set(parameter.name, parameter.words[digits % parameter.words.size()]);
-        digits = takes_some ? digits + k / most_words : digits / parameter.words.size();
+        if (!takes_some) digits /= parameter.words.size();
         continue;
       }
       if (!parameter.is_integer() || parameter.minimum < 0) {  // an offset goes with other sizes

@@ -1,6 +1,7 @@
 // The template `base` (base.cu): its space and work.
 
 #include <algorithm>
+#include <utility>
 
 #include "templates/conv1d/op.h"
 
@@ -14,12 +15,14 @@ Space base_space(const Problem& /*problem*/) {
 Work base_work(const Problem& problem, const Config& config) {
   const Dims d(problem);
   if (d.batch == 0) return Work{};
-  return Work{.steps = {Launch{
-                  .kernel = "conv1d_base",
-                  .grid = {ceil_divide(d.output_length, config[BLOCK_X]), std::min(d.batch, grid_limit)},
-                  .block = {config[BLOCK_X]},
-                  .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, ArgumentPointer{2}, int32(d.batch),
-                                std::int32_t{d.turned}, d.length, d.taps, d.output_length, d.left}}}};
+  Launch launch{.kernel = "conv1d_base",
+                .grid = {ceil_divide(d.output_length, config[BLOCK_X]), std::min(d.batch, grid_limit)},
+                .block = {config[BLOCK_X]},
+                .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, ArgumentPointer{2}, int32(d.batch),
+                              std::int32_t{d.turned}, d.length, d.taps, d.output_length, d.left,
+                              static_cast<std::int32_t>(d.boundary)}};
+  add_value(launch, problem);
+  return Work{.steps = {std::move(launch)}};
 }
 
 }  // namespace

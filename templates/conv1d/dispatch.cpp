@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <span>
 #include <string_view>
 #include <type_traits>
 
@@ -10,15 +12,48 @@ namespace tunesmith {
 inline namespace TUNESMITH_ABI {
 namespace {
 
-// In the order of Conv1dFunction and Conv1dMode.
+// In the order of Conv1dFunction, Conv1dMode, Conv1dBoundary and Conv1dSignal.
 constexpr std::array<std::string_view, 2> functions = {"convolve", "correlate"};
 constexpr std::array<std::string_view, 3> modes = {"full", "same", "valid"};
 
+constexpr std::array<std::string_view, 6> boundaries = {"zero",    "constant", "nearest",
+                                                        "reflect", "mirror",   "wrap"};
+constexpr std::array<std::string_view, 5> types = {"f16", "bf16", "u8", "u16", "i16"};
+
 template <typename T>
-Status run(Dispatcher& dispatcher, const T* signal, const T* kernel, T* output, const Conv1dShape& shape,
-           Conv1dMode mode, Conv1dFunction function, void* stream) {
-  return conv1d_plan<T>(dispatcher, shape, mode, function)
-      .launch(launch_arguments(signal, kernel, output), stream);
+constexpr std::string_view dtype = std::is_same_v<T, double> ? "f64" : "f32";
+
+Plan plan_of(Dispatcher& dispatcher, const Conv1dShape& shape, Conv1dMode mode, Conv1dFunction function,
+             std::string_view type, std::string_view value) {
+  const Field problem[] = {{"batch", shape.batch},
+                           {"length", shape.length},
+                           {"taps", shape.taps},
+                           {"function", functions.at(static_cast<std::size_t>(function))},
+                           {"mode", modes.at(static_cast<std::size_t>(mode))},
+                           {"dtype", type},
+                           {"boundary", boundaries.at(static_cast<std::size_t>(shape.boundary))},
+                           {"origin", shape.origin},
+                           {"value", value}};
+  return dispatcher.plan("conv1d", problem);
+}
+
+Plan plan_of(Dispatcher& dispatcher, const Conv1dShape& shape, Conv1dMode mode, Conv1dFunction function,
+             std::string_view type) {
+  std::array<char, 32> text = {'0'};
+  std::size_t size = 1;
+  if (shape.boundary == Conv1dBoundary::constant) {
+    size = static_cast<std::size_t>(std::to_chars(text.data(), text.data() + text.size(), shape.value).ptr -
+                                    text.data());
+  }
+  return plan_of(dispatcher, shape, mode, function, type, {text.data(), size});
+}
+
+// The plan's own value is 0: it serves all.
+Status run(Dispatcher& dispatcher, std::span<void* const> arguments, const Conv1dShape& shape,
+           Conv1dMode mode, Conv1dFunction function, std::string_view type, void* stream) {
+  const Plan plan = plan_of(dispatcher, shape, mode, function, type, "0");
+  if (shape.boundary != Conv1dBoundary::constant) return plan.launch(arguments, stream);
+  return plan.launch(arguments, std::array{shape.value}, stream);
 }
 
 }  // namespace
@@ -29,7 +64,7 @@ std::int64_t conv1d_output_length(const Conv1dShape& shape, Conv1dMode mode) noe
     case Conv1dMode::full:
       return longer + shorter - 1;
     case Conv1dMode::same:
-      return longer;
+      return shape.boundary == Conv1dBoundary::zero ? longer : shape.length;
     case Conv1dMode::valid:
       break;
   }
@@ -38,25 +73,33 @@ std::int64_t conv1d_output_length(const Conv1dShape& shape, Conv1dMode mode) noe
 
 template <typename T>
 Plan conv1d_plan(Dispatcher& dispatcher, const Conv1dShape& shape, Conv1dMode mode, Conv1dFunction function) {
-  const Field problem[] = {{"batch", shape.batch},
-                           {"length", shape.length},
-                           {"taps", shape.taps},
-                           {"function", functions.at(static_cast<std::size_t>(function))},
-                           {"mode", modes.at(static_cast<std::size_t>(mode))},
-                           {"dtype", std::is_same_v<T, double> ? "f64" : "f32"}};
-  return dispatcher.plan("conv1d", problem);
+  return plan_of(dispatcher, shape, mode, function, dtype<T>);
 }
 template Plan conv1d_plan<float>(Dispatcher&, const Conv1dShape&, Conv1dMode, Conv1dFunction);
 template Plan conv1d_plan<double>(Dispatcher&, const Conv1dShape&, Conv1dMode, Conv1dFunction);
 
+Plan conv1d_plan(Dispatcher& dispatcher, Conv1dSignal type, const Conv1dShape& shape, Conv1dMode mode,
+                 Conv1dFunction function) {
+  return plan_of(dispatcher, shape, mode, function, types.at(static_cast<std::size_t>(type)));
+}
+
 Status conv1d(Dispatcher& dispatcher, const float* signal, const float* kernel, float* output,
               const Conv1dShape& shape, Conv1dMode mode, Conv1dFunction function, void* stream) {
-  return run(dispatcher, signal, kernel, output, shape, mode, function, stream);
+  return run(dispatcher, launch_arguments(signal, kernel, output), shape, mode, function, dtype<float>,
+             stream);
 }
 
 Status conv1d(Dispatcher& dispatcher, const double* signal, const double* kernel, double* output,
               const Conv1dShape& shape, Conv1dMode mode, Conv1dFunction function, void* stream) {
-  return run(dispatcher, signal, kernel, output, shape, mode, function, stream);
+  return run(dispatcher, launch_arguments(signal, kernel, output), shape, mode, function, dtype<double>,
+             stream);
+}
+
+Status conv1d(Dispatcher& dispatcher, Conv1dSignal type, const void* signal, const float* kernel,
+              float* output, const Conv1dShape& shape, Conv1dMode mode, Conv1dFunction function,
+              void* stream) {
+  return run(dispatcher, launch_arguments(signal, kernel, output), shape, mode, function,
+             types.at(static_cast<std::size_t>(type)), stream);
 }
 
 }  // namespace TUNESMITH_ABI

@@ -1,5 +1,6 @@
 // conv1d: numpy.convolve and numpy.correlate of a batch of signals with one kernel, in all three modes;
-// either may be the longer one.
+// either may be the longer one. With another boundary than zero it is scipy.ndimage.convolve1d and
+// correlate1d.
 
 #include "templates/conv1d/op.h"
 
@@ -16,23 +17,44 @@ Dims::Dims(const Problem& problem)
     : batch(problem.integer("batch")),
       length(problem.integer("length")),
       taps(problem.integer("taps")),
-      turned(problem.word("function") == "convolve") {
+      turned(problem.word("function") == "convolve"),
+      boundary(problem.word("mode") == "valid" ? Boundary::zero : boundary_of(problem)) {
   const std::string& mode = problem.word("mode");
+  const bool as_numpy = boundary == Boundary::zero;
   const std::int64_t shorter = std::min(length, taps);
   const std::int64_t longer = std::max(length, taps);
   const std::int64_t full = length + taps - 1;
-  output_length = mode == "full" ? full : mode == "same" ? longer : longer - shorter + 1;
+  output_length = mode == "full" ? full : mode == "valid" ? longer - shorter + 1 : as_numpy ? longer : length;
   // NumPy's correlate reverses its output if it has to swap its operands, so that the output of an even
   // number of samples begins one later.
   first = mode == "full"    ? 0
           : mode == "valid" ? shorter - 1
                             : (!turned && length < taps ? length / 2 : (shorter - 1) / 2);
   left = taps - 1 - first;
+  if (!as_numpy && mode == "same") {
+    const std::int64_t origin = problem.integer("origin");
+    left = turned ? taps - 1 - taps / 2 - origin : taps / 2 + origin;
+    first = taps - 1 - left;
+  }
   const auto triangle = [](std::int64_t side) {
     return static_cast<double>(side) * static_cast<double>(side + 1) / 2;
   };
   products = static_cast<double>(batch) * (static_cast<double>(length) * static_cast<double>(taps) -
                                            triangle(first) - triangle(full - output_length - first));
+  if (!as_numpy)  // what is outside counts too
+    products = static_cast<double>(batch) * static_cast<double>(output_length) * static_cast<double>(taps);
+}
+
+std::string not_plain(const Problem& problem) {
+  const Dims d(problem);
+  const DType dtype = dtype_of(problem);
+  std::string given;
+  if (d.boundary != Boundary::zero) given = "boundary=" + problem.word("boundary");
+  if (dtype != DType::f32 && dtype != DType::f64)
+    given += (given.empty() ? "dtype=" : " dtype=") + problem.word("dtype");
+  if (given.empty()) return "";
+  return "This template has boundary=zero and signals of f32 or f64 only, not " + given +
+         "; take another template.";
 }
 
 std::string too_many_taps(const Problem& problem) {
@@ -67,7 +89,9 @@ void reference(const Problem& problem, std::span<const std::vector<double>> argu
   const std::int64_t last_special =
       d.taps - 1 - (std::find_if(taps.rbegin(), taps.rend(), special) - taps.rbegin());
   const double unit = dtype_of(problem) == DType::f64 ? 0x1p-53 : 0x1p-24;
-  const double roundings = static_cast<double>(std::min(d.taps, d.length)) + 1;
+  const bool is_plain = d.boundary == Boundary::zero;
+  const double outside = value_of(problem);
+  const double roundings = static_cast<double>(is_plain ? std::min(d.taps, d.length) : d.taps) + 1;
   std::fill(value.begin(), value.end(), 0.0);
   std::fill(permitted_error.begin(), permitted_error.end(), 0.0);
   constexpr std::int64_t stretch = 2048;  // outputs at a time, so that they stay in a cache
@@ -79,21 +103,31 @@ void reference(const Problem& problem, std::span<const std::vector<double>> argu
     double* sums = value.data() + (at - begin) - i0;
     double* sizes = permitted_error.data() + (at - begin) - i0;
     // Taps outside, so that the inner loop runs along the outputs.
-    const std::int64_t last_tap = std::min(d.taps, d.length + d.left - i0);
-    for (std::int64_t j = std::max<std::int64_t>(0, d.left - (i1 - 1)); j < last_tap; ++j) {
+    const std::int64_t first_tap = is_plain ? std::max<std::int64_t>(0, d.left - (i1 - 1)) : 0;
+    const std::int64_t last_tap = is_plain ? std::min(d.taps, d.length + d.left - i0) : d.taps;
+    for (std::int64_t j = first_tap; j < last_tap; ++j) {
       const double tap = taps[static_cast<std::size_t>(j)];
       const std::int64_t shift = j - d.left;
-      const std::int64_t first = std::max(i0, -shift);
-      const std::int64_t last = std::min(i1, d.length - shift);
-      for (std::int64_t i = first; i < last; ++i) {
-        const double term = tap * samples[i + shift];
+      const auto add = [&](std::int64_t i, double sample) {
+        const double term = tap * sample;
         sums[i] += term;
         sizes[i] += std::abs(term);
-      }
+      };
+      const auto add_outside = [&](std::int64_t from, std::int64_t to) {
+        for (std::int64_t i = from; i < to; ++i) {
+          const std::int64_t at_sample = sample_at(i + shift, d.length, d.boundary);
+          add(i, at_sample < 0 ? outside : samples[at_sample]);
+        }
+      };
+      const std::int64_t first = std::clamp(-shift, i0, i1);
+      const std::int64_t last = std::clamp(d.length - shift, first, i1);
+      if (!is_plain) add_outside(i0, first);
+      for (std::int64_t i = first; i < last; ++i) add(i, samples[i + shift]);
+      if (!is_plain) add_outside(last, i1);
     }
     for (std::int64_t i = i0; i < i1; ++i) {
       sizes[i] = std::isfinite(sizes[i]) ? sizes[i] * roundings * unit : 0;
-      if (first_special < d.left - i || last_special >= d.length + d.left - i)
+      if (is_plain && (first_special < d.left - i || last_special >= d.length + d.left - i))
         sizes[i] = std::numeric_limits<double>::infinity();
     }
     at += i1 - i0;
@@ -114,11 +148,68 @@ std::vector<Problem> companions(const Problem& problem) {
     other.set("batch", batch);
     found.push_back(std::move(other));
   }
+  if (conv1d_op::not_plain(problem).empty() || taps > most_elements / 8) return found;
+  // Other boundaries for what serves them all; rows lie to vectors as the problem's.
+  static constexpr const char* boundaries[] = {"reflect", "mirror", "wrap", "nearest", "constant"};
+  const std::int64_t rest = problem.integer("length") % 4;
+  std::int64_t length = 4;
+  for (const char* boundary : boundaries) {
+    Problem& other = found.emplace_back(problem);
+    other.set("boundary", boundary);
+    other.set("value", "-2.5");
+    other.set("length", length + rest);
+    other.set("batch", std::min<std::int64_t>(problem.integer("batch"), 2));
+    length = 4 * length + 4;
+  }
   return found;
 }
 
-// Filters are mostly odd, and short ones more frequent.
-void odd_taps(Random& random, Problem& problem) {
+std::string check(const Problem& problem) {
+  const Dims d(problem);
+  if (static_cast<double>(d.batch) * static_cast<double>(std::max(d.length, d.output_length)) >
+      static_cast<double>(most_elements)) {
+    return "The conv1d problem has batch=" + std::to_string(d.batch) + " signals of length " +
+           std::to_string(d.length) + " and outputs of length " + std::to_string(d.output_length) +
+           "; allowed are " + std::to_string(most_elements) + " elements per array.";
+  }
+  const std::int64_t origin = problem.integer("origin");
+  if (origin == 0) return "";
+  const std::string given = "The conv1d problem's origin is " + std::to_string(origin);
+  if (d.boundary == Boundary::zero || problem.word("mode") != "same") {
+    return given + "; an origin is for mode=same with another boundary than zero, such as boundary=constant.";
+  }
+  if (origin < -(d.taps / 2) || origin > (d.taps - 1) / 2) {
+    return given + "; for " + std::to_string(d.taps) + " taps, allowed are whole numbers from " +
+           std::to_string(-(d.taps / 2)) + " to " + std::to_string((d.taps - 1) / 2) + ".";
+  }
+  return "";
+}
+
+// By which problems are near or far; an origin is none of it.
+Values sizes(const Problem& problem) {
+  Values sizes;
+  for (const char* name : {"batch", "length", "taps"}) sizes.set(name, problem.integer(name));
+  return sizes;
+}
+
+Template plain(Template tmpl) {
+  tmpl.refuses = [others = std::move(tmpl.refuses)](const Problem& problem) -> std::string {
+    std::string why = conv1d_op::not_plain(problem);
+    return why.empty() && others ? others(problem) : why;
+  };
+  return tmpl;
+}
+
+// Filters are mostly odd, and short ones more frequent; mostly what the op had before it had boundaries and
+// signals of integers.
+void usual_filters(Random& random, Problem& problem) {
+  if (draw_chance(random, 85)) {
+    problem.set("boundary", "zero");
+    problem.set("dtype", draw_chance(random, 75) ? "f32" : "f64");
+  } else {
+    problem.set("boundary", draw(random, boundary_words()));
+    problem.set("dtype", draw(random, sample_dtypes()));
+  }
   if (draw_chance(random, 30)) problem.set("taps", draw_size(random, 3, 127));
   if (draw_chance(random, 60)) problem.set("taps", problem.integer("taps") | 1);
 }
@@ -130,7 +221,8 @@ Op ops_conv1d() {
       .name = "conv1d",
       .what =
           "output[b, i] = sum over j of kernel[j] signal[b, i + j] (correlate) or kernel[j] signal[b, i - j] "
-          "(convolve) over the samples that there are; numpy.correlate and numpy.convolve of each row.",
+          "(convolve) over the samples that there are; numpy.correlate and numpy.convolve of each row, or "
+          "with another boundary than zero scipy.ndimage's correlate1d and convolve1d.",
       .parameters = {{.name = "batch",
                       .what = "signals",
                       .minimum = 0,
@@ -150,23 +242,26 @@ Op ops_conv1d() {
                       .words = {"convolve", "correlate"},
                       .initial = "convolve"},
                      {.name = "mode",
-                      .what = "outputs: for every overlap, as many as the longer operand has, or for every "
-                              "whole overlap",
+                      .what = "outputs: for every overlap, as many as the longer operand has (as the signal "
+                              "has, where the boundary is not zero), or for every whole overlap",
                       .words = {"full", "same", "valid"},
                       .initial = "full"},
                      {.name = "dtype",
-                      .what = "element type of all three arrays",
-                      .words = {"f32", "f64"},
-                      .initial = "f32"}},
-      .check = [](const Problem& problem) -> std::string {
-        const Dims d(problem);
-        if (static_cast<double>(d.batch) * static_cast<double>(std::max(d.length, d.output_length)) <=
-            static_cast<double>(most_elements))
-          return "";
-        return "The conv1d problem has batch=" + std::to_string(d.batch) + " signals of length " +
-               std::to_string(d.length) + " and outputs of length " + std::to_string(d.output_length) +
-               "; allowed are " + std::to_string(most_elements) + " elements per array.";
-      },
+                      .what = "element type of the signal; kernel and output are f64 for f64, else f32",
+                      .words = sample_dtypes(),
+                      .initial = "f32"},
+                     {.name = "boundary",
+                      .what = "samples outside the signal, as in scipy.ndimage; zero: as in NumPy",
+                      .words = boundary_words(),
+                      .initial = "zero"},
+                     {.name = "origin",
+                      .what = "samples by which the window begins before the centred one (behind it for "
+                              "convolve); for mode=same with another boundary than zero",
+                      .minimum = -most_elements / 2,
+                      .maximum = most_elements / 2,
+                      .initial = Value(0)},
+                     value_parameter("samples outside the signal, a decimal number; boundary=constant only")},
+      .check = check,
       .arguments = {{.name = "signal",
                      .role = Role::input,
                      .extents = {"batch", "length"},
@@ -174,25 +269,35 @@ Op ops_conv1d() {
                                   {Contents::few, -1, 1},
                                   {Contents::magnitudes, 0x1p-13, 0x1p13},
                                   {Contents::ascending, -1, 1}}},
-                    {.name = "kernel", .role = Role::input, .extents = {"taps"}},
+                    {.name = "kernel", .role = Role::input, .extents = {"taps"}, .dtype = sum_dtype},
                     {.name = "output",
                      .role = Role::output,
                      .extents =
                          [](const Problem& problem) {
                            const Dims d(problem);
                            return std::vector{d.batch, d.output_length};
-                         }}},
-      .templates = {conv1d_op::base(), conv1d_op::tiled(), conv1d_op::chunked(), conv1d_op::tensor(),
-                    conv1d_op::tensor_any()},
+                         },
+                     .dtype = sum_dtype}},
+      .templates = {conv1d_op::base(), plain(conv1d_op::tiled()), plain(conv1d_op::chunked()),
+                    plain(conv1d_op::tensor()), plain(conv1d_op::tensor_any()), conv1d_op::bounded()},
       .reference = reference,
       .flops = [](const Problem& problem) { return 2 * Dims(problem).products; },
       .companions = companions,
+      .launch_numbers = value_at_launch,
+      .sizes = sizes,
       .examples = {"length=5000 taps=5 mode=valid",
                    "batch=3 length=1364 taps=63 function=correlate mode=same", "length=1500 taps=255",
                    "batch=2 length=300 taps=1023 function=correlate mode=same",
-                   "length=77 taps=600 mode=valid dtype=f64", "length=1 taps=1"},
+                   "length=77 taps=600 mode=valid dtype=f64", "length=1 taps=1",
+                   "batch=2 length=1300 taps=8 boundary=reflect mode=same dtype=u8",
+                   "length=777 taps=31 boundary=mirror origin=-15 mode=same function=correlate dtype=i16",
+                   "length=5 taps=64 boundary=wrap dtype=f64",
+                   "batch=3 length=500 taps=5 mode=valid dtype=u16",
+                   "length=2050 taps=40 boundary=constant value=7.25 origin=19 mode=same dtype=bf16",
+                   "batch=2 length=1000 taps=3 boundary=nearest dtype=f16 function=correlate",
+                   "length=90 taps=200 mode=same boundary=reflect", "length=90 taps=12 dtype=f64 mode=same"},
       .large_examples = {"length=2147484001 taps=3 mode=same"},
-      .sample = odd_taps,
+      .sample = usual_filters,
   };
 }
 

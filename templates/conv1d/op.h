@@ -8,6 +8,7 @@
 
 #include "generator/op.h"
 #include "templates/axes.h"
+#include "templates/boundary.h"
 
 namespace tunesmith::conv1d_op {
 
@@ -30,6 +31,7 @@ struct Dims {
   std::int64_t first;          // where the outputs begin among those of `full`
   std::int64_t left;           // samples before the output's own that its window covers
   double products;             // of a tap and a sample
+  Boundary boundary;           // zero where no output sees it
 };
 
 /// Rows of a batch begin at a multiple of `vector` elements.
@@ -48,10 +50,14 @@ inline std::int64_t vector_bytes(const Problem& problem, const Config& config) {
   return std::min<std::int64_t>(config[VECTOR] * bytes(dtype_of(problem)), 16);
 }
 
+/// Why a template refuses what only the base and `bounded` serve, or nothing.
+std::string not_plain(const Problem& problem);
+
 /// Why a template that compiles in the number of taps refuses the problem, or nothing.
 std::string too_many_taps(const Problem& problem);
 
 Template base();
+Template bounded();
 Template chunked();
 Template tensor();
 Template tensor_any();

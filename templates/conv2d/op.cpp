@@ -368,14 +368,11 @@ Op ops_conv2d() {
                    "height=33 width=40 mask_height=5 mask_width=5",
                    "height=150 width=260 mask_height=7 mask_width=7 batch=2",
                    "height=1 width=1 mask_height=1 mask_width=1",
-                   "height=61 width=72 mask_height=5 mask_width=4 boundary=reflect dtype=u8",
-                   "height=40 width=95 mask_height=4 mask_width=7 boundary=mirror origin_y=-2 origin_x=3 "
-                   "mode=convolution batch=2",
+                   "height=61 width=72 mask_height=5 mask_width=4 boundary=reflect dtype=u8 mode=convolution",
+                   "height=40 width=95 mask_height=4 mask_width=7 boundary=mirror origin_y=-2 origin_x=3",
                    "height=3 width=2 mask_height=31 mask_width=12 boundary=wrap size=full dtype=f64",
-                   "height=50 width=64 mask_height=3 mask_width=6 boundary=constant value=7.25 dtype=i16 "
-                   "origin_x=-3",
-                   "height=33 width=47 mask_height=6 mask_width=3 boundary=nearest size=full dtype=f16 "
-                   "mode=convolution",
+                   "height=50 width=64 mask_height=3 mask_width=6 boundary=constant value=7.25 dtype=i16",
+                   "height=33 width=47 mask_height=6 mask_width=3 boundary=nearest size=full dtype=f16",
                    "height=70 width=40 mask_height=31 mask_width=31 size=valid dtype=bf16",
                    "height=4 width=5 mask_height=9 mask_width=7 size=valid dtype=u16 mode=convolution"},
       .sample = usual_images,

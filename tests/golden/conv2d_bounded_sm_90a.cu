@@ -1,5 +1,5 @@
 // conv2d/bounded for sm_90a, rendered by Tunesmith from templates/conv2d/bounded.cu: change that and render again.
-// compiled in: mask_height=5 mask_width=4 dtype=u8 PHASE=2 IN_VECTOR=4 OUT_VECTOR=4
+// compiled in: mask_height=5 mask_width=4 dtype=u8 PHASE=3 IN_VECTOR=4 OUT_VECTOR=4
 // config: SMEM_LAYOUT=flat COPY=sync CHUNK=4 UNROLL=1 VECTOR=4 OUT_X=4 OUT_Y=1 BLOCK_X=16 BLOCK_Y=8 STORE=plain START=plain TRIGGER=none RESIDENT_WARPS=16
 
 // ---- templates/common/async_copy.cuh
@@ -267,7 +267,7 @@ __device__ __forceinline__ sum_type<T> widened(T value) {
 constexpr int mask_height = 5;
 constexpr int mask_width = 4;
 using T = unsigned char;  // dtype=u8
-constexpr int PHASE = 2;
+constexpr int PHASE = 3;
 constexpr int IN_VECTOR = 4;
 constexpr int OUT_VECTOR = 4;
 enum class SmemLayout { flat, padded };
@@ -288,7 +288,7 @@ constexpr Start START = Start::plain;
 enum class Trigger { none, early };
 constexpr Trigger TRIGGER = Trigger::none;
 constexpr int RESIDENT_WARPS = 16;
-#define ENTRY(name) name##_aeb4c43e
+#define ENTRY(name) name##_c4fde12e
 
 // ---- templates/conv2d/bounded.cu
 // conv2d for every boundary, size, origin and type of image. Samples pass through a tile in shared memory, as

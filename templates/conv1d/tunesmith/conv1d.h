@@ -1,5 +1,6 @@
 // numpy.convolve and numpy.correlate of each signal of a batch with one kernel, in all their modes; the
-// kernel may be longer than the signals.
+// kernel may be longer than the signals. With another boundary than zero, scipy.ndimage's convolve1d and
+// correlate1d.
 #pragma once
 
 #include <cstdint>
@@ -9,23 +10,35 @@
 namespace tunesmith {
 inline namespace TUNESMITH_ABI {
 
+/// What is outside the signal a b c d, as in scipy.ndimage: zeros, as NumPy has them; `value`; a a | a b c d
+/// | d d; the signal repeated backwards, b a | a b c d | d c; the same without the end twice, c b | a b c d |
+/// c b; the signal repeated, c d | a b c d | a b. A kernel may reach over several repetitions.
+enum class Conv1dBoundary { zero, constant, nearest, reflect, mirror, wrap };
+
 struct Conv1dShape {
   std::int64_t batch = 1;   ///< signals
   std::int64_t length = 0;  ///< samples per signal
   std::int64_t taps = 0;    ///< elements of the kernel
+  Conv1dBoundary boundary = Conv1dBoundary::zero;
+  /// scipy.ndimage's `origin`, -(taps / 2) to (taps - 1) / 2, for Conv1dMode::same with another boundary than
+  /// zero: above 0 it moves the window of correlate to the left, and that of convolve to the right.
+  std::int64_t origin = 0;
+  double value = 0;  ///< outside the signal, with Conv1dBoundary::constant; rounded to f32 unless T is double
 };
 
 enum class Conv1dFunction { convolve, correlate };
 
 /// For n samples and k taps the outputs are n + k - 1 (full: every overlap), max(n, k) (same) or
-/// max(n, k) - min(n, k) + 1 (valid: every whole overlap).
+/// max(n, k) - min(n, k) + 1 (valid: every whole overlap, whatever the boundary). With another boundary than
+/// zero `same` is as scipy.ndimage has it: n outputs, centred as there.
 enum class Conv1dMode { full, same, valid };
 
 std::int64_t conv1d_output_length(const Conv1dShape& shape, Conv1dMode mode) noexcept;
 
 /// `signal` is batch x length, `kernel` taps, `output` batch x conv1d_output_length(), each row-major and
 /// contiguous, in memory of the dispatcher's device; `output` overlaps neither. `stream` is a cudaStream_t.
-/// An output's error is at most (n + 1) u sum|kernel signal|, for n = min(length, taps) and u the dtype's
+/// An output's error is at most (n + 1) u sum|kernel signal|, for n = min(length, taps), or taps with another
+/// boundary than zero, and u the dtype's
 /// unit roundoff (2^-24, 2^-53). NaN and infinity in a signal reach the outputs whose window holds them and
 /// no others; those in the kernel do too, but outputs at which such a tap lies outside the signal are
 /// undefined. A batch of 0 does nothing. The first call for a shape plans it; later calls look it up. Throws
@@ -38,13 +51,21 @@ Status conv1d(Dispatcher& dispatcher, const double* signal, const double* kernel
               const Conv1dShape& shape, Conv1dMode mode = Conv1dMode::full,
               Conv1dFunction function = Conv1dFunction::convolve, void* stream = nullptr);
 
+/// The elements of a signal that are narrower than those of kernel and output; computed as float.
+enum class Conv1dSignal { f16, bf16, u8, u16, i16 };
+Status conv1d(Dispatcher& dispatcher, Conv1dSignal type, const void* signal, const float* kernel,
+              float* output, const Conv1dShape& shape, Conv1dMode mode = Conv1dMode::full,
+              Conv1dFunction function = Conv1dFunction::convolve, void* stream = nullptr);
+
 /// The plan that conv1d() uses, to launch it many times or to see how it matched. Arguments: signal, kernel,
-/// output.
+/// output. With Conv1dBoundary::constant launch() takes another `value` as its number.
 template <typename T>
 Plan conv1d_plan(Dispatcher& dispatcher, const Conv1dShape& shape, Conv1dMode mode = Conv1dMode::full,
                  Conv1dFunction function = Conv1dFunction::convolve);
 extern template Plan conv1d_plan<float>(Dispatcher&, const Conv1dShape&, Conv1dMode, Conv1dFunction);
 extern template Plan conv1d_plan<double>(Dispatcher&, const Conv1dShape&, Conv1dMode, Conv1dFunction);
+Plan conv1d_plan(Dispatcher& dispatcher, Conv1dSignal type, const Conv1dShape& shape,
+                 Conv1dMode mode = Conv1dMode::full, Conv1dFunction function = Conv1dFunction::convolve);
 
 }  // namespace TUNESMITH_ABI
 }  // namespace tunesmith

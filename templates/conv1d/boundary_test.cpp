@@ -1,0 +1,226 @@
+// conv1d against numbers from SciPy 1.17.1 and NumPy: boundaries, origins, even
+// numbers of taps, kernels that are longer than the signal, types of signals;
+// the typed functions; and what is refused.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "generator/ops.h"
+#include "tests/refusal.h"
+#include "tuner/check_data.h"
+#include "tunesmith/conv1d.h"
+
+namespace tunesmith {
+namespace {
+
+const Op& conv1d_op() { return find_op("conv1d"); }
+
+// In NumPy (numpy.arange(n) * 7 + 3) % 11, and (numpy.arange(n) * 5 + 1) % 7
+// - 3.
+std::vector<double> signal_of(std::int64_t elements) {
+  std::vector<double> signal;
+  for (std::int64_t n = 0; n < elements; ++n) signal.push_back(static_cast<double>((n * 7 + 3) % 11));
+  return signal;
+}
+std::vector<double> kernel_of(std::int64_t elements) {
+  std::vector<double> kernel;
+  for (std::int64_t n = 0; n < elements; ++n) kernel.push_back(static_cast<double>((n * 5 + 1) % 7 - 3));
+  return kernel;
+}
+
+struct Case {
+  const char* problem;
+  std::vector<double> output;
+};
+
+// scipy.ndimage.convolve1d and correlate1d with its `mode`, cval=5 and
+// `origin`, or what stands behind each.
+const std::vector<Case>& cases() {
+  static const std::vector<Case> all = {
+      {"length=6 taps=3 mode=same boundary=constant value=5 function=correlate "
+       "origin=1",
+       {8, 9, 30, 0, 3, 28}},  // correlate1d
+      {"length=6 taps=4 mode=same boundary=constant value=5 origin=1",
+       {21, -16, 13, 12, 1, 5}},  // convolve1d
+      {"length=5 taps=4 mode=same boundary=constant value=5 function=correlate "
+       "origin=-1 batch=2",
+       {3, 28, -9, -2, 23, -2, -3, 26, -9, -8}},                               // correlate1d
+      {"length=1 taps=5 mode=same boundary=constant value=5 origin=2", {-4}},  // convolve1d
+      {"length=2 taps=9 mode=same boundary=constant value=5 function=correlate "
+       "origin=-4",
+       {24, -5}},                                                              // correlate1d
+      {"length=3 taps=8 mode=same boundary=constant value=5", {-8, -30, -3}},  // convolve1d
+      {"length=6 taps=3 mode=same boundary=nearest function=correlate origin=1",
+       {6, 13, 30, 0, 3, 28}},                                                              // correlate1d
+      {"length=6 taps=4 mode=same boundary=nearest origin=-2", {3, -11, 18, 21, -16, 13}},  // convolve1d
+      {"length=5 taps=4 mode=same boundary=nearest function=correlate "
+       "origin=-1 batch=2",
+       {7, 28, -9, -6, 23, -2, -3, 26, -4, -8}},                      // correlate1d
+      {"length=1 taps=5 mode=same boundary=nearest origin=2", {-6}},  // convolve1d
+      {"length=2 taps=9 mode=same boundary=nearest function=correlate "
+       "origin=-4",
+       {24, 10}},                                                    // correlate1d
+      {"length=3 taps=8 mode=same boundary=nearest", {-7, -24, 2}},  // convolve1d
+      {"length=6 taps=3 mode=same boundary=reflect function=correlate origin=1",
+       {-8, 13, 30, 0, 3, 28}},                                                            // correlate1d
+      {"length=6 taps=4 mode=same boundary=reflect origin=1", {21, -16, 13, 12, -7, 23}},  // convolve1d
+      {"length=5 taps=4 mode=same boundary=reflect function=correlate "
+       "origin=-1 batch=2",
+       {7, 28, -9, -6, 30, -2, -3, 26, -4, -12}},                     // correlate1d
+      {"length=1 taps=5 mode=same boundary=reflect origin=2", {-6}},  // convolve1d
+      {"length=2 taps=9 mode=same boundary=reflect function=correlate "
+       "origin=-4",
+       {45, 24}},                                                     // correlate1d
+      {"length=3 taps=8 mode=same boundary=reflect", {-21, -20, 3}},  // convolve1d
+      {"length=6 taps=3 mode=same boundary=mirror function=correlate origin=1",
+       {21, -1, 30, 0, 3, 28}},                                                            // correlate1d
+      {"length=6 taps=4 mode=same boundary=mirror origin=-2", {28, -7, 11, 21, -16, 13}},  // convolve1d
+      {"length=5 taps=4 mode=same boundary=mirror function=correlate origin=-1 "
+       "batch=2",
+       {-7, 28, -9, 1, 19, 6, -3, 26, -8, -12}},                                             // correlate1d
+      {"length=1 taps=5 mode=same boundary=mirror origin=2", {-6}},                          // convolve1d
+      {"length=2 taps=9 mode=same boundary=mirror function=correlate origin=-4", {17, -4}},  // correlate1d
+      {"length=3 taps=8 mode=same boundary=mirror", {11, -43, -7}},                          // convolve1d
+      {"length=6 taps=3 mode=same boundary=wrap function=correlate origin=1",
+       {0, 9, 30, 0, 3, 28}},                                                            // correlate1d
+      {"length=6 taps=4 mode=same boundary=wrap origin=1", {21, -16, 13, 16, -15, 16}},  // convolve1d
+      {"length=5 taps=4 mode=same boundary=wrap function=correlate origin=-1 "
+       "batch=2",
+       {-5, 28, -9, 0, 16, 8, -3, 26, -9, -4}},                                            // correlate1d
+      {"length=1 taps=5 mode=same boundary=wrap origin=2", {-6}},                          // convolve1d
+      {"length=2 taps=9 mode=same boundary=wrap function=correlate origin=-4", {17, -4}},  // correlate1d
+      {"length=3 taps=8 mode=same boundary=wrap", {-18, -29, 9}},                          // convolve1d
+      {"length=4 taps=3 boundary=constant value=5",
+       {14, -6, 21, 24, 2, 7}},                                       // numpy.pad, numpy.convolve valid
+      {"length=4 taps=3 boundary=nearest", {6, -8, 21, 24, 8, 4}},    // numpy.pad, numpy.convolve valid
+      {"length=4 taps=3 boundary=reflect", {13, -8, 21, 24, 8, -4}},  // numpy.pad, numpy.convolve valid
+      {"length=4 taps=3 boundary=mirror", {30, -1, 21, 24, 0, 0}},    // numpy.pad, numpy.convolve valid
+      {"length=4 taps=3 boundary=wrap", {6, -9, 21, 24, 6, -9}},      // numpy.pad, numpy.convolve valid
+      {"length=6 taps=4 mode=valid boundary=wrap", {21, -16, 13}},    // numpy.convolve
+      {"length=6 taps=4 mode=same", {-11, 21, 21, -16, 13, 22}},      // numpy.convolve
+      {"length=3 taps=5 mode=valid boundary=wrap", {21, 25, -13}},    // numpy.convolve
+      {"length=3 taps=5 mode=same", {-11, 21, 25, -13, -36}},         // numpy.convolve
+  };
+  return all;
+}
+
+TEST(Conv1dBoundary, TheReferenceIsSciPys) {
+  for (const Case& one : cases()) {
+    const Problem problem = complete_problem(conv1d_op(), Values::parse(one.problem));
+    const std::vector<std::vector<double>> inputs = {signal_of(elements(conv1d_op().arguments[0], problem)),
+                                                     kernel_of(elements(conv1d_op().arguments[1], problem))};
+    EXPECT_EQ(reference_of(conv1d_op(), problem, inputs, 2).value, one.output) << one.problem;
+  }
+}
+
+// What a dispatcher launches, for each type of signal.
+TEST(Conv1dBoundary, LaunchesGiveSciPysNumbers) {
+  Dispatcher dispatcher({.device = "host", .database = "", .compile = Compile::never, .cache_folder = ""});
+  for (const Case& one : cases()) {
+    for (const char* dtype : {"f32", "f64", "f16", "bf16", "u8", "u16", "i16"}) {
+      Values given = Values::parse(one.problem);
+      given.set("dtype", dtype);
+      const Problem problem = complete_problem(conv1d_op(), given);
+      std::vector<std::string> arrays;
+      for (std::size_t a = 0; a < 3; ++a) {
+        const Argument& argument = conv1d_op().arguments[a];
+        const std::int64_t count = elements(argument, problem);
+        arrays.push_back(pack(argument.dtype(problem),
+                              a == 0   ? signal_of(count)
+                              : a == 1 ? kernel_of(count)
+                                       : std::vector<double>(static_cast<std::size_t>(count), 1e9)));
+      }
+      void* const arguments[] = {arrays[0].data(), arrays[1].data(), arrays[2].data()};
+      const Status status = dispatcher.plan("conv1d", problem).launch(arguments);
+      ASSERT_TRUE(status.ok()) << status.message();
+      EXPECT_EQ(unpack(conv1d_op().arguments[2].dtype(problem), arrays[2]), one.output) << problem.text();
+    }
+  }
+}
+
+TEST(Conv1dBoundary, TypedFunctionsTakeEveryWordAndOnePlanEveryValue) {
+  Dispatcher dispatcher({.device = "host", .database = "", .compile = Compile::never, .cache_folder = ""});
+  const std::vector<std::uint8_t> signal = {1, 2, 3};
+  const std::vector<float> kernel = {10, 1};
+  Conv1dShape shape{.length = 3, .taps = 2};
+  std::vector<float> output;
+  const auto run = [&](Conv1dMode mode, Conv1dFunction function = Conv1dFunction::correlate) {
+    output.assign(static_cast<std::size_t>(conv1d_output_length(shape, mode)), -1);
+    const Status status = conv1d(dispatcher, Conv1dSignal::u8, signal.data(), kernel.data(), output.data(),
+                                 shape, mode, function);
+    EXPECT_TRUE(status.ok()) << status.message();
+    return output;
+  };
+  using Output = std::vector<float>;
+  EXPECT_EQ(run(Conv1dMode::same), (Output{1, 12, 23}));
+  shape.boundary = Conv1dBoundary::wrap;
+  EXPECT_EQ(run(Conv1dMode::same), (Output{31, 12, 23}));
+  shape.origin = -1;
+  EXPECT_EQ(run(Conv1dMode::same), (Output{12, 23, 31}));
+  shape.origin = 0;
+  EXPECT_EQ(run(Conv1dMode::full), (Output{31, 12, 23, 31}));
+  EXPECT_EQ(run(Conv1dMode::full, Conv1dFunction::convolve), (Output{13, 21, 32, 13}));
+  EXPECT_EQ(run(Conv1dMode::valid), (Output{12, 23}));
+  shape.boundary = Conv1dBoundary::constant;
+  for (const float value : {0.5f, 7.0f}) {
+    shape.value = value;
+    EXPECT_EQ(run(Conv1dMode::same), (Output{value * 10 + 1, 12, 23}));
+  }
+  const Plan plan = conv1d_plan(dispatcher, Conv1dSignal::u8, shape, Conv1dMode::same);
+  EXPECT_EQ(Problem::parse(plan.problem()).word("value"), "7");
+  shape.taps = 5;  // as SciPy, and not as NumPy, which has as many outputs as taps
+  EXPECT_EQ(conv1d_output_length(shape, Conv1dMode::same), 3);
+}
+
+TEST(Conv1dBoundary, WhatIsNotAllowedIsSaid) {
+  const auto refused = [&](const std::string& more) {
+    return refusal(conv1d_op(), "length=9 taps=4 " + more);
+  };
+  EXPECT_EQ(refused("mode=same boundary=wrap origin=2"),
+            "The conv1d problem's origin is 2; for 4 taps, allowed are whole "
+            "numbers from -2 to 1.");
+  for (const char* more : {"mode=same origin=1", "boundary=wrap origin=1"}) {
+    EXPECT_EQ(refused(more),
+              "The conv1d problem's origin is 1; an origin is "
+              "for mode=same with another boundary than zero, "
+              "such as boundary=constant.");
+  }
+  for (const char* more : {"boundary=wrap", "dtype=u8"}) {
+    const Problem problem =
+        complete_problem(conv1d_op(), Values::parse("length=9 taps=4 " + std::string(more)));
+    EXPECT_NE(find_template(conv1d_op(), "tiled").refuses(problem).find("not " + std::string(more)),
+              std::string::npos);
+  }
+  // In `valid` nothing outside counts, so all templates serve it.
+  const Problem valid =
+      complete_problem(conv1d_op(), Values::parse("length=9 taps=4 mode=valid boundary=wrap"));
+  EXPECT_EQ(find_template(conv1d_op(), "tiled").refuses(valid), "");
+}
+
+TEST(Conv1dBounded, HasADefaultThatFits) {
+  const Template& bounded = find_template(conv1d_op(), "bounded");
+  DeviceFacts device;
+  device.kind = "cuda";
+  for (const char* text : {"length=10000000 taps=5", "length=999 taps=4096", "length=1 taps=1",
+                           "batch=1000 length=50 taps=7 dtype=u8", "batch=30 length=4001 taps=31 dtype=f64",
+                           "length=100000 taps=255 mode=same dtype=i16"}) {
+    const Problem problem =
+        complete_problem(conv1d_op(), Values::parse(std::string(text) + " boundary=reflect"));
+    ASSERT_EQ(bounded.refuses(problem), "") << text;
+    const Space space = bounded.space(problem);
+    EXPECT_FALSE(exceeds(bounded.work(problem, space.complete({})), device)) << text;
+    EXPECT_EQ(space.broken_worth(space.complete({})), 0u) << text;
+    EXPECT_GE(space.count(Space::Which::promising), 30) << text;
+    EXPECT_LE(space.count(Space::Which::promising), 8000) << text;
+  }
+  const auto why = [&](const char* text) {
+    return bounded.refuses(complete_problem(conv1d_op(), Values::parse(text)));
+  };
+  EXPECT_NE(why("length=9 taps=4097 boundary=wrap").find("4097 taps"), std::string::npos);
+  EXPECT_NE(why("length=9 taps=4096 boundary=wrap dtype=f64").find("shared memory"), std::string::npos);
+  EXPECT_NE(why("length=9 taps=3").find("take one of them"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tunesmith

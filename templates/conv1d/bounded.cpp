@@ -1,0 +1,178 @@
+// The template `bounded` (bounded.cu): its space and work.
+
+#include <algorithm>
+#include <utility>
+
+#include "templates/conv1d/op.h"
+
+namespace tunesmith::conv1d_op {
+namespace {
+
+constexpr IntegerAxis BLOCK_Y("BLOCK_Y");
+constexpr IntegerAxis CHUNK("CHUNK");
+
+constexpr std::int64_t every_gpu_has = std::int64_t{48} * 1024;  // bytes of shared memory for a block
+
+std::int64_t sum_bytes(const Problem& problem) { return bytes(sum_dtype(problem)); }
+bool converts(const Problem& problem) { return dtype_of(problem) != sum_dtype(problem); }
+
+std::int64_t tile(const Config& c) { return c[BLOCK_X] * c[OUT_X]; }
+
+// Elements of a vector in which rows of so many lie as a whole.
+std::int64_t vector_of(std::int64_t width) { return width % 4 == 0 ? 4 : width % 2 == 0 ? 2 : 1; }
+std::int64_t in_vector(const Dims& d) { return d.batch <= 1 ? 4 : vector_of(d.length); }
+std::int64_t out_vector(const Dims& d) { return d.batch <= 1 ? 4 : vector_of(d.output_length); }
+
+// How many samples after a multiple of 4 a tile's first window begins.
+std::int64_t phase(const Dims& d) { return (4 - d.left % 4) % 4; }
+
+// As the body lays it out: the taps, then the rows of samples.
+std::int64_t shared_bytes(const Dims& d, std::int64_t element_bytes, std::int64_t outputs, std::int64_t rows,
+                          std::int64_t vector, bool padded) {
+  const std::int64_t lanes = 16 / element_bytes;
+  const std::int64_t load = std::min(vector, in_vector(d));
+  const std::int64_t samples =
+      round_up(round_up(phase(d) % load + outputs + d.taps - 1, load), lanes) + 2 * lanes;
+  const std::int64_t pads = padded ? (samples - 1) / (8 * lanes) : 0;
+  return (round_up(d.taps, lanes) + rows * (samples + pads * lanes)) * element_bytes;
+}
+std::int64_t shared_bytes(const Dims& d, std::int64_t element_bytes, const Config& c) {
+  return shared_bytes(d, element_bytes, tile(c), c[BLOCK_Y], c[VECTOR], c[SMEM_LAYOUT] == "padded");
+}
+
+Space bounded_space(const Problem& problem, const DeviceFacts& device) {
+  const Dims d(problem);
+  const std::int64_t element_bytes = sum_bytes(problem);
+  const bool narrow = converts(problem);
+  const bool few = d.taps <= 16;
+  std::vector<Axis> axes = {
+      {SMEM_LAYOUT, words({"flat", "padded"}),
+       "the samples in shared memory: as they come, or spread over "
+       "the banks"},
+      {COPY, words({"async", "sync"}), "the way into shared memory: past the registers or through them"},
+      {CHUNK, {8, 16, 4}, "taps whose window is in registers at a time"},
+      {UNROLL, {1, 2, 4, 0}, "chunks that are unrolled; 0: all"},
+      {VECTOR, {4, 1, 2}, "elements of a global access, where the rows allow it"},
+      {OUT_X, few ? std::vector<Value>{4, 8, 2, 1} : std::vector<Value>{8, 4, 16, 2, 1},
+       "neighbouring outputs of a thread"},
+      {BLOCK_X, {128, 64, 256, 32}, "threads of a block along a signal"},
+      {BLOCK_Y, {1, 2, 4}, "signals of a block"},
+      store_axis(),
+      start_axis(),
+      trigger_axis(),
+      resident_warps_axis({16, 24, 32}),
+  };
+  std::vector<Rule> must = {
+      {"A block has at most 1024 threads.", [](const Config& c) { return c[BLOCK_X] * c[BLOCK_Y] <= 1024; }},
+      {"Signals that are converted pass through registers.",
+       [=](const Config& c) { return !narrow || c[COPY] == "sync"; }},
+      {"The code has at most 6000 multiply-adds; with more the compiler takes too long.",
+       [=](const Config& c) {
+         const std::int64_t unroll = c[UNROLL];
+         const std::int64_t whole = unroll == 0 ? d.taps : std::min(d.taps, unroll * c[CHUNK]);
+         return (whole + d.taps % c[CHUNK]) * c[OUT_X] <= 6000;
+       }},
+  };
+  std::vector<Rule> worth = {
+      {"A block has 64 to 256 threads.",
+       [](const Config& c) {
+         const std::int64_t threads = c[BLOCK_X] * c[BLOCK_Y];
+         return threads >= 64 && threads <= 256;
+       }},
+      {"The samples and the taps fit into 48 KiB, which a block has on every GPU.",
+       [=](const Config& c) { return shared_bytes(d, element_bytes, c) <= every_gpu_has; }},
+      {"There is a block for each multiprocessor, or a block has few outputs.",
+       [=, multiprocessors = multiprocessors_to_fill(device)](const Config& c) {
+         return tile(c) <= 128 ||
+                ceil_divide(d.output_length, tile(c)) * ceil_divide(d.batch, c[BLOCK_Y]) >= multiprocessors;
+       }},
+      {"A block has several signals where they are shorter than its row, which is then as short as it can "
+       "be.",
+       [=](const Config& c) {
+         return d.output_length > 64 ? c[BLOCK_Y] == 1 || tile(c) <= 256
+                                     : c[BLOCK_X] == 32 && c[OUT_X] <= 2 && c[BLOCK_Y] > 1;
+       }},
+      {"Vectors of two gain nothing beside those of four, and scalars for arrays of any alignment.",
+       [](const Config& c) { return c[VECTOR] != 2; }},
+      {"Scalars that a thread stores side by side touch each part of the memory several times: with few taps "
+       "and rows of an odd length a thread has one output.",
+       [=](const Config& c) { return !few || out_vector(d) > 1 || c[OUT_X] == 1; }},
+      {"Samples are spread over the banks where threads would otherwise meet in one.",
+       [=](const Config& c) { return (c[SMEM_LAYOUT] == "padded") == (c[OUT_X] * element_bytes > 16); }},
+      {"A thread has at most 64 bytes of outputs.",
+       [=](const Config& c) { return c[OUT_X] * element_bytes <= 64; }},
+      {"A chunk is no longer than the taps, if a smaller one is as long, and a loop that would be unrolled "
+       "to "
+       "its end is UNROLL=0.",
+       [=](const Config& c) {
+         return (c[CHUNK] == 4 || c[CHUNK] / 2 < d.taps) && (c[UNROLL] <= 1 || c[UNROLL] < d.taps / c[CHUNK]);
+       }},
+      {"Streaming stores and an early start do not go together, and the latter gains only in kernels of a "
+       "few "
+       "microseconds, with few outputs per thread.",
+       [](const Config& c) { return c[START] == "plain" || (c[STORE] == "plain" && c[OUT_X] <= 4); }},
+      trigger_rule(),
+  };
+  return Space(std::move(axes), std::move(must), std::move(worth));
+}
+
+Work bounded_work(const Problem& problem, const Config& config) {
+  const Dims d(problem);
+  if (d.batch == 0) return Work{};
+  Launch launch{
+      .kernel = "conv1d_bounded",
+      .grid = {ceil_divide(d.output_length, tile(config)),
+               std::min(ceil_divide(d.batch, config[BLOCK_Y]), grid_limit)},
+      .block = {config[BLOCK_X], config[BLOCK_Y]},
+      .dynamic_shared_bytes = shared_bytes(d, sum_bytes(problem), config),
+      .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, ArgumentPointer{2}, int32(d.batch), d.length,
+                    d.output_length, d.left, std::int32_t{d.turned}, static_cast<std::int32_t>(d.boundary)},
+      .overlaps_previous = config[START] == "overlapped"};
+  add_value(launch, problem);
+  return Work{.steps = {std::move(launch)}};
+}
+
+std::string refuses(const Problem& problem) {
+  if (not_plain(problem).empty()) {
+    return "With boundary=zero and signals of f32 or f64 the other templates serve; take one of them.";
+  }
+  if (std::string why = too_many_taps(problem); !why.empty()) return why;
+  const Dims d(problem);
+  const std::int64_t least = shared_bytes(d, sum_bytes(problem), 64, 1, 4, false);
+  if (least <= every_gpu_has) return "";
+  return "A kernel of " + std::to_string(d.taps) + " taps and the samples under it need " +
+         std::to_string(least) + " bytes of shared memory, more than the " + std::to_string(every_gpu_has) +
+         " that every GPU has; take another template.";
+}
+
+}  // namespace
+
+Template bounded() {
+  return {
+      .name = "bounded",
+      .what =
+          "Every boundary and type of signal: samples in shared memory, filled by way of the boundary only "
+          "where they leave the signal; the number of taps is compiled in.",
+      .kernels = {"conv1d_bounded"},
+      .compiled_in = {"dtype", "taps"},
+      .constants =
+          [](const Problem& problem) {
+            const Dims d(problem);
+            return Values{{"PHASE", phase(d)}, {"IN_VECTOR", in_vector(d)}, {"OUT_VECTOR", out_vector(d)}};
+          },
+      .refuses = refuses,
+      .untuned = true,
+      .space = bounded_space,
+      .work = bounded_work,
+      .alignment_bytes =
+          [](const Problem& problem, const Config& config) {
+            const Dims d(problem);
+            const std::int64_t load = std::min<std::int64_t>(config[VECTOR], in_vector(d));
+            const std::int64_t store = std::min<std::int64_t>(
+                {config[VECTOR], out_vector(d), config[OUT_X] % 4 == 0 ? 4 : vector_of(config[OUT_X])});
+            return std::min<std::int64_t>(
+                std::max(load * bytes(dtype_of(problem)), store * sum_bytes(problem)), 16);
+          }};
+}
+
+}  // namespace tunesmith::conv1d_op
