@@ -296,7 +296,7 @@ bool Array::contiguous() const {
 
 bool is_array(nb::handle object) {
   const Kind kind = kind_of(object);
-  return kind != Kind::other || PyObject_CheckBuffer(object.ptr()) != 0 ||
+  return (kind != Kind::other && kind != Kind::numpy) || PyObject_CheckBuffer(object.ptr()) != 0 ||
          nb::hasattr(object, "__dlpack__") || nb::hasattr(object, "__cuda_array_interface__");
 }
 

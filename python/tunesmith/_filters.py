@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import itertools
 import math
+import warnings
 
 import numpy as np
 
@@ -102,7 +103,7 @@ def filter_last_two(given: Given, mask: np.ndarray, *, mode: str, boundary: str,
 
 def by_parts(function, given: Given, mask: np.ndarray, value: complex, wanted: str):
     """A complex result from real ones: function(part, real mask, real value, its type)."""
-    part = {"complex64": "float32", "complex128": "float64"}[wanted]
+    part = _complex_parts[wanted]
     value = complex(value)
 
     def one(image, weights, number):
@@ -116,8 +117,6 @@ def by_parts(function, given: Given, mask: np.ndarray, value: complex, wanted: s
         imaginary = imaginary + one(image.imag, mask.real, value.imag)
         if np.iscomplexobj(mask):
             real = real - one(image.imag, mask.imag, value.imag)
-    elif value.imag:
-        raise ValueError("cval must be real when the input is real.")
     return given.library.of_numpy((real + 1j * imaginary).astype(wanted), given.object)
 
 
@@ -227,7 +226,8 @@ def output_type(given: Given, output, *, is_complex: bool = False) -> tuple[obje
     if isinstance(output, (type, np.dtype, str)):
         wanted = np.dtype(output).name
         if is_complex and wanted not in _complex_parts:
-            raise RuntimeError("output must have complex dtype")
+            warnings.warn("promoting specified output dtype to complex", UserWarning, stacklevel=4)
+            wanted = np.promote_types(wanted, "complex64").name
         return None, wanted
     wanted = Given(output).dtype
     if is_complex and wanted not in _complex_parts:

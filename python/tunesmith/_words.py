@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+import warnings
 
 import numpy as np
 
@@ -139,6 +140,8 @@ def _reduce(function: str, a, axis, dtype, out, keepdims: bool):
     if function in ("min", "max") and _product(shape) > 0 and given.array.size == 0:
         raise ValueError(f"zero-size array to reduction operation {function} which has no identity")
 
+    if function == "mean" and given.array.size == 0:
+        warnings.warn("Mean of empty slice.", RuntimeWarning, stacklevel=3)
     complex_dtype = given.dtype if given.dtype in _complex_parts else None
     if complex_dtype:
         if function in ("min", "max"):
@@ -314,11 +317,11 @@ def _computed_as(*types: str) -> tuple[str, str]:
 
 def _modes(mode) -> str:
     words = ("valid", "same", "full")
-    if isinstance(mode, str):
-        for word in words:
-            if word[0] == mode[:1].lower():
-                return word
-    elif isinstance(mode, int) and 0 <= mode <= 2:
+    if mode in words:
+        return mode
+    if mode is None:
+        raise TypeError("mode is None; it must be one of 'valid', 'same', or 'full'")
+    if isinstance(mode, int) and 0 <= mode <= 2:
         return words[mode]
     raise ValueError(f"mode is {mode!r}; it must be one of 'valid', 'same', or 'full'")
 
@@ -388,7 +391,8 @@ def histogram(a, bins=10, range=None, density=None, weights=None):  # noqa: A002
     """numpy.histogram: counts of the values of `a` in bins of equal width, and the edges of the bins.
 
     a: float32, float64, int32, int64 and uint8 are counted as they are, other integers as int32 or int64, float16 and bfloat16 as
-    float32 (NumPy has edges of float16 for them). bins: their number, at most 65536; or edges of equal width, as numpy.linspace makes them. range: the limits;
+    float32 (NumPy has edges of float16 for them). bins: their number, at most 65536; edges of equal width, as numpy.linspace makes them; or the name of
+    a rule of numpy.histogram_bin_edges, which then looks at a copy in ordinary memory. range: the limits;
     None: the least and the greatest value, which takes two more launches and waits for them. density: divides by the number and the width.
     weights are not supported (TypeError).
     Returns (counts, edges): counts of int64 of the caller's kind, edges as NumPy array. Every value is in the bin in which NumPy
@@ -398,11 +402,13 @@ def histogram(a, bins=10, range=None, density=None, weights=None):  # noqa: A002
     if weights is not None:
         raise TypeError("weights= is not supported; numpy.histogram has it.")
     given = Given(a)
-    edges_type = np.result_type(given.dtype, 0.0) if given.dtype.startswith("float") else np.float64
+    if given.dtype == "bool":
+        warnings.warn(f"Converting input from {given.dtype} to {np.uint8} for compatibility.", RuntimeWarning, stacklevel=2)
+    if isinstance(bins, str):
+        bins = np.histogram_bin_edges(given.numpy(), bins, range)
     given = _by_strides(given)
     given = _countable(given, ("float32", "float64", "int32", "int64", "uint8"))
-    if isinstance(bins, str):
-        raise TypeError(f"bins={bins!r} chooses bins by the data, which is not supported; give a number of bins.")
+    edges_type = np.float32 if given.dtype == "float32" else np.float64
     edges = None
     if np.ndim(bins) == 1:
         edges = np.asarray(bins)
@@ -434,7 +440,12 @@ def histogram(a, bins=10, range=None, density=None, weights=None):  # noqa: A002
             lo, hi = lo - 0.5, hi + 0.5
         edges = np.linspace(lo, hi, count + 1, dtype=edges_type)
     _check_bins(count)
-    counts = _counted(given, count, "histogram", lo, hi)
+    try:
+        counts = _counted(given, count, "histogram", lo, hi)
+    except ValueError as error:
+        if "too few" not in str(error):
+            raise
+        raise ValueError(f"Too many bins for data range. Cannot create {count} finite-sized bins. {error}") from None
     if density:
         numbers = counts.numpy()
         return given.library.of_numpy(numbers / np.diff(edges) / numbers.sum(), given.object), edges
@@ -455,6 +466,8 @@ _countable_as = {
 def _countable(given: Given, allowed) -> Given:
     if given.dtype in allowed:
         return given
+    if given.dtype == "uint64":
+        return given.viewed("int64")  # what is too large becomes negative
     target = _countable_as.get(given.dtype)
     if target in allowed:
         return given.to(target)

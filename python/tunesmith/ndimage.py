@@ -69,6 +69,11 @@ def _check_origin(origin: int, extent: int) -> int:
     return origin
 
 
+def _check_cval(given: Given, cval) -> None:
+    if given.dtype not in _complex_parts and np.iscomplexobj(cval):
+        raise ValueError("Cannot provide a complex-valued cval when the input is real.")
+
+
 def _filter(input, weights: np.ndarray, output, mode: str, cval, origins, word: str):  # noqa: A002
     given = Given(input)
     is_complex = given.dtype in _complex_parts or np.iscomplexobj(weights)
@@ -79,16 +84,17 @@ def _filter(input, weights: np.ndarray, output, mode: str, cval, origins, word: 
         image, sums = image_and_sums(image, mask, kind)
         return filter_all(image, mask, mode=word, boundary=boundary, value=value, origins=origins, sums=sums)
 
+    _check_cval(given, cval)
     if is_complex:
-        result = by_parts(real, given, weights, cval, wanted)
+        result = by_parts(real, given, weights.conj() if word == "correlation" else weights, cval, wanted)
     else:
-        if isinstance(cval, complex) and cval.imag:
-            raise ValueError("cval must be real when the input is real.")
         result = real(given, weights, float(np.real(cval)), wanted)
     return finish(given, result, output, wanted)
 
 
 def _correlate_or_convolve(input, weights, output, mode, cval, origin, axes, word):  # noqa: A002
+    if not isinstance(mode, str):
+        raise RuntimeError("A sequence of modes is not supported")
     given = Given(input)
     weights = _weights(weights)
     dimensions = len(given.shape)
@@ -147,19 +153,23 @@ def _along(input, weights: np.ndarray, axis: int, output, mode, cval, origin: in
     return finish(given, result, output, wanted)
 
 
-def correlate1d(input, weights, axis=-1, output=None, mode="reflect", cval=0.0, origin=0):  # noqa: A002
-    """scipy.ndimage.correlate1d: correlate() with a mask of one dimension along `axis`."""
+def _line(input, weights, cval) -> np.ndarray:  # noqa: A002
+    _check_cval(Given(input), cval)
     weights = _weights(weights)
     if weights.ndim != 1 or weights.size < 1:
         raise RuntimeError("no filter weights given")
+    return weights
+
+
+def correlate1d(input, weights, axis=-1, output=None, mode="reflect", cval=0.0, origin=0):  # noqa: A002
+    """scipy.ndimage.correlate1d: correlate() with a mask of one dimension along `axis`."""
+    weights = _line(input, weights, cval)
     return _along(input, weights, axis, output, mode, cval, _check_origin(origin, weights.size), "correlation")
 
 
 def convolve1d(input, weights, axis=-1, output=None, mode="reflect", cval=0.0, origin=0):  # noqa: A002
     """scipy.ndimage.convolve1d: correlate1d() with the mask turned around."""
-    weights = _weights(weights)
-    if weights.ndim != 1 or weights.size < 1:
-        raise RuntimeError("no filter weights given")
+    weights = _line(input, weights, cval)
     # As SciPy checks it: of the turned mask.
     turned = -operator.index(origin) - (1 if weights.size % 2 == 0 else 0)
     if not -(weights.size // 2) <= turned <= (weights.size - 1) // 2:
@@ -167,7 +177,7 @@ def convolve1d(input, weights, axis=-1, output=None, mode="reflect", cval=0.0, o
             "Invalid origin; origin must satisfy -(len(weights) // 2) <= origin <= (len(weights)-1) // 2; "
             f"it is {origin}, and the mask has {weights.size}."
         )
-    return _along(input, weights[::-1].copy(), axis, output, mode, cval, turned, "correlation")
+    return _along(input, weights[::-1].conj(), axis, output, mode, cval, turned, "correlation")
 
 
 def _gaussian(sigma: float, order: int, radius: int) -> np.ndarray:

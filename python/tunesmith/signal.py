@@ -39,6 +39,8 @@ def _two(in1, in2, mode, boundary, fillvalue, word):
     if word == "correlation" and not turned:
         weights = weights.conj()
     wanted = np.result_type(image.dtype, weights.dtype).name
+    if np.iscomplexobj(fillvalue) and wanted not in _complex_parts:
+        raise ValueError("could not cast `fillvalue` directly to the output type (it was complex).")
     fillvalue = np.asarray(fillvalue).astype(wanted)[()]
     origins = [-1 if mode == "same" and extent % 2 == 0 else 0 for extent in weights.shape]
 

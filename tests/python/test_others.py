@@ -1,0 +1,54 @@
+"""Other people's tests, unmodified, of functions replaced by Tunesmith's: others/suites.toml says which, others/passed.txt what passed."""
+
+import collections
+import os
+import pathlib
+import subprocess
+import sys
+
+import numpy
+import pytest
+
+scipy = pytest.importorskip("scipy")
+tomllib = pytest.importorskip("tomllib")
+
+here = pathlib.Path(__file__).parent / "others"
+suites = tomllib.loads((here / "suites.toml").read_text())
+versions = f"NumPy {numpy.__version__}, SciPy {scipy.__version__}"
+
+
+def known() -> dict:
+    """By suite: lines such as "TestConvolve::test_mode 1"; and for which versions they were noted."""
+    found, name = {}, ""
+    for line in (here / "passed.txt").read_text().splitlines():
+        if line.startswith("["):
+            name = line.strip("[]")
+            found[name] = []
+        elif line:
+            found.setdefault(name, []).append(line)
+    return found
+
+
+@pytest.mark.parametrize("suite", suites)
+def test_they_pass(suite, tmp_path):
+    file = tmp_path / "passed"
+    environment = {
+        **os.environ,
+        "PYTHONPATH": f"{here}{os.pathsep}{os.environ.get('PYTHONPATH', '')}",
+        "TUNESMITH_SUITE": suite,
+        "TUNESMITH_PASSED": str(file),
+    }
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "substitute", "-p", "no:cacheprovider"]
+    run = subprocess.run(
+        [*command, "--pyargs", suites[suite]["module"]], cwd=tmp_path, env=environment, capture_output=True, text=True
+    )
+    assert run.returncode == 0, run.stdout[-5000:] + run.stderr[-2000:]
+    names = collections.Counter(name.split("[")[0] for name in file.read_text().splitlines())
+    lines = [f"{name} {count}" for name, count in sorted(names.items())]
+    if os.environ.get("TUNESMITH_UPDATE_PASSED"):
+        found = {**known(), "": [f"What passed of other people's tests (test_others.py), with {versions}."], suite: lines}
+        (here / "passed.txt").write_text("\n\n".join("\n".join(([f"[{name}]"] if name else []) + rest) for name, rest in found.items()) + "\n")
+    elif versions in known()[""][0]:
+        assert lines == known()[suite]
+    else:
+        assert lines
