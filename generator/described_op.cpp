@@ -373,18 +373,22 @@ constexpr std::array<std::string_view, 20> known_without = {"<cuda_runtime.h>",
 
 std::string includes_text(const std::string& lines) {
   std::string text = "#include \"common/c_names.cuh\"\n";
+  bool has_halves = false;
   for (std::size_t at = 0; at < lines.size();) {
     const std::size_t end = std::min(lines.find('\n', at), lines.size());
     const std::string header = lines.substr(at, end - at);
     at = end + 1;
     if (std::find(known_without.begin(), known_without.end(), header) != known_without.end()) continue;
     text += "#ifndef TUNESMITH_HOST\n#include " + header + "\n";
-    if (header != "<math_constants.h>") {
+    if (header == "<cuda_fp16.h>" || header == "<cuda_bf16.h>") {
+      has_halves = true;
+    } else if (header != "<math_constants.h>") {
       text += "#else\n#error \"The header " + header +
               " has no twin for the host: tune this kernel on a CUDA device, or leave the header out.\"\n";
     }
     text += "#endif\n";
   }
+  if (has_halves) text += "#include \"common/half_types.cuh\"\n";
   return text;
 }
 

@@ -1,6 +1,8 @@
 // A kernel of a user's own, with a description, from the command line and in an application, on the host.
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "tests/cli/run.h"
 
 namespace tunesmith {
@@ -140,6 +142,23 @@ TEST_F(OwnKernel, WhatTheHostLacksIsSaid) {
   EXPECT_EQ(tuned.exit_code, 1) << tuned.out << tuned.err;
   EXPECT_TRUE(has(tuned.out + tuned.err, "The header <mma.h> has no twin for the host"))
       << tuned.out << tuned.err;
+}
+
+TEST_F(OwnKernel, NumbersOf16BitsRunOnTheHost) {
+  for (const auto& [header, type, name, pair] :
+       {std::array<std::string, 4>{"cuda_fp16.h", "__half", "half", "half2"},
+        std::array<std::string, 4>{"cuda_bf16.h", "__nv_bfloat16", "bfloat16", "bfloat162"}}) {
+    std::string text =
+        twice("if (i < n) y[i] = PART == 2 ? __low2" + name + "(__hmul2(__" + name + "2" + pair +
+                  "(x[i]), __float2" + pair + "_rn(2))) : __hfma(x[i], " + type + "(1), x[i]);",
+              compared);
+    text.replace(text.find("name = "), 0, "tolerance = 0\n");
+    for (std::size_t at = 0; (at = text.find("float*", at)) != std::string::npos;) text.replace(at, 5, type);
+    write("#include <" + header + ">\n" + text);
+    const Outcome checked = scratch.tunesmith("check twice.cu --device host --random 0 --problem n=1000");
+    EXPECT_EQ(checked.exit_code, 0) << checked.out << checked.err;
+    EXPECT_TRUE(has(checked.out, "4 variants are right on 1 problem and")) << checked.out << checked.err;
+  }
 }
 
 TEST_F(OwnKernel, IncludesOfItsFolderAndADescriptionBesideIt) {

@@ -117,7 +117,9 @@ TEST(Description, BecomesAnOp) {
 }
 
 TEST(Description, IsRenderedWithTheFilesOwnNames) {
-  const Files common = {{"common/c_names.cuh", "// names\n"}, {"common/shared.cuh", "// shared\n"}};
+  const Files common = {{"common/c_names.cuh", "// names\n"},
+                        {"common/half_types.cuh", "// halves\n"},
+                        {"common/shared.cuh", "// shared\n"}};
   const auto own = described_op(text_of(good), common);
   const Problem problem = complete_problem(own->op, Values::parse("n=1000"));
   const Template& tmpl = own->op.templates.front();
