@@ -148,6 +148,7 @@ Op ops_elementwise() {
            "function=a*b-c shape=3x2x2x3x2x8 a=2x1x3x1x8 b=3x1x2x1x2x1 c=3x2x2x3x2x8:900x320x150x44x20x2",
            "function=\"a - b\" dtype=f64 shape=24x64 a=24x64:80x1 b=24x64:1x24",
            "function=\"(a + b) / c % 7 < d ? -e * 3 : max(f, !a && b || c != 2)\" dtype=i32 shape=515",
+           "function=\"a * b - c\" shape=61x263 b=263 c=1", "function=\"a + 2\" shape=300007",
            "function=add dtype=i64 shape=0x3"},
       .large_examples = {"function=\"a + 1\" dtype=f16 shape=2147487745",
                          "function=add dtype=f16 shape=65537x32769 b=65537x1"},

@@ -191,7 +191,8 @@ Op ops_reduce() {
                    "outer=37 length=1000 function=mean dtype=f64",
                    "outer=130 length=129 outer_stride=140 dtype=i32", "length=20000 order=atomic dtype=f64",
                    "outer=5 length=333 inner=64 function=mean",
-                   "outer=2 length=40 inner=52 function=min dtype=i64", "length=0"},
+                   "outer=2 length=40 inner=52 function=min dtype=i64", "outer=3 length=90 inner=260",
+                   "length=0"},
       // 8.6 GB of i32, and 8.6 GB of columns.
       .large_examples = {"length=2147495993 function=max dtype=i32", "length=65539 inner=32770 dtype=f32"},
       .sample = usual_arrays,
