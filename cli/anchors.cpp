@@ -13,6 +13,7 @@
 #include "dispatch/packed.h"
 #include "dispatch/time_model.h"
 #include "generator/error.h"
+#include "generator/listed.h"
 #include "generator/ops.h"
 #include "generator/render.h"
 #include "runtime/device_id.h"
@@ -314,9 +315,9 @@ std::string quality_text(const AnchorTable& table) {
   }
   std::array<char, 200> text{};
   std::snprintf(text.data(), text.size(),
-                "%zu variants; on %zu of %zu anchors one is known, within %.1f %% of the best on average "
+                "%s; on %zu of %zu anchors one is known, within %.1f %% of the best on average "
                 "and %.0f %% at worst",
-                table.variants.size(), known, table.anchors.size(),
+                counted(table.variants.size(), "variant").c_str(), known, table.anchors.size(),
                 known == 0 ? 0 : 100 * (std::exp(sum / static_cast<double>(known)) - 1),
                 100 * (std::exp(worst) - 1));
   return text.data();

@@ -358,8 +358,9 @@ void print_status(const StoreStatus& status) {
   if (!verdicts.empty()) std::cout << '\n' << verdicts.text();
   if (const auto& newest = status.newest_session) {
     std::cout << "\nNewest session: " << newest->command << "\n  on " << newest->device << ", "
-              << newest->state << ", begun " << newest->started_at << ": " << newest->measurements
-              << " measurements, " << newest->ok << " ok\n";
+              << newest->state << ", begun " << newest->started_at << ": "
+              << counted(static_cast<std::size_t>(newest->measurements), "measurement") << ", " << newest->ok
+              << " ok\n";
   }
   for (const std::string& hint : status.hints) std::cout << hint << '\n';
 }

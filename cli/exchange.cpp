@@ -53,7 +53,8 @@ void run_import(const ExchangeRequest& request) {
     const std::size_t count =
         import_recording(store, recording, "tunesmith db import " + request.file.filename().string());
     std::cout << recording.op << ' ' << recording.problem << " on " << recording.device << ": " << count
-              << " of " << recording.rows.size() << " verdicts were new.\n";
+              << " of " << recording.rows.size()
+              << (count == 1 ? " verdicts was new.\n" : " verdicts were new.\n");
   }
 }
 

@@ -89,7 +89,7 @@ void print_ops(const std::string& name) {
 // it runs every template.
 DeviceFacts absent_gpu(int multiprocessors) {
   DeviceFacts device = facts_of_capability(90);
-  device.name = "a GPU with " + std::to_string(multiprocessors) + " multiprocessors";
+  device.name = "a GPU with " + counted(static_cast<std::size_t>(multiprocessors), "multiprocessor");
   device.multiprocessors = multiprocessors;
   return device;
 }
@@ -177,7 +177,8 @@ void render_all(const Op& op, const Problem& problem, const RenderRequest& reque
   }
   if (written == 0)
     throw UsageError("No template of " + op.name + " serves this problem on " + request.target + ".");
-  std::cout << written << " files written to " << request.out.string() << '\n';
+  std::cout << counted(static_cast<std::size_t>(written), "file") << " written to " << request.out.string()
+            << '\n';
 }
 
 // The first template, or the named one, that accepts the config.

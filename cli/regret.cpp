@@ -29,11 +29,6 @@ namespace tunesmith {
 namespace {
 
 // "5s", "6 variants".
-std::string budget_text(const std::string& budget) {
-  const auto count = Budget::parse(budget).count;
-  return count ? counted(static_cast<std::size_t>(*count), "variant") : budget;
-}
-
 constexpr double finals_s = 4;  // a ratio is wanted, not a winner to keep
 
 struct Request {

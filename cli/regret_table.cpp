@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "generator/listed.h"
+
 namespace tunesmith {
 namespace {
 
@@ -75,8 +77,8 @@ std::string regret_text(const std::vector<Regret>& all) {
     std::snprintf(text, sizeof text, pattern, values...);
     out += text;
   };
-  line("%zu problems. Tuned time / picked time: geometric mean %.3f, 5th percentile %.3f, worst %.3f.\n",
-       all.size(), s.mean, s.fifth, s.worst);
+  line("%s. Tuned time / picked time: geometric mean %.3f, 5th percentile %.3f, worst %.3f.\n",
+       counted(all.size(), "problem").c_str(), s.mean, s.fifth, s.worst);
   line("Against the base: %.3g times as fast (geometric mean); slower than it on %d.\n", s.over_base,
        s.slower_than_base);
   if (s.claimed_loss > 0 || s.loss > 0)

@@ -6,6 +6,7 @@
 
 #include "cli/cli.h"
 #include "cli/table.h"
+#include "generator/listed.h"
 
 namespace tunesmith {
 namespace {
@@ -53,7 +54,7 @@ std::string times_text(const TunedProblem& problem) {
     const double us = winner.time.median_us;
     table.add({std::string(address(problem, winner)), time_text(us), interval(winner.time),
                energy(winner.time), over(problem.base ? problem.base->median_us : 0, us),
-               over(problem.worst_us, us), std::to_string(winner.alignment_bytes) + " bytes",
+               over(problem.worst_us, us), counted(static_cast<std::size_t>(winner.alignment_bytes), "byte"),
                winner.registers > 0 ? std::to_string(winner.registers) : "-", winner.template_name,
                winner.config});
   }
@@ -99,10 +100,10 @@ std::string problem_text(const TunedProblem& problem) {
   for (const auto& [verdict, count] : problem.verdicts)
     text += ' ' + std::string(name(verdict)) + ' ' + std::to_string(count);
   std::array<char, 160> counts{};
-  std::snprintf(counts.data(), counts.size(),
-                "; %lld measured in %.1f s, %lld known before, %lld variants in the space.\n",
-                static_cast<long long>(problem.measured), problem.seconds,
-                static_cast<long long>(problem.known), static_cast<long long>(problem.variants));
+  std::snprintf(
+      counts.data(), counts.size(), "; %lld measured in %.1f s, %lld known before, %s in the space.\n",
+      static_cast<long long>(problem.measured), problem.seconds, static_cast<long long>(problem.known),
+      counted(static_cast<std::size_t>(problem.variants), "variant").c_str());
   return text + counts.data();
 }
 

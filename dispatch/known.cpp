@@ -118,7 +118,7 @@ std::string describe(const Candidate& candidate) {
   const std::string what = candidate.op + "/" + candidate.template_name + " " + candidate.config.text() +
                            " (" + (candidate.origin == Candidate::Origin::database ? "database" : "built in");
   if (candidate.problem.empty())
-    return what + ", measured on " + std::to_string(candidate.times.size()) + " problems on " +
+    return what + ", measured on " + counted(candidate.times.size(), "problem") + " on " +
            candidate.device.name + ")";
   return what + ", " + rounded(candidate.median_us) +
          (candidate.cold_caches ? " us with cold caches on " : " us on ") + candidate.device.name + " for " +

@@ -300,7 +300,8 @@ std::optional<Checker::Failure> Checker::inspect(Prepared& on, const Work& work,
                    argument.name + coordinates(comparison.first_wrong, argument.extents(on.problem)) +
                        " is " + number(comparison.got) + ", expected " + number(comparison.expected) +
                        " within " + number(permitted) + "; " + std::to_string(comparison.wrong) + " of " +
-                       std::to_string(array.elements) + " elements are wrong" + where};
+                       std::to_string(array.elements) +
+                       (comparison.wrong == 1 ? " elements is wrong" : " elements are wrong") + where};
   }
   return std::nullopt;
 }

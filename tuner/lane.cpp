@@ -51,10 +51,12 @@ Lane::Lane(const Setup& setup, Progress& progress)
 }
 
 void Lane::introduce() {
+  const bool searches = !setup_.options.finals && !setup_.options.random_checks;
+  const std::string budget = searches ? ", " + budget_text(setup_.options.budget) + " per problem" : "";
   progress_.say((setup_.options.random_checks ? "Checking " : "Tuning ") +
                 std::string(setup_.options.cold_caches ? "for cold caches " : "") +
                 (facts_.launches == "chained" ? "for chained launches " : "") + "on " + device().name + " (" +
-                id() + ", " + device().target + ")" + (note().empty() ? "." : ". " + note()));
+                id() + ", " + device().target + ")" + budget + (note().empty() ? "." : ". " + note()));
   if (const OwnOp* own = find_own_op(setup_.op.name))
     for (const std::string& sentence : own->notes) progress_.say(sentence);
 }

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "generator/error.h"
+#include "generator/listed.h"
 
 namespace tunesmith {
 namespace {
@@ -136,6 +137,12 @@ Budget Budget::parse(std::string_view text) {
   throw UsageError(
       "The budget " + std::string(text) +
       " is not understood; give a time per problem (60s, 5min, 1h), a number of variants (500), or all.");
+}
+
+std::string budget_text(const std::string& budget) {
+  const Budget parsed = Budget::parse(budget);
+  if (parsed.count) return counted(static_cast<std::size_t>(*parsed.count), "variant");
+  return parsed.seconds ? budget : "all variants";
 }
 
 double search_share_s(double left_s, double weight, double weight_left) {

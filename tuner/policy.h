@@ -90,6 +90,9 @@ struct Budget {
   static Budget parse(std::string_view text);
 };
 
+/// What parse() takes, for people: "60s", "6 variants", "all variants".
+std::string budget_text(const std::string& budget);
+
 /// Time for the search of a problem, where `left_s` is left for it and those after it, divided by their
 /// weights: three fifths of its share, because inputs, checks and finals stand around a search.
 double search_share_s(double left_s, double weight, double weight_left);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "db/old_identity.h"
+#include "generator/listed.h"
 #include "generator/ops.h"
 #include "runtime/device_id.h"
 #include "runtime/executable.h"
@@ -193,7 +194,7 @@ TuneResult tune(const TuneOptions& options, Progress& progress) {
 
   std::vector<Task> tasks = tasks_of(problems.size(), options.shard.value_or(Shard{}));
   if (options.shard) {
-    std::string what = std::to_string(tasks.size()) + " of " + std::to_string(problems.size()) + " problems";
+    std::string what = std::to_string(tasks.size()) + " of " + counted(problems.size(), "problem");
     if (tasks.front().parts > 1) {
       what = "part " + std::to_string(tasks.front().part + 1) + " of " + std::to_string(tasks.front().parts) +
              " of the points of a problem";

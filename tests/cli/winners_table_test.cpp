@@ -75,6 +75,12 @@ TEST(WinnersText, SaysWhomTheWinnerCannotBeToldFrom) {
                 "\n  winner: faster than the other 4 finalists; runner-up 1.300x: tiled BLOCK=32\n"),
             std::string::npos)
       << winners_text(result);
+  winner.finalists = 2;
+  winner.alignment_bytes = 1;
+  result.problems[0].variants = 1;
+  const std::string one = winners_text(result);
+  for (const char* words : {"faster than the other finalist;", " 1 byte ", ", 1 variant in the space."})
+    EXPECT_NE(one.find(words), std::string::npos) << words << one;
 }
 
 TEST(WinnersText, ColumnsOfUtf8LineUp) {

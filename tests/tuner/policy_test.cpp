@@ -77,6 +77,9 @@ TEST(Budget, IsATimeOrANumber) {
   EXPECT_FALSE(Budget::parse("500").seconds);
   const Budget all = Budget::parse("all");
   EXPECT_FALSE(all.seconds || all.count);
+  EXPECT_EQ(
+      budget_text("6") + ", " + budget_text("1") + ", " + budget_text("60s") + ", " + budget_text("all"),
+      "6 variants, 1 variant, 60s, all variants");
   for (const char* bad : {"", "0", "-5", "1.5", "s", "10 parsecs", "1e99", "nan"}) {
     EXPECT_THROW(Budget::parse(bad), UsageError) << bad;
   }
