@@ -46,6 +46,7 @@ struct Mutant {
   std::string file;
   int line;  // from 1 on
   std::string before, after;
+  int place = 1;  // among those of the file that are the same
 
   std::string text() const {
     return file + ":" + std::to_string(line) + " " + kind + ": " + before + "  ->  " + after;
@@ -114,6 +115,8 @@ std::vector<Mutant> mutants_of(const std::string& file, const std::string& text)
       });
     }
   }
+  std::map<std::string, int> places;
+  for (Mutant& mutant : all) mutant.place = ++places[mutant.before + mutant.after];
   return all;
 }
 
@@ -150,7 +153,8 @@ std::set<std::string> right_all_the_same() {
   return all;
 }
 std::string listed_as(const Mutant& mutant) {
-  return mutant.file + ": " + mutant.before + "  ->  " + mutant.after;
+  return mutant.file + (mutant.place > 1 ? "#" + std::to_string(mutant.place) : "") + ": " + mutant.before +
+         "  ->  " + mutant.after;
 }
 
 // One template: its kernels, and how its variants are judged.
