@@ -1,2 +1,3 @@
-// The types of <cuda_fp16.h> and <cuda_bf16.h>, which a described kernel includes itself; the host has a twin.
+// The types of <cuda_fp16.h> and <cuda_bf16.h>, which a described kernel includes itself; the host has a
+// twin.
 #pragma once
