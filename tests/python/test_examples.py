@@ -1,0 +1,20 @@
+"""Every example of examples/python runs, and finds its results right."""
+
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+folder = pathlib.Path(__file__).parents[2] / "examples/python"
+needs = {"image_convolution": "scipy", "torch_convolution": "torch"}
+
+
+@pytest.mark.parametrize("name", sorted(file.stem for file in folder.glob("*.py") if file.stem != "compare"))
+def test_it_agrees(name):
+    if name in needs:
+        pytest.importorskip(needs[name])
+    run = subprocess.run([sys.executable, str(folder / f"{name}.py")], env=dict(os.environ), capture_output=True, text=True)
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert "agrees with" in run.stdout
