@@ -17,17 +17,12 @@
 #include "generator/op.h"
 #include "generator/ops.h"
 #include "generator/values.h"
+#include "memo.h"
+#include "plan.h"
 #include "tunesmith/dispatcher.h"
 
 namespace tunesmith::python {
 namespace {
-
-// Of a plan's op and problem: what an array has to be.
-struct Expected {
-  std::string name;
-  Role role;
-  std::string_view dtype;  // as NumPy spells it; empty: any of the right size
-};
 
 std::string_view numpy_name(DType dtype) {
   switch (dtype) {
@@ -59,25 +54,6 @@ std::vector<Expected> expected_arguments(const Op& op, const Problem& problem) {
     found.push_back({argument.name, argument.role, only_bits ? "" : numpy_name(argument.dtype(problem))});
   return found;
 }
-
-// A dispatcher that plans and other dispatchers' plans share.
-struct PyDispatcher {
-  std::shared_ptr<Dispatcher> dispatcher;
-};
-
-// Stays the plan that the dispatcher would give now.
-struct PyPlan {
-  std::shared_ptr<Dispatcher> dispatcher;
-  std::string op;
-  Plan plan;
-  std::vector<Expected> expected;
-
-  void renew() {
-    if (!plan.outdated()) return;
-    nb::gil_scoped_release release;
-    plan = dispatcher->plan(op, plan.problem());
-  }
-};
 
 Value value_of(nb::handle object) {
   if (PyBool_Check(object.ptr()))
@@ -136,11 +112,6 @@ void check_argument(const PyPlan& plan, std::size_t k, const Array& array, bool 
                  plan.plan.problem() + ", needs " + std::to_string(wanted) + ".");
   if (expected.role != Role::input && array.readonly && !(by_words && array.kind == Kind::jax))
     refuse_value(who + " is written, but the array is read-only.");
-}
-
-[[noreturn]] void raise(const Status& status) {
-  if (status.code() > 0 || status.code() == Status::failed) throw std::runtime_error(status.message());
-  refuse_value(status.message());
 }
 
 // `stream`: none is the one that the arrays' own library uses now.
@@ -419,6 +390,14 @@ NB_MODULE(_core, m) {
                self.plan.variant().template_name + " " + self.plan.variant().config + ", " +
                std::string(name(self.plan.match())) + ">";
       });
+
+  nb::class_<Memo>(m, "Memo",
+                   "Calls of a function that were seen before, by what they launch; see _arrays.recorded().")
+      .def(nb::init<std::vector<std::string>, std::vector<int>>(), nb::arg("names"), nb::arg("by_content"))
+      .def("launch", &Memo::launch, nb::arg("args"), nb::arg("kwargs"), nb::arg("default_device"))
+      .def("record", &Memo::record, nb::arg("args"), nb::arg("kwargs"), nb::arg("launches"),
+           nb::arg("allocated"), nb::arg("constants"), nb::arg("allocator"), nb::arg("value").none())
+      .def_static("forget", &Memo::forget);
 
   nb::class_<PyDispatcher>(m, "Dispatcher", "Knows the fastest kernels for one device; threads may share it.")
       .def(

@@ -5,16 +5,18 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import ctypes
+import functools
 import glob
 import importlib
 import importlib.util
+import inspect
 import os
 import sys
 import threading
 
 import numpy as np
 
-from ._core import Array, Dispatcher, is_array
+from ._core import Array, Dispatcher, Memo, is_array
 
 _device = contextvars.ContextVar("tunesmith_device", default="host")
 _dispatchers: dict[tuple, Dispatcher] = {}
@@ -25,10 +27,28 @@ _host = -1
 _host_with_compiler = -2
 
 
+class _Log:
+    """What a call launches, and with which new arrays."""
+
+    def __init__(self):
+        self.launches, self.allocated, self.constants = [], [], []
+
+
+class _Recording(threading.local):
+    log: _Log | None = None
+
+
+_recording = _Recording()
+
+
 class _NumPy:
     @staticmethod
     def empty(shape, dtype, like):
         return np.empty(shape, _numpy_type(dtype))
+
+    @staticmethod
+    def allocator(like, shape, dtype):
+        return functools.partial(np.empty, shape, _numpy_type(dtype))
 
     @staticmethod
     def cast(array, dtype):
@@ -74,6 +94,10 @@ class _Torch:
         return torch.empty(shape, dtype=getattr(torch, dtype), device=like.device)
 
     @staticmethod
+    def allocator(like, shape, dtype):
+        return functools.partial(sys.modules["torch"].empty, shape, dtype=_Torch._type(dtype), device=like.device)
+
+    @staticmethod
     def cast(array, dtype):
         return array.to(_Torch._type(dtype))
 
@@ -112,6 +136,18 @@ class _CuPy:
         cupy = sys.modules["cupy"]
         with like.device:
             return cupy.empty(shape, _numpy_type(dtype))
+
+    @staticmethod
+    def allocator(like, shape, dtype):
+        cupy, device, dtype = sys.modules["cupy"], like.device, _numpy_type(dtype)
+        if cupy.cuda.runtime.getDeviceCount() == 1:
+            return functools.partial(cupy.empty, shape, dtype)
+
+        def make():
+            with device:
+                return cupy.empty(shape, dtype)
+
+        return make
 
     @staticmethod
     def cast(array, dtype):
@@ -302,7 +338,16 @@ class Given:
 
     def empty(self, shape, dtype: str) -> "Given":
         """A new array beside it."""
-        return Given(self.library.empty(tuple(shape), dtype, self.object))
+        made = Given(self.library.empty(tuple(shape), dtype, self.object))
+        if _recording.log is not None:
+            _recording.log.allocated.append(made)
+        return made
+
+    def constant(self) -> "Given":
+        """Says that its contents follow from what a recorded call is known by: settings, numbers, weights."""
+        if _recording.log is not None:
+            _recording.log.constants.append(self)
+        return self
 
     def numpy(self) -> np.ndarray:
         return self.library.to_numpy(self.object)
@@ -379,6 +424,7 @@ def forget_dispatchers() -> None:
     with _lock:
         _dispatchers.clear()
         _plans.clear()
+        Memo.forget()
 
 
 def plan(op: str, device: int, problem: tuple) -> object:
@@ -394,3 +440,62 @@ def plan(op: str, device: int, problem: tuple) -> object:
             _plans.clear()
         _plans[key] = found
     return found
+
+
+def launch(op: str, arrays: tuple, problem: tuple, numbers: tuple = ()) -> None:
+    """Launches the op's plan for the problem on these (Given, or None)."""
+    device = next((one.array.device for one in arrays if one is not None), _host)
+    found = plan(op, device, problem)
+    seen = tuple(None if one is None else one.array for one in arrays)
+    found._launch(*seen, numbers=numbers)
+    if _recording.log is not None:
+        _recording.log.launches.append((found, seen, numbers))
+
+
+def run_recorded(memo: Memo, function, args: tuple, kwargs: dict):
+    """function(*args, **kwargs), or what it launched when it was last called with such arguments: then that is all that is done."""
+    if _recording.log is not None:  # within another one
+        return function(*args, **kwargs)
+    done = memo.launch(args, kwargs, _device.get)
+    if done is not NotImplemented:
+        return done
+    log = _recording.log = _Log()
+    try:
+        value = function(*args, **kwargs)
+    finally:
+        _recording.log = None
+    first = next((value for value in (*args, *kwargs.values()) if is_array(value)), None)
+    if log.launches and first is not None:
+        array = Array(first)
+        library = _libraries[array.kind]
+        if hasattr(library, "allocator") and (array.device >= 0 or _device.get() == "host"):
+            memo.record(
+                args,
+                kwargs,
+                log.launches,
+                [one.array for one in log.allocated],
+                [one.array for one in log.constants],
+                functools.partial(library.allocator, first),
+                value,
+            )
+    return value
+
+
+def recorded(*by_content: str):
+    """For a function whose launches depend on its arguments' types, shapes and settings alone, and on the contents of the named ones.
+
+    The first call with such arguments runs the function. If all that it did was to launch kernels on its arguments, new arrays and constants, later
+    calls do just that, without Python code in between.
+    """
+
+    def decorate(function):
+        names = list(inspect.signature(function).parameters)
+        memo = Memo(names, [names.index(name) for name in by_content])
+
+        @functools.wraps(function)
+        def call(*args, **kwargs):
+            return run_recorded(memo, function, args, kwargs)
+
+        return call
+
+    return decorate

@@ -11,7 +11,8 @@ import textwrap
 
 import numpy as np
 
-from ._arrays import Given, plan
+from ._arrays import Given, launch, run_recorded
+from ._core import Memo
 from ._words import _finish, _merged, _short, _usable
 
 _functions = frozenset(
@@ -217,6 +218,7 @@ class Vectorized:
 
     def __init__(self, function, inputs=None):
         self.always_real = False
+        self._memo = Memo([], [])
         if callable(function):
             parsed = _ToExpression(function)
             functools.update_wrapper(self, function)
@@ -232,6 +234,14 @@ class Vectorized:
         return f"<tunesmith.vectorize {self.expression!r} of {', '.join(self.inputs)}>"
 
     def __call__(self, *arrays, out=None, dtype=None):
+        settings = {}
+        if out is not None:
+            settings["out"] = out
+        if dtype is not None:
+            settings["dtype"] = dtype
+        return run_recorded(self._memo, self._run, arrays, settings)
+
+    def _run(self, *arrays, out=None, dtype=None):
         if len(arrays) != len(self.inputs):
             raise TypeError(f"{len(arrays)} arrays were given; the function takes {len(self.inputs)}: {', '.join(self.inputs)}.")
         scalars = [value if type(value) in (int, float, bool) else None for value in arrays]
@@ -254,6 +264,8 @@ class Vectorized:
             if one is None or (one.array.kind == "numpy" and like.array.kind != "numpy"):
                 one = Given(np.asarray(value), like)
             one = one.to(computed)
+            if type(value) in (int, float, bool):
+                one.constant()
             operands.append(one.contiguous() if any(stride < 0 for stride in one.array.strides) else one)
         return self._call(like, operands, computed, out)
 
@@ -267,9 +279,7 @@ class Vectorized:
             problem = [("function", self.expression), ("dtype", _short[dtype]), *_layouts(shape, operands)]
         result = _usable(out, shape, dtype, like) or like.empty(shape, dtype)
         if result.array.size:
-            device = operands[0].array.device
-            arrays = [one.array for one in operands] + [None] * (len(_letters) - len(operands))
-            plan("elementwise", device, tuple(problem))._launch(*arrays, result.array)
+            launch("elementwise", (*operands, *[None] * (len(_letters) - len(operands)), result), tuple(problem))
         if out is not None and result.object is out:
             return out
         return _finish(result, out)

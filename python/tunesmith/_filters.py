@@ -9,8 +9,8 @@ import warnings
 
 import numpy as np
 
-from ._arrays import Given
-from ._words import _complex_parts, _launch
+from ._arrays import Given, launch
+from ._words import _complex_parts
 
 boundaries = {
     "reflect": "reflect",
@@ -34,7 +34,7 @@ def boundary_word(mode: str) -> str:
 
 def _on_device(mask: np.ndarray, like: Given) -> Given:
     if like.array.device < 0:
-        return Given(mask, like)
+        return Given(mask, like).constant()
     key = (like.array.kind, like.array.device, mask.shape, mask.dtype.str, mask.tobytes())
     found = _masks.get(key)
     if found is None:
@@ -44,7 +44,7 @@ def _on_device(mask: np.ndarray, like: Given) -> Given:
             _masks.popitem(last=False)
     else:
         _masks.move_to_end(key)
-    return found
+    return found.constant()
 
 
 def image_and_sums(given: Given, mask: np.ndarray, wanted: str) -> tuple[Given, str]:
@@ -97,7 +97,7 @@ def filter_last_two(given: Given, mask: np.ndarray, *, mode: str, boundary: str,
             problem.append((name, origin))
     numbers = (float(value),) if boundary == "constant" and size != "valid" else ()
     weights = _on_device(np.ascontiguousarray(mask, sums), given)
-    _launch("conv2d", (given, weights, result), tuple(problem), numbers)
+    launch("conv2d", (given, weights, result), tuple(problem), numbers)
     return result
 
 

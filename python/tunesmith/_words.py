@@ -8,7 +8,7 @@ import warnings
 
 import numpy as np
 
-from ._arrays import Given, plan
+from ._arrays import Given, launch, recorded
 
 _short = {
     "float32": "f32",
@@ -62,13 +62,6 @@ def _usable(out, shape, dtype: str, like: Given) -> Given | None:
     into = Given(out)
     fits = into.shape == tuple(shape) and into.dtype == dtype and into.array.device == like.array.device
     return into if fits and into.array.contiguous and not into.array.readonly and into.array.kind != "jax" else None
-
-
-def _launch(op: str, arrays: tuple, problem: tuple, numbers=()) -> None:
-    device = next((one.array.device for one in arrays if one is not None), -1)
-    found = plan(op, device, problem)
-    given = [None if one is None else one.array for one in arrays]
-    found._launch(*given, numbers=numbers)
 
 
 def _by_strides(given: Given) -> Given:
@@ -126,7 +119,7 @@ def _reduce_block(given: Given, first: int, last: int, function: str, into: Give
             ("function", function),
             ("dtype", _short[given.dtype]),
         )
-        _launch("reduce", (given, result), problem)
+        launch("reduce", (given, result), problem)
     return result
 
 
@@ -192,6 +185,7 @@ def _reduce(function: str, a, axis, dtype, out, keepdims: bool):
     return _finish(given if given.shape == shape else given.reshaped(shape), out)
 
 
+@recorded()
 def sum(a, axis=None, dtype=None, out=None, keepdims=False):  # noqa: A001
     """numpy.sum: the sum of the elements of `a`, over all or the given axes.
 
@@ -206,16 +200,19 @@ def sum(a, axis=None, dtype=None, out=None, keepdims=False):  # noqa: A001
     return _reduce("sum", a, axis, dtype, out, keepdims)
 
 
+@recorded()
 def mean(a, axis=None, dtype=None, out=None, keepdims=False):
     """numpy.mean: the sum divided by the number of elements; of integers as float64. The mean of nothing is NaN. See sum()."""
     return _reduce("mean", a, axis, dtype, out, keepdims)
 
 
+@recorded()
 def min(a, axis=None, out=None, keepdims=False):  # noqa: A001
     """numpy.min: the least element; NaN where there is one. Raises ValueError for no elements. See sum()."""
     return _reduce("min", a, axis, None, out, keepdims)
 
 
+@recorded()
 def max(a, axis=None, out=None, keepdims=False):  # noqa: A001
     """numpy.max: the greatest element; NaN where there is one. Raises ValueError for no elements. See sum()."""
     return _reduce("max", a, axis, None, out, keepdims)
@@ -234,6 +231,7 @@ def _merged(extents, strides):
     return found
 
 
+@recorded()
 def transpose(a, axes=None, out=None):
     """numpy.transpose, as a copy: a C-contiguous array whose k-th axis is axes[k] of `a`; None: all axes in reverse.
 
@@ -280,14 +278,14 @@ def _permute(given: Given, order, result: Given) -> bool:
         (batch, batch_stride), (width, _), (height, pitch) = groups
         if (height == 1 or pitch == width) and (batch == 1 or batch_stride == height * width):
             problem = (("batch", batch), ("height", height), ("width", width), ("dtype", f"b{8 * item}"))
-            _launch("transpose", (given, result), problem)
+            launch("transpose", (given, result), problem)
             return True
     if item in (4, 8) and len(groups) <= 6:
         name = "int32" if item == 4 else "int64"
         extents = "x".join(str(extent) for extent, _ in groups)
         strides = "x".join(str(stride) for _, stride in groups)
         problem = (("function", "a"), ("dtype", _short[name]), ("shape", extents), ("a", f"{extents}:{strides}"))
-        _launch("elementwise", (given, None, None, None, None, None, result), problem)
+        launch("elementwise", (given, None, None, None, None, None, result), problem)
         return True
     return False
 
@@ -340,7 +338,7 @@ def _conv1d(a, v, mode, function: str):
     length = {"full": n + k - 1, "same": n if n > k else k, "valid": abs(n - k) + 1}[mode]
     result = signal.empty((length,), computed)
     problem = (("length", n), ("taps", k), ("function", function), ("mode", mode), ("dtype", _short[computed]))
-    _launch("conv1d", (signal, kernel, result), problem)
+    launch("conv1d", (signal, kernel, result), problem)
     return result.to(wanted).object
 
 
@@ -357,6 +355,7 @@ def _complex_conv1d(signal, kernel, mode, function, like: Given):
     return like.library.of_numpy(both, like.object)
 
 
+@recorded()
 def convolve(a, v, mode="full"):
     """numpy.convolve: the convolution of two one-dimensional arrays; mode is 'full', 'same' or 'valid'.
 
@@ -367,6 +366,7 @@ def convolve(a, v, mode="full"):
     return _conv1d(a, v, mode, "convolve")
 
 
+@recorded()
 def correlate(a, v, mode="valid"):
     """numpy.correlate: the cross-correlation of two one-dimensional arrays, `v` conjugated. See convolve()."""
     return _conv1d(a, v, mode, "correlate")
@@ -378,7 +378,7 @@ _most_bins = 65536
 def _counted(given: Given, bins: int, function: str, lo: float = 0.0, hi: float = 1.0) -> Given:
     counts = given.empty((bins,), "int64")
     problem = (("function", function), ("length", given.array.size), ("bins", bins), ("dtype", _short[given.dtype]))
-    _launch("histogram", (given, counts), problem, (lo, hi) if function == "histogram" else ())
+    launch("histogram", (given, counts), problem, (lo, hi) if function == "histogram" else ())
     return counts
 
 
@@ -547,5 +547,5 @@ def conv_covariance(input, gamma, mu, c):  # noqa: A002
     )
     if not target.array.contiguous or target.array.readonly:
         raise ValueError("conv_covariance works in place, so input must be C-contiguous and may not be read-only.")
-    _launch("conv_covariance", (target, *(one.contiguous() for one in others)), problem)
+    launch("conv_covariance", (target, *(one.contiguous() for one in others)), problem)
     return input

@@ -14,7 +14,7 @@ import operator
 
 import numpy as np
 
-from ._arrays import Given
+from ._arrays import Given, recorded
 from ._filters import boundary_word, by_parts, filter_all, finish, image_and_sums, output_type
 from ._words import _complex_parts
 
@@ -115,6 +115,7 @@ def _correlate_or_convolve(input, weights, output, mode, cval, origin, axes, wor
     return _filter(given.object, mask, output, mode, cval, origins, word)
 
 
+@recorded("weights")
 def correlate(input, weights, output=None, mode="reflect", cval=0.0, origin=0, *, axes=None):  # noqa: A002
     """scipy.ndimage.correlate: sums over a window around each element, weighted by `weights`.
 
@@ -126,6 +127,7 @@ def correlate(input, weights, output=None, mode="reflect", cval=0.0, origin=0, *
     return _correlate_or_convolve(input, weights, output, mode, cval, origin, axes, "correlation")
 
 
+@recorded("weights")
 def convolve(input, weights, output=None, mode="reflect", cval=0.0, origin=0, *, axes=None):  # noqa: A002
     """scipy.ndimage.convolve: correlate() with the mask turned around in each direction."""
     return _correlate_or_convolve(input, weights, output, mode, cval, origin, axes, "convolution")
@@ -161,12 +163,14 @@ def _line(input, weights, cval) -> np.ndarray:  # noqa: A002
     return weights
 
 
+@recorded("weights")
 def correlate1d(input, weights, axis=-1, output=None, mode="reflect", cval=0.0, origin=0):  # noqa: A002
     """scipy.ndimage.correlate1d: correlate() with a mask of one dimension along `axis`."""
     weights = _line(input, weights, cval)
     return _along(input, weights, axis, output, mode, cval, _check_origin(origin, weights.size), "correlation")
 
 
+@recorded("weights")
 def convolve1d(input, weights, axis=-1, output=None, mode="reflect", cval=0.0, origin=0):  # noqa: A002
     """scipy.ndimage.convolve1d: correlate1d() with the mask turned around."""
     weights = _line(input, weights, cval)
@@ -192,6 +196,7 @@ def _gaussian(sigma: float, order: int, radius: int) -> np.ndarray:
     return weights * polynomial(x)
 
 
+@recorded()
 def gaussian_filter1d(input, sigma, axis=-1, order=0, output=None, mode="reflect", cval=0.0, truncate=4.0, *, radius=None):  # noqa: A002
     """scipy.ndimage.gaussian_filter1d: a Gaussian of standard deviation `sigma` elements along `axis`, or its derivative of
     `order`; cut at truncate standard deviations, or at `radius` elements."""
@@ -205,6 +210,7 @@ def gaussian_filter1d(input, sigma, axis=-1, order=0, output=None, mode="reflect
     return correlate1d(input, weights, axis, output, mode, cval, 0)
 
 
+@recorded()
 def gaussian_filter(input, sigma, order=0, output=None, mode="reflect", cval=0.0, truncate=4.0, *, radius=None, axes=None):  # noqa: A002
     """scipy.ndimage.gaussian_filter: gaussian_filter1d() along each axis; sigma, order, mode and radius may be one per axis."""
     given = Given(input)
@@ -226,6 +232,7 @@ def gaussian_filter(input, sigma, order=0, output=None, mode="reflect", cval=0.0
     return finish(given, result if done else given.library.copy(result), output, wanted)
 
 
+@recorded()
 def uniform_filter1d(input, size, axis=-1, output=None, mode="reflect", cval=0.0, origin=0):  # noqa: A002
     """scipy.ndimage.uniform_filter1d: the mean of `size` elements along `axis`."""
     size = operator.index(size)
@@ -242,6 +249,7 @@ def uniform_filter1d(input, size, axis=-1, output=None, mode="reflect", cval=0.0
     return finish(given, result, output, wanted)
 
 
+@recorded()
 def uniform_filter(input, size=3, output=None, mode="reflect", cval=0.0, origin=0, *, axes=None):  # noqa: A002
     """scipy.ndimage.uniform_filter: uniform_filter1d() along each axis; size, mode and origin may be one per axis."""
     given = Given(input)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._arrays import Given
+from ._arrays import Given, recorded
 from ._filters import by_parts, filter_last_two
 from ._words import _complex_parts
 
@@ -67,6 +67,7 @@ def _two(in1, in2, mode, boundary, fillvalue, word):
     return image.library.of_numpy(np.ascontiguousarray(whole.conj()), image.object)
 
 
+@recorded("in2", "fillvalue")
 def convolve2d(in1, in2, mode="full", boundary="fill", fillvalue=0):
     """scipy.signal.convolve2d: the convolution of two images.
 
@@ -77,6 +78,7 @@ def convolve2d(in1, in2, mode="full", boundary="fill", fillvalue=0):
     return _two(in1, in2, mode, boundary, fillvalue, "convolution")
 
 
+@recorded("in2", "fillvalue")
 def correlate2d(in1, in2, mode="full", boundary="fill", fillvalue=0):
     """scipy.signal.correlate2d: convolve2d() with in2 turned around and conjugated."""
     return _two(in1, in2, mode, boundary, fillvalue, "correlation")

@@ -1,0 +1,280 @@
+#include "memo.h"
+
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "cuda.h"
+
+namespace tunesmith::python {
+namespace {
+
+constexpr std::size_t most_calls = 1024;
+constexpr std::int64_t most_content = 4096;  // bytes
+
+template <typename T>
+void append(std::string& key, char tag, T value) {
+  key.push_back(tag);
+  char bytes[sizeof(T)];
+  std::memcpy(bytes, &value, sizeof(T));
+  key.append(bytes, sizeof(T));
+}
+
+nb::object not_recorded() { return nb::borrow(Py_NotImplemented); }
+
+}  // namespace
+
+Memo::Memo(std::vector<std::string> names, std::vector<int> by_content)
+    : epoch_(epoch), names_(std::move(names)), by_content_(names_.size(), false) {
+  for (const int k : by_content) by_content_[static_cast<std::size_t>(k)] = true;
+}
+
+// Appends a value to the key; false: calls with such a value are not recorded.
+bool Memo::describe(nb::handle value, bool by_content, Seen& seen) {
+  std::string& key = seen.key;
+  PyObject* const object = value.ptr();
+  if (object == Py_None) {
+    key.push_back('n');
+  } else if (PyBool_Check(object)) {
+    key.push_back(object == Py_True ? 'T' : 'F');
+  } else if (PyLong_Check(object)) {
+    int overflow = 0;
+    const long long number = PyLong_AsLongLongAndOverflow(object, &overflow);
+    if (overflow != 0) return false;
+    append(key, 'i', number);
+  } else if (PyFloat_Check(object)) {
+    append(key, 'f', PyFloat_AsDouble(object));
+  } else if (PyUnicode_Check(object)) {
+    Py_ssize_t size = 0;
+    const char* text = PyUnicode_AsUTF8AndSize(object, &size);
+    if (text == nullptr) {
+      PyErr_Clear();
+      return false;
+    }
+    append(key, 's', size);
+    key.append(text, static_cast<std::size_t>(size));
+  } else if (PyTuple_Check(object) || PyList_Check(object)) {
+    append(key, PyTuple_Check(object) ? 't' : 'l', nb::len(value));
+    for (nb::handle one : value) {
+      if (is_array(one) || !describe(one, by_content, seen)) return false;
+    }
+  } else if (is_array(value)) {
+    try {
+      seen.arrays.push_back(array_of(value));
+    } catch (const std::exception&) {
+      return false;  // the function says why
+    }
+    const Array& array = seen.arrays.back();
+    if (array.kind != Kind::numpy && array.kind != Kind::torch && array.kind != Kind::cupy) return false;
+    append(key, 'a', array.kind);
+    append(key, 'd', array.dtype.data());  // each name stands once in the program
+    append(key, array.readonly ? 'r' : 'w', array.device);
+    append(key, 'x', array.shape.size());
+    for (std::size_t k = 0; k < array.shape.size(); ++k) {
+      append(key, 'e', array.shape[k]);
+      append(key, 'p', array.strides[k]);
+    }
+    if (array.elements() == 0) return false;
+    if (by_content) {
+      const std::int64_t bytes = array.elements() * array.item_bytes;
+      if (array.device >= 0 || !array.contiguous() || bytes > most_content) return false;
+      key.append(static_cast<const char*>(array.data), static_cast<std::size_t>(bytes));
+      seen.arrays.pop_back();
+    } else {
+      seen.objects.push_back(nb::borrow(value));
+    }
+  } else {
+    return false;
+  }
+  return true;
+}
+
+bool Memo::describe(const nb::tuple& args, const nb::dict& kwargs, Seen& seen) const {
+  std::size_t k = 0;
+  for (nb::handle value : args) {
+    const bool by_content = k < by_content_.size() && by_content_[k];
+    ++k;
+    if (!describe(value, by_content, seen)) return false;
+  }
+  for (const auto& [name, value] : kwargs) {
+    Py_ssize_t size = 0;
+    const char* text = PyUnicode_AsUTF8AndSize(name.ptr(), &size);
+    if (text == nullptr) return false;
+    append(seen.key, 'k', size);
+    seen.key.append(text, static_cast<std::size_t>(size));
+    bool by_content = false;
+    for (std::size_t n = 0; n < names_.size(); ++n) {
+      if (by_content_[n] && names_[n] == std::string_view(text, static_cast<std::size_t>(size)))
+        by_content = true;
+    }
+    if (!describe(value, by_content, seen)) return false;
+  }
+  return !seen.arrays.empty();
+}
+
+nb::object Memo::launch(const nb::tuple& args, const nb::dict& kwargs, const nb::callable& default_device) {
+  if (epoch_ != epoch) {
+    calls_.clear();
+    epoch_ = epoch;
+  }
+  Seen seen;
+  if (calls_.empty() || !describe(args, kwargs, seen)) return not_recorded();
+  const auto found = calls_.find(seen.key);
+  if (found == calls_.end()) return not_recorded();
+  const std::shared_ptr<Call> call = found->second;  // another thread may forget it
+  if (call->device < 0) {
+    nb::object device = default_device();
+    const char* text = PyUnicode_AsUTF8AndSize(device.ptr(), nullptr);
+    if (text == nullptr || std::strcmp(text, "host") != 0) return not_recorded();
+  }
+  const std::vector<Array>& arrays = seen.arrays;
+  std::vector<nb::object> made;
+  std::vector<void*> made_data;
+  for (const nb::object& make : call->make) {
+    made.push_back(make());
+    made_data.push_back(array_of(made.back()).data);
+  }
+  std::vector<std::pair<Plan, std::vector<void*>>> launches;
+  for (const Step& step : call->steps) {
+    auto& plan = *nb::inst_ptr<PyPlan>(step.plan);
+    plan.renew();
+    std::vector<void*> pointers;
+    for (const Slot& slot : step.arrays) {
+      switch (slot.from) {
+        case Slot::nothing:
+          pointers.push_back(nullptr);
+          break;
+        case Slot::argument:
+          pointers.push_back(arrays[slot.index].data);
+          break;
+        case Slot::made:
+          pointers.push_back(made_data[slot.index]);
+          break;
+        case Slot::constant:
+          pointers.push_back(call->constants[slot.index].data);
+          break;
+      }
+    }
+    launches.emplace_back(plan.plan, std::move(pointers));
+  }
+  void* const stream = reinterpret_cast<void*>(current_stream(arrays.front()));
+  Status status;
+  {
+    nb::gil_scoped_release release;
+    std::optional<CurrentDevice> current;
+    if (call->device >= 0) current.emplace(call->device);
+    for (std::size_t k = 0; k < launches.size() && status; ++k) {
+      const auto& [plan, pointers] = launches[k];
+      const std::vector<double>& numbers = call->steps[k].numbers;
+      status = numbers.empty() ? plan.launch(pointers, stream) : plan.launch(pointers, numbers, stream);
+    }
+  }
+  if (!status) raise(status);
+  if (call->result.from == Slot::argument) return seen.objects[call->result.index];
+  nb::object result = made[call->result.index];
+  return call->is_number ? nb::object(result[nb::make_tuple()]) : result;
+}
+
+void Memo::record(const nb::tuple& args, const nb::dict& kwargs, const nb::list& launches,
+                  const nb::list& allocated, const nb::list& constants, const nb::callable& allocator,
+                  nb::handle value) {
+  Seen seen;
+  if (!describe(args, kwargs, seen)) return;
+  const std::vector<Array>& arrays = seen.arrays;
+  for (std::size_t k = 1; k < arrays.size(); ++k) {  // which of two is meant could not be told
+    for (std::size_t n = 0; n < k; ++n) {
+      if (arrays[n].data == arrays[k].data) return;
+    }
+  }
+  auto call = std::make_shared<Call>();
+  call->device = arrays.front().device;
+  for (const Array& array : arrays) {
+    if (array.device != call->device) return;
+  }
+  std::vector<Array> made;
+  for (nb::handle one : allocated) made.push_back(*nb::inst_ptr<Array>(one));
+  std::vector<std::size_t> used(made.size(), 0);  // the place in call->make, from 1 on
+  const auto slot_of = [&](const Array& array) -> std::optional<Slot> {
+    for (std::size_t k = 0; k < arrays.size(); ++k) {
+      if (arrays[k].data == array.data) return Slot{Slot::argument, k};
+    }
+    for (std::size_t k = 0; k < made.size(); ++k) {
+      if (made[k].data == array.data) return Slot{Slot::made, k};
+    }
+    for (nb::handle one : constants) {
+      const Array& known = *nb::inst_ptr<Array>(one);
+      if (known.data != array.data) continue;
+      call->constants.push_back(known);
+      return Slot{Slot::constant, call->constants.size() - 1};
+    }
+    return std::nullopt;  // a converted copy, say
+  };
+
+  bool is_number = false;
+  std::optional<Slot> result;
+  for (std::size_t k = 0; k < seen.objects.size(); ++k) {
+    if (seen.objects[k].is(value)) result = Slot{Slot::argument, k};
+  }
+  Array returned;
+  if (!result) {
+    if (!is_array(value)) return;
+    returned = array_of(value);
+    for (std::size_t k = 0; k < made.size(); ++k) {
+      if (made[k].data == returned.data && returned.contiguous() && returned.dtype == made[k].dtype &&
+          returned.elements() == made[k].elements() && returned.kind == arrays.front().kind)
+        result = Slot{Slot::made, k};
+    }
+    if (!result && returned.kind == Kind::numpy && returned.shape.empty() && !made.empty() &&
+        made.back().shape.empty() && made.back().dtype == returned.dtype) {
+      result = Slot{Slot::made,
+                    made.size() - 1};  // a number, which NumPy has made from an array without dimensions
+      is_number = true;
+    }
+    if (!result) return;
+  }
+
+  bool written = false;
+  for (nb::handle entry : launches) {
+    nb::tuple parts = nb::cast<nb::tuple>(entry);
+    Step step{nb::borrow(parts[0]), {}, nb::cast<std::vector<double>>(parts[2])};
+    for (nb::handle one : parts[1]) {
+      if (one.is_none()) {
+        step.arrays.emplace_back();
+        continue;
+      }
+      const std::optional<Slot> slot = slot_of(*nb::inst_ptr<Array>(one));
+      if (!slot) return;
+      step.arrays.push_back(*slot);
+    }
+    const Slot& last = step.arrays.back();  // every op's output is its last array, but conv_covariance's
+    written = last.from == result->from && last.index == result->index;
+    call->steps.push_back(std::move(step));
+  }
+  if (!written) return;  // something else has made the result from what was launched
+
+  for (Step& step : call->steps) {
+    for (Slot& slot : step.arrays) {
+      if (slot.from != Slot::made) continue;
+      std::size_t& place = used[slot.index];
+      if (place == 0) {
+        const bool is_result = result->from == Slot::made && result->index == slot.index;
+        const Array& array = is_result && !is_number ? returned : made[slot.index];
+        call->make.push_back(allocator(nb::tuple(nb::cast(array.shape)), array.dtype));
+        place = call->make.size();
+      }
+      slot.index = place - 1;
+    }
+  }
+  if (result->from == Slot::made) result->index = used[result->index] - 1;
+  call->result = *result;
+  call->is_number = is_number;
+  if (calls_.size() >= most_calls) calls_.clear();
+  calls_[seen.key] = std::move(call);
+}
+
+}  // namespace tunesmith::python
