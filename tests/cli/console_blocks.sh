@@ -8,7 +8,7 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 cd "$scratch"
 ln -s "$root/db" "$root/bench" "$root/examples" "$root/generated" "$root/templates" .  # what a page may name in a checkout
-export TUNESMITH_DB="$scratch/tunesmith.db"
+export TUNESMITH_DB="$scratch/tunesmith.db" XDG_CACHE_HOME="$scratch/cache"
 awk '/^```/ { inside = ($0 == "```console"); next }
      inside && (more || /^\$ /) { more = /\\$/; sub(/^\$ /, ""); print }' "$page" >commands
 [[ -s commands ]] || { echo "$page has no commands"; exit 0; }

@@ -41,9 +41,10 @@ class Scratch {
   const std::filesystem::path& path() const { return path_; }
 
   Outcome shell(const std::string& command) const {
-    const std::string all =
-        "cd " + path_.string() + " && export TUNESMITH_DB=" + (path_ / "tunesmith.db").string() + " && { " +
-        command + "; } >" + (path_ / ".out").string() + " 2>" + (path_ / ".err").string() + " </dev/null";
+    const std::string all = "cd " + path_.string() +
+                            " && export TUNESMITH_DB=" + (path_ / "tunesmith.db").string() +
+                            " XDG_CACHE_HOME=" + (path_ / "cache").string() + " && { " + command + "; } >" +
+                            (path_ / ".out").string() + " 2>" + (path_ / ".err").string() + " </dev/null";
     const int status = std::system(all.c_str());
     return {WIFEXITED(status) ? WEXITSTATUS(status) : 128, read_text(path_ / ".out"),
             read_text(path_ / ".err")};
