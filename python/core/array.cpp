@@ -90,8 +90,26 @@ void set_byte_strides(Array& array, const std::vector<std::int64_t>& strides) {
   }
 }
 
+// object.NAME, its name made once: half of what nb::handle::attr() takes.
+#define TUNESMITH_GET(object, name)                                     \
+  [&](nb::handle from) {                                                \
+    static PyObject* const interned = PyUnicode_InternFromString(name); \
+    PyObject* const found = PyObject_GetAttr(from.ptr(), interned);     \
+    if (found == nullptr) throw nb::python_error();                     \
+    return nb::steal(found);                                            \
+  }(object)
+
 std::vector<std::int64_t> integers(nb::handle sequence) {
   std::vector<std::int64_t> found;
+  if (PyTuple_Check(sequence.ptr())) {
+    const Py_ssize_t count = PyTuple_Size(sequence.ptr());
+    found.resize(static_cast<std::size_t>(count));
+    for (Py_ssize_t k = 0; k < count; ++k) {
+      found[static_cast<std::size_t>(k)] = PyLong_AsLongLong(PyTuple_GetItem(sequence.ptr(), k));
+      if (found[static_cast<std::size_t>(k)] == -1 && PyErr_Occurred() != nullptr) throw nb::python_error();
+    }
+    return found;
+  }
   for (nb::handle item : sequence) found.push_back(nb::cast<std::int64_t>(item));
   return found;
 }
@@ -156,10 +174,10 @@ bool read_buffer(nb::handle object, Array& array) {
 }
 
 void read_torch(nb::handle tensor, Array& array) {
-  if (nb::cast<bool>(tensor.attr("requires_grad")))
+  if (TUNESMITH_GET(tensor, "requires_grad").is(Py_True))
     refuse("The tensor requires a gradient, and Tunesmith's functions have none; give tensor.detach().");
   static std::array<std::pair<PyObject*, const Type*>, 16> known{};  // torch.dtype objects live for ever
-  nb::object dtype = tensor.attr("dtype");
+  nb::object dtype = TUNESMITH_GET(tensor, "dtype");
   const Type* type = nullptr;
   std::size_t k = 0;
   for (; k < known.size() && known[k].first != nullptr; ++k) {
@@ -171,29 +189,29 @@ void read_torch(nb::handle tensor, Array& array) {
     if (k < known.size()) known[k] = {nb::borrow(dtype).release().ptr(), type};
   }
   set_type(array, *type);
-  nb::object device = tensor.attr("device");
-  if (nb::cast<bool>(tensor.attr("is_cuda"))) {
-    array.device = nb::cast<int>(device.attr("index"));
-  } else if (!nb::cast<bool>(tensor.attr("is_cpu"))) {
-    refuse("The tensor lies on the device \"" + nb::cast<std::string>(nb::str(device)) +
-           "\"; allowed are cpu and cuda.");
+  if (TUNESMITH_GET(tensor, "is_cuda").is(Py_True)) {
+    array.device = nb::cast<int>(TUNESMITH_GET(TUNESMITH_GET(tensor, "device"), "index"));
+  } else if (!TUNESMITH_GET(tensor, "is_cpu").is(Py_True)) {
+    refuse("The tensor lies on the device \"" +
+           nb::cast<std::string>(nb::str(TUNESMITH_GET(tensor, "device"))) + "\"; allowed are cpu and cuda.");
   }
-  array.data = reinterpret_cast<void*>(nb::cast<std::uintptr_t>(tensor.attr("data_ptr")()));
-  array.shape = integers(tensor.attr("shape"));
-  array.strides = integers(tensor.attr("stride")());
+  array.data = reinterpret_cast<void*>(nb::cast<std::uintptr_t>(TUNESMITH_GET(tensor, "data_ptr")()));
+  array.shape = integers(TUNESMITH_GET(tensor, "shape"));
+  array.strides = integers(TUNESMITH_GET(tensor, "stride")());
   array.owner = nb::borrow(tensor);
 }
 
 void read_cupy(nb::handle object, Array& array) {
-  nb::object dtype = object.attr("dtype");
-  array.device = nb::cast<int>(object.attr("device").attr("id"));
-  array.data = reinterpret_cast<void*>(nb::cast<std::uintptr_t>(object.attr("data").attr("ptr")));
-  const auto letter = nb::cast<std::string>(dtype.attr("kind"));
-  const auto bytes = nb::cast<std::int64_t>(dtype.attr("itemsize"));
-  set_type(array,
-           letter == "V" ? type_of(nb::cast<std::string>(dtype.attr("name"))) : type_of(letter[0], bytes));
-  array.shape = integers(object.attr("shape"));
-  set_byte_strides(array, integers(object.attr("strides")));
+  nb::object dtype = TUNESMITH_GET(object, "dtype");
+  array.device = nb::cast<int>(TUNESMITH_GET(TUNESMITH_GET(object, "device"), "id"));
+  array.data =
+      reinterpret_cast<void*>(nb::cast<std::uintptr_t>(TUNESMITH_GET(TUNESMITH_GET(object, "data"), "ptr")));
+  const auto letter = nb::cast<std::string>(TUNESMITH_GET(dtype, "kind"));
+  const auto bytes = nb::cast<std::int64_t>(TUNESMITH_GET(dtype, "itemsize"));
+  set_type(array, letter == "V" ? type_of(nb::cast<std::string>(TUNESMITH_GET(dtype, "name")))
+                                : type_of(letter[0], bytes));
+  array.shape = integers(TUNESMITH_GET(object, "shape"));
+  set_byte_strides(array, integers(TUNESMITH_GET(object, "strides")));
   array.owner = nb::borrow(object);
 }
 

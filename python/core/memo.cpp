@@ -80,9 +80,10 @@ bool Memo::describe(nb::handle value, bool by_content, Seen& seen) {
       append(key, 'p', array.strides[k]);
     }
     if (array.elements() == 0) return false;
-    if (by_content) {
+    if (by_content &&
+        array.device < 0) {  // a GPU's is an argument, or was copied: then the call is not recorded
       const std::int64_t bytes = array.elements() * array.item_bytes;
-      if (array.device >= 0 || !array.contiguous() || bytes > most_content) return false;
+      if (!array.contiguous() || bytes > most_content) return false;
       key.append(static_cast<const char*>(array.data), static_cast<std::size_t>(bytes));
       seen.arrays.pop_back();
     } else {

@@ -47,11 +47,11 @@ def _on_device(mask: np.ndarray, like: Given) -> Given:
     return found.constant()
 
 
-def image_and_sums(given: Given, mask: np.ndarray, wanted: str) -> tuple[Given, str]:
+def image_and_sums(given: Given, mask: np.ndarray | Given, wanted: str) -> tuple[Given, str]:
     """The image as conv2d reads it, and the type of its sums: float32 or float64.
 
     SciPy sums in float64. So does this where the result has to be that of it: for images of float64 and of wide integers, and for
-    integers whose result is cut to an integer, unless all sums are exact in float32.
+    integers whose result is cut to an integer, unless all sums are exact in float32 (a mask on a GPU is not looked at).
     """
     dtype = given.dtype
     if dtype in ("float32", "float16", "bfloat16"):
@@ -60,13 +60,13 @@ def image_and_sums(given: Given, mask: np.ndarray, wanted: str) -> tuple[Given, 
         if wanted in ("float32", "float16", "bfloat16"):
             return given, "float32"
         largest = 255 if dtype == "uint8" else 65535
-        whole = bool(np.all(mask == np.rint(mask)))
+        whole = isinstance(mask, np.ndarray) and bool(np.all(mask == np.rint(mask)))
         if whole and wanted != "float64" and float(np.abs(mask).sum()) * largest <= 2.0**24:
             return given, "float32"
     return given, "float64"
 
 
-def filter_last_two(given: Given, mask: np.ndarray, *, mode: str, boundary: str, value: float, size: str, origins, sums: str) -> Given:
+def filter_last_two(given: Given, mask: np.ndarray | Given, *, mode: str, boundary: str, value: float, size: str, origins, sums: str) -> Given:
     """conv2d of [..., height, width] with a mask of two dimensions: [..., rows, columns] of `sums`."""
     shape = given.shape
     height, width = shape[-2:]
@@ -96,7 +96,7 @@ def filter_last_two(given: Given, mask: np.ndarray, *, mode: str, boundary: str,
         if origin != 0:
             problem.append((name, origin))
     numbers = (float(value),) if boundary == "constant" and size != "valid" else ()
-    weights = _on_device(np.ascontiguousarray(mask, sums), given)
+    weights = mask.to(sums).contiguous() if isinstance(mask, Given) else _on_device(np.ascontiguousarray(mask, sums), given)
     launch("conv2d", (given, weights, result), tuple(problem), numbers)
     return result
 
@@ -139,20 +139,24 @@ def _source(index: int, extent: int, boundary: str) -> int:
     return index if index < extent else 2 * extent - 2 - index
 
 
-def filter_all(given: Given, mask: np.ndarray, *, mode: str, boundary: str, value: float, origins, sums: str):
+def filter_all(given: Given, mask: np.ndarray | Given, *, mode: str, boundary: str, value: float, origins, sums: str):
     """Of any number of dimensions: a sum over the mask's leading axes of conv2d on the last two. An object of the array's library."""
     if given.array.size == 0:
         return given.empty(given.shape, sums).object
-    if mask.ndim == 1:
+    if len(mask.shape) == 1:
         flat = given.reshaped((1, *given.shape))
+        row = mask.reshaped((1, *mask.shape)) if isinstance(mask, Given) else mask[None]
         done = filter_last_two(
-            flat, mask[None], mode=mode, boundary=boundary, value=value, size="same", origins=(0, origins[0]), sums=sums
+            flat, row, mode=mode, boundary=boundary, value=value, size="same", origins=(0, origins[0]), sums=sums
         )
         return done.reshaped(given.shape).object
     leading = mask.shape[:-2]
     common = {"mode": mode, "boundary": boundary, "value": value, "size": "same", "origins": origins[-2:], "sums": sums}
     if all(extent == 1 for extent in leading) and not any(origins[:-2]):
-        return filter_last_two(given, mask.reshape(mask.shape[-2:]), **common).object
+        last_two = mask.reshaped(mask.shape[-2:]) if isinstance(mask, Given) else mask.reshape(mask.shape[-2:])
+        return filter_last_two(given, last_two, **common).object
+    if isinstance(mask, Given):
+        mask = mask.numpy().astype(np.float64)
     total = None
     given = given.to(sums)
     for place in itertools.product(*(range(extent) for extent in leading)):

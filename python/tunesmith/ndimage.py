@@ -30,9 +30,17 @@ __all__ = [
 ]
 
 
-def _weights(weights) -> np.ndarray:
-    found = Given(weights).numpy()
+def _weights(weights) -> np.ndarray | Given:
+    """In ordinary memory, so that the function knows them; real ones on a GPU stay there."""
+    given = Given(weights)
+    if given.array.device >= 0 and given.dtype in ("float32", "float64"):
+        return given
+    found = given.numpy()
     return found.astype(np.complex128 if np.iscomplexobj(found) else np.float64)
+
+
+def _shaped(weights: np.ndarray | Given, shape) -> np.ndarray | Given:
+    return weights.reshaped(shape) if isinstance(weights, Given) else weights.reshape(shape)
 
 
 def _per_axis(value, count: int, name: str) -> list:
@@ -74,9 +82,11 @@ def _check_cval(given: Given, cval) -> None:
         raise ValueError("Cannot provide a complex-valued cval when the input is real.")
 
 
-def _filter(input, weights: np.ndarray, output, mode: str, cval, origins, word: str):  # noqa: A002
+def _filter(input, weights: np.ndarray | Given, output, mode: str, cval, origins, word: str):  # noqa: A002
     given = Given(input)
     is_complex = given.dtype in _complex_parts or np.iscomplexobj(weights)
+    if is_complex and isinstance(weights, Given):
+        weights = weights.numpy()
     output, wanted = output_type(given, output, is_complex=is_complex)
     boundary = boundary_word(mode)
 
@@ -99,11 +109,11 @@ def _correlate_or_convolve(input, weights, output, mode, cval, origin, axes, wor
     weights = _weights(weights)
     dimensions = len(given.shape)
     found = _axes(axes, dimensions)
-    if weights.ndim != len(found):
-        raise RuntimeError(f"weights.ndim ({weights.ndim}) must match len(axes) ({len(found)}). filter weights array has incorrect shape.")
+    if len(weights.shape) != len(found):
+        raise RuntimeError(f"weights.ndim ({len(weights.shape)}) must match len(axes) ({len(found)}). filter weights array has incorrect shape.")
     if dimensions == 0:
         raise RuntimeError("filter weights array has incorrect shape: an image has at least one dimension.")
-    if weights.size == 0:
+    if 0 in weights.shape:
         return finish(given, given.object * 0, *output_type(given, output))
     origins = [0] * dimensions
     extents = [1] * dimensions
@@ -111,7 +121,7 @@ def _correlate_or_convolve(input, weights, output, mode, cval, origin, axes, wor
         extents[axis] = extent
     for axis, one in zip(found, _per_axis(origin, len(found), "origin")):
         origins[axis] = _check_origin(one, extents[axis])
-    mask = weights.reshape(extents)
+    mask = _shaped(weights, extents)
     return _filter(given.object, mask, output, mode, cval, origins, word)
 
 
@@ -133,7 +143,7 @@ def convolve(input, weights, output=None, mode="reflect", cval=0.0, origin=0, *,
     return _correlate_or_convolve(input, weights, output, mode, cval, origin, axes, "convolution")
 
 
-def _along(input, weights: np.ndarray, axis: int, output, mode, cval, origin: int, word: str):  # noqa: A002
+def _along(input, weights: np.ndarray | Given, axis: int, output, mode, cval, origin: int, word: str):  # noqa: A002
     """A mask of one dimension along an axis: rows where it is the last, else columns."""
     given = Given(input)
     shape = given.shape
@@ -145,20 +155,18 @@ def _along(input, weights: np.ndarray, axis: int, output, mode, cval, origin: in
     outer = int(np.prod(shape[:axis], dtype=np.int64))
     inner = int(np.prod(shape[axis + 1 :], dtype=np.int64))
     if inner == 1:
-        flat, mask, origins = (outer, shape[axis]), weights[None], [0, origin]
+        flat, mask, origins = (outer, shape[axis]), _shaped(weights, (1, -1)), [0, origin]
     else:
-        flat, mask, origins = (outer, shape[axis], inner), weights[None, :, None], [0, origin, 0]
-    if len(flat) == 3:
-        mask = mask.reshape(1, -1, 1)
+        flat, mask, origins = (outer, shape[axis], inner), _shaped(weights, (1, -1, 1)), [0, origin, 0]
     image = given.contiguous().reshaped(flat)
     result = Given(_filter(image.object, mask, wanted, mode, cval, origins, word)).reshaped(shape).object
     return finish(given, result, output, wanted)
 
 
-def _line(input, weights, cval) -> np.ndarray:  # noqa: A002
+def _line(input, weights, cval) -> np.ndarray | Given:  # noqa: A002
     _check_cval(Given(input), cval)
     weights = _weights(weights)
-    if weights.ndim != 1 or weights.size < 1:
+    if len(weights.shape) != 1 or weights.shape[0] < 1:
         raise RuntimeError("no filter weights given")
     return weights
 
@@ -167,7 +175,7 @@ def _line(input, weights, cval) -> np.ndarray:  # noqa: A002
 def correlate1d(input, weights, axis=-1, output=None, mode="reflect", cval=0.0, origin=0):  # noqa: A002
     """scipy.ndimage.correlate1d: correlate() with a mask of one dimension along `axis`."""
     weights = _line(input, weights, cval)
-    return _along(input, weights, axis, output, mode, cval, _check_origin(origin, weights.size), "correlation")
+    return _along(input, weights, axis, output, mode, cval, _check_origin(origin, weights.shape[0]), "correlation")
 
 
 @recorded("weights")
@@ -175,12 +183,15 @@ def convolve1d(input, weights, axis=-1, output=None, mode="reflect", cval=0.0, o
     """scipy.ndimage.convolve1d: correlate1d() with the mask turned around."""
     weights = _line(input, weights, cval)
     # As SciPy checks it: of the turned mask.
-    turned = -operator.index(origin) - (1 if weights.size % 2 == 0 else 0)
-    if not -(weights.size // 2) <= turned <= (weights.size - 1) // 2:
+    extent = weights.shape[0]
+    turned = -operator.index(origin) - (1 if extent % 2 == 0 else 0)
+    if not -(extent // 2) <= turned <= (extent - 1) // 2:
         raise ValueError(
             "Invalid origin; origin must satisfy -(len(weights) // 2) <= origin <= (len(weights)-1) // 2; "
-            f"it is {origin}, and the mask has {weights.size}."
+            f"it is {origin}, and the mask has {extent}."
         )
+    if isinstance(weights, Given):
+        weights = weights.numpy()
     return _along(input, weights[::-1].conj(), axis, output, mode, cval, turned, "correlation")
 
 

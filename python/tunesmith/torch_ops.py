@@ -1,0 +1,118 @@
+"""Functions of this package as operators of PyTorch: torch.compile(fullgraph=True) takes them, and CUDA graphs capture them.
+
+    import tunesmith.torch_ops
+    y = torch.ops.tunesmith.correlate(x, weights, "constant")
+
+Shapes and types are as of the functions of the same names; sums and extremes take `dim` and `keepdim` as PyTorch does. None has a gradient.
+Importing this module needs PyTorch 2.4 or later.
+"""
+
+from __future__ import annotations
+
+from typing import List, Optional  # noqa: UP035: what custom_op() reads
+
+import torch
+from torch import Tensor
+
+from . import ndimage
+from . import _words as words
+from ._expressions import Vectorized
+
+_functions: dict[str, Vectorized] = {}
+
+
+def _image_op(function, name):
+    def call(image: Tensor, weights: Tensor, mode: str = "reflect", cval: float = 0.0) -> Tensor:
+        return function(image, weights, mode=mode, cval=cval)
+
+    op = torch.library.custom_op(f"tunesmith::{name}", call, mutates_args=())
+    op.register_fake(lambda image, weights, mode="reflect", cval=0.0: torch.empty_like(image, memory_format=torch.contiguous_format))
+    return op
+
+
+correlate = _image_op(ndimage.correlate, "correlate")
+convolve = _image_op(ndimage.convolve, "convolve")
+
+
+@torch.library.custom_op("tunesmith::gaussian_filter", mutates_args=())
+def gaussian_filter(image: Tensor, sigma: float, mode: str = "reflect", cval: float = 0.0) -> Tensor:
+    return ndimage.gaussian_filter(image, sigma, mode=mode, cval=cval)
+
+
+@gaussian_filter.register_fake
+def _(image, sigma, mode="reflect", cval=0.0):
+    return torch.empty_like(image, memory_format=torch.contiguous_format)
+
+
+@torch.library.custom_op("tunesmith::uniform_filter", mutates_args=())
+def uniform_filter(image: Tensor, size: int = 3, mode: str = "reflect", cval: float = 0.0) -> Tensor:
+    return ndimage.uniform_filter(image, size, mode=mode, cval=cval)
+
+
+@uniform_filter.register_fake
+def _(image, size=3, mode="reflect", cval=0.0):
+    return torch.empty_like(image, memory_format=torch.contiguous_format)
+
+
+@torch.library.custom_op("tunesmith::convolve1d", mutates_args=())
+def convolve1d(a: Tensor, v: Tensor, mode: str = "full") -> Tensor:
+    return words.convolve(a, v, mode)
+
+
+@convolve1d.register_fake
+def _(a, v, mode="full"):
+    n, k = a.shape[0], v.shape[0]
+    length = {"full": n + k - 1, "same": n if n > k else k, "valid": abs(n - k) + 1}[mode]
+    return a.new_empty((length,), dtype=torch.promote_types(a.dtype, v.dtype))
+
+
+@torch.library.custom_op("tunesmith::permute", mutates_args=())
+def permute(x: Tensor, dims: List[int]) -> Tensor:  # noqa: UP006
+    return words.transpose(x, dims)
+
+
+@permute.register_fake
+def _(x, dims):
+    return x.new_empty([x.shape[k] for k in dims])
+
+
+def _reduction(name):
+    function = getattr(words, name)
+    kind = {"sum": 1, "mean": 2, "min": 3, "max": 3}[name]
+
+    def call(x: Tensor, dim: Optional[List[int]] = None, keepdim: bool = False) -> Tensor:  # noqa: UP006, UP007
+        return function(x, axis=None if dim is None else tuple(dim), keepdims=keepdim)
+
+    op = torch.library.custom_op(f"tunesmith::{name}", call, mutates_args=())
+
+    def fake(x, dim=None, keepdim=False):
+        axes = range(x.ndim) if dim is None else [k % x.ndim for k in dim]
+        shape = [1 if k in axes else extent for k, extent in enumerate(x.shape) if keepdim or k not in axes]
+        dtype = words._reduce_types[str(x.dtype).removeprefix("torch.")][kind]
+        return x.new_empty(shape, dtype=getattr(torch, dtype))
+
+    op.register_fake(fake)
+    return op
+
+
+sum = _reduction("sum")  # noqa: A001
+mean = _reduction("mean")
+min = _reduction("min")  # noqa: A001
+max = _reduction("max")  # noqa: A001
+
+
+@torch.library.custom_op("tunesmith::elementwise", mutates_args=())
+def elementwise(expression: str, inputs: List[Tensor]) -> Tensor:  # noqa: UP006
+    """tunesmith.vectorize(expression)(*inputs)."""
+    function = _functions.get(expression)
+    if function is None:
+        function = _functions[expression] = Vectorized(expression)
+    return function(*inputs)
+
+
+@elementwise.register_fake
+def _(expression, inputs):
+    dtype = inputs[0].dtype
+    for one in inputs[1:]:
+        dtype = torch.promote_types(dtype, one.dtype)
+    return inputs[0].new_empty(torch.broadcast_shapes(*(one.shape for one in inputs)), dtype=dtype)

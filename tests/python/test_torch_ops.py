@@ -1,0 +1,48 @@
+"""The operators of PyTorch, also within torch.compile."""
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+import tunesmith.torch_ops  # noqa: E402, F401
+
+ops = torch.ops.tunesmith
+device = "cuda" if torch.cuda.is_available() else "cpu"
+
+
+def cases():
+    x, w = torch.rand(7, 9, device=device), torch.rand(3, 3, device=device)
+    padded = torch.nn.functional.pad(x[None, None], (1, 1, 1, 1), mode="replicate")
+    return [
+        (ops.correlate, (x, w, "nearest"), torch.nn.functional.conv2d(padded, w[None, None])[0, 0]),
+        (ops.convolve, (x, w, "nearest"), torch.nn.functional.conv2d(padded, w.flip(0, 1)[None, None])[0, 0]),
+        (ops.uniform_filter, (x, 1), x),
+        (ops.gaussian_filter, (torch.ones_like(x), 1.0), torch.ones_like(x)),
+        (ops.convolve1d, (x[0], w[0], "valid"), torch.nn.functional.conv1d(x[None, None, 0], w[0].flip(0)[None, None])[0, 0]),
+        (ops.permute, (x, [1, 0]), x.T.contiguous()),
+        (ops.sum, (x, [0]), x.sum(0)),
+        (ops.sum, (x.int(), None), x.int().sum()),
+        (ops.mean, (x, [-1], True), x.mean(-1, keepdim=True)),
+        (ops.max, (x, [1]), x.amax(1)),
+        (ops.min, (x,), x.amin()),
+        (ops.elementwise, ("p * q + 1", [x, x[:1]]), x * x[:1] + 1),
+    ]
+
+
+@pytest.mark.parametrize("number", range(len(cases())))
+def test_it_is_right_and_its_shape_is_known(number):
+    op, arguments, expected = cases()[number]
+    found = op(*arguments)
+    assert found.shape == expected.shape and found.dtype == expected.dtype
+    torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-5)
+    torch.library.opcheck(op.default, arguments, test_utils=("test_schema", "test_faketensor"))
+
+
+def test_compile_takes_them_whole():
+    def function(x, w):
+        y = ops.correlate(x * 2, w, "constant")
+        return ops.sum(y, [1]) + ops.elementwise("p + q", [x, y])[:, 0]
+
+    x, w = torch.rand(7, 9, device=device), torch.rand(3, 3, device=device)
+    compiled = torch.compile(function, fullgraph=True, backend="eager")
+    torch.testing.assert_close(compiled(x, w), function(x, w))
