@@ -1,4 +1,4 @@
-"""python -m tunesmith: the command line."""
+"""python -m tunesmith: the command line. `report` is drawn here, all else is the compiled program's."""
 
 import os
 import sys
@@ -7,6 +7,10 @@ from ._tuning import program
 
 
 def main() -> None:
+    if sys.argv[1:2] == ["report"]:
+        from ._report import main as report
+
+        sys.exit(report(sys.argv[2:]))
     os.execv(program(), [program(), *sys.argv[1:]])
 
 

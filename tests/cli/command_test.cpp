@@ -35,6 +35,7 @@ TEST_P(Complaints, AreOneClearSentence) {
 INSTANTIATE_TEST_SUITE_P(Command, Complaints,
                          testing::Values(Mistake{"", "subcommand"},
                                          Mistake{"tuen", "There is no command tuen"},
+                                         Mistake{"report", "python -m tunesmith report"},
                                          Mistake{"ops conv2d conv3d", "conv3d"},
                                          Mistake{"devices --fast", "--fast"}));
 

@@ -1,0 +1,71 @@
+"""A tuning database as a page to look at: tunesmith.report() and `python -m tunesmith report`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sqlite3
+import sys
+
+from . import _report_sections as sections
+from ._core import default_database
+from ._report_data import Data, Peers
+from ._report_page import Page
+from ._tuning import _text
+
+
+def report(file="report.html", *, op=None, problem=None, device=None, database=None, results=None) -> str:
+    """Writes what a tuning database holds as one HTML page that needs no network, and returns its path.
+
+    op: an op's name, or several; None: all. problem: values such as "height=1000 width=2000" or a dict: only problems with these.
+    device: part of a device's name; None: the one with the most measurements. database: a file; None: the user's own.
+    results: a CSV file of bench/bench.py, such as docs/results.csv, for the times of other libraries and of copies.
+    Raises ValueError for wrong input, ImportError where plotly is missing: pip install 'tunesmith[report]'.
+    """
+    try:
+        from plotly.offline import get_plotlyjs
+    except ImportError as error:
+        raise ImportError(
+            "A report is drawn with plotly, which is not installed: pip install 'tunesmith[report]', or pip install plotly."
+        ) from error
+    path = os.fspath(database) if database is not None else default_database()
+    ops = [op] if isinstance(op, str) else list(op or [])
+    data = Data(path, ops, "" if problem is None else _text(problem), device)
+    try:
+        page = Page(f"Tunesmith: {data.device or os.path.basename(path)}")
+        peers = Peers(results, data) if results is not None else None
+        sections.summary(page, data, peers)
+        sections.winners(page, data)
+        sections.landscape(page, data)
+        sections.sizes(page, data, peers)
+        sections.between(page, data)
+        sections.runs(page, data)
+        sections.failures(page, data)
+        text = page.text(get_plotlyjs())
+    except sqlite3.Error as error:
+        raise ValueError(f"{path} could not be read: {error}. `tunesmith db status --db` says whether it is intact.") from error
+    finally:
+        data.sql.close()
+    with open(file, "w", encoding="utf-8") as out:
+        out.write(text)
+    return os.fspath(file)
+
+
+def main(arguments: list[str]) -> int:
+    """python -m tunesmith report."""
+    parser = argparse.ArgumentParser(prog="tunesmith report", description="Write a tuning database as one HTML page of tables and figures.")
+    parser.add_argument("-o", "--output", default="report.html", metavar="FILE", help="the page (default: report.html)")
+    parser.add_argument("--op", action="append", help="only this op; may be repeated")
+    parser.add_argument("--problem", help='only problems with these values, such as "height=1000 width=2000"')
+    parser.add_argument("--device", help="part of a device's name (default: the device with the most measurements)")
+    parser.add_argument("--db", help="database file (default: $TUNESMITH_DB, else in the user's data folder)")
+    parser.add_argument(
+        "--results", metavar="CSV", help="of bench/bench.py, such as docs/results.csv: times of other libraries and of copies"
+    )
+    given = parser.parse_args(arguments)
+    try:
+        print(report(given.output, op=given.op, problem=given.problem, device=given.device, database=given.db, results=given.results))
+    except (ValueError, ImportError, OSError) as error:
+        print(f"tunesmith: {error}", file=sys.stderr)
+        return 2 if isinstance(error, ValueError) else 1
+    return 0

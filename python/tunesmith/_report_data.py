@@ -1,0 +1,288 @@
+"""What a report is made of: a database's views, the bytes and operations of problems, and the times of other libraries."""
+
+from __future__ import annotations
+
+import collections
+import csv
+import math
+import os
+import re
+import sqlite3
+import statistics
+import subprocess
+import urllib.parse
+
+from ._core import Dispatcher
+from ._tuning import program
+
+_APPLICATION = 1414745428  # PRAGMA application_id and user_version of db/schema.sql
+_SCHEMA = 7
+OPS = 10  # on a page
+
+
+def time_text(us) -> str:
+    """With a unit that keeps it short."""
+    if us is None:
+        return "–"
+    for limit, unit, scale in ((1e3, "µs", 1), (1e6, "ms", 1e3), (math.inf, "s", 1e6)):
+        if us < limit:
+            return f"{us / scale:.4g} {unit}"
+    return "–"
+
+
+def seconds(s: float) -> str:
+    return f"{s:.3g} s" if s < 100 else f"{s / 60:.3g} min" if s < 6000 else f"{s / 3600:.3g} h"
+
+
+def size_text(count: float) -> str:
+    for unit in ("bytes", "KiB", "MiB", "GiB"):
+        if count < 1024 or unit == "GiB":
+            return f"{count:.4g} {unit}"
+        count /= 1024
+    return ""
+
+
+def count(number: int, one: str, many: str = "") -> str:
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def values_of(text: str) -> dict[str, str]:
+    """A problem or a config by names; a value with blanks stands in quotes in the text."""
+    return {name: value.strip('"') for name, value in re.findall(r'(\w+)=("[^"]*"|\S*)', text)}
+
+
+def as_text(values: dict[str, str]) -> str:
+    return " ".join(
+        f'{name}="{value}"' if not re.fullmatch(r"[\w.+-]+", value) or value[:1] == "-" else f"{name}={value}"
+        for name, value in values.items()
+    )
+
+
+def shorter(text: str, most: int = 60) -> str:
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+# ---- the database
+
+
+class Data:
+    """A database, opened to be read, and the part of it that the page is about."""
+
+    def __init__(self, path: str, ops: list[str], problem: str, device: str | None):
+        self.path = path
+        self._varied: dict[str, set[str]] = {}  # of an op, the parameters in which its problems differ
+        self.sql = _open(path)
+        try:
+            self._select(ops, problem, device)
+        except sqlite3.Error as error:
+            raise ValueError(f"{path} could not be read: {error}. `tunesmith db status --db` says whether it is intact.") from error
+
+    def rows(self, sql: str, *given) -> list[sqlite3.Row]:
+        return self.sql.execute(sql, given).fetchall()
+
+    def _select(self, ops: list[str], problem: str, device: str | None) -> None:
+        devices = self.rows("SELECT device, count(*) AS n FROM results GROUP BY device ORDER BY n DESC, device")
+        names = [row["device"] for row in devices]
+        found = [name for name in names if device is None or device.lower() in name.lower()]
+        if device is not None and not found:
+            raise ValueError(f'No device in {self.path} has "{device}" in its name; there are {", ".join(names) or "none"}.')
+        self.device = next((name for name in found if name == device), found[0] if found else "")
+        self.other_devices = [name for name in names if name != self.device]
+        facts = self.rows("SELECT * FROM device WHERE name = ? ORDER BY id LIMIT 1", self.device)
+        self.l2_bytes = facts[0]["l2_bytes"] if facts else 0
+        self.is_host = bool(facts) and facts[0]["kind"] == "host"
+        known = self.rows("SELECT op, count(*) AS n FROM results WHERE device = ? GROUP BY op ORDER BY n DESC, op", self.device)
+        for name in ops:
+            if name not in [row["op"] for row in known]:
+                raise ValueError(
+                    f"There are no measurements of {name} on {self.device or 'any device'} in {self.path}; "
+                    f"there are some of {', '.join(row['op'] for row in known) or 'nothing'}."
+                )
+        self.ops = [row["op"] for row in known if not ops or row["op"] in ops]
+        self.left_out = self.ops[OPS:]
+        self.ops = self.ops[:OPS]
+        self.wanted = values_of(problem)
+        if problem and not self.wanted:
+            raise ValueError(f'"{problem}" is not a problem: give names with values, such as "height=1000 width=2000".')
+        self.how: dict[str, tuple[str, str]] = {}  # caches and launches of an op: times of others do not compare
+        self.problems: dict[str, list[dict]] = {}
+        for name in self.ops:
+            how = self.rows(
+                "SELECT caches, launches FROM results WHERE op = ? AND device = ? AND verdict = 'ok' GROUP BY 1, 2 "
+                "ORDER BY count(*) DESC, caches DESC, launches LIMIT 1",
+                name,
+                self.device,
+            )
+            self.how[name] = tuple(how[0]) if how else ("warm", "apart")
+            grouped = self.rows(
+                "SELECT problem AS text, min(CASE WHEN verdict = 'ok' THEN median_us END) AS best_us, "
+                "min(CASE WHEN verdict = 'ok' AND is_base THEN median_us END) AS base_us, sum(verdict = 'ok') AS ok "
+                "FROM results WHERE op = ? AND device = ? AND is_current AND caches = ? AND launches = ? GROUP BY problem",
+                name,
+                self.device,
+                *self.how[name],
+            )
+            problems = [dict(row, values=values_of(row["text"])) for row in grouped]
+            self.problems[name] = [one for one in problems if self.matches(one["values"])]
+        if self.wanted and not any(self.problems.values()):
+            raise ValueError(
+                f'No problem on {self.device} in {self.path} has the values "{problem}"; `tunesmith query` lists those with winners.'
+            )
+
+    def matches(self, values: dict[str, str]) -> bool:
+        return all(values.get(name) == value for name, value in self.wanted.items())
+
+    def short(self, op: str, text: str) -> str:
+        """Of a problem, what tells it from the op's others, and where that is no size, its numbers above 1 too."""
+        values = values_of(text)
+        if op not in self._varied:
+            given = collections.defaultdict(set)
+            for one in self.problems.get(op, []):
+                for name, value in one["values"].items():
+                    given[name].add(value)
+            self._varied[op] = {name for name, found in given.items() if len(found) > 1}
+        kept = {name: value for name, value in values.items() if name in self._varied[op]}
+        if not any(value.isdigit() and value != "0" for value in kept.values()):
+            kept |= {name: value for name, value in values.items() if value.isdigit() and value not in ("0", "1")}
+            kept = {name: value for name, value in values.items() if name in kept}
+        return " ".join(f"{name}={value}" for name, value in (kept or values).items())
+
+
+def _open(path: str) -> sqlite3.Connection:
+    if not path:
+        raise ValueError("There is no database, because TUNESMITH_DB is off; give one with --db.")
+    if not os.path.exists(path):
+        raise ValueError(f"There is no database {path}; `tunesmith tune` makes one, --db names another.")
+    try:
+        sql = sqlite3.connect(f"file:{urllib.parse.quote(os.path.abspath(path))}?mode=ro", uri=True)
+        application = sql.execute("PRAGMA application_id").fetchone()[0]
+        version = sql.execute("PRAGMA user_version").fetchone()[0]
+    except sqlite3.Error as error:
+        raise ValueError(f"{path} could not be read as a database: {error}.") from error
+    if application != _APPLICATION:
+        sql.close()
+        raise ValueError(f"{path} is not a database of Tunesmith.")
+    if version > _SCHEMA:
+        sql.close()
+        raise ValueError(
+            f"{path} was written by a newer version of Tunesmith (schema {version}; this one reads up to {_SCHEMA}); update the package."
+        )
+    if version < _SCHEMA:  # its views are older too: the program migrates a copy
+        sql.close()
+        dumped = subprocess.run([program(), "db", "dump", "--db", path], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+        if dumped.returncode != 0:
+            raise ValueError(dumped.stderr.strip() or f"{path} could not be migrated.")
+        sql = sqlite3.connect(":memory:")
+        sql.executescript(dumped.stdout)
+    sql.row_factory = sqlite3.Row
+    sql.execute("PRAGMA trusted_schema = OFF")  # a file may have been written by anybody
+    sql.execute("PRAGMA query_only = ON")
+    return sql
+
+
+# ---- bytes and operations of a problem, as the contracts in templates/*/op.cpp count them
+
+
+class Work:
+    def __init__(self):
+        self._planner = Dispatcher("host", database="", compile="never", cache_folder="")
+        self._known: dict[tuple[str, str], tuple[float, float | None] | None] = {}
+
+    def of(self, op: str, text: str) -> tuple[float, float | None] | None:
+        """The bytes that must be read and written, and the operations (None: not counted); None for an op that is not built in."""
+        if (op, text) not in self._known:
+            try:
+                arrays = self._planner.plan(op, text).arguments
+                self._known[op, text] = _work(op, values_of(text), arrays)
+            except RuntimeError:  # an expression of a user's own, of which there is no binary
+                self._known[op, text] = _of_expression(values_of(text)) if op == "elementwise" else None
+            except (ValueError, KeyError):
+                self._known[op, text] = None
+        return self._known[op, text]
+
+
+_BYTES = {"f64": 8, "i64": 8, "f32": 4, "i32": 4, "f16": 2, "bf16": 2, "u16": 2, "i16": 2, "u8": 1, "i8": 1}
+
+
+def _of_expression(values: dict[str, str]) -> tuple[float, None] | None:
+    def elements(extents: str) -> int:
+        return math.prod(map(int, extents.split(":")[0].split("x")))
+
+    try:
+        used = set(re.findall(r"\b[a-f]\b", values["function"]))
+        counts = [elements(values["shape"] if values[name] == "dense" else values[name]) for name in used]
+        return float((elements(values["shape"]) + sum(counts)) * _BYTES[values["dtype"]]), None
+    except (KeyError, ValueError):
+        return None
+
+
+def _work(op: str, values: dict[str, str], arrays: list) -> tuple[float, float | None]:
+    each = _BYTES.get(values.get("dtype", ""), 4)
+    number = {name: int(value) for name, value in values.items() if re.fullmatch(r"-?\d+", value)}
+    moved = float(sum(array[3] * (2 if array[1] == "inout" else 1) for array in arrays))
+    written = float(sum(array[3] for array in arrays if array[1] != "input"))
+    if op == "transpose":
+        return 2.0 * int(values["dtype"][1:]) / 8 * number["batch"] * number["height"] * number["width"], 0.0
+    if op == "reduce":
+        out = number["outer"] * number["inner"]
+        return float(out * number["length"] * each + written), float(out * number["length"])
+    if op == "histogram":
+        return float(number["length"] * each + number["bins"] * 8), float(number["length"])
+    if op in ("conv1d", "conv2d"):
+        taps = number["taps"] if op == "conv1d" else number["mask_height"] * number["mask_width"]
+        return moved, 2.0 * taps * written / (8 if each == 8 else 4 if op == "conv2d" else each)
+    if op == "conv_covariance":
+        image = number["height"] * number["width"]
+        pixels = (number["height"] - number["mask_height"] + 1) * (number["width"] - number["mask_width"] + 1)
+        into, out, batch = number["channels_in"], number["channels_out"], number["batch"]
+        return (
+            float(each * (batch * (into * (image * image + image) + 2 * out * pixels * pixels) + out)),
+            float(batch * pixels * pixels * (3 * into * number["mask_height"] * number["mask_width"] + 2 * out)),
+        )
+    return moved, None
+
+
+# ---- other libraries
+
+
+class Peers:
+    """A results file of bench/bench.py."""
+
+    def __init__(self, path, data: Data):
+        try:
+            with open(path, newline="", encoding="utf-8") as file:
+                rows = list(csv.DictReader(file))
+        except (OSError, UnicodeDecodeError, csv.Error) as error:
+            raise ValueError(f"{path} could not be read as a results file: {error}.") from error
+        if not rows or not {"op", "problem", "contender", "kind", "verdict", "apart_us", "note"} <= rows[0].keys():
+            raise ValueError(
+                f"{path} is not a results file: columns such as op, problem, contender, kind, verdict, apart_us and note are missing."
+            )
+        self.name = os.path.basename(os.fspath(path))
+        self.device = next((row["note"] for row in rows if row["op"] == "run" and row["case"] == "device"), "an unknown device")
+        self.here = bool(data.device) and self.device.startswith(data.device)
+        self.rows = [row for row in rows if row["op"] in data.ops and data.matches({**values_of(row["problem"])})] if self.here else []
+        self.wrong = sum(row["verdict"] != "ok" for row in self.rows)
+        self.rows = [row for row in self.rows if row["verdict"] == "ok" and row["problem"]]
+        every = [row for row in rows if self.here and row["kind"] == "limit" and row["verdict"] == "ok"]
+        self.bandwidth = self._rate(every, "copy", r"([\d.e+]+) bytes", 1)
+        self.arithmetic = self._rate(every, "FFMA", r"([\d.e+]+) multiply-adds", 2)
+        empty = [float(row["apart_us"]) for row in every if row["contender"] == "empty kernel" and row["apart_us"]]
+        self.empty_us = statistics.median(empty) if empty else None
+
+    @staticmethod
+    def _rate(rows: list[dict], contender: str, pattern: str, times: float) -> float | None:
+        """The highest, per second, of cold caches: there nothing comes from the L2 cache."""
+        rates = []
+        for row in rows:
+            found = re.search(pattern, row["note"])
+            if row["contender"] == contender and found and row.get("cold_us"):
+                rates.append(times * float(found[1]) / float(row["cold_us"]) * 1e6)
+        return max(rates, default=None)
+
+    def times(self, op: str, how: tuple[str, str]) -> list[tuple[str, str, str, float]]:
+        """(contender, kind, problem, microseconds) for the same caches and launches."""
+        column = "cold_us" if how[0] == "cold" else "chained_us" if how[1] == "chained" else "apart_us"
+        return [
+            (row["contender"], row["kind"], row["problem"], float(row[column])) for row in self.rows if row["op"] == op and row.get(column)
+        ]
