@@ -18,7 +18,7 @@ h1 { font-size: 1.7rem; margin: .2em 0 } h2 { margin: 2.2em 0 .3em; padding-top:
 h3 { margin: 1.4em 0 .2em } h4 { margin: .6em 0 0; font-weight: 600 }
 p { max-width: 92ch; margin: .4em 0 } a { color: var(--link) } .soft { color: var(--soft) } p, h3, h4, li { overflow-wrap: anywhere }
 button { float: right; font: inherit; color: inherit; background: var(--card); border: 1px solid var(--line); border-radius: 6px; padding: 4px 12px }
-nav ul { columns: 260px; padding-left: 1.2em; margin: .4em 0 } nav li { break-inside: avoid }
+nav ul { columns: 280px; column-gap: 36px; padding-left: 1.2em; margin: .4em 0 } nav li { break-inside: avoid }
 .figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 520px), 1fr)); gap: 14px; margin: .7em 0 }
 .figure { background: var(--card); border: 1px solid var(--line); border-radius: 8px; padding: 8px 12px; min-width: 0 }
 .figure p { font-size: .9em; color: var(--soft) } .wide { grid-column: 1 / -1 } .stack { display: grid; gap: 14px; align-content: start; min-width: 0 }
