@@ -12,6 +12,7 @@ from . import ndimage, signal
 from ._arrays import device, dispatcher, forget_dispatchers, set_device
 from ._core import Array, Dispatcher, Plan, __version__, default_database, first_device, ops
 from ._expressions import Vectorized, vectorize
+from ._own_kernels import write_kernel
 from ._report import report
 from ._tuning import Capture, capture, program, tune, winners
 from ._words import bincount, conv_covariance, convolve, correlate, histogram, max, mean, min, sum, transpose
@@ -48,4 +49,5 @@ __all__ = [
     "tune",
     "vectorize",
     "winners",
+    "write_kernel",
 ]

@@ -74,6 +74,11 @@ class _ToExpression(ast.NodeVisitor):
     _binary = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
     _compare = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
 
+    allowed = (
+        "assignments, + - * / % **, comparisons, and, or, not, x if c else y, numbers, pi and the functions "
+        + ", ".join(sorted(_functions))
+    )
+
     def __init__(self, function):
         self.function = function
         lines, self.first = inspect.getsourcelines(function)
@@ -117,8 +122,7 @@ class _ToExpression(ast.NodeVisitor):
         shown = ast.unparse(node).splitlines()[0]
         raise ValueError(
             f"The function {self.function.__name__} cannot be made a kernel: in {where}{inspect.getsourcefile(self.function)}, "
-            f"\"{shown}\" {why}. Allowed are assignments, + - * / % **, comparisons, and, or, not, x if c else y, numbers, "
-            f"pi and the functions {', '.join(sorted(_functions))}."
+            f"\"{shown}\" {why}. Allowed are {self.allowed}."
         )
 
     def generic_visit(self, node):

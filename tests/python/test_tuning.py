@@ -77,5 +77,37 @@ __global__ void scaled(const float* x, float* y, int n) {
     assert (y == 3 * x).all()
 
 
+def test_a_description_of_python_values(tmp_path):
+    def grid(n, BLOCK):  # noqa: N803
+        tiles = ceil_div(n, BLOCK)  # noqa: F821
+        return max(tiles // 2 * 2, 1) if n < 0 else tiles
+
+    file = tunesmith.write_kernel(
+        tmp_path / "tripled.cu",
+        "#define BLOCK 64\n__global__ void tripled(const float* x, float* y, int n) {\n"
+        "  const int i = blockIdx.x * BLOCK + threadIdx.x;\n  if (i < n) y[i] = 3 * x[i];\n}\n",
+        what='a "text"',
+        tolerance=1e-6,
+        problem={"n": [1, 1000]},
+        arrays={"x": ["n"], "y": {"extents": ["n"], "role": "output"}},
+        axes={"BLOCK": [64, 128]},
+        rules={"must": [lambda BLOCK: BLOCK <= 1024, "BLOCK % 32 == 0"]},  # noqa: N803
+        launch={"grid": grid, "block": "BLOCK"},
+    )
+    found = rows(tunesmith.tune(file, {"n": 500}, device="host", budget="2", database=tmp_path / "own.db", progress=False))
+    assert found[0]["op"] == "tripled"
+    for wrong, error in (
+        (dict(launch={"grid": lambda n: n / 2}), ValueError),
+        (dict(launch={"grid": lambda n: open(n)}), ValueError),
+        (dict(axes={"BLOCK": {1, 2}}), TypeError),
+        (dict(what="*/"), ValueError),
+    ):
+        with pytest.raises(error):
+            tunesmith.write_kernel(tmp_path / "wrong.cu", "", **wrong)
+    assert not (tmp_path / "wrong.cu").exists()
+    with pytest.raises(ValueError, match="end in .cu"):
+        tunesmith.write_kernel(tmp_path / "wrong.txt", "")
+
+
 def test_the_command_line_comes_with_it():
     assert os.access(tunesmith.program(), os.X_OK)
