@@ -281,6 +281,17 @@ NB_MODULE(_core, m) {
       },
       "The operations by name: what each computes, its parameters and its arrays.");
   m.def(
+      "work",
+      [](const std::string& op, const std::string& problem) {
+        const Op& its_op = find_op(op);
+        const Problem whole = complete_problem(its_op, Values::parse(problem));
+        return std::pair(bytes_moved(its_op, whole), its_op.flops ? its_op.flops(whole) : 0.0);
+      },
+      nb::arg("op"), nb::arg("problem"),
+      "Of an op's problem: the bytes that must be read and written, and the operations that must be done. "
+      "Raises "
+      "ValueError.");
+  m.def(
       "is_array", [](nb::handle object) { return is_array(object); }, nb::arg("object").none(),
       "Whether Array can read the object, by its type.");
 

@@ -13,7 +13,6 @@ from ._arrays import device, dispatcher, forget_dispatchers, set_device
 from ._core import Array, Dispatcher, Plan, __version__, default_database, first_device, ops
 from ._expressions import Vectorized, vectorize
 from ._own_kernels import write_kernel
-from ._report import report
 from ._tuning import Capture, capture, program, tune, winners
 from ._words import bincount, conv_covariance, convolve, correlate, histogram, max, mean, min, sum, transpose
 
@@ -51,3 +50,16 @@ __all__ = [
     "winners",
     "write_kernel",
 ]
+
+
+def report(file="report.html", *, op=None, problem=None, device=None, database=None, results=None) -> str:
+    """Writes what a tuning database holds as one HTML page that needs no network, and returns its path.
+
+    op: an op's name, or several; None: all. problem: values such as "height=1000 width=2000" or a dict: only problems with these.
+    device: part of a device's name; None: the one with the most measurements. database: a file; None: the user's own.
+    results: a CSV file of bench/bench.py, such as docs/results.csv, for the times of other libraries and of copies.
+    Raises ValueError for wrong input, ImportError where plotly is missing: pip install 'tunesmith[report]'.
+    """
+    from . import _report  # only now, since it takes as long as all else together
+
+    return _report.report(file, op=op, problem=problem, device=device, database=database, results=results)

@@ -15,13 +15,7 @@ from ._tuning import _text
 
 
 def report(file="report.html", *, op=None, problem=None, device=None, database=None, results=None) -> str:
-    """Writes what a tuning database holds as one HTML page that needs no network, and returns its path.
-
-    op: an op's name, or several; None: all. problem: values such as "height=1000 width=2000" or a dict: only problems with these.
-    device: part of a device's name; None: the one with the most measurements. database: a file; None: the user's own.
-    results: a CSV file of bench/bench.py, such as docs/results.csv, for the times of other libraries and of copies.
-    Raises ValueError for wrong input, ImportError where plotly is missing: pip install 'tunesmith[report]'.
-    """
+    """See tunesmith.report()."""
     try:
         from plotly.offline import get_plotlyjs
     except ImportError as error:

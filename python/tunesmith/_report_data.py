@@ -12,7 +12,7 @@ import statistics
 import subprocess
 import urllib.parse
 
-from ._core import Dispatcher
+from ._core import work
 from ._tuning import program
 
 _APPLICATION = 1414745428  # PRAGMA application_id and user_version of db/schema.sql
@@ -180,66 +180,23 @@ def _open(path: str) -> sqlite3.Connection:
     return sql
 
 
-# ---- bytes and operations of a problem, as the contracts in templates/*/op.cpp count them
+# ---- bytes and operations of a problem
 
 
 class Work:
     def __init__(self):
-        self._planner = Dispatcher("host", database="", compile="never", cache_folder="")
         self._known: dict[tuple[str, str], tuple[float, float | None] | None] = {}
 
     def of(self, op: str, text: str) -> tuple[float, float | None] | None:
-        """The bytes that must be read and written, and the operations (None: not counted); None for an op that is not built in."""
+        """The bytes that must be read and written, and the operations (None: elementwise's are not comparable); None for an op that is
+        not built in."""
         if (op, text) not in self._known:
             try:
-                arrays = self._planner.plan(op, text).arguments
-                self._known[op, text] = _work(op, values_of(text), arrays)
-            except RuntimeError:  # an expression of a user's own, of which there is no binary
-                self._known[op, text] = _of_expression(values_of(text)) if op == "elementwise" else None
-            except (ValueError, KeyError):
+                moved, operations = work(op, text)
+                self._known[op, text] = moved, None if op == "elementwise" else operations
+            except ValueError:
                 self._known[op, text] = None
         return self._known[op, text]
-
-
-_BYTES = {"f64": 8, "i64": 8, "f32": 4, "i32": 4, "f16": 2, "bf16": 2, "u16": 2, "i16": 2, "u8": 1, "i8": 1}
-
-
-def _of_expression(values: dict[str, str]) -> tuple[float, None] | None:
-    def elements(extents: str) -> int:
-        return math.prod(map(int, extents.split(":")[0].split("x")))
-
-    try:
-        used = set(re.findall(r"\b[a-f]\b", values["function"]))
-        counts = [elements(values["shape"] if values[name] == "dense" else values[name]) for name in used]
-        return float((elements(values["shape"]) + sum(counts)) * _BYTES[values["dtype"]]), None
-    except (KeyError, ValueError):
-        return None
-
-
-def _work(op: str, values: dict[str, str], arrays: list) -> tuple[float, float | None]:
-    each = _BYTES.get(values.get("dtype", ""), 4)
-    number = {name: int(value) for name, value in values.items() if re.fullmatch(r"-?\d+", value)}
-    moved = float(sum(array[3] * (2 if array[1] == "inout" else 1) for array in arrays))
-    written = float(sum(array[3] for array in arrays if array[1] != "input"))
-    if op == "transpose":
-        return 2.0 * int(values["dtype"][1:]) / 8 * number["batch"] * number["height"] * number["width"], 0.0
-    if op == "reduce":
-        out = number["outer"] * number["inner"]
-        return float(out * number["length"] * each + written), float(out * number["length"])
-    if op == "histogram":
-        return float(number["length"] * each + number["bins"] * 8), float(number["length"])
-    if op in ("conv1d", "conv2d"):
-        taps = number["taps"] if op == "conv1d" else number["mask_height"] * number["mask_width"]
-        return moved, 2.0 * taps * written / (8 if each == 8 else 4 if op == "conv2d" else each)
-    if op == "conv_covariance":
-        image = number["height"] * number["width"]
-        pixels = (number["height"] - number["mask_height"] + 1) * (number["width"] - number["mask_width"] + 1)
-        into, out, batch = number["channels_in"], number["channels_out"], number["batch"]
-        return (
-            float(each * (batch * (into * (image * image + image) + 2 * out * pixels * pixels) + out)),
-            float(batch * pixels * pixels * (3 * into * number["mask_height"] * number["mask_width"] + 2 * out)),
-        )
-    return moved, None
 
 
 # ---- other libraries

@@ -155,7 +155,7 @@ def test_its_numbers_are_the_databases(page, tuned):
     ratios = sql.execute(
         "SELECT count(*) FROM finalist JOIN winners w ON w.measurement_id = winner_id WHERE finalist.measurement_id <> winner_id"
     ).fetchone()[0]
-    assert sum(len(trace["x"]) for name in ("cannot be told from the best", "slower") for trace in page.traces(name)) == ratios > 0
+    assert sum(len(trace["x"]) for name in ("cannot be told from the best", "slower") for trace in page.traces(name)) == ratios  # perhaps none: a race may have one runner
     best = dict(sql.execute("SELECT problem, min(median_us) FROM results WHERE verdict = 'ok' AND is_current GROUP BY problem"))
     assert sorted(page.traces("best that was found")[0]["y"])[0] == min(best.values())
     assert page.traces("best that was found")[0]["x"][0] == 4 * (20 * 30 * 2 + 9)  # image, output and mask, f32
