@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds and runs all tests: scripts/test.sh [ctest options], such as -L unit or -R Store.
-# Then repeats them, except those of NVRTC, the pages' examples, the packages and the soak, under the sanitizers; TUNESMITH_ASAN=0 leaves that out.
+# Then repeats them under the sanitizers, except those of NVRTC, the pages' examples, the packages, the soak and whole runs of tuning and
+# searching, whose parts are tested one by one; TUNESMITH_ASAN=0 leaves that out, `ctest --preset asan` takes all.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 install_missing tests
@@ -11,5 +12,5 @@ ctest --preset cuda -j "$(nproc)" "$@"
 if [[ ${TUNESMITH_ASAN:-1} != 0 ]]; then
   build asan -DTUNESMITH_FAST_BUILD=ON
   say "Testing under the address and undefined-behaviour sanitizers"
-  ctest --preset asan -j "$(nproc)" -LE 'nvrtc|docs|install|soak' "$@"
+  ctest --preset asan -j "$(nproc)" -LE 'nvrtc|docs|install|soak' -E '^(OwnKernel|Examples/OwnKernel|Flow\.(Anchors|Regret|AFile)|Search/(Learners|Strategies))' "$@"
 fi
