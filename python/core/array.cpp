@@ -195,7 +195,7 @@ void read_torch(nb::handle tensor, Array& array) {
     refuse("The tensor lies on the device \"" +
            nb::cast<std::string>(nb::str(TUNESMITH_GET(tensor, "device"))) + "\"; allowed are cpu and cuda.");
   }
-  array.data = reinterpret_cast<void*>(nb::cast<std::uintptr_t>(TUNESMITH_GET(tensor, "data_ptr")()));
+  array.data = pointer_of(nb::cast<std::uintptr_t>(TUNESMITH_GET(tensor, "data_ptr")()));
   array.shape = integers(TUNESMITH_GET(tensor, "shape"));
   array.strides = integers(TUNESMITH_GET(tensor, "stride")());
   array.owner = nb::borrow(tensor);
@@ -204,8 +204,7 @@ void read_torch(nb::handle tensor, Array& array) {
 void read_cupy(nb::handle object, Array& array) {
   nb::object dtype = TUNESMITH_GET(object, "dtype");
   array.device = nb::cast<int>(TUNESMITH_GET(TUNESMITH_GET(object, "device"), "id"));
-  array.data =
-      reinterpret_cast<void*>(nb::cast<std::uintptr_t>(TUNESMITH_GET(TUNESMITH_GET(object, "data"), "ptr")));
+  array.data = pointer_of(nb::cast<std::uintptr_t>(TUNESMITH_GET(TUNESMITH_GET(object, "data"), "ptr")));
   const auto letter = nb::cast<std::string>(TUNESMITH_GET(dtype, "kind"));
   const auto bytes = nb::cast<std::int64_t>(TUNESMITH_GET(dtype, "itemsize"));
   set_type(array, letter == "V" ? type_of(nb::cast<std::string>(TUNESMITH_GET(dtype, "name")))
@@ -226,7 +225,7 @@ void read_cuda_interface(nb::handle object, nb::handle interface, Array& array) 
   set_type(array, type_of(text[1], std::stoll(text.substr(2))));
   array.shape = integers(fields["shape"]);
   nb::tuple data = nb::cast<nb::tuple>(fields["data"]);
-  array.data = reinterpret_cast<void*>(nb::cast<std::uintptr_t>(data[0]));
+  array.data = pointer_of(nb::cast<std::uintptr_t>(data[0]));
   array.readonly = nb::cast<bool>(data[1]);
   if (fields.contains("strides") && !fields["strides"].is_none()) {
     set_byte_strides(array, integers(fields["strides"]));

@@ -40,6 +40,11 @@ Array array_of(nb::handle object);
 /// Whether array_of() can read it, by its type alone.
 bool is_array(nb::handle object);
 
+/// Of an address or a handle, as Python has it.
+inline void* pointer_of(std::uintptr_t number) {
+  return reinterpret_cast<void*>(number);  // NOLINT(performance-no-int-to-ptr): there is no other way
+}
+
 /// The handle of the stream that the array's library uses now on its device; 0: the default stream.
 std::uintptr_t current_stream(const Array& array);
 

@@ -29,7 +29,7 @@ nb::object not_recorded() { return nb::borrow(Py_NotImplemented); }
 
 }  // namespace
 
-Memo::Memo(std::vector<std::string> names, std::vector<int> by_content)
+Memo::Memo(std::vector<std::string> names, const std::vector<int>& by_content)
     : epoch_(epoch), names_(std::move(names)), by_content_(names_.size(), false) {
   for (const int k : by_content) by_content_[static_cast<std::size_t>(k)] = true;
 }
@@ -163,7 +163,7 @@ nb::object Memo::launch(const nb::tuple& args, const nb::dict& kwargs, const nb:
     }
     launches.emplace_back(plan.plan, std::move(pointers));
   }
-  void* const stream = reinterpret_cast<void*>(current_stream(arrays.front()));
+  void* const stream = pointer_of(current_stream(arrays.front()));
   Status status;
   {
     nb::gil_scoped_release release;

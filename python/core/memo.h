@@ -19,7 +19,7 @@ class Memo {
  public:
   /// `names`: the function's parameters; `by_content`: those whose arrays in ordinary memory count by what
   /// they hold, such as a filter's weights.
-  Memo(std::vector<std::string> names, std::vector<int> by_content);
+  Memo(std::vector<std::string> names, const std::vector<int>& by_content);
 
   /// The call's result, or NotImplemented: it was not recorded. `default_device` says where arrays in
   /// ordinary memory are worked on.

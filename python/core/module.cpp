@@ -174,7 +174,7 @@ void launch(PyPlan& self, nb::handle arrays, const std::vector<double>& numbers,
         pointers[k] = memory[k]->data();
       }
     }
-    void* const handle = reinterpret_cast<void*>(stream.value_or(0));
+    void* const handle = pointer_of(stream.value_or(0));
     status = numbers.empty() ? plan.launch(pointers, handle, workspace_data)
                              : plan.launch(pointers, numbers, handle, workspace_data);
     if (status && (copies || waits)) synchronize();
@@ -457,6 +457,7 @@ NB_MODULE(_core, m) {
           "prepare",
           [](const PyDispatcher& self, const std::vector<std::pair<std::string, std::string>>& problems) {
             std::vector<NamedProblem> named;
+            named.reserve(problems.size());
             for (const auto& [op, problem] : problems) named.push_back({op, problem});
             nb::gil_scoped_release release;
             self.dispatcher->prepare(named);
