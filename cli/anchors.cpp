@@ -144,6 +144,12 @@ std::vector<std::size_t> portfolio_with_base(const Op& op, const DeviceFacts& de
   return chosen;
 }
 
+// A table that was made before an op had all its parameters leaves them out.
+AnchorTable completed(AnchorTable table, const Op& op) {
+  for (AnchorTable::Anchor& anchor : table.anchors) anchor.problem = complete_problem(op, anchor.problem);
+  return table;
+}
+
 }  // namespace
 
 DeviceFacts first_device(const std::string& words) {
@@ -165,14 +171,14 @@ AnchorTable known_table(const Op& op, const DeviceFacts& device, const std::file
   const auto file = [](std::string_view name) { return std::string(packed(name)); };
   for (const UnreadTable& shipped : anchor_tables(file, {&op, 1})) {
     if (!same_model(shipped.device, device)) continue;
-    known = shipped.read().table;
+    known = completed(shipped.read().table, op);
     break;
   }
   std::error_code error;
   if (!std::filesystem::exists(database, error)) return known;
   for (DeviceTable& own : tables_of(database, {.op = op.name})) {
     if (same_model(own.device, device) && replaces(own.table.anchors.size(), known.anchors.size()))
-      return std::move(own.table);
+      return completed(std::move(own.table), op);
   }
   return known;
 }
@@ -323,16 +329,20 @@ std::string quality_text(const AnchorTable& table) {
   return text.data();
 }
 
-std::string remake_tables(Store& store, const std::string& op_name, const std::string& device,
-                          const std::string& command) {
+std::string remake_tables(Store& store, const std::filesystem::path& database, const std::string& op_name,
+                          const std::string& device, bool extend, const std::string& command) {
   std::string text;
   for (const StoredDevice& stored : store.devices(device)) {
     const DeviceFacts facts = facts_of(stored.device);
     std::int64_t session = 0;
     for (const Op& op : ops()) {
       if (!op_name.empty() && op.name != op_name) continue;
-      const AnchorTable table = best_table(op, facts, store, stored.id);
+      AnchorTable table = extend ? known_table(op, facts, database) : best_table(op, facts, store, stored.id);
       if (table.anchors.empty()) continue;
+      if (extend) {
+        table = challenged(std::move(table), op, facts, database, {}, most_challengers);
+        table = extended(std::move(table), op, facts, store, stored.id);
+      }
       if (session == 0) {
         session = store.begin_session(
             {.device_id = stored.id, .command = command, .tunesmith_version = TUNESMITH_VERSION});

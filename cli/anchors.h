@@ -53,9 +53,12 @@ std::vector<BuiltIn> guesses_of(const std::vector<Candidate>& known);
 /// "32 variants; on 40 of 40 anchors one is known, within 1.8 % of the best on average and 12 % at worst"
 std::string quality_text(const AnchorTable& table);
 
+/// Beside a portfolio that is extended. They cost as much as its own variants on each further anchor.
+inline constexpr std::size_t most_challengers = 24;
+
 /// Makes the tables of all ops and devices of the database anew that the names let through (empty: all), and
-/// stores them; a line about each.
-std::string remake_tables(Store& store, const std::string& op, const std::string& device,
-                          const std::string& command);
+/// stores them; a line about each. `extend`: adds to those that are known, built in or in the database.
+std::string remake_tables(Store& store, const std::filesystem::path& database, const std::string& op,
+                          const std::string& device, bool extend, const std::string& command);
 
 }  // namespace tunesmith

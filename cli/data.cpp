@@ -386,6 +386,7 @@ void add_tables(CLI::App& db, const std::string& command_line) {
   struct Request {
     std::filesystem::path database;
     std::string op, device;
+    bool extend = false;
   };
   auto request = std::make_shared<Request>();
   CLI::App* tables = db.add_subcommand(
@@ -393,12 +394,16 @@ void add_tables(CLI::App& db, const std::string& command_line) {
   add_op_option(tables, request->op, "Only this op");
   tables->add_option("--device", request->device,
                      "Only this device: auto, cuda, cuda:N, host, or part of a device's name");
+  tables->add_flag("--extend", request->extend,
+                   "Add what was measured since to the tables that are known, the built-in ones included, as "
+                   "\"tune --measured\" does");
   add_db_option(tables, request->database);
   tables->callback([request, command_line] {
     if (!request->op.empty()) find_op(request->op);
-    Store store =
-        Store::open(database_or_default(request->database), Store::Mode::read_write, with_old_identities());
-    const std::string made = remake_tables(store, request->op, device_filter(request->device), command_line);
+    const std::filesystem::path database = database_or_default(request->database);
+    Store store = Store::open(database, Store::Mode::read_write, with_old_identities());
+    const std::string made = remake_tables(store, database, request->op, device_filter(request->device),
+                                           request->extend, command_line);
     std::cout << (made.empty() ? "No problem has enough measurements for a table; see tune --anchors.\n"
                                : made);
   });

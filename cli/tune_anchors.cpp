@@ -82,9 +82,6 @@ std::vector<Problem> problems_of(const Op& op, const AnchorTable& table) {
   return problems;
 }
 
-// Beside a portfolio that is extended. They cost as much as its own variants on each further anchor.
-constexpr std::size_t most_challengers = 24;
-
 void refuse_other_times(const TuneOptions& options) {
   if (!options.cold_caches && !options.chained && options.objective == Objective::time) return;
   throw UsageError(

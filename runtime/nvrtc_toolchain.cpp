@@ -1,12 +1,15 @@
 // NVRTC, loaded when first used. Its few prototypes are declared here, so that a build without the toolkit
 // has it too and a program starts where there is no NVRTC.
 #include <dlfcn.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <cstdlib>
 #include <filesystem>
+#include <mutex>
 #include <vector>
 
 #include "generator/error.h"
@@ -37,13 +40,67 @@ struct Nvrtc {
   int (*ask)(Program program, int (*callback)(void*, void*), void* payload) = nullptr;  ///< null before 12.8
 };
 
+// NVRTC's own exit handlers must not find it compiling, as a thread behind a dispatcher may when a process
+// ends.
+class Compilations {
+ public:
+  /// Never destroyed: a thread may ask while the process ends.
+  static Compilations& all() {
+    static auto* const one = new Compilations;
+    return *one;
+  }
+  static void end_at_exit() {
+    all().process_ = ::getpid();
+    static_cast<void>(std::atexit([] { all().end(); }));
+  }
+  /// Runs it, unless the process ends.
+  template <typename Compile>
+  bool run(const Compile& compile) {
+    {
+      const std::scoped_lock lock(mutex_);
+      if (ending_) return false;
+      ++running_;
+    }
+    try {
+      compile();
+    } catch (...) {
+      done();
+      throw;
+    }
+    done();
+    std::call_once(first_, end_at_exit);
+    return true;
+  }
+  void end() {
+    if (::getpid() != process_) return;  // a copy of the process has none of its threads
+    std::unique_lock lock(mutex_);
+    ending_ = true;
+    changed_.wait_for(lock, std::chrono::seconds(30), [this] { return running_ == 0; });
+  }
+  bool ending() const { return ending_; }
+
+ private:
+  void done() {
+    const std::scoped_lock lock(mutex_);
+    --running_;
+    changed_.notify_all();
+  }
+
+  pid_t process_ = 0;
+  std::once_flag first_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int running_ = 0;
+  std::atomic<bool> ending_ = false;
+};
+
 // Whether a compilation is given up: asked by NVRTC's threads; once it has said yes, it says so again.
 class Impatience {
  public:
   explicit Impatience(const Patience& patience) : patience_(patience) {}
   bool over() {
     if (patience_.is_over_since(start_)) timed_out_ = true;
-    if (timed_out_ || patience_.stop.stop_requested()) over_ = true;
+    if (timed_out_ || patience_.stop.stop_requested() || Compilations::all().ending()) over_ = true;
     return over_;
   }
   std::string why() const {
@@ -107,6 +164,7 @@ Nvrtc load() {
       Nvrtc api;
       if (resolve_all(library, api)) {
         resolve(library, "nvrtcSetFlowCallback", api.ask);
+        Compilations::end_at_exit();
         return api;
       }
       last = path + " lacks functions of CUDA 12";
@@ -154,13 +212,15 @@ class NvrtcToolchain : public Toolchain {
     result.log = why_not(source.target);
     result.is_unknown_target = !result.log.empty();
     if (result.log.empty()) {
-      const int code = compile_fast_or_fully(source, result, impatience);
-      if (code != success && impatience.over()) {
+      int code = success;
+      const bool ran =
+          Compilations::all().run([&] { code = compile_fast_or_fully(source, result, impatience); });
+      if (!ran || (code != success && impatience.over())) {
         result.log = impatience.why();
       } else if (code != success) {
         result.log += std::string(result.log.empty() ? "" : "\n") + identity_ + ": " + api_.describe(code);
       }
-      result.ok = code == success;
+      result.ok = ran && code == success;
     }
     result.milliseconds =
         std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
@@ -228,6 +288,8 @@ class NvrtcToolchain : public Toolchain {
 };
 
 }  // namespace
+
+void end_nvrtc() { Compilations::all().end(); }
 
 std::unique_ptr<Toolchain> make_nvrtc_toolchain() { return std::make_unique<NvrtcToolchain>(); }
 

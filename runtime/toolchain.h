@@ -45,6 +45,10 @@ class Toolchain {
 /// what to install.
 std::unique_ptr<Toolchain> make_nvrtc_toolchain();
 
+/// Gives up NVRTC's compilations in all threads and waits until they have ended; later ones fail. For the end
+/// of a process, which does it itself, but after handlers that NVRTC may have registered since.
+void end_nvrtc();
+
 /// The system's C++ compiler ($TUNESMITH_CXX, else c++, g++, clang++). Throws Error if there is none. A
 /// variant that takes it longer than `limit` does not compile.
 std::unique_ptr<Toolchain> make_host_toolchain(std::chrono::milliseconds limit = std::chrono::seconds(60));

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "generator/op.h"
+#include "generator/sample.h"
 
 namespace tunesmith {
 
@@ -59,6 +60,13 @@ inline DType sum_dtype(const Problem& problem) {
 inline const std::vector<std::string>& sample_dtypes() {
   static const std::vector<std::string> words = {"f32", "f64", "f16", "bf16", "u8", "u16", "i16"};
   return words;
+}
+
+/// Mostly f32 and f64, of which only the latter is exact to SciPy's last digits.
+inline void draw_sample_type(Random& random, Problem& problem) {
+  problem.set("dtype", draw_chance(random, 20)   ? draw(random, sample_dtypes())
+                       : draw_chance(random, 70) ? std::string("f32")
+                                                 : std::string("f64"));
 }
 
 // ---- the constant, a number of the launch

@@ -25,6 +25,9 @@ constexpr std::int64_t hardly_cached = 4;
 /// Below this a spacer that reads is no colder than one that does nothing.
 constexpr std::int64_t least_evicted_bytes = 64 << 10;
 
+/// What events can tell apart (CUDA's documentation of cudaEventElapsedTime).
+constexpr double event_resolution_us = 0.5;
+
 /// Such a launch warms itself up and varies little.
 constexpr double slow_us = 1000;
 constexpr int slow_samples = 3;
@@ -260,8 +263,10 @@ std::vector<double> CudaTimer::sample(const Difference& graphs, int samples,
   state = nvml_.state();
   wait(event - 1);
   std::vector<double> result;
-  for (std::size_t i = 0; i + 2 < event; i += 2)
-    result.push_back((elapsed_us(i, i + 1) - elapsed_us(i + 1, i + 2)) / graphs.launches);
+  for (std::size_t i = 0; i + 2 < event; i += 2) {
+    const double difference = elapsed_us(i, i + 1) - elapsed_us(i + 1, i + 2);
+    result.push_back(std::max(difference, event_resolution_us) / graphs.launches);  // noise may be below 0
+  }
   return result;
 }
 

@@ -30,6 +30,7 @@ constexpr double finals_limit = 5;
 // Proposes these, in their order.
 // What is listed is for a library that compiles it when it is first needed; and one that takes longer would
 // hold up all that are behind it.
+constexpr double few_launches_us = 30;
 constexpr double most_compile_s_of_a_list = 6;
 
 class Listed : public Search {
@@ -275,9 +276,9 @@ MeasureRequest ProblemRun::request(Ticket ticket) const {
   request.samples = bench_.policy.samples;
   if (bench_.stages == Bench::Stages::list) request.loads = bench_.policy.list_loads;
   request.sample_target_us = bench_.policy.sample_target_us;
-  if (bench_.stages == Bench::Stages::check) {  // one launch more, after which the result must be the same
+  if (bench_.stages == Bench::Stages::check) {  // some launches more, after which the result must be the same
     request.samples = 1;
-    request.sample_target_us = 0;
+    request.sample_target_us = few_launches_us;
   }
   request.chained = bench_.options.chained;
   request.cold_caches = bench_.options.cold_caches;

@@ -19,6 +19,7 @@
 #include "generator/values.h"
 #include "memo.h"
 #include "plan.h"
+#include "runtime/toolchain.h"
 #include "tunesmith/dispatcher.h"
 
 namespace tunesmith::python {
@@ -269,6 +270,9 @@ NB_MODULE(_core, m) {
   m.def(
       "first_device", [] { return first_device(); },
       "\"cuda\" if there is a CUDA device that can be used, else \"host\".");
+  m.def(
+      "end_compilations", [] { end_nvrtc(); }, nb::call_guard<nb::gil_scoped_release>(),
+      "Gives up what is compiled in the background; for the end of the process.");
   m.def(
       "default_database", [] { return default_database(); },
       "The user's own database: $TUNESMITH_DB, else in the user's data folder; \"\" if there is none.");

@@ -9,7 +9,7 @@ emulator of a GPU, which is exact and slow, unless set_device("cuda") sends them
 """
 
 from . import ndimage, signal
-from ._arrays import device, dispatcher, forget_dispatchers, set_device
+from ._arrays import current_device, device, dispatcher, forget_dispatchers, set_device, set_dispatcher
 from ._core import Array, Dispatcher, Plan, __version__, default_database, first_device, ops
 from ._expressions import Vectorized, vectorize
 from ._own_kernels import write_kernel
@@ -28,6 +28,7 @@ __all__ = [
     "conv_covariance",
     "convolve",
     "correlate",
+    "current_device",
     "default_database",
     "device",
     "dispatcher",
@@ -42,6 +43,7 @@ __all__ = [
     "program",
     "report",
     "set_device",
+    "set_dispatcher",
     "signal",
     "sum",
     "transpose",

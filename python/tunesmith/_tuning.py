@@ -96,7 +96,8 @@ def _text(problem) -> str:
 
 
 def _device(device) -> str:
-    return device or {"host": "auto"}.get(_arrays._device.get(), _arrays._device.get())
+    chosen = _arrays.current_device()
+    return device or {"host": "auto"}.get(chosen, chosen)
 
 
 def _seconds(budget) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import builtins
+import functools
 import math
 import operator
 import warnings
@@ -51,6 +53,8 @@ def _finish(value: Given, out):
         raise ValueError(f"out= has the shape {into.shape}; the result has {value.shape}.")
     if into.array.readonly:
         raise ValueError("out= is read-only.")
+    if into.array.kind != value.array.kind and "other" not in (into.array.kind, value.array.kind):
+        raise TypeError(f"out= is an array of {into.array.kind}; the result is one of {value.array.kind}.")
     value.library.assign(out, value.to(into.dtype).object)
     return out
 
@@ -375,11 +379,24 @@ def correlate(a, v, mode="valid"):
 _most_bins = 65536
 
 
-def _counted(given: Given, bins: int, function: str, lo: float = 0.0, hi: float = 1.0) -> Given:
+@recorded()
+def _counted(a, bins: int, function: str, lo: float = 0.0, hi: float = 1.0):
+    given = Given(a)
     counts = given.empty((bins,), "int64")
     problem = (("function", function), ("length", given.array.size), ("bins", bins), ("dtype", _short[given.dtype]))
     launch("histogram", (given, counts), problem, (lo, hi) if function == "histogram" else ())
-    return counts
+    return counts.object
+
+
+@functools.lru_cache(maxsize=256)
+def _edges(lo: float, hi: float, count: int, dtype) -> np.ndarray:
+    return np.linspace(lo, hi, count + 1, dtype=dtype)
+
+
+def _least_and_most(given: Given) -> list:
+    """Both are under way before the first is waited for."""
+    found = [one(given.object) for one in (min, max)]
+    return [Given(one).numpy() for one in found]
 
 
 def _check_bins(bins: int) -> None:
@@ -411,7 +428,7 @@ def histogram(a, bins=10, range=None, density=None, weights=None):  # noqa: A002
     edges_type = np.float32 if given.dtype == "float32" else np.float64
     edges = None
     if np.ndim(bins) == 1:
-        edges = np.asarray(bins)
+        edges = Given(bins).numpy()
         if np.any(edges[:-1] > edges[1:]):
             raise ValueError("`bins` must increase monotonically, when an array")
         count = edges.size - 1
@@ -431,25 +448,24 @@ def histogram(a, bins=10, range=None, density=None, weights=None):  # noqa: A002
         elif given.array.size == 0:
             lo, hi = 0.0, 1.0
         else:
-            reducible = given.to("int32") if given.dtype == "uint8" else given
-            lo, hi = (float(Given(one(reducible.object)).numpy()) for one in (min, max))
+            lo, hi = (float(limit) for limit in _least_and_most(given.to("int32") if given.dtype == "uint8" else given))
         if not (math.isfinite(lo) and math.isfinite(hi)):
             which = "supplied" if range is not None else "autodetected"
             raise ValueError(f"{which} range of [{lo}, {hi}] is not finite")
         if lo == hi:
             lo, hi = lo - 0.5, hi + 0.5
-        edges = np.linspace(lo, hi, count + 1, dtype=edges_type)
+        edges = _edges(lo, hi, count, edges_type).copy()
     _check_bins(count)
     try:
-        counts = _counted(given, count, "histogram", lo, hi)
+        counts = _counted(given.object, count, "histogram", lo, hi)
     except ValueError as error:
         if "too few" not in str(error):
             raise
         raise ValueError(f"Too many bins for data range. Cannot create {count} finite-sized bins. {error}") from None
     if density:
-        numbers = counts.numpy()
+        numbers = Given(counts).numpy()
         return given.library.of_numpy(numbers / np.diff(edges) / numbers.sum(), given.object), edges
-    return counts.object, edges
+    return counts, edges
 
 
 _countable_as = {
@@ -478,7 +494,8 @@ def bincount(x, weights=None, minlength=0):
     """numpy.bincount: counts[i] is how often i is in `x`, for i up to the greatest value, and at least minlength of them.
 
     x: one-dimensional; uint8 and int32 are counted as they are, other integers in a copy of int32. At most 65536
-    counts. weights are not supported (TypeError). The greatest value takes two more launches, which are waited for.
+    counts. weights are not supported (TypeError). The greatest value takes two more launches, which are waited for; of uint8 it is
+    looked for in the counts, unless minlength is at least 256.
     Raises ValueError for negative values or too many counts, TypeError for values that are no integers.
     """
     if weights is not None:
@@ -495,9 +512,14 @@ def bincount(x, weights=None, minlength=0):
         raise TypeError(f"Cannot cast array data from dtype('{given.dtype}') to dtype('int64') according to the rule 'safe'")
     given = _countable(given.contiguous(), ("int32", "int64", "uint8"))
     count = minlength
+    if given.dtype == "uint8" and given.array.size:
+        _check_bins(minlength)
+        counts = _counted(given.object, builtins.max(minlength, 256), "bincount")
+        if minlength >= 256:
+            return counts
+        return counts[: builtins.max(minlength, int(np.flatnonzero(Given(counts).numpy())[-1]) + 1)]
     if given.array.size:
-        reducible = given.to("int32") if given.dtype == "uint8" else given
-        least, most = (int(Given(one(reducible.object)).numpy()) for one in (min, max))
+        least, most = (int(one) for one in _least_and_most(given))
         if least < 0:
             raise ValueError("'list' argument must have no negative elements")
         count = most + 1 if most + 1 > minlength else minlength
@@ -506,7 +528,7 @@ def bincount(x, weights=None, minlength=0):
         given = given.to("int32")  # none is too large now
     if count == 0:
         return given.empty((0,), "int64").object
-    return _counted(given, count, "bincount").object
+    return _counted(given.object, count, "bincount")
 
 
 def conv_covariance(input, gamma, mu, c):  # noqa: A002

@@ -200,16 +200,10 @@ Template plain(Template tmpl) {
   return tmpl;
 }
 
-// Filters are mostly odd, and short ones more frequent; mostly what the op had before it had boundaries and
-// signals of integers.
+// Filters are mostly odd, and short ones more frequent; mostly zeros outside.
 void usual_filters(Random& random, Problem& problem) {
-  if (draw_chance(random, 85)) {
-    problem.set("boundary", "zero");
-    problem.set("dtype", draw_chance(random, 75) ? "f32" : "f64");
-  } else {
-    problem.set("boundary", draw(random, boundary_words()));
-    problem.set("dtype", draw(random, sample_dtypes()));
-  }
+  problem.set("boundary", draw_chance(random, 70) ? "zero" : draw(random, boundary_words()));
+  draw_sample_type(random, problem);
   if (draw_chance(random, 30)) problem.set("taps", draw_size(random, 3, 127));
   if (draw_chance(random, 60)) problem.set("taps", problem.integer("taps") | 1);
 }

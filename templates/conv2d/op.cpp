@@ -129,17 +129,16 @@ void reference(const Problem& problem, std::span<const std::vector<double>> argu
 }
 
 // Squares, frames of cameras and screens; masks are mostly odd squares, the small ones more frequent; mostly
-// what the op had before it had boundaries, sizes, origins and images of integers.
+// zeros outside. Other boundaries, sizes and types are those of people who come from SciPy.
 void usual_images(Random& random, Problem& problem) {
-  if (draw_chance(random, 85)) {
+  if (draw_chance(random, 65)) {
     problem.set("boundary", "zero");
     problem.set("size", "same");
-    problem.set("dtype", draw_chance(random, 75) ? "f32" : "f64");
   } else {
     problem.set("boundary", draw(random, boundary_words()));
     problem.set("size", draw_chance(random, 60) ? "same" : draw_chance(random, 50) ? "full" : "valid");
-    problem.set("dtype", draw(random, sample_dtypes()));
   }
+  draw_sample_type(random, problem);
   static const std::vector<std::array<std::int64_t, 2>> frames = {
       {1080, 1920}, {720, 1280}, {2160, 3840}, {480, 640}, {600, 800}, {1200, 1600}, {3000, 4000}};
   static const std::vector<std::int64_t> odd = {3, 3, 3, 5, 5, 5, 7, 7, 9, 11, 13, 15, 17, 19, 21, 25, 31};

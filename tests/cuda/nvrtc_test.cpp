@@ -65,6 +65,28 @@ TEST_F(Nvrtc, GivesUpWhenNobodyWaitsAnyMore) {
   EXPECT_LT(stopped.milliseconds, 2000);
 }
 
+// As one does whose dispatcher still compiles behind its plans: NVRTC's exit handlers take away what it works
+// with.
+TEST_F(Nvrtc, AProcessMayEndWhileItCompiles) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  for (int delay_ms : {0, 10, 20, 50, 100}) {
+    EXPECT_EXIT(
+        {
+          const Toolchain* toolchain = make_nvrtc_toolchain().release();
+          const Source slow = source("#include <cuda_fp16.h>\n", "sm_90a");
+          static_cast<void>(toolchain->compile(slow));
+          for (int thread = 0; thread < 4; ++thread) {
+            std::thread([toolchain, slow] {
+              for (;;) static_cast<void>(toolchain->compile(slow));
+            }).detach();
+          }
+          std::this_thread::sleep_for(std::chrono::milliseconds(delay_ms));
+          std::exit(0);
+        },
+        testing::ExitedWithCode(0), "");
+  }
+}
+
 TEST_F(Nvrtc, CompilesFromSeveralThreads) {
   std::vector<std::thread> threads;
   std::atomic<int> right = 0;

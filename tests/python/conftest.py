@@ -1,8 +1,10 @@
-"""Every test has a database and a cache of its own."""
+"""Every test has a database and a cache of its own. TUNESMITH_TEST_DEVICE=cuda: NumPy's arrays go to a GPU (words, filters, expressions, others)."""
 
 import os
 
 import pytest
+
+import tunesmith
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -12,3 +14,6 @@ def own_home(tmp_path_factory):
     os.environ["TUNESMITH_DB"] = str(home / "tunesmith.db")
     os.environ["XDG_CACHE_HOME"] = str(home / "cache")
     os.umask(0o077)
+    if device := os.environ.get("TUNESMITH_TEST_DEVICE"):
+        tunesmith.set_device(device)
+        tunesmith.set_dispatcher(tunesmith.Dispatcher(device, compile="now"))  # a better kernel midway may round otherwise

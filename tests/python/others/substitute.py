@@ -3,15 +3,20 @@
 suites.toml names each suite's module, what is replaced in it, which of its tests are about that (by a regular expression), and which of
 these are left out, each with its reason. Run by test_others.py, or by hand:
     TUNESMITH_SUITE=ndimage pytest -p substitute --pyargs scipy.ndimage.tests.test_filters
+With TUNESMITH_TEST_DEVICE=cuda on a GPU, and with TUNESMITH_TEST_ARRAYS=cupy or torch in such arrays: NumPy's are made into them, and results back.
 """
 
 import contextlib
+import functools
 import importlib
 import os
 import pathlib
 import re
 
+import numpy
 import pytest
+
+import tunesmith
 
 try:
     import tomllib
@@ -21,14 +26,60 @@ except ImportError:
 suites = tomllib.loads((pathlib.Path(__file__).parent / "suites.toml").read_text())
 suite = suites[os.environ["TUNESMITH_SUITE"]]
 passed: list[str] = []
+library = os.environ.get("TUNESMITH_TEST_ARRAYS")
+
+
+def to_gpu(value):
+    if not isinstance(value, numpy.ndarray):
+        return value
+    if library == "cupy":
+        return importlib.import_module("cupy").asarray(value)
+    return importlib.import_module("torch").from_numpy(value.copy()).cuda()
+
+
+def from_gpu(value):
+    if isinstance(value, tuple):
+        return tuple(from_gpu(one) for one in value)
+    for name in ("get", "cpu"):
+        if hasattr(value, name):
+            found = numpy.asarray(getattr(value, name)())
+            return found[()] if found.ndim == 0 else found
+    return value
+
+
+def in_library(function):
+    """The function with arrays of a GPU's library in place of NumPy's, where there are such."""
+
+    @functools.wraps(function)
+    def call(*args, **kwargs):
+        out = next((kwargs[name] for name in ("out", "output") if isinstance(kwargs.get(name), numpy.ndarray)), None)
+        try:
+            there, named = [to_gpu(one) for one in args], {name: to_gpu(one) for name, one in kwargs.items()}
+        except (TypeError, ValueError, RuntimeError):  # elements or strides that the library has not
+            return function(*args, **kwargs)
+        found = from_gpu(function(*there, **named))
+        if out is None:
+            return found
+        out[...] = found
+        return out
+
+    return call
+
+
+def replacement_of(name: str):
+    source, _, attribute = name.rpartition(".")
+    function = getattr(importlib.import_module(source), attribute)
+    return in_library(function) if library else function
 
 
 def pytest_configure(config):
+    if device := os.environ.get("TUNESMITH_TEST_DEVICE"):
+        tunesmith.set_device(device)
+        tunesmith.set_dispatcher(tunesmith.Dispatcher(device, compile="now"))  # a better kernel midway may round otherwise
     for place, names in suite.get("replaced", {}).items():
         module = importlib.import_module(place)
         for name, replacement in names.items():
-            source, _, attribute = replacement.rpartition(".")
-            function = getattr(importlib.import_module(source), attribute)
+            function = replacement_of(replacement)
             with contextlib.suppress(ImportError, KeyError):  # where SciPy's tests look up which arrays a function takes
                 table = importlib.import_module("scipy._lib._array_api").xp_capabilities_table
                 table[function] = table[getattr(module, name)]
@@ -50,8 +101,7 @@ def replace_within(module):
     """In a test module of NumPy's, so that NumPy itself keeps its own functions."""
     found = {}
     for name, replacement in suite["replaced_within"].items():
-        source, _, attribute = replacement.rpartition(".")
-        found[name] = getattr(importlib.import_module(source), attribute)
+        found[name] = replacement_of(replacement)
         if hasattr(module, name):
             setattr(module, name, found[name])
     module.np = Replacing(module.np, found)
