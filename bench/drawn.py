@@ -22,7 +22,7 @@ import timing
 
 DTYPES = {"f32": torch.float32, "f64": torch.float64, "f16": torch.float16, "bf16": torch.bfloat16,
           "i32": torch.int32, "i64": torch.int64, "u8": torch.uint8, "b8": torch.uint8, "b16": torch.int16,
-          "b32": torch.int32, "b64": torch.int64, "b128": torch.complex128}
+          "i16": torch.int16, "u16": torch.uint16, "b32": torch.int32, "b64": torch.int64, "b128": torch.complex128}
 BEHIND = 1.1  # how much slower than PyTorch is a fault
 
 
@@ -50,33 +50,87 @@ def random(shape, dtype):
 # restores the output; None where PyTorch has no op for it.
 
 
-def conv2d(p):
-    image = random((p["batch"], p["height"], p["width"]), p.dtype)
-    mask = random((p["mask_height"], p["mask_width"]), p.dtype)
-    weights = (mask if p["mode"] == "correlation" else torch.flip(mask, (0, 1)).contiguous())[None, None]
-    output = torch.empty_like(image)
-    padding = (p["mask_height"] // 2, p["mask_width"] // 2)
-    # An even mask gives a row or a column more: the last one, or where it is turned the first.
-    y, x = ((1 - p[side] % 2) * (p["mode"] == "convolution") for side in ("mask_height", "mask_width"))
+def sides(samples, weights, size, turned):
+    """How far the windows of the outputs reach over an axis: before its first sample, and behind its last."""
+    if size == "full":
+        return weights - 1, weights - 1
+    if size == "valid":
+        return 0, 0
+    before = weights - 1 - weights // 2 if turned else weights // 2
+    return before, weights - 1 - before
 
-    def eager():
-        return functional.conv2d(image[:, None], weights, padding=padding)[:, 0, y:y + p["height"], x:x + p["width"]]
 
+def padded(x, before_after, boundary, value):
+    """As PyTorch pads the last dimensions, the last first; None where it has no op. scipy's reflect, which it has not, by two indexings."""
+    reach = all(max(both) < size for both, size in zip(before_after, reversed(x.shape)))
+    if boundary in ("mirror", "wrap") and not reach or boundary == "reflect" and not all(
+            max(both) <= size for both, size in zip(before_after, reversed(x.shape))):
+        return None
+    flat = [one for both in before_after for one in both]
+    if boundary in ("zero", "constant"):
+        return lambda: functional.pad(x, flat, value=value)
+    if boundary != "reflect":
+        mode = {"nearest": "replicate", "mirror": "reflect", "wrap": "circular"}[boundary]
+        return lambda: functional.pad(x, flat, mode=mode)
+    places = []
+    for (before, after), size in zip(before_after, reversed(x.shape)):
+        at = torch.arange(-before, size + after, device="cuda")
+        at = torch.where(at < 0, -1 - at, at)
+        places.append(torch.where(at >= size, 2 * size - 1 - at, at))
+
+    def by_places():
+        y = x
+        for k, at in enumerate(places):
+            y = y.index_select(y.dim() - 1 - k, at)
+        return y
+
+    return by_places
+
+
+def convolved(p, dimensions, turned, size):
+    """conv1d and conv2d: `dimensions` are the names of an axis and its weights, from the first on."""
+    image = random((p["batch"], *(p[axis] for axis, _ in dimensions)), p.dtype)
+    sums = torch.float64 if p.dtype == torch.float64 else torch.float32
+    mask = random(tuple(p[weights] for _, weights in dimensions), sums)
+    if size == "valid" and any(p[weights] > p[axis] for axis, weights in dimensions):
+        return None
+    both = [sides(p[axis], p[weights], size, turned) for axis, weights in dimensions]
+    weights = (torch.flip(mask, tuple(range(mask.dim()))).contiguous() if turned else mask)[None, None]
+    output = of.poisoned((p["batch"], *(p[axis] + sum(reach) - p[weights] + 1 for (axis, weights), reach in zip(dimensions, both))), sums)
+    op = functional.conv2d if len(dimensions) == 2 else functional.conv1d
+    boundary = p["boundary"] if size != "valid" else "zero"
+    if boundary == "zero":
+        # An even mask gives a row or a column more: the last one, or where it is turned the first.
+        most = [max(reach) for reach in both]
+        parts = tuple(slice(top - reach[0], top - reach[0] + extent)
+                      for top, reach, extent in zip(most, both, output.shape[1:]))
+        eager = lambda: op(image.to(sums)[:, None], weights, padding=most)[(slice(None), 0, *parts)]  # noqa: E731
+    else:
+        pad = padded(image[:, None], both[::-1], boundary, float(p["value"]))
+        if pad is None or image.dtype in (torch.uint16, torch.int16) and boundary not in ("zero", "constant"):
+            return None
+        eager = lambda: op(pad().to(sums), weights)[:, 0]  # noqa: E731
     return [image, mask, output], output, eager, None
+
+
+def conv2d(p):
+    return convolved(p, (("height", "mask_height"), ("width", "mask_width")), p["mode"] == "convolution", p["size"])
 
 
 def conv1d(p):
     length, taps = p["length"], p["taps"]
+    if p["boundary"] != "zero" and p["mode"] != "valid":
+        return convolved(p, (("length", "taps"),), p["function"] == "convolve", p["mode"])
     if taps > length and p["mode"] != "full":
-        return None
-    signal, kernel = random((p["batch"], length), p.dtype), random((taps,), p.dtype)
+        return None  # numpy exchanges the two
+    sums = torch.float64 if p.dtype == torch.float64 else torch.float32
+    signal, kernel = random((p["batch"], length), p.dtype), random((taps,), sums)
     weights = (torch.flip(kernel, (0,)).contiguous() if p["function"] == "convolve" else kernel)[None, None]
     padding = {"full": taps - 1, "same": taps // 2, "valid": 0}[p["mode"]]
     size = {"full": length + taps - 1, "same": length, "valid": length - taps + 1}[p["mode"]]
-    first = 1 if p["mode"] == "same" and taps % 2 == 0 and p["function"] == "correlate" else 0
-    output = of.poisoned((p["batch"], size), p.dtype)
+    output = of.poisoned((p["batch"], size), sums)
     return [signal, kernel, output], output, lambda: functional.conv1d(
-        signal[:, None], weights, padding=padding)[:, 0, first:first + size], None
+        signal.to(sums)[:, None], weights, padding=padding)[:, 0, :size], None
 
 
 def transpose(p):
@@ -163,6 +217,10 @@ def elementwise(p):
     values = {name: tensor for name, (_, tensor) in operands.items()}
     if p["function"] == "gaussian_pdf":
         values["c"].abs_().add_(0.5)
+    if not p.dtype.is_floating_point and "/" in text:  # of whole numbers, as C++ divides them
+        text = text.replace("/", "//")
+        for tensor in values.values():
+            tensor.clamp_(min=1)
     code = compile(text, "function", "eval")
     output = torch.empty(shape, dtype=p.dtype, device="cuda")
     arguments = [operands[name][0] if name in operands else None for name in "abcdef"]

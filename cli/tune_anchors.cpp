@@ -54,7 +54,7 @@ Share share_of(double seconds, std::size_t devices) {
           std::to_string(std::lround(1e3 * each)) + "ms"};
 }
 
-// As costly as a search allows the problems need not be: what is large keeps its rates.
+// Every other one is cheaper than a search allows: less is learnt of it, in less time.
 SampleLimits cheaper(const SampleLimits& limits) { return {limits.bytes / 8, limits.flops / 8}; }
 
 // Problems of which only the portfolio is measured; another seed, lest they are the searched ones. A few have
@@ -66,7 +66,10 @@ void add_measured(const Op& op, TuneOptions& options, std::size_t count, const s
   Random random(~options.seed);
   std::array<const Problem*, in_turns> like{};
   std::size_t i = 0;
-  for (const Problem& drawn : sample_problems(op, count, ~options.seed, limits)) {
+  std::vector<Problem> all = sample_problems(op, count, ~options.seed, cheaper(limits));
+  const std::vector<Problem> costly = sample_problems(op, count, ~options.seed ^ 1, limits);
+  for (std::size_t k = 0; k < count; k += 2) all[k] = costly[k];
+  for (const Problem& drawn : all) {
     if (i % (with_the_same * in_turns) == 0)
       for (const Problem*& other : like) other = &draw(random, others);
     Problem problem = with_constants_of(op, drawn, *like[i++ % in_turns], limits);
@@ -111,8 +114,7 @@ void tune_anchors(TuneOptions options, const AnchorCounts& counts, double second
   const auto read = [&] { return Store::open(options.database, Store::Mode::read_only); };
   AnchorOptions& anchors = options.anchors.emplace();
   anchors.searched = options.problems.size();
-  add_measured(op, options, counts.measured, extends ? problems_of(op, table) : options.problems,
-               cheaper(limits));
+  add_measured(op, options, counts.measured, extends ? problems_of(op, table) : options.problems, limits);
   anchors.seconds = seconds;
   anchors.known_well = [&](const DeviceFacts&, std::int64_t device_id) {
     return known_well(op, read(), device_id);

@@ -24,7 +24,7 @@ constexpr double usual_count = 2;       // as if that had been seen so often
 
 // Of numbers from -80 to 0, to 2 parts in 10^7, exact for 0: without a call or a branch, so that loops of it
 // become vectors.
-float exponential(float x) {
+inline __attribute__((always_inline)) float exponential(float x) {
   constexpr float to_octaves = 1.44269504f;
   constexpr float ln2_high = 0.693359375f;  // few digits: its product with a small whole number is exact
   constexpr float ln2_low = -2.12194440e-4f;
@@ -41,16 +41,89 @@ float exponential(float x) {
 
 // Half of it smooth, half of it with kinks, such as times have where a kernel's tiles begin to fill the
 // device.
-float covariance(float squared_distance) {
+inline __attribute__((always_inline)) float covariance(float squared_distance) {
   return (exponential(-squared_distance / 2) + exponential(-std::sqrt(squared_distance))) / 2;
 }
 
-// Compilers do not see by themselves that these are vectors.
-using Four = float __attribute__((vector_size(16)));
-Four four(const float* from) {
-  Four numbers;
-  std::memcpy(&numbers, from, sizeof numbers);
-  return numbers;
+// The two loops over all rows are compiled twice for x86-64, and most processors have the wider vectors. Both
+// give the same bits: a lane is a row or a variant, nothing is added across lanes, and no product is fused
+// with a sum.
+#if defined(__x86_64__)
+#define TUNESMITH_WIDE __attribute__((target("avx2")))
+bool has_wide() {
+  static const bool has = __builtin_cpu_supports("avx2") != 0;
+  return has;
+}
+#else
+#define TUNESMITH_WIDE
+bool has_wide() { return false; }
+#endif
+#define TUNESMITH_IN_BOTH inline __attribute__((always_inline))
+
+// Squared distances to `here`, a feature after the other, become covariances; what is far away counts as 0,
+// without an exponential.
+struct Distances {
+  const float* columns;  // by feature, then by row
+  std::size_t rows, numbers;
+  std::span<const float> weights, here;
+};
+TUNESMITH_IN_BOTH void covariances_of(const Distances& of, float* __restrict__ like,
+                                      float* __restrict__ squared) {
+  constexpr float far = 60;
+  const std::size_t rows = of.rows;
+  for (std::size_t f = 0; f < of.here.size(); ++f) {
+    const float* const __restrict__ column = of.columns + f * rows;
+    const float weight = of.weights[f];
+    const float here = of.here[f];
+    if (f < of.numbers) {
+      for (std::size_t row = 0; row < rows; ++row) {
+        const float difference = column[row] - here;
+        like[row] += weight * difference * difference;
+      }
+    } else {
+      for (std::size_t row = 0; row < rows; ++row) like[row] += column[row] == here ? 0 : weight;
+    }
+  }
+  // Loops of one thing each: those become vectors.
+  for (std::size_t row = 0; row < rows; ++row) squared[row] = like[row] < far ? like[row] : far;
+  for (std::size_t row = 0; row < rows; ++row) like[row] = covariance(squared[row]);
+  for (std::size_t row = 0; row < rows; ++row) like[row] = squared[row] < far ? like[row] : 0;
+}
+TUNESMITH_WIDE void covariances_wide(const Distances& of, float* like, float* squared) {
+  covariances_of(of, like, squared);
+}
+void covariances(const Distances& of, float* like, float* squared) {
+  if (has_wide()) return covariances_wide(of, like, squared);
+  covariances_of(of, like, squared);
+}
+
+// Compilers do not see by themselves that this is a vector.
+constexpr std::size_t lanes = 8;
+using Lanes = float __attribute__((vector_size(4 * lanes)));
+
+// Of variants side by side: the sum of likeness times factor, and the likeness of the nearest row with a
+// factor.
+TUNESMITH_IN_BOTH void sums_of(const float* factors, const float* like, std::size_t rows, float* sums,
+                               float* nearest) {
+  Lanes sum = {};
+  Lanes most = {};
+  for (std::size_t row = 0; row < rows; ++row) {
+    Lanes factor;
+    std::memcpy(&factor, factors + row * lanes, sizeof factor);
+    sum += like[row] * factor;
+    const Lanes known = factor != 0 ? like[row] - Lanes{} : Lanes{};
+    most = most < known ? known : most;
+  }
+  std::memcpy(sums, &sum, sizeof sum);
+  std::memcpy(nearest, &most, sizeof most);
+}
+TUNESMITH_WIDE void sums_wide(const float* factors, const float* like, std::size_t rows, float* sums,
+                              float* nearest) {
+  sums_of(factors, like, rows, sums, nearest);
+}
+void sums(const float* factors, const float* like, std::size_t rows, float* sums, float* nearest) {
+  if (has_wide()) return sums_wide(factors, like, rows, sums, nearest);
+  sums_of(factors, like, rows, sums, nearest);
 }
 
 float log2_at_least_one(double value) { return static_cast<float>(std::log2(std::max(1.0, value))); }
@@ -116,29 +189,15 @@ float TimeModel::likeness(const float* a, const float* b) const {
   return covariance(std::min(squared, 160.0f));
 }
 
-// What is far away counts as 0, without an exponential.
 std::vector<float> TimeModel::likeness_to_rows(const std::vector<float>& at) const {
-  constexpr float far = 60;
-  const std::size_t rows = at_.size();
-  const std::size_t numbers = features_.size() - words_;
-  std::vector<float> like(rows, 0.0f);
-  for (std::size_t f = 0; f < features_.size(); ++f) {
-    const float* const column = &feature_major_[f * rows];
-    const float weight = weight_[f];
-    const float here = at[f];
-    if (f < numbers) {
-      for (std::size_t row = 0; row < rows; ++row) {
-        const float difference = column[row] - here;
-        like[row] += weight * difference * difference;
-      }
-    } else {
-      for (std::size_t row = 0; row < rows; ++row) like[row] += column[row] == here ? 0 : weight;
-    }
-  }
-  std::vector<float> squared = like;  // loops of one thing each: those become vectors
-  for (float& each : squared) each = each < far ? each : far;
-  for (std::size_t row = 0; row < rows; ++row) like[row] = covariance(squared[row]);
-  for (std::size_t row = 0; row < rows; ++row) like[row] = squared[row] < far ? like[row] : 0;
+  std::vector<float> like(at_.size(), 0.0f);
+  std::vector<float> squared(at_.size());
+  covariances({.columns = feature_major_.data(),
+               .rows = at_.size(),
+               .numbers = features_.size() - words_,
+               .weights = weight_,
+               .here = at},
+              like.data(), squared.data());
   return like;
 }
 
@@ -361,11 +420,11 @@ void TimeModel::lay_out() {
   sparse_.clear();
   for (std::size_t v = 0; v < variants_.size(); ++v)
     (8 * variants_[v].times.size() > rows ? dense_ : sparse_).push_back(v);
-  factors_.assign((dense_.size() + block - 1) / block * block * rows, 0);
+  factors_.assign((dense_.size() + lanes - 1) / lanes * lanes * rows, 0);
   for (std::size_t i = 0; i < dense_.size(); ++i) {
     for (const Known& time : variants_[dense_[i]].times) {
       const auto factor = static_cast<float>(time.factor);
-      factors_[(i / block * rows + time.row) * block + i % block] =
+      factors_[(i / lanes * rows + time.row) * lanes + i % lanes] =
           factor != 0 ? factor : std::numeric_limits<float>::min();
     }
   }
@@ -391,20 +450,12 @@ TimeModel::Estimates TimeModel::estimate(const Problem& problem) const {
     estimates.of[v] = {std::max(0.0, variants_[v].mean + static_cast<double>(sum)),
                        spread_ * std::sqrt(1 - known)};
   };
-  for (std::size_t first = 0; first < dense_.size(); first += block) {
-    const float* from = &factors_[first * rows];
-    Four sum[block / 4] = {};
-    Four nearest[block / 4] = {};
-    for (std::size_t row = 0; row < rows; ++row) {
-      for (std::size_t i = 0; i < block / 4; ++i, from += 4) {
-        const Four factor = four(from);
-        sum[i] += like[row] * factor;
-        const Four known = factor != 0 ? like[row] - Four{} : Four{};
-        nearest[i] = nearest[i] < known ? known : nearest[i];
-      }
-    }
-    for (std::size_t i = 0; i < std::min(block, dense_.size() - first); ++i)
-      set(dense_[first + i], sum[i / 4][i % 4], nearest[i / 4][i % 4]);
+  for (std::size_t first = 0; first < dense_.size(); first += lanes) {
+    std::array<float, lanes> sum{};
+    std::array<float, lanes> nearest{};
+    sums(&factors_[first * rows], like, rows, sum.data(), nearest.data());
+    for (std::size_t i = 0; i < std::min(lanes, dense_.size() - first); ++i)
+      set(dense_[first + i], sum[i], nearest[i]);
   }
   for (const std::size_t v : sparse_) {
     float sum = 0, nearest = 0;

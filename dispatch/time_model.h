@@ -122,7 +122,6 @@ class TimeModel {
 
   // For estimates: a feature's values side by side; and of variants with many times, so many side by side,
   // row by row, their factors, which are 0 only where there is no time.
-  static constexpr std::size_t block = 8;
   std::vector<float> feature_major_;
   std::vector<std::size_t> dense_, sparse_;  // variants
   std::vector<float> factors_;               // of those in dense_
