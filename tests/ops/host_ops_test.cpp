@@ -40,6 +40,9 @@ TEST_P(EveryTemplateOnHost, IsRight) {
     for (const Problem& problem : served_problems(GetParam(), variants[i], device_->facts())) {
       for (const bool special : {false, true}) {
         for (const bool reverse : {false, true}) {
+#ifdef __SANITIZE_ADDRESS__  // each variant once, in turns
+          if (i % 4 != (special ? 2 : 0) + (reverse ? 1 : 0)) continue;
+#endif
           // The other sets of values, one per variant, go with NaN and infinity.
           const int set = special ? 1 + static_cast<int>(i) % std::max(value_sets(*op) - 1, 1) : 0;
           checker.check(GetParam(), compiled[i].bytes, sources[i].suffix, problem, variants[i].config,
