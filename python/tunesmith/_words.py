@@ -6,6 +6,7 @@ import builtins
 import functools
 import math
 import operator
+import sys
 import warnings
 
 import numpy as np
@@ -411,14 +412,14 @@ def histogram(a, bins=10, range=None, density=None, weights=None):  # noqa: A002
     float32 (NumPy has edges of float16 for them). bins: their number, at most 65536; edges of equal width, as numpy.linspace makes them; or the name of
     a rule of numpy.histogram_bin_edges, which then looks at a copy in ordinary memory. range: the limits;
     None: the least and the greatest value, which takes two more launches and waits for them. density: divides by the number and the width.
-    weights are not supported (TypeError).
+    weights, and bins of unequal width, are counted by the array's own library: NumPy, CuPy, or operators of PyTorch (TypeError for others).
     Returns (counts, edges): counts of int64 of the caller's kind, edges as NumPy array. Every value is in the bin in which NumPy
     has it with the limits as Python's floats: numpy.histogram(a, bins, (float(lo), float(hi))). (With limits of NumPy's types, and with those
     that it finds itself, NumPy computes the edges in these types, so that one may lie a unit in the last place elsewhere.)
     """
-    if weights is not None:
-        raise TypeError("weights= is not supported; numpy.histogram has it.")
     given = Given(a)
+    if weights is not None:
+        return _histogram_of_library(given, bins, range, density, weights)
     if given.dtype == "bool":
         warnings.warn(f"Converting input from {given.dtype} to {np.uint8} for compatibility.", RuntimeWarning, stacklevel=2)
     if isinstance(bins, str):
@@ -434,7 +435,7 @@ def histogram(a, bins=10, range=None, density=None, weights=None):  # noqa: A002
         count = edges.size - 1
         lo, hi = float(edges[0]), float(edges[-1])
         if count < 1 or not np.array_equal(edges, np.linspace(lo, hi, count + 1)):
-            raise TypeError("The edges in bins= are not of equal width; numpy.histogram has those.")
+            return _histogram_of_library(Given(a), edges, range, density, None)
     else:
         if np.ndim(bins) != 0:
             raise ValueError("`bins` must be 1d, when an array")
@@ -468,6 +469,42 @@ def histogram(a, bins=10, range=None, density=None, weights=None):  # noqa: A002
     return counts, edges
 
 
+def _histogram_of_library(given: Given, bins, limits, density, weights):
+    """What the kernels do not count: weights, and bins of unequal width."""
+    kind = given.array.kind
+    if kind in ("numpy", "other"):
+        return np.histogram(given.numpy(), bins, limits, density, weights)
+    if kind == "cupy":
+        library, like = sys.modules["cupy"], given.object
+        edges = bins if np.ndim(bins) == 0 else library.asarray(Given(bins, given).object)
+        weights = None if weights is None else Given(weights, given).object
+        counts, edges = library.histogram(like, edges, limits, weights, density)
+        return counts, edges.get()
+    if kind != "torch":
+        raise TypeError(f"Weights and bins of unequal width are counted by the array's own library, and {kind} has no such function; give an array of CuPy or PyTorch.")
+    torch, x = sys.modules["torch"], given.object.reshape(-1)
+    if np.ndim(bins) == 1:
+        edges = Given(bins).numpy()
+    else:
+        lo, hi = (float(limit) for limit in (limits if limits is not None else (x.min(), x.max())))
+        lo, hi = (lo - 0.5, hi + 0.5) if lo == hi else (lo, hi)
+        edges = _edges(lo, hi, operator.index(bins), np.float32 if given.dtype == "float32" else np.float64).copy()
+    there = torch.as_tensor(edges, device=x.device)
+    x = x.to(there.dtype)
+    place = torch.searchsorted(there, x, right=True) - 1
+    place = torch.where(x == there[-1], len(edges) - 2, place)
+    inside = (place >= 0) & (place < len(edges) - 1)
+    if weights is not None:
+        weights = Given(weights, given).object.reshape(-1)
+        if weights.shape != x.shape:
+            raise ValueError("weights should have the same shape as a.")
+        weights = weights[inside]
+    counts = torch.bincount(place[inside], weights=weights, minlength=len(edges) - 1)
+    if density:
+        counts = counts / torch.as_tensor(np.diff(edges), device=x.device) / counts.sum()
+    return counts, edges
+
+
 _countable_as = {
     "bool": "int32",
     "int8": "int32",
@@ -494,13 +531,18 @@ def bincount(x, weights=None, minlength=0):
     """numpy.bincount: counts[i] is how often i is in `x`, for i up to the greatest value, and at least minlength of them.
 
     x: one-dimensional; uint8 and int32 are counted as they are, other integers in a copy of int32. At most 65536
-    counts. weights are not supported (TypeError). The greatest value takes two more launches, which are waited for; of uint8 it is
+    counts. weights are added up by the array's own library: NumPy, CuPy or PyTorch (TypeError for others). The greatest value takes two more launches, which are waited for; of uint8 it is
     looked for in the counts, unless minlength is at least 256.
     Raises ValueError for negative values or too many counts, TypeError for values that are no integers.
     """
-    if weights is not None:
-        raise TypeError("weights= is not supported; numpy.bincount has it.")
     given = Given(x)
+    if weights is not None:
+        if given.array.kind in ("numpy", "other"):
+            return np.bincount(given.numpy(), weights, minlength)
+        if given.array.kind not in ("cupy", "torch"):
+            raise TypeError(f"weights= is added up by the array's own library, and {given.array.kind} has no such function; give an array of CuPy or PyTorch.")
+        library = sys.modules[given.array.kind]
+        return library.bincount(given.object, weights=Given(weights, given).object, minlength=minlength)
     if len(given.shape) != 1:
         raise ValueError("object too deep for desired array" if len(given.shape) > 1 else "object of too small depth for desired array")
     minlength = operator.index(minlength)
