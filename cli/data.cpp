@@ -28,7 +28,7 @@ struct QueryRequest {
   QueryFilter filter;
   std::filesystem::path database;
   std::string format = "table";
-  bool all = false, axes = false;
+  bool all = false, axes = false, first_uses = false;
 };
 
 Cell ratio(const std::optional<double>& slower, double faster) {
@@ -217,6 +217,35 @@ Table results_table(const std::vector<ResultRow>& rows, bool for_people) {
   return table;
 }
 
+std::string state_of(const StoredTrial& row) {
+  if (!row.newest_verdict.empty() && row.newest_verdict != "ok")
+    return row.newest_verdict + " when it was tuned";
+  if (!row.trial.us) return "could not be launched";
+  if (!row.is_current) return "replaced by a later first use";
+  if (row.is_tuned) return "the problem is tuned now";
+  return row.place == 1 ? "used" : "";
+}
+
+Table trials_table(const std::vector<StoredTrial>& rows, bool for_people) {
+  Table table = for_people ? Table({"op", "device", "problem", "us", "template", "config", "state"})
+                           : Table({"op", "device", "target", "problem", "place", "us", "template", "config",
+                                    "is_current", "is_tuned", "newest_verdict", "source_hash", "toolchain",
+                                    "driver", "tunesmith_version", "tried_at", "first_use"});
+  for (const StoredTrial& row : rows) {
+    const TrialRow& trial = row.trial;
+    if (for_people) {
+      table.add({row.problem.op, row.device.name, row.problem.text, cell(trial.us), trial.template_name,
+                 trial.config, state_of(row)});
+    } else {
+      table.add({row.problem.op, row.device.name, row.device.target, row.problem.text, row.place,
+                 cell(trial.us), trial.template_name, trial.config, std::int64_t{row.is_current},
+                 std::int64_t{row.is_tuned}, row.newest_verdict, trial.source_hash, trial.toolchain,
+                 row.driver, row.tunesmith_version, row.tried_at, row.first_use});
+    }
+  }
+  return table;
+}
+
 // A part of a problem is enough, but its names must be the op's.
 void check_names(const Op& op, const Values& part) {
   for (const auto& entry : part.entries()) {
@@ -235,6 +264,7 @@ bool is_op(const std::string& name) {
 
 bool is_of_host(const ResultRow& row) { return row.target == "host"; }
 bool is_of_host(const WinnerRow& row) { return row.device.kind == "host"; }
+bool is_of_host(const StoredTrial& row) { return row.device.kind == "host"; }
 
 // Of one problem, whose times are compared: all that are `ok` and were measured as its winners are.
 std::vector<ResultRow> ranked(const Store& store, QueryFilter filter) {
@@ -309,9 +339,10 @@ void run_query(QueryRequest& request) {
     for (const auto& row : rows) of_host = of_host || is_of_host(row);
     return rows;
   };
-  const Table table = request.axes ? axes_table(noted(ranked(store, filter)))
-                      : verdicts   ? results_table(noted(store.results(filter)), for_people)
-                                   : winners_table(noted(store.winners(filter)), for_people);
+  const Table table = request.axes         ? axes_table(noted(ranked(store, filter)))
+                      : request.first_uses ? trials_table(noted(store.trials(filter)), for_people)
+                      : verdicts           ? results_table(noted(store.results(filter)), for_people)
+                                           : winners_table(noted(store.winners(filter)), for_people);
   if (table.empty() && for_people) {
     std::cout << "Nothing in " << store.path().string() << " matches this query.\n";
   } else {
@@ -336,6 +367,11 @@ void add_query(CLI::App& app) {
   query->add_flag("--all", request->all, "Show every variant that was tried, with its verdict");
   query->add_flag("--axes", request->axes,
                   "Show by how much the best time of a problem grows where an axis has its worst value");
+  CLI::Option* first_uses =
+      query->add_flag("--first-uses", request->first_uses,
+                      "Show what applications tried when they first used a problem (tune_on_first_use); with "
+                      "--history also what later ones replaced");
+  first_uses->excludes("--all")->excludes("--axes");
   query->add_option("--verdict", filter.verdict, "Only variants with this verdict: ok, wrong_result, ...");
   query->add_flag("--history", filter.history, "Show earlier verdicts on the same variant too");
   query->add_option("--limit", filter.limit, "Show at most this many rows")->check(CLI::NonNegativeNumber);

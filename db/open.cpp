@@ -1,6 +1,8 @@
 // Opening a database: where it lies, whether it is ours, WAL, the newest schema.
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <system_error>
@@ -42,6 +44,19 @@ std::string uri_of(const fs::path& path, bool immutable) {
 fs::path folder_of(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : "."; }
 
 bool may_write(const fs::path& path) { return ::access(path.c_str(), W_OK) == 0; }
+
+// With the folders that lead to it. Nobody else may write them, whatever the umask allows: dispatch would use
+// no file there.
+std::error_code make_folder(const fs::path& folder) {
+  std::error_code error;
+  if (fs::exists(folder, error)) return {};
+  if (folder.has_parent_path() && folder.parent_path() != folder) {
+    error = make_folder(folder.parent_path());
+    if (error) return error;
+  }
+  if (::mkdir(folder.c_str(), 0755) != 0 && errno != EEXIST) return {errno, std::generic_category()};
+  return {};
+}
 
 // The version of the file's schema; 0 if the file is empty. Throws if the file is not ours, before anything
 // in it is changed.
@@ -107,7 +122,7 @@ Store Store::open(const fs::path& path, Mode mode, const Options& options) {
   }
   const fs::path folder = folder_of(path);
   if (missing) {
-    fs::create_directories(folder, error);
+    error = make_folder(folder);
     if (error) {
       throw StoreError(name + " cannot be created: its folder cannot be created (" + error.message() +
                        "). Create the folder, or choose another file.");

@@ -119,6 +119,21 @@ struct AnchorTableRow {
   std::string text{};
 };
 
+// A variant that was tried at a first use.
+struct TrialRow {
+  std::string template_name{}, config{}, source_hash{};
+  std::optional<double> us{};  // of a launch; none: it could not be loaded or launched
+  std::string toolchain{};     // that compiled it; else where its binary was from, in words
+};
+
+// What an application tried when it first used a problem. No verdict: nothing was compared with a reference.
+struct FirstUseRow {
+  std::int64_t problem_id = 0;
+  std::int64_t device_id = 0;
+  std::string driver{}, tunesmith_version{};
+  std::vector<TrialRow> trials{};  // the fastest, which is used, first
+};
+
 struct BinaryRow {
   std::int64_t variant_id = 0;
   std::string toolchain{};
@@ -209,6 +224,18 @@ struct StoredAnchorTable {
   DeviceRow device{};
   AnchorTableRow table{};
   std::string made_at{};
+};
+
+struct StoredTrial {
+  DeviceRow device{};
+  ProblemRow problem{};
+  TrialRow trial{};
+  std::int64_t place = 0;
+  bool is_current = false;       // no later first use of the problem on the device with its driver
+  bool is_tuned = false;         // there is a winner now
+  std::string newest_verdict{};  // of a tuner on the same kernel and problem; empty: none
+  std::string driver{}, tunesmith_version{}, tried_at{};
+  std::string first_use{};  // the same of all that were tried together
 };
 
 struct SessionSummary {

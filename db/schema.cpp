@@ -121,6 +121,32 @@ ALTER TABLE measurement ADD COLUMN stage TEXT NOT NULL DEFAULT '' CHECK (stage I
 ALTER TABLE measurement ADD COLUMN wall_ms REAL CHECK (wall_ms > 0);
 ALTER TABLE measurement ADD COLUMN space_variants INTEGER CHECK (space_variants > 0);
 )"},
+    // 8: what applications tried at first uses
+    {R"(
+CREATE TABLE trial (
+  id INTEGER PRIMARY KEY,
+  first_use TEXT NOT NULL,
+  place INTEGER NOT NULL CHECK (place > 0),
+  generation INTEGER NOT NULL,
+  problem_id INTEGER NOT NULL REFERENCES problem,
+  device_id INTEGER NOT NULL REFERENCES device,
+  template TEXT NOT NULL,
+  config TEXT NOT NULL,
+  source_hash TEXT NOT NULL,
+  us REAL CHECK (us > 0),
+  toolchain TEXT NOT NULL,
+  driver TEXT NOT NULL,
+  tunesmith_version TEXT NOT NULL,
+  tried_at TEXT NOT NULL,
+  UNIQUE (first_use, place)
+) STRICT;
+CREATE INDEX trial_by_problem ON trial (problem_id, device_id, generation);
+CREATE INDEX trial_by_device ON trial (device_id);
+CREATE TRIGGER trial_never_changes BEFORE UPDATE ON trial
+BEGIN SELECT raise(ABORT, 'a trial is never changed: a later first use adds rows'); END;
+CREATE TRIGGER trial_never_goes BEFORE DELETE ON trial
+BEGIN SELECT raise(ABORT, 'a trial is never deleted: a later first use adds rows'); END;
+)"},
 };
 
 }  // namespace

@@ -2,10 +2,10 @@
 -- Any program that reads SQLite can open it.
 -- Times are microseconds of device time unless the name says otherwise; dates are UTC, ISO 8601 with milliseconds.
 -- Tables have singular names and refer to each other by id. To read, use the views at the end: results, winners, failures,
--- sessions.
+-- sessions, trials.
 -- The store opens the file in WAL mode with foreign keys on. docs/database.md has example queries.
 PRAGMA application_id = 1414745428;  -- "TSMT": tells this file apart from other SQLite databases
-PRAGMA user_version = 7;
+PRAGMA user_version = 8;
 
 CREATE TABLE device (
   -- A model of device: two identical GPUs are one row.
@@ -208,6 +208,34 @@ BEGIN SELECT raise(ABORT, 'an anchor table is never changed: a later one replace
 CREATE TRIGGER anchor_table_never_goes BEFORE DELETE ON anchor_table
 BEGIN SELECT raise(ABORT, 'an anchor table is never deleted: a later one replaces it'); END;
 
+CREATE TABLE trial (
+  -- A variant that an application tried when it first used a problem (DispatcherOptions::tune_on_first_use). No verdict: it was
+  -- compared with no reference, and timed for moments beside the application's own kernels. No winner follows from it.
+  -- Append-only: of a problem, device and driver the last first use by (generation, first_use) counts.
+  id INTEGER PRIMARY KEY,
+  first_use TEXT NOT NULL,                   -- random: of all that were tried together
+  place INTEGER NOT NULL CHECK (place > 0),  -- 1: the fastest, which is used
+  generation INTEGER NOT NULL,               -- 1 + the largest on its problem and device when it was written
+  problem_id INTEGER NOT NULL REFERENCES problem,
+  device_id INTEGER NOT NULL REFERENCES device,
+  template TEXT NOT NULL,
+  config TEXT NOT NULL,
+  source_hash TEXT NOT NULL,                 -- as a variant's: another kernel of that config is not what was tried
+  us REAL CHECK (us > 0),                    -- of a launch; NULL: it could not be loaded or launched
+  toolchain TEXT NOT NULL,                   -- that compiled it then; else where its binary was from, in words
+  driver TEXT NOT NULL,                      -- '' on the host
+  tunesmith_version TEXT NOT NULL,
+  tried_at TEXT NOT NULL,
+  UNIQUE (first_use, place)
+) STRICT;
+CREATE INDEX trial_by_problem ON trial (problem_id, device_id, generation);
+CREATE INDEX trial_by_device ON trial (device_id);
+
+CREATE TRIGGER trial_never_changes BEFORE UPDATE ON trial
+BEGIN SELECT raise(ABORT, 'a trial is never changed: a later first use adds rows'); END;
+CREATE TRIGGER trial_never_goes BEFORE DELETE ON trial
+BEGIN SELECT raise(ABORT, 'a trial is never deleted: a later first use adds rows'); END;
+
 CREATE TABLE binary (
   -- What dispatch loads, so that an application needs no compiler. Kept only for winners.
   variant_id INTEGER PRIMARY KEY REFERENCES variant,
@@ -313,6 +341,22 @@ FROM (SELECT p.op, d.name AS device, p.text AS problem, t.name AS template, v.co
       JOIN template t ON t.id = v.template_id
       JOIN problem p ON p.id = w.problem_id
       JOIN device d ON d.id = w.device_id);
+
+CREATE VIEW trials AS  -- what applications tried at first uses, the fastest of each first
+SELECT p.op, d.name AS device, p.text AS problem, t.place, t.us, t.template, t.config,
+       -- 0: a later one with this driver counts in its place
+       NOT EXISTS (SELECT 1 FROM trial n WHERE n.problem_id = t.problem_id AND n.device_id = t.device_id AND n.driver = t.driver
+                     AND (n.generation, n.first_use) > (t.generation, t.first_use)) AS is_current,
+       -- 1: the problem has a winner, which dispatch uses in its place
+       EXISTS (SELECT 1 FROM winner w WHERE w.problem_id = t.problem_id AND w.device_id = t.device_id) AS is_tuned,
+       -- of a tuner on this kernel and problem; NULL: there is none
+       (SELECT m.verdict FROM variant v JOIN measurement m ON m.variant_id = v.id JOIN session s ON s.id = m.session_id
+        WHERE v.target = d.target AND v.source_hash = t.source_hash AND m.problem_id = t.problem_id AND m.device_id = t.device_id
+        ORDER BY m.generation DESC, s.uid DESC, m.sequence DESC LIMIT 1) AS newest_verdict,
+       t.source_hash, d.target, t.toolchain, t.driver, t.tunesmith_version, t.tried_at, t.first_use, t.problem_id, t.device_id
+FROM trial t
+JOIN problem p ON p.id = t.problem_id
+JOIN device d ON d.id = t.device_id;
 
 CREATE VIEW sessions AS
 SELECT s.id, s.state, s.started_at, s.ended_at, d.name AS device, s.command, s.strategy, s.seed, s.budget,

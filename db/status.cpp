@@ -31,7 +31,7 @@ StoreStatus Store::status() const {
   status.schema_version = static_cast<int>(*first<std::int64_t>(*database_, "PRAGMA user_version"));
   status.journal_mode = *first<std::string>(*database_, "PRAGMA journal_mode");
   for (const char* table : {"device", "template", "variant", "problem", "session", "measurement", "choice",
-                            "finalist", "winner", "anchor_table", "binary"}) {
+                            "finalist", "winner", "anchor_table", "trial", "binary"}) {
     status.rows.emplace_back(table,
                              *first<std::int64_t>(*database_, std::string("SELECT count(*) FROM ") + table));
   }

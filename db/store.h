@@ -135,6 +135,12 @@ class Store {
   // The newest of each op, device, caches and launches that the filter's op and device let through.
   [[nodiscard]] std::vector<StoredAnchorTable> anchor_tables(const QueryFilter& = {}) const;
 
+  // On the disk when it returns, all of it or nothing.
+  void put_first_use(const FirstUseRow&);
+  // Those on the op, device and problem that the filter lets through; without `history` those that count. By
+  // problem, the newest first, then the fastest.
+  [[nodiscard]] std::vector<StoredTrial> trials(const QueryFilter& = {}) const;
+
   // The binary of a winner is deleted when the winner is replaced.
   void put_binary(const BinaryRow&);
   [[nodiscard]] std::optional<BinaryRow> binary(const SourceKey&) const;

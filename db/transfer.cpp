@@ -30,6 +30,7 @@ constexpr Table tables[] = {  // a row refers only to tables before its own
     {"finalist", "winner_id, measurement_id"},
     {"winner", "problem_id, device_id, alignment_bytes"},
     {"anchor_table", "id"},
+    {"trial", "id"},
     {"binary", "variant_id"}};
 
 // A column of a table as it is written: a running session becomes an interrupted one.
@@ -247,6 +248,13 @@ MergeReport Store::merge(Database source, Blobs blobs) {
     SELECT s.ours, a.sequence, a.generation, a.op, d.ours, a.caches, a.launches, a.text, a.made_at
     FROM source.anchor_table a JOIN session_map s ON s.theirs = a.session_id JOIN device_map d ON d.theirs = a.device_id
     WHERE true ORDER BY a.id ON CONFLICT DO NOTHING;
+
+    INSERT INTO trial (first_use, place, generation, problem_id, device_id, template, config, source_hash, us, toolchain, driver,
+                       tunesmith_version, tried_at)
+    SELECT t.first_use, t.place, t.generation, p.ours, d.ours, t.template, t.config, t.source_hash, t.us, t.toolchain, t.driver,
+           t.tunesmith_version, t.tried_at
+    FROM source.trial t JOIN problem_map p ON p.theirs = t.problem_id JOIN device_map d ON d.theirs = t.device_id
+    WHERE true ORDER BY t.id ON CONFLICT DO NOTHING;
 
     CREATE TEMP TABLE winner_before AS SELECT * FROM main.winner;
     CREATE TEMP TABLE their_winner AS SELECT p.ours AS problem_id, d.ours AS device_id, w.alignment_bytes,

@@ -119,11 +119,13 @@ tunesmith::DispatcherOptions options_of(const char* text) {
       options.most_bytes = static_cast<std::size_t>(count(name, value));
     } else if (name == "tune_on_first_use") {
       options.tune_on_first_use = static_cast<std::size_t>(count(name, value));
+    } else if (name == "keep_first_use") {
+      options.keep_first_use = is_on(name, word);
     } else {
       throw UsageError(
           "There is no option " + name +
           "; the options are device, database, kernels, host_binaries, compile, compile_limit_ms, "
-          "cache_folder, overlap, check_pointers, most_bytes and tune_on_first_use.");
+          "cache_folder, overlap, check_pointers, most_bytes, tune_on_first_use and keep_first_use.");
     }
   }
   return options;

@@ -1,4 +1,5 @@
 // The part of read_known that reads a database: an exported library has exported.cpp in its place.
+#include <algorithm>
 #include <filesystem>
 
 #include "db/device_row.h"
@@ -8,6 +9,7 @@
 #include "dispatch/packed.h"
 #include "generator/error.h"
 #include "generator/listed.h"
+#include "runtime/executable.h"
 #include "runtime/trust.h"
 #include "tunesmith/dispatcher.h"
 
@@ -61,6 +63,27 @@ bool is_usable(const WinnerRow& row, const Sources& sources, Known& known) {
   return false;
 }
 
+std::string driver_of(const DeviceFacts& device) { return device.kind == "cuda" ? cuda_driver() : ""; }
+
+// Those on this model of device, with the driver that it has now.
+std::vector<FirstUseOutcome> first_uses(const Store& store, const DeviceFacts& device) {
+  const std::string driver = driver_of(device);
+  std::vector<FirstUseOutcome> outcomes;
+  std::string last;
+  for (const StoredTrial& row : store.trials({.device = device.name})) {
+    if (row.driver != driver || !same_model(facts_of(row.device), device)) continue;
+    if (row.first_use != last) outcomes.push_back({row.problem.op, row.problem.text, {}});
+    last = row.first_use;
+    const bool failed = !row.newest_verdict.empty() && row.newest_verdict != "ok";
+    outcomes.back().tried.push_back({row.trial.template_name, row.trial.config, row.trial.source_hash,
+                                     failed ? 0 : row.trial.us.value_or(0), row.trial.toolchain});
+  }
+  for (FirstUseOutcome& one : outcomes)
+    std::stable_partition(one.tried.begin(), one.tried.end(),
+                          [](const TriedVariant& tried) { return tried.us > 0; });
+  return outcomes;
+}
+
 }  // namespace
 
 void read_database(const Sources& sources, Known& known) {
@@ -96,6 +119,35 @@ void read_database(const Sources& sources, Known& known) {
                             Candidate::Origin::database,
                             known.winners.size()});
   }
+  if (sources.first_uses) known.first_uses = first_uses(store, sources.device);
+}
+
+void write_first_uses(const std::string& database, const DeviceFacts& device,
+                      const std::vector<FirstUseOutcome>& outcomes, std::chrono::milliseconds patience) {
+  // What is there may be read only if it is trusted; and where something is missing, what it is made in.
+  std::filesystem::path place = std::filesystem::absolute(database);
+  while (place.has_relative_path() && !std::filesystem::exists(place.parent_path()))
+    place = place.parent_path();
+  if (const auto why = why_untrusted(place)) throw Error(*why);
+  Store::Options options = with_old_identities();
+  options.busy_timeout_ms = static_cast<int>(patience.count());
+  Store store = Store::open(database, Store::Mode::create, options);
+  store.in_one_commit([&] {
+    const std::int64_t device_id = store.id_of(row_of(device));
+    for (const FirstUseOutcome& one : outcomes) {
+      FirstUseRow row{.problem_id = store.id_of(ProblemRow{.op = one.op, .text = one.problem}),
+                      .device_id = device_id,
+                      .driver = driver_of(device),
+                      .tunesmith_version = TUNESMITH_VERSION};
+      for (const TriedVariant& tried : one.tried)
+        row.trials.push_back({.template_name = tried.template_name,
+                              .config = tried.config,
+                              .source_hash = tried.source_hash,
+                              .us = tried.us > 0 ? std::optional(tried.us) : std::nullopt,
+                              .toolchain = tried.made_by});
+      store.put_first_use(row);
+    }
+  });
 }
 
 std::string fault_of_base(const std::string& database, const DeviceFacts& device,

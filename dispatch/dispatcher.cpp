@@ -3,7 +3,9 @@
 #include "tunesmith/dispatcher.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
+#include <mutex>
 
 #include "dispatch/behind.h"
 #include "dispatch/explanation.h"
@@ -49,6 +51,7 @@ DispatcherOptions possible(DispatcherOptions options) {
   if (!is_exported()) return options;
   options.compile = Compile::never;
   options.cache_folder.clear();
+  options.keep_first_use = false;
   return options;
 }
 
@@ -71,22 +74,24 @@ bool default_check_pointers() { return is_on("TUNESMITH_CHECK_POINTERS", "off");
 // Hidden, other than the class that it is in.
 struct __attribute__((visibility("hidden"))) Dispatcher::Impl {
   static constexpr std::size_t part_for_uses = 16;  // of the memory that plans may take, in addition
+  // For another writer of the database: a tuner commits within milliseconds.
+  static constexpr std::chrono::milliseconds writer_limit{1000}, writer_limit_at_the_end{100};
 
   Impl(const ChosenDevice& chosen, const DispatcherOptions& options, Known known)
-      : notes(known.notes),
+      : first_notes(known.notes),
+        first_uses_database(options.keep_first_use ? options.database : ""),
         compile(options.compile),
         tries(options.tune_on_first_use),
         most_bytes(options.most_bytes),
-        planner(chosen.facts, chosen.ordinal(), std::move(known), options),
         first_use(
-            chosen.facts,
             [ordinal = chosen.ordinal()] {
               return ordinal < 0 ? make_host_rehearsal() : make_cuda_rehearsal(ordinal);
             },
-            BinaryCache(options.cache_folder)),
+            known.first_uses),
+        planner(chosen.facts, chosen.ordinal(), std::move(known), options),
         uses(chosen.facts, options.most_bytes / part_for_uses),
         behind([this] { return asked(); }) {
-    if (const auto why = BinaryCache(options.cache_folder).why_unused()) notes.push_back(*why);
+    if (const auto why = BinaryCache(options.cache_folder).why_unused()) first_notes.push_back(*why);
   }
 
   std::shared_ptr<const PlanState> make(const Op& op, const Values& given) {
@@ -99,6 +104,7 @@ struct __attribute__((visibility("hidden"))) Dispatcher::Impl {
     if (compile == Compile::now && is_worth_trying(*made)) {
       try_out(*made, {});
       made = plan_now(op, problem, true, {});
+      behind.post([this](const std::stop_token&) { write_first_uses_within(writer_limit); });
     }
     auto plan = plans.keep(asked, made);
     if (plan == made && (made->is_improved() || (compile != Compile::now && is_worth_trying(*made))))
@@ -128,6 +134,32 @@ struct __attribute__((visibility("hidden"))) Dispatcher::Impl {
     if (rivals.size() > 1) first_use.try_out(*plan.op, plan.problem, rivals, stop);
   }
 
+  // What cannot be written stays for the next time, and for the dispatcher's end.
+  void write_first_uses_within(std::chrono::milliseconds limit) noexcept {
+    if (first_uses_database.empty()) return;
+    try {
+      first_use.write_new([&](const std::vector<FirstUseOutcome>& outcomes) {
+        write_first_uses(first_uses_database, planner.device(), outcomes, limit);
+      });
+    } catch (const std::exception& error) {
+      note("What was tried at first uses is not kept in the database " + first_uses_database + ". " +
+           error.what());
+    }
+  }
+  struct WriteAtTheEnd {
+    Impl& impl;
+    ~WriteAtTheEnd() { impl.write_first_uses_within(writer_limit_at_the_end); }
+  };
+
+  // One, the first. Whoever reads the notes that there were goes on with these.
+  void note(const std::string& sentence) {
+    const std::scoped_lock lock(noting);
+    if (notes != &first_notes) return;
+    later_notes = first_notes;
+    later_notes.push_back(sentence);
+    notes = &later_notes;
+  }
+
   // Plans again with the compiler, and once more with what was tried.
   void improve(std::shared_ptr<PlanState> plan, const std::stop_token& stop) {
     try {
@@ -142,6 +174,7 @@ struct __attribute__((visibility("hidden"))) Dispatcher::Impl {
       if (compile == Compile::now || stop.stop_requested() || !is_worth_trying(*plan)) return;
       try_out(*plan, stop);
       if (!first_use.find(*plan->op, plan->problem).empty()) again();
+      write_first_uses_within(writer_limit);
     } catch (const std::exception&) {
       // The plan stays as it is.
     }
@@ -170,14 +203,18 @@ struct __attribute__((visibility("hidden"))) Dispatcher::Impl {
     }
   }
 
-  std::vector<std::string> notes;
+  std::vector<std::string> first_notes, later_notes;
+  std::atomic<const std::vector<std::string>*> notes = &first_notes;
+  std::mutex noting;                      ///< of later_notes
+  const std::string first_uses_database;  ///< empty: they are not kept
   const Compile compile;
   const std::size_t tries;  ///< at a problem's first use
   const std::size_t most_bytes;
-  Planner planner;
   FirstUse first_use;
+  Planner planner;
   Uses uses;
   Plans plans;
+  WriteAtTheEnd write_at_the_end{*this};
   Behind behind;  ///< the last one, so that its threads end before what they use
 };
 
@@ -190,8 +227,10 @@ Dispatcher::Dispatcher(const DispatcherOptions& options) {
                      "device host for that.");
   }
   for (const std::string& file : options.kernels) add_kernel_file(file);
-  Known known = read_known(
-      {.database = options.database, .device = chosen.facts, .host_binaries = options.host_binaries});
+  Known known = read_known({.database = options.database,
+                            .device = chosen.facts,
+                            .host_binaries = options.host_binaries,
+                            .first_uses = options.tune_on_first_use > 1});
   impl_ = std::make_unique<Impl>(chosen, possible(options), std::move(known));
 }
 
@@ -202,7 +241,7 @@ Dispatcher& Dispatcher::operator=(Dispatcher&&) noexcept = default;
 const std::string& Dispatcher::device() const noexcept { return impl_->planner.device().name; }
 bool Dispatcher::on_host() const noexcept { return impl_->planner.ordinal() < 0; }
 int Dispatcher::cuda_ordinal() const noexcept { return impl_->planner.ordinal(); }
-const std::vector<std::string>& Dispatcher::notes() const noexcept { return impl_->notes; }
+const std::vector<std::string>& Dispatcher::notes() const noexcept { return *impl_->notes; }
 
 Plan Dispatcher::plan(std::string_view op, std::string_view problem) {
   const Field field = as_text(problem);

@@ -61,6 +61,9 @@ void read_database(const Sources& sources, Known& known) {
   known.notes.push_back("The library was exported with " + counted(count, "winner") + " of a database.");
 }
 
+void write_first_uses(const std::string&, const DeviceFacts&, const std::vector<FirstUseOutcome>&,
+                      std::chrono::milliseconds) {}
+
 std::string fault_of_base(const std::string&, const DeviceFacts&, const std::string&, const std::string&) {
   return "";
 }

@@ -4,11 +4,8 @@
 #include <bit>
 #include <chrono>
 #include <cmath>
-#include <cstdio>
 #include <cstring>
-#include <sstream>
 
-#include "generator/hash.h"
 #include "generator/random.h"
 
 namespace tunesmith {
@@ -41,29 +38,6 @@ double median(std::vector<double> samples) {
   const auto middle = samples.begin() + static_cast<std::ptrdiff_t>(samples.size() / 2);
   std::nth_element(samples.begin(), middle, samples.end());
   return *middle;
-}
-
-// "12.345 tiled BLOCK_X=32 …" per line.
-std::string lines_of(const std::vector<TriedVariant>& tried) {
-  std::string text;
-  for (const TriedVariant& one : tried) {
-    char us[32];
-    std::snprintf(us, sizeof us, "%.3f", one.us);
-    text += us + (" " + one.template_name) + " " + one.config + "\n";
-  }
-  return text;
-}
-
-std::vector<TriedVariant> from_text(std::istream& lines) {
-  std::vector<TriedVariant> tried;
-  for (std::string line; std::getline(lines, line);) {
-    std::istringstream words(line);
-    TriedVariant& one = tried.emplace_back();
-    words >> one.us >> one.template_name >> std::ws;
-    std::getline(words, one.config);
-    if (one.template_name.empty() || !(one.us >= 0)) return {};
-  }
-  return tried;
 }
 
 }  // namespace
@@ -162,9 +136,11 @@ std::vector<TriedVariant> rank(const std::vector<Rival>& rivals, Rehearsal& rehe
   }
   std::vector<TriedVariant> tried;
   for (std::size_t r = 0; r < rivals.size(); ++r)
-    tried.push_back({.template_name = rivals[r].template_name, .config = rivals[r].config, .us = us[r]});
+    tried.push_back(
+        {rivals[r].template_name, rivals[r].config, rivals[r].source_hash, us[r], rivals[r].made_by});
+  const TriedVariant first = tried.empty() ? TriedVariant() : tried.front();
   const auto key = [&](const TriedVariant& one) {
-    const bool is_first = one == TriedVariant{rivals[0].template_name, rivals[0].config, us[0]};
+    const bool is_first = one == first;
     return one.us <= 0 ? 1e30 : one.us * (is_first ? 1 - noise : 1);
   };
   std::stable_sort(tried.begin(), tried.end(),
@@ -172,42 +148,25 @@ std::vector<TriedVariant> rank(const std::vector<Rival>& rivals, Rehearsal& rehe
   return tried;
 }
 
-FirstUse::FirstUse(const DeviceFacts& device, MakeRehearsal make_rehearsal, BinaryCache cache)
-    : device_(device.name + " " + device.target + " " + std::to_string(device.multiprocessors)),
-      make_rehearsal_(std::move(make_rehearsal)),
-      cache_(std::move(cache)) {}
-
-std::string FirstUse::text_of(const Op& op, const std::string& problem) const {
-  return device_ + "\n" + op.name + " " + problem + "\n";
+FirstUse::FirstUse(MakeRehearsal make_rehearsal, const std::vector<FirstUseOutcome>& known)
+    : make_rehearsal_(std::move(make_rehearsal)) {
+  for (const FirstUseOutcome& one : known) tried_.try_emplace({one.op, one.problem}, one.tried);
 }
-std::string FirstUse::entry_of(const std::string& text) const { return "first-use-" + sha256(text); }
 
 std::vector<TriedVariant> FirstUse::find(const Op& op, const std::string& problem) {
-  const Key key(op.name, problem);
-  {
-    const std::scoped_lock lock(mutex_);
-    if (const auto known = tried_.find(key); known != tried_.end()) return known->second;
-  }
-  const std::string text = text_of(op, problem);
-  const auto stored = cache_.find(entry_of(text));
-  std::vector<TriedVariant> tried;
-  if (stored && stored->starts_with(text)) {
-    std::istringstream lines(stored->substr(text.size()));
-    tried = from_text(lines);
-  }
   const std::scoped_lock lock(mutex_);
-  if (!tried.empty()) tried_.try_emplace(key, tried);
-  return tried;
+  const auto known = tried_.find({op.name, problem});
+  return known == tried_.end() ? std::vector<TriedVariant>() : known->second;
 }
 
 void FirstUse::try_out(const Op& op, const std::string& problem, const std::vector<Rival>& rivals,
                        const std::stop_token& stop) {
   const std::scoped_lock one_at_a_time(trying_);
-  const std::vector<TriedVariant> before = find(op, problem);
-  if (std::any_of(before.begin(), before.end(), [&](const TriedVariant& one) {
-        return one.template_name == rivals.front().template_name && one.config == rivals.front().config;
-      }))
-    return;  // another thread was first
+  const Key key(op.name, problem);
+  {
+    const std::scoped_lock lock(mutex_);
+    if (here_.contains(key)) return;  // another thread was first
+  }
   std::vector<TriedVariant> tried;
   try {
     const std::unique_ptr<Rehearsal> rehearsal = make_rehearsal_();
@@ -229,10 +188,29 @@ void FirstUse::try_out(const Op& op, const std::string& problem, const std::vect
     return;  // the plan stays as it is
   }
   if (stop.stop_requested() || tried.empty() || tried.front().us <= 0) return;
-  const std::string text = text_of(op, problem);
-  cache_.put(entry_of(text), text + lines_of(tried));
   const std::scoped_lock lock(mutex_);
-  tried_[{op.name, problem}] = std::move(tried);
+  tried_[key] = std::move(tried);
+  here_.insert(key);
+  new_.insert(key);
+}
+
+void FirstUse::write_new(const std::function<void(const std::vector<FirstUseOutcome>&)>& write) {
+  const std::scoped_lock one_at_a_time(writing_);
+  std::set<Key> keys;
+  std::vector<FirstUseOutcome> outcomes;
+  {
+    const std::scoped_lock lock(mutex_);
+    keys.swap(new_);
+    for (const Key& key : keys) outcomes.push_back({key.first, key.second, tried_.at(key)});
+  }
+  if (outcomes.empty()) return;
+  try {
+    write(outcomes);
+  } catch (...) {
+    const std::scoped_lock lock(mutex_);
+    new_.merge(keys);
+    throw;
+  }
 }
 
 }  // namespace tunesmith

@@ -7,27 +7,28 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "dispatch/plan_state.h"
-#include "runtime/cache.h"
 #include "runtime/rehearsal.h"
 
 namespace tunesmith {
 
 /// One that takes part: without an executable it could not be had.
 struct Rival {
-  std::string template_name, config;
+  std::string template_name, config, source_hash, made_by;  ///< as in TriedVariant
   std::unique_ptr<Executable> executable;
 };
 
 class FirstUse {
  public:
   using MakeRehearsal = std::function<std::unique_ptr<Rehearsal>()>;
-  FirstUse(const DeviceFacts& device, MakeRehearsal make_rehearsal, BinaryCache cache);
+  /// `known` are outcomes of earlier processes; the first on a problem counts.
+  FirstUse(MakeRehearsal make_rehearsal, const std::vector<FirstUseOutcome>& known);
 
   /// What was tried in this process or an earlier one, the fastest first; empty: nothing.
   std::vector<TriedVariant> find(const Op& op, const std::string& problem);
@@ -37,17 +38,19 @@ class FirstUse {
   void try_out(const Op& op, const std::string& problem, const std::vector<Rival>& rivals,
                const std::stop_token& stop);
 
- private:
-  using Key = std::pair<std::string, std::string>;
-  std::string entry_of(const std::string& text) const;
-  std::string text_of(const Op& op, const std::string& problem) const;
+  /// Gives what was tried in this process to `write`, what it has not given before. If that throws, it is
+  /// given again the next time.
+  void write_new(const std::function<void(const std::vector<FirstUseOutcome>&)>& write);
 
-  const std::string device_;
+ private:
+  using Key = std::pair<std::string, std::string>;  ///< op and problem
+
   const MakeRehearsal make_rehearsal_;
-  const BinaryCache cache_;
-  std::mutex trying_;
+  std::mutex trying_, writing_;
   std::mutex mutex_;  // of what follows
   std::map<Key, std::vector<TriedVariant>> tried_;
+  std::set<Key> here_;  ///< those of this process
+  std::set<Key> new_;   ///< those of them that are not written
 };
 
 /// Times of rivals that take turns, the fastest first; a later one must be faster by more than the clock's

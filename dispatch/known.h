@@ -1,6 +1,7 @@
 // All winners that dispatch may use: those of the user's database and those built into the library.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -13,6 +14,20 @@ namespace tunesmith {
 
 struct QueryFilter;
 
+/// A variant that was tried for a problem.
+struct TriedVariant {
+  std::string template_name, config, source_hash;
+  double us = 0;        ///< of one launch; 0: it could not be loaded or launched, or has failed a check since
+  std::string made_by;  ///< the toolchain that compiled it now; else where its binary is from, in words
+  bool operator==(const TriedVariant&) const = default;
+};
+
+/// What the first use of a problem found, the fastest first.
+struct FirstUseOutcome {
+  std::string op, problem;
+  std::vector<TriedVariant> tried;
+};
+
 struct Known {
   struct Table : UnreadTable {
     Candidate::Origin origin;
@@ -21,6 +36,7 @@ struct Known {
   std::vector<Candidate> winners;
   std::vector<Table> tables;
   std::map<std::string, std::string, std::less<>> binaries;  ///< by packed_name; of the asked target only
+  std::vector<FirstUseOutcome> first_uses;                   ///< if Sources asks for them
   std::vector<std::string> notes;                            ///< sentences on the sources
 };
 
@@ -28,12 +44,18 @@ struct Sources {
   std::string database;  ///< empty: only what is built in
   DeviceFacts device;
   bool host_binaries = false;  ///< whether those of the database are taken, if it is the host
+  bool first_uses = false;     ///< whether what was tried on this device, with its driver of now, is read
 };
 /// A database that is missing, damaged, newer, or may have been written by somebody else is a note.
 Known read_known(const Sources& sources);
 
 /// The part of read_known that is not in the library. Throws Error or StoreError.
 void read_database(const Sources& sources, Known& known);
+
+/// Adds them to a database of the user's own, which is made if there is none. Waits for another writer so
+/// long. Throws Error or StoreError; an exported library does nothing.
+void write_first_uses(const std::string& database, const DeviceFacts& device,
+                      const std::vector<FirstUseOutcome>& outcomes, std::chrono::milliseconds patience);
 
 /// Why the base with that source may be wrong on the device: a sentence, if its newest measurement in the
 /// database is not ok; else empty.

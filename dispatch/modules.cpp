@@ -131,9 +131,11 @@ void Modules::compile(Module& module, const Wanted& wanted, const Work& work, co
   }
   std::string why_not;
   Compiled compiled;
+  std::string made_by;
   const Source source = source_of(wanted, device_.target);
   if (const Toolchain* compiler = toolchain(why_not)) {
     compiled = compiler->compile(source, {.limit = compile_limit_, .stop = stop});
+    made_by = compiler->identity();
     if (!compiled.ok) why_not = "It does not compile: " + first_line(compiled.log);
   } else {
     why_not = "No compiler is available: " + why_not;
@@ -143,6 +145,7 @@ void Modules::compile(Module& module, const Wanted& wanted, const Work& work, co
   if (compiled.ok) {
     char milliseconds[32];
     std::snprintf(milliseconds, sizeof milliseconds, "%.2f", compiled.milliseconds);
+    module.toolchain_ = std::move(made_by);
     why_not = load(module, compiled.bytes, source.suffix, work,
                    "compiled now in " + std::string(milliseconds) + " ms");
     if (module.first_) cache_.put(source, compiled.bytes);

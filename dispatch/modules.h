@@ -24,6 +24,8 @@ class Module {
  public:
   const Source& source() const { return source_; }  ///< without its text, which is rendered again if needed
   const std::string& how() const { return how_; }   ///< half a sentence: where the binary is from
+  /// The toolchain, if it was compiled by this process, else how().
+  const std::string& made_by() const { return toolchain_.empty() ? how_ : toolchain_; }
   bool is_loaded() const { return loaded_.load() != nullptr; }
 
  private:
@@ -36,7 +38,7 @@ class Module {
   mutable std::mutex mutex_;                         ///< of what follows; while a binary is loaded
   std::unique_ptr<const Executable> first_;
   std::size_t bytes_ = 0;
-  std::string how_, why_none_, why_not_compiled_;
+  std::string how_, toolchain_, why_none_, why_not_compiled_;
 };
 
 class Modules {

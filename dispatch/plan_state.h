@@ -70,13 +70,6 @@ class Grounds {
   mutable std::map<std::string, Made, std::less<>> made_;
 };
 
-/// A variant that was tried for a problem.
-struct TriedVariant {
-  std::string template_name, config;
-  double us = 0;  ///< of one launch; 0: it could not be loaded or launched
-  bool operator==(const TriedVariant&) const = default;
-};
-
 /// A loaded variant in a plan.
 struct Kernel {
   Variant variant;

@@ -122,20 +122,31 @@ Planner::Made Planner::base(const Op& op, const Problem& problem, const std::sto
   return make(op, op.templates.front(), problem, base_config(op, problem, device()), nullptr, most(), stop);
 }
 
-std::optional<std::size_t> Planner::place_of_tried(Choices& choices,
-                                                   const std::vector<TriedVariant>& tried) const {
-  constexpr std::size_t places = 64;  // where it could not be found, something else promises most by now
-  const auto is_at = [&](std::size_t i, const TriedVariant& one) {
-    const Choice* choice = choices.at(i);
-    return choice != nullptr && is(one, choices.candidate_of(*choice), *choice);
-  };
-  const Choice* best = tried.empty() ? nullptr : choices.at(0);
+std::optional<std::size_t> Planner::place_of_tried(const Op& op, const Problem& problem, Choices& choices,
+                                                   const std::vector<TriedVariant>& tried) {
+  constexpr std::size_t places = 64;  // where they could not be found, something else promises most by now
+  const Choice* best = tried.empty() || tried.front().us <= 0 ? nullptr : choices.at(0);
   if (best == nullptr || best->match == Match::exact) return std::nullopt;
-  if (std::none_of(tried.begin(), tried.end(), [&](const TriedVariant& one) { return is_at(0, one); }))
-    return std::nullopt;
-  for (std::size_t i = 0; i < places; ++i)
-    if (is_at(i, tried.front())) return i;
-  return std::nullopt;
+  std::optional<std::size_t> place;
+  std::vector<bool> found(tried.size());
+  for (std::size_t i = 0; i < places && std::count(found.begin(), found.end(), false) > 0; ++i) {
+    const Choice* choice = choices.at(i);
+    if (choice == nullptr) break;
+    const Candidate& candidate = choices.candidate_of(*choice);
+    const auto same = std::find_if(tried.begin(), tried.end(),
+                                   [&](const TriedVariant& one) { return is(one, candidate, *choice); });
+    if (same == tried.end()) {
+      if (i == 0) return std::nullopt;
+      continue;
+    }
+    const auto which = static_cast<std::size_t>(same - tried.begin());
+    if (found[which]) continue;
+    if (which == 0) place = i;
+    found[which] = true;
+    const Wanted wanted{op, find_template(op, candidate.template_name), problem, choice->config};
+    if (modules_.find(wanted)->source().hash != same->source_hash) return std::nullopt;
+  }
+  return place;
 }
 
 std::vector<Rival> Planner::rivals(const Op& op, const Problem& problem, std::size_t count,
@@ -152,7 +163,13 @@ std::vector<Rival> Planner::rivals(const Op& op, const Problem& problem, std::si
         }))
       continue;  // the same variant won several problems
     Made made = make(op, find_template(op, name), problem, choice->config, choice, most(), stop);
-    rivals.push_back({name, config, std::move(made.kernel.executable)});
+    Rival rival;
+    rival.template_name = name;
+    rival.config = config;
+    if (made.module) rival.source_hash = made.module->source().hash;
+    if (made.kernel.executable) rival.made_by = made.module->made_by();
+    rival.executable = std::move(made.kernel.executable);
+    rivals.push_back(std::move(rival));
   }
   return rivals;
 }
@@ -171,7 +188,7 @@ std::shared_ptr<PlanState> Planner::plan(const Op& op, const Problem& problem, c
 
   const bool may_compile = may_compile_ && !modules_.has_no_compiler();
   Choices choices(grounds_->of(op).chooser, problem, may_compile || is_exported());
-  const std::optional<std::size_t> fastest = place_of_tried(choices, effort.tried);
+  const std::optional<std::size_t> fastest = place_of_tried(op, problem, choices, effort.tried);
   const auto in_turn = [&](std::size_t i) {
     return !fastest || i > *fastest ? i : i == 0 ? *fastest : i - 1;
   };

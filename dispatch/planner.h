@@ -23,8 +23,8 @@ class Planner {
   struct Effort {
     bool may_wait = false;      ///< for a compiler, where a better variant needs one
     bool twin_at_once = false;  ///< not only when it is asked for
-    /// On this problem, the fastest first: it is taken, unless the problem was tuned since, or something that
-    /// was not tried promises most.
+    /// On this problem, the fastest first: it is taken, unless the problem was tuned since, something that
+    /// was not tried promises most, or one of them is another kernel by now.
     std::vector<TriedVariant> tried = {};
     std::stop_token stop = {};
   };
@@ -53,7 +53,8 @@ class Planner {
   };
   Made make(const Op& op, const Template& tmpl, const Problem& problem, const Config& config,
             const Choice* choice, Modules::Effort effort, const std::stop_token& stop);
-  std::optional<std::size_t> place_of_tried(Choices& choices, const std::vector<TriedVariant>& tried) const;
+  std::optional<std::size_t> place_of_tried(const Op& op, const Problem& problem, Choices& choices,
+                                            const std::vector<TriedVariant>& tried);
   Made base(const Op& op, const Problem& problem, const std::stop_token& stop);
   void add_unaligned(PlanState& state, const Problem& problem, Choices& choices, const Effort& effort);
   Made find_twin(const PlanState& state, const Problem& problem, Choices& choices, Modules::Effort effort,

@@ -27,15 +27,14 @@ class BinaryCache {
   /// Written beside its place and renamed into it, so that no reader sees a part of it.
   void put(const Source& source, const std::string& bytes) const;
 
-  /// The same for what is no binary, under a name that no binary has.
-  std::optional<std::string> find(const std::string& name) const;
-  void put(const std::string& name, const std::string& bytes) const;
-
   /// Removes the entries that were not used for longest, until the folder and those in it hold at most so
   /// much.
   void trim(std::uintmax_t most_bytes) const;
 
  private:
+  std::optional<std::string> find(const std::string& name) const;
+  void put(const std::string& name, const std::string& bytes) const;
+
   std::filesystem::path folder_;
 };
 

@@ -206,7 +206,7 @@ PyDispatcher make_dispatcher(const std::string& device, const std::optional<std:
                              const std::string& compile, double compile_limit,
                              const std::optional<std::string>& cache_folder, std::optional<bool> overlap,
                              std::optional<bool> check_pointers, std::optional<std::size_t> most_bytes,
-                             std::size_t tune_on_first_use) {
+                             std::size_t tune_on_first_use, bool keep_first_use) {
   DispatcherOptions options;
   options.device = device;
   if (database) options.database = *database;
@@ -219,6 +219,7 @@ PyDispatcher make_dispatcher(const std::string& device, const std::optional<std:
   if (check_pointers) options.check_pointers = *check_pointers;
   if (most_bytes) options.most_bytes = *most_bytes;
   options.tune_on_first_use = tune_on_first_use;
+  options.keep_first_use = keep_first_use;
   nb::gil_scoped_release release;
   return {std::make_shared<Dispatcher>(options)};
 }
@@ -421,17 +422,17 @@ NB_MODULE(_core, m) {
              const std::vector<std::string>& kernels, bool host_binaries, const std::string& compile,
              double compile_limit, const std::optional<std::string>& cache_folder,
              std::optional<bool> overlap, std::optional<bool> check_pointers,
-             std::optional<std::size_t> most_bytes, std::size_t tune_on_first_use) {
+             std::optional<std::size_t> most_bytes, std::size_t tune_on_first_use, bool keep_first_use) {
             new (self) PyDispatcher(make_dispatcher(device, database, kernels, host_binaries, compile,
                                                     compile_limit, cache_folder, overlap, check_pointers,
-                                                    most_bytes, tune_on_first_use));
+                                                    most_bytes, tune_on_first_use, keep_first_use));
           },
           nb::arg("device") = "cuda", nb::kw_only(), nb::arg("database") = nb::none(),
           nb::arg("kernels") = std::vector<std::string>(), nb::arg("host_binaries") = false,
           nb::arg("compile") = "background", nb::arg("compile_limit") = 60.0,
           nb::arg("cache_folder") = nb::none(), nb::arg("overlap") = nb::none(),
           nb::arg("check_pointers") = nb::none(), nb::arg("most_bytes") = nb::none(),
-          nb::arg("tune_on_first_use") = 0,
+          nb::arg("tune_on_first_use") = 0, nb::arg("keep_first_use") = true,
           "device: \"cuda\", \"cuda:1\" or \"host\", an emulator of a GPU on the processor.\n"
           "database: a file of your own winners; None: default_database(); \"\": none.\n"
           "kernels: files of kernels of your own with their descriptions.\n"
@@ -443,7 +444,8 @@ NB_MODULE(_core, m) {
           "overlap: whether kernels may overlap with those before them (programmatic dependent launch).\n"
           "check_pointers: whether each launch first asks whether pointers are the device's.\n"
           "most_bytes: of plans and kernels that are kept.\n"
-          "tune_on_first_use: how many of the best predicted variants are tried for a new problem.\n\n"
+          "tune_on_first_use: how many of the best predicted variants are tried for a new problem.\n"
+          "keep_first_use: whether what that found is written to the database for the next process.\n\n"
           "Raises ValueError for an unknown device or option, RuntimeError where the device cannot be used.")
       .def("plan", &make_plan, nb::arg("op"), nb::arg("problem") = "", nb::arg("fields"),
            "The plan for an op's problem, given as a text (\"height=1000 width=2000\"), as keywords, or "

@@ -125,7 +125,7 @@ static void test_options(const char* folder) {
   snprintf(options, sizeof options,
            "device=host database=\"%s/no such file.db\" cache_folder=\"%s/c_api cache\" host_binaries=off "
            "compile=background compile_limit_ms=1000 overlap=off check_pointers=on most_bytes=1000000 "
-           "tune_on_first_use=0",
+           "tune_on_first_use=0 keep_first_use=off",
            folder, folder);
   EXPECT(tunesmith_dispatcher_create(options, &dispatcher) == TUNESMITH_SUCCESS);
   EXPECT(strstr(tunesmith_dispatcher_notes(dispatcher), "no such file.db") != NULL);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "db/store.h"
 #include "tests/cli/run.h"
 
 namespace tunesmith {
@@ -14,6 +15,36 @@ const std::string tune =
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 void expect_success(const Outcome& outcome) { EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err; }
+
+TEST(Flow, WhatApplicationsTriedIsShownAndMovesWithTheFile) {
+  const Scratch scratch;
+  {
+    Store store = Store::open(scratch.path() / "tunesmith.db", Store::Mode::create);
+    FirstUseRow row{
+        .problem_id = store.id_of(ProblemRow{"transpose", "height=90 width=130 dtype=b32"}),
+        .device_id = store.id_of(DeviceRow{.kind = "cuda", .name = "Test GPU", .target = "sm_90a"}),
+        .driver = "580.1",
+        .tunesmith_version = "0.1.0",
+        .trials = {{"tiled", "TILE=32", "h1", 4.5, "NVRTC 13.0"}, {"base", "", "h2", {}, "built in"}}};
+    store.put_first_use(row);
+    row.trials.pop_back();
+    row.trials.front().us = 4.25;
+    store.put_first_use(row);
+  }
+  const Outcome table = scratch.tunesmith("query transpose --first-uses --history");
+  expect_success(table);
+  for (const char* words : {"Test GPU", "height=90", "TILE=32", "4.25", "used",
+                            "replaced by a later first use", "could not be launched"})
+    EXPECT_TRUE(has(table.out, words)) << words << " is not in\n" << table.out;
+  const Outcome csv = scratch.tunesmith("query --first-uses --format csv");
+  EXPECT_EQ(std::count(csv.out.begin(), csv.out.end(), '\n'), 2) << csv.out;
+  EXPECT_TRUE(has(csv.out, "NVRTC 13.0,580.1,0.1.0,")) << csv.out;
+  EXPECT_TRUE(has(scratch.tunesmith("query conv2d --first-uses").out, "Nothing in"));
+  EXPECT_TRUE(has(scratch.tunesmith("db status").out, "trial")) << "a table like any other";
+  expect_success(scratch.tunesmith("db dump -o t.sql && " TUNESMITH_PROGRAM " db load t.sql --db copy.db"));
+  EXPECT_EQ(scratch.tunesmith("query --first-uses --format csv --db copy.db").out, csv.out);
+  EXPECT_EQ(scratch.tunesmith("query --first-uses --all").exit_code, 2);
+}
 
 TEST(Flow, TuneQueryExplainExportAndMove) {
   const Scratch scratch;

@@ -57,7 +57,7 @@ TEST_F(FaultTest, ANewerSchemaIsLeftAsItIs) {
   sql(file(), "PRAGMA user_version = 9");
   for (const auto mode : {Mode::create, Mode::read_only}) {
     EXPECT_THAT(error_of([&] { Store::open(file(), mode); }),
-                AllOf(HasSubstr("newer Tunesmith"), HasSubstr("schema 9"), HasSubstr("up to 7")));
+                AllOf(HasSubstr("newer Tunesmith"), HasSubstr("schema 9"), HasSubstr("up to 8")));
   }
   EXPECT_EQ(sql(file(), "PRAGMA user_version"), "9");
 }

@@ -61,6 +61,14 @@ class MergeTest : public DbTest {
                               .op = "conv2d",
                               .text = "op,conv2d " + std::to_string(random_() % 100)});
     }
+    if (one_in(2)) {
+      store.put_first_use(
+          {.problem_id = store.id_of(ProblemRow{"op", "n=" + std::to_string(below(2))}),
+           .device_id = device,
+           .driver = any({"1", "2"}),
+           .trials = {{.template_name = "t", .config = "A=1", .us = 1 + static_cast<double>(below(9))},
+                      {.template_name = "t", .config = "A=2"}}});
+    }
     store.end_session(session, one_in(3) ? Store::End::interrupted : Store::End::finished);
   }
 
@@ -90,6 +98,9 @@ class MergeTest : public DbTest {
           FROM winners w JOIN measurement m ON m.id = w.measurement_id JOIN session s ON s.id = m.session_id
         UNION ALL SELECT 'table ' || uid || ' ' || a.sequence || ' ' || a.generation || op || caches || launches || text || made_at
           FROM anchor_table a JOIN session s ON s.id = session_id
+        UNION ALL SELECT 'trial ' || problem || t.first_use || t.place || ' ' || generation || t.config || ifnull(t.us, '') ||
+          t.driver || is_current || is_tuned || ifnull(newest_verdict, '') || t.tried_at
+          FROM trials t JOIN trial r ON r.first_use = t.first_use AND r.place = t.place
         UNION ALL SELECT 'current ' || uid || sequence FROM current_measurement JOIN session s ON s.id = session_id
         UNION ALL SELECT 'binary ' || source_hash || hash || made_at || hex(bytes)
           FROM binary JOIN variant v ON v.id = variant_id)

@@ -1,3 +1,5 @@
+#include <sys/stat.h>
+
 #include <atomic>
 #include <mutex>
 #include <thread>
@@ -14,10 +16,22 @@ TEST_F(OpenTest, MakesFolderAndFileWithTheDocumentedSettings) {
   const auto path = folder_ / "a" / "b c?#%" / "t.db";
   { auto store = Store::open(path, Mode::create); }
   EXPECT_EQ(sql(path, "PRAGMA journal_mode"), "wal");
-  EXPECT_EQ(sql(path, "PRAGMA user_version"), "7");
+  EXPECT_EQ(sql(path, "PRAGMA user_version"), "8");
   EXPECT_EQ(sql(path, "PRAGMA integrity_check"), "ok");
   EXPECT_EQ(sql(path, "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE '%STRICT'"),
             "0");
+}
+
+// Else dispatch would not use what a tuner made.
+TEST_F(OpenTest, NobodyElseMayWriteWhatIsMade) {
+  const mode_t before = umask(0);
+  { auto store = Store::open(folder_ / "a" / "b" / "t.db", Mode::create); }
+  umask(before);
+  for (const char* made : {"a", "a/b", "a/b/t.db"}) {
+    const auto others = std::filesystem::perms::group_write | std::filesystem::perms::others_write;
+    EXPECT_EQ(std::filesystem::status(folder_ / made).permissions() & others, std::filesystem::perms::none)
+        << made;
+  }
 }
 
 TEST_F(OpenTest, DefaultPathFollowsTheEnvironment) {

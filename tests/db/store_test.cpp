@@ -243,7 +243,7 @@ TEST_F(StoreTest, StatusTellsWhatIsThere) {
   const auto status = store.status();
   EXPECT_EQ(status.path, file());
   EXPECT_GT(status.size_bytes, 4096U);
-  EXPECT_EQ(status.schema_version, 7);
+  EXPECT_EQ(status.schema_version, 8);
   EXPECT_EQ(status.journal_mode, "wal");
   EXPECT_EQ(status.check, "ok");
   const auto count = [](const auto& counts, const std::string& name) -> std::int64_t {
@@ -366,6 +366,64 @@ TEST_F(StoreTest, TheNewestAnchorTableOfEachKindCounts) {
   EXPECT_EQ(store.anchor_tables().size(), 3U);
   EXPECT_TRUE(store.anchor_tables({.device = "host"}).empty());
   EXPECT_NE(error_of([&] { put(ids.session, "conv2d", "x", "sideways"); }), "no error");
+}
+
+TEST_F(StoreTest, TrialsAreNoVerdicts) {
+  auto store = Store::open(file(), Mode::create);
+  const auto ids = populate(store);
+  store.set_winner(store.record(ids.ok(ids.variant(store, "fast"), 25)), 4);
+  const auto results = store.results({.history = true}).size();
+  const auto other = store.id_of(ProblemRow{"conv2d", "height=7 width=8"});
+  const auto tried = [&](std::int64_t problem, const char* driver, std::optional<double> us) {
+    store.put_first_use(
+        {.problem_id = problem,
+         .device_id = ids.device,
+         .driver = driver,
+         .tunesmith_version = "1.2.3",
+         .trials = {{"tiled", "A=1", "fast", us, "NVRTC 13.0"}, {"base", "", "b", {}, "built in"}}});
+  };
+  tried(other, "580", 12.5);
+  tried(ids.problem, "580", 30);
+  tried(ids.problem, "590", 31);
+  tried(ids.problem, "590", 32);
+  EXPECT_EQ(store.results({.history = true}).size(), results);
+  EXPECT_EQ(store.trials({.history = true}).size(), 8U);
+  const auto all = store.trials();
+  ASSERT_EQ(all.size(), 6U) << "the third was replaced by the fourth, of the same driver";
+  const auto found = store.trials({.op = "conv2d", .problem = "height=7"});
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0].device, gpu());
+  EXPECT_EQ(found[0].problem.text, "height=7 width=8");
+  EXPECT_EQ(found[0].trial.template_name, "tiled");
+  EXPECT_EQ(found[0].trial.config, "A=1");
+  EXPECT_EQ(found[0].trial.us, 12.5);
+  EXPECT_EQ(found[0].trial.toolchain, "NVRTC 13.0");
+  EXPECT_EQ(found[0].driver, "580");
+  EXPECT_EQ(found[0].tunesmith_version, "1.2.3");
+  EXPECT_EQ(found[0].place, 1);
+  EXPECT_FALSE(found[0].is_tuned);
+  EXPECT_EQ(found[0].newest_verdict, "");
+  EXPECT_EQ(found[1].place, 2);
+  EXPECT_FALSE(found[1].trial.us);
+  EXPECT_EQ(found[1].first_use, found[0].first_use);
+  EXPECT_TRUE(store.trials({.op = "nosuch"}).empty());
+  for (const StoredTrial& t : all) {
+    if (t.problem.text == "height=7 width=8") continue;
+    EXPECT_TRUE(t.is_tuned);
+    EXPECT_EQ(t.newest_verdict, t.place == 1 ? "ok" : "");
+    if (t.place == 1) {
+      EXPECT_EQ(t.trial.us, t.driver == "580" ? 30 : 32);
+    }
+  }
+  store.record(ids.failed(ids.variant(store, "fast"), "wrong_result"));
+  for (const StoredTrial& t : store.trials({.problem = "dtype=f32"}))
+    EXPECT_EQ(t.newest_verdict, t.place == 1 ? "wrong_result" : "");
+  for (const char* change : {"UPDATE trial SET us = 1", "DELETE FROM trial"}) {
+    sqlite3* handle = nullptr;
+    sqlite3_open(file().c_str(), &handle);
+    EXPECT_EQ(sqlite3_exec(handle, change, nullptr, nullptr, nullptr), SQLITE_CONSTRAINT) << change;
+    sqlite3_close(handle);
+  }
 }
 
 TEST_F(StoreTest, TimesOfAnOpAreItsCurrentOnes) {

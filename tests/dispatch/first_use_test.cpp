@@ -3,13 +3,17 @@
 #include "dispatch/first_use.h"
 
 #include <gtest/gtest.h>
+#include <sqlite3.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 
 #include <atomic>
 #include <cmath>
-#include <fstream>
+#include <csignal>
 
 #include "fixture.h"
-#include "runtime/files.h"
+#include "runtime/trust.h"
 
 namespace tunesmith {
 namespace {
@@ -53,7 +57,7 @@ std::vector<Rival> rivals_of(const std::vector<double>& times) {
   rivals.reserve(times.size());
   for (const double us : times)
     rivals.push_back(
-        {"t", "A=" + std::to_string(rivals.size()), us == 0 ? nullptr : std::make_unique<Timed>(us)});
+        {"t", "A=" + std::to_string(rivals.size()), "", "", us == 0 ? nullptr : std::make_unique<Timed>(us)});
   return rivals;
 }
 
@@ -142,16 +146,38 @@ class FirstUseTest : public DispatcherTest {
     chosen.tune_on_first_use = 2;
     return chosen;
   }
-  static std::string key(const std::string& problem) {
-    const DeviceFacts host = host_facts();
-    return host.name + " " + host.target + " " + std::to_string(host.multiprocessors) + "\nsmooth " +
-           problem + "\n";
+  // As an application on this device wrote it; the hash is that of the problem's kernel unless one is given.
+  struct Trial {
+    std::string config;
+    double us;
+    std::string hash = {};
+  };
+  void store(const std::string& text, const std::vector<Trial>& trials, const std::string& driver = "",
+             DeviceFacts device = host_facts()) const {
+    Store store = Store::open(database(), Store::Mode::create);
+    const Op& op = find_op("smooth");
+    const Template& tmpl = find_template(op, "vector");
+    const Problem problem = complete_problem(op, Values::parse(text));
+    FirstUseRow row{.problem_id = store.id_of(ProblemRow{.op = op.name, .text = problem.text()}),
+                    .device_id = store.id_of(row_of(device)),
+                    .driver = driver,
+                    .tunesmith_version = "test"};
+    for (const Trial& trial : trials) {
+      const Config config = tmpl.space(problem).complete(Values::parse(trial.config));
+      row.trials.push_back(
+          {.template_name = tmpl.name,
+           .config = trial.config,
+           .source_hash = trial.hash.empty() ? render(op, tmpl, problem, config, "host").hash : trial.hash,
+           .us = trial.us > 0 ? std::optional(trial.us) : std::nullopt,
+           .toolchain = "test"});
+    }
+    store.put_first_use(row);
   }
-  BinaryCache cache() const { return BinaryCache(options().cache_folder); }
-  static std::string entry(const std::string& problem) { return "first-use-" + sha256(key(problem)); }
-  void store(const std::string& problem, const std::string& lines) const {
-    cache().put(entry(problem), key(problem) + lines);
+  std::vector<StoredTrial> stored() const {
+    if (!std::filesystem::exists(database())) return {};
+    return Store::open(database(), Store::Mode::read_only).trials({.history = true});
   }
+  static std::string last_note(const Dispatcher& dispatcher) { return dispatcher.notes().back(); }
   static bool is_tried(const Plan& plan) {
     const std::vector<std::string> say = plan.explanation();
     return std::any_of(say.begin(), say.end(), [](const std::string& one) {
@@ -162,32 +188,55 @@ class FirstUseTest : public DispatcherTest {
 
 TEST_F(FirstUseTest, TheFastestIsUsedAndKeptForTheNextProcess) {
   const std::string problem = "n=2000 taps=5 dtype=f32";
-  Dispatcher dispatcher(trying());
-  const Plan plan = dispatcher.plan("smooth", problem);
-  EXPECT_TRUE(is_tried(plan));
-  EXPECT_EQ(plan.match(), Match::predicted);
-  EXPECT_GT(plan.expected_us(), 0);
-  EXPECT_FALSE(plan.outdated());
-  check(plan, "smooth");
-  check(plan, "smooth", 4);
+  std::string config;
+  double us = 0;
+  {
+    Dispatcher dispatcher(trying());
+    const Plan plan = dispatcher.plan("smooth", problem);
+    EXPECT_TRUE(is_tried(plan));
+    EXPECT_EQ(plan.match(), Match::predicted);
+    EXPECT_GT(plan.expected_us(), 0);
+    EXPECT_FALSE(plan.outdated());
+    check(plan, "smooth");
+    check(plan, "smooth", 4);
+    config = plan.variant().config;
+    us = plan.expected_us();
+    ASSERT_TRUE(dispatcher.wait_until_ready());
+    EXPECT_EQ(stored().size(), 2U) << "before the dispatcher's end";
+    EXPECT_EQ(dispatcher.notes().size(), Dispatcher(options()).notes().size());
+  }
+  const std::vector<StoredTrial> rows = stored();
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0].problem.op, "smooth");
+  EXPECT_EQ(rows[0].problem.text, problem);
+  EXPECT_EQ(rows[0].device, row_of(host_facts()));
+  EXPECT_EQ(rows[0].trial.config, config);
+  EXPECT_EQ(rows[0].trial.us, us);
+  EXPECT_EQ(rows[1].trial.config, config == fast ? slow : fast);
+  EXPECT_EQ(rows[0].trial.source_hash.size(), 64U);
+  EXPECT_NE(rows[0].trial.toolchain, "");
+  EXPECT_EQ(rows[0].driver, "");
+  EXPECT_EQ(rows[0].tunesmith_version, TUNESMITH_VERSION);
+  EXPECT_TRUE(rows[0].is_current);
+  EXPECT_FALSE(rows[0].is_tuned);
+  EXPECT_EQ(Store::open(database(), Store::Mode::read_only).results().size(), 2U) << "no verdict was added";
 
-  const std::string stored = cache().find(entry(problem)).value_or("");
-  EXPECT_EQ(stored.find(key(problem)), 0u);
-  EXPECT_NE(stored.find(std::string(" vector ") + fast + "\n"), std::string::npos) << stored;
-  EXPECT_NE(stored.find(std::string(" vector ") + slow + "\n"), std::string::npos) << stored;
-  Dispatcher next(trying());
-  const Plan again = next.plan("smooth", problem);
-  EXPECT_TRUE(is_tried(again));
-  EXPECT_EQ(again.variant().config, plan.variant().config);
-  EXPECT_NEAR(again.expected_us(), plan.expected_us(), 0.001);
-  EXPECT_EQ(cache().find(entry(problem)), stored) << "nothing was tried again";
+  {
+    Dispatcher next(trying());
+    const Plan again = next.plan("smooth", problem);
+    EXPECT_TRUE(is_tried(again));
+    EXPECT_EQ(again.variant().config, config);
+    EXPECT_EQ(again.expected_us(), us);
+    check(again, "smooth");
+  }
+  EXPECT_EQ(stored().size(), 2U) << "nothing was tried again";
 }
 
 // Whichever it was.
 TEST_F(FirstUseTest, WhatIsStoredDecides) {
   for (const std::string config : {slow, fast}) {
     const std::string other = config == slow ? fast : slow;
-    store("n=2000 taps=5 dtype=f32", "7.5 vector " + config + "\n9.000 vector " + other + "\n");
+    store("n=2000 taps=5", {{config, 7.5}, {other, 9}});
     const Plan plan = Dispatcher(trying()).plan("smooth", "n=2000 taps=5");
     EXPECT_EQ(plan.variant().config, config);
     EXPECT_EQ(plan.expected_us(), 7.5);
@@ -199,35 +248,222 @@ TEST_F(FirstUseTest, WhatIsStoredDecides) {
 }
 
 TEST_F(FirstUseTest, ATunedProblemIsNotTried) {
-  store("n=1000 taps=5 dtype=f32", std::string("7.5 vector ") + slow + "\n9.0 vector " + fast + "\n");
-  Dispatcher dispatcher(trying());
-  const Plan plan = dispatcher.plan("smooth", "n=1000 taps=5");
+  store("n=1000 taps=5", {{slow, 7.5}, {fast, 9}});
+  const Plan plan = Dispatcher(trying()).plan("smooth", "n=1000 taps=5");
   EXPECT_EQ(plan.match(), Match::exact);
   EXPECT_EQ(plan.variant().config, fast);
   EXPECT_FALSE(is_tried(plan));
+  EXPECT_EQ(stored().size(), 2U);
+  EXPECT_TRUE(stored()[0].is_tuned);
 }
 
 TEST_F(FirstUseTest, WhatIsStoredIsTriedAgainWhereItCannotCount) {
+  const std::string problem = "n=2000 taps=5";
+  DeviceFacts other = host_facts();
+  other.name += " of another kind";
+  const std::vector<Trial> good = {{slow, 7.5}, {fast, 9}};
+  const auto tried_again = [&](const char* why) {
+    const std::size_t before = stored().size();
+    EXPECT_TRUE(is_tried(Dispatcher(trying()).plan("smooth", problem))) << why;
+    const std::vector<StoredTrial> rows = stored();
+    EXPECT_EQ(rows.size(), before + 2) << why;
+    // What counts for the next process is this.
+    EXPECT_EQ(Dispatcher(trying()).plan("smooth", problem).expected_us(), rows[0].trial.us) << why;
+    EXPECT_EQ(stored().size(), before + 2) << why;
+  };
+  store(problem, good, "580.1");
+  tried_again("another driver");
+  std::filesystem::remove(database());
+  tune({.problem = "n=1000 taps=5", .config = fast, .median_us = 10});
+  tune({.problem = "n=1004 taps=5", .config = slow, .median_us = 10});
+  store(problem, good, "", other);
+  tried_again("another device");
+  store("n=2004 taps=5", good);
+  store(problem, {{slow, 7.5, "0123"}, {fast, 9}});
+  tried_again("the fastest is another kernel now");
+  store(problem, {{slow, 7.5}, {fast, 9, "0123"}});
+  tried_again("the other is another kernel now");
+  store(problem, {{"BLOCK=32 VECTOR=4 STATE=none", 7.5}, {"BLOCK=64 VECTOR=2 STATE=none", 8}});
+  tried_again("others promise more now");
+  store(problem, {{"BLOCK=64", 7.5}, {"", 8}});
+  tried_again("no config of today");
+  store(problem, {{slow, 0}, {fast, 0}});
+  tried_again("none could be launched");
+}
+
+// A verdict of a tuner stands above what was tried: the one that failed is not used.
+TEST_F(FirstUseTest, WhatFailedACheckSinceIsNotUsed) {
   const std::string problem = "n=2000 taps=5 dtype=f32";
-  const char* wrong[] = {
-      "7.5 vector BLOCK=32 VECTOR=4 STATE=none\n8.0 vector BLOCK=64 VECTOR=2 STATE=none\n",  // others promise
-                                                                                             // more now
-      "7.5 nothing A=1\n", "soon vector A=1\n", "", "\n\n", "-3 vector A=1\n"};
-  for (const char* lines : wrong) {
-    store(problem, lines);
-    EXPECT_TRUE(is_tried(Dispatcher(trying()).plan("smooth", problem))) << lines;
-    EXPECT_NE(cache().find(entry(problem)), key(problem) + lines);
+  store(problem, {{slow, 7.5}, {fast, 9}});
+  EXPECT_EQ(Dispatcher(trying()).plan("smooth", problem).variant().config, slow);
+  {
+    Store store = Store::open(database(), Store::Mode::read_write);
+    const StoredTrial trial = store.trials().front();
+    const auto device = store.id_of(row_of(host_facts()));
+    MeasurementRow wrong;
+    wrong.session_id = store.begin_session({.device_id = device});
+    wrong.variant_id =
+        store.id_of(VariantRow{.template_id = store.id_of(TemplateRow{"smooth", "vector", "b"}),
+                               .target = "host",
+                               .source_hash = trial.trial.source_hash,
+                               .config = slow});
+    wrong.problem_id = store.id_of(ProblemRow{"smooth", problem});
+    wrong.device_id = device;
+    wrong.verdict = "wrong_result";
+    wrong.reason = "It is wrong.";
+    store.record(wrong);
   }
-  // Another problem's, and a damaged one.
-  cache().put(entry(problem), key("n=2004 taps=5 dtype=f32") + "7.5 vector " + slow + "\n");
-  EXPECT_TRUE(is_tried(Dispatcher(trying()).plan("smooth", problem)));
-  std::ofstream(std::filesystem::path(options().cache_folder) / entry(problem)) << "no hash";
-  EXPECT_TRUE(is_tried(Dispatcher(trying()).plan("smooth", problem)));
+  const Plan plan = Dispatcher(trying()).plan("smooth", problem);
+  EXPECT_EQ(plan.variant().config, fast);
+  EXPECT_EQ(plan.expected_us(), 9);
+}
+
+TEST_F(FirstUseTest, AMissingDatabaseIsMadeForItsUserAlone) {
+  DispatcherOptions chosen = trying();
+  chosen.database = (folder_ / "data" / "tunesmith" / "t.db").string();
+  const mode_t before = umask(0);
+  // Nothing is known, so nothing is tried and nothing is made.
+  { Dispatcher(chosen).plan("smooth", "n=2000 taps=5"); }
+  EXPECT_FALSE(std::filesystem::exists(chosen.database));
+  write_first_uses(chosen.database, host_facts(),
+                   {{"smooth", "n=2000 taps=5 dtype=f32", {{"vector", fast, "h", 5, "test"}}}},
+                   std::chrono::milliseconds(100));
+  umask(before);
+  EXPECT_FALSE(why_untrusted(chosen.database));
+  EXPECT_EQ(Store::open(chosen.database, Store::Mode::read_only).trials().size(), 1U);
+  // In a folder that others may write it would not be read.
+  std::filesystem::create_directory(folder_ / "open");
+  std::filesystem::permissions(folder_ / "open", std::filesystem::perms::all);
+  for (const char* place : {"open/t.db", "open/below/t.db"}) {
+    try {
+      write_first_uses((folder_ / place).string(), host_facts(), {{"smooth", "n=2000 taps=5 dtype=f32", {}}},
+                       std::chrono::milliseconds(100));
+      ADD_FAILURE() << place;
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find("can be written by others"), std::string::npos)
+          << error.what();
+    }
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(folder_ / "open"));
+}
+
+// A note and no exception; the outcome is used all the same, and written when that can be done.
+TEST_F(FirstUseTest, ADatabaseThatCannotBeWrittenIsANote) {
+  const auto expect_note = [&](const std::string& why, const std::string& problem) {
+    Dispatcher dispatcher(trying());
+    const std::vector<std::string>& before = dispatcher.notes();
+    const std::size_t count = before.size();
+    EXPECT_TRUE(is_tried(dispatcher.plan("smooth", problem)));
+    ASSERT_TRUE(dispatcher.wait_until_ready());
+    EXPECT_EQ(before.size(), count);
+    ASSERT_EQ(dispatcher.notes().size(), count + 1);
+    EXPECT_NE(
+        last_note(dispatcher).find("What was tried at first uses is not kept in the database " + database()),
+        std::string::npos)
+        << last_note(dispatcher);
+    EXPECT_NE(last_note(dispatcher).find(why), std::string::npos) << last_note(dispatcher);
+    check(dispatcher.plan("smooth", problem), "smooth");
+    dispatcher.plan("smooth", problem + " dtype=f64");
+    ASSERT_TRUE(dispatcher.wait_until_ready());
+    EXPECT_EQ(dispatcher.notes().size(), count + 1) << "once";
+  };
+  // Locked by another writer.
+  sqlite3* other = nullptr;
+  ASSERT_EQ(sqlite3_open(database().c_str(), &other), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(other, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr), SQLITE_OK);
+  expect_note("another writer", "n=2000 taps=5");
+  EXPECT_TRUE(stored().empty());
+  {
+    Dispatcher dispatcher(trying());
+    dispatcher.plan("smooth", "n=2004 taps=5");
+    ASSERT_TRUE(dispatcher.wait_until_ready());
+    EXPECT_EQ(sqlite3_exec(other, "ROLLBACK", nullptr, nullptr, nullptr), SQLITE_OK);
+  }
+  EXPECT_EQ(stored().size(), 2U) << "the end of the dispatcher";
+  // A full disk, as SQLite tells it; the file stays as it was.
+  rlimit usual{};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &usual), 0);
+  const rlimit full{4096, usual.rlim_max};
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  sqlite3_close(other);
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &full), 0);
+  EXPECT_THROW(write_first_uses(database(), host_facts(),
+                                {{"smooth", "n=9 taps=5", {{"vector", fast, "h", 5, "test"}}}},
+                                std::chrono::milliseconds(100)),
+               StoreError);
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &usual), 0);
+  std::signal(SIGXFSZ, handler);
+  EXPECT_EQ(stored().size(), 2U);
+  EXPECT_EQ(Store::open(database(), Store::Mode::read_only).status().check, "ok");
+}
+
+// Permissions bind an ordinary user alone; here nobody is one, as whom nothing is compiled.
+TEST_F(FirstUseTest, AReadOnlyFileOrFolderIsASentence) {
+  const auto error_of = [&] {
+    const pid_t child = fork();
+    if (child == 0) {
+      if (geteuid() == 0 && (setgid(65534) != 0 || setuid(65534) != 0)) _exit(3);
+      try {
+        write_first_uses(database(), host_facts(), {{"smooth", "n=9 taps=5", {}}},
+                         std::chrono::milliseconds(100));
+      } catch (const std::exception& error) {
+        _exit(std::string(error.what()).find("read-only") != std::string::npos ? 1 : 2);
+      }
+      _exit(0);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    return WEXITSTATUS(status);
+  };
+  ASSERT_EQ(chmod(database().c_str(), 0444), 0);
+  ASSERT_EQ(chmod(folder_.c_str(), 0555), 0);
+  EXPECT_EQ(error_of(), 1);
+  ASSERT_EQ(chmod(folder_.c_str(), 0755), 0);
+  EXPECT_EQ(error_of(), 1);
+}
+
+TEST_F(FirstUseTest, ItIsKeptOnlyWhereThatIsAllowed) {
+  DispatcherOptions chosen = trying();
+  chosen.keep_first_use = false;
+  {
+    Dispatcher dispatcher(chosen);
+    EXPECT_TRUE(is_tried(dispatcher.plan("smooth", "n=2000 taps=5")));
+    ASSERT_TRUE(dispatcher.wait_until_ready());
+    EXPECT_EQ(dispatcher.notes().size(), Dispatcher(options()).notes().size());
+  }
+  EXPECT_TRUE(stored().empty());
+}
+
+TEST_F(FirstUseTest, TwoProcessesMayDoItAtOnce) {
+  std::vector<pid_t> children;
+  for (int i = 0; i < 2; ++i) {
+    const pid_t child = fork();
+    if (child == 0) {
+      const auto hash = std::to_string(i);
+      for (int n = 0; n < 20; ++n)
+        write_first_uses(
+            database(), host_facts(),
+            {{"smooth", "n=" + std::to_string(n) + " taps=5", {{"vector", fast, hash, 5, "test"}}}},
+            std::chrono::milliseconds(5000));
+      _exit(0);
+    }
+    children.push_back(child);
+  }
+  for (const pid_t child : children) {
+    int status = 1;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+  }
+  EXPECT_EQ(stored().size(), 40U);
+  EXPECT_EQ(Store::open(database(), Store::Mode::read_only).trials().size(), 20U);
 }
 
 TEST_F(FirstUseTest, ItIsDoneBehindThePlan) {
   for (const Compile compile : {Compile::background, Compile::never}) {
     std::filesystem::remove_all(options().cache_folder);
+    std::filesystem::remove(database());
+    tune({.problem = "n=1000 taps=5", .config = fast, .median_us = 10});
+    tune({.problem = "n=1004 taps=5", .config = slow, .median_us = 10});
     { Dispatcher(options()).plan("smooth", "n=10 taps=10"); }  // the base goes to the cache
     Dispatcher dispatcher(trying(compile));
     const Plan first = dispatcher.plan("smooth", "n=2000 taps=5");
@@ -243,6 +479,7 @@ TEST_F(FirstUseTest, ItIsDoneBehindThePlan) {
     ASSERT_EQ(uses.size(), 1u);
     EXPECT_EQ(uses[0].launches, 2u) << "what was tried does not count";
     EXPECT_EQ(uses[0].expected_us, plan.expected_us());
+    EXPECT_EQ(stored().size(), 2U);
   }
 }
 
@@ -256,18 +493,25 @@ TEST_F(FirstUseTest, ADispatcherMayGoMeanwhile) {
 TEST_F(FirstUseTest, NothingIsTriedWithoutMemoryOrADevice) {
   const Op& op = find_op("smooth");
   auto* rehearsal = new FakeRehearsal;
-  FirstUse first_use(
-      host_facts(), [&] { return std::unique_ptr<Rehearsal>(rehearsal); }, BinaryCache(""));
+  FirstUse first_use([&] { return std::unique_ptr<Rehearsal>(rehearsal); }, {});
   first_use.try_out(op, "n=200000 taps=5 dtype=f32", rivals_of({30, 20}), {});  // 1.6 MB; 1 MiB is to spare
   EXPECT_TRUE(first_use.find(op, "n=200000 taps=5 dtype=f32").empty());
   rehearsal = new FakeRehearsal;
   first_use.try_out(op, "n=20000 taps=5 dtype=f32", rivals_of({30, 20}), {});
   EXPECT_EQ(order(first_use.find(op, "n=20000 taps=5 dtype=f32")), "10");
+  int given = 0;
+  const auto outcomes = [&](const std::vector<FirstUseOutcome>& all) {
+    given += static_cast<int>(all.size());
+    if (given == 1) throw Error("The disk is full.");
+  };
+  EXPECT_THROW(first_use.write_new(outcomes), Error);
+  first_use.write_new(outcomes);
+  first_use.write_new(outcomes);
+  EXPECT_EQ(given, 2) << "again after an error, and once";
   rehearsal = new FakeRehearsal;
   first_use.try_out(op, "n=3000 taps=5 dtype=f32", rivals_of({-2, -3}), {});
   EXPECT_TRUE(first_use.find(op, "n=3000 taps=5 dtype=f32").empty());
-  FirstUse refused(
-      host_facts(), []() -> std::unique_ptr<Rehearsal> { throw LoadError("No device."); }, BinaryCache(""));
+  FirstUse refused([]() -> std::unique_ptr<Rehearsal> { throw LoadError("No device."); }, {});
   refused.try_out(op, "n=20000 taps=5 dtype=f32", rivals_of({30, 20}), {});
   EXPECT_TRUE(refused.find(op, "n=20000 taps=5 dtype=f32").empty());
 }

@@ -206,9 +206,9 @@ struct DispatcherOptions {
   /// "cuda" or "auto" (the first CUDA device), "cuda:N" as cudaSetDevice counts, or "host", whose arguments
   /// are ordinary memory and which is never chosen for you.
   std::string device = "cuda";
-  /// Database of the user's own winners, read once and never written; empty: only those built into the
-  /// library. If it is missing, damaged or newer, or somebody else may write it, notes() says so and it is
-  /// not used. Its binaries are run: use only files that you trust.
+  /// Database of the user's own winners, read once, and written only with tune_on_first_use; empty: only
+  /// those built into the library. If it is missing, damaged or newer, or somebody else may write it, notes()
+  /// says so and it is not used. Its binaries are run: use only files that you trust.
   std::string database = default_database();
   /// Files of kernels of your own with their descriptions, such as "softmax_rows.cu": plan() then knows their
   /// ops by name, for this process. They are compiled and run, so name only files that you trust.
@@ -236,9 +236,13 @@ struct DispatcherOptions {
   /// planned, and use the fastest from then on; 0 or 1: none. They run on memory and a stream of the
   /// library's own, never in a capture: at most a quarter of the memory that is free, else nothing is tried;
   /// about a quarter of a second of the device for each problem, beside what is compiled. With Compile::now
-  /// plan() waits for it, else it is done behind the plan. The outcome stays in `cache_folder` for the next
-  /// process; it counts as little as any prediction does once the problem is tuned.
+  /// plan() waits for it, else it is done behind the plan. It counts as little as any prediction does once
+  /// the problem is tuned.
   std::size_t tune_on_first_use = 0;
+  /// Whether the outcome is written to `database` for the next process, marked as what it is: no verdict of a
+  /// tuner. A missing file is made. It is done in the background, and at the dispatcher's end; if the file
+  /// cannot be written, notes() says so.
+  bool keep_first_use = true;
 };
 
 /// The name of a problem's parameter, always a literal: a look-up compares its address first.
@@ -285,10 +289,12 @@ class Dispatcher {
   Dispatcher(Dispatcher&&) noexcept;
   Dispatcher& operator=(Dispatcher&&) noexcept;
 
-  const std::string& device() const noexcept;              ///< its name: "NVIDIA H200"
-  bool on_host() const noexcept;                           ///< arguments are then ordinary memory
-  int cuda_ordinal() const noexcept;                       ///< as cudaSetDevice counts; -1 on the host
-  const std::vector<std::string>& notes() const noexcept;  ///< sentences on what was loaded, and what was not
+  const std::string& device() const noexcept;  ///< its name: "NVIDIA H200"
+  bool on_host() const noexcept;               ///< arguments are then ordinary memory
+  int cuda_ordinal() const noexcept;           ///< as cudaSetDevice counts; -1 on the host
+  /// Sentences on what was loaded, and what was not. What it gives stays as it is; later there may be one
+  /// more, of what could not be written.
+  const std::vector<std::string>& notes() const noexcept;
 
   /// The plan for a problem such as "height=1000 width=2000 mask_height=3 mask_width=3 dtype=f32". Plans are
   /// kept: asking again is a look-up, which threads do without disturbing each other. Throws if there is no

@@ -51,7 +51,7 @@ typedef struct tunesmith_plan tunesmith_plan;
 /// if it is null, has its initial value:
 ///   device=cuda|cuda:N|host  database=FILE  host_binaries=on|off  compile=background|now|never
 ///   compile_limit_ms=N  cache_folder=FOLDER  overlap=on|off  check_pointers=on|off
-///   most_bytes=N  tune_on_first_use=N  kernels=FILE.cu:FILE.cu
+///   most_bytes=N  tune_on_first_use=N  keep_first_use=on|off  kernels=FILE.cu:FILE.cu
 /// An empty word, or one with blanks, stands in quotes: database="". *dispatcher is set only on success.
 tunesmith_status tunesmith_dispatcher_create(const char* options, tunesmith_dispatcher** dispatcher);
 /// Null is allowed. Plans live on; the end of the last of them and of the dispatcher unloads the kernels,
