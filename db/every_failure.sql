@@ -1,0 +1,344 @@
+-- A Tunesmith database as text.
+BEGIN;
+PRAGMA application_id = 1414745428;
+PRAGMA user_version = 7;
+CREATE TABLE device (
+  -- A model of device: two identical GPUs are one row.
+  id INTEGER PRIMARY KEY,
+  kind TEXT NOT NULL CHECK (kind IN ('cuda', 'host')),
+  name TEXT NOT NULL,                        -- as its driver reports it
+  target TEXT NOT NULL,                      -- what code is compiled for: sm_90a, host
+  compute_capability TEXT NOT NULL,          -- '9.0'; '' on the host
+  sm_count INTEGER NOT NULL,                 -- multiprocessors; cores on the host
+  memory_bytes INTEGER NOT NULL,
+  l2_bytes INTEGER NOT NULL DEFAULT 0,       -- this and what follows: 0 where it is not known
+  shared_bytes_per_sm INTEGER NOT NULL DEFAULT 0,
+  max_threads_per_sm INTEGER NOT NULL DEFAULT 0,
+  max_shared_bytes_per_block INTEGER NOT NULL DEFAULT 0,  -- static + dynamic, after opting in
+  UNIQUE (kind, name, target, compute_capability, sm_count, memory_bytes)
+) STRICT;
+CREATE TABLE template (
+  id INTEGER PRIMARY KEY,
+  op TEXT NOT NULL,
+  name TEXT NOT NULL,
+  body_hash TEXT NOT NULL,                   -- an edited body is a new row: old results keep the body that they had
+  UNIQUE (op, name, body_hash)
+) STRICT;
+CREATE TABLE variant (
+  id INTEGER PRIMARY KEY,
+  template_id INTEGER NOT NULL REFERENCES template,
+  target TEXT NOT NULL,
+  source_hash TEXT NOT NULL,                 -- SHA-256 of what the compiler sees of the text: identifies a kernel.
+                                             -- text:HASH is of the whole text, as schema 2 had it, and
+                                             -- stale:HASH likewise, of a text that is no longer rendered
+  config TEXT NOT NULL,                      -- 'BLOCK_X=32 BLOCK_Y=8'
+  compiled_in TEXT NOT NULL,                 -- the part of the problem that is in the text: 'dtype=f32 mask_width=3'
+  entry TEXT NOT NULL,                       -- name of the first kernel in the binary
+  UNIQUE (target, source_hash)
+) STRICT;
+CREATE INDEX variant_by_template ON variant (template_id);
+CREATE TABLE problem (
+  id INTEGER PRIMARY KEY,
+  op TEXT NOT NULL,
+  text TEXT NOT NULL,                        -- canonical: 'batch=1 height=1000 width=2000 dtype=f32'
+  UNIQUE (op, text)
+) STRICT;
+CREATE TABLE session (
+  -- One run of a command that measures.
+  id INTEGER PRIMARY KEY,
+  uid TEXT NOT NULL UNIQUE,                  -- random; however often files are merged, a session is one row
+  device_id INTEGER NOT NULL REFERENCES device,
+  command TEXT NOT NULL,
+  strategy TEXT NOT NULL,
+  seed INTEGER NOT NULL,
+  budget TEXT NOT NULL,                      -- as given: '10min', '500 variants'; '' if none
+  tunesmith_version TEXT NOT NULL,
+  toolchain TEXT NOT NULL,
+  driver TEXT NOT NULL,
+  host_facts TEXT NOT NULL,                  -- 'cores=16 memory_gib=128'
+  state TEXT NOT NULL CHECK (state IN ('running', 'finished', 'interrupted')),
+  started_at TEXT NOT NULL,
+  ended_at TEXT,
+  process TEXT,                              -- while it runs: boot, namespace, pid, start time; tells whether it is alive
+  device_uuid TEXT NOT NULL DEFAULT '',      -- which GPU of the model; '' if its driver does not tell
+  generation INTEGER NOT NULL DEFAULT 0,     -- 1 + the largest in the file when it began: it follows all that it could know
+  CONSTRAINT "a session has an end unless it runs" CHECK ((state = 'running') = (ended_at IS NULL))
+) STRICT;
+CREATE INDEX session_by_device ON session (device_id);
+CREATE TABLE measurement (
+  -- One verdict. Append-only: per (variant, problem, device, caches, launches) the newest row is current, older ones are
+  -- history. The newest is the last by (generation, session's uid, sequence), in every file and whatever a clock said.
+  -- Times are compared only with times of the same caches and launches; a verdict other than ok counts for all.
+  id INTEGER PRIMARY KEY,
+  session_id INTEGER NOT NULL REFERENCES session,
+  sequence INTEGER NOT NULL,                 -- 1, 2, … in its session
+  variant_id INTEGER NOT NULL REFERENCES variant,
+  problem_id INTEGER NOT NULL REFERENCES problem,
+  device_id INTEGER NOT NULL REFERENCES device,
+  is_base INTEGER NOT NULL CHECK (is_base IN (0, 1)),  -- 1: this variant was the op's base when it was measured
+  verdict TEXT NOT NULL CHECK (verdict IN ('ok', 'compile_error', 'resource_limit', 'launch_error', 'wrong_result',
+                                           'out_of_bounds', 'timeout', 'crash')),
+  reason TEXT NOT NULL,                      -- a sentence; '' when ok
+  median_us REAL,
+  min_us REAL,
+  spread REAL,                               -- interquartile range of the samples / their median
+  samples_us TEXT,                           -- JSON array, one number per sample, in the order taken
+  registers INTEGER,                         -- per thread
+  static_shared_bytes INTEGER,               -- per block
+  dynamic_shared_bytes INTEGER,              -- per block
+  spill_bytes INTEGER,                       -- per thread
+  max_error REAL,                            -- largest |error| / the error the op permits: above 1 is wrong
+  compile_ms REAL,                           -- wall time
+  toolchain TEXT NOT NULL,                   -- compiler and version that made the binary
+  driver TEXT NOT NULL,                      -- '' on the host
+  measured_at TEXT NOT NULL,
+  caches TEXT NOT NULL DEFAULT 'warm' CHECK (caches IN ('warm', 'cold')),  -- their state at launch
+  launches TEXT NOT NULL DEFAULT 'apart' CHECK (launches IN ('apart', 'chained')),  -- of a sample: between ordinary
+                                             -- kernels, or behind each other
+  low_us REAL,                               -- 95 % interval of the median over loads of the binary;
+  high_us REAL CHECK (high_us >= low_us),    -- NULL where there was one load
+  loads INTEGER CHECK (loads > 0),           -- how often the binary was loaded for these samples
+  energy_uj REAL CHECK (energy_uj > 0),      -- per launch, in microjoules
+  clock_mhz INTEGER CHECK (clock_mhz > 0),   -- lowest clock of the multiprocessors that was seen
+  throttled TEXT NOT NULL DEFAULT '',        -- why the clock was held down, in words; '' if it was not
+  generation INTEGER NOT NULL DEFAULT 0,     -- its session's, or 1 + that of another session's row on the same kernel
+  stage TEXT NOT NULL DEFAULT '' CHECK (stage IN ('', 'search', 'finals', 'table')),  -- of its run; '' where not known
+  wall_ms REAL CHECK (wall_ms > 0),          -- that loading, checking and timing took; NULL where nothing was loaded
+  space_variants INTEGER CHECK (space_variants > 0),  -- of a base: legal variants of the problem on the device, all templates
+  UNIQUE (session_id, sequence),
+  CONSTRAINT "an ok measurement has a median above 0" CHECK (verdict <> 'ok' OR ifnull(median_us > 0, 0)),
+  CONSTRAINT "a verdict other than ok has a reason" CHECK (verdict = 'ok' OR reason <> ''),
+  CONSTRAINT "samples_us is a JSON array" CHECK (samples_us IS NULL OR samples_us GLOB '[[]*]')
+) STRICT;
+CREATE INDEX measurement_newest ON measurement (device_id, problem_id, variant_id, caches, launches, generation);
+CREATE INDEX measurement_base ON measurement (device_id, problem_id) WHERE is_base = 1 AND verdict = 'ok';
+CREATE INDEX measurement_by_variant ON measurement (variant_id);
+CREATE INDEX measurement_by_problem ON measurement (problem_id);
+CREATE TRIGGER measurement_never_changes BEFORE UPDATE ON measurement
+BEGIN SELECT raise(ABORT, 'a measurement is never changed: record a new one'); END;
+CREATE TRIGGER measurement_never_goes BEFORE DELETE ON measurement
+BEGIN SELECT raise(ABORT, 'a measurement is never deleted: its newest successor is the current one'); END;
+CREATE TABLE choice (
+  -- What finals named, or dropped. Append-only: the winners follow from these rows and the verdicts alone.
+  id INTEGER PRIMARY KEY,
+  session_id INTEGER NOT NULL REFERENCES session,
+  sequence INTEGER NOT NULL,                 -- increases in its session
+  generation INTEGER NOT NULL,               -- its session's, or 1 + that of another session's row on the same problem
+  problem_id INTEGER NOT NULL REFERENCES problem,
+  device_id INTEGER NOT NULL REFERENCES device,
+  alignment_bytes INTEGER NOT NULL CHECK (alignment_bytes > 0),  -- that the variant needs of every pointer
+  measurement_id INTEGER REFERENCES measurement,  -- NULL: from here on there is no winner
+  objective TEXT NOT NULL CHECK (objective IN ('time', 'energy', 'edp')),  -- edp: energy x time
+  chosen_at TEXT NOT NULL,
+  UNIQUE (session_id, sequence, alignment_bytes)
+) STRICT;
+CREATE INDEX choice_by_problem ON choice (problem_id, device_id, generation);
+CREATE INDEX choice_by_device ON choice (device_id);
+CREATE INDEX choice_by_measurement ON choice (measurement_id);
+CREATE TRIGGER choice_never_changes BEFORE UPDATE ON choice
+BEGIN SELECT raise(ABORT, 'a choice is never changed: a later one replaces it'); END;
+CREATE TRIGGER choice_never_goes BEFORE DELETE ON choice
+BEGIN SELECT raise(ABORT, 'a choice is never deleted: a later one replaces it'); END;
+CREATE TABLE finalist (
+  -- What the finals saw that named a winner: each finalist beside it. Append-only.
+  winner_id INTEGER NOT NULL REFERENCES measurement,
+  measurement_id INTEGER NOT NULL REFERENCES measurement,
+  ratio REAL NOT NULL CHECK (ratio > 0),     -- its time / the winner's, paired over rounds
+  ratio_low REAL,                            -- 99 % interval of the ratio: it decides, and is looked at after each round;
+  ratio_high REAL,                           -- NULL where the two were in too few rounds
+  tied INTEGER NOT NULL CHECK (tied IN (0, 1)),  -- 1: it could not be told from the best
+  PRIMARY KEY (winner_id, measurement_id)
+) STRICT;
+CREATE INDEX finalist_by_measurement ON finalist (measurement_id);
+CREATE TRIGGER finalist_never_changes BEFORE UPDATE ON finalist
+BEGIN SELECT raise(ABORT, 'a finalist is never changed: the finals of later measurements add rows'); END;
+CREATE TRIGGER finalist_never_goes BEFORE DELETE ON finalist
+BEGIN SELECT raise(ABORT, 'a finalist is never deleted: the finals of later measurements add rows'); END;
+CREATE TABLE winner (
+  -- Follows from choice and measurement, by the rule in docs/database.md. All of a problem on a device have the same
+  -- caches, launches and objective.
+  problem_id INTEGER NOT NULL REFERENCES problem,
+  device_id INTEGER NOT NULL REFERENCES device,
+  alignment_bytes INTEGER NOT NULL CHECK (alignment_bytes > 0),  -- that the variant needs of every pointer
+  measurement_id INTEGER NOT NULL REFERENCES measurement,
+  since TEXT NOT NULL,
+  objective TEXT NOT NULL DEFAULT 'time' CHECK (objective IN ('time', 'energy', 'edp')),
+  other_gpus INTEGER NOT NULL DEFAULT 0,     -- GPUs of the same model on which others were named at the same time: their
+                                             -- times do not compare; finals on one GPU settle it
+  PRIMARY KEY (problem_id, device_id, alignment_bytes)
+) STRICT;
+CREATE INDEX winner_by_device ON winner (device_id);
+CREATE INDEX winner_by_measurement ON winner (measurement_id);
+CREATE TABLE anchor_table (
+  -- What dispatch chooses from where there is no winner: a few variants of an op, each measured on many problems.
+  -- Append-only: of an op, device, caches and launches the last by (generation, session's uid, sequence) counts.
+  id INTEGER PRIMARY KEY,
+  session_id INTEGER NOT NULL REFERENCES session,
+  sequence INTEGER NOT NULL,                 -- 1, 2, … in its session
+  generation INTEGER NOT NULL,               -- its session's, or 1 + that of another session's row of the same kind
+  op TEXT NOT NULL,
+  device_id INTEGER NOT NULL REFERENCES device,
+  caches TEXT NOT NULL CHECK (caches IN ('warm', 'cold')),
+  launches TEXT NOT NULL CHECK (launches IN ('apart', 'chained')),
+  text TEXT NOT NULL,                        -- CSV: variants, and a line per problem with the time of each (docs/choosing.md)
+  made_at TEXT NOT NULL,
+  UNIQUE (session_id, sequence)
+) STRICT;
+CREATE INDEX anchor_table_by_device ON anchor_table (device_id, op, generation);
+CREATE TRIGGER anchor_table_never_changes BEFORE UPDATE ON anchor_table
+BEGIN SELECT raise(ABORT, 'an anchor table is never changed: a later one replaces it'); END;
+CREATE TRIGGER anchor_table_never_goes BEFORE DELETE ON anchor_table
+BEGIN SELECT raise(ABORT, 'an anchor table is never deleted: a later one replaces it'); END;
+CREATE TABLE binary (
+  -- What dispatch loads, so that an application needs no compiler. Kept only for winners.
+  variant_id INTEGER PRIMARY KEY REFERENCES variant,
+  toolchain TEXT NOT NULL,
+  hash TEXT NOT NULL,                        -- of bytes, computed by their writer
+  bytes BLOB NOT NULL,                       -- cubin, or shared object for the host
+  made_at TEXT NOT NULL
+) STRICT;
+CREATE VIEW current_measurement AS
+SELECT m.* FROM measurement m JOIN session s ON s.id = m.session_id
+WHERE NOT EXISTS (SELECT 1 FROM measurement n JOIN session o ON o.id = n.session_id
+                  WHERE n.device_id = m.device_id AND n.problem_id = m.problem_id AND n.variant_id = m.variant_id
+                    AND n.caches = m.caches AND n.launches = m.launches
+                    AND (n.generation, o.uid, n.sequence) > (m.generation, s.uid, m.sequence));
+CREATE VIEW results AS  -- every verdict, with names in place of ids
+SELECT p.op, d.name AS device, p.text AS problem, t.name AS template, v.config, v.compiled_in, v.target,
+       m.verdict, m.reason, m.caches, m.launches, m.median_us, m.low_us, m.high_us, m.loads, m.min_us, m.spread,
+       m.samples_us, m.energy_uj, m.clock_mhz, m.throttled, m.is_base,
+       NOT EXISTS (SELECT 1 FROM measurement n JOIN session o ON o.id = n.session_id
+                   WHERE n.device_id = m.device_id AND n.problem_id = m.problem_id AND n.variant_id = m.variant_id
+                     AND n.caches = m.caches AND n.launches = m.launches
+                     AND (n.generation, o.uid, n.sequence) > (m.generation, s.uid, m.sequence)) AS is_current,
+       m.registers, m.static_shared_bytes, m.dynamic_shared_bytes, m.spill_bytes, m.max_error, m.compile_ms,
+       m.stage, m.wall_ms, ifnull(length(m.samples_us) - length(replace(m.samples_us, ',', '')) + (length(m.samples_us) > 2), 0) AS samples, m.space_variants,
+       m.toolchain, m.driver, m.measured_at, v.source_hash, m.session_id, m.id AS measurement_id
+FROM measurement m
+JOIN session s ON s.id = m.session_id
+JOIN variant v ON v.id = m.variant_id
+JOIN template t ON t.id = v.template_id
+JOIN problem p ON p.id = m.problem_id
+JOIN device d ON d.id = m.device_id;
+CREATE VIEW axes AS  -- the config of each measurement, one row per axis
+WITH RECURSIVE part (variant_id, axis, value, rest) AS (
+  SELECT id, '', '', config || ' ' FROM variant
+  UNION ALL
+  SELECT variant_id, substr(rest, 1, instr(rest, '=') - 1),
+         substr(rest, instr(rest, '=') + 1, instr(rest, ' ') - instr(rest, '=') - 1), substr(rest, instr(rest, ' ') + 1)
+  FROM part WHERE instr(rest, '=') > 0)
+SELECT m.id AS measurement_id, part.axis, part.value FROM part JOIN measurement m USING (variant_id) WHERE part.axis <> '';
+CREATE VIEW parameters AS  -- each problem, one row per parameter; a value with blanks stands in quotes in the text
+WITH RECURSIVE part (problem_id, name, value, rest) AS (
+  SELECT id, '', '', text || ' ' FROM problem
+  UNION ALL
+  SELECT problem_id, substr(rest, 1, instr(rest, '=') - 1),
+         iif(substr(rest, instr(rest, '=') + 1, 1) = '"',
+             substr(rest, instr(rest, '=') + 2, instr(substr(rest, instr(rest, '=') + 2), '"') - 1),
+             substr(rest, instr(rest, '=') + 1, instr(substr(rest, instr(rest, '=') + 1), ' ') - 1)),
+         iif(substr(rest, instr(rest, '=') + 1, 1) = '"',
+             substr(substr(rest, instr(rest, '=') + 2), instr(substr(rest, instr(rest, '=') + 2), '"') + 2),
+             substr(substr(rest, instr(rest, '=') + 1), instr(substr(rest, instr(rest, '=') + 1), ' ') + 1))
+  FROM part WHERE instr(rest, '=') > 0)
+SELECT problem_id, name AS parameter, value FROM part WHERE name <> '';
+CREATE VIEW failures AS  -- what fails now, and why
+SELECT op, device, problem, template, config, target, verdict, reason, caches, launches, toolchain, driver, measured_at,
+       source_hash, measurement_id
+FROM results WHERE verdict <> 'ok' AND is_current;
+CREATE VIEW winners AS  -- what dispatch uses, and how much faster it is
+SELECT op, device, problem, template, config, alignment_bytes, caches, launches, objective, median_us, low_us, high_us,
+       loads, spread, energy_uj, clock_mhz, throttled,
+       base_us, base_us / median_us AS speedup_over_base, worst_us, worst_us / median_us AS speedup_over_worst,
+       tied, runner_up, runner_up_ratio, newest_verdict, has_binary, other_gpus, target, compiled_in, toolchain, driver,
+       measured_at, since, source_hash, measurement_id, variant_id, problem_id, device_id
+FROM (SELECT p.op, d.name AS device, p.text AS problem, t.name AS template, v.config, w.alignment_bytes, m.caches,
+             m.launches, w.objective, m.median_us, m.low_us, m.high_us, m.loads, m.spread, m.energy_uj, m.clock_mhz,
+             m.throttled,
+             -- base: from the winner's own session if it was measured there, so that both ran at the same clocks
+             coalesce((SELECT b.median_us FROM measurement b
+                       WHERE b.device_id = w.device_id AND b.problem_id = w.problem_id AND b.is_base = 1 AND b.verdict = 'ok'
+                         AND b.caches = m.caches AND b.launches = m.launches AND b.session_id = m.session_id
+                       ORDER BY b.sequence DESC LIMIT 1),
+                      (SELECT b.median_us FROM measurement b JOIN session s ON s.id = b.session_id
+                       WHERE b.device_id = w.device_id AND b.problem_id = w.problem_id AND b.is_base = 1 AND b.verdict = 'ok'
+                         AND b.caches = m.caches AND b.launches = m.launches
+                       ORDER BY b.generation DESC, s.uid DESC, b.sequence DESC LIMIT 1)) AS base_us,
+             (SELECT max(c.median_us) FROM current_measurement c
+              WHERE c.device_id = w.device_id AND c.problem_id = w.problem_id AND c.verdict = 'ok'
+                AND c.caches = m.caches AND c.launches = m.launches) AS worst_us,
+             -- of the finalists beside it: those that could not be told from the best, itself included, and the next
+             (SELECT count(*) FROM finalist f WHERE f.winner_id = m.id AND f.tied) AS tied,
+             (SELECT rt.name || ' ' || rv.config FROM finalist f JOIN measurement r ON r.id = f.measurement_id
+              JOIN variant rv ON rv.id = r.variant_id JOIN template rt ON rt.id = rv.template_id
+              WHERE f.winner_id = m.id AND f.measurement_id <> m.id
+              ORDER BY f.ratio, rv.source_hash LIMIT 1) AS runner_up,
+             (SELECT min(f.ratio) FROM finalist f
+              WHERE f.winner_id = m.id AND f.measurement_id <> m.id) AS runner_up_ratio,
+             -- not ok: it failed when it was last measured, and dispatch does not use it
+             (SELECT n.verdict FROM current_measurement n JOIN session s ON s.id = n.session_id
+              WHERE n.device_id = w.device_id AND n.problem_id = w.problem_id AND n.variant_id = m.variant_id
+                AND (n.verdict <> 'ok' OR (n.caches = m.caches AND n.launches = m.launches))
+              ORDER BY n.generation DESC, s.uid DESC, n.sequence DESC LIMIT 1) AS newest_verdict,
+             EXISTS (SELECT 1 FROM binary x WHERE x.variant_id = m.variant_id) AS has_binary, w.other_gpus,
+             v.target, v.compiled_in, m.toolchain, m.driver, m.measured_at, w.since, v.source_hash,
+             m.id AS measurement_id, m.variant_id, w.problem_id, w.device_id
+      FROM winner w
+      JOIN measurement m ON m.id = w.measurement_id
+      JOIN variant v ON v.id = m.variant_id
+      JOIN template t ON t.id = v.template_id
+      JOIN problem p ON p.id = w.problem_id
+      JOIN device d ON d.id = w.device_id);
+CREATE VIEW sessions AS
+SELECT s.id, s.state, s.started_at, s.ended_at, d.name AS device, s.command, s.strategy, s.seed, s.budget,
+       count(m.id) AS measurements, count(m.id) FILTER (WHERE m.verdict = 'ok') AS ok,
+       count(DISTINCT m.problem_id) AS problems,
+       s.tunesmith_version, s.toolchain, s.driver, s.host_facts
+FROM session s
+JOIN device d ON d.id = s.device_id
+LEFT JOIN measurement m ON m.session_id = s.id
+GROUP BY s.id;
+INSERT INTO device VALUES(1,'host','Intel(R) Xeon(R) Processor','host','',2,25276530688,0,0,0,101376);
+INSERT INTO template VALUES(1,'twice','twice','9ef14c61228fa7cc48fbb1351e19713d71288aa8f7e53feabd276d71fa550349');
+INSERT INTO variant VALUES(1,1,'host','ff2a9244f92b3039261b29af091cbb1db6ba881ccc0850fffb40890cf183b27e','FAULT=0 BLOCK=128','dtype=f32','twice_ff2a9244');
+INSERT INTO variant VALUES(2,1,'host','7758fddfd3df308943b7e456148f04726f5759efaf981a9c619da38d1a83d64c','FAULT=4 BLOCK=64','dtype=f32','twice_7758fddf');
+INSERT INTO variant VALUES(3,1,'host','91ad98a85256af4388e4893b7f079473cf2e71cb9de802e7e61dab24b8576ae8','FAULT=6 BLOCK=128','dtype=f32','twice_91ad98a8');
+INSERT INTO variant VALUES(4,1,'host','c243356cd9ed393d8099ea03bf16b6cea57785b188defac791861795e5202d2f','FAULT=1 BLOCK=64','dtype=f32','twice_c243356c');
+INSERT INTO variant VALUES(5,1,'host','f9eff92e247a3f5c37680fa6f6869862ec185f3738a74fd2da09d4bcbd295043','FAULT=2 BLOCK=128','dtype=f32','twice_f9eff92e');
+INSERT INTO variant VALUES(6,1,'host','f5a1d335beecca1386d3cee561771db92df9596ac0dea4e60c6b04048376b7d2','FAULT=4 BLOCK=128','dtype=f32','twice_f5a1d335');
+INSERT INTO variant VALUES(7,1,'host','a1fea9d159719675fa678401eb9361e5fd586338e8c446dff0337d143c6761c5','FAULT=1 BLOCK=128','dtype=f32','twice_a1fea9d1');
+INSERT INTO variant VALUES(8,1,'host','c11bb7a18bad6db244f76492aeaa9f1beb3517c0fc344f355fe80e98a4a048e0','FAULT=5 BLOCK=128','dtype=f32','twice_c11bb7a1');
+INSERT INTO variant VALUES(9,1,'host','61c5a6ce6c66032a253b82a1b255886d6c55cd67ceaa87c81627cd26fe072854','FAULT=2 BLOCK=64','dtype=f32','twice_61c5a6ce');
+INSERT INTO variant VALUES(10,1,'host','ceb1fdeebc77c8a0732e2c2183752693fb719a3b0dfca2fe23e41b1d57784d9b','FAULT=5 BLOCK=64','dtype=f32','twice_ceb1fdee');
+INSERT INTO variant VALUES(11,1,'host','1e9a02de9ea30e1eddd1909ea47416daf006e98007f9962c278456df8b81450c','FAULT=3 BLOCK=128','dtype=f32','twice_1e9a02de');
+INSERT INTO variant VALUES(12,1,'host','fbf30d7560ba75f9dd3e6a08778ec2bb58472531efd48e2cdf6e397e23f0298e','FAULT=6 BLOCK=64','dtype=f32','twice_fbf30d75');
+INSERT INTO variant VALUES(13,1,'host','4cd94ead382b9f2754ea0b9c4e34c8125bcd2689d3cc157a8951d721c5986cc7','FAULT=0 BLOCK=64','dtype=f32','twice_4cd94ead');
+INSERT INTO variant VALUES(14,1,'host','f3ab22157733f72fd513ffadd9d9ca0f4234523f05d389140501f0a6de4d3c0e','FAULT=3 BLOCK=64','dtype=f32','twice_f3ab2215');
+INSERT INTO problem VALUES(1,'twice','n=1000 dtype=f32');
+INSERT INTO session VALUES(1,'834b466878ccf2ffcb9319a7937a6ef2',1,'tunesmith tune every_failure.cu --device host --budget all --problem n=1000 --db f.db  # The reference of twice is the kernel doubled of every_failure.cu.','auto',1,'all','0.1.0','c++ (Debian 12.2.0-14+deb12u1) 12.2.0 -std=c++20 -O2 -ffp-contract=off -fno-strict-aliasing','Linux 6.18.44-fc-v470','cores=2','finished','2026-11-23T12:02:14.788Z','2026-11-23T12:02:58.197Z',NULL,'',1);
+INSERT INTO measurement VALUES(1,1,1,1,1,1,1,'ok','',4.6663,4.6654,0.000461,'[4.6654,4.6697,4.6663]',0,0,0,0,0.0,606.8,'c++ (Debian 12.2.0-14+deb12u1) 12.2.0 -std=c++20 -O2 -ffp-contract=off -fno-strict-aliasing','Linux 6.18.44-fc-v470','2026-11-23T12:02:15.406Z','warm','apart',NULL,NULL,1,NULL,NULL,'',1,'search',1.93,14);
+INSERT INTO measurement VALUES(2,1,2,2,1,1,0,'out_of_bounds','The variant accessed element 1 of y, which has 1, on n=1 dtype=f32.',NULL,NULL,NULL,NULL,0,0,0,0,NULL,613.9,'c++ (Debian 12.2.0-14+deb12u1) 12.2.0 -std=c++20 -O2 -ffp-contract=off -fno-strict-aliasing','Linux 6.18.44-fc-v470','2026-11-23T12:02:16.029Z','warm','apart',NULL,NULL,NULL,NULL,NULL,'',1,'search',0.28,NULL);
+INSERT INTO measurement VALUES(3,1,3,3,1,1,0,'crash','The kernel accessed memory that is not there, on n=1 dtype=f32.',NULL,NULL,NULL,NULL,0,0,0,0,NULL,351.5,'c++ (Debian 12.2.0-14+deb12u1) 12.2.0 -std=c++20 -O2 -ffp-contract=off -fno-strict-aliasing','Linux 6.18.44-fc-v470','2026-11-23T12:02:16.389Z','warm','apart',NULL,NULL,NULL,NULL,NULL,'',1,'search',0.79,NULL);
+INSERT INTO measurement VALUES(4,1,4,4,1,1,0,'compile_error','It does not compile: variant.cpp:1162:2: error: #error "compile_error"
+ 1162 | #error "compile_error"
+      |  ^~~~~
+',NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,140.4,'c++ (Debian 12.2.0-14+deb12u1) 12.2.0 -std=c++20 -O2 -ffp-contract=off -fno-strict-aliasing','Linux 6.18.44-fc-v470','2026-11-23T12:02:16.534Z','warm','apart',NULL,NULL,NULL,NULL,NULL,'',1,'search',NULL,NULL);
+INSERT INTO measurement VALUES(5,1,5,5,1,1,0,'resource_limit','The number of threads per block is 4096, but Intel(R) Xeon(R) Processor allows 1024.',NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,'c++ (Debian 12.2.0-14+deb12u1) 12.2.0 -std=c++20 -O2 -ffp-contract=off -fno-strict-aliasing','Linux 6.18.44-fc-v470','2026-11-23T12:02:16.737Z','warm','apart',NULL,NULL,NULL,NULL,NULL,'',1,'search',NULL,NULL);
+INSERT INTO measurement VALUES(6,1,6,6,1,1,0,'out_of_bounds','The variant accessed element 1 of y, which has 1, on n=1 dtype=f32.',NULL,NULL,NULL,NULL,0,0,0,0,NULL,327.0,'c++ (Debian 12.2.0-14+deb12u1) 12.2.0 -std=c++20 -O2 -ffp-contract=off -fno-strict-aliasing','Linux 6.18.44-fc-v470','2026-11-23T12:02:17.127Z','warm','apart',NULL,NULL,NULL,NULL,NULL,'',1,'search',0.81,NULL);
+INSERT INTO measurement VALUES(7,1,7,7,1,1,0,'compile_error','It does not compile: variant.cpp:1162:2: error: #error "compile_error"
+ 1162 | #error "compile_error"
+      |  ^~~~~
+',NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,173.1,'c++ (Debian 12.2.0-14+deb12u1) 12.2.0 -std=c++20 -O2 -ffp-contract=off -fno-strict-aliasing','Linux 6.18.44-fc-v470','2026-11-23T12:02:22.200Z','warm','apart',NULL,NULL,NULL,NULL,NULL,'',1,'search',NULL,NULL);
+INSERT INTO measurement VALUES(8,1,8,8,1,1,0,'timeout','Loading, checking and timing took longer than 20 s; the worker was ended.',NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,803.6,'c++ (Debian 12.2.0-14+deb12u1) 12.2.0 -std=c++20 -O2 -ffp-contract=off -fno-strict-aliasing','Linux 6.18.44-fc-v470','2026-11-23T12:02:37.943Z','warm','apart',NULL,NULL,NULL,NULL,NULL,'',1,'search',NULL,NULL);
+INSERT INTO measurement VALUES(9,1,9,9,1,1,0,'resource_limit','The number of threads per block is 2048, but Intel(R) Xeon(R) Processor allows 1024.',NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,'c++ (Debian 12.2.0-14+deb12u1) 12.2.0 -std=c++20 -O2 -ffp-contract=off -fno-strict-aliasing','Linux 6.18.44-fc-v470','2026-11-23T12:02:38.177Z','warm','apart',NULL,NULL,NULL,NULL,NULL,'',1,'search',NULL,NULL);
+INSERT INTO measurement VALUES(10,1,10,10,1,1,0,'timeout','Loading, checking and timing took longer than 20 s; the worker was ended.',NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,1063.3,'c++ (Debian 12.2.0-14+deb12u1) 12.2.0 -std=c++20 -O2 -ffp-contract=off -fno-strict-aliasing','Linux 6.18.44-fc-v470','2026-11-23T12:02:57.993Z','warm','apart',NULL,NULL,NULL,NULL,NULL,'',1,'search',NULL,NULL);
+INSERT INTO measurement VALUES(11,1,11,11,1,1,0,'wrong_result','y[0] is 0, expected -0.431134164 within 6.57858527e-06; 1 of 1 elements is wrong on n=1 dtype=f32.',NULL,NULL,NULL,NULL,0,0,0,0,65536.0,1148.2,'c++ (Debian 12.2.0-14+deb12u1) 12.2.0 -std=c++20 -O2 -ffp-contract=off -fno-strict-aliasing','Linux 6.18.44-fc-v470','2026-11-23T12:02:58.016Z','warm','apart',NULL,NULL,NULL,NULL,NULL,'',1,'search',0.14,NULL);
+INSERT INTO measurement VALUES(12,1,12,12,1,1,0,'crash','The kernel accessed memory that is not there, on n=1 dtype=f32.',NULL,NULL,NULL,NULL,0,0,0,0,NULL,1068.6,'c++ (Debian 12.2.0-14+deb12u1) 12.2.0 -std=c++20 -O2 -ffp-contract=off -fno-strict-aliasing','Linux 6.18.44-fc-v470','2026-11-23T12:02:58.029Z','warm','apart',NULL,NULL,NULL,NULL,NULL,'',1,'search',0.32,NULL);
+INSERT INTO measurement VALUES(13,1,13,13,1,1,0,'ok','',4.6716,4.6393,0.071389,'[4.6393,5.3063,4.6716]',0,0,0,0,0.0,1051.0,'c++ (Debian 12.2.0-14+deb12u1) 12.2.0 -std=c++20 -O2 -ffp-contract=off -fno-strict-aliasing','Linux 6.18.44-fc-v470','2026-11-23T12:02:58.061Z','warm','apart',NULL,NULL,1,NULL,NULL,'',1,'search',1.84,NULL);
+INSERT INTO measurement VALUES(14,1,14,14,1,1,0,'wrong_result','y[0] is 0, expected -0.431134164 within 6.57858527e-06; 1 of 1 elements is wrong on n=1 dtype=f32.',NULL,NULL,NULL,NULL,0,0,0,0,65536.0,1958.1,'c++ (Debian 12.2.0-14+deb12u1) 12.2.0 -std=c++20 -O2 -ffp-contract=off -fno-strict-aliasing','Linux 6.18.44-fc-v470','2026-11-23T12:02:58.069Z','warm','apart',NULL,NULL,NULL,NULL,NULL,'',1,'search',0.26,NULL);
+INSERT INTO measurement VALUES(15,1,15,1,1,1,1,'ok','',4.6607,4.6566,0.006142,'[4.7813,4.6946,4.6613,4.6568,4.6602,4.6566]',0,0,0,0,0.0,606.8,'c++ (Debian 12.2.0-14+deb12u1) 12.2.0 -std=c++20 -O2 -ffp-contract=off -fno-strict-aliasing','Linux 6.18.44-fc-v470','2026-11-23T12:02:58.076Z','warm','apart',4.6566,4.7813,6,NULL,NULL,'',1,'finals',1.1,14);
+INSERT INTO measurement VALUES(16,1,16,13,1,1,0,'ok','',4.6568,4.6171,0.00452,'[4.7768,4.6623,4.6171,4.6513,4.6627,4.6383]',0,0,0,0,0.0,1051.0,'c++ (Debian 12.2.0-14+deb12u1) 12.2.0 -std=c++20 -O2 -ffp-contract=off -fno-strict-aliasing','Linux 6.18.44-fc-v470','2026-11-23T12:02:58.077Z','warm','apart',4.6171,4.7768,6,NULL,NULL,'',1,'finals',1.04,NULL);
+INSERT INTO choice VALUES(1,1,1,1,1,1,4,16,'time','2026-11-23T12:02:58.175Z');
+INSERT INTO finalist VALUES(16,15,1.00393463122264625653e+00,9.994745477357295238e-01,1.00955842071065471365e+00,1);
+INSERT INTO finalist VALUES(16,16,1.0,1.0,1.0,1);
+INSERT INTO winner VALUES(1,1,4,16,'2026-11-23T12:02:58.175Z','time',0);
+COMMIT;
