@@ -5,6 +5,7 @@
 
 #include "cli/cli.h"
 #include "cli/export.h"
+#include "cli/export_kernel.h"
 #include "cli/export_static.h"
 #include "db/store.h"
 #include "dispatch/explanation.h"
@@ -23,6 +24,7 @@ std::string number(Count count, const char* noun) {
 }
 
 struct ExportRequest {
+  std::string kernel;
   bool is_static = false;
   std::filesystem::path folder, problem_file;
   StaticRequest what;
@@ -76,6 +78,7 @@ void add_dispatch_commands(CLI::App& app) {
     const ChosenDevice chosen = choose_device(DeviceId::parse(asked->device));
     if (!chosen.note.empty()) std::cout << chosen.note << '\n';
     asked->options.device = chosen.id.text();
+    if (const OwnOp* own = find_own_op(asked->op)) asked->options.kernels = {own->text.path};
     Dispatcher dispatcher(asked->options);
     const std::string text = dispatcher.explain(asked->op, problem.text(), asked->all);
     std::cout << text << (text.empty() || text.back() != '\n' ? "\n" : "");
@@ -85,6 +88,9 @@ void add_dispatch_commands(CLI::App& app) {
       "export",
       "Write winners to a folder that is built into the library, or with --static, a library with them");
   auto request = std::make_shared<ExportRequest>();
+  add_op_option(command, request->kernel,
+                "The file of a kernel of your own: write it with its winners and their binaries, for\n"
+                "DispatcherOptions::kernels of an application");
   command->add_option("--to", request->folder, "Folder to write to, such as generated/")->required();
   command->add_option("--device", request->what.device,
                       "Only this device: auto, cuda, cuda:N, host, or part of a device's name");
@@ -105,10 +111,21 @@ void add_dispatch_commands(CLI::App& app) {
     StaticRequest& what = request->what;
     what.database = database_or_default(what.database);
     what.device = device_filter(what.device);
+    if (request->is_static && !request->kernel.empty())
+      throw UsageError("A kernel of your own has no --static export; leave out --static, or the kernel.");
     if (request->is_static) return print_static(*request);
     for (const char* option : {"--ops", "--problems", "--target"}) {
       if (command->count(option) > 0)
         throw UsageError(std::string(option) + " goes with --static; add that, or leave " + option + " out.");
+    }
+    if (!request->kernel.empty()) {
+      const KernelExportReport report =
+          export_kernel(request->kernel, what.database, what.device, request->folder);
+      for (const std::string& note : report.notes) std::cout << note << '\n';
+      std::cout << number(report.winners, "winner") << ", " << number(report.tables, "table") << " and "
+                << number(report.binaries, "compiled kernel") << " for " << listed(report.targets)
+                << ", with the kernel " << report.kernel.string() << '\n';
+      return;
     }
     const ExportReport report = export_winners(what.database, what.device, request->folder);
     for (const std::string& note : report.notes) std::cout << note << '\n';

@@ -32,6 +32,23 @@ void leave_out_unknown(std::vector<DeviceTable>& tables, std::vector<std::string
   });
 }
 
+bool keep_current(DeviceTable& one, std::vector<std::string>& notes) {
+  const std::vector<Candidate> candidates = candidates_of(one);
+  std::vector<std::size_t> current;
+  for (std::size_t v = 0; v < candidates.size(); ++v)
+    if (candidates[v].fault.empty()) current.push_back(v);
+  const std::size_t stale = candidates.size() - current.size();
+  if (stale > 0) {
+    notes.push_back("Left out " + std::to_string(stale) + " of the " + std::to_string(candidates.size()) +
+                    " variants in the table of " + one.table.op + " on " + one.device.name +
+                    ": their templates have changed since they were measured; tune again.");
+    one.table = with_variants(one.table, current);
+  }
+  if (current.empty()) return false;
+  if (stale > 0 || !is_fitted(one.table.weights)) fit_table(find_op(one.table.op), one.table);
+  return true;
+}
+
 std::string body_of(TableRow& row) {
   const Candidate& winner = row.winner;
   if (!winner.fault.empty()) throw Error(winner.fault);

@@ -33,6 +33,9 @@ std::string body_of(TableRow& row);
 /// file that is missing or that no table names. A folder without a table is an empty one.
 std::vector<std::string> check_exported(const std::filesystem::path& folder);
 
+/// Leaves out variants that are not what was measured any more, and says so. False: none is left.
+bool keep_current(DeviceTable& table, std::vector<std::string>& notes);
+
 /// Erases those of ops that this program was not built with, and says so.
 void leave_out_unknown(std::vector<DeviceTable>& tables, std::vector<std::string>& notes);
 

@@ -76,20 +76,7 @@ void keep_current(Part& part, const std::vector<std::string>& asked, StaticRepor
   });
   std::erase_if(part.tables, [&](DeviceTable& one) {
     if (!is_asked(asked, one.table.op)) return true;
-    const std::vector<Candidate> candidates = candidates_of(one);
-    std::vector<std::size_t> current;
-    for (std::size_t v = 0; v < candidates.size(); ++v)
-      if (candidates[v].fault.empty()) current.push_back(v);
-    const std::size_t stale = candidates.size() - current.size();
-    if (stale > 0) {
-      report.notes.push_back("Left out " + std::to_string(stale) + " of the " +
-                             std::to_string(candidates.size()) + " variants in the table of " + one.table.op +
-                             " on " + one.device.name +
-                             ": their templates have changed since they were measured; tune again.");
-      one.table = with_variants(one.table, current);
-    }
-    if (current.empty()) return true;
-    if (stale > 0 || !is_fitted(one.table.weights)) fit_table(find_op(one.table.op), one.table);
+    if (!keep_current(one, report.notes)) return true;
     return false;
   });
   for (const TableRow& row : part.rows) report.ops.push_back(row.winner.op);

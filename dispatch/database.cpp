@@ -106,9 +106,9 @@ void read_database(const Sources& sources, Known& known) {
     Candidate& candidate = known.winners.emplace_back(to_candidate(row));
     candidate.has_binary = is_usable(row, sources, known);
     if (candidate.has_binary) {
-      known.binaries.emplace(
-          packed_name(sources.device.target, row.variant.source_hash),
-          std::string(reinterpret_cast<const char*>(row.binary->bytes.data()), row.binary->bytes.size()));
+      known.binaries.emplace(packed_name(sources.device.target, row.variant.source_hash),
+                             StoredBinary{std::string(reinterpret_cast<const char*>(row.binary->bytes.data()),
+                                                      row.binary->bytes.size())});
     }
     ++count;
   }

@@ -230,6 +230,7 @@ Dispatcher::Dispatcher(const DispatcherOptions& options) {
   Known known = read_known({.database = options.database,
                             .device = chosen.facts,
                             .host_binaries = options.host_binaries,
+                            .kernels = options.kernels,
                             .first_uses = options.tune_on_first_use > 1});
   impl_ = std::make_unique<Impl>(chosen, possible(options), std::move(known));
 }

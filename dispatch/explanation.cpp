@@ -171,9 +171,12 @@ std::string explain_absent(const DeviceFacts& device, const Op& op, const Proble
   for (const std::string& note : known.notes) text += note + "\n";
   const std::string hash = source_of({op, tmpl, problem, config}, device.target).hash;
   const std::string name = packed_name(device.target, hash);
-  const std::string how = known.binaries.contains(name) ? "its binary is in the database"
-                          : !packed(name).empty()       ? "its binary is built in"
-                                                        : "it has to be compiled first";
+  const auto stored = known.binaries.find(name);
+  const std::string how = stored != known.binaries.end() ? stored->second.is_exported
+                                                               ? "its binary was exported with the kernel"
+                                                               : "its binary is in the database"
+                          : !packed(name).empty()        ? "its binary is built in"
+                                                         : "it has to be compiled first";
   text +=
       used == nullptr
           ? "It would use " +

@@ -61,6 +61,8 @@ void read_database(const Sources& sources, Known& known) {
   known.notes.push_back("The library was exported with " + counted(count, "winner") + " of a database.");
 }
 
+void read_kernel_folder(const std::string&, const Sources&, Known&) {}
+
 void write_first_uses(const std::string&, const DeviceFacts&, const std::vector<FirstUseOutcome>&,
                       std::chrono::milliseconds) {}
 

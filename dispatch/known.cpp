@@ -103,6 +103,7 @@ Known read_known(const Sources& sources) {
     known = {};
     known.notes.push_back("The database " + sources.database + " is not used. " + error.what());
   }
+  for (const std::string& kernel : sources.kernels) read_kernel_folder(kernel, sources, known);
   std::size_t count = add_packed(known, own_folder, Candidate::Origin::built_in);
   count += add_packed(known, "", Candidate::Origin::built_in);
   known.notes.push_back("The library has " + counted(count, "built-in winner") + ".");
@@ -115,8 +116,11 @@ std::string describe(const Candidate& candidate) {
     std::snprintf(text, sizeof text, "%.4g", us);
     return std::string(text);
   };
-  const std::string what = candidate.op + "/" + candidate.template_name + " " + candidate.config.text() +
-                           " (" + (candidate.origin == Candidate::Origin::database ? "database" : "built in");
+  const char* const origin = candidate.origin == Candidate::Origin::database   ? "database"
+                             : candidate.origin == Candidate::Origin::exported ? "exported"
+                                                                               : "built in";
+  const std::string what =
+      candidate.op + "/" + candidate.template_name + " " + candidate.config.text() + " (" + origin;
   if (candidate.problem.empty())
     return what + ", measured on " + counted(candidate.times.size(), "problem") + " on " +
            candidate.device.name + ")";

@@ -28,6 +28,13 @@ struct FirstUseOutcome {
   std::vector<TriedVariant> tried;
 };
 
+/// A binary that is kept beside the winners: in the database, or exported with a kernel of a user's own.
+struct StoredBinary {
+  std::string bytes;
+  bool is_exported = false;
+};
+using StoredBinaries = std::map<std::string, StoredBinary, std::less<>>;  ///< by packed_name
+
 struct Known {
   struct Table : UnreadTable {
     Candidate::Origin origin;
@@ -35,22 +42,27 @@ struct Known {
   };
   std::vector<Candidate> winners;
   std::vector<Table> tables;
-  std::map<std::string, std::string, std::less<>> binaries;  ///< by packed_name; of the asked target only
-  std::vector<FirstUseOutcome> first_uses;                   ///< if Sources asks for them
-  std::vector<std::string> notes;                            ///< sentences on the sources
+  StoredBinaries binaries;                  ///< of the asked target only
+  std::vector<FirstUseOutcome> first_uses;  ///< if Sources asks for them
+  std::vector<std::string> notes;           ///< sentences on the sources
 };
 
 struct Sources {
   std::string database;  ///< empty: only what is built in
   DeviceFacts device;
-  bool host_binaries = false;  ///< whether those of the database are taken, if it is the host
-  bool first_uses = false;     ///< whether what was tried on this device, with its driver of now, is read
+  bool host_binaries = false;             ///< whether those of the database are taken, if it is the host
+  std::vector<std::string> kernels = {};  ///< files of a user's own, which this process knows as ops
+  bool first_uses = false;  ///< whether what was tried on this device, with its driver of now, is read
 };
 /// A database that is missing, damaged, newer, or may have been written by somebody else is a note.
 Known read_known(const Sources& sources);
 
 /// The part of read_known that is not in the library. Throws Error or StoreError.
 void read_database(const Sources& sources, Known& known);
+
+/// What was exported with a kernel of a user's own (kernel_folder.h), if anything. What is not as it was
+/// exported is a note.
+void read_kernel_folder(const std::string& kernel, const Sources& sources, Known& known);
 
 /// Adds them to a database of the user's own, which is made if there is none. Waits for another writer so
 /// long. Throws Error or StoreError; an exported library does nothing.

@@ -28,8 +28,8 @@ std::string suffix_in(const std::string& binary, const Source& source) {
 
 }  // namespace
 
-Modules::Modules(DeviceFacts device, int ordinal, std::map<std::string, std::string, std::less<>> binaries,
-                 BinaryCache cache, std::chrono::milliseconds compile_limit)
+Modules::Modules(DeviceFacts device, int ordinal, StoredBinaries binaries, BinaryCache cache,
+                 std::chrono::milliseconds compile_limit)
     : device_(std::move(device)),
       ordinal_(ordinal),
       binaries_(std::move(binaries)),
@@ -89,7 +89,8 @@ bool Modules::may_compile(const Module& module) const {
   return module.why_not_compiled_.empty();
 }
 
-// Looks in the cheapest place first: database, library, cache. If one does not load, the next is tried.
+// Looks in the cheapest place first: database or export, library, cache. If one does not load, the next is
+// tried.
 void Modules::look_for(Module& module, const Work& work) {
   const std::scoped_lock lock(module.mutex_);
   if (module.loaded_ != nullptr || !module.why_none_.empty()) return;  // done before
@@ -102,10 +103,13 @@ void Modules::look_for(Module& module, const Work& work) {
     return module.first_ != nullptr;
   };
   const std::string name = packed_name(device_.target, source.hash);
-  if (const auto stored = binaries_.find(name);
-      stored != binaries_.end() && try_one(stored->second, suffix_in(stored->second, source),
-                                           "The database's binary", "its binary is in the database"))
-    return;
+  if (const auto stored = binaries_.find(name); stored != binaries_.end()) {
+    const auto& [bytes, is_exported] = stored->second;
+    if (try_one(bytes, suffix_in(bytes, source),
+                is_exported ? "The exported binary" : "The database's binary",
+                is_exported ? "its binary was exported with the kernel" : "its binary is in the database"))
+      return;
+  }
   if (const std::string_view built_in = packed(name);
       !built_in.empty() &&
       try_one(std::string(built_in), source.suffix, "The built-in binary", "its binary is built in"))

@@ -12,6 +12,7 @@
 #include <string>
 #include <variant>
 
+#include "dispatch/known.h"
 #include "dispatch/source.h"
 #include "generator/op.h"
 #include "runtime/cache.h"
@@ -43,9 +44,9 @@ class Module {
 
 class Modules {
  public:
-  /// `binaries` of a database, by packed_name; `ordinal` as cudaSetDevice counts, -1: the host.
-  Modules(DeviceFacts device, int ordinal, std::map<std::string, std::string, std::less<>> binaries,
-          BinaryCache cache, std::chrono::milliseconds compile_limit);
+  /// `ordinal` as cudaSetDevice counts, -1: the host.
+  Modules(DeviceFacts device, int ordinal, StoredBinaries binaries, BinaryCache cache,
+          std::chrono::milliseconds compile_limit);
 
   /// Renders a source the first time it is asked for.
   std::shared_ptr<Module> find(const Wanted& wanted);
@@ -79,7 +80,7 @@ class Modules {
 
   const DeviceFacts device_;
   const int ordinal_;
-  const std::map<std::string, std::string, std::less<>> binaries_;
+  const StoredBinaries binaries_;
   const BinaryCache cache_;
   const std::chrono::milliseconds compile_limit_;
 

@@ -24,7 +24,7 @@ namespace tunesmith {
 /// portfolio.
 struct Candidate {
   /// The former is preferred where all else is equal.
-  enum class Origin { database, built_in };
+  enum class Origin { database, exported, built_in };
   Origin origin = Origin::database;
   DeviceFacts device;  ///< on which it was measured; only its model facts
   std::string op;

@@ -79,6 +79,224 @@ TEST_F(OwnKernel, HasATableAndIsNotExported) {
   EXPECT_TRUE(has(library.out, "Left out the table of twice")) << library.out;
 }
 
+// What `export twice.cu` wrote, in an application without a database and a compiler.
+class ShippedKernel : public OwnKernel {
+ protected:
+  // The base never wins, so that it is there where the winner is not.
+  ShippedKernel() {
+    write(
+        twice("for (volatile int r = BLOCK == 64 ? 50 : 1; i < n && r > 0; r = r - 1) y[i] = PART > 0 ? 2 * "
+              "x[i] : 0;",
+              compared));
+    expect_success(scratch.tunesmith(tune + "--budget all"));
+    const Outcome exported = scratch.shell("umask 0; " TUNESMITH_PROGRAM " export twice.cu --to app/kernels");
+    expect_success(exported);
+    EXPECT_TRUE(has(exported.out, "1 winner, 0 tables and ")) << exported.out;
+    EXPECT_TRUE(has(exported.out, " for host, with the kernel app/kernels/twice.cu")) << exported.out;
+    std::filesystem::remove(scratch.path() / "twice.cu");
+    std::filesystem::remove(scratch.path() / "tunesmith.db");
+  }
+  static void expect_success(const Outcome& outcome) {
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+  }
+  std::filesystem::path kernels() const { return scratch.path() / "app" / "kernels"; }
+  std::filesystem::path tuned() const { return kernels() / "twice.tuned"; }
+  Outcome run(const std::string& n, const std::string& more = "") const {
+    return scratch.shell("PATH=/nowhere TUNESMITH_CXX=/nowhere/c++ " TUNESMITH_SHIPPED_KERNEL
+                         " app/kernels/twice.cu " +
+                         n + more);
+  }
+  // The winner's: the one whose name stands in the device's table.
+  std::filesystem::path winners_binary() const {
+    std::string tables;
+    for (const auto& entry : std::filesystem::directory_iterator(tuned()))
+      if (entry.path().extension() == ".csv" && entry.path().stem() != "files")
+        tables += read_text(entry.path());
+    for (const auto& entry : std::filesystem::directory_iterator(tuned() / "host"))
+      if (has(tables, entry.path().filename())) return entry.path();
+    ADD_FAILURE() << "no binary of the winner";
+    return {};
+  }
+  static void change(const std::filesystem::path& file, std::size_t at, const std::string& with) {
+    std::string bytes = read_text(file);
+    bytes.replace(at, with.size(), with);
+    std::ofstream(file, std::ios::binary) << bytes;
+  }
+};
+
+TEST_F(ShippedKernel, AnswersWithoutADatabaseAndACompiler) {
+  const Outcome exact = run("1000");
+  expect_success(exact);
+  EXPECT_TRUE(has(exact.out, "match: exact, ")) << exact.out;
+  EXPECT_TRUE(has(exact.out, "its binary was exported with the kernel")) << exact.out;
+  EXPECT_TRUE(has(exact.out, "twice.tuned has 1 winner and ")) << exact.out;
+  const Outcome near = run("900");
+  expect_success(near);
+  EXPECT_TRUE(has(near.out, "match: predicted, ")) << near.out;
+  // Native code of the process is run only where that is asked for.
+  const Outcome refused = run("1000", " host_binaries=off");
+  EXPECT_EQ(refused.exit_code, 3) << refused.out;
+  EXPECT_TRUE(has(refused.out, "host_binaries is off")) << refused.out;
+  // For people.
+  const Outcome explained = scratch.shell("TUNESMITH_DB=off " TUNESMITH_PROGRAM
+                                          " explain app/kernels/twice.cu --device host --problem n=1000");
+  expect_success(explained);
+  EXPECT_TRUE(has(explained.out, "match: exact")) << explained.out;
+  EXPECT_TRUE(has(explained.out, "(exported, ")) << explained.out;
+}
+
+TEST_F(ShippedKernel, MayBeMovedButNotChanged) {
+  std::filesystem::rename(kernels(), scratch.path() / "elsewhere");
+  std::filesystem::create_directory(scratch.path() / "app" / "more");
+  std::filesystem::rename(scratch.path() / "elsewhere", kernels());
+  expect_success(run("1000"));
+  std::ofstream(kernels() / "twice.cu", std::ios::app) << "// changed\n";
+  const Outcome changed = run("1000");
+  EXPECT_EQ(changed.exit_code, 3) << changed.out;
+  EXPECT_TRUE(has(changed.out,
+                  "The winners and binaries in app/kernels/twice.tuned are not used. The file "
+                  "app/kernels/twice.cu has changed since. Export app/kernels/twice.cu again."))
+      << changed.out;
+  EXPECT_FALSE(has(changed.out, "match: ")) << changed.out;
+}
+
+TEST_F(ShippedKernel, AChangedBinaryIsNotLoaded) {
+  change(winners_binary(), 100, "\x01\x02\x03");
+  const Outcome changed = run("1000");
+  expect_success(changed);  // by the base
+  EXPECT_TRUE(has(changed.out, "A binary is not used. The file app/kernels/twice.tuned/host/"))
+      << changed.out;
+  EXPECT_TRUE(has(changed.out, "is missing or damaged, its hash is not the one in files.csv."))
+      << changed.out;
+  EXPECT_TRUE(has(changed.out, "match: base, ")) << changed.out;
+  EXPECT_TRUE(has(changed.out, "No binary is stored for it")) << changed.out;
+  // Another kernel's under its name, whole as it is.
+  for (const auto& entry : std::filesystem::directory_iterator(tuned() / "host")) {
+    if (entry.path() == winners_binary()) continue;
+    std::filesystem::copy_file(entry.path(), winners_binary(),
+                               std::filesystem::copy_options::overwrite_existing);
+    break;
+  }
+  EXPECT_TRUE(has(run("1000").out, "match: base, "));
+  std::filesystem::remove(winners_binary());
+  std::filesystem::create_directory(tuned() / "host");
+  EXPECT_TRUE(has(run("1000").out, "match: base, "));
+}
+
+TEST_F(ShippedKernel, AWrongListOrTableIsNotUsed) {
+  const std::filesystem::path list = tuned() / "files.csv";
+  const std::string right = read_text(list);
+  const std::string name = winners_binary().filename();
+  change(list, right.find(name + ",") + name.size() + 1,
+         right[right.find(name + ",") + name.size() + 1] == '0' ? "1" : "0");
+  EXPECT_TRUE(has(run("1000").out, "match: base, ")) << "a wrong hash of the winner's binary";
+  const auto refused = [&](const std::string& text, const char* why) {
+    std::ofstream(list, std::ios::binary) << text;
+    const Outcome outcome = run("1000");
+    EXPECT_EQ(outcome.exit_code, 3) << outcome.out;
+    EXPECT_TRUE(has(outcome.out, "are not used. ")) << outcome.out;
+    EXPECT_TRUE(has(outcome.out, why)) << outcome.out;
+  };
+  refused("", "has changed since");
+  refused("nonsense", "is not what an export wrote");
+  refused(right + "one field\n", "is not what an export wrote");
+  refused(right.substr(0, right.find("twice.tuned/")), "is not what an export wrote");
+  refused(right.substr(0, right.find("twice.tuned/host")), "is not what an export wrote");
+  std::filesystem::remove(list);
+  EXPECT_EQ(run("1000").exit_code, 3);
+  std::ofstream(list, std::ios::binary) << right;
+  expect_success(run("1000"));
+  for (const auto& entry : std::filesystem::directory_iterator(tuned())) {
+    if (entry.path().extension() != ".csv" || entry.path() == list) continue;
+    const std::string text = read_text(entry.path());
+    change(entry.path(), text.size() - 2, text[text.size() - 2] == '0' ? "1" : "0");
+    const Outcome outcome = run("1000");
+    EXPECT_EQ(outcome.exit_code, 3) << outcome.out;
+    EXPECT_TRUE(has(outcome.out, "is missing or damaged")) << outcome.out;
+    std::ofstream(entry.path(), std::ios::binary) << text;
+  }
+  expect_success(run("1000"));
+}
+
+TEST_F(ShippedKernel, WhatOthersMayWriteIsNotUsed) {
+  const auto all = std::filesystem::perms::group_write;
+  for (const std::filesystem::path& path : {tuned(), tuned() / "files.csv"}) {
+    std::filesystem::permissions(path, all, std::filesystem::perm_options::add);
+    const Outcome outcome = run("1000");
+    EXPECT_EQ(outcome.exit_code, 3) << outcome.out;
+    EXPECT_TRUE(has(outcome.out, "can be written by others")) << outcome.out;
+    std::filesystem::permissions(path, all, std::filesystem::perm_options::remove);
+  }
+  for (const std::filesystem::path& path : {tuned() / "host", winners_binary()}) {
+    std::filesystem::permissions(path, all, std::filesystem::perm_options::add);
+    EXPECT_FALSE(has(run("1000").out, "match: exact")) << path;
+    std::filesystem::permissions(path, all, std::filesystem::perm_options::remove);
+  }
+  EXPECT_TRUE(has(run("1000").out, "match: exact"));
+}
+
+TEST_F(OwnKernel, IsExportedWithAllItsFilesAndATable) {
+  const std::string text = twice("if (i < n) y[i] = doubled(x[i]) * PART / PART;", compared);
+  const std::size_t begin = std::string("/* tunesmith").size();
+  const std::size_t end = text.find("*/");
+  std::ofstream(scratch.path() / "twice.toml") << text.substr(begin, end - begin);
+  std::filesystem::create_directory(scratch.path() / "parts");
+  std::ofstream(scratch.path() / "parts" / "helper.cuh")
+      << "__device__ float doubled(float x) { return 2 * x; }\n";
+  write("#include \"parts/helper.cuh\"\n" + text.substr(end + 2));
+  EXPECT_EQ(scratch.tunesmith("tune twice.cu --device host --anchors 2 --measured 1 --budget 2").exit_code,
+            0);
+  const Outcome table = scratch.tunesmith("export twice.cu --to app");
+  EXPECT_EQ(table.exit_code, 0) << table.err;
+  EXPECT_TRUE(has(table.out, "0 winners, 1 table and ")) << table.out;
+  EXPECT_EQ(scratch.tunesmith(tune + "--budget 2").exit_code, 0);
+  for (const char* folder : {"app", "."}) {  // again, and where the kernel is
+    const Outcome exported = scratch.tunesmith(std::string("export twice.cu --to ") + folder);
+    EXPECT_EQ(exported.exit_code, 0) << exported.err;
+    EXPECT_TRUE(has(exported.out, "1 winner, 1 table and ")) << exported.out;
+    const Outcome ran =
+        scratch.shell(std::string("PATH=/nowhere TUNESMITH_CXX=/nowhere/c++ " TUNESMITH_SHIPPED_KERNEL " ") +
+                      folder + "/twice.cu 1000");
+    EXPECT_EQ(ran.exit_code, 0) << ran.out;
+    EXPECT_TRUE(has(ran.out, "match: exact, ")) << ran.out;
+    const Outcome near =
+        scratch.shell(std::string("PATH=/nowhere TUNESMITH_CXX=/nowhere/c++ " TUNESMITH_SHIPPED_KERNEL " ") +
+                      folder + "/twice.cu 70000");
+    EXPECT_TRUE(has(near.out, "match: predicted, ")) << near.out;
+  }
+  std::ofstream(scratch.path() / "app" / "parts" / "helper.cuh")
+      << "__device__ float doubled(float x) { return 3 * x; }\n";
+  EXPECT_EQ(
+      scratch.shell("PATH=/nowhere TUNESMITH_CXX=/nowhere/c++ " TUNESMITH_SHIPPED_KERNEL " app/twice.cu 1000")
+          .exit_code,
+      3);
+}
+
+TEST_F(OwnKernel, ExportsThatCannotBeAreSentences) {
+  const auto refused = [&](const std::string& arguments, const std::string& why) {
+    const Outcome outcome = scratch.tunesmith("export " + arguments);
+    EXPECT_EQ(outcome.exit_code, 2) << outcome.out << outcome.err;
+    EXPECT_TRUE(has(outcome.err, why)) << outcome.err;
+  };
+  write(twice("if (i < n) y[i] = PART > 0 ? 2 * x[i] : 0;", compared));
+  refused("twice.cu --to app", "There is no database");
+  EXPECT_EQ(
+      scratch.tunesmith("tune transpose --device host --budget 2 --problem 'height=9 width=9'").exit_code, 0);
+  refused("twice.cu --to app", "has no winner of twice to export");
+  refused("transpose --to app", "transpose is an op of Tunesmith's own");
+  EXPECT_EQ(scratch.tunesmith(tune + "--budget 2").exit_code, 0);
+  refused("twice.cu --static --to app", "has no --static export");
+  std::filesystem::create_directories(scratch.path() / "app" / "twice.tuned");
+  refused("twice.cu --to app", "was not written by an export");
+  EXPECT_FALSE(std::filesystem::exists(scratch.path() / "app" / "twice.cu"));
+  std::filesystem::remove_all(scratch.path() / "app");
+  std::filesystem::create_directory(scratch.path() / "app");
+  std::ofstream(scratch.path() / "app" / "twice.toml") << "x = 1\n";
+  refused("twice.cu --to app", "would stand for the description");
+  write(twice("if (i < n) y[i] = PART > 0 ? 2 * x[i] + 0 : 0;", compared));
+  refused("twice.cu --to other", "has changed since it was tuned");
+}
+
 TEST_F(OwnKernel, WithoutAReferenceTheUntunedKernelIsOne) {
   write(twice("if (i < n) y[i] = 2 * x[i] + (PART == 2 ? 1 : 0);"));
   const Outcome tuned = scratch.tunesmith(tune + "--budget all");

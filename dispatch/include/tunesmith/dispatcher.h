@@ -211,9 +211,11 @@ struct DispatcherOptions {
   /// says so and it is not used. Its binaries are run: use only files that you trust.
   std::string database = default_database();
   /// Files of kernels of your own with their descriptions, such as "softmax_rows.cu": plan() then knows their
-  /// ops by name, for this process. They are compiled and run, so name only files that you trust.
+  /// ops by name, for this process. They are compiled and run, so name only files that you trust. What
+  /// `tunesmith export softmax_rows.cu` wrote beside one, winners and compiled kernels, is used as a
+  /// database's.
   std::vector<std::string> kernels = {};
-  /// Whether the database's binaries for the host, native code of this process, are run.
+  /// Whether the database's and exported binaries for the host, native code of this process, are run.
   bool host_binaries = false;
   /// Also with `background` plan() waits in one case: where not even the op's base is in the library, because
   /// the problem holds an expression of the user's own.

@@ -1,0 +1,168 @@
+#include "dispatch/kernel_folder.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "dispatch/csv.h"
+#include "dispatch/known.h"
+#include "dispatch/packed.h"
+#include "generator/error.h"
+#include "generator/hash.h"
+#include "generator/listed.h"
+#include "generator/ops.h"
+#include "runtime/files.h"
+#include "runtime/own_text.h"
+#include "runtime/trust.h"
+
+namespace tunesmith {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view header = "file,sha256";
+
+Texts read_list(const fs::path& file) {
+  Texts hashes;
+  const std::string text = read_file(file);
+  std::string_view rest = text;
+  for (bool is_first = true; !rest.empty(); is_first = false) {
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+    const std::vector<std::string> fields = csv_fields(line);
+    if (is_first ? line != header : fields.size() != 2)
+      throw Error("The file " + file.string() + " is not what an export wrote.");
+    if (!is_first) hashes[fields[0]] = fields[1];
+  }
+  return hashes;
+}
+
+// The files beside a kernel, each compared with the list before it is used.
+class Exported {
+ public:
+  explicit Exported(const fs::path& kernel)
+      : folder_(kernel.parent_path()), tuned_(tuned_folder(kernel)), name_(tuned_.filename().string()) {
+    const fs::path list = tuned_ / list_of_files;
+    if (const auto why = why_untrusted(list)) throw Error(*why);
+    hashes_ = read_list(list);
+  }
+
+  /// Throws Error where the kernel is not the one that was exported.
+  void check_kernel(const Texts& files) const {
+    for (const auto& [name, text] : files) {
+      const auto listed = hashes_.find(name);
+      if (listed == hashes_.end() || listed->second != sha256(text))
+        throw Error("The file " + (folder_ / name).string() + " has changed since.");
+    }
+  }
+
+  /// Empty: there is none of that name. Throws Error where it is not what was exported.
+  std::string read(std::string_view name) const {
+    const auto listed = hashes_.find(name_ + "/" + std::string(name));
+    if (listed == hashes_.end()) return {};
+    const fs::path file = tuned_ / name;
+    if (const auto why = why_untrusted(file)) throw Error(*why);
+    std::string bytes = read_file(file);
+    if (sha256(bytes) != listed->second)
+      throw Error("The file " + file.string() + " is missing or damaged, its hash is not the one in " +
+                  list_of_files + ".");
+    return bytes;
+  }
+
+  void check_tables() const {
+    const std::vector<std::string> devices = tuned_devices(read(devices_file));
+    if (devices.empty() || std::any_of(devices.begin(), devices.end(), [&](const std::string& device) {
+          return read(device + ".csv").empty();
+        }))
+      throw Error("The file " + (tuned_ / list_of_files).string() + " is not what an export wrote.");
+  }
+
+  /// The identities of the kernels that there are binaries of.
+  std::vector<std::string> binaries(const std::string& target) const {
+    const std::string folder = name_ + "/" + target + "/";
+    std::vector<std::string> hashes;
+    for (const auto& [name, hash] : hashes_)
+      if (name.starts_with(folder)) hashes.push_back(name.substr(folder.size()));
+    std::erase_if(hashes, [](const std::string& hash) {
+      return hash.find_first_not_of("0123456789abcdef") != std::string::npos;
+    });
+    return hashes;
+  }
+
+ private:
+  fs::path folder_, tuned_;
+  std::string name_;
+  Texts hashes_;
+};
+
+}  // namespace
+
+fs::path tuned_folder(const fs::path& kernel) { return fs::path(kernel).replace_extension(".tuned"); }
+
+Texts kernel_files(const OwnText& text) {
+  const fs::path file = fs::path(text.path).filename();
+  Texts files = {{file.string(), text.cu}};
+  if (!text.description.empty()) files[fs::path(file).replace_extension(".toml").string()] = text.description;
+  for (const auto& [name, included] : text.included) files[name] = included;
+  return files;
+}
+
+std::string write_list(const Texts& files) {
+  std::string text = std::string(header) + "\n";
+  for (const auto& [name, bytes] : files) text += csv_field(name) + "," + sha256(bytes) + "\n";
+  return text;
+}
+
+void read_kernel_folder(const std::string& kernel, const Sources& sources, Known& known) {
+  const fs::path tuned = tuned_folder(kernel);
+  std::error_code error;
+  if (!fs::exists(tuned, error)) return;
+  const std::string& target = sources.device.target;
+  const std::string again = " Export " + kernel + " again.";
+  Known read;
+  try {
+    const auto exported = std::make_shared<const Exported>(kernel);
+    const OwnText text = read_own_text(kernel);
+    exported->check_kernel(kernel_files(text));
+    exported->check_tables();
+    const Op& op = add_own_op(text).op;
+    const auto file = [exported](std::string_view name) { return exported->read(name); };
+    const bool is_native = sources.device.kind == "host" && !sources.host_binaries;
+    for (const std::string& hash : exported->binaries(target)) {
+      if (is_native) {
+        read.notes.push_back("The binaries for the host in " + tuned.string() +
+                             ", native code of this process, are not used: "
+                             "DispatcherOptions::host_binaries is off.");
+        break;
+      }
+      try {
+        read.binaries.emplace(packed_name(target, hash),
+                              StoredBinary{exported->read(target + "/" + hash), true});
+      } catch (const Error& why) {
+        read.notes.push_back("A binary is not used. " + std::string(why.what()) + again);
+      }
+    }
+    for (UnreadTable& table : anchor_tables(file, {&op, 1}))
+      read.tables.push_back({std::move(table), Candidate::Origin::exported, known.winners.size()});
+    for (const TableRow& row : read_table(file)) {
+      if (row.winner.op != op.name) continue;
+      Candidate& candidate = read.winners.emplace_back(row.winner);
+      candidate.origin = Candidate::Origin::exported;
+      candidate.low_us = row.low_us;
+      candidate.high_us = row.high_us;
+      candidate.has_binary = read.binaries.contains(packed_name(target, candidate.source_hash));
+      complete(candidate);
+    }
+    read.notes.push_back(tuned.string() + " has " + counted(read.winners.size(), "winner") + " and " +
+                         counted(read.binaries.size(), "compiled kernel") + " for " + target + ".");
+  } catch (const std::exception& why) {
+    known.notes.push_back("The winners and binaries in " + tuned.string() + " are not used. " + why.what() +
+                          again);
+    return;
+  }
+  known.winners.insert(known.winners.end(), read.winners.begin(), read.winners.end());
+  known.tables.insert(known.tables.end(), read.tables.begin(), read.tables.end());
+  known.binaries.merge(read.binaries);
+  known.notes.insert(known.notes.end(), read.notes.begin(), read.notes.end());
+}
+
+}  // namespace tunesmith

@@ -1,0 +1,27 @@
+// What `tunesmith export my.cu` writes beside my.cu, so that an application answers without a database and a
+// compiler:
+//   my.tuned/devices.csv, …    winners and tables, as in generated/ (table.h)
+//   my.tuned/TARGET/HASH       a binary, named by its kernel's identity
+//   my.tuned/files.csv         each of these files, and of those that my.cu is read from, with its SHA-256
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "dispatch/table.h"
+#include "generator/own_op.h"
+
+namespace tunesmith {
+
+inline constexpr const char* list_of_files = "files.csv";
+
+/// "folder/my.cu" -> "folder/my.tuned"
+std::filesystem::path tuned_folder(const std::filesystem::path& kernel);
+
+/// The files that the op is read from, by name in the folder of its .cu.
+Texts kernel_files(const OwnText& text);
+
+/// list_of_files; names are relative to the folder of the .cu.
+std::string write_list(const Texts& files);
+
+}  // namespace tunesmith
