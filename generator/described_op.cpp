@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <filesystem>
 #include <functional>
 #include <limits>
 #include <optional>
@@ -161,15 +162,18 @@ Made work_of(const Shared& facts, const DescribedLaunch& described, const std::v
   Launch launch{.kernel = described.kernel};
   made.error = set_extent(described.block, "block", facts, values, config, launch.block);
   if (made.error.empty()) made.error = set_extent(described.grid, "grid", facts, values, config, launch.grid);
-  if (described.grid.empty() && made.error.empty()) {  // one thread per element of the first output
+  if (described.grid.empty() &&
+      made.error.empty()) {  // a function, or one thread per element of the first output
     const auto output = std::find_if(facts.description.arrays.begin(), facts.description.arrays.end(),
                                      [](const DescribedArray& one) { return one.role != Role::input; });
     std::vector<std::int64_t> extents;
     made.error = extents_of(facts, *output, values, extents);
     std::int64_t elements = 1;
     for (const std::int64_t extent : extents) elements *= extent;
-    launch.block = {reference_block};
-    launch.grid = {std::max<std::int64_t>(1, ceil_divide(elements, reference_block))};
+    if (!facts.description.reference_function) {
+      launch.block = {reference_block};
+      launch.grid = {std::max<std::int64_t>(1, ceil_divide(elements, reference_block))};
+    }
   }
   if (described.shared_bytes && made.error.empty()) {
     const Expression::Result result = value_of(*described.shared_bytes, facts, values, &config);
@@ -371,6 +375,12 @@ constexpr std::array<std::string_view, 20> known_without = {"<cuda_runtime.h>",
                                                             "<cstdint>",
                                                             "<stddef.h>"};
 
+// What a host function may need; a kernel has none of it.
+constexpr std::array<std::string_view, 20> known_on_host = {
+    "<algorithm>", "<array>",  "<complex>", "<cstddef>", "<cstring>", "<deque>",  "<functional>",
+    "<limits>",    "<list>",   "<map>",     "<memory>",  "<numeric>", "<random>", "<set>",
+    "<stdexcept>", "<string>", "<tuple>",   "<utility>", "<vector>",  "<span>"};
+
 std::string includes_text(const std::string& lines) {
   std::string text = "#include \"common/c_names.cuh\"\n";
   bool has_halves = false;
@@ -379,6 +389,7 @@ std::string includes_text(const std::string& lines) {
     const std::string header = lines.substr(at, end - at);
     at = end + 1;
     if (std::find(known_without.begin(), known_without.end(), header) != known_without.end()) continue;
+    if (std::find(known_on_host.begin(), known_on_host.end(), header) != known_on_host.end()) continue;
     text += "#ifndef TUNESMITH_HOST\n#include " + header + "\n";
     if (header == "<cuda_fp16.h>" || header == "<cuda_bf16.h>") {
       has_halves = true;
@@ -390,6 +401,41 @@ std::string includes_text(const std::string& lines) {
   }
   if (has_halves) text += "#include \"common/half_types.cuh\"\n";
   return text;
+}
+
+// The function alone, in its lines, with the headers that a host has; and what calls it with the addresses of
+// its arguments.
+std::string function_text(const OwnFunction& function, const std::string& cu, const std::string& file,
+                          const std::string& includes) {
+  std::string text = "#include <cmath>\n#include <cstddef>\n#include <cstdint>\n";
+  std::istringstream lines(includes);
+  for (std::string header; std::getline(lines, header);) {
+    const auto is_in = [&](const auto& headers) {
+      return std::find(headers.begin(), headers.end(), header) != headers.end();
+    };
+    const bool is_of_c = is_in(known_without) && header.find("cuda") == std::string::npos &&
+                         header != "<vector_types.h>" && header != "<device_launch_parameters.h>";
+    if (is_of_c || is_in(known_on_host)) text += "#include " + header + "\n";
+  }
+  const OwnKernel& declared = function.declared;
+  const auto begin = cu.begin() + static_cast<std::ptrdiff_t>(function.begin);
+  const auto line = 1 + std::count(cu.begin(), begin, '\n');
+  text += "#line " + std::to_string(line) + " \"" + file + "\"\n" +
+          cu.substr(function.begin, function.end - function.begin) +
+          "\nextern \"C\" __attribute__((visibility(\"default\"))) void tunesmith_call(void* const* values) "
+          "{\n  " +
+          declared.name + "(";
+  for (std::size_t i = 0; i < declared.parameters.size(); ++i) {
+    const OwnKernel::Parameter& one = declared.parameters[i];
+    const std::string value = "values[" + std::to_string(i) + "]";
+    text += i == 0 ? "" : ", ";
+    if (one.is_pointer) {
+      text += "(" + one.type + (one.type.find('*') == std::string::npos ? "*" : "") + ")" + value;
+    } else {
+      text += "*(const " + one.type + "*)" + value;
+    }
+  }
+  return text + ");\n}\n";
 }
 
 void add_files(OwnOp& made, const Shared& facts, const Files& common, Template& tmpl) {
@@ -427,7 +473,15 @@ void add_files(OwnOp& made, const Shared& facts, const Files& common, Template& 
         made.files[file] = std::move(lines);
       };
   const std::string main = folder + tmpl.name + ".cu";
-  add(main, made.text.path, made.text.cu);
+  std::string text = made.text.cu;
+  if (const auto& function = description.reference_function) {
+    for (std::size_t at = function->begin; at < function->end; ++at)
+      if (text[at] != '\n') text[at] = ' ';
+  }
+  add(main, made.text.path, text);
+  if (description.reference_function)
+    made.reference_text = function_text(*description.reference_function, made.text.cu,
+                                        std::filesystem::path(made.text.path).filename().string(), includes);
   for (const auto& [name, text] : common)
     if (name.starts_with("common/")) made.files.emplace(name, text);
   made.files[folder + "includes.h"] = includes_text(includes);
@@ -502,8 +556,9 @@ std::unique_ptr<const OwnOp> described_op(const OwnText& text, const Files& comm
           ? "The reference of " + op.name +
                 " is its untuned kernel itself, with the first value of each axis: an error "
                 "that it has is not found."
-          : "The reference of " + op.name + " is the kernel " + description.reference.kernel + " of " +
-                text.path + ".";
+          : "The reference of " + op.name + " is the " +
+                (description.reference_function ? "host function " : "kernel ") +
+                description.reference.kernel + " of " + text.path + ".";
   made->notes.insert(made->notes.begin(), compared);
   op.preamble = [facts, compared](const Problem& problem) {
     const std::string& type = facts->description.type;

@@ -613,7 +613,7 @@ class Reader {
     DescribedLaunch made;
     made.kernel = kernel.name;
     if (given != nullptr)
-      only_keys(*given, "[" + of + "]", {"kernel", "grid", "block", "shared_bytes", "arguments"});
+      only_keys(*given, "[" + of + "]", {"kernel", "function", "grid", "block", "shared_bytes", "arguments"});
     const bool is_reference = of == "reference";
     const bool by_element =
         is_reference && given != nullptr && !given->contains("grid") && !given->contains("block");
@@ -706,15 +706,39 @@ class Reader {
   void read_reference(const toml::table& root, const OwnKernel& tuned) {
     const toml::table* given = table(root, "reference");
     if (given == nullptr) return;
+    if (const toml::node* function = given->get("function")) return read_function(*given, *function);
     const toml::node* name = given->get("kernel");
     if (name == nullptr)
       refuse(given,
-             "[reference] has no kernel; add kernel = \"…\", or leave [reference] out to compare with the "
-             "untuned kernel.");
+             "[reference] has no kernel and no function; add kernel = \"…\" or function = \"…\", or leave "
+             "[reference] out to compare with the untuned kernel.");
     const OwnKernel& kernel = kernel_of(name, text(*name, "kernel"));
     if (kernel.name == tuned.name)
       refuse(name, "The reference is the tuned kernel itself; leave [reference] out for that.");
     made_.reference = launch(given, "reference", kernel);
+    made_.has_reference = true;
+  }
+
+  // A function of the file, which is called once and works on whole arrays.
+  void read_function(const toml::table& given, const toml::node& node) {
+    for (const char* other : {"kernel", "grid", "block", "shared_bytes"}) {
+      if (given.contains(other))
+        refuse(given.get(other), std::string("[reference] has a function and ") + other +
+                                     "; a function is called once, on the host. Leave one of them out.");
+    }
+    const std::string name = text(node, "function");
+    const std::optional<OwnFunction> found = is_identifier(name) ? function_of(text_.cu, name) : std::nullopt;
+    if (!found) {
+      refuse(&node, "The function " + shown(node) + " of [reference] is not defined in " + text_.path +
+                        "; give the name of one, as in void " + (is_identifier(name) ? name : "reference") +
+                        "(const float* x, float* y, int n) { … }.");
+    }
+    if (found->returns != "void") {
+      refuse(&node, "The function " + name + " of [reference], line " + std::to_string(found->declared.line) +
+                        ", is declared as \"" + found->returns + "\"; make it plain void.");
+    }
+    made_.reference = launch(&given, "reference", found->declared);
+    made_.reference_function = found;
     made_.has_reference = true;
   }
 

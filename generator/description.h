@@ -59,6 +59,7 @@ struct Description {
   std::vector<std::string> compiled_in;
   DescribedLaunch launch, reference;
   bool has_reference = false;
+  std::optional<OwnFunction> reference_function = std::nullopt;  ///< the reference is no kernel, but this
   std::optional<Expression> flops = std::nullopt, alignment_bytes = std::nullopt;
   int compute_capability = 0;
   double relative_tolerance = -1, absolute_tolerance = -1;  ///< below 0: not given

@@ -29,6 +29,10 @@ struct OwnOp {
   OwnText text;
   Template reference;              ///< with the space of the op's template, of which it takes the base config
   bool reference_is_base = false;  ///< there is no other kernel to compare with
+  /// The reference is a host function, whatever is tuned for: C++ with it and with
+  /// extern "C" void tunesmith_call(void* const* values), which takes an array or the address of a number for
+  /// each argument of `reference`'s launch. Empty: it is a kernel.
+  std::string reference_text;
   double relative_tolerance = -1, absolute_tolerance = -1;  ///< below 0: as for the dtype
   std::vector<std::string> notes;  ///< sentences: what it is compared with, which lines gave way
 };

@@ -27,12 +27,14 @@ std::size_t find_word(std::string_view text, std::string_view word, std::size_t 
   return at;
 }
 
-// Behind the parenthesis that closes the one at `open`; npos: none does.
+// Behind the parenthesis or brace that closes the one at `open`; npos: none does.
 std::size_t behind_close(std::string_view text, std::size_t open) {
+  const char opens = text[open];
+  const char closes = opens == '(' ? ')' : '}';
   int depth = 0;
   for (std::size_t at = open; at < text.size(); ++at) {
-    if (text[at] == '(') ++depth;
-    if (text[at] == ')' && --depth == 0) return at + 1;
+    if (text[at] == opens) ++depth;
+    if (text[at] == closes && --depth == 0) return at + 1;
   }
   return std::string_view::npos;
 }
@@ -244,6 +246,35 @@ std::vector<OwnKernel> kernels_of(std::string_view text) {
     kernels.push_back(std::move(kernel));
   }
   return kernels;
+}
+
+std::optional<OwnFunction> function_of(std::string_view text, std::string_view name) {
+  const std::string blank = blanked(text);
+  for (std::size_t at = 0; (at = find_word(blank, name, at)) != std::string::npos; ++at) {
+    const std::size_t open = skip_space(blank, at + name.size());
+    if (open == blank.size() || blank[open] != '(' || in_directive(blank, at)) continue;
+    const std::size_t close = behind_close(blank, open);
+    if (close == std::string::npos) continue;
+    const std::size_t brace = skip_space(blank, close);
+    if (brace >= blank.size() || blank[brace] != '{') continue;
+    const std::size_t end = behind_close(blank, brace);
+    if (end == std::string::npos) continue;
+    std::size_t begin = at;
+    while (begin > 0 && (is_name(blank[begin - 1]) || is_space(blank[begin - 1]))) {
+      if (blank[begin - 1] == '\n' && begin > 1 && in_directive(blank, begin - 2)) break;
+      --begin;
+    }
+    begin = skip_space(blank, begin);
+    OwnFunction found;
+    found.declared.name = name;
+    found.declared.parameters = parameters_of(std::string_view(blank).substr(open + 1, close - open - 2));
+    found.declared.line = line_number(blank, at);
+    found.returns = squeezed(std::string_view(blank).substr(begin, at - begin));
+    found.begin = begin;
+    found.end = end;
+    return found;
+  }
+  return std::nullopt;
 }
 
 std::string own_include(std::string_view line) {

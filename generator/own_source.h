@@ -3,6 +3,8 @@
 // evaluated.
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +28,16 @@ struct OwnKernel {
 
 /// Each __global__ function once, in the order of the text.
 std::vector<OwnKernel> kernels_of(std::string_view text);
+
+/// An ordinary function of the text, for the host.
+struct OwnFunction {
+  OwnKernel declared;              ///< its name, parameters and line
+  std::string returns;             ///< the words before its name: "void", "static void"
+  std::size_t begin = 0, end = 0;  ///< of its definition, in the text
+};
+
+/// The definition of a function of this name; nothing: there is none.
+std::optional<OwnFunction> function_of(std::string_view text, std::string_view name);
 
 /// What a line #include "…" names; empty for any other line.
 std::string own_include(std::string_view line);

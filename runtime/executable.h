@@ -119,6 +119,9 @@ std::unique_ptr<Executable> load_cuda(const std::string& binary, const std::stri
                                       int ordinal, bool guarded = false);
 std::unique_ptr<Executable> load_host(const std::string& binary, const std::string& suffix, const Work& work);
 
+/// A symbol of what the host's compiler made of a text that is no variant; it stays loaded. Throws LoadError.
+void* load_symbol(const std::string& binary, const char* name);
+
 /// Whether the `bytes` from `first` on begin and end in memory that this device's kernels can reach: what
 /// CUDA allocated for it, managed or pinned; on the host memory of this process.
 bool is_cuda_memory(const void* first, std::size_t bytes, int ordinal) noexcept;

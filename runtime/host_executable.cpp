@@ -241,6 +241,12 @@ class HostExecutable : public Executable {
 
 }  // namespace
 
+void* load_symbol(const std::string& binary, const char* name) {
+  void* const symbol = dlsym(open_library(binary), name);
+  if (symbol == nullptr) throw LoadError("The host's binary has no function " + std::string(name) + ".");
+  return symbol;
+}
+
 std::unique_ptr<Executable> load_host(const std::string& binary, const std::string& suffix,
                                       const Work& work) {
   return std::make_unique<HostExecutable>(std::make_shared<Library>(binary, suffix), work);

@@ -48,7 +48,7 @@ install_missing() {
   printf '3.25\n%s\n' "$version" | sort -VC || die "CMake 3.25 or later is needed, and this is $version. Debian 12 and Ubuntu 24.04 have a newer one."
 }
 
-# build PRESET [cmake options]: configures and builds in build/PRESET.
+# build PRESET [cmake options]: configures and builds in build/PRESET; only what `target` names, if that is set.
 build() {
   local preset=$1 launcher=()
   shift
@@ -56,7 +56,7 @@ build() {
   export CCACHE_SLOPPINESS=pch_defines,time_macros  # else it keeps nothing that uses a precompiled header
   say "Building (preset $preset)"
   cmake --preset "$preset" "${launcher[@]}" "$@"
-  cmake --build "build/$preset" -j "$(nproc)"
+  cmake --build "build/$preset" -j "$(nproc)" ${target:+--target "$target"}
 }
 
 # python_for_tests FOLDER: makes a virtual environment there with what the package's tests need; its Python is $python_for_tests,

@@ -44,19 +44,14 @@ class Runner {
   std::string run(const OwnOp& own, const Problem& problem, std::span<const std::vector<double>> inputs,
                   int output) {
     const Op& op = own.op;
-    const std::string who =
-        "The reference, the kernel " + own.reference.kernels.front() + " of " + own.text.path + ",";
+    const bool is_function = !own.reference_text.empty();
+    const std::string who = std::string("The reference, the ") +
+                            (is_function ? "host function " : "kernel ") + own.reference.kernels.front() +
+                            " of " + own.text.path + ",";
     const Config config = base_config(op, problem, device_->facts());
-    if (const auto why = why_not(own.reference, problem, device_->facts()))
-      throw Error(who + " cannot run: " + *why);
-    const Source source = render(op, own.reference, problem, config, device_->facts().target);
     const Work work = own.reference.work(problem, config, device_->facts());
     std::unique_ptr<Executable> executable;
-    try {
-      executable = device_->load(binary_of(source, who), source.suffix, work);
-    } catch (const LoadError& error) {
-      throw Error(who + " cannot be launched for " + problem.text() + ": " + error.what());
-    }
+    if (!is_function) executable = loaded(own, problem, config, work, who);
     std::vector<DeviceMemory> arrays;
     std::vector<void*> pointers;
     for (std::size_t i = 0; i < op.arguments.size(); ++i) {
@@ -72,8 +67,11 @@ class Runner {
       }
       pointers.push_back(array.get());
     }
-    if (const int error = executable->launch(pointers.data(), nullptr, nullptr); error != 0)
+    if (is_function) {
+      call(own, problem, work, pointers, who);
+    } else if (const int error = executable->launch(pointers.data(), nullptr, nullptr); error != 0) {
       throw Error(who + " failed on " + problem.text() + ": " + executable->describe(error) + ".");
+    }
     device_->synchronize();
     for (std::size_t i = 0; i < arrays.size(); ++i) {
       if (!device_->guards_intact(arrays[i].get()))
@@ -87,13 +85,57 @@ class Runner {
   }
 
  private:
+  std::unique_ptr<Executable> loaded(const OwnOp& own, const Problem& problem, const Config& config,
+                                     const Work& work, const std::string& who) {
+    if (const auto why = why_not(own.reference, problem, device_->facts()))
+      throw Error(who + " cannot run: " + *why);
+    const Source source = render(own.op, own.reference, problem, config, device_->facts().target);
+    try {
+      return device_->load(binary_of(source, who), source.suffix, work);
+    } catch (const LoadError& error) {
+      throw Error(who + " cannot be launched for " + problem.text() + ": " + error.what());
+    }
+  }
+
+  void call(const OwnOp& own, const Problem& problem, const Work& work, const std::vector<void*>& arrays,
+            const std::string& who) {
+    for (const Argument& argument : own.op.arguments) {
+      const DType dtype = argument.dtype(problem);
+      if (dtype == DType::f16 || dtype == DType::bf16)
+        throw Error(who + " cannot be given " + argument.name + " of " + std::string(name(dtype)) +
+                    ", a type that C++ does not have; take a kernel as reference.");
+    }
+    const Source source{.text = own.op.preamble(problem) + own.reference_text,
+                        .hash = own.op.preamble(problem) + own.op.name,
+                        .suffix = "",
+                        .kernels = {own.reference.kernels.front()},
+                        .target = "host"};
+    using Call = void (*)(void* const*);
+    Call& function = functions_[source.hash];
+    if (function == nullptr)
+      function = reinterpret_cast<Call>(load_symbol(binary_of(source, who), "tunesmith_call"));
+    std::vector<const void*> values;
+    for (const KernelArgument& argument : std::get<Launch>(work.steps.front()).arguments) {
+      if (const auto* array = std::get_if<ArgumentPointer>(&argument)) {
+        values.push_back(arrays[static_cast<std::size_t>(array->argument)]);
+      } else {
+        values.push_back(scalar_of(argument, -1, nullptr));
+      }
+    }
+    try {
+      function(const_cast<void* const*>(values.data()));
+    } catch (const std::exception& error) {
+      throw Error(who + " threw on " + problem.text() + ": " + error.what());
+    }
+  }
+
   const std::string& binary_of(const Source& source, const std::string& who) {
     std::string& binary = binaries_[source.hash + source.kernels.front()];
     if (!binary.empty()) return binary;
     Compiled compiled = toolchain_->compile(source, {});
     if (!compiled.ok)
       throw Error(who + " does not compile for " + source.target + ": " + compiled.log +
-                  (source.target == "host"
+                  (source.target == "host" && !source.suffix.empty()
                        ? "\nWhat the host has no twin of stands in docs/kernel_language.md; on a "
                          "CUDA device it may be tuned all the same."
                        : ""));
@@ -103,6 +145,7 @@ class Runner {
   std::unique_ptr<Device> device_;
   std::unique_ptr<Toolchain> toolchain_;
   std::map<std::string, std::string> binaries_;
+  std::map<std::string, void (*)(void* const*)> functions_;
 };
 
 std::string& chosen_device() {
@@ -119,8 +162,9 @@ Expected kernel_reference_of(const Op& op, const Problem& problem,
   const OwnOp* own = find_own_op(op.name);
   if (own == nullptr) throw Error("The op " + op.name + " has no reference.");
   static std::map<std::string, std::unique_ptr<Runner>> runners;
-  std::unique_ptr<Runner>& runner = runners[chosen_device()];
-  if (!runner) runner = std::make_unique<Runner>(chosen_device());
+  const std::string device = own->reference_text.empty() ? chosen_device() : "host";
+  std::unique_ptr<Runner>& runner = runners[device];
+  if (!runner) runner = std::make_unique<Runner>(device);
   const DType dtype = op.arguments[static_cast<std::size_t>(output)].dtype(problem);
   Expected expected;
   expected.value = unpack(dtype, runner->run(*own, problem, inputs, output));

@@ -354,6 +354,64 @@ TEST_F(OwnKernel, AWrongReferenceIsNamed) {
       << tuned.err;
 }
 
+// The reference as a function for the host, with what a test puts into it.
+std::string with_function(const std::string& body, const std::string& reference = "function = \"doubled\"\n",
+                          const std::string& declared = "void doubled(const float* x, float* y, int n)") {
+  return "#include <cuda_fp16.h>\n#include <stdexcept>\n#include <vector>\n" +
+         twice("if (i < n) y[i] = __half2float(__float2half(0)) + 2 * x[i] + (PART == 2 ? 1 : 0);",
+               "[reference]\n" + reference) +
+         declared + " {\n  std::vector<double> twice(n);\n" + body + "\n}\n";
+}
+
+TEST_F(OwnKernel, AHostFunctionIsAReference) {
+  write(with_function(
+      "for (int i = 0; i < n; ++i) twice[i] = 2.0 * x[i];\nfor (int i = 0; i < n; ++i) y[i] = twice[i];"));
+  const Outcome tuned = scratch.tunesmith(tune + "--budget all");
+  EXPECT_EQ(tuned.exit_code, 0) << tuned.out << tuned.err;
+  EXPECT_TRUE(has(tuned.err, "The reference of twice is the host function doubled of twice.cu."))
+      << tuned.err;
+  EXPECT_TRUE(has(tuned.out, "ok 3 wrong_result 3")) << tuned.out;
+  const Outcome rendered = scratch.tunesmith("render twice.cu --problem n=1000 --target sm_90a");
+  EXPECT_EQ(rendered.exit_code, 0) << rendered.err;
+  EXPECT_FALSE(has(rendered.out, "std::vector")) << "no kernel has the function in it";
+  const Outcome checked = scratch.tunesmith("check twice.cu --device host --random 0 --problem n=64");
+  EXPECT_EQ(checked.exit_code, 1) << checked.out << checked.err;
+  EXPECT_TRUE(has(checked.out, "wrong_result 1, BLOCK=64 PART=2")) << checked.out;
+}
+
+TEST_F(OwnKernel, AHostFunctionThatFailsIsNamed) {
+  struct Case {
+    std::string text, sentence;
+    int exit_code;
+  };
+  const std::string right = "for (int i = 0; i < n; ++i) y[i] = 2 * x[i];";
+  const std::string named = "The reference, the host function doubled of twice.cu, ";
+  for (const Case& one : {
+           Case{with_function("y[0] = missing;"), named + "does not compile for host: ", 1},
+           Case{with_function("y[0] = missing;"), "twice.cu:", 1},
+           Case{with_function("if (n > 0) throw std::runtime_error(\"not today\");"), named + "threw on ", 1},
+           Case{with_function("y[n] = 1;" + right), named + "wrote beyond the end or before the start of y",
+                1},
+           Case{with_function("*static_cast<volatile int*>(nullptr) = 1;"),
+                "The process that computes inputs and references", 1},
+           Case{with_function(right, "function = \"other\"\n"),
+                "The function \"other\" of [reference] is not defined in twice.cu", 2},
+           Case{with_function(right, "function = \"doubled\"\ngrid = \"n\"\n"),
+                "a function is called once, on the host", 2},
+           Case{with_function(right, "function = \"doubled\"\n",
+                              "static void doubled(const float* x, float* y, int n)"),
+                "is declared as \"static void\"; make it plain void", 2},
+           Case{with_function(right, "function = \"doubled\"\n",
+                              "void doubled(const float* x, float* y, int count)"),
+                "It stands for parameter count of doubled", 2},
+       }) {
+    write(one.text);
+    const Outcome tuned = scratch.tunesmith(tune + "--budget all");
+    EXPECT_EQ(tuned.exit_code, one.exit_code) << tuned.out << tuned.err;
+    EXPECT_TRUE(has(tuned.err, one.sentence)) << one.sentence << "\n" << tuned.err;
+  }
+}
+
 TEST_F(OwnKernel, WhatTheHostLacksIsSaid) {
   write("#include <mma.h>\n" + twice("if (i < n) y[i] = 2 * x[i] * PART / PART;", compared));
   const Outcome tuned = scratch.tunesmith(tune + "--budget all");

@@ -155,7 +155,7 @@ TEST_P(EveryTemplate, Compiles) {
   }
   if (targets.empty()) targets.push_back("sm_" + std::to_string(tmpl->minimum_compute_capability) + "a");
 
-  const std::vector<VariantCase> variants = test_variants(*op, *tmpl, random_configs(6), 1e8);
+  const std::vector<VariantCase> variants = test_variants(*op, *tmpl, random_configs(3), 1e8);
   ASSERT_FALSE(variants.empty()) << "the template refuses every problem of the test";
   struct Case {
     Source source;
