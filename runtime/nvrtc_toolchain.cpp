@@ -68,6 +68,7 @@ class Compilations {
       throw;
     }
     done();
+    // Again: the first compilation registers handlers too, and those must run after ours.
     std::call_once(first_, end_at_exit);
     return true;
   }

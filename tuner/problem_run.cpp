@@ -24,13 +24,15 @@ constexpr std::int64_t most_stored = 64;
 // The winners' second check must not see the inputs of the first.
 constexpr std::uint64_t second_check_seed = 0x7265636865636bu;
 
+// What a check times: of a single launch the noise would be as large as the time.
+constexpr double few_launches_us = 30;
+
 // A finalist was measured before, and is now measured for longer.
 constexpr double finals_limit = 5;
 
 // Proposes these, in their order.
 // What is listed is for a library that compiles it when it is first needed; and one that takes longer would
 // hold up all that are behind it.
-constexpr double few_launches_us = 30;
 constexpr double most_compile_s_of_a_list = 6;
 
 class Listed : public Search {

@@ -486,9 +486,8 @@ def _histogram_of_library(given: Given, bins, limits, density, weights):
     if np.ndim(bins) == 1:
         edges = Given(bins).numpy()
     else:
-        lo, hi = (float(limit) for limit in (limits if limits is not None else (x.min(), x.max())))
-        lo, hi = (lo - 0.5, hi + 0.5) if lo == hi else (lo, hi)
-        edges = _edges(lo, hi, operator.index(bins), np.float32 if given.dtype == "float32" else np.float64).copy()
+        ends = [float(x.min()), float(x.max())] if limits is None else []
+        edges = np.histogram_bin_edges(np.array(ends, np.float32 if given.dtype == "float32" else np.float64), operator.index(bins), limits)
     there = torch.as_tensor(edges, device=x.device)
     x = x.to(there.dtype)
     place = torch.searchsorted(there, x, right=True) - 1
