@@ -131,6 +131,7 @@ void add_check_command(CLI::App& app, const std::string& command_line, int& exit
   command->add_option("--device", options.device, std::string(device_words))->capture_default_str();
   command->add_option("--template", options.templates, "Check only this template; may be repeated")
       ->allow_extra_args(false);
+  add_reference_option(command, options.reference);
   command
       ->add_option("--random", request->random,
                    "Random configs of each template, beside those in which every value of every axis occurs")

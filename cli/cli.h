@@ -35,6 +35,9 @@ std::string device_filter(const std::string& words);
 /// The name of an op; of a file my_kernel.cu, that of the op which it describes, which is then known.
 CLI::Option* add_op_option(CLI::App* command, std::string& name, const std::string& what);
 
+/// --reference, of a kernel of the user's own.
+void add_reference_option(CLI::App* command, std::string& words);
+
 void add_db_option(CLI::App* command, std::filesystem::path& path);
 std::filesystem::path database_or_default(const std::filesystem::path& path);
 

@@ -230,6 +230,14 @@ CLI::Option* add_op_option(CLI::App* command, std::string& name, const std::stri
   });
 }
 
+void add_reference_option(CLI::App* command, std::string& words) {
+  command->add_option(
+      "--reference", words,
+      "What a kernel of your own is compared with, in place of its description's reference: a\n"
+      "command that computes outputs when asked (docs/your_own_kernel.md), or unix:SOCKET of\n"
+      "one that listens");
+}
+
 void add_db_option(CLI::App* command, std::filesystem::path& path) {
   command->add_option("--db", path, "Database file (default: $TUNESMITH_DB, else in the user's data folder)");
 }

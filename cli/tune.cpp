@@ -185,6 +185,7 @@ void add_tune_command(CLI::App& app, const std::string& command_line, int& exit_
   command->add_option("--seed", options.seed, "Seed for the search and the inputs")->capture_default_str();
   command->add_option("--template", options.templates, "Search only this template; may be repeated")
       ->allow_extra_args(false);
+  add_reference_option(command, options.reference);
   command
       ->add_option("--caches", request->caches,
                    "warm: launches find what the one before left in the cache;\n"

@@ -559,7 +559,7 @@ std::unique_ptr<const OwnOp> described_op(const OwnText& text, const Files& comm
           : "The reference of " + op.name + " is the " +
                 (description.reference_function ? "host function " : "kernel ") +
                 description.reference.kernel + " of " + text.path + ".";
-  made->notes.insert(made->notes.begin(), compared);
+  made->compared = compared;
   op.preamble = [facts, compared](const Problem& problem) {
     const std::string& type = facts->description.type;
     return "// " + compared + "\n" +

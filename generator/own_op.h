@@ -34,7 +34,8 @@ struct OwnOp {
   /// each argument of `reference`'s launch. Empty: it is a kernel.
   std::string reference_text;
   double relative_tolerance = -1, absolute_tolerance = -1;  ///< below 0: as for the dtype
-  std::vector<std::string> notes;  ///< sentences: what it is compared with, which lines gave way
+  std::string compared;                                     ///< a sentence: with what it is compared
+  std::vector<std::string> notes;                           ///< sentences: which lines gave way
 };
 
 /// Keeps it for the rest of the process; the same texts again give the op that is there. Throws UsageError

@@ -57,9 +57,13 @@ inline Data make_data(Device& device, const Op& op, const Problem& problem, int 
     if (op.arguments[a].role == Role::input) continue;
     const Expected expected = reference_of(op, problem, inputs, static_cast<int>(a));
     const auto elements = static_cast<std::int64_t>(expected.value.size());
-    Data::Output output{elements, DeviceMemory(device, elements * 8), DeviceMemory(device, elements * 8)};
+    const DType dtype = op.arguments[a].dtype(problem);
+    std::string permitted(static_cast<std::size_t>(elements * permitted_bytes(dtype)), '\0');
+    pack_permitted(dtype, expected.permitted_error, permitted.data());
+    const auto permitted_size = static_cast<std::int64_t>(permitted.size());
+    Data::Output output{elements, DeviceMemory(device, elements * 8), DeviceMemory(device, permitted_size)};
     device.upload(output.value.get(), expected.value.data(), elements * 8);
-    device.upload(output.permitted.get(), expected.permitted_error.data(), elements * 8);
+    device.upload(output.permitted.get(), permitted.data(), permitted_size);
     data.outputs.emplace(static_cast<int>(a), std::move(output));
   }
   return data;
@@ -138,7 +142,7 @@ class OpChecker {
       const Data::Output& output = data.outputs.at(static_cast<int>(a));
       const Comparison found =
           device().compare(pointers[a], argument.dtype(problem), output.value.as<double>(),
-                           output.permitted.as<double>(), output.elements);
+                           output.permitted.get(), output.elements);
       if (found.wrong > 0) {
         std::ostringstream words;
         words << found.wrong << " of " << output.elements << " elements of " << argument.name

@@ -316,6 +316,35 @@ std::vector<std::vector<double>> make_inputs(const Op& op, const Problem& proble
   return inputs;
 }
 
+std::int64_t permitted_bytes(DType output) { return output == DType::f64 ? sizeof(double) : sizeof(float); }
+
+void pack_permitted(DType output, std::span<const double> errors, char* to) {
+  if (output == DType::f64) {
+    std::memcpy(to, errors.data(), errors.size_bytes());
+    return;
+  }
+  constexpr float largest = std::numeric_limits<float>::max();
+  for (const double error : errors) {
+    // Only what is infinite, an element that is not checked, stays so.
+    auto kept = std::isinf(error) ? std::numeric_limits<float>::infinity()
+                                  : static_cast<float>(std::min<double>(error, largest));
+    if (kept < error && kept < largest) kept = std::nextafter(kept, largest);
+    std::memcpy(to, &kept, sizeof kept);
+    to += sizeof kept;
+  }
+}
+
+double unpack_permitted(DType output, const char* from) {
+  double error = 0;
+  float kept = 0;
+  if (output == DType::f64) {
+    std::memcpy(&error, from, sizeof error);
+    return error;
+  }
+  std::memcpy(&kept, from, sizeof kept);
+  return kept;
+}
+
 Expected reference_of(const Op& op, const Problem& problem, std::span<const std::vector<double>> inputs,
                       int output) {
   if (!op.reference) return kernel_reference_of(op, problem, inputs, output);

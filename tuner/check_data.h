@@ -42,6 +42,13 @@ struct Expected {
   std::vector<double> permitted_error;  ///< absolute, per element
 };
 
+/// Permitted errors of an output as a device keeps them: floats, rounded up, or doubles for an f64; the bytes
+/// of each.
+std::int64_t permitted_bytes(DType output);
+/// To and from these; `to` and `from` point to as many.
+void pack_permitted(DType output, std::span<const double> errors, char* to);
+double unpack_permitted(DType output, const char* from);
+
 /// The op's reference of the argument `output`, computed in_chunks().
 Expected reference_of(const Op& op, const Problem& problem, std::span<const std::vector<double>> inputs,
                       int output);

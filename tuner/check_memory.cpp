@@ -46,7 +46,7 @@ CheckPart part_of(const Op& op, const Problem& problem, int set, Layout& layout)
       array.initial = layout.take<char>(count * bytes(argument.dtype(problem)));
     if (argument.role == Role::input) continue;
     array.expected = layout.take<double>(count);
-    array.permitted = layout.take<double>(count);
+    array.permitted = layout.take<char>(count * permitted_bytes(argument.dtype(problem)));
   }
   return part;
 }
@@ -76,20 +76,23 @@ void fill(const Op& op, const CheckPart& part, std::uint64_t seed) {
   const std::vector<std::vector<double>> inputs = make_inputs(op, part.problem, seed, part.set);
   for (std::size_t i = 0; i < op.arguments.size(); ++i) {
     const CheckArray& array = part.arrays[i];
+    const DType dtype = op.arguments[i].dtype(part.problem);
+    const auto each = static_cast<std::size_t>(permitted_bytes(dtype));
     if (!array.initial.empty()) {
-      const std::string packed = pack(op.arguments[i].dtype(part.problem), inputs[i]);
+      const std::string packed = pack(dtype, inputs[i]);
       std::memcpy(array.initial.data(), packed.data(), packed.size());
     }
     if (!op.reference && !array.expected.empty()) {  // a kernel, which computes all at once
       const Expected expected = reference_of(op, part.problem, inputs, static_cast<int>(i));
       std::copy(expected.value.begin(), expected.value.end(), array.expected.begin());
-      std::copy(expected.permitted_error.begin(), expected.permitted_error.end(), array.permitted.begin());
+      pack_permitted(dtype, expected.permitted_error, array.permitted.data());
       continue;
     }
     in_chunks(array.expected.size(), [&](std::size_t begin, std::size_t end) {
+      std::vector<double> permitted(end - begin);
       op.reference(part.problem, inputs, static_cast<int>(i), static_cast<std::int64_t>(begin),
-                   static_cast<std::int64_t>(end), array.expected.subspan(begin, end - begin),
-                   array.permitted.subspan(begin, end - begin));
+                   static_cast<std::int64_t>(end), array.expected.subspan(begin, end - begin), permitted);
+      pack_permitted(dtype, permitted, array.permitted.data() + begin * each);
     });
   }
 }

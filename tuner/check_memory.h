@@ -14,9 +14,10 @@
 
 namespace tunesmith {
 
-struct CheckArray {                       // of one argument; empty where it has none
-  std::span<char> initial;                ///< of an input or inout, in its dtype
-  std::span<double> expected, permitted;  ///< of an output or inout
+struct CheckArray {            // of one argument; empty where it has none
+  std::span<char> initial;     ///< of an input or inout, in its dtype
+  std::span<double> expected;  ///< of an output or inout
+  std::span<char> permitted;   ///< likewise, as pack_permitted() writes them
 };
 struct CheckPart {
   Problem problem;

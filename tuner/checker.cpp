@@ -1,6 +1,7 @@
 #include "tuner/checker.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -288,19 +289,20 @@ std::optional<Checker::Failure> Checker::inspect(Prepared& on, const Work& work,
     if (!is_output(array.role)) continue;
     const Comparison comparison =
         device_.compare(array.live.get(), array.dtype, static_cast<const double*>(array.expected->get()),
-                        static_cast<const double*>(array.permitted->get()), array.elements);
+                        array.permitted->get(), array.elements);
     reply.compared = true;
     reply.max_error = std::max(reply.max_error, comparison.max_error);
     if (comparison.wrong == 0) continue;
-    double permitted = 0;
-    device_.download(&permitted, static_cast<const double*>(array.permitted->get()) + comparison.first_wrong,
-                     sizeof permitted);
+    const std::int64_t each = permitted_bytes(array.dtype);
+    std::array<char, sizeof(double)> permitted{};
+    device_.download(permitted.data(),
+                     static_cast<const char*>(array.permitted->get()) + each * comparison.first_wrong, each);
     const Argument& argument = op_.arguments[i];
     return Failure{Verdict::wrong_result,
                    argument.name + coordinates(comparison.first_wrong, argument.extents(on.problem)) +
                        " is " + number(comparison.got) + ", expected " + number(comparison.expected) +
-                       " within " + number(permitted) + "; " + std::to_string(comparison.wrong) + " of " +
-                       std::to_string(array.elements) +
+                       " within " + number(unpack_permitted(array.dtype, permitted.data())) + "; " +
+                       std::to_string(comparison.wrong) + " of " + std::to_string(array.elements) +
                        (comparison.wrong == 1 ? " elements is wrong" : " elements are wrong") + where};
   }
   return std::nullopt;

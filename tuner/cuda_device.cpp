@@ -152,7 +152,7 @@ class CudaDevice : public Device {
     return run(differ_, bytes / 16, a, b, bytes, result_).wrong == 0;
   }
 
-  Comparison compare(const void* output, DType dtype, const double* expected, const double* permitted,
+  Comparison compare(const void* output, DType dtype, const double* expected, const void* permitted,
                      std::int64_t elements) override {
     const Result result =
         run(compare_, elements, output, static_cast<int>(dtype), expected, permitted, elements, result_);

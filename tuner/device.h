@@ -91,9 +91,9 @@ class Device {
   virtual void fill(void* to, unsigned char byte, std::int64_t bytes) = 0;
   virtual bool equal(const void* a, const void* b, std::int64_t bytes) = 0;
 
-  /// `expected` and `permitted` are device arrays of double with `elements` entries. NaN expects NaN,
-  /// infinity itself.
-  virtual Comparison compare(const void* output, DType dtype, const double* expected, const double* permitted,
+  /// `expected`, doubles, and `permitted`, as pack_permitted() (check_data.h) writes them, are device arrays
+  /// with `elements` entries. NaN expects NaN, infinity itself.
+  virtual Comparison compare(const void* output, DType dtype, const double* expected, const void* permitted,
                              std::int64_t elements) = 0;
 
   /// Launches behind a kernel that lets the next one start at once and makes these writes only 0.1 ms later;

@@ -68,13 +68,20 @@ __device__ double error_ratio(double got, double expected, double permitted) {
   return fabs(got - expected) / permitted;
 }
 
+// As pack_permitted() (check_data.h) writes them.
+__device__ double permitted_error(const void* permitted, int dtype, long long i) {
+  return static_cast<DType>(dtype) == DType::f64 ? static_cast<const double*>(permitted)[i]
+                                                 : static_cast<const float*>(permitted)[i];
+}
+
 extern "C" __global__ void compare(const void* output, int dtype, const double* expected,
-                                   const double* permitted, long long elements, Result* result) {
+                                   const void* permitted, long long elements, Result* result) {
   unsigned long long wrong = 0;
   unsigned long long first_wrong = ~0ull;
   double max_ratio = 0;
   for (long long i = thread_index(); i < elements; i += thread_count()) {
-    const double ratio = error_ratio(element(output, dtype, i), expected[i], permitted[i]);
+    const double ratio =
+        error_ratio(element(output, dtype, i), expected[i], permitted_error(permitted, dtype, i));
     max_ratio = fmax(max_ratio, ratio);
     if (ratio > 1) {
       ++wrong;

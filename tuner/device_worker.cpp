@@ -81,7 +81,7 @@ void DeviceWorker::prepare(const PrepareRequest& request) {
   expects_problem_ = false;
   wanted_ = request;
   if (state_ == State::starting) return;  // its first message is followed by this request
-  if (const OwnOp* own = find_own_op(request.op)) child_->send(to_frame(OwnOpNotice{own->text, ""}));
+  if (const OwnOp* own = find_own_op(request.op)) child_->send(to_frame(OwnOpNotice{own->text, "", ""}));
   child_->send(to_frame(request));  // should it be gone, update() sees it
   enter(State::preparing, timeouts_.prepare_s);
 }

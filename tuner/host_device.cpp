@@ -103,11 +103,11 @@ class HostDevice : public Device {
     return std::memcmp(a, b, static_cast<std::size_t>(bytes)) == 0;
   }
 
-  Comparison compare(const void* output, DType dtype, const double* expected, const double* permitted,
+  Comparison compare(const void* output, DType dtype, const double* expected, const void* permitted,
                      std::int64_t elements) override {
     Comparison result;
     constexpr std::int64_t part = 65536;  // elements unpacked at once
-    const std::int64_t size = bytes(dtype);
+    const std::int64_t size = bytes(dtype), each = permitted_bytes(dtype);
     for (std::int64_t begin = 0; begin < elements; begin += part) {
       const std::int64_t count = std::min(part, elements - begin);
       const std::vector<double> got = unpack(
@@ -115,16 +115,18 @@ class HostDevice : public Device {
       for (std::int64_t i = 0; i < count; ++i) {
         const double value = got[static_cast<std::size_t>(i)];
         const double wanted = expected[begin + i];
+        const double allowed =
+            unpack_permitted(dtype, static_cast<const char*>(permitted) + each * (begin + i));
         // NaN must be NaN and an infinity itself; otherwise the error is measured in units of the permitted
         // one.
         double ratio = 0;
-        if (permitted[begin + i] == std::numeric_limits<double>::infinity()) {
+        if (allowed == std::numeric_limits<double>::infinity()) {
           // not checked
         } else if (std::isnan(wanted) || std::isinf(wanted)) {
           const bool same = std::isnan(wanted) ? std::isnan(value) : value == wanted;
           ratio = same ? 0 : std::numeric_limits<double>::infinity();
         } else if (value != wanted) {
-          ratio = std::abs(value - wanted) / permitted[begin + i];  // infinite where nothing is permitted
+          ratio = std::abs(value - wanted) / allowed;  // infinite where nothing is permitted
           if (std::isnan(ratio)) ratio = std::numeric_limits<double>::infinity();
         }
         result.max_error = std::max(result.max_error, ratio);

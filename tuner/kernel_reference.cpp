@@ -12,6 +12,7 @@
 #include "runtime/toolchain.h"
 #include "tuner/device.h"
 #include "tuner/device_memory.h"
+#include "tuner/reference_program.h"
 
 namespace tunesmith {
 namespace {
@@ -153,21 +154,38 @@ std::string& chosen_device() {
   return device;
 }
 
+std::string& chosen_program() {
+  static std::string program;
+  return program;
+}
+
+std::vector<double> values_of(const OwnOp& own, const Problem& problem,
+                              std::span<const std::vector<double>> inputs, int output) {
+  if (const std::string& words = chosen_program(); !words.empty()) {
+    static std::unique_ptr<ReferenceProgram> program;
+    if (!program) program = std::make_unique<ReferenceProgram>(words);
+    return program->ask(own.op, problem, inputs, output);
+  }
+  static std::map<std::string, std::unique_ptr<Runner>> runners;
+  const std::string device = own.reference_text.empty() ? chosen_device() : "host";
+  std::unique_ptr<Runner>& runner = runners[device];
+  if (!runner) runner = std::make_unique<Runner>(device);
+  const DType dtype = own.op.arguments[static_cast<std::size_t>(output)].dtype(problem);
+  return unpack(dtype, runner->run(own, problem, inputs, output));
+}
+
 }  // namespace
 
 void run_references_on(const std::string& device) { chosen_device() = device; }
+void ask_for_references(const std::string& program) { chosen_program() = program; }
 
 Expected kernel_reference_of(const Op& op, const Problem& problem,
                              std::span<const std::vector<double>> inputs, int output) {
   const OwnOp* own = find_own_op(op.name);
   if (own == nullptr) throw Error("The op " + op.name + " has no reference.");
-  static std::map<std::string, std::unique_ptr<Runner>> runners;
-  const std::string device = own->reference_text.empty() ? chosen_device() : "host";
-  std::unique_ptr<Runner>& runner = runners[device];
-  if (!runner) runner = std::make_unique<Runner>(device);
   const DType dtype = op.arguments[static_cast<std::size_t>(output)].dtype(problem);
   Expected expected;
-  expected.value = unpack(dtype, runner->run(*own, problem, inputs, output));
+  expected.value = values_of(*own, problem, inputs, output);
   double largest = 0;
   for (const double value : expected.value)
     if (std::isfinite(value)) largest = std::max(largest, std::abs(value));

@@ -1,4 +1,5 @@
-// References of ops whose reference is a kernel (own_op.h): it is compiled and run here, once for a problem.
+// References of ops that bring none as a function (own_op.h): a kernel or a host function is compiled and run
+// here, once for a problem; a program of the caller's is asked.
 #pragma once
 
 #include <span>
@@ -12,9 +13,11 @@ namespace tunesmith {
 
 /// On which device, as DeviceId::text() has it; the host, if nobody says. For this process.
 void run_references_on(const std::string& device);
+/// A ReferenceProgram's words, in place of what the ops describe; empty: none. For this process.
+void ask_for_references(const std::string& program);
 
 /// What the kernel writes to the argument `output`. What it does not write nobody may write: such elements
-/// hold what outputs hold before a launch. Throws Error where it does not compile or its launch fails.
+/// hold what outputs hold before a launch. Throws Error where it does not compile, or it or its launch fails.
 Expected kernel_reference_of(const Op& op, const Problem& problem,
                              std::span<const std::vector<double>> inputs, int output);
 

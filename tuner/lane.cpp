@@ -22,22 +22,28 @@ int compilers_wanted(const TuneOptions& options, std::size_t lanes) {
   return std::max(1, all / static_cast<int>(lanes));
 }
 
+std::string compared_with(const OwnOp& own, const std::string& program) {
+  return program.empty() ? own.compared : "The reference of " + own.op.name + " is " + program + ".";
+}
+
 }  // namespace
 
 Lane::Lane(const Setup& setup, Progress& progress)
     : setup_(setup),
       progress_(setup.lanes > 1 ? progress.named(setup.device) : progress),
       store_(Store::open(setup.database, Store::Mode::create, with_old_identities())),
-      references_(setup.options.worker.prepare_s),
+      references_(setup.options.worker.prepare_s, setup.references),
       worker_(setup.device, setup.options.worker),
       compilers_(device().target, compilers_wanted(setup.options, setup.lanes),
                  setup.options.compile_timeout_s, setup.options.cache_folder),
       policy_(setup.options.policy.value_or(policy_for(device().kind))) {
   const TuneOptions& options = setup.options;
   references_.run_on(id());
+  references_.ask(options.reference);
   facts_.launches = launches_of(device().kind, options.chained);
   facts_.command = options.command;
-  if (const OwnOp* own = find_own_op(setup.op.name)) facts_.command += "  # " + own->notes.front();
+  if (const OwnOp* own = find_own_op(setup.op.name))
+    facts_.command += "  # " + compared_with(*own, options.reference);
   facts_.strategy =
       options.finals ? "finals" : options.strategy + (options.prior == Prior::none ? ", prior none" : "");
   facts_.budget = options.budget;
@@ -57,8 +63,10 @@ void Lane::introduce() {
                 std::string(setup_.options.cold_caches ? "for cold caches " : "") +
                 (facts_.launches == "chained" ? "for chained launches " : "") + "on " + device().name + " (" +
                 id() + ", " + device().target + ")" + budget + (note().empty() ? "." : ". " + note()));
-  if (const OwnOp* own = find_own_op(setup_.op.name))
+  if (const OwnOp* own = find_own_op(setup_.op.name)) {
+    progress_.say(compared_with(*own, setup_.options.reference));
     for (const std::string& sentence : own->notes) progress_.say(sentence);
+  }
 }
 
 void Lane::must_be_like(const Lane& first) const {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -21,8 +22,9 @@ class Lane {
     const TuneOptions& options;
     const Budget& budget;
     std::filesystem::path database;
-    std::string device;  ///< as DeviceId reads it
-    std::size_t lanes;   ///< of the run: they share the processors
+    std::string device;                            ///< as DeviceId reads it
+    std::size_t lanes;                             ///< of the run: they share the processors
+    std::shared_ptr<SharedReferences> references;  ///< and these
   };
   Lane(const Setup& setup, Progress& progress);
 

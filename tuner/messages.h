@@ -65,7 +65,8 @@ struct CompileReply {
 struct OwnOpNotice {
   static constexpr std::uint8_t kind = 9;
   OwnText text;
-  std::string device;  ///< on which its reference runs; empty: none does in this worker
+  std::string device;   ///< on which its reference runs; empty: none does in this worker
+  std::string program;  ///< ReferenceProgram's words: in place of its reference; empty: none
   struct Included {
     std::string name, text;
     template <typename Self, typename Archive>
@@ -75,7 +76,7 @@ struct OwnOpNotice {
   };
   template <typename Self, typename Archive>
   static void fields(Self& self, Archive& archive) {
-    archive(self.text.path, self.text.cu, self.text.description, self.device);
+    archive(self.text.path, self.text.cu, self.text.description, self.device, self.program);
     std::vector<Included> included;
     for (const auto& [name, text] : self.text.included) included.push_back({name, text});
     archive(included);

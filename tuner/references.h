@@ -4,7 +4,9 @@
 
 #include <cstdint>
 #include <list>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include "tuner/check_memory.h"
@@ -13,12 +15,36 @@
 
 namespace tunesmith {
 
+/// Files of problems that the devices of a run share: who wants one first makes it, the others wait for it.
+/// Thread-safe.
+class SharedReferences {
+ public:
+  struct Found {
+    bool is_mine = false;              ///< from here on, until complete() or give_up()
+    std::shared_ptr<MemoryFile> file;  ///< complete; null: another makes it, or the caller
+  };
+  Found find(const ReferenceRequest& wanted);
+  void complete(const ReferenceRequest& made, const std::shared_ptr<MemoryFile>& file);
+  void give_up(const ReferenceRequest& wanted);
+
+ private:
+  std::mutex mutex_;
+  std::map<std::string, std::weak_ptr<MemoryFile>> files_;  // empty: it is being made
+};
+
 class References {
  public:
-  explicit References(double timeout_s) : timeout_s_(timeout_s) {}
+  explicit References(double timeout_s,
+                      std::shared_ptr<SharedReferences> shared = std::make_shared<SharedReferences>())
+      : timeout_s_(timeout_s), shared_(std::move(shared)) {}
+  ~References();
+  References(const References&) = delete;
+  References& operator=(const References&) = delete;
 
   /// Where kernels that are references run, as DeviceId::text() has it; the host if nobody says.
   void run_on(const std::string& device) { device_ = device; }
+  /// A ReferenceProgram's words; empty: the ops' own references.
+  void ask(const std::string& program) { program_ = program; }
 
   /// Begins with it, after those that were wanted before. Wanted again, it is kept.
   void want(const std::string& op, const std::string& problem, std::uint64_t seed);
@@ -36,14 +62,18 @@ class References {
  private:
   struct Entry {
     ReferenceRequest request;
-    MemoryFile file;
+    std::shared_ptr<MemoryFile> file = nullptr;  // null: another device makes it
     bool complete = false;
   };
+  void look(Entry& entry);
+  void give_up();
   Entry* pending();
   void go_on();
 
   double timeout_s_;
+  std::shared_ptr<SharedReferences> shared_;
   std::string device_ = "host";
+  std::string program_;
   std::list<Entry> entries_;
   std::unique_ptr<Child> child_;
   bool busy_ = false;

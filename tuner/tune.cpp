@@ -76,6 +76,10 @@ void check(const TuneOptions& options) {
     throw UsageError("The objective " + std::string(name(options.objective)) +
                      " needs the energy of a launch; leave out --no-energy.");
   }
+  if (!options.reference.empty() && find_own_op(options.op) == nullptr) {
+    throw UsageError("--reference is for a kernel of your own, such as my_kernel.cu; " + options.op +
+                     " has its reference built in.");
+  }
   if (options.anchors && (options.stale || options.finals || options.shard))
     throw UsageError("Anchors have no finals and are not divided; leave out --stale, --finals or --shard.");
   if (!options.shard) return;
@@ -164,9 +168,10 @@ TuneResult tune(const TuneOptions& options, Progress& progress) {
   const InterruptScope scope;
   const Clock::time_point started = Clock::now();
   Lanes lanes;
+  const auto references = std::make_shared<SharedReferences>();
   for (const std::string& name : names) {
-    lanes.push_back(
-        std::make_unique<Lane>(Lane::Setup{op, options, budget, file, name, names.size()}, progress));
+    lanes.push_back(std::make_unique<Lane>(
+        Lane::Setup{op, options, budget, file, name, names.size(), references}, progress));
     lanes.back()->must_be_like(*lanes.front());
   }
   Lane& first = *lanes.front();

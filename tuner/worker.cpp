@@ -106,6 +106,7 @@ int make_references(Channel& channel) {
       const auto notice = from_frame<OwnOpNotice>(frame);
       add_own_op(notice.text);
       run_references_on(notice.device);
+      ask_for_references(notice.program);
       continue;
     }
     const auto request = from_frame<ReferenceRequest>(frame);

@@ -13,6 +13,7 @@ from ._arrays import current_device, device, dispatcher, forget_dispatchers, set
 from ._core import Array, Dispatcher, Plan, __version__, default_database, first_device, ops
 from ._expressions import Vectorized, vectorize
 from ._own_kernels import write_kernel
+from ._references import serve_reference
 from ._tuning import Capture, capture, program, tune, winners
 from ._words import bincount, conv_covariance, convolve, correlate, histogram, max, mean, min, sum, transpose
 
@@ -42,6 +43,7 @@ __all__ = [
     "ops",
     "program",
     "report",
+    "serve_reference",
     "set_device",
     "set_dispatcher",
     "signal",

@@ -81,7 +81,10 @@ class _ToExpression(ast.NodeVisitor):
 
     def __init__(self, function):
         self.function = function
-        lines, self.first = inspect.getsourcelines(function)
+        try:
+            lines, self.first = inspect.getsourcelines(function)
+        except (OSError, TypeError):  # typed at a prompt, or not written in Python
+            raise ValueError(f"{function!r} has no source that can be read; give an expression as text.") from None
         tree = ast.parse(textwrap.dedent("".join(lines)))
         found = [node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.Lambda))]
         if not found:

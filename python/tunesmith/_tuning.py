@@ -13,6 +13,7 @@ import threading
 
 from . import _arrays
 from ._core import default_database
+from ._references import listening
 
 
 def program() -> str:
@@ -84,7 +85,7 @@ def _run(arguments: list[str], shown: bool) -> str:
         process.stdout.close()
         process.stderr.close()
     if process.returncode != 0:
-        words = "\n".join(said[-20:]) or out[-2000:] or f"{program()} ended with exit code {process.returncode}."
+        words = "\n".join([*said[-20:], out[-2000:].rstrip()]).strip() or f"{program()} ended with exit code {process.returncode}."
         raise (ValueError if process.returncode == 2 else RuntimeError)(words)
     return out
 
@@ -104,7 +105,7 @@ def _seconds(budget) -> str:
     return budget if isinstance(budget, str) else f"{budget}s"
 
 
-def tune(what, problems=None, *, device=None, budget="60s", database=None, progress=True, **options):
+def tune(what, problems=None, *, device=None, budget="60s", database=None, reference=None, progress=True, **options):
     """Finds the fastest kernels for problems and keeps every verdict in the database.
 
     what: an op's name ("conv2d"), the path of a kernel of your own ("softmax.cu"), or a Capture of what your program used.
@@ -112,6 +113,8 @@ def tune(what, problems=None, *, device=None, budget="60s", database=None, progr
     device: "cuda", "cuda:1", "cuda:all" or "host"; None: that of set_device(), else the first GPU where there is one.
     budget: for each problem, a time ("30s", a number of seconds) or with a text a number of variants ("500"); of a Capture the time for all
     problems together, which goes to those where it is expected to save most.
+    reference: of a kernel of your own, a function that computes its outputs with NumPy, as serve_reference() says; None: what the
+    description names, else the untuned kernel. It runs in this process.
     database: a file; None: the user's own. options: those of the command line, such as seed=3, strategy="random", jobs=8.
     progress: shows a bar (tqdm's where it is installed) or lines on stderr. Ctrl-C keeps what is known; so does a run again.
     Returns the winners, as winners() does; functions of this package use them from then on.
@@ -145,7 +148,11 @@ def tune(what, problems=None, *, device=None, budget="60s", database=None, progr
                 arguments.append(flag)
             elif value is not False and value is not None:
                 arguments += [flag, str(value)]
-        _run(arguments, progress)
+        if reference is None:
+            _run(arguments, progress)
+        else:
+            with listening(reference) as words:
+                _run([*arguments, "--reference", words], progress)
     finally:
         if file is not None:
             os.unlink(file)

@@ -79,6 +79,41 @@ TEST_F(OwnKernel, HasATableAndIsNotExported) {
   EXPECT_TRUE(has(library.out, "Left out the table of twice")) << library.out;
 }
 
+TEST_F(OwnKernel, IsComparedWithAProgramOfTheCallers) {
+  const auto asked = [](const std::string& what) {
+    return tune + "--budget all --reference '" TUNESMITH_REFERENCE " " + what + "'";
+  };
+  write(twice("if (i < n) y[i] = PART > 0 ? 2 * x[i] : 0;", compared));  // whose place it takes
+  const Outcome right = scratch.tunesmith(asked("right"));
+  EXPECT_EQ(right.exit_code, 0) << right.out << right.err;
+  EXPECT_TRUE(has(right.err, "The reference of twice is " TUNESMITH_REFERENCE " right.")) << right.err;
+  EXPECT_TRUE(has(right.out, "ok 6; 6 measured")) << right.out;
+  EXPECT_EQ(
+      scratch.shell(TUNESMITH_PROGRAM " db dump | grep 'The reference of twice is .*reference_program right'")
+          .exit_code,
+      0);
+  const Outcome wrong = scratch.tunesmith(asked("wrong") + " --db wrong.db");
+  EXPECT_EQ(wrong.exit_code, 1) << wrong.out;
+  EXPECT_TRUE(has(wrong.out + wrong.err, "wrong_result")) << wrong.out << wrong.err;
+  const Outcome checked = scratch.tunesmith(
+      "check twice.cu --device host --problem n=100 --random 0 --reference '" TUNESMITH_REFERENCE " wrong'");
+  EXPECT_EQ(checked.exit_code, 1) << checked.out;
+  for (const auto& [what, says] : std::initializer_list<std::pair<const char*, const char*>>{
+           {"refuse", "failed on n=1000 dtype=f32: n is odd here."},
+           {"end", "ended without an answer; it printed: no module named y."},
+           {"endless", "answered with a line of more than 4000 characters."}}) {
+    const Outcome failed = scratch.tunesmith(asked(what) + " --db failed.db");
+    EXPECT_EQ(failed.exit_code, 1) << what << failed.out;
+    EXPECT_TRUE(has(failed.err, says)) << what << '\n' << failed.err;
+  }
+  const Outcome nobody = scratch.tunesmith(tune + "--reference unix:nobody --db failed.db");
+  EXPECT_TRUE(has(nobody.err, "unix:nobody cannot be reached: No such file or directory.")) << nobody.err;
+  const Outcome built_in =
+      scratch.tunesmith("tune transpose --device host --problem 'height=3 width=4' --reference cat");
+  EXPECT_EQ(built_in.exit_code, 2);
+  EXPECT_TRUE(has(built_in.err, "transpose has its reference built in.")) << built_in.err;
+}
+
 // What `export twice.cu` wrote, in an application without a database and a compiler.
 class ShippedKernel : public OwnKernel {
  protected:

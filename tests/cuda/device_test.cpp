@@ -98,10 +98,10 @@ TEST_F(CudaDevice, CompareJudgesNumbersInfinitiesAndNaN) {
     // Alone among right ones, at a place that several warps away.
     std::vector<float> got(3000, 2.0f);
     std::vector<double> expected(3000, 2.0);
-    std::vector<double> permitted(3000, 0.0);
+    std::vector<float> permitted(3000, 0.0f);
     got[2500] = static_cast<float>(row.got);
     expected[2500] = row.expected;
-    permitted[2500] = row.permitted;
+    permitted[2500] = static_cast<float>(row.permitted);
     const Comparison found = device().compare(put(got), DType::f32, put(expected), put(permitted), 3000);
     EXPECT_EQ(found.wrong, row.wrong ? 1 : 0) << i;
     EXPECT_EQ(found.max_error, row.error) << i;
@@ -123,7 +123,7 @@ TEST_F(CudaDevice, CompareReadsEveryDType) {
       values.push_back(round_to(dtype, dtype == DType::u8 || dtype == DType::u16 ? i : i * 0.75 - 60));
     const std::string packed = pack(dtype, values);
     const char* got = put(std::vector<char>(packed.begin(), packed.end()));
-    const double* permitted = put(std::vector<double>(200, 0.0));
+    const double* permitted = put(std::vector<double>(200, 0.0));  // or 400 floats
     EXPECT_EQ(device().compare(got, dtype, put(values), permitted, 200).wrong, 0) << name(dtype);
     values[150] += 1;
     values[180] += 1;

@@ -130,13 +130,15 @@ TEST_P(LargeProblemOnGpu, IsRightWhereItIsLookedAt) {
     for (const Sample& sample : samples) {
       const auto size = static_cast<std::int64_t>(sample.value.size());
       const DeviceMemory value(device(), size * 8);
-      const DeviceMemory permitted(device(), size * 8);
-      device().upload(value.get(), sample.value.data(), size * 8);
-      device().upload(permitted.get(), sample.permitted.data(), size * 8);
       const DType dtype = op.arguments[sample.argument].dtype(problem);
+      std::string packed(static_cast<std::size_t>(size * permitted_bytes(dtype)), '\0');
+      pack_permitted(dtype, sample.permitted, packed.data());
+      const DeviceMemory permitted(device(), static_cast<std::int64_t>(packed.size()));
+      device().upload(value.get(), sample.value.data(), size * 8);
+      device().upload(permitted.get(), packed.data(), static_cast<std::int64_t>(packed.size()));
       const Comparison found =
           device().compare(static_cast<char*>(pointers[sample.argument]) + sample.range.first * bytes(dtype),
-                           dtype, value.as<double>(), permitted.as<double>(), size);
+                           dtype, value.as<double>(), permitted.get(), size);
       EXPECT_EQ(found.wrong, 0) << "from element " << sample.range.first << " on; the first, at "
                                 << sample.range.first + found.first_wrong << ", is " << found.got
                                 << " instead of " << found.expected;

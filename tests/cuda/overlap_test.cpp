@@ -113,7 +113,7 @@ class Case {
       const auto at = static_cast<std::size_t>(a);
       const Comparison found =
           device_.compare(pointers_[at], which_.op->arguments[at].dtype(variant_.problem),
-                          output.value.as<double>(), output.permitted.as<double>(), output.elements);
+                          output.value.as<double>(), output.permitted.get(), output.elements);
       EXPECT_EQ(found.wrong, 0) << "of " << output.elements << "; the first, at " << found.first_wrong
                                 << ", is " << found.got << " instead of " << found.expected;
     }

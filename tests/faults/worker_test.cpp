@@ -54,7 +54,12 @@ TEST(CheckFile, HoldsInputsAndReferencesAndCannotBeChanged) {
             pack(DType::f32, inputs[0]));
   const Expected expected = reference_of(op, pairs(1000), inputs, 2);
   EXPECT_TRUE(std::ranges::equal(part.arrays[2].expected, expected.value));
-  EXPECT_TRUE(std::ranges::equal(part.arrays[2].permitted, expected.permitted_error));
+  ASSERT_EQ(part.arrays[2].permitted.size(), 4 * expected.permitted_error.size());
+  for (std::size_t i = 0; i < expected.permitted_error.size(); ++i) {
+    const double kept = unpack_permitted(DType::f32, part.arrays[2].permitted.data() + 4 * i);
+    EXPECT_GE(kept, expected.permitted_error[i]);
+    EXPECT_LE(kept, expected.permitted_error[i] * (1 + 0x1p-23));
+  }
   EXPECT_THROW(CheckFile(op, pairs(2000), file.path()), Error);  // made for another problem
 
   const int descriptor = ::open(file.path().c_str(), O_RDWR);
@@ -85,6 +90,35 @@ TEST(References, AreBegunAgainWhenTheirProcessIsKilled) {
   EXPECT_NE(wait_for_file(references, pairs(10), 1), "");
   references.forget_others(large.text());
   EXPECT_EQ(references.ready(pairs(10).text(), 1), "");
+}
+
+TEST(References, AreMadeOnceForSeveralDevices) {
+  const auto shared = std::make_shared<SharedReferences>();
+  auto first = std::make_unique<References>(60, shared);
+  References second(60, shared);
+  const Problem problem = pairs(1000);
+  first->want("pairs", problem.text(), 1);
+  second.want("pairs", problem.text(), 1);
+  second.want("pairs", problem.text(), 2);  // other inputs
+  EXPECT_NE(wait_for_file(second, problem, 2), "");
+  EXPECT_EQ(second.ready(problem.text(), 1), "") << "it waits for the first";
+  const std::string path = wait_for_file(*first, problem, 1);
+  EXPECT_EQ(wait_for_file(second, problem, 1), path);
+  first.reset();
+  EXPECT_EQ(CheckFile(find_op("pairs"), problem, path).parts().size(), 7U) << "the second has it still";
+  second.forget_others("");
+  EXPECT_THROW(CheckFile(find_op("pairs"), problem, path), Error) << "nobody has it";
+  second.want("pairs", problem.text(), 1);
+  EXPECT_NE(wait_for_file(second, problem, 1), "");
+
+  // Who began to make it leaves.
+  first = std::make_unique<References>(60, shared);
+  const Problem large = pairs(1 << 24);
+  first->want("pairs", large.text(), 1);
+  second.want("pairs", large.text(), 1);
+  second.update();
+  first.reset();
+  EXPECT_NE(wait_for_file(second, large, 1), "");
 }
 
 TEST(References, GiveUpWhenTheirProcessDiesEachTime) {

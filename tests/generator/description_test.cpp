@@ -90,7 +90,7 @@ TEST(Description, BecomesAnOp) {
   const Op& op = own->op;
   EXPECT_EQ(op.name, "scale");
   EXPECT_FALSE(own->reference_is_base);
-  EXPECT_EQ(own->notes.front(), "The reference of scale is the kernel plain of scale.cu.");
+  EXPECT_EQ(own->compared, "The reference of scale is the kernel plain of scale.cu.");
   const Problem problem = complete_problem(op, Values::parse("n=1000 mode=valid dtype=f64"));
   EXPECT_EQ(problem.text(), "n=1000 taps=3 mode=valid dtype=f64") << "the order is the description's";
   EXPECT_EQ(elements(op.arguments[0], problem), 1002);
@@ -169,7 +169,7 @@ TEST(Description, WithoutAReferenceItIsTheKernelItself) {
                "arguments = [\"x\", \"y\", \"count\", \"n\"]\n", "");
   const auto own = described_op(text_of(alone), {});
   EXPECT_TRUE(own->reference_is_base);
-  EXPECT_NE(own->notes.front().find("its untuned kernel itself"), std::string::npos);
+  EXPECT_NE(own->compared.find("its untuned kernel itself"), std::string::npos);
 }
 
 TEST(Description, MayStandInAFileOfItsOwn) {

@@ -76,6 +76,13 @@ def test_a_python_function_of_arithmetic():
     assert between(np.array([-1.0, 1.0, 5.0]), 3.0).tolist() == [0, 1, 0]
 
 
+def test_a_function_without_source_is_refused():
+    names = {}
+    exec("def typed(x): return 2 * x", names)
+    with pytest.raises(ValueError, match="has no source that can be read; give an expression as text"):
+        tunesmith.vectorize(names["typed"])
+
+
 def test_what_is_not_arithmetic_is_refused_with_its_line():
     def loops(x):
         for _ in range(3):

@@ -1,6 +1,8 @@
 """Tuning, winners and captures."""
 
 import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -107,6 +109,55 @@ def test_a_description_of_python_values(tmp_path):
     assert not (tmp_path / "wrong.cu").exists()
     with pytest.raises(ValueError, match="end in .cu"):
         tunesmith.write_kernel(tmp_path / "wrong.txt", "")
+
+
+@pytest.fixture
+def doubled(tmp_path):
+    return tunesmith.write_kernel(
+        tmp_path / "doubled.cu",
+        "#define BLOCK 64\n__global__ void doubled(const float* x, float* y, float* z, int n) {\n"
+        "  const int i = blockIdx.x * BLOCK + threadIdx.x;\n  if (i < n) y[i] = 2 * x[i], z[i] = -x[i];\n}\n",
+        problem={"n": [1, 1000]},
+        arrays={"x": ["n"], "y": {"extents": ["n"], "role": "output"}, "z": {"extents": ["n"], "role": "output"}},
+        axes={"BLOCK": [64, 128]},
+        launch={"grid": lambda n, BLOCK: ceil_div(n, BLOCK), "block": "BLOCK"},  # noqa: F821, N803
+    )
+
+
+def test_a_function_as_reference(doubled, tmp_path):
+    seen = []
+
+    def tuned(reference):
+        return tunesmith.tune(doubled, {"n": 500}, device="host", budget="2", database=tmp_path / "own.db", progress=False,
+                              reference=reference)  # fmt: skip
+
+    def reference(x, n):
+        seen.append((x.dtype, x.shape, n))
+        return 2 * x.astype("d"), -x
+
+    assert rows(tuned(reference))[0]["op"] == "doubled"
+    assert (np.dtype("f"), (500,), 500) in seen
+    tuned(lambda **given: {"z": -given["x"], "y": given["x"] + given["x"]})
+    for wrong, says in (
+        (lambda x: (3 * x, -x), "The first wrong_result: doubled"),
+        (lambda x: (2 * x, -x[1:]), r"returned z of shape \(499,\), which has \(500,\)"),
+        (lambda x: {"y": 2 * x}, "returned nothing for z"),
+        (lambda x, k: x, "it has a parameter k; there are n, dtype, x"),
+        (lambda x: 1 / 0, r"raised ZeroDivisionError: division by zero"),
+    ):
+        with pytest.raises(RuntimeError, match=f"(?s){says}"):
+            tuned(wrong)
+    with pytest.raises(ValueError, match="has its reference built in"):
+        tunesmith.tune("transpose", "height=3 width=4", device="host", budget="2", database=tmp_path / "own.db", reference=reference)
+
+
+def test_a_program_as_reference(doubled, tmp_path):
+    program = tmp_path / "reference.py"
+    program.write_text("import tunesmith\ntunesmith.serve_reference(lambda x: (print('asked'), (2 * x, -x))[1])\n")
+    made = subprocess.run(
+        [tunesmith.program(), "check", doubled, "--device", "host", "--random", "0", "--problem", "n=70",
+         "--reference", f"{sys.executable} {program}"], capture_output=True, text=True, env=os.environ)  # fmt: skip
+    assert made.returncode == 0, made.stdout + made.stderr
 
 
 def test_the_command_line_comes_with_it():

@@ -1,0 +1,116 @@
+"""A Python function as the reference of a kernel of one's own: the tuner asks, this answers (docs/your_own_kernel.md)."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import json
+import os
+import re
+import shutil
+import socket
+import sys
+import tempfile
+import threading
+
+import numpy as np
+
+_TYPES = {"f16": np.float16, "bf16": np.float32, "f32": np.float32, "f64": np.float64, "u8": np.uint8, "u16": np.uint16,
+          "i16": np.int16, "i32": np.int32, "i64": np.int64}  # fmt: skip
+
+
+def _answer(function, question: dict, read) -> np.ndarray:
+    """The wanted output as doubles. Raises ValueError for what is no array of its extents."""
+    given = dict(question["problem"])
+    for array in question["arrays"]:
+        if array["role"] != "output":
+            count = int(np.prod(array["extents"]))
+            values = np.frombuffer(read(8 * count), "=f8").reshape(array["extents"])
+            given[array["name"]] = values.astype(_TYPES[array["dtype"]])
+    parameters = inspect.signature(function).parameters.values()
+    if not any(one.kind is one.VAR_KEYWORD for one in parameters):
+        missing = [one.name for one in parameters if one.default is one.empty and one.name not in given]
+        if missing:
+            raise ValueError(f"it has a parameter {missing[0]}; there are {', '.join(given)}")
+        given = {one.name: given[one.name] for one in parameters if one.name in given}
+    made = function(**given)
+    outputs = [array for array in question["arrays"] if array["role"] != "input"]
+    names = [array["name"] for array in outputs]
+    if not isinstance(made, dict):
+        made = dict(zip(names, made if isinstance(made, (tuple, list)) and len(names) > 1 else [made]))
+    wanted = outputs[names.index(question["output"])]
+    if wanted["name"] not in made:
+        raise ValueError(f"it returned nothing for {wanted['name']}; return an array for each of {', '.join(names)}, in this order or as a dict")
+    array = np.asarray(made[wanted["name"]])
+    if array.shape != tuple(wanted["extents"]):
+        raise ValueError(f"it returned {wanted['name']} of shape {array.shape}, which has {tuple(wanted['extents'])}")
+    return np.ascontiguousarray(array, "=f8")
+
+
+def _name(function) -> str:
+    return getattr(function, "__name__", type(function).__name__)
+
+
+def _serve(function, reader, writer, lock=None) -> None:
+    def read(count):
+        found = reader.read(count)
+        if len(found) < count:
+            raise EOFError
+        return found
+
+    while line := reader.readline():
+        question = json.loads(line)
+        try:
+            with lock or contextlib.nullcontext():
+                array = _answer(function, question, read)
+        except EOFError:
+            return
+        except Exception as error:  # whatever the function raises is said where it is waited for
+            what = " ".join(str(error).split())[:3000]
+            writer.write(f"{_name(function)}() raised {type(error).__name__}: {what}\n".encode())
+        else:
+            writer.write(b"ok\n")
+            writer.write(memoryview(array).cast("B"))
+        writer.flush()
+
+
+def serve_reference(function) -> None:
+    """Answers the tuner on standard input and output until it has no more questions: the last line of a program that is named by
+    `tunesmith tune my.cu --reference "python3 reference.py"`.
+
+    function: takes what it names of the inputs, as NumPy arrays of their types (bf16 as float32), and of the problem's parameters, and
+    returns the output, or several in the description's order or as a dict, each an array of its extents. Sums are best made in float64.
+    """
+    out = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what the function prints is no answer
+    _serve(function, sys.stdin.buffer, out)
+
+
+@contextlib.contextmanager
+def listening(function):
+    """The words for --reference by which the program asks `function` of this process while the with-block runs."""
+    folder = tempfile.mkdtemp(prefix="tunesmith_")
+    path = os.path.join(folder, re.sub(r"\W", "_", _name(function))[:40])  # the name that the tuner says and keeps
+    lock = threading.Lock()  # of several devices' processes, one is answered at a time
+
+    def answer(connection):
+        with connection, connection.makefile("rwb") as stream, contextlib.suppress(OSError):
+            _serve(function, stream, stream, lock)
+
+    def accept(server):
+        with contextlib.suppress(OSError):
+            while True:
+                connection, _ = server.accept()
+                threading.Thread(target=answer, args=(connection,), daemon=True).start()
+
+    server = socket.socket(socket.AF_UNIX)
+    try:
+        server.bind(path)
+        server.listen()
+        threading.Thread(target=accept, args=(server,), daemon=True).start()
+        yield f"unix:{path}"
+    finally:
+        with contextlib.suppress(OSError):
+            server.shutdown(socket.SHUT_RDWR)  # close() alone does not end accept()
+        server.close()
+        shutil.rmtree(folder, ignore_errors=True)

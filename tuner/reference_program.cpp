@@ -1,0 +1,179 @@
+#include "tuner/reference_program.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <string_view>
+#include <variant>
+
+#include "generator/error.h"
+
+namespace tunesmith {
+namespace {
+
+constexpr std::string_view socket_prefix = "unix:";
+constexpr std::size_t longest_line = 4000;
+constexpr off_t shown_errors_bytes = 2000;
+
+// Names and words of ops are identifiers, or nearly; what JSON would misread is escaped all the same.
+std::string quoted(std::string_view text) {
+  std::string json = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') json += '\\';
+    json += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
+  }
+  return json + '"';
+}
+
+std::string json_of(const Value& value) {
+  const auto* number = std::get_if<std::int64_t>(&value);
+  return number != nullptr ? std::to_string(*number) : quoted(std::get<std::string>(value));
+}
+
+std::string_view word_of(Role role) {
+  return role == Role::input ? "input" : role == Role::output ? "output" : "inout";
+}
+
+std::string question(const Op& op, const Problem& problem, int output) {
+  std::string text = "{\"op\": " + quoted(op.name) + ", \"problem\": {";
+  for (const auto& [name, value] : problem.entries())
+    text += (text.back() == '{' ? "" : ", ") + quoted(name) + ": " + json_of(value);
+  text += "}, \"arrays\": [";
+  for (const Argument& argument : op.arguments) {
+    text += (text.back() == '[' ? "" : ", ") + std::string("{\"name\": ") + quoted(argument.name) +
+            ", \"role\": " + quoted(word_of(argument.role)) +
+            ", \"dtype\": " + quoted(name(argument.dtype(problem))) + ", \"extents\": [";
+    for (const std::int64_t extent : argument.extents(problem))
+      text += (text.back() == '[' ? "" : ", ") + std::to_string(extent);
+    text += "]}";
+  }
+  return text + "], \"output\": " + quoted(op.arguments[static_cast<std::size_t>(output)].name) + "}\n";
+}
+
+int connected(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.size() >= sizeof address.sun_path) {
+    errno = ENAMETOOLONG;
+    return -1;
+  }
+  path.copy(&address.sun_path[0], path.size());
+  const int made = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (made < 0 || ::connect(made, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0)
+    return made;
+  const int error = errno;
+  ::close(made);
+  errno = error;
+  return -1;
+}
+
+}  // namespace
+
+ReferenceProgram::ReferenceProgram(const std::string& words) : words_(words) {
+  if (words.starts_with(socket_prefix)) {
+    socket_ = connected(words.substr(socket_prefix.size()));
+    if (socket_ < 0) fail(std::string("cannot be reached: ") + std::strerror(errno));
+    return;
+  }
+  std::array<int, 2> ends;
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
+    fail(std::string("cannot be started: ") + std::strerror(errno));
+  errors_ = ::memfd_create("tunesmith-reference", MFD_CLOEXEC);
+  if (errors_ >= 0) ::fcntl(errors_, F_SETFL, O_APPEND);
+  process_ = ::fork();
+  if (process_ == 0) {
+    ::dup2(ends[1], 0);
+    ::dup2(ends[1], 1);
+    if (errors_ >= 0) ::dup2(errors_, 2);
+    ::execl("/bin/sh", "sh", "-c", words.c_str(), static_cast<char*>(nullptr));
+    ::_exit(127);
+  }
+  const int error = errno;
+  ::close(ends[1]);
+  socket_ = ends[0];
+  if (process_ >= 0) return;
+  ::close(socket_);
+  if (errors_ >= 0) ::close(errors_);
+  fail(std::string("cannot be started: ") + std::strerror(error));
+}
+
+ReferenceProgram::~ReferenceProgram() {
+  ::close(socket_);
+  if (errors_ >= 0) ::close(errors_);
+  if (process_ <= 0) return;
+  ::kill(process_, SIGKILL);
+  while (::waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
+
+void ReferenceProgram::fail(const std::string& what) const {
+  throw Error("The reference " + words_ + " " + what + (what.ends_with('.') ? "" : "."));
+}
+
+// It closed its end: what it printed says why.
+void ReferenceProgram::fail_as_ended() {
+  std::string words;
+  if (const off_t size = errors_ >= 0 ? ::lseek(errors_, 0, SEEK_END) : 0; size > 0) {
+    words.resize(static_cast<std::size_t>(std::min(size, shown_errors_bytes)));
+    const ssize_t count =
+        ::pread(errors_, words.data(), words.size(), size - static_cast<off_t>(words.size()));
+    words.resize(count > 0 ? static_cast<std::size_t>(count) : 0);
+    words.erase(words.find_last_not_of('\n') + 1);
+  }
+  fail("ended without an answer" + (words.empty() ? "" : "; it printed: " + words));
+}
+
+void ReferenceProgram::write(const void* bytes, std::size_t size) {
+  const auto* at = static_cast<const char*>(bytes);
+  while (size > 0) {
+    const ssize_t count = ::send(socket_, at, size, MSG_NOSIGNAL);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) fail_as_ended();
+    at += count;
+    size -= static_cast<std::size_t>(count);
+  }
+}
+
+void ReferenceProgram::read(void* bytes, std::size_t size) {
+  auto* at = static_cast<char*>(bytes);
+  while (size > 0) {
+    const ssize_t count = ::recv(socket_, at, size, 0);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) fail_as_ended();
+    at += count;
+    size -= static_cast<std::size_t>(count);
+  }
+}
+
+std::string ReferenceProgram::read_line() {
+  std::string line;
+  for (char c = 0; line.size() < longest_line; line += c) {
+    read(&c, 1);
+    if (c == '\n') return line;
+  }
+  fail("answered with a line of more than " + std::to_string(longest_line) + " characters");
+}
+
+std::vector<double> ReferenceProgram::ask(const Op& op, const Problem& problem,
+                                          std::span<const std::vector<double>> inputs, int output) {
+  const std::string line = question(op, problem, output);
+  write(line.data(), line.size());
+  for (const std::vector<double>& values : inputs) write(values.data(), values.size() * sizeof(double));
+  if (const std::string answer = read_line(); answer != "ok")
+    fail("failed on " + problem.text() + ": " + answer);
+  std::vector<double> values(
+      static_cast<std::size_t>(elements(op.arguments[static_cast<std::size_t>(output)], problem)));
+  read(values.data(), values.size() * sizeof(double));
+  return values;
+}
+
+}  // namespace tunesmith
