@@ -42,6 +42,7 @@ struct Request {
 struct Pick {
   std::string match, template_name, config;
   double expected_us = 0, expected_loss = 0;
+  std::vector<std::string> first = {};  // template and config of those that promise most, itself the first
 };
 
 // Drawn ones of which nothing is known.
@@ -65,8 +66,15 @@ Pick pick_of(const Chooser& chooser, const Op& op, const DeviceFacts& device,
   if (selection.choices.empty())
     return {"base", op.templates.front().name, base_config(op, problem, device).text()};
   const Choice& choice = selection.choices.front();
-  return {std::string(name(choice.match)), candidates[choice.candidate].template_name, choice.config.text(),
-          choice.expected_us, choice.expected_loss};
+  Pick pick{std::string(name(choice.match)), candidates[choice.candidate].template_name, choice.config.text(),
+            choice.expected_us, choice.expected_loss};
+  for (const Choice& other : selection.choices) {
+    const std::string variant = candidates[other.candidate].template_name + " " + other.config.text();
+    if (pick.first.size() == Regret::tried) break;
+    if (std::find(pick.first.begin(), pick.first.end(), variant) == pick.first.end())
+      pick.first.push_back(variant);
+  }
+  return pick;
 }
 
 Regret regret_of(const TunedProblem& tuned, const Pick& pick) {
@@ -99,9 +107,10 @@ std::vector<NamedVariant> portfolio_of(const Op& op, const std::vector<Candidate
   return variants;
 }
 
-// Measures the portfolio where it was not in the search, and says the least time on each problem.
-std::map<std::string, double> portfolio_times(const Op& op, const std::vector<NamedVariant>& variants,
-                                              TuneOptions options, Progress& progress) {
+// Measures the portfolio where it was not in the search: by problem the times, by template and config.
+using Times = std::map<std::string, std::map<std::string, double>>;
+Times portfolio_times(const Op& op, const std::vector<NamedVariant>& variants, TuneOptions options,
+                      Progress& progress) {
   std::int64_t device_id = 0;
   const auto read = [&] { return Store::open(options.database, Store::Mode::read_only); };
   options.anchors = AnchorOptions{
@@ -114,15 +123,13 @@ std::map<std::string, double> portfolio_times(const Op& op, const std::vector<Na
       .table = [&](const DeviceFacts& device,
                    std::int64_t id) { return write_anchors(best_table(op, device, read(), id)); }};
   tune(options, progress);
-  std::map<std::string, double> least;
+  Times times;
   for (const Store::Time& time : read().times_of(op.name, device_id, "warm", "apart")) {
-    if (std::find(variants.begin(), variants.end(), NamedVariant{time.template_name, time.config}) ==
+    if (std::find(variants.begin(), variants.end(), NamedVariant{time.template_name, time.config}) !=
         variants.end())
-      continue;
-    const auto [known, is_new] = least.emplace(time.problem, time.median_us);
-    if (!is_new) known->second = std::min(known->second, time.median_us);
+      times[time.problem].emplace(time.template_name + " " + time.config, time.median_us);
   }
-  return least;
+  return times;
 }
 
 // A database that is gone when the command ends.
@@ -176,15 +183,28 @@ void run(const Request& request, int& exit_code) {
 
   Progress progress(std::cerr, isatty(STDERR_FILENO) != 0);
   const TuneResult result = tune(options, progress);
-  std::map<std::string, double> least;
+  Times times;
   if (const auto portfolio = portfolio_of(op, known); !portfolio.empty() && !result.interrupted)
-    least = portfolio_times(op, portfolio, options, progress);
+    times = portfolio_times(op, portfolio, options, progress);
   std::vector<Regret> all;
   for (const TunedProblem& tuned : result.problems) {
     if (tuned.winners.empty()) continue;
     Regret& regret = all.emplace_back(regret_of(tuned, picks.at(tuned.problem)));
-    if (const auto found = least.find(tuned.problem); found != least.end())
-      regret.portfolio_us = regret.picked_us > 0 ? std::min(found->second, regret.picked_us) : found->second;
+    const auto found = times.find(tuned.problem);
+    if (found == times.end()) continue;
+    // A pick that takes longer to compile than the search lasted was measured only with the portfolio.
+    if (const auto late = found->second.find(regret.picked);
+        regret.picked_us <= 0 && late != found->second.end()) {
+      regret.picked_us = late->second;
+      regret.ratio = regret.tuned_us / regret.picked_us;
+    }
+    regret.portfolio_us = regret.picked_us > 0 ? regret.picked_us : found->second.begin()->second;
+    for (const auto& [variant, us] : found->second) regret.portfolio_us = std::min(regret.portfolio_us, us);
+    if (regret.picked_us <= 0) continue;
+    regret.tried_us = regret.picked_us;
+    for (const std::string& variant : picks.at(tuned.problem).first)
+      if (const auto tried = found->second.find(variant); tried != found->second.end())
+        regret.tried_us = std::min(regret.tried_us, tried->second);
   }
   if (result.interrupted) exit_code = 130;
   if (all.empty()) throw Error("No problem was tuned to its end, so nothing is known of " + op.name + ".");

@@ -18,11 +18,20 @@ double geometric_mean(const std::vector<double>& values) {
   return values.empty() ? 0 : std::exp(sum / static_cast<double>(values.size()));
 }
 
+double fifth_percentile(std::vector<double> values) {
+  if (values.empty()) return 0;
+  std::sort(values.begin(), values.end());
+  const double at = 0.05 * static_cast<double>(values.size() - 1);  // as numpy.percentile
+  const auto below = static_cast<std::size_t>(at);
+  return std::lerp(values[below], values[std::min(below + 1, values.size() - 1)],
+                   at - static_cast<double>(below));
+}
+
 }  // namespace
 
 RegretSummary summary_of(const std::vector<Regret>& all) {
   RegretSummary summary;
-  std::vector<double> ratios, over_base, portfolio, claims, claimed_ratios;
+  std::vector<double> ratios, over_base, portfolio, tried, claims, claimed_ratios;
   for (const Regret& one : all) {
     if (one.ratio <= 0) {
       ++summary.failed;
@@ -32,20 +41,19 @@ RegretSummary summary_of(const std::vector<Regret>& all) {
     if (one.base_us > 0) over_base.push_back(one.base_us / one.picked_us);
     if (one.base_us > 0 && one.picked_us > noise * one.base_us) ++summary.slower_than_base;
     if (one.portfolio_us > 0) portfolio.push_back(one.tuned_us / one.portfolio_us);
+    if (one.tried_us > 0) tried.push_back(one.tuned_us / one.tried_us);
     if (one.expected_us <= 0) continue;
     claims.push_back(1 + one.expected_loss);
     claimed_ratios.push_back(one.ratio);
   }
   if (ratios.empty()) return summary;
-  std::sort(ratios.begin(), ratios.end());
   summary.mean = geometric_mean(ratios);
-  summary.worst = ratios.front();
-  const double at = 0.05 * static_cast<double>(ratios.size() - 1);  // as numpy.percentile
-  const auto below = static_cast<std::size_t>(at);
-  summary.fifth = std::lerp(ratios[below], ratios[std::min(below + 1, ratios.size() - 1)],
-                            at - static_cast<double>(below));
+  summary.worst = *std::min_element(ratios.begin(), ratios.end());
+  summary.fifth = fifth_percentile(ratios);
   summary.over_base = geometric_mean(over_base);
   summary.portfolio = geometric_mean(portfolio);
+  summary.tried = geometric_mean(tried);
+  summary.tried_fifth = fifth_percentile(tried);
   if (!claims.empty()) {
     summary.claimed_loss = geometric_mean(claims) - 1;
     summary.loss = 1 / geometric_mean(claimed_ratios) - 1;
@@ -57,12 +65,12 @@ Table regret_table(const std::vector<Regret>& all) {
   std::vector<Regret> sorted = all;
   std::stable_sort(sorted.begin(), sorted.end(),
                    [](const Regret& a, const Regret& b) { return a.ratio < b.ratio; });
-  Table table({"ratio", "picked_us", "tuned_us", "base_us", "portfolio_us", "expected_us", "expected_loss",
-               "match", "problem", "picked", "tuned"});
+  Table table({"ratio", "picked_us", "tuned_us", "base_us", "portfolio_us", "tried_us", "expected_us",
+               "expected_loss", "match", "problem", "picked", "tuned"});
   const auto known = [](double value) { return value > 0 ? Cell(value) : Cell(); };
   for (const Regret& one : sorted) {
     table.add({known(one.ratio), known(one.picked_us), known(one.tuned_us), known(one.base_us),
-               known(one.portfolio_us), known(one.expected_us),
+               known(one.portfolio_us), known(one.tried_us), known(one.expected_us),
                one.expected_us > 0 ? Cell(one.expected_loss) : Cell(), one.match, one.problem, one.picked,
                one.tuned});
   }
@@ -84,7 +92,12 @@ std::string regret_text(const std::vector<Regret>& all) {
   if (s.claimed_loss > 0 || s.loss > 0)
     line("Expected loss: %.1f %%; measured: %.1f %%.\n", 100 * s.claimed_loss, 100 * s.loss);
   if (s.portfolio > 0) line("With the best of the portfolio it would be %.3f.\n", s.portfolio);
-  if (s.failed > 0) line("On %d what was picked is wrong or failed; it is in no number above.\n", s.failed);
+  if (s.tried > 0)
+    line("With the %d that promise most tried at first use it would be %.3f, 5th percentile %.3f.\n",
+         static_cast<int>(Regret::tried), s.tried, s.tried_fifth);
+  if (s.failed > 0)
+    line("On %d what was picked is wrong, failed or was not compiled in time; it is in no number above.\n",
+         s.failed);
   std::vector<Regret> losers = all;
   std::erase_if(losers, [](const Regret& one) { return one.ratio * noise >= 1; });
   std::stable_sort(losers.begin(), losers.end(),

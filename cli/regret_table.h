@@ -1,6 +1,7 @@
 // What `tunesmith regret` says of choices that were measured, as pure functions.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@ namespace tunesmith {
 
 /// A variant that dispatch would take for a problem that nobody tuned, and the best that tuning found there.
 struct Regret {
+  static constexpr std::size_t tried = 4;
   std::string problem;
   std::string match;          ///< as dispatch said it
   std::string picked, tuned;  ///< template and config; picked empty: it has nothing but the base
@@ -17,6 +19,7 @@ struct Regret {
   double expected_loss = 0;   ///< likewise
   double picked_us = 0, tuned_us = 0, base_us = 0;  ///< 0: not ok
   double portfolio_us = 0;  ///< of the best that dispatch had to choose from; 0: not known
+  double tried_us = 0;      ///< of the best of those that promised most, `tried` of them; 0: not known
   double ratio = 0;         ///< tuned / picked, paired; 0: what was picked is not ok
 };
 
@@ -29,7 +32,9 @@ struct RegretSummary {
   int slower_than_base = 0;           ///< by more than 2 %
   double claimed_loss = 0, loss = 0;  ///< geometric means, of those with a claim
   double portfolio = 0;               ///< geometric mean of tuned / the best of the portfolio; 0: not known
-  int failed = 0;                     ///< picks that are not ok; in none of the other numbers
+  double tried = 0,
+         tried_fifth = 0;  ///< of tuned / the best of those that promised most, and the 5th percentile
+  int failed = 0;          ///< picks that are not ok; in none of the other numbers
 };
 RegretSummary summary_of(const std::vector<Regret>& all);
 

@@ -47,11 +47,24 @@ TEST(Regret, SaysWhatTheBestOfThePortfolioWouldGive) {
   EXPECT_THAT(regret_text(all), HasSubstr("With the best of the portfolio it would be 0.500."));
 }
 
+TEST(Regret, SaysWhatTryingSomeAtFirstUseWouldGive) {
+  std::vector<Regret> all = {regret(0.5, 20, 40), regret(0.25, 40, 40), regret(0.1, 100, 40)};
+  EXPECT_THAT(regret_text(all), Not(HasSubstr("first use")));
+  all[0].tried_us = 10;  // as tuned
+  all[1].tried_us = 40;  // what was picked
+  EXPECT_NEAR(summary_of(all).tried, 0.5, 1e-12);
+  EXPECT_NEAR(summary_of(all).tried_fifth, 0.2875, 1e-12);
+  EXPECT_THAT(regret_text(all),
+              HasSubstr("With the 4 that promise most tried at first use it would be 0.500"));
+  EXPECT_THAT(regret_table(all).csv(), HasSubstr("tried_us"));
+}
+
 TEST(Regret, APickThatFailedIsCountedAndInNoMean) {
   const RegretSummary s = summary_of({regret(0, 0, 40), regret(0.9, 10, 20)});
   EXPECT_EQ(s.failed, 1);
   EXPECT_NEAR(s.mean, 0.9, 1e-12);
-  EXPECT_THAT(regret_text({regret(0, 0, 40)}), HasSubstr("On 1 what was picked is wrong or failed"));
+  EXPECT_THAT(regret_text({regret(0, 0, 40)}),
+              HasSubstr("On 1 what was picked is wrong, failed or was not compiled in time"));
 }
 
 TEST(Regret, LosersAreNamedWorstFirstAndNoiseIsNoLoss) {

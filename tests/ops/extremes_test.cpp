@@ -2,11 +2,16 @@
 // that CUDA takes, and companions. (The sanitizers' run sees what overflows on the way.)
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
+#include <cmath>
+#include <utility>
+#include <vector>
 
 #include "generator/error.h"
 #include "generator/ops.h"
 #include "generator/random.h"
+#include "tuner/check_data.h"
 
 namespace tunesmith {
 namespace {
@@ -46,6 +51,28 @@ TEST(Extremes, WhatIsNotRefusedCanBeDone) {
       }
     }
     EXPECT_GT(allowed, 100) << op.name;
+  }
+}
+
+// The references compute in double, so what they say of an f64 is itself rounded: a right result may be a
+// unit in the last place beside it.
+TEST(Extremes, AReferenceOfDoublesPermitsItsOwnRounding) {
+  for (const auto& [name, text] : std::initializer_list<std::pair<const char*, const char*>>{
+           {"conv1d", "length=1000 taps=1 dtype=f64"},
+           {"conv2d", "height=20 width=50 mask_height=1 mask_width=1 dtype=f64"},
+           {"conv_covariance",
+            "channels_out=1 channels_in=1 height=4 width=8 mask_height=1 mask_width=1 dtype=f64"},
+           {"reduce", "outer=1000 length=3 function=sum dtype=f64"},
+           {"elementwise", "function=add dtype=f64 shape=1000"}}) {
+    const Op& op = find_op(name);
+    const Problem problem = complete_problem(op, Problem::parse(text));
+    const std::vector<std::vector<double>> inputs = make_inputs(op, problem, 1);
+    const auto output = std::find_if(op.arguments.begin(), op.arguments.end(),
+                                     [](const Argument& argument) { return argument.role != Role::input; });
+    const Expected expected =
+        reference_of(op, problem, inputs, static_cast<int>(output - op.arguments.begin()));
+    for (std::size_t i = 0; i < expected.value.size(); ++i)
+      ASSERT_GE(expected.permitted_error[i], 0x1p-52 * std::abs(expected.value[i])) << name << ' ' << i;
   }
 }
 
