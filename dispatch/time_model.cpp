@@ -101,29 +101,87 @@ void covariances(const Distances& of, float* like, float* squared) {
 constexpr std::size_t lanes = 8;
 using Lanes = float __attribute__((vector_size(4 * lanes)));
 
-// Of variants side by side: the sum of likeness times factor, and the likeness of the nearest row with a
-// factor.
+// Of variants side by side, `lanes` in a group and `groups` of them at once, since each addition waits for
+// the one before: the sum of likeness times factor, and the likeness of the nearest row with a factor.
+template <std::size_t groups>
 TUNESMITH_IN_BOTH void sums_of(const float* factors, const float* like, std::size_t rows, float* sums,
                                float* nearest) {
-  Lanes sum = {};
-  Lanes most = {};
+  std::array<Lanes, groups> sum = {};
+  std::array<Lanes, groups> most = {};
   for (std::size_t row = 0; row < rows; ++row) {
-    Lanes factor;
-    std::memcpy(&factor, factors + row * lanes, sizeof factor);
-    sum += like[row] * factor;
-    const Lanes known = factor != 0 ? like[row] - Lanes{} : Lanes{};
-    most = most < known ? known : most;
+    for (std::size_t g = 0; g < groups; ++g) {
+      Lanes factor;
+      std::memcpy(&factor, factors + (g * rows + row) * lanes, sizeof factor);
+      sum[g] += like[row] * factor;
+      const Lanes known = factor != 0 ? like[row] - Lanes{} : Lanes{};
+      most[g] = most[g] < known ? known : most[g];
+    }
   }
-  std::memcpy(sums, &sum, sizeof sum);
-  std::memcpy(nearest, &most, sizeof most);
+  std::memcpy(sums, sum.data(), sizeof sum);
+  std::memcpy(nearest, most.data(), sizeof most);
 }
-TUNESMITH_WIDE void sums_wide(const float* factors, const float* like, std::size_t rows, float* sums,
-                              float* nearest) {
-  sums_of(factors, like, rows, sums, nearest);
+TUNESMITH_IN_BOTH void all_sums_of(std::size_t groups, const float* factors, const float* like,
+                                   std::size_t rows, float* sums, float* nearest) {
+  constexpr std::size_t at_once = 6;  // what they need fits into sixteen registers
+  while (groups > 0) {
+    const std::size_t now = std::min(groups, at_once);
+    switch (now) {
+      case 1:
+        sums_of<1>(factors, like, rows, sums, nearest);
+        break;
+      case 2:
+        sums_of<2>(factors, like, rows, sums, nearest);
+        break;
+      case 3:
+        sums_of<3>(factors, like, rows, sums, nearest);
+        break;
+      case 4:
+        sums_of<4>(factors, like, rows, sums, nearest);
+        break;
+      case 5:
+        sums_of<5>(factors, like, rows, sums, nearest);
+        break;
+      default:
+        sums_of<at_once>(factors, like, rows, sums, nearest);
+    }
+    groups -= now;
+    factors += now * lanes * rows;
+    sums += now * lanes;
+    nearest += now * lanes;
+  }
 }
-void sums(const float* factors, const float* like, std::size_t rows, float* sums, float* nearest) {
-  if (has_wide()) return sums_wide(factors, like, rows, sums, nearest);
-  sums_of(factors, like, rows, sums, nearest);
+TUNESMITH_WIDE void sums_wide(std::size_t groups, const float* factors, const float* like, std::size_t rows,
+                              float* sums, float* nearest) {
+  all_sums_of(groups, factors, like, rows, sums, nearest);
+}
+void sums(std::size_t groups, const float* factors, const float* like, std::size_t rows, float* sums,
+          float* nearest) {
+  if (has_wide()) return sums_wide(groups, factors, like, rows, sums, nearest);
+  all_sums_of(groups, factors, like, rows, sums, nearest);
+}
+
+// The sum of likeness times factor over all rows, each fourth one apart from the others.
+using Quarters = double __attribute__((vector_size(32)));
+TUNESMITH_IN_BOTH double total_of(const float* like, const double* factors, std::size_t rows, double start) {
+  Quarters sum = {start};
+  std::size_t row = 0;
+  for (; row + 4 <= rows; row += 4) {
+    const Quarters likeness = {like[row], like[row + 1], like[row + 2], like[row + 3]};
+    Quarters factor;
+    std::memcpy(&factor, factors + row, sizeof factor);
+    sum += likeness * factor;
+  }
+  std::array<double, 4> parts;
+  std::memcpy(parts.data(), &sum, sizeof sum);
+  for (; row < rows; ++row) parts[row % 4] += static_cast<double>(like[row]) * factors[row];
+  return (parts[0] + parts[1]) + (parts[2] + parts[3]);
+}
+TUNESMITH_WIDE double total_wide(const float* like, const double* factors, std::size_t rows, double start) {
+  return total_of(like, factors, rows, start);
+}
+double total(const float* like, const double* factors, std::size_t rows, double start) {
+  if (has_wide()) return total_wide(like, factors, rows, start);
+  return total_of(like, factors, rows, start);
 }
 
 float log2_at_least_one(double value) { return static_cast<float>(std::log2(std::max(1.0, value))); }
@@ -439,6 +497,7 @@ double TimeModel::factor(std::size_t variant, std::size_t row) const {
 TimeModel::Estimates TimeModel::estimate(const Problem& problem) const {
   Estimates estimates;
   const std::size_t variants = variants_.size();
+  estimates.of.reserve(variants);
   for (const Variant& one : variants_) estimates.of.push_back({one.mean, spread_});
   if (problems_.empty()) return estimates;
   const std::vector<float> at = coordinates(problem);
@@ -450,28 +509,24 @@ TimeModel::Estimates TimeModel::estimate(const Problem& problem) const {
     estimates.of[v] = {std::max(0.0, variants_[v].mean + static_cast<double>(sum)),
                        spread_ * std::sqrt(1 - known)};
   };
-  for (std::size_t first = 0; first < dense_.size(); first += lanes) {
-    std::array<float, lanes> sum{};
-    std::array<float, lanes> nearest{};
-    sums(&factors_[first * rows], like, rows, sum.data(), nearest.data());
-    for (std::size_t i = 0; i < std::min(lanes, dense_.size() - first); ++i)
-      set(dense_[first + i], sum[i], nearest[i]);
-  }
+  const std::size_t groups = (dense_.size() + lanes - 1) / lanes;
+  std::vector<float> sum(2 * groups * lanes);
+  float* const nearest_of = sum.data() + groups * lanes;
+  sums(groups, factors_.data(), like, rows, sum.data(), nearest_of);
+  for (std::size_t i = 0; i < dense_.size(); ++i) set(dense_[i], sum[i], nearest_of[i]);
   for (const std::size_t v : sparse_) {
-    float sum = 0, nearest = 0;
+    float added = 0, nearest = 0;
     for (const Known& time : variants_[v].times) {
-      sum += like[time.row] * static_cast<float>(time.factor);
+      added += like[time.row] * static_cast<float>(time.factor);
       nearest = std::max(nearest, like[time.row]);
     }
-    set(v, sum, nearest);
+    set(v, added, nearest);
   }
-  std::array<double, 4> best = {best_mean_};
-  for (std::size_t row = 0; row < rows; ++row)
-    best[row % 4] += static_cast<double>(like[row]) * best_factors_[row];
   // What was measured on it, whatever launches were given: the mean, where they were given several numbers.
-  std::vector<double> count(variants, 0.0);
-  for (std::size_t row = 0; row < problems_.size(); ++row) {
+  std::vector<double> count;
+  for (std::size_t row = 0; row < rows; ++row) {
     if (like[row] != 1 || at_[row] != at || !same_until_launch(*op_, problems_[row], problem)) continue;
+    count.resize(variants, 0.0);
     estimates.rows.push_back(row);
     const double least = known_[row].us;
     if (estimates.best_us == 0 || (least > 0 && least < estimates.best_us)) estimates.best_us = least;
@@ -486,7 +541,7 @@ TimeModel::Estimates TimeModel::estimate(const Problem& problem) const {
   }
   if (estimates.best_us == 0)
     estimates.best_us =
-        known_.empty() ? 0 : cost(problem) * std::exp((best[0] + best[1]) + (best[2] + best[3]));
+        known_.empty() ? 0 : cost(problem) * std::exp(total(like, best_factors_.data(), rows, best_mean_));
   return estimates;
 }
 
