@@ -246,6 +246,51 @@ AnchorTable narrowed(const AnchorTable& table, const Op& op, const DeviceFacts& 
   return known_by(with_variants(table, chosen), fewest_of(chosen.size()));
 }
 
+std::vector<Lacking> lacking(const AnchorTable& table, const Op& op, const DeviceFacts& device,
+                             std::size_t most) {
+  std::vector<Lacking> all;
+  for (const AnchorTable::Anchor& anchor : table.anchors) {
+    std::vector<NamedVariant> variants;
+    const auto add = [&](std::size_t v) {
+      variants.push_back({table.variants[v].template_name, table.variants[v].config.text()});
+    };
+    const auto fastest = std::find(anchor.us.begin(), anchor.us.end(), least_of(anchor.us));
+    if (fastest == anchor.us.end() || *fastest <= 0) continue;
+    add(static_cast<std::size_t>(fastest - anchor.us.begin()));
+    for (std::size_t v = 0; v < table.variants.size(); ++v) {
+      if (anchor.us[v] > 0) continue;
+      const Template& tmpl = find_template(op, table.variants[v].template_name);
+      if (!why_not(tmpl, anchor.problem, device) &&
+          alignment_of(op, device, anchor.problem, table.variants[v]))
+        add(v);
+    }
+    if (variants.size() > 1) all.push_back({anchor.problem, std::move(variants)});
+  }
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Lacking& a, const Lacking& b) { return a.variants.size() > b.variants.size(); });
+  all.resize(std::min(all.size(), most));
+  return all;
+}
+
+void fill(AnchorTable::Anchor& anchor, const std::vector<double>& us, const AnchorTable& table, const Op& op,
+          const DeviceFacts& device) {
+  std::vector<double> ratios;  // of what both know
+  for (std::size_t v = 0; v < anchor.us.size(); ++v)
+    if (anchor.us[v] > 0 && us[v] > 0) ratios.push_back(anchor.us[v] / us[v]);
+  if (ratios.empty()) return;
+  const auto middle = ratios.begin() + static_cast<std::ptrdiff_t>(ratios.size() / 2);
+  std::nth_element(ratios.begin(), middle, ratios.end());
+  for (std::size_t v = 0; v < anchor.us.size(); ++v) {
+    if (anchor.us[v] > 0 || us[v] <= 0) continue;
+    const double time = anchor.us[v] = *middle * us[v];
+    anchor.best_us = std::min(anchor.best_us, time);
+    const auto alignment = alignment_of(op, device, anchor.problem, table.variants[v]);
+    if (alignment && *alignment <= element_alignment(op, anchor.problem) &&
+        (anchor.best_any_us <= 0 || time < anchor.best_any_us))
+      anchor.best_any_us = time;
+  }
+}
+
 AnchorTable extended(AnchorTable table, const Op& op, const DeviceFacts& device, const Store& store,
                      std::int64_t device_id) {
   const AnchorTable all = measured_table(op, device, store, device_id);
@@ -257,11 +302,14 @@ AnchorTable extended(AnchorTable table, const Op& op, const DeviceFacts& device,
     anchor.us.clear();
     for (const std::size_t place : places)
       anchor.us.push_back(place < measured.us.size() ? measured.us[place] : 0);
-    const bool is_known =
-        std::any_of(table.anchors.begin(), table.anchors.end(),
-                    [&](const AnchorTable::Anchor& other) { return other.problem == anchor.problem; });
-    if (!is_known && times_of(anchor) >= fewest_of(table.variants.size()))
+    const auto known =
+        std::find_if(table.anchors.begin(), table.anchors.end(),
+                     [&](const AnchorTable::Anchor& other) { return other.problem == anchor.problem; });
+    if (known != table.anchors.end()) {
+      fill(*known, anchor.us, table, op, device);
+    } else if (times_of(anchor) >= fewest_of(table.variants.size())) {
       table.anchors.push_back(std::move(anchor));
+    }
   }
   if (table.variants.size() > most_in_portfolio) table = narrowed(table, op, device);
   fit_table(op, table);

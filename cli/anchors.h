@@ -37,7 +37,23 @@ AnchorTable challenged(AnchorTable table, const Op& op, const DeviceFacts& devic
 /// that none displaces what is good where nobody knows it.
 AnchorTable narrowed(const AnchorTable& table, const Op& op, const DeviceFacts& device);
 
-/// The table with further anchors: problems on which its variants were measured since; narrowed.
+/// Anchors of a table on which variants of it are legal and have no time, those that lack most first, at most
+/// so many; for each these variants, behind the fastest that is known there.
+struct Lacking {
+  Problem problem;
+  std::vector<NamedVariant> variants;
+};
+std::vector<Lacking> lacking(const AnchorTable& table, const Op& op, const DeviceFacts& device,
+                             std::size_t most);
+
+/// Times that an anchor of the table lacks, from `us` by variant. Those were measured in another run, perhaps
+/// on another GPU of the model: they are multiplied by what the variants that both know took then and take
+/// now. Without any such variant nothing is taken.
+void fill(AnchorTable::Anchor& anchor, const std::vector<double>& us, const AnchorTable& table, const Op& op,
+          const DeviceFacts& device);
+
+/// The table with further anchors, problems on which its variants were measured since, and with what the
+/// anchors lacked that it has; narrowed.
 AnchorTable extended(AnchorTable table, const Op& op, const DeviceFacts& device, const Store& store,
                      std::int64_t device_id);
 

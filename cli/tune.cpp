@@ -90,8 +90,8 @@ void tune_each(const TuneOptions& options, const std::vector<ProblemsOfOp>& ops,
 }
 
 void refuse_beside_all(const CLI::App& command) {
-  for (const char* option : {"OP", "--problem", "--problems", "--anchors", "--measured", "--total", "--stale",
-                             "--finals", "--shard", "--template"}) {
+  for (const char* option : {"OP", "--problem", "--problems", "--anchors", "--measured", "--fill", "--total",
+                             "--stale", "--finals", "--shard", "--template"}) {
     if (command.count(option) > 0) {
       throw UsageError("--all chooses ops and problems itself, so it does not go with " +
                        std::string(option) + "; leave that out, or name the ops by --ops.");
@@ -151,6 +151,12 @@ void add_tune_command(CLI::App& app, const std::string& command_line, int& exit_
           "Measure the portfolio on so many further problems, without a search; without --anchors\n"
           "that of the table that is known, built in or in the database, which is extended; winners of\n"
           "single problems that are faster there are measured beside it, and may take places in it")
+      ->check(CLI::Range(1, 100000));
+  command
+      ->add_option(
+          "--fill", request->anchors.filled,
+          "On so many anchors of the table that is known, measure those of its variants that have no time\n"
+          "there, such as some that took places in it since; the anchors that lack most first")
       ->check(CLI::Range(1, 100000));
   command->add_option("--total", request->total,
                       "Time for all problems together (5m), divided by their weights, or for all anchors;\n"
@@ -240,9 +246,9 @@ void add_tune_command(CLI::App& app, const std::string& command_line, int& exit_
     if (!request->ops.empty()) throw UsageError("--ops goes with --all; an op alone is named without it.");
     const Op* op = asked.op.empty() ? nullptr : &find_op(asked.op);
     if (op == nullptr && (!request->problems.empty() || request->anchors.searched > 0 ||
-                          request->anchors.measured > 0 || asked.stale)) {
-      throw UsageError("--problem, --anchors, --measured and --stale are of one op; name it: " + op_names() +
-                       ".");
+                          request->anchors.measured > 0 || request->anchors.filled > 0 || asked.stale)) {
+      throw UsageError(
+          "--problem, --anchors, --measured, --fill and --stale are of one op; name it: " + op_names() + ".");
     }
     for (const std::string& text : request->problems)
       asked.problems.push_back(complete_problem(*op, Values::parse(text)));
@@ -250,7 +256,7 @@ void add_tune_command(CLI::App& app, const std::string& command_line, int& exit_
     if (has_file) listed = read_problem_file(request->problem_file, op);
     if (leave_out_tuned(listed) && listed.empty()) return;
     const double total_s = seconds_of("--total", request->total);
-    if (request->anchors.searched > 0 || request->anchors.measured > 0) {
+    if (request->anchors.searched > 0 || request->anchors.measured > 0 || request->anchors.filled > 0) {
       if (has_file)
         asked.problems.insert(asked.problems.end(), listed[0].problems.begin(), listed[0].problems.end());
       if (!has_budget) asked.budget = budget_of_an_anchor;

@@ -105,16 +105,32 @@ void tune_anchors(TuneOptions options, const AnchorCounts& counts, double second
   if (extends) table = known_table(op, first, options.database);
   if (extends && table.anchors.empty()) {
     throw UsageError("There is no table of " + op.name + " for the device " + first.name +
-                     " to be extended by --measured; make one with --anchors.");
+                     " to be extended by --measured or --fill; make one with --anchors.");
   }
-  if (extends)
+  if (!extends && counts.filled > 0) {
+    throw UsageError(
+        "--fill is for a table that is known, which --anchors makes anew; leave out one of them, or the "
+        "problems.");
+  }
+  const std::vector<Lacking> incomplete = lacking(table, op, first, counts.filled);
+  if (counts.filled > 0 && incomplete.empty() && counts.measured == 0) {
+    std::cout << "No anchor of the table of " << op.name << " for " << first.name
+              << " lacks a time of its variants.\n";
+    return;
+  }
+  if (extends && counts.measured > 0)
     table = challenged(std::move(table), op, first, options.database, options.built_in, most_challengers);
   for (Problem& problem : sample_problems(op, counts.searched, options.seed, limits))
     add(options.problems, std::move(problem));
   const auto read = [&] { return Store::open(options.database, Store::Mode::read_only); };
   AnchorOptions& anchors = options.anchors.emplace();
   anchors.searched = options.problems.size();
-  add_measured(op, options, counts.measured, extends ? problems_of(op, table) : options.problems, limits);
+  if (counts.measured > 0)
+    add_measured(op, options, counts.measured, extends ? problems_of(op, table) : options.problems, limits);
+  for (const Lacking& one : incomplete) {
+    options.problems.push_back(one.problem);
+    anchors.lists.emplace(one.problem.text(), one.variants);
+  }
   anchors.seconds = seconds;
   anchors.known_well = [&](const DeviceFacts&, std::int64_t device_id) {
     return known_well(op, read(), device_id);

@@ -17,6 +17,7 @@ inline constexpr const char* budget_of_an_anchor = "2s";
 struct AnchorCounts {
   std::size_t searched = 0;  ///< 0: the portfolio is the one that is known, and its table is extended
   std::size_t measured = 0;  ///< further ones, on which the portfolio is measured without a search
+  std::size_t filled = 0;    ///< of those that a known table has, on which it lacks times (lacking())
 };
 
 /// The options' problems and so many drawn ones; `seconds` for all, 0: no limit. `exit_code` becomes 130 if

@@ -90,7 +90,7 @@ TunedProblem Lane::run(const Problem& problem, const Task& task, ProblemRun::Ben
   Policy policy = policy_;
   if (stages == Stages::list) policy.give_up_factor = give_up_factor_of_a_list;
   ProblemRun run({setup_.op, setup_.options, policy, budget, compilers_, references_, worker_, recorder(),
-                  progress_, interrupted, task, stages, further.listed},
+                  progress_, interrupted, task, stages, further.listed, further.listed_next},
                  problem, further.next);
   return run.run();
 }

@@ -45,6 +45,7 @@ class Lane {
     std::span<const NamedVariant> listed = {};
     std::optional<double> seconds = std::nullopt;  ///< for the search, if that is less than the run's budget
     const Problem* next = nullptr;                 ///< that likely follows
+    std::span<const NamedVariant> listed_next = {};  ///< for it
   };
   TunedProblem run(const Problem& problem, const Task& task, ProblemRun::Bench::Stages stages,
                    const Further& further);

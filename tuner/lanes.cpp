@@ -43,9 +43,13 @@ class TaskQueue {
     try {
       while (const auto task = next(lane)) {
         const bool piece = parts_left_.contains(task->problem);
-        keep(*task,
-             lane.run(problems_[task->problem], *task, piece ? Stages::search : assignment_.stages,
-                      {.listed = assignment_.listed, .seconds = share_of(*task), .next = upcoming(lane)}));
+        const Problem& problem = problems_[task->problem];
+        const Problem* const next = upcoming(lane);
+        keep(*task, lane.run(problem, *task, piece ? Stages::search : assignment_.stages,
+                             {.listed = listed_for(problem),
+                              .seconds = share_of(*task),
+                              .next = next,
+                              .listed_next = next == nullptr ? listed_for(problem) : listed_for(*next)}));
         if (piece && last_part(*task) && !interrupted())
           keep(*task, winners_only(lane.run(problems_[task->problem], {task->problem}, Stages::finals, {})));
       }
@@ -75,6 +79,11 @@ class TaskQueue {
     }
     if (next_ == tasks_.size()) return std::nullopt;
     return tasks_[next_++];
+  }
+  std::span<const NamedVariant> listed_for(const Problem& problem) const {
+    if (assignment_.lists == nullptr) return assignment_.listed;
+    const auto own = assignment_.lists->find(problem.text());
+    return own == assignment_.lists->end() ? assignment_.listed : own->second;
   }
   // Nothing where the run's budget is enough.
   std::optional<double> share_of(const Task& task) {

@@ -19,6 +19,7 @@ void compare(const Lanes& lanes, const Op& op, const Problem& problem, Progress&
 struct Assignment {
   ProblemRun::Bench::Stages stages = ProblemRun::Bench::Stages::all;
   std::span<const NamedVariant> listed = {};
+  const VariantLists* lists = nullptr;                    ///< of some problems, in place of `listed`
   std::optional<Clock::time_point> until = std::nullopt;  ///< no task begins later
   /// Of the problems: each search gets a share of the time until then. Empty: each has the run's budget.
   std::vector<double> weights = {};

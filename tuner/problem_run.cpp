@@ -366,8 +366,8 @@ void ProblemRun::propose() {
 // One slow compilation holds up a list, not the other compilers.
 void ProblemRun::compile_ahead() {
   if (bench_.stages != Bench::Stages::list || next_ == nullptr || !search_->exhausted()) return;
-  while (ahead_ < bench_.listed.size() && bench_.compilers.has_room()) {
-    const NamedVariant& listed = bench_.listed[ahead_++];
+  while (ahead_ < bench_.listed_next.size() && bench_.compilers.has_room()) {
+    const NamedVariant& listed = bench_.listed_next[ahead_++];
     const auto variant = render_legal(bench_.op, *next_, listed.template_name, listed.config, device());
     if (variant) bench_.compilers.begin_ahead(variant->source, most_compile_s_of_a_list);
   }

@@ -43,6 +43,7 @@ class ProblemRun {
       check
     } stages = Stages::all;  ///< the finals alone measure what is stored, a list alone what is `listed`
     std::span<const NamedVariant> listed = {};
+    std::span<const NamedVariant> listed_next = {};  ///< for the next problem
   };
 
   /// While the finals run, or all along where there are none, inputs and references of the `next` problem are

@@ -138,7 +138,8 @@ void measure_anchors(const Lanes& lanes, const AnchorOptions& options, const std
   if (interrupted()) return;
   const auto measure = [&](const std::vector<Task>& on, std::size_t most, double until) {
     const std::vector<NamedVariant> variants = options.portfolio(device, id, most);
-    run_tasks(lanes, problems, on, {.stages = Stages::list, .listed = variants, .until = after(until)});
+    run_tasks(lanes, problems, on,
+              {.stages = Stages::list, .listed = variants, .lists = &options.lists, .until = after(until)});
   };
   std::vector<Task> known_best = tasks;
   std::erase_if(known_best, [&](const Task& task) { return task.problem >= options.searched; });

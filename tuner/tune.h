@@ -33,6 +33,8 @@ struct NamedVariant {
   bool operator==(const NamedVariant&) const = default;
 };
 
+using VariantLists = std::map<std::string, std::vector<NamedVariant>>;  ///< by the text of a problem
+
 /// Each is a kernel in the library, for each dtype and word that it is used for.
 inline constexpr std::size_t most_in_portfolio = 32;
 
@@ -47,6 +49,8 @@ struct AnchorOptions {
   /// portfolio itself: at most so many variants that serve the problems best.
   std::function<std::vector<NamedVariant>(const DeviceFacts&, std::int64_t device_id, std::size_t most)>
       portfolio;
+  /// By the text of a problem: what is measured on it in place of the portfolio.
+  VariantLists lists = {};
   /// Called after that: the text that is stored.
   std::function<std::string(const DeviceFacts&, std::int64_t device_id)> table;
   double seconds = 0;  ///< for all problems together, less than half of it to search; 0: no limit

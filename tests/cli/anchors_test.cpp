@@ -85,5 +85,36 @@ TEST(Anchors, AChallengerDisplacesOnlyWhatIsNotNeeded) {
   EXPECT_EQ(chosen.anchors.size(), 39U);
 }
 
+TEST(Anchors, WhatATableLacksIsListedBehindTheFastest) {
+  AnchorTable table = table_of({base(8), base(4), base(16), base(1000)});  // the last is not legal
+  add(table, 100, 1.0, {1.5, 1.2, 1.3, 0});
+  add(table, 200, 1.0, {1.2, 0, 1.1, 0});
+  add(table, 300, 1.0, {0, 1.1, 0, 0});
+  add(table, 400, 1.0, {0, 0, 0, 0});  // with nothing to compare with
+  const std::vector<Lacking> all = lacking(table, transpose(), {}, 10);
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[0].problem, square(300)) << "what lacks most comes first";
+  const auto named = [](int y) { return NamedVariant{"base", base(y).config.text()}; };
+  EXPECT_EQ(all[0].variants, (std::vector<NamedVariant>{named(4), named(8), named(16)}));
+  EXPECT_EQ(all[1].variants, (std::vector<NamedVariant>{named(16), named(4)}));
+  EXPECT_EQ(lacking(table, transpose(), {}, 1).size(), 1U);
+  EXPECT_TRUE(lacking(table, transpose(), {}, 0).empty());
+}
+
+TEST(Anchors, FilledTimesAreOfTheAnchorsOwnClock) {
+  AnchorTable table = table_of({base(8), base(4), base(16)});
+  add(table, 100, 1.0, {2, 0, 0});
+  fill(table.anchors[0], {0, 3, 3}, table, transpose(), {});
+  EXPECT_EQ(table.anchors[0].us, (std::vector<double>{2, 0, 0})) << "nothing to compare by";
+  fill(table.anchors[0], {4, 1, 0}, table, transpose(), {});  // half as fast as then
+  EXPECT_EQ(table.anchors[0].us, (std::vector<double>{2, 0.5, 0}));
+  EXPECT_EQ(table.anchors[0].best_us, 0.5);
+  EXPECT_EQ(table.anchors[0].best_any_us, 0.5);
+  fill(table.anchors[0], {4, 7, 6}, table, transpose(), {});
+  EXPECT_EQ(table.anchors[0].us[0], 2) << "what is known stays";
+  EXPECT_EQ(table.anchors[0].us[1], 0.5);
+  EXPECT_NEAR(table.anchors[0].us[2], 3, 1e-12) << "the upper of two ratios, 0.5 and 0.0714";
+}
+
 }  // namespace
 }  // namespace tunesmith

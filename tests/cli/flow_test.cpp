@@ -2,8 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "db/store.h"
+#include "dispatch/anchor_table.h"
 #include "tests/cli/run.h"
 
 namespace tunesmith {
@@ -111,6 +113,33 @@ TEST(Flow, AnchorsGiveATable) {
   const Outcome extended = scratch.tunesmith("tune transpose --device host --measured 2 --seed 9");
   expect_success(extended);
   EXPECT_TRUE(has(extended.out, "on 7 of 7 anchors one is known")) << extended.out;
+
+  // The table without some times that it has, as those are of variants that took places in it later.
+  const auto whole = [&] { return scratch.tunesmith("tune transpose --device host --fill 20"); };
+  expect_success(whole());
+  std::size_t left_out = 0;
+  {
+    Store store = Store::open(scratch.path() / "tunesmith.db", Store::Mode::create);
+    const auto stored = store.anchor_tables().back();
+    AnchorTable table = read_anchors(stored.table.text, "a table");
+    for (AnchorTable::Anchor& anchor : table.anchors) {
+      const auto first = std::find_if(anchor.us.begin(), anchor.us.end(), [](double us) { return us > 0; });
+      for (double& us : anchor.us) left_out += &us != &*first && std::exchange(us, 0) > 0 ? 1 : 0;
+    }
+    AnchorTableRow row = stored.table;
+    row.text = write_anchors(table);
+    row.session_id = store.begin_session({.device_id = row.device_id, .command = "left out"});
+    store.put_anchor_table(row);
+    store.end_session(row.session_id, Store::End::finished);
+  }
+  ASSERT_GT(left_out, 0U);
+  const Outcome filled = whole();
+  expect_success(filled);
+  EXPECT_TRUE(has(filled.out, "on 7 of 7 anchors one is known")) << filled.out;
+  EXPECT_TRUE(has(whole().out, "No anchor of the table of transpose for ")) << whole().out;
+  const Outcome anew = scratch.tunesmith(anchors + " --fill 2");
+  EXPECT_EQ(anew.exit_code, 2);
+  EXPECT_TRUE(has(anew.err, "--fill is for a table that is known")) << anew.err;
   EXPECT_EQ(scratch.tunesmith(anchors + " --finals").exit_code, 2);
   EXPECT_EQ(scratch.tunesmith(anchors + " --total 5").exit_code, 2);
   EXPECT_EQ(scratch.tunesmith(anchors + " --caches cold").exit_code, 2);
