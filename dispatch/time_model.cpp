@@ -524,7 +524,9 @@ TimeModel::Estimates TimeModel::estimate(const Problem& problem) const {
   }
   // What was measured on it, whatever launches were given: the mean, where they were given several numbers.
   std::vector<double> count;
-  for (std::size_t row = 0; row < rows; ++row) {
+  int same = 0;  // counted without a branch, since mostly there is none
+  for (std::size_t row = 0; row < rows; ++row) same += like[row] == 1 ? 1 : 0;
+  for (std::size_t row = 0; same > 0 && row < rows; ++row) {
     if (like[row] != 1 || at_[row] != at || !same_until_launch(*op_, problems_[row], problem)) continue;
     count.resize(variants, 0.0);
     estimates.rows.push_back(row);

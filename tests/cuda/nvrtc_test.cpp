@@ -155,7 +155,7 @@ TEST_P(EveryTemplate, Compiles) {
   }
   if (targets.empty()) targets.push_back("sm_" + std::to_string(tmpl->minimum_compute_capability) + "a");
 
-  const std::vector<VariantCase> variants = test_variants(*op, *tmpl, random_configs(3), 1e8);
+  const std::vector<VariantCase> variants = test_variants(*op, *tmpl, random_configs(1), 1e8);
   ASSERT_FALSE(variants.empty()) << "the template refuses every problem of the test";
   struct Case {
     Source source;
@@ -178,7 +178,7 @@ TEST_P(EveryTemplate, Compiles) {
     }
   }
 
-  cases = sampled(std::move(cases), 12, [](const Case& one) { return one.words; });
+  cases = sampled(std::move(cases), 8, [](const Case& one) { return one.words; });
   std::vector<Source> sources;
   for (Case& one : cases) sources.push_back(std::move(one.source));
   const std::vector<Compiled> compiled = compile_all(*toolchain_, sources);

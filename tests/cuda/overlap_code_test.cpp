@@ -324,7 +324,7 @@ TEST_P(EveryOverlappedTemplate, WaitsBeforeItTouchesMemory) {
       variants.push_back(
           {source.text, kernels, target, words_of(GetParam(), {variant.problem, *config}) + " " + target});
   }
-  variants = sampled(std::move(variants), 10, [](const Variant& variant) { return variant.words; });
+  variants = sampled(std::move(variants), 6, [](const Variant& variant) { return variant.words; });
   ASSERT_GE(variants.size(), targets_with_the_wait.size());
   const std::vector<std::string> found = faults(variants);
   EXPECT_TRUE(found.empty()) << found.size() << " faults, the first: " << found.front();
