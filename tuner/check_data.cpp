@@ -320,7 +320,7 @@ std::int64_t permitted_bytes(DType output) { return output == DType::f64 ? sizeo
 
 void pack_permitted(DType output, std::span<const double> errors, char* to) {
   if (output == DType::f64) {
-    std::memcpy(to, errors.data(), errors.size_bytes());
+    if (!errors.empty()) std::memcpy(to, errors.data(), errors.size_bytes());
     return;
   }
   constexpr float largest = std::numeric_limits<float>::max();

@@ -25,7 +25,7 @@ constexpr std::size_t longest_line = 4000;
 constexpr off_t shown_errors_bytes = 2000;
 
 // Names and words of ops are identifiers, or nearly; what JSON would misread is escaped all the same.
-std::string quoted(std::string_view text) {
+std::string json_text(std::string_view text) {
   std::string json = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') json += '\\';
@@ -36,7 +36,7 @@ std::string quoted(std::string_view text) {
 
 std::string json_of(const Value& value) {
   const auto* number = std::get_if<std::int64_t>(&value);
-  return number != nullptr ? std::to_string(*number) : quoted(std::get<std::string>(value));
+  return number != nullptr ? std::to_string(*number) : json_text(std::get<std::string>(value));
 }
 
 std::string_view word_of(Role role) {
@@ -44,19 +44,19 @@ std::string_view word_of(Role role) {
 }
 
 std::string question(const Op& op, const Problem& problem, int output) {
-  std::string text = "{\"op\": " + quoted(op.name) + ", \"problem\": {";
+  std::string text = "{\"op\": " + json_text(op.name) + ", \"problem\": {";
   for (const auto& [name, value] : problem.entries())
-    text += (text.back() == '{' ? "" : ", ") + quoted(name) + ": " + json_of(value);
+    text += (text.back() == '{' ? "" : ", ") + json_text(name) + ": " + json_of(value);
   text += "}, \"arrays\": [";
   for (const Argument& argument : op.arguments) {
-    text += (text.back() == '[' ? "" : ", ") + std::string("{\"name\": ") + quoted(argument.name) +
-            ", \"role\": " + quoted(word_of(argument.role)) +
-            ", \"dtype\": " + quoted(name(argument.dtype(problem))) + ", \"extents\": [";
+    text += (text.back() == '[' ? "" : ", ") + std::string("{\"name\": ") + json_text(argument.name) +
+            ", \"role\": " + json_text(word_of(argument.role)) +
+            ", \"dtype\": " + json_text(name(argument.dtype(problem))) + ", \"extents\": [";
     for (const std::int64_t extent : argument.extents(problem))
       text += (text.back() == '[' ? "" : ", ") + std::to_string(extent);
     text += "]}";
   }
-  return text + "], \"output\": " + quoted(op.arguments[static_cast<std::size_t>(output)].name) + "}\n";
+  return text + "], \"output\": " + json_text(op.arguments[static_cast<std::size_t>(output)].name) + "}\n";
 }
 
 int connected(const std::string& path) {

@@ -178,7 +178,7 @@ TEST_P(EveryTemplate, Compiles) {
     }
   }
 
-  cases = sampled(std::move(cases), 8, [](const Case& one) { return one.words; });
+  cases = sampled(std::move(cases), 6, [](const Case& one) { return one.words; });
   std::vector<Source> sources;
   for (Case& one : cases) sources.push_back(std::move(one.source));
   const std::vector<Compiled> compiled = compile_all(*toolchain_, sources);

@@ -42,7 +42,7 @@ TEST_P(EveryTemplateOnHost, IsRight) {
       for (const bool special : {false, true}) {
         for (const bool reverse : {false, true}) {
 #ifdef __SANITIZE_ADDRESS__  // each variant once, in turns
-          if (i % 4 != (special ? 2 : 0) + (reverse ? 1 : 0)) continue;
+          if (i % 4 != (special ? 2U : 0U) + (reverse ? 1U : 0U)) continue;
 #endif
           // The other sets of values, one per variant, go with NaN and infinity.
           const int set = special ? 1 + static_cast<int>(i) % std::max(value_sets(*op) - 1, 1) : 0;

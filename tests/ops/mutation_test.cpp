@@ -38,7 +38,7 @@ namespace tunesmith {
 namespace {
 
 constexpr double least_caught = 0.8;                      // docs/design.md has what was measured
-constexpr int usual_mutants = 6;                          // of an op
+constexpr int usual_mutants = 5;                          // of an op
 constexpr auto longest_check = std::chrono::seconds(10);  // then it hangs
 
 struct Mutant {
@@ -157,6 +157,23 @@ std::string listed_as(const Mutant& mutant) {
          "  ->  " + mutant.after;
 }
 
+// More in a batch than a grid has blocks along y and z, so that a block takes several. They cost seconds
+// each, so only what all else has not caught comes to them.
+const std::map<std::string, std::vector<std::string>>& large_batches() {
+  static const std::map<std::string, std::vector<std::string>> problems = {
+      {"conv1d",
+       {"batch=65800 length=5 taps=3 mode=same", "batch=65800 length=5 taps=3 mode=same boundary=reflect"}},
+      {"conv2d",
+       {"batch=65800 height=2 width=3 mask_height=2 mask_width=2 size=same",
+        "batch=65800 height=2 width=3 mask_height=2 mask_width=2 size=same boundary=reflect"}},
+      {"conv_covariance",
+       {"batch=65800 channels_out=1 channels_in=1 height=2 width=2 mask_height=1 mask_width=2"}},
+      {"reduce", {"outer=70000 length=3 function=sum"}},
+      {"transpose",
+       {"batch=65800 height=2 width=3 dtype=b8", "batch=65800 height=2 width=3 output_pitch=4 dtype=b8"}}};
+  return problems;
+}
+
 // One template: its kernels, and how its variants are judged.
 class Judge {
  public:
@@ -170,6 +187,7 @@ class Judge {
       return variant.problem.text() + " " + variant.config.text();
     });
     most_alike_ = thorough ? 24 : 6;  // those that show most words are first
+    may_add_large_ = thorough;
   }
 
   enum class Verdict { caught, survived, no_mutant, no_compile };
@@ -177,7 +195,9 @@ class Judge {
   Verdict judge(const Mutant& mutant, std::string& how) {
     const Files files = with(mutant, template_files());
     bool differs = false;
-    for (std::size_t v = 0; v < variants_.size() && (differs || v < most_alike_); ++v) {
+    for (std::size_t v = 0; differs || v < most_alike_; ++v) {
+      if (v == variants_.size() && differs) add_large();
+      if (v >= variants_.size()) break;
       const VariantCase& variant = variants_[v];
       const Source& right = kernel(v).first;
       Source source = render(op_, tmpl_, variant.problem, variant.config, "host", files);
@@ -198,6 +218,26 @@ class Judge {
   }
 
  private:
+  void add_large() {
+    if (!std::exchange(may_add_large_, false)) return;
+    const auto texts = large_batches().find(op_.name);
+    if (texts == large_batches().end()) return;
+    for (const std::string& text : texts->second) {
+      const Problem problem = complete_problem(op_, Problem::parse(text));
+      if (why_not(tmpl_, problem, device_->facts())) continue;
+      for (const Config& config : tmpl_.space(problem, device_->facts()).sample(6, 7)) {
+        if (exceeds(tmpl_.work(problem, config, device_->facts()), device_->facts())) continue;
+        variants_.push_back({problem, config});
+        // Of a kernel as it is a time-out would be no fault of a mutant.
+        const auto& [source, binary] = kernel(variants_.size() - 1);
+        if (!failure(variants_.back(), binary, source.suffix).empty()) {
+          kernels_.erase(variants_.size() - 1);
+          variants_.pop_back();
+        }
+      }
+    }
+  }
+
   // As it is: source and binary.
   const std::pair<Source, std::string>& kernel(std::size_t v) {
     auto [at, is_new] = kernels_.try_emplace(v);
@@ -257,6 +297,7 @@ class Judge {
 
   const Op& op_;
   const Template& tmpl_;
+  bool may_add_large_ = false;
   std::size_t most_alike_ = 0;  // a mutant that gives the same code in so many variants is none
   std::unique_ptr<Device> device_;
   std::unique_ptr<Toolchain> toolchain_ = make_host_toolchain();
