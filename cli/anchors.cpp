@@ -47,7 +47,9 @@ std::optional<std::int64_t> alignment_of(const Op& op, const DeviceFacts& device
                                          const AnchorTable::Variant& variant) {
   const Template& tmpl = find_template(op, variant.template_name);
   const auto config = tmpl.space(problem, device).find(variant.config);
-  if (!config || !reentrant(tmpl.work(problem, *config, device))) return std::nullopt;
+  if (!config) return std::nullopt;
+  const Work work = tmpl.work(problem, *config, device);
+  if (!reentrant(work) || exceeds(work, device)) return std::nullopt;
   return alignment_bytes(tmpl, problem, *config);
 }
 

@@ -58,10 +58,7 @@ void print_op(const Op& op) {
   }
   Table arguments({"argument", "role"});
   for (const Argument& argument : op.arguments) {
-    const char* role = argument.role == Role::input    ? "input"
-                       : argument.role == Role::output ? "output"
-                                                       : "inout";
-    arguments.add({argument.name, std::string(role)});
+    arguments.add({argument.name, std::string(name(argument.role))});
   }
   Table templates({"template", "compiled in", "needs", "what"});
   for (const Template& each : op.templates) {

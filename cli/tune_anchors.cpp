@@ -112,7 +112,8 @@ void tune_anchors(TuneOptions options, const AnchorCounts& counts, double second
         "--fill is for a table that is known, which --anchors makes anew; leave out one of them, or the "
         "problems.");
   }
-  const std::vector<Lacking> incomplete = lacking(table, op, first, counts.filled);
+  std::vector<Lacking> incomplete;
+  if (counts.filled > 0) incomplete = lacking(table, op, first, counts.filled);
   if (counts.filled > 0 && incomplete.empty() && counts.measured == 0) {
     std::cout << "No anchor of the table of " << op.name << " for " << first.name
               << " lacks a time of its variants.\n";

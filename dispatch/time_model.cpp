@@ -120,35 +120,17 @@ TUNESMITH_IN_BOTH void sums_of(const float* factors, const float* like, std::siz
   std::memcpy(sums, sum.data(), sizeof sum);
   std::memcpy(nearest, most.data(), sizeof most);
 }
+// As many groups at once as fit into sixteen registers, then the rest.
+template <std::size_t at_once = 6>
 TUNESMITH_IN_BOTH void all_sums_of(std::size_t groups, const float* factors, const float* like,
                                    std::size_t rows, float* sums, float* nearest) {
-  constexpr std::size_t at_once = 6;  // what they need fits into sixteen registers
-  while (groups > 0) {
-    const std::size_t now = std::min(groups, at_once);
-    switch (now) {
-      case 1:
-        sums_of<1>(factors, like, rows, sums, nearest);
-        break;
-      case 2:
-        sums_of<2>(factors, like, rows, sums, nearest);
-        break;
-      case 3:
-        sums_of<3>(factors, like, rows, sums, nearest);
-        break;
-      case 4:
-        sums_of<4>(factors, like, rows, sums, nearest);
-        break;
-      case 5:
-        sums_of<5>(factors, like, rows, sums, nearest);
-        break;
-      default:
-        sums_of<at_once>(factors, like, rows, sums, nearest);
-    }
-    groups -= now;
-    factors += now * lanes * rows;
-    sums += now * lanes;
-    nearest += now * lanes;
+  for (; groups >= at_once; groups -= at_once) {
+    sums_of<at_once>(factors, like, rows, sums, nearest);
+    factors += at_once * lanes * rows;
+    sums += at_once * lanes;
+    nearest += at_once * lanes;
   }
+  if constexpr (at_once > 1) all_sums_of<at_once - 1>(groups, factors, like, rows, sums, nearest);
 }
 TUNESMITH_WIDE void sums_wide(std::size_t groups, const float* factors, const float* like, std::size_t rows,
                               float* sums, float* nearest) {
@@ -162,7 +144,7 @@ void sums(std::size_t groups, const float* factors, const float* like, std::size
 
 // The sum of likeness times factor over all rows, each fourth one apart from the others.
 using Quarters = double __attribute__((vector_size(32)));
-TUNESMITH_IN_BOTH double total_of(const float* like, const double* factors, std::size_t rows, double start) {
+double total(const float* like, const double* factors, std::size_t rows, double start) {
   Quarters sum = {start};
   std::size_t row = 0;
   for (; row + 4 <= rows; row += 4) {
@@ -175,13 +157,6 @@ TUNESMITH_IN_BOTH double total_of(const float* like, const double* factors, std:
   std::memcpy(parts.data(), &sum, sizeof sum);
   for (; row < rows; ++row) parts[row % 4] += static_cast<double>(like[row]) * factors[row];
   return (parts[0] + parts[1]) + (parts[2] + parts[3]);
-}
-TUNESMITH_WIDE double total_wide(const float* like, const double* factors, std::size_t rows, double start) {
-  return total_of(like, factors, rows, start);
-}
-double total(const float* like, const double* factors, std::size_t rows, double start) {
-  if (has_wide()) return total_wide(like, factors, rows, start);
-  return total_of(like, factors, rows, start);
 }
 
 float log2_at_least_one(double value) { return static_cast<float>(std::log2(std::max(1.0, value))); }

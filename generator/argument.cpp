@@ -13,6 +13,10 @@ Extents::Extents(std::initializer_list<const char*> parameters)
             return extents;
           }) {}
 
+std::string_view name(Role role) {
+  return role == Role::input ? "input" : role == Role::output ? "output" : "inout";
+}
+
 std::int64_t elements(const Argument& argument, const Problem& problem) {
   std::int64_t count = 1;
   for (const std::int64_t extent : argument.extents(problem)) count *= extent;

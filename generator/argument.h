@@ -16,6 +16,7 @@
 namespace tunesmith {
 
 enum class Role { input, output, inout };
+std::string_view name(Role role);  ///< "input"
 
 /// An array's extents, outermost first: the parameters that they are, or a function where they follow from
 /// more.

@@ -57,9 +57,7 @@ inline Data make_data(Device& device, const Op& op, const Problem& problem, int 
     if (op.arguments[a].role == Role::input) continue;
     const Expected expected = reference_of(op, problem, inputs, static_cast<int>(a));
     const auto elements = static_cast<std::int64_t>(expected.value.size());
-    const DType dtype = op.arguments[a].dtype(problem);
-    std::string permitted(static_cast<std::size_t>(elements * permitted_bytes(dtype)), '\0');
-    pack_permitted(dtype, expected.permitted_error, permitted.data());
+    const std::string permitted = pack_permitted(op.arguments[a].dtype(problem), expected.permitted_error);
     const auto permitted_size = static_cast<std::int64_t>(permitted.size());
     Data::Output output{elements, DeviceMemory(device, elements * 8), DeviceMemory(device, permitted_size)};
     device.upload(output.value.get(), expected.value.data(), elements * 8);

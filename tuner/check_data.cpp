@@ -318,20 +318,15 @@ std::vector<std::vector<double>> make_inputs(const Op& op, const Problem& proble
 
 std::int64_t permitted_bytes(DType output) { return output == DType::f64 ? sizeof(double) : sizeof(float); }
 
-void pack_permitted(DType output, std::span<const double> errors, char* to) {
-  if (output == DType::f64) {
-    if (!errors.empty()) std::memcpy(to, errors.data(), errors.size_bytes());
-    return;
-  }
+std::string pack_permitted(DType output, std::span<const double> errors) {
+  if (output == DType::f64) return pack(DType::f64, errors);
   constexpr float largest = std::numeric_limits<float>::max();
-  for (const double error : errors) {
+  return pack_as<float>(errors, [](double error) {
     // Only what is infinite, an element that is not checked, stays so.
-    auto kept = std::isinf(error) ? std::numeric_limits<float>::infinity()
-                                  : static_cast<float>(std::min<double>(error, largest));
-    if (kept < error && kept < largest) kept = std::nextafter(kept, largest);
-    std::memcpy(to, &kept, sizeof kept);
-    to += sizeof kept;
-  }
+    if (std::isinf(error)) return std::numeric_limits<float>::infinity();
+    const auto kept = static_cast<float>(std::min<double>(error, largest));
+    return kept < error && kept < largest ? std::nextafter(kept, largest) : kept;
+  });
 }
 
 double unpack_permitted(DType output, const char* from) {

@@ -45,8 +45,8 @@ struct Expected {
 /// Permitted errors of an output as a device keeps them: floats, rounded up, or doubles for an f64; the bytes
 /// of each.
 std::int64_t permitted_bytes(DType output);
-/// To and from these; `to` and `from` point to as many.
-void pack_permitted(DType output, std::span<const double> errors, char* to);
+/// To and from these; `from` points to as many.
+std::string pack_permitted(DType output, std::span<const double> errors);
 double unpack_permitted(DType output, const char* from);
 
 /// The op's reference of the argument `output`, computed in_chunks().

@@ -85,14 +85,14 @@ void fill(const Op& op, const CheckPart& part, std::uint64_t seed) {
     if (!op.reference && !array.expected.empty()) {  // a kernel, which computes all at once
       const Expected expected = reference_of(op, part.problem, inputs, static_cast<int>(i));
       std::copy(expected.value.begin(), expected.value.end(), array.expected.begin());
-      pack_permitted(dtype, expected.permitted_error, array.permitted.data());
+      std::ranges::copy(pack_permitted(dtype, expected.permitted_error), array.permitted.begin());
       continue;
     }
     in_chunks(array.expected.size(), [&](std::size_t begin, std::size_t end) {
       std::vector<double> permitted(end - begin);
       op.reference(part.problem, inputs, static_cast<int>(i), static_cast<std::int64_t>(begin),
                    static_cast<std::int64_t>(end), array.expected.subspan(begin, end - begin), permitted);
-      pack_permitted(dtype, permitted, array.permitted.data() + begin * each);
+      std::ranges::copy(pack_permitted(dtype, permitted), array.permitted.data() + begin * each);
     });
   }
 }

@@ -152,16 +152,17 @@ std::string Child::end() {
   } else {
     end_ = "ended with exit code " + std::to_string(WEXITSTATUS(status));
   }
-  if (const std::string words = last_words(); !words.empty()) end_ += "; its last output: " + words;
+  if (const std::string words = last_words(words_, shown_words_bytes); !words.empty())
+    end_ += "; its last output: " + words;
   return end_;
 }
 
-std::string Child::last_words() const {
-  if (words_ < 0) return {};
-  const off_t size = ::lseek(words_, 0, SEEK_END);
-  std::string words(shown_words_bytes, '\0');
+std::string last_words(int file, std::size_t most_bytes) {
+  if (file < 0) return {};
+  const off_t size = ::lseek(file, 0, SEEK_END);
+  std::string words(most_bytes, '\0');
   const off_t from = size > static_cast<off_t>(words.size()) ? size - static_cast<off_t>(words.size()) : 0;
-  const ssize_t count = ::pread(words_, words.data(), words.size(), from);
+  const ssize_t count = ::pread(file, words.data(), words.size(), from);
   words.resize(count > 0 ? static_cast<std::size_t>(count) : 0);
   for (char& c : words) {
     if (static_cast<unsigned char>(c) < ' ') c = ' ';

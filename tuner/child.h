@@ -38,8 +38,6 @@ class Child {
   const std::string& signal_name() const { return signal_name_; }
 
  private:
-  std::string last_words() const;
-
   int process_ = -1;
   int socket_ = -1;
   int words_ = -1;  // a file in memory that takes what the worker prints
@@ -48,6 +46,9 @@ class Child {
   std::string end_;
   std::string signal_name_;
 };
+
+/// The end of what was printed into a file in memory, on one line.
+std::string last_words(int file, std::size_t most_bytes);
 
 /// Waits until one of the descriptors can be read, the time is over or a signal arrives.
 void wait_for(const std::vector<int>& descriptors, double seconds);

@@ -136,6 +136,8 @@ double Lane::median_us(const RenderedVariant& variant, const Problem& problem, c
   return 0;
 }
 
+void Lane::rest() { references_.give_up(); }
+
 void Lane::add_spent(TuneResult& result) {
   result.spent.add(worker_.spent(), 1.0 / static_cast<double>(setup_.lanes));
   result.compile_s += compilers_.busy_s();

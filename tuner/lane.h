@@ -54,6 +54,7 @@ class Lane {
   /// 0: it failed. Nothing is recorded.
   double median_us(const RenderedVariant& variant, const Problem& problem, const std::string& binary);
 
+  void rest();  ///< it has no more tasks for now: others need not wait for what it has begun
   void add_spent(TuneResult& result);
   void finish();  ///< the session, if there was one
 

@@ -49,7 +49,7 @@ class TaskQueue {
                              {.listed = listed_for(problem),
                               .seconds = share_of(*task),
                               .next = next,
-                              .listed_next = next == nullptr ? listed_for(problem) : listed_for(*next)}));
+                              .listed_next = listed_for(next == nullptr ? problem : *next)}));
         if (piece && last_part(*task) && !interrupted())
           keep(*task, winners_only(lane.run(problems_[task->problem], {task->problem}, Stages::finals, {})));
       }
@@ -58,6 +58,7 @@ class TaskQueue {
       if (!failure_) failure_ = std::current_exception();
       interrupt();  // ends the others
     }
+    lane.rest();
   }
 
   std::vector<TunedProblem> results() {

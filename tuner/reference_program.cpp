@@ -7,7 +7,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -16,13 +15,14 @@
 #include <variant>
 
 #include "generator/error.h"
+#include "tuner/child.h"
 
 namespace tunesmith {
 namespace {
 
 constexpr std::string_view socket_prefix = "unix:";
 constexpr std::size_t longest_line = 4000;
-constexpr off_t shown_errors_bytes = 2000;
+constexpr std::size_t shown_errors_bytes = 2000;
 
 // Names and words of ops are identifiers, or nearly; what JSON would misread is escaped all the same.
 std::string json_text(std::string_view text) {
@@ -39,10 +39,6 @@ std::string json_of(const Value& value) {
   return number != nullptr ? std::to_string(*number) : json_text(std::get<std::string>(value));
 }
 
-std::string_view word_of(Role role) {
-  return role == Role::input ? "input" : role == Role::output ? "output" : "inout";
-}
-
 std::string question(const Op& op, const Problem& problem, int output) {
   std::string text = "{\"op\": " + json_text(op.name) + ", \"problem\": {";
   for (const auto& [name, value] : problem.entries())
@@ -50,7 +46,7 @@ std::string question(const Op& op, const Problem& problem, int output) {
   text += "}, \"arrays\": [";
   for (const Argument& argument : op.arguments) {
     text += (text.back() == '[' ? "" : ", ") + std::string("{\"name\": ") + json_text(argument.name) +
-            ", \"role\": " + json_text(word_of(argument.role)) +
+            ", \"role\": " + json_text(name(argument.role)) +
             ", \"dtype\": " + json_text(name(argument.dtype(problem))) + ", \"extents\": [";
     for (const std::int64_t extent : argument.extents(problem))
       text += (text.back() == '[' ? "" : ", ") + std::to_string(extent);
@@ -121,14 +117,7 @@ void ReferenceProgram::fail(const std::string& what) const {
 
 // It closed its end: what it printed says why.
 void ReferenceProgram::fail_as_ended() {
-  std::string words;
-  if (const off_t size = errors_ >= 0 ? ::lseek(errors_, 0, SEEK_END) : 0; size > 0) {
-    words.resize(static_cast<std::size_t>(std::min(size, shown_errors_bytes)));
-    const ssize_t count =
-        ::pread(errors_, words.data(), words.size(), size - static_cast<off_t>(words.size()));
-    words.resize(count > 0 ? static_cast<std::size_t>(count) : 0);
-    words.erase(words.find_last_not_of('\n') + 1);
-  }
+  const std::string words = last_words(errors_, shown_errors_bytes);
   fail("ended without an answer" + (words.empty() ? "" : "; it printed: " + words));
 }
 

@@ -39,9 +39,10 @@ void SharedReferences::give_up(const ReferenceRequest& wanted) {
 
 References::~References() { give_up(); }
 
-// Other devices need not wait for what this one will not make.
 void References::give_up() {
+  if (busy_) child_.reset();  // its answer would be taken for that to the next request
   busy_ = false;
+  deadline_ = Clock::time_point::max();
   std::erase_if(entries_, [&](const Entry& entry) {
     if (entry.complete) return false;
     if (entry.file) shared_->give_up(entry.request);
@@ -110,6 +111,7 @@ void References::update() {
     Entry& made = *pending();
     if (!reply.error.empty()) {
       const Error error("The problem " + made.request.problem + " cannot be prepared: " + reply.error);
+      busy_ = false;
       give_up();
       throw error;
     }

@@ -53,6 +53,9 @@ class References {
   /// Those of other problems are not needed any more, as far as they are complete.
   void forget_others(const std::string& problem);
 
+  /// What is not complete is not wanted any more: other devices need not wait for what nobody here reads.
+  void give_up();
+
   /// Reads messages, and replaces the process when it has died. Throws Error when a problem cannot be
   /// prepared.
   void update();
@@ -66,7 +69,6 @@ class References {
     bool complete = false;
   };
   void look(Entry& entry);
-  void give_up();
   Entry* pending();
   void go_on();
 

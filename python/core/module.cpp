@@ -393,9 +393,7 @@ NB_MODULE(_core, m) {
           [](const PyPlan& self) {
             nb::list found;
             for (std::size_t k = 0; k < self.expected.size(); ++k) {
-              static constexpr const char* roles[] = {"input", "output", "inout"};
-              found.append(nb::make_tuple(self.expected[k].name,
-                                          roles[static_cast<std::size_t>(self.expected[k].role)],
+              found.append(nb::make_tuple(self.expected[k].name, std::string(name(self.expected[k].role)),
                                           self.expected[k].dtype, self.plan.argument_bytes(k)));
             }
             return found;

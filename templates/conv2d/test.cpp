@@ -124,8 +124,7 @@ TEST(Conv2dOnHost, SamplesOfTheSpaceAreRight) {
         }
         executable->reverse_threads(reverse);
         EXPECT_EQ(executable->launch(memory.data(), nullptr, nullptr), 0);
-        std::vector<char> permitted(expected.value.size() * static_cast<std::size_t>(permitted_bytes(dtype)));
-        pack_permitted(dtype, expected.permitted_error, permitted.data());
+        const std::string permitted = pack_permitted(dtype, expected.permitted_error);
         const Comparison comparison =
             device->compare(memory[2], dtype, expected.value.data(), permitted.data(),
                             static_cast<std::int64_t>(expected.value.size()));

@@ -131,8 +131,7 @@ TEST_P(LargeProblemOnGpu, IsRightWhereItIsLookedAt) {
       const auto size = static_cast<std::int64_t>(sample.value.size());
       const DeviceMemory value(device(), size * 8);
       const DType dtype = op.arguments[sample.argument].dtype(problem);
-      std::string packed(static_cast<std::size_t>(size * permitted_bytes(dtype)), '\0');
-      pack_permitted(dtype, sample.permitted, packed.data());
+      const std::string packed = pack_permitted(dtype, sample.permitted);
       const DeviceMemory permitted(device(), static_cast<std::int64_t>(packed.size()));
       device().upload(value.get(), sample.value.data(), size * 8);
       device().upload(permitted.get(), packed.data(), static_cast<std::int64_t>(packed.size()));

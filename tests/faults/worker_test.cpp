@@ -119,6 +119,19 @@ TEST(References, AreMadeOnceForSeveralDevices) {
   second.update();
   first.reset();
   EXPECT_NE(wait_for_file(second, large, 1), "");
+
+  // Who began to make it has other things to do, and reads no answer.
+  first = std::make_unique<References>(60, shared);
+  const Problem larger = pairs((1 << 24) - 1);
+  first->want("pairs", larger.text(), 1);
+  second.want("pairs", larger.text(), 1);
+  second.update();
+  EXPECT_EQ(second.ready(larger.text(), 1), "");
+  first->give_up();
+  EXPECT_NE(wait_for_file(second, larger, 1), "");
+  first->want("pairs", pairs(2000).text(), 1);
+  const std::string small = wait_for_file(*first, pairs(2000), 1);
+  EXPECT_EQ(CheckFile(find_op("pairs"), pairs(2000), small).parts().size(), 7U) << "not the answer of before";
 }
 
 TEST(References, GiveUpWhenTheirProcessDiesEachTime) {

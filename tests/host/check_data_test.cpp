@@ -61,10 +61,9 @@ TEST(CheckData, PermittedErrorsAreNeverRoundedDown) {
   constexpr double inf = std::numeric_limits<double>::infinity();
   constexpr double most = std::numeric_limits<float>::max();
   const std::vector<double> errors = {0, 1, 0.1, 1e-60, 1e-44, 1 + 0x1p-30, most, 1e200, inf};
-  std::vector<char> kept(errors.size() * sizeof(double));
   for (const DType dtype : {DType::f32, DType::f16, DType::i64, DType::u8}) {
     ASSERT_EQ(permitted_bytes(dtype), 4);
-    pack_permitted(dtype, errors, kept.data());
+    const std::string kept = pack_permitted(dtype, errors);
     for (std::size_t i = 0; i < errors.size(); ++i) {
       const double found = unpack_permitted(dtype, kept.data() + 4 * i);
       EXPECT_GE(found, std::min(errors[i], errors[i] == inf ? inf : most)) << errors[i];
@@ -72,7 +71,7 @@ TEST(CheckData, PermittedErrorsAreNeverRoundedDown) {
     }
   }
   ASSERT_EQ(permitted_bytes(DType::f64), 8);
-  pack_permitted(DType::f64, errors, kept.data());
+  const std::string kept = pack_permitted(DType::f64, errors);
   for (std::size_t i = 0; i < errors.size(); ++i)
     EXPECT_EQ(unpack_permitted(DType::f64, kept.data() + 8 * i), errors[i]);
 }
