@@ -1,6 +1,9 @@
 // One thread per pair of output pixels, every term read from where it lies: for small problems and very large
 // masks.
 
+#include <algorithm>
+#include <array>
+
 #include "templates/axes.h"
 #include "templates/conv_covariance/op.h"
 
@@ -15,23 +18,26 @@ constexpr WordAxis LOOP_ORDER("LOOP_ORDER");
 constexpr WordAxis MU_LAYOUT("MU_LAYOUT");
 constexpr IntegerAxis UNROLL("UNROLL");
 
-// Terms of a sum that the text's unrolled loops become.
-std::int64_t unrolled_terms(const Dims& d, const Config& c) {
-  const std::string& order = c[LOOP_ORDER];
-  const std::int64_t inner = order == "channels_inside" ? d.channels_in : d.mask_width;
-  const std::int64_t middle = order == "channels_outside"   ? d.mask_height
-                              : order == "channels_between" ? d.channels_in
-                                                            : d.mask_width;
-  switch (c[UNROLL]) {
-    case 0:
-      return 1;
-    case 1:
-      return inner;
-    case 2:
-      return inner * middle;
-    default:
-      return d.channels_in * d.mask_height * d.mask_width;
+// Steps of each loop of a term, outermost first.
+std::array<std::int64_t, 3> steps_of(const Dims& d, const std::string& order) {
+  if (order == "channels_outside") return {d.channels_in, d.mask_height, d.mask_width};
+  if (order == "channels_between") return {d.mask_height, d.channels_in, d.mask_width};
+  return {d.mask_height, d.mask_width, d.channels_in};
+}
+
+// Terms of a sum that the text's unrolled loops become, as `unrolled` there has it.
+std::int64_t unrolled_terms(const Dims& d, const std::string& order, std::int64_t loops) {
+  constexpr std::int64_t most = 128;
+  const auto steps = steps_of(d, order);
+  std::int64_t inside = 1;
+  std::int64_t terms = 1;
+  for (std::size_t loop = 3; loop-- > 0 && loops-- > 0;) {
+    std::int64_t at_once = std::min(steps[loop], most / inside);
+    while (at_once > 1 && steps[loop] % at_once != 0) --at_once;
+    terms *= std::max<std::int64_t>(at_once, 1);
+    inside *= std::max<std::int64_t>(steps[loop], 1);
   }
+  return terms;
 }
 
 Space space(const Problem& problem) {
@@ -39,7 +45,7 @@ Space space(const Problem& problem) {
   std::vector<Axis> axes = {
       {LOOP_ORDER, words({"channels_outside", "channels_between", "channels_inside"}),
        "the loop over the input channels: outside, between or inside the loops over the mask"},
-      {UNROLL, {3, 2, 1, 0}, "loops of a sum that are unrolled, counted from the innermost"},
+      {UNROLL, {3, 2, 1, 0}, "loops of a sum that are unrolled, counted from the innermost, up to 128 terms"},
       {FAN_OUT, words({"inside", "outside"}),
        "the loop over the output channels: in each thread after its sum, or one thread per channel"},
       {FAN, {4, 2, 1}, "output channels loaded before the first is stored"},
@@ -53,8 +59,6 @@ Space space(const Problem& problem) {
   };
   std::vector<Rule> must = {
       {"A block has at most 1024 threads.", [](const Config& c) { return c[BLOCK_X] * c[BLOCK_Y] <= 1024; }},
-      {"At most 512 terms of a sum are unrolled: they take the compiler about 15 s, and 1024 about 50 s.",
-       [=](const Config& c) { return unrolled_terms(d, c) <= 512; }},
       offsets_reach(d),
   };
   std::vector<Rule> worth = {
@@ -63,10 +67,17 @@ Space space(const Problem& problem) {
          const std::int64_t threads = c[BLOCK_X] * c[BLOCK_Y];
          return threads >= 32 && threads <= 256;
        }},
-      {"At most 128 terms of a sum are unrolled; more code gains nothing.",
-       [=](const Config& c) { return unrolled_terms(d, c) <= 128; }},
+      {"UNROLL unrolls fewer terms than one loop more; the largest that does the same stands for all.",
+       [=](const Config& c) {
+         const std::int64_t loops = c[UNROLL];
+         return loops == 3 ||
+                unrolled_terms(d, c[LOOP_ORDER], loops) < unrolled_terms(d, c[LOOP_ORDER], loops + 1);
+       }},
       {"With all loops unrolled their order makes no difference; the first choice stands for all.",
-       [](const Config& c) { return c[UNROLL] < 3 || c[LOOP_ORDER] == "channels_outside"; }},
+       [=](const Config& c) {
+         return c[LOOP_ORDER] == "channels_outside" ||
+                unrolled_terms(d, c[LOOP_ORDER], c[UNROLL]) < d.channels_in * d.mask_height * d.mask_width;
+       }},
       {"With FAN_OUT=outside a thread has one output channel, so that FAN is 1.",
        [](const Config& c) { return c[FAN_OUT] == "inside" || c[FAN] == 1; }},
       {"64-bit offsets are for large problems, which gain nothing from an early start.",

@@ -299,7 +299,7 @@ TEST(ConvCovarianceSpace, HasSomeThousandPromisingConfigsAndADefaultForEveryProb
       if (tmpl.refuses && !tmpl.refuses(wanted).empty()) continue;
       const Space space = tmpl.space(wanted);
       const std::int64_t count = space.count(Space::Which::promising);
-      EXPECT_GE(count, tmpl.name == "base" ? 2 : 500) << tmpl.name << " " << text;
+      EXPECT_GE(count, tmpl.name == "base" ? 2 : 400) << tmpl.name << " " << text;
       EXPECT_LE(count, 12000) << tmpl.name << " " << text;
       EXPECT_FALSE(exceeds(tmpl.work(wanted, space.complete({})), device)) << tmpl.name << " " << text;
     }
@@ -329,7 +329,7 @@ TEST(ConvCovarianceSpace, RefusesWhatCannotBeRightAndAllowsWhatIsOnlySlow) {
       {"direct", "mask_height=3 mask_width=3", "BLOCK_X=128 BLOCK_Y=8", ""},
       {"direct", "mask_height=3 mask_width=3", "BLOCK_X=128 BLOCK_Y=16", "at most 1024 threads"},
       {"direct", "mask_height=8 mask_width=16", "UNROLL=3", ""},
-      {"direct", "mask_height=9 mask_width=16", "UNROLL=3", "512 terms"},
+      {"direct", "mask_height=40 mask_width=40", "UNROLL=3", ""},
       {"factored", "mask_height=3 mask_width=5", "BLOCK_X=64 BLOCK_D=4 BLOCK_J=4", ""},
       {"factored", "mask_height=3 mask_width=5", "BLOCK_X=64 BLOCK_D=4 BLOCK_J=8", "at most 1024 threads"},
       {"factored", "mask_height=3 mask_width=4", "VECTOR=2", "VECTOR divides the output's columns"},
