@@ -289,6 +289,7 @@ def main():
         rows.append((case.name, times))
         print("  " + ", ".join(f"{name} {us:.1f}" for name, us in times.items()), flush=True)
     out = pathlib.Path(options.out)
+    out.mkdir(parents=True, exist_ok=True)
     (out / "python_calls.md").write_text(page(rows, costs, torch.cuda.get_device_name()))
     with open(out / "python_calls.csv", "w", newline="") as file:
         table = csv.writer(file)

@@ -128,6 +128,7 @@ class Runs:
     BEGINNING = 10  # so many launches of a chain are not counted: the first ones have nothing to overlap with
     MOST_LAUNCHES = 50
     SAMPLE_US = 300
+    SLOW_US = 20000  # of a launch
     LONG_US = 2000  # a launch of so many takes no part in more sequences than it must: what a replay costs is nothing to it
     SAMPLES = 3  # of a visit; their median counts
     QUEUEING_CYCLES = 4_000_000  # some 2 ms: longer than it takes to queue the samples of a visit
@@ -217,7 +218,8 @@ class Runs:
 
 def measure(contenders, rounds, seconds, space, say):
     """Fills the samples. The contenders take turns, so that a drift of the clocks affects all of them alike. Ends after
-    `rounds` rounds, or after `seconds` seconds and at least 5 rounds."""
+    `rounds` rounds, or after `seconds` seconds and at least 5 rounds. Slow ones, whose visits take seconds and where a
+    drift does not matter, have one."""
     firsts = {}
     for contender in contenders:
         try:
@@ -232,12 +234,13 @@ def measure(contenders, rounds, seconds, space, say):
     for contender in contenders:
         contender.launches = runs.launches_of(firsts[id(contender)])
         runs.prepare(contender, say)
-    for contender in contenders:  # lets the clocks settle
+    brief = [each for each in contenders if firsts[id(each)] < Runs.SLOW_US]
+    for contender in brief:  # lets the clocks settle
         runs.sample(contender)
         contender.samples = {}
     begin = time.monotonic()
     for done in range(rounds):
         if done >= 5 and time.monotonic() - begin > seconds:
             break
-        for contender in contenders:
+        for contender in brief if done else contenders:
             runs.sample(contender)

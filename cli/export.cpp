@@ -1,6 +1,7 @@
 #include "cli/export.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <map>
 #include <optional>
 #include <set>
@@ -176,6 +177,14 @@ std::vector<std::string> check_exported(const std::filesystem::path& folder) {
     if (!is_current(one.table))
       wrong.push_back("The table of " + one.table.op + " on " + one.device.name +
                       " was measured with other templates; tune and export it again.");
+    constexpr double most = 0.02;  // of a logarithm, for the digits that the file has not
+    if (const double found = misfit(find_op(one.table.op), one.table); found > most) {
+      char by[32];
+      std::snprintf(by, sizeof by, "%.2g", found);
+      wrong.push_back("The table of " + one.table.op + " on " + one.device.name +
+                      " has factors that are not of its times: a logarithm differs by " + by + ", " +
+                      "allowed is 0.02. Make it again with \"tunesmith db tables --extend\" and export it.");
+    }
   }
   for (TableRow row : table_of(folder)) {
     const std::string file = body_file(row.winner, row.body);

@@ -18,7 +18,17 @@ std::string digits_text(int digits, double value) {
   return text;
 }
 std::string number_text(double value) { return digits_text(5, value); }
-std::string factor_text(double value) { return digits_text(3, value); }
+
+// Four digits behind the point, whatever stands before it: factors of problems that are much alike are large
+// and nearly cancel, so that rounded to three digits they told kernels apart no longer.
+std::string factor_text(double value) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%.4f", value);
+  std::string digits = text;
+  digits.erase(digits.find_last_not_of('0') + 1);
+  if (digits.back() == '.') digits.pop_back();
+  return digits == "-0" ? "0" : digits;
+}
 
 std::string line(std::initializer_list<std::string> fields) {
   std::string text;
@@ -53,7 +63,7 @@ bool takes_any(const Op& op, const DeviceFacts& device, const AnchorTable::Varia
 std::string write_anchors(const AnchorTable& table) {
   std::string text = line({"op", table.op}) + "\n";
   for (const auto& [feature, weight] : table.weights)
-    text += line({"weight", feature, number_text(weight)}) + "\n";
+    text += line({"weight", feature, digits_text(9, weight)}) + "\n";
   for (const AnchorTable::Variant& variant : table.variants)
     text += line({"variant", variant.template_name, variant.config.text(), variant.body}) + "\n";
   for (const AnchorTable::Anchor& anchor : table.anchors) {

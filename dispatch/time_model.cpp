@@ -14,7 +14,7 @@ namespace tunesmith {
 namespace {
 
 // Grows with each change of the model that gives other factors. In tables it is the weight "model".
-constexpr double model_version = 2;
+constexpr double model_version = 3;
 
 constexpr float initial_weight = 1.0f / 16;
 constexpr float initial_word_weight = 0.5f;
@@ -469,6 +469,26 @@ double TimeModel::factor(std::size_t variant, std::size_t row) const {
   return 0;
 }
 
+double TimeModel::misfit() const {
+  std::vector<std::vector<std::optional<double>>> values(variants_.size());  // by variant and row
+  for (std::size_t v = 0; v < variants_.size(); ++v) {
+    values[v].resize(at_.size());
+    for (const Known& time : variants_[v].times) values[v][time.row] = time.value;
+  }
+  double most = 0;
+  for (std::size_t row = 0; row < at_.size(); ++row) {
+    const std::vector<float> like = likeness_to_rows(at_[row]);
+    for (std::size_t v = 0; v < variants_.size(); ++v) {
+      if (!values[v][row]) continue;
+      double said = variants_[v].mean;
+      for (const Known& time : variants_[v].times)
+        said += time.factor * (static_cast<double>(like[time.row]) + (time.row == row ? noise_ : 0));
+      most = std::max(most, std::abs(said - *values[v][row]));
+    }
+  }
+  return most;
+}
+
 TimeModel::Estimates TimeModel::estimate(const Problem& problem) const {
   Estimates estimates;
   const std::size_t variants = variants_.size();
@@ -586,6 +606,19 @@ void fit_table(const Op& op, AnchorTable& table) {
     anchor.factor.clear();
     for (std::size_t v = 0; v < table.variants.size(); ++v) anchor.factor.push_back(model.factor(v, row));
   }
+}
+
+double misfit(const Op& op, const AnchorTable& table) {
+  TimeModel model(op, table.weights);
+  for (std::size_t v = 0; v < table.variants.size(); ++v) model.add_variant();
+  for (const AnchorTable::Anchor& anchor : table.anchors) {
+    const std::size_t row = model.add_problem(complete_problem(op, anchor.problem));
+    model.add_best(row, anchor.best_us, anchor.best_factor);
+    for (std::size_t v = 0; v < anchor.us.size(); ++v)
+      model.add_time(v, row, anchor.us[v], anchor.factor.empty() ? 0 : anchor.factor[v]);
+  }
+  model.solve();
+  return model.misfit();
 }
 
 bool is_fitted(const Weights& weights) {

@@ -75,6 +75,9 @@ class TimeModel {
   double factor(std::size_t variant, std::size_t row) const;  ///< 0 where there is no time
   double best_factor(std::size_t row) const { return known_[row].factor; }
   double spread() const { return spread_; }
+  /// How far the largest difference is between a logarithm of a slowdown and what the factors say of it: near
+  /// 0 where they were solved for these times, or given as they were solved.
+  double misfit() const;
 
  private:
   struct Known {  // a value of a row
@@ -136,5 +139,8 @@ void fit_table(const Op& op, AnchorTable& table);
 
 /// Whether that was done by this version's model; another one's factors mean nothing to it.
 bool is_fitted(const Weights& weights);
+
+/// misfit() of the model that the table's factors make.
+double misfit(const Op& op, const AnchorTable& table);
 
 }  // namespace tunesmith

@@ -1,6 +1,8 @@
 // ---- templates/common/async_copy.cuh
 // Copies from global to shared memory that pass no register and are waited for as one group. Before compute
 // capability 8.0, and on the host, they are ordinary copies and the wait does nothing.
+// (On the host common/host/async_copy.h stands for this file; what is here for it stays, because a kernel's
+// identity is its text.)
 
 // Copies N elements (4, 8 or 16 bytes in all, both addresses aligned to that), or writes zeros if not
 // `inside`; then `from` is not read but still has to be a pointer into the array.
@@ -60,6 +62,8 @@ __host__ __device__ constexpr int alignment_of(int value, int limit) {
 // ---- templates/common/vector.cuh
 // Several neighbouring elements moved by one memory access, at most 16 bytes wide each. Knows nothing of
 // images.
+// (On the host common/host/vector.h stands for this file; what is here for it stays, because a kernel's
+// identity is its text.)
 
 template <typename T, int N>
 struct alignas(sizeof(T) * N > 16 ? 16 : sizeof(T) * N) Vector {

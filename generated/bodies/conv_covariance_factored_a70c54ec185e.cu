@@ -117,6 +117,8 @@ __host__ __device__ constexpr int alignment_of(int value, int limit) {
 // ---- templates/common/vector.cuh
 // Several neighbouring elements moved by one memory access, at most 16 bytes wide each. Knows nothing of
 // images.
+// (On the host common/host/vector.h stands for this file; what is here for it stays, because a kernel's
+// identity is its text.)
 
 template <typename T, int N>
 struct alignas(sizeof(T) * N > 16 ? 16 : sizeof(T) * N) Vector {

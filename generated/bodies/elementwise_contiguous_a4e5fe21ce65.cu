@@ -89,6 +89,8 @@ __device__ __forceinline__ BFloat16 from_float<BFloat16>(float value) {
 // ---- templates/common/hinted_access.cuh
 // Accesses to global memory that move 1 to 16 bytes by one instruction, with a hint on what is to stay in the
 // caches. (An assignment of a struct may become a store for each element.)
+// (On the host common/host/hinted_access.h stands for this file; what is here for it stays, because a
+// kernel's identity is its text.)
 
 // No hint, or: it is not read again, so that it may leave the caches first; or: L1 need not keep it; or: of
 // an array that is larger than the second-level cache one half may leave it first, so that the other stays
@@ -243,6 +245,8 @@ __device__ __forceinline__ void store_hinted(V* to, const V& value) {
 // ---- templates/common/vector.cuh
 // Several neighbouring elements moved by one memory access, at most 16 bytes wide each. Knows nothing of
 // images.
+// (On the host common/host/vector.h stands for this file; what is here for it stays, because a kernel's
+// identity is its text.)
 
 template <typename T, int N>
 struct alignas(sizeof(T) * N > 16 ? 16 : sizeof(T) * N) Vector {

@@ -10,6 +10,8 @@
 // ---- templates/common/hinted_access.cuh
 // Accesses to global memory that move 1 to 16 bytes by one instruction, with a hint on what is to stay in the
 // caches. (An assignment of a struct may become a store for each element.)
+// (On the host common/host/hinted_access.h stands for this file; what is here for it stays, because a
+// kernel's identity is its text.)
 
 // No hint, or: it is not read again, so that it may leave the caches first; or: L1 need not keep it; or: of
 // an array that is larger than the second-level cache one half may leave it first, so that the other stays
@@ -397,6 +399,8 @@ template <typename Element>
 using InputPointer = typename PointerTo<const Element, !overlapped>::Type;
 template <typename Element>
 using InOutPointer = typename PointerTo<Element, !overlapped>::Type;
+// A block's counters in shared memory, in copies, and how a tile is counted into them. Needs T, function,
+// CONTIGUOUS, BLOCK, ITEMS, VECTOR, COPIES, OWNER, COUNTER_BITS, INCREMENT and MERGE.
 
 constexpr int per_thread = ITEMS * VECTOR;  // elements of a tile
 constexpr long long per_block = static_cast<long long>(BLOCK) * per_thread;

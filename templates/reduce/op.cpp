@@ -146,10 +146,16 @@ void usual_arrays(Random& random, Problem& problem) {
   if (draw_chance(random, 50)) problem.set("outer_stride", Dims(problem).outer_stride + 16);
 }
 
+// Beside the extents how far apart what is summed lies: 1 where it is dense.
 Values sizes(const Problem& problem) {
+  const auto over = [](std::int64_t stride, std::int64_t dense) {
+    return stride == 0 ? 1 : std::max<std::int64_t>(1, stride / std::max<std::int64_t>(1, dense));
+  };
+  const std::int64_t inner = problem.integer("inner");
   return {{"outer", problem.integer("outer")},
           {"length", problem.integer("length")},
-          {"inner", problem.integer("inner")}};
+          {"inner", inner},
+          {"spacing", over(problem.integer("stride"), inner)}};
 }
 
 }  // namespace

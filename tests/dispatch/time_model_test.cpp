@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <utility>
@@ -139,6 +140,40 @@ TEST(TimeModel, ASolvedTableIsNotSolvedAgain) {
   EXPECT_GT(
       std::abs(changed.estimate(problem(20)).of[0].slowdown - again.estimate(problem(20)).of[0].slowdown),
       0.1);
+}
+
+// Problems that are much alike and differ in their times have large factors, which nearly cancel.
+TEST(TimeModel, AWrittenTableSaysWhatItSaidBefore) {
+  AnchorTable table;
+  table.op = op().name;
+  table.variants.resize(2);
+  Random random(7);
+  for (int i = 0; i < 300; ++i) {
+    AnchorTable::Anchor& anchor = table.anchors.emplace_back();
+    anchor.problem = problem(1000 + 3 * i);
+    anchor.best_us = 4;
+    const auto time = [&] { return 4.4 + 0.4 * random.uniform(); };
+    anchor.us = {time(), time()};
+  }
+  fit_table(op(), table);
+  table.weights["noise"] = 0.003;
+  TimeModel model = model_of(op(), table, table.weights);
+  model.solve(table.anchors.size());
+  EXPECT_LT(model.misfit(), 1e-4);
+  double largest = 0;
+  for (AnchorTable::Anchor& anchor : table.anchors) {
+    const std::size_t row = model.add_problem(anchor.problem);
+    for (std::size_t v = 0; v < 2; ++v) {
+      anchor.factor[v] = model.factor(v, row);
+      largest = std::max(largest, std::abs(anchor.factor[v]));
+    }
+  }
+  ASSERT_GT(largest, 10);
+  EXPECT_LT(misfit(op(), read_anchors(write_anchors(table), "it")), 0.01);
+
+  for (AnchorTable::Anchor& anchor : table.anchors)
+    for (double& factor : anchor.factor) factor = std::round(factor * 10) / 10;
+  EXPECT_GT(misfit(op(), table), 0.05) << "three digits are not enough";
 }
 
 TEST(TimeModel, WhatIsKnownBesideASolvedTableCorrectsIt) {

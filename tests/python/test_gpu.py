@@ -156,7 +156,8 @@ def test_numpys_arrays_are_copied_there_and_back():
 def test_pytorchs_stream_and_its_order():
     torch = pytest.importorskip("torch")
     stream = torch.cuda.Stream()
-    tunesmith.sum(torch.zeros(1 << 20, device="cuda"))  # planned and loaded
+    tunesmith.sum(torch.zeros(1 << 20, device="cuda"))
+    tunesmith.dispatcher("cuda").wait_until_ready()  # loading a kernel may wait for the GPU
     for _ in range(3):
         with torch.cuda.stream(stream):
             x = torch.zeros(1 << 20, device="cuda")
@@ -181,6 +182,7 @@ def test_cupys_stream_and_its_order():
     cupy = pytest.importorskip("cupy")
     sleep = cupy.RawKernel('extern "C" __global__ void rest() { for (long long t = clock64(); clock64() - t < 100000000;); }', "rest")
     tunesmith.sum(cupy.zeros(1 << 20, "f"))
+    tunesmith.dispatcher("cuda").wait_until_ready()
     stream = cupy.cuda.Stream(non_blocking=True)
     for _ in range(3):
         with stream:

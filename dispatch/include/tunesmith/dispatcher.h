@@ -218,7 +218,8 @@ struct DispatcherOptions {
   /// Whether the database's and exported binaries for the host, native code of this process, are run.
   bool host_binaries = false;
   /// Also with `background` plan() waits in one case: where not even the op's base is in the library, because
-  /// the problem holds an expression of the user's own.
+  /// the problem holds an expression of the user's own. While the better kernel is loaded, launches of this
+  /// process may wait for what the GPU runs, as CUDA loads code; wait_until_ready() has that done before.
   Compile compile = Compile::background;
   /// A compilation that takes longer is given up, and its variant not used (with NVRTC from CUDA 12.8 on).
   std::chrono::milliseconds compile_limit = std::chrono::seconds(60);

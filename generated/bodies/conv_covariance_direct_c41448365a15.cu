@@ -185,9 +185,18 @@ constexpr int middle_steps = LOOP_ORDER == LoopOrder::channels_outside   ? mask_
                              : LOOP_ORDER == LoopOrder::channels_between ? channels_in
                                                                          : mask_width;
 constexpr int inner_steps = LOOP_ORDER == LoopOrder::channels_inside ? channels_in : mask_width;
-constexpr int unroll_outer = UNROLL >= 3 ? larger(outer_steps, 1) : 1;
-constexpr int unroll_middle = UNROLL >= 2 ? larger(middle_steps, 1) : 1;
-constexpr int unroll_inner = UNROLL >= 1 ? larger(inner_steps, 1) : 1;
+
+// As many steps of a loop at once as divide it and make at most 128 terms with the loops inside: more code
+// gains nothing, and 512 terms took compilers 15 s.
+__host__ __device__ constexpr int unrolled(int steps, int terms_inside) {
+  int at_once = smaller(steps, 128 / larger(terms_inside, 1));
+  while (at_once > 1 && steps % at_once != 0) --at_once;
+  return larger(at_once, 1);
+}
+constexpr int unroll_inner = UNROLL >= 1 ? unrolled(inner_steps, 1) : 1;
+constexpr int unroll_middle = UNROLL >= 2 ? unrolled(middle_steps, inner_steps) : 1;
+constexpr int unroll_outer =
+    UNROLL >= 3 ? unrolled(outer_steps, smaller(middle_steps, 129) * smaller(inner_steps, 129)) : 1;
 
 // Launched with blocks of BLOCK_X x BLOCK_Y over the second and the first pixel of the pairs; the grid's z
 // goes over the batch, and over the output channels where the sum is recomputed. Where the grid's y or z,
