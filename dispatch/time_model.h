@@ -37,7 +37,8 @@ class TimeModel {
   /// does not know is likely (leave one out).
   Weights fit();
   /// After the last add_; before what is below. Of what has no factor so many times of a variant are used at
-  /// most: a cube of 160 takes a millisecond.
+  /// most: a cube of 160 takes a millisecond. Factors that were given and are not of these times (of other
+  /// features, changed by hand) are solved anew.
   void solve(std::size_t most = 160);
 
   struct Estimate {
@@ -108,7 +109,10 @@ class TimeModel {
   void begin();
   static bool any_solved(std::span<const Known> known);
   void solve_rest(std::vector<Known>& known, double mean, std::size_t most) const;
+  void feature_major();
   void lay_out();
+  std::vector<double> misfits(std::size_t most_rows) const;
+  bool is_of_its_times() const;
 
   const Op* op_;
   Weights given_;

@@ -134,12 +134,36 @@ TEST(TimeModel, ASolvedTableIsNotSolvedAgain) {
       EXPECT_NEAR(a.of[v].deviation, b.of[v].deviation, 1e-4) << n;
     }
   }
-  table.anchors.front().factor[0] += 1;  // what is given is what counts
+  table.anchors.front().factor[0] += 0.04;  // what is given is what counts
   TimeModel changed = from_solution(table);
   changed.solve();
   EXPECT_GT(
       std::abs(changed.estimate(problem(20)).of[0].slowdown - again.estimate(problem(20)).of[0].slowdown),
-      0.1);
+      0.01);
+}
+
+TEST(TimeModel, FactorsThatAreNotOfItsTimesAreSolvedAnew) {
+  AnchorTable table = as_table();
+  fit_table(op(), table);
+  const AnchorTable right = table;
+  const auto expect_right = [&](const char* what) {
+    TimeModel model = from_solution(table);
+    model.solve();
+    for (const std::int64_t n : {20, 100, 700, 12000, 90000, 1500000}) {
+      const auto estimates = model.estimate(problem(n));
+      EXPECT_EQ(estimates.of[1].cautious() < estimates.of[0].cautious(), n < 4096) << what << ", " << n;
+      EXPECT_NEAR(estimates.best_us, 2 + static_cast<double>(n) / 1e5, 0.2 * estimates.best_us) << what;
+    }
+  };
+  for (AnchorTable::Anchor& anchor : table.anchors) std::swap(anchor.factor[0], anchor.factor[1]);
+  expect_right("another variant's");
+  table = right;
+  table.weights.erase("n");
+  expect_right("another version's features");
+  table = right;
+  for (AnchorTable::Anchor& anchor : table.anchors) anchor.factor[1] = 0;
+  for (AnchorTable::Anchor& anchor : table.anchors) anchor.factor[0] *= 1.5;
+  expect_right("changed by hand");
 }
 
 // Problems that are much alike and differ in their times have large factors, which nearly cancel.
