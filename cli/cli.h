@@ -26,6 +26,7 @@ void add_exchange_commands(CLI::App& db);                                ///< db
 void add_regret_command(CLI::App& app, int& exit_code);
 void add_replay_command(CLI::App& app);
 void add_dispatch_commands(CLI::App& app);  ///< explain, export
+void add_report_command(CLI::App& app);     ///< report: the Python package's
 
 /// What the database's devices are searched for: auto, cuda and cuda:N stand for the name of that device of
 /// this machine; host, for every host, and any other words, for a part of a name, stay as they are. Throws

@@ -29,10 +29,6 @@ void refuse_unknown_command(const CLI::App& app, int argc, char** argv) {
     if (command->get_name() == argv[1]) return;
     names += (names.empty() ? "" : ", ") + command->get_name();
   }
-  if (std::string_view(argv[1]) == "report") {
-    throw tunesmith::UsageError(
-        "The page of report is drawn by the Python package: python -m tunesmith report (docs/report.md).");
-  }
   throw tunesmith::UsageError("There is no command " + std::string(argv[1]) + "; the commands are " + names +
                               ".");
 }
@@ -70,6 +66,7 @@ int main(int argc, char** argv) {
     tunesmith::add_regret_command(app, exit_code);
     tunesmith::add_replay_command(app);
     tunesmith::add_dispatch_commands(app);
+    tunesmith::add_report_command(app);
     refuse_unknown_command(app, argc, argv);
     app.parse(argc, argv);
     std::cout.flush();

@@ -13,7 +13,7 @@ namespace tunesmith {
 
 /// So many are tried in all: what is fast everywhere is among them, and a strategy that learns from these
 /// finds the rest sooner than more guesses would.
-inline constexpr std::size_t most_promising = 16;
+inline constexpr std::size_t most_promising = 8;
 
 /// Of each problem so many of the fastest are guesses.
 inline constexpr std::size_t most_remembered = 8;

@@ -35,7 +35,6 @@ TEST_P(Complaints, AreOneClearSentence) {
 INSTANTIATE_TEST_SUITE_P(Command, Complaints,
                          testing::Values(Mistake{"", "subcommand"},
                                          Mistake{"tuen", "There is no command tuen"},
-                                         Mistake{"report", "python -m tunesmith report"},
                                          Mistake{"ops conv2d conv3d", "conv3d"},
                                          Mistake{"devices --fast", "--fast"}));
 
@@ -252,6 +251,23 @@ TEST(Command, RenderAllWritesAFileForEveryLegalConfig) {
   const auto files = std::distance(std::filesystem::directory_iterator(scratch.path() / "all"), {});
   EXPECT_EQ(outcome.out, std::to_string(files) + " files written to all\n");
   EXPECT_GT(files, 10);
+}
+
+TEST(Command, ReportIsHandedToPythonsPackage) {
+  const Scratch scratch;
+  const auto report = [&](const std::string& python) {
+    return scratch.shell("mkdir -p bin && printf '%s\\n' '#!/bin/sh' '" + python +
+                         "' >bin/python3 && chmod +x bin/python3 && PATH=$PWD/bin " TUNESMITH_PROGRAM
+                         " report --db 'a b.db' -o x.html --help");
+  };
+  const Outcome handed = report(R"([ "$1" = -c ] && exit 0; printf "<%s>" "$@"; exit 3)");
+  EXPECT_EQ(handed.exit_code, 3) << handed.err;
+  EXPECT_EQ(handed.out, "<-m><tunesmith><report><--db><a b.db><-o><x.html><--help>");
+
+  const Outcome without = report("exit 1");  // a Python without the package
+  EXPECT_EQ(without.exit_code, 1);
+  EXPECT_EQ(without.out, "");
+  EXPECT_NE(without.err.find("install it with"), std::string::npos) << without.err;
 }
 
 TEST(Command, OutputThatCannotBeWrittenIsAFailure) {

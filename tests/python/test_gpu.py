@@ -158,14 +158,15 @@ def test_pytorchs_stream_and_its_order():
     stream = torch.cuda.Stream()
     tunesmith.sum(torch.zeros(1 << 20, device="cuda"))
     tunesmith.dispatcher("cuda").wait_until_ready()  # loading a kernel may wait for the GPU
-    for _ in range(3):
+    for turn in range(4):
         with torch.cuda.stream(stream):
             x = torch.zeros(1 << 20, device="cuda")
             torch.cuda._sleep(100_000_000)
             x += 1
             total = tunesmith.sum(x)
             after = total * 2
-            assert not stream.query()  # the call did not wait
+            # No call waited; in the first turn PyTorch loads kernels and gets the stream's memory, which may.
+            assert turn == 0 or not stream.query()
         stream.synchronize()
         assert float(total) == 1 << 20 and float(after) == 2 << 20
     plan = tunesmith.dispatcher("cuda").plan("reduce", length=1 << 20)
@@ -184,13 +185,13 @@ def test_cupys_stream_and_its_order():
     tunesmith.sum(cupy.zeros(1 << 20, "f"))
     tunesmith.dispatcher("cuda").wait_until_ready()
     stream = cupy.cuda.Stream(non_blocking=True)
-    for _ in range(3):
+    for turn in range(4):
         with stream:
             x = cupy.zeros(1 << 20, "f")
             sleep((1,), (1,), ())
             x.fill(1)
             total = tunesmith.sum(x)
-            assert not stream.done
+            assert turn == 0 or not stream.done
         stream.synchronize()
         assert float(total) == 1 << 20
 

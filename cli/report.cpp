@@ -1,0 +1,37 @@
+// The page is drawn by the Python package; here its command is found and takes this process's place.
+#include <unistd.h>
+
+#include <cstdlib>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "cli/cli.h"
+#include "generator/error.h"
+
+namespace tunesmith {
+
+void add_report_command(CLI::App& app) {
+  CLI::App* const command = app.add_subcommand("report", "Draw the database as one HTML page");
+  command->set_help_flag();  // Python's answers
+  command->prefix_command();
+  command->callback([command] {
+    // A folder of the package's name is no package: one of its modules is asked for.
+    if (std::system("python3 -c 'import tunesmith._report' >/dev/null 2>&1 </dev/null") != 0) {
+      throw Error(
+          "The page is drawn by the Python package, which the python3 of this PATH does not have; install it "
+          "with \"pip install '.[report]'\" in a checkout, or run \"python -m tunesmith report\" where it is "
+          "(docs/report.md).");
+    }
+    std::vector<std::string> words = {"python3", "-m", "tunesmith", "report"};
+    for (const std::string& word : command->remaining()) words.push_back(word);
+    std::vector<char*> arguments;
+    for (std::string& word : words) arguments.push_back(word.data());
+    arguments.push_back(nullptr);
+    std::cout.flush();
+    execvp(arguments.front(), arguments.data());
+    throw Error("python3 cannot be run.");
+  });
+}
+
+}  // namespace tunesmith
