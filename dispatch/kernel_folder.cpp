@@ -19,19 +19,23 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view header = "file,sha256";
+constexpr std::string_view header = "file,sha256\n";
+
+// The last line of a list, by which a cut shows: the hash of all before it.
+std::string end_of(std::string_view lines) { return "," + sha256(lines) + "\n"; }
 
 Texts read_list(const fs::path& file) {
   Texts hashes;
   const std::string text = read_file(file);
-  std::string_view rest = text;
-  for (bool is_first = true; !rest.empty(); is_first = false) {
-    const std::string_view line = rest.substr(0, rest.find('\n'));
-    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+  const std::size_t end_size = end_of("").size();
+  std::string_view lines = std::string_view(text).substr(0, text.size() - std::min(end_size, text.size()));
+  if (!lines.starts_with(header) || text.substr(lines.size()) != end_of(lines))
+    throw Error("The file " + file.string() + " is not what an export wrote.");
+  for (lines.remove_prefix(header.size()); !lines.empty();) {
+    const std::string_view line = lines.substr(0, lines.find('\n'));
+    lines.remove_prefix(line.size() + 1);
     const std::vector<std::string> fields = csv_fields(line);
-    if (is_first ? line != header : fields.size() != 2)
-      throw Error("The file " + file.string() + " is not what an export wrote.");
-    if (!is_first) hashes[fields[0]] = fields[1];
+    hashes[fields.front()] = fields.back();
   }
   return hashes;
 }
@@ -107,9 +111,9 @@ Texts kernel_files(const OwnText& text) {
 }
 
 std::string write_list(const Texts& files) {
-  std::string text = std::string(header) + "\n";
+  std::string text(header);
   for (const auto& [name, bytes] : files) text += csv_field(name) + "," + sha256(bytes) + "\n";
-  return text;
+  return text + end_of(text);
 }
 
 void read_kernel_folder(const std::string& kernel, const Sources& sources, Known& known) {

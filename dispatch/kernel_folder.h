@@ -2,7 +2,8 @@
 // compiler:
 //   my.tuned/devices.csv, …    winners and tables, as in generated/ (table.h)
 //   my.tuned/TARGET/HASH       a binary, named by its kernel's identity
-//   my.tuned/files.csv         each of these files, and of those that my.cu is read from, with its SHA-256
+//   my.tuned/files.csv         each of these files, and of those that my.cu is read from, with its SHA-256;
+//                              the last line has that of the lines before it
 #pragma once
 
 #include <filesystem>

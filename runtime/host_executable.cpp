@@ -287,6 +287,8 @@ DeviceFacts read_host_facts() {
       break;
     }
   }
+  if (const char* given = ::secure_getenv("TUNESMITH_HOST_NAME"); given != nullptr && *given != '\0')
+    facts.name = given;  // many processors have no name there
   facts.multiprocessors = static_cast<int>(std::thread::hardware_concurrency());
   facts.memory_bytes = static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
   // The emulated GPU: what CUDA grants every kernel, with the shared memory of compute capability 8.6.
