@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-import ast
+import builtins
 import functools
-import inspect
 import math
+import operator
 import re
-import textwrap
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 
 from ._arrays import Given, launch, run_recorded
 from ._core import Memo
-from ._words import _finish, _merged, _short, _usable
+from ._reading import Reader, Tree
+from ._words import _finish, _short, _usable
 
 _functions = frozenset(
     "add hypot gaussian_pdf polar_distance abs min max pow atan2 sqrt rsqrt cbrt exp exp2 expm1 log log2 log10 log1p sin "
@@ -37,8 +40,9 @@ _name = re.compile(r"[A-Za-z_]\w*")
 _number = re.compile(r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 
 
-def _rename(expression: str, inputs) -> tuple[str, tuple[str, ...]]:
+def _rename(expression: str, inputs: Iterable[str] | None) -> tuple[str, tuple[str, ...]]:
     """The expression in a to f, and the names that stood there."""
+    inputs = None if inputs is None else tuple(inputs)
     names: list[str] = list(inputs or ())
     text = []
     at = 0
@@ -54,6 +58,8 @@ def _rename(expression: str, inputs) -> tuple[str, tuple[str, ...]]:
             if expression[at:].lstrip().startswith("("):
                 word = _aliases.get(word, word)
             elif word != "pi":
+                if inputs is not None and "pi" in inputs:
+                    raise ValueError('An input is named "pi", which is a number in an expression; give it another name.')
                 if word not in names:
                     if inputs is not None:
                         raise ValueError(f'The expression "{expression}" has {word}, which is none of its inputs, {", ".join(inputs)}.')
@@ -68,231 +74,502 @@ def _rename(expression: str, inputs) -> tuple[str, tuple[str, ...]]:
     return "".join(text), tuple(names)
 
 
-class _ToExpression(ast.NodeVisitor):
-    """Of a function's body of assignments and one return: the expression, fully bracketed."""
+class _Operation(NamedTuple):
+    """What an operation is to NumPy, which says of which type its result is, and its text of real and of whole numbers."""
 
-    _binary = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
-    _compare = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
+    numpy: Callable[..., Any]
+    real: str
+    whole: str | None = None  # None: not of whole numbers
 
+
+_plain = (bool, int, float)  # Python's numbers, which take the type of the arrays beside them
+
+
+def _all_plain(values: Iterable[Any]) -> bool:
+    return all(type(value) in _plain for value in values)
+
+
+def _either(condition: Any, yes: Any, no: Any) -> Any:
+    """x if c else y, which keeps Python's numbers as such."""
+    if not isinstance(condition, np.ndarray):
+        return yes if condition else no
+    if not _all_plain((yes, no)):
+        return np.where(condition, yes, no)
+    return float(yes) if float in (type(yes), type(no)) else max(yes, no, key=abs)
+
+
+def _by_math(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """math's function as NumPy's of the same name where arrays are, and itself where only numbers are."""
+
+    def call(*values: Any) -> Any:
+        if any(isinstance(value, np.ndarray) for value in values):
+            return function(*values)
+        try:
+            return getattr(math, name)(*values)
+        except (ValueError, OverflowError):  # of such numbers a kernel gives NaN or infinity
+            return math.nan
+
+    return call
+
+
+def _to_whole(function: Callable[..., Any]) -> Callable[[Any], int]:
+    """A function such as math.floor(), which gives Python's whole numbers; of an array one that stands for all."""
+    return lambda value: 1 if isinstance(value, np.ndarray) else int(function(value))
+
+
+def _remainder(left: str, right: str) -> str:
+    """C's remainder with the divisor's sign, as Python and NumPy have it."""
+    cut = f"({left} % {right})"
+    return f"({cut} != 0 && ({cut} < 0) != ({right} < 0) ? {cut} + {right} : {cut})"
+
+
+def _quotients() -> tuple[str, str]:
+    """Rounded down: of real numbers as Python's and NumPy's divmod() has it, and of whole ones."""
+    cut = "({0} % {1})"
+    goes_down = f"({cut} != 0 && ({cut} < 0) != ({{1}} < 0))"
+    part = f"(({{0}} - {cut}) / {{1}} - {goes_down})"
+    real = f"({{1}} == 0 ? {{0}} / {{1}} : {part} - floor({part}) > 0.5 ? floor({part}) + 1 : floor({part}))"
+    return real, f"({{0}} / {{1}} - {goes_down})"
+
+
+def _table() -> dict[str, _Operation]:
+    both = {
+        "+": (operator.add, "({0} + {1})"),
+        "-": (operator.sub, "({0} - {1})"),
+        "*": (operator.mul, "({0} * {1})"),
+        "%": (operator.mod, _remainder("{0}", "{1}")),
+        "fmod": (np.fmod, "({0} % {1})"),
+        "neg": (operator.neg, "(-{0})"),
+        "pos": (operator.pos, "{0}"),
+        "not": (np.logical_not, "(!{0})"),
+        "and": (lambda x, y: _either(x, y, x), "({0} ? {1} : {0})"),
+        "or": (lambda x, y: _either(x, x, y), "({0} ? {0} : {1})"),
+        "if": (_either, "({0} ? {1} : {2})"),
+        "where": (np.where, "({0} ? {1} : {2})"),
+        "min of two": (lambda x, y: _either(y < x, y, x), "({1} < {0} ? {1} : {0})"),  # Python's: the first where one is NaN
+        "max of two": (lambda x, y: _either(y > x, y, x), "({1} > {0} ? {1} : {0})"),
+        "minimum": (np.minimum, "min({0}, {1})"),
+        "maximum": (np.maximum, "max({0}, {1})"),
+        "abs": (abs, "abs({0})"),
+        "fabs": (np.fabs, "abs({0})"),
+    }
+    for sign, function in (("<", operator.lt), ("<=", operator.le), (">", operator.gt), (">=", operator.ge), ("==", operator.eq), ("!=", operator.ne)):
+        both[sign] = (function, f"({{0}} {sign} {{1}})")
+    found = {name: _Operation(function, text, text) for name, (function, text) in both.items()}
+    quotient, whole_quotient = _quotients()
+    found["//"] = _Operation(operator.floordiv, quotient, whole_quotient)
+    for name in ("%", "//"):  # whole numbers beside real ones: by 0 they give 0
+        found["whole " + name] = found[name]._replace(real=f"({{1}} == 0 ? 0 : {found[name].real})")
+    found["/"] = _Operation(operator.truediv, "({0} / {1})")
+    found["**"] = _Operation(operator.pow, "pow({0}, {1})", "**")
+    found["math.pow"] = _Operation(_by_math("pow", lambda x, y: np.power(np.true_divide(x, 1), y)), "pow({0}, {1})")
+    for name in ("floor", "ceil", "trunc", "rint"):
+        found[name] = _Operation(getattr(np, name), f"{name}({{0}})", "{0}")
+        found["whole " + name] = _Operation(_to_whole(getattr(np, name)), f"{name}({{0}})", "{0}")
+    found["round"] = _Operation(np.round, "rint({0})", "{0}")
+    for name in "sqrt cbrt exp exp2 expm1 log log2 log10 log1p sin cos tan arcsin arccos arctan sinh cosh tanh".split():
+        word = name.replace("arc", "a")
+        found[name] = _Operation(getattr(np, name), f"{word}({{0}})")
+        if hasattr(math, word):
+            found["math." + word] = _Operation(_by_math(word, getattr(np, name)), f"{word}({{0}})")
+    for name in ("erf", "erfc"):
+        found["math." + name] = _Operation(_by_math(name, np.exp), f"{name}({{0}})")  # of the types of exp
+    for name, word in (("arctan2", "atan2"), ("hypot", "hypot")):
+        found[name] = _Operation(getattr(np, name), f"{word}({{0}}, {{1}})")
+        found["math." + word] = _Operation(_by_math(word, getattr(np, name)), f"{word}({{0}}, {{1}})")
+    return found
+
+
+_operations = _table()
+_weak_real, _weak_whole = "Python's float", "Python's int"
+_comparisons = ("<", "<=", ">", ">=", "==", "!=", "not")
+
+
+def _known() -> dict[Any, tuple[str, int | None]]:
+    """What is called, by itself: a function of another name or of one's own is another one."""
+    found: dict[Any, tuple[str, int | None]] = {
+        builtins.abs: ("abs", 1), builtins.min: ("min of two", None), builtins.max: ("max of two", None), builtins.pow: ("**", 2),
+        builtins.round: ("whole rint", 1), math.floor: ("whole floor", 1), math.ceil: ("whole ceil", 1), math.trunc: ("whole trunc", 1),
+        math.fabs: ("fabs", 1), math.fmod: ("fmod", 2), math.pow: ("math.pow", 2), math.hypot: ("math.hypot", 2),
+        math.atan2: ("math.atan2", 2), np.arctan2: ("arctan2", 2), np.hypot: ("hypot", 2), np.where: ("where", 3),
+        np.absolute: ("abs", 1), np.fabs: ("fabs", 1), np.minimum: ("minimum", 2), np.maximum: ("maximum", 2), np.power: ("**", 2),
+        np.round: ("round", 1), np.around: ("round", 1), np.rint: ("rint", 1), np.floor: ("floor", 1), np.ceil: ("ceil", 1),
+        np.trunc: ("trunc", 1), np.fmod: ("fmod", 2), np.remainder: ("%", 2), np.floor_divide: ("//", 2), np.add: ("+", 2),
+        np.subtract: ("-", 2), np.multiply: ("*", 2), np.true_divide: ("/", 2), np.negative: ("neg", 1), np.logical_not: ("not", 1),
+    }  # fmt: skip
+    for name in _operations:
+        if name.startswith("math."):
+            found.setdefault(getattr(math, name[5:]), (name, 1))
+        elif getattr(np, name, None) not in (None, *found):
+            found[getattr(np, name)] = (name, 1)
+    return found
+
+
+class _ToTree(Reader):
+    known = _known()
     allowed = (
-        "assignments, + - * / % **, comparisons, and, or, not, x if c else y, numbers, pi and the functions "
-        + ", ".join(sorted(_functions))
+        "assignments, + - * / // % **, comparisons, and, or, not, x if c else y, numbers, min, max, abs, numpy.where and the functions of math "
+        "and numpy that are named " + ", ".join(sorted(_functions - {"add", "gaussian_pdf", "polar_distance", "rsqrt"}))
     )
 
-    def __init__(self, function):
-        self.function = function
-        try:
-            lines, self.first = inspect.getsourcelines(function)
-        except (OSError, TypeError):  # typed at a prompt, or not written in Python
-            raise ValueError(f"{function!r} has no source that can be read; give an expression as text.") from None
-        tree = ast.parse(textwrap.dedent("".join(lines)))
-        found = [node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.Lambda))]
-        if not found:
-            raise ValueError(f"{function!r} has no source that can be read; give an expression as text.")
-        node = found[0]
-        arguments = node.args
-        if arguments.vararg or arguments.kwarg or arguments.kwonlyargs or arguments.defaults:
-            self.refuse(node, "takes other than plain positional parameters")
-        self.inputs = tuple(one.arg for one in arguments.posonlyargs + arguments.args)
-        self.values = {name: name for name in self.inputs}
-        self.divides = False
-        if isinstance(node, ast.Lambda):
-            self.text = self.visit(node.body)
-            return
-        body = node.body
-        if body and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant) and isinstance(body[0].value.value, str):
-            body = body[1:]  # a docstring
-        self.text = None
-        for statement in body:
-            if isinstance(statement, ast.Return) and statement.value is not None:
-                self.text = self.visit(statement.value)
-                break
-            if isinstance(statement, ast.Assign) and len(statement.targets) == 1 and isinstance(statement.targets[0], ast.Name):
-                self.values[statement.targets[0].id] = self.visit(statement.value)
-            elif isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name) and statement.value is not None:
-                self.values[statement.target.id] = self.visit(statement.value)
-            elif isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name) and type(statement.op) in self._binary:
-                self.divides |= isinstance(statement.op, ast.Div)
-                before = self.visit(ast.Name(statement.target.id, ast.Load()))
-                self.values[statement.target.id] = f"({before} {self._binary[type(statement.op)]} {self.visit(statement.value)})"
-            else:
-                self.refuse(statement, "is a statement other than an assignment to a name and a return")
-        if self.text is None:
-            self.refuse(node, "returns nothing")
 
-    def refuse(self, node, why: str):
-        where = f"line {self.first + node.lineno - 1} of " if hasattr(node, "lineno") else ""
-        shown = ast.unparse(node).splitlines()[0]
-        raise ValueError(
-            f"The function {self.function.__name__} cannot be made a kernel: in {where}{inspect.getsourcefile(self.function)}, "
-            f"\"{shown}\" {why}. Allowed are {self.allowed}."
-        )
+def _is_truth(tree: Tree) -> bool:
+    return tree[0] in _comparisons or tree[0] in ("and", "or") and _is_truth(tree[1]) and _is_truth(tree[2])
 
-    def generic_visit(self, node):
-        self.refuse(node, "is not arithmetic")
 
-    def visit_Constant(self, node):
-        if isinstance(node.value, bool) or not isinstance(node.value, (int, float)):
-            self.refuse(node, "is no number")
-        return repr(node.value)
+def _literal(value: Any, whole: bool) -> str:
+    if whole:
+        return f"({int(value)})" if value < 0 else str(int(value))
+    value = float(value)
+    if math.isnan(value):
+        return "(0 / 0)"
+    if math.isinf(value):
+        return "(2 / 0)" if value > 0 else "(-2 / 0)"
+    if value == math.pi:
+        return "pi"
+    text = repr(int(value)) if value == int(value) and abs(value) < 1e15 and math.copysign(1, value) == 1 else repr(value)
+    return f"({text})" if text.startswith("-") else text
 
-    def visit_Name(self, node):
-        if node.id in self.values:
-            return self.values[node.id]
-        known = inspect.getclosurevars(self.function)
-        for scope in (known.nonlocals, known.globals):
-            value = scope.get(node.id)
-            if isinstance(value, (int, float)) and not isinstance(value, bool):
-                if value == math.pi:
-                    return "pi"
-                return f"({value!r})"
-        return self.refuse(node, "is no parameter, earlier result or number")
 
-    def visit_Attribute(self, node):
-        if node.attr == "pi":
-            return "pi"
-        return self.refuse(node, "is not arithmetic")
+class _Mixed(TypeError):
+    """The function cannot be computed in one type; the caller says which function it is."""
 
-    def visit_BinOp(self, node):
-        left, right = self.visit(node.left), self.visit(node.right)
-        if isinstance(node.op, ast.Pow):
-            return f"pow({left}, {right})"
-        if isinstance(node.op, ast.Mod):  # Python's has the sign of the divisor
-            return f"({left} - floor({left} / {right}) * {right})"
-        self.divides |= isinstance(node.op, ast.Div)
-        if type(node.op) not in self._binary:
-            self.refuse(node, "has an operator that is not known here")
-        return f"({left} {self._binary[type(node.op)]} {right})"
 
-    def visit_UnaryOp(self, node):
-        operand = self.visit(node.operand)
-        signs = {ast.USub: "-", ast.UAdd: "+", ast.Not: "!"}
-        if type(node.op) not in signs:
-            self.refuse(node, "has an operator that is not known here")
-        return f"({signs[type(node.op)]}{operand})"
+def _text(tree: Tree, letters: dict[int, str], whole: bool) -> str:
+    """The tree as an expression of the op elementwise."""
+    name, *operands = tree
+    if name == "input":
+        return letters[operands[0]]
+    if name == "number":
+        return _literal(operands[0], whole)
+    if name in ("and", "or") and _is_truth(tree):
+        return f"({_text(operands[0], letters, whole)} {'&&' if name == 'and' else '||'} {_text(operands[1], letters, whole)})"
+    texts = [_text(one, letters, whole) for one in operands]
+    form = _operations[name].whole if whole else _operations[name].real
+    if form == "**":
+        exponent = operands[1][1] if operands[1][0] == "number" else None
+        if not isinstance(exponent, (int, np.integer)) or not 0 <= exponent <= 64:
+            raise _Mixed("raises whole numbers to a power that is no constant from 0 to 64; convert them to real ones")
+        return f"({' * '.join([texts[0]] * int(exponent))})" if exponent else f"({texts[0]} * 0 + 1)"
+    if form is None:
+        raise _Mixed(f"has {name} of whole numbers, which is not computed; convert them to real ones")
+    return form.format(*texts)
 
-    def visit_Compare(self, node):
-        parts = []
-        left = node.left
-        for kind, right in zip(node.ops, node.comparators):
-            if type(kind) not in self._compare:
-                self.refuse(node, "has a comparison that is not known here")
-            parts.append(f"({self.visit(left)} {self._compare[type(kind)]} {self.visit(right)})")
-            left = right
-        return parts[0] if len(parts) == 1 else f"({' && '.join(parts)})"
 
-    def visit_BoolOp(self, node):
-        return "(" + (" && " if isinstance(node.op, ast.And) else " || ").join(self.visit(value) for value in node.values) + ")"
+def _used(tree: Tree, found: list[int]) -> list[int]:
+    """The inputs of a tree in the order in which they stand there."""
+    if tree[0] == "input":
+        if tree[1] not in found:
+            found.append(tree[1])
+    elif tree[0] != "number":
+        for one in tree[1:]:
+            _used(one, found)
+    return found
 
-    def visit_IfExp(self, node):
-        return f"({self.visit(node.test)} ? {self.visit(node.body)} : {self.visit(node.orelse)})"
 
-    def visit_Call(self, node):
-        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-        arguments = [self.visit(one) for one in node.args]
-        if node.keywords:
-            self.refuse(node, "has named arguments")
-        if name == "where" and len(arguments) == 3:
-            return f"({arguments[0]} ? {arguments[1]} : {arguments[2]})"
-        name = _aliases.get(name, name)
-        if name not in _functions:
-            self.refuse(node, "calls a function that is not known here")
-        return f"{name}({', '.join(arguments)})"
+def _applied(name: str, found: list[Any]) -> Any:
+    try:
+        value = _operations[name].numpy(*found)
+    except (ZeroDivisionError, OverflowError, ValueError):
+        if any(isinstance(one, np.ndarray) for one in found):
+            raise
+        return math.nan  # of numbers alone; a kernel gives infinity or NaN
+    return value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
+
+
+def _folded(tree: Tree) -> Tree:
+    """With numbers in place of what follows from numbers alone, as Python computes it."""
+    name, *operands = tree
+    if name in ("input", "number"):
+        return tree
+    operands = [_folded(one) for one in operands]
+    if all(one[0] == "number" for one in operands):
+        with np.errstate(all="ignore"):
+            value = _applied(name, [one[1] for one in operands])
+        if not isinstance(value, complex):  # a root of a negative number, which is NaN of arrays
+            return ("number", value)
+    return (name, *operands)
+
+
+class _Types:
+    """What NumPy's types are when a tree is computed from arrays without elements, and from Python's numbers themselves."""
+
+    def __init__(self, values: list[Any]):
+        self.values = values
+        self.strong: set[Any] = set()  # in which something is computed
+        self.whole: list[int] = []  # Python's numbers
+
+    def note(self, *operands: Any) -> None:
+        weak = [one for one in operands if type(one) in _plain]
+        self.whole += [int(one) for one in weak if type(one) is int]
+        if len(weak) < len(operands):
+            # A whole number of Python changes no other's type; how large it is is looked at later.
+            self.strong.add(np.result_type(*(1 if type(one) is int else one for one in operands)))
+        elif any(type(one) is float for one in weak):
+            self.strong.add(_weak_real)
+        else:
+            self.strong.add(_weak_whole)
+
+    def of(self, tree: Tree) -> tuple[Any, Tree]:
+        """The value, and the tree with the operations that whole numbers have."""
+        name, *operands = tree
+        if name == "input":
+            value = self.values[operands[0]]
+            self.note(value)
+            return value, tree
+        if name == "number":
+            return operands[0], tree
+        both = [self.of(one) for one in operands]
+        found = [value for value, _ in both]
+        self.note(*(found[1:] if name in ("if", "where") else found))
+        value = _applied(name, found)
+        is_truth = getattr(value, "dtype", None) == bool
+        if is_truth and name in ("+", "-", "*", "abs", "floor", "ceil", "trunc", "round"):
+            raise _Mixed(f"has {name} of truth values, which NumPy and Python compute otherwise; write where(condition, 1, 0), or `and` and `or`")
+        if name in ("%", "//") and np.asarray(value).dtype.kind in "iu":
+            name = "whole " + name
+        return value, (name, *(one for _, one in both))
+
+
+def _bound(tree: Tree, types: list[Any]) -> float:
+    """How large the whole numbers of a tree may be, as real ones; infinity: not known."""
+    name, *operands = tree
+    if name == "number":
+        return abs(operands[0]) if isinstance(operands[0], (int, np.integer, np.bool_)) else math.inf
+    if name == "input":
+        kind = getattr(types[operands[0]], "dtype", None)
+        if kind is None:
+            return abs(types[operands[0]]) if isinstance(types[operands[0]], int) else math.inf
+        return 1 if kind.kind == "b" else float(np.iinfo(kind).max) if kind.kind in "iu" else math.inf
+    if name in _comparisons:
+        return 1
+    found = [_bound(one, types) for one in operands]
+    if name == "*":
+        return found[0] * found[1] if min(found) > 0 else 0
+    if name in ("+", "-"):
+        return sum(found)
+    if name in ("if", "where"):
+        return max(found[1:])
+    if name in ("neg", "pos", "abs", "and", "or", "min of two", "max of two", "minimum", "maximum"):
+        return max(found)
+    return math.inf
+
+
+class _Computed(NamedTuple):
+    expression: str
+    dtype: str  # that the kernel computes in
+    result: str
+
+
+def _computed(tree: Tree, letters: dict[int, str], values: list[Any]) -> _Computed:
+    """How a kernel of one type gives what NumPy gives of the types of these values: arrays without elements, or Python's numbers."""
+    types = _Types(values)
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        root, tree = types.of(tree)
+    types.note(root)
+    wanted = np.asarray(root).dtype
+    strong = {one for one in types.strong if isinstance(one, np.dtype) and one.kind != "b"}
+    if wanted.kind == "f" or not strong and wanted.kind != "b":
+        strong.add(wanted)
+    if _weak_real in types.strong and not any(one.kind == "f" for one in strong):
+        strong.add(np.dtype(np.float64))
+    for one in strong:
+        if one.kind not in "iuf" or one.itemsize > 8:
+            raise _Mixed(f"computes {one}; allowed are {', '.join(_op_types)}")
+    if np.dtype(np.uint64) in strong and wanted.kind != "f":
+        raise _Mixed("computes uint64, which no kernel does; convert it to int64 or float64")
+    computed = np.result_type(*strong) if strong else np.dtype(np.int32)
+    if computed.kind in "iu":
+        computed = np.dtype(np.int32 if np.can_cast(computed, np.int32) else np.int64)
+        if any(not -(2**31) <= one < 2**31 for one in types.whole):
+            computed = np.dtype(np.int64)
+        for one in types.whole:
+            if not -(2**63) <= one < 2**63:
+                raise OverflowError(f"Python integer {one} out of bounds for int64")
+    if wanted.kind in "iu":
+        wanted = np.dtype(np.int32 if np.can_cast(wanted, np.int32) else np.int64)
+        if computed.kind == "f" and (_bound(tree, values) > min(2 ** (np.finfo(computed).nmant + 1), np.iinfo(wanted).max)):
+            raise _Mixed("gives whole numbers from real ones; make the result real (numpy.floor or numpy.rint in place of math.floor or round, 0.0 in place of 0), or convert the inputs to one type")
+    return _Computed(_text(tree, letters, computed.kind != "f"), computed.name, wanted.name)
 
 
 _op_types = ("float32", "float64", "int32", "int64", "float16", "bfloat16")
 
 
-def _common_type(arrays: list[Given | None], scalars) -> str:
-    types = [one.dtype for one in arrays if one is not None]
-    for one in types:
-        if one.startswith("complex"):
-            raise TypeError(f"An array of {one} was given; functions of complex numbers are not supported.")
+def _common_type(types: list[str], scalars: list[Any]) -> str:
+    """In which an expression that was given as text is computed."""
     if "bfloat16" in types:
-        if any(one not in ("bfloat16", "bool", "int8", "uint8") for one in types):
-            raise TypeError("bfloat16 was given with another type; convert one of them first.")
         return "bfloat16"
     # Python's numbers take the arrays' type, as in NumPy 2.
-    weak = [value for value in scalars if value is not None]
-    wanted = np.result_type(*(np.dtype(one) for one in types), *weak) if types else np.result_type(*(np.asarray(v) for v in weak))
+    wanted = np.result_type(*(np.dtype(one) for one in types), *(1 if type(one) is int else one for one in scalars))
+    if wanted == np.uint64:
+        raise TypeError("uint64 was given, which no kernel computes; convert it to int64 or float64 first.")
     if wanted.kind in "bu" or wanted.itemsize < 4 and wanted.kind == "i":
-        return "int64" if wanted.itemsize >= 4 else "int32"
+        wanted = np.dtype(np.int64 if wanted.itemsize >= 4 else np.int32)
+    for value in scalars:
+        if wanted.kind == "i" and not np.iinfo(wanted).min <= value <= np.iinfo(wanted).max:
+            raise OverflowError(f"Python integer {value} out of bounds for {wanted}")
     return wanted.name
 
 
+_most_types = 256
+
+
 class Vectorized:
-    """A function of arrays, element by element with NumPy's broadcasting; see vectorize()."""
+    """A function of arrays, element by element with NumPy's broadcasting; see vectorize().
 
-    def __init__(self, function, inputs=None):
-        self.always_real = False
+    It can be pickled; the numbers of the function's surroundings then stay as they are. inputs: the names of its inputs.
+    expression: what is computed, in a to f.
+    """
+
+    def __init__(self, function: Callable[..., Any] | str, inputs: Iterable[str] | None = None):
         self._memo = Memo([], [])
-        if callable(function):
-            parsed = _ToExpression(function)
+        self._reader: Reader | None = None
+        self._tree: Tree | None = None
+        self._by_types: dict[tuple, _Computed] = {}
+        self.inputs: tuple[str, ...]
+        if isinstance(function, str):
+            self._where = f'The expression "{function}"'
+            self.expression, self.inputs = _rename(function, inputs)
+            self._used = list(range(len(self.inputs)))
+        elif callable(function):
+            if inputs is not None:
+                raise ValueError("inputs= is for an expression as text; the inputs of a Python function are its parameters.")
+            self._read(function)
             functools.update_wrapper(self, function)
-            expression, inputs = parsed.text, parsed.inputs
-            self.always_real = parsed.divides
         else:
-            expression = function
-        self.expression, self.inputs = _rename(expression, inputs)
-        if not self.inputs:
-            raise ValueError(f'The expression "{expression}" has no input.')
+            raise TypeError(f"vectorize() takes an expression as text or a Python function, not a {type(function).__name__}.")
+        if not self._used:
+            raise ValueError(f"{self._where} has no input.")
 
-    def __repr__(self):
+    def _read(self, function: Callable[..., Any]) -> None:
+        self._reader = reader = _ToTree(function)
+        self._where = "The function " + reader.where()
+        self._tree = _folded(reader.tree)
+        self.inputs = reader.inputs
+        self._used = _used(self._tree, [])
+        if len(self._used) > len(_letters):
+            raise ValueError(f"{self._where} has more than {len(_letters)} inputs: {', '.join(self.inputs)}.")
+        self._letters = {k: letter for k, letter in zip(self._used, _letters)}
+        self.expression = _text(self._tree, self._letters, False)
+        self._by_types.clear()
+
+    def _refresh(self) -> None:
+        """Reads the function again if a name outside of it stands for something else than before."""
+        if self._reader is not None and self._reader.changed():
+            self._read(self._reader.function)
+            self._memo = Memo([], [])
+
+    def __getstate__(self) -> dict[str, Any]:
+        self._refresh()
+        # Not the function, which pickle finds by its name, and that is this one's.
+        return {name: value for name, value in self.__dict__.items() if name not in ("_memo", "_reader", "__wrapped__")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._memo = Memo([], [])
+        self._reader = None
+
+    def __copy__(self) -> Vectorized:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Vectorized:
+        return self  # as of a function
+
+    def __repr__(self) -> str:
         return f"<tunesmith.vectorize {self.expression!r} of {', '.join(self.inputs)}>"
 
-    def __call__(self, *arrays, out=None, dtype=None):
+    def __call__(self, *arrays: Any, out: Any = None, dtype: Any = None) -> Any:
+        self._refresh()
         settings = {}
         if out is not None:
             settings["out"] = out
         if dtype is not None:
             settings["dtype"] = dtype
+        if any(isinstance(value, np.generic) for value in arrays):  # of which some are Python's numbers too, of another type
+            return self._run(*arrays, **settings)
         return run_recorded(self._memo, self._run, arrays, settings)
 
-    def _run(self, *arrays, out=None, dtype=None):
+    def _computed(self, types: list[str | None], scalars: list[Any]) -> _Computed:
+        """`types`: of the arrays; None: one of `scalars`, Python's numbers, instead."""
+        named = [one for one in types if one is not None]
+        for one in named:
+            if one.startswith("complex"):
+                raise TypeError(f"An array of {one} was given; functions of complex numbers are not supported.")
+        is_bfloat = "bfloat16" in named
+        if is_bfloat and any(one not in ("bfloat16", "bool", "int8", "uint8") for one in named):
+            raise TypeError("bfloat16 was given with another type; convert one of them first.")
+        if self._tree is None:
+            common = _common_type(named, [one for one in scalars if one is not None])
+            return _Computed(self.expression, common, common)
+        key = tuple(type(value) if isinstance(value, float) else (type(value), value) if one is None else one for one, value in zip(types, scalars))
+        found = self._by_types.get(key)
+        if found is None:
+            # NumPy has no bfloat16; float16 is promoted as that is.
+            values = [value if one is None else np.empty(0, "float16" if one == "bfloat16" else one) for one, value in zip(types, scalars)]
+            try:
+                found = _computed(self._tree, self._letters, values)
+            except _Mixed as error:
+                raise TypeError(f"{self._where}, of {', '.join(one or type(value).__name__ for one, value in zip(types, scalars))}: it {error}.") from None
+            except (TypeError, ValueError) as error:
+                raise type(error)(f"{self._where}: {error}") from error
+            if is_bfloat:
+                found = _Computed(found.expression, *("bfloat16" if one == "float16" else one for one in found[1:]))
+            if len(self._by_types) >= _most_types:
+                self._by_types.clear()
+            self._by_types[key] = found
+        return found
+
+    def _run(self, *arrays: Any, out: Any = None, dtype: Any = None) -> Any:
         if len(arrays) != len(self.inputs):
             raise TypeError(f"{len(arrays)} arrays were given; the function takes {len(self.inputs)}: {', '.join(self.inputs)}.")
-        scalars = [value if type(value) in (int, float, bool) else None for value in arrays]
-        given: list[Given | None] = []
+        scalars = [value if type(value) in _plain else None for value in arrays]
+        given = [Given(value) if scalar is None else None for value, scalar in zip(arrays, scalars)]
         like = None
-        for value, scalar in zip(arrays, scalars):
-            one = Given(value) if scalar is None else None
+        for one in given:
             if one is not None and (like is None or like.array.kind == "numpy"):
                 like = one
-            given.append(one)
         if like is None:
             like = Given(np.asarray(arrays[0]))
-        computed = dtype if isinstance(dtype, str) else np.dtype(dtype).name if dtype is not None else _common_type(given, scalars)
-        if self.always_real and computed.startswith("int"):
-            computed = "float64"
-        if computed not in _op_types:
-            raise TypeError(f"Elements of {computed} are not computed; allowed are {', '.join(_op_types)}.")
+        types = [None if one is None else one.dtype for one in given]
+        if dtype is not None:
+            name = dtype if isinstance(dtype, str) else np.dtype(dtype).name
+            types, scalars = [name] * len(types), [None] * len(types)
+        computed = self._computed(types, scalars)
+        if computed.dtype not in _op_types:
+            raise TypeError(f"Elements of {computed.dtype} are not computed; allowed are {', '.join(_op_types)}.")
         operands = []
         for one, value in zip(given, arrays):
-            if one is None or (one.array.kind == "numpy" and like.array.kind != "numpy"):
+            if one is None:
+                number = np.asarray(float(value) if "float" in computed.dtype else value)
+                one = Given(number, like)
+            elif one.array.kind == "numpy" and like.array.kind != "numpy":
                 one = Given(np.asarray(value), like)
-            one = one.to(computed)
-            if type(value) in (int, float, bool):
+            one = one.to(computed.dtype)
+            if type(value) in _plain:
                 one.constant()
             operands.append(one.contiguous() if any(stride < 0 for stride in one.array.strides) else one)
         return self._call(like, operands, computed, out)
 
-    def _call(self, like: Given, operands, dtype: str, out):
-        first = operands[0].shape
-        if all(one.shape == first and one.array.contiguous for one in operands):
-            shape = first
-            problem = [("function", self.expression), ("dtype", _short[dtype]), ("shape", str(operands[0].array.size))]
+    def _call(self, like: Given, operands: list[Given], computed: _Computed, out: Any) -> Any:
+        shape = np.broadcast_shapes(*(one.shape for one in operands))
+        operands = [operands[k] for k in self._used]
+        if all(one.shape == shape and one.array.contiguous for one in operands):
+            layout = [("shape", str(math.prod(shape)))]
         else:
-            shape = np.broadcast_shapes(*(one.shape for one in operands))
-            problem = [("function", self.expression), ("dtype", _short[dtype]), *_layouts(shape, operands)]
-        result = _usable(out, shape, dtype, like) or like.empty(shape, dtype)
+            layout = list(_layouts(shape, operands))
+        problem = [("function", computed.expression), ("dtype", _short[computed.dtype]), *layout]
+        is_direct = computed.dtype == computed.result
+        result = (_usable(out, shape, computed.dtype, like) if is_direct else None) or like.empty(shape, computed.dtype)
         if result.array.size:
             launch("elementwise", (*operands, *[None] * (len(_letters) - len(operands)), result), tuple(problem))
         if out is not None and result.object is out:
             return out
-        return _finish(result, out)
+        return _finish(result.to(computed.result), out)
 
 
-def _layouts(shape, operands):
+def _layouts(shape: tuple[int, ...], operands: list[Given]) -> Iterator[tuple[str, str]]:
     """The output's extents and each input's strides over them, neighbouring dimensions merged where all arrays allow it."""
     strides = []
     for one in operands:
@@ -325,19 +602,33 @@ def _layouts(shape, operands):
         yield letter, "x".join(map(str, extents)) + ":" + "x".join(map(str, own))
 
 
-def vectorize(function=None, *, inputs=None):
+@overload
+def vectorize(function: Callable[..., Any] | str, *, inputs: Iterable[str] | None = None) -> Vectorized: ...
+@overload
+def vectorize(function: None = None, *, inputs: Iterable[str] | None = None) -> Callable[[Callable[..., Any]], Vectorized]: ...
+def vectorize(
+    function: Callable[..., Any] | str | None = None, *, inputs: Iterable[str] | None = None
+) -> Vectorized | Callable[[Callable[..., Any]], Vectorized]:
     """A function of arrays, element by element with NumPy's broadcasting, in one kernel: a NumPy ufunc of one's own.
 
     function: an expression in C's operators, with the functions of docs (sqrt, exp, cos, min, ...) and any names for at most six
     inputs, in the order in which they first stand there:
         distance = tunesmith.vectorize("sqrt(x * x + y * y)")
-    or, as a decorator, a Python function of arithmetic: assignments, + - * / % **, comparisons, and, or, not, x if c else y,
-    numbers, and math's or NumPy's functions of these names. It is read, not run; what is not arithmetic is refused with its line
-    (ValueError). `/` of integers is then real, as in Python; in an expression as text it is C's.
-    inputs: the names in another order.
-    The result's call: f(*arrays, out=None, dtype=None). Types are promoted as by NumPy, smaller integers to int32; dtype converts
-    first. float32, float64, int32, int64, float16 and bfloat16 are computed; inputs of another type are copied. A kernel that
-    is new is compiled when it is first called, on a GPU by NVRTC, on the host by c++.
+    or, as a decorator, a Python function of arithmetic: assignments, + - * / // % **, comparisons, and, or, not, x if c else y,
+    numbers, min, max, abs, numpy.where, and math's and NumPy's functions, whatever the name by which they are called. It is read, not
+    run; what cannot be computed exactly as Python and NumPy do it is refused with file and line (ValueError, or TypeError where it
+    depends on the arrays' types).
+    inputs: the names in another order, of a text.
+
+    The result's call: f(*arrays, out=None, dtype=None). Of a Python function the result has the type that NumPy gives: comparisons
+    are bool, `/` and sqrt of int32 are float64, Python's numbers take the arrays' type, and one that does not fit is an OverflowError.
+    Three things differ. All is computed in one type, that of the result (of comparisons: that of what is compared), so whole numbers
+    beside real ones do not wrap, and are exact below 2**53 in float64. Integers of less than 32 bits are computed as int32, uint32 as
+    int64, and uint64 is refused where the result is not real. math's functions give NaN and infinity as NumPy's do.
+    In a text, all is computed in the inputs' common type, `/` and `%` of integers are C's, comparisons give 1 or 0, and only abs, min,
+    max and add are functions of integers.
+    dtype converts all inputs first. float32, float64, int32, int64, float16 and bfloat16 are computed; inputs of another type are
+    copied. A kernel that is new is compiled when it is first called, on a GPU by NVRTC, on the host by c++.
     """
     if function is None:
         return lambda found: Vectorized(found, inputs)

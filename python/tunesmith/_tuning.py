@@ -157,8 +157,7 @@ def tune(what, problems=None, *, device=None, budget="60s", database=None, refer
         if file is not None:
             os.unlink(file)
     _arrays.forget_dispatchers()
-    name = None if op is None else os.path.splitext(os.path.basename(op))[0] if op.endswith(".cu") else op
-    return winners(name, database=database)
+    return winners(op, database=database)
 
 
 def _example(op: str) -> str:
@@ -167,14 +166,14 @@ def _example(op: str) -> str:
 
 def winners(op=None, *, problem=None, device=None, database=None):
     """The winners in the database, newest tuning first by problem: a pandas DataFrame where pandas is installed, else a list of
-    dicts. Columns as of `tunesmith query --format json`: op, device, problem, template, config, median_us, low_us, high_us,
+    dicts. op: an op's name, or the path of a kernel of your own; None: all. Columns as of `tunesmith query --format json`: op, device, problem, template, config, median_us, low_us, high_us,
     base_us, speedup_over_base, runner_up and more; times in microseconds. Empty where there is no database."""
     file = os.fspath(database) if database is not None else default_database()
     rows = []
     if file and os.path.exists(file):
         arguments = ["query", "--format", "json", "--db", file]
         if op:
-            arguments.insert(1, op)
+            arguments.insert(1, os.fspath(op))
         if problem:
             arguments += ["--problem", _text(problem)]
         if device:

@@ -1,6 +1,11 @@
 """tunesmith.vectorize against NumPy."""
 
+import copy
+import functools
+import inspect
 import math
+import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -8,6 +13,7 @@ import pytest
 import tunesmith
 
 SCALE = 2.5
+TWO = np.float64(2)
 
 
 def test_an_expression_takes_any_names():
@@ -120,3 +126,214 @@ def test_wrong_expressions():
         tunesmith.vectorize("x + y")(1)
     with pytest.raises(ValueError, match="broadcast"):
         tunesmith.vectorize("x + y")(np.ones(2), np.ones(3))
+
+
+# What another reading of the source would take for something else: each is exact, or refused with its line.
+
+
+def log(x):
+    return x * 0 + 5
+
+
+class Circle:
+    pi = 3
+
+
+def turned(function):
+    @functools.wraps(function)
+    def call(x):
+        return -function(x)
+
+    return call
+
+
+def test_two_functions_on_a_line_are_told_apart():
+    # fmt: off
+    both = {"plus": tunesmith.vectorize(lambda x: x + 1), "times": tunesmith.vectorize(lambda x: x * 10)}; alike = [tunesmith.vectorize(lambda x: x + 1), tunesmith.vectorize(lambda y: y + 1.0)]  # noqa: E702
+    last = tunesmith.vectorize(
+        lambda x: x + 1)
+    nested = tunesmith.vectorize((lambda k: lambda x: x * k)(7))
+    # fmt: on
+    assert (both["plus"](1), both["times"](1), alike[0](1), alike[1](1), last(1), nested(1)) == (2, 10, 2, 2, 2, 7)
+    assert alike[0](1).dtype == np.int64 and alike[1](1).dtype == np.float64 and nested.inputs == ("x",)
+
+
+def test_a_function_is_known_by_itself_not_by_its_name():
+    from math import log as logarithm
+
+    assert tunesmith.vectorize(lambda x: logarithm(x))(math.e) == pytest.approx(1)
+    assert tunesmith.vectorize(lambda x: x * Circle.pi)(1.0) == 3
+    assert tunesmith.vectorize(lambda pi: 2 * pi)(1.0) == 2
+
+    @turned
+    def decorated(x):
+        return x
+
+    for wrong, says in (
+        (lambda x: log(x), "log.x.. calls a function of your own"),
+        (lambda x: np.linalg.norm(x), "is not known here"),
+        (lambda x: math.log(x, 2), "has 2 arguments, and 1 are needed"),
+        (lambda x: round(x, 1), "has 2 arguments"),
+        (lambda x: np.round(x, decimals=1), "named arguments"),
+        (lambda x: sqrt(x), "not known here"),  # noqa: F821
+        (lambda x: x + later, "later"),  # noqa: F821
+        (decorated, "decorated"),
+        (functools.partial(max, 1), "no source"),
+        ("x".join, "no source"),
+    ):
+        with pytest.raises(ValueError, match=says) as caught:
+            tunesmith.vectorize(wrong)
+        assert says in ("decorated", "no source") or "test_expressions.py" in str(caught.value)
+
+    def unassigned(x):
+        y = z + x  # noqa: F821
+        z = x
+        return y
+
+    with pytest.raises(ValueError, match="before it is assigned"):
+        tunesmith.vectorize(unassigned)
+
+
+def test_a_changed_file_is_not_read(tmp_path):
+    file = tmp_path / "changed_later.py"
+    file.write_text("def f(x):\n    return x + 1\n")
+    names = {}
+    exec(compile(file.read_text(), str(file), "exec"), names)
+    file.write_text("def f(x):\n    return x + 2\n")
+    with pytest.raises(ValueError, match="changed after it was loaded"):
+        tunesmith.vectorize(names["f"])
+
+
+def test_numbers_of_the_surroundings_may_change():
+    global SCALE
+    factor = 2
+    f = tunesmith.vectorize(lambda x: x * factor + SCALE)
+    x = np.ones(3)
+    assert (f(x) == 4.5).all() and (f(x) == 4.5).all()
+    factor = 3
+    assert (f(x) == 5.5).all()
+    before, SCALE = SCALE, 0
+    try:
+        assert (f(x) == 3).all()
+    finally:
+        SCALE = before
+    kept = pickle.loads(pickle.dumps(f))
+    assert (kept(x) == 5.5).all() and copy.deepcopy(f) is f and kept.inputs == f.inputs
+    text = pickle.loads(pickle.dumps(tunesmith.vectorize("x - y", inputs=("y", "x"))))
+    assert text(1.0, 5.0) == 4
+
+
+def test_types_of_results_are_numpys():
+    i, f, b = np.array([3, -4], "i4"), np.array([1.5, -2.5], "f4"), np.array([True, False])
+    for function, arguments in (
+        (lambda x: x > 0, (f,)),
+        (lambda x, y: 0 < x <= y, (f, i)),
+        (lambda x: not x, (f,)),
+        (lambda x: x or 5.0, (np.array([0.0, 2.0]),)),
+        (lambda x, y: x and y, (f, 2 * f)),
+        (lambda x, y: x % y + 0.5, (i, np.array([5, 3], "i4"))),
+        (lambda x: x % (x - 3) + 0.5, (i,)),
+        (lambda x: np.sqrt(x), (np.abs(i),)),
+        (lambda x: np.sqrt(x), (np.array([4, 9], "i1"),)),
+        (lambda x: x * 0.5, (i,)),
+        (lambda x: x**3, (i,)),
+        (lambda x: x**0, (i,)),
+        (lambda x: x // 3, (i,)),
+        (lambda x: x % -3, (i,)),
+        (lambda x: x // 0.1, (f.astype("f8"),)),
+        (lambda x: x % 0.1, (np.array([1.0, -1.0, 0.3]),)),
+        (lambda x: x - math.floor(x), (f,)),
+        (lambda x: np.where(x > 0, 1, 0), (f,)),
+        (lambda x, n: np.where(x > 0, n, 0), (f, i)),
+        (lambda x: max(x, 1, 0.5), (f.astype("f8"),)),
+        (lambda x: x > 2**40, (i,)),
+        (lambda x, s: x if s > 1.5 else 0, (i, 1.7)),
+        (lambda x, s: x * s, (f, np.float64(2))),
+        (lambda x, s: x * s, (f, 2.0)),
+        (lambda x: x / math.sqrt(2 * math.pi), (f,)),
+        (lambda x: x * TWO, (f,)),
+        (lambda c, x: x if c else -x, (b, i)),
+        (lambda x, y: y, (f, i)),
+        (lambda x: x + math.inf, (f,)),
+        (lambda x: x + math.nan, (f,)),
+    ):
+        # A scalar at a time, since `if`, `and` and min() are not of arrays.
+        with np.errstate(divide="ignore"):
+            each = [function(*(one[k] if isinstance(one, np.ndarray) else one for one in arguments)) for k in range(2)]
+        expected = np.array(each)
+        found = tunesmith.vectorize(function)(*arguments)
+        assert found.dtype == expected.dtype, inspect.getsource(function)
+        np.testing.assert_allclose(found[:2], expected, rtol=1e-6, atol=1e-9)
+    constant = tunesmith.vectorize(lambda x: 0.1 if x > 0 else 0.3)(f)
+    assert constant.dtype == np.float64 and constant.tolist() == [0.1, 0.3]
+
+
+def test_what_no_kernel_computes_is_refused():
+    i, f, b, large = np.array([3, -4], "i4"), np.array([1.5, -2.5], "f4"), np.array([True, False]), np.array([2**63 + 1], "u8")
+    for function, arguments, error, says in (
+        (lambda x: x + 2**40, (i,), OverflowError, "out of bounds"),
+        ("x + y", (i, 2**40), OverflowError, "out of bounds"),
+        (lambda x, y: x + y, (i, 2**40), OverflowError, "out of bounds"),
+        (lambda x: x + 1, (large,), TypeError, "uint64"),
+        (lambda x: x > 1, (large,), TypeError, "uint64"),
+        ("max(x, 1)", (large,), TypeError, "uint64"),
+        (lambda x: round(x), (f,), TypeError, "whole numbers from real ones"),
+        (lambda x, n: np.where(x > 0, n, 0), (f, i.astype("i8")), TypeError, "whole numbers from real ones"),
+        (lambda x: (x > 0) + (x > 1), (f,), TypeError, "truth values"),
+        (lambda x, y: x + y, (b, b), TypeError, "truth values"),
+        (lambda x, n: x**n, (i, i), TypeError, "constant from 0 to 64"),
+    ):
+        with pytest.raises(error, match=says) as caught:
+            tunesmith.vectorize(function)(*arguments)
+        assert error is OverflowError or isinstance(function, str) or "test_expressions.py" in str(caught.value)
+    assert tunesmith.vectorize(lambda x: x / 2)(large).tolist() == [2.0**62]
+
+
+def test_functions_drawn_at_random_are_numpys(tmp_path):
+    """Syntax trees of all operations, in one file of functions, against themselves computed with NumPy's scalars."""
+    random = np.random.default_rng(11)
+    binary = "{} + {}|{} - {}|{} * {}|{} / {}|{} % {}|{} // {}|min({}, {})|max({}, {})|np.minimum({}, {})|{} and {}|{} or {}|np.hypot({}, {})"
+    unary = "-{}|abs({})|np.sqrt(abs({}))|math.exp(min({}, 3))|np.floor({})|{} ** 2|not {}|math.atan({})|{} - math.floor({})"
+    truths = "{} < {}|{} >= {}|{} == {}|{} != {}|0 <= {} < {}"
+
+    def drawn(depth, forms):
+        if depth == 0:
+            return random.choice(["x", "y", "n", "2", "0.75", "3", "K", "(-1)", "Circle.pi"])
+        kind = random.integers(8)
+        if forms is not None or kind == 0:
+            form = random.choice((forms or truths).split("|"))
+        elif kind == 1:
+            return f"({drawn(depth - 1, None)} if {drawn(depth - 1, truths)} else {drawn(depth - 1, None)})"
+        else:
+            form = random.choice((unary if kind < 4 else binary).split("|"))
+        operands = [drawn(depth - 1, None) for _ in range(form.count("{}"))]
+        if "math.floor" in form:
+            operands[1] = operands[0]
+        return "(" + form.format(*operands) + ")"
+
+    bodies = [f"{drawn(2 + k % 2, None)} + 0 * (x + y + n)" for k in range(24)]
+    file = tmp_path / "drawn.py"
+    # Two to a line.
+    file.write_text("import math\nimport numpy as np\nK = 1.25\nclass Circle: pi = 3\nall = [\n" + "".join(
+        f"lambda x, y, n: {first}, lambda x, y, n: {second},\n" for first, second in zip(bodies[::2], bodies[1::2])) + "]\n")  # fmt: skip
+    names = {"__name__": "drawn"}
+    exec(compile(file.read_text(), str(file), "exec"), names)
+    arrays = [random.uniform(-3, 3, 40).astype("f8"), random.uniform(-3, 3, 40).astype("f8"), random.integers(-3, 4, 40).astype("i4")]
+    computed = 0
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for body, function in zip(bodies, names["all"], strict=True):
+            try:
+                expected = np.array([function(*each) for each in zip(*arrays)])
+            except (TypeError, ZeroDivisionError, ValueError, OverflowError):
+                continue  # of Python's numbers, or what NumPy has not for truth values
+            try:
+                found = tunesmith.vectorize(function)(*arrays)
+            except TypeError as refused:
+                assert "truth values" in str(refused) or "boolean" in str(refused), body
+                continue
+            computed += 1
+            one_type = not any(word in body for word in (" if ", " and ", " or ", "min(", "max("))  # else of either operand
+            assert found.dtype == expected.dtype if one_type else np.can_cast(expected.dtype, found.dtype), body
+            np.testing.assert_allclose(found, expected, rtol=1e-7, atol=1e-7, err_msg=body)
+    assert computed >= 16

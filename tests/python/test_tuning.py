@@ -1,6 +1,7 @@
 """Tuning, winners and captures."""
 
 import os
+import pathlib
 import subprocess
 import sys
 
@@ -51,7 +52,7 @@ def test_wrong_input_is_a_value_error_with_the_programs_words(tmp_path):
 
 
 def test_a_kernel_of_ones_own(tmp_path):
-    kernel = tmp_path / "scaled.cu"
+    kernel = tmp_path / "another_name.cu"  # the op's is in it
     kernel.write_text("""/* tunesmith
 kernel = "scaled"
 [problem]
@@ -99,6 +100,7 @@ def test_a_description_of_python_values(tmp_path):
     found = rows(tunesmith.tune(file, {"n": 500}, device="host", budget="2", database=tmp_path / "own.db", progress=False))
     assert found[0]["op"] == "tripled"
     for wrong, error in (
+        (dict(launch={"grid": lambda n: ceil_div(n, 2), "block": lambda n: not_known(n)}), ValueError),  # noqa: F821
         (dict(launch={"grid": lambda n: n / 2}), ValueError),
         (dict(launch={"grid": lambda n: open(n)}), ValueError),
         (dict(axes={"BLOCK": {1, 2}}), TypeError),
@@ -109,6 +111,35 @@ def test_a_description_of_python_values(tmp_path):
     assert not (tmp_path / "wrong.cu").exists()
     with pytest.raises(ValueError, match="end in .cu"):
         tunesmith.write_kernel(tmp_path / "wrong.txt", "")
+
+
+def test_functions_of_a_description_mean_what_python_means(tmp_path):
+    # fmt: off
+    file = tunesmith.write_kernel(
+        tmp_path / "k.cu", """#define BLOCK 64
+__global__ void divided(float* y, int shift, int quotient, int rest, int size) { if (threadIdx.x < 3) y[threadIdx.x] = shift; }
+""",
+        problem={name: {"minimum": least, "maximum": 9, "usual": [1, 3]} for name, least in (("shift", -9), ("quotient", -9), ("rest", 0), ("size", 0))},
+        arrays={"y": {"extents": [lambda: 3], "role": "output"}},
+        rules={"problem": [lambda shift, quotient, rest: shift // 4 == quotient and shift % 4 == rest, lambda size: (size or 7) == 7]},
+        axes={"BLOCK": [64]}, launch={"grid": lambda size: min(1, 1 + size, 2), "block": lambda BLOCK: BLOCK})  # noqa: N803
+    # fmt: on
+    text = pathlib.Path(file).read_text()
+    assert 'block = "BLOCK"' in text
+    plan = tunesmith.Dispatcher("host", kernels=[file], host_binaries=True, database="", compile="now").plan
+    for shift in range(-9, 10):
+        right = {"shift": shift, "quotient": shift // 4, "rest": shift % 4, "size": 0}
+        assert plan("divided", **right)
+        for wrong in ({"quotient": shift // 4 + 1}, {"rest": (shift + 1) % 4}, {"size": 1}):
+            with pytest.raises(ValueError):
+                plan("divided", **{**right, **wrong})
+
+    def ceil_div(a, b):
+        return a // b
+
+    with pytest.raises(ValueError, match="function of your own.*") as caught:
+        tunesmith.write_kernel(tmp_path / "k.cu", "", launch={"grid": lambda n: ceil_div(n, 2)})
+    assert "test_tuning.py" in str(caught.value) and "line " in str(caught.value)
 
 
 @pytest.fixture
