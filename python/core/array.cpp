@@ -1,7 +1,11 @@
 #include "array.h"
 
+#include <nanobind/stl/pair.h>
+
 #include <array>
+#include <charconv>
 #include <string>
+#include <typeinfo>
 
 #include "cuda.h"
 
@@ -114,13 +118,29 @@ std::vector<std::int64_t> integers(nb::handle sequence) {
   return found;
 }
 
-// The kind of a type, by the module that defines it; a type's answer never changes, so it is kept.
-Kind kind_of(nb::handle object) {
-  static std::array<std::pair<PyObject*, Kind>, 16> known{};
+struct Class {
+  Kind kind = Kind::other;
+  const char* refusal = nullptr;  // why its arrays are never read
+};
+
+// Subclasses of NumPy's array whose results NumPy computes in another way.
+const char* refusal_of(nb::handle array) {
+  if (nb::hasattr(array, "mask") && nb::hasattr(array, "filled"))
+    return "A masked array was given, and these functions do not look at masks; give array.filled(value), or "
+           "array.data where the mask does not matter.";
+  if (nb::hasattr(array, "getA1"))
+    return "A numpy.matrix was given, whose results would all have two dimensions; give "
+           "numpy.asarray(matrix).";
+  return nullptr;
+}
+
+// The class of a type, by the module that defines it; a type's answer never changes, so it is kept.
+Class class_of(nb::handle object) {
+  static std::array<std::pair<PyObject*, Class>, 16> known{};
   static std::size_t next = 0;
   nb::handle type = object.type();
-  for (const auto& [seen, kind] : known) {
-    if (seen == type.ptr()) return kind;
+  for (const auto& [seen, found] : known) {
+    if (seen == type.ptr()) return found;
   }
   const auto module = nb::cast<std::string>(nb::str(type.attr("__module__")));
   const std::string root = module.substr(0, module.find('.'));
@@ -130,10 +150,14 @@ Kind kind_of(nb::handle object) {
   if (root == "cupy") kind = Kind::cupy;
   if (root == "numba") kind = Kind::numba;
   if (root == "jax" || root == "jaxlib") kind = Kind::jax;
+  if (kind == Kind::other && PyObject_CheckBuffer(object.ptr()) != 0 &&
+      nb::isinstance(object, nb::module_::import_("numpy").attr("ndarray")))
+    kind = Kind::numpy;  // a subclass of somebody else's
   auto& entry = known[next++ % known.size()];
   Py_XDECREF(entry.first);
-  entry = {nb::borrow(type).release().ptr(), kind};  // so that its address is not used again
-  return kind;
+  entry = {nb::borrow(type).release().ptr(),  // so that its address is not used again
+           {kind, kind == Kind::numpy ? refusal_of(object) : nullptr}};
+  return entry.second;
 }
 
 // Of Python's struct module.
@@ -166,15 +190,26 @@ bool read_buffer(nb::handle object, Array& array) {
     delete held;
   });
   set_type(array, type_of_format(view->format, view->itemsize));
+  if (view->suboffsets != nullptr)
+    refuse("An array whose rows are reached by pointers cannot be used; copy it first.");
   array.data = view->buf;
   array.readonly = view->readonly != 0;
-  array.shape.assign(view->shape, view->shape + view->ndim);
-  set_byte_strides(array, {view->strides, view->strides + view->ndim});
+  if (view->shape != nullptr) {
+    array.shape.assign(view->shape, view->shape + view->ndim);
+  } else if (view->ndim > 0) {
+    array.shape = {view->len / array.item_bytes};
+  }
+  if (view->strides != nullptr) {
+    set_byte_strides(array, {view->strides, view->strides + view->ndim});
+  } else {  // as ctypes leaves them out
+    set_row_major_strides(array);
+  }
   return true;
 }
 
 void read_torch(nb::handle tensor, Array& array) {
-  if (TUNESMITH_GET(tensor, "requires_grad").is(Py_True))
+  if (TUNESMITH_GET(tensor, "requires_grad").is(Py_True) &&
+      nb::cast<bool>(nb::module_::import_("torch").attr("is_grad_enabled")()))
     refuse("The tensor requires a gradient, and Tunesmith's functions have none; give tensor.detach().");
   static std::array<std::pair<PyObject*, const Type*>, 16> known{};  // torch.dtype objects live for ever
   nb::object dtype = TUNESMITH_GET(tensor, "dtype");
@@ -189,6 +224,10 @@ void read_torch(nb::handle tensor, Array& array) {
     if (k < known.size()) known[k] = {nb::borrow(dtype).release().ptr(), type};
   }
   set_type(array, *type);
+  if (type->kind == 'c' && TUNESMITH_GET(tensor, "is_conj")().is(Py_True))
+    refuse("The tensor is a view that PyTorch will conjugate when it is read; give tensor.resolve_conj().");
+  if (TUNESMITH_GET(tensor, "is_neg")().is(Py_True))
+    refuse("The tensor is a view that PyTorch will negate when it is read; give tensor.resolve_neg().");
   if (TUNESMITH_GET(tensor, "is_cuda").is(Py_True)) {
     array.device = nb::cast<int>(TUNESMITH_GET(TUNESMITH_GET(tensor, "device"), "index"));
   } else if (!TUNESMITH_GET(tensor, "is_cpu").is(Py_True)) {
@@ -215,14 +254,18 @@ void read_cupy(nb::handle object, Array& array) {
 }
 
 // https://numba.readthedocs.io/en/stable/cuda/cuda_array_interface.html, version 3 and before.
-void read_cuda_interface(nb::handle object, nb::handle interface, Array& array) {
+void read_cuda_fields(nb::handle object, nb::handle interface, Array& array) {
   nb::dict fields = nb::cast<nb::dict>(interface);
   const auto text = nb::cast<std::string>(fields["typestr"]);
   if (text.size() < 3 || text[0] == '>')
     refuse("An array with the type string \"" + text +
            "\" cannot be used; elements must be numbers in the machine's "
            "byte order.");
-  set_type(array, type_of(text[1], std::stoll(text.substr(2))));
+  std::int64_t bytes = 0;
+  if (std::from_chars(text.data() + 2, text.data() + text.size(), bytes).ptr != text.data() + text.size())
+    refuse("An array with the type string \"" + text +
+           "\" cannot be used; \"<f4\" would be one of 4-byte floats.");
+  set_type(array, type_of(text[1], bytes));
   array.shape = integers(fields["shape"]);
   nb::tuple data = nb::cast<nb::tuple>(fields["data"]);
   array.data = pointer_of(nb::cast<std::uintptr_t>(data[0]));
@@ -240,9 +283,37 @@ void read_cuda_interface(nb::handle object, nb::handle interface, Array& array) 
   array.owner = nb::borrow(object);
 }
 
+std::string class_name(nb::handle object) {
+  return nb::cast<std::string>(nb::str(object.type().attr("__name__")));
+}
+
+void read_cuda_interface(nb::handle object, nb::handle interface, Array& array) {
+  const auto refuse_it = [&](const std::string& why) {
+    refuse("The __cuda_array_interface__ of a value of the type " + class_name(object) +
+           " cannot be read: " + why);
+  };
+  try {
+    read_cuda_fields(object, interface, array);
+  } catch (const std::bad_cast&) {
+    refuse_it("an entry has a type or a size that the interface does not allow.");
+  } catch (const nb::python_error& error) {
+    if (!error.matches(PyExc_KeyError)) throw;
+    refuse_it("the entry " + nb::cast<std::string>(nb::str(error.value())) + " is missing.");
+  }
+}
+
 void read_dlpack(nb::handle object, Array& array) {
-  nb::tuple where = nb::cast<nb::tuple>(object.attr("__dlpack_device__")());
-  const auto type = nb::cast<std::int32_t>(where[0]);
+  if (!nb::hasattr(object, "__dlpack_device__"))  // such as what jax.jit gives a function while it is traced
+    refuse("A value of the type " + class_name(object) +
+           " has __dlpack__ but no __dlpack_device__, so that it lies nowhere; give an array with elements "
+           "in memory, "
+           "outside of a function that is being traced.");
+  nb::object where = object.attr("__dlpack_device__")();
+  std::pair<std::int32_t, std::int32_t> place;
+  if (!nb::try_cast(where, place))
+    refuse("__dlpack_device__ of a value of the type " + class_name(object) + " gives " +
+           nb::cast<std::string>(nb::repr(where)) + ", which is not a pair of small whole numbers.");
+  const std::int32_t type = place.first;
   const bool on_cuda = type == dl_cuda || type == dl_cuda_managed;
   if (!on_cuda && type != dl_cpu && type != dl_cuda_host)
     refuse("The array lies on a device of DLPack's type " + std::to_string(type) +
@@ -295,6 +366,8 @@ std::string_view name(Kind kind) {
   return names[static_cast<std::size_t>(kind)];
 }
 
+Kind kind_of(nb::handle object) { return class_of(object).kind; }
+
 std::int64_t Array::elements() const {
   std::int64_t count = 1;
   for (const std::int64_t extent : shape) count *= extent;
@@ -319,7 +392,9 @@ bool is_array(nb::handle object) {
 
 Array array_of(nb::handle object) {
   Array array;
-  array.kind = kind_of(object);
+  const Class its_class = class_of(object);
+  if (its_class.refusal != nullptr) refuse(its_class.refusal);
+  array.kind = its_class.kind;
   if (array.kind == Kind::torch) {
     read_torch(object, array);
     return array;
@@ -330,7 +405,7 @@ Array array_of(nb::handle object) {
   }
   if (PyObject_CheckBuffer(object.ptr()) != 0 && array.kind != Kind::jax) {
     if (read_buffer(object, array)) return array;
-    refuse("An array of the type " + nb::cast<std::string>(nb::str(object.type().attr("__name__"))) +
+    refuse("An array of the type " + class_name(object) +
            " whose elements have no buffer format cannot be used; convert them to a numeric type.");
   }
   if (nb::hasattr(object, "__dlpack__")) {
@@ -342,7 +417,7 @@ Array array_of(nb::handle object) {
     read_cuda_interface(object, interface, array);
     return array;
   }
-  refuse("A value of the type " + nb::cast<std::string>(nb::str(object.type().attr("__name__"))) +
+  refuse("A value of the type " + class_name(object) +
          " is no array; give one of NumPy, PyTorch, CuPy, Numba or JAX, or an object with __dlpack__.");
 }
 

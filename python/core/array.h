@@ -15,6 +15,7 @@ namespace nb = nanobind;
 /// Whose array it is: what a result becomes, and whose current stream is used.
 enum class Kind { numpy, torch, cupy, numba, jax, other };
 std::string_view name(Kind kind);
+Kind kind_of(nb::handle object);
 
 struct Array {
   Kind kind = Kind::numpy;

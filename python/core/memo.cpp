@@ -3,6 +3,7 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <cstring>
 #include <exception>
 #include <memory>
@@ -27,29 +28,43 @@ void append(std::string& key, char tag, T value) {
 
 nb::object not_recorded() { return nb::borrow(Py_NotImplemented); }
 
-}  // namespace
-
-Memo::Memo(std::vector<std::string> names, const std::vector<int>& by_content)
-    : epoch_(epoch), names_(std::move(names)), by_content_(names_.size(), false) {
-  for (const int k : by_content) by_content_[static_cast<std::size_t>(k)] = true;
+bool is_host(const nb::callable& default_device) {
+  nb::object device = default_device();
+  const char* text = PyUnicode_AsUTF8AndSize(device.ptr(), nullptr);
+  return text != nullptr && std::strcmp(text, "host") == 0;
 }
 
-// Appends a value to the key; false: calls with such a value are not recorded.
-bool Memo::describe(nb::handle value, bool by_content, Seen& seen) {
+// Kernels read whole elements; the function itself copies what lies between them.
+bool is_aligned(const Array& array) {
+  const auto bytes = static_cast<std::uintptr_t>(std::min<std::int64_t>(array.item_bytes, 8));
+  return reinterpret_cast<std::uintptr_t>(array.data) % bytes == 0;
+}
+
+}  // namespace
+
+Memo::Memo(std::vector<std::string> names, const std::vector<int>& arrays, const std::vector<int>& by_content)
+    : epoch_(epoch), names_(std::move(names)), uses_(names_.size(), Use::setting) {
+  for (const int k : arrays) uses_.at(static_cast<std::size_t>(k)) = Use::array;
+  for (const int k : by_content) uses_.at(static_cast<std::size_t>(k)) = Use::content;
+}
+
+// Appends a value to the key; false: calls with such a value are not recorded. Types are asked for exactly:
+// numpy.float64 is a float of Python's and counts as float64 all the same.
+bool Memo::describe(nb::handle value, Use use, Seen& seen) {
   std::string& key = seen.key;
   PyObject* const object = value.ptr();
   if (object == Py_None) {
     key.push_back('n');
   } else if (PyBool_Check(object)) {
     key.push_back(object == Py_True ? 'T' : 'F');
-  } else if (PyLong_Check(object)) {
+  } else if (PyLong_CheckExact(object)) {
     int overflow = 0;
     const long long number = PyLong_AsLongLongAndOverflow(object, &overflow);
     if (overflow != 0) return false;
     append(key, 'i', number);
-  } else if (PyFloat_Check(object)) {
+  } else if (PyFloat_CheckExact(object)) {
     append(key, 'f', PyFloat_AsDouble(object));
-  } else if (PyUnicode_Check(object)) {
+  } else if (PyUnicode_CheckExact(object)) {
     Py_ssize_t size = 0;
     const char* text = PyUnicode_AsUTF8AndSize(object, &size);
     if (text == nullptr) {
@@ -58,10 +73,10 @@ bool Memo::describe(nb::handle value, bool by_content, Seen& seen) {
     }
     append(key, 's', size);
     key.append(text, static_cast<std::size_t>(size));
-  } else if (PyTuple_Check(object) || PyList_Check(object)) {
-    append(key, PyTuple_Check(object) ? 't' : 'l', nb::len(value));
+  } else if (PyTuple_CheckExact(object) || PyList_CheckExact(object)) {
+    append(key, PyTuple_CheckExact(object) ? 't' : 'l', nb::len(value));
     for (nb::handle one : value) {
-      if (is_array(one) || !describe(one, by_content, seen)) return false;
+      if ((is_array(one) && use != Use::setting) || !describe(one, use, seen)) return false;
     }
   } else if (is_array(value)) {
     try {
@@ -79,9 +94,9 @@ bool Memo::describe(nb::handle value, bool by_content, Seen& seen) {
       append(key, 'e', array.shape[k]);
       append(key, 'p', array.strides[k]);
     }
-    if (array.elements() == 0) return false;
-    if (by_content &&
-        array.device < 0) {  // a GPU's is an argument, or was copied: then the call is not recorded
+    if (array.elements() == 0 || !is_aligned(array)) return false;
+    if (use == Use::setting && array.device >= 0) return false;  // its value is not known without waiting
+    if (use != Use::array && array.device < 0) {
       const std::int64_t bytes = array.elements() * array.item_bytes;
       if (!array.contiguous() || bytes > most_content) return false;
       key.append(static_cast<const char*>(array.data), static_cast<std::size_t>(bytes));
@@ -98,9 +113,9 @@ bool Memo::describe(nb::handle value, bool by_content, Seen& seen) {
 bool Memo::describe(const nb::tuple& args, const nb::dict& kwargs, Seen& seen) const {
   std::size_t k = 0;
   for (nb::handle value : args) {
-    const bool by_content = k < by_content_.size() && by_content_[k];
+    const Use use = k < uses_.size() ? uses_[k] : Use::setting;
     ++k;
-    if (!describe(value, by_content, seen)) return false;
+    if (!describe(value, use, seen)) return false;
   }
   for (const auto& [name, value] : kwargs) {
     Py_ssize_t size = 0;
@@ -108,12 +123,11 @@ bool Memo::describe(const nb::tuple& args, const nb::dict& kwargs, Seen& seen) c
     if (text == nullptr) return false;
     append(seen.key, 'k', size);
     seen.key.append(text, static_cast<std::size_t>(size));
-    bool by_content = false;
+    Use use = Use::setting;
     for (std::size_t n = 0; n < names_.size(); ++n) {
-      if (by_content_[n] && names_[n] == std::string_view(text, static_cast<std::size_t>(size)))
-        by_content = true;
+      if (names_[n] == std::string_view(text, static_cast<std::size_t>(size))) use = uses_[n];
     }
-    if (!describe(value, by_content, seen)) return false;
+    if (!describe(value, use, seen)) return false;
   }
   return !seen.arrays.empty();
 }
@@ -128,11 +142,7 @@ nb::object Memo::launch(const nb::tuple& args, const nb::dict& kwargs, const nb:
   const auto found = calls_.find(seen.key);
   if (found == calls_.end()) return not_recorded();
   const std::shared_ptr<Call> call = found->second;  // another thread may forget it
-  if (call->device < 0) {
-    nb::object device = default_device();
-    const char* text = PyUnicode_AsUTF8AndSize(device.ptr(), nullptr);
-    if (text == nullptr || std::strcmp(text, "host") != 0) return not_recorded();
-  }
+  if (call->device < 0 && !is_host(default_device)) return not_recorded();
   const std::vector<Array>& arrays = seen.arrays;
   std::vector<nb::object> made;
   std::vector<void*> made_data;
@@ -176,14 +186,15 @@ nb::object Memo::launch(const nb::tuple& args, const nb::dict& kwargs, const nb:
     }
   }
   if (!status) raise(status);
-  if (call->result.from == Slot::argument) return seen.objects[call->result.index];
-  nb::object result = made[call->result.index];
+  nb::object result =
+      call->result.from == Slot::argument ? seen.objects[call->result.index] : made[call->result.index];
+  if (!call->check.is_none() && !nb::cast<bool>(call->check(result))) return not_recorded();
   return call->is_number ? nb::object(result[nb::make_tuple()]) : result;
 }
 
 void Memo::record(const nb::tuple& args, const nb::dict& kwargs, const nb::list& launches,
                   const nb::list& allocated, const nb::list& constants, const nb::callable& allocator,
-                  nb::handle value) {
+                  const nb::callable& default_device, nb::handle check, nb::handle value, bool is_number) {
   Seen seen;
   if (!describe(args, kwargs, seen)) return;
   const std::vector<Array>& arrays = seen.arrays;
@@ -197,6 +208,7 @@ void Memo::record(const nb::tuple& args, const nb::dict& kwargs, const nb::list&
   for (const Array& array : arrays) {
     if (array.device != call->device) return;
   }
+  if (call->device < 0 && !is_host(default_device)) return;
   std::vector<Array> made;
   for (nb::handle one : allocated) made.push_back(*nb::inst_ptr<Array>(one));
   std::vector<std::size_t> used(made.size(), 0);  // the place in call->make, from 1 on
@@ -216,7 +228,6 @@ void Memo::record(const nb::tuple& args, const nb::dict& kwargs, const nb::list&
     return std::nullopt;  // a converted copy, say
   };
 
-  bool is_number = false;
   std::optional<Slot> result;
   for (std::size_t k = 0; k < seen.objects.size(); ++k) {
     if (seen.objects[k].is(value)) result = Slot{Slot::argument, k};
@@ -229,12 +240,6 @@ void Memo::record(const nb::tuple& args, const nb::dict& kwargs, const nb::list&
       if (made[k].data == returned.data && returned.contiguous() && returned.dtype == made[k].dtype &&
           returned.elements() == made[k].elements() && returned.kind == arrays.front().kind)
         result = Slot{Slot::made, k};
-    }
-    if (!result && returned.kind == Kind::numpy && returned.shape.empty() && !made.empty() &&
-        made.back().shape.empty() && made.back().dtype == returned.dtype) {
-      result = Slot{Slot::made,
-                    made.size() - 1};  // a number, which NumPy has made from an array without dimensions
-      is_number = true;
     }
     if (!result) return;
   }
@@ -265,7 +270,7 @@ void Memo::record(const nb::tuple& args, const nb::dict& kwargs, const nb::list&
       if (place == 0) {
         const bool is_result = result->from == Slot::made && result->index == slot.index;
         const Array& array = is_result && !is_number ? returned : made[slot.index];
-        call->make.push_back(allocator(nb::tuple(nb::cast(array.shape)), array.dtype));
+        call->make.push_back(allocator(seen.objects.front(), nb::tuple(nb::cast(array.shape)), array.dtype));
         place = call->make.size();
       }
       slot.index = place - 1;
@@ -274,6 +279,7 @@ void Memo::record(const nb::tuple& args, const nb::dict& kwargs, const nb::list&
   if (result->from == Slot::made) result->index = used[result->index] - 1;
   call->result = *result;
   call->is_number = is_number;
+  call->check = nb::borrow(check);
   if (calls_.size() >= most_calls) calls_.clear();
   calls_[seen.key] = std::move(call);
 }

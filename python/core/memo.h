@@ -17,9 +17,11 @@ namespace tunesmith::python {
 
 class Memo {
  public:
-  /// `names`: the function's parameters; `by_content`: those whose arrays in ordinary memory count by what
-  /// they hold, such as a filter's weights.
-  Memo(std::vector<std::string> names, const std::vector<int>& by_content);
+  /// `names`: the function's parameters; `arrays`: those that are known by type, shape and place, whatever
+  /// the elements; `by_content`: those like filter's weights, whose arrays in ordinary memory are known by
+  /// their elements too, and on a GPU as `arrays` are. All others are settings: they are known by value, and
+  /// a call with one that lies on a GPU is not recorded.
+  Memo(std::vector<std::string> names, const std::vector<int>& arrays, const std::vector<int>& by_content);
 
   /// The call's result, or NotImplemented: it was not recorded. `default_device` says where arrays in
   /// ordinary memory are worked on.
@@ -27,11 +29,11 @@ class Memo {
 
   /// Keeps what a call did, if its launches are all that it did. `launches`: (plan, arrays, numbers) each;
   /// `allocated`: the new arrays; `constants`: arrays that follow from what the call is known by;
-  /// `allocator`: a function (shape, dtype) that gives a function that makes such an array; `value`: what the
-  /// call returned.
+  /// `allocator`: a function (array, shape, dtype) that gives a function that makes such an array beside that
+  /// one; `value`: what the call returned.
   void record(const nb::tuple& args, const nb::dict& kwargs, const nb::list& launches,
               const nb::list& allocated, const nb::list& constants, const nb::callable& allocator,
-              nb::handle value);
+              const nb::callable& default_device, nb::handle check, nb::handle value, bool is_number);
 
   /// All memos forget what they hold: plans are made anew.
   static void forget() { ++epoch; }
@@ -53,6 +55,7 @@ class Memo {
     std::vector<nb::object> make;  // functions that make an array each
     std::vector<Array> constants;
     Slot result;
+    nb::object check;
     bool is_number = false;  // NumPy's, not an array without dimensions
   };
 
@@ -62,13 +65,14 @@ class Memo {
     std::vector<Array> arrays;
     std::vector<nb::object> objects;
   };
+  enum class Use { setting, array, content };
   bool describe(const nb::tuple& args, const nb::dict& kwargs, Seen& seen) const;
-  static bool describe(nb::handle value, bool by_content, Seen& seen);
+  static bool describe(nb::handle value, Use use, Seen& seen);
 
   static inline std::uint64_t epoch = 0;
   std::uint64_t epoch_ = 0;
   std::vector<std::string> names_;
-  std::vector<bool> by_content_;
+  std::vector<Use> uses_;
   std::unordered_map<std::string, std::shared_ptr<Call>> calls_;
 };
 

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <memory>
 #include <string>
+#include <typeinfo>
 #include <vector>
 
 #include "array.h"
@@ -56,13 +57,22 @@ std::vector<Expected> expected_arguments(const Op& op, const Problem& problem) {
   return found;
 }
 
+std::int64_t whole_number(nb::handle object) {
+  std::int64_t number = 0;
+  if (!nb::try_cast(object, number))
+    throw nb::value_error(("A problem's value is " + nb::cast<std::string>(nb::str(object)) +
+                           "; whole numbers from -2^63 to 2^63 - 1 are allowed.")
+                              .c_str());
+  return number;
+}
+
 Value value_of(nb::handle object) {
   if (PyBool_Check(object.ptr()))
     throw nb::type_error("A problem's value is a number or a word, not a truth value.");
-  if (PyLong_Check(object.ptr())) return nb::cast<std::int64_t>(object);
+  if (PyLong_Check(object.ptr())) return whole_number(object);
   if (PyUnicode_Check(object.ptr())) return nb::cast<std::string>(object);
   if (PyFloat_Check(object.ptr())) return nb::cast<std::string>(nb::repr(object));
-  if (nb::hasattr(object, "__index__")) return nb::cast<std::int64_t>(object.attr("__index__")());
+  if (nb::hasattr(object, "__index__")) return whole_number(object.attr("__index__")());
   throw nb::type_error("A problem's values are whole numbers, words and decimal numbers.");
 }
 
@@ -263,6 +273,8 @@ NB_MODULE(_core, m) {
           std::rethrow_exception(pointer);
         } catch (const UsageError& error) {
           PyErr_SetString(PyExc_ValueError, error.what());
+        } catch (const std::bad_cast&) {
+          PyErr_SetString(PyExc_TypeError, "A value has a type or a size that is not allowed here.");
         }
       },
       nullptr);
@@ -299,6 +311,9 @@ NB_MODULE(_core, m) {
   m.def(
       "is_array", [](nb::handle object) { return is_array(object); }, nb::arg("object").none(),
       "Whether Array can read the object, by its type.");
+  m.def(
+      "kind_of", [](nb::handle object) { return name(kind_of(object)); }, nb::arg("object").none(),
+      "The library of an array, by its type: numpy, torch, cupy, numba, jax or other.");
 
   nb::class_<Array>(m, "Array", "Where another library's array lies, without a copy.")
       .def(
@@ -407,10 +422,12 @@ NB_MODULE(_core, m) {
 
   nb::class_<Memo>(m, "Memo",
                    "Calls of a function that were seen before, by what they launch; see _arrays.recorded().")
-      .def(nb::init<std::vector<std::string>, std::vector<int>>(), nb::arg("names"), nb::arg("by_content"))
+      .def(nb::init<std::vector<std::string>, std::vector<int>, std::vector<int>>(), nb::arg("names"),
+           nb::arg("arrays"), nb::arg("by_content") = std::vector<int>())
       .def("launch", &Memo::launch, nb::arg("args"), nb::arg("kwargs"), nb::arg("default_device"))
       .def("record", &Memo::record, nb::arg("args"), nb::arg("kwargs"), nb::arg("launches"),
-           nb::arg("allocated"), nb::arg("constants"), nb::arg("allocator"), nb::arg("value").none())
+           nb::arg("allocated"), nb::arg("constants"), nb::arg("allocator"), nb::arg("default_device"),
+           nb::arg("check").none(), nb::arg("value").none(), nb::arg("is_number"))
       .def_static("forget", &Memo::forget);
 
   nb::class_<PyDispatcher>(m, "Dispatcher", "Knows the fastest kernels for one device; threads may share it.")

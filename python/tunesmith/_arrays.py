@@ -17,7 +17,7 @@ import threading
 
 import numpy as np
 
-from ._core import Array, Dispatcher, Memo, end_compilations, is_array
+from ._core import Array, Dispatcher, Memo, end_compilations, is_array, kind_of
 
 atexit.register(end_compilations)
 
@@ -32,10 +32,11 @@ _host_with_compiler = -2
 
 
 class _Log:
-    """What a call launches, and with which new arrays."""
+    """What a call launches, with which new arrays, and which number it made of an array without dimensions."""
 
     def __init__(self):
         self.launches, self.allocated, self.constants = [], [], []
+        self.check = self.number = None
 
 
 class _Recording(threading.local):
@@ -46,6 +47,11 @@ _recording = _Recording()
 
 
 class _NumPy:
+    @staticmethod
+    def module():
+        """With where(), minimum() and so on."""
+        return np
+
     @staticmethod
     def empty(shape, dtype, like):
         return np.empty(shape, _numpy_type(dtype))
@@ -84,10 +90,19 @@ class _NumPy:
 
     @staticmethod
     def result(array):
-        return array[()] if array.ndim == 0 else array
+        if array.ndim:
+            return array
+        number = array[()]
+        if _recording.log is not None:
+            _recording.log.number = (number, array)
+        return number
 
 
 class _Torch:
+    @staticmethod
+    def module():
+        return sys.modules["torch"]
+
     @staticmethod
     def _type(dtype):
         return getattr(sys.modules["torch"], dtype)
@@ -120,11 +135,14 @@ class _Torch:
 
     @staticmethod
     def of_numpy(array, like):
+        # PyTorch reads no negative strides, and warns of what is read-only.
+        array = array if array.flags.c_contiguous and array.flags.writeable else array.copy(order="C")
         return sys.modules["torch"].as_tensor(array, device=like.device)
 
     @staticmethod
     def to_numpy(array):
-        return array.cpu().numpy()
+        torch = sys.modules["torch"]
+        return (array.to(torch.float32) if array.dtype == torch.bfloat16 else array).detach().cpu().numpy()
 
     @staticmethod
     def assign(out, value):
@@ -136,6 +154,10 @@ class _Torch:
 
 
 class _CuPy:
+    @staticmethod
+    def module():
+        return sys.modules["cupy"]
+
     @staticmethod
     def empty(shape, dtype, like):
         cupy = sys.modules["cupy"]
@@ -192,6 +214,10 @@ class _Numba:
     """Numba's device arrays convert nothing themselves, so types and orders must be those that an op takes."""
 
     @staticmethod
+    def module():
+        raise TypeError("where=, initial= and the extremes of uint64 need an array library's own functions, and Numba has none; give an array of CuPy or PyTorch.")
+
+    @staticmethod
     def _cuda():
         return importlib.import_module("numba.cuda")
 
@@ -237,6 +263,10 @@ class _Numba:
 
 class _Jax:
     @staticmethod
+    def module():
+        return _Jax._numpy()
+
+    @staticmethod
     def _numpy():
         return importlib.import_module("jax.numpy")
 
@@ -269,7 +299,7 @@ class _Jax:
 
     @staticmethod
     def to_numpy(array):
-        return np.asarray(array)
+        return np.asarray(array.astype("float32") if array.dtype.name == "bfloat16" else array)
 
     @staticmethod
     def assign(out, value):
@@ -281,10 +311,71 @@ class _Jax:
 
 
 class _Other(_NumPy):
-    """Objects with __dlpack__ of libraries that are not known here; their results are NumPy's."""
+    """What lies on a GPU and is of a library that is not known here; results are NumPy's."""
 
 
 _libraries = {"numpy": _NumPy, "torch": _Torch, "cupy": _CuPy, "numba": _Numba, "jax": _Jax, "other": _Other}
+
+
+type_names = (
+    "bool",
+    *(f"{sign}int{bits}" for bits in (8, 16, 32, 64) for sign in ("", "u")),
+    *("float16", "bfloat16", "float32", "float64", "complex64", "complex128"),
+)
+
+
+def type_name(dtype) -> str:
+    """An element type's name, "float32", of what its library calls it: numpy.float32, "f4", torch.float32, float."""
+    if is_torch_type(dtype) or isinstance(dtype, str) and dtype == "bfloat16":
+        name = str(dtype).removeprefix("torch.")
+    else:
+        name = np.dtype(dtype).name
+    if name not in type_names:
+        raise TypeError(f"The element type {dtype} is not known here; allowed are {', '.join(type_names)}.")
+    return name
+
+
+def is_torch_type(dtype) -> bool:
+    return type(dtype).__name__ == "dtype" and type(dtype).__module__ == "torch"
+
+
+def promoted(*names: str) -> str:
+    """The type of a result of such arrays, as NumPy has it; with bfloat16 as PyTorch has it."""
+    others = [name for name in names if name != "bfloat16"]
+    if len(others) == len(names):
+        return np.result_type(*map(np.dtype, names)).name
+    wide = [name for name in others if name.startswith(("float", "complex"))]
+    return np.result_type(np.float32, *map(np.dtype, wide)).name if wide else "bfloat16"
+
+
+def _whole_elements(array: np.ndarray) -> tuple[np.ndarray, bool]:
+    """The array if kernels can read it where it lies, else a copy: of the machine's byte order, aligned, whole elements apart."""
+    dtype = array.dtype
+    if dtype.name not in type_names:
+        raise TypeError(f"An array of {dtype} cannot be used; allowed are {', '.join(name for name in type_names if name != 'bfloat16')}.")
+    if dtype.isnative and array.flags.aligned and not any(stride % dtype.itemsize for stride in array.strides):
+        return array, False
+    return array.astype(dtype.newbyteorder("="), order="C"), True
+
+
+def _readable(value) -> tuple[object, bool]:
+    """What is read for this object, itself or a view of it; and whether it is a copy, as a kernel cannot read it where it lies."""
+    kind = kind_of(value)
+    if kind == "torch" and (value.is_neg() or value.is_complex() and value.is_conj()):
+        return value.resolve_conj().resolve_neg(), True
+    if kind == "numpy":
+        return _whole_elements(np.asarray(value) if isinstance(value, np.generic) else value)
+    if kind != "other":
+        return value, False
+    try:
+        view = memoryview(value)
+    except TypeError:
+        on_host = hasattr(value, "__dlpack__") and Array(value).device < 0
+        return (np.from_dlpack(value) if on_host else value), False
+    try:
+        return _whole_elements(np.asarray(view))
+    except (ValueError, NotImplementedError) as error:
+        raise TypeError(f"A value of the type {type(value).__name__} is no array of numbers: {error}") from None
 
 
 def _numpy_type(name: str) -> np.dtype:
@@ -294,15 +385,15 @@ def _numpy_type(name: str) -> np.dtype:
 
 
 class Given:
-    """An argument of a call: the object itself, where it lies, and its library."""
+    """An argument of a call: the object that is read for it, where that lies, its library, and whether it is a copy."""
 
-    __slots__ = ("object", "array", "library")
+    __slots__ = ("object", "array", "library", "copied")
 
     def __init__(self, value, like: "Given | None" = None):
         if not is_array(value):
-            value = np.asarray(value)
-            if value.dtype.hasobject:
-                raise TypeError(f"A value of the type {type(value).__name__} is no array of numbers.")
+            what, value = type(value).__name__, np.asarray(value)
+            if value.dtype.kind not in "biufc":
+                raise TypeError(f"A value of the type {what} is no array of numbers; NumPy makes an array of {value.dtype} of it.")
         self._take(value)
         if like is not None and self.array.kind != like.array.kind:
             if self.array.kind != "numpy":
@@ -310,15 +401,12 @@ class Given:
                     f"Arrays of {self.array.kind} and of {like.array.kind} were given together; give both as one "
                     "library's, or the smaller one as a list or NumPy array."
                 )
-            self._take(like.library.of_numpy(value, like.object))
+            self._take(like.library.of_numpy(self.object, like.object))
 
     def _take(self, value):
-        self.object = value
-        if type(value) is np.ndarray and not value.dtype.isnative:
-            self.object = value.astype(value.dtype.newbyteorder("="))
-        elif isinstance(value, np.generic):
-            self.object = np.asarray(value)
-        self.array = Array(self.object)
+        read, self.copied = _readable(value)
+        self.array = Array(read)  # which refuses masked arrays
+        self.object = np.asarray(read) if self.array.kind == "numpy" else read
         self.library = _libraries[self.array.kind]
 
     @property
@@ -486,33 +574,43 @@ def run_recorded(memo: Memo, function, args: tuple, kwargs: dict):
         value = function(*args, **kwargs)
     finally:
         _recording.log = None
-    first = next((value for value in (*args, *kwargs.values()) if is_array(value)), None)
-    if log.launches and first is not None:
-        array = Array(first)
-        library = _libraries[array.kind]
-        if hasattr(library, "allocator") and (array.device >= 0 or current_device() == "host"):
-            memo.record(
-                args,
-                kwargs,
-                log.launches,
-                [one.array for one in log.allocated],
-                [one.array for one in log.constants],
-                functools.partial(library.allocator, first),
-                value,
-            )
+    if log.launches:
+        is_number = log.number is not None and log.number[0] is value
+        memo.record(
+            args,
+            kwargs,
+            log.launches,
+            [one.array for one in log.allocated],
+            [one.array for one in log.constants],
+            _allocator,
+            current_device,
+            log.check,
+            log.number[1] if is_number else value,
+            is_number,
+        )
     return value
 
 
-def recorded(*by_content: str):
-    """For a function whose launches depend on its arguments' types, shapes and settings alone, and on the contents of the named ones.
+def _allocator(like, shape, dtype):
+    return _libraries[kind_of(like)].allocator(like, shape, dtype)
+
+
+def check_each_time(check) -> None:
+    """check(result) -> bool is asked after each recorded call too; False: then the function itself is run."""
+    if _recording.log is not None:
+        _recording.log.check = check
+
+
+def recorded(*arrays: str, by_content: tuple[str, ...] = ()):
+    """For a function whose launches depend on the types and shapes of the parameters named as `arrays` and on the values of all others.
 
     The first call with such arguments runs the function. If all that it did was to launch kernels on its arguments, new arrays and constants, later
-    calls do just that, without Python code in between.
+    calls do just that, without Python code in between. by_content: parameters such as weights, whose elements count too, unless they lie on a GPU.
     """
 
     def decorate(function):
         names = list(inspect.signature(function).parameters)
-        memo = Memo(names, [names.index(name) for name in by_content])
+        memo = Memo(names, [names.index(name) for name in arrays], [names.index(name) for name in by_content])
 
         @functools.wraps(function)
         def call(*args, **kwargs):

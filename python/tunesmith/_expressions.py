@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, overload
 
 import numpy as np
 
-from ._arrays import Given, launch, run_recorded
+from ._arrays import Given, launch, run_recorded, type_name
 from ._core import Memo
 from ._reading import Reader, Tree
 from ._words import _finish, _short, _usable
@@ -424,7 +424,6 @@ class Vectorized:
     """
 
     def __init__(self, function: Callable[..., Any] | str, inputs: Iterable[str] | None = None):
-        self._memo = Memo([], [])
         self._reader: Reader | None = None
         self._tree: Tree | None = None
         self._by_types: dict[tuple, _Computed] = {}
@@ -442,6 +441,10 @@ class Vectorized:
             raise TypeError(f"vectorize() takes an expression as text or a Python function, not a {type(function).__name__}.")
         if not self._used:
             raise ValueError(f"{self._where} has no input.")
+        self._memo = self._new_memo()
+
+    def _new_memo(self) -> Memo:
+        return Memo([*self.inputs, "out"], list(range(len(self.inputs) + 1)))
 
     def _read(self, function: Callable[..., Any]) -> None:
         self._reader = reader = _ToTree(function)
@@ -459,7 +462,7 @@ class Vectorized:
         """Reads the function again if a name outside of it stands for something else than before."""
         if self._reader is not None and self._reader.changed():
             self._read(self._reader.function)
-            self._memo = Memo([], [])
+            self._memo = self._new_memo()
 
     def __getstate__(self) -> dict[str, Any]:
         self._refresh()
@@ -468,7 +471,7 @@ class Vectorized:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._memo = Memo([], [])
+        self._memo = self._new_memo()
         self._reader = None
 
     def __copy__(self) -> Vectorized:
@@ -534,7 +537,7 @@ class Vectorized:
             like = Given(np.asarray(arrays[0]))
         types = [None if one is None else one.dtype for one in given]
         if dtype is not None:
-            name = dtype if isinstance(dtype, str) else np.dtype(dtype).name
+            name = type_name(dtype)
             types, scalars = [name] * len(types), [None] * len(types)
         computed = self._computed(types, scalars)
         if computed.dtype not in _op_types:
@@ -566,7 +569,7 @@ class Vectorized:
             launch("elementwise", (*operands, *[None] * (len(_letters) - len(operands)), result), tuple(problem))
         if out is not None and result.object is out:
             return out
-        return _finish(result.to(computed.result), out)
+        return _finish(result.to(computed.result), out, same_kind=True)
 
 
 def _layouts(shape: tuple[int, ...], operands: list[Given]) -> Iterator[tuple[str, str]]:

@@ -9,7 +9,8 @@ import warnings
 
 import numpy as np
 
-from ._arrays import Given, launch
+from ._arrays import Given, check_each_time, is_torch_type, launch, promoted, type_name
+from ._core import is_array
 from ._words import _complex_parts
 
 boundaries = {
@@ -30,6 +31,16 @@ def boundary_word(mode: str) -> str:
     if mode not in boundaries:
         raise RuntimeError(f"boundary mode not supported: {mode!r}; allowed are {', '.join(boundaries)}.")
     return boundaries[mode]
+
+
+def number_of(value):
+    """A setting such as cval as a number: Python's or NumPy's, or an array of one element of any library."""
+    if type(value) in (int, float, complex):
+        return value
+    found = Given(value).numpy()
+    if found.size != 1:
+        raise TypeError(f"A single number is needed, and {found.size} were given.")
+    return found.reshape(())[()]
 
 
 def _on_device(mask: np.ndarray, like: Given) -> Given:
@@ -120,6 +131,48 @@ def by_parts(function, given: Given, mask: np.ndarray, value: complex, wanted: s
     return given.library.of_numpy((real + 1j * imaginary).astype(wanted), given.object)
 
 
+def filter_as_scipy(given: Given, mask: np.ndarray | Given, *, value: float, sums: str, **places):
+    """filter_all() where nothing meets a weight of 0, as in SciPy's correlate() and convolve(): neither NaN nor infinity comes through it.
+
+    Kernels multiply by all weights, so results that are not finite are made again. Not on a GPU: its results are not waited for.
+    """
+    if isinstance(mask, np.ndarray):
+        mask = np.where(np.abs(mask) > np.finfo(float).eps, mask, 0.0)  # as SciPy has it
+    found = filter_all(given, mask, value=value, sums=sums, **places)
+    if isinstance(mask, Given) or mask.all() or given.array.device >= 0 or given.dtype not in ("float16", "bfloat16", "float32", "float64"):
+        return found
+    check_each_time(_is_finite)
+    return found if _is_finite(found) else _over_gaps(given, mask, value, sums, places)
+
+
+def _is_finite(result) -> bool:
+    with np.errstate(all="ignore"):
+        return math.isfinite(float(result.sum()))
+
+
+def _over_gaps(given: Given, mask: np.ndarray, value: float, sums: str, places: dict):
+    image = given.numpy().astype(sums)
+
+    def meets(found, weights) -> np.ndarray:
+        """Where a weight of these meets an element of which found() is true."""
+        there = Given(found(image).astype("float64"))
+        return np.asarray(filter_all(there, weights.astype("float64"), value=float(found(value)), sums="float64", **places)) > 0.5
+
+    def positive(x):
+        return x == math.inf
+
+    def negative(x):
+        return x == -math.inf
+
+    missing = meets(np.isnan, mask != 0)
+    up = meets(positive, mask > 0) | meets(negative, mask < 0)
+    down = meets(negative, mask > 0) | meets(positive, mask < 0)
+    finite = Given(np.where(np.isfinite(image), image, image.dtype.type(0)))
+    result = np.array(filter_all(finite, mask, value=value if math.isfinite(value) else 0.0, sums=sums, **places))
+    result[up], result[down], result[missing | up & down] = math.inf, -math.inf, math.nan
+    return given.library.of_numpy(result, given.object)
+
+
 def _source(index: int, extent: int, boundary: str) -> int:
     """Which element stands at `index`, outside too; -1: the constant."""
     if 0 <= index < extent:
@@ -205,18 +258,24 @@ def finish(given: Given, result, output, wanted: str):
             raise RuntimeError("output shape not correct")
         if into.array.readonly:
             raise ValueError("output is read-only.")
-        done.library.assign(output, _rounded(done, into.dtype).object)
+        if into.array.kind != done.array.kind and "other" not in (into.array.kind, done.array.kind):
+            raise TypeError(f"output is an array of {into.array.kind}; the result is one of {done.array.kind}.")
+        done.library.assign(output if into.copied else into.object, _rounded(done, into.dtype).object)
         return output
     return _rounded(done, wanted).object
 
 
 def _rounded(done: Given, wanted: str) -> Given:
-    if wanted == "uint64" and done.array.kind == "numpy":  # negative numbers go around, as SciPy's do
-        with np.errstate(invalid="ignore"):
+    """Cut as SciPy cuts: what is out of an unsigned type's range goes around, and a truth value is true where its byte is not 0."""
+    if done.dtype == wanted:
+        return done
+    with np.errstate(invalid="ignore"):
+        if wanted == "uint64" and done.array.kind == "numpy":
             return Given(np.where(done.object < 0, done.object.astype("int64").astype("uint64"), done.object.astype("uint64")))
-    if wanted.startswith("uint") and done.array.kind == "numpy":
-        with np.errstate(invalid="ignore"):
-            return Given(done.object.astype("int64").astype(wanted))
+        if wanted == "bool":
+            return done.to("int64").to("uint8").to("bool")
+        if wanted.startswith("uint") and wanted != "uint64":
+            return done.to("int64").to(wanted)
     return done.to(wanted)
 
 
@@ -225,17 +284,17 @@ def output_type(given: Given, output, *, is_complex: bool = False) -> tuple[obje
     if output is None:
         wanted = given.dtype
         if is_complex and wanted not in _complex_parts:
-            wanted = np.promote_types(wanted, "complex64").name
+            wanted = promoted(wanted, "complex64")
         return None, wanted
-    if isinstance(output, (type, np.dtype, str)):
-        wanted = np.dtype(output).name
+    if isinstance(output, (type, np.dtype, str)) or is_torch_type(output):
+        wanted = type_name(output)
         if is_complex and wanted not in _complex_parts:
             warnings.warn("promoting specified output dtype to complex", UserWarning, stacklevel=4)
-            wanted = np.promote_types(wanted, "complex64").name
+            wanted = promoted(wanted, "complex64")
         return None, wanted
+    if not is_array(output):
+        raise TypeError(f"output is a value of the type {type(output).__name__}; it must be an array or an element type.")
     wanted = Given(output).dtype
     if is_complex and wanted not in _complex_parts:
         raise RuntimeError("output must have complex dtype")
     return output, wanted
-
-

@@ -11,7 +11,8 @@ import warnings
 
 import numpy as np
 
-from ._arrays import Given, launch, recorded
+from ._arrays import Given, launch, promoted, recorded, type_name
+from ._core import is_array
 
 _short = {
     "float32": "f32",
@@ -45,10 +46,19 @@ def _axes(axis, dimensions: int) -> tuple[int, ...]:
     return tuple(sorted(found))
 
 
-def _finish(value: Given, out):
-    """What a call returns: the value, or `out` with it."""
+_kinds = ("bool", "uint", "int", "float", "complex")
+
+
+def _kind(dtype: str) -> int:
+    return _kinds.index(dtype.rstrip("0123456789").replace("bfloat", "float"))
+
+
+def _finish(value: Given, out, *, same_kind: bool = False):
+    """What a call returns: the value, or `out` with it. same_kind: a float is not cut to an integer, as in NumPy's ufuncs; its reductions do it."""
     if out is None:
         return value.library.result(value.object)
+    if not is_array(out):
+        raise TypeError(f"out= is a value of the type {type(out).__name__}; it must be an array.")
     into = Given(out)
     if into.shape != value.shape:
         raise ValueError(f"out= has the shape {into.shape}; the result has {value.shape}.")
@@ -56,16 +66,18 @@ def _finish(value: Given, out):
         raise ValueError("out= is read-only.")
     if into.array.kind != value.array.kind and "other" not in (into.array.kind, value.array.kind):
         raise TypeError(f"out= is an array of {into.array.kind}; the result is one of {value.array.kind}.")
-    value.library.assign(out, value.to(into.dtype).object)
+    if same_kind and _kind(into.dtype) < _kind(value.dtype):
+        raise TypeError(f"Cannot cast the result from {value.dtype} to {into.dtype}, the type of out=, with casting rule 'same_kind'.")
+    value.library.assign(out if into.copied else into.object, value.to(into.dtype).object)
     return out
 
 
 def _usable(out, shape, dtype: str, like: Given) -> Given | None:
     """`out`, if the result can be written there at once."""
-    if out is None:
+    if out is None or not is_array(out):
         return None
     into = Given(out)
-    fits = into.shape == tuple(shape) and into.dtype == dtype and into.array.device == like.array.device
+    fits = into.shape == tuple(shape) and into.dtype == dtype and into.array.device == like.array.device and not into.copied
     return into if fits and into.array.contiguous and not into.array.readonly and into.array.kind != "jax" else None
 
 
@@ -98,7 +110,7 @@ _reduce_types = {
     "uint8": ("int32", "uint64", "float64", "uint8"),
     "uint16": ("int32", "uint64", "float64", "uint16"),
     "uint32": ("int64", "uint64", "float64", "uint32"),
-    "uint64": ("int64", "uint64", None, None),
+    "uint64": ("int64", "uint64", "float64", "uint64"),
     "float16": ("float32", "float16", "float16", "float16"),
     "bfloat16": ("float32", "bfloat16", "bfloat16", "bfloat16"),
     "float32": ("float32", "float32", "float32", "float32"),
@@ -128,40 +140,46 @@ def _reduce_block(given: Given, first: int, last: int, function: str, into: Give
     return result
 
 
-def _reduce(function: str, a, axis, dtype, out, keepdims: bool):
+def _flipped(given: Given) -> Given:
+    """uint64 as int64 in the same order, and back: the highest bit is turned over."""
+    there = given.contiguous().viewed("int64") if given.dtype == "uint64" else given
+    turned = Given(given.library.module().bitwise_xor(there.object, -(2**63)))
+    return turned if given.dtype == "uint64" else turned.viewed("uint64")
+
+
+def _reduce_all(function: str, a, axis, dtype: str | None, out, keepdims: bool):
     given = Given(a)
     axes = _axes(axis, len(given.shape))
     if dtype is not None:
-        given = given.to(np.dtype(dtype).name if not isinstance(dtype, str) else dtype)
-    kept = tuple(1 if k in axes else extent for k, extent in enumerate(given.shape))
-    shape = kept if keepdims else tuple(extent for k, extent in enumerate(given.shape) if k not in axes)
+        given = given.to(dtype)
+    shape = _reduced_shape(given.shape, axes, keepdims)
     if function in ("min", "max") and _product(shape) > 0 and given.array.size == 0:
         raise ValueError(f"zero-size array to reduction operation {function} which has no identity")
 
     if function == "mean" and given.array.size == 0:
-        warnings.warn("Mean of empty slice.", RuntimeWarning, stacklevel=3)
+        warnings.warn("Mean of empty slice.", RuntimeWarning, stacklevel=4)
     complex_dtype = given.dtype if given.dtype in _complex_parts else None
     if complex_dtype:
         if function in ("min", "max"):
             raise TypeError(f"{function} of complex numbers is not defined here; take that of their parts.")
         given = given.contiguous()
         parts = given.reshaped((*given.shape, 1)).viewed(_complex_parts[complex_dtype])
-        summed = Given(_reduce(function, parts.object, axes, None, None, False))
+        summed = Given(_reduce_all(function, parts.object, axes, None, None, False))
         return _finish(summed.contiguous().viewed(complex_dtype).reshaped(shape), out)
 
-    if given.dtype not in _reduce_types:
-        raise TypeError(f"{function} of {given.dtype} is not possible; allowed are {', '.join(_reduce_types)}.")
     computed = _reduce_types[given.dtype][0]
     wanted = _reduce_types[given.dtype][_reduce_column[function]]
     if dtype is not None and function == "sum":
         wanted = given.dtype
-    if wanted is None:
-        raise TypeError(f"{function} of {given.dtype} is not possible; convert it to int64 or float64 first.")
     if not axes:
         length_one = given.reshaped((*given.shape, 1))
-        return _finish(Given(_reduce(function, length_one.object, -1, dtype, None, False)), out)
+        return _finish(Given(_reduce_all(function, length_one.object, -1, dtype, None, False)), out)
     if given.dtype == "uint64":
-        given = given.contiguous().viewed("int64")
+        if function == "mean":
+            given = given.to("float64")
+            computed = "float64"
+        else:
+            given = given.contiguous().viewed("int64") if function == "sum" else _flipped(given)
     given = given.to(computed)
     if len(axes) == len(given.shape):
         given = _by_strides(given)
@@ -176,51 +194,147 @@ def _reduce(function: str, a, axis, dtype, out, keepdims: bool):
                 blocks.append((k, k))
     if function == "mean" and len(blocks) > 1 and given.dtype in ("int32", "int64"):
         given = given.to("float64")  # the mean of means of groups of one size
+    into = None
     for number, (first, last) in enumerate(reversed(blocks)):
         is_last = number == len(blocks) - 1
         into = _usable(out, shape, wanted, given) if is_last and not keepdims else None
         if function == "mean" and given.dtype in ("int32", "int64") and wanted != "float64":
             into = None
         given = _reduce_block(given, first, last, function, into)
-    if given.dtype == "int64" and wanted == "uint64":
-        given = given.contiguous().viewed("uint64")
-    given = given.to(wanted)
-    if out is not None and given.object is out:
+    if given is into:
         return out
+    if given.dtype == "int64" and wanted == "uint64":
+        given = given.contiguous().viewed("uint64") if function == "sum" else _flipped(given)
+    given = given.to(wanted)
     return _finish(given if given.shape == shape else given.reshaped(shape), out)
 
 
-@recorded()
-def sum(a, axis=None, dtype=None, out=None, keepdims=False):  # noqa: A001
+def _reduced_shape(shape, axes, keepdims: bool) -> tuple[int, ...]:
+    if keepdims:
+        return tuple(1 if k in axes else extent for k, extent in enumerate(shape))
+    return tuple(extent for k, extent in enumerate(shape) if k not in axes)
+
+
+def _number(value, dtype: str, like: Given) -> Given:
+    """initial= as an array without dimensions, beside `like`."""
+    number = Given(value).numpy()
+    if number.ndim != 0 or np.iscomplexobj(number) and dtype not in _complex_parts:
+        raise TypeError(f"initial= is {value!r}; it must be a number that {dtype} can hold.")
+    if dtype.startswith(("int", "uint")):
+        number = np.asarray(int(number))  # cut, as NumPy does
+        if not np.iinfo(dtype).min <= number <= np.iinfo(dtype).max:
+            raise OverflowError(f"initial= is {value!r}, which is out of bounds for {dtype}.")
+    return Given(number, like).to(dtype)
+
+
+def _where(where, given: Given) -> Given:
+    mask = Given(where, given).to("bool")
+    if np.broadcast_shapes(mask.shape, given.shape) != given.shape:
+        raise ValueError(f"where= has the shape {mask.shape}, which cannot be broadcast to that of the array, {given.shape}.")
+    return mask
+
+
+def _mean_by_count(given: Given, axes, dtype: str, keepdims: bool, where) -> Given:
+    """A mean as NumPy makes it: a sum of the type, divided by how many there are and converted back."""
+    summed = {"float16": "float32", "bfloat16": "float32"}.get(dtype, dtype)
+    total = Given(_reduce("sum", given.object, axes, summed, None, keepdims, None, where))
+    library = given.library.module()
+    if where is True:
+        count = _product(given.shape[k] for k in axes)
+        empty = count == 0
+        quotient = total.object / count if count else total.object / total.object
+    else:
+        mask = library.broadcast_to(_where(where, given).object, given.shape)
+        count = Given(_reduce_all("sum", mask, axes, None, None, keepdims)).object
+        empty = bool((count == 0).any())
+        with np.errstate(invalid="ignore", divide="ignore"):
+            quotient = total.object / count
+    if empty:
+        warnings.warn("Mean of empty slice.", RuntimeWarning, stacklevel=5)
+    return Given(quotient).to(dtype)
+
+
+def _refuse_missing(a, function: str) -> None:
+    """pandas and xarray leave missing values out, also when numpy.sum() is called with their objects."""
+    if hasattr(a, "isnull") and not is_array(a) and np.any(np.asarray(a.isnull())):
+        raise TypeError(
+            f"The {type(a).__name__} has missing values, which its own {function}() leaves out; give it without them (dropna()) or as an array, "
+            "in which they are NaN (to_numpy())."
+        )
+
+
+def _reduce(function: str, a, axis, dtype, out, keepdims, initial, where):
+    _refuse_missing(a, function)
+    keepdims = keepdims is not np._NoValue and bool(keepdims)
+    name = None if dtype is None else type_name(dtype)
+    given = Given(a)
+    if not given.shape and function != "mean" and not isinstance(axis, (tuple, list)) and axis is not None and operator.index(axis) in (0, -1):
+        axis = None  # as NumPy lets it pass
+    by_count = function == "mean" and (where is not True or name is not None and not name.startswith(("float", "bfloat", "complex")))
+    plain = initial is np._NoValue or initial is None
+    if where is True and plain and not by_count:
+        if function == "sum" and initial is None and given.array.size == 0:
+            raise ValueError("zero-size array to reduction operation add which has no identity")
+        return _reduce_all(function, given.object if is_array(a) else a, axis, name, out, keepdims)
+    axes = _axes(axis, len(given.shape))
+    if by_count:
+        own = given.dtype if given.dtype in _complex_parts else _reduce_types[given.dtype][_reduce_column["mean"]]
+        return _finish(_mean_by_count(given, axes, name or own, keepdims, where), out)
+    if name is not None:
+        given = given.to(name)
+    own = given.dtype if name or given.dtype in _complex_parts else _reduce_types[given.dtype][_reduce_column[function]]
+    if where is not True:
+        if plain and function != "sum":
+            raise ValueError(f"reduction operation {function} does not have an identity, so to use a where mask one has to specify 'initial'")
+        mask = _where(where, given)
+        fill = _number(0 if function == "sum" else initial, given.dtype, given)
+        given = Given(given.library.module().where(mask.object, given.object, fill.object))
+    if plain:
+        return _finish(Given(_reduce_all(function, given.object, axes, name, None, keepdims)), out)
+    first = _number(initial, own, given)
+    if given.array.size == 0:
+        shape = _reduced_shape(given.shape, axes, keepdims)
+        return _finish(Given(given.library.copy(given.library.module().broadcast_to(first.object, shape))), out)
+    value = Given(_reduce_all(function, given.object, axes, name, None, keepdims))
+    combine = getattr(given.library.module(), {"sum": "add", "min": "minimum", "max": "maximum"}[function])
+    return _finish(Given(combine(value.object, first.object)), out)
+
+
+@recorded("a", "out")
+def sum(a, axis=None, dtype=None, out=None, keepdims=False, initial=np._NoValue, where=True):  # noqa: A001
     """numpy.sum: the sum of the elements of `a`, over all or the given axes.
 
     a: any array; float32, float64, int32 and int64 are read as they lie, other types are converted first (in a copy):
     booleans and smaller integers to int32, uint32 to int64, float16 and bfloat16 to float32, complex numbers to
     their parts. An array that is not C-contiguous is copied, unless all of it is summed.
-    axis: an integer or several; None: all. dtype: converts `a` first. out: an array of the result's shape.
+    axis: an integer or several; None: all. dtype: converts `a` first; NumPy's or PyTorch's. out: an array of the result's shape; floats
+    are cut to an integer one, as NumPy does. initial: is added. where: an array of booleans, which elements count; the others are replaced in a copy by
+    the array's own library.
     Returns an array of the caller's own kind, on the same device. Integers give int64 or uint64 and wrap. A real sum's error
     is at most 8 u sum|a|, u = 2**-24 or 2**-53.
-    Raises TypeError for types and numpy.exceptions.AxisError or ValueError for axes that cannot be.
+    Raises TypeError for types, masked arrays, numpy.matrix and pandas objects with missing values, numpy.exceptions.AxisError or ValueError
+    for axes that cannot be.
     """
-    return _reduce("sum", a, axis, dtype, out, keepdims)
+    return _reduce("sum", a, axis, dtype, out, keepdims, initial, where)
 
 
-@recorded()
-def mean(a, axis=None, dtype=None, out=None, keepdims=False):
-    """numpy.mean: the sum divided by the number of elements; of integers as float64. The mean of nothing is NaN. See sum()."""
-    return _reduce("mean", a, axis, dtype, out, keepdims)
+@recorded("a", "out")
+def mean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=True):
+    """numpy.mean: the sum divided by the number of elements; of integers as float64, with dtype=int cut to an integer. The mean of nothing is NaN. See sum()."""
+    return _reduce("mean", a, axis, dtype, out, keepdims, np._NoValue, where)
 
 
-@recorded()
-def min(a, axis=None, out=None, keepdims=False):  # noqa: A001
-    """numpy.min: the least element; NaN where there is one. Raises ValueError for no elements. See sum()."""
-    return _reduce("min", a, axis, None, out, keepdims)
+@recorded("a", "out")
+def min(a, axis=None, out=None, keepdims=False, initial=np._NoValue, where=True):  # noqa: A001
+    """numpy.min: the least element, or `initial` if that is less; NaN where there is one. Raises ValueError for no elements, and for where=
+    without initial=. See sum()."""
+    return _reduce("min", a, axis, None, out, keepdims, initial, where)
 
 
-@recorded()
-def max(a, axis=None, out=None, keepdims=False):  # noqa: A001
-    """numpy.max: the greatest element; NaN where there is one. Raises ValueError for no elements. See sum()."""
-    return _reduce("max", a, axis, None, out, keepdims)
+@recorded("a", "out")
+def max(a, axis=None, out=None, keepdims=False, initial=np._NoValue, where=True):  # noqa: A001
+    """numpy.max: the greatest element, or `initial` if that is greater; NaN where there is one. Raises as min() does. See sum()."""
+    return _reduce("max", a, axis, None, out, keepdims, initial, where)
 
 
 def _merged(extents, strides):
@@ -236,7 +350,7 @@ def _merged(extents, strides):
     return found
 
 
-@recorded()
+@recorded("a", "out")
 def transpose(a, axes=None, out=None):
     """numpy.transpose, as a copy: a C-contiguous array whose k-th axis is axes[k] of `a`; None: all axes in reverse.
 
@@ -252,14 +366,13 @@ def transpose(a, axes=None, out=None):
         raise ValueError("axes don't match array")
     order = tuple(k % dimensions for k in order)
     shape = tuple(given.shape[k] for k in order)
-    result = _usable(out, shape, given.dtype, given) or given.empty(shape, given.dtype)
+    into = _usable(out, shape, given.dtype, given)
+    result = into or given.empty(shape, given.dtype)
     if given.array.size and not _permute(given, order, result):
         library = given.library
         moved = given.object.permute(order) if given.array.kind == "torch" else given.object.transpose(order)
         library.assign(result.object, moved)
-    if out is not None and result.object is out:
-        return out
-    return _finish(result, out)
+    return out if into is not None else _finish(result, out, same_kind=True)
 
 
 def _permute(given: Given, order, result: Given) -> bool:
@@ -308,14 +421,46 @@ def _line(value, name: str, like: Given | None = None) -> Given:
 
 def _computed_as(*types: str) -> tuple[str, str]:
     """The type that an op computes in, and the type of the result, as NumPy promotes them."""
-    if "bfloat16" in types:
-        return "float32", "bfloat16"
-    wanted = np.result_type(*(np.dtype(one) for one in types)).name
+    wanted = promoted(*types)
     if wanted in ("float32", "float64"):
         return wanted, wanted
-    if wanted == "float16":
+    if wanted in ("float16", "bfloat16"):
         return "float32", wanted
     return "float64", wanted
+
+
+_largest_integer = {
+    "bool": 1,
+    **{f"int{bits}": 2 ** (bits - 1) for bits in (8, 16, 32, 64)},
+    **{f"uint{bits}": 2**bits - 1 for bits in (8, 16, 32, 64)},
+}
+
+
+def _sixteen_bits(given: Given) -> list[Given]:
+    """Integers modulo 2**64 as four digits of base 2**16, the lowest first, in float64."""
+    whole = given.contiguous().viewed("int64") if given.dtype == "uint64" else given.to("int64")
+    return [Given((whole.object >> shift) & 0xFFFF).to("float64") for shift in (0, 16, 32, 48)]
+
+
+def exact_integers(convolution, first: Given, second: Given, terms: int, wanted: str, fill: int = 0) -> Given:
+    """convolution(first, second, fill) -> Given of float64, for sums of at most `terms` products of integers that wrap as NumPy's and SciPy's do."""
+    if wanted == "bool":
+        return convolution(first, second, fill).to("bool")
+    bounds = [builtins.max(_largest_integer[first.dtype], abs(fill)), _largest_integer[second.dtype]]
+    if bounds[0] * bounds[1] * terms > 2**53:  # then it is looked whether they are as large as their types allow
+        bounds = [builtins.max(abs(int(one)) for one in _least_and_most(given)) for given in (first, second)]
+        bounds[0] = builtins.max(bounds[0], abs(fill))
+    if bounds[0] * bounds[1] * terms <= 2**53:
+        return convolution(first, second, fill).to("int64").to(wanted)
+    if terms > 2**21:
+        raise ValueError(f"Sums of {terms} products of integers of 64 bits are not computed exactly; at most {2**21} are. Convert the arrays to float64.")
+    total = None
+    digits = _sixteen_bits(second)
+    for i, one in enumerate(_sixteen_bits(first)):
+        for j in range(4 - i):
+            part = convolution(one, digits[j], (fill >> 16 * i) & 0xFFFF).to("int64").object << 16 * (i + j)
+            total = part if total is None else total + part
+    return Given(total).to(wanted)
 
 
 def _modes(mode) -> str:
@@ -330,21 +475,27 @@ def _modes(mode) -> str:
 
 
 def _conv1d(a, v, mode, function: str):
-    signal = _line(a, "a")
-    kernel = _line(v, "v", signal)
-    if signal.array.kind == "numpy" and kernel.array.kind != "numpy":
+    signal, kernel = _line(a, "a"), _line(v, "v")
+    if signal.array.kind == "numpy":
         signal = _line(a, "a", kernel)
+    kernel = _line(v, "v", signal)
     mode = _modes(mode)
     if signal.dtype in _complex_parts or kernel.dtype in _complex_parts:
         return _complex_conv1d(signal.numpy(), kernel.numpy(), mode, function, signal)
     computed, wanted = _computed_as(signal.dtype, kernel.dtype)
-    signal, kernel = signal.to(computed).contiguous(), kernel.to(computed).contiguous()
     n, k = signal.array.size, kernel.array.size
     length = {"full": n + k - 1, "same": n if n > k else k, "valid": abs(n - k) + 1}[mode]
-    result = signal.empty((length,), computed)
-    problem = (("length", n), ("taps", k), ("function", function), ("mode", mode), ("dtype", _short[computed]))
-    launch("conv1d", (signal, kernel, result), problem)
-    return result.to(wanted).object
+
+    def convolution(signal: Given, kernel: Given, fill=0) -> Given:
+        signal, kernel = signal.to(computed).contiguous(), kernel.to(computed).contiguous()
+        result = signal.empty((length,), computed)
+        problem = (("length", n), ("taps", k), ("function", function), ("mode", mode), ("dtype", _short[computed]))
+        launch("conv1d", (signal, kernel, result), problem)
+        return result
+
+    if wanted.startswith(("float", "bfloat")):
+        return convolution(signal, kernel).to(wanted).object
+    return exact_integers(convolution, signal, kernel, builtins.min(n, k), wanted).object
 
 
 def _complex_conv1d(signal, kernel, mode, function, like: Given):
@@ -360,18 +511,18 @@ def _complex_conv1d(signal, kernel, mode, function, like: Given):
     return like.library.of_numpy(both, like.object)
 
 
-@recorded()
+@recorded("a", "v")
 def convolve(a, v, mode="full"):
     """numpy.convolve: the convolution of two one-dimensional arrays; mode is 'full', 'same' or 'valid'.
 
-    float32 and float64 are computed as they are, float16 and bfloat16 in float32, integers in float64 (exact below 2**53)
-    and converted back, complex numbers by parts. Lists, and a NumPy array beside a GPU's, are copied to the other's
+    float32 and float64 are computed as they are, float16 and bfloat16 in float32, integers in float64, and where their sums could
+    pass 2**53 in ten parts, so that they wrap as NumPy's do; complex numbers by parts. Lists, and a NumPy array beside a GPU's, are copied to the other's
     device. An output's error is at most (n + 1) u sum|a v|. Raises ValueError for empty arrays or an unknown mode.
     """
     return _conv1d(a, v, mode, "convolve")
 
 
-@recorded()
+@recorded("a", "v")
 def correlate(a, v, mode="valid"):
     """numpy.correlate: the cross-correlation of two one-dimensional arrays, `v` conjugated. See convolve()."""
     return _conv1d(a, v, mode, "correlate")
@@ -380,7 +531,7 @@ def correlate(a, v, mode="valid"):
 _most_bins = 65536
 
 
-@recorded()
+@recorded("a")
 def _counted(a, bins: int, function: str, lo: float = 0.0, hi: float = 1.0):
     given = Given(a)
     counts = given.empty((bins,), "int64")
@@ -400,19 +551,16 @@ def _least_and_most(given: Given) -> list:
     return [Given(one).numpy() for one in found]
 
 
-def _check_bins(bins: int) -> None:
-    if bins > _most_bins:
-        raise ValueError(f"{bins} bins were asked for; at most {_most_bins} are counted.")
-
-
 def histogram(a, bins=10, range=None, density=None, weights=None):  # noqa: A002
     """numpy.histogram: counts of the values of `a` in bins of equal width, and the edges of the bins.
 
-    a: float32, float64, int32, int64 and uint8 are counted as they are, other integers as int32 or int64, float16 and bfloat16 as
-    float32 (NumPy has edges of float16 for them). bins: their number, at most 65536; edges of equal width, as numpy.linspace makes them; or the name of
+    a: float32, float64, int32, int64 and uint8 are counted as they are, uint64 as float64, other integers as int32 or int64, float16 and bfloat16 as
+    float32 (NumPy has edges of float16 for them). bins: their number; edges of equal width, as numpy.linspace makes them; or the name of
     a rule of numpy.histogram_bin_edges, which then looks at a copy in ordinary memory. range: the limits;
-    None: the least and the greatest value, which takes two more launches and waits for them. density: divides by the number and the width.
-    weights, and bins of unequal width, are counted by the array's own library: NumPy, CuPy, or operators of PyTorch (TypeError for others).
+    None: the least and the greatest value, which takes two more launches and waits for them; float32 values are counted as float64
+    where a limit is of float64. density: divides by the number and the width.
+    weights, bins of unequal width and more than 65536 bins are counted by the array's own library: NumPy, CuPy, or operators of PyTorch
+    (TypeError for others).
     Returns (counts, edges): counts of int64 of the caller's kind, edges as NumPy array. Every value is in the bin in which NumPy
     has it with the limits as Python's floats: numpy.histogram(a, bins, (float(lo), float(hi))). (With limits of NumPy's types, and with those
     that it finds itself, NumPy computes the edges in these types, so that one may lie a unit in the last place elsewhere.)
@@ -425,7 +573,7 @@ def histogram(a, bins=10, range=None, density=None, weights=None):  # noqa: A002
     if isinstance(bins, str):
         bins = np.histogram_bin_edges(given.numpy(), bins, range)
     given = _by_strides(given)
-    given = _countable(given, ("float32", "float64", "int32", "int64", "uint8"))
+    given = given.to("float64") if given.dtype == "uint64" else _countable(given, ("float32", "float64", "int32", "int64", "uint8"))
     edges_type = np.float32 if given.dtype == "float32" else np.float64
     edges = None
     if np.ndim(bins) == 1:
@@ -443,7 +591,10 @@ def histogram(a, bins=10, range=None, density=None, weights=None):  # noqa: A002
         if count < 1:
             raise ValueError("`bins` must be positive, when an integer")
         if range is not None:
-            lo, hi = (float(limit) for limit in range)
+            lo, hi = range
+            if given.dtype == "float32" and any(type_name(limit.dtype) == "float64" for limit in (lo, hi) if hasattr(limit, "dtype")):
+                given, edges_type = given.to("float64"), np.float64  # as NumPy promotes them
+            lo, hi = float(lo), float(hi)
             if lo > hi:
                 raise ValueError("max must be larger than min in range parameter.")
         elif given.array.size == 0:
@@ -456,7 +607,12 @@ def histogram(a, bins=10, range=None, density=None, weights=None):  # noqa: A002
         if lo == hi:
             lo, hi = lo - 0.5, hi + 0.5
         edges = _edges(lo, hi, count, edges_type).copy()
-    _check_bins(count)
+    if count > _most_bins:
+        if np.any(edges[:-1] >= edges[1:]):
+            raise ValueError(f"Too many bins for data range. Cannot create {count} finite-sized bins.")
+        if given.array.kind == "numpy":
+            return np.histogram(given.numpy(), count, (lo, hi), density)
+        return _histogram_of_library(given, edges, None, density, None)
     try:
         counts = _counted(given.object, count, "histogram", lo, hi)
     except ValueError as error:
@@ -470,7 +626,7 @@ def histogram(a, bins=10, range=None, density=None, weights=None):  # noqa: A002
 
 
 def _histogram_of_library(given: Given, bins, limits, density, weights):
-    """What the kernels do not count: weights, and bins of unequal width."""
+    """What the kernels do not count: weights, bins of unequal width, and very many."""
     kind = given.array.kind
     if kind in ("numpy", "other"):
         return np.histogram(given.numpy(), bins, limits, density, weights)
@@ -481,7 +637,10 @@ def _histogram_of_library(given: Given, bins, limits, density, weights):
         counts, edges = library.histogram(like, edges, limits, weights, density)
         return counts, edges.get()
     if kind != "torch":
-        raise TypeError(f"Weights and bins of unequal width are counted by the array's own library, and {kind} has no such function; give an array of CuPy or PyTorch.")
+        raise TypeError(
+            f"Weights, bins of unequal width and more than {_most_bins} bins are counted by the array's own library, and {kind} has no such function; "
+            "give an array of CuPy or PyTorch."
+        )
     torch, x = sys.modules["torch"], given.object.reshape(-1)
     if np.ndim(bins) == 1:
         edges = Given(bins).numpy()
@@ -518,8 +677,6 @@ _countable_as = {
 def _countable(given: Given, allowed) -> Given:
     if given.dtype in allowed:
         return given
-    if given.dtype == "uint64":
-        return given.viewed("int64")  # what is too large becomes negative
     target = _countable_as.get(given.dtype)
     if target in allowed:
         return given.to(target)
@@ -529,19 +686,14 @@ def _countable(given: Given, allowed) -> Given:
 def bincount(x, weights=None, minlength=0):
     """numpy.bincount: counts[i] is how often i is in `x`, for i up to the greatest value, and at least minlength of them.
 
-    x: one-dimensional; uint8 and int32 are counted as they are, other integers in a copy of int32. At most 65536
-    counts. weights are added up by the array's own library: NumPy, CuPy or PyTorch (TypeError for others). The greatest value takes two more launches, which are waited for; of uint8 it is
-    looked for in the counts, unless minlength is at least 256.
-    Raises ValueError for negative values or too many counts, TypeError for values that are no integers.
+    x: one-dimensional; uint8 and int32 are counted as they are, other integers in a copy of int32. More than 65536
+    counts, and weights, are added up by the array's own library: NumPy, CuPy or PyTorch (TypeError for others). The greatest value takes two more
+    launches, which are waited for; of uint8 it is looked for in the counts, unless minlength is at least 256.
+    Raises ValueError for negative values and for more than 2**32 counts, TypeError for values that are no integers.
     """
     given = Given(x)
     if weights is not None:
-        if given.array.kind in ("numpy", "other"):
-            return np.bincount(given.numpy(), weights, minlength)
-        if given.array.kind not in ("cupy", "torch"):
-            raise TypeError(f"weights= is added up by the array's own library, and {given.array.kind} has no such function; give an array of CuPy or PyTorch.")
-        library = sys.modules[given.array.kind]
-        return library.bincount(given.object, weights=Given(weights, given).object, minlength=minlength)
+        return _bincount_of_library(given, weights, minlength)
     if len(given.shape) != 1:
         raise ValueError("object too deep for desired array" if len(given.shape) > 1 else "object of too small depth for desired array")
     minlength = operator.index(minlength)
@@ -551,10 +703,11 @@ def bincount(x, weights=None, minlength=0):
         given = given.to("int32")  # an empty list
     if given.dtype.startswith(("float", "complex", "bfloat")):
         raise TypeError(f"Cannot cast array data from dtype('{given.dtype}') to dtype('int64') according to the rule 'safe'")
-    given = _countable(given.contiguous(), ("int32", "int64", "uint8"))
+    given = given.contiguous()
+    if given.dtype != "uint64":
+        given = _countable(given, ("int32", "int64", "uint8"))
     count = minlength
-    if given.dtype == "uint8" and given.array.size:
-        _check_bins(minlength)
+    if given.dtype == "uint8" and given.array.size and minlength <= _most_bins:
         counts = _counted(given.object, builtins.max(minlength, 256), "bincount")
         if minlength >= 256:
             return counts
@@ -563,13 +716,27 @@ def bincount(x, weights=None, minlength=0):
         least, most = (int(one) for one in _least_and_most(given))
         if least < 0:
             raise ValueError("'list' argument must have no negative elements")
-        count = most + 1 if most + 1 > minlength else minlength
-    _check_bins(count)
-    if given.dtype == "int64":
-        given = given.to("int32")  # none is too large now
+        count = builtins.max(most + 1, minlength)
+    if count > 2**32:
+        raise ValueError(f"bincount would return {count} counts; at most 2**32 are allowed.")
     if count == 0:
         return given.empty((0,), "int64").object
-    return _counted(given.object, count, "bincount")
+    if count > _most_bins:
+        return _bincount_of_library(given.to("int64"), None, count)
+    return _counted((given if given.dtype == "uint8" else given.to("int32")).object, count, "bincount")
+
+
+def _bincount_of_library(given: Given, weights, minlength: int):
+    kind = given.array.kind
+    if kind == "numpy":
+        return np.bincount(given.numpy(), weights, minlength)
+    if kind not in ("cupy", "torch"):
+        raise TypeError(
+            f"weights= and more than {_most_bins} counts are added up by the array's own library, and {kind} has no such function; give an array "
+            "of CuPy or PyTorch."
+        )
+    weights = None if weights is None else Given(weights, given).object
+    return sys.modules[kind].bincount(given.object, weights=weights, minlength=minlength)
 
 
 def conv_covariance(input, gamma, mu, c):  # noqa: A002

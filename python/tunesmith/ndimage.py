@@ -6,16 +6,20 @@ axes; else there is a launch for each place of the mask along these. All boundar
 Types: float32, float16 and bfloat16 are summed in float32 (SciPy: float64), float64 and integers as SciPy does it, and cut to the
 output's type as there. With output=numpy.float32 (or any real type of 16 or 32 bits) images of uint8, uint16 and int16 are read as
 they lie and summed in float32, which is fastest. Complex images and masks are computed by parts, in ordinary memory.
+
+NaN and infinity: correlate() and convolve() leave out weights of 0 (of at most 2**-52), as SciPy does, so that a NaN under one has no effect; the
+functions along one axis multiply by all weights, as SciPy's do. On a GPU all weights count, since looking at the result would mean to wait for it.
 """
 
 from __future__ import annotations
 
+import numbers
 import operator
 
 import numpy as np
 
 from ._arrays import Given, recorded
-from ._filters import boundary_word, by_parts, filter_all, finish, image_and_sums, output_type
+from ._filters import boundary_word, by_parts, filter_all, filter_as_scipy, finish, image_and_sums, number_of, output_type
 from ._words import _complex_parts
 
 __all__ = [
@@ -45,7 +49,7 @@ def _shaped(weights: np.ndarray | Given, shape) -> np.ndarray | Given:
 
 def _per_axis(value, count: int, name: str) -> list:
     """A value for each axis, of one or several."""
-    if isinstance(value, str) or not hasattr(value, "__iter__"):
+    if isinstance(value, str) or not np.iterable(value):
         return [value] * count
     values = list(value)
     if len(values) != count:
@@ -57,7 +61,7 @@ def _axes(axes, dimensions: int) -> tuple[int, ...]:
     if axes is None:
         return tuple(range(dimensions))
     found = []
-    for axis in axes if hasattr(axes, "__iter__") else (axes,):
+    for axis in axes if np.iterable(axes) else (axes,):
         axis = operator.index(axis)
         if not -dimensions <= axis < dimensions:
             raise ValueError(f"specified axis: {axis} is out of range")
@@ -77,12 +81,14 @@ def _check_origin(origin: int, extent: int) -> int:
     return origin
 
 
-def _check_cval(given: Given, cval) -> None:
+def _checked_cval(given: Given, cval):
+    cval = number_of(cval)
     if given.dtype not in _complex_parts and np.iscomplexobj(cval):
         raise ValueError("Cannot provide a complex-valued cval when the input is real.")
+    return cval
 
 
-def _filter(input, weights: np.ndarray | Given, output, mode: str, cval, origins, word: str):  # noqa: A002
+def _filter(input, weights: np.ndarray | Given, output, mode: str, cval, origins, word: str, function=filter_all):  # noqa: A002
     given = Given(input)
     is_complex = given.dtype in _complex_parts or np.iscomplexobj(weights)
     if is_complex and isinstance(weights, Given):
@@ -92,9 +98,9 @@ def _filter(input, weights: np.ndarray | Given, output, mode: str, cval, origins
 
     def real(image: Given, mask, value, kind: str):
         image, sums = image_and_sums(image, mask, kind)
-        return filter_all(image, mask, mode=word, boundary=boundary, value=value, origins=origins, sums=sums)
+        return function(image, mask, mode=word, boundary=boundary, value=value, origins=origins, sums=sums)
 
-    _check_cval(given, cval)
+    cval = _checked_cval(given, cval)
     if is_complex:
         result = by_parts(real, given, weights.conj() if word == "correlation" else weights, cval, wanted)
     else:
@@ -122,10 +128,13 @@ def _correlate_or_convolve(input, weights, output, mode, cval, origin, axes, wor
     for axis, one in zip(found, _per_axis(origin, len(found), "origin")):
         origins[axis] = _check_origin(one, extents[axis])
     mask = _shaped(weights, extents)
-    return _filter(given.object, mask, output, mode, cval, origins, word)
+    return _filter(given.object, mask, output, mode, cval, origins, word, filter_as_scipy)
 
 
-@recorded("weights")
+_recorded_with_weights = recorded("input", "output", by_content=("weights",))
+
+
+@_recorded_with_weights
 def correlate(input, weights, output=None, mode="reflect", cval=0.0, origin=0, *, axes=None):  # noqa: A002
     """scipy.ndimage.correlate: sums over a window around each element, weighted by `weights`.
 
@@ -137,7 +146,7 @@ def correlate(input, weights, output=None, mode="reflect", cval=0.0, origin=0, *
     return _correlate_or_convolve(input, weights, output, mode, cval, origin, axes, "correlation")
 
 
-@recorded("weights")
+@_recorded_with_weights
 def convolve(input, weights, output=None, mode="reflect", cval=0.0, origin=0, *, axes=None):  # noqa: A002
     """scipy.ndimage.convolve: correlate() with the mask turned around in each direction."""
     return _correlate_or_convolve(input, weights, output, mode, cval, origin, axes, "convolution")
@@ -147,7 +156,10 @@ def _along(input, weights: np.ndarray | Given, axis: int, output, mode, cval, or
     """A mask of one dimension along an axis: rows where it is the last, else columns."""
     given = Given(input)
     shape = given.shape
-    (axis,) = _axes((axis,), len(shape))
+    axis = operator.index(axis)
+    if not -len(shape) <= axis < len(shape):
+        raise np.exceptions.AxisError(axis, len(shape))
+    axis %= len(shape)
     is_complex = given.dtype in _complex_parts or np.iscomplexobj(weights)
     output, wanted = output_type(given, output, is_complex=is_complex)
     if given.array.size == 0:
@@ -164,21 +176,21 @@ def _along(input, weights: np.ndarray | Given, axis: int, output, mode, cval, or
 
 
 def _line(input, weights, cval) -> np.ndarray | Given:  # noqa: A002
-    _check_cval(Given(input), cval)
+    _checked_cval(Given(input), cval)
     weights = _weights(weights)
     if len(weights.shape) != 1 or weights.shape[0] < 1:
         raise RuntimeError("no filter weights given")
     return weights
 
 
-@recorded("weights")
+@_recorded_with_weights
 def correlate1d(input, weights, axis=-1, output=None, mode="reflect", cval=0.0, origin=0):  # noqa: A002
     """scipy.ndimage.correlate1d: correlate() with a mask of one dimension along `axis`."""
     weights = _line(input, weights, cval)
     return _along(input, weights, axis, output, mode, cval, _check_origin(origin, weights.shape[0]), "correlation")
 
 
-@recorded("weights")
+@_recorded_with_weights
 def convolve1d(input, weights, axis=-1, output=None, mode="reflect", cval=0.0, origin=0):  # noqa: A002
     """scipy.ndimage.convolve1d: correlate1d() with the mask turned around."""
     weights = _line(input, weights, cval)
@@ -207,21 +219,22 @@ def _gaussian(sigma: float, order: int, radius: int) -> np.ndarray:
     return weights * polynomial(x)
 
 
-@recorded()
+@recorded("input", "output")
 def gaussian_filter1d(input, sigma, axis=-1, order=0, output=None, mode="reflect", cval=0.0, truncate=4.0, *, radius=None):  # noqa: A002
     """scipy.ndimage.gaussian_filter1d: a Gaussian of standard deviation `sigma` elements along `axis`, or its derivative of
     `order`; cut at truncate standard deviations, or at `radius` elements."""
     sigma = float(sigma)
-    if order < 0:
-        raise ValueError("order must be non-negative")
-    reach = int(truncate * sigma + 0.5) if radius is None else radius
-    if reach != operator.index(reach) or reach < 0:
-        raise ValueError("Radius must be a nonnegative integer.")
+    if order < 0 or order != int(order):
+        raise ValueError(f"order must be non-negative and whole; it is {order!r}.")
+    order = int(order)
+    reach = int(float(truncate) * sigma + 0.5) if radius is None else radius
+    if not isinstance(reach, numbers.Integral) or reach < 0:
+        raise ValueError(f"Radius must be a nonnegative integer; it is {reach!r}.")
     weights = _gaussian(sigma, order, reach)[::-1].copy()
     return correlate1d(input, weights, axis, output, mode, cval, 0)
 
 
-@recorded()
+@recorded("input", "output")
 def gaussian_filter(input, sigma, order=0, output=None, mode="reflect", cval=0.0, truncate=4.0, *, radius=None, axes=None):  # noqa: A002
     """scipy.ndimage.gaussian_filter: gaussian_filter1d() along each axis; sigma, order, mode and radius may be one per axis."""
     given = Given(input)
@@ -243,12 +256,13 @@ def gaussian_filter(input, sigma, order=0, output=None, mode="reflect", cval=0.0
     return finish(given, result if done else given.library.copy(result), output, wanted)
 
 
-@recorded()
+@recorded("input", "output")
 def uniform_filter1d(input, size, axis=-1, output=None, mode="reflect", cval=0.0, origin=0):  # noqa: A002
     """scipy.ndimage.uniform_filter1d: the mean of `size` elements along `axis`."""
     size = operator.index(size)
     if size < 1:
         raise RuntimeError("incorrect filter size")
+    origin = operator.index(origin)
     if not 0 <= size // 2 + origin < size:
         raise ValueError("invalid origin")
     given = Given(input)
@@ -260,7 +274,7 @@ def uniform_filter1d(input, size, axis=-1, output=None, mode="reflect", cval=0.0
     return finish(given, result, output, wanted)
 
 
-@recorded()
+@recorded("input", "output")
 def uniform_filter(input, size=3, output=None, mode="reflect", cval=0.0, origin=0, *, axes=None):  # noqa: A002
     """scipy.ndimage.uniform_filter: uniform_filter1d() along each axis; size, mode and origin may be one per axis."""
     given = Given(input)
@@ -276,6 +290,6 @@ def uniform_filter(input, size=3, output=None, mode="reflect", cval=0.0, origin=
     done = False
     for axis, extent, shift, boundary in each:
         if extent > 1:
-            result = uniform_filter1d(result, extent, axis, wanted, boundary, cval, shift)
+            result = uniform_filter1d(result, int(extent), axis, wanted, boundary, cval, shift)
             done = True
     return finish(given, result if done else given.library.copy(result), output, wanted)

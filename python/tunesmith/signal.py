@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._arrays import Given, recorded
-from ._filters import by_parts, filter_last_two
-from ._words import _complex_parts
+from ._arrays import Given, promoted, recorded
+from ._filters import by_parts, filter_last_two, number_of
+from ._words import _complex_parts, exact_integers
 
 __all__ = ["convolve2d", "correlate2d"]
 
@@ -18,11 +18,13 @@ def _two(in1, in2, mode, boundary, fillvalue, word):
         raise ValueError("Acceptable mode flags are 'valid', 'same', or 'full'.")
     if boundary not in _boundaries:
         raise ValueError("Acceptable boundary flags are 'fill', 'circular' (or 'wrap'), and 'symmetric' (or 'symm').")
-    if np.size(fillvalue) != 1:
-        raise ValueError("`fillvalue` must be scalar or an array with one element.")
-    fillvalue = np.asarray(fillvalue).reshape(())[()]
-    image = Given(in1)
-    weights = Given(in2).numpy()
+    try:
+        fillvalue = number_of(fillvalue)
+    except TypeError:
+        raise ValueError("`fillvalue` must be scalar or an array with one element.") from None
+    image, second = Given(in1), Given(in2)
+    wanted = promoted(image.dtype, second.dtype)
+    weights = second.numpy()
     if not len(image.shape) == weights.ndim == 2:
         raise ValueError(f"{'convolve2d' if word == 'convolution' else 'correlate2d'} inputs must both be 2-D arrays")
     turned = False
@@ -38,14 +40,14 @@ def _two(in1, in2, mode, boundary, fillvalue, word):
         raise ValueError("convolve2d inputs must have at least one element.")
     if word == "correlation" and not turned:
         weights = weights.conj()
-    wanted = np.result_type(image.dtype, weights.dtype).name
     if np.iscomplexobj(fillvalue) and wanted not in _complex_parts:
         raise ValueError("could not cast `fillvalue` directly to the output type (it was complex).")
-    fillvalue = np.asarray(fillvalue).astype(wanted)[()]
+    if wanted != "bfloat16":
+        fillvalue = np.asarray(fillvalue).astype(wanted)[()]
     origins = [-1 if mode == "same" and extent % 2 == 0 else 0 for extent in weights.shape]
 
     def real(one: Given, mask, value, kind: str):
-        sums = "float32" if kind in ("float32", "float16") else "float64"
+        sums = "float32" if kind in ("float32", "float16", "bfloat16") else "float64"
         return filter_last_two(
             one,
             np.asarray(mask, np.float64),
@@ -59,26 +61,32 @@ def _two(in1, in2, mode, boundary, fillvalue, word):
 
     if wanted in _complex_parts:
         found = Given(by_parts(real, image, weights, fillvalue, wanted))
-    else:
+    elif wanted.startswith(("float", "bfloat")):
         found = Given(real(image, weights, float(np.real(fillvalue)), wanted)).to(wanted)
+    else:
+
+        def convolution(one: Given, mask: Given, value: int) -> Given:
+            return Given(real(one, mask.numpy(), float(value), wanted))
+
+        found = exact_integers(convolution, image, Given(weights), weights.size, wanted, int(fillvalue))
     if not turned:
         return found.object
     whole = found.numpy()[::-1, ::-1]
     return image.library.of_numpy(np.ascontiguousarray(whole.conj()), image.object)
 
 
-@recorded("in2", "fillvalue")
+@recorded("in1", by_content=("in2",))
 def convolve2d(in1, in2, mode="full", boundary="fill", fillvalue=0):
     """scipy.signal.convolve2d: the convolution of two images.
 
     in1, in2: arrays of two dimensions; in2 is copied to the device of in1. mode: full, same (the centre, of in1's size) or valid.
-    boundary: fill (with fillvalue), wrap or symm. float32 and float16 are summed in float32, all else in float64; integers are
-    exact below 2**53. Returns an array of in1's kind, of the promoted type. Raises ValueError.
+    boundary: fill (with fillvalue), wrap or symm. float32, float16 and bfloat16 are summed in float32, all else in float64, integers whose sums
+    could pass 2**53 in ten parts, so that they wrap as SciPy's do. Returns an array of in1's kind, of the promoted type. Raises ValueError.
     """
     return _two(in1, in2, mode, boundary, fillvalue, "convolution")
 
 
-@recorded("in2", "fillvalue")
+@recorded("in1", by_content=("in2",))
 def correlate2d(in1, in2, mode="full", boundary="fill", fillvalue=0):
     """scipy.signal.correlate2d: convolve2d() with in2 turned around and conjugated."""
     return _two(in1, in2, mode, boundary, fillvalue, "correlation")

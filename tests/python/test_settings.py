@@ -1,0 +1,218 @@
+"""A setting counts by its value in every form that NumPy and SciPy take, in the first call and in those that are remembered."""
+
+import inspect
+
+import numpy as np
+import pytest
+import scipy.ndimage
+import scipy.signal
+
+import tunesmith
+
+random = np.random.default_rng(23)
+line = random.standard_normal(21).astype("f")
+image = random.standard_normal((7, 9)).astype("f")
+cube = random.standard_normal((3, 4, 5)).astype("f")
+levels = random.integers(0, 20, 40).astype("i4")
+mask = random.integers(1, 5, (3, 3)).astype("d")
+
+# Public functions that take no arrays.
+without_arrays = set(
+    "capture current_device default_database device dispatcher first_device forget_dispatchers ops program report serve_reference set_device set_dispatcher tune "
+    "vectorize winners write_kernel".split()
+)
+
+
+class Case:
+    """A call of a function: `arrays` by name, two values of each setting, what else each setting needs, and outputs, which are not settings."""
+
+    def __init__(self, reference, arrays, settings, needs=None, outputs=()):
+        self.reference, self.arrays, self.settings, self.needs, self.outputs = reference, arrays, settings, needs or {}, outputs
+
+
+def filters(name, **settings):
+    weights = {"correlate": mask, "convolve": mask, "correlate1d": [1.0, 2, 4], "convolve1d": [1.0, 2, 4]}.get(name)
+    arrays = {"input": image} | ({} if weights is None else {"weights": weights})
+    settings = {"mode": ("reflect", "wrap"), "cval": (0.5, 3.0), "output": ("float32", "float64"), **settings}
+    own = {"size": 3} if name == "uniform_filter1d" else {"sigma": 1.0} if name.startswith("gaussian") else {}
+    needs = {key: own for key in settings if key not in own} | {"cval": {"mode": "constant", **own}}
+    if weights is not None:
+        settings["weights"] = (weights, np.multiply(weights, 2))
+    return Case(getattr(scipy.ndimage, name), arrays, settings, needs)
+
+
+def reduction(name, **settings):
+    where = (image > 0, image < 0.5)
+    return Case(getattr(np, name), {"a": image}, {"axis": (0, 1), "keepdims": (False, True), "where": where, **settings}, outputs=("out",))
+
+
+extremes = {"initial": (-0.5, 0.25)}
+dtypes = {"dtype": ("float64", "int32")}
+per_axis = {"axes": ((0, 1), (1,)), "origin": (0, 1)}
+cases = {
+    "sum": reduction("sum", initial=(2, 5), **dtypes),
+    "mean": reduction("mean", **dtypes),
+    "min": reduction("min", **extremes),
+    "max": reduction("max", **extremes),
+    "transpose": Case(np.transpose, {"a": cube}, {"axes": ((0, 2, 1), (2, 0, 1))}, outputs=("out",)),
+    "convolve": Case(np.convolve, {"a": line, "v": line[:4]}, {"mode": ("full", "same")}),
+    "correlate": Case(np.correlate, {"a": line, "v": line[:4]}, {"mode": ("full", "same")}),
+    "histogram": Case(
+        np.histogram,
+        {"a": image},
+        {"bins": (5, 8), "range": ((-1.0, 1.0), (0.0, 2.0)), "density": (False, True), "weights": (np.ones_like(image), image)},
+        {"bins": {"range": (-1.0, 1.0)}, "density": {"range": (-1.0, 1.0)}},
+    ),
+    "bincount": Case(lambda x, **rest: np.bincount(x, **rest), {"x": levels}, {"minlength": (25, 30), "weights": (levels * 1.0, levels * 2.0)}),
+    "conv_covariance": Case(None, dict.fromkeys(("input", "gamma", "mu", "c")), {}),
+    "ndimage.correlate": filters("correlate", **per_axis),
+    "ndimage.convolve": filters("convolve", **per_axis),
+    "ndimage.correlate1d": filters("correlate1d", axis=(0, 1), origin=(0, 1)),
+    "ndimage.convolve1d": filters("convolve1d", axis=(0, 1), origin=(0, 1)),
+    "ndimage.uniform_filter1d": filters("uniform_filter1d", size=(2, 3), axis=(0, 1), origin=(0, 1)),
+    "ndimage.uniform_filter": filters("uniform_filter", size=(2, 3), axes=((0, 1), (1,)), origin=(0, 1)),
+    "ndimage.gaussian_filter1d": filters("gaussian_filter1d", sigma=(1, 2), axis=(0, 1), order=(0, 1), truncate=(2.0, 3.0), radius=(1, 2)),
+    "ndimage.gaussian_filter": filters("gaussian_filter", sigma=(1, 2), axes=((0, 1), (1,)), order=(0, 1), truncate=(2.0, 3.0), radius=(1, 2)),
+    **{
+        f"signal.{name}": Case(
+            getattr(scipy.signal, name),
+            {"in1": image, "in2": mask},
+            {"mode": ("full", "same"), "boundary": ("fill", "wrap"), "fillvalue": (0.5, 2.0), "in2": (mask, mask * 2)},
+        )
+        for name in ("convolve2d", "correlate2d")
+    },
+}
+for one in cases.values():
+    for extreme in ("min", "max"):
+        if one.reference is getattr(np, extreme):
+            one.needs["where"] = {"initial": 0.125}
+for name in ("correlate", "convolve"):  # masks of one dimension, along one axis
+    cases[f"ndimage.{name}"].needs["axes"] = {"weights": [1.0, 2, 4]}
+    cases[f"ndimage.{name}"].settings["axes"] = ((0,), (1,))
+
+
+def function_of(name):
+    found = tunesmith
+    for part in name.split("."):
+        found = getattr(found, part)
+    return found
+
+
+def test_every_public_function_and_parameter_is_here():
+    public = set()
+    for prefix, module in (("", tunesmith), ("ndimage.", tunesmith.ndimage), ("signal.", tunesmith.signal)):
+        for name in module.__all__:
+            if callable(getattr(module, name)) and not isinstance(getattr(module, name), type) and name not in without_arrays:
+                public.add(prefix + name)
+    assert public == set(cases)
+    for name, case in cases.items():
+        parameters = set(inspect.signature(function_of(name)).parameters)
+        assert parameters == {*case.arrays, *case.settings, *case.outputs}, name
+
+
+def forms(value):
+    """The value in each form that somebody may have it in, by name."""
+    yield "plain", value
+    if isinstance(value, np.ndarray):
+        yield "list", value.tolist()
+        yield "float32", value.astype("f") if value.dtype != bool else value
+    elif isinstance(value, str):
+        yield "numpy.str_", np.str_(value)
+        if value in ("float32", "float64", "int32"):
+            yield "dtype", np.dtype(value)
+            yield "type", getattr(np, value)
+    elif isinstance(value, bool):
+        yield "numpy.bool", np.bool_(value)
+    elif isinstance(value, (int, float)):
+        for kind in ("int8", "uint8", "int64", "float16", "float32", "float64"):
+            if np.dtype(kind).type(value) == value:
+                yield kind, np.dtype(kind).type(value)
+                yield f"array of {kind}", np.array(value, kind)
+                yield f"array of one {kind}", np.array([value], kind)
+        yield "list", [value]
+        yield "tuple", (value,)
+    else:
+        yield "list", list(value)
+        yield "array", np.array(value)
+        yield "array of float32", np.array(value, "f")
+        yield "numbers of NumPy's", tuple(np.array(value))
+        yield "arrays", [np.array(one) for one in value]
+
+
+def agree(found, expected, what):
+    for one, other in zip(found, expected, strict=True) if isinstance(expected, tuple) else ((found, expected),):
+        assert np.shape(one) == np.shape(other), what
+        assert np.asarray(one).dtype == np.asarray(other).dtype, what
+        np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5, err_msg=what)
+
+
+def attempt(function, arguments):
+    """The result, or the exception."""
+    try:
+        return function(**arguments)
+    except Exception as error:  # noqa: BLE001: whatever is raised
+        return error
+
+
+settings = [(name, setting) for name, case in cases.items() for setting in case.settings]
+
+
+@pytest.mark.parametrize(("name", "setting"), settings, ids=lambda one: one)
+@pytest.mark.filterwarnings("ignore")
+def test_another_value_is_another_call(name, setting):
+    case, function = cases[name], function_of(name)
+    first, second = (dict(forms(value)) for value in case.settings[setting])
+    taken = 0
+    for form in first:
+        if form not in second:
+            continue
+        for value in (first[form], first[form], second[form], second[form], first["plain"]):
+            arguments = {**case.arrays, **case.needs.get(setting, {}), setting: value}
+            expected = attempt(case.reference, arguments)
+            if isinstance(expected, Exception):
+                continue
+            taken += 1
+            found = attempt(function, {key: one.copy() if isinstance(one, np.ndarray) else one for key, one in arguments.items()})
+            assert not isinstance(found, Exception), f"{name}, {setting}={value!r} ({form}): {found!r}"
+            agree(found, expected, f"{name}, {setting}={value!r} ({form})")
+    assert taken >= 5
+
+
+def check_settings_of_a_library(name, give, numbers):
+    """Numbers that are arrays of the library themselves, such as cval=image.mean(), on its own device."""
+    case, function = cases[name], function_of(name)
+    for setting, values in case.settings.items():
+        if setting == "radius" or not all(type(value) in (int, float) for value in values):  # SciPy's radius is an int
+            continue
+        for value in (*values, *values):
+            arguments = {**case.arrays, **case.needs.get(setting, {})}
+            expected = case.reference(**arguments, **{setting: value})
+            given = {key: give(one.copy()) if isinstance(one, np.ndarray) else one for key, one in arguments.items()}
+            found = function(**given, **{setting: give(np.array(value))})
+            found = tuple(map(numbers, found)) if isinstance(expected, tuple) else numbers(found)
+            for one, other in zip(found, expected, strict=True) if isinstance(expected, tuple) else ((found, expected),):
+                np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5, err_msg=f"{name}, {setting}={value}")
+
+
+@pytest.mark.parametrize("name", [name for name, case in cases.items() if case.reference])
+def test_tensors_as_settings(name):
+    torch = pytest.importorskip("torch")
+    check_settings_of_a_library(name, torch.from_numpy, np.asarray)
+
+
+def test_a_results_type_does_not_depend_on_earlier_calls():
+    scaled = tunesmith.vectorize("x * y")
+    for _ in range(2):
+        for value in (2.0, np.float64(2), np.float32(2), np.float64(3), 2, np.int64(2), np.array(3.0), np.array([2.0]), 3.0, True):
+            expected = line * value
+            agree(scaled(line, value), expected, repr(value))
+    for _ in range(2):
+        for value in (2, np.float64(2), np.float32(2), np.array(2.0), np.int64(3)):
+            agree(tunesmith.sum(image, initial=value), np.sum(image, initial=value), repr(value))
+
+
+def test_the_first_images_value_is_not_kept():
+    for _ in range(4):
+        y = random.standard_normal((6, 6)).astype("f")
+        expected = scipy.ndimage.gaussian_filter(y, 1, mode="constant", cval=y.min())
+        np.testing.assert_allclose(tunesmith.ndimage.gaussian_filter(y, 1, mode="constant", cval=y.min()), expected, atol=1e-5)
