@@ -142,7 +142,8 @@ Class class_of(nb::handle object) {
   for (const auto& [seen, found] : known) {
     if (seen == type.ptr()) return found;
   }
-  const auto module = nb::cast<std::string>(nb::str(type.attr("__module__")));
+  std::string module;  // a type of ctypes may have None
+  nb::try_cast(nb::getattr(type, "__module__", nb::none()), module);
   const std::string root = module.substr(0, module.find('.'));
   Kind kind = Kind::other;
   if (root == "numpy") kind = Kind::numpy;
@@ -297,8 +298,10 @@ void read_cuda_interface(nb::handle object, nb::handle interface, Array& array) 
   } catch (const std::bad_cast&) {
     refuse_it("an entry has a type or a size that the interface does not allow.");
   } catch (const nb::python_error& error) {
-    if (!error.matches(PyExc_KeyError)) throw;
-    refuse_it("the entry " + nb::cast<std::string>(nb::str(error.value())) + " is missing.");
+    if (error.matches(PyExc_KeyError))
+      refuse_it("the entry " + nb::cast<std::string>(nb::str(error.value())) + " is missing.");
+    if (!error.matches(PyExc_TypeError) && !error.matches(PyExc_OverflowError)) throw;
+    refuse_it(nb::cast<std::string>(nb::str(error.value())) + ".");
   }
 }
 

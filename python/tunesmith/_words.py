@@ -157,7 +157,7 @@ def _reduce_all(function: str, a, axis, dtype: str | None, out, keepdims: bool):
         raise ValueError(f"zero-size array to reduction operation {function} which has no identity")
 
     if function == "mean" and given.array.size == 0:
-        warnings.warn("Mean of empty slice.", RuntimeWarning, stacklevel=4)
+        warnings.warn("Mean of empty slice.", RuntimeWarning, stacklevel=6)
     complex_dtype = given.dtype if given.dtype in _complex_parts else None
     if complex_dtype:
         if function in ("min", "max"):
@@ -250,7 +250,7 @@ def _mean_by_count(given: Given, axes, dtype: str, keepdims: bool, where) -> Giv
         with np.errstate(invalid="ignore", divide="ignore"):
             quotient = total.object / count
     if empty:
-        warnings.warn("Mean of empty slice.", RuntimeWarning, stacklevel=5)
+        warnings.warn("Mean of empty slice.", RuntimeWarning, stacklevel=6)
     return Given(quotient).to(dtype)
 
 
