@@ -91,12 +91,12 @@ def find_library(name, folder=""):
 
 
 class Tunesmith:
-    def __init__(self, library, database, device):
+    def __init__(self, library, database, device, at_once=False):
         loaded = ctypes.CDLL(str(library))
         text, pointer = ctypes.c_char_p, ctypes.c_void_p
         for name, result, arguments in [
             ("error", text, []),
-            ("open", pointer, [text, text]),
+            ("open", pointer, [text, text, ctypes.c_int]),
             ("plan", pointer, [pointer, text, text]),
             ("release", None, [pointer]),
             ("problems", text, [text, ctypes.c_int, ctypes.c_ulonglong]),
@@ -109,7 +109,7 @@ class Tunesmith:
             function = getattr(loaded, "tunesmith_" + name)
             function.restype, function.argtypes = result, arguments
             setattr(self, name, function)
-        self.dispatcher = self.open(database.encode(), device.encode())
+        self.dispatcher = self.open(database.encode(), device.encode(), at_once)
         self.spacing = self.spacer(int(device.removeprefix("cuda:")))
         if not self.dispatcher or not self.spacing:
             raise RuntimeError(self.error().decode())

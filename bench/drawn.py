@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Problems that nobody chose, as dispatch serves them and as PyTorch's eager op does: drawn from each op's usual range by
 a seed, checked against each other, and timed apart in one run. Prints each problem and a summary of each op; the exit
-code is 1 if a result is wrong or dispatch takes more than 1.1 times as long as PyTorch."""
+code is 1 if a result is wrong or dispatch takes more than 1.1 times as long as PyTorch.
+With --at-once the other side is not PyTorch but what dispatch starts with where nothing may be compiled and no binary is
+in the cache; the exit code is 1 if that takes more than 2.5 times as long as the chosen kernel."""
 
 import argparse
 import csv
@@ -24,6 +26,7 @@ DTYPES = {"f32": torch.float32, "f64": torch.float64, "f16": torch.float16, "bf1
           "i32": torch.int32, "i64": torch.int64, "u8": torch.uint8, "b8": torch.uint8, "b16": torch.int16,
           "i16": torch.int16, "u16": torch.uint16, "b32": torch.int32, "b64": torch.int64, "b128": torch.complex128}
 BEHIND = 1.1  # how much slower than PyTorch is a fault
+SLOW, TOO_SLOW = 1.5, 2.5  # how much slower a first launch is than the chosen kernel: worth counting, a fault
 
 
 class Problem(dict):
@@ -303,6 +306,41 @@ def measured(op, text, tunesmith, given, say):
     return "ok" if right else "they differ", ours.us("apart"), peer.us("apart"), ours.note
 
 
+def first_launch(op, text, tunesmith, first, given):
+    """(verdict, the chosen kernel's us, the first launch's us, what the latter launched)."""
+    p = Problem(text)
+    made = MAKERS[op](p)
+    if made is None:
+        return "PyTorch has no op for it", None, None, ""
+    arrays, output, _, restore = made
+    chosen = tunesmith.contender(op, text, arrays, output, restore)
+    chosen.name, chosen.kind = "chosen", "ours"
+    try:
+        start = first.contender(op, text, arrays, output, restore)
+    except RuntimeError as error:
+        return "needs a compiler" if "can be loaded" in str(error) else timing.sentence(error), None, None, ""
+    start.name, start.kind = "first", "ours"
+    results = []
+    for one in (chosen, start):
+        if restore:
+            restore()
+        one.launch()
+        torch.cuda.synchronize()
+        results.append(output.clone())
+    right = agree(*results, output.dtype)
+    timing.measure([chosen, start], given.rounds, given.seconds, tunesmith.launch_spacer, lambda words: None)
+    return "ok" if right else "they differ", chosen.us("apart"), start.us("apart"), start.note
+
+
+def summary(ratios, at_once):
+    """A line on first launches' times over the chosen kernels', or on PyTorch's over ours."""
+    mean = f"{len(ratios)} problems, {statistics.geometric_mean(ratios):.2f} times"
+    if at_once:
+        return (f"{mean} the chosen kernel's time, {sum(ratio > SLOW for ratio in ratios)} above {SLOW}, "
+                f"{sum(ratio > TOO_SLOW for ratio in ratios)} above {TOO_SLOW}, at worst {max(ratios):.2f}")
+    return f"{mean} as fast as PyTorch, at worst {min(ratios):.2f} times"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--op", action="append", choices=ops.NAMES, help="only this op; may be repeated")
@@ -315,13 +353,20 @@ def main():
     parser.add_argument("--rounds", type=int, default=9, help="at most (default: %(default)s)")
     parser.add_argument("--seconds", type=float, default=0.3, help="of timing a problem (default: %(default)s)")
     parser.add_argument("--csv", type=Path, help="a line for each problem")
+    parser.add_argument("--at-once", nargs="?", const="", metavar="LIBRARY",
+                        help="beside what starts without a compiler and a cache, instead of PyTorch; of this library, if another")
     given = parser.parse_args()
     torch.cuda.set_device(given.device)
     torch.manual_seed(given.seed)
     torch.backends.cudnn.benchmark = True
     torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = False
     tunesmith = of.Tunesmith(Path(given.library).resolve(), given.database, f"cuda:{given.device}")
-    begin, faults, rows = time.monotonic(), 0, []
+    label, columns, behind = "PyTorch", "pytorch_us", BEHIND
+    if given.at_once is not None:
+        library = Path(given.at_once or given.library).resolve()
+        first = of.Tunesmith(library, given.database, f"cuda:{given.device}", at_once=True)
+        label, columns, behind = "the chosen", "first_us", TOO_SLOW
+    begin, faults, rows, all_ratios = time.monotonic(), 0, [], []
     names = given.op or ops.NAMES
     for number, op in enumerate(names, 1):
         ratios = []
@@ -329,23 +374,29 @@ def main():
             if given.total and time.monotonic() - begin > given.total * number / len(names):
                 break
             try:
-                verdict, ours, peer, launched = measured(op, text, tunesmith, given, lambda words: None)
+                if given.at_once is not None:
+                    verdict, ours, peer, launched = first_launch(op, text, tunesmith, first, given)
+                else:
+                    verdict, ours, peer, launched = measured(op, text, tunesmith, given, lambda words: None)
             except Exception as error:
                 verdict, ours, peer, launched = timing.sentence(error), None, None, ""
             ratio = peer / ours if ours and peer else None
-            faults += verdict == "they differ" or (ratio is not None and ratio * BEHIND < 1)
+            slower = ratio if given.at_once is not None else ratio and 1 / ratio
+            faults += verdict == "they differ" or (ratio is not None and slower > behind)
             if ratio is not None:
                 ratios.append(ratio)
             rows.append([op, text, verdict, ours, peer, ratio, launched])
-            print(f"{op:16} {'' if ratio is None else f'{ratio:6.2f} times PyTorch':20} {verdict:12} {text}", flush=True)
+            print(f"{op:16} {'' if ratio is None else f'{ratio:6.2f} times {label}':20} {verdict:12} {text}", flush=True)
             torch.cuda.empty_cache()
+        all_ratios += ratios
         if ratios:
-            print(f"{op}: {len(ratios)} problems, {statistics.geometric_mean(ratios):.2f} times as fast as PyTorch, "
-                  f"at worst {min(ratios):.2f} times")
+            print(f"{op}: {summary(ratios, given.at_once is not None)}")
+    if given.at_once is not None and all_ratios:
+        print(f"all: {summary(all_ratios, True)}")
     if given.csv:
         with open(given.csv, "w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(["op", "problem", "verdict", "tunesmith_us", "pytorch_us", "ratio", "launched"])
+            writer.writerow(["op", "problem", "verdict", "tunesmith_us", columns, "ratio", "launched"])
             writer.writerows(rows)
     sys.exit(1 if faults else 0)
 

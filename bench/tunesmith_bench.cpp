@@ -68,11 +68,17 @@ extern "C" {
 
 const char* tunesmith_error() { return last_error.c_str(); }
 
-/// `database` may be empty: then only the winners built into the library are used. Null on failure.
-void* tunesmith_open(const char* database, const char* device) {
+/// `database` may be empty: then only the winners built into the library are used. With `at_once` nothing is
+/// compiled and no cache of binaries read: plans are what a first launch gets. Null on failure.
+void* tunesmith_open(const char* database, const char* device, int at_once) {
   return or_null([&] {
-    return std::make_unique<tunesmith::Dispatcher>(tunesmith::DispatcherOptions{
-        .device = device, .database = database, .compile = tunesmith::Compile::now});
+    tunesmith::DispatcherOptions options{
+        .device = device, .database = database, .compile = tunesmith::Compile::now};
+    if (at_once != 0) {
+      options.compile = tunesmith::Compile::never;
+      options.cache_folder = "";
+    }
+    return std::make_unique<tunesmith::Dispatcher>(options);
   });
 }
 

@@ -128,10 +128,34 @@ AnchorTable known_by(AnchorTable table, std::ptrdiff_t fewest) {
   return table;
 }
 
+// Whether its binaries can be in the library for any problem: no number is compiled in.
+bool starts_at_once(const Op& op, const AnchorTable::Variant& variant) {
+  const std::vector<std::string>& constants = find_template(op, variant.template_name).compiled_in;
+  return std::none_of(op.parameters.begin(), op.parameters.end(), [&](const Parameter& parameter) {
+    return parameter.is_integer() &&
+           std::find(constants.begin(), constants.end(), parameter.name) != constants.end();
+  });
+}
+
+// Further ones for first launches, which wait for no compiler: of those that start at once the best.
+void add_at_once(const Op& op, const DeviceFacts& device, const AnchorTable& table,
+                 std::vector<std::size_t>& chosen) {
+  std::vector<std::size_t> at_once;
+  for (std::size_t v = 0; v < table.variants.size(); ++v)
+    if (starts_at_once(op, table.variants[v])) at_once.push_back(v);
+  if (at_once.size() == table.variants.size()) return;  // as all are
+  const AnchorTable narrow = known_by(with_variants(table, at_once), 1);
+  for (const std::size_t place : portfolio(op, device, narrow, most_at_once)) {
+    const std::size_t v = at_once[place];
+    if (std::find(chosen.begin(), chosen.end(), v) == chosen.end()) chosen.push_back(v);
+  }
+}
+
 // The base too: where it is the fastest, dispatch should know.
 std::vector<std::size_t> portfolio_with_base(const Op& op, const DeviceFacts& device,
                                              const AnchorTable& table, std::size_t most) {
   std::vector<std::size_t> chosen = portfolio(op, device, known_by(table, fewest_known), most - 1);
+  add_at_once(op, device, table, chosen);
   const std::string& base = op.templates.front().name;
   const auto is_base = [&](std::size_t v) { return table.variants[v].template_name == base; };
   const auto times = [&](std::size_t v) {
@@ -146,9 +170,17 @@ std::vector<std::size_t> portfolio_with_base(const Op& op, const DeviceFacts& de
   return chosen;
 }
 
-// A table that was made before an op had all its parameters leaves them out.
+// A table that was made before an op had all its parameters leaves them out. A variant whose template has
+// changed since has no times.
 AnchorTable completed(AnchorTable table, const Op& op) {
   for (AnchorTable::Anchor& anchor : table.anchors) anchor.problem = complete_problem(op, anchor.problem);
+  const std::map<std::string, std::string> bodies = bodies_of(op);
+  for (std::size_t v = 0; v < table.variants.size(); ++v) {
+    const auto body = bodies.find(table.variants[v].template_name);
+    if (body == bodies.end() || body->second.substr(0, digits) == table.variants[v].body) continue;
+    table.variants[v].body = body->second.substr(0, digits);
+    for (AnchorTable::Anchor& anchor : table.anchors) anchor.us[v] = 0;
+  }
   return table;
 }
 
@@ -225,13 +257,18 @@ AnchorTable challenged(AnchorTable table, const Op& op, const DeviceFacts& devic
       const AnchorTable all = measured_table(op, device, store, stored.id);
       for (const AnchorTable::Anchor& anchor : all.anchors) {
         if (times_of(anchor) < well_known) continue;
-        const auto best = std::find(anchor.us.begin(), anchor.us.end(), least_of(anchor.us));
-        std::vector<double> others;
-        for (std::size_t v = 0; v < anchor.us.size(); ++v)
-          if (in_portfolio(all.variants[v])) others.push_back(anchor.us[v]);
-        const double least = least_of(others);
-        add(all.variants[static_cast<std::size_t>(best - anchor.us.begin())],
-            least <= 0 ? least_gain : std::log(least / *best));
+        for (const bool at_once : {false, true}) {
+          std::vector<double> all_times = anchor.us, others;
+          for (std::size_t v = 0; v < all_times.size(); ++v) {
+            if (at_once && !starts_at_once(op, all.variants[v])) all_times[v] = 0;
+            if (in_portfolio(all.variants[v])) others.push_back(all_times[v]);
+          }
+          const double best = least_of(all_times);
+          if (best <= 0) continue;
+          const auto v = std::find(all_times.begin(), all_times.end(), best) - all_times.begin();
+          const double least = least_of(others);
+          add(all.variants[static_cast<std::size_t>(v)], least <= 0 ? least_gain : std::log(least / best));
+        }
       }
     }
   }

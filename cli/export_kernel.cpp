@@ -73,7 +73,7 @@ Wanteds wanted_of(const Op& op, const Part& part, const std::vector<Candidate>& 
     };
     const Chooser chooser(op, device, candidates);
     for (const Shipped& base : bases_of(op)) add(base);
-    for (const Shipped& one : portfolio_of(op, chooser, candidates, anchors, true, anchors.size())) add(one);
+    for (const Saving& saving : portfolio_of(op, chooser, candidates, anchors, true)) add(saving.one);
     for (const TableRow& row : part.rows) {
       const Problem problem = complete_problem(op, row.winner.problem);
       const Template& tmpl = find_template(op, row.winner.template_name);

@@ -131,8 +131,8 @@ class Kernels {
     }
     if (!request_.problems.empty()) return;
     const std::vector<AnchorTable::Anchor> anchors = anchors_of(op, device);
-    for (const Shipped& one : portfolio_of(op, chooser, candidates_, anchors, true, anchors.size()))
-      add(one, device);
+    for (const Saving& saving : portfolio_of(op, chooser, candidates_, anchors, true))
+      add(saving.one, device);
     for (const Candidate& candidate : candidates_) {
       if (candidate.op != op.name || candidate.problem.empty() || !candidate.fault.empty()) continue;
       add_plan(op, chooser, device, candidate.problem);

@@ -112,6 +112,8 @@ void tune_anchors(TuneOptions options, const AnchorCounts& counts, double second
         "--fill is for a table that is known, which --anchors makes anew; leave out one of them, or the "
         "problems.");
   }
+  if (extends)
+    table = challenged(std::move(table), op, first, options.database, options.built_in, most_challengers);
   std::vector<Lacking> incomplete;
   if (counts.filled > 0) incomplete = lacking(table, op, first, counts.filled);
   if (counts.filled > 0 && incomplete.empty() && counts.measured == 0) {
@@ -119,8 +121,6 @@ void tune_anchors(TuneOptions options, const AnchorCounts& counts, double second
               << " lacks a time of its variants.\n";
     return;
   }
-  if (extends && counts.measured > 0)
-    table = challenged(std::move(table), op, first, options.database, options.built_in, most_challengers);
   for (Problem& problem : sample_problems(op, counts.searched, options.seed, limits))
     add(options.problems, std::move(problem));
   const auto read = [&] { return Store::open(options.database, Store::Mode::read_only); };

@@ -110,7 +110,7 @@ void Modules::look_for(Module& module, const Work& work) {
                 is_exported ? "its binary was exported with the kernel" : "its binary is in the database"))
       return;
   }
-  if (const std::string_view built_in = packed(name);
+  if (const std::string_view built_in = packed_binary(device_.target, source.hash);
       !built_in.empty() &&
       try_one(std::string(built_in), source.suffix, "The built-in binary", "its binary is built in"))
     return;

@@ -19,6 +19,7 @@
 #include <mutex>
 #include <optional>
 #include <set>
+#include <span>
 #include <sstream>
 #include <thread>
 
@@ -30,6 +31,8 @@
 #include "generator/hash.h"
 #include "generator/listed.h"
 #include "generator/ops.h"
+#include "generator/sample.h"
+#include "generator/target.h"
 #include "runtime/cache.h"
 #include "runtime/files.h"
 #include "runtime/toolchain.h"
@@ -74,14 +77,51 @@ Source source_of(const TableRow& row, const std::filesystem::path& generated) {
   return source;
 }
 
-// Of each table those that serve most anchors.
-void add_portfolio(Sources& sources, const DeviceTable& read) {
-  constexpr std::size_t most = 24;  // some 0.5 MB and half a minute of compiling
-  const Op& op = find_op(read.table.op);
-  const std::vector<Candidate> candidates = candidates_of(read);
-  const Chooser chooser(op, read.device, candidates);
-  for (const Shipped& one : portfolio_of(op, chooser, candidates, read.table.anchors, false, most))
-    add(sources, source_of(one.wanted(), read.device.target));
+// Of a GPU that a target is for.
+DeviceFacts device_of(const std::string& target, std::span<const DeviceTable> tables) {
+  const auto table = std::find_if(tables.begin(), tables.end(),
+                                  [&](const DeviceTable& one) { return one.device.target == target; });
+  if (table != tables.end()) return table->device;
+  const Target parsed = *Target::parse(target);
+  DeviceFacts device = facts_of_capability(parsed.compute_capability);
+  if (parsed.kind == Target::Kind::host) device.kind = "host";
+  device.target = target;
+  return device;
+}
+
+// What starts where the best choice has numbers compiled in, or is not there yet: by what is known on any
+// device, judged on problems of the anchors; of all ops together what saves most.
+void add_portfolio(Sources& sources, std::span<const DeviceTable> tables, const std::string& target) {
+  constexpr std::size_t most_anchors = 250;  // of a table; a choice among them takes some 0.2 ms
+  constexpr std::size_t most_measured = 128, most_other = 56;  // for a device with a table, and another
+  const DeviceFacts device = device_of(target, tables);
+  std::vector<Saving> all;
+  for (const Op& op : ops()) {
+    std::vector<Candidate> candidates;
+    std::vector<AnchorTable::Anchor> anchors;
+    for (const DeviceTable& read : tables) {
+      if (read.table.op != op.name || read.device.kind != device.kind) continue;
+      std::vector<Candidate> its = candidates_of(read);
+      std::move(its.begin(), its.end(), std::back_inserter(candidates));
+      const std::size_t step = read.table.anchors.size() / most_anchors + 1;
+      for (std::size_t i = 0; i < read.table.anchors.size(); i += step)
+        anchors.push_back(read.table.anchors[i]);
+    }
+    const Chooser chooser(op, device, candidates);
+    std::vector<Saving> its = portfolio_of(op, chooser, candidates, anchors, false);
+    std::move(its.begin(), its.end(), std::back_inserter(all));
+  }
+  std::stable_sort(all.begin(), all.end(), [](const Saving& a, const Saving& b) { return a.gain > b.gain; });
+  all.resize(std::min(all.size(), device.name.empty() ? most_other : most_measured));
+  for (const Saving& saving : all) add(sources, source_of(saving.one.wanted(), target));
+}
+
+// What starts where nothing is known of an op: each template's default for usual problems, the most usual
+// first.
+void add_untuned(Sources& sources, const Op& op, const std::string& target) {
+  constexpr std::size_t drawn = 200, most = 12;
+  for (const Shipped& one : untuned_of(op, device_of(target, {}), sample_problems(op, drawn, 1), most))
+    add(sources, source_of(one.wanted(), target));
 }
 
 Sources sources_to_compile(const std::vector<TableRow>& table, const std::vector<DeviceTable>& tables,
@@ -106,8 +146,17 @@ Sources sources_to_compile(const std::vector<TableRow>& table, const std::vector
                 << winner.problem.text() << " is left out: " << error.what() << "\n";
     }
   }
-  for (const DeviceTable& table : tables)
-    if (table.device.kind == "host" || with_cuda) add_portfolio(sources, table);
+  for (const std::string& target : targets) {
+    const Target::Kind kind = Target::parse(target)->kind;
+    if (kind == Target::Kind::ptx || (kind == Target::Kind::gpu && !with_cuda)) continue;
+    add_portfolio(sources, tables, target);
+    for (const Op& op : ops()) {
+      const bool is_known = std::any_of(tables.begin(), tables.end(),
+                                        [&](const DeviceTable& table) { return table.table.op == op.name; });
+      if (kind == Target::Kind::gpu && !is_known && !(own && !own->contains(op.name)))
+        add_untuned(sources, op, target);
+    }
+  }
   return sources;
 }
 

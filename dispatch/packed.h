@@ -29,6 +29,11 @@ inline std::string packed_name(std::string_view target, std::string_view source_
   return std::string(target) + "/" + std::string(source_hash);
 }
 
+/// The binary of a source for a GPU of that target, or one for an earlier GPU of the same major compute
+/// capability (sm_80 for sm_86), which runs there too, except if its instructions are one GPU's alone
+/// (sm_90a). Empty: there is none.
+std::string_view packed_binary(std::string_view target, std::string_view source_hash);
+
 /// The target of the bases that are packed as PTX, which the driver compiles for a device that has no binary
 /// of its own.
 inline constexpr std::string_view ptx_target = "compute_75";

@@ -339,7 +339,9 @@ const Choice* Choices::find(std::size_t& i, const std::function<bool(const Choic
 std::optional<Untuned> untuned(const Op& op, const Problem& problem, const DeviceFacts& device) {
   for (const Template& tmpl : op.templates) {
     if (!tmpl.untuned || why_not(tmpl, problem, device)) continue;
-    Config config = tmpl.space(problem, device).complete({});
+    const auto values = tmpl.untuned(problem, device);
+    if (!values) continue;
+    Config config = tmpl.space(problem, device).complete(*values);
     const Work work = tmpl.work(problem, config, device);
     if (reentrant(work) && !exceeds(work, device)) return Untuned{&tmpl, std::move(config)};
   }

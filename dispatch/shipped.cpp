@@ -1,6 +1,7 @@
 #include "dispatch/shipped.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <string>
@@ -55,28 +56,68 @@ std::vector<Shipped> bases_of(const Op& op) {
   return bases;
 }
 
-std::vector<Shipped> portfolio_of(const Op& op, const Chooser& chooser, std::span<const Candidate> candidates,
-                                  std::span<const AnchorTable::Anchor> anchors, bool may_compile,
-                                  std::size_t most) {
-  std::map<std::string, std::pair<int, Shipped>> served;  // by key
+std::vector<Saving> portfolio_of(const Op& op, const Chooser& chooser, std::span<const Candidate> candidates,
+                                 std::span<const AnchorTable::Anchor> anchors, bool may_compile) {
+  static const double worst = std::log(4.0);  // one anchor cannot outvote all others
+  constexpr std::size_t most_choices = 16;    // of an anchor: behind these the base is mostly as good
+  std::vector<double> cost;                   // by anchor: a logarithm, with what is chosen so far
+  struct Serving {
+    Shipped one;
+    std::vector<std::pair<std::size_t, double>> costs = {};  // by anchor
+  };
+  std::map<std::string, Serving> all;  // by key
   for (const AnchorTable::Anchor& anchor : anchors) {
     const Problem problem = complete_problem(op, anchor.problem);
+    const std::size_t at = cost.size();
+    cost.push_back(worst);
     Choices choices(chooser, problem, may_compile);
+    std::size_t found = 0;
     for (std::size_t i = 0; const Choice* choice = choices.at(i); ++i) {
       const Template& tmpl = find_template(op, candidates[choice->candidate].template_name);
       if (compiles_in_numbers(op, compiled_in(op, tmpl, problem))) continue;
+      if (&tmpl == &op.templates.front()) {  // always there, and behind it nothing gains
+        cost.back() = std::min(worst, choice->cautious);
+        break;
+      }
       Shipped one{&op, &tmpl, problem, choice->config};
-      auto& [count, kept] = served[key_of(one.wanted())];
-      ++count;
-      kept = std::move(one);
-      break;
+      auto& serving = all.try_emplace(key_of(one.wanted()), Serving{one}).first->second;
+      serving.costs.emplace_back(at, choice->cautious);
+      if (++found == most_choices) break;
     }
+  }
+  std::vector<Saving> portfolio;
+  for (;;) {
+    constexpr double least_gain = 0.01;
+    const Serving* best = nullptr;
+    double best_gain = least_gain;
+    for (const auto& [key, serving] : all) {
+      double gain = 0;
+      for (const auto& [anchor, its] : serving.costs) gain += std::max(0.0, cost[anchor] - its);
+      if (gain <= best_gain) continue;
+      best = &serving;
+      best_gain = gain;
+    }
+    if (best == nullptr) break;
+    portfolio.push_back({best->one, best_gain / static_cast<double>(cost.size())});
+    for (const auto& [anchor, its] : best->costs) cost[anchor] = std::min(cost[anchor], its);
+  }
+  return portfolio;
+}
+
+std::vector<Shipped> untuned_of(const Op& op, const DeviceFacts& device, std::span<const Problem> problems,
+                                std::size_t most) {
+  std::map<std::string, std::pair<int, Shipped>> served;  // by key
+  for (const Problem& problem : problems) {
+    const auto guess = untuned(op, problem, device);
+    if (!guess || compiles_in_numbers(op, compiled_in(op, *guess->tmpl, problem))) continue;
+    Shipped one{&op, guess->tmpl, problem, guess->config};
+    ++served.try_emplace(key_of(one.wanted()), 0, one).first->second.first;
   }
   std::vector<std::pair<int, Shipped>> list;
   list.reserve(served.size());
   for (auto& [key, one] : served) list.push_back(std::move(one));
   std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
-  if (list.size() > most) list.resize(most);
+  list.resize(std::min(list.size(), most));
   std::vector<Shipped> portfolio;
   portfolio.reserve(list.size());
   for (auto& [count, one] : list) portfolio.push_back(std::move(one));

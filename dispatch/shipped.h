@@ -24,12 +24,21 @@ struct Shipped {
 /// matter to it.
 std::vector<Shipped> bases_of(const Op& op);
 
-/// An anchor stands for the problems around it. So that their first call finds a binary: of each anchor the
-/// best choice with no number and no text of a user's own compiled in; at most so many, those that serve most
-/// anchors.
-std::vector<Shipped> portfolio_of(const Op& op, const Chooser& chooser, std::span<const Candidate> candidates,
-                                  std::span<const AnchorTable::Anchor> anchors, bool may_compile,
-                                  std::size_t most);
+struct Saving {
+  Shipped one;
+  double gain = 0;  ///< the mean over the anchors of the logarithm of the time that it saves
+};
+
+/// An anchor stands for the problems around it. So that their first call finds a binary: variants with no
+/// number and no text of a user's own compiled in that together lose least on the anchors by what is expected
+/// of them; greedily, what saves most first, beside the base, which is always there.
+std::vector<Saving> portfolio_of(const Op& op, const Chooser& chooser, std::span<const Candidate> candidates,
+                                 std::span<const AnchorTable::Anchor> anchors, bool may_compile);
+
+/// What a dispatcher launches on a device of which nothing is known, with no number and no text of a user's
+/// own compiled in: at most so many, those that serve most of the problems.
+std::vector<Shipped> untuned_of(const Op& op, const DeviceFacts& device, std::span<const Problem> problems,
+                                std::size_t most);
 
 /// What a dispatcher launches for a problem: the best choice, and for pointers that it does not take, what
 /// may take its place.

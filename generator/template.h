@@ -30,8 +30,9 @@ struct Template {
   bool later_too = true;               ///< false: its instructions exist on no later one (those of sm_90a)
   /// Why the template cannot serve the problem, as a sentence; empty if it can. Null: serves all.
   std::function<std::string(const Problem&)> refuses = nullptr;
-  /// Its default config is sensible where nothing was measured: dispatch takes it there before the base.
-  bool untuned = false;
+  /// For where nothing was measured, before the base is taken: the values of some axes that suit the problem;
+  /// the others are the first that are legal with them. Nothing, or null: another template suits it better.
+  std::function<std::optional<Values>(const Problem&, const DeviceFacts&)> untuned = nullptr;
   OnDevice<Space, Problem> space;
   OnDevice<Work, Problem, Config> work;
   /// What the address of each argument of at least so many bytes must be a multiple of; shorter arrays need

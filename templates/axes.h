@@ -2,9 +2,11 @@
 // themselves.
 #pragma once
 
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include "generator/device_facts.h"
 #include "generator/space.h"
 
 namespace tunesmith {
@@ -45,6 +47,11 @@ inline Rule half_rule(std::int64_t bytes) {
       [large = bytes >= 8 * mib && bytes <= 512 * mib](const Config& c) {
         return large || c[WordAxis("LOAD")] != "half";
       }};
+}
+
+/// For Template::untuned: the first legal values suit every problem.
+inline std::optional<Values> by_default(const Problem& /*problem*/, const DeviceFacts& /*device*/) {
+  return Values();
 }
 
 inline Axis store_axis() {

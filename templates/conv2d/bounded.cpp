@@ -183,7 +183,6 @@ Template bounded() {
                               {"OUT_VECTOR", vector_of(d.out_width)}};
               },
           .refuses = refuses,
-          .untuned = true,
           .space = bounded_space,
           .work = bounded_work,
           .alignment_bytes =

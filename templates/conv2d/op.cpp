@@ -342,7 +342,7 @@ Op ops_conv2d() {
                      .finite = true},
                     {.name = "output", .role = Role::output, .extents = output_extents, .dtype = sum_dtype}},
       .templates = {conv2d_op::base(), plain(conv2d_op::tiled()), plain(conv2d_op::tensor()),
-                    plain(conv2d_op::warpgroup()), plain(conv2d_op::sliding()),
+                    plain(conv2d_op::warpgroup()), with_pixels(conv2d_op::sliding()),
                     plain(conv2d_op::tensor_any()), plain(conv2d_op::warpgroup_any()),
                     with_pixels(conv2d_op::bounded())},
       .reference = reference,

@@ -38,7 +38,7 @@ inline std::int64_t vector_bytes(const Problem& problem, const Config& config) {
 /// The bodies of all templates but the base count the bytes of a row in 32 bits.
 inline constexpr std::int64_t widest_row = std::int64_t{1} << 28;
 
-/// Why a template refuses what only the base and `bounded` serve, or nothing.
+/// Why a template refuses what only the base, `sliding` and `bounded` serve, or nothing.
 std::string not_plain(const Problem& problem);
 
 /// Why a template with that limit refuses the problem, or nothing.

@@ -1,6 +1,7 @@
 // The template `sliding` (sliding.cu): its space and work.
 
 #include <algorithm>
+#include <utility>
 
 #include "templates/conv2d/op.h"
 
@@ -13,6 +14,10 @@ constexpr IntegerAxis OUT_Y("OUT_Y");
 constexpr WordAxis SAMPLES_IN("SAMPLES_IN");
 constexpr IntegerAxis SPLIT("SPLIT");
 constexpr IntegerAxis UNROLL("UNROLL");
+
+constexpr std::int64_t highest_image = std::int64_t{1} << 30;
+
+std::int64_t sum_bytes(const Problem& problem) { return bytes(sum_dtype(problem)); }
 
 std::int64_t tile_width(const Config& c) { return c[BLOCK_X] * c[OUT_X]; }
 std::int64_t tile_height(const Config& c) { return c[BLOCK_Y] * c[OUT_Y]; }
@@ -42,9 +47,10 @@ std::int64_t multiply_adds(const Config& c) {
   return columns * thread_outputs(c) * (2 * (c[OUT_Y] + c[AHEAD]) * c[UNROLL] - 1);
 }
 
-Space sliding_space(const Problem& problem) {
-  const std::int64_t width = problem.integer("width");
-  const std::int64_t element_bytes = bytes(dtype_of(problem));
+Space sliding_space(const Problem& problem, const DeviceFacts& device) {
+  const Dims d(problem);
+  const std::int64_t width = d.out_width;
+  const std::int64_t element_bytes = sum_bytes(problem);
   const bool small_mask = problem.integer("mask_height") * problem.integer("mask_width") <= 64;
   std::vector<Axis> axes = {
       {SAMPLES_IN, words({"shared", "global"}), "where samples and weights are read from"},
@@ -65,8 +71,10 @@ Space sliding_space(const Problem& problem) {
   };
   std::vector<Rule> must = {
       {"A block has at most 1024 threads.", [](const Config& c) { return block_threads(c) <= 1024; }},
-      {"VECTOR divides the width and OUT_X, so that a vector is aligned and inside the image as a whole.",
+      {"VECTOR divides the output's width and OUT_X, so that a vector is aligned and inside it as a whole.",
        [=](const Config& c) { return width % c[VECTOR] == 0 && c[OUT_X] % c[VECTOR] == 0; }},
+      {"What stands outside is read by way of shared memory, but for zeros.",
+       [zero = d.boundary == Boundary::zero](const Config& c) { return zero || c[SAMPLES_IN] == "shared"; }},
       {"Groups meet in shared memory; rows are loaded ahead from global memory only.",
        [](const Config& c) { return c[SAMPLES_IN] == "shared" ? c[AHEAD] == 0 : c[SPLIT] == 1; }},
       {"The code has at most 6000 multiply-adds; with more the compiler takes too long.",
@@ -95,6 +103,12 @@ Space sliding_space(const Problem& problem) {
          const bool wider = vector < 4 && c[OUT_X] % (2 * vector) == 0 && width % (2 * vector) == 0;
          return !wider || vector == 1;
        }},
+      {"There is a block for each multiprocessor, or a thread has few outputs.",
+       [=, multiprocessors = multiprocessors_to_fill(device)](const Config& c) {
+         return thread_outputs(c) <= 4 || ceil_divide(d.out_width, tile_width(c)) *
+                                                  ceil_divide(d.out_height, tile_height(c)) * d.batch >=
+                                              multiprocessors;
+       }},
       {"A group's row of outputs is 32 to 128 columns.",
        [](const Config& c) { return tile_width(c) >= 32 && tile_width(c) <= 128; }},
       {"The rows of the mask are shared where threads have few outputs, for small images.",
@@ -116,19 +130,31 @@ Space sliding_space(const Problem& problem) {
 
 Work sliding_work(const Problem& problem, const Config& config) {
   const Dims d(problem);
-  const std::int64_t element_bytes = bytes(dtype_of(problem));
-  return Work{.steps = {Launch{
-                  .kernel = "conv2d_sliding",
-                  .grid = {ceil_divide(d.width, tile_width(config)),
-                           std::min(ceil_divide(d.height, tile_height(config)), grid_limit),
-                           std::min(d.batch, grid_limit)},
-                  .block = {config[BLOCK_X], config[BLOCK_Y], config[SPLIT]},
-                  .dynamic_shared_bytes = shared_bytes(d, element_bytes, config),
-                  .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, ArgumentPointer{2}, int32(d.batch),
-                                int32(d.height), int32(d.width), int32(d.mask_height), int32(d.mask_width),
-                                std::int32_t{d.turned}, int32(part_of(d.mask_height, element_bytes)),
-                                int32(part_of(d.mask_width, element_bytes))},
-                  .overlaps_previous = config[START] == "overlapped"}}};
+  const std::int64_t element_bytes = sum_bytes(problem);
+  Launch launch{
+      .kernel = "conv2d_sliding",
+      .grid = {ceil_divide(d.out_width, tile_width(config)),
+               std::min(ceil_divide(d.out_height, tile_height(config)), grid_limit),
+               std::min(d.batch, grid_limit)},
+      .block = {config[BLOCK_X], config[BLOCK_Y], config[SPLIT]},
+      .dynamic_shared_bytes = shared_bytes(d, element_bytes, config),
+      .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, ArgumentPointer{2}, int32(d.batch),
+                    int32(d.height), int32(d.width), int32(d.out_height), int32(d.out_width), int32(d.top),
+                    int32(d.left), int32(d.mask_height), int32(d.mask_width), std::int32_t{d.turned},
+                    int32(part_of(d.mask_height, element_bytes)), int32(part_of(d.mask_width, element_bytes)),
+                    static_cast<std::int32_t>(d.boundary)},
+      .overlaps_previous = config[START] == "overlapped"};
+  add_value(launch, problem);
+  return Work{.steps = {std::move(launch)}};
+}
+
+std::string refuses(const Problem& problem) {
+  const std::int64_t height = problem.integer("height");
+  if (height > highest_image) {
+    return "A height of " + std::to_string(height) + " is beyond the " + std::to_string(highest_image) +
+           " whose places this template counts in 32 bits; take another template.";
+  }
+  return too_wide(problem);
 }
 
 }  // namespace
@@ -138,12 +164,16 @@ Template sliding() {
       .name = "sliding",
       .what =
           "A tile of outputs per thread in registers over a ring of image rows; one binary serves masks of "
-          "every size and both modes.",
+          "every size, every boundary and both modes.",
       .kernels = {"conv2d_sliding"},
       .compiled_in = {"dtype"},
+      .refuses = refuses,
+      .untuned = by_default,
       .space = sliding_space,
       .work = sliding_work,
-      .alignment_bytes = vector_bytes};
+      .alignment_bytes = [](const Problem& problem, const Config& config) {
+        return std::min<std::int64_t>(config[VECTOR] * sum_bytes(problem), 16);
+      }};
 }
 
 }  // namespace tunesmith::conv2d_op

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "templates/axes.h"
 #include "templates/elementwise/op.h"
 
 namespace tunesmith::elementwise_op {
@@ -118,6 +119,7 @@ Template broadcast() {
       .compiled_in = {"function", "dtype"},
       .constants = constants,
       .refuses = refuses_dense,
+      .untuned = by_default,
       .space = space,
       .work = work,
       .alignment_bytes = alignment_bytes};

@@ -1,5 +1,6 @@
 // For inputs as dense as the output or of one element: vectors, all loads before their first use.
 
+#include "templates/axes.h"
 #include "templates/elementwise/op.h"
 
 namespace tunesmith::elementwise_op {
@@ -58,6 +59,7 @@ Template contiguous() {
       .compiled_in = {"function", "dtype"},
       .constants = constants,
       .refuses = refuses_gaps,
+      .untuned = by_default,
       .space = space,
       .work = work,
       .alignment_bytes = alignment_bytes};

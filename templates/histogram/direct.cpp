@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "templates/axes.h"
 #include "templates/blocks.h"
 #include "templates/histogram/op.h"
 
@@ -41,6 +42,7 @@ Template direct() {
           .compiled_in = {"function", "dtype"},
           .constants = contiguous,
           .refuses = wider_than_four_bytes,
+          .untuned = by_default,
           .space = direct_space,
           .work = direct_work,
           .alignment_bytes = vector_bytes};

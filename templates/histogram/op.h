@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -74,6 +75,8 @@ Axis vector_axis(const Problem& problem);
 /// Why a template for elements of at most 4 bytes does not serve the problem; "" if it does.
 std::string wider_than_four_bytes(const Problem& problem);
 Rule run_rule();  ///< of what is worth trying
+/// For Template::untuned: as many copies of so many counters as every GPU's blocks have shared memory for.
+std::optional<Values> copies_that_fit(std::int64_t counters);
 
 std::vector<KernelArgument> kernel_arguments(const Problem& problem);
 LaunchNumbers numbers_of(const Range& range);            ///< that follow from the limits

@@ -123,6 +123,13 @@ Work shared_work(const Problem& problem, const Config& config) {
 
 }  // namespace
 
+std::optional<Values> copies_that_fit(std::int64_t counters) {
+  constexpr std::int64_t every_gpu_has = std::int64_t{48} * 1024;  // bytes of a block
+  for (std::int64_t copies = 8; copies > 0; copies /= 2)
+    if (4 * copies * counters <= every_gpu_has) return Values{{std::string(COPIES.name), copies}};
+  return std::nullopt;
+}
+
 Template shared() {
   return {.name = "shared",
           .what =
@@ -132,6 +139,8 @@ Template shared() {
           .compiled_in = {"function", "dtype"},
           .constants = contiguous,
           .refuses = wider_than_four_bytes,
+          .untuned = [](const Problem& problem,
+                        const DeviceFacts&) { return copies_that_fit(cells_of(problem)); },
           .space = shared_space,
           .work = shared_work,
           .alignment_bytes = vector_bytes};

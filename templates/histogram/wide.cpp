@@ -68,6 +68,8 @@ Template wide() {
           .compiled_in = {"function", "dtype"},
           .constants = contiguous,
           .refuses = refuses,
+          .untuned = [](const Problem& problem,
+                        const DeviceFacts&) { return copies_that_fit(problem.integer("bins")); },
           .space = wide_space,
           .work = wide_work,
           .alignment_bytes = vector_bytes};

@@ -150,6 +150,13 @@ Work all_work(const Problem& problem, const Config& config) {
   return work;
 }
 
+// Where rows would leave multiprocessors idle.
+std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
+  const Dims d(problem);
+  if (d.length < 4096 || d.outer >= 2 * multiprocessors_to_fill(device)) return std::nullopt;
+  return Values();
+}
+
 }  // namespace
 
 Template all() {
@@ -158,6 +165,7 @@ Template all() {
           .kernels = {"reduce_all", "reduce_all_kept"},
           .compiled_in = {"dtype", "function", "order"},
           .refuses = refuses,
+          .untuned = untuned,
           .space = all_space,
           .work = all_work,
           .alignment_bytes = vector_bytes};

@@ -133,6 +133,23 @@ Work columns_work(const Problem& problem, const Config& config) {
   return work;
 }
 
+// Blocks as wide as the columns, at most a warp, and so many that each multiprocessor has two, if each gets
+// 64 rows.
+std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
+  const Dims d(problem);
+  std::int64_t width = 4;
+  while (width < 32 && width < d.inner) width *= 2;
+  const std::int64_t height = std::min<std::int64_t>(256 / width, 32);
+  const std::int64_t tiles = d.outer * ceil_divide(d.inner, width);
+  std::int64_t split = 1;
+  while (split < 128 && split * tiles < 2 * multiprocessors_to_fill(device) &&
+         2 * split * std::max<std::int64_t>(64, height) <= d.length)
+    split *= 2;
+  return Values{{std::string(BLOCK_X.name), width},
+                {std::string(BLOCK_Y.name), height},
+                {std::string(SPLIT.name), split}};
+}
+
 }  // namespace
 
 Template columns() {
@@ -142,6 +159,7 @@ Template columns() {
       .kernels = {"reduce_columns", "reduce_columns_kept"},
       .compiled_in = {"dtype", "function", "order"},
       .refuses = refuses,
+      .untuned = untuned,
       .space = columns_space,
       .work = columns_work,
       .alignment_bytes = vector_bytes};

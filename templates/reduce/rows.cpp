@@ -40,6 +40,15 @@ Work rows_work(const Problem& problem, const Config& config) {
                      .overlaps_previous = config[START] == "overlapped"}}};
 }
 
+// A thread has some 16 elements of a long row; neighbouring threads of a short one read neighbouring
+// elements.
+std::optional<Values> untuned(const Problem& problem, const DeviceFacts& /*device*/) {
+  const std::int64_t length = problem.integer("length");
+  std::int64_t team = 1;
+  while (team < 256 && 2 * team <= length && (team < 32 || 32 * team <= length)) team *= 2;
+  return Values{{std::string(TEAM.name), team}};
+}
+
 }  // namespace
 
 Template rows() {
@@ -48,6 +57,7 @@ Template rows() {
           .kernels = {"reduce_rows"},
           .compiled_in = {"dtype", "function"},
           .refuses = refuses,
+          .untuned = untuned,
           .space = rows_space,
           .work = rows_work,
           .alignment_bytes = vector_bytes};

@@ -98,6 +98,7 @@ Template narrow() {
             return Values{{"TALL", Sides(problem).tall ? 1 : 0}};
           },
       .refuses = refuses,
+      .untuned = by_default,
       .space = space,
       .work = work,
       .alignment_bytes =

@@ -69,6 +69,7 @@ Template narrow_pitched() {
             return Values{{"TALL", Sides(problem).tall ? 1 : 0}};
           },
       .refuses = refuses,
+      .untuned = by_default,
       .space = space,
       .work = work,
       .alignment_bytes = [](const Problem& problem,

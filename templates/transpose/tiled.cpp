@@ -166,6 +166,11 @@ Template tiled() {
   return {.name = "tiled",
           .what = "Tiles through shared memory, turned in registers so that both sides move vectors.",
           .kernels = {"transpose_tiled"},
+          .untuned = [](const Problem& problem, const DeviceFacts&) -> std::optional<Values> {
+            constexpr std::int64_t narrow = 16;  // a side for which narrow or narrow_pitched is better
+            if (std::min(problem.integer("height"), problem.integer("width")) <= narrow) return std::nullopt;
+            return Values();
+          },
           .space = space,
           .work = work,
           .alignment_bytes = alignment_bytes};

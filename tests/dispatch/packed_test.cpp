@@ -38,7 +38,7 @@ TEST(Packed, HasTheBases) {
       if (!known) continue;  // a user's expression
       const auto expect_packed = [&](const std::string& target) {
         const Source source = render(op, base, problem, base_config(op, problem), target);
-        EXPECT_FALSE(packed(packed_name(target, source.hash)).empty())
+        EXPECT_FALSE(packed_binary(target, source.hash).empty())
             << op.name << " " << target << " " << example;
         ++found;
       };
@@ -53,6 +53,23 @@ TEST(Packed, HasTheBases) {
   }
   EXPECT_GT(found, 20);
 }
+
+#ifdef TUNESMITH_WITH_CUDA
+TEST(Packed, AnEarlierGpusBinaryServesLaterOnesOfItsMajorCapability) {
+  const Op& op = find_op("transpose");
+  const Problem problem = complete_problem(op, Values::parse(op.examples.front()));
+  const auto hash = [&](const char* target) {
+    return render(op, op.templates.front(), problem, base_config(op, problem), target).hash;
+  };
+  const std::string_view of_80 = packed(packed_name("sm_80", hash("sm_80")));
+  ASSERT_FALSE(of_80.empty());
+  EXPECT_EQ(packed_binary("sm_80", hash("sm_80")).data(), of_80.data());
+  EXPECT_EQ(packed_binary("sm_89", hash("sm_89")).data(), of_80.data());
+  EXPECT_TRUE(packed_binary("sm_72", hash("sm_72")).empty()) << "earlier than any";
+  EXPECT_TRUE(packed_binary("sm_103a", hash("sm_103a")).empty()) << "sm_100a is for 10.0 alone";
+  EXPECT_TRUE(packed_binary("sm_90", hash("sm_90")).empty()) << "sm_90a too";
+}
+#endif
 
 // A histogram's limits: a winner was tuned with some, and serves all.
 TEST(Generated, WhatEachLaunchIsGivenDecidesNothing) {

@@ -1,6 +1,6 @@
 // conv2d/sliding for sm_90a, rendered by Tunesmith from templates/conv2d/sliding.cu: change that and render again.
 // compiled in: dtype=f32
-// config: SAMPLES_IN=shared OUT_X=4 OUT_Y=4 CHUNK=4 UNROLL=1 AHEAD=0 SPLIT=1 VECTOR=1 BLOCK_X=16 BLOCK_Y=8 STORE=plain START=plain TRIGGER=none RESIDENT_WARPS=24
+// config: SAMPLES_IN=shared OUT_X=4 OUT_Y=4 CHUNK=4 UNROLL=1 AHEAD=0 SPLIT=4 VECTOR=1 BLOCK_X=16 BLOCK_Y=1 STORE=plain START=plain TRIGGER=none RESIDENT_WARPS=24
 
 // ---- templates/common/async_copy.cuh
 // Copies from global to shared memory that pass no register and are waited for as one group. Before compute
@@ -33,6 +33,47 @@ __device__ __forceinline__ void wait_for_copies() {
 #if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 800
   asm volatile("cp.async.commit_group;\ncp.async.wait_group 0;" ::: "memory");
 #endif
+}
+
+// ---- templates/common/boundary.cuh
+// Which sample stands at a place outside an array, by the words of scipy.ndimage. In kernels a boundary is an
+// argument: only what lies at an edge asks for it.
+
+// As templates/boundary.h numbers them.
+enum BoundaryNumber {
+  boundary_zero,
+  boundary_constant,
+  boundary_nearest,
+  boundary_reflect,
+  boundary_mirror,
+  boundary_wrap
+};
+
+// The place in [0, size), or -1 where a constant stands. One step back is mostly enough; an array that is
+// shorter than what lies beside it is repeated.
+template <typename Index>
+__device__ __forceinline__ Index sample_at(Index place, Index size, int boundary) {
+  if (place >= 0 && place < size) return place;
+  if (boundary <= boundary_constant) return -1;
+  if (boundary == boundary_nearest) return place < 0 ? 0 : size - 1;
+  const bool before = place < 0;
+  Index found;
+  if (boundary == boundary_reflect) {
+    found = before ? -1 - place : size - 1 - (place - size);
+  } else if (boundary == boundary_mirror) {
+    found = before ? -place : size - 2 - (place - size);
+  } else {
+    found = before ? place + size : place - size;
+  }
+  if (found >= 0 && found < size) return found;
+  if (size == 1) return 0;
+  const Index period = boundary == boundary_reflect  ? 2 * size
+                       : boundary == boundary_mirror ? 2 * size - 2
+                                                     : size;
+  found = place % period;
+  if (found < 0) found += period;
+  if (found < size) return found;
+  return boundary == boundary_reflect ? period - 1 - found : period - found;
 }
 
 // ---- templates/common/integer.cuh
@@ -114,6 +155,114 @@ __device__ __forceinline__ void store_vector_streaming(T* to, const Vector<T, N>
 #endif
 }
 
+// ---- templates/common/float16.cuh
+// Floating-point numbers of 16 bits, converted from and to float; arithmetic is done in compute_type<T>.
+// Conversion to 16 bits rounds to nearest even, with overflow to infinity; a NaN stays one.
+
+struct Float16 {  // IEEE 754 binary16
+  unsigned short bits;
+};
+struct BFloat16 {  // the upper half of a float
+  unsigned short bits;
+};
+
+template <typename T>
+struct ComputeType {
+  using type = T;
+};
+template <>
+struct ComputeType<Float16> {
+  using type = float;
+};
+template <>
+struct ComputeType<BFloat16> {
+  using type = float;
+};
+// What sums and products of T are computed in: float for the types of 16 bits, else T itself.
+template <typename T>
+using compute_type = typename ComputeType<T>::type;
+
+template <typename T>
+__device__ __forceinline__ T to_float(T value) {
+  return value;
+}
+__device__ __forceinline__ float to_float(Float16 value) {
+#ifndef TUNESMITH_HOST
+  float result;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(result) : "h"(value.bits));
+  return result;
+#else
+  const unsigned sign = (value.bits & 0x8000u) << 16;
+  const unsigned magnitude = value.bits & 0x7fffu;
+  if (magnitude >= 0x7c00u) return __uint_as_float(sign | 0x7f800000u | (magnitude & 0x3ffu) << 13);
+  // In a float's fields the exponent is off by the difference of the biases, 127 - 15.
+  const float scaled = __uint_as_float(magnitude << 13) * 0x1p112f;
+  return __uint_as_float(sign | __float_as_uint(scaled));
+#endif
+}
+__device__ __forceinline__ float to_float(BFloat16 value) {
+  return __uint_as_float(static_cast<unsigned>(value.bits) << 16);
+}
+
+template <typename T>
+__device__ __forceinline__ T from_float(compute_type<T> value) {
+  return value;
+}
+template <>
+__device__ __forceinline__ Float16 from_float<Float16>(float value) {
+  Float16 result;
+#ifndef TUNESMITH_HOST
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(result.bits) : "f"(value));
+#else
+  unsigned rounded = __float_as_uint(value) & 0x7fffffffu;
+  const unsigned sign = __float_as_uint(value) >> 16 & 0x8000u;
+  if (rounded > 0x7f800000u) {
+    rounded = 0x7e00u;
+  } else if (rounded >= 0x47800000u) {  // 2^16
+    rounded = 0x7c00u;
+  } else if (rounded < 0x38800000u) {  // 2^-14: subnormal, in units of 2^-24 as is the last place of 0.5
+    rounded = __float_as_uint(__uint_as_float(rounded) + 0.5f) - 0x3f000000u;
+  } else {
+    rounded = (rounded - (112u << 23) + 0xfffu + (rounded >> 13 & 1u)) >> 13;
+  }
+  result.bits = static_cast<unsigned short>(sign | rounded);
+#endif
+  return result;
+}
+template <>
+__device__ __forceinline__ BFloat16 from_float<BFloat16>(float value) {
+  BFloat16 result;
+#if !defined(TUNESMITH_HOST) && __CUDA_ARCH__ >= 800
+  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(result.bits) : "f"(value));
+#else
+  const unsigned bits = __float_as_uint(value);
+  const unsigned rounded =
+      (bits & 0x7fffffffu) > 0x7f800000u ? bits | 0x400000u : bits + 0x7fffu + (bits >> 16 & 1u);
+  result.bits = static_cast<unsigned short>(rounded >> 16);
+#endif
+  return result;
+}
+
+// ---- templates/common/widened.cuh
+// Samples of any type as the numbers that sums are made of: double for double, else float.
+
+
+template <typename T>
+struct SumType {
+  using type = float;
+};
+template <>
+struct SumType<double> {
+  using type = double;
+};
+template <typename T>
+using sum_type = typename SumType<T>::type;
+
+template <typename T>
+__device__ __forceinline__ sum_type<T> widened(T value) {
+  return static_cast<sum_type<T>>(to_float(value));
+}
+
 // ---- what this variant is
 using T = float;  // dtype=f32
 enum class SamplesIn { shared, global };
@@ -123,10 +272,10 @@ constexpr int OUT_Y = 4;
 constexpr int CHUNK = 4;
 constexpr int UNROLL = 1;
 constexpr int AHEAD = 0;
-constexpr int SPLIT = 1;
+constexpr int SPLIT = 4;
 constexpr int VECTOR = 1;
 constexpr int BLOCK_X = 16;
-constexpr int BLOCK_Y = 8;
+constexpr int BLOCK_Y = 1;
 enum class Store { plain, streaming };
 constexpr Store STORE = Store::plain;
 enum class Start { plain, overlapped };
@@ -134,17 +283,19 @@ constexpr Start START = Start::plain;
 enum class Trigger { none, early };
 constexpr Trigger TRIGGER = Trigger::none;
 constexpr int RESIDENT_WARPS = 24;
-#define ENTRY(name) name##_5da8685e
+#define ENTRY(name) name##_58336fc5
 
 // ---- templates/conv2d/sliding.cu
-// conv2d for a mask of any size and direction, which are arguments: one binary serves every mask. A tile of
-// OUT_X x OUT_Y outputs per thread is held in registers, and under it a ring of image rows: each mask row
-// needs one further row, which takes the place of the one that is done. It knows only the element type.
+// conv2d for a mask of any size and direction and for every boundary, size and origin, which are arguments:
+// one binary serves every mask. A tile of OUT_X x OUT_Y outputs per thread is held in registers, and under it
+// a ring of image rows: each mask row needs one further row, which takes the place of the one that is done.
+// It knows only the image's element type.
 //
-// Samples come from global memory, or from a tile in shared memory; then the mask is taken in parts that fit
-// in there too, and SPLIT groups of threads share the rows of a part; their sums are added at the end, in a
-// fixed order. The mask's columns are taken 1 to CHUNK at a time, for each number of which there is code of
-// its own: no sample is multiplied by a zero beside the mask, which would not do for infinity.
+// Samples come from global memory, or from a tile in shared memory, as the numbers that sums are made of;
+// then the mask is taken in parts that fit in there too, and SPLIT groups of threads share the rows of a
+// part; their sums are added at the end, in a fixed order. The mask's columns are taken 1 to CHUNK at a time,
+// for each number of which there is code of its own: no sample is multiplied by a zero beside the mask, which
+// would not do for infinity.
 
 // Programmatic dependent launch: how a kernel overlaps with its neighbours in a stream. Needs START and
 // TRIGGER. Before compute capability 9.0 and on the host there is none, and START and TRIGGER change nothing.
@@ -188,13 +339,15 @@ using InputPointer = typename PointerTo<const Element, !overlapped>::Type;
 template <typename Element>
 using InOutPointer = typename PointerTo<Element, !overlapped>::Type;
 
+using Sum = sum_type<T>;
+
 constexpr int group_threads = BLOCK_X * BLOCK_Y;
 constexpr int threads = group_threads * SPLIT;
 constexpr int resident_blocks = larger(1, RESIDENT_WARPS * 32 / threads);  // bounds the registers of a thread
 constexpr int tile_width = BLOCK_X * OUT_X;                                // outputs of a block
 constexpr int tile_height = BLOCK_Y * OUT_Y;
-constexpr int lanes = 16 / static_cast<int>(sizeof(T));  // elements of a 16-byte access
-constexpr int step = smaller(OUT_X, lanes);              // samples of one read of a row
+constexpr int lanes = 16 / static_cast<int>(sizeof(Sum));  // elements of a 16-byte access to shared memory
+constexpr int step = smaller(OUT_X, lanes);                // samples of one read of a row
 constexpr bool staged = SAMPLES_IN == SamplesIn::shared;
 constexpr int ring_rows = OUT_Y + AHEAD;
 constexpr int round_rows = ring_rows * UNROLL;  // mask rows of one round of the loop
@@ -208,11 +361,21 @@ static_assert(staged || SPLIT == 1, "groups meet in shared memory");
 static_assert(!staged || AHEAD == 0, "a tile ends with the last row that is needed");
 static_assert(CHUNK % lanes == 0 && CHUNK % step == 0, "columns begin at whole vectors");
 
+template <bool STAGED>
+struct SampleOf {
+  using type = Sum;
+};
+template <>
+struct SampleOf<false> {
+  using type = T;
+};
+using Sample = typename SampleOf<staged>::type;
+
 // A part of the mask, or all of it, and the samples under it, those of this thread's first output first; in
 // shared memory or, in row y and column x of an image of so many rows and columns, in global memory.
 struct Part {
-  const T* samples;
-  const T* weights;
+  const Sample* samples;
+  const Sum* weights;
   int pitch, weights_pitch;
   int rows, columns;
   int along;  // the mask: 1 or, backwards, -1
@@ -223,14 +386,14 @@ struct Part {
 template <int TAPS>
 struct Row {
   static constexpr int count = staged ? round_up(OUT_X + TAPS - 1, step) : OUT_X + TAPS - 1;
-  T sample[count];
+  Sum sample[count];
 
   // The first is at `from`, in row y and column x of the image.
-  __device__ __forceinline__ void read(const T* from, const Part& part, unsigned y, unsigned x) {
+  __device__ __forceinline__ void read(const Sample* from, const Part& part, unsigned y, unsigned x) {
     if constexpr (staged) {
 #pragma unroll
       for (int c = 0; c < count; c += step) {
-        const Vector<T, step> vector = load_vector<step>(from + c);
+        const Vector<Sum, step> vector = load_vector<step>(from + c);
 #pragma unroll
         for (int e = 0; e < step; ++e) sample[c + e] = vector.element[e];
       }
@@ -238,27 +401,27 @@ struct Row {
       const bool inside = y < static_cast<unsigned>(part.image_rows);
 #pragma unroll
       for (int c = 0; c < count; ++c)
-        sample[c] = inside && x + c < static_cast<unsigned>(part.image_columns) ? from[c] : T(0);
+        sample[c] = inside && x + c < static_cast<unsigned>(part.image_columns) ? widened(from[c]) : Sum(0);
     }
   }
 };
 
 // Where the next row of a ring and of the mask are.
 struct Place {
-  const T* samples;
-  const T* weights;
+  const Sample* samples;
+  const Sum* weights;
   unsigned y, x;
 };
 
 // Reads the ring's last image row and adds one mask row, `u` rows after one for which the ring began.
 template <int TAPS>
-__device__ __forceinline__ void add_row(T (&sum)[OUT_Y][OUT_X], Row<TAPS> (&ring)[ring_rows],
+__device__ __forceinline__ void add_row(Sum (&sum)[OUT_Y][OUT_X], Row<TAPS> (&ring)[ring_rows],
                                         const Part& part, Place& place, int u) {
-  T weight[round_up(TAPS, lanes)];
+  Sum weight[round_up(TAPS, lanes)];
   if constexpr (staged) {
 #pragma unroll
     for (int k = 0; k < TAPS; k += lanes) {
-      const Vector<T, lanes> vector = load_vector<lanes>(place.weights + k);
+      const Vector<Sum, lanes> vector = load_vector<lanes>(place.weights + k);
 #pragma unroll
       for (int e = 0; e < lanes; ++e) weight[k + e] = vector.element[e];
     }
@@ -281,7 +444,7 @@ __device__ __forceinline__ void add_row(T (&sum)[OUT_Y][OUT_X], Row<TAPS> (&ring
 }
 
 template <int TAPS>
-__device__ __forceinline__ void add_columns(T (&sum)[OUT_Y][OUT_X], const Part& part, int column) {
+__device__ __forceinline__ void add_columns(Sum (&sum)[OUT_Y][OUT_X], const Part& part, int column) {
   Place place = {part.samples + column, part.weights + part.along * column, static_cast<unsigned>(part.y),
                  static_cast<unsigned>(part.x + column)};
   Row<TAPS> ring[ring_rows];
@@ -305,7 +468,7 @@ __device__ __forceinline__ void add_columns(T (&sum)[OUT_Y][OUT_X], const Part& 
 }
 
 template <int TAPS>
-__device__ __forceinline__ void add_columns_of(int taps, T (&sum)[OUT_Y][OUT_X], const Part& part,
+__device__ __forceinline__ void add_columns_of(int taps, Sum (&sum)[OUT_Y][OUT_X], const Part& part,
                                                int column) {
   if (taps == TAPS) {
     add_columns<TAPS>(sum, part, column);
@@ -314,7 +477,7 @@ __device__ __forceinline__ void add_columns_of(int taps, T (&sum)[OUT_Y][OUT_X],
   }
 }
 
-__device__ __forceinline__ void add_part(T (&sum)[OUT_Y][OUT_X], const Part& part) {
+__device__ __forceinline__ void add_part(Sum (&sum)[OUT_Y][OUT_X], const Part& part) {
   if (part.rows <= 0) return;
 #pragma unroll 1
   for (int column = 0; column < part.columns;) {
@@ -326,51 +489,72 @@ __device__ __forceinline__ void add_part(T (&sum)[OUT_Y][OUT_X], const Part& par
   }
 }
 
-// Where a copy begins: in row y and column x of an array of so many rows and columns, perhaps outside; `any`
-// is a pointer into it.
-struct Source {
-  const T* first;
-  const T* any;
-  int y, x, rows, columns;
-};
+// Copies one element to shared memory, or begins to.
+__device__ __forceinline__ void copy(Sum* to, const Sum* from) { copy_async<1>(to, from, true); }
+template <typename Other>
+__device__ __forceinline__ void copy(Sum* to, const Other* from) {
+  *to = widened(*from);
+}
 
-// Begins to copy `columns` elements of each of `rows` rows to shared memory, a row by a warp; zero for those
-// outside the array, or INSIDE all are there. Rows lie `stride` apart; ALONG a row is 1 or, backwards, -1. At
-// least FIXED columns are known to be wanted.
-template <bool INSIDE, int ALONG, int FIXED>
-__device__ __forceinline__ void stage(T* to, int pitch, int rows, int columns, const Source& source,
+// Begins to copy `columns` elements of each of `rows` rows to shared memory, a row by a warp. Rows lie
+// `stride` apart; ALONG a row is 1 or, backwards, -1. At least FIXED columns are known to be wanted.
+template <int ALONG, int FIXED, typename Element>
+__device__ __forceinline__ void stage(Sum* to, int pitch, int rows, int columns, const Element* from,
                                       int stride) {
   constexpr int width = smaller(threads, 32);
   constexpr int fixed = FIXED / width * width;
   const int thread = (threadIdx.z * BLOCK_Y + threadIdx.y) * BLOCK_X + threadIdx.x;
   const int lane = thread % width, first = thread / width;
   to += first * pitch + lane;
-  const T* from = source.first + (static_cast<long long>(first) * stride + ALONG * lane);
+  from += static_cast<long long>(first) * stride + ALONG * lane;
   const long long from_step = static_cast<long long>(threads / width) * stride;
 #pragma unroll 1
   for (int row = first; row < rows; row += threads / width) {
-    const bool row_inside = static_cast<unsigned>(source.y) + row < static_cast<unsigned>(source.rows);
-    const auto copy = [&](int c) {
-      const bool inside = INSIDE || (row_inside && static_cast<unsigned>(source.x) + (lane + c) <
-                                                       static_cast<unsigned>(source.columns));
-      copy_async<1>(to + c, inside ? from + ALONG * c : source.any, inside);
-    };
 #pragma unroll
-    for (int c = 0; c < fixed; c += width) copy(c);
+    for (int c = 0; c < fixed; c += width) copy(to + c, from + ALONG * c);
 #pragma unroll 1
-    for (int c = fixed; c < columns - lane; c += width) copy(c);
+    for (int c = fixed; c < columns - lane; c += width) copy(to + c, from + ALONG * c);
     to += threads / width * pitch;
     from += from_step;
   }
 }
 
+// An image, and what stands outside where the boundary is a constant.
+struct Image {
+  const T* samples;
+  int height, width, boundary;
+  Sum outside;
+};
+
+// The same for a tile that reaches over the image's edge: its first sample is in row y and column x.
+__device__ __forceinline__ void stage_edge(Sum* to, int pitch, int rows, int columns, const Image& image,
+                                           int y, int x) {
+  constexpr int width = smaller(threads, 32);
+  const int thread = (threadIdx.z * BLOCK_Y + threadIdx.y) * BLOCK_X + threadIdx.x;
+  const int lane = thread % width;
+#pragma unroll 1
+  for (int row = thread / width; row < rows; row += threads / width) {
+    const int from_y = sample_at(y + row, image.height, image.boundary);
+    const T* from = image.samples + static_cast<long long>(larger(from_y, 0)) * image.width;
+#pragma unroll 2
+    for (int c = lane; c < columns; c += width) {
+      const int from_x = sample_at(x + c, image.width, image.boundary);
+      if (from_y < 0 || from_x < 0) {
+        to[row * pitch + c] = image.outside;
+      } else {
+        copy(to + (row * pitch + c), from + from_x);
+      }
+    }
+  }
+}
+
 // A thread's outputs to shared memory.
-__device__ __forceinline__ void write(T* to, int pitch, const T (&sum)[OUT_Y][OUT_X]) {
+__device__ __forceinline__ void write(Sum* to, int pitch, const Sum (&sum)[OUT_Y][OUT_X]) {
 #pragma unroll
   for (int o = 0; o < OUT_Y; ++o) {
 #pragma unroll
     for (int c = 0; c < OUT_X; c += step) {
-      Vector<T, step> vector;
+      Vector<Sum, step> vector;
 #pragma unroll
       for (int e = 0; e < step; ++e) vector.element[e] = sum[o][c + e];
       store_vector<step>(to + o * pitch + c, vector);
@@ -379,7 +563,7 @@ __device__ __forceinline__ void write(T* to, int pitch, const T (&sum)[OUT_Y][OU
 }
 
 template <int N>
-__device__ __forceinline__ void store(T* to, const Vector<T, N>& vector) {
+__device__ __forceinline__ void store(Sum* to, const Vector<Sum, N>& vector) {
   if constexpr (STORE == Store::streaming) {
     store_vector_streaming<N>(to, vector);
   } else {
@@ -388,7 +572,7 @@ __device__ __forceinline__ void store(T* to, const Vector<T, N>& vector) {
 }
 
 // The tile's outputs from shared memory, a row by a warp; `rows` and `columns` of them exist.
-__device__ __forceinline__ void store_rows(T* to, const T* sums, int stride, int rows, int columns) {
+__device__ __forceinline__ void store_rows(Sum* to, const Sum* sums, int stride, int rows, int columns) {
   constexpr int width = smaller(threads, 32);
   const int thread = (threadIdx.z * BLOCK_Y + threadIdx.y) * BLOCK_X + threadIdx.x;
 #pragma unroll 4
@@ -403,15 +587,15 @@ __device__ __forceinline__ void store_rows(T* to, const T* sums, int stride, int
 }
 
 // A thread's outputs, of which `rows` and `columns` exist.
-__device__ __forceinline__ void store_sums(T* to, int stride, int rows, int columns,
-                                           const T (&sum)[OUT_Y][OUT_X]) {
+__device__ __forceinline__ void store_sums(Sum* to, int stride, int rows, int columns,
+                                           const Sum (&sum)[OUT_Y][OUT_X]) {
 #pragma unroll
   for (int o = 0; o < OUT_Y; ++o) {
     if (o >= rows) break;
 #pragma unroll
     for (int c = 0; c < OUT_X; c += VECTOR) {
       if (c >= columns) break;
-      Vector<T, VECTOR> vector;
+      Vector<Sum, VECTOR> vector;
 #pragma unroll
       for (int e = 0; e < VECTOR; ++e) vector.element[e] = sum[o][c + e];
       store<VECTOR>(to + c, vector);
@@ -423,15 +607,13 @@ __device__ __forceinline__ void store_sums(T* to, int stride, int rows, int colu
 // Launched with blocks of BLOCK_X x BLOCK_Y x SPLIT over tiles of columns and rows; a grid whose y or z would
 // exceed 65535, the limit, is walked in strides.
 extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
-    ENTRY(conv2d_sliding)(InputPointer<T> image, InputPointer<T> mask, T* __restrict__ output, int batch,
-                          int height, int width, int mask_height, int mask_width, int convolve,
-                          int part_height, int part_width) {
-  DYNAMIC_SHARED(T, memory);  // a part of the mask, the tile; then the sums of groups
+    ENTRY(conv2d_sliding)(InputPointer<T> image, InputPointer<Sum> mask, Sum* __restrict__ output, int batch,
+                          int height, int width, int out_height, int out_width, int top, int left,
+                          int mask_height, int mask_width, int convolve, int part_height, int part_width,
+                          int boundary, double value) {
+  DYNAMIC_SHARED(Sum, memory);  // a part of the mask, the tile; then the sums of groups
   start();
-  // Everything below is a correlation: a convolution is one with the mask turned by half a turn, whose
-  // centre, where a side is even, lies one further on.
-  const int left = convolve ? mask_width - 1 - mask_width / 2 : mask_width / 2;
-  const int top = convolve ? mask_height - 1 - mask_height / 2 : mask_height / 2;
+  // Everything below is a correlation: a convolution is one with the mask turned by half a turn.
   const bool one_part = part_height >= mask_height && part_width >= mask_width;
   const int group = threadIdx.z;
 
@@ -439,15 +621,16 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
   part.along = 1;
   part.weights_pitch = round_up(part_width, lanes);
   part.pitch = round_up(tile_width + part_width - 1, lanes);
-  T* tile = memory + part_height * part.weights_pitch;
+  Sum* tile = memory + part_height * part.weights_pitch;
   const int tile_x = blockIdx.x * tile_width;
-  const int tiles_y = (height + tile_height - 1) / tile_height;
+  const int tiles_y = (out_height + tile_height - 1) / tile_height;
   bool first = true;
   for (int b = blockIdx.z; b < batch; b += gridDim.z) {
-    const T* batch_image = image + static_cast<long long>(b) * height * width;
+    const Image one = {image + static_cast<long long>(b) * height * width, height, width, boundary,
+                       static_cast<Sum>(value)};
     for (int t = blockIdx.y; t < tiles_y; t += gridDim.y) {
       const int tile_y = t * tile_height;
-      T sum[OUT_Y][OUT_X] = {};
+      Sum sum[OUT_Y][OUT_X] = {};
       if constexpr (!staged) {
         part.rows = mask_height;
         part.columns = mask_width;
@@ -456,7 +639,8 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
         part.weights_pitch = part.along * mask_width;
         part.y = tile_y + threadIdx.y * OUT_Y - top;
         part.x = tile_x + threadIdx.x * OUT_X - left;
-        part.samples = batch_image + (static_cast<long long>(part.y) * width + part.x);
+        part.samples = reinterpret_cast<const Sample*>(
+            one.samples + (static_cast<long long>(part.y) * width + part.x));  // of the same type here
         part.pitch = width;
         part.image_rows = smaller(height, part.y + OUT_Y - 1 + mask_height);
         part.image_columns = width;
@@ -473,21 +657,19 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
           if (first || !one_part) {
             const int n = i * mask_width + j, last = mask_height * mask_width - 1;
             if (convolve) {
-              stage<true, -1, 0>(memory, part.weights_pitch, rows, columns, {mask + (last - n), mask},
-                                 -mask_width);
+              stage<-1, 0>(memory, part.weights_pitch, rows, columns, mask + (last - n), -mask_width);
             } else {
-              stage<true, 1, 0>(memory, part.weights_pitch, rows, columns, {mask + n, mask}, mask_width);
+              stage<1, 0>(memory, part.weights_pitch, rows, columns, mask + n, mask_width);
             }
           }
           first = false;
           const int x = tile_x - left + j, y = tile_y - top + i;
           const int staged_rows = tile_height + rows - 1, staged_columns = tile_width + columns - 1;
-          const Source source = {
-              batch_image + (static_cast<long long>(y) * width + x), image, y, x, height, width};
           if (x >= 0 && y >= 0 && staged_columns <= width - x && staged_rows <= height - y) {
-            stage<true, 1, tile_width>(tile, part.pitch, staged_rows, staged_columns, source, width);
+            stage<1, tile_width>(tile, part.pitch, staged_rows, staged_columns,
+                                 one.samples + (static_cast<long long>(y) * width + x), width);
           } else {
-            stage<false, 1, tile_width>(tile, part.pitch, staged_rows, staged_columns, source, width);
+            stage_edge(tile, part.pitch, staged_rows, staged_columns, one, y, x);
           }
           wait_for_copies();
           __syncthreads();
@@ -501,7 +683,7 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
 
       if constexpr (SPLIT > 1) {
         __syncthreads();  // the tile is no longer needed
-        T* sums = tile + threadIdx.y * BLOCK_X + threadIdx.x;
+        Sum* sums = tile + threadIdx.y * BLOCK_X + threadIdx.x;
         if (group > 0) {
 #pragma unroll
           for (int n = 0; n < OUT_Y * OUT_X; ++n)
@@ -517,16 +699,16 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
           }
         }
       }
-      T* to = output + (static_cast<long long>(b) * height + tile_y) * width + tile_x;
+      Sum* to = output + (static_cast<long long>(b) * out_height + tile_y) * out_width + tile_x;
       if constexpr (regrouped) {
         __syncthreads();  // the tile, or the groups' sums, are no longer needed
         if (group == 0) write(tile + threadIdx.y * OUT_Y * tile_width + threadIdx.x * OUT_X, tile_width, sum);
         __syncthreads();
-        store_rows(to, tile, width, height - tile_y, width - tile_x);
+        store_rows(to, tile, out_width, out_height - tile_y, out_width - tile_x);
       } else if (group == 0) {
         const int x = threadIdx.x * OUT_X, y = threadIdx.y * OUT_Y;
-        store_sums(to + (static_cast<long long>(y) * width + x), width, height - tile_y - y,
-                   width - tile_x - x, sum);
+        store_sums(to + (static_cast<long long>(y) * out_width + x), out_width, out_height - tile_y - y,
+                   out_width - tile_x - x, sum);
       }
     }
   }
