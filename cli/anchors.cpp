@@ -1,9 +1,7 @@
 #include "cli/anchors.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdio>
 #include <map>
 #include <optional>
 #include <utility>
@@ -14,6 +12,7 @@
 #include "dispatch/time_model.h"
 #include "generator/error.h"
 #include "generator/listed.h"
+#include "generator/number_text.h"
 #include "generator/ops.h"
 #include "generator/render.h"
 #include "runtime/device_id.h"
@@ -406,14 +405,10 @@ std::string quality_text(const AnchorTable& table) {
     sum += loss;
     worst = std::max(worst, loss);
   }
-  std::array<char, 200> text{};
-  std::snprintf(text.data(), text.size(),
-                "%s; on %zu of %zu anchors one is known, within %.1f %% of the best on average "
-                "and %.0f %% at worst",
-                counted(table.variants.size(), "variant").c_str(), known, table.anchors.size(),
-                known == 0 ? 0 : 100 * (std::exp(sum / static_cast<double>(known)) - 1),
-                100 * (std::exp(worst) - 1));
-  return text.data();
+  return printed(
+      "%s; on %zu of %zu anchors one is known, within %.1f %% of the best on average and %.0f %% at worst",
+      counted(table.variants.size(), "variant").c_str(), known, table.anchors.size(),
+      known == 0 ? 0 : 100 * (std::exp(sum / static_cast<double>(known)) - 1), 100 * (std::exp(worst) - 1));
 }
 
 std::string remake_tables(Store& store, const std::filesystem::path& database, const std::string& op_name,

@@ -19,6 +19,7 @@
 #include "db/store.h"
 #include "generator/error.h"
 #include "generator/listed.h"
+#include "generator/number_text.h"
 #include "generator/ops.h"
 
 namespace tunesmith {
@@ -381,11 +382,9 @@ void add_query(CLI::App& app) {
 
 void print_status(const StoreStatus& status) {
   const double mib = static_cast<double>(status.size_bytes) / (1 << 20);
-  std::ostringstream size;
-  size.precision(1);
-  size << std::fixed << mib;
-  std::cout << status.path.string() << ": " << size.str() << " MiB, schema " << status.schema_version
-            << ", journal " << status.journal_mode << ", check " << status.check << "\n\n";
+  std::cout << status.path.string() << ": " << printed("%.1f", mib) << " MiB, schema "
+            << status.schema_version << ", journal " << status.journal_mode << ", check " << status.check
+            << "\n\n";
   Table rows({"table", "rows"});
   for (const auto& [name, count] : status.rows) rows.add({name, count});
   Table verdicts({"verdict", "variants"});

@@ -1,7 +1,6 @@
 #include "cli/export.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <map>
 #include <optional>
 #include <set>
@@ -11,6 +10,7 @@
 #include "dispatch/table.h"
 #include "dispatch/time_model.h"
 #include "generator/error.h"
+#include "generator/number_text.h"
 #include "generator/ops.h"
 #include "runtime/files.h"
 
@@ -179,10 +179,9 @@ std::vector<std::string> check_exported(const std::filesystem::path& folder) {
                       " was measured with other templates; tune and export it again.");
     constexpr double most = 0.02;  // of a logarithm, for the digits that the file has not
     if (const double found = misfit(find_op(one.table.op), one.table); found > most) {
-      char by[32];
-      std::snprintf(by, sizeof by, "%.2g", found);
       wrong.push_back("The table of " + one.table.op + " on " + one.device.name +
-                      " has factors that are not of its times: a logarithm differs by " + by + ", " +
+                      " has factors that are not of its times: a logarithm differs by " +
+                      printed("%.2g", found) + ", " +
                       "allowed is 0.02. Make it again with \"tunesmith db tables --extend\" and export it.");
     }
   }

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -14,6 +13,7 @@
 #include "dispatch/csv.h"
 #include "generator/error.h"
 #include "generator/hash.h"
+#include "generator/number_text.h"
 
 namespace tunesmith {
 namespace {
@@ -210,9 +210,9 @@ Recording read_csv(const std::string& text, const std::filesystem::path& path) {
     row.template_name = fields[column["template"]];
     row.config = Values::parse(fields[column["config"]]);
     row.verdict = verdict_of(fields[column["verdict"]]);
-    row.median_us = std::strtod(fields[column["median_us"]].c_str(), nullptr);
-    row.compile_ms = std::strtod(fields[column["compile_ms"]].c_str(), nullptr);
-    if (column.contains("run_ms")) row.run_ms = std::strtod(fields[column["run_ms"]].c_str(), nullptr);
+    row.median_us = parsed_number(fields[column["median_us"]]);
+    row.compile_ms = parsed_number(fields[column["compile_ms"]]);
+    if (column.contains("run_ms")) row.run_ms = parsed_number(fields[column["run_ms"]]);
     if (column.contains("reason")) row.reason = fields[column["reason"]];
     recording.rows.push_back(std::move(row));
   }

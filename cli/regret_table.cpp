@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 #include "generator/listed.h"
+#include "generator/number_text.h"
 
 namespace tunesmith {
 namespace {
@@ -79,12 +79,8 @@ Table regret_table(const std::vector<Regret>& all) {
 
 std::string regret_text(const std::vector<Regret>& all) {
   const RegretSummary s = summary_of(all);
-  char text[400];
   std::string out;
-  const auto line = [&](const char* pattern, auto... values) {
-    std::snprintf(text, sizeof text, pattern, values...);
-    out += text;
-  };
+  const auto line = [&](const char* pattern, auto... values) { out += printed(pattern, values...); };
   line("%s. Tuned time / picked time: geometric mean %.3f, 5th percentile %.3f, worst %.3f.\n",
        counted(all.size(), "problem").c_str(), s.mean, s.fifth, s.worst);
   line("Against the base: %.3g times as fast (geometric mean); slower than it on %d.\n", s.over_base,

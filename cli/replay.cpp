@@ -5,12 +5,12 @@
 #include <cmath>
 #include <iostream>
 #include <memory>
-#include <sstream>
 
 #include "cli/cli.h"
 #include "cli/recordings.h"
 #include "cli/table.h"
 #include "generator/error.h"
+#include "generator/number_text.h"
 #include "generator/ops.h"
 #include "tuner/promising.h"
 
@@ -56,7 +56,7 @@ std::vector<double> numbers_in(const std::string& text) {
   for (std::size_t at = text.find_first_of(digits); at != std::string::npos;
        at = text.find_first_of(digits, at)) {
     const std::size_t end = std::min(text.find_first_not_of(digits, at), text.size());
-    numbers.push_back(std::stod(text.substr(at, end - at)));
+    numbers.push_back(parsed_number(text.substr(at, end - at)));
     at = end;
   }
   return numbers;
@@ -135,12 +135,7 @@ double quality_at(const std::vector<ReplayStep>& steps, double mark, bool by_sec
   return quality;
 }
 
-std::string short_text(double value, int digits) {
-  std::ostringstream text;
-  text.precision(digits);
-  text << std::fixed << value;
-  return text.str();
-}
+std::string short_text(double value, int digits) { return printed("%.*f", digits, value); }
 
 void run_replay(const ReplayRequest& request) {
   const std::vector<Recording> recordings = read_all(request);

@@ -4,9 +4,9 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <cstdio>
 
 #include "dispatch/csv.h"
+#include "generator/number_text.h"
 #include "tuner/progress.h"
 
 namespace tunesmith {
@@ -25,11 +25,9 @@ std::string exact(const Cell& cell) {
 std::string rounded(const Cell& cell) {
   const auto* number = std::get_if<double>(&cell);
   if (number == nullptr) return one_line(exact(cell));
-  std::array<char, 40> digits{};
   const double size = std::abs(*number);
   const int decimals = size >= 1000 ? 0 : size >= 100 ? 1 : size >= 10 ? 2 : 3;
-  std::snprintf(digits.data(), digits.size(), "%.*f", decimals, *number);
-  return digits.data();
+  return printed("%.*f", decimals, *number);
 }
 
 // Characters, not bytes, so that columns of UTF-8 line up.
@@ -45,9 +43,7 @@ std::string json_text(const std::string& text) {
       quoted += '\\';
       quoted += c;
     } else if (static_cast<unsigned char>(c) < 0x20) {
-      std::array<char, 8> escape{};
-      std::snprintf(escape.data(), escape.size(), "\\u%04x", static_cast<unsigned>(c));
-      quoted += escape.data();
+      quoted += printed("\\u%04x", static_cast<unsigned>(c));
     } else {
       quoted += c;
     }

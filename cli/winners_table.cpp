@@ -1,31 +1,24 @@
 #include "cli/winners_table.h"
 
-#include <array>
 #include <cmath>
-#include <cstdio>
 
 #include "cli/cli.h"
 #include "cli/table.h"
 #include "generator/listed.h"
+#include "generator/number_text.h"
 
 namespace tunesmith {
 namespace {
 
 constexpr std::size_t indent = 2;
 
-std::string number(const char* pattern, double value) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), pattern, value);
-  return text.data();
-}
-
-std::string percent(double fraction) { return number("%.1f %%", fraction * 100); }
+std::string percent(double fraction) { return printed("%.1f %%", fraction * 100); }
 
 // "1.002x (0.998 to 1.006)"
 std::string ratio_with_interval(const Interval& ratio) {
-  std::string text = number("%.3fx", ratio.middle);
+  std::string text = printed("%.3fx", ratio.middle);
   if (std::isfinite(ratio.high))
-    text += " (" + number("%.3f", ratio.low) + " to " + number("%.3f", ratio.high) + ")";
+    text += " (" + printed("%.3f", ratio.low) + " to " + printed("%.3f", ratio.high) + ")";
   return text;
 }
 
@@ -36,7 +29,7 @@ Cell interval(const TunedTime& time) {
 
 Cell energy(const TunedTime& time) {
   if (time.energy_uj <= 0) return {};
-  return time.energy_uj < 1e3 ? number("%.3g uJ", time.energy_uj) : number("%.4g mJ", time.energy_uj / 1e3);
+  return time.energy_uj < 1e3 ? printed("%.3g uJ", time.energy_uj) : printed("%.4g mJ", time.energy_uj / 1e3);
 }
 
 const char* address(const TunedProblem& problem, const TunedWinner& winner) {
@@ -99,12 +92,10 @@ std::string problem_text(const TunedProblem& problem) {
   text += blanks + "Verdicts:";
   for (const auto& [verdict, count] : problem.verdicts)
     text += ' ' + std::string(name(verdict)) + ' ' + std::to_string(count);
-  std::array<char, 160> counts{};
-  std::snprintf(
-      counts.data(), counts.size(), "; %lld measured in %.1f s, %lld known before, %s in the space.\n",
-      static_cast<long long>(problem.measured), problem.seconds, static_cast<long long>(problem.known),
-      counted(static_cast<std::size_t>(problem.variants), "variant").c_str());
-  return text + counts.data();
+  return text + printed("; %lld measured in %.1f s, %lld known before, %s in the space.\n",
+                        static_cast<long long>(problem.measured), problem.seconds,
+                        static_cast<long long>(problem.known),
+                        counted(static_cast<std::size_t>(problem.variants), "variant").c_str());
 }
 
 }  // namespace

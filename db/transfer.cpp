@@ -88,8 +88,8 @@ void check_source(const Database& source) {
 void Store::write_text(std::ostream& out, Blobs blobs) const {
   Transaction transaction(*database_, Transaction::Kind::read);
   const auto pragma = [&](const char* name) {
-    out << "PRAGMA " << name << " = " << *first<std::int64_t>(*database_, std::string("PRAGMA ") + name)
-        << ";\n";
+    out << "PRAGMA " << name << " = "
+        << std::to_string(*first<std::int64_t>(*database_, std::string("PRAGMA ") + name)) << ";\n";
   };
   out << "-- A Tunesmith database as text.\nBEGIN;\n";
   pragma("application_id");

@@ -3,28 +3,22 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <limits>
 
 #include "dispatch/csv.h"
 #include "generator/error.h"
+#include "generator/number_text.h"
 
 namespace tunesmith {
 namespace {
 
-std::string digits_text(int digits, double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.*g", digits, value);
-  return text;
-}
+std::string digits_text(int digits, double value) { return printed("%.*g", digits, value); }
 std::string number_text(double value) { return digits_text(5, value); }
 
 // Four digits behind the point, whatever stands before it: factors of problems that are much alike are large
 // and nearly cancel, so that rounded to three digits they told kernels apart no longer.
 std::string factor_text(double value) {
-  char text[64];
-  std::snprintf(text, sizeof text, "%.4f", value);
-  std::string digits = text;
+  std::string digits = printed("%.4f", value);
   digits.erase(digits.find_last_not_of('0') + 1);
   if (digits.back() == '.') digits.pop_back();
   return digits == "-0" ? "0" : digits;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
-#include <cstdio>
 #include <map>
 #include <set>
 #include <utility>
@@ -12,6 +11,7 @@
 #include "dispatch/source.h"
 #include "generator/error.h"
 #include "generator/listed.h"
+#include "generator/number_text.h"
 #include "generator/ops.h"
 #include "generator/target.h"
 
@@ -38,11 +38,7 @@ bool contains(std::string_view text, std::string_view part) {
 
 }  // namespace
 
-std::string rounded(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.2f", value);
-  return text;
-}
+std::string rounded(double value) { return printed("%.2f", value); }
 
 std::vector<std::string> why_used(const Grounds& grounds, const Op& op, const Problem& problem,
                                   const Candidate* used) {

@@ -1,11 +1,11 @@
 #include "dispatch/known.h"
 
 #include <algorithm>
-#include <cstdio>
 
 #include "dispatch/packed.h"
 #include "generator/error.h"
 #include "generator/listed.h"
+#include "generator/number_text.h"
 #include "generator/ops.h"
 
 namespace tunesmith {
@@ -111,11 +111,7 @@ Known read_known(const Sources& sources) {
 }
 
 std::string describe(const Candidate& candidate) {
-  const auto rounded = [](double us) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%.4g", us);
-    return std::string(text);
-  };
+  const auto rounded = [](double us) { return printed("%.4g", us); };
   const char* const origin = candidate.origin == Candidate::Origin::database   ? "database"
                              : candidate.origin == Candidate::Origin::exported ? "exported"
                                                                                : "built in";

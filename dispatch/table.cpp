@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
-#include <cstdio>
 #include <tuple>
 
 #include "dispatch/csv.h"
@@ -11,6 +10,7 @@
 #include "generator/error.h"
 #include "generator/hash.h"
 #include "generator/identity.h"
+#include "generator/number_text.h"
 #include "generator/ops.h"
 
 namespace tunesmith {
@@ -33,11 +33,7 @@ Number number(const std::string& field, const std::string& where) {
   return value;
 }
 
-std::string microseconds(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3f", value);
-  return text;
-}
+std::string microseconds(double value) { return printed("%.3f", value); }
 
 }  // namespace
 

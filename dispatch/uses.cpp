@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <tuple>
 
 #include "dispatch/plan_state.h"
+#include "generator/number_text.h"
 #include "generator/problem_list.h"
 
 namespace tunesmith {
@@ -37,11 +37,7 @@ double lost_us(const Use& use, const Problem& problem, const DeviceFacts& device
   return least_us * (use.match == Match::base ? lost_by_base : lost_by_another);
 }
 
-std::string about(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, value < 10 ? "%.2f" : "%.0f", value);
-  return text;
-}
+std::string about(double value) { return printed(value < 10 ? "%.2f" : "%.0f", value); }
 
 }  // namespace
 

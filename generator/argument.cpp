@@ -1,6 +1,6 @@
 #include "generator/argument.h"
 
-#include <cstdio>
+#include "generator/number_text.h"
 
 namespace tunesmith {
 
@@ -30,7 +30,6 @@ double size_bytes(const Argument& argument, const Problem& problem) {
 }
 
 std::string words(const Contents& contents) {
-  char text[128];
   const char* form = "numbers from %g to %g";
   switch (contents.spread) {
     case Contents::uniform:
@@ -50,8 +49,7 @@ std::string words(const Contents& contents) {
     case Contents::denormal:
       return "denormal numbers";
   }
-  std::snprintf(text, sizeof text, form, contents.least, contents.most);
-  return text;
+  return printed(form, contents.least, contents.most);
 }
 
 }  // namespace tunesmith

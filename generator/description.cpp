@@ -19,7 +19,6 @@ constexpr void require_toml(bool holds) {
 #include <algorithm>
 #include <cctype>
 #include <cmath>
-#include <cstdio>
 #include <filesystem>
 #include <limits>
 #include <set>
@@ -29,6 +28,7 @@ constexpr void require_toml(bool holds) {
 #include "generator/dtype.h"
 #include "generator/error.h"
 #include "generator/listed.h"
+#include "generator/number_text.h"
 #include "generator/target.h"
 
 namespace tunesmith {
@@ -153,11 +153,7 @@ class Reader {
       return "\"" + (value.size() > 80 ? value.substr(0, 80) + "…" : value) + "\"";
     }
     if (const auto* number = node.as_integer()) return std::to_string(number->get());
-    if (const auto* number = node.as_floating_point()) {
-      char digits[40];
-      std::snprintf(digits, sizeof digits, "%g", number->get());
-      return digits;
-    }
+    if (const auto* number = node.as_floating_point()) return printed("%g", number->get());
     if (const auto* flag = node.as_boolean()) return flag->get() ? "true" : "false";
     return node.is_array() ? "a list" : node.is_table() ? "a table" : "a date";
   }

@@ -1,12 +1,11 @@
 #include "generator/problem_list.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
-#include <cstdio>
 
 #include "generator/error.h"
+#include "generator/number_text.h"
 
 namespace tunesmith {
 namespace {
@@ -63,11 +62,9 @@ std::optional<ListedProblem> parse_problem_line(std::string_view line) {
 }
 
 std::string problem_line(const ListedProblem& problem) {
-  std::array<char, 32> weight{};
   const bool is_whole = problem.weight <= 0 || problem.weight >= 10;
-  std::snprintf(weight.data(), weight.size(), is_whole ? "%.0f" : "%.3f",
-                is_whole ? problem.weight : std::max(problem.weight, 1e-3));
-  return problem.op + " weight=" + weight.data() + " " + problem.problem.text();
+  const double weight = is_whole ? problem.weight : std::max(problem.weight, 1e-3);
+  return problem.op + printed(is_whole ? " weight=%.0f " : " weight=%.3f ", weight) + problem.problem.text();
 }
 
 }  // namespace tunesmith

@@ -3,7 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cstdio>
+#include "generator/number_text.h"
 
 namespace tunesmith {
 namespace {
@@ -18,9 +18,9 @@ std::optional<std::string> why_not_mine(const std::filesystem::path& path) {
   }
   const bool sticky = S_ISDIR(found.st_mode) && (found.st_mode & S_ISVTX) != 0;
   if ((found.st_mode & (S_IWGRP | S_IWOTH)) == 0 || sticky) return std::nullopt;
-  char mode[8];
-  std::snprintf(mode, sizeof mode, "%04o", static_cast<unsigned>(found.st_mode & 07777));
-  return name + " can be written by others (mode " + mode + "): run chmod go-w " + path.string() + ".";
+  return name +
+         printed(" can be written by others (mode %04o)", static_cast<unsigned>(found.st_mode & 07777)) +
+         ": run chmod go-w " + path.string() + ".";
 }
 
 }  // namespace

@@ -24,6 +24,8 @@ install_missing() {
   if [[ ${1:-} == tests ]]; then
     has_header gmock/gmock.h || missing+=(libgtest-dev libgmock-dev)
     command -v sqlite3 >/dev/null || missing+=(sqlite3)
+    command -v pkg-config >/dev/null || missing+=(pkg-config)
+    [[ -d /usr/share/i18n/charmaps ]] || missing+=(locales)
     command -v mpirun >/dev/null || missing+=(openmpi-bin)
     python3 -c 'import ensurepip, sysconfig, os; assert os.path.exists(sysconfig.get_path("include") + "/Python.h")' 2>/dev/null ||
       missing+=(python3-venv python3-dev)

@@ -4,10 +4,10 @@
 #include <array>
 #include <chrono>
 #include <cmath>
-#include <cstdio>
 #include <span>
 #include <utility>
 
+#include "generator/number_text.h"
 #include "tuner/check_data.h"
 #include "tuner/policy.h"
 
@@ -16,9 +16,7 @@ namespace {
 
 std::string number(double value) {
   if (std::isnan(value)) return "NaN";  // of either sign; what an output holds before the launch
-  char text[32];
-  std::snprintf(text, sizeof text, "%.9g", value);
-  return text;
+  return printed("%.9g", value);
 }
 
 bool is_input(Role role) { return role != Role::output; }

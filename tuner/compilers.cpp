@@ -1,10 +1,10 @@
 #include "tuner/compilers.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <utility>
 
 #include "generator/hash.h"
+#include "generator/number_text.h"
 #include "runtime/cache.h"
 
 namespace tunesmith {
@@ -128,13 +128,10 @@ std::vector<CompileResult> Compilers::update() {
       CompileResult result;
       result.ticket = process.ticket;
       if (late) {
-        char words[160];
-        std::snprintf(
-            words, sizeof words, "Compiling took longer than %.3g s; the compiler was ended.%s",
-            process.limit_s,
-            process.limit_s < timeout_s_ ? " It may take longer in a run with a longer budget." : "");
         result.verdict = Verdict::timeout;
-        result.reason = words;
+        result.reason =
+            printed("Compiling took longer than %.3g s; the compiler was ended.%s", process.limit_s,
+                    process.limit_s < timeout_s_ ? " It may take longer in a run with a longer budget." : "");
         result.milliseconds = 1e3 * process.limit_s;
       } else {
         result.verdict = Verdict::compile_error;

@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cstdio>
 #include <cstring>
 #include <functional>
 #include <map>
 
 #include "generator/error.h"
+#include "generator/number_text.h"
 #include "runtime/toolchain.h"
 #include "tuner/check_data.h"
 #include "tuner/cuda_check.h"
@@ -303,9 +303,8 @@ std::string CudaDevice::uuid() const {
   check(cudaGetDeviceProperties(&properties, ordinal_), "read the properties of " + facts_.name);
   std::string text = "GPU-";
   for (std::size_t i = 0; i < sizeof(properties.uuid.bytes); ++i) {
-    std::array<char, 3> digits{};
-    std::snprintf(digits.data(), digits.size(), "%02x", properties.uuid.bytes[i] & 0xffu);
-    text += (i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "") + std::string(digits.data());
+    text += (i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "") +
+            printed("%02x", properties.uuid.bytes[i] & 0xffu);
   }
   return text;
 }

@@ -1,8 +1,9 @@
 #include "tuner/device_worker.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <utility>
+
+#include "generator/number_text.h"
 
 namespace tunesmith {
 namespace {
@@ -10,11 +11,7 @@ namespace {
 // A worker that dies while it starts may have found the device still being reset after its predecessor.
 constexpr int most_failed_starts = 3;
 
-std::string seconds(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3g s", value);
-  return text;
-}
+std::string seconds(double value) { return printed("%.3g s", value); }
 
 Clock::time_point in(double seconds) {
   return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));

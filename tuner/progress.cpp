@@ -5,10 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <mutex>
 #include <ostream>
 #include <utility>
+
+#include "generator/number_text.h"
 
 namespace tunesmith {
 namespace {
@@ -18,13 +19,6 @@ std::mutex writing;  // several devices may write to one output
 constexpr auto bar_every = std::chrono::milliseconds(100);
 constexpr auto line_every = std::chrono::seconds(5);
 constexpr std::size_t bar_width = 20;
-
-template <typename... Args>
-std::string format(const char* pattern, Args... args) {
-  char text[64];
-  std::snprintf(text, sizeof text, pattern, args...);
-  return text;
-}
 
 // The part that is done: by number where the total is known, by time where there is a budget of time; the
 // larger of the two.
@@ -54,30 +48,30 @@ double left(const ProgressState& state) {
 
 std::string duration(double seconds) {
   const auto whole = static_cast<long long>(std::ceil(seconds));
-  if (whole < 100) return format("%lld s", whole);
-  return format("%lld min %02lld s", whole / 60, whole % 60);
+  if (whole < 100) return printed("%lld s", whole);
+  return printed("%lld min %02lld s", whole / 60, whole % 60);
 }
 
 }  // namespace
 
 std::string time_text(double microseconds) {
-  if (microseconds >= 1e6) return format("%.3g s", microseconds / 1e6);
-  if (microseconds >= 1e4) return format("%.4g ms", microseconds / 1e3);
-  if (microseconds >= 100) return format("%.1f us", microseconds);
-  return format("%.2f us", microseconds);
+  if (microseconds >= 1e6) return printed("%.3g s", microseconds / 1e6);
+  if (microseconds >= 1e4) return printed("%.4g ms", microseconds / 1e3);
+  if (microseconds >= 100) return printed("%.1f us", microseconds);
+  return printed("%.2f us", microseconds);
 }
 
-std::string ratio_text(double ratio) { return format(ratio < 10 ? "%.2fx" : "%.1fx", ratio); }
+std::string ratio_text(double ratio) { return printed(ratio < 10 ? "%.2fx" : "%.1fx", ratio); }
 
 std::string plain_line(const ProgressState& state) {
   std::string text = state.stage + " " + std::to_string(state.done);
   if (state.total > 0) text += "/" + std::to_string(state.total);
-  if (state.measured > 0) text += format(rate(state) < 10 ? " | %.1f/s" : " | %.0f/s", rate(state));
+  if (state.measured > 0) text += printed(rate(state) < 10 ? " | %.1f/s" : " | %.0f/s", rate(state));
   if (state.running > 0) text += " | " + std::to_string(state.running) + " running";
   if (state.best_us > 0) {
     text += " | best " + time_text(state.best_us) + (state.cold_caches ? " cold" : "") +
             (state.chained ? " chained" : "");
-    if (state.best_within > 0) text += format(" within %.1f %%", 100 * state.best_within);
+    if (state.best_within > 0) text += printed(" within %.1f %%", 100 * state.best_within);
     if (state.base_us > 0) text += ", " + ratio_text(state.base_us / state.best_us) + " base";
   }
   if (state.failed > 0) text += " | " + std::to_string(state.failed) + " failed";

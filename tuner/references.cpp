@@ -1,8 +1,9 @@
 #include "tuner/references.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <utility>
+
+#include "generator/number_text.h"
 
 namespace tunesmith {
 namespace {
@@ -125,9 +126,7 @@ void References::update() {
   const bool late = Clock::now() >= deadline_;
   if (!late && !child_->gone()) return;
   if (late) child_->kill();
-  char limit[64];
-  std::snprintf(limit, sizeof limit, "took longer than %.3g s", timeout_s_);
-  const std::string how = late ? limit : child_->end();
+  const std::string how = late ? printed("took longer than %.3g s", timeout_s_) : child_->end();
   child_.reset();
   if (busy_ && (late || ++failures_ >= most_failures)) {
     const Error error("The process that computes inputs and references of " + pending()->request.problem +

@@ -1,13 +1,12 @@
 #include "tuner/tune.h"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <sstream>
 #include <utility>
 
 #include "db/old_identity.h"
 #include "generator/listed.h"
+#include "generator/number_text.h"
 #include "generator/ops.h"
 #include "runtime/device_id.h"
 #include "runtime/executable.h"
@@ -38,10 +37,9 @@ void refuse_too_large(const Op& op, const Problem& problem, const DeviceFacts& d
   double bytes_needed = 0;
   for (const Argument& argument : op.arguments) bytes_needed += size_bytes(argument, problem);
   if (bytes_needed <= static_cast<double>(device.memory_bytes)) return;
-  std::array<char, 100> sizes{};
-  std::snprintf(sizes.data(), sizes.size(), "%.4g GiB, but %.4g GiB", bytes_needed / (1 << 30),
-                static_cast<double>(device.memory_bytes) / (1 << 30));
-  throw UsageError("The arrays of the " + op.name + " problem " + problem.text() + " take " + sizes.data() +
+  throw UsageError("The arrays of the " + op.name + " problem " + problem.text() + " take " +
+                   printed("%.4g GiB, but %.4g GiB", bytes_needed / (1 << 30),
+                           static_cast<double>(device.memory_bytes) / (1 << 30)) +
                    " are all that " + device.name + " has; give a smaller problem.");
 }
 

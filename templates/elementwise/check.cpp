@@ -1,10 +1,9 @@
 // Whether an expression has a meaning in a dtype: which functions and numbers the type has.
 
-#include <array>
 #include <cmath>
-#include <cstdio>
 #include <limits>
 
+#include "generator/number_text.h"
 #include "templates/elementwise/expression.h"
 
 namespace tunesmith::elementwise_op {
@@ -26,10 +25,8 @@ std::string refuses(const Expression& expression, DType dtype) {
   }
   for (const Node& node : expression.nodes) {
     if (node.operation != Operation::number) continue;
-    std::array<char, 32> number{};
-    std::snprintf(number.data(), number.size(), "%.10g", node.number);
     const std::string subject = "The number " +
-                                (node.whole ? std::to_string(*node.whole) : std::string(number.data())) +
+                                (node.whole ? std::to_string(*node.whole) : printed("%.10g", node.number)) +
                                 ", which it uses, ";
     if (whole) {
       const std::int64_t least = compute == DType::i64 ? std::numeric_limits<std::int64_t>::min()

@@ -1,10 +1,9 @@
 // An expression as C++: a function of one element, of one fixed statement per operation.
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <limits>
 
+#include "generator/number_text.h"
 #include "templates/elementwise/expression.h"
 
 namespace tunesmith::elementwise_op {
@@ -15,7 +14,6 @@ std::string variable(int node) { return "v" + std::to_string(node); }
 bool is_one(const Node& node) { return node.operation == Operation::number && node.number == 1; }
 
 std::string literal(const Node& node, DType compute) {
-  std::array<char, 64> text{};
   switch (compute) {
     case DType::i32:
     case DType::i64: {
@@ -28,11 +26,9 @@ std::string literal(const Node& node, DType compute) {
       return std::to_string(value) + suffix;
     }
     case DType::f64:
-      std::snprintf(text.data(), text.size(), "%a", node.number);
-      return text.data();
+      return printed("%a", node.number);
     default:
-      std::snprintf(text.data(), text.size(), "%af", static_cast<double>(static_cast<float>(node.number)));
-      return text.data();
+      return printed("%af", static_cast<double>(static_cast<float>(node.number)));
   }
 }
 

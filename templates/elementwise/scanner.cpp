@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <utility>
 
+#include "generator/number_text.h"
+
 namespace tunesmith::elementwise_op {
 namespace {
 
@@ -76,9 +78,9 @@ Node Scanner::number(bool negative) {
   Node node{.operation = Operation::number, .position = position};
   const auto [end, failure] = std::from_chars(written.data(), written.data() + written.size(), node.number);
   // Too small a number is zero; too large a one has no value.
-  if (failure != std::errc() && std::abs(std::strtod(written.c_str(), nullptr)) > 1)
+  if (failure != std::errc() && std::abs(parsed_number(written)) > 1)
     fail(position, "The number is too large for any of the types.");
-  if (failure != std::errc()) node.number = std::strtod(written.c_str(), nullptr);
+  if (failure != std::errc()) node.number = parsed_number(written);
   if (whole) {
     std::int64_t value = 0;
     if (std::from_chars(written.data(), written.data() + written.size(), value).ec == std::errc())

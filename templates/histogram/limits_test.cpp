@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "generator/number_text.h"
 #include "generator/ops.h"
 #include "runtime/executable.h"
 #include "tunesmith/histogram.h"
@@ -59,7 +60,7 @@ TEST(Histogram, LimitsDecideNothing) {
     other.set("lo", "0");
     other.set("hi", "1");
     LaunchNumbers made;
-    const double limits[] = {std::stod(own.word("lo")), std::stod(own.word("hi"))};
+    const double limits[] = {parsed_number(own.word("lo")), parsed_number(own.word("hi"))};
     ASSERT_EQ(op.launch_numbers(other)(limits, made), "");
     for (const Template& tmpl : op.templates) {
       const Config config = tmpl.space(own).complete({});

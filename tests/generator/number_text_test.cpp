@@ -1,0 +1,55 @@
+// Numbers as text do not follow the process's locale. The suites run once more in one with a decimal comma
+// (tests/locale), so here is only what they do not reach, and that nobody prints in another way.
+#include "generator/number_text.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <limits>
+#include <regex>
+
+namespace tunesmith {
+namespace {
+
+TEST(NumberText, HasAPointAndNoGroups) {
+  EXPECT_EQ(printed("%.2f %g %a", 1234567.5, 0.25, 1.25), "1234567.50 0.25 0x1.4p+0");
+  EXPECT_EQ(printed("%s", std::string(1000, 'x').c_str()), std::string(1000, 'x'));
+  EXPECT_EQ(printed("%.0f", 1e300).size(), 301u);
+}
+
+TEST(NumberText, IsReadWithAPoint) {
+  EXPECT_EQ(parsed_number("1.5e3"), 1500);
+  EXPECT_EQ(parsed_number("1.5e-400"), 0) << "not 1, as where the point ends a number";
+  EXPECT_EQ(parsed_number("-1.5e400"), -std::numeric_limits<double>::infinity());
+  EXPECT_EQ(parsed_number("none"), 0);
+}
+
+// What follows the locale: printf and strtod with their kin, and a stream that is told how to print. Streams
+// that print whole numbers are found by the suites that run in such a locale.
+TEST(NumberText, NothingElsePrintsOrReadsNumbers) {
+  const std::regex forbidden(
+      R"(\b(v?s?n?printf|strto(d|f|ld)|ato[fil]|std::sto(d|f|ld)|sscanf|setprecision|std::fixed|put_money)\b)");
+  for (const char* folder :
+       {"generator", "db", "runtime", "dispatch", "templates", "tuner", "cli", "python"}) {
+    for (const auto& entry :
+         std::filesystem::recursive_directory_iterator(std::filesystem::path(TUNESMITH_SOURCE) / folder)) {
+      const std::filesystem::path& path = entry.path();
+      if (path.extension() != ".cpp" && path.extension() != ".h") continue;
+      if (path.stem() == "number_text" || path.parent_path().filename() == "host") continue;
+      std::ifstream file(path);
+      int number = 0;
+      for (std::string line; std::getline(file, line);) {
+        ++number;
+        EXPECT_FALSE(std::regex_search(line.substr(0, line.find("//")), forbidden))
+            << path.string() << ":" << number << ": " << line
+            << "\n  follows the locale: use printed() or parsed_number() of generator/number_text.h";
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tunesmith
