@@ -20,10 +20,11 @@ void Behind::add_thread() {
   threads_.emplace_back([this](const std::stop_token& stop) { work(stop); });
 }
 
-void Behind::post(Job job) {
+void Behind::post_for(std::weak_ptr<const void> wanted, Job job) {
   {
     const std::scoped_lock lock(mutex_);
-    jobs_.push_back(std::move(job));
+    while (!jobs_.empty() && jobs_.front().wanted.expired()) jobs_.pop_front();
+    jobs_.push_back({std::move(wanted), std::move(job)});
     if (jobs_.size() + busy_ > threads_.size() && threads_.size() < most_threads()) add_thread();
   }
   bell_->ring();
@@ -37,7 +38,7 @@ const std::shared_ptr<Bell>& Behind::bell() {
 
 void Behind::collect() {
   const std::scoped_lock lock(mutex_);
-  for (Job& job : asked_()) jobs_.push_back(std::move(job));
+  for (Job& job : asked_()) jobs_.push_back({bell_, std::move(job)});
 }
 
 void Behind::work(const std::stop_token& stop) {
@@ -46,7 +47,7 @@ void Behind::work(const std::stop_token& stop) {
     collect();
     std::unique_lock lock(mutex_);
     while (!jobs_.empty() && !stop.stop_requested()) {
-      const Job job = std::move(jobs_.front());
+      const Job job = std::move(jobs_.front().job);
       jobs_.pop_front();
       ++busy_;
       lock.unlock();

@@ -26,7 +26,9 @@ class Behind {
   Behind(const Behind&) = delete;
   Behind& operator=(const Behind&) = delete;
 
-  void post(Job job);
+  void post(Job job) { post_for(bell_, std::move(job)); }
+  /// It is left out where nobody else holds `wanted` any more, so that what waits is bounded by what is kept.
+  void post_for(std::weak_ptr<const void> wanted, Job job);
   /// Ringing it makes what was asked for be looked up. There is a thread that listens from the first call on.
   const std::shared_ptr<Bell>& bell();
   /// Whether all that was posted and asked for before is done within `limit`.
@@ -41,7 +43,11 @@ class Behind {
   std::shared_ptr<Bell> bell_ = std::make_shared<Bell>();
   std::mutex mutex_;  ///< of what follows
   std::condition_variable done_;
-  std::deque<Job> jobs_;
+  struct Waiting {
+    std::weak_ptr<const void> wanted;
+    Job job;
+  };
+  std::deque<Waiting> jobs_;
   std::size_t busy_ = 0;
   std::vector<std::jthread> threads_;
 };

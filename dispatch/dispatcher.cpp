@@ -73,7 +73,8 @@ bool default_check_pointers() { return is_on("TUNESMITH_CHECK_POINTERS", "off");
 
 // Hidden, other than the class that it is in.
 struct __attribute__((visibility("hidden"))) Dispatcher::Impl {
-  static constexpr std::size_t part_for_uses = 16;  // of the memory that plans may take, in addition
+  static constexpr std::size_t part_for_uses = 16;  // of the memory that all may take, in addition
+  static constexpr std::size_t part_for_plans = 4;
   // For another writer of the database: a tuner commits within milliseconds.
   static constexpr std::chrono::milliseconds writer_limit{1000}, writer_limit_at_the_end{100};
 
@@ -100,6 +101,7 @@ struct __attribute__((visibility("hidden"))) Dispatcher::Impl {
     const Field field = as_text(text);
     const Asked asked(op.name, {&field, 1});
     if (auto plan = plans.find(asked)) return plan;
+    keep_within_bounds();  // if no plan can be made, what was tried stays until the next one
     auto made = plan_now(op, problem, compile != Compile::background, {});
     if (compile == Compile::now && is_worth_trying(*made)) {
       try_out(*made, {});
@@ -108,7 +110,9 @@ struct __attribute__((visibility("hidden"))) Dispatcher::Impl {
     }
     auto plan = plans.keep(asked, made);
     if (plan == made && (made->is_improved() || (compile != Compile::now && is_worth_trying(*made))))
-      behind.post([this, made](const std::stop_token& stop) { improve(made, stop); });
+      behind.post_for(made, [this, weak = std::weak_ptr(made)](const std::stop_token& stop) {
+        if (auto asked_for = weak.lock()) improve(std::move(asked_for), stop);
+      });
     keep_within_bounds();
     return plan;
   }
@@ -122,6 +126,7 @@ struct __attribute__((visibility("hidden"))) Dispatcher::Impl {
                       .tried = tries > 1 ? first_use.find(op, problem.text()) : std::vector<TriedVariant>(),
                       .stop = stop});
     if (made->twin_comes) made->bell = behind.bell();
+    made->clock = planner.modules().clock();
     uses.begin(*made);
     return made;
   }
@@ -160,8 +165,9 @@ struct __attribute__((visibility("hidden"))) Dispatcher::Impl {
     notes = &later_notes;
   }
 
-  // Plans again with the compiler, and once more with what was tried.
+  // Plans again with the compiler, and once more with what was tried. What was forgotten meanwhile stays so.
   void improve(std::shared_ptr<PlanState> plan, const std::stop_token& stop) {
+    if (!plans.has(*plan)) return;
     try {
       const auto again = [&] {
         auto better = plan_now(*plan->op, Problem::parse(plan->problem), true, stop);
@@ -195,11 +201,21 @@ struct __attribute__((visibility("hidden"))) Dispatcher::Impl {
     return jobs;
   }
 
-  // Kernels are unloaded here, by the thread that plans or compiles; look-ups go on meanwhile.
+  // Kernels are unloaded here, by the thread that plans or compiles; look-ups go on meanwhile. With the
+  // oldest plan go the sources that were asked for until it was made. However much the kernels take that may
+  // not be unloaded, plans have a part.
   void keep_within_bounds() {
-    while (plans.bytes() > most_bytes && plans.remove_oldest()) {
+    Modules& modules = planner.modules();
+    const auto are_too_many = [&] { return plans.bytes() + modules.bytes() > most_bytes; };
+    while (are_too_many() && plans.bytes() > most_bytes / part_for_plans) {
+      auto oldest = plans.remove_oldest();
+      if (oldest == nullptr) break;
+      const std::uint64_t clock = oldest->clock;
+      oldest.reset();  // with its kernels
+      while (modules.unload_one(clock)) {
+      }
     }
-    while (planner.modules().bytes() > most_bytes && planner.modules().unload_one()) {
+    while (are_too_many() && modules.unload_one()) {
     }
   }
 

@@ -1,13 +1,22 @@
 #include "dispatch/modules.h"
 
-#include <cstdio>
+#include <algorithm>
 #include <utility>
 
 #include "dispatch/packed.h"
 #include "generator/error.h"
+#include "generator/number_text.h"
 
 namespace tunesmith {
 namespace {
+
+// About: itself, its places in the list and the map, its small texts.
+std::size_t bytes_of(const std::string& key, const Source& source) {
+  std::size_t sum =
+      sizeof(Module) + 2 * key.capacity() + source.hash.capacity() + source.suffix.capacity() + 256;
+  for (const std::string& kernel : source.kernels) sum += sizeof kernel + kernel.capacity();
+  return sum;
+}
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
@@ -39,28 +48,31 @@ Modules::Modules(DeviceFacts device, int ordinal, StoredBinaries binaries, Binar
 std::shared_ptr<Module> Modules::find(const Wanted& wanted) {
   const std::string key = key_of(wanted);
   const auto known = [&]() -> std::shared_ptr<Module> {
-    const auto found = modules_.find(key);
-    if (found == modules_.end()) return nullptr;
-    found->second->used_ = ++clock_;
-    return found->second;
+    const auto found = at_.find(key);
+    if (found == at_.end()) return nullptr;
+    modules_.splice(modules_.end(), modules_, found->second);
+    modules_.back()->used_ = ++clock_;
+    return modules_.back();
   };
   {
     const std::scoped_lock lock(mutex_);
     if (auto module = known()) return module;
   }
   auto module = std::make_shared<Module>();
+  module->key_ = key;
   module->source_ = source_of(wanted, device_.target);
-  module->source_.text = {};
+  std::string().swap(module->source_.text);  // with its memory
   module->is_base_ = &wanted.tmpl == &wanted.op.templates.front();
-  module->bytes_ = sizeof(Module) + 2 * key.size() + 256;  // about, with the small texts
+  module->bytes_ = bytes_of(key, module->source_);
   bytes_ += module->bytes_;
   const std::scoped_lock lock(mutex_);
   if (auto faster = known()) {
     bytes_ -= module->bytes_;
     return faster;
   }
-  modules_.emplace(key, std::move(module));
-  return known();
+  module->used_ = ++clock_;
+  at_.emplace(module->key_, modules_.insert(modules_.end(), module));
+  return module;
 }
 
 Modules::Attempt Modules::take(const std::shared_ptr<Module>& module, const Wanted& wanted, const Work& work,
@@ -147,11 +159,9 @@ void Modules::compile(Module& module, const Wanted& wanted, const Work& work, co
   if (stop.stop_requested()) return;
   const std::scoped_lock lock(module.mutex_);
   if (compiled.ok) {
-    char milliseconds[32];
-    std::snprintf(milliseconds, sizeof milliseconds, "%.2f", compiled.milliseconds);
     module.toolchain_ = std::move(made_by);
     why_not = load(module, compiled.bytes, source.suffix, work,
-                   "compiled now in " + std::string(milliseconds) + " ms");
+                   printed("compiled now in %.2f ms", compiled.milliseconds));
     if (module.first_) cache_.put(source, compiled.bytes);
   }
   module.why_not_compiled_ = why_not;
@@ -187,22 +197,26 @@ const Toolchain* Modules::toolchain(std::string& why_none) {
   return toolchain_.get();
 }
 
-bool Modules::unload_one() {
-  std::shared_ptr<Module> oldest;
+bool Modules::unload_one(std::uint64_t clock) {
+  std::shared_ptr<Module> oldest;  // it is unloaded at the end, outside the lock
   {
     const std::scoped_lock lock(mutex_);
-    auto found = modules_.end();
-    for (auto each = modules_.begin(); each != modules_.end(); ++each) {
-      const Executable* loaded = each->second->loaded_;
-      if (each->second.use_count() > 1 || (loaded != nullptr && loaded->may_be_running())) continue;
-      if (found == modules_.end() || each->second->used_ < found->second->used_) found = each;
+    constexpr std::size_t most = 64;  // of those that may not leave, at each call
+    for (std::size_t left = std::min(modules_.size(), most); oldest == nullptr; --left) {
+      if (left == 0 || modules_.front()->used_ > clock) return false;
+      const Executable* loaded = modules_.front()->loaded_;
+      if (modules_.front().use_count() > 1 || (loaded != nullptr && loaded->may_be_running())) {
+        modules_.splice(modules_.end(), modules_, modules_.begin());
+        modules_.back()->used_ = ++clock_;
+      } else {
+        at_.erase(modules_.front()->key_);
+        oldest = std::move(modules_.front());
+        modules_.pop_front();
+      }
     }
-    if (found == modules_.end()) return false;
-    oldest = std::move(found->second);
-    modules_.erase(found);
   }
   bytes_ -= oldest->bytes_;
-  return true;  // it is unloaded here, outside the lock
+  return true;
 }
 
 }  // namespace tunesmith

@@ -4,12 +4,15 @@
 
 #include <atomic>
 #include <chrono>
-#include <map>
+#include <cstdint>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <variant>
 
 #include "dispatch/known.h"
@@ -31,10 +34,11 @@ class Module {
 
  private:
   friend class Modules;
+  std::string key_;
   Source source_;
   bool is_base_ = false;
+  std::uint64_t used_ = 0;                           ///< of Modules::clock_; under the mutex of Modules
   std::atomic<const Executable*> loaded_ = nullptr;  ///< what first_ holds
-  std::atomic<std::uint64_t> used_ = 0;              ///< of Modules::clock_
   std::mutex compiling_;                             ///< while it is compiled; locked before mutex_
   mutable std::mutex mutex_;                         ///< of what follows; while a binary is loaded
   std::unique_ptr<const Executable> first_;
@@ -67,9 +71,11 @@ class Modules {
 
   /// About, with the binaries that are loaded.
   std::size_t bytes() const { return bytes_; }
-  /// Forgets, and unloads, the least lately planned one that no plan uses and no stream or graph may use.
-  /// False: there is none.
-  bool unload_one();
+  /// Counts what was asked for.
+  std::uint64_t clock() const { return clock_; }
+  /// Forgets, and unloads, the one that was asked for least lately and by `clock`, which no plan uses and no
+  /// stream or graph may use. False: there is none.
+  bool unload_one(std::uint64_t clock = ~std::uint64_t{0});
 
  private:
   void look_for(Module& module, const Work& work);
@@ -84,8 +90,10 @@ class Modules {
   const BinaryCache cache_;
   const std::chrono::milliseconds compile_limit_;
 
-  std::mutex mutex_;  ///< of modules_ alone
-  std::map<std::string, std::shared_ptr<Module>, std::less<>> modules_;
+  using List = std::list<std::shared_ptr<Module>>;
+  std::mutex mutex_;                                         ///< of the next two
+  List modules_;                                             ///< what was asked for least lately first
+  std::unordered_map<std::string_view, List::iterator> at_;  ///< by key_
   std::atomic<std::uint64_t> clock_ = 0;
   std::atomic<std::size_t> bytes_ = 0;
 

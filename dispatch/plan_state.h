@@ -105,6 +105,7 @@ struct PlanState {
   MakeNumbers make_numbers;  ///< null: launches take none
   std::size_t number_count = 0;
   int ordinal = -1;              ///< as cudaSetDevice counts; -1: the host
+  std::uint64_t clock = 0;       ///< of Modules, when it was made
   bool checks_pointers = false;  ///< at each launch
   std::shared_ptr<Use> use;      ///< counts its launches; null: nobody asks
   Kernel first;

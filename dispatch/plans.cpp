@@ -63,14 +63,15 @@ std::string_view text_of(const Field& field) {
 std::size_t bytes_of(const Kernel& kernel) {
   if (!kernel.executable) return 0;
   const Variant& variant = kernel.variant;
-  constexpr std::size_t executable = 1024;  // about: its work, its steps
+  constexpr std::size_t executable = 1536;  // about: its work, its steps
   return executable + variant.config.capacity() + variant.source_hash.capacity() +
          variant.tuned_problem.capacity() + variant.tuned_on.capacity();
 }
 
 std::size_t bytes_of(const PlanState& plan) {
   std::size_t sum = sizeof(PlanState) + plan.problem.capacity() + plan.why_refuses_unaligned.capacity() +
-                    bytes_of(plan.first) + bytes_of(plan.stand_in) + bytes_of(plan.twin);
+                    plan.arguments.capacity() * sizeof(PlanState::Argument) + bytes_of(plan.first) +
+                    bytes_of(plan.stand_in) + bytes_of(plan.twin_comes ? plan.first : plan.twin);
   for (const PlanState::Failure& failure : plan.failures) sum += sizeof failure + failure.why.capacity();
   return sum;
 }
@@ -140,7 +141,9 @@ struct Filed {
            (!asked.has_long_texts || has_long_texts_of(asked));
   }
   std::size_t bytes() const {
-    std::size_t sum = sizeof(Filed) + op.capacity() + digests.size() * (sizeof(Digest) + sizeof(Texts));
+    constexpr std::size_t in_tables = 256;  // about: in the common one and in that of a thread
+    std::size_t sum =
+        in_tables + sizeof(Filed) + op.capacity() + digests.size() * (sizeof(Digest) + sizeof(Texts));
     for (const Texts& text : texts) sum += text.name.capacity() + text.value.capacity();
     return sum;
   }
@@ -360,8 +363,10 @@ std::shared_ptr<const PlanState> Plans::keep(const Asked& asked, const std::shar
   PlansOfThread* own = of_this_thread();
   const std::scoped_lock lock(mutex_);
   if (const auto found = filed_.find(asked); found != filed_.end()) return (*found)->plan;
-  Kept& kept = kept_.emplace_back(Kept{.plan = plan, .filed = {}, .bytes = bytes_of(*plan)});
-  bytes_ += kept.bytes;
+  const std::size_t plan_bytes = bytes_of(*plan);
+  Kept& kept =
+      kept_.emplace_back(Kept{.plan = plan, .filed = {}, .plan_bytes = plan_bytes, .bytes = plan_bytes});
+  bytes_ += plan_bytes;
   place_[plan.get()] = std::prev(kept_.end());
   return file(own, kept, std::make_shared<const Filed>(asked, plan));
 }
@@ -382,8 +387,10 @@ bool Plans::replace(const PlanState& plan, std::shared_ptr<PlanState> better) {
   place_[better.get()] = place->second;
   place_.erase(&plan);
   plan.outdated = true;
-  bytes_ += bytes_of(*better) - bytes_of(plan);
-  kept.bytes += bytes_of(*better) - bytes_of(plan);
+  const std::size_t better_bytes = bytes_of(*better);
+  bytes_ += better_bytes - kept.plan_bytes;
+  kept.bytes += better_bytes - kept.plan_bytes;
+  kept.plan_bytes = better_bytes;
   for (std::shared_ptr<const Filed>& filed : kept.filed) {
     take_out(filed);
     filed = std::make_shared<const Filed>(*filed, better);
@@ -391,6 +398,11 @@ bool Plans::replace(const PlanState& plan, std::shared_ptr<PlanState> better) {
   }
   kept.plan = std::move(better);
   return true;
+}
+
+bool Plans::has(const PlanState& plan) {
+  const std::scoped_lock lock(mutex_);
+  return place_.contains(&plan);
 }
 
 std::shared_ptr<const PlanState> Plans::remove_oldest() {

@@ -73,6 +73,8 @@ class Plans {
   /// Files `better` wherever `plan` is; false if it is kept no more.
   bool replace(const PlanState& plan, std::shared_ptr<PlanState> better);
 
+  bool has(const PlanState& plan);
+
   std::size_t bytes() const { return bytes_; }
   /// Takes out the oldest, for the caller to let go of; null: there is none.
   std::shared_ptr<const PlanState> remove_oldest();
@@ -85,7 +87,8 @@ class Plans {
   struct Kept {
     std::shared_ptr<PlanState> plan;
     std::vector<std::shared_ptr<const Filed>> filed;
-    std::size_t bytes = 0;
+    std::size_t plan_bytes = 0;  ///< as they were when it was kept: its twin may be made meanwhile
+    std::size_t bytes = 0;       ///< with what it is filed under
   };
   struct Hash {
     using is_transparent = void;

@@ -231,9 +231,11 @@ struct DispatcherOptions {
   /// (cudaPointerGetAttributes; some microseconds). What is not gives Status::foreign_argument, and nothing
   /// is launched. Without it a kernel that meets such a pointer may end the CUDA context, or the process.
   bool check_pointers = default_check_pointers();
-  /// Of plans, and of kernels, about. Beyond it the oldest plans are forgotten, one by one, and kernels are
-  /// unloaded that no plan uses and that were never launched on a GPU: of others nobody knows when a stream
-  /// or a graph is done with them. A plan takes 3 to 8 KiB, a kernel 20 to 200.
+  /// Of plans and kernels together, about, with all that is remembered of them. Beyond it the oldest plans
+  /// are forgotten, one by one, and with them kernels that no other plan uses and that were never launched
+  /// on a GPU: of others nobody knows when a stream or a graph is done with them. A quarter is for plans,
+  /// however much such kernels take. For a plan that was forgotten nothing is compiled. A plan takes 3 to 8
+  /// KiB, a kernel 20 to 200.
   std::size_t most_bytes = std::size_t{256} << 20;
   /// Of the variants for a problem that nobody tuned, try so many of those that promise most when it is first
   /// planned, and use the fastest from then on; 0 or 1: none. They run on memory and a stream of the

@@ -1,0 +1,135 @@
+// DispatcherOptions::most_bytes bounds what the heap holds, whatever is asked for.
+#include <malloc.h>
+
+#include <cstdlib>
+#include <functional>
+#include <future>
+#include <iostream>
+
+#include "dispatch/behind.h"
+#include "dispatch/plans.h"
+#include "fixture.h"
+#include "runtime/files.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define TUNESMITH_OWN_HEAP 1  // mallinfo2() knows nothing of it
+#endif
+
+namespace tunesmith {
+namespace {
+
+std::size_t heap_bytes() {
+  const auto info = ::mallinfo2();
+  return info.uordblks + info.hblkhd;
+}
+
+class MemoryTest : public DispatcherTest {
+ protected:
+  MemoryTest() {
+    if (const char* given = std::getenv("TUNESMITH_CXX")) compiler_ = given;
+  }
+  ~MemoryTest() override { setenv("TUNESMITH_CXX", compiler_.c_str(), 1); }
+
+  // From now on nothing compiles, which takes no time.
+  void break_compiler() const {
+    const std::string script = (folder_ / "broken").string();
+    write_file(script, "#!/bin/sh\n[ \"$1\" = --version ] && exec '" + compiler_ + "' \"$@\"\nexit 1\n");
+    std::filesystem::permissions(script, std::filesystem::perms::owner_all);
+    setenv("TUNESMITH_CXX", script.c_str(), 1);
+  }
+
+  // Asks for so many problems. The heap grows by no more than `most_bytes` and a quarter, about as it is.
+  static void ask(DispatcherOptions options, const std::string& op, int count,
+                  const std::function<std::string(int)>& problem) {
+    constexpr std::size_t most_bytes = std::size_t{1} << 20;
+    options.most_bytes = most_bytes;
+    Dispatcher dispatcher(options);
+    static_cast<void>(attempt([&] { static_cast<void>(dispatcher.plan(op, problem(0))); }));  // reads tables
+    EXPECT_TRUE(dispatcher.wait_until_ready());
+    const std::size_t before = heap_bytes();
+    std::size_t most = 0;
+    for (int i = 1; i <= count; ++i) {
+      static_cast<void>(attempt([&] { static_cast<void>(dispatcher.plan(op, problem(i))); }));
+      const std::size_t now = heap_bytes();
+      most = std::max(most, now > before ? now - before : 0);
+    }
+    EXPECT_TRUE(dispatcher.wait_until_ready());
+    const std::size_t left = heap_bytes() - before;
+    std::cout << op << ": " << left / 1024 << " KiB, " << most / 1024 << " at most\n";
+    EXPECT_LT(left, most_bytes + most_bytes / 4);
+    EXPECT_GT(left, most_bytes / 2) << "too few problems to come near the bound";
+    constexpr std::size_t a_compilation = std::size_t{1} << 20;  // its texts
+    EXPECT_LT(most, most_bytes + most_bytes / 4 + a_compilation);
+  }
+
+  std::string compiler_ = "c++";
+};
+
+TEST_F(MemoryTest, OfEverNewProblemsIsBounded) {
+#ifdef TUNESMITH_OWN_HEAP
+  GTEST_SKIP() << "the sanitizer has a heap of its own";
+#endif
+  const auto text = [](int number) { return std::to_string(number); };
+  DispatcherOptions chosen = {
+      .device = "host", .database = "", .compile = Compile::never, .cache_folder = ""};
+  ask(chosen, "conv2d", 700,
+      [&](int i) { return "height=" + text(10 + i) + " width=200 mask_height=3 mask_width=3"; });
+  // Without a compiler no plan can be made of an expression of one's own.
+  ask(chosen, "elementwise", 700, [&](int i) { return "shape=1000 function=a*" + text(i) + "+b"; });
+  tune({.op = "conv2d",
+        .problem = "height=100 width=200 mask_height=3 mask_width=3",
+        .template_name = "tiled",
+        .config = "BLOCK_X=32 BLOCK_Y=8",
+        .binary = false});
+  break_compiler();
+  chosen.database = database();
+  chosen.compile = Compile::background;
+  ask(chosen, "conv2d", 300, [&](int i) {
+    return "height=100 width=200 mask_height=" + text(1 + i / 60) + " mask_width=" + text(1 + i % 60);
+  });
+}
+
+// A plan that is asked for its twin is replaced while the twin is made, by other threads.
+TEST(PlansTest, AReplacedPlanCountsAsWhatItWas) {
+  Plans plans;
+  const Field field = as_text("n=1");
+  const Asked asked("smooth", {&field, 1});
+  const auto plan = std::make_shared<PlanState>();
+  plan->twin_comes = true;
+  plans.keep(asked, plan);
+  const std::size_t bytes = plans.bytes();
+  plan->twin.variant.config = std::string(1000, 'x');  // as Planner::make_twin() does
+  const auto better = std::make_shared<PlanState>();
+  better->twin_comes = true;
+  EXPECT_TRUE(plans.replace(*plan, better));
+  EXPECT_EQ(plans.bytes(), bytes);
+  EXPECT_FALSE(plans.has(*plan));
+  EXPECT_TRUE(plans.has(*better));
+  plans.remove_oldest();
+  EXPECT_EQ(plans.bytes(), 0u);
+}
+
+TEST(BehindQueueTest, WhatNobodyWantsAnyMoreIsNotDone) {
+  std::atomic<int> done = 0;
+  std::promise<void> begun, go_on;
+  Behind behind([] { return std::vector<Behind::Job>(); });
+  behind.post([&](const std::stop_token&) {
+    begun.set_value();
+    go_on.get_future().wait();
+  });
+  begun.get_future().wait();
+  std::vector<std::shared_ptr<int>> wanted;
+  const auto post = [&](std::shared_ptr<int> by) {
+    behind.post_for(by, [&done, weak = std::weak_ptr(by)](const std::stop_token&) {
+      if (weak.lock()) ++done;
+    });
+  };
+  for (int i = 0; i < 100; ++i) post(std::make_shared<int>(i));
+  for (int i = 0; i < 10; ++i) post(wanted.emplace_back(std::make_shared<int>(i)));
+  go_on.set_value();
+  EXPECT_TRUE(behind.wait(std::chrono::milliseconds::max()));
+  EXPECT_EQ(done, 10);
+}
+
+}  // namespace
+}  // namespace tunesmith
