@@ -119,15 +119,16 @@ _reduce_types = {
 _reduce_column = {"sum": 1, "mean": 2, "min": 3, "max": 3}
 
 
+def _reduced_type(dtype: str, function: str) -> str:
+    """Of the op's output."""
+    return {"sum": "int64", "mean": "float64"}.get(function, dtype) if dtype in ("int32", "int64") else dtype
+
+
 def _reduce_block(given: Given, first: int, last: int, function: str, into: Given | None) -> Given:
     """Axes `first` to `last` of a contiguous array of one of the op's types."""
     shape = given.shape
     outer, length, inner = _product(shape[:first]), _product(shape[first : last + 1]), _product(shape[last + 1 :])
-    if given.dtype in ("int32", "int64"):
-        dtype = {"sum": "int64", "mean": "float64"}.get(function, given.dtype)
-    else:
-        dtype = given.dtype
-    result = into or given.empty(shape[:first] + shape[last + 1 :], dtype)
+    result = into or given.empty(shape[:first] + shape[last + 1 :], _reduced_type(given.dtype, function))
     if result.array.size:
         problem = (
             ("outer", outer),
@@ -165,7 +166,7 @@ def _reduce_all(function: str, a, axis, dtype: str | None, out, keepdims: bool):
         given = given.contiguous()
         parts = given.reshaped((*given.shape, 1)).viewed(_complex_parts[complex_dtype])
         summed = Given(_reduce_all(function, parts.object, axes, None, None, False))
-        return _finish(summed.contiguous().viewed(complex_dtype).reshaped(shape), out)
+        return _finish(summed.contiguous().viewed(complex_dtype).reshaped(shape), out, same_kind=function == "mean")
 
     computed = _reduce_types[given.dtype][0]
     wanted = _reduce_types[given.dtype][_reduce_column[function]]
@@ -173,7 +174,7 @@ def _reduce_all(function: str, a, axis, dtype: str | None, out, keepdims: bool):
         wanted = given.dtype
     if not axes:
         length_one = given.reshaped((*given.shape, 1))
-        return _finish(Given(_reduce_all(function, length_one.object, -1, dtype, None, False)), out)
+        return _finish(Given(_reduce_all(function, length_one.object, -1, dtype, None, False)), out, same_kind=function == "mean")
     if given.dtype == "uint64":
         if function == "mean":
             given = given.to("float64")
@@ -196,17 +197,15 @@ def _reduce_all(function: str, a, axis, dtype: str | None, out, keepdims: bool):
         given = given.to("float64")  # the mean of means of groups of one size
     into = None
     for number, (first, last) in enumerate(reversed(blocks)):
-        is_last = number == len(blocks) - 1
-        into = _usable(out, shape, wanted, given) if is_last and not keepdims else None
-        if function == "mean" and given.dtype in ("int32", "int64") and wanted != "float64":
-            into = None
+        is_direct = number == len(blocks) - 1 and not keepdims and _reduced_type(given.dtype, function) == wanted
+        into = _usable(out, shape, wanted, given) if is_direct else None
         given = _reduce_block(given, first, last, function, into)
     if given is into:
         return out
     if given.dtype == "int64" and wanted == "uint64":
         given = given.contiguous().viewed("uint64") if function == "sum" else _flipped(given)
     given = given.to(wanted)
-    return _finish(given if given.shape == shape else given.reshaped(shape), out)
+    return _finish(given if given.shape == shape else given.reshaped(shape), out, same_kind=function == "mean")
 
 
 def _reduced_shape(shape, axes, keepdims: bool) -> tuple[int, ...]:
@@ -217,13 +216,13 @@ def _reduced_shape(shape, axes, keepdims: bool) -> tuple[int, ...]:
 
 def _number(value, dtype: str, like: Given) -> Given:
     """initial= as an array without dimensions, beside `like`."""
-    number = Given(value).numpy()
+    number = np.asarray(value) if isinstance(value, int) else Given(value).numpy()
     if number.ndim != 0 or np.iscomplexobj(number) and dtype not in _complex_parts:
         raise TypeError(f"initial= is {value!r}; it must be a number that {dtype} can hold.")
     if dtype.startswith(("int", "uint")):
-        number = np.asarray(int(number))  # cut, as NumPy does
-        if not np.iinfo(dtype).min <= number <= np.iinfo(dtype).max:
+        if not np.iinfo(dtype).min <= int(number) <= np.iinfo(dtype).max:
             raise OverflowError(f"initial= is {value!r}, which is out of bounds for {dtype}.")
+        number = np.asarray(int(number))  # cut, as NumPy does
     return Given(number, like).to(dtype)
 
 
@@ -279,7 +278,7 @@ def _reduce(function: str, a, axis, dtype, out, keepdims, initial, where):
     axes = _axes(axis, len(given.shape))
     if by_count:
         own = given.dtype if given.dtype in _complex_parts else _reduce_types[given.dtype][_reduce_column["mean"]]
-        return _finish(_mean_by_count(given, axes, name or own, keepdims, where), out)
+        return _finish(_mean_by_count(given, axes, name or own, keepdims, where), out, same_kind=True)
     if name is not None:
         given = given.to(name)
     own = given.dtype if name or given.dtype in _complex_parts else _reduce_types[given.dtype][_reduce_column[function]]
@@ -320,7 +319,8 @@ def sum(a, axis=None, dtype=None, out=None, keepdims=False, initial=np._NoValue,
 
 @recorded("a", "out")
 def mean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=True):
-    """numpy.mean: the sum divided by the number of elements; of integers as float64, with dtype=int cut to an integer. The mean of nothing is NaN. See sum()."""
+    """numpy.mean: the sum divided by the number of elements; of integers as float64, with dtype=int cut to an integer. The mean of nothing is NaN.
+    An integer out= is a TypeError (in NumPy's the sum wraps). See sum()."""
     return _reduce("mean", a, axis, dtype, out, keepdims, np._NoValue, where)
 
 

@@ -92,6 +92,67 @@ def test_axes_outputs_and_places():
     assert ndimage.gaussian_filter(np.ones(5), 0) is not None
 
 
+@pytest.mark.parametrize("seed", range(30))
+def test_nothing_comes_through_a_weight_of_zero(seed):
+    """In correlate and convolve; along one axis all weights count, as SciPy has it."""
+    random = np.random.default_rng(seed)
+    dimensions = 1 + seed % 3
+    shape = tuple(random.integers(4, 9, dimensions))
+    weights = random.integers(-1, 2, tuple(random.integers(1, 4, dimensions))).astype(float)
+    mode, cval = modes[seed % len(modes)], (0.0, np.nan, np.inf, -1.0)[seed % 4]
+    dtype = ("float32", "float64")[seed // 3 % 2]
+    for gaps in ((), (np.nan,), (np.inf, np.nan), (np.inf, -np.inf), ()):  # the same calls with and without: remembered ones too
+        x = random.standard_normal(shape).astype(dtype)
+        for gap in gaps:
+            x[tuple(random.integers(0, extent) for extent in shape)] = gap
+        with np.errstate(all="ignore"):
+            for name in ("correlate", "convolve"):
+                expected = getattr(scipy.ndimage, name)(x, weights, mode=mode, cval=cval)
+                agree(getattr(ndimage, name)(x, weights, mode=mode, cval=cval), expected)
+                out = np.empty_like(x)
+                assert getattr(ndimage, name)(x, weights, out, mode, cval) is out
+                agree(out, expected)
+            line = np.ravel(weights)[:3]
+            agree(ndimage.correlate1d(x, line, mode=mode, cval=cval), scipy.ndimage.correlate1d(x, line, mode=mode, cval=cval))
+
+
+def test_the_least_weights_count_as_zero_as_in_scipy():
+    x = np.ones(5)
+    for weight in (1e-17, 2e-16, 3e-16, -1e-17):
+        agree(ndimage.correlate(x, [weight] * 3), scipy.ndimage.correlate(x, [weight] * 3), 1e-20)
+        agree(ndimage.correlate1d(x, [weight] * 3), scipy.ndimage.correlate1d(x, [weight] * 3), 1e-20)
+
+
+def test_truth_values_are_cut_as_scipys():
+    random = np.random.default_rng(3)
+    for shape in ((25,), (9, 11)):
+        x = random.random(shape) < 0.5
+        for weights in (np.ones(3), [0.5, 0.25, 0.125], [-0.5, -0.6, -1], [256, 0, 0], [300, 1, 1]):
+            agree(ndimage.correlate1d(x, weights), scipy.ndimage.correlate1d(x, weights))
+            out, expected = np.zeros(shape, bool), np.zeros(shape, bool)
+            values = random.standard_normal(shape) * 3
+            scipy.ndimage.correlate1d(values, weights, output=expected)
+            agree(ndimage.correlate1d(values, weights, output=out), expected)
+        agree(ndimage.gaussian_filter(x, 1), scipy.ndimage.gaussian_filter(x, 1))
+        agree(ndimage.uniform_filter(x, 3), scipy.ndimage.uniform_filter(x, 3))
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "int32", "uint32", "int64", "uint64"])
+def test_integers_wrap_as_scipys(dtype):
+    random = np.random.default_rng(5)
+    for bits in (4, 7, 31, 40, 63):
+        info = np.iinfo(dtype)
+        low, high = max(info.min, -(2**bits)), min(info.max, 2**bits)
+        first, second = (random.integers(low, high, shape, dtype, endpoint=True) for shape in ((5, 6), (3, 2)))
+        for name in ("convolve2d", "correlate2d"):
+            for mode in ("full", "same", "valid"):
+                for boundary in ("fill", "wrap"):
+                    expected = getattr(scipy.signal, name)(first, second, mode, boundary, 3)
+                    found = getattr(signal, name)(first, second, mode, boundary, 3)
+                    assert found.dtype == expected.dtype
+                    np.testing.assert_array_equal(found, expected)
+
+
 def test_what_scipy_refuses_is_refused():
     x = np.zeros((4, 5))
     for call, error in (

@@ -1,5 +1,7 @@
 """NumPy's words against NumPy, over random shapes, types and axes."""
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -74,6 +76,100 @@ def test_a_result_is_put_into_out():
         tunesmith.sum(x, axis=1, out=np.empty(6, "f"))
 
 
+@few
+@given(st.data(), shapes, st.sampled_from((*all_types, "uint64", "complex128")), st.sampled_from(("sum", "mean", "min", "max")), st.booleans(), st.integers(0, 99))
+def test_where_and_initial(data, shape, dtype, function, keepdims, seed):
+    x = numbers(shape, "complex128" if dtype == "complex128" else dtype, seed)
+    if dtype == "complex128" and function in ("min", "max"):
+        return
+    axis = data.draw(st.none() | st.integers(-x.ndim, x.ndim - 1) | st.sets(st.integers(0, x.ndim - 1)).map(tuple))
+    settings = {"axis": axis, "keepdims": keepdims}
+    if function != "mean" and data.draw(st.booleans()):
+        settings["initial"] = data.draw(st.sampled_from((0, 3, np.float32(2.5), np.int64(7), np.array(5.0), True)))
+    if data.draw(st.booleans()) and ("initial" in settings or function in ("sum", "mean")):
+        settings["where"] = np.random.default_rng(seed).random(shape[data.draw(st.integers(0, len(shape) - 1)) :]) < 0.7
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        expected = getattr(np, function)(x, **settings)
+        for _ in range(2):
+            agree(getattr(tunesmith, function)(x, **settings), expected, dtype)
+            agree(getattr(tunesmith, function)(x.tolist(), **settings), getattr(np, function)(x.tolist(), **settings), dtype)
+
+
+def test_where_and_initial_refuse():
+    x = np.arange(6.0).reshape(2, 3)
+    for call, error in (
+        (lambda library: library.min(x, where=x > 2), ValueError),
+        (lambda library: library.sum(x, where=np.ones((2, 2, 3), bool)), ValueError),
+        (lambda library: library.sum(x.astype("i4"), initial=2**70), OverflowError),
+        (lambda library: library.max(x.astype("u1"), initial=-1), OverflowError),
+        (lambda library: library.sum(x, initial=[1, 2]), (TypeError, ValueError)),
+        (lambda library: library.sum(np.zeros(0), initial=None), ValueError),
+    ):
+        for library in (np, tunesmith):
+            with pytest.raises(error):
+                call(library)
+    assert tunesmith.min(np.zeros((0, 3)), axis=0, initial=2.5).tolist() == [2.5] * 3
+    assert tunesmith.sum(np.zeros((0, 3)), initial=2) == 2
+    with pytest.warns(RuntimeWarning, match="Mean of empty slice"):
+        assert np.isnan(tunesmith.mean(x, where=False))
+    out = np.empty(3)
+    assert tunesmith.sum(x, axis=0, where=x > 1, initial=1, out=out) is out
+    np.testing.assert_array_equal(out, np.sum(x, axis=0, where=x > 1, initial=1))
+
+
+def test_outputs_and_sums_of_another_type_are_numpys():
+    for dtype in ("float32", "float64", "int32", "uint8", "int8"):
+        x = np.arange(1, 13).reshape(3, 4).astype(dtype) * np.dtype(dtype).type(1.3 if dtype.startswith("f") else 11)
+        for function in ("sum", "mean", "min", "max"):
+            for other in ("float32", "float64", "int64", "int32", "int16", "uint8", "bool"):
+                expected, found = np.zeros(4, other), np.zeros(4, other)
+                if function == "mean" and not other.startswith("float"):  # NumPy lets the sum wrap in such an output
+                    with pytest.raises(TypeError, match="same_kind"):
+                        tunesmith.mean(x, axis=0, out=found)
+                    continue
+                getattr(np, function)(x, axis=0, out=expected)
+                for _ in range(2):
+                    assert getattr(tunesmith, function)(x, axis=0, out=found) is found
+                    np.testing.assert_allclose(found, expected, rtol=1e-6, err_msg=f"{function} of {dtype} into {other}")
+            for other in ("float32", "float64", "int64", "int32", "int16", "uint8", "bool"):
+                if function in ("sum", "mean"):
+                    agree(getattr(tunesmith, function)(x, 0, other), getattr(np, function)(x, 0, other), "float32")
+    # A ufunc of one's own, as NumPy's ufuncs, cuts nothing.
+    half = tunesmith.vectorize("x * 1.5")
+    for _ in range(2):
+        with pytest.raises(TypeError, match="same_kind"):
+            half(np.ones(3), out=np.ones(3, "i4"))
+        half(np.ones(3), out=np.ones(3, "f4"))
+
+
+def test_a_number_has_an_axis():
+    for function in ("sum", "min", "max"):
+        for axis in (0, -1, None, ()):
+            assert getattr(tunesmith, function)(5, axis=axis) == 5
+        for axis in (1, (0,)):
+            with pytest.raises(np.exceptions.AxisError):
+                getattr(tunesmith, function)(5, axis=axis)
+    with pytest.raises(np.exceptions.AxisError):
+        tunesmith.mean(5, axis=0)
+
+
+def test_integers_of_64_bits_without_a_sign():
+    x = np.array([[1, 2**63 + 5, 7], [2**64 - 1, 2**63 - 1, 2**63]], "u8")
+    for function in ("sum", "mean", "min", "max"):
+        for axis in (None, 0, 1):
+            agree(getattr(tunesmith, function)(x, axis), getattr(np, function)(x, axis), "float64")
+    y = np.array([1, 2, 2**63 + 5, 2**64 - 1], "u8")
+    for bins, limits in ((4, None), (4, (0, 2.0**64)), (7, (2.0**62, 2.0**63)), (70000, None)):
+        counts, edges = tunesmith.histogram(y, bins, limits)
+        expected, expected_edges = np.histogram(y, bins, limits or (float(y.min()), float(y.max())))
+        np.testing.assert_array_equal(counts, expected)
+        np.testing.assert_array_equal(edges, expected_edges)
+    assert tunesmith.bincount(np.array([1, 3, 3], "u8")).tolist() == [0, 1, 0, 2]
+    with pytest.raises(TypeError, match="uint64"):
+        tunesmith.vectorize("x + 1")(x)
+
+
 def test_wrong_axes_and_types():
     x = np.zeros((2, 3))
     with pytest.raises(np.exceptions.AxisError):
@@ -129,6 +225,36 @@ def test_convolve_refuses():
             tunesmith.convolve(a, v, mode)
     assert tunesmith.convolve([1, 2, 3], [0, 1, 0.5]).tolist() == [0, 1, 2.5, 4, 1.5]
     assert tunesmith.convolve([1, 2, 3], [1, 1]).dtype == np.int64
+
+
+@few
+@given(st.integers(1, 20), st.integers(1, 20), st.sampled_from(("int8", "uint8", "int16", "int32", "uint32", "int64", "uint64")), st.integers(2, 64), st.integers(0, 99))
+def test_integers_wrap(n, k, dtype, bits, seed):
+    random = np.random.default_rng(seed)
+    info = np.iinfo(dtype)
+    low, high = max(info.min, -(2 ** (bits - 1))), min(info.max, 2 ** (bits - 1))
+    a, v = (random.integers(low, high, count, dtype, endpoint=True) for count in (n, k))
+    for function in ("convolve", "correlate"):
+        expected, found = getattr(np, function)(a, v, "full"), getattr(tunesmith, function)(a, v, "full")
+        assert found.dtype == expected.dtype
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_many_bins():
+    x = numbers(500, "float32", 6)
+    for bins, limits, density in ((70000, (-50.0, 50.0), False), (100000, (-1.0, 90.0), True), (70000, None, False)):
+        counts, edges = tunesmith.histogram(x, bins, limits, density)
+        expected, expected_edges = np.histogram(x, bins, limits or (float(x.min()), float(x.max())), density)
+        np.testing.assert_array_equal(counts, expected)
+        np.testing.assert_array_equal(edges, expected_edges)
+    for dtype in ("int32", "int64", "uint32"):
+        labels = np.random.default_rng(3).integers(0, 10**6, 300).astype(dtype)
+        np.testing.assert_array_equal(tunesmith.bincount(labels), np.bincount(labels))
+        np.testing.assert_array_equal(tunesmith.bincount(labels % 9, minlength=70000), np.bincount(labels % 9, minlength=70000))
+    few_levels = labels.astype("u1")
+    np.testing.assert_array_equal(tunesmith.bincount(few_levels, minlength=70000), np.bincount(few_levels, minlength=70000))
+    with pytest.raises(ValueError, match="Too many bins"):
+        tunesmith.histogram(np.array([1, 1.0000001], "f"), 70000)
 
 
 @few
