@@ -1,6 +1,7 @@
 #include "array.h"
 
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
 
 #include <array>
 #include <charconv>

@@ -11,6 +11,7 @@ import glob
 import importlib
 import importlib.util
 import inspect
+import operator
 import os
 import sys
 import threading
@@ -446,6 +447,11 @@ class Given:
 
     def numpy(self) -> np.ndarray:
         return self.library.to_numpy(self.object)
+
+
+def index(value) -> int:
+    """operator.index() of a setting, which may be an array without dimensions of any library."""
+    return operator.index(value if type(value) is int or not is_array(value) else Given(value).numpy())
 
 
 def set_device(device: str) -> None:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import builtins
 import functools
 import math
-import operator
 import sys
 import warnings
 
 import numpy as np
 
-from ._arrays import Given, launch, promoted, recorded, type_name
+from ._arrays import Given, index, launch, promoted, recorded, type_name
 from ._core import is_array
 
 _short = {
@@ -37,7 +36,7 @@ def _axes(axis, dimensions: int) -> tuple[int, ...]:
     given = axis if isinstance(axis, (tuple, list)) else (axis,)
     found = []
     for one in given:
-        one = operator.index(one)
+        one = index(one)
         if not -dimensions <= one < dimensions:
             raise np.exceptions.AxisError(one, dimensions)
         found.append(one % dimensions)
@@ -267,7 +266,7 @@ def _reduce(function: str, a, axis, dtype, out, keepdims, initial, where):
     keepdims = keepdims is not np._NoValue and bool(keepdims)
     name = None if dtype is None else type_name(dtype)
     given = Given(a)
-    if not given.shape and function != "mean" and not isinstance(axis, (tuple, list)) and axis is not None and operator.index(axis) in (0, -1):
+    if not given.shape and function != "mean" and not isinstance(axis, (tuple, list)) and axis is not None and index(axis) in (0, -1):
         axis = None  # as NumPy lets it pass
     by_count = function == "mean" and (where is not True or name is not None and not name.startswith(("float", "bfloat", "complex")))
     plain = initial is np._NoValue or initial is None
@@ -361,7 +360,7 @@ def transpose(a, axes=None, out=None):
     """
     given = Given(a)
     dimensions = len(given.shape)
-    order = tuple(reversed(range(dimensions))) if axes is None else tuple(operator.index(k) for k in axes)
+    order = tuple(reversed(range(dimensions))) if axes is None else tuple(index(k) for k in axes)
     if sorted(k % dimensions if -dimensions <= k < dimensions else k for k in order) != list(range(dimensions)):
         raise ValueError("axes don't match array")
     order = tuple(k % dimensions for k in order)
@@ -587,7 +586,7 @@ def histogram(a, bins=10, range=None, density=None, weights=None):  # noqa: A002
     else:
         if np.ndim(bins) != 0:
             raise ValueError("`bins` must be 1d, when an array")
-        count = operator.index(bins)
+        count = index(bins)
         if count < 1:
             raise ValueError("`bins` must be positive, when an integer")
         if range is not None:
@@ -646,7 +645,7 @@ def _histogram_of_library(given: Given, bins, limits, density, weights):
         edges = Given(bins).numpy()
     else:
         ends = [float(x.min()), float(x.max())] if limits is None else []
-        edges = np.histogram_bin_edges(np.array(ends, np.float32 if given.dtype == "float32" else np.float64), operator.index(bins), limits)
+        edges = np.histogram_bin_edges(np.array(ends, np.float32 if given.dtype == "float32" else np.float64), index(bins), limits)
     there = torch.as_tensor(edges, device=x.device)
     x = x.to(there.dtype)
     place = torch.searchsorted(there, x, right=True) - 1
@@ -696,7 +695,7 @@ def bincount(x, weights=None, minlength=0):
         return _bincount_of_library(given, weights, minlength)
     if len(given.shape) != 1:
         raise ValueError("object too deep for desired array" if len(given.shape) > 1 else "object of too small depth for desired array")
-    minlength = operator.index(minlength)
+    minlength = index(minlength)
     if minlength < 0:
         raise ValueError("'minlength' must not be negative")
     if given.array.size == 0 and given.dtype == "float64":

@@ -14,11 +14,10 @@ functions along one axis multiply by all weights, as SciPy's do. On a GPU all we
 from __future__ import annotations
 
 import numbers
-import operator
 
 import numpy as np
 
-from ._arrays import Given, recorded
+from ._arrays import Given, index, recorded
 from ._filters import boundary_word, by_parts, filter_all, filter_as_scipy, finish, image_and_sums, number_of, output_type
 from ._words import _complex_parts
 
@@ -62,7 +61,7 @@ def _axes(axes, dimensions: int) -> tuple[int, ...]:
         return tuple(range(dimensions))
     found = []
     for axis in axes if np.iterable(axes) else (axes,):
-        axis = operator.index(axis)
+        axis = index(axis)
         if not -dimensions <= axis < dimensions:
             raise ValueError(f"specified axis: {axis} is out of range")
         found.append(axis % dimensions)
@@ -72,7 +71,7 @@ def _axes(axes, dimensions: int) -> tuple[int, ...]:
 
 
 def _check_origin(origin: int, extent: int) -> int:
-    origin = operator.index(origin)
+    origin = index(origin)
     if not -(extent // 2) <= origin <= (extent - 1) // 2:
         raise ValueError(
             "Invalid origin; origin must satisfy -(weights.shape[k] // 2) <= origin[k] <= (weights.shape[k]-1) // 2; "
@@ -156,7 +155,7 @@ def _along(input, weights: np.ndarray | Given, axis: int, output, mode, cval, or
     """A mask of one dimension along an axis: rows where it is the last, else columns."""
     given = Given(input)
     shape = given.shape
-    axis = operator.index(axis)
+    axis = index(axis)
     if not -len(shape) <= axis < len(shape):
         raise np.exceptions.AxisError(axis, len(shape))
     axis %= len(shape)
@@ -196,7 +195,7 @@ def convolve1d(input, weights, axis=-1, output=None, mode="reflect", cval=0.0, o
     weights = _line(input, weights, cval)
     # As SciPy checks it: of the turned mask.
     extent = weights.shape[0]
-    turned = -operator.index(origin) - (1 if extent % 2 == 0 else 0)
+    turned = -index(origin) - (1 if extent % 2 == 0 else 0)
     if not -(extent // 2) <= turned <= (extent - 1) // 2:
         raise ValueError(
             "Invalid origin; origin must satisfy -(len(weights) // 2) <= origin <= (len(weights)-1) // 2; "
@@ -259,10 +258,10 @@ def gaussian_filter(input, sigma, order=0, output=None, mode="reflect", cval=0.0
 @recorded("input", "output")
 def uniform_filter1d(input, size, axis=-1, output=None, mode="reflect", cval=0.0, origin=0):  # noqa: A002
     """scipy.ndimage.uniform_filter1d: the mean of `size` elements along `axis`."""
-    size = operator.index(size)
+    size = index(size)
     if size < 1:
         raise RuntimeError("incorrect filter size")
-    origin = operator.index(origin)
+    origin = index(origin)
     if not 0 <= size // 2 + origin < size:
         raise ValueError("invalid origin")
     given = Given(input)

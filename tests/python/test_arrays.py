@@ -7,6 +7,7 @@ import pytest
 
 import tunesmith
 from tunesmith import Array
+from tunesmith._core import kind_of
 
 
 def test_a_numpy_array_is_read_without_a_copy():
@@ -30,6 +31,11 @@ def test_it_keeps_the_array_alive():
     values = (ctypes.c_double * 1000).from_address(seen.pointer)
     np.zeros(1000)
     assert values[0] == 7 and values[999] == 7
+
+
+def test_a_library_is_known_by_its_module():
+    for module, kind in (("torch", "torch"), ("cupy._core.core", "cupy"), ("numba.cuda", "numba"), ("jaxlib._jax", "jax"), (None, "other"), ("cupyx", "other")):
+        assert kind_of(type("ndarray", (), {"__module__": module})()) == kind
 
 
 def test_what_is_no_array_is_a_type_error():

@@ -7,6 +7,7 @@ import types
 
 import numpy as np
 import pytest
+import scipy.ndimage
 from test_settings import agree, cases, function_of
 
 import tunesmith
@@ -278,20 +279,58 @@ def test_views_that_pytorch_negates_later(monkeypatch):
         tunesmith.Array(negated(give(x)))
 
 
-@pytest.mark.parametrize("name", [name for name in functions if name not in ("min", "max", "histogram", "bincount")])
-def test_views_that_pytorch_conjugates_later(name):
+complex_functions = [name for name in functions if name not in ("min", "max", "histogram", "bincount")]
+
+
+def check_conjugates(name, device):
     torch = pytest.importorskip("torch")
     case, function = cases[name], function_of(name)
     needs = {key: value for key, value in case.needs.get("mode", {}).items() if key in ("size", "sigma")}
     for factor in (1, 1, 2):
         arrays = {key: (np.asarray(value) * (1 + 2j) * factor).astype("complex64") for key, value in case.arrays.items()}
         expected = case.reference(**{key: value.conj() for key, value in arrays.items()}, **needs)
-        plain = {key: torch.from_numpy(value.conj()) for key, value in arrays.items()}
-        lazy = {key: torch.from_numpy(value).conj() for key, value in arrays.items()}
+        plain = {key: torch.from_numpy(value.conj()).to(device) for key, value in arrays.items()}
+        lazy = {key: torch.from_numpy(value).to(device).conj() for key, value in arrays.items()}
         for given in (plain, lazy, lazy):
-            np.testing.assert_allclose(np.asarray(function(**given, **needs)), expected, rtol=1e-4, atol=1e-4)
-    v = torch.complex(torch.zeros(4), torch.ones(4)).conj().imag
+            np.testing.assert_allclose(function(**given, **needs).cpu(), expected, rtol=1e-4, atol=1e-4)
+    v = torch.complex(torch.zeros(4), torch.ones(4)).to(device).conj().imag
     assert function_of("max")(v) == -1 and tunesmith.histogram(v, 2)[1][0] < -1
+
+
+@pytest.mark.parametrize("name", complex_functions)
+def test_views_that_pytorch_conjugates_later(name):
+    check_conjugates(name, "cpu")
+
+
+def check_rarer_calls(give, numbers):
+    random = np.random.default_rng(29)
+    x = random.standard_normal((13, 17)).astype("f")
+    mask = x > 0.25
+    for _ in range(2):
+        for there in (give(mask), mask):
+            found = tunesmith.sum(give(x), axis=1, where=there, initial=2)
+            np.testing.assert_allclose(numbers(found), x.sum(axis=1, where=mask, initial=2), rtol=1e-4)
+            np.testing.assert_allclose(numbers(tunesmith.mean(give(x), axis=0, where=there)), x.mean(axis=0, where=mask), rtol=1e-4)
+            np.testing.assert_allclose(numbers(tunesmith.max(give(x), where=there, initial=-1)), x.max(where=mask, initial=-1))
+        np.testing.assert_array_equal(numbers(tunesmith.mean(give(x * 10), axis=1, dtype=int)), (x * 10).mean(axis=1, dtype=int))
+        labels = random.integers(0, 10**6, 500)
+        np.testing.assert_array_equal(numbers(tunesmith.bincount(give(labels))), np.bincount(labels))
+        counts, edges = tunesmith.histogram(give(x), 70000, (-4.0, 4.0))
+        np.testing.assert_array_equal(numbers(counts), np.histogram(x, 70000, (-4.0, 4.0))[0])
+        large = labels.astype("u8") + np.uint64(2**63)
+        for function in ("sum", "min", "max", "mean"):
+            np.testing.assert_allclose(numbers(getattr(tunesmith, function)(give(large))).astype("u8"), getattr(large, function)().astype("u8"), rtol=1e-12)
+        np.testing.assert_array_equal(numbers(tunesmith.histogram(give(large), 9, (0.0, 2.0**64))[0]), np.histogram(large, 9, (0.0, 2.0**64))[0])
+        wide = random.integers(-(2**62), 2**62, 30)
+        np.testing.assert_array_equal(numbers(tunesmith.convolve(give(wide), give(wide[:5]))), np.convolve(wide, wide[:5]))
+        cut = tunesmith.ndimage.correlate1d(give(x), [1.0, 2, 3], output="uint8")
+        np.testing.assert_array_equal(numbers(cut), scipy.ndimage.correlate1d(x, [1.0, 2, 3], output="uint8"))
+        np.testing.assert_array_equal(numbers(tunesmith.ndimage.uniform_filter(give(mask), 3)), scipy.ndimage.uniform_filter(mask, 3))
+
+
+@pytest.mark.parametrize("library", ["numpy", "torch"])
+def test_rarer_calls(library):
+    check_rarer_calls((lambda array: array) if library == "numpy" else pytest.importorskip("torch").from_numpy, np.asarray)
 
 
 def test_pytorchs_types_parameters_and_places():

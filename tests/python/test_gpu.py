@@ -6,6 +6,8 @@ import threading
 
 import numpy as np
 import pytest
+from test_forms import check_conjugates, check_rarer_calls, complex_functions
+from test_settings import cases, check_settings_of_a_library
 
 import tunesmith
 
@@ -290,3 +292,39 @@ def test_dlpack_alone():
     x, total = cupy.asarray(image), cupy.zeros(1, "f")
     plan.launch(Exported(x), total)
     np.testing.assert_allclose(total.get()[0], image.sum(), rtol=1e-4)
+
+
+@both
+@pytest.mark.parametrize("case", [name for name, one in cases.items() if one.reference])
+def test_settings_that_lie_on_the_gpu(name, case):
+    check_settings_of_a_library(case, giver(name), numbers)
+
+
+@both
+def test_a_setting_that_follows_from_the_image(name):
+    give = giver(name)
+    for _ in range(4):
+        x = random.standard_normal((9, 8)).astype("f")
+        there = give(x)
+        found = tunesmith.ndimage.correlate(there, weights, mode="constant", cval=there.mean())
+        np.testing.assert_allclose(numbers(found), ndimage.correlate(x, weights, mode="constant", cval=x.mean()), rtol=1e-4, atol=1e-4)
+
+
+@both
+def test_rarer_calls(name):
+    check_rarer_calls(giver(name), numbers)
+
+
+@pytest.mark.parametrize("case", complex_functions)
+def test_views_that_pytorch_conjugates_later(case):
+    check_conjugates(case, "cuda")
+
+
+def test_views_that_pytorch_negates_later():
+    torch = pytest.importorskip("torch")
+    for factor in (1, 2, 3):
+        x = torch.arange(35.0, device="cuda").reshape(5, 7) * factor
+        for tensor, expected in ((x, x), (torch._neg_view(x), -x), (torch._neg_view(x), -x)):
+            torch.testing.assert_close(tunesmith.sum(tensor, axis=1), expected.sum(1))
+            torch.testing.assert_close(tunesmith.transpose(tensor), expected.T.contiguous())
+            torch.testing.assert_close(tunesmith.vectorize("x * 2")(tensor), expected * 2)
