@@ -161,7 +161,6 @@ Template bounded() {
             return Values{{"PHASE", phase(d)}, {"IN_VECTOR", in_vector(d)}, {"OUT_VECTOR", out_vector(d)}};
           },
       .refuses = refuses,
-      .untuned = by_default,
       .space = bounded_space,
       .work = bounded_work,
       .alignment_bytes =

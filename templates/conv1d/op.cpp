@@ -274,7 +274,8 @@ Op ops_conv1d() {
                          },
                      .dtype = sum_dtype}},
       .templates = {conv1d_op::base(), plain(conv1d_op::tiled()), plain(conv1d_op::chunked()),
-                    plain(conv1d_op::tensor()), plain(conv1d_op::tensor_any()), conv1d_op::bounded()},
+                    plain(conv1d_op::tensor()), plain(conv1d_op::tensor_any()), conv1d_op::sliding(),
+                    conv1d_op::bounded()},
       .reference = reference,
       .flops = [](const Problem& problem) { return 2 * Dims(problem).products; },
       .companions = companions,
@@ -290,7 +291,7 @@ Op ops_conv1d() {
                    "batch=3 length=500 taps=5 mode=valid dtype=u16",
                    "length=2050 taps=40 boundary=constant value=7.25 origin=19 mode=same dtype=bf16",
                    "batch=2 length=1000 taps=3 boundary=nearest dtype=f16 function=correlate",
-                   "length=90 taps=200 mode=same boundary=reflect", "length=90 taps=12 dtype=f64 mode=same"},
+                   "length=90 taps=1100 mode=same boundary=reflect", "length=90 taps=12 dtype=f64 mode=same"},
       .large_examples = {"length=2147484001 taps=3 mode=same"},
       .sample = usual_filters,
   };

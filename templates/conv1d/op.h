@@ -50,7 +50,7 @@ inline std::int64_t vector_bytes(const Problem& problem, const Config& config) {
   return std::min<std::int64_t>(config[VECTOR] * bytes(dtype_of(problem)), 16);
 }
 
-/// Why a template refuses what only the base and `bounded` serve, or nothing.
+/// Why a template refuses what only the base, `bounded` and `sliding` serve, or nothing.
 std::string not_plain(const Problem& problem);
 
 /// Why a template that compiles in the number of taps refuses the problem, or nothing.
@@ -59,6 +59,7 @@ std::string too_many_taps(const Problem& problem);
 Template base();
 Template bounded();
 Template chunked();
+Template sliding();
 Template tensor();
 Template tensor_any();
 Template tiled();

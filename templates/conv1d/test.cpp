@@ -241,7 +241,7 @@ TEST(Conv1dSpace, HasManyPromisingConfigsAndADefaultForEveryProblem) {
 }
 
 TEST(Conv1dSpace, AConfigIsLegalWhateverTheLength) {
-  for (const char* name : {"tiled", "chunked", "tensor", "tensor_any"}) {
+  for (const char* name : {"tiled", "chunked", "tensor", "tensor_any", "sliding"}) {
     const Template& tmpl = find_template(op(), name);
     const Space large = tmpl.space(problem("length=10000000 taps=63 mode=same"));
     const Space small = tmpl.space(problem("length=3 taps=63 mode=same"));
@@ -253,6 +253,9 @@ TEST(Conv1dSpace, AConfigIsLegalWhateverTheLength) {
 TEST(Conv1dSpace, OneBinaryServesEveryNumberOfTaps) {
   const Problem few = problem("length=5000 taps=32");
   for (const auto& [name, other] : {std::pair("chunked", "length=999 taps=2047 mode=valid"),
+                                    std::pair("sliding",
+                                              "batch=3 length=999 taps=2047 mode=same "
+                                              "function=correlate boundary=wrap origin=7"),
                                     std::pair("tensor_any", "length=999 taps=2047 function=correlate")}) {
     const Template& tmpl = find_template(op(), name);
     const Config config = tmpl.space(few).complete({});
