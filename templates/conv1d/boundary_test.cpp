@@ -222,5 +222,28 @@ TEST(Conv1dBounded, HasADefaultThatFits) {
   EXPECT_NE(why("length=9 taps=3").find("take one of them"), std::string::npos);
 }
 
+TEST(Conv1dSliding, ServesEveryProblemByADefaultThatFitsEveryGpu) {
+  const Template& sliding = find_template(conv1d_op(), "sliding");
+  EXPECT_TRUE(sliding.untuned);
+  DeviceFacts device;
+  device.kind = "cuda";
+  for (const char* text :
+       {"length=10000000 taps=5", "length=1000000 taps=64", "length=999 taps=4097 boundary=reflect",
+        "length=1 taps=1 boundary=wrap", "batch=1000 length=50 taps=7 dtype=u8 boundary=mirror",
+        "batch=100000 length=64 taps=5", "batch=30 length=4001 taps=31 dtype=f64 boundary=nearest",
+        "length=100000 taps=255 mode=same dtype=i16 boundary=constant value=2", "length=5 taps=100000",
+        "length=1000000 taps=31 dtype=bf16", "length=100000000 taps=100000 dtype=f64"}) {
+    const Problem problem = complete_problem(conv1d_op(), Values::parse(text));
+    EXPECT_FALSE(why_not(sliding, problem, device)) << text;
+    const Space space = sliding.space(problem);
+    const Config config = space.complete({});
+    const Work work = sliding.work(problem, config);
+    EXPECT_FALSE(exceeds(work, device)) << text;
+    EXPECT_LE(std::get<Launch>(work.steps.front()).dynamic_shared_bytes, 48 * 1024) << text;
+    EXPECT_EQ(space.broken_worth(config), 0u) << text << ": " << config.text();
+    EXPECT_EQ(alignment_bytes(sliding, problem, config), bytes(dtype_of(problem))) << text;
+  }
+}
+
 }  // namespace
 }  // namespace tunesmith
