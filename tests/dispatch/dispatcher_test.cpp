@@ -437,8 +437,8 @@ TEST_F(DispatcherTest, WhereNothingIsKnownASensibleTemplateComesBeforeTheBase) {
   Dispatcher dispatcher(options());
   const Plan plan = dispatcher.plan("conv2d", problem);
   EXPECT_EQ(plan.match(), Match::base);
-  EXPECT_EQ(plan.variant().template_name, "bounded");
-  EXPECT_EQ(plan.unaligned_variant().template_name, "bounded");
+  EXPECT_EQ(plan.variant().template_name, "sliding");
+  EXPECT_EQ(plan.unaligned_variant().template_name, "sliding");
   EXPECT_NE(plan.unaligned_variant().config, plan.variant().config);
   EXPECT_TRUE(says(plan, "sensible without times"));
   check(plan, "conv2d");
@@ -455,10 +455,10 @@ TEST_F(DispatcherTest, WhereNothingIsKnownASensibleTemplateComesBeforeTheBase) {
   Dispatcher behind(later);
   const Plan first = behind.plan("conv2d", problem);
   EXPECT_EQ(first.variant().template_name, "base");
-  EXPECT_TRUE(says(first, "Compiled behind this plan, for those that come: conv2d/bounded"));
+  EXPECT_TRUE(says(first, "Compiled behind this plan, for those that come: conv2d/sliding"));
   ASSERT_TRUE(behind.wait_until_ready(std::chrono::minutes(1)));
   EXPECT_TRUE(first.outdated());
-  EXPECT_EQ(behind.plan("conv2d", problem).variant().template_name, "bounded");
+  EXPECT_EQ(behind.plan("conv2d", problem).variant().template_name, "sliding");
 }
 
 TEST_F(DispatcherTest, TypedConv2d) {
