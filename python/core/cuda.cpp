@@ -20,6 +20,10 @@ void check(cudaError_t error, const char* what) {
 
 }  // namespace
 
+std::string built_with_cuda() {
+  return std::to_string(CUDART_VERSION / 1000) + "." + std::to_string(CUDART_VERSION % 1000 / 10);
+}
+
 int device_of(const void* pointer) {
   if (pointer == nullptr) return 0;
   cudaPointerAttributes attributes{};
@@ -65,6 +69,7 @@ namespace {
 }
 }  // namespace
 
+std::string built_with_cuda() { return ""; }
 int device_of(const void* /*pointer*/) { refuse(); }
 CurrentDevice::CurrentDevice(int /*ordinal*/) { refuse(); }
 CurrentDevice::~CurrentDevice() = default;

@@ -2,8 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 namespace tunesmith::python {
+
+/// The version of the CUDA runtime that this was built with, as in "13.0"; empty: without CUDA.
+std::string built_with_cuda();
 
 /// The ordinal of the device whose memory `pointer` is; 0 for null.
 int device_of(const void* pointer);

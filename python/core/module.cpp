@@ -280,6 +280,7 @@ NB_MODULE(_core, m) {
       nullptr);
 
   m.attr("__version__") = TUNESMITH_VERSION;
+  m.attr("cuda_version") = built_with_cuda();
   m.def(
       "first_device", [] { return first_device(); },
       "\"cuda\" if there is a CUDA device that can be used, else \"host\".");

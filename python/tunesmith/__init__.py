@@ -4,13 +4,15 @@
     smooth = tunesmith.ndimage.gaussian_filter(image, 2.0)   # the caller's own kind of array, on its own device
     tunesmith.tune("conv2d", ["height=1000 width=2000 mask_height=5 mask_width=5"], budget="30s")
 
-Arrays on a GPU are worked on there, on their library's current stream. Arrays in ordinary memory are worked on by an
-emulator of a GPU, which is exact and slow, unless set_device("cuda") sends them to one.
+Arrays on a GPU are worked on there, on their library's current stream. Arrays in ordinary memory go to the first GPU where there is
+one and the work pays for the copies. Without a GPU, and for little work, an emulator of a GPU does it on the processor: exact, and
+mostly slower than NumPy and SciPy (8 ms for a Gaussian of a 200 x 300 image, where SciPy takes 0.6). set_device() chooses otherwise.
 """
 
 from . import ndimage, signal
-from ._arrays import current_device, device, dispatcher, forget_dispatchers, set_device, set_dispatcher
+from ._arrays import dispatcher, forget_dispatchers, set_dispatcher
 from ._core import Array, Dispatcher, Plan, __version__, default_database, first_device, ops
+from ._device import current_device, device, set_device, show_config
 from ._expressions import Vectorized, vectorize
 from ._own_kernels import write_kernel
 from ._references import serve_reference
@@ -46,6 +48,7 @@ __all__ = [
     "serve_reference",
     "set_device",
     "set_dispatcher",
+    "show_config",
     "signal",
     "sum",
     "transpose",

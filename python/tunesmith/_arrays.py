@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import contextvars
 import ctypes
 import functools
-import glob
 import importlib
-import importlib.util
 import inspect
 import operator
 import os
@@ -18,12 +15,11 @@ import threading
 
 import numpy as np
 
-from ._core import Array, Dispatcher, Memo, end_compilations, is_array, kind_of
+from ._core import Array, Dispatcher, Memo, end_compilations, is_array, kind_of, work
+from ._device import check_device, current_device, has_gpu, libraries_of_wheels, may_have_gpu, pays_on_gpu, warn_of_host_only_build
 
 atexit.register(end_compilations)
 
-_default_device = "host"
-_device: contextvars.ContextVar[str | None] = contextvars.ContextVar("tunesmith_device", default=None)
 _dispatchers: dict[tuple, Dispatcher] = {}
 _plans: dict[tuple, object] = {}
 _lock = threading.Lock()
@@ -454,59 +450,27 @@ def index(value) -> int:
     return operator.index(value if type(value) is int or not is_array(value) else Given(value).numpy())
 
 
-def set_device(device: str) -> None:
-    """Where arrays in ordinary memory (NumPy's, PyTorch's on the CPU) are worked on from now on, in all threads.
-
-    device: "host" (at first), an emulator of a GPU on the processor, which is exact and slow; or "cuda" or "cuda:1": each
-    call then copies its arrays to that GPU and its results back, and waits for them. Arrays on a GPU are always
-    worked on there. Raises ValueError for another word.
-    """
-    global _default_device
-    _key(device)
-    _default_device = device
-
-
-@contextlib.contextmanager
-def device(name: str):
-    """`with tunesmith.device("cuda"):` is set_device() until the end of the block, in this thread (this context) alone."""
-    _key(name)
-    token = _device.set(name)
-    try:
-        yield
-    finally:
-        _device.reset(token)
-
-
-def current_device() -> str:
-    """The device of the block of device() that this is in, else that of set_device(): "host" at first."""
-    return _device.get() or _default_device
-
-
-def _key(name: str) -> tuple:
-    if name == "host":
-        return (-1,)
-    if name == "cuda":
-        return (0,)
-    if name.startswith("cuda:") and name[5:].isdigit():
-        return (int(name[5:]),)
-    raise ValueError(f'The device is "{name}"; allowed are host, cuda and cuda:N.')
+def _key(name: str) -> int:
+    """The ordinal of a device's word; of "auto" that of the first GPU, where there is one."""
+    check_device(name)
+    if name == "auto":
+        return 0 if has_gpu() else _host
+    return _host if name == "host" else int(name[5:] or 0)
 
 
 def _load_nvrtc() -> None:
     """NVRTC of the wheel nvidia-cuda-nvrtc where there is no toolkit: once loaded, the library finds it by its name."""
-    found = importlib.util.find_spec("nvidia")
-    for folder in found.submodule_search_locations or [] if found else []:
-        for file in sorted(glob.glob(os.path.join(folder, "*", "lib", "libnvrtc.so.1[23]")), reverse=True):
-            with contextlib.suppress(OSError):
-                ctypes.CDLL(file, mode=ctypes.RTLD_GLOBAL)
-                return
+    for file in libraries_of_wheels():
+        with contextlib.suppress(OSError):
+            ctypes.CDLL(file, mode=ctypes.RTLD_GLOBAL)
+            return
 
 
 def dispatcher(device: str | None = None) -> Dispatcher:
     """The dispatcher that the functions of this package share for a device: "host", "cuda" or "cuda:1"; None: that of
-    set_device(). It is made when it is first asked for. Raises ValueError for another word, RuntimeError where the device
+    set_device(), of "auto" the first GPU's where there is one. It is made when it is first asked for. Raises ValueError for another word, RuntimeError where the device
     cannot be used."""
-    return _dispatcher(*_key(device or current_device()))
+    return _dispatcher(_key(device or current_device()))
 
 
 def _dispatcher(ordinal: int) -> Dispatcher:
@@ -519,6 +483,7 @@ def _dispatcher(ordinal: int) -> Dispatcher:
                     _load_nvrtc()
                     found = Dispatcher(f"cuda:{ordinal}")
                 else:
+                    warn_of_host_only_build()
                     # An emulator needs no better kernels; only an expression has none before it is compiled.
                     compile = "never" if ordinal == _host else "background"
                     found = Dispatcher("host", host_binaries=True, compile=compile)
@@ -545,17 +510,30 @@ def forget_dispatchers() -> None:
 
 def plan(op: str, device: int, problem: tuple) -> object:
     """The plan for ((name, value), ...) on a CUDA device's ordinal, or -1 for memory of the host."""
-    if device < 0:
-        device = _key(current_device())[0]
-    key = (op, device, problem)
+    place = device if device >= 0 else current_device()
+    key = (op, place, problem)
     found = _plans.get(key)
     if found is None:
+        if place == "auto":
+            device = _key(place) if may_have_gpu() and pays_on_gpu(*work(op, str_of(problem))) else _host
+        elif device < 0:
+            device = _key(place)
         ordinal = _host_with_compiler if device == _host and op == "elementwise" else device
         found = _dispatcher(ordinal).plan(op, **dict(problem))
         if len(_plans) >= _most_plans:
             _plans.clear()
         _plans[key] = found
     return found
+
+
+def str_of(problem: tuple) -> str:
+    return " ".join(f'{name}="{value}"' if " " in str(value) else f"{name}={value}" for name, value in problem)
+
+
+def _device_of_recorded() -> str:
+    """Calls on ordinary memory are recorded, and repeated, where the emulator is sure to do them."""
+    now = current_device()
+    return "host" if now == "auto" and not may_have_gpu() else now
 
 
 def launch(op: str, arrays: tuple, problem: tuple, numbers: tuple = ()) -> None:
@@ -572,7 +550,7 @@ def run_recorded(memo: Memo, function, args: tuple, kwargs: dict):
     """function(*args, **kwargs), or what it launched when it was last called with such arguments: then that is all that is done."""
     if _recording.log is not None:  # within another one
         return function(*args, **kwargs)
-    done = memo.launch(args, kwargs, current_device)
+    done = memo.launch(args, kwargs, _device_of_recorded)
     if done is not NotImplemented:
         return done
     log = _recording.log = _Log()
@@ -589,7 +567,7 @@ def run_recorded(memo: Memo, function, args: tuple, kwargs: dict):
             [one.array for one in log.allocated],
             [one.array for one in log.constants],
             _allocator,
-            current_device,
+            _device_of_recorded,
             log.check,
             log.number[1] if is_number else value,
             is_number,

@@ -98,7 +98,7 @@ def _text(problem) -> str:
 
 def _device(device) -> str:
     chosen = _arrays.current_device()
-    return device or {"host": "auto"}.get(chosen, chosen)
+    return device or {"host": "auto"}.get(chosen, chosen)  # "auto" is the command line's word too: the first GPU, else the host
 
 
 def _seconds(budget) -> str:

@@ -14,6 +14,7 @@ def own_home(tmp_path_factory):
     os.environ["TUNESMITH_DB"] = str(home / "tunesmith.db")
     os.environ["XDG_CACHE_HOME"] = str(home / "cache")
     os.umask(0o077)
-    if device := os.environ.get("TUNESMITH_TEST_DEVICE"):
-        tunesmith.set_device(device)
+    device = os.environ.get("TUNESMITH_TEST_DEVICE", "")
+    tunesmith.set_device(device or "host")  # also where there is a GPU
+    if device:
         tunesmith.set_dispatcher(tunesmith.Dispatcher(device, compile="now"))  # a better kernel midway may round otherwise

@@ -73,8 +73,9 @@ def replacement_of(name: str):
 
 
 def pytest_configure(config):
-    if device := os.environ.get("TUNESMITH_TEST_DEVICE"):
-        tunesmith.set_device(device)
+    device = os.environ.get("TUNESMITH_TEST_DEVICE", "")
+    tunesmith.set_device(device or "host")
+    if device:
         tunesmith.set_dispatcher(tunesmith.Dispatcher(device, compile="now"))  # a better kernel midway may round otherwise
     for place, names in suite.get("replaced", {}).items():
         module = importlib.import_module(place)

@@ -1,0 +1,124 @@
+"""Where arrays in ordinary memory are worked on: the switch, the rule of "auto", and what this build can use."""
+
+from __future__ import annotations
+
+import contextlib
+import contextvars
+import functools
+import glob
+import importlib.util
+import os
+import sys
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ._core import __version__, cuda_version, default_database, first_device
+
+_default_device = "auto"
+_device: contextvars.ContextVar[str | None] = contextvars.ContextVar("tunesmith_device", default=None)
+
+# The emulator takes about a nanosecond per byte and two per operation, so this is a millisecond of it; a call on a GPU, with its memory, its
+# copies and its wait, takes a few tenths of one.
+least_work = 1 << 20
+
+
+def pays_on_gpu(byte_count: float, operations: float) -> bool:
+    """The rule of "auto": whether a launch that moves so many bytes and does so many operations goes to a GPU, where there is one."""
+    return byte_count + 2 * operations >= least_work
+
+
+def set_device(device: str) -> None:
+    """Where arrays in ordinary memory (NumPy's, PyTorch's on the CPU) are worked on from now on, in all threads.
+
+    device: "auto" (at first): on the first GPU where there is one and the bytes that a launch moves and twice its operations are
+    together 2**20 or more, else as "host"; "host", an emulator of a GPU on the processor, which is exact and mostly slower than NumPy; or "cuda" or
+    "cuda:1". On a GPU each launch copies its arrays there and its results back, and waits for them. Arrays on a GPU are
+    always worked on there. Raises ValueError for another word.
+    """
+    global _default_device
+    check_device(device)
+    _default_device = device
+
+
+@contextlib.contextmanager
+def device(name: str) -> Iterator[None]:
+    """`with tunesmith.device("cuda"):` is set_device() until the end of the block, in this thread (this context) alone."""
+    check_device(name)
+    token = _device.set(name)
+    try:
+        yield
+    finally:
+        _device.reset(token)
+
+
+def current_device() -> str:
+    """The word of the block of device() that this is in, else that of set_device(): "auto" at first."""
+    return _device.get() or _default_device
+
+
+def check_device(name: str) -> None:
+    if name not in ("auto", "host", "cuda") and not (name.startswith("cuda:") and name[5:].isdigit()):
+        raise ValueError(f'The device is "{name}"; allowed are auto, host, cuda and cuda:N.')
+
+
+@functools.lru_cache(maxsize=1)
+def has_driver() -> bool:
+    """Whether an NVIDIA driver is there, by its files; CUDA is not started for that."""
+    return any(os.path.exists(file) for file in ("/proc/driver/nvidia/version", "/dev/nvidiactl", "/dev/dxg"))
+
+
+def may_have_gpu() -> bool:
+    return cuda_version != "" and has_driver()
+
+
+@functools.lru_cache(maxsize=1)
+def has_gpu() -> bool:
+    return may_have_gpu() and first_device() == "cuda"
+
+
+@functools.lru_cache(maxsize=1)
+def warn_of_host_only_build() -> None:
+    """Once, when the emulator is first used: that a GPU is there which this build cannot use."""
+    if cuda_version == "" and has_driver():
+        warnings.warn(
+            "This machine has an NVIDIA driver, but this build of tunesmith has no CUDA, so its kernels run on the slow emulator. "
+            "Install it again where the CUDA toolkit is, or with the packages nvidia-cuda-runtime, nvidia-cuda-crt and nvidia-cuda-nvrtc "
+            "(docs/python.md).",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+
+
+def libraries_of_wheels() -> list[str]:
+    """NVRTC of the wheel nvidia-cuda-nvrtc."""
+    found = importlib.util.find_spec("nvidia")
+    folders = (found.submodule_search_locations or []) if found else []
+    return [file for folder in folders for file in sorted(glob.glob(os.path.join(folder, "*", "lib", "libnvrtc.so.1[23]")), reverse=True)]
+
+
+def show_config(mode: str = "stdout") -> dict[str, Any] | None:
+    """Prints what this build can use: its version, CUDA's, the driver, the GPU, NVRTC of a wheel, the rule and the database.
+
+    mode: "stdout", or "dicts" to return it as a dict. Raises ValueError for another word.
+    """
+    if mode not in ("stdout", "dicts"):
+        raise ValueError(f'The mode is "{mode}"; allowed are stdout and dicts.')
+    config = {
+        "tunesmith": __version__,
+        "built with CUDA": cuda_version or "no: the host is the only device",
+        "NVIDIA driver": "yes" if has_driver() else "no",
+        "first device": first_device(),
+        "NVRTC of a wheel": next(iter(libraries_of_wheels()), "none"),
+        "arrays in ordinary memory": current_device(),
+        "database": default_database(),
+        "NumPy": np.__version__,
+        "Python": sys.version.split()[0],
+    }
+    if mode == "dicts":
+        return config
+    for name, value in config.items():
+        print(f"{name + ':':27}{value}")
+    return None
