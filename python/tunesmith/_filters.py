@@ -223,7 +223,12 @@ def filter_all(given: Given, mask: np.ndarray | Given, *, mode: str, boundary: s
             moved = _shifted(given, moved, axis, shift, boundary, value)
         one = filter_last_two(Given(moved), weights, **common).object
         total = one if total is None else total + one
-    return given.empty(given.shape, sums).object * 0 if total is None else total
+    return zeros(given) if total is None else total
+
+
+def zeros(like: Given):
+    """The sums of no products."""
+    return like.library.of_numpy(np.zeros(like.shape), like.object)
 
 
 def _shifted(given: Given, array, axis: int, shift: int, boundary: str, value: float):

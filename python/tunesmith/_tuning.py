@@ -85,9 +85,16 @@ def _run(arguments: list[str], shown: bool) -> str:
         process.stdout.close()
         process.stderr.close()
     if process.returncode != 0:
-        words = "\n".join([*said[-20:], out[-2000:].rstrip()]).strip() or f"{program()} ended with exit code {process.returncode}."
-        raise (ValueError if process.returncode == 2 else RuntimeError)(words)
+        raise (ValueError if process.returncode == 2 else RuntimeError)(_why(said, out) or f"{program()} ended with exit code {process.returncode}.")
     return out
+
+
+def _why(said: list[str], out: str) -> str:
+    """The sentence that the program ended with, and then what it said before."""
+    begin = max((k for k, line in enumerate(said) if line.startswith("tunesmith: ")), default=len(said))
+    before = "\n".join([*said[:begin][-20:], out[-2000:].rstrip()]).strip()
+    sentence = "\n".join(said[begin:]).removeprefix("tunesmith: ")
+    return f"{sentence}\n\nBefore that it said:\n{before}" if sentence and before else sentence or before
 
 
 def _text(problem) -> str:

@@ -774,7 +774,9 @@ def conv_covariance(input, gamma, mu, c):  # noqa: A002
         ("mask_width", w - columns + 1),
         ("dtype", _short[target.dtype]),
     )
-    if not target.array.contiguous or target.array.readonly:
-        raise ValueError("conv_covariance works in place, so input must be C-contiguous and may not be read-only.")
+    if not is_array(input) or target.copied or not target.array.contiguous or target.array.readonly:
+        raise ValueError(
+            "conv_covariance works in place, so input must be a C-contiguous array that may be written, aligned and of the machine's byte order."
+        )
     launch("conv_covariance", (target, *(one.contiguous() for one in others)), problem)
     return input

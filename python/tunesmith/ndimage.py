@@ -8,7 +8,8 @@ output's type as there. With output=numpy.float32 (or any real type of 16 or 32 
 they lie and summed in float32, which is fastest. Complex images and masks are computed by parts, in ordinary memory.
 
 NaN and infinity: correlate() and convolve() leave out weights of 0 (of at most 2**-52), as SciPy does, so that a NaN under one has no effect; the
-functions along one axis multiply by all weights, as SciPy's do. On a GPU all weights count, since looking at the result would mean to wait for it.
+functions along one axis multiply by all weights, as SciPy's do (whose uniform_filter1d() carries a NaN on to the end of its line; here it is in the
+windows that it lies in). On a GPU all weights count, since looking at the result would mean to wait for it.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import numbers
 import numpy as np
 
 from ._arrays import Given, index, recorded
-from ._filters import boundary_word, by_parts, filter_all, filter_as_scipy, finish, image_and_sums, number_of, output_type
+from ._filters import boundary_word, by_parts, filter_all, filter_as_scipy, finish, image_and_sums, number_of, output_type, zeros
 from ._words import _complex_parts
 
 __all__ = [
@@ -119,7 +120,7 @@ def _correlate_or_convolve(input, weights, output, mode, cval, origin, axes, wor
     if dimensions == 0:
         raise RuntimeError("filter weights array has incorrect shape: an image has at least one dimension.")
     if 0 in weights.shape:
-        return finish(given, given.object * 0, *output_type(given, output))
+        return finish(given, zeros(given), *output_type(given, output))
     origins = [0] * dimensions
     extents = [1] * dimensions
     for axis, extent in zip(sorted(found), weights.shape):  # whatever the order of axes, as SciPy has it

@@ -35,10 +35,10 @@ def _two(in1, in2, mode, boundary, fillvalue, word):
             if not all(smaller):
                 raise ValueError("For 'valid' mode, one must be at least as large as the other in every dimension")
             image, weights = Given(weights, image), image.numpy()
-            turned = word == "correlation"  # of the exchanged pair it is the other way around, conjugated
+            turned = word == "correlation"  # of the exchanged pair it is the other way around
     if image.array.size == 0 or weights.size == 0:
         raise ValueError("convolve2d inputs must have at least one element.")
-    if word == "correlation" and not turned:
+    if word == "correlation":
         weights = weights.conj()
     if np.iscomplexobj(fillvalue) and wanted not in _complex_parts:
         raise ValueError("could not cast `fillvalue` directly to the output type (it was complex).")
@@ -71,8 +71,7 @@ def _two(in1, in2, mode, boundary, fillvalue, word):
         found = exact_integers(convolution, image, Given(weights), weights.size, wanted, int(fillvalue))
     if not turned:
         return found.object
-    whole = found.numpy()[::-1, ::-1]
-    return image.library.of_numpy(np.ascontiguousarray(whole.conj()), image.object)
+    return image.library.of_numpy(np.ascontiguousarray(found.numpy()[::-1, ::-1]), image.object)
 
 
 @recorded("in1", by_content=("in2",))

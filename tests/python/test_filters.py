@@ -73,6 +73,16 @@ def test_convolutions_of_two_images_are_scipys(seed):
             agree(getattr(signal, name)(first, second, mode, boundary, value), expected, 1e-3 if single else 1e-9)
 
 
+def test_the_smaller_image_may_be_the_first():
+    random = np.random.default_rng(13)
+    for name in ("convolve2d", "correlate2d"):
+        for first in ("float64", "complex128"):
+            for second in ("float64", "complex128"):
+                x, y = (random.standard_normal(shape) + (1j * random.standard_normal(shape) if dtype[0] == "c" else 0) for shape, dtype in (((2, 3), first), ((4, 5), second)))
+                for _ in range(2):
+                    agree(getattr(signal, name)(x, y, "valid"), getattr(scipy.signal, name)(x, y, "valid"), 1e-12)
+
+
 def test_axes_outputs_and_places():
     random = np.random.default_rng(7)
     x = random.standard_normal((4, 5, 6)).astype("f")
@@ -114,6 +124,15 @@ def test_nothing_comes_through_a_weight_of_zero(seed):
                 agree(out, expected)
             line = np.ravel(weights)[:3]
             agree(ndimage.correlate1d(x, line, mode=mode, cval=cval), scipy.ndimage.correlate1d(x, line, mode=mode, cval=cval))
+
+
+def test_sums_of_nothing_are_zero():
+    x = np.full((3, 4, 5), np.nan)
+    for dtype in ("float32", "float64", "complex64"):
+        for _ in range(20):
+            np.full(x.shape, np.nan)  # memory that a result may be made in
+            agree(ndimage.correlate(x.astype(dtype), np.zeros((2, 2, 2))), scipy.ndimage.correlate(x.astype(dtype), np.zeros((2, 2, 2))))
+    agree(ndimage.correlate(x[0], np.zeros((0, 3))), np.zeros((4, 5)))
 
 
 def test_the_least_weights_count_as_zero_as_in_scipy():

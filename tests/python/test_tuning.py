@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import tunesmith
+from tunesmith import _tuning
 
 problem = "height=20 width=30 mask_height=3 mask_width=3"
 
@@ -193,3 +194,9 @@ def test_a_program_as_reference(doubled, tmp_path):
 
 def test_the_command_line_comes_with_it():
     assert os.access(tunesmith.program(), os.X_OK)
+
+
+def test_a_failure_begins_with_its_sentence():
+    said = ["search 1/2", "search 2/2", "tunesmith: The base kernel is wrong:", "y[0] is 1, expected 2."]
+    assert _tuning._why(said, "").startswith("The base kernel is wrong:\ny[0] is 1, expected 2.\n\nBefore that it said:\nsearch 1/2")
+    assert _tuning._why([], "") == "" and _tuning._why(["killed"], "") == "killed"

@@ -329,5 +329,8 @@ def test_conv_covariance():
     np.testing.assert_allclose(found, expected, rtol=1e-12)
     with pytest.raises(ValueError, match="do not agree"):
         tunesmith.conv_covariance(found, gamma, mu, c[:2])
+    for copied in (found.astype(">f8"), found.tolist()):  # which would not be the caller's
+        with pytest.raises(ValueError, match="in place"):
+            tunesmith.conv_covariance(copied, gamma, mu, c)
     with pytest.raises(TypeError, match="float32"):
         tunesmith.conv_covariance(found, gamma.astype("f"), mu, c)
