@@ -9,15 +9,7 @@
 
 using Real = compute_type<T>;
 
-template <int BITS>
-struct IndexOf {
-  using type = int;
-};
-template <>
-struct IndexOf<64> {
-  using type = long long;
-};
-using Index = IndexOf<INDEX_BITS>::type;  // of an element within one image's covariances
+#include "conv_covariance/index.inl"
 
 constexpr int threads = BLOCK_X * BLOCK_Y;
 constexpr bool mu_staged = MU_LAYOUT != MuLayout::none;

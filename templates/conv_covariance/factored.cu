@@ -15,15 +15,7 @@
 
 using Real = compute_type<T>;
 
-template <int BITS>
-struct IndexOf {
-  using type = int;
-};
-template <>
-struct IndexOf<64> {
-  using type = long long;
-};
-using Index = IndexOf<INDEX_BITS>::type;  // of an element within one image's covariances
+#include "conv_covariance/index.inl"
 
 constexpr int threads = BLOCK_X * BLOCK_D * BLOCK_J;
 constexpr int resident_blocks = larger(1, RESIDENT_WARPS * 32 / threads);  // bounds the registers of a thread
@@ -58,40 +50,7 @@ constexpr int pitch = STAGING == Staging::padded
                           : staged_columns;
 constexpr int tile_elements = staged ? staged_rows * BLOCK_D * pitch : 0;
 
-// Pointers point to where a row begins, so that offsets known at compile time are part of the load
-// instruction.
-template <bool STAGED>
-struct MeanOf {
-  using type = T;
-  __device__ static const T* either(const T* global, const Real*) { return global; }
-};
-template <>
-struct MeanOf<true> {
-  using type = Real;
-  __device__ static const Real* either(const T*, const Real* shared) { return shared; }
-};
-using Mean = MeanOf<mu_staged>::type;
-
-struct Image {
-  T* input;
-  const T* gamma;
-  const Mean* mu;
-  const T* c;
-  int channels_out, height, width, rows, columns;
-  int plane;                      // pixels of an input channel
-  Index gamma_pitch;              // between covariances with neighbouring first pixels
-  Index gamma_step;               // both pixels in the next input channel
-  Index input_pitch, input_step;  // the same for the output
-};
-
-// Both of the first input channel.
-__device__ __forceinline__ const Mean* means(const Image& image, int y, int x) {
-  return image.mu + (y * image.width + x);
-}
-__device__ __forceinline__ const T* covariances(const Image& image, int y, int x, int other_y, int other_x) {
-  return image.gamma + static_cast<Index>(y * image.width + x) * image.gamma_pitch +
-         (other_y * image.width + other_x);
-}
+#include "conv_covariance/image.inl"
 
 // ---- filling shared memory
 
@@ -309,65 +268,7 @@ __device__ __forceinline__ void box_from_taps(Real (&box)[OUT_J][VECTOR], const 
 
 // ---- the outputs
 
-// FAN output channels of a thread's outputs in one row: all are loaded before the first is stored.
-struct Fan {
-  Vector<T, VECTOR> value[FAN][OUT_J];
-};
-
-template <bool INSIDE>
-__device__ __forceinline__ bool wanted(const Image& image, const Place& place, int a) {
-  // The columns are a multiple of VECTOR.
-  return INSIDE || (place.j + a < image.columns && place.other_j < image.columns);
-}
-
-// The thread's first output of the first channel.
-__device__ __forceinline__ T* outputs(const Image& image, const Place& place, int i, int other_i) {
-  return image.input + static_cast<Index>(i * image.columns + place.j) * image.input_pitch +
-         (other_i * image.columns + place.other_j);
-}
-
-template <bool INSIDE>
-__device__ __forceinline__ void load_fan(Fan& fan, const Image& image, const Place& place, int c0,
-                                         const T* first) {
-#pragma unroll
-  for (int f = 0; f < FAN; ++f) {
-#pragma unroll
-    for (int a = 0; a < OUT_J; ++a) {
-      if (c0 + f < image.channels_out && wanted<INSIDE>(image, place, a))
-        fan.value[f][a] = load_vector<VECTOR>(first + (c0 + f) * image.input_step + a * image.input_pitch);
-    }
-  }
-}
-
-template <bool INSIDE>
-__device__ __forceinline__ void store_fan(const Fan& fan, const Image& image, const Place& place, int c0,
-                                          T* first, const Real (&sum)[OUT_J][VECTOR]) {
-  // Loads that are not by the read-only path stay behind stores that stand before them.
-  Real weights[FAN];
-#pragma unroll
-  for (int f = 0; f < FAN; ++f) {
-    if (overlapped && c0 + f < image.channels_out) weights[f] = to_float(image.c[c0 + f]);
-  }
-#pragma unroll
-  for (int f = 0; f < FAN; ++f) {
-    if (c0 + f >= image.channels_out) continue;
-    const Real weight = overlapped ? weights[f] : to_float(image.c[c0 + f]);
-#pragma unroll
-    for (int a = 0; a < OUT_J; ++a) {
-      if (!wanted<INSIDE>(image, place, a)) continue;
-      Vector<T, VECTOR> vector;
-#pragma unroll
-      for (int v = 0; v < VECTOR; ++v)
-        vector.element[v] = from_float<T>(to_float(fan.value[f][a].element[v]) + weight * sum[a][v]);
-      T* to = first + (c0 + f) * image.input_step + a * image.input_pitch;
-      if constexpr (STORE == Store::streaming) {
-        store_vector_streaming<VECTOR>(to, vector);
-      } else {
-        store_vector<VECTOR>(to, vector);
-      }
-    }
-  }
-}
+#include "conv_covariance/fan.inl"
 
 // Goes down the rows from begin_y to end_y; an output row i is complete after row i + mask_height - 1. `d` is
 // the thread's i' - i, `block_d` that of the block's first diagonal; `tile_j` and `tile_other_j` are the

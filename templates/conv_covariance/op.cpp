@@ -211,7 +211,8 @@ Op ops_conv_covariance() {
             .extents = {"batch", "channels_in", "height", "width", "channels_in", "height", "width"}},
            {.name = "mu", .role = Role::input, .extents = {"batch", "channels_in", "height", "width"}},
            {.name = "c", .role = Role::input, .extents = {"channels_out"}}},
-      .templates = {conv_covariance_op::base(), conv_covariance_op::direct(), conv_covariance_op::factored()},
+      .templates = {conv_covariance_op::base(), conv_covariance_op::direct(), conv_covariance_op::factored(),
+                    conv_covariance_op::factored_any()},
       .reference = reference,
       .flops =
           [](const Problem& problem) {

@@ -58,5 +58,6 @@ inline Rule offsets_reach(const Dims& d) {
 Template base();
 Template direct();
 Template factored();
+Template factored_any();
 
 }  // namespace tunesmith::conv_covariance_op

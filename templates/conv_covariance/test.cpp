@@ -309,7 +309,7 @@ TEST(ConvCovarianceSpace, HasSomeThousandPromisingConfigsAndADefaultForEveryProb
 TEST(ConvCovarianceSpace, AConfigIsLegalWhateverTheImageHoldsItsVectors) {
   const std::string rest = " batch=3 channels_out=5 channels_in=3 mask_height=3 mask_width=3";
   const Problem large = problem("height=50 width=34" + rest), small = problem("height=3 width=6" + rest);
-  for (const char* name : {"direct", "factored"}) {
+  for (const char* name : {"direct", "factored", "factored_any"}) {
     const Template& tmpl = find_template(op(), name);
     for (const Config& config : tmpl.space(large).sample(200, 1)) {
       EXPECT_FALSE(tmpl.space(small).why_not(config.values())) << config.text();
@@ -357,11 +357,30 @@ TEST(ConvCovarianceSpace, RefusesWhatCannotBeRightAndAllowsWhatIsOnlySlow) {
 
 TEST(ConvCovarianceSpace, OffsetsOf32BitsEndWithTheMatricesTheyReach) {
   const std::string mask = " mask_height=1 mask_width=1 channels_in=1 width=1 height=1 channels_out=";
-  for (const char* name : {"direct", "factored"}) {
+  for (const char* name : {"direct", "factored", "factored_any"}) {
     const Template& tmpl = find_template(op(), name);
     EXPECT_EQ(tmpl.space(problem("batch=99" + mask + "46340")).complete({})[IntegerAxis("INDEX_BITS")], 32);
     EXPECT_EQ(tmpl.space(problem("batch=99" + mask + "46341")).complete({})[IntegerAxis("INDEX_BITS")], 64);
     EXPECT_THROW(tmpl.space(problem("batch=99" + mask + "46341")).complete({{"INDEX_BITS", 32}}), UsageError);
+  }
+}
+
+TEST(ConvCovarianceSpace, OneBinaryServesEveryMaskAndNumberOfChannels) {
+  const Template& any = find_template(op(), "factored_any");
+  DeviceFacts device;
+  device.kind = "cuda";
+  const Problem small = problem("channels_out=1 channels_in=3 height=9 width=9 mask_height=3 mask_width=3");
+  const Config config = any.space(small).complete(*any.untuned(small, device));
+  for (const char* text : {"channels_out=4 channels_in=64 height=9 width=9 mask_height=5 mask_width=7",
+                           "channels_out=4 channels_in=1 height=99 width=98 mask_height=99 mask_width=1"}) {
+    const Problem other = problem(text);
+    EXPECT_FALSE(why_not(any, other, device));
+    EXPECT_FALSE(any.space(other).why_not(config.values())) << text;
+    EXPECT_EQ(render(op(), any, small, config, "sm_90a").hash,
+              render(op(), any, other, config, "sm_90a").hash);
+    const Config own = any.space(other).complete(*any.untuned(other, device));
+    EXPECT_FALSE(exceeds(any.work(other, own), device)) << text;
+    EXPECT_EQ(alignment_bytes(any, other, own), 4) << text;
   }
 }
 

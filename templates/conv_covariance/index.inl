@@ -1,0 +1,11 @@
+// The type of offsets within one image's covariances. Needs INDEX_BITS.
+
+template <int BITS>
+struct IndexOf {
+  using type = int;
+};
+template <>
+struct IndexOf<64> {
+  using type = long long;
+};
+using Index = IndexOf<INDEX_BITS>::type;  // of an element within one image's covariances
