@@ -275,11 +275,12 @@ def _rounded(done: Given, wanted: str) -> Given:
     if done.dtype == wanted:
         return done
     with np.errstate(invalid="ignore"):
-        if wanted == "uint64" and done.array.kind == "numpy":
-            return Given(np.where(done.object < 0, done.object.astype("int64").astype("uint64"), done.object.astype("uint64")))
+        if wanted == "uint64":
+            below = done.to("int64").to(wanted)
+            return Given(done.library.module().where(done.object < 0, below.object, done.to(wanted).object))
         if wanted == "bool":
             return done.to("int64").to("uint8").to("bool")
-        if wanted.startswith("uint") and wanted != "uint64":
+        if wanted.startswith("uint"):
             return done.to("int64").to(wanted)
     return done.to(wanted)
 

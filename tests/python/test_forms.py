@@ -323,8 +323,9 @@ def check_rarer_calls(give, numbers):
         np.testing.assert_array_equal(numbers(tunesmith.histogram(give(large), 9, (0.0, 2.0**64))[0]), np.histogram(large, 9, (0.0, 2.0**64))[0])
         wide = random.integers(-(2**62), 2**62, 30)
         np.testing.assert_array_equal(numbers(tunesmith.convolve(give(wide), give(wide[:5]))), np.convolve(wide, wide[:5]))
-        cut = tunesmith.ndimage.correlate1d(give(x), [1.0, 2, 3], output="uint8")
-        np.testing.assert_array_equal(numbers(cut), scipy.ndimage.correlate1d(x, [1.0, 2, 3], output="uint8"))
+        for kind in ("uint8", "uint16", "uint32", "uint64"):
+            cut = tunesmith.ndimage.correlate1d(give(x), [1.0, 2, 3], output=kind)
+            np.testing.assert_array_equal(numbers(cut), scipy.ndimage.correlate1d(x, [1.0, 2, 3], output=kind))
         np.testing.assert_array_equal(numbers(tunesmith.ndimage.uniform_filter(give(mask), 3)), scipy.ndimage.uniform_filter(mask, 3))
 
 
