@@ -206,6 +206,8 @@ def test_a_results_type_does_not_depend_on_earlier_calls():
         for value in (2.0, np.float64(2), np.float32(2), np.float64(3), 2, np.int64(2), np.array(3.0), np.array([2.0]), 3.0, True):
             expected = line * value
             agree(scaled(line, value), expected, repr(value))
+        for dtype in ("float64", "float32", np.float64, np.float32, np.dtype("f8"), np.dtype("f4"), "float64"):
+            agree(scaled(line, 2.0, dtype=dtype), np.multiply(line, 2.0, dtype=dtype), repr(dtype))
     for _ in range(2):
         for value in (2, np.float64(2), np.float32(2), np.array(2.0), np.int64(3)):
             agree(tunesmith.sum(image, initial=value), np.sum(image, initial=value), repr(value))
