@@ -147,6 +147,10 @@ def _flipped(given: Given) -> Given:
     return turned if given.dtype == "uint64" else turned.viewed("uint64")
 
 
+def _as_int64(given: Given) -> Given:
+    return given.contiguous().viewed("int64") if given.dtype == "uint64" else given.to("int64")
+
+
 def _reduce_all(function: str, a, axis, dtype: str | None, out, keepdims: bool):
     given = Given(a)
     axes = _axes(axis, len(given.shape))
@@ -236,6 +240,8 @@ def _mean_by_count(given: Given, axes, dtype: str, keepdims: bool, where) -> Giv
     """A mean as NumPy makes it: a sum of the type, divided by how many there are and converted back."""
     summed = {"float16": "float32", "bfloat16": "float32"}.get(dtype, dtype)
     total = Given(_reduce("sum", given.object, axes, summed, None, keepdims, None, where))
+    if _kind(total.dtype) <= _kind("int64"):
+        total = total.to("float64")
     library = given.library.module()
     if where is True:
         count = _product(given.shape[k] for k in axes)
@@ -295,7 +301,11 @@ def _reduce(function: str, a, axis, dtype, out, keepdims, initial, where):
         return _finish(Given(given.library.copy(given.library.module().broadcast_to(first.object, shape))), out)
     value = Given(_reduce_all(function, given.object, axes, name, None, keepdims))
     combine = getattr(given.library.module(), {"sum": "add", "min": "minimum", "max": "maximum"}[function])
-    return _finish(Given(combine(value.object, first.object)), out)
+    if _kind(own) > _kind("int64"):
+        return _finish(Given(combine(value.object, first.object)), out)
+    # As int64, since PyTorch adds no wider unsigned integers.
+    there, back = (_flipped, _flipped) if own == "uint64" and function != "sum" else (_as_int64, lambda one: one.to(own))
+    return _finish(back(Given(combine(there(value).object, there(first).object))), out)
 
 
 @recorded("a", "out")
@@ -437,7 +447,7 @@ _largest_integer = {
 
 def _sixteen_bits(given: Given) -> list[Given]:
     """Integers modulo 2**64 as four digits of base 2**16, the lowest first, in float64."""
-    whole = given.contiguous().viewed("int64") if given.dtype == "uint64" else given.to("int64")
+    whole = _as_int64(given)
     return [Given((whole.object >> shift) & 0xFFFF).to("float64") for shift in (0, 16, 32, 48)]
 
 

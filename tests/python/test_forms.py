@@ -313,6 +313,12 @@ def check_rarer_calls(give, numbers):
             np.testing.assert_allclose(numbers(tunesmith.mean(give(x), axis=0, where=there)), x.mean(axis=0, where=mask), rtol=1e-4)
             np.testing.assert_allclose(numbers(tunesmith.max(give(x), where=there, initial=-1)), x.max(where=mask, initial=-1))
         np.testing.assert_array_equal(numbers(tunesmith.mean(give(x * 10), axis=1, dtype=int)), (x * 10).mean(axis=1, dtype=int))
+        for kind in ("uint8", "uint16", "uint32", "uint64", "int32"):
+            whole = np.abs(x * 60).astype(kind)
+            for function in ("sum", "min", "max"):
+                expected = getattr(whole, function)(axis=1, initial=90, where=mask)
+                np.testing.assert_array_equal(numbers(getattr(tunesmith, function)(give(whole), axis=1, initial=90, where=mask)), expected)
+            np.testing.assert_array_equal(numbers(tunesmith.mean(give(whole), axis=1, dtype=kind)), whole.mean(axis=1, dtype=kind))
         labels = random.integers(0, 10**6, 500)
         np.testing.assert_array_equal(numbers(tunesmith.bincount(give(labels))), np.bincount(labels))
         counts, edges = tunesmith.histogram(give(x), 70000, (-4.0, 4.0))
