@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <optional>
 #include <utility>
@@ -41,11 +42,15 @@ std::map<std::string, std::string> bodies_of(const Op& op) {
   return bodies;
 }
 
+using Spaces = std::map<const Template*, Space>;  // of one problem, each made once, which takes milliseconds
+
 // Nothing where the config is not legal any more, or dispatch does not use it.
 std::optional<std::int64_t> alignment_of(const Op& op, const DeviceFacts& device, const Problem& problem,
-                                         const AnchorTable::Variant& variant) {
+                                         const AnchorTable::Variant& variant, Spaces& spaces) {
   const Template& tmpl = find_template(op, variant.template_name);
-  const auto config = tmpl.space(problem, device).find(variant.config);
+  auto space = spaces.find(&tmpl);
+  if (space == spaces.end()) space = spaces.emplace(&tmpl, tmpl.space(problem, device)).first;
+  const auto config = space->second.find(variant.config);
   if (!config) return std::nullopt;
   const Work work = tmpl.work(problem, *config, device);
   if (!reentrant(work) || exceeds(work, device)) return std::nullopt;
@@ -71,9 +76,11 @@ AnchorTable measured_table(const Op& op, const DeviceFacts& device, const Store&
   std::map<std::pair<std::string, std::string>, std::size_t> places;  // of variants
   std::string stored_problem;
   bool is_problem = false;
+  Spaces spaces;
   for (const Store::Time& time : store.times_of(op.name, device_id, "warm", "apart")) {
     if (time.problem != stored_problem) {
       stored_problem = time.problem;
+      spaces.clear();
       is_problem = add_problem(table, op, time.problem);
     }
     const auto body = bodies.find(time.template_name);
@@ -81,7 +88,7 @@ AnchorTable measured_table(const Op& op, const DeviceFacts& device, const Store&
     AnchorTable::Anchor& anchor = table.anchors.back();
     const AnchorTable::Variant variant = {time.template_name, Values::parse(time.config),
                                           body->second.substr(0, digits)};
-    const auto alignment = alignment_of(op, device, anchor.problem, variant);
+    const auto alignment = alignment_of(op, device, anchor.problem, variant, spaces);
     if (!alignment) continue;
     const auto [found, is_new] =
         places.emplace(std::pair(time.template_name, time.config), table.variants.size());
@@ -110,6 +117,15 @@ double least_of(const std::vector<double>& times) {
   return least;
 }
 
+// Nothing: no variant that is wanted has a time.
+std::optional<std::size_t> fastest_of(const AnchorTable::Anchor& anchor,
+                                      const std::function<bool(std::size_t variant)>& wanted) {
+  std::optional<std::size_t> fastest;
+  for (std::size_t v = 0; v < anchor.us.size(); ++v)
+    if (anchor.us[v] > 0 && wanted(v) && (!fastest || anchor.us[v] < anchor.us[*fastest])) fastest = v;
+  return fastest;
+}
+
 bool is_same(const AnchorTable::Variant& a, const AnchorTable::Variant& b) {
   return a.template_name == b.template_name && a.config == b.config;
 }
@@ -136,25 +152,31 @@ bool starts_at_once(const Op& op, const AnchorTable::Variant& variant) {
   });
 }
 
-// Further ones for first launches, which wait for no compiler: of those that start at once the best.
-void add_at_once(const Op& op, const DeviceFacts& device, const AnchorTable& table,
-                 std::vector<std::size_t>& chosen) {
+// Of the variants that start at once those that together lose least against the best of them, on the anchors
+// where at least so many of them are known.
+std::vector<std::size_t> portfolio_at_once(const Op& op, const DeviceFacts& device, const AnchorTable& table,
+                                           std::ptrdiff_t fewest) {
   std::vector<std::size_t> at_once;
   for (std::size_t v = 0; v < table.variants.size(); ++v)
     if (starts_at_once(op, table.variants[v])) at_once.push_back(v);
-  if (at_once.size() == table.variants.size()) return;  // as all are
-  const AnchorTable narrow = known_by(with_variants(table, at_once), 1);
-  for (const std::size_t place : portfolio(op, device, narrow, most_at_once)) {
-    const std::size_t v = at_once[place];
-    if (std::find(chosen.begin(), chosen.end(), v) == chosen.end()) chosen.push_back(v);
-  }
+  AnchorTable narrow = known_by(with_variants(table, at_once), fewest);
+  for (AnchorTable::Anchor& anchor : narrow.anchors)
+    anchor.best_us = anchor.best_any_us = least_of(anchor.us);
+  std::vector<std::size_t> chosen;
+  for (const std::size_t place : portfolio(op, device, narrow, most_at_once))
+    chosen.push_back(at_once[place]);
+  return chosen;
 }
 
 // The base too: where it is the fastest, dispatch should know.
 std::vector<std::size_t> portfolio_with_base(const Op& op, const DeviceFacts& device,
                                              const AnchorTable& table, std::size_t most) {
   std::vector<std::size_t> chosen = portfolio(op, device, known_by(table, fewest_known), most - 1);
-  add_at_once(op, device, table, chosen);
+  if (!std::all_of(table.variants.begin(), table.variants.end(),
+                   [&](const AnchorTable::Variant& variant) { return starts_at_once(op, variant); })) {
+    for (const std::size_t v : portfolio_at_once(op, device, table, 1))
+      if (std::find(chosen.begin(), chosen.end(), v) == chosen.end()) chosen.push_back(v);
+  }
   const std::string& base = op.templates.front().name;
   const auto is_base = [&](std::size_t v) { return table.variants[v].template_name == base; };
   const auto times = [&](std::size_t v) {
@@ -256,18 +278,13 @@ AnchorTable challenged(AnchorTable table, const Op& op, const DeviceFacts& devic
       const AnchorTable all = measured_table(op, device, store, stored.id);
       for (const AnchorTable::Anchor& anchor : all.anchors) {
         if (times_of(anchor) < well_known) continue;
-        for (const bool at_once : {false, true}) {
-          std::vector<double> all_times = anchor.us, others;
-          for (std::size_t v = 0; v < all_times.size(); ++v) {
-            if (at_once && !starts_at_once(op, all.variants[v])) all_times[v] = 0;
-            if (in_portfolio(all.variants[v])) others.push_back(all_times[v]);
-          }
-          const double best = least_of(all_times);
-          if (best <= 0) continue;
-          const auto v = std::find(all_times.begin(), all_times.end(), best) - all_times.begin();
-          const double least = least_of(others);
-          add(all.variants[static_cast<std::size_t>(v)], least <= 0 ? least_gain : std::log(least / best));
-        }
+        const auto best = std::find(anchor.us.begin(), anchor.us.end(), least_of(anchor.us));
+        std::vector<double> others;
+        for (std::size_t v = 0; v < anchor.us.size(); ++v)
+          if (in_portfolio(all.variants[v])) others.push_back(anchor.us[v]);
+        const double least = least_of(others);
+        add(all.variants[static_cast<std::size_t>(best - anchor.us.begin())],
+            least <= 0 ? least_gain : std::log(least / *best));
       }
     }
   }
@@ -279,27 +296,49 @@ AnchorTable challenged(AnchorTable table, const Op& op, const DeviceFacts& devic
   return table;
 }
 
+AnchorTable with_first_launches(AnchorTable table, const Op& op, const DeviceFacts& device,
+                                const std::filesystem::path& database) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(database, ignored)) return table;
+  const Store store = Store::open(database, Store::Mode::read_only);
+  for (const StoredDevice& stored : store.devices("")) {
+    if (!same_model(facts_of(stored.device), device)) continue;
+    const AnchorTable all = measured_table(op, device, store, stored.id);
+    for (const std::size_t v : portfolio_at_once(op, device, all, well_known / 2))
+      if (find_variant(table.variants, all.variants[v]) == table.variants.size())
+        table.variants.push_back(all.variants[v]);
+  }
+  for (AnchorTable::Anchor& anchor : table.anchors) anchor.us.resize(table.variants.size());
+  return table;
+}
+
 AnchorTable narrowed(const AnchorTable& table, const Op& op, const DeviceFacts& device) {
   const std::vector<std::size_t> chosen = portfolio_with_base(op, device, table, most_in_portfolio);
   return known_by(with_variants(table, chosen), fewest_of(chosen.size()));
 }
 
 std::vector<Lacking> lacking(const AnchorTable& table, const Op& op, const DeviceFacts& device,
-                             std::size_t most) {
+                             std::size_t most, const std::vector<std::string>& templates) {
   std::vector<Lacking> all;
   for (const AnchorTable::Anchor& anchor : table.anchors) {
     std::vector<NamedVariant> variants;
     const auto add = [&](std::size_t v) {
       variants.push_back({table.variants[v].template_name, table.variants[v].config.text()});
     };
-    const auto fastest = std::find(anchor.us.begin(), anchor.us.end(), least_of(anchor.us));
-    if (fastest == anchor.us.end() || *fastest <= 0) continue;
-    add(static_cast<std::size_t>(fastest - anchor.us.begin()));
+    const auto known =
+        fastest_of(anchor, [&](std::size_t v) { return starts_at_once(op, table.variants[v]); });
+    const auto fastest = known ? known : fastest_of(anchor, [](std::size_t) { return true; });
+    if (!fastest) continue;
+    add(*fastest);
+    Spaces spaces;
     for (std::size_t v = 0; v < table.variants.size(); ++v) {
-      if (anchor.us[v] > 0) continue;
+      const bool is_wanted =
+          templates.empty() ||
+          std::find(templates.begin(), templates.end(), table.variants[v].template_name) != templates.end();
+      if (anchor.us[v] > 0 || !is_wanted) continue;
       const Template& tmpl = find_template(op, table.variants[v].template_name);
       if (!why_not(tmpl, anchor.problem, device) &&
-          alignment_of(op, device, anchor.problem, table.variants[v]))
+          alignment_of(op, device, anchor.problem, table.variants[v], spaces))
         add(v);
     }
     if (variants.size() > 1) all.push_back({anchor.problem, std::move(variants)});
@@ -318,11 +357,12 @@ void fill(AnchorTable::Anchor& anchor, const std::vector<double>& us, const Anch
   if (ratios.empty()) return;
   const auto middle = ratios.begin() + static_cast<std::ptrdiff_t>(ratios.size() / 2);
   std::nth_element(ratios.begin(), middle, ratios.end());
+  Spaces spaces;
   for (std::size_t v = 0; v < anchor.us.size(); ++v) {
     if (anchor.us[v] > 0 || us[v] <= 0) continue;
     const double time = anchor.us[v] = *middle * us[v];
     anchor.best_us = std::min(anchor.best_us, time);
-    const auto alignment = alignment_of(op, device, anchor.problem, table.variants[v]);
+    const auto alignment = alignment_of(op, device, anchor.problem, table.variants[v], spaces);
     if (alignment && *alignment <= element_alignment(op, anchor.problem) &&
         (anchor.best_any_us <= 0 || time < anchor.best_any_us))
       anchor.best_any_us = time;
@@ -335,6 +375,12 @@ AnchorTable extended(AnchorTable table, const Op& op, const DeviceFacts& device,
   std::vector<std::size_t> places;  // of the table's variants in all; behind the last: not measured
   for (const AnchorTable::Variant& variant : table.variants)
     places.push_back(find_variant(all.variants, variant));
+  const auto at_once = [&](const AnchorTable::Variant& variant) { return starts_at_once(op, variant); };
+  const bool are_all = std::all_of(table.variants.begin(), table.variants.end(), at_once);
+  // Where only what starts at once was measured, the best is not known.
+  const auto knows_the_best = [&](const AnchorTable::Anchor& anchor) {
+    return are_all || fastest_of(anchor, [&](std::size_t v) { return !at_once(table.variants[v]); });
+  };
   for (const AnchorTable::Anchor& measured : all.anchors) {
     AnchorTable::Anchor anchor = measured;
     anchor.us.clear();
@@ -345,7 +391,7 @@ AnchorTable extended(AnchorTable table, const Op& op, const DeviceFacts& device,
                      [&](const AnchorTable::Anchor& other) { return other.problem == anchor.problem; });
     if (known != table.anchors.end()) {
       fill(*known, anchor.us, table, op, device);
-    } else if (times_of(anchor) >= fewest_of(table.variants.size())) {
+    } else if (times_of(anchor) >= fewest_of(table.variants.size()) && knows_the_best(anchor)) {
       table.anchors.push_back(std::move(anchor));
     }
   }

@@ -33,18 +33,25 @@ AnchorTable challenged(AnchorTable table, const Op& op, const DeviceFacts& devic
                        const std::filesystem::path& database, const std::vector<BuiltIn>& winners,
                        std::size_t most);
 
+/// The table with further variants that start at once: no number is compiled in, so that their binaries can
+/// be in the library. Those that serve the problems best that were searched among such (tune --template), of
+/// this model of device in the database.
+AnchorTable with_first_launches(AnchorTable table, const Op& op, const DeviceFacts& device,
+                                const std::filesystem::path& database);
+
 /// A portfolio of a table with challengers. One that was not measured on an anchor counts as slow there, so
 /// that none displaces what is good where nobody knows it.
 AnchorTable narrowed(const AnchorTable& table, const Op& op, const DeviceFacts& device);
 
 /// Anchors of a table on which variants of it are legal and have no time, those that lack most first, at most
-/// so many; for each these variants, behind the fastest that is known there.
+/// so many; for each these variants, those of some templates if any are named, behind the fastest that is
+/// known there, if possible of those that need no compiler.
 struct Lacking {
   Problem problem;
   std::vector<NamedVariant> variants;
 };
 std::vector<Lacking> lacking(const AnchorTable& table, const Op& op, const DeviceFacts& device,
-                             std::size_t most);
+                             std::size_t most, const std::vector<std::string>& templates = {});
 
 /// Times that an anchor of the table lacks, from `us` by variant. Those were measured in another run, perhaps
 /// on another GPU of the model: they are multiplied by what the variants that both know took then and take

@@ -189,7 +189,9 @@ void add_tune_command(CLI::App& app, const std::string& command_line, int& exit_
       ->capture_default_str()
       ->check(CLI::IsMember({"worth", "none"}));
   command->add_option("--seed", options.seed, "Seed for the search and the inputs")->capture_default_str();
-  command->add_option("--template", options.templates, "Search only this template; may be repeated")
+  command
+      ->add_option("--template", options.templates,
+                   "Search only this template, or with --fill measure only its variants; may be repeated")
       ->allow_extra_args(false);
   add_reference_option(command, options.reference);
   command

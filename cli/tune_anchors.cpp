@@ -112,7 +112,8 @@ void tune_anchors(TuneOptions options, const AnchorCounts& counts, double second
         "--fill is for a table that is known, which --anchors makes anew; leave out one of them, or the "
         "problems.");
   }
-  if (extends)
+  if (extends) table = with_first_launches(std::move(table), op, first, options.database);
+  if (extends && counts.measured > 0)
     table = challenged(std::move(table), op, first, options.database, options.built_in, most_challengers);
   std::vector<Lacking> incomplete;
   if (counts.filled > 0) incomplete = lacking(table, op, first, counts.filled);

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <iostream>
@@ -92,8 +93,8 @@ DeviceFacts device_of(const std::string& target, std::span<const DeviceTable> ta
 // What starts where the best choice has numbers compiled in, or is not there yet: by what is known on any
 // device, judged on problems of the anchors; of all ops together what saves most.
 void add_portfolio(Sources& sources, std::span<const DeviceTable> tables, const std::string& target) {
-  constexpr std::size_t most_anchors = 250;  // of a table; a choice among them takes some 0.2 ms
-  constexpr std::size_t most_measured = 128, most_other = 56;  // for a device with a table, and another
+  constexpr std::size_t most_anchors = 400;  // of a table; a choice among them takes some 0.2 ms
+  constexpr std::size_t most_measured = 400, most_other = 120;  // for a device with a table, and another
   const DeviceFacts device = device_of(target, tables);
   std::vector<Saving> all;
   for (const Op& op : ops()) {
@@ -108,7 +109,7 @@ void add_portfolio(Sources& sources, std::span<const DeviceTable> tables, const 
         anchors.push_back(read.table.anchors[i]);
     }
     const Chooser chooser(op, device, candidates);
-    std::vector<Saving> its = portfolio_of(op, chooser, candidates, anchors, false);
+    std::vector<Saving> its = portfolio_of(op, chooser, candidates, anchors, false, true);
     std::move(its.begin(), its.end(), std::back_inserter(all));
   }
   std::stable_sort(all.begin(), all.end(), [](const Saving& a, const Saving& b) { return a.gain > b.gain; });
@@ -160,6 +161,41 @@ Sources sources_to_compile(const std::vector<TableRow>& table, const std::vector
   return sources;
 }
 
+// A CUDA binary as NVIDIA's fatbinary compresses it; the driver unpacks it when it is loaded. As it is where
+// that tool is not there or fails.
+class Compressor {
+ public:
+  explicit Compressor(std::filesystem::path folder) : folder_(std::move(folder)) {
+    if (const char* tool = std::getenv("TUNESMITH_FATBINARY"); tool != nullptr) tool_ = tool;
+  }
+
+  bool is_there() const { return !tool_.empty(); }
+
+  std::string operator()(std::string bytes, const std::string& target) {
+    if (!is_there()) return bytes;
+    const std::filesystem::path from = folder_ / (std::to_string(next_++) + ".cubin");
+    const std::filesystem::path to = std::filesystem::path(from).replace_extension(".fatbin");
+    write_file(from, bytes);
+    const std::string command = "'" + tool_ + "' --compress-all --compress-mode=size --create='" +
+                                to.string() + "' --image3=kind=elf,sm=" + target.substr(3) + ",file='" +
+                                from.string() + "' >/dev/null 2>&1";
+    std::string compressed = std::system(command.c_str()) == 0 ? read_file(to) : "";
+    std::error_code ignored;
+    std::filesystem::remove(from, ignored);
+    std::filesystem::remove(to, ignored);
+    if (!compressed.empty()) return compressed;
+    if (!has_failed_.exchange(true))
+      std::cerr << "tunesmith_pack: binaries are not compressed, this failed: " << command << "\n";
+    return bytes;
+  }
+
+ private:
+  std::filesystem::path folder_;
+  std::string tool_;
+  std::atomic<std::size_t> next_ = 0;
+  std::atomic<bool> has_failed_ = false;
+};
+
 // Takes from `cache` what an earlier build compiled from the same text with the same compiler.
 std::map<std::string, std::string> compile(const Sources& sources, const std::filesystem::path& cache) {
   std::map<bool, std::unique_ptr<Toolchain>> toolchains;  // by whether it is the host's
@@ -174,6 +210,8 @@ std::map<std::string, std::string> compile(const Sources& sources, const std::fi
                 << error.what() << "\n";
     }
   }
+  std::filesystem::create_directories(cache);
+  Compressor compressed(cache);
   std::map<std::string, std::string> files;
   std::string broken;  // the first base that does not compile
   std::mutex mutex;
@@ -186,13 +224,17 @@ std::map<std::string, std::string> compile(const Sources& sources, const std::fi
       const Source& source = wanted.source;
       const Toolchain* toolchain = toolchains.at(source.target == "host").get();
       if (toolchain == nullptr) continue;
-      const BinaryCache kept(cache / sha256(toolchain->identity()).substr(0, 16));
+      const bool is_gpu = Target::parse(source.target)->kind == Target::Kind::gpu;
+      const BinaryCache kept(
+          cache / sha256(toolchain->identity() + (is_gpu && compressed.is_there() ? " compressed" : ""))
+                      .substr(0, 16));
       if (auto bytes = kept.find(source)) {
         const std::scoped_lock lock(mutex);
         files[name] = std::move(*bytes);
         continue;
       }
       Compiled compiled = toolchain->compile(source);
+      if (compiled.ok && is_gpu) compiled.bytes = compressed(std::move(compiled.bytes), source.target);
       if (compiled.ok) kept.put(source, compiled.bytes);
       const std::scoped_lock lock(mutex);
       if (compiled.ok) {

@@ -12,13 +12,18 @@
 namespace tunesmith {
 namespace {
 
-// A number, or a text of a user's own.
 bool compiles_in_numbers(const Op& op, const Values& constants) {
   return std::any_of(op.parameters.begin(), op.parameters.end(), [&](const Parameter& parameter) {
+    return parameter.is_integer() && constants.has(parameter.name);
+  });
+}
+
+bool compiles_in_own_text(const Op& op, const Values& constants) {
+  return std::any_of(op.parameters.begin(), op.parameters.end(), [&](const Parameter& parameter) {
     const Value* value = constants.find(parameter.name);
-    return value != nullptr &&
-           (parameter.is_integer() || std::find(parameter.words.begin(), parameter.words.end(),
-                                                to_text(*value)) == parameter.words.end());
+    return value != nullptr && !parameter.is_integer() &&
+           std::find(parameter.words.begin(), parameter.words.end(), to_text(*value)) ==
+               parameter.words.end();
   });
 }
 
@@ -57,9 +62,10 @@ std::vector<Shipped> bases_of(const Op& op) {
 }
 
 std::vector<Saving> portfolio_of(const Op& op, const Chooser& chooser, std::span<const Candidate> candidates,
-                                 std::span<const AnchorTable::Anchor> anchors, bool may_compile) {
+                                 std::span<const AnchorTable::Anchor> anchors, bool may_compile,
+                                 bool with_numbers) {
   static const double worst = std::log(4.0);  // one anchor cannot outvote all others
-  constexpr std::size_t most_choices = 16;    // of an anchor: behind these the base is mostly as good
+  constexpr std::size_t most_choices = 48;    // of an anchor
   std::vector<double> cost;                   // by anchor: a logarithm, with what is chosen so far
   struct Serving {
     Shipped one;
@@ -74,7 +80,9 @@ std::vector<Saving> portfolio_of(const Op& op, const Chooser& chooser, std::span
     std::size_t found = 0;
     for (std::size_t i = 0; const Choice* choice = choices.at(i); ++i) {
       const Template& tmpl = find_template(op, candidates[choice->candidate].template_name);
-      if (compiles_in_numbers(op, compiled_in(op, tmpl, problem))) continue;
+      const Values constants = compiled_in(op, tmpl, problem);
+      if (compiles_in_own_text(op, constants) || (!with_numbers && compiles_in_numbers(op, constants)))
+        continue;
       if (&tmpl == &op.templates.front()) {  // always there, and behind it nothing gains
         cost.back() = std::min(worst, choice->cautious);
         break;
@@ -109,7 +117,9 @@ std::vector<Shipped> untuned_of(const Op& op, const DeviceFacts& device, std::sp
   std::map<std::string, std::pair<int, Shipped>> served;  // by key
   for (const Problem& problem : problems) {
     const auto guess = untuned(op, problem, device);
-    if (!guess || compiles_in_numbers(op, compiled_in(op, *guess->tmpl, problem))) continue;
+    if (!guess) continue;
+    const Values constants = compiled_in(op, *guess->tmpl, problem);
+    if (compiles_in_numbers(op, constants) || compiles_in_own_text(op, constants)) continue;
     Shipped one{&op, guess->tmpl, problem, guess->config};
     ++served.try_emplace(key_of(one.wanted()), 0, one).first->second.first;
   }

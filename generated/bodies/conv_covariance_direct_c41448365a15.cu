@@ -165,6 +165,8 @@ using InOutPointer = typename PointerTo<Element, !overlapped>::Type;
 
 using Real = compute_type<T>;
 
+// The type of offsets within one image's covariances. Needs INDEX_BITS.
+
 template <int BITS>
 struct IndexOf {
   using type = int;

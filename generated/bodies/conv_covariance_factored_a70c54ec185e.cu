@@ -221,6 +221,8 @@ using InOutPointer = typename PointerTo<Element, !overlapped>::Type;
 
 using Real = compute_type<T>;
 
+// The type of offsets within one image's covariances. Needs INDEX_BITS.
+
 template <int BITS>
 struct IndexOf {
   using type = int;
@@ -263,6 +265,8 @@ constexpr int pitch = STAGING == Staging::padded
                           ? staged_columns + (tile_columns % banks - staged_columns % banks + banks) % banks
                           : staged_columns;
 constexpr int tile_elements = staged ? staged_rows * BLOCK_D * pitch : 0;
+
+// What factored.cu and factored_any.cu know of an image. Needs T, Real, Index and mu_staged.
 
 // Pointers point to where a row begins, so that offsets known at compile time are part of the load
 // instruction.
@@ -514,6 +518,9 @@ __device__ __forceinline__ void box_from_taps(Real (&box)[OUT_J][VECTOR], const 
 }
 
 // ---- the outputs
+
+// The outputs of factored.cu and factored_any.cu. Needs VECTOR, OUT_J, FAN, STORE, Place, common/overlap.inl,
+// common/vector.cuh and conv_covariance/image.inl.
 
 // FAN output channels of a thread's outputs in one row: all are loaded before the first is stored.
 struct Fan {
