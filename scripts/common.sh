@@ -65,7 +65,7 @@ build() {
 # or nothing where pip cannot get them.
 python_for_tests() {
   python_for_tests=$1/bin/python
-  local packages=(hypothesis nanobind numpy plotly pytest scipy)
+  local packages=(hypothesis mypy nanobind numpy plotly pytest scipy)
   "$python_for_tests" -c "import $(IFS=,; echo "${packages[*]}")" 2>/dev/null && return
   say "Getting ${packages[*]} for the Python package's tests"
   python3 -m venv "$1" && "$python_for_tests" -m pip install -q --disable-pip-version-check "${packages[@]}" && return

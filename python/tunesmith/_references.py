@@ -12,6 +12,8 @@ import socket
 import sys
 import tempfile
 import threading
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -74,7 +76,7 @@ def _serve(function, reader, writer, lock=None) -> None:
         writer.flush()
 
 
-def serve_reference(function) -> None:
+def serve_reference(function: Callable[..., Any]) -> None:
     """Answers the tuner on standard input and output until it has no more questions: the last line of a program that is named by
     `tunesmith tune my.cu --reference "python3 reference.py"`.
 

@@ -10,16 +10,20 @@ import subprocess
 import sys
 import tempfile
 import threading
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Union
 
 from . import _arrays
 from ._core import default_database
 from ._references import listening
 
 
+Problem = Union[str, Mapping[str, Any]]
+
+
 def program() -> str:
     """The path of the command-line program that came with this package: `python -m tunesmith` runs it."""
     return os.path.join(os.path.dirname(os.path.abspath(__file__)), "tunesmith")
-
 
 
 class _Bar:
@@ -112,7 +116,17 @@ def _seconds(budget) -> str:
     return budget if isinstance(budget, str) else f"{budget}s"
 
 
-def tune(what, problems=None, *, device=None, budget="60s", database=None, reference=None, progress=True, **options):
+def tune(
+    what: str | os.PathLike[str] | Capture,
+    problems: Problem | Iterable[Problem] | None = None,
+    *,
+    device: str | None = None,
+    budget: str | float = "60s",
+    database: str | os.PathLike[str] | None = None,
+    reference: Callable[..., Any] | None = None,
+    progress: bool = True,
+    **options: Any,
+) -> Any:
     """Finds the fastest kernels for problems and keeps every verdict in the database.
 
     what: an op's name ("conv2d"), the path of a kernel of your own ("softmax.cu"), or a Capture of what your program used.
@@ -171,7 +185,13 @@ def _example(op: str) -> str:
     return "height=1000 width=2000" if op == "transpose" else "name=value ..."
 
 
-def winners(op=None, *, problem=None, device=None, database=None):
+def winners(
+    op: str | os.PathLike[str] | None = None,
+    *,
+    problem: Problem | None = None,
+    device: str | None = None,
+    database: str | os.PathLike[str] | None = None,
+) -> Any:
     """The winners in the database, newest tuning first by problem: a pandas DataFrame where pandas is installed, else a list of
     dicts. op: an op's name, or the path of a kernel of your own; None: all. Columns as of `tunesmith query --format json`: op, device, problem, template, config, median_us, low_us, high_us,
     base_us, speedup_over_base, runner_up and more; times in microseconds. Empty where there is no database."""
@@ -196,9 +216,9 @@ def winners(op=None, *, problem=None, device=None, database=None):
 class Capture:
     """The problems that were launched within its with-block, by this package's functions; for tune()."""
 
-    def __init__(self):
-        self.problems: list[dict] = []
-        self._before: dict = {}
+    def __init__(self) -> None:
+        self.problems: list[dict[str, Any]] = []
+        self._before: dict[Any, Any] = {}
 
     @staticmethod
     def _now() -> dict:
@@ -208,11 +228,11 @@ class Capture:
                 found[ordinal, usage["op"], usage["problem"]] = usage
         return found
 
-    def __enter__(self) -> "Capture":
+    def __enter__(self) -> Capture:
         self._before = self._now()
         return self
 
-    def __exit__(self, *_) -> None:
+    def __exit__(self, *_: object) -> None:
         for key, usage in self._now().items():
             before = self._before.get(key)
             launches = usage["launches"] - (before["launches"] if before else 0)

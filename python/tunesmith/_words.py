@@ -7,11 +7,15 @@ import functools
 import math
 import sys
 import warnings
+from collections.abc import Sequence
+from typing import Any, SupportsIndex, Union
 
 import numpy as np
 
 from ._arrays import Given, index, launch, promoted, recorded, type_name
 from ._core import is_array
+
+Axes = Union[SupportsIndex, Sequence[SupportsIndex], None]
 
 _short = {
     "float32": "f32",
@@ -309,7 +313,9 @@ def _reduce(function: str, a, axis, dtype, out, keepdims, initial, where):
 
 
 @recorded("a", "out")
-def sum(a, axis=None, dtype=None, out=None, keepdims=False, initial=np._NoValue, where=True):  # noqa: A001
+def sum(  # noqa: A001
+    a: Any, axis: Axes = None, dtype: Any = None, out: Any = None, keepdims: bool = False, initial: Any = np._NoValue, where: Any = True
+) -> Any:
     """numpy.sum: the sum of the elements of `a`, over all or the given axes.
 
     a: any array; float32, float64, int32 and int64 are read as they lie, other types are converted first (in a copy):
@@ -327,21 +333,21 @@ def sum(a, axis=None, dtype=None, out=None, keepdims=False, initial=np._NoValue,
 
 
 @recorded("a", "out")
-def mean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=True):
+def mean(a: Any, axis: Axes = None, dtype: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True) -> Any:
     """numpy.mean: the sum divided by the number of elements; of integers as float64, with dtype=int cut to an integer. The mean of nothing is NaN.
     An integer out= is a TypeError (in NumPy's the sum wraps). See sum()."""
     return _reduce("mean", a, axis, dtype, out, keepdims, np._NoValue, where)
 
 
 @recorded("a", "out")
-def min(a, axis=None, out=None, keepdims=False, initial=np._NoValue, where=True):  # noqa: A001
+def min(a: Any, axis: Axes = None, out: Any = None, keepdims: bool = False, initial: Any = np._NoValue, where: Any = True) -> Any:  # noqa: A001
     """numpy.min: the least element, or `initial` if that is less; NaN where there is one. Raises ValueError for no elements, and for where=
     without initial=. See sum()."""
     return _reduce("min", a, axis, None, out, keepdims, initial, where)
 
 
 @recorded("a", "out")
-def max(a, axis=None, out=None, keepdims=False, initial=np._NoValue, where=True):  # noqa: A001
+def max(a: Any, axis: Axes = None, out: Any = None, keepdims: bool = False, initial: Any = np._NoValue, where: Any = True) -> Any:  # noqa: A001
     """numpy.max: the greatest element, or `initial` if that is greater; NaN where there is one. Raises as min() does. See sum()."""
     return _reduce("max", a, axis, None, out, keepdims, initial, where)
 
@@ -360,7 +366,7 @@ def _merged(extents, strides):
 
 
 @recorded("a", "out")
-def transpose(a, axes=None, out=None):
+def transpose(a: Any, axes: Sequence[SupportsIndex] | None = None, out: Any = None) -> Any:
     """numpy.transpose, as a copy: a C-contiguous array whose k-th axis is axes[k] of `a`; None: all axes in reverse.
 
     Elements of 1, 2, 4, 8 and 16 bytes, copied bit by bit. One launch where the order exchanges two groups of
@@ -521,7 +527,7 @@ def _complex_conv1d(signal, kernel, mode, function, like: Given):
 
 
 @recorded("a", "v")
-def convolve(a, v, mode="full"):
+def convolve(a: Any, v: Any, mode: str | int = "full") -> Any:
     """numpy.convolve: the convolution of two one-dimensional arrays; mode is 'full', 'same' or 'valid'.
 
     float32 and float64 are computed as they are, float16 and bfloat16 in float32, integers in float64, and where their sums could
@@ -532,7 +538,7 @@ def convolve(a, v, mode="full"):
 
 
 @recorded("a", "v")
-def correlate(a, v, mode="valid"):
+def correlate(a: Any, v: Any, mode: str | int = "valid") -> Any:
     """numpy.correlate: the cross-correlation of two one-dimensional arrays, `v` conjugated. See convolve()."""
     return _conv1d(a, v, mode, "correlate")
 
@@ -560,7 +566,13 @@ def _least_and_most(given: Given) -> list:
     return [Given(one).numpy() for one in found]
 
 
-def histogram(a, bins=10, range=None, density=None, weights=None):  # noqa: A002
+def histogram(
+    a: Any,
+    bins: SupportsIndex | str | Sequence[float] | np.ndarray = 10,
+    range: tuple[float, float] | Sequence[float] | None = None,  # noqa: A002
+    density: bool | None = None,
+    weights: Any = None,
+) -> tuple[Any, np.ndarray]:
     """numpy.histogram: counts of the values of `a` in bins of equal width, and the edges of the bins.
 
     a: float32, float64, int32, int64 and uint8 are counted as they are, uint64 as float64, other integers as int32 or int64, float16 and bfloat16 as
@@ -692,7 +704,7 @@ def _countable(given: Given, allowed) -> Given:
     raise TypeError(f"Values of {given.dtype} cannot be counted; convert them to one of {', '.join(allowed)}.")
 
 
-def bincount(x, weights=None, minlength=0):
+def bincount(x: Any, weights: Any = None, minlength: SupportsIndex = 0) -> Any:
     """numpy.bincount: counts[i] is how often i is in `x`, for i up to the greatest value, and at least minlength of them.
 
     x: one-dimensional; uint8 and int32 are counted as they are, other integers in a copy of int32. More than 65536
@@ -748,7 +760,7 @@ def _bincount_of_library(given: Given, weights, minlength: int):
     return sys.modules[kind].bincount(given.object, weights=weights, minlength=minlength)
 
 
-def conv_covariance(input, gamma, mu, c):  # noqa: A002
+def conv_covariance(input: Any, gamma: Any, mu: Any, c: Any) -> Any:  # noqa: A002
     """Adds to `input`, in place, what a two-dimensional convolution adds to the covariance of its output.
 
     With n, o, i and h x w for batch, output and input channels and an image's size, and (h - p + 1) x (w - q + 1) for

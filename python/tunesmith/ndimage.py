@@ -15,12 +15,16 @@ windows that it lies in). On a GPU all weights count, since looking at the resul
 from __future__ import annotations
 
 import numbers
+from collections.abc import Sequence
+from typing import Any, SupportsIndex, Union
 
 import numpy as np
 
 from ._arrays import Given, index, recorded
 from ._filters import boundary_word, by_parts, filter_all, filter_as_scipy, finish, image_and_sums, number_of, output_type, zeros
-from ._words import _complex_parts
+from ._words import Axes, _complex_parts
+
+OneOrSeveral = Union[SupportsIndex, Sequence[SupportsIndex]]
 
 __all__ = [
     "convolve",
@@ -135,7 +139,16 @@ _recorded_with_weights = recorded("input", "output", by_content=("weights",))
 
 
 @_recorded_with_weights
-def correlate(input, weights, output=None, mode="reflect", cval=0.0, origin=0, *, axes=None):  # noqa: A002
+def correlate(
+    input: Any,  # noqa: A002
+    weights: Any,
+    output: Any = None,
+    mode: str = "reflect",
+    cval: complex = 0.0,
+    origin: OneOrSeveral = 0,
+    *,
+    axes: Axes = None,
+) -> Any:
     """scipy.ndimage.correlate: sums over a window around each element, weighted by `weights`.
 
     input: any array. weights: an array or list of as many dimensions (or as many as axes); it is copied to the image's device.
@@ -147,8 +160,17 @@ def correlate(input, weights, output=None, mode="reflect", cval=0.0, origin=0, *
 
 
 @_recorded_with_weights
-def convolve(input, weights, output=None, mode="reflect", cval=0.0, origin=0, *, axes=None):  # noqa: A002
-    """scipy.ndimage.convolve: correlate() with the mask turned around in each direction."""
+def convolve(
+    input: Any,  # noqa: A002
+    weights: Any,
+    output: Any = None,
+    mode: str = "reflect",
+    cval: complex = 0.0,
+    origin: OneOrSeveral = 0,
+    *,
+    axes: Axes = None,
+) -> Any:
+    """scipy.ndimage.convolve: correlate() with the mask turned around in each direction; parameters, types and errors as there."""
     return _correlate_or_convolve(input, weights, output, mode, cval, origin, axes, "convolution")
 
 
@@ -184,15 +206,36 @@ def _line(input, weights, cval) -> np.ndarray | Given:  # noqa: A002
 
 
 @_recorded_with_weights
-def correlate1d(input, weights, axis=-1, output=None, mode="reflect", cval=0.0, origin=0):  # noqa: A002
-    """scipy.ndimage.correlate1d: correlate() with a mask of one dimension along `axis`."""
+def correlate1d(
+    input: Any,  # noqa: A002
+    weights: Any,
+    axis: SupportsIndex = -1,
+    output: Any = None,
+    mode: str = "reflect",
+    cval: complex = 0.0,
+    origin: SupportsIndex = 0,
+) -> Any:
+    """scipy.ndimage.correlate1d: correlate() with a mask of one dimension along `axis`, the last by default.
+
+    weights: an array or list of one dimension. origin: an integer. All else as of correlate().
+    Returns an array of the caller's kind and shape. Raises RuntimeError for weights and modes, ValueError for origins and
+    numpy.exceptions.AxisError for axes.
+    """
     weights = _line(input, weights, cval)
     return _along(input, weights, axis, output, mode, cval, _check_origin(origin, weights.shape[0]), "correlation")
 
 
 @_recorded_with_weights
-def convolve1d(input, weights, axis=-1, output=None, mode="reflect", cval=0.0, origin=0):  # noqa: A002
-    """scipy.ndimage.convolve1d: correlate1d() with the mask turned around."""
+def convolve1d(
+    input: Any,  # noqa: A002
+    weights: Any,
+    axis: SupportsIndex = -1,
+    output: Any = None,
+    mode: str = "reflect",
+    cval: complex = 0.0,
+    origin: SupportsIndex = 0,
+) -> Any:
+    """scipy.ndimage.convolve1d: correlate1d() with the mask turned around; parameters, types and errors as there."""
     weights = _line(input, weights, cval)
     # As SciPy checks it: of the turned mask.
     extent = weights.shape[0]
@@ -220,7 +263,18 @@ def _gaussian(sigma: float, order: int, radius: int) -> np.ndarray:
 
 
 @recorded("input", "output")
-def gaussian_filter1d(input, sigma, axis=-1, order=0, output=None, mode="reflect", cval=0.0, truncate=4.0, *, radius=None):  # noqa: A002
+def gaussian_filter1d(
+    input: Any,  # noqa: A002
+    sigma: float,
+    axis: SupportsIndex = -1,
+    order: SupportsIndex = 0,
+    output: Any = None,
+    mode: str = "reflect",
+    cval: complex = 0.0,
+    truncate: float = 4.0,
+    *,
+    radius: SupportsIndex | None = None,
+) -> Any:
     """scipy.ndimage.gaussian_filter1d: a Gaussian of standard deviation `sigma` elements along `axis`, or its derivative of
     `order`; cut at truncate standard deviations, or at `radius` elements."""
     sigma = float(sigma)
@@ -235,7 +289,18 @@ def gaussian_filter1d(input, sigma, axis=-1, order=0, output=None, mode="reflect
 
 
 @recorded("input", "output")
-def gaussian_filter(input, sigma, order=0, output=None, mode="reflect", cval=0.0, truncate=4.0, *, radius=None, axes=None):  # noqa: A002
+def gaussian_filter(
+    input: Any,  # noqa: A002
+    sigma: float | Sequence[float],
+    order: OneOrSeveral = 0,
+    output: Any = None,
+    mode: str | Sequence[str] = "reflect",
+    cval: complex = 0.0,
+    truncate: float = 4.0,
+    *,
+    radius: OneOrSeveral | None = None,
+    axes: Axes = None,
+) -> Any:
     """scipy.ndimage.gaussian_filter: gaussian_filter1d() along each axis; sigma, order, mode and radius may be one per axis."""
     given = Given(input)
     found = _axes(axes, len(given.shape))
@@ -257,8 +322,19 @@ def gaussian_filter(input, sigma, order=0, output=None, mode="reflect", cval=0.0
 
 
 @recorded("input", "output")
-def uniform_filter1d(input, size, axis=-1, output=None, mode="reflect", cval=0.0, origin=0):  # noqa: A002
-    """scipy.ndimage.uniform_filter1d: the mean of `size` elements along `axis`."""
+def uniform_filter1d(
+    input: Any,  # noqa: A002
+    size: SupportsIndex,
+    axis: SupportsIndex = -1,
+    output: Any = None,
+    mode: str = "reflect",
+    cval: complex = 0.0,
+    origin: SupportsIndex = 0,
+) -> Any:
+    """scipy.ndimage.uniform_filter1d: the mean of `size` elements along `axis`; integers are summed exactly in float64 and divided once.
+
+    output, mode, cval and origin as of correlate1d(). Raises RuntimeError for a size below 1, ValueError for origins.
+    """
     size = index(size)
     if size < 1:
         raise RuntimeError("incorrect filter size")
@@ -275,7 +351,16 @@ def uniform_filter1d(input, size, axis=-1, output=None, mode="reflect", cval=0.0
 
 
 @recorded("input", "output")
-def uniform_filter(input, size=3, output=None, mode="reflect", cval=0.0, origin=0, *, axes=None):  # noqa: A002
+def uniform_filter(
+    input: Any,  # noqa: A002
+    size: OneOrSeveral = 3,
+    output: Any = None,
+    mode: str | Sequence[str] = "reflect",
+    cval: complex = 0.0,
+    origin: OneOrSeveral = 0,
+    *,
+    axes: Axes = None,
+) -> Any:
     """scipy.ndimage.uniform_filter: uniform_filter1d() along each axis; size, mode and origin may be one per axis."""
     given = Given(input)
     found = _axes(axes, len(given.shape))

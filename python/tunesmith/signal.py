@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ._arrays import Given, promoted, recorded
@@ -75,7 +77,7 @@ def _two(in1, in2, mode, boundary, fillvalue, word):
 
 
 @recorded("in1", by_content=("in2",))
-def convolve2d(in1, in2, mode="full", boundary="fill", fillvalue=0):
+def convolve2d(in1: Any, in2: Any, mode: str = "full", boundary: str = "fill", fillvalue: Any = 0) -> Any:
     """scipy.signal.convolve2d: the convolution of two images.
 
     in1, in2: arrays of two dimensions; in2 is copied to the device of in1. mode: full, same (the centre, of in1's size) or valid.
@@ -86,6 +88,6 @@ def convolve2d(in1, in2, mode="full", boundary="fill", fillvalue=0):
 
 
 @recorded("in1", by_content=("in2",))
-def correlate2d(in1, in2, mode="full", boundary="fill", fillvalue=0):
-    """scipy.signal.correlate2d: convolve2d() with in2 turned around and conjugated."""
+def correlate2d(in1: Any, in2: Any, mode: str = "full", boundary: str = "fill", fillvalue: Any = 0) -> Any:
+    """scipy.signal.correlate2d: convolve2d() with in2 turned around and conjugated; parameters, types and errors as there."""
     return _two(in1, in2, mode, boundary, fillvalue, "correlation")

@@ -17,8 +17,13 @@ suites = tomllib.loads((here / "suites.toml").read_text())
 versions = f"NumPy {numpy.__version__}, SciPy {scipy.__version__}"
 
 
+def totals(found: dict) -> tuple[int, int]:
+    lines = [line.split() for name, lines in found.items() if name for line in lines]
+    return sum(int(line[-2]) for line in lines), sum(int(line[-1]) for line in lines)
+
+
 def known() -> dict:
-    """By suite: lines such as "TestConvolve::test_mode 1"; and for which versions they were noted."""
+    """By suite: lines such as "TestConvolve::test_mode 1 1"; and for which versions they were noted."""
     found, name = {}, ""
     for line in (here / "passed.txt").read_text().splitlines():
         if line.startswith("["):
@@ -43,12 +48,24 @@ def test_they_pass(suite, tmp_path):
         [*command, "--pyargs", suites[suite]["module"]], cwd=tmp_path, env=environment, capture_output=True, text=True
     )
     assert run.returncode == 0, run.stdout[-5000:] + run.stderr[-2000:]
-    names = collections.Counter(name.split("[")[0] for name in file.read_text().splitlines())
-    lines = [f"{name} {count}" for name, count in sorted(names.items())]
+    tests = file.read_text().splitlines()
+    names = collections.Counter(name.removesuffix(" launches").split("[")[0] for name in tests)
+    launching = collections.Counter(name.split("[")[0] for name in tests if name.endswith(" launches"))
+    lines = [f"{name} {count} {launching[name]}" for name, count in sorted(names.items())]
     if os.environ.get("TUNESMITH_UPDATE_PASSED"):
-        found = {**known(), "": [f"What passed of other people's tests (test_others.py), with {versions}."], suite: lines}
+        found = {**known(), suite: lines}
+        total, kernels = totals(found)
+        found[""] = [f"What passed of other people's tests (test_others.py), with {versions}: {total} tests, of which {kernels} launch a kernel.",
+                     "By name: how many passed, and how many of these launch a kernel; the others check refusals, empty arrays and functions beside ours."]  # fmt: skip
         (here / "passed.txt").write_text("\n\n".join("\n".join(([f"[{name}]"] if name else []) + rest) for name, rest in found.items()) + "\n")
     elif versions in known()[""][0]:
         assert lines == known()[suite]
     else:
         assert lines
+
+
+def test_the_pages_say_how_many():
+    total, kernels = totals(known())
+    assert f"{total} tests, of which {kernels} launch a kernel" in known()[""][0]
+    page = (here.parents[2] / "docs" / "python.md").read_text()
+    assert f"{total} of SciPy's and NumPy's own tests" in page and f"{kernels} of them launch a kernel" in page

@@ -26,6 +26,7 @@ except ImportError:
 suites = tomllib.loads((pathlib.Path(__file__).parent / "suites.toml").read_text())
 suite = suites[os.environ["TUNESMITH_SUITE"]]
 passed: list[str] = []
+launched: set[str] = set()  # the tests within which a kernel was launched
 library = os.environ.get("TUNESMITH_TEST_ARRAYS")
 
 
@@ -128,9 +129,21 @@ def pytest_collection_modifyitems(config, items):
             replace_within(module)
 
 
+def launches() -> int:
+    return sum(usage["launches"] for one in tunesmith._arrays._dispatchers.values() for usage in one.summary())
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_call(item):
+    before = launches()
+    yield
+    if launches() > before:
+        launched.add(item.nodeid)
+
+
 def pytest_runtest_logreport(report):
     if report.when == "call" and report.outcome == "passed":
-        passed.append(report.nodeid[report.nodeid.find("::") + 2 :])
+        passed.append(report.nodeid[report.nodeid.find("::") + 2 :] + (" launches" if report.nodeid in launched else ""))
 
 
 def pytest_sessionfinish(session):
