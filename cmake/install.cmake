@@ -1,6 +1,7 @@
 # cmake --install and cpack: the library, what an application's build needs of it, and the program where it is built.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
+include(cmake/one_unwinder.cmake)
 
 set(package_folder "${CMAKE_INSTALL_LIBDIR}/cmake/tunesmith")
 foreach(kind IN LISTS TUNESMITH_KINDS)
@@ -50,7 +51,7 @@ install(FILES "${CMAKE_CURRENT_BINARY_DIR}/tunesmith-config.cmake"
         DESTINATION "${package_folder}" COMPONENT development)
 
 # What the static library calls, for pkg-config.
-set(private_libraries "-lsqlite3 -lstdc++ -lpthread -ldl")
+set(private_libraries "-lsqlite3 -lstdc++ -lm -lpthread -ldl")
 if(TUNESMITH_HAS_CUDA)
   get_target_property(cudart CUDA::cudart_static IMPORTED_LOCATION)
   get_filename_component(cudart "${cudart}" DIRECTORY)

@@ -116,6 +116,12 @@ Store Store::open(const fs::path& path, Mode mode, const Options& options) {
   const auto kind = fs::status(path, error).type();
   const bool missing = kind == fs::file_type::not_found;
   if (kind == fs::file_type::directory) throw StoreError(name + " is a folder: choose a file.");
+  // A pipe would be waited for, for ever.
+  for (const char* part : {"", "-wal", "-shm", "-journal"}) {
+    const auto other = fs::status(path.string() + part, error).type();
+    if (other != fs::file_type::regular && other != fs::file_type::not_found && other != fs::file_type::none)
+      throw StoreError(name + part + " is a pipe, a socket, a folder or a device: choose a regular file.");
+  }
   if (missing && mode != Mode::create) {
     throw StoreError("There is no database " + path.string() +
                      ": tune a problem first, or choose another file.");

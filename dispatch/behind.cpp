@@ -21,6 +21,7 @@ void Behind::add_thread() {
 }
 
 void Behind::post_for(std::weak_ptr<const void> wanted, Job job) {
+  if (is_forked()) return;
   {
     const std::scoped_lock lock(mutex_);
     while (!jobs_.empty() && jobs_.front().wanted.expired()) jobs_.pop_front();
@@ -31,6 +32,7 @@ void Behind::post_for(std::weak_ptr<const void> wanted, Job job) {
 }
 
 const std::shared_ptr<Bell>& Behind::bell() {
+  if (is_forked()) return bell_;
   const std::scoped_lock lock(mutex_);
   if (threads_.empty()) add_thread();
   return bell_;
@@ -63,11 +65,13 @@ void Behind::work(const std::stop_token& stop) {
 }
 
 bool Behind::wait(std::chrono::milliseconds limit) {
+  if (is_forked()) return true;
   collect();
   bell_->ring();
   std::unique_lock lock(mutex_);
   const auto is_done = [&] { return jobs_.empty() && busy_ == 0; };
-  if (limit != std::chrono::milliseconds::max()) return done_.wait_for(lock, limit, is_done);
+  constexpr auto none = std::chrono::hours(24 * 365);  // a later end is beyond what some clocks count
+  if (limit < none) return done_.wait_for(lock, limit, is_done);
   done_.wait(lock, is_done);
   return true;
 }

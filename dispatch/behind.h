@@ -1,6 +1,8 @@
 // What is done behind plans: a few threads that compile and load while launches go on.
 #pragma once
 
+#include <unistd.h>
+
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -31,14 +33,17 @@ class Behind {
   void post_for(std::weak_ptr<const void> wanted, Job job);
   /// Ringing it makes what was asked for be looked up. There is a thread that listens from the first call on.
   const std::shared_ptr<Bell>& bell();
-  /// Whether all that was posted and asked for before is done within `limit`.
+  /// Whether all that was posted and asked for before is done within `limit`. In the child of a fork(), which
+  /// has none of the threads, nothing is done, and this is true at once.
   bool wait(std::chrono::milliseconds limit);
 
  private:
   void collect();
   void work(const std::stop_token& stop);
   void add_thread();
+  bool is_forked() const { return ::getpid() != process_; }
 
+  const pid_t process_ = ::getpid();
   std::function<std::vector<Job>()> asked_;
   std::shared_ptr<Bell> bell_ = std::make_shared<Bell>();
   std::mutex mutex_;  ///< of what follows

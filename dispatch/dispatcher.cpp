@@ -36,15 +36,24 @@ Problem from_fields(const Op& op, std::span<const Field> fields) {
   return problem;
 }
 
-bool is_on(const char* variable, const char* otherwise) {
-  const char* given = std::getenv(variable);
-  const std::string_view word = given == nullptr || *given == '\0' ? otherwise : given;
-  if (word != "on" && word != "off") {
-    throw UsageError(std::string(variable) + " is \"" + std::string(word) +
-                     "\"; allowed are on and off. Set one of them or unset it.");
+// A variable of the environment that is on or off; what is neither is left aside, and a note.
+struct Switch {
+  const char* variable;
+  bool otherwise;
+
+  std::string_view word() const {
+    const char* given = std::getenv(variable);
+    return given == nullptr ? "" : given;
   }
-  return word == "on";
-}
+  bool is_on() const { return otherwise ? word() != "off" : word() == "on"; }
+  bool is_understood() const { return word().empty() || word() == "on" || word() == "off"; }
+  std::string note() const {
+    return std::string(variable) + " is \"" + std::string(word()) +
+           "\", which is not used; allowed are on and off. Set one of them or unset it.";
+  }
+};
+constexpr Switch overlap_switch = {"TUNESMITH_OVERLAP", true};
+constexpr Switch check_pointers_switch = {"TUNESMITH_CHECK_POINTERS", false};
 
 // An exported library compiles nothing, and takes no binaries but its own.
 DispatcherOptions possible(DispatcherOptions options) {
@@ -66,8 +75,8 @@ std::string first_device() {
   return cuda_devices(why_none).empty() ? "host" : "cuda";
 }
 
-bool default_overlap() { return is_on("TUNESMITH_OVERLAP", "on"); }
-bool default_check_pointers() { return is_on("TUNESMITH_CHECK_POINTERS", "off"); }
+bool default_overlap() { return overlap_switch.is_on(); }
+bool default_check_pointers() { return check_pointers_switch.is_on(); }
 
 }  // namespace TUNESMITH_ABI
 
@@ -93,6 +102,8 @@ struct __attribute__((visibility("hidden"))) Dispatcher::Impl {
         uses(chosen.facts, options.most_bytes / part_for_uses),
         behind([this] { return asked(); }) {
     if (const auto why = BinaryCache(options.cache_folder).why_unused()) first_notes.push_back(*why);
+    for (const Switch& one : {overlap_switch, check_pointers_switch})
+      if (!one.is_understood()) first_notes.push_back(one.note());
   }
 
   std::shared_ptr<const PlanState> make(const Op& op, const Values& given) {
@@ -102,12 +113,14 @@ struct __attribute__((visibility("hidden"))) Dispatcher::Impl {
     const Asked asked(op.name, {&field, 1});
     if (auto plan = plans.find(asked)) return plan;
     keep_within_bounds();  // if no plan can be made, what was tried stays until the next one
+    const std::uint64_t lacked = planner.modules().lacked();
     auto made = plan_now(op, problem, compile != Compile::background, {});
     if (compile == Compile::now && is_worth_trying(*made)) {
       try_out(*made, {});
       made = plan_now(op, problem, true, {});
       behind.post([this](const std::stop_token&) { write_first_uses_within(writer_limit); });
     }
+    if (planner.modules().lacked() != lacked) return made;  // not kept: the next one may be better
     auto plan = plans.keep(asked, made);
     if (plan == made && (made->is_improved() || (compile != Compile::now && is_worth_trying(*made))))
       behind.post_for(made, [this, weak = std::weak_ptr(made)](const std::stop_token& stop) {
@@ -170,8 +183,10 @@ struct __attribute__((visibility("hidden"))) Dispatcher::Impl {
     if (!plans.has(*plan)) return;
     try {
       const auto again = [&] {
+        const std::uint64_t lacked = planner.modules().lacked();
         auto better = plan_now(*plan->op, Problem::parse(plan->problem), true, stop);
         if (stop.stop_requested()) return;
+        if (planner.modules().lacked() != lacked) return plans.remove(*plan);  // made anew when asked for
         plans.replace(*plan, better);
         plan = std::move(better);
         keep_within_bounds();

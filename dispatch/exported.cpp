@@ -32,7 +32,7 @@ Hashes read_hashes() {
 }  // namespace
 
 Source source_of(const Wanted& wanted, std::string_view target) {
-  static const Hashes hashes = read_hashes();
+  static const auto& hashes = *new Hashes(read_hashes());  // never destroyed: threads may ask at the end
   Source source;
   source.kernels = wanted.tmpl.kernels;
   source.target = target;

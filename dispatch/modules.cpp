@@ -1,11 +1,14 @@
 #include "dispatch/modules.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <utility>
 
 #include "dispatch/packed.h"
 #include "generator/error.h"
 #include "generator/number_text.h"
+#include "runtime/files.h"
 
 namespace tunesmith {
 namespace {
@@ -80,32 +83,36 @@ Modules::Attempt Modules::take(const std::shared_ptr<Module>& module, const Want
   const Executable* loaded = module->loaded_;
   if (loaded == nullptr && effort == Effort::loaded) return "It is not loaded.";
   if (loaded == nullptr) {
-    look_for(*module, work);
-    if (effort == Effort::compile) compile(*module, wanted, work, stop);
-    loaded = module->loaded_;
-    if (loaded == nullptr) {
+    std::string why = look_for(*module, work);
+    if (effort == Effort::compile) {
+      why += compile(*module, wanted, work, stop);
+    } else {
       const std::scoped_lock lock(module->mutex_);
-      return module->why_none_ + module->why_not_compiled_;
+      why += module->compilation_.why();
     }
+    loaded = module->loaded_;
+    if (loaded == nullptr) return why;
   }
   try {
     return loaded->with(work);
   } catch (const LoadError& error) {
+    if (error.kind == LoadError::Kind::busy) ++lacked_;
     return error.what();
   }
 }
 
 bool Modules::may_compile(const Module& module) const {
-  if (no_compiler_) return false;
+  if (has_no_compiler()) return false;
   const std::scoped_lock lock(module.mutex_);
-  return module.why_not_compiled_.empty();
+  return !module.compilation_.counts();
 }
 
 // Looks in the cheapest place first: database or export, library, cache. If one does not load, the next is
-// tried.
-void Modules::look_for(Module& module, const Work& work) {
+// tried. What could not be looked for, or loaded, for want of file numbers or memory is looked for again.
+std::string Modules::look_for(Module& module, const Work& work) {
   const std::scoped_lock lock(module.mutex_);
-  if (module.loaded_ != nullptr || !module.why_none_.empty()) return;  // done before
+  if (module.loaded_ != nullptr || !module.why_none_.empty()) return module.why_none_;  // done before
+  const std::uint64_t lacked = lacked_;
   const Source& source = module.source_;
   std::string refused;
   const auto try_one = [&](const std::string& binary, const std::string& suffix, const char* what,
@@ -120,43 +127,57 @@ void Modules::look_for(Module& module, const Work& work) {
     if (try_one(bytes, suffix_in(bytes, source),
                 is_exported ? "The exported binary" : "The database's binary",
                 is_exported ? "its binary was exported with the kernel" : "its binary is in the database"))
-      return;
+      return "";
   }
   if (const std::string_view built_in = packed_binary(device_.target, source.hash);
       !built_in.empty() &&
       try_one(std::string(built_in), source.suffix, "The built-in binary", "its binary is built in"))
-    return;
-  if (const auto cached = cache_.find(source);
-      cached &&
+    return "";
+  const auto cached = cache_.find(source);
+  if (cached &&
       try_one(*cached, source.suffix, "The cached binary", "its binary is in the cache, compiled before"))
-    return;
+    return "";
+  if (!cached && is_shortage(errno)) {
+    refused += "The cache cannot be read: " + std::string(std::strerror(errno)) + ". ";
+    ++lacked_;
+  }
   if (module.is_base_ && device_.kind == "cuda") {
     const std::string_view ptx = packed(packed_name(ptx_target, source.hash));
     if (!ptx.empty() &&
         try_one(std::string(ptx), source.suffix, "The built-in PTX", "the driver compiled its PTX"))
-      return;
+      return "";
   }
-  module.why_none_ = refused.empty() ? "There is no binary of it. " : refused;
+  if (refused.empty()) refused = "There is no binary of it. ";
+  if (lacked_ == lacked) module.why_none_ = refused;
+  return refused;
 }
 
-void Modules::compile(Module& module, const Wanted& wanted, const Work& work, const std::stop_token& stop) {
+std::string Modules::compile(Module& module, const Wanted& wanted, const Work& work,
+                             const std::stop_token& stop) {
   const std::scoped_lock one_at_a_time(module.compiling_);
   {
     const std::scoped_lock lock(module.mutex_);
-    if (module.first_ || !module.why_not_compiled_.empty()) return;  // done while this thread waited
+    if (module.first_) return "";  // done while this thread waited
+    if (module.compilation_.counts()) return module.compilation_.why();
   }
+  const auto begun = Setback::Clock::now();
+  const std::uint64_t lacked = lacked_;
   std::string why_not;
   Compiled compiled;
   std::string made_by;
   const Source source = source_of(wanted, device_.target);
   if (const Toolchain* compiler = toolchain(why_not)) {
-    compiled = compiler->compile(source, {.limit = compile_limit_, .stop = stop});
     made_by = compiler->identity();
+    try {
+      compiled = compiler->compile(source, {.limit = compile_limit_, .stop = stop});
+    } catch (const std::exception& error) {  // such as a full disk
+      compiled.log = error.what();
+    }
     if (!compiled.ok) why_not = "It does not compile: " + first_line(compiled.log);
   } else {
     why_not = "No compiler is available: " + why_not;
   }
-  if (stop.stop_requested()) return;
+  if (stop.stop_requested()) return why_not;
   const std::scoped_lock lock(module.mutex_);
   if (compiled.ok) {
     module.toolchain_ = std::move(made_by);
@@ -164,7 +185,8 @@ void Modules::compile(Module& module, const Wanted& wanted, const Work& work, co
                    printed("compiled now in %.2f ms", compiled.milliseconds));
     if (module.first_) cache_.put(source, compiled.bytes);
   }
-  module.why_not_compiled_ = why_not;
+  if (!why_not.empty() && lacked_ == lacked) module.compilation_.note(why_not, begun);
+  return why_not;
 }
 
 // Why it does not load; empty if it does. Under the module's mutex.
@@ -174,6 +196,7 @@ std::string Modules::load(Module& module, const std::string& binary, const std::
     module.first_ =
         ordinal_ < 0 ? load_host(binary, suffix, work) : load_cuda(binary, suffix, work, ordinal_, true);
   } catch (const LoadError& error) {
+    if (error.kind == LoadError::Kind::busy) ++lacked_;
     return error.what();
   }
   module.how_ = std::move(how);
@@ -185,15 +208,16 @@ std::string Modules::load(Module& module, const std::string& binary, const std::
 
 const Toolchain* Modules::toolchain(std::string& why_none) {
   const std::scoped_lock lock(toolchain_mutex_);
-  if (!toolchain_ && why_no_toolchain_.empty()) {
+  if (!toolchain_ && !no_toolchain_.counts()) {
+    const auto begun = Setback::Clock::now();
     try {
       toolchain_ = make_toolchain(device_.target);
     } catch (const std::exception& error) {
-      why_no_toolchain_ = error.what();
-      no_compiler_ = true;
+      no_toolchain_.note(error.what(), begun);
+      no_compiler_until_ = no_toolchain_.end().time_since_epoch().count();
     }
   }
-  why_none = why_no_toolchain_;
+  why_none = no_toolchain_.why();
   return toolchain_.get();
 }
 

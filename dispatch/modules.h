@@ -2,6 +2,7 @@
 // or compiled. Thread-safe; a source is loaded once, and compiled once, without any lock that others need.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -13,6 +14,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <variant>
 
 #include "dispatch/known.h"
@@ -23,6 +25,26 @@
 #include "runtime/toolchain.h"
 
 namespace tunesmith {
+
+/// Why something failed, for a while, since what it lacked may be there again; after each failure for twice
+/// as long, so that what always fails costs little.
+class Setback {
+ public:
+  bool counts() const { return !why_.empty() && Clock::now() < end_; }
+  const std::string& why() const { return why_; }
+  using Clock = std::chrono::steady_clock;
+  void note(std::string why, Clock::time_point begun) {
+    pause_ = std::max(2 * pause_, 10 * (Clock::now() - begun));
+    end_ = Clock::now() + pause_;
+    why_ = std::move(why);
+  }
+  Clock::time_point end() const { return end_; }
+
+ private:
+  std::string why_;
+  Clock::duration pause_ = std::chrono::seconds(1);
+  Clock::time_point end_;
+};
 
 class Module {
  public:
@@ -43,7 +65,8 @@ class Module {
   mutable std::mutex mutex_;                         ///< of what follows; while a binary is loaded
   std::unique_ptr<const Executable> first_;
   std::size_t bytes_ = 0;
-  std::string how_, toolchain_, why_none_, why_not_compiled_;
+  std::string how_, toolchain_, why_none_;
+  Setback compilation_;
 };
 
 class Modules {
@@ -65,9 +88,13 @@ class Modules {
   Attempt take(const std::shared_ptr<Module>& module, const Wanted& wanted, const Work& work, Effort effort,
                const std::stop_token& stop = {});
 
-  /// Whether it may be worth compiling: there may be a compiler, and it has not failed on it before.
+  /// Whether it may be worth compiling: there may be a compiler, and it has not failed on it lately.
   bool may_compile(const Module& module) const;
-  bool has_no_compiler() const { return no_compiler_; }
+  bool has_no_compiler() const {
+    return Setback::Clock::now().time_since_epoch().count() < no_compiler_until_;
+  }
+  /// How often a binary did not load for want of what may be there again.
+  std::uint64_t lacked() const { return lacked_; }
 
   /// About, with the binaries that are loaded.
   std::size_t bytes() const { return bytes_; }
@@ -78,8 +105,9 @@ class Modules {
   bool unload_one(std::uint64_t clock = ~std::uint64_t{0});
 
  private:
-  void look_for(Module& module, const Work& work);
-  void compile(Module& module, const Wanted& wanted, const Work& work, const std::stop_token& stop);
+  // Each answers why it is not loaded then; empty: it is.
+  std::string look_for(Module& module, const Work& work);
+  std::string compile(Module& module, const Wanted& wanted, const Work& work, const std::stop_token& stop);
   std::string load(Module& module, const std::string& binary, const std::string& suffix, const Work& work,
                    std::string how);
   const Toolchain* toolchain(std::string& why_none);
@@ -99,8 +127,9 @@ class Modules {
 
   std::mutex toolchain_mutex_;
   std::unique_ptr<Toolchain> toolchain_;
-  std::string why_no_toolchain_;
-  std::atomic<bool> no_compiler_ = false;
+  Setback no_toolchain_;
+  std::atomic<Setback::Clock::rep> no_compiler_until_ = 0;
+  std::atomic<std::uint64_t> lacked_ = 0;
 };
 
 }  // namespace tunesmith

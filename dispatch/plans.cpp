@@ -407,13 +407,22 @@ bool Plans::has(const PlanState& plan) {
 
 std::shared_ptr<const PlanState> Plans::remove_oldest() {
   const std::scoped_lock lock(mutex_);
-  if (kept_.empty()) return nullptr;
-  const Kept oldest = std::move(kept_.front());
-  kept_.pop_front();
-  place_.erase(oldest.plan.get());
-  bytes_ -= oldest.bytes;
-  for (const std::shared_ptr<const Filed>& filed : oldest.filed) take_out(filed);
-  return oldest.plan;
+  return kept_.empty() ? nullptr : take_out(kept_.begin()).plan;
+}
+
+void Plans::remove(const PlanState& plan) {
+  Kept removed;  // let go of after the lock
+  const std::scoped_lock lock(mutex_);
+  if (const auto place = place_.find(&plan); place != place_.end()) removed = take_out(place->second);
+}
+
+Plans::Kept Plans::take_out(std::list<Kept>::iterator place) {
+  Kept kept = std::move(*place);
+  kept_.erase(place);
+  place_.erase(kept.plan.get());
+  bytes_ -= kept.bytes;
+  for (const std::shared_ptr<const Filed>& filed : kept.filed) take_out(filed);
+  return kept;
 }
 
 std::vector<std::shared_ptr<PlanState>> Plans::take_asked() {

@@ -78,6 +78,8 @@ class Plans {
   std::size_t bytes() const { return bytes_; }
   /// Takes out the oldest, for the caller to let go of; null: there is none.
   std::shared_ptr<const PlanState> remove_oldest();
+  /// Takes out this one, if it is kept.
+  void remove(const PlanState& plan);
 
   /// The plans whose launches asked for their twins, once each.
   std::vector<std::shared_ptr<PlanState>> take_asked();
@@ -107,6 +109,7 @@ class Plans {
   std::shared_ptr<const PlanState> file(PlansOfThread* own, Kept& kept,
                                         const std::shared_ptr<const Filed>& filed);
   void take_out(const std::shared_ptr<const Filed>& filed);
+  Kept take_out(std::list<Kept>::iterator place);
 
   const std::uint64_t id_;  ///< never used again in this process
   std::mutex mutex_;        ///< of what follows; locked before a thread's own

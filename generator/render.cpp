@@ -33,7 +33,9 @@ std::string enum_name(std::string_view name) {
 
 // Words that C++ keeps for itself get an underscore: SMEM_ALLOC=static is SmemAlloc::static_ in a body.
 std::string enumerator(const std::string& word) {
-  static const std::set<std::string, std::less<>> keywords = {
+  using Words = std::set<std::string, std::less<>>;
+  // Never destroyed: threads of a static dispatcher may render while the process ends.
+  static const auto& keywords = *new Words{
       "auto",     "const",    "default", "delete", "do",       "double",  "extern", "float", "for",
       "if",       "int",      "long",    "new",    "or",       "and",     "not",    "xor",   "signed",
       "register", "short",    "char",    "static", "switch",   "this",    "true",   "false", "union",

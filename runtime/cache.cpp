@@ -3,13 +3,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <fstream>
-#include <iterator>
 #include <random>
 #include <vector>
 
 #include "generator/hash.h"
+#include "runtime/files.h"
 #include "runtime/trust.h"
 
 namespace tunesmith {
@@ -40,10 +41,9 @@ std::optional<std::string> BinaryCache::why_unused() const {
 }
 
 std::optional<std::string> BinaryCache::find(const std::string& name) const {
+  errno = 0;
   if (folder_.empty() || why_untrusted(folder_ / name)) return std::nullopt;
-  std::ifstream file(folder_ / name, std::ios::binary);
-  if (!file) return std::nullopt;
-  std::string content{std::istreambuf_iterator<char>(file), {}};
+  const std::string content = read_file(folder_ / name);
   if (content.size() <= digits) return std::nullopt;
   std::string bytes = content.substr(digits + 1);
   if (content.compare(0, digits, sha256(bytes)) != 0) return std::nullopt;

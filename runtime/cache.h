@@ -22,6 +22,7 @@ class BinaryCache {
   /// A sentence, where somebody else may write in the folder.
   std::optional<std::string> why_unused() const;
 
+  /// Where there is none, errno says whether it could not be opened.
   std::optional<std::string> find(const Source& source) const;
 
   /// Written beside its place and renamed into it, so that no reader sees a part of it.

@@ -10,6 +10,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <utility>
 
 #include "generator/target.h"
 #include "runtime/cuda_scope.h"
@@ -21,9 +22,8 @@ namespace tunesmith {
 namespace {
 
 LoadError::Kind kind_of(cudaError_t code) {
-  return code == cudaErrorMemoryAllocation || code == cudaErrorLaunchOutOfResources
-             ? LoadError::Kind::resources
-             : LoadError::Kind::refused;
+  if (code == cudaErrorMemoryAllocation) return LoadError::Kind::busy;
+  return code == cudaErrorLaunchOutOfResources ? LoadError::Kind::resources : LoadError::Kind::refused;
 }
 
 [[noreturn]] void refuse(cudaError_t code, const std::string& what, LoadError::Kind kind) {
@@ -185,14 +185,36 @@ class Library {
   std::map<std::string, KernelFacts> kernels_;
 };
 
-/// Of the library's own workspaces on a device; keeps what is released for the next launch. Null where the
-/// driver has no pools.
+/// Of the current context; another one after cudaDeviceReset(). 0: the driver does not tell (before CUDA 12).
+unsigned long long context_id() {
+  using Id = int (*)(void* context, unsigned long long* id);
+  static const auto get_id = [] {
+    void* function = nullptr;
+    cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
+#if CUDART_VERSION >= 12050
+    constexpr unsigned since = 12000;
+    const cudaError_t code =
+        cudaGetDriverEntryPointByVersion("cuCtxGetId", &function, since, cudaEnableDefault, &found);
+#else
+    const cudaError_t code = cudaGetDriverEntryPoint("cuCtxGetId", &function, cudaEnableDefault, &found);
+#endif
+    if (code != cudaSuccess) static_cast<void>(cudaGetLastError());
+    return code == cudaSuccess && found == cudaDriverEntryPointSuccess ? reinterpret_cast<Id>(function)
+                                                                       : nullptr;
+  }();
+  unsigned long long id = 0;
+  return get_id != nullptr && get_id(nullptr, &id) == 0 ? id : 0;
+}
+
+/// Of the library's own workspaces on the current device; keeps what is released for the next launch. Null
+/// where the driver has no pools. Those of before a cudaDeviceReset() are never used again.
 cudaMemPool_t workspaces_of(int ordinal) {
   static std::mutex mutex;
-  static std::map<int, cudaMemPool_t> pools;
+  // By device and context; never destroyed: threads of a static dispatcher may ask while the process ends.
+  static auto* const pools = new std::map<std::pair<int, unsigned long long>, cudaMemPool_t>;
   const std::scoped_lock lock(mutex);
-  const auto known = pools.find(ordinal);
-  if (known != pools.end()) return known->second;
+  const std::pair key(ordinal, context_id());
+  if (const auto known = pools->find(key); known != pools->end()) return known->second;
   const OutsideCaptures outside;
   cudaMemPoolProps properties = {};
   properties.allocType = cudaMemAllocationTypePinned;
@@ -205,7 +227,7 @@ cudaMemPool_t workspaces_of(int ordinal) {
     static_cast<void>(cudaGetLastError());
     pool = nullptr;
   }
-  return pools[ordinal] = pool;
+  return (*pools)[key] = pool;
 }
 
 class CudaExecutable : public Executable {

@@ -27,9 +27,10 @@ std::optional<DeviceId> read(std::string_view words) {
 
 DeviceId DeviceId::parse(std::string_view words) {
   if (const auto id = read(words)) return *id;
-  throw UsageError("\"" + std::string(words) +
-                   "\" is not a device; allowed are auto (the first CUDA device, else the host), cuda (the "
-                   "first CUDA device), cuda:N (such as cuda:0) and host.");
+  throw UsageError(
+      "\"" + std::string(words) +
+      "\" is not a device; allowed are auto (the first CUDA device; in the program tunesmith the host where "
+      "there is none), cuda (the first CUDA device), cuda:N (such as cuda:0) and host.");
 }
 
 bool DeviceId::is_one(std::string_view words) { return read(words).has_value(); }

@@ -17,7 +17,8 @@ namespace tunesmith {
 struct LoadError : Error {
   enum class Kind {
     refused,    ///< another architecture, damaged bytes, or a kernel, symbol or parameter that is not there
-    resources,  ///< more threads, registers, shared memory or memory than the device has
+    resources,  ///< more threads, registers or shared memory than the device has
+    busy,       ///< memory or file numbers that others have now: it may load later
   };
   explicit LoadError(const std::string& sentence, Kind kind_ = Kind::refused)
       : Error(sentence), kind(kind_) {}

@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "runtime/executable.h"
+#include "runtime/files.h"
 #include "runtime/launch_check.h"
 
 namespace tunesmith {
@@ -43,7 +44,8 @@ void* open_library(const std::string& binary) {
   const int file = memfd_create("tunesmith-variant", MFD_CLOEXEC);
   if (file < 0)
     throw LoadError(
-        "No memory file could be created for the host's binary: " + std::string(std::strerror(errno)) + ".");
+        "No memory file could be created for the host's binary: " + std::string(std::strerror(errno)) + ".",
+        LoadError::Kind::busy);
   std::size_t written = 0;
   while (written < binary.size()) {
     const ssize_t some = write(file, binary.data() + written, binary.size() - written);
@@ -51,7 +53,7 @@ void* open_library(const std::string& binary) {
       close(file);
       throw LoadError(
           "The host's binary of " + std::to_string(binary.size()) + " bytes did not fit into memory.",
-          LoadError::Kind::resources);
+          LoadError::Kind::busy);
     }
     written += static_cast<std::size_t>(some);
   }
@@ -61,12 +63,15 @@ void* open_library(const std::string& binary) {
   std::string path = "/proc/self/fd";
   for (unsigned bits = ++loads; bits != 0; bits >>= 1) path += (bits & 1) != 0 ? "/." : "/";
   path += "/" + std::to_string(file);
+  errno = 0;
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  const auto kind = is_shortage(errno) ? LoadError::Kind::busy : LoadError::Kind::refused;
   const char* why = library == nullptr ? dlerror() : nullptr;
   close(file);
   if (library == nullptr) {
     throw LoadError(
-        "The host's binary does not load: " + std::string(why == nullptr ? "no reason given" : why) + ".");
+        "The host's binary does not load: " + std::string(why == nullptr ? "no reason given" : why) + ".",
+        kind);
   }
   return library;
 }

@@ -18,6 +18,9 @@ namespace fs = std::filesystem;
 constexpr std::size_t most_bytes = std::size_t{4} << 20, most_files = 100;
 
 std::string text_of(const fs::path& path) {
+  std::error_code ignored;
+  if (fs::exists(path, ignored) && !fs::is_regular_file(path, ignored) && !fs::is_directory(path, ignored))
+    throw UsageError("The file " + path.string() + " cannot be read: it is a pipe, a socket or a device.");
   errno = 0;
   std::ifstream file(path, std::ios::binary);
   std::string text;

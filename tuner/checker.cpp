@@ -68,6 +68,7 @@ bool overlaps(const Work& work) {
 Verdict verdict_of(LoadError::Kind kind) {
   switch (kind) {
     case LoadError::Kind::resources:
+    case LoadError::Kind::busy:
       return Verdict::resource_limit;
     case LoadError::Kind::refused:
       break;

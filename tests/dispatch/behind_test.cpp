@@ -1,9 +1,12 @@
 // What goes on behind plans, on the host device: compilation, kernels for unaligned pointers, plans that
 // leave.
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <latch>
@@ -246,6 +249,62 @@ TEST(PlansTest, WhatIsTakenOutLeavesIdleThreadsToo) {
   }
   EXPECT_TRUE(plan.expired());
   ended.count_down();
+}
+
+TEST_F(BehindTest, ALimitBeyondAllClocksIsNone) {
+  tune({.problem = "n=1000 taps=5", .config = "VECTOR=1"});
+  cache_base();
+  slow_compiler("0.3");
+  Dispatcher dispatcher(background());
+  dispatcher.plan("smooth", "n=1000 taps=6");
+  EXPECT_TRUE(dispatcher.wait_until_ready(milliseconds::max() - milliseconds(1)));
+  EXPECT_EQ(dispatcher.plan("smooth", "n=1000 taps=6").variant().template_name, "vector");
+}
+
+// For plans that leave before their turn nothing is compiled.
+TEST_F(BehindTest, WhatWasForgottenIsNotCompiled) {
+  tune({.problem = "n=1000 taps=5", .config = "VECTOR=1"});
+  cache_base();
+  slow_compiler("0.2 && exit 1");
+  DispatcherOptions small = background();
+  small.most_bytes = 20'000;
+  Dispatcher dispatcher(small);
+  for (int taps = 6; taps <= 64; ++taps) dispatcher.plan("smooth", "n=1000 taps=" + std::to_string(taps));
+  EXPECT_TRUE(dispatcher.wait_until_ready());
+  EXPECT_LT(read_file(calls()).size(), 25u);
+}
+
+// The child has the dispatcher, and none of its threads.
+TEST_F(BehindTest, AForkedChildWaitsForNothing) {
+  tune({.problem = "n=1000 taps=5", .config = "VECTOR=1"});
+  cache_base();
+  slow_compiler("20");
+  auto dispatcher = std::make_unique<Dispatcher>(background());
+  const Plan before = dispatcher->plan("smooth", "n=1000 taps=6");
+  while (read_file(calls()).empty()) std::this_thread::sleep_for(milliseconds(1));
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    ::alarm(20);
+    int failed = 1;
+    try {
+      const NamedProblem problems[] = {{"smooth", "n=1000 taps=6"}, {"smooth", "n=2000 taps=7"}};
+      dispatcher->prepare(problems);
+      const bool ready = dispatcher->wait_until_ready();
+      check(before, "smooth");
+      check(dispatcher->plan("smooth", "n=3000 taps=8"), "smooth");
+      dispatcher.reset();
+      check(Dispatcher(options()).plan("smooth", "n=10 taps=10"), "smooth");
+      failed = ready && !HasFailure() ? 0 : 2;
+    } catch (const std::exception& error) {
+      std::fprintf(stderr, "%s\n", error.what());
+    }
+    ::_exit(failed);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 TEST_F(BehindTest, ThreadsOutliveDispatchersAndDispatchersThreads) {

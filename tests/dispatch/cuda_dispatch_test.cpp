@@ -332,6 +332,24 @@ TEST_F(CudaDispatchTest, AWorkspaceIsMadeWhereNoneIsGiven) {
   require(cudaGraphExecDestroy(graph));
 }
 
+// The reset takes the pool of workspaces away; a dispatcher that is made later has another one.
+TEST_F(CudaDispatchTest, AResetDeviceHasNewWorkspaces) {
+  tune({.op = "tally",
+        .problem = "n=100000",
+        .template_name = "base",
+        .config = "VECTOR=4",
+        .device = facts_});
+  for (int resets = 0; resets < 3; ++resets) {
+    {
+      Dispatcher dispatcher(options());
+      const Plan plan = dispatcher.plan("tally", "n=100000");
+      ASSERT_GT(plan.workspace_bytes(), 0);
+      check(plan, "tally");
+    }
+    require(cudaDeviceReset());
+  }
+}
+
 // Of two launches in a row: the edges of their graph over which the second may start before the first has
 // ended.
 int overlapping_edges(const Plan& plan, std::span<void* const> arguments) {

@@ -3,11 +3,13 @@
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <fstream>
 
 #include "fixture.h"
+#include "runtime/files.h"
 
 namespace tunesmith {
 namespace {
@@ -81,6 +83,74 @@ TEST_F(TrustTest, WhatOthersMayWriteIsNotUsed) {
   EXPECT_FALSE(uses_the_winner(options()));
   ASSERT_EQ(::chmod(folder_.c_str(), 01777), 0);
   EXPECT_TRUE(uses_the_winner(options())) << "in a sticky folder nobody replaces another's file";
+}
+
+// As ssh: the file that the name leads to, and all folders above it and above the name.
+TEST_F(TrustTest, LinksAreFollowedAndAllFoldersCount) {
+  tune(winner_);
+  const std::filesystem::path inner = folder_ / "open" / "inner", link = folder_ / "link.db";
+  std::filesystem::create_directories(inner);
+  std::filesystem::rename(database(), inner / "t.db");
+  std::filesystem::create_symlink(inner / "t.db", link);
+  DispatcherOptions named = options(), by_link = options();
+  named.database = inner / "t.db";
+  by_link.database = link;
+  EXPECT_TRUE(uses_the_winner(named));
+  EXPECT_TRUE(uses_the_winner(by_link));
+  ASSERT_EQ(::chmod((folder_ / "open").c_str(), 0777), 0);
+  EXPECT_FALSE(uses_the_winner(named)) << "its folder may be replaced";
+  EXPECT_FALSE(uses_the_winner(by_link));
+  EXPECT_NE(notes_of(by_link).find("/open can be written by others (mode 0777)"), std::string::npos)
+      << notes_of(by_link);
+  ASSERT_EQ(::chmod((folder_ / "open").c_str(), 0755), 0);
+  std::ofstream(inner / "t.db-wal").close();
+  ASSERT_EQ(::chmod((inner / "t.db-wal").c_str(), 0666), 0);
+  EXPECT_FALSE(uses_the_winner(by_link)) << "the log lies beside the file, not beside the link";
+  std::filesystem::remove(inner / "t.db-wal");
+  const std::filesystem::path others = folder_ / "others";
+  std::filesystem::create_directory(others);
+  std::filesystem::create_symlink(inner / "t.db", others / "link.db");
+  by_link.database = others / "link.db";
+  EXPECT_TRUE(uses_the_winner(by_link));
+  ASSERT_EQ(::chmod(others.c_str(), 0777), 0);
+  EXPECT_FALSE(uses_the_winner(by_link)) << "the link may be replaced";
+  std::filesystem::create_symlink("round.db", folder_ / "round.db");
+  by_link.database = folder_ / "round.db";
+  EXPECT_FALSE(uses_the_winner(by_link));
+}
+
+// Nothing waits for a pipe that nobody writes.
+TEST_F(TrustTest, WhatIsNoRegularFileIsRefused) {
+  ::alarm(120);
+  tune(winner_);
+  const std::filesystem::path away = folder_ / "away";
+  for (const std::string part : {"", "-wal", "-journal"}) {
+    const std::string pipe = database() + part;
+    if (part.empty()) std::filesystem::rename(pipe, away);
+    ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+    EXPECT_FALSE(uses_the_winner(options())) << part;
+    EXPECT_NE(notes_of(options()).find("is a pipe, a socket or a device"), std::string::npos);
+    EXPECT_THROW(Store::open(database(), Store::Mode::read_only), std::exception);
+    std::filesystem::remove(pipe);
+    if (part.empty()) std::filesystem::rename(away, pipe);
+  }
+  EXPECT_TRUE(uses_the_winner(options()));
+  // An entry of the cache.
+  DispatcherOptions cached = options();
+  cached.database.clear();
+  Dispatcher(cached).plan("smooth", "n=1000 taps=5");
+  for (const auto& entry : std::filesystem::directory_iterator(cached.cache_folder)) {
+    std::filesystem::remove(entry.path());
+    ASSERT_EQ(::mkfifo(entry.path().c_str(), 0600), 0);
+  }
+  says(Dispatcher(cached).plan("smooth", "n=1000 taps=5"), "compiled now");
+  // A kernel's file, its description and its list.
+  const std::string kernel = (folder_ / "own.cu").string();
+  ASSERT_EQ(::mkfifo(kernel.c_str(), 0600), 0);
+  cached.kernels = {kernel};
+  EXPECT_THROW(Dispatcher{cached}, std::exception);
+  EXPECT_EQ(read_file(kernel), "");
+  ::alarm(0);
 }
 
 TEST_F(TrustTest, WhatIsOfAnotherUserIsNotUsed) {

@@ -142,12 +142,13 @@ class Plan {
   /// Made when it is asked for, in some milliseconds.
   std::vector<std::string> explanation(bool with_refusals = false) const;
 
-  /// Enqueues the work on `stream`, a cudaStream_t; on the host it is done on return, and `stream` is
-  /// ignored. `arguments` are the op's pointers in its order, to memory of the plan's device, which must be
-  /// the current CUDA device; null for an array of no elements. Outputs may not overlap other arguments,
-  /// unless the op works in place. On CUDA it takes no lock, allocates and compiles nothing, and may be
-  /// captured into a CUDA graph. Several threads may call it at the same time, each with its own workspace;
-  /// on the host such calls wait for each other.
+  /// Enqueues the work on `stream`, a cudaStream_t; null is the legacy default stream, also in an application
+  /// that is built with a default stream per thread (give cudaStreamPerThread there). On the host it is done
+  /// on return, and `stream` is ignored. `arguments` are the op's pointers in its order, to memory of the
+  /// plan's device, which must be the current CUDA device; null for an array of no elements. Outputs may not
+  /// overlap other arguments, unless the op works in place. On CUDA it takes no lock, allocates and compiles
+  /// nothing, and may be captured into a CUDA graph. Several threads may call it at the same time, each with
+  /// its own workspace; on the host such calls wait for each other.
   ///
   /// Without a workspace, where the plan needs one, each launch takes one from a pool of the library's, in
   /// the stream's order (cudaMallocAsync; in a captured graph too), sets its counters to zero and gives it
@@ -189,10 +190,9 @@ std::string default_cache_folder();
 /// "cuda" if there is a CUDA device that this library can use, else "host": for an application that has
 /// memory for both.
 std::string first_device();
-/// Whether $TUNESMITH_OVERLAP is not "off"; throws if it is neither "on" nor "off".
+/// Whether $TUNESMITH_OVERLAP is not "off". What is neither "on" nor "off" is one of a dispatcher's notes().
 bool default_overlap();
-
-/// Whether $TUNESMITH_CHECK_POINTERS is "on"; throws likewise.
+/// Whether $TUNESMITH_CHECK_POINTERS is "on"; likewise.
 bool default_check_pointers();
 
 /// Whether and when what has no binary is compiled, such as a tuned config for another mask.
@@ -222,6 +222,9 @@ struct DispatcherOptions {
   /// process may wait for what the GPU runs, as CUDA loads code; wait_until_ready() has that done before.
   Compile compile = Compile::background;
   /// A compilation that takes longer is given up, and its variant not used (with NVRTC from CUDA 12.8 on).
+  /// Whatever fails to compile is tried again by a later plan: after some seconds or ten times as long as it
+  /// took, then after twice that, and so on. What lacks memory or file numbers to be loaded is tried again at
+  /// once.
   std::chrono::milliseconds compile_limit = std::chrono::seconds(60);
   /// Where compiled binaries are kept for the next process; empty: they are not kept.
   std::string cache_folder = default_cache_folder();
@@ -285,7 +288,12 @@ struct Usage {
 
 /// Knows the winners for one device. Thread-safe. Its end, or that of the last plan, unloads the kernels: on
 /// a GPU it waits for their launches, as cudaFree does, so it does not belong into a capture; kernels that a
-/// graph has captured stay.
+/// graph has captured stay. Destroy dispatchers and plans before cudaDeviceReset(), which takes their kernels
+/// and memory away; a dispatcher that is made later is a new one in all.
+///
+/// A child of fork() may use the plans that it finds, look up and plan; nothing is compiled in the background
+/// there, and wait_until_ready() and prepare() do not wait for it. CUDA does not work in the child of a
+/// process that used it before. For all else make a dispatcher in the child.
 class Dispatcher {
  public:
   /// Throws if the device does not exist.
@@ -312,7 +320,8 @@ class Dispatcher {
   /// Plans these problems, and waits until the best kernels for them are loaded, also those for unaligned
   /// pointers.
   void prepare(std::span<const NamedProblem> problems);
-  /// Waits until nothing is compiled or loaded in the background any more; false: not within `limit`.
+  /// Waits until nothing is compiled or loaded in the background any more; false: not within `limit`. A limit
+  /// of a year or more is none.
   bool wait_until_ready(std::chrono::milliseconds limit = std::chrono::milliseconds::max());
 
   /// All problems that were launched since the dispatcher was made, the one that loses most first. Launches

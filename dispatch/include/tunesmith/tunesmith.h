@@ -90,7 +90,8 @@ int64_t tunesmith_plan_argument_bytes(const tunesmith_plan* plan, size_t argumen
 int tunesmith_plan_outdated(
     const tunesmith_plan* plan);  ///< not 0: there is a better plan for the problem now
 
-/// Enqueues the work on `stream`, a cudaStream_t; on the host it is done on return, and `stream` is ignored.
+/// Enqueues the work on `stream`, a cudaStream_t; NULL is the legacy default stream, also in an application
+/// that is built with a default stream per thread. On the host it is done on return, and `stream` is ignored.
 /// `arguments` are the op's pointers in its order, to memory of the plan's device, which must be the current
 /// CUDA device. `workspace` may be null: the library then makes one where the plan needs one.
 tunesmith_status tunesmith_plan_launch(const tunesmith_plan* plan, void* const* arguments, size_t count,
