@@ -53,7 +53,7 @@ using Wanteds = std::map<std::pair<std::string, std::string>, Source>;  // by ta
 
 Wanteds wanted_of(const Op& op, const Part& part, const std::vector<Candidate>& candidates) {
   std::vector<DeviceFacts> devices;
-  std::vector<AnchorTable::Anchor> anchors;
+  std::vector<Problem> problems;
   const auto add_device = [&](const DeviceFacts& device) {
     if (std::none_of(devices.begin(), devices.end(),
                      [&](const DeviceFacts& other) { return same_model(other, device); }))
@@ -62,7 +62,8 @@ Wanteds wanted_of(const Op& op, const Part& part, const std::vector<Candidate>& 
   for (const TableRow& row : part.rows) add_device(row.winner.device);
   for (const DeviceTable& one : part.tables) {
     add_device(one.device);
-    anchors.insert(anchors.end(), one.table.anchors.begin(), one.table.anchors.end());
+    for (const AnchorTable::Anchor& anchor : one.table.anchors)
+      problems.push_back(complete_problem(op, anchor.problem));
   }
   Wanteds all;
   for (const DeviceFacts& device : devices) {
@@ -73,7 +74,7 @@ Wanteds wanted_of(const Op& op, const Part& part, const std::vector<Candidate>& 
     };
     const Chooser chooser(op, device, candidates);
     for (const Shipped& base : bases_of(op)) add(base);
-    for (const Saving& saving : portfolio_of(op, chooser, candidates, anchors, true)) add(saving.one);
+    for (const Saving& saving : portfolio_of(op, chooser, candidates, problems, true)) add(saving.one);
     for (const TableRow& row : part.rows) {
       const Problem problem = complete_problem(op, row.winner.problem);
       const Template& tmpl = find_template(op, row.winner.template_name);

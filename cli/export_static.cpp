@@ -130,8 +130,7 @@ class Kernels {
       for (const Problem& problem : asked.problems) add_plan(op, chooser, device, problem);
     }
     if (!request_.problems.empty()) return;
-    const std::vector<AnchorTable::Anchor> anchors = anchors_of(op, device);
-    for (const Saving& saving : portfolio_of(op, chooser, candidates_, anchors, true))
+    for (const Saving& saving : portfolio_of(op, chooser, candidates_, problems_of_tables(op, device), true))
       add(saving.one, device);
     for (const Candidate& candidate : candidates_) {
       if (candidate.op != op.name || candidate.problem.empty() || !candidate.fault.empty()) continue;
@@ -155,14 +154,16 @@ class Kernels {
 
  private:
   // Of the device's own tables; where it has none, of all.
-  std::vector<AnchorTable::Anchor> anchors_of(const Op& op, const DeviceFacts& device) const {
-    std::vector<AnchorTable::Anchor> own;
-    std::vector<AnchorTable::Anchor> all;
+  // The anchors of the device's tables, or where it has none, of all.
+  std::vector<Problem> problems_of_tables(const Op& op, const DeviceFacts& device) const {
+    std::vector<Problem> own;
+    std::vector<Problem> all;
     for (const DeviceTable* one : tables_) {
       if (one->table.op != op.name) continue;
-      const std::vector<AnchorTable::Anchor>& anchors = one->table.anchors;
-      all.insert(all.end(), anchors.begin(), anchors.end());
-      if (same_model(one->device, device)) own.insert(own.end(), anchors.begin(), anchors.end());
+      for (const AnchorTable::Anchor& anchor : one->table.anchors) {
+        all.push_back(complete_problem(op, anchor.problem));
+        if (same_model(one->device, device)) own.push_back(all.back());
+      }
     }
     return own.empty() ? all : own;
   }

@@ -93,23 +93,21 @@ DeviceFacts device_of(const std::string& target, std::span<const DeviceTable> ta
 // What starts where the best choice has numbers compiled in, or is not there yet: by what is known on any
 // device, judged on problems of the anchors; of all ops together what saves most.
 void add_portfolio(Sources& sources, std::span<const DeviceTable> tables, const std::string& target) {
-  constexpr std::size_t most_anchors = 400;  // of a table; a choice among them takes some 0.2 ms
-  constexpr std::size_t most_measured = 400, most_other = 120;  // for a device with a table, and another
+  constexpr std::size_t drawn = 600;  // problems of an op; a choice for one takes some 0.2 ms
+  constexpr std::size_t most_measured = 500, most_other = 120;  // for a device with a table, and another
   const DeviceFacts device = device_of(target, tables);
   std::vector<Saving> all;
   for (const Op& op : ops()) {
     std::vector<Candidate> candidates;
-    std::vector<AnchorTable::Anchor> anchors;
     for (const DeviceTable& read : tables) {
       if (read.table.op != op.name || read.device.kind != device.kind) continue;
       std::vector<Candidate> its = candidates_of(read);
       std::move(its.begin(), its.end(), std::back_inserter(candidates));
-      const std::size_t step = read.table.anchors.size() / most_anchors + 1;
-      for (std::size_t i = 0; i < read.table.anchors.size(); i += step)
-        anchors.push_back(read.table.anchors[i]);
     }
+    if (candidates.empty()) continue;
     const Chooser chooser(op, device, candidates);
-    std::vector<Saving> its = portfolio_of(op, chooser, candidates, anchors, false, true);
+    std::vector<Saving> its =
+        portfolio_of(op, chooser, candidates, sample_problems(op, drawn, 1), false, true);
     std::move(its.begin(), its.end(), std::back_inserter(all));
   }
   std::stable_sort(all.begin(), all.end(), [](const Saving& a, const Saving& b) { return a.gain > b.gain; });
@@ -151,12 +149,8 @@ Sources sources_to_compile(const std::vector<TableRow>& table, const std::vector
     const Target::Kind kind = Target::parse(target)->kind;
     if (kind == Target::Kind::ptx || (kind == Target::Kind::gpu && !with_cuda)) continue;
     add_portfolio(sources, tables, target);
-    for (const Op& op : ops()) {
-      const bool is_known = std::any_of(tables.begin(), tables.end(),
-                                        [&](const DeviceTable& table) { return table.table.op == op.name; });
-      if (kind == Target::Kind::gpu && !is_known && !(own && !own->contains(op.name)))
-        add_untuned(sources, op, target);
-    }
+    for (const Op& op : ops())
+      if (kind == Target::Kind::gpu && !(own && !own->contains(op.name))) add_untuned(sources, op, target);
   }
   return sources;
 }

@@ -1,6 +1,7 @@
 #include "dispatch/planner.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "generator/error.h"
 #include "generator/ops.h"
@@ -174,6 +175,10 @@ std::vector<Rival> Planner::rivals(const Op& op, const Problem& problem, std::si
   return rivals;
 }
 
+// A base that is expected to take longer than so many times the best (a logarithm) gives way to what a
+// template names without measurements, if that is there.
+const double too_slow = std::log(2.5);
+
 std::shared_ptr<PlanState> Planner::plan(const Op& op, const Problem& problem, const Effort& effort) {
   auto state = std::make_shared<PlanState>();
   state->op = &op;
@@ -200,6 +205,18 @@ std::shared_ptr<PlanState> Planner::plan(const Op& op, const Problem& problem, c
                                                                              : Modules::Effort::ready;
     Made made = make(op, find_template(op, candidate.template_name), problem, choice->config, choice,
                      this_one, effort.stop);
+    const bool is_slow = candidate.template_name == op.templates.front().name && choice->cautious > too_slow;
+    if (made.kernel.executable && is_slow) {
+      const auto guess = untuned(op, problem, device());
+      if (guess) {
+        Made better =
+            make(op, *guess->tmpl, problem, guess->config, nullptr, Modules::Effort::ready, effort.stop);
+        if (better.kernel.executable) {
+          state->first = std::move(better.kernel);
+          break;
+        }
+      }
+    }
     if (made.kernel.executable) {
       state->match = choice->match;
       state->expected_us = choice->expected_us;
@@ -225,10 +242,7 @@ std::shared_ptr<PlanState> Planner::plan(const Op& op, const Problem& problem, c
     if (const auto guess = untuned(op, problem, device())) {
       const bool may_wait = may_compile && effort.may_wait;
       Made made = make(op, *guess->tmpl, problem, guess->config, nullptr,
-                       may_wait                   ? Modules::Effort::compile
-                       : state->coming != nullptr ? Modules::Effort::loaded
-                                                  : Modules::Effort::ready,
-                       effort.stop);
+                       may_wait ? Modules::Effort::compile : Modules::Effort::ready, effort.stop);
       if (made.kernel.executable) {
         state->first = std::move(made.kernel);
       } else if (may_compile && !may_wait && made.module && state->coming == nullptr &&

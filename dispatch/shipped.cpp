@@ -62,18 +62,16 @@ std::vector<Shipped> bases_of(const Op& op) {
 }
 
 std::vector<Saving> portfolio_of(const Op& op, const Chooser& chooser, std::span<const Candidate> candidates,
-                                 std::span<const AnchorTable::Anchor> anchors, bool may_compile,
-                                 bool with_numbers) {
-  static const double worst = std::log(4.0);  // one anchor cannot outvote all others
-  constexpr std::size_t most_choices = 48;    // of an anchor
-  std::vector<double> cost;                   // by anchor: a logarithm, with what is chosen so far
+                                 std::span<const Problem> problems, bool may_compile, bool with_numbers) {
+  static const double worst = std::log(4.0);  // one problem cannot outvote all others
+  constexpr std::size_t most_choices = 48;    // of a problem
+  std::vector<double> cost;                   // by problem: a logarithm, with what is chosen so far
   struct Serving {
     Shipped one;
-    std::vector<std::pair<std::size_t, double>> costs = {};  // by anchor
+    std::vector<std::pair<std::size_t, double>> costs = {};  // by problem
   };
   std::map<std::string, Serving> all;  // by key
-  for (const AnchorTable::Anchor& anchor : anchors) {
-    const Problem problem = complete_problem(op, anchor.problem);
+  for (const Problem& problem : problems) {
     const std::size_t at = cost.size();
     cost.push_back(worst);
     Choices choices(chooser, problem, may_compile);
@@ -100,14 +98,14 @@ std::vector<Saving> portfolio_of(const Op& op, const Chooser& chooser, std::span
     double best_gain = least_gain;
     for (const auto& [key, serving] : all) {
       double gain = 0;
-      for (const auto& [anchor, its] : serving.costs) gain += std::max(0.0, cost[anchor] - its);
+      for (const auto& [problem, its] : serving.costs) gain += std::max(0.0, cost[problem] - its);
       if (gain <= best_gain) continue;
       best = &serving;
       best_gain = gain;
     }
     if (best == nullptr) break;
     portfolio.push_back({best->one, best_gain / static_cast<double>(cost.size())});
-    for (const auto& [anchor, its] : best->costs) cost[anchor] = std::min(cost[anchor], its);
+    for (const auto& [problem, its] : best->costs) cost[problem] = std::min(cost[problem], its);
   }
   return portfolio;
 }

@@ -26,15 +26,15 @@ std::vector<Shipped> bases_of(const Op& op);
 
 struct Saving {
   Shipped one;
-  double gain = 0;  ///< the mean over the anchors of the logarithm of the time that it saves
+  double gain = 0;  ///< the mean over the problems of the logarithm of the time that it saves
 };
 
-/// An anchor stands for the problems around it. So that their first call finds a binary: variants that
-/// together lose least on the anchors by what is expected of them; greedily, what saves most first, beside
+/// So that a first call finds a binary: variants that
+/// together lose least on the problems by what is expected of them; greedily, what saves most first, beside
 /// the base, which is always there. None has a text of a user's own compiled in; without `with_numbers`, no
 /// number either.
 std::vector<Saving> portfolio_of(const Op& op, const Chooser& chooser, std::span<const Candidate> candidates,
-                                 std::span<const AnchorTable::Anchor> anchors, bool may_compile,
+                                 std::span<const Problem> problems, bool may_compile,
                                  bool with_numbers = false);
 
 /// What a dispatcher launches on a device of which nothing is known, with no number and no text of a user's

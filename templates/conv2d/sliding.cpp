@@ -73,8 +73,10 @@ Space sliding_space(const Problem& problem, const DeviceFacts& device) {
       {"A block has at most 1024 threads.", [](const Config& c) { return block_threads(c) <= 1024; }},
       {"VECTOR divides the output's width and OUT_X, so that a vector is aligned and inside it as a whole.",
        [=](const Config& c) { return width % c[VECTOR] == 0 && c[OUT_X] % c[VECTOR] == 0; }},
-      {"What stands outside is read by way of shared memory, but for zeros.",
-       [zero = d.boundary == Boundary::zero](const Config& c) { return zero || c[SAMPLES_IN] == "shared"; }},
+      {"Only images of f32 and f64 with zeros outside are read from global memory directly.",
+       [direct = d.boundary == Boundary::zero && bytes(dtype_of(problem)) == element_bytes](const Config& c) {
+         return direct || c[SAMPLES_IN] == "shared";
+       }},
       {"Groups meet in shared memory; rows are loaded ahead from global memory only.",
        [](const Config& c) { return c[SAMPLES_IN] == "shared" ? c[AHEAD] == 0 : c[SPLIT] == 1; }},
       {"The code has at most 6000 multiply-adds; with more the compiler takes too long.",

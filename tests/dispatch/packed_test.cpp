@@ -5,7 +5,10 @@
 #include <stdlib.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdio>
 #include <filesystem>
+#include <numeric>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +19,7 @@
 #include "dispatch/known.h"
 #include "dispatch/table.h"
 #include "generator/ops.h"
+#include "generator/sample.h"
 #include "runtime/files.h"
 
 namespace tunesmith {
@@ -23,6 +27,24 @@ namespace {
 
 // What is committed in generated/ is what the templates render to.
 TEST(Generated, RendersExactly) { EXPECT_EQ(check_exported(GENERATED_FOLDER), std::vector<std::string>()); }
+
+// Dispatch leaves a stale variant out, and what the library promises of it with it: its template has changed
+// since the table was measured. Measure it again (tune --fill) and export, or make the change in a way that
+// leaves the code as it was.
+TEST(Generated, NoVariantOfATableIsStale) {
+  const auto file = [](std::string_view name) {
+    return read_file(std::filesystem::path(GENERATED_FOLDER) / name);
+  };
+  std::size_t variants = 0;
+  for (const DeviceTable& table : read_anchor_tables(file, ops())) {
+    for (const Candidate& candidate : candidates_of(table)) {
+      ++variants;
+      EXPECT_EQ(candidate.fault, "") << candidate.op << "/" << candidate.template_name << " "
+                                     << candidate.config.text() << " on " << table.device.name;
+    }
+  }
+  EXPECT_GT(variants, 100U);
+}
 
 // Each op's base is in the library for every word that it compiles in, whatever the sizes.
 TEST(Packed, HasTheBases) {
@@ -126,6 +148,48 @@ TEST(Generated, NoChoiceIsKnownToBeSlow) {
   EXPECT_GT(anchors, 300u);
   EXPECT_LT(not_measured, anchors / 20);
 }
+
+#ifdef TUNESMITH_WITH_CUDA
+// Where nothing may be compiled a problem starts with the best choice whose binary is in the library. On
+// problems that are drawn, by what is expected of both: how much slower than the best choice.
+TEST(Packed, FirstLaunchesAreNearlyAsFastAsTheChosenKernel) {
+  const auto file = [](std::string_view name) { return std::string(packed(name)); };
+  std::vector<double> losses;  // logarithms
+  for (const DeviceTable& read : read_anchor_tables(file, ops())) {
+    const Op& op = find_op(read.table.op);
+    const std::vector<Candidate> candidates = candidates_of(read);
+    const Chooser chooser(op, read.device, candidates);
+    double sum = 0;
+    std::size_t count = 0;
+    for (const Problem& problem : sample_problems(op, 24, 20261125)) {
+      Choices choices(chooser, problem, true);
+      double best = 0;
+      for (std::size_t i = 0; const Choice* choice = choices.at(i); ++i) {
+        if (i == 0) best = choice->cautious;
+        const Template& tmpl = find_template(op, candidates[choice->candidate].template_name);
+        const Source source = render(op, tmpl, problem, choice->config, read.device.target);
+        if (packed_binary(read.device.target, source.hash).empty()) continue;
+        losses.push_back(choice->cautious - best);
+        sum += losses.back();
+        ++count;
+        if (losses.back() > std::log(1.5))
+          std::printf("  %.2f times, %s: %s\n", std::exp(losses.back()), tmpl.name.c_str(),
+                      problem.text().c_str());
+        break;
+      }
+    }
+    std::printf("%s on %s: %.2f times\n", op.name.c_str(), read.device.name.c_str(),
+                std::exp(sum / static_cast<double>(std::max<std::size_t>(count, 1))));
+  }
+  ASSERT_GT(losses.size(), 100u);
+  const double mean = std::accumulate(losses.begin(), losses.end(), 0.0) / static_cast<double>(losses.size());
+  const auto slow =
+      std::count_if(losses.begin(), losses.end(), [](double loss) { return loss > std::log(1.5); });
+  std::printf("%zu problems: %.3f times, %td above 1.5\n", losses.size(), std::exp(mean), slow);
+  EXPECT_LE(std::exp(mean), 1.3);
+  EXPECT_LE(static_cast<double>(slow), 0.2 * static_cast<double>(losses.size()));
+}
+#endif
 
 // A table that was made here counts instead of the shipped one; one of a few problems beside it.
 TEST(Packed, ATableOfTheDatabaseReplacesTheShippedOne) {
