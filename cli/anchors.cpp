@@ -36,12 +36,6 @@ constexpr std::size_t digits = 12;  // of a body's hash
 // Of a challenger over the portfolio: a difference that is hardly one of the clock.
 constexpr double least_gain = 0.02;
 
-std::map<std::string, std::string> bodies_of(const Op& op) {
-  std::map<std::string, std::string> bodies;
-  for (const Template& tmpl : op.templates) bodies[tmpl.name] = body_hash(op, tmpl, files_of(op));
-  return bodies;
-}
-
 using Spaces = std::map<const Template*, Space>;  // of one problem, each made once, which takes milliseconds
 
 // Nothing where the config is not legal any more, or dispatch does not use it.
@@ -72,22 +66,21 @@ AnchorTable measured_table(const Op& op, const DeviceFacts& device, const Store&
                            std::int64_t device_id) {
   AnchorTable table;
   table.op = op.name;
-  const std::map<std::string, std::string> bodies = bodies_of(op);
+  const Store::Bodies bodies = bodies_of(op);
   std::map<std::pair<std::string, std::string>, std::size_t> places;  // of variants
   std::string stored_problem;
   bool is_problem = false;
   Spaces spaces;
-  for (const Store::Time& time : store.times_of(op.name, device_id, "warm", "apart")) {
+  for (const Store::Time& time : store.times_of(op.name, device_id, "warm", "apart", bodies)) {
     if (time.problem != stored_problem) {
       stored_problem = time.problem;
       spaces.clear();
       is_problem = add_problem(table, op, time.problem);
     }
-    const auto body = bodies.find(time.template_name);
-    if (!is_problem || body == bodies.end() || body->second != time.body_hash) continue;
+    if (!is_problem) continue;
     AnchorTable::Anchor& anchor = table.anchors.back();
     const AnchorTable::Variant variant = {time.template_name, Values::parse(time.config),
-                                          body->second.substr(0, digits)};
+                                          bodies.at(time.template_name).substr(0, digits)};
     const auto alignment = alignment_of(op, device, anchor.problem, variant, spaces);
     if (!alignment) continue;
     const auto [found, is_new] =
@@ -207,6 +200,12 @@ AnchorTable completed(AnchorTable table, const Op& op) {
 
 }  // namespace
 
+Store::Bodies bodies_of(const Op& op) {
+  Store::Bodies bodies;
+  for (const Template& tmpl : op.templates) bodies[tmpl.name] = body_hash(op, tmpl, files_of(op));
+  return bodies;
+}
+
 DeviceFacts first_device(const std::string& words) {
   return choose_device(DeviceId::parse(words == "cuda:all" ? "cuda" : words.substr(0, words.find(','))))
       .facts;
@@ -259,7 +258,7 @@ AnchorTable challenged(AnchorTable table, const Op& op, const DeviceFacts& devic
       known->gain = std::max(known->gain, gain);
     }
   };
-  const std::map<std::string, std::string> bodies = bodies_of(op);
+  const Store::Bodies bodies = bodies_of(op);
   std::map<std::string, double> gains;  // by anchor: of the best that is known
   for (const AnchorTable::Anchor& anchor : table.anchors)
     gains[anchor.problem.text()] = std::log(least_of(anchor.us) / anchor.best_us);
@@ -401,12 +400,9 @@ AnchorTable extended(AnchorTable table, const Op& op, const DeviceFacts& device,
 }
 
 std::set<std::string> known_well(const Op& op, const Store& store, std::int64_t device_id) {
-  const std::map<std::string, std::string> bodies = bodies_of(op);
   std::map<std::string, int> known;
-  for (const Store::Time& time : store.times_of(op.name, device_id, "warm", "apart")) {
-    const auto body = bodies.find(time.template_name);
-    if (body != bodies.end() && body->second == time.body_hash) ++known[time.problem];
-  }
+  for (const Store::Time& time : store.times_of(op.name, device_id, "warm", "apart", bodies_of(op)))
+    ++known[time.problem];
   std::set<std::string> problems;
   for (const auto& [problem, count] : known)
     if (count >= well_known) problems.insert(problem);

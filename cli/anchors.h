@@ -17,6 +17,9 @@ namespace tunesmith {
 /// Of "cuda:0,cuda:1", "cuda:all" or a single device, the first. Throws UsageError.
 DeviceFacts first_device(const std::string& words);
 
+/// The hashes of the op's bodies as they are now, by template.
+Store::Bodies bodies_of(const Op& op);
+
 /// Of the variants that are known on the device's problems, at most so many that together lose least, with
 /// all their times. Only those whose templates have not changed since, and problems of which several variants
 /// are known, or none would be the best.

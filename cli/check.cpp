@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "cli/cli.h"
+#include "cli/output.h"
 #include "generator/error.h"
 #include "generator/listed.h"
 #include "generator/ops.h"
@@ -94,7 +95,7 @@ void check(CheckRequest& request, int& exit_code) {
   const TemporaryFolder folder;
   request.options.database = folder.path() / "check.db";
   request.options.random_checks = request.random;
-  Progress progress(std::cerr, ::isatty(STDERR_FILENO) != 0);
+  Progress progress(progress_output(), ::isatty(STDERR_FILENO) != 0);
   const TuneResult result = tune(request.options, progress);
 
   std::int64_t right = 0;
@@ -136,14 +137,15 @@ void add_check_command(CLI::App& app, const std::string& command_line, int& exit
       ->add_option("--random", request->random,
                    "Random configs of each template, beside those in which every value of every axis occurs")
       ->capture_default_str()
-      ->check(CLI::Range(0, 1000000));
+      ->check(whole_number(0, 1000000));
   command->add_option("--seed", options.seed, "Seed for the random configs and the inputs")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(whole_number(0));
   command
       ->add_option("--jobs", options.compilers,
                    "Number of compilers that run at the same time; 0: one less than the number of processors")
       ->capture_default_str()
-      ->check(CLI::Range(0, 1024));
+      ->check(whole_number(0, 1024));
   command->callback([request, &exit_code] { check(*request, exit_code); });
 }
 

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <string>
 #include <string_view>
 
@@ -20,8 +22,9 @@ void add_look_commands(CLI::App& app);  ///< devices, ops, space, render: no dat
 void add_tune_command(CLI::App& app, const std::string& command_line, int& exit_code);
 /// check; sets `exit_code` to 1 where a variant is wrong, to 130 if it was interrupted.
 void add_check_command(CLI::App& app, const std::string& command_line, int& exit_code);
-void add_data_commands(CLI::App& app, const std::string& command_line);  ///< query, db
-void add_exchange_commands(CLI::App& db);                                ///< db import, db export
+/// query, db; sets `exit_code` to 1 where a file's state is not ok.
+void add_data_commands(CLI::App& app, const std::string& command_line, int& exit_code);
+void add_exchange_commands(CLI::App& db);  ///< db import, db export
 /// regret; sets `exit_code` as above.
 void add_regret_command(CLI::App& app, int& exit_code);
 void add_replay_command(CLI::App& app);
@@ -41,6 +44,9 @@ void add_reference_option(CLI::App* command, std::string& words);
 
 void add_db_option(CLI::App* command, std::filesystem::path& path);
 std::filesystem::path database_or_default(const std::filesystem::path& path);
+
+/// Of an option that takes a whole number; any other text is refused with a sentence.
+CLI::Validator whole_number(std::int64_t least, std::int64_t most = std::numeric_limits<std::int64_t>::max());
 
 /// --caches and --launches: times of one kind alone.
 void add_kind_options(CLI::App* command, QueryFilter& filter);

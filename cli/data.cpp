@@ -14,6 +14,7 @@
 
 #include "cli/anchors.h"
 #include "cli/cli.h"
+#include "cli/output.h"
 #include "cli/table.h"
 #include "db/old_identity.h"
 #include "db/store.h"
@@ -21,6 +22,7 @@
 #include "generator/listed.h"
 #include "generator/number_text.h"
 #include "generator/ops.h"
+#include "tuner/verdict.h"
 
 namespace tunesmith {
 namespace {
@@ -126,12 +128,15 @@ Table winners_table(const std::vector<WinnerRow>& rows, bool for_people) {
   return table;
 }
 
+// Of what --history adds.
+std::string age_of(const ResultRow& row) { return row.is_stale ? "stale" : row.is_current ? "" : "replaced"; }
+
 Table results_table(const std::vector<ResultRow>& rows, bool for_people) {
   if (for_people) {
-    Table table({"op", "device", "problem", "verdict", "caches", "launches", "median us", "spread",
+    Table table({"op", "device", "problem", "verdict", "state", "caches", "launches", "median us", "spread",
                  "template", "config", "reason"});
     for (const ResultRow& row : rows) {
-      table.add({row.op, row.device, row.problem, row.verdict, where_cold(row.caches),
+      table.add({row.op, row.device, row.problem, row.verdict, age_of(row), where_cold(row.caches),
                  where_chained(row.launches), cell(row.median_us), cell(row.spread), row.template_name,
                  row.config, row.reason});
     }
@@ -169,6 +174,7 @@ Table results_table(const std::vector<ResultRow>& rows, bool for_people) {
                "space_variants",
                "is_base",
                "is_current",
+               "is_stale",
                "source_hash",
                "toolchain",
                "driver",
@@ -208,6 +214,7 @@ Table results_table(const std::vector<ResultRow>& rows, bool for_people) {
                cell(row.space_variants),
                std::int64_t{row.is_base},
                std::int64_t{row.is_current},
+               std::int64_t{row.is_stale},
                row.source_hash,
                row.toolchain,
                row.driver,
@@ -348,7 +355,7 @@ void run_query(QueryRequest& request) {
     std::cout << "Nothing in " << store.path().string() << " matches this query.\n";
   } else {
     if (of_host && for_people) std::cout << "Among them is the host, " << emulated << ".\n";
-    std::cout << table.as(request.format);
+    (for_people ? std::cout : exact_output()) << table.as(request.format);
   }
 }
 
@@ -373,9 +380,12 @@ void add_query(CLI::App& app) {
                       "Show what applications tried when they first used a problem (tune_on_first_use); with "
                       "--history also what later ones replaced");
   first_uses->excludes("--all")->excludes("--axes");
-  query->add_option("--verdict", filter.verdict, "Only variants with this verdict: ok, wrong_result, ...");
-  query->add_flag("--history", filter.history, "Show earlier verdicts on the same variant too");
-  query->add_option("--limit", filter.limit, "Show at most this many rows")->check(CLI::NonNegativeNumber);
+  query->add_option("--verdict", filter.verdict, "Only variants with this verdict: ok, wrong_result, ...")
+      ->check(CLI::IsMember(std::vector<std::string>(verdict_names.begin(), verdict_names.end())));
+  query->add_flag(
+      "--history", filter.history,
+      "Show earlier verdicts too: on the same variant, and on older bodies of its kernel (stale)");
+  query->add_option("--limit", filter.limit, "Show at most this many rows")->check(whole_number(0));
   add_db_option(query, request->database);
   query->callback([request] { run_query(*request); });
 }
@@ -444,7 +454,7 @@ void add_tables(CLI::App& db, const std::string& command_line) {
   });
 }
 
-void add_db(CLI::App& app, const std::string& command_line) {
+void add_db(CLI::App& app, const std::string& command_line, int& exit_code) {
   struct Request {
     std::filesystem::path database, file;
     std::vector<std::filesystem::path> others;
@@ -459,8 +469,11 @@ void add_db(CLI::App& app, const std::string& command_line) {
   add_tables(*db, command_line);
   CLI::App* status = db->add_subcommand("status", "Show what the file holds and check that it is intact");
   add_db_option(status, request->database);
-  status->callback([request] {
-    print_status(Store::open(database_or_default(request->database), Store::Mode::read_only).status());
+  status->callback([request, &exit_code] {
+    const StoreStatus found =
+        Store::open(database_or_default(request->database), Store::Mode::read_only).status();
+    print_status(found);
+    if (found.check != "ok") exit_code = 1;
   });
 
   CLI::App* dump = db->add_subcommand("dump", "Write the database as SQL text, fit for version control");
@@ -469,7 +482,7 @@ void add_db(CLI::App& app, const std::string& command_line) {
   add_db_option(dump, request->database);
   dump->callback([request] {
     const Store store = Store::open(database_or_default(request->database), Store::Mode::read_only);
-    if (request->file.empty()) return store.write_text(std::cout, request->blobs());
+    if (request->file.empty()) return store.write_text(exact_output(), request->blobs());
     std::ostringstream text;
     store.write_text(text, request->blobs());
     write_file(request->file, text.str());
@@ -484,9 +497,10 @@ void add_db(CLI::App& app, const std::string& command_line) {
     std::ifstream text(request->file, std::ios::binary);
     if (!text)
       throw Error("The file " + request->file.string() + " cannot be read: " + std::strerror(errno) + ".");
+    MergeSource source = MergeSource::text(text, with_old_identities());
     print_merged(
         Store::open(database_or_default(request->database), Store::Mode::create, with_old_identities())
-            .read_text(text, request->blobs()));
+            .merge(std::move(source), request->blobs()));
   });
 
   CLI::App* merge = db->add_subcommand("merge", "Merge databases into one");
@@ -498,6 +512,8 @@ void add_db(CLI::App& app, const std::string& command_line) {
     for (const auto& other : request->others)
       if (!std::filesystem::exists(other))
         throw Error("There is no database " + other.string() + " to merge.");
+    // All are looked at before the first is merged: one that is damaged leaves OUT as it is.
+    for (const auto& other : request->others) MergeSource::file(other, with_old_identities());
     Store store = Store::open(request->database, Store::Mode::create, with_old_identities());
     MergeReport all;
     for (const auto& other : request->others) all += store.merge_from(other, request->blobs());
@@ -507,9 +523,9 @@ void add_db(CLI::App& app, const std::string& command_line) {
 
 }  // namespace
 
-void add_data_commands(CLI::App& app, const std::string& command_line) {
+void add_data_commands(CLI::App& app, const std::string& command_line, int& exit_code) {
   add_query(app);
-  add_db(app, command_line);
+  add_db(app, command_line, exit_code);
 }
 
 }  // namespace tunesmith

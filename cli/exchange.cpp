@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "cli/cli.h"
+#include "cli/output.h"
 #include "cli/recordings.h"
 #include "db/old_identity.h"
 #include "generator/error.h"
@@ -32,7 +33,7 @@ void run_export(const ExchangeRequest& request) {
   }
   const std::string written = recording_text(found.front(), request.format);
   if (request.file.empty()) {
-    std::cout << written;
+    exact_output() << written;
   } else {
     write_file(request.file, written);
   }
@@ -40,8 +41,6 @@ void run_export(const ExchangeRequest& request) {
 
 void run_import(const ExchangeRequest& request) {
   std::vector<Recording> recordings = read_recordings(request.file);
-  Store store =
-      Store::open(database_or_default(request.database), Store::Mode::create, with_old_identities());
   for (Recording& recording : recordings) {
     if (!request.op.empty()) recording.op = request.op;
     if (!request.problem.empty()) recording.problem = Values::parse(request.problem).text();
@@ -50,6 +49,10 @@ void run_import(const ExchangeRequest& request) {
       throw UsageError("The file " + request.file.string() + " does not say what its kernel " +
                        "or its device is called; add --op and --device.");
     }
+  }
+  Store store =
+      Store::open(database_or_default(request.database), Store::Mode::create, with_old_identities());
+  for (const Recording& recording : recordings) {
     const std::size_t count =
         import_recording(store, recording, "tunesmith db import " + request.file.filename().string());
     std::cout << recording.op << ' ' << recording.problem << " on " << recording.device << ": " << count

@@ -1,5 +1,6 @@
 // devices, ops, space, render: what can be tuned, and the texts of variants. They use no database.
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <fstream>
 #include <iostream>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "cli/cli.h"
+#include "cli/output.h"
 #include "cli/table.h"
 #include "db/store.h"
 #include "generator/error.h"
@@ -207,7 +209,7 @@ void run_render(const RenderRequest& request) {
   if (request.all) return render_all(op, problem, request, device);
   const Source source = render_one(op, problem, request, device);
   if (request.out.empty()) {
-    std::cout << source.text;
+    exact_output() << source.text;
   } else {
     write_file(request.out, source.text);
   }
@@ -241,6 +243,20 @@ void add_db_option(CLI::App* command, std::filesystem::path& path) {
 
 std::filesystem::path database_or_default(const std::filesystem::path& path) {
   return path.empty() ? default_database_path() : path;
+}
+
+CLI::Validator whole_number(std::int64_t least, std::int64_t most) {
+  const bool bounded = most < std::numeric_limits<std::int64_t>::max();
+  const std::string allowed = bounded ? "from " + std::to_string(least) + " to " + std::to_string(most)
+                                      : "of at least " + std::to_string(least);
+  return {[=](const std::string& text) -> std::string {
+            std::int64_t value = 0;
+            const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+            const bool is_whole = error == std::errc{} && end == text.data() + text.size();
+            if (is_whole && value >= least && value <= most) return "";
+            return "\"" + text + "\" is not a whole number " + allowed;
+          },
+          allowed};
 }
 
 void add_kind_options(CLI::App* command, QueryFilter& filter) {
@@ -281,7 +297,7 @@ void add_look_commands(CLI::App& app) {
   space
       ->add_option("--multiprocessors", asked->multiprocessors,
                    "Show the space for a GPU with this many multiprocessors; the GPU need not be present")
-      ->check(CLI::Range(1, 100000))
+      ->check(whole_number(1, 100000))
       ->excludes("--device");
   space->add_option("--template", asked->template_name, "Only this template");
   space->callback([asked] {

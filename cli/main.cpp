@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "cli/cli.h"
+#include "cli/output.h"
 #include "generator/error.h"
 #include "tuner/worker.h"
 
@@ -48,6 +49,8 @@ std::string joined(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   if (argc == 3 && std::string_view(argv[1]) == "worker") return tunesmith::worker_main(argv[2]);
+  const tunesmith::PrintableOutput output(std::cout);
+  const tunesmith::PrintableOutput errors(std::cerr);
   int exit_code = 0;
   CLI::App app(
       "Tunesmith finds the fastest CUDA kernel for a problem on a device, stores every measurement in a "
@@ -62,7 +65,7 @@ int main(int argc, char** argv) {
     tunesmith::add_look_commands(app);
     tunesmith::add_tune_command(app, joined(argc, argv), exit_code);
     tunesmith::add_check_command(app, joined(argc, argv), exit_code);
-    tunesmith::add_data_commands(app, joined(argc, argv));
+    tunesmith::add_data_commands(app, joined(argc, argv), exit_code);
     tunesmith::add_regret_command(app, exit_code);
     tunesmith::add_replay_command(app);
     tunesmith::add_dispatch_commands(app);
@@ -70,7 +73,9 @@ int main(int argc, char** argv) {
     refuse_unknown_command(app, argc, argv);
     app.parse(argc, argv);
     std::cout.flush();
-    if (!std::cout) throw tunesmith::Error("The output could not be written; is the disk full?");
+    tunesmith::exact_output().flush();
+    if (!std::cout || !tunesmith::exact_output())
+      throw tunesmith::Error("The output could not be written; is the disk full?");
     return exit_code;
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version

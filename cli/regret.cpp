@@ -13,6 +13,7 @@
 
 #include "cli/anchors.h"
 #include "cli/cli.h"
+#include "cli/output.h"
 #include "cli/regret_table.h"
 #include "db/store.h"
 #include "dispatch/anchor_table.h"
@@ -124,7 +125,7 @@ Times portfolio_times(const Op& op, const std::vector<NamedVariant>& variants, T
                    std::int64_t id) { return write_anchors(best_table(op, device, read(), id)); }};
   tune(options, progress);
   Times times;
-  for (const Store::Time& time : read().times_of(op.name, device_id, "warm", "apart")) {
+  for (const Store::Time& time : read().times_of(op.name, device_id, "warm", "apart", bodies_of(op))) {
     if (std::find(variants.begin(), variants.end(), NamedVariant{time.template_name, time.config}) !=
         variants.end())
       times[time.problem].emplace(time.template_name + " " + time.config, time.median_us);
@@ -181,7 +182,7 @@ void run(const Request& request, int& exit_code) {
     picks.emplace(problem.text(), pick);
   }
 
-  Progress progress(std::cerr, isatty(STDERR_FILENO) != 0);
+  Progress progress(progress_output(), isatty(STDERR_FILENO) != 0);
   const TuneResult result = tune(options, progress);
   Times times;
   if (const auto portfolio = portfolio_of(op, known); !portfolio.empty() && !result.interrupted)
@@ -224,9 +225,10 @@ void add_regret_command(CLI::App& app, int& exit_code) {
       ->required();
   command->add_option("--problems", request->problems, "How many are drawn")
       ->capture_default_str()
-      ->check(CLI::Range(1, 10000));
+      ->check(whole_number(1, 10000));
   command->add_option("--seed", request->seed, "Seed for the problems, the search and the inputs")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(whole_number(0));
   command->add_option("--budget", request->budget, "To tune each: a time (5s), or a number of variants (500)")
       ->capture_default_str();
   command->add_option("--csv", request->csv, "Write a line per problem to this file");
@@ -240,7 +242,7 @@ void add_regret_command(CLI::App& app, int& exit_code) {
       ->add_option("--jobs", request->compilers,
                    "Number of compilers that run at the same time; 0: one less than the number of processors")
       ->capture_default_str()
-      ->check(CLI::Range(0, 1024));
+      ->check(whole_number(0, 1024));
   add_db_option(command, request->database);
   command->callback([request, &exit_code] { run(*request, exit_code); });
 }

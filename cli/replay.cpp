@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "cli/cli.h"
+#include "cli/output.h"
 #include "cli/recordings.h"
 #include "cli/table.h"
 #include "generator/error.h"
@@ -137,8 +138,23 @@ double quality_at(const std::vector<ReplayStep>& steps, double mark, bool by_sec
 
 std::string short_text(double value, int digits) { return printed("%.*f", digits, value); }
 
+// A variant whose binary was in the cache when it was measured has no compile time.
+void note_unknown_costs(const std::vector<Recording>& recordings) {
+  std::size_t all = 0, unknown = 0;
+  for (const Recording& recording : recordings) {
+    all += recording.rows.size();
+    for (const RecordedRow& row : recording.rows) unknown += row.compile_ms <= 0 ? 1 : 0;
+  }
+  if (unknown == 0) return;
+  std::cerr
+      << unknown << " of " << all
+      << " verdicts have no compile time, as where a binary came from the cache: compiling them costs 0 s "
+         "here.\n";
+}
+
 void run_replay(const ReplayRequest& request) {
   const std::vector<Recording> recordings = read_all(request);
+  if (Budget::parse(request.budget).seconds) note_unknown_costs(recordings);
   std::vector<RecordedSpace> spaces;
   for (const Recording& recording : recordings) {
     spaces.emplace_back(recording);
@@ -191,7 +207,7 @@ void run_replay(const ReplayRequest& request) {
       row.emplace_back(short_text(quality.mean, 3) + " / " + short_text(quality.low, 2));
     table.add(row);
   }
-  std::cout << table.as(request.format);
+  exact_output() << table.as(request.format);
 }
 
 }  // namespace
@@ -215,11 +231,14 @@ void add_replay_command(CLI::App& app) {
                    "Number of verdicts, a time of recorded seconds (60s), or all")
       ->capture_default_str();
   command->add_option("--lag", request->lag, "Proposals in flight when a verdict is reported")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(whole_number(0, 1'000'000));
   command->add_option("--repeats", request->repeats, "Searches with different seeds")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
-  command->add_option("--seed", request->seed, "Seed of the first")->capture_default_str();
+      ->check(whole_number(1, 1'000'000));
+  command->add_option("--seed", request->seed, "Seed of the first")
+      ->capture_default_str()
+      ->check(whole_number(0));
   command->add_option("--prior", request->prior, "worth or none, as in tune")
       ->capture_default_str()
       ->check(CLI::IsMember({"worth", "none"}));

@@ -7,6 +7,7 @@
 
 #include "dispatch/csv.h"
 #include "generator/number_text.h"
+#include "generator/printable.h"
 #include "tuner/progress.h"
 
 namespace tunesmith {
@@ -24,7 +25,7 @@ std::string exact(const Cell& cell) {
 
 std::string rounded(const Cell& cell) {
   const auto* number = std::get_if<double>(&cell);
-  if (number == nullptr) return one_line(exact(cell));
+  if (number == nullptr) return printable(one_line(exact(cell)));
   const double size = std::abs(*number);
   const int decimals = size >= 1000 ? 0 : size >= 100 ? 1 : size >= 10 ? 2 : 3;
   return printed("%.*f", decimals, *number);
@@ -36,17 +37,20 @@ std::size_t width(const std::string& text) {
       text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }
 
+// Control characters are escaped, those of U+0080 to U+009F too.
 std::string json_text(const std::string& text) {
+  static constexpr char hex[] = "0123456789abcdef";
   std::string quoted = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      quoted += '\\';
-      quoted += c;
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      quoted += printed("\\u%04x", static_cast<unsigned>(c));
-    } else {
-      quoted += c;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    auto byte = static_cast<unsigned char>(text[i]);
+    if (byte == 0xc2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xa0)
+      byte = static_cast<unsigned char>(text[++i]);
+    else if (byte >= 0x20 && byte != 0x7f) {
+      if (byte == '"' || byte == '\\') quoted += '\\';
+      quoted += text[i];
+      continue;
     }
+    quoted += std::string("\\u00") + hex[byte >> 4] + hex[byte & 15];
   }
   return quoted + '"';
 }

@@ -14,6 +14,7 @@
 
 #include "cli/anchors.h"
 #include "cli/cli.h"
+#include "cli/output.h"
 #include "cli/problem_file.h"
 #include "cli/tune_anchors.h"
 #include "cli/winners_table.h"
@@ -144,20 +145,20 @@ void add_tune_command(CLI::App& app, const std::string& command_line, int& exit_
       ->add_option("--anchors", request->anchors.searched,
                    "Search so many problems of the op's usual range, without finals, choose a portfolio of\n"
                    "variants that are fast on them, and measure each on all of them")
-      ->check(CLI::Range(1, 10000));
+      ->check(whole_number(1, 10000));
   command
       ->add_option(
           "--measured", request->anchors.measured,
           "Measure the portfolio on so many further problems, without a search; without --anchors\n"
           "that of the table that is known, built in or in the database, which is extended; winners of\n"
           "single problems that are faster there are measured beside it, and may take places in it")
-      ->check(CLI::Range(1, 100000));
+      ->check(whole_number(1, 100000));
   command
       ->add_option(
           "--fill", request->anchors.filled,
           "On so many anchors of the table that is known, measure those of its variants that have no time\n"
           "there, such as some that took places in it since; the anchors that lack most first")
-      ->check(CLI::Range(1, 100000));
+      ->check(whole_number(1, 100000));
   command->add_option("--total", request->total,
                       "Time for all problems together (5m), divided by their weights, or for all anchors;\n"
                       "what is begun by then is kept. A problem gets at most --budget, if that is given");
@@ -188,7 +189,9 @@ void add_tune_command(CLI::App& app, const std::string& command_line, int& exit_
                    "none: treat all legal configs alike")
       ->capture_default_str()
       ->check(CLI::IsMember({"worth", "none"}));
-  command->add_option("--seed", options.seed, "Seed for the search and the inputs")->capture_default_str();
+  command->add_option("--seed", options.seed, "Seed for the search and the inputs")
+      ->capture_default_str()
+      ->check(whole_number(0));
   command
       ->add_option("--template", options.templates,
                    "Search only this template, or with --fill measure only its variants; may be repeated")
@@ -220,7 +223,7 @@ void add_tune_command(CLI::App& app, const std::string& command_line, int& exit_
       ->add_option("--jobs", options.compilers,
                    "Number of compilers that run at the same time; 0: one less than the number of processors")
       ->capture_default_str()
-      ->check(CLI::Range(0, 1024));
+      ->check(whole_number(0, 1024));
   add_db_option(command, request->database);
   command->callback([request, command, &exit_code] {
     TuneOptions& asked = request->options;
@@ -234,7 +237,7 @@ void add_tune_command(CLI::App& app, const std::string& command_line, int& exit_
       for (BuiltIn& guess : guesses_of(candidates_of(known, op.name))) asked.built_in.push_back(guess);
     asked.database = database_or_default(request->database);
     const bool has_budget = command->count("--budget") > 0;
-    Progress progress(std::cerr, isatty(STDERR_FILENO) != 0);
+    Progress progress(progress_output(), isatty(STDERR_FILENO) != 0);
     if (request->all) {
       refuse_beside_all(*command);
       const double seconds = seconds_of("--budget", has_budget ? asked.budget : "1h");

@@ -93,6 +93,7 @@ std::vector<Store::Fast> Store::fastest_of(std::string_view op, std::string_view
       "SELECT m.device_id, p.text, t.name, v.config, row_number() OVER ("
       "PARTITION BY m.device_id, m.problem_id ORDER BY min(m.median_us), t.name, v.config) AS place "
       "FROM problem p JOIN current_measurement m ON m.problem_id = p.id "
+      "JOIN kernel k ON k.measurement_id = m.id AND NOT k.is_stale "
       "JOIN variant v ON v.id = m.variant_id JOIN template t ON t.id = v.template_id "
       "WHERE p.op = ? AND m.caches = ? AND m.launches = ? AND m.verdict = 'ok' "
       "GROUP BY m.device_id, m.problem_id, t.name, v.config) "
@@ -106,18 +107,26 @@ std::vector<Store::Fast> Store::fastest_of(std::string_view op, std::string_view
 }
 
 std::vector<Store::Time> Store::times_of(std::string_view op, std::int64_t device_id, std::string_view caches,
-                                         std::string_view launches) const {
+                                         std::string_view launches, const Bodies& bodies) const {
   std::vector<Time> times;
   Statement rows(*database_,
-                 "SELECT p.text, t.name, t.body_hash, v.config, m.median_us FROM problem p "
-                 "JOIN current_measurement m ON m.problem_id = p.id JOIN variant v ON v.id = m.variant_id "
-                 "JOIN template t ON t.id = v.template_id "
-                 "WHERE p.op = ? AND m.device_id = ? AND m.caches = ? AND m.launches = ? "
-                 "AND m.verdict = 'ok' ORDER BY p.text, t.name, v.config, m.median_us",
+                 std::string("SELECT text, name, body_hash, config, median_us FROM ("
+                             "SELECT p.text, t.name, t.body_hash, v.config, m.median_us, row_number() OVER ("
+                             "PARTITION BY m.problem_id, v.template_id, v.config "
+                             "ORDER BY m.generation DESC, s.uid DESC, m.sequence DESC) AS place "
+                             "FROM problem p JOIN current_measurement m ON m.problem_id = p.id "
+                             "JOIN variant v ON v.id = m.variant_id JOIN template t ON t.id = v.template_id "
+                             "JOIN session s ON s.id = m.session_id ") +
+                     (bodies.empty() ? "JOIN kernel k ON k.measurement_id = m.id AND NOT k.is_stale " : "") +
+                     "WHERE p.op = ? AND m.device_id = ? AND m.caches = ? AND m.launches = ? "
+                     "AND m.verdict = 'ok') WHERE place = 1 ORDER BY text, name, config",
                  op, device_id, caches, launches);
   while (rows.step()) {
-    Time& row = times.emplace_back();
+    Time row;
     rows >> row.problem >> row.template_name >> row.body_hash >> row.config >> row.median_us;
+    const auto body = bodies.find(row.template_name);
+    if (bodies.empty() || (body != bodies.end() && body->second == row.body_hash))
+      times.push_back(std::move(row));
   }
   return times;
 }
@@ -138,7 +147,8 @@ std::vector<ResultRow> Store::results(const QueryFilter& filter) const {
   Statement rows(
       *database_,
       "SELECT measurement_id, session_id, op, device, problem, template, config, compiled_in, target, "
-      "source_hash, is_base, is_current, verdict, reason, caches, launches, median_us, low_us, high_us, "
+      "source_hash, is_base, is_current, is_stale, verdict, reason, caches, launches, median_us, low_us, "
+      "high_us, "
       "loads, "
       "min_us, spread, energy_uj, clock_mhz, throttled, max_error, compile_ms, registers, "
       "static_shared_bytes, dynamic_shared_bytes, spill_bytes, toolchain, driver, "
@@ -152,11 +162,11 @@ std::vector<ResultRow> Store::results(const QueryFilter& filter) const {
   while (rows.step()) {
     ResultRow& r = results.emplace_back();
     rows >> r.measurement_id >> r.session_id >> r.op >> r.device >> r.problem >> r.template_name >>
-        r.config >> r.compiled_in >> r.target >> r.source_hash >> r.is_base >> r.is_current >> r.verdict >>
-        r.reason >> r.caches >> r.launches >> r.median_us >> r.low_us >> r.high_us >> r.loads >> r.min_us >>
-        r.spread >> r.energy_uj >> r.clock_mhz >> r.throttled >> r.max_error >> r.compile_ms >> r.registers >>
-        r.static_shared_bytes >> r.dynamic_shared_bytes >> r.spill_bytes >> r.toolchain >> r.driver >>
-        r.measured_at >> r.stage >> r.wall_ms >> r.samples >> r.space_variants;
+        r.config >> r.compiled_in >> r.target >> r.source_hash >> r.is_base >> r.is_current >> r.is_stale >>
+        r.verdict >> r.reason >> r.caches >> r.launches >> r.median_us >> r.low_us >> r.high_us >> r.loads >>
+        r.min_us >> r.spread >> r.energy_uj >> r.clock_mhz >> r.throttled >> r.max_error >> r.compile_ms >>
+        r.registers >> r.static_shared_bytes >> r.dynamic_shared_bytes >> r.spill_bytes >> r.toolchain >>
+        r.driver >> r.measured_at >> r.stage >> r.wall_ms >> r.samples >> r.space_variants;
   }
   return results;
 }

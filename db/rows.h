@@ -172,7 +172,7 @@ struct QueryFilter {
   std::string verdict{};
   std::string caches{};    // of the verdicts that are `ok`
   std::string launches{};  // of these too
-  bool history = false;    // also measurements that a newer one has replaced
+  bool history = false;    // also measurements that a newer one has replaced, and those of older bodies
   std::int64_t limit = 0;  // 0: no limit
 };
 
@@ -181,7 +181,8 @@ struct ResultRow {
   std::int64_t session_id = 0;
   std::string op, device, problem, template_name, config, compiled_in, target, source_hash;
   bool is_base = false;
-  bool is_current = false;
+  bool is_current = false;  // nothing newer is known of the variant, and it is not stale
+  bool is_stale = false;    // of an older body of its template, or an older text of its config
   std::string verdict, reason, caches, launches;
   std::optional<double> median_us, low_us, high_us, min_us, spread, energy_uj, max_error, compile_ms;
   std::optional<std::int64_t> loads, clock_mhz;
@@ -249,7 +250,7 @@ struct StoreStatus {
   std::uint64_t size_bytes = 0;  // including the write-ahead log
   int schema_version = 0;
   std::string journal_mode{};
-  std::string check{};                                           // "ok", or what is damaged, one per line
+  std::string check{};  // "ok", or what is damaged, one per line: pages, rows, binaries
   std::vector<std::pair<std::string, std::int64_t>> rows{};      // per table
   std::vector<std::pair<std::string, std::int64_t>> verdicts{};  // of current measurements; "ok, cold caches"
   std::optional<SessionSummary> newest_session{};

@@ -30,8 +30,10 @@ sqlite::Database empty_database();  // in memory, with the tables and views of s
 // it, and has foreign keys off: a migration may rebuild a table that others refer to.
 void migrate(sqlite::Database&, Migrations);
 
-// Views of our own stand for those of the file, which are not used. Throws where a table of schema.sql is
-// missing or is none.
+// Throws where a table of schema.sql is missing, or is a view, or has columns that are computed.
+void require_tables(const sqlite::Database&);
+
+// Views of our own stand for those of the file, which are not used. Throws as require_tables does.
 void use_own_views(sqlite::Database&);
 
 // A device as columns of `device d`, and how they are read.

@@ -5,7 +5,7 @@
 -- sessions, trials.
 -- The store opens the file in WAL mode with foreign keys on. docs/database.md has example queries.
 PRAGMA application_id = 1414745428;  -- "TSMT": tells this file apart from other SQLite databases
-PRAGMA user_version = 8;
+PRAGMA user_version = 9;
 
 CREATE TABLE device (
   -- A model of device: two identical GPUs are one row.
@@ -252,30 +252,51 @@ WHERE NOT EXISTS (SELECT 1 FROM measurement n JOIN session o ON o.id = n.session
                     AND n.caches = m.caches AND n.launches = m.launches
                     AND (n.generation, o.uid, n.sequence) > (m.generation, s.uid, m.sequence));
 
+CREATE VIEW kernel AS  -- each measurement, and whether it is of the kernel that its template and config stand for now
+-- An edited body is another kernel: what its older text measured is not its own. Of a template on a problem and device the
+-- body that was measured last counts, and of a config of that body the text that was measured last.
+SELECT id AS measurement_id, template_id <> newest_template_id OR variant_id <> newest_variant_id AS is_stale
+FROM (SELECT m.id, v.template_id, m.variant_id,
+             first_value(v.template_id) OVER (PARTITION BY m.device_id, m.problem_id, t.op, t.name
+                                              ORDER BY m.generation DESC, s.uid DESC, m.sequence DESC) AS newest_template_id,
+             first_value(m.variant_id) OVER (PARTITION BY m.device_id, m.problem_id, v.template_id, v.config
+                                             ORDER BY m.generation DESC, s.uid DESC, m.sequence DESC) AS newest_variant_id
+      FROM measurement m
+      JOIN session s ON s.id = m.session_id
+      JOIN variant v ON v.id = m.variant_id
+      JOIN template t ON t.id = v.template_id);
+
 CREATE VIEW results AS  -- every verdict, with names in place of ids
 SELECT p.op, d.name AS device, p.text AS problem, t.name AS template, v.config, v.compiled_in, v.target,
        m.verdict, m.reason, m.caches, m.launches, m.median_us, m.low_us, m.high_us, m.loads, m.min_us, m.spread,
        m.samples_us, m.energy_uj, m.clock_mhz, m.throttled, m.is_base,
+       NOT k.is_stale AND
        NOT EXISTS (SELECT 1 FROM measurement n JOIN session o ON o.id = n.session_id
                    WHERE n.device_id = m.device_id AND n.problem_id = m.problem_id AND n.variant_id = m.variant_id
                      AND n.caches = m.caches AND n.launches = m.launches
-                     AND (n.generation, o.uid, n.sequence) > (m.generation, s.uid, m.sequence)) AS is_current,
+                     AND (n.generation, o.uid, n.sequence) > (m.generation, s.uid, m.sequence)) AS is_current, k.is_stale,
        m.registers, m.static_shared_bytes, m.dynamic_shared_bytes, m.spill_bytes, m.max_error, m.compile_ms,
        m.stage, m.wall_ms, ifnull(length(m.samples_us) - length(replace(m.samples_us, ',', '')) + (length(m.samples_us) > 2), 0) AS samples, m.space_variants,
        m.toolchain, m.driver, m.measured_at, v.source_hash, m.session_id, m.id AS measurement_id
 FROM measurement m
+JOIN kernel k ON k.measurement_id = m.id
 JOIN session s ON s.id = m.session_id
 JOIN variant v ON v.id = m.variant_id
 JOIN template t ON t.id = v.template_id
 JOIN problem p ON p.id = m.problem_id
 JOIN device d ON d.id = m.device_id;
 
-CREATE VIEW axes AS  -- the config of each measurement, one row per axis
+CREATE VIEW axes AS  -- the config of each measurement, one row per axis; a value with blanks stands in quotes in the text
 WITH RECURSIVE part (variant_id, axis, value, rest) AS (
   SELECT id, '', '', config || ' ' FROM variant
   UNION ALL
   SELECT variant_id, substr(rest, 1, instr(rest, '=') - 1),
-         substr(rest, instr(rest, '=') + 1, instr(rest, ' ') - instr(rest, '=') - 1), substr(rest, instr(rest, ' ') + 1)
+         iif(substr(rest, instr(rest, '=') + 1, 1) = '"',
+             substr(rest, instr(rest, '=') + 2, instr(substr(rest, instr(rest, '=') + 2), '"') - 1),
+             substr(rest, instr(rest, '=') + 1, instr(substr(rest, instr(rest, '=') + 1), ' ') - 1)),
+         iif(substr(rest, instr(rest, '=') + 1, 1) = '"',
+             substr(substr(rest, instr(rest, '=') + 2), instr(substr(rest, instr(rest, '=') + 2), '"') + 2),
+             substr(substr(rest, instr(rest, '=') + 1), instr(substr(rest, instr(rest, '=') + 1), ' ') + 1))
   FROM part WHERE instr(rest, '=') > 0)
 SELECT m.id AS measurement_id, part.axis, part.value FROM part JOIN measurement m USING (variant_id) WHERE part.axis <> '';
 
@@ -316,7 +337,7 @@ FROM (SELECT p.op, d.name AS device, p.text AS problem, t.name AS template, v.co
                        WHERE b.device_id = w.device_id AND b.problem_id = w.problem_id AND b.is_base = 1 AND b.verdict = 'ok'
                          AND b.caches = m.caches AND b.launches = m.launches
                        ORDER BY b.generation DESC, s.uid DESC, b.sequence DESC LIMIT 1)) AS base_us,
-             (SELECT max(c.median_us) FROM current_measurement c
+             (SELECT max(c.median_us) FROM current_measurement c JOIN kernel k ON k.measurement_id = c.id AND NOT k.is_stale
               WHERE c.device_id = w.device_id AND c.problem_id = w.problem_id AND c.verdict = 'ok'
                 AND c.caches = m.caches AND c.launches = m.launches) AS worst_us,
              -- of the finalists beside it: those that could not be told from the best, itself included, and the next

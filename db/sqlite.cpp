@@ -38,6 +38,10 @@ std::string sentence(int code, const std::filesystem::path& path, const std::str
     case SQLITE_AUTH:
       return name + " contains a statement that creates neither a table nor a row (" + detail +
              "). Nothing was imported from it.";
+    case SQLITE_INTERRUPT:
+      return name +
+             " has a statement that takes longer than any that creates a table or a row. Nothing was "
+             "imported from it.";
     case SQLITE_CONSTRAINT:
       return name + " refused a row: " + detail + ".";
     default:

@@ -21,6 +21,8 @@ class Database {
   // `name` is what error messages call it; `uri` is what SQLite opens. Foreign keys are off.
   Database(std::filesystem::path name, const std::string& uri, int flags, int busy_timeout_ms);
   static Database in_memory(const std::filesystem::path& name);
+  // From here on views and triggers of its own do not run, and what is in it has a limited size.
+  void distrust();
   // For reading an older schema from a file that must not change. It is as distrusted as a file that is only
   // read: its own views and triggers do not run, and what is in it has a limited size.
   [[nodiscard]] Database copy_in_memory() const;
@@ -35,7 +37,6 @@ class Database {
   [[noreturn]] void fail(int code) const;
 
  private:
-  void distrust();
   struct Close {
     void operator()(sqlite3* handle) const { sqlite3_close_v2(handle); }
   };

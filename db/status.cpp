@@ -73,13 +73,14 @@ StoreStatus Store::status() const {
     if (!is_whole(binary)) ++damaged;
   }
   if (damaged > 0) {
-    status.hints.push_back(
+    const std::string found =
         std::to_string(damaged) +
         (damaged == 1
              ? " binary is damaged, its hash is not the one beside it, and is not used: tune its "
                "problem again."
              : " binaries are damaged, their hashes are not those beside them, and are not used: tune "
-               "their problems again."));
+               "their problems again.");
+    status.check = status.check == "ok" ? found : status.check + "\n" + found;
   }
   std::int64_t dead = 0;
   Statement running(*database_, "SELECT process FROM session WHERE state = 'running'");

@@ -32,6 +32,8 @@ namespace sqlite {
 class Database;
 }
 
+class MergeSource;
+
 class Store {
  public:
   enum class Mode {
@@ -86,7 +88,7 @@ class Store {
                                                         std::string_view launches) const;
 
   // Of every problem of the op and every device the fastest configs with these caches and launches, so many
-  // each, by device and problem, the fastest first.
+  // each, by device and problem, the fastest first. What an older body measured there does not count.
   struct Fast {
     std::int64_t device_id = 0;
     std::string problem, template_name, config;
@@ -120,13 +122,16 @@ class Store {
   void record_finalists(std::int64_t winner_id, const std::vector<FinalistRow>&);
   [[nodiscard]] std::vector<FinalistRow> finalists(std::int64_t winner_id) const;  // the fastest first
 
-  // Every current time of the op on the device, by problem.
+  // The newest time of each config of the op on the device, by problem, then template: of templates that
+  // have these bodies; where none are given, those that were measured last.
   struct Time {
     std::string problem, template_name, body_hash, config;
     double median_us = 0;
   };
+  using Bodies = std::map<std::string, std::string>;  // by template, its body_hash now
   [[nodiscard]] std::vector<Time> times_of(std::string_view op, std::int64_t device_id,
-                                           std::string_view caches, std::string_view launches) const;
+                                           std::string_view caches, std::string_view launches,
+                                           const Bodies& bodies = {}) const;
 
   // Those whose name has the words in it, in upper or lower case, or whose target they are; empty: all.
   [[nodiscard]] std::vector<StoredDevice> devices(const std::string& words = {}) const;
@@ -159,19 +164,37 @@ class Store {
   // `sqlite3 new.db < text` reads it too. A session that is still running is written as interrupted.
   enum class Blobs { omit, include };
   void write_text(std::ostream&, Blobs = Blobs::omit) const;
-  // Both add what is new to this database and leave their source unchanged; doing it again adds nothing, and
-  // the order of several does not matter. Binaries are machine code, so they are taken only where asked for.
-  // The whole source is read into memory first.
+  // All three add what is new to this database and leave their source unchanged; doing it again adds nothing,
+  // and the order of several does not matter. Binaries are machine code, so they are taken only where asked
+  // for.
+  MergeReport merge(MergeSource, Blobs = Blobs::omit);
   MergeReport read_text(std::istream&, Blobs = Blobs::omit);
   MergeReport merge_from(const std::filesystem::path& other, Blobs = Blobs::omit);
 
  private:
+  friend class MergeSource;
   Store(std::unique_ptr<sqlite::Database>, const Options&);
-  MergeReport merge(sqlite::Database source, Blobs);
   // The winners that follow from the choices and verdicts on this problem; within the caller's transaction.
   void refresh_winners(std::int64_t problem_id, std::int64_t device_id);
   std::unique_ptr<sqlite::Database> database_;
   Options options_;
+};
+
+// What another file or a text holds, in memory, migrated and checked: merging it does not fail by what it
+// holds. Reading it takes bounded time and memory whatever it is; throws StoreError.
+class MergeSource {
+ public:
+  static MergeSource file(const std::filesystem::path& path, const Store::Options& options = {});
+  // SQL as write_text writes it, at most 1 GiB.
+  static MergeSource text(std::istream&, const Store::Options& options = {});
+  MergeSource(MergeSource&&) noexcept;
+  MergeSource& operator=(MergeSource&&) noexcept;
+  ~MergeSource();
+
+ private:
+  friend class Store;
+  MergeSource(sqlite::Database, const Store::Options&);
+  std::unique_ptr<sqlite::Database> database_;
 };
 
 }  // namespace tunesmith

@@ -1,11 +1,16 @@
 // From one database into another: as SQL text, and by merging.
 #include <istream>
 #include <ostream>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "db/schema.h"
 #include "db/sqlite.h"
 #include "db/store.h"
+#include "generator/error.h"
+#include "generator/values.h"
 
 namespace tunesmith {
 namespace {
@@ -19,6 +24,9 @@ struct Table {
   const char* name;
   const char* order;
 };
+constexpr const char* cut_off =
+    "The database given as text is cut off: its COMMIT is missing. Nothing was imported from it.";
+
 constexpr Table tables[] = {  // a row refers only to tables before its own
     {"device", "id"},
     {"template", "id"},
@@ -59,19 +67,83 @@ void write_rows(std::ostream& out, const Database& database, const Database& sch
   }
 }
 
-// A text from elsewhere may create tables and rows, and do nothing else.
-int allow_data_only(void*, int action, const char* first_word, const char*, const char*, const char*) {
-  const std::string_view word = first_word == nullptr ? "" : first_word;
+// A text from elsewhere may create tables and rows of literals, and do nothing else.
+int allow_data_only(void*, int action, const char* first_word, const char* second_word, const char*,
+                    const char*) {
+  const auto text = [](const char* word) { return std::string_view(word == nullptr ? "" : word); };
   switch (action) {
-    case SQLITE_ATTACH:
-    case SQLITE_DETACH:
-    case SQLITE_CREATE_VTABLE:
-    case SQLITE_DELETE:
-      return SQLITE_DENY;
-    case SQLITE_PRAGMA:
-      return word == "user_version" || word == "application_id" ? SQLITE_OK : SQLITE_DENY;
-    default:
+    case SQLITE_TRANSACTION:
+    case SQLITE_INSERT:
+    case SQLITE_READ:
+    case SQLITE_CREATE_TABLE:
+    case SQLITE_CREATE_INDEX:
+    case SQLITE_CREATE_VIEW:
+    case SQLITE_CREATE_TRIGGER:
+    case SQLITE_REINDEX:  // of an index that is created
       return SQLITE_OK;
+    case SQLITE_UPDATE:  // of a table that is created
+      return text(first_word) == "sqlite_master" ? SQLITE_OK : SQLITE_DENY;
+    case SQLITE_PRAGMA:
+      return text(first_word) == "user_version" || text(first_word) == "application_id" ? SQLITE_OK
+                                                                                        : SQLITE_DENY;
+    case SQLITE_FUNCTION:  // of the checks in schema.sql
+      return text(second_word) == "ifnull" || text(second_word) == "glob" ? SQLITE_OK : SQLITE_DENY;
+    default:
+      return SQLITE_DENY;
+  }
+}
+
+// No statement that write_text writes takes more than some hundred steps.
+constexpr int most_steps = 1'000'000;
+constexpr std::size_t most_text_bytes = std::size_t{1} << 30;
+
+std::string whole(std::istream& in) {
+  std::string text;
+  std::vector<char> piece(std::size_t{1} << 20);
+  while (in.read(piece.data(), static_cast<std::streamsize>(piece.size())), in.gcount() > 0) {
+    text.append(piece.data(), static_cast<std::size_t>(in.gcount()));
+    if (text.size() > most_text_bytes) {
+      throw StoreError(
+          "The database given as text has more than 1 GiB. Nothing was imported from it: dump "
+          "it without binaries.");
+    }
+  }
+  if (text.find('\0') != std::string::npos)
+    throw StoreError("The database given as text is no text. Nothing was imported from it.");
+  return text;
+}
+
+Database database_of_text(std::istream& in) {
+  const std::string text = whole(in);
+  Database source = Database::in_memory("given as text");
+  const bool is_empty = text.find_first_not_of(" \r\n\t") == std::string::npos;
+  if (!is_empty && sqlite3_complete(text.c_str()) == 0) throw StoreError(cut_off);
+  source.distrust();
+  sqlite3_set_authorizer(source.handle(), allow_data_only, nullptr);
+  sqlite3_progress_handler(
+      source.handle(), most_steps, [](void*) { return 1; }, nullptr);
+  source.exec(text);
+  if (sqlite3_get_autocommit(source.handle()) == 0) throw StoreError(cut_off);
+  sqlite3_set_authorizer(source.handle(), nullptr, nullptr);
+  sqlite3_progress_handler(source.handle(), 0, nullptr, nullptr);
+  return source;
+}
+
+// Of configs and problems: what cannot be read would break each reader of the whole file.
+void check_values(const Database& source) {
+  Statement texts(
+      source,
+      "SELECT config FROM variant UNION SELECT compiled_in FROM variant UNION SELECT text FROM problem");
+  while (texts.step()) {
+    std::string text;
+    texts >> text;
+    try {
+      Values::parse(text);
+    } catch (const UsageError& error) {
+      throw StoreError("The database " + source.name().string() +
+                       " has a config or a problem that cannot be read: " + error.what() +
+                       " Nothing was imported from it.");
+    }
   }
 }
 
@@ -81,6 +153,7 @@ void check_source(const Database& source) {
     throw StoreError("The database " + source.name().string() +
                      " has rows that refer to missing rows. Nothing was imported from it: restore a copy.");
   }
+  check_values(source);
 }
 
 }  // namespace
@@ -116,24 +189,38 @@ void Store::write_text(std::ostream& out, Blobs blobs) const {
   }
 }
 
+MergeSource::MergeSource(Database source, const Store::Options& options) {
+  const auto identity = schema::identify(source);
+  if (identity.application_id != schema::application_id || identity.version < 1 ||
+      identity.version > schema::newest_version(options.migrations)) {
+    throw StoreError("The database " + source.name().string() +
+                     " is not a Tunesmith database, or was written by a newer Tunesmith. Nothing was "
+                     "imported from it.");
+  }
+  {
+    Transaction migration(source, Transaction::Kind::write);
+    schema::migrate(source, options.migrations);
+    migration.commit();
+    schema::carry_over(source, options);
+  }
+  schema::require_tables(source);
+  check_source(source);
+  database_ = std::make_unique<Database>(std::move(source));
+}
+MergeSource::MergeSource(MergeSource&&) noexcept = default;
+MergeSource& MergeSource::operator=(MergeSource&&) noexcept = default;
+MergeSource::~MergeSource() = default;
+
+MergeSource MergeSource::file(const std::filesystem::path& path, const Store::Options& options) {
+  return {Store::open(path, Store::Mode::read_only, options).database_->copy_in_memory(), options};
+}
+
+MergeSource MergeSource::text(std::istream& in, const Store::Options& options) {
+  return {database_of_text(in), options};
+}
+
 MergeReport Store::read_text(std::istream& in, Blobs blobs) {
-  Database source = Database::in_memory("given as text");
-  sqlite3_set_authorizer(source.handle(), allow_data_only, nullptr);
-  std::string statement;
-  for (std::string line; std::getline(in, line);) {
-    statement += line;
-    statement += '\n';
-    if (line.empty() || line.back() != ';' || sqlite3_complete(statement.c_str()) == 0) continue;
-    source.exec(statement);
-    statement.clear();
-  }
-  const bool complete = statement.find_first_not_of(" \n") == std::string::npos;
-  if (!complete || sqlite3_get_autocommit(source.handle()) == 0) {
-    throw StoreError(
-        "The database given as text is cut off: its COMMIT is missing. Nothing was imported from it.");
-  }
-  sqlite3_set_authorizer(source.handle(), nullptr, nullptr);
-  return merge(std::move(source), blobs);
+  return merge(MergeSource::text(in, options_), blobs);
 }
 
 MergeReport Store::merge_from(const std::filesystem::path& other, Blobs blobs) {
@@ -141,25 +228,11 @@ MergeReport Store::merge_from(const std::filesystem::path& other, Blobs blobs) {
   if (std::filesystem::equivalent(other, path(), ignored)) {
     throw StoreError("The database " + other.string() + " cannot be merged into itself.");
   }
-  return merge(open(other, Mode::read_only, options_).database_->copy_in_memory(), blobs);
+  return merge(MergeSource::file(other, options_), blobs);
 }
 
-MergeReport Store::merge(Database source, Blobs blobs) {
-  const auto identity = schema::identify(source);
-  if (identity.application_id != schema::application_id || identity.version < 1 ||
-      identity.version > schema::newest_version(options_.migrations)) {
-    throw StoreError("The database " + source.name().string() +
-                     " is not a Tunesmith database, or was written by a newer Tunesmith. Nothing was "
-                     "imported from it.");
-  }
-  {
-    Transaction migration(source, Transaction::Kind::write);
-    schema::migrate(source, options_.migrations);
-    migration.commit();
-    schema::carry_over(source, options_);
-  }
-  check_source(source);
-  database_->attach_source(source);
+MergeReport Store::merge(MergeSource given, Blobs blobs) {
+  database_->attach_source(*given.database_);
   struct Detach {
     Database& database;
     ~Detach() { sqlite3_exec(database.handle(), "DETACH source", nullptr, nullptr, nullptr); }

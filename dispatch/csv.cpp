@@ -1,5 +1,7 @@
 #include "dispatch/csv.h"
 
+#include <algorithm>
+
 namespace tunesmith {
 
 std::string csv_field(std::string_view text) {
@@ -29,6 +31,16 @@ std::vector<std::string> csv_fields(std::string_view record) {
     }
   }
   return fields;
+}
+
+std::string_view take_csv_record(std::string_view& text) {
+  bool inside = false;
+  std::size_t end = 0;
+  for (; end < text.size() && (inside || text[end] != '\n'); ++end) inside = inside != (text[end] == '"');
+  std::string_view record = text.substr(0, end);
+  text.remove_prefix(std::min(end + 1, text.size()));
+  if (record.ends_with('\r')) record.remove_suffix(1);
+  return record;
 }
 
 }  // namespace tunesmith

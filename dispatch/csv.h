@@ -1,4 +1,4 @@
-// Comma-separated values as RFC 4180 has them, one record per line: no field of ours holds a line break.
+// Comma-separated values as RFC 4180 has them.
 #pragma once
 
 #include <string>
@@ -12,5 +12,8 @@ std::string csv_field(std::string_view text);
 
 /// The fields of a record.
 std::vector<std::string> csv_fields(std::string_view record);
+
+/// Takes the first record off the text, with its line break, LF or CRLF; one inside quotes is the field's.
+std::string_view take_csv_record(std::string_view& text);
 
 }  // namespace tunesmith

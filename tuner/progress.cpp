@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "generator/number_text.h"
+#include "generator/printable.h"
 
 namespace tunesmith {
 namespace {
@@ -127,7 +128,7 @@ ProgressState Progress::in_part(const ProgressState& state) const {
 void Progress::say(std::string_view line) {
   done();
   const std::scoped_lock lock(writing);
-  out_ << name_ << line << '\n' << std::flush;
+  out_ << name_ << printable(line) << '\n' << std::flush;
 }
 
 void Progress::say_once(const std::string& kind, std::string_view line) {

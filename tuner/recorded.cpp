@@ -96,8 +96,10 @@ RecordedSpace::RecordedSpace(const Recording& recording) {
         number = number * axes[axis].values.size() + place_of(axes[axis], value);
         (*beginnings)[axis].insert(number);
       }
-      if (row.verdict == Verdict::ok && (best_us_ == 0 || row.median_us < best_us_)) best_us_ = row.median_us;
       numbered.insert_or_assign(number, std::move(row));
+    }
+    for (const auto& [number, row] : numbered) {
+      if (row.verdict == Verdict::ok && (best_us_ == 0 || row.median_us < best_us_)) best_us_ = row.median_us;
     }
     size_ += numbered.size();
     space_.parts.push_back({index, space_of(axes, beginnings), static_cast<std::int64_t>(numbered.size())});

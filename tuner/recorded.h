@@ -30,6 +30,7 @@ struct Recording {
 };
 
 /// A recording as a search space, in which the recorded configs are the legal ones, and what became of them.
+/// Of a config that was recorded twice the later row counts.
 class RecordedSpace {
  public:
   explicit RecordedSpace(const Recording& recording);

@@ -2,7 +2,11 @@
 
 #include <algorithm>
 #include <map>
+#include <regex>
 #include <set>
+#include <sstream>
+#include <string>
+#include <vector>
 
 #include "tests/cli/run.h"
 
@@ -275,6 +279,58 @@ TEST(Command, OutputThatCannotBeWrittenIsAFailure) {
   const Outcome outcome = scratch.tunesmith("ops >/dev/full");
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_NE(outcome.err.find("could not be written"), std::string::npos) << outcome.err;
+}
+
+// The names that a help lists between two headings, or behind one.
+std::vector<std::string> commands_of(const Scratch& scratch, const std::string& command) {
+  std::vector<std::string> names;
+  const std::string help = scratch.tunesmith(command + " --help").out;
+  const std::size_t heading = help.find("Subcommands:");
+  if (heading == std::string::npos) return names;
+  std::istringstream lines(help.substr(heading));
+  std::string line;
+  for (std::getline(lines, line); std::getline(lines, line) && line.starts_with("  ");) {
+    std::istringstream words(line);
+    std::string name;
+    if (line[2] != ' ' && words >> name) names.push_back(name);
+  }
+  return names;
+}
+
+// Options that take a whole number, with their command: "replay --lag".
+std::vector<std::string> number_options(const Scratch& scratch, const std::string& command) {
+  std::vector<std::string> options;
+  std::istringstream lines(scratch.tunesmith(command + " --help").out);
+  static const std::regex number(R"(^\s+(?:-\w,)?(--[\w-]+) U?INT\b.*)");
+  std::smatch match;
+  for (std::string line; std::getline(lines, line);) {
+    if (std::regex_match(line, match, number)) options.push_back(command + " " + match[1].str());
+  }
+  for (const std::string& name : commands_of(scratch, command)) {
+    if (name == "report" || name == "worker") continue;
+    const auto more = number_options(scratch, command.empty() ? name : command + " " + name);
+    options.insert(options.end(), more.begin(), more.end());
+  }
+  return options;
+}
+
+TEST(Command, EveryNumberThatIsNoneIsRefusedWithASentence) {
+  const Scratch scratch;
+  const std::vector<std::string> options = number_options(scratch, "");
+  EXPECT_GE(options.size(), 12U);
+  for (const char* known :
+       {"replay --lag", "replay --repeats", "query --limit", "tune --seed", "check --random"})
+    EXPECT_NE(std::find(options.begin(), options.end(), known), options.end()) << known;
+  for (const std::string& option : options) {
+    for (const char* value : {"-1", "99999999999999999999", "1.5", "1e3", "0x10", "x"}) {
+      const Outcome outcome = scratch.tunesmith(option + "=" + value);
+      EXPECT_EQ(outcome.exit_code, 2) << option << ' ' << value;
+      EXPECT_NE(outcome.err.find("whole number"), std::string::npos)
+          << option << ' ' << value << ": " << outcome.err;
+      EXPECT_LT(outcome.err.size(), 200U) << outcome.err;
+    }
+  }
+  EXPECT_EQ(scratch.tunesmith("replay x.json --repeats 0").exit_code, 2);
 }
 
 }  // namespace

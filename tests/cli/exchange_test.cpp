@@ -2,8 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
+#include <fstream>
 #include <string>
+#include <vector>
 
+#include "db/store.h"
 #include "tests/cli/run.h"
 
 namespace tunesmith {
@@ -125,6 +129,293 @@ TEST(Exchange, WhatCannotBeReadIsNamed) {
   EXPECT_EQ(two.exit_code, 2);
   EXPECT_TRUE(has(two.err, "2 match")) << two.err;
   EXPECT_EQ(scratch.tunesmith("db export --device A6000").exit_code, 0);
+}
+
+// A database of the kernel `twice`, BLOCK 64 and 128: measured, edited, measured again. What an older body
+// measured is faster, so that a reader which takes it shows it.
+Store edited_kernel(const Scratch& scratch) {
+  Store store = Store::open(scratch.path() / "tunesmith.db", Store::Mode::create);
+  const auto device = store.id_of(DeviceRow{.kind = "cuda", .name = "Test GPU", .target = "sm_90a"});
+  for (const auto& [body, faster] : {std::pair("old", 10), std::pair("new", 1)}) {
+    const auto session = store.begin_session({.device_id = device, .command = "tunesmith tune twice.cu"});
+    for (const int block : {64, 128}) {
+      const std::string config = "BLOCK=" + std::to_string(block);
+      const auto variant =
+          store.id_of(VariantRow{.template_id = store.id_of(TemplateRow{"twice", "twice", body}),
+                                 .target = "sm_90a",
+                                 .source_hash = body + config,
+                                 .config = config});
+      MeasurementRow row = {.session_id = session,
+                            .variant_id = variant,
+                            .problem_id = store.id_of(ProblemRow{"twice", "n=1000"}),
+                            .device_id = device,
+                            .verdict = "ok",
+                            .median_us = block / faster,
+                            .compile_ms = 3000,
+                            .wall_ms = 4000};
+      store.record(row);
+      row.compile_ms = std::nullopt;  // the binary is in the cache now
+      row.wall_ms = 9000;             // finals
+      store.set_winner(store.record(row), 4);
+    }
+    store.end_session(session, Store::End::finished);
+  }
+  return store;
+}
+
+TEST(Exchange, NoReaderTakesWhatAnOlderBodyMeasured) {
+  const Scratch scratch;
+  edited_kernel(scratch);
+  const std::string all = printed(scratch, "query --all --format csv");
+  EXPECT_EQ(std::count(all.begin(), all.end(), '\n'), 3) << all;
+  EXPECT_FALSE(has(all, "oldBLOCK")) << all;
+  const std::string history = printed(scratch, "query --history");
+  EXPECT_EQ(std::count(history.begin(), history.end(), '\n'), 9) << history;
+  EXPECT_TRUE(has(history, "stale") && has(history, "replaced")) << history;
+  const std::string axes = printed(scratch, "query --axes --format csv");
+  EXPECT_TRUE(has(axes, "twice,2,BLOCK,2,64,128,2,64\n")) << axes;
+  const std::string winners = printed(scratch, "query --format csv");
+  EXPECT_TRUE(has(winners, "BLOCK=64") && has(winners, "newBLOCK=64")) << winners;
+  EXPECT_TRUE(has(printed(scratch, "replay tunesmith.db --strategy exhaustive -o csv"), ",2,1,1\n"));
+  for (const std::string format : {"csv", "json", "t4"}) {
+    const std::string file = "again." + std::string(format == "csv" ? "csv" : "json");
+    const std::string text = printed(scratch, "db export --format " + format);
+    EXPECT_FALSE(has(text, "6.4")) << text;
+    EXPECT_TRUE(has(text, "128")) << text;
+  }
+}
+
+// A search pays for the compiler and the first look at a variant; later verdicts have the binary from the
+// cache.
+TEST(Exchange, SecondsOfAnOwnDatabaseAreThoseOfTheFirstVerdict) {
+  const Scratch scratch;
+  Store store = edited_kernel(scratch);
+  const std::string t4 = printed(scratch, "db export");
+  EXPECT_TRUE(has(t4, "\"compilation_time\": 3000") && has(t4, "\"framework\": 4000")) << t4;
+  EXPECT_FALSE(has(t4, "9000")) << t4;
+  const std::string how = " --strategy exhaustive --repeats 1 --budget 14s -o csv";
+  const Outcome own = scratch.tunesmith("replay tunesmith.db" + how);
+  EXPECT_TRUE(own.err.empty()) << own.err;
+  EXPECT_TRUE(has(own.out, ",14,1,1\n")) << "two variants of 7 s each: " << own.out;
+  EXPECT_TRUE(has(own.out, ",3.5,0,0\n")) << own.out;
+  scratch.shell("echo 'template,config,verdict,median_us,compile_ms\nt,A=1,ok,1,' > t.csv");
+  EXPECT_TRUE(has(scratch.tunesmith("replay t.csv" + how).err, "1 of 1 verdicts have no compile time"));
+}
+
+TEST(Exchange, TablesAreReadAsOthersWriteThem) {
+  const Scratch scratch;
+  Store store = edited_kernel(scratch);
+  const auto device = store.devices().front().id;
+  MeasurementRow failed = {
+      .session_id = store.begin_session({.device_id = device}),
+      .variant_id = store.id_of(VariantRow{.template_id = store.id_of(TemplateRow{"twice", "twice", "new"}),
+                                           .target = "sm_90a",
+                                           .source_hash = "failing",
+                                           .config = "BLOCK=7"}),
+      .problem_id = store.id_of(ProblemRow{"twice", "n=1000"}),
+      .device_id = device,
+      .verdict = "compile_error",
+      .reason = "It does not compile: \"x\",\nline 2;\r\n\"line 3\""};
+  store.record(failed);
+  printed(scratch, "db export --format csv -o t.csv");
+  const std::string how = "replay t.csv --strategy random --repeats 2 -o csv";
+  const std::string as_written = printed(scratch, how);
+  EXPECT_TRUE(has(as_written, "t,3,random")) << as_written;
+  printed(scratch, "db import t.csv --op again --device d --problem n=1000");
+  EXPECT_EQ(printed(scratch, "db export again --format csv"), read_text(scratch.path() / "t.csv"));
+  // As a spreadsheet saves it.
+  scratch.shell("cp t.csv plain.csv; { printf '\\357\\273\\277'; sed 's/$/\\r/' plain.csv; } > t.csv");
+  EXPECT_EQ(printed(scratch, how), as_written);
+  const std::string header = "template,config,verdict,median_us,compile_ms\n";
+  for (const std::string row :
+       {"t,A=1,ok,nan,1", "t,A=1,ok,-2,1", "t,A=1,ok,,1", "t,A=1,ok,inf,1", "t,A=1,fine,2,1", "t,A=1,OK,2,1",
+        "t,A=1,ok,2,soon", "t,A=1,ok,1 us,1", "t,A=1,ok,2", "t,A,ok,2,1", "t,\"A=1,ok,2,1"}) {
+    std::ofstream(scratch.path() / "bad.csv") << header << "t,A=0,ok,1,1\n" << row << "\n";
+    const Outcome outcome = scratch.tunesmith("replay bad.csv");
+    EXPECT_EQ(outcome.exit_code, 2) << row;
+    EXPECT_TRUE(has(outcome.err, "Line 3 of bad.csv")) << row << ": " << outcome.err;
+  }
+}
+
+TEST(Exchange, AConfigThatIsRecordedTwiceIsItsLaterRow) {
+  const Scratch scratch;
+  scratch.shell(
+      "printf 'template,config,verdict,median_us,compile_ms\\nt,A=1,ok,1,1\\nt,A=1,ok,2,1\\nt,A=2,ok,4,1\\n' "
+      "> t.csv");
+  const std::string replayed = printed(scratch, "replay t.csv --strategy exhaustive -o csv");
+  EXPECT_TRUE(has(replayed, "t,2,exhaustive,worth,0,0,2,1,1\n")) << replayed;
+}
+
+TEST(Exchange, KernelTunersCachesOfAnyProblemSizeAreRead) {
+  const Scratch scratch;
+  for (const std::string size :
+       {"10000000", "[10000000]", "\"callable\"", "[4096, \"n\", 2]", "null", "1.5"}) {
+    std::ofstream(scratch.path() / "k.json")
+        << "{\"device_name\":\"D\",\"kernel_name\":\"vector_add\",\"problem_size\":" << size
+        << ",\"tune_params_keys\":[\"b\"],\"cache\":{\"64\":{\"b\":64,\"time\":1.0},\"32\":{\"b\":32,"
+           "\"time\":2.0}";
+    EXPECT_TRUE(has(printed(scratch, "replay k.json --strategy exhaustive -o csv"), "k,2,exhaustive"))
+        << size;
+    printed(scratch, "db import k.json --op op" + std::to_string(size.size()));
+  }
+  EXPECT_TRUE(has(printed(scratch, "db export op8 --format csv"), "b=64"));
+  EXPECT_TRUE(has(printed(scratch, "query op8 --all"), "x=10000000"));
+}
+
+// None of a library's own words, no crash, in time.
+TEST(Exchange, AFileThatIsNoneOfTheseIsRefusedWithASentence) {
+  const Scratch scratch;
+  const std::string row = "{\"a\":1,\"time\":1.0}";
+  const auto cache = [](const std::string& fields, const std::string& rows) {
+    return "{" + fields + "\"cache\":{" + rows + "}}";
+  };
+  const std::string keys = "\"tune_params_keys\":[\"a\"],";
+  const std::string deep(200'000, '['), closing(200'000, ']');
+  std::string names;
+  for (int i = 0; i < 5000; ++i) names += "\"n" + std::to_string(i) + "\":1,";
+  const std::vector<std::string> texts = {
+      "[]",
+      "1",
+      "\"results\"",
+      "null",
+      "{\"results\":1}",
+      "{\"results\":[1]}",
+      "{\"results\":[{}]}",
+      "{\"results\":[{\"configuration\":1}]}",
+      "{\"results\":[{\"configuration\":{\"a\":1}}]}",
+      "{\"results\":[{\"configuration\":{\"a\":1},\"invalidity\":\"so\"}]}",
+      "{\"results\":[{\"configuration\":{\"a\":1},\"measurements\":[{\"name\":\"time\",\"value\":-1}]}]}",
+      "{\"metadata\":null,\"results\":[{\"configuration\":{\"a "
+      "b=c\":1},\"measurements\":[{\"name\":\"time\",\"value\":1}]}]}",
+      "{\"metadata\":{\"device\":\"\\u001b[31m\"},\"results\":[{\"configuration\":{\"a\":1},\"measurements\":"
+      "[{\"name\":"
+      "\"time\",\"value\":1}]}]}",
+      cache("", "\"1\":" + row),
+      cache("\"tune_params_keys\":1,", "\"1\":" + row),
+      cache("\"tune_params_keys\":[1],", "\"1\":" + row),
+      cache("\"tune_params_keys\":[\"b\"],", "\"1\":" + row),
+      cache(keys, "\"1\":{\"a\":1}"),
+      cache(keys, "\"1\":{\"a\":1,\"time\":-3}"),
+      cache(keys, "\"1\":7"),
+      cache(keys, ""),
+      cache("\"tune_params_keys\":[\"\"],", "\"1\":{\"\":1,\"time\":1}"),
+      cache("\"tune_params_keys\":[\"a\\nb\"],", "\"1\":{\"a\\nb\":1,\"time\":1}"),
+      "{\"results\":[{\"configuration\":{\"a\":" + deep + closing + "}}]}",
+      cache(keys, "\"1\":{\"a\":" + deep + closing + ",\"time\":1}"),
+      "{\"results\":" + deep,
+      "{\"results\":[{\"configuration\":{" + names + "\"a\":1}}]}",
+      "{",
+      "",
+      "\xff\xfe"};
+  for (const std::string& text : texts) {
+    std::ofstream(scratch.path() / "x.json") << text;
+    for (const std::string command : {"replay x.json", "db import x.json --op o --device d"}) {
+      const Outcome outcome = scratch.tunesmith(command);
+      EXPECT_EQ(outcome.exit_code, 2) << command << ": " << text.substr(0, 100) << outcome.err;
+      for (const char* word : {"json.", "exception", "type_error", "stod", "bad_"})
+        EXPECT_FALSE(has(outcome.err, word)) << text.substr(0, 100) << ": " << outcome.err;
+      EXPECT_EQ(outcome.err.find('\x1b'), std::string::npos);
+    }
+  }
+  EXPECT_FALSE(std::filesystem::exists(scratch.path() / "tunesmith.db"))
+      << "what is refused makes no database";
+  // Null where a name belongs is no name.
+  std::ofstream(scratch.path() / "x.json")
+      << cache("\"kernel_name\":null,\"device_name\":null,\"problem_size\":null," + keys, "\"1\":" + row);
+  printed(scratch, "replay x.json --strategy random");
+  // A few bytes that grow to gigabytes.
+  const auto start = std::chrono::steady_clock::now();
+  scratch.shell("head -c 400000000 /dev/zero | tr '\\0' '[' | gzip -1 > bomb.json.gz");
+  const Outcome bomb = scratch.tunesmith("replay bomb.json.gz");
+  EXPECT_EQ(bomb.exit_code, 2);
+  EXPECT_TRUE(has(bomb.err, "more than 256 MiB")) << bomb.err;
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(60));
+}
+
+// Names and reasons in a file that somebody else made are no commands to the terminal.
+TEST(Exchange, EscapeSequencesAreShownAndNotSent) {
+  const Scratch scratch;
+  const std::string escape =
+      "\x1b]0;title\x07\x1b[31m\xc2\x9b"
+      "31m";
+  {
+    Store store = Store::open(scratch.path() / "tunesmith.db", Store::Mode::create);
+    const auto device = store.id_of(DeviceRow{.kind = "cuda", .name = "GPU" + escape, .target = "sm_90a"});
+    const auto session =
+        store.begin_session({.device_id = device, .command = "tune" + escape, .strategy = escape});
+    const std::string op = "op" + escape;
+    MeasurementRow row = {
+        .session_id = session,
+        .variant_id = store.id_of(VariantRow{.template_id = store.id_of(TemplateRow{op, "t" + escape, "b"}),
+                                             .target = "sm_90a",
+                                             .source_hash = "h",
+                                             .config = "A=\"" + escape + "\""}),
+        .problem_id = store.id_of(ProblemRow{op, "n=\"" + escape + "\""}),
+        .device_id = device,
+        .verdict = "ok",
+        .median_us = 3};
+    store.set_winner(store.record(row), 4);
+    row.verdict = "crash";
+    row.median_us = std::nullopt;
+    row.reason = "It crashed: " + escape;
+    store.record(row);
+  }
+  for (const std::string command :
+       {"query", "query --all", "query --history", "query --axes --caches warm", "db status", "db export",
+        "db tables", "replay tunesmith.db --strategy random",
+        "explain reduce --problem 'length=7' --device GPU", "db export --device no",
+        "replay \"$(printf 'x\\033[31m')\"", "\"$(printf '\\033[31m')\""}) {
+    const Outcome outcome = scratch.tunesmith(command);
+    for (const std::string& text : {outcome.out, outcome.err}) {
+      EXPECT_EQ(text.find('\x1b'), std::string::npos) << command;
+      EXPECT_EQ(text.find('\x07'), std::string::npos) << command;
+      EXPECT_EQ(text.find("\xc2\x9b"), std::string::npos) << command;
+    }
+  }
+  EXPECT_TRUE(has(scratch.tunesmith("query --all").out, "\\x1b[31m")) << "they are shown";
+  // What is for programs is exact where it goes to one.
+  EXPECT_TRUE(has(scratch.tunesmith("db dump").out, escape));
+  EXPECT_TRUE(has(scratch.tunesmith("query --all --format csv").out, escape));
+}
+
+TEST(Exchange, AMergeOfADamagedFileLeavesTheFirstAlone) {
+  const Scratch scratch;
+  edited_kernel(scratch);
+  scratch.shell("cp tunesmith.db a.db; head -c 5000 /dev/urandom > damaged.db");
+  EXPECT_EQ(scratch.tunesmith("db merge out.db a.db damaged.db").exit_code, 1);
+  EXPECT_FALSE(std::filesystem::exists(scratch.path() / "out.db"));
+  printed(scratch, "db merge out.db a.db");
+  printed(scratch, "db dump --db out.db -o before.sql");
+  const std::string hub_cache = "db import " + hub + "convolution_A6000_cache.json --db b.db";
+  printed(scratch, hub_cache);
+  EXPECT_EQ(scratch.tunesmith("db merge out.db b.db damaged.db").exit_code, 1);
+  printed(scratch, "db dump --db out.db -o after.sql");
+  EXPECT_EQ(scratch.shell("cmp before.sql after.sql").exit_code, 0);
+  scratch.shell("head -c 900 before.sql > cut.sql");
+  EXPECT_EQ(scratch.tunesmith("db load cut.sql --db new.db").exit_code, 1);
+  EXPECT_FALSE(std::filesystem::exists(scratch.path() / "new.db"));
+}
+
+TEST(Exchange, StatusTellsDamageFirstAndByItsExitCode) {
+  const Scratch scratch;
+  {
+    Store store = edited_kernel(scratch);
+    const WinnerRow winner = store.winners().front();
+    store.put_binary(
+        {.variant_id = winner.variant_id, .toolchain = "t", .hash = "h", .bytes = {std::byte{1}}});
+  }
+  const Outcome outcome = scratch.tunesmith("db status");
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_TRUE(has(outcome.out.substr(0, outcome.out.find('\n')), "check 1 binary is damaged")) << outcome.out;
+}
+
+TEST(Exchange, AVerdictThatThereIsNotIsRefused) {
+  const Scratch scratch;
+  edited_kernel(scratch);
+  const Outcome outcome = scratch.tunesmith("query --verdict bogus");
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_TRUE(has(outcome.err, "bogus") && has(outcome.err, "wrong_result")) << outcome.err;
+  EXPECT_EQ(scratch.tunesmith("query --verdict ok").exit_code, 0);
 }
 
 }  // namespace

@@ -140,6 +140,9 @@ inline std::vector<std::byte> blob() {
   return {std::byte{0}, std::byte{0x7f}, std::byte{'E'}, std::byte{0xff}};
 }
 
+inline constexpr const char* hash_of_blob =
+    "4706fa88228e6a60f94c93bea6cbdc50f92e784bf3be15874478c5285704256d";
+
 // A database with something of everything.
 inline Ids populate(Store& store) {
   const Ids ids(store);
@@ -148,7 +151,7 @@ inline Ids populate(Store& store) {
   store.record(base);
   const auto fast = ids.variant(store, "fast");
   store.set_winner(store.record(ids.ok(fast, 25)), 16);
-  store.put_binary({.variant_id = fast, .toolchain = "nvrtc 12.9", .hash = "h", .bytes = blob()});
+  store.put_binary({.variant_id = fast, .toolchain = "nvrtc 12.9", .hash = hash_of_blob, .bytes = blob()});
   store.record(ids.ok(ids.variant(store, "slow"), 200));
   int index = 0;
   for (const char* verdict : {"compile_error", "resource_limit", "launch_error", "wrong_result",

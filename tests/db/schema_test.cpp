@@ -24,6 +24,7 @@ TEST_F(SchemaTest, AnOlderSchemaIsMigrated) {
       Store::Options().migrations[4],
       Store::Options().migrations[5],
       Store::Options().migrations[6],
+      Store::Options().migrations[7],
       {"ALTER TABLE variant ADD COLUMN note TEXT NOT NULL DEFAULT ''; UPDATE variant SET note = 'migrated';"},
       {"CREATE TABLE extra (id INTEGER PRIMARY KEY REFERENCES variant) STRICT; INSERT INTO extra SELECT id "
        "FROM variant;"}};
@@ -31,12 +32,12 @@ TEST_F(SchemaTest, AnOlderSchemaIsMigrated) {
   options.migrations = migrations;
   {
     const auto reader = Store::open(file(), Mode::read_only, options);  // migrates a copy
-    EXPECT_EQ(reader.status().schema_version, 10);
+    EXPECT_EQ(reader.status().schema_version, 11);
     EXPECT_EQ(reader.results().size(), 10U);
-    EXPECT_EQ(sql(file(), "PRAGMA user_version"), "8");
+    EXPECT_EQ(sql(file(), "PRAGMA user_version"), "9");
   }
   auto store = Store::open(file(), Mode::read_write, options);
-  EXPECT_EQ(store.status().schema_version, 10);
+  EXPECT_EQ(store.status().schema_version, 11);
   EXPECT_EQ(store.results().size(), 10U);
   EXPECT_EQ(store.status().check, "ok");
   EXPECT_EQ(
@@ -52,7 +53,7 @@ TEST_F(SchemaTest, AFileOfSchema1IsMigrated) {
   EXPECT_EQ(Store::open(file(), Mode::read_only).winners().front().launches, "chained");
   EXPECT_EQ(sql(file(), "PRAGMA user_version"), "1");
   auto migrated = Store::open(file(), Mode::read_write);
-  EXPECT_EQ(migrated.status().schema_version, 8);
+  EXPECT_EQ(migrated.status().schema_version, 9);
   EXPECT_EQ(migrated.status().check, "ok");
   EXPECT_EQ(migrated.results().size(), 10U);
   EXPECT_EQ(migrated.results({.history = true}).size(), 11U);
@@ -134,7 +135,7 @@ TEST_F(SchemaTest, ManyMayMigrateTheFileAtOnce) {
   }
   for (auto& thread : threads) thread.join();
   EXPECT_THAT(errors, testing::Each("no error"));
-  EXPECT_EQ(Store::open(file(), Mode::read_only).status().schema_version, 8);
+  EXPECT_EQ(Store::open(file(), Mode::read_only).status().schema_version, 9);
 }
 
 TEST_F(SchemaTest, AMigrationThatFailsChangesNothing) {
@@ -150,10 +151,12 @@ TEST_F(SchemaTest, AMigrationThatFailsChangesNothing) {
                                       present[4],
                                       present[5],
                                       present[6],
+                                      present[7],
                                       {"CREATE TABLE extra (id INTEGER) STRICT"},
                                       {"INSERT INTO nowhere VALUES (1)"}};
-  const Store::Migration dangling[] = {present[0], present[1], present[2], present[3],
-                                       present[4], present[5], present[6], {"DELETE FROM device"}};
+  const Store::Migration dangling[] = {present[0], present[1], present[2],
+                                       present[3], present[4], present[5],
+                                       present[6], present[7], {"DELETE FROM device"}};
   Store::Options options;
   options.migrations = failing;
   EXPECT_THAT(error_of([&] { Store::open(file(), Mode::read_write, options); }), HasSubstr("nowhere"));

@@ -1,3 +1,4 @@
+#include <chrono>
 #include <sstream>
 
 #include "fixture.h"
@@ -77,6 +78,65 @@ TEST_F(TransferTest, AHostileOrBrokenTextDoesNothing) {
   EXPECT_EQ(text_of(store), good);
 }
 
+// What a text may make SQLite do takes bounded time: rows are made of literals, and of nothing that runs.
+TEST_F(TransferTest, ATextThatNeverEndsIsRefused) {
+  auto store = Store::open(file(), Mode::create);
+  populate(store);
+  const auto good = text_of(store);
+  const std::string endless = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT ";
+  const std::string body = good.substr(0, good.find("INSERT INTO device"));
+  const std::string end = "COMMIT;\n";
+  auto replaced_view = good;
+  const auto table = replaced_view.find("CREATE TABLE problem");
+  replaced_view.replace(table, replaced_view.find("STRICT;", table) + 7 - table,
+                        "CREATE VIEW problem AS " + endless + "x AS id, 'a' AS op, 'b' AS text FROM c;");
+  auto generated = good;
+  const auto column = generated.find("  name TEXT NOT NULL,");
+  ASSERT_NE(column, std::string::npos);
+  generated.insert(column, "  more TEXT AS (hex(zeroblob(100000000))),\n");
+  for (const std::string& text : {
+           body + "INSERT INTO problem " + endless + "x, 'a', 'b' FROM c;\n" + end,
+           body + endless + "max(x) FROM c;\n" + end,
+           body + "CREATE TRIGGER t AFTER INSERT ON problem BEGIN INSERT INTO problem (op, text) " + endless +
+               "x, x FROM c; END;\nINSERT INTO problem VALUES(1,'a','b');\n" + endless + "1 FROM c;\n" + end,
+           body + "INSERT INTO problem VALUES(1,'a',hex(zeroblob(500000000)));\n" + end,
+           body + "INSERT INTO problem VALUES(1,'a',printf('%1000000000d', 1));\n" + end,
+           body + "CREATE TABLE more AS " + endless + "x FROM c;\n" + end,
+           body + "UPDATE device SET name = 'x';\n" + end,
+           body + "DROP TABLE device;\n" + end,
+           body + "INSERT INTO problem VALUES(1,'a','" + std::string(300'000'000, 'x') + "');\n" + end,
+           replaced_view,
+           generated,
+       }) {
+    const auto start = std::chrono::steady_clock::now();
+    std::istringstream in(text);
+    EXPECT_NE(error_of([&] { store.read_text(in); }), "no error") << text.substr(body.size(), 100);
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10))
+        << text.substr(body.size(), 100);
+    EXPECT_EQ(text_of(store), good);
+  }
+  // A text whose strings have many lines that end as statements do is read in time.
+  std::string lines;
+  for (int i = 0; i < 100'000; ++i) lines += "x;\n";
+  std::istringstream in(body + "INSERT INTO problem VALUES(1,'a','n=\"" + lines + "\"');\n" + end);
+  EXPECT_EQ(error_of([&] { store.read_text(in); }), "no error");
+}
+
+TEST_F(TransferTest, AConfigThatCannotBeReadIsRefused) {
+  auto store = Store::open(file(), Mode::create);
+  populate(store);
+  auto text = text_of(store);
+  const std::string config = "'BLOCK_X=fast'";
+  ASSERT_NE(text.find(config), std::string::npos);
+  text.replace(text.find(config), config.size(), "'a b=c'");
+  auto other = Store::open(file("other.db"), Mode::create);
+  std::istringstream in(text);
+  EXPECT_THAT(
+      error_of([&] { other.read_text(in); }),
+      testing::AllOf(HasSubstr("cannot be read"), HasSubstr("a b=c"), HasSubstr("Nothing was imported")));
+  EXPECT_TRUE(other.results().empty());
+}
+
 TEST_F(TransferTest, ShardsMerge) {
   auto a = Store::open(file("a.db"), Mode::create);
   auto b = Store::open(file("b.db"), Mode::create);
@@ -150,12 +210,14 @@ TEST_F(TransferTest, AnOlderShardIsMigratedInACopy) {
                                          Store::Options().migrations[3],
                                          Store::Options().migrations[4],
                                          Store::Options().migrations[5],
+                                         Store::Options().migrations[6],
+                                         Store::Options().migrations[7],
                                          {"CREATE TABLE extra (id INTEGER) STRICT"}};
   Store::Options options;
   options.migrations = migrations;
   auto store = Store::open(file(), Mode::create, options);
   EXPECT_EQ(store.merge_from(file("old.db")).measurements, 10);
-  EXPECT_EQ(sql(file("old.db"), "PRAGMA user_version"), "8");
+  EXPECT_EQ(sql(file("old.db"), "PRAGMA user_version"), "9");
 }
 
 TEST_F(TransferTest, FilesAndTextsOfSchema1AreTaken) {

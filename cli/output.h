@@ -1,0 +1,41 @@
+// What the program prints. Names, reasons and texts may be from files that others wrote: none of them reaches
+// a terminal as a command to it.
+#pragma once
+
+#include <ostream>
+#include <sstream>
+#include <streambuf>
+
+namespace tunesmith {
+
+/// Makes the stream printable (generator/printable.h) for the object's life. Construct it once for each of
+/// std::cout and std::cerr, before anything is printed.
+class PrintableOutput {
+ public:
+  explicit PrintableOutput(std::ostream& out);
+  ~PrintableOutput();
+  PrintableOutput(const PrintableOutput&) = delete;
+  PrintableOutput& operator=(const PrintableOutput&) = delete;
+
+ private:
+  class Buffer : public std::stringbuf {
+   public:
+    explicit Buffer(std::streambuf* to) : to_(to) {}
+    int sync() override;
+
+   private:
+    std::streambuf* to_;
+  };
+  std::ostream& out_;
+  std::streambuf* before_;
+  Buffer buffer_;
+};
+
+/// Standard output for what programs read (CSV, JSON, SQL, source texts): every byte as it is, unless it goes
+/// to a terminal.
+std::ostream& exact_output();
+
+/// Standard error for a bar of progress, which is drawn with commands to the terminal.
+std::ostream& progress_output();
+
+}  // namespace tunesmith

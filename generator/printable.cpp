@@ -1,0 +1,40 @@
+#include "generator/printable.h"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace tunesmith {
+namespace {
+
+// How many bytes of the text's begin are one character of UTF-8; 0: none that can be shown.
+std::size_t character(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char first = byte(0);
+  if (first < 0x80) return first == '\n' || first == '\t' || (first >= 0x20 && first != 0x7f) ? 1 : 0;
+  const std::size_t size = first >= 0xf0 && first < 0xf5 ? 4 : first >= 0xe0 ? 3 : first >= 0xc2 ? 2 : 0;
+  if (size == 0 || first >= 0xf5 || text.size() < size) return 0;
+  for (std::size_t i = 1; i < size; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) return 0;
+  }
+  return first == 0xc2 && byte(1) < 0xa0 ? 0 : size;  // U+0080 to U+009F are commands too
+}
+
+}  // namespace
+
+std::string printable(std::string_view text) {
+  static constexpr char digits[] = "0123456789abcdef";
+  std::string shown;
+  while (!text.empty()) {
+    const std::size_t size = character(text);
+    if (size > 0) {
+      shown += text.substr(0, size);
+    } else {
+      const auto byte = static_cast<unsigned char>(text.front());
+      shown += {'\\', 'x', digits[byte >> 4], digits[byte & 15]};
+    }
+    text.remove_prefix(std::max<std::size_t>(size, 1));
+  }
+  return shown;
+}
+
+}  // namespace tunesmith
