@@ -86,8 +86,10 @@ int allow_data_only(void*, int action, const char* first_word, const char* secon
     case SQLITE_PRAGMA:
       return text(first_word) == "user_version" || text(first_word) == "application_id" ? SQLITE_OK
                                                                                         : SQLITE_DENY;
-    case SQLITE_FUNCTION:  // of the checks in schema.sql
-      return text(second_word) == "ifnull" || text(second_word) == "glob" ? SQLITE_OK : SQLITE_DENY;
+    case SQLITE_FUNCTION:  // of the checks and indices in schema.sql
+      for (const char* allowed : {"ifnull", "coalesce", "iif", "glob"})
+        if (text(second_word) == allowed) return SQLITE_OK;
+      return SQLITE_DENY;
     default:
       return SQLITE_DENY;
   }

@@ -108,7 +108,7 @@ class Data:
         self.problems: dict[str, list[dict]] = {}
         for name in self.ops:
             how = self.rows(
-                "SELECT caches, launches FROM results WHERE op = ? AND device = ? AND verdict = 'ok' GROUP BY 1, 2 "
+                "SELECT caches, launches FROM results WHERE op = ? AND device = ? AND verdict = 'ok' AND NOT is_stale GROUP BY 1, 2 "
                 "ORDER BY count(*) DESC, caches DESC, launches LIMIT 1",
                 name,
                 self.device,

@@ -25,7 +25,7 @@ nav ul { columns: 280px; column-gap: 36px; padding-left: 1.2em; margin: .4em 0 }
 .scroll { overflow-x: auto; max-height: 560px; overflow-y: auto; border: 1px solid var(--line); border-radius: 8px; margin: .7em 0 }
 table { border-collapse: collapse; min-width: 60%; font-size: .87em } th, td { padding: 4px 10px; text-align: left; vertical-align: top;
         border-bottom: 1px solid var(--line) } th { background: var(--card); position: sticky; top: 0; white-space: nowrap }
-th.number { text-align: right } td.number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums } td.long { min-width: 30em; overflow-wrap: anywhere }
+th.number { text-align: right } td.number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums } td.long { min-width: 21em; overflow-wrap: anywhere }
 """
 
 # Axes, letters and grid follow the theme; colours of marks are readable on both.

@@ -64,9 +64,10 @@ def _log(figure, axis: str = "xy") -> None:
 
 
 def _bytes(figure) -> None:
-    """Decades alone where there are many: labels such as 500kB would overlap."""
+    """Decades alone where there are many, else 2 and 5 too: labels such as 500kB, or 9kB beside 10kB, would overlap."""
     x = [each for trace in figure.data for each in trace.x]
-    figure.update_xaxes(tickformat="~s", ticksuffix="B", dtick=1 if max(x) > 300 * min(x) else None)
+    ratio = max(x) / min(x)
+    figure.update_xaxes(tickformat="~s", ticksuffix="B", dtick=1 if ratio > 300 else "D2" if ratio > 4 else None)
 
 
 # ---- sections
@@ -89,7 +90,7 @@ def summary(page: Page, data: Data, peers: Peers | None) -> None:
     page.note("In figures: point at a mark to see its variant, drag to enlarge, double-click to go back, click on a name to hide it.")
     counts = {
         (row["op"], row["ok"]): row["n"]
-        for row in data.rows("SELECT op, verdict = 'ok' AS ok, count(*) AS n FROM results WHERE device = ? GROUP BY 1, 2", data.device)
+        for row in data.rows("SELECT op, verdict = 'ok' AS ok, count(*) AS n FROM results WHERE device = ? AND NOT is_stale GROUP BY 1, 2", data.device)
     }
     lines = []
     for op in data.ops:
@@ -139,7 +140,11 @@ def winners(page: Page, data: Data) -> None:
     for op in data.ops:
         every += [
             row
-            for row in data.rows("SELECT * FROM winners WHERE op = ? AND device = ? ORDER BY problem, median_us", op, data.device)
+            for row in data.rows(
+                "SELECT * FROM winners JOIN kernel USING (measurement_id) WHERE op = ? AND device = ? ORDER BY problem, median_us",
+                op,
+                data.device,
+            )
             if data.matches(values_of(row["problem"]))
         ]
     if not every:
@@ -150,12 +155,14 @@ def winners(page: Page, data: Data) -> None:
         interval = f"{row['low_us']:.4g} to {row['high_us']:.4g} µs" if row["low_us"] is not None else "one load"
         runner = f"{row['runner_up']} ({row['runner_up_ratio']:.3f}×)" if row["runner_up"] else "–"
         state = [] if row["newest_verdict"] == "ok" else [f"failed since: {row['newest_verdict']}"]
+        state += ["its kernel was edited since"] if row["is_stale"] else []
         state += [f"throttled: {row['throttled']}"] if row["throttled"] else []
         state += [f"another winner on {count(row['other_gpus'], 'other GPU')}"] if row["other_gpus"] else []
         lines.append(
             [
                 row["op"],
                 data.short(row["op"], row["problem"]),
+                f"{row['template']} {row['config']}",
                 (time_text(row["median_us"]),),
                 (interval,),
                 (f"{row['speedup_over_base']:.2f}×" if row["speedup_over_base"] else "–",),
@@ -163,7 +170,6 @@ def winners(page: Page, data: Data) -> None:
                 (f"{row['alignment_bytes']}",),
                 ", ".join(state) or "in use",
                 f"{row['caches']}, {row['launches']}",
-                f"{row['template']} {row['config']}",
                 runner,
             ]
         )
@@ -171,6 +177,7 @@ def winners(page: Page, data: Data) -> None:
         [
             "op",
             "problem",
+            "variant",
             "median",
             "interval",
             "faster than base",
@@ -178,7 +185,6 @@ def winners(page: Page, data: Data) -> None:
             "alignment, bytes",
             "state",
             "times are",
-            "variant",
             "runner-up (its time / the winner's)",
         ],
         lines,
@@ -214,7 +220,7 @@ def winners(page: Page, data: Data) -> None:
         text=[plain(f"{row['template']} {shorter(row['config'], 90)}") for row in shown],
         hovertemplate="%{x:.4g} µs<br>%{text}<extra></extra>",
     )
-    tall = 130 + 58 * len(shown)
+    tall = 130 + 70 * len(shown)
     _layout(times, "microseconds per launch", "", height=tall).update_yaxes(tickvals=at, ticktext=labels, range=[len(shown) - 0.5, -0.5])
     _log(times, "x")
     about = "Median time of the winner and of the base." + (
@@ -260,7 +266,7 @@ def winners(page: Page, data: Data) -> None:
                     hovertemplate="%{x:.3f} of the winner's time<br>%{text}<extra></extra>",
                 )
         labels = [_label(data, row) for row, _ in finals]
-        _layout(ratios, "time / the winner's", "", height=150 + 54 * len(finals)).update_yaxes(
+        _layout(ratios, "time / the winner's", "", height=150 + 70 * len(finals)).update_yaxes(
             tickvals=list(range(len(finals))), ticktext=labels, range=[len(finals) - 0.5, -0.5]
         )
         figures.append(
@@ -337,6 +343,8 @@ def landscape(page: Page, data: Data) -> None:
                 hoverinfo="skip",
             )
         _log(_layout(order, "variants, the fastest first", "microseconds per launch"), "y")
+        if len(rows) <= 10:
+            order.update_xaxes(dtick=1)  # there is no variant 1.5
         figures = [
             (
                 "All variants by time",
@@ -425,6 +433,8 @@ def landscape(page: Page, data: Data) -> None:
             )
             _layout(heat, plain(one), plain(two), legend=False, height=max(240, 110 + 44 * len(down)))
             heat.update_xaxes(type="category", showgrid=False).update_yaxes(type="category", showgrid=False)
+            # As tall as the two figures beside it, as far as its rows can fill that.
+            choices.update_layout(height=max(choices.layout.height, min(420 + heat.layout.height, 110 + 90 * len(shown))))
             figures[0] = [
                 figures[0],
                 ("The two axes that cost most", "Best time in microseconds of each pair; empty: none was ok or tried.", heat, False),
@@ -787,7 +797,7 @@ def runs(page: Page, data: Data) -> None:
         [
             [
                 row["started_at"][:19].replace("T", " "),
-                row["command"],
+                re.sub(r"[^\s\"']*/(?=[^/\s\"']+\.cu\b)", "", row["command"]),  # a kernel's file without its folders
                 row["state"],
                 (seconds(length(row)) if length(row) is not None else "–",),
                 (f"{row['measurements']:,}",),
@@ -889,7 +899,7 @@ def runs(page: Page, data: Data) -> None:
             marker={"color": _COLOURS[6]},
             hovertemplate="%{x:.2f} s<extra></extra>",
         )
-        _layout(bars, "seconds", "", height=190 + 50 * len(timed), barmode="stack").update_yaxes(type="category")
+        _layout(bars, "seconds", "", height=190 + 50 * len(timed), barmode="stack").update_yaxes(type="category", autorange="reversed")
         told = "; ".join(f"{label}: {seconds(compiling)}" for label, _, _, compiling in spent if compiling)
         figures.append(
             (

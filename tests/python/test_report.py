@@ -187,6 +187,37 @@ def test_its_numbers_are_the_databases(page, tuned):
     assert any(us == pytest.approx(winners[0][0], rel=0.01) for us in exact["y"])
 
 
+def test_what_an_older_body_measured_is_no_time_of_the_kernel(tuned, page, tmp_path):
+    """The kernels were edited after a run that found them a thousand times as fast."""
+    edited = tmp_path / "edited.db"
+    shutil.copy(tuned, edited)
+    sql = sqlite3.connect(edited)
+    sql.execute("INSERT INTO template (op, name, body_hash) SELECT op, name, 'older' FROM template")
+    sql.execute(
+        "INSERT INTO variant (template_id, target, source_hash, config, compiled_in, entry) "
+        "SELECT o.id, v.target, 'older' || v.source_hash, v.config, v.compiled_in, v.entry FROM variant v "
+        "JOIN template t ON t.id = v.template_id JOIN template o ON o.op = t.op AND o.name = t.name AND o.body_hash = 'older'"
+    )
+    copied = [column[1] for column in sql.execute("PRAGMA table_info(measurement)") if column[1] not in ("id", "sequence", "variant_id")]
+    values = ", ".join({"generation": "m.generation - 5", "median_us": "m.median_us / 1000"}.get(name, "m." + name) for name in copied)
+    sql.execute(
+        f"INSERT INTO measurement (sequence, variant_id, {', '.join(copied)}) SELECT m.sequence + 100000, o.id, {values} FROM measurement m "
+        "JOIN variant v ON v.id = m.variant_id JOIN variant o ON o.source_hash = 'older' || v.source_hash"
+    )
+    sql.commit()
+    sql.close()
+    of_edited = Page(tunesmith.report(tmp_path / "edited.html", database=edited))
+    for name in ("All variants by time", "What a choice costs", "best that was found", "wrong result", "winner, with interval", "base"):
+        assert [(trace["x"], trace.get("y")) for trace in of_edited.traces(name)] == [(trace["x"], trace.get("y")) for trace in page.traces(name)], name
+    rank = [
+        [trace["y"] for trace in figure["data"] if trace["mode"] == "markers"]
+        for each in (page, of_edited)
+        for figure in each.figures.values()
+        if figure["layout"]["xaxis"]["title"]["text"] == "variants, the fastest first"
+    ]
+    assert len(rank) == 2 and rank[0] == rank[1]
+
+
 def test_another_devices_history_and_other_libraries(tmp_path):
     pytest.importorskip("plotly")
     database = tmp_path / "h200.db"
