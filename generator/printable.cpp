@@ -16,7 +16,10 @@ std::size_t character(std::string_view text) {
   for (std::size_t i = 1; i < size; ++i) {
     if ((byte(i) & 0xc0) != 0x80) return 0;
   }
-  return first == 0xc2 && byte(1) < 0xa0 ? 0 : size;  // U+0080 to U+009F are commands too
+  const unsigned char second = byte(1);
+  const bool is_control = first == 0xc2 && second < 0xa0;  // U+0080 to U+009F are commands too
+  const bool is_longer_than_needed = (first == 0xe0 && second < 0xa0) || (first == 0xf0 && second < 0x90);
+  return is_control || is_longer_than_needed ? 0 : size;
 }
 
 }  // namespace

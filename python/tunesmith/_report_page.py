@@ -25,7 +25,7 @@ nav ul { columns: 280px; column-gap: 36px; padding-left: 1.2em; margin: .4em 0 }
 .scroll { overflow-x: auto; max-height: 560px; overflow-y: auto; border: 1px solid var(--line); border-radius: 8px; margin: .7em 0 }
 table { border-collapse: collapse; min-width: 60%; font-size: .87em } th, td { padding: 4px 10px; text-align: left; vertical-align: top;
         border-bottom: 1px solid var(--line) } th { background: var(--card); position: sticky; top: 0; white-space: nowrap }
-th.number { text-align: right } td.number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums } td.long { min-width: 21em; overflow-wrap: anywhere }
+th.number { text-align: right } td.number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums } td.long, td.longer { min-width: 19em; overflow-wrap: anywhere } td.longer { min-width: 32em }
 """
 
 # Axes, letters and grid follow the theme; colours of marks are readable on both.
@@ -99,7 +99,8 @@ class Page:
         def cell(value) -> str:
             if isinstance(value, tuple):
                 return f'<td class="number">{html(value[0])}</td>'
-            return f"<td{' class=long' if len(str(value)) > 40 else ''}>{html(value)}</td>"
+            size = len(str(value))
+            return f"<td{' class=longer' if size > 90 else ' class=long' if size > 40 else ''}>{html(value)}</td>"
 
         right = [bool(rows) and isinstance(value, tuple) for value in (rows[0] if rows else columns)]
         head = "".join(f"<th{' class=number' if at else ''}>{html(column)}</th>" for column, at in zip(columns, right))

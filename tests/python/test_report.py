@@ -201,7 +201,7 @@ def test_what_an_older_body_measured_is_no_time_of_the_kernel(tuned, page, tmp_p
     copied = [column[1] for column in sql.execute("PRAGMA table_info(measurement)") if column[1] not in ("id", "sequence", "variant_id")]
     values = ", ".join({"generation": "m.generation - 5", "median_us": "m.median_us / 1000"}.get(name, "m." + name) for name in copied)
     sql.execute(
-        f"INSERT INTO measurement (sequence, variant_id, {', '.join(copied)}) SELECT m.sequence + 100000, o.id, {values} FROM measurement m "
+        f"INSERT INTO measurement (sequence, variant_id, {', '.join(copied)}) SELECT -m.sequence, o.id, {values} FROM measurement m "
         "JOIN variant v ON v.id = m.variant_id JOIN variant o ON o.source_hash = 'older' || v.source_hash"
     )
     sql.commit()
