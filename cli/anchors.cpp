@@ -188,7 +188,7 @@ std::vector<std::size_t> portfolio_with_base(const Op& op, const DeviceFacts& de
 // changed since has no times.
 AnchorTable completed(AnchorTable table, const Op& op) {
   for (AnchorTable::Anchor& anchor : table.anchors) anchor.problem = complete_problem(op, anchor.problem);
-  const std::map<std::string, std::string> bodies = bodies_of(op);
+  const Store::Bodies bodies = bodies_of(op);
   for (std::size_t v = 0; v < table.variants.size(); ++v) {
     const auto body = bodies.find(table.variants[v].template_name);
     if (body == bodies.end() || body->second.substr(0, digits) == table.variants[v].body) continue;
