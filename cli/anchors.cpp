@@ -297,8 +297,11 @@ AnchorTable challenged(AnchorTable table, const Op& op, const DeviceFacts& devic
 
 AnchorTable with_first_launches(AnchorTable table, const Op& op, const DeviceFacts& device,
                                 const std::filesystem::path& database) {
+  const auto at_once = [&](const AnchorTable::Variant& variant) { return starts_at_once(op, variant); };
   std::error_code ignored;
-  if (!std::filesystem::exists(database, ignored)) return table;
+  if (std::all_of(table.variants.begin(), table.variants.end(), at_once) ||
+      !std::filesystem::exists(database, ignored))
+    return table;
   const Store store = Store::open(database, Store::Mode::read_only);
   for (const StoredDevice& stored : store.devices("")) {
     if (!same_model(facts_of(stored.device), device)) continue;

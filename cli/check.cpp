@@ -2,9 +2,11 @@
 // nothing and keeps nothing; tune.h does the work.
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <set>
@@ -69,6 +71,12 @@ std::string failures_text(const TunedProblem& problem) {
   return text;
 }
 
+// Some examples are there to show that nothing need be done.
+bool launches_something(const Op& op, const std::string& example) {
+  const Problem problem = complete_problem(op, Values::parse(example));
+  return !op.templates.front().work(problem, base_config(op, problem)).steps.empty();
+}
+
 std::string not_checked_text(const Op& op, const std::vector<Problem>& problems, const DeviceFacts& device) {
   std::string text;
   for (const Template& tmpl : op.templates) {
@@ -86,7 +94,10 @@ std::string not_checked_text(const Op& op, const std::vector<Problem>& problems,
 
 void check(CheckRequest& request, int& exit_code) {
   const Op& op = find_op(request.options.op);
-  if (request.problems.empty()) request.problems = op.examples;
+  if (request.problems.empty()) {
+    std::copy_if(op.examples.begin(), op.examples.end(), std::back_inserter(request.problems),
+                 [&](const std::string& example) { return launches_something(op, example); });
+  }
   if (request.problems.empty()) {
     throw UsageError(op.name + " has no examples; give a problem to check by --problem.");
   }
