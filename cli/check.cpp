@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
@@ -12,6 +13,7 @@
 #include <set>
 #include <string>
 #include <system_error>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -20,7 +22,9 @@
 #include "generator/error.h"
 #include "generator/listed.h"
 #include "generator/ops.h"
+#include "generator/space.h"
 #include "runtime/device_id.h"
+#include "runtime/toolchain.h"
 #include "tuner/tune.h"
 
 namespace tunesmith {
@@ -52,6 +56,13 @@ struct CheckRequest {
   TuneOptions options;
   std::vector<std::string> problems;
   std::size_t random = 8;
+  std::string target;  // empty: they are run
+};
+
+struct VariantToCompile {
+  std::string name, problem, config;
+  Source source;
+  std::string fault;  // empty: none
 };
 
 // A config that needs more than the device has is no fault.
@@ -92,6 +103,86 @@ std::string not_checked_text(const Op& op, const std::vector<Problem>& problems,
   return text;
 }
 
+// The variants that check would run, each text once. `left_out`: how many need more than the target has.
+std::vector<VariantToCompile> variants_of(const Op& op, const CheckRequest& request,
+                                          const DeviceFacts& device, std::size_t& left_out) {
+  std::vector<VariantToCompile> variants;
+  std::set<std::string> seen;
+  const auto add = [&](const Template& tmpl, const Problem& problem, const Config& config) {
+    if (exceeds(tmpl.work(problem, config, device), device)) {
+      ++left_out;
+      return;
+    }
+    Source source = render(op, tmpl, problem, config, request.target);
+    if (seen.insert(source.hash + tmpl.name).second)
+      variants.push_back({op.name + "/" + tmpl.name, problem.text(), config.text(), std::move(source), ""});
+  };
+  for (const Problem& problem : request.options.problems) {
+    for (const Template& tmpl : op.templates) {
+      const auto& wanted = request.options.templates;
+      const bool is_wanted =
+          wanted.empty() || std::find(wanted.begin(), wanted.end(), tmpl.name) != wanted.end();
+      if (!is_wanted || why_not(tmpl, problem, device)) continue;
+      const Space space = tmpl.space(problem, device);
+      for (const Config& config : covering_configs(space, request.random, request.options.seed))
+        add(tmpl, problem, config);
+    }
+    const OwnOp* own = find_own_op(op.name);
+    if (own != nullptr && !own->reference_is_base && own->reference_text.empty())
+      add(own->reference, problem, base_config(op, problem, device));
+  }
+  return variants;
+}
+
+// Without a device: whether the variants compile for a target, and have their kernels.
+void compile_for(const CheckRequest& request, int& exit_code) {
+  const Op& op = find_op(request.options.op);
+  const DeviceFacts device = facts_of_target(request.target);
+  const std::unique_ptr<Toolchain> toolchain = make_toolchain(request.target);
+  std::size_t left_out = 0;
+  std::vector<VariantToCompile> variants = variants_of(op, request, device, left_out);
+  if (variants.empty())
+    throw UsageError("No variant of " + op.name + " serves these problems on " + request.target + ".");
+  std::atomic<std::size_t> next = 0;
+  const auto compile = [&] {
+    for (std::size_t at; (at = next.fetch_add(1)) < variants.size();) {
+      VariantToCompile& one = variants[at];
+      const Compiled compiled = toolchain->compile(one.source);
+      if (!compiled.ok) one.fault = "It does not compile: " + located(compiled.log, one.source.text);
+      for (const std::string& kernel : one.source.kernels) {
+        if (one.fault.empty() && compiled.bytes.find(kernel + one.source.suffix) == std::string::npos)
+          one.fault = "It compiles, but has no kernel " + kernel + ".";
+      }
+    }
+  };
+  {
+    const int processors = static_cast<int>(std::thread::hardware_concurrency());
+    const int threads =
+        request.options.compilers > 0 ? request.options.compilers : std::max(1, processors - 1);
+    std::vector<std::jthread> helpers;
+    for (int i = 0; i < threads; ++i) helpers.emplace_back(compile);
+  }
+  std::map<std::string, std::vector<const VariantToCompile*>> wrong;
+  std::size_t count = 0;
+  for (const VariantToCompile& one : variants) {
+    if (one.fault.empty()) continue;
+    ++count;
+    wrong[one.name].push_back(&one);
+  }
+  for (const auto& [name, all] : wrong) {
+    std::cout << name << ": " << counted(all.size(), "variant") << ", the first " << all.front()->config
+              << " for " << all.front()->problem << ". " << all.front()->fault
+              << (all.front()->fault.ends_with('\n') ? "" : "\n");
+  }
+  std::cout << op.name << " for " << request.target << ": " << counted(variants.size() - count, "variant")
+            << (variants.size() - count == 1 ? " compiles, " : " compile, ") << count
+            << (count == 1 ? " does not" : " do not")
+            << (left_out > 0 ? ", " + std::to_string(left_out) + " need more than " + request.target + " has"
+                             : "")
+            << ". Nothing was run.\n";
+  if (count > 0) exit_code = 1;
+}
+
 void check(CheckRequest& request, int& exit_code) {
   const Op& op = find_op(request.options.op);
   if (request.problems.empty()) {
@@ -103,6 +194,7 @@ void check(CheckRequest& request, int& exit_code) {
   }
   for (const std::string& text : request.problems)
     request.options.problems.push_back(complete_problem(op, Values::parse(text)));
+  if (!request.target.empty()) return compile_for(request, exit_code);
   const TemporaryFolder folder;
   request.options.database = folder.path() / "check.db";
   request.options.random_checks = request.random;
@@ -140,10 +232,16 @@ void add_check_command(CLI::App& app, const std::string& command_line, int& exit
       ->required();
   command->add_option("--problem", request->problems, "Problem; may be repeated (default: the op's examples)")
       ->allow_extra_args(false);
-  command->add_option("--device", options.device, std::string(device_words))->capture_default_str();
+  CLI::Option* device =
+      command->add_option("--device", options.device, std::string(device_words))->capture_default_str();
+  command
+      ->add_option("--target", request->target,
+                   "Only compile for this target, such as sm_90a, and look for the kernels: no GPU is needed")
+      ->excludes(device);
   command->add_option("--template", options.templates, "Check only this template; may be repeated")
       ->allow_extra_args(false);
   add_reference_option(command, options.reference);
+  add_inputs_option(command, options.inputs);
   command
       ->add_option("--random", request->random,
                    "Random configs of each template, beside those in which every value of every axis occurs")

@@ -41,6 +41,7 @@ CLI::Option* add_op_option(CLI::App* command, std::string& name, const std::stri
 
 /// --reference, of a kernel of the user's own.
 void add_reference_option(CLI::App* command, std::string& words);
+void add_inputs_option(CLI::App* command, std::string& words);
 
 void add_db_option(CLI::App* command, std::filesystem::path& path);
 std::filesystem::path database_or_default(const std::filesystem::path& path);
@@ -50,6 +51,9 @@ CLI::Validator whole_number(std::int64_t least, std::int64_t most = std::numeric
 
 /// --caches and --launches: times of one kind alone.
 void add_kind_options(CLI::App* command, QueryFilter& filter);
+
+/// What a target says about a device: its limits, not its size. Throws UsageError for what is no target.
+DeviceFacts facts_of_target(const std::string& target);
 
 /// Writes the whole text, or throws Error naming the file and the cause.
 void write_file(const std::filesystem::path& path, std::string_view text);

@@ -274,16 +274,17 @@ bool is_of_host(const ResultRow& row) { return row.target == "host"; }
 bool is_of_host(const WinnerRow& row) { return row.device.kind == "host"; }
 bool is_of_host(const StoredTrial& row) { return row.device.kind == "host"; }
 
-// Of one problem, whose times are compared: all that are `ok` and were measured as its winners are.
+// Of one problem, whose times are compared: all that are `ok` and were measured as its winners are, and those
+// that failed.
 std::vector<ResultRow> ranked(const Store& store, QueryFilter filter) {
-  filter.verdict = "ok";
   filter.limit = 0;
   if (filter.caches.empty()) filter.caches = "warm";
   std::vector<ResultRow> rows = store.results(filter);
   const auto same = [&](const ResultRow& row) {
     return row.problem == rows.front().problem && row.device == rows.front().device &&
-           row.launches == rows.front().launches;
+           (row.launches == rows.front().launches || row.verdict != "ok");
   };
+  std::stable_partition(rows.begin(), rows.end(), [](const ResultRow& row) { return row.verdict == "ok"; });
   if (!rows.empty() && !std::all_of(rows.begin(), rows.end(), same)) {
     throw UsageError(
         "--axes compares times of one problem on one device, but the database has several that match: " +
@@ -293,15 +294,36 @@ std::vector<ResultRow> ranked(const Store& store, QueryFilter filter) {
   return rows;
 }
 
+// "64: 5, 128: 3 + 2 failed", smallest first.
+struct Count {
+  std::int64_t ok = 0, failed = 0;
+};
+std::string counts_text(const std::map<std::string, Count>& counts) {
+  std::vector<std::pair<Value, Count>> sorted;
+  for (const auto& [value, count] : counts) sorted.emplace_back(to_value(value), count);
+  std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::string text;
+  for (const auto& [value, count] : sorted) {
+    text += (text.empty() ? "" : ", ") + to_text(value) + ": " + std::to_string(count.ok);
+    if (count.failed > 0) text += " + " + std::to_string(count.failed) + " failed";
+  }
+  return text;
+}
+
 // By how much the best time grows where an axis has its worst value: what it costs to choose that one wrong.
+// And how many variants that rests on, of each value.
 Table axes_table(const std::vector<ResultRow>& rows) {
-  std::map<std::pair<std::string, std::string>, std::map<std::string, double>>
-      best;                                      // of template, axis and value
-  std::map<std::string, std::int64_t> variants;  // of a template
+  using Key = std::pair<std::string, std::string>;     // of template and axis
+  std::map<Key, std::map<std::string, double>> best;   // by value
+  std::map<Key, std::map<std::string, Count>> counts;  // likewise
+  std::map<std::string, std::int64_t> variants;        // of a template
   for (const ResultRow& row : rows) {
-    ++variants[row.template_name];
     const Values config = Values::parse(row.config);
+    if (row.median_us) ++variants[row.template_name];
     for (const auto& [axis, value] : config.entries()) {
+      Count& count = counts[{row.template_name, axis}][to_text(value)];
+      ++(row.median_us ? count.ok : count.failed);
+      if (!row.median_us) continue;
       double& us = best[{row.template_name, axis}].try_emplace(to_text(value), *row.median_us).first->second;
       us = std::min(us, *row.median_us);
     }
@@ -310,21 +332,23 @@ Table axes_table(const std::vector<ResultRow>& rows) {
     std::string template_name, name, fastest, slowest;
     std::int64_t values;
     double best_us, matters;
+    std::string counted;
   };
   std::vector<Axis> axes;
   for (const auto& [of, values] : best) {
     const auto [fast, slow] = std::minmax_element(
         values.begin(), values.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
     axes.push_back({of.first, of.second, fast->first, slow->first, static_cast<std::int64_t>(values.size()),
-                    fast->second, slow->second / fast->second});
+                    fast->second, slow->second / fast->second, counts_text(counts[of])});
   }
   std::stable_sort(axes.begin(), axes.end(), [](const Axis& a, const Axis& b) {
     return std::tuple(a.best_us, -a.matters) < std::tuple(b.best_us, -b.matters);
   });
-  Table table({"template", "variants", "axis", "values", "best", "worst", "x best", "best us"});
+  Table table(
+      {"template", "variants", "axis", "values", "best", "worst", "x best", "best us", "variants by value"});
   for (const Axis& axis : axes) {
     table.add({axis.template_name, variants[axis.template_name], axis.name, axis.values, axis.fastest,
-               axis.slowest, axis.matters, axis.best_us});
+               axis.slowest, axis.matters, axis.best_us, axis.counted});
   }
   return table;
 }

@@ -82,6 +82,7 @@ void add_dispatch_commands(CLI::App& app) {
     Dispatcher dispatcher(asked->options);
     const std::string text = dispatcher.explain(asked->op, problem.text(), asked->all);
     std::cout << text << (text.empty() || text.back() != '\n' ? "\n" : "");
+    if (chosen.id.kind == DeviceId::Kind::host) std::cout << "This is the host, " << emulated << ".\n";
   });
 
   CLI::App* command = app.add_subcommand(

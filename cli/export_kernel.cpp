@@ -103,7 +103,8 @@ class Binaries {
       if (!toolchain) toolchain = make_toolchain(source.target);
       Compiled compiled = toolchain->compile(source);
       if (compiled.ok) return std::move(compiled.bytes);
-      note("A kernel for " + source.target + " does not compile: " + compiled.log, notes);
+      note("A kernel for " + source.target + " does not compile: " + located(compiled.log, source.text),
+           notes);
     } catch (const Error& error) {
       note("Kernels for " + source.target + " that the database has no binary of are left out. " +
                error.what(),

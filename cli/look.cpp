@@ -135,7 +135,8 @@ void print_space(const Op& op, const Problem& problem, const Template& tmpl,
   std::cout << fitting << " of them launch within the limits of " << device->name << '\n';
 }
 
-// What a target says about a device; it does not give sizes and limits.
+}  // namespace
+
 DeviceFacts facts_of_target(const std::string& target) {
   const std::optional<Target> parsed = Target::parse(target);
   if (!parsed || parsed->is_virtual()) {
@@ -148,6 +149,8 @@ DeviceFacts facts_of_target(const std::string& target) {
   device.name = device.target = target;
   return device;
 }
+
+namespace {
 
 struct RenderRequest {
   std::string op, problem, config, target, template_name;
@@ -235,6 +238,13 @@ void add_reference_option(CLI::App* command, std::string& words) {
       "What a kernel of your own is compared with, in place of its description's reference: a\n"
       "command that computes outputs when asked (docs/your_own_kernel.md), or unix:SOCKET of\n"
       "one that listens");
+}
+
+void add_inputs_option(CLI::App* command, std::string& words) {
+  command->add_option(
+      "--inputs", words,
+      "What gives a kernel of your own its input arrays in checks, where they cannot hold any numbers\n"
+      "(indices, CSR): a command that is asked (docs/your_own_kernel.md), or unix:SOCKET");
 }
 
 void add_db_option(CLI::App* command, std::filesystem::path& path) {

@@ -197,6 +197,7 @@ void add_tune_command(CLI::App& app, const std::string& command_line, int& exit_
                    "Search only this template, or with --fill measure only its variants; may be repeated")
       ->allow_extra_args(false);
   add_reference_option(command, options.reference);
+  add_inputs_option(command, options.inputs);
   command
       ->add_option("--caches", request->caches,
                    "warm: launches find what the one before left in the cache;\n"

@@ -22,6 +22,17 @@ if(TARGET tunesmith)
   install(TARGETS tunesmith RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT program)
 endif()
 
+# Each package has the licence; that of the program, or an installation of all, has the pages too.
+foreach(component_and_folder IN ITEMS "library libtunesmith${TUNESMITH_SOVERSION}" "development libtunesmith-dev" "program tunesmith")
+  separate_arguments(component_and_folder)
+  list(GET component_and_folder 0 component)
+  list(GET component_and_folder 1 folder)
+  install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/${folder}" COMPONENT ${component})
+endforeach()
+install(FILES README.md CHANGELOG.md CONVENTIONS.md DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/tunesmith" COMPONENT program)
+install(DIRECTORY docs DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/tunesmith" COMPONENT program FILES_MATCHING PATTERN "*.md"
+        PATTERN "*.svg" PATTERN "*.png")
+
 # The component op: what an application's build needs for ops of its own (cmake/add_op.cmake), in the folders of a checkout.
 set(source_folder "${CMAKE_INSTALL_DATADIR}/tunesmith")
 if(TARGET tunesmith AND TARGET tunesmith_static)

@@ -140,6 +140,7 @@ struct __attribute__((visibility("hidden"))) Dispatcher::Impl {
                       .stop = stop});
     if (made->twin_comes) made->bell = behind.bell();
     made->clock = planner.modules().clock();
+    if (!made->warning.empty()) note(op.name + ": " + made->warning);
     uses.begin(*made);
     return made;
   }

@@ -78,6 +78,18 @@ std::vector<std::byte> usual_values(DType dtype, std::size_t count) {
       case DType::i64:
         put(i, std::int64_t{integer()});
         break;
+      case DType::i8:
+        put(i, static_cast<std::int8_t>(integer()));
+        break;
+      case DType::u32:
+        put(i, static_cast<std::uint32_t>(integer() + 100));
+        break;
+      case DType::u64:
+        put(i, static_cast<std::uint64_t>(integer() + 100));
+        break;
+      case DType::boolean:
+        put(i, static_cast<std::uint8_t>(random.below(2)));
+        break;
       case DType::b8:
       case DType::b16:
       case DType::b32:
@@ -163,6 +175,8 @@ void FirstUse::try_out(const Op& op, const std::string& problem, const std::vect
                        const std::stop_token& stop) {
   const std::scoped_lock one_at_a_time(trying_);
   const Key key(op.name, problem);
+  for (const Argument& argument : op.arguments)
+    if (argument.usual) return;  // indices, say: what it may hold only the tuner makes
   {
     const std::scoped_lock lock(mutex_);
     if (here_.contains(key)) return;  // another thread was first

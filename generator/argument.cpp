@@ -30,26 +30,33 @@ double size_bytes(const Argument& argument, const Problem& problem) {
 }
 
 std::string words(const Contents& contents) {
-  const char* form = "numbers from %g to %g";
+  if (!contents.what.empty()) return contents.what;
+  const std::string least = printed("%g", contents.least), most = printed("%g", contents.most);
+  const std::string range = " from " + least + " to " + most;
   switch (contents.spread) {
     case Contents::uniform:
-      if (contents.least == contents.most) form = "%g everywhere";
-      break;
+      return contents.least == contents.most ? least + " everywhere" : "numbers" + range;
     case Contents::magnitudes:
-      form = "numbers of either sign and of sizes from %g to %g";
-      break;
+      return "numbers of either sign and of sizes" + range;
     case Contents::ascending:
-      form = "ascending numbers from %g to %g";
-      break;
+      return "ascending numbers" + range;
     case Contents::few:
-      form = "%g, %g and the middle of both";
-      break;
+      return least + ", " + most + " and the middle of both";
     case Contents::huge:
       return "huge numbers";
     case Contents::denormal:
       return "denormal numbers";
+    case Contents::with_nan:
+      return "numbers" + range + " and NaN";
+    case Contents::offsets:
+      return "offsets" + range;
+    case Contents::permutation:
+      return "a permutation";
+    case Contents::distant:
+      return "numbers from 1000 to 1001, with 1000 times the usual error permitted (integers and short types "
+             "from -100 to 100)";
   }
-  return printed(form, contents.least, contents.most);
+  return "numbers";
 }
 
 }  // namespace tunesmith

@@ -35,18 +35,28 @@ class Extents {
 /// What an input holds in a check, beside the usual numbers: uniform in [-1, 1), integers in [-100, 100].
 struct Contents {
   enum class Spread {
-    uniform,     ///< from `least` to `most`; the same number everywhere where they are equal
-    magnitudes,  ///< of either sign, sizes log-uniform from `least` to `most`, both above 0
-    ascending,   ///< from `least` to `most`
-    few,         ///< each is `least`, the middle or `most`
-    huge,        ///< of either sign, from a sixteenth of the dtype's largest on
-    denormal,    ///< of either sign, below the dtype's smallest normal number; of integers 0
+    uniform,      ///< from `least` to `most`; the same number everywhere where they are equal
+    magnitudes,   ///< of either sign, sizes log-uniform from `least` to `most`, both above 0
+    ascending,    ///< from `least` to `most`
+    few,          ///< each is `least`, the middle or `most`
+    huge,         ///< of either sign, from a sixteenth of the dtype's largest on
+    denormal,     ///< of either sign, below the dtype's smallest normal number; of integers 0
+    with_nan,     ///< as uniform, but an eighth of them are NaN; of integers none
+    offsets,      ///< ascending whole numbers, the first `least`, the last `most`: where rows begin
+    permutation,  ///< the numbers from 0 on, each once, in no order
+    distant,      ///< of f32 and f64 from 1000 to 1001, where sums that cancel lose digits; else -100 to 100
   };
   using enum Spread;
   Spread spread = uniform;
   double least = -1;  ///< where it is negative and the dtype unsigned, everything moves up by that much
   double most = 1;
+  /// `least` and `most` where they follow from the problem. Null: they do not.
+  std::function<std::pair<double, double>(const Problem&)> bounds = nullptr;
+  std::string what = {};  ///< in the words of a description; empty: words() finds some
 };
+
+/// So many times the usual error is permitted where an input is `distant`: its rounding counts that much.
+constexpr double distant_error = 1000;
 
 /// A device array, row-major and contiguous.
 struct Argument {

@@ -71,6 +71,28 @@ DType dtype_of_array(const DescribedArray& array, const Problem& problem) {
   return array.dtype.empty() ? dtype_of(problem) : dtype_of({{"dtype", array.dtype}});
 }
 
+// What inputs hold in checks on small problems where the description does not say, beside the usual numbers.
+const std::vector<Contents> usual_sets = {{Contents::uniform, -100, 100}, {Contents::distant},
+                                          {Contents::few, -1, 1},         {Contents::uniform, 0, 0},
+                                          {Contents::uniform, -100, -1},  {Contents::ascending, -100, 100}};
+
+Contents contents_of(const Facts& facts, const DescribedValues& values) {
+  Contents made = values.contents;
+  if (!values.least && !values.most) return made;
+  made.bounds = [facts, &values](const Problem& problem) {
+    const std::vector<std::int64_t> of_problem = values_of(*facts, problem);
+    const auto bound = [&](const std::optional<Expression>& expression, double number) {
+      if (!expression) return number;
+      const Expression::Result result = value_of(*expression, *facts, of_problem);
+      if (!result.error.empty()) throw UsageError(result.error);
+      return static_cast<double>(result.value);
+    };
+    const double least = bound(values.least, values.contents.least);
+    return std::pair(least, std::max(least, bound(values.most, values.contents.most)));
+  };
+  return made;
+}
+
 // The extents of an array; a sentence where they cannot be.
 std::string extents_of(const Shared& facts, const DescribedArray& array,
                        const std::vector<std::int64_t>& values, std::vector<std::int64_t>& extents) {
@@ -90,22 +112,33 @@ std::string extents_of(const Shared& facts, const DescribedArray& array,
 
 struct Made {
   Work work;
-  std::string error;  // why there is none, as a sentence
+  std::string error;        // why there is none, as a sentence
+  bool is_mistake = false;  // an expression has no value: it divides by 0 or overflows
 };
 
-std::string set_extent(const std::vector<Expression>& expressions, const char* what, const Shared& facts,
-                       const std::vector<std::int64_t>& values, const Config& config, Extent& made) {
-  const std::array<std::int64_t*, 3> parts = {&made.x, &made.y, &made.z};
-  for (std::size_t i = 0; i < expressions.size(); ++i) {
-    const Expression::Result result = value_of(expressions[i], facts, values, &config);
-    if (!result.error.empty()) return result.error;
-    if (result.value < 1 || result.value > std::numeric_limits<std::int32_t>::max()) {
-      return std::string("The ") + what + " \"" + expressions[i].text() + "\" is " +
-             std::to_string(result.value) + "; it must be from 1 to 2147483647.";
+// Nothing, with the error: it has no value.
+std::optional<std::int64_t> evaluated(const Expression& expression, const Shared& facts,
+                                      const std::vector<std::int64_t>& values, const Config& config,
+                                      Made& made) {
+  const Expression::Result result = value_of(expression, facts, values, &config);
+  if (result.error.empty()) return result.value;
+  made.error = result.error;
+  made.is_mistake = true;
+  return std::nullopt;
+}
+
+void set_extent(const std::vector<Expression>& expressions, const char* what, const Shared& facts,
+                const std::vector<std::int64_t>& values, const Config& config, Extent& extent, Made& made) {
+  const std::array<std::int64_t*, 3> parts = {&extent.x, &extent.y, &extent.z};
+  for (std::size_t i = 0; i < expressions.size() && made.error.empty(); ++i) {
+    const auto value = evaluated(expressions[i], facts, values, config, made);
+    if (!value) return;
+    if (*value < 1 || *value > std::numeric_limits<std::int32_t>::max()) {
+      made.error = std::string("The ") + what + " \"" + expressions[i].text() + "\" is " +
+                   std::to_string(*value) + "; it must be from 1 to 2147483647.";
     }
-    *parts[i] = result.value;
+    *parts[i] = *value;
   }
-  return "";
 }
 
 std::string add_argument(const DescribedArgument& argument, const std::string& kernel, const Shared& facts,
@@ -126,14 +159,16 @@ std::string add_argument(const DescribedArgument& argument, const std::string& k
         type = Type::twofold;
         break;
       case DType::i32:
+      case DType::u32:
         type = Type::int32;
         break;
       case DType::i64:
+      case DType::u64:
         type = Type::int64;
         break;
       default:
         return "The kernel " + kernel +
-               " takes a number of the dtype, which can be given for f32, f64, i32 and i64 alone.";
+               " takes a number of the dtype, which can be given for f32, f64, i32, u32, i64 and u64 alone.";
     }
   }
   double number = argument.number;
@@ -160,8 +195,8 @@ Made work_of(const Shared& facts, const DescribedLaunch& described, const std::v
              const Problem& problem, const Config& config) {
   Made made;
   Launch launch{.kernel = described.kernel};
-  made.error = set_extent(described.block, "block", facts, values, config, launch.block);
-  if (made.error.empty()) made.error = set_extent(described.grid, "grid", facts, values, config, launch.grid);
+  set_extent(described.block, "block", facts, values, config, launch.block, made);
+  set_extent(described.grid, "grid", facts, values, config, launch.grid, made);
   if (described.grid.empty() &&
       made.error.empty()) {  // a function, or one thread per element of the first output
     const auto output = std::find_if(facts.description.arrays.begin(), facts.description.arrays.end(),
@@ -176,15 +211,15 @@ Made work_of(const Shared& facts, const DescribedLaunch& described, const std::v
     }
   }
   if (described.shared_bytes && made.error.empty()) {
-    const Expression::Result result = value_of(*described.shared_bytes, facts, values, &config);
-    made.error = result.error;
-    if (made.error.empty() && (result.value < 0 || result.value > std::numeric_limits<std::int32_t>::max()))
-      made.error = "The shared bytes \"" + described.shared_bytes->text() + "\" are " +
-                   std::to_string(result.value) + ".";
-    launch.dynamic_shared_bytes = result.value;
+    const std::int64_t size = evaluated(*described.shared_bytes, facts, values, config, made).value_or(0);
+    if (size < 0 || size > std::numeric_limits<std::int32_t>::max())
+      made.error =
+          "The shared bytes \"" + described.shared_bytes->text() + "\" are " + std::to_string(size) + ".";
+    launch.dynamic_shared_bytes = size;
   }
   for (const DescribedArgument& argument : described.arguments) {
     if (!made.error.empty()) return made;
+    if (argument.expression && !evaluated(*argument.expression, facts, values, config, made)) return made;
     made.error = add_argument(argument, described.kernel, facts, values, problem, config, launch.arguments);
   }
   if (made.error.empty()) made.work.steps.emplace_back(std::move(launch));
@@ -229,6 +264,49 @@ Space space_of(const Facts& facts, const Problem& problem) {
   return Space(axes_of(*facts), std::move(must), std::move(worth));
 }
 
+// A mistake of the description that an unlucky config would hide, since what cannot be computed is not legal:
+// a launch or a rule that divides by 0 or overflows although the rules before it hold. A sentence, or empty.
+std::string mistake_of(const Facts& facts, const Problem& problem) {
+  constexpr std::int64_t most_configs = 5000;
+  const std::vector<std::int64_t> values = values_of(*facts, problem);
+  const Description& description = facts->description;
+  std::string found;
+  const auto look = [&](const Config& config) {
+    const auto complain = [&](const std::string& why) {
+      found = "The config \"" + config.text() + "\" of " + description.name + " for " + problem.text() +
+              " cannot be computed: " + why +
+              " Mend the expression, or leave such configs out by a rule of must before it.";
+      return false;
+    };
+    for (const DescribedRule& rule : description.must) {
+      const Expression::Result result = value_of(rule.holds, *facts, values, &config);
+      if (!result.error.empty()) return complain(result.error);
+      if (result.value == 0) return true;
+    }
+    const Made made = work_of(*facts, description.launch, values, problem, config);
+    if (made.is_mistake) return complain(made.error);
+    if (!made.error.empty()) return true;
+    for (const DescribedRule& rule : description.worth) {
+      const Expression::Result result = value_of(rule.holds, *facts, values, &config);
+      if (!result.error.empty()) return complain(result.error);
+    }
+    if (!description.alignment_bytes) return true;
+    const Expression::Result alignment = value_of(*description.alignment_bytes, *facts, values, &config);
+    if (!alignment.error.empty()) return complain(alignment.error);
+    if (alignment.value < 1 || (alignment.value & (alignment.value - 1)) != 0)
+      return complain("alignment_bytes is " + std::to_string(alignment.value) + ", but it is a power of 2.");
+    return true;
+  };
+  const Space all(axes_of(*facts));
+  if (all.raw_count() <= most_configs) {
+    all.each(look);
+  } else {
+    for (const Config& config : all.sample(most_configs / 5, 1))
+      if (!look(config)) break;
+  }
+  return found;
+}
+
 // Why a problem whose parameters are allowed one by one is not, as a sentence; empty if it is.
 std::string why_not(const Facts& facts, const Problem& problem) {
   const std::vector<std::int64_t> values = values_of(*facts, problem);
@@ -242,6 +320,11 @@ std::string why_not(const Facts& facts, const Problem& problem) {
   for (const DescribedArray& array : description.arrays) {
     std::vector<std::int64_t> extents;
     if (const std::string why = extents_of(*facts, array, values, extents); !why.empty()) return of + why;
+    for (const DescribedValues& held : array.values)
+      for (const auto& bound : {held.least, held.most}) {
+        if (!bound) continue;
+        if (const std::string why = value_of(*bound, *facts, values).error; !why.empty()) return of + why;
+      }
   }
   if (description.flops) {
     if (const std::string& why = value_of(*description.flops, *facts, values).error; !why.empty())
@@ -255,7 +338,7 @@ std::string why_not(const Facts& facts, const Problem& problem) {
   } catch (const UsageError& error) {
     const Made first =
         work_of(*facts, description.launch, values, problem, Space(axes_of(*facts)).complete({}));
-    return of + "no config is legal for it. " + (first.error.empty() ? error.what() : first.error);
+    return of + (first.error.empty() ? error.what() : "no config is legal. " + first.error);
   }
 }
 
@@ -302,7 +385,8 @@ std::vector<Problem> drawn(const Facts& facts, const Problem& problem,
       if (!parameter.is_integer() || std::find(fixed.begin(), fixed.end(), parameter.name) != fixed.end())
         continue;
       const std::int64_t size = draw == 0 ? 1 : awkward[random.below(awkward.size())];
-      one.set(parameter.name, std::clamp(size, parameter.minimum, parameter.maximum));
+      const UsualSizes range = parameter.usual.value_or(UsualSizes{parameter.minimum, parameter.maximum});
+      one.set(parameter.name, std::clamp(size, range.least, range.most));
     }
     if (one == problem || std::find(found.begin(), found.end(), one) != found.end()) continue;
     if (why_not(facts, one).empty() && is_small(facts, one)) found.push_back(std::move(one));
@@ -381,6 +465,11 @@ constexpr std::array<std::string_view, 20> known_on_host = {
     "<limits>",    "<list>",   "<map>",     "<memory>",  "<numeric>", "<random>", "<set>",
     "<stdexcept>", "<string>", "<tuple>",   "<utility>", "<vector>",  "<span>"};
 
+bool is_known_header(const std::string& header) {
+  return std::find(known_without.begin(), known_without.end(), header) != known_without.end() ||
+         std::find(known_on_host.begin(), known_on_host.end(), header) != known_on_host.end();
+}
+
 std::string includes_text(const std::string& lines) {
   std::string text = "#include \"common/c_names.cuh\"\n";
   bool has_halves = false;
@@ -388,8 +477,7 @@ std::string includes_text(const std::string& lines) {
     const std::size_t end = std::min(lines.find('\n', at), lines.size());
     const std::string header = lines.substr(at, end - at);
     at = end + 1;
-    if (std::find(known_without.begin(), known_without.end(), header) != known_without.end()) continue;
-    if (std::find(known_on_host.begin(), known_on_host.end(), header) != known_on_host.end()) continue;
+    if (is_known_header(header)) continue;
     text += "#ifndef TUNESMITH_HOST\n#include " + header + "\n";
     if (header == "<cuda_fp16.h>" || header == "<cuda_bf16.h>") {
       has_halves = true;
@@ -444,7 +532,7 @@ void add_files(OwnOp& made, const Shared& facts, const Files& common, Template& 
   for (const DescribedAxis& axis : description.axes) constants.push_back(axis.name);
   std::vector<std::string> names = constants;
   if (!description.type.empty()) names.push_back(description.type);
-  std::string includes;
+  std::string includes, all_includes;
   std::set<std::string> seen;
   const std::string folder = made.op.name + "/";
   const std::function<void(const std::string&, const std::string&, const std::string&)> add =
@@ -452,8 +540,10 @@ void add_files(OwnOp& made, const Shared& facts, const Files& common, Template& 
         for (const std::string& name : constants) {
           if (form_of(text, name) == ConstantForm::macro) tmpl.macros.push_back(name);
         }
-        OwnBody body = body_of_own(text, names);
+        OwnBody body = body_of_own(text, names, is_known_header);
         includes += body.includes;
+        all_includes += body.includes + body.conditional_includes;
+        body.text += body.behind;
         for (const std::string& note : body.notes) made.notes.push_back(path + ": " + note);
         std::string lines;
         std::istringstream all(body.text);
@@ -462,6 +552,12 @@ void add_files(OwnOp& made, const Shared& facts, const Files& common, Template& 
           const auto found = std::find_if(made.text.included.begin(), made.text.included.end(),
                                           [&](const auto& one) { return one.first == name; });
           if (name.empty() || name.starts_with("common/")) continue;
+          if (is_outside(name)) {
+            line = "#error \"The file " + name + " is not in the folder of " + made.text.path +
+                   ", and only files there are part of a kernel: put it there, or write #ifndef TUNESMITH " +
+                   "around what only your own program needs.\"";
+            continue;
+          }
           if (found == made.text.included.end()) {
             line = "#error \"There is no file " + name + " beside " + made.text.path +
                    "; write #ifndef TUNESMITH around what only your own program needs.\"";
@@ -480,8 +576,9 @@ void add_files(OwnOp& made, const Shared& facts, const Files& common, Template& 
   }
   add(main, made.text.path, text);
   if (description.reference_function)
-    made.reference_text = function_text(*description.reference_function, made.text.cu,
-                                        std::filesystem::path(made.text.path).filename().string(), includes);
+    made.reference_text =
+        function_text(*description.reference_function, made.text.cu,
+                      std::filesystem::path(made.text.path).filename().string(), all_includes);
   for (const auto& [name, text] : common)
     if (name.starts_with("common/")) made.files.emplace(name, text);
   made.files[folder + "includes.h"] = includes_text(includes);
@@ -514,10 +611,13 @@ std::unique_ptr<const OwnOp> described_op(const OwnText& text, const Files& comm
                         return extents;
                       }};
     argument.dtype = [facts, &array](const Problem& problem) { return dtype_of_array(array, problem); };
-    if (array.values) {
-      const auto [least, most] = *array.values;
-      argument.usual = Contents{Contents::uniform, least, most};
-      argument.contents = {{Contents::few, least, most}};
+    argument.contents = usual_sets;
+    if (!array.values.empty()) {
+      std::vector<Contents> all;
+      for (const DescribedValues& values : array.values) all.push_back(contents_of(facts, values));
+      argument.usual = all.front();
+      if (all.size() > 1) all.erase(all.begin());
+      argument.contents = std::move(all);
     }
     op.arguments.push_back(std::move(argument));
   }
@@ -533,11 +633,13 @@ std::unique_ptr<const OwnOp> described_op(const OwnText& text, const Files& comm
   tmpl.work = [facts](const Problem& problem, const Config& config) {
     return checked_work(facts, facts->description.launch, problem, config);
   };
-  if (description.alignment_bytes) {
+  if (description.alignment_bytes || description.pointer_alignment > 1) {
     tmpl.alignment_bytes = [facts](const Problem& problem, const Config& config) {
+      std::int64_t alignment = std::max(facts->description.pointer_alignment, bytes(dtype_of(problem)));
+      if (!facts->description.alignment_bytes) return alignment;
       const auto result =
           value_of(*facts->description.alignment_bytes, *facts, values_of(*facts, problem), &config);
-      return result.error.empty() && result.value > 0 ? result.value : bytes(dtype_of(problem));
+      return result.error.empty() ? std::max(alignment, result.value) : alignment;
     };
   }
   add_files(*made, *facts, common, tmpl);
@@ -566,6 +668,12 @@ std::unique_ptr<const OwnOp> described_op(const OwnText& text, const Files& comm
            (type.empty() ? "" : "using " + type + " = " + own_type(dtype_of(problem)) + ";\n");
   };
   op.flops = [facts](const Problem& problem) { return flops_of(facts, problem); };
+  made->mistake = [facts](const Problem& problem) {
+    std::string found = mistake_of(facts, problem);
+    for (const Problem& companion : companions_of(facts, problem))
+      if (found.empty()) found = mistake_of(facts, companion);
+    return found;
+  };
   op.companions = [facts](const Problem& problem) { return companions_of(facts, problem); };
   op.examples = examples_of(facts);
   const auto must_be_problem = [&](const char* what, const std::string& words) {

@@ -17,7 +17,9 @@ constexpr void require_toml(bool holds) {
 #include <toml++/toml.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
+#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <limits>
@@ -25,6 +27,7 @@ constexpr void require_toml(bool holds) {
 #include <string_view>
 #include <utility>
 
+#include "generator/c_type.h"
 #include "generator/dtype.h"
 #include "generator/error.h"
 #include "generator/listed.h"
@@ -36,7 +39,8 @@ namespace {
 
 constexpr std::string_view opening = "/* tunesmith";
 constexpr std::size_t most_axes = 24, most_values = 1000, most_parameters = 32, most_arrays = 32;
-const std::vector<std::string> dtypes = {"f32", "f64", "f16", "bf16", "u8", "i32", "i64"};
+const std::vector<std::string> dtypes = {"f32", "f64", "f16", "bf16", "i8",  "i16", "i32",
+                                         "i64", "u8",  "u16", "u32",  "u64", "bool"};
 
 // The description that stands in the .cu, on its own lines; nothing: there is none.
 std::optional<std::string> inside(std::string_view cu) {
@@ -63,18 +67,6 @@ bool is_lower(std::string_view text) {
   return is_identifier(text) && std::none_of(text.begin(), text.end(), [](char c) {
            return std::isupper(static_cast<unsigned char>(c)) != 0;
          });
-}
-
-// The dtype that a C type stands for; empty: not known.
-std::string dtype_of_type(std::string type) {
-  std::erase_if(type, [](char c) { return c == '*' || c == ' '; });
-  static const std::pair<const char*, const char*> known[] = {
-      {"float", "f32"},          {"double", "f64"},       {"__half", "f16"},   {"half", "f16"},
-      {"__nv_bfloat16", "bf16"}, {"nv_bfloat16", "bf16"}, {"int", "i32"},      {"int32_t", "i32"},
-      {"unsignedchar", "u8"},    {"uint8_t", "u8"},       {"longlong", "i64"}, {"int64_t", "i64"}};
-  for (const auto& [name, dtype] : known)
-    if (type == name) return dtype;
-  return "";
 }
 
 std::optional<DescribedArgument::Type> scalar_of_type(const std::string& type, const std::string& alias) {
@@ -106,6 +98,7 @@ class Reader {
     std::string all = text_.cu;
     for (const auto& [name, included] : text_.included) all += "\n" + included;
     kernels_ = kernels_of(all);
+    code_ = blanked(all);
     const OwnKernel& kernel = chosen_kernel(root.get("kernel"));
     made_.name = root.contains("name") ? text(*root.get("name"), "name") : kernel.name;
     if (!is_lower(made_.name)) {
@@ -132,7 +125,17 @@ class Reader {
     for (DescribedArray& array : made_.arrays) parse_extents(root, array);
     read_rules(root);
     read_rest(root);
+    tuned_kernel_ = kernel.name;
     made_.launch = launch(table(root, "launch"), "launch", kernel);
+    must_be_used(root);
+    must_be_alone(root, kernel);
+    must_be_given(root);
+    for (const OwnKernel::Parameter& one : kernel.parameters) {
+      const CType type = c_type(one.type, code_);
+      const bool is_wide = type.lanes > 1 || (!type.dtype && one.type.find("void") == std::string::npos);
+      if (one.is_pointer && is_wide && !is_of_problem(one))
+        made_.pointer_alignment = std::max(made_.pointer_alignment, type.alignment());
+    }
     read_reference(root, kernel);
     return std::move(made_);
   }
@@ -283,6 +286,172 @@ class Reader {
     return words;
   }
 
+  // ---- What a pointer's type says of its array
+
+  bool is_of_problem(const OwnKernel::Parameter& parameter) const {
+    std::string type = parameter.type;
+    std::erase_if(type, [](char c) { return c == '*' || c == ' '; });
+    return !made_.type.empty() && type == made_.type;
+  }
+
+  // Why an array of that dtype cannot stand behind the pointer, as the end of a sentence; empty: it can. A
+  // struct's elements are not known, so it may be called whatever the description says.
+  std::string why_not(const OwnKernel::Parameter& parameter, const std::string& dtype) const {
+    if (is_of_problem(parameter))
+      return parameter.type + ", the problem's type; leave its dtype out, or give the kernel another type.";
+    const CType type = c_type(parameter.type, code_);
+    if (type.is_pointer_to_pointer) return parameter.type + ", a pointer to pointers, which cannot be given.";
+    if (!type.dtype || name(*type.dtype) == dtype) return "";
+    const DType given = dtype_of({{"dtype", dtype}});
+    const bool same_bits = is_whole(given) && is_whole(*type.dtype) && bytes(given) == bytes(*type.dtype);
+    if (same_bits) return "";
+    return parameter.type + ", whose elements are " + std::string(name(*type.dtype)) + " of " +
+           std::to_string(bytes(*type.dtype)) + (bytes(*type.dtype) == 1 ? " byte" : " bytes") + ".";
+  }
+
+  // Empty: the problem's.
+  std::string dtype_of_pointer(const toml::node& node, const std::string& key,
+                               const OwnKernel::Parameter& parameter) const {
+    if (is_of_problem(parameter)) return "";
+    const CType type = c_type(parameter.type, code_);
+    if (type.is_pointer_to_pointer) refuse(&node, key + " is " + why_not(parameter, ""));
+    if (!type.dtype)
+      refuse(&node, key + " is taken by the kernel as " + parameter.type +
+                        ", whose elements are not known here; say by dtype = \"…\" what its extents count: " +
+                        listed(dtypes) + ". Of a struct these are its members, or u8 for its bytes.");
+    const std::string word(name(*type.dtype));
+    if (type.lanes > 1)
+      refuse(&node, key + " is taken by the kernel as " + parameter.type + ", vectors of " +
+                        std::to_string(type.lanes) + " " + word + "; give it dtype = \"" + word +
+                        "\" and extents that count " + word + ", such as [\"n\", " +
+                        std::to_string(type.lanes) + "].");
+    return word;
+  }
+
+  // The kernel's pointer that takes the array; null: none does.
+  const OwnKernel::Parameter* pointer_to(const toml::table& root, const OwnKernel& kernel,
+                                         const std::string& array) const {
+    const toml::table* launch = root["launch"].as_table();
+    const toml::node* given = launch != nullptr ? launch->get("arguments") : nullptr;
+    const toml::array* all = given != nullptr ? given->as_array() : nullptr;
+    for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
+      const OwnKernel::Parameter& one = kernel.parameters[i];
+      const auto* word = all != nullptr && i < all->size() ? (*all)[i].as_string() : nullptr;
+      if (one.is_pointer && (given == nullptr ? one.name == array : word != nullptr && word->get() == array))
+        return &one;
+    }
+    return nullptr;
+  }
+
+  // ---- What an array holds in checks
+
+  // Of "index(cols)": a number, or an expression of the problem.
+  void set_bound(const toml::node& node, std::string_view words, double& number,
+                 std::optional<Expression>& expression) const {
+    while (!words.empty() && words.front() == ' ') words.remove_prefix(1);
+    while (!words.empty() && words.back() == ' ') words.remove_suffix(1);
+    const auto [end, failure] = std::from_chars(words.data(), words.data() + words.size(), number);
+    if (failure == std::errc() && end == words.data() + words.size() && std::isfinite(number)) return;
+    try {
+      expression = Expression::parse(words, problem_names());
+    } catch (const UsageError& error) {
+      refuse(&node, error.what());
+    }
+  }
+
+  DescribedValues values_of_words(const toml::node& node, const std::string& key,
+                                  const DescribedArray& array) const {
+    struct Kind {
+      std::string_view name;
+      Contents::Spread spread;
+      std::size_t bounds;
+      bool is_whole;  // of integers alone
+    };
+    static constexpr Kind kinds[] = {{"uniform", Contents::uniform, 2, false},
+                                     {"few", Contents::few, 2, false},
+                                     {"sorted", Contents::ascending, 2, false},
+                                     {"equal", Contents::uniform, 1, false},
+                                     {"huge", Contents::huge, 0, false},
+                                     {"denormal", Contents::denormal, 0, false},
+                                     {"nan", Contents::with_nan, 2, false},
+                                     {"magnitudes", Contents::magnitudes, 2, false},
+                                     {"index", Contents::uniform, 1, true},
+                                     {"offsets", Contents::offsets, 1, true},
+                                     {"permutation", Contents::permutation, 0, true}};
+    static const std::string forms =
+        "\"uniform(-1, 1)\", \"few(-1, 1)\", \"sorted(0, n)\", \"equal(3)\", \"huge\", \"denormal\", "
+        "\"nan(-1, 1)\", \"magnitudes(1e-3, 1e3)\", \"index(n)\", \"offsets(n)\" or \"permutation\"";
+    const std::string words = line(node, "values");
+    const std::size_t open = std::min(words.find('('), words.size());
+    const auto* kind = std::find_if(std::begin(kinds), std::end(kinds),
+                                    [&](const Kind& one) { return one.name == words.substr(0, open); });
+    std::vector<std::string> bounds;
+    if (open < words.size() && words.back() == ')') {
+      int depth = 0;
+      bounds.emplace_back();
+      for (const char c : words.substr(open + 1, words.size() - open - 2)) {
+        depth += c == '(' ? 1 : c == ')' ? -1 : 0;
+        if (c == ',' && depth == 0) {
+          bounds.emplace_back();
+        } else {
+          bounds.back() += c;
+        }
+      }
+    }
+    if (kind == std::end(kinds) || bounds.size() != kind->bounds ||
+        (open < words.size() && words.back() != ')'))
+      refuse(&node, key + " has the values " + shown(node) + "; give [least, most] or " + forms + ".");
+    const std::vector<std::string> of_array =
+        array.dtype.empty() ? made_.parameters.back().words : std::vector<std::string>{array.dtype};
+    for (const std::string& dtype : of_array)
+      if (kind->is_whole && !tunesmith::is_whole(dtype_of({{"dtype", dtype}})))
+        refuse(&node,
+               key + " has the values " + words + ", which are integers, but the dtype " + dtype + ".");
+    DescribedValues made{Contents{kind->spread}};
+    made.contents.what = words;
+    if (kind->is_whole) {
+      made.contents.least = 0;
+      if (kind->bounds == 1) set_bound(node, bounds[0], made.contents.most, made.most);
+      if (words.starts_with("index")) {  // the last one is one less
+        made.contents.most = std::max(0.0, made.contents.most - 1);
+        if (made.most)
+          made.most = Expression::parse("max(0, " + made.most->text() + " - 1)", problem_names());
+      }
+    } else if (kind->bounds > 0) {
+      set_bound(node, bounds.front(), made.contents.least, made.least);
+      made.contents.most = made.contents.least;
+      made.most = made.least;
+      if (kind->bounds == 2) {
+        made.most.reset();
+        set_bound(node, bounds.back(), made.contents.most, made.most);
+      }
+    }
+    const bool are_numbers = !made.least && !made.most;
+    if (are_numbers && made.contents.least > made.contents.most)
+      refuse(&node, key + " has values whose least is above the most; change their order.");
+    if (are_numbers && kind->spread == Contents::magnitudes && made.contents.least <= 0)
+      refuse(&node, key + " has values of magnitudes from " + bounds.front() + "; give sizes above 0.");
+    return made;
+  }
+
+  void read_values(const toml::node& node, const std::string& key, DescribedArray& array) const {
+    if (node.is_string()) {
+      array.values = {values_of_words(node, key, array)};
+      return;
+    }
+    const toml::array& all = list(node, "values", "two numbers, or of words such as \"few(-1, 1)\"");
+    if (all[0].is_string()) {
+      for (const toml::node& one : all) array.values.push_back(values_of_words(one, key, array));
+      return;
+    }
+    if (all.size() != 2)
+      refuse(&node, key + " has values that are not two numbers; give the least and the most.");
+    const double least = real(all[0], "values", std::numeric_limits<double>::lowest());
+    const double most = real(all[1], "values", std::numeric_limits<double>::lowest());
+    if (least > most) refuse(&node, key + " has values whose least is above the most; change their order.");
+    array.values = {{Contents{Contents::uniform, least, most}}, {Contents{Contents::few, least, most}}};
+  }
+
   // Names only; their extents name parameters, which are not known yet. Dtypes that the kernel's pointers
   // have need not be given.
   void read_arrays(const toml::table& root, const OwnKernel& kernel, std::vector<std::string>& words) {
@@ -300,14 +469,7 @@ class Reader {
       DescribedArray& array = made_.arrays.emplace_back();
       array.name = name;
       const std::string key = "The array " + name;
-      const auto parameter = std::find_if(
-          kernel.parameters.begin(), kernel.parameters.end(),
-          [&, n = name](const OwnKernel::Parameter& one) { return one.name == n && one.is_pointer; });
-      const std::string of_pointer =
-          parameter != kernel.parameters.end() &&
-                  (made_.type.empty() || parameter->type.find(made_.type) == std::string::npos)
-              ? dtype_of_type(parameter->type)
-              : "";
+      const OwnKernel::Parameter* parameter = pointer_to(root, kernel, name);
       if (const toml::table* fields = node->as_table()) {
         only_keys(*fields, "the array " + name, {"extents", "role", "dtype", "values"});
         if (!fields->contains("extents")) refuse(node, key + " has no extents; add extents = [\"…\"].");
@@ -321,27 +483,18 @@ class Reader {
           array.dtype = text(*dtype, "dtype");
           if (std::find(dtypes.begin(), dtypes.end(), array.dtype) == dtypes.end())
             refuse(dtype, key + " has the dtype " + shown(*dtype) + "; allowed are " + listed(dtypes) + ".");
-          if (!of_pointer.empty() && of_pointer != array.dtype)
-            refuse(dtype, key + " has the dtype " + array.dtype + ", but the kernel takes it as " +
-                              parameter->type + ".");
+          if (const std::string why = parameter != nullptr ? why_not(*parameter, array.dtype) : "";
+              !why.empty())
+            refuse(dtype, key + " has the dtype " + array.dtype + ", but the kernel takes it as " + why);
         }
         if (const toml::node* values = fields->get("values")) {
-          const toml::array& range = list(*values, "values", "two numbers");
-          if (range.size() != 2 || array.role == Role::output)
-            refuse(values,
-                   key + (array.role == Role::output
-                              ? " is an output, which has no values."
-                              : " has values that are not two numbers; give the least and the most."));
-          array.values = {real(range[0], "values", std::numeric_limits<double>::lowest()),
-                          real(range[1], "values", std::numeric_limits<double>::lowest())};
-          if (array.values->first > array.values->second)
-            refuse(values, key + " has values whose least is above the most; change their order.");
+          if (array.role == Role::output) refuse(values, key + " is an output, which has no values.");
         }
       } else if (!node->is_array()) {
         refuse(node, key + " is " + shown(*node) +
                          "; give its extents as a list, or a table with extents and role.");
       }
-      if (array.dtype.empty()) array.dtype = of_pointer;
+      if (array.dtype.empty() && parameter != nullptr) array.dtype = dtype_of_pointer(*node, key, *parameter);
       if (!array.dtype.empty()) from_pointers.push_back(array.dtype);
       has_output |= array.role != Role::input;
     }
@@ -354,9 +507,76 @@ class Reader {
         if (array.dtype == words.front()) array.dtype.clear();
   }
 
+  // All texts of a description, but not its names.
+  static void gather(const toml::node& node, std::string& words) {
+    if (const auto* text = node.as_string()) words += " " + text->get() + " ";
+    if (const toml::array* all = node.as_array())
+      for (const toml::node& one : *all) gather(one, words);
+    if (const toml::table* all = node.as_table())
+      for (const auto& [key, one] : *all) gather(one, words);
+  }
+
+  // A parameter of the problem without any use is mostly a forgotten argument, or a name written in two ways.
+  void must_be_used(const toml::table& root) const {
+    std::string words;
+    for (const auto& [key, node] : root)
+      if (key != "problem" && key != "what" && key != "examples" && key != "companions") gather(node, words);
+    if (!root["launch"].as_table()->contains("arguments"))
+      for (const OwnKernel& kernel : kernels_)
+        for (const OwnKernel::Parameter& one : kernel.parameters) words += " " + one.name + " ";
+    for (const Parameter& one : made_.parameters) {
+      if (one.name != "dtype" && form_of(words, one.name) == ConstantForm::none)
+        refuse(root["problem"].as_table()->get(one.name),
+               "The parameter " + one.name +
+                   " of the problem is used by nothing: no extent, launch, rule or value names it, and it is "
+                   "not "
+                   "compiled in.");
+    }
+    if (!made_.type.empty() && form_of(code_, made_.type) == ConstantForm::none)
+      refuse(root.get("type"), "The type " + made_.type + " does not occur in " + text_.path +
+                                   "; write it as the kernel does.");
+  }
+
+  // A pointer that promises to be the only one to what is written, and is not.
+  void must_be_alone(const toml::table& root, const OwnKernel& kernel) const {
+    for (std::size_t i = 0; i < made_.arrays.size(); ++i) {
+      int times = 0;
+      bool is_restrict = false;
+      for (std::size_t p = 0; p < kernel.parameters.size(); ++p) {
+        const DescribedArgument& one = made_.launch.arguments[p];
+        if (one.type != DescribedArgument::Type::array || one.array != i) continue;
+        ++times;
+        is_restrict |= kernel.parameters[p].is_restrict;
+      }
+      if (times > 1 && is_restrict && made_.arrays[i].role != Role::input)
+        refuse(root["launch"].as_table()->get("arguments"),
+               "The array " + made_.arrays[i].name + " is written and given to several parameters of " +
+                   kernel.name +
+                   ", of which one is __restrict__ and promises to be the only one; leave __restrict__ out, "
+                   "or give "
+                   "another array.");
+    }
+  }
+
+  void must_be_given(const toml::table& root) const {
+    for (std::size_t i = 0; i < made_.arrays.size(); ++i) {
+      const auto& all = made_.launch.arguments;
+      if (std::none_of(all.begin(), all.end(), [i](const DescribedArgument& one) {
+            return one.type == DescribedArgument::Type::array && one.array == i;
+          }))
+        refuse(root["arrays"].as_table()->get(made_.arrays[i].name),
+               "The array " + made_.arrays[i].name + " is given to no parameter of the kernel " +
+                   made_.launch.kernel + "; leave it out, or name it in arguments.");
+    }
+  }
+
   void parse_extents(const toml::table& root, DescribedArray& array) const {
     const toml::node* node = root.get("arrays")->as_table()->get(array.name);
-    if (node->is_table()) node = node->as_table()->get("extents");
+    if (node->is_table()) {
+      if (const toml::node* values = node->as_table()->get("values"))
+        read_values(*values, "The array " + array.name, array);
+      node = node->as_table()->get("extents");
+    }
     const std::vector<ExpressionName> of_problem = problem_names();
     if (!node->is_array()) {
       array.extents = {expression(*node, "extents", of_problem)};
@@ -489,16 +709,44 @@ class Reader {
       if (axis.values.size() > most_values)
         refuse(node, key + " has " + std::to_string(axis.values.size()) + " values; at most " +
                          std::to_string(most_values) + " are allowed.");
-      must_occur(*node, key, name);
+      must_occur(root, *node, key, name);
       made_.axes.push_back(std::move(axis));
     }
   }
 
-  void must_occur(const toml::node& node, const std::string& key, const std::string& name) const {
-    bool occurs = form_of(text_.cu, name) != ConstantForm::none;
-    for (const auto& [file, included] : text_.included)
-      occurs |= form_of(included, name) != ConstantForm::none;
-    if (!occurs) refuse(&node, key + " does not occur in " + text_.path + "; write it as the kernel does.");
+  // Beside its own definitions, in a text that the kernel is made of.
+  bool occurs(const std::string& name) const {
+    const auto is_in = [&](const std::string& text) {
+      return form_of(text, name) != ConstantForm::none &&
+             form_of(body_of_own(text, {name}).text, name) != ConstantForm::none;
+    };
+    return is_in(text_.cu) || std::any_of(text_.included.begin(), text_.included.end(),
+                                          [&](const auto& one) { return is_in(one.second); });
+  }
+
+  // Whether the launch tells the kernel the value: as an argument, or in a block whose size it reads.
+  bool is_told(const toml::table& root, const std::string& name) const {
+    const toml::table* launch = root["launch"].as_table();
+    const auto names_it = [&](const char* key) {
+      const toml::node* node = launch != nullptr ? launch->get(key) : nullptr;
+      if (node == nullptr) return false;
+      const auto in = [&](const toml::node& one) {
+        return one.is_string() && form_of("(" + one.as_string()->get() + ")", name) != ConstantForm::none;
+      };
+      return node->is_array() ? std::any_of(node->as_array()->begin(), node->as_array()->end(), in)
+                              : in(*node);
+    };
+    const bool reads_block = form_of(code_, "blockDim") != ConstantForm::none;
+    const bool reads_grid = form_of(code_, "gridDim") != ConstantForm::none;
+    return names_it("arguments") || (names_it("block") && reads_block) || (names_it("grid") && reads_grid);
+  }
+
+  void must_occur(const toml::table& root, const toml::node& node, const std::string& key,
+                  const std::string& name) const {
+    if (occurs(name) || is_told(root, name)) return;
+    refuse(&node, key + " does not occur in " + text_.path +
+                      "; write it as the kernel does. One that the kernel knows only as blockDim stands in "
+                      "block, one that it is given in arguments.");
   }
 
   std::vector<ExpressionName> problem_names() const {
@@ -571,7 +819,9 @@ class Reader {
         if (std::none_of(made_.parameters.begin(), made_.parameters.end(),
                          [&](const Parameter& one) { return one.name == name; }))
           refuse(node, "compiled_in names " + name + ", which is not a parameter of the problem.");
-        must_occur(*node, "The compiled-in parameter " + name, name);
+        if (!occurs(name))
+          refuse(node, "The compiled-in parameter " + name + " does not occur in " + text_.path +
+                           "; write it as the kernel does.");
         made_.compiled_in.push_back(name);
       }
     }
@@ -651,6 +901,18 @@ class Reader {
     return made;
   }
 
+  void must_fit(const toml::node* node, const std::string& which, const OwnKernel::Parameter& parameter,
+                const DescribedArray& array) const {
+    if (array.dtype.empty() && is_of_problem(parameter)) return;
+    const std::vector<std::string> possible =
+        array.dtype.empty() ? made_.parameters.back().words : std::vector<std::string>{array.dtype};
+    for (const std::string& dtype : possible) {
+      const std::string why = why_not(parameter, dtype);
+      if (!why.empty())
+        refuse(node, which + " is " + why + " The array " + array.name + " has the dtype " + dtype + ".");
+    }
+  }
+
   // What fills a kernel's parameter: `words` name an array or are an expression.
   DescribedArgument argument(const toml::node* node, const OwnKernel::Parameter& parameter,
                              const std::string& words, const OwnKernel& kernel) const {
@@ -668,15 +930,10 @@ class Reader {
                               : "."));
       }
       made.array = static_cast<std::size_t>(found - made_.arrays.begin());
-      const std::string of_pointer = dtype_of_type(parameter.type);
-      const std::string of_array = !found->dtype.empty() ? found->dtype
-                                   : made_.parameters.back().words.size() == 1
-                                       ? made_.parameters.back().words.front()
-                                       : "";
-      if (!of_pointer.empty() && !of_array.empty() && of_pointer != of_array &&
-          parameter.type.find(made_.type.empty() ? "?" : made_.type) == std::string::npos)
-        refuse(node, which + " is a " + parameter.type + ", but the array " + words + " has the dtype " +
-                         of_array + ".");
+      must_fit(node, which, parameter, *found);
+      if (parameter.is_const && found->role != Role::input && kernel.name == tuned_kernel_)
+        refuse(node, which + " is const, so the kernel cannot write it, but the array " + words +
+                         " has the role " + std::string(name(found->role)) + ".");
       return made;
     }
     const auto type = scalar_of_type(parameter.type, made_.type);
@@ -741,6 +998,8 @@ class Reader {
   const OwnText& text_;
   std::string file_;
   std::vector<OwnKernel> kernels_;
+  std::string tuned_kernel_;
+  std::string code_;  // of all files, without comments and literals
   Description made_;
 };
 

@@ -20,12 +20,19 @@ struct DescribedRule {
   std::string why;
 };
 
+struct DescribedValues {
+  Contents contents;  ///< without bounds
+  std::optional<Expression> least = std::nullopt,
+                            most = std::nullopt;  ///< of the problem; else `contents` says
+};
+
 struct DescribedArray {
   std::string name;
   Role role = Role::input;
   std::vector<Expression> extents;
   std::string dtype;  ///< empty: the problem's
-  std::optional<std::pair<double, double>> values = std::nullopt;
+  /// What it holds in checks: on the problem the first, on small ones all. Empty: the usual numbers.
+  std::vector<DescribedValues> values = {};
 };
 
 struct DescribedAxis {
@@ -61,6 +68,7 @@ struct Description {
   bool has_reference = false;
   std::optional<OwnFunction> reference_function = std::nullopt;  ///< the reference is no kernel, but this
   std::optional<Expression> flops = std::nullopt, alignment_bytes = std::nullopt;
+  std::int64_t pointer_alignment = 1;  ///< what the types of the kernel's pointers need at least
   int compute_capability = 0;
   double relative_tolerance = -1, absolute_tolerance = -1;  ///< below 0: not given
   std::vector<std::string> examples, companions;

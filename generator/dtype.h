@@ -10,11 +10,33 @@ namespace tunesmith {
 
 /// b8 to b128: so many bits, whatever they mean; for ops that only move elements. Their arguments are checked
 /// as arrays of another dtype (Argument::dtype).
-enum class DType { f32, f64, f16, bf16, u8, i32, i64, u16, i16, b8, b16, b32, b64, b128 };
+/// boolean, "bool", is a byte that holds 0 or 1.
+enum class DType {
+  f32,
+  f64,
+  f16,
+  bf16,
+  u8,
+  i32,
+  i64,
+  u16,
+  i16,
+  i8,
+  u32,
+  u64,
+  boolean,
+  b8,
+  b16,
+  b32,
+  b64,
+  b128
+};
 
 std::string_view name(DType dtype);       ///< "f32"
 std::string_view cuda_type(DType dtype);  ///< "float"
 std::int64_t bytes(DType dtype);          ///< of one element
+bool is_whole(DType dtype);               ///< an integer or bool
+bool is_unsigned(DType dtype);            ///< u8 to u64, bool
 DType dtype_of(const Problem& problem);   ///< of the parameter `dtype`
 
 }  // namespace tunesmith

@@ -25,6 +25,10 @@ const Files& files_of(const Op& op);
 /// Adds the op that these texts describe, for the rest of the process. Throws UsageError.
 const OwnOp& add_own_op(const OwnText& text);
 
+/// located() (render.h) with the files of the op that the text was rendered of: of one that was added, the
+/// user's own files and lines.
+std::string located(const std::string& log, const std::string& text);
+
 /// render() with files_of().
 Source render(const Op& op, const Template& tmpl, const Problem& problem, const Config& config,
               std::string_view target);

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <filesystem>
 
 #include "generator/described_op.h"
 #include "generator/error.h"
@@ -19,6 +20,32 @@ const OwnOp& add_own_op(const OwnText& text) {
                      ", which is one of Tunesmith's own; give it another by name = \"…\".");
   }
   return add_own_op(std::move(made));
+}
+
+std::string located(const std::string& log, const std::string& text) {
+  constexpr std::string_view opening = "// ";  // "// softmax/softmax for sm_90a, rendered …"
+  const std::string name = text.starts_with(opening)
+                               ? text.substr(opening.size(), text.find('/', opening.size()) - opening.size())
+                               : "";
+  const OwnOp* own = find_own_op(name);
+  if (own == nullptr) return located(log, text, template_files());
+  std::string words = located(log, text, own->files);
+  constexpr std::string_view without_line = "variant.cpp: ";  // "variant.cpp: In function …"
+  for (std::size_t at; (at = words.find(without_line)) != std::string::npos;)
+    words.replace(at, without_line.size(), own->text.path + ": ");
+  for (const auto& [path, unused] : own->files) {
+    if (!path.starts_with(name + "/")) continue;
+    constexpr std::string_view ending = ".inl";
+    const bool is_included = path.ends_with(ending);
+    const std::string file =
+        is_included ? (std::filesystem::path(own->text.path).parent_path() /
+                       path.substr(name.size() + 1, path.size() - name.size() - 1 - ending.size()))
+                          .string()
+                    : own->text.path;
+    for (std::size_t at = 0; (at = words.find(path + ":", at)) != std::string::npos; at += file.size())
+      words.replace(at, path.size(), file);
+  }
+  return words;
 }
 
 Source render(const Op& op, const Template& tmpl, const Problem& problem, const Config& config,

@@ -2,6 +2,7 @@
 // (description.h). They are found by name beside those that the program was built with (ops.h).
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -36,6 +37,9 @@ struct OwnOp {
   double relative_tolerance = -1, absolute_tolerance = -1;  ///< below 0: as for the dtype
   std::string compared;                                     ///< a sentence: with what it is compared
   std::vector<std::string> notes;                           ///< sentences: which lines gave way
+  /// A sentence on an expression that some config, which no rule excludes, cannot compute; empty: none is
+  /// known. It tries many configs.
+  std::function<std::string(const Problem&)> mistake = nullptr;
 };
 
 /// Keeps it for the rest of the process; the same texts again give the op that is there. Throws UsageError

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <filesystem>
+#include <functional>
 #include <regex>
 #include <utility>
 
@@ -134,6 +136,11 @@ OwnKernel::Parameter parameter_of(std::string_view declared) {
   std::size_t first = end;
   while (first > 0 && is_name(text[first - 1])) --first;
   parameter.name = text.substr(first, end - first);
+  static const std::regex constant(R"(\bconst\b[^*]*\*|\bconst\b[^*]*$)"),
+      alone(R"(\b(__restrict__|__restrict|restrict)\b)");
+  const std::string words = text.substr(0, first);
+  parameter.is_const = std::regex_search(words, constant);
+  parameter.is_restrict = std::regex_search(words, alone);
   static const std::regex qualifier(
       R"(\b(const|volatile|__restrict__|__restrict|restrict|__grid_constant__)\b)");
   parameter.type = squeezed(std::regex_replace(text.substr(0, first), qualifier, " "));
@@ -172,7 +179,7 @@ std::vector<std::pair<std::size_t, std::size_t>> definitions(const std::string& 
     const std::size_t begin = line_begin(blank, at);
     const std::string_view before = std::string_view(blank).substr(begin, at - begin);
     const std::string words = squeezed(before);
-    static const std::regex define(R"(\s?#\s?define )");
+    static const std::regex define(R"(\s?#\s?(define|undef) )");
     if (std::regex_match(squeezed(before) + " ", define)) {
       std::size_t end = line_end(blank, at);
       while (end > 0 && end < blank.size() && blank[end - 1] == '\\') end = line_end(blank, end + 1);
@@ -289,6 +296,12 @@ std::string own_include(std::string_view line) {
   return end == std::string_view::npos ? "" : std::string(line.substr(at + 1, end - at - 1));
 }
 
+bool is_outside(std::string_view included) {
+  const std::filesystem::path path(included);
+  const auto up = std::find(path.begin(), path.end(), "..");
+  return path.is_absolute() || up != path.end();
+}
+
 ConstantForm form_of(std::string_view text, std::string_view name) {
   const std::string blank = blanked(text);
   ConstantForm form = ConstantForm::none;
@@ -302,7 +315,84 @@ ConstantForm form_of(std::string_view text, std::string_view name) {
   return form;
 }
 
-OwnBody body_of_own(std::string_view given, const std::vector<std::string>& constants) {
+namespace {
+
+// A line of the preprocessor as its word and what follows: "ifdef", "__CUDA_ARCH__". Empty: no such line.
+std::pair<std::string, std::string> directive_of(std::string_view blank, std::size_t begin) {
+  std::size_t at = skip_space(blank, begin);
+  if (at >= line_end(blank, begin) || blank[at] != '#') return {};
+  const std::string words = squeezed(blank.substr(at + 1, line_end(blank, begin) - at - 1));
+  const std::size_t first = words.find_first_not_of(' ');
+  if (first == std::string::npos) return {};
+  const std::size_t end = std::min(words.find_first_of(" (", first), words.size());
+  return {words.substr(first, end - first), words.substr(end)};
+}
+
+// Whether a condition tells the host from the device: what stands in it is for one of them alone.
+bool tells_devices_apart(const std::string& condition) {
+  return condition.find("__CUDA_ARCH__") != std::string::npos ||
+         condition.find("__CUDACC__") != std::string::npos ||
+         condition.find("TUNESMITH_HOST") != std::string::npos;
+}
+
+// Declarations of dynamic shared memory.
+const std::regex& dynamic_shared() {
+  static const std::regex form(
+      R"(\bextern\s+(?:volatile\s+)?__shared__\s+(?:(?:__align__|alignas)\s*\((?:[^()]|\([^()]*\))*\)\s+)?([A-Za-z_][\w: ]*?)\s*([A-Za-z_]\w*)\s*\[\s*\]\s*;)");
+  return form;
+}
+
+// A pair of braces of the blanked text.
+struct Braces {
+  enum class Kind { function, name_space, language, other } kind = Kind::other;  // language: extern "C"
+  std::size_t head = 0, open = 0, close = 0;  // where what is before them begins, and they themselves
+  std::size_t word = 0;                       // of a namespace, at that word
+  std::string name;                           // of a namespace; empty: it has none
+
+  bool holds(std::size_t at) const { return at > open && at < close; }
+  bool is_transparent() const { return kind == Kind::name_space || kind == Kind::language; }
+};
+
+// Those at file scope, and directly in namespaces.
+std::vector<Braces> outer_braces(std::string_view blank) {
+  std::vector<Braces> found;
+  for (std::size_t at = 0; at < blank.size(); ++at) {
+    if (blank[at] != '{' || in_directive(blank, at)) continue;
+    Braces one;
+    one.open = at;
+    one.close = behind_close(blank, at);
+    if (one.close == std::string_view::npos) break;
+    std::size_t begin = at;
+    while (begin > 0 && blank[begin - 1] != ';' && blank[begin - 1] != '}' && blank[begin - 1] != '{') {
+      if (blank[begin - 1] == '\n' && begin > 1 && in_directive(blank, begin - 2)) break;
+      --begin;
+    }
+    one.head = begin;
+    const std::string_view before = blank.substr(begin, at - begin);
+    const std::string words = squeezed(before);
+    one.word = find_word(before, "namespace");
+    if (one.word != std::string_view::npos && words.find('(') == std::string::npos) {
+      one.kind = Braces::Kind::name_space;
+      const std::string rest = squeezed(before.substr(one.word + std::string_view("namespace").size()));
+      one.name = rest.substr(std::min(rest.find_first_not_of(' '), rest.size()));
+      one.word += begin;
+    } else if (find_word(words, "extern") != std::string::npos && words.find('(') == std::string::npos &&
+               words.find('=') == std::string::npos) {
+      one.kind = Braces::Kind::language;
+    } else if (words.ends_with(')') || words.ends_with("noexcept") || words.ends_with("const") ||
+               words.find("->") != std::string::npos) {
+      one.kind = Braces::Kind::function;
+    }
+    if (!one.is_transparent()) at = one.close - 1;
+    found.push_back(std::move(one));
+  }
+  return found;
+}
+
+}  // namespace
+
+OwnBody body_of_own(std::string_view given, const std::vector<std::string>& constants,
+                    const std::function<bool(const std::string&)>& is_known_header) {
   OwnBody body;
   body.text = std::string(given);
   std::string& text = body.text;
@@ -316,13 +406,20 @@ OwnBody body_of_own(std::string_view given, const std::vector<std::string>& cons
     }
   }
   static const std::regex include(R"([ \t]*#[ \t]*include[ \t]*(<[^>\n]+>)[^\n]*)");
+  std::vector<bool> conditions;  // of the #if around the line: whether they tell the host from the device
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = line_end(text, begin);
+    const auto [word, rest] = directive_of(blank, begin);
+    if (word.starts_with("if")) conditions.push_back(tells_devices_apart(rest));
+    if (word == "elif" && !conditions.empty())
+      conditions.back() = conditions.back() || tells_devices_apart(rest);
+    if (word == "endif" && !conditions.empty()) conditions.pop_back();
     std::smatch match;
     const std::string line = text.substr(begin, end - begin);
-    if (blank.find('#', begin) < end && std::regex_match(line, match, include)) {
-      body.includes += match[1].str() + "\n";
-      blank_out(text, begin, end);
+    if (word == "include" && std::regex_match(line, match, include)) {
+      const bool is_apart = std::find(conditions.begin(), conditions.end(), true) != conditions.end();
+      (is_apart ? body.conditional_includes : body.includes) += match[1].str() + "\n";
+      if (!is_apart || (is_known_header && is_known_header(match[1].str()))) blank_out(text, begin, end);
     }
     begin = end + 1;
   }
@@ -334,18 +431,58 @@ OwnBody body_of_own(std::string_view given, const std::vector<std::string>& cons
     const std::string name = blank.substr(one.name, one.name_end - one.name);
     edits.push_back({one.name, {name.size(), "ENTRY(" + name + ")"}});
   }
-  static const std::regex shared(
-      R"(\bextern\s+__shared__\s+(?:__align__\s*\(\s*\d+\s*\)\s+|alignas\s*\(\s*\d+\s*\)\s+)?([A-Za-z_][\w: ]*?)\s*([A-Za-z_]\w*)\s*\[\s*\]\s*;)");
-  for (std::sregex_iterator at(blank.begin(), blank.end(), shared), none; at != none; ++at) {
-    std::string lines;
-    const std::string whole = at->str();
-    for (const char c : whole)
-      if (c == '\n') lines += c;
-    edits.push_back(
-        {static_cast<std::size_t>(at->position()),
-         {whole.size(), "DYNAMIC_SHARED(" + (*at)[1].str() + ", " + (*at)[2].str() + ");" + lines}});
+  const std::vector<Braces> outer = outer_braces(blank);
+  for (std::sregex_iterator at(blank.begin(), blank.end(), dynamic_shared()), none; at != none; ++at) {
+    const auto place = static_cast<std::size_t>(at->position());
+    const std::string whole = at->str(), name = (*at)[2].str();
+    const std::string declared = "DYNAMIC_SHARED(" + (*at)[1].str() + ", " + name + ");";
+    const std::string lines(static_cast<std::size_t>(std::count(whole.begin(), whole.end(), '\n')), '\n');
+    const bool is_at_file_scope = std::none_of(outer.begin(), outer.end(), [&](const Braces& one) {
+      return !one.is_transparent() && one.holds(place);
+    });
+    edits.push_back({place, {whole.size(), (is_at_file_scope ? "" : declared) + lines}});
+    // At file scope: each function that names it declares it itself.
+    for (const Braces& one : outer) {
+      if (!is_at_file_scope || one.kind != Braces::Kind::function || one.open < place) continue;
+      const std::string_view head = std::string_view(blank).substr(one.head, one.open - one.head);
+      const std::string_view inside = std::string_view(blank).substr(one.open, one.close - one.open);
+      if (find_word(inside, name) != std::string_view::npos &&
+          find_word(head, name) == std::string_view::npos)
+        edits.push_back({one.open + 1, {0, " " + declared}});
+    }
   }
-  std::sort(edits.begin(), edits.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  // static __shared__: the host's word for shared memory is static already.
+  static const std::regex static_shared(
+      R"(\bstatic(\s+(?:volatile\s+)?)__shared__\b|\b__shared__(\s+)static\b)");
+  for (std::sregex_iterator at(blank.begin(), blank.end(), static_shared), none; at != none; ++at) {
+    const auto place = static_cast<std::size_t>(at->position());
+    const std::size_t length = std::string_view("static").size();
+    if ((*at)[1].matched)
+      edits.push_back({place, {length, std::string(length, ' ')}});
+    else
+      edits.push_back(
+          {place + static_cast<std::size_t>(at->length()) - length, {length, std::string(length, ' ')}});
+  }
+  // Kernels in a namespace are known outside of it too; one without a name gets one.
+  for (const Declared& one : declarations(blank)) {
+    const std::size_t behind = skip_space(blank, one.close);
+    std::string path;
+    for (const Braces& around : outer) {
+      if (around.kind == Braces::Kind::name_space && around.holds(one.name))
+        path += (around.name.empty() ? "tunesmith_own" : around.name) + "::";
+    }
+    if (!path.empty() && behind < blank.size() && blank[behind] == '{' && !one.is_template)
+      body.behind += "using " + path + "ENTRY(" + blank.substr(one.name, one.name_end - one.name) + ");\n";
+  }
+  for (const Braces& one : outer) {
+    const bool is_edited =
+        std::any_of(edits.begin(), edits.end(), [&](const auto& edit) { return one.holds(edit.first); });
+    if (one.kind != Braces::Kind::name_space || !one.name.empty() || !is_edited) continue;
+    edits.push_back({one.word, {0, "inline "}});
+    edits.push_back({one.word + std::string_view("namespace").size(), {0, " tunesmith_own"}});
+  }
+  std::stable_sort(edits.begin(), edits.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
   for (const auto& [at, edit] : edits) text.replace(at, edit.first, edit.second);
   return body;
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,6 +20,8 @@ struct OwnKernel {
     std::string type;  ///< without const and __restrict__; of a pointer with its *
     std::string name;
     bool is_pointer = false;
+    bool is_const = false;     ///< what a pointer points to
+    bool is_restrict = false;  ///< a pointer that promises to be the only one
   };
   std::string name;
   std::vector<Parameter> parameters;
@@ -42,6 +45,9 @@ std::optional<OwnFunction> function_of(std::string_view text, std::string_view n
 /// What a line #include "…" names; empty for any other line.
 std::string own_include(std::string_view line);
 
+/// Whether such a name leads out of the folder.
+bool is_outside(std::string_view included);
+
 /// How the text speaks of a constant that is to be written before it.
 enum class ConstantForm {
   none,        ///< its name does not occur
@@ -53,12 +59,17 @@ ConstantForm form_of(std::string_view text, std::string_view name);
 struct OwnBody {
   std::string text;      ///< its lines are those of the file
   std::string includes;  ///< the lines #include <…>, which stand before the constants
+  /// Those in a condition that tells the host from the device, such as #ifdef __CUDA_ARCH__: they stay in it.
+  std::string conditional_includes;
+  std::string behind;  ///< what stands behind the text: kernels in namespaces, by their names alone
   /// Sentences on what gave way: "BLOCK is defined by Tunesmith; line 3 is left out: #define BLOCK 128".
   std::vector<std::string> notes;
 };
 
 /// The body to render: the text's own definitions of these constants are left out, its kernels have names
 /// that differ from variant to variant, and dynamic shared memory is spelled so that the host knows it.
-OwnBody body_of_own(std::string_view text, const std::vector<std::string>& constants);
+/// `is_known_header`: of "<cmath>", say, whether it is known without and left out everywhere.
+OwnBody body_of_own(std::string_view text, const std::vector<std::string>& constants,
+                    const std::function<bool(const std::string&)>& is_known_header = nullptr);
 
 }  // namespace tunesmith

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <filesystem>
 #include <iterator>
 #include <map>
 #include <regex>
@@ -11,6 +12,7 @@
 #include "generator/error.h"
 #include "generator/hash.h"
 #include "generator/identity.h"
+#include "generator/own_op.h"
 
 namespace tunesmith {
 namespace {
@@ -273,10 +275,13 @@ Source render_body(const Op& op, const Template& tmpl, const Problem& problem, c
   Source source;
   source.hash = sha256(identity_of(constants, seen) + without_comments(preamble) + seen);
   source.suffix = "_" + source.hash.substr(0, 8);
+  const OwnOp* own = find_own_op(op.name);
+  const std::string file = own != nullptr && &own->op == &op
+                               ? std::filesystem::path(own->text.path).filename().string()
+                               : "templates/" + op.name + "/" + tmpl.name + ".cu";
   source.text =
-      "// " + op.name + "/" + tmpl.name + " for " + std::string(target) +
-      ", rendered by Tunesmith from templates/" + op.name + "/" + tmpl.name +
-      ".cu: change that and render again.\n// compiled in: " + compiled_in(op, tmpl, problem).text() +
+      "// " + op.name + "/" + tmpl.name + " for " + std::string(target) + ", rendered by Tunesmith from " +
+      file + ": change that and render again.\n// compiled in: " + compiled_in(op, tmpl, problem).text() +
       "\n// config: " + config.text() + "\n\n" + body.substr(0, split) + "// ---- what this variant is\n";
   for (const Constant& constant : constants) write(source.text, constant, tmpl);
   source.text +=

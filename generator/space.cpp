@@ -230,7 +230,9 @@ Config Space::complete(const Values& given) const {
     if (!tried.has(axis.name)) tried.set(axis.name, axis.values.front());
   }
   const std::optional<std::string> why = why_not(tried);
-  throw UsageError("No legal config agrees with \"" + given.text() + "\"" + (why ? ": " + *why : "."));
+  throw UsageError((given.empty() ? std::string("No config is legal")
+                                  : "No legal config agrees with \"" + given.text() + "\"") +
+                   (why ? ": " + *why : "."));
 }
 
 std::vector<Config> covering_configs(const Space& space, std::size_t random, std::uint64_t seed) {

@@ -41,7 +41,8 @@ void add_included(const fs::path& folder, const std::string& text, OwnText& own)
     const bool known = std::any_of(own.included.begin(), own.included.end(),
                                    [&](const auto& one) { return one.first == name; });
     if (name.empty() || known || name.starts_with("common/")) continue;
-    if (!fs::is_regular_file(folder / name)) continue;  // an error only if the compiler comes to that line
+    // Both an error only if the compiler comes to that line.
+    if (is_outside(name) || !fs::is_regular_file(folder / name)) continue;
     if (own.included.size() == most_files)
       throw UsageError(own.path + " includes more than " + std::to_string(most_files) +
                        " files of its folder.");

@@ -1,6 +1,7 @@
 #include "tuner/check_data.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cmath>
 #include <cstring>
@@ -8,8 +9,10 @@
 #include <limits>
 #include <mutex>
 #include <thread>
+#include <tuple>
 
 #include "generator/error.h"
+#include "generator/number_text.h"
 #include "generator/random.h"
 #include "tuner/kernel_reference.h"
 
@@ -143,8 +146,16 @@ double round_to(DType dtype, double value) {
       return clamp_to(value, 0, 65535);
     case DType::i16:
       return clamp_to(value, -32768, 32767);
+    case DType::i8:
+      return clamp_to(value, -128, 127);
+    case DType::boolean:
+      return value != 0 && !std::isnan(value) ? 1 : 0;
     case DType::i32:
       return clamp_to(value, -0x1p31, 0x1p31 - 1);
+    case DType::u32:
+      return clamp_to(value, 0, 0x1p32 - 1);
+    case DType::u64:
+      return clamp_to(value, 0, 0x1p64 - 2048);  // the largest double below 2^64
     case DType::i64:
       return clamp_to(value, -0x1p63, 0x1p63 - 1024);  // the largest double below 2^63
     case DType::b8:
@@ -174,6 +185,14 @@ std::string pack(DType dtype, std::span<const double> values) {
       return pack_as<std::uint16_t>(values, [&](double v) { return static_cast<std::uint16_t>(integer(v)); });
     case DType::i16:
       return pack_as<std::int16_t>(values, [&](double v) { return static_cast<std::int16_t>(integer(v)); });
+    case DType::i8:
+      return pack_as<std::int8_t>(values, [&](double v) { return static_cast<std::int8_t>(integer(v)); });
+    case DType::boolean:
+      return pack_as<std::uint8_t>(values, [&](double v) { return static_cast<std::uint8_t>(integer(v)); });
+    case DType::u32:
+      return pack_as<std::uint32_t>(values, [&](double v) { return static_cast<std::uint32_t>(integer(v)); });
+    case DType::u64:
+      return pack_as<std::uint64_t>(values, [&](double v) { return static_cast<std::uint64_t>(integer(v)); });
     case DType::i32:
       return pack_as<std::int32_t>(values, [&](double v) { return static_cast<std::int32_t>(integer(v)); });
     case DType::i64:
@@ -205,6 +224,14 @@ std::vector<double> unpack(DType dtype, std::string_view bytes) {
       return unpack_as<std::uint16_t>(bytes, plain);
     case DType::i16:
       return unpack_as<std::int16_t>(bytes, plain);
+    case DType::i8:
+      return unpack_as<std::int8_t>(bytes, plain);
+    case DType::boolean:  // what is neither 0 nor 1 is seen
+      return unpack_as<std::uint8_t>(bytes, plain);
+    case DType::u32:
+      return unpack_as<std::uint32_t>(bytes, plain);
+    case DType::u64:
+      return unpack_as<std::uint64_t>(bytes, plain);
     case DType::i32:
       return unpack_as<std::int32_t>(bytes, plain);
     case DType::i64:
@@ -233,20 +260,43 @@ Range range_of(DType dtype) {
   return {round_to(dtype, 1e300), 0};
 }
 
-bool is_unsigned(DType dtype) { return dtype == DType::u8 || dtype == DType::u16; }
-bool is_whole(DType dtype) {
-  return is_unsigned(dtype) || dtype == DType::i16 || dtype == DType::i32 || dtype == DType::i64;
+// The contents for a problem: their bounds are numbers.
+Contents of_problem(const Contents& contents, const Problem& problem) {
+  Contents made = contents;
+  if (contents.bounds) std::tie(made.least, made.most) = contents.bounds(problem);
+  if (made.spread == Contents::distant) {
+    made.spread = Contents::uniform;
+    std::tie(made.least, made.most) = std::pair(-100.0, 100.0);
+  }
+  return made;
 }
+
+constexpr std::pair<double, double> distant_range = {1000, 1001};
+
+// Prime, so that it divides no count that is not a multiple of it, and irregular.
+constexpr std::uint64_t step_of_permutation = 1327217909;
 
 // One of `count` elements; u in [-1, 1).
 double sample(const Contents& contents, DType dtype, std::size_t i, std::size_t count, double u) {
   const Range range = range_of(dtype);
   const double part = (u + 1) / 2;
+  if (dtype == DType::boolean && contents.least < contents.most) return part < 0.5 ? 0 : 1;
   const double shift = is_unsigned(dtype) && contents.least < 0 ? -contents.least : 0;
   const double least = contents.least + shift, most = contents.most + shift;
   switch (contents.spread) {
+    case Contents::distant:  // of_problem()
     case Contents::uniform:
       return least + part * (most - least);
+    case Contents::with_nan:
+      if (!is_whole(dtype) && part * 1024 - std::floor(part * 1024) < 0.125)
+        return std::numeric_limits<double>::quiet_NaN();
+      return least + part * (most - least);
+    case Contents::offsets:
+      if (i + 1 >= count) return most;
+      return least + std::floor((static_cast<double>(i) + (i == 0 ? 0 : part)) /
+                                static_cast<double>(count - 1) * (most - least));
+    case Contents::permutation:
+      return static_cast<double>(i % count * (step_of_permutation % count) % count);
     case Contents::magnitudes:
       return std::copysign(least * std::pow(most / least, std::abs(u)), u);
     case Contents::ascending:
@@ -264,11 +314,24 @@ double sample(const Contents& contents, DType dtype, std::size_t i, std::size_t 
 
 const Contents& contents_of(const Argument& argument, int set) {
   static const Contents usual;
+  if (set == 0) return argument.usual ? *argument.usual : usual;
   if (argument.contents.empty()) return usual;
   return argument.contents[static_cast<std::size_t>(set - 1) % argument.contents.size()];
 }
 
+bool is_distant(const Argument& argument, const Problem& problem, int set) {
+  const DType dtype = argument.dtype(problem);
+  return argument.role != Role::output && (dtype == DType::f32 || dtype == DType::f64) &&
+         contents_of(argument, set).spread == Contents::distant;
+}
+
 }  // namespace
+
+double usual_errors(const Op& op, const Problem& problem, int set) {
+  const bool any = std::any_of(op.arguments.begin(), op.arguments.end(),
+                               [&](const Argument& one) { return is_distant(one, problem, set); });
+  return any ? distant_error : 1;
+}
 
 int value_sets(const Op& op) {
   std::size_t most = 0;
@@ -299,12 +362,14 @@ std::vector<std::vector<double>> make_inputs(const Op& op, const Problem& proble
     const DType dtype = argument.dtype(problem);
     const bool whole = is_whole(dtype);
     const double offset = is_unsigned(dtype) ? 100 : 0;
+    Contents contents = of_problem(contents_of(argument, set), problem);
+    if (is_distant(argument, problem, set)) std::tie(contents.least, contents.most) = distant_range;
+    const bool is_usual = set == 0 && !argument.usual;
     in_chunks(values.size(), [&](std::size_t begin, std::size_t end) {
       Random random = start;
       random.skip(begin);
       for (std::size_t i = begin; i < end; ++i) {
-        if (set > 0 || argument.usual) {
-          const Contents& contents = set > 0 ? contents_of(argument, set) : *argument.usual;
+        if (!is_usual || dtype == DType::boolean) {
           values[i] = round_to(dtype, sample(contents, dtype, i, values.size(), random.uniform()));
           continue;
         }
@@ -314,6 +379,30 @@ std::vector<std::vector<double>> make_inputs(const Op& op, const Problem& proble
     });
   }
   return inputs;
+}
+
+bool is_exact(const Op& op, DType output) {
+  return !op.reference && (output == DType::i64 || output == DType::u64);
+}
+
+std::string number_text(double value, int digits) {
+  if (std::isnan(value)) return "NaN";  // of either sign; what an output holds before the launch
+  return printed("%.*g", digits, value);
+}
+
+std::string element_text(DType dtype, const char* element) {
+  const auto size = static_cast<std::size_t>(bytes(dtype));
+  if (dtype == DType::i64 || dtype == DType::b64) {
+    std::int64_t value = 0;
+    std::memcpy(&value, element, sizeof value);
+    return std::to_string(value);
+  }
+  if (dtype == DType::u64) {
+    std::uint64_t value = 0;
+    std::memcpy(&value, element, sizeof value);
+    return std::to_string(value);
+  }
+  return number_text(unpack(dtype, {element, size}).front(), dtype == DType::f64 ? 17 : 9);
 }
 
 std::int64_t permitted_bytes(DType output) { return output == DType::f64 ? sizeof(double) : sizeof(float); }

@@ -28,6 +28,9 @@ std::vector<double> unpack(DType dtype, std::string_view bytes);
 
 /// How many sets of values an op's inputs have: the usual one, and as many as an input has contents.
 int value_sets(const Op& op);
+/// So many times what the reference permits is permitted in a set of values: 1, or more where these lie so
+/// that rounding of the inputs alone counts that much (Contents::distant).
+double usual_errors(const Op& op, const Problem& problem, int set);
 /// What the inputs hold in a set above 0, as words: "x holds numbers from -100 to 100".
 std::string words(const Op& op, int set);
 
@@ -40,7 +43,20 @@ std::vector<std::vector<double>> make_inputs(const Op& op, const Problem& proble
 struct Expected {
   std::vector<double> value;
   std::vector<double> permitted_error;  ///< absolute, per element
+  /// Of i64 and u64 where the reference gives integers and not doubles: all digits, as 8 bytes each. Else
+  /// empty.
+  std::string exact = {};
 };
+
+/// Whether an output is compared with integers of 64 bits, all of whose digits count: those of a kernel,
+/// which is an op's reference where it has no function. Device::compare() takes them as b64.
+bool is_exact(const Op& op, DType output);
+
+/// As printf's %.9g for 9 digits, whatever the locale; NaN is "NaN".
+std::string number_text(double value, int digits = 9);
+
+/// An element as text, in which two different integers differ.
+std::string element_text(DType dtype, const char* element);
 
 /// Permitted errors of an output as a device keeps them: floats, rounded up, or doubles for an f64; the bytes
 /// of each.

@@ -7,10 +7,13 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstring>
 
 #include "generator/error.h"
+#include "generator/own_op.h"
 #include "tuner/check_data.h"
+#include "tuner/kernel_reference.h"
 
 namespace tunesmith {
 namespace {
@@ -73,7 +76,8 @@ std::vector<CheckPart> lay_out(const Op& op, const Problem& problem, Layout& lay
 }
 
 void fill(const Op& op, const CheckPart& part, std::uint64_t seed) {
-  const std::vector<std::vector<double>> inputs = make_inputs(op, part.problem, seed, part.set);
+  std::vector<std::vector<double>> inputs = make_inputs(op, part.problem, seed, part.set);
+  take_inputs(op, part.problem, seed, inputs);
   for (std::size_t i = 0; i < op.arguments.size(); ++i) {
     const CheckArray& array = part.arrays[i];
     const DType dtype = op.arguments[i].dtype(part.problem);
@@ -83,8 +87,14 @@ void fill(const Op& op, const CheckPart& part, std::uint64_t seed) {
       std::memcpy(array.initial.data(), packed.data(), packed.size());
     }
     if (!op.reference && !array.expected.empty()) {  // a kernel, which computes all at once
-      const Expected expected = reference_of(op, part.problem, inputs, static_cast<int>(i));
-      std::copy(expected.value.begin(), expected.value.end(), array.expected.begin());
+      Expected expected = reference_of(op, part.problem, inputs, static_cast<int>(i));
+      const double factor = usual_errors(op, part.problem, part.set);
+      for (double& error : expected.permitted_error) error *= factor;
+      if (is_exact(op, dtype)) {
+        std::memcpy(array.expected.data(), expected.exact.data(), expected.exact.size());
+      } else {
+        std::copy(expected.value.begin(), expected.value.end(), array.expected.begin());
+      }
       std::ranges::copy(pack_permitted(dtype, expected.permitted_error), array.permitted.begin());
       continue;
     }
@@ -139,8 +149,42 @@ std::size_t check_bytes(const Op& op, const Problem& problem) {
   return std::max(layout.used(), alignment);  // nothing cannot be mapped
 }
 
+namespace {
+
+// A tolerance of a description's own that lets any small number pass checks nothing. Throws Error.
+void must_tell_from_zero(const Op& op, const CheckPart& part) {
+  const OwnOp* own = find_own_op(op.name);
+  if (own == nullptr || (own->relative_tolerance < 0 && own->absolute_tolerance < 0)) return;
+  for (std::size_t i = 0; i < op.arguments.size(); ++i) {
+    const CheckArray& array = part.arrays[i];
+    const DType dtype = op.arguments[i].dtype(part.problem);
+    const auto each = static_cast<std::size_t>(permitted_bytes(dtype));
+    double largest = 0, most_permitted = 0;
+    bool passes = true;
+    for (std::size_t e = 0; e < array.expected.size() && passes; ++e) {
+      double expected = array.expected[e];
+      if (is_exact(op, dtype))
+        expected = unpack(dtype, {reinterpret_cast<const char*>(&array.expected[e]), 8})[0];
+      const double permitted = unpack_permitted(dtype, array.permitted.data() + e * each);
+      if (!std::isfinite(expected)) continue;
+      passes = std::abs(expected) <= permitted;
+      largest = std::max(largest, std::abs(expected));
+      most_permitted = std::max(most_permitted, permitted);
+    }
+    if (passes && largest > 0)
+      throw Error("The tolerance of " + op.name + " lets zeros pass for all of " + op.arguments[i].name +
+                  " on " + part.problem.text() + ": its largest value is " + number_text(largest, 6) +
+                  ", and an error of " + number_text(most_permitted, 6) +
+                  " is permitted. Give a smaller tolerance; absolute is in the output's units.");
+  }
+}
+
+}  // namespace
+
 void fill_check_memory(const Op& op, const Problem& problem, std::uint64_t seed, char* memory) {
-  for (const CheckPart& part : check_parts(op, problem, memory)) fill(op, part, seed++);
+  const std::vector<CheckPart> parts = check_parts(op, problem, memory);
+  for (const CheckPart& part : parts) fill(op, part, seed++);
+  must_tell_from_zero(op, parts.front());
 }
 
 MemoryFile::MemoryFile() : descriptor_(::memfd_create("tunesmith-check", MFD_CLOEXEC | MFD_ALLOW_SEALING)) {

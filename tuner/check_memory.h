@@ -16,7 +16,7 @@ namespace tunesmith {
 
 struct CheckArray {            // of one argument; empty where it has none
   std::span<char> initial;     ///< of an input or inout, in its dtype
-  std::span<double> expected;  ///< of an output or inout
+  std::span<double> expected;  ///< of an output or inout; integers of 64 bits where is_exact() (check_data.h)
   std::span<char> permitted;   ///< likewise, as pack_permitted() writes them
 };
 struct CheckPart {

@@ -7,16 +7,17 @@
 #include <span>
 #include <utility>
 
-#include "generator/number_text.h"
 #include "tuner/check_data.h"
 #include "tuner/policy.h"
 
 namespace tunesmith {
 namespace {
 
-std::string number(double value) {
-  if (std::isnan(value)) return "NaN";  // of either sign; what an output holds before the launch
-  return printed("%.9g", value);
+// The element with that index.
+std::string text_at(Device& device, const DeviceMemory& array, DType dtype, std::int64_t index) {
+  std::array<char, 16> element{};
+  device.download(element.data(), static_cast<const char*>(array.get()) + bytes(dtype) * index, bytes(dtype));
+  return element_text(dtype, element.data());
 }
 
 bool is_input(Role role) { return role != Role::output; }
@@ -286,9 +287,9 @@ std::optional<Checker::Failure> Checker::inspect(Prepared& on, const Work& work,
   for (std::size_t i = 0; i < on.arrays.size(); ++i) {
     const Array& array = on.arrays[i];
     if (!is_output(array.role)) continue;
-    const Comparison comparison =
-        device_.compare(array.live.get(), array.dtype, static_cast<const double*>(array.expected->get()),
-                        array.permitted->get(), array.elements);
+    const Comparison comparison = device_.compare(
+        array.live.get(), is_exact(op_, array.dtype) ? DType::b64 : array.dtype,
+        static_cast<const double*>(array.expected->get()), array.permitted->get(), array.elements);
     reply.compared = true;
     reply.max_error = std::max(reply.max_error, comparison.max_error);
     if (comparison.wrong == 0) continue;
@@ -297,12 +298,15 @@ std::optional<Checker::Failure> Checker::inspect(Prepared& on, const Work& work,
     device_.download(permitted.data(),
                      static_cast<const char*>(array.permitted->get()) + each * comparison.first_wrong, each);
     const Argument& argument = op_.arguments[i];
-    return Failure{Verdict::wrong_result,
-                   argument.name + coordinates(comparison.first_wrong, argument.extents(on.problem)) +
-                       " is " + number(comparison.got) + ", expected " + number(comparison.expected) +
-                       " within " + number(unpack_permitted(array.dtype, permitted.data())) + "; " +
-                       std::to_string(comparison.wrong) + " of " + std::to_string(array.elements) +
-                       (comparison.wrong == 1 ? " elements is wrong" : " elements are wrong") + where};
+    return Failure{
+        Verdict::wrong_result,
+        argument.name + coordinates(comparison.first_wrong, argument.extents(on.problem)) + " is " +
+            text_at(device_, array.live, array.dtype, comparison.first_wrong) + ", expected " +
+            text_at(device_, *array.expected, is_exact(op_, array.dtype) ? array.dtype : DType::f64,
+                    comparison.first_wrong) +
+            " within " + number_text(unpack_permitted(array.dtype, permitted.data())) + "; " +
+            std::to_string(comparison.wrong) + " of " + std::to_string(array.elements) +
+            (comparison.wrong == 1 ? " elements is wrong" : " elements are wrong") + where};
   }
   return std::nullopt;
 }

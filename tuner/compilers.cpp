@@ -5,6 +5,7 @@
 
 #include "generator/hash.h"
 #include "generator/number_text.h"
+#include "generator/ops.h"
 #include "runtime/cache.h"
 
 namespace tunesmith {
@@ -104,7 +105,9 @@ void Compilers::take(Process& process, const Frame& frame, std::vector<CompileRe
     result.binary = std::move(reply.bytes);
   } else {
     result.verdict = Verdict::compile_error;
-    result.reason = "It does not compile: " + reply.log.substr(0, most_log_bytes);
+    // The process that compiles knows no op that this one was given.
+    result.reason =
+        "It does not compile: " + located(reply.log, process.request.text).substr(0, most_log_bytes);
   }
   rest(process);
   if (process.wanted) results.push_back(std::move(result));

@@ -165,8 +165,12 @@ class CudaDevice : public Device {
       std::array<char, 8> element = {};
       download(element.data(), static_cast<const char*>(output) + comparison.first_wrong * bytes(dtype),
                bytes(dtype));
-      comparison.got = unpack(dtype, {element.data(), static_cast<std::size_t>(bytes(dtype))}).front();
-      download(&comparison.expected, expected + comparison.first_wrong, sizeof(double));
+      const auto size = static_cast<std::size_t>(bytes(dtype));
+      const DType read_as = dtype == DType::b64 ? DType::i64 : dtype;
+      comparison.got = unpack(read_as, {element.data(), size}).front();
+      download(element.data(), expected + comparison.first_wrong, sizeof(double));
+      comparison.expected =
+          unpack(dtype == DType::b64 ? DType::i64 : DType::f64, {element.data(), sizeof(double)}).front();
     }
     return comparison;
   }

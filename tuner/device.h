@@ -92,7 +92,9 @@ class Device {
   virtual bool equal(const void* a, const void* b, std::int64_t bytes) = 0;
 
   /// `expected`, doubles, and `permitted`, as pack_permitted() (check_data.h) writes them, are device arrays
-  /// with `elements` entries. NaN expects NaN, infinity itself.
+  /// with `elements` entries. NaN expects NaN, infinity itself. An output of b64 is one of integers of 64
+  /// bits, as is `expected` then: they are compared with all their digits, and `got` and `expected` of the
+  /// answer are their nearest doubles.
   virtual Comparison compare(const void* output, DType dtype, const double* expected, const void* permitted,
                              std::int64_t elements) = 0;
 

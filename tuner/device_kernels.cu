@@ -29,7 +29,7 @@ __device__ void add(Result* result, unsigned long long wrong, unsigned long long
 }
 
 // The order is that of DType.
-enum class DType { f32, f64, f16, bf16, u8, i32, i64, u16, i16 };
+enum class DType { f32, f64, f16, bf16, u8, i32, i64, u16, i16, i8, u32, u64, boolean, b8, b16, b32, b64 };
 
 __device__ double element(const void* array, int dtype, long long i) {
   switch (static_cast<DType>(dtype)) {
@@ -54,6 +54,16 @@ __device__ double element(const void* array, int dtype, long long i) {
       return static_cast<const unsigned short*>(array)[i];
     case DType::i16:
       return static_cast<const short*>(array)[i];
+    case DType::i8:
+      return static_cast<const signed char*>(array)[i];
+    case DType::u32:
+      return static_cast<const unsigned*>(array)[i];
+    case DType::u64:
+      return static_cast<double>(static_cast<const unsigned long long*>(array)[i]);
+    case DType::boolean:
+      return static_cast<const unsigned char*>(array)[i];
+    default:
+      break;
   }
   return 0;
 }
@@ -68,6 +78,14 @@ __device__ double error_ratio(double got, double expected, double permitted) {
   return fabs(got - expected) / permitted;
 }
 
+// As error_ratio(), of integers of 64 bits, signed or not: all digits count.
+__device__ double error_ratio_of_integers(long long got, long long expected, double permitted) {
+  if (got == expected || isinf(permitted)) return 0;
+  const long long difference = static_cast<long long>(static_cast<unsigned long long>(got) -
+                                                      static_cast<unsigned long long>(expected));
+  return fabs(static_cast<double>(difference)) / permitted;  // infinite where nothing is permitted
+}
+
 // As pack_permitted() (check_data.h) writes them.
 __device__ double permitted_error(const void* permitted, int dtype, long long i) {
   return static_cast<DType>(dtype) == DType::f64 ? static_cast<const double*>(permitted)[i]
@@ -80,8 +98,11 @@ extern "C" __global__ void compare(const void* output, int dtype, const double* 
   unsigned long long first_wrong = ~0ull;
   double max_ratio = 0;
   for (long long i = thread_index(); i < elements; i += thread_count()) {
-    const double ratio =
-        error_ratio(element(output, dtype, i), expected[i], permitted_error(permitted, dtype, i));
+    const double allowed = permitted_error(permitted, dtype, i);
+    const double ratio = static_cast<DType>(dtype) == DType::b64
+                             ? error_ratio_of_integers(static_cast<const long long*>(output)[i],
+                                                       __double_as_longlong(expected[i]), allowed)
+                             : error_ratio(element(output, dtype, i), expected[i], allowed);
     max_ratio = fmax(max_ratio, ratio);
     if (ratio > 1) {
       ++wrong;

@@ -78,7 +78,7 @@ void DeviceWorker::prepare(const PrepareRequest& request) {
   expects_problem_ = false;
   wanted_ = request;
   if (state_ == State::starting) return;  // its first message is followed by this request
-  if (const OwnOp* own = find_own_op(request.op)) child_->send(to_frame(OwnOpNotice{own->text, "", ""}));
+  if (const OwnOp* own = find_own_op(request.op)) child_->send(to_frame(OwnOpNotice{own->text, "", "", ""}));
   child_->send(to_frame(request));  // should it be gone, update() sees it
   enter(State::preparing, timeouts_.prepare_s);
 }
@@ -140,6 +140,10 @@ void DeviceWorker::take(const Frame& frame, std::optional<MeasureReply>& reply) 
 MeasureReply DeviceWorker::died(bool late) {
   MeasureReply reply;
   ++deaths_;
+  const double took = std::max(0.0, limit_s_ - left(deadline_));  // of checking mostly; it did not tell
+  reply.check_s = took;
+  spent_.check_s += took;
+  spent_.other_s -= took;
   if (late) {
     reply.verdict = Verdict::timeout;
     reply.reason =

@@ -103,9 +103,33 @@ class HostDevice : public Device {
     return std::memcmp(a, b, static_cast<std::size_t>(bytes)) == 0;
   }
 
+  // Signed or not: two numbers of 64 bits differ by as much either way.
+  static Comparison compare_integers(const void* output, const double* expected, const void* permitted,
+                                     std::int64_t elements) {
+    Comparison result;
+    const std::int64_t each = permitted_bytes(DType::i64);
+    for (std::int64_t i = 0; i < elements; ++i) {
+      std::int64_t got = 0, wanted = 0, difference = 0;
+      std::memcpy(&got, static_cast<const char*>(output) + i * 8, sizeof got);
+      std::memcpy(&wanted, expected + i, sizeof wanted);
+      const double allowed = unpack_permitted(DType::i64, static_cast<const char*>(permitted) + each * i);
+      if (got == wanted || std::isinf(allowed)) continue;
+      static_cast<void>(__builtin_sub_overflow(got, wanted, &difference));
+      const double ratio = std::abs(static_cast<double>(difference)) / allowed;
+      result.max_error = std::max(result.max_error, ratio);
+      if (!(ratio > 1)) continue;
+      if (result.wrong++ > 0) continue;
+      result.first_wrong = i;
+      result.got = static_cast<double>(got);
+      result.expected = static_cast<double>(wanted);
+    }
+    return result;
+  }
+
   Comparison compare(const void* output, DType dtype, const double* expected, const void* permitted,
                      std::int64_t elements) override {
     Comparison result;
+    if (dtype == DType::b64) return compare_integers(output, expected, permitted, elements);
     constexpr std::int64_t part = 65536;  // elements unpacked at once
     const std::int64_t size = bytes(dtype), each = permitted_bytes(dtype);
     for (std::int64_t begin = 0; begin < elements; begin += part) {

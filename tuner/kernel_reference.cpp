@@ -8,6 +8,7 @@
 
 #include "generator/error.h"
 #include "generator/ops.h"
+#include "generator/own_source.h"
 #include "runtime/cache.h"
 #include "runtime/toolchain.h"
 #include "tuner/device.h"
@@ -34,6 +35,22 @@ double default_tolerance(DType dtype) {
     default:
       return 0;
   }
+}
+
+// The reference is compiled with the whole file, so whatever is wrong there is found here: "my.cu, in the
+// kernel softmax,".
+std::string file_at_fault(const OwnOp& own, const std::string& log) {
+  const std::string opening = own.text.path + ":";
+  int line = 0;
+  for (std::size_t at = 0; line == 0 && (at = log.find(opening, at)) != std::string::npos;) {
+    at += opening.size();
+    const std::string digits = log.substr(at, log.find_first_not_of("0123456789", at) - at);
+    line = digits.empty() || digits.size() > 8 ? 0 : std::stoi(digits);
+  }
+  std::string name;
+  for (const OwnKernel& kernel : kernels_of(own.text.cu))
+    if (kernel.line <= line) name = kernel.name;
+  return own.text.path + (name.empty() ? "" : ", in or behind the kernel " + name + ",");
 }
 
 class Runner {
@@ -82,6 +99,13 @@ class Runner {
     const DeviceMemory& made = arrays[static_cast<std::size_t>(output)];
     std::string result(static_cast<std::size_t>(made.bytes()), '\0');
     device_->download(result.data(), made.get(), made.bytes());
+    const Argument& argument = op.arguments[static_cast<std::size_t>(output)];
+    const bool is_unwritten = !result.empty() && argument.role == Role::output &&
+                              !is_whole(argument.dtype(problem)) &&
+                              result.find_first_not_of(static_cast<char>(unwritten)) == std::string::npos;
+    if (is_unwritten)
+      throw Error(who + " wrote nothing to " + argument.name + " on " + problem.text() +
+                  ": look at its grid, block and arguments.");
     return result;
   }
 
@@ -92,7 +116,7 @@ class Runner {
       throw Error(who + " cannot run: " + *why);
     const Source source = render(own.op, own.reference, problem, config, device_->facts().target);
     try {
-      return device_->load(binary_of(source, who), source.suffix, work);
+      return device_->load(binary_of(own, source, who), source.suffix, work);
     } catch (const LoadError& error) {
       throw Error(who + " cannot be launched for " + problem.text() + ": " + error.what());
     }
@@ -114,7 +138,7 @@ class Runner {
     using Call = void (*)(void* const*);
     Call& function = functions_[source.hash];
     if (function == nullptr)
-      function = reinterpret_cast<Call>(load_symbol(binary_of(source, who), "tunesmith_call"));
+      function = reinterpret_cast<Call>(load_symbol(binary_of(own, source, who), "tunesmith_call"));
     std::vector<const void*> values;
     for (const KernelArgument& argument : std::get<Launch>(work.steps.front()).arguments) {
       if (const auto* array = std::get_if<ArgumentPointer>(&argument)) {
@@ -130,16 +154,20 @@ class Runner {
     }
   }
 
-  const std::string& binary_of(const Source& source, const std::string& who) {
+  const std::string& binary_of(const OwnOp& own, const Source& source, const std::string& who) {
     std::string& binary = binaries_[source.hash + source.kernels.front()];
     if (!binary.empty()) return binary;
     Compiled compiled = toolchain_->compile(source, {});
-    if (!compiled.ok)
-      throw Error(who + " does not compile for " + source.target + ": " + compiled.log +
-                  (source.target == "host" && !source.suffix.empty()
+    if (!compiled.ok) {
+      const bool is_kernel = !source.suffix.empty();
+      const std::string log = is_kernel ? located(compiled.log, source.text) : compiled.log;
+      throw Error((is_kernel ? file_at_fault(own, log) : who) + " does not compile for " + source.target +
+                  ": " + log +
+                  (source.target == "host" && is_kernel
                        ? "\nWhat the host has no twin of stands in docs/kernel_language.md; on a "
                          "CUDA device it may be tuned all the same."
                        : ""));
+    }
     return binary = std::move(compiled.bytes);
   }
 
@@ -159,7 +187,13 @@ std::string& chosen_program() {
   return program;
 }
 
-std::vector<double> values_of(const OwnOp& own, const Problem& problem,
+std::string& chosen_inputs() {
+  static std::string program;
+  return program;
+}
+
+// The output as a device holds it.
+std::string made_by_reference(const OwnOp& own, const Problem& problem,
                               std::span<const std::vector<double>> inputs, int output) {
   if (const std::string& words = chosen_program(); !words.empty()) {
     static std::unique_ptr<ReferenceProgram> program;
@@ -170,14 +204,22 @@ std::vector<double> values_of(const OwnOp& own, const Problem& problem,
   const std::string device = own.reference_text.empty() ? chosen_device() : "host";
   std::unique_ptr<Runner>& runner = runners[device];
   if (!runner) runner = std::make_unique<Runner>(device);
-  const DType dtype = own.op.arguments[static_cast<std::size_t>(output)].dtype(problem);
-  return unpack(dtype, runner->run(own, problem, inputs, output));
+  return runner->run(own, problem, inputs, output);
 }
 
 }  // namespace
 
 void run_references_on(const std::string& device) { chosen_device() = device; }
 void ask_for_references(const std::string& program) { chosen_program() = program; }
+void ask_for_inputs(const std::string& program) { chosen_inputs() = program; }
+
+void take_inputs(const Op& op, const Problem& problem, std::uint64_t seed,
+                 std::vector<std::vector<double>>& inputs) {
+  static std::unique_ptr<ReferenceProgram> program;
+  if (chosen_inputs().empty() || find_own_op(op.name) == nullptr) return;
+  if (!program) program = std::make_unique<ReferenceProgram>(chosen_inputs());
+  program->take_inputs(op, problem, seed, inputs);
+}
 
 Expected kernel_reference_of(const Op& op, const Problem& problem,
                              std::span<const std::vector<double>> inputs, int output) {
@@ -185,7 +227,9 @@ Expected kernel_reference_of(const Op& op, const Problem& problem,
   if (own == nullptr) throw Error("The op " + op.name + " has no reference.");
   const DType dtype = op.arguments[static_cast<std::size_t>(output)].dtype(problem);
   Expected expected;
-  expected.value = values_of(*own, problem, inputs, output);
+  std::string made = made_by_reference(*own, problem, inputs, output);
+  expected.value = unpack(dtype, made);
+  if (is_exact(op, dtype)) expected.exact = std::move(made);
   double largest = 0;
   for (const double value : expected.value)
     if (std::isfinite(value)) largest = std::max(largest, std::abs(value));

@@ -16,6 +16,13 @@ void run_references_on(const std::string& device);
 /// A ReferenceProgram's words, in place of what the ops describe; empty: none. For this process.
 void ask_for_references(const std::string& program);
 
+/// Likewise, of a program that gives input arrays, in place of those that are made.
+void ask_for_inputs(const std::string& program);
+
+/// Puts what that program gives, if there is one, in the place of an own op's `inputs`.
+void take_inputs(const Op& op, const Problem& problem, std::uint64_t seed,
+                 std::vector<std::vector<double>>& inputs);
+
 /// What the kernel writes to the argument `output`. What it does not write nobody may write: such elements
 /// hold what outputs hold before a launch. Throws Error where it does not compile, or it or its launch fails.
 Expected kernel_reference_of(const Op& op, const Problem& problem,

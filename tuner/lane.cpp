@@ -40,6 +40,7 @@ Lane::Lane(const Setup& setup, Progress& progress)
   const TuneOptions& options = setup.options;
   references_.run_on(id());
   references_.ask(options.reference);
+  references_.take_inputs_from(options.inputs);
   facts_.launches = launches_of(device().kind, options.chained);
   facts_.command = options.command;
   if (const OwnOp* own = find_own_op(setup.op.name))
@@ -65,7 +66,11 @@ void Lane::introduce() {
                 id() + ", " + device().target + ")" + budget + (note().empty() ? "." : ". " + note()));
   if (const OwnOp* own = find_own_op(setup_.op.name)) {
     progress_.say(compared_with(*own, setup_.options.reference));
-    for (const std::string& sentence : own->notes) progress_.say(sentence);
+    // One says what is done; the others are like it.
+    if (!own->notes.empty())
+      progress_.say(
+          own->notes.front() +
+          (own->notes.size() > 1 ? "; so do " + std::to_string(own->notes.size() - 1) + " more lines" : ""));
   }
 }
 

@@ -67,6 +67,7 @@ struct OwnOpNotice {
   OwnText text;
   std::string device;   ///< on which its reference runs; empty: none does in this worker
   std::string program;  ///< ReferenceProgram's words: in place of its reference; empty: none
+  std::string inputs;   ///< likewise, of one that gives input arrays; empty: none
   struct Included {
     std::string name, text;
     template <typename Self, typename Archive>
@@ -76,7 +77,7 @@ struct OwnOpNotice {
   };
   template <typename Self, typename Archive>
   static void fields(Self& self, Archive& archive) {
-    archive(self.text.path, self.text.cu, self.text.description, self.device, self.program);
+    archive(self.text.path, self.text.cu, self.text.description, self.device, self.program, self.inputs);
     std::vector<Included> included;
     for (const auto& [name, text] : self.text.included) included.push_back({name, text});
     archive(included);

@@ -233,7 +233,8 @@ bool ProblemRun::may_prepare_ahead() const {
 double ProblemRun::limit_s() const {
   const Op& op = bench_.op;
   double base_s = 0;
-  if (!findings_.trials.empty() && findings_.trials.front().checked) {
+  if (!findings_.trials.empty() && findings_.trials.front().checked &&
+      findings_.trials.front().reply.verdict != Verdict::timeout) {
     const MeasureReply& base = findings_.trials.front().reply;
     base_s = base.load_s + base.check_s + base.time_s;
   }

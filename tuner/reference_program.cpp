@@ -7,14 +7,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <sstream>
 #include <string_view>
 #include <variant>
 
 #include "generator/error.h"
+#include "tuner/check_data.h"
 #include "tuner/child.h"
 
 namespace tunesmith {
@@ -39,7 +42,8 @@ std::string json_of(const Value& value) {
   return number != nullptr ? std::to_string(*number) : json_text(std::get<std::string>(value));
 }
 
-std::string question(const Op& op, const Problem& problem, int output) {
+// `asked`: the last pair of the line.
+std::string question(const Op& op, const Problem& problem, const std::string& asked) {
   std::string text = "{\"op\": " + json_text(op.name) + ", \"problem\": {";
   for (const auto& [name, value] : problem.entries())
     text += (text.back() == '{' ? "" : ", ") + json_text(name) + ": " + json_of(value);
@@ -52,7 +56,7 @@ std::string question(const Op& op, const Problem& problem, int output) {
       text += (text.back() == '[' ? "" : ", ") + std::to_string(extent);
     text += "]}";
   }
-  return text + "], \"output\": " + json_text(op.arguments[static_cast<std::size_t>(output)].name) + "}\n";
+  return text + "], " + asked + "}\n";
 }
 
 int connected(const std::string& path) {
@@ -152,17 +156,49 @@ std::string ReferenceProgram::read_line() {
   fail("answered with a line of more than " + std::to_string(longest_line) + " characters");
 }
 
-std::vector<double> ReferenceProgram::ask(const Op& op, const Problem& problem,
-                                          std::span<const std::vector<double>> inputs, int output) {
-  const std::string line = question(op, problem, output);
+// An array's elements as a device holds them. They come as doubles, but 64-bit integers, whose digits a
+// double does not have, as themselves where `integers_as_such`.
+std::string ReferenceProgram::read_array(const Argument& argument, const Problem& problem,
+                                         bool integers_as_such) {
+  const DType dtype = argument.dtype(problem);
+  std::string words(static_cast<std::size_t>(elements(argument, problem)) * sizeof(double), '\0');
+  read(words.data(), words.size());
+  if (integers_as_such && (dtype == DType::i64 || dtype == DType::u64)) return words;
+  const std::vector<double> values = unpack(DType::f64, words);
+  for (std::size_t i = 0; is_whole(dtype) && i < values.size(); ++i) {
+    if (round_to(dtype, values[i]) == values[i]) continue;
+    fail("gave " + number_text(values[i]) + " as element " + std::to_string(i) + " of " + argument.name +
+         " on " + problem.text() + ", which " + std::string(name(dtype)) + " cannot hold");
+  }
+  return pack(dtype, values);
+}
+
+std::string ReferenceProgram::ask(const Op& op, const Problem& problem,
+                                  std::span<const std::vector<double>> inputs, int output) {
+  const Argument& argument = op.arguments[static_cast<std::size_t>(output)];
+  const std::string line = question(op, problem, "\"output\": " + json_text(argument.name));
   write(line.data(), line.size());
   for (const std::vector<double>& values : inputs) write(values.data(), values.size() * sizeof(double));
   if (const std::string answer = read_line(); answer != "ok")
     fail("failed on " + problem.text() + ": " + answer);
-  std::vector<double> values(
-      static_cast<std::size_t>(elements(op.arguments[static_cast<std::size_t>(output)], problem)));
-  read(values.data(), values.size() * sizeof(double));
-  return values;
+  return read_array(argument, problem, true);
+}
+
+void ReferenceProgram::take_inputs(const Op& op, const Problem& problem, std::uint64_t seed,
+                                   std::vector<std::vector<double>>& inputs) {
+  const std::string line = question(op, problem, "\"inputs\": true, \"seed\": " + std::to_string(seed));
+  write(line.data(), line.size());
+  std::istringstream answer(read_line());
+  std::string word;
+  if (!(answer >> word) || word != "ok") fail("failed on " + problem.text() + ": " + answer.str());
+  while (answer >> word) {
+    const auto found = std::find_if(op.arguments.begin(), op.arguments.end(), [&](const Argument& one) {
+      return one.name == word && one.role != Role::output;
+    });
+    if (found == op.arguments.end()) fail("gave " + word + ", which is no input of " + op.name);
+    inputs[static_cast<std::size_t>(found - op.arguments.begin())] =
+        unpack(found->dtype(problem), read_array(*found, problem, false));
+  }
 }
 
 }  // namespace tunesmith

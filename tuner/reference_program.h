@@ -1,7 +1,8 @@
-// A reference that the caller of the tuner brought: a program of theirs, in whatever language, that is asked
-// for one output of one problem at a time (docs/your_own_kernel.md). What asks for it is not known here.
+// A program that the caller of the tuner brought, in whatever language: it is asked for one expected output
+// of one problem at a time, or for input arrays (docs/your_own_kernel.md). What asks is not known here.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -19,10 +20,14 @@ class ReferenceProgram {
   ReferenceProgram(const ReferenceProgram&) = delete;
   ReferenceProgram& operator=(const ReferenceProgram&) = delete;
 
-  /// A value for each element of the argument `output`. Throws Error with what the program said, or that it
-  /// ended.
-  std::vector<double> ask(const Op& op, const Problem& problem, std::span<const std::vector<double>> inputs,
-                          int output);
+  /// The argument `output` as a device holds it, each value rounded to its dtype. Throws Error with what the
+  /// program said, that it ended, or which value the dtype cannot hold.
+  std::string ask(const Op& op, const Problem& problem, std::span<const std::vector<double>> inputs,
+                  int output);
+
+  /// Puts those arrays that the program gives in the place of `inputs`. Throws Error likewise.
+  void take_inputs(const Op& op, const Problem& problem, std::uint64_t seed,
+                   std::vector<std::vector<double>>& inputs);
 
  private:
   [[noreturn]] void fail(const std::string& what) const;
@@ -30,6 +35,7 @@ class ReferenceProgram {
   void write(const void* bytes, std::size_t size);
   void read(void* bytes, std::size_t size);
   std::string read_line();
+  std::string read_array(const Argument& argument, const Problem& problem, bool integers_as_such);
 
   std::string words_;
   int socket_ = -1;

@@ -95,7 +95,7 @@ void References::go_on() {
   if (busy_ || next == nullptr) return;
   if (!child_) child_ = std::make_unique<Child>("reference");
   if (const OwnOp* own = find_own_op(next->request.op))
-    child_->send(to_frame(OwnOpNotice{own->text, device_, program_}));
+    child_->send(to_frame(OwnOpNotice{own->text, device_, program_, inputs_}));
   child_->send(to_frame(next->request));  // should it be gone, update() sees it
   busy_ = true;
   deadline_ =

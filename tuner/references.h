@@ -45,6 +45,8 @@ class References {
   void run_on(const std::string& device) { device_ = device; }
   /// A ReferenceProgram's words; empty: the ops' own references.
   void ask(const std::string& program) { program_ = program; }
+  /// Likewise, of a program that gives input arrays; empty: they are made.
+  void take_inputs_from(const std::string& program) { inputs_ = program; }
 
   /// Begins with it, after those that were wanted before. Wanted again, it is kept.
   void want(const std::string& op, const std::string& problem, std::uint64_t seed);
@@ -75,7 +77,7 @@ class References {
   double timeout_s_;
   std::shared_ptr<SharedReferences> shared_;
   std::string device_ = "host";
-  std::string program_;
+  std::string program_, inputs_;
   std::list<Entry> entries_;
   std::unique_ptr<Child> child_;
   bool busy_ = false;

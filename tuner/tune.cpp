@@ -74,6 +74,10 @@ void check(const TuneOptions& options) {
     throw UsageError("The objective " + std::string(name(options.objective)) +
                      " needs the energy of a launch; leave out --no-energy.");
   }
+  if (!options.inputs.empty() && find_own_op(options.op) == nullptr) {
+    throw UsageError("--inputs is for a kernel of your own, such as my_kernel.cu; " + options.op +
+                     " says itself what its inputs hold.");
+  }
   if (!options.reference.empty() && find_own_op(options.op) == nullptr) {
     throw UsageError("--reference is for a kernel of your own, such as my_kernel.cu; " + options.op +
                      " has its reference built in.");
@@ -159,6 +163,11 @@ TuneResult tune(const TuneOptions& options, Progress& progress) {
   const Budget budget = options.finals ? Budget{} : Budget::parse(options.budget);
   check(options);
   std::vector<Problem> problems = complete_problems(op, options);
+  if (const OwnOp* own = find_own_op(op.name)) {
+    for (const Problem& problem : problems)
+      if (const std::string mistake = own->mistake(problem); !mistake.empty())
+        throw UsageError(own->text.path + ": " + mistake);
+  }
   const std::vector<std::string> names = device_names(options.device);
   const std::filesystem::path file =
       options.shard ? shard_file(options.database, *options.shard) : options.database;

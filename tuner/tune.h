@@ -79,7 +79,8 @@ struct TuneOptions {
   std::vector<BuiltIn> built_in = {};
   std::uint64_t seed = 1;  ///< for the search and the inputs
   std::string reference =
-      {};  ///< a ReferenceProgram's words: in place of the reference that the op describes
+      {};                   ///< a ReferenceProgram's words: in place of the reference that the op describes
+  std::string inputs = {};  ///< likewise, of one that gives input arrays
   std::filesystem::path database;           ///< created if it does not exist
   std::vector<std::string> templates = {};  ///< search only these; empty: all
   bool cold_caches = false;                 ///< as in Timing; winners of the other kind are stale

@@ -107,6 +107,7 @@ int make_references(Channel& channel) {
       add_own_op(notice.text);
       run_references_on(notice.device);
       ask_for_references(notice.program);
+      ask_for_inputs(notice.inputs);
       continue;
     }
     const auto request = from_frame<ReferenceRequest>(frame);

@@ -17,25 +17,54 @@ from typing import Any
 
 import numpy as np
 
-_TYPES = {"f16": np.float16, "bf16": np.float32, "f32": np.float32, "f64": np.float64, "u8": np.uint8, "u16": np.uint16,
-          "i16": np.int16, "i32": np.int32, "i64": np.int64}  # fmt: skip
+_TYPES = {"f16": np.float16, "bf16": np.float32, "f32": np.float32, "f64": np.float64, "bool": np.bool_,
+          "i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64,
+          "u8": np.uint8, "u16": np.uint16, "u32": np.uint32, "u64": np.uint64}  # fmt: skip
 
 
-def _answer(function, question: dict, read) -> np.ndarray:
-    """The wanted output as doubles. Raises ValueError for what is no array of its extents."""
-    given = dict(question["problem"])
-    for array in question["arrays"]:
-        if array["role"] != "output":
-            count = int(np.prod(array["extents"]))
-            values = np.frombuffer(read(8 * count), "=f8").reshape(array["extents"])
-            given[array["name"]] = values.astype(_TYPES[array["dtype"]])
+def _called(function, given: dict):
+    """Its answer to those of `given` that it names."""
     parameters = inspect.signature(function).parameters.values()
     if not any(one.kind is one.VAR_KEYWORD for one in parameters):
         missing = [one.name for one in parameters if one.default is one.empty and one.name not in given]
         if missing:
             raise ValueError(f"it has a parameter {missing[0]}; there are {', '.join(given)}")
         given = {one.name: given[one.name] for one in parameters if one.name in given}
-    made = function(**given)
+    return function(**given)
+
+
+def _sent(array, wanted: dict, exact: bool) -> np.ndarray:
+    """As the tuner reads it: doubles, or of 64-bit integers themselves where `exact`."""
+    array = np.asarray(array)
+    if array.shape != tuple(wanted["extents"]):
+        raise ValueError(f"it returned {wanted['name']} of shape {array.shape}, which has {tuple(wanted['extents'])}")
+    if exact and wanted["dtype"] in ("i64", "u64") and array.dtype.kind in "iub":
+        if array.size and not np.iinfo(_TYPES[wanted["dtype"]]).min <= array.min() <= array.max() <= np.iinfo(_TYPES[wanted["dtype"]]).max:
+            raise ValueError(f"it returned {wanted['name']} with a number that {wanted['dtype']} cannot hold")
+        return np.ascontiguousarray(array, "=i8" if wanted["dtype"] == "i64" else "=u8")
+    if exact and wanted["dtype"] in ("i64", "u64"):
+        raise ValueError(f"it returned {wanted['name']} as {array.dtype}, but its elements are {wanted['dtype']}: return integers")
+    return np.ascontiguousarray(array, "=f8")
+
+
+def _inputs(function, question: dict) -> list:
+    """Those inputs that the function gives, by name."""
+    made = _called(function, dict(question["problem"], seed=question["seed"]))
+    arrays = {array["name"]: array for array in question["arrays"] if array["role"] != "output"}
+    if not isinstance(made, dict) or not set(made) <= set(arrays):
+        raise ValueError(f"it must return a dict of some of the inputs {', '.join(arrays)}")
+    return [(name, _sent(array, arrays[name], exact=False)) for name, array in made.items()]
+
+
+def _answer(function, question: dict, read) -> np.ndarray:
+    """The wanted output, as _sent() has it. Raises ValueError for what is no array of its extents."""
+    given = dict(question["problem"])
+    for array in question["arrays"]:
+        if array["role"] != "output":
+            count = int(np.prod(array["extents"]))
+            values = np.frombuffer(read(8 * count), "=f8").reshape(array["extents"])
+            given[array["name"]] = values.astype(_TYPES[array["dtype"]])
+    made = _called(function, given)
     outputs = [array for array in question["arrays"] if array["role"] != "input"]
     names = [array["name"] for array in outputs]
     if not isinstance(made, dict):
@@ -43,10 +72,7 @@ def _answer(function, question: dict, read) -> np.ndarray:
     wanted = outputs[names.index(question["output"])]
     if wanted["name"] not in made:
         raise ValueError(f"it returned nothing for {wanted['name']}; return an array for each of {', '.join(names)}, in this order or as a dict")
-    array = np.asarray(made[wanted["name"]])
-    if array.shape != tuple(wanted["extents"]):
-        raise ValueError(f"it returned {wanted['name']} of shape {array.shape}, which has {tuple(wanted['extents'])}")
-    return np.ascontiguousarray(array, "=f8")
+    return _sent(made[wanted["name"]], wanted, exact=True)
 
 
 def _name(function) -> str:
@@ -64,15 +90,16 @@ def _serve(function, reader, writer, lock=None) -> None:
         question = json.loads(line)
         try:
             with lock or contextlib.nullcontext():
-                array = _answer(function, question, read)
+                named = _inputs(function, question) if question.get("inputs") else [("", _answer(function, question, read))]
         except EOFError:
             return
         except Exception as error:  # whatever the function raises is said where it is waited for
             what = " ".join(str(error).split())[:3000]
             writer.write(f"{_name(function)}() raised {type(error).__name__}: {what}\n".encode())
         else:
-            writer.write(b"ok\n")
-            writer.write(memoryview(array).cast("B"))
+            writer.write(f"ok {' '.join(name for name, _ in named)}".rstrip().encode() + b"\n")
+            for _, array in named:
+                writer.write(memoryview(array).cast("B"))
         writer.flush()
 
 
@@ -82,6 +109,7 @@ def serve_reference(function: Callable[..., Any]) -> None:
 
     function: takes what it names of the inputs, as NumPy arrays of their types (bf16 as float32), and of the problem's parameters, and
     returns the output, or several in the description's order or as a dict, each an array of its extents. Sums are best made in float64.
+    For `--inputs` instead: takes what it names of the problem's parameters and `seed`, and returns a dict of some of the input arrays.
     """
     out = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what the function prints is no answer

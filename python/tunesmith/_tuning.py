@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -124,6 +125,7 @@ def tune(
     budget: str | float = "60s",
     database: str | os.PathLike[str] | None = None,
     reference: Callable[..., Any] | None = None,
+    inputs: Callable[..., Any] | None = None,
     progress: bool = True,
     **options: Any,
 ) -> Any:
@@ -136,6 +138,8 @@ def tune(
     problems together, which goes to those where it is expected to save most.
     reference: of a kernel of your own, a function that computes its outputs with NumPy, as serve_reference() says; None: what the
     description names, else the untuned kernel. It runs in this process.
+    inputs: likewise, a function that gives arrays which cannot hold any numbers, such as indices: of what it names of the problem's
+    parameters and `seed` it makes a dict of some of the input arrays. None: as the description says.
     database: a file; None: the user's own. options: those of the command line, such as seed=3, strategy="random", jobs=8.
     progress: shows a bar (tqdm's where it is installed) or lines on stderr. Ctrl-C keeps what is known; so does a run again.
     Returns the winners, as winners() does; functions of this package use them from then on.
@@ -169,11 +173,11 @@ def tune(
                 arguments.append(flag)
             elif value is not False and value is not None:
                 arguments += [flag, str(value)]
-        if reference is None:
+        with contextlib.ExitStack() as answering:
+            for flag, function in (("--reference", reference), ("--inputs", inputs)):
+                if function is not None:
+                    arguments += [flag, answering.enter_context(listening(function))]
             _run(arguments, progress)
-        else:
-            with listening(reference) as words:
-                _run([*arguments, "--reference", words], progress)
     finally:
         if file is not None:
             os.unlink(file)

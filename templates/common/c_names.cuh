@@ -1,9 +1,17 @@
-// What kernels of a user's own expect of C's headers, which NVRTC does not have: integers of a stated size,
-// limits, infinity, assert. And TUNESMITH, around which such a file has what only its own program needs.
+// What kernels of a user's own expect of C's headers, which NVRTC does not have and nvcc has: integers of a
+// stated size, limits, infinity, assert. And TUNESMITH, around which such a file has what only its own
+// program needs.
 #pragma once
 
 #define TUNESMITH 1
 
+#ifndef __CUDACC_RTC__
+#include <assert.h>
+#include <float.h>
+#include <limits.h>
+#include <math.h>
+#include <stdint.h>
+#else
 typedef signed char int8_t;
 typedef unsigned char uint8_t;
 typedef short int16_t;
@@ -13,6 +21,7 @@ typedef unsigned int uint32_t;
 typedef long long int64_t;
 typedef unsigned long long uint64_t;
 typedef unsigned long long uintptr_t;
+#endif
 #ifndef INFINITY
 #define INFINITY __int_as_float(0x7f800000)
 #define NAN __int_as_float(0x7fffffff)

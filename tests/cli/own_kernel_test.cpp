@@ -1,6 +1,7 @@
 // A kernel of a user's own, with a description, from the command line and in an application, on the host.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 
 #include "tests/cli/run.h"
@@ -363,6 +364,166 @@ TEST_F(OwnKernel, ExportsThatCannotBeAreSentences) {
   refused("twice.cu --to app", "would stand for the description");
   write(twice("if (i < n) y[i] = PART > 0 ? 2 * x[i] + 0 : 0;", compared));
   refused("twice.cu --to other", "has changed since it was tuned");
+}
+
+// A kernel of one thread for each element of y, and its reference: the bodies, a type and more of the
+// description.
+std::string of_type(const std::string& type, const std::string& body, const std::string& plain,
+                    const std::string& arrays = "x = [\"n\"]\n") {
+  const std::string head = "(const float* x, " + type +
+                           "* y, int n) { const int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) ";
+  return "/* tunesmith\nname = \"twice\"\nkernel = \"twice\"\n[problem]\nn = [1, 300]\n[arrays]\n" + arrays +
+         "y = { extents = [\"n\"], role = \"output\" }\n[axes]\nBLOCK = [64, 128]\n[launch]\ngrid = "
+         "\"ceil_div(n, BLOCK)\"\n"
+         "block = \"BLOCK\"\n" +
+         compared + "*/\n__global__ void twice" + head + body + " }\n__global__ void plain" + head + plain +
+         " }\n";
+}
+const std::string check = "check twice.cu --device host --random 0 --problem n=100";
+
+// Each type with the wrong answer that another type would let pass.
+TEST_F(OwnKernel, IsComparedInTheTypeOfItsPointers) {
+  struct Case {
+    const char *type, *right, *wrong, *says;
+  };
+  for (const Case& one :
+       {Case{"unsigned", "300000 + i", "300001 + i", "y[0] is 300001, expected 300000 within 0"},
+        Case{"unsigned long long", "(1ull << 63) + i", "(1ull << 63) + i + 1",
+             "y[0] is 9223372036854775809, expected 9223372036854775808 within 0"},
+        Case{"long long", "-(1ll << 60) - i", "-(1ll << 60) - i - 1",
+             "y[0] is -1152921504606846977, expected -1152921504606846976 within 0"},
+        Case{"short", "300 + i", "301 + i", "y[0] is 301, expected 300 within 0"},
+        Case{"bool", "i % 2 == 0", "i % 2 == 1", "y[0] is 0, expected 1 within 0"},
+        Case{"signed char", "-i / 4", "-i / 4 - 1", "y[0] is -1, expected 0 within 0"},
+        Case{"unsigned short", "i * 200", "i * 200 + 1", "y[0] is 1, expected 0 within 0"}}) {
+    const std::string set = "y[i] = ";
+    write(of_type(one.type, set + one.right + ";", set + one.right + ";"));
+    const Outcome right = scratch.tunesmith(check);
+    EXPECT_EQ(right.exit_code, 0) << one.type << right.out << right.err;
+    write(of_type(one.type, set + one.wrong + ";", set + one.right + ";"));
+    const Outcome wrong = scratch.tunesmith(check);
+    EXPECT_EQ(wrong.exit_code, 1) << one.type << wrong.out << wrong.err;
+    EXPECT_TRUE(has(wrong.out, one.says)) << one.type << wrong.out;
+  }
+}
+
+TEST_F(OwnKernel, IsCheckedOnValuesThatMatter) {
+  // The spread of each eight numbers; from their squares it loses all digits where they lie close together.
+  const std::string sums =
+      "{ float s = 0, q = 0, v = 0; const int b = i / 8 * 8; for (int k = 0; k < 8 && b + k < n; ++k) { s += "
+      "x[b + k] / 8; q += "
+      "x[b + k] * x[b + k] / 8; } for (int k = 0; k < 8 && b + k < n; ++k) v += (x[b + k] - s) * (x[b + k] - "
+      "s) / 8; y[i] = ";
+  write(of_type("float", sums + "b + 8 <= n ? v : 0; }", sums + "b + 8 <= n ? v : 0; }"));
+  EXPECT_EQ(scratch.tunesmith(check).exit_code, 0);
+  write(of_type("float", sums + "b + 8 <= n ? q - s * s : 0; }", sums + "b + 8 <= n ? v : 0; }"));
+  const Outcome unstable = scratch.tunesmith("check twice.cu --device host --random 0 --problem n=96");
+  EXPECT_EQ(unstable.exit_code, 1) << unstable.out;
+  EXPECT_TRUE(has(unstable.out, "numbers from 1000 to 1001")) << unstable.out;
+  // Indices: what they may be only the description knows.
+  const auto gathering = [&](const std::string& values) {
+    std::string text = of_type("float", "y[i] = x[k[i]];", "y[i] = x[k[i]];",
+                               "x = [\"n\"]\nk = { extents = [\"n\"]" + values + " }\n");
+    for (std::size_t at; (at = text.find("(const float* x, float")) != std::string::npos;)
+      text.replace(at, 16, "(const int* k, const float* x,");
+    return text;
+  };
+  write(gathering(", values = \"index(n)\""));
+  const Outcome inside = scratch.tunesmith(check);
+  EXPECT_EQ(inside.exit_code, 0) << inside.out << inside.err;
+  write(gathering(""));
+  EXPECT_NE(scratch.tunesmith(check).exit_code, 0);
+}
+
+TEST_F(OwnKernel, AToleranceThatLetsZerosPassIsAnError) {
+  std::string text = of_type("float", "y[i] = 0 * x[i];", "y[i] = x[i];");
+  text.replace(text.find("[problem]"), 0, "tolerance = { absolute = 1 }\n");
+  write(text);
+  const Outcome loose = scratch.tunesmith(check);
+  EXPECT_EQ(loose.exit_code, 1) << loose.out;
+  EXPECT_TRUE(has(loose.err, "lets zeros pass for all of y on n=100")) << loose.err;
+  write(of_type("float", "y[i] = x[i];", "if (n < 0) y[i] = x[i];"));
+  const Outcome idle = scratch.tunesmith(check);
+  EXPECT_TRUE(has(idle.err, "wrote nothing to y")) << idle.err;
+}
+
+TEST_F(OwnKernel, CompileErrorsNameTheFileAndItsLine) {
+  std::filesystem::create_directory(scratch.path() / "parts");
+  std::ofstream(scratch.path() / "parts" / "helper.cuh")
+      << "#pragma once\n\n__device__ float f(float x) { return x }\n";
+  std::string text = of_type("float", "y[i] = x[i]\n;", "y[i] = x[i];");
+  const std::string broken = std::string(text).replace(text.find("x[i]\n;"), 6, "x[i]\n}");
+  const auto line = std::to_string(
+      1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(text.find("x[i]\n;")), '\n'));
+  write(broken);
+  const Outcome host = scratch.tunesmith(check);
+  EXPECT_EQ(host.exit_code, 1);
+  EXPECT_TRUE(has(host.err, "twice.cu:" + line + ":")) << host.err;
+  EXPECT_TRUE(has(host.err, "in or behind the kernel twice, does not compile for host")) << host.err;
+  EXPECT_FALSE(has(host.err, "variant.cpp")) << host.err;
+  text.replace(text.find("__global__ void twice"), 0, "#include \"parts/helper.cuh\"\n");
+  write(text);
+  const Outcome included = scratch.tunesmith(check);
+  EXPECT_TRUE(has(included.err, "parts/helper.cuh:3:")) << included.err;
+  text.replace(text.find("parts/helper.cuh"), 16, "../../etc/hostname");
+  write(text);
+  const Outcome outside = scratch.tunesmith(check);
+  EXPECT_TRUE(has(outside.err, "../../etc/hostname is not in the folder of twice.cu")) << outside.err;
+}
+
+TEST_F(OwnKernel, MayBeWrittenAsTutorialsDo) {
+  std::string text = of_type("float", "y[i] = sum(x[i]);", "y[i] = x[i] + 1;");
+  text.replace(text.find("__global__ void twice"), 0,
+               "extern __shared__ float tile[];\n#ifdef __CUDA_ARCH__\n#include "
+               "<no_such_header.h>\n#endif\nnamespace {\n"
+               "__device__ float sum(float v) { static __shared__ float one[128]; one[threadIdx.x] = v; "
+               "tile[threadIdx.x] = 1; return "
+               "one[threadIdx.x] + tile[threadIdx.x]; }\n");
+  text.replace(text.find("__global__ void plain"), 0, "}\n");
+  text.replace(text.find("[reference]"), 0, "shared_bytes = 1024\n");
+  write(text);
+  const Outcome outcome = scratch.tunesmith(check);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+}
+
+TEST_F(OwnKernel, QueryCountsTheVariantsOfEachValue) {
+  write(twice("if (i < n) y[i] = 2 * x[i] + (PART == 2 && BLOCK == 64 ? 1 : 0);", compared));
+  EXPECT_EQ(scratch.tunesmith(tune + "--budget all").exit_code, 0);
+  const Outcome axes = scratch.tunesmith("query twice.cu --axes --problem n=1000 --format csv");
+  EXPECT_TRUE(has(axes.out, "\"1: 3, 2: 2 + 1 failed\"")) << axes.out << axes.err;
+  EXPECT_TRUE(has(axes.out, "\"32: 2, 64: 1 + 1 failed, 128: 2\"")) << axes.out;
+}
+
+TEST_F(OwnKernel, IsCompiledWithoutADevice) {
+  const bool has_nvrtc =
+      scratch.tunesmith("check transpose --target sm_90a --random 0 --problem 'height=9 width=9'")
+          .exit_code == 0;
+  if (!has_nvrtc) GTEST_SKIP() << "there is no NVRTC here";
+  for (const char* name : {"softmax_rows", "tiled_matmul", "stencil"}) {
+    const Outcome compiled =
+        scratch.tunesmith("check " + examples + "/" + name + ".cu --target sm_90a --random 0");
+    EXPECT_EQ(compiled.exit_code, 0) << name << compiled.out << compiled.err;
+    EXPECT_TRUE(has(compiled.out, ", 0 do not. Nothing was run.")) << compiled.out;
+  }
+  write(twice("if (i < n) y[i] = PART == 1 ? 2 * x[i] : asm(\"\");", compared));
+  const Outcome wrong = scratch.tunesmith("check twice.cu --target sm_90a --problem n=10");
+  EXPECT_EQ(wrong.exit_code, 1) << wrong.out;
+  EXPECT_TRUE(has(wrong.out, "twice.cu:")) << wrong.out;
+  EXPECT_FALSE(has(wrong.out, "variant.cu")) << wrong.out;
+  EXPECT_EQ(scratch.tunesmith("check twice.cu --target sm_90a --device host").exit_code, 2);
+  if (scratch.shell("nvcc --version || /usr/local/cuda/bin/nvcc --version").exit_code != 0)
+    GTEST_SKIP() << "there is no nvcc here";
+  for (const auto& [name, problem] :
+       std::initializer_list<std::pair<std::string, std::string>>{{"softmax_rows", "rows=64 cols=1000"},
+                                                                  {"tiled_matmul", "m=64 n=64 k=64"},
+                                                                  {"stencil", "height=64 width=64"}}) {
+    const Outcome alone =
+        scratch.shell(TUNESMITH_PROGRAM " render " + examples + "/" + name + ".cu --problem '" + problem +
+                      "' --target sm_90a -o v.cu && PATH=$PATH:/usr/local/cuda/bin nvcc -std=c++20 "
+                      "-arch=sm_90a -cubin v.cu -o v.cubin && head -1 v.cu");
+    EXPECT_EQ(alone.exit_code, 0) << alone.out << alone.err;
+    EXPECT_TRUE(has(alone.out, "rendered by Tunesmith from " + name + ".cu:")) << alone.out;
+  }
 }
 
 TEST_F(OwnKernel, WithoutAReferenceTheUntunedKernelIsOne) {

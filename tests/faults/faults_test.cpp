@@ -68,6 +68,10 @@ TEST_F(FaultTest, EachFaultHasItsVerdictAndAGoodVariantWins) {
     } else {
       EXPECT_EQ(row.verdict, fault->second.verdict) << row.template_name << ": " << row.reason;
       EXPECT_THAT(row.reason, HasSubstr(fault->second.reason)) << row.template_name;
+      if (row.verdict == "timeout") {
+        ASSERT_TRUE(row.wall_ms.has_value()) << "the dearest verdict says what it cost";
+        EXPECT_GE(*row.wall_ms, 2900);
+      }
     }
   }
   for (const char* right : {"plain", "shared", "slow", "waits", "not_reentrant"})

@@ -7,9 +7,11 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <tuple>
 
 #include "generator/described_op.h"
 #include "generator/error.h"
+#include "generator/op.h"
 #include "generator/random.h"
 
 namespace tunesmith {
@@ -182,6 +184,113 @@ TEST(Description, MayStandInAFileOfItsOwn) {
   EXPECT_EQ(complaint(text).rfind("scale.toml, line 13: ", 0), 0U) << complaint(text);
 }
 
+// count(x, y, c): the pointers' types are the test's, as is the array c.
+OwnText with_pointer(const std::string& type, const std::string& array, const std::string& before = "") {
+  return text_of(
+      "/* tunesmith\n[problem]\nn = [1, 1000]\n[arrays]\nx = [\"n\"]\nc = { extents = [\"n\"], role = "
+      "\"inout\"" +
+      array + " }\n[axes]\nBLOCK = [64]\n[launch]\ngrid = \"n\"\nblock = \"BLOCK\"\n*/\n" + before +
+      "__global__ void count(const float* x, " + type + " c, int n) { if (BLOCK > n) c[0] = x[0]; }\n");
+}
+
+TEST(Description, AnArrayHasTheTypeOfItsPointer) {
+  const Problem problem = Values::parse("n=100 dtype=f32");
+  for (const auto& [type, dtype] :
+       std::initializer_list<std::pair<const char*, DType>>{{"unsigned*", DType::u32},
+                                                            {"short*", DType::i16},
+                                                            {"bool*", DType::boolean},
+                                                            {"unsigned long long*", DType::u64},
+                                                            {"signed char*", DType::i8},
+                                                            {"size_t*", DType::u64},
+                                                            {"double*", DType::f64}}) {
+    const auto own = described_op(with_pointer(type, ""), {});
+    EXPECT_EQ(own->op.arguments[1].dtype(problem), dtype) << type;
+  }
+  const auto named = described_op(with_pointer("Key*", "", "using Key = unsigned long long;\n"), {});
+  EXPECT_EQ(named->op.arguments[1].dtype(problem), DType::u64);
+  // As bits, where the description says so.
+  EXPECT_EQ(described_op(with_pointer("unsigned*", ", dtype = \"i32\""), {})->op.arguments[1].dtype(problem),
+            DType::i32);
+  // A type that nobody knows is nothing in particular: never silently f32.
+  EXPECT_EQ(
+      complaint(with_pointer("Particle*", "")),
+      "scale.cu, line 6: The array c is taken by the kernel as Particle*, whose elements are not known here; "
+      "say by dtype = \"…\" what its extents count: f32, f64, f16, bf16, i8, i16, i32, i64, u8, u16, u32, "
+      "u64, bool. Of a struct these are its members, or u8 for its bytes.");
+  EXPECT_EQ(
+      complaint(with_pointer("float4*", "")),
+      "scale.cu, line 6: The array c is taken by the kernel as float4*, vectors of 4 f32; give it dtype = "
+      "\"f32\" and extents that count f32, such as [\"n\", 4].");
+  EXPECT_EQ(complaint(with_pointer("unsigned long long*", ", dtype = \"i32\"")),
+            "scale.cu, line 6: The array c has the dtype i32, but the kernel takes it as unsigned long "
+            "long*, whose "
+            "elements are u64 of 8 bytes.");
+  EXPECT_NE(complaint(with_pointer("float**", "")), "");
+  // Wide types need their alignment.
+  const auto alignment = [&](const OwnText& text) {
+    const auto own = described_op(text, {});
+    const Template& tmpl = own->op.templates.front();
+    return alignment_bytes(tmpl, problem, tmpl.space(problem).complete({}));
+  };
+  EXPECT_EQ(alignment(with_pointer("float4*", ", dtype = \"f32\"")), 16);
+  EXPECT_EQ(alignment(with_pointer("Particle*", ", dtype = \"u8\"")), 16);
+  EXPECT_EQ(alignment(with_pointer("unsigned*", "")), 4);
+}
+
+TEST(Description, AnArraySaysWhatItHolds) {
+  const Problem problem = Values::parse("n=100 dtype=f32");
+  const auto held = [&](const std::string& type, const std::string& values) {
+    const auto own = described_op(with_pointer(type, ", values = " + values), {});
+    const Contents usual = *own->op.arguments[1].usual;
+    const auto [least, most] = usual.bounds ? usual.bounds(problem) : std::pair(usual.least, usual.most);
+    return std::tuple(usual.spread, least, most, own->op.arguments[1].contents.size());
+  };
+  EXPECT_EQ(held("int*", "\"index(n)\""), std::tuple(Contents::uniform, 0.0, 99.0, 1u));
+  EXPECT_EQ(held("int*", "\"offsets(2 * n)\""), std::tuple(Contents::offsets, 0.0, 200.0, 1u));
+  EXPECT_EQ(held("float*", "\"sorted(-1.5, n)\""), std::tuple(Contents::ascending, -1.5, 100.0, 1u));
+  EXPECT_EQ(held("float*", "[\"equal(3)\", \"huge\", \"nan(0, 1)\"]"),
+            std::tuple(Contents::uniform, 3.0, 3.0, 2u));
+  EXPECT_EQ(held("float*", "[1000, 1001]"), std::tuple(Contents::uniform, 1000.0, 1001.0, 1u));
+  for (const char* bad : {"\"index\"", "\"index(m)\"", "\"indices(n)\"", "\"few(1, -1)\"", "\"few(1)\"",
+                          "\"magnitudes(0, 1)\"", "\"sorted(0, 1\"", "3", "[]"})
+    EXPECT_NE(complaint(with_pointer("int*", std::string(", values = ") + bad)), "") << bad;
+  EXPECT_EQ(complaint(with_pointer("float*", ", values = \"index(n)\"")),
+            "scale.cu, line 6: The array c has the values index(n), which are integers, but the dtype f32.");
+}
+
+// One that is in no rule is not just left out: it would never be seen.
+TEST(Description, AConfigThatCannotBeComputedIsAMistake) {
+  const Problem problem = Values::parse("n=1000 taps=3 mode=same dtype=f32");
+  EXPECT_EQ(described_op(text_of(good), {})->mistake(problem), "");
+  const std::string divides = replaced(good, "grid = [\"ceil_div(n, BLOCK * VECTOR)\"]",
+                                       "grid = [\"ceil_div(n, BLOCK * VECTOR - 256)\"]");
+  const std::string mistake = described_op(text_of(divides), {})->mistake(problem);
+  EXPECT_NE(mistake.find("The config \"BLOCK=64 VECTOR=4\" of scale for n=1000"), std::string::npos)
+      << mistake;
+  const std::string excluded = replaced(divides, "must = [\"n % VECTOR == 0\"]",
+                                        "must = [\"BLOCK * VECTOR != 256\", \"n % VECTOR == 0\"]");
+  EXPECT_EQ(described_op(text_of(excluded), {})->mistake(problem), "");
+  const std::string rule = replaced(good, "\"n % VECTOR == 0\"", "\"n % (VECTOR - 4) == 0\"");
+  EXPECT_NE(described_op(text_of(rule), {})->mistake(problem), "");
+  const std::string odd = replaced(good, "\"VECTOR * dtype_bytes\"", "\"VECTOR * 3\"");
+  EXPECT_NE(described_op(text_of(odd), {})->mistake(problem).find("power of 2"), std::string::npos);
+}
+
+TEST(Description, AnAxisMayBeKnownByTheBlockAlone) {
+  const std::string text =
+      "/* tunesmith\n[problem]\nn = [16, 1000]\n[arrays]\ny = { extents = [\"n\"], role = \"output\" }\n"
+      "[axes]\nBLOCK = [64, 128]\n[launch]\ngrid = \"ceil_div(n, BLOCK)\"\nblock = \"BLOCK\"\n*/\n"
+      "__global__ void k(float* y, int n) { const int i = blockIdx.x * blockDim.x + threadIdx.x; }\n";
+  const auto own = described_op(text_of(text), {});
+  for (const Problem& companion : own->op.companions(Values::parse("n=500 dtype=f32")))
+    EXPECT_GE(companion.integer("n"), 16) << "the range that the description gives";
+  EXPECT_NE(complaint(text_of(replaced(text, "blockDim.x", "64"))), "");
+  // What only defines it does not read it.
+  const std::string defined =
+      replaced(replaced(text, "blockDim.x", "64"), "__global__", "#define BLOCK 64\n__global__");
+  EXPECT_NE(complaint(text_of(defined)), "");
+}
+
 struct Bad {
   const char *from, *to;
 };
@@ -218,6 +327,13 @@ const Bad bad[] = {
     {"n = [16, 1000000]", "n = [0, 16]"},
     {"n = [16, 1000000]", "n = \"many\""},
     {"n = [16, 1000000]", "weight = [16, 1000000]"},
+    {"n = [16, 1000000]", "n = [16, 1000000]\nspare = 3"},
+    {"T* out", "const T* out"},
+    {"type = \"T\"", "type = \"Real\""},
+    {"int* count", "short* count"},
+    {"values = [0, 5]", "values = \"index(m)\""},
+    {"values = [0, 5]", "values = \"ascending(0, 5)\""},
+    {"values = [0, 5]", "values = [\"index(n)\", \"few(5, 0)\"]"},
     {"n = [16, 1000000]", "\"n m\" = [16, 1000000]"},
     {"default = 3", "default = 30"},
     {"default = 3", "default = \"three\""},

@@ -39,6 +39,47 @@ static const char* text = "__global__ void nor(int a) ";
   EXPECT_TRUE(kernels[2].parameters.empty());
 }
 
+TEST(OwnSource, KnowsWhatTutorialsWrite) {
+  const auto rendered = [](const std::string& text, const std::vector<std::string>& constants = {}) {
+    const OwnBody body =
+        body_of_own(text, constants, [](const std::string& header) { return header == "<cmath>"; });
+    return body.text + body.behind;
+  };
+  EXPECT_EQ(
+      rendered(
+          "__device__ float f() { static __shared__ float s[32]; __shared__ static int t; return s[t]; }"),
+      "__device__ float f() {        __shared__ float s[32]; __shared__        int t; return s[t]; }");
+  // Dynamic shared memory at file scope: each function that names it has it.
+  EXPECT_EQ(rendered("extern __shared__ float s[];\n__device__ void f(int n = 1) { s[n] = 0; }\n"
+                     "__device__ void g(float* s) { *s = 0; }\nstruct P { int s; };\n"),
+            "\n__device__ void f(int n = 1) { DYNAMIC_SHARED(float, s); s[n] = 0; }\n"
+            "__device__ void g(float* s) { *s = 0; }\nstruct P { int s; };\n");
+  EXPECT_EQ(
+      rendered("extern \"C\" { __global__ void k() { extern __shared__ __align__(sizeof(int)) char c[]; } }"),
+      "extern \"C\" { extern \"C\" __global__ void ENTRY(k)() { DYNAMIC_SHARED(char, c); } }");
+  EXPECT_EQ(rendered("namespace a { namespace b {\n__global__ void k(int n) {}\n} }\n"),
+            "namespace a { namespace b {\nextern \"C\" __global__ void ENTRY(k)(int n) {}\n} }\n"
+            "using a::b::ENTRY(k);\n");
+  EXPECT_EQ(rendered("namespace {\n__global__ void k() {}\n}\n"),
+            "inline namespace tunesmith_own {\nextern \"C\" __global__ void ENTRY(k)() {}\n}\n"
+            "using tunesmith_own::ENTRY(k);\n");
+  EXPECT_EQ(rendered("#define B 3\nint a[B];\n#undef B\n", {"B"}), "           \nint a[B];\n        \n");
+  // What stands in a condition on the device stays in it.
+  const OwnBody body = body_of_own(
+      "#include <a.h>\n#ifdef __CUDA_ARCH__\n#include <b.h>\n#include <cmath>\n#else\n#include "
+      "<c.h>\n#endif\n"
+      "#ifndef GUARD\n#include <d.h>\n#endif\n",
+      {}, [](const std::string& header) { return header == "<cmath>"; });
+  EXPECT_EQ(body.includes, "<a.h>\n<d.h>\n");
+  EXPECT_NE(body.text.find("#ifdef __CUDA_ARCH__\n#include <b.h>\n"), std::string::npos) << body.text;
+  EXPECT_NE(body.text.find("#else\n#include <c.h>\n#endif\n"), std::string::npos) << body.text;
+  EXPECT_EQ(body.text.find("cmath"), std::string::npos);
+  EXPECT_TRUE(is_outside("../up.cuh"));
+  EXPECT_TRUE(is_outside("/etc/hostname"));
+  EXPECT_TRUE(is_outside("a/../../b"));
+  EXPECT_FALSE(is_outside("detail/part.cuh"));
+}
+
 TEST(OwnSource, OwnDefinitionsGiveWayAndLinesStay) {
   const std::string text =
       "#include <cuda_runtime.h>\n"

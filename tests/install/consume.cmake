@@ -10,6 +10,12 @@ file(GLOB_RECURSE pc "${prefix}/*/tunesmith.pc")
 get_filename_component(pc_folder "${pc}" DIRECTORY)
 get_filename_component(lib_folder "${pc_folder}" DIRECTORY)
 
+foreach(page LICENSE README.md docs/your_own_kernel.md docs/kernel_language.md)
+  if(NOT EXISTS "${prefix}/share/doc/tunesmith/${page}")
+    message(FATAL_ERROR "The package has no ${page}.")
+  endif()
+endforeach()
+
 # By CMake. The shared library asks for nothing that this machine may lack.
 foreach(library shared static)
   set(without "")

@@ -183,6 +183,43 @@ def test_a_function_as_reference(doubled, tmp_path):
         tunesmith.tune("transpose", "height=3 width=4", device="host", budget="2", database=tmp_path / "own.db", reference=reference)
 
 
+@pytest.fixture
+def row_keys(tmp_path):
+    """A key of 64 bits for each row of a CSR matrix: it reads beyond its arrays where row_ptr holds any numbers."""
+    return tunesmith.write_kernel(
+        tmp_path / "row_keys.cu",
+        "#define BLOCK 64\n__global__ void row_keys(const int* row_ptr, const unsigned short* v, unsigned long long* key, int rows) {\n"
+        "  const int r = blockIdx.x * BLOCK + threadIdx.x;\n  if (r >= rows) return;\n  unsigned long long sum = 1ull << 60;\n"
+        "  for (int i = row_ptr[r]; i < row_ptr[r + 1]; ++i) sum += v[i];\n  key[r] = sum + OFF;\n}\n",
+        problem={"rows": [1, 100], "nnz": [1, 300]},
+        arrays={"row_ptr": ["rows + 1"], "v": ["nnz"], "key": {"extents": ["rows"], "role": "output"}},
+        axes={"BLOCK": [64, 128], "OFF": [0, 1]},
+        launch={"grid": lambda rows, BLOCK: ceil_div(rows, BLOCK), "block": "BLOCK"},  # noqa: F821, N803
+    )
+
+
+def test_functions_give_inputs_and_integers_of_64_bits(row_keys, tmp_path):
+    def inputs(rows, nnz, seed):
+        return {"row_ptr": np.sort(np.r_[0, np.random.default_rng(seed).integers(0, nnz + 1, rows - 1), nnz])}
+
+    def reference(row_ptr, v):
+        assert v.dtype == np.uint16 and row_ptr[-1] == len(v)
+        sums = np.r_[0, np.cumsum(v, dtype=np.uint64)]
+        return np.uint64(1 << 60) + (sums[row_ptr[1:]] - sums[row_ptr[:-1]]).astype(np.uint64)
+
+    def tuned(**functions):
+        return tunesmith.tune(row_keys, "rows=50 nnz=200", device="host", budget="all", database=tmp_path / "own.db", progress=False, **functions)
+
+    # OFF=1 differs in the last of 61 bits, which no double has.
+    assert [row["config"].split()[1] for row in rows(tuned(reference=reference, inputs=inputs))] == ["OFF=0"]
+    with pytest.raises(RuntimeError, match="returned key as float64, but its elements are u64"):
+        tuned(reference=lambda row_ptr, v: np.zeros(len(row_ptr) - 1), inputs=inputs)
+    with pytest.raises(RuntimeError, match="gave -1 as element 0 of row_ptr .* cannot hold|dict of some of the inputs"):
+        tuned(reference=reference, inputs=lambda rows: [0] * (rows + 1))
+    with pytest.raises(ValueError, match="says itself what its inputs hold"):
+        tunesmith.tune("transpose", "height=3 width=4", device="host", budget="2", database=tmp_path / "own.db", inputs=inputs)
+
+
 def test_a_program_as_reference(doubled, tmp_path):
     program = tmp_path / "reference.py"
     program.write_text("import tunesmith\ntunesmith.serve_reference(lambda x: (print('asked'), (2 * x, -x))[1])\n")

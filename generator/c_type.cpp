@@ -1,0 +1,147 @@
+#include "generator/c_type.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <regex>
+#include <sstream>
+#include <utility>
+#include <vector>
+
+namespace tunesmith {
+namespace {
+
+constexpr std::pair<std::string_view, DType> names[] = {
+    {"float", DType::f32},     {"double", DType::f64},       {"half", DType::f16},
+    {"__half", DType::f16},    {"nv_bfloat16", DType::bf16}, {"__nv_bfloat16", DType::bf16},
+    {"bool", DType::boolean},  {"int8_t", DType::i8},        {"uint8_t", DType::u8},
+    {"int16_t", DType::i16},   {"uint16_t", DType::u16},     {"int32_t", DType::i32},
+    {"uint32_t", DType::u32},  {"int64_t", DType::i64},      {"uint64_t", DType::u64},
+    {"size_t", DType::u64},    {"ptrdiff_t", DType::i64},    {"intptr_t", DType::i64},
+    {"uintptr_t", DType::u64}, {"uchar", DType::u8},         {"ushort", DType::u16},
+    {"uint", DType::u32},      {"ulong", DType::u64}};
+
+constexpr std::pair<std::string_view, DType> vectors[] = {
+    {"char", DType::i8},      {"uchar", DType::u8},      {"short", DType::i16}, {"ushort", DType::u16},
+    {"int", DType::i32},      {"uint", DType::u32},      {"long", DType::i64},  {"ulong", DType::u64},
+    {"longlong", DType::i64}, {"ulonglong", DType::u64}, {"float", DType::f32}, {"double", DType::f64}};
+
+constexpr std::string_view pairs[][2] = {{"half2", "half"},
+                                         {"__half2", "half"},
+                                         {"nv_bfloat162", "nv_bfloat16"},
+                                         {"__nv_bfloat162", "nv_bfloat16"}};
+
+template <std::size_t N>
+std::optional<DType> found(const std::pair<std::string_view, DType> (&all)[N], std::string_view name) {
+  for (const auto& [known, dtype] : all)
+    if (known == name) return dtype;
+  return std::nullopt;
+}
+
+// Of the words of C's integers, in whatever order.
+std::optional<DType> integer_of(const std::vector<std::string>& words) {
+  int longs = 0, shorts = 0, chars = 0, ints = 0, unsigneds = 0;
+  for (const std::string& word : words) {
+    if (word == "long") {
+      ++longs;
+    } else if (word == "short") {
+      ++shorts;
+    } else if (word == "char") {
+      ++chars;
+    } else if (word == "int") {
+      ++ints;
+    } else if (word == "unsigned") {
+      ++unsigneds;
+    } else if (word != "signed") {
+      return std::nullopt;
+    }
+  }
+  const bool is_unsigned = unsigneds > 0;
+  if (chars > 0) return is_unsigned ? DType::u8 : DType::i8;
+  if (shorts > 0) return is_unsigned ? DType::u16 : DType::i16;
+  if (longs > 0) return is_unsigned ? DType::u64 : DType::i64;
+  return is_unsigned ? DType::u32 : DType::i32;
+}
+
+bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+bool is_space(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+// What a name of the text stands for; empty: the text does not say.
+std::string alias(std::string_view name, std::string_view text) {
+  constexpr std::size_t longest = 200;  // no type has more characters
+  for (std::size_t at = 0; (at = text.find(name, at)) != std::string_view::npos; ++at) {
+    const std::size_t end = at + name.size();
+    if ((at > 0 && is_name(text[at - 1])) || (end < text.size() && is_name(text[end]))) continue;
+    const std::size_t from = at > longest ? at - longest : 0;
+    std::string_view before = text.substr(from, at - from);
+    const std::string_view behind = text.substr(end, longest);
+    const std::string_view line = before.substr(before.rfind('\n') + 1);
+    if (const std::string_view words = trimmed(line); words.starts_with('#') && words.ends_with("define"))
+      return std::string(trimmed(behind.substr(0, behind.find('\n'))));
+    if (const std::size_t statement = before.find_last_of(";{}"); statement != std::string_view::npos)
+      before.remove_prefix(statement + 1);
+    before = trimmed(before);
+    const std::string_view next = trimmed(behind);
+    if (before.ends_with("using") && next.starts_with('='))
+      return std::string(trimmed(next.substr(1, next.find(';') - 1)));
+    if (const std::size_t word = before.find("typedef");
+        word != std::string_view::npos && next.starts_with(';'))
+      return std::string(trimmed(before.substr(word + 7)));
+  }
+  return "";
+}
+
+}  // namespace
+
+std::int64_t CType::alignment() const {
+  constexpr std::int64_t widest = 16;
+  if (!dtype) return widest;
+  return lanes == 3 ? bytes(*dtype) : std::min(widest, lanes * bytes(*dtype));
+}
+
+CType c_type(std::string type, std::string_view text) {
+  CType made;
+  made.is_pointer_to_pointer = std::count(type.begin(), type.end(), '*') > 1;
+  constexpr int most_aliases = 8;
+  for (int depth = 0; depth < most_aliases; ++depth) {
+    for (std::size_t at; (at = type.find("std::")) != std::string::npos;) type.erase(at, 5);
+    std::replace(type.begin(), type.end(), '*', ' ');
+    std::istringstream all(type);
+    std::vector<std::string> words;
+    for (std::string word; all >> word;)
+      if (word != "const" && word != "volatile" && word != "struct" && word != "typename")
+        words.push_back(word);
+    if (words.empty()) return made;
+    if ((made.dtype = integer_of(words))) return made;
+    if (words.size() > 1) return made;
+    const std::string& name = words.front();
+    if (!std::all_of(name.begin(), name.end(), is_name)) return made;
+    // The text's own meaning first: it may call a type of its own "half".
+    if (std::string meant = alias(name, text); !meant.empty() && meant != name) {
+      made.is_pointer_to_pointer |= meant.find('*') != std::string::npos;
+      type = std::move(meant);
+      continue;
+    }
+    if ((made.dtype = found(names, name))) return made;
+    for (const auto& [pair, single] : pairs) {
+      if (name != pair) continue;
+      made.dtype = found(names, single);
+      made.lanes = 2;
+      return made;
+    }
+    static const std::regex vector("([a-z]+)([1-4])(_16a|_32a)?");
+    std::smatch match;
+    if (std::regex_match(name, match, vector) && (made.dtype = found(vectors, match[1].str())))
+      made.lanes = match[2].str().front() - '0';
+    return made;
+  }
+  return made;
+}
+
+}  // namespace tunesmith

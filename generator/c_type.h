@@ -1,0 +1,26 @@
+// What the C type of a pointer says of the elements behind it: their dtype, and how many of them a vector
+// such as float4 has. A struct of a user's own says nothing.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "generator/dtype.h"
+
+namespace tunesmith {
+
+struct CType {
+  std::optional<DType> dtype;  ///< nothing: not known (a struct, void)
+  int lanes = 1;               ///< elements of a vector: 4 of float4
+  bool is_pointer_to_pointer = false;
+  /// What its address must be a multiple of. A struct may be read 16 bytes at once.
+  std::int64_t alignment() const;
+};
+
+/// `type`: without const, with its * or []: "unsigned long long*". Names that the text defines by using,
+/// typedef or #define are looked up in it; `text` has neither comments nor literals.
+CType c_type(std::string type, std::string_view text);
+
+}  // namespace tunesmith

@@ -1,0 +1,90 @@
+#include "generator/c_type.h"
+
+#include <gtest/gtest.h>
+
+namespace tunesmith {
+namespace {
+
+struct Known {
+  const char* type;
+  DType dtype;
+  int lanes = 1;
+};
+
+// Every spelling that a kernel of one's own may have; a type that is missing here must be refused, not
+// guessed.
+TEST(CType, KnowsTheElementsOfPointers) {
+  for (const Known& one : {Known{"float*", DType::f32},
+                           Known{"double *", DType::f64},
+                           Known{"__half*", DType::f16},
+                           Known{"half*", DType::f16},
+                           Known{"__nv_bfloat16*", DType::bf16},
+                           Known{"bool*", DType::boolean},
+                           Known{"char*", DType::i8},
+                           Known{"signed char*", DType::i8},
+                           Known{"int8_t*", DType::i8},
+                           Known{"unsigned char*", DType::u8},
+                           Known{"std::uint8_t*", DType::u8},
+                           Known{"uchar*", DType::u8},
+                           Known{"short*", DType::i16},
+                           Known{"short int*", DType::i16},
+                           Known{"unsigned short*", DType::u16},
+                           Known{"ushort*", DType::u16},
+                           Known{"uint16_t*", DType::u16},
+                           Known{"int*", DType::i32},
+                           Known{"signed*", DType::i32},
+                           Known{"int", DType::i32},
+                           Known{"unsigned*", DType::u32},
+                           Known{"unsigned int*", DType::u32},
+                           Known{"uint*", DType::u32},
+                           Known{"uint32_t*", DType::u32},
+                           Known{"long*", DType::i64},
+                           Known{"long long*", DType::i64},
+                           Known{"long long int*", DType::i64},
+                           Known{"int64_t*", DType::i64},
+                           Known{"ptrdiff_t*", DType::i64},
+                           Known{"unsigned long long*", DType::u64},
+                           Known{"long unsigned int*", DType::u64},
+                           Known{"size_t*", DType::u64},
+                           Known{"std::size_t*", DType::u64},
+                           Known{"uint64_t*", DType::u64},
+                           Known{"float4*", DType::f32, 4},
+                           Known{"float3*", DType::f32, 3},
+                           Known{"uchar4*", DType::u8, 4},
+                           Known{"ulonglong2*", DType::u64, 2},
+                           Known{"half2*", DType::f16, 2},
+                           Known{"__nv_bfloat162*", DType::bf16, 2},
+                           Known{"double4_16a*", DType::f64, 4}}) {
+    const CType found = c_type(one.type, "");
+    ASSERT_TRUE(found.dtype.has_value()) << one.type;
+    EXPECT_EQ(*found.dtype, one.dtype) << one.type;
+    EXPECT_EQ(found.lanes, one.lanes) << one.type;
+    EXPECT_FALSE(found.is_pointer_to_pointer);
+  }
+  for (const char* unknown :
+       {"Particle*", "void*", "__nv_fp8_e4m3*", "float5*", "Tuple<int, 2>*", "cuFloatComplex*"})
+    EXPECT_FALSE(c_type(unknown, "").dtype.has_value()) << unknown;
+  EXPECT_TRUE(c_type("float**", "").is_pointer_to_pointer);
+}
+
+TEST(CType, FollowsNamesOfTheText) {
+  const char* text =
+      "using real = float;\n#define index_t  unsigned long long\ntypedef const short label;\n"
+      "using row = real*;\nusing loop = loop;\nusing Key = key; using key = Key;\n";
+  EXPECT_EQ(c_type("real*", text).dtype, DType::f32);
+  EXPECT_EQ(c_type("index_t*", text).dtype, DType::u64);
+  EXPECT_EQ(c_type("label*", text).dtype, DType::i16);
+  EXPECT_TRUE(c_type("row*", text).is_pointer_to_pointer);
+  EXPECT_FALSE(c_type("loop*", text).dtype.has_value());
+  EXPECT_FALSE(c_type("Key*", text).dtype.has_value());
+}
+
+TEST(CType, SaysItsAlignment) {
+  EXPECT_EQ(c_type("float4*", "").alignment(), 16);
+  EXPECT_EQ(c_type("float3*", "").alignment(), 4);
+  EXPECT_EQ(c_type("short2*", "").alignment(), 4);
+  EXPECT_EQ(c_type("Particle*", "").alignment(), 16);
+}
+
+}  // namespace
+}  // namespace tunesmith
