@@ -128,11 +128,15 @@ void keep_to_oneself(const fs::path& path) {
 }
 
 void make_folder(const fs::path& folder) {
+  std::vector<fs::path> missing;
+  for (fs::path one = fs::absolute(folder).lexically_normal(); !fs::exists(one); one = one.parent_path())
+    if (one.has_filename()) missing.push_back(one);
   std::error_code error;
   fs::create_directories(folder, error);
   if (error)
     throw Error("The folder " + folder.string() + " cannot be made: " + error.message() +
                 "; check the disk, or choose another with --to.");
+  for (const fs::path& made : missing) keep_to_oneself(made);
 }
 
 void write_folder(const fs::path& folder, const fs::path& tuned, const Texts& kernel, const Texts& files) {

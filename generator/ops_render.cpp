@@ -30,9 +30,11 @@ std::string located(const std::string& log, const std::string& text) {
   const OwnOp* own = find_own_op(name);
   if (own == nullptr) return located(log, text, template_files());
   std::string words = located(log, text, own->files);
-  constexpr std::string_view without_line = "variant.cpp: ";  // "variant.cpp: In function …"
-  for (std::size_t at; (at = words.find(without_line)) != std::string::npos;)
-    words.replace(at, without_line.size(), own->text.path + ": ");
+  const auto replace_all = [&](std::string_view what, const std::string& with) {
+    for (std::size_t at; (at = words.find(what)) != std::string::npos;) words.replace(at, what.size(), with);
+  };
+  replace_all("variant.cpp: ", own->text.path + ": ");          // "variant.cpp: In function …"
+  replace_all("\"variant.cu\"", "\"" + own->text.path + "\"");  // "1 error detected in the compilation of …"
   for (const auto& [path, unused] : own->files) {
     if (!path.starts_with(name + "/")) continue;
     constexpr std::string_view ending = ".inl";

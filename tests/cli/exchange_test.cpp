@@ -173,7 +173,7 @@ TEST(Exchange, NoReaderTakesWhatAnOlderBodyMeasured) {
   EXPECT_EQ(std::count(history.begin(), history.end(), '\n'), 9) << history;
   EXPECT_TRUE(has(history, "stale") && has(history, "replaced")) << history;
   const std::string axes = printed(scratch, "query --axes --format csv");
-  EXPECT_TRUE(has(axes, "twice,2,BLOCK,2,64,128,2,64\n")) << axes;
+  EXPECT_TRUE(has(axes, "twice,2,BLOCK,2,64,128,2,64,\"64: 1, 128: 1\"\n")) << axes;
   const std::string winners = printed(scratch, "query --format csv");
   EXPECT_TRUE(has(winners, "BLOCK=64") && has(winners, "newBLOCK=64")) << winners;
   EXPECT_TRUE(has(printed(scratch, "replay tunesmith.db --strategy exhaustive -o csv"), ",2,1,1\n"));
