@@ -205,7 +205,8 @@ std::shared_ptr<PlanState> Planner::plan(const Op& op, const Problem& problem, c
                                                                              : Modules::Effort::ready;
     Made made = make(op, find_template(op, candidate.template_name), problem, choice->config, choice,
                      this_one, effort.stop);
-    const bool is_slow = candidate.template_name == op.templates.front().name && choice->cautious > too_slow;
+    const bool is_slow =
+        i > 0 && candidate.template_name == op.templates.front().name && choice->cautious > too_slow;
     if (made.kernel.executable && is_slow) {
       const auto guess = untuned(op, problem, device());
       if (guess) {

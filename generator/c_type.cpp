@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <regex>
 #include <sstream>
 #include <utility>
 #include <vector>
+
+#include "generator/c_characters.h"
 
 namespace tunesmith {
 namespace {
@@ -62,9 +63,6 @@ std::optional<DType> integer_of(const std::vector<std::string>& words) {
   if (longs > 0) return is_unsigned ? DType::u64 : DType::i64;
   return is_unsigned ? DType::u32 : DType::i32;
 }
-
-bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-bool is_space(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
 
 std::string_view trimmed(std::string_view text) {
   while (!text.empty() && is_space(text.front())) text.remove_prefix(1);

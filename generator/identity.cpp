@@ -1,13 +1,11 @@
 #include "generator/identity.h"
 
 #include <algorithm>
-#include <cctype>
+
+#include "generator/c_characters.h"
 
 namespace tunesmith {
 namespace {
-
-bool is_space(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
-bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
 // The end of the literal that begins at `at` with a quote, or of the raw string whose R stands before it.
 std::size_t end_of_literal(std::string_view text, std::size_t at, bool raw) {

@@ -118,7 +118,7 @@ def test_functions_of_a_description_mean_what_python_means(tmp_path):
     # fmt: off
     file = tunesmith.write_kernel(
         tmp_path / "k.cu", """#define BLOCK 64
-__global__ void divided(float* y, int shift, int quotient, int rest, int size) { if (threadIdx.x < 3) y[threadIdx.x] = shift; }
+__global__ void divided(float* y, int shift, int quotient, int rest, int size) { if (threadIdx.x < 3 && BLOCK > 0) y[threadIdx.x] = shift; }
 """,
         problem={name: {"minimum": least, "maximum": 9, "usual": [1, 3]} for name, least in (("shift", -9), ("quotient", -9), ("rest", 0), ("size", 0))},
         arrays={"y": {"extents": [lambda: 3], "role": "output"}},

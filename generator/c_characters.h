@@ -1,0 +1,12 @@
+// What C++ calls a name and a space, whatever the locale of the process.
+#pragma once
+
+namespace tunesmith {
+
+inline bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+
+inline bool is_name(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+}  // namespace tunesmith
