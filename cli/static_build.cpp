@@ -56,8 +56,9 @@ std::string ops_cpp(const std::vector<std::string>& ops) {
     calls += "ops_" + op + "(), ";
   }
   return "#include \"generator/ops.h\"\n\nnamespace tunesmith {\n" + declarations +
-         "\nconst std::vector<Op>& ops() {\n  static const std::vector<Op> all = {" + calls +
-         "};\n  return all;\n}\n}  // namespace tunesmith\n";
+         "\nconst std::vector<Op>& ops() {\n  static const std::vector<Op>& all = *new const "
+         "std::vector<Op>{" +
+         calls + "};\n  return all;\n}\n}  // namespace tunesmith\n";
 }
 
 // Of an exported op, or of all: "templates/axes.h".

@@ -54,7 +54,7 @@ function(tunesmith_ops_library library)
 namespace tunesmith {
 ${declarations}
 const std::vector<Op>& ops() {
-  static const std::vector<Op> all = {${calls}};
+  static const std::vector<Op>& all = *new const std::vector<Op>{${calls}};  // never destroyed, as the texts
   return all;
 }
 }  // namespace tunesmith

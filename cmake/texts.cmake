@@ -16,7 +16,8 @@ function(tunesmith_texts output function)
 namespace tunesmith {
 const Files& ${function}();
 const Files& ${function}() {
-  static const Files files = {
+  // Never destroyed: what compiles behind a static dispatcher may render until the process ends.
+  static const Files& files = *new const Files{
 ${texts}  };
   return files;
 }

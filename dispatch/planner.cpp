@@ -55,7 +55,7 @@ Modules::Effort Planner::most() const {
 
 // Whether a winner's template still gives the kernel that won; looked up once.
 const std::string& Planner::why_stale(const Op& op, std::size_t place) {
-  static const std::string of_a_portfolio;
+  static const std::string& of_a_portfolio = *new const std::string;  // threads outlive statics
   const Grounds::OfOp& known = grounds_->of(op);
   const Candidate& candidate = known.candidates[place];
   if (candidate.source_hash.empty()) return of_a_portfolio;
