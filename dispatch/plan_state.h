@@ -98,16 +98,15 @@ struct PlanState {
   std::string problem;
   std::shared_ptr<const Grounds> grounds;
   Match match = Match::base;
+  int ordinal = -1;                                         ///< as cudaSetDevice counts; -1: the host
   double expected_us = 0, expected_loss = 0, cautious = 0;  ///< as in Choice
   std::int64_t alignment_bytes = 1;
   std::int64_t workspace_bytes = 0;
   std::vector<Argument> arguments;
   MakeNumbers make_numbers;  ///< null: launches take none
   std::size_t number_count = 0;
-  int ordinal = -1;              ///< as cudaSetDevice counts; -1: the host
-  std::uint64_t clock = 0;       ///< of Modules, when it was made
-  bool checks_pointers = false;  ///< at each launch
-  std::shared_ptr<Use> use;      ///< counts its launches; null: nobody asks
+  std::uint64_t clock = 0;   ///< of Modules, when it was made
+  std::shared_ptr<Use> use;  ///< counts its launches; null: nobody asks
   Kernel first;
 
   // For pointers that `first` does not take, where there are such: at once a kernel that is loaded, and once
@@ -125,6 +124,7 @@ struct PlanState {
   const Candidate* coming = nullptr;         ///< is compiled behind this plan
   const Template* untuned_coming = nullptr;  ///< likewise, in its default config
   bool is_improved() const { return coming != nullptr || untuned_coming != nullptr; }
+  bool checks_pointers = false;     ///< at each launch
   bool is_tried = false;            ///< on this problem, at its first use: nothing is left to try
   std::vector<TriedVariant> tried;  ///< there, if `first` was the fastest
   std::vector<Failure> failures;
