@@ -53,7 +53,9 @@ Table winners_table(const std::vector<WinnerRow>& rows, bool for_people) {
                  row.tied > 1 ? Cell(row.tied) : Cell(), ratio(row.base_us, row.median_us),
                  ratio(row.worst_us, row.median_us), row.alignment_bytes, row.template_.name,
                  row.variant.config,
-                 row.newest_verdict == "ok" ? std::string() : row.newest_verdict + ", not dispatched"});
+                 row.newest_verdict != "ok" ? row.newest_verdict + ", not dispatched"
+                 : row.provisional          ? std::string("provisional: no finals")
+                                            : std::string()});
     }
     return table;
   }
@@ -85,6 +87,7 @@ Table winners_table(const std::vector<WinnerRow>& rows, bool for_people) {
                "runner_up_ratio",
                "newest_verdict",
                "other_gpus",
+               "provisional",
                "source_hash",
                "toolchain",
                "driver",
@@ -119,6 +122,7 @@ Table winners_table(const std::vector<WinnerRow>& rows, bool for_people) {
                cell(row.runner_up_ratio),
                row.newest_verdict,
                row.other_gpus,
+               std::int64_t{row.provisional},
                row.variant.source_hash,
                row.toolchain,
                row.driver,
@@ -376,7 +380,12 @@ void run_query(QueryRequest& request) {
                       : verdicts           ? results_table(noted(store.results(filter)), for_people)
                                            : winners_table(noted(store.winners(filter)), for_people);
   if (table.empty() && for_people) {
-    std::cout << "Nothing in " << store.path().string() << " matches this query.\n";
+    filter.limit = 1;
+    const bool untold = !verdicts && !request.axes && !request.first_uses && !store.results(filter).empty();
+    std::cout << "Nothing in " << store.path().string() << " matches this query"
+              << (untold ? ", but verdicts without a winner do: --all shows them, and tune with --finals "
+                           "chooses winners.\n"
+                         : ".\n");
   } else {
     if (of_host && for_people) std::cout << "Among them is the host, " << emulated << ".\n";
     (for_people ? std::cout : exact_output()) << table.as(request.format);

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <fstream>
 #include <iostream>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <set>
@@ -248,7 +249,11 @@ void add_inputs_option(CLI::App* command, std::string& words) {
 }
 
 void add_db_option(CLI::App* command, std::filesystem::path& path) {
-  command->add_option("--db", path, "Database file (default: $TUNESMITH_DB, else in the user's data folder)");
+  command->add_option("--db", path, "Database file (default: $TUNESMITH_DB, else in the user's data folder)")
+      ->check([](const std::string& name) {
+        return std::string(name.empty() ? "the name is empty; give a file, or leave --db out for the default"
+                                        : "");
+      });
 }
 
 std::filesystem::path database_or_default(const std::filesystem::path& path) {

@@ -13,6 +13,8 @@
 namespace tunesmith {
 namespace {
 
+constexpr double most_weight = 1e15;
+
 void add(std::vector<ProblemsOfOp>& ops, const Op& op, Problem problem, double weight) {
   auto found = std::find_if(ops.begin(), ops.end(), [&](const ProblemsOfOp& one) { return one.op == &op; });
   if (found == ops.end()) found = ops.insert(found, {.op = &op, .problems = {}, .weights = {}});
@@ -57,6 +59,9 @@ std::vector<ProblemsOfOp> read_problem_file(const std::filesystem::path& path, c
     try {
       const auto listed = parse_problem_line(line);
       if (!listed) continue;
+      // Larger ones could not be added up.
+      if (listed->weight > most_weight)
+        throw UsageError("The weight is too large; give at most 1e15, as only the weights' ratios count.");
       const Op& op = op_of(*listed, only);
       if (only == nullptr || &op == only) add(ops, op, complete_problem(op, listed->problem), listed->weight);
     } catch (const UsageError& error) {

@@ -25,7 +25,8 @@ struct ReplayRequest {
   std::vector<std::filesystem::path> sources;
   std::vector<std::string> strategies = {"auto", "random"};
   std::string budget = "320", prior = "worth", format = "table";
-  std::size_t lag = 0, repeats = 20;
+  std::size_t lag = 0, repeats = 20, ranks = 1;
+  std::string until;
   std::uint64_t seed = 1;
   bool warm_start = false;
   QueryFilter filter;
@@ -165,6 +166,8 @@ void run_replay(const ReplayRequest& request) {
   how.budget = Budget::parse(request.budget);
   how.prior = prior_of(request.prior);
   how.lag = request.lag;
+  how.ranks = request.ranks;
+  if (!request.until.empty()) how.until_gain = least_gain_of(request.until);
   const bool by_seconds = how.budget.seconds.has_value();
   const std::vector<double> at = marks(how.budget, spaces);
   const bool for_people = request.format == "table";
@@ -233,6 +236,14 @@ void add_replay_command(CLI::App& app) {
   command->add_option("--lag", request->lag, "Proposals in flight when a verdict is reported")
       ->capture_default_str()
       ->check(whole_number(0, 1'000'000));
+  command
+      ->add_option("--ranks", request->ranks,
+                   "So many searches at the same time, with seeds of their own, that tell each other their\n"
+                   "verdicts; the budget is of each")
+      ->capture_default_str()
+      ->check(whole_number(1, 1024));
+  command->add_option("--until", request->until,
+                      "End searches as tune does: when less is expected, such as 0.5%");
   command->add_option("--repeats", request->repeats, "Searches with different seeds")
       ->capture_default_str()
       ->check(whole_number(1, 1'000'000));

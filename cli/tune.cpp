@@ -176,11 +176,15 @@ void add_tune_command(CLI::App& app, const std::string& command_line, int& exit_
                    std::string(device_words) + ";\nseveral of one model: cuda:all, or cuda:0,cuda:1")
       ->capture_default_str();
   command
-      ->add_option(
-          "--budget", options.budget,
-          "Per problem: a time (60s, 5m) counted from when its base was measured, a number of\n"
-          "variants (500), or all; with --anchors 2s if not given, with --all the time for everything")
+      ->add_option("--budget", options.budget,
+                   "Per problem: a time (60s, 5m) counted from when its base was measured, a number of\n"
+                   "variants (500), both (60s,500), or all; with --anchors 2s if not given, with --all the "
+                   "time for everything")
       ->capture_default_str();
+  command->add_option(
+      "--until", options.until,
+      "End a search before its budget is over, when the model expects less than this of more:\n"
+      "a part of the best time, such as 0.5%");
   command->add_option("--strategy", options.strategy, "How to search: " + strategy_names())
       ->capture_default_str();
   command
@@ -228,7 +232,8 @@ void add_tune_command(CLI::App& app, const std::string& command_line, int& exit_
   add_db_option(command, request->database);
   command->callback([request, command, &exit_code] {
     TuneOptions& asked = request->options;
-    if (!request->shard.empty()) asked.shard = Shard::parse(request->shard, ::getenv);
+    if (command->count("--shard") > 0) asked.shard = Shard::parse(request->shard, ::getenv);
+    if (request->shard == "auto") asked.local_rank = local_rank(::getenv);
     asked.cold_caches = request->caches == "cold";
     asked.chained = request->launches == "chained";
     asked.prior = prior_of(request->prior);

@@ -85,6 +85,11 @@ std::string problem_text(const TunedProblem& problem) {
   if (no_variant_is_ok(problem))
     text += blanks + "No variant is ok: the reference, the op's contract or the device may be at fault.\n";
   if (problem.winners.empty()) text += blanks + "No winner: nothing new was chosen in this run.\n";
+  if (problem.provisional) {
+    text +=
+        blanks +
+        "Provisional: the fastest so far, measured once. Dispatch uses it; the finals have not been run.\n";
+  }
   for (const TunedWinner& winner : problem.winners) {
     if (const std::string set = set_text(problem, winner); !set.empty()) text += blanks + set;
     if (!winner.note.empty()) text += blanks + winner.note + '\n';
@@ -92,10 +97,15 @@ std::string problem_text(const TunedProblem& problem) {
   text += blanks + "Verdicts:";
   for (const auto& [verdict, count] : problem.verdicts)
     text += ' ' + std::string(name(verdict)) + ' ' + std::to_string(count);
-  return text + printed("; %lld measured in %.1f s, %lld known before, %s in the space.\n",
-                        static_cast<long long>(problem.measured), problem.seconds,
-                        static_cast<long long>(problem.known),
-                        counted(static_cast<std::size_t>(problem.variants), "variant").c_str());
+  text += "; " + std::to_string(problem.measured) + " measured in " + printed("%.1f s", problem.seconds);
+  // The base's verdict comes before the search's time begins.
+  if (problem.measured > 1 && problem.search_s > 0) {
+    text += " (searching " + printed("%.1f s", problem.search_s) + ", " +
+            printed("%.1f", static_cast<double>(problem.measured - 1) / problem.search_s) +
+            " verdicts per second)";
+  }
+  return text + ", " + std::to_string(problem.known) + " known before, " +
+         counted(static_cast<std::size_t>(problem.variants), "variant") + " in the space.\n";
 }
 
 }  // namespace
@@ -132,9 +142,14 @@ std::string winners_text(const TuneResult& result) {
   for (const TunedProblem& problem : result.problems) text += problem_text(problem);
   text += spent_text(result);
   if (result.problems.empty() && !result.interrupted)
-    text += "There was nothing to tune: no winner with these caches and launches is stale.\n";
+    text += result.finals ? "There was nothing to choose from: the database has no time on this device with "
+                            "these caches and launches.\n"
+                          : "There was nothing to tune: no winner with these caches and launches is stale.\n";
   if (result.interrupted) {
-    text += "Interrupted. Every verdict so far is in the database; run the same command again to continue.\n";
+    text +=
+        "Interrupted. Every verdict so far is in the database; run the same command again to continue, or "
+        "tune "
+        "with --finals to choose winners from what is known.\n";
   }
   return text;
 }

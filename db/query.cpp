@@ -106,6 +106,46 @@ std::vector<Store::Fast> Store::fastest_of(std::string_view op, std::string_view
   return fast;
 }
 
+std::vector<Store::Tried> Store::tried(std::string_view op, std::int64_t device_id, std::string_view caches,
+                                       std::string_view launches) const {
+  std::vector<Tried> tried;
+  Statement rows(*database_,
+                 "SELECT p.text, EXISTS (SELECT 1 FROM winner w WHERE w.problem_id = p.id "
+                 "AND w.device_id = ?2 AND NOT w.provisional), max(m.stage = 'table') "
+                 "FROM problem p JOIN measurement m ON m.problem_id = p.id "
+                 "JOIN kernel k ON k.measurement_id = m.id AND NOT k.is_stale "
+                 "WHERE p.op = ?1 AND m.device_id = ?2 AND m.caches = ?3 AND m.launches = ?4 "
+                 "AND m.verdict = 'ok' GROUP BY p.id ORDER BY min(m.id)",
+                 op, device_id, caches, launches);
+  while (rows.step()) {
+    Tried& row = tried.emplace_back();
+    rows >> row.problem >> row.has_winner >> row.is_anchor;
+  }
+  return tried;
+}
+
+std::int64_t Store::newest_measurement() const {
+  return *sqlite::first<std::int64_t>(*database_, "SELECT ifnull(max(id), 0) FROM measurement");
+}
+
+// Of the newest rows only: + keeps SQLite from walking an index over all of the problem's.
+std::vector<Store::Verdict> Store::verdicts_of_others(std::int64_t session_id, std::int64_t device_id,
+                                                      std::int64_t problem_id, std::string_view caches,
+                                                      std::string_view launches, std::int64_t after) const {
+  std::vector<Verdict> verdicts;
+  Statement rows(*database_,
+                 "SELECT m.id, t.name, v.config, m.verdict, ifnull(m.median_us, 0) FROM measurement m "
+                 "JOIN variant v ON v.id = m.variant_id JOIN template t ON t.id = v.template_id "
+                 "WHERE m.id > ? AND +m.problem_id = ? AND +m.device_id = ? AND m.session_id <> ? "
+                 "AND (m.verdict <> 'ok' OR (m.caches = ? AND m.launches = ?)) ORDER BY m.id",
+                 after, problem_id, device_id, session_id, caches, launches);
+  while (rows.step()) {
+    Verdict& row = verdicts.emplace_back();
+    rows >> row.id >> row.template_name >> row.config >> row.verdict >> row.median_us;
+  }
+  return verdicts;
+}
+
 std::vector<Store::Time> Store::times_of(std::string_view op, std::int64_t device_id, std::string_view caches,
                                          std::string_view launches, const Bodies& bodies) const {
   std::vector<Time> times;
@@ -184,7 +224,7 @@ std::vector<WinnerRow> Store::winners(const QueryFilter& filter, Load load) cons
           "v.config, v.compiled_in, v.entry, r.device_id, r.problem_id, r.variant_id, "
           "r.measurement_id, r.alignment_bytes, r.caches, r.launches, r.objective, r.median_us, r.low_us, "
           "r.high_us, r.loads, r.spread, r.energy_uj, r.clock_mhz, r.throttled, r.tied, r.runner_up, "
-          "r.runner_up_ratio, r.other_gpus, r.newest_verdict, "
+          "r.runner_up_ratio, r.other_gpus, r.provisional, r.newest_verdict, "
           "r.toolchain, r.driver, r.measured_at, r.since, " +
           (compared ? "r.base_us, r.worst_us, " : "NULL, NULL, ") +
           (with_binary ? "b.toolchain, b.hash, b.bytes" : "NULL, NULL, NULL") +
@@ -203,9 +243,9 @@ std::vector<WinnerRow> Store::winners(const QueryFilter& filter, Load load) cons
         w.variant.config >> w.variant.compiled_in >> w.variant.entry >> w.device_id >> w.problem_id >>
         w.variant_id >> w.measurement_id >> w.alignment_bytes >> w.caches >> w.launches >> w.objective >>
         w.median_us >> w.low_us >> w.high_us >> w.loads >> w.spread >> w.energy_uj >> w.clock_mhz >>
-        w.throttled >> w.tied >> w.runner_up >> w.runner_up_ratio >> w.other_gpus >> w.newest_verdict >>
-        w.toolchain >> w.driver >> w.measured_at >> w.since >> w.base_us >> w.worst_us >> binary_toolchain >>
-        binary.hash >> binary.bytes;
+        w.throttled >> w.tied >> w.runner_up >> w.runner_up_ratio >> w.other_gpus >> w.provisional >>
+        w.newest_verdict >> w.toolchain >> w.driver >> w.measured_at >> w.since >> w.base_us >> w.worst_us >>
+        binary_toolchain >> binary.hash >> binary.bytes;
     if (binary_toolchain) {
       binary.variant_id = w.variant_id;
       binary.toolchain = std::move(*binary_toolchain);

@@ -210,6 +210,7 @@ struct WinnerRow {
   std::optional<std::string> runner_up{};  // template and config of the finalist behind it
   std::optional<double> runner_up_ratio{};
   std::int64_t other_gpus = 0;  // on which others were named at the same time: their times do not compare
+  bool provisional = false;     // named by no finals: its run was interrupted
   std::optional<double> base_us, worst_us;  // only with Load::report
   std::string newest_verdict{};             // if not ok, it failed when last measured: do not dispatch it
   std::string toolchain, driver, measured_at, since;

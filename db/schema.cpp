@@ -149,6 +149,41 @@ BEGIN SELECT raise(ABORT, 'a trial is never deleted: a later first use adds rows
 )"},
     // 9: the views alone: what an older body measured is not current
     {""},
+    // 10: memory identifies no device, as another driver reports another size; what an interrupted run had
+    // found.
+    // Where two rows have become one device, migrate() finds its winners again.
+    {R"(
+CREATE TABLE same_device AS SELECT id, min(id) OVER (
+  PARTITION BY kind, name, target, compute_capability, iif(kind = 'host', 0, sm_count)) AS kept FROM device;
+UPDATE device SET (sm_count, memory_bytes, l2_bytes, shared_bytes_per_sm, max_threads_per_sm, max_shared_bytes_per_block) =
+  (SELECT max(d.sm_count), max(d.memory_bytes), max(d.l2_bytes), max(d.shared_bytes_per_sm), max(d.max_threads_per_sm),
+          max(d.max_shared_bytes_per_block)
+   FROM same_device s JOIN device d USING (id) WHERE s.kept = device.id)
+  WHERE id IN (SELECT kept FROM same_device WHERE id <> kept);
+DROP TRIGGER measurement_never_changes;
+DROP TRIGGER choice_never_changes;
+DROP TRIGGER anchor_table_never_changes;
+DROP TRIGGER trial_never_changes;
+DELETE FROM winner WHERE device_id IN (SELECT id FROM same_device WHERE id <> kept);
+UPDATE measurement SET device_id = s.kept FROM same_device s WHERE s.id = device_id AND s.id <> s.kept;
+UPDATE choice SET device_id = s.kept FROM same_device s WHERE s.id = device_id AND s.id <> s.kept;
+UPDATE session SET device_id = s.kept FROM same_device s WHERE s.id = device_id AND s.id <> s.kept;
+UPDATE anchor_table SET device_id = s.kept FROM same_device s WHERE s.id = device_id AND s.id <> s.kept;
+UPDATE trial SET device_id = s.kept FROM same_device s WHERE s.id = device_id AND s.id <> s.kept;
+DELETE FROM device WHERE id IN (SELECT id FROM same_device WHERE id <> kept);
+DROP TABLE same_device;
+CREATE TRIGGER measurement_never_changes BEFORE UPDATE ON measurement
+BEGIN SELECT raise(ABORT, 'a measurement is never changed: record a new one'); END;
+CREATE TRIGGER choice_never_changes BEFORE UPDATE ON choice
+BEGIN SELECT raise(ABORT, 'a choice is never changed: a later one replaces it'); END;
+CREATE TRIGGER anchor_table_never_changes BEFORE UPDATE ON anchor_table
+BEGIN SELECT raise(ABORT, 'an anchor table is never changed: a later one replaces it'); END;
+CREATE TRIGGER trial_never_changes BEFORE UPDATE ON trial
+BEGIN SELECT raise(ABORT, 'a trial is never changed: a later first use adds rows'); END;
+CREATE UNIQUE INDEX device_model ON device (kind, name, target, compute_capability, iif(kind = 'host', 0, sm_count));
+ALTER TABLE choice ADD COLUMN provisional INTEGER NOT NULL DEFAULT 0 CHECK (provisional IN (0, 1));
+ALTER TABLE winner ADD COLUMN provisional INTEGER NOT NULL DEFAULT 0 CHECK (provisional IN (0, 1));
+)"},
 };
 
 }  // namespace
@@ -212,6 +247,8 @@ void migrate(Database& database, Migrations migrations) {
   const auto newest = newest_version(migrations);
   auto version = identify(database).version;
   if (version == newest) return;
+  const auto devices = [&] { return first<std::int64_t>(database, "SELECT count(*) FROM device"); };
+  const auto before = devices();
   for (; version < newest; ++version) {
     database.exec(migrations[static_cast<std::size_t>(version - 1)].sql);
     database.exec("PRAGMA user_version = " + std::to_string(version + 1));
@@ -224,6 +261,7 @@ void migrate(Database& database, Migrations migrations) {
     views >> name >> view;
     database.exec("DROP VIEW IF EXISTS " + name + ";" + view);
   }
+  if (devices() < before) refresh_all_winners(database);
   if (first<std::string>(database, "PRAGMA foreign_key_check")) {
     throw StoreError("The database " + database.name().string() +
                      " has rows that refer to missing rows, so it could not be migrated to schema " +

@@ -30,6 +30,11 @@ sqlite::Database empty_database();  // in memory, with the tables and views of s
 // it, and has foreign keys off: a migration may rebuild a table that others refer to.
 void migrate(sqlite::Database&, Migrations);
 
+// The winners that follow from the choices and verdicts, of a problem on a device or of all; within the
+// caller's transaction.
+void refresh_winners(const sqlite::Database&, std::int64_t problem_id, std::int64_t device_id);
+void refresh_all_winners(const sqlite::Database&);
+
 // Throws where a table of schema.sql is missing, or is a view, or has columns that are computed.
 void require_tables(const sqlite::Database&);
 
@@ -42,10 +47,15 @@ inline constexpr const char* device_columns =
     "d.shared_bytes_per_sm, d.max_threads_per_sm, d.max_shared_bytes_per_block";
 sqlite::Statement& operator>>(sqlite::Statement&, DeviceRow&);
 
+// Whether rows `s` and `d` are of one model: as same_model() says of DeviceFacts, and the index device_model.
+inline constexpr const char* same_device =
+    "s.kind = d.kind AND s.name = d.name AND s.target = d.target AND s.compute_capability = "
+    "d.compute_capability AND (d.kind = 'host' OR s.sm_count = d.sm_count)";
+
 // The end of an INSERT INTO device: what one row knows and another does not is kept, in any order of the two.
 inline constexpr const char* or_know_more_of_device =
-    "ON CONFLICT (kind, name, target, compute_capability, sm_count, memory_bytes) DO UPDATE SET "
-    "l2_bytes = max(l2_bytes, excluded.l2_bytes), "
+    "ON CONFLICT DO UPDATE SET sm_count = max(sm_count, excluded.sm_count), "
+    "memory_bytes = max(memory_bytes, excluded.memory_bytes), l2_bytes = max(l2_bytes, excluded.l2_bytes), "
     "shared_bytes_per_sm = max(shared_bytes_per_sm, excluded.shared_bytes_per_sm), "
     "max_threads_per_sm = max(max_threads_per_sm, excluded.max_threads_per_sm), "
     "max_shared_bytes_per_block = max(max_shared_bytes_per_block, excluded.max_shared_bytes_per_block) ";

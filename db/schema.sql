@@ -5,7 +5,7 @@
 -- sessions, trials.
 -- The store opens the file in WAL mode with foreign keys on. docs/database.md has example queries.
 PRAGMA application_id = 1414745428;  -- "TSMT": tells this file apart from other SQLite databases
-PRAGMA user_version = 9;
+PRAGMA user_version = 10;
 
 CREATE TABLE device (
   -- A model of device: two identical GPUs are one row.
@@ -15,13 +15,13 @@ CREATE TABLE device (
   target TEXT NOT NULL,                      -- what code is compiled for: sm_90a, host
   compute_capability TEXT NOT NULL,          -- '9.0'; '' on the host
   sm_count INTEGER NOT NULL,                 -- multiprocessors; cores on the host
-  memory_bytes INTEGER NOT NULL,
+  memory_bytes INTEGER NOT NULL,             -- the most that a driver has reported: it identifies no device
   l2_bytes INTEGER NOT NULL DEFAULT 0,       -- this and what follows: 0 where it is not known
   shared_bytes_per_sm INTEGER NOT NULL DEFAULT 0,
   max_threads_per_sm INTEGER NOT NULL DEFAULT 0,
-  max_shared_bytes_per_block INTEGER NOT NULL DEFAULT 0,  -- static + dynamic, after opting in
-  UNIQUE (kind, name, target, compute_capability, sm_count, memory_bytes)
+  max_shared_bytes_per_block INTEGER NOT NULL DEFAULT 0  -- static + dynamic, after opting in
 ) STRICT;
+CREATE UNIQUE INDEX device_model ON device (kind, name, target, compute_capability, iif(kind = 'host', 0, sm_count));
 
 CREATE TABLE template (
   id INTEGER PRIMARY KEY,
@@ -131,7 +131,8 @@ CREATE TRIGGER measurement_never_goes BEFORE DELETE ON measurement
 BEGIN SELECT raise(ABORT, 'a measurement is never deleted: its newest successor is the current one'); END;
 
 CREATE TABLE choice (
-  -- What finals named, or dropped. Append-only: the winners follow from these rows and the verdicts alone.
+  -- What finals named, or dropped, or what an interrupted run had found. Append-only: the winners follow from these rows
+  -- and the verdicts alone.
   id INTEGER PRIMARY KEY,
   session_id INTEGER NOT NULL REFERENCES session,
   sequence INTEGER NOT NULL,                 -- increases in its session
@@ -142,6 +143,8 @@ CREATE TABLE choice (
   measurement_id INTEGER REFERENCES measurement,  -- NULL: from here on there is no winner
   objective TEXT NOT NULL CHECK (objective IN ('time', 'energy', 'edp')),  -- edp: energy x time
   chosen_at TEXT NOT NULL,
+  provisional INTEGER NOT NULL DEFAULT 0 CHECK (provisional IN (0, 1)),  -- 1: there were no finals, the run was
+                                             -- interrupted; it counts only where finals have named nothing
   UNIQUE (session_id, sequence, alignment_bytes)
 ) STRICT;
 CREATE INDEX choice_by_problem ON choice (problem_id, device_id, generation);
@@ -181,6 +184,7 @@ CREATE TABLE winner (
   objective TEXT NOT NULL DEFAULT 'time' CHECK (objective IN ('time', 'energy', 'edp')),
   other_gpus INTEGER NOT NULL DEFAULT 0,     -- GPUs of the same model on which others were named at the same time: their
                                              -- times do not compare; finals on one GPU settle it
+  provisional INTEGER NOT NULL DEFAULT 0 CHECK (provisional IN (0, 1)),  -- as in its choice
   PRIMARY KEY (problem_id, device_id, alignment_bytes)
 ) STRICT;
 CREATE INDEX winner_by_device ON winner (device_id);
@@ -323,7 +327,7 @@ CREATE VIEW winners AS  -- what dispatch uses, and how much faster it is
 SELECT op, device, problem, template, config, alignment_bytes, caches, launches, objective, median_us, low_us, high_us,
        loads, spread, energy_uj, clock_mhz, throttled,
        base_us, base_us / median_us AS speedup_over_base, worst_us, worst_us / median_us AS speedup_over_worst,
-       tied, runner_up, runner_up_ratio, newest_verdict, has_binary, other_gpus, target, compiled_in, toolchain, driver,
+       tied, runner_up, runner_up_ratio, newest_verdict, has_binary, other_gpus, provisional, target, compiled_in, toolchain, driver,
        measured_at, since, source_hash, measurement_id, variant_id, problem_id, device_id
 FROM (SELECT p.op, d.name AS device, p.text AS problem, t.name AS template, v.config, w.alignment_bytes, m.caches,
              m.launches, w.objective, m.median_us, m.low_us, m.high_us, m.loads, m.spread, m.energy_uj, m.clock_mhz,
@@ -353,7 +357,7 @@ FROM (SELECT p.op, d.name AS device, p.text AS problem, t.name AS template, v.co
               WHERE n.device_id = w.device_id AND n.problem_id = w.problem_id AND n.variant_id = m.variant_id
                 AND (n.verdict <> 'ok' OR (n.caches = m.caches AND n.launches = m.launches))
               ORDER BY n.generation DESC, s.uid DESC, n.sequence DESC LIMIT 1) AS newest_verdict,
-             EXISTS (SELECT 1 FROM binary x WHERE x.variant_id = m.variant_id) AS has_binary, w.other_gpus,
+             EXISTS (SELECT 1 FROM binary x WHERE x.variant_id = m.variant_id) AS has_binary, w.other_gpus, w.provisional,
              v.target, v.compiled_in, m.toolchain, m.driver, m.measured_at, w.since, v.source_hash,
              m.id AS measurement_id, m.variant_id, w.problem_id, w.device_id
       FROM winner w

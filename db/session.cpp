@@ -21,10 +21,9 @@ std::int64_t Store::generation() const {
                                       "ifnull((SELECT max(generation) FROM anchor_table), 0))");
 }
 
-std::int64_t Store::begin_session(const SessionRow& s) {
-  Transaction transaction(*database_, Transaction::Kind::write);
+void Store::end_dead_sessions() {
   std::vector<std::int64_t> dead;
-  Statement running(*database_, "SELECT id, process FROM session WHERE state = 'running'");
+  Statement running(*database_, "SELECT id, process FROM main.session WHERE state = 'running'");
   while (running.step()) {
     std::int64_t id = 0;
     std::string process;
@@ -34,11 +33,16 @@ std::int64_t Store::begin_session(const SessionRow& s) {
   for (const auto id : dead) {
     Statement(
         *database_,
-        "UPDATE session SET state = 'interrupted', process = NULL, ended_at = ifnull("
-        "(SELECT max(measured_at) FROM measurement WHERE session_id = session.id), started_at) WHERE id = ?",
+        "UPDATE main.session SET state = 'interrupted', process = NULL, ended_at = ifnull((SELECT "
+        "max(measured_at) FROM main.measurement WHERE session_id = session.id), started_at) WHERE id = ?",
         id)
         .run();
   }
+}
+
+std::int64_t Store::begin_session(const SessionRow& s) {
+  Transaction transaction(*database_, Transaction::Kind::write);
+  end_dead_sessions();
   Statement(*database_,
             "INSERT INTO session (uid, device_id, command, strategy, seed, budget, tunesmith_version, "
             "toolchain, driver, host_facts, state, started_at, process, device_uuid, generation) "

@@ -57,7 +57,8 @@ std::int64_t Store::id_of(const DeviceRow& d) {
   return get_or_create(
       *database_,
       "SELECT id FROM device WHERE kind = ? AND name = ? AND target = ? AND compute_capability = ? "
-      "AND sm_count = ? AND memory_bytes = ? AND l2_bytes >= ? AND shared_bytes_per_sm >= ? "
+      "AND (sm_count = ?5 OR (kind = 'host' AND sm_count > ?5)) AND memory_bytes >= ? AND l2_bytes >= ? "
+      "AND shared_bytes_per_sm >= ? "
       "AND max_threads_per_sm >= ? AND max_shared_bytes_per_block >= ?",
       10,
       std::string("INSERT INTO device (kind, name, target, compute_capability, sm_count, memory_bytes, "
@@ -124,7 +125,7 @@ std::int64_t Store::record(const MeasurementRow& m) {
                           "SELECT 1 FROM choice c JOIN measurement n ON n.id = c.measurement_id "
                           "WHERE c.problem_id = ? AND c.device_id = ? AND n.variant_id = ? LIMIT 1",
                           m.problem_id, m.device_id, m.variant_id)) {
-    refresh_winners(m.problem_id, m.device_id);  // a winner may have been found wrong
+    schema::refresh_winners(*database_, m.problem_id, m.device_id);  // a winner may have been found wrong
   }
   transaction.commit();
   return id;

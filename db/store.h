@@ -104,6 +104,27 @@ class Store {
   [[nodiscard]] std::vector<Fast> fastest_of(std::string_view op, std::string_view caches,
                                              std::string_view launches, std::int64_t limit) const;
 
+  // The op's problems with a time on the device of these caches and launches, those that were tried first
+  // first. What an older body measured there does not count.
+  struct Tried {
+    std::string problem;
+    bool has_winner = false;  // that finals named
+    bool is_anchor = false;   // it was measured for a table
+  };
+  [[nodiscard]] std::vector<Tried> tried(std::string_view op, std::int64_t device_id, std::string_view caches,
+                                         std::string_view launches) const;
+
+  // What other sessions have recorded of a problem on a device behind the measurement `after`, in that order.
+  struct Verdict {
+    std::int64_t id = 0;
+    std::string template_name, config, verdict;
+    double median_us = 0;  // where it is ok
+  };
+  [[nodiscard]] std::vector<Verdict> verdicts_of_others(std::int64_t session_id, std::int64_t device_id,
+                                                        std::int64_t problem_id, std::string_view caches,
+                                                        std::string_view launches, std::int64_t after) const;
+  [[nodiscard]] std::int64_t newest_measurement() const;  // 0: none
+
   // Makes the measurement's variant the winner for pointers of this alignment if it is `ok` and
   // - there is no winner yet,
   // - it is better by the objective than the newest `ok` measurement of the winner,
@@ -112,8 +133,12 @@ class Store {
   //   since been found to give wrong results, or it was measured earlier and with other caches, launches or
   //   another objective.
   // All winners of a problem on a device have the same caches, launches and objective.
+  // `provisionally`: the run was interrupted before finals. Such a winner counts only while the problem has
+  // no sound one that finals named, and any of these replaces it.
+  enum class Found { by_finals, provisionally };
   SetWinner set_winner(std::int64_t measurement_id, std::int64_t alignment_bytes,
-                       bool winner_is_stale = false, std::string_view objective = "time");
+                       bool winner_is_stale = false, std::string_view objective = "time",
+                       Found found = Found::by_finals);
 
   // For a stale winner that nothing has replaced, by the finals of this session. Its measurements stay.
   void drop_winner(std::int64_t session_id, std::int64_t problem_id, std::int64_t alignment_bytes);
@@ -174,8 +199,7 @@ class Store {
  private:
   friend class MergeSource;
   Store(std::unique_ptr<sqlite::Database>, const Options&);
-  // The winners that follow from the choices and verdicts on this problem; within the caller's transaction.
-  void refresh_winners(std::int64_t problem_id, std::int64_t device_id);
+  void end_dead_sessions();  // marks those whose process was killed; within the caller's transaction
   std::unique_ptr<sqlite::Database> database_;
   Options options_;
 };

@@ -242,6 +242,7 @@ MergeReport Store::merge(MergeSource given, Blobs blobs) {
 
   MergeReport report;
   Transaction transaction(*database_, Transaction::Kind::write);
+  end_dead_sessions();
   const auto count = [this](const char* table) {
     return *first<std::int64_t>(*database_, std::string("SELECT count(*) FROM main.") + table);
   };
@@ -253,14 +254,16 @@ MergeReport Store::merge(MergeSource given, Blobs blobs) {
                               "max_shared_bytes_per_block) SELECT ") +
                   schema::device_columns + " FROM source.device d WHERE true ORDER BY d.id " +
                   schema::or_know_more_of_device);
+  database_->exec(
+      std::string("CREATE TEMP TABLE device_map AS SELECT s.id AS theirs, d.id AS ours FROM source.device s "
+                  "JOIN main.device d ON ") +
+      schema::same_device);
   database_->exec(R"(
     INSERT INTO template (op, name, body_hash)
     SELECT op, name, body_hash FROM source.template WHERE true ORDER BY id ON CONFLICT DO NOTHING;
     INSERT INTO problem (op, text)
     SELECT op, text FROM source.problem WHERE true ORDER BY id ON CONFLICT DO NOTHING;
 
-    CREATE TEMP TABLE device_map AS SELECT s.id AS theirs, d.id AS ours FROM source.device s JOIN main.device d
-      USING (kind, name, target, compute_capability, sm_count, memory_bytes);
     CREATE TEMP TABLE template_map AS SELECT s.id AS theirs, t.id AS ours FROM source.template s JOIN main.template t
       USING (op, name, body_hash);
     CREATE TEMP TABLE problem_map AS SELECT s.id AS theirs, p.id AS ours FROM source.problem s JOIN main.problem p
@@ -308,8 +311,8 @@ MergeReport Store::merge(MergeSource given, Blobs blobs) {
     CREATE UNIQUE INDEX temp.measurement_theirs ON measurement_map (theirs);
 
     INSERT INTO choice (session_id, sequence, generation, problem_id, device_id, alignment_bytes, measurement_id, objective,
-                        chosen_at)
-    SELECT s.ours, c.sequence, c.generation, p.ours, d.ours, c.alignment_bytes, m.ours, c.objective, c.chosen_at
+                        chosen_at, provisional)
+    SELECT s.ours, c.sequence, c.generation, p.ours, d.ours, c.alignment_bytes, m.ours, c.objective, c.chosen_at, c.provisional
     FROM source.choice c JOIN session_map s ON s.theirs = c.session_id JOIN problem_map p ON p.theirs = c.problem_id
     JOIN device_map d ON d.theirs = c.device_id LEFT JOIN measurement_map m ON m.theirs = c.measurement_id
     WHERE true ORDER BY c.id ON CONFLICT DO NOTHING;
@@ -348,12 +351,7 @@ MergeReport Store::merge(MergeSource given, Blobs blobs) {
   }
   report.sessions = count("session") - sessions;
   report.measurements = count("measurement") - measurements;
-  {
-    Statement problems(*database_, "SELECT DISTINCT problem_id, device_id FROM main.choice");
-    std::vector<std::pair<std::int64_t, std::int64_t>> all;
-    while (problems.step()) problems >> all.emplace_back().first >> all.back().second;
-    for (const auto& [problem, device] : all) refresh_winners(problem, device);
-  }
+  schema::refresh_all_winners(*database_);
   report.winners_taken = *first<std::int64_t>(
       *database_,
       "SELECT count(*) FROM (SELECT * FROM their_winner INTERSECT SELECT problem_id, device_id, "

@@ -7,8 +7,10 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
+#include "db/schema.h"
 #include "db/sqlite.h"
 #include "db/store.h"
 
@@ -34,7 +36,8 @@ struct Measured {
   std::string verdict, caches, launches, op, template_name, body_hash;
   double median_us = 0;  // 0 unless the verdict is ok
   std::optional<double> energy_uj;
-  std::string objective;  // by which it is, or is to be, the winner
+  std::string objective;     // by which it is, or is to be, the winner
+  bool provisional = false;  // as in the table `choice`
 };
 
 Measured measured(const Database& database, std::int64_t id, std::string_view objective) {
@@ -80,28 +83,34 @@ double worth(const Measured& m) {
 std::vector<Measured> winners_of(const Database& database, std::int64_t problem, std::int64_t device,
                                  std::optional<std::int64_t> alignment_bytes = std::nullopt) {
   std::vector<Measured> winners;
-  Statement rows(database,
-                 "SELECT measurement_id, objective FROM winner WHERE problem_id = ? AND device_id = ? "
-                 "AND alignment_bytes = ifnull(?, alignment_bytes) ORDER BY alignment_bytes",
-                 problem, device, alignment_bytes);
+  Statement rows(
+      database,
+      "SELECT measurement_id, objective, provisional FROM winner WHERE problem_id = ? AND device_id = ? "
+      "AND alignment_bytes = ifnull(?, alignment_bytes) ORDER BY alignment_bytes",
+      problem, device, alignment_bytes);
   while (rows.step()) {
     std::int64_t id = 0;
     std::string objective;
-    rows >> id >> objective;
+    bool provisional = false;
+    rows >> id >> objective >> provisional;
     winners.push_back(measured(database, id, objective));
+    winners.back().provisional = provisional;
   }
   return winners;
 }
 
-// By the newest verdict on its variant.
+// By the newest verdict on its variant. Without a view, as a database from elsewhere may use none.
 bool found_wrong(const Database& database, const Measured& m) {
-  const auto newest =
-      first<std::string>(database,
-                         "SELECT m.verdict FROM current_measurement m JOIN session s ON s.id = m.session_id "
-                         "WHERE m.device_id = ? AND m.problem_id = ? AND m.variant_id = ? "
-                         "AND (m.verdict <> 'ok' OR (m.caches = ? AND m.launches = ?)) "
-                         "ORDER BY m.generation DESC, s.uid DESC, m.sequence DESC LIMIT 1",
-                         m.device, m.problem, m.variant, m.caches, m.launches);
+  const auto newest = first<std::string>(
+      database,
+      "SELECT verdict FROM (SELECT m.verdict, m.caches, m.launches, m.generation, s.uid, m.sequence, "
+      "row_number() OVER (PARTITION BY m.caches, m.launches "
+      "ORDER BY m.generation DESC, s.uid DESC, m.sequence DESC) AS place "
+      "FROM measurement m JOIN session s ON s.id = m.session_id "
+      "WHERE m.device_id = ? AND m.problem_id = ? AND m.variant_id = ?) "
+      "WHERE place = 1 AND (verdict <> 'ok' OR (caches = ? AND launches = ?)) "
+      "ORDER BY generation DESC, uid DESC, sequence DESC LIMIT 1",
+      m.device, m.problem, m.variant, m.caches, m.launches);
   return newest == "wrong_result" || newest == "out_of_bounds";
 }
 
@@ -123,6 +132,9 @@ SetWinner judge(const Database& database, const Measured& candidate, const std::
     return {false, "Only a measurement that is ok can win; this one is " + candidate.verdict + "."};
   }
   for (const Measured& other : winners_of(database, candidate.problem, candidate.device)) {
+    if (candidate.provisional && !other.provisional && !found_wrong(database, other))
+      return {false, "Finals have named the problem's winner."};
+    if (other.provisional != candidate.provisional) continue;
     if (winner_is_stale || kind(other) == kind(candidate) || other.place < candidate.place) continue;
     return {false, "The problem's winner was measured later and " + what_differs(other, candidate) +
                        "; such measurements are not compared."};
@@ -131,6 +143,7 @@ SetWinner judge(const Database& database, const Measured& candidate, const std::
     return {false, "The variant has been found to give wrong results since this measurement."};
   }
   if (!winner) return {true, "There was no winner."};
+  if (winner->provisional != candidate.provisional) return {true, "The winner was provisional."};
   if (winner->id == candidate.id && winner->objective == candidate.objective)
     return {false, "It is already the winner."};
 
@@ -160,16 +173,16 @@ SetWinner judge(const Database& database, const Measured& candidate, const std::
 // Behind all choices on the problem that its session could know.
 void append_choice(const Database& database, std::int64_t session, std::int64_t problem, std::int64_t device,
                    std::int64_t alignment_bytes, std::optional<std::int64_t> measurement,
-                   std::string_view objective) {
+                   std::string_view objective, bool provisional) {
   Statement(
       database,
       "INSERT INTO choice (session_id, sequence, generation, problem_id, device_id, alignment_bytes, "
-      "measurement_id, objective, chosen_at) VALUES (?1, "
+      "measurement_id, objective, chosen_at, provisional) VALUES (?1, "
       "1 + ifnull((SELECT max(sequence) FROM choice WHERE session_id = ?1), 0), "
       "max(ifnull((SELECT generation FROM session WHERE id = ?1), 0), ifnull((SELECT "
       "max(generation + (session_id <> ?1)) FROM choice WHERE problem_id = ?2 AND device_id = ?3), 0)), "
-      "?2, ?3, ?4, ?5, ?6, ?7)",
-      session, problem, device, alignment_bytes, measurement, objective, sqlite::now(database))
+      "?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+      session, problem, device, alignment_bytes, measurement, objective, sqlite::now(database), provisional)
       .run();
 }
 
@@ -194,20 +207,23 @@ struct Choice {
 
 std::vector<Choice> choices_in_order(const Database& database, std::int64_t problem, std::int64_t device) {
   std::vector<Choice> choices;
-  Statement rows(database,
-                 "SELECT c.generation, s.uid, c.sequence, c.chosen_at, s.device_uuid, c.alignment_bytes, "
-                 "c.objective, c.measurement_id FROM choice c JOIN session s ON s.id = c.session_id "
-                 "WHERE c.problem_id = ? AND c.device_id = ? "
-                 "ORDER BY c.generation, s.uid, c.sequence, c.alignment_bytes",
-                 problem, device);
+  Statement rows(
+      database,
+      "SELECT c.generation, s.uid, c.sequence, c.chosen_at, s.device_uuid, c.alignment_bytes, "
+      "c.objective, c.measurement_id, c.provisional FROM choice c JOIN session s ON s.id = c.session_id "
+      "WHERE c.problem_id = ? AND c.device_id = ? "
+      "ORDER BY c.generation, s.uid, c.sequence, c.alignment_bytes",
+      problem, device);
   while (rows.step()) {
     Choice& c = choices.emplace_back();
     std::string objective;
     std::optional<std::int64_t> id;
+    bool provisional = false;
     rows >> c.place.generation >> c.place.session_uid >> c.place.sequence >> c.chosen_at >> c.device_uuid >>
-        c.alignment_bytes >> objective >> id;
+        c.alignment_bytes >> objective >> id >> provisional;
     if (!id) continue;
     c.named = measured(database, *id, objective);
+    c.named->provisional = provisional;
     c.sound = !found_wrong(database, *c.named);
   }
   return choices;
@@ -247,42 +263,65 @@ const Choice* best_of(const std::vector<const Choice*>& choices, std::vector<con
   return best;
 }
 
-}  // namespace
-
-void Store::refresh_winners(std::int64_t problem_id, std::int64_t device_id) {
-  std::vector<Choice> choices = choices_in_order(*database_, problem_id, device_id);
+// The winners that follow from these choices; whether one of them is sound.
+bool write_winners(const Database& database, std::int64_t problem_id, std::int64_t device_id,
+                   std::vector<Choice> choices) {
   keep_one_kind(choices);
   std::map<std::int64_t, std::vector<const Choice*>> of_alignment;
   for (const Choice& c : choices) of_alignment[c.alignment_bytes].push_back(&c);
-  Statement(*database_, "DELETE FROM winner WHERE problem_id = ? AND device_id = ?", problem_id, device_id)
+  Statement(database, "DELETE FROM winner WHERE problem_id = ? AND device_id = ?", problem_id, device_id)
       .run();
+  bool sound = false;
   for (const auto& [alignment_bytes, its] : of_alignment) {
     std::vector<const Choice*> concurrent;
     const Choice* best = best_of(its, concurrent);
     if (best == nullptr || !best->named) continue;
+    sound = sound || best->sound;
     std::set<std::string> gpus;
     for (const Choice* c : concurrent) gpus.insert(c->device_uuid);
     gpus.erase(best->device_uuid);
-    Statement(*database_,
+    Statement(database,
               "INSERT INTO winner (problem_id, device_id, alignment_bytes, measurement_id, since, objective, "
-              "other_gpus) VALUES (?, ?, ?, ?, ?, ?, ?)",
+              "other_gpus, provisional) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
               problem_id, device_id, alignment_bytes, best->named->id, best->chosen_at,
-              best->named->objective, static_cast<std::int64_t>(gpus.size()))
+              best->named->objective, static_cast<std::int64_t>(gpus.size()), best->named->provisional)
         .run();
   }
+  return sound;
+}
+
+}  // namespace
+
+// What interrupted runs had found counts only where finals have named nothing that is sound.
+void schema::refresh_winners(const Database& database, std::int64_t problem_id, std::int64_t device_id) {
+  const std::vector<Choice> all = choices_in_order(database, problem_id, device_id);
+  std::vector<Choice> of_finals = all;
+  std::erase_if(of_finals, [](const Choice& c) { return c.named && c.named->provisional; });
+  if (!write_winners(database, problem_id, device_id, of_finals) && of_finals.size() < all.size())
+    write_winners(database, problem_id, device_id, all);
+}
+
+void schema::refresh_all_winners(const Database& database) {
+  std::vector<std::pair<std::int64_t, std::int64_t>> all;
+  {
+    Statement problems(database, "SELECT DISTINCT problem_id, device_id FROM main.choice");
+    while (problems.step()) problems >> all.emplace_back().first >> all.back().second;
+  }
+  for (const auto& [problem, device] : all) refresh_winners(database, problem, device);
 }
 
 SetWinner Store::set_winner(std::int64_t measurement_id, std::int64_t alignment_bytes, bool winner_is_stale,
-                            std::string_view objective) {
+                            std::string_view objective, Found found) {
   Transaction transaction(*database_, Transaction::Kind::write);
-  const Measured candidate = measured(*database_, measurement_id, objective);
+  Measured candidate = measured(*database_, measurement_id, objective);
+  candidate.provisional = found == Found::provisionally;
   const auto winner = winners_of(*database_, candidate.problem, candidate.device, alignment_bytes);
   auto judged = judge(*database_, candidate, winner.empty() ? std::nullopt : std::optional(winner.front()),
                       winner_is_stale);
   if (judged.taken) {
     append_choice(*database_, candidate.session, candidate.problem, candidate.device, alignment_bytes,
-                  measurement_id, objective);
-    refresh_winners(candidate.problem, candidate.device);
+                  measurement_id, objective, candidate.provisional);
+    schema::refresh_winners(*database_, candidate.problem, candidate.device);
     drop_binaries(*database_, candidate.problem, candidate.device);
   }
   transaction.commit();
@@ -296,8 +335,8 @@ void Store::drop_winner(std::int64_t session_id, std::int64_t problem_id, std::i
   const auto dropped = winners_of(*database_, problem_id, device, alignment_bytes);
   if (!dropped.empty()) {
     append_choice(*database_, session_id, problem_id, device, alignment_bytes, std::nullopt,
-                  dropped.front().objective);
-    refresh_winners(problem_id, device);
+                  dropped.front().objective, false);
+    schema::refresh_winners(*database_, problem_id, device);
     drop_binaries(*database_, problem_id, device);
   }
   transaction.commit();

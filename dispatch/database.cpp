@@ -168,7 +168,8 @@ std::string fault_of_base(const std::string& database, const DeviceFacts& device
 std::vector<TableRow> winners_of(const std::filesystem::path& database, const QueryFilter& filter) {
   const Store store = Store::open(database, Store::Mode::read_only, with_old_identities(true));
   std::vector<TableRow> rows;
-  for (const WinnerRow& row : store.winners(filter))
+  for (const WinnerRow& row : store.winners(filter)) {
+    if (row.provisional) continue;  // what is shipped has had its finals
     rows.push_back({.winner = to_candidate(row),
                     .alignment_bytes = row.alignment_bytes,
                     .body = {},
@@ -180,6 +181,7 @@ std::vector<TableRow> winners_of(const std::filesystem::path& database, const Qu
                     .toolchain = row.toolchain,
                     .driver = row.driver,
                     .measured_at = row.measured_at});
+  }
   return rows;
 }
 

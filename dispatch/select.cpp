@@ -94,11 +94,6 @@ bool before(const Ranked& a, const Ranked& b, std::span<const Candidate> candida
 
 }  // namespace
 
-bool same_model(const DeviceFacts& a, const DeviceFacts& b) {
-  return a.kind == b.kind && a.name == b.name && a.target == b.target &&
-         (a.kind == "host" || a.multiprocessors == b.multiprocessors);
-}
-
 Chooser::Chooser(const Op& op, const DeviceFacts& device, std::span<const Candidate> candidates)
     : op_(&op), device_(device), candidates_(candidates) {
   struct Kind {

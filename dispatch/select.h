@@ -16,6 +16,7 @@
 
 #include "dispatch/time_model.h"
 #include "generator/op.h"
+#include "generator/same_model.h"
 #include "tunesmith/dispatcher.h"
 
 namespace tunesmith {
@@ -77,9 +78,6 @@ struct Selection {
   std::vector<Choice> choices;  ///< best first
   std::vector<Refusal> refusals;
 };
-
-/// Whether both are the same model: kind, name, target, and on CUDA the number of multiprocessors.
-bool same_model(const DeviceFacts& a, const DeviceFacts& b);
 
 /// The candidates of one op, for one device: what the ranking of any problem needs, made once.
 class Chooser {

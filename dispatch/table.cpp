@@ -77,8 +77,7 @@ std::string in_file_name(std::string_view name) {
   return text.empty() ? "device" : text;
 }
 
-// What tells it apart.
-std::vector<std::string> device_key(const DeviceFacts& device) {
+std::vector<std::string> fields_of(const DeviceFacts& device) {
   return {device.kind,
           device.name,
           device.target,
@@ -90,7 +89,7 @@ std::vector<std::string> device_key(const DeviceFacts& device) {
 // The device's file; where several have its name, with what tells them apart.
 std::string file_of(const DeviceFacts& device, const std::vector<DeviceFacts>& all) {
   const auto is_other = [&](const DeviceFacts& its) {
-    return in_file_name(its.name) == in_file_name(device.name) && device_key(its) != device_key(device);
+    return in_file_name(its.name) == in_file_name(device.name) && !same_model(its, device);
   };
   std::string name = in_file_name(device.name);
   if (std::any_of(all.begin(), all.end(), is_other)) {
@@ -104,9 +103,8 @@ std::vector<DeviceFacts> devices_of(const std::vector<TableRow>& rows,
                                     const std::vector<DeviceTable>& tables) {
   std::vector<DeviceFacts> devices;
   const auto add = [&](const DeviceFacts& device) {
-    const auto known = std::find_if(devices.begin(), devices.end(), [&](const DeviceFacts& other) {
-      return device_key(other) == device_key(device);
-    });
+    const auto known = std::find_if(devices.begin(), devices.end(),
+                                    [&](const DeviceFacts& other) { return same_model(other, device); });
     if (known == devices.end()) {
       devices.push_back(device);
     } else if (known->l2_bytes == 0) {  // from a file that did not know it
@@ -156,7 +154,7 @@ Texts write_table(std::vector<TableRow> rows, const std::vector<DeviceTable>& ta
   Texts texts;
   std::string& devices = texts[std::string(devices_file)] = std::string(devices_header) + "\n";
   for (const DeviceFacts& device : all) {
-    std::vector<std::string> fields = device_key(device);
+    std::vector<std::string> fields = fields_of(device);
     const std::string name = file_of(device, all);
     texts[name + ".csv"] = std::string(winners_header) + "\n";
     fields.insert(fields.begin(), name);

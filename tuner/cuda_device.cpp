@@ -54,7 +54,8 @@ struct LateWrites {
 
 class CudaDevice : public Device {
  public:
-  CudaDevice(const DeviceFacts& facts, int ordinal) : facts_(facts), ordinal_(ordinal) {
+  CudaDevice(const DeviceFacts& facts, int ordinal)
+      : facts_(facts), ordinal_(ordinal), other_processes_(CudaTimer::processes_on(ordinal)) {
     check(cudaSetDevice(ordinal_), "use " + facts_.name);
     try {
       const Compiled compiled = make_nvrtc_toolchain()->compile(
@@ -85,6 +86,8 @@ class CudaDevice : public Device {
   const DeviceFacts& facts() const override { return facts_; }
   std::string driver() const override { return cuda_driver(); }
   std::string uuid() const override;
+  bool tells_energy() const override { return timer_->tells_energy(); }
+  std::vector<std::int32_t> other_processes() const override { return other_processes_; }
 
   std::unique_ptr<Executable> load(const std::string& binary, const std::string& suffix,
                                    const Work& work) override {
@@ -289,6 +292,7 @@ class CudaDevice : public Device {
 
   DeviceFacts facts_;
   int ordinal_;
+  std::vector<std::int32_t> other_processes_;  // asked for before there is a context of our own
   cudaLibrary_t library_ = nullptr;
   cudaKernel_t compare_ = nullptr;
   cudaKernel_t differ_ = nullptr;

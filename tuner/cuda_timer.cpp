@@ -270,6 +270,8 @@ std::vector<double> CudaTimer::sample(const Difference& graphs, int samples,
   return result;
 }
 
+std::vector<std::int32_t> CudaTimer::processes_on(int ordinal) { return Nvml(bus_id(ordinal)).processes(); }
+
 // The counter moves in steps, so the window is from one of its steps to another, each seen within one turn.
 std::optional<double> CudaTimer::energy_uj(Executable& executable, const Buffers& buffers) {
   if (!nvml_.energy_mj()) return std::nullopt;

@@ -43,6 +43,9 @@ class CudaTimer {
   };
   Timed time(Executable& executable, const Buffers& buffers, const Timing& timing);
   std::optional<double> energy_uj(Executable& executable, const Buffers& buffers);
+  bool tells_energy() const { return nvml_.energy_mj().has_value(); }
+  /// That have a context on the device; needs none itself.
+  static std::vector<std::int32_t> processes_on(int ordinal);
 
   /// What stands before a variant: a kernel that does nothing, or one that reads so much memory, all zeros.
   static void space(const Kernels& kernels, int multiprocessors, const void* memory, std::int64_t bytes,

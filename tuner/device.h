@@ -71,6 +71,10 @@ class Device {
   virtual std::string driver() const = 0;
   virtual std::string uuid() const { return ""; }  ///< which one of the model; empty: not known
 
+  virtual bool tells_energy() const { return false; }  ///< energy_uj() knows it
+  /// The numbers of those that had a context on it when this was made, as far as is known.
+  virtual std::vector<std::int32_t> other_processes() const { return {}; }
+
   virtual std::unique_ptr<Executable> load(const std::string& binary, const std::string& suffix,
                                            const Work& work) = 0;
 

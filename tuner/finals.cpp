@@ -208,6 +208,7 @@ void Finals::take_energy(Ticket ticket, const MeasureReply& reply) {
   findings_.trial(ticket).reply.energy_uj = reply.energy_uj;
   if (reply.energy_uj > 0) return;
   if (setup_.objective != Objective::time) {
+    record();  // the times hold
     throw UsageError("The objective " + std::string(name(setup_.objective)) +
                      " needs the energy of a launch, and this device does not tell it (NVML has no counter "
                      "for it, or is not installed); use the objective time.");

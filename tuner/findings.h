@@ -24,7 +24,7 @@ struct Trial {
   double median_us = 0;          ///< 0: not ok
   std::vector<double> loads_us;  ///< of the finals: the median of each load's samples
   bool checked = false;          ///< in this run, against this run's inputs
-  std::int64_t measurement = 0;  ///< the row that the finals wrote
+  std::int64_t measurement = 0;  ///< the newest row of the database that has it
 };
 
 using Ticket = std::int64_t;  // position in Findings::trials

@@ -22,7 +22,8 @@ class GeneticGuide : public Guide {
       const PointId b = history.trials[history.fastest[tournament(parents)]].id;
       const PointId child = cross(a, a.part == b.part ? b : a);
       const Space& space = points_.space().parts[child.part].space;
-      if (!history.has(child) && space.is_legal(space.config(child.number))) return child;
+      if (!history.has(child) && points_.mine(child) && space.is_legal(space.config(child.number)))
+        return child;
     }
     return std::nullopt;
   }

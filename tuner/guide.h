@@ -36,6 +36,8 @@ class Guide {
   virtual ~Guide() = default;
   /// A point that the history does not have; nothing where the next of the list will do.
   virtual std::optional<PointId> choose(const History& history) = 0;
+  /// As Search::expected_gain().
+  virtual std::optional<double> expected_gain() const { return std::nullopt; }
   /// The logarithm of the median in µs that it expects of a point.
   virtual std::optional<double> predicted(const History&, PointId) const { return std::nullopt; }
 };

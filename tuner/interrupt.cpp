@@ -21,11 +21,14 @@ InterruptScope::InterruptScope() {
   sigemptyset(&action.sa_mask);
   ::sigaction(SIGINT, &action, &previous_int_);
   ::sigaction(SIGTERM, &action, &previous_term_);
+  ::sigaction(SIGHUP, &action, &previous_hup_);
+  if (previous_hup_.sa_handler == SIG_IGN) ::sigaction(SIGHUP, &previous_hup_, nullptr);
 }
 
 InterruptScope::~InterruptScope() {
   ::sigaction(SIGINT, &previous_int_, nullptr);
   ::sigaction(SIGTERM, &previous_term_, nullptr);
+  ::sigaction(SIGHUP, &previous_hup_, nullptr);
 }
 
 }  // namespace tunesmith

@@ -8,8 +8,8 @@ namespace tunesmith {
 bool interrupted();
 void interrupt();
 
-/// While this lives the first SIGINT or SIGTERM sets a flag; the second of the same kind acts as it did
-/// before.
+/// While this lives the first SIGINT, SIGTERM or SIGHUP (a terminal that is gone) sets a flag; the second of
+/// the same kind acts as it did before. Under nohup SIGHUP stays ignored.
 class InterruptScope {
  public:
   InterruptScope();
@@ -20,6 +20,7 @@ class InterruptScope {
  private:
   struct sigaction previous_int_ = {};
   struct sigaction previous_term_ = {};
+  struct sigaction previous_hup_ = {};
 };
 
 }  // namespace tunesmith

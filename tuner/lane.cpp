@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <thread>
-#include <tuple>
 #include <utility>
 
 #include "db/old_identity.h"
+#include "generator/same_model.h"
 #include "tuner/interrupt.h"
 
 namespace tunesmith {
@@ -47,7 +47,7 @@ Lane::Lane(const Setup& setup, Progress& progress)
     facts_.command += "  # " + compared_with(*own, options.reference);
   facts_.strategy =
       options.finals ? "finals" : options.strategy + (options.prior == Prior::none ? ", prior none" : "");
-  facts_.budget = options.budget;
+  facts_.budget = options.budget + (options.until.empty() ? "" : ", until " + options.until);
   facts_.seed = options.seed;
   facts_.toolchain = compilers_.identity();
   facts_.driver = worker_.hello().driver;
@@ -59,7 +59,9 @@ Lane::Lane(const Setup& setup, Progress& progress)
 
 void Lane::introduce() {
   const bool searches = !setup_.options.finals && !setup_.options.random_checks;
-  const std::string budget = searches ? ", " + budget_text(setup_.options.budget) + " per problem" : "";
+  std::string budget = searches ? ", " + budget_text(setup_.options.budget) + " per problem" : "";
+  if (searches && !setup_.options.until.empty())
+    budget += ", or until less than " + setup_.options.until + " is expected";
   progress_.say((setup_.options.random_checks ? "Checking " : "Tuning ") +
                 std::string(setup_.options.cold_caches ? "for cold caches " : "") +
                 (facts_.launches == "chained" ? "for chained launches " : "") + "on " + device().name + " (" +
@@ -75,10 +77,7 @@ void Lane::introduce() {
 }
 
 void Lane::must_be_like(const Lane& first) const {
-  const auto model = [](const DeviceFacts& d) {
-    return std::tie(d.kind, d.name, d.target, d.multiprocessors, d.memory_bytes);
-  };
-  if (model(device()) == model(first.device())) return;
+  if (same_model(device(), first.device())) return;
   throw UsageError("The devices of one run must be of one model; " + first.id() + " is " +
                    first.device().name + " and " + id() + " is " + device().name +
                    ". Tune them in runs of their own.");
@@ -102,7 +101,7 @@ TunedProblem Lane::run(const Problem& problem, const Task& task, ProblemRun::Ben
 
 std::string Lane::binary_of(const RenderedVariant& variant) {
   compilers_.begin(0, variant.source);
-  while (compilers_.at_work() > 0) {
+  while (compilers_.at_work() > 0 && !interrupted()) {
     std::vector<int> descriptors;
     compilers_.descriptors(descriptors);
     wait_for(descriptors, 0.2);

@@ -32,7 +32,11 @@ class Lane {
   const std::string& id() const { return worker_.hello().identity; }
   const std::string& note() const { return worker_.hello().note; }
   const Recorder::Facts& facts() const { return facts_; }
+  const std::string& uuid() const { return worker_.hello().uuid; }
+  bool tells_energy() const { return worker_.hello().energy; }
+  const std::vector<std::int32_t>& other_processes() const { return worker_.hello().other_processes; }
   std::vector<WinnerRow> winners() { return recorder().winners(); }
+  std::vector<Store::Tried> tried() { return recorder().tried(); }
   void put_anchor_table(const std::string& text) { recorder().put_anchor_table(text); }
   std::int64_t database_id() { return recorder().device(); }  ///< the device's
 

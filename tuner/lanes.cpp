@@ -132,7 +132,16 @@ class TaskQueue {
       problem.variants = std::max(problem.variants, kept->variants);
       problem.worst_us = std::max(problem.worst_us, kept->worst_us);
       problem.seconds += kept->seconds;
+      problem.search_s = std::max(problem.search_s, kept->search_s);
       if (problem.base_fault.empty()) problem.base_fault = std::move(kept->base_fault);
+      const auto best_us = [](const TunedProblem& one) {
+        return one.winners.empty() ? 0 : one.winners.front().time.median_us;
+      };
+      if (kept->provisional && (problem.winners.empty() || best_us(*kept) < best_us(problem))) {
+        problem.provisional = true;
+        problem.winners = std::move(kept->winners);
+        problem.base = std::move(kept->base);
+      }
     }
     kept = std::move(problem);
   }

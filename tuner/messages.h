@@ -13,7 +13,7 @@
 namespace tunesmith {
 
 /// Raised with every change to a message below.
-inline constexpr std::int32_t protocol_version = 6;
+inline constexpr std::int32_t protocol_version = 7;
 
 /// The first word of either kind of worker: what it turned out to be.
 struct Hello {
@@ -24,16 +24,18 @@ struct Hello {
   std::string identity;  ///< of a compiler: Toolchain::identity(); of a device: its id, "cuda:0"
   std::string note;      ///< why auto is the host
   std::string driver;
-  std::string uuid;  ///< of a device, as Device::uuid()
+  std::string uuid;                           ///< of a device, as Device::uuid()
+  bool energy = false;                        ///< as Device::tells_energy()
+  std::vector<std::int32_t> other_processes;  ///< as Device::other_processes()
   DeviceFacts device = {};
   template <typename Self, typename Archive>
   static void fields(Self& self, Archive& archive) {
     auto& d = self.device;
-    archive(self.version, self.error, self.usage, self.identity, self.note, self.driver, self.uuid, d.kind,
-            d.name, d.target, d.compute_capability, d.multiprocessors, d.memory_bytes, d.l2_bytes,
-            d.shared_bytes_per_multiprocessor, d.max_threads_per_multiprocessor, d.max_threads_per_block,
-            d.max_shared_bytes_per_block, d.max_block.x, d.max_block.y, d.max_block.z, d.max_grid.x,
-            d.max_grid.y, d.max_grid.z);
+    archive(self.version, self.error, self.usage, self.identity, self.note, self.driver, self.uuid,
+            self.energy, self.other_processes, d.kind, d.name, d.target, d.compute_capability,
+            d.multiprocessors, d.memory_bytes, d.l2_bytes, d.shared_bytes_per_multiprocessor,
+            d.max_threads_per_multiprocessor, d.max_threads_per_block, d.max_shared_bytes_per_block,
+            d.max_block.x, d.max_block.y, d.max_block.z, d.max_grid.x, d.max_grid.y, d.max_grid.z);
   }
 };
 

@@ -2,7 +2,9 @@
 // (Jones, Schonlau, Welch 1998) among candidates that are likely to run.
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include "tuner/experience.h"
@@ -39,6 +41,10 @@ constexpr double surer = 0.8;
 // An improvement is worth the root of the time that its compilation takes: compilers work beside the device.
 constexpr double cost_exponent = 0.5;
 
+// What is expected of so many candidates together says whether to go on: of one alone it is little long
+// before the end.
+constexpr std::size_t looked_ahead = 40;
+
 // A failed point counts as slow as the slowest tenth.
 constexpr double failed_quantile = 0.9;
 
@@ -68,6 +74,8 @@ class ModelGuide : public Guide {
     seen_ = history.trials.size();
     return best_candidate(history);
   }
+
+  std::optional<double> expected_gain() const override { return gain_; }
 
   std::optional<double> predicted(const History& history, PointId id) const override {
     if (process_.observed() == 0) return std::nullopt;
@@ -134,7 +142,7 @@ class ModelGuide : public Guide {
     double most = -std::numeric_limits<double>::infinity();
     for (int draw = 0; draw < draws_per_first_point; ++draw) {
       const auto id = points_.any(random_);
-      if (!id || history.has(*id)) continue;
+      if (!id || history.has(*id) || !points_.mine(*id)) continue;
       const Coordinates at = embedding_(*id);
       double nearest = history.trials.empty() ? 0 : std::numeric_limits<double>::infinity();
       for (const History::Trial& trial : history.trials)
@@ -178,7 +186,7 @@ class ModelGuide : public Guide {
   void draw_candidates(const History& history) {
     std::set<PointId> ids;
     const auto add = [&](PointId id) {
-      if (ids.size() < most_candidates && !history.has(id)) ids.insert(id);
+      if (ids.size() < most_candidates && !history.has(id) && points_.mine(id)) ids.insert(id);
     };
     const std::vector<std::size_t>& fastest = history.fastest;
     for (std::size_t rank = 0; rank < std::min(elite, fastest.size()); ++rank) {
@@ -187,7 +195,7 @@ class ModelGuide : public Guide {
         if (rank < inner_elite && ids.size() < most_candidates / 2) points_.each_neighbour(id, add);
       });
     }
-    for (const PointId id : points_.some(most_candidates, random_)) add(id);
+    for (const PointId id : points_.some(most_candidates * points_.space().shares, random_)) add(id);
     candidates_.assign(ids.begin(), ids.end());
     std::vector<Coordinates> at;
     slower_.clear();
@@ -242,16 +250,21 @@ class ModelGuide : public Guide {
     const GaussianProcess::Prediction prediction = process_.predict(values.scaled);
     std::optional<PointId> best;
     double most = -1;
+    std::vector<double> gains;
     for (std::size_t c = 0; c < candidates_.size(); ++c) {
       if (history.has(candidates_[c])) continue;
       const double expected = values.mean + values.deviation * prediction.mean[c] + slower_[c];
       double score = improvement(expected, surer * values.deviation * prediction.deviation[c], values.best);
       if (fails) score *= 1 - (failed_near_[c] + 0.02) / (near_[c] + 0.4);
+      gains.push_back(score);
       score /= cost_[c];
       if (score <= most) continue;
       most = score;
       best = candidates_[c];
     }
+    const auto ahead = static_cast<std::ptrdiff_t>(std::min(looked_ahead, gains.size()));
+    std::partial_sort(gains.begin(), gains.begin() + ahead, gains.end(), std::greater<>());
+    gain_ = std::accumulate(gains.begin(), gains.begin() + ahead, 0.0);
     return best;
   }
 
@@ -260,6 +273,7 @@ class ModelGuide : public Guide {
   Embedding embedding_;
   Experience experience_;
   GaussianProcess process_;
+  std::optional<double> gain_;  // expected of the candidates ahead, of the logarithm of the time
   std::size_t drawn_ = 0;
   std::size_t fitted_ = 0;  // verdicts at the last refit
   std::size_t seen_ = 0;    // trials that the process observes or has left out

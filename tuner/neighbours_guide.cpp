@@ -29,7 +29,7 @@ class NeighboursGuide : public Guide {
       std::optional<PointId> best;
       double least = std::numeric_limits<double>::infinity();
       points_.each_neighbour(history.trials[trial].id, [&](PointId id) {
-        if (history.has(id)) return;
+        if (history.has(id) || !points_.mine(id)) return;
         const double expected = vote(history, embedding_(id));
         if (expected >= least) return;
         least = expected;

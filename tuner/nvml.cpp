@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 
@@ -49,6 +50,8 @@ Nvml::Nvml(const std::string& pci_bus_id, const char* library) {
   if (!find(reasons_, opened, "nvmlDeviceGetCurrentClocksEventReasons"))
     find(reasons_, opened, "nvmlDeviceGetCurrentClocksThrottleReasons");
   find(energy_, opened, "nvmlDeviceGetTotalEnergyConsumption");
+  if (!find(processes_, opened, "nvmlDeviceGetComputeRunningProcesses_v3"))
+    find(processes_, opened, "nvmlDeviceGetComputeRunningProcesses_v2");
 }
 
 std::optional<Nvml::State> Nvml::state() const {
@@ -64,6 +67,23 @@ std::optional<double> Nvml::energy_mj() const {
   unsigned long long millijoules = 0;
   if (energy_(device_, &millijoules) != 0) return std::nullopt;
   return static_cast<double>(millijoules);
+}
+
+std::vector<std::int32_t> Nvml::processes() const {
+  struct Process {  // nvmlProcessInfo_t of both versions
+    unsigned id = 0;
+    unsigned long long memory_bytes = 0;
+    unsigned instance = 0, compute_instance = 0;
+  };
+  static_assert(sizeof(Process) == 24);
+  std::array<Process, 128> found = {};
+  unsigned count = found.size();
+  if (device_ == nullptr || processes_ == nullptr || processes_(device_, &count, found.data()) != 0)
+    return {};
+  std::vector<std::int32_t> ids;
+  for (std::size_t i = 0; i < std::min<std::size_t>(count, found.size()); ++i)
+    ids.push_back(static_cast<std::int32_t>(found[i].id));
+  return ids;
 }
 
 Disturbance disturbance(const Nvml::State& state, int settled_mhz) {

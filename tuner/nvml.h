@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace tunesmith {
 
@@ -23,6 +24,9 @@ class Nvml {
   /// What the GPU has used since the driver was loaded; updated some ten times a second.
   std::optional<double> energy_mj() const;
 
+  /// The processes that have a context on the GPU, the caller's included; empty where it is not known.
+  std::vector<std::int32_t> processes() const;
+
  private:
   using Handle = void*;
   std::shared_ptr<void> library_;
@@ -30,6 +34,7 @@ class Nvml {
   int (*clock_)(Handle, int, unsigned*) = nullptr;
   int (*reasons_)(Handle, unsigned long long*) = nullptr;
   int (*energy_)(Handle, unsigned long long*) = nullptr;
+  int (*processes_)(Handle, unsigned*, void*) = nullptr;
 };
 
 /// What samples that were taken in a state are worth.

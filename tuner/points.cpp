@@ -144,6 +144,12 @@ void Points::each_neighbour(PointId id, const std::function<void(PointId)>& visi
   }
 }
 
+// Mixed, so that neighbours are in different shares.
+bool Points::mine(PointId id) const {
+  if (space_.shares == 1) return true;
+  return Random(id.number * 31 + id.part).below(space_.shares) == space_.share;
+}
+
 std::optional<PointId> Points::id(const Point& point) const {
   for (std::size_t part = 0; part < space_.parts.size(); ++part) {
     if (space_.parts[part].template_index == point.template_index)

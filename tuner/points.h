@@ -42,6 +42,9 @@ class Points {
   /// The legal ones that differ in one axis.
   void each_neighbour(PointId id, const std::function<void(PointId)>& visit) const;
 
+  /// It is in this search's share.
+  bool mine(PointId id) const;
+
   std::optional<PointId> id(const Point& point) const;  ///< none where its template is not searched
   Point point(PointId id) const;
   const SearchSpace& space() const { return space_; }

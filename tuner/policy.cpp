@@ -111,38 +111,68 @@ std::vector<std::size_t> choose_finalists(const std::vector<Contender>& contende
   return chosen;
 }
 
-Budget Budget::parse(std::string_view text) {
+namespace {
+
+// One of a budget's words; whether it is one.
+bool add_to(Budget& budget, std::string_view word) {
   struct Unit {
     std::string_view name;
     double seconds;
   };
   static constexpr std::array<Unit, 6> units = {
       {{"s", 1}, {"sec", 1}, {"m", 60}, {"min", 60}, {"h", 3600}, {"ms", 1e-3}}};
+  double value = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+  if (error != std::errc() || value <= 0 || !std::isfinite(value)) return false;
+  const std::string_view unit = word.substr(static_cast<std::size_t>(end - word.data()));
+  if (unit.empty()) {
+    if (budget.count || value != std::floor(value) || value >= 1e15) return false;
+    budget.count = static_cast<std::int64_t>(value);
+    return true;
+  }
+  for (const Unit& known : units) {
+    if (known.name != unit || budget.seconds) continue;
+    budget.seconds = value * known.seconds;
+    return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Budget Budget::parse(std::string_view text) {
   Budget budget;
   if (text == "all") return budget;
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const std::string_view unit = text.substr(static_cast<std::size_t>(end - text.data()));
-  if (error == std::errc() && value > 0 && std::isfinite(value)) {
-    if (unit.empty() && value == std::floor(value) && value < 1e15) {
-      budget.count = static_cast<std::int64_t>(value);
-      return budget;
-    }
-    for (const Unit& known : units) {
-      if (known.name != unit) continue;
-      budget.seconds = value * known.seconds;
-      return budget;
-    }
+  for (std::string_view rest = text;;) {
+    const std::size_t comma = rest.find(',');
+    if (!add_to(budget, rest.substr(0, comma))) break;
+    if (comma == std::string_view::npos) return budget;
+    rest.remove_prefix(comma + 1);
   }
-  throw UsageError(
-      "The budget " + std::string(text) +
-      " is not understood; give a time per problem (60s, 5min, 1h), a number of variants (500), or all.");
+  throw UsageError("The budget " + std::string(text) +
+                   " is not understood; give a time per problem (60s, 5min, 1h), a number of variants (500), "
+                   "both with a comma between them (60s,500), or all.");
 }
 
 std::string budget_text(const std::string& budget) {
   const Budget parsed = Budget::parse(budget);
-  if (parsed.count) return counted(static_cast<std::size_t>(*parsed.count), "variant");
-  return parsed.seconds ? budget : "all variants";
+  if (!parsed.count) return parsed.seconds ? budget : "all variants";
+  const std::string count = counted(static_cast<std::size_t>(*parsed.count), "variant");
+  if (!parsed.seconds) return count;
+  const std::size_t comma = budget.find(',');
+  const std::string first = budget.substr(0, comma);
+  return (Budget::parse(first).seconds ? first : budget.substr(comma + 1)) + " or " + count;
+}
+
+double least_gain_of(std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || std::string_view(end, text.data() + text.size()) != "%" || !(value > 0) ||
+      value > 100)
+    throw UsageError("--until is " + std::string(text) +
+                     ", but it is a part of the best time in percent, above 0 and at most 100; give one such "
+                     "as 0.5%.");
+  return value / 100;
 }
 
 double search_share_s(double left_s, double weight, double weight_left) {

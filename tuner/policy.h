@@ -81,17 +81,20 @@ struct Contender {
 std::vector<std::size_t> choose_finalists(const std::vector<Contender>& contenders,
                                           std::int64_t element_bytes, const Policy& policy);
 
-/// A time or a number of verdicts per problem; both empty: the whole space.
+/// A time or a number of verdicts per problem, or both: whichever is over first; both empty: the whole space.
 struct Budget {
   std::optional<double> seconds;
   std::optional<std::int64_t> count;
 
-  /// "60s", "5m", "5min", "1h", "500", "all". Throws UsageError.
+  /// "60s", "5m", "5min", "1h", "500", "60s,500", "all". Throws UsageError.
   static Budget parse(std::string_view text);
 };
 
-/// What parse() takes, for people: "60s", "6 variants", "all variants".
+/// What parse() takes, for people: "60s", "6 variants", "60s or 6 variants", "all variants".
 std::string budget_text(const std::string& budget);
+
+/// "0.5%" as 0.005. Throws UsageError.
+double least_gain_of(std::string_view text);
 
 /// Time for the search of a problem, where `left_s` is left for it and those after it, divided by their
 /// weights: three fifths of its share, because inputs, checks and finals stand around a search.

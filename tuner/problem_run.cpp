@@ -30,6 +30,9 @@ constexpr double few_launches_us = 30;
 // A finalist was measured before, and is now measured for longer.
 constexpr double finals_limit = 5;
 
+// An interrupted run waits so long for what the device and the compilers have begun.
+constexpr double patience_s = 1;
+
 // Proposes these, in their order.
 // What is listed is for a library that compiles it when it is first needed; and one that takes longer would
 // hold up all that are behind it.
@@ -64,8 +67,10 @@ ProblemRun::ProblemRun(const Bench& bench, const Problem& problem, const Problem
       previous_(bench.recorder.winners()),
       started_(Clock::now()),
       deaths_seen_(bench.worker.deaths()) {
+  result_.variants = space_.count();
   strategy_ = strategy();
-  std::erase_if(previous_, [&](const WinnerRow& row) { return row.problem.text != problem.text(); });
+  std::erase_if(previous_,
+                [&](const WinnerRow& row) { return row.provisional || row.problem.text != problem.text(); });
   search_ = std::make_unique<SearchRun>(
       SearchRun::Setup{
           .search = *strategy_,
@@ -78,6 +83,7 @@ ProblemRun::ProblemRun(const Bench& bench, const Problem& problem, const Problem
           .base_again = bench.stages != Bench::Stages::list,
           .most_compile_s = bench.stages == Bench::Stages::list ? most_compile_s_of_a_list : 0,
           .least_loads = bench.stages == Bench::Stages::list ? bench.policy.list_loads : 1,
+          .until_gain = bench.options.until.empty() ? 0 : least_gain_of(bench.options.until),
           .retry_failed = bench.options.retry_failed,
           .render =
               [this](const Point& point) { return render_variant(bench_.op, problem_, point, device()); },
@@ -85,7 +91,7 @@ ProblemRun::ProblemRun(const Bench& bench, const Problem& problem, const Problem
           .now_s = [this] { return since(started_); }},
       findings_);
   result_.problem = problem.text();
-  result_.variants = bench.stages == Bench::Stages::check ? std::ssize(space_.promising) : space_.count();
+  if (bench.stages == Bench::Stages::check) result_.variants = std::ssize(space_.promising);
   if (bench.stages != Bench::Stages::list) want_inputs(bench.options.seed);
 }
 
@@ -99,8 +105,23 @@ std::unique_ptr<Search> ProblemRun::strategy() {
   }
   space_.promising =
       promising(space_, guesses(), [&](std::string_view name) { return template_index(bench_.op, name); });
-  return only_part(make_search(bench_.options.strategy, space_, bench_.options.seed, bench_.options.prior),
-                   *space_.base, bench_.part);
+  const auto make = [&](std::uint64_t seed) {
+    return make_search(bench_.options.strategy, space_, seed, bench_.options.prior);
+  };
+  auto whole = make(bench_.options.seed);
+  if (!in_parts()) return whole;
+  // Searches that hear of each other's verdicts propose alike, so they divide the points; and so do those
+  // that do not learn, or have time for all points. Others find more where each may propose any.
+  const bool all = bench_.budget.count ? *bench_.budget.count >=
+                                             result_.variants / static_cast<std::int64_t>(bench_.part.parts)
+                                       : !bench_.budget.seconds;
+  if (hears_others() || all || !whole->learns()) {
+    space_.share = bench_.part.part;
+    space_.shares = bench_.part.parts;
+  } else {
+    space_.promising = promising_of(space_.promising, bench_.part);
+  }
+  return make(seed_of(bench_.options.seed, bench_.part));
 }
 
 // What is built in comes first, so that no run ends with a slower kernel than there was.
@@ -184,6 +205,7 @@ std::vector<Point> ProblemRun::checked() const {
 TunedProblem ProblemRun::run() {
   search();
   if (has_finals() && !bench_.interrupted()) finals();
+  if (bench_.interrupted() && (has_finals() || in_parts())) name_provisional();
   bench_.progress.done();
   result_.verdicts = findings_.verdicts;
   result_.measured = findings_.measured;
@@ -330,6 +352,8 @@ void ProblemRun::show(const std::string& stage, std::int64_t done, std::int64_t 
 // ---- The search
 
 void ProblemRun::search() {
+  // Without parts only what is promising is proposed.
+  const std::int64_t proposed = space_.parts.empty() ? std::ssize(space_.promising) : result_.variants;
   while (true) {
     const bool over = bench_.interrupted() || search_->out_of_time();
     if (over) {
@@ -340,13 +364,84 @@ void ProblemRun::search() {
       compile_ahead();
     }
     for (CompileResult& result : bench_.compilers.update()) search_->compiled(std::move(result));
+    if (bench_.interrupted()) search_->drop_waiting();
     feed();
     if (search_->idle() && bench_.compilers.at_work() == 0 && (over || search_->exhausted())) break;
+    if (out_of_patience()) break;
     wait();
     take_measured();
     show(bench_.stages == Bench::Stages::check ? "check" : "search", search_->counted(),
-         bench_.budget.count ? std::min(*bench_.budget.count, result_.variants) : result_.variants);
+         std::min(bench_.budget.count.value_or(proposed), proposed));
   }
+  result_.search_s = search_->elapsed_s();
+  if (search_->little_expected()) {
+    bench_.progress.say("The search ends after " +
+                        counted(static_cast<std::size_t>(search_->counted()), "variant") +
+                        ": it expects less than " + bench_.options.until + " of more.");
+  }
+}
+
+// It has waited long enough since the interrupt, for a variant that hangs or a compilation that takes
+// minutes.
+bool ProblemRun::out_of_patience() {
+  if (!bench_.interrupted()) return false;
+  if (!interrupted_at_) interrupted_at_ = Clock::now();
+  return since(*interrupted_at_) > patience_s;
+}
+
+// With parts, which the same file tells of each other.
+void ProblemRun::hear_others() {
+  if (!hears_others() || !strategy_->learns()) return;
+  for (const Store::Verdict& other : bench_.recorder.of_others(problem_)) {
+    const auto index = template_index(bench_.op, other.template_name);
+    const auto part =
+        std::find_if(space_.parts.begin(), space_.parts.end(),
+                     [&](const SearchSpace::Part& each) { return index && each.template_index == *index; });
+    if (part == space_.parts.end()) continue;
+    if (auto config = part->space.find(Values::parse(other.config)))
+      search_->learn({*index, std::move(*config)}, verdict_of(other.verdict), other.median_us);
+  }
+}
+
+// The fastest so far, which no finals have compared. Not before all that is promising has been tried: one
+// that is built in may be faster.
+void ProblemRun::name_provisional() {
+  if (bench_.options.objective != Objective::time) return;
+  const auto judged = [&](const Point& point) {
+    return std::any_of(findings_.trials.begin(), findings_.trials.end(), [&](const Trial& trial) {
+      return trial.variant.point == point && trial.measurement > 0;
+    });
+  };
+  const bool all_tried = in_parts()
+                             ? findings_.trials.size() > space_.promising.size()  // some are another part's
+                             : std::all_of(space_.promising.begin(), space_.promising.end(), judged);
+  if (!judged(*space_.base) || !all_tried) return;
+  std::vector<const Trial*> named;
+  for (const bool any_alignment : {false, true}) {
+    const Trial* best = nullptr;
+    for (const Trial& trial : findings_.trials) {
+      if (trial.median_us <= 0 || trial.measurement <= 0 || !reentrant(trial.variant.work)) continue;
+      if (any_alignment && trial.variant.alignment_bytes > element_alignment(bench_.op, problem_)) continue;
+      if (best == nullptr || trial.median_us < best->median_us) best = &trial;
+    }
+    if (best != nullptr && std::find(named.begin(), named.end(), best) == named.end()) named.push_back(best);
+  }
+  Recorder& recorder = bench_.recorder;
+  for (const Trial* trial : named) {
+    const std::int64_t alignment = trial->variant.alignment_bytes;
+    if (!recorder.set_winner(trial->measurement, alignment, false, Store::Found::provisionally).taken)
+      continue;
+    if (!trial->binary.empty()) recorder.put_binary(trial->variant, trial->binary);
+    result_.provisional = true;
+    TunedWinner& winner = result_.winners.emplace_back();
+    winner.any_alignment = alignment <= element_alignment(bench_.op, problem_);
+    winner.template_name = trial->variant.tmpl->name;
+    winner.config = trial->variant.point.config.text();
+    winner.time.median_us = trial->median_us;
+    winner.alignment_bytes = alignment;
+    winner.registers = trial->reply.registers;
+  }
+  if (result_.provisional && findings_.base_us() > 0) result_.base = time_of(findings_.trials.front());
 }
 
 void ProblemRun::propose() {
@@ -388,8 +483,9 @@ void ProblemRun::take_measured() {
   if (!reply) return;
   const bool died = bench_.worker.deaths() != std::exchange(deaths_seen_, bench_.worker.deaths());
   search_->measured(std::move(*reply), died);
-  feed();  // the device works on while this verdict is written down
+  if (!bench_.interrupted()) feed();  // the device works on while this verdict is written down
   search_->write_down();
+  hear_others();
 }
 
 // ---- The finals
@@ -478,6 +574,7 @@ std::optional<MeasureReply> ProblemRun::ask(const Finals::Question& question) {
   while (true) {
     wait();
     if (auto reply = bench_.worker.update()) return reply;
+    if (out_of_patience()) return std::nullopt;
   }
 }
 

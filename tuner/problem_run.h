@@ -61,6 +61,9 @@ class ProblemRun {
   std::unique_ptr<Search> strategy();
   std::vector<std::string> built_in() const;
   void search();
+  void hear_others();
+  void name_provisional();
+  bool out_of_patience();
   void propose();
   void compile_ahead();
   void feed();
@@ -75,6 +78,9 @@ class ProblemRun {
   TunedTime time_of(const Trial& trial) const;
   TunedWinner tuned_winner(const Decision& decision, const Decision::Winner& chosen) const;
 
+  /// It is one of several that search the problem.
+  bool in_parts() const { return bench_.part.parts > 1; }
+  bool hears_others() const { return in_parts() && bench_.stages == Bench::Stages::search; }
   bool has_finals() const {
     return bench_.stages == Bench::Stages::all || bench_.stages == Bench::Stages::finals;
   }
@@ -103,6 +109,7 @@ class ProblemRun {
   int deaths_seen_;
   TunedProblem result_;
   bool in_finals_ = false;
+  std::optional<Clock::time_point> interrupted_at_;
   std::map<std::string, double> finals_s_;  // that its questions took, by a variant's hash
   Findings findings_;
   std::unique_ptr<Search> strategy_;

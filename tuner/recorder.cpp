@@ -33,6 +33,7 @@ Recorder::Recorder(Store& store, const Op& op, Facts facts)
   session.driver = facts_.driver;
   session.device_uuid = facts_.device_uuid;
   session.host_facts = "cores=" + std::to_string(std::thread::hardware_concurrency());
+  heard_ = store_.newest_measurement();
   session_ = store_.begin_session(session);
 }
 
@@ -63,6 +64,18 @@ std::map<std::string, KnownVerdict> Recorder::known(const Problem& problem) {
 
 std::vector<Store::Fast> Recorder::fastest(std::int64_t limit) const {
   return store_.fastest_of(op_.name, facts_.caches, facts_.launches, limit);
+}
+
+std::vector<Store::Tried> Recorder::tried() const {
+  return store_.tried(op_.name, device_, facts_.caches, facts_.launches);
+}
+
+std::vector<Store::Verdict> Recorder::of_others(const Problem& problem) {
+  auto verdicts =
+      store_.verdicts_of_others(session_, device_, store_.id_of(ProblemRow{op_.name, problem.text()}),
+                                facts_.caches, facts_.launches, heard_);
+  if (!verdicts.empty()) heard_ = verdicts.back().id;
+  return verdicts;
 }
 
 std::vector<WinnerRow> Recorder::winners() const {
@@ -134,8 +147,9 @@ std::int64_t Recorder::record(const Problem& problem, const RenderedVariant& var
   return store_.record(row);
 }
 
-SetWinner Recorder::set_winner(std::int64_t measurement, std::int64_t alignment_bytes, bool winner_is_stale) {
-  return store_.set_winner(measurement, alignment_bytes, winner_is_stale, facts_.objective);
+SetWinner Recorder::set_winner(std::int64_t measurement, std::int64_t alignment_bytes, bool winner_is_stale,
+                               Store::Found found) {
+  return store_.set_winner(measurement, alignment_bytes, winner_is_stale, facts_.objective, found);
 }
 
 void Recorder::record_finalists(std::int64_t winner, const std::vector<FinalistRow>& finalists) {

@@ -38,6 +38,10 @@ class Recorder {
   /// their templates may have changed since.
   std::vector<Store::Fast> fastest(std::int64_t limit) const;
   std::int64_t device() const { return device_; }
+  /// The op's problems that were tried on this device with the present caches and launches.
+  std::vector<Store::Tried> tried() const;
+  /// What other devices of this run found on the problem since the last call, or since this session began.
+  std::vector<Store::Verdict> of_others(const Problem& problem);
   /// Of all problems of the op on this device.
   std::vector<WinnerRow> winners() const;
 
@@ -51,7 +55,8 @@ class Recorder {
   std::int64_t record(const Problem& problem, const RenderedVariant& variant, const MeasureReply& reply,
                       std::optional<double> compile_ms, const std::vector<double>& loads_us,
                       const Cost& cost);
-  SetWinner set_winner(std::int64_t measurement, std::int64_t alignment_bytes, bool winner_is_stale);
+  SetWinner set_winner(std::int64_t measurement, std::int64_t alignment_bytes, bool winner_is_stale,
+                       Store::Found found = Store::Found::by_finals);
   void record_finalists(std::int64_t winner, const std::vector<FinalistRow>& finalists);
   /// For a stale winner that no variant of this run replaces.
   void drop_winner(const Problem& problem, std::int64_t alignment_bytes);
@@ -67,6 +72,7 @@ class Recorder {
   std::int64_t device_ = 0;
   std::int64_t session_ = 0;
   bool finished_ = false;
+  std::int64_t heard_ = 0;                         // of others: up to this measurement
   std::map<std::string, std::int64_t> templates_;  // ids by name
 };
 

@@ -31,14 +31,14 @@ class GuidedSearch : public Search {
     while (promised_ < space.promising.size()) {
       const Point& point = space.promising[promised_++];
       const auto id = points_.id(point);
-      if (id && take(*id)) return point;
+      if (id && points_.mine(*id) && take(*id)) return point;
     }
     if (guide_) {
       const auto id = guide_->choose(history_);
       if (id && take(*id)) return points_.point(*id);
     }
     while (const auto id = points_.next()) {
-      if (take(*id)) return points_.point(*id);
+      if (points_.mine(*id) && take(*id)) return points_.point(*id);
     }
     return std::nullopt;
   }
@@ -59,6 +59,15 @@ class GuidedSearch : public Search {
         fastest.begin(), fastest.end(), trial.log_us,
         [&](double log_us, std::size_t other) { return log_us < history_.trials[other].log_us; });
     fastest.insert(slower, found->second);
+  }
+
+  void learn(const Point& point, Verdict verdict, double median_us) override {
+    if (const auto id = points_.id(point)) take(*id);
+    report(point, verdict, median_us);
+  }
+
+  std::optional<double> expected_gain() const override {
+    return guide_ ? guide_->expected_gain() : std::nullopt;
   }
 
   void compiled(const Point& point, double milliseconds) override {
@@ -134,6 +143,13 @@ SearchSpace search_space(const Op& op, const Problem& problem, const DeviceFacts
   return space;
 }
 
+bool EndOfSearch::reached(std::optional<double> expected_gain) {
+  constexpr int enough = 10;  // one draw of candidates may miss the good ones
+  if (least_gain <= 0 || !expected_gain) return false;
+  in_a_row = *expected_gain < least_gain ? in_a_row + 1 : 0;
+  return in_a_row >= enough;
+}
+
 Prior prior_of(std::string_view name) {
   if (name == "worth") return Prior::worth;
   if (name == "none") return Prior::none;
@@ -142,7 +158,7 @@ Prior prior_of(std::string_view name) {
 
 std::span<const Strategy> strategies() {
   static constexpr std::array<Strategy, 7> list = {{
-      {"auto", "model, then neighbours too"},
+      {"auto", "model, then neighbours and genetic too"},
       {"model", "a Gaussian process predicts times; most expected improvement first"},
       {"neighbours", "neighbours of the fastest, ordered by what the nearest points gave"},
       {"genetic", "crosses and mutates the fastest"},

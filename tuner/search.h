@@ -41,7 +41,10 @@ struct SearchSpace {
   std::optional<Point> base;  ///< always proposed first, even if its template is not searched
   std::vector<Part> parts;
   std::vector<Point> promising = {};  ///< in the parts, each once; proposed next
-  std::int64_t count() const;         ///< of variants, the base included
+  /// Of several searches on the space this one proposes its share of the points, and the base: each other
+  /// point is in one share.
+  std::size_t share = 0, shares = 1;
+  std::int64_t count() const;  ///< of variants, the base included
 };
 
 /// What a search believes before it has measured anything.
@@ -69,14 +72,28 @@ class Search {
   /// `median_us` counts when the verdict is ok.
   virtual void report(const Point& point, Verdict verdict, double median_us) = 0;
 
+  /// The same of a point that another search on the problem has measured, and this one need not propose.
+  virtual void learn(const Point&, Verdict, double /*median_us*/) {}
+
   /// How long its compilation took; told before its verdict, in this run or from an earlier one.
   virtual void compiled(const Point&, double /*milliseconds*/) {}
 
   /// Whether the next proposal depends on what was reported, so that few should be in flight.
   virtual bool learns() const { return false; }
 
+  /// By what part of the best time its last proposal is expected to be faster; nothing if it does not know.
+  virtual std::optional<double> expected_gain() const { return std::nullopt; }
+
   /// The median that it expects of a point; nothing if it does not know yet, or does not learn.
   virtual std::optional<double> predicted_us(const Point&) const { return std::nullopt; }
+};
+
+/// Ends a search of which the model says several times in a row that less than `least_gain` of the best time
+/// is expected of its next proposal.
+struct EndOfSearch {
+  double least_gain = 0;  ///< 0: never
+  int in_a_row = 0;
+  bool reached(std::optional<double> expected_gain);
 };
 
 /// The strategies by name, with what they do as half a sentence. Every strategy proposes each variant once:

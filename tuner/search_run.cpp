@@ -26,7 +26,9 @@ constexpr double no_limit_s = 1e9;
 
 }  // namespace
 
-SearchRun::SearchRun(Setup setup, Findings& findings) : setup_(std::move(setup)), findings_(findings) {}
+SearchRun::SearchRun(Setup setup, Findings& findings) : setup_(std::move(setup)), findings_(findings) {
+  end_.least_gain = setup_.until_gain;
+}
 
 // The base is measured in every run, whatever the budget: it is the baseline. The budget's time begins after
 // it, because a large problem's inputs and reference may take longer than that.
@@ -41,6 +43,8 @@ std::optional<SearchRun::Proposal> SearchRun::propose() {
     return std::nullopt;
   std::optional<Point> point;
   if (!setup_.budget.count || counted_ < *setup_.budget.count) point = setup_.search.next();
+  little_expected_ = point && end_.reached(setup_.search.expected_gain());
+  if (little_expected_) point.reset();
   if (!point) {
     exhausted_ = true;
     return std::nullopt;
@@ -101,6 +105,7 @@ bool SearchRun::adopt(Trial& trial) {
   if (verdict == Verdict::ok && known_us < short_launch_us && found->second.loads < setup_.least_loads)
     return false;
   trial.reply.verdict = verdict;
+  trial.measurement = found->second.measurement_id;
   if (verdict == Verdict::ok) trial.median_us = known_us;
   trial.variant.source.text.clear();
   return true;
@@ -180,7 +185,7 @@ void SearchRun::end_of_probe(const MeasureReply& reply) {
 // A verdict of this run: first the database, then everything that follows from it.
 void SearchRun::settle(Ticket ticket, const MeasureReply& reply) {
   Trial& trial = findings_.trial(ticket);
-  setup_.record(trial, reply);
+  trial.measurement = setup_.record(trial, reply);
   ++findings_.measured;
   trial.reply = reply;
   trial.variant.source.text.clear();

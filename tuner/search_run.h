@@ -31,6 +31,7 @@ class SearchRun {
     bool base_again = true;                     ///< measure it though it is known
     double most_compile_s = 0;                  ///< of one variant; 0: no limit beside the budget's
     std::int64_t least_loads = 1;               ///< the time of a short launch is known after so many
+    double until_gain = 0;                      ///< as EndOfSearch::least_gain
     bool retry_failed = false;                  ///< do not take over what a time-out or a crash ended
     std::function<RenderedVariant(const Point&)> render;
     Record record;
@@ -61,7 +62,13 @@ class SearchRun {
   void measured(MeasureReply reply, bool worker_died);
   void write_down();
 
-  bool out_of_time() const;                      ///< the time of the budget is over
+  /// What another device found of a variant: the search need not propose it.
+  void learn(const Point& point, Verdict verdict, double median_us) {
+    setup_.search.learn(point, verdict, median_us);
+  }
+
+  bool out_of_time() const;                                  ///< the time of the budget is over
+  bool little_expected() const { return little_expected_; }  ///< that is why nothing more will be proposed
   void drop_waiting() { ready_.clear(); }        ///< what waits for the device is not wanted any more
   bool exhausted() const { return exhausted_; }  ///< nothing more will be proposed
   bool idle() const { return !on_device_ && ready_.empty(); }
@@ -93,6 +100,8 @@ class SearchRun {
   std::optional<Unwritten> unwritten_;
   std::vector<double> compile_ms_;  // sorted
   bool exhausted_ = false;
+  EndOfSearch end_;
+  bool little_expected_ = false;
   bool probe_wanted_ = false;
   std::optional<double> base_settled_s_;  // the budget's time begins here
   int deaths_in_a_row_ = 0;

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "generator/error.h"
-#include "generator/hash.h"
 
 namespace tunesmith {
 namespace {
@@ -25,6 +24,14 @@ constexpr std::array<std::pair<const char*, const char*>, 3> variables = {{
     {"PMI_RANK", "PMI_SIZE"},
     {"SLURM_PROCID", "SLURM_NTASKS"},
 }};
+
+// In the order of `variables`: the scheduler's own last.
+constexpr std::array<const char*, 6> local_variables = {"OMPI_COMM_WORLD_LOCAL_RANK",
+                                                        "MV2_COMM_WORLD_LOCAL_RANK",
+                                                        "MPI_LOCALRANKID",
+                                                        "PALS_LOCAL_RANKID",
+                                                        "PMI_LOCAL_RANK",
+                                                        "SLURM_LOCALID"};
 
 Shard from_environment(const Shard::Environment& variable) {
   for (const auto& [rank_name, size_name] : variables) {
@@ -48,37 +55,6 @@ Shard from_environment(const Shard::Environment& variable) {
                    ". Start the command with srun or mpirun, or give --shard as I/N, such as 3/8.");
 }
 
-class Part : public Search {
- public:
-  Part(std::unique_ptr<Search> search, Point base, const Task& task)
-      : search_(std::move(search)), base_(std::move(base)), task_(task) {}
-
-  std::optional<Point> next() override {
-    while (auto point = search_->next())
-      if (*point == base_ || is_mine(*point)) return point;
-    return std::nullopt;
-  }
-  void report(const Point& point, Verdict verdict, double median_us) override {
-    search_->report(point, verdict, median_us);
-  }
-  void compiled(const Point& point, double milliseconds) override { search_->compiled(point, milliseconds); }
-  bool learns() const override { return search_->learns(); }
-  std::optional<double> predicted_us(const Point& point) const override {
-    return search_->predicted_us(point);
-  }
-
- private:
-  bool is_mine(const Point& point) const {
-    const std::string digits =
-        sha256(std::to_string(point.template_index) + " " + point.config.text()).substr(0, 8);
-    return std::stoul(digits, nullptr, 16) % task_.parts == task_.part;
-  }
-
-  std::unique_ptr<Search> search_;
-  Point base_;
-  Task task_;
-};
-
 }  // namespace
 
 std::string Shard::text() const { return std::to_string(index + 1) + " of " + std::to_string(count); }
@@ -93,6 +69,26 @@ Shard Shard::parse(std::string_view words, const Environment& variable) {
                      "\" is not a shard; give auto, or I/N with I from 1 to N, such as 3/8.");
   }
   return {*index - 1, *count};
+}
+
+std::optional<int> local_rank(const Shard::Environment& variable) {
+  for (const char* name : local_variables) {
+    const char* const text = variable(name);
+    if (text == nullptr) continue;
+    const auto rank = number(text);
+    if (rank && *rank >= 0) return rank;
+    throw UsageError("The environment has " + std::string(name) + "=" + text +
+                     ", which is no rank on this machine. Name the GPU, such as --device cuda:3.");
+  }
+  return std::nullopt;
+}
+
+std::uint64_t seed_of(std::uint64_t seed, const Task& task) { return seed + 7919 * task.part; }
+
+std::vector<Point> promising_of(const std::vector<Point>& promising, const Task& task) {
+  std::vector<Point> mine;
+  for (std::size_t i = task.part; i < promising.size(); i += task.parts) mine.push_back(promising[i]);
+  return mine;
 }
 
 std::filesystem::path shard_file(const std::filesystem::path& database, const Shard& shard) {
@@ -123,11 +119,6 @@ std::vector<Task> tasks_of(std::size_t problems, const Shard& shard) {
        i += static_cast<std::size_t>(shard.count))
     mine.push_back(tasks[i]);
   return mine;
-}
-
-std::unique_ptr<Search> only_part(std::unique_ptr<Search> search, const Point& base, const Task& task) {
-  if (task.parts == 1) return search;
-  return std::make_unique<Part>(std::move(search), base, task);
 }
 
 }  // namespace tunesmith

@@ -1,7 +1,11 @@
 #include "tuner/tune.h"
 
 #include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <map>
 #include <sstream>
+#include <thread>
 #include <utility>
 
 #include "db/old_identity.h"
@@ -10,6 +14,7 @@
 #include "generator/ops.h"
 #include "runtime/device_id.h"
 #include "runtime/executable.h"
+#include "tuner/device_lock.h"
 #include "tuner/interrupt.h"
 #include "tuner/lanes.h"
 
@@ -43,10 +48,10 @@ void refuse_too_large(const Op& op, const Problem& problem, const DeviceFacts& d
                    " are all that " + device.name + " has; give a smaller problem.");
 }
 
-// Adds problems of winners, each once: all, or those whose templates render them to another text now or that
-// were chosen among times of several GPUs.
-void add_tuned(std::vector<Problem>& problems, const Op& op, const DeviceFacts& device,
-               const Recorder::Facts& facts, const std::vector<WinnerRow>& winners, bool all) {
+// Adds problems of winners, each once: those whose templates render them to another text now, that were
+// chosen among times of several GPUs, or that no finals have named.
+void add_stale(std::vector<Problem>& problems, const Op& op, const DeviceFacts& device,
+               const Recorder::Facts& facts, const std::vector<WinnerRow>& winners) {
   for (const WinnerRow& row : winners) {
     if (row.caches != facts.caches || row.launches != facts.launches || row.objective != facts.objective)
       continue;
@@ -54,12 +59,84 @@ void add_tuned(std::vector<Problem>& problems, const Op& op, const DeviceFacts& 
       Problem problem = complete_problem(op, Values::parse(row.problem.text));
       if (std::find(problems.begin(), problems.end(), problem) != problems.end()) continue;
       const auto variant = render_legal(op, problem, row.template_.name, row.variant.config, device);
-      if (all || row.other_gpus > 0 || !variant || variant->source.hash != row.variant.source_hash)
+      if (row.other_gpus > 0 || row.provisional || !variant ||
+          variant->source.hash != row.variant.source_hash)
         problems.push_back(std::move(problem));
     } catch (const UsageError&) {
       // The op has no such problem any more.
     }
   }
+}
+
+// All that have verdicts, but for the anchors of a table that have no winner: they are measured for the
+// table.
+void add_tried(std::vector<Problem>& problems, const Op& op, const std::vector<Store::Tried>& tried,
+               Progress& progress) {
+  std::size_t without = 0;
+  std::size_t anchors = 0;
+  for (const Store::Tried& one : tried) {
+    if (one.is_anchor && !one.has_winner) {
+      ++anchors;
+      continue;
+    }
+    try {
+      problems.push_back(complete_problem(op, Values::parse(one.problem)));
+      if (!one.has_winner) ++without;
+    } catch (const UsageError&) {
+      // The op has no such problem any more.
+    }
+  }
+  if (problems.empty()) return;
+  progress.say(
+      counted(problems.size(), "problem") + " with verdicts, of which " +
+      (without == 0 ? "all have a winner of finals" : std::to_string(without) + " had no finals yet") +
+      (anchors == 0 ? "." : "; " + counted(anchors, "anchor") + " of the table left out."));
+}
+
+// Each once, with the weights of all that are the same.
+void remove_twins(std::vector<Problem>& problems, std::vector<double>& weights) {
+  std::vector<Problem> once;
+  std::vector<double> its_weights;
+  for (std::size_t i = 0; i < problems.size(); ++i) {
+    const auto same = std::find(once.begin(), once.end(), problems[i]);
+    if (same == once.end()) {
+      once.push_back(std::move(problems[i]));
+      if (i < weights.size()) its_weights.push_back(weights[i]);
+    } else if (i < weights.size()) {
+      its_weights[static_cast<std::size_t>(same - once.begin())] += weights[i];
+    }
+  }
+  problems = std::move(once);
+  weights = std::move(its_weights);
+}
+
+// Each GPU once, in one order for all tuners, so that no two wait for each other. Ends with an interrupt.
+void take_locks(const Lanes& lanes, std::vector<DeviceLock>& locks, Progress& progress) {
+  std::map<std::string, const Lane*> gpus;
+  for (const auto& lane : lanes)
+    if (!lane->uuid().empty()) gpus.emplace(lane->uuid(), lane.get());
+  for (const auto& [uuid, lane] : gpus) {
+    DeviceLock& lock = locks.emplace_back(lock_folder, uuid);
+    for (bool said = false; !lock.take();) {
+      if (interrupted()) return;
+      if (!std::exchange(said, true)) {
+        progress.say("Another tuner measures on " + lane->id() + " (" + lane->device().name + ", " + uuid +
+                     "): waiting until it has ended, because two would disturb each other's times.");
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    }
+  }
+}
+
+std::string others_text(const Lane& lane) {
+  const std::vector<std::int32_t>& processes = lane.other_processes();
+  if (processes.empty()) return "";
+  std::string numbers;
+  for (const std::int32_t process : processes)
+    numbers += (numbers.empty() ? "" : ", ") + std::to_string(process);
+  return (processes.size() == 1 ? "Another process uses "
+                                : std::to_string(processes.size()) + " other processes use ") +
+         lane.id() + " (" + numbers + "): times that are measured while it computes are wrong.";
 }
 
 void check(const TuneOptions& options) {
@@ -81,6 +158,17 @@ void check(const TuneOptions& options) {
   if (!options.reference.empty() && find_own_op(options.op) == nullptr) {
     throw UsageError("--reference is for a kernel of your own, such as my_kernel.cu; " + options.op +
                      " has its reference built in.");
+  }
+  if (!options.until.empty()) least_gain_of(options.until);
+  if (!options.until.empty() && options.strategy != "auto" && options.strategy != "model") {
+    throw UsageError("--until asks a model what is still expected, and the strategy " + options.strategy +
+                     " has none; use auto or model.");
+  }
+  std::error_code ignored;
+  if ((options.finals || options.stale) && !std::filesystem::exists(options.database, ignored)) {
+    throw UsageError("There is no database " + options.database.string() + ", so there is nothing to " +
+                     (options.finals ? "choose from" : "tune again") +
+                     "; name the file with verdicts by --db.");
   }
   if (options.anchors && (options.stale || options.finals || options.shard))
     throw UsageError("Anchors have no finals and are not divided; leave out --stale, --finals or --shard.");
@@ -155,6 +243,11 @@ void measure_anchors(const Lanes& lanes, const AnchorOptions& options, const std
 
 }  // namespace
 
+std::string device_of_rank(const std::string& words, int local_rank, std::size_t count) {
+  if ((words != "cuda" && words != "auto") || count == 0) return words;
+  return "cuda:" + std::to_string(static_cast<std::size_t>(local_rank) % count);
+}
+
 std::size_t device_count(const std::string& words) { return device_names(words).size(); }
 
 TuneResult tune(const TuneOptions& options, Progress& progress) {
@@ -168,13 +261,21 @@ TuneResult tune(const TuneOptions& options, Progress& progress) {
       if (const std::string mistake = own->mistake(problem); !mistake.empty())
         throw UsageError(own->text.path + ": " + mistake);
   }
-  const std::vector<std::string> names = device_names(options.device);
+  std::vector<double> weights = options.weights;
+  if (!options.anchors && !options.random_checks) remove_twins(problems, weights);
+  std::string device_words = options.device;
+  if (options.local_rank) {
+    std::string why_none;
+    device_words = device_of_rank(device_words, *options.local_rank, cuda_devices(why_none).size());
+  }
+  const std::vector<std::string> names = device_names(device_words);
   const std::filesystem::path file =
       options.shard ? shard_file(options.database, *options.shard) : options.database;
   open_shard(options, file);
 
   const InterruptScope scope;
   const Clock::time_point started = Clock::now();
+  std::vector<DeviceLock> locks;  // until the workers have ended
   Lanes lanes;
   const auto references = std::make_shared<SharedReferences>();
   for (const std::string& name : names) {
@@ -197,20 +298,32 @@ TuneResult tune(const TuneOptions& options, Progress& progress) {
         "with the objective time." +
         (first.note().empty() ? "" : " " + first.note()));
   }
+  if (options.objective != Objective::time && !first.tells_energy()) {
+    throw UsageError("The objective " + std::string(name(options.objective)) +
+                     " needs the energy of a launch, and " + first.device().name +
+                     " does not tell it (NVML has no counter for it, or is not installed); use the "
+                     "objective time.");
+  }
   for (const Problem& problem : problems) refuse_too_large(op, problem, device);
   for (const auto& lane : lanes) lane->introduce();
   const bool chained = first.facts().launches == "chained";
   if (options.chained && !chained)
     progress.say("On the host launches apart and chained are the same: their times are called apart.");
-  if (options.stale || options.finals)
-    add_tuned(problems, op, device, first.facts(), first.winners(), options.finals && problems.empty());
+  if (options.local_rank && device_words != options.device)
+    progress.say("Rank " + std::to_string(*options.local_rank) + " of this machine uses " + device_words +
+                 ".");
+  for (const auto& lane : lanes)
+    if (const std::string text = others_text(*lane); !text.empty()) progress.say(text);
+  if (!options.random_checks) take_locks(lanes, locks, progress);
+  if (options.stale) add_stale(problems, op, device, first.facts(), first.winners());
+  if (options.finals && problems.empty() && !interrupted()) add_tried(problems, op, first.tried(), progress);
 
   std::vector<Task> tasks = tasks_of(problems.size(), options.shard.value_or(Shard{}));
   if (options.shard) {
     std::string what = std::to_string(tasks.size()) + " of " + counted(problems.size(), "problem");
     if (tasks.front().parts > 1) {
       what = "part " + std::to_string(tasks.front().part + 1) + " of " + std::to_string(tasks.front().parts) +
-             " of the points of a problem";
+             " of a problem";
     }
     progress.say("Shard " + options.shard->text() + ": " + what + ", into " + file.string() + ".");
   }
@@ -227,7 +340,7 @@ TuneResult tune(const TuneOptions& options, Progress& progress) {
     if (options.total_s > 0) {
       const std::chrono::duration<double> total(options.total_s);
       assignment.until = started + std::chrono::duration_cast<Clock::duration>(total);
-      assignment.weights = options.weights;
+      assignment.weights = weights;
       assignment.weights.resize(problems.size(), 1);  // also of those that are stale
     }
     result.problems = run_tasks(lanes, problems, tasks, assignment);
@@ -238,6 +351,7 @@ TuneResult tune(const TuneOptions& options, Progress& progress) {
     }
   }
   result.device = device;
+  result.finals = options.finals;
   result.cold_caches = options.cold_caches;
   result.chained = chained;
   for (const auto& lane : lanes) {

@@ -63,9 +63,10 @@ struct TuneOptions {
   /// How much each is worth, with total_s: a problem gets time by its weight. Empty: all the same.
   std::vector<double> weights = {};
   double total_s = 0;  ///< for all problems together; the first ones are begun in that time; 0: no limit
-  std::optional<Shard> shard = std::nullopt;  ///< only its part, into a file of its own beside `database`
+  std::optional<Shard> shard = std::nullopt;     ///< only its part, into a file of its own beside `database`
+  std::optional<int> local_rank = std::nullopt;  ///< "cuda" and "auto" are the GPU of this number
   bool finals =
-      false;  ///< no search: what is stored is measured again; without problems, all that are stored
+      false;  ///< no search: what is stored is measured again; without problems, all that have verdicts
   std::optional<AnchorOptions> anchors = std::nullopt;  ///< the problems are anchors
   /// No search and no winners: every check on configs in which each value of each axis occurs, and on so many
   /// random ones, of each template; dealt out to the problems.
@@ -74,6 +75,7 @@ struct TuneOptions {
   std::string device = "auto";  ///< as DeviceId reads it: auto, cuda, cuda:N or host; or several of one
                                 ///< model: cuda:all, or names with commas between them
   std::string budget = "60s";   ///< for the search of each problem; the finals come after it (Budget::parse)
+  std::string until = {};  ///< a search ends when less is expected (least_gain_of); empty: with its budget
   std::string strategy = "auto";  ///< one of strategies()
   Prior prior = Prior::worth;
   std::vector<BuiltIn> built_in = {};
@@ -134,6 +136,7 @@ struct TunedProblem {
   std::string problem;
   /// The fastest, then, if that needs alignment, the fastest that does not.
   std::vector<TunedWinner> winners;
+  bool provisional = false;  ///< the run was interrupted: the winners are the fastest of the search
   std::vector<TunedFinalist> finalists;  ///< the best first
   std::optional<TunedTime> base;
   std::string base_fault;  ///< its verdict and reason; empty: it is ok, or it was not judged
@@ -145,10 +148,12 @@ struct TunedProblem {
   std::int64_t known = 0;             ///< of these, taken from the database
   std::int64_t variants = 0;          ///< in the search space
   double seconds = 0;
+  double search_s = 0;  ///< of these, from the base's verdict to the end of the search
 };
 
 struct TuneResult {
-  bool interrupted = false;  ///< by SIGINT or SIGTERM; exit code 130
+  bool interrupted = false;  ///< by SIGINT, SIGTERM or SIGHUP; exit code 130
+  bool finals = false;       ///< as in the options
   std::string device_id;     ///< "cuda:0"
   DeviceFacts device;
   bool cold_caches = false;
@@ -163,8 +168,13 @@ struct TuneResult {
 /// How many devices TuneOptions::device means. Throws UsageError.
 std::size_t device_count(const std::string& words);
 
-/// Throws UsageError, Error or StoreError; what was recorded before stays. Handles SIGINT and SIGTERM while
-/// it runs: the first ends the run cleanly, the second ends it at once.
+/// Which of `count` GPUs the words mean to the process of this rank on its machine: "cuda:2"; other words
+/// than "cuda" and "auto" stay.
+std::string device_of_rank(const std::string& words, int local_rank, std::size_t count);
+
+/// Throws UsageError, Error or StoreError; what was recorded before stays. Waits for another tuner that has
+/// the GPU. Handles SIGINT, SIGTERM and SIGHUP while it runs: the first ends the run cleanly, the second ends
+/// it at once.
 TuneResult tune(const TuneOptions& options, Progress& progress);
 
 }  // namespace tunesmith

@@ -138,6 +138,8 @@ int measure_all(Channel& channel, std::string_view given) {
   hello.device = device->facts();
   hello.driver = device->driver();
   hello.uuid = device->uuid();
+  hello.energy = device->tells_energy();
+  hello.other_processes = device->other_processes();
   channel.send(hello);
 
   std::unique_ptr<Checker> checker;

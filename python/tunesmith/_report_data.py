@@ -16,7 +16,7 @@ from ._core import work
 from ._tuning import program
 
 _APPLICATION = 1414745428  # PRAGMA application_id and user_version of db/schema.sql
-_SCHEMA = 9
+_SCHEMA = 10
 OPS = 10  # on a page
 
 

@@ -54,12 +54,12 @@ TEST_F(FaultTest, ADamagedFileIsLeftAsItIs) {
 
 TEST_F(FaultTest, ANewerSchemaIsLeftAsItIs) {
   { auto store = Store::open(file(), Mode::create); }
-  sql(file(), "PRAGMA user_version = 10");
+  sql(file(), "PRAGMA user_version = 11");
   for (const auto mode : {Mode::create, Mode::read_only}) {
     EXPECT_THAT(error_of([&] { Store::open(file(), mode); }),
-                AllOf(HasSubstr("newer Tunesmith"), HasSubstr("schema 10"), HasSubstr("up to 9")));
+                AllOf(HasSubstr("newer Tunesmith"), HasSubstr("schema 11"), HasSubstr("up to 10")));
   }
-  EXPECT_EQ(sql(file(), "PRAGMA user_version"), "10");
+  EXPECT_EQ(sql(file(), "PRAGMA user_version"), "11");
 }
 
 TEST_F(FaultTest, AFullDiskKeepsWhatWasRecorded) {

@@ -25,7 +25,8 @@ class MergeTest : public DbTest {
 
   void tune(Store& store) {
     DeviceRow model = gpu();
-    if (one_in(2)) model.l2_bytes = 60 << 20;  // the others do not know it
+    if (one_in(2)) model.l2_bytes = 60 << 20;      // the others do not know it
+    if (one_in(2)) model.memory_bytes -= 1 << 20;  // of another driver
     const auto device = store.id_of(model);
     const auto session =
         store.begin_session({.device_id = device, .device_uuid = any({"", "GPU-1", "GPU-2"})});
@@ -51,7 +52,8 @@ class MergeTest : public DbTest {
       const auto id = store.record(row);
       const std::int64_t alignment = one_in(3) ? 16 : 4;
       if (one_in(8)) store.drop_winner(session, row.problem_id, alignment);
-      if (!ok || !store.set_winner(id, alignment, one_in(5), objective).taken) continue;
+      const auto found = one_in(4) ? Store::Found::provisionally : Store::Found::by_finals;
+      if (!ok || !store.set_winner(id, alignment, one_in(5), objective, found).taken) continue;
       store.record_finalists(id, {{id, 1, 1, 1, true}});
       store.put_binary({variant, "nvrtc", "h" + std::to_string(below(9)), {std::byte(below(9))}});
     }
@@ -83,18 +85,19 @@ class MergeTest : public DbTest {
     return sql(file(name.c_str()), R"(
       WITH fact(text) AS (
         SELECT 'session ' || uid || generation || state || ended_at || device_uuid FROM session
+        UNION ALL SELECT 'device ' || name || sm_count || ' ' || memory_bytes || ' ' || l2_bytes FROM device
         UNION ALL SELECT 'variant ' || source_hash || config || body_hash FROM variant JOIN template t ON t.id = template_id
         UNION ALL SELECT 'measurement ' || uid || ' ' || sequence || ' ' || m.generation || source_hash || text || verdict ||
           ifnull(median_us, '') || ifnull(energy_uj, '') || caches || launches || measured_at
           FROM measurement m JOIN session s ON s.id = session_id JOIN variant v ON v.id = variant_id
           JOIN problem p ON p.id = problem_id
         UNION ALL SELECT 'choice ' || uid || ' ' || c.sequence || ' ' || c.generation || text || alignment_bytes ||
-          ifnull((SELECT sequence FROM measurement WHERE id = measurement_id), 'drop') || objective || chosen_at
+          ifnull((SELECT sequence FROM measurement WHERE id = measurement_id), 'drop') || objective || chosen_at || provisional
           FROM choice c JOIN session s ON s.id = session_id JOIN problem p ON p.id = problem_id
         UNION ALL SELECT 'finalist ' || uid || ' ' || sequence || ratio
           FROM finalist f JOIN measurement m ON m.id = f.winner_id JOIN session s ON s.id = session_id
         UNION ALL SELECT 'winner ' || problem || alignment_bytes || w.source_hash || w.median_us || w.caches || w.launches ||
-          objective || newest_verdict || has_binary || other_gpus || since || uid
+          objective || newest_verdict || has_binary || other_gpus || provisional || since || uid
           FROM winners w JOIN measurement m ON m.id = w.measurement_id JOIN session s ON s.id = m.session_id
         UNION ALL SELECT 'table ' || uid || ' ' || a.sequence || ' ' || a.generation || op || caches || launches || text || made_at
           FROM anchor_table a JOIN session s ON s.id = session_id
@@ -175,6 +178,41 @@ TEST_F(TwoMachines, AClockTenYearsAheadHidesNothing) {
   EXPECT_EQ(a.winner(), "slow ok;");
   EXPECT_EQ(a.store.known(a.ids.device, a.ids.problem, "warm", "apart").at({"sm_90a", "fast"}).verdict,
             "wrong_result");
+}
+
+TEST_F(TwoMachines, AnInterruptedShardDisplacesNoWinnerOfFinals) {
+  auto a = machine("a");
+  a.wins("finals", 10);
+  auto b = machine("b");
+  for (int session = 0; session < 3; ++session) b.next_session();  // so it is newer than all of `a`
+  EXPECT_TRUE(b.store.set_winner(b.measure("found", 5), 4, false, "time", Store::Found::provisionally).taken);
+  EXPECT_TRUE(
+      b.store.set_winner(b.measure("found", 5), 16, false, "time", Store::Found::provisionally).taken);
+  a.store.merge_from(file("b"));
+  b.store.merge_from(file("a"));
+  EXPECT_EQ(a.winner(), "finals ok;");
+  EXPECT_EQ(b.winner(), "finals ok;");
+  a.measure("finals", 0);  // but it is better than none
+  EXPECT_EQ(a.winner(), "found ok;found ok;");
+}
+
+// The session of a killed tuner ends, whichever file is merged into which.
+TEST_F(TwoMachines, AKilledSessionIsInterruptedInEveryOrder) {
+  auto a = machine("a");
+  auto b = machine("b");
+  a.measure("a", 1);
+  b.measure("b", 1);
+  a.store.end_session(a.ids.session, Store::End::finished);
+  b.store.end_session(b.ids.session, Store::End::finished);
+  a.next_session();
+  a.measure("c", 2);
+  sql(file("a"), "UPDATE session SET process = process || '0' WHERE state = 'running'");
+  std::filesystem::copy_file(file("a"), file("copy"));
+  if (std::filesystem::exists(file("a-wal"))) std::filesystem::copy_file(file("a-wal"), file("copy-wal"));
+  Store::open(file("copy"), Mode::read_write).merge_from(file("b"));
+  b.store.merge_from(file("a"));
+  EXPECT_EQ(state("copy"), state("b"));
+  EXPECT_EQ(sql(file("copy"), "SELECT count(*) FROM session WHERE state = 'running'"), "0");
 }
 
 TEST_F(TwoMachines, AnOldShardDisplacesNoValidWinner) {

@@ -25,6 +25,7 @@ TEST_F(SchemaTest, AnOlderSchemaIsMigrated) {
       Store::Options().migrations[5],
       Store::Options().migrations[6],
       Store::Options().migrations[7],
+      Store::Options().migrations[8],
       {"ALTER TABLE variant ADD COLUMN note TEXT NOT NULL DEFAULT ''; UPDATE variant SET note = 'migrated';"},
       {"CREATE TABLE extra (id INTEGER PRIMARY KEY REFERENCES variant) STRICT; INSERT INTO extra SELECT id "
        "FROM variant;"}};
@@ -32,12 +33,12 @@ TEST_F(SchemaTest, AnOlderSchemaIsMigrated) {
   options.migrations = migrations;
   {
     const auto reader = Store::open(file(), Mode::read_only, options);  // migrates a copy
-    EXPECT_EQ(reader.status().schema_version, 11);
+    EXPECT_EQ(reader.status().schema_version, 12);
     EXPECT_EQ(reader.results().size(), 10U);
-    EXPECT_EQ(sql(file(), "PRAGMA user_version"), "9");
+    EXPECT_EQ(sql(file(), "PRAGMA user_version"), "10");
   }
   auto store = Store::open(file(), Mode::read_write, options);
-  EXPECT_EQ(store.status().schema_version, 11);
+  EXPECT_EQ(store.status().schema_version, 12);
   EXPECT_EQ(store.results().size(), 10U);
   EXPECT_EQ(store.status().check, "ok");
   EXPECT_EQ(
@@ -53,7 +54,7 @@ TEST_F(SchemaTest, AFileOfSchema1IsMigrated) {
   EXPECT_EQ(Store::open(file(), Mode::read_only).winners().front().launches, "chained");
   EXPECT_EQ(sql(file(), "PRAGMA user_version"), "1");
   auto migrated = Store::open(file(), Mode::read_write);
-  EXPECT_EQ(migrated.status().schema_version, 9);
+  EXPECT_EQ(migrated.status().schema_version, 10);
   EXPECT_EQ(migrated.status().check, "ok");
   EXPECT_EQ(migrated.results().size(), 10U);
   EXPECT_EQ(migrated.results({.history = true}).size(), 11U);
@@ -124,6 +125,55 @@ TEST_F(SchemaTest, AFileOfSchema3IsMigrated) {
   EXPECT_EQ(sql(file(), "SELECT generation FROM measurement ORDER BY id DESC LIMIT 1"), "1");
 }
 
+// Up to schema 9 another driver's memory made another device, with winners of its own.
+TEST_F(SchemaTest, DevicesThatDifferInMemoryBecomeOne) {
+  sql(file(), bytes_of(TEST_DB_DIR "/schema_3.sql"));
+  {
+    Store::Options options;
+    options.migrations = options.migrations.first(8);
+    Store::open(file(), Mode::read_write, options);
+  }
+  const auto devices = sql(file(), "SELECT count(*) FROM device");
+  const auto winners = sql(file(), "SELECT count(*) FROM winner");
+  ASSERT_NE(winners, "0");
+  // All of it once more, by a session with another driver, which found everything twice as slow.
+  sql(file(), R"(
+    INSERT INTO device (kind, name, target, compute_capability, sm_count, memory_bytes)
+      SELECT kind, name, target, compute_capability, sm_count, memory_bytes - 4096 FROM device;
+    CREATE TEMP TABLE other AS SELECT d.id AS old, o.id AS new FROM device d JOIN device o USING (name, target)
+      WHERE o.memory_bytes = d.memory_bytes - 4096;
+    INSERT INTO session (uid, device_id, command, strategy, seed, budget, tunesmith_version, toolchain, driver, host_facts,
+                         state, started_at, ended_at, generation)
+      SELECT 'later' || old, new, '', '', 1, '', '', '', 'new', '', 'finished', '2030', '2030', 5 FROM other;
+    INSERT INTO measurement (session_id, sequence, variant_id, problem_id, device_id, is_base, verdict, reason, median_us,
+                             toolchain, driver, measured_at, launches, generation)
+      SELECT s.id, m.id, variant_id, problem_id, new, is_base, verdict, reason, 2 * median_us, m.toolchain, m.driver,
+             measured_at, launches, 5
+      FROM measurement m JOIN other ON old = m.device_id JOIN session s ON s.uid = 'later' || old;
+    INSERT INTO choice (session_id, sequence, generation, problem_id, device_id, alignment_bytes, measurement_id, objective,
+                        chosen_at)
+      SELECT n.session_id, c.sequence, 5, c.problem_id, new, alignment_bytes, n.id, objective, chosen_at
+      FROM choice c JOIN other ON old = c.device_id JOIN measurement n ON n.sequence = c.measurement_id AND n.device_id = new;
+    INSERT INTO winner (problem_id, device_id, alignment_bytes, measurement_id, since)
+      SELECT problem_id, device_id, alignment_bytes, measurement_id, chosen_at FROM choice WHERE generation = 5;)");
+  ASSERT_EQ(sql(file(), "SELECT count(*) FROM winner"), std::to_string(2 * std::stoi(winners)));
+  // Those who read a copy find the same as who migrates the file.
+  EXPECT_EQ(Store::open(file(), Mode::read_only).winners().size(), std::stoul(winners));
+  auto merged = Store::open(file("merged.db"), Mode::create);
+  merged.merge_from(file());
+  EXPECT_EQ(merged.winners().size(), std::stoul(winners));
+  EXPECT_EQ(std::to_string(merged.devices().size()), devices);
+  auto store = Store::open(file(), Mode::read_write);
+  EXPECT_EQ(store.status().check, "ok");
+  EXPECT_EQ(sql(file(), "SELECT count(*) FROM device"), devices);
+  EXPECT_EQ(sql(file(), "SELECT count(*) FROM winner"),
+            winners);  // each problem's once, by the later session
+  EXPECT_EQ(sql(file(), "SELECT min(generation) FROM winner w JOIN measurement m ON m.id = w.measurement_id"),
+            "5");
+  EXPECT_EQ(sql(file(), "SELECT count(*) FROM measurement WHERE device_id NOT IN (SELECT id FROM device)"),
+            "0");
+}
+
 TEST_F(SchemaTest, ManyMayMigrateTheFileAtOnce) {
   sql(file(), bytes_of(TEST_DB_DIR "/schema_1.sql"));
   std::vector<std::thread> threads;
@@ -135,7 +185,7 @@ TEST_F(SchemaTest, ManyMayMigrateTheFileAtOnce) {
   }
   for (auto& thread : threads) thread.join();
   EXPECT_THAT(errors, testing::Each("no error"));
-  EXPECT_EQ(Store::open(file(), Mode::read_only).status().schema_version, 9);
+  EXPECT_EQ(Store::open(file(), Mode::read_only).status().schema_version, 10);
 }
 
 TEST_F(SchemaTest, AMigrationThatFailsChangesNothing) {
@@ -152,11 +202,12 @@ TEST_F(SchemaTest, AMigrationThatFailsChangesNothing) {
                                       present[5],
                                       present[6],
                                       present[7],
+                                      present[8],
                                       {"CREATE TABLE extra (id INTEGER) STRICT"},
                                       {"INSERT INTO nowhere VALUES (1)"}};
-  const Store::Migration dangling[] = {present[0], present[1], present[2],
-                                       present[3], present[4], present[5],
-                                       present[6], present[7], {"DELETE FROM device"}};
+  const Store::Migration dangling[] = {
+      present[0], present[1], present[2], present[3], present[4],
+      present[5], present[6], present[7], present[8], {"DELETE FROM device"}};
   Store::Options options;
   options.migrations = failing;
   EXPECT_THAT(error_of([&] { Store::open(file(), Mode::read_write, options); }), HasSubstr("nowhere"));

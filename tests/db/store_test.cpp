@@ -17,9 +17,9 @@ TEST_F(StoreTest, TheSameFactsHaveTheSameId) {
   auto store = Store::open(file(), Mode::create);
   const Ids ids(store);
   EXPECT_EQ(store.id_of(gpu()), ids.device);
-  auto smaller = gpu();
-  smaller.memory_bytes /= 2;
-  EXPECT_NE(store.id_of(smaller), ids.device);
+  auto half = gpu();
+  half.sm_count /= 2;
+  EXPECT_NE(store.id_of(half), ids.device);
   const auto variant = ids.variant(store, "h");
   EXPECT_EQ(ids.variant(store, "h"), variant);
   EXPECT_NE(store.id_of(VariantRow{.template_id = ids.body,
@@ -31,6 +31,54 @@ TEST_F(StoreTest, TheSameFactsHaveTheSameId) {
             variant);
   EXPECT_EQ(store.id_of(ProblemRow{.op = "conv2d", .text = "batch=1 height=1000 width=2000 dtype=f32"}),
             ids.problem);
+}
+
+TEST_F(StoreTest, VerdictsOfOtherSessionsAreHeardOnce) {
+  auto store = Store::open(file(), Mode::create);
+  const Ids ids(store);
+  store.record(ids.ok(ids.variant(store, "before"), 1));
+  const auto begun = store.newest_measurement();
+  const auto other = store.begin_session({.device_id = ids.device});
+  store.record(ids.ok(ids.variant(store, "mine"), 2));
+  auto row = ids.ok(ids.variant(store, "theirs"), 3);
+  row.session_id = other;
+  store.record(row);
+  row = ids.failed(ids.variant(store, "bad"), "crash");
+  row.session_id = other;
+  store.record(row);
+  row = ids.ok(ids.variant(store, "cold"), 4);
+  row.session_id = other;
+  row.caches = "cold";
+  const auto last = store.record(row);
+  const auto heard = [&](std::int64_t after) {
+    return store.verdicts_of_others(ids.session, ids.device, ids.problem, "warm", "apart", after);
+  };
+  ASSERT_EQ(heard(begun).size(), 2U);
+  EXPECT_EQ(heard(begun)[0].config + heard(begun)[0].template_name, "BLOCK_X=theirsconv2d_tiled");
+  EXPECT_EQ(heard(begun)[0].median_us, 3);
+  EXPECT_EQ(heard(begun)[1].verdict, "crash");
+  EXPECT_TRUE(heard(heard(begun)[1].id).empty());
+  EXPECT_EQ(store.newest_measurement(), last);
+}
+
+// An A100 of 40 GB has 42,505,273,344 bytes with older drivers and 42,298,834,944 with newer ones.
+TEST_F(StoreTest, AnotherDriversMemoryIsTheSameDevice) {
+  auto store = Store::open(file(), Mode::create);
+  const auto id = store.id_of(gpu());
+  for (const std::int64_t change : {-206'438'400, 4096, -4096}) {
+    auto other = gpu();
+    other.memory_bytes += change;
+    EXPECT_EQ(store.id_of(other), id);
+  }
+  EXPECT_EQ(store.devices().size(), 1U);
+  EXPECT_EQ(store.devices().front().device.memory_bytes, gpu().memory_bytes + 4096);  // the most
+  DeviceRow host{.kind = "host", .name = "CPU", .target = "host", .sm_count = 8, .memory_bytes = 100};
+  const auto host_id = store.id_of(host);
+  for (const std::int64_t cores : {2, 16}) {  // of a virtual machine that was given others
+    host.sm_count = cores;
+    host.memory_bytes = cores;
+    EXPECT_EQ(store.id_of(host), host_id);
+  }
 }
 
 TEST_F(StoreTest, WhatIsKnownOfADeviceStays) {
@@ -243,7 +291,7 @@ TEST_F(StoreTest, StatusTellsWhatIsThere) {
   const auto status = store.status();
   EXPECT_EQ(status.path, file());
   EXPECT_GT(status.size_bytes, 4096U);
-  EXPECT_EQ(status.schema_version, 9);
+  EXPECT_EQ(status.schema_version, 10);
   EXPECT_EQ(status.journal_mode, "wal");
   EXPECT_EQ(status.check, "ok");
   const auto count = [](const auto& counts, const std::string& name) -> std::int64_t {

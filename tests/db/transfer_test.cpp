@@ -204,20 +204,17 @@ TEST_F(TransferTest, AnOlderShardIsMigratedInACopy) {
     auto old = Store::open(file("old.db"), Mode::create);
     populate(old);
   }
-  const Store::Migration migrations[] = {Store::Options().migrations[0],
-                                         Store::Options().migrations[1],
-                                         Store::Options().migrations[2],
-                                         Store::Options().migrations[3],
-                                         Store::Options().migrations[4],
-                                         Store::Options().migrations[5],
-                                         Store::Options().migrations[6],
-                                         Store::Options().migrations[7],
-                                         {"CREATE TABLE extra (id INTEGER) STRICT"}};
+  const Store::Migration migrations[] = {
+      Store::Options().migrations[0], Store::Options().migrations[1],
+      Store::Options().migrations[2], Store::Options().migrations[3],
+      Store::Options().migrations[4], Store::Options().migrations[5],
+      Store::Options().migrations[6], Store::Options().migrations[7],
+      Store::Options().migrations[8], {"CREATE TABLE extra (id INTEGER) STRICT"}};
   Store::Options options;
   options.migrations = migrations;
   auto store = Store::open(file(), Mode::create, options);
   EXPECT_EQ(store.merge_from(file("old.db")).measurements, 10);
-  EXPECT_EQ(sql(file("old.db"), "PRAGMA user_version"), "9");
+  EXPECT_EQ(sql(file("old.db"), "PRAGMA user_version"), "10");
 }
 
 TEST_F(TransferTest, FilesAndTextsOfSchema1AreTaken) {

@@ -106,6 +106,53 @@ TEST_F(WinnerTest, ADroppedOneTakesItsBinaryAndLeavesItsMeasurements) {
   EXPECT_EQ(store_.results({.history = true}).size(), 3U);
 }
 
+TEST_F(WinnerTest, FinalsReplaceAProvisionalOneEvenByASlowerOne) {
+  const auto provisionally = [&](std::int64_t measurement, std::int64_t alignment = 4) {
+    return store_.set_winner(measurement, alignment, false, "time", Store::Found::provisionally);
+  };
+  EXPECT_TRUE(provisionally(ok("a", 10)).taken);
+  EXPECT_TRUE(store_.winners().front().provisional);
+  EXPECT_FALSE(provisionally(ok("b", 11)).taken);
+  EXPECT_TRUE(provisionally(ok("c", 9), 16).taken);
+  EXPECT_EQ(winner() + winner(16), "ac");
+  EXPECT_THAT(store_.status().hints,
+              testing::Contains(testing::HasSubstr("2 winners are provisional, because their runs were")));
+
+  EXPECT_TRUE(store_.set_winner(ok("d", 12), 4).taken);
+  EXPECT_EQ(winner() + winner(16), "d");
+  EXPECT_FALSE(store_.winners().front().provisional);
+  const auto late = provisionally(ok("e", 1), 16);
+  EXPECT_FALSE(late.taken);
+  EXPECT_EQ(late.why, "Finals have named the problem's winner.");
+  failed("d", "wrong_result");
+  EXPECT_TRUE(provisionally(ok("f", 2)).taken);
+  EXPECT_EQ(winner(), "f");
+}
+
+TEST_F(WinnerTest, AProvisionalOneOfOtherCachesHoldsNobodyUp) {
+  const auto row = cold("a", 10);
+  EXPECT_TRUE(store_.set_winner(row, 4, false, "time", Store::Found::provisionally).taken);
+  EXPECT_TRUE(store_.set_winner(ok("b", 20), 4).taken);
+  EXPECT_EQ(winner(), "b");
+  EXPECT_FALSE(store_.set_winner(cold("c", 1), 4, false, "time", Store::Found::provisionally).taken);
+  EXPECT_EQ(winner(), "b");
+}
+
+TEST_F(WinnerTest, WhatWasTriedIsKnownWithoutAWinner) {
+  ok("a", 10);
+  EXPECT_EQ(store_.tried("conv2d", ids_.device, "warm", "apart").size(), 1U);
+  EXPECT_FALSE(store_.tried("conv2d", ids_.device, "warm", "apart").front().has_winner);
+  EXPECT_TRUE(store_.tried("conv2d", ids_.device, "cold", "apart").empty());
+  EXPECT_TRUE(store_.tried("reduce", ids_.device, "warm", "apart").empty());
+  store_.set_winner(ok("b", 9), 4);
+  auto table = ids_.ok(ids_.variant(store_, "c"), 3);
+  table.stage = "table";
+  store_.record(table);
+  const auto tried = store_.tried("conv2d", ids_.device, "warm", "apart");
+  EXPECT_TRUE(tried.front().has_winner);
+  EXPECT_TRUE(tried.front().is_anchor);
+}
+
 TEST_F(WinnerTest, OfOtherCachesIsStale) {
   const auto before = ok("late", 1);
   store_.set_winner(ok("a", 10), 4);

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <set>
+#include <sstream>
 #include <thread>
 
 #include "tests/faults/fixture.h"
@@ -189,6 +190,85 @@ TEST_F(FaultTest, AnInterruptEndsTheSessionCleanly) {
   const auto sessions = Store::open(folder_ / "tunesmith.db", Store::Mode::read_only).sessions();
   ASSERT_EQ(sessions.size(), 1u);
   EXPECT_EQ(sessions[0].state, "interrupted");
+}
+
+TEST_F(FaultTest, AnInterruptedRunNamesTheFastestSoFarAndFinalsReplaceIt) {
+  TuneOptions asked = options();
+  asked.templates = {"plain", "shared", "hang"};
+  asked.problems.push_back(Problem::parse("count=3000"));
+  for (const int signal : {SIGTERM, SIGHUP}) {
+    const pid_t tuner = start(asked);
+    wait_for_rows(count_rows() + 3);
+    ::kill(tuner, signal);
+    const int status = wait(tuner);
+    EXPECT_TRUE(WIFEXITED(status));
+    EXPECT_EQ(WEXITSTATUS(status), 130);
+  }
+  const auto winners = [this] {
+    return Store::open(folder_ / "tunesmith.db", Store::Mode::read_only).winners({}, Store::Load::dispatch);
+  };
+  ASSERT_FALSE(winners().empty());
+  for (const WinnerRow& row : winners()) {
+    EXPECT_TRUE(row.provisional);
+    EXPECT_EQ(row.newest_verdict, "ok");
+  }
+  // A run that was killed has named nothing, and finals take its problem from the verdicts.
+  execute("DELETE FROM winner; DROP TRIGGER choice_never_goes; DELETE FROM choice");
+  TuneOptions finals = options();
+  finals.problems.clear();
+  finals.finals = true;
+  std::ostringstream words;
+  Progress progress(words, false);
+  const TuneResult result = tune(finals, progress);
+  ASSERT_FALSE(result.problems.empty());
+  EXPECT_THAT(words.str(), HasSubstr("with verdicts, of which " + std::to_string(result.problems.size()) +
+                                     " had no finals yet."));
+  EXPECT_GT(result.problems[0].variants, 5) << "those of the space, not those that are stored";
+  ASSERT_FALSE(winners().empty());
+  for (const WinnerRow& row : winners()) EXPECT_FALSE(row.provisional);
+}
+
+TEST_F(FaultTest, AnInterruptDoesNotWaitForAVariantThatHangs) {
+  TuneOptions asked = options();
+  asked.templates = {"hang"};
+  asked.worker.measure_s = 100;
+  const pid_t tuner = start(asked);
+  wait_for_rows(1);
+  std::this_thread::sleep_for(std::chrono::seconds(3));  // by then it is compiled and hangs
+  const auto before = std::chrono::steady_clock::now();
+  ::kill(tuner, SIGTERM);
+  EXPECT_EQ(WEXITSTATUS(wait(tuner)), 130);
+  EXPECT_LT(std::chrono::steady_clock::now() - before, std::chrono::seconds(20));
+  for (const ResultRow& row : rows()) EXPECT_EQ(row.verdict, "ok") << "what was interrupted has no verdict";
+}
+
+TEST_F(FaultTest, FinalsOfADatabaseThatIsMissingAreRefused) {
+  TuneOptions asked = options();
+  asked.problems.clear();
+  asked.finals = true;
+  asked.database = folder_ / "typo.db";
+  EXPECT_THROW(run(asked), UsageError);
+  asked.finals = false;
+  asked.stale = true;
+  EXPECT_THROW(run(asked), UsageError);
+  EXPECT_FALSE(std::filesystem::exists(asked.database));
+}
+
+TEST_F(FaultTest, TheSameProblemTwiceIsTunedOnce) {
+  TuneOptions asked = options();
+  asked.templates = {"plain"};
+  asked.problems.push_back(asked.problems.front());
+  EXPECT_EQ(run(asked).problems.size(), 1u);
+}
+
+TEST_F(FaultTest, ADeviceOfAnotherDriversMemoryKnowsItsVerdicts) {
+  TuneOptions asked = options();
+  asked.templates = {"plain"};
+  const std::int64_t measured = run(asked).problems[0].measured;
+  execute("UPDATE device SET memory_bytes = memory_bytes - 409600");
+  const TunedProblem again = run(asked).problems[0];
+  EXPECT_EQ(again.known, measured - 1);  // the base is measured in every run
+  EXPECT_EQ(Store::open(folder_ / "tunesmith.db", Store::Mode::read_only).devices().size(), 1u);
 }
 
 TEST_F(FaultTest, ABudgetOfVariantsIsKept) {

@@ -1,6 +1,8 @@
 // Several devices in one run, shards and finals alone; here all devices are the host.
 #include <gmock/gmock.h>
 
+#include <map>
+#include <set>
 #include <sstream>
 
 #include "fixture.h"
@@ -73,6 +75,25 @@ TEST_F(LanesTest, OneProblemIsSplitByItsPointsAndHasOneFinal) {
   for (const auto& w : both) EXPECT_EQ(w.newest_verdict, "ok");
 }
 
+// With few proposals each device has its own, and what one has measured the other need not.
+TEST_F(LanesTest, OneProblemIsSearchedWithOtherSeedsByAStrategyThatLearns) {
+  TuneOptions asked = options();
+  asked.device = "host,host";
+  asked.templates = {"plain", "shared"};
+  asked.strategy = "auto";
+  asked.budget = "4";
+  const TuneResult result = tuned(asked);
+  ASSERT_EQ(result.problems.size(), 1u);
+  EXPECT_FALSE(result.problems[0].winners.empty());
+  std::map<std::string, std::set<std::int64_t>> sessions;  // by variant
+  for (const ResultRow& row : rows())
+    if (!row.is_base && row.stage == "search") sessions[row.source_hash].insert(row.session_id);
+  EXPECT_GE(sessions.size(), 4u) << "of 3 and 3, some of which may be in flight on both";
+  std::set<std::int64_t> all;
+  for (const auto& [hash, its] : sessions) all.insert(its.begin(), its.end());
+  EXPECT_EQ(all.size(), 2u);
+}
+
 TEST_F(LanesTest, AFailureOnOneDeviceEndsTheRunWithItsReason) {
   TuneOptions asked = sound("host,cuda:7777");
   EXPECT_THROW(tuned(asked), UsageError);
@@ -88,7 +109,7 @@ TEST_F(LanesTest, ShardsMergeAndFinalsOnOneDeviceChoose) {
     asked.database = file;
     asked.shard = Shard{rank, 2};
     EXPECT_EQ(tuned(asked).problems.size(), 1u);
-    EXPECT_THAT(said_, HasSubstr("part " + std::to_string(rank + 1) + " of 2 of the points"));
+    EXPECT_THAT(said_, HasSubstr("part " + std::to_string(rank + 1) + " of 2 of a problem"));
     const auto shard = shard_file(file, *asked.shard);
     verdicts += Store::open(shard, Store::Mode::read_only).results().size();
     Store::open(file, Store::Mode::create).merge_from(shard);

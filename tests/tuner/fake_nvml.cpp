@@ -18,6 +18,18 @@ int nvmlDeviceGetCurrentClocksThrottleReasons(void*, unsigned long long* reasons
   *reasons = fake_reasons;
   return 0;
 }
+unsigned fake_processes = 0;
+struct Process {
+  unsigned pid;
+  unsigned long long used;
+  unsigned instance, compute_instance;
+};
+int nvmlDeviceGetComputeRunningProcesses_v3(void*, unsigned* count, Process* processes) {
+  if (*count < fake_processes) return 7;  // too little room
+  *count = fake_processes;
+  for (unsigned i = 0; i < fake_processes; ++i) processes[i] = {4711 + i, 1, 2, 3};
+  return 0;
+}
 int nvmlDeviceGetTotalEnergyConsumption(void*, unsigned long long* millijoules) {
   *millijoules = fake_energy_mj;
   return fake_error;

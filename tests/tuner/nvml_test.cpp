@@ -34,6 +34,16 @@ TEST(Nvml, TellsClockReasonsAndEnergy) {
   EXPECT_FALSE(Nvml("FFFF:01:00.0", TUNESMITH_FAKE_NVML).state());  // another device
 }
 
+TEST(Nvml, TellsWhoElseUsesTheGpu) {
+  const Nvml there("00000000:01:00.0", TUNESMITH_FAKE_NVML);
+  EXPECT_TRUE(there.processes().empty());
+  fake<unsigned>("fake_processes") = 3;
+  EXPECT_EQ(there.processes(), (std::vector<std::int32_t>{4711, 4712, 4713}));
+  EXPECT_TRUE(Nvml("FFFF:01:00.0", TUNESMITH_FAKE_NVML).processes().empty());
+  EXPECT_TRUE(Nvml("00000000:01:00.0", "libthere-is-no-such-library.so.1").processes().empty());
+  fake<unsigned>("fake_processes") = 0;
+}
+
 TEST(Disturbance, OfItsOwnPowerIsTheVariants) {
   EXPECT_EQ(disturbance({1980, 0}, 1980).words, "");
   EXPECT_EQ(disturbance({1980, 0x3}, 1980).words, "") << "idle, application clocks";

@@ -80,9 +80,22 @@ TEST(Budget, IsATimeOrANumber) {
   EXPECT_EQ(
       budget_text("6") + ", " + budget_text("1") + ", " + budget_text("60s") + ", " + budget_text("all"),
       "6 variants, 1 variant, 60s, all variants");
-  for (const char* bad : {"", "0", "-5", "1.5", "s", "10 parsecs", "1e99", "nan"}) {
+  const Budget both = Budget::parse("500,1min");
+  EXPECT_EQ(both.count, 500);
+  EXPECT_EQ(both.seconds, 60);
+  EXPECT_EQ(budget_text("500,1min") + ", " + budget_text("1min,1"),
+            "1min or 500 variants, 1min or 1 variant");
+  for (const char* bad : {"60s,", ",500", "60s,5m", "5,6", "all,5", "60s,500,1", "", "0", "-5", "1.5", "s",
+                          "10 parsecs", "1e99", "nan"}) {
     EXPECT_THROW(Budget::parse(bad), UsageError) << bad;
   }
+}
+
+TEST(Until, IsAPartOfTheBestTime) {
+  EXPECT_DOUBLE_EQ(least_gain_of("0.5%"), 0.005);
+  EXPECT_DOUBLE_EQ(least_gain_of("100%"), 1);
+  for (const char* bad : {"", "0.5", "0%", "-1%", "101%", "nan%", "x%", "0.5 %"})
+    EXPECT_THROW(least_gain_of(bad), UsageError) << bad;
 }
 
 TEST(MeasureLimit, FollowsFromTheBaseAndIsGenerousBeforeThatIsKnown) {

@@ -80,6 +80,41 @@ TEST(Replay, EndsWithItsBudget) {
   EXPECT_EQ(replay(space, how).size(), 2U);
 }
 
+// What one has measured none of the others proposes, but what is in flight at the same time.
+TEST(Replay, RanksShareTheirVerdicts) {
+  const RecordedSpace space(small());
+  Replay how;
+  how.strategy = "genetic";
+  how.ranks = 3;
+  const std::vector<ReplayStep> steps = replay(space, how);
+  EXPECT_EQ(steps.back().quality, 1);
+  EXPECT_LE(steps.size(), 6U);  // 13 configs
+  EXPECT_GE(steps.size(), 5U);
+}
+
+TEST(Replay, EndsWhereLittleIsExpected) {
+  Recording recording;  // a valley
+  for (std::int64_t a = 1; a <= 30; ++a) {
+    for (std::int64_t b = 1; b <= 30; ++b) {
+      RecordedRow row;
+      row.template_name = "tiled";
+      row.config = {{"A", a}, {"B", b}};
+      row.median_us = 100 + static_cast<double>((a - 11) * (a - 11) + (b - 17) * (b - 17));
+      recording.rows.push_back(row);
+    }
+  }
+  const RecordedSpace space(recording);
+  Replay how;
+  how.budget.count = 300;
+  EXPECT_EQ(replay(space, how).size(), 300U);
+  how.until_gain = 0.005;
+  const std::vector<ReplayStep> steps = replay(space, how);
+  EXPECT_LT(steps.size(), 150U);
+  EXPECT_GT(steps.back().quality, 0.98);
+  how.strategy = "random";  // it expects nothing
+  EXPECT_EQ(replay(space, how).size(), 300U);
+}
+
 TEST(Replay, QualityIsTheMeanAndTheFifthPercentile) {
   std::vector<double> values;
   for (int n = 1; n <= 100; ++n) values.push_back(n / 100.0);

@@ -28,6 +28,10 @@ class Counting : public Search {
                        std::to_string(static_cast<int>(median_us)));
   }
   bool learns() const override { return learning; }
+  std::optional<double> expected_gain() const override {
+    return gains_end < 0 ? std::nullopt : std::optional(next_ > gains_end ? 0.001 : 0.1);
+  }
+  std::int64_t gains_end = -1;  // little is expected of what is proposed behind this
   std::vector<std::string> reported;
   bool learning = false;
 
@@ -47,6 +51,7 @@ class SearchRunTest : public testing::Test {
                                     .policy = policy_,
                                     .budget = budget_,
                                     .known = known_,
+                                    .until_gain = until_gain_,
                                     .retry_failed = retry_failed_,
                                     .render =
                                         [this](const Point& point) {
@@ -106,6 +111,7 @@ class SearchRunTest : public testing::Test {
   Budget budget_;
   std::map<std::string, KnownVerdict> known_;
   bool retry_failed_ = false;
+  double until_gain_ = 0;
   std::map<std::string, Work> works_;  // by hash
   double now_s_ = 1000;
   Written written_;
@@ -372,6 +378,15 @@ TEST_F(SearchRunTest, CutsOffCompilationsThatTakeFarLongerThanTheOthers) {
   EXPECT_EQ(run().compile_limit_s(), 0);  // nothing is known yet
   compile_all_in(300);
   EXPECT_DOUBLE_EQ(run().compile_limit_s(), 3);
+}
+
+TEST_F(SearchRunTest, EndsWhereLittleIsExpectedTenTimesInARow) {
+  search_ = Counting(60);
+  search_.gains_end = 5;
+  until_gain_ = 0.005;
+  EXPECT_EQ(propose_all().size(), 14U);
+  EXPECT_TRUE(run().exhausted());
+  EXPECT_TRUE(run().little_expected());
 }
 
 TEST_F(SearchRunTest, ACutOffCompilationStaysCutOffInARunOfTheSameLength) {

@@ -260,6 +260,26 @@ TEST_P(Learners, ComeToTheEndWithoutAnyVerdict) {
   EXPECT_EQ(seen.size(), 1004U);
 }
 
+TEST_P(Learners, ProposeNothingThatAnotherHasMeasured) {
+  const SearchSpace space = two();
+  const auto search = make_search(GetParam(), space, 1);
+  std::set<std::string> learnt;
+  for (std::int64_t n = 0; n < 1000; n += 3) {
+    const Point point{0, space.parts[0].space.config(static_cast<std::uint64_t>(n))};
+    search->learn(point, Verdict::ok, 1000.0 + static_cast<double>(n));
+    learnt.insert("0" + point.config.text());
+  }
+  std::set<std::string> seen;
+  while (const auto point = search->next()) {
+    seen.insert(std::to_string(point->template_index) + point->config.text());
+    search->report(*point, Verdict::ok, 2000);
+  }
+  std::size_t twice = 0;
+  for (const std::string& point : learnt) twice += seen.count(point);
+  EXPECT_LE(twice, 1U);  // the base is measured in any case
+  EXPECT_EQ(seen.size() + learnt.size() - twice, 1004U);
+}
+
 TEST(Model, PredictsTimesThatItHasLearnt) {
   SearchSpace space;
   space.parts.push_back({0, bowl(), bowl().count()});

@@ -9,6 +9,7 @@
 
 #include "generator/error.h"
 #include "generator/ops.h"
+#include "tuner/tune.h"
 
 namespace tunesmith {
 namespace {
@@ -95,14 +96,70 @@ TEST(Tasks, OfFewProblemsAreTheirParts) {
   }
 }
 
-TEST(Part, TakesEachPointOfASpaceOnce) {
+TEST(LocalRank, ChoosesTheGpu) {
+  const auto rank = [](const std::map<std::string, std::string>& environment) {
+    return local_rank([&](const char* name) -> const char* {
+      const auto found = environment.find(name);
+      return found == environment.end() ? nullptr : found->second.c_str();
+    });
+  };
+  EXPECT_FALSE(rank({{"SLURM_PROCID", "3"}}));
+  for (const char* name : {"OMPI_COMM_WORLD_LOCAL_RANK", "MV2_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
+                           "PALS_LOCAL_RANKID", "PMI_LOCAL_RANK", "SLURM_LOCALID"})
+    EXPECT_EQ(rank({{name, "3"}}), 3) << name;
+  // mpirun inside a job of Slurm
+  EXPECT_EQ(rank({{"OMPI_COMM_WORLD_LOCAL_RANK", "5"}, {"SLURM_LOCALID", "0"}}), 5);
+  EXPECT_THAT(refusal([&] { rank({{"SLURM_LOCALID", "x"}}); }), HasSubstr("SLURM_LOCALID=x"));
+  EXPECT_THAT(refusal([&] { rank({{"SLURM_LOCALID", "-1"}}); }), HasSubstr("--device cuda:3"));
+
+  std::set<std::string> used;
+  for (int local = 0; local < 8; ++local) used.insert(device_of_rank("cuda", local, 8));
+  EXPECT_EQ(used.size(), 8U);
+  EXPECT_EQ(device_of_rank("auto", 3, 8), "cuda:3");
+  EXPECT_EQ(device_of_rank("cuda", 5, 1), "cuda:0");  // as a scheduler shows each rank its own GPU
+  EXPECT_EQ(device_of_rank("cuda", 5, 4), "cuda:1");  // more ranks than GPUs: the lock has them wait
+  EXPECT_EQ(device_of_rank("auto", 3, 0), "auto");
+  for (const char* named : {"cuda:2", "host", "cuda:all", "cuda:0,cuda:1"})
+    EXPECT_EQ(device_of_rank(named, 3, 8), named);
+}
+
+TEST(Part, OfASearchThatLearnsHasASeedAndGuessesOfItsOwn) {
+  std::set<std::uint64_t> seeds;
+  std::multiset<std::string> guesses;
   const Op& op = find_op("transpose");
   const Problem problem = complete_problem(op, Values::parse("height=64 width=48"));
-  const SearchSpace space = search_space(op, problem, DeviceFacts{}, {"base"});
+  std::vector<Point> promising;
+  for (const Config& config : op.templates.front().space(problem, DeviceFacts{}).all()) {
+    promising.push_back({0, config});
+    if (promising.size() == 8) break;
+  }
+  for (std::size_t part = 0; part < 3; ++part) {
+    const Task task{0, part, 3};
+    seeds.insert(seed_of(1, task));
+    for (const Point& point : promising_of(promising, task)) guesses.insert(point.config.text());
+  }
+  EXPECT_EQ(seed_of(1, {0, 0, 3}), 1U);
+  EXPECT_EQ(seeds.size(), 3U);
+  EXPECT_EQ(guesses.size(), promising.size());
+  EXPECT_EQ(std::set<std::string>(guesses.begin(), guesses.end()).size(), promising.size());
+  EXPECT_EQ(promising_of(promising, {0, 0, 1}), promising);
+}
+
+class Share : public testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Strategies, Share,
+                         testing::Values("exhaustive", "random", "model", "auto", "genetic"));
+
+TEST_P(Share, OfThreeTakesEachPointOfASpaceOnce) {
+  const std::string strategy = GetParam();
+  const Op& op = find_op("transpose");
+  const Problem problem = complete_problem(op, Values::parse("height=64 width=48"));
+  SearchSpace space = search_space(op, problem, DeviceFacts{}, {"base"});
   std::multiset<std::string> seen;
   std::size_t least = 1000;
   for (std::size_t part = 0; part < 3; ++part) {
-    const auto search = only_part(make_search("exhaustive", space, 1), *space.base, {0, part, 3});
+    space.share = part;
+    space.shares = 3;
+    const auto search = make_search(strategy, space, 1);
     EXPECT_EQ(*search->next(), *space.base);  // in each: it is the baseline
     std::size_t count = 0;
     for (; const auto point = search->next(); ++count) seen.insert(point->config.text());
