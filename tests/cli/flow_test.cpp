@@ -262,6 +262,8 @@ TEST(Flow, AFileOfSeveralOpsIsTunedTheMostValuableFirst) {
   std::ofstream(scratch.path() / "bad.txt") << "transpose weight=-1 height=8 width=8\n";
   EXPECT_TRUE(has(scratch.tunesmith("tune --problems bad.txt").err,
                   "The weight is -1; give 0 for a problem that is tuned already"));
+  std::ofstream(scratch.path() / "bad.txt") << "transpose weight=1e308 height=8 width=8\n";
+  EXPECT_TRUE(has(scratch.tunesmith("tune --problems bad.txt").err, "The weight is too large; give at most"));
   const Outcome none = scratch.tunesmith("tune conv1d --problems app.txt");
   EXPECT_EQ(none.exit_code, 2);
   EXPECT_TRUE(has(none.err, "app.txt has no problem of conv1d")) << none.err;
