@@ -80,7 +80,7 @@ TEST(Replay, EndsWithItsBudget) {
   EXPECT_EQ(replay(space, how).size(), 2U);
 }
 
-// What one has measured none of the others proposes, but what is in flight at the same time.
+// Each has its share of the 13 configs, so three are done long before one alone would be.
 TEST(Replay, RanksShareTheirVerdicts) {
   const RecordedSpace space(small());
   Replay how;
@@ -88,7 +88,7 @@ TEST(Replay, RanksShareTheirVerdicts) {
   how.ranks = 3;
   const std::vector<ReplayStep> steps = replay(space, how);
   EXPECT_EQ(steps.back().quality, 1);
-  EXPECT_LE(steps.size(), 6U);  // 13 configs
+  EXPECT_LT(steps.size(), 10U);
   EXPECT_GE(steps.size(), 5U);
 }
 
