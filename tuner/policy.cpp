@@ -157,7 +157,7 @@ Budget Budget::parse(std::string_view text) {
 std::string budget_text(const std::string& budget) {
   const Budget parsed = Budget::parse(budget);
   if (!parsed.count) return parsed.seconds ? budget : "all variants";
-  const std::string count = counted(static_cast<std::size_t>(*parsed.count), "variant");
+  std::string count = counted(static_cast<std::size_t>(*parsed.count), "variant");
   if (!parsed.seconds) return count;
   const std::size_t comma = budget.find(',');
   const std::string first = budget.substr(0, comma);

@@ -155,6 +155,7 @@ def winners(page: Page, data: Data) -> None:
         interval = f"{row['low_us']:.4g} to {row['high_us']:.4g} µs" if row["low_us"] is not None else "one load"
         runner = f"{row['runner_up']} ({row['runner_up_ratio']:.3f}×)" if row["runner_up"] else "–"
         state = [] if row["newest_verdict"] == "ok" else [f"failed since: {row['newest_verdict']}"]
+        state += ["provisional: no finals yet"] if row["provisional"] else []
         state += ["its kernel was edited since"] if row["is_stale"] else []
         state += [f"throttled: {row['throttled']}"] if row["throttled"] else []
         state += [f"another winner on {count(row['other_gpus'], 'other GPU')}"] if row["other_gpus"] else []

@@ -64,7 +64,7 @@ def tuned(tmp_path_factory):
         ("</script><img src=x onerror=alert(1)> at 7.",),
     )
     sql.execute(
-        "INSERT INTO winner SELECT ?, device_id, alignment_bytes, (SELECT max(id) FROM measurement WHERE verdict = 'ok'), since, objective, 0 FROM winner LIMIT 1",
+        "INSERT INTO winner SELECT ?, device_id, alignment_bytes, (SELECT max(id) FROM measurement WHERE verdict = 'ok'), since, objective, 0, 1 FROM winner LIMIT 1",
         (bad,),
     )
     sql.execute("UPDATE session SET command = command || ?", (hostile,))
@@ -152,6 +152,7 @@ def test_its_numbers_are_the_databases(page, tuned):
     assert sorted(page.traces("winner, with interval")[0]["x"]) == [row[0] for row in winners]
     interval = sql.execute("SELECT low_us, high_us FROM winners WHERE low_us IS NOT NULL LIMIT 1").fetchone()
     assert "{:.4g} to {:.4g} µs".format(*interval) in page.cells
+    assert sum("provisional: no finals yet" in cell for cell in page.cells) == 1  # the copied one
     ratios = sql.execute(
         "SELECT count(*) FROM finalist JOIN winners w ON w.measurement_id = winner_id WHERE finalist.measurement_id <> winner_id"
     ).fetchone()[0]
