@@ -10,6 +10,7 @@
 #include "db/device_row.h"
 #include "dispatch/known.h"
 #include "dispatch/packed.h"
+#include "dispatch/shipped.h"
 #include "dispatch/time_model.h"
 #include "generator/error.h"
 #include "generator/listed.h"
@@ -136,13 +137,9 @@ AnchorTable known_by(AnchorTable table, std::ptrdiff_t fewest) {
   return table;
 }
 
-// Whether its binaries can be in the library for any problem: no number is compiled in.
+// Whether its binaries can be in the library for any problem.
 bool starts_at_once(const Op& op, const AnchorTable::Variant& variant) {
-  const std::vector<std::string>& constants = find_template(op, variant.template_name).compiled_in;
-  return std::none_of(op.parameters.begin(), op.parameters.end(), [&](const Parameter& parameter) {
-    return parameter.is_integer() &&
-           std::find(constants.begin(), constants.end(), parameter.name) != constants.end();
-  });
+  return !compiles_in_numbers(op, find_template(op, variant.template_name));
 }
 
 // Of the variants that start at once those that together lose least against the best of them, on the anchors

@@ -1,4 +1,5 @@
 // Reading what is known: for the tuner (known, fastest), for dispatch (winners) and for people.
+#include <set>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -68,20 +69,24 @@ std::map<SourceKey, KnownVerdict> Store::known(std::int64_t device_id, std::int6
   return known;
 }
 
-std::optional<Store::Newest> Store::newest_of(std::string_view target, std::string_view source_hash,
-                                              std::string_view device, std::string_view problem) const {
+std::vector<Store::Newest> Store::newest_of(std::string_view target, std::string_view source_hash,
+                                            std::string_view device) const {
   Statement rows(
       *database_,
       "SELECT m.verdict, m.reason, p.text FROM variant v JOIN measurement m ON m.variant_id = v.id "
       "JOIN problem p ON p.id = m.problem_id JOIN device d ON d.id = m.device_id "
       "JOIN session s ON s.id = m.session_id "
       "WHERE v.target = ? AND v.source_hash = ? AND d.name = ? "
-      "ORDER BY p.text = ? DESC, m.generation DESC, s.uid DESC, m.sequence DESC LIMIT 1",
-      target, source_hash, device, problem);
-  if (!rows.step()) return std::nullopt;
-  Newest newest;
-  rows >> newest.verdict >> newest.reason >> newest.problem;
-  return newest;
+      "ORDER BY m.generation DESC, s.uid DESC, m.sequence DESC",
+      target, source_hash, device);
+  std::vector<Newest> all;
+  std::set<std::string> problems;
+  while (rows.step()) {
+    Newest newest;
+    rows >> newest.verdict >> newest.reason >> newest.problem;
+    if (problems.insert(newest.problem).second) all.push_back(std::move(newest));
+  }
+  return all;
 }
 
 std::vector<Store::Fast> Store::fastest_of(std::string_view op, std::string_view caches,

@@ -93,13 +93,12 @@ class Store {
     std::int64_t device_id = 0;
     std::string problem, template_name, config;
   };
-  // What the kernel's newest measurement on a device of that name said: the one on that problem if there is
-  // one.
+  // What the kernel's newest measurement of each problem on a device of that name said, the newest first.
   struct Newest {
     std::string verdict, reason, problem;
   };
-  [[nodiscard]] std::optional<Newest> newest_of(std::string_view target, std::string_view source_hash,
-                                                std::string_view device, std::string_view problem) const;
+  [[nodiscard]] std::vector<Newest> newest_of(std::string_view target, std::string_view source_hash,
+                                              std::string_view device) const;
 
   [[nodiscard]] std::vector<Fast> fastest_of(std::string_view op, std::string_view caches,
                                              std::string_view launches, std::int64_t limit) const;

@@ -1,7 +1,11 @@
 #include "dispatch/behind.h"
 
 #include <algorithm>
+#include <ctime>
+#include <new>
 #include <utility>
+
+#include "dispatch/fork.h"
 
 namespace tunesmith {
 namespace {
@@ -11,9 +15,25 @@ std::size_t most_threads() { return std::clamp(std::thread::hardware_concurrency
 
 }  // namespace
 
+// There are semaphores for this clock only since glibc 2.30.
+void Bell::wait(Clock::time_point until) noexcept {
+  constexpr auto longest = std::chrono::hours(1);
+  const auto most = std::clamp<Clock::duration>(until - Clock::now(), Clock::duration::zero(), longest);
+  timespec end{};
+  ::clock_gettime(CLOCK_REALTIME, &end);
+  constexpr std::int64_t second = 1'000'000'000;
+  const std::int64_t ns = end.tv_nsec + std::chrono::nanoseconds(most).count();
+  end.tv_sec += static_cast<time_t>(ns / second);
+  end.tv_nsec = static_cast<long>(ns % second);
+  static_cast<void>(::sem_timedwait(&rung_, &end));
+}
+
 Behind::~Behind() {
-  for (std::jthread& thread : threads_) thread.request_stop();
-  bell_->ring();
+  for (std::jthread& thread : threads_) {
+    thread.request_stop();
+    bell_->ring();
+  }
+  if (is_forked()) new (&done_) std::condition_variable;  // who waited for it in the parent is not here
 }
 
 void Behind::add_thread() {
@@ -38,20 +58,26 @@ const std::shared_ptr<Bell>& Behind::bell() {
   return bell_;
 }
 
-void Behind::collect() {
+// Answers when there will be more.
+Clock::time_point Behind::collect() {
+  const Inside inside;
   const std::scoped_lock lock(mutex_);
-  for (Job& job : asked_()) jobs_.push_back({bell_, std::move(job)});
+  Due due = due_();
+  for (Job& job : due.jobs) jobs_.push_back({bell_, std::move(job)});
+  for (std::size_t others = 1; others < due.jobs.size(); ++others) bell_->ring();
+  return due.next;
 }
 
 void Behind::work(const std::stop_token& stop) {
   for (;;) {
-    const int rung = bell_->count();
-    collect();
+    const Clock::time_point next = collect();
+    bool worked = false;
     std::unique_lock lock(mutex_);
     while (!jobs_.empty() && !stop.stop_requested()) {
       const Job job = std::move(jobs_.front().job);
       jobs_.pop_front();
       ++busy_;
+      worked = true;
       lock.unlock();
       job(stop);
       lock.lock();
@@ -60,7 +86,7 @@ void Behind::work(const std::stop_token& stop) {
     if (busy_ == 0) done_.notify_all();
     lock.unlock();
     if (stop.stop_requested()) return;
-    bell_->wait(rung);
+    if (!worked) bell_->wait(next);
   }
 }
 

@@ -20,9 +20,14 @@ namespace tunesmith {
 class Behind {
  public:
   using Job = std::function<void(const std::stop_token&)>;
+  struct Due {
+    std::vector<Job> jobs;
+    Clock::time_point next = never;  ///< when there will be more, if nobody rings
+  };
 
-  /// `asked` gives the jobs that launches have asked for since it was last called.
-  explicit Behind(std::function<std::vector<Job>()> asked) : asked_(std::move(asked)) {}
+  /// `due` gives the jobs that launches have asked for since it was last called, and those whose time has
+  /// come.
+  explicit Behind(std::function<Due()> due) : due_(std::move(due)) {}
   /// Gives up what is being done, and forgets what waits.
   ~Behind();
   Behind(const Behind&) = delete;
@@ -31,20 +36,20 @@ class Behind {
   void post(Job job) { post_for(bell_, std::move(job)); }
   /// It is left out where nobody else holds `wanted` any more, so that what waits is bounded by what is kept.
   void post_for(std::weak_ptr<const void> wanted, Job job);
-  /// Ringing it makes what was asked for be looked up. There is a thread that listens from the first call on.
+  /// Ringing it makes what is due be looked up. There is a thread that listens from the first call on.
   const std::shared_ptr<Bell>& bell();
-  /// Whether all that was posted and asked for before is done within `limit`. In the child of a fork(), which
-  /// has none of the threads, nothing is done, and this is true at once.
+  /// Whether all that was posted and is due is done within `limit`. In the child of a fork(), which has none
+  /// of the threads, nothing is done, and this is true at once.
   bool wait(std::chrono::milliseconds limit);
 
  private:
-  void collect();
+  bool is_forked() const { return ::getpid() != process_; }
+  Clock::time_point collect();
   void work(const std::stop_token& stop);
   void add_thread();
-  bool is_forked() const { return ::getpid() != process_; }
 
   const pid_t process_ = ::getpid();
-  std::function<std::vector<Job>()> asked_;
+  std::function<Due()> due_;
   std::shared_ptr<Bell> bell_ = std::make_shared<Bell>();
   std::mutex mutex_;  ///< of what follows
   std::condition_variable done_;

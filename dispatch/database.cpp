@@ -150,19 +150,26 @@ void write_first_uses(const std::string& database, const DeviceFacts& device,
   });
 }
 
-std::string fault_of_base(const std::string& database, const DeviceFacts& device,
-                          const std::string& source_hash, const std::string& problem) {
+BaseFaults faults_of_base(const std::string& database, const DeviceFacts& device,
+                          const std::string& source_hash) {
+  BaseFaults faults;
   std::error_code error;
-  if (database.empty() || !std::filesystem::exists(database, error) || why_untrusted(database)) return "";
+  if (database.empty() || !std::filesystem::exists(database, error) || why_untrusted(database)) return faults;
   try {
     const Store store = Store::open(database, Store::Mode::read_only, with_old_identities(true));
-    const auto newest = store.newest_of(device.target, source_hash, device.name, problem);
-    if (!newest || newest->verdict == "ok") return "";
-    return "The base may be wrong here: its last measurement on this device, on " + newest->problem +
-           ", has the verdict " + newest->verdict + ". " + newest->reason;
+    for (const Store::Newest& newest : store.newest_of(device.target, source_hash, device.name)) {
+      const std::string fault = newest.verdict == "ok"
+                                    ? ""
+                                    : "The base may be wrong here: its last measurement on this device, on " +
+                                          newest.problem + ", has the verdict " + newest.verdict + ". " +
+                                          newest.reason;
+      if (faults.by_problem.empty()) faults.newest = fault;
+      faults.by_problem.emplace(newest.problem, fault);
+    }
   } catch (const std::exception&) {
-    return "";  // read_database() has said why
+    // read_database() has said why
   }
+  return faults;
 }
 
 std::vector<TableRow> winners_of(const std::filesystem::path& database, const QueryFilter& filter) {

@@ -2,6 +2,8 @@
 
 #include "tunesmith/dispatcher.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
@@ -10,6 +12,7 @@
 #include "dispatch/behind.h"
 #include "dispatch/explanation.h"
 #include "dispatch/first_use.h"
+#include "dispatch/fork.h"
 #include "dispatch/planner.h"
 #include "dispatch/plans.h"
 #include "dispatch/source.h"
@@ -54,6 +57,10 @@ struct Switch {
 };
 constexpr Switch overlap_switch = {"TUNESMITH_OVERLAP", true};
 constexpr Switch check_pointers_switch = {"TUNESMITH_CHECK_POINTERS", false};
+
+bool is_same_kernel(const Kernel& a, const Kernel& b) {
+  return a.variant.source_hash == b.variant.source_hash && a.variant.config == b.variant.config;
+}
 
 // An exported library compiles nothing, and takes no binaries but its own.
 DispatcherOptions possible(DispatcherOptions options) {
@@ -100,13 +107,14 @@ struct __attribute__((visibility("hidden"))) Dispatcher::Impl {
             known.first_uses),
         planner(chosen.facts, chosen.ordinal(), std::move(known), options),
         uses(chosen.facts, options.most_bytes / part_for_uses),
-        behind([this] { return asked(); }) {
+        behind([this] { return due(); }) {
     if (const auto why = BinaryCache(options.cache_folder).why_unused()) first_notes.push_back(*why);
     for (const Switch& one : {overlap_switch, check_pointers_switch})
       if (!one.is_understood()) first_notes.push_back(one.note());
   }
 
   std::shared_ptr<const PlanState> make(const Op& op, const Values& given) {
+    const Inside inside;
     const Problem problem = complete_problem(op, given);
     const std::string text = problem.text();
     const Field field = as_text(text);
@@ -126,6 +134,7 @@ struct __attribute__((visibility("hidden"))) Dispatcher::Impl {
       behind.post_for(made, [this, weak = std::weak_ptr(made)](const std::stop_token& stop) {
         if (auto asked_for = weak.lock()) improve(std::move(asked_for), stop);
       });
+    if (plan == made && made->try_again.load() != never) behind.bell()->ring();
     keep_within_bounds();
     return plan;
   }
@@ -150,12 +159,14 @@ struct __attribute__((visibility("hidden"))) Dispatcher::Impl {
   }
   void try_out(const PlanState& plan, const std::stop_token& stop) {
     std::vector<Rival> rivals = planner.rivals(*plan.op, Problem::parse(plan.problem), tries, stop);
+    const Outside outside;
     if (rivals.size() > 1) first_use.try_out(*plan.op, plan.problem, rivals, stop);
   }
 
   // What cannot be written stays for the next time, and for the dispatcher's end.
   void write_first_uses_within(std::chrono::milliseconds limit) noexcept {
-    if (first_uses_database.empty()) return;
+    if (first_uses_database.empty() || ::getpid() != process) return;  // what the parent tried it writes
+    const Inside inside;
     try {
       first_use.write_new([&](const std::vector<FirstUseOutcome>& outcomes) {
         write_first_uses(first_uses_database, planner.device(), outcomes, limit);
@@ -181,6 +192,7 @@ struct __attribute__((visibility("hidden"))) Dispatcher::Impl {
 
   // Plans again with the compiler, and once more with what was tried. What was forgotten meanwhile stays so.
   void improve(std::shared_ptr<PlanState> plan, const std::stop_token& stop) {
+    const Inside inside;
     if (!plans.has(*plan)) return;
     try {
       const auto again = [&] {
@@ -202,11 +214,33 @@ struct __attribute__((visibility("hidden"))) Dispatcher::Impl {
     }
   }
 
-  // For the launches that asked for twins.
-  std::vector<Behind::Job> asked() {
+  // What did not compile may do so now. A plan that comes out the same stays, and says when to try again.
+  void plan_again(const std::shared_ptr<PlanState>& plan, const std::stop_token& stop) {
+    const Inside inside;
+    if (!plans.has(*plan)) return;
+    try {
+      const std::uint64_t lacked = planner.modules().lacked();
+      const auto again = plan_now(*plan->op, Problem::parse(plan->problem), true, stop);
+      if (stop.stop_requested()) return;
+      if (planner.modules().lacked() != lacked) return plans.remove(*plan);
+      if (is_same_kernel(again->first, plan->first) && is_same_kernel(again->stand_in, plan->stand_in))
+        return plan->try_again_at(again->try_again);
+      plans.replace(*plan, again);
+      keep_within_bounds();
+    } catch (const std::exception&) {
+      // The plan stays as it is.
+    }
+  }
+
+  // For the launches that asked for twins, and plans for which something did not compile.
+  Behind::Due due() {
+    Plans::Due due = plans.take_due();
     std::vector<Behind::Job> jobs;
-    for (const auto& plan : plans.take_asked()) {
+    for (const auto& plan : due.again)
+      jobs.emplace_back([this, plan](const std::stop_token& stop) { plan_again(plan, stop); });
+    for (const auto& plan : due.twins) {
       jobs.emplace_back([this, plan](const std::stop_token& stop) {
+        const Inside inside;
         try {
           planner.make_twin(*plan, stop);
         } catch (const std::exception&) {
@@ -214,7 +248,7 @@ struct __attribute__((visibility("hidden"))) Dispatcher::Impl {
         }
       });
     }
-    return jobs;
+    return {std::move(jobs), due.next};
   }
 
   // Kernels are unloaded here, by the thread that plans or compiles; look-ups go on meanwhile. With the
@@ -237,7 +271,8 @@ struct __attribute__((visibility("hidden"))) Dispatcher::Impl {
 
   std::vector<std::string> first_notes, later_notes;
   std::atomic<const std::vector<std::string>*> notes = &first_notes;
-  std::mutex noting;                      ///< of later_notes
+  std::mutex noting;  ///< of later_notes
+  const pid_t process = ::getpid();
   const std::string first_uses_database;  ///< empty: they are not kept
   const Compile compile;
   const std::size_t tries;  ///< at a problem's first use
@@ -251,6 +286,8 @@ struct __attribute__((visibility("hidden"))) Dispatcher::Impl {
 };
 
 Dispatcher::Dispatcher(const DispatcherOptions& options) {
+  watch_forks();
+  const Inside inside;
   const DeviceId asked = DeviceId::parse(options.device);
   const ChosenDevice chosen = choose_device(asked);
   if (asked.kind == DeviceId::Kind::automatic && chosen.ordinal() < 0) {
@@ -280,18 +317,21 @@ Plan Dispatcher::plan(std::string_view op, std::string_view problem) {
   const Field field = as_text(problem);
   const Asked asked(op, {&field, 1});
   if (auto plan = impl_->plans.find(asked)) return Plan(std::move(plan));
+  const Inside inside;
   auto plan = impl_->make(find_op(op), Problem::parse(problem));
   impl_->plans.also(asked, plan);
   return Plan(std::move(plan));
 }
 
 Plan Dispatcher::plan(std::string_view op, const Values& problem) {
+  const Inside inside;
   return Plan(impl_->make(find_op(op), problem));
 }
 
 Plan Dispatcher::plan(std::string_view op, std::span<const Field> problem) {
   const Asked asked(op, problem);
   if (auto plan = impl_->plans.find(asked)) return Plan(std::move(plan));
+  const Inside inside;
   const Op& found = find_op(op);
   auto plan = impl_->make(found, from_fields(found, problem));
   impl_->plans.also(asked, plan);
@@ -308,7 +348,10 @@ void Dispatcher::prepare(std::span<const NamedProblem> problems) {
 
 bool Dispatcher::wait_until_ready(std::chrono::milliseconds limit) { return impl_->behind.wait(limit); }
 
-std::vector<Usage> Dispatcher::summary() const { return impl_->uses.all(); }
+std::vector<Usage> Dispatcher::summary() const {
+  const Inside inside;
+  return impl_->uses.all();
+}
 
 void Dispatcher::save_problems(const std::string& file) const {
   write_file(file, problems_text(summary(), impl_->planner.device()));

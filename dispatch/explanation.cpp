@@ -182,7 +182,7 @@ std::string explain_absent(const DeviceFacts& device, const Op& op, const Proble
           : "It would use, " + expected(*first) + ": " + describe(*used) + changed_to(first->changed) + "; " +
                 how + ".\n";
   const std::string warning =
-      used == nullptr && !guess ? fault_of_base(database, device, hash, problem.text()) : "";
+      used == nullptr && !guess ? faults_of_base(database, device, hash).on(problem.text()) : "";
   if (!warning.empty()) text += warning + "\n";
   for (const std::string& sentence : why_used(grounds, op, problem, used)) text += sentence + "\n";
   if (with_refusals)

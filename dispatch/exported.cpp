@@ -66,9 +66,7 @@ void read_kernel_folder(const std::string&, const Sources&, Known&) {}
 void write_first_uses(const std::string&, const DeviceFacts&, const std::vector<FirstUseOutcome>&,
                       std::chrono::milliseconds) {}
 
-std::string fault_of_base(const std::string&, const DeviceFacts&, const std::string&, const std::string&) {
-  return "";
-}
+BaseFaults faults_of_base(const std::string&, const DeviceFacts&, const std::string&) { return {}; }
 
 inline namespace TUNESMITH_ABI {
 std::string default_database() { return ""; }

@@ -6,12 +6,11 @@
 #include <cmath>
 #include <cstring>
 
+#include "dispatch/fork.h"
 #include "generator/random.h"
 
 namespace tunesmith {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 // Of the device, for one problem; what is begun is ended.
 constexpr auto most_time = std::chrono::milliseconds(250);
@@ -178,6 +177,7 @@ void FirstUse::try_out(const Op& op, const std::string& problem, const std::vect
   for (const Argument& argument : op.arguments)
     if (argument.usual) return;  // indices, say: what it may hold only the tuner makes
   {
+    const Inside inside;
     const std::scoped_lock lock(mutex_);
     if (here_.contains(key)) return;  // another thread was first
   }
@@ -202,6 +202,7 @@ void FirstUse::try_out(const Op& op, const std::string& problem, const std::vect
     return;  // the plan stays as it is
   }
   if (stop.stop_requested() || tried.empty() || tried.front().us <= 0) return;
+  const Inside inside;
   const std::scoped_lock lock(mutex_);
   tried_[key] = std::move(tried);
   here_.insert(key);

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "dispatch/plan_state.h"
+#include "runtime/process_mutex.h"
 #include "runtime/rehearsal.h"
 
 namespace tunesmith {
@@ -46,7 +47,8 @@ class FirstUse {
   using Key = std::pair<std::string, std::string>;  ///< op and problem
 
   const MakeRehearsal make_rehearsal_;
-  std::mutex trying_, writing_;
+  ProcessMutex trying_;
+  std::mutex writing_;
   std::mutex mutex_;  // of what follows
   std::map<Key, std::vector<TriedVariant>> tried_;
   std::set<Key> here_;  ///< those of this process

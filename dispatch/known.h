@@ -69,10 +69,19 @@ void read_kernel_folder(const std::string& kernel, const Sources& sources, Known
 void write_first_uses(const std::string& database, const DeviceFacts& device,
                       const std::vector<FirstUseOutcome>& outcomes, std::chrono::milliseconds patience);
 
-/// Why the base with that source may be wrong on the device: a sentence, if its newest measurement in the
-/// database is not ok; else empty.
-std::string fault_of_base(const std::string& database, const DeviceFacts& device,
-                          const std::string& source_hash, const std::string& problem);
+/// Why a base may be wrong on a device: sentences, empty where its newest measurement was ok.
+struct BaseFaults {
+  std::map<std::string, std::string> by_problem;
+  std::string newest;  ///< of all
+  const std::string& on(const std::string& problem) const {
+    const auto its = by_problem.find(problem);
+    return its == by_problem.end() ? newest : its->second;
+  }
+};
+
+/// What the database has of the base with that source on the device.
+BaseFaults faults_of_base(const std::string& database, const DeviceFacts& device,
+                          const std::string& source_hash);
 
 /// Fills in what an op was given later than the row. One that cannot be read has a fault; others are still
 /// used.

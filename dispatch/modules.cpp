@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "dispatch/fork.h"
 #include "dispatch/packed.h"
 #include "generator/error.h"
 #include "generator/number_text.h"
@@ -107,6 +108,11 @@ bool Modules::may_compile(const Module& module) const {
   return !module.compilation_.counts();
 }
 
+Clock::time_point Modules::try_again(const Module& module) const {
+  const std::scoped_lock lock(module.mutex_);
+  return module.compilation_.counts() ? std::max(module.compilation_.end(), no_compiler_until()) : never;
+}
+
 // Looks in the cheapest place first: database or export, library, cache. If one does not load, the next is
 // tried. What could not be looked for, or loaded, for want of file numbers or memory is looked for again.
 std::string Modules::look_for(Module& module, const Work& work) {
@@ -154,13 +160,17 @@ std::string Modules::look_for(Module& module, const Work& work) {
 
 std::string Modules::compile(Module& module, const Wanted& wanted, const Work& work,
                              const std::stop_token& stop) {
-  const std::scoped_lock one_at_a_time(module.compiling_);
+  std::unique_lock one_at_a_time(module.compiling_, std::defer_lock);
+  {
+    const Outside outside;
+    one_at_a_time.lock();
+  }
   {
     const std::scoped_lock lock(module.mutex_);
     if (module.first_) return "";  // done while this thread waited
     if (module.compilation_.counts()) return module.compilation_.why();
   }
-  const auto begun = Setback::Clock::now();
+  const auto begun = Clock::now();
   const std::uint64_t lacked = lacked_;
   std::string why_not;
   Compiled compiled;
@@ -169,6 +179,7 @@ std::string Modules::compile(Module& module, const Wanted& wanted, const Work& w
   if (const Toolchain* compiler = toolchain(why_not)) {
     made_by = compiler->identity();
     try {
+      const Outside outside;
       compiled = compiler->compile(source, {.limit = compile_limit_, .stop = stop});
     } catch (const std::exception& error) {  // such as a full disk
       compiled.log = error.what();
@@ -209,12 +220,12 @@ std::string Modules::load(Module& module, const std::string& binary, const std::
 const Toolchain* Modules::toolchain(std::string& why_none) {
   const std::scoped_lock lock(toolchain_mutex_);
   if (!toolchain_ && !no_toolchain_.counts()) {
-    const auto begun = Setback::Clock::now();
+    const auto begun = Clock::now();
     try {
       toolchain_ = make_toolchain(device_.target);
     } catch (const std::exception& error) {
       no_toolchain_.note(error.what(), begun);
-      no_compiler_until_ = no_toolchain_.end().time_since_epoch().count();
+      no_compiler_until_ = no_toolchain_.end();
     }
   }
   why_none = no_toolchain_.why();

@@ -22,9 +22,13 @@
 #include "generator/op.h"
 #include "runtime/cache.h"
 #include "runtime/executable.h"
+#include "runtime/process_mutex.h"
 #include "runtime/toolchain.h"
 
 namespace tunesmith {
+
+using Clock = std::chrono::steady_clock;
+inline constexpr Clock::time_point never = Clock::time_point::max();
 
 /// Why something failed, for a while, since what it lacked may be there again; after each failure for twice
 /// as long, so that what always fails costs little.
@@ -32,7 +36,6 @@ class Setback {
  public:
   bool counts() const { return !why_.empty() && Clock::now() < end_; }
   const std::string& why() const { return why_; }
-  using Clock = std::chrono::steady_clock;
   void note(std::string why, Clock::time_point begun) {
     pause_ = std::max(2 * pause_, 10 * (Clock::now() - begun));
     end_ = Clock::now() + pause_;
@@ -61,7 +64,7 @@ class Module {
   bool is_base_ = false;
   std::uint64_t used_ = 0;                           ///< of Modules::clock_; under the mutex of Modules
   std::atomic<const Executable*> loaded_ = nullptr;  ///< what first_ holds
-  std::mutex compiling_;                             ///< while it is compiled; locked before mutex_
+  ProcessMutex compiling_;                           ///< while it is compiled; locked before mutex_
   mutable std::mutex mutex_;                         ///< of what follows; while a binary is loaded
   std::unique_ptr<const Executable> first_;
   std::size_t bytes_ = 0;
@@ -90,9 +93,10 @@ class Modules {
 
   /// Whether it may be worth compiling: there may be a compiler, and it has not failed on it lately.
   bool may_compile(const Module& module) const;
-  bool has_no_compiler() const {
-    return Setback::Clock::now().time_since_epoch().count() < no_compiler_until_;
-  }
+  bool has_no_compiler() const { return Clock::now() < no_compiler_until(); }
+  Clock::time_point no_compiler_until() const { return no_compiler_until_; }
+  /// When it is worth another try, if it has failed lately; else never.
+  Clock::time_point try_again(const Module& module) const;
   /// How often a binary did not load for want of what may be there again.
   std::uint64_t lacked() const { return lacked_; }
 
@@ -128,7 +132,7 @@ class Modules {
   std::mutex toolchain_mutex_;
   std::unique_ptr<Toolchain> toolchain_;
   Setback no_toolchain_;
-  std::atomic<Setback::Clock::rep> no_compiler_until_ = 0;
+  std::atomic<Clock::time_point> no_compiler_until_ = Clock::time_point();
   std::atomic<std::uint64_t> lacked_ = 0;
 };
 

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "dispatch/explanation.h"
+#include "dispatch/fork.h"
 #include "dispatch/known.h"
 #include "dispatch/plan_state.h"
 
@@ -120,6 +121,7 @@ const std::string& Plan::warning() const noexcept { return state_->warning; }
 bool Plan::outdated() const noexcept { return state_->outdated; }
 
 std::vector<std::string> Plan::explanation(bool with_refusals) const {
+  const Inside inside;
   const PlanState& plan = *state_;
   std::vector<std::string> say;
   const auto add = [&](std::vector<std::string> more) {
@@ -149,12 +151,18 @@ std::vector<std::string> Plan::explanation(bool with_refusals) const {
   if (plan.untuned_coming != nullptr)
     say.push_back("Compiled behind this plan, for those that come: " + plan.op->name + "/" +
                   plan.untuned_coming->name + " in its default config.");
+  const std::string kept_by_a_graph =
+      "A graph has captured this kernel, and launches it also when a better one is ready: call prepare() or "
+      "wait_until_ready() before the capture.";
+  if (plan.is_improved() && first.executable->was_captured()) say.push_back(kept_by_a_graph);
   const std::string not_aligned =
       "Pointers that are not multiples of " + std::to_string(plan.alignment_bytes) + " bytes are ";
   if (const Kernel* unaligned = plan.unaligned) {
     say.push_back(not_aligned + "given to " + describe(plan, *unaligned) + ".");
     if (plan.twin_comes && unaligned == &plan.stand_in)
       say.push_back("A better kernel for them is made when one is launched.");
+    if (plan.twin_comes && plan.stand_in.executable && plan.stand_in.executable->was_captured())
+      say.push_back(kept_by_a_graph);
   } else if (!plan.why_refuses_unaligned.empty()) {
     say.push_back(not_aligned + "refused, because no kernel for them can be loaded. The base: " +
                   plan.why_refuses_unaligned);

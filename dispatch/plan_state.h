@@ -1,7 +1,10 @@
 // What a plan holds. Private to dispatch/.
 #pragma once
 
+#include <semaphore.h>
+
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -20,18 +23,20 @@
 
 namespace tunesmith {
 
-/// By which a launch, which may not take a lock, wakes who works behind plans.
+/// By which a launch, which may not take a lock, wakes one of those who work behind plans.
 class Bell {
  public:
-  void ring() noexcept {
-    ++rung_;
-    rung_.notify_all();
-  }
-  int count() const noexcept { return rung_; }
-  void wait(int count) const noexcept { rung_.wait(count); }  ///< until it has been rung once more
+  Bell() noexcept { ::sem_init(&rung_, 0, 0); }
+  ~Bell() { ::sem_destroy(&rung_); }
+  Bell(const Bell&) = delete;
+  Bell& operator=(const Bell&) = delete;
+
+  void ring() noexcept { ::sem_post(&rung_); }
+  /// For one ring, at the latest until then; it may end early.
+  void wait(Clock::time_point until) noexcept;
 
  private:
-  std::atomic<int> rung_ = 0;
+  sem_t rung_{};
 };
 
 /// What choices are made from; never changes.
@@ -114,7 +119,7 @@ struct PlanState {
   std::atomic<const Kernel*> unaligned = nullptr;
   Kernel stand_in, twin;
   bool twin_comes = false;  ///< when it is asked for
-  enum Asked : int { not_asked, asked, heard };
+  enum Asked : int { not_asked, asked, heard, did_not_compile };
   mutable std::atomic<Asked> twin_asked = not_asked;
   std::shared_ptr<Bell> bell;  ///< rung when it is asked for
 
@@ -130,6 +135,14 @@ struct PlanState {
   std::vector<Failure> failures;
   std::string why_refuses_unaligned;
   mutable std::atomic<bool> outdated = false;
+
+  // When what did not compile, for this plan or its twin, is worth another try.
+  std::atomic<Clock::time_point> try_again = never;
+  void try_again_at(Clock::time_point when) {
+    for (Clock::time_point before = try_again;
+         when < before && !try_again.compare_exchange_weak(before, when);) {
+    }
+  }
 };
 
 }  // namespace tunesmith

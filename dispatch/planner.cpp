@@ -101,6 +101,7 @@ Planner::Made Planner::make(const Op& op, const Template& tmpl, const Problem& p
   Modules::Attempt attempt = modules_.take(made.module, wanted, work, effort, stop);
   if (auto* why = std::get_if<std::string>(&attempt)) {
     made.why_not = std::move(*why);
+    if (may_compile_) made.try_again = modules_.try_again(*made.module);
     return made;
   }
   kernel.executable = std::move(std::get<std::unique_ptr<Executable>>(attempt));
@@ -116,6 +117,14 @@ Planner::Made Planner::make(const Op& op, const Template& tmpl, const Problem& p
     kernel.variant.cold_caches = kernel.candidate->cold_caches;
   }
   return made;
+}
+
+std::string Planner::fault_of_base(const std::string& source_hash, const std::string& problem) {
+  const std::scoped_lock lock(faults_mutex_);
+  auto known = faults_.find(source_hash);
+  if (known == faults_.end())
+    known = faults_.emplace(source_hash, faults_of_base(database_, device(), source_hash)).first;
+  return known->second.on(problem);
 }
 
 // An op's base is in the library, except where its problem holds a user's own code.
@@ -197,6 +206,15 @@ std::shared_ptr<PlanState> Planner::plan(const Op& op, const Problem& problem, c
   const auto in_turn = [&](std::size_t i) {
     return !fastest || i > *fastest ? i : i == 0 ? *fastest : i - 1;
   };
+  // What a template names without measurements, and which one does.
+  const auto from_untuned = [&](Modules::Effort with) {
+    std::pair<const Template*, Made> found;
+    if (const auto guess = untuned(op, problem, device())) {
+      found = {guess->tmpl, make(op, *guess->tmpl, problem, guess->config, nullptr, with, effort.stop)};
+      state->try_again_at(found.second.try_again);
+    }
+    return found;
+  };
   for (std::size_t i = 0; const Choice* choice = choices.at(in_turn(i)); ++i) {
     const Candidate& candidate = choices.candidate_of(*choice);
     // Behind one that is to be compiled, of those that need a compiler only what is loaded.
@@ -205,17 +223,13 @@ std::shared_ptr<PlanState> Planner::plan(const Op& op, const Problem& problem, c
                                                                              : Modules::Effort::ready;
     Made made = make(op, find_template(op, candidate.template_name), problem, choice->config, choice,
                      this_one, effort.stop);
+    state->try_again_at(made.try_again);
     const bool is_slow =
         i > 0 && candidate.template_name == op.templates.front().name && choice->cautious > too_slow;
     if (made.kernel.executable && is_slow) {
-      const auto guess = untuned(op, problem, device());
-      if (guess) {
-        Made better =
-            make(op, *guess->tmpl, problem, guess->config, nullptr, Modules::Effort::ready, effort.stop);
-        if (better.kernel.executable) {
-          state->first = std::move(better.kernel);
-          break;
-        }
+      if (auto [tmpl, better] = from_untuned(Modules::Effort::ready); better.kernel.executable) {
+        state->first = std::move(better.kernel);
+        break;
       }
     }
     if (made.kernel.executable) {
@@ -240,16 +254,13 @@ std::shared_ptr<PlanState> Planner::plan(const Op& op, const Problem& problem, c
     }
   }
   if (!state->first.executable) {
-    if (const auto guess = untuned(op, problem, device())) {
-      const bool may_wait = may_compile && effort.may_wait;
-      Made made = make(op, *guess->tmpl, problem, guess->config, nullptr,
-                       may_wait ? Modules::Effort::compile : Modules::Effort::ready, effort.stop);
-      if (made.kernel.executable) {
-        state->first = std::move(made.kernel);
-      } else if (may_compile && !may_wait && made.module && state->coming == nullptr &&
-                 modules_.may_compile(*made.module)) {
-        state->untuned_coming = guess->tmpl;
-      }
+    const bool may_wait = may_compile && effort.may_wait;
+    auto [tmpl, made] = from_untuned(may_wait ? Modules::Effort::compile : Modules::Effort::ready);
+    if (made.kernel.executable) {
+      state->first = std::move(made.kernel);
+    } else if (may_compile && !may_wait && made.module && state->coming == nullptr &&
+               modules_.may_compile(*made.module)) {
+      state->untuned_coming = tmpl;
     }
   }
   if (!state->first.executable) {
@@ -262,8 +273,10 @@ std::shared_ptr<PlanState> Planner::plan(const Op& op, const Problem& problem, c
                                  : ""));
     }
     state->first = std::move(made.kernel);
-    state->warning = fault_of_base(database_, device(), state->first.variant.source_hash, state->problem);
+    state->warning = fault_of_base(state->first.variant.source_hash, state->problem);
   }
+  if (may_compile_ && !may_compile && state->match != Match::exact)
+    state->try_again_at(modules_.no_compiler_until());
   state->alignment_bytes = state->first.alignment_bytes;
   add_workspace(*state, state->first);
   if (state->alignment_bytes > element_alignment(op, problem))
@@ -280,6 +293,11 @@ Planner::Made Planner::find_twin(const PlanState& state, const Problem& problem,
   const Grounds::OfOp& known = grounds_->of(op);
   const bool no_effort = effort == Modules::Effort::loaded;
   const std::int64_t any = element_alignment(op, problem);
+  Clock::time_point again = never;
+  const auto tried = [&again](Made made) {
+    again = std::min(again, made.try_again);
+    return made;
+  };
   const auto among_choices = [&](bool near) -> Made {
     const auto wanted = [&](const Choice& choice) {
       if (choice.alignment_bytes > any) known.checked[choice.candidate].is_wide = true;
@@ -288,7 +306,7 @@ Planner::Made Planner::find_twin(const PlanState& state, const Problem& problem,
     };
     for (std::size_t i = 0; const Choice* choice = choices.find(i, wanted); ++i) {
       const Template& tmpl = find_template(op, known.candidates[choice->candidate].template_name);
-      Made made = make(op, tmpl, problem, choice->config, choice, effort, stop);
+      Made made = tried(make(op, tmpl, problem, choice->config, choice, effort, stop));
       if (made.kernel.executable || (no_effort && near && made.module)) return made;
     }
     return {};
@@ -296,11 +314,12 @@ Planner::Made Planner::find_twin(const PlanState& state, const Problem& problem,
   const auto beside = [&]() -> Made {
     const Template& tmpl = find_template(op, state.first.variant.template_name);
     const auto config = narrower(tmpl, problem, device(), Values::parse(state.first.variant.config), any);
-    return config ? make(op, tmpl, problem, *config, nullptr, effort, stop) : Made();
+    return config ? tried(make(op, tmpl, problem, *config, nullptr, effort, stop)) : Made();
   };
   Made made = among_choices(true);
   if (!made.kernel.executable && !no_effort) made = beside();
   if (!made.kernel.executable && !(no_effort && made.module)) made = among_choices(false);
+  made.try_again = again;
   return made;
 }
 
@@ -315,6 +334,7 @@ void Planner::add_unaligned(PlanState& state, const Problem& problem, Choices& c
     state.unaligned = &state.twin;
     return;
   }
+  state.try_again_at(twin.try_again);
   Made stand_in = base(*state.op, problem, effort.stop);
   if (stand_in.kernel.executable) {
     state.stand_in = std::move(stand_in.kernel);
@@ -337,7 +357,14 @@ void Planner::add_unaligned(PlanState& state, const Problem& problem, Choices& c
 void Planner::make_twin(PlanState& state, const std::stop_token& stop) {
   const Problem problem = Problem::parse(state.problem);
   Choices choices(grounds_->of(*state.op).chooser, problem, grounds_->may_compile);
+  const std::uint64_t lacked = modules_.lacked();
   Made twin = find_twin(state, problem, choices, most(), stop);
+  if (!twin.kernel.executable && twin.try_again < never) {
+    state.twin_asked = PlanState::did_not_compile;
+    state.try_again_at(twin.try_again);
+  } else if (!twin.kernel.executable && modules_.lacked() != lacked) {
+    state.twin_asked = PlanState::not_asked;
+  }
   if (!twin.kernel.executable || twin.kernel.workspace_bytes > state.twin.workspace_bytes) return;
   twin.kernel.workspace_offset = state.twin.workspace_offset;
   state.twin = std::move(twin.kernel);

@@ -2,6 +2,7 @@
 // Thread-safe.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -38,7 +39,8 @@ class Planner {
   std::vector<Rival> rivals(const Op& op, const Problem& problem, std::size_t count,
                             const std::stop_token& stop);
 
-  /// Loads or compiles the twin of a plan and hands it to those who have the plan.
+  /// Loads or compiles the twin of a plan and hands it to those who have the plan; if that fails for a while,
+  /// the plan says when to try again.
   void make_twin(PlanState& state, const std::stop_token& stop);
 
   const DeviceFacts& device() const { return grounds_->device; }
@@ -50,6 +52,7 @@ class Planner {
     std::shared_ptr<Module> module;
     Kernel kernel;  ///< without an executable: it could not be had
     std::string why_not;
+    Clock::time_point try_again = never;  ///< of what did not compile
   };
   Made make(const Op& op, const Template& tmpl, const Problem& problem, const Config& config,
             const Choice* choice, Modules::Effort effort, const std::stop_token& stop);
@@ -59,6 +62,7 @@ class Planner {
   void add_unaligned(PlanState& state, const Problem& problem, Choices& choices, const Effort& effort);
   Made find_twin(const PlanState& state, const Problem& problem, Choices& choices, Modules::Effort effort,
                  const std::stop_token& stop);
+  std::string fault_of_base(const std::string& source_hash, const std::string& problem);
   const std::string& why_stale(const Op& op, std::size_t place);
   Modules::Effort most() const;
 
@@ -67,6 +71,8 @@ class Planner {
   bool may_compile_, overlap_, check_pointers_;
   std::string database_;
   Modules modules_;
+  std::mutex faults_mutex_;
+  std::map<std::string, BaseFaults> faults_;  ///< by source: each is read from the database once
 };
 
 }  // namespace tunesmith

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "dispatch/fork.h"
 #include "generator/error.h"
 
 namespace tunesmith {
@@ -310,6 +311,7 @@ struct OfThread {
 Plans::Plans() : id_(next_id()) {}
 
 Plans::~Plans() {
+  const Inside inside;
   for (const auto& thread : threads_) {
     if (const auto plans = thread.lock()) plans->close();
   }
@@ -317,6 +319,7 @@ Plans::~Plans() {
 
 PlansOfThread* Plans::of_this_thread() {
   if (recent.ended) return nullptr;
+  const Inside inside;
   thread_local OfThread of_thread;
   auto& tables = of_thread.tables;
   auto found = std::find_if(tables.begin(), tables.end(), [&](const auto& one) { return one.first == id_; });
@@ -336,6 +339,7 @@ std::shared_ptr<const PlanState> Plans::find(const Asked& asked) {
   if (own != nullptr) {
     if (auto plan = own->find(asked)) return plan;
   }
+  const Inside inside;
   const std::scoped_lock lock(mutex_);
   const auto found = filed_.find(asked);
   if (found == filed_.end()) return nullptr;
@@ -372,6 +376,7 @@ std::shared_ptr<const PlanState> Plans::keep(const Asked& asked, const std::shar
 }
 
 void Plans::also(const Asked& asked, const std::shared_ptr<const PlanState>& plan) {
+  const Inside inside;
   PlansOfThread* own = of_this_thread();
   const std::scoped_lock lock(mutex_);
   const auto place = place_.find(plan.get());
@@ -425,14 +430,26 @@ Plans::Kept Plans::take_out(std::list<Kept>::iterator place) {
   return kept;
 }
 
-std::vector<std::shared_ptr<PlanState>> Plans::take_asked() {
-  std::vector<std::shared_ptr<PlanState>> found;
+Plans::Due Plans::take_due() {
+  Due due;
+  const Clock::time_point now = Clock::now();
   const std::scoped_lock lock(mutex_);
   for (const Kept& kept : kept_) {
-    auto asked = PlanState::asked;
-    if (kept.plan->twin_asked.compare_exchange_strong(asked, PlanState::heard)) found.push_back(kept.plan);
+    PlanState& plan = *kept.plan;
+    const auto takes_twin = [&](PlanState::Asked asked) {
+      return plan.twin_asked.compare_exchange_strong(asked, PlanState::heard);
+    };
+    bool twin = takes_twin(PlanState::asked);
+    if (const Clock::time_point when = plan.try_again; when > now) {
+      due.next = std::min(due.next, when);
+    } else {
+      plan.try_again = never;
+      due.again.push_back(kept.plan);
+      twin |= takes_twin(PlanState::did_not_compile);
+    }
+    if (twin) due.twins.push_back(kept.plan);
   }
-  return found;
+  return due;
 }
 
 }  // namespace tunesmith

@@ -81,8 +81,13 @@ class Plans {
   /// Takes out this one, if it is kept.
   void remove(const PlanState& plan);
 
-  /// The plans whose launches asked for their twins, once each.
-  std::vector<std::shared_ptr<PlanState>> take_asked();
+  struct Due {
+    std::vector<std::shared_ptr<PlanState>> twins;  ///< of plans whose launches asked for them
+    std::vector<std::shared_ptr<PlanState>> again;  ///< plans for which something did not compile a while ago
+    Clock::time_point next = never;                 ///< when there will be more of the second
+  };
+  /// Each once.
+  Due take_due();
 
  private:
   friend class PlansOfThread;

@@ -12,12 +12,6 @@
 namespace tunesmith {
 namespace {
 
-bool compiles_in_numbers(const Op& op, const Values& constants) {
-  return std::any_of(op.parameters.begin(), op.parameters.end(), [&](const Parameter& parameter) {
-    return parameter.is_integer() && constants.has(parameter.name);
-  });
-}
-
 bool compiles_in_own_text(const Op& op, const Values& constants) {
   return std::any_of(op.parameters.begin(), op.parameters.end(), [&](const Parameter& parameter) {
     const Value* value = constants.find(parameter.name);
@@ -28,6 +22,13 @@ bool compiles_in_own_text(const Op& op, const Values& constants) {
 }
 
 }  // namespace
+
+bool compiles_in_numbers(const Op& op, const Template& tmpl) {
+  return std::any_of(op.parameters.begin(), op.parameters.end(), [&](const Parameter& parameter) {
+    return parameter.is_integer() && std::find(tmpl.compiled_in.begin(), tmpl.compiled_in.end(),
+                                               parameter.name) != tmpl.compiled_in.end();
+  });
+}
 
 std::vector<Shipped> bases_of(const Op& op) {
   const std::vector<std::string>& constants = op.templates.front().compiled_in;
@@ -79,8 +80,7 @@ std::vector<Saving> portfolio_of(const Op& op, const Chooser& chooser, std::span
     for (std::size_t i = 0; const Choice* choice = choices.at(i); ++i) {
       const Template& tmpl = find_template(op, candidates[choice->candidate].template_name);
       const Values constants = compiled_in(op, tmpl, problem);
-      if (compiles_in_own_text(op, constants) || (!with_numbers && compiles_in_numbers(op, constants)))
-        continue;
+      if (compiles_in_own_text(op, constants) || (!with_numbers && compiles_in_numbers(op, tmpl))) continue;
       if (&tmpl == &op.templates.front()) {  // always there, and behind it nothing gains
         cost.back() = std::min(worst, choice->cautious);
         break;
@@ -117,7 +117,7 @@ std::vector<Shipped> untuned_of(const Op& op, const DeviceFacts& device, std::sp
     const auto guess = untuned(op, problem, device);
     if (!guess) continue;
     const Values constants = compiled_in(op, *guess->tmpl, problem);
-    if (compiles_in_numbers(op, constants) || compiles_in_own_text(op, constants)) continue;
+    if (compiles_in_numbers(op, *guess->tmpl) || compiles_in_own_text(op, constants)) continue;
     Shipped one{&op, guess->tmpl, problem, guess->config};
     ++served.try_emplace(key_of(one.wanted()), 0, one).first->second.first;
   }

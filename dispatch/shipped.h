@@ -20,6 +20,10 @@ struct Shipped {
   Wanted wanted() const { return {*op, *tmpl, problem, config}; }
 };
 
+/// Whether an integer of the problem is compiled in, so that no library can have its binaries for every
+/// problem.
+bool compiles_in_numbers(const Op& op, const Template& tmpl);
+
 /// The op's base for each combination of the words that it compiles in, where the op allows it; sizes do not
 /// matter to it.
 std::vector<Shipped> bases_of(const Op& op);

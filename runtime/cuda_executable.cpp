@@ -22,7 +22,7 @@ namespace tunesmith {
 namespace {
 
 LoadError::Kind kind_of(cudaError_t code) {
-  if (code == cudaErrorMemoryAllocation) return LoadError::Kind::busy;
+  if (code == cudaErrorMemoryAllocation || is_of_capture(code)) return LoadError::Kind::busy;
   return code == cudaErrorLaunchOutOfResources ? LoadError::Kind::resources : LoadError::Kind::refused;
 }
 
@@ -161,16 +161,16 @@ class Library {
 
   bool was_launched() const { return launched_; }
 
-  /// Before each launch of a guarded one.
-  void note_launch(cudaStream_t stream) noexcept {
+  /// Before each launch of a guarded one, until it answers that the launch is captured.
+  bool note_launch(cudaStream_t stream) noexcept {
     if (!launched_.load(std::memory_order_relaxed)) launched_ = true;
-    if (captured_.load(std::memory_order_relaxed)) return;
     cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
     if (cudaStreamIsCapturing(stream, &status) != cudaSuccess) {
       static_cast<void>(cudaGetLastError());  // the launch will say what is wrong
     } else if (status != cudaStreamCaptureStatusNone) {
-      captured_ = true;
+      return captured_ = true;
     }
+    return false;
   }
 
   const std::string suffix;
@@ -235,6 +235,7 @@ class CudaExecutable : public Executable {
   CudaExecutable(std::shared_ptr<Library> library, const Work& work)
       : work_(work), library_(std::move(library)) {
     require_limits(work_, library_->device);
+    const OutsideCaptures outside;
     const DeviceScope scope(library_->ordinal);
     require(scope.error(), "CUDA device " + std::to_string(library_->ordinal) + " could not be selected");
     for (const Step& step : work_.steps) {
@@ -258,7 +259,9 @@ class CudaExecutable : public Executable {
     cudaError_t code = scope.error();
     if (workspace == nullptr && workspaces_ != nullptr && code == cudaSuccess)
       return launch_with_workspace(arguments, static_cast<cudaStream_t>(stream), numbers);
-    if (library_->guarded && !steps_.empty()) library_->note_launch(static_cast<cudaStream_t>(stream));
+    if (library_->guarded && !steps_.empty() && !captured_.load(std::memory_order_relaxed) &&
+        library_->note_launch(static_cast<cudaStream_t>(stream)))
+      captured_ = true;
     for (auto step = steps_.begin(); code == cudaSuccess && step != steps_.end(); ++step) {
       if (const auto* kernel = std::get_if<LaunchStep>(&*step)) {
         code = run(*kernel, arguments, workspace, static_cast<cudaStream_t>(stream), numbers);
@@ -278,6 +281,7 @@ class CudaExecutable : public Executable {
 
   bool makes_workspaces() const noexcept override { return workspaces_ != nullptr; }
   bool may_be_running() const override { return library_->was_launched(); }
+  bool was_captured() const override { return captured_; }
 
   std::string describe(int error) const override { return words(static_cast<cudaError_t>(error)); }
 
@@ -409,6 +413,7 @@ class CudaExecutable : public Executable {
   std::vector<std::variant<LaunchStep, CopyStep, ZeroStep>> steps_;
   BinaryFacts facts_;
   cudaMemPool_t workspaces_ = nullptr;
+  std::atomic<bool> captured_ = false;
 };
 
 DeviceFacts facts_of(const cudaDeviceProp& properties) {

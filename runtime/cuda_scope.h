@@ -8,8 +8,17 @@
 
 namespace tunesmith {
 
+/// Whether a call was refused because a stream is being captured into a graph.
+inline bool is_of_capture(cudaError_t code) {
+  return code >= cudaErrorStreamCaptureUnsupported && code <= cudaErrorStreamCaptureWrongThread;
+}
+
 inline std::string words(cudaError_t code) {
-  return std::string(cudaGetErrorName(code)) + ": " + cudaGetErrorString(code);
+  return std::string(cudaGetErrorName(code)) + ": " + cudaGetErrorString(code) +
+         (is_of_capture(code)
+              ? "; a stream is being captured: make the plan before the capture, with prepare() "
+                "or wait_until_ready()"
+              : "");
 }
 
 /// Makes `ordinal` the calling thread's device, and restores the previous one at the end. If it is already

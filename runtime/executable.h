@@ -105,6 +105,9 @@ class Executable {
   /// binary should be unloaded only with all that uses it.
   virtual bool may_be_running() const { return false; }
 
+  /// Whether a launch was captured into a graph.
+  virtual bool was_captured() const { return false; }
+
   /// The error code as words.
   virtual std::string describe(int error) const = 0;
 

@@ -14,6 +14,7 @@
 #include "runtime/executable.h"
 #include "runtime/files.h"
 #include "runtime/launch_check.h"
+#include "runtime/process_mutex.h"
 
 namespace tunesmith {
 namespace {
@@ -89,7 +90,7 @@ struct Library {
   std::string suffix;
   void* handle;
   void (*fail)(int code);  ///< null in a binary of an older version
-  std::mutex mutex;
+  ProcessMutex mutex;
 };
 
 // As templates/common/host/entry.h packs them: 4 * bytes + kind.
@@ -155,7 +156,7 @@ class HostExecutable : public Executable {
     }
     // The shim's state belongs to the module, so launches of one variant wait for each other: on the host
     // alone a launch takes a lock.
-    const std::lock_guard<std::mutex> one_at_a_time(library_->mutex);
+    const std::lock_guard one_at_a_time(library_->mutex);
     for (std::size_t n = 0; n < work_.steps.size(); ++n) {
       if (const auto* copy = std::get_if<ConstantCopy>(&work_.steps[n])) {
         std::memcpy(symbols_[n], arguments[copy->argument], static_cast<std::size_t>(copy->bytes));

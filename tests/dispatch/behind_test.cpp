@@ -38,13 +38,26 @@ class BehindTest : public DispatcherTest {
   // The test's own op is not in the library: its base is compiled into the cache.
   void cache_base() const { Dispatcher(options()).plan("smooth", "n=10 taps=10"); }
 
-  // From now on the compiler takes so long, and counts its calls.
-  void slow_compiler(const std::string& seconds) const {
-    const std::string script = (folder_ / "slow").string();
-    write_file(script, "#!/bin/sh\n[ \"$1\" = --version ] && exec '" + compiler_ + "' \"$@\"\necho >>'" +
-                           calls() + "'\nsleep " + seconds + " && exec '" + compiler_ + "' \"$@\"\n");
+  // From now on the compiler does this.
+  void write_compiler(const std::string& what, const std::string& name = "compiler") const {
+    const std::string script = (folder_ / name).string();
+    write_file(script, "#!/bin/sh\n[ \"$1\" = --version ] && exec '" + compiler_ + "' \"$@\"\n" + what);
     std::filesystem::permissions(script, std::filesystem::perms::owner_all);
     setenv("TUNESMITH_CXX", script.c_str(), 1);
+  }
+  // What that does that always makes the tuned kernel of this problem.
+  std::string copies(const std::string& problem) const {
+    const Op& op = find_op("smooth");
+    const Template& tmpl = find_template(op, "vector");
+    const Problem complete = complete_problem(op, Values::parse(problem));
+    const Config config = tmpl.space(complete).complete(Values::parse("VECTOR=1"));
+    const std::string file = (folder_ / "made.so").string();
+    write_file(file, binary_of(render(op, tmpl, complete, config, "host")));
+    return "while [ \"$1\" != -o ]; do shift; done\ncp '" + file + "' \"$2\"\n";
+  }
+  // It takes so long, and counts its calls.
+  void slow_compiler(const std::string& seconds) const {
+    write_compiler("echo >>'" + calls() + "'\nsleep " + seconds + " && exec '" + compiler_ + "' \"$@\"\n");
   }
   std::string calls() const { return (folder_ / "calls").string(); }
 
@@ -305,6 +318,120 @@ TEST_F(BehindTest, AForkedChildWaitsForNothing) {
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   EXPECT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
   EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+// At any moment: while threads plan, load and compile.
+TEST_F(BehindTest, AForkedChildFindsNoLockHeld) {
+  tune({.problem = "n=1000 taps=5", .config = "VECTOR=1"});
+  cache_base();
+  write_compiler(copies("n=1000 taps=5"));  // what it makes for others is loaded, and is not theirs
+  constexpr int forks = 40;
+  for (int i = 0; i < forks; ++i) {
+    auto dispatcher = std::make_unique<Dispatcher>(background());
+    const Plan before = dispatcher->plan("smooth", "n=1000 taps=10");
+    const auto plan = [&](int n, int taps) {
+      return dispatcher->plan("smooth", "n=" + std::to_string(n) + " taps=" + std::to_string(taps));
+    };
+    pid_t child = 0;
+    {
+      const std::jthread planning([&](const std::stop_token& stop) {
+        for (int n = 1; !stop.stop_requested(); ++n) plan(n, 1 + n % 9);
+      });
+      const std::jthread waiting([&](const std::stop_token& stop) {
+        while (!stop.stop_requested()) dispatcher->wait_until_ready(milliseconds(1));
+      });
+      std::this_thread::sleep_for(std::chrono::microseconds(700 * i));
+      child = ::fork();
+      ASSERT_GE(child, 0);
+      if (child == 0) {
+        ::alarm(30);
+        int failed = 1;
+        try {
+          const NamedProblem problems[] = {{"smooth", "n=100 taps=6"}, {"smooth", "n=2000 taps=7"}};
+          dispatcher->prepare(problems);
+          const bool ready = dispatcher->wait_until_ready();
+          check(before, "smooth");
+          for (int n = 1; n <= 20; ++n) check(plan(n, 1 + n % 9), "smooth");
+          const bool listed = !dispatcher->summary().empty();
+          dispatcher.reset();
+          failed = ready && listed && !HasFailure() ? 0 : 2;
+        } catch (const std::exception& error) {
+          std::fprintf(stderr, "%s\n", error.what());
+        }
+        ::_exit(failed);
+      }
+    }
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFEXITED(status)) << "fork " << i << ": signal " << WTERMSIG(status);
+    ASSERT_EQ(WEXITSTATUS(status), 0) << "fork " << i;
+  }
+}
+
+// No compiler, one that fails, one that takes too long: the plans of then are made again.
+TEST_F(BehindTest, WhatDidNotCompileIsTriedAgainBehindThePlan) {
+  tune({.problem = "n=1000 taps=5", .config = "VECTOR=1"});
+  cache_base();
+  const std::string broken = (folder_ / "broken").string();
+  const std::string works = copies("n=1000 taps=6");
+  struct Tried {
+    std::unique_ptr<Dispatcher> dispatcher;
+    Plan plan;
+  };
+  std::vector<Tried> all;
+  write_file(broken, "");
+  for (const char* trouble : {"none", "exit 1", "sleep 20"}) {
+    for (const Compile compile : {Compile::now, Compile::background}) {
+      if (std::string(trouble) == "none") {
+        setenv("TUNESMITH_CXX", (folder_ / "no_compiler").c_str(), 1);
+      } else {
+        write_compiler("[ -e '" + broken + "' ] && " + trouble + "\n" + works,
+                       "compiler" + std::to_string(all.size()));
+      }
+      DispatcherOptions chosen = options();
+      chosen.compile = compile;
+      if (std::string(trouble) == "sleep 20") chosen.compile_limit = milliseconds(200);
+      Tried one{std::make_unique<Dispatcher>(chosen), {}};
+      one.dispatcher->plan("smooth", "n=1000 taps=6");
+      one.dispatcher->wait_until_ready();
+      one.plan = one.dispatcher->plan("smooth", "n=1000 taps=6");
+      EXPECT_EQ(one.plan.match(), Match::base) << trouble;
+      EXPECT_FALSE(one.plan.outdated()) << trouble;
+      all.push_back(std::move(one));
+    }
+  }
+  std::filesystem::remove(broken);
+  write_compiler(works);
+  const auto end = Clock::now() + std::chrono::seconds(60);
+  for (const Tried& one : all) {
+    while (!one.plan.outdated() && Clock::now() < end) std::this_thread::sleep_for(milliseconds(20));
+    ASSERT_TRUE(one.plan.outdated());
+    const Plan better = one.dispatcher->plan("smooth", "n=1000 taps=6");
+    EXPECT_EQ(better.variant().template_name, "vector");
+    EXPECT_FALSE(better.outdated());
+    check(better, "smooth");
+  }
+}
+
+TEST_F(BehindTest, AKernelForUnalignedPointersIsTriedAgainToo) {
+  tune({.problem = "n=1000 taps=5", .config = "VECTOR=4", .median_us = 5});
+  tune({.problem = "n=1000 taps=5", .config = "VECTOR=1", .median_us = 7, .binary = false});
+  cache_base();
+  const std::string broken = (folder_ / "broken").string();
+  write_file(broken, "");
+  write_compiler("[ -e '" + broken + "' ] && exit 1\nexec '" + compiler_ + "' \"$@\"\n");
+  Dispatcher dispatcher(background());
+  const Plan plan = dispatcher.plan("smooth", "n=1000 taps=5");
+  check(plan, "smooth", 4);
+  EXPECT_TRUE(dispatcher.wait_until_ready());
+  EXPECT_EQ(plan.unaligned_variant().template_name, "base");
+  std::filesystem::remove(broken);
+  const auto end = Clock::now() + std::chrono::seconds(60);
+  while (plan.unaligned_variant().template_name == "base" && Clock::now() < end)
+    std::this_thread::sleep_for(milliseconds(20));
+  EXPECT_EQ(plan.unaligned_variant().template_name, "vector");
+  EXPECT_FALSE(plan.outdated());
+  check(plan, "smooth", 4);
 }
 
 TEST_F(BehindTest, ThreadsOutliveDispatchersAndDispatchersThreads) {

@@ -147,8 +147,9 @@ class Plan {
   /// on return, and `stream` is ignored. `arguments` are the op's pointers in its order, to memory of the
   /// plan's device, which must be the current CUDA device; null for an array of no elements. Outputs may not
   /// overlap other arguments, unless the op works in place. On CUDA it takes no lock, allocates and compiles
-  /// nothing, and may be captured into a CUDA graph. Several threads may call it at the same time, each with
-  /// its own workspace; on the host such calls wait for each other.
+  /// nothing, and may be captured into a CUDA graph; the graph keeps the kernel, also when a better one is
+  /// ready later, so prepare() or wait_until_ready() before a capture. Several threads may call it at the
+  /// same time, each with its own workspace; on the host such calls wait for each other.
   ///
   /// Without a workspace, where the plan needs one, each launch takes one from a pool of the library's, in
   /// the stream's order (cudaMallocAsync; in a captured graph too), sets its counters to zero and gives it
@@ -222,9 +223,10 @@ struct DispatcherOptions {
   /// process may wait for what the GPU runs, as CUDA loads code; wait_until_ready() has that done before.
   Compile compile = Compile::background;
   /// A compilation that takes longer is given up, and its variant not used (with NVRTC from CUDA 12.8 on).
-  /// Whatever fails to compile is tried again by a later plan: after some seconds or ten times as long as it
-  /// took, then after twice that, and so on. What lacks memory or file numbers to be loaded is tried again at
-  /// once.
+  /// Whatever fails to compile is tried again in the background, or by a later plan: after some seconds or
+  /// ten times as long as it took, then after twice that, and so on. A plan that was made without it becomes
+  /// outdated() then; wait_until_ready() does not wait for that. What lacks memory or file numbers to be
+  /// loaded is tried again at once.
   std::chrono::milliseconds compile_limit = std::chrono::seconds(60);
   /// Where compiled binaries are kept for the next process; empty: they are not kept.
   std::string cache_folder = default_cache_folder();
@@ -292,8 +294,9 @@ struct Usage {
 /// and memory away; a dispatcher that is made later is a new one in all.
 ///
 /// A child of fork() may use the plans that it finds, look up and plan; nothing is compiled in the background
-/// there, and wait_until_ready() and prepare() do not wait for it. CUDA does not work in the child of a
-/// process that used it before. For all else make a dispatcher in the child.
+/// there, and wait_until_ready() and prepare() do not wait for it. fork() itself waits until no thread plans
+/// or loads a kernel, for some milliseconds mostly, and not for compilers. CUDA does not work in the child of
+/// a process that used it before. For all else make a dispatcher in the child.
 class Dispatcher {
  public:
   /// Throws if the device does not exist.

@@ -1,0 +1,31 @@
+// A mutex that may be held for long, across a fork() too.
+#pragma once
+
+#include <unistd.h>
+
+#include <atomic>
+
+namespace tunesmith {
+
+/// What a thread of the parent holds is free in the child, which does not have that thread.
+class ProcessMutex {
+ public:
+  void lock() noexcept {
+    const pid_t self = ::getpid();
+    pid_t holder = 0;
+    while (!holder_.compare_exchange_strong(holder, self)) {
+      if (holder != self) continue;
+      holder_.wait(self);
+      holder = 0;
+    }
+  }
+  void unlock() noexcept {
+    holder_ = 0;
+    holder_.notify_one();
+  }
+
+ private:
+  std::atomic<pid_t> holder_ = 0;  ///< a process; 0: nobody
+};
+
+}  // namespace tunesmith
