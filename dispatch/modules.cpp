@@ -84,7 +84,9 @@ Modules::Attempt Modules::take(const std::shared_ptr<Module>& module, const Want
   const Executable* loaded = module->loaded_;
   if (loaded == nullptr && effort == Effort::loaded) return "It is not loaded.";
   if (loaded == nullptr) {
+    const std::uint64_t lacked = lacked_;
     std::string why = look_for(*module, work);
+    if (lacked_ != lacked) return why;  // what is compiled could not be loaded either
     if (effort == Effort::compile) {
       why += compile(*module, wanted, work, stop);
     } else {

@@ -53,7 +53,7 @@ TEST_F(CaptureTest, PlansAndLaunchesDoNotEndACapture) {
 }
 
 TEST_F(CaptureTest, ALoadThatIsRefusedSaysWhatToDoAndIsTriedAgain) {
-  Dispatcher dispatcher(options(Compile::now));
+  Dispatcher dispatcher(options(Compile::background));
   const auto plan = [&] {
     return dispatcher.plan("conv2d", "height=1000 width=2000 mask_height=3 mask_width=3");
   };

@@ -98,7 +98,7 @@ TEST_F(DispatcherTest, ABaseThatFailedHereIsUsedOnlyWithAWarning) {
   const std::string words = "has the verdict wrong_result. y[0] is 1, expected 2.";
   EXPECT_NE(warning("n=1000 taps=5").find(words), std::string::npos);
   EXPECT_NE(warning("n=2000 taps=5").find(words), std::string::npos);  // the same kernel
-  {  // it is read from the database once
+  {                                                                    // it is read from the database once
     Dispatcher dispatcher(options());
     dispatcher.plan("smooth", "n=1000 taps=5");
     std::filesystem::rename(database(), database() + ".away");

@@ -112,7 +112,7 @@ TEST(PlansTest, AReplacedPlanCountsAsWhatItWas) {
 TEST(BehindQueueTest, WhatNobodyWantsAnyMoreIsNotDone) {
   std::atomic<int> done = 0;
   std::promise<void> begun, go_on;
-  Behind behind([] { return std::vector<Behind::Job>(); });
+  Behind behind([] { return Behind::Due(); });
   behind.post([&](const std::stop_token&) {
     begun.set_value();
     go_on.get_future().wait();
