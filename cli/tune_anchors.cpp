@@ -116,7 +116,7 @@ void tune_anchors(TuneOptions options, const AnchorCounts& counts, double second
   if (extends && counts.measured > 0)
     table = challenged(std::move(table), op, first, options.database, options.built_in, most_challengers);
   std::vector<Lacking> incomplete;
-  if (counts.filled > 0) incomplete = lacking(table, op, first, counts.filled);
+  if (counts.filled > 0) incomplete = lacking(table, op, first, counts.filled, options.templates);
   if (counts.filled > 0 && incomplete.empty() && counts.measured == 0) {
     std::cout << "No anchor of the table of " << op.name << " for " << first.name
               << " lacks a time of its variants.\n";

@@ -115,12 +115,37 @@ void add_portfolio(Sources& sources, std::span<const DeviceTable> tables, const 
   for (const Saving& saving : all) add(sources, source_of(saving.one.wanted(), target));
 }
 
+// The problem with these words of another; nothing where they do not go with its sizes.
+std::optional<Problem> with_words_of(const Op& op, Problem problem, const Problem& other,
+                                     const std::vector<std::string>& names) {
+  for (const std::string& name : names) problem.set(name, *other.find(name));
+  try {
+    return complete_problem(op, problem);
+  } catch (const UsageError&) {
+    return std::nullopt;
+  }
+}
+
 // What starts where nothing is known of an op: each template's default for usual problems, the most usual
-// first.
+// first; and for all words (types, functions) that these compile in, each template's most usual.
 void add_untuned(Sources& sources, const Op& op, const std::string& target) {
-  constexpr std::size_t drawn = 200, most = 12;
-  for (const Shipped& one : untuned_of(op, device_of(target, {}), sample_problems(op, drawn, 1), most))
+  constexpr std::size_t drawn = 200, most = 12, with_words = 48;
+  const DeviceFacts device = device_of(target, {});
+  const std::vector<Problem> problems = sample_problems(op, drawn, 1);
+  for (const Shipped& one : untuned_of(op, device, problems, most))
     add(sources, source_of(one.wanted(), target));
+  std::vector<std::string> names;
+  for (const Template& tmpl : op.templates)
+    for (const std::string& name : tmpl.compiled_in)
+      if (tmpl.untuned && std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  for (const Problem& words : with_each_word(op, names)) {
+    std::vector<Problem> with_its;
+    for (const Problem& problem : std::span(problems).first(std::min(problems.size(), with_words)))
+      if (auto changed = with_words_of(op, problem, words, names)) with_its.push_back(std::move(*changed));
+    std::set<const Template*> templates;
+    for (const Shipped& one : untuned_of(op, device, with_its, with_words))
+      if (templates.insert(one.tmpl).second) add(sources, source_of(one.wanted(), target));
+  }
 }
 
 Sources sources_to_compile(const std::vector<TableRow>& table, const std::vector<DeviceTable>& tables,

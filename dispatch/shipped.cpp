@@ -30,17 +30,15 @@ bool compiles_in_numbers(const Op& op, const Template& tmpl) {
   });
 }
 
-std::vector<Shipped> bases_of(const Op& op) {
-  const std::vector<std::string>& constants = op.templates.front().compiled_in;
+std::vector<Problem> with_each_word(const Op& op, const std::vector<std::string>& names) {
   std::vector<Problem> problems(1);
   for (const Parameter& parameter : op.parameters) {
     std::vector<Value> values = {parameter.initial ? *parameter.initial
                                  : parameter.is_integer()
                                      ? Value(std::max<std::int64_t>(1, parameter.minimum))
                                      : Value(parameter.words.front())};
-    if (std::find(constants.begin(), constants.end(), parameter.name) != constants.end()) {
+    if (!parameter.is_integer() && std::find(names.begin(), names.end(), parameter.name) != names.end())
       values.assign(parameter.words.begin(), parameter.words.end());
-    }
     std::vector<Problem> longer;
     for (const Problem& problem : problems) {
       for (const Value& value : values) {
@@ -50,15 +48,21 @@ std::vector<Shipped> bases_of(const Op& op) {
     }
     problems = std::move(longer);
   }
-  std::vector<Shipped> bases;
+  std::vector<Problem> allowed;
   for (const Problem& problem : problems) {
     try {
-      const Problem complete = complete_problem(op, problem);
-      bases.push_back({&op, &op.templates.front(), complete, base_config(op, complete)});
+      allowed.push_back(complete_problem(op, problem));
     } catch (const UsageError&) {
       // Some words do not go together.
     }
   }
+  return allowed;
+}
+
+std::vector<Shipped> bases_of(const Op& op) {
+  std::vector<Shipped> bases;
+  for (const Problem& problem : with_each_word(op, op.templates.front().compiled_in))
+    bases.push_back({&op, &op.templates.front(), problem, base_config(op, problem)});
   return bases;
 }
 

@@ -24,8 +24,11 @@ struct Shipped {
 /// problem.
 bool compiles_in_numbers(const Op& op, const Template& tmpl);
 
-/// The op's base for each combination of the words that it compiles in, where the op allows it; sizes do not
-/// matter to it.
+/// A complete problem for each combination of the words (types, functions) of these parameters that the op
+/// allows; what else it has is initial or least.
+std::vector<Problem> with_each_word(const Op& op, const std::vector<std::string>& names);
+
+/// The op's base for each combination of the words that it compiles in; sizes do not matter to it.
 std::vector<Shipped> bases_of(const Op& op);
 
 struct Saving {

@@ -57,13 +57,20 @@ std::string variant_text(const Trial& trial) {
   return trial.variant.tmpl->name + " " + trial.variant.point.config.text();
 }
 
+// Where all that is measured is listed, the base alone: the whole takes up to 0.2 s (conv_covariance).
+SearchSpace space_of(const ProblemRun::Bench& bench, const Problem& problem) {
+  std::vector<std::string> templates = bench.options.templates;
+  if (bench.stages == ProblemRun::Bench::Stages::list) templates = {bench.op.templates.front().name};
+  return search_space(bench.op, problem, bench.worker.hello().device, templates);
+}
+
 }  // namespace
 
 ProblemRun::ProblemRun(const Bench& bench, const Problem& problem, const Problem* next)
     : bench_(bench),
       problem_(problem),
       next_(next),
-      space_(search_space(bench.op, problem, bench.worker.hello().device, bench.options.templates)),
+      space_(space_of(bench, problem)),
       previous_(bench.recorder.winners()),
       started_(Clock::now()),
       deaths_seen_(bench.worker.deaths()) {
@@ -91,7 +98,8 @@ ProblemRun::ProblemRun(const Bench& bench, const Problem& problem, const Problem
           .now_s = [this] { return since(started_); }},
       findings_);
   result_.problem = problem.text();
-  if (bench.stages == Bench::Stages::check) result_.variants = std::ssize(space_.promising);
+  if (bench.stages == Bench::Stages::check || bench.stages == Bench::Stages::list)
+    result_.variants = std::ssize(space_.promising);
   if (bench.stages != Bench::Stages::list) want_inputs(bench.options.seed);
 }
 
@@ -270,7 +278,7 @@ Recorder::Cost ProblemRun::cost(const Trial& trial, const MeasureReply& reply) {
   cost.stage = in_finals_ ? "finals" : bench_.stages == Bench::Stages::list ? "table" : "search";
   cost.wall_s = reply.load_s + reply.check_s + reply.time_s;
   if (in_finals_) cost.wall_s = std::exchange(finals_s_[trial.variant.source.hash], 0);
-  if (trial.variant.is_base) cost.space_variants = result_.variants;
+  if (trial.variant.is_base && bench_.stages != Bench::Stages::list) cost.space_variants = result_.variants;
   return cost;
 }
 

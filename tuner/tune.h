@@ -37,7 +37,7 @@ using VariantLists = std::map<std::string, std::vector<NamedVariant>>;  ///< by 
 
 /// Each is a kernel in the library, for each dtype and word that it is used for.
 inline constexpr std::size_t most_in_portfolio = 32;
-inline constexpr std::size_t most_at_once = 12;  ///< beside them, for first launches
+inline constexpr std::size_t most_at_once = 16;  ///< beside them, for first launches
 
 /// What the problems are measured for: a table of the same variants on all of them. Some are searched,
 /// without finals, and the best that were found measured on all of these, lest each is known on one problem

@@ -98,6 +98,8 @@ TEST(Anchors, WhatATableLacksIsListedBehindTheFastest) {
   EXPECT_EQ(all[0].variants, (std::vector<NamedVariant>{named(4), named(8), named(16)}));
   EXPECT_EQ(all[1].variants, (std::vector<NamedVariant>{named(16), named(4)}));
   EXPECT_EQ(lacking(table, transpose(), {}, 1).size(), 1U);
+  EXPECT_EQ(lacking(table, transpose(), {}, 10, {"base"}).size(), 2U);
+  EXPECT_TRUE(lacking(table, transpose(), {}, 10, {"tiled"}).empty()) << "only variants of other templates";
   EXPECT_TRUE(lacking(table, transpose(), {}, 0).empty());
 }
 

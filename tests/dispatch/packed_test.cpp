@@ -169,6 +169,13 @@ TEST(Packed, FirstLaunchesAreNearlyAsFastAsTheChosenKernel) {
         const Template& tmpl = find_template(op, candidates[choice->candidate].template_name);
         const Source source = render(op, tmpl, problem, choice->config, read.device.target);
         if (packed_binary(read.device.target, source.hash).empty()) continue;
+        if (i > 0 && &tmpl == &op.templates.front() && choice->cautious > std::log(2.5)) {
+          // Then the default of a template comes first, whose time no table knows.
+          if (const auto guess = untuned(op, problem, read.device)) {
+            const Source other = render(op, *guess->tmpl, problem, guess->config, read.device.target);
+            if (!packed_binary(read.device.target, other.hash).empty()) break;
+          }
+        }
         losses.push_back(choice->cautious - best);
         sum += losses.back();
         ++count;
@@ -186,8 +193,8 @@ TEST(Packed, FirstLaunchesAreNearlyAsFastAsTheChosenKernel) {
   const auto slow =
       std::count_if(losses.begin(), losses.end(), [](double loss) { return loss > std::log(1.5); });
   std::printf("%zu problems: %.3f times, %td above 1.5\n", losses.size(), std::exp(mean), slow);
-  EXPECT_LE(std::exp(mean), 1.3);
-  EXPECT_LE(static_cast<double>(slow), 0.2 * static_cast<double>(losses.size()));
+  EXPECT_LE(std::exp(mean), 1.15);
+  EXPECT_LE(static_cast<double>(slow), 0.08 * static_cast<double>(losses.size()));
 }
 #endif
 
