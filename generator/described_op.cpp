@@ -366,7 +366,7 @@ double flops_of(const Facts& facts, const Problem& problem) {
 constexpr std::array<std::int64_t, 20> awkward = {1,  2,  3,  4,  5,  7,  8,   15,  16,  17,
                                                   31, 32, 33, 63, 64, 65, 100, 127, 129, 192};
 constexpr double most_of_a_companion = 1 << 17;  // elements of all arrays; operations a hundred times as many
-constexpr std::size_t drawn_companions = 8;
+constexpr std::size_t drawn_companions = 14;
 constexpr int most_draws = 400;
 
 bool is_small(const Facts& facts, const Problem& problem) {
@@ -374,20 +374,58 @@ bool is_small(const Facts& facts, const Problem& problem) {
          flops_of(facts, problem) <= 100 * most_of_a_companion;
 }
 
+// One less, as many and one more than what an axis, or two, may divide; and than two such.
+std::vector<std::int64_t> around_tiles(const Description& description) {
+  constexpr std::int64_t most = 4096;
+  std::set<std::int64_t> tiles;
+  for (const DescribedAxis& axis : description.axes) {
+    for (const std::int64_t value : axis.values) {
+      if (value > 1 && value <= most) tiles.insert(value);
+      for (const DescribedAxis& other : description.axes) {
+        for (const std::int64_t factor : other.values)
+          if (&other != &axis && value > 1 && factor > 1 && factor <= most / value)
+            tiles.insert(value * factor);
+      }
+    }
+  }
+  std::vector<std::int64_t> around;
+  for (const std::int64_t tile : tiles) around.insert(around.end(), {tile - 1, tile, tile + 1, 2 * tile + 1});
+  return around;
+}
+
 // Small allowed problems with awkward sizes; the same ones each time. What `fixed` names stays as it is.
 std::vector<Problem> drawn(const Facts& facts, const Problem& problem,
                            const std::vector<std::string>& fixed) {
   std::vector<Problem> found;
   Random random(2);
-  for (int draw = 0; draw < most_draws && found.size() < drawn_companions; ++draw) {
+  const std::vector<std::int64_t> around = around_tiles(facts->description);
+  const auto of_integers = [&](auto&& size_of) {
     Problem one = problem;
+    std::size_t n = 0;
     for (const Parameter& parameter : facts->description.parameters) {
       if (!parameter.is_integer() || std::find(fixed.begin(), fixed.end(), parameter.name) != fixed.end())
         continue;
-      const std::int64_t size = draw == 0 ? 1 : awkward[random.below(awkward.size())];
       const UsualSizes range = parameter.usual.value_or(UsualSizes{parameter.minimum, parameter.maximum});
-      one.set(parameter.name, std::clamp(size, range.least, range.most));
+      one.set(parameter.name, std::clamp(size_of(n++), range.least, range.most));
     }
+    return one;
+  };
+  std::size_t count = 0;  // of these parameters
+  of_integers([&](std::size_t n) {
+    count = n + 1;
+    return std::int64_t{1};
+  });
+  const auto few = [&] { return awkward[1 + random.below(awkward.size() - 1)]; };
+  for (int draw = 0; draw < most_draws && found.size() < drawn_companions; ++draw) {
+    // All ones; each alone at its least; then in turns any small sizes, and one around what the axes divide.
+    const auto at = static_cast<std::size_t>(draw);
+    const std::size_t chosen = count > 0 ? random.below(count) : 0;
+    Problem one = of_integers([&](std::size_t n) -> std::int64_t {
+      if (at == 0 || (at <= count && n == at - 1)) return 1;
+      if (at <= count) return few();
+      if (at % 2 == 0 && n == chosen && !around.empty()) return around[random.below(around.size())];
+      return awkward[random.below(awkward.size())];
+    });
     if (one == problem || std::find(found.begin(), found.end(), one) != found.end()) continue;
     if (why_not(facts, one).empty() && is_small(facts, one)) found.push_back(std::move(one));
   }

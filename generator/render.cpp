@@ -284,8 +284,12 @@ Source render_body(const Op& op, const Template& tmpl, const Problem& problem, c
       file + ": change that and render again.\n// compiled in: " + compiled_in(op, tmpl, problem).text() +
       "\n// config: " + config.text() + "\n\n" + body.substr(0, split) + "// ---- what this variant is\n";
   for (const Constant& constant : constants) write(source.text, constant, tmpl);
-  source.text +=
-      preamble + "#define ENTRY(name) name##" + source.suffix + body.substr(split + constants_line.size());
+  source.text += preamble + "#define ENTRY(name) name##" + source.suffix;
+  // In a described kernel any function may have shared arrays. Those of an inline function or a template must
+  // be this text's alone to lie in one section with the others.
+  const bool is_enclosed = target == "host" && !tmpl.names_dtype;
+  source.text += (is_enclosed ? "\nnamespace {" : "") + body.substr(split + constants_line.size()) +
+                 (is_enclosed ? "\n}  // namespace\n" : "");
   if (target == "host") {
     source.text += "\n// ---- entries for the host\n";
     for (const std::string& kernel : tmpl.kernels)

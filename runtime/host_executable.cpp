@@ -1,8 +1,11 @@
 // A variant on the host: a shared object whose kernels run under the shim (templates/common/host_shim.h).
+#include <cxxabi.h>
 #include <dlfcn.h>
+#include <elf.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <csignal>
@@ -15,6 +18,7 @@
 #include "runtime/files.h"
 #include "runtime/launch_check.h"
 #include "runtime/process_mutex.h"
+#include "runtime/watch.h"
 
 namespace tunesmith {
 namespace {
@@ -93,6 +97,16 @@ struct Library {
   ProcessMutex mutex;
 };
 
+// "part" of the symbol _ZZ10layer_normE4part.
+std::string source_name(const std::string& symbol) {
+  int status = 0;
+  char* const words = abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status);
+  std::string name = words == nullptr ? symbol : words;
+  std::free(words);
+  const std::size_t colon = name.rfind("::");
+  return colon == std::string::npos ? name : name.substr(colon + 2);
+}
+
 // As templates/common/host/entry.h packs them: 4 * bytes + kind.
 std::vector<ParameterFacts> unpacked(Parameter parameter) {
   static constexpr ParameterKind kinds[] = {ParameterKind::unknown, ParameterKind::pointer,
@@ -100,6 +114,51 @@ std::vector<ParameterFacts> unpacked(Parameter parameter) {
   std::vector<ParameterFacts> facts;
   for (int n = 0; parameter(n) >= 0; ++n) facts.push_back({parameter(n) / 4, kinds[parameter(n) % 4]});
   return facts;
+}
+
+// What ELF says of a shared object that is loaded at `base`.
+ModuleMemory memory_of(const std::string& binary, const char* base) {
+  const auto at = [&]<typename T>(std::size_t offset, T& to) {
+    if (offset + sizeof(T) > binary.size()) throw LoadError("The host's binary is cut off.");
+    std::memcpy(&to, binary.data() + offset, sizeof(T));
+  };
+  ModuleMemory memory;
+  Elf64_Ehdr header;
+  at(0, header);
+  memory.start = memory.end = base;
+  for (std::size_t n = 0; n < header.e_phnum; ++n) {
+    Elf64_Phdr segment;
+    at(header.e_phoff + n * header.e_phentsize, segment);
+    if (segment.p_type == PT_LOAD)
+      memory.end = std::max(memory.end, base + segment.p_vaddr + segment.p_memsz);
+  }
+  std::vector<Elf64_Shdr> sections(header.e_shnum);
+  for (std::size_t n = 0; n < sections.size(); ++n) at(header.e_shoff + n * header.e_shentsize, sections[n]);
+  const auto text = [&](const Elf64_Shdr& names, std::size_t offset) {
+    return std::string(binary.data() + std::min<std::size_t>(names.sh_offset + offset, binary.size()));
+  };
+  std::size_t shared = 0;
+  for (std::size_t n = 1; n < sections.size(); ++n) {
+    if (text(sections.at(header.e_shstrndx), sections[n].sh_name) != "tunesmith_shared") continue;
+    shared = n;
+    memory.shared_start = base + sections[n].sh_addr;
+    memory.shared_end = memory.shared_start + sections[n].sh_size;
+  }
+  for (const Elf64_Shdr& table : sections) {
+    if (table.sh_type != SHT_SYMTAB || shared == 0) continue;
+    for (std::size_t offset = 0; offset < table.sh_size; offset += sizeof(Elf64_Sym)) {
+      Elf64_Sym symbol;
+      at(table.sh_offset + offset, symbol);
+      if (symbol.st_shndx != shared || ELF64_ST_TYPE(symbol.st_info) != STT_OBJECT) continue;
+      const std::string name = text(sections.at(table.sh_link), symbol.st_name);
+      if (name.find("tunesmith_guard_") != std::string::npos) continue;
+      memory.arrays.push_back(
+          {source_name(name), base + symbol.st_value, static_cast<std::int64_t>(symbol.st_size)});
+    }
+  }
+  std::sort(memory.arrays.begin(), memory.arrays.end(),
+            [](const SharedArray& a, const SharedArray& b) { return a.start < b.start; });
+  return memory;
 }
 
 class HostExecutable : public Executable {
@@ -185,8 +244,8 @@ class HostExecutable : public Executable {
       const long long grid[] = {launch.grid.x, launch.grid.y, launch.grid.z};
       const long long block[] = {launch.block.x, launch.block.y, launch.block.z};
       end_launch = library_->fail;
-      const int code =
-          reinterpret_cast<Entry>(symbols_[n])(parameters, grid, block, launch.dynamic_shared_bytes, way_);
+      const int code = reinterpret_cast<Entry>(symbols_[n])(
+          parameters, grid, block, launch.dynamic_shared_bytes, way_ | static_cast<int>(order_) << 2);
       end_launch = nullptr;
       if (code != 0) return code;
     }
@@ -212,6 +271,8 @@ class HostExecutable : public Executable {
         return "the condition of a __builtin_assume() in the kernel was false";
       case host_fault:
         return "the kernel accessed memory that is not there";
+      case host_watch_ended:
+        return "the watch ended the launch";
       case misaligned:
         return "the kernel loads or stores several elements at once at an address that is no multiple of "
                "their "
@@ -230,6 +291,16 @@ class HostExecutable : public Executable {
     way_ = (reverse ? 1 : 0) | (alternates ? 2 : 0) | (byte_of(poison) ^ byte_of(Poison::nan)) << 8;
   }
 
+  void set_block_order(BlockOrder order) { order_ = order; }
+
+  ModuleMemory set_watch(const Watch* watch, const std::string& binary) {
+    reinterpret_cast<void (*)(const Watch*)>(find("tunesmith_watch"))(watch);
+    Dl_info image{};
+    if (dladdr(reinterpret_cast<void*>(library_->fail), &image) == 0)
+      throw Error("The loader does not know where it has put the host's binary.");
+    return memory_of(binary, static_cast<const char*>(image.dli_fbase));
+  }
+
  private:
   void* find(const std::string& name) const {
     void* symbol = dlsym(library_->handle, name.c_str());
@@ -243,9 +314,18 @@ class HostExecutable : public Executable {
   std::vector<void*> symbols_;  ///< by step: the kernel's entry, or the constant symbol
   BinaryFacts facts_;
   int way_ = 0;
+  BlockOrder order_ = BlockOrder::ascending;
 };
 
 }  // namespace
+
+ModuleMemory set_watch(Executable& executable, const Watch* watch, const std::string& binary) {
+  return dynamic_cast<HostExecutable&>(executable).set_watch(watch, binary);
+}
+
+void set_block_order(Executable& executable, BlockOrder order) {
+  if (auto* host = dynamic_cast<HostExecutable*>(&executable)) host->set_block_order(order);
+}
 
 void* load_symbol(const std::string& binary, const char* name) {
   void* const symbol = dlsym(open_library(binary), name);

@@ -18,6 +18,7 @@
 
 #include "generator/error.h"
 #include "runtime/toolchain.h"
+#include "runtime/watch.h"
 
 extern char** environ;
 
@@ -145,10 +146,19 @@ std::string find_compiler() {
   return {};
 }
 
+// For templates/common/host/watch.h. In the order of the text, so that a guard lies before each shared array.
+const std::vector<std::string> watched_flags = {"-DTUNESMITH_WATCHED", "-O1", "-fno-threadsafe-statics",
+                                                "-fsanitize=thread,alignment,signed-integer-overflow"};
+const std::vector<std::string> watched_by_gcc = {"-fno-toplevel-reorder", "--param",
+                                                 "tsan-distinguish-volatile=1", "--param",
+                                                 "tsan-instrument-func-entry-exit=0"};
+const std::vector<std::string> watched_by_clang = {"-mllvm", "-tsan-distinguish-volatile=1", "-mllvm",
+                                                   "-tsan-instrument-func-entry-exit=0"};
+
 class HostToolchain : public Toolchain {
  public:
-  HostToolchain(std::string compiler, std::chrono::milliseconds limit)
-      : compiler_(std::move(compiler)), limit_(limit) {
+  HostToolchain(std::string compiler, std::chrono::milliseconds limit, bool watched = false)
+      : compiler_(std::move(compiler)), limit_(limit), watched_(watched) {
     ScratchFolder::remove_abandoned();
     const ScratchFolder scratch;
     const fs::path log = scratch.path() / "version";
@@ -158,6 +168,12 @@ class HostToolchain : public Toolchain {
     if (version.status != 0 || identity_.empty()) {
       throw Error("The C++ compiler " + compiler_ +
                   " reports no version; set TUNESMITH_CXX to a working compiler.");
+    }
+    if (watched_) {
+      const bool is_clang = identity_.find("clang") != std::string::npos;
+      flags_.insert(flags_.end(), watched_flags.begin(), watched_flags.end());
+      const auto& more = is_clang ? watched_by_clang : watched_by_gcc;
+      flags_.insert(flags_.end(), more.begin(), more.end());
     }
     for (const std::string& flag : flags_) identity_ += " " + flag;
   }
@@ -177,10 +193,19 @@ class HostToolchain : public Toolchain {
     }
     std::vector<std::string> words = {compiler_, "-x", "c++"};
     words.insert(words.end(), flags_.begin(), flags_.end());
-    words.insert(words.end(),
-                 {"-w", "-fPIC", "-shared", "-fvisibility=hidden", "-o", object.string(), text.string()});
+    const fs::path part = scratch.path() / "variant.o";
+    words.insert(words.end(), {"-w", "-fPIC", "-fvisibility=hidden"});
+    if (watched_) {
+      words.insert(words.end(), {"-c", "-o", part.string(), text.string()});
+    } else {
+      words.insert(words.end(), {"-shared", "-o", object.string(), text.string()});
+    }
     const std::chrono::milliseconds limit = std::min(limit_, patience.limit);
-    const Run result = run(words, log, {.limit = limit, .stop = patience.stop});
+    Run result = run(words, log, {.limit = limit, .stop = patience.stop});
+    // Without the flags, so that no library of a sanitizer is linked.
+    if (watched_ && result.status == 0 && !result.timed_out && !result.stopped)
+      result = run({compiler_, "-shared", "-o", object.string(), part.string()}, log,
+                   {.limit = limit, .stop = patience.stop});
     compiled.log = read_file(log);
     // The folder's name differs each time; without it the same text gives the same log.
     const std::string folder = scratch.path().string() + "/";
@@ -202,6 +227,7 @@ class HostToolchain : public Toolchain {
  private:
   std::string compiler_;
   std::chrono::milliseconds limit_;
+  bool watched_;
   std::string identity_;
   // Products and sums are rounded one by one, so that a result does not depend on the processor's FMA.
   std::vector<std::string> flags_ = {
@@ -235,6 +261,16 @@ std::unique_ptr<Toolchain> make_host_toolchain(std::chrono::milliseconds limit) 
                                   "TUNESMITH_CXX to a compiler."));
   }
   return std::make_unique<HostToolchain>(std::move(compiler), limit);
+}
+
+std::unique_ptr<Toolchain> make_watched_toolchain() {
+#if defined(__SANITIZE_ADDRESS__)  // which the other sanitizers do not go with
+  return nullptr;
+#else
+  std::string compiler = find_compiler();
+  if (compiler.empty()) return nullptr;
+  return std::make_unique<HostToolchain>(std::move(compiler), std::chrono::seconds(60), true);
+#endif
 }
 
 }  // namespace tunesmith

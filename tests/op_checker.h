@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/watch.h"
 #include "tests/op_cases.h"
 #include "tuner/check_data.h"
 #include "tuner/device_memory.h"
@@ -119,6 +120,7 @@ class OpChecker {
     device().fill(workspace.get(), poison, work.workspace_bytes);
     device().fill(workspace.get(), 0, work.zeroed_bytes);
     executable->emulate(reverse, poison_of(reverse, special));  // no effect on a GPU
+    set_block_order(*executable, reverse ? BlockOrder::descending : BlockOrder::ascending);
     const int code = executable->launch(pointers.data(), workspace.get(), nullptr);
     bool right = expect(code == 0, executable->describe(code));
     device().synchronize();

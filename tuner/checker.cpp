@@ -1,12 +1,16 @@
 #include "tuner/checker.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <chrono>
 #include <cmath>
 #include <span>
 #include <utility>
 
+#include "generator/ops.h"
 #include "tuner/check_data.h"
 #include "tuner/policy.h"
 
@@ -34,6 +38,9 @@ constexpr double cheap_run_s = 0.05;
 // kernel.
 constexpr double hopeless = 67;
 constexpr double least_hopeless_us = 10'000;
+
+// A watched launch is slow, and where something is wrong it says so early.
+constexpr std::chrono::duration<double> watched_companions_limit{0.3}, watched_problem_limit{0.6};
 
 // Guard bytes and alignment of workspaces cost memory, so few sizes are kept.
 constexpr std::size_t kept_workspaces = 12;
@@ -161,9 +168,9 @@ void Checker::restore(Array& array) {
 }
 
 // Outputs poisoned, inouts as they were. Inputs are restored where a variant was seen to change them.
-void Checker::reset(Prepared& on) {
+void Checker::reset(Prepared& on, Poison poison) {
   for (Array& array : on.arrays) {
-    if (array.role == Role::output) device_.fill(array.live.get(), byte_of(poison(on)), array.live.bytes());
+    if (array.role == Role::output) device_.fill(array.live.get(), byte_of(poison), array.live.bytes());
     if (array.role == Role::inout) restore(array);
   }
 }
@@ -171,15 +178,67 @@ void Checker::reset(Prepared& on) {
 std::optional<Checker::Failure> Checker::run(Prepared& on, Executable& executable, const Work& work,
                                              MeasureReply& reply) {
   void* const space = workspace(work.workspace_bytes);
-  reset(on);
+  reset(on, poison(on));
   if (space != nullptr) prepare_workspace(space, work, poison(on));
   executable.emulate(on.reverse, poison(on));
+  set_block_order(executable, block_order(on.reverse));
   on.launched = std::chrono::steady_clock::now();
   auto failure = after(on, executable.launch(on.pointers.data(), space, nullptr), executable, work, reply);
-  if (failure && on.reverse && failure->verdict == Verdict::wrong_result)
-    failure->reason +=
-        " With the threads of a block in order it is right, in reverse it is not: is a barrier missing?";
+  if (failure && host_ && failure->verdict == Verdict::wrong_result)
+    failure->reason += cause(on, executable, work);
   return failure;
+}
+
+// Of a wrong result on the host, what it depends on, as a sentence: the same launch again with one thing
+// changed at a time.
+std::string Checker::cause(Prepared& on, Executable& executable, const Work& work) {
+  struct Result {
+    bool ran = false;
+    std::vector<Comparison> outputs;
+  };
+  void* const space = workspace(work.workspace_bytes);
+  const auto result = [&](bool reverse, BlockOrder order, Poison poison) {
+    Result made;
+    reset(on, poison);
+    if (space != nullptr) prepare_workspace(space, work, poison);
+    executable.emulate(reverse, poison);
+    set_block_order(executable, order);
+    made.ran = executable.launch(on.pointers.data(), space, nullptr) == 0;
+    for (const Array& array : on.arrays) {
+      if (is_output(array.role))
+        made.outputs.push_back(device_.compare(
+            array.live.get(), is_exact(op_, array.dtype) ? DType::b64 : array.dtype,
+            static_cast<const double*>(array.expected->get()), array.permitted->get(), array.elements));
+    }
+    return made;
+  };
+  const BlockOrder order = block_order(on.reverse);
+  const Poison filled = poison(on);
+  const Result first = result(on.reverse, order, filled);
+  // Sums in another order may differ in their last digits, which is no fault.
+  constexpr double alike = 1e-3;
+  const auto differs = [&](const Result& other) {
+    if (!first.ran || !other.ran) return false;
+    for (std::size_t i = 0; i < first.outputs.size(); ++i) {
+      const Comparison &a = first.outputs[i], &b = other.outputs[i];
+      if (a.wrong == 0 && b.wrong == 0) continue;
+      if (a.first_wrong != b.first_wrong || std::isnan(a.got) != std::isnan(b.got)) return true;
+      if (std::abs(a.got - b.got) > alike * std::max(std::abs(a.got), std::abs(b.got))) return true;
+    }
+    return false;
+  };
+  std::string text;
+  if (differs(result(!on.reverse, order, filled)))
+    text = " It depends on the order of threads: is a barrier missing?";
+  else if (!blocks_wait_ && (differs(result(on.reverse, BlockOrder::scattered, filled)) ||
+                             differs(result(on.reverse, block_order(!on.reverse), filled))))
+    text = " It depends on the order of blocks, which run in any order and at the same time.";
+  else if (differs(result(on.reverse, order, filled == Poison::nan ? Poison::large : Poison::nan)))
+    text =
+        " It depends on what memory held before: it reads what nobody wrote, or leaves an output unwritten.";
+  executable.emulate(false, Poison::nan);
+  set_block_order(executable, BlockOrder::ascending);
+  return text;
 }
 
 // Behind a kernel that writes late what every argument and the workspace must hold before the launch. Until
@@ -318,15 +377,19 @@ bool Checker::zeroed_part_is_zero(const Work& work) {
   return part.find_first_not_of('\0') == std::string::npos;
 }
 
+// Whether the variant that is compiled for the problem can also run on the companion.
+bool Checker::serves(const Template& tmpl, const Config& config, const Prepared& companion,
+                     const Values& constants) const {
+  return !why_not(tmpl, companion.problem, device_.facts()) &&
+         tmpl.space(companion.problem, device_.facts()).find(config.values()) &&
+         compiled_in(op_, tmpl, companion.problem) == constants;
+}
+
 std::optional<Checker::Failure> Checker::check_companions(const Template& tmpl, const Config& config,
                                                           const Executable& loaded, MeasureReply& reply) {
   const Values constants = compiled_in(op_, tmpl, asked_.problem);
   for (Prepared& companion : companions_) {
-    if (why_not(tmpl, companion.problem, device_.facts()) ||
-        !tmpl.space(companion.problem, device_.facts()).find(config.values()) ||
-        compiled_in(op_, tmpl, companion.problem) != constants) {
-      continue;
-    }
+    if (!serves(tmpl, config, companion, constants)) continue;
     const Work work = tmpl.work(companion.problem, config, device_.facts());
     if (exceeds(work, device_.facts(), reply.static_shared_bytes)) continue;
     const std::unique_ptr<Executable> executable = loaded.with(work);
@@ -337,6 +400,230 @@ std::optional<Checker::Failure> Checker::check_companions(const Template& tmpl, 
     }
   }
   return std::nullopt;
+}
+
+// A described kernel is compiled once more, so that each of its accesses is told.
+std::optional<Checker::Failure> Checker::check_watched(const Template& tmpl, const Config& config,
+                                                       MeasureReply& reply) {
+  if (!watched_toolchain_) watched_toolchain_ = make_watched_toolchain();
+  if (!watched_toolchain_) return std::nullopt;
+  const Source source = render(op_, tmpl, asked_.problem, config, "host");
+  const Compiled compiled = watched_toolchain_->compile(source);
+  // What this compiler does not know how to watch is checked without.
+  if (!compiled.ok) return std::nullopt;
+  const auto start = std::chrono::steady_clock::now();
+  blocks_wait_ = false;
+  overflows_.clear();
+  const Values constants = compiled_in(op_, tmpl, asked_.problem);
+  for (Prepared& companion : companions_) {
+    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
+    if (spent > watched_companions_limit) break;
+    if (companion.set > 0 || !serves(tmpl, config, companion, constants)) continue;
+    if (auto failure =
+            run_watched(companion, tmpl, config, source, compiled.bytes, watched_companions_limit, reply))
+      return failure;
+  }
+  if (auto failure = run_watched(asked_, tmpl, config, source, compiled.bytes, watched_problem_limit, reply))
+    return failure;
+  return check_large(tmpl, config, source, compiled.bytes);
+}
+
+namespace {
+
+// An array of zeros of which only what is touched becomes memory.
+class SparseMemory {
+ public:
+  explicit SparseMemory(std::int64_t bytes)
+      : bytes_(static_cast<std::size_t>(std::max<std::int64_t>(bytes, 1))),
+        start_(::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                      -1, 0)) {}
+  ~SparseMemory() {
+    if (start_ != MAP_FAILED) ::munmap(start_, bytes_);
+  }
+  SparseMemory(SparseMemory&& other) noexcept
+      : bytes_(other.bytes_), start_(std::exchange(other.start_, MAP_FAILED)) {}
+  SparseMemory& operator=(SparseMemory&&) = delete;
+  char* get() const { return start_ == MAP_FAILED ? nullptr : static_cast<char*>(start_); }
+
+ private:
+  std::size_t bytes_;
+  void* start_;
+};
+
+std::int64_t largest_array(const Op& op, const Problem& problem) {
+  std::int64_t largest = 0;
+  for (const Argument& argument : op.arguments) largest = std::max(largest, elements(argument, problem));
+  return largest;
+}
+
+bool is_allowed(const Op& op, const Problem& problem) {
+  try {
+    static_cast<void>(complete_problem(op, problem));
+    return true;
+  } catch (const UsageError&) {
+    return false;
+  }
+}
+
+// The largest problem of those that the description names as usual, with what `constants` fixes as it is; of
+// parameters without a range nothing is claimed.
+std::optional<Problem> largest_problem(const Op& op, const Problem& asked, const Values& constants) {
+  constexpr std::int64_t no_maximum = std::int64_t{1} << 31;
+  for (const std::int64_t multiple : {1, 64}) {
+    Problem problem = asked;
+    for (const Parameter& parameter : op.parameters) {
+      if (!parameter.is_integer() || constants.find(parameter.name) != nullptr) continue;
+      if (!parameter.usual && parameter.maximum >= no_maximum) continue;
+      const std::int64_t declared = parameter.usual ? parameter.usual->most : parameter.maximum;
+      const std::int64_t most = std::min(declared, parameter.maximum) / multiple * multiple;
+      problem.set(parameter.name, std::max(most, parameter.minimum));
+    }
+    if (problem != asked && is_allowed(op, problem)) return problem;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+// Some blocks of a launch on arrays of more elements than 32 bits count, where the description has them in
+// its ranges: does arithmetic overflow that does not on small problems, and does an access miss its array?
+// Where the largest problem cannot be launched that is told, of the untuned kernel.
+std::optional<Checker::Failure> Checker::check_large(const Template& tmpl, const Config& config,
+                                                     const Source& source, const std::string& binary) {
+  constexpr std::int64_t most_of_32_bits = std::int64_t{1} << 31;
+  constexpr std::int64_t most_of_a_block = 1 << 16;  // threads and more than that it takes to pass it
+  const Values constants = compiled_in(op_, tmpl, asked_.problem);
+  std::optional<Problem> large = largest_problem(op_, asked_.problem, constants);
+  if (!large || why_not(tmpl, *large, device_.facts())) return std::nullopt;
+  if (!tmpl.space(*large, device_.facts()).find(config.values())) return std::nullopt;
+  const std::string which = large->text() + ", which is in the description's range";
+  if (const auto why = exceeds(tmpl.work(*large, config, device_.facts()), device_.facts())) {
+    if (config.values() != base_config(op_, *large, device_.facts()).values()) return std::nullopt;
+    return Failure{Verdict::launch_error, "It cannot be launched on " + which + ": " + *why +
+                                              " Give a parameter a smaller maximum, or let a block do more."};
+  }
+  if (largest_array(op_, *large) < most_of_32_bits - most_of_a_block) return std::nullopt;
+  // As small as passes 2^31 well, so that a block has less to do.
+  for (const Parameter& parameter : op_.parameters) {
+    while (parameter.is_integer() && constants.find(parameter.name) == nullptr) {
+      Problem smaller = *large;
+      smaller.set(parameter.name, std::get<std::int64_t>(*large->find(parameter.name)) / 2);
+      if (!is_allowed(op_, smaller) || largest_array(op_, smaller) < most_of_32_bits * 3 / 2 ||
+          !tmpl.space(smaller, device_.facts()).find(config.values()))
+        break;
+      large = smaller;
+    }
+  }
+  const Work work = tmpl.work(*large, config, device_.facts());
+  const std::unique_ptr<Executable> executable = device_.load(binary, source.suffix, work);
+  std::vector<SparseMemory> memory;
+  std::vector<Watcher::Array> arrays;
+  std::vector<void*> pointers;
+  for (const Argument& argument : op_.arguments) {
+    const std::int64_t element = bytes(argument.dtype(*large)), size = elements(argument, *large) * element;
+    char* const start = memory.emplace_back(size).get();
+    if (start == nullptr) return std::nullopt;
+    arrays.push_back({argument.name, start, size, element});
+    pointers.push_back(start);
+  }
+  Watcher watcher;
+  watcher.choose = [](std::int64_t blocks) {
+    std::vector<std::int64_t> some = {blocks - 1, 0, blocks / 2, blocks / 2 + 1, blocks * 3 / 4, 1};
+    std::erase_if(some, [&](std::int64_t block) { return block >= blocks; });
+    return some;
+  };
+  executable->emulate(false, Poison::nan);
+  watcher.begin(set_watch(*executable, watcher.hooks(), binary), std::move(arrays), false,
+                watched_problem_limit);
+  executable->launch(pointers.data(), nullptr, nullptr);
+  watcher.end();
+  set_watch(*executable, nullptr, binary);
+  for (const Watcher::Spot& spot : watcher.overflows()) {
+    if (overflows_.contains(spot)) continue;
+    const std::string line = spot.first + ":" + std::to_string(spot.second);
+    // A twin of what wraps on a GPU.
+    if (located(line, source.text, files_of(op_)).starts_with("common/")) continue;
+    return Failure{Verdict::wrong_result,
+                   located(line, source.text) + ": Arithmetic on signed integers overflows on " +
+                       large->text() +
+                       ", which is in the description's range: compute it in 64 bits, as "
+                       "size_t, or give a parameter a smaller maximum."};
+  }
+  const Watcher::Finding& found = watcher.finding();
+  if (found.kind == Watcher::Kind::outside)
+    return Failure{Verdict::out_of_bounds,
+                   found.sentence + ", on " + large->text() + ", which is in the description's range."};
+  return std::nullopt;
+}
+
+std::optional<Checker::Failure> Checker::run_watched(Prepared& on, const Template& tmpl, const Config& config,
+                                                     const Source& source, const std::string& binary,
+                                                     std::chrono::duration<double> limit,
+                                                     MeasureReply& reply) {
+  const Work work = tmpl.work(on.problem, config, device_.facts());
+  if (exceeds(work, device_.facts())) return std::nullopt;
+  const std::unique_ptr<Executable> executable = device_.load(binary, source.suffix, work);
+  // Each array lies at a multiple of the alignment that the variant asks for, and of no more.
+  constexpr std::int64_t most_aligned = 256;
+  std::vector<Watcher::Array> arrays;
+  std::vector<DeviceMemory> memory;
+  std::vector<void*> pointers;
+  for (std::size_t i = 0; i < on.arrays.size(); ++i) {
+    const Array& array = on.arrays[i];
+    const std::int64_t size = array.live.bytes(), element = bytes(array.dtype);
+    // Of a smaller array no more than its size allows: other arrays may be of wider types.
+    const std::int64_t alignment = std::max(
+        element,
+        std::min(alignment_, static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(size)))));
+    DeviceMemory& one = memory.emplace_back(device_, size + alignment, most_aligned);
+    char* const start = one.as<char>() + alignment % most_aligned;
+    if (array.initial) {
+      device_.copy(start, array.initial->get(), size);
+    } else {
+      device_.fill(start, byte_of(Poison::nan), size);
+    }
+    arrays.push_back({op_.arguments[i].name, start, size, element});
+    pointers.push_back(start);
+  }
+  Watcher watcher;
+  executable->emulate(false, Poison::nan);
+  watcher.begin(set_watch(*executable, watcher.hooks(), binary), std::move(arrays), true, limit);
+  const int error = executable->launch(pointers.data(), nullptr, nullptr);
+  watcher.end();
+  set_watch(*executable, nullptr, binary);
+  overflows_.insert(watcher.overflows().begin(), watcher.overflows().end());
+  const Watcher::Finding& found = watcher.finding();
+  if (found.kind != Watcher::Kind::none)
+    return Failure{found.kind == Watcher::Kind::outside ? Verdict::out_of_bounds : Verdict::wrong_result,
+                   located(found.sentence, source.text) + ", on " + where(on) + "."};
+  if (error == host_fault) {
+    reply.lost = true;  // the kernel was left where it was
+    return fault(on, work);
+  }
+  if (watcher.waits()) blocks_wait_ = blocks_wait_ || !ends_in_reverse(on, *executable, binary);
+  return std::nullopt;
+}
+
+// A kernel whose blocks wait for blocks with lower numbers never ends with the highest first. A GPU starts
+// them in order, which is not promised.
+bool Checker::ends_in_reverse(Prepared& on, Executable& executable, const std::string& binary) {
+  Watcher watcher;
+  reset(on, Poison::nan);
+  executable.emulate(false, Poison::nan);
+  watcher.choose = [](std::int64_t blocks) {
+    std::vector<std::int64_t> all(static_cast<std::size_t>(blocks));
+    for (std::size_t n = 0; n < all.size(); ++n) all[n] = blocks - 1 - static_cast<std::int64_t>(n);
+    return all;
+  };
+  std::vector<Watcher::Array> arrays;
+  for (const Array& array : on.arrays)
+    arrays.push_back({"", array.live.as<char>(), array.live.bytes(), bytes(array.dtype)});
+  watcher.begin(set_watch(executable, watcher.hooks(), binary), std::move(arrays), false,
+                watched_companions_limit);
+  executable.launch(on.pointers.data(), nullptr, nullptr);
+  watcher.end();
+  set_watch(executable, nullptr, binary);
+  return !watcher.ran_out_of_time();
 }
 
 std::optional<Checker::Failure> Checker::judge_asked(const Template& tmpl, const Config& config,
@@ -363,6 +650,9 @@ std::optional<Checker::Failure> Checker::judge_asked(const Template& tmpl, const
   }
 
   if (request.check) {
+    if (host_ && find_own_op(op_.name) != nullptr) {
+      if (auto failure = check_watched(tmpl, config, reply)) return failure;
+    }
     if (auto failure = check_companions(tmpl, config, *executable, reply)) return failure;
     const auto start = std::chrono::steady_clock::now();
     if (auto failure = run(asked_, *executable, work, reply)) return failure;
@@ -373,6 +663,7 @@ std::optional<Checker::Failure> Checker::judge_asked(const Template& tmpl, const
       asked_.reverse = false;
       if (failure) return failure;
       executable->emulate(false, Poison::nan);
+      set_block_order(*executable, BlockOrder::ascending);
     }
     if (!host_ && overlaps(work)) {
       if (auto failure = run_behind(asked_, *executable, work, reply)) return failure;

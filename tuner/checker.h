@@ -7,12 +7,15 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "runtime/toolchain.h"
 #include "tuner/check_memory.h"
 #include "tuner/device_memory.h"
 #include "tuner/messages.h"
+#include "tuner/watcher.h"
 
 namespace tunesmith {
 
@@ -55,7 +58,7 @@ class Checker {
   void enter(MeasureReply& reply, double MeasureReply::*phase);
   void align(Prepared& on, std::int64_t bytes);
   void restore(Array& array);
-  void reset(Prepared& on);
+  void reset(Prepared& on, Poison poison);
   void* workspace(std::int64_t bytes);
   void prepare_workspace(void* space, const Work& work, Poison poison);
   bool zeroed_part_is_zero(const Work& work);
@@ -66,8 +69,21 @@ class Checker {
                                MeasureReply& reply);
   Failure fault(const Prepared& on, const Work& work);
   std::optional<Failure> inspect(Prepared& on, const Work& work, MeasureReply& reply);
+  std::string cause(Prepared& on, Executable& executable, const Work& work);
+  BlockOrder block_order(bool reverse) const {
+    return reverse && !blocks_wait_ ? BlockOrder::descending : BlockOrder::ascending;
+  }
+  bool serves(const Template& tmpl, const Config& config, const Prepared& companion,
+              const Values& constants) const;
   std::optional<Failure> check_companions(const Template& tmpl, const Config& config,
                                           const Executable& loaded, MeasureReply& reply);
+  std::optional<Failure> check_watched(const Template& tmpl, const Config& config, MeasureReply& reply);
+  std::optional<Failure> run_watched(Prepared& on, const Template& tmpl, const Config& config,
+                                     const Source& source, const std::string& binary,
+                                     std::chrono::duration<double> limit, MeasureReply& reply);
+  std::optional<Failure> check_large(const Template& tmpl, const Config& config, const Source& source,
+                                     const std::string& binary);
+  bool ends_in_reverse(Prepared& on, Executable& executable, const std::string& binary);
   std::optional<Failure> judge_asked(const Template& tmpl, const Config& config,
                                      const MeasureRequest& request, MeasureReply& reply);
 
@@ -77,6 +93,9 @@ class Checker {
   std::int64_t alignment_ = 256;  // of the live arrays
   Prepared asked_;
   std::vector<Prepared> companions_;
+  std::unique_ptr<Toolchain> watched_toolchain_;  // of a described kernel on the host
+  std::set<Watcher::Spot> overflows_;             // on small problems: they are meant
+  bool blocks_wait_ = false;                      // for blocks with lower numbers: they run in order
   // By size, because guards must lie directly after it.
   std::map<std::int64_t, DeviceMemory> workspaces_;
   double MeasureReply::*phase_ = nullptr;  // what judge() is at

@@ -1,10 +1,15 @@
 // Atomic operations. Two variants may run at once on the same memory, so these are real ones.
 #pragma once
 
+#include "common/host/watch.h"
+
 namespace tunesmith_shim {
 
 template <typename Element, typename Change>
-inline Element update(Element* at, Change change) {
+TUNESMITH_UNWATCHED inline Element update(Element* at, Change change) {
+#if defined(TUNESMITH_WATCHED)
+  note(at, sizeof(Element), updates);
+#endif
   Element old;
   __atomic_load(at, &old, __ATOMIC_RELAXED);
   for (;;) {

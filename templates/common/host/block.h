@@ -48,6 +48,7 @@ static int run_block(int threads) {
     for (int n = 1; n < count; ++n) {
       if (fibers[waiting[n]].line != fibers[waiting[0]].line) return divergent_barrier;
     }
+    TUNESMITH_TELL(barrier, arrived);
     released_arrived = arrived;
     released_votes = votes;
     arrived = votes = 0;

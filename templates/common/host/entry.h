@@ -44,7 +44,7 @@ struct Entry<Kernel> {
     return *static_cast<Q*>(at);
   }
   template <int... I>
-  static void call(void* const* arguments, Indices<I...>) {
+  TUNESMITH_UNWATCHED static void call(void* const* arguments, Indices<I...>) {
     (void)arguments;
     Kernel(as<P>(arguments[I])...);
   }
@@ -62,15 +62,19 @@ struct Entry<Kernel> {
 // Ends the running launch from within a kernel, such as from the handler of a signal that it raised.
 TUNESMITH_EXPORT void tunesmith_fail(int code) { tunesmith_shim::fail(code); }
 
+#if defined(TUNESMITH_WATCHED)
+#define TUNESMITH_LAST_GUARD TUNESMITH_SHARED_GUARD;
+#else
+#define TUNESMITH_LAST_GUARD
+#endif
 #define TUNESMITH_HOST_ENTRY(name)                                                                         \
+  TUNESMITH_LAST_GUARD                                                                                     \
   TUNESMITH_EXPORT int tunesmith_run_##name(void* const* arguments, const long long* grid,                 \
                                             const long long* block, long long dynamic_bytes, int way) {    \
     return tunesmith_shim::run(tunesmith_shim::Entry<name>::thread, arguments, grid, block, dynamic_bytes, \
                                way);                                                                       \
   }                                                                                                        \
-  TUNESMITH_EXPORT long long tunesmith_shared_bytes_##name() {                                             \
-    return __start_tunesmith_shared == nullptr ? 0 : __stop_tunesmith_shared - __start_tunesmith_shared;   \
-  }                                                                                                        \
+  TUNESMITH_EXPORT long long tunesmith_shared_bytes_##name() { return tunesmith_shim::shared_bytes(); }    \
   TUNESMITH_EXPORT long long tunesmith_parameter_##name(int index) {                                       \
     return tunesmith_shim::Entry<name>::parameter(index);                                                  \
   }

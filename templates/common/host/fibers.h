@@ -17,6 +17,7 @@
 
 #include "common/host/builtins.h"
 #include "common/host/stack_switch.h"
+#include "common/host/watch.h"
 
 extern "C" [[noreturn]] void abort();
 
@@ -31,7 +32,7 @@ constexpr size_t stack_bytes = 256 * 1024;  // reserved; only what a thread touc
 constexpr int ok = 0, out_of_memory = 1, shared_overrun = 2, divergent_barrier = 3, trapped = 4;
 [[maybe_unused]] constexpr int broken_assumption = 5;
 constexpr int divergent_warp = 6;
-[[maybe_unused]] constexpr int misaligned = 8;  // 7 is a fault
+[[maybe_unused]] constexpr int misaligned = 8;  // 7 is a fault, 9 is watch_ended
 
 struct Fiber {
 #if defined(TUNESMITH_UCONTEXT)
@@ -99,6 +100,16 @@ static void to_scheduler(bool last) {
   to_scheduler(false);
 }
 
+#if defined(TUNESMITH_WATCHED)
+TUNESMITH_UNWATCHED static int thread_number() {
+  const uint3& at = running->thread;
+  return static_cast<int>((at.z * blockDim.y + at.y) * blockDim.x + at.x);
+}
+TUNESMITH_UNWATCHED static bool is_on_stack(const void* at) {
+  return at >= stacks && at < stacks + max_threads * (stack_bytes + page);
+}
+#endif
+
 static void advance(uint3* at) {
   if (reversed) {
     if (at->x-- > 0) return;
@@ -137,6 +148,9 @@ static void fiber_main() {
 __attribute__((noinline)) static void resume(Fiber* fiber) {
   running = fiber;
   threadIdx = fiber->thread;
+#if defined(TUNESMITH_WATCHED)
+  in_thread = true;
+#endif
 #if defined(__SANITIZE_ADDRESS__)
   __sanitizer_start_switch_fiber(&scheduler_fake_stack, fiber->stack, stack_bytes);
 #endif
@@ -147,6 +161,9 @@ __attribute__((noinline)) static void resume(Fiber* fiber) {
 #endif
 #if defined(__SANITIZE_ADDRESS__)
   __sanitizer_finish_switch_fiber(scheduler_fake_stack, nullptr, nullptr);
+#endif
+#if defined(TUNESMITH_WATCHED)
+  in_thread = false;
 #endif
 }
 

@@ -22,7 +22,9 @@
 
 extern "C" int printf(const char* format, ...);
 
-inline void __threadfence() {}
-inline void __threadfence_block() {}
-inline void __threadfence_system() {}
+TUNESMITH_UNWATCHED inline void __threadfence() { TUNESMITH_TELL(fence, tunesmith_shim::thread_number(), 1); }
+TUNESMITH_UNWATCHED inline void __threadfence_block() {
+  TUNESMITH_TELL(fence, tunesmith_shim::thread_number(), 0);
+}
+inline void __threadfence_system() { __threadfence(); }
 inline void __trap() { tunesmith_shim::fail(tunesmith_shim::trapped); }

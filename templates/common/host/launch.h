@@ -1,4 +1,4 @@
-// One launch of one kernel: its blocks, one after the other.
+// One launch of one kernel: its blocks, one after the other, in the order that is asked for.
 #pragma once
 
 #include <stddef.h>
@@ -16,29 +16,45 @@ void free(void* memory);
 
 namespace tunesmith_shim {
 
-static int run_grid(unsigned char* dynamic, size_t dynamic_size, int threads) {
+// Which block is the n-th to run: in order, in reverse, or all over the grid.
+enum class BlockOrder { ascending, descending, scattered };
+static unsigned long long block_at(unsigned long long n, unsigned long long blocks, BlockOrder order) {
+  constexpr unsigned long long most_scattered = 1ull << 31;  // so that no product overflows
+  if (order == BlockOrder::ascending || blocks > most_scattered) return n;
+  if (order == BlockOrder::descending) return blocks - 1 - n;
+  const unsigned long long step = blocks % 1000003 != 0 ? 1000003 : 1000033;  // primes: each block once
+  return (n * step + blocks / 2) % blocks;
+}
+
+static int run_grid(unsigned char* dynamic, size_t dynamic_size, int threads, BlockOrder order) {
   const size_t shared_size = __start_tunesmith_shared == nullptr
                                  ? 0
                                  : static_cast<size_t>(__stop_tunesmith_shared - __start_tunesmith_shared);
-  for (unsigned z = 0; z < gridDim.z; ++z) {
-    for (unsigned y = 0; y < gridDim.y; ++y) {
-      for (unsigned x = 0; x < gridDim.x; ++x) {
-        blockIdx = {x, y, z};
-        fill_with_poison(dynamic, dynamic_size);
-        if (shared_size > 0)
-          fill_with_poison(reinterpret_cast<unsigned char*>(__start_tunesmith_shared), shared_size);
-        const int result = run_block(threads);
-        if (result != ok) return result;
-        if (dynamic_size > 0 && !(intact(dynamic - guard_bytes) && intact(dynamic + dynamic_size)))
-          return shared_overrun;
-      }
+  const unsigned long long row = gridDim.x, plane = row * gridDim.y, blocks = plane * gridDim.z;
+  for (unsigned long long n = 0; n < blocks; ++n) {
+    unsigned long long at = block_at(n, blocks, order);
+#if defined(TUNESMITH_WATCHED)
+    if (watch != nullptr) {
+      const long long next = watch->next_block(watch->self, static_cast<long long>(blocks));
+      if (next < 0) break;
+      at = static_cast<unsigned long long>(next);
     }
+#endif
+    const auto narrow = [](unsigned long long value) { return static_cast<unsigned>(value); };
+    blockIdx = {narrow(at % row), narrow(at % plane / row), narrow(at / plane)};
+    fill_with_poison(dynamic, dynamic_size);
+    if (shared_size > 0)
+      fill_with_poison(reinterpret_cast<unsigned char*>(__start_tunesmith_shared), shared_size);
+    const int result = run_block(threads);
+    if (result != ok) return result;
+    if (dynamic_size > 0 && !(intact(dynamic - guard_bytes) && intact(dynamic + dynamic_size)))
+      return shared_overrun;
   }
   return intact(dynamic - guard_bytes) && intact(dynamic + dynamic_size) ? ok : shared_overrun;
 }
 
-// `way` is 1 for threads in reverse, plus 2 where every other 16 bytes of poison have the other sign, plus
-// 256 times the difference of the poison's bits from a NaN's.
+// `way` is 1 for threads in reverse, plus 2 where every other 16 bytes of poison have the other sign, plus 4
+// times the BlockOrder, plus 256 times the difference of the poison's bits from a NaN's.
 static int run(Body kernel, void* const* arguments, const long long* grid, const long long* block,
                long long dynamic_bytes, int way) {
   if (!reserve_stacks()) return out_of_memory;
@@ -57,7 +73,9 @@ static int run(Body kernel, void* const* arguments, const long long* grid, const
   gridDim = {narrow(grid[0]), narrow(grid[1]), narrow(grid[2])};
   blockDim = {narrow(block[0]), narrow(block[1]), narrow(block[2])};
   const int threads = static_cast<int>(block[0] * block[1] * block[2]);
-  const int result = run_grid(dynamic + guard_bytes, dynamic_size, threads);
+  TUNESMITH_TELL(shared, dynamic_shared, dynamic_bytes);
+  const int result =
+      run_grid(dynamic + guard_bytes, dynamic_size, threads, static_cast<BlockOrder>(way >> 2 & 3));
   free(dynamic);
   dynamic_shared = nullptr;
   return result;

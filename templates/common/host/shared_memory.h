@@ -6,7 +6,17 @@
 #include <string.h>
 
 // `used`: the compiler must not conclude from what it sees that nobody writes to it.
-#define __shared__ static __attribute__((section("tunesmith_shared"), used))
+#define TUNESMITH_SHARED static __attribute__((section("tunesmith_shared"), used))
+#if defined(TUNESMITH_WATCHED)  // before each, and behind the last, bytes that no thread may touch
+#define TUNESMITH_JOINED_NOW(a, b) a##b
+#define TUNESMITH_JOINED(a, b) TUNESMITH_JOINED_NOW(a, b)
+#define TUNESMITH_SHARED_GUARD TUNESMITH_SHARED char TUNESMITH_JOINED(tunesmith_guard_, __COUNTER__)[1024]
+#define __shared__        \
+  TUNESMITH_SHARED_GUARD; \
+  TUNESMITH_SHARED
+#else
+#define __shared__ TUNESMITH_SHARED
+#endif
 #define DYNAMIC_SHARED(type, name) \
   [[maybe_unused]] type* const name = static_cast<type*>(tunesmith_shim::dynamic_shared)
 
@@ -31,6 +41,14 @@ static void fill_with_poison(unsigned char* memory, size_t size) {
 }
 
 static void* dynamic_shared = nullptr;
+
+// Of a block, declared in the text; a watched binary has guards among it, and says nothing.
+inline long long shared_bytes() {
+#if !defined(TUNESMITH_WATCHED)
+  if (__start_tunesmith_shared != nullptr) return __stop_tunesmith_shared - __start_tunesmith_shared;
+#endif
+  return 0;
+}
 
 static bool intact(const unsigned char* guards) {
   for (size_t n = 0; n < guard_bytes; n += sizeof(unsigned long long)) {

@@ -45,6 +45,7 @@ __attribute__((noinline, cold)) static int settle(int first, int count) {
       failure = divergent_warp;
       return count;
     }
+    TUNESMITH_TELL(collective, fibers[waiting[first]].warp, met);
     met_votes = 0;
     memset(met_operands, nan_poison, sizeof(met_operands));
     for (int n = first; n < count; ++n) {
