@@ -510,7 +510,7 @@ bool is_known_header(const std::string& header) {
 
 std::string includes_text(const std::string& lines) {
   std::string text = "#include \"common/c_names.cuh\"\n";
-  bool has_halves = false;
+  bool has_halves = false, has_copies = false;
   for (std::size_t at = 0; at < lines.size();) {
     const std::size_t end = std::min(lines.find('\n', at), lines.size());
     const std::string header = lines.substr(at, end - at);
@@ -519,6 +519,8 @@ std::string includes_text(const std::string& lines) {
     text += "#ifndef TUNESMITH_HOST\n#include " + header + "\n";
     if (header == "<cuda_fp16.h>" || header == "<cuda_bf16.h>") {
       has_halves = true;
+    } else if (header == "<cuda_pipeline.h>" || header == "<cuda_pipeline_primitives.h>") {
+      has_copies = true;
     } else if (header != "<math_constants.h>") {
       text += "#else\n#error \"The header " + header +
               " has no twin for the host: tune this kernel on a CUDA device, or leave the header out.\"\n";
@@ -526,6 +528,7 @@ std::string includes_text(const std::string& lines) {
     text += "#endif\n";
   }
   if (has_halves) text += "#include \"common/half_types.cuh\"\n";
+  if (has_copies) text += "#include \"common/cuda_pipeline.cuh\"\n";
   return text;
 }
 

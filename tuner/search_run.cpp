@@ -8,6 +8,7 @@ namespace {
 
 // After so many worker deaths without a good variant between them the base is measured again.
 constexpr int most_deaths_in_a_row = 5;
+constexpr int most_timeouts_in_a_row = 2;  // of a base that never worked: each takes minutes
 
 // Enough behind the compilers that the device never waits, few enough that little is thrown away when the
 // time is over. A search that learns proposes better after each verdict, so it has fewer in flight.
@@ -159,14 +160,19 @@ void SearchRun::write_down() {
   if (!unwritten_) return;
   const auto [ticket, reply] = *std::exchange(unwritten_, std::nullopt);
   settle(ticket, reply);
-  if (deaths_in_a_row_ >= most_deaths_in_a_row) look_into_deaths(reply);
+  const bool is_hopeless = findings_.base_us() == 0 && reply.verdict == Verdict::timeout;
+  if (deaths_in_a_row_ >= (is_hopeless ? most_timeouts_in_a_row : most_deaths_in_a_row))
+    look_into_deaths(reply);
 }
 
 void SearchRun::look_into_deaths(const MeasureReply& reply) {
   if (findings_.base_us() == 0) {
     throw Error("The worker on " + setup_.device_id + " ended " + std::to_string(deaths_in_a_row_) +
                 " times in a row, and the base never worked; the last time: " + reply.reason +
-                " Likely the device needs a reset, the machine is out of memory, or the op itself is wrong.");
+                (reply.verdict == Verdict::crash
+                     ? " Likely the device needs a reset, the machine is out of memory, or the op itself is "
+                       "wrong."
+                     : " Likely the kernel is wrong."));
   }
   probe_wanted_ = true;
 }

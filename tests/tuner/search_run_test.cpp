@@ -352,6 +352,18 @@ TEST_F(Deaths, WithoutABaseThatEverWorkedEndTheRun) {
   EXPECT_EQ(written_.rows.size(), 5U) << "the last one is written first";
 }
 
+// Each takes as long as a launch may.
+TEST_F(Deaths, ABaseThatHangsTwiceEndsTheRun) {
+  measure(failed(Verdict::timeout, "It hangs."), true);
+  try {
+    measure(failed(Verdict::timeout, "It hangs."), true);
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("cuda:7 ended 2 times in a row"));
+    EXPECT_THAT(error.what(), HasSubstr("It hangs. Likely the kernel is wrong."));
+  }
+}
+
 // A verdict that the worker survives neither counts nor begins the count again.
 TEST_F(Deaths, OtherFailuresDoNotCount) {
   measure(ok({10}));

@@ -15,6 +15,7 @@
 
 #define TUNESMITH_UNWATCHED
 #define TUNESMITH_TELL(what, ...) static_cast<void>(0)
+#define TUNESMITH_NOTE(at, bytes, kind) static_cast<void>(0)
 
 #else
 
@@ -22,6 +23,8 @@
 #define TUNESMITH_TELL(what, ...)                                                                           \
   (tunesmith_shim::watch != nullptr ? tunesmith_shim::watch->what(tunesmith_shim::watch->self, __VA_ARGS__) \
                                     : static_cast<void>(0))
+
+#define TUNESMITH_NOTE(at, bytes, kind) tunesmith_shim::note(at, bytes, tunesmith_shim::kind)
 
 namespace tunesmith_shim {
 

@@ -1,0 +1,84 @@
+// Copies from global to shared memory that arrive when their thread waits for them, and not before: until
+// then the target holds poison, so that a missing wait shows. Groups are those of cp.async.
+#pragma once
+
+#include <stddef.h>
+#include <string.h>
+
+#include "common/host/aligned.h"
+#include "common/host/fibers.h"
+#include "common/host/shared_memory.h"
+
+extern "C" void* realloc(void* memory, size_t size);
+
+namespace tunesmith_shim {
+
+struct PendingCopy {
+  void* to;
+  unsigned char bytes[16];
+  int size;
+  int group;
+};
+struct PendingCopies {  // of one fiber
+  PendingCopy* copies;
+  int count, room;
+  int group;  // that is being filled
+  uint3 thread, block;
+};
+static PendingCopies pending_copies[max_threads];
+
+TUNESMITH_UNWATCHED inline PendingCopies& pending_of_thread() {
+  PendingCopies& mine = pending_copies[running - fibers];
+  const uint3 &at = running->thread, &of = mine.thread;
+  if (at.x != of.x || at.y != of.y || at.z != of.z || mine.block.x != blockIdx.x ||
+      mine.block.y != blockIdx.y || mine.block.z != blockIdx.z) {  // another thread had this fiber
+    mine.count = mine.group = 0;
+    mine.thread = at;
+    mine.block = {blockIdx.x, blockIdx.y, blockIdx.z};
+  }
+  return mine;
+}
+
+// `from` gives the first `read` bytes, the others are 0.
+TUNESMITH_UNWATCHED inline void copy_later(void* to, const void* from, int size, int read) {
+  require_alignment(to, static_cast<size_t>(size));
+  if (read > 0) require_alignment(from, static_cast<size_t>(size));
+  if (read > 0) TUNESMITH_NOTE(from, read, reads);
+  TUNESMITH_NOTE(to, size, writes);
+  PendingCopies& mine = pending_of_thread();
+  if (mine.count == mine.room) {
+    mine.room = 2 * mine.room + 16;
+    mine.copies =
+        static_cast<PendingCopy*>(realloc(mine.copies, sizeof(PendingCopy) * static_cast<size_t>(mine.room)));
+    if (mine.copies == nullptr) abort();
+  }
+  PendingCopy& copy = mine.copies[mine.count++];
+  copy.to = to;
+  copy.size = size;
+  copy.group = mine.group;
+  auto* const target = static_cast<unsigned char*>(to);
+  const auto* const source = static_cast<const unsigned char*>(from);
+  for (int i = 0; i < size; ++i) copy.bytes[i] = i < read ? source[i] : 0;
+  for (int i = 0; i < size; ++i) target[i] = poison[i / 16 % 2];
+}
+
+TUNESMITH_UNWATCHED inline void end_copy_group() { ++pending_of_thread().group; }
+
+// Until at most so many of the groups that were ended last have not arrived.
+TUNESMITH_UNWATCHED inline void wait_for_groups(int left) {
+  PendingCopies& mine = pending_of_thread();
+  int still = 0;
+  for (int n = 0; n < mine.count; ++n) {
+    const PendingCopy& copy = mine.copies[n];
+    if (copy.group >= mine.group - left) {
+      mine.copies[still++] = copy;
+      continue;
+    }
+    TUNESMITH_NOTE(copy.to, copy.size, writes);
+    auto* const target = static_cast<unsigned char*>(copy.to);
+    for (int i = 0; i < copy.size; ++i) target[i] = copy.bytes[i];
+  }
+  mine.count = still;
+}
+
+}  // namespace tunesmith_shim

@@ -1,0 +1,134 @@
+// What the watcher makes of accesses, told by hand.
+#include "tuner/watcher.h"
+
+#include <gmock/gmock.h>
+
+#include <array>
+
+namespace tunesmith {
+namespace {
+
+using testing::HasSubstr;
+
+class Watched : public testing::Test {
+ protected:
+  void SetUp() override {
+    const auto bytes = static_cast<std::int64_t>(sizeof(x_));
+    watcher_.begin({}, {{"x", address(0), bytes, 4}, {"count", reinterpret_cast<char*>(&count_), 4, 4}}, true,
+                   std::chrono::seconds(10));
+    next_block();
+  }
+  const char* address(int element) const {
+    return reinterpret_cast<const char*>(x_.data()) + 4 * std::int64_t{element};
+  }
+  void next_block() { hooks().next_block(hooks().self, 9); }
+  void barrier() { hooks().barrier(hooks().self, 64); }
+  void fence(int thread) { hooks().fence(hooks().self, thread, 1); }
+  bool access(const void* at, AccessKind kind, int thread) {
+    return hooks().access(hooks().self, at, 4, static_cast<int>(kind), thread) != 0;
+  }
+  bool read(int element, int thread) { return access(address(element), AccessKind::read, thread); }
+  bool write(int element, int thread, float value) {
+    const bool goes_on = access(address(element), AccessKind::write, thread);
+    if (goes_on) x_.at(static_cast<std::size_t>(element)) = value;
+    return goes_on;
+  }
+  bool count(int thread) { return access(&count_, AccessKind::atomic, thread); }
+  Watcher::Kind found() {
+    watcher_.end();
+    return watcher_.finding().kind;
+  }
+  const Watch& hooks() const { return *watcher_.hooks(); }
+
+  std::array<float, 8> x_ = {};
+  unsigned count_ = 0;
+  Watcher watcher_;
+};
+
+TEST_F(Watched, ABarrierPutsThreadsInOrder) {
+  write(0, 0, 1);
+  barrier();
+  EXPECT_TRUE(read(0, 40));
+  barrier();
+  write(0, 3, 2);
+  EXPECT_EQ(found(), Watcher::Kind::none);
+}
+
+TEST_F(Watched, WithoutABarrierItIsARace) {
+  write(5, 0, 1);
+  EXPECT_FALSE(read(5, 40));
+  EXPECT_EQ(found(), Watcher::Kind::race);
+  EXPECT_THAT(watcher_.finding().sentence, HasSubstr("Thread 0 of block 0 writes element 5 of x"));
+  EXPECT_THAT(watcher_.finding().sentence, HasSubstr("thread 40 reads without a __syncthreads()"));
+}
+
+TEST_F(Watched, AStoreBehindALoadOfAnotherThreadIsARace) {
+  read(5, 0);
+  write(5, 40, 1);
+  EXPECT_EQ(found(), Watcher::Kind::race);
+}
+
+TEST_F(Watched, ACollectivePutsTheLanesThatMetInOrder) {
+  write(0, 1, 1);
+  hooks().collective(hooks().self, 0, 0b110);
+  EXPECT_TRUE(read(0, 2));
+  EXPECT_FALSE(read(0, 3));
+}
+
+TEST_F(Watched, AStoreOfWhatIsThereDisturbsNobody) {
+  x_[0] = 7;
+  read(0, 0);
+  write(0, 40, 7);
+  EXPECT_EQ(found(), Watcher::Kind::none);
+}
+
+TEST_F(Watched, BlocksHaveNoOrder) {
+  write(0, 0, 1);
+  next_block();
+  EXPECT_FALSE(read(0, 0));
+  EXPECT_THAT(watcher_.finding().sentence, HasSubstr("Block 1 reads element 0 of x, which block 0 writes"));
+}
+
+TEST_F(Watched, AFenceAndAnAtomicOperationOrderBlocks) {
+  write(0, 0, 1);
+  fence(0);
+  count(0);
+  next_block();
+  count(0);
+  EXPECT_TRUE(read(0, 40));
+  EXPECT_EQ(found(), Watcher::Kind::none);
+}
+
+TEST_F(Watched, AFenceBehindABarrierCoversTheBlock) {
+  write(0, 40, 1);
+  barrier();
+  fence(0);
+  count(0);
+  next_block();
+  count(0);
+  EXPECT_TRUE(read(0, 9));
+}
+
+TEST_F(Watched, WithoutTheFenceTheyHaveNone) {
+  write(0, 0, 1);
+  count(0);
+  next_block();
+  count(0);
+  EXPECT_FALSE(read(0, 40));
+}
+
+TEST_F(Watched, AtomicOperationsDoNotDisturbEachOther) {
+  for (int thread = 0; thread < 64; ++thread) EXPECT_TRUE(count(thread));
+  next_block();
+  EXPECT_TRUE(count(0));
+  EXPECT_EQ(found(), Watcher::Kind::none);
+}
+
+TEST_F(Watched, SeesWhatIsOutside) {
+  EXPECT_FALSE(read(-1, 0));
+  EXPECT_EQ(found(), Watcher::Kind::outside);
+  EXPECT_THAT(watcher_.finding().sentence, HasSubstr("reads element -1 of x, which has 8"));
+}
+
+}  // namespace
+}  // namespace tunesmith
