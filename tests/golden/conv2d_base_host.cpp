@@ -2,13 +2,202 @@
 // compiled in: dtype=f32
 // config: BLOCK_X=32 BLOCK_Y=8
 
+// ---- templates/common/host/builtins.h
+// CUDA's built-in vector types and variables.
+
+struct dim3 {
+  unsigned x = 1, y = 1, z = 1;
+};
+#define TUNESMITH_VECTORS(type, name, alignment)                              \
+  struct name##1 {                                                            \
+    type x;                                                                   \
+  };                                                                          \
+  struct alignas(2 * sizeof(type)) name##2 {                                  \
+    type x, y;                                                                \
+  };                                                                          \
+  struct name##3 {                                                            \
+    type x, y, z;                                                             \
+  };                                                                          \
+  struct alignas(alignment) name##4 {                                         \
+    type x, y, z, w;                                                          \
+  };                                                                          \
+  inline name##1 make_##name##1(type x) { return {x}; }                       \
+  inline name##2 make_##name##2(type x, type y) { return {x, y}; }            \
+  inline name##3 make_##name##3(type x, type y, type z) { return {x, y, z}; } \
+  inline name##4 make_##name##4(type x, type y, type z, type w) { return {x, y, z, w}; }
+TUNESMITH_VECTORS(signed char, char, 4)
+TUNESMITH_VECTORS(unsigned char, uchar, 4)
+TUNESMITH_VECTORS(short, short, 8)
+TUNESMITH_VECTORS(unsigned short, ushort, 8)
+TUNESMITH_VECTORS(int, int, 16)
+TUNESMITH_VECTORS(unsigned, uint, 16)
+TUNESMITH_VECTORS(long long, longlong, 16)
+TUNESMITH_VECTORS(unsigned long long, ulonglong, 16)
+TUNESMITH_VECTORS(float, float, 16)
+TUNESMITH_VECTORS(double, double, 16)
+#undef TUNESMITH_VECTORS
+
+__attribute__((used)) static uint3 threadIdx, blockIdx;
+static dim3 blockDim, gridDim;
+[[maybe_unused]] constexpr int warpSize = 32;
+
+// ---- templates/common/host/watch.h
+// What a watched launch tells: each access to memory, barriers, fences, and what the sanitizers of the
+// compiler find. TUNESMITH_WATCHED is defined where the text is compiled with -fsanitize=thread, alignment
+// and signed-integer-overflow; their functions are defined here, and no library of theirs is linked. Without
+// it there is nothing.
+//
+// runtime/watch.h has the same struct, and says what each of its functions is told.
+
+#include <stddef.h>
+#include <string.h>
+
+
+#if !defined(TUNESMITH_WATCHED)
+
+#define TUNESMITH_UNWATCHED
+#define TUNESMITH_TELL(what, ...) static_cast<void>(0)
+#define TUNESMITH_NOTE(at, bytes, kind) static_cast<void>(0)
+
+#else
+
+#define TUNESMITH_UNWATCHED __attribute__((no_sanitize("thread")))
+#define TUNESMITH_TELL(what, ...)                                                                           \
+  (tunesmith_shim::watch != nullptr ? tunesmith_shim::watch->what(tunesmith_shim::watch->self, __VA_ARGS__) \
+                                    : static_cast<void>(0))
+
+#define TUNESMITH_NOTE(at, bytes, kind) tunesmith_shim::note(at, bytes, tunesmith_shim::kind)
+
+namespace tunesmith_shim {
+
+struct Watch {
+  void* self;
+  void (*shared)(void* self, const void* dynamic, long long bytes);
+  long long (*next_block)(void* self, long long blocks);
+  int (*access)(void* self, const void* at, long long bytes, int kind, int thread);
+  void (*barrier)(void* self, int thread);
+  void (*collective)(void* self, int warp, unsigned lanes);
+  void (*fence)(void* self, int thread, int of_device);
+  int (*misaligned)(void* self, const void* at, long long alignment, const char* file, int line, int thread);
+  void (*overflow)(void* self, const char* file, int line);
+};
+constexpr int reads = 0, writes = 1, updates = 2, reads_volatile = 3, writes_volatile = 4;
+constexpr int watch_ended = 9;  // what a launch answers that the watch has ended
+
+static const Watch* watch = nullptr;
+static bool in_thread = false;  // of a block, not in the scheduler
+
+static int thread_number();
+static bool is_on_stack(const void* at);
+static void fail(int code);
+
+TUNESMITH_UNWATCHED static void end_watched() {
+  in_thread = false;  // what ends the launch is not watched itself
+  fail(watch_ended);
+}
+
+// noinline, and before the access: the launch may end here.
+TUNESMITH_UNWATCHED __attribute__((noinline)) static void note(const void* at, long long bytes, int kind) {
+  if (watch == nullptr || !in_thread || is_on_stack(at)) return;
+  if (watch->access(watch->self, at, bytes, kind, thread_number()) == 0) end_watched();
+}
+
+struct Spot {  // as the sanitizers of GCC and Clang have it
+  const char* file;
+  unsigned line, column;
+};
+struct Mismatch {
+  Spot spot;
+  const void* type;
+  unsigned char log_alignment, kind;
+};
+TUNESMITH_UNWATCHED static void note_misaligned(const Mismatch* what, const void* at) {
+  if (watch == nullptr || !in_thread) return;
+  if (watch->misaligned(watch->self, at, 1ll << what->log_alignment, what->spot.file,
+                        static_cast<int>(what->spot.line), thread_number()) == 0)
+    end_watched();
+}
+TUNESMITH_UNWATCHED static void note_overflow(const Spot* where) {
+  if (watch != nullptr && in_thread) watch->overflow(watch->self, where->file, static_cast<int>(where->line));
+}
+
+}  // namespace tunesmith_shim
+
+extern "C" {
+#define TUNESMITH_HOOK(name, bytes, kind) \
+  TUNESMITH_UNWATCHED void name(void* at) { tunesmith_shim::note(at, bytes, tunesmith_shim::kind); }
+#define TUNESMITH_HOOKS(bytes)                                                 \
+  TUNESMITH_HOOK(__tsan_read##bytes, bytes, reads)                             \
+  TUNESMITH_HOOK(__tsan_write##bytes, bytes, writes)                           \
+  TUNESMITH_HOOK(__tsan_unaligned_read##bytes, bytes, reads)                   \
+  TUNESMITH_HOOK(__tsan_unaligned_write##bytes, bytes, writes)                 \
+  TUNESMITH_HOOK(__tsan_volatile_read##bytes, bytes, reads_volatile)           \
+  TUNESMITH_HOOK(__tsan_volatile_write##bytes, bytes, writes_volatile)         \
+  TUNESMITH_HOOK(__tsan_unaligned_volatile_read##bytes, bytes, reads_volatile) \
+  TUNESMITH_HOOK(__tsan_unaligned_volatile_write##bytes, bytes, writes_volatile)
+TUNESMITH_HOOKS(1)
+TUNESMITH_HOOKS(2)
+TUNESMITH_HOOKS(4)
+TUNESMITH_HOOKS(8)
+TUNESMITH_HOOKS(16)
+#undef TUNESMITH_HOOKS
+#undef TUNESMITH_HOOK
+TUNESMITH_UNWATCHED void __tsan_read_range(void* at, size_t bytes) {
+  tunesmith_shim::note(at, static_cast<long long>(bytes), tunesmith_shim::reads);
+}
+TUNESMITH_UNWATCHED void __tsan_write_range(void* at, size_t bytes) {
+  tunesmith_shim::note(at, static_cast<long long>(bytes), tunesmith_shim::writes);
+}
+TUNESMITH_UNWATCHED void* __tsan_memcpy(void* to, const void* from, size_t bytes) {
+  __tsan_read_range(const_cast<void*>(from), bytes);
+  __tsan_write_range(to, bytes);
+  return memcpy(to, from, bytes);
+}
+TUNESMITH_UNWATCHED void* __tsan_memmove(void* to, const void* from, size_t bytes) {
+  __tsan_read_range(const_cast<void*>(from), bytes);
+  __tsan_write_range(to, bytes);
+  return memmove(to, from, bytes);
+}
+TUNESMITH_UNWATCHED void* __tsan_memset(void* to, int byte, size_t bytes) {
+  __tsan_write_range(to, bytes);
+  return memset(to, byte, bytes);
+}
+void __tsan_init() {}
+void __tsan_func_entry(void*) {}
+void __tsan_func_exit() {}
+void __ubsan_handle_type_mismatch_v1(void* what, void* at) {
+  tunesmith_shim::note_misaligned(static_cast<const tunesmith_shim::Mismatch*>(what), at);
+}
+#define TUNESMITH_HOOK(name)                                                        \
+  void __ubsan_handle_##name##_overflow(void* where, void*, void*) {                \
+    tunesmith_shim::note_overflow(static_cast<const tunesmith_shim::Spot*>(where)); \
+  }
+TUNESMITH_HOOK(add)
+TUNESMITH_HOOK(sub)
+TUNESMITH_HOOK(mul)
+TUNESMITH_HOOK(divrem)
+#undef TUNESMITH_HOOK
+void __ubsan_handle_negate_overflow(void* where, void*) {
+  tunesmith_shim::note_overflow(static_cast<const tunesmith_shim::Spot*>(where));
+}
+__attribute__((visibility("default"))) void tunesmith_watch(const tunesmith_shim::Watch* given) {
+  tunesmith_shim::watch = given;
+}
+}
+
+#endif
+
 // ---- templates/common/host/atomics.h
 // Atomic operations. Two variants may run at once on the same memory, so these are real ones.
+
 
 namespace tunesmith_shim {
 
 template <typename Element, typename Change>
-inline Element update(Element* at, Change change) {
+TUNESMITH_UNWATCHED inline Element update(Element* at, Change change) {
+#if defined(TUNESMITH_WATCHED)
+  note(at, sizeof(Element), updates);
+#endif
   Element old;
   __atomic_load(at, &old, __ATOMIC_RELAXED);
   for (;;) {
@@ -103,45 +292,6 @@ inline float __int_as_float(int x) { return tunesmith_shim::bits<float>(x); }
 inline float __uint_as_float(unsigned x) { return tunesmith_shim::bits<float>(x); }
 inline long long __double_as_longlong(double x) { return tunesmith_shim::bits<long long>(x); }
 inline double __longlong_as_double(long long x) { return tunesmith_shim::bits<double>(x); }
-
-// ---- templates/common/host/builtins.h
-// CUDA's built-in vector types and variables.
-
-struct dim3 {
-  unsigned x = 1, y = 1, z = 1;
-};
-#define TUNESMITH_VECTORS(type, name, alignment)                              \
-  struct name##1 {                                                            \
-    type x;                                                                   \
-  };                                                                          \
-  struct alignas(2 * sizeof(type)) name##2 {                                  \
-    type x, y;                                                                \
-  };                                                                          \
-  struct name##3 {                                                            \
-    type x, y, z;                                                             \
-  };                                                                          \
-  struct alignas(alignment) name##4 {                                         \
-    type x, y, z, w;                                                          \
-  };                                                                          \
-  inline name##1 make_##name##1(type x) { return {x}; }                       \
-  inline name##2 make_##name##2(type x, type y) { return {x, y}; }            \
-  inline name##3 make_##name##3(type x, type y, type z) { return {x, y, z}; } \
-  inline name##4 make_##name##4(type x, type y, type z, type w) { return {x, y, z, w}; }
-TUNESMITH_VECTORS(signed char, char, 4)
-TUNESMITH_VECTORS(unsigned char, uchar, 4)
-TUNESMITH_VECTORS(short, short, 8)
-TUNESMITH_VECTORS(unsigned short, ushort, 8)
-TUNESMITH_VECTORS(int, int, 16)
-TUNESMITH_VECTORS(unsigned, uint, 16)
-TUNESMITH_VECTORS(long long, longlong, 16)
-TUNESMITH_VECTORS(unsigned long long, ulonglong, 16)
-TUNESMITH_VECTORS(float, float, 16)
-TUNESMITH_VECTORS(double, double, 16)
-#undef TUNESMITH_VECTORS
-
-__attribute__((used)) static uint3 threadIdx, blockIdx;
-static dim3 blockDim, gridDim;
-[[maybe_unused]] constexpr int warpSize = 32;
 
 // ---- templates/common/host/stack_switch.h
 // The switch from one stack to another, in assembly for x86-64 and AArch64. Elsewhere fibers.h uses ucontext,
@@ -256,7 +406,7 @@ constexpr size_t stack_bytes = 256 * 1024;  // reserved; only what a thread touc
 constexpr int ok = 0, out_of_memory = 1, shared_overrun = 2, divergent_barrier = 3, trapped = 4;
 [[maybe_unused]] constexpr int broken_assumption = 5;
 constexpr int divergent_warp = 6;
-[[maybe_unused]] constexpr int misaligned = 8;  // 7 is a fault
+[[maybe_unused]] constexpr int misaligned = 8;  // 7 is a fault, 9 is watch_ended
 
 struct Fiber {
 #if defined(TUNESMITH_UCONTEXT)
@@ -324,6 +474,16 @@ static void to_scheduler(bool last) {
   to_scheduler(false);
 }
 
+#if defined(TUNESMITH_WATCHED)
+TUNESMITH_UNWATCHED static int thread_number() {
+  const uint3& at = running->thread;
+  return static_cast<int>((at.z * blockDim.y + at.y) * blockDim.x + at.x);
+}
+TUNESMITH_UNWATCHED static bool is_on_stack(const void* at) {
+  return at >= stacks && at < stacks + max_threads * (stack_bytes + page);
+}
+#endif
+
 static void advance(uint3* at) {
   if (reversed) {
     if (at->x-- > 0) return;
@@ -362,6 +522,9 @@ static void fiber_main() {
 __attribute__((noinline)) static void resume(Fiber* fiber) {
   running = fiber;
   threadIdx = fiber->thread;
+#if defined(TUNESMITH_WATCHED)
+  in_thread = true;
+#endif
 #if defined(__SANITIZE_ADDRESS__)
   __sanitizer_start_switch_fiber(&scheduler_fake_stack, fiber->stack, stack_bytes);
 #endif
@@ -372,6 +535,9 @@ __attribute__((noinline)) static void resume(Fiber* fiber) {
 #endif
 #if defined(__SANITIZE_ADDRESS__)
   __sanitizer_finish_switch_fiber(scheduler_fake_stack, nullptr, nullptr);
+#endif
+#if defined(TUNESMITH_WATCHED)
+  in_thread = false;
 #endif
 }
 
@@ -433,7 +599,17 @@ __attribute__((destructor)) static void release_stacks() {
 #include <string.h>
 
 // `used`: the compiler must not conclude from what it sees that nobody writes to it.
-#define __shared__ static __attribute__((section("tunesmith_shared"), used))
+#define TUNESMITH_SHARED static __attribute__((section("tunesmith_shared"), used))
+#if defined(TUNESMITH_WATCHED)  // before each, and behind the last, bytes that no thread may touch
+#define TUNESMITH_JOINED_NOW(a, b) a##b
+#define TUNESMITH_JOINED(a, b) TUNESMITH_JOINED_NOW(a, b)
+#define TUNESMITH_SHARED_GUARD TUNESMITH_SHARED char TUNESMITH_JOINED(tunesmith_guard_, __COUNTER__)[1024]
+#define __shared__        \
+  TUNESMITH_SHARED_GUARD; \
+  TUNESMITH_SHARED
+#else
+#define __shared__ TUNESMITH_SHARED
+#endif
 #define DYNAMIC_SHARED(type, name) \
   [[maybe_unused]] type* const name = static_cast<type*>(tunesmith_shim::dynamic_shared)
 
@@ -458,6 +634,14 @@ static void fill_with_poison(unsigned char* memory, size_t size) {
 }
 
 static void* dynamic_shared = nullptr;
+
+// Of a block, declared in the text; a watched binary has guards among it, and says nothing.
+inline long long shared_bytes() {
+#if !defined(TUNESMITH_WATCHED)
+  if (__start_tunesmith_shared != nullptr) return __stop_tunesmith_shared - __start_tunesmith_shared;
+#endif
+  return 0;
+}
 
 static bool intact(const unsigned char* guards) {
   for (size_t n = 0; n < guard_bytes; n += sizeof(unsigned long long)) {
@@ -514,6 +698,7 @@ __attribute__((noinline, cold)) static int settle(int first, int count) {
       failure = divergent_warp;
       return count;
     }
+    TUNESMITH_TELL(collective, fibers[waiting[first]].warp, met);
     met_votes = 0;
     memset(met_operands, nan_poison, sizeof(met_operands));
     for (int n = first; n < count; ++n) {
@@ -699,6 +884,7 @@ static int run_block(int threads) {
     for (int n = 1; n < count; ++n) {
       if (fibers[waiting[n]].line != fibers[waiting[0]].line) return divergent_barrier;
     }
+    TUNESMITH_TELL(barrier, arrived);
     released_arrived = arrived;
     released_votes = votes;
     arrived = votes = 0;
@@ -785,7 +971,7 @@ TUNESMITH_STORE(__stwt)
 #undef TUNESMITH_STORE
 
 // ---- templates/common/host/launch.h
-// One launch of one kernel: its blocks, one after the other.
+// One launch of one kernel: its blocks, one after the other, in the order that is asked for.
 
 #include <stddef.h>
 #include <string.h>
@@ -798,29 +984,45 @@ void free(void* memory);
 
 namespace tunesmith_shim {
 
-static int run_grid(unsigned char* dynamic, size_t dynamic_size, int threads) {
+// Which block is the n-th to run: in order, in reverse, or all over the grid.
+enum class BlockOrder { ascending, descending, scattered };
+static unsigned long long block_at(unsigned long long n, unsigned long long blocks, BlockOrder order) {
+  constexpr unsigned long long most_scattered = 1ull << 31;  // so that no product overflows
+  if (order == BlockOrder::ascending || blocks > most_scattered) return n;
+  if (order == BlockOrder::descending) return blocks - 1 - n;
+  const unsigned long long step = blocks % 1000003 != 0 ? 1000003 : 1000033;  // primes: each block once
+  return (n * step + blocks / 2) % blocks;
+}
+
+static int run_grid(unsigned char* dynamic, size_t dynamic_size, int threads, BlockOrder order) {
   const size_t shared_size = __start_tunesmith_shared == nullptr
                                  ? 0
                                  : static_cast<size_t>(__stop_tunesmith_shared - __start_tunesmith_shared);
-  for (unsigned z = 0; z < gridDim.z; ++z) {
-    for (unsigned y = 0; y < gridDim.y; ++y) {
-      for (unsigned x = 0; x < gridDim.x; ++x) {
-        blockIdx = {x, y, z};
-        fill_with_poison(dynamic, dynamic_size);
-        if (shared_size > 0)
-          fill_with_poison(reinterpret_cast<unsigned char*>(__start_tunesmith_shared), shared_size);
-        const int result = run_block(threads);
-        if (result != ok) return result;
-        if (dynamic_size > 0 && !(intact(dynamic - guard_bytes) && intact(dynamic + dynamic_size)))
-          return shared_overrun;
-      }
+  const unsigned long long row = gridDim.x, plane = row * gridDim.y, blocks = plane * gridDim.z;
+  for (unsigned long long n = 0; n < blocks; ++n) {
+    unsigned long long at = block_at(n, blocks, order);
+#if defined(TUNESMITH_WATCHED)
+    if (watch != nullptr) {
+      const long long next = watch->next_block(watch->self, static_cast<long long>(blocks));
+      if (next < 0) break;
+      at = static_cast<unsigned long long>(next);
     }
+#endif
+    const auto narrow = [](unsigned long long value) { return static_cast<unsigned>(value); };
+    blockIdx = {narrow(at % row), narrow(at % plane / row), narrow(at / plane)};
+    fill_with_poison(dynamic, dynamic_size);
+    if (shared_size > 0)
+      fill_with_poison(reinterpret_cast<unsigned char*>(__start_tunesmith_shared), shared_size);
+    const int result = run_block(threads);
+    if (result != ok) return result;
+    if (dynamic_size > 0 && !(intact(dynamic - guard_bytes) && intact(dynamic + dynamic_size)))
+      return shared_overrun;
   }
   return intact(dynamic - guard_bytes) && intact(dynamic + dynamic_size) ? ok : shared_overrun;
 }
 
-// `way` is 1 for threads in reverse, plus 2 where every other 16 bytes of poison have the other sign, plus
-// 256 times the difference of the poison's bits from a NaN's.
+// `way` is 1 for threads in reverse, plus 2 where every other 16 bytes of poison have the other sign, plus 4
+// times the BlockOrder, plus 256 times the difference of the poison's bits from a NaN's.
 static int run(Body kernel, void* const* arguments, const long long* grid, const long long* block,
                long long dynamic_bytes, int way) {
   if (!reserve_stacks()) return out_of_memory;
@@ -839,7 +1041,9 @@ static int run(Body kernel, void* const* arguments, const long long* grid, const
   gridDim = {narrow(grid[0]), narrow(grid[1]), narrow(grid[2])};
   blockDim = {narrow(block[0]), narrow(block[1]), narrow(block[2])};
   const int threads = static_cast<int>(block[0] * block[1] * block[2]);
-  const int result = run_grid(dynamic + guard_bytes, dynamic_size, threads);
+  TUNESMITH_TELL(shared, dynamic_shared, dynamic_bytes);
+  const int result =
+      run_grid(dynamic + guard_bytes, dynamic_size, threads, static_cast<BlockOrder>(way >> 2 & 3));
   free(dynamic);
   dynamic_shared = nullptr;
   return result;
@@ -891,7 +1095,7 @@ struct Entry<Kernel> {
     return *static_cast<Q*>(at);
   }
   template <int... I>
-  static void call(void* const* arguments, Indices<I...>) {
+  TUNESMITH_UNWATCHED static void call(void* const* arguments, Indices<I...>) {
     (void)arguments;
     Kernel(as<P>(arguments[I])...);
   }
@@ -909,15 +1113,19 @@ struct Entry<Kernel> {
 // Ends the running launch from within a kernel, such as from the handler of a signal that it raised.
 TUNESMITH_EXPORT void tunesmith_fail(int code) { tunesmith_shim::fail(code); }
 
+#if defined(TUNESMITH_WATCHED)
+#define TUNESMITH_LAST_GUARD TUNESMITH_SHARED_GUARD;
+#else
+#define TUNESMITH_LAST_GUARD
+#endif
 #define TUNESMITH_HOST_ENTRY(name)                                                                         \
+  TUNESMITH_LAST_GUARD                                                                                     \
   TUNESMITH_EXPORT int tunesmith_run_##name(void* const* arguments, const long long* grid,                 \
                                             const long long* block, long long dynamic_bytes, int way) {    \
     return tunesmith_shim::run(tunesmith_shim::Entry<name>::thread, arguments, grid, block, dynamic_bytes, \
                                way);                                                                       \
   }                                                                                                        \
-  TUNESMITH_EXPORT long long tunesmith_shared_bytes_##name() {                                             \
-    return __start_tunesmith_shared == nullptr ? 0 : __stop_tunesmith_shared - __start_tunesmith_shared;   \
-  }                                                                                                        \
+  TUNESMITH_EXPORT long long tunesmith_shared_bytes_##name() { return tunesmith_shim::shared_bytes(); }    \
   TUNESMITH_EXPORT long long tunesmith_parameter_##name(int index) {                                       \
     return tunesmith_shim::Entry<name>::parameter(index);                                                  \
   }
@@ -943,9 +1151,11 @@ TUNESMITH_EXPORT void tunesmith_fail(int code) { tunesmith_shim::fail(code); }
 
 extern "C" int printf(const char* format, ...);
 
-inline void __threadfence() {}
-inline void __threadfence_block() {}
-inline void __threadfence_system() {}
+TUNESMITH_UNWATCHED inline void __threadfence() { TUNESMITH_TELL(fence, tunesmith_shim::thread_number(), 1); }
+TUNESMITH_UNWATCHED inline void __threadfence_block() {
+  TUNESMITH_TELL(fence, tunesmith_shim::thread_number(), 0);
+}
+inline void __threadfence_system() { __threadfence(); }
 inline void __trap() { tunesmith_shim::fail(tunesmith_shim::trapped); }
 
 // ---- templates/common/host/math.h
@@ -1246,7 +1456,7 @@ __device__ __forceinline__ sum_type<T> widened(T value) {
 using T = float;  // dtype=f32
 constexpr int BLOCK_X = 32;
 constexpr int BLOCK_Y = 8;
-#define ENTRY(name) name##_a526dd53
+#define ENTRY(name) name##_b5255462
 
 // ---- templates/conv2d/base.cu
 // conv2d, the plain kernel: one thread per output, every sample read from global memory. It knows nothing but
@@ -1299,4 +1509,4 @@ extern "C" __global__ void __launch_bounds__(BLOCK_X* BLOCK_Y)
 }
 
 // ---- entries for the host
-TUNESMITH_HOST_ENTRY(conv2d_base_a526dd53)
+TUNESMITH_HOST_ENTRY(conv2d_base_b5255462)
