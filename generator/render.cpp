@@ -157,6 +157,9 @@ std::vector<Line> with_fragments(const std::string& path, const Files& files,
 // Before the lines of a file.
 constexpr std::string_view heading = "// ---- templates/";
 
+// Around the text of a described kernel for the host.
+constexpr std::string_view enclosure = "namespace {", enclosure_end = "}  // namespace";
+
 // The texts that a body includes, once each, dependencies first.
 class Includes {
  public:
@@ -215,7 +218,10 @@ std::vector<const Line*> origins(const std::string& text, const Files& files,
       continue;
     }
     while (from != nullptr && next < from->size() && (*from)[next].text != line) ++next;  // its includes
-    if (from != nullptr && next < from->size()) found.back() = &(*from)[next++];
+    if (from != nullptr && next < from->size())
+      found.back() = &(*from)[next++];
+    else if (line == enclosure_end && from != nullptr && !from->empty())
+      found.back() = &from->back();
   }
   return found;
 }
@@ -288,8 +294,9 @@ Source render_body(const Op& op, const Template& tmpl, const Problem& problem, c
   // In a described kernel any function may have shared arrays. Those of an inline function or a template must
   // be this text's alone to lie in one section with the others.
   const bool is_enclosed = target == "host" && !tmpl.names_dtype;
-  source.text += (is_enclosed ? "\nnamespace {" : "") + body.substr(split + constants_line.size()) +
-                 (is_enclosed ? "\n}  // namespace\n" : "");
+  if (is_enclosed) source.text += "\n" + std::string(enclosure);
+  source.text += body.substr(split + constants_line.size());
+  if (is_enclosed) source.text += "\n" + std::string(enclosure_end) + "\n";
   if (target == "host") {
     source.text += "\n// ---- entries for the host\n";
     for (const std::string& kernel : tmpl.kernels)
