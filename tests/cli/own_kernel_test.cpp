@@ -564,7 +564,8 @@ TEST_F(OwnKernel, IsCheckedWithoutASearch) {
   write(twice("if (i < n || PART == 2) y[i] = 2 * x[i < n ? i : 0];", compared));
   const Outcome wrong = scratch.tunesmith(check);
   EXPECT_EQ(wrong.exit_code, 1) << wrong.out << wrong.err;
-  EXPECT_TRUE(has(wrong.out, "twice: out_of_bounds 1, BLOCK=64 PART=2. The variant accessed element 1 of y"))
+  EXPECT_TRUE(
+      has(wrong.out, "twice: out_of_bounds 1, BLOCK=64 PART=2. The variant writes element 1 of y, which"))
       << wrong.out;
   EXPECT_TRUE(has(wrong.out, ": 4 variants are right on 2 problems and the small ones beside, 1 is wrong."))
       << wrong.out;
