@@ -4,7 +4,7 @@
 
 // ---- templates/common/async_copy.cuh
 // Copies from global to shared memory that pass no register and are waited for as one group. Before compute
-// capability 8.0, and on the host, they are ordinary copies and the wait does nothing.
+// capability 8.0 they are ordinary copies and the wait does nothing; on the host they arrive at the wait.
 // (On the host common/host/async_copy.h stands for this file; what is here for it stays, because a kernel's
 // identity is its text.)
 
