@@ -58,6 +58,8 @@ struct Launch {
   /// waits for it itself (griddepcontrol.wait) before it touches memory. Needs code for compute
   /// capability 9.0 or later; ignored elsewhere.
   bool overlaps_previous = false;
+  /// Blocks wait for blocks with lower numbers, which a GPU starts first: the host runs them in order only.
+  bool waits_for_blocks = false;
   /// By argument: its place among LaunchNumbers of its type; -1, or behind the end: none. In a launch without
   /// numbers the argument itself is taken.
   std::vector<int> numbers = {};

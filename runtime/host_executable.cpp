@@ -243,9 +243,10 @@ class HostExecutable : public Executable {
       }
       const long long grid[] = {launch.grid.x, launch.grid.y, launch.grid.z};
       const long long block[] = {launch.block.x, launch.block.y, launch.block.z};
+      const BlockOrder order = launch.waits_for_blocks ? BlockOrder::ascending : order_;
       end_launch = library_->fail;
       const int code = reinterpret_cast<Entry>(symbols_[n])(
-          parameters, grid, block, launch.dynamic_shared_bytes, way_ | static_cast<int>(order_) << 2);
+          parameters, grid, block, launch.dynamic_shared_bytes, way_ | static_cast<int>(order) << 2);
       end_launch = nullptr;
       if (code != 0) return code;
     }

@@ -58,7 +58,7 @@ ModuleMemory set_watch(Executable& executable, const Watch* watch, const std::st
 
 /// In which order the host runs a grid's blocks; a GPU promises none.
 enum class BlockOrder { ascending, descending, scattered };
-/// Of later launches; without effect on a GPU.
+/// Of later launches, but those whose blocks wait for each other (Launch); without effect on a GPU.
 void set_block_order(Executable& executable, BlockOrder order);
 
 }  // namespace tunesmith

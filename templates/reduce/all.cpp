@@ -138,7 +138,8 @@ Work all_work(const Problem& problem, const Config& config) {
                               .block = {block},
                               .arguments = {ArgumentPointer{0}, ArgumentPointer{1}, WorkspacePointer{0},
                                             WorkspacePointer{kept_at}, d.length, d.outer_stride, chunk},
-                              .overlaps_previous = overlaps});
+                              .overlaps_previous = overlaps,
+                              .waits_for_blocks = finish == "mail"});
   if (finish == "launch") {
     work.steps.push_back(Launch{
         .kernel = "reduce_all_kept",

@@ -77,7 +77,7 @@ static void* scheduler_fake_stack = nullptr;
 static void* fiber_fake_stacks[max_threads];
 #endif
 
-static void to_scheduler(bool last) {
+TUNESMITH_UNWATCHED static void to_scheduler(bool last) {
 #if defined(__SANITIZE_ADDRESS__)
   Fiber* self = running;
   __sanitizer_start_switch_fiber(last ? nullptr : &fiber_fake_stacks[self - fibers], scheduler_stack,
@@ -95,7 +95,7 @@ static void to_scheduler(bool last) {
 }
 
 // Ends the launch; the other fibers are left where they are.
-[[maybe_unused]] __attribute__((noinline)) static void fail(int code) {
+[[maybe_unused]] TUNESMITH_UNWATCHED __attribute__((noinline)) static void fail(int code) {
   failure = code;
   to_scheduler(false);
 }
@@ -127,7 +127,7 @@ static void advance(uint3* at) {
 }
 
 // Starts threads until one waits; that one is continued by resume() and is then the last.
-static void fiber_main() {
+TUNESMITH_UNWATCHED static void fiber_main() {
 #if defined(__SANITIZE_ADDRESS__)
   __sanitizer_finish_switch_fiber(nullptr, &scheduler_stack, &scheduler_stack_bytes);
 #endif
@@ -145,7 +145,8 @@ static void fiber_main() {
   abort();  // a finished fiber is never resumed
 }
 
-__attribute__((noinline)) static void resume(Fiber* fiber) {
+// Unwatched: the watch must not end a launch from the scheduler.
+TUNESMITH_UNWATCHED __attribute__((noinline)) static void resume(Fiber* fiber) {
   running = fiber;
   threadIdx = fiber->thread;
 #if defined(TUNESMITH_WATCHED)
