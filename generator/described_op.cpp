@@ -523,7 +523,8 @@ std::string includes_text(const std::string& lines) {
       has_copies = true;
     } else if (header != "<math_constants.h>") {
       text += "#else\n#error \"The header " + header +
-              " has no twin for the host: tune this kernel on a CUDA device, or leave the header out.\"\n";
+              " has no twin for the host: what it declares runs on a GPU only. Tune this kernel on a CUDA "
+              "device, leave the header out, or only compile the kernel, by --target.\"\n";
     }
     text += "#endif\n";
   }

@@ -643,11 +643,27 @@ TEST_F(OwnKernel, AHostFunctionThatFailsIsNamed) {
 }
 
 TEST_F(OwnKernel, WhatTheHostLacksIsSaid) {
-  write("#include <mma.h>\n" + twice("if (i < n) y[i] = 2 * x[i] * PART / PART;", compared));
-  const Outcome tuned = scratch.tunesmith(tune + "--budget all");
-  EXPECT_EQ(tuned.exit_code, 1) << tuned.out << tuned.err;
-  EXPECT_TRUE(has(tuned.out + tuned.err, "The header <mma.h> has no twin for the host"))
-      << tuned.out << tuned.err;
+  for (const std::string header : {"<mma.h>", "<cuda/barrier>"}) {
+    write("#include " + header + "\n" + twice("if (i < n) y[i] = 2 * x[i] * PART / PART;", compared));
+    const Outcome tuned = scratch.tunesmith(tune + "--budget all");
+    EXPECT_EQ(tuned.exit_code, 1) << tuned.out << tuned.err;
+    EXPECT_TRUE(
+        has(tuned.out + tuned.err,
+            "The header " + header + " has no twin for the host: what it declares runs on a GPU only."))
+        << tuned.out << tuned.err;
+  }
+}
+
+// What a reference says in double is beyond what f16 holds.
+TEST_F(OwnKernel, ExpectedValuesOf16BitsAreRounded) {
+  std::string text = twice("if (i < n) y[i] = __float2half(2 * __half2float(x[i]) * PART / PART);");
+  text.replace(text.find("[\"n\"]"), 5, "{ extents = [\"n\"], values = [-60000, 60000] }");
+  for (std::size_t at = 0; (at = text.find("float* ", at)) != std::string::npos;)
+    text.replace(at, 5, "__half");
+  write("#include <cuda_fp16.h>\n" + text);
+  const Outcome checked = scratch.tunesmith(
+      "check twice.cu --device host --random 0 --problem n=1000 --reference " TUNESMITH_REFERENCE);
+  EXPECT_EQ(checked.exit_code, 0) << checked.out << checked.err;
 }
 
 TEST_F(OwnKernel, NumbersOf16BitsRunOnTheHost) {

@@ -11,7 +11,8 @@ int main(int argc, char** argv) {
   for (std::string line; std::getline(std::cin, line);) {
     const std::size_t at = line.find(R"("problem": {"n": )");
     if (at == std::string::npos || line.find(R"("output": "y"})") == std::string::npos ||
-        line.find(R"({"name": "x", "role": "input", "dtype": "f32", "extents": [)") == std::string::npos) {
+        (line.find(R"({"name": "x", "role": "input", "dtype": "f32", "extents": [)") == std::string::npos &&
+         line.find(R"({"name": "x", "role": "input", "dtype": "f16", "extents": [)") == std::string::npos)) {
       std::cout << "a question that was not expected: " << line << std::endl;
       continue;
     }

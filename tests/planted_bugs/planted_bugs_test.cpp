@@ -80,7 +80,7 @@ std::vector<Bug> all_bugs() {
 }
 
 // "" if all of the configs are right.
-std::string judged(const fs::path& path, const std::string& words) {
+std::string judged(const fs::path& path, const std::string& words, std::size_t more_configs) {
   const OwnOp& own = add_own_op(read_own_text(path));
   const Op& op = own.op;
   const Template& tmpl = op.templates.front();
@@ -92,7 +92,7 @@ std::string judged(const fs::path& path, const std::string& words) {
   const std::unique_ptr<Toolchain> toolchain = make_host_toolchain();
   const Space space = tmpl.space(problem, device->facts());
   std::vector<Config> configs = {space.complete({})};
-  for (Config& config : space.sample(configs_of_a_bug, 5)) configs.push_back(std::move(config));
+  for (Config& config : space.sample(more_configs, 5)) configs.push_back(std::move(config));
   for (const Config& config : configs) {
     if (exceeds(tmpl.work(problem, config, device->facts()), device->facts())) continue;
     const Source source = render(op, tmpl, problem, config, "host");
@@ -111,13 +111,14 @@ std::string judged(const fs::path& path, const std::string& words) {
 }
 
 // In a process of its own, which may hang or end: what is wrong, or "".
-std::string judged_apart(const fs::path& path, const std::string& problem) {
+std::string judged_apart(const fs::path& path, const std::string& problem,
+                         std::size_t more_configs = configs_of_a_bug) {
   const fs::path answer = path.string() + ".answer";
   const pid_t child = ::fork();
   if (child == 0) {
     std::string words;
     try {
-      words = judged(path, problem);
+      words = judged(path, problem, more_configs);
     } catch (const std::exception& error) {
       words = std::string("refused: ") + error.what();
     }
@@ -174,6 +175,7 @@ TEST(PlantedBugs, AreFound) {
   if (!ids.empty() && !ids.contains("all")) {
     std::erase_if(bugs, [&](const Bug& bug) { return !ids.contains(bug.id); });
   } else if (ids.empty()) {
+    std::erase_if(bugs, [](const Bug& bug) { return bug.what.starts_with("infinite loop"); });  // minutes
     Random random(27);
     for (std::size_t i = 0; i < usual_bugs; ++i) std::swap(bugs[i], bugs[i + random.below(bugs.size() - i)]);
     bugs.resize(usual_bugs);
@@ -212,7 +214,7 @@ TEST(PlantedBugs, TheKernelsWithoutThemAreRight) {
   for (const auto& [kernel, problem] : kernels) {
     const fs::path path = folder.path() / (kernel + ".cu");
     fs::copy_file(fs::path(TUNESMITH_PLANTED_BUGS) / "kernels" / (kernel + ".cu"), path);
-    EXPECT_EQ(judged_apart(path, problem), "") << kernel;
+    EXPECT_EQ(judged_apart(path, problem, wanted().empty() ? 2 : configs_of_a_bug), "") << kernel;
   }
 }
 
