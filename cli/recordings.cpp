@@ -303,7 +303,11 @@ Recording read_csv(std::string_view text, const std::filesystem::path& path) {
     line_number += std::count(before.begin(), before.end() - std::ssize(text), '\n');
     const std::vector<std::string> fields = csv_fields(record);
     if (column.empty()) {
-      for (std::size_t i = 0; i < fields.size(); ++i) column[fields[i]] = i;
+      for (std::size_t i = 0; i < fields.size(); ++i) {
+        if (!column.emplace(fields[i], i).second)
+          throw UsageError("The table " + path.string() + " has two columns " + fields[i] +
+                           "; name each once.");
+      }
       for (const char* name : {"template", "config", "verdict", "median_us", "compile_ms"}) {
         if (!column.contains(name)) {
           throw UsageError("The table " + path.string() + " has no column " + name +

@@ -1,12 +1,11 @@
 # What applications link: one shared and one static library of the objects of generator/, db/, runtime/, templates/ and
 # dispatch/. The shared one needs nothing of an application's build; the static one needs SQLite and, with CUDA, the
 # toolkit's runtime.
-find_package(SQLite3 3.37 REQUIRED)
 set(TUNESMITH_SOVERSION "${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}")
 
 # tunesmith_link(LIBRARY): what the parts of the library call.
 function(tunesmith_link library)
-  target_link_libraries(${library} PRIVATE SQLite::SQLite3 Threads::Threads ${CMAKE_DL_LIBS}
+  target_link_libraries(${library} PRIVATE SQLite3::SQLite3 Threads::Threads ${CMAKE_DL_LIBS}
                         $<$<BOOL:${TUNESMITH_HAS_CUDA}>:CUDA::cudart_static>)
   target_compile_features(${library} PUBLIC cxx_std_20)
   set_target_properties(${library} PROPERTIES LINKER_LANGUAGE CXX OUTPUT_NAME tunesmith)
@@ -28,7 +27,7 @@ function(tunesmith_name_version library version)
   set_target_properties(${library} PROPERTIES VERSION ${version} SOVERSION ${so_version} LINK_DEPENDS "${map}")
 endfunction()
 
-set(objects $<TARGET_OBJECTS:tunesmith_packed>)
+set(objects $<TARGET_OBJECTS:tunesmith_packed> $<TARGET_OBJECTS:tunesmith_choice>)
 foreach(part generator db runtime templates dispatch)
   list(APPEND objects $<TARGET_OBJECTS:tunesmith_${part}>)
 endforeach()

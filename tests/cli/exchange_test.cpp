@@ -114,9 +114,11 @@ TEST(Exchange, AT1FileNamesTheKernel) {
 TEST(Exchange, WhatCannotBeReadIsNamed) {
   const Scratch scratch;
   scratch.shell("echo '{\"a\": 1}' > other.json; echo 'a,b' > other.csv; echo nothing > other.db");
+  scratch.shell(
+      "printf 'template,config,verdict,median_us,compile_ms,compile_ms\nt,A=1,ok,1.5,3\n' > twice.csv");
   for (const auto& [file, part] :
        {std::pair("other.json", "neither"), std::pair("other.csv", "no column template"),
-        std::pair("gone.json", "There is no file")}) {
+        std::pair("twice.csv", "has two columns compile_ms"), std::pair("gone.json", "There is no file")}) {
     const Outcome outcome = scratch.tunesmith(std::string("replay ") + file);
     EXPECT_EQ(outcome.exit_code, 2) << file;
     EXPECT_TRUE(has(outcome.err, part)) << outcome.err;
