@@ -128,8 +128,9 @@ std::optional<Problem> with_words_of(const Op& op, Problem problem, const Proble
 
 // What starts where nothing is known of an op: each template's default for usual problems, the most usual
 // first; and for all words (types, functions) that these compile in, each template's most usual.
-void add_untuned(Sources& sources, const Op& op, const std::string& target) {
-  constexpr std::size_t drawn = 200, most = 12, with_words = 48;
+void add_untuned(Sources& sources, const Op& op, const std::string& target, bool is_all_there_is) {
+  constexpr std::size_t drawn = 400, with_words = 48;
+  const std::size_t most = is_all_there_is ? 64 : 12;
   const DeviceFacts device = device_of(target, {});
   const std::vector<Problem> problems = sample_problems(op, drawn, 1);
   for (const Shipped& one : untuned_of(op, device, problems, most))
@@ -175,7 +176,8 @@ Sources sources_to_compile(const std::vector<TableRow>& table, const std::vector
     if (kind == Target::Kind::ptx || (kind == Target::Kind::gpu && !with_cuda)) continue;
     add_portfolio(sources, tables, target);
     for (const Op& op : ops())
-      if (kind == Target::Kind::gpu && !(own && !own->contains(op.name))) add_untuned(sources, op, target);
+      if (kind == Target::Kind::gpu && !(own && !own->contains(op.name)))
+        add_untuned(sources, op, target, tables.empty());
   }
   return sources;
 }

@@ -449,6 +449,16 @@ class Given:
         return self.library.to_numpy(self.object)
 
 
+def chosen(mask: Given, yes: Given, no: Given) -> Given:
+    """where() of two arrays of one dtype, by their bits: PyTorch has none of wider unsigned integers."""
+    dtype = yes.dtype
+    bits = {"uint16": "int16", "uint32": "int32", "uint64": "int64"}.get(dtype)
+    if bits:
+        yes, no = yes.contiguous().viewed(bits), no.contiguous().viewed(bits)
+    made = Given(yes.library.module().where(mask.object, yes.object, no.object))
+    return made.viewed(dtype) if bits else made
+
+
 def index(value) -> int:
     """operator.index() of a setting, which may be an array without dimensions of any library."""
     return operator.index(value if type(value) is int or not is_array(value) else Given(value).numpy())

@@ -9,7 +9,7 @@ import warnings
 
 import numpy as np
 
-from ._arrays import Given, check_each_time, is_torch_type, launch, promoted, type_name
+from ._arrays import Given, check_each_time, chosen, is_torch_type, launch, promoted, type_name
 from ._core import is_array
 from ._words import _complex_parts
 
@@ -276,8 +276,7 @@ def _rounded(done: Given, wanted: str) -> Given:
         return done
     with np.errstate(invalid="ignore"):
         if wanted == "uint64":
-            below = done.to("int64").to(wanted)
-            return Given(done.library.module().where(done.object < 0, below.object, done.to(wanted).object))
+            return chosen(Given(done.object < 0), done.to("int64").to(wanted), done.to(wanted))
         if wanted == "bool":
             return done.to("int64").to("uint8").to("bool")
         if wanted.startswith("uint"):

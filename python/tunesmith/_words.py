@@ -12,7 +12,7 @@ from typing import Any, SupportsIndex, Union
 
 import numpy as np
 
-from ._arrays import Given, index, launch, promoted, recorded, type_name
+from ._arrays import Given, chosen, index, launch, promoted, recorded, type_name
 from ._core import is_array
 
 Axes = Union[SupportsIndex, Sequence[SupportsIndex], None]
@@ -296,7 +296,7 @@ def _reduce(function: str, a, axis, dtype, out, keepdims, initial, where):
             raise ValueError(f"reduction operation {function} does not have an identity, so to use a where mask one has to specify 'initial'")
         mask = _where(where, given)
         fill = _number(0 if function == "sum" else initial, given.dtype, given)
-        given = Given(given.library.module().where(mask.object, given.object, fill.object))
+        given = chosen(mask, given, fill)
     if plain:
         return _finish(Given(_reduce_all(function, given.object, axes, name, None, keepdims)), out)
     first = _number(initial, own, given)

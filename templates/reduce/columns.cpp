@@ -133,18 +133,17 @@ Work columns_work(const Problem& problem, const Config& config) {
   return work;
 }
 
-// Blocks as wide as the columns, at most a warp, and so many that each multiprocessor has two, if each gets
-// 64 rows.
+// Blocks as wide as a warp, or for few columns 4 wide, and so many that each multiprocessor has two, if each
+// gets 64 rows; in steps of 4, so that few kernels serve all problems.
 std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
   const Dims d(problem);
-  std::int64_t width = 4;
-  while (width < 32 && width < d.inner) width *= 2;
+  const std::int64_t width = d.inner <= 8 ? 4 : 32;
   const std::int64_t height = std::min<std::int64_t>(256 / width, 32);
   const std::int64_t tiles = d.outer * ceil_divide(d.inner, width);
   std::int64_t split = 1;
-  while (split < 128 && split * tiles < 2 * multiprocessors_to_fill(device) &&
-         2 * split * std::max<std::int64_t>(64, height) <= d.length)
-    split *= 2;
+  while (split < 64 && split * tiles < 2 * multiprocessors_to_fill(device) &&
+         4 * split * std::max<std::int64_t>(64, height) <= d.length)
+    split *= 4;
   return Values{{std::string(BLOCK_X.name), width},
                 {std::string(BLOCK_Y.name), height},
                 {std::string(SPLIT.name), split}};
