@@ -151,7 +151,7 @@ void add_untuned(Sources& sources, const Op& op, const std::string& target, bool
 
 Sources sources_to_compile(const std::vector<TableRow>& table, const std::vector<DeviceTable>& tables,
                            const std::filesystem::path& generated, const std::optional<Names>& own,
-                           const Names& targets) {
+                           const Names& targets, const std::optional<Names>& portfolios) {
   const bool with_cuda = targets.size() > (targets.contains("host") ? 1u : 0u);
   Sources sources;
   for (const Op& op : ops()) {
@@ -174,6 +174,7 @@ Sources sources_to_compile(const std::vector<TableRow>& table, const std::vector
   for (const std::string& target : targets) {
     const Target::Kind kind = Target::parse(target)->kind;
     if (kind == Target::Kind::ptx || (kind == Target::Kind::gpu && !with_cuda)) continue;
+    if (portfolios && !portfolios->contains(target)) continue;
     add_portfolio(sources, tables, target);
     for (const Op& op : ops())
       if (kind == Target::Kind::gpu && !(own && !own->contains(op.name)))
@@ -302,12 +303,13 @@ std::function<std::string(std::string_view)> files_of(const std::filesystem::pat
 
 void run(const std::filesystem::path& generated, const std::filesystem::path& cpp,
          const std::filesystem::path& bin, const std::string& devices, const std::optional<Names>& own,
-         const Names& targets) {
+         const Names& targets, const std::optional<Names>& portfolios) {
   const auto file = files_of(generated, devices);
   const std::vector<TableRow> rows = read_table(file);
   const std::vector<DeviceTable> tables = read_anchor_tables(file, ops());
   std::map<std::string, std::string> files =
-      compile(sources_to_compile(rows, tables, generated, own, targets), cpp.parent_path() / "packed_before");
+      compile(sources_to_compile(rows, tables, generated, own, targets, portfolios),
+              cpp.parent_path() / "packed_before");
   const std::size_t binaries = files.size();
   for (auto& [name, text] : write_table(rows, tables)) files[(own ? own_folder : "") + name] = text;
 
@@ -337,18 +339,25 @@ void run(const std::filesystem::path& generated, const std::filesystem::path& cp
 
 int main(int count, char** arguments) {
   if (count < 5) {
-    std::cerr << "usage: tunesmith_pack GENERATED_FOLDER OUT.cpp OUT.bin DEVICES [own=OP,OP] TARGET...\n";
+    std::cerr << "usage: tunesmith_pack GENERATED_FOLDER OUT.cpp OUT.bin DEVICES [own=OP,OP] "
+                 "[portfolios=TARGET,TARGET] "
+                 "TARGET...\n";
     return 2;
   }
   try {
-    std::optional<tunesmith::Names> own;
-    tunesmith::Names targets(arguments + 5, arguments + count);
-    for (auto word = targets.begin(); word != targets.end();) {
-      const bool is_own = word->starts_with("own=");
-      if (is_own) own = tunesmith::names_of(word->substr(4));
-      word = is_own ? targets.erase(word) : std::next(word);
+    std::optional<tunesmith::Names> own, portfolios;
+    tunesmith::Names targets;
+    for (const std::string word : std::span(arguments, static_cast<std::size_t>(count)).subspan(5)) {
+      const std::string value = word.substr(word.find('=') + 1);
+      if (word.starts_with("own=")) {
+        own = tunesmith::names_of(value);
+      } else if (word.starts_with("portfolios=")) {
+        if (value != "all") portfolios = tunesmith::names_of(value);
+      } else {
+        targets.insert(word);
+      }
     }
-    tunesmith::run(arguments[1], arguments[2], arguments[3], arguments[4], own, targets);
+    tunesmith::run(arguments[1], arguments[2], arguments[3], arguments[4], own, targets, portfolios);
   } catch (const std::exception& error) {
     std::cerr << "tunesmith_pack: " << error.what() << "\n";
     return 1;
