@@ -20,6 +20,7 @@ namespace {
 
 constexpr std::size_t alignment = 64;
 constexpr double most_without_companions = 1 << 26;  // bytes
+constexpr double most_with_all_values = 1 << 21;     // bytes, and operations
 constexpr int complete = F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW;
 
 // Hands out stretches of memory, or only counts them.
@@ -72,6 +73,13 @@ std::vector<CheckPart> lay_out(const Op& op, const Problem& problem, Layout& lay
   for (std::size_t n = 0; n < std::max(others, companions.size()); ++n) {
     parts.push_back(part_of(op, companions[n % companions.size()], 1 + static_cast<int>(n % others), layout));
   }
+  // Of a kernel of one's own the problem itself holds them too: what overflows where many are equal needs
+  // many.
+  const double cost = std::max(bytes_moved(op, problem), op.flops(problem));
+  if (find_own_op(op.name) == nullptr || companions.front() == problem || cost > most_with_all_values)
+    return parts;
+  for (std::size_t n = 1; n <= others; ++n)
+    parts.push_back(part_of(op, problem, static_cast<int>(n), layout));
   return parts;
 }
 

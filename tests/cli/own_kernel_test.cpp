@@ -435,6 +435,29 @@ TEST_F(OwnKernel, IsCheckedOnValuesThatMatter) {
   EXPECT_NE(scratch.tunesmith(check).exit_code, 0);
 }
 
+// A counter of 16 bits overflows only where many are equal: on the problem itself, and not with its first
+// values.
+TEST_F(OwnKernel, IsCheckedOnAllValuesOfTheProblemItself) {
+  const auto counting = [](const std::string& type) {
+    const std::string count = "(const int* x, int* y, int n) {\n  if (threadIdx.x > 0) return;\n  ";
+    const std::string zeros =
+        " zeros = 0;\n  for (int i = 0 * BLOCK; i < n; ++i) zeros += x[i] == 0;\n  *y = zeros;\n}\n";
+    return "/* tunesmith\nkernel = \"count\"\n[problem]\nn = [1, 100000]\n[arrays]\nx = [\"n\"]\ny = { "
+           "extents = "
+           "[\"1\"], role = \"output\" }\n[axes]\nBLOCK = [64, 32]\n[launch]\ngrid = \"1\"\nblock = "
+           "\"BLOCK\"\n" +
+           compared + "*/\n__global__ void count" + count + type + zeros + "__global__ void plain" + count +
+           "int" + zeros;
+  };
+  write(counting("int"));
+  const Outcome right = scratch.tunesmith("check twice.cu --device host --random 0 --problem n=100000");
+  EXPECT_EQ(right.exit_code, 0) << right.out << right.err;
+  write(counting("unsigned short"));
+  const Outcome wrong = scratch.tunesmith("check twice.cu --device host --random 0 --problem n=100000");
+  EXPECT_EQ(wrong.exit_code, 1) << wrong.out << wrong.err;
+  EXPECT_TRUE(has(wrong.out, "y[0] is 34464, expected 100000")) << wrong.out;
+}
+
 TEST_F(OwnKernel, AToleranceThatLetsZerosPassIsAnError) {
   std::string text = of_type("float", "y[i] = 0 * x[i];", "y[i] = x[i];");
   text.replace(text.find("[problem]"), 0, "tolerance = { absolute = 1 }\n");
