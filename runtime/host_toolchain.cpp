@@ -146,12 +146,13 @@ std::string find_compiler() {
   return {};
 }
 
-// For templates/common/host/watch.h. In the order of the text, so that a guard lies before each shared array.
+// For templates/common/host/watch.h. In the order of the text, so that a guard lies before each shared array;
+// a load stays where it is, also where its value is used under a condition only.
 const std::vector<std::string> watched_flags = {"-DTUNESMITH_WATCHED", "-O1", "-fno-threadsafe-statics",
                                                 "-fsanitize=thread,alignment,signed-integer-overflow"};
-const std::vector<std::string> watched_by_gcc = {"-fno-toplevel-reorder", "--param",
-                                                 "tsan-distinguish-volatile=1", "--param",
-                                                 "tsan-instrument-func-entry-exit=0"};
+const std::vector<std::string> watched_by_gcc = {
+    "-fno-toplevel-reorder",       "-fno-tree-sink", "--param",
+    "tsan-distinguish-volatile=1", "--param",        "tsan-instrument-func-entry-exit=0"};
 const std::vector<std::string> watched_by_clang = {"-mllvm", "-tsan-distinguish-volatile=1", "-mllvm",
                                                    "-tsan-instrument-func-entry-exit=0"};
 

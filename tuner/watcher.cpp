@@ -49,6 +49,8 @@ Watcher::Watcher() {
     watcher.acquired_.clear();
     watcher.acquired_of_.clear();
     watcher.acquired_within_.clear();
+    watcher.block_count_ = static_cast<std::uint64_t>(blocks);
+    watcher.counter_ = nullptr;
     return block;
   };
   hooks_.access = [](void* given, const void* at, long long bytes, int kind, int thread) -> int {
@@ -127,6 +129,7 @@ void Watcher::begin(const ModuleMemory& memory, std::vector<Array> arrays, bool 
   fences_.clear();
   releases_.clear();
   updated_by_.clear();
+  updates_.clear();
   pending_ = {};
   finding_ = {};
   overflows_.clear();
@@ -255,7 +258,15 @@ bool Watcher::access(const char* at, std::int64_t bytes, AccessKind kind, int th
     waits_ = waits_ || !region->is_shared;
     acquire(at, who);
     release(at, who);
-    updated_by_[at] = block_;
+    const auto [by, is_first] = updated_by_.try_emplace(at, block_);
+    const bool once = is_first || std::exchange(by->second, block_) != block_;
+    if (bytes == sizeof(std::uint32_t)) {  // a counter of blocks, which each of them updates once?
+      std::uint32_t value = 0;
+      std::memcpy(&value, at, sizeof(value));
+      std::uint32_t& updates = updates_[at];
+      if (once && value == updates && updates > 0 && updates + 1 == block_count_) counter_ = at;
+      updates = once ? updates + 1 : std::numeric_limits<std::uint32_t>::max() / 2;
+    }
     return true;
   }
   if (kind == AccessKind::volatile_read) {
@@ -287,7 +298,8 @@ bool Watcher::check_read(Region& region, const char* at, std::int64_t bytes, Acc
     // Volatile loads of another block's volatile stores are how blocks wait for each other.
     const bool is_signal = cell.writer_block != block_ && kind == AccessKind::volatile_read &&
                            cell.kind == static_cast<std::uint8_t>(AccessKind::volatile_write);
-    if (is_here && !is_atomic(cell.kind) && !is_signal &&
+    const bool is_left = counter_ != nullptr && counter_ != at && cell.writer_block != block_;
+    if (is_here && (!is_atomic(cell.kind) || is_left) && !is_signal &&
         !is_ordered(region, cell.writer_block, cell.writer, cell.written, thread))
       return race(region, at, bytes, cell.writer_block, cell.writer, true, thread, false);
     if (cell.reader[0] != thread || cell.reader_block[0] != block_) {

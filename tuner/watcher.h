@@ -8,7 +8,7 @@
 //
 // A store of what the memory already holds disturbs nobody, atomic operations do not disturb each other, and
 // a plain load beside atomic operations is left to the comparison of results: kernels look before they
-// update.
+// update. But the block that counted itself as the last one reads what others leave, so there it is judged.
 #pragma once
 
 #include <array>
@@ -128,6 +128,9 @@ class Watcher {
   std::unordered_map<std::uint32_t, std::vector<Fence>> fences_;    // by block
   std::unordered_map<const char*, std::vector<Release>> releases_;  // by word
   std::unordered_map<const char*, std::uint32_t> updated_by_;       // the block that last did, by word
+  std::unordered_map<const char*, std::uint32_t> updates_;          // by word of 4 bytes
+  std::uint64_t block_count_ = 0;
+  const char* counter_ = nullptr;  // by which the block that runs is the last one
   // By the block that runs: of which block's what, from which word; and how much of a word's releases.
   std::unordered_map<std::uint32_t, std::vector<Release>> acquired_;
   std::unordered_map<const char*, std::size_t> acquired_of_;

@@ -21,7 +21,7 @@ class Watched : public testing::Test {
   const char* address(int element) const {
     return reinterpret_cast<const char*>(x_.data()) + 4 * std::int64_t{element};
   }
-  void next_block() { hooks().next_block(hooks().self, 9); }
+  void next_block(long long of = 9) { hooks().next_block(hooks().self, of); }
   void barrier() { hooks().barrier(hooks().self, 64); }
   void fence(int thread) { hooks().fence(hooks().self, thread, 1); }
   bool access(const void* at, AccessKind kind, int thread) {
@@ -122,6 +122,24 @@ TEST_F(Watched, AtomicOperationsDoNotDisturbEachOther) {
   next_block();
   EXPECT_TRUE(count(0));
   EXPECT_EQ(found(), Watcher::Kind::none);
+}
+
+// Sums that blocks add atomically, and the last of two blocks that reads them.
+TEST_F(Watched, TheLastBlockReadsWhatOthersAddedBehindAFence) {
+  for (const bool fenced : {true, false}) {
+    SetUp();
+    count_ = 0;
+    access(address(0), AccessKind::atomic, 3);
+    if (fenced) fence(3);
+    barrier();
+    count(0);
+    count_ = 1;
+    next_block(2);
+    EXPECT_TRUE(read(0, 0)) << "a block looks before it updates";
+    count(0);
+    EXPECT_EQ(read(0, 0), fenced);
+    EXPECT_EQ(found(), fenced ? Watcher::Kind::none : Watcher::Kind::race);
+  }
 }
 
 TEST_F(Watched, SeesWhatIsOutside) {
