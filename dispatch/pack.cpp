@@ -130,7 +130,7 @@ std::optional<Problem> with_words_of(const Op& op, Problem problem, const Proble
 // first; and for all words (types, functions) that these compile in, each template's most usual.
 void add_untuned(Sources& sources, const Op& op, const std::string& target, bool is_all_there_is) {
   constexpr std::size_t drawn = 400, with_words = 48;
-  const std::size_t most = is_all_there_is ? 64 : 12;
+  const std::size_t most = is_all_there_is ? 32 : 12;
   const DeviceFacts device = device_of(target, {});
   const std::vector<Problem> problems = sample_problems(op, drawn, 1);
   for (const Shipped& one : untuned_of(op, device, problems, most))
