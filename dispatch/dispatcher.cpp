@@ -159,7 +159,7 @@ struct __attribute__((visibility("hidden"))) Dispatcher::Impl {
   }
   void try_out(const PlanState& plan, const std::stop_token& stop) {
     std::vector<Rival> rivals = planner.rivals(*plan.op, Problem::parse(plan.problem), tries, stop);
-    const Outside outside;
+    const OutsideOfLibrary outside;
     if (rivals.size() > 1) first_use.try_out(*plan.op, plan.problem, rivals, stop);
   }
 

@@ -57,11 +57,11 @@ Inside::~Inside() {
   if (--depth == 0) leave();
 }
 
-Outside::Outside() noexcept : depth_(depth) {
+OutsideOfLibrary::OutsideOfLibrary() noexcept : depth_(depth) {
   depth = 0;
   if (depth_ > 0) leave();
 }
-Outside::~Outside() {
+OutsideOfLibrary::~OutsideOfLibrary() {
   if (depth_ > 0) enter();
   depth = depth_;
 }

@@ -18,12 +18,12 @@ class Inside {
 };
 
 /// For what takes long, such as a compiler, within Inside: no lock may be held then but a ProcessMutex.
-class Outside {
+class OutsideOfLibrary {
  public:
-  Outside() noexcept;
-  ~Outside();
-  Outside(const Outside&) = delete;
-  Outside& operator=(const Outside&) = delete;
+  OutsideOfLibrary() noexcept;
+  ~OutsideOfLibrary();
+  OutsideOfLibrary(const OutsideOfLibrary&) = delete;
+  OutsideOfLibrary& operator=(const OutsideOfLibrary&) = delete;
 
  private:
   int depth_;

@@ -164,7 +164,7 @@ std::string Modules::compile(Module& module, const Wanted& wanted, const Work& w
                              const std::stop_token& stop) {
   std::unique_lock one_at_a_time(module.compiling_, std::defer_lock);
   {
-    const Outside outside;
+    const OutsideOfLibrary outside;
     one_at_a_time.lock();
   }
   {
@@ -181,7 +181,7 @@ std::string Modules::compile(Module& module, const Wanted& wanted, const Work& w
   if (const Toolchain* compiler = toolchain(why_not)) {
     made_by = compiler->identity();
     try {
-      const Outside outside;
+      const OutsideOfLibrary outside;
       compiled = compiler->compile(source, {.limit = compile_limit_, .stop = stop});
     } catch (const std::exception& error) {  // such as a full disk
       compiled.log = error.what();

@@ -37,7 +37,7 @@ hash -r
 
 # compile PYTHON: the extension for that Python in build/wheels/build, and what it needs.
 compile() {
-  local launcher=() needed=(nanobind) before
+  local launcher=() needed=(nanobind "typing_extensions; python_version < '3.11'") before
   command -v ccache >/dev/null && launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
   command -v nvcc >/dev/null || [[ -e /usr/local/cuda ]] || needed+=('nvidia-cuda-runtime>=13' 'nvidia-cuda-crt>=13' 'nvidia-cuda-nvrtc>=13')
   rm -rf "$folder/compiling"

@@ -55,6 +55,16 @@ CheckPart part_of(const Op& op, const Problem& problem, int set, Layout& layout)
   return part;
 }
 
+// Many elements of an input are equal in the set: one of few numbers, or of one.
+bool has_many_equal(const Op& op, std::size_t set) {
+  return std::any_of(op.arguments.begin(), op.arguments.end(), [&](const Argument& argument) {
+    if (argument.role == Role::output || argument.contents.empty()) return false;
+    const Contents& contents = argument.contents[(set - 1) % argument.contents.size()];
+    return contents.spread == Contents::few ||
+           (contents.spread == Contents::uniform && !contents.bounds && contents.least == contents.most);
+  });
+}
+
 std::vector<CheckPart> lay_out(const Op& op, const Problem& problem, Layout& layout) {
   std::vector<CheckPart> parts = {part_of(op, problem, 0, layout)};
   std::vector<Problem> companions;
@@ -73,13 +83,12 @@ std::vector<CheckPart> lay_out(const Op& op, const Problem& problem, Layout& lay
   for (std::size_t n = 0; n < std::max(others, companions.size()); ++n) {
     parts.push_back(part_of(op, companions[n % companions.size()], 1 + static_cast<int>(n % others), layout));
   }
-  // Of a kernel of one's own the problem itself holds them too: what overflows where many are equal needs
-  // many.
+  // Of a kernel of one's own the problem itself holds many equal ones too: a counter overflows only there.
   const double cost = std::max(bytes_moved(op, problem), op.flops(problem));
   if (find_own_op(op.name) == nullptr || companions.front() == problem || cost > most_with_all_values)
     return parts;
   for (std::size_t n = 1; n <= others; ++n)
-    parts.push_back(part_of(op, problem, static_cast<int>(n), layout));
+    if (has_many_equal(op, n)) parts.push_back(part_of(op, problem, static_cast<int>(n), layout));
   return parts;
 }
 
