@@ -9,7 +9,10 @@
 #include "common/host/fibers.h"
 #include "common/host/shared_memory.h"
 
-extern "C" void* realloc(void* memory, size_t size);
+extern "C" {
+void* realloc(void* memory, size_t size);
+void free(void* memory);
+}
 
 namespace tunesmith_shim {
 
@@ -26,6 +29,11 @@ struct PendingCopies {  // of one fiber
   uint3 thread, block;
 };
 static PendingCopies pending_copies[max_threads];
+
+// When the kernel is unloaded.
+__attribute__((destructor)) static void free_pending_copies() {
+  for (PendingCopies& mine : pending_copies) free(mine.copies);
+}
 
 TUNESMITH_UNWATCHED inline PendingCopies& pending_of_thread() {
   PendingCopies& mine = pending_copies[running - fibers];
