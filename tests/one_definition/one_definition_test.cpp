@@ -54,7 +54,7 @@ std::map<std::string, Texts> programs() {
     if (std::filesystem::path(path).parent_path() == "tests") shared[path] = text;
   }
   for (const auto& entry : std::filesystem::directory_iterator(root / "tests")) {
-    if (!entry.is_directory() || entry.path().filename() == "golden") continue;  // rendered texts
+    if (!entry.is_directory()) continue;
     const std::string folder = std::filesystem::relative(entry.path(), root);
     Texts& texts = programs[folder] = texts_of(folder);
     texts.insert(shared.begin(), shared.end());

@@ -1,13 +1,16 @@
-// Rendered variants against the files of tests/golden: a change of what is generated is seen and judged, not
-// found out later. One file a template, its default config for the op's first example that it serves, and one
-// for the host. TUNESMITH_UPDATE_GOLDEN=1 writes them anew.
+// What the templates render to, against the files of tests/golden: a change of what is generated is seen and
+// judged, not found out later. A file has each template of an op, with its default config for the op's first
+// example that it serves: what render writes itself, the names of the files that it inlines, and the
+// identity, which changes with their code. TUNESMITH_UPDATE_GOLDEN=1 writes the files anew.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 
 #include "tests/op_cases.h"
 
@@ -15,72 +18,102 @@ namespace tunesmith {
 namespace {
 
 struct Golden {
-  TemplateCase which;
+  const Template* tmpl;
   std::string target;
-  std::string file() const {
-    return which.op->name + "_" + which.tmpl->name + "_" + target + (target == "host" ? ".cpp" : ".cu");
-  }
 };
 
-void PrintTo(const Golden& golden, std::ostream* out) { *out << golden.file(); }
-
-std::vector<Golden> variants() {
+std::vector<Golden> variants(const Op& op) {
   std::vector<Golden> all;
-  for (const TemplateCase& which : template_cases()) all.push_back({which, "sm_90a"});
-  const Op& op = find_op("conv2d");
-  all.push_back({{&op, &op.templates.front()}, "host"});
+  for (const Template& tmpl : op.templates) all.push_back({&tmpl, "sm_90a"});
+  if (op.name == "conv2d") all.push_back({&op.templates.front(), "host"});
   return all;
 }
 
-std::string rendered(const Golden& golden) {
-  const auto& [op, tmpl] = golden.which;
-  for (const std::string& example : op->examples) {
-    const Problem problem = complete_problem(*op, Values::parse(example));
-    if (tmpl->refuses && !tmpl->refuses(problem).empty()) continue;
-    return render(*op, *tmpl, problem, tmpl->space(problem).complete({}), golden.target).text;
+Source rendered(const Op& op, const Golden& golden) {
+  const Template& tmpl = *golden.tmpl;
+  for (const std::string& example : op.examples) {
+    const Problem problem = complete_problem(op, Values::parse(example));
+    if (tmpl.refuses && !tmpl.refuses(problem).empty()) continue;
+    return render(op, tmpl, problem, tmpl.space(problem).complete({}), golden.target);
   }
-  throw Error(op->name + "/" + tmpl->name + " serves none of the op's examples.");
+  throw Error(op.name + "/" + tmpl.name + " serves none of the op's examples.");
 }
 
-std::filesystem::path path_of(const Golden& golden) {
-  return std::filesystem::path(TUNESMITH_GOLDEN_DIR) / golden.file();
+constexpr std::string_view heading = "// ---- templates/";  // before the lines of a file
+
+std::string outline(const Source& source) {
+  std::istringstream lines(source.text);
+  std::string text;
+  bool is_inlined = false;
+  for (std::string line; std::getline(lines, line);) {
+    if (line == "// ---- what this variant is" || line == "// ---- entries for the host") is_inlined = false;
+    if (!is_inlined || line.starts_with(heading)) text += line + "\n";
+    is_inlined = is_inlined || line.starts_with(heading);
+  }
+  return text + "identity " + source.hash + "\n\n";
 }
 
-class Rendered : public testing::TestWithParam<Golden> {};
+std::string read(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+class Rendered : public testing::TestWithParam<std::string> {};
 
 TEST_P(Rendered, IsAsInTheGoldenFile) {
-  const std::string text = rendered(GetParam());
-  EXPECT_EQ(text, rendered(GetParam())) << "render is deterministic";
-  const std::filesystem::path path = path_of(GetParam());
+  const Op& op = find_op(GetParam());
+  const std::filesystem::path path = std::filesystem::path(TUNESMITH_GOLDEN_DIR) / (op.name + ".txt");
+  std::vector<std::string> outlines;
+  for (const Golden& golden : variants(op)) {
+    const Source source = rendered(op, golden);
+    EXPECT_EQ(source.text, rendered(op, golden).text) << "render is deterministic";
+    outlines.push_back(outline(source));
+  }
+  std::string text;
+  for (const std::string& one : outlines) text += one;
   if (std::getenv("TUNESMITH_UPDATE_GOLDEN") != nullptr) std::ofstream(path, std::ios::binary) << text;
-  std::ifstream file(path, std::ios::binary);
-  const std::string expected{std::istreambuf_iterator<char>(file), {}};
-  if (text == expected) return;
-  const auto differs =
-      std::mismatch(text.begin(), text.end(), expected.begin(), expected.end()).first - text.begin();
-  FAIL() << "What is rendered differs from " << path << " from line "
-         << 1 + std::count(text.begin(), text.begin() + differs, '\n')
-         << " on; TUNESMITH_UPDATE_GOLDEN=1 accepts it.";
+  const std::string expected = read(path);
+  for (const std::string& one : outlines) {
+    if (expected.find(one) != std::string::npos) continue;
+    ADD_FAILURE() << "This is not in " << path << " as it is rendered now:\n"
+                  << one
+                  << "What changed in the code that it inlines: git diff main -- templates/common templates/"
+                  << op.name
+                  << "\nTo accept it: TUNESMITH_UPDATE_GOLDEN=1; then git diff tests/golden shows the rest.";
+  }
+  EXPECT_TRUE(text == expected)
+      << path << " differs from what is rendered: TUNESMITH_UPDATE_GOLDEN=1 writes it anew.";
 }
 
-INSTANTIATE_TEST_SUITE_P(Golden, Rendered, testing::ValuesIn(variants()), [](const auto& tested) {
-  return tested.param.which.op->name + "_" + tested.param.which.tmpl->name + "_" + tested.param.target;
-});
+std::vector<std::string> names_of_ops() {
+  std::vector<std::string> names;
+  for (const Op& op : ops()) names.push_back(op.name);
+  return names;
+}
 
-// A text is complete: whoever takes it out of generated/ needs nothing else.
+INSTANTIATE_TEST_SUITE_P(Golden, Rendered, testing::ValuesIn(names_of_ops()),
+                         [](const auto& tested) { return tested.param; });
+
+// A text is complete: whoever takes it needs nothing else.
 TEST(RenderedText, CompilesAlone) {
-  const std::string object = testing::TempDir() + "tunesmith_golden.o";
-  for (const Golden& golden : variants()) {
-    const auto& [op, tmpl] = golden.which;
-    if (tmpl != &op->templates.front()) continue;  // NVRTC's tests take all
-    const std::string nvcc = TUNESMITH_NVCC;
-    if (golden.target != "host" && nvcc.empty()) continue;
-    const std::string compiler =
-        golden.target == "host" ? "c++ -std=c++20" : nvcc + " -std=c++17 -arch=" + golden.target;
-    EXPECT_EQ(std::system((compiler + " -c -o " + object + " " + path_of(golden).string()).c_str()), 0)
-        << golden.file();
+  const std::filesystem::path folder = testing::TempDir() + "tunesmith_golden_" + std::to_string(::getpid());
+  std::filesystem::create_directories(folder);
+  for (const Op& op : ops()) {
+    for (const Golden& golden : variants(op)) {
+      if (golden.tmpl != &op.templates.front()) continue;  // NVRTC's tests take all
+      const std::string nvcc = TUNESMITH_NVCC;
+      const bool is_host = golden.target == "host";
+      if (!is_host && nvcc.empty()) continue;
+      const std::string compiler = is_host ? "c++ -std=c++20" : nvcc + " -std=c++17 -arch=" + golden.target;
+      const std::filesystem::path file = folder / (op.name + (is_host ? ".cpp" : ".cu"));
+      std::ofstream(file, std::ios::binary) << rendered(op, golden).text;
+      EXPECT_EQ(
+          std::system((compiler + " -c -o " + (folder / "object.o").string() + " " + file.string()).c_str()),
+          0)
+          << op.name << "/" << golden.tmpl->name << " for " << golden.target;
+    }
   }
-  std::filesystem::remove(object);
+  std::filesystem::remove_all(folder);
 }
 
 }  // namespace
