@@ -131,8 +131,7 @@ void add_dispatch_commands(CLI::App& app) {
     const ExportReport report = export_winners(what.database, what.device, request->folder);
     for (const std::string& note : report.notes) std::cout << note << '\n';
     std::cout << number(report.exported, "winner") << " exported, " << report.kept << " kept; "
-              << number(report.tables, "anchor table") << "; " << report.bodies
-              << (report.bodies == 1 ? " body in " : " bodies in ") << request->folder.string() << '\n';
+              << number(report.tables, "anchor table") << " in " << request->folder.string() << '\n';
   });
 }
 

@@ -50,20 +50,16 @@ bool keep_current(DeviceTable& one, std::vector<std::string>& notes) {
   return true;
 }
 
-std::string body_of(TableRow& row) {
-  const Candidate& winner = row.winner;
+void require_current(const Candidate& winner) {
   if (!winner.fault.empty()) throw Error(winner.fault);
   const Op& op = find_op(winner.op);
   const Template& tmpl = find_template(op, winner.template_name);
   const Problem problem = complete_problem(op, winner.problem);
   const Config config = tmpl.space(problem, winner.device).legal(winner.config);
-  std::string body = body_text(op, tmpl, problem, winner.device.target, files_of(op));
-  if (render_body(op, tmpl, problem, config, winner.device.target, body).hash != winner.source_hash)
+  if (render(op, tmpl, problem, config, winner.device.target).hash != winner.source_hash)
     throw Error("Its template has changed since it was tuned; tune it again.");
   if (!reentrant(tmpl.work(problem, config, winner.device)))
     throw Error("It keeps state in its module between two steps, so dispatch does not use it.");
-  row.body = body_digits(body);
-  return body;
 }
 
 namespace {
@@ -85,15 +81,11 @@ std::vector<DeviceTable> anchor_tables_of(const std::filesystem::path& folder) {
 
 bool same_key(const TableRow& a, const TableRow& b) { return !stands_before(a, b) && !stands_before(b, a); }
 
-// The files of the folder that a table may refer to, relative to the folder.
 std::vector<std::string> files_in(const std::filesystem::path& folder) {
   std::vector<std::string> names;
   std::error_code error;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder, error)) {
-    const std::string extension = entry.path().extension().string();
-    if (extension == ".cu" || extension == ".csv")
-      names.push_back(entry.path().lexically_relative(folder).generic_string());
-  }
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error))
+    if (entry.path().extension() == ".csv") names.push_back(entry.path().filename().string());
   return names;
 }
 
@@ -106,12 +98,10 @@ ExportReport export_winners(const std::filesystem::path& database, const std::st
                      "; tune first, or name another with --db.");
   }
   ExportReport report;
-  Texts bodies;
   std::vector<TableRow> rows;
   const auto take = [&](TableRow row, const char* verb) {
     try {
-      const std::string body = body_of(row);
-      bodies[body_file(row.winner, row.body)] = body;
+      require_current(row.winner);
       rows.push_back(std::move(row));
       return true;
     } catch (const Error& error) {
@@ -154,15 +144,12 @@ ExportReport export_winners(const std::filesystem::path& database, const std::st
     if (!is_fitted(one.table.weights)) fit_table(find_op(one.table.op), one.table);
 
   std::error_code error;
-  std::filesystem::create_directories(folder / "bodies", error);
+  std::filesystem::create_directories(folder, error);
   const Texts tables = write_table(rows, anchors);
   const std::vector<std::string> old_files = files_in(folder);
-  for (const auto& [name, text] : bodies) write_file(folder / name, text);
-  for (const auto& [name, text] : tables) write_file(folder / name, text);  // after what they name
-  for (const std::string& name : old_files) {
-    if (!bodies.contains(name) && !tables.contains(name)) std::filesystem::remove(folder / name, error);
-  }
-  report.bodies = static_cast<int>(bodies.size());
+  for (const auto& [name, text] : tables) write_file(folder / name, text);
+  for (const std::string& name : old_files)
+    if (!tables.contains(name)) std::filesystem::remove(folder / name, error);
   return report;
 }
 
@@ -185,17 +172,9 @@ std::vector<std::string> check_exported(const std::filesystem::path& folder) {
                       "allowed is 0.02. Make it again with \"tunesmith db tables --extend\" and export it.");
     }
   }
-  for (TableRow row : table_of(folder)) {
-    const std::string file = body_file(row.winner, row.body);
-    const std::string digits = row.body;
-    named.insert(file);
+  for (const TableRow& row : table_of(folder)) {
     try {
-      body_of(row);
-      if (!std::filesystem::exists(folder / file)) {
-        wrong.push_back("The table refers to " + file + ", which does not exist; export it again.");
-      } else if (digits != row.body || body_digits(read_file(folder / file)) != row.body) {
-        wrong.push_back(file + " differs from what its template gives now; export it again.");
-      }
+      require_current(row.winner);
     } catch (const Error& error) {
       wrong.push_back(describe(row.winner) + ": " + error.what());
     }

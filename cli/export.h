@@ -14,23 +14,22 @@ struct ExportReport {
   int exported = 0;                ///< winners taken from the database
   int kept = 0;                    ///< winners that the folder had and the database has nothing for
   int tables = 0;                  ///< anchor tables taken from the database
-  int bodies = 0;                  ///< kernels' texts in the folder now
   std::vector<std::string> notes;  ///< sentences: what was left out or dropped, and why
 };
 
 /// Writes the files of table.h. `device` is a part of a device's name in any case, or its whole target;
 /// empty: all. What the folder has of other devices and problems stays; what of it is stale goes. The folder
-/// is export's own: a .cu or .csv that no winner needs is removed. The same content gives the same bytes.
+/// is export's own: a .csv that no winner needs is removed. The same content gives the same bytes.
 /// Throws UsageError if nothing matches, Error if the folder cannot be written, StoreError if the database
 /// cannot be read.
 ExportReport export_winners(const std::filesystem::path& database, const std::string& device,
                             const std::filesystem::path& folder);
 
-/// The row's body as the templates are now; its digits go into the row. Throws Error if it is stale.
-std::string body_of(TableRow& row);
+/// Throws Error if the winner is stale, or is none that dispatch uses.
+void require_current(const Candidate& winner);
 
-/// What is wrong with such a folder, as sentences: a row that does not render to its body and its hash, a
-/// file that is missing or that no table names. A folder without a table is an empty one.
+/// What is wrong with such a folder, as sentences: a row that does not render to its hash, a file
+/// that no table names. A folder without a table is an empty one.
 std::vector<std::string> check_exported(const std::filesystem::path& folder);
 
 /// Leaves out variants that are not what was measured any more, and says so. False: none is left.

@@ -35,9 +35,9 @@ Part known_of(const std::string& op, const fs::path& database, const std::string
   filter.op = op;
   filter.device = device;
   Part part{winners_of(database, filter), tables_of(database, filter)};
-  std::erase_if(part.rows, [&](TableRow& row) {
+  std::erase_if(part.rows, [&](const TableRow& row) {
     try {
-      body_of(row);
+      require_current(row.winner);
       return false;
     } catch (const Error& error) {
       notes.push_back("Left out " + describe(row.winner) + ": " + error.what());

@@ -64,10 +64,10 @@ Part of_database(const StaticRequest& request) {
 // Leaves out other ops, and what is stale.
 void keep_current(Part& part, const std::vector<std::string>& asked, StaticReport& report) {
   leave_out_unknown(part.tables, report.notes);
-  std::erase_if(part.rows, [&](TableRow& row) {
+  std::erase_if(part.rows, [&](const TableRow& row) {
     if (!is_asked(asked, row.winner.op)) return true;
     try {
-      body_of(row);
+      require_current(row.winner);
       return false;
     } catch (const Error& error) {
       report.notes.push_back("Left out " + describe(row.winner) + ": " + error.what());

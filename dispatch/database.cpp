@@ -179,7 +179,6 @@ std::vector<TableRow> winners_of(const std::filesystem::path& database, const Qu
     if (row.provisional) continue;  // what is shipped has had its finals
     rows.push_back({.winner = to_candidate(row),
                     .alignment_bytes = row.alignment_bytes,
-                    .body = {},
                     .launches = row.launches,
                     .objective = row.objective,
                     .low_us = row.low_us.value_or(0),

@@ -1,5 +1,5 @@
-// A program of the build: compiles each op's base, and the winners of generated/ from the bodies there, and
-// writes them and the winners' tables as one C++ file and one binary file for packed.h. A kernel without
+// A program of the build: compiles each op's base and the winners of generated/, and writes them and
+// the winners' tables as one C++ file and one binary file for packed.h. A kernel without
 // a toolchain for it, or one that is stale, is left out with a note; dispatch then compiles it, or uses the
 // base. A base that does not compile stops the build.
 //
@@ -61,20 +61,15 @@ void add(Sources& sources, Source source, const std::string& base_of = "") {
   sources.emplace(std::move(name), ToCompile{std::move(source), base_of});
 }
 
-// As generated/ has it. Throws Error if its template gives another kernel now.
-Source source_of(const TableRow& row, const std::filesystem::path& generated) {
+// Throws Error if its template gives another kernel now.
+Source source_of(const TableRow& row) {
   const Candidate& winner = row.winner;
   const Op& op = find_op(winner.op);
   const Template& tmpl = find_template(op, winner.template_name);
   const Problem problem = complete_problem(op, winner.problem);
   const Config config = tmpl.space(problem, winner.device).legal(winner.config);
-  const std::string file = body_file(winner, row.body);
-  const std::string body = read_file(generated / file);
-  if (body.empty()) throw Error("the file " + file + " does not exist or is empty.");
-  Source source = render_body(op, tmpl, problem, config, winner.device.target, body);
-  if (source.hash != winner.source_hash) throw Error(file + " is not the body that it was tuned with.");
-  if (source.hash != render(op, tmpl, problem, config, winner.device.target).hash)
-    throw Error("its template has changed since it was exported.");
+  Source source = render(op, tmpl, problem, config, winner.device.target);
+  if (source.hash != winner.source_hash) throw Error("its template has changed since it was tuned.");
   return source;
 }
 
@@ -150,8 +145,8 @@ void add_untuned(Sources& sources, const Op& op, const std::string& target, bool
 }
 
 Sources sources_to_compile(const std::vector<TableRow>& table, const std::vector<DeviceTable>& tables,
-                           const std::filesystem::path& generated, const std::optional<Names>& own,
-                           const Names& targets, const std::optional<Names>& portfolios) {
+                           const std::optional<Names>& own, const Names& targets,
+                           const std::optional<Names>& portfolios) {
   const bool with_cuda = targets.size() > (targets.contains("host") ? 1u : 0u);
   Sources sources;
   for (const Op& op : ops()) {
@@ -164,7 +159,7 @@ Sources sources_to_compile(const std::vector<TableRow>& table, const std::vector
   for (const TableRow& row : table) {
     const Candidate& winner = row.winner;
     try {
-      Source source = source_of(row, generated);
+      Source source = source_of(row);
       if (winner.device.kind == "host" || with_cuda) add(sources, std::move(source));
     } catch (const std::exception& error) {
       std::cerr << "tunesmith_pack: " << winner.op << "/" << winner.template_name << " for "
@@ -307,9 +302,8 @@ void run(const std::filesystem::path& generated, const std::filesystem::path& cp
   const auto file = files_of(generated, devices);
   const std::vector<TableRow> rows = read_table(file);
   const std::vector<DeviceTable> tables = read_anchor_tables(file, ops());
-  std::map<std::string, std::string> files =
-      compile(sources_to_compile(rows, tables, generated, own, targets, portfolios),
-              cpp.parent_path() / "packed_before");
+  std::map<std::string, std::string> files = compile(
+      sources_to_compile(rows, tables, own, targets, portfolios), cpp.parent_path() / "packed_before");
   const std::size_t binaries = files.size();
   for (auto& [name, text] : write_table(rows, tables)) files[(own ? own_folder : "") + name] = text;
 

@@ -8,8 +8,6 @@
 #include "dispatch/csv.h"
 #include "dispatch/source.h"
 #include "generator/error.h"
-#include "generator/hash.h"
-#include "generator/identity.h"
 #include "generator/number_text.h"
 #include "generator/ops.h"
 
@@ -21,7 +19,7 @@ constexpr std::string_view devices_header =
     "shared_bytes_per_multiprocessor,max_threads_per_multiprocessor,max_shared_bytes_per_block";
 constexpr std::string_view winners_header =
     "op,problem,template,config,alignment_bytes,caches,launches,objective,median_us,low_us,high_us,base_us,"
-    "source_hash,body,toolchain,driver,measured_at";
+    "source_hash,toolchain,driver,measured_at";
 
 template <typename Number>
 Number number(const std::string& field, const std::string& where) {
@@ -44,14 +42,6 @@ bool stands_before(const TableRow& a, const TableRow& b) {
                            row.winner.problem.text(), row.alignment_bytes);
   };
   return key(a) < key(b);
-}
-
-std::string body_file(const Candidate& winner, std::string_view body) {
-  return "bodies/" + winner.op + "_" + winner.template_name + "_" + std::string(body) + ".cu";
-}
-
-std::string body_digits(std::string_view body_text) {
-  return sha256(without_comments(body_text)).substr(0, 12);
 }
 
 namespace {
@@ -172,8 +162,8 @@ Texts write_table(std::vector<TableRow> rows, const std::vector<DeviceTable>& ta
     file += line({winner.op, winner.problem.text(), winner.template_name, winner.config.text(),
                   std::to_string(row.alignment_bytes), winner.cold_caches ? "cold" : "warm", row.launches,
                   row.objective, microseconds(winner.median_us), microseconds(row.low_us),
-                  microseconds(row.high_us), microseconds(row.base_us), winner.source_hash, row.body,
-                  row.toolchain, row.driver, row.measured_at});
+                  microseconds(row.high_us), microseconds(row.base_us), winner.source_hash, row.toolchain,
+                  row.driver, row.measured_at});
   }
   return texts;
 }
@@ -227,10 +217,9 @@ std::vector<TableRow> read_table(const std::function<std::string(std::string_vie
       row.high_us = number<double>(fields[10], fields.back());
       row.base_us = number<double>(fields[11], fields.back());
       winner.source_hash = fields[12];
-      row.body = fields[13];
-      row.toolchain = fields[14];
-      row.driver = fields[15];
-      row.measured_at = fields[16];
+      row.toolchain = fields[13];
+      row.driver = fields[14];
+      row.measured_at = fields[15];
       rows.push_back(std::move(row));
     }
   }

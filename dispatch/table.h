@@ -1,10 +1,8 @@
 // The winners of generated/ as text files: what the build packs into the library, one winner per line, so
 // that a re-tune is a diff that a person can review. Knows no folder.
-//   devices.csv          one tuned device per line, with the name of its file
-//   DEVICE.csv           one winner per line
-//   DEVICE.OP.csv        what is known of an op beside the winners (anchor_table.h)
-//   bodies/NAME_HASH.cu  the kernels' common text (render.h, body_text), once each; a winner's constants
-//   complete it
+//   devices.csv    one tuned device per line, with the name of its file
+//   DEVICE.csv     one winner per line
+//   DEVICE.OP.csv  what is known of an op beside the winners (anchor_table.h)
 #pragma once
 
 #include <functional>
@@ -21,7 +19,6 @@ namespace tunesmith {
 struct TableRow {
   Candidate winner;  ///< origin built_in, no binary
   std::int64_t alignment_bytes = 1;
-  std::string body;  ///< the first 12 digits of the SHA-256 of what the compiler sees of its body
   std::string launches = "apart";  ///< how the launches of a sample lay: apart or chained
   std::string objective = "time";  ///< what it was chosen by: time, energy or edp
   double low_us = 0, high_us = 0;  ///< 95 % interval of the median over loads; 0: one load
@@ -38,12 +35,6 @@ struct DeviceTable {
 using Texts = std::map<std::string, std::string, std::less<>>;
 
 inline constexpr std::string_view devices_file = "devices.csv";
-
-/// "bodies/conv2d_tiled_0123456789ab.cu"
-std::string body_file(const Candidate& winner, std::string_view body);
-
-/// The digits for TableRow::body.
-std::string body_digits(std::string_view body_text);
 
 /// The order of write_table: by device, op, problem, alignment.
 bool stands_before(const TableRow& a, const TableRow& b);

@@ -27,7 +27,6 @@ TableRow row(const std::string& device, const std::string& problem) {
   made.winner.median_us = 12.345;
   made.winner.source_hash = "abc";
   made.alignment_bytes = 16;
-  made.body = "0123456789ab";
   made.launches = "chained";
   made.objective = "edp";
   made.low_us = 12.3;
@@ -64,7 +63,6 @@ TEST(Table, IsReadAsItWasWritten) {
   EXPECT_EQ(rows[0].alignment_bytes, 16);
   EXPECT_EQ(rows[0].winner.median_us, 12.345);
   EXPECT_FALSE(rows[0].winner.cold_caches);
-  EXPECT_EQ(rows[0].body, "0123456789ab");
   EXPECT_EQ(rows[0].launches, "chained");
   EXPECT_EQ(rows[0].objective, "edp");
   EXPECT_EQ(rows[0].low_us, 12.3);
@@ -104,11 +102,6 @@ TEST(Table, ADeviceIsWrittenWithWhatIsKnownOfIt) {
 TEST(Table, NothingIsAnEmptyTable) {
   EXPECT_TRUE(read({}).empty());
   EXPECT_TRUE(read(write_table({})).empty());
-}
-
-TEST(Table, ABodysNameDoesNotDependOnItsComments) {
-  EXPECT_EQ(body_digits("int a;  // one\n"), body_digits("int a;\n"));
-  EXPECT_EQ(body_file(row("A", "height=1").winner, "0123456789ab"), "bodies/conv2d_base_0123456789ab.cu");
 }
 
 TEST(Table, FaultsNameTheFileAndTheLine) {

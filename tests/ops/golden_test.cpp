@@ -1,7 +1,8 @@
 // What the templates render to, against the files of tests/golden: a change of what is generated is seen and
 // judged, not found out later. A file has each template of an op, with its default config for the op's first
 // example that it serves: what render writes itself, the names of the files that it inlines, and the
-// identity, which changes with their code. TUNESMITH_UPDATE_GOLDEN=1 writes the files anew.
+// identity, which changes with their code. One kernel of each op is there as a whole, generated/OP.cu, for
+// people to read. TUNESMITH_UPDATE_GOLDEN=1 writes the files anew.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 #include <iterator>
 #include <sstream>
 
+#include "dispatch/table.h"
 #include "tests/op_cases.h"
 
 namespace tunesmith {
@@ -83,6 +85,48 @@ TEST_P(Rendered, IsAsInTheGoldenFile) {
   }
   EXPECT_TRUE(text == expected)
       << path << " differs from what is rendered: TUNESMITH_UPDATE_GOLDEN=1 writes it anew.";
+}
+
+// The winner for the first problem of the op's problems.txt, as a whole.
+std::string example_of(const Op& op) {
+  const std::filesystem::path sources = TUNESMITH_SOURCE_DIR;
+  std::istringstream lines(read(sources / "templates" / op.name / "problems.txt"));
+  std::string line;
+  while (std::getline(lines, line) && line.starts_with('#')) continue;
+  const Problem problem = complete_problem(op, Values::parse(line));
+  const TableRow* best = nullptr;
+  const std::vector<TableRow> rows =
+      read_table([&](std::string_view name) { return read(sources / "generated" / name); });
+  for (const TableRow& row : rows) {
+    const Candidate& its = row.winner;
+    if (its.op == op.name && !its.cold_caches &&
+        same_until_launch(op, complete_problem(op, its.problem), problem) &&
+        (best == nullptr || its.median_us < best->winner.median_us))
+      best = &row;
+  }
+  if (best == nullptr) throw Error("generated/ has no winner of " + op.name + " for " + problem.text() + ".");
+  const Candidate& winner = best->winner;
+  const Template& tmpl = find_template(op, winner.template_name);
+  const Config config = tmpl.space(problem, winner.device).legal(winner.config);
+  const Source source = render(op, tmpl, problem, config, winner.device.target);
+  EXPECT_EQ(source.hash, winner.source_hash) << "it is what was tuned";
+  return "// To be read: nothing is built from this text. It is the winner on " + winner.device.name +
+         " for\n// " + problem.text() +
+         ",\n// written by golden_tests with TUNESMITH_UPDATE_GOLDEN=1. \"tunesmith render\" writes any "
+         "other.\n" +
+         source.text;
+}
+
+TEST_P(Rendered, IsAsInGenerated) {
+  const std::filesystem::path path =
+      std::filesystem::path(TUNESMITH_SOURCE_DIR) / "generated" / (GetParam() + ".cu");
+  const std::string text = example_of(find_op(GetParam()));
+  if (std::getenv("TUNESMITH_UPDATE_GOLDEN") != nullptr) std::ofstream(path, std::ios::binary) << text;
+  const std::string expected = read(path);
+  const auto differs = std::mismatch(text.begin(), text.end(), expected.begin(), expected.end()).first;
+  EXPECT_TRUE(text == expected) << path << " differs from what is rendered, from line "
+                                << 1 + std::count(text.begin(), differs, '\n') << " on. To accept it: "
+                                << "TUNESMITH_UPDATE_GOLDEN=1; then git diff generated shows what changed.";
 }
 
 std::vector<std::string> names_of_ops() {

@@ -1,3 +1,10 @@
+// To be read: nothing is built from this text. It is the winner on NVIDIA H200 for
+// function=histogram length=268435456 bins=256 stride=1 lo="-1" hi="1" dtype=f32,
+// written by golden_tests with TUNESMITH_UPDATE_GOLDEN=1. "tunesmith render" writes any other.
+// histogram/shared for sm_90a, rendered by Tunesmith from templates/histogram/shared.cu: change that and render again.
+// compiled in: function=histogram dtype=f32 CONTIGUOUS=1
+// config: COUNTER_BITS=32 OWNER=lane COPIES=1 MERGE=none VECTOR=4 INCREMENT=constant ITEMS=4 AHEAD=1 LOAD=streaming BLOCK=1024 BLOCKS=132 START=overlapped TRIGGER=none
+
 // ---- templates/common/shared.cuh
 // Dynamic shared memory as an array of any type, aligned to 16 bytes. On the host the shim defines it.
 
@@ -352,7 +359,31 @@ __device__ __forceinline__ void bins_of_tile(unsigned (&bin)[ITEMS * VECTOR],
   }
 }
 
-#include "constants"
+// ---- what this variant is
+enum class Function { histogram, bincount };
+constexpr Function function = Function::histogram;
+using T = float;  // dtype=f32
+constexpr int CONTIGUOUS = 1;
+constexpr int COUNTER_BITS = 32;
+enum class Owner { lane, warp };
+constexpr Owner OWNER = Owner::lane;
+constexpr int COPIES = 1;
+enum class Merge { none, run, warp };
+constexpr Merge MERGE = Merge::none;
+constexpr int VECTOR = 4;
+enum class Increment { constant, value };
+constexpr Increment INCREMENT = Increment::constant;
+constexpr int ITEMS = 4;
+constexpr int AHEAD = 1;
+enum class Load { plain, streaming };
+constexpr Load LOAD = Load::streaming;
+constexpr int BLOCK = 1024;
+constexpr int BLOCKS = 132;
+enum class Start { plain, overlapped };
+constexpr Start START = Start::overlapped;
+enum class Trigger { none, early };
+constexpr Trigger TRIGGER = Trigger::none;
+#define ENTRY(name) name##_b8b7133f
 
 // ---- templates/histogram/shared.cu
 // histogram with its counters in shared memory, in several copies: each for some lanes of every warp, in

@@ -1,3 +1,10 @@
+// To be read: nothing is built from this text. It is the winner on NVIDIA H200 for
+// outer=1 length=268435456 inner=1 outer_stride=0 stride=0 function=sum order=deterministic dtype=f32,
+// written by golden_tests with TUNESMITH_UPDATE_GOLDEN=1. "tunesmith render" writes any other.
+// reduce/all for sm_90a, rendered by Tunesmith from templates/reduce/all.cu: change that and render again.
+// compiled in: function=sum order=deterministic dtype=f32
+// config: BLOCK=512 ITEMS=2 VECTOR=4 BLOCKS=1056 WALK=chunked FINISH=mail TREE=shuffle AHEAD=1 LOAD=streaming START=plain TRIGGER=none
+
 // ---- templates/common/hinted_access.cuh
 // Accesses to global memory that move 1 to 16 bytes by one instruction, with a hint on what is to stay in the
 // caches. (An assignment of a struct may become a store for each element.)
@@ -565,11 +572,33 @@ struct Mail {
   }
 };
 
-#include "constants"
+// ---- what this variant is
+enum class Function { sum, min, max, mean };
+constexpr Function function = Function::sum;
+enum class Order { deterministic, atomic };
+constexpr Order order = Order::deterministic;
+using T = float;  // dtype=f32
+constexpr int BLOCK = 512;
+constexpr int ITEMS = 2;
+constexpr int VECTOR = 4;
+constexpr int BLOCKS = 1056;
+enum class Walk { strided, chunked };
+constexpr Walk WALK = Walk::chunked;
+enum class Finish { last, launch, mail, atomic, atomic_last };
+constexpr Finish FINISH = Finish::mail;
+enum class Tree { shuffle, shared };
+constexpr Tree TREE = Tree::shuffle;
+constexpr int AHEAD = 1;
+enum class Load { plain, streaming, bypass, wide, half };
+constexpr Load LOAD = Load::streaming;
+enum class Start { plain, overlapped };
+constexpr Start START = Start::plain;
+enum class Trigger { none, early };
+constexpr Trigger TRIGGER = Trigger::none;
+#define ENTRY(name) name##_457623a9
 
-// ---- templates/reduce/columns.cu
-// reduce across rows: a thread holds the totals of VECTOR neighbouring columns, a block's threads lie side by
-// side along the columns and BLOCK_Y deep along the length, and blocks may share the length. The element
+// ---- templates/reduce/all.cu
+// reduce with several blocks per output, along contiguous elements: for few, long reductions. The element
 // type, the function and the order are compiled in.
 
 // Programmatic dependent launch: how a kernel overlaps with its neighbours in a stream. Needs START and
@@ -615,151 +644,139 @@ template <typename Element>
 using InOutPointer = typename PointerTo<Element, !overlapped>::Type;
 
 using R = Reduction<static_cast<int>(function), T>;
-using Item = R::Item;
 using Partial = R::Partial;
 
 static_assert(!overlapped || (LOAD != Load::bypass && LOAD != Load::wide),
               "these hints load by the read-only path");
+using BlockTile = Tile<R, BLOCK, ITEMS, VECTOR, static_cast<int>(LOAD)>;
 
-constexpr int columns = BLOCK_X * VECTOR;  // of a block
+// What a thread adds up: its share of the block's whole tiles (every gridDim-th, or `chunk` in a row), and of
+// the last, incomplete tile if that is the block's next.
+__device__ __forceinline__ Partial part(const T* from, long long length, long long chunk) {
+  constexpr bool strided = WALK == Walk::strided;
+  const int thread = static_cast<int>(threadIdx.x);
+  const long long whole = length / BlockTile::elements;
+  const int rest = static_cast<int>(length % BlockTile::elements);
+  const long long step = strided ? gridDim.x : 1;
+  const long long first = strided ? blockIdx.x : blockIdx.x * chunk;
+  const long long end = strided || first + chunk > whole ? whole : first + chunk;
 
-struct Totals {
-  Partial of[VECTOR];
-};
-
-__device__ __forceinline__ Totals no_totals() {
-  Totals totals;
-#pragma unroll
-  for (int v = 0; v < VECTOR; ++v) totals.of[v] = nothing<R>();
-  return totals;
+  Partial total = nothing<R>();
+  long long t = first;
+  if constexpr (AHEAD == 0) {
+    for (; t < end; t += step) {
+      BlockTile tile;
+      tile.load(from + t * BlockTile::elements, thread);
+      total = R::combine(total, tile.total());
+    }
+  } else if (t < end) {
+    BlockTile tile;
+    tile.load(from + t * BlockTile::elements, thread);
+    for (t += step; t < end; t += step) {
+      BlockTile next;
+      next.load(from + t * BlockTile::elements, thread);
+      total = R::combine(total, tile.total());
+      tile = next;
+    }
+    total = R::combine(total, tile.total());
+  }
+  if (rest > 0 && t == whole && (strided || first + chunk > whole)) {
+    total = R::combine(total, BlockTile::total_of(from + whole * BlockTile::elements, thread, rest));
+  }
+  return total;
 }
 
-// Adds ITEMS rows, BLOCK_Y rows apart; unless `all`, only those before row `count` exist.
-template <bool all>
-__device__ __forceinline__ void add_rows(Totals& totals, const T* from, long long stride, long long count) {
-  Vector<T, VECTOR> rows[ITEMS];
-#pragma unroll
-  for (int i = 0; i < ITEMS; ++i) {
-    if (all || i * BLOCK_Y < count)
-      rows[i] = load_once<static_cast<int>(LOAD), VECTOR>(from + i * BLOCK_Y * stride);
-  }
-#pragma unroll
-  for (int v = 0; v < VECTOR; ++v) {
-    Item items[ITEMS];
-#pragma unroll
-    for (int i = 0; i < ITEMS; ++i)
-      items[i] = all || i * BLOCK_Y < count ? R::item(rows[i].element[v]) : R::none();
-    totals.of[v] = R::combine(totals.of[v], R::lift(tree<R, ITEMS>(items)));
+constexpr bool by_shuffles = TREE == Tree::shuffle;
+
+// The block's first thread gets the block's total.
+__device__ __forceinline__ Partial block_total(Partial partial, Partial* shared) {
+  if constexpr (by_shuffles) {
+    return team_total<R, BLOCK>(partial, shared);
+  } else {
+    return shared_total<R, BLOCK>(partial, shared);
   }
 }
 
-// The threads with threadIdx.y = 0 get the totals of their columns.
-__device__ __forceinline__ void add_across(Totals& totals, Partial* shared) {
-  if constexpr (BLOCK_Y > 1) {
-    const int y = static_cast<int>(threadIdx.y);
-    Partial* const own = shared + y * BLOCK_X + threadIdx.x;
-    constexpr int layer = BLOCK_Y * BLOCK_X;
-#pragma unroll
-    for (int v = 0; v < VECTOR; ++v) own[v * layer] = totals.of[v];
-#pragma unroll
-    for (int half = BLOCK_Y / 2; half > 0; half /= 2) {
+// A thread's share of the partials that an output's blocks have stored.
+__device__ __forceinline__ Partial kept_part(const Partial* kept, unsigned count) {
+  Partial total = nothing<R>();
+#pragma unroll 4
+  for (unsigned b = threadIdx.x; b < count; b += BLOCK) total = R::combine(total, kept[b]);
+  return total;
+}
+
+constexpr int shared_partials = by_shuffles ? (BLOCK + 31) / 32 : BLOCK;
+
+// The grid is blocks per output x outputs. `marks` are zero before and after: one counter per output
+// (FINISH=last, atomic_last), or the words of every block's partial (mail). `kept` is one partial per block,
+// or, for atomic_last, one sum per output, zero before and after.
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    ENTRY(reduce_all)(const T* x, R::Output* y, void* marks, void* kept, long long length,
+                      long long outer_stride, long long chunk) {
+  __shared__ Partial shared[shared_partials];
+  __shared__ bool last;
+  start();
+  const unsigned blocks = gridDim.x;
+  const unsigned output = blockIdx.y;
+  const bool first_thread = threadIdx.x == 0;
+  Partial total = part(x + output * outer_stride, length, chunk);
+
+  if constexpr (FINISH == Finish::mail) {
+    // The block with the highest number waits for the others, which are started before it; they never wait.
+    unsigned long long* const box = static_cast<unsigned long long*>(marks) +
+                                    static_cast<long long>(output) * blocks * Mail<Partial>::words;
+    const bool collects = blockIdx.x == blocks - 1;
+    if (collects) {
+      for (unsigned b = threadIdx.x; b < blocks - 1; b += BLOCK)
+        total = R::combine(total, Mail<Partial>::fetch(box + b, blocks));
+    }
+    total = block_total(total, shared);
+    if (first_thread) {
+      if (collects) {
+        y[output] = R::output(settled(total), length);
+      } else {
+        Mail<Partial>::post(box + blockIdx.x, blocks, total);
+      }
+    }
+    return;
+  }
+
+  total = block_total(total, shared);
+  if (blocks == 1) {
+    if (first_thread) y[output] = R::output(settled(total), length);
+    return;
+  }
+  if constexpr (FINISH == Finish::last || FINISH == Finish::launch) {
+    Partial* const partials = static_cast<Partial*>(kept) + static_cast<long long>(output) * blocks;
+    if (first_thread) partials[blockIdx.x] = total;
+    if constexpr (FINISH == Finish::last) {
+      if (first_thread) last = last_of(static_cast<unsigned*>(marks) + output, blocks);
       __syncthreads();
-      if (y < half) {
-#pragma unroll
-        for (int v = 0; v < VECTOR; ++v) {
-          totals.of[v] = R::combine(totals.of[v], own[v * layer + half * BLOCK_X]);
-          own[v * layer] = totals.of[v];
-        }
+      if (!last) return;
+      total = block_total(kept_part(partials, blocks), shared);
+      if (first_thread) y[output] = R::output(settled(total), length);
+    }
+  } else if constexpr (FINISH == Finish::atomic) {
+    if (first_thread) add_atomically(y + output, R::output(settled(total), length));
+  } else {
+    if (first_thread) {
+      auto* const sum = static_cast<decltype(settled(total))*>(kept) + output;
+      add_atomically(sum, settled(total));
+      if (last_of(static_cast<unsigned*>(marks) + output, blocks)) {
+        volatile auto* const all = sum;
+        y[output] = R::output(settled(*all), length);
+        *all = 0;
       }
     }
   }
 }
 
-__device__ __forceinline__ void write(R::Output* y, const Totals& totals, long long length) {
-#pragma unroll
-  for (int v = 0; v < VECTOR; ++v) y[v] = R::output(settled(totals.of[v]), length);
-}
-
-// Adds up the partials that `splits` blocks stored for a block's columns.
-__device__ __forceinline__ void finish(R::Output* y, const Partial* kept, Partial* shared, unsigned outer,
-                                       long long column, long long inner, long long length, int splits) {
-  Totals totals = no_totals();
-  if (column < inner) {
-#pragma unroll 4
-    for (int s = static_cast<int>(threadIdx.y); s < splits; s += BLOCK_Y) {
-      const Partial* from = kept + (static_cast<long long>(outer) * splits + s) * inner + column;
-#pragma unroll
-      for (int v = 0; v < VECTOR; ++v) totals.of[v] = R::combine(totals.of[v], from[v]);
-    }
-  }
-  add_across(totals, shared);
-  if (threadIdx.y == 0 && column < inner) write(y + outer * inner + column, totals, length);
-}
-
-constexpr int shared_partials = BLOCK_Y > 1 ? BLOCK_X* BLOCK_Y* VECTOR : 1;
-
-// The grid's x is outer x tiles of columns, its y the blocks that share a length, `rows` rows each.
-// `counters` (FINISH=last), one per tile, are zero before and after; `kept` is [outer, split, inner].
-extern "C" __global__ void __launch_bounds__(BLOCK_X* BLOCK_Y)
-    ENTRY(reduce_columns)(const T* x, R::Output* y, void* counters, void* kept, int tiles, long long length,
-                          long long inner, long long outer_stride, long long stride, long long rows) {
-  __shared__ Partial shared[shared_partials];
-  __shared__ bool last;
-  start();
-  const unsigned outer = blockIdx.x / static_cast<unsigned>(tiles);
-  const unsigned tile = blockIdx.x % static_cast<unsigned>(tiles);
-  const long long column = static_cast<long long>(tile) * columns + threadIdx.x * VECTOR;
-  const int splits = static_cast<int>(gridDim.y);
-
-  Totals totals = no_totals();
-  if (column < inner) {
-    const long long first = blockIdx.y * rows + threadIdx.y;
-    // Rows from this thread's first on.
-    long long left = (length < (blockIdx.y + 1) * rows ? length : (blockIdx.y + 1) * rows) - first;
-    const T* from = x + outer * outer_stride + first * stride + column;
-    for (; left > (ITEMS - 1) * BLOCK_Y; left -= ITEMS * BLOCK_Y) {
-      add_rows<true>(totals, from, stride, left);
-      from += ITEMS * BLOCK_Y * stride;
-    }
-    if (left > 0) add_rows<false>(totals, from, stride, left);
-  }
-  add_across(totals, shared);
-
-  const bool writes = threadIdx.y == 0 && column < inner;
-  R::Output* const to = y + outer * inner + column;
-  if (splits == 1) {
-    if (writes) write(to, totals, length);
-    return;
-  }
-  if constexpr (FINISH == Finish::atomic) {
-    if (writes) {
-#pragma unroll
-      for (int v = 0; v < VECTOR; ++v) add_atomically(to + v, R::output(settled(totals.of[v]), length));
-    }
-  } else {
-    Partial* const partials = static_cast<Partial*>(kept);
-    if (writes) {
-      Partial* const own = partials + (static_cast<long long>(outer) * splits + blockIdx.y) * inner + column;
-#pragma unroll
-      for (int v = 0; v < VECTOR; ++v) own[v] = totals.of[v];
-    }
-    if constexpr (FINISH == Finish::last) {
-      __syncthreads();
-      if (threadIdx.x == 0 && threadIdx.y == 0)
-        last = last_of(static_cast<unsigned*>(counters) + blockIdx.x, gridDim.y);
-      __syncthreads();
-      if (last) finish(y, partials, shared, outer, column, inner, length, splits);
-    }
-  }
-}
-
-// FINISH=launch: adds up the blocks' partials; the grid is outer x tiles.
-extern "C" __global__ void __launch_bounds__(BLOCK_X* BLOCK_Y)
-    ENTRY(reduce_columns_kept)(R::Output* y, const void* kept, int tiles, long long length, long long inner,
-                               int splits) {
+// FINISH=launch: one block per output adds up the partials of `blocks` blocks.
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    ENTRY(reduce_all_kept)(R::Output* y, const void* kept, long long length, int blocks) {
   __shared__ Partial shared[shared_partials];
   start();
-  const unsigned tile = blockIdx.x % static_cast<unsigned>(tiles);
-  finish(y, static_cast<const Partial*>(kept), shared, blockIdx.x / static_cast<unsigned>(tiles),
-         static_cast<long long>(tile) * columns + threadIdx.x * VECTOR, inner, length, splits);
+  const Partial* partials = static_cast<const Partial*>(kept) + static_cast<long long>(blockIdx.x) * blocks;
+  const Partial total = block_total(kept_part(partials, static_cast<unsigned>(blocks)), shared);
+  if (threadIdx.x == 0) y[blockIdx.x] = R::output(settled(total), length);
 }

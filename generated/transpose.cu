@@ -1,3 +1,10 @@
+// To be read: nothing is built from this text. It is the winner on NVIDIA H200 for
+// batch=1 height=4096 width=4096 input_pitch=0 output_pitch=0 dtype=b32,
+// written by golden_tests with TUNESMITH_UPDATE_GOLDEN=1. "tunesmith render" writes any other.
+// transpose/tiled for sm_90a, rendered by Tunesmith from templates/transpose/tiled.cu: change that and render again.
+// compiled in: dtype=b32
+// config: VECTOR_IN=4 VECTOR_OUT=4 TURN=4 TILE_X=64 TILE_Y=64 ROWS=1 TILES=1 SMEM_LAYOUT=swizzled BLOCK_ORDER=column LOAD=plain STORE=plain START=plain TRIGGER=none RESIDENT_WARPS=32
+
 // ---- templates/common/hinted_access.cuh
 // Accesses to global memory that move 1 to 16 bytes by one instruction, with a hint on what is to stay in the
 // caches. (An assignment of a struct may become a store for each element.)
@@ -254,14 +261,35 @@ __device__ __forceinline__ void turn_words(const Word (&from)[N], Word (&to)[N])
   }
 }
 
-#include "constants"
+// ---- what this variant is
+using T = unsigned;  // dtype=b32
+constexpr int VECTOR_IN = 4;
+constexpr int VECTOR_OUT = 4;
+constexpr int TURN = 4;
+constexpr int TILE_X = 64;
+constexpr int TILE_Y = 64;
+constexpr int ROWS = 1;
+constexpr int TILES = 1;
+enum class SmemLayout { padded, swizzled, flat };
+constexpr SmemLayout SMEM_LAYOUT = SmemLayout::swizzled;
+enum class BlockOrder { row, column, banded, diagonal };
+constexpr BlockOrder BLOCK_ORDER = BlockOrder::column;
+enum class Load { plain, no_allocate };
+constexpr Load LOAD = Load::plain;
+enum class Store { plain, streaming };
+constexpr Store STORE = Store::plain;
+enum class Start { plain, overlapped };
+constexpr Start START = Start::plain;
+enum class Trigger { none, early };
+constexpr Trigger TRIGGER = Trigger::none;
+constexpr int RESIDENT_WARPS = 32;
+#define ENTRY(name) name##_b23eb0f6
 
-// ---- templates/transpose/shifted.cu
-// transpose of tiles through shared memory for rows that begin anywhere. Elements of 1 and 2 bytes are read
-// as words, two aligned ones shifted into one, and turned in registers. Each row of the output is written in
-// stretches that begin at multiples of WINDOW bytes in memory, so that two blocks never write the same
-// window: a tile's stretch of a row begins up to WINDOW bytes before the tile, for which the tile holds a few
-// more rows of the input. Of an element only the size matters.
+// ---- templates/transpose/tiled.cu
+// transpose of tiles through shared memory. A thread loads TURN vectors of VECTOR_IN elements, one below the
+// other, turns them in registers into VECTOR_IN cells of TURN elements of an output row, and puts those into
+// shared memory; then vectors of VECTOR_OUT elements are stored along the output's rows. Of an element only
+// the size matters.
 
 // Programmatic dependent launch: how a kernel overlaps with its neighbours in a stream. Needs START and
 // TRIGGER. Before compute capability 9.0 and on the host there is none, and START and TRIGGER change nothing.
@@ -306,201 +334,201 @@ template <typename Element>
 using InOutPointer = typename PointerTo<Element, !overlapped>::Type;
 
 constexpr int element_bytes = static_cast<int>(sizeof(T));
-constexpr int lanes = larger(4 / element_bytes, 1);  // elements of a word
-template <int BYTES>
-struct WordOf {
-  using Type = unsigned;
-};
-template <>
-struct WordOf<8> {
-  using Type = unsigned long long;
-};
-using Word = typename WordOf<element_bytes>::Type;
-using Stored = Vector<Word, VECTOR_OUT / lanes>;
-
+constexpr int threads = TILE_X * TILE_Y / (VECTOR_IN * TURN * ROWS);
 constexpr Hint load_hint = LOAD == Load::no_allocate ? Hint::no_allocate : Hint::none;
 constexpr Hint store_hint = static_cast<Hint>(STORE);
-constexpr int window = WINDOW / element_bytes;              // elements
-constexpr int more_words = ceil_divide(window - 1, lanes);  // before each row of the output's tile
-constexpr int more = more_words * lanes;                    // rows of the input above the tile
-constexpr int threads = TILE_X * TILE_Y / (lanes * lanes * ROWS);
-constexpr int words_x = TILE_X / lanes;
-constexpr int vectors_y = TILE_Y / VECTOR_OUT;
-constexpr int groups = threads / words_x;  // of `lanes` rows, which the block loads at once
+constexpr int vectors_x = TILE_X / VECTOR_IN;   // loads per row of the input's tile
+constexpr int vectors_y = TILE_Y / VECTOR_OUT;  // stores per row of the output's tile
 
-// The tile is stored in the output's order, TILE_X rows of words. Neighbouring threads put words into rows
-// `lanes` apart: an odd distance spreads them over the banks. A shifted vector ends with a part of the next
-// word, for which a row has one word more.
-constexpr int row_words = lanes == 1 ? (more_words + TILE_Y) | 1 : more_words + TILE_Y / lanes + 1;
-__device__ __forceinline__ int place_of(int x, int word) {
-  return x * row_words + (lanes == 1 ? 0 : x / lanes) + word;
-}
-constexpr int tile_words = TILE_X * row_words + (lanes == 1 ? 0 : words_x);
+// Neighbouring threads load the TURN rows of one VECTOR_OUT, then those of the next vector of the row: the
+// cells of a warp then fill whole banks.
+constexpr int cells = VECTOR_OUT / TURN;
 
-// The word of the elements at `from`, of which `columns` are left in the row; `within`: the two aligned words
-// around them lie in the row.
-__device__ __forceinline__ Word load_word(const T* from, int columns, bool within) {
-  if constexpr (lanes == 1) {
-    return load_hinted<load_hint>(reinterpret_cast<const Word*>(from));
-  } else {
-    if (within) {
-      const unsigned skipped = static_cast<unsigned>(reinterpret_cast<size_t>(from)) % 4;
-      const unsigned* aligned =
-          reinterpret_cast<const unsigned*>(reinterpret_cast<const unsigned char*>(from) - skipped);
-      return shift_bytes(aligned[0], aligned[1], skipped);
-    }
-    unsigned word = 0;
-#pragma unroll
-    for (int i = 0; i < lanes; ++i) {
-      if (i < columns) word |= static_cast<unsigned>(from[i]) << 8 * element_bytes * i;
-    }
-    return word;
-  }
+// The tile is stored in the output's order: TILE_X rows of TILE_Y elements. Threads of a warp put cells into
+// rows VECTOR_IN apart: `padded` moves each such group of rows on by a unit, `swizzled` permutes the units of
+// a row instead, which costs no memory. A unit is a vector of the output, at least a bank (4 bytes).
+constexpr int unit = larger(VECTOR_OUT, 4 / smaller(element_bytes, 4));
+constexpr int permuted = smaller(TILE_Y / unit, larger(128 / (unit * element_bytes), 1));
+constexpr int pad = SMEM_LAYOUT == SmemLayout::padded ? unit : 0;
+constexpr int tile_elements = TILE_X * TILE_Y + (vectors_x - 1) * pad;
+
+__device__ __forceinline__ int place_of(int x, int y) {
+  const int group = x / VECTOR_IN;
+  if constexpr (SMEM_LAYOUT == SmemLayout::swizzled) y ^= group % permuted * unit;
+  return x * TILE_Y + group * pad + y;
 }
 
-// What surrounds a tile's corner: columns to its left and right, rows above it (negative) and below.
-struct Around {
-  int left, columns, top, rows;
+// N elements; small ones are packed into words where they fill whole words, since an unpacked byte takes a
+// register of its own.
+constexpr int side = 4 / smaller(element_bytes, 4);  // elements of a word
+template <int N, bool PACKED = (side > 1 && N >= side)>
+struct Pack : Vector<T, N> {
+  __device__ __forceinline__ T get(int i) const { return this->element[i]; }
+  __device__ __forceinline__ void set(int i, T value) { this->element[i] = value; }
 };
-
-// Loads a word from each of `lanes` rows at (x, y) of the tile; `from` points to the first.
-template <bool INSIDE>
-__device__ __forceinline__ void load_words(Word (&loaded)[lanes], const T* from, long long pitch, int x,
-                                           int y, const Around& around) {
-  const bool within = (x + around.left) * element_bytes >= 3 && (around.columns - x) * element_bytes >= 8;
-#pragma unroll
-  for (int r = 0; r < lanes; ++r) {
-    loaded[r] = 0;
-    if (INSIDE || (x < around.columns && y + r >= around.top && y + r < around.rows))
-      loaded[r] = load_word(from, around.columns - x, within);
-    from += pitch;
+template <int N>
+struct Pack<N, true> : Vector<unsigned, larger(N / side, 1)> {
+  __device__ __forceinline__ T get(int i) const {
+    return static_cast<T>(this->element[i / side] >> i % side * 8 * element_bytes);
   }
+  // The word has to be zero before its elements are set.
+  template <typename Element>
+  __device__ __forceinline__ void set(int i, Element value) {
+    this->element[i / side] |= static_cast<unsigned>(value) << i % side * 8 * element_bytes;
+  }
+};
+using Loaded = Pack<VECTOR_IN>;
+using Cell = Pack<TURN>;
+using Stored = Pack<VECTOR_OUT>;
+
+// The corner of the n-th group of rows of thread `threadIdx.x`, in the tile.
+struct Group {
+  int x, y;
+};
+__device__ __forceinline__ Group group_of(int n) {
+  const int at = threadIdx.x + n * threads;
+  return {at / cells % vectors_x * VECTOR_IN, (at / (cells * vectors_x) * cells + at % cells) * TURN};
 }
 
-__device__ __forceinline__ void put_words(Word* tile, const Word (&loaded)[lanes], int x, int word) {
-  Word turned[lanes];
-  turn_words(loaded, turned);
-#pragma unroll
-  for (int i = 0; i < lanes; ++i) tile[place_of(x + i, word)] = turned[i];
-}
-
-// `input` points to the tile's corner.
+// INSIDE: the whole tile lies in the matrix, and nothing is tested. A vector lies in it as a whole or not at
+// all, since VECTOR_IN divides the width.
 template <bool INSIDE>
-__device__ __forceinline__ void load_tile(Word* tile, const T* input, long long pitch, const Around& around,
-                                          bool aligned) {
-  // A thread stays in its column, so that one pointer goes from row to row.
-  const int x = threadIdx.x % words_x * lanes;
-  const int group = threadIdx.x / words_x;
-  const T* from = input + group * lanes * pitch + x;
-  Word loaded[ROWS][lanes];
+__device__ __forceinline__ void load_tile(Loaded (&loaded)[ROWS][TURN], const T* input, long long pitch,
+                                          int columns, int rows) {
 #pragma unroll
   for (int n = 0; n < ROWS; ++n) {
-    load_words<INSIDE>(loaded[n], from, pitch, x, (group + n * groups) * lanes, around);
-    from += groups * lanes * pitch;
-  }
-  constexpr int rounds = ceil_divide(more_words, groups);
-  Word before[rounds][lanes];
-  const auto load_before = [&] {
-    const T* first = input + (group * lanes - more) * pitch + x;
+    const Group at = group_of(n);
 #pragma unroll
-    for (int n = 0; n < rounds; ++n) {
-      if (group + n * groups < more_words)
-        load_words<INSIDE>(before[n], first, pitch, x, (group + n * groups) * lanes - more, around);
-      first += groups * lanes * pitch;
-    }
-  };
-  // In flight together with the others where that takes few registers.
-  if (lanes == 1 && !aligned) load_before();
-#pragma unroll
-  for (int n = 0; n < ROWS; ++n) put_words(tile, loaded[n], x, group + n * groups + more_words);
-  if (lanes > 1 && !aligned) load_before();
-  if (!aligned) {
-#pragma unroll
-    for (int n = 0; n < rounds; ++n) {
-      if (group + n * groups < more_words) put_words(tile, before[n], x, group + n * groups);
+    for (int r = 0; r < TURN; ++r) {
+      if (!INSIDE && (at.x >= columns || at.y + r >= rows)) {
+        loaded[n][r] = {};
+        continue;
+      }
+      const T* from = input + (at.y + r) * pitch + at.x;
+      loaded[n][r] = load_hinted<load_hint>(reinterpret_cast<const Loaded*>(from));
     }
   }
 }
 
-// `output` points to the tile's corner; its rows are the input's columns.
+// Rows of the input to rows of the output. A template, so that the branch that is not taken need not compile.
+template <typename In, typename Out>
+__device__ __forceinline__ void turn(const In (&rows)[TURN], Out (&turned)[VECTOR_IN]) {
+  if constexpr (side > 1 && TURN >= side && VECTOR_IN >= side) {
+#pragma unroll
+    for (int x = 0; x < VECTOR_IN / side; ++x) {
+#pragma unroll
+      for (int y = 0; y < TURN / side; ++y) {
+        unsigned from[side], to[side];
+#pragma unroll
+        for (int i = 0; i < side; ++i) from[i] = rows[y * side + i].element[x];
+        turn_words(from, to);
+#pragma unroll
+        for (int i = 0; i < side; ++i) turned[x * side + i].element[y] = to[i];
+      }
+    }
+  } else {
+#pragma unroll
+    for (int x = 0; x < VECTOR_IN; ++x) {
+      turned[x] = {};
+#pragma unroll
+      for (int r = 0; r < TURN; ++r) turned[x].set(r, rows[r].get(x));
+    }
+  }
+}
+
+__device__ __forceinline__ void put_tile(T* tile, const Loaded (&loaded)[ROWS][TURN]) {
+#pragma unroll
+  for (int n = 0; n < ROWS; ++n) {
+    const Group at = group_of(n);
+    Cell turned[VECTOR_IN];
+    turn(loaded[n], turned);
+#pragma unroll
+    for (int x = 0; x < VECTOR_IN; ++x) *reinterpret_cast<Cell*>(tile + place_of(at.x + x, at.y)) = turned[x];
+  }
+}
+
 template <bool INSIDE>
-__device__ __forceinline__ void store_tile(const Word* tile, T* output, long long pitch,
-                                           const Around& around) {
-  constexpr int words = VECTOR_OUT / lanes;
+__device__ __forceinline__ void store_tile(const T* tile, T* output, long long pitch, int columns, int rows) {
 #pragma unroll
   for (int n = 0; n < TILE_X * vectors_y / threads; ++n) {
     const int at = threadIdx.x + n * threads;
-    const int x = at / vectors_y;
-    if (!INSIDE && x >= around.columns) continue;
-    T* corner = output + x * pitch;
-    const int back = static_cast<unsigned>(reinterpret_cast<size_t>(corner)) / element_bytes % window;
-    const int y = at % vectors_y * VECTOR_OUT - back;
-    const Word* from = tile + place_of(x, (y + more) / lanes);
-    Stored vector;
-#pragma unroll
-    for (int i = 0; i < words; ++i) vector.element[i] = from[i];
-    if constexpr (lanes > 1) {
-      const unsigned skipped = (y + more) % lanes * element_bytes;
-      const Word next = from[words];
-#pragma unroll
-      for (int i = 0; i < words; ++i) {
-        vector.element[i] =
-            shift_bytes(vector.element[i], i + 1 < words ? vector.element[i + 1] : next, skipped);
-      }
-    }
-    T* to = corner + y;
-    if (INSIDE || (y >= around.top && y + VECTOR_OUT <= around.rows)) {
-      store_hinted<store_hint>(reinterpret_cast<Stored*>(to), vector);
-    } else {
-#pragma unroll
-      for (int i = 0; i < VECTOR_OUT; ++i) {
-        if (y + i >= around.top && y + i < around.rows)
-          to[i] = static_cast<T>(vector.element[i / lanes] >> i % lanes * 8 * element_bytes);
-      }
-    }
+    const int x = at / vectors_y, y = at % vectors_y * VECTOR_OUT;
+    if (!INSIDE && (x >= columns || y >= rows)) continue;
+    const Stored vector = *reinterpret_cast<const Stored*>(tile + place_of(x, y));
+    store_hinted<store_hint>(reinterpret_cast<Stored*>(output + x * pitch + y), vector);
   }
 }
 
-// Launched with one block per tile in x and one per matrix of the batch in y and z.
+struct Corner {
+  long long x, y;
+};
+
+__device__ __forceinline__ Corner corner_of(unsigned tile, unsigned tiles_x, unsigned tiles_y) {
+  unsigned x, y;
+  if constexpr (BLOCK_ORDER == BlockOrder::row) {
+    x = tile % tiles_x;
+    y = tile / tiles_x;
+  } else if constexpr (BLOCK_ORDER == BlockOrder::column) {
+    x = tile / tiles_y;
+    y = tile % tiles_y;
+  } else if constexpr (BLOCK_ORDER == BlockOrder::diagonal) {
+    y = tile % tiles_y;
+    x = (tile / tiles_y + y) % tiles_x;
+  } else {  // bands of 8 rows of tiles, each walked column by column
+    const unsigned band = tile / (8 * tiles_x) * 8;
+    const unsigned high = min(tiles_y - band, 8u);
+    const unsigned at = tile - band * tiles_x;
+    x = at / high;
+    y = band + at % high;
+  }
+  return {static_cast<long long>(x) * TILE_X, static_cast<long long>(y) * TILE_Y};
+}
+
+// Launched with one block per TILES tiles in x and one per matrix of the batch in y and z.
 extern "C" __global__ void __launch_bounds__(threads, RESIDENT_WARPS * 32 / threads)
-    ENTRY(transpose_shifted)(InputPointer<T> input, T* __restrict__ output, long long batch, long long height,
-                             long long width, long long input_pitch, long long output_pitch, int tiles_x,
-                             int tiles_y) {
-  __shared__ Word tile[tile_words];
+    ENTRY(transpose_tiled)(InputPointer<T> input, T* __restrict__ output, long long batch, long long height,
+                           long long width, long long input_pitch, long long output_pitch, int tiles_x,
+                           int tiles_y) {
+  __shared__ __align__(16) T tile[tile_elements];
   start();
+  const unsigned all = static_cast<unsigned>(tiles_x) * static_cast<unsigned>(tiles_y);
+  const unsigned first = blockIdx.x * TILES;
   const long long b = static_cast<long long>(blockIdx.z) * gridDim.y + blockIdx.y;
   if (b >= batch) return;
-  const unsigned block = blockIdx.x;
-  unsigned tile_x, tile_y;
-  if constexpr (BLOCK_ORDER == BlockOrder::row) {
-    tile_x = block % tiles_x;
-    tile_y = block / tiles_x;
-  } else if constexpr (BLOCK_ORDER == BlockOrder::column) {
-    tile_x = block / tiles_y;
-    tile_y = block % tiles_y;
-  } else {  // bands of 8 rows of tiles, each walked column by column
-    const unsigned band = block / (8u * tiles_x) * 8;
-    const unsigned high = min(tiles_y - band, 8u);
-    tile_x = (block - band * tiles_x) / high;
-    tile_y = band + (block - band * tiles_x) % high;
-  }
-  const long long x = static_cast<long long>(tile_x) * TILE_X, y = static_cast<long long>(tile_y) * TILE_Y;
-  Around around;
-  around.left = static_cast<int>(min(x, 3ll));
-  around.columns = static_cast<int>(min(width - x, TILE_X + 8ll));
-  around.top = -static_cast<int>(min(y, static_cast<long long>(more)));
-  around.rows = static_cast<int>(min(height - y, static_cast<long long>(TILE_Y)));
-  // Where all rows of the output begin at a multiple of WINDOW, no stretch begins before its tile.
-  const bool aligned = (reinterpret_cast<size_t>(output) | output_pitch * element_bytes) % WINDOW == 0;
-  const T* from = input + (b * height + y) * input_pitch + x;
-  T* to = output + (b * width + x) * output_pitch + y;
-  if (around.columns >= TILE_X && around.top == -more && around.rows == TILE_Y) {
-    load_tile<true>(tile, from, input_pitch, around, aligned);
+  const T* from = input + b * height * input_pitch;
+  T* to = output + b * width * output_pitch;
+  Loaded loaded[ROWS][TURN];
+  const auto load = [&](const Corner& corner) {
+    const T* start = from + corner.y * input_pitch + corner.x;
+    const int columns = static_cast<int>(min(width - corner.x, static_cast<long long>(TILE_X)));
+    const int rows = static_cast<int>(min(height - corner.y, static_cast<long long>(TILE_Y)));
+    if (columns == TILE_X && rows == TILE_Y) {
+      load_tile<true>(loaded, start, input_pitch, columns, rows);
+    } else {
+      load_tile<false>(loaded, start, input_pitch, columns, rows);
+    }
+  };
+  Corner corner = corner_of(first, tiles_x, tiles_y);
+  load(corner);
+#pragma unroll 1
+  for (int n = 0; n < TILES; ++n) {
+    if (n > 0) __syncthreads();  // the tile before has been read
+    put_tile(tile, loaded);
     __syncthreads();
-    store_tile<true>(tile, to, output_pitch, around);
-  } else {
-    load_tile<false>(tile, from, input_pitch, around, aligned);
-    __syncthreads();
-    store_tile<false>(tile, to, output_pitch, around);
+    const Corner here = corner;
+    const bool last = n + 1 == TILES || first + n + 1 >= all;
+    if (!last) {  // the next tile is loaded while this one is stored
+      corner = corner_of(first + n + 1, tiles_x, tiles_y);
+      load(corner);
+    }
+    T* start = to + here.x * output_pitch + here.y;
+    const int columns = static_cast<int>(min(width - here.x, static_cast<long long>(TILE_X)));
+    const int rows = static_cast<int>(min(height - here.y, static_cast<long long>(TILE_Y)));
+    if (columns == TILE_X && rows == TILE_Y) {
+      store_tile<true>(tile, start, output_pitch, columns, rows);
+    } else {
+      store_tile<false>(tile, start, output_pitch, columns, rows);
+    }
+    if (last) break;
   }
 }

@@ -1,6 +1,13 @@
+// To be read: nothing is built from this text. It is the winner on NVIDIA H200 for
+// batch=1 length=1000000 taps=5 function=convolve mode=valid dtype=f64 boundary=zero origin=0 value="0",
+// written by golden_tests with TUNESMITH_UPDATE_GOLDEN=1. "tunesmith render" writes any other.
+// conv1d/tiled for sm_90a, rendered by Tunesmith from templates/conv1d/tiled.cu: change that and render again.
+// compiled in: taps=5 function=convolve dtype=f64 PHASE=0
+// config: SMEM_LAYOUT=none TAPS_IN=registers COPY=sync SEGMENT=16 UNROLL=0 VECTOR=2 STORE_VECTOR=2 OUT_X=2 ITEMS=2 BLOCK_X=128 BLOCK_Y=1 STORE=streaming START=plain TRIGGER=none RESIDENT_WARPS=32
+
 // ---- templates/common/async_copy.cuh
 // Copies from global to shared memory that pass no register and are waited for as one group. Before compute
-// capability 8.0, and on the host, they are ordinary copies and the wait does nothing.
+// capability 8.0 they are ordinary copies and the wait does nothing; on the host they arrive at the wait.
 // (On the host common/host/async_copy.h stands for this file; what is here for it stays, because a kernel's
 // identity is its text.)
 
@@ -110,7 +117,34 @@ __device__ __forceinline__ void store_vector_streaming(T* to, const Vector<T, N>
 #endif
 }
 
-#include "constants"
+// ---- what this variant is
+constexpr int taps = 5;
+enum class Function { convolve, correlate };
+constexpr Function function = Function::convolve;
+using T = double;  // dtype=f64
+constexpr int PHASE = 0;
+enum class SmemLayout { none, flat, padded };
+constexpr SmemLayout SMEM_LAYOUT = SmemLayout::none;
+enum class TapsIn { registers, shared, constant, global };
+constexpr TapsIn TAPS_IN = TapsIn::registers;
+enum class Copy { async, sync };
+constexpr Copy COPY = Copy::sync;
+constexpr int SEGMENT = 16;
+constexpr int UNROLL = 0;
+constexpr int VECTOR = 2;
+constexpr int STORE_VECTOR = 2;
+constexpr int OUT_X = 2;
+constexpr int ITEMS = 2;
+constexpr int BLOCK_X = 128;
+constexpr int BLOCK_Y = 1;
+enum class Store { plain, streaming };
+constexpr Store STORE = Store::streaming;
+enum class Start { plain, overlapped };
+constexpr Start START = Start::plain;
+enum class Trigger { none, early };
+constexpr Trigger TRIGGER = Trigger::none;
+constexpr int RESIDENT_WARPS = 32;
+#define ENTRY(name) name##_a7dd8ad0
 
 // ---- templates/conv1d/tiled.cu
 // conv1d with a row of OUT_X outputs per thread, held in registers while a window of samples slides over the
