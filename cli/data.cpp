@@ -16,7 +16,6 @@
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "cli/table.h"
-#include "db/old_identity.h"
 #include "db/store.h"
 #include "generator/error.h"
 #include "generator/listed.h"
@@ -479,7 +478,7 @@ void add_tables(CLI::App& db, const std::string& command_line) {
   tables->callback([request, command_line] {
     if (!request->op.empty()) find_op(request->op);
     const std::filesystem::path database = database_or_default(request->database);
-    Store store = Store::open(database, Store::Mode::read_write, with_old_identities());
+    Store store = Store::open(database, Store::Mode::read_write);
     const std::string made = remake_tables(store, database, request->op, device_filter(request->device),
                                            request->extend, command_line);
     std::cout << (made.empty() ? "No problem has enough measurements for a table; see tune --anchors.\n"
@@ -530,10 +529,9 @@ void add_db(CLI::App& app, const std::string& command_line, int& exit_code) {
     std::ifstream text(request->file, std::ios::binary);
     if (!text)
       throw Error("The file " + request->file.string() + " cannot be read: " + std::strerror(errno) + ".");
-    MergeSource source = MergeSource::text(text, with_old_identities());
-    print_merged(
-        Store::open(database_or_default(request->database), Store::Mode::create, with_old_identities())
-            .merge(std::move(source), request->blobs()));
+    MergeSource source = MergeSource::text(text);
+    print_merged(Store::open(database_or_default(request->database), Store::Mode::create)
+                     .merge(std::move(source), request->blobs()));
   });
 
   CLI::App* merge = db->add_subcommand("merge", "Merge databases into one");
@@ -546,8 +544,8 @@ void add_db(CLI::App& app, const std::string& command_line, int& exit_code) {
       if (!std::filesystem::exists(other))
         throw Error("There is no database " + other.string() + " to merge.");
     // All are looked at before the first is merged: one that is damaged leaves OUT as it is.
-    for (const auto& other : request->others) MergeSource::file(other, with_old_identities());
-    Store store = Store::open(request->database, Store::Mode::create, with_old_identities());
+    for (const auto& other : request->others) MergeSource::file(other);
+    Store store = Store::open(request->database, Store::Mode::create);
     MergeReport all;
     for (const auto& other : request->others) all += store.merge_from(other, request->blobs());
     print_merged(all);

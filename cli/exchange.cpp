@@ -5,7 +5,7 @@
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "cli/recordings.h"
-#include "db/old_identity.h"
+#include "db/store.h"
 #include "generator/error.h"
 
 namespace tunesmith {
@@ -50,8 +50,7 @@ void run_import(const ExchangeRequest& request) {
                        "or its device is called; add --op and --device.");
     }
   }
-  Store store =
-      Store::open(database_or_default(request.database), Store::Mode::create, with_old_identities());
+  Store store = Store::open(database_or_default(request.database), Store::Mode::create);
   for (const Recording& recording : recordings) {
     const std::size_t count =
         import_recording(store, recording, "tunesmith db import " + request.file.filename().string());

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "cli/export.h"
-#include "db/old_identity.h"
 #include "db/store.h"
 #include "dispatch/kernel_folder.h"
 #include "dispatch/known.h"
@@ -90,8 +89,7 @@ Wanteds wanted_of(const Op& op, const Part& part, const std::vector<Candidate>& 
 // Of the database where it has one, else compiled now.
 class Binaries {
  public:
-  explicit Binaries(const fs::path& database)
-      : store_(Store::open(database, Store::Mode::read_only, with_old_identities(true))) {}
+  explicit Binaries(const fs::path& database) : store_(Store::open(database, Store::Mode::read_only)) {}
 
   /// Empty, with a note: there is none.
   std::string of(const Source& source, std::vector<std::string>& notes) {

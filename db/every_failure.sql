@@ -1,7 +1,7 @@
 -- A Tunesmith database as text.
 BEGIN;
 PRAGMA application_id = 1414745428;
-PRAGMA user_version = 7;
+PRAGMA user_version = 1;
 CREATE TABLE device (
   -- A model of device: two identical GPUs are one row.
   id INTEGER PRIMARY KEY,
@@ -10,13 +10,13 @@ CREATE TABLE device (
   target TEXT NOT NULL,                      -- what code is compiled for: sm_90a, host
   compute_capability TEXT NOT NULL,          -- '9.0'; '' on the host
   sm_count INTEGER NOT NULL,                 -- multiprocessors; cores on the host
-  memory_bytes INTEGER NOT NULL,
+  memory_bytes INTEGER NOT NULL,             -- the most that a driver has reported: it identifies no device
   l2_bytes INTEGER NOT NULL DEFAULT 0,       -- this and what follows: 0 where it is not known
   shared_bytes_per_sm INTEGER NOT NULL DEFAULT 0,
   max_threads_per_sm INTEGER NOT NULL DEFAULT 0,
-  max_shared_bytes_per_block INTEGER NOT NULL DEFAULT 0,  -- static + dynamic, after opting in
-  UNIQUE (kind, name, target, compute_capability, sm_count, memory_bytes)
+  max_shared_bytes_per_block INTEGER NOT NULL DEFAULT 0  -- static + dynamic, after opting in
 ) STRICT;
+CREATE UNIQUE INDEX device_model ON device (kind, name, target, compute_capability, iif(kind = 'host', 0, sm_count));
 CREATE TABLE template (
   id INTEGER PRIMARY KEY,
   op TEXT NOT NULL,
@@ -29,8 +29,6 @@ CREATE TABLE variant (
   template_id INTEGER NOT NULL REFERENCES template,
   target TEXT NOT NULL,
   source_hash TEXT NOT NULL,                 -- SHA-256 of what the compiler sees of the text: identifies a kernel.
-                                             -- text:HASH is of the whole text, as schema 2 had it, and
-                                             -- stale:HASH likewise, of a text that is no longer rendered
   config TEXT NOT NULL,                      -- 'BLOCK_X=32 BLOCK_Y=8'
   compiled_in TEXT NOT NULL,                 -- the part of the problem that is in the text: 'dtype=f32 mask_width=3'
   entry TEXT NOT NULL,                       -- name of the first kernel in the binary
@@ -119,7 +117,8 @@ BEGIN SELECT raise(ABORT, 'a measurement is never changed: record a new one'); E
 CREATE TRIGGER measurement_never_goes BEFORE DELETE ON measurement
 BEGIN SELECT raise(ABORT, 'a measurement is never deleted: its newest successor is the current one'); END;
 CREATE TABLE choice (
-  -- What finals named, or dropped. Append-only: the winners follow from these rows and the verdicts alone.
+  -- What finals named, or dropped, or what an interrupted run had found. Append-only: the winners follow from these rows
+  -- and the verdicts alone.
   id INTEGER PRIMARY KEY,
   session_id INTEGER NOT NULL REFERENCES session,
   sequence INTEGER NOT NULL,                 -- increases in its session
@@ -130,6 +129,8 @@ CREATE TABLE choice (
   measurement_id INTEGER REFERENCES measurement,  -- NULL: from here on there is no winner
   objective TEXT NOT NULL CHECK (objective IN ('time', 'energy', 'edp')),  -- edp: energy x time
   chosen_at TEXT NOT NULL,
+  provisional INTEGER NOT NULL DEFAULT 0 CHECK (provisional IN (0, 1)),  -- 1: there were no finals, the run was
+                                             -- interrupted; it counts only where finals have named nothing
   UNIQUE (session_id, sequence, alignment_bytes)
 ) STRICT;
 CREATE INDEX choice_by_problem ON choice (problem_id, device_id, generation);
@@ -165,6 +166,7 @@ CREATE TABLE winner (
   objective TEXT NOT NULL DEFAULT 'time' CHECK (objective IN ('time', 'energy', 'edp')),
   other_gpus INTEGER NOT NULL DEFAULT 0,     -- GPUs of the same model on which others were named at the same time: their
                                              -- times do not compare; finals on one GPU settle it
+  provisional INTEGER NOT NULL DEFAULT 0 CHECK (provisional IN (0, 1)),  -- as in its choice
   PRIMARY KEY (problem_id, device_id, alignment_bytes)
 ) STRICT;
 CREATE INDEX winner_by_device ON winner (device_id);
@@ -189,6 +191,32 @@ CREATE TRIGGER anchor_table_never_changes BEFORE UPDATE ON anchor_table
 BEGIN SELECT raise(ABORT, 'an anchor table is never changed: a later one replaces it'); END;
 CREATE TRIGGER anchor_table_never_goes BEFORE DELETE ON anchor_table
 BEGIN SELECT raise(ABORT, 'an anchor table is never deleted: a later one replaces it'); END;
+CREATE TABLE trial (
+  -- A variant that an application tried when it first used a problem (DispatcherOptions::tune_on_first_use). No verdict: it was
+  -- compared with no reference, and timed for moments beside the application's own kernels. No winner follows from it.
+  -- Append-only: of a problem, device and driver the last first use by (generation, first_use) counts.
+  id INTEGER PRIMARY KEY,
+  first_use TEXT NOT NULL,                   -- random: of all that were tried together
+  place INTEGER NOT NULL CHECK (place > 0),  -- 1: the fastest, which is used
+  generation INTEGER NOT NULL,               -- 1 + the largest on its problem and device when it was written
+  problem_id INTEGER NOT NULL REFERENCES problem,
+  device_id INTEGER NOT NULL REFERENCES device,
+  template TEXT NOT NULL,
+  config TEXT NOT NULL,
+  source_hash TEXT NOT NULL,                 -- as a variant's: another kernel of that config is not what was tried
+  us REAL CHECK (us > 0),                    -- of a launch; NULL: it could not be loaded or launched
+  toolchain TEXT NOT NULL,                   -- that compiled it then; else where its binary was from, in words
+  driver TEXT NOT NULL,                      -- '' on the host
+  tunesmith_version TEXT NOT NULL,
+  tried_at TEXT NOT NULL,
+  UNIQUE (first_use, place)
+) STRICT;
+CREATE INDEX trial_by_problem ON trial (problem_id, device_id, generation);
+CREATE INDEX trial_by_device ON trial (device_id);
+CREATE TRIGGER trial_never_changes BEFORE UPDATE ON trial
+BEGIN SELECT raise(ABORT, 'a trial is never changed: a later first use adds rows'); END;
+CREATE TRIGGER trial_never_goes BEFORE DELETE ON trial
+BEGIN SELECT raise(ABORT, 'a trial is never deleted: a later first use adds rows'); END;
 CREATE TABLE binary (
   -- What dispatch loads, so that an application needs no compiler. Kept only for winners.
   variant_id INTEGER PRIMARY KEY REFERENCES variant,
@@ -203,29 +231,49 @@ WHERE NOT EXISTS (SELECT 1 FROM measurement n JOIN session o ON o.id = n.session
                   WHERE n.device_id = m.device_id AND n.problem_id = m.problem_id AND n.variant_id = m.variant_id
                     AND n.caches = m.caches AND n.launches = m.launches
                     AND (n.generation, o.uid, n.sequence) > (m.generation, s.uid, m.sequence));
+CREATE VIEW kernel AS  -- each measurement, and whether it is of the kernel that its template and config stand for now
+-- An edited body is another kernel: what its older text measured is not its own. Of a template on a problem and device the
+-- body that was measured last counts, and of a config of that body the text that was measured last.
+SELECT id AS measurement_id, template_id <> newest_template_id OR variant_id <> newest_variant_id AS is_stale
+FROM (SELECT m.id, v.template_id, m.variant_id,
+             first_value(v.template_id) OVER (PARTITION BY m.device_id, m.problem_id, t.op, t.name
+                                              ORDER BY m.generation DESC, s.uid DESC, m.sequence DESC) AS newest_template_id,
+             first_value(m.variant_id) OVER (PARTITION BY m.device_id, m.problem_id, v.template_id, v.config
+                                             ORDER BY m.generation DESC, s.uid DESC, m.sequence DESC) AS newest_variant_id
+      FROM measurement m
+      JOIN session s ON s.id = m.session_id
+      JOIN variant v ON v.id = m.variant_id
+      JOIN template t ON t.id = v.template_id);
 CREATE VIEW results AS  -- every verdict, with names in place of ids
 SELECT p.op, d.name AS device, p.text AS problem, t.name AS template, v.config, v.compiled_in, v.target,
        m.verdict, m.reason, m.caches, m.launches, m.median_us, m.low_us, m.high_us, m.loads, m.min_us, m.spread,
        m.samples_us, m.energy_uj, m.clock_mhz, m.throttled, m.is_base,
+       NOT k.is_stale AND
        NOT EXISTS (SELECT 1 FROM measurement n JOIN session o ON o.id = n.session_id
                    WHERE n.device_id = m.device_id AND n.problem_id = m.problem_id AND n.variant_id = m.variant_id
                      AND n.caches = m.caches AND n.launches = m.launches
-                     AND (n.generation, o.uid, n.sequence) > (m.generation, s.uid, m.sequence)) AS is_current,
+                     AND (n.generation, o.uid, n.sequence) > (m.generation, s.uid, m.sequence)) AS is_current, k.is_stale,
        m.registers, m.static_shared_bytes, m.dynamic_shared_bytes, m.spill_bytes, m.max_error, m.compile_ms,
        m.stage, m.wall_ms, ifnull(length(m.samples_us) - length(replace(m.samples_us, ',', '')) + (length(m.samples_us) > 2), 0) AS samples, m.space_variants,
        m.toolchain, m.driver, m.measured_at, v.source_hash, m.session_id, m.id AS measurement_id
 FROM measurement m
+JOIN kernel k ON k.measurement_id = m.id
 JOIN session s ON s.id = m.session_id
 JOIN variant v ON v.id = m.variant_id
 JOIN template t ON t.id = v.template_id
 JOIN problem p ON p.id = m.problem_id
 JOIN device d ON d.id = m.device_id;
-CREATE VIEW axes AS  -- the config of each measurement, one row per axis
+CREATE VIEW axes AS  -- the config of each measurement, one row per axis; a value with blanks stands in quotes in the text
 WITH RECURSIVE part (variant_id, axis, value, rest) AS (
   SELECT id, '', '', config || ' ' FROM variant
   UNION ALL
   SELECT variant_id, substr(rest, 1, instr(rest, '=') - 1),
-         substr(rest, instr(rest, '=') + 1, instr(rest, ' ') - instr(rest, '=') - 1), substr(rest, instr(rest, ' ') + 1)
+         iif(substr(rest, instr(rest, '=') + 1, 1) = '"',
+             substr(rest, instr(rest, '=') + 2, instr(substr(rest, instr(rest, '=') + 2), '"') - 1),
+             substr(rest, instr(rest, '=') + 1, instr(substr(rest, instr(rest, '=') + 1), ' ') - 1)),
+         iif(substr(rest, instr(rest, '=') + 1, 1) = '"',
+             substr(substr(rest, instr(rest, '=') + 2), instr(substr(rest, instr(rest, '=') + 2), '"') + 2),
+             substr(substr(rest, instr(rest, '=') + 1), instr(substr(rest, instr(rest, '=') + 1), ' ') + 1))
   FROM part WHERE instr(rest, '=') > 0)
 SELECT m.id AS measurement_id, part.axis, part.value FROM part JOIN measurement m USING (variant_id) WHERE part.axis <> '';
 CREATE VIEW parameters AS  -- each problem, one row per parameter; a value with blanks stands in quotes in the text
@@ -249,7 +297,7 @@ CREATE VIEW winners AS  -- what dispatch uses, and how much faster it is
 SELECT op, device, problem, template, config, alignment_bytes, caches, launches, objective, median_us, low_us, high_us,
        loads, spread, energy_uj, clock_mhz, throttled,
        base_us, base_us / median_us AS speedup_over_base, worst_us, worst_us / median_us AS speedup_over_worst,
-       tied, runner_up, runner_up_ratio, newest_verdict, has_binary, other_gpus, target, compiled_in, toolchain, driver,
+       tied, runner_up, runner_up_ratio, newest_verdict, has_binary, other_gpus, provisional, target, compiled_in, toolchain, driver,
        measured_at, since, source_hash, measurement_id, variant_id, problem_id, device_id
 FROM (SELECT p.op, d.name AS device, p.text AS problem, t.name AS template, v.config, w.alignment_bytes, m.caches,
              m.launches, w.objective, m.median_us, m.low_us, m.high_us, m.loads, m.spread, m.energy_uj, m.clock_mhz,
@@ -263,7 +311,7 @@ FROM (SELECT p.op, d.name AS device, p.text AS problem, t.name AS template, v.co
                        WHERE b.device_id = w.device_id AND b.problem_id = w.problem_id AND b.is_base = 1 AND b.verdict = 'ok'
                          AND b.caches = m.caches AND b.launches = m.launches
                        ORDER BY b.generation DESC, s.uid DESC, b.sequence DESC LIMIT 1)) AS base_us,
-             (SELECT max(c.median_us) FROM current_measurement c
+             (SELECT max(c.median_us) FROM current_measurement c JOIN kernel k ON k.measurement_id = c.id AND NOT k.is_stale
               WHERE c.device_id = w.device_id AND c.problem_id = w.problem_id AND c.verdict = 'ok'
                 AND c.caches = m.caches AND c.launches = m.launches) AS worst_us,
              -- of the finalists beside it: those that could not be told from the best, itself included, and the next
@@ -279,7 +327,7 @@ FROM (SELECT p.op, d.name AS device, p.text AS problem, t.name AS template, v.co
               WHERE n.device_id = w.device_id AND n.problem_id = w.problem_id AND n.variant_id = m.variant_id
                 AND (n.verdict <> 'ok' OR (n.caches = m.caches AND n.launches = m.launches))
               ORDER BY n.generation DESC, s.uid DESC, n.sequence DESC LIMIT 1) AS newest_verdict,
-             EXISTS (SELECT 1 FROM binary x WHERE x.variant_id = m.variant_id) AS has_binary, w.other_gpus,
+             EXISTS (SELECT 1 FROM binary x WHERE x.variant_id = m.variant_id) AS has_binary, w.other_gpus, w.provisional,
              v.target, v.compiled_in, m.toolchain, m.driver, m.measured_at, w.since, v.source_hash,
              m.id AS measurement_id, m.variant_id, w.problem_id, w.device_id
       FROM winner w
@@ -288,6 +336,21 @@ FROM (SELECT p.op, d.name AS device, p.text AS problem, t.name AS template, v.co
       JOIN template t ON t.id = v.template_id
       JOIN problem p ON p.id = w.problem_id
       JOIN device d ON d.id = w.device_id);
+CREATE VIEW trials AS  -- what applications tried at first uses, the fastest of each first
+SELECT p.op, d.name AS device, p.text AS problem, t.place, t.us, t.template, t.config,
+       -- 0: a later one with this driver counts in its place
+       NOT EXISTS (SELECT 1 FROM trial n WHERE n.problem_id = t.problem_id AND n.device_id = t.device_id AND n.driver = t.driver
+                     AND (n.generation, n.first_use) > (t.generation, t.first_use)) AS is_current,
+       -- 1: the problem has a winner, which dispatch uses in its place
+       EXISTS (SELECT 1 FROM winner w WHERE w.problem_id = t.problem_id AND w.device_id = t.device_id) AS is_tuned,
+       -- of a tuner on this kernel and problem; NULL: there is none
+       (SELECT m.verdict FROM variant v JOIN measurement m ON m.variant_id = v.id JOIN session s ON s.id = m.session_id
+        WHERE v.target = d.target AND v.source_hash = t.source_hash AND m.problem_id = t.problem_id AND m.device_id = t.device_id
+        ORDER BY m.generation DESC, s.uid DESC, m.sequence DESC LIMIT 1) AS newest_verdict,
+       t.source_hash, d.target, t.toolchain, t.driver, t.tunesmith_version, t.tried_at, t.first_use, t.problem_id, t.device_id
+FROM trial t
+JOIN problem p ON p.id = t.problem_id
+JOIN device d ON d.id = t.device_id;
 CREATE VIEW sessions AS
 SELECT s.id, s.state, s.started_at, s.ended_at, d.name AS device, s.command, s.strategy, s.seed, s.budget,
        count(m.id) AS measurements, count(m.id) FILTER (WHERE m.verdict = 'ok') AS ok,
@@ -337,8 +400,8 @@ INSERT INTO measurement VALUES(13,1,13,13,1,1,0,'ok','',4.6716,4.6393,0.071389,'
 INSERT INTO measurement VALUES(14,1,14,14,1,1,0,'wrong_result','y[0] is 0, expected -0.431134164 within 6.57858527e-06; 1 of 1 elements is wrong on n=1 dtype=f32.',NULL,NULL,NULL,NULL,0,0,0,0,65536.0,1958.1,'c++ (Debian 12.2.0-14+deb12u1) 12.2.0 -std=c++20 -O2 -ffp-contract=off -fno-strict-aliasing','Linux 6.18.44-fc-v470','2026-11-23T12:02:58.069Z','warm','apart',NULL,NULL,NULL,NULL,NULL,'',1,'search',0.26,NULL);
 INSERT INTO measurement VALUES(15,1,15,1,1,1,1,'ok','',4.6607,4.6566,0.006142,'[4.7813,4.6946,4.6613,4.6568,4.6602,4.6566]',0,0,0,0,0.0,606.8,'c++ (Debian 12.2.0-14+deb12u1) 12.2.0 -std=c++20 -O2 -ffp-contract=off -fno-strict-aliasing','Linux 6.18.44-fc-v470','2026-11-23T12:02:58.076Z','warm','apart',4.6566,4.7813,6,NULL,NULL,'',1,'finals',1.1,14);
 INSERT INTO measurement VALUES(16,1,16,13,1,1,0,'ok','',4.6568,4.6171,0.00452,'[4.7768,4.6623,4.6171,4.6513,4.6627,4.6383]',0,0,0,0,0.0,1051.0,'c++ (Debian 12.2.0-14+deb12u1) 12.2.0 -std=c++20 -O2 -ffp-contract=off -fno-strict-aliasing','Linux 6.18.44-fc-v470','2026-11-23T12:02:58.077Z','warm','apart',4.6171,4.7768,6,NULL,NULL,'',1,'finals',1.04,NULL);
-INSERT INTO choice VALUES(1,1,1,1,1,1,4,16,'time','2026-11-23T12:02:58.175Z');
+INSERT INTO choice VALUES(1,1,1,1,1,1,4,16,'time','2026-11-23T12:02:58.175Z',0);
 INSERT INTO finalist VALUES(16,15,1.00393463122264625653e+00,9.994745477357295238e-01,1.00955842071065471365e+00,1);
 INSERT INTO finalist VALUES(16,16,1.0,1.0,1.0,1);
-INSERT INTO winner VALUES(1,1,4,16,'2026-11-23T12:02:58.175Z','time',0);
+INSERT INTO winner VALUES(1,1,4,16,'2026-11-23T12:02:58.175Z','time',0,0);
 COMMIT;

@@ -62,17 +62,12 @@ std::error_code make_folder(const fs::path& folder) {
 // in it is changed.
 std::int64_t version_of(const Database& database, schema::Migrations migrations) {
   const auto [version, application_id, objects] = schema::identify(database);
-  const auto newest = schema::newest_version(migrations);
   const std::string name = "The database " + database.name().string();
   if (version == 0 && application_id == 0 && objects == 0) return 0;
   if (application_id != schema::application_id || version < 1) {
     throw StoreError(name + " belongs to another program. It was not changed: choose another file.");
   }
-  if (version > newest) {
-    throw StoreError(name + " was written by a newer Tunesmith: it has schema " + std::to_string(version) +
-                     ", and this program knows schemas up to " + std::to_string(newest) +
-                     ". It was not changed: update Tunesmith, or choose another file.");
-  }
+  schema::require_known(database, version, migrations);
   return version;
 }
 
@@ -157,13 +152,11 @@ Store Store::open(const fs::path& path, Mode mode, const Options& options) {
     if (version == 0) {
       throw StoreError(name + " is empty: tune a problem first, or choose another file.");
     }
-    const bool translates = options.identify && schema::has_old_identities(database);
-    if (version < schema::newest_version(options.migrations) || translates) {
+    if (version < schema::newest_version(options.migrations)) {
       database = database.copy_in_memory();
       Transaction transaction(database, Transaction::Kind::write);
       schema::migrate(database, options.migrations);
       transaction.commit();
-      schema::carry_over(database, options);
     }
     schema::use_own_views(database);
     return store;
@@ -181,7 +174,6 @@ Store Store::open(const fs::path& path, Mode mode, const Options& options) {
     schema::migrate(database, options.migrations);
     transaction.commit();
   }
-  schema::carry_over(database, options);
   database.exec("PRAGMA foreign_keys = ON");
   return store;
 }

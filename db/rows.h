@@ -258,20 +258,6 @@ struct StoreStatus {
   std::vector<std::string> hints{};  // sentences
 };
 
-// What a migration asks and is told: a variant whose identity was the hash of its whole text, with one
-// problem that it was measured on, and the device.
-struct OldVariant {
-  std::int64_t id = 0;
-  std::string op{}, template_name{}, target{}, config{}, problem{};
-  std::string text_hash{};
-  DeviceRow device{};
-};
-
-struct NewIdentity {
-  std::int64_t variant_id = 0;
-  std::string source_hash{}, body_hash{};
-};
-
 // What a writer is told.
 
 struct SetWinner {

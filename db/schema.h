@@ -26,6 +26,9 @@ Identity identify(const sqlite::Database&);
 
 sqlite::Database empty_database();  // in memory, with the tables and views of schema.sql
 
+// Throws where the program knows no schema of this version.
+void require_known(const sqlite::Database&, std::int64_t version, Migrations);
+
 // From the version that the database has to the newest one. The caller has begun a write transaction, commits
 // it, and has foreign keys off: a migration may rebuild a table that others refer to.
 void migrate(sqlite::Database&, Migrations);
@@ -59,10 +62,5 @@ inline constexpr const char* or_know_more_of_device =
     "shared_bytes_per_sm = max(shared_bytes_per_sm, excluded.shared_bytes_per_sm), "
     "max_threads_per_sm = max(max_threads_per_sm, excluded.max_threads_per_sm), "
     "max_shared_bytes_per_block = max(max_shared_bytes_per_block, excluded.max_shared_bytes_per_block) ";
-
-// Whether rows still wait for Options::identify, and what gives them the identities of today. After
-// migrate(); begins and commits a transaction of its own.
-bool has_old_identities(const sqlite::Database&);
-void carry_over(sqlite::Database&, const Store::Options&);
 
 }  // namespace tunesmith::schema

@@ -5,7 +5,7 @@
 -- sessions, trials.
 -- The store opens the file in WAL mode with foreign keys on. docs/database.md has example queries.
 PRAGMA application_id = 1414745428;  -- "TSMT": tells this file apart from other SQLite databases
-PRAGMA user_version = 10;
+PRAGMA user_version = 1;
 
 CREATE TABLE device (
   -- A model of device: two identical GPUs are one row.
@@ -36,8 +36,6 @@ CREATE TABLE variant (
   template_id INTEGER NOT NULL REFERENCES template,
   target TEXT NOT NULL,
   source_hash TEXT NOT NULL,                 -- SHA-256 of what the compiler sees of the text: identifies a kernel.
-                                             -- text:HASH is of the whole text, as schema 2 had it, and
-                                             -- stale:HASH likewise, of a text that is no longer rendered
   config TEXT NOT NULL,                      -- 'BLOCK_X=32 BLOCK_Y=8'
   compiled_in TEXT NOT NULL,                 -- the part of the problem that is in the text: 'dtype=f32 mask_width=3'
   entry TEXT NOT NULL,                       -- name of the first kernel in the binary

@@ -50,11 +50,7 @@ class Store {
     int busy_timeout_ms = 5000;             // how long to wait for another writer
     std::int64_t max_pages = 0;             // of 4096 bytes; 0: no limit but the disk
     std::span<const Migration> migrations;  // [i] migrates from version i + 1 to i + 2
-    // Translates kernels' identities that an older version wrote (old_identity.h). Without it such rows keep
-    // theirs and match no kernel of today.
-    std::function<std::vector<NewIdentity>(const std::vector<OldVariant>&)> identify = {};
-    bool identify_winners_only = false;  // for a reader that needs no more
-    Options();                           // the program's own migrations
+    Options();                              // the program's own migrations
   };
 
   // A file of an older schema is migrated; with read_only a copy in memory is.

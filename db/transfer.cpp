@@ -193,17 +193,15 @@ void Store::write_text(std::ostream& out, Blobs blobs) const {
 
 MergeSource::MergeSource(Database source, const Store::Options& options) {
   const auto identity = schema::identify(source);
-  if (identity.application_id != schema::application_id || identity.version < 1 ||
-      identity.version > schema::newest_version(options.migrations)) {
+  if (identity.application_id != schema::application_id || identity.version < 1) {
     throw StoreError("The database " + source.name().string() +
-                     " is not a Tunesmith database, or was written by a newer Tunesmith. Nothing was "
-                     "imported from it.");
+                     " is not a Tunesmith database. Nothing was imported from it.");
   }
+  schema::require_known(source, identity.version, options.migrations);
   {
     Transaction migration(source, Transaction::Kind::write);
     schema::migrate(source, options.migrations);
     migration.commit();
-    schema::carry_over(source, options);
   }
   schema::require_tables(source);
   check_source(source);

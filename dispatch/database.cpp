@@ -3,7 +3,6 @@
 #include <filesystem>
 
 #include "db/device_row.h"
-#include "db/old_identity.h"
 #include "db/store.h"
 #include "dispatch/known.h"
 #include "dispatch/packed.h"
@@ -100,7 +99,7 @@ void read_database(const Sources& sources, Known& known) {
     known.notes.push_back("The database " + sources.database + " is not used. " + *why);
     return;
   }
-  const Store store = Store::open(sources.database, Store::Mode::read_only, with_old_identities(true));
+  const Store store = Store::open(sources.database, Store::Mode::read_only);
   std::size_t count = 0;
   for (const WinnerRow& row : store.winners({}, Store::Load::dispatch)) {
     Candidate& candidate = known.winners.emplace_back(to_candidate(row));
@@ -129,7 +128,7 @@ void write_first_uses(const std::string& database, const DeviceFacts& device,
   while (place.has_relative_path() && !std::filesystem::exists(place.parent_path()))
     place = place.parent_path();
   if (const auto why = why_untrusted(place)) throw Error(*why);
-  Store::Options options = with_old_identities();
+  Store::Options options;
   options.busy_timeout_ms = static_cast<int>(patience.count());
   Store store = Store::open(database, Store::Mode::create, options);
   store.in_one_commit([&] {
@@ -156,7 +155,7 @@ BaseFaults faults_of_base(const std::string& database, const DeviceFacts& device
   std::error_code error;
   if (database.empty() || !std::filesystem::exists(database, error) || why_untrusted(database)) return faults;
   try {
-    const Store store = Store::open(database, Store::Mode::read_only, with_old_identities(true));
+    const Store store = Store::open(database, Store::Mode::read_only);
     for (const Store::Newest& newest : store.newest_of(device.target, source_hash, device.name)) {
       const std::string fault = newest.verdict == "ok"
                                     ? ""
@@ -173,7 +172,7 @@ BaseFaults faults_of_base(const std::string& database, const DeviceFacts& device
 }
 
 std::vector<TableRow> winners_of(const std::filesystem::path& database, const QueryFilter& filter) {
-  const Store store = Store::open(database, Store::Mode::read_only, with_old_identities(true));
+  const Store store = Store::open(database, Store::Mode::read_only);
   std::vector<TableRow> rows;
   for (const WinnerRow& row : store.winners(filter)) {
     if (row.provisional) continue;  // what is shipped has had its finals
@@ -193,7 +192,7 @@ std::vector<TableRow> winners_of(const std::filesystem::path& database, const Qu
 
 std::vector<DeviceTable> tables_of(const std::filesystem::path& database, const QueryFilter& filter) {
   std::vector<DeviceTable> tables;
-  const Store store = Store::open(database, Store::Mode::read_only, with_old_identities(true));
+  const Store store = Store::open(database, Store::Mode::read_only);
   for (const StoredAnchorTable& row : store.anchor_tables(filter))
     if (is_used(row.table)) tables.push_back(to_table(row));
   return tables;

@@ -4,7 +4,7 @@
 #include <thread>
 #include <utility>
 
-#include "db/old_identity.h"
+#include "db/store.h"
 #include "generator/same_model.h"
 #include "tuner/interrupt.h"
 
@@ -31,7 +31,7 @@ std::string compared_with(const OwnOp& own, const std::string& program) {
 Lane::Lane(const Setup& setup, Progress& progress)
     : setup_(setup),
       progress_(setup.lanes > 1 ? progress.named(setup.device) : progress),
-      store_(Store::open(setup.database, Store::Mode::create, with_old_identities())),
+      store_(Store::open(setup.database, Store::Mode::create)),
       references_(setup.options.worker.prepare_s, setup.references),
       worker_(setup.device, setup.options.worker),
       compilers_(device().target, compilers_wanted(setup.options, setup.lanes),

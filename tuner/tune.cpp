@@ -8,7 +8,7 @@
 #include <thread>
 #include <utility>
 
-#include "db/old_identity.h"
+#include "db/store.h"
 #include "generator/listed.h"
 #include "generator/number_text.h"
 #include "generator/ops.h"
@@ -198,7 +198,7 @@ std::vector<Problem> complete_problems(const Op& op, const TuneOptions& options)
 void open_shard(const TuneOptions& options, const std::filesystem::path& file) {
   std::error_code ignored;
   if (!options.shard || !std::filesystem::exists(options.database, ignored)) return;
-  Store::open(file, Store::Mode::create, with_old_identities()).merge_from(options.database);
+  Store::open(file, Store::Mode::create).merge_from(options.database);
 }
 
 // Of the time for anchors: to search; and until the best of that are measured on all that were searched. The

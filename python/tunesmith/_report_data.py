@@ -16,7 +16,7 @@ from ._core import work
 from ._tuning import program
 
 _APPLICATION = 1414745428  # PRAGMA application_id and user_version of db/schema.sql
-_SCHEMA = 10
+_SCHEMA = 1
 OPS = 10  # on a page
 
 
@@ -165,7 +165,8 @@ def _open(path: str) -> sqlite3.Connection:
     if version > _SCHEMA:
         sql.close()
         raise ValueError(
-            f"{path} was written by a newer version of Tunesmith (schema {version}; this one reads up to {_SCHEMA}); update the package."
+            f"{path} was written by a newer version of Tunesmith, or by one before 0.1.0 (schema {version}; this one reads up to {_SCHEMA}): "
+            "update the package, or export it with the version that wrote it and import that."
         )
     if version < _SCHEMA:  # its views are older too: the program migrates a copy
         sql.close()

@@ -52,14 +52,18 @@ TEST_F(FaultTest, ADamagedFileIsLeftAsItIs) {
   EXPECT_THAT(error_of([&] { Store::open(file(), Mode::create); }), HasSubstr("damaged"));
 }
 
-TEST_F(FaultTest, ANewerSchemaIsLeftAsItIs) {
+TEST_F(FaultTest, AnUnknownSchemaIsLeftAsItIs) {
   { auto store = Store::open(file(), Mode::create); }
-  sql(file(), "PRAGMA user_version = 11");
+  sql(file(), "PRAGMA user_version = 11");  // newer, or of a program before 0.1.0
+  const auto before = bytes_of(file());
   for (const auto mode : {Mode::create, Mode::read_only}) {
     EXPECT_THAT(error_of([&] { Store::open(file(), mode); }),
-                AllOf(HasSubstr("newer Tunesmith"), HasSubstr("schema 11"), HasSubstr("up to 10")));
+                AllOf(HasSubstr("newer Tunesmith"), HasSubstr("schema 11"), HasSubstr("up to 1."),
+                      HasSubstr("export it with the version that wrote it")));
   }
+  EXPECT_THAT(error_of([&] { MergeSource::file(file()); }), HasSubstr("schema 11"));
   EXPECT_EQ(sql(file(), "PRAGMA user_version"), "11");
+  EXPECT_EQ(bytes_of(file()), before);
 }
 
 TEST_F(FaultTest, AFullDiskKeepsWhatWasRecorded) {

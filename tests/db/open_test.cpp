@@ -16,7 +16,7 @@ TEST_F(OpenTest, MakesFolderAndFileWithTheDocumentedSettings) {
   const auto path = folder_ / "a" / "b c?#%" / "t.db";
   { auto store = Store::open(path, Mode::create); }
   EXPECT_EQ(sql(path, "PRAGMA journal_mode"), "wal");
-  EXPECT_EQ(sql(path, "PRAGMA user_version"), "10");
+  EXPECT_EQ(sql(path, "PRAGMA user_version"), "1");
   EXPECT_EQ(sql(path, "PRAGMA integrity_check"), "ok");
   EXPECT_EQ(sql(path, "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE '%STRICT'"),
             "0");

@@ -291,7 +291,7 @@ TEST_F(StoreTest, StatusTellsWhatIsThere) {
   const auto status = store.status();
   EXPECT_EQ(status.path, file());
   EXPECT_GT(status.size_bytes, 4096U);
-  EXPECT_EQ(status.schema_version, 10);
+  EXPECT_EQ(status.schema_version, 1);
   EXPECT_EQ(status.journal_mode, "wal");
   EXPECT_EQ(status.check, "ok");
   const auto count = [](const auto& counts, const std::string& name) -> std::int64_t {

@@ -71,6 +71,10 @@ TEST_F(TransferTest, AHostileOrBrokenTextDoesNothing) {
   EXPECT_THAT(read("hello\n"), HasSubstr("cut off"));
   EXPECT_THAT(read(""), HasSubstr("not a Tunesmith database"));
   EXPECT_THAT(read("CREATE TABLE x (y);\n"), HasSubstr("not a Tunesmith database"));
+  auto unknown = good;
+  unknown.replace(unknown.find("user_version = 1"), 16, "user_version = 10");
+  EXPECT_THAT(read(unknown),
+              AllOf(HasSubstr("schema 10"), HasSubstr("up to 1."), HasSubstr("tunesmith db export")));
   auto dangling = good;
   dangling.erase(dangling.find("INSERT INTO device"),
                  dangling.find("INSERT INTO template") - dangling.find("INSERT INTO device"));
@@ -204,35 +208,39 @@ TEST_F(TransferTest, AnOlderShardIsMigratedInACopy) {
     auto old = Store::open(file("old.db"), Mode::create);
     populate(old);
   }
-  const Store::Migration migrations[] = {
-      Store::Options().migrations[0], Store::Options().migrations[1],
-      Store::Options().migrations[2], Store::Options().migrations[3],
-      Store::Options().migrations[4], Store::Options().migrations[5],
-      Store::Options().migrations[6], Store::Options().migrations[7],
-      Store::Options().migrations[8], {"CREATE TABLE extra (id INTEGER) STRICT"}};
+  const Store::Migration migrations[] = {{"CREATE TABLE extra (id INTEGER) STRICT"}};
   Store::Options options;
   options.migrations = migrations;
   auto store = Store::open(file(), Mode::create, options);
   EXPECT_EQ(store.merge_from(file("old.db")).measurements, 10);
-  EXPECT_EQ(sql(file("old.db"), "PRAGMA user_version"), "10");
+  EXPECT_EQ(sql(file("old.db"), "PRAGMA user_version"), "1");
 }
 
-TEST_F(TransferTest, FilesAndTextsOfSchema1AreTaken) {
-  const auto old_text = bytes_of(TEST_DB_DIR "/schema_1.sql");
-  auto loaded = Store::open(file("loaded.db"), Mode::create);
+TEST_F(TransferTest, FilesAndTextsOfAnOlderSchemaAreTaken) {
+  const auto old_text = [&] {
+    auto old = Store::open(file("old.db"), Mode::create);
+    const auto ids = populate(old);
+    old.record(ids.ok(ids.variant(old, "fast"), 24));
+    old.end_session(ids.session, Store::End::finished);
+    return text_of(old, Store::Blobs::include);
+  }();
+  const Store::Migration migrations[] = {{"UPDATE session SET strategy = 'migrated'"}};
+  Store::Options options;
+  options.migrations = migrations;
+  auto loaded = Store::open(file("loaded.db"), Mode::create, options);
   std::istringstream in(old_text);
   const auto report = loaded.read_text(in, Store::Blobs::include);
   EXPECT_EQ(report.measurements, 11);
   EXPECT_EQ(report.winners_taken, 1);
-  sql(file("old.db"), old_text);
-  auto merged = Store::open(file("merged.db"), Mode::create);
+  auto merged = Store::open(file("merged.db"), Mode::create, options);
   EXPECT_EQ(merged.merge_from(file("old.db"), Store::Blobs::include).measurements, 11);
   EXPECT_EQ(sql(file("old.db"), "PRAGMA user_version"), "1");
   // However it came to the present schema, the text is the same.
   const auto text = text_of(loaded, Store::Blobs::include);
+  EXPECT_THAT(text, HasSubstr("'migrated'"));
   EXPECT_EQ(text_of(merged, Store::Blobs::include), text);
-  EXPECT_EQ(text_of(Store::open(file("old.db"), Mode::read_only), Store::Blobs::include), text);
-  EXPECT_EQ(text_of(Store::open(file("old.db"), Mode::read_write), Store::Blobs::include), text);
+  EXPECT_EQ(text_of(Store::open(file("old.db"), Mode::read_only, options), Store::Blobs::include), text);
+  EXPECT_EQ(text_of(Store::open(file("old.db"), Mode::read_write, options), Store::Blobs::include), text);
 }
 
 TEST_F(TransferTest, OfTwoWinnersWithOtherCachesTheLaterStays) {
