@@ -651,11 +651,15 @@ def _histogram_of_library(given: Given, bins, limits, density, weights):
     kind = given.array.kind
     if kind in ("numpy", "other"):
         return np.histogram(given.numpy(), bins, limits, density, weights)
+    if weights is not None:
+        weights = Given(weights, given)
+        if tuple(weights.shape) != tuple(given.shape):
+            raise ValueError("weights should have the same shape as a.")
     if kind == "cupy":
         library, like = sys.modules["cupy"], given.object
         edges = bins if np.ndim(bins) == 0 else library.asarray(Given(bins, given).object)
-        weights = None if weights is None else Given(weights, given).object
-        counts, edges = library.histogram(like, edges, limits, weights, density)
+        # By name: their order has changed from version to version.
+        counts, edges = library.histogram(like, edges, limits, weights=None if weights is None else weights.object, density=density)
         return counts, edges.get()
     if kind != "torch":
         raise TypeError(
@@ -668,19 +672,22 @@ def _histogram_of_library(given: Given, bins, limits, density, weights):
     else:
         ends = [float(x.min()), float(x.max())] if limits is None else []
         edges = np.histogram_bin_edges(np.array(ends, np.float32 if given.dtype == "float32" else np.float64), index(bins), limits)
-    there = torch.as_tensor(edges, device=x.device)
+    common = np.result_type(edges.dtype, "float32" if given.dtype in ("float16", "bfloat16") else given.dtype)
+    there = torch.as_tensor(edges.astype(common), device=x.device)
     x = x.to(there.dtype)
     place = torch.searchsorted(there, x, right=True) - 1
     place = torch.where(x == there[-1], len(edges) - 2, place)
     inside = (place >= 0) & (place < len(edges) - 1)
-    if weights is not None:
-        weights = Given(weights, given).object.reshape(-1)
-        if weights.shape != x.shape:
-            raise ValueError("weights should have the same shape as a.")
-        weights = weights[inside]
-    counts = torch.bincount(place[inside], weights=weights, minlength=len(edges) - 1)
+    place = place[inside]
+    if weights is None:
+        counts = torch.bincount(place, minlength=len(edges) - 1)
+    else:  # added as float64 and returned in the weights' type, as NumPy does
+        weights = weights.object.reshape(-1)[inside]
+        parts = [weights.real, weights.imag] if weights.is_complex() else [weights]
+        sums = [torch.bincount(place, weights=part.to(torch.float64), minlength=len(edges) - 1) for part in parts]
+        counts = (torch.complex(*sums) if weights.is_complex() else sums[0]).to(weights.dtype)
     if density:
-        counts = counts / torch.as_tensor(np.diff(edges), device=x.device) / counts.sum()
+        counts = counts / torch.as_tensor(np.diff(edges).astype(np.float64), device=x.device) / counts.sum()
     return counts, edges
 
 
@@ -756,7 +763,11 @@ def _bincount_of_library(given: Given, weights, minlength: int):
             f"weights= and more than {_most_bins} counts are added up by the array's own library, and {kind} has no such function; give an array "
             "of CuPy or PyTorch."
         )
-    weights = None if weights is None else Given(weights, given).object
+    if weights is not None:
+        weights = Given(weights, given)
+        if weights.dtype.startswith("complex"):
+            raise TypeError(f"Cannot cast array data from dtype('{weights.dtype}') to dtype('float64') according to the rule 'safe'")
+        weights = weights.to("float64").object
     return sys.modules[kind].bincount(given.object, weights=weights, minlength=minlength)
 
 

@@ -197,7 +197,7 @@ TEST_F(CudaDevice, OnlyAKernelThatOverlapsIsFasterBehindItself) {
     return apart / chained;
   };
   EXPECT_NEAR(ratio("clocks", false), 1, 0.02);
-  EXPECT_GT(ratio("overlapping_clocks", true), 1.2);
+  EXPECT_GT(ratio("overlapping_clocks", true), 1.08);  // 1.13 and more on H100s, 1.2 and more on an H200
 }
 
 // A copy of 2^27 random floats takes an H200 161 mJ; zeros take less.

@@ -293,21 +293,37 @@ def test_histogram_and_bincount_refuse_what_would_be_wrong():
             tunesmith.bincount(x)
 
 
-@pytest.mark.parametrize("library", ["numpy", "torch"])
+@pytest.mark.parametrize("library", ["numpy", "torch", "cupy"])
 def test_weights_and_bins_of_unequal_width(library):
-    give = (lambda array: array) if library == "numpy" else pytest.importorskip("torch").from_numpy
+    if library == "cupy":
+        cupy = pytest.importorskip("cupy")
+        if not cupy.cuda.is_available():
+            pytest.skip("no GPU")
+    give = {"numpy": lambda: np.asarray, "torch": lambda: pytest.importorskip("torch").from_numpy, "cupy": lambda: cupy.asarray}[library]()
+    back = (lambda array: array.get()) if library == "cupy" else np.asarray
     x, weights = numbers(300, "float32", 4), numbers(300, "float64", 5)
-    for bins, limits in ((7, None), (7, (-20.0, 20.0)), ([-30.0, -1, 0, 5, 40], None)):
-        for given in (None, weights):
+    whole = np.round(weights * 10).astype("int64")
+    for bins, limits in ((7, None), (7, (-20.0, 20.0)), ([-30.0, -1, 0, 5, 40], None), ([-30, -1, 0, 5, 40], None)):
+        for given in (None, weights, weights.astype("float32"), whole, whole.astype("int16"), weights + 1j * weights[::-1]):
             for density in (False, True):
                 counts, edges = tunesmith.histogram(give(x), bins, limits, density, None if given is None else give(given))
                 expected, expected_edges = np.histogram(x, bins, limits, density, given)
-                assert type(counts) is type(give(x))
-                np.testing.assert_allclose(counts, expected, rtol=1e-6 if density else 1e-12)
+                assert type(counts) is type(give(x)) and back(counts).dtype == expected.dtype
+                single = given is not None and given.dtype == "float32"
+                np.testing.assert_allclose(back(counts), expected, rtol=1e-6 if density or single else 1e-12, atol=1e-4 if single else 1e-12)
                 np.testing.assert_allclose(edges, expected_edges, rtol=1e-6)
     counted = np.arange(300, dtype="int32") % 17
-    np.testing.assert_allclose(tunesmith.bincount(give(counted), give(weights), 20), np.bincount(counted, weights, 20))
-    with pytest.raises(ValueError):
+    for given in (weights, weights.astype("float32"), whole):
+        counts, expected = tunesmith.bincount(give(counted), give(given), 20), np.bincount(counted, given, 20)
+        assert back(counts).dtype == expected.dtype
+        np.testing.assert_allclose(back(counts), expected, rtol=1e-12, atol=1e-12)
+    for values in (x, x.astype("float64"), x.astype("float16"), x.astype("int64"), x.astype("int8")):
+        for edges in ([-3, 0, 1, 9], np.array([-3.3, 0.1, 1.7, 9], "float32"), np.array([-3.3, 0.1, 1.7, 9]), np.array([-3, 0, 1, 9], "int16")):
+            expected = np.histogram(values, edges)[0]
+            np.testing.assert_array_equal(back(tunesmith.histogram(give(values), edges)[0]), expected)
+    with pytest.raises(TypeError, match="Cannot cast array data"):
+        tunesmith.bincount(give(counted), give(weights + 1j))
+    with pytest.raises(ValueError, match="same shape"):
         tunesmith.histogram(give(x), 5, weights=give(weights[:3]))
 
 
