@@ -8,6 +8,7 @@
 #include "dispatch/csv.h"
 #include "generator/error.h"
 #include "generator/number_text.h"
+#include "generator/ops.h"
 
 namespace tunesmith {
 namespace {
@@ -52,17 +53,35 @@ bool takes_any(const Op& op, const DeviceFacts& device, const AnchorTable::Varia
   return config && alignment_bytes(tmpl, problem, *config) <= element_alignment(op, problem);
 }
 
+const Op* known_op(const std::string& name) {
+  const auto op = std::find_if(ops().begin(), ops().end(), [&](const Op& one) { return one.name == name; });
+  return op == ops().end() ? nullptr : &*op;
+}
+
+// As it is where this version has no such problem: who uses it says so.
+Problem with_defaults(const Op& op, Problem problem) {
+  try {
+    return complete_problem(op, problem);
+  } catch (const UsageError&) {
+    return problem;
+  }
+}
+
 }  // namespace
 
 std::string write_anchors(const AnchorTable& table) {
+  const Op* op = known_op(table.op);
+  const auto text_of = [&](const Problem& problem) {
+    return (op == nullptr ? problem : without_defaults(*op, problem)).text();
+  };
   std::string text = line({"op", table.op}) + "\n";
   for (const auto& [feature, weight] : table.weights)
     text += line({"weight", feature, digits_text(9, weight)}) + "\n";
   for (const AnchorTable::Variant& variant : table.variants)
     text += line({"variant", variant.template_name, variant.config.text(), variant.body}) + "\n";
   for (const AnchorTable::Anchor& anchor : table.anchors) {
-    text +=
-        line({"anchor", anchor.problem.text(), number_text(anchor.best_us), number_text(anchor.best_any_us)});
+    text += line(
+        {"anchor", text_of(anchor.problem), number_text(anchor.best_us), number_text(anchor.best_any_us)});
     for (const double us : anchor.us) text += us > 0 ? "," + number_text(us) : ",";
     text += "\n";
     if (anchor.factor.empty()) continue;
@@ -112,6 +131,9 @@ AnchorTable read_anchors(std::string_view text, std::string_view where) {
     }
   }
   if (table.op.empty()) throw Error(std::string(where) + " names no op.");
+  if (const Op* op = known_op(table.op); op != nullptr)
+    for (AnchorTable::Anchor& anchor : table.anchors)
+      anchor.problem = with_defaults(*op, std::move(anchor.problem));
   return table;
 }
 

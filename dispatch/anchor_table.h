@@ -38,11 +38,11 @@ struct AnchorTable {
   std::map<std::string, double, std::less<>> weights;
 };
 
-/// CSV with five kinds of lines: op, weight, variant, anchor, and behind an anchor its factors. The same
-/// table gives the same bytes.
+/// CSV with five kinds of lines: op, weight, variant, anchor, and behind an anchor its factors. An anchor's
+/// problem is written without what is the op's default. The same table gives the same bytes.
 std::string write_anchors(const AnchorTable& table);
 
-/// Throws Error that names `where` and the line.
+/// With the defaults of the op, if it is known. Throws Error that names `where` and the line.
 AnchorTable read_anchors(std::string_view text, std::string_view where);
 
 /// At most `most` variants that together lose least against the best times: greedily, by the mean over

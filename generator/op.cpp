@@ -47,6 +47,17 @@ Problem complete_problem(const Op& op, const Values& given) {
   return problem;
 }
 
+Values without_defaults(const Op& op, const Problem& problem) {
+  Values kept;
+  for (const auto& [name, value] : problem.entries()) {
+    const auto parameter = std::find_if(op.parameters.begin(), op.parameters.end(),
+                                        [&, &its = name](const Parameter& one) { return one.name == its; });
+    const bool is_known = parameter != op.parameters.end() && parameter->initial;
+    if (!is_known || checked(*parameter, *parameter->initial, op.name) != value) kept.set(name, value);
+  }
+  return kept;
+}
+
 bool same_until_launch(const Op& op, const Problem& a, const Problem& b) {
   if (!op.launch_numbers) return a == b;
   return std::all_of(op.parameters.begin(), op.parameters.end(), [&](const Parameter& parameter) {

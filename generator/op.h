@@ -93,6 +93,9 @@ struct Op {
 /// value and what is allowed.
 Problem complete_problem(const Op& op, const Values& given);
 
+/// The problem without the parameters that complete_problem() gives back.
+Values without_defaults(const Op& op, const Problem& problem);
+
 /// Whether they are the same but for what is at_launch: no choice tells them apart.
 bool same_until_launch(const Op& op, const Problem& a, const Problem& b);
 

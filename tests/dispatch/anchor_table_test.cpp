@@ -50,6 +50,9 @@ TEST(AnchorTable, IsReadAsItWasWritten) {
   EXPECT_EQ(again.variants[1].config, one.variants[1].config);
   ASSERT_EQ(again.anchors.size(), 2u);
   EXPECT_EQ(again.anchors[0].us[1], 0);
+  for (std::size_t a : {0, 1}) EXPECT_EQ(again.anchors[a].problem, one.anchors[a].problem);
+  EXPECT_EQ(text.find("dtype=f32"), std::string::npos) << "a default: " << text;
+  EXPECT_NE(one.anchors[0].problem.text().find("dtype=f32"), std::string::npos);
   EXPECT_EQ(again.anchors[1].us[0], 0.012346);
 }
 

@@ -36,6 +36,18 @@ TEST_P(SampleTest, ProblemsAreAllowedAffordableAndDistinct) {
   }
 }
 
+TEST_P(SampleTest, WithoutDefaultsAProblemIsShorterAndTheSame) {
+  const Op& op = *GetParam();
+  std::size_t all = 0, kept = 0;
+  for (const Problem& problem : sample_problems(op, 200, 7)) {
+    const Values given = without_defaults(op, problem);
+    EXPECT_EQ(complete_problem(op, Values::parse(given.text())), problem) << given.text();
+    all += problem.entries().size();
+    kept += given.entries().size();
+  }
+  EXPECT_LT(kept, all);
+}
+
 // A word of its own in a file of problems.
 TEST_P(SampleTest, NoParameterIsCalledWeight) {
   for (const Parameter& parameter : GetParam()->parameters) EXPECT_NE(parameter.name, "weight");
