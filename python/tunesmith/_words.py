@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import contextlib
 import functools
 import math
 import sys
@@ -548,7 +549,7 @@ _most_bins = 65536
 
 @recorded("a")
 def _counted(a, bins: int, function: str, lo: float = 0.0, hi: float = 1.0):
-    given = Given(a)
+    given = _by_strides(Given(a))
     counts = given.empty((bins,), "int64")
     problem = (("function", function), ("length", given.array.size), ("bins", bins), ("dtype", _short[given.dtype]))
     launch("histogram", (given, counts), problem, (lo, hi) if function == "histogram" else ())
@@ -558,6 +559,9 @@ def _counted(a, bins: int, function: str, lo: float = 0.0, hi: float = 1.0):
 @functools.lru_cache(maxsize=256)
 def _edges(lo: float, hi: float, count: int, dtype) -> np.ndarray:
     return np.linspace(lo, hi, count + 1, dtype=dtype)
+
+
+_edge_types: dict = {}  # of arrays that are counted as they are, by their dtypes
 
 
 def _least_and_most(given: Given) -> list:
@@ -586,6 +590,13 @@ def histogram(
     has it with the limits as Python's floats: numpy.histogram(a, bins, (float(lo), float(hi))). (With limits of NumPy's types, and with those
     that it finds itself, NumPy computes the edges in these types, so that one may lie a unit in the last place elsewhere.)
     """
+    edges_type = _edge_types.get(getattr(a, "dtype", None))
+    if edges_type and weights is None and not density and type(bins) is int and type(range) is tuple and len(range) == 2:
+        lo, hi = range  # the usual case, in few steps
+        if type(lo) in (int, float) and type(hi) in (int, float) and -math.inf < lo < hi < math.inf and 0 < bins <= _most_bins:
+            with contextlib.suppress(ValueError):  # said below
+                lo, hi = float(lo), float(hi)
+                return _counted(a, bins, "histogram", lo, hi), _edges(lo, hi, bins, edges_type).copy()
     given = Given(a)
     if weights is not None:
         return _histogram_of_library(given, bins, range, density, weights)
@@ -596,6 +607,8 @@ def histogram(
     given = _by_strides(given)
     given = given.to("float64") if given.dtype == "uint64" else _countable(given, ("float32", "float64", "int32", "int64", "uint8"))
     edges_type = np.float32 if given.dtype == "float32" else np.float64
+    if str(getattr(a, "dtype", None)).removeprefix("torch.") == given.dtype:
+        _edge_types[a.dtype] = edges_type
     edges = None
     if np.ndim(bins) == 1:
         edges = Given(bins).numpy()
@@ -660,6 +673,8 @@ def _histogram_of_library(given: Given, bins, limits, density, weights):
         edges = bins if np.ndim(bins) == 0 else library.asarray(Given(bins, given).object)
         # By name: their order has changed from version to version.
         counts, edges = library.histogram(like, edges, limits, weights=None if weights is None else weights.object, density=density)
+        if weights is not None and not density:
+            counts = counts.astype(weights.object.dtype)  # NumPy's type
         return counts, edges.get()
     if kind != "torch":
         raise TypeError(

@@ -1,5 +1,6 @@
 """NumPy's words against NumPy, over random shapes, types and axes."""
 
+import math
 import warnings
 
 import numpy as np
@@ -273,6 +274,24 @@ def test_histogram(n, bins, dtype, ranged, seed):
 
 
 def test_histogram_and_bincount_refuse_what_would_be_wrong():
+    for _ in range(3):  # the second and third go the short way
+        assert tunesmith.histogram(np.array([0.5, 2.0]), 2, (0, 4))[1].dtype == "f8"
+        for limits in ((np.float64(0), np.float64(4)), (0, 4), (0.0, 4.0), [0, 4], (-0.0, 4)):
+            x = numbers(100, "float32", 1)
+            for array in (x, x[::3], x.reshape(10, 10).T, x.astype(">f4"), x.astype("f2"), x > 0):
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    (counts, edges), (expected, expected_edges) = (of.histogram(array, 7, limits) for of in (tunesmith, np))
+                np.testing.assert_array_equal(counts, expected)
+                np.testing.assert_allclose(edges, expected_edges, rtol=1e-3 if array.dtype == "f2" else 1e-6)
+        edges[:] = 0
+        for limits in ((4, 0), (0, math.inf), (math.nan, 1), (0, 10**400)):
+            with pytest.raises((ValueError, OverflowError)):
+                tunesmith.histogram(np.zeros(3, "f"), 7, limits)
+        with pytest.raises(ValueError, match="Too many bins"):
+            tunesmith.histogram(np.zeros(3, "f"), 50000, (1, 1.0000001))
+        with pytest.raises(ValueError, match="positive"):
+            tunesmith.histogram(np.zeros(3, "f"), 0, (0, 1))
     with pytest.raises(TypeError, match="complex"):
         tunesmith.histogram(np.array([0.1j, 0.2]))
     assert tunesmith.histogram(np.array([0.5, 2.0]), 2, (0, 4))[0].tolist() == [1, 1]
