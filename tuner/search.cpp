@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "generator/error.h"
-#include "tuner/by_worth.h"
 #include "tuner/guide.h"
 
 namespace tunesmith {
@@ -157,12 +156,11 @@ Prior prior_of(std::string_view name) {
 }
 
 std::span<const Strategy> strategies() {
-  static constexpr std::array<Strategy, 7> list = {{
+  static constexpr std::array<Strategy, 6> list = {{
       {"auto", "model, then neighbours and genetic too"},
       {"model", "a Gaussian process predicts times; most expected improvement first"},
       {"neighbours", "neighbours of the fastest, ordered by what the nearest points gave"},
       {"genetic", "crosses and mutates the fastest"},
-      {"worth", "random order, but first what is likely to be fast and quick to compile"},
       {"random", "random order"},
       {"exhaustive", "the templates in their order, each space in the order of its axes"},
   }};
@@ -183,7 +181,6 @@ std::unique_ptr<Search> make_search(std::string_view strategy, const SearchSpace
   };
   if (strategy == "exhaustive") return std::make_unique<GuidedSearch>(space, std::nullopt, prior);
   if (strategy == "random") return guided(nullptr);
-  if (strategy == "worth") return by_worth(guided(nullptr));
   if (strategy == "genetic") return guided([&](const Points& points) { return make_genetic(points, seed); });
   if (strategy == "neighbours")
     return guided([&](const Points& points) { return make_neighbours(points, seed); });

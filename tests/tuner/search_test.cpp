@@ -313,8 +313,7 @@ TEST(Model, ProposesInMillisecondsAfterAThousandVerdicts) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Search, Strategies,
-                         testing::Values("exhaustive", "random", "worth", "genetic", "neighbours", "model",
-                                         "auto"));
+                         testing::Values("exhaustive", "random", "genetic", "neighbours", "model", "auto"));
 INSTANTIATE_TEST_SUITE_P(Search, Orders, testing::Values("exhaustive", "random"));
 INSTANTIATE_TEST_SUITE_P(Search, Learners, testing::Values("genetic", "neighbours", "model", "auto"));
 
