@@ -21,6 +21,7 @@
 #include "memo.h"
 #include "plan.h"
 #include "runtime/toolchain.h"
+#include "templates/elementwise/expression.h"
 #include "tunesmith/dispatcher.h"
 
 namespace tunesmith::python {
@@ -310,6 +311,16 @@ NB_MODULE(_core, m) {
         return found;
       },
       "The operations by name: what each computes, its parameters and its arrays.");
+  m.def(
+      "functions",
+      [] {
+        std::vector<std::string> names;
+        for (const auto& each : elementwise_op::operations())
+          if (each.called) names.emplace_back(each.name);
+        for (const auto& each : elementwise_op::named_functions()) names.emplace_back(each.name);
+        return names;
+      },
+      "The functions that an expression of elementwise may call.");
   m.def(
       "work",
       [](const std::string& op, const std::string& problem) {

@@ -14,14 +14,11 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 
 from ._arrays import Given, launch, run_recorded, type_name
-from ._core import Memo
+from ._core import Memo, functions
 from ._reading import Reader, Tree
 from ._words import _finish, _short, _usable
 
-_functions = frozenset(
-    "add hypot gaussian_pdf polar_distance abs min max pow atan2 sqrt rsqrt cbrt exp exp2 expm1 log log2 log10 log1p sin "
-    "cos tan asin acos atan sinh cosh tanh erf erfc floor ceil trunc rint".split()
-)
+_functions = frozenset(functions())
 # NumPy's and Python's other names of them.
 _aliases = {
     "arcsin": "asin",
