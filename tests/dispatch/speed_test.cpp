@@ -1,5 +1,5 @@
 // What must not become slow, as ratios of processor time, so that it holds on any machine: figures are in
-// docs/design.md, from bench/dispatch_bench.cpp.
+// docs/history.md, from bench/dispatch_bench.cpp.
 #include <gtest/gtest.h>
 #include <malloc.h>
 
