@@ -248,8 +248,8 @@ def test_another_devices_history_and_other_libraries(tmp_path):
 
 def test_old_and_empty_databases(tmp_path, monkeypatch):
     pytest.importorskip("plotly")
-    monkeypatch.setattr("tunesmith._report_sections._SWEEP", 2)
-    monkeypatch.setattr("tunesmith._report_data._SCHEMA", 2)  # then the file is older, and the program reads it
+    monkeypatch.setattr("tunesmith._report.between._SWEEP", 2)
+    monkeypatch.setattr("tunesmith._report.data._SCHEMA", 2)  # then the file is older, and the program reads it
     old = of_schema(tmp_path / "1.db", (repository / "db/nvidia_h200_conv2d.sql").read_text(encoding="utf-8"))
     page = Page(tunesmith.report(tmp_path / "old.html", database=old, op="conv2d"))
     assert "All variants by time" in page.text and len(page.figures) >= 3

@@ -7,11 +7,11 @@ import os
 import sqlite3
 import sys
 
-from . import _report_sections as sections
-from ._core import default_database
-from ._report_data import Data, Peers
-from ._report_page import Page
-from ._tuning import _text
+from .._core import default_database
+from .._tuning import _text
+from . import between, landscape, runs, sizes, winners
+from .data import Data, Peers
+from .page import Page
 
 
 def report(file="report.html", *, op=None, problem=None, device=None, database=None, results=None) -> str:
@@ -28,13 +28,13 @@ def report(file="report.html", *, op=None, problem=None, device=None, database=N
     try:
         page = Page(f"Tunesmith: {data.device or os.path.basename(path)}")
         peers = Peers(results, data) if results is not None else None
-        sections.summary(page, data, peers)
-        sections.winners(page, data)
-        sections.landscape(page, data)
-        sections.sizes(page, data, peers)
-        sections.between(page, data)
-        sections.runs(page, data)
-        sections.failures(page, data)
+        winners.summary(page, data, peers)
+        winners.winners(page, data)
+        landscape.landscape(page, data)
+        sizes.sizes(page, data, peers)
+        between.between(page, data)
+        runs.runs(page, data)
+        runs.failures(page, data)
         text = page.text(get_plotlyjs())
     except sqlite3.Error as error:
         raise ValueError(f"{path} could not be read: {error}. `tunesmith db status --db` says whether it is intact.") from error

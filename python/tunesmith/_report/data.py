@@ -12,8 +12,8 @@ import statistics
 import subprocess
 import urllib.parse
 
-from ._core import work
-from ._tuning import program
+from .._core import work
+from .._tuning import program
 
 _APPLICATION = 1414745428  # PRAGMA application_id and user_version of db/schema.sql
 _SCHEMA = 1
