@@ -17,13 +17,16 @@ from typing import Any
 
 from . import ndimage, signal
 from ._arrays import dispatcher, forget_dispatchers, set_dispatcher
+from ._convolutions import conv_covariance, convolve, correlate
 from ._core import Array, Dispatcher, Plan, __version__, default_database, first_device, ops
 from ._device import current_device, device, set_device, show_config
 from ._expressions import Vectorized, vectorize
+from ._histograms import bincount, histogram
 from ._own_kernels import write_kernel
+from ._reductions import max, mean, min, sum
 from ._references import serve_reference
+from ._transposition import transpose
 from ._tuning import Capture, capture, program, tune, winners
-from ._words import bincount, conv_covariance, convolve, correlate, histogram, max, mean, min, sum, transpose
 
 __all__ = [
     "Array",

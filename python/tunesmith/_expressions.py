@@ -16,7 +16,7 @@ import numpy as np
 from ._arrays import Given, launch, run_recorded, type_name
 from ._core import Memo, functions
 from ._reading import Reader, Tree
-from ._words import _finish, _short, _usable
+from ._results import _finish, _short, _usable
 
 _functions = frozenset(functions())
 # NumPy's and Python's other names of them.

@@ -11,7 +11,7 @@ import numpy as np
 
 from ._arrays import Given, check_each_time, chosen, is_torch_type, launch, promoted, type_name
 from ._core import is_array
-from ._words import _complex_parts
+from ._results import _complex_parts
 
 boundaries = {
     "reflect": "reflect",

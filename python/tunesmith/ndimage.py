@@ -22,7 +22,7 @@ import numpy as np
 
 from ._arrays import Given, index, recorded
 from ._filters import boundary_word, by_parts, filter_all, filter_as_scipy, finish, image_and_sums, number_of, output_type, zeros
-from ._words import Axes, _complex_parts
+from ._results import Axes, _complex_parts
 
 OneOrSeveral = Union[SupportsIndex, Sequence[SupportsIndex]]
 

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from ._arrays import Given, promoted, recorded
+from ._convolutions import exact_integers
 from ._filters import by_parts, filter_last_two, number_of
-from ._words import _complex_parts, exact_integers
+from ._results import _complex_parts
 
 __all__ = ["convolve2d", "correlate2d"]
 

@@ -14,9 +14,10 @@ from typing import List, Optional  # noqa: UP035: what custom_op() reads
 import torch
 from torch import Tensor
 
-from . import ndimage
-from . import _words as words
+from . import _reductions, ndimage
+from ._convolutions import convolve as convolve_arrays
 from ._expressions import Vectorized
+from ._transposition import transpose as transpose_array
 
 _functions: dict[str, Vectorized] = {}
 
@@ -56,7 +57,7 @@ def _(image, size=3, mode="reflect", cval=0.0):
 
 @torch.library.custom_op("tunesmith::convolve1d", mutates_args=())
 def convolve1d(a: Tensor, v: Tensor, mode: str = "full") -> Tensor:
-    return words.convolve(a, v, mode)
+    return convolve_arrays(a, v, mode)
 
 
 @convolve1d.register_fake
@@ -68,7 +69,7 @@ def _(a, v, mode="full"):
 
 @torch.library.custom_op("tunesmith::permute", mutates_args=())
 def permute(x: Tensor, dims: List[int]) -> Tensor:  # noqa: UP006
-    return words.transpose(x, dims)
+    return transpose_array(x, dims)
 
 
 @permute.register_fake
@@ -77,7 +78,7 @@ def _(x, dims):
 
 
 def _reduction(name):
-    function = getattr(words, name)
+    function = getattr(_reductions, name)
     kind = {"sum": 1, "mean": 2, "min": 3, "max": 3}[name]
 
     def call(x: Tensor, dim: Optional[List[int]] = None, keepdim: bool = False) -> Tensor:  # noqa: UP006, UP007
@@ -88,7 +89,7 @@ def _reduction(name):
     def fake(x, dim=None, keepdim=False):
         axes = range(x.ndim) if dim is None else [k % x.ndim for k in dim]
         shape = [1 if k in axes else extent for k, extent in enumerate(x.shape) if keepdim or k not in axes]
-        dtype = words._reduce_types[str(x.dtype).removeprefix("torch.")][kind]
+        dtype = _reductions._reduce_types[str(x.dtype).removeprefix("torch.")][kind]
         return x.new_empty(shape, dtype=getattr(torch, dtype))
 
     op.register_fake(fake)

@@ -1,0 +1,253 @@
+"""NumPy's histogram and bincount."""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import functools
+import math
+import sys
+import warnings
+from collections.abc import Sequence
+from typing import Any, SupportsIndex
+
+import numpy as np
+
+from ._arrays import Given, index, launch, recorded, type_name
+from ._reductions import _least_and_most
+from ._results import _by_strides, _short
+
+_most_bins = 65536
+
+
+@recorded("a")
+def _counted(a, bins: int, function: str, lo: float = 0.0, hi: float = 1.0):
+    given = _by_strides(Given(a))
+    counts = given.empty((bins,), "int64")
+    problem = (("function", function), ("length", given.array.size), ("bins", bins), ("dtype", _short[given.dtype]))
+    launch("histogram", (given, counts), problem, (lo, hi) if function == "histogram" else ())
+    return counts.object
+
+
+@functools.lru_cache(maxsize=256)
+def _edges(lo: float, hi: float, count: int, dtype) -> np.ndarray:
+    return np.linspace(lo, hi, count + 1, dtype=dtype)
+
+
+_edge_types: dict = {}  # of arrays that are counted as they are, by their dtypes
+
+
+def histogram(
+    a: Any,
+    bins: SupportsIndex | str | Sequence[float] | np.ndarray = 10,
+    range: tuple[float, float] | Sequence[float] | None = None,  # noqa: A002
+    density: bool | None = None,
+    weights: Any = None,
+) -> tuple[Any, np.ndarray]:
+    """numpy.histogram: counts of the values of `a` in bins of equal width, and the edges of the bins.
+
+    a: float32, float64, int32, int64 and uint8 are counted as they are, uint64 as float64, other integers as int32 or int64, float16 and bfloat16 as
+    float32 (NumPy has edges of float16 for them). bins: their number; edges of equal width, as numpy.linspace makes them; or the name of
+    a rule of numpy.histogram_bin_edges, which then looks at a copy in ordinary memory. range: the limits;
+    None: the least and the greatest value, which takes two more launches and waits for them; float32 values are counted as float64
+    where a limit is of float64. density: divides by the number and the width.
+    weights, bins of unequal width and more than 65536 bins are counted by the array's own library: NumPy, CuPy, or operators of PyTorch
+    (TypeError for others).
+    Returns (counts, edges): counts of int64 of the caller's kind, edges as NumPy array. Every value is in the bin in which NumPy
+    has it with the limits as Python's floats: numpy.histogram(a, bins, (float(lo), float(hi))). (With limits of NumPy's types, and with those
+    that it finds itself, NumPy computes the edges in these types, so that one may lie a unit in the last place elsewhere.)
+    """
+    edges_type = _edge_types.get(getattr(a, "dtype", None))
+    if edges_type and weights is None and not density and type(bins) is int and type(range) is tuple and len(range) == 2:
+        lo, hi = range  # the usual case, in few steps
+        if type(lo) in (int, float) and type(hi) in (int, float) and -math.inf < lo < hi < math.inf and 0 < bins <= _most_bins:
+            with contextlib.suppress(ValueError):  # said below
+                lo, hi = float(lo), float(hi)
+                return _counted(a, bins, "histogram", lo, hi), _edges(lo, hi, bins, edges_type).copy()
+    given = Given(a)
+    if weights is not None:
+        return _histogram_of_library(given, bins, range, density, weights)
+    if given.dtype == "bool":
+        warnings.warn(f"Converting input from {given.dtype} to {np.uint8} for compatibility.", RuntimeWarning, stacklevel=2)
+    if isinstance(bins, str):
+        bins = np.histogram_bin_edges(given.numpy(), bins, range)
+    given = _by_strides(given)
+    given = given.to("float64") if given.dtype == "uint64" else _countable(given, ("float32", "float64", "int32", "int64", "uint8"))
+    edges_type = np.float32 if given.dtype == "float32" else np.float64
+    if str(getattr(a, "dtype", None)).removeprefix("torch.") == given.dtype:
+        _edge_types[a.dtype] = edges_type
+    edges = None
+    if np.ndim(bins) == 1:
+        edges = Given(bins).numpy()
+        if np.any(edges[:-1] > edges[1:]):
+            raise ValueError("`bins` must increase monotonically, when an array")
+        count = edges.size - 1
+        lo, hi = float(edges[0]), float(edges[-1])
+        if count < 1 or not np.array_equal(edges, np.linspace(lo, hi, count + 1)):
+            return _histogram_of_library(Given(a), edges, range, density, None)
+    else:
+        if np.ndim(bins) != 0:
+            raise ValueError("`bins` must be 1d, when an array")
+        count = index(bins)
+        if count < 1:
+            raise ValueError("`bins` must be positive, when an integer")
+        if range is not None:
+            lo, hi = range
+            if given.dtype == "float32" and any(type_name(limit.dtype) == "float64" for limit in (lo, hi) if hasattr(limit, "dtype")):
+                given, edges_type = given.to("float64"), np.float64  # as NumPy promotes them
+            lo, hi = float(lo), float(hi)
+            if lo > hi:
+                raise ValueError("max must be larger than min in range parameter.")
+        elif given.array.size == 0:
+            lo, hi = 0.0, 1.0
+        else:
+            lo, hi = (float(limit) for limit in _least_and_most(given.to("int32") if given.dtype == "uint8" else given))
+        if not (math.isfinite(lo) and math.isfinite(hi)):
+            which = "supplied" if range is not None else "autodetected"
+            raise ValueError(f"{which} range of [{lo}, {hi}] is not finite")
+        if lo == hi:
+            lo, hi = lo - 0.5, hi + 0.5
+        edges = _edges(lo, hi, count, edges_type).copy()
+    if count > _most_bins:
+        if np.any(edges[:-1] >= edges[1:]):
+            raise ValueError(f"Too many bins for data range. Cannot create {count} finite-sized bins.")
+        if given.array.kind == "numpy":
+            return np.histogram(given.numpy(), count, (lo, hi), density)
+        return _histogram_of_library(given, edges, None, density, None)
+    try:
+        counts = _counted(given.object, count, "histogram", lo, hi)
+    except ValueError as error:
+        if "too few" not in str(error):
+            raise
+        raise ValueError(f"Too many bins for data range. Cannot create {count} finite-sized bins. {error}") from None
+    if density:
+        numbers = Given(counts).numpy()
+        return given.library.of_numpy(numbers / np.diff(edges) / numbers.sum(), given.object), edges
+    return counts, edges
+
+
+def _histogram_of_library(given: Given, bins, limits, density, weights):
+    """What the kernels do not count: weights, bins of unequal width, and very many."""
+    kind = given.array.kind
+    if kind in ("numpy", "other"):
+        return np.histogram(given.numpy(), bins, limits, density, weights)
+    if weights is not None:
+        weights = Given(weights, given)
+        if tuple(weights.shape) != tuple(given.shape):
+            raise ValueError("weights should have the same shape as a.")
+    if kind == "cupy":
+        library, like = sys.modules["cupy"], given.object
+        edges = bins if np.ndim(bins) == 0 else library.asarray(Given(bins, given).object)
+        # By name: their order has changed from version to version.
+        counts, edges = library.histogram(like, edges, limits, weights=None if weights is None else weights.object, density=density)
+        if weights is not None and not density:
+            counts = counts.astype(weights.object.dtype)  # NumPy's type
+        return counts, edges.get()
+    if kind != "torch":
+        raise TypeError(
+            f"Weights, bins of unequal width and more than {_most_bins} bins are counted by the array's own library, and {kind} has no such function; "
+            "give an array of CuPy or PyTorch."
+        )
+    torch, x = sys.modules["torch"], given.object.reshape(-1)
+    if np.ndim(bins) == 1:
+        edges = Given(bins).numpy()
+    else:
+        ends = [float(x.min()), float(x.max())] if limits is None else []
+        edges = np.histogram_bin_edges(np.array(ends, np.float32 if given.dtype == "float32" else np.float64), index(bins), limits)
+    common = np.result_type(edges.dtype, "float32" if given.dtype in ("float16", "bfloat16") else given.dtype)
+    there = torch.as_tensor(edges.astype(common), device=x.device)
+    x = x.to(there.dtype)
+    place = torch.searchsorted(there, x, right=True) - 1
+    place = torch.where(x == there[-1], len(edges) - 2, place)
+    inside = (place >= 0) & (place < len(edges) - 1)
+    place = place[inside]
+    if weights is None:
+        counts = torch.bincount(place, minlength=len(edges) - 1)
+    else:  # added as float64 and returned in the weights' type, as NumPy does
+        weights = weights.object.reshape(-1)[inside]
+        parts = [weights.real, weights.imag] if weights.is_complex() else [weights]
+        sums = [torch.bincount(place, weights=part.to(torch.float64), minlength=len(edges) - 1) for part in parts]
+        counts = (torch.complex(*sums) if weights.is_complex() else sums[0]).to(weights.dtype)
+    if density:
+        counts = counts / torch.as_tensor(np.diff(edges).astype(np.float64), device=x.device) / counts.sum()
+    return counts, edges
+
+
+_countable_as = {
+    "bool": "int32",
+    "int8": "int32",
+    "int16": "int32",
+    "uint16": "int32",
+    "uint32": "int64",
+    "float16": "float32",
+    "bfloat16": "float32",
+}
+
+
+def _countable(given: Given, allowed) -> Given:
+    if given.dtype in allowed:
+        return given
+    target = _countable_as.get(given.dtype)
+    if target in allowed:
+        return given.to(target)
+    raise TypeError(f"Values of {given.dtype} cannot be counted; convert them to one of {', '.join(allowed)}.")
+
+
+def bincount(x: Any, weights: Any = None, minlength: SupportsIndex = 0) -> Any:
+    """numpy.bincount: counts[i] is how often i is in `x`, for i up to the greatest value, and at least minlength of them.
+
+    x: one-dimensional; uint8 and int32 are counted as they are, other integers in a copy of int32. More than 65536
+    counts, and weights, are added up by the array's own library: NumPy, CuPy or PyTorch (TypeError for others). The greatest value takes two more
+    launches, which are waited for; of uint8 it is looked for in the counts, unless minlength is at least 256.
+    Raises ValueError for negative values and for more than 2**32 counts, TypeError for values that are no integers.
+    """
+    given = Given(x)
+    if weights is not None:
+        return _bincount_of_library(given, weights, minlength)
+    if len(given.shape) != 1:
+        raise ValueError("object too deep for desired array" if len(given.shape) > 1 else "object of too small depth for desired array")
+    minlength = index(minlength)
+    if minlength < 0:
+        raise ValueError("'minlength' must not be negative")
+    if given.array.size == 0 and given.dtype == "float64":
+        given = given.to("int32")  # an empty list
+    if given.dtype.startswith(("float", "complex", "bfloat")):
+        raise TypeError(f"Cannot cast array data from dtype('{given.dtype}') to dtype('int64') according to the rule 'safe'")
+    given = given.contiguous()
+    if given.dtype != "uint64":
+        given = _countable(given, ("int32", "int64", "uint8"))
+    count = minlength
+    if given.dtype == "uint8" and given.array.size and minlength <= _most_bins:
+        counts = _counted(given.object, builtins.max(minlength, 256), "bincount")
+        if minlength >= 256:
+            return counts
+        return counts[: builtins.max(minlength, int(np.flatnonzero(Given(counts).numpy())[-1]) + 1)]
+    if given.array.size:
+        least, most = (int(one) for one in _least_and_most(given))
+        if least < 0:
+            raise ValueError("'list' argument must have no negative elements")
+        count = builtins.max(most + 1, minlength)
+    if count > 2**32:
+        raise ValueError(f"bincount would return {count} counts; at most 2**32 are allowed.")
+    if count == 0:
+        return given.empty((0,), "int64").object
+    if count > _most_bins:
+        return _bincount_of_library(given.to("int64"), None, count)
+    return _counted((given if given.dtype == "uint8" else given.to("int32")).object, count, "bincount")
+
+
+def _bincount_of_library(given: Given, weights, minlength: int):
+    kind = given.array.kind
+    if kind == "numpy":
+        return np.bincount(given.numpy(), weights, minlength)
+    if kind not in ("cupy", "torch"):
+        raise TypeError(
+            f"weights= and more than {_most_bins} counts are added up by the array's own library, and {kind} has no such function; give an array "
+            "of CuPy or PyTorch."
+        )
+    if weights is not None:
+        weights = Given(weights, given)
+        if weights.dtype.startswith("complex"):
+            raise TypeError(f"Cannot cast array data from dtype('{weights.dtype}') to dtype('float64') according to the rule 'safe'")
+        weights = weights.to("float64").object
+    return sys.modules[kind].bincount(given.object, weights=weights, minlength=minlength)

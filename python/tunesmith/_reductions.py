@@ -1,0 +1,267 @@
+"""NumPy's sum, mean, min and max."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from ._arrays import Given, chosen, index, launch, recorded, type_name
+from ._core import is_array
+from ._results import Axes, _axes, _by_strides, _complex_parts, _finish, _kind, _product, _short, _usable
+
+_reduce_types = {
+    "bool": ("int32", "int64", "float64", "bool"),
+    "int8": ("int32", "int64", "float64", "int8"),
+    "int16": ("int32", "int64", "float64", "int16"),
+    "int32": ("int32", "int64", "float64", "int32"),
+    "int64": ("int64", "int64", "float64", "int64"),
+    "uint8": ("int32", "uint64", "float64", "uint8"),
+    "uint16": ("int32", "uint64", "float64", "uint16"),
+    "uint32": ("int64", "uint64", "float64", "uint32"),
+    "uint64": ("int64", "uint64", "float64", "uint64"),
+    "float16": ("float32", "float16", "float16", "float16"),
+    "bfloat16": ("float32", "bfloat16", "bfloat16", "bfloat16"),
+    "float32": ("float32", "float32", "float32", "float32"),
+    "float64": ("float64", "float64", "float64", "float64"),
+}
+_reduce_column = {"sum": 1, "mean": 2, "min": 3, "max": 3}
+
+
+def _reduced_type(dtype: str, function: str) -> str:
+    """Of the op's output."""
+    return {"sum": "int64", "mean": "float64"}.get(function, dtype) if dtype in ("int32", "int64") else dtype
+
+
+def _reduce_block(given: Given, first: int, last: int, function: str, into: Given | None) -> Given:
+    """Axes `first` to `last` of a contiguous array of one of the op's types."""
+    shape = given.shape
+    outer, length, inner = _product(shape[:first]), _product(shape[first : last + 1]), _product(shape[last + 1 :])
+    result = into or given.empty(shape[:first] + shape[last + 1 :], _reduced_type(given.dtype, function))
+    if result.array.size:
+        problem = (
+            ("outer", outer),
+            ("length", length),
+            ("inner", inner),
+            ("function", function),
+            ("dtype", _short[given.dtype]),
+        )
+        launch("reduce", (given, result), problem)
+    return result
+
+
+def _flipped(given: Given) -> Given:
+    """uint64 as int64 in the same order, and back: the highest bit is turned over."""
+    there = given.contiguous().viewed("int64") if given.dtype == "uint64" else given
+    turned = Given(given.library.module().bitwise_xor(there.object, -(2**63)))
+    return turned if given.dtype == "uint64" else turned.viewed("uint64")
+
+
+def _as_int64(given: Given) -> Given:
+    return given.contiguous().viewed("int64") if given.dtype == "uint64" else given.to("int64")
+
+
+def _reduce_all(function: str, a, axis, dtype: str | None, out, keepdims: bool):
+    given = Given(a)
+    axes = _axes(axis, len(given.shape))
+    if dtype is not None:
+        given = given.to(dtype)
+    shape = _reduced_shape(given.shape, axes, keepdims)
+    if function in ("min", "max") and _product(shape) > 0 and given.array.size == 0:
+        raise ValueError(f"zero-size array to reduction operation {function} which has no identity")
+
+    if function == "mean" and given.array.size == 0:
+        warnings.warn("Mean of empty slice.", RuntimeWarning, stacklevel=6)
+    complex_dtype = given.dtype if given.dtype in _complex_parts else None
+    if complex_dtype:
+        if function in ("min", "max"):
+            raise TypeError(f"{function} of complex numbers is not defined here; take that of their parts.")
+        given = given.contiguous()
+        parts = given.reshaped((*given.shape, 1)).viewed(_complex_parts[complex_dtype])
+        summed = Given(_reduce_all(function, parts.object, axes, None, None, False))
+        return _finish(summed.contiguous().viewed(complex_dtype).reshaped(shape), out, same_kind=function == "mean")
+
+    computed = _reduce_types[given.dtype][0]
+    wanted = _reduce_types[given.dtype][_reduce_column[function]]
+    if dtype is not None and function == "sum":
+        wanted = given.dtype
+    if not axes:
+        length_one = given.reshaped((*given.shape, 1))
+        return _finish(Given(_reduce_all(function, length_one.object, -1, dtype, None, False)), out, same_kind=function == "mean")
+    if given.dtype == "uint64":
+        if function == "mean":
+            given = given.to("float64")
+            computed = "float64"
+        else:
+            given = given.contiguous().viewed("int64") if function == "sum" else _flipped(given)
+    given = given.to(computed)
+    if len(axes) == len(given.shape):
+        given = _by_strides(given)
+        blocks = [(0, 0)]
+    else:
+        given = given.contiguous()
+        blocks = []
+        for k in axes:
+            if blocks and blocks[-1][1] == k - 1:
+                blocks[-1] = (blocks[-1][0], k)
+            else:
+                blocks.append((k, k))
+    if function == "mean" and len(blocks) > 1 and given.dtype in ("int32", "int64"):
+        given = given.to("float64")  # the mean of means of groups of one size
+    into = None
+    for number, (first, last) in enumerate(reversed(blocks)):
+        is_direct = number == len(blocks) - 1 and not keepdims and _reduced_type(given.dtype, function) == wanted
+        into = _usable(out, shape, wanted, given) if is_direct else None
+        given = _reduce_block(given, first, last, function, into)
+    if given is into:
+        return out
+    if given.dtype == "int64" and wanted == "uint64":
+        given = given.contiguous().viewed("uint64") if function == "sum" else _flipped(given)
+    given = given.to(wanted)
+    return _finish(given if given.shape == shape else given.reshaped(shape), out, same_kind=function == "mean")
+
+
+def _reduced_shape(shape, axes, keepdims: bool) -> tuple[int, ...]:
+    if keepdims:
+        return tuple(1 if k in axes else extent for k, extent in enumerate(shape))
+    return tuple(extent for k, extent in enumerate(shape) if k not in axes)
+
+
+def _number(value, dtype: str, like: Given) -> Given:
+    """initial= as an array without dimensions, beside `like`."""
+    number = np.asarray(value) if isinstance(value, int) else Given(value).numpy()
+    if number.ndim != 0 or np.iscomplexobj(number) and dtype not in _complex_parts:
+        raise TypeError(f"initial= is {value!r}; it must be a number that {dtype} can hold.")
+    if dtype.startswith(("int", "uint")):
+        if not np.iinfo(dtype).min <= int(number) <= np.iinfo(dtype).max:
+            raise OverflowError(f"initial= is {value!r}, which is out of bounds for {dtype}.")
+        number = np.asarray(int(number))  # cut, as NumPy does
+    return Given(number, like).to(dtype)
+
+
+def _where(where, given: Given) -> Given:
+    mask = Given(where, given).to("bool")
+    if np.broadcast_shapes(mask.shape, given.shape) != given.shape:
+        raise ValueError(f"where= has the shape {mask.shape}, which cannot be broadcast to that of the array, {given.shape}.")
+    return mask
+
+
+def _mean_by_count(given: Given, axes, dtype: str, keepdims: bool, where) -> Given:
+    """A mean as NumPy makes it: a sum of the type, divided by how many there are and converted back."""
+    summed = {"float16": "float32", "bfloat16": "float32"}.get(dtype, dtype)
+    total = Given(_reduce("sum", given.object, axes, summed, None, keepdims, None, where))
+    if _kind(total.dtype) <= _kind("int64"):
+        total = total.to("float64")
+    library = given.library.module()
+    if where is True:
+        count = _product(given.shape[k] for k in axes)
+        empty = count == 0
+        quotient = total.object / count if count else total.object / total.object
+    else:
+        mask = library.broadcast_to(_where(where, given).object, given.shape)
+        count = Given(_reduce_all("sum", mask, axes, None, None, keepdims)).object
+        empty = bool((count == 0).any())
+        with np.errstate(invalid="ignore", divide="ignore"):
+            quotient = total.object / count
+    if empty:
+        warnings.warn("Mean of empty slice.", RuntimeWarning, stacklevel=6)
+    return Given(quotient).to(dtype)
+
+
+def _refuse_missing(a, function: str) -> None:
+    """pandas and xarray leave missing values out, also when numpy.sum() is called with their objects."""
+    if hasattr(a, "isnull") and not is_array(a) and np.any(np.asarray(a.isnull())):
+        raise TypeError(
+            f"The {type(a).__name__} has missing values, which its own {function}() leaves out; give it without them (dropna()) or as an array, "
+            "in which they are NaN (to_numpy())."
+        )
+
+
+def _reduce(function: str, a, axis, dtype, out, keepdims, initial, where):
+    _refuse_missing(a, function)
+    keepdims = keepdims is not np._NoValue and bool(keepdims)
+    name = None if dtype is None else type_name(dtype)
+    given = Given(a)
+    if not given.shape and function != "mean" and not isinstance(axis, (tuple, list)) and axis is not None and index(axis) in (0, -1):
+        axis = None  # as NumPy lets it pass
+    by_count = function == "mean" and (where is not True or name is not None and not name.startswith(("float", "bfloat", "complex")))
+    plain = initial is np._NoValue or initial is None
+    if where is True and plain and not by_count:
+        if function == "sum" and initial is None and given.array.size == 0:
+            raise ValueError("zero-size array to reduction operation add which has no identity")
+        return _reduce_all(function, given.object if is_array(a) else a, axis, name, out, keepdims)
+    axes = _axes(axis, len(given.shape))
+    if by_count:
+        own = given.dtype if given.dtype in _complex_parts else _reduce_types[given.dtype][_reduce_column["mean"]]
+        return _finish(_mean_by_count(given, axes, name or own, keepdims, where), out, same_kind=True)
+    if name is not None:
+        given = given.to(name)
+    own = given.dtype if name or given.dtype in _complex_parts else _reduce_types[given.dtype][_reduce_column[function]]
+    if where is not True:
+        if plain and function != "sum":
+            raise ValueError(
+                f"reduction operation {function} does not have an identity, so to use a where mask one has to specify 'initial'"
+            )
+        mask = _where(where, given)
+        fill = _number(0 if function == "sum" else initial, given.dtype, given)
+        given = chosen(mask, given, fill)
+    if plain:
+        return _finish(Given(_reduce_all(function, given.object, axes, name, None, keepdims)), out)
+    first = _number(initial, own, given)
+    if given.array.size == 0:
+        shape = _reduced_shape(given.shape, axes, keepdims)
+        return _finish(Given(given.library.copy(given.library.module().broadcast_to(first.object, shape))), out)
+    value = Given(_reduce_all(function, given.object, axes, name, None, keepdims))
+    combine = getattr(given.library.module(), {"sum": "add", "min": "minimum", "max": "maximum"}[function])
+    if _kind(own) > _kind("int64"):
+        return _finish(Given(combine(value.object, first.object)), out)
+    # As int64, since PyTorch adds no wider unsigned integers.
+    there, back = (_flipped, _flipped) if own == "uint64" and function != "sum" else (_as_int64, lambda one: one.to(own))
+    return _finish(back(Given(combine(there(value).object, there(first).object))), out)
+
+
+@recorded("a", "out")
+def sum(  # noqa: A001
+    a: Any, axis: Axes = None, dtype: Any = None, out: Any = None, keepdims: bool = False, initial: Any = np._NoValue, where: Any = True
+) -> Any:
+    """numpy.sum: the sum of the elements of `a`, over all or the given axes.
+
+    a: any array; float32, float64, int32 and int64 are read as they lie, other types are converted first (in a copy):
+    booleans and smaller integers to int32, uint32 to int64, float16 and bfloat16 to float32, complex numbers to
+    their parts. An array that is not C-contiguous is copied, unless all of it is summed.
+    axis: an integer or several; None: all. dtype: converts `a` first; NumPy's or PyTorch's. out: an array of the result's shape; floats
+    are cut to an integer one, as NumPy does. initial: is added. where: an array of booleans, which elements count; the others are replaced in a copy by
+    the array's own library.
+    Returns an array of the caller's own kind, on the same device. Integers give int64 or uint64 and wrap. A real sum's error
+    is at most 8 u sum|a|, u = 2**-24 or 2**-53.
+    Raises TypeError for types, masked arrays, numpy.matrix and pandas objects with missing values, numpy.exceptions.AxisError or ValueError
+    for axes that cannot be.
+    """
+    return _reduce("sum", a, axis, dtype, out, keepdims, initial, where)
+
+
+@recorded("a", "out")
+def mean(a: Any, axis: Axes = None, dtype: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True) -> Any:
+    """numpy.mean: the sum divided by the number of elements; of integers as float64, with dtype=int cut to an integer. The mean of nothing is NaN.
+    An integer out= is a TypeError (in NumPy's the sum wraps). See sum()."""
+    return _reduce("mean", a, axis, dtype, out, keepdims, np._NoValue, where)
+
+
+@recorded("a", "out")
+def min(a: Any, axis: Axes = None, out: Any = None, keepdims: bool = False, initial: Any = np._NoValue, where: Any = True) -> Any:  # noqa: A001
+    """numpy.min: the least element, or `initial` if that is less; NaN where there is one. Raises ValueError for no elements, and for where=
+    without initial=. See sum()."""
+    return _reduce("min", a, axis, None, out, keepdims, initial, where)
+
+
+@recorded("a", "out")
+def max(a: Any, axis: Axes = None, out: Any = None, keepdims: bool = False, initial: Any = np._NoValue, where: Any = True) -> Any:  # noqa: A001
+    """numpy.max: the greatest element, or `initial` if that is greater; NaN where there is one. Raises as min() does. See sum()."""
+    return _reduce("max", a, axis, None, out, keepdims, initial, where)
+
+
+def _least_and_most(given: Given) -> list:
+    """Both are under way before the first is waited for."""
+    found = [one(given.object) for one in (min, max)]
+    return [Given(one).numpy() for one in found]

@@ -1,0 +1,80 @@
+"""NumPy's transpose."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, SupportsIndex
+
+from ._arrays import Given, index, launch, recorded
+from ._results import _finish, _short, _usable
+
+
+def _merged(extents, strides):
+    """Neighbouring dimensions that lie behind each other as one; those of one element are left out."""
+    found: list[list[int]] = []
+    for extent, stride in zip(extents, strides):
+        if extent == 1:
+            continue
+        if found and found[-1][1] == extent * stride:
+            found[-1] = [found[-1][0] * extent, stride]
+        else:
+            found.append([extent, stride])
+    return found
+
+
+@recorded("a", "out")
+def transpose(a: Any, axes: Sequence[SupportsIndex] | None = None, out: Any = None) -> Any:
+    """numpy.transpose, as a copy: a C-contiguous array whose k-th axis is axes[k] of `a`; None: all axes in reverse.
+
+    Elements of 1, 2, 4, 8 and 16 bytes, copied bit by bit. One launch where the order exchanges two groups of
+    neighbouring axes (every matrix, every batch of matrices, images from channels-first to channels-last) or where elements have
+    4 or 8 bytes and at most six groups are left; other orders are copied by the array's own library.
+    out: a C-contiguous array of that shape and type. Raises ValueError for axes that are no permutation.
+    """
+    given = Given(a)
+    dimensions = len(given.shape)
+    order = tuple(reversed(range(dimensions))) if axes is None else tuple(index(k) for k in axes)
+    if sorted(k % dimensions if -dimensions <= k < dimensions else k for k in order) != list(range(dimensions)):
+        raise ValueError("axes don't match array")
+    order = tuple(k % dimensions for k in order)
+    shape = tuple(given.shape[k] for k in order)
+    into = _usable(out, shape, given.dtype, given)
+    result = into or given.empty(shape, given.dtype)
+    if given.array.size and not _permute(given, order, result):
+        library = given.library
+        moved = given.object.permute(order) if given.array.kind == "torch" else given.object.transpose(order)
+        library.assign(result.object, moved)
+    return out if into is not None else _finish(result, out, same_kind=True)
+
+
+def _permute(given: Given, order, result: Given) -> bool:
+    array = given.array
+    if any(stride < 0 for stride in array.strides):
+        return False
+    groups = _merged((array.shape[k] for k in order), (array.strides[k] for k in order))
+    item = array.itemsize
+    if groups and groups[-1][1] == 1 and groups[-1][0] * item in (2, 4, 8, 16):
+        width = groups[-1][0]  # a pixel's channels move together
+        if all(stride % width == 0 for _, stride in groups[:-1]):
+            groups = [[extent, stride // width] for extent, stride in groups[:-1]]
+            item *= width
+    if not groups or (len(groups) == 1 and groups[0][1] == 1):
+        groups = [[groups[0][0] if groups else 1, 1], [1, 1]]
+    if len(groups) == 1:
+        groups = [[1, 1], *groups]
+    if len(groups) == 2:
+        groups = [[1, groups[1][0] * groups[1][1]], *groups]
+    if len(groups) == 3 and groups[1][1] == 1 and item in (1, 2, 4, 8, 16):
+        (batch, batch_stride), (width, _), (height, pitch) = groups
+        if (height == 1 or pitch == width) and (batch == 1 or batch_stride == height * width):
+            problem = (("batch", batch), ("height", height), ("width", width), ("dtype", f"b{8 * item}"))
+            launch("transpose", (given, result), problem)
+            return True
+    if item in (4, 8) and len(groups) <= 6:
+        name = "int32" if item == 4 else "int64"
+        extents = "x".join(str(extent) for extent, _ in groups)
+        strides = "x".join(str(stride) for _, stride in groups)
+        problem = (("function", "a"), ("dtype", _short[name]), ("shape", extents), ("a", f"{extents}:{strides}"))
+        launch("elementwise", (given, None, None, None, None, None, result), problem)
+        return True
+    return False
