@@ -275,11 +275,7 @@ nb::dict describe(const Op& op) {
   return found;
 }
 
-}  // namespace
-
-NB_MODULE(_core, m) {
-  // The library's own background threads end with the process.
-  nb::set_leak_warnings(false);
+void translate_errors() {
   nb::register_exception_translator(
       [](const std::exception_ptr& pointer, void*) {
         try {
@@ -291,7 +287,9 @@ NB_MODULE(_core, m) {
         }
       },
       nullptr);
+}
 
+void add_functions(nb::module_& m) {
   m.attr("__version__") = TUNESMITH_VERSION;
   m.attr("cuda_version") = built_with_cuda();
   m.def(
@@ -338,7 +336,9 @@ NB_MODULE(_core, m) {
   m.def(
       "kind_of", [](nb::handle object) { return name(kind_of(object)); }, nb::arg("object").none(),
       "The library of an array, by its type: numpy, torch, cupy, numba, jax or other.");
+}
 
+void add_array(nb::module_& m) {
   nb::class_<Array>(m, "Array", "Where another library's array lies, without a copy.")
       .def(
           "__init__", [](Array* self, nb::handle object) { new (self) Array(array_of(object)); },
@@ -363,7 +363,9 @@ NB_MODULE(_core, m) {
       .def_prop_ro(
           "stream", [](const Array& self) { return current_stream(self); },
           "The handle of the stream that the array's library uses now; 0: the default stream.");
+}
 
+void add_plan(nb::module_& m) {
   nb::class_<PyPlan>(
       m, "Plan",
       "The choice for one problem, ready to launch. While a better kernel is compiled in the background it "
@@ -443,7 +445,9 @@ NB_MODULE(_core, m) {
                self.plan.variant().template_name + " " + self.plan.variant().config + ", " +
                std::string(name(self.plan.match())) + ">";
       });
+}
 
+void add_memo(nb::module_& m) {
   nb::class_<Memo>(m, "Memo",
                    "Calls of a function that were seen before, by what they launch; see _arrays.recorded().")
       .def(nb::init<std::vector<std::string>, std::vector<int>, std::vector<int>>(), nb::arg("names"),
@@ -453,7 +457,9 @@ NB_MODULE(_core, m) {
            nb::arg("allocated"), nb::arg("constants"), nb::arg("allocator"), nb::arg("default_device"),
            nb::arg("check").none(), nb::arg("value").none(), nb::arg("is_number"))
       .def_static("forget", &Memo::forget);
+}
 
+void add_dispatcher(nb::module_& m) {
   nb::class_<PyDispatcher>(m, "Dispatcher", "Knows the fastest kernels for one device; threads may share it.")
       .def(
           "__init__",
@@ -551,6 +557,19 @@ NB_MODULE(_core, m) {
       .def_prop_ro(
           "notes", [](const PyDispatcher& self) { return self.dispatcher->notes(); },
           "Sentences on what was loaded, and what was not.");
+}
+
+}  // namespace
+
+NB_MODULE(_core, m) {
+  // The library's own background threads end with the process.
+  nb::set_leak_warnings(false);
+  translate_errors();
+  add_functions(m);
+  add_array(m);
+  add_plan(m);
+  add_memo(m);
+  add_dispatcher(m);
 }
 
 }  // namespace tunesmith::python
