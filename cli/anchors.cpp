@@ -409,6 +409,11 @@ std::set<std::string> known_well(const Op& op, const Store& store, std::int64_t 
   return problems;
 }
 
+AnchorTableRow row_of(const AnchorTable& table) {
+  StoredTable stored = stored_table(table);
+  return {.op = table.op, .text = std::move(stored.text), .factors = std::move(stored.factors)};
+}
+
 std::vector<NamedVariant> variants_of(const AnchorTable& table) {
   std::vector<NamedVariant> list;
   for (const AnchorTable::Variant& variant : table.variants)
@@ -471,8 +476,10 @@ std::string remake_tables(Store& store, const std::filesystem::path& database, c
         session = store.begin_session(
             {.device_id = stored.id, .command = command, .tunesmith_version = TUNESMITH_VERSION});
       }
-      store.put_anchor_table(
-          {.session_id = session, .device_id = stored.id, .op = op.name, .text = write_anchors(table)});
+      AnchorTableRow row = row_of(table);
+      row.session_id = session;
+      row.device_id = stored.id;
+      store.put_anchor_table(row);
       text += op.name + " on " + facts.name + ": " + quality_text(table) + ".\n";
     }
     if (session != 0) store.end_session(session, Store::End::finished);

@@ -73,6 +73,9 @@ std::set<std::string> known_well(const Op& op, const Store& store, std::int64_t 
 
 std::vector<NamedVariant> variants_of(const AnchorTable& table);
 
+/// What a database keeps of a table, without session and device.
+AnchorTableRow row_of(const AnchorTable& table);
+
 /// What a search should try first: the winners, and on each anchor of a table the best of its portfolio.
 std::vector<BuiltIn> guesses_of(const std::vector<Candidate>& known);
 

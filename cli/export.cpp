@@ -34,13 +34,14 @@ void leave_out_unknown(std::vector<DeviceTable>& tables, std::vector<std::string
 }
 
 bool keep_current(DeviceTable& one, std::vector<std::string>& notes) {
-  const std::vector<Candidate> candidates = candidates_of(one);
+  const std::vector<AnchorTable::Variant>& variants = one.table.variants;
+  const std::size_t all = variants.size();
   std::vector<std::size_t> current;
-  for (std::size_t v = 0; v < candidates.size(); ++v)
-    if (candidates[v].fault.empty()) current.push_back(v);
-  const std::size_t stale = candidates.size() - current.size();
+  for (std::size_t v = 0; v < all; ++v)
+    if (fault_of(find_op(one.table.op), variants[v]).empty()) current.push_back(v);
+  const std::size_t stale = all - current.size();
   if (stale > 0) {
-    notes.push_back("Left out " + std::to_string(stale) + " of the " + std::to_string(candidates.size()) +
+    notes.push_back("Left out " + std::to_string(stale) + " of the " + std::to_string(all) +
                     " variants in the table of " + one.table.op + " on " + one.device.name +
                     ": their templates have changed since they were measured; tune again.");
     one.table = with_variants(one.table, current);
@@ -164,13 +165,6 @@ std::vector<std::string> check_exported(const std::filesystem::path& folder) {
     if (!is_current(one.table))
       wrong.push_back("The table of " + one.table.op + " on " + one.device.name +
                       " was measured with other templates; tune and export it again.");
-    constexpr double most = 0.02;  // of a logarithm, for the digits that the file has not
-    if (const double found = misfit(find_op(one.table.op), one.table); found > most) {
-      wrong.push_back("The table of " + one.table.op + " on " + one.device.name +
-                      " has factors that are not of its times: a logarithm differs by " +
-                      printed("%.2g", found) + ", " +
-                      "allowed is 0.02. Make it again with \"tunesmith db tables --extend\" and export it.");
-    }
   }
   for (const TableRow& row : table_of(folder)) {
     try {

@@ -200,7 +200,7 @@ KernelExportReport export_kernel(const std::string& name, const fs::path& databa
   const fs::path tuned = tuned_folder(report.kernel);
   const std::string below = tuned.filename().string() + "/";
   Texts files;
-  for (auto& [file, text] : write_table(part.rows, part.tables)) files[below + file] = std::move(text);
+  for (auto& [file, text] : write_solved_table(part.rows, part.tables)) files[below + file] = std::move(text);
   Binaries binaries(database);
   for (const auto& [key, source] : wanted_of(op, part, candidates)) {
     std::string bytes = binaries.of(source, report.notes);

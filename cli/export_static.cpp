@@ -230,9 +230,9 @@ StaticReport export_static(const StaticRequest& request, const std::filesystem::
   make_unique(report.targets);
   StaticFolder files{.ops = report.ops, .targets = report.targets, .kernels = kernels.all(), .tables = {}};
   report.kernels = static_cast<int>(files.kernels.size());
-  for (auto& [name, text] : write_table(database.rows, database.tables))
+  for (auto& [name, text] : write_solved_table(database.rows, database.tables))
     files.tables["database/" + name] = text;
-  for (auto& [name, text] : write_table(library.rows, library.tables)) files.tables[name] = text;
+  for (auto& [name, text] : write_solved_table(library.rows, library.tables)) files.tables[name] = text;
   write_static_folder(files, folder);
   return report;
 }

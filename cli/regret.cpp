@@ -114,15 +114,15 @@ Times portfolio_times(const Op& op, const std::vector<NamedVariant>& variants, T
                       Progress& progress) {
   std::int64_t device_id = 0;
   const auto read = [&] { return Store::open(options.database, Store::Mode::read_only); };
-  options.anchors = AnchorOptions{
-      .searched = 0,
-      .portfolio =
-          [&](const DeviceFacts&, std::int64_t id, std::size_t) {
-            device_id = id;
-            return variants;
-          },
-      .table = [&](const DeviceFacts& device,
-                   std::int64_t id) { return write_anchors(best_table(op, device, read(), id)); }};
+  options.anchors =
+      AnchorOptions{.searched = 0,
+                    .portfolio =
+                        [&](const DeviceFacts&, std::int64_t id, std::size_t) {
+                          device_id = id;
+                          return variants;
+                        },
+                    .table = [&](const DeviceFacts& device,
+                                 std::int64_t id) { return row_of(best_table(op, device, read(), id)); }};
   tune(options, progress);
   Times times;
   for (const Store::Time& time : read().times_of(op.name, device_id, "warm", "apart", bodies_of(op))) {

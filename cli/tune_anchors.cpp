@@ -143,7 +143,7 @@ void tune_anchors(TuneOptions options, const AnchorCounts& counts, double second
   anchors.table = [&](const DeviceFacts& device, std::int64_t device_id) {
     table =
         extends ? extended(table, op, device, read(), device_id) : best_table(op, device, read(), device_id);
-    return write_anchors(table);
+    return row_of(table);
   };
   const TuneResult result = tune(options, progress);
   if (result.interrupted) {

@@ -1,4 +1,6 @@
 // Anchor tables: texts that are written once and replaced by later ones.
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -26,16 +28,20 @@ std::vector<StoredDevice> Store::devices(const std::string& words) const {
 }
 
 void Store::put_anchor_table(const AnchorTableRow& a) {
+  std::optional<std::vector<std::byte>> factors;
+  if (const auto bytes = std::as_bytes(std::span(a.factors)); !bytes.empty())
+    factors.emplace(bytes.begin(), bytes.end());
   // Behind all tables of its kind that its session could know.
   Statement(
       *database_,
       "INSERT INTO anchor_table (session_id, sequence, generation, op, device_id, caches, launches, text, "
-      "made_at) SELECT ?1, 1 + ifnull((SELECT max(sequence) FROM anchor_table WHERE session_id = ?1), 0), "
+      "factors, made_at) SELECT ?1, 1 + ifnull((SELECT max(sequence) FROM anchor_table WHERE session_id = "
+      "?1), 0), "
       "max((SELECT generation FROM session WHERE id = ?1), "
       "ifnull((SELECT max(generation + (session_id <> ?1)) FROM anchor_table WHERE op = ?2 AND device_id = "
       "?3), 0)), "
-      "?2, ?3, ?4, ?5, ?6, ?7",
-      a.session_id, a.op, a.device_id, a.caches, a.launches, a.text, sqlite::now(*database_))
+      "?2, ?3, ?4, ?5, ?6, ?7, ?8",
+      a.session_id, a.op, a.device_id, a.caches, a.launches, a.text, factors, sqlite::now(*database_))
       .run();
 }
 
@@ -43,7 +49,7 @@ std::vector<StoredAnchorTable> Store::anchor_tables(const QueryFilter& filter) c
   Statement rows(
       *database_,
       std::string("SELECT ") + schema::device_columns +
-          ", a.session_id, a.device_id, a.op, a.caches, a.launches, a.text, a.made_at FROM ("
+          ", a.session_id, a.device_id, a.op, a.caches, a.launches, a.text, a.factors, a.made_at FROM ("
           "SELECT a.*, row_number() OVER ("
           "PARTITION BY a.op, a.device_id, a.caches, a.launches "
           "ORDER BY a.generation DESC, s.uid DESC, a.sequence DESC) AS place "
@@ -54,8 +60,10 @@ std::vector<StoredAnchorTable> Store::anchor_tables(const QueryFilter& filter) c
   std::vector<StoredAnchorTable> tables;
   while (rows.step()) {
     StoredAnchorTable& t = tables.emplace_back();
+    std::optional<std::vector<std::byte>> factors;
     rows >> t.device >> t.table.session_id >> t.table.device_id >> t.table.op >> t.table.caches >>
-        t.table.launches >> t.table.text >> t.made_at;
+        t.table.launches >> t.table.text >> factors >> t.made_at;
+    if (factors) t.table.factors.assign(reinterpret_cast<const char*>(factors->data()), factors->size());
   }
   return tables;
 }

@@ -183,6 +183,7 @@ CREATE TABLE anchor_table (
   caches TEXT NOT NULL CHECK (caches IN ('warm', 'cold')),
   launches TEXT NOT NULL CHECK (launches IN ('apart', 'chained')),
   text TEXT NOT NULL,                        -- CSV: variants, and a line per problem with the time of each (docs/choosing.md)
+  factors BLOB,                              -- what the model of times finds from the text (docs/choosing.md), and of what text; null: not yet
   made_at TEXT NOT NULL,
   UNIQUE (session_id, sequence)
 ) STRICT;

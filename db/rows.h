@@ -109,7 +109,7 @@ struct FinalistRow {
   bool operator==(const FinalistRow&) const = default;
 };
 
-// Of an op on a device: its text is not read here.
+// Of an op on a device: its text and its factors are not read here.
 struct AnchorTableRow {
   std::int64_t session_id = 0;
   std::int64_t device_id = 0;
@@ -117,6 +117,7 @@ struct AnchorTableRow {
   std::string caches = "warm";
   std::string launches = "apart";
   std::string text{};
+  std::string factors{};  // bytes that follow from the text; empty: not found yet
 };
 
 // A variant that was tried at a first use.

@@ -320,8 +320,8 @@ MergeReport Store::merge(MergeSource given, Blobs blobs) {
     FROM source.finalist f JOIN measurement_map w ON w.theirs = f.winner_id JOIN measurement_map m ON m.theirs = f.measurement_id
     WHERE true ORDER BY f.winner_id, f.measurement_id ON CONFLICT DO NOTHING;
 
-    INSERT INTO anchor_table (session_id, sequence, generation, op, device_id, caches, launches, text, made_at)
-    SELECT s.ours, a.sequence, a.generation, a.op, d.ours, a.caches, a.launches, a.text, a.made_at
+    INSERT INTO anchor_table (session_id, sequence, generation, op, device_id, caches, launches, text, factors, made_at)
+    SELECT s.ours, a.sequence, a.generation, a.op, d.ours, a.caches, a.launches, a.text, a.factors, a.made_at
     FROM source.anchor_table a JOIN session_map s ON s.theirs = a.session_id JOIN device_map d ON d.theirs = a.device_id
     WHERE true ORDER BY a.id ON CONFLICT DO NOTHING;
 

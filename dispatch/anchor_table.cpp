@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "dispatch/csv.h"
@@ -16,31 +17,17 @@ namespace {
 std::string digits_text(int digits, double value) { return printed("%.*g", digits, value); }
 std::string number_text(double value) { return digits_text(5, value); }
 
-// Four digits behind the point, whatever stands before it: factors of problems that are much alike are large
-// and nearly cancel, so that rounded to three digits they told kernels apart no longer.
-std::string factor_text(double value) {
-  std::string digits = printed("%.4f", value);
-  digits.erase(digits.find_last_not_of('0') + 1);
-  if (digits.back() == '.') digits.pop_back();
-  return digits == "-0" ? "0" : digits;
-}
-
 std::string line(std::initializer_list<std::string> fields) {
   std::string text;
   for (const std::string& field : fields) text += (text.empty() ? "" : ",") + csv_field(field);
   return text;
 }
 
-double any_number(const std::string& field, const std::string& where) {
+double number(const std::string& field, const std::string& where) {
   double value = 0;
   const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), value);
   if (error != std::errc{} || end != field.data() + field.size() || !std::isfinite(value))
     throw Error(where + " has \"" + field + "\" where a number belongs.");
-  return value;
-}
-
-double number(const std::string& field, const std::string& where) {
-  const double value = any_number(field, where);
   if (value < 0) throw Error(where + " has \"" + field + "\" where a number that is not negative belongs.");
   return value;
 }
@@ -84,11 +71,6 @@ std::string write_anchors(const AnchorTable& table) {
         {"anchor", text_of(anchor.problem), number_text(anchor.best_us), number_text(anchor.best_any_us)});
     for (const double us : anchor.us) text += us > 0 ? "," + number_text(us) : ",";
     text += "\n";
-    if (anchor.factor.empty()) continue;
-    text += "factor," + factor_text(anchor.best_factor);
-    for (std::size_t v = 0; v < anchor.us.size(); ++v)
-      text += anchor.us[v] > 0 ? "," + factor_text(anchor.factor[v]) : ",";
-    text += "\n";
   }
   return text;
 }
@@ -115,19 +97,12 @@ AnchorTable read_anchors(std::string_view text, std::string_view where) {
       anchor.best_any_us = number(fields[3], here);
       for (std::size_t i = 4; i < fields.size(); ++i)
         anchor.us.push_back(fields[i].empty() ? 0 : number(fields[i], here));
-    } else if (kind == "factor" && fields.size() == 2 + table.variants.size() && !table.anchors.empty() &&
-               table.anchors.back().factor.empty()) {
-      AnchorTable::Anchor& anchor = table.anchors.back();
-      anchor.best_factor = any_number(fields[1], here);
-      for (std::size_t i = 2; i < fields.size(); ++i)
-        anchor.factor.push_back(fields[i].empty() ? 0 : any_number(fields[i], here));
     } else {
       throw Error(here +
                   " is none of the lines op,NAME; weight,FEATURE,NUMBER; "
                   "variant,TEMPLATE,CONFIG,BODY; anchor,PROBLEM,BEST,BEST_ANY and a time or nothing for "
                   "each of the " +
-                  std::to_string(table.variants.size()) +
-                  " variants above it; factor,BEST and a factor or nothing for each.");
+                  std::to_string(table.variants.size()) + " variants above it.");
     }
   }
   if (table.op.empty()) throw Error(std::string(where) + " names no op.");
@@ -135,6 +110,50 @@ AnchorTable read_anchors(std::string_view text, std::string_view where) {
     for (AnchorTable::Anchor& anchor : table.anchors)
       anchor.problem = with_defaults(*op, std::move(anchor.problem));
   return table;
+}
+
+// The key, and of each anchor a number for the best time and one for each time.
+std::string write_factors(const AnchorTable& table) {
+  std::string bytes;
+  const auto add = [&](const auto& value) {
+    bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
+  };
+  if (table.solved_from == 0) return bytes;
+  add(table.solved_from);
+  for (const AnchorTable::Anchor& anchor : table.anchors) {
+    add(anchor.best_factor);
+    for (std::size_t v = 0; v < anchor.us.size(); ++v)
+      if (anchor.us[v] > 0) add(anchor.factor[v]);
+  }
+  return bytes;
+}
+
+void read_factors(std::string_view bytes, AnchorTable& table) {
+  forget_factors(table);
+  std::size_t count = 0;
+  for (const AnchorTable::Anchor& anchor : table.anchors)
+    count += 1 + static_cast<std::size_t>(
+                     std::count_if(anchor.us.begin(), anchor.us.end(), [](double us) { return us > 0; }));
+  if (bytes.size() != sizeof table.solved_from + count * sizeof(float)) return;
+  const auto take = [&](auto& value) {
+    std::memcpy(&value, bytes.data(), sizeof value);
+    bytes.remove_prefix(sizeof value);
+  };
+  take(table.solved_from);
+  for (AnchorTable::Anchor& anchor : table.anchors) {
+    take(anchor.best_factor);
+    anchor.factor.resize(anchor.us.size());
+    for (std::size_t v = 0; v < anchor.us.size(); ++v)
+      if (anchor.us[v] > 0) take(anchor.factor[v]);
+  }
+}
+
+void forget_factors(AnchorTable& table) {
+  table.solved_from = 0;
+  for (AnchorTable::Anchor& anchor : table.anchors) {
+    anchor.factor.clear();
+    anchor.best_factor = 0;
+  }
 }
 
 std::vector<std::size_t> portfolio(const Op& op, const DeviceFacts& device, const AnchorTable& table,
@@ -181,10 +200,8 @@ std::vector<std::size_t> portfolio(const Op& op, const DeviceFacts& device, cons
 AnchorTable with_variants(const AnchorTable& table, const std::vector<std::size_t>& variants) {
   AnchorTable narrow = table;
   narrow.variants.clear();
-  for (AnchorTable::Anchor& anchor : narrow.anchors) {
-    anchor.us.clear();
-    anchor.factor.clear();
-  }
+  forget_factors(narrow);
+  for (AnchorTable::Anchor& anchor : narrow.anchors) anchor.us.clear();
   for (const std::size_t v : variants) {
     narrow.variants.push_back(table.variants[v]);
     for (std::size_t a = 0; a < table.anchors.size(); ++a)

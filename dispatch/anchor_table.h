@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
@@ -26,8 +27,8 @@ struct AnchorTable {
     std::vector<double> us;  ///< by variant, a median in microseconds; 0: not legal, not ok or not measured
     /// What the model's solution says of the times (time_model.h), so that it need not be solved again.
     /// Empty: not solved.
-    std::vector<double> factor;  ///< by variant
-    double best_factor = 0;
+    std::vector<float> factor;  ///< by variant; 0 where there is no time
+    float best_factor = 0;
   };
 
   std::string op;
@@ -36,14 +37,23 @@ struct AnchorTable {
   /// How fast times change with a feature (time_model.h), by its name, and "noise", "spread" and "model"; as
   /// fitted to this table. Empty: not yet.
   std::map<std::string, double, std::less<>> weights;
+  std::uint64_t solved_from = 0;  ///< the key (solution_key) of what the factors belong to; 0: there are none
 };
 
-/// CSV with five kinds of lines: op, weight, variant, anchor, and behind an anchor its factors. An anchor's
-/// problem is written without what is the op's default. The same table gives the same bytes.
+/// CSV with four kinds of lines: op, weight, variant and anchor; factors are not in it. An anchor's problem
+/// is written without what is the op's default. The same table gives the same bytes.
 std::string write_anchors(const AnchorTable& table);
 
 /// With the defaults of the op, if it is known. Throws Error that names `where` and the line.
 AnchorTable read_anchors(std::string_view text, std::string_view where);
+
+/// The factors and their key, in binary; empty where it is not solved. Of a table of the same times alone.
+std::string write_factors(const AnchorTable& table);
+
+/// Gives a table its factors and their key; what is not of its size is not taken.
+void read_factors(std::string_view bytes, AnchorTable& table);
+
+void forget_factors(AnchorTable& table);
 
 /// At most `most` variants that together lose least against the best times: greedily, by the mean over
 /// anchors of the logarithm of portfolio's best / best, for pointers of any alignment and for aligned ones.
@@ -51,7 +61,7 @@ AnchorTable read_anchors(std::string_view text, std::string_view where);
 std::vector<std::size_t> portfolio(const Op& op, const DeviceFacts& device, const AnchorTable& table,
                                    std::size_t most);
 
-/// The table with these variants only, in this order; best times stay.
+/// The table with these variants only, in this order, without factors; best times stay.
 AnchorTable with_variants(const AnchorTable& table, const std::vector<std::size_t>& variants);
 
 }  // namespace tunesmith

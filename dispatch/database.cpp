@@ -43,7 +43,10 @@ Candidate to_candidate(const WinnerRow& row) {
 }
 
 DeviceTable to_table(const StoredAnchorTable& row) {
-  return {facts_of(row.device), read_anchors(row.table.text, "the stored table of " + row.table.op)};
+  DeviceTable table{facts_of(row.device),
+                    read_anchors(row.table.text, "the stored table of " + row.table.op)};
+  read_factors(row.table.factors, table.table);
+  return table;
 }
 
 // What is compared: warm and apart.

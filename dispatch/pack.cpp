@@ -296,16 +296,32 @@ std::function<std::string(std::string_view)> files_of(const std::filesystem::pat
   };
 }
 
+// The tables' factors; an earlier build's, where they are of the same times.
+void solve(std::vector<DeviceTable>& tables, const std::filesystem::path& cache) {
+  std::filesystem::create_directories(cache);
+  for (DeviceTable& one : tables) {
+    const Op& op = find_op(one.table.op);
+    const std::uint64_t key = solution_key(op, one.table);
+    const std::filesystem::path kept = cache / (op.name + "_" + std::to_string(key) + ".factors");
+    read_factors(read_file(kept), one.table);
+    if (one.table.solved_from == key) continue;
+    solve_table(op, one.table, std::max(1u, std::thread::hardware_concurrency()));
+    write_file(kept, write_factors(one.table));
+  }
+}
+
 void run(const std::filesystem::path& generated, const std::filesystem::path& cpp,
          const std::filesystem::path& bin, const std::string& devices, const std::optional<Names>& own,
          const Names& targets, const std::optional<Names>& portfolios) {
   const auto file = files_of(generated, devices);
   const std::vector<TableRow> rows = read_table(file);
-  const std::vector<DeviceTable> tables = read_anchor_tables(file, ops());
-  std::map<std::string, std::string> files = compile(
-      sources_to_compile(rows, tables, own, targets, portfolios), cpp.parent_path() / "packed_before");
+  std::vector<DeviceTable> tables = read_anchor_tables(file, ops());
+  const std::filesystem::path before = cpp.parent_path() / "packed_before";
+  solve(tables, before);
+  std::map<std::string, std::string> files =
+      compile(sources_to_compile(rows, tables, own, targets, portfolios), before);
   const std::size_t binaries = files.size();
-  for (auto& [name, text] : write_table(rows, tables)) files[(own ? own_folder : "") + name] = text;
+  for (auto& [name, text] : write_solved_table(rows, tables)) files[(own ? own_folder : "") + name] = text;
 
   const std::string bytes_name = std::string("tunesmith_") + (own ? "own_" : "") + "packed_bytes";
   std::string bytes;

@@ -140,8 +140,9 @@ void Chooser::add_group(const Candidate& first, const std::vector<std::size_t>& 
     for (const Candidate::Time& time : one.times) {
       const auto [row, is_new_row] = anchors.try_emplace(time.problem.get(), 0);
       if (is_new_row) row->second = group.model.add_problem(*time.problem);
-      group.model.add_time(variant->second, row->second, time.us, is_solved ? time.factor : std::nullopt);
-      group.model.add_best(row->second, time.best_us, is_solved ? time.best_factor : std::nullopt);
+      const auto given = [&](double factor) { return is_solved ? std::optional(factor) : std::nullopt; };
+      group.model.add_time(variant->second, row->second, time.us, given(time.factor));
+      group.model.add_best(row->second, time.best_us, given(time.best_factor));
     }
   }
   group.model.solve();

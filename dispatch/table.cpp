@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <thread>
 #include <tuple>
 
 #include "dispatch/csv.h"
@@ -168,6 +169,25 @@ Texts write_table(std::vector<TableRow> rows, const std::vector<DeviceTable>& ta
   return texts;
 }
 
+StoredTable stored_table(const AnchorTable& table) {
+  StoredTable stored{write_anchors(table), write_factors(table)};
+  AnchorTable written = read_anchors(stored.text, "the table of " + table.op);
+  read_factors(stored.factors, written);
+  const Op& op = find_op(table.op);
+  if (written.solved_from == solution_key(op, written)) return stored;
+  solve_table(op, written, std::max(1u, std::thread::hardware_concurrency()));
+  stored.factors = write_factors(written);
+  return stored;
+}
+
+Texts write_solved_table(const std::vector<TableRow>& rows, const std::vector<DeviceTable>& tables) {
+  Texts texts = write_table(rows, tables);
+  const std::vector<DeviceFacts> all = devices_of(rows, tables);
+  for (const DeviceTable& one : tables)
+    texts[factors_file(file_of(one.device, all), one.table.op)] = stored_table(one.table).factors;
+  return texts;
+}
+
 namespace {
 
 // With the names of their files.
@@ -230,6 +250,10 @@ std::string anchors_file(std::string_view device, std::string_view op) {
   return std::string(device) + "." + std::string(op) + ".csv";
 }
 
+std::string factors_file(std::string_view device, std::string_view op) {
+  return std::string(device) + "." + std::string(op) + ".factors";
+}
+
 std::vector<UnreadTable> anchor_tables(const std::function<std::string(std::string_view name)>& file,
                                        std::span<const Op> ops) {
   std::vector<UnreadTable> tables;
@@ -237,8 +261,11 @@ std::vector<UnreadTable> anchor_tables(const std::function<std::string(std::stri
     for (const Op& op : ops) {
       const std::string path = anchors_file(entry.second, op.name);
       if (file(path).empty()) continue;
-      tables.push_back({entry.first, op.name, [file, path, device = entry.first] {
-                          return DeviceTable{device, read_anchors(file(path), path)};
+      const std::string factors = factors_file(entry.second, op.name);
+      tables.push_back({entry.first, op.name, [file, path, factors, device = entry.first] {
+                          DeviceTable table{device, read_anchors(file(path), path)};
+                          read_factors(file(factors), table.table);
+                          return table;
                         }});
     }
   }
@@ -252,14 +279,27 @@ std::vector<DeviceTable> read_anchor_tables(const std::function<std::string(std:
   return tables;
 }
 
-std::vector<Candidate> candidates_of(const DeviceTable& read) {
-  const AnchorTable& table = read.table;
+void complete_factors(AnchorTable& table) {
+  const Op& op = find_op(table.op);
+  if (table.solved_from != solution_key(op, table)) solve_table(op, table);
+}
+
+std::string fault_of(const Op& op, const AnchorTable::Variant& variant) {
+  const auto tmpl = std::find_if(op.templates.begin(), op.templates.end(),
+                                 [&](const Template& one) { return one.name == variant.template_name; });
+  return tmpl == op.templates.end() || is_current(op, *tmpl, variant.body)
+             ? ""
+             : "It is stale: its template has changed since it was measured.";
+}
+
+std::vector<Candidate> candidates_of(DeviceTable read) {
+  AnchorTable& table = read.table;
+  complete_factors(table);
   const Op& op = find_op(table.op);
   std::vector<std::shared_ptr<const Problem>> problems;
   for (const AnchorTable::Anchor& anchor : table.anchors)
     problems.push_back(std::make_shared<const Problem>(complete_problem(op, anchor.problem)));
   const auto weights = std::make_shared<const Weights>(table.weights);
-  const bool fitted = is_fitted(table.weights);
   std::vector<Candidate> candidates;
   for (std::size_t v = 0; v < table.variants.size(); ++v) {
     const AnchorTable::Variant& variant = table.variants[v];
@@ -275,16 +315,10 @@ std::vector<Candidate> candidates_of(const DeviceTable& read) {
     for (std::size_t a = 0; a < problems.size(); ++a) {
       const AnchorTable::Anchor& anchor = table.anchors[a];
       if (anchor.us[v] <= 0) continue;
-      Candidate::Time& time =
-          candidate.times.emplace_back(Candidate::Time{problems[a], anchor.us[v], anchor.best_us});
-      if (!fitted || anchor.factor.empty()) continue;
-      time.factor = anchor.factor[v];
-      time.best_factor = anchor.best_factor;
+      candidate.times.emplace_back(
+          Candidate::Time{problems[a], anchor.us[v], anchor.best_us, anchor.factor[v], anchor.best_factor});
     }
-    const auto tmpl = std::find_if(op.templates.begin(), op.templates.end(),
-                                   [&](const Template& one) { return one.name == variant.template_name; });
-    if (tmpl != op.templates.end() && !is_current(op, *tmpl, variant.body))
-      candidate.fault = "It is stale: its template has changed since it was measured.";
+    candidate.fault = fault_of(op, variant);
   }
   return candidates;
 }

@@ -3,6 +3,9 @@
 //   devices.csv    one tuned device per line, with the name of its file
 //   DEVICE.csv     one winner per line
 //   DEVICE.OP.csv  what is known of an op beside the winners (anchor_table.h)
+//   DEVICE.OP.factors  what follows from that by the model of times, in binary: not in generated/, but where
+//   an
+//                  application reads the tables
 #pragma once
 
 #include <functional>
@@ -42,6 +45,16 @@ bool stands_before(const TableRow& a, const TableRow& b);
 /// devices.csv and the files of each device. The same rows give the same bytes, whatever their order.
 Texts write_table(std::vector<TableRow> rows, const std::vector<DeviceTable>& tables = {});
 
+/// The same with the tables' factors, for what an application reads.
+Texts write_solved_table(const std::vector<TableRow>& rows, const std::vector<DeviceTable>& tables);
+
+/// A table as it is stored: its text, and the factors that are of the times as the text has them
+/// (write_factors). They are found, in some seconds, where the table does not have them.
+struct StoredTable {
+  std::string text, factors;
+};
+StoredTable stored_table(const AnchorTable& table);
+
 /// `file` gives the text of that name, empty where there is none. Throws Error naming file and line.
 std::vector<TableRow> read_table(const std::function<std::string(std::string_view name)>& file);
 
@@ -59,12 +72,21 @@ std::vector<UnreadTable> anchor_tables(const std::function<std::string(std::stri
 std::vector<DeviceTable> read_anchor_tables(const std::function<std::string(std::string_view name)>& file,
                                             std::span<const Op> ops);
 
-/// The table's variants, with a fault where the template is not what was measured any more. Throws UsageError
-/// where this version does not have the op or a problem.
-std::vector<Candidate> candidates_of(const DeviceTable& table);
+/// Gives the table factors that are of its times, where it has none: solves it, in some seconds.
+void complete_factors(AnchorTable& table);
+
+/// The table's variants, with a fault where the template is not what was measured any more. Factors that are
+/// not of the table's times are found anew (complete_factors). Throws UsageError where this version does not
+/// have the op or a problem.
+std::vector<Candidate> candidates_of(DeviceTable table);
+
+/// Why it is not used: the template of a table's variant is not what was measured any more. Empty: it is.
+std::string fault_of(const Op& op, const AnchorTable::Variant& variant);
 
 /// "nvidia_h200.conv2d.csv"; `device` as in tuned_devices.
 std::string anchors_file(std::string_view device, std::string_view op);
+/// "nvidia_h200.conv2d.factors"
+std::string factors_file(std::string_view device, std::string_view op);
 
 /// The names of the devices' files without .csv, as devices.csv has them.
 std::vector<std::string> tuned_devices(std::string_view devices_csv);

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
 #include <cmath>
-#include <cstdint>
-#include <cstring>
 #include <limits>
+#include <mutex>
+#include <numeric>
+#include <thread>
 
 #include "generator/error.h"
 
@@ -22,141 +24,34 @@ constexpr double most_slowdown = 2.1;   // of what is far too slow it does not m
 constexpr double usual_slowdown = 0.4;  // of a variant that was tuned for another problem
 constexpr double usual_count = 2;       // as if that had been seen so often
 
-// Of numbers from -80 to 0, to 2 parts in 10^7, exact for 0: without a call or a branch, so that loops of it
-// become vectors.
-inline __attribute__((always_inline)) float exponential(float x) {
-  constexpr float to_octaves = 1.44269504f;
-  constexpr float ln2_high = 0.693359375f;  // few digits: its product with a small whole number is exact
-  constexpr float ln2_low = -2.12194440e-4f;
-  constexpr float whole = 12582912;  // 1.5 * 2^23: adding it rounds to a whole number, in the lowest bits
-  const float shifted = x * to_octaves + whole;
-  const float octaves = shifted - whole;
-  const float rest = (x - octaves * ln2_high) - octaves * ln2_low;
-  const float series =
-      ((((1.0f / 720 * rest + 1.0f / 120) * rest + 1.0f / 24) * rest + 1.0f / 6) * rest + 0.5f) * rest *
-          rest +
-      rest + 1;
-  return series * std::bit_cast<float>((std::bit_cast<std::uint32_t>(shifted) << 23) + 0x3f800000u);
-}
-
 // Half of it smooth, half of it with kinks, such as times have where a kernel's tiles begin to fill the
-// device.
-inline __attribute__((always_inline)) float covariance(float squared_distance) {
-  return (exponential(-squared_distance / 2) + exponential(-std::sqrt(squared_distance))) / 2;
-}
-
-// The two loops over all rows are compiled twice for x86-64, and most processors have the wider vectors. Both
-// give the same bits: a lane is a row or a variant, nothing is added across lanes, and no product is fused
-// with a sum.
-#if defined(__x86_64__)
-#define TUNESMITH_WIDE __attribute__((target("avx2")))
-bool has_wide() {
-  static const bool has = __builtin_cpu_supports("avx2") != 0;
-  return has;
-}
-#else
-#define TUNESMITH_WIDE
-bool has_wide() { return false; }
-#endif
-#define TUNESMITH_IN_BOTH inline __attribute__((always_inline))
-
-// Squared distances to `here`, a feature after the other, become covariances; what is far away counts as 0,
-// without an exponential.
-struct Distances {
-  const float* columns;  // by feature, then by row
-  std::size_t rows, numbers;
-  std::span<const float> weights, here;
-};
-TUNESMITH_IN_BOTH void covariances_of(const Distances& of, float* __restrict__ like,
-                                      float* __restrict__ squared) {
+// device. What is far away counts as 0, without an exponential.
+float covariance(float squared_distance) {
   constexpr float far = 60;
-  const std::size_t rows = of.rows;
-  for (std::size_t f = 0; f < of.here.size(); ++f) {
-    const float* const __restrict__ column = of.columns + f * rows;
-    const float weight = of.weights[f];
-    const float here = of.here[f];
-    if (f < of.numbers) {
-      for (std::size_t row = 0; row < rows; ++row) {
-        const float difference = column[row] - here;
-        like[row] += weight * difference * difference;
-      }
-    } else {
-      for (std::size_t row = 0; row < rows; ++row) like[row] += column[row] == here ? 0 : weight;
+  if (squared_distance >= far) return 0;
+  return (std::exp(-squared_distance / 2) + std::exp(-std::sqrt(squared_distance))) / 2;
+}
+
+// Variants side by side, so that their sums become vectors.
+constexpr std::size_t abreast = 16;
+using Abreast = std::array<float, abreast>;
+
+// By variant: the sum of likeness times factor over all rows, and the likeness of the nearest row with a
+// factor.
+struct Sums {
+  Abreast sum{}, nearest{};
+};
+Sums sums_of(const float* factors, std::span<const float> like) {
+  Sums sums;
+  for (const float likeness : like) {
+    for (std::size_t v = 0; v < abreast; ++v) {
+      sums.sum[v] += likeness * factors[v];
+      const float known = factors[v] != 0 ? likeness : 0;
+      sums.nearest[v] = sums.nearest[v] < known ? known : sums.nearest[v];
     }
+    factors += abreast;
   }
-  // Loops of one thing each: those become vectors.
-  for (std::size_t row = 0; row < rows; ++row) squared[row] = like[row] < far ? like[row] : far;
-  for (std::size_t row = 0; row < rows; ++row) like[row] = covariance(squared[row]);
-  for (std::size_t row = 0; row < rows; ++row) like[row] = squared[row] < far ? like[row] : 0;
-}
-TUNESMITH_WIDE void covariances_wide(const Distances& of, float* like, float* squared) {
-  covariances_of(of, like, squared);
-}
-void covariances(const Distances& of, float* like, float* squared) {
-  if (has_wide()) return covariances_wide(of, like, squared);
-  covariances_of(of, like, squared);
-}
-
-// Compilers do not see by themselves that this is a vector.
-constexpr std::size_t lanes = 8;
-using Lanes = float __attribute__((vector_size(4 * lanes)));
-
-// Of variants side by side, `lanes` in a group and `groups` of them at once, since each addition waits for
-// the one before: the sum of likeness times factor, and the likeness of the nearest row with a factor.
-template <std::size_t groups>
-TUNESMITH_IN_BOTH void sums_of(const float* factors, const float* like, std::size_t rows, float* sums,
-                               float* nearest) {
-  std::array<Lanes, groups> sum = {};
-  std::array<Lanes, groups> most = {};
-  for (std::size_t row = 0; row < rows; ++row) {
-    for (std::size_t g = 0; g < groups; ++g) {
-      Lanes factor;
-      std::memcpy(&factor, factors + (g * rows + row) * lanes, sizeof factor);
-      sum[g] += like[row] * factor;
-      const Lanes known = factor != 0 ? like[row] - Lanes{} : Lanes{};
-      most[g] = most[g] < known ? known : most[g];
-    }
-  }
-  std::memcpy(sums, sum.data(), sizeof sum);
-  std::memcpy(nearest, most.data(), sizeof most);
-}
-// As many groups at once as fit into sixteen registers, then the rest.
-template <std::size_t at_once = 6>
-TUNESMITH_IN_BOTH void all_sums_of(std::size_t groups, const float* factors, const float* like,
-                                   std::size_t rows, float* sums, float* nearest) {
-  for (; groups >= at_once; groups -= at_once) {
-    sums_of<at_once>(factors, like, rows, sums, nearest);
-    factors += at_once * lanes * rows;
-    sums += at_once * lanes;
-    nearest += at_once * lanes;
-  }
-  if constexpr (at_once > 1) all_sums_of<at_once - 1>(groups, factors, like, rows, sums, nearest);
-}
-TUNESMITH_WIDE void sums_wide(std::size_t groups, const float* factors, const float* like, std::size_t rows,
-                              float* sums, float* nearest) {
-  all_sums_of(groups, factors, like, rows, sums, nearest);
-}
-void sums(std::size_t groups, const float* factors, const float* like, std::size_t rows, float* sums,
-          float* nearest) {
-  if (has_wide()) return sums_wide(groups, factors, like, rows, sums, nearest);
-  all_sums_of(groups, factors, like, rows, sums, nearest);
-}
-
-// The sum of likeness times factor over all rows, each fourth one apart from the others.
-using Quarters = double __attribute__((vector_size(32)));
-double total(const float* like, const double* factors, std::size_t rows, double start) {
-  Quarters sum = {start};
-  std::size_t row = 0;
-  for (; row + 4 <= rows; row += 4) {
-    const Quarters likeness = {like[row], like[row + 1], like[row + 2], like[row + 3]};
-    Quarters factor;
-    std::memcpy(&factor, factors + row, sizeof factor);
-    sum += likeness * factor;
-  }
-  std::array<double, 4> parts;
-  std::memcpy(parts.data(), &sum, sizeof sum);
-  for (; row < rows; ++row) parts[row % 4] += static_cast<double>(like[row]) * factors[row];
-  return (parts[0] + parts[1]) + (parts[2] + parts[3]);
+  return sums;
 }
 
 float log2_at_least_one(double value) { return static_cast<float>(std::log2(std::max(1.0, value))); }
@@ -211,7 +106,7 @@ std::vector<float> TimeModel::coordinates(const Problem& problem) const {
   return at;
 }
 
-float TimeModel::likeness(const float* a, const float* b) const {
+float TimeModel::likeness(const std::vector<float>& a, const std::vector<float>& b) const {
   float squared = 0;
   const std::size_t numbers = features_.size() - words_;
   for (std::size_t f = 0; f < numbers; ++f) {
@@ -219,18 +114,26 @@ float TimeModel::likeness(const float* a, const float* b) const {
     squared += weight_[f] * difference * difference;
   }
   for (std::size_t f = numbers; f < features_.size(); ++f) squared += a[f] == b[f] ? 0 : weight_[f];
-  return covariance(std::min(squared, 160.0f));
+  return covariance(squared);
 }
 
 std::vector<float> TimeModel::likeness_to_rows(const std::vector<float>& at) const {
   std::vector<float> like(at_.size(), 0.0f);
-  std::vector<float> squared(at_.size());
-  covariances({.columns = feature_major_.data(),
-               .rows = at_.size(),
-               .numbers = features_.size() - words_,
-               .weights = weight_,
-               .here = at},
-              like.data(), squared.data());
+  const std::size_t numbers = features_.size() - words_;
+  for (std::size_t f = 0; f < at.size(); ++f) {
+    const float* const column = feature_major_.data() + f * like.size();
+    const float weight = weight_[f];
+    const float here = at[f];
+    if (f < numbers) {
+      for (std::size_t row = 0; row < like.size(); ++row) {
+        const float difference = column[row] - here;
+        like[row] += weight * difference * difference;
+      }
+    } else {
+      for (std::size_t row = 0; row < like.size(); ++row) like[row] += column[row] == here ? 0 : weight;
+    }
+  }
+  for (float& one : like) one = covariance(one);
   return like;
 }
 
@@ -278,41 +181,27 @@ void TimeModel::add_time(std::size_t variant, std::size_t row, double us, std::o
   known->take(factor);
 }
 
-// Of one row of covariances after the other: Cholesky, then the inverse's diagonal and its product with the
-// values.
+Cholesky TimeModel::factored(std::span<const std::size_t> rows) const {
+  std::vector<double> covariances;
+  covariances.reserve(triangle_size(rows.size()));
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j)
+      covariances.push_back(static_cast<double>(likeness(at_[rows[i]], at_[rows[j]])));
+    covariances.push_back(1 + noise_);
+  }
+  return Cholesky(std::move(covariances));
+}
+
 TimeModel::Inverse TimeModel::invert(std::span<const Known> known, double mean) const {
-  const std::size_t n = known.size();
-  std::vector<double> l(n * n, 0.0);
-  for (std::size_t i = 0; i < n; ++i) {
-    const float* const at = at_[known[i].row].data();
-    for (std::size_t j = 0; j <= i; ++j) {
-      double sum = i == j ? 1 + noise_ : static_cast<double>(likeness(at, at_[known[j].row].data()));
-      for (std::size_t k = 0; k < j; ++k) sum -= l[i * n + k] * l[j * n + k];
-      l[i * n + j] = i == j ? std::sqrt(std::max(sum, 1e-12)) : sum / l[j * n + j];
-    }
+  std::vector<std::size_t> rows;
+  Inverse inverse;
+  for (const Known& one : known) {
+    rows.push_back(one.row);
+    inverse.alpha.push_back(one.value - mean);
   }
-  // The inverse of the factor, in place of it: row i becomes minus its part left of the diagonal, times the
-  // rows above, which are inverted already.
-  std::vector<double> row(n);
-  for (std::size_t i = 0; i < n; ++i) {
-    std::fill(row.begin(), row.end(), 0.0);
-    for (std::size_t k = 0; k < i; ++k) {
-      const double left = l[i * n + k];
-      for (std::size_t j = 0; j <= k; ++j) row[j] -= left * l[k * n + j];
-    }
-    const double diagonal = 1 / l[i * n + i];
-    for (std::size_t j = 0; j < i; ++j) l[i * n + j] = row[j] * diagonal;
-    l[i * n + i] = diagonal;
-  }
-  Inverse inverse{std::vector<double>(n, 0.0), std::vector<double>(n, 0.0)};
-  for (std::size_t i = 0; i < n; ++i) {
-    double projected = 0;
-    for (std::size_t j = 0; j <= i; ++j) projected += l[i * n + j] * (known[j].value - mean);
-    for (std::size_t j = 0; j <= i; ++j) {
-      inverse.alpha[j] += l[i * n + j] * projected;
-      inverse.diagonal[j] += l[i * n + j] * l[i * n + j];
-    }
-  }
+  const Cholesky factor = factored(rows);
+  factor.solve(inverse.alpha);
+  inverse.diagonal = factor.inverse_diagonal();
   return inverse;
 }
 
@@ -403,54 +292,59 @@ double TimeModel::cost(const Problem& problem) const {
 
 // Factors of what has none. Where others are solved, these only correct them: their values are what the
 // solved ones leave unsaid.
-void TimeModel::solve_rest(std::vector<Known>& known, double mean, std::size_t most) const {
-  std::vector<Known> rest;
+void TimeModel::solve_rest(std::vector<Known>& known, double mean, std::size_t most, Factored& last) const {
+  std::vector<Known*> rest;
+  std::vector<std::size_t> rows;
+  std::vector<double> values;
   const bool is_correction = any_solved(known);
   for (Known& one : known) {
     if (one.is_solved || one.us == 0 || rest.size() == most) continue;
-    rest.push_back(one);
-    if (!is_correction) continue;
+    rest.push_back(&one);
+    rows.push_back(one.row);
     double said = mean;
     for (const Known& solved : known) {
-      if (solved.is_solved)
-        said += solved.factor * static_cast<double>(likeness(at_[one.row].data(), at_[solved.row].data()));
+      if (is_correction && solved.is_solved)
+        said += solved.factor * static_cast<double>(likeness(at_[one.row], at_[solved.row]));
     }
-    rest.back().value = mean + one.value - said;
+    values.push_back(one.value - said);
   }
-  const Inverse inverse = invert(rest, mean);
-  std::size_t i = 0;
-  for (Known& one : known)
-    if (i < rest.size() && one.row == rest[i].row) one.factor = inverse.alpha[i++];
+  if (rows != last.rows) last = {rows, factored(rows)};
+  last.factor.solve(values);
+  for (std::size_t i = 0; i < rest.size(); ++i) rest[i]->factor = values[i];
 }
 
-void TimeModel::solve(std::size_t most) {
+void TimeModel::solve(std::size_t most, unsigned threads) {
   feature_major();
   begin();
-  if (!is_of_its_times()) {  // of another version's features, or changed by hand
-    const auto forget = [](std::vector<Known>& known) {
-      for (Known& one : known) {
-        one.factor = 0;
-        one.is_solved = false;
-      }
-    };
-    forget(known_);
-    for (Variant& one : variants_) forget(one.times);
-    begin();
-  }
+  const auto given = given_.find("spread");
+  std::mutex mutex;  // of the sums
   double squares = 0;
   double count = 0;
-  const auto given = given_.find("spread");
-  for (Variant& one : variants_) {
-    solve_rest(one.times, one.mean, most);
-    if (given != given_.end() || one.times.size() < 4) continue;
-    const std::span<const Known> part(one.times.data(), std::min(one.times.size(), most));
-    const Inverse inverse = invert(part, one.mean);
-    for (std::size_t i = 0; i < part.size(); ++i)
-      squares += inverse.alpha[i] * inverse.alpha[i] / inverse.diagonal[i];
-    count += static_cast<double>(part.size());
+  std::atomic<std::size_t> next = 0;
+  const auto work = [&] {
+    Factored last;
+    for (std::size_t i = next++; i <= variants_.size(); i = next++) {
+      if (i == 0) {  // the longest
+        solve_rest(known_, best_mean_, most, last);
+        continue;
+      }
+      Variant& one = variants_[i - 1];
+      solve_rest(one.times, one.mean, most, last);
+      if (given != given_.end() || one.times.size() < 4) continue;
+      const std::span<const Known> part(one.times.data(), std::min(one.times.size(), most));
+      const Inverse inverse = invert(part, one.mean);
+      const std::scoped_lock lock(mutex);
+      for (std::size_t k = 0; k < part.size(); ++k)
+        squares += inverse.alpha[k] * inverse.alpha[k] / inverse.diagonal[k];
+      count += static_cast<double>(part.size());
+    }
+  };
+  {
+    std::vector<std::jthread> others;
+    for (unsigned i = 1; i < threads; ++i) others.emplace_back(work);
+    work();
   }
   spread_ = given != given_.end() ? given->second : count == 0 ? usual_slowdown : std::sqrt(squares / count);
-  solve_rest(known_, best_mean_, most);
   lay_out();
 }
 
@@ -469,11 +363,11 @@ void TimeModel::lay_out() {
   sparse_.clear();
   for (std::size_t v = 0; v < variants_.size(); ++v)
     (8 * variants_[v].times.size() > rows ? dense_ : sparse_).push_back(v);
-  factors_.assign((dense_.size() + lanes - 1) / lanes * lanes * rows, 0);
+  factors_.assign((dense_.size() + abreast - 1) / abreast * abreast * rows, 0);
   for (std::size_t i = 0; i < dense_.size(); ++i) {
     for (const Known& time : variants_[dense_[i]].times) {
       const auto factor = static_cast<float>(time.factor);
-      factors_[(i / lanes * rows + time.row) * lanes + i % lanes] =
+      factors_[(i / abreast * rows + time.row) * abreast + i % abreast] =
           factor != 0 ? factor : std::numeric_limits<float>::min();
     }
   }
@@ -483,45 +377,6 @@ double TimeModel::factor(std::size_t variant, std::size_t row) const {
   for (const Known& time : variants_[variant].times)
     if (time.row == row) return time.factor;
   return 0;
-}
-
-// Of rows at equal distances, by how much what the factors say differs from the values, of best times too.
-std::vector<double> TimeModel::misfits(std::size_t most_rows) const {
-  std::vector<double> found;
-  const std::size_t step = std::max<std::size_t>(1, at_.size() / std::max<std::size_t>(1, most_rows));
-  for (std::size_t row = 0; row < at_.size(); row += step) {
-    const std::vector<float> like = likeness_to_rows(at_[row]);
-    const auto add = [&](const std::vector<Known>& known, double mean) {
-      const bool some = any_solved(known);
-      const auto counts = [&](const Known& one) { return one.us > 0 && (one.is_solved || !some); };
-      const auto own = std::find_if(known.begin(), known.end(),
-                                    [&](const Known& one) { return one.row == row && counts(one); });
-      if (own == known.end()) return;
-      double said = mean + noise_ * own->factor;
-      for (const Known& one : known)
-        if (counts(one)) said += one.factor * static_cast<double>(like[one.row]);
-      found.push_back(std::abs(said - own->value));
-    };
-    for (const Variant& one : variants_) add(one.times, one.mean);
-    add(known_, best_mean_);
-  }
-  return found;
-}
-
-double TimeModel::misfit() const {
-  const std::vector<double> all = misfits(at_.size());
-  return all.empty() ? 0 : *std::max_element(all.begin(), all.end());
-}
-
-// Nine of ten: on single rows a winner from elsewhere may have changed the best time.
-bool TimeModel::is_of_its_times() const {
-  constexpr std::size_t rows = 12;
-  constexpr double most = 0.1;  // a logarithm
-  if (!any_solved(known_)) return true;
-  std::vector<double> some = misfits(rows);
-  const auto nearly_all = some.begin() + static_cast<std::ptrdiff_t>(some.size() * 9 / 10);
-  std::nth_element(some.begin(), nearly_all, some.end());
-  return nearly_all == some.end() || *nearly_all <= most;
 }
 
 TimeModel::Estimates TimeModel::estimate(const Problem& problem) const {
@@ -539,11 +394,11 @@ TimeModel::Estimates TimeModel::estimate(const Problem& problem) const {
     estimates.of[v] = {std::max(0.0, variants_[v].mean + static_cast<double>(sum)),
                        spread_ * std::sqrt(1 - known)};
   };
-  const std::size_t groups = (dense_.size() + lanes - 1) / lanes;
-  std::vector<float> sum(2 * groups * lanes);
-  float* const nearest_of = sum.data() + groups * lanes;
-  sums(groups, factors_.data(), like, rows, sum.data(), nearest_of);
-  for (std::size_t i = 0; i < dense_.size(); ++i) set(dense_[i], sum[i], nearest_of[i]);
+  for (std::size_t first = 0; first < dense_.size(); first += abreast) {
+    const Sums sums = sums_of(factors_.data() + first * rows, estimates.likeness);
+    for (std::size_t i = 0; i < abreast && first + i < dense_.size(); ++i)
+      set(dense_[first + i], sums.sum[i], sums.nearest[i]);
+  }
   for (const std::size_t v : sparse_) {
     float added = 0, nearest = 0;
     for (const Known& time : variants_[v].times) {
@@ -571,9 +426,11 @@ TimeModel::Estimates TimeModel::estimate(const Problem& problem) const {
       }
     }
   }
-  if (estimates.best_us == 0)
-    estimates.best_us =
-        known_.empty() ? 0 : cost(problem) * std::exp(total(like, best_factors_.data(), rows, best_mean_));
+  if (estimates.best_us == 0) {
+    const double logarithm = std::inner_product(estimates.likeness.begin(), estimates.likeness.end(),
+                                                best_factors_.begin(), best_mean_);
+    estimates.best_us = cost(problem) * std::exp(logarithm);
+  }
   return estimates;
 }
 
@@ -635,30 +492,64 @@ void fit_table(const Op& op, AnchorTable& table) {
   model.solve(table.anchors.size());
   table.weights["spread"] = model.spread();
   table.weights["model"] = model_version;
-  for (AnchorTable::Anchor& anchor : table.anchors) {
-    const std::size_t row = model.add_problem(complete_problem(op, anchor.problem));
-    anchor.best_factor = model.best_factor(row);
-    anchor.factor.clear();
-    for (std::size_t v = 0; v < table.variants.size(); ++v) anchor.factor.push_back(model.factor(v, row));
-  }
-}
-
-double misfit(const Op& op, const AnchorTable& table) {
-  TimeModel model(op, table.weights);
-  for (std::size_t v = 0; v < table.variants.size(); ++v) model.add_variant();
-  for (const AnchorTable::Anchor& anchor : table.anchors) {
-    const std::size_t row = model.add_problem(complete_problem(op, anchor.problem));
-    model.add_best(row, anchor.best_us, anchor.best_factor);
-    for (std::size_t v = 0; v < anchor.us.size(); ++v)
-      model.add_time(v, row, anchor.us[v], anchor.factor.empty() ? 0 : anchor.factor[v]);
-  }
-  model.solve();
-  return model.misfit();
+  forget_factors(table);
 }
 
 bool is_fitted(const Weights& weights) {
   const auto model = weights.find("model");
   return model != weights.end() && model->second == model_version;
+}
+
+// 64 bits of all that a solution follows from, in the numbers and texts that it is computed from.
+std::uint64_t solution_key(const Op& op, const AnchorTable& table) {
+  std::uint64_t key = 0;
+  const auto add = [&key](std::uint64_t bits) {
+    key = (key ^ bits) * 0x9e3779b97f4a7c15u;
+    key ^= key >> 29;
+  };
+  const auto add_number = [&](double value) { add(std::bit_cast<std::uint64_t>(value)); };
+  const auto add_text = [&](std::string_view text) {
+    add(text.size());
+    for (const char c : text) add(static_cast<unsigned char>(c));
+  };
+  add_number(model_version);
+  for (const auto& [name, weight] : table.weights) {
+    add_text(name);
+    add_number(weight);
+  }
+  add(table.variants.size());
+  for (const AnchorTable::Anchor& anchor : table.anchors) {
+    const Problem problem = complete_problem(op, anchor.problem);
+    const Values sizes = sizes_of(op, problem);
+    for (const auto& [name, value] : sizes.entries()) {
+      add_text(name);
+      if (const auto* number = std::get_if<std::int64_t>(&value)) {
+        add(static_cast<std::uint64_t>(*number));
+      } else {
+        add_text(std::get<std::string>(value));
+      }
+    }
+    for (const double number : {bytes_moved(op, problem), op.flops(problem),
+                                static_cast<double>(element_alignment(op, problem)), anchor.best_us})
+      add_number(number);
+    for (const Parameter& parameter : op.parameters)
+      if (is_word(parameter)) add_text(problem.word(parameter.name));
+    for (const double us : anchor.us) add_number(us);
+  }
+  return key == 0 ? 1 : key;
+}
+
+void solve_table(const Op& op, AnchorTable& table, unsigned threads) {
+  TimeModel model = model_of(op, table, table.weights);
+  model.solve(table.anchors.size(), threads);
+  forget_factors(table);
+  for (AnchorTable::Anchor& anchor : table.anchors) {
+    const std::size_t row = model.add_problem(complete_problem(op, anchor.problem));
+    anchor.best_factor = static_cast<float>(model.best_factor(row));
+    for (std::size_t v = 0; v < table.variants.size(); ++v)
+      anchor.factor.push_back(static_cast<float>(model.factor(v, row)));
+  }
+  table.solved_from = solution_key(op, table);
 }
 
 }  // namespace tunesmith

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <span>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "dispatch/anchor_table.h"
+#include "generator/cholesky.h"
 #include "generator/op.h"
 
 namespace tunesmith {
@@ -27,8 +29,8 @@ class TimeModel {
   std::size_t add_problem(const Problem& problem);  ///< or finds it: its row
   std::size_t add_variant();
   /// Medians in microseconds. The least of a row's counts as the best that its problem allows. A factor is
-  /// what solve() found when the same times were a table: those are not solved again, and what is known
-  /// beside them corrects them.
+  /// what solve_table() found for the same times: those are not solved again, and what is known beside them
+  /// corrects them.
   void add_time(std::size_t variant, std::size_t row, double us, std::optional<double> factor = {});
   void add_best(std::size_t row, double us,
                 std::optional<double> factor = {});  ///< a variant's that is not here
@@ -37,9 +39,8 @@ class TimeModel {
   /// does not know is likely (leave one out).
   Weights fit();
   /// After the last add_; before what is below. Of what has no factor so many times of a variant are used at
-  /// most: a cube of 160 takes a millisecond. Factors that were given and are not of these times (of other
-  /// features, changed by hand) are solved anew.
-  void solve(std::size_t most = 160);
+  /// most: a cube of 160 takes less than a millisecond, one of 1000 some 60.
+  void solve(std::size_t most = 160, unsigned threads = 1);
 
   struct Estimate {
     double slowdown = 0;   ///< logarithm of time / best time on the problem
@@ -76,9 +77,6 @@ class TimeModel {
   double factor(std::size_t variant, std::size_t row) const;  ///< 0 where there is no time
   double best_factor(std::size_t row) const { return known_[row].factor; }
   double spread() const { return spread_; }
-  /// How far the largest difference is between a logarithm of a slowdown and what the factors say of it: near
-  /// 0 where they were solved for these times, or given as they were solved.
-  double misfit() const;
 
  private:
   struct Known {  // a value of a row
@@ -100,19 +98,22 @@ class TimeModel {
 
   void name_features(const Problem& problem);
   std::vector<float> coordinates(const Problem& problem) const;
-  float likeness(const float* a, const float* b) const;
+  float likeness(const std::vector<float>& a, const std::vector<float>& b) const;
   std::vector<float> likeness_to_rows(const std::vector<float>& at) const;
   std::optional<std::size_t> find(const Problem& problem, const std::vector<float>& at) const;
   double cost(const Problem& problem) const;
+  struct Factored {  // of these rows' covariances: variants are mostly known on the same rows
+    std::vector<std::size_t> rows;
+    Cholesky factor;
+  };
+  Cholesky factored(std::span<const std::size_t> rows) const;
   Inverse invert(std::span<const Known> known, double mean) const;
   double surprise() const;
   void begin();
   static bool any_solved(std::span<const Known> known);
-  void solve_rest(std::vector<Known>& known, double mean, std::size_t most) const;
+  void solve_rest(std::vector<Known>& known, double mean, std::size_t most, Factored& last) const;
   void feature_major();
   void lay_out();
-  std::vector<double> misfits(std::size_t most_rows) const;
-  bool is_of_its_times() const;
 
   const Op* op_;
   Weights given_;
@@ -127,8 +128,8 @@ class TimeModel {
   double spread_ = 0.3;  // standard deviation of a slowdown that nothing is known of
   double best_mean_ = 0;
 
-  // For estimates: a feature's values side by side; and of variants with many times, so many side by side,
-  // row by row, their factors, which are 0 only where there is no time.
+  // For estimates: a feature's values side by side; and of variants with many times, 16 side by side, row by
+  // row, their factors, which are 0 only where there is no time.
   std::vector<float> feature_major_;
   std::vector<std::size_t> dense_, sparse_;  // variants
   std::vector<float> factors_;               // of those in dense_
@@ -138,13 +139,18 @@ class TimeModel {
 /// The table's times, not yet solved.
 TimeModel model_of(const Op& op, const AnchorTable& table, const Weights& weights = {});
 
-/// Fits the weights and factors of a table's model and writes them into it.
+/// Fits the weights of a table's model and writes them into it. Its factors are forgotten.
 void fit_table(const Op& op, AnchorTable& table);
 
-/// Whether that was done by this version's model; another one's factors mean nothing to it.
+/// Whether that was done for this version's model.
 bool is_fitted(const Weights& weights);
 
-/// misfit() of the model that the table's factors make.
-double misfit(const Op& op, const AnchorTable& table);
+/// What a table's factors follow from: its times, weights and problems, what this version's op makes of them,
+/// and the version of the model. Never 0.
+std::uint64_t solution_key(const Op& op, const AnchorTable& table);
+
+/// Solves the table's model for all its times: its factors, and the key that they belong to. Takes seconds
+/// for a table of a thousand anchors.
+void solve_table(const Op& op, AnchorTable& table, unsigned threads = 1);
 
 }  // namespace tunesmith

@@ -160,14 +160,12 @@ void Recorder::drop_winner(const Problem& problem, std::int64_t alignment_bytes)
   store_.drop_winner(session_, store_.id_of(ProblemRow{op_.name, problem.text()}), alignment_bytes);
 }
 
-void Recorder::put_anchor_table(const std::string& text) {
-  AnchorTableRow row;
+void Recorder::put_anchor_table(AnchorTableRow row) {
   row.session_id = session_;
   row.device_id = device_;
   row.op = op_.name;
   row.caches = facts_.caches;
   row.launches = facts_.launches;
-  row.text = text;
   store_.put_anchor_table(row);
 }
 

@@ -60,7 +60,8 @@ class Recorder {
   void record_finalists(std::int64_t winner, const std::vector<FinalistRow>& finalists);
   /// For a stale winner that no variant of this run replaces.
   void drop_winner(const Problem& problem, std::int64_t alignment_bytes);
-  void put_anchor_table(const std::string& text);
+  /// Of its text and factors.
+  void put_anchor_table(AnchorTableRow row);
   void put_binary(const RenderedVariant& variant, const std::string& binary);
 
  private:

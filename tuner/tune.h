@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "db/rows.h"
 #include "runtime/cache.h"
 #include "tuner/device_worker.h"
 #include "tuner/policy.h"
@@ -53,7 +54,7 @@ struct AnchorOptions {
   /// By the text of a problem: what is measured on it in place of the portfolio.
   VariantLists lists = {};
   /// Called after that: the text that is stored.
-  std::function<std::string(const DeviceFacts&, std::int64_t device_id)> table;
+  std::function<AnchorTableRow(const DeviceFacts&, std::int64_t device_id)> table;
   double seconds = 0;  ///< for all problems together, less than half of it to search; 0: no limit
 };
 

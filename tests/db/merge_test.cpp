@@ -61,7 +61,8 @@ class MergeTest : public DbTest {
       store.put_anchor_table({.session_id = session,
                               .device_id = device,
                               .op = "conv2d",
-                              .text = "op,conv2d " + std::to_string(random_() % 100)});
+                              .text = "op,conv2d " + std::to_string(random_() % 100),
+                              .factors = one_in(2) ? "factors" : ""});
     }
     if (one_in(2)) {
       store.put_first_use(
@@ -99,7 +100,7 @@ class MergeTest : public DbTest {
         UNION ALL SELECT 'winner ' || problem || alignment_bytes || w.source_hash || w.median_us || w.caches || w.launches ||
           objective || newest_verdict || has_binary || other_gpus || provisional || since || uid
           FROM winners w JOIN measurement m ON m.id = w.measurement_id JOIN session s ON s.id = m.session_id
-        UNION ALL SELECT 'table ' || uid || ' ' || a.sequence || ' ' || a.generation || op || caches || launches || text || made_at
+        UNION ALL SELECT 'table ' || uid || ' ' || a.sequence || ' ' || a.generation || op || caches || launches || text || ifnull(factors, '') || made_at
           FROM anchor_table a JOIN session s ON s.id = session_id
         UNION ALL SELECT 'trial ' || problem || t.first_use || t.place || ' ' || generation || t.config || ifnull(t.us, '') ||
           t.driver || is_current || is_tuned || ifnull(newest_verdict, '') || t.tried_at

@@ -413,6 +413,14 @@ TEST_F(StoreTest, TheNewestAnchorTableOfEachKindCounts) {
   EXPECT_EQ(tables[0].table.text, "last");
   EXPECT_EQ(tables[0].device, gpu());
   EXPECT_EQ(tables[1].table.text, "chained");
+  EXPECT_EQ(tables[1].table.factors, "") << "not computed yet";
+  const std::string bytes("\0\1\xff", 3);
+  store.put_anchor_table({.session_id = ids.session,
+                          .device_id = ids.device,
+                          .op = "conv2d",
+                          .text = "solved",
+                          .factors = bytes});
+  EXPECT_EQ(store.anchor_tables({.op = "conv2d"}).front().table.factors, bytes);
   EXPECT_EQ(store.anchor_tables().size(), 3U);
   EXPECT_TRUE(store.anchor_tables({.device = "host"}).empty());
   EXPECT_NE(error_of([&] { put(ids.session, "conv2d", "x", "sideways"); }), "no error");

@@ -56,18 +56,33 @@ TEST(AnchorTable, IsReadAsItWasWritten) {
   EXPECT_EQ(again.anchors[1].us[0], 0.012346);
 }
 
-TEST(AnchorTable, FactorsStandBehindTheirAnchor) {
+TEST(AnchorTable, FactorsStandBesideTheText) {
   AnchorTable one = table({{1.5, 0, 1e6}, {0.5, 2, 3}});
-  one.anchors[0].factor = {-0.25, 0, 1.5};
-  one.anchors[0].best_factor = -0.0123;
   const std::string text = write_anchors(one);
-  EXPECT_NE(text.find("\nfactor,-0.0123,-0.25,,1.5\n"), std::string::npos) << text;
-  const AnchorTable again = read_anchors(text, "here");
-  EXPECT_EQ(again.anchors[0].factor, one.anchors[0].factor);
-  EXPECT_EQ(again.anchors[0].best_factor, -0.0123);
-  EXPECT_TRUE(again.anchors[1].factor.empty());
-  EXPECT_EQ(write_anchors(again), text);
+  EXPECT_EQ(write_factors(one), "") << "it is not solved";
+  one.anchors[0].factor = {-0.25f, 0, 1.5f};
+  one.anchors[0].best_factor = -0.0123f;
+  one.anchors[1].factor = {1, 2, 1e-9f};
+  one.solved_from = 7;
+  EXPECT_EQ(write_anchors(one), text);
+  AnchorTable again = read_anchors(text, "here");
+  EXPECT_TRUE(again.anchors[0].factor.empty());
+  const std::string bytes = write_factors(one);
+  EXPECT_EQ(bytes.size(), 8 + 4 * (2 + 5u)) << "a key, and numbers where there are times";
+  read_factors(bytes, again);
+  EXPECT_EQ(again.solved_from, 7u);
+  for (std::size_t a = 0; a < 2; ++a) {
+    EXPECT_EQ(again.anchors[a].factor, one.anchors[a].factor);
+    EXPECT_EQ(again.anchors[a].best_factor, one.anchors[a].best_factor);
+  }
+  EXPECT_EQ(write_factors(again), bytes);
   EXPECT_TRUE(with_variants(one, {1, 0}).anchors[0].factor.empty()) << "they are of the whole table";
+  EXPECT_EQ(with_variants(one, {1, 0}).solved_from, 0u);
+  for (const std::string& other : {bytes.substr(1), bytes + "x", std::string()}) {
+    read_factors(other, again);
+    EXPECT_EQ(again.solved_from, 0u) << "of a table of another size";
+    EXPECT_TRUE(again.anchors[0].factor.empty());
+  }
 }
 
 TEST(AnchorTable, BadLinesAreNamed) {

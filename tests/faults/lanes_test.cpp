@@ -162,7 +162,10 @@ TEST_F(LanesTest, AnchorsKnowThePortfolioAndAreNotMeasuredAgain) {
                           wanted.push_back(most);
                           return portfolio;
                         },
-                    .table = [](const DeviceFacts&, std::int64_t) { return std::string("a table"); }};
+                    .table =
+                        [](const DeviceFacts&, std::int64_t) {
+                          return AnchorTableRow{.text = "a table", .factors = std::string("\0x", 2)};
+                        }};
   const TuneResult result = tuned(asked);
   EXPECT_EQ(result.problems.size(), 4u);
   EXPECT_EQ(wanted, (std::vector<std::size_t>{48, 32})) << "first more than are kept";
@@ -174,6 +177,7 @@ TEST_F(LanesTest, AnchorsKnowThePortfolioAndAreNotMeasuredAgain) {
   EXPECT_TRUE(store.winners().empty()) << "no finals";
   ASSERT_EQ(store.anchor_tables().size(), 1u);
   EXPECT_EQ(store.anchor_tables().front().table.text, "a table");
+  EXPECT_EQ(store.anchor_tables().front().table.factors, std::string("\0x", 2));
 
   const std::size_t bases = 4;  // of each search; where a list is measured it is known
   const std::size_t before = store.results({.history = true}).size();
