@@ -255,11 +255,11 @@ def page(rows, costs, device) -> str:
     lines = [
         "# Calls from Python, measured",
         "",
-        f"Microseconds of a whole call as a user makes it, on one {device}: a loop of calls with one wait at its end, the least of several loops. Results were",
-        "compared with NumPy's or SciPy's. Small calls are bound by the processor, so they compare what Python and the libraries do before a kernel starts.",
+        f"Microseconds per call, on one {device}: a loop of calls with one wait at its end, the fastest of several loops. Results were",
+        "compared with NumPy's or SciPy's. Small calls are bound by the CPU, so they compare the work of Python and the libraries before a kernel starts.",
         f"Made by `bench/python_calls.py` with PyTorch {torch.__version__}, CuPy {cupy.__version__}, NumPy {np.__version__}, SciPy {scipy.__version__}; NumPy and SciPy ran on one thread of the same machine.",
         "",
-        "| call | " + " | ".join(names) + " | best other on the GPU / Tunesmith |",
+        "| call | " + " | ".join(names) + " | best of PyTorch and CuPy / Tunesmith |",
         "| --- |" + " --- |" * (len(names) + 1),
     ]
     for case, times in rows:
@@ -267,7 +267,7 @@ def page(rows, costs, device) -> str:
         peer = min((times[name] for name in names[2:4] if name in times), default=None)
         ratio = f"{peer / ours:.2f}" if ours and peer else "–"
         lines.append(f"| {case} | " + " | ".join(shown(times.get(name)) for name in names) + f" | {ratio} |")
-    lines += ["", "What the processor does for a call whose kernel (64x64 floats, transposed) is shorter than that:", "", "| call | us |", "| --- | --- |"]
+    lines += ["", "The CPU time of a call, for a kernel that is shorter than that (64x64 floats, transposed):", "", "| call | us |", "| --- | --- |"]
     lines += [f"| {name} | {us:.2f} |" for name, us in costs.items()]
     return "\n".join(lines) + "\n"
 

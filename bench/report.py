@@ -186,15 +186,15 @@ def markdown(rows, picture):
     lines = [
         "# Results", "",
         "Written by `bench/bench.py`; do not edit. Times are microseconds of GPU time per launch: the median over",
-        "rounds in which all contenders take turns. *apart*: between ordinary kernels, as in an application: a graph",
-        "of pairs of a kernel of one block and the contender, less a graph of those kernels alone. *chained*: behind",
-        "itself: what each further launch adds to a graph of launches. *cold*: as apart, but the kernel before it",
-        "overwrites the L2 cache. The column *compared* says which of them counts for a case. Every output was",
+        "rounds in which all contenders take turns. *apart* (isolated): between ordinary kernels, as in an application:",
+        "a graph of pairs of a kernel of one block and the contender, minus a graph of those kernels alone. *chained*",
+        "(back to back): the time that each further launch adds to a graph of launches. *cold*: as apart, but the kernel",
+        "before it overwrites the L2 cache. The column *compared* says which time counts for a case. Every output was",
         "checked against a computation in double precision before anything was timed; contenders with wrong results",
         "are excluded. A ratio is Tunesmith's time divided by the other's: below 1, Tunesmith is faster. The limit is",
-        "the slowest of the unavoidable costs (copy, arithmetic, empty launch), measured alike. A goal counts as met",
+        "the slowest of the unavoidable costs (copy, arithmetic, empty launch), measured in the same way. A goal counts as met",
         "up to 1 % above it, since smaller differences are ties. [Measuring](measuring.md) has the definitions.",
-        "*original* is the Numba kernel that the op began as.", ""
+        "*original* is the Numba kernel that the op replaces.", ""
     ]
     facts = defaultdict(list)
     for row in rows:
