@@ -212,7 +212,7 @@ void check(CheckRequest& request, int& exit_code) {
   std::cout << not_checked_text(op, request.options.problems, result.device) << op.name << " on "
             << result.device.name << ": " << counted(static_cast<std::size_t>(right), "variant")
             << (right == 1 ? " is" : " are") << " right on " << counted(result.problems.size(), "problem")
-            << " and the small ones beside, " << wrong << (wrong == 1 ? " is" : " are") << " wrong.\n";
+            << " and their companions, " << wrong << (wrong == 1 ? " is" : " are") << " wrong.\n";
   if (result.interrupted) {
     exit_code = 130;
   } else if (wrong > 0 || right == 0) {
@@ -244,7 +244,7 @@ void add_check_command(CLI::App& app, const std::string& command_line, int& exit
   add_inputs_option(command, options.inputs);
   command
       ->add_option("--random", request->random,
-                   "Random configs of each template, beside those in which every value of every axis occurs")
+                   "Random configs of each template, besides those in which every value of every axis occurs")
       ->capture_default_str()
       ->check(whole_number(0, 1000000));
   command->add_option("--seed", options.seed, "Seed for the random configs and the inputs")
@@ -252,7 +252,7 @@ void add_check_command(CLI::App& app, const std::string& command_line, int& exit
       ->check(whole_number(0));
   command
       ->add_option("--jobs", options.compilers,
-                   "Number of compilers that run at the same time; 0: one less than the number of processors")
+                   "Number of compilers that run at the same time; 0: number of processors - 1")
       ->capture_default_str()
       ->check(whole_number(0, 1024));
   command->callback([request, &exit_code] { check(*request, exit_code); });

@@ -435,7 +435,7 @@ void print_status(const StoreStatus& status) {
   if (!verdicts.empty()) std::cout << '\n' << verdicts.text();
   if (const auto& newest = status.newest_session) {
     std::cout << "\nNewest session: " << newest->command << "\n  on " << newest->device << ", "
-              << newest->state << ", begun " << newest->started_at << ": "
+              << newest->state << ", started " << newest->started_at << ": "
               << counted(static_cast<std::size_t>(newest->measurements), "measurement") << ", " << newest->ok
               << " ok\n";
   }
@@ -467,13 +467,13 @@ void add_tables(CLI::App& db, const std::string& command_line) {
   };
   auto request = std::make_shared<Request>();
   CLI::App* tables = db.add_subcommand(
-      "tables", "Make the tables that dispatch chooses from anew, from all measurements that there are now");
+      "tables", "Rebuild the timing tables that dispatch chooses from, from all measurements");
   add_op_option(tables, request->op, "Only this op");
   tables->add_option("--device", request->device,
                      "Only this device: auto, cuda, cuda:N, host, or part of a device's name");
-  tables->add_flag("--extend", request->extend,
-                   "Add what was measured since to the tables that are known, the built-in ones included, as "
-                   "\"tune --measured\" does");
+  tables->add_flag(
+      "--extend", request->extend,
+      "Add new measurements to the known tables, the built-in ones included, as \"tune --measured\" does");
   add_db_option(tables, request->database);
   tables->callback([request, command_line] {
     if (!request->op.empty()) find_op(request->op);

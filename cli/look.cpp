@@ -236,16 +236,14 @@ CLI::Option* add_op_option(CLI::App* command, std::string& name, const std::stri
 void add_reference_option(CLI::App* command, std::string& words) {
   command->add_option(
       "--reference", words,
-      "What a kernel of your own is compared with, in place of its description's reference: a\n"
-      "command that computes outputs when asked (docs/your_own_kernel.md), or unix:SOCKET of\n"
-      "one that listens");
+      "Reference of your own kernel: a command that computes outputs when asked, or unix:SOCKET of\n"
+      "one that listens (docs/your_own_kernel.md)");
 }
 
 void add_inputs_option(CLI::App* command, std::string& words) {
   command->add_option(
       "--inputs", words,
-      "What gives a kernel of your own its input arrays in checks, where they cannot hold any numbers\n"
-      "(indices, CSR): a command that is asked (docs/your_own_kernel.md), or unix:SOCKET");
+      "Inputs of your own kernel in checks, such as indices: a command or unix:SOCKET, likewise");
 }
 
 void add_db_option(CLI::App* command, std::filesystem::path& path) {

@@ -47,7 +47,7 @@ std::string contents(const std::filesystem::path& path) {
     throw UsageError("The file " + name +
                      " has more than 256 MiB of text, which is more than is read; divide it.");
   }
-  if (size < 0) throw Error("The file " + name + " is damaged: it is no complete .gz file.");
+  if (size < 0) throw Error("The file " + name + " is truncated or damaged: it is not a complete .gz file.");
   return text;
 }
 
@@ -141,7 +141,7 @@ struct Document {
   bool has_cache = false;
 };
 
-// Nothing where the text is no JSON.
+// Nothing where the text is not valid JSON.
 std::optional<Document> parsed(const std::string& text, const std::filesystem::path& path) {
   Document document;
   std::size_t values = 0;
@@ -177,7 +177,7 @@ Document parse(const std::string& text, const std::filesystem::path& path) {
   if (auto document = parsed(text, path)) return std::move(*document);
   const std::string closed = text.substr(0, text.find_last_not_of(" \n\r\t,") + 1) + "}}";
   if (auto document = parsed(closed, path)) return std::move(*document);
-  throw UsageError("The file " + path.string() + " is no JSON.");
+  throw UsageError("The file " + path.string() + " is not valid JSON.");
 }
 
 // A T4 file has names of neither kernel nor device, but room for them in its metadata, where we write them.
@@ -245,10 +245,10 @@ Recording read_kernel_tuner(const Document& document, const std::filesystem::pat
   }
   if (axes.empty()) {
     throw UsageError("The file " + path.string() +
-                     " has no tune_params_keys, the names of the axes, so it is no cache of Kernel Tuner.");
+                     " has no tune_params_keys, the names of the axes, so it is not a Kernel Tuner cache.");
   }
   if (!part_of(file, "cache").empty())
-    throw UsageError("The file " + path.string() + " has a config in its cache that is no object.");
+    throw UsageError("The file " + path.string() + " has a config in its cache that is not an object.");
   for (const Json& result : document.cache) {
     const std::string where = "Config " + std::to_string(recording.rows.size() + 1) + " of " + path.string();
     RecordedRow row;

@@ -219,7 +219,7 @@ void run(const Request& request, int& exit_code) {
 
 void add_regret_command(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand(
-      "regret", "Measure what dispatch loses on problems that nobody tuned, against tuning them");
+      "regret", "Measure what dispatch loses on problems that were never tuned, against tuning them");
   auto request = std::make_shared<Request>();
   add_op_option(command, request->op, "Name of an op, or the file of a kernel with its description")
       ->required();
@@ -240,7 +240,7 @@ void add_regret_command(CLI::App& app, int& exit_code) {
       ->capture_default_str();
   command
       ->add_option("--jobs", request->compilers,
-                   "Number of compilers that run at the same time; 0: one less than the number of processors")
+                   "Number of compilers that run at the same time; 0: number of processors - 1")
       ->capture_default_str()
       ->check(whole_number(0, 1024));
   add_db_option(command, request->database);

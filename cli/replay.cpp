@@ -238,8 +238,7 @@ void add_replay_command(CLI::App& app) {
       ->check(whole_number(0, 1'000'000));
   command
       ->add_option("--ranks", request->ranks,
-                   "So many searches at the same time, with seeds of their own, that tell each other their\n"
-                   "verdicts; the budget is of each")
+                   "Number of searches at the same time that share their verdicts; the budget is for each")
       ->capture_default_str()
       ->check(whole_number(1, 1024));
   command->add_option("--until", request->until,

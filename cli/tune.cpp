@@ -68,7 +68,7 @@ void tune_each(const TuneOptions& options, const std::vector<ProblemsOfOp>& ops,
       const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - began;
       asked.total_s = (options.total_s - elapsed.count()) * one.weight / weight_left;
       if (asked.total_s <= 0) {
-        progress.say("The total time is over: the problems of " + asked.op + " were not begun.");
+        progress.say("The time limit --total is reached; the problems of " + asked.op + " were not tuned.");
         continue;
       }
       weight_left -= one.weight;
@@ -84,7 +84,7 @@ void tune_each(const TuneOptions& options, const std::vector<ProblemsOfOp>& ops,
       throw;  // about the request, so about every op
     } catch (const std::exception& error) {
       if (ops.size() == 1) throw;
-      progress.say(asked.op + " failed, the other ops go on: " + error.what());
+      progress.say(asked.op + " failed; tuning goes on with the other ops: " + error.what());
       exit_code = 1;
     }
   }
@@ -129,104 +129,86 @@ void add_tune_command(CLI::App& app, const std::string& command_line, int& exit_
   auto request = std::make_shared<TuneRequest>();
   TuneOptions& options = request->options;
   options.command = command_line;
-  add_op_option(command, options.op,
-                "Name of an op, or the file of a kernel with its description, such as my_kernel.cu;\n"
-                "none with --all, or where --problems names them");
-  command->add_flag("--all", request->all,
-                    "Once per GPU: anchors, portfolio and table of every op, in one hour or the time that\n"
-                    "--budget gives for all; what is known already is not measured again");
+  add_op_option(
+      command, options.op,
+      "Name of an op, or a .cu file with a description; none with --all, or if --problems names ops");
+  command->add_flag(
+      "--all", request->all,
+      "Once per GPU: make the timing table of every op, in one hour or --budget; can be resumed");
   command->add_option("--ops", request->ops, "With --all: only these, such as reduce,conv2d")->delimiter(',');
   command->add_option("--problem", request->problems, "Problem; may be repeated")->allow_extra_args(false);
-  command->add_option(
-      "--problems", request->problem_file,
-      "File with one problem per line, \"[OP] [weight=W] name=value …\", such as an application\n"
-      "saved by Dispatcher::save_problems(); # begins a comment");
+  command->add_option("--problems", request->problem_file,
+                      "File with one problem per line: \"[OP] [weight=W] name=value …\"; # begins a comment");
   command
       ->add_option("--anchors", request->anchors.searched,
-                   "Search so many problems of the op's usual range, without finals, choose a portfolio of\n"
-                   "variants that are fast on them, and measure each on all of them")
+                   "Make a table: search this many problems of the op's usual range, measure the best on all")
       ->check(whole_number(1, 10000));
   command
       ->add_option(
           "--measured", request->anchors.measured,
-          "Measure the portfolio on so many further problems, without a search; without --anchors\n"
-          "that of the table that is known, built in or in the database, which is extended; winners of\n"
-          "single problems that are faster there are measured beside it, and may take places in it")
+          "Measure the portfolio on this many more problems; without --anchors extends the known table")
       ->check(whole_number(1, 100000));
   command
-      ->add_option(
-          "--fill", request->anchors.filled,
-          "On so many anchors of the table that is known, measure those of its variants that have no time\n"
-          "there, such as some that took places in it since; the anchors that lack most first")
+      ->add_option("--fill", request->anchors.filled,
+                   "Measure the times that the known table lacks, on this many of its anchors")
       ->check(whole_number(1, 100000));
-  command->add_option("--total", request->total,
-                      "Time for all problems together (5m), divided by their weights, or for all anchors;\n"
-                      "what is begun by then is kept. A problem gets at most --budget, if that is given");
+  command->add_option(
+      "--total", request->total,
+      "Time for all problems together (5m), shared by weight; problems started by then are finished");
   command->add_flag("--stale", options.stale,
                     "Tune problems in the database whose winners' templates have changed");
   command->add_flag("--finals", options.finals,
-                    "No search: measure the fastest stored variants again in finals and choose winners;\n"
-                    "without problems, for all that have been tuned");
+                    "No search: measure the fastest stored variants again and choose winners");
   command->add_option(
       "--shard", request->shard,
-      "Tune a part of the problems, or of a problem's points: I/N, or auto for the rank that\n"
-      "srun or mpirun gives; into a file of its own, such as tuned.3-of-8.db for 3/8");
+      "Tune one part of the work: I/N, or auto for the rank of srun or mpirun; writes a separate file");
   command
       ->add_option("--device", options.device,
-                   std::string(device_words) + ";\nseveral of one model: cuda:all, or cuda:0,cuda:1")
+                   std::string(device_words) + "; several GPUs of one model: cuda:all, or cuda:0,cuda:1")
       ->capture_default_str();
   command
       ->add_option("--budget", options.budget,
-                   "Per problem: a time (60s, 5m) counted from when its base was measured, a number of\n"
-                   "variants (500), both (60s,500), or all; with --anchors 2s if not given, with --all the "
-                   "time for everything")
+                   "Per problem: a time (60s, 5m), a number of variants (500), both (60s,500), or all;\n"
+                   "the default is 2s with --anchors; with --all it is the time for everything (1h)")
       ->capture_default_str();
-  command->add_option(
-      "--until", options.until,
-      "End a search before its budget is over, when the model expects less than this of more:\n"
-      "a part of the best time, such as 0.5%");
+  command->add_option("--until", options.until,
+                      "End a search when the model expects less improvement than this, such as 0.5%");
   command->add_option("--strategy", options.strategy, "How to search: " + strategy_names())
       ->capture_default_str();
   command
       ->add_option("--prior", request->prior,
-                   "worth: begin with configs that the templates' rules call worth trying;\n"
-                   "none: treat all legal configs alike")
+                   "worth: begin with what the templates' heuristics prefer; none: treat all configs alike")
       ->capture_default_str()
       ->check(CLI::IsMember({"worth", "none"}));
   command->add_option("--seed", options.seed, "Seed for the search and the inputs")
       ->capture_default_str()
       ->check(whole_number(0));
-  command
-      ->add_option("--template", options.templates,
-                   "Search only this template, or with --fill measure only its variants; may be repeated")
+  command->add_option("--template", options.templates, "Only this template; may be repeated")
       ->allow_extra_args(false);
   add_reference_option(command, options.reference);
   add_inputs_option(command, options.inputs);
   command
       ->add_option("--caches", request->caches,
-                   "warm: launches find what the one before left in the cache;\n"
-                   "cold: the cache is emptied before each launch (CUDA only)")
+                   "warm: the L2 cache holds what the launch before left; cold: nothing (CUDA only)")
       ->capture_default_str()
       ->check(CLI::IsMember({"warm", "cold"}));
   command
       ->add_option("--objective", request->objective,
-                   "What makes a winner the best: time, energy, or edp (the product of both); energy is a\n"
-                   "launch's, by NVML (CUDA only)")
+                   "Choose winners by time, by energy per launch, or by edp, their product (CUDA only)")
       ->capture_default_str()
       ->check(CLI::IsMember({"time", "energy", "edp"}));
   command->add_flag("!--no-energy", options.energy,
-                    "Do not measure the energy of finalists, which takes some seconds a problem");
+                    "Do not measure the energy of finalists, which takes some seconds per problem");
   command
       ->add_option("--launches", request->launches,
-                   "apart: each launch between ordinary kernels;\n"
-                   "chained: behind another launch of the same variant (the same on the host)")
+                   "apart: each launch between ordinary kernels; chained: launches back to back")
       ->capture_default_str()
       ->check(CLI::IsMember({"apart", "chained"}));
   command->add_flag("--retry-failed", options.retry_failed,
                     "Retry variants that timed out or crashed in an earlier run");
   command
       ->add_option("--jobs", options.compilers,
-                   "Number of compilers that run at the same time; 0: one less than the number of processors")
+                   "Number of compilers that run at the same time; 0: number of processors - 1")
       ->capture_default_str()
       ->check(whole_number(0, 1024));
   add_db_option(command, request->database);

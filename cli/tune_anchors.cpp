@@ -109,8 +109,8 @@ void tune_anchors(TuneOptions options, const AnchorCounts& counts, double second
   }
   if (!extends && counts.filled > 0) {
     throw UsageError(
-        "--fill is for a table that is known, which --anchors makes anew; leave out one of them, or the "
-        "problems.");
+        "--fill completes a known table, but --anchors and problems make a new one; leave out --fill or "
+        "these.");
   }
   if (extends) table = with_first_launches(std::move(table), op, first, options.database);
   if (extends && counts.measured > 0)
@@ -189,7 +189,7 @@ void tune_all(const TuneOptions& options, const std::vector<std::string>& names,
     } catch (const UsageError&) {
       throw;  // about the request, so about every op
     } catch (const std::exception& error) {
-      progress.say(asked.op + " failed, the other ops go on: " + error.what());
+      progress.say(asked.op + " failed; tuning goes on with the other ops: " + error.what());
       exit_code = 1;
     }
   }

@@ -80,9 +80,9 @@ StoreStatus Store::status() const {
     const std::string found =
         std::to_string(damaged) +
         (damaged == 1
-             ? " binary is damaged, its hash is not the one beside it, and is not used: tune its "
+             ? " binary is damaged (its hash differs from the stored one) and is not used: tune its "
                "problem again."
-             : " binaries are damaged, their hashes are not those beside them, and are not used: tune "
+             : " binaries are damaged (their hashes differ from the stored ones) and are not used: tune "
                "their problems again.");
     status.check = status.check == "ok" ? found : status.check + "\n" + found;
   }

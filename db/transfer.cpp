@@ -111,7 +111,7 @@ std::string whole(std::istream& in) {
     }
   }
   if (text.find('\0') != std::string::npos)
-    throw StoreError("The database given as text is no text. Nothing was imported from it.");
+    throw StoreError("The database given as text is not a text file. Nothing was imported from it.");
   return text;
 }
 

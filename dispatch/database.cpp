@@ -58,10 +58,11 @@ bool is_usable(const WinnerRow& row, const Sources& sources, Known& known) {
   if (!row.binary || row.variant.target != sources.device.target) return false;
   if (sources.device.kind == "host" && !sources.host_binaries) return false;
   if (is_whole(*row.binary)) return true;
-  known.notes.push_back("The binary of " + row.problem.op + "/" + row.template_.name + " " +
-                        row.variant.config + " in the database " + sources.database +
-                        " is damaged, its hash is not the one beside it, and is not used: tune the problem " +
-                        row.problem.text + " again.");
+  known.notes.push_back(
+      "The binary of " + row.problem.op + "/" + row.template_.name + " " + row.variant.config +
+      " in the database " + sources.database +
+      " is damaged (its hash differs from the stored one) and is not used: tune the problem " +
+      row.problem.text + " again.");
   return false;
 }
 

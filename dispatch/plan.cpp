@@ -147,9 +147,9 @@ std::vector<std::string> Plan::explanation(bool with_refusals) const {
   if (!plan.warning.empty()) say.push_back(plan.warning);
   add(why_used(*plan.grounds, *plan.op, problem, first.candidate));
   if (plan.coming != nullptr)
-    say.push_back("Compiled behind this plan, for those that come: " + describe(*plan.coming) + ".");
+    say.push_back("Compiled in the background, for later plans: " + describe(*plan.coming) + ".");
   if (plan.untuned_coming != nullptr)
-    say.push_back("Compiled behind this plan, for those that come: " + plan.op->name + "/" +
+    say.push_back("Compiled in the background, for later plans: " + plan.op->name + "/" +
                   plan.untuned_coming->name + " in its default config.");
   const std::string kept_by_a_graph =
       "A graph has captured this kernel, and launches it also when a better one is ready: call prepare() or "

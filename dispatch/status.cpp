@@ -21,8 +21,7 @@ std::string Status::message() const {
              " is not aligned; pass a multiple of its element's size, or of "
              "Plan::alignment_bytes() if Plan::explanation() says that other pointers are refused.";
     case overlapping_arguments:
-      return "The " + which +
-             " overlaps another one, which this op does not allow; give it memory of its own.";
+      return "The " + which + " overlaps another one, which this op does not allow; give it separate memory.";
     case missing_workspace:
       return "The plan needs a workspace of Plan::workspace_bytes() bytes, and the device has no pools of "
              "memory to make one from; pass one to launch().";

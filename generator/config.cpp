@@ -27,14 +27,14 @@ std::int64_t Config::operator[](const IntegerAxis& axis) const {
   const Value& found = value(position(axis));
   const auto* integer = std::get_if<std::int64_t>(&found);
   if (integer == nullptr)
-    throw Error("The values of the axis " + std::string(axis.name) + " are no integers.");
+    throw Error("The values of the axis " + std::string(axis.name) + " are not integers.");
   return *integer;
 }
 
 const std::string& Config::operator[](const WordAxis& axis) const {
   const Value& found = value(position(axis));
   const auto* word = std::get_if<std::string>(&found);
-  if (word == nullptr) throw Error("The values of the axis " + std::string(axis.name) + " are no words.");
+  if (word == nullptr) throw Error("The values of the axis " + std::string(axis.name) + " are not words.");
   return *word;
 }
 

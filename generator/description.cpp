@@ -271,8 +271,8 @@ class Reader {
     if (kernels_.empty()) refuse(node, text_.path + " has no __global__ function; there is nothing to tune.");
     if (node != nullptr) return kernel_of(node, text(*node, "kernel"));
     if (kernels_.size() > 1) {
-      refuse(nullptr,
-             "There are several kernels (" + kernel_names() + "); say by kernel = \"…\" which one is tuned.");
+      refuse(nullptr, "There are several kernels (" + kernel_names() +
+                          "); set kernel = \"…\" to the one that is tuned.");
     }
     return kernel_of(nullptr, kernels_.front().name);
   }
@@ -316,9 +316,11 @@ class Reader {
     const CType type = c_type(parameter.type, code_);
     if (type.is_pointer_to_pointer) refuse(&node, key + " is " + why_not(parameter, ""));
     if (!type.dtype)
-      refuse(&node, key + " is taken by the kernel as " + parameter.type +
-                        ", whose elements are not known here; say by dtype = \"…\" what its extents count: " +
-                        listed(dtypes) + ". Of a struct these are its members, or u8 for its bytes.");
+      refuse(
+          &node,
+          key + " is taken by the kernel as " + parameter.type +
+              ", whose elements are not known here; set dtype = \"…\" to the type that its extents count: " +
+              listed(dtypes) + ". Of a struct these are its members, or u8 for its bytes.");
     const std::string word(name(*type.dtype));
     if (type.lanes > 1)
       refuse(&node, key + " is taken by the kernel as " + parameter.type + ", vectors of " +
@@ -924,7 +926,8 @@ class Reader {
       if (found == made_.arrays.end()) {
         std::vector<std::string> names;
         for (const DescribedArray& one : made_.arrays) names.push_back(one.name);
-        refuse(node, which + " is a pointer, and " + words + " is no array; the arrays are " + listed(names) +
+        refuse(node, which + " is a pointer, and " + words + " is not an array; the arrays are " +
+                         listed(names) +
                          (node == nullptr
                               ? ". Name it so in [arrays], or give arguments = [\"…\"] in the kernel's order."
                               : "."));
@@ -944,7 +947,7 @@ class Reader {
     }
     made.type = *type;
     for (const DescribedArray& one : made_.arrays)
-      if (one.name == words) refuse(node, which + " is no pointer, but " + words + " is an array.");
+      if (one.name == words) refuse(node, which + " is not a pointer, but " + words + " is an array.");
     try {
       made.expression = Expression::parse(words, made_.names());
     } catch (const UsageError& error) {

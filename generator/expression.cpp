@@ -125,7 +125,8 @@ class Expression::Parser {
                                      ? &names_[static_cast<std::size_t>(node->value)]
                                      : nullptr;
     if (name == nullptr || name->words.empty())
-      refuse("compares the word '" + *word.word + "' with what is no parameter that has words");
+      refuse("compares the word '" + *word.word +
+             "' with something that has no words; compare it with a parameter that has them");
     const auto found = std::find(name->words.begin(), name->words.end(), *word.word);
     if (found == name->words.end())
       refuse("compares " + name->name + " with '" + *word.word + "', but its words are " +

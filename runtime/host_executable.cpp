@@ -275,7 +275,7 @@ class HostExecutable : public Executable {
       case host_watch_ended:
         return "the watch ended the launch";
       case misaligned:
-        return "the kernel loads or stores several elements at once at an address that is no multiple of "
+        return "the kernel loads or stores several elements at once at an address that is not a multiple of "
                "their "
                "size; give the template's alignment_bytes, or align the array in shared memory";
       case divergent_warp:

@@ -215,7 +215,7 @@ class HostToolchain : public Toolchain {
     compiled.ok = result.status == 0 && !result.timed_out && !result.stopped;
     if (compiled.ok) compiled.bytes = read_file(object);
     if (result.stopped) {
-      compiled.log = "The compiler was ended, because nobody waits for it any more.";
+      compiled.log = "The compiler was stopped, because its result is no longer needed.";
     } else if (result.timed_out) {
       compiled.log = "The compiler took more than " + std::to_string(limit.count()) + " ms and was ended.";
     } else if (!compiled.ok && compiled.log.empty()) {

@@ -107,7 +107,7 @@ class Impatience {
   std::string why() const {
     return timed_out_ ? "The compiler took more than " + std::to_string(patience_.limit.count()) +
                             " ms and was ended."
-                      : "The compiler was ended, because nobody waits for it any more.";
+                      : "The compiler was stopped, because its result is no longer needed.";
   }
 
  private:

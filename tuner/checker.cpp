@@ -235,7 +235,8 @@ std::string Checker::cause(Prepared& on, Executable& executable, const Work& wor
     text = " It depends on the order of blocks, which run in any order and at the same time.";
   else if (differs(result(on.reverse, order, filled == Poison::nan ? Poison::large : Poison::nan)))
     text =
-        " It depends on what memory held before: it reads what nobody wrote, or leaves an output unwritten.";
+        " It depends on what memory held before: it reads memory that was never written, or leaves an output "
+        "unwritten.";
   executable.emulate(false, Poison::nan);
   set_block_order(executable, BlockOrder::ascending);
   return text;

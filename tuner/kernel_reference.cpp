@@ -161,12 +161,13 @@ class Runner {
     if (!compiled.ok) {
       const bool is_kernel = !source.suffix.empty();
       const std::string log = is_kernel ? located(compiled.log, source.text) : compiled.log;
-      throw Error((is_kernel ? file_at_fault(own, log) : who) + " does not compile for " + source.target +
-                  ": " + log +
-                  (source.target == "host" && is_kernel
-                       ? "\nWhat the host has no twin of stands in docs/kernel_language.md; on a "
-                         "CUDA device it may be tuned all the same."
-                       : ""));
+      throw Error(
+          (is_kernel ? file_at_fault(own, log) : who) + " does not compile for " + source.target + ": " +
+          log +
+          (source.target == "host" && is_kernel
+               ? "\ndocs/kernel_language.md lists what the host emulates. On a CUDA device the kernel can "
+                 "still be tuned."
+               : ""));
     }
     return binary = std::move(compiled.bytes);
   }

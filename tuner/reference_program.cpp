@@ -195,7 +195,7 @@ void ReferenceProgram::take_inputs(const Op& op, const Problem& problem, std::ui
     const auto found = std::find_if(op.arguments.begin(), op.arguments.end(), [&](const Argument& one) {
       return one.name == word && one.role != Role::output;
     });
-    if (found == op.arguments.end()) fail("gave " + word + ", which is no input of " + op.name);
+    if (found == op.arguments.end()) fail("gave " + word + ", which is not an input of " + op.name);
     inputs[static_cast<std::size_t>(found - op.arguments.begin())] =
         unpack(found->dtype(problem), read_array(*found, problem, false));
   }

@@ -44,7 +44,7 @@ Shard from_environment(const Shard::Environment& variable) {
     if (!index || !count || *index < 0 || *index >= *count) {
       throw UsageError("The environment has " + std::string(rank_name) + "=" + rank + " and " + size_name +
                        "=" + size +
-                       ", which are no rank and number of ranks. Give --shard as I/N, such as 3/8.");
+                       ", which are not a rank and a number of ranks. Give --shard as I/N, such as 3/8.");
     }
     return {*index, *count};
   }
@@ -78,7 +78,7 @@ std::optional<int> local_rank(const Shard::Environment& variable) {
     const auto rank = number(text);
     if (rank && *rank >= 0) return rank;
     throw UsageError("The environment has " + std::string(name) + "=" + text +
-                     ", which is no rank on this machine. Name the GPU, such as --device cuda:3.");
+                     ", which is not a rank on this machine. Name the GPU, such as --device cuda:3.");
   }
   return std::nullopt;
 }

@@ -95,7 +95,7 @@ Watcher::Watcher() {
     watcher.finding_ = {Kind::misaligned, file_name(file) + ":" + std::to_string(line) + ": Thread " +
                                               std::to_string(thread) + " of block " +
                                               std::to_string(watcher.block_) + " makes a misaligned access" +
-                                              where + ": its address is no multiple of " +
+                                              where + ": its address is not a multiple of " +
                                               std::to_string(alignment) + " bytes, which the type needs"};
     return 0;
   };

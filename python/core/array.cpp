@@ -422,7 +422,7 @@ Array array_of(nb::handle object) {
     return array;
   }
   refuse("A value of the type " + class_name(object) +
-         " is no array; give one of NumPy, PyTorch, CuPy, Numba or JAX, or an object with __dlpack__.");
+         " is not an array; give one of NumPy, PyTorch, CuPy, Numba or JAX, or an object with __dlpack__.");
 }
 
 std::uintptr_t current_stream(const Array& array) {

@@ -376,7 +376,7 @@ def _readable(value) -> tuple[object, bool]:
     try:
         return _whole_elements(np.asarray(view))
     except (ValueError, NotImplementedError) as error:
-        raise TypeError(f"A value of the type {type(value).__name__} is no array of numbers: {error}") from None
+        raise TypeError(f"A value of the type {type(value).__name__} is not an array of numbers: {error}") from None
 
 
 def _numpy_type(name: str) -> np.dtype:
@@ -394,7 +394,7 @@ class Given:
         if not is_array(value):
             what, value = type(value).__name__, np.asarray(value)
             if value.dtype.kind not in "biufc":
-                raise TypeError(f"A value of the type {what} is no array of numbers; NumPy makes an array of {value.dtype} of it.")
+                raise TypeError(f"A value of the type {what} is not an array of numbers; NumPy makes an array of {value.dtype} of it.")
         self._take(value)
         if like is not None and self.array.kind != like.array.kind:
             if self.array.kind != "numpy":

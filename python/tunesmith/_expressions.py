@@ -246,7 +246,7 @@ def _text(tree: Tree, letters: dict[int, str], whole: bool) -> str:
     if form == "**":
         exponent = operands[1][1] if operands[1][0] == "number" else None
         if not isinstance(exponent, (int, np.integer)) or not 0 <= exponent <= 64:
-            raise _Mixed("raises whole numbers to a power that is no constant from 0 to 64; convert them to real ones")
+            raise _Mixed("raises whole numbers to a power that is not a constant from 0 to 64; convert them to real ones")
         return f"({' * '.join([texts[0]] * int(exponent))})" if exponent else f"({texts[0]} * 0 + 1)"
     if form is None:
         raise _Mixed(f"has {name} of whole numbers, which is not computed; convert them to real ones")

@@ -199,7 +199,7 @@ def bincount(x: Any, weights: Any = None, minlength: SupportsIndex = 0) -> Any:
     x: one-dimensional; uint8 and int32 are counted as they are, other integers in a copy of int32. More than 65536
     counts, and weights, are added up by the array's own library: NumPy, CuPy or PyTorch (TypeError for others). The greatest value takes two more
     launches, which are waited for; of uint8 it is looked for in the counts, unless minlength is at least 256.
-    Raises ValueError for negative values and for more than 2**32 counts, TypeError for values that are no integers.
+    Raises ValueError for negative values and for more than 2**32 counts, TypeError for values that are not integers.
     """
     given = Given(x)
     if weights is not None:

@@ -19,7 +19,7 @@ class _ToRule(Reader):
 
     def number(self, node: Any, value: Any) -> Tree:
         if not isinstance(value, int) or abs(value) >= 2**63:
-            self.refuse(node, "is no whole number of 64 bits")
+            self.refuse(node, "is not a whole number of 64 bits")
         return ("number", int(value))
 
 

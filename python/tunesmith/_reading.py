@@ -201,7 +201,7 @@ class Reader(ast.NodeVisitor):
 
     def number(self, node: Any, value: Any) -> Tree:
         if not isinstance(value, (int, float, np.bool_, np.integer, np.float64, np.float32, np.float16)):
-            self.refuse(node, "is no number")
+            self.refuse(node, "is not a number")
         return ("number", value)
 
     def operation(self, node: Any, kind: ast.operator, left: Tree, right: Tree) -> Tree:
@@ -221,7 +221,7 @@ class Reader(ast.NodeVisitor):
             return self.values[node.id]
         found = self.outside(node)
         if found is _unknown:
-            self.refuse(node, "is no parameter, earlier result or number")
+            self.refuse(node, "is not a parameter, earlier result or number")
         return self.number(node, found)
 
     def visit_Attribute(self, node: ast.Attribute) -> Tree:

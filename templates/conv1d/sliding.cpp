@@ -143,8 +143,8 @@ Space sliding_space(const Problem& problem, const DeviceFacts& device) {
        [=](const Config& c) {
          return c[SPLIT] == 1 || (!is_large && c[SPLIT] * 16 <= d.taps && c[BLOCK_X] <= 64);
        }},
-      {"Chunks of 16 are for more than 8 taps, and so many are unrolled only where there "
-       "are twice as many.",
+      {"Chunks of 16 are for more than 8 taps, and are unrolled only where there "
+       "are twice as many taps.",
        [=](const Config& c) {
          return (c[CHUNK] < 16 || d.taps > 8) && (c[UNROLL] == 1 || 2 * c[UNROLL] * c[CHUNK] <= d.taps);
        }},

@@ -92,7 +92,7 @@ std::vector<Rule> must(const Problem& problem) {
        [=](const Config& c) {
          return d.width % c[GAMMA_VECTOR] == 0 && c[GAMMA_VECTOR] * element_bytes <= 16;
        }},
-      {"A march of more than 8 rows is for masks of at most 8 rows: so many outputs are begun at a time.",
+      {"A march of more than 8 rows is for masks of at most 8 rows: that many outputs are begun at a time.",
        [=](const Config& c) { return c[MARCH] <= most_slots || d.mask_height <= most_slots; }},
       {"Outputs that are begun take at most 64 of the 255 registers that a thread can have.",
        [=](const Config& c) { return slots(c) * thread_tile(c) * real_bytes / 4 <= 64; }},

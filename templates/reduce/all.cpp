@@ -30,7 +30,8 @@ std::vector<Axis> all_axes(const Problem& problem, const DeviceFacts& device) {
       items_axis(),
       vector_axis(problem),
       {BLOCKS, blocks_to_fill(device, {2, 8, 4, 1}, {64, 32, 16, 8, 4, 2, 1}), "blocks per output, at most"},
-      {WALK, words({"strided", "chunked"}), "a block's tiles: one in every so many, or one stretch"},
+      {WALK, words({"strided", "chunked"}),
+       "a block's tiles: strided over the grid, or one contiguous stretch"},
       {FINISH, words({"last", "launch", "mail", "atomic", "atomic_last"}),
        "how the blocks' partials are added: by the last block to end; by a second launch; by the last to "
        "start, which waits for them; by atomic additions to the output, zeroed before; by "

@@ -139,7 +139,7 @@ TEST(Flow, AnchorsGiveATable) {
   EXPECT_TRUE(has(whole().out, "No anchor of the table of transpose for ")) << whole().out;
   const Outcome anew = scratch.tunesmith(anchors + " --fill 2");
   EXPECT_EQ(anew.exit_code, 2);
-  EXPECT_TRUE(has(anew.err, "--fill is for a table that is known")) << anew.err;
+  EXPECT_TRUE(has(anew.err, "--fill completes a known table")) << anew.err;
   EXPECT_EQ(scratch.tunesmith(anchors + " --finals").exit_code, 2);
   EXPECT_EQ(scratch.tunesmith(anchors + " --total 5").exit_code, 2);
   EXPECT_EQ(scratch.tunesmith(anchors + " --caches cold").exit_code, 2);
@@ -253,7 +253,7 @@ TEST(Flow, AFileOfSeveralOpsIsTunedTheMostValuableFirst) {
   expect_success(one);
   EXPECT_TRUE(has(one.out, "height=8 width=9") && !has(one.out, "mask")) << one.out;
   const Outcome little = scratch.tunesmith("tune --device host --total 1ms --problems app.txt --db l.db");
-  EXPECT_TRUE(has(little.err, "3 problems") || has(little.err, "were not begun")) << little.err;
+  EXPECT_TRUE(has(little.err, "3 problems") || has(little.err, "were not tuned")) << little.err;
 
   std::ofstream(scratch.path() / "bad.txt") << "height=8 width=8\n";
   EXPECT_TRUE(has(scratch.tunesmith("tune --problems bad.txt").err, "bad.txt, line 1: It names no op"));

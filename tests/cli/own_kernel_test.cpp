@@ -580,7 +580,7 @@ TEST_F(OwnKernel, IsCheckedWithoutASearch) {
   const Outcome right = scratch.tunesmith(check);
   EXPECT_EQ(right.exit_code, 0) << right.out << right.err;
   // The base on both, and three other values of the axes.
-  EXPECT_TRUE(has(right.out, ": 5 variants are right on 2 problems and the small ones beside, 0 are wrong."))
+  EXPECT_TRUE(has(right.out, ": 5 variants are right on 2 problems and their companions, 0 are wrong."))
       << right.out;
   EXPECT_FALSE(std::filesystem::exists(scratch.path() / "tunesmith.db"));
 
@@ -590,7 +590,7 @@ TEST_F(OwnKernel, IsCheckedWithoutASearch) {
   EXPECT_TRUE(
       has(wrong.out, "twice: out_of_bounds 1, BLOCK=64 PART=2. The variant writes element 1 of y, which"))
       << wrong.out;
-  EXPECT_TRUE(has(wrong.out, ": 4 variants are right on 2 problems and the small ones beside, 1 is wrong."))
+  EXPECT_TRUE(has(wrong.out, ": 4 variants are right on 2 problems and their companions, 1 is wrong."))
       << wrong.out;
   write(twice("if (i < n) y[i] = PART + 2 * x[i];", compared));
   EXPECT_EQ(scratch.tunesmith(check).exit_code, 1) << "all are wrong";

@@ -79,7 +79,7 @@ TEST_F(BehindTest, ABetterKernelIsCompiledBehindThePlan) {
   EXPECT_LT(Clock::now() - start, milliseconds(700));
   EXPECT_EQ(first.match(), Match::base);
   says(first, "no known winner can be used yet");
-  says(first, "Compiled behind this plan");
+  says(first, "Compiled in the background");
   EXPECT_FALSE(first.outdated());
   EXPECT_FALSE(dispatcher.wait_until_ready(milliseconds(1)));
   EXPECT_EQ(&dispatcher.plan("smooth", "n=1000 taps=6").variant(), &first.variant());
@@ -142,7 +142,7 @@ TEST_F(BehindTest, ADispatcherThatGoesEndsItsCompilers) {
     while (read_file(calls()).empty()) std::this_thread::sleep_for(milliseconds(1));
   }
   EXPECT_LT(Clock::now() - start, std::chrono::seconds(5));
-  says(plan, "Compiled behind this plan");
+  says(plan, "Compiled in the background");
   check(plan, "smooth");
 }
 

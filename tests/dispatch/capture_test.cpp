@@ -83,7 +83,7 @@ TEST_F(CaptureTest, AGraphThatKeepsWhatStandsInIsSaid) {
   const std::string kept = "A graph has captured this kernel";
   Dispatcher dispatcher(options(Compile::background));
   const Plan plan = dispatcher.plan("conv2d", "height=1000 width=2000 mask_height=11 mask_width=5");
-  ASSERT_TRUE(says(plan, "Compiled behind this plan"));
+  ASSERT_TRUE(says(plan, "Compiled in the background"));
   EXPECT_TRUE(launch(plan).ok());
   EXPECT_FALSE(says(plan, kept));
   fake_cuda::capturing = true;

@@ -462,7 +462,7 @@ TEST_F(DispatcherTest, WhereNothingIsKnownASensibleTemplateComesBeforeTheBase) {
   Dispatcher behind(later);
   const Plan first = behind.plan("conv2d", problem);
   EXPECT_EQ(first.variant().template_name, "base");
-  EXPECT_TRUE(says(first, "Compiled behind this plan, for those that come: conv2d/sliding"));
+  EXPECT_TRUE(says(first, "Compiled in the background, for later plans: conv2d/sliding"));
   ASSERT_TRUE(behind.wait_until_ready(std::chrono::minutes(1)));
   EXPECT_TRUE(first.outdated());
   EXPECT_EQ(behind.plan("conv2d", problem).variant().template_name, "sliding");

@@ -49,7 +49,7 @@ class TrustTest : public DispatcherTest {
 TEST_F(TrustTest, ABinaryThatIsNotWhatWasStoredIsNotLoaded) {
   tune(winner_);
   sql("UPDATE binary SET bytes = CAST(substr(bytes, 1, 100) || x'00ff' || substr(bytes, 103) AS BLOB)");
-  EXPECT_NE(notes_of(options()).find("its hash is not the one beside it"), std::string::npos);
+  EXPECT_NE(notes_of(options()).find("its hash differs from the stored one"), std::string::npos);
   Dispatcher dispatcher(options());
   const Plan plan = dispatcher.plan("smooth", "n=1000 taps=5");
   EXPECT_EQ(plan.match(), Match::exact);

@@ -215,7 +215,8 @@ TEST(Description, AnArrayHasTheTypeOfItsPointer) {
   EXPECT_EQ(
       complaint(with_pointer("Particle*", "")),
       "scale.cu, line 6: The array c is taken by the kernel as Particle*, whose elements are not known here; "
-      "say by dtype = \"…\" what its extents count: f32, f64, f16, bf16, i8, i16, i32, i64, u8, u16, u32, "
+      "set dtype = \"…\" to the type that its extents count: f32, f64, f16, bf16, i8, i16, i32, i64, u8, "
+      "u16, u32, "
       "u64, bool. Of a struct these are its members, or u8 for its bytes.");
   EXPECT_EQ(
       complaint(with_pointer("float4*", "")),

@@ -106,8 +106,8 @@ TEST(Expression, SaysWhatIsWrong) {
        "The expression \"mode == 'full'\" compares mode with 'full', but its words are same, valid, at "
        "character 9."},
       {"n == 'same'",
-       "The expression \"n == 'same'\" compares the word 'same' with what is no parameter that has words, at "
-       "character 6."},
+       "The expression \"n == 'same'\" compares the word 'same' with something that has no words; compare "
+       "it with a parameter that has them, at character 6."},
       {"'same'",
        "The expression \"'same'\" has the word 'same' where a number is expected; a word is compared by == "
        "or != with a parameter that has words, at character 1."},

@@ -40,7 +40,7 @@ def test_a_library_is_known_by_its_module():
 
 def test_what_is_no_array_is_a_type_error():
     for value in (1, "text", None, [1, 2], object()):
-        with pytest.raises(TypeError, match="is no array"):
+        with pytest.raises(TypeError, match="is not an array"):
             Array(value)
     for dtype in ("datetime64[s]", "S3", ">f4", [("a", "f4")], object):
         with pytest.raises(TypeError):

@@ -188,10 +188,10 @@ def test_errors_are_sentences():
 
     x = np.ones((3, 3), "f")
     for call, error, words in (
-        (lambda: tunesmith.sum(None), TypeError, "type NoneType is no array"),
-        (lambda: tunesmith.sum({}), TypeError, "type dict is no array"),
-        (lambda: tunesmith.sum("abc"), TypeError, "type str is no array"),
-        (lambda: tunesmith.sum(["a", "b"]), TypeError, "type list is no array"),
+        (lambda: tunesmith.sum(None), TypeError, "type NoneType is not an array"),
+        (lambda: tunesmith.sum({}), TypeError, "type dict is not an array"),
+        (lambda: tunesmith.sum("abc"), TypeError, "type str is not an array"),
+        (lambda: tunesmith.sum(["a", "b"]), TypeError, "type list is not an array"),
         (lambda: tunesmith.sum(np.array([1, None])), TypeError, "array of object cannot be used"),
         (lambda: tunesmith.sum(np.ones(2, np.longdouble)), TypeError, "float128 cannot be used"),
         (lambda: tunesmith.sum(x, dtype="M8[s]"), TypeError, "not known here; allowed are bool"),

@@ -54,7 +54,7 @@ def test_arrays_that_cannot_be_are_refused_and_nothing_is_written(host):
         ((x,), TypeError, "takes 2 arrays"),
         ((x, y, y), TypeError, "takes 2 arrays"),
         ((x.astype("d"), y), TypeError, "float64"),
-        ((x, [0, 0, 0]), TypeError, "no array"),
+        ((x, [0, 0, 0]), TypeError, "not an array"),
         ((x[:2], y), ValueError, "32 bytes"),
         ((np.ones((3, 8), "f")[:, ::2], y), ValueError, "contiguous"),
         ((x[::-1], y), ValueError, "negative stride"),
