@@ -1,4 +1,4 @@
-"""Tuned kernels for the arrays of NumPy, PyTorch, CuPy, Numba and JAX, in NumPy's and SciPy's words.
+"""Tuned kernels for the arrays of NumPy, PyTorch, CuPy, Numba and JAX, with NumPy- and SciPy-compatible functions.
 
     import tunesmith
     smooth = tunesmith.ndimage.gaussian_filter(image, 2.0)   # the caller's own kind of array, on its own device
