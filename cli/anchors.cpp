@@ -204,8 +204,7 @@ Store::Bodies bodies_of(const Op& op) {
 }
 
 DeviceFacts first_device(const std::string& words) {
-  return choose_device(DeviceId::parse(words == "cuda:all" ? "cuda" : words.substr(0, words.find(','))))
-      .facts;
+  return choose_device(DeviceId::parse_list(words).front()).facts;
 }
 
 AnchorTable best_table(const Op& op, const DeviceFacts& device, const Store& store, std::int64_t device_id,

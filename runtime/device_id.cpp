@@ -1,5 +1,6 @@
 #include "runtime/device_id.h"
 
+#include <algorithm>
 #include <charconv>
 #include <vector>
 
@@ -34,6 +35,23 @@ DeviceId DeviceId::parse(std::string_view words) {
 }
 
 bool DeviceId::is_one(std::string_view words) { return read(words).has_value(); }
+
+std::vector<DeviceId> DeviceId::parse_list(std::string_view words) {
+  std::vector<DeviceId> found;
+  if (words == "cuda:all") {
+    std::string why_none;
+    const std::size_t count = cuda_devices(why_none).size();
+    if (count == 0) throw UsageError("There is no CUDA device for cuda:all, only the host. " + why_none);
+    for (std::size_t i = 0; i < count; ++i) found.push_back({Kind::cuda, static_cast<int>(i)});
+    return found;
+  }
+  for (std::size_t begin = 0; begin <= words.size();) {
+    const std::size_t end = std::min(words.find(',', begin), words.size());
+    found.push_back(parse(words.substr(begin, end - begin)));
+    begin = end + 1;
+  }
+  return found;
+}
 
 std::string DeviceId::text() const {
   switch (kind) {

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "generator/op.h"
 
@@ -23,6 +24,8 @@ struct DeviceId {
   /// Throws UsageError naming the words that are allowed.
   static DeviceId parse(std::string_view words);
   static bool is_one(std::string_view words);  ///< whether parse() takes them
+  /// Also "cuda:all" and names with commas between them; at least one. Throws UsageError.
+  static std::vector<DeviceId> parse_list(std::string_view words);
 
   std::string text() const;  ///< "auto", "cuda:0", "host"
 

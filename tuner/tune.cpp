@@ -4,7 +4,6 @@
 #include <chrono>
 #include <filesystem>
 #include <map>
-#include <sstream>
 #include <thread>
 #include <utility>
 
@@ -20,22 +19,6 @@
 
 namespace tunesmith {
 namespace {
-
-// "cuda:all" and lists as the devices that they name.
-std::vector<std::string> device_names(const std::string& words) {
-  std::vector<std::string> names;
-  if (words == "cuda:all") {
-    std::string why_none;
-    const std::size_t count = cuda_devices(why_none).size();
-    if (count == 0) throw UsageError("There is no CUDA device for cuda:all, only the host. " + why_none);
-    for (std::size_t i = 0; i < count; ++i) names.push_back("cuda:" + std::to_string(i));
-    return names;
-  }
-  std::istringstream list(words);
-  for (std::string name; std::getline(list, name, ',');) names.push_back(DeviceId::parse(name).text());
-  if (names.empty()) names.push_back(DeviceId::parse(words).text());
-  return names;
-}
 
 // The tuner keeps copies of its own, so a problem that passes may still be too large.
 void refuse_too_large(const Op& op, const Problem& problem, const DeviceFacts& device) {
@@ -250,7 +233,7 @@ std::string device_of_rank(const std::string& words, int local_rank, std::size_t
   return "cuda:" + std::to_string(static_cast<std::size_t>(local_rank) % count);
 }
 
-std::size_t device_count(const std::string& words) { return device_names(words).size(); }
+std::size_t device_count(const std::string& words) { return DeviceId::parse_list(words).size(); }
 
 TuneResult tune(const TuneOptions& options, Progress& progress) {
   // Everything that a user can get wrong is checked before a process is started.
@@ -270,7 +253,7 @@ TuneResult tune(const TuneOptions& options, Progress& progress) {
     std::string why_none;
     device_words = device_of_rank(device_words, *options.local_rank, cuda_devices(why_none).size());
   }
-  const std::vector<std::string> names = device_names(device_words);
+  const std::vector<DeviceId> ids = DeviceId::parse_list(device_words);
   const std::filesystem::path file =
       options.shard ? shard_file(options.database, *options.shard) : options.database;
   open_shard(options, file);
@@ -280,9 +263,9 @@ TuneResult tune(const TuneOptions& options, Progress& progress) {
   std::vector<DeviceLock> locks;  // until the workers have ended
   Lanes lanes;
   const auto references = std::make_shared<SharedReferences>();
-  for (const std::string& name : names) {
+  for (const DeviceId& id : ids) {
     lanes.push_back(std::make_unique<Lane>(
-        Lane::Setup{op, options, budget, file, name, names.size(), references}, progress));
+        Lane::Setup{op, options, budget, file, id.text(), ids.size(), references}, progress));
     lanes.back()->must_be_like(*lanes.front());
   }
   Lane& first = *lanes.front();

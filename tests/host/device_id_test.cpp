@@ -69,6 +69,13 @@ TEST(ChooseDevice, AutoIsTheFirstCudaDeviceElseTheHost) {
   EXPECT_EQ(host.note, "The device auto is the host on this machine. No driver is installed.");
 }
 
+TEST(DeviceIds, AListNamesOneOrMore) {
+  EXPECT_EQ(DeviceId::parse_list("host"), std::vector<DeviceId>{{Kind::host}});
+  EXPECT_EQ(DeviceId::parse_list("cuda:1,cuda:0"), (std::vector<DeviceId>{{Kind::cuda, 1}, {Kind::cuda, 0}}));
+  for (const char* wrong : {"", ",", "cuda:0,", "cuda:0,,cuda:1", "cuda:0,cuda:all", "cuda:0 cuda:1"})
+    EXPECT_THROW(static_cast<void>(DeviceId::parse_list(wrong)), UsageError) << wrong;
+}
+
 TEST(ChooseDevice, ANamedDeviceIsThatOneWithoutANote) {
   EXPECT_EQ(choose_device(DeviceId::parse("cuda"), two, "").facts.name, "A GPU");
   const ChosenDevice second = choose_device(DeviceId::parse("cuda:1"), two, "");
