@@ -515,7 +515,7 @@ def set_dispatcher(dispatcher: Dispatcher) -> None:
 
 
 def forget_dispatchers() -> None:
-    """Makes the shared dispatchers anew at their next use, so that they read the database again, as after tune()."""
+    """Makes the shared dispatchers again at their next use, so that they read the database again, as after tune()."""
     with _lock:
         _dispatchers.clear()
         _plans.clear()

@@ -26,7 +26,7 @@ least_work = 1 << 20
 
 
 def pays_on_gpu(byte_count: float, operations: float) -> bool:
-    """The rule of "auto": whether a launch that moves so many bytes and does so many operations goes to a GPU, where there is one."""
+    """The rule of "auto": whether a launch that moves this many bytes and does this many operations goes to a GPU, where there is one."""
     return byte_count + 2 * operations >= least_work
 
 

@@ -609,23 +609,23 @@ def vectorize(function: None = None, *, inputs: Iterable[str] | None = None) -> 
 def vectorize(
     function: Callable[..., Any] | str | None = None, *, inputs: Iterable[str] | None = None
 ) -> Vectorized | Callable[[Callable[..., Any]], Vectorized]:
-    """A function of arrays, element by element with NumPy's broadcasting, in one kernel: a NumPy ufunc of one's own.
+    """Your own NumPy ufunc, in one kernel: a function of arrays, element by element with NumPy's broadcasting.
 
     function: an expression in C's operators, with the functions of docs (sqrt, exp, cos, min, ...) and any names for at most six
-    inputs, in the order in which they first stand there:
+    inputs, in the order in which they first occur:
         distance = tunesmith.vectorize("sqrt(x * x + y * y)")
     or, as a decorator, a Python function of arithmetic: assignments, + - * / // % **, comparisons, and, or, not, x if c else y,
-    numbers, min, max, abs, numpy.where, and math's and NumPy's functions, whatever the name by which they are called. It is read, not
+    numbers, min, max, abs, numpy.where, and math's and NumPy's functions, whatever the name by which they are called. It is parsed, not
     run; what cannot be computed exactly as Python and NumPy do it is refused with file and line (ValueError, or TypeError where it
     depends on the arrays' types).
     inputs: the names in another order, of a text.
 
     The result's call: f(*arrays, out=None, dtype=None). Of a Python function the result has the type that NumPy gives: comparisons
     are bool, `/` and sqrt of int32 are float64, Python's numbers take the arrays' type, and one that does not fit is an OverflowError.
-    Three things differ. All is computed in one type, that of the result (of comparisons: that of what is compared), so whole numbers
-    beside real ones do not wrap, and are exact below 2**53 in float64. Integers of less than 32 bits are computed as int32, uint32 as
-    int64, and uint64 is refused where the result is not real. math's functions give NaN and infinity as NumPy's do.
-    In a text, all is computed in the inputs' common type, `/` and `%` of integers are C's, comparisons give 1 or 0, and only abs, min,
+    Three things differ. Everything is computed in one type, that of the result (of comparisons: that of the operands), so integers
+    mixed with floats do not wrap, and are exact below 2**53 in float64. Integers of less than 32 bits are computed as int32, uint32 as
+    int64, and uint64 is refused where the result is not a float. math's functions give NaN and infinity as NumPy's do.
+    In a text, everything is computed in the inputs' common type, `/` and `%` of integers are C's, comparisons give 1 or 0, and only abs, min,
     max and add are functions of integers.
     dtype converts all inputs first. float32, float64, int32, int64, float16 and bfloat16 are computed; inputs of another type are
     copied. A kernel that is new is compiled when it is first called, on a GPU by NVRTC, on the host by c++.

@@ -1,4 +1,4 @@
-"""A kernel of one's own, with its description as Python values."""
+"""Your own kernel, with its description as Python values."""
 
 from __future__ import annotations
 

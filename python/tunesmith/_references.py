@@ -1,4 +1,4 @@
-"""A Python function as the reference of a kernel of one's own: the tuner asks, this answers (docs/your_own_kernel.md)."""
+"""A Python function as the reference of a user's kernel: the tuner asks, this answers (docs/your_own_kernel.md)."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _inputs(function, question: dict) -> list:
 
 
 def _answer(function, question: dict, read) -> np.ndarray:
-    """The wanted output, as _sent() has it. Raises ValueError for what is no array of its extents."""
+    """The wanted output, as _sent() has it. Raises ValueError for anything but an array of its extents."""
     given = dict(question["problem"])
     for array in question["arrays"]:
         if array["role"] != "output":

@@ -1,4 +1,4 @@
-"""Tuning from Python: the command line in a process of its own, which survives whatever a variant does to it."""
+"""Tuning from Python: the command line in a separate process, which survives whatever a variant does to it."""
 
 from __future__ import annotations
 

@@ -111,11 +111,11 @@ class Plan {
   explicit operator bool() const noexcept { return state_ != nullptr; }
 
   Match match() const noexcept;
-  /// Of one launch, in microseconds: measured where match() is exact, else what the times of other problems
-  /// promise; 0: not known (another device's, or the base).
+  /// The time of one launch, in microseconds: measured where match() is exact, else predicted from the times
+  /// of other problems; 0: not known (another device's, or the base).
   double expected_us() const noexcept;
-  /// What tuning this problem is expected to gain, as a part of the best time: 0.1 is 10 % behind it. 0: it
-  /// is tuned; the base says 0 too, and nothing is known of it.
+  /// What tuning this problem is expected to gain, as a fraction of the best time: 0.1 is 10 % slower than
+  /// the best. 0: it is tuned, or it is the base, of which nothing is known.
   double expected_loss() const noexcept;
   const Variant& variant() const noexcept;
   /// What is launched if a pointer is not a multiple of alignment_bytes(); variant() itself if it accepts
@@ -198,7 +198,7 @@ bool default_check_pointers();
 
 /// Whether and when what has no binary is compiled, such as a tuned config for another mask.
 enum class Compile {
-  background,  ///< plan() answers at once with the best that is ready, and a better one is compiled behind it
+  background,  ///< plan() returns the best that is ready; a better one is compiled in the background
   now,         ///< plan() waits for the compiler, a tenth of a second to some
   never,
 };
@@ -236,18 +236,18 @@ struct DispatcherOptions {
   /// (cudaPointerGetAttributes; some microseconds). What is not gives Status::foreign_argument, and nothing
   /// is launched. Without it a kernel that meets such a pointer may end the CUDA context, or the process.
   bool check_pointers = default_check_pointers();
-  /// Of plans and kernels together, about, with all that is remembered of them. Beyond it the oldest plans
-  /// are forgotten, one by one, and with them kernels that no other plan uses and that were never launched
-  /// on a GPU: of others nobody knows when a stream or a graph is done with them. A quarter is for plans,
-  /// however much such kernels take. For a plan that was forgotten nothing is compiled. A plan takes 3 to 8
-  /// KiB, a kernel 20 to 200.
+  /// The memory of plans and kernels together, about. Beyond it the oldest plans are evicted, one by one,
+  /// and with them kernels that no other plan uses and that were never launched on a GPU: a stream or a
+  /// graph may still use one that was. A quarter is for plans, however much such kernels take. Nothing is
+  /// compiled for an evicted plan. A plan takes 3 to 8 KiB,
+  /// a kernel 20 to 200.
   std::size_t most_bytes = std::size_t{256} << 20;
-  /// Of the variants for a problem that nobody tuned, try so many of those that promise most when it is first
-  /// planned, and use the fastest from then on; 0 or 1: none. They run on memory and a stream of the
-  /// library's own, never in a capture: at most a quarter of the memory that is free, else nothing is tried;
-  /// about a quarter of a second of the device for each problem, beside what is compiled. With Compile::now
-  /// plan() waits for it, else it is done behind the plan. It counts as little as any prediction does once
-  /// the problem is tuned.
+  /// The number of variants to try when a problem that was never tuned is first planned: the most promising
+  /// ones; the fastest is used from then on. 0 or 1: none. They run on separate memory and on a separate
+  /// stream, never in a capture: at most a quarter of the free memory, else nothing is tried; they take
+  /// about a quarter of a second of the device for each problem, and compilations. With Compile::now plan()
+  /// waits for it, else it is done in the background. Once the problem is tuned the result counts no
+  /// more than any prediction.
   std::size_t tune_on_first_use = 0;
   /// Whether the outcome is written to `database` for the next process, marked as what it is: no verdict of a
   /// tuner. A missing file is made. It is done in the background, and at the dispatcher's end; if the file
@@ -329,7 +329,7 @@ class Dispatcher {
 
   /// All problems that were launched since the dispatcher was made, the one that loses most first. Launches
   /// are counted without a lock or a shared cache line. Of more problems than a sixteenth of `most_bytes`
-  /// has room for, those that are launched least are forgotten.
+  /// has room for, those that are launched least are evicted.
   std::vector<Usage> summary() const;
   /// Writes them, weighted by lost_us, as a file for `tunesmith tune --problems`, which leaves out those with
   /// the weight 0, and for `tunesmith export --static --problems`. Throws if it cannot be written.

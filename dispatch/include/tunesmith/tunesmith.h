@@ -42,8 +42,8 @@ const char* tunesmith_version(void);
 /// "cuda" if there is a CUDA device that this library can use, else "host".
 const char* tunesmith_first_device(void);
 
-/// Functions may be called by several threads at the same time, except that nobody else may use what is being
-/// destroyed.
+/// Functions may be called by several threads at the same time, except that no other thread may use a handle
+/// that is being destroyed.
 typedef struct tunesmith_dispatcher tunesmith_dispatcher;
 typedef struct tunesmith_plan tunesmith_plan;
 

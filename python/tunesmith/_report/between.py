@@ -20,8 +20,8 @@ _SWEEP = 13  # problems that `explain` is asked about, per op
 def between(page: Page, data: Data) -> None:
     page.section(
         "Between the anchors",
-        "What dispatch would choose for problems beside those that were measured: one size is swept, all else stays. "
-        "Expected loss: by how much its time is expected to be above the best that tuning would find.",
+        "What dispatch would choose for problems between those that were measured: one size is swept, the others are constant. "
+        "Expected loss: how much slower it is expected to be than the best that tuning would find.",
     )
     if not data.ops:
         page.say("There is nothing to show.")

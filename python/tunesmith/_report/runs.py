@@ -61,7 +61,7 @@ def runs(page: Page, data: Data) -> None:
             (
                 "Where the time went",
                 "The device's worker loading, checking and timing, by stage, and the rest of the run."
-                + (f" Compilers, which run beside it: {told}." if told else ""),
+                + (f" Compilers, which run at the same time: {told}." if told else ""),
                 _spent(timed),
                 False,
             )
@@ -74,7 +74,7 @@ def runs(page: Page, data: Data) -> None:
         told = ", ".join(f"{seconds(compiling)} in the run of {label}" for label, _, _, compiling in spent if compiling)
         page.say(
             "Where the time went is not recorded for these runs: they were made before the database kept it."
-            + (f" What is known is the compilers' time, which run beside each other: {told}." if told else "")
+            + (f" Only the compilers' time is known; they run in parallel: {told}." if told else "")
         )
     if len(sessions) > drawn and drawn == _RUNS:
         page.note(f"Figures are of the newest {_RUNS} runs.")

@@ -65,7 +65,7 @@ def summary(page: Page, data: Data, peers: Peers | None) -> None:
     page.table(["op", "problems", "verdicts", "of them failed", "winners", "faster than base, mean", "times are"], lines)
     page.note(
         "Mean: geometric, over problems with a winner and a base. Warm: what fits into the L2 cache stays there between launches; cold: "
-        "nothing that a launch reads is there. Apart: a launch between ordinary kernels, as in an application; chained: behind another of the same "
+        "nothing that a launch reads is there. Apart: a launch between ordinary kernels, as in an application; chained: back to back with the same "
         "variant. Times of different kinds are never compared: each op is shown with the kind that it has most of."
     )
     if peers is not None and not peers.here:
@@ -108,7 +108,7 @@ def winners(page: Page, data: Data) -> None:
         figures.append(
             (
                 "Finals",
-                "Each finalist beside the winner (line at 1), paired over rounds, with 99 % intervals."
+                "The time of each finalist / that of the winner (line at 1), paired over rounds, with 99 % intervals."
                 + (f" {len(finals)} winners are shown." if len(finals) < len(every) else ""),
                 _ratios(data, finals),
                 len(shown) > 8,
