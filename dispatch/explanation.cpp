@@ -154,13 +154,15 @@ std::string explain_absent(const DeviceFacts& device, const Op& op, const Proble
   Choices choices(grounds.of(op).chooser, problem, true);
   const Choice* first = choices.at(0);
   const Candidate* used = first == nullptr ? nullptr : &grounds.of(op).candidates[first->candidate];
-  const auto guess = used == nullptr ? untuned(op, problem, device) : std::nullopt;
-  const Template& tmpl = used != nullptr ? find_template(op, used->template_name)
-                         : guess         ? *guess->tmpl
-                                         : op.templates.front();
-  const Config config = used != nullptr ? first->config
-                        : guess         ? guess->config
-                                        : base_config(op, problem, device);
+  const std::vector<Untuned> guesses =
+      used == nullptr ? untuned(op, problem, device) : std::vector<Untuned>();
+  const Untuned* guess = guesses.empty() ? nullptr : &guesses.front();
+  const Template& tmpl = used != nullptr    ? find_template(op, used->template_name)
+                         : guess != nullptr ? *guess->tmpl
+                                            : op.templates.front();
+  const Config config = used != nullptr    ? first->config
+                        : guess != nullptr ? guess->config
+                                           : base_config(op, problem, device);
 
   std::string text = heading(op.name, problem.text(), device, used == nullptr ? Match::base : first->match,
                              tmpl.name, config.text());
@@ -173,16 +175,16 @@ std::string explain_absent(const DeviceFacts& device, const Op& op, const Proble
                                                                : "its binary is in the database"
                           : !packed(name).empty()        ? "its binary is built in"
                                                          : "it has to be compiled first";
-  text +=
-      used == nullptr
-          ? "It would use " +
-                (guess ? op.name + "/" + tmpl.name + " in its default config, which is sensible without times"
-                       : std::string("the base")) +
-                ": no known winner can be used; " + how + ".\n"
-          : "It would use, " + expected(*first) + ": " + describe(*used) + changed_to(first->changed) + "; " +
-                how + ".\n";
+  text += used == nullptr
+              ? "It would use " +
+                    (guess != nullptr ? op.name + "/" + tmpl.name +
+                                            " in its default config, which is sensible without times"
+                                      : std::string("the base")) +
+                    ": no known winner can be used; " + how + ".\n"
+              : "It would use, " + expected(*first) + ": " + describe(*used) + changed_to(first->changed) +
+                    "; " + how + ".\n";
   const std::string warning =
-      used == nullptr && !guess ? faults_of_base(database, device, hash).on(problem.text()) : "";
+      used == nullptr && guess == nullptr ? faults_of_base(database, device, hash).on(problem.text()) : "";
   if (!warning.empty()) text += warning + "\n";
   for (const std::string& sentence : why_used(grounds, op, problem, used)) text += sentence + "\n";
   if (with_refusals)

@@ -206,12 +206,19 @@ std::shared_ptr<PlanState> Planner::plan(const Op& op, const Problem& problem, c
   const auto in_turn = [&](std::size_t i) {
     return !fastest || i > *fastest ? i : i == 0 ? *fastest : i - 1;
   };
-  // What a template names without measurements, and which one does.
+  // Of what templates name without measurements the first that is there, and which earlier one may be
+  // compiled.
   const auto from_untuned = [&](Modules::Effort with) {
-    std::pair<const Template*, Made> found;
-    if (const auto guess = untuned(op, problem, device())) {
-      found = {guess->tmpl, make(op, *guess->tmpl, problem, guess->config, nullptr, with, effort.stop)};
-      state->try_again_at(found.second.try_again);
+    std::pair<Made, const Template*> found;
+    for (const Untuned& guess : untuned(op, problem, device())) {
+      Made made = make(op, *guess.tmpl, problem, guess.config, nullptr, with, effort.stop);
+      state->try_again_at(made.try_again);
+      if (made.kernel.executable) {
+        found.first = std::move(made);
+        break;
+      }
+      if (found.second == nullptr && made.module && modules_.may_compile(*made.module))
+        found.second = guess.tmpl;
     }
     return found;
   };
@@ -227,7 +234,7 @@ std::shared_ptr<PlanState> Planner::plan(const Op& op, const Problem& problem, c
     const bool is_slow =
         i > 0 && candidate.template_name == op.templates.front().name && choice->cautious > too_slow;
     if (made.kernel.executable && is_slow) {
-      if (auto [tmpl, better] = from_untuned(Modules::Effort::ready); better.kernel.executable) {
+      if (Made better = from_untuned(Modules::Effort::ready).first; better.kernel.executable) {
         state->first = std::move(better.kernel);
         break;
       }
@@ -255,13 +262,9 @@ std::shared_ptr<PlanState> Planner::plan(const Op& op, const Problem& problem, c
   }
   if (!state->first.executable) {
     const bool may_wait = may_compile && effort.may_wait;
-    auto [tmpl, made] = from_untuned(may_wait ? Modules::Effort::compile : Modules::Effort::ready);
-    if (made.kernel.executable) {
-      state->first = std::move(made.kernel);
-    } else if (may_compile && !may_wait && made.module && state->coming == nullptr &&
-               modules_.may_compile(*made.module)) {
-      state->untuned_coming = tmpl;
-    }
+    auto [made, coming] = from_untuned(may_wait ? Modules::Effort::compile : Modules::Effort::ready);
+    if (made.kernel.executable) state->first = std::move(made.kernel);
+    if (may_compile && !may_wait && state->coming == nullptr) state->untuned_coming = coming;
   }
   if (!state->first.executable) {
     Made made = base(op, problem, effort.stop);

@@ -332,16 +332,17 @@ const Choice* Choices::find(std::size_t& i, const std::function<bool(const Choic
   return nullptr;
 }
 
-std::optional<Untuned> untuned(const Op& op, const Problem& problem, const DeviceFacts& device) {
+std::vector<Untuned> untuned(const Op& op, const Problem& problem, const DeviceFacts& device) {
+  std::vector<Untuned> found;
   for (const Template& tmpl : op.templates) {
     if (!tmpl.untuned || why_not(tmpl, problem, device)) continue;
     const auto values = tmpl.untuned(problem, device);
     if (!values) continue;
     Config config = tmpl.space(problem, device).complete(*values);
     const Work work = tmpl.work(problem, config, device);
-    if (reentrant(work) && !exceeds(work, device)) return Untuned{&tmpl, std::move(config)};
+    if (reentrant(work) && !exceeds(work, device)) found.push_back({&tmpl, std::move(config)});
   }
-  return std::nullopt;
+  return found;
 }
 
 bool is_near(const Choice& choice, Match match, double cautious) {

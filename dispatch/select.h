@@ -152,13 +152,14 @@ class Choices {
   Chooser::Spaces spaces_;
 };
 
-/// What is launched where no candidate can be used: the default config of the first template that is sensible
-/// without measurements and serves the problem on the device; nothing: only the base is left.
+/// What is launched where no candidate can be used: the default config of a template that is sensible without
+/// measurements and serves the problem on the device. In the op's order: a later one is for where the earlier
+/// are not there. Nothing: only the base is left.
 struct Untuned {
   const Template* tmpl;
   Config config;
 };
-std::optional<Untuned> untuned(const Op& op, const Problem& problem, const DeviceFacts& device);
+std::vector<Untuned> untuned(const Op& op, const Problem& problem, const DeviceFacts& device);
 
 /// Whether a choice may take the place of the one that ranked so, rather than a config that nobody measured.
 bool is_near(const Choice& choice, Match match, double cautious);

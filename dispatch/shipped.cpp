@@ -118,12 +118,14 @@ std::vector<Shipped> untuned_of(const Op& op, const DeviceFacts& device, std::sp
                                 std::size_t most) {
   std::map<std::string, std::pair<int, Shipped>> served;  // by key
   for (const Problem& problem : problems) {
-    const auto guess = untuned(op, problem, device);
-    if (!guess) continue;
-    const Values constants = compiled_in(op, *guess->tmpl, problem);
-    if (compiles_in_numbers(op, *guess->tmpl) || compiles_in_own_text(op, constants)) continue;
-    Shipped one{&op, guess->tmpl, problem, guess->config};
-    ++served.try_emplace(key_of(one.wanted()), 0, one).first->second.first;
+    int serves = 1;  // the first; what comes behind it is for problems whose first is not packed
+    for (const Untuned& guess : untuned(op, problem, device)) {
+      const Values constants = compiled_in(op, *guess.tmpl, problem);
+      if (compiles_in_numbers(op, *guess.tmpl) || compiles_in_own_text(op, constants)) continue;
+      Shipped one{&op, guess.tmpl, problem, guess.config};
+      served.try_emplace(key_of(one.wanted()), 0, one).first->second.first += std::exchange(serves, 0);
+      if (!guess.tmpl->constants) break;  // one binary serves all problems of these words
+    }
   }
   std::vector<std::pair<int, Shipped>> list;
   list.reserve(served.size());
@@ -147,12 +149,13 @@ std::vector<Shipped> plan_of(const Op& op, const Chooser& chooser, std::span<con
   const Choice* best = choices.at(0);
   const std::int64_t any = element_alignment(op, problem);
   if (best == nullptr) {
-    const auto guess = untuned(op, problem, device);
-    if (!guess) return plan;
-    plan.push_back({&op, guess->tmpl, problem, guess->config});
-    if (alignment_bytes(*guess->tmpl, problem, guess->config) <= any) return plan;
-    if (const auto config = narrower(*guess->tmpl, problem, device, guess->config.values(), any))
-      plan.push_back({&op, guess->tmpl, problem, *config});
+    const std::vector<Untuned> guesses = untuned(op, problem, device);
+    if (guesses.empty()) return plan;
+    const auto& [tmpl, config] = guesses.front();
+    plan.push_back({&op, tmpl, problem, config});
+    if (alignment_bytes(*tmpl, problem, config) <= any) return plan;
+    if (const auto narrow = narrower(*tmpl, problem, device, config.values(), any))
+      plan.push_back({&op, tmpl, problem, *narrow});
     return plan;
   }
   const Choice first = *best;

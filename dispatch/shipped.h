@@ -45,7 +45,8 @@ std::vector<Saving> portfolio_of(const Op& op, const Chooser& chooser, std::span
                                  bool with_numbers = false);
 
 /// What a dispatcher launches on a device of which nothing is known, with no number and no text of a user's
-/// own compiled in: at most so many, those that serve most of the problems.
+/// own compiled in: at most so many, those that serve most of the problems, then what serves where those are
+/// not there.
 std::vector<Shipped> untuned_of(const Op& op, const DeviceFacts& device, std::span<const Problem> problems,
                                 std::size_t most);
 

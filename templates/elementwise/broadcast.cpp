@@ -10,15 +10,6 @@ namespace {
 
 constexpr WordAxis VECTOR_IN("VECTOR_IN");
 
-// The multiplier and shift by which a number below 2^31 is divided (broadcast.cu).
-std::pair<std::int32_t, std::int32_t> divisor_of(std::int64_t extent) {
-  int shift = 0;
-  while ((std::int64_t{1} << shift) < extent) ++shift;
-  const auto multiplier =
-      static_cast<std::uint32_t>((((std::int64_t{1} << shift) - extent) << 32) / extent + 1);
-  return {static_cast<std::int32_t>(multiplier), shift};
-}
-
 // Whether vectors of `vector` elements can be read as such within the rows of every input.
 bool rows_take(const Layout& layout, std::int64_t vector) {
   if (layout.extents.front() % vector != 0) return false;
@@ -27,12 +18,6 @@ bool rows_take(const Layout& layout, std::int64_t vector) {
            std::all_of(input.strides.begin() + 1, input.strides.end(),
                        [=](std::int64_t stride) { return stride % vector == 0; });
   });
-}
-
-bool fits_32_bits(const Layout& layout) {
-  return layout.elements < index_limit &&
-         std::all_of(layout.inputs.begin(), layout.inputs.end(),
-                     [](const InputLayout& input) { return input.memory < index_limit; });
 }
 
 // RANK: dimensions that are left. INPUT_A …: see broadcast.cu.
@@ -50,11 +35,6 @@ Values constants(const Problem& problem) {
     constants.set(std::string("INPUT_") + static_cast<char>('A' + k), bits);
   }
   return constants;
-}
-
-std::string refuses_dense(const Problem& problem) {
-  if (!refuses_gaps(problem).empty()) return "";
-  return "Every input is dense or of one element; the template contiguous serves that.";
 }
 
 Space space(const Problem& problem) {
@@ -89,17 +69,7 @@ Work work(const Problem& problem, const Config& config) {
   if (layout.elements == 0) return {};
   std::vector<KernelArgument> arguments = pointers();
   arguments.emplace_back(layout.elements);
-  const auto extent = [&](std::size_t dim) {
-    return dim < layout.extents.size() ? layout.extents[dim] : std::int64_t{1};
-  };
-  for (std::size_t dim = 0; dim < most_dimensions; ++dim) arguments.emplace_back(extent(dim));
-  for (std::size_t dim = 0; dim + 1 < most_dimensions; ++dim) {
-    const auto [multiplier, shift] =
-        extent(dim) < index_limit ? divisor_of(extent(dim)) : std::pair<std::int32_t, std::int32_t>();
-    arguments.emplace_back(multiplier);
-    arguments.emplace_back(shift);
-  }
-  add_strides(arguments, layout);
+  add_shape(arguments, layout);
   const std::int64_t tile = config[BLOCK] * config[ITEMS] * config[VECTOR];
   return {.steps = {Launch{.kernel = "elementwise_broadcast",
                            .grid = {ceil_divide(layout.elements, tile)},

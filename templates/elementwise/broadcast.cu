@@ -8,20 +8,7 @@
 #include "common/overlap.inl"
 #include "common/vector.cuh"
 #include "elementwise/functions.cuh"
-
-// The words of LOAD and STORE are in the order of Hint.
-constexpr Hint load_hint = static_cast<Hint>(LOAD);
-constexpr Hint store_hint = static_cast<Hint>(STORE);
-
-template <int BITS>
-struct IndexOf {
-  using type = long long;
-};
-template <>
-struct IndexOf<32> {
-  using type = unsigned;
-};
-using Index = typename IndexOf<INDEX>::type;
+#include "elementwise/index.inl"
 
 __device__ __forceinline__ constexpr int layout(int k) {
   return k == 0   ? INPUT_A
@@ -38,34 +25,7 @@ __device__ __forceinline__ constexpr bool is_dense(int k) { return (layout(k) >>
 
 constexpr bool in_row = VECTOR_IN == VectorIn::row;  // a vector never crosses the end of a row
 
-struct Divisor {
-  unsigned multiplier;
-  int shift;
-};
-
-// Granlund and Montgomery, Division by invariant integers using multiplication, figure 4.1; below 2^31 the
-// sum does not overflow.
-__device__ __forceinline__ unsigned divide(unsigned value, unsigned /*divisor*/, const Divisor& by) {
-  return (__umulhi(value, by.multiplier) + value) >> by.shift;
-}
-__device__ __forceinline__ long long divide(long long value, long long divisor, const Divisor& /*by*/) {
-  return value / divisor;
-}
-
-#define SIX(name)                                                                                \
-  long long name##0, long long name##1, long long name##2, long long name##3, long long name##4, \
-      long long name##5
-#define SIX_VALUES(type, name)                                                             \
-  {                                                                                        \
-    static_cast<type>(name##0), static_cast<type>(name##1), static_cast<type>(name##2),    \
-        static_cast<type>(name##3), static_cast<type>(name##4), static_cast<type>(name##5) \
-  }
-
-struct Shape {
-  Index extents[6];
-  Index strides[6][6];
-  Divisor divisors[5];
-};
+#include "elementwise/shape.inl"
 
 struct Coordinates {
   Index at[RANK];

@@ -117,7 +117,7 @@ Op ops_elementwise() {
                       .refuses_text = refuses_shape}},
       .check = check,
       .arguments = {},  // below
-      .templates = {base(), contiguous(), broadcast()},
+      .templates = {base(), contiguous(), broadcast(), broadcast_any()},
       .preamble = [](const Problem& problem) { return code(expression_of(problem), dtype_of(problem)); },
       .reference = reference,
       .flops =

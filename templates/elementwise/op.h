@@ -22,6 +22,12 @@ bool is_scalar(const InputLayout& input);
 /// Why `contiguous` cannot serve the problem, as a sentence; empty if it can.
 std::string refuses_gaps(const Problem& problem);
 
+/// Why a problem is for `contiguous` and not for `broadcast` and `broadcast_any`; empty if it is for those.
+std::string refuses_dense(const Problem& problem);
+
+/// Whether 32-bit indices reach every element of the output and the inputs.
+bool fits_32_bits(const Layout& layout);
+
 constexpr std::int64_t index_limit = std::int64_t{1} << 31;  // elements that 32-bit indices reach
 
 inline constexpr IntegerAxis BLOCK("BLOCK");
@@ -62,6 +68,9 @@ std::vector<Rule> thread_worth(const Problem& problem);
 std::vector<KernelArgument> pointers();
 void add_strides(std::vector<KernelArgument>& arguments, const Layout& layout);
 
+/// The arguments of shape.inl: the extents, their divisors and the strides.
+void add_shape(std::vector<KernelArgument>& arguments, const Layout& layout);
+
 /// Of every tuned kernel: vectors are read and written as such.
 std::int64_t alignment_bytes(const Problem& problem, const Config& config);
 
@@ -70,6 +79,7 @@ void usual_arrays(Random& random, Problem& problem);
 
 Template base();
 Template broadcast();
+Template broadcast_any();
 Template contiguous();
 
 }  // namespace tunesmith::elementwise_op

@@ -1,8 +1,22 @@
 // What elementwise's templates share: rules of a thread's work, kernel arguments, kinds of inputs.
 
+#include <utility>
+
 #include "templates/elementwise/op.h"
 
 namespace tunesmith::elementwise_op {
+namespace {
+
+// The multiplier and shift by which a number below 2^31 is divided (shape.inl).
+std::pair<std::int32_t, std::int32_t> divisor_of(std::int64_t extent) {
+  int shift = 0;
+  while ((std::int64_t{1} << shift) < extent) ++shift;
+  const auto multiplier =
+      static_cast<std::uint32_t>((((std::int64_t{1} << shift) - extent) << 32) / extent + 1);
+  return {static_cast<std::int32_t>(multiplier), shift};
+}
+
+}  // namespace
 
 // A plan asks for either some ten times or more.
 const Expression& expression_of(const Problem& problem) {
@@ -37,6 +51,17 @@ std::string refuses_gaps(const Problem& problem) {
     }
   }
   return "";
+}
+
+std::string refuses_dense(const Problem& problem) {
+  if (!refuses_gaps(problem).empty()) return "";
+  return "Every input is dense or of one element; the template contiguous serves that.";
+}
+
+bool fits_32_bits(const Layout& layout) {
+  return layout.elements < index_limit &&
+         std::all_of(layout.inputs.begin(), layout.inputs.end(),
+                     [](const InputLayout& input) { return input.memory < index_limit; });
 }
 
 Axis vector_axis(const Problem& problem) {
@@ -87,6 +112,20 @@ void add_strides(std::vector<KernelArgument>& arguments, const Layout& layout) {
     for (std::size_t dim = 0; dim < most_dimensions; ++dim)
       arguments.emplace_back(dim < input.strides.size() ? input.strides[dim] : std::int64_t{0});
   }
+}
+
+void add_shape(std::vector<KernelArgument>& arguments, const Layout& layout) {
+  const auto extent = [&](std::size_t dim) {
+    return dim < layout.extents.size() ? layout.extents[dim] : std::int64_t{1};
+  };
+  for (std::size_t dim = 0; dim < most_dimensions; ++dim) arguments.emplace_back(extent(dim));
+  for (std::size_t dim = 0; dim + 1 < most_dimensions; ++dim) {
+    const auto [multiplier, shift] =
+        extent(dim) < index_limit ? divisor_of(extent(dim)) : std::pair<std::int32_t, std::int32_t>();
+    arguments.emplace_back(multiplier);
+    arguments.emplace_back(shift);
+  }
+  add_strides(arguments, layout);
 }
 
 std::int64_t alignment_bytes(const Problem& problem, const Config& config) {

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "fixture.h"
+#include "runtime/cache.h"
 #include "tunesmith/conv2d.h"
 #include "tunesmith/elementwise.h"
 
@@ -466,6 +467,36 @@ TEST_F(DispatcherTest, WhereNothingIsKnownASensibleTemplateComesBeforeTheBase) {
   ASSERT_TRUE(behind.wait_until_ready(std::chrono::minutes(1)));
   EXPECT_TRUE(first.outdated());
   EXPECT_EQ(behind.plan("conv2d", problem).variant().template_name, "sliding");
+}
+
+// Into broadcast the inputs' layout is compiled, so it is not there for most; into broadcast_any it is not.
+TEST_F(DispatcherTest, WhereASensibleTemplateIsNotThereTheNextOneIsTaken) {
+  const Op& op = find_op("elementwise");
+  const Template& any = find_template(op, "broadcast_any");
+  const Problem other = complete_problem(op, Values::parse("function=polar_distance shape=9x7 b=7 d=9x1"));
+  const Source source = render(op, any, other, any.space(other).complete({}), "host");
+  BinaryCache(options().cache_folder).put(source, binary_of(source));
+
+  DispatcherOptions later = options();
+  later.compile = Compile::never;
+  Dispatcher dispatcher(later);
+  const char* const problem = "function=polar_distance shape=4x5x6 a=5x6 b=4x1x6 c=1 d=4x5x6:90x7x1";
+  for (const char* text :
+       {problem, "function=polar_distance shape=3x2x4x2x5x3 a=2x1x2x1x3 b=3x1x4x1x5x1 d=3x2x1x2x1x3",
+        "function=polar_distance shape=1003 a=1003:3", "function=polar_distance shape=64x64 c=64x1 d=64"}) {
+    const Plan plan = dispatcher.plan("elementwise", text);
+    EXPECT_EQ(plan.variant().template_name, "broadcast_any") << text;
+    check(plan, "elementwise");
+  }
+
+  later.compile = Compile::background;
+  Dispatcher behind(later);
+  const Plan first = behind.plan("elementwise", problem);
+  EXPECT_EQ(first.variant().template_name, "broadcast_any");
+  EXPECT_TRUE(says(first, "Compiled behind this plan, for those that come: elementwise/broadcast in"));
+  ASSERT_TRUE(behind.wait_until_ready(std::chrono::minutes(1)));
+  EXPECT_TRUE(first.outdated());
+  EXPECT_EQ(behind.plan("elementwise", problem).variant().template_name, "broadcast");
 }
 
 TEST_F(DispatcherTest, TypedConv2d) {

@@ -17,9 +17,11 @@
 #include "db/device_row.h"
 #include "db/store.h"
 #include "dispatch/known.h"
+#include "dispatch/shipped.h"
 #include "dispatch/table.h"
 #include "generator/ops.h"
 #include "generator/sample.h"
+#include "generator/target.h"
 #include "runtime/files.h"
 
 namespace tunesmith {
@@ -112,6 +114,35 @@ TEST(Packed, AnEarlierGpusBinaryServesLaterOnesOfItsMajorCapability) {
 }
 #endif
 
+#ifdef TUNESMITH_WITH_CUDA
+// However an elementwise function's inputs are repeated, a kernel beside the base is there for it.
+TEST(Packed, StartsEveryFunctionForEveryLayout) {
+  const Op& op = find_op("elementwise");
+  int found = 0;
+  for (const Problem& words : with_each_word(op, {"function", "dtype"})) {
+    for (const char* layout : {"shape=30x40x50 a=30x1x50", "shape=2x3x4x5x6x7 a=3x1x5x1x7:105x9x7x9x1"}) {
+      Problem problem = Values::parse(layout);
+      for (const char* name : {"function", "dtype"}) problem.set(name, *words.find(name));
+      problem = complete_problem(op, problem);
+      for (const char* target : {"sm_75", "sm_80", "sm_86", "sm_90a", "sm_100a", "sm_120a"}) {
+        DeviceFacts device = facts_of_capability(Target::parse(target)->compute_capability);
+        device.target = target;
+        const std::vector<Untuned> guesses = untuned(op, problem, device);
+        EXPECT_TRUE(std::any_of(guesses.begin(), guesses.end(),
+                                [&](const Untuned& guess) {
+                                  const Source source =
+                                      render(op, *guess.tmpl, problem, guess.config, target);
+                                  return !packed_binary(target, source.hash).empty();
+                                }))
+            << target << " " << problem.text();
+        ++found;
+      }
+    }
+  }
+  EXPECT_EQ(found, 18 * 2 * 6);
+}
+#endif
+
 // A histogram's limits: a winner was tuned with some, and serves all.
 TEST(Generated, WhatEachLaunchIsGivenDecidesNothing) {
   const Op& op = find_op("histogram");
@@ -187,10 +218,12 @@ TEST(Packed, FirstLaunchesAreNearlyAsFastAsTheChosenKernel) {
         if (packed_binary(read.device.target, source.hash).empty()) continue;
         if (i > 0 && &tmpl == &op.templates.front() && choice->cautious > std::log(2.5)) {
           // Then the default of a template comes first, whose time no table knows.
-          if (const auto guess = untuned(op, problem, read.device)) {
-            const Source other = render(op, *guess->tmpl, problem, guess->config, read.device.target);
-            if (!packed_binary(read.device.target, other.hash).empty()) break;
-          }
+          const std::vector<Untuned> guesses = untuned(op, problem, read.device);
+          if (std::any_of(guesses.begin(), guesses.end(), [&](const Untuned& guess) {
+                const Source other = render(op, *guess.tmpl, problem, guess.config, read.device.target);
+                return !packed_binary(read.device.target, other.hash).empty();
+              }))
+            break;
         }
         losses.push_back(choice->cautious - best);
         sum += losses.back();
