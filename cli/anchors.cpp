@@ -452,7 +452,7 @@ std::string quality_text(const AnchorTable& table) {
     worst = std::max(worst, loss);
   }
   return printed(
-      "%s; on %zu of %zu anchors one is known, within %.1f %% of the best on average and %.0f %% at worst",
+      "%s; on %zu of %zu anchors one has a time, within %.1f %% of the best on average and %.0f %% at worst",
       counted(table.variants.size(), "variant").c_str(), known, table.anchors.size(),
       known == 0 ? 0 : 100 * (std::exp(sum / static_cast<double>(known)) - 1), 100 * (std::exp(worst) - 1));
 }

@@ -79,7 +79,7 @@ AnchorTableRow row_of(const AnchorTable& table);
 /// What a search should try first: the winners, and on each anchor of a table the best of its portfolio.
 std::vector<BuiltIn> guesses_of(const std::vector<Candidate>& known);
 
-/// "32 variants; on 40 of 40 anchors one is known, within 1.8 % of the best on average and 12 % at worst"
+/// "32 variants; on 40 of 40 anchors one has a time, within 1.8 % of the best on average and 12 % at worst"
 std::string quality_text(const AnchorTable& table);
 
 /// Beside a portfolio that is extended. They cost as much as its own variants on each further anchor.

@@ -208,7 +208,7 @@ void run(const Request& request, int& exit_code) {
         regret.tried_us = std::min(regret.tried_us, tried->second);
   }
   if (result.interrupted) exit_code = 130;
-  if (all.empty()) throw Error("No problem was tuned to its end, so nothing is known of " + op.name + ".");
+  if (all.empty()) throw Error("No problem was tuned to the end, so there is no result for " + op.name + ".");
   std::cout << op.name << " on " << result.device.name << ", seed " << request.seed << ", "
             << budget_text(request.budget) << " of tuning per problem\n"
             << regret_text(all);

@@ -89,7 +89,7 @@ std::string regret_text(const std::vector<Regret>& all) {
     line("Expected loss: %.1f %%; measured: %.1f %%.\n", 100 * s.claimed_loss, 100 * s.loss);
   if (s.portfolio > 0) line("With the best of the portfolio it would be %.3f.\n", s.portfolio);
   if (s.tried > 0)
-    line("With the %d that promise most tried at first use it would be %.3f, 5th percentile %.3f.\n",
+    line("With the %d most promising tried at first use it would be %.3f, 5th percentile %.3f.\n",
          static_cast<int>(Regret::tried), s.tried, s.tried_fifth);
   if (s.failed > 0)
     line("On %d what was picked is wrong, failed or was not compiled in time; it is in no number above.\n",

@@ -240,8 +240,8 @@ void add_tune_command(CLI::App& app, const std::string& command_line, int& exit_
     const Op* op = asked.op.empty() ? nullptr : &find_op(asked.op);
     if (op == nullptr && (!request->problems.empty() || request->anchors.searched > 0 ||
                           request->anchors.measured > 0 || request->anchors.filled > 0 || asked.stale)) {
-      throw UsageError(
-          "--problem, --anchors, --measured, --fill and --stale are of one op; name it: " + op_names() + ".");
+      throw UsageError("--problem, --anchors, --measured, --fill and --stale are for one op; name it: " +
+                       op_names() + ".");
     }
     for (const std::string& text : request->problems)
       asked.problems.push_back(complete_problem(*op, Values::parse(text)));

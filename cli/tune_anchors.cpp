@@ -150,7 +150,7 @@ void tune_anchors(TuneOptions options, const AnchorCounts& counts, double second
     exit_code = 130;
     std::cout
         << "Interrupted. Every verdict so far is in the database; run the same command again to continue, "
-           "or make a table of what is known with \"tunesmith db tables\".\n";
+           "or make a table of the measurements so far with \"tunesmith db tables\".\n";
   } else {
     std::cout << op.name << " on " << result.device.name << ": " << quality_text(table) << ".\n";
   }

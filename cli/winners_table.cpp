@@ -149,7 +149,7 @@ std::string winners_text(const TuneResult& result) {
     text +=
         "Interrupted. Every verdict so far is in the database; run the same command again to continue, or "
         "tune "
-        "with --finals to choose winners from what is known.\n";
+        "with --finals to choose winners from the stored measurements.\n";
   }
   return text;
 }

@@ -139,11 +139,10 @@ DeviceFacts device_of_words(const std::string& words, const std::string& databas
   std::vector<std::string> meant;
   meant.reserve(alike.size());
   for (const auto& [name, device] : alike) meant.emplace_back(name);
-  throw UsageError((alike.empty()
-                        ? "No device that is known has \"" + words + "\" in its name, or as its target"
-                        : "\"" + words + "\" may be " + listed(meant)) +
+  throw UsageError((alike.empty() ? "No known device has \"" + words + "\" in its name, or as its target"
+                                  : "\"" + words + "\" may be " + listed(meant)) +
                    "; known are " + listed(all) +
-                   ". Name one of them, or a target such as sm_80 for a GPU of which nothing is known, or a "
+                   ". Name one of them, or a target such as sm_80 for a GPU that is not known, or a "
                    "device of this machine: auto, cuda, cuda:N or host.");
 }
 

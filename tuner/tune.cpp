@@ -330,9 +330,9 @@ TuneResult tune(const TuneOptions& options, Progress& progress) {
     }
     result.problems = run_tasks(lanes, problems, tasks, assignment);
     if (result.problems.size() < problems.size() && !interrupted() && !options.shard) {
-      progress.say("The total time is over: " + std::to_string(problems.size() - result.problems.size()) +
-                   " of " + std::to_string(problems.size()) +
-                   " problems were not begun; give more time for them.");
+      progress.say(
+          "The time limit --total is reached: " + std::to_string(problems.size() - result.problems.size()) +
+          " of " + std::to_string(problems.size()) + " problems were not tuned; give more time for them.");
     }
   }
   result.device = device;

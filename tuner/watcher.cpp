@@ -435,7 +435,7 @@ bool Watcher::race(const Region& region, const char* at, std::int64_t bytes, std
                     std::to_string(block) + " " + (first_writes ? "writes" : "reads") +
                     ", and nothing puts the two in order: it depends on the order of blocks, which run in "
                     "any order and at the same time. Use atomic operations, or a __threadfence() between "
-                    "the access and an atomic operation that tells of it"};
+                    "the access and an atomic operation that announces it"};
     return false;
   }
   const bool same_warp = first / 32 == second / 32;

@@ -91,7 +91,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"tune conv2d --device host --caches cold " + problem, "CUDA devices only"},
         Mistake{"tune conv2d --objective edp --no-energy " + problem, "leave out --no-energy"},
         Mistake{"tune conv2d --problems nowhere.txt", "nowhere.txt"},
-        Mistake{"tune --problems nowhere.txt " + problem, "--stale are of one op; name it"},
+        Mistake{"tune --problems nowhere.txt " + problem, "--stale are for one op; name it"},
         Mistake{"tune --device host", "or --problems with a file that names ops"},
         Mistake{"tune conv2d --total 9 " + problem, "--total is 9, but it is a time"},
         Mistake{"tune conv2d --shard '' " + problem, "\"\" is not a shard; give auto"},

@@ -54,8 +54,7 @@ TEST(Regret, SaysWhatTryingSomeAtFirstUseWouldGive) {
   all[1].tried_us = 40;  // what was picked
   EXPECT_NEAR(summary_of(all).tried, 0.5, 1e-12);
   EXPECT_NEAR(summary_of(all).tried_fifth, 0.2875, 1e-12);
-  EXPECT_THAT(regret_text(all),
-              HasSubstr("With the 4 that promise most tried at first use it would be 0.500"));
+  EXPECT_THAT(regret_text(all), HasSubstr("With the 4 most promising tried at first use it would be 0.500"));
   EXPECT_THAT(regret_table(all).csv(), HasSubstr("tried_us"));
 }
 
