@@ -493,7 +493,7 @@ TEST_F(DispatcherTest, WhereASensibleTemplateIsNotThereTheNextOneIsTaken) {
   Dispatcher behind(later);
   const Plan first = behind.plan("elementwise", problem);
   EXPECT_EQ(first.variant().template_name, "broadcast_any");
-  EXPECT_TRUE(says(first, "Compiled behind this plan, for those that come: elementwise/broadcast in"));
+  EXPECT_TRUE(says(first, "Compiled in the background, for later plans: elementwise/broadcast in"));
   ASSERT_TRUE(behind.wait_until_ready(std::chrono::minutes(1)));
   EXPECT_TRUE(first.outdated());
   EXPECT_EQ(behind.plan("elementwise", problem).variant().template_name, "broadcast");
