@@ -50,11 +50,6 @@ void Cholesky::append(std::span<const double> left, double diagonal) {
   ++size_;
 }
 
-void Cholesky::clear() {
-  size_ = 0;
-  lower_.clear();
-}
-
 void Cholesky::solve_lower(std::span<double> b) const {
   for (std::size_t i = 0; i < b.size(); ++i) b[i] = (b[i] - product(row(i).first(i), b.first(i))) / row(i)[i];
 }

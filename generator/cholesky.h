@@ -24,7 +24,6 @@ class Cholesky {
 
   /// A further row and column of A: what stands left of the diagonal, and the diagonal.
   void append(std::span<const double> left, double diagonal);
-  void clear();
 
   /// L^-1 b, in the place of b; of its first numbers, if there are fewer than size().
   void solve_lower(std::span<double> b) const;

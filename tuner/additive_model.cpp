@@ -1,7 +1,8 @@
 #include "tuner/additive_model.h"
 
-#include <cmath>
+#include <utility>
 
+#include "generator/cholesky.h"
 #include "generator/values.h"
 
 namespace tunesmith {
@@ -46,26 +47,17 @@ std::optional<double> AdditiveModel::predict(const Config& config) const {
   return sum;
 }
 
-// (products + penalty) effects = moments, by Cholesky's method.
+// (products + penalty) effects = moments.
 void AdditiveModel::solve() const {
   solve_at_ = examples_ + examples_ / 16 + 1;  // one more of many examples changes little
-  const std::size_t count = columns_.size();
-  std::vector<std::vector<double>> lower(count, std::vector<double>(count));
+  std::vector<double> lower;
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    lower.insert(lower.end(), products_[i].begin(),
+                 products_[i].begin() + static_cast<std::ptrdiff_t>(i) + 1);
+    lower.back() += i == 0 ? 1e-9 : penalty;
+  }
   effects_ = moments_;
-  for (std::size_t i = 0; i < count; ++i) {
-    for (std::size_t j = 0; j <= i; ++j) {
-      double rest = products_[i][j];
-      if (i == j) rest += i == 0 ? 1e-9 : penalty;
-      for (std::size_t k = 0; k < j; ++k) rest -= lower[i][k] * lower[j][k];
-      lower[i][j] = i == j ? std::sqrt(rest) : rest / lower[j][j];
-    }
-    for (std::size_t k = 0; k < i; ++k) effects_[i] -= lower[i][k] * effects_[k];
-    effects_[i] /= lower[i][i];
-  }
-  for (std::size_t i = count; i-- > 0;) {
-    for (std::size_t k = i + 1; k < count; ++k) effects_[i] -= lower[k][i] * effects_[k];
-    effects_[i] /= lower[i][i];
-  }
+  Cholesky(std::move(lower)).solve(effects_);
 }
 
 }  // namespace tunesmith

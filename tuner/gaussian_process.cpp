@@ -25,7 +25,7 @@ class GaussianProcess::Fit {
  public:
   Fit(GaussianProcess& process, const std::vector<Coordinates>& points, std::span<const double> values)
       : process_(process), values_(values), size_(values.size()), parts_(process.weight_.size()) {
-    for (std::vector<float>& part : parts_) part.assign(size_ * (size_ + 1) / 2, 0);
+    for (std::vector<float>& part : parts_) part.assign(triangle_size(size_), 0);
     for (std::size_t c = 0; c < process.group_.size(); ++c) {
       std::vector<float>& part = parts_[process.group_[c]];
       for (std::size_t i = 0, at = 0; i < size_; ++i) {
@@ -94,23 +94,18 @@ class GaussianProcess::Fit {
   // The negative logarithm of the probability of the values, with the function's variance at its most likely
   // value, and of the scales: their logarithms are spread by 1 around 0, the noise's by 1.5 around 0.01.
   double cost(const std::vector<float>& distances) {
-    factor_.resize(distances.size());
+    std::vector<double> covariances(distances.size());
     for (std::size_t at = 0; at < distances.size(); ++at)
-      factor_[at] = covariance(std::max(0.0F, distances[at]));
+      covariances[at] = covariance(std::max(0.0F, distances[at]));
+    for (std::size_t i = 0; i < size_; ++i) covariances[triangle_size(i) + i] += process_.noise_ + jitter;
+    const Cholesky factor(std::move(covariances), jitter);
+    std::vector<double> white(values_.begin(), values_.end());
+    factor.solve_lower(white);
     double logs = 0;
     double squares = 0;
-    solved_.resize(size_);
     for (std::size_t i = 0; i < size_; ++i) {
-      double* const row = &factor_[i * (i + 1) / 2];
-      row[i] += process_.noise_ + jitter;
-      for (std::size_t j = 0; j <= i; ++j) {
-        const double* const other = &factor_[j * (j + 1) / 2];
-        const double rest = row[j] - std::inner_product(row, row + j, other, 0.0);
-        row[j] = j < i ? rest / other[j] : std::sqrt(std::max(rest, jitter));
-      }
-      solved_[i] = (values_[i] - std::inner_product(row, row + i, solved_.begin(), 0.0)) / row[i];
-      logs += std::log(row[i]);
-      squares += solved_[i] * solved_[i];
+      logs += std::log(factor.row(i)[i]);
+      squares += white[i] * white[i];
     }
     double prior = 0;
     for (const double weight : process_.weight_) prior += std::pow(std::log(weight) / 2, 2) / 2;
@@ -124,7 +119,6 @@ class GaussianProcess::Fit {
   std::size_t size_;
   std::vector<std::vector<float>> parts_;  // by group: squared distances of all pairs at length scale 1
   std::vector<float> total_;               // at the present scales
-  std::vector<double> factor_, solved_;
   double least_ = 0;
 };
 
@@ -142,7 +136,7 @@ void GaussianProcess::begin(const std::vector<Coordinates>& candidates) {
     for (std::size_t c = 0; c < group_.size(); ++c) columns_[c][at] = candidates[at][c];
   }
   points_.clear();
-  rows_.clear();
+  factor_ = Cholesky({}, jitter);
   projected_.clear();
   variance_.assign(candidates.size(), 1);
 }
@@ -153,25 +147,15 @@ double GaussianProcess::distance(const Coordinates& a, const Coordinates& b) con
   return sum;
 }
 
-// The next row of the factor: the point's covariances with the observed ones, each without what the ones
-// before it explain.
-std::vector<double> GaussianProcess::row_of(const Coordinates& point) const {
-  std::vector<double> row(rows_.size());
-  for (std::size_t j = 0; j < row.size(); ++j) {
-    const std::vector<double>& other = rows_[j];
-    const auto end = row.begin() + static_cast<std::ptrdiff_t>(j);
-    row[j] =
-        (covariance(distance(point, points_[j])) - std::inner_product(row.begin(), end, other.begin(), 0.0)) /
-        other[j];
-  }
-  return row;
+std::vector<double> GaussianProcess::covariances_with(const Coordinates& point) const {
+  std::vector<double> covariances;
+  for (const Coordinates& other : points_) covariances.push_back(covariance(distance(point, other)));
+  return covariances;
 }
 
 void GaussianProcess::observe(const Coordinates& point) {
-  std::vector<double> row = row_of(point);
-  double rest = 1 + noise_ + jitter;
-  for (const double value : row) rest -= value * value;
-  row.push_back(std::sqrt(std::max(rest, jitter)));
+  factor_.append(covariances_with(point), 1 + noise_ + jitter);
+  const std::span<const double> row = factor_.row(points_.size());
   std::vector<float> projected(variance_.size(), 0);
   for (std::size_t c = 0; c < group_.size(); ++c) {
     const auto weight = static_cast<float>(weight_[group_[c]]);
@@ -181,7 +165,7 @@ void GaussianProcess::observe(const Coordinates& point) {
     }
   }
   for (float& value : projected) value = covariance(value);
-  for (std::size_t k = 0; k < rows_.size(); ++k) {
+  for (std::size_t k = 0; k < points_.size(); ++k) {
     const auto factor = static_cast<float>(row[k]);
     for (std::size_t at = 0; at < projected.size(); ++at) projected[at] -= factor * projected_[k][at];
   }
@@ -191,17 +175,16 @@ void GaussianProcess::observe(const Coordinates& point) {
     variance_[at] -= projected[at] * projected[at];
   }
   points_.push_back(point);
-  rows_.push_back(std::move(row));
   projected_.push_back(std::move(projected));
 }
 
 // Independent values of variance 1 that explain the observed ones.
 std::vector<double> GaussianProcess::whitened(std::span<const double> values) const {
-  std::vector<double> white(rows_.size(), 0);
-  for (std::size_t i = 0; i < rows_.size(); ++i) {
+  std::vector<double> white(factor_.size(), 0);
+  for (std::size_t i = 0; i < white.size(); ++i) {
     if (std::isnan(values[i])) continue;
-    const auto end = rows_[i].begin() + static_cast<std::ptrdiff_t>(i);
-    white[i] = (values[i] - std::inner_product(rows_[i].begin(), end, white.begin(), 0.0)) / rows_[i][i];
+    const std::span<const double> row = factor_.row(i);
+    white[i] = (values[i] - std::inner_product(row.begin(), row.end() - 1, white.begin(), 0.0)) / row[i];
   }
   return white;
 }
@@ -225,7 +208,8 @@ GaussianProcess::Prediction GaussianProcess::predict(std::span<const double> val
 }
 
 double GaussianProcess::mean(const Coordinates& point, std::span<const double> values) const {
-  const std::vector<double> row = row_of(point);
+  std::vector<double> row = covariances_with(point);
+  factor_.solve_lower(row);
   const std::vector<double> white = whitened(values);
   return std::inner_product(row.begin(), row.end(), white.begin(), 0.0);
 }

@@ -7,6 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "generator/cholesky.h"
+
 namespace tunesmith {
 
 /// A point: its coordinates, each about 0 to 1.
@@ -23,7 +25,7 @@ class GaussianProcess {
   /// Forgets the observations; predictions are for these candidates from now on.
   void begin(const std::vector<Coordinates>& candidates);
   void observe(const Coordinates& point);
-  std::size_t observed() const { return rows_.size(); }
+  std::size_t observed() const { return factor_.size(); }
 
   /// Of each candidate, from one value per observed point. Where a value is not known yet (NaN) the point is
   /// believed to be what the others say, which makes its neighbourhood less uncertain.
@@ -42,14 +44,14 @@ class GaussianProcess {
  private:
   class Fit;
   std::vector<double> whitened(std::span<const double> values) const;
-  std::vector<double> row_of(const Coordinates& point) const;
+  std::vector<double> covariances_with(const Coordinates& point) const;
 
   std::vector<std::size_t> group_;           // of each coordinate
   std::vector<double> weight_;               // of each group: 1 / length scale^2
   double noise_ = 0.01;                      // variance, where that of the function is 1
   std::vector<std::vector<float>> columns_;  // of the candidates: by coordinate
   std::vector<Coordinates> points_;
-  std::vector<std::vector<double>> rows_;      // of the Cholesky factor
+  Cholesky factor_;                            // of the observed points' covariances
   std::vector<std::vector<float>> projected_;  // the factor's inverse times the covariances, by observation
   std::vector<float> variance_;
 };
