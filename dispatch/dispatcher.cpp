@@ -13,8 +13,8 @@
 #include "dispatch/explanation.h"
 #include "dispatch/first_use.h"
 #include "dispatch/fork.h"
+#include "dispatch/plan_cache.h"
 #include "dispatch/planner.h"
-#include "dispatch/plans.h"
 #include "dispatch/source.h"
 #include "dispatch/uses.h"
 #include "generator/error.h"
@@ -118,8 +118,8 @@ struct __attribute__((visibility("hidden"))) Dispatcher::Impl {
     const Problem problem = complete_problem(op, given);
     const std::string text = problem.text();
     const Field field = as_text(text);
-    const Asked asked(op.name, {&field, 1});
-    if (auto plan = plans.find(asked)) return plan;
+    const Key key(op.name, {&field, 1});
+    if (auto plan = plans.find(key)) return plan;
     keep_within_bounds();  // if no plan can be made, what was tried stays until the next one
     const std::uint64_t lacked = planner.modules().lacked();
     auto made = plan_now(op, problem, compile != Compile::background, {});
@@ -129,7 +129,7 @@ struct __attribute__((visibility("hidden"))) Dispatcher::Impl {
       behind.post([this](const std::stop_token&) { write_first_uses_within(writer_limit); });
     }
     if (planner.modules().lacked() != lacked) return made;  // not kept: the next one may be better
-    auto plan = plans.keep(asked, made);
+    auto plan = plans.keep(key, made);
     if (plan == made && (made->is_improved() || (compile != Compile::now && is_worth_trying(*made))))
       behind.post_for(made, [this, weak = std::weak_ptr(made)](const std::stop_token& stop) {
         if (auto asked_for = weak.lock()) improve(std::move(asked_for), stop);
@@ -234,7 +234,7 @@ struct __attribute__((visibility("hidden"))) Dispatcher::Impl {
 
   // For the launches that asked for twins, and plans for which something did not compile.
   Behind::Due due() {
-    Plans::Due due = plans.take_due();
+    PlanCache::Due due = plans.take_due();
     std::vector<Behind::Job> jobs;
     for (const auto& plan : due.again)
       jobs.emplace_back([this, plan](const std::stop_token& stop) { plan_again(plan, stop); });
@@ -280,7 +280,7 @@ struct __attribute__((visibility("hidden"))) Dispatcher::Impl {
   FirstUse first_use;
   Planner planner;
   Uses uses;
-  Plans plans;
+  PlanCache plans;
   WriteAtTheEnd write_at_the_end{*this};
   Behind behind;  ///< the last one, so that its threads end before what they use
 };
@@ -315,11 +315,11 @@ const std::vector<std::string>& Dispatcher::notes() const noexcept { return *imp
 
 Plan Dispatcher::plan(std::string_view op, std::string_view problem) {
   const Field field = as_text(problem);
-  const Asked asked(op, {&field, 1});
-  if (auto plan = impl_->plans.find(asked)) return Plan(std::move(plan));
+  const Key key(op, {&field, 1});
+  if (auto plan = impl_->plans.find(key)) return Plan(std::move(plan));
   const Inside inside;
   auto plan = impl_->make(find_op(op), Problem::parse(problem));
-  impl_->plans.also(asked, plan);
+  impl_->plans.also(key, plan);
   return Plan(std::move(plan));
 }
 
@@ -329,12 +329,12 @@ Plan Dispatcher::plan(std::string_view op, const Values& problem) {
 }
 
 Plan Dispatcher::plan(std::string_view op, std::span<const Field> problem) {
-  const Asked asked(op, problem);
-  if (auto plan = impl_->plans.find(asked)) return Plan(std::move(plan));
+  const Key key(op, problem);
+  if (auto plan = impl_->plans.find(key)) return Plan(std::move(plan));
   const Inside inside;
   const Op& found = find_op(op);
   auto plan = impl_->make(found, from_fields(found, problem));
-  impl_->plans.also(asked, plan);
+  impl_->plans.also(key, plan);
   return Plan(std::move(plan));
 }
 

@@ -2,23 +2,33 @@
 
 #include <pthread.h>
 
+#include <array>
 #include <atomic>
+
+#include "dispatch/thread_index.h"
 
 namespace tunesmith {
 namespace {
 
-std::atomic<int> inside = 0;  // threads
-std::atomic<int> forks = 0;   // that are under way
+// Each on a cache line of its own, so that threads mostly do not wait for each other's.
+struct alignas(64) Threads {
+  std::atomic<int> inside = 0;
+};
+std::array<Threads, 64> threads;
+std::atomic<int> forks = 0;  // that are under way
 thread_local int depth = 0;
 
+std::atomic<int>& own_count() { return threads[thread_index() % threads.size()].inside; }
+
 void leave() noexcept {
+  std::atomic<int>& inside = own_count();
   --inside;
   if (forks != 0) inside.notify_all();
 }
 
 void enter() noexcept {
   for (;;) {
-    ++inside;
+    ++own_count();
     const int now = forks;
     if (now == 0) return;
     leave();
@@ -30,7 +40,10 @@ int own() { return depth > 0 ? 1 : 0; }
 
 void before_fork() {
   ++forks;
-  for (int now = inside; now > own(); now = inside) inside.wait(now);
+  for (Threads& some : threads) {
+    const int allowed = &some.inside == &own_count() ? own() : 0;
+    for (int now = some.inside; now > allowed; now = some.inside) some.inside.wait(now);
+  }
 }
 
 void after_fork_in_parent() {
@@ -39,7 +52,8 @@ void after_fork_in_parent() {
 }
 
 void after_fork_in_child() {
-  inside = own();
+  for (Threads& some : threads) some.inside = 0;
+  own_count() = own();
   forks = 0;
 }
 

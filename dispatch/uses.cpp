@@ -47,11 +47,6 @@ std::uint64_t Count::sum() const noexcept {
   return sum;
 }
 
-unsigned Count::next_place() noexcept {
-  static std::atomic<unsigned> next = 0;
-  return next++ % parts;
-}
-
 void Uses::begin(PlanState& plan) {
   constexpr std::size_t about = sizeof(Use) + 256;
   const std::scoped_lock lock(mutex_);

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "dispatch/thread_index.h"
 #include "generator/device_facts.h"
 #include "generator/op.h"
 #include "tunesmith/dispatcher.h"
@@ -23,20 +24,14 @@ namespace tunesmith {
 /// more threads than that; what a thread added stays when it ends. Takes no lock and allocates nothing.
 class Count {
  public:
-  void add() noexcept { parts_[part_of_this_thread()].value.fetch_add(1, std::memory_order_relaxed); }
+  void add() noexcept { parts_[thread_index() % parts].value.fetch_add(1, std::memory_order_relaxed); }
   std::uint64_t sum() const noexcept;
 
  private:
-  static constexpr unsigned parts = 16;
+  static constexpr std::size_t parts = 16;
   struct alignas(64) Part {
     std::atomic<std::uint64_t> value = 0;
   };
-  static unsigned part_of_this_thread() noexcept {
-    if (place_of_thread == 0) place_of_thread = 1 + next_place();
-    return (place_of_thread - 1) % parts;
-  }
-  static unsigned next_place() noexcept;
-  static inline constinit thread_local unsigned place_of_thread = 0;  // 0: this thread has none yet
 
   std::array<Part, parts> parts_;
 };

@@ -12,7 +12,7 @@
 #include <latch>
 #include <thread>
 
-#include "dispatch/plans.h"
+#include "dispatch/plan_cache.h"
 #include "fixture.h"
 #include "runtime/files.h"
 
@@ -246,24 +246,24 @@ TEST_F(BehindTest, ThreadsLookUpWhilePlansChange) {
 }
 
 // The table of a thread that does nothing more keeps no plan that was taken out.
-TEST(PlansTest, WhatIsTakenOutLeavesIdleThreadsToo) {
-  Plans plans;
+TEST(PlanCacheTest, WhatIsTakenOutLeavesIdleThreadsToo) {
+  PlanCache plans;
   const Field field = as_text("n=1");
-  const Asked asked("smooth", {&field, 1});
-  std::weak_ptr<const PlanState> plan = plans.keep(asked, std::make_shared<PlanState>());
+  const Key key("smooth", {&field, 1});
+  std::weak_ptr<const PlanState> plan = plans.keep(key, std::make_shared<PlanState>());
   std::latch found(1), ended(1);
   const std::jthread idle([&] {
-    EXPECT_EQ(plans.find(asked).get(), plan.lock().get());
-    EXPECT_EQ(plans.find(asked).get(), plan.lock().get());
+    EXPECT_EQ(plans.find(key).get(), plan.lock().get());
+    EXPECT_EQ(plans.find(key).get(), plan.lock().get());
     found.count_down();
     ended.wait();
-    EXPECT_EQ(plans.find(asked), nullptr);
+    EXPECT_EQ(plans.find(key), nullptr);
   });
   found.wait();
   {
-    const std::shared_ptr<const PlanState> held = plans.find(asked);
+    const std::shared_ptr<const PlanState> held = plans.find(key);
     EXPECT_NE(plans.remove_oldest(), nullptr);
-    EXPECT_EQ(plans.find(asked), nullptr) << "though somebody holds it";
+    EXPECT_EQ(plans.find(key), nullptr) << "though somebody holds it";
   }
   EXPECT_TRUE(plan.expired());
   ended.count_down();

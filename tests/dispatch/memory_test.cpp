@@ -5,9 +5,11 @@
 #include <functional>
 #include <future>
 #include <iostream>
+#include <string>
+#include <thread>
 
 #include "dispatch/behind.h"
-#include "dispatch/plans.h"
+#include "dispatch/plan_cache.h"
 #include "fixture.h"
 #include "runtime/files.h"
 
@@ -90,13 +92,13 @@ TEST_F(MemoryTest, OfEverNewProblemsIsBounded) {
 }
 
 // A plan that is asked for its twin is replaced while the twin is made, by other threads.
-TEST(PlansTest, AReplacedPlanCountsAsWhatItWas) {
-  Plans plans;
+TEST(PlanCacheTest, AReplacedPlanCountsAsWhatItWas) {
+  PlanCache plans;
   const Field field = as_text("n=1");
-  const Asked asked("smooth", {&field, 1});
+  const Key key("smooth", {&field, 1});
   const auto plan = std::make_shared<PlanState>();
   plan->twin_comes = true;
-  plans.keep(asked, plan);
+  plans.keep(key, plan);
   const std::size_t bytes = plans.bytes();
   plan->twin.variant.config = std::string(1000, 'x');  // as Planner::make_twin() does
   const auto better = std::make_shared<PlanState>();
@@ -107,6 +109,43 @@ TEST(PlansTest, AReplacedPlanCountsAsWhatItWas) {
   EXPECT_TRUE(plans.has(*better));
   plans.remove_oldest();
   EXPECT_EQ(plans.bytes(), 0u);
+}
+
+TEST(PlanCacheTest, KeysAreComparedWhole) {
+  PlanCache plans;
+  const std::string longer(40, 'x');
+  const std::string other = longer + "y";
+  const std::vector<std::pair<std::string, std::vector<Field>>> keys = {
+      {"smooth", {}},
+      {"smooth", {{"n", 1}}},
+      {"smooth", {{"m", 1}}},
+      {"tally", {{"n", 1}}},
+      {"smooth", {{"n", 2}}},
+      {"smooth", {{"n", "1"}}},
+      {"smooth", {{"n", ""}}},
+      {"smooth", {{"n", 1}, {"taps", 5}}},
+      {"smooth", {{"taps", 5}, {"n", 1}}},
+      {"smooth", {{"n", 5}, {"taps", 1}}},
+      {"smooth", {{"n", 1}, {"dtype", "f32"}}},
+      {"smooth", {{"n", 1}, {"dtype", "f64"}}},
+      {"smooth", {{"n", 1}, {"dtype", std::string_view(longer)}}},
+      {"smooth", {{"n", 1}, {"dtype", std::string_view(other)}}},
+      {"smooth", {{"n", 1}, {"dtype", std::string_view("12345678")}}},
+      {"smooth",
+       {{"n", 1},
+        {"dtype", std::string_view("\1"
+                                   "12345678")
+                      .substr(0, 8)}}},
+  };
+  std::vector<std::shared_ptr<const PlanState>> kept;
+  for (const auto& [op, fields] : keys) {
+    EXPECT_EQ(plans.find(Key(op, fields)), nullptr) << kept.size();
+    kept.push_back(plans.keep(Key(op, fields), std::make_shared<PlanState>()));
+  }
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    EXPECT_EQ(plans.find(Key(keys[i].first, keys[i].second)), kept[i]) << i;
+    std::jthread([&] { EXPECT_EQ(plans.find(Key(keys[i].first, keys[i].second)), kept[i]) << i; });
+  }
 }
 
 TEST(BehindQueueTest, WhatNobodyWantsAnyMoreIsNotDone) {

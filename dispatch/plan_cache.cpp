@@ -1,0 +1,237 @@
+#include "dispatch/plan_cache.h"
+
+#include <algorithm>
+#include <functional>
+#include <iterator>
+
+#include "dispatch/fork.h"
+#include "dispatch/thread_index.h"
+#include "generator/error.h"
+
+namespace tunesmith {
+namespace {
+
+std::size_t bytes_of(const Kernel& kernel) {
+  if (!kernel.executable) return 0;
+  const Variant& variant = kernel.variant;
+  constexpr std::size_t executable = 1536;  // about: its work, its steps
+  return executable + variant.config.capacity() + variant.source_hash.capacity() +
+         variant.tuned_problem.capacity() + variant.tuned_on.capacity();
+}
+
+std::size_t bytes_of(const PlanState& plan) {
+  std::size_t sum = sizeof(PlanState) + plan.problem.capacity() + plan.why_refuses_unaligned.capacity() +
+                    plan.arguments.capacity() * sizeof(PlanState::Argument) + bytes_of(plan.first) +
+                    bytes_of(plan.stand_in) + bytes_of(plan.twin_comes ? plan.first : plan.twin);
+  for (const PlanState::Failure& failure : plan.failures) sum += sizeof failure + failure.why.capacity();
+  return sum;
+}
+
+// Most are words of few letters.
+std::size_t hash_of(std::string_view text) {
+  if (text.size() > 8) return std::hash<std::string_view>()(text);
+  std::size_t letters = text.size();
+  for (const char c : text) letters = letters << 8 | static_cast<unsigned char>(c);
+  return letters;
+}
+
+bool is_same(const Value& value, const Field& field) {
+  if (const auto* number = std::get_if<std::int64_t>(&field.value)) {
+    const auto* its = std::get_if<std::int64_t>(&value);
+    return its != nullptr && *its == *number;
+  }
+  const auto* its = std::get_if<std::string>(&value);
+  return its != nullptr && *its == std::get<std::string_view>(field.value);
+}
+
+}  // namespace
+
+Value value_of(const Field& field) {
+  if (const auto* number = std::get_if<std::int64_t>(&field.value)) return *number;
+  return std::string(std::get<std::string_view>(field.value));
+}
+
+// Of the values alone: an op's fields have the same names each time.
+Key::Key(std::string_view op_name, std::span<const Field> problem) : op(op_name), fields(problem) {
+  if (fields.size() > most_fields) {
+    throw UsageError("The " + std::string(op) + " problem has " + std::to_string(fields.size()) +
+                     " fields; name each of the op's parameters once.");
+  }
+  hash = hash_of(op);
+  for (const Field& field : fields) {
+    const auto* number = std::get_if<std::int64_t>(&field.value);
+    hash ^= number != nullptr ? static_cast<std::size_t>(*number)
+                              : hash_of(std::get<std::string_view>(field.value));
+    hash *= 0x9e3779b97f4a7c15u;
+    hash ^= hash >> 29;
+  }
+}
+
+PlanCache::Entry::Entry(const Key& key, std::shared_ptr<const PlanState> its_plan)
+    : hash(key.hash), op(key.op), plan(std::move(its_plan)) {
+  for (const Field& field : key.fields)
+    fields.push_back({field.name.text().data(), std::string(field.name.text()), value_of(field)});
+}
+
+// A typed function uses the same literals each time, so comparing their addresses is mostly enough.
+bool PlanCache::Entry::operator==(const Key& key) const {
+  return hash == key.hash && op == key.op &&
+         std::equal(
+             fields.begin(), fields.end(), key.fields.begin(), key.fields.end(),
+             [](const NamedValue& its, const Field& field) {
+               const std::string_view name = field.name.text();
+               return is_same(its.value, field) &&
+                      ((its.literal == name.data() && its.name.size() == name.size()) || its.name == name);
+             });
+}
+
+std::size_t PlanCache::Entry::bytes() const {
+  constexpr std::size_t in_tables = 256;  // about: in the common one and in a shard
+  std::size_t sum = in_tables + sizeof(Entry) + op.capacity() + fields.capacity() * sizeof(fields.front());
+  for (const NamedValue& field : fields) {
+    sum += field.name.capacity();
+    if (const auto* text = std::get_if<std::string>(&field.value)) sum += text->capacity();
+  }
+  return sum;
+}
+
+PlanCache::Shard& PlanCache::own_shard() { return shards_[thread_index() % shards_.size()]; }
+
+std::shared_ptr<const PlanState> PlanCache::find(const Key& key) {
+  const Inside inside;
+  Shard& shard = own_shard();
+  {
+    const std::scoped_lock lock(shard.mutex);
+    if (const auto found = shard.plans.find(key); found != shard.plans.end()) return found->second;
+  }
+  const std::scoped_lock lock(mutex_);
+  const auto found = entries_.find(key);
+  return found == entries_.end() ? nullptr : add_to(shard, *found);
+}
+
+// With references that are counted in this shard.
+std::shared_ptr<const PlanState> PlanCache::add_to(Shard& shard, const EntryPointer& entry) {
+  const auto own = std::make_shared<std::shared_ptr<const PlanState>>(entry->plan);
+  const std::scoped_lock lock(shard.mutex);
+  auto& plan = shard.plans[entry];
+  if (plan == nullptr) plan = std::shared_ptr<const PlanState>(own, own->get());
+  return plan;
+}
+
+std::shared_ptr<const PlanState> PlanCache::add(Kept& kept, const Key& key) {
+  const EntryPointer entry = std::make_shared<const Entry>(key, kept.plan);
+  kept.bytes += entry->bytes();
+  bytes_ += entry->bytes();
+  kept.entries.push_back(entry);
+  entries_.insert(entry);
+  return add_to(own_shard(), entry);
+}
+
+void PlanCache::take_out(const EntryPointer& entry, Released& released) {
+  for (Shard& shard : shards_) {
+    const std::scoped_lock lock(shard.mutex);
+    const auto found = shard.plans.find(entry);
+    if (found == shard.plans.end()) continue;
+    released.push_back(std::move(found->second));
+    shard.plans.erase(found);
+  }
+  entries_.erase(entry);
+}
+
+std::shared_ptr<const PlanState> PlanCache::keep(const Key& key, const std::shared_ptr<PlanState>& plan) {
+  const std::scoped_lock lock(mutex_);
+  if (const auto found = entries_.find(key); found != entries_.end()) return (*found)->plan;
+  const std::size_t plan_bytes = bytes_of(*plan);
+  Kept& kept =
+      kept_.emplace_back(Kept{.plan = plan, .entries = {}, .plan_bytes = plan_bytes, .bytes = plan_bytes});
+  bytes_ += plan_bytes;
+  place_[plan.get()] = std::prev(kept_.end());
+  return add(kept, key);
+}
+
+void PlanCache::also(const Key& key, const std::shared_ptr<const PlanState>& plan) {
+  const Inside inside;
+  const std::scoped_lock lock(mutex_);
+  const auto place = place_.find(plan.get());
+  if (place == place_.end() || entries_.find(key) != entries_.end()) return;
+  add(*place->second, key);
+}
+
+bool PlanCache::replace(const PlanState& plan, std::shared_ptr<PlanState> better) {
+  Released released;
+  const std::scoped_lock lock(mutex_);
+  const auto place = place_.find(&plan);
+  if (place == place_.end()) return false;
+  Kept& kept = *place->second;
+  place_[better.get()] = place->second;
+  place_.erase(&plan);
+  plan.outdated = true;
+  const std::size_t better_bytes = bytes_of(*better);
+  bytes_ += better_bytes - kept.plan_bytes;
+  kept.bytes += better_bytes - kept.plan_bytes;
+  kept.plan_bytes = better_bytes;
+  for (EntryPointer& entry : kept.entries) {
+    take_out(entry, released);
+    auto changed = std::make_shared<Entry>(*entry);
+    changed->plan = better;
+    released.push_back(entry->plan);
+    entry = std::move(changed);
+    entries_.insert(entry);
+  }
+  released.push_back(std::exchange(kept.plan, std::move(better)));
+  return true;
+}
+
+bool PlanCache::has(const PlanState& plan) {
+  const std::scoped_lock lock(mutex_);
+  return place_.contains(&plan);
+}
+
+std::shared_ptr<const PlanState> PlanCache::remove_oldest() {
+  Released released;
+  Kept removed;
+  const std::scoped_lock lock(mutex_);
+  if (!kept_.empty()) removed = take_out(kept_.begin(), released);
+  return removed.plan;
+}
+
+void PlanCache::remove(const PlanState& plan) {
+  Released released;
+  Kept removed;
+  const std::scoped_lock lock(mutex_);
+  if (const auto place = place_.find(&plan); place != place_.end())
+    removed = take_out(place->second, released);
+}
+
+PlanCache::Kept PlanCache::take_out(std::list<Kept>::iterator place, Released& released) {
+  Kept kept = std::move(*place);
+  kept_.erase(place);
+  place_.erase(kept.plan.get());
+  bytes_ -= kept.bytes;
+  for (const EntryPointer& entry : kept.entries) take_out(entry, released);
+  return kept;
+}
+
+PlanCache::Due PlanCache::take_due() {
+  Due due;
+  const Clock::time_point now = Clock::now();
+  const std::scoped_lock lock(mutex_);
+  for (const Kept& kept : kept_) {
+    PlanState& plan = *kept.plan;
+    const auto takes_twin = [&](PlanState::Asked asked) {
+      return plan.twin_asked.compare_exchange_strong(asked, PlanState::heard);
+    };
+    bool twin = takes_twin(PlanState::asked);
+    if (const Clock::time_point when = plan.try_again; when > now) {
+      due.next = std::min(due.next, when);
+    } else {
+      plan.try_again = never;
+      due.again.push_back(kept.plan);
+      twin |= takes_twin(PlanState::did_not_compile);
+    }
+    if (twin) due.twins.push_back(kept.plan);
+  }
+  return due;
+}
+
+}  // namespace tunesmith

@@ -1,0 +1,124 @@
+// A dispatcher's plans, by problem. The common table has one mutex. In front of it are shards: a thread looks
+// into its own one, and mostly has it for itself, with its references counted there, so that threads that
+// look up the same problem do not write the same memory. A look-up that finds something there does not
+// allocate.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "dispatch/plan_state.h"
+#include "generator/values.h"
+
+namespace tunesmith {
+
+/// The value as a problem holds it.
+Value value_of(const Field& field);
+
+/// What is looked up: an op and a problem's fields, or a text as the only field.
+struct Key {
+  /// Throws UsageError if there are more fields than any op has parameters.
+  Key(std::string_view op_name, std::span<const Field> problem);
+
+  static constexpr std::size_t most_fields = 24;
+  std::string_view op;
+  std::span<const Field> fields;
+  std::size_t hash;
+};
+
+/// The field of a problem that is given as a text.
+inline Field as_text(std::string_view problem) { return {"the whole problem", problem}; }
+
+class PlanCache {
+ public:
+  /// Null: there is none.
+  std::shared_ptr<const PlanState> find(const Key& key);
+
+  /// Adds a plan, unless there is one of that key; answers the one that is there.
+  std::shared_ptr<const PlanState> keep(const Key& key, const std::shared_ptr<PlanState>& plan);
+  /// Adds a key to a plan, if it is still kept.
+  void also(const Key& key, const std::shared_ptr<const PlanState>& plan);
+  /// Puts `better` in the place of `plan`; false if that is kept no more.
+  bool replace(const PlanState& plan, std::shared_ptr<PlanState> better);
+
+  bool has(const PlanState& plan);
+
+  std::size_t bytes() const { return bytes_; }
+  /// Evicts the oldest, for the caller to release; null: there is none.
+  std::shared_ptr<const PlanState> remove_oldest();
+  /// Evicts this one, if it is kept.
+  void remove(const PlanState& plan);
+
+  struct Due {
+    std::vector<std::shared_ptr<PlanState>> twins;  ///< of plans whose launches asked for them
+    std::vector<std::shared_ptr<PlanState>> again;  ///< plans for which something did not compile a while ago
+    Clock::time_point next = never;                 ///< when there will be more of the second
+  };
+  /// Each once.
+  Due take_due();
+
+ private:
+  struct NamedValue {
+    const char* literal;  // where the name was; never read, its library may have been unloaded
+    std::string name;
+    Value value;
+  };
+  struct Entry {  // a plan by one of its keys
+    Entry(const Key& key, std::shared_ptr<const PlanState> its_plan);
+    bool operator==(const Key& key) const;
+    std::size_t bytes() const;
+
+    std::size_t hash;
+    std::string op;
+    std::vector<NamedValue> fields;
+    std::shared_ptr<const PlanState> plan;
+  };
+  using EntryPointer = std::shared_ptr<const Entry>;
+  struct Hash {
+    using is_transparent = void;
+    std::size_t operator()(const Key& key) const { return key.hash; }
+    std::size_t operator()(const EntryPointer& entry) const { return entry->hash; }
+  };
+  struct Equal {
+    using is_transparent = void;
+    bool operator()(const Key& key, const EntryPointer& entry) const { return *entry == key; }
+    bool operator()(const EntryPointer& a, const EntryPointer& b) const { return a == b; }
+  };
+  struct alignas(64) Shard {  // of a cache line of its own
+    std::mutex mutex;
+    std::unordered_map<EntryPointer, std::shared_ptr<const PlanState>, Hash, Equal> plans;
+  };
+  struct Kept {
+    std::shared_ptr<PlanState> plan;
+    std::vector<EntryPointer> entries;
+    std::size_t plan_bytes = 0;  // as they were when it was kept: its twin may be made meanwhile
+    std::size_t bytes = 0;       // with its entries
+  };
+  using Released = std::vector<std::shared_ptr<const PlanState>>;  // after all mutexes
+
+  Shard& own_shard();
+  static std::shared_ptr<const PlanState> add_to(Shard& shard, const EntryPointer& entry);
+  std::shared_ptr<const PlanState> add(Kept& kept, const Key& key);
+  void take_out(const EntryPointer& entry, Released& released);
+  Kept take_out(std::list<Kept>::iterator place, Released& released);
+
+  std::array<Shard, 32> shards_;
+  std::mutex mutex_;      // of what follows; locked before a shard's
+  std::list<Kept> kept_;  // oldest first
+  std::unordered_map<const PlanState*, std::list<Kept>::iterator> place_;
+  std::unordered_set<EntryPointer, Hash, Equal> entries_;
+  std::atomic<std::size_t> bytes_ = 0;
+};
+
+}  // namespace tunesmith
