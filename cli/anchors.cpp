@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "db/device_row.h"
@@ -137,18 +138,32 @@ AnchorTable known_by(AnchorTable table, std::ptrdiff_t fewest) {
   return table;
 }
 
-// Whether its binaries can be in the library for any problem.
-bool starts_at_once(const Op& op, const AnchorTable::Variant& variant) {
-  return !compiles_in_numbers(op, find_template(op, variant.template_name));
+// Of the variants of templates whose binaries can be in the library for any problem: no number is compiled
+// in, and of constants that follow from the problems only few combinations.
+std::function<bool(const AnchorTable::Variant&)> starting_at_once(const Op& op, const AnchorTable& table,
+                                                                  const DeviceFacts& device) {
+  constexpr std::size_t few = 16;
+  std::set<std::string> templates;
+  for (const Template& tmpl : op.templates) {
+    if (compiles_in_numbers(op, tmpl)) continue;
+    std::set<std::string> constants;
+    for (const AnchorTable::Anchor& anchor : table.anchors)
+      if (tmpl.constants && !why_not(tmpl, anchor.problem, device))
+        constants.insert(tmpl.constants(anchor.problem).text());
+    if (constants.size() <= few) templates.insert(tmpl.name);
+  }
+  return
+      [templates](const AnchorTable::Variant& variant) { return templates.contains(variant.template_name); };
 }
 
 // Of the variants that start at once those that together lose least against the best of them, on the anchors
 // where at least so many of them are known.
 std::vector<std::size_t> portfolio_at_once(const Op& op, const DeviceFacts& device, const AnchorTable& table,
                                            std::ptrdiff_t fewest) {
+  const auto starts_at_once = starting_at_once(op, table, device);
   std::vector<std::size_t> at_once;
   for (std::size_t v = 0; v < table.variants.size(); ++v)
-    if (starts_at_once(op, table.variants[v])) at_once.push_back(v);
+    if (starts_at_once(table.variants[v])) at_once.push_back(v);
   AnchorTable narrow = known_by(with_variants(table, at_once), fewest);
   for (AnchorTable::Anchor& anchor : narrow.anchors)
     anchor.best_us = anchor.best_any_us = least_of(anchor.us);
@@ -162,8 +177,7 @@ std::vector<std::size_t> portfolio_at_once(const Op& op, const DeviceFacts& devi
 std::vector<std::size_t> portfolio_with_base(const Op& op, const DeviceFacts& device,
                                              const AnchorTable& table, std::size_t most) {
   std::vector<std::size_t> chosen = portfolio(op, device, known_by(table, fewest_known), most - 1);
-  if (!std::all_of(table.variants.begin(), table.variants.end(),
-                   [&](const AnchorTable::Variant& variant) { return starts_at_once(op, variant); })) {
+  if (!std::all_of(table.variants.begin(), table.variants.end(), starting_at_once(op, table, device))) {
     for (const std::size_t v : portfolio_at_once(op, device, table, 1))
       if (std::find(chosen.begin(), chosen.end(), v) == chosen.end()) chosen.push_back(v);
   }
@@ -293,9 +307,8 @@ AnchorTable challenged(AnchorTable table, const Op& op, const DeviceFacts& devic
 
 AnchorTable with_first_launches(AnchorTable table, const Op& op, const DeviceFacts& device,
                                 const std::filesystem::path& database) {
-  const auto at_once = [&](const AnchorTable::Variant& variant) { return starts_at_once(op, variant); };
   std::error_code ignored;
-  if (std::all_of(table.variants.begin(), table.variants.end(), at_once) ||
+  if (std::all_of(table.variants.begin(), table.variants.end(), starting_at_once(op, table, device)) ||
       !std::filesystem::exists(database, ignored))
     return table;
   const Store store = Store::open(database, Store::Mode::read_only);
@@ -317,14 +330,14 @@ AnchorTable narrowed(const AnchorTable& table, const Op& op, const DeviceFacts& 
 
 std::vector<Lacking> lacking(const AnchorTable& table, const Op& op, const DeviceFacts& device,
                              std::size_t most, const std::vector<std::string>& templates) {
+  const auto starts_at_once = starting_at_once(op, table, device);
   std::vector<Lacking> all;
   for (const AnchorTable::Anchor& anchor : table.anchors) {
     std::vector<NamedVariant> variants;
     const auto add = [&](std::size_t v) {
       variants.push_back({table.variants[v].template_name, table.variants[v].config.text()});
     };
-    const auto known =
-        fastest_of(anchor, [&](std::size_t v) { return starts_at_once(op, table.variants[v]); });
+    const auto known = fastest_of(anchor, [&](std::size_t v) { return starts_at_once(table.variants[v]); });
     const auto fastest = known ? known : fastest_of(anchor, [](std::size_t) { return true; });
     if (!fastest) continue;
     add(*fastest);
@@ -373,11 +386,16 @@ AnchorTable extended(AnchorTable table, const Op& op, const DeviceFacts& device,
   std::vector<std::size_t> places;  // of the table's variants in all; behind the last: not measured
   for (const AnchorTable::Variant& variant : table.variants)
     places.push_back(find_variant(all.variants, variant));
-  const auto at_once = [&](const AnchorTable::Variant& variant) { return starts_at_once(op, variant); };
-  const bool are_all = std::all_of(table.variants.begin(), table.variants.end(), at_once);
-  // Where only what starts at once was measured, the best is not known.
+  const auto at_once = starting_at_once(op, table, device);
+  // Where only what starts at once was measured, and other variants serve the problem, the best is not known.
   const auto knows_the_best = [&](const AnchorTable::Anchor& anchor) {
-    return are_all || fastest_of(anchor, [&](std::size_t v) { return !at_once(table.variants[v]); });
+    bool others_serve = false;
+    for (std::size_t v = 0; v < table.variants.size(); ++v) {
+      if (at_once(table.variants[v])) continue;
+      if (anchor.us[v] > 0) return true;
+      others_serve |= !why_not(find_template(op, table.variants[v].template_name), anchor.problem, device);
+    }
+    return !others_serve;
   };
   for (const AnchorTable::Anchor& measured : all.anchors) {
     AnchorTable::Anchor anchor = measured;

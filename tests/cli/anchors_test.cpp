@@ -85,6 +85,42 @@ TEST(Anchors, AChallengerDisplacesOnlyWhatIsNotNeeded) {
   EXPECT_EQ(chosen.anchors.size(), 39U);
 }
 
+// broadcast is the fastest and compiles in which input moves along which dimension; what starts at once stays
+// beside it.
+TEST(Anchors, WhatStartsAtOnceStaysBesideWhatIsForOneLayout) {
+  const Op& op = find_op("elementwise");
+  AnchorTable table;
+  table.op = op.name;
+  const auto variant = [&](const std::string& name) {
+    const Problem any = complete_problem(op, Values::parse("function=add shape=4x5 b=4x1"));
+    return AnchorTable::Variant{name, find_template(op, name).space(any).complete({}).values(), "0"};
+  };
+  table.variants = {variant("base"), variant("broadcast"), variant("broadcast_any")};
+  const auto repeated = [](unsigned along) {
+    std::string text;
+    for (const char* extent : {"4", "x5", "x6"}) {
+      text += (along & 1) != 0 ? std::string(extent) : text.empty() ? "1" : "x1";
+      along /= 2;
+    }
+    return text;
+  };
+  for (unsigned layout = 0; layout < 36; ++layout) {
+    AnchorTable::Anchor& anchor = table.anchors.emplace_back();
+    anchor.problem =
+        complete_problem(op, Values::parse("function=add shape=4x5x6 a=" + repeated(1 + layout / 6) +
+                                           " b=" + repeated(1 + layout % 6)));
+    anchor.us = {5, 1, 1.5};
+    anchor.best_us = anchor.best_any_us = 1;
+  }
+  const auto has_any = [](const AnchorTable& narrow) {
+    return std::any_of(narrow.variants.begin(), narrow.variants.end(),
+                       [](const AnchorTable::Variant& one) { return one.template_name == "broadcast_any"; });
+  };
+  EXPECT_TRUE(has_any(narrowed(table, op, {})));
+  table.anchors.resize(10);  // so few layouts can all be in the library
+  EXPECT_FALSE(has_any(narrowed(table, op, {})));
+}
+
 TEST(Anchors, WhatATableLacksIsListedBehindTheFastest) {
   AnchorTable table = table_of({base(8), base(4), base(16), base(1000)});  // the last is not legal
   add(table, 100, 1.0, {1.5, 1.2, 1.3, 0});
