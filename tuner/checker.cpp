@@ -167,7 +167,13 @@ void Checker::restore(Array& array) {
   device_.copy(array.live.get(), array.initial->get(), array.live.bytes());
 }
 
-// Outputs poisoned, inouts as they were. Inputs are restored where a variant was seen to change them.
+// Inputs as they were: a kernel that is wrong may have changed them.
+void Checker::restore_inputs(Prepared& on) {
+  for (Array& array : on.arrays)
+    if (array.role == Role::input) restore(array);
+}
+
+// Outputs poisoned, inouts as they were. Inputs are restored behind a variant that failed (judge()).
 void Checker::reset(Prepared& on, Poison poison) {
   for (Array& array : on.arrays) {
     if (array.role == Role::output) device_.fill(array.live.get(), byte_of(poison), array.live.bytes());
@@ -199,6 +205,7 @@ std::string Checker::cause(Prepared& on, Executable& executable, const Work& wor
   void* const space = workspace(work.workspace_bytes);
   const auto result = [&](bool reverse, BlockOrder order, Poison poison) {
     Result made;
+    restore_inputs(on);
     reset(on, poison);
     if (space != nullptr) prepare_workspace(space, work, poison);
     executable.emulate(reverse, poison);
@@ -337,12 +344,10 @@ std::optional<Checker::Failure> Checker::inspect(Prepared& on, const Work& work,
     return Failure{Verdict::out_of_bounds, "The variant wrote " + beyond + where};
   }
   for (std::size_t i = 0; i < on.arrays.size(); ++i) {
-    Array& array = on.arrays[i];
+    const Array& array = on.arrays[i];
     if (array.role != Role::input) continue;
-    if (!device_.equal(array.live.get(), array.initial->get(), array.live.bytes())) {
-      restore(array);
+    if (!device_.equal(array.live.get(), array.initial->get(), array.live.bytes()))
       return Failure{Verdict::wrong_result, "The variant changed its input " + op_.arguments[i].name + where};
-    }
   }
   for (std::size_t i = 0; i < on.arrays.size(); ++i) {
     const Array& array = on.arrays[i];
@@ -735,6 +740,10 @@ MeasureReply Checker::judge(const MeasureRequest& request) {
   try {
     const Space space = tmpl.space(asked_.problem, device_.facts());
     failure = judge_asked(tmpl, space.legal(Values::parse(request.config)), request, reply);
+    if (failure && !reply.lost) {  // or the next variant would have its fault
+      restore_inputs(asked_);
+      for (Prepared& companion : companions_) restore_inputs(companion);
+    }
   } catch (const LoadError& error) {
     failure = Failure{verdict_of(error.kind), error.what()};
   } catch (const Error& error) {

@@ -58,6 +58,7 @@ class Checker {
   void enter(MeasureReply& reply, double MeasureReply::*phase);
   void align(Prepared& on, std::int64_t bytes);
   void restore(Array& array);
+  void restore_inputs(Prepared& on);
   void reset(Prepared& on, Poison poison);
   void* workspace(std::int64_t bytes);
   void prepare_workspace(void* space, const Work& work, Poison poison);

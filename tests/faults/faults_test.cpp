@@ -89,6 +89,30 @@ TEST_F(FaultTest, EachFaultHasItsVerdictAndAGoodVariantWins) {
   EXPECT_EQ(winners[0].newest_verdict, "ok");
 }
 
+// What asks on the host why a result is wrong runs the variant again.
+TEST_F(FaultTest, AVariantThatChangesItsInputHarmsNoLaterOne) {
+  TuneOptions options = this->options();
+  options.templates = {"writes_input", "plain"};
+  options.strategy = "random";  // exhaustive, the bad one would come last
+  options.seed = 2;
+  options.compilers = 1;
+  run(options);
+  std::vector<ResultRow> measured = rows();
+  std::ranges::sort(measured, {}, &ResultRow::measurement_id);
+  int good = 0;
+  bool behind_the_bad_one = false;
+  for (const ResultRow& row : measured) {
+    if (row.template_name == "writes_input") {
+      EXPECT_THAT(row.reason, HasSubstr("changed its input x"));
+      behind_the_bad_one = true;
+    } else {
+      EXPECT_EQ(row.verdict, "ok") << row.template_name << ": " << row.reason;
+      good += behind_the_bad_one ? 1 : 0;
+    }
+  }
+  EXPECT_GT(good, 0);
+}
+
 TEST_F(FaultTest, WhatIsRightForUsualNumbersOnlyIsFoundByTheOtherSets) {
   TuneOptions asked = options();
   asked.op = "softmax";
