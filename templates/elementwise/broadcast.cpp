@@ -39,7 +39,6 @@ Values constants(const Problem& problem) {
 
 Space space(const Problem& problem) {
   const Layout& layout = layout_of(problem);
-  const bool small = fits_32_bits(layout);
   std::vector<Axis> axes = {
       index_axis(),
       {VECTOR_IN, words({"row", "any"}), "whether a vector stays within a row of the output"},
@@ -52,13 +51,11 @@ Space space(const Problem& problem) {
       trigger_axis(),
       resident_threads_axis()};
   std::vector<Rule> must = thread_must(problem);
-  must.push_back({"INDEX=32 reaches arrays of fewer than 2^31 elements.",
-                  [=](const Config& c) { return small || c[INDEX] == 64; }});
+  must.push_back(index_must(problem));
   must.push_back({"VECTOR_IN=row needs rows and strides that VECTOR divides.",
                   [=](const Config& c) { return c[VECTOR_IN] == "any" || rows_take(layout, c[VECTOR]); }});
   std::vector<Rule> worth = thread_worth(problem);
-  worth.push_back({"INDEX=64 is for what INDEX=32 does not reach: it divides without multiplying.",
-                   [=](const Config& c) { return !small || c[INDEX] == 32; }});
+  worth.push_back(index_worth(problem));
   worth.push_back({"Where VECTOR divides rows and strides, VECTOR_IN=row has fewer loads and no carries.",
                    [=](const Config& c) { return c[VECTOR_IN] == "row" || !rows_take(layout, c[VECTOR]); }});
   return Space(std::move(axes), std::move(must), std::move(worth));

@@ -10,16 +10,13 @@ namespace tunesmith::elementwise_op {
 namespace {
 
 Space space(const Problem& problem) {
-  const bool small = fits_32_bits(layout_of(problem));
   std::vector<Axis> axes = {index_axis(), vector_axis(problem), items_axis(),
                             block_axis(), load_axis(),          store_axis(),
                             start_axis(), trigger_axis(),       resident_threads_axis()};
   std::vector<Rule> must = thread_must(problem);
-  must.push_back({"INDEX=32 reaches arrays of fewer than 2^31 elements.",
-                  [=](const Config& c) { return small || c[INDEX] == 64; }});
+  must.push_back(index_must(problem));
   std::vector<Rule> worth = thread_worth(problem);
-  worth.push_back({"INDEX=64 is for what INDEX=32 does not reach: it divides without multiplying.",
-                   [=](const Config& c) { return !small || c[INDEX] == 32; }});
+  worth.push_back(index_worth(problem));
   return Space(std::move(axes), std::move(must), std::move(worth));
 }
 

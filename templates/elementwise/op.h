@@ -64,6 +64,10 @@ Axis vector_axis(const Problem& problem);
 std::vector<Rule> thread_must(const Problem& problem);
 std::vector<Rule> thread_worth(const Problem& problem);
 
+/// Of kernels that divide indices: that INDEX reaches the arrays, and that 64 bits are for what 32 do not.
+Rule index_must(const Problem& problem);
+Rule index_worth(const Problem& problem);
+
 /// A kernel's arguments: every input and the output; after them, an input's strides along each dimension.
 std::vector<KernelArgument> pointers();
 void add_strides(std::vector<KernelArgument>& arguments, const Layout& layout);

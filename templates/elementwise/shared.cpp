@@ -71,6 +71,18 @@ Axis vector_axis(const Problem& problem) {
 }
 
 // A hostile expression may have 512 operations, a function of real numbers some dozens of instructions.
+Rule index_must(const Problem& problem) {
+  const bool small = fits_32_bits(layout_of(problem));
+  return {"INDEX=32 reaches arrays of fewer than 2^31 elements.",
+          [=](const Config& c) { return small || c[INDEX] == 64; }};
+}
+
+Rule index_worth(const Problem& problem) {
+  const bool small = fits_32_bits(layout_of(problem));
+  return {"INDEX=64 is for what INDEX=32 does not reach: it divides without multiplying.",
+          [=](const Config& c) { return !small || c[INDEX] == 32; }};
+}
+
 std::vector<Rule> thread_must(const Problem& problem) {
   std::int64_t operations = 0;
   for (const Node& node : expression_of(problem).nodes) {

@@ -119,17 +119,17 @@ TEST(Packed, AnEarlierGpusBinaryServesLaterOnesOfItsMajorCapability) {
 TEST(Packed, StartsEveryFunctionForEveryLayout) {
   const Op& op = find_op("elementwise");
   const std::string portfolios = PORTFOLIOS;  // the targets that this build packs them for, or all
-  int found = 0, targets = 0;
+  std::vector<std::string> targets;
   for (const char* target : {"sm_75", "sm_80", "sm_86", "sm_90a", "sm_100a", "sm_120a"})
-    targets += portfolios == "all" || portfolios.find(target) != std::string::npos ? 1 : 0;
-  if (targets == 0) GTEST_SKIP() << "this build packs portfolios for " << portfolios << " alone";
+    if (portfolios == "all" || portfolios.find(target) != std::string::npos) targets.emplace_back(target);
+  if (targets.empty()) GTEST_SKIP() << "this build packs portfolios for " << portfolios << " alone";
+  std::size_t found = 0;
   for (const Problem& words : with_each_word(op, {"function", "dtype"})) {
     for (const char* layout : {"shape=30x40x50 a=30x1x50", "shape=2x3x4x5x6x7 a=3x1x5x1x7:105x9x7x9x1"}) {
       Problem problem = Values::parse(layout);
       for (const char* name : {"function", "dtype"}) problem.set(name, *words.find(name));
       problem = complete_problem(op, problem);
-      for (const char* target : {"sm_75", "sm_80", "sm_86", "sm_90a", "sm_100a", "sm_120a"}) {
-        if (portfolios != "all" && portfolios.find(target) == std::string::npos) continue;
+      for (const std::string& target : targets) {
         DeviceFacts device = facts_of_capability(Target::parse(target)->compute_capability);
         device.target = target;
         const std::vector<Untuned> guesses = untuned(op, problem, device);
@@ -144,7 +144,7 @@ TEST(Packed, StartsEveryFunctionForEveryLayout) {
       }
     }
   }
-  EXPECT_EQ(found, 18 * 2 * targets);
+  EXPECT_EQ(found, 18 * 2 * targets.size());
 }
 #endif
 
