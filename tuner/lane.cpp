@@ -7,12 +7,10 @@
 #include "db/store.h"
 #include "generator/same_model.h"
 #include "tuner/interrupt.h"
+#include "tuner/problem_run.h"
 
 namespace tunesmith {
 namespace {
-
-// Of a table, slow times count too; beyond this they are only slow.
-constexpr double give_up_factor_of_a_list = 4;
 
 int compilers_wanted(const TuneOptions& options, std::size_t lanes) {
   // One processor is left to each worker: on the host its times are wall-clock times.
@@ -83,19 +81,11 @@ void Lane::must_be_like(const Lane& first) const {
                    ". Tune them in runs of their own.");
 }
 
-TunedProblem Lane::run(const Problem& problem, const Task& task, ProblemRun::Bench::Stages stages,
-                       const Further& further) {
-  using Stages = ProblemRun::Bench::Stages;
-  if (!progress_.in_parts()) progress_.say(setup_.op.name + " " + problem.text());
-  const bool searches = stages == Stages::all || stages == Stages::search;
-  Budget budget = searches ? setup_.budget : Budget();
-  if (searches && further.seconds)
-    budget.seconds = std::min(*further.seconds, budget.seconds.value_or(*further.seconds));
-  Policy policy = policy_;
-  if (stages == Stages::list) policy.give_up_factor = give_up_factor_of_a_list;
-  ProblemRun run({setup_.op, setup_.options, policy, budget, compilers_, references_, worker_, recorder(),
-                  progress_, interrupted, task, stages, further.listed, further.listed_next},
-                 problem, further.next);
+TunedProblem Lane::run(const Turn& turn) {
+  if (!progress_.in_parts()) progress_.say(setup_.op.name + " " + turn.problem.text());
+  ProblemRun run({setup_.op, setup_.options, policy_, setup_.budget, compilers_, references_, worker_,
+                  recorder(), progress_, interrupted},
+                 turn);
   return run.run();
 }
 

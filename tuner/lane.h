@@ -5,11 +5,10 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
-#include "tuner/problem_run.h"
+#include "tuner/station.h"
 
 namespace tunesmith {
 
@@ -45,14 +44,7 @@ class Lane {
   /// A winner is a model's, so the devices of a run are of one. Throws UsageError.
   void must_be_like(const Lane& first) const;
 
-  struct Further {
-    std::span<const NamedVariant> listed = {};
-    std::optional<double> seconds = std::nullopt;  ///< for the search, if that is less than the run's budget
-    const Problem* next = nullptr;                 ///< that likely follows
-    std::span<const NamedVariant> listed_next = {};  ///< for it
-  };
-  TunedProblem run(const Problem& problem, const Task& task, ProblemRun::Bench::Stages stages,
-                   const Further& further);
+  TunedProblem run(const Turn& turn);
 
   std::string binary_of(const RenderedVariant& variant);  ///< empty: it does not compile
   /// 0: it failed. Nothing is recorded.

@@ -22,15 +22,14 @@ constexpr std::size_t few_left = 16;
 // The tasks in their order, each by the next device that is free. Finals are on one device: where a problem
 // is split, on the one that ends its last part.
 class TaskQueue {
-  using Stages = ProblemRun::Bench::Stages;
-
  public:
   TaskQueue(const std::vector<Problem>& problems, std::vector<Task> tasks, const Assignment& assignment)
       : problems_(problems), tasks_(std::move(tasks)), assignment_(assignment), done_(problems.size()) {}
 
   void divide_for(std::size_t lanes) {
     lanes_ = lanes;
-    std::vector<Task> pieces = assignment_.stages == Stages::all ? split(tasks_, lanes) : std::vector<Task>();
+    std::vector<Task> pieces =
+        assignment_.mode.searches() && assignment_.mode.finals ? split(tasks_, lanes) : std::vector<Task>();
     if (pieces.size() > tasks_.size()) {
       tasks_ = std::move(pieces);
       for (const Task& task : tasks_) ++parts_left_[task.problem];
@@ -45,13 +44,17 @@ class TaskQueue {
         const bool piece = parts_left_.contains(task->problem);
         const Problem& problem = problems_[task->problem];
         const Problem* const next = upcoming(lane);
-        keep(*task, lane.run(problem, *task, piece ? Stages::search : assignment_.stages,
-                             {.listed = listed_for(problem),
+        keep(*task, lane.run({.problem = problem,
+                              .mode = piece ? modes::search : assignment_.mode,
+                              .task = *task,
+                              .listed = listed_for(problem),
                               .seconds = share_of(*task),
                               .next = next,
                               .listed_next = listed_for(next == nullptr ? problem : *next)}));
-        if (piece && last_part(*task) && !interrupted())
-          keep(*task, winners_only(lane.run(problems_[task->problem], {task->problem}, Stages::finals, {})));
+        if (piece && last_part(*task) && !interrupted()) {
+          const Task whole{task->problem};
+          keep(*task, winners_only(lane.run({.problem = problem, .mode = modes::finals, .task = whole})));
+        }
       }
     } catch (...) {
       const std::scoped_lock lock(mutex_);

@@ -17,7 +17,7 @@ void compare(const Lanes& lanes, const Op& op, const Problem& problem, Progress&
 
 /// What is done with each task.
 struct Assignment {
-  ProblemRun::Bench::Stages stages = ProblemRun::Bench::Stages::all;
+  Mode mode = modes::tuning;
   std::span<const NamedVariant> listed = {};
   const VariantLists* lists = nullptr;                    ///< of some problems, in place of `listed`
   std::optional<Clock::time_point> until = std::nullopt;  ///< no task begins later

@@ -192,7 +192,6 @@ constexpr double contenders = 1.5;  // for each place in the portfolio
 
 void measure_anchors(const Lanes& lanes, const AnchorOptions& options, const std::vector<Problem>& problems,
                      const std::vector<Task>& tasks, Clock::time_point started, TuneResult& result) {
-  using Stages = ProblemRun::Bench::Stages;
   const auto after = [&](double share) -> std::optional<Clock::time_point> {
     if (options.seconds <= 0) return std::nullopt;
     const std::chrono::duration<double> time(share * options.seconds);
@@ -208,13 +207,13 @@ void measure_anchors(const Lanes& lanes, const AnchorOptions& options, const std
   });
   if (!searched.empty()) {
     result.problems =
-        run_tasks(lanes, problems, searched, {.stages = Stages::search, .until = after(share_of_search)});
+        run_tasks(lanes, problems, searched, {.mode = modes::search, .until = after(share_of_search)});
   }
   if (interrupted()) return;
   const auto measure = [&](const std::vector<Task>& on, std::size_t most, double until) {
     const std::vector<NamedVariant> variants = options.portfolio(device, id, most);
     run_tasks(lanes, problems, on,
-              {.stages = Stages::list, .listed = variants, .lists = &options.lists, .until = after(until)});
+              {.mode = modes::table, .listed = variants, .lists = &options.lists, .until = after(until)});
   };
   std::vector<Task> known_best = tasks;
   std::erase_if(known_best, [&](const Task& task) { return task.problem >= options.searched; });
@@ -315,13 +314,12 @@ TuneResult tune(const TuneOptions& options, Progress& progress) {
   if (lanes.size() > 1 && !problems.empty()) compare(lanes, op, problems[tasks.front().problem], progress);
 
   TuneResult result;
-  using Stages = ProblemRun::Bench::Stages;
   if (options.anchors) {
     measure_anchors(lanes, *options.anchors, problems, tasks, started, result);
   } else {
-    Assignment assignment{.stages = options.random_checks ? Stages::check
-                                    : options.finals      ? Stages::finals
-                                                          : Stages::all};
+    Assignment assignment{.mode = options.random_checks ? modes::checks
+                                  : options.finals      ? modes::finals
+                                                        : modes::tuning};
     if (options.total_s > 0) {
       const std::chrono::duration<double> total(options.total_s);
       assignment.until = started + std::chrono::duration_cast<Clock::duration>(total);
