@@ -191,13 +191,13 @@ std::optional<Checker::Failure> Checker::run(Prepared& on, Executable& executabl
   on.launched = std::chrono::steady_clock::now();
   auto failure = after(on, executable.launch(on.pointers.data(), space, nullptr), executable, work, reply);
   if (failure && host_ && failure->verdict == Verdict::wrong_result)
-    failure->reason += cause(on, executable, work);
+    failure->reason += cause(on, executable, work, reply);
   return failure;
 }
 
 // Of a wrong result on the host, what it depends on, as a sentence: the same launch again with one thing
 // changed at a time.
-std::string Checker::cause(Prepared& on, Executable& executable, const Work& work) {
+std::string Checker::cause(Prepared& on, Executable& executable, const Work& work, MeasureReply& reply) {
   struct Result {
     bool ran = false;
     std::vector<Comparison> outputs;
@@ -205,12 +205,16 @@ std::string Checker::cause(Prepared& on, Executable& executable, const Work& wor
   void* const space = workspace(work.workspace_bytes);
   const auto result = [&](bool reverse, BlockOrder order, Poison poison) {
     Result made;
+    if (reply.lost) return made;
     restore_inputs(on);
     reset(on, poison);
     if (space != nullptr) prepare_workspace(space, work, poison);
     executable.emulate(reverse, poison);
     set_block_order(executable, order);
-    made.ran = executable.launch(on.pointers.data(), space, nullptr) == 0;
+    const int error = executable.launch(on.pointers.data(), space, nullptr);
+    made.ran = error == 0;
+    reply.lost = error == host_fault;  // the kernel was left where it was
+    if (!made.ran) return made;
     for (const Array& array : on.arrays) {
       if (is_output(array.role))
         made.outputs.push_back(device_.compare(
@@ -323,26 +327,35 @@ Checker::Failure Checker::fault(const Prepared& on, const Work& work) {
   return {Verdict::crash, "The kernel accessed memory that is not there, on " + where(on) + "."};
 }
 
-// What a launch left behind: guards, inputs, outputs.
-std::optional<Checker::Failure> Checker::inspect(Prepared& on, const Work& work, MeasureReply& reply) {
-  const std::string where = " on " + this->where(on) + ".";
+// What was written outside of its arrays and the workspace, "3 elements beyond the end of y"; empty: nothing.
+std::string Checker::written_beyond(Prepared& on, std::int64_t workspace_bytes) {
   std::string beyond;
-  for (std::size_t i = 0; i < on.arrays.size() && beyond.empty(); ++i) {
+  for (std::size_t i = 0; i < on.arrays.size(); ++i) {
     const std::int64_t element = bytes(on.arrays[i].dtype);
-    beyond =
-        outside(device_.written_outside(on.arrays[i].live.get()), element, "element", op_.arguments[i].name);
+    const Outside written = device_.written_outside(on.arrays[i].live.get());
+    if (beyond.empty()) beyond = outside(written, element, "element", op_.arguments[i].name);
   }
-  if (beyond.empty() && work.workspace_bytes > 0) {
-    beyond = outside(device_.written_outside(workspace(work.workspace_bytes)), 1, "byte", "the workspace");
-  }
+  if (beyond.empty() && workspace_bytes > 0)
+    beyond = outside(device_.written_outside(workspace(workspace_bytes)), 1, "byte", "the workspace");
+  return beyond;
+}
+
+std::optional<Checker::Failure> Checker::inspect_guards(Prepared& on, const Work& work, MeasureReply& reply) {
+  const std::string where = " on " + this->where(on) + ".";
+  const std::string beyond = written_beyond(on, work.workspace_bytes);
   if (beyond.empty() && !zeroed_part_is_zero(work)) {
     return Failure{Verdict::wrong_result,
                    "The variant did not leave the start of its workspace zero, as it found it," + where};
   }
-  if (!beyond.empty()) {
-    reply.lost = true;  // what else it wrote to is not known
-    return Failure{Verdict::out_of_bounds, "The variant wrote " + beyond + where};
-  }
+  if (beyond.empty()) return std::nullopt;
+  reply.lost = true;  // what else it wrote to is not known
+  return Failure{Verdict::out_of_bounds, "The variant wrote " + beyond + where};
+}
+
+// What a launch left behind: guards, inputs, outputs.
+std::optional<Checker::Failure> Checker::inspect(Prepared& on, const Work& work, MeasureReply& reply) {
+  if (auto failure = inspect_guards(on, work, reply)) return failure;
+  const std::string where = " on " + this->where(on) + ".";
   for (std::size_t i = 0; i < on.arrays.size(); ++i) {
     const Array& array = on.arrays[i];
     if (array.role != Role::input) continue;
@@ -714,14 +727,28 @@ std::optional<Checker::Failure> Checker::judge_asked(const Template& tmpl, const
   }
   enter(reply, &MeasureReply::check_s);
   // Many launches in a row must leave the same result as one: a counter in the workspace that is not reset
-  // shows here.
-  if (asked_.repeatable) {
-    if (auto failure = inspect(asked_, work, reply)) {
-      failure->reason = "After repeated launches: " + failure->reason;
-      return failure;
-    }
+  // shows here. What they make of an inout is not known.
+  auto failure = asked_.repeatable ? inspect(asked_, work, reply) : inspect_guards(asked_, work, reply);
+  if (failure) failure->reason = "After repeated launches: " + failure->reason;
+  return failure;
+}
+
+// Behind a variant that failed, so that the next one has not its fault. It may have run again to find the
+// cause, and in another order it may have done more.
+void Checker::clean_up(MeasureReply& reply, Failure& failure) {
+  std::vector<Prepared*> all = {&asked_};
+  for (Prepared& companion : companions_) all.push_back(&companion);
+  std::string beyond;
+  for (Prepared* each : all) {
+    restore_inputs(*each);
+    const std::string written = written_beyond(*each, 0);
+    if (beyond.empty()) beyond = written;
   }
-  return std::nullopt;
+  for (const auto& [bytes, memory] : workspaces_)
+    if (beyond.empty()) beyond = outside(device_.written_outside(memory.get()), 1, "byte", "the workspace");
+  if (beyond.empty()) return;
+  reply.lost = true;  // what else it wrote to is not known
+  failure.reason += " Run again in another order, it also wrote " + beyond + ".";
 }
 
 // From here on the time counts as that of `phase`.
@@ -740,10 +767,7 @@ MeasureReply Checker::judge(const MeasureRequest& request) {
   try {
     const Space space = tmpl.space(asked_.problem, device_.facts());
     failure = judge_asked(tmpl, space.legal(Values::parse(request.config)), request, reply);
-    if (failure && !reply.lost) {  // or the next variant would have its fault
-      restore_inputs(asked_);
-      for (Prepared& companion : companions_) restore_inputs(companion);
-    }
+    if (failure && !reply.lost) clean_up(reply, *failure);
   } catch (const LoadError& error) {
     failure = Failure{verdict_of(error.kind), error.what()};
   } catch (const Error& error) {

@@ -70,7 +70,10 @@ class Checker {
                                MeasureReply& reply);
   Failure fault(const Prepared& on, const Work& work);
   std::optional<Failure> inspect(Prepared& on, const Work& work, MeasureReply& reply);
-  std::string cause(Prepared& on, Executable& executable, const Work& work);
+  std::optional<Failure> inspect_guards(Prepared& on, const Work& work, MeasureReply& reply);
+  std::string written_beyond(Prepared& on, std::int64_t workspace_bytes);
+  std::string cause(Prepared& on, Executable& executable, const Work& work, MeasureReply& reply);
+  void clean_up(MeasureReply& reply, Failure& failure);
   BlockOrder block_order(bool reverse) const {
     return reverse && !blocks_wait_ ? BlockOrder::descending : BlockOrder::ascending;
   }

@@ -79,10 +79,10 @@ TuneResult FaultTest::run(const TuneOptions& options) const {
   return tune(options, progress);
 }
 
-std::vector<ResultRow> FaultTest::rows() const {
+std::vector<ResultRow> FaultTest::rows(const std::filesystem::path& database) {
   QueryFilter filter;
   filter.history = true;
-  return Store::open(folder_ / "tunesmith.db", Store::Mode::read_only).results(filter);
+  return Store::open(database, Store::Mode::read_only).results(filter);
 }
 
 std::int64_t FaultTest::count_rows() const {

@@ -32,7 +32,8 @@ class FaultTest : public testing::Test {
   TuneResult run(const TuneOptions& options) const;
 
   /// All measurements, the older ones of a variant too.
-  std::vector<ResultRow> rows() const;
+  std::vector<ResultRow> rows() const { return rows(folder_ / "tunesmith.db"); }
+  static std::vector<ResultRow> rows(const std::filesystem::path& database);
   std::int64_t count_rows() const;  ///< 0 while there is no database
   /// Waits until there are so many rows, or a minute is over.
   void wait_for_rows(std::int64_t count) const;

@@ -68,6 +68,7 @@ std::vector<Template> all_templates() {
   templates.push_back(faulty("wrong_value", "is off by one in one element"));
   templates.push_back(faulty("unwritten", "leaves the last element as it was"));
   templates.push_back(faulty("writes_input", "changes its input"));
+  templates.push_back(faulty("wrong_and_outside", "is wrong, and in reverse order writes before its output"));
   templates.push_back(faulty("hang", "never ends"));
   templates.push_back(faulty("abort", "ends its process, or its context"));
   templates.push_back(faulty("illegal_address", "writes where nothing is"));
