@@ -1,13 +1,11 @@
 #include "dispatch/first_use.h"
 
 #include <algorithm>
-#include <bit>
 #include <chrono>
-#include <cmath>
-#include <cstring>
 
 #include "dispatch/fork.h"
-#include "generator/random.h"
+#include "generator/element.h"
+#include "runtime/time_sample.h"
 
 namespace tunesmith {
 namespace {
@@ -15,7 +13,6 @@ namespace {
 // Of the device, for one problem; what is begun is ended.
 constexpr auto most_time = std::chrono::milliseconds(250);
 constexpr double sample_us = 500;
-constexpr int most_launches = 50;
 constexpr int rounds = 9;
 constexpr int rounds_of_slow = 2;  // then one this much slower than the best is left out
 constexpr double slow = 1.3;
@@ -24,82 +21,26 @@ constexpr double noise = 0.02;
 // An array is this part of random values again and again.
 constexpr std::int64_t pattern_elements = std::int64_t{1} << 18;
 
-std::uint16_t to_half(float value) {
-  const auto bits = std::bit_cast<std::uint32_t>(value);
-  const std::uint32_t sign = bits >> 16 & 0x8000u;
-  const std::uint32_t exponent = bits >> 23 & 0xffu;
-  constexpr std::uint32_t least_normal = 127 - 14;
-  if (exponent < least_normal) return static_cast<std::uint16_t>(sign);
-  return static_cast<std::uint16_t>(sign | (exponent - least_normal + 1) << 10 | (bits >> 13 & 0x3ffu));
-}
-
-double median(std::vector<double> samples) {
-  const auto middle = samples.begin() + static_cast<std::ptrdiff_t>(samples.size() / 2);
-  std::nth_element(samples.begin(), middle, samples.end());
-  return *middle;
-}
-
 }  // namespace
 
 std::vector<std::byte> usual_values(DType dtype, std::size_t count) {
-  const auto size = static_cast<std::size_t>(bytes(dtype));
-  std::vector<std::byte> values(count * size);
+  std::vector<std::byte> made(count * static_cast<std::size_t>(bytes(dtype)));
   Random random(1);
-  const auto put = [&](std::size_t i, auto value) { std::memcpy(values.data() + i * size, &value, size); };
-  for (std::size_t i = 0; i < count; ++i) {
-    const auto integer = [&] { return static_cast<std::int32_t>(random.below(201)) - 100; };
-    const auto real = [&] { return static_cast<float>(random.uniform()); };
-    switch (dtype) {
-      case DType::f32:
-        put(i, real());
-        break;
-      case DType::f64:
-        put(i, random.uniform());
-        break;
-      case DType::f16:
-        put(i, to_half(real()));
-        break;
-      case DType::bf16:
-        put(i, static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(real()) >> 16));
-        break;
-      case DType::u8:
-        put(i, static_cast<std::uint8_t>(integer() + 100));
-        break;
-      case DType::u16:
-        put(i, static_cast<std::uint16_t>(integer() + 100));
-        break;
-      case DType::i16:
-        put(i, static_cast<std::int16_t>(integer()));
-        break;
-      case DType::i32:
-        put(i, integer());
-        break;
-      case DType::i64:
-        put(i, std::int64_t{integer()});
-        break;
-      case DType::i8:
-        put(i, static_cast<std::int8_t>(integer()));
-        break;
-      case DType::u32:
-        put(i, static_cast<std::uint32_t>(integer() + 100));
-        break;
-      case DType::u64:
-        put(i, static_cast<std::uint64_t>(integer() + 100));
-        break;
-      case DType::boolean:
-        put(i, static_cast<std::uint8_t>(random.below(2)));
-        break;
-      case DType::b8:
-      case DType::b16:
-      case DType::b32:
-      case DType::b64:
-      case DType::b128:
-        for (std::size_t byte = 0; byte < size; ++byte)
-          values[i * size + byte] = static_cast<std::byte>(random.below(256));
-        break;
-    }
+  switch (dtype) {
+    case DType::b8:
+    case DType::b16:
+    case DType::b32:
+    case DType::b64:
+    case DType::b128:  // they mean nothing
+      for (std::byte& byte : made) byte = static_cast<std::byte>(random.below(256));
+      return made;
+    default:
+      break;
   }
-  return values;
+  std::vector<double> values(count);
+  for (double& value : values) value = usual_value(dtype, random);
+  encode(dtype, values, reinterpret_cast<char*>(made.data()));
+  return made;
 }
 
 std::vector<TriedVariant> rank(const std::vector<Rival>& rivals, Rehearsal& rehearsal,
@@ -121,7 +62,7 @@ std::vector<TriedVariant> rank(const std::vector<Rival>& rivals, Rehearsal& rehe
     } catch (const Error&) {
       runner.samples.clear();
     }
-    us[runner.rival] = runner.samples.empty() ? 0 : median(runner.samples);
+    us[runner.rival] = runner.samples.empty() ? 0 : summarize(runner.samples).median_us;
   };
   const Clock::time_point end = Clock::now() + most_time;
   for (int round = 0; round <= rounds && !stop.stop_requested(); ++round) {
@@ -129,8 +70,7 @@ std::vector<TriedVariant> rank(const std::vector<Rival>& rivals, Rehearsal& rehe
     for (Runner& runner : running) {
       if (stop.stop_requested() || (round > 0 && Clock::now() > end)) break;
       if (round == 1) {  // what was before was to warm up, and to choose the number of launches
-        runner.launches =
-            static_cast<int>(std::clamp(sample_us / us[runner.rival], 1.0, 1.0 * most_launches));
+        runner.launches = repeats_for(us[runner.rival], sample_us);
         runner.samples.clear();
       }
       measure(runner);

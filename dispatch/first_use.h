@@ -60,8 +60,7 @@ class FirstUse {
 std::vector<TriedVariant> rank(const std::vector<Rival>& rivals, Rehearsal& rehearsal,
                                const std::vector<void*>& arguments, const std::stop_token& stop);
 
-/// So many elements as an op is tuned with: floating-point values in [-1, 1), integers in [-100, 100], or
-/// [0, 200] for u8.
+/// So many elements as an op is tuned with: usual_value(), or random bits where the dtype is no number.
 std::vector<std::byte> usual_values(DType dtype, std::size_t count);
 
 }  // namespace tunesmith

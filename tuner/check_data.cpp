@@ -1,7 +1,6 @@
 #include "tuner/check_data.h"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cmath>
 #include <cstring>
@@ -44,206 +43,19 @@ void in_chunks(std::size_t count, const std::function<void(std::size_t begin, st
   if (failure) std::rethrow_exception(failure);
 }
 
-namespace {
-
-struct Float16 {
-  int fraction_bits;
-  int exponent_bits;
-  int bias() const { return (1 << (exponent_bits - 1)) - 1; }
-};
-constexpr Float16 half = {10, 5};
-constexpr Float16 bfloat16 = {7, 8};
-
-double round_to(const Float16& format, double value) {
-  if (!std::isfinite(value) || value == 0) return value;
-  int exponent = 0;
-  std::frexp(value, &exponent);  // |value| in [2^(exponent-1), 2^exponent)
-  const int quantum = std::max(exponent - 1, 1 - format.bias()) - format.fraction_bits;
-  const double rounded = std::ldexp(std::nearbyint(std::ldexp(value, -quantum)), quantum);
-  return std::abs(rounded) < std::ldexp(1.0, format.bias() + 1)
-             ? rounded
-             : std::copysign(std::numeric_limits<double>::infinity(), value);
-}
-
-std::uint16_t encode(const Float16& format, double value) {
-  const unsigned sign = std::signbit(value) ? 0x8000u : 0u;
-  const unsigned exponent_mask = (1u << format.exponent_bits) - 1;
-  if (!std::isfinite(value)) {
-    const unsigned quiet = std::isnan(value) ? 1u << (format.fraction_bits - 1) : 0u;
-    return static_cast<std::uint16_t>(sign | exponent_mask << format.fraction_bits | quiet);
-  }
-  const double magnitude = std::abs(round_to(format, value));
-  if (std::isinf(magnitude)) return static_cast<std::uint16_t>(sign | exponent_mask << format.fraction_bits);
-  if (magnitude == 0) return static_cast<std::uint16_t>(sign);
-  const int exponent = std::max(std::ilogb(magnitude), 1 - format.bias());
-  // In units of the last place; its leading 1, where there is one, adds 1 to the exponent field.
-  const auto units = static_cast<unsigned>(std::ldexp(magnitude, format.fraction_bits - exponent));
-  const auto field = static_cast<unsigned>(exponent + format.bias() - 1);
-  return static_cast<std::uint16_t>(sign | ((field << format.fraction_bits) + units));
-}
-
-double decode(const Float16& format, std::uint16_t bits) {
-  const int fraction = bits & ((1 << format.fraction_bits) - 1);
-  const int field = (bits & 0x7fff) >> format.fraction_bits;
-  double magnitude = 0;
-  if (field == (1 << format.exponent_bits) - 1) {
-    magnitude =
-        fraction != 0 ? std::numeric_limits<double>::quiet_NaN() : std::numeric_limits<double>::infinity();
-  } else {
-    const int units = fraction + (field != 0 ? 1 << format.fraction_bits : 0);
-    magnitude = std::ldexp(units, std::max(field, 1) - format.bias() - format.fraction_bits);
-  }
-  return (bits & 0x8000) != 0 ? -magnitude : magnitude;
-}
-
-double clamp_to(double value, double least, double most) {
-  return std::isnan(value) ? 0 : std::clamp(std::nearbyint(value), least, most);
-}
-
-template <typename T>
-std::string pack_as(std::span<const double> values, auto convert) {
-  std::string bytes(values.size() * sizeof(T), '\0');
-  in_chunks(values.size(), [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) {
-      const T element = convert(values[i]);
-      std::memcpy(bytes.data() + i * sizeof(T), &element, sizeof(T));
-    }
-  });
-  return bytes;
-}
-
-template <typename T>
-std::vector<double> unpack_as(std::string_view bytes, auto convert) {
-  std::vector<double> values(bytes.size() / sizeof(T));
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    T element;
-    std::memcpy(&element, bytes.data() + i * sizeof(T), sizeof(T));
-    values[i] = convert(element);
-  }
-  return values;
-}
-
-constexpr const char* no_number =
-    "A dtype of plain bits (b8 to b128) has no numeric value; an op that uses one must say as which dtype "
-    "its "
-    "arguments are checked (Argument::dtype).";
-
-}  // namespace
-
-double round_to(DType dtype, double value) {
-  switch (dtype) {
-    case DType::f32:
-      return static_cast<double>(static_cast<float>(value));
-    case DType::f64:
-      return value;
-    case DType::f16:
-      return round_to(half, value);
-    case DType::bf16:
-      return round_to(bfloat16, value);
-    case DType::u8:
-      return clamp_to(value, 0, 255);
-    case DType::u16:
-      return clamp_to(value, 0, 65535);
-    case DType::i16:
-      return clamp_to(value, -32768, 32767);
-    case DType::i8:
-      return clamp_to(value, -128, 127);
-    case DType::boolean:
-      return value != 0 && !std::isnan(value) ? 1 : 0;
-    case DType::i32:
-      return clamp_to(value, -0x1p31, 0x1p31 - 1);
-    case DType::u32:
-      return clamp_to(value, 0, 0x1p32 - 1);
-    case DType::u64:
-      return clamp_to(value, 0, 0x1p64 - 2048);  // the largest double below 2^64
-    case DType::i64:
-      return clamp_to(value, -0x1p63, 0x1p63 - 1024);  // the largest double below 2^63
-    case DType::b8:
-    case DType::b16:
-    case DType::b32:
-    case DType::b64:
-    case DType::b128:
-      throw Error(no_number);
-  }
-  return value;
-}
-
 std::string pack(DType dtype, std::span<const double> values) {
-  const auto integer = [dtype](double value) { return round_to(dtype, value); };
-  switch (dtype) {
-    case DType::f32:
-      return pack_as<float>(values, [](double v) { return static_cast<float>(v); });
-    case DType::f64:
-      return pack_as<double>(values, [](double v) { return v; });
-    case DType::f16:
-      return pack_as<std::uint16_t>(values, [](double v) { return encode(half, v); });
-    case DType::bf16:
-      return pack_as<std::uint16_t>(values, [](double v) { return encode(bfloat16, v); });
-    case DType::u8:
-      return pack_as<std::uint8_t>(values, [&](double v) { return static_cast<std::uint8_t>(integer(v)); });
-    case DType::u16:
-      return pack_as<std::uint16_t>(values, [&](double v) { return static_cast<std::uint16_t>(integer(v)); });
-    case DType::i16:
-      return pack_as<std::int16_t>(values, [&](double v) { return static_cast<std::int16_t>(integer(v)); });
-    case DType::i8:
-      return pack_as<std::int8_t>(values, [&](double v) { return static_cast<std::int8_t>(integer(v)); });
-    case DType::boolean:
-      return pack_as<std::uint8_t>(values, [&](double v) { return static_cast<std::uint8_t>(integer(v)); });
-    case DType::u32:
-      return pack_as<std::uint32_t>(values, [&](double v) { return static_cast<std::uint32_t>(integer(v)); });
-    case DType::u64:
-      return pack_as<std::uint64_t>(values, [&](double v) { return static_cast<std::uint64_t>(integer(v)); });
-    case DType::i32:
-      return pack_as<std::int32_t>(values, [&](double v) { return static_cast<std::int32_t>(integer(v)); });
-    case DType::i64:
-      return pack_as<std::int64_t>(values, [&](double v) { return static_cast<std::int64_t>(integer(v)); });
-    case DType::b8:
-    case DType::b16:
-    case DType::b32:
-    case DType::b64:
-    case DType::b128:
-      throw Error(no_number);
-  }
-  return {};
+  const auto size = static_cast<std::size_t>(bytes(dtype));
+  std::string packed(values.size() * size, '\0');
+  in_chunks(values.size(), [&](std::size_t begin, std::size_t end) {
+    encode(dtype, values.subspan(begin, end - begin), packed.data() + begin * size);
+  });
+  return packed;
 }
 
 std::vector<double> unpack(DType dtype, std::string_view bytes) {
-  const auto plain = [](auto v) { return static_cast<double>(v); };
-  switch (dtype) {
-    case DType::f32:
-      return unpack_as<float>(bytes, plain);
-    case DType::f64:
-      return unpack_as<double>(bytes, plain);
-    case DType::f16:
-      return unpack_as<std::uint16_t>(bytes, [](std::uint16_t v) { return decode(half, v); });
-    case DType::bf16:
-      return unpack_as<std::uint16_t>(bytes, [](std::uint16_t v) { return decode(bfloat16, v); });
-    case DType::u8:
-      return unpack_as<std::uint8_t>(bytes, plain);
-    case DType::u16:
-      return unpack_as<std::uint16_t>(bytes, plain);
-    case DType::i16:
-      return unpack_as<std::int16_t>(bytes, plain);
-    case DType::i8:
-      return unpack_as<std::int8_t>(bytes, plain);
-    case DType::boolean:  // what is neither 0 nor 1 is seen
-      return unpack_as<std::uint8_t>(bytes, plain);
-    case DType::u32:
-      return unpack_as<std::uint32_t>(bytes, plain);
-    case DType::u64:
-      return unpack_as<std::uint64_t>(bytes, plain);
-    case DType::i32:
-      return unpack_as<std::int32_t>(bytes, plain);
-    case DType::i64:
-      return unpack_as<std::int64_t>(bytes, plain);
-    case DType::b8:
-    case DType::b16:
-    case DType::b32:
-    case DType::b64:
-    case DType::b128:
-      throw Error(no_number);
-  }
-  return {};
+  std::vector<double> values(bytes.size() / static_cast<std::size_t>(tunesmith::bytes(dtype)));
+  decode(dtype, bytes.data(), values);
+  return values;
 }
 
 namespace {
@@ -360,8 +172,6 @@ std::vector<std::vector<double>> make_inputs(const Op& op, const Problem& proble
     if (argument.role == Role::output) continue;
     values.resize(static_cast<std::size_t>(elements(argument, problem)));
     const DType dtype = argument.dtype(problem);
-    const bool whole = is_whole(dtype);
-    const double offset = is_unsigned(dtype) ? 100 : 0;
     Contents contents = of_problem(contents_of(argument, set), problem);
     if (is_distant(argument, problem, set)) std::tie(contents.least, contents.most) = distant_range;
     const bool is_usual = set == 0 && !argument.usual;
@@ -369,12 +179,8 @@ std::vector<std::vector<double>> make_inputs(const Op& op, const Problem& proble
       Random random = start;
       random.skip(begin);
       for (std::size_t i = begin; i < end; ++i) {
-        if (!is_usual || dtype == DType::boolean) {
-          values[i] = round_to(dtype, sample(contents, dtype, i, values.size(), random.uniform()));
-          continue;
-        }
-        values[i] =
-            whole ? offset + static_cast<double>(random.below(201)) - 100 : round_to(dtype, random.uniform());
+        values[i] = round_to(dtype, is_usual ? usual_value(dtype, random)
+                                             : sample(contents, dtype, i, values.size(), random.uniform()));
       }
     });
   }
@@ -410,12 +216,19 @@ std::int64_t permitted_bytes(DType output) { return output == DType::f64 ? sizeo
 std::string pack_permitted(DType output, std::span<const double> errors) {
   if (output == DType::f64) return pack(DType::f64, errors);
   constexpr float largest = std::numeric_limits<float>::max();
-  return pack_as<float>(errors, [](double error) {
-    // Only what is infinite, an element that is not checked, stays so.
-    if (std::isinf(error)) return std::numeric_limits<float>::infinity();
-    const auto kept = static_cast<float>(std::min<double>(error, largest));
-    return kept < error && kept < largest ? std::nextafter(kept, largest) : kept;
+  std::string packed(errors.size() * sizeof(float), '\0');
+  in_chunks(errors.size(), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const auto kept = static_cast<float>(std::min<double>(errors[i], largest));
+      const bool below = kept < errors[i] && kept < largest;
+      // Only what is infinite, an element that is not checked, stays so.
+      const float above = std::isinf(errors[i]) ? std::numeric_limits<float>::infinity()
+                          : below               ? std::nextafter(kept, largest)
+                                                : kept;
+      std::memcpy(packed.data() + i * sizeof(float), &above, sizeof(float));
+    }
   });
+  return packed;
 }
 
 double unpack_permitted(DType output, const char* from) {

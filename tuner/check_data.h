@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "generator/element.h"
 #include "generator/op.h"
 
 namespace tunesmith {
@@ -18,11 +19,7 @@ namespace tunesmith {
 /// Rethrows what one of them throws.
 void in_chunks(std::size_t count, const std::function<void(std::size_t begin, std::size_t end)>& work);
 
-/// The nearest value of the dtype (ties to even; above the largest finite one, infinity; integers are
-/// clamped). An i64 is exact up to 2^53.
-double round_to(DType dtype, double value);
-
-/// Doubles <-> the elements' bytes. `pack` rounds.
+/// As encode() and decode().
 std::string pack(DType dtype, std::span<const double> values);
 std::vector<double> unpack(DType dtype, std::string_view bytes);
 
@@ -34,9 +31,8 @@ double usual_errors(const Op& op, const Problem& problem, int set);
 /// What the inputs hold in a set above 0, as words: "x holds numbers from -100 to 100".
 std::string words(const Op& op, int set);
 
-/// Every argument's initial contents in the op's order (outputs empty), rounded to its dtype: in set 0
-/// floating-point values in [-1, 1), integers in [-100, 100], or [0, 200] for u8 and u16. The same seed gives
-/// the same values everywhere.
+/// Every argument's initial contents in the op's order (outputs empty), rounded to its dtype: in set 0, where
+/// the op says nothing else, usual_value(). The same seed gives the same values everywhere.
 std::vector<std::vector<double>> make_inputs(const Op& op, const Problem& problem, std::uint64_t seed,
                                              int set = 0);
 

@@ -10,17 +10,6 @@
 #include "generator/listed.h"
 
 namespace tunesmith {
-namespace {
-
-// Between order statistics, as numpy.quantile does.
-double quantile(const std::vector<double>& sorted, double at) {
-  const double position = at * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<std::size_t>(position);
-  const std::size_t above = std::min(below + 1, sorted.size() - 1);
-  return std::lerp(sorted[below], sorted[above], position - static_cast<double>(below));
-}
-
-}  // namespace
 
 std::string_view name(Objective objective) {
   return objective == Objective::time ? "time" : objective == Objective::energy ? "energy" : "edp";
@@ -32,17 +21,6 @@ Objective objective_of(std::string_view word) {
   }
   throw UsageError("The objective " + std::string(word) +
                    " is not known; give time, energy, or edp (the product of both).");
-}
-
-Summary summarize(std::vector<double> samples_us) {
-  std::sort(samples_us.begin(), samples_us.end());
-  Summary summary;
-  summary.min_us = samples_us.front();
-  summary.median_us = quantile(samples_us, 0.5);
-  if (summary.median_us > 0) {
-    summary.spread = (quantile(samples_us, 0.75) - quantile(samples_us, 0.25)) / summary.median_us;
-  }
-  return summary;
 }
 
 std::string launches_of(std::string_view device_kind, bool chained) {
@@ -77,11 +55,6 @@ Policy policy_for(std::string_view device_kind) {
     policy.list_loads = 1;  // loads are alike
   }
   return policy;
-}
-
-int repeats_for(double launch_us, double sample_target_us, int most) {
-  return static_cast<int>(
-      std::clamp(sample_target_us / std::max(launch_us, 0.5), 1.0, static_cast<double>(most)));
 }
 
 std::vector<std::size_t> choose_finalists(const std::vector<Contender>& contenders,

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/time_sample.h"
+
 namespace tunesmith {
 
 /// What makes a winner the best: a launch's time, its energy, or the product of both.
@@ -15,15 +17,6 @@ enum class Objective { time, energy, edp };
 std::string_view name(Objective objective);
 /// Throws UsageError.
 Objective objective_of(std::string_view word);
-
-struct Summary {
-  double median_us = 0;
-  double min_us = 0;
-  double spread = 0;  ///< interquartile range / median
-};
-
-/// Of at least one sample.
-Summary summarize(std::vector<double> samples_us);
 
 /// A kernel of 1 us may take 20 % more after one load of its binary than after the next, one of 10 us 2 %
 /// (H200).
@@ -58,9 +51,6 @@ double measure_limit_s(const MeasureLimits& limits, double base_s, double amount
 
 /// On the host a launch takes milliseconds and the clock is fine enough, so fewer samples do.
 Policy policy_for(std::string_view device_kind);
-
-/// How many launches of `launch_us` make a sample of `sample_target_us`.
-int repeats_for(double launch_us, double sample_target_us, int most = 50);
 
 /// What the launches of a sample are called: on the host apart and chained are the same.
 std::string launches_of(std::string_view device_kind, bool chained);

@@ -1,0 +1,21 @@
+// What a time is made of, for the tuner and for first-use tuning alike: samples of several launches, and
+// their median.
+#pragma once
+
+#include <vector>
+
+namespace tunesmith {
+
+struct Summary {
+  double median_us = 0;
+  double min_us = 0;
+  double spread = 0;  ///< interquartile range / median
+};
+
+/// Of at least one sample.
+Summary summarize(std::vector<double> samples_us);
+
+/// How many launches of `launch_us` make a sample of `sample_target_us`.
+int repeats_for(double launch_us, double sample_target_us, int most = 50);
+
+}  // namespace tunesmith
