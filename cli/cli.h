@@ -52,6 +52,9 @@ CLI::Validator whole_number(std::int64_t least, std::int64_t most = std::numeric
 /// --caches and --launches: times of one kind alone.
 void add_kind_options(CLI::App* command, QueryFilter& filter);
 
+/// Of "cuda:0,cuda:1", "cuda:all" or a single device, the first. Throws UsageError.
+DeviceFacts first_device(const std::string& words);
+
 /// What a target says about a device: its limits, not its size. Throws UsageError for what is no target.
 DeviceFacts facts_of_target(const std::string& target);
 

@@ -12,10 +12,10 @@
 #include <utility>
 #include <vector>
 
-#include "cli/anchors.h"
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "cli/table.h"
+#include "cli/tune_anchors.h"
 #include "db/store.h"
 #include "generator/error.h"
 #include "generator/listed.h"

@@ -5,10 +5,10 @@
 #include <optional>
 #include <set>
 
+#include "choose/time_model.h"
+#include "choose/winners_file.h"
 #include "db/store.h"
 #include "dispatch/known.h"
-#include "dispatch/table.h"
-#include "dispatch/time_model.h"
 #include "generator/error.h"
 #include "generator/number_text.h"
 #include "generator/ops.h"
@@ -17,8 +17,8 @@
 namespace tunesmith {
 namespace {
 
-std::vector<TableRow> table_of(const std::filesystem::path& folder) {
-  return read_table([&](std::string_view name) { return read_file(folder / name); });
+std::vector<WinnersFileRow> table_of(const std::filesystem::path& folder) {
+  return read_winners([&](std::string_view name) { return read_file(folder / name); });
 }
 
 }  // namespace
@@ -34,7 +34,7 @@ void leave_out_unknown(std::vector<DeviceTable>& tables, std::vector<std::string
 }
 
 bool keep_current(DeviceTable& one, std::vector<std::string>& notes) {
-  const std::vector<AnchorTable::Variant>& variants = one.table.variants;
+  const std::vector<TimingTable::Variant>& variants = one.table.variants;
   const std::size_t all = variants.size();
   std::vector<std::size_t> current;
   for (std::size_t v = 0; v < all; ++v)
@@ -66,9 +66,9 @@ void require_current(const Candidate& winner) {
 namespace {
 
 // Whether some of its variants are still what was measured.
-bool is_current(const AnchorTable& table) {
+bool is_current(const TimingTable& table) {
   const Op& op = find_op(table.op);
-  return std::any_of(table.variants.begin(), table.variants.end(), [&](const AnchorTable::Variant& variant) {
+  return std::any_of(table.variants.begin(), table.variants.end(), [&](const TimingTable::Variant& variant) {
     return std::any_of(op.templates.begin(), op.templates.end(), [&](const Template& tmpl) {
       return tmpl.name == variant.template_name &&
              body_hash(op, tmpl, files_of(op)).compare(0, variant.body.size(), variant.body) == 0;
@@ -77,10 +77,12 @@ bool is_current(const AnchorTable& table) {
 }
 
 std::vector<DeviceTable> anchor_tables_of(const std::filesystem::path& folder) {
-  return read_anchor_tables([&](std::string_view name) { return read_file(folder / name); }, ops());
+  return read_timing_tables([&](std::string_view name) { return read_file(folder / name); }, ops());
 }
 
-bool same_key(const TableRow& a, const TableRow& b) { return !stands_before(a, b) && !stands_before(b, a); }
+bool same_key(const WinnersFileRow& a, const WinnersFileRow& b) {
+  return !stands_before(a, b) && !stands_before(b, a);
+}
 
 std::vector<std::string> files_in(const std::filesystem::path& folder) {
   std::vector<std::string> names;
@@ -99,8 +101,8 @@ ExportReport export_winners(const std::filesystem::path& database, const std::st
                      "; tune first, or name another with --db.");
   }
   ExportReport report;
-  std::vector<TableRow> rows;
-  const auto take = [&](TableRow row, const char* verb) {
+  std::vector<WinnersFileRow> rows;
+  const auto take = [&](WinnersFileRow row, const char* verb) {
     try {
       require_current(row.winner);
       rows.push_back(std::move(row));
@@ -113,7 +115,7 @@ ExportReport export_winners(const std::filesystem::path& database, const std::st
 
   QueryFilter filter;
   filter.device = device;
-  for (TableRow& row : winners_of(database, filter))
+  for (WinnersFileRow& row : winners_of(database, filter))
     report.exported += take(std::move(row), "Left out") ? 1 : 0;
   std::vector<DeviceTable> anchors = tables_of(database, filter);
   leave_out_unknown(anchors, report.notes);
@@ -124,10 +126,10 @@ ExportReport export_winners(const std::filesystem::path& database, const std::st
     throw UsageError("The database " + database.string() + " has no winner to export" +
                      (device.empty() ? "" : " for the device " + device) + "; nothing was written." + why);
   }
-  const std::vector<TableRow> exported = rows;
-  for (TableRow& row : table_of(folder)) {
+  const std::vector<WinnersFileRow> exported = rows;
+  for (WinnersFileRow& row : table_of(folder)) {
     if (std::none_of(exported.begin(), exported.end(),
-                     [&](const TableRow& other) { return same_key(row, other); })) {
+                     [&](const WinnersFileRow& other) { return same_key(row, other); })) {
       report.kept += take(std::move(row), "Dropped") ? 1 : 0;
     }
   }
@@ -146,7 +148,7 @@ ExportReport export_winners(const std::filesystem::path& database, const std::st
 
   std::error_code error;
   std::filesystem::create_directories(folder, error);
-  const Texts tables = write_table(rows, anchors);
+  const Texts tables = write_winners(rows, anchors);
   const std::vector<std::string> old_files = files_in(folder);
   for (const auto& [name, text] : tables) write_file(folder / name, text);
   for (const std::string& name : old_files)
@@ -159,14 +161,14 @@ std::vector<std::string> check_exported(const std::filesystem::path& folder) {
   std::set<std::string> named = {std::string(devices_file)};
   for (const std::string& name : tuned_devices(read_file(folder / devices_file))) {
     named.insert(name + ".csv");
-    for (const Op& op : ops()) named.insert(anchors_file(name, op.name));
+    for (const Op& op : ops()) named.insert(timing_table_file(name, op.name));
   }
   for (const DeviceTable& one : anchor_tables_of(folder)) {
     if (!is_current(one.table))
       wrong.push_back("The table of " + one.table.op + " on " + one.device.name +
                       " was measured with other templates; tune and export it again.");
   }
-  for (const TableRow& row : table_of(folder)) {
+  for (const WinnersFileRow& row : table_of(folder)) {
     try {
       require_current(row.winner);
     } catch (const Error& error) {

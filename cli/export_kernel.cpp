@@ -5,12 +5,12 @@
 #include <memory>
 #include <utility>
 
+#include "choose/shipped.h"
 #include "cli/export.h"
 #include "db/store.h"
 #include "dispatch/kernel_folder.h"
 #include "dispatch/known.h"
 #include "dispatch/packed.h"
-#include "dispatch/shipped.h"
 #include "generator/error.h"
 #include "generator/ops.h"
 #include "runtime/executable.h"
@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 
 // What the database knows of the op, and is still what the kernel gives.
 struct Part {
-  std::vector<TableRow> rows;
+  std::vector<WinnersFileRow> rows;
   std::vector<DeviceTable> tables;
 };
 
@@ -34,7 +34,7 @@ Part known_of(const std::string& op, const fs::path& database, const std::string
   filter.op = op;
   filter.device = device;
   Part part{winners_of(database, filter), tables_of(database, filter)};
-  std::erase_if(part.rows, [&](const TableRow& row) {
+  std::erase_if(part.rows, [&](const WinnersFileRow& row) {
     try {
       require_current(row.winner);
       return false;
@@ -58,10 +58,10 @@ Wanteds wanted_of(const Op& op, const Part& part, const std::vector<Candidate>& 
                      [&](const DeviceFacts& other) { return same_model(other, device); }))
       devices.push_back(device.kind == "host" ? host_facts() : device);
   };
-  for (const TableRow& row : part.rows) add_device(row.winner.device);
+  for (const WinnersFileRow& row : part.rows) add_device(row.winner.device);
   for (const DeviceTable& one : part.tables) {
     add_device(one.device);
-    for (const AnchorTable::Anchor& anchor : one.table.anchors)
+    for (const TimingTable::Anchor& anchor : one.table.anchors)
       problems.push_back(complete_problem(op, anchor.problem));
   }
   Wanteds all;
@@ -74,7 +74,7 @@ Wanteds wanted_of(const Op& op, const Part& part, const std::vector<Candidate>& 
     const Chooser chooser(op, device, candidates);
     for (const Shipped& base : bases_of(op)) add(base);
     for (const Saving& saving : portfolio_of(op, chooser, candidates, problems, true)) add(saving.one);
-    for (const TableRow& row : part.rows) {
+    for (const WinnersFileRow& row : part.rows) {
       const Problem problem = complete_problem(op, row.winner.problem);
       const Template& tmpl = find_template(op, row.winner.template_name);
       for (const Shipped& one : plan_of(op, chooser, candidates, device, problem)) add(one);
@@ -200,7 +200,8 @@ KernelExportReport export_kernel(const std::string& name, const fs::path& databa
   const fs::path tuned = tuned_folder(report.kernel);
   const std::string below = tuned.filename().string() + "/";
   Texts files;
-  for (auto& [file, text] : write_solved_table(part.rows, part.tables)) files[below + file] = std::move(text);
+  for (auto& [file, text] : write_solved_winners(part.rows, part.tables))
+    files[below + file] = std::move(text);
   Binaries binaries(database);
   for (const auto& [key, source] : wanted_of(op, part, candidates)) {
     std::string bytes = binaries.of(source, report.notes);

@@ -7,14 +7,14 @@
 #include <set>
 #include <utility>
 
+#include "choose/csv.h"
+#include "choose/shipped.h"
+#include "choose/time_model.h"
 #include "cli/export.h"
 #include "cli/static_build.h"
 #include "db/store.h"
-#include "dispatch/csv.h"
 #include "dispatch/known.h"
 #include "dispatch/packed.h"
-#include "dispatch/shipped.h"
-#include "dispatch/time_model.h"
 #include "generator/error.h"
 #include "generator/listed.h"
 #include "generator/ops.h"
@@ -27,7 +27,7 @@ namespace {
 
 // What is known from one source, and is still what the templates give.
 struct Part {
-  std::vector<TableRow> rows;
+  std::vector<WinnersFileRow> rows;
   std::vector<DeviceTable> tables;
 };
 
@@ -48,8 +48,8 @@ bool matches(const DeviceFacts& device, const std::string& words) {
 
 Part built_in(const std::string& device) {
   const auto file = [](std::string_view name) { return std::string(packed(name)); };
-  Part part{read_table(file), read_anchor_tables(file, ops())};
-  std::erase_if(part.rows, [&](const TableRow& row) { return !matches(row.winner.device, device); });
+  Part part{read_winners(file), read_timing_tables(file, ops())};
+  std::erase_if(part.rows, [&](const WinnersFileRow& row) { return !matches(row.winner.device, device); });
   std::erase_if(part.tables, [&](const DeviceTable& one) { return !matches(one.device, device); });
   return part;
 }
@@ -64,7 +64,7 @@ Part of_database(const StaticRequest& request) {
 // Leaves out other ops, and what is stale.
 void keep_current(Part& part, const std::vector<std::string>& asked, StaticReport& report) {
   leave_out_unknown(part.tables, report.notes);
-  std::erase_if(part.rows, [&](const TableRow& row) {
+  std::erase_if(part.rows, [&](const WinnersFileRow& row) {
     if (!is_asked(asked, row.winner.op)) return true;
     try {
       require_current(row.winner);
@@ -79,7 +79,7 @@ void keep_current(Part& part, const std::vector<std::string>& asked, StaticRepor
     if (!keep_current(one, report.notes)) return true;
     return false;
   });
-  for (const TableRow& row : part.rows) report.ops.push_back(row.winner.op);
+  for (const WinnersFileRow& row : part.rows) report.ops.push_back(row.winner.op);
   for (const DeviceTable& one : part.tables) report.ops.push_back(one.table.op);
 }
 
@@ -160,7 +160,7 @@ class Kernels {
     std::vector<Problem> all;
     for (const DeviceTable* one : tables_) {
       if (one->table.op != op.name) continue;
-      for (const AnchorTable::Anchor& anchor : one->table.anchors) {
+      for (const TimingTable::Anchor& anchor : one->table.anchors) {
         all.push_back(complete_problem(op, anchor.problem));
         if (same_model(one->device, device)) own.push_back(all.back());
       }
@@ -230,9 +230,9 @@ StaticReport export_static(const StaticRequest& request, const std::filesystem::
   make_unique(report.targets);
   StaticFolder files{.ops = report.ops, .targets = report.targets, .kernels = kernels.all(), .tables = {}};
   report.kernels = static_cast<int>(files.kernels.size());
-  for (auto& [name, text] : write_solved_table(database.rows, database.tables))
+  for (auto& [name, text] : write_solved_winners(database.rows, database.tables))
     files.tables["database/" + name] = text;
-  for (auto& [name, text] : write_solved_table(library.rows, library.tables)) files.tables[name] = text;
+  for (auto& [name, text] : write_solved_winners(library.rows, library.tables)) files.tables[name] = text;
   write_static_folder(files, folder);
   return report;
 }

@@ -221,6 +221,10 @@ void run_render(const RenderRequest& request) {
 
 }  // namespace
 
+DeviceFacts first_device(const std::string& words) {
+  return choose_device(DeviceId::parse_list(words).front()).facts;
+}
+
 std::string device_filter(const std::string& words) {
   if (!DeviceId::is_one(words)) return words;
   const DeviceId id = DeviceId::parse(words);

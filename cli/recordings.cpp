@@ -12,9 +12,9 @@
 #include <set>
 #include <utility>
 
+#include "choose/csv.h"
 #include "cli/table.h"
 #include "db/store.h"
-#include "dispatch/csv.h"
 #include "generator/error.h"
 #include "generator/hash.h"
 #include "generator/listed.h"

@@ -11,12 +11,13 @@
 #include <set>
 #include <utility>
 
-#include "cli/anchors.h"
+#include "choose/portfolio.h"
+#include "choose/select.h"
+#include "choose/timing_table.h"
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "cli/regret_table.h"
 #include "db/store.h"
-#include "dispatch/anchor_table.h"
 #include "dispatch/known.h"
 #include "generator/error.h"
 #include "generator/listed.h"
@@ -24,7 +25,9 @@
 #include "generator/sample.h"
 #include "runtime/device_id.h"
 #include "runtime/files.h"
+#include "tuner/table_run.h"
 #include "tuner/tune.h"
+#include "tunesmith/dispatcher.h"
 
 namespace tunesmith {
 namespace {
@@ -110,25 +113,17 @@ std::vector<NamedVariant> portfolio_of(const Op& op, const std::vector<Candidate
 
 // Measures the portfolio where it was not in the search: by problem the times, by template and config.
 using Times = std::map<std::string, std::map<std::string, double>>;
-Times portfolio_times(const Op& op, const std::vector<NamedVariant>& variants, TuneOptions options,
-                      Progress& progress) {
-  std::int64_t device_id = 0;
-  const auto read = [&] { return Store::open(options.database, Store::Mode::read_only); };
-  options.anchors =
-      AnchorOptions{.searched = 0,
-                    .portfolio =
-                        [&](const DeviceFacts&, std::int64_t id, std::size_t) {
-                          device_id = id;
-                          return variants;
-                        },
-                    .table = [&](const DeviceFacts& device,
-                                 std::int64_t id) { return row_of(best_table(op, device, read(), id)); }};
+Times portfolio_times(const Op& op, const DeviceFacts& device, const std::vector<NamedVariant>& variants,
+                      TuneOptions options, Progress& progress) {
+  options.table = TableOptions{.searched = 0, .portfolio = variants};
   tune(options, progress);
   Times times;
-  for (const Store::Time& time : read().times_of(op.name, device_id, "warm", "apart", bodies_of(op))) {
-    if (std::find(variants.begin(), variants.end(), NamedVariant{time.template_name, time.config}) !=
-        variants.end())
-      times[time.problem].emplace(time.template_name + " " + time.config, time.median_us);
+  for (const std::vector<TimeRow>& measured : times_of_model(options.database, op, device)) {
+    for (const TimeRow& time : measured) {
+      if (std::find(variants.begin(), variants.end(), NamedVariant{time.template_name, time.config}) !=
+          variants.end())
+        times[time.problem].emplace(time.template_name + " " + time.config, time.median_us);
+    }
   }
   return times;
 }
@@ -186,7 +181,7 @@ void run(const Request& request, int& exit_code) {
   const TuneResult result = tune(options, progress);
   Times times;
   if (const auto portfolio = portfolio_of(op, known); !portfolio.empty() && !result.interrupted)
-    times = portfolio_times(op, portfolio, options, progress);
+    times = portfolio_times(op, device, portfolio, options, progress);
   std::vector<Regret> all;
   for (const TunedProblem& tuned : result.problems) {
     if (tuned.winners.empty()) continue;

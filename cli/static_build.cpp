@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "dispatch/csv.h"
+#include "choose/csv.h"
 #include "generator/error.h"
 #include "generator/hash.h"
 #include "runtime/files.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "dispatch/table.h"
+#include "choose/winners_file.h"
 #include "generator/render.h"
 
 namespace tunesmith {

@@ -5,7 +5,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "dispatch/csv.h"
+#include "choose/csv.h"
 #include "generator/number_text.h"
 #include "generator/printable.h"
 #include "tuner/progress.h"

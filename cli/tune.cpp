@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/anchors.h"
+#include "choose/portfolio.h"
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "cli/problem_file.h"

@@ -9,13 +9,16 @@
 #include <iostream>
 #include <iterator>
 
-#include "cli/anchors.h"
+#include "choose/portfolio.h"
+#include "cli/cli.h"
 #include "cli/winners_table.h"
-#include "db/store.h"
+#include "db/device_row.h"
+#include "dispatch/known.h"
 #include "generator/error.h"
 #include "generator/ops.h"
 #include "generator/random.h"
 #include "generator/sample.h"
+#include "tuner/table_run.h"
 
 namespace tunesmith {
 namespace {
@@ -78,9 +81,9 @@ void add_measured(const Op& op, TuneOptions& options, std::size_t count, const s
   }
 }
 
-std::vector<Problem> problems_of(const Op& op, const AnchorTable& table) {
+std::vector<Problem> problems_of(const Op& op, const TimingTable& table) {
   std::vector<Problem> problems;
-  for (const AnchorTable::Anchor& anchor : table.anchors)
+  for (const TimingTable::Anchor& anchor : table.anchors)
     problems.push_back(complete_problem(op, anchor.problem));
   return problems;
 }
@@ -101,7 +104,7 @@ void tune_anchors(TuneOptions options, const AnchorCounts& counts, double second
   const DeviceFacts first = first_device(options.device);
   const SampleLimits limits = sample_limits(first.kind);
   const bool extends = counts.searched == 0 && options.problems.empty();
-  AnchorTable table;
+  TimingTable table;
   if (extends) table = known_table(op, first, options.database);
   if (extends && table.anchors.empty()) {
     throw UsageError("There is no table of " + op.name + " for the device " + first.name +
@@ -112,9 +115,12 @@ void tune_anchors(TuneOptions options, const AnchorCounts& counts, double second
         "--fill completes a known table, but --anchors and problems make a new one; leave out --fill or "
         "these.");
   }
-  if (extends) table = with_first_launches(std::move(table), op, first, options.database);
-  if (extends && counts.measured > 0)
-    table = challenged(std::move(table), op, first, options.database, options.built_in, most_challengers);
+  if (extends) {
+    const std::vector<std::vector<TimeRow>> measured = times_of_model(options.database, op, first);
+    table = with_first_launches(std::move(table), op, first, measured);
+    if (counts.measured > 0)
+      table = challenged(std::move(table), op, first, measured, options.built_in, most_challengers);
+  }
   std::vector<Lacking> incomplete;
   if (counts.filled > 0) incomplete = lacking(table, op, first, counts.filled, options.templates);
   if (counts.filled > 0 && incomplete.empty() && counts.measured == 0) {
@@ -124,8 +130,7 @@ void tune_anchors(TuneOptions options, const AnchorCounts& counts, double second
   }
   for (Problem& problem : sample_problems(op, counts.searched, options.seed, limits))
     add(options.problems, std::move(problem));
-  const auto read = [&] { return Store::open(options.database, Store::Mode::read_only); };
-  AnchorOptions& anchors = options.anchors.emplace();
+  TableOptions& anchors = options.table.emplace();
   anchors.searched = options.problems.size();
   if (counts.measured > 0)
     add_measured(op, options, counts.measured, extends ? problems_of(op, table) : options.problems, limits);
@@ -134,17 +139,7 @@ void tune_anchors(TuneOptions options, const AnchorCounts& counts, double second
     anchors.lists.emplace(one.problem.text(), one.variants);
   }
   anchors.seconds = seconds;
-  anchors.known_well = [&](const DeviceFacts&, std::int64_t device_id) {
-    return known_well(op, read(), device_id);
-  };
-  anchors.portfolio = [&](const DeviceFacts& device, std::int64_t device_id, std::size_t most) {
-    return variants_of(extends ? table : best_table(op, device, read(), device_id, most));
-  };
-  anchors.table = [&](const DeviceFacts& device, std::int64_t device_id) {
-    table =
-        extends ? extended(table, op, device, read(), device_id) : best_table(op, device, read(), device_id);
-    return row_of(table);
-  };
+  if (extends) anchors.known = std::move(table);
   const TuneResult result = tune(options, progress);
   if (result.interrupted) {
     exit_code = 130;
@@ -152,7 +147,7 @@ void tune_anchors(TuneOptions options, const AnchorCounts& counts, double second
         << "Interrupted. Every verdict so far is in the database; run the same command again to continue, "
            "or make a table of the measurements so far with \"tunesmith db tables\".\n";
   } else {
-    std::cout << op.name << " on " << result.device.name << ": " << quality_text(table) << ".\n";
+    std::cout << op.name << " on " << result.device.name << ": " << quality_text(*result.table) << ".\n";
   }
   if (!progress.in_parts()) std::cout << '\n' << spent_text(result);
   std::cout << std::flush;
@@ -193,6 +188,37 @@ void tune_all(const TuneOptions& options, const std::vector<std::string>& names,
       exit_code = 1;
     }
   }
+}
+
+std::string remake_tables(Store& store, const std::filesystem::path& database, const std::string& op_name,
+                          const std::string& device, bool extend, const std::string& command) {
+  std::string text;
+  for (const StoredDevice& stored : store.devices(device)) {
+    const DeviceFacts facts = facts_of(stored.device);
+    std::int64_t session = 0;
+    for (const Op& op : ops()) {
+      if (!op_name.empty() && op.name != op_name) continue;
+      const std::vector<TimeRow> times = times_for_table(store, op, stored.id);
+      TimingTable table = extend ? known_table(op, facts, database) : best_table(op, facts, times);
+      if (table.anchors.empty()) continue;
+      if (extend) {
+        table = challenged(std::move(table), op, facts, times_of_model(database, op, facts), {},
+                           most_challengers);
+        table = extended(std::move(table), op, facts, times);
+      }
+      if (session == 0) {
+        session = store.begin_session(
+            {.device_id = stored.id, .command = command, .tunesmith_version = TUNESMITH_VERSION});
+      }
+      AnchorTableRow row = row_of(table);
+      row.session_id = session;
+      row.device_id = stored.id;
+      store.put_anchor_table(row);
+      text += op.name + " on " + facts.name + ": " + quality_text(table) + ".\n";
+    }
+    if (session != 0) store.end_session(session, Store::End::finished);
+  }
+  return text;
 }
 
 }  // namespace tunesmith

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "db/store.h"
 #include "tuner/progress.h"
 #include "tuner/tune.h"
 
@@ -28,5 +29,10 @@ void tune_anchors(TuneOptions options, const AnchorCounts& counts, double second
 /// Of these ops (empty: all), in so many seconds. An op that fails is said, and leaves `exit_code` at 1.
 void tune_all(const TuneOptions& options, const std::vector<std::string>& names, double seconds,
               Progress& progress, int& exit_code);
+
+/// Makes the tables of all ops and devices of the database anew that the names let through (empty: all), and
+/// stores them; a line about each. `extend`: adds to those that are known, built in or in the database.
+std::string remake_tables(Store& store, const std::filesystem::path& database, const std::string& op,
+                          const std::string& device, bool extend, const std::string& command);
 
 }  // namespace tunesmith

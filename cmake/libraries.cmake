@@ -1,5 +1,5 @@
-# What applications link: one shared and one static library of the objects of generator/, db/, runtime/, templates/ and
-# dispatch/. The shared one needs nothing of an application's build; the static one needs SQLite and, with CUDA, the
+# What applications link: one shared and one static library of the objects of generator/, db/, runtime/, choose/, templates/
+# and dispatch/. The shared one needs nothing of an application's build; the static one needs SQLite and, with CUDA, the
 # toolkit's runtime.
 set(TUNESMITH_SOVERSION "${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}")
 
@@ -27,8 +27,8 @@ function(tunesmith_name_version library version)
   set_target_properties(${library} PROPERTIES VERSION ${version} SOVERSION ${so_version} LINK_DEPENDS "${map}")
 endfunction()
 
-set(objects $<TARGET_OBJECTS:tunesmith_packed> $<TARGET_OBJECTS:tunesmith_choice>)
-foreach(part generator db runtime templates dispatch)
+set(objects $<TARGET_OBJECTS:tunesmith_packed>)
+foreach(part generator db runtime choose templates dispatch)
   list(APPEND objects $<TARGET_OBJECTS:tunesmith_${part}>)
 endforeach()
 set(TUNESMITH_KINDS shared static)

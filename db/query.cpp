@@ -151,9 +151,9 @@ std::vector<Store::Verdict> Store::verdicts_of_others(std::int64_t session_id, s
   return verdicts;
 }
 
-std::vector<Store::Time> Store::times_of(std::string_view op, std::int64_t device_id, std::string_view caches,
-                                         std::string_view launches, const Bodies& bodies) const {
-  std::vector<Time> times;
+std::vector<TimeRow> Store::times_of(std::string_view op, std::int64_t device_id, std::string_view caches,
+                                     std::string_view launches, const BodyHashes& bodies) const {
+  std::vector<TimeRow> times;
   Statement rows(*database_,
                  std::string("SELECT text, name, body_hash, config, median_us FROM ("
                              "SELECT p.text, t.name, t.body_hash, v.config, m.median_us, row_number() OVER ("
@@ -167,7 +167,7 @@ std::vector<Store::Time> Store::times_of(std::string_view op, std::int64_t devic
                      "AND m.verdict = 'ok') WHERE place = 1 ORDER BY text, name, config",
                  op, device_id, caches, launches);
   while (rows.step()) {
-    Time row;
+    TimeRow row;
     rows >> row.problem >> row.template_name >> row.body_hash >> row.config >> row.median_us;
     const auto body = bodies.find(row.template_name);
     if (bodies.empty() || (body != bodies.end() && body->second == row.body_hash))

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -145,6 +146,14 @@ struct BinaryRow {
 bool is_whole(const BinaryRow&);  // whether its bytes have its hash
 
 // What a reader asks for, and gets.
+
+// The newest time of a config on a problem, a device and under conditions that the reader has named.
+struct TimeRow {
+  std::string problem, template_name, body_hash, config;
+  double median_us = 0;
+};
+
+using BodyHashes = std::map<std::string, std::string>;  // by template, its body_hash now
 
 // What identifies a kernel across runs.
 struct SourceKey {

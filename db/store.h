@@ -144,14 +144,9 @@ class Store {
 
   // The newest time of each config of the op on the device, by problem, then template: of templates that
   // have these bodies; where none are given, those that were measured last.
-  struct Time {
-    std::string problem, template_name, body_hash, config;
-    double median_us = 0;
-  };
-  using Bodies = std::map<std::string, std::string>;  // by template, its body_hash now
-  [[nodiscard]] std::vector<Time> times_of(std::string_view op, std::int64_t device_id,
-                                           std::string_view caches, std::string_view launches,
-                                           const Bodies& bodies = {}) const;
+  [[nodiscard]] std::vector<TimeRow> times_of(std::string_view op, std::int64_t device_id,
+                                              std::string_view caches, std::string_view launches,
+                                              const BodyHashes& bodies = {}) const;
 
   // Those whose name has the words in it, in upper or lower case, or whose target they are; empty: all.
   [[nodiscard]] std::vector<StoredDevice> devices(const std::string& words = {}) const;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "choose/portfolio.h"
 #include "db/device_row.h"
 #include "db/store.h"
 #include "dispatch/known.h"
@@ -15,36 +16,40 @@
 namespace tunesmith {
 namespace {
 
-Candidate to_candidate(const WinnerRow& row) {
-  Candidate candidate;
-  candidate.origin = Candidate::Origin::database;
-  candidate.device = facts_of(row.device);
-  candidate.op = row.problem.op;
-  candidate.template_name = row.template_.name;
-  candidate.median_us = row.median_us;
-  candidate.low_us = row.low_us.value_or(0);
-  candidate.high_us = row.high_us.value_or(0);
-  candidate.tied = row.tied;
-  candidate.cold_caches = row.caches == "cold";
-  candidate.conditions = row.launches + " " + row.objective;
-  candidate.source_hash = row.variant.source_hash;
-  candidate.has_binary = row.binary.has_value();
+WinnersFileRow to_file_row(const WinnerRow& row) {
+  WinnersFileRow made{.winner = {},
+                      .alignment_bytes = row.alignment_bytes,
+                      .launches = row.launches,
+                      .objective = row.objective,
+                      .base_us = row.base_us.value_or(0),
+                      .toolchain = row.toolchain,
+                      .driver = row.driver,
+                      .measured_at = row.measured_at};
+  Candidate& winner = made.winner;
+  winner.device = facts_of(row.device);
+  winner.op = row.problem.op;
+  winner.template_name = row.template_.name;
+  winner.median_us = row.median_us;
+  winner.low_us = row.low_us.value_or(0);
+  winner.high_us = row.high_us.value_or(0);
+  winner.tied = row.tied;
+  winner.cold_caches = row.caches == "cold";
+  winner.conditions = row.launches + " " + row.objective;
+  winner.source_hash = row.variant.source_hash;
   try {
-    candidate.problem = Problem::parse(row.problem.text);
-    candidate.config = Values::parse(row.variant.config);
+    winner.problem = Problem::parse(row.problem.text);
+    winner.config = Values::parse(row.variant.config);
   } catch (const Error& error) {
-    candidate.fault = error.what();
+    winner.fault = error.what();
   }
-  if (!row.newest_verdict.empty() && row.newest_verdict != "ok") {
-    candidate.fault = "Its last measurement has the verdict " + row.newest_verdict + ".";
-  }
-  if (candidate.fault.empty()) complete(candidate);
-  return candidate;
+  if (!row.newest_verdict.empty() && row.newest_verdict != "ok")
+    winner.fault = "Its last measurement has the verdict " + row.newest_verdict + ".";
+  return made;
 }
 
 DeviceTable to_table(const StoredAnchorTable& row) {
   DeviceTable table{facts_of(row.device),
-                    read_anchors(row.table.text, "the stored table of " + row.table.op)};
+                    read_timing_table(row.table.text, "the stored table of " + row.table.op)};
   read_factors(row.table.factors, table.table);
   return table;
 }
@@ -106,7 +111,8 @@ void read_database(const Sources& sources, Known& known) {
   const Store store = Store::open(sources.database, Store::Mode::read_only);
   std::size_t count = 0;
   for (const WinnerRow& row : store.winners({}, Store::Load::dispatch)) {
-    Candidate& candidate = known.winners.emplace_back(to_candidate(row));
+    Candidate& candidate =
+        known.winners.emplace_back(candidate_of(to_file_row(row), Candidate::Origin::database));
     candidate.has_binary = is_usable(row, sources, known);
     if (candidate.has_binary) {
       known.binaries.emplace(packed_name(sources.device.target, row.variant.source_hash),
@@ -175,21 +181,13 @@ BaseFaults faults_of_base(const std::string& database, const DeviceFacts& device
   return faults;
 }
 
-std::vector<TableRow> winners_of(const std::filesystem::path& database, const QueryFilter& filter) {
+std::vector<WinnersFileRow> winners_of(const std::filesystem::path& database, const QueryFilter& filter) {
   const Store store = Store::open(database, Store::Mode::read_only);
-  std::vector<TableRow> rows;
+  std::vector<WinnersFileRow> rows;
   for (const WinnerRow& row : store.winners(filter)) {
     if (row.provisional) continue;  // what is shipped has had its finals
-    rows.push_back({.winner = to_candidate(row),
-                    .alignment_bytes = row.alignment_bytes,
-                    .launches = row.launches,
-                    .objective = row.objective,
-                    .low_us = row.low_us.value_or(0),
-                    .high_us = row.high_us.value_or(0),
-                    .base_us = row.base_us.value_or(0),
-                    .toolchain = row.toolchain,
-                    .driver = row.driver,
-                    .measured_at = row.measured_at});
+    WinnersFileRow& made = rows.emplace_back(to_file_row(row));
+    made.winner = candidate_of(made, Candidate::Origin::database);
   }
   return rows;
 }
@@ -200,6 +198,23 @@ std::vector<DeviceTable> tables_of(const std::filesystem::path& database, const 
   for (const StoredAnchorTable& row : store.anchor_tables(filter))
     if (is_used(row.table)) tables.push_back(to_table(row));
   return tables;
+}
+
+TimingTable known_table(const Op& op, const DeviceFacts& device, const std::filesystem::path& database) {
+  TimingTable known;
+  const auto file = [](std::string_view name) { return std::string(packed(name)); };
+  for (const UnreadTable& shipped : timing_tables(file, {&op, 1})) {
+    if (!same_model(shipped.device, device)) continue;
+    known = completed(shipped.read().table, op);
+    break;
+  }
+  std::error_code error;
+  if (!std::filesystem::exists(database, error)) return known;
+  for (DeviceTable& own : tables_of(database, {.op = op.name})) {
+    if (same_model(own.device, device) && replaces(own.table.anchors.size(), known.anchors.size()))
+      return completed(std::move(own.table), op);
+  }
+  return known;
 }
 
 inline namespace TUNESMITH_ABI {

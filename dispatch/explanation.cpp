@@ -149,7 +149,7 @@ DeviceFacts device_of_words(const std::string& words, const std::string& databas
 std::string explain_absent(const DeviceFacts& device, const Op& op, const Problem& problem,
                            const std::string& database, bool with_refusals) {
   Known known = read_known({.database = database, .device = device});
-  const Grounds grounds(device, std::move(known.winners), std::move(known.tables), true);
+  const Grounds grounds(device, CandidateSet{std::move(known.winners), std::move(known.tables)}, true);
   Choices choices(grounds.of(op).chooser, problem, true);
   const Choice* first = choices.at(0);
   const Candidate* used = first == nullptr ? nullptr : &grounds.of(op).candidates[first->candidate];

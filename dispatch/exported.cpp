@@ -2,7 +2,7 @@
 // compilers: the list of its kernels, and the tables that it was exported with.
 #include <map>
 
-#include "dispatch/csv.h"
+#include "choose/csv.h"
 #include "dispatch/known.h"
 #include "dispatch/packed.h"
 #include "dispatch/source.h"

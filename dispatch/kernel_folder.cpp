@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "dispatch/csv.h"
+#include "choose/csv.h"
 #include "dispatch/known.h"
 #include "dispatch/packed.h"
 #include "generator/error.h"
@@ -145,16 +145,12 @@ void read_kernel_folder(const std::string& kernel, const Sources& sources, Known
         read.notes.push_back("A binary is not used. " + std::string(why.what()) + again);
       }
     }
-    for (UnreadTable& table : anchor_tables(file, {&op, 1}))
+    for (UnreadTable& table : timing_tables(file, {&op, 1}))
       read.tables.push_back({std::move(table), Candidate::Origin::exported, known.winners.size()});
-    for (const TableRow& row : read_table(file)) {
+    for (const WinnersFileRow& row : read_winners(file)) {
       if (row.winner.op != op.name) continue;
-      Candidate& candidate = read.winners.emplace_back(row.winner);
-      candidate.origin = Candidate::Origin::exported;
-      candidate.low_us = row.low_us;
-      candidate.high_us = row.high_us;
+      Candidate& candidate = read.winners.emplace_back(candidate_of(row, Candidate::Origin::exported));
       candidate.has_binary = read.binaries.contains(packed_name(target, candidate.source_hash));
-      complete(candidate);
     }
     read.notes.push_back(tuned.string() + " has " + counted(read.winners.size(), "winner") + " and " +
                          counted(read.binaries.size(), "compiled kernel") + " for " + target + ".");

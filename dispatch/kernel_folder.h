@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <string>
 
-#include "dispatch/table.h"
+#include "choose/winners_file.h"
 #include "generator/own_op.h"
 
 namespace tunesmith {

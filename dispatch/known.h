@@ -1,4 +1,4 @@
-// All winners that dispatch may use: those of the user's database and those built into the library.
+// All that dispatch may use: what the user's database has, and what is built into the library.
 #pragma once
 
 #include <chrono>
@@ -7,8 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "dispatch/select.h"
-#include "dispatch/table.h"
+#include "choose/candidate_set.h"
 
 namespace tunesmith {
 
@@ -35,13 +34,7 @@ struct StoredBinary {
 };
 using StoredBinaries = std::map<std::string, StoredBinary, std::less<>>;  ///< by packed_name
 
-struct Known {
-  struct Table : UnreadTable {
-    Candidate::Origin origin;
-    std::size_t place;  ///< in the order of all: before so many of the winners
-  };
-  std::vector<Candidate> winners;
-  std::vector<Table> tables;
+struct Known : CandidateSet {
   StoredBinaries binaries;                  ///< of the asked target only
   std::vector<FirstUseOutcome> first_uses;  ///< if Sources asks for them
   std::vector<std::string> notes;           ///< sentences on the sources
@@ -83,36 +76,18 @@ struct BaseFaults {
 BaseFaults faults_of_base(const std::string& database, const DeviceFacts& device,
                           const std::string& source_hash);
 
-/// Fills in what an op was given later than the row. One that cannot be read has a fault; others are still
-/// used.
-void complete(Candidate& candidate);
-
-/// The op's winners and the variants of its tables, which are read now, in the order of their sources. A
-/// table that cannot be read is a candidate with a fault.
-std::vector<Candidate> candidates_of(const Known& known, std::string_view op);
-
-/// Whether a table of so many anchors, made on this model of device, replaces the one that was shipped:
-/// unless it is much smaller.
-constexpr bool replaces(std::size_t anchors, std::size_t shipped) { return 2 * anchors >= shipped; }
-
-/// A table's variants.
-void add_portfolio(std::vector<Candidate>& candidates, const DeviceTable& read, Candidate::Origin origin);
-
-/// What one source has; tables that a known one replaces are erased.
-void add_known(std::vector<Candidate>& candidates, std::vector<DeviceTable>& tables,
-               const std::vector<TableRow>& rows, Candidate::Origin origin);
-
 /// What the library has of the packed files `folder`* (packed.h); the number of winners.
 std::size_t add_packed(Known& known, const std::string& folder, Candidate::Origin origin);
 
 /// The database's winners that the filter lets through, with no body named; a row that cannot be used has a
 /// fault.
-std::vector<TableRow> winners_of(const std::filesystem::path& database, const QueryFilter& filter);
+std::vector<WinnersFileRow> winners_of(const std::filesystem::path& database, const QueryFilter& filter);
 
-/// The database's anchor tables of warm launches that lie apart.
+/// The database's timing tables of warm launches that lie apart.
 std::vector<DeviceTable> tables_of(const std::filesystem::path& database, const QueryFilter& filter);
 
-/// For people: "tiled BLOCK_X=32 (database, NVIDIA H200, height=…, 5.1 us)".
-std::string describe(const Candidate& candidate);
+/// The table that dispatch chooses from on this model of device: the database's, or the one that is built in.
+/// No anchors: there is none.
+TimingTable known_table(const Op& op, const DeviceFacts& device, const std::filesystem::path& database);
 
 }  // namespace tunesmith

@@ -24,10 +24,10 @@
 #include <sstream>
 #include <thread>
 
+#include "choose/select.h"
+#include "choose/shipped.h"
+#include "choose/winners_file.h"
 #include "dispatch/packed.h"
-#include "dispatch/select.h"
-#include "dispatch/shipped.h"
-#include "dispatch/table.h"
 #include "generator/error.h"
 #include "generator/hash.h"
 #include "generator/listed.h"
@@ -61,8 +61,12 @@ void add(Sources& sources, Source source, const std::string& base_of = "") {
   sources.emplace(std::move(name), ToCompile{std::move(source), base_of});
 }
 
+Source source_of(const Shipped& one, const std::string& target) {
+  return render(*one.op, *one.tmpl, one.problem, one.config, target);
+}
+
 // Throws Error if its template gives another kernel now.
-Source source_of(const TableRow& row) {
+Source source_of(const WinnersFileRow& row) {
   const Candidate& winner = row.winner;
   const Op& op = find_op(winner.op);
   const Template& tmpl = find_template(op, winner.template_name);
@@ -107,7 +111,7 @@ void add_portfolio(Sources& sources, std::span<const DeviceTable> tables, const 
   }
   std::stable_sort(all.begin(), all.end(), [](const Saving& a, const Saving& b) { return a.gain > b.gain; });
   all.resize(std::min(all.size(), device.name.empty() ? most_other : most_measured));
-  for (const Saving& saving : all) add(sources, source_of(saving.one.wanted(), target));
+  for (const Saving& saving : all) add(sources, source_of(saving.one, target));
 }
 
 // The problem with these words of another; nothing where they do not go with its sizes.
@@ -128,8 +132,7 @@ void add_untuned(Sources& sources, const Op& op, const std::string& target, bool
   const std::size_t most = is_all_there_is ? 32 : 12;
   const DeviceFacts device = device_of(target, {});
   const std::vector<Problem> problems = sample_problems(op, drawn, 1);
-  for (const Shipped& one : untuned_of(op, device, problems, most))
-    add(sources, source_of(one.wanted(), target));
+  for (const Shipped& one : untuned_of(op, device, problems, most)) add(sources, source_of(one, target));
   std::vector<std::string> names;
   for (const Template& tmpl : op.templates)
     for (const std::string& name : tmpl.compiled_in)
@@ -140,11 +143,11 @@ void add_untuned(Sources& sources, const Op& op, const std::string& target, bool
       if (auto changed = with_words_of(op, problem, words, names)) with_its.push_back(std::move(*changed));
     std::set<const Template*> templates;
     for (const Shipped& one : untuned_of(op, device, with_its, with_words))
-      if (templates.insert(one.tmpl).second) add(sources, source_of(one.wanted(), target));
+      if (templates.insert(one.tmpl).second) add(sources, source_of(one, target));
   }
 }
 
-Sources sources_to_compile(const std::vector<TableRow>& table, const std::vector<DeviceTable>& tables,
+Sources sources_to_compile(const std::vector<WinnersFileRow>& table, const std::vector<DeviceTable>& tables,
                            const std::optional<Names>& own, const Names& targets,
                            const std::optional<Names>& portfolios) {
   const bool with_cuda = targets.size() > (targets.contains("host") ? 1u : 0u);
@@ -153,10 +156,10 @@ Sources sources_to_compile(const std::vector<TableRow>& table, const std::vector
     if (own && !own->contains(op.name)) continue;
     for (const Shipped& base : bases_of(op)) {
       for (const std::string& target : targets)
-        add(sources, source_of(base.wanted(), target), op.name + "/" + op.templates.front().name);
+        add(sources, source_of(base, target), op.name + "/" + op.templates.front().name);
     }
   }
-  for (const TableRow& row : table) {
+  for (const WinnersFileRow& row : table) {
     const Candidate& winner = row.winner;
     try {
       Source source = source_of(row);
@@ -278,7 +281,7 @@ std::function<std::string(std::string_view)> files_of(const std::filesystem::pat
   std::set<std::string> wanted = {std::string(devices_file)};  // files
   const auto want = [&](const std::string& name) {
     wanted.insert(name + ".csv");
-    for (const Op& op : ops()) wanted.insert(anchors_file(name, op.name));
+    for (const Op& op : ops()) wanted.insert(timing_table_file(name, op.name));
   };
   if (devices == "all") {
     for (const std::string& name : known) want(name);
@@ -314,14 +317,14 @@ void run(const std::filesystem::path& generated, const std::filesystem::path& cp
          const std::filesystem::path& bin, const std::string& devices, const std::optional<Names>& own,
          const Names& targets, const std::optional<Names>& portfolios) {
   const auto file = files_of(generated, devices);
-  const std::vector<TableRow> rows = read_table(file);
-  std::vector<DeviceTable> tables = read_anchor_tables(file, ops());
+  const std::vector<WinnersFileRow> rows = read_winners(file);
+  std::vector<DeviceTable> tables = read_timing_tables(file, ops());
   const std::filesystem::path before = cpp.parent_path() / "packed_before";
   solve(tables, before);
   std::map<std::string, std::string> files =
       compile(sources_to_compile(rows, tables, own, targets, portfolios), before);
   const std::size_t binaries = files.size();
-  for (auto& [name, text] : write_solved_table(rows, tables)) files[(own ? own_folder : "") + name] = text;
+  for (auto& [name, text] : write_solved_winners(rows, tables)) files[(own ? own_folder : "") + name] = text;
 
   const std::string bytes_name = std::string("tunesmith_") + (own ? "own_" : "") + "packed_bytes";
   std::string bytes;

@@ -81,12 +81,8 @@ std::string describe(const PlanState& plan, const Kernel& kernel) {
 
 }  // namespace
 
-Grounds::Grounds(DeviceFacts its_device, std::vector<Candidate> winners, std::vector<Known::Table> tables,
-                 bool may_compile_)
-    : device(std::move(its_device)), may_compile(may_compile_) {
-  known_.winners = std::move(winners);
-  known_.tables = std::move(tables);
-}
+Grounds::Grounds(DeviceFacts its_device, CandidateSet candidates, bool may_compile_)
+    : device(std::move(its_device)), may_compile(may_compile_), candidates_(std::move(candidates)) {}
 
 // Others may ask for other ops meanwhile.
 const Grounds::OfOp& Grounds::of(const Op& op) const {
@@ -96,7 +92,7 @@ const Grounds::OfOp& Grounds::of(const Op& op) const {
     made = &made_[op.name];
   }
   std::call_once(made->once, [&] {
-    made->of_op = std::make_unique<const OfOp>(op, device, candidates_of(known_, op.name));
+    made->of_op = std::make_unique<const OfOp>(op, device, candidates_of(candidates_, op.name));
   });
   return *made->of_op;
 }

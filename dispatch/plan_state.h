@@ -14,9 +14,9 @@
 #include <utility>
 #include <vector>
 
+#include "choose/select.h"
 #include "dispatch/known.h"
 #include "dispatch/modules.h"
-#include "dispatch/select.h"
 #include "dispatch/uses.h"
 #include "runtime/executable.h"
 #include "tunesmith/dispatcher.h"
@@ -42,8 +42,7 @@ class Bell {
 /// What choices are made from; never changes.
 class Grounds {
  public:
-  Grounds(DeviceFacts its_device, std::vector<Candidate> winners, std::vector<Known::Table> tables,
-          bool may_compile_);
+  Grounds(DeviceFacts its_device, CandidateSet candidates, bool may_compile_);
 
   struct OfOp {
     OfOp(const Op& op, const DeviceFacts& device, std::vector<Candidate> its_candidates)
@@ -70,7 +69,7 @@ class Grounds {
     std::once_flag once;
     std::unique_ptr<const OfOp> of_op;
   };
-  Known known_;
+  CandidateSet candidates_;
   mutable std::mutex mutex_;  // of the map
   mutable std::map<std::string, Made, std::less<>> made_;
 };

@@ -39,8 +39,9 @@ bool is(const TriedVariant& one, const Candidate& candidate, const Choice& choic
 }  // namespace
 
 Planner::Planner(DeviceFacts device, int ordinal, Known known, const DispatcherOptions& options)
-    : grounds_(std::make_shared<const Grounds>(device, std::move(known.winners), std::move(known.tables),
-                                               options.compile != Compile::never || is_exported())),
+    : grounds_(std::make_shared<const Grounds>(
+          device, CandidateSet{std::move(known.winners), std::move(known.tables)},
+          options.compile != Compile::never || is_exported())),
       ordinal_(ordinal),
       may_compile_(options.compile != Compile::never),
       overlap_(options.overlap),

@@ -16,6 +16,7 @@
 #include "tuner/device_lock.h"
 #include "tuner/interrupt.h"
 #include "tuner/lanes.h"
+#include "tuner/table_run.h"
 
 namespace tunesmith {
 namespace {
@@ -153,7 +154,7 @@ void check(const TuneOptions& options) {
                      (options.finals ? "choose from" : "tune again") +
                      "; name the file with verdicts by --db.");
   }
-  if (options.anchors && (options.stale || options.finals || options.shard))
+  if (options.table && (options.stale || options.finals || options.shard))
     throw UsageError("Anchors have no finals and are not divided; leave out --stale, --finals or --shard.");
   if (!options.shard) return;
   if (options.stale || options.finals || options.problems.empty())
@@ -171,7 +172,7 @@ std::vector<Problem> complete_problems(const Op& op, const TuneOptions& options)
                        ": it launches no kernel. Give a problem with elements.");
     }
     // A space of conv_covariance takes 0.2 s; what is only measured has been found legal already.
-    if (!options.anchors || problems.size() <= options.anchors->searched)
+    if (!options.table || problems.size() <= options.table->searched)
       make_search(options.strategy, search_space(op, problems.back(), DeviceFacts{}, options.templates), 0);
   }
   return problems;
@@ -182,47 +183,6 @@ void open_shard(const TuneOptions& options, const std::filesystem::path& file) {
   std::error_code ignored;
   if (!options.shard || !std::filesystem::exists(options.database, ignored)) return;
   Store::open(file, Store::Mode::create).merge_from(options.database);
-}
-
-// Of the time for anchors: to search; and until the best of that are measured on all that were searched. The
-// portfolio is measured in what is left.
-constexpr double share_of_search = 0.38;
-constexpr double share_of_choice = 0.62;
-constexpr double contenders = 1.5;  // for each place in the portfolio
-
-void measure_anchors(const Lanes& lanes, const AnchorOptions& options, const std::vector<Problem>& problems,
-                     const std::vector<Task>& tasks, Clock::time_point started, TuneResult& result) {
-  const auto after = [&](double share) -> std::optional<Clock::time_point> {
-    if (options.seconds <= 0) return std::nullopt;
-    const std::chrono::duration<double> time(share * options.seconds);
-    return started + std::chrono::duration_cast<Clock::duration>(time);
-  };
-  const DeviceFacts& device = lanes.front()->device();
-  const std::int64_t id = lanes.front()->database_id();
-  const std::set<std::string> known =
-      options.known_well ? options.known_well(device, id) : std::set<std::string>();
-  std::vector<Task> searched = tasks;
-  std::erase_if(searched, [&](const Task& task) {
-    return task.problem >= options.searched || known.contains(problems[task.problem].text());
-  });
-  if (!searched.empty()) {
-    result.problems =
-        run_tasks(lanes, problems, searched, {.mode = modes::search, .until = after(share_of_search)});
-  }
-  if (interrupted()) return;
-  const auto measure = [&](const std::vector<Task>& on, std::size_t most, double until) {
-    const std::vector<NamedVariant> variants = options.portfolio(device, id, most);
-    run_tasks(lanes, problems, on,
-              {.mode = modes::table, .listed = variants, .lists = &options.lists, .until = after(until)});
-  };
-  std::vector<Task> known_best = tasks;
-  std::erase_if(known_best, [&](const Task& task) { return task.problem >= options.searched; });
-  if (!known_best.empty())
-    measure(known_best, static_cast<std::size_t>(contenders * static_cast<double>(most_in_portfolio)),
-            share_of_choice);
-  if (interrupted()) return;
-  measure(tasks, most_in_portfolio, 1);
-  if (!interrupted()) lanes.front()->put_anchor_table(options.table(device, id));
 }
 
 }  // namespace
@@ -246,7 +206,7 @@ TuneResult tune(const TuneOptions& options, Progress& progress) {
         throw UsageError(own->text.path + ": " + mistake);
   }
   std::vector<double> weights = options.weights;
-  if (!options.anchors && !options.random_checks) remove_twins(problems, weights);
+  if (!options.table && !options.random_checks) remove_twins(problems, weights);
   std::string device_words = options.device;
   if (options.local_rank) {
     std::string why_none;
@@ -314,8 +274,8 @@ TuneResult tune(const TuneOptions& options, Progress& progress) {
   if (lanes.size() > 1 && !problems.empty()) compare(lanes, op, problems[tasks.front().problem], progress);
 
   TuneResult result;
-  if (options.anchors) {
-    measure_anchors(lanes, *options.anchors, problems, tasks, started, result);
+  if (options.table) {
+    run_table(lanes, op, options, problems, tasks, started, result);
   } else {
     Assignment assignment{.mode = options.random_checks ? modes::checks
                                   : options.finals      ? modes::finals

@@ -4,14 +4,14 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <limits>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
+#include "choose/timing_table.h"
+#include "choose/variant.h"
 #include "db/rows.h"
 #include "runtime/cache.h"
 #include "tuner/device_worker.h"
@@ -23,38 +23,16 @@
 
 namespace tunesmith {
 
-/// A winner that the library was built with: a candidate of every run on its op.
-struct BuiltIn {
-  std::string op, problem, template_name, config;
-};
-
-/// A template and a config, for whatever problem.
-struct NamedVariant {
-  std::string template_name, config;
-  bool operator==(const NamedVariant&) const = default;
-};
-
-using VariantLists = std::map<std::string, std::vector<NamedVariant>>;  ///< by the text of a problem
-
-/// Each is a kernel in the library, for each dtype and word that it is used for.
-inline constexpr std::size_t most_in_portfolio = 32;
-inline constexpr std::size_t most_at_once = 16;  ///< beside them, for first launches
-
-/// What the problems are measured for: a table of the same variants on all of them. Some are searched,
+/// What the problems are measured for: a timing table of the same variants on all of them. Some are searched,
 /// without finals, and the best that were found measured on all of these, lest each is known on one problem
 /// only; then the portfolio is measured on each problem where it is legal and not known yet.
-struct AnchorOptions {
+struct TableOptions {
   std::size_t searched = std::numeric_limits<std::size_t>::max();  ///< the first so many
-  /// Called first: texts of problems of which so much is known that they are not searched again. Null: none.
-  std::function<std::set<std::string>(const DeviceFacts&, std::int64_t device_id)> known_well = nullptr;
-  /// Called after the search, which has written all that it found to the database, and again for the
-  /// portfolio itself: at most so many variants that serve the problems best.
-  std::function<std::vector<NamedVariant>(const DeviceFacts&, std::int64_t device_id, std::size_t most)>
-      portfolio;
-  /// By the text of a problem: what is measured on it in place of the portfolio.
-  VariantLists lists = {};
-  /// Called after that: the text that is stored.
-  std::function<AnchorTableRow(const DeviceFacts&, std::int64_t device_id)> table;
+  /// The table that is extended, its variants the portfolio. Null: a new one of all that the device's times
+  /// say, and its portfolio.
+  std::optional<TimingTable> known = std::nullopt;
+  std::vector<NamedVariant> portfolio = {};  ///< measured in its place; empty: the table's own
+  VariantLists lists = {};                   ///< measured in place of the portfolio, by the text of a problem
   double seconds = 0;  ///< for all problems together, less than half of it to search; 0: no limit
 };
 
@@ -68,7 +46,7 @@ struct TuneOptions {
   std::optional<int> local_rank = std::nullopt;  ///< "cuda" and "auto" are the GPU of this number
   bool finals =
       false;  ///< no search: what is stored is measured again; without problems, all that have verdicts
-  std::optional<AnchorOptions> anchors = std::nullopt;  ///< the problems are anchors
+  std::optional<TableOptions> table = std::nullopt;  ///< the problems are anchors of a timing table
   /// No search and no winners: every check on configs in which each value of each axis occurs, and on so many
   /// random ones, of each template; dealt out to the problems.
   std::optional<std::size_t> random_checks = std::nullopt;
@@ -160,8 +138,9 @@ struct TuneResult {
   bool cold_caches = false;
   bool chained = false;
   std::vector<TunedProblem> problems;
-  TimeSpent spent;       ///< from the start of the worker
-  double compile_s = 0;  ///< of all compilers together
+  std::optional<TimingTable> table = std::nullopt;  ///< that was stored, if the options ask for one
+  TimeSpent spent;                                  ///< from the start of the worker
+  double compile_s = 0;                             ///< of all compilers together
   int compilers = 0;
   double seconds = 0;
 };

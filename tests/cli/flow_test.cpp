@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "choose/timing_table.h"
 #include "db/store.h"
-#include "dispatch/anchor_table.h"
 #include "tests/cli/run.h"
 
 namespace tunesmith {
@@ -121,13 +121,13 @@ TEST(Flow, AnchorsGiveATable) {
   {
     Store store = Store::open(scratch.path() / "tunesmith.db", Store::Mode::create);
     const auto stored = store.anchor_tables().back();
-    AnchorTable table = read_anchors(stored.table.text, "a table");
-    for (AnchorTable::Anchor& anchor : table.anchors) {
+    TimingTable table = read_timing_table(stored.table.text, "a table");
+    for (TimingTable::Anchor& anchor : table.anchors) {
       const auto first = std::find_if(anchor.us.begin(), anchor.us.end(), [](double us) { return us > 0; });
       for (double& us : anchor.us) left_out += &us != &*first && std::exchange(us, 0) > 0 ? 1 : 0;
     }
     AnchorTableRow row = stored.table;
-    row.text = write_anchors(table);
+    row.text = write_timing_table(table);
     row.session_id = store.begin_session({.device_id = row.device_id, .command = "left out"});
     store.put_anchor_table(row);
     store.end_session(row.session_id, Store::End::finished);

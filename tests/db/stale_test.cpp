@@ -108,7 +108,7 @@ TEST_F(StaleTest, EveryReaderTakesTheNewestBodyAlone) {
         ok.emplace(row.problem, row.template_name, row.config, row.median_us);
         worst[row.problem] = std::max(worst[row.problem], row.median_us);
       }
-      for (const Store::Time& t : each->times_of("twice", device, "warm", "apart"))
+      for (const TimeRow& t : each->times_of("twice", device, "warm", "apart"))
         times.emplace(t.problem, t.template_name, t.config, t.median_us);
       EXPECT_EQ(times, ok);
       for (const Store::Fast& f : each->fastest_of("twice", "warm", "apart", 100)) {
@@ -123,7 +123,7 @@ TEST_F(StaleTest, EveryReaderTakesTheNewestBodyAlone) {
       for (const WinnerRow& winner : each->winners())
         EXPECT_EQ(winner.worst_us.value_or(0), worst[winner.problem.text]);
       // The bodies that a caller knows are those that count for it, whatever was measured since.
-      for (const Store::Time& t :
+      for (const TimeRow& t :
            each->times_of("twice", device, "warm", "apart", {{"tiled", "tiled0"}, {"flat", "flat0"}}))
         EXPECT_EQ(t.body_hash, t.template_name + "0");
     }

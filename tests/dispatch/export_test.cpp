@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "dispatch/select.h"
-#include "dispatch/table.h"
+#include "choose/select.h"
+#include "choose/winners_file.h"
 #include "fixture.h"
 #include "runtime/files.h"
 
@@ -42,7 +42,7 @@ TEST_F(DispatcherTest, ExportIsReadAndCheckedAndRepeats) {
     return found;
   };
   const Texts before = texts();
-  const auto rows = read_table([&](std::string_view name) { return read_file(to / name); });
+  const auto rows = read_winners([&](std::string_view name) { return read_file(to / name); });
   EXPECT_EQ(rows.size(), 3u);
 
   // The other device's rows stay.
@@ -104,7 +104,8 @@ TEST_F(DispatcherTest, AnExpressionIsTunedAndExported) {
   const auto to = folder_ / "generated";
   EXPECT_EQ(export_winners(database(), "", to).exported, 1);
   EXPECT_EQ(check_exported(to), std::vector<std::string>());
-  std::vector<TableRow> rows = read_table([&](std::string_view name) { return read_file(to / name); });
+  std::vector<WinnersFileRow> rows =
+      read_winners([&](std::string_view name) { return read_file(to / name); });
   ASSERT_EQ(rows.size(), 1u);
   EXPECT_EQ(rows[0].winner.problem.text(), dispatcher.plan("elementwise", tuned).problem());
   EXPECT_EQ(rows[0].winner.template_name, "broadcast");

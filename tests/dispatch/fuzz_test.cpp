@@ -12,8 +12,8 @@
 #include <iostream>
 #include <sstream>
 
+#include "choose/winners_file.h"
 #include "dispatch/packed.h"
-#include "dispatch/table.h"
 #include "fixture.h"
 #include "runtime/files.h"
 
@@ -191,7 +191,7 @@ TEST_F(FuzzTest, TablesOfWinners) {
                            .compute_capability = 90,
                            .multiprocessors = 132,
                            .memory_bytes = 1};
-  TableRow row;
+  WinnersFileRow row;
   row.winner.device = gpu;
   row.winner.op = "smooth";
   row.winner.template_name = "vector";
@@ -203,19 +203,19 @@ TEST_F(FuzzTest, TablesOfWinners) {
   row.toolchain = "NVRTC 13.0";
   row.driver = "580";
   row.measured_at = "2026-01-01T00:00:00.000Z";
-  const Texts whole = write_table({row});
+  const Texts whole = write_winners({row});
   ASSERT_EQ(whole.size(), 2U);
   fuzz("tables of winners", [&](Random& random) {
     Texts texts = whole;
     auto chosen = texts.begin();
     if (random.below(2) == 1) ++chosen;
     chosen->second = mutated(chosen->second, random);
-    const auto rows = read_table([&](std::string_view name) {
+    const auto rows = read_winners([&](std::string_view name) {
       const auto found = texts.find(name);
       return found == texts.end() ? std::string() : found->second;
     });
     // What can be read can be written.
-    static_cast<void>(write_table(rows));
+    static_cast<void>(write_winners(rows));
     return rows.size() == 1 ? harmless : caught;
   });
 }

@@ -13,12 +13,12 @@
 #include <string_view>
 #include <vector>
 
+#include "choose/shipped.h"
+#include "choose/winners_file.h"
 #include "cli/export.h"
 #include "db/device_row.h"
 #include "db/store.h"
 #include "dispatch/known.h"
-#include "dispatch/shipped.h"
-#include "dispatch/table.h"
 #include "generator/ops.h"
 #include "generator/sample.h"
 #include "generator/target.h"
@@ -41,7 +41,7 @@ TEST(Generated, RendersExactly) { EXPECT_EQ(check_exported(GENERATED_FOLDER), st
 // leaves the code as it was.
 TEST(Generated, NoVariantOfATableIsStale) {
   std::size_t variants = 0;
-  for (const DeviceTable& table : read_anchor_tables(generated_or_packed, ops())) {
+  for (const DeviceTable& table : read_timing_tables(generated_or_packed, ops())) {
     for (const Candidate& candidate : candidates_of(table)) {
       ++variants;
       EXPECT_EQ(candidate.fault, "") << candidate.op << "/" << candidate.template_name << " "
@@ -56,11 +56,11 @@ TEST(Generated, NoVariantOfATableIsStale) {
 TEST(Packed, HasTheFactorsOfItsTables) {
   const auto file = [](std::string_view name) { return std::string(packed(name)); };
   std::size_t anchors = 0;
-  for (const DeviceTable& read : read_anchor_tables(file, ops())) {
+  for (const DeviceTable& read : read_timing_tables(file, ops())) {
     EXPECT_EQ(read.table.solved_from, solution_key(find_op(read.table.op), read.table)) << read.table.op;
     EXPECT_TRUE(is_fitted(read.table.weights)) << read.table.op;
     anchors += read.table.anchors.size();
-    AnchorTable changed = read.table;
+    TimingTable changed = read.table;
     changed.anchors.back().us.back() += 1;
     EXPECT_NE(read.table.solved_from, solution_key(find_op(read.table.op), changed)) << read.table.op;
   }
@@ -152,7 +152,7 @@ TEST(Packed, StartsEveryFunctionForEveryLayout) {
 TEST(Generated, WhatEachLaunchIsGivenDecidesNothing) {
   const Op& op = find_op("histogram");
   std::vector<Candidate> candidates;
-  for (const TableRow& row : read_table(
+  for (const WinnersFileRow& row : read_winners(
            [](std::string_view name) { return read_file(std::filesystem::path(GENERATED_FOLDER) / name); })) {
     if (row.winner.op != op.name || row.winner.cold_caches) continue;
     candidates.push_back(row.winner);
@@ -176,11 +176,11 @@ TEST(Generated, WhatEachLaunchIsGivenDecidesNothing) {
 TEST(Generated, NoChoiceIsKnownToBeSlow) {
   std::size_t anchors = 0;
   std::size_t not_measured = 0;
-  for (const DeviceTable& read : read_anchor_tables(generated_or_packed, ops())) {
+  for (const DeviceTable& read : read_timing_tables(generated_or_packed, ops())) {
     const Op& op = find_op(read.table.op);
     const std::vector<Candidate> candidates = candidates_of(read);
     const Chooser chooser(op, read.device, candidates);
-    for (const AnchorTable::Anchor& anchor : read.table.anchors) {
+    for (const TimingTable::Anchor& anchor : read.table.anchors) {
       const Problem problem = complete_problem(op, anchor.problem);
       Choices choices(chooser, problem, true);
       const Choice* first = choices.at(0);
@@ -207,7 +207,7 @@ TEST(Generated, NoChoiceIsKnownToBeSlow) {
 TEST(Packed, FirstLaunchesAreNearlyAsFastAsTheChosenKernel) {
   const auto file = [](std::string_view name) { return std::string(packed(name)); };
   std::vector<double> losses;  // logarithms
-  for (const DeviceTable& read : read_anchor_tables(file, ops())) {
+  for (const DeviceTable& read : read_timing_tables(file, ops())) {
     const Op& op = find_op(read.table.op);
     const std::vector<Candidate> candidates = candidates_of(read);
     const Chooser chooser(op, read.device, candidates);
@@ -255,7 +255,7 @@ TEST(Packed, FirstLaunchesAreNearlyAsFastAsTheChosenKernel) {
 // A table that was made here counts instead of the shipped one; one of a few problems beside it.
 TEST(Packed, ATableOfTheDatabaseReplacesTheShippedOne) {
   const auto file = [](std::string_view name) { return std::string(packed(name)); };
-  const std::vector<DeviceTable> shipped = read_anchor_tables(file, ops());
+  const std::vector<DeviceTable> shipped = read_timing_tables(file, ops());
   ASSERT_FALSE(shipped.empty());
   for (const bool is_small : {false, true}) {
     DeviceTable own = shipped.front();

@@ -188,7 +188,7 @@ TEST_F(Speed, ChoosingFromATableTakesAPartOfRendering) {
   Known known = read_known({.database = "", .device = host_facts()});
   if (known.tables.empty()) GTEST_SKIP() << "The library has no tables (TUNESMITH_DEVICES).";
   const DeviceFacts device = known.tables.front().device;
-  const Grounds grounds(device, std::move(known.winners), std::move(known.tables), true);
+  const Grounds grounds(device, CandidateSet{std::move(known.winners), std::move(known.tables)}, true);
   const Op& op = find_op("conv2d");
   Problem problem = complete_problem(op, Values::parse("height=100 width=200 mask_height=3 mask_width=3"));
   std::int64_t width = 200;

@@ -5,7 +5,11 @@
 #include <set>
 #include <sstream>
 
+#include "choose/portfolio.h"
+#include "choose/time_model.h"
 #include "fixture.h"
+#include "generator/ops.h"
+#include "tuner/table_run.h"
 
 namespace tunesmith {
 namespace {
@@ -143,6 +147,34 @@ TEST_F(LanesTest, ABaseThatFailsIsSaidWithItsVerdict) {
   EXPECT_EQ(tuned(asked).problems.front().base_fault, "");
 }
 
+// As a search of many variants on each of these problems would leave it.
+void add_times(const std::filesystem::path& file, const Op& op, const std::vector<Problem>& problems) {
+  Store store = Store::open(file, Store::Mode::create);
+  const std::int64_t device = store.devices().front().id;
+  const std::int64_t tmpl =
+      store.id_of(TemplateRow{.op = op.name, .name = "plain", .body_hash = bodies_of(op).at("plain")});
+  const std::int64_t session = store.begin_session({.device_id = device, .command = "many"});
+  store.in_one_commit([&] {
+    for (const Problem& problem : problems) {
+      const std::int64_t id =
+          store.id_of(ProblemRow{.op = op.name, .text = complete_problem(op, problem).text()});
+      for (int i = 0; i < 48; ++i) {
+        const std::string config = "BLOCK=" + std::to_string(1000 + i);  // not legal, so in no table
+        const std::int64_t variant = store.id_of(VariantRow{
+            .template_id = tmpl, .target = "host", .source_hash = config, .config = config, .entry = "e"});
+        store.record({.session_id = session,
+                      .variant_id = variant,
+                      .problem_id = id,
+                      .device_id = device,
+                      .verdict = "ok",
+                      .median_us = 1e9,
+                      .toolchain = "c++"});
+      }
+    }
+  });
+  store.end_session(session, Store::End::finished);
+}
+
 // Two devices search two problems each for one variant; what the portfolio names is then known on all.
 TEST_F(LanesTest, AnchorsKnowThePortfolioAndAreNotMeasuredAgain) {
   TuneOptions asked = sound("host,host");
@@ -150,34 +182,27 @@ TEST_F(LanesTest, AnchorsKnowThePortfolioAndAreNotMeasuredAgain) {
   for (const char* count : {"1000", "2000", "3000", "4000"})
     asked.problems.push_back(Problem::parse(std::string("count=") + count));
   asked.budget = "1";
-  const std::vector<NamedVariant> portfolio = {
-      {"plain", "BLOCK=128 TWIST=1"}, {"plain", "BLOCK=128 TWIST=7"}, {"wrong_value", "BLOCK=256"}};
-  std::int64_t device = 0;
-  std::vector<std::size_t> wanted;
-  asked.anchors =
-      AnchorOptions{.portfolio =
-                        [&](const DeviceFacts& facts, std::int64_t id, std::size_t most) {
-                          EXPECT_EQ(facts.kind, "host");
-                          device = id;
-                          wanted.push_back(most);
-                          return portfolio;
-                        },
-                    .table =
-                        [](const DeviceFacts&, std::int64_t) {
-                          return AnchorTableRow{.text = "a table", .factors = std::string("\0x", 2)};
-                        }};
+  asked.table = TableOptions{.portfolio = {{"plain", "BLOCK=128 TWIST=1"},
+                                           {"plain", "BLOCK=128 TWIST=7"},
+                                           {"wrong_value", "BLOCK=256"}}};
   const TuneResult result = tuned(asked);
   EXPECT_EQ(result.problems.size(), 4u);
-  EXPECT_EQ(wanted, (std::vector<std::size_t>{48, 32})) << "first more than are kept";
+  EXPECT_EQ(result.device.kind, "host");
   const auto store = Store::open(asked.database, Store::Mode::read_only);
+  const std::int64_t device = store.devices().front().id;
   // The base, and the one that is legal and right; the wrong one is a verdict, not a time.
   const auto times = store.times_of("pairs", device, "warm", "apart");
   EXPECT_EQ(times.size(), 8u);
   EXPECT_EQ(store.results({.verdict = "wrong_result"}).size(), 4u);
   EXPECT_TRUE(store.winners().empty()) << "no finals";
   ASSERT_EQ(store.anchor_tables().size(), 1u);
-  EXPECT_EQ(store.anchor_tables().front().table.text, "a table");
-  EXPECT_EQ(store.anchor_tables().front().table.factors, std::string("\0x", 2));
+  ASSERT_TRUE(result.table);
+  const AnchorTableRow stored = store.anchor_tables().front().table;
+  EXPECT_EQ(stored.text, row_of(*result.table).text);
+  TimingTable table = read_timing_table(stored.text, "the stored table");
+  read_factors(stored.factors, table);
+  EXPECT_EQ(table.anchors.size(), 4u);
+  EXPECT_EQ(table.solved_from, solution_key(find_op("pairs"), table));
 
   const std::size_t bases = 4;  // of each search; where a list is measured it is known
   const std::size_t before = store.results({.history = true}).size();
@@ -185,19 +210,22 @@ TEST_F(LanesTest, AnchorsKnowThePortfolioAndAreNotMeasuredAgain) {
   EXPECT_EQ(store.results({.history = true}).size(), before + bases);
   EXPECT_EQ(store.results().size(), 12u);
 
-  asked.anchors->known_well = [](const DeviceFacts&, std::int64_t) {
-    std::set<std::string> known;
-    for (const char* count : {"1000", "2000", "3000", "4000"})
-      known.insert(std::string("count=") + count + " dtype=f32");
-    return known;
-  };
-  EXPECT_TRUE(tuned(asked).problems.empty()) << "none is searched again";
-  EXPECT_EQ(store.results({.history = true}).size(), before + bases);
+  // What many variants are known of is not searched again; and what the times say is the portfolio, if none
+  // is given.
+  add_times(asked.database, find_op("pairs"), asked.problems);
+  const std::size_t with_times = store.results({.history = true}).size();
+  asked.table->portfolio.clear();
+  const TuneResult again = tuned(asked);
+  EXPECT_TRUE(again.problems.empty()) << "none is searched again";
+  EXPECT_EQ(store.results({.history = true}).size(), with_times);
+  ASSERT_TRUE(again.table);
+  EXPECT_EQ(variants_of(*again.table), variants_of(*result.table));
+  EXPECT_EQ(again.table->anchors.size(), 4u);
 
-  asked.anchors->seconds = 1e-9;  // over before it begins
+  asked.table->seconds = 1e-9;  // over before it begins
   asked.problems = {Problem::parse("count=5000")};
   tuned(asked);
-  EXPECT_EQ(store.times_of("pairs", device, "warm", "apart").size(), 8u);
+  EXPECT_EQ(times_for_table(store, find_op("pairs"), device).size(), 8u + 4 * 48);
   asked.finals = true;
   EXPECT_THROW(tuned(asked), UsageError);
 }

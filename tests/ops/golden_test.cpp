@@ -13,7 +13,7 @@
 #include <iterator>
 #include <sstream>
 
-#include "dispatch/table.h"
+#include "choose/winners_file.h"
 #include "tests/op_cases.h"
 
 namespace tunesmith {
@@ -94,10 +94,10 @@ std::string example_of(const Op& op) {
   std::string line;
   while (std::getline(lines, line) && line.starts_with('#')) continue;
   const Problem problem = complete_problem(op, Values::parse(line));
-  const TableRow* best = nullptr;
-  const std::vector<TableRow> rows =
-      read_table([&](std::string_view name) { return read(sources / "generated" / name); });
-  for (const TableRow& row : rows) {
+  const WinnersFileRow* best = nullptr;
+  const std::vector<WinnersFileRow> rows =
+      read_winners([&](std::string_view name) { return read(sources / "generated" / name); });
+  for (const WinnersFileRow& row : rows) {
     const Candidate& its = row.winner;
     if (its.op == op.name && !its.cold_caches &&
         same_until_launch(op, complete_problem(op, its.problem), problem) &&

@@ -10,8 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "choose/select.h"
+#include "choose/timing_table.h"
 #include "db/store.h"
-#include "dispatch/anchor_table.h"
 #include "dispatch/known.h"
 #include "dispatch/packed.h"
 #include "generator/sample.h"
@@ -178,7 +179,7 @@ TEST_F(StaticExport, HasTheWinnersAndThePortfolio) {
   EXPECT_EQ(best_of_exported(op, chooser, all, problem, kernels).match, "exact");
   const std::vector<DeviceTable> tables = tables_of(database(), {});
   ASSERT_EQ(tables.size(), 1u);
-  for (const AnchorTable::Anchor& anchor : tables.front().table.anchors) {
+  for (const TimingTable::Anchor& anchor : tables.front().table.anchors) {
     Choices choices(chooser, anchor.problem, true);
     const Choice* choice = choices.at(0);
     ASSERT_NE(choice, nullptr);
@@ -198,7 +199,7 @@ TEST_F(StaticExport, HasTheWinnersAndThePortfolio) {
 
 TEST_F(StaticExport, ATableOfTheDatabaseReplacesTheShippedOne) {
   const std::vector<DeviceTable> shipped =
-      read_anchor_tables([](std::string_view name) { return std::string(packed(name)); }, ops());
+      read_timing_tables([](std::string_view name) { return std::string(packed(name)); }, ops());
   if (shipped.empty()) GTEST_SKIP() << "This build has no tables.";
   const DeviceTable& one = shipped.front();
   Store store = Store::open(database(), Store::Mode::create);
@@ -207,15 +208,15 @@ TEST_F(StaticExport, ATableOfTheDatabaseReplacesTheShippedOne) {
   store.put_anchor_table({.session_id = store.begin_session(session),
                           .device_id = session.device_id,
                           .op = one.table.op,
-                          .text = write_anchors(one.table)});
+                          .text = write_timing_table(one.table)});
   const Outcome outcome = scratch.tunesmith("export --static --device '" + one.device.name + "' --ops " +
                                             one.table.op + " --db " + database() + " --to x");
   expect_success(outcome);
   EXPECT_NE(outcome.out.find(" and 1 table,"), std::string::npos) << outcome.out;
   const fs::path tables = scratch.path() / "x/tables";
   for (const std::string& device : tuned_devices(read_text(tables / "database/devices.csv"))) {
-    EXPECT_TRUE(fs::exists(tables / "database" / anchors_file(device, one.table.op)));
-    EXPECT_FALSE(fs::exists(tables / anchors_file(device, one.table.op)));
+    EXPECT_TRUE(fs::exists(tables / "database" / timing_table_file(device, one.table.op)));
+    EXPECT_FALSE(fs::exists(tables / timing_table_file(device, one.table.op)));
   }
 }
 

@@ -15,6 +15,7 @@
 #include <variant>
 #include <vector>
 
+#include "tunesmith/match.h"
 #include "tunesmith/version.h"
 
 namespace tunesmith {
@@ -26,13 +27,6 @@ class Values;
 
 inline namespace TUNESMITH_ABI {
 
-/// How a look-up answered, from best to worst.
-enum class Match {
-  exact,         ///< tuned for this problem on this model of device
-  predicted,     ///< measured on this model of device on other problems; by them the fastest here
-  other_device,  ///< tuned on another model of device
-  base,          ///< nothing known: a template that is sensible without times, else the op's plain kernel
-};
 std::string_view name(Match match);  ///< "exact", "predicted", "other_device", "base"
 
 /// What a plan launches.

@@ -1,4 +1,4 @@
-#include "dispatch/source.h"
+#include "choose/variant.h"
 
 namespace tunesmith {
 

@@ -1,4 +1,4 @@
-#include "cli/anchors.h"
+#include "choose/portfolio.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,17 +8,14 @@
 #include <set>
 #include <utility>
 
-#include "db/device_row.h"
-#include "dispatch/known.h"
-#include "dispatch/packed.h"
-#include "dispatch/shipped.h"
-#include "dispatch/time_model.h"
+#include "choose/shipped.h"
+#include "choose/time_model.h"
+#include "choose/winners_file.h"
 #include "generator/error.h"
 #include "generator/listed.h"
 #include "generator/number_text.h"
 #include "generator/ops.h"
 #include "generator/render.h"
-#include "runtime/device_id.h"
 
 namespace tunesmith {
 namespace {
@@ -42,7 +39,7 @@ using Spaces = std::map<const Template*, Space>;  // of one problem, each made o
 
 // Nothing where the config is not legal any more, or dispatch does not use it.
 std::optional<std::int64_t> alignment_of(const Op& op, const DeviceFacts& device, const Problem& problem,
-                                         const AnchorTable::Variant& variant, Spaces& spaces) {
+                                         const TimingTable::Variant& variant, Spaces& spaces) {
   const Template& tmpl = find_template(op, variant.template_name);
   auto space = spaces.find(&tmpl);
   if (space == spaces.end()) space = spaces.emplace(&tmpl, tmpl.space(problem, device)).first;
@@ -54,7 +51,7 @@ std::optional<std::int64_t> alignment_of(const Op& op, const DeviceFacts& device
 }
 
 // False where the op has no such problem any more.
-bool add_problem(AnchorTable& table, const Op& op, const std::string& text) {
+bool add_problem(TimingTable& table, const Op& op, const std::string& text) {
   try {
     Problem problem = complete_problem(op, Values::parse(text));
     table.anchors.emplace_back().problem = std::move(problem);
@@ -64,24 +61,23 @@ bool add_problem(AnchorTable& table, const Op& op, const std::string& text) {
   }
 }
 
-AnchorTable measured_table(const Op& op, const DeviceFacts& device, const Store& store,
-                           std::int64_t device_id) {
-  AnchorTable table;
+TimingTable measured_table(const Op& op, const DeviceFacts& device, const std::vector<TimeRow>& times) {
+  TimingTable table;
   table.op = op.name;
-  const Store::Bodies bodies = bodies_of(op);
+  const BodyHashes bodies = bodies_of(op);
   std::map<std::pair<std::string, std::string>, std::size_t> places;  // of variants
   std::string stored_problem;
   bool is_problem = false;
   Spaces spaces;
-  for (const Store::Time& time : store.times_of(op.name, device_id, "warm", "apart", bodies)) {
+  for (const TimeRow& time : times) {
     if (time.problem != stored_problem) {
       stored_problem = time.problem;
       spaces.clear();
       is_problem = add_problem(table, op, time.problem);
     }
     if (!is_problem) continue;
-    AnchorTable::Anchor& anchor = table.anchors.back();
-    const AnchorTable::Variant variant = {time.template_name, Values::parse(time.config),
+    TimingTable::Anchor& anchor = table.anchors.back();
+    const TimingTable::Variant variant = {time.template_name, Values::parse(time.config),
                                           bodies.at(time.template_name).substr(0, digits)};
     const auto alignment = alignment_of(op, device, anchor.problem, variant, spaces);
     if (!alignment) continue;
@@ -96,11 +92,11 @@ AnchorTable measured_table(const Op& op, const DeviceFacts& device, const Store&
     take(anchor.best_us);
     if (*alignment <= element_alignment(op, anchor.problem)) take(anchor.best_any_us);
   }
-  for (AnchorTable::Anchor& anchor : table.anchors) anchor.us.resize(table.variants.size());
+  for (TimingTable::Anchor& anchor : table.anchors) anchor.us.resize(table.variants.size());
   return table;
 }
 
-std::ptrdiff_t times_of(const AnchorTable::Anchor& anchor) {
+std::ptrdiff_t times_of(const TimingTable::Anchor& anchor) {
   return std::count_if(anchor.us.begin(), anchor.us.end(), [](double us) { return us > 0; });
 }
 
@@ -113,7 +109,7 @@ double least_of(const std::vector<double>& times) {
 }
 
 // Nothing: no variant that is wanted has a time.
-std::optional<std::size_t> fastest_of(const AnchorTable::Anchor& anchor,
+std::optional<std::size_t> fastest_of(const TimingTable::Anchor& anchor,
                                       const std::function<bool(std::size_t variant)>& wanted) {
   std::optional<std::size_t> fastest;
   for (std::size_t v = 0; v < anchor.us.size(); ++v)
@@ -121,51 +117,51 @@ std::optional<std::size_t> fastest_of(const AnchorTable::Anchor& anchor,
   return fastest;
 }
 
-bool is_same(const AnchorTable::Variant& a, const AnchorTable::Variant& b) {
+bool is_same(const TimingTable::Variant& a, const TimingTable::Variant& b) {
   return a.template_name == b.template_name && a.config == b.config;
 }
 
 // Their number: it is not among them.
-std::size_t find_variant(const std::vector<AnchorTable::Variant>& variants, const AnchorTable::Variant& one) {
+std::size_t find_variant(const std::vector<TimingTable::Variant>& variants, const TimingTable::Variant& one) {
   const auto found = std::find_if(variants.begin(), variants.end(),
-                                  [&](const AnchorTable::Variant& other) { return is_same(other, one); });
+                                  [&](const TimingTable::Variant& other) { return is_same(other, one); });
   return static_cast<std::size_t>(found - variants.begin());
 }
 
 // The anchors on which at least so many variants have a time.
-AnchorTable known_by(AnchorTable table, std::ptrdiff_t fewest) {
-  std::erase_if(table.anchors, [&](const AnchorTable::Anchor& anchor) { return times_of(anchor) < fewest; });
+TimingTable known_by(TimingTable table, std::ptrdiff_t fewest) {
+  std::erase_if(table.anchors, [&](const TimingTable::Anchor& anchor) { return times_of(anchor) < fewest; });
   return table;
 }
 
 // Of the variants of templates whose binaries can be in the library for any problem: no number is compiled
 // in, and of constants that follow from the problems only few combinations.
-std::function<bool(const AnchorTable::Variant&)> starting_at_once(const Op& op, const AnchorTable& table,
+std::function<bool(const TimingTable::Variant&)> starting_at_once(const Op& op, const TimingTable& table,
                                                                   const DeviceFacts& device) {
   constexpr std::size_t few = 16;
   std::set<std::string> templates;
   for (const Template& tmpl : op.templates) {
     if (compiles_in_numbers(op, tmpl)) continue;
     std::set<std::string> constants;
-    for (const AnchorTable::Anchor& anchor : table.anchors)
+    for (const TimingTable::Anchor& anchor : table.anchors)
       if (tmpl.constants && !why_not(tmpl, anchor.problem, device))
         constants.insert(tmpl.constants(anchor.problem).text());
     if (constants.size() <= few) templates.insert(tmpl.name);
   }
   return
-      [templates](const AnchorTable::Variant& variant) { return templates.contains(variant.template_name); };
+      [templates](const TimingTable::Variant& variant) { return templates.contains(variant.template_name); };
 }
 
 // Of the variants that start at once those that together lose least against the best of them, on the anchors
 // where at least so many of them are known.
-std::vector<std::size_t> portfolio_at_once(const Op& op, const DeviceFacts& device, const AnchorTable& table,
+std::vector<std::size_t> portfolio_at_once(const Op& op, const DeviceFacts& device, const TimingTable& table,
                                            std::ptrdiff_t fewest) {
   const auto starts_at_once = starting_at_once(op, table, device);
   std::vector<std::size_t> at_once;
   for (std::size_t v = 0; v < table.variants.size(); ++v)
     if (starts_at_once(table.variants[v])) at_once.push_back(v);
-  AnchorTable narrow = known_by(with_variants(table, at_once), fewest);
-  for (AnchorTable::Anchor& anchor : narrow.anchors)
+  TimingTable narrow = known_by(with_variants(table, at_once), fewest);
+  for (TimingTable::Anchor& anchor : narrow.anchors)
     anchor.best_us = anchor.best_any_us = least_of(anchor.us);
   std::vector<std::size_t> chosen;
   for (const std::size_t place : portfolio(op, device, narrow, most_at_once))
@@ -175,7 +171,7 @@ std::vector<std::size_t> portfolio_at_once(const Op& op, const DeviceFacts& devi
 
 // The base too: where it is the fastest, dispatch should know.
 std::vector<std::size_t> portfolio_with_base(const Op& op, const DeviceFacts& device,
-                                             const AnchorTable& table, std::size_t most) {
+                                             const TimingTable& table, std::size_t most) {
   std::vector<std::size_t> chosen = portfolio(op, device, known_by(table, fewest_known), most - 1);
   if (!std::all_of(table.variants.begin(), table.variants.end(), starting_at_once(op, table, device))) {
     for (const std::size_t v : portfolio_at_once(op, device, table, 1))
@@ -185,7 +181,7 @@ std::vector<std::size_t> portfolio_with_base(const Op& op, const DeviceFacts& de
   const auto is_base = [&](std::size_t v) { return table.variants[v].template_name == base; };
   const auto times = [&](std::size_t v) {
     return std::count_if(table.anchors.begin(), table.anchors.end(),
-                         [&](const AnchorTable::Anchor& anchor) { return anchor.us[v] > 0; });
+                         [&](const TimingTable::Anchor& anchor) { return anchor.us[v] > 0; });
   };
   std::optional<std::size_t> most_known;
   for (std::size_t v = 0; v < table.variants.size(); ++v)
@@ -195,70 +191,47 @@ std::vector<std::size_t> portfolio_with_base(const Op& op, const DeviceFacts& de
   return chosen;
 }
 
-// A table that was made before an op had all its parameters leaves them out. A variant whose template has
-// changed since has no times.
-AnchorTable completed(AnchorTable table, const Op& op) {
-  for (AnchorTable::Anchor& anchor : table.anchors) anchor.problem = complete_problem(op, anchor.problem);
-  const Store::Bodies bodies = bodies_of(op);
+}  // namespace
+
+TimingTable completed(TimingTable table, const Op& op) {
+  for (TimingTable::Anchor& anchor : table.anchors) anchor.problem = complete_problem(op, anchor.problem);
+  const BodyHashes bodies = bodies_of(op);
   for (std::size_t v = 0; v < table.variants.size(); ++v) {
     const auto body = bodies.find(table.variants[v].template_name);
     if (body == bodies.end() || body->second.substr(0, digits) == table.variants[v].body) continue;
     table.variants[v].body = body->second.substr(0, digits);
-    for (AnchorTable::Anchor& anchor : table.anchors) anchor.us[v] = 0;
+    for (TimingTable::Anchor& anchor : table.anchors) anchor.us[v] = 0;
   }
   return table;
 }
 
-}  // namespace
-
-Store::Bodies bodies_of(const Op& op) {
-  Store::Bodies bodies;
+BodyHashes bodies_of(const Op& op) {
+  BodyHashes bodies;
   for (const Template& tmpl : op.templates) bodies[tmpl.name] = body_hash(op, tmpl, files_of(op));
   return bodies;
 }
 
-DeviceFacts first_device(const std::string& words) {
-  return choose_device(DeviceId::parse_list(words).front()).facts;
-}
-
-AnchorTable best_table(const Op& op, const DeviceFacts& device, const Store& store, std::int64_t device_id,
+TimingTable best_table(const Op& op, const DeviceFacts& device, const std::vector<TimeRow>& times,
                        std::size_t most) {
-  const AnchorTable all = measured_table(op, device, store, device_id);
+  const TimingTable all = measured_table(op, device, times);
   const std::vector<std::size_t> chosen = portfolio_with_base(op, device, all, most);
-  AnchorTable table = with_variants(known_by(all, fewest_of(chosen.size())), chosen);
+  TimingTable table = with_variants(known_by(all, fewest_of(chosen.size())), chosen);
   fit_table(op, table);
   return table;
 }
 
-AnchorTable known_table(const Op& op, const DeviceFacts& device, const std::filesystem::path& database) {
-  AnchorTable known;
-  const auto file = [](std::string_view name) { return std::string(packed(name)); };
-  for (const UnreadTable& shipped : anchor_tables(file, {&op, 1})) {
-    if (!same_model(shipped.device, device)) continue;
-    known = completed(shipped.read().table, op);
-    break;
-  }
-  std::error_code error;
-  if (!std::filesystem::exists(database, error)) return known;
-  for (DeviceTable& own : tables_of(database, {.op = op.name})) {
-    if (same_model(own.device, device) && replaces(own.table.anchors.size(), known.anchors.size()))
-      return completed(std::move(own.table), op);
-  }
-  return known;
-}
-
-AnchorTable challenged(AnchorTable table, const Op& op, const DeviceFacts& device,
-                       const std::filesystem::path& database, const std::vector<BuiltIn>& winners,
+TimingTable challenged(TimingTable table, const Op& op, const DeviceFacts& device,
+                       const std::vector<std::vector<TimeRow>>& measured, const std::vector<BuiltIn>& winners,
                        std::size_t most) {
   struct Challenger {
-    AnchorTable::Variant variant;
+    TimingTable::Variant variant;
     double gain = 0;  // a logarithm, on the problem that it won
   };
   std::vector<Challenger> challengers;
-  const auto in_portfolio = [&](const AnchorTable::Variant& variant) {
+  const auto in_portfolio = [&](const TimingTable::Variant& variant) {
     return find_variant(table.variants, variant) < table.variants.size();
   };
-  const auto add = [&](const AnchorTable::Variant& variant, double gain) {
+  const auto add = [&](const TimingTable::Variant& variant, double gain) {
     if (gain < least_gain || in_portfolio(variant)) return;
     const auto known = std::find_if(challengers.begin(), challengers.end(),
                                     [&](const Challenger& other) { return is_same(other.variant, variant); });
@@ -268,9 +241,9 @@ AnchorTable challenged(AnchorTable table, const Op& op, const DeviceFacts& devic
       known->gain = std::max(known->gain, gain);
     }
   };
-  const Store::Bodies bodies = bodies_of(op);
+  const BodyHashes bodies = bodies_of(op);
   std::map<std::string, double> gains;  // by anchor: of the best that is known
-  for (const AnchorTable::Anchor& anchor : table.anchors)
+  for (const TimingTable::Anchor& anchor : table.anchors)
     gains[anchor.problem.text()] = std::log(least_of(anchor.us) / anchor.best_us);
   for (const BuiltIn& winner : winners) {
     const auto body = bodies.find(winner.template_name);
@@ -279,60 +252,51 @@ AnchorTable challenged(AnchorTable table, const Op& op, const DeviceFacts& devic
     add({winner.template_name, Values::parse(winner.config), body->second.substr(0, digits)},
         gain == gains.end() ? least_gain : gain->second);
   }
-  std::error_code ignored;
-  if (std::filesystem::exists(database, ignored)) {
-    const Store store = Store::open(database, Store::Mode::read_only);
-    for (const StoredDevice& stored : store.devices("")) {
-      if (!same_model(facts_of(stored.device), device)) continue;
-      const AnchorTable all = measured_table(op, device, store, stored.id);
-      for (const AnchorTable::Anchor& anchor : all.anchors) {
-        if (times_of(anchor) < well_known) continue;
-        const auto best = std::find(anchor.us.begin(), anchor.us.end(), least_of(anchor.us));
-        std::vector<double> others;
-        for (std::size_t v = 0; v < anchor.us.size(); ++v)
-          if (in_portfolio(all.variants[v])) others.push_back(anchor.us[v]);
-        const double least = least_of(others);
-        add(all.variants[static_cast<std::size_t>(best - anchor.us.begin())],
-            least <= 0 ? least_gain : std::log(least / *best));
-      }
+  for (const std::vector<TimeRow>& times : measured) {
+    const TimingTable all = measured_table(op, device, times);
+    for (const TimingTable::Anchor& anchor : all.anchors) {
+      if (times_of(anchor) < well_known) continue;
+      const auto best = std::find(anchor.us.begin(), anchor.us.end(), least_of(anchor.us));
+      std::vector<double> others;
+      for (std::size_t v = 0; v < anchor.us.size(); ++v)
+        if (in_portfolio(all.variants[v])) others.push_back(anchor.us[v]);
+      const double least = least_of(others);
+      add(all.variants[static_cast<std::size_t>(best - anchor.us.begin())],
+          least <= 0 ? least_gain : std::log(least / *best));
     }
   }
   std::stable_sort(challengers.begin(), challengers.end(),
                    [](const Challenger& a, const Challenger& b) { return a.gain > b.gain; });
   challengers.resize(std::min(challengers.size(), most));
   for (Challenger& challenger : challengers) table.variants.push_back(std::move(challenger.variant));
-  for (AnchorTable::Anchor& anchor : table.anchors) anchor.us.resize(table.variants.size());
+  for (TimingTable::Anchor& anchor : table.anchors) anchor.us.resize(table.variants.size());
   return table;
 }
 
-AnchorTable with_first_launches(AnchorTable table, const Op& op, const DeviceFacts& device,
-                                const std::filesystem::path& database) {
-  std::error_code ignored;
-  if (std::all_of(table.variants.begin(), table.variants.end(), starting_at_once(op, table, device)) ||
-      !std::filesystem::exists(database, ignored))
+TimingTable with_first_launches(TimingTable table, const Op& op, const DeviceFacts& device,
+                                const std::vector<std::vector<TimeRow>>& measured) {
+  if (std::all_of(table.variants.begin(), table.variants.end(), starting_at_once(op, table, device)))
     return table;
-  const Store store = Store::open(database, Store::Mode::read_only);
-  for (const StoredDevice& stored : store.devices("")) {
-    if (!same_model(facts_of(stored.device), device)) continue;
-    const AnchorTable all = measured_table(op, device, store, stored.id);
+  for (const std::vector<TimeRow>& times : measured) {
+    const TimingTable all = measured_table(op, device, times);
     for (const std::size_t v : portfolio_at_once(op, device, all, well_known / 2))
       if (find_variant(table.variants, all.variants[v]) == table.variants.size())
         table.variants.push_back(all.variants[v]);
   }
-  for (AnchorTable::Anchor& anchor : table.anchors) anchor.us.resize(table.variants.size());
+  for (TimingTable::Anchor& anchor : table.anchors) anchor.us.resize(table.variants.size());
   return table;
 }
 
-AnchorTable narrowed(const AnchorTable& table, const Op& op, const DeviceFacts& device) {
+TimingTable narrowed(const TimingTable& table, const Op& op, const DeviceFacts& device) {
   const std::vector<std::size_t> chosen = portfolio_with_base(op, device, table, most_in_portfolio);
   return known_by(with_variants(table, chosen), fewest_of(chosen.size()));
 }
 
-std::vector<Lacking> lacking(const AnchorTable& table, const Op& op, const DeviceFacts& device,
+std::vector<Lacking> lacking(const TimingTable& table, const Op& op, const DeviceFacts& device,
                              std::size_t most, const std::vector<std::string>& templates) {
   const auto starts_at_once = starting_at_once(op, table, device);
   std::vector<Lacking> all;
-  for (const AnchorTable::Anchor& anchor : table.anchors) {
+  for (const TimingTable::Anchor& anchor : table.anchors) {
     std::vector<NamedVariant> variants;
     const auto add = [&](std::size_t v) {
       variants.push_back({table.variants[v].template_name, table.variants[v].config.text()});
@@ -360,7 +324,7 @@ std::vector<Lacking> lacking(const AnchorTable& table, const Op& op, const Devic
   return all;
 }
 
-void fill(AnchorTable::Anchor& anchor, const std::vector<double>& us, const AnchorTable& table, const Op& op,
+void fill(TimingTable::Anchor& anchor, const std::vector<double>& us, const TimingTable& table, const Op& op,
           const DeviceFacts& device) {
   std::vector<double> ratios;  // of what both know
   for (std::size_t v = 0; v < anchor.us.size(); ++v)
@@ -380,15 +344,15 @@ void fill(AnchorTable::Anchor& anchor, const std::vector<double>& us, const Anch
   }
 }
 
-AnchorTable extended(AnchorTable table, const Op& op, const DeviceFacts& device, const Store& store,
-                     std::int64_t device_id) {
-  const AnchorTable all = measured_table(op, device, store, device_id);
+TimingTable extended(TimingTable table, const Op& op, const DeviceFacts& device,
+                     const std::vector<TimeRow>& times) {
+  const TimingTable all = measured_table(op, device, times);
   std::vector<std::size_t> places;  // of the table's variants in all; behind the last: not measured
-  for (const AnchorTable::Variant& variant : table.variants)
+  for (const TimingTable::Variant& variant : table.variants)
     places.push_back(find_variant(all.variants, variant));
   const auto at_once = starting_at_once(op, table, device);
   // Where only what starts at once was measured, and other variants serve the problem, the best is not known.
-  const auto knows_the_best = [&](const AnchorTable::Anchor& anchor) {
+  const auto knows_the_best = [&](const TimingTable::Anchor& anchor) {
     bool others_serve = false;
     for (std::size_t v = 0; v < table.variants.size(); ++v) {
       if (at_once(table.variants[v])) continue;
@@ -397,14 +361,14 @@ AnchorTable extended(AnchorTable table, const Op& op, const DeviceFacts& device,
     }
     return !others_serve;
   };
-  for (const AnchorTable::Anchor& measured : all.anchors) {
-    AnchorTable::Anchor anchor = measured;
+  for (const TimingTable::Anchor& measured : all.anchors) {
+    TimingTable::Anchor anchor = measured;
     anchor.us.clear();
     for (const std::size_t place : places)
       anchor.us.push_back(place < measured.us.size() ? measured.us[place] : 0);
     const auto known =
         std::find_if(table.anchors.begin(), table.anchors.end(),
-                     [&](const AnchorTable::Anchor& other) { return other.problem == anchor.problem; });
+                     [&](const TimingTable::Anchor& other) { return other.problem == anchor.problem; });
     if (known != table.anchors.end()) {
       fill(*known, anchor.us, table, op, device);
     } else if (times_of(anchor) >= fewest_of(table.variants.size()) && knows_the_best(anchor)) {
@@ -416,24 +380,23 @@ AnchorTable extended(AnchorTable table, const Op& op, const DeviceFacts& device,
   return table;
 }
 
-std::set<std::string> known_well(const Op& op, const Store& store, std::int64_t device_id) {
+std::set<std::string> known_well(const std::vector<TimeRow>& times) {
   std::map<std::string, int> known;
-  for (const Store::Time& time : store.times_of(op.name, device_id, "warm", "apart", bodies_of(op)))
-    ++known[time.problem];
+  for (const TimeRow& time : times) ++known[time.problem];
   std::set<std::string> problems;
   for (const auto& [problem, count] : known)
     if (count >= well_known) problems.insert(problem);
   return problems;
 }
 
-AnchorTableRow row_of(const AnchorTable& table) {
+AnchorTableRow row_of(const TimingTable& table) {
   StoredTable stored = stored_table(table);
   return {.op = table.op, .text = std::move(stored.text), .factors = std::move(stored.factors)};
 }
 
-std::vector<NamedVariant> variants_of(const AnchorTable& table) {
+std::vector<NamedVariant> variants_of(const TimingTable& table) {
   std::vector<NamedVariant> list;
-  for (const AnchorTable::Variant& variant : table.variants)
+  for (const TimingTable::Variant& variant : table.variants)
     list.push_back({variant.template_name, variant.config.text()});
   return list;
 }
@@ -457,11 +420,11 @@ std::vector<BuiltIn> guesses_of(const std::vector<Candidate>& known) {
   return guesses;
 }
 
-std::string quality_text(const AnchorTable& table) {
+std::string quality_text(const TimingTable& table) {
   std::size_t known = 0;
   double sum = 0;
   double worst = 0;
-  for (const AnchorTable::Anchor& anchor : table.anchors) {
+  for (const TimingTable::Anchor& anchor : table.anchors) {
     const double least = least_of(anchor.us);
     if (least <= 0) continue;
     ++known;
@@ -473,35 +436,6 @@ std::string quality_text(const AnchorTable& table) {
       "%s; on %zu of %zu anchors one has a time, within %.1f %% of the best on average and %.0f %% at worst",
       counted(table.variants.size(), "variant").c_str(), known, table.anchors.size(),
       known == 0 ? 0 : 100 * (std::exp(sum / static_cast<double>(known)) - 1), 100 * (std::exp(worst) - 1));
-}
-
-std::string remake_tables(Store& store, const std::filesystem::path& database, const std::string& op_name,
-                          const std::string& device, bool extend, const std::string& command) {
-  std::string text;
-  for (const StoredDevice& stored : store.devices(device)) {
-    const DeviceFacts facts = facts_of(stored.device);
-    std::int64_t session = 0;
-    for (const Op& op : ops()) {
-      if (!op_name.empty() && op.name != op_name) continue;
-      AnchorTable table = extend ? known_table(op, facts, database) : best_table(op, facts, store, stored.id);
-      if (table.anchors.empty()) continue;
-      if (extend) {
-        table = challenged(std::move(table), op, facts, database, {}, most_challengers);
-        table = extended(std::move(table), op, facts, store, stored.id);
-      }
-      if (session == 0) {
-        session = store.begin_session(
-            {.device_id = stored.id, .command = command, .tunesmith_version = TUNESMITH_VERSION});
-      }
-      AnchorTableRow row = row_of(table);
-      row.session_id = session;
-      row.device_id = stored.id;
-      store.put_anchor_table(row);
-      text += op.name + " on " + facts.name + ": " + quality_text(table) + ".\n";
-    }
-    if (session != 0) store.end_session(session, Store::End::finished);
-  }
-  return text;
 }
 
 }  // namespace tunesmith

@@ -10,28 +10,28 @@
 
 #include <functional>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "dispatch/anchor_table.h"
-#include "dispatch/select.h"
+#include "choose/candidate.h"
+#include "choose/timing_table.h"
 
 namespace tunesmith {
 
-struct TableRow {
+struct WinnersFileRow {
   Candidate winner;  ///< origin built_in, no binary
   std::int64_t alignment_bytes = 1;
   std::string launches = "apart";  ///< how the launches of a sample lay: apart or chained
   std::string objective = "time";  ///< what it was chosen by: time, energy or edp
-  double low_us = 0, high_us = 0;  ///< 95 % interval of the median over loads; 0: one load
   double base_us = 0;              ///< of the op's base on the same problem and device; 0: not measured
   std::string toolchain, driver, measured_at;
 };
 
 struct DeviceTable {
   DeviceFacts device;
-  AnchorTable table;
+  TimingTable table;
 };
 
 /// By name below generated/.
@@ -39,24 +39,24 @@ using Texts = std::map<std::string, std::string, std::less<>>;
 
 inline constexpr std::string_view devices_file = "devices.csv";
 
-/// The order of write_table: by device, op, problem, alignment.
-bool stands_before(const TableRow& a, const TableRow& b);
+/// The order of write_winners: by device, op, problem, alignment.
+bool stands_before(const WinnersFileRow& a, const WinnersFileRow& b);
 
 /// devices.csv and the files of each device. The same rows give the same bytes, whatever their order.
-Texts write_table(std::vector<TableRow> rows, const std::vector<DeviceTable>& tables = {});
+Texts write_winners(std::vector<WinnersFileRow> rows, const std::vector<DeviceTable>& tables = {});
 
 /// The same with the tables' factors, for what an application reads.
-Texts write_solved_table(const std::vector<TableRow>& rows, const std::vector<DeviceTable>& tables);
+Texts write_solved_winners(const std::vector<WinnersFileRow>& rows, const std::vector<DeviceTable>& tables);
 
 /// A table as it is stored: its text, and the factors that are of the times as the text has them
 /// (write_factors). They are found, in some seconds, where the table does not have them.
 struct StoredTable {
   std::string text, factors;
 };
-StoredTable stored_table(const AnchorTable& table);
+StoredTable stored_table(const TimingTable& table);
 
 /// `file` gives the text of that name, empty where there is none. Throws Error naming file and line.
-std::vector<TableRow> read_table(const std::function<std::string(std::string_view name)>& file);
+std::vector<WinnersFileRow> read_winners(const std::function<std::string(std::string_view name)>& file);
 
 /// One that has not been read: that takes about a millisecond.
 struct UnreadTable {
@@ -65,26 +65,23 @@ struct UnreadTable {
   std::function<DeviceTable()> read;
 };
 
-/// Of every device in devices.csv, where there is one. `file` and errors as in read_table; it is called again
-/// when a table is read.
-std::vector<UnreadTable> anchor_tables(const std::function<std::string(std::string_view name)>& file,
+/// Of every device in devices.csv, where there is one. `file` and errors as in read_winners; it is called
+/// again when a table is read.
+std::vector<UnreadTable> timing_tables(const std::function<std::string(std::string_view name)>& file,
                                        std::span<const Op> ops);
-std::vector<DeviceTable> read_anchor_tables(const std::function<std::string(std::string_view name)>& file,
+std::vector<DeviceTable> read_timing_tables(const std::function<std::string(std::string_view name)>& file,
                                             std::span<const Op> ops);
 
 /// Gives the table factors that are of its times, where it has none: solves it, in some seconds.
-void complete_factors(AnchorTable& table);
+void complete_factors(TimingTable& table);
 
 /// The table's variants, with a fault where the template is not what was measured any more. Factors that are
 /// not of the table's times are found anew (complete_factors). Throws UsageError where this version does not
 /// have the op or a problem.
 std::vector<Candidate> candidates_of(DeviceTable table);
 
-/// Why it is not used: the template of a table's variant is not what was measured any more. Empty: it is.
-std::string fault_of(const Op& op, const AnchorTable::Variant& variant);
-
 /// "nvidia_h200.conv2d.csv"; `device` as in tuned_devices.
-std::string anchors_file(std::string_view device, std::string_view op);
+std::string timing_table_file(std::string_view device, std::string_view op);
 /// "nvidia_h200.conv2d.factors"
 std::string factors_file(std::string_view device, std::string_view op);
 

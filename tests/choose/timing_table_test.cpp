@@ -1,5 +1,5 @@
 // The text of an anchor table, and the greedy choice of a portfolio, on the op `smooth`.
-#include "dispatch/anchor_table.h"
+#include "choose/timing_table.h"
 
 #include <gtest/gtest.h>
 
@@ -12,8 +12,8 @@ namespace tunesmith {
 namespace {
 
 // `count` legal configs of the last template for a problem whose sizes allow every width.
-std::vector<AnchorTable::Variant> variants(const Op& op, const Problem& problem, std::size_t count) {
-  std::vector<AnchorTable::Variant> made;
+std::vector<TimingTable::Variant> variants(const Op& op, const Problem& problem, std::size_t count) {
+  std::vector<TimingTable::Variant> made;
   const Template& tmpl = op.templates.back();
   tmpl.space(problem, {}).each([&](const Config& config) {
     if (made.size() < count) made.push_back({tmpl.name, config.values(), "0123456789ab"});
@@ -22,13 +22,13 @@ std::vector<AnchorTable::Variant> variants(const Op& op, const Problem& problem,
   return made;
 }
 
-AnchorTable table(std::vector<std::vector<double>> us) {
+TimingTable table(std::vector<std::vector<double>> us) {
   const Op& op = find_op("smooth");
-  AnchorTable made;
+  TimingTable made;
   made.op = "smooth";
   made.weights = {{"n", 0.25}, {"noise", 1e-4}};
   for (std::size_t a = 0; a < us.size(); ++a) {
-    AnchorTable::Anchor& anchor = made.anchors.emplace_back();
+    TimingTable::Anchor& anchor = made.anchors.emplace_back();
     anchor.problem =
         complete_problem(op, Values{{"n", static_cast<std::int64_t>(1024 << a)}, {"taps", std::int64_t{3}}});
     anchor.us = us[a];
@@ -39,11 +39,11 @@ AnchorTable table(std::vector<std::vector<double>> us) {
   return made;
 }
 
-TEST(AnchorTable, IsReadAsItWasWritten) {
-  const AnchorTable one = table({{1.5, 0, 1e6}, {0.0123456, 2, 3}});
-  const std::string text = write_anchors(one);
-  EXPECT_EQ(write_anchors(read_anchors(text, "here")), text);
-  const AnchorTable again = read_anchors(text, "here");
+TEST(TimingTable, IsReadAsItWasWritten) {
+  const TimingTable one = table({{1.5, 0, 1e6}, {0.0123456, 2, 3}});
+  const std::string text = write_timing_table(one);
+  EXPECT_EQ(write_timing_table(read_timing_table(text, "here")), text);
+  const TimingTable again = read_timing_table(text, "here");
   EXPECT_EQ(again.op, "smooth");
   EXPECT_EQ(again.weights, one.weights);
   ASSERT_EQ(again.variants.size(), 3u);
@@ -56,16 +56,16 @@ TEST(AnchorTable, IsReadAsItWasWritten) {
   EXPECT_EQ(again.anchors[1].us[0], 0.012346);
 }
 
-TEST(AnchorTable, FactorsStandBesideTheText) {
-  AnchorTable one = table({{1.5, 0, 1e6}, {0.5, 2, 3}});
-  const std::string text = write_anchors(one);
+TEST(TimingTable, FactorsStandBesideTheText) {
+  TimingTable one = table({{1.5, 0, 1e6}, {0.5, 2, 3}});
+  const std::string text = write_timing_table(one);
   EXPECT_EQ(write_factors(one), "") << "it is not solved";
   one.anchors[0].factor = {-0.25f, 0, 1.5f};
   one.anchors[0].best_factor = -0.0123f;
   one.anchors[1].factor = {1, 2, 1e-9f};
   one.solved_from = 7;
-  EXPECT_EQ(write_anchors(one), text);
-  AnchorTable again = read_anchors(text, "here");
+  EXPECT_EQ(write_timing_table(one), text);
+  TimingTable again = read_timing_table(text, "here");
   EXPECT_TRUE(again.anchors[0].factor.empty());
   const std::string bytes = write_factors(one);
   EXPECT_EQ(bytes.size(), 8 + 4 * (2 + 5u)) << "a key, and numbers where there are times";
@@ -85,34 +85,34 @@ TEST(AnchorTable, FactorsStandBesideTheText) {
   }
 }
 
-TEST(AnchorTable, BadLinesAreNamed) {
+TEST(TimingTable, BadLinesAreNamed) {
   for (const char* bad : {"weight,n", "weight,n,-1", "weight,n,inf", "variant,a", "anchor,n=1,1,1,1",
                           "nothing", "op", "factor,1", "factor,x"}) {
     try {
-      read_anchors(std::string("op,smooth\n") + bad + "\n", "the table");
+      read_timing_table(std::string("op,smooth\n") + bad + "\n", "the table");
       ADD_FAILURE() << bad << " was read";
     } catch (const Error& error) {
       EXPECT_NE(std::string(error.what()).find("Line 2 of the table"), std::string::npos) << error.what();
     }
   }
-  EXPECT_THROW(read_anchors("", "the table"), Error);
+  EXPECT_THROW(read_timing_table("", "the table"), Error);
 }
 
-TEST(AnchorTable, APortfolioTakesWhatGainsMostFirst) {
+TEST(TimingTable, APortfolioTakesWhatGainsMostFirst) {
   // The second is near the best everywhere; the first is the best of one anchor, and the third of none.
-  const AnchorTable one = table({{1, 1.1, 3}, {9, 1.1, 3}, {9, 1.1, 3}});
+  const TimingTable one = table({{1, 1.1, 3}, {9, 1.1, 3}, {9, 1.1, 3}});
   const Op& op = find_op("smooth");
   EXPECT_EQ(portfolio(op, {}, one, 1), (std::vector<std::size_t>{1}));
   EXPECT_EQ(portfolio(op, {}, one, 3), (std::vector<std::size_t>{1, 0}));
-  const AnchorTable narrow = with_variants(one, {1, 0});
+  const TimingTable narrow = with_variants(one, {1, 0});
   EXPECT_EQ(narrow.anchors[0].us, (std::vector<double>{1.1, 1}));
   EXPECT_EQ(narrow.variants[0].config, one.variants[1].config);
 }
 
 // Pointers are mostly aligned: what is fast for them comes before what serves all of them badly.
-TEST(AnchorTable, AlignedPointersAreWorthMoreThanOthers) {
+TEST(TimingTable, AlignedPointersAreWorthMoreThanOthers) {
   const Op& op = find_op("smooth");
-  AnchorTable one = table({std::vector<double>(18, 0)});
+  TimingTable one = table({std::vector<double>(18, 0)});
   const auto with_vector = [&](std::int64_t vector) {
     return static_cast<std::size_t>(
         std::find_if(one.variants.begin(), one.variants.end(),
@@ -129,8 +129,8 @@ TEST(AnchorTable, AlignedPointersAreWorthMoreThanOthers) {
   EXPECT_EQ(portfolio(op, {}, one, 2), (std::vector<std::size_t>{aligned, any})) << "others count too";
 }
 
-TEST(AnchorTable, OneAnchorDoesNotOutvoteAllOthers) {
-  const AnchorTable one = table({{1, 1000}, {1.9, 1}, {1.9, 1}, {1.9, 1}});
+TEST(TimingTable, OneAnchorDoesNotOutvoteAllOthers) {
+  const TimingTable one = table({{1, 1000}, {1.9, 1}, {1.9, 1}, {1.9, 1}});
   EXPECT_EQ(portfolio(find_op("smooth"), {}, one, 1), (std::vector<std::size_t>{1}));
 }
 

@@ -1,4 +1,4 @@
-#include "dispatch/anchor_table.h"
+#include "choose/timing_table.h"
 
 #include <algorithm>
 #include <charconv>
@@ -6,7 +6,7 @@
 #include <cstring>
 #include <limits>
 
-#include "dispatch/csv.h"
+#include "choose/csv.h"
 #include "generator/error.h"
 #include "generator/number_text.h"
 #include "generator/ops.h"
@@ -33,7 +33,7 @@ double number(const std::string& field, const std::string& where) {
 }
 
 // Whether a variant that has a time on the anchor takes pointers of any alignment there.
-bool takes_any(const Op& op, const DeviceFacts& device, const AnchorTable::Variant& variant,
+bool takes_any(const Op& op, const DeviceFacts& device, const TimingTable::Variant& variant,
                const Problem& problem) {
   const Template& tmpl = find_template(op, variant.template_name);
   const auto config = tmpl.space(problem, device).find(variant.config);
@@ -56,7 +56,7 @@ Problem with_defaults(const Op& op, Problem problem) {
 
 }  // namespace
 
-std::string write_anchors(const AnchorTable& table) {
+std::string write_timing_table(const TimingTable& table) {
   const Op* op = known_op(table.op);
   const auto text_of = [&](const Problem& problem) {
     return (op == nullptr ? problem : without_defaults(*op, problem)).text();
@@ -64,9 +64,9 @@ std::string write_anchors(const AnchorTable& table) {
   std::string text = line({"op", table.op}) + "\n";
   for (const auto& [feature, weight] : table.weights)
     text += line({"weight", feature, digits_text(9, weight)}) + "\n";
-  for (const AnchorTable::Variant& variant : table.variants)
+  for (const TimingTable::Variant& variant : table.variants)
     text += line({"variant", variant.template_name, variant.config.text(), variant.body}) + "\n";
-  for (const AnchorTable::Anchor& anchor : table.anchors) {
+  for (const TimingTable::Anchor& anchor : table.anchors) {
     text += line(
         {"anchor", text_of(anchor.problem), number_text(anchor.best_us), number_text(anchor.best_any_us)});
     for (const double us : anchor.us) text += us > 0 ? "," + number_text(us) : ",";
@@ -75,8 +75,8 @@ std::string write_anchors(const AnchorTable& table) {
   return text;
 }
 
-AnchorTable read_anchors(std::string_view text, std::string_view where) {
-  AnchorTable table;
+TimingTable read_timing_table(std::string_view text, std::string_view where) {
+  TimingTable table;
   for (int at = 1; !text.empty(); ++at) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     const std::string_view record = text.substr(0, end);
@@ -91,7 +91,7 @@ AnchorTable read_anchors(std::string_view text, std::string_view where) {
     } else if (kind == "variant" && fields.size() == 4 && table.anchors.empty()) {
       table.variants.push_back({fields[1], Values::parse(fields[2]), fields[3]});
     } else if (kind == "anchor" && fields.size() == 4 + table.variants.size()) {
-      AnchorTable::Anchor& anchor = table.anchors.emplace_back();
+      TimingTable::Anchor& anchor = table.anchors.emplace_back();
       anchor.problem = Problem::parse(fields[1]);
       anchor.best_us = number(fields[2], here);
       anchor.best_any_us = number(fields[3], here);
@@ -107,20 +107,20 @@ AnchorTable read_anchors(std::string_view text, std::string_view where) {
   }
   if (table.op.empty()) throw Error(std::string(where) + " names no op.");
   if (const Op* op = known_op(table.op); op != nullptr)
-    for (AnchorTable::Anchor& anchor : table.anchors)
+    for (TimingTable::Anchor& anchor : table.anchors)
       anchor.problem = with_defaults(*op, std::move(anchor.problem));
   return table;
 }
 
 // The key, and of each anchor a number for the best time and one for each time.
-std::string write_factors(const AnchorTable& table) {
+std::string write_factors(const TimingTable& table) {
   std::string bytes;
   const auto add = [&](const auto& value) {
     bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
   };
   if (table.solved_from == 0) return bytes;
   add(table.solved_from);
-  for (const AnchorTable::Anchor& anchor : table.anchors) {
+  for (const TimingTable::Anchor& anchor : table.anchors) {
     add(anchor.best_factor);
     for (std::size_t v = 0; v < anchor.us.size(); ++v)
       if (anchor.us[v] > 0) add(anchor.factor[v]);
@@ -128,10 +128,10 @@ std::string write_factors(const AnchorTable& table) {
   return bytes;
 }
 
-void read_factors(std::string_view bytes, AnchorTable& table) {
+void read_factors(std::string_view bytes, TimingTable& table) {
   forget_factors(table);
   std::size_t count = 0;
-  for (const AnchorTable::Anchor& anchor : table.anchors)
+  for (const TimingTable::Anchor& anchor : table.anchors)
     count += 1 + static_cast<std::size_t>(
                      std::count_if(anchor.us.begin(), anchor.us.end(), [](double us) { return us > 0; }));
   if (bytes.size() != sizeof table.solved_from + count * sizeof(float)) return;
@@ -140,7 +140,7 @@ void read_factors(std::string_view bytes, AnchorTable& table) {
     bytes.remove_prefix(sizeof value);
   };
   take(table.solved_from);
-  for (AnchorTable::Anchor& anchor : table.anchors) {
+  for (TimingTable::Anchor& anchor : table.anchors) {
     take(anchor.best_factor);
     anchor.factor.resize(anchor.us.size());
     for (std::size_t v = 0; v < anchor.us.size(); ++v)
@@ -148,15 +148,15 @@ void read_factors(std::string_view bytes, AnchorTable& table) {
   }
 }
 
-void forget_factors(AnchorTable& table) {
+void forget_factors(TimingTable& table) {
   table.solved_from = 0;
-  for (AnchorTable::Anchor& anchor : table.anchors) {
+  for (TimingTable::Anchor& anchor : table.anchors) {
     anchor.factor.clear();
     anchor.best_factor = 0;
   }
 }
 
-std::vector<std::size_t> portfolio(const Op& op, const DeviceFacts& device, const AnchorTable& table,
+std::vector<std::size_t> portfolio(const Op& op, const DeviceFacts& device, const TimingTable& table,
                                    std::size_t most) {
   // A goal is an anchor with a kind of pointer; loss[goal][variant] is a logarithm. Pointers are mostly
   // aligned, and variants that need no alignment serve both kinds: were both worth the same, there would be
@@ -165,7 +165,7 @@ std::vector<std::size_t> portfolio(const Op& op, const DeviceFacts& device, cons
   constexpr double worth_of_any = 0.2;
   std::vector<std::vector<double>> loss;
   std::vector<double> worth;
-  for (const AnchorTable::Anchor& anchor : table.anchors) {
+  for (const TimingTable::Anchor& anchor : table.anchors) {
     for (const bool any : {false, true}) {
       const double best = any ? anchor.best_any_us : anchor.best_us;
       if (best <= 0) continue;
@@ -197,11 +197,19 @@ std::vector<std::size_t> portfolio(const Op& op, const DeviceFacts& device, cons
   return chosen;
 }
 
-AnchorTable with_variants(const AnchorTable& table, const std::vector<std::size_t>& variants) {
-  AnchorTable narrow = table;
+std::string fault_of(const Op& op, const TimingTable::Variant& variant) {
+  const auto tmpl = std::find_if(op.templates.begin(), op.templates.end(),
+                                 [&](const Template& one) { return one.name == variant.template_name; });
+  return tmpl == op.templates.end() || is_current(op, *tmpl, variant.body)
+             ? ""
+             : "It is stale: its template has changed since it was measured.";
+}
+
+TimingTable with_variants(const TimingTable& table, const std::vector<std::size_t>& variants) {
+  TimingTable narrow = table;
   narrow.variants.clear();
   forget_factors(narrow);
-  for (AnchorTable::Anchor& anchor : narrow.anchors) anchor.us.clear();
+  for (TimingTable::Anchor& anchor : narrow.anchors) anchor.us.clear();
   for (const std::size_t v : variants) {
     narrow.variants.push_back(table.variants[v]);
     for (std::size_t a = 0; a < table.anchors.size(); ++a)

@@ -1,4 +1,4 @@
-#include "dispatch/time_model.h"
+#include "choose/time_model.h"
 
 #include <algorithm>
 #include <array>
@@ -475,10 +475,10 @@ std::vector<double> TimeModel::left_out() const {
   return left;
 }
 
-TimeModel model_of(const Op& op, const AnchorTable& table, const Weights& weights) {
+TimeModel model_of(const Op& op, const TimingTable& table, const Weights& weights) {
   TimeModel model(op, weights);
   for (std::size_t v = 0; v < table.variants.size(); ++v) model.add_variant();
-  for (const AnchorTable::Anchor& anchor : table.anchors) {
+  for (const TimingTable::Anchor& anchor : table.anchors) {
     const std::size_t row = model.add_problem(complete_problem(op, anchor.problem));
     model.add_best(row, anchor.best_us);
     for (std::size_t v = 0; v < anchor.us.size(); ++v) model.add_time(v, row, anchor.us[v]);
@@ -486,7 +486,7 @@ TimeModel model_of(const Op& op, const AnchorTable& table, const Weights& weight
   return model;
 }
 
-void fit_table(const Op& op, AnchorTable& table) {
+void fit_table(const Op& op, TimingTable& table) {
   table.weights = model_of(op, table).fit();
   TimeModel model = model_of(op, table, table.weights);
   model.solve(table.anchors.size());
@@ -501,7 +501,7 @@ bool is_fitted(const Weights& weights) {
 }
 
 // 64 bits of all that a solution follows from, in the numbers and texts that it is computed from.
-std::uint64_t solution_key(const Op& op, const AnchorTable& table) {
+std::uint64_t solution_key(const Op& op, const TimingTable& table) {
   std::uint64_t key = 0;
   const auto add = [&key](std::uint64_t bits) {
     key = (key ^ bits) * 0x9e3779b97f4a7c15u;
@@ -518,7 +518,7 @@ std::uint64_t solution_key(const Op& op, const AnchorTable& table) {
     add_number(weight);
   }
   add(table.variants.size());
-  for (const AnchorTable::Anchor& anchor : table.anchors) {
+  for (const TimingTable::Anchor& anchor : table.anchors) {
     const Problem problem = complete_problem(op, anchor.problem);
     const Values sizes = sizes_of(op, problem);
     for (const auto& [name, value] : sizes.entries()) {
@@ -539,11 +539,11 @@ std::uint64_t solution_key(const Op& op, const AnchorTable& table) {
   return key == 0 ? 1 : key;
 }
 
-void solve_table(const Op& op, AnchorTable& table, unsigned threads) {
+void solve_table(const Op& op, TimingTable& table, unsigned threads) {
   TimeModel model = model_of(op, table, table.weights);
   model.solve(table.anchors.size(), threads);
   forget_factors(table);
-  for (AnchorTable::Anchor& anchor : table.anchors) {
+  for (TimingTable::Anchor& anchor : table.anchors) {
     const std::size_t row = model.add_problem(complete_problem(op, anchor.problem));
     anchor.best_factor = static_cast<float>(model.best_factor(row));
     for (std::size_t v = 0; v < table.variants.size(); ++v)

@@ -1,4 +1,4 @@
-#include "dispatch/csv.h"
+#include "choose/csv.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "dispatch/table.h"
+#include "choose/winners_file.h"
 
 #include <algorithm>
 #include <cctype>
@@ -6,8 +6,8 @@
 #include <thread>
 #include <tuple>
 
-#include "dispatch/csv.h"
-#include "dispatch/source.h"
+#include "choose/csv.h"
+#include "choose/time_model.h"
 #include "generator/error.h"
 #include "generator/number_text.h"
 #include "generator/ops.h"
@@ -36,8 +36,8 @@ std::string microseconds(double value) { return printed("%.3f", value); }
 
 }  // namespace
 
-bool stands_before(const TableRow& a, const TableRow& b) {
-  const auto key = [](const TableRow& row) {
+bool stands_before(const WinnersFileRow& a, const WinnersFileRow& b) {
+  const auto key = [](const WinnersFileRow& row) {
     return std::make_tuple(row.winner.device.kind, row.winner.device.name, row.winner.device.target,
                            row.winner.device.multiprocessors, row.winner.device.memory_bytes, row.winner.op,
                            row.winner.problem.text(), row.alignment_bytes);
@@ -90,7 +90,7 @@ std::string file_of(const DeviceFacts& device, const std::vector<DeviceFacts>& a
   return name;
 }
 
-std::vector<DeviceFacts> devices_of(const std::vector<TableRow>& rows,
+std::vector<DeviceFacts> devices_of(const std::vector<WinnersFileRow>& rows,
                                     const std::vector<DeviceTable>& tables) {
   std::vector<DeviceFacts> devices;
   const auto add = [&](const DeviceFacts& device) {
@@ -102,7 +102,7 @@ std::vector<DeviceFacts> devices_of(const std::vector<TableRow>& rows,
       *known = device;
     }
   };
-  for (const TableRow& row : rows) add(row.winner.device);
+  for (const WinnersFileRow& row : rows) add(row.winner.device);
   for (const DeviceTable& one : tables) add(one.device);
   std::sort(devices.begin(), devices.end(), [](const DeviceFacts& a, const DeviceFacts& b) {
     return std::tie(a.kind, a.name, a.target, a.multiprocessors, a.memory_bytes) <
@@ -139,7 +139,7 @@ std::vector<std::vector<std::string>> lines_of(std::string_view text, std::strin
 
 }  // namespace
 
-Texts write_table(std::vector<TableRow> rows, const std::vector<DeviceTable>& tables) {
+Texts write_winners(std::vector<WinnersFileRow> rows, const std::vector<DeviceTable>& tables) {
   std::sort(rows.begin(), rows.end(), stands_before);
   const std::vector<DeviceFacts> all = devices_of(rows, tables);
   Texts texts;
@@ -156,22 +156,22 @@ Texts write_table(std::vector<TableRow> rows, const std::vector<DeviceTable>& ta
     devices += line(fields);
   }
   for (const DeviceTable& one : tables)
-    texts[anchors_file(file_of(one.device, all), one.table.op)] = write_anchors(one.table);
-  for (const TableRow& row : rows) {
+    texts[timing_table_file(file_of(one.device, all), one.table.op)] = write_timing_table(one.table);
+  for (const WinnersFileRow& row : rows) {
     const Candidate& winner = row.winner;
     std::string& file = texts.at(file_of(winner.device, all) + ".csv");
     file += line({winner.op, winner.problem.text(), winner.template_name, winner.config.text(),
                   std::to_string(row.alignment_bytes), winner.cold_caches ? "cold" : "warm", row.launches,
-                  row.objective, microseconds(winner.median_us), microseconds(row.low_us),
-                  microseconds(row.high_us), microseconds(row.base_us), winner.source_hash, row.toolchain,
+                  row.objective, microseconds(winner.median_us), microseconds(winner.low_us),
+                  microseconds(winner.high_us), microseconds(row.base_us), winner.source_hash, row.toolchain,
                   row.driver, row.measured_at});
   }
   return texts;
 }
 
-StoredTable stored_table(const AnchorTable& table) {
-  StoredTable stored{write_anchors(table), write_factors(table)};
-  AnchorTable written = read_anchors(stored.text, "the table of " + table.op);
+StoredTable stored_table(const TimingTable& table) {
+  StoredTable stored{write_timing_table(table), write_factors(table)};
+  TimingTable written = read_timing_table(stored.text, "the table of " + table.op);
   read_factors(stored.factors, written);
   const Op& op = find_op(table.op);
   if (written.solved_from == solution_key(op, written)) return stored;
@@ -180,8 +180,8 @@ StoredTable stored_table(const AnchorTable& table) {
   return stored;
 }
 
-Texts write_solved_table(const std::vector<TableRow>& rows, const std::vector<DeviceTable>& tables) {
-  Texts texts = write_table(rows, tables);
+Texts write_solved_winners(const std::vector<WinnersFileRow>& rows, const std::vector<DeviceTable>& tables) {
+  Texts texts = write_winners(rows, tables);
   const std::vector<DeviceFacts> all = devices_of(rows, tables);
   for (const DeviceTable& one : tables)
     texts[factors_file(file_of(one.device, all), one.table.op)] = stored_table(one.table).factors;
@@ -214,12 +214,12 @@ std::vector<std::pair<DeviceFacts, std::string>> devices_in(
 
 }  // namespace
 
-std::vector<TableRow> read_table(const std::function<std::string(std::string_view name)>& file) {
-  std::vector<TableRow> rows;
+std::vector<WinnersFileRow> read_winners(const std::function<std::string(std::string_view name)>& file) {
+  std::vector<WinnersFileRow> rows;
   for (const auto& [device, device_name] : devices_in(file)) {
     const std::string name = device_name + ".csv";
     for (const auto& fields : lines_of(file(name), name, winners_header)) {
-      TableRow row;
+      WinnersFileRow row;
       Candidate& winner = row.winner;
       winner.origin = Candidate::Origin::built_in;
       winner.device = device;
@@ -233,8 +233,8 @@ std::vector<TableRow> read_table(const std::function<std::string(std::string_vie
       row.objective = fields[7];
       winner.conditions = row.launches + " " + row.objective;
       winner.median_us = number<double>(fields[8], fields.back());
-      row.low_us = number<double>(fields[9], fields.back());
-      row.high_us = number<double>(fields[10], fields.back());
+      winner.low_us = number<double>(fields[9], fields.back());
+      winner.high_us = number<double>(fields[10], fields.back());
       row.base_us = number<double>(fields[11], fields.back());
       winner.source_hash = fields[12];
       row.toolchain = fields[13];
@@ -246,7 +246,7 @@ std::vector<TableRow> read_table(const std::function<std::string(std::string_vie
   return rows;
 }
 
-std::string anchors_file(std::string_view device, std::string_view op) {
+std::string timing_table_file(std::string_view device, std::string_view op) {
   return std::string(device) + "." + std::string(op) + ".csv";
 }
 
@@ -254,16 +254,16 @@ std::string factors_file(std::string_view device, std::string_view op) {
   return std::string(device) + "." + std::string(op) + ".factors";
 }
 
-std::vector<UnreadTable> anchor_tables(const std::function<std::string(std::string_view name)>& file,
+std::vector<UnreadTable> timing_tables(const std::function<std::string(std::string_view name)>& file,
                                        std::span<const Op> ops) {
   std::vector<UnreadTable> tables;
   for (const auto& entry : devices_in(file)) {
     for (const Op& op : ops) {
-      const std::string path = anchors_file(entry.second, op.name);
+      const std::string path = timing_table_file(entry.second, op.name);
       if (file(path).empty()) continue;
       const std::string factors = factors_file(entry.second, op.name);
       tables.push_back({entry.first, op.name, [file, path, factors, device = entry.first] {
-                          DeviceTable table{device, read_anchors(file(path), path)};
+                          DeviceTable table{device, read_timing_table(file(path), path)};
                           read_factors(file(factors), table.table);
                           return table;
                         }});
@@ -272,37 +272,29 @@ std::vector<UnreadTable> anchor_tables(const std::function<std::string(std::stri
   return tables;
 }
 
-std::vector<DeviceTable> read_anchor_tables(const std::function<std::string(std::string_view name)>& file,
+std::vector<DeviceTable> read_timing_tables(const std::function<std::string(std::string_view name)>& file,
                                             std::span<const Op> ops) {
   std::vector<DeviceTable> tables;
-  for (const UnreadTable& table : anchor_tables(file, ops)) tables.push_back(table.read());
+  for (const UnreadTable& table : timing_tables(file, ops)) tables.push_back(table.read());
   return tables;
 }
 
-void complete_factors(AnchorTable& table) {
+void complete_factors(TimingTable& table) {
   const Op& op = find_op(table.op);
   if (table.solved_from != solution_key(op, table)) solve_table(op, table);
 }
 
-std::string fault_of(const Op& op, const AnchorTable::Variant& variant) {
-  const auto tmpl = std::find_if(op.templates.begin(), op.templates.end(),
-                                 [&](const Template& one) { return one.name == variant.template_name; });
-  return tmpl == op.templates.end() || is_current(op, *tmpl, variant.body)
-             ? ""
-             : "It is stale: its template has changed since it was measured.";
-}
-
 std::vector<Candidate> candidates_of(DeviceTable read) {
-  AnchorTable& table = read.table;
+  TimingTable& table = read.table;
   complete_factors(table);
   const Op& op = find_op(table.op);
   std::vector<std::shared_ptr<const Problem>> problems;
-  for (const AnchorTable::Anchor& anchor : table.anchors)
+  for (const TimingTable::Anchor& anchor : table.anchors)
     problems.push_back(std::make_shared<const Problem>(complete_problem(op, anchor.problem)));
   const auto weights = std::make_shared<const Weights>(table.weights);
   std::vector<Candidate> candidates;
   for (std::size_t v = 0; v < table.variants.size(); ++v) {
-    const AnchorTable::Variant& variant = table.variants[v];
+    const TimingTable::Variant& variant = table.variants[v];
     Candidate& candidate = candidates.emplace_back();
     candidate.origin = Candidate::Origin::built_in;
     candidate.device = read.device;
@@ -313,7 +305,7 @@ std::vector<Candidate> candidates_of(DeviceTable read) {
     candidate.weights = weights;
     candidate.times.reserve(problems.size());
     for (std::size_t a = 0; a < problems.size(); ++a) {
-      const AnchorTable::Anchor& anchor = table.anchors[a];
+      const TimingTable::Anchor& anchor = table.anchors[a];
       if (anchor.us[v] <= 0) continue;
       candidate.times.emplace_back(
           Candidate::Time{problems[a], anchor.us[v], anchor.best_us, anchor.factor[v], anchor.best_factor});

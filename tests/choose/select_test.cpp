@@ -1,5 +1,5 @@
 // The rules of the ranking, on a made-up op and made-up devices.
-#include "dispatch/select.h"
+#include "choose/select.h"
 
 #include <gtest/gtest.h>
 

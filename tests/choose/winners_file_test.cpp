@@ -1,4 +1,4 @@
-#include "dispatch/table.h"
+#include "choose/winners_file.h"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +7,8 @@
 namespace tunesmith {
 namespace {
 
-TableRow row(const std::string& device, const std::string& problem) {
-  TableRow made;
+WinnersFileRow row(const std::string& device, const std::string& problem) {
+  WinnersFileRow made;
   made.winner.device = {.kind = "cuda",
                         .name = device,
                         .target = "sm_90a",
@@ -29,27 +29,27 @@ TableRow row(const std::string& device, const std::string& problem) {
   made.alignment_bytes = 16;
   made.launches = "chained";
   made.objective = "edp";
-  made.low_us = 12.3;
-  made.high_us = 12.4;
+  made.winner.low_us = 12.3;
+  made.winner.high_us = 12.4;
   made.base_us = 98.7;
   made.toolchain = "NVRTC 13.0";
   made.measured_at = "2026-11-22T00:00:00.000Z";
   return made;
 }
 
-std::vector<TableRow> read(const Texts& texts) {
-  return read_table([&](std::string_view name) {
+std::vector<WinnersFileRow> read(const Texts& texts) {
+  return read_winners([&](std::string_view name) {
     const auto found = texts.find(name);
     return found == texts.end() ? std::string() : found->second;
   });
 }
 
 TEST(Table, IsReadAsItWasWritten) {
-  TableRow cold = row("A \"big\", red GPU", "height=2");
+  WinnersFileRow cold = row("A \"big\", red GPU", "height=2");
   cold.winner.cold_caches = true;
-  const Texts texts = write_table({cold, row("A", "height=1")});
+  const Texts texts = write_winners({cold, row("A", "height=1")});
   ASSERT_TRUE(texts.contains("a.csv") && texts.contains("a_big_red_gpu.csv") && texts.contains(devices_file));
-  const std::vector<TableRow> rows = read(texts);
+  const std::vector<WinnersFileRow> rows = read(texts);
   ASSERT_EQ(rows.size(), 2u);
   EXPECT_EQ(rows[1].winner.device.name, "A \"big\", red GPU");
   EXPECT_TRUE(rows[1].winner.cold_caches);
@@ -65,24 +65,24 @@ TEST(Table, IsReadAsItWasWritten) {
   EXPECT_FALSE(rows[0].winner.cold_caches);
   EXPECT_EQ(rows[0].launches, "chained");
   EXPECT_EQ(rows[0].objective, "edp");
-  EXPECT_EQ(rows[0].low_us, 12.3);
-  EXPECT_EQ(rows[0].high_us, 12.4);
+  EXPECT_EQ(rows[0].winner.low_us, 12.3);
+  EXPECT_EQ(rows[0].winner.high_us, 12.4);
   EXPECT_EQ(rows[0].base_us, 98.7);
   EXPECT_EQ(rows[0].toolchain, "NVRTC 13.0");
   EXPECT_EQ(rows[0].driver, "");
   EXPECT_EQ(rows[0].measured_at, "2026-11-22T00:00:00.000Z");
-  EXPECT_EQ(write_table(rows), texts);
+  EXPECT_EQ(write_winners(rows), texts);
 }
 
 TEST(Table, TheOrderOfTheRowsDoesNotMatter) {
-  EXPECT_EQ(write_table({row("A", "height=1"), row("B", "height=1")}),
-            write_table({row("B", "height=1"), row("A", "height=1")}));
+  EXPECT_EQ(write_winners({row("A", "height=1"), row("B", "height=1")}),
+            write_winners({row("B", "height=1"), row("A", "height=1")}));
 }
 
 TEST(Table, DevicesOfOneNameHaveFilesOfTheirOwn) {
-  TableRow smaller = row("A", "height=1");
+  WinnersFileRow smaller = row("A", "height=1");
   smaller.winner.device.multiprocessors = 114;
-  const Texts texts = write_table({row("A", "height=1"), smaller});
+  const Texts texts = write_winners({row("A", "height=1"), smaller});
   EXPECT_EQ(texts.size(), 3u);
   EXPECT_EQ(tuned_devices(texts.find(devices_file)->second),
             (std::vector<std::string>{"a_sm_90a_114_150000000000", "a_sm_90a_132_150000000000"}));
@@ -91,21 +91,21 @@ TEST(Table, DevicesOfOneNameHaveFilesOfTheirOwn) {
 
 // Rows of an older file do not know all of a device.
 TEST(Table, ADeviceIsWrittenWithWhatIsKnownOfIt) {
-  TableRow older = row("A", "height=1");
+  WinnersFileRow older = row("A", "height=1");
   older.winner.device.l2_bytes = 0;
   for (const auto& rows : {std::vector{older, row("A", "height=2")}, {row("A", "height=2"), older}}) {
-    const Texts texts = write_table(rows);
+    const Texts texts = write_winners(rows);
     EXPECT_EQ(read(texts).front().winner.device.l2_bytes, 60 << 20);
   }
 }
 
 TEST(Table, NothingIsAnEmptyTable) {
   EXPECT_TRUE(read({}).empty());
-  EXPECT_TRUE(read(write_table({})).empty());
+  EXPECT_TRUE(read(write_winners({})).empty());
 }
 
 TEST(Table, FaultsNameTheFileAndTheLine) {
-  Texts texts = write_table({row("A", "height=1")});
+  Texts texts = write_winners({row("A", "height=1")});
   const Texts good = texts;
   texts[std::string(devices_file)] = "something else\n";
   EXPECT_THROW(read(texts), Error);

@@ -12,15 +12,11 @@
 #include <string>
 #include <vector>
 
-#include "dispatch/anchor_table.h"
+#include "choose/timing_table.h"
 #include "generator/cholesky.h"
 #include "generator/op.h"
 
 namespace tunesmith {
-
-/// By feature: 1 / length scale^2, in octaves for sizes; a word that differs counts as one octave. "noise":
-/// the part of a variance that is no function of the features. What is not named has an initial value.
-using Weights = std::map<std::string, double, std::less<>>;
 
 class TimeModel {
  public:
@@ -137,20 +133,20 @@ class TimeModel {
 };
 
 /// The table's times, not yet solved.
-TimeModel model_of(const Op& op, const AnchorTable& table, const Weights& weights = {});
+TimeModel model_of(const Op& op, const TimingTable& table, const Weights& weights = {});
 
 /// Fits the weights of a table's model and writes them into it. Its factors are forgotten.
-void fit_table(const Op& op, AnchorTable& table);
+void fit_table(const Op& op, TimingTable& table);
 
 /// Whether that was done for this version's model.
 bool is_fitted(const Weights& weights);
 
 /// What a table's factors follow from: its times, weights and problems, what this version's op makes of them,
 /// and the version of the model. Never 0.
-std::uint64_t solution_key(const Op& op, const AnchorTable& table);
+std::uint64_t solution_key(const Op& op, const TimingTable& table);
 
 /// Solves the table's model for all its times: its factors, and the key that they belong to. Takes seconds
 /// for a table of a thousand anchors.
-void solve_table(const Op& op, AnchorTable& table, unsigned threads = 1);
+void solve_table(const Op& op, TimingTable& table, unsigned threads = 1);
 
 }  // namespace tunesmith

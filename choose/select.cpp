@@ -1,4 +1,4 @@
-#include "dispatch/select.h"
+#include "choose/select.h"
 
 #include <algorithm>
 #include <cmath>

@@ -14,7 +14,12 @@
 
 namespace tunesmith {
 
-struct AnchorTable {
+/// By feature of the model of times (time_model.h): 1 / length scale^2, in octaves for sizes; a word that
+/// differs counts as one octave. "noise": the part of a variance that is no function of the features. What is
+/// not named has an initial value.
+using Weights = std::map<std::string, double, std::less<>>;
+
+struct TimingTable {
   struct Variant {
     std::string template_name;
     Values config;
@@ -34,34 +39,39 @@ struct AnchorTable {
   std::string op;
   std::vector<Variant> variants;
   std::vector<Anchor> anchors;
-  /// How fast times change with a feature (time_model.h), by its name, and "noise", "spread" and "model"; as
-  /// fitted to this table. Empty: not yet.
-  std::map<std::string, double, std::less<>> weights;
+  Weights weights;  ///< as fitted to this table, with "spread" and "model" beside them; empty: not yet
   std::uint64_t solved_from = 0;  ///< the key (solution_key) of what the factors belong to; 0: there are none
 };
 
 /// CSV with four kinds of lines: op, weight, variant and anchor; factors are not in it. An anchor's problem
 /// is written without what is the op's default. The same table gives the same bytes.
-std::string write_anchors(const AnchorTable& table);
+std::string write_timing_table(const TimingTable& table);
 
 /// With the defaults of the op, if it is known. Throws Error that names `where` and the line.
-AnchorTable read_anchors(std::string_view text, std::string_view where);
+TimingTable read_timing_table(std::string_view text, std::string_view where);
 
 /// The factors and their key, in binary; empty where it is not solved. Of a table of the same times alone.
-std::string write_factors(const AnchorTable& table);
+std::string write_factors(const TimingTable& table);
 
 /// Gives a table its factors and their key; what is not of its size is not taken.
-void read_factors(std::string_view bytes, AnchorTable& table);
+void read_factors(std::string_view bytes, TimingTable& table);
 
-void forget_factors(AnchorTable& table);
+void forget_factors(TimingTable& table);
 
 /// At most `most` variants that together lose least against the best times: greedily, by the mean over
 /// anchors of the logarithm of portfolio's best / best, for pointers of any alignment and for aligned ones.
 /// A loss above a factor of 4 counts as 4, so that one anchor cannot outvote all others.
-std::vector<std::size_t> portfolio(const Op& op, const DeviceFacts& device, const AnchorTable& table,
+std::vector<std::size_t> portfolio(const Op& op, const DeviceFacts& device, const TimingTable& table,
                                    std::size_t most);
 
+/// Whether a template's body is what it was when it had these first digits of body_hash (render.h). An
+/// exported library, which has no bodies, says yes: its export left out what is not (dispatch/exported.cpp).
+bool is_current(const Op& op, const Template& tmpl, std::string_view digits);
+
+/// Why it is not used: the template of a table's variant is not what was measured any more. Empty: it is.
+std::string fault_of(const Op& op, const TimingTable::Variant& variant);
+
 /// The table with these variants only, in this order, without factors; best times stay.
-AnchorTable with_variants(const AnchorTable& table, const std::vector<std::size_t>& variants);
+TimingTable with_variants(const TimingTable& table, const std::vector<std::size_t>& variants);
 
 }  // namespace tunesmith

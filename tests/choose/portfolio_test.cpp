@@ -1,5 +1,5 @@
 // Tables that are extended with challengers.
-#include "cli/anchors.h"
+#include "choose/portfolio.h"
 
 #include <gtest/gtest.h>
 
@@ -20,26 +20,26 @@ Problem square(int side) {
                                                      " width=" + std::to_string(side) + " dtype=b32"));
 }
 
-AnchorTable::Variant base(int block_y) {
+TimingTable::Variant base(int block_y) {
   return {"base", Values::parse("BLOCK_X=32 BLOCK_Y=" + std::to_string(block_y)), "0"};
 }
 
-AnchorTable table_of(std::vector<AnchorTable::Variant> variants) {
-  AnchorTable table;
+TimingTable table_of(std::vector<TimingTable::Variant> variants) {
+  TimingTable table;
   table.op = "transpose";
   table.variants = std::move(variants);
   return table;
 }
 
-void add(AnchorTable& table, int side, double best_us, const std::vector<double>& us) {
-  AnchorTable::Anchor& anchor = table.anchors.emplace_back();
+void add(TimingTable& table, int side, double best_us, const std::vector<double>& us) {
+  TimingTable::Anchor& anchor = table.anchors.emplace_back();
   anchor.problem = square(side);
   anchor.best_us = anchor.best_any_us = best_us;
   anchor.us = us;
 }
 
 TEST(Anchors, WinnersOfSingleProblemsChallengeAPortfolio) {
-  AnchorTable table = table_of({base(8)});
+  TimingTable table = table_of({base(8)});
   add(table, 100, 1.0, {1.5});
   add(table, 200, 1.0, {1.2});
   add(table, 300, 1.0, {1.01});
@@ -51,18 +51,18 @@ TEST(Anchors, WinnersOfSingleProblemsChallengeAPortfolio) {
                                         winner(300, 16),
                                         winner(100, 8),
                                         {"reduce", "length=9", "base", "BLOCK=256"}};
-  const AnchorTable both = challenged(table, transpose(), {}, "", winners, 8);
+  const TimingTable both = challenged(table, transpose(), {}, {}, winners, 8);
   ASSERT_EQ(both.variants.size(), 3U) << "not what gains 1 %, not what is in the portfolio";
   EXPECT_EQ(both.variants[1].config, base(4).config) << "what gains most comes first";
   EXPECT_EQ(both.variants[2].config, base(2).config);
   EXPECT_EQ(both.anchors[0].us, (std::vector<double>{1.5, 0, 0}));
-  EXPECT_EQ(challenged(table, transpose(), {}, "", winners, 1).variants.size(), 2U);
+  EXPECT_EQ(challenged(table, transpose(), {}, {}, winners, 1).variants.size(), 2U);
 }
 
 TEST(Anchors, AChallengerDisplacesOnlyWhatIsNotNeeded) {
-  std::vector<AnchorTable::Variant> variants;
+  std::vector<TimingTable::Variant> variants;
   for (int y = 1; y <= 33; ++y) variants.push_back(base(y));
-  AnchorTable table = table_of(variants);
+  TimingTable table = table_of(variants);
   const auto times = [](std::size_t fast, double challenger) {
     std::vector<double> us(33, 5.0);
     us[fast] = 1;
@@ -70,10 +70,10 @@ TEST(Anchors, AChallengerDisplacesOnlyWhatIsNotNeeded) {
     return us;
   };
   for (std::size_t v = 0; v < 30; ++v) add(table, 100 + static_cast<int>(v), 1, times(v, 0));
-  const AnchorTable unneeded = narrowed(table, transpose(), {});
+  const TimingTable unneeded = narrowed(table, transpose(), {});
   EXPECT_EQ(unneeded.variants.size(), 30U) << "neither the challenger nor what is never the best";
   for (int i = 0; i < 9; ++i) add(table, 500 + i, 1, times(32, 1));
-  const AnchorTable chosen = narrowed(table, transpose(), {});
+  const TimingTable chosen = narrowed(table, transpose(), {});
   EXPECT_EQ(chosen.variants.size(), 31U);
   EXPECT_EQ(chosen.variants.front().config, base(33).config) << "what gains most";
   const auto has = [&](int y) {
@@ -89,11 +89,11 @@ TEST(Anchors, AChallengerDisplacesOnlyWhatIsNotNeeded) {
 // beside it.
 TEST(Anchors, WhatStartsAtOnceStaysBesideWhatIsForOneLayout) {
   const Op& op = find_op("elementwise");
-  AnchorTable table;
+  TimingTable table;
   table.op = op.name;
   const auto variant = [&](const std::string& name) {
     const Problem any = complete_problem(op, Values::parse("function=add shape=4x5 b=4x1"));
-    return AnchorTable::Variant{name, find_template(op, name).space(any).complete({}).values(), "0"};
+    return TimingTable::Variant{name, find_template(op, name).space(any).complete({}).values(), "0"};
   };
   table.variants = {variant("base"), variant("broadcast"), variant("broadcast_any")};
   const auto repeated = [](unsigned along) {
@@ -105,16 +105,16 @@ TEST(Anchors, WhatStartsAtOnceStaysBesideWhatIsForOneLayout) {
     return text;
   };
   for (unsigned layout = 0; layout < 36; ++layout) {
-    AnchorTable::Anchor& anchor = table.anchors.emplace_back();
+    TimingTable::Anchor& anchor = table.anchors.emplace_back();
     anchor.problem =
         complete_problem(op, Values::parse("function=add shape=4x5x6 a=" + repeated(1 + layout / 6) +
                                            " b=" + repeated(1 + layout % 6)));
     anchor.us = {5, 1, 1.5};
     anchor.best_us = anchor.best_any_us = 1;
   }
-  const auto has_any = [](const AnchorTable& narrow) {
+  const auto has_any = [](const TimingTable& narrow) {
     return std::any_of(narrow.variants.begin(), narrow.variants.end(),
-                       [](const AnchorTable::Variant& one) { return one.template_name == "broadcast_any"; });
+                       [](const TimingTable::Variant& one) { return one.template_name == "broadcast_any"; });
   };
   EXPECT_TRUE(has_any(narrowed(table, op, {})));
   table.anchors.resize(10);  // so few layouts can all be in the library
@@ -122,7 +122,7 @@ TEST(Anchors, WhatStartsAtOnceStaysBesideWhatIsForOneLayout) {
 }
 
 TEST(Anchors, WhatATableLacksIsListedBehindTheFastest) {
-  AnchorTable table = table_of({base(8), base(4), base(16), base(1000)});  // the last is not legal
+  TimingTable table = table_of({base(8), base(4), base(16), base(1000)});  // the last is not legal
   add(table, 100, 1.0, {1.5, 1.2, 1.3, 0});
   add(table, 200, 1.0, {1.2, 0, 1.1, 0});
   add(table, 300, 1.0, {0, 1.1, 0, 0});
@@ -140,7 +140,7 @@ TEST(Anchors, WhatATableLacksIsListedBehindTheFastest) {
 }
 
 TEST(Anchors, FilledTimesAreOfTheAnchorsOwnClock) {
-  AnchorTable table = table_of({base(8), base(4), base(16)});
+  TimingTable table = table_of({base(8), base(4), base(16)});
   add(table, 100, 1.0, {2, 0, 0});
   fill(table.anchors[0], {0, 3, 3}, table, transpose(), {});
   EXPECT_EQ(table.anchors[0].us, (std::vector<double>{2, 0, 0})) << "nothing to compare by";

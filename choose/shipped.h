@@ -6,19 +6,10 @@
 #include <span>
 #include <vector>
 
-#include "dispatch/select.h"
-#include "dispatch/source.h"
+#include "choose/select.h"
+#include "choose/variant.h"
 
 namespace tunesmith {
-
-/// A variant for a problem.
-struct Shipped {
-  const Op* op = nullptr;
-  const Template* tmpl = nullptr;
-  Problem problem;
-  Config config;
-  Wanted wanted() const { return {*op, *tmpl, problem, config}; }
-};
 
 /// Whether an integer of the problem is compiled in, so that no library can have its binaries for every
 /// problem.

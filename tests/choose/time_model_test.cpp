@@ -1,5 +1,5 @@
 // What the model of times says of problems that it knows, of those between, and of those far away.
-#include "dispatch/time_model.h"
+#include "choose/time_model.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "dispatch/table.h"
+#include "choose/winners_file.h"
 #include "generator/ops.h"
 #include "generator/random.h"
 
@@ -92,13 +92,13 @@ TEST(TimeModel, ARowLeftOutIsAnsweredByTheOthers) {
   EXPECT_LE(wrong, 2) << "at the edge alone";
 }
 
-AnchorTable as_table() {
-  AnchorTable table;
+TimingTable as_table() {
+  TimingTable table;
   table.op = op().name;
   table.variants.resize(2);
   for (int octave = 4; octave < 22; octave += 2) {
     const double best = 2 + std::exp2(octave) / 1e5;
-    AnchorTable::Anchor& anchor = table.anchors.emplace_back();
+    TimingTable::Anchor& anchor = table.anchors.emplace_back();
     anchor.problem = problem(std::int64_t{1} << octave);
     anchor.best_us = best;
     anchor.us = {octave < 12 ? 2 * best : best, octave < 12 ? best : 2 * best};
@@ -107,11 +107,11 @@ AnchorTable as_table() {
 }
 
 // The model of a solved table, with further times where it is asked for.
-TimeModel from_solution(const AnchorTable& table) {
+TimeModel from_solution(const TimingTable& table) {
   TimeModel model(op(), table.weights);
   model.add_variant();
   model.add_variant();
-  for (const AnchorTable::Anchor& anchor : table.anchors) {
+  for (const TimingTable::Anchor& anchor : table.anchors) {
     const std::size_t row = model.add_problem(anchor.problem);
     model.add_best(row, anchor.best_us, anchor.best_factor);
     for (std::size_t v = 0; v < 2; ++v) model.add_time(v, row, anchor.us[v], anchor.factor[v]);
@@ -119,14 +119,14 @@ TimeModel from_solution(const AnchorTable& table) {
   return model;
 }
 
-AnchorTable solved(AnchorTable table) {
+TimingTable solved(TimingTable table) {
   fit_table(op(), table);
   solve_table(op(), table);
   return table;
 }
 
 TEST(TimeModel, ASolvedTableIsNotSolvedAgain) {
-  AnchorTable table = solved(as_table());
+  TimingTable table = solved(as_table());
   TimeModel given = from_solution(table);
   given.solve();
   TimeModel again = model_of(op(), table, table.weights);
@@ -149,8 +149,8 @@ TEST(TimeModel, ASolvedTableIsNotSolvedAgain) {
 }
 
 TEST(TimeModel, FactorsThatAreNotOfItsTimesAreSolvedAnew) {
-  const AnchorTable right = solved(as_table());
-  const auto expect_right = [&](AnchorTable table, const char* what) {
+  const TimingTable right = solved(as_table());
+  const auto expect_right = [&](TimingTable table, const char* what) {
     EXPECT_NE(table.solved_from, solution_key(op(), table)) << what;
     complete_factors(table);
     EXPECT_EQ(table.solved_from, solution_key(op(), table)) << what;
@@ -162,10 +162,10 @@ TEST(TimeModel, FactorsThatAreNotOfItsTimesAreSolvedAnew) {
       EXPECT_NEAR(estimates.best_us, 2 + static_cast<double>(n) / 1e5, 0.2 * estimates.best_us) << what;
     }
   };
-  AnchorTable table = as_table();
-  for (AnchorTable::Anchor& anchor : table.anchors) std::swap(anchor.us[0], anchor.us[1]);
+  TimingTable table = as_table();
+  for (TimingTable::Anchor& anchor : table.anchors) std::swap(anchor.us[0], anchor.us[1]);
   table = solved(table);
-  for (AnchorTable::Anchor& anchor : table.anchors) std::swap(anchor.us[0], anchor.us[1]);
+  for (TimingTable::Anchor& anchor : table.anchors) std::swap(anchor.us[0], anchor.us[1]);
   expect_right(table, "another variant's");
   table = right;
   table.weights.erase("n");
@@ -185,16 +185,16 @@ TEST(TimeModel, FactorsThatAreNotOfItsTimesAreSolvedAnew) {
 
 // A table that an application reads is solved for all its times, not for a part.
 TEST(TimeModel, AllTimesOfATableAreSolved) {
-  AnchorTable table = as_table();
+  TimingTable table = as_table();
   table.anchors.clear();
   for (int i = 0; i < 400; ++i) {
-    AnchorTable::Anchor& anchor = table.anchors.emplace_back();
+    TimingTable::Anchor& anchor = table.anchors.emplace_back();
     anchor.problem = problem(100 + 7 * i);
     anchor.best_us = 1;
     anchor.us = {i % 3 == 0 ? 1.0 : 2.0, i % 3 == 0 ? 2.0 : 1.0};
   }
   complete_factors(table);
-  for (const AnchorTable::Anchor& anchor : table.anchors) {
+  for (const TimingTable::Anchor& anchor : table.anchors) {
     EXPECT_NE(anchor.factor[0], 0);
     EXPECT_NE(anchor.best_factor, 0);
   }
@@ -202,12 +202,12 @@ TEST(TimeModel, AllTimesOfATableAreSolved) {
 
 // Problems that are much alike and differ in their times have large factors, which nearly cancel.
 TEST(TimeModel, AStoredTableSaysWhatItSaidBefore) {
-  AnchorTable table;
+  TimingTable table;
   table.op = op().name;
   table.variants.resize(2);
   Random random(7);
   for (int i = 0; i < 300; ++i) {
-    AnchorTable::Anchor& anchor = table.anchors.emplace_back();
+    TimingTable::Anchor& anchor = table.anchors.emplace_back();
     anchor.problem = problem(1000 + 3 * i);
     anchor.best_us = 4;
     const auto time = [&] { return 4.4 + 0.4 * random.uniform(); };
@@ -216,7 +216,7 @@ TEST(TimeModel, AStoredTableSaysWhatItSaidBefore) {
   fit_table(op(), table);
   table.weights["noise"] = 0.003;
   const StoredTable stored = stored_table(table);
-  AnchorTable again = read_anchors(stored.text, "it");
+  TimingTable again = read_timing_table(stored.text, "it");
   read_factors(stored.factors, again);
   EXPECT_EQ(again.solved_from, solution_key(op(), again)) << "it is of the times as the text rounds them";
   float largest = 0;
@@ -224,7 +224,7 @@ TEST(TimeModel, AStoredTableSaysWhatItSaidBefore) {
   TimeModel exact = model_of(op(), again, again.weights);
   given.solve();
   exact.solve(again.anchors.size(), 2);
-  for (const AnchorTable::Anchor& anchor : again.anchors)
+  for (const TimingTable::Anchor& anchor : again.anchors)
     for (const float factor : anchor.factor) largest = std::max(largest, std::abs(factor));
   ASSERT_GT(largest, 10);
   for (std::int64_t n = 990; n < 2000; n += 7) {

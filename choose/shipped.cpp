@@ -1,4 +1,4 @@
-#include "dispatch/shipped.h"
+#include "choose/shipped.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,0 +1,27 @@
+#include "choose/candidate.h"
+
+#include "generator/listed.h"
+#include "generator/number_text.h"
+
+namespace tunesmith {
+
+std::string describe(const Candidate& candidate) {
+  const auto rounded = [](double us) { return printed("%.4g", us); };
+  const char* const origin = candidate.origin == Candidate::Origin::database   ? "database"
+                             : candidate.origin == Candidate::Origin::exported ? "exported"
+                                                                               : "built in";
+  const std::string what =
+      candidate.op + "/" + candidate.template_name + " " + candidate.config.text() + " (" + origin;
+  if (candidate.problem.empty())
+    return what + ", measured on " + counted(candidate.times.size(), "problem") + " on " +
+           candidate.device.name + ")";
+  return what + ", " + rounded(candidate.median_us) +
+         (candidate.cold_caches ? " us with cold caches on " : " us on ") + candidate.device.name + " for " +
+         candidate.problem.text() +
+         (candidate.high_us > 0
+              ? "; " + rounded(candidate.low_us) + " to " + rounded(candidate.high_us) + " us over loads"
+              : "") +
+         (candidate.tied > 1 ? "; tied with " + std::to_string(candidate.tied - 1) + " more" : "") + ")";
+}
+
+}  // namespace tunesmith

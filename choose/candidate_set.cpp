@@ -1,0 +1,72 @@
+#include "choose/candidate_set.h"
+
+#include <algorithm>
+
+#include "generator/error.h"
+#include "generator/ops.h"
+
+namespace tunesmith {
+namespace {
+
+// By a table that is known already. What one of them says of its variants is not known of the other's.
+bool is_replaced(const DeviceTable& table, const std::vector<Candidate>& known) {
+  return std::any_of(known.begin(), known.end(), [&](const Candidate& other) {
+    return other.problem.empty() && other.op == table.table.op && same_model(other.device, table.device) &&
+           replaces(other.times.size(), table.table.anchors.size());
+  });
+}
+
+void add_portfolio(std::vector<Candidate>& candidates, const DeviceTable& read, Candidate::Origin origin) {
+  for (Candidate& candidate : candidates_of(read)) {
+    candidate.origin = origin;
+    candidates.push_back(std::move(candidate));
+  }
+}
+
+}  // namespace
+
+Candidate candidate_of(const WinnersFileRow& row, Candidate::Origin origin) {
+  Candidate candidate = row.winner;
+  candidate.origin = origin;
+  if (!candidate.fault.empty()) return candidate;
+  try {
+    candidate.problem = complete_problem(find_op(candidate.op), candidate.problem);
+  } catch (const Error& error) {
+    candidate.fault = error.what();
+  }
+  return candidate;
+}
+
+void add_known(std::vector<Candidate>& candidates, std::vector<DeviceTable>& tables,
+               const std::vector<WinnersFileRow>& rows, Candidate::Origin origin) {
+  std::erase_if(tables, [&](const DeviceTable& table) { return is_replaced(table, candidates); });
+  for (const DeviceTable& read : tables) add_portfolio(candidates, read, origin);
+  for (const WinnersFileRow& row : rows) candidates.push_back(candidate_of(row, origin));
+}
+
+std::vector<Candidate> candidates_of(const CandidateSet& known, std::string_view op) {
+  std::vector<Candidate> candidates;
+  const auto add_table = [&](const CandidateSet::Table& table) {
+    try {
+      const DeviceTable read = table.read();
+      if (table.origin == Candidate::Origin::database || !is_replaced(read, candidates))
+        add_portfolio(candidates, read, table.origin);
+    } catch (const Error& error) {
+      Candidate& none = candidates.emplace_back();
+      none.origin = table.origin;
+      none.device = table.device;
+      none.op = table.op;
+      none.fault =
+          "The table of " + table.op + " for " + table.device.name + " cannot be used: " + error.what();
+    }
+  };
+  auto table = known.tables.begin();
+  for (std::size_t w = 0; w <= known.winners.size(); ++w) {
+    for (; table != known.tables.end() && table->place == w; ++table)
+      if (table->op == op) add_table(*table);
+    if (w < known.winners.size() && known.winners[w].op == op) candidates.push_back(known.winners[w]);
+  }
+  return candidates;
+}
+
+}  // namespace tunesmith
