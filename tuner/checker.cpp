@@ -688,9 +688,10 @@ std::optional<Checker::Failure> Checker::judge_asked(const Template& tmpl, const
       if (auto failure = run_behind(asked_, *executable, work, reply)) return failure;
     }
   }
-  if (request.samples <= 0) return std::nullopt;
-  if (request.check && request.give_up_above_us > 0 &&
-      asked_.launch_us > std::max(hopeless * request.give_up_above_us, least_hopeless_us)) {
+  const Timing& timing = request.timing;
+  if (timing.samples <= 0) return std::nullopt;
+  if (request.check && timing.give_up_above_us > 0 &&
+      asked_.launch_us > std::max(hopeless * timing.give_up_above_us, least_hopeless_us)) {
     reply.samples_us = {asked_.launch_us};
     return std::nullopt;
   }
@@ -698,13 +699,6 @@ std::optional<Checker::Failure> Checker::judge_asked(const Template& tmpl, const
   enter(reply, &MeasureReply::time_s);
   // Without a check the workspace has not been prepared yet.
   if (void* const space = workspace(work.workspace_bytes)) prepare_workspace(space, work, Poison::nan);
-  Timing timing;
-  timing.samples = request.samples;
-  timing.sample_target_us = request.sample_target_us;
-  timing.repeats = request.repeats;
-  timing.give_up_above_us = request.give_up_above_us;
-  timing.chained = request.chained;
-  timing.cold_caches = request.cold_caches;
   try {
     void* const space = workspace(work.workspace_bytes);
     Timed timed = device_.time_us(*executable, asked_.pointers, space, timing);
@@ -712,7 +706,7 @@ std::optional<Checker::Failure> Checker::judge_asked(const Template& tmpl, const
     reply.clock_mhz = timed.clock_mhz;
     reply.throttled = std::move(timed.throttled);
     std::vector<std::unique_ptr<Executable>> loaded;  // each beside the others, so at another address
-    const bool is_short = static_cast<int>(reply.samples_us.size()) == request.samples &&
+    const bool is_short = static_cast<int>(reply.samples_us.size()) == timing.samples &&
                           summarize(reply.samples_us).median_us < short_launch_us;
     for (int load = 1; is_short && load < request.loads; ++load) {
       loaded.push_back(device_.load(request.binary, request.suffix, work));

@@ -116,12 +116,12 @@ std::optional<MeasureReply> FinalsRun::ask(const Finals::Question& question) {
     station_.wait();
     worker.update();
   }
-  const Policy& policy = station_.policy();
   MeasureRequest wanted = station_.request(question.ticket);
   wanted.check = question.check;
-  wanted.samples = question.samples;
+  wanted.timing.samples = question.samples;
   wanted.energy = question.energy;
-  wanted.repeats = repeats_for(findings_.best_us, policy.sample_target_us);  // one for all finalists
+  // One for all finalists.
+  wanted.timing.repeats = repeats_for(findings_.best_us, station_.policy().sample_target_us);
   station_.measure(wanted, limit_times);
   while (true) {
     station_.wait();

@@ -114,10 +114,10 @@ double Lane::median_us(const RenderedVariant& variant, const Problem& problem, c
   request.config = variant.point.config.text();
   request.suffix = variant.source.suffix;
   request.binary = binary;
-  request.samples = policy_.final_samples;
-  request.sample_target_us = policy_.sample_target_us;
-  request.chained = setup_.options.chained;
-  request.cold_caches = setup_.options.cold_caches;
+  request.timing = {.samples = policy_.final_samples,
+                    .sample_target_us = policy_.sample_target_us,
+                    .chained = setup_.options.chained,
+                    .cold_caches = setup_.options.cold_caches};
   for (bool asked = false; !interrupted();) {
     if (!asked && worker_.idle()) {
       worker_.measure(request, 60);  // of the base

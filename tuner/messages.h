@@ -7,13 +7,14 @@
 
 #include "generator/op.h"
 #include "generator/own_op.h"
+#include "tuner/timing.h"
 #include "tuner/verdict.h"
 #include "tuner/wire.h"
 
 namespace tunesmith {
 
 /// Raised with every change to a message below.
-inline constexpr std::int32_t protocol_version = 7;
+inline constexpr std::int32_t protocol_version = 8;
 
 /// The first word of either kind of worker: what it turned out to be.
 struct Hello {
@@ -127,19 +128,15 @@ struct MeasureRequest {
   static constexpr std::uint8_t kind = 6;
   std::string template_name;
   std::string config, suffix, binary;
-  bool check = true;            ///< false: it was checked before in this run
-  std::int32_t samples = 0;     ///< 0: check only
-  std::int32_t loads = 1;       ///< so often the binary is loaded for these samples, where a launch is short
-  double sample_target_us = 0;  ///< as in Timing
-  std::int32_t repeats = 0;     ///< as in Timing
-  double give_up_above_us = 0;  ///< as in Timing
-  bool chained = false;         ///< as in Timing
-  bool cold_caches = false;     ///< as in Timing
-  bool energy = false;          ///< also what a launch uses
+  bool check = true;               ///< false: it was checked before in this run
+  Timing timing = {.samples = 0};  ///< without samples: check only
+  std::int32_t loads = 1;          ///< so often the binary is loaded for them, where a launch is short
+  bool energy = false;             ///< also what a launch uses
   template <typename Self, typename Archive>
   static void fields(Self& self, Archive& archive) {
-    archive(self.template_name, self.config, self.suffix, self.binary, self.check, self.samples, self.loads,
-            self.sample_target_us, self.repeats, self.give_up_above_us, self.chained, self.cold_caches,
+    auto& t = self.timing;
+    archive(self.template_name, self.config, self.suffix, self.binary, self.check, t.samples,
+            t.sample_target_us, t.repeats, t.give_up_above_us, t.chained, t.cold_caches, self.loads,
             self.energy);
   }
 };

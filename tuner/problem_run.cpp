@@ -198,7 +198,7 @@ void ProblemRun::feed() {
   const auto wanted = search_->to_measure();
   if (!wanted) return;
   MeasureRequest asked = station_.request(wanted->ticket);
-  if (mode_.seeks_times) asked.give_up_above_us = wanted->give_up_above_us;
+  if (mode_.seeks_times) asked.timing.give_up_above_us = wanted->give_up_above_us;
   station_.measure(asked);
 }
 

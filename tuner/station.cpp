@@ -112,11 +112,11 @@ MeasureRequest Station::request(Ticket ticket) const {
   request.config = trial.variant.point.config.text();
   request.suffix = trial.variant.source.suffix;
   request.binary = trial.binary;
-  request.samples = policy_.samples;
   request.loads = policy_.list_loads;
-  request.sample_target_us = policy_.sample_target_us;
-  request.chained = bench_.options.chained;
-  request.cold_caches = bench_.options.cold_caches;
+  request.timing = {.samples = policy_.samples,
+                    .sample_target_us = policy_.sample_target_us,
+                    .chained = bench_.options.chained,
+                    .cold_caches = bench_.options.cold_caches};
   return request;
 }
 

@@ -48,11 +48,11 @@ Runner base_of(Device& device, const Toolchain& toolchain, const char* op_name, 
   runner.request.suffix = base.source.suffix;
   runner.request.binary = compiled.bytes;
   runner.request.check = false;
-  runner.request.samples = policy.final_samples;
-  runner.request.sample_target_us = policy.sample_target_us;
+  runner.request.timing.samples = policy.final_samples;
+  runner.request.timing.sample_target_us = policy.sample_target_us;
   const MeasureReply first = runner.checker->judge(runner.request);
   EXPECT_EQ(first.verdict, Verdict::ok) << first.reason;
-  runner.request.repeats = repeats_for(summarize(first.samples_us).median_us, policy.sample_target_us);
+  runner.request.timing.repeats = repeats_for(summarize(first.samples_us).median_us, policy.sample_target_us);
   return runner;
 }
 

@@ -275,7 +275,7 @@ class Judge {
     request.config = variant.config.text();
     request.suffix = suffix;
     request.binary = binary;
-    request.samples = 0;
+    request.timing.samples = 0;
     const pid_t child = ::fork();
     if (child == 0) {
       const MeasureReply reply = judge.judge(request);

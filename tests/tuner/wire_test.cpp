@@ -60,15 +60,15 @@ TEST(Messages, ComeBackAsTheyWere) {
   EXPECT_TRUE(back.lost);
 
   MeasureRequest request;
-  request.give_up_above_us = 7.5;
-  request.repeats = 20;
-  request.chained = true;
-  request.cold_caches = true;
+  request.timing.give_up_above_us = 7.5;
+  request.timing.repeats = 20;
+  request.timing.chained = true;
+  request.timing.cold_caches = true;
   request.energy = true;
   const auto asked = from_frame<MeasureRequest>(to_frame(request));
-  EXPECT_EQ(asked.give_up_above_us, 7.5);
-  EXPECT_EQ(asked.repeats, 20);
-  EXPECT_TRUE(asked.chained && asked.cold_caches && asked.energy);
+  EXPECT_EQ(asked.timing.give_up_above_us, 7.5);
+  EXPECT_EQ(asked.timing.repeats, 20);
+  EXPECT_TRUE(asked.timing.chained && asked.timing.cold_caches && asked.energy);
 
   Hello hello;
   hello.identity = "cuda:1";
