@@ -4,18 +4,13 @@
 
 #include <chrono>
 #include <cstdint>
-#include <map>
-#include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
-#include "runtime/toolchain.h"
-#include "tuner/check_memory.h"
-#include "tuner/device_memory.h"
 #include "tuner/messages.h"
-#include "tuner/watcher.h"
+#include "tuner/problem_arrays.h"
+#include "tuner/watched_check.h"
 
 namespace tunesmith {
 
@@ -28,85 +23,41 @@ class Checker {
   MeasureReply judge(const MeasureRequest& request);
 
  private:
-  struct Array {  // of one argument
-    std::int64_t elements;
-    DType dtype;
-    Role role;
-    DeviceMemory live;                                // what the kernel gets; on the host aligned as it asks
-    std::optional<DeviceMemory> initial;              // of an input or inout
-    std::optional<DeviceMemory> expected, permitted;  // of an output or inout
-  };
-  struct Prepared {
-    Problem problem;
-    int set = 0;  // of values
-
-    std::vector<Array> arrays;
-    std::vector<void*> pointers;
-    bool reverse = false;    // the order of its next run
-    bool repeatable = true;  // no inout: a second launch gives the same
-    std::chrono::steady_clock::time_point launched = {};
-    double launch_us = 0;  // of the newest checked launch, by the clock of the host
-  };
-  struct Failure {
-    Verdict verdict;
-    std::string reason;
-  };
-
-  Prepared prepare(const CheckPart& part);
-  std::string where(const Prepared& on) const;
-  static Poison poison(const Prepared& on) { return poison_of(on.reverse, on.set > 0); }
   void enter(MeasureReply& reply, double MeasureReply::*phase);
-  void align(Prepared& on, std::int64_t bytes);
-  void restore(Array& array);
-  void restore_inputs(Prepared& on);
-  void reset(Prepared& on, Poison poison);
-  void* workspace(std::int64_t bytes);
-  void prepare_workspace(void* space, const Work& work, Poison poison);
-  bool zeroed_part_is_zero(const Work& work);
-  std::optional<Failure> run(Prepared& on, Executable& executable, const Work& work, MeasureReply& reply);
-  std::optional<Failure> run_behind(Prepared& on, Executable& executable, const Work& work,
+  std::optional<CheckFailure> judge_asked(const Template& tmpl, const Config& config,
+                                          const MeasureRequest& request, MeasureReply& reply);
+  std::optional<CheckFailure> check(const Template& tmpl, const Config& config, Executable& executable,
+                                    const Work& work, MeasureReply& reply);
+  std::optional<CheckFailure> check_companions(const Template& tmpl, const Config& config,
+                                               const Executable& loaded, MeasureReply& reply);
+  std::optional<CheckFailure> time(const MeasureRequest& request, Executable& executable, const Work& work,
+                                   MeasureReply& reply);
+  std::optional<CheckFailure> run(ProblemArrays& on, bool reverse, Executable& executable, const Work& work,
+                                  MeasureReply& reply);
+  std::optional<CheckFailure> run_behind(ProblemArrays& on, Executable& executable, const Work& work,
+                                         MeasureReply& reply);
+  std::optional<CheckFailure> after(ProblemArrays& on, int error, Executable& executable, const Work& work,
                                     MeasureReply& reply);
-  std::optional<Failure> after(Prepared& on, int error, Executable& executable, const Work& work,
-                               MeasureReply& reply);
-  Failure fault(const Prepared& on, const Work& work);
-  std::optional<Failure> inspect(Prepared& on, const Work& work, MeasureReply& reply);
-  std::optional<Failure> inspect_guards(Prepared& on, const Work& work, MeasureReply& reply);
-  std::string written_beyond(Prepared& on, std::int64_t workspace_bytes);
-  std::string cause(Prepared& on, Executable& executable, const Work& work, MeasureReply& reply);
-  void clean_up(MeasureReply& reply, Failure& failure);
+  std::optional<CheckFailure> inspect(ProblemArrays& on, const Work& work, MeasureReply& reply);
+  std::optional<CheckFailure> inspect_guards(ProblemArrays& on, const Work& work, MeasureReply& reply);
+  std::string cause(ProblemArrays& on, bool reversed, Executable& executable, const Work& work,
+                    MeasureReply& reply);
+  void clean_up(MeasureReply& reply, CheckFailure& failure);
   BlockOrder block_order(bool reverse) const {
-    return reverse && !blocks_wait_ ? BlockOrder::descending : BlockOrder::ascending;
+    return reverse && !watched_.blocks_wait() ? BlockOrder::descending : BlockOrder::ascending;
   }
-  bool serves(const Template& tmpl, const Config& config, const Prepared& companion,
-              const Values& constants) const;
-  std::optional<Failure> check_companions(const Template& tmpl, const Config& config,
-                                          const Executable& loaded, MeasureReply& reply);
-  std::optional<Failure> check_watched(const Template& tmpl, const Config& config, MeasureReply& reply);
-  std::optional<Failure> run_watched(Prepared& on, const Template& tmpl, const Config& config,
-                                     const Source& source, const std::string& binary,
-                                     std::chrono::duration<double> limit, MeasureReply& reply);
-  std::optional<Failure> check_large(const Template& tmpl, const Config& config, const Source& source,
-                                     const std::string& binary);
-  bool ends_in_reverse(Prepared& on, Executable& executable, const std::string& binary);
-  std::optional<Failure> judge_asked(const Template& tmpl, const Config& config,
-                                     const MeasureRequest& request, MeasureReply& reply);
 
   Device& device_;
   const Op& op_;
   bool host_;
-  std::int64_t alignment_ = 256;  // of the live arrays
-  Prepared asked_;
-  std::vector<Prepared> companions_;
-  std::unique_ptr<Toolchain> watched_toolchain_;  // of a described kernel on the host
-  std::set<Watcher::Spot> overflows_;             // on small problems: they are meant
-  bool blocks_wait_ = false;                      // for blocks with lower numbers: they run in order
-  // By size, because guards must lie directly after it.
-  std::map<std::int64_t, DeviceMemory> workspaces_;
+  ProblemArrays asked_;
+  std::vector<ProblemArrays> companions_;
+  Workspaces workspaces_;
+  WatchedCheck watched_;
+  std::chrono::steady_clock::time_point launched_;
+  double launch_us_ = 0;                   // of the newest checked launch, by the clock of the host
   double MeasureReply::*phase_ = nullptr;  // what judge() is at
   std::chrono::steady_clock::time_point phase_began_;
 };
-
-/// "[3, 7]": where the element with that flat index stands in a row-major array.
-std::string coordinates(std::int64_t index, const std::vector<std::int64_t>& extents);
 
 }  // namespace tunesmith
