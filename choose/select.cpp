@@ -29,8 +29,8 @@ double step(const Value& a, const Value& b) {
   return 1e-3 + std::abs(log2_of(a) - log2_of(b));
 }
 
-// The legal config nearest to an illegal one among those that differ in one axis: a width that VECTOR does
-// not divide, a tile that is too large for another mask.
+// The legal config nearest to an illegal one among those that differ in one axis, and in what that makes of
+// conditional axes: a width that VECTOR does not divide, a tile that is too large for another mask.
 std::optional<Config> adapted(const Space& space, const Values& config, std::string& changed) {
   const std::vector<Axis>& axes = space.axes();
   std::vector<const Value*> before;
@@ -38,23 +38,24 @@ std::optional<Config> adapted(const Space& space, const Values& config, std::str
   for (const Axis& axis : axes) before.push_back(config.find(axis.name));
   const std::vector<Config> neighbours = space.neighbours(config);
   const Config* best = nullptr;
-  std::size_t axis = 0;  // by which the best differs
   double least = 0;
   for (const Config& neighbour : neighbours) {
+    double steps = 0;
     for (std::size_t at = 0; at < axes.size(); ++at) {
       const Value& value = neighbour.value(at);
-      if (before[at] != nullptr && *before[at] == value) continue;
-      const double steps = before[at] == nullptr ? 1000 : step(*before[at], value);
-      if (best == nullptr || steps < least) {
-        best = &neighbour;
-        axis = at;
-        least = steps;
-      }
-      break;
+      steps += before[at] == nullptr ? 1000 : step(*before[at], value);
     }
+    if (best != nullptr && steps >= least) continue;
+    best = &neighbour;
+    least = steps;
   }
   if (best == nullptr) return std::nullopt;
-  changed = axes[axis].name + "=" + to_text(best->value(axis));
+  changed.clear();
+  for (std::size_t at = 0; at < axes.size(); ++at) {
+    const Value& value = best->value(at);
+    if (before[at] != nullptr && *before[at] == value) continue;
+    changed += (changed.empty() ? "" : " ") + axes[at].name + "=" + to_text(value);
+  }
   return *best;
 }
 

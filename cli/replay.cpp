@@ -2,6 +2,7 @@
 #include "tuner/replay.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iostream>
 #include <memory>
@@ -13,6 +14,7 @@
 #include "generator/error.h"
 #include "generator/number_text.h"
 #include "generator/ops.h"
+#include "tuner/ablation.h"
 #include "tuner/promising.h"
 
 namespace tunesmith {
@@ -28,7 +30,7 @@ struct ReplayRequest {
   std::size_t lag = 0, repeats = 20, ranks = 1;
   std::string until;
   std::uint64_t seed = 1;
-  bool warm_start = false;
+  bool warm_start = false, ablate = false;
   QueryFilter filter;
 };
 
@@ -153,8 +155,44 @@ void note_unknown_costs(const std::vector<Recording>& recordings) {
          "here.\n";
 }
 
+// A mean with its standard error; empty where there is none.
+std::string with_error(const Estimated& value) {
+  if (std::isnan(value.mean)) return "";
+  return short_text(value.mean, 3) + (std::isnan(value.error) ? "" : " ± " + short_text(value.error, 3));
+}
+
+void run_ablation(const ReplayRequest& request, const std::vector<Recording>& recordings) {
+  constexpr std::array<std::int64_t, 3> marks = {20, 40, 80};
+  Table table({"op", "template", "heuristic", "configs", "breaking", "alone", "failed", "slower", "least",
+               "compile", "of best 1 %", "of best 5 %", "20", "40", "80", "why"});
+  const auto part = [](std::int64_t some, std::int64_t all) {
+    return std::to_string(some) + " / " + std::to_string(all);
+  };
+  for (const AblatedRule& rule : ablation(recordings, request.repeats, request.seed, marks)) {
+    std::vector<Cell> row = {rule.op,
+                             rule.template_name,
+                             static_cast<std::int64_t>(rule.number),
+                             rule.configs,
+                             rule.breaking,
+                             rule.alone,
+                             rule.failed,
+                             with_error(rule.slower),
+                             std::isnan(rule.least_slower) ? "" : short_text(rule.least_slower, 3),
+                             with_error(rule.compile),
+                             part(rule.best_1_breaking, rule.best_1),
+                             part(rule.best_5_breaking, rule.best_5)};
+    for (const Estimated& change : rule.change) row.emplace_back(with_error(change));
+    row.emplace_back(rule.why);
+    table.add(std::move(row));
+  }
+  exact_output() << table.as(request.format);
+}
+
 void run_replay(const ReplayRequest& request) {
   const std::vector<Recording> recordings = read_all(request);
+  if (request.ablate) return run_ablation(request, recordings);
+  if (request.repeats == 0)
+    throw UsageError("--repeats is 0; only --ablate takes that: it then searches nothing.");
   if (Budget::parse(request.budget).seconds) note_unknown_costs(recordings);
   std::vector<RecordedSpace> spaces;
   for (const Recording& recording : recordings) {
@@ -245,7 +283,7 @@ void add_replay_command(CLI::App& app) {
                       "End searches as tune does: when less is expected, such as 0.5%");
   command->add_option("--repeats", request->repeats, "Searches with different seeds")
       ->capture_default_str()
-      ->check(whole_number(1, 1'000'000));
+      ->check(whole_number(0, 1'000'000));
   command->add_option("--seed", request->seed, "Seed of the first")
       ->capture_default_str()
       ->check(whole_number(0));
@@ -254,6 +292,8 @@ void add_replay_command(CLI::App& app) {
       ->check(CLI::IsMember({"worth", "none"}));
   command->add_flag("--warm-start", request->warm_start,
                     "Begin with what was fastest in the other spaces of the same op");
+  command->add_flag("--ablate", request->ablate,
+                    "Of each heuristic of our ops: what configs that break it lose, and searches without it");
   command->add_option("--op", request->filter.op, "Only this op of a database");
   command->add_option("--problem", request->filter.problem, "Only these problems of a database");
   command->add_option("--device", request->filter.device, "Only this device of a database");

@@ -15,7 +15,41 @@ namespace {
 // Beyond so many points a sample is drawn from the raw points instead of from a list of the legal ones.
 constexpr std::int64_t most_listed = 1 << 21;
 
+template <typename Handle, typename Name>
+Rule named_once(const Handle& axis, Name name, const char* why) {
+  return {why, [axis, name](const Config& c) { return c[axis] == name(c); }, axis.name,
+          [name](const Config& c) { return Value(name(c)); }};
+}
+
 }  // namespace
+
+Rule one_name(const IntegerAxis& axis, std::function<std::int64_t(const Config&)> name, const char* why) {
+  return named_once(axis, std::move(name), why);
+}
+
+Rule one_name(const WordAxis& axis, std::function<std::string(const Config&)> name, const char* why) {
+  return named_once(axis, std::move(name), why);
+}
+
+Rule conditional(const IntegerAxis& axis, std::int64_t otherwise,
+                 std::function<bool(const Config&)> is_active, const char* why) {
+  return one_name(
+      axis,
+      [axis, otherwise, active = std::move(is_active)](const Config& c) {
+        return active(c) ? c[axis] : otherwise;
+      },
+      why);
+}
+
+Rule conditional(const WordAxis& axis, const char* otherwise, std::function<bool(const Config&)> is_active,
+                 const char* why) {
+  return one_name(
+      axis,
+      [axis, otherwise, active = std::move(is_active)](const Config& c) {
+        return active(c) ? c[axis] : std::string(otherwise);
+      },
+      why);
+}
 
 Space::Space(std::vector<Axis> axes, std::vector<Rule> must, std::vector<Rule> worth)
     : must_(std::move(must)), worth_(std::move(worth)) {
@@ -118,15 +152,34 @@ std::vector<Config> Space::sample(std::size_t size, std::uint64_t seed) const {
   return configs;
 }
 
+// Whether one axis has an effect may depend on another that has none.
+Config Space::named(Config config) const {
+  for (std::size_t round = 0; round < must_.size(); ++round) {
+    bool changed = false;
+    for (const Rule& rule : must_) {
+      if (!rule.name || rule.holds(config)) continue;
+      const auto axis = std::find_if(axes().begin(), axes().end(),
+                                     [&](const Axis& each) { return each.name == rule.axis; });
+      const auto at = static_cast<std::size_t>(axis - axes().begin());
+      const auto value = std::find(axis->values.begin(), axis->values.end(), rule.name(config));
+      if (value == axis->values.end()) return config;
+      config.chosen_[at] = static_cast<std::uint16_t>(value - axis->values.begin());
+      changed = true;
+    }
+    if (!changed) break;
+  }
+  return config;
+}
+
 // Of values that are not on two axes or more there are none, of one that is not on its axis those along it.
 std::vector<Config> Space::neighbours(const Values& values) const {
   Config config;
   config.axes_ = axes_;
   std::optional<std::size_t> off;
-  std::size_t named = 0;
+  std::size_t named_axes = 0;
   for (std::size_t axis = 0; axis < axes().size(); ++axis) {
     const Value* const own = values.find(axes()[axis].name);
-    if (own != nullptr) ++named;
+    if (own != nullptr) ++named_axes;
     const std::vector<Value>& on_axis = axes()[axis].values;
     const auto found = own == nullptr ? on_axis.end() : std::find(on_axis.begin(), on_axis.end(), *own);
     if (found != on_axis.end()) {
@@ -138,15 +191,21 @@ std::vector<Config> Space::neighbours(const Values& values) const {
     }
   }
   std::vector<Config> found;
-  if (named != values.entries().size()) return found;  // something else is no axis
+  if (named_axes != values.entries().size()) return found;  // something else is no axis
+  const Config own = config;
+  const auto add = [&](const Config& other) {
+    const Config its = named(other);
+    if ((off || !(its == own)) && holds(must_, its) &&
+        std::find(found.begin(), found.end(), its) == found.end())
+      found.push_back(its);
+  };
+  if (!off) add(own);
   for (std::size_t axis = off.value_or(0); axis < (off ? *off + 1 : axes().size()); ++axis) {
-    const std::uint16_t own = config.chosen_[axis];
     for (std::size_t i = 0; i < axes()[axis].values.size(); ++i) {
-      if (!off && i == own) continue;
       config.chosen_[axis] = static_cast<std::uint16_t>(i);
-      if (holds(must_, config)) found.push_back(config);
+      add(config);
     }
-    config.chosen_[axis] = own;
+    config.chosen_[axis] = own.chosen_[axis];
   }
   return found;
 }

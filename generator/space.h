@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "generator/config.h"
@@ -19,7 +20,22 @@ namespace tunesmith {
 struct Rule {
   const char* why;  ///< a sentence, a literal; shown when a config breaks the rule
   std::function<bool(const Config&)> holds;
+  /// Of conditional() and one_name(): the axis, and the value that stands for all that do the same.
+  std::string_view axis = {};
+  std::function<Value(const Config&)> name = nullptr;
 };
+
+/// For `must`. A conditional axis has an effect only where it `is_active`; elsewhere its one value is
+/// `otherwise`, so that no kernel has two names. `is_active` does not read the axis itself.
+Rule conditional(const IntegerAxis& axis, std::int64_t otherwise,
+                 std::function<bool(const Config&)> is_active, const char* why);
+Rule conditional(const WordAxis& axis, const char* otherwise, std::function<bool(const Config&)> is_active,
+                 const char* why);
+
+/// The same for an axis some of whose values do the same: `name` gives the one that stands for a config's
+/// own.
+Rule one_name(const IntegerAxis& axis, std::function<std::int64_t(const Config&)> name, const char* why);
+Rule one_name(const WordAxis& axis, std::function<std::string(const Config&)> name, const char* why);
 
 /// A set of configs. Walks go in the order of the axes, the last axis fastest, so they are deterministic. A
 /// rule prunes a walk as soon as the axes that decide it are set; nobody lists them.
@@ -55,7 +71,11 @@ class Space {
   /// large space is drawn from, not enumerated.
   std::vector<Config> sample(std::size_t size, std::uint64_t seed) const;
 
-  /// The legal configs that differ from these values in one axis.
+  /// The config of the same kernel whose conditional axes have the values that they must have.
+  Config named(Config config) const;
+
+  /// The legal configs that differ from these values in one axis, and in what that makes of conditional axes;
+  /// first the same kernel, if it has another name. Each once.
   std::vector<Config> neighbours(const Values& values) const;
 
   /// The legal config that has these values; the second throws UsageError with the reason if there is none.

@@ -2,8 +2,11 @@
 // themselves.
 #pragma once
 
+#include <algorithm>
+#include <functional>
 #include <optional>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "generator/device_facts.h"
@@ -19,6 +22,27 @@ inline constexpr WordAxis TRIGGER("TRIGGER");
 inline Axis resident_warps_axis(std::vector<Value> values) {
   return {RESIDENT_WARPS, std::move(values),
           "warps that a multiprocessor must have room for; bounds a thread's registers"};
+}
+
+/// For `must`, where a kernel asks for room for RESIDENT_WARPS in whole blocks of so many threads, at least
+/// one.
+inline Rule resident_warps_rule(const std::vector<Axis>& axes,
+                                const std::function<std::int64_t(const Config&)>& threads) {
+  std::vector<std::int64_t> ascending;
+  for (const Axis& axis : axes) {
+    if (axis.name != RESIDENT_WARPS.name) continue;
+    for (const Value& value : axis.values) ascending.push_back(std::get<std::int64_t>(value));
+  }
+  std::sort(ascending.begin(), ascending.end());
+  return one_name(
+      RESIDENT_WARPS,
+      [ascending, threads](const Config& c) {
+        const std::int64_t block = std::max<std::int64_t>(1, threads(c));
+        const auto blocks = [&](std::int64_t warps) { return std::max<std::int64_t>(1, warps * 32 / block); };
+        return *std::find_if(ascending.begin(), ascending.end(),
+                             [&](std::int64_t warps) { return blocks(warps) == blocks(c[RESIDENT_WARPS]); });
+      },
+      "Of the RESIDENT_WARPS that are as many whole blocks the least stands for all.");
 }
 
 inline Axis start_axis() {

@@ -44,7 +44,7 @@ class GeneticGuide : public Guide {
       if (random_.below(10) == 0) value = random_.below(size);
       number = number * size + value;
     }
-    return {a.part, number};
+    return {a.part, space.number(space.named(space.config(number)))};
   }
 
   const Points& points_;

@@ -36,6 +36,8 @@ class Guide {
   virtual ~Guide() = default;
   /// A point that the history does not have; nothing where the next of the list will do.
   virtual std::optional<PointId> choose(const History& history) = 0;
+  /// Whether what it chooses depends on verdicts.
+  virtual bool learns() const { return true; }
   /// As Search::expected_gain().
   virtual std::optional<double> expected_gain() const { return std::nullopt; }
   /// The logarithm of the median in µs that it expects of a point.
@@ -45,6 +47,7 @@ class Guide {
 std::unique_ptr<Guide> make_model(const Points& points, std::uint64_t seed, Prior prior);
 std::unique_ptr<Guide> make_neighbours(const Points& points, std::uint64_t seed);
 std::unique_ptr<Guide> make_genetic(const Points& points, std::uint64_t seed);
+std::unique_ptr<Guide> make_ablation(const Points& points, std::uint64_t seed);
 std::unique_ptr<Guide> make_auto(const Points& points, std::uint64_t seed, Prior prior);
 
 }  // namespace tunesmith

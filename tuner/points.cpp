@@ -138,7 +138,9 @@ void Points::each_neighbour(PointId id, const std::function<void(PointId)>& visi
     const std::uint64_t first = id.number - config.index(axis) * stride;
     for (std::size_t value = 0; value < size; ++value) {
       const std::uint64_t number = first + value * stride;
-      if (value != config.index(axis) && space.is_legal(space.config(number))) visit({id.part, number});
+      if (value == config.index(axis)) continue;
+      const Config other = space.named(space.config(number));
+      if (!(other == config) && space.is_legal(other)) visit({id.part, space.number(other)});
     }
     stride *= size;
   }

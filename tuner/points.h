@@ -39,7 +39,7 @@ class Points {
   /// One of the present tier, drawn as next() would, but not taken; none where nothing is left.
   std::optional<PointId> any(Random& random) const;
 
-  /// The legal ones that differ in one axis.
+  /// The legal ones that differ in one axis, and in what that makes of conditional axes.
   void each_neighbour(PointId id, const std::function<void(PointId)>& visit) const;
 
   /// It is in this search's share.

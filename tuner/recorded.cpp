@@ -50,7 +50,8 @@ std::size_t place_of(const Axis& axis, const Value& value) {
 // By depth: the beginnings of the recorded configs, as numbers. They prune a walk at each axis.
 using Beginnings = std::vector<std::unordered_set<std::uint64_t>>;
 
-Space space_of(const std::vector<Axis>& axes, const std::shared_ptr<const Beginnings>& beginnings) {
+Space space_of(const std::vector<Axis>& axes, const std::shared_ptr<const Beginnings>& beginnings,
+               std::vector<Rule> worth) {
   auto kept = std::make_shared<std::vector<Axis>>(axes);  // for the handles' names
   std::vector<Rule> recorded;
   for (std::size_t depth = 0; depth < axes.size(); ++depth) {
@@ -66,12 +67,13 @@ Space space_of(const std::vector<Axis>& axes, const std::shared_ptr<const Beginn
                           return (*beginnings)[depth].contains(number);
                         }});
   }
-  return Space(axes, std::move(recorded));
+  return Space(axes, std::move(recorded), std::move(worth));
 }
 
 }  // namespace
 
-RecordedSpace::RecordedSpace(const Recording& recording) {
+RecordedSpace::RecordedSpace(const Recording& recording,
+                             const std::function<std::vector<Rule>(const std::string&)>& worth) {
   std::map<std::string, std::vector<RecordedRow>> by_template;
   for (const RecordedRow& row : recording.rows) {
     std::vector<RecordedRow>& rows = by_template[row.template_name];
@@ -102,7 +104,9 @@ RecordedSpace::RecordedSpace(const Recording& recording) {
       if (row.verdict == Verdict::ok && (best_us_ == 0 || row.median_us < best_us_)) best_us_ = row.median_us;
     }
     size_ += numbered.size();
-    space_.parts.push_back({index, space_of(axes, beginnings), static_cast<std::int64_t>(numbered.size())});
+    space_.parts.push_back(
+        {index, space_of(axes, beginnings, worth ? worth(templates_[index]) : std::vector<Rule>()),
+         static_cast<std::int64_t>(numbered.size())});
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -33,7 +34,9 @@ struct Recording {
 /// Of a config that was recorded twice the later row counts.
 class RecordedSpace {
  public:
-  explicit RecordedSpace(const Recording& recording);
+  /// `worth`: the heuristics of a template; none where it is empty.
+  explicit RecordedSpace(const Recording& recording,
+                         const std::function<std::vector<Rule>(const std::string&)>& worth = {});
 
   const SearchSpace& space() const { return space_; }
   const std::vector<std::string>& templates() const { return templates_; }  ///< by Point::template_index

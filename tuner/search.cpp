@@ -75,7 +75,7 @@ class GuidedSearch : public Search {
       history_.compile_ms[id->part].learn(point.config, std::log(milliseconds));
   }
 
-  bool learns() const override { return guide_ != nullptr; }
+  bool learns() const override { return guide_ && guide_->learns(); }
 
   std::optional<double> predicted_us(const Point& point) const override {
     const auto id = points_.id(point);
@@ -156,13 +156,14 @@ Prior prior_of(std::string_view name) {
 }
 
 std::span<const Strategy> strategies() {
-  static constexpr std::array<Strategy, 6> list = {{
+  static constexpr std::array<Strategy, 7> list = {{
       {"auto", "model, then neighbours and genetic too"},
       {"model", "a Gaussian process predicts times; most expected improvement first"},
       {"neighbours", "neighbours of the fastest, ordered by what the nearest points gave"},
       {"genetic", "crosses and mutates the fastest"},
       {"random", "random order"},
       {"exhaustive", "the templates in their order, each space in the order of its axes"},
+      {"ablation", "configs that keep every heuristic or break one alone: what replay --ablate reads"},
   }};
   return list;
 }
@@ -181,6 +182,8 @@ std::unique_ptr<Search> make_search(std::string_view strategy, const SearchSpace
   };
   if (strategy == "exhaustive") return std::make_unique<GuidedSearch>(space, std::nullopt, prior);
   if (strategy == "random") return guided(nullptr);
+  if (strategy == "ablation")
+    return guided([&](const Points& points) { return make_ablation(points, seed); });
   if (strategy == "genetic") return guided([&](const Points& points) { return make_genetic(points, seed); });
   if (strategy == "neighbours")
     return guided([&](const Points& points) { return make_neighbours(points, seed); });

@@ -63,6 +63,7 @@ Space bounded_space(const Problem& problem, const DeviceFacts& device) {
       resident_warps_axis({16, 24, 32}),
   };
   std::vector<Rule> must = {
+      resident_warps_rule(axes, [](const Config& c) { return c[BLOCK_X] * c[BLOCK_Y]; }),
       {"A block has at most 1024 threads.", [](const Config& c) { return c[BLOCK_X] * c[BLOCK_Y] <= 1024; }},
       {"Signals that are converted pass through registers.",
        [=](const Config& c) { return !narrow || c[COPY] == "sync"; }},

@@ -46,8 +46,9 @@ std::vector<Axis> axes_for(std::int64_t element_bytes) {
   };
 }
 
-std::vector<Rule> must_rules(const Dims& d) {
+std::vector<Rule> must_rules(const std::vector<Axis>& axes, const Dims& d) {
   return {
+      resident_warps_rule(axes, block_threads),
       {"A block has at most 1024 threads.", [](const Config& c) { return block_threads(c) <= 1024; }},
       {"VECTOR divides OUT_X and, in a batch, the length, so that every vector of samples is aligned.",
        [=](const Config& c) { return c[OUT_X] % c[VECTOR] == 0 && rows_aligned(d, d.length, c[VECTOR]); }},
@@ -103,7 +104,9 @@ std::vector<Rule> worth_rules(const Dims& d, std::int64_t element_bytes) {
 Space chunked_space(const Problem& problem) {
   const Dims d(problem);
   const std::int64_t element_bytes = bytes(dtype_of(problem));
-  return Space(axes_for(element_bytes), must_rules(d), worth_rules(d, element_bytes));
+  std::vector<Axis> axes = axes_for(element_bytes);
+  std::vector<Rule> must = must_rules(axes, d);
+  return Space(std::move(axes), std::move(must), worth_rules(d, element_bytes));
 }
 
 Work chunked_work(const Problem& problem, const Config& config) {

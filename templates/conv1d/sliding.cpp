@@ -83,6 +83,11 @@ Space sliding_space(const Problem& problem, const DeviceFacts& device) {
       resident_warps_axis(is_few ? std::vector<Value>{24, 32, 16} : std::vector<Value>{16, 24, 32}),
   };
   std::vector<Rule> must = {
+      resident_warps_rule(axes, block_threads),
+      conditional(
+          STORE_VECTOR, 1, [](const Config& c) { return c[OUT_X] > 1 && c[SPLIT] == 1; },
+          "STORE_VECTOR has no effect on rows of one output, nor where groups of threads meet, which are "
+          "regrouped in shared memory."),
       {"A block has at most 1024 threads.", [](const Config& c) { return block_threads(c) <= 1024; }},
       {"Windows come from global memory as vectors, of which OUT_X is a multiple, and then no groups of "
        "threads "
@@ -112,9 +117,8 @@ Space sliding_space(const Problem& problem, const DeviceFacts& device) {
          const std::int64_t out_x = c[OUT_X];
          return out_x <= lanes || (out_x % lanes == 0 && out_x / lanes % 2 == 1);
        }},
-      {"Rows of more than 16 bytes are regrouped in shared memory, as are those whose groups of "
-       "threads meet.",
-       [=](const Config& c) { return c[STORE_VECTOR] == 1 || (c[OUT_X] <= lanes && c[SPLIT] == 1); }},
+      {"Rows of more than 16 bytes are regrouped in shared memory.",
+       [=](const Config& c) { return c[STORE_VECTOR] == 1 || c[OUT_X] <= lanes; }},
       {"A thread has at most 112 bytes of outputs, with more than 16 in one row; with more than 48 only 16 "
        "warps leave it enough registers.",
        [=](const Config& c) {

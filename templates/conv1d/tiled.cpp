@@ -67,8 +67,9 @@ std::vector<Axis> axes_for(bool few, std::int64_t element_bytes) {
 
 // Of the lengths the rules know only what vectors divide, so that a config that is legal for one is so for
 // nearly all.
-std::vector<Rule> must_rules(const Dims& d, std::int64_t element_bytes) {
+std::vector<Rule> must_rules(const std::vector<Axis>& axes, const Dims& d, std::int64_t element_bytes) {
   return {
+      resident_warps_rule(axes, [](const Config& c) { return c[BLOCK_X] * c[BLOCK_Y]; }),
       {"A block has at most 1024 threads.", [](const Config& c) { return c[BLOCK_X] * c[BLOCK_Y] <= 1024; }},
       {"VECTOR divides OUT_X and, in a batch, the length, so that every vector of samples is aligned.",
        [=](const Config& c) { return c[OUT_X] % c[VECTOR] == 0 && rows_aligned(d, d.length, c[VECTOR]); }},
@@ -172,8 +173,9 @@ Space tiled_space(const Problem& problem) {
   const Dims d(problem);
   const std::int64_t element_bytes = bytes(dtype_of(problem));
   const bool few = d.taps * element_bytes <= 64;
-  return Space(axes_for(few, element_bytes), must_rules(d, element_bytes),
-               worth_rules(d, element_bytes, few));
+  std::vector<Axis> axes = axes_for(few, element_bytes);
+  std::vector<Rule> must = must_rules(axes, d, element_bytes);
+  return Space(std::move(axes), std::move(must), worth_rules(d, element_bytes, few));
 }
 
 Work tiled_work(const Problem& problem, const Config& config) {

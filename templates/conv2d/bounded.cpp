@@ -79,6 +79,7 @@ Space bounded_space(const Problem& problem, const DeviceFacts& device) {
       resident_warps_axis({16, 24, 32}),
   };
   std::vector<Rule> must = {
+      resident_warps_rule(axes, [](const Config& c) { return c[BLOCK_X] * c[BLOCK_Y]; }),
       {"Images that are converted pass through registers.",
        [=](const Config& c) { return !narrow || c[COPY] == "sync"; }},
       {"The code has at most 6000 multiply-adds; with more the compiler takes too long.",

@@ -70,6 +70,7 @@ Space sliding_space(const Problem& problem, const DeviceFacts& device) {
                                              : std::vector<Value>{16, 24, 32}),
   };
   std::vector<Rule> must = {
+      resident_warps_rule(axes, block_threads),
       {"A block has at most 1024 threads.", [](const Config& c) { return block_threads(c) <= 1024; }},
       {"VECTOR divides the output's width and OUT_X, so that a vector is aligned and inside it as a whole.",
        [=](const Config& c) { return width % c[VECTOR] == 0 && c[OUT_X] % c[VECTOR] == 0; }},

@@ -10,11 +10,13 @@ constexpr IntegerAxis WARPS("WARPS");
 constexpr std::int64_t tile_width = 256;  // as in the body
 
 Space tensor_space(const Problem& problem) {
-  return Space({{VECTOR, {1, 4}, "elements of a global load"},
-                {WARPS, {4, 2, 6, 8}, "warps of a block, one below the other"},
-                {ROWS, {6, 4}, "output rows of a warp, 256 columns each"},
-                resident_warps_axis({12, 8, 16})},
-               {vector_divides_width(problem.integer("width"))});
+  std::vector<Axis> axes = {{VECTOR, {1, 4}, "elements of a global load"},
+                            {WARPS, {4, 2, 6, 8}, "warps of a block, one below the other"},
+                            {ROWS, {6, 4}, "output rows of a warp, 256 columns each"},
+                            resident_warps_axis({12, 8, 16})};
+  std::vector<Rule> must = {vector_divides_width(problem.integer("width")),
+                            resident_warps_rule(axes, [](const Config& c) { return 32 * c[WARPS]; })};
+  return Space(std::move(axes), std::move(must));
 }
 
 // Sizes as the body computes them.

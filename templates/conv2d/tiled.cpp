@@ -66,11 +66,12 @@ std::vector<Axis> axes_for(bool small_mask) {
 
 // Of the image's size the rules know only what vectors divide, so that a config that is legal for one image
 // is so for nearly all.
-std::vector<Rule> must_rules(const Dims& d, std::int64_t element_bytes) {
+std::vector<Rule> must_rules(const std::vector<Axis>& axes, const Dims& d, std::int64_t element_bytes) {
   constexpr std::int64_t static_limit = std::int64_t{48} * 1024;    // bytes, on every device
   constexpr std::int64_t constant_limit = std::int64_t{64} * 1024;  // likewise
   const bool fits_in_constant = mask_bytes(d, element_bytes) <= constant_limit;
   return {
+      resident_warps_rule(axes, [](const Config& c) { return c[BLOCK_X] * c[BLOCK_Y]; }),
       {"VECTOR divides the width and OUT_X, so that a vector is aligned and inside the image as a whole.",
        [=](const Config& c) { return d.width % c[VECTOR] == 0 && c[OUT_X] % c[VECTOR] == 0; }},
       {"Static shared memory holds at most 48 KiB.",
@@ -175,7 +176,9 @@ Space tiled_space(const Problem& problem) {
   const Dims d(problem);
   const std::int64_t element_bytes = bytes(dtype_of(problem));
   const bool small_mask = mask_bytes(d, element_bytes) <= 256;  // then the body may hold it in registers
-  return Space(axes_for(small_mask), must_rules(d, element_bytes), worth_rules(d, element_bytes, small_mask));
+  std::vector<Axis> axes = axes_for(small_mask);
+  std::vector<Rule> must = must_rules(axes, d, element_bytes);
+  return Space(std::move(axes), std::move(must), worth_rules(d, element_bytes, small_mask));
 }
 
 Work tiled_work(const Problem& problem, const Config& config) {

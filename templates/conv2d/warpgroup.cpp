@@ -31,6 +31,8 @@ Space warpgroup_space(const Problem& problem) {
   };
   std::vector<Rule> must = {
       vector_divides_width(width),
+      one_name(RESIDENT_WARPS, resident_warps,
+               "RESIDENT_WARPS that are not whole blocks are rounded to them, at least one."),
       {"The registers that the resident warps leave a thread, in blocks of at most 24 warps, hold its 8 * "
        "ROWS sums and what it needs beside them; with fewer the compiler makes each product wait for the "
        "last.",
@@ -42,8 +44,6 @@ Space warpgroup_space(const Problem& problem) {
        [width](const Config& c) { return width % 4 != 0 || c[VECTOR] == 4 || c[TILES] == 1; }},
       {"Several teams, and loads ahead, gain only where a team has several tiles.",
        [](const Config& c) { return c[TILES] > 1 || (c[TEAMS] == 1 && c[AHEAD] == 0); }},
-      {"RESIDENT_WARPS that are not whole blocks are rounded down to them, which another choice names.",
-       [](const Config& c) { return c[RESIDENT_WARPS] % block_warps(c) == 0; }},
   };
   return Space(std::move(axes), std::move(must), std::move(worth));
 }

@@ -60,6 +60,19 @@ Space space(const Problem& problem) {
   std::vector<Rule> must = {
       {"A block has at most 1024 threads.", [](const Config& c) { return c[BLOCK_X] * c[BLOCK_Y] <= 1024; }},
       offsets_reach(d),
+      conditional(
+          FAN, 1, [](const Config& c) { return c[FAN_OUT] == "inside"; },
+          "With FAN_OUT=outside a thread has one output channel, so that FAN has no effect."),
+      one_name(
+          UNROLL,
+          [=](const Config& c) {
+            std::int64_t loops = c[UNROLL];
+            while (loops < 3 &&
+                   unrolled_terms(d, c[LOOP_ORDER], loops) == unrolled_terms(d, c[LOOP_ORDER], loops + 1))
+              ++loops;
+            return loops;
+          },
+          "Of the UNROLL that unroll the same terms the largest stands for all."),
   };
   std::vector<Rule> worth = {
       {"A block has at least 32 threads, so that no warp has idle lanes, and at most 256.",
@@ -67,19 +80,11 @@ Space space(const Problem& problem) {
          const std::int64_t threads = c[BLOCK_X] * c[BLOCK_Y];
          return threads >= 32 && threads <= 256;
        }},
-      {"UNROLL unrolls fewer terms than one loop more; the largest that does the same stands for all.",
-       [=](const Config& c) {
-         const std::int64_t loops = c[UNROLL];
-         return loops == 3 ||
-                unrolled_terms(d, c[LOOP_ORDER], loops) < unrolled_terms(d, c[LOOP_ORDER], loops + 1);
-       }},
       {"With all loops unrolled their order makes no difference; the first choice stands for all.",
        [=](const Config& c) {
          return c[LOOP_ORDER] == "channels_outside" ||
                 unrolled_terms(d, c[LOOP_ORDER], c[UNROLL]) < d.channels_in * d.mask_height * d.mask_width;
        }},
-      {"With FAN_OUT=outside a thread has one output channel, so that FAN is 1.",
-       [](const Config& c) { return c[FAN_OUT] == "inside" || c[FAN] == 1; }},
       {"64-bit offsets are for large problems, which gain nothing from an early start.",
        [](const Config& c) { return c[INDEX_BITS] == 32 || c[START] == "plain"; }},
       trigger_rule(),

@@ -109,11 +109,19 @@ struct Registers {
 
 // Of the image's size the rules know only what vectors divide and what 32 bits reach, so that a config that
 // is legal for one image is so for nearly all.
-std::vector<Rule> must(const Problem& problem) {
+std::vector<Rule> must(const std::vector<Axis>& axes, const Problem& problem) {
   const Dims d(problem);
   const Registers registers(problem);
   const std::int64_t element_bytes = bytes(dtype_of(problem));
   return {
+      resident_warps_rule(axes, [](const Config& c) { return c[BLOCK_X] * c[BLOCK_D] * c[BLOCK_J]; }),
+      conditional(
+          GAMMA_VECTOR, 1, [](const Config& c) { return c[STAGING] != "none"; },
+          "Without shared memory GAMMA_VECTOR has no effect."),
+      conditional(
+          UNROLL, 4,
+          [=](const Config& c) { return d.channels_in > 1 && (c[AHEAD] == 0 || c[STAGING] == "none"); },
+          "UNROLL has no effect with a single input channel, nor on rows loaded ahead."),
       {"A block has at most 1024 threads.",
        [](const Config& c) { return c[BLOCK_X] * c[BLOCK_D] * c[BLOCK_J] <= 1024; }},
       {"VECTOR divides the output's columns, and a vector takes at most 16 bytes.",
@@ -179,8 +187,6 @@ std::vector<Rule> worth(const Problem& problem) {
        [=](const Config& c) { return registers.pending(c) <= pending_words; }},
       {"A window takes at most 80 registers; tap by tap is for masks of at least 5 columns.",
        [=](const Config& c) { return c[BOX] == "taps" ? d.mask_width >= 5 : small_window(c); }},
-      {"Without shared memory GAMMA_VECTOR has no effect and is 1.",
-       [](const Config& c) { return c[STAGING] != "none" || c[GAMMA_VECTOR] == 1; }},
       {"GAMMA_VECTOR is the widest possible, or, with VECTOR=1, 1, which suits arrays of any alignment.",
        [=](const Config& c) {
          const std::int64_t vector = c[GAMMA_VECTOR];
@@ -193,8 +199,6 @@ std::vector<Rule> worth(const Problem& problem) {
        }},
       {"Starting early gains something for kernels of a few microseconds: with a short march.",
        [=](const Config& c) { return c[START] == "plain" || small(c); }},
-      {"UNROLL=1 has no effect with a single input channel, nor on rows loaded ahead.",
-       [=](const Config& c) { return c[UNROLL] == 4 || (d.channels_in > 1 && c[AHEAD] == 0); }},
       {"The output channels loaded at once take at most 32 registers.",
        [=](const Config& c) { return small_fan(c, c[FAN]); }},
       {"Streaming stores are for long marches, whose outputs are too many for the caches.",
@@ -256,7 +260,12 @@ Template factored() {
           .kernels = {"conv_covariance_factored"},
           .compiled_in = constants,
           .refuses = refuses,
-          .space = [](const Problem& problem) { return Space(axes(), must(problem), worth(problem)); },
+          .space =
+              [](const Problem& problem) {
+                std::vector<Axis> its = axes();
+                std::vector<Rule> rules = must(its, problem);
+                return Space(std::move(its), std::move(rules), worth(problem));
+              },
           .work = work,
           .alignment_bytes =
               [](const Problem& problem, const Config& config) {

@@ -80,11 +80,15 @@ std::vector<Axis> axes() {
 
 // Of the image's size the rules know only what vectors divide and what 32 bits reach, and of the mask only
 // whether its rows are few.
-std::vector<Rule> must(const Problem& problem) {
+std::vector<Rule> must(const std::vector<Axis>& axes, const Problem& problem) {
   const Dims d(problem);
   const std::int64_t element_bytes = bytes(dtype_of(problem));
   const std::int64_t real_bytes = compute_bytes(problem);
   return {
+      resident_warps_rule(axes, threads),
+      conditional(
+          GAMMA_VECTOR, 1, [](const Config& c) { return c[STAGING] != "none"; },
+          "Without shared memory GAMMA_VECTOR has no effect."),
       {"A block has at most 1024 threads.", [](const Config& c) { return threads(c) <= 1024; }},
       {"VECTOR divides the output's columns, and a vector takes at most 16 bytes.",
        [=](const Config& c) { return d.columns % c[VECTOR] == 0 && c[VECTOR] * element_bytes <= 16; }},
@@ -130,8 +134,8 @@ std::vector<Rule> worth(const Problem& problem) {
        [=](const Config& c) { return c[STAGING] == "none" || d.mask_width > 1; }},
       {"Rows are padded where they are shorter than a warp; longer ones have no bank conflicts.",
        [](const Config& c) { return c[STAGING] != "padded" || c[BLOCK_X] < 32; }},
-      {"Without shared memory GAMMA_VECTOR has no effect and is 1, as FILL is 2.",
-       [](const Config& c) { return c[STAGING] != "none" || (c[GAMMA_VECTOR] == 1 && c[FILL] == 2); }},
+      {"Without shared memory FILL has no effect and is 2.",
+       [](const Config& c) { return c[STAGING] != "none" || c[FILL] == 2; }},
       {"GAMMA_VECTOR is the widest possible, or, with VECTOR=1, 1, which suits arrays of any alignment.",
        [=](const Config& c) {
          const std::int64_t vector = c[GAMMA_VECTOR];
@@ -215,7 +219,12 @@ Template factored_any() {
           "serves them all.",
       .kernels = {"conv_covariance_factored_any"},
       .untuned = untuned,
-      .space = [](const Problem& problem) { return Space(axes(), must(problem), worth(problem)); },
+      .space =
+          [](const Problem& problem) {
+            std::vector<Axis> its = axes();
+            std::vector<Rule> rules = must(its, problem);
+            return Space(std::move(its), std::move(rules), worth(problem));
+          },
       .work = work,
       .alignment_bytes =
           [](const Problem& problem, const Config& config) {

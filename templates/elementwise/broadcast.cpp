@@ -52,6 +52,9 @@ Space space(const Problem& problem) {
       resident_threads_axis()};
   std::vector<Rule> must = thread_must(problem);
   must.push_back(index_must(problem));
+  must.push_back(conditional(
+      VECTOR_IN, "row", [](const Config& c) { return c[VECTOR] > 1; },
+      "A single element lies within a row: VECTOR_IN has no effect."));
   must.push_back({"VECTOR_IN=row needs rows and strides that VECTOR divides.",
                   [=](const Config& c) { return c[VECTOR_IN] == "any" || rows_take(layout, c[VECTOR]); }});
   std::vector<Rule> worth = thread_worth(problem);

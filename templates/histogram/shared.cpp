@@ -46,6 +46,12 @@ std::vector<Axis> shared_axes(const Problem& problem, const DeviceFacts& device)
 std::vector<Rule> shared_must(const Problem& problem) {
   constexpr std::int64_t most_shared = std::int64_t{227} * 1024;  // of a block, on the largest devices
   return {
+      conditional(
+          OWNER, "lane", [bytes = of_bytes(problem)](const Config& c) { return bytes || c[COPIES] > 1; },
+          "With one copy of the counters of anything but bytes OWNER has no effect."),
+      conditional(
+          INCREMENT, "constant", [](const Config& c) { return c[MERGE] == "none"; },
+          "INCREMENT has no effect on elements that are counted together."),
       {"The counters fit in the 227 KiB of shared memory that a block may have on the largest devices.",
        [cells = cells_of(problem)](const Config& c) { return shared_bytes(cells, c) <= most_shared; }},
       {"Counters of 16 bits are emptied into the bins of the output, so bytes, which are counted by value, "
@@ -63,7 +69,7 @@ std::vector<Rule> shared_worth(const Problem& problem, const DeviceFacts& device
   return {
       {"Counters of 16 bits are for copies that take more than 32 KiB by 32 bits.",
        [=](const Config& c) { return c[COUNTER_BITS] == 32 || bins > 8192; }},
-      {"OWNER=warp is for 2 copies (1 is the same as OWNER=lane) to as many as the block has warps.",
+      {"OWNER=warp is for 2 copies to as many as the block has warps.",
        [](const Config& c) { return c[OWNER] == "lane" || (c[COPIES] > 1 && c[COPIES] <= c[BLOCK] / 32); }},
       run_rule(),
       {"MERGE=warp is for lanes that share counters: OWNER=warp, or at most four copies.",
@@ -75,11 +81,8 @@ std::vector<Rule> shared_worth(const Problem& problem, const DeviceFacts& device
        }},
       {"A thread holds at most 64 elements, which fit in its registers.",
        [](const Config& c) { return c[VECTOR] * c[ITEMS] <= 64; }},
-      {"INCREMENT=value is for MERGE=none and OWNER=lane with 32 copies, where no two lanes share a "
-       "counter.",
-       [](const Config& c) {
-         return c[INCREMENT] == "constant" || (c[OWNER] == "lane" && c[COPIES] == 32 && c[MERGE] == "none");
-       }},
+      {"INCREMENT=value is for OWNER=lane with 32 copies, where no two lanes share a counter.",
+       [](const Config& c) { return c[INCREMENT] == "constant" || (c[OWNER] == "lane" && c[COPIES] == 32); }},
       {"Tiles are loaded ahead by vectors, with at most four loads per thread unless they are of bytes.",
        [=](const Config& c) { return c[AHEAD] == 0 || (c[VECTOR] > 1 && (bytes || c[ITEMS] <= 4)); }},
       {"START=overlapped is for a single block, which sets the output to zero itself; several never start "

@@ -54,6 +54,9 @@ std::vector<Rule> all_must(const Problem& problem, const DeviceFacts& device) {
       vector_rule(d),
       early_rule(),
       finish_rule(is_atomic(problem)),
+      conditional(
+          FINISH, "last", [](const Config& c) { return c[BLOCKS] > 1; },
+          "With one block per output FINISH has no effect."),
       {"An atomic sum adds at most 2048 partial sums to an output, as its error bound says.",
        [](const Config& c) {
          return !c[FINISH].starts_with("atomic") || c[BLOCKS] <= most_atomic_additions;
@@ -92,8 +95,6 @@ std::vector<Rule> all_worth(const Problem& problem, const DeviceFacts& device) {
        [](const Config& c) { return c[TREE] == "shuffle" || c[BLOCK] <= 256; }},
       {"Starting early is for sums of a few microseconds: tiles in strides, none loaded ahead.",
        [](const Config& c) { return c[START] == "plain" || (c[WALK] == "strided" && c[AHEAD] == 0); }},
-      {"With one block per output FINISH has no effect; its first choice is enough.",
-       [](const Config& c) { return c[BLOCKS] > 1 || c[FINISH] == "last"; }},
       {"Hints are for data that does not stay in the caches: at least one block per multiprocessor, sums "
        "added by shuffles.",
        [full](const Config& c) { return c[LOAD] == "plain" || (c[BLOCKS] >= full && c[TREE] == "shuffle"); }},

@@ -52,6 +52,9 @@ std::vector<Rule> columns_must(const Problem& problem) {
        }},
       early_rule(),
       finish_rule(is_atomic(problem)),
+      conditional(
+          FINISH, "last", [](const Config& c) { return c[SPLIT] > 1; },
+          "With one block per length FINISH has no effect."),
   };
 }
 
@@ -70,8 +73,6 @@ std::vector<Rule> columns_worth(const Problem& problem) {
        }},
       {"Narrow blocks, for few columns, are at least 8 threads deep.",
        [](const Config& c) { return c[BLOCK_X] >= 32 || c[BLOCK_Y] >= 8; }},
-      {"With one block per length FINISH has no effect; FINISH=launch is left out.",
-       [](const Config& c) { return c[SPLIT] > 1 || c[FINISH] != "launch"; }},
       {"Starting early is for reductions of a few microseconds, whose loads need no hints.",
        [](const Config& c) { return c[START] == "plain" || c[LOAD] == "plain"; }},
       {"Narrow blocks are for few columns, whose loads need no hints.",

@@ -46,8 +46,12 @@ std::vector<Axis> axes(const Words& w) {
   };
 }
 
-std::vector<Rule> must(const Words& w) {
+std::vector<Rule> must(const std::vector<Axis>& axes, const Words& w) {
   return {
+      resident_warps_rule(axes, [=](const Config& c) { return w.threads(c); }),
+      conditional(
+          LOAD, "plain", [=](const Config&) { return w.lanes == 1; },
+          "LOAD has no effect on elements of 1 and 2 bytes, whose words are read without a hint."),
       {"WINDOW is at most the bytes of a tile's TILE_Y rows, so that the stretches of neighbouring blocks "
        "meet.",
        [=](const Config& c) { return c[WINDOW] <= c[TILE_Y] * w.element; }},
@@ -84,8 +88,6 @@ std::vector<Rule> worth(const Words& w) {
        }},
       {"A block has 64 to 512 threads.",
        [=](const Config& c) { return w.threads(c) >= 64 && w.threads(c) <= 512; }},
-      {"LOAD has no effect on elements of 1 and 2 bytes, whose words are read without a hint.",
-       [=](const Config& c) { return w.lanes == 1 || c[LOAD] == "plain"; }},
       {"An early start helps small problems: in the order of rows, without hints.",
        [](const Config& c) {
          return c[START] == "plain" || (c[BLOCK_ORDER] == "row" && c[LOAD] == "plain" && c[STORE] == "plain");
@@ -100,7 +102,9 @@ std::string refuses(const Problem& problem) {
 
 Space space(const Problem& problem) {
   const Words w(problem);
-  return Space(axes(w), must(w), worth(w));
+  std::vector<Axis> its = axes(w);
+  std::vector<Rule> rules = must(its, w);
+  return Space(std::move(its), std::move(rules), worth(w));
 }
 
 Work work(const Problem& problem, const Config& config) {

@@ -48,8 +48,9 @@ std::vector<Axis> axes(std::int64_t element) {
   };
 }
 
-std::vector<Rule> must(const Dims& d, std::int64_t element) {
+std::vector<Rule> must(const std::vector<Axis>& axes, const Dims& d, std::int64_t element) {
   return {
+      resident_warps_rule(axes, threads),
       {"VECTOR_IN must divide the width and the input's pitch.",
        [=](const Config& c) { return d.width % c[VECTOR_IN] == 0 && d.input_pitch % c[VECTOR_IN] == 0; }},
       {"VECTOR_OUT must divide the height and the output's pitch.",
@@ -141,7 +142,9 @@ std::vector<Rule> worth(const Dims& d, std::int64_t element) {
 Space space(const Problem& problem) {
   const Dims d(problem);
   const std::int64_t element = bytes(dtype_of(problem));
-  return Space(axes(element), must(d, element), worth(d, element));
+  std::vector<Axis> its = axes(element);
+  std::vector<Rule> rules = must(its, d, element);
+  return Space(std::move(its), std::move(rules), worth(d, element));
 }
 
 Work work(const Problem& problem, const Config& config) {

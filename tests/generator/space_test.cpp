@@ -174,6 +174,46 @@ TEST(Space, NeighboursAreWhatOneAxisMakesOfAnyValues) {
   }
 }
 
+// 2 x 3 x 2 points; TILE_PAD has an effect on tiles alone, and blocks of 48 or 64 threads are the same.
+Space conditional_space() {
+  return Space({{WordAxis("STAGE"), {"none", "tile"}, ""},
+                {IntegerAxis("PAD"), {1, 0, 2}, ""},
+                {BLOCK, {48, 64}, "threads per block"}},
+               {conditional(
+                    IntegerAxis("PAD"), 0, [](const Config& c) { return c[WordAxis("STAGE")] == "tile"; },
+                    "Without a tile PAD has no effect."),
+                one_name(
+                    BLOCK, [](const Config&) { return 64; }, "Blocks are whole.")});
+}
+
+TEST(Space, AConditionalAxisHasOneValueWhereItHasNoEffect) {
+  const Space space = conditional_space();
+  std::vector<std::string> texts;
+  for (const Config& config : space.all()) texts.push_back(config.text());
+  EXPECT_EQ(texts, std::vector<std::string>({"STAGE=none PAD=0 BLOCK=64", "STAGE=tile PAD=1 BLOCK=64",
+                                             "STAGE=tile PAD=0 BLOCK=64", "STAGE=tile PAD=2 BLOCK=64"}));
+  EXPECT_EQ(space.count(), 4);
+  EXPECT_EQ(complaint(space, "STAGE=none PAD=2 BLOCK=64"),
+            "\"STAGE=none PAD=2 BLOCK=64\" breaks a rule: Without a tile PAD has no effect.");
+  EXPECT_EQ(space.complete({}).text(), "STAGE=none PAD=0 BLOCK=64");
+}
+
+TEST(Space, NeighboursTakeConditionalAxesAlong) {
+  const Space space = conditional_space();
+  const auto texts = [&](std::string_view values) {
+    std::set<std::string> found;
+    for (const Config& config : space.neighbours(Values::parse(values))) found.insert(config.text());
+    return found;
+  };
+  EXPECT_EQ(texts("STAGE=tile PAD=2 BLOCK=64"),
+            std::set<std::string>(
+                {"STAGE=none PAD=0 BLOCK=64", "STAGE=tile PAD=0 BLOCK=64", "STAGE=tile PAD=1 BLOCK=64"}));
+  EXPECT_EQ(texts("STAGE=none PAD=0 BLOCK=64"), std::set<std::string>({"STAGE=tile PAD=0 BLOCK=64"}));
+  // Another name of a legal config has that config among its neighbours.
+  EXPECT_EQ(texts("STAGE=none PAD=2 BLOCK=48"),
+            std::set<std::string>({"STAGE=none PAD=0 BLOCK=64", "STAGE=tile PAD=2 BLOCK=64"}));
+}
+
 TEST(Space, SaysWhyAConfigIsNotInIt) {
   EXPECT_EQ(complaint(small(), "BLOCK=16 ITEMS=1 LAYOUT=flat"), "");
   EXPECT_NE(complaint(small(), "BLOCK=16 WARPS=2").find("WARPS is not an axis"), std::string::npos);

@@ -3,6 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+
+#include "generator/ops.h"
+#include "tuner/ablation.h"
+
 namespace tunesmith {
 namespace {
 
@@ -120,6 +125,43 @@ TEST(Replay, QualityIsTheMeanAndTheFifthPercentile) {
   for (int n = 1; n <= 100; ++n) values.push_back(n / 100.0);
   EXPECT_NEAR(quality_of(values).mean, 0.505, 1e-9);
   EXPECT_NEAR(quality_of(values).low, 0.06, 1e-9);
+}
+
+// Configs that break the first heuristic alone take twice as long, those that break the last half as long.
+TEST(Ablation, FindsWhatAHeuristicIsWorth) {
+  const Op& op = find_op("reduce");
+  const Problem problem = complete_problem(op, Values::parse("outer=64 length=64"));
+  const Space space = find_template(op, "rows").space(problem);
+  const std::size_t last = space.worth().size() - 1;
+  Recording recording;
+  recording.op = op.name;
+  recording.problem = problem.text();
+  for (const Config& config : space.sample(4000, 1)) {
+    const std::size_t broken = space.broken_worth(config);
+    if (broken > 1) continue;
+    double us = 10 + static_cast<double>(recording.rows.size() % 7);
+    if (!space.worth().front().holds(config)) us *= 2;
+    if (!space.worth()[last].holds(config)) us /= 2;
+    recording.rows.push_back({"rows", config.values(), Verdict::ok, us, broken == 0 ? 100.0 : 300.0});
+  }
+  const std::array<std::int64_t, 2> marks = {5, 20};
+  const std::vector<AblatedRule> rules = ablation(std::span(&recording, 1), 3, 1, marks);
+  ASSERT_EQ(rules.size(), space.worth().size());
+  const AblatedRule& good = rules.front();
+  const AblatedRule& bad = rules.back();
+  EXPECT_EQ(bad.why, space.worth()[last].why);
+  EXPECT_EQ(bad.number, last + 1);
+  EXPECT_EQ(good.configs, std::ssize(recording.rows));
+  EXPECT_GT(good.alone, 10);
+  EXPECT_EQ(good.alone, good.breaking);
+  EXPECT_NEAR(good.slower.mean, 2, 0.2);
+  EXPECT_NEAR(bad.slower.mean, 0.5, 0.05);
+  EXPECT_NEAR(bad.least_slower, bad.slower.mean, 1e-9);
+  EXPECT_NEAR(bad.compile.mean, 3, 1e-9);
+  EXPECT_EQ(bad.best_5_breaking, bad.best_5);
+  EXPECT_EQ(good.best_5_breaking, 0);
+  ASSERT_EQ(bad.change.size(), 2U);
+  EXPECT_GE(bad.change.front().mean, 0);
 }
 
 }  // namespace

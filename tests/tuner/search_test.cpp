@@ -312,8 +312,24 @@ TEST(Model, ProposesInMillisecondsAfterAThousandVerdicts) {
       << "2 ms with optimisation";
 }
 
+// Of a template in turns what keeps all rules, and what breaks one alone, each rule in turn.
+TEST(Ablation, ProposesWhatBreaksNoRuleOrOneAlone) {
+  const SearchSpace space = with_rules();
+  const auto search = make_search("ablation", space, 1);
+  const std::vector<Point> points = all(*search);
+  ASSERT_EQ(points.size(), 220U);
+  EXPECT_FALSE(search->learns());
+  const std::vector<std::size_t> counts = broken(space, {points.begin() + 1, points.begin() + 171});
+  EXPECT_EQ(std::count(counts.begin(), counts.end(), 0), 70);
+  EXPECT_EQ(std::count(counts.begin(), counts.end(), 1), 100);
+  const std::vector<std::size_t> first(counts.begin(), counts.begin() + 30);
+  EXPECT_GE(std::count(first.begin(), first.end(), 1), 8);
+  EXPECT_GE(std::count(first.begin(), first.end(), 0), 8);
+}
+
 INSTANTIATE_TEST_SUITE_P(Search, Strategies,
-                         testing::Values("exhaustive", "random", "genetic", "neighbours", "model", "auto"));
+                         testing::Values("exhaustive", "random", "genetic", "neighbours", "model", "auto",
+                                         "ablation"));
 INSTANTIATE_TEST_SUITE_P(Search, Orders, testing::Values("exhaustive", "random"));
 INSTANTIATE_TEST_SUITE_P(Search, Learners, testing::Values("genetic", "neighbours", "model", "auto"));
 
