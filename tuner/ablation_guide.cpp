@@ -8,7 +8,7 @@ namespace tunesmith {
 namespace {
 
 constexpr std::size_t most_of_a_kind = 2000;  // configs
-constexpr std::uint64_t most_seen = 3'000'000;
+constexpr std::uint64_t most_seen = 1'000'000;
 constexpr std::size_t keepers_each = 3;  // configs that keep all, for each round of the others
 
 class AblationGuide : public Guide {
