@@ -142,7 +142,11 @@ TEST(Ablation, FindsWhatAHeuristicIsWorth) {
     double us = 10 + static_cast<double>(recording.rows.size() % 7);
     if (!space.worth().front().holds(config)) us *= 2;
     if (!space.worth()[last].holds(config)) us /= 2;
-    recording.rows.push_back({"rows", config.values(), Verdict::ok, us, broken == 0 ? 100.0 : 300.0});
+    RecordedRow& row = recording.rows.emplace_back();
+    row.template_name = "rows";
+    row.config = config.values();
+    row.median_us = us;
+    row.compile_ms = broken == 0 ? 100 : 300;
   }
   const std::array<std::int64_t, 2> marks = {5, 20};
   const std::vector<AblatedRule> rules = ablation(std::span(&recording, 1), 3, 1, marks);
