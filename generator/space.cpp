@@ -73,6 +73,8 @@ Space::Space(std::vector<Axis> axes, std::vector<Rule> must, std::vector<Rule> w
     made->hashes.push_back(hash);
   }
   axes_ = std::move(made);
+  // What cannot run is said before what has another name.
+  std::stable_partition(must_.begin(), must_.end(), [](const Rule& rule) { return !rule.name; });
 }
 
 void Space::each(const std::function<bool(const Config&)>& visit, Which which) const {

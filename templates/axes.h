@@ -25,24 +25,25 @@ inline Axis resident_warps_axis(std::vector<Value> values) {
 }
 
 /// For `must`, where a kernel asks for room for RESIDENT_WARPS in whole blocks of so many threads, at least
-/// one.
+/// one: of the values that are as many the least stands for all, or the first on the axis.
 inline Rule resident_warps_rule(const std::vector<Axis>& axes,
-                                const std::function<std::int64_t(const Config&)>& threads) {
-  std::vector<std::int64_t> ascending;
+                                const std::function<std::int64_t(const Config&)>& threads,
+                                bool takes_first = false) {
+  std::vector<std::int64_t> order;
   for (const Axis& axis : axes) {
     if (axis.name != RESIDENT_WARPS.name) continue;
-    for (const Value& value : axis.values) ascending.push_back(std::get<std::int64_t>(value));
+    for (const Value& value : axis.values) order.push_back(std::get<std::int64_t>(value));
   }
-  std::sort(ascending.begin(), ascending.end());
+  if (!takes_first) std::sort(order.begin(), order.end());
   return one_name(
       RESIDENT_WARPS,
-      [ascending, threads](const Config& c) {
+      [order, threads](const Config& c) {
         const std::int64_t block = std::max<std::int64_t>(1, threads(c));
         const auto blocks = [&](std::int64_t warps) { return std::max<std::int64_t>(1, warps * 32 / block); };
-        return *std::find_if(ascending.begin(), ascending.end(),
+        return *std::find_if(order.begin(), order.end(),
                              [&](std::int64_t warps) { return blocks(warps) == blocks(c[RESIDENT_WARPS]); });
       },
-      "Of the RESIDENT_WARPS that are as many whole blocks the least stands for all.");
+      "Of the RESIDENT_WARPS that are as many whole blocks one stands for all.");
 }
 
 inline Axis start_axis() {

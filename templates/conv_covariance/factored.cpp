@@ -114,7 +114,8 @@ std::vector<Rule> must(const std::vector<Axis>& axes, const Problem& problem) {
   const Registers registers(problem);
   const std::int64_t element_bytes = bytes(dtype_of(problem));
   return {
-      resident_warps_rule(axes, [](const Config& c) { return c[BLOCK_X] * c[BLOCK_D] * c[BLOCK_J]; }),
+      resident_warps_rule(
+          axes, [](const Config& c) { return c[BLOCK_X] * c[BLOCK_D] * c[BLOCK_J]; }, true),
       conditional(
           GAMMA_VECTOR, 1, [](const Config& c) { return c[STAGING] != "none"; },
           "Without shared memory GAMMA_VECTOR has no effect."),

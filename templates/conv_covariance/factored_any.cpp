@@ -85,7 +85,7 @@ std::vector<Rule> must(const std::vector<Axis>& axes, const Problem& problem) {
   const std::int64_t element_bytes = bytes(dtype_of(problem));
   const std::int64_t real_bytes = compute_bytes(problem);
   return {
-      resident_warps_rule(axes, threads),
+      resident_warps_rule(axes, threads, true),
       conditional(
           GAMMA_VECTOR, 1, [](const Config& c) { return c[STAGING] != "none"; },
           "Without shared memory GAMMA_VECTOR has no effect."),

@@ -122,6 +122,7 @@ TEST_P(ConditionalAxes, ResidentWarpsAreWholeBlocks) {
     texts.insert(render(*op, *tmpl, names.problem, names.legal, "sm_90a").text);
     if (texts.size() == 2) break;
   }
+  EXPECT_EQ(texts.empty(), !conditional_axes(GetParam()).contains("RESIDENT_WARPS"));
   for (const std::string& text : texts) {
     for (std::size_t at = text.find("RESIDENT_WARPS"); at != std::string::npos;
          at = text.find("RESIDENT_WARPS", at + 1)) {
@@ -178,6 +179,9 @@ TEST_P(ConditionalAxes, HaveNoEffectWhereTheyAreDeclaredToHaveNone) {
     const Work work = tmpl->work(names.problem, names.legal);
     if (!work.steps.empty() && !exceeds(work, device->facts())) by_axis.insert_or_assign(names.axis, names);
   }
+  std::set<std::string> expected = conditional_axes(GetParam());
+  expected.erase("RESIDENT_WARPS");
+  ASSERT_EQ(by_axis.size(), expected.size());
   std::vector<Source> sources;
   for (const auto& [axis, names] : by_axis) {
     sources.push_back(render(*op, *tmpl, names.problem, names.legal, "host"));
