@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "tuner/interrupt.h"
 #include "tuner/problem_points.h"
 
 namespace tunesmith {
@@ -57,18 +58,18 @@ std::optional<Decision> FinalsRun::run() {
   compile_missing();
   bool other_inputs = false;
   while (const auto question = finals_.next()) {
-    if (station_.interrupted()) return std::nullopt;
+    if (interrupted()) return std::nullopt;
     if (question->other_inputs && !std::exchange(other_inputs, true))
       station_.want_inputs(seed ^ second_check_seed);
     auto reply = ask(*question);
     // A round that was cut short is worth nothing, a second check is a verdict.
-    if (!reply || (station_.interrupted() && !question->other_inputs)) return std::nullopt;
+    if (!reply || (interrupted() && !question->other_inputs)) return std::nullopt;
     took_s_[findings_.trial(question->ticket).variant.source.hash] +=
         reply->load_s + reply->check_s + reply->time_s;
     finals_.answered(std::move(*reply));
     show(*question);
   }
-  if (station_.interrupted()) return std::nullopt;
+  if (interrupted()) return std::nullopt;
   return finals_.decide();
 }
 
@@ -93,7 +94,7 @@ void FinalsRun::compile_missing() {
   const Bench& bench = station_.bench();
   const std::vector<Ticket> missing = finals_.uncompiled();
   std::size_t next = 0;
-  while ((next < missing.size() || bench.compilers.at_work() > 0) && !station_.interrupted()) {
+  while ((next < missing.size() || bench.compilers.at_work() > 0) && !interrupted()) {
     while (next < missing.size() && bench.compilers.has_room()) {
       const Ticket ticket = missing[next++];
       const Point& point = findings_.trial(ticket).variant.point;
@@ -112,7 +113,7 @@ void FinalsRun::compile_missing() {
 std::optional<MeasureReply> FinalsRun::ask(const Finals::Question& question) {
   DeviceWorker& worker = station_.bench().worker;
   while (!station_.ready()) {
-    if (station_.interrupted()) return std::nullopt;
+    if (interrupted()) return std::nullopt;
     station_.wait();
     worker.update();
   }

@@ -39,19 +39,20 @@ Lane::Lane(const Setup& setup, Progress& progress)
   references_.run_on(id());
   references_.ask(options.reference);
   references_.take_inputs_from(options.inputs);
-  facts_.launches = launches_of(device().kind, options.chained);
-  facts_.command = options.command;
+  SessionRow& session = facts_.session;
+  session.command = options.command;
   if (const OwnOp* own = find_own_op(setup.op.name))
-    facts_.command += "  # " + compared_with(*own, options.reference);
-  facts_.strategy =
+    session.command += "  # " + compared_with(*own, options.reference);
+  session.strategy =
       options.finals ? "finals" : options.strategy + (options.prior == Prior::none ? ", prior none" : "");
-  facts_.budget = options.budget + (options.until.empty() ? "" : ", until " + options.until);
-  facts_.seed = options.seed;
-  facts_.toolchain = compilers_.identity();
-  facts_.driver = worker_.hello().driver;
-  facts_.device_uuid = worker_.hello().uuid;
+  session.budget = options.budget + (options.until.empty() ? "" : ", until " + options.until);
+  session.seed = static_cast<std::int64_t>(options.seed);
+  session.toolchain = compilers_.identity();
+  session.driver = worker_.hello().driver;
+  session.device_uuid = worker_.hello().uuid;
   facts_.device = device();
   facts_.caches = options.cold_caches ? "cold" : "warm";
+  facts_.launches = launches_of(device().kind, options.chained);
   facts_.objective = name(options.objective);
 }
 
@@ -83,9 +84,8 @@ void Lane::must_be_like(const Lane& first) const {
 
 TunedProblem Lane::run(const Turn& turn) {
   if (!progress_.in_parts()) progress_.say(setup_.op.name + " " + turn.problem.text());
-  ProblemRun run({setup_.op, setup_.options, policy_, setup_.budget, compilers_, references_, worker_,
-                  recorder(), progress_, interrupted},
-                 turn);
+  ProblemRun run(
+      {setup_.op, setup_.options, policy_, compilers_, references_, worker_, recorder(), progress_}, turn);
   return run.run();
 }
 

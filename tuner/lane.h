@@ -19,7 +19,6 @@ class Lane {
   struct Setup {
     const Op& op;
     const TuneOptions& options;
-    const Budget& budget;
     std::filesystem::path database;
     std::string device;                            ///< as DeviceId reads it
     std::size_t lanes;                             ///< of the run: they share the processors

@@ -75,6 +75,7 @@ std::vector<std::size_t> choose_finalists(const std::vector<Contender>& contende
 struct Budget {
   std::optional<double> seconds;
   std::optional<std::int64_t> count;
+  double least_gain = 0;  ///< as in EndOfSearch: a search that expects less ends; 0: none does
 
   /// "60s", "5m", "5min", "1h", "500", "60s,500", "all". Throws UsageError.
   static Budget parse(std::string_view text);

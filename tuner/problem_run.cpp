@@ -6,6 +6,7 @@
 
 #include "generator/listed.h"
 #include "tuner/finals_run.h"
+#include "tuner/interrupt.h"
 #include "tuner/outcome.h"
 #include "tuner/problem_points.h"
 
@@ -104,10 +105,7 @@ SearchRun::Setup ProblemRun::setup() {
           .policy = station_.policy(),
           .budget = station_.budget(),
           .known = bench_.recorder.known(turn_.problem),
-          .base_again = mode_.base_is_baseline,
-          .most_compile_s = mode_.most_compile_s,
-          .least_loads = station_.policy().list_loads,
-          .until_gain = options.until.empty() ? 0 : least_gain_of(options.until),
+          .mode = mode_,
           .retry_failed = options.retry_failed,
           .render =
               [this](const Point& point) {
@@ -126,11 +124,11 @@ std::int64_t ProblemRun::record(const Trial& trial, const MeasureReply& reply) {
 
 TunedProblem ProblemRun::run() {
   search();
-  if (mode_.finals && !station_.interrupted()) {
+  if (mode_.finals && !interrupted()) {
     if (const auto decision = FinalsRun(station_, findings_, previous_, result_.variants).run())
       write(*decision);
   }
-  if (station_.interrupted() && (mode_.finals || turn_.in_parts())) name_provisional();
+  if (interrupted() && (mode_.finals || turn_.in_parts())) name_provisional();
   bench_.progress.done();
   add_counts(result_, findings_);
   if (!mode_.seeks_times) result_.failed = failed_variants(findings_);
@@ -142,7 +140,7 @@ void ProblemRun::search() {
   // Without parts only what is promising is proposed.
   const std::int64_t proposed = space_.parts.empty() ? std::ssize(space_.promising) : result_.variants;
   while (true) {
-    const bool over = station_.interrupted() || search_->out_of_time();
+    const bool over = interrupted() || search_->out_of_time();
     if (over) {
       bench_.compilers.drop_all();
       search_->drop_waiting();
@@ -151,7 +149,7 @@ void ProblemRun::search() {
       compile_ahead();
     }
     for (CompileResult& result : bench_.compilers.update()) search_->compiled(std::move(result));
-    if (station_.interrupted()) search_->drop_waiting();
+    if (interrupted()) search_->drop_waiting();
     feed();
     if (search_->idle() && bench_.compilers.at_work() == 0 && (over || search_->exhausted())) break;
     if (station_.out_of_patience()) break;
@@ -177,7 +175,7 @@ void ProblemRun::propose() {
       bench_.compilers.begin(proposal->ticket, source, search_->compile_limit_s());
       source.text.clear();  // thousands of texts; the hash and the config make it again
     }
-    if (station_.interrupted()) return;
+    if (interrupted()) return;
     show(0);
   }
 }
@@ -207,7 +205,7 @@ void ProblemRun::take_measured() {
   if (!reply) return;
   const bool died = bench_.worker.deaths() != std::exchange(deaths_seen_, bench_.worker.deaths());
   search_->measured(std::move(*reply), died);
-  if (!station_.interrupted()) feed();  // the device works on while this verdict is written down
+  if (!interrupted()) feed();  // the device works on while this verdict is written down
   search_->write_down();
   hear_others();
 }

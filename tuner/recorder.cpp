@@ -22,16 +22,9 @@ double rounded(double value, double steps) { return std::round(value * steps) / 
 Recorder::Recorder(Store& store, const Op& op, Facts facts)
     : store_(store), op_(op), facts_(std::move(facts)) {
   device_ = store_.id_of(row_of(facts_.device));
-  SessionRow session;
+  SessionRow& session = facts_.session;
   session.device_id = device_;
-  session.command = facts_.command;
-  session.strategy = facts_.strategy;
-  session.seed = static_cast<std::int64_t>(facts_.seed);
-  session.budget = facts_.budget;
   session.tunesmith_version = TUNESMITH_VERSION;
-  session.toolchain = facts_.toolchain;
-  session.driver = facts_.driver;
-  session.device_uuid = facts_.device_uuid;
   session.host_facts = "cores=" + std::to_string(std::thread::hardware_concurrency());
   heard_ = store_.newest_measurement();
   session_ = store_.begin_session(session);
@@ -55,7 +48,7 @@ std::map<std::string, KnownVerdict> Recorder::known(const Problem& problem) {
   std::map<std::string, KnownVerdict> known;
   const std::int64_t id = store_.id_of(ProblemRow{op_.name, problem.text()});
   for (auto& [key, verdict] : store_.known(device_, id, facts_.caches, facts_.launches)) {
-    if (key.target == facts_.device.target && verdict.toolchain == facts_.toolchain) {
+    if (key.target == facts_.device.target && verdict.toolchain == facts_.session.toolchain) {
       known.emplace(key.source_hash, verdict);
     }
   }
@@ -133,8 +126,8 @@ std::int64_t Recorder::record(const Problem& problem, const RenderedVariant& var
   row.throttled = reply.throttled;
   if (reply.compared) row.max_error = rounded(reply.max_error, 1e6);
   if (compile_ms) row.compile_ms = rounded(*compile_ms, 1e1);
-  row.toolchain = facts_.toolchain;
-  row.driver = facts_.driver;
+  row.toolchain = facts_.session.toolchain;
+  row.driver = facts_.session.driver;
   row.caches = facts_.caches;
   row.launches = facts_.launches;
   if (!row.samples_us.empty())
@@ -172,7 +165,7 @@ void Recorder::put_anchor_table(AnchorTableRow row) {
 void Recorder::put_binary(const RenderedVariant& variant, const std::string& binary) {
   BinaryRow row;
   row.variant_id = id_of(variant);
-  row.toolchain = facts_.toolchain;
+  row.toolchain = facts_.session.toolchain;
   row.hash = sha256(binary);
   row.bytes.resize(binary.size());
   std::memcpy(row.bytes.data(), binary.data(), binary.size());

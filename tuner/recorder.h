@@ -18,9 +18,8 @@ class Recorder {
  public:
   /// Of a session; toolchain, driver and caches go into every measurement.
   struct Facts {
-    std::string command, strategy, budget, toolchain, driver, device_uuid;
-    std::uint64_t seed = 0;
-    DeviceFacts device;
+    SessionRow session = {};  ///< what the recorder does not know itself
+    DeviceFacts device = {};
     std::string caches = "warm";     ///< or cold
     std::string launches = "apart";  ///< or chained
     std::string objective = "time";  ///< or energy, edp

@@ -28,7 +28,7 @@ constexpr double no_limit_s = 1e9;
 }  // namespace
 
 SearchRun::SearchRun(Setup setup, Findings& findings) : setup_(std::move(setup)), findings_(findings) {
-  end_.least_gain = setup_.until_gain;
+  end_.least_gain = setup_.budget.least_gain;
 }
 
 // The base is measured in every run, whatever the budget: it is the baseline. The budget's time begins after
@@ -82,7 +82,7 @@ double SearchRun::least_compile_limit_s() const {
 
 // One variant in thousands is worth no more of a compiler than this.
 double SearchRun::compile_limit_s() const {
-  if (!setup_.budget.seconds || compile_ms_.size() < fewest_compiled) return setup_.most_compile_s;
+  if (!setup_.budget.seconds || compile_ms_.size() < fewest_compiled) return setup_.mode.most_compile_s;
   const double median_s = 1e-3 * compile_ms_[compile_ms_.size() / 2];
   return std::max({compile_medians * median_s, least_compile_limit_s(), shortest_limit_s});
 }
@@ -90,7 +90,7 @@ double SearchRun::compile_limit_s() const {
 // Takes over the verdict of an earlier run. Not the base's where times are compared with it: it is measured
 // at the same clocks.
 bool SearchRun::adopt(Trial& trial) {
-  if (trial.variant.is_base && setup_.base_again) return false;
+  if (trial.variant.is_base && setup_.mode.base_is_baseline) return false;
   const auto found = setup_.known.find(trial.variant.source.hash);
   if (found == setup_.known.end()) return false;
   const Verdict verdict = verdict_of(found->second.verdict);
@@ -103,8 +103,8 @@ bool SearchRun::adopt(Trial& trial) {
     learn_compile_time(trial.variant.point, *took_ms);
   }
   const double known_us = found->second.median_us.value_or(0);
-  if (verdict == Verdict::ok && known_us < short_launch_us && found->second.loads < setup_.least_loads)
-    return false;
+  const int least_loads = setup_.mode.repeats_loads ? setup_.policy.list_loads : 1;
+  if (verdict == Verdict::ok && known_us < short_launch_us && found->second.loads < least_loads) return false;
   trial.reply.verdict = verdict;
   trial.measurement = found->second.measurement_id;
   if (verdict == Verdict::ok) trial.median_us = known_us;

@@ -13,7 +13,7 @@
 #include "db/store.h"
 #include "tuner/compilers.h"
 #include "tuner/findings.h"
-#include "tuner/policy.h"
+#include "tuner/mode.h"
 #include "tuner/search.h"
 
 namespace tunesmith {
@@ -28,11 +28,8 @@ class SearchRun {
     const Policy& policy;
     const Budget& budget;
     std::map<std::string, KnownVerdict> known;  ///< of earlier runs, by source hash
-    bool base_again = true;                     ///< measure it though it is known
-    double most_compile_s = 0;                  ///< of one variant; 0: no limit beside the budget's
-    std::int64_t least_loads = 1;               ///< the time of a short launch is known after so many
-    double until_gain = 0;                      ///< as EndOfSearch::least_gain
-    bool retry_failed = false;                  ///< do not take over what a time-out or a crash ended
+    Mode mode = modes::tuning;
+    bool retry_failed = false;  ///< do not take over what a time-out or a crash ended
     std::function<RenderedVariant(const Point&)> render;
     Record record;
     std::function<double()> now_s;  ///< a clock that never jumps

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "generator/ops.h"
+#include "tuner/interrupt.h"
 
 namespace tunesmith {
 namespace {
@@ -17,9 +18,10 @@ constexpr double patience_s = 1;
 
 double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-Budget budget_of(const Turn& turn, const Budget& whole) {
+Budget budget_of(const Turn& turn, const TuneOptions& options) {
   if (!turn.mode.searches()) return {};
-  Budget budget = whole;
+  Budget budget = Budget::parse(options.budget);
+  if (!options.until.empty()) budget.least_gain = least_gain_of(options.until);
   if (turn.seconds) budget.seconds = std::min(*turn.seconds, budget.seconds.value_or(*turn.seconds));
   return budget;
 }
@@ -34,7 +36,7 @@ Station::Station(const Bench& bench, const Turn& turn, const Findings& findings)
     : bench_(bench),
       turn_(turn),
       policy_(turn.mode.adjusted(bench.policy)),
-      budget_(budget_of(turn, bench.budget)),
+      budget_(budget_of(turn, bench.options)),
       findings_(findings) {}
 
 double Station::now_s() const { return since(started_); }

@@ -21,13 +21,11 @@ struct Bench {
   const Op& op;
   const TuneOptions& options;
   const Policy& policy;
-  const Budget& budget;
   Compilers& compilers;
   References& references;
   DeviceWorker& worker;
   Recorder& recorder;
   Progress& progress;
-  bool (*interrupted)();
 };
 
 /// A problem's turn on a device.
@@ -57,7 +55,6 @@ class Station {
   const Budget& budget() const { return budget_; }
   const DeviceFacts& device() const { return bench_.worker.hello().device; }
   double now_s() const;  ///< since the turn began
-  bool interrupted() const { return bench_.interrupted(); }
   /// It has waited long enough since the interrupt, for a variant that hangs or a compilation that takes
   /// minutes.
   bool out_of_patience();

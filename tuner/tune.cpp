@@ -185,6 +185,100 @@ void open_shard(const TuneOptions& options, const std::filesystem::path& file) {
   Store::open(file, Store::Mode::create).merge_from(options.database);
 }
 
+void refuse_mistakes(const Op& op, const std::vector<Problem>& problems) {
+  const OwnOp* own = find_own_op(op.name);
+  if (own == nullptr) return;
+  for (const Problem& problem : problems)
+    if (const std::string mistake = own->mistake(problem); !mistake.empty())
+      throw UsageError(own->text.path + ": " + mistake);
+}
+
+std::string device_words_of(const TuneOptions& options) {
+  if (!options.local_rank) return options.device;
+  std::string why_none;
+  return device_of_rank(options.device, *options.local_rank, cuda_devices(why_none).size());
+}
+
+Lanes make_lanes(const Op& op, const TuneOptions& options, const std::filesystem::path& file,
+                 const std::vector<DeviceId>& ids, Progress& progress) {
+  const auto references = std::make_shared<SharedReferences>();
+  Lanes lanes;
+  for (const DeviceId& id : ids) {
+    lanes.push_back(
+        std::make_unique<Lane>(Lane::Setup{op, options, file, id.text(), ids.size(), references}, progress));
+    lanes.back()->must_be_like(*lanes.front());
+  }
+  return lanes;
+}
+
+// What the device cannot do is refused.
+void check_device(const TuneOptions& options, const Lane& lane) {
+  const bool host = lane.device().kind == "host";
+  const std::string note = lane.note().empty() ? "" : " " + lane.note();
+  if (options.cold_caches && host) {
+    throw UsageError(
+        "Caches can be cold on CUDA devices only, and this is the host. Tune with warm caches, or on a CUDA "
+        "device." +
+        note);
+  }
+  if (options.objective == Objective::time) return;
+  const std::string needs =
+      "The objective " + std::string(name(options.objective)) + " needs the energy of a launch, and ";
+  if (host) {
+    throw UsageError(needs + "the host does not tell it. Tune on a CUDA device, or with the objective time." +
+                     note);
+  }
+  if (!lane.tells_energy()) {
+    throw UsageError(needs + lane.device().name +
+                     " does not tell it (NVML has no counter for it, or is not installed); use the "
+                     "objective time.");
+  }
+}
+
+void introduce(const TuneOptions& options, const Lanes& lanes, const std::string& device_words,
+               Progress& progress) {
+  for (const auto& lane : lanes) lane->introduce();
+  if (options.chained && lanes.front()->facts().launches != "chained")
+    progress.say("On the host launches apart and chained are the same: their times are called apart.");
+  if (options.local_rank && device_words != options.device)
+    progress.say("Rank " + std::to_string(*options.local_rank) + " of this machine uses " + device_words +
+                 ".");
+  for (const auto& lane : lanes)
+    if (const std::string text = others_text(*lane); !text.empty()) progress.say(text);
+}
+
+void say_shard(const Shard& shard, const std::vector<Task>& tasks, std::size_t problems,
+               const std::filesystem::path& file, Progress& progress) {
+  std::string what = std::to_string(tasks.size()) + " of " + counted(problems, "problem");
+  if (tasks.front().parts > 1) {
+    what = "part " + std::to_string(tasks.front().part + 1) + " of " + std::to_string(tasks.front().parts) +
+           " of a problem";
+  }
+  progress.say("Shard " + shard.text() + ": " + what + ", into " + file.string() + ".");
+}
+
+std::vector<TunedProblem> run_problems(const Lanes& lanes, const TuneOptions& options,
+                                       const std::vector<Problem>& problems, const std::vector<Task>& tasks,
+                                       std::vector<double> weights, Clock::time_point started,
+                                       Progress& progress) {
+  Assignment assignment{.mode = options.random_checks ? modes::checks
+                                : options.finals      ? modes::finals
+                                                      : modes::tuning};
+  if (options.total_s > 0) {
+    const std::chrono::duration<double> total(options.total_s);
+    assignment.until = started + std::chrono::duration_cast<Clock::duration>(total);
+    assignment.weights = std::move(weights);
+    assignment.weights.resize(problems.size(), 1);  // also of those that are stale
+  }
+  std::vector<TunedProblem> tuned = run_tasks(lanes, problems, tasks, assignment);
+  if (tuned.size() < problems.size() && !interrupted() && !options.shard) {
+    progress.say("The time limit --total is reached: " + std::to_string(problems.size() - tuned.size()) +
+                 " of " + std::to_string(problems.size()) +
+                 " problems were not tuned; give more time for them.");
+  }
+  return tuned;
+}
+
 }  // namespace
 
 std::string device_of_rank(const std::string& words, int local_rank, std::size_t count) {
@@ -197,21 +291,13 @@ std::size_t device_count(const std::string& words) { return DeviceId::parse_list
 TuneResult tune(const TuneOptions& options, Progress& progress) {
   // Everything that a user can get wrong is checked before a process is started.
   const Op& op = find_op(options.op);
-  const Budget budget = options.finals ? Budget{} : Budget::parse(options.budget);
+  if (!options.finals) static_cast<void>(Budget::parse(options.budget));
   check(options);
   std::vector<Problem> problems = complete_problems(op, options);
-  if (const OwnOp* own = find_own_op(op.name)) {
-    for (const Problem& problem : problems)
-      if (const std::string mistake = own->mistake(problem); !mistake.empty())
-        throw UsageError(own->text.path + ": " + mistake);
-  }
+  refuse_mistakes(op, problems);
   std::vector<double> weights = options.weights;
   if (!options.table && !options.random_checks) remove_twins(problems, weights);
-  std::string device_words = options.device;
-  if (options.local_rank) {
-    std::string why_none;
-    device_words = device_of_rank(device_words, *options.local_rank, cuda_devices(why_none).size());
-  }
+  const std::string device_words = device_words_of(options);
   const std::vector<DeviceId> ids = DeviceId::parse_list(device_words);
   const std::filesystem::path file =
       options.shard ? shard_file(options.database, *options.shard) : options.database;
@@ -220,83 +306,28 @@ TuneResult tune(const TuneOptions& options, Progress& progress) {
   const InterruptScope scope;
   const Clock::time_point started = Clock::now();
   std::vector<DeviceLock> locks;  // until the workers have ended
-  Lanes lanes;
-  const auto references = std::make_shared<SharedReferences>();
-  for (const DeviceId& id : ids) {
-    lanes.push_back(std::make_unique<Lane>(
-        Lane::Setup{op, options, budget, file, id.text(), ids.size(), references}, progress));
-    lanes.back()->must_be_like(*lanes.front());
-  }
+  const Lanes lanes = make_lanes(op, options, file, ids, progress);
   Lane& first = *lanes.front();
-  const DeviceFacts& device = first.device();
-  if (options.cold_caches && device.kind == "host") {
-    throw UsageError(
-        "Caches can be cold on CUDA devices only, and this is the host. Tune with warm caches, or on a CUDA "
-        "device." +
-        (first.note().empty() ? "" : " " + first.note()));
-  }
-  if (options.objective != Objective::time && device.kind == "host") {
-    throw UsageError(
-        "The objective " + std::string(name(options.objective)) +
-        " needs the energy of a launch, and the host does not tell it. Tune on a CUDA device, or "
-        "with the objective time." +
-        (first.note().empty() ? "" : " " + first.note()));
-  }
-  if (options.objective != Objective::time && !first.tells_energy()) {
-    throw UsageError("The objective " + std::string(name(options.objective)) +
-                     " needs the energy of a launch, and " + first.device().name +
-                     " does not tell it (NVML has no counter for it, or is not installed); use the "
-                     "objective time.");
-  }
-  for (const Problem& problem : problems) refuse_too_large(op, problem, device);
-  for (const auto& lane : lanes) lane->introduce();
-  const bool chained = first.facts().launches == "chained";
-  if (options.chained && !chained)
-    progress.say("On the host launches apart and chained are the same: their times are called apart.");
-  if (options.local_rank && device_words != options.device)
-    progress.say("Rank " + std::to_string(*options.local_rank) + " of this machine uses " + device_words +
-                 ".");
-  for (const auto& lane : lanes)
-    if (const std::string text = others_text(*lane); !text.empty()) progress.say(text);
+  check_device(options, first);
+  for (const Problem& problem : problems) refuse_too_large(op, problem, first.device());
+  introduce(options, lanes, device_words, progress);
   if (!options.random_checks) take_locks(lanes, locks, progress);
-  if (options.stale) add_stale(problems, op, device, first.facts(), first.winners());
+  if (options.stale) add_stale(problems, op, first.device(), first.facts(), first.winners());
   if (options.finals && problems.empty() && !interrupted()) add_tried(problems, op, first.tried(), progress);
-
-  std::vector<Task> tasks = tasks_of(problems.size(), options.shard.value_or(Shard{}));
-  if (options.shard) {
-    std::string what = std::to_string(tasks.size()) + " of " + counted(problems.size(), "problem");
-    if (tasks.front().parts > 1) {
-      what = "part " + std::to_string(tasks.front().part + 1) + " of " + std::to_string(tasks.front().parts) +
-             " of a problem";
-    }
-    progress.say("Shard " + options.shard->text() + ": " + what + ", into " + file.string() + ".");
-  }
+  const std::vector<Task> tasks = tasks_of(problems.size(), options.shard.value_or(Shard{}));
+  if (options.shard) say_shard(*options.shard, tasks, problems.size(), file, progress);
   if (lanes.size() > 1 && !problems.empty()) compare(lanes, op, problems[tasks.front().problem], progress);
 
   TuneResult result;
   if (options.table) {
     run_table(lanes, op, options, problems, tasks, started, result);
   } else {
-    Assignment assignment{.mode = options.random_checks ? modes::checks
-                                  : options.finals      ? modes::finals
-                                                        : modes::tuning};
-    if (options.total_s > 0) {
-      const std::chrono::duration<double> total(options.total_s);
-      assignment.until = started + std::chrono::duration_cast<Clock::duration>(total);
-      assignment.weights = weights;
-      assignment.weights.resize(problems.size(), 1);  // also of those that are stale
-    }
-    result.problems = run_tasks(lanes, problems, tasks, assignment);
-    if (result.problems.size() < problems.size() && !interrupted() && !options.shard) {
-      progress.say(
-          "The time limit --total is reached: " + std::to_string(problems.size() - result.problems.size()) +
-          " of " + std::to_string(problems.size()) + " problems were not tuned; give more time for them.");
-    }
+    result.problems = run_problems(lanes, options, problems, tasks, std::move(weights), started, progress);
   }
-  result.device = device;
+  result.device = first.device();
   result.finals = options.finals;
   result.cold_caches = options.cold_caches;
-  result.chained = chained;
+  result.chained = first.facts().launches == "chained";
   for (const auto& lane : lanes) {
     result.device_id += (result.device_id.empty() ? "" : ", ") + lane->id();
     lane->add_spent(result);

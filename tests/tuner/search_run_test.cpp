@@ -51,7 +51,6 @@ class SearchRunTest : public testing::Test {
                                     .policy = policy_,
                                     .budget = budget_,
                                     .known = known_,
-                                    .until_gain = until_gain_,
                                     .retry_failed = retry_failed_,
                                     .render =
                                         [this](const Point& point) {
@@ -111,7 +110,6 @@ class SearchRunTest : public testing::Test {
   Budget budget_;
   std::map<std::string, KnownVerdict> known_;
   bool retry_failed_ = false;
-  double until_gain_ = 0;
   std::map<std::string, Work> works_;  // by hash
   double now_s_ = 1000;
   Written written_;
@@ -395,7 +393,7 @@ TEST_F(SearchRunTest, CutsOffCompilationsThatTakeFarLongerThanTheOthers) {
 TEST_F(SearchRunTest, EndsWhereLittleIsExpectedTenTimesInARow) {
   search_ = Counting(60);
   search_.gains_end = 5;
-  until_gain_ = 0.005;
+  budget_.least_gain = 0.005;
   EXPECT_EQ(propose_all().size(), 14U);
   EXPECT_TRUE(run().exhausted());
   EXPECT_TRUE(run().little_expected());
