@@ -7,7 +7,6 @@
 namespace tunesmith {
 namespace {
 
-constexpr std::size_t most_releases = 1 << 17;          // of one word
 constexpr std::uint32_t calls_between_looks = 1 << 14;  // at the clock
 
 bool writes(AccessKind kind) {
@@ -42,13 +41,7 @@ Watcher::Watcher() {
     const bool all = watcher.choose == nullptr;
     if (n >= (all ? static_cast<std::size_t>(blocks) : watcher.blocks_.size())) return -1;
     const std::int64_t block = all ? static_cast<std::int64_t>(n) : watcher.blocks_[n];
-    watcher.block_ = static_cast<std::uint32_t>(block);
-    watcher.barrier_ = ++watcher.time_;
-    watcher.warp_full_.fill(0);
-    watcher.met_.clear();
-    watcher.acquired_.clear();
-    watcher.acquired_of_.clear();
-    watcher.acquired_within_.clear();
+    watcher.order_.begin_block(static_cast<std::uint32_t>(block));
     watcher.block_count_ = static_cast<std::uint64_t>(blocks);
     watcher.counter_ = nullptr;
     return block;
@@ -62,28 +55,17 @@ Watcher::Watcher() {
   hooks_.barrier = [](void* given, int) {
     auto& watcher = *static_cast<Watcher*>(given);
     watcher.settle();
-    watcher.barrier_ = ++watcher.time_;
+    watcher.order_.barrier();
   };
   hooks_.collective = [](void* given, int warp, unsigned lanes) {
     auto& watcher = *static_cast<Watcher*>(given);
     watcher.settle();
-    const std::uint64_t now = ++watcher.time_;
-    if (lanes == ~0u) {
-      watcher.warp_full_[static_cast<std::size_t>(warp & 31)] = now;
-      return;
-    }
-    for (std::uint32_t a = 0; a < 32; ++a) {
-      if ((lanes >> a & 1) == 0) continue;
-      for (std::uint32_t b = a + 1; b < 32; ++b) {
-        if ((lanes >> b & 1) != 0) watcher.met_[static_cast<std::uint32_t>(warp) << 10 | a << 5 | b] = now;
-      }
-    }
+    watcher.order_.collective(static_cast<std::uint32_t>(warp), lanes);
   };
   hooks_.fence = [](void* given, int thread, int of_device) {
     auto& watcher = *static_cast<Watcher*>(given);
     watcher.settle();
-    watcher.fences_[watcher.block_].push_back(
-        {++watcher.time_, watcher.barrier_, static_cast<std::uint16_t>(thread), of_device != 0});
+    watcher.order_.fence(static_cast<std::uint16_t>(thread), of_device != 0);
   };
   hooks_.misaligned = [](void* given, const void* at, long long alignment, const char* file, int line,
                          int thread) -> int {
@@ -92,11 +74,11 @@ Watcher::Watcher() {
     std::string where;
     if (Region* region = watcher.region_of(static_cast<const char*>(at), 1))
       where = " at " + watcher.place(*region, static_cast<const char*>(at), 1);
-    watcher.finding_ = {Kind::misaligned, file_name(file) + ":" + std::to_string(line) + ": Thread " +
-                                              std::to_string(thread) + " of block " +
-                                              std::to_string(watcher.block_) + " makes a misaligned access" +
-                                              where + ": its address is not a multiple of " +
-                                              std::to_string(alignment) + " bytes, which the type needs"};
+    watcher.finding_ = {Kind::misaligned,
+                        file_name(file) + ":" + std::to_string(line) + ": Thread " + std::to_string(thread) +
+                            " of block " + std::to_string(watcher.order_.block()) +
+                            " makes a misaligned access" + where + ": its address is not a multiple of " +
+                            std::to_string(alignment) + " bytes, which the type needs"};
     return 0;
   };
   hooks_.overflow = [](void* given, const char* file, int line) {
@@ -125,9 +107,7 @@ void Watcher::begin(const ModuleMemory& memory, std::vector<Array> arrays, bool 
   chosen_ = late_ = waits_ = false;
   next_ = 0;
   blocks_.clear();
-  time_ = 0;
-  fences_.clear();
-  releases_.clear();
+  order_.begin();
   updated_by_.clear();
   updates_.clear();
   pending_ = {};
@@ -238,48 +218,20 @@ bool Watcher::access(const char* at, std::int64_t bytes, AccessKind kind, int th
   if (!races_) return true;
   if (region->cells.empty())
     region->cells.resize(static_cast<std::size_t>(region->array.bytes / region->granule + 1));
-  ++time_;
+  const std::uint64_t time = order_.tick();
   const auto who = static_cast<std::uint16_t>(thread);
-  const auto first = static_cast<std::size_t>((at - region->array.start) / region->granule);
-  const auto last = static_cast<std::size_t>((at + bytes - 1 - region->array.start) / region->granule);
-  if (kind == AccessKind::atomic) {
-    for (std::size_t n = first; n <= last; ++n) {
-      Cell& cell = region->cells[n];
-      const bool is_here = cell.written > 0 && !(region->is_shared && cell.writer_block != block_);
-      if (is_here && !is_atomic(cell.kind) &&
-          cell.kind != static_cast<std::uint8_t>(AccessKind::volatile_write) &&
-          !is_ordered(*region, cell.writer_block, cell.writer, cell.written, who))
-        return race(*region, at, bytes, cell.writer_block, cell.writer, true, who, true);
-      cell.written = time_;
-      cell.writer_block = block_;
-      cell.writer = who;
-      cell.kind = static_cast<std::uint8_t>(kind);
-    }
-    waits_ = waits_ || !region->is_shared;
-    acquire(at, who);
-    release(at, who);
-    const auto [by, is_first] = updated_by_.try_emplace(at, block_);
-    const bool once = is_first || std::exchange(by->second, block_) != block_;
-    if (bytes == sizeof(std::uint32_t)) {  // a counter of blocks, which each of them updates once?
-      std::uint32_t value = 0;
-      std::memcpy(&value, at, sizeof(value));
-      std::uint32_t& updates = updates_[at];
-      if (once && value == updates && updates > 0 && updates + 1 == block_count_) counter_ = at;
-      updates = once ? updates + 1 : std::numeric_limits<std::uint32_t>::max() / 2;
-    }
-    return true;
-  }
+  if (kind == AccessKind::atomic) return update(*region, at, bytes, who);
   if (kind == AccessKind::volatile_read) {
     waits_ = waits_ || !region->is_shared;
-    acquire(at, who);
+    order_.acquire(at, who);
   }
   if (writes(kind)) {
-    if (kind == AccessKind::volatile_write) release(at, who);
+    if (kind == AccessKind::volatile_write) order_.release(at, who);
     if (bytes > static_cast<std::int64_t>(pending_.before.size())) return true;
     pending_.region = region;
     pending_.at = at;
     pending_.bytes = bytes;
-    pending_.time = time_;
+    pending_.time = time;
     pending_.thread = who;
     pending_.kind = static_cast<std::uint8_t>(kind);
     std::memcpy(pending_.before.data(), at, static_cast<std::size_t>(bytes));
@@ -288,28 +240,59 @@ bool Watcher::access(const char* at, std::int64_t bytes, AccessKind kind, int th
   return check_read(*region, at, bytes, kind, who);
 }
 
+// An atomic operation: in order with other such, and with what came before a release of the same word.
+bool Watcher::update(Region& region, const char* at, std::int64_t bytes, std::uint16_t thread) {
+  const auto first = static_cast<std::size_t>((at - region.array.start) / region.granule);
+  const auto last = static_cast<std::size_t>((at + bytes - 1 - region.array.start) / region.granule);
+  for (std::size_t n = first; n <= last; ++n) {
+    Cell& cell = region.cells[n];
+    const bool is_here = cell.written > 0 && !(region.is_shared && cell.writer_block != order_.block());
+    if (is_here && !is_atomic(cell.kind) &&
+        cell.kind != static_cast<std::uint8_t>(AccessKind::volatile_write) &&
+        !order_.is_before({cell.writer_block, cell.writer, cell.written}, thread))
+      return race(region, at, bytes, cell.writer_block, cell.writer, true, thread, true);
+    cell.written = order_.now();
+    cell.writer_block = order_.block();
+    cell.writer = thread;
+    cell.kind = static_cast<std::uint8_t>(AccessKind::atomic);
+  }
+  waits_ = waits_ || !region.is_shared;
+  order_.acquire(at, thread);
+  order_.release(at, thread);
+  const auto [by, is_first] = updated_by_.try_emplace(at, order_.block());
+  const bool once = is_first || std::exchange(by->second, order_.block()) != order_.block();
+  if (bytes == sizeof(std::uint32_t)) {  // a counter of blocks, which each of them updates once?
+    std::uint32_t value = 0;
+    std::memcpy(&value, at, sizeof(value));
+    std::uint32_t& updates = updates_[at];
+    if (once && value == updates && updates > 0 && updates + 1 == block_count_) counter_ = at;
+    updates = once ? updates + 1 : std::numeric_limits<std::uint32_t>::max() / 2;
+  }
+  return true;
+}
+
 bool Watcher::check_read(Region& region, const char* at, std::int64_t bytes, AccessKind kind,
                          std::uint16_t thread) {
   const auto first = static_cast<std::size_t>((at - region.array.start) / region.granule);
   const auto last = static_cast<std::size_t>((at + bytes - 1 - region.array.start) / region.granule);
   for (std::size_t n = first; n <= last; ++n) {
     Cell& cell = region.cells[n];
-    const bool is_here = cell.written > 0 && !(region.is_shared && cell.writer_block != block_);
+    const bool is_here = cell.written > 0 && !(region.is_shared && cell.writer_block != order_.block());
     // Volatile loads of another block's volatile stores are how blocks wait for each other.
-    const bool is_signal = cell.writer_block != block_ && kind == AccessKind::volatile_read &&
+    const bool is_signal = cell.writer_block != order_.block() && kind == AccessKind::volatile_read &&
                            cell.kind == static_cast<std::uint8_t>(AccessKind::volatile_write);
-    const bool is_left = counter_ != nullptr && counter_ != at && cell.writer_block != block_;
+    const bool is_left = counter_ != nullptr && counter_ != at && cell.writer_block != order_.block();
     if (is_here && (!is_atomic(cell.kind) || is_left) && !is_signal &&
-        !is_ordered(region, cell.writer_block, cell.writer, cell.written, thread))
+        !order_.is_before({cell.writer_block, cell.writer, cell.written}, thread))
       return race(region, at, bytes, cell.writer_block, cell.writer, true, thread, false);
-    if (cell.reader[0] != thread || cell.reader_block[0] != block_) {
+    if (cell.reader[0] != thread || cell.reader_block[0] != order_.block()) {
       cell.read[1] = cell.read[0];
       cell.reader[1] = cell.reader[0];
       cell.reader_block[1] = cell.reader_block[0];
     }
-    cell.read[0] = time_;
+    cell.read[0] = order_.now();
     cell.reader[0] = thread;
-    cell.reader_block[0] = block_;
+    cell.reader_block[0] = order_.block();
   }
   return true;
 }
@@ -326,122 +309,54 @@ bool Watcher::settle() {
   for (std::size_t n = first; n <= last; ++n) {
     Cell& cell = region.cells[n];
     const char* const here = region.array.start + static_cast<std::int64_t>(n) * region.granule;
-    if (cell.written > 0 && !(region.is_shared && cell.writer_block != block_)) {
-      bool ordered = is_ordered(region, cell.writer_block, cell.writer, cell.written, pending_.thread);
-      if (!ordered && cell.writer_block != block_) {
+    if (cell.written > 0 && !(region.is_shared && cell.writer_block != order_.block())) {
+      bool ordered = order_.is_before({cell.writer_block, cell.writer, cell.written}, pending_.thread);
+      if (!ordered && cell.writer_block != order_.block()) {
         auto updated = updated_by_.find(pending_.at);
         if (updated == updated_by_.end()) updated = updated_by_.find(here);
         const bool both_signal = pending_.kind == static_cast<std::uint8_t>(AccessKind::volatile_write) &&
                                  cell.kind != static_cast<std::uint8_t>(AccessKind::write);
         ordered = both_signal ||
-                  (is_atomic(cell.kind) && updated != updated_by_.end() && updated->second == block_);
+                  (is_atomic(cell.kind) && updated != updated_by_.end() && updated->second == order_.block());
       }
       if (!ordered)
         return race(region, pending_.at, pending_.bytes, cell.writer_block, cell.writer, true,
                     pending_.thread, true);
     }
     for (std::size_t r = 0; r < 2; ++r) {
-      if (cell.read[r] == 0 || (region.is_shared && cell.reader_block[r] != block_)) continue;
+      if (cell.read[r] == 0 || (region.is_shared && cell.reader_block[r] != order_.block())) continue;
       if (pending_.kind == static_cast<std::uint8_t>(AccessKind::volatile_write) &&
-          cell.reader_block[r] != block_)
+          cell.reader_block[r] != order_.block())
         continue;
-      if (!is_ordered(region, cell.reader_block[r], cell.reader[r], cell.read[r], pending_.thread))
+      if (!order_.is_before({cell.reader_block[r], cell.reader[r], cell.read[r]}, pending_.thread))
         return race(region, pending_.at, pending_.bytes, cell.reader_block[r], cell.reader[r], false,
                     pending_.thread, true);
     }
     cell.written = pending_.time;
-    cell.writer_block = block_;
+    cell.writer_block = order_.block();
     cell.writer = pending_.thread;
     cell.kind = pending_.kind;
   }
   return finding_.kind == Kind::none;
 }
 
-bool Watcher::is_ordered(const Region&, std::uint32_t block, std::uint16_t first, std::uint64_t time,
-                         std::uint16_t second) const {
-  if (block != block_) return is_released(block, first, time);
-  if (first == second || barrier_ > time) return true;
-  const std::uint32_t warp = first / 32;
-  if (warp == second / 32) {
-    if (warp_full_[warp & 31] > time) return true;
-    const std::uint32_t a = std::min(first, second) % 32, b = std::max(first, second) % 32;
-    const auto met = met_.find(warp << 10 | a << 5 | b);
-    if (met != met_.end() && met->second > time) return true;
-  }
-  // The last warp of a block, by a counter.
-  const auto fences = fences_.find(block_);
-  if (fences == fences_.end()) return false;
-  for (const auto& [by, release] : acquired_within_) {
-    if (by != second / 32) continue;
-    for (const Fence& fence : fences->second) {
-      const bool own =
-          fence.thread == first || (fence.thread / 32 == first / 32 && warp_full_[warp & 31] > time);
-      if (own && fence.time > time && fence.time < release.time) return true;
-    }
-  }
-  return false;
-}
-
-// Has the block that runs learned of what a thread of another had done at that time?
-bool Watcher::is_released(std::uint32_t block, std::uint16_t thread, std::uint64_t time) const {
-  const auto fences = fences_.find(block);
-  if (fences == fences_.end()) return false;
-  const auto acquired = acquired_.find(block);
-  if (acquired == acquired_.end()) return false;
-  for (const Release& release : acquired->second) {
-    for (const Fence& fence : fences->second) {
-      if (!fence.of_device || fence.time < time || fence.time > release.time) continue;
-      const bool by_releaser = fence.thread == release.thread || fence.time < release.barrier;
-      const bool covers = fence.thread == thread || fence.barrier > time;
-      if (by_releaser && covers) return true;
-    }
-  }
-  return false;
-}
-
-void Watcher::release(const char* at, std::uint16_t thread) {
-  if (!fences_.contains(block_)) return;
-  std::vector<Release>& all = releases_[at];
-  const auto add = [&](Release one) {
-    one.word = at;
-    if (all.size() < most_releases) all.push_back(one);
-  };
-  add({block_, thread, time_, barrier_, at});
-  for (const auto& [block, releases] : acquired_) {
-    for (const Release& one : releases)
-      if (one.word != at) add(one);
-  }
-}
-
-void Watcher::acquire(const char* at, std::uint16_t thread) {
-  const auto found = releases_.find(at);
-  if (found == releases_.end()) return;
-  std::size_t& known = acquired_of_[at];
-  for (; known < found->second.size(); ++known) {
-    const Release& one = found->second[known];
-    if (one.block != block_) acquired_[one.block].push_back(one);
-  }
-  for (auto one = found->second.rbegin(); one != found->second.rend() && one->block == block_; ++one)
-    acquired_within_.emplace_back(thread / 32, *one);
-}
-
 bool Watcher::race(const Region& region, const char* at, std::int64_t bytes, std::uint32_t block,
                    std::uint16_t first, bool first_writes, std::uint16_t second, bool second_writes) {
   const std::string where = place(region, at, bytes);
   const auto does = [](bool written) { return written ? "writes " : "reads "; };
-  if (block != block_) {
+  if (block != order_.block()) {
     finding_ = {Kind::race,
-                "Block " + std::to_string(block_) + " " + does(second_writes) + where + ", which block " +
-                    std::to_string(block) + " " + (first_writes ? "writes" : "reads") +
+                "Block " + std::to_string(order_.block()) + " " + does(second_writes) + where +
+                    ", which block " + std::to_string(block) + " " + (first_writes ? "writes" : "reads") +
                     ", and nothing puts the two in order: it depends on the order of blocks, which run in "
                     "any order and at the same time. Use atomic operations, or a __threadfence() between "
                     "the access and an atomic operation that announces it"};
     return false;
   }
   const bool same_warp = first / 32 == second / 32;
-  finding_ = {Kind::race, "Thread " + std::to_string(first) + " of block " + std::to_string(block_) + " " +
-                              does(first_writes) + where + ", which thread " + std::to_string(second) + " " +
-                              (second_writes ? "writes" : "reads") + " without a " +
+  finding_ = {Kind::race, "Thread " + std::to_string(first) + " of block " + std::to_string(order_.block()) +
+                              " " + does(first_writes) + where + ", which thread " + std::to_string(second) +
+                              " " + (second_writes ? "writes" : "reads") + " without a " +
                               (same_warp ? "__syncwarp() or __syncthreads()" : "__syncthreads()") +
                               " between them: it depends on the order of threads; is a barrier missing?"};
   return false;

@@ -1,10 +1,5 @@
 // Judges the accesses of a watched launch (runtime/watch.h): are they inside the arrays, and does something
-// put those in order of which one writes? Knows no op and no variant.
-//
-// Two accesses of one block are in order if they are of one thread, or a barrier or a warp's collective of
-// both threads lies between. Blocks have no order, unless a thread of the first executes a __threadfence()
-// after its access and then an atomic operation (or a volatile store), and the second block an atomic
-// operation (or a volatile load) on the same word after that.
+// put those in order of which one writes (access_order.h)? Knows no op and no variant.
 //
 // A store of what the memory already holds disturbs nobody, atomic operations do not disturb each other, and
 // a plain load beside atomic operations is left to the comparison of results: kernels look before they
@@ -21,6 +16,7 @@
 #include <vector>
 
 #include "runtime/watch.h"
+#include "tuner/access_order.h"
 
 namespace tunesmith {
 
@@ -76,17 +72,6 @@ class Watcher {
     bool is_shared = false;
     std::vector<Cell> cells;
   };
-  struct Fence {
-    std::uint64_t time, barrier;  // of the block, before it
-    std::uint16_t thread;
-    bool of_device;
-  };
-  struct Release {
-    std::uint32_t block;
-    std::uint16_t thread;
-    std::uint64_t time, barrier;
-    const char* word;
-  };
   struct Pending {  // a store that has not taken place yet
     Region* region = nullptr;
     const char* at = nullptr;
@@ -98,16 +83,12 @@ class Watcher {
   };
 
   bool access(const char* at, std::int64_t bytes, AccessKind kind, int thread);
+  bool update(Region& region, const char* at, std::int64_t bytes, std::uint16_t thread);
   bool check_read(Region& region, const char* at, std::int64_t bytes, AccessKind kind, std::uint16_t thread);
   bool settle();
-  bool is_ordered(const Region& region, std::uint32_t block, std::uint16_t first, std::uint64_t time,
-                  std::uint16_t second) const;
-  bool is_released(std::uint32_t block, std::uint16_t thread, std::uint64_t time) const;
   bool race(const Region& region, const char* at, std::int64_t bytes, std::uint32_t block,
             std::uint16_t first, bool first_writes, std::uint16_t second, bool second_writes);
   bool outside(const char* at, std::int64_t bytes, AccessKind kind);
-  void release(const char* at, std::uint16_t thread);
-  void acquire(const char* at, std::uint16_t thread);
   Region* region_of(const char* at, std::int64_t bytes);
   std::string place(const Region& region, const char* at, std::int64_t bytes) const;
 
@@ -120,21 +101,11 @@ class Watcher {
   std::size_t next_ = 0;
   bool chosen_ = false;
 
-  std::uint64_t time_ = 0;
-  std::uint32_t block_ = 0;
-  std::uint64_t barrier_ = 0;                                       // time of the block's last
-  std::array<std::uint64_t, 32> warp_full_ = {};                    // by warp: all its lanes met
-  std::unordered_map<std::uint32_t, std::uint64_t> met_;            // by two threads of a warp
-  std::unordered_map<std::uint32_t, std::vector<Fence>> fences_;    // by block
-  std::unordered_map<const char*, std::vector<Release>> releases_;  // by word
-  std::unordered_map<const char*, std::uint32_t> updated_by_;       // the block that last did, by word
-  std::unordered_map<const char*, std::uint32_t> updates_;          // by word of 4 bytes
+  AccessOrder order_;
+  std::unordered_map<const char*, std::uint32_t> updated_by_;  // the block that last did, by word
+  std::unordered_map<const char*, std::uint32_t> updates_;     // by word of 4 bytes
   std::uint64_t block_count_ = 0;
   const char* counter_ = nullptr;  // by which the block that runs is the last one
-  // By the block that runs: of which block's what, from which word; and how much of a word's releases.
-  std::unordered_map<std::uint32_t, std::vector<Release>> acquired_;
-  std::unordered_map<const char*, std::size_t> acquired_of_;
-  std::vector<std::pair<int, Release>> acquired_within_;  // by a warp of it, of the same block
   Pending pending_;
 
   Finding finding_;
