@@ -102,8 +102,6 @@ Space sliding_space(const Problem& problem, const DeviceFacts& device) {
   std::vector<Rule> worth = {
       {"A block has 64 to 512 threads.",
        [](const Config& c) { return block_threads(c) >= 64 && block_threads(c) <= 512; }},
-      {"The samples and the taps fit into 48 KiB, which a block has on every GPU.",
-       [=](const Config& c) { return shared_bytes(problem, c) <= 48 * 1024; }},
       {"Samples come from global memory for at most CHUNK taps, where most tiles lie inside their signal, "
        "for threads with 16 bytes in a row, which are stored as they are.",
        [=](const Config& c) {
@@ -117,8 +115,6 @@ Space sliding_space(const Problem& problem, const DeviceFacts& device) {
          const std::int64_t out_x = c[OUT_X];
          return out_x <= lanes || (out_x % lanes == 0 && out_x / lanes % 2 == 1);
        }},
-      {"Rows of more than 16 bytes are regrouped in shared memory.",
-       [=](const Config& c) { return c[STORE_VECTOR] == 1 || c[OUT_X] <= lanes; }},
       {"A thread has at most 112 bytes of outputs, with more than 16 in one row; with more than 48 only 16 "
        "warps leave it enough registers.",
        [=](const Config& c) {

@@ -136,8 +136,6 @@ std::vector<Rule> worth_rules(const Dims& d, std::int64_t element_bytes, bool fe
        [=](const Config& c) { return c[TAPS_IN] != "constant" || !few; }},
       {"Taps are read from global memory only where the samples are.",
        [](const Config& c) { return c[TAPS_IN] != "global" || c[SMEM_LAYOUT] == "none"; }},
-      {"Where no samples are staged, few taps are in registers.",
-       [=](const Config& c) { return !few || c[TAPS_IN] == "registers" || c[SMEM_LAYOUT] != "none"; }},
       {"Without staging a loop over the taps is unrolled completely or not at all, for at most 8 outputs.",
        [=](const Config& c) { return few || c[SMEM_LAYOUT] != "none" || (c[UNROLL] <= 1 && c[OUT_X] <= 8); }},
       {"A segment is no longer than twice the taps, and a loop that would be unrolled to its end is "

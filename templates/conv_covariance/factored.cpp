@@ -172,9 +172,12 @@ std::vector<Rule> worth(const Problem& problem) {
        [=](const Config& c) {
          return !small(c) || (c[STAGING] == "none" && c[OUT_J] <= 2 && c[VECTOR] <= 2);
        }},
-      {"Tiles in shared memory are worth their barriers on a march of at least 8 rows, with at least 4 "
-       "outputs per thread.",
-       [](const Config& c) { return c[STAGING] == "none" || (c[MARCH] >= 8 && thread_tile(c) >= 4); }},
+      {"Tiles in shared memory are worth their barriers with at least 4 outputs per thread on a march of at "
+       "least 8 rows, or with a vector of 4 on one of 4 rows that are loaded ahead.",
+       [](const Config& c) {
+         return c[STAGING] == "none" || (c[MARCH] >= 8 && thread_tile(c) >= 4) ||
+                (c[MARCH] == 4 && c[OUT_J] == 1 && c[VECTOR] == 4 && c[AHEAD] == 1);
+       }},
       {"Rows are padded where they are shorter than a warp; longer ones have no bank conflicts.",
        [](const Config& c) { return c[STAGING] != "padded" || c[BLOCK_X] < 32; }},
       {"Without shared memory the threads of a warp read neighbouring covariances, so vectors of 4 or more "
@@ -182,8 +185,6 @@ std::vector<Rule> worth(const Problem& problem) {
        [](const Config& c) { return c[STAGING] != "none" || c[VECTOR] <= 2 || c[BLOCK_X] == 8; }},
       {"A thread's outputs in one row take at most 16 registers; more leave too few for the rest.",
        [=](const Config& c) { return registers.tile(c) <= 16; }},
-      {"A block has at most 64 columns of first pixels; more gain nothing.",
-       [](const Config& c) { return c[OUT_J] * c[BLOCK_J] <= 64; }},
       {"Outputs that are begun take at most 64 registers; more leave too few for the rest.",
        [=](const Config& c) { return registers.pending(c) <= pending_words; }},
       {"A window takes at most 80 registers; tap by tap is for masks of at least 5 columns.",

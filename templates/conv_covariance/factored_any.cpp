@@ -146,8 +146,6 @@ std::vector<Rule> worth(const Problem& problem) {
        [=](const Config& c) { return c[CHUNK] == 4 || d.mask_width > 4; }},
       {"Starting early gains something for kernels of a few microseconds: with a short march.",
        [=](const Config& c) { return c[START] == "plain" || small(c); }},
-      {"Streaming stores are for long marches, whose outputs are too many for the caches.",
-       [=](const Config& c) { return c[STORE] == "plain" || !small(c); }},
       {"No more input channels are asked for at once than there are, but for a part of two or four.",
        [=](const Config& c) { return c[UNROLL] == 1 || c[UNROLL] / 2 < d.channels_in; }},
       {"What is asked for at once and the outputs that are begun leave enough of the registers that the "

@@ -46,15 +46,11 @@ Space gathered_space(const Problem& problem, const DeviceFacts& device) {
        trigger_axis()},
       {{"The counters fit in the 227 KiB of shared memory that a block may have on the largest devices.",
         [problem](const Config& c) { return shared_bytes(problem, c) <= most_shared; }}},
-      {{"A kernel that needs no filling before it is for at most 2^23 (8388608) elements.",
-        [length = problem.integer("length")](const Config&) { return length <= 1 << 23; }},
-       {"MERGE=warp is for at most four copies, MERGE=run for at least eight.",
+      {{"MERGE=warp is for at most four copies, MERGE=run for at least eight.",
         [](const Config& c) {
           return c[MERGE] == "none" || (c[MERGE] == "warp" ? c[COPIES] <= 4 : c[COPIES] >= 8);
         }},
        run_rule(),
-       {"A thread holds at most 64 elements, which fit in its registers.",
-        [](const Config& c) { return c[VECTOR] * c[ITEMS] <= 64; }},
        own_blocks_rule(BLOCKS, device),
        trigger_rule()});
 }

@@ -79,8 +79,6 @@ std::vector<Rule> shared_worth(const Problem& problem, const DeviceFacts& device
        [](const Config& c) {
          return c[MERGE] != "run" || (c[OWNER] == "lane" && (c[COPIES] >= 8 || c[COUNTER_BITS] == 16));
        }},
-      {"A thread holds at most 64 elements, which fit in its registers.",
-       [](const Config& c) { return c[VECTOR] * c[ITEMS] <= 64; }},
       {"INCREMENT=value is for OWNER=lane with 32 copies, where no two lanes share a counter.",
        [](const Config& c) { return c[INCREMENT] == "constant" || (c[OWNER] == "lane" && c[COPIES] == 32); }},
       {"Tiles are loaded ahead by vectors, with at most four loads per thread unless they are of bytes.",

@@ -76,7 +76,8 @@ std::vector<Rule> all_worth(const Problem& problem, const DeviceFacts& device) {
   return {
       flight_rule(problem),
       register_rule(problem),
-      hint_rule(),
+      {"Hints are for loads of 16 bytes.",
+       [](const Config& c) { return c[VECTOR] > 1 || c[LOAD] == "plain"; }},
       half_rule(problem),
       {"Loading ahead needs registers: at most 512 threads per block, 128 bytes of loads per thread.",
        [element_bytes](const Config& c) {
@@ -93,15 +94,18 @@ std::vector<Rule> all_worth(const Problem& problem, const DeviceFacts& device) {
        }},
       {"A tree in shared memory is for at most 256 threads, whose barriers are cheap.",
        [](const Config& c) { return c[TREE] == "shuffle" || c[BLOCK] <= 256; }},
-      {"Starting early is for sums of a few microseconds: tiles in strides, none loaded ahead.",
-       [](const Config& c) { return c[START] == "plain" || (c[WALK] == "strided" && c[AHEAD] == 0); }},
       {"Hints are for data that does not stay in the caches: at least one block per multiprocessor, sums "
        "added by shuffles.",
        [full](const Config& c) { return c[LOAD] == "plain" || (c[BLOCKS] >= full && c[TREE] == "shuffle"); }},
       {"LOAD=wide is for tiles in one stretch, or loaded ahead.",
        [](const Config& c) { return c[LOAD] != "wide" || c[WALK] == "chunked" || c[AHEAD] == 1; }},
       own_blocks_rule(BLOCKS, device),
-      trigger_rule(),
+      {"TRIGGER=early gains only where the next kernel has START=overlapped, as the second one of "
+       "FINISH=launch "
+       "has; an ordinary one waits all the same.",
+       [](const Config& c) {
+         return c[TRIGGER] == "none" || (c[FINISH] == "launch" && c[START] == "overlapped");
+       }},
   };
 }
 

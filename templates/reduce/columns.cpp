@@ -77,9 +77,10 @@ std::vector<Rule> columns_worth(const Problem& problem) {
        [](const Config& c) { return c[START] == "plain" || c[LOAD] == "plain"; }},
       {"Narrow blocks are for few columns, whose loads need no hints.",
        [](const Config& c) { return c[BLOCK_X] >= 32 || c[LOAD] == "plain"; }},
-      {"Hints are for loads of 16 bytes, at least four of them per thread.",
+      {"Hints are for threads with four loads of 16 bytes under way, or 16 of single elements.",
        [element_bytes](const Config& c) {
-         return c[LOAD] == "plain" || (c[VECTOR] * element_bytes == 16 && c[ITEMS] >= 4);
+         return c[LOAD] == "plain" || (c[VECTOR] == 1 && c[ITEMS] == 16) ||
+                (c[VECTOR] * element_bytes == 16 && c[ITEMS] >= 4);
        }},
       half_rule(problem),
       trigger_rule(),

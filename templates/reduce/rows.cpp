@@ -15,18 +15,17 @@ std::string refuses(const Problem& problem) {
 }
 
 Space rows_space(const Problem& problem) {
-  return Space(
-      {{BLOCK, {256, 128, 512, 1024}, "threads per block"},
-       {TEAM, {32, 1, 2, 4, 8, 16, 64, 128, 256, 512, 1024}, "threads per row"},
-       items_axis(),
-       vector_axis(problem),
-       load_axis(),
-       start_axis(),
-       trigger_axis()},
-      {vector_rule(Dims(problem)),
-       early_rule(),
-       {"A team is at most a block.", [](const Config& c) { return c[TEAM] <= c[BLOCK]; }}},
-      {flight_rule(problem), register_rule(problem), hint_rule(), half_rule(problem), trigger_rule()});
+  return Space({{BLOCK, {256, 128, 512, 1024}, "threads per block"},
+                {TEAM, {32, 1, 2, 4, 8, 16, 64, 128, 256, 512, 1024}, "threads per row"},
+                items_axis(),
+                vector_axis(problem),
+                load_axis(),
+                start_axis(),
+                trigger_axis()},
+               {vector_rule(Dims(problem)),
+                early_rule(),
+                {"A team is at most a block.", [](const Config& c) { return c[TEAM] <= c[BLOCK]; }}},
+               {flight_rule(problem), register_rule(problem), half_rule(problem), trigger_rule()});
 }
 
 Work rows_work(const Problem& problem, const Config& config) {

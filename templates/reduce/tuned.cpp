@@ -63,11 +63,6 @@ Rule register_rule(const Problem& problem) {
           }};
 }
 
-Rule hint_rule() {
-  return {"Hints are for loads of 16 bytes.",
-          [](const Config& c) { return c[VECTOR] > 1 || c[LOAD] == "plain"; }};
-}
-
 Rule half_rule(const Problem& problem) {
   return tunesmith::half_rule(Dims(problem).span() * bytes(dtype_of(problem)));
 }

@@ -39,8 +39,6 @@ Space space(const Problem& problem) {
         [=](const Config& c) { return 2 * c[VECTOR] >= widest_vector(s.element, s.length, s.pitch); }},
        {"A strip holds at least 4 bytes for each thread.",
         [=](const Config& c) { return c[STRIP] * s.rows * s.element >= 4 * c[BLOCK]; }},
-       {"Loads have a hint only where stores have one.",
-        [](const Config& c) { return c[LOAD] == "plain" || c[STORE] == "streaming"; }},
        trigger_rule()});
 }
 

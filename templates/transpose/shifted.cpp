@@ -71,20 +71,11 @@ std::vector<Rule> worth(const Words& w) {
   return {
       {"A tile is at least four windows high: the rows before it are read twice.",
        [=](const Config& c) { return 4 * c[WINDOW] <= c[TILE_Y] * w.element; }},
-      {"A tile holds 4 to 32 KiB and is at most four times as long as wide.",
-       [=](const Config& c) {
-         const std::int64_t x = c[TILE_X], y = c[TILE_Y], held = x * y * w.element;
-         return held >= 4096 && held <= 32768 && x <= 4 * y && y <= 4 * x;
-       }},
       {"A thread holds 16 to 64 bytes, up to 128 of elements of 8: with more it spills registers, with less "
        "too little is in flight.",
        [=](const Config& c) {
          const std::int64_t held = w.thread_elements(c) * w.element;
          return held >= 16 && held <= (w.element == 8 ? 128 : 64);
-       }},
-      {"Room for 48 warps leaves 42 registers per thread: enough for 32 bytes of elements of at least 4.",
-       [=](const Config& c) {
-         return c[RESIDENT_WARPS] == 32 || (w.lanes == 1 && c[ROWS] * w.element <= 32);
        }},
       {"A block has 64 to 512 threads.",
        [=](const Config& c) { return w.threads(c) >= 64 && w.threads(c) <= 512; }},

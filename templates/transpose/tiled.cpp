@@ -92,11 +92,6 @@ std::vector<Rule> worth(const Dims& d, std::int64_t element) {
          const std::int64_t held = thread_elements(c) * element;
          return thread_loads(c) <= 16 && held >= 16 && held <= (element <= 2 ? 64 : 128);
        }},
-      {"A tile holds 4 to 32 KiB, of small elements at least 64 x 64 of them.",
-       [=](const Config& c) {
-         const std::int64_t tile = c[TILE_X] * c[TILE_Y];
-         return tile * element <= 32768 && (tile * element >= 4096 || tile >= 4096);
-       }},
       {"A tile is at most four times as long as wide.",
        [](const Config& c) { return c[TILE_X] <= 4 * c[TILE_Y] && c[TILE_Y] <= 4 * c[TILE_X]; }},
       {"A block has 64 to 512 threads.",
