@@ -19,6 +19,7 @@
 #include "bench/many_verdicts.h"
 #include "dispatch/explanation.h"
 #include "examples/device_memory.h"
+#include "kernel_file/find_op.h"
 #include "runtime/executable.h"
 #include "runtime/toolchain.h"
 #include "tunesmith/conv2d.h"

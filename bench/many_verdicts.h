@@ -7,6 +7,7 @@
 #include "db/device_row.h"
 #include "db/store.h"
 #include "generator/ops.h"
+#include "kernel_file/find_op.h"
 
 namespace tunesmith {
 

@@ -7,8 +7,8 @@
 #include <span>
 #include <string>
 
-#include "generator/ops.h"
 #include "generator/sample.h"
+#include "kernel_file/find_op.h"
 #include "runtime/executable.h"
 #include "runtime/toolchain.h"
 #include "tuner/cuda_check.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "generator/error.h"
-#include "generator/ops.h"
+#include "kernel_file/find_op.h"
 
 namespace tunesmith {
 namespace {

@@ -53,7 +53,7 @@ std::optional<std::int64_t> alignment_of(const Op& op, const DeviceFacts& device
 // False where the op has no such problem any more.
 bool add_problem(TimingTable& table, const Op& op, const std::string& text) {
   try {
-    Problem problem = complete_problem(op, Values::parse(text));
+    Problem problem = complete_problem(op, Problem::parse(text));
     table.anchors.emplace_back().problem = std::move(problem);
     return true;
   } catch (const UsageError&) {
@@ -248,7 +248,7 @@ TimingTable challenged(TimingTable table, const Op& op, const DeviceFacts& devic
   for (const BuiltIn& winner : winners) {
     const auto body = bodies.find(winner.template_name);
     if (winner.op != op.name || body == bodies.end()) continue;
-    const auto gain = gains.find(complete_problem(op, Values::parse(winner.problem)).text());
+    const auto gain = gains.find(complete_problem(op, Problem::parse(winner.problem)).text());
     add({winner.template_name, Values::parse(winner.config), body->second.substr(0, digits)},
         gain == gains.end() ? least_gain : gain->second);
   }

@@ -272,10 +272,11 @@ Selection Chooser::select(const Problem& problem, bool may_compile) const {
   Selection selection;
   for (const std::size_t c : unusable_) {
     const Candidate& candidate = candidates_[c];
-    selection.refusals.push_back({c, !candidate.fault.empty()
-                                         ? candidate.fault
-                                         : "It was tuned on a device of kind " + candidate.device.kind +
-                                               ", and this device is of kind " + device_.kind + "."});
+    selection.refusals.push_back(
+        {c, !candidate.fault.empty()
+                ? candidate.fault
+                : "It was tuned on a device of kind " + std::string(to_text(candidate.device.kind)) +
+                      ", and this device is of kind " + std::string(to_text(device_.kind)) + "."});
   }
   Choices all(*this, problem, may_compile);
   while (const Choice* choice = all.at(selection.choices.size())) selection.choices.push_back(*choice);

@@ -10,7 +10,7 @@
 #include "choose/time_model.h"
 #include "generator/error.h"
 #include "generator/number_text.h"
-#include "generator/ops.h"
+#include "kernel_file/find_op.h"
 
 namespace tunesmith {
 namespace {
@@ -69,7 +69,7 @@ std::string in_file_name(std::string_view name) {
 }
 
 std::vector<std::string> fields_of(const DeviceFacts& device) {
-  return {device.kind,
+  return {std::string(to_text(device.kind)),
           device.name,
           device.target,
           std::to_string(device.compute_capability),
@@ -197,7 +197,7 @@ std::vector<std::pair<DeviceFacts, std::string>> devices_in(
   for (const auto& entry : lines_of(file(devices_file), devices_file, devices_header)) {
     const std::string& where = entry.back();
     DeviceFacts device;
-    device.kind = entry[1];
+    device.kind = device_kind_of(entry[1]);
     device.name = entry[2];
     device.target = entry[3];
     device.compute_capability = number<int>(entry[4], where);

@@ -23,6 +23,9 @@
 #include "generator/listed.h"
 #include "generator/ops.h"
 #include "generator/space.h"
+#include "kernel_file/add.h"
+#include "kernel_file/find_op.h"
+#include "kernel_file/user_kernel.h"
 #include "runtime/device_id.h"
 #include "runtime/toolchain.h"
 #include "tuner/tune.h"
@@ -84,7 +87,7 @@ std::string failures_text(const TunedProblem& problem) {
 
 // Some examples are there to show that nothing need be done.
 bool launches_something(const Op& op, const std::string& example) {
-  const Problem problem = complete_problem(op, Values::parse(example));
+  const Problem problem = complete_problem(op, Problem::parse(example));
   return !op.templates.front().work(problem, base_config(op, problem)).steps.empty();
 }
 
@@ -127,7 +130,7 @@ std::vector<VariantToCompile> variants_of(const Op& op, const CheckRequest& requ
       for (const Config& config : covering_configs(space, request.random, request.options.seed))
         add(tmpl, problem, config);
     }
-    const OwnOp* own = find_own_op(op.name);
+    const UserKernel* own = op.user_kernel;
     if (own != nullptr && !own->reference_is_base && own->reference_text.empty())
       add(own->reference, problem, base_config(op, problem, device));
   }
@@ -193,7 +196,7 @@ void check(CheckRequest& request, int& exit_code) {
     throw UsageError(op.name + " has no examples; give a problem to check by --problem.");
   }
   for (const std::string& text : request.problems)
-    request.options.problems.push_back(complete_problem(op, Values::parse(text)));
+    request.options.problems.push_back(complete_problem(op, Problem::parse(text)));
   if (!request.target.empty()) return compile_for(request, exit_code);
   const TemporaryFolder folder;
   request.options.database = folder.path() / "check.db";

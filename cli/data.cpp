@@ -21,6 +21,8 @@
 #include "generator/listed.h"
 #include "generator/number_text.h"
 #include "generator/ops.h"
+#include "kernel_file/find_op.h"
+#include "kernel_file/user_kernel.h"
 #include "tuner/verdict.h"
 
 namespace tunesmith {
@@ -269,7 +271,7 @@ void check_names(const Op& op, const Values& part) {
 }
 
 bool is_op(const std::string& name) {
-  return find_own_op(name) != nullptr ||
+  return find_user_kernel(name) != nullptr ||
          std::any_of(ops().begin(), ops().end(), [&](const Op& op) { return op.name == name; });
 }
 

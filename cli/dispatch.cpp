@@ -11,7 +11,8 @@
 #include "dispatch/explanation.h"
 #include "generator/error.h"
 #include "generator/listed.h"
-#include "generator/ops.h"
+#include "kernel_file/find_op.h"
+#include "kernel_file/user_kernel.h"
 #include "runtime/device_id.h"
 #include "tunesmith/dispatcher.h"
 
@@ -69,7 +70,7 @@ void add_dispatch_commands(CLI::App& app) {
                       "Database file (default: $TUNESMITH_DB, else in the user's data folder)");
   explain->callback([asked] {
     const Op& op = find_op(asked->op);
-    const Problem problem = complete_problem(op, Values::parse(asked->problem));
+    const Problem problem = complete_problem(op, Problem::parse(asked->problem));
     if (!DeviceId::is_one(asked->device)) {
       const DeviceFacts absent = device_of_words(asked->device, asked->options.database);
       std::cout << explain_absent(absent, op, problem, asked->options.database, asked->all);
@@ -78,7 +79,7 @@ void add_dispatch_commands(CLI::App& app) {
     const ChosenDevice chosen = choose_device(DeviceId::parse(asked->device));
     if (!chosen.note.empty()) std::cout << chosen.note << '\n';
     asked->options.device = chosen.id.text();
-    if (const OwnOp* own = find_own_op(asked->op)) asked->options.kernels = {own->text.path};
+    if (const UserKernel* own = find_user_kernel(asked->op)) asked->options.kernels = {own->file.path};
     Dispatcher dispatcher(asked->options);
     const std::string text = dispatcher.explain(asked->op, problem.text(), asked->all);
     std::cout << text << (text.empty() || text.back() != '\n' ? "\n" : "");

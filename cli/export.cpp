@@ -12,6 +12,7 @@
 #include "generator/error.h"
 #include "generator/number_text.h"
 #include "generator/ops.h"
+#include "kernel_file/find_op.h"
 #include "runtime/files.h"
 
 namespace tunesmith {

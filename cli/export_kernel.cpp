@@ -13,6 +13,9 @@
 #include "dispatch/packed.h"
 #include "generator/error.h"
 #include "generator/ops.h"
+#include "kernel_file/add.h"
+#include "kernel_file/find_op.h"
+#include "kernel_file/user_kernel.h"
 #include "runtime/executable.h"
 #include "runtime/files.h"
 #include "runtime/toolchain.h"
@@ -56,7 +59,7 @@ Wanteds wanted_of(const Op& op, const Part& part, const std::vector<Candidate>& 
   const auto add_device = [&](const DeviceFacts& device) {
     if (std::none_of(devices.begin(), devices.end(),
                      [&](const DeviceFacts& other) { return same_model(other, device); }))
-      devices.push_back(device.kind == "host" ? host_facts() : device);
+      devices.push_back(device.kind == DeviceKind::host ? host_facts() : device);
   };
   for (const WinnersFileRow& row : part.rows) add_device(row.winner.device);
   for (const DeviceTable& one : part.tables) {
@@ -165,26 +168,26 @@ void write_folder(const fs::path& folder, const fs::path& tuned, const Texts& ke
 KernelExportReport export_kernel(const std::string& name, const fs::path& database, const std::string& device,
                                  const fs::path& folder) {
   const Op& op = find_op(name);
-  const OwnOp* own = find_own_op(name);
+  const UserKernel* own = find_user_kernel(name);
   if (own == nullptr || &own->op != &op)
     throw UsageError(
         name +
         " is an op of Tunesmith's own; name the file of a kernel of yours, or none to export all of "
         "Tunesmith's ops.");
-  const Texts kernel = kernel_files(own->text);
+  const Texts kernel = kernel_files(own->file);
   for (const auto& [file, text] : kernel)
     if (fs::path(file).lexically_normal().string().starts_with("..") || fs::path(file).is_absolute())
-      throw UsageError(own->text.path + " includes " + file +
+      throw UsageError(own->file.path + " includes " + file +
                        " from outside its folder, so it cannot be exported; move that file into the folder.");
   if (!fs::exists(database))
     throw UsageError("There is no database " + database.string() +
                      "; tune first, or name another with --db.");
   KernelExportReport report;
-  report.kernel = folder / fs::path(own->text.path).filename();
+  report.kernel = folder / fs::path(own->file.path).filename();
   const fs::path description = fs::path(report.kernel).replace_extension(".toml");
-  if (own->text.description.empty() && fs::exists(description))
+  if (own->file.description.empty() && fs::exists(description))
     throw UsageError("The file " + description.string() + " would stand for the description in " +
-                     own->text.path + "; remove it, or choose another folder with --to.");
+                     own->file.path + "; remove it, or choose another folder with --to.");
   const Part part = known_of(op.name, database, device, report.notes);
   if (part.rows.empty() && part.tables.empty()) {
     std::string why;

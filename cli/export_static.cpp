@@ -20,6 +20,7 @@
 #include "generator/ops.h"
 #include "generator/render.h"
 #include "generator/target.h"
+#include "kernel_file/find_op.h"
 #include "runtime/executable.h"
 
 namespace tunesmith {
@@ -92,7 +93,7 @@ void make_unique(std::vector<std::string>& words) {
 std::vector<DeviceFacts> devices_of(const StaticRequest& request, const std::vector<Candidate>& candidates) {
   std::vector<DeviceFacts> devices;
   for (const Candidate& candidate : candidates) {
-    const DeviceFacts device = candidate.device.kind == "host" ? host_facts() : candidate.device;
+    const DeviceFacts device = candidate.device.kind == DeviceKind::host ? host_facts() : candidate.device;
     if (std::none_of(devices.begin(), devices.end(),
                      [&](const DeviceFacts& other) { return same_model(other, device); }))
       devices.push_back(device);

@@ -19,9 +19,11 @@
 #include "generator/listed.h"
 #include "generator/ops.h"
 #include "generator/target.h"
+#include "kernel_file/add.h"
+#include "kernel_file/find_op.h"
+#include "kernel_file/read.h"
 #include "runtime/device_id.h"
 #include "runtime/executable.h"
-#include "runtime/own_text.h"
 
 namespace tunesmith {
 namespace {
@@ -97,7 +99,7 @@ DeviceFacts absent_gpu(int multiprocessors) {
 // A space belongs to a problem; if none is given, it is the op's first example.
 Problem problem_or_example(const Op& op, const std::string& text) {
   return complete_problem(op,
-                          Values::parse(text.empty() && !op.examples.empty() ? op.examples.front() : text));
+                          Problem::parse(text.empty() && !op.examples.empty() ? op.examples.front() : text));
 }
 
 void print_space(const Op& op, const Problem& problem, const Template& tmpl,
@@ -146,7 +148,7 @@ DeviceFacts facts_of_target(const std::string& target) {
                      "sm_80 or sm_90a.");
   }
   DeviceFacts device = facts_of_capability(parsed->compute_capability);
-  if (parsed->kind == Target::Kind::host) device.kind = "host";
+  if (parsed->kind == Target::Kind::host) device.kind = DeviceKind::host;
   device.name = device.target = target;
   return device;
 }
@@ -208,7 +210,7 @@ Source render_one(const Op& op, const Problem& problem, const RenderRequest& req
 void run_render(const RenderRequest& request) {
   const Op& op = find_op(request.op);
   if (!request.template_name.empty()) find_template(op, request.template_name);
-  const Problem problem = complete_problem(op, Values::parse(request.problem));
+  const Problem problem = complete_problem(op, Problem::parse(request.problem));
   const DeviceFacts device = facts_of_target(request.target);
   if (request.all) return render_all(op, problem, request, device);
   const Source source = render_one(op, problem, request, device);
@@ -233,7 +235,7 @@ std::string device_filter(const std::string& words) {
 
 CLI::Option* add_op_option(CLI::App* command, std::string& name, const std::string& what) {
   return command->add_option("OP", name, what)->transform([](const std::string& given) {
-    return given.ends_with(".cu") ? add_own_op(read_own_text(given)).op.name : given;
+    return given.ends_with(".cu") ? add_user_kernel(read_kernel_file(given)).op.name : given;
   });
 }
 

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "generator/error.h"
-#include "generator/ops.h"
 #include "generator/problem_list.h"
+#include "kernel_file/find_op.h"
 
 namespace tunesmith {
 namespace {

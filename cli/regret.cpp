@@ -21,8 +21,8 @@
 #include "dispatch/known.h"
 #include "generator/error.h"
 #include "generator/listed.h"
-#include "generator/ops.h"
 #include "generator/sample.h"
+#include "kernel_file/find_op.h"
 #include "runtime/device_id.h"
 #include "runtime/files.h"
 #include "tuner/table_run.h"
@@ -51,7 +51,7 @@ struct Pick {
 
 // Drawn ones of which nothing is known.
 std::vector<Problem> unknown_problems(const Op& op, const std::vector<Candidate>& known,
-                                      const Request& request, const std::string& device_kind) {
+                                      const Request& request, DeviceKind device_kind) {
   std::set<std::string> tuned;
   for (const Candidate& candidate : known) {
     tuned.insert(candidate.problem.text());

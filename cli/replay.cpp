@@ -13,7 +13,7 @@
 #include "cli/table.h"
 #include "generator/error.h"
 #include "generator/number_text.h"
-#include "generator/ops.h"
+#include "kernel_file/find_op.h"
 #include "tuner/ablation.h"
 #include "tuner/promising.h"
 
@@ -70,8 +70,8 @@ std::vector<double> numbers_in(const std::string& text) {
 double apart(const Recording& a, const Recording& b) {
   try {
     const Op& op = find_op(a.op);
-    return distance(op, complete_problem(op, Values::parse(a.problem)),
-                    complete_problem(op, Values::parse(b.problem)));
+    return distance(op, complete_problem(op, Problem::parse(a.problem)),
+                    complete_problem(op, Problem::parse(b.problem)));
   } catch (const UsageError&) {
     const std::vector<double> left = numbers_in(a.problem);
     const std::vector<double> right = numbers_in(b.problem);

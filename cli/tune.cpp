@@ -23,6 +23,7 @@
 #include "generator/error.h"
 #include "generator/listed.h"
 #include "generator/ops.h"
+#include "kernel_file/find_op.h"
 #include "runtime/device_id.h"
 
 namespace tunesmith {
@@ -244,7 +245,7 @@ void add_tune_command(CLI::App& app, const std::string& command_line, int& exit_
                        op_names() + ".");
     }
     for (const std::string& text : request->problems)
-      asked.problems.push_back(complete_problem(*op, Values::parse(text)));
+      asked.problems.push_back(complete_problem(*op, Problem::parse(text)));
     std::vector<ProblemsOfOp> listed;
     if (has_file) listed = read_problem_file(request->problem_file, op);
     if (leave_out_tuned(listed) && listed.empty()) return;

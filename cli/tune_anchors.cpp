@@ -18,6 +18,7 @@
 #include "generator/ops.h"
 #include "generator/random.h"
 #include "generator/sample.h"
+#include "kernel_file/find_op.h"
 #include "tuner/table_run.h"
 
 namespace tunesmith {
@@ -34,7 +35,7 @@ std::vector<Problem> built_in_problems(const Op& op, const TuneOptions& options,
   std::vector<Problem> problems;
   for (const BuiltIn& winner : options.built_in) {
     if (winner.op != op.name || problems.size() == most) continue;
-    const Problem problem = complete_problem(op, Values::parse(winner.problem));
+    const Problem problem = complete_problem(op, Problem::parse(winner.problem));
     if (affordable(op, problem, limits)) add(problems, problem);
   }
   return problems;

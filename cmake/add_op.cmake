@@ -63,9 +63,9 @@ function(tunesmith_add_op target)
   add_library(${target} STATIC "${packed}.cpp" ${typed})
   target_include_directories(${target} SYSTEM PRIVATE "${root}" PUBLIC ${includes})
   target_link_libraries(${target} PUBLIC ${target}_ops)
-  # Else a linker would take the functions of tunesmith::static, in which they are first used: ops() and own_packed_files().
+  # Else a linker would take the functions of tunesmith::static, in which they are first used: ops() and application_packed_files().
   target_link_options(${target} INTERFACE LINKER:--undefined=_ZN9tunesmith3opsEv
-                                          LINKER:--undefined=_ZN9tunesmith16own_packed_filesEv)
+                                          LINKER:--undefined=_ZN9tunesmith24application_packed_filesEv)
 
   add_executable(${target}_tunesmith "${generated}/main.cpp")
   set_target_properties(${target}_tunesmith PROPERTIES OUTPUT_NAME tunesmith RUNTIME_OUTPUT_DIRECTORY "${generated}")

@@ -1,5 +1,5 @@
-# What applications link: one shared and one static library of the objects of generator/, db/, runtime/, choose/, templates/
-# and dispatch/. The shared one needs nothing of an application's build; the static one needs SQLite and, with CUDA, the
+# What applications link: one shared and one static library of the objects of generator/, kernel_file/, db/, runtime/, choose/,
+# templates/ and dispatch/. The shared one needs nothing of an application's build; the static one needs SQLite and, with CUDA, the
 # toolkit's runtime.
 set(TUNESMITH_SOVERSION "${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}")
 
@@ -28,7 +28,7 @@ function(tunesmith_name_version library version)
 endfunction()
 
 set(objects $<TARGET_OBJECTS:tunesmith_packed>)
-foreach(part generator db runtime choose templates dispatch)
+foreach(part generator kernel_file db runtime choose templates dispatch)
   list(APPEND objects $<TARGET_OBJECTS:tunesmith_${part}>)
 endforeach()
 set(TUNESMITH_KINDS shared static)

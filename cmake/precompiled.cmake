@@ -21,7 +21,7 @@ function(precompile target)
 endfunction()
 
 if(TUNESMITH_SANITIZED)
-  foreach(name generator db runtime choose templates dispatch tuner cli)
+  foreach(name generator kernel_file db runtime choose templates dispatch tuner cli)
     if(TARGET tunesmith_${name})
       precompile(tunesmith_${name} PRIVATE ${headers} $<$<STREQUAL:${name},cli>:<CLI/CLI.hpp$<ANGLE-R>>)
     endif()

@@ -6,7 +6,7 @@ namespace tunesmith {
 
 DeviceRow row_of(const DeviceFacts& device) {
   DeviceRow row;
-  row.kind = device.kind;
+  row.kind = to_text(device.kind);
   row.name = device.name;
   row.target = device.target;
   if (device.compute_capability > 0) row.compute_capability = capability_text(device.compute_capability);
@@ -21,7 +21,7 @@ DeviceRow row_of(const DeviceFacts& device) {
 
 DeviceFacts facts_of(const DeviceRow& row) {
   DeviceFacts device = facts_of_capability(parse_capability(row.compute_capability).value_or(0));
-  device.kind = row.kind;
+  device.kind = device_kind_of(row.kind);
   device.name = row.name;
   device.target = row.target;
   device.multiprocessors = static_cast<int>(row.sm_count);

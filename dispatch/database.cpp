@@ -61,7 +61,7 @@ bool is_used(const AnchorTableRow& row) { return row.caches == "warm" && row.lau
 // library renders: its hash is the key.
 bool is_usable(const WinnerRow& row, const Sources& sources, Known& known) {
   if (!row.binary || row.variant.target != sources.device.target) return false;
-  if (sources.device.kind == "host" && !sources.host_binaries) return false;
+  if (sources.device.kind == DeviceKind::host && !sources.host_binaries) return false;
   if (is_whole(*row.binary)) return true;
   known.notes.push_back(
       "The binary of " + row.problem.op + "/" + row.template_.name + " " + row.variant.config +
@@ -71,7 +71,9 @@ bool is_usable(const WinnerRow& row, const Sources& sources, Known& known) {
   return false;
 }
 
-std::string driver_of(const DeviceFacts& device) { return device.kind == "cuda" ? cuda_driver() : ""; }
+std::string driver_of(const DeviceFacts& device) {
+  return device.kind == DeviceKind::cuda ? cuda_driver() : "";
+}
 
 // Those on this model of device, with the driver that it has now.
 std::vector<FirstUseOutcome> first_uses(const Store& store, const DeviceFacts& device) {

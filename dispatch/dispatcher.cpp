@@ -18,7 +18,7 @@
 #include "dispatch/source.h"
 #include "dispatch/uses.h"
 #include "generator/error.h"
-#include "generator/ops.h"
+#include "kernel_file/find_op.h"
 #include "runtime/device_id.h"
 #include "runtime/executable.h"
 #include "runtime/files.h"
@@ -113,7 +113,7 @@ struct __attribute__((visibility("hidden"))) Dispatcher::Impl {
       if (!one.is_understood()) first_notes.push_back(one.note());
   }
 
-  std::shared_ptr<const PlanState> make(const Op& op, const Values& given) {
+  std::shared_ptr<const PlanState> make(const Op& op, const Problem& given) {
     const Inside inside;
     const Problem problem = complete_problem(op, given);
     const std::string text = problem.text();
@@ -158,9 +158,9 @@ struct __attribute__((visibility("hidden"))) Dispatcher::Impl {
     return tries > 1 && plan.match != Match::exact && !plan.is_tried;
   }
   void try_out(const PlanState& plan, const std::stop_token& stop) {
-    std::vector<Rival> rivals = planner.rivals(*plan.op, Problem::parse(plan.problem), tries, stop);
+    std::vector<Rival> rivals = planner.rivals(*plan.op, plan.problem, tries, stop);
     const OutsideOfLibrary outside;
-    if (rivals.size() > 1) first_use.try_out(*plan.op, plan.problem, rivals, stop);
+    if (rivals.size() > 1) first_use.try_out(*plan.op, plan.problem_text, rivals, stop);
   }
 
   // What cannot be written stays for the next time, and for the dispatcher's end.
@@ -197,7 +197,7 @@ struct __attribute__((visibility("hidden"))) Dispatcher::Impl {
     try {
       const auto again = [&] {
         const std::uint64_t lacked = planner.modules().lacked();
-        auto better = plan_now(*plan->op, Problem::parse(plan->problem), true, stop);
+        auto better = plan_now(*plan->op, plan->problem, true, stop);
         if (stop.stop_requested()) return;
         if (planner.modules().lacked() != lacked) return plans.remove(*plan);  // made anew when asked for
         plans.replace(*plan, better);
@@ -207,7 +207,7 @@ struct __attribute__((visibility("hidden"))) Dispatcher::Impl {
       if (plan->is_improved()) again();
       if (compile == Compile::now || stop.stop_requested() || !is_worth_trying(*plan)) return;
       try_out(*plan, stop);
-      if (!first_use.find(*plan->op, plan->problem).empty()) again();
+      if (!first_use.find(*plan->op, plan->problem_text).empty()) again();
       write_first_uses_within(writer_limit);
     } catch (const std::exception&) {
       // The plan stays as it is.
@@ -220,7 +220,7 @@ struct __attribute__((visibility("hidden"))) Dispatcher::Impl {
     if (!plans.has(*plan)) return;
     try {
       const std::uint64_t lacked = planner.modules().lacked();
-      const auto again = plan_now(*plan->op, Problem::parse(plan->problem), true, stop);
+      const auto again = plan_now(*plan->op, plan->problem, true, stop);
       if (stop.stop_requested()) return;
       if (planner.modules().lacked() != lacked) return plans.remove(*plan);
       if (is_same_kernel(again->first, plan->first) && is_same_kernel(again->stand_in, plan->stand_in))
@@ -323,7 +323,7 @@ Plan Dispatcher::plan(std::string_view op, std::string_view problem) {
   return Plan(std::move(plan));
 }
 
-Plan Dispatcher::plan(std::string_view op, const Values& problem) {
+Plan Dispatcher::plan(std::string_view op, const Problem& problem) {
   const Inside inside;
   return Plan(impl_->make(find_op(op), problem));
 }

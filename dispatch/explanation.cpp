@@ -12,7 +12,6 @@
 #include "generator/error.h"
 #include "generator/listed.h"
 #include "generator/number_text.h"
-#include "generator/ops.h"
 #include "generator/target.h"
 
 namespace tunesmith {
@@ -52,7 +51,7 @@ std::vector<std::string> why_used(const Grounds& grounds, const Op& op, const Pr
   std::size_t i = 0;
   const Choice* choice = choices.at(0);
   while (choice != nullptr && candidate_of(*choice) != used) choice = choices.at(++i);
-  const std::string tune = "tunesmith tune " + words_for(op) + " --problem \"" + problem.text() + "\".";
+  const std::string tune = "tunesmith tune " + command_name(op) + " --problem \"" + problem.text() + "\".";
   if (choice == nullptr) {
     say.push_back("What tuning this problem would gain is not known: " + tune);
     return say;
@@ -113,7 +112,7 @@ std::string heading(const std::string& op, const std::string& problem, const Dev
 
 DeviceFacts device_of_words(const std::string& words, const std::string& database) {
   DeviceFacts any_gpu;
-  any_gpu.kind = "cuda";
+  any_gpu.kind = DeviceKind::cuda;
   std::map<std::string, DeviceFacts> exact;
   std::map<std::string, DeviceFacts> alike;
   std::vector<std::string> all;

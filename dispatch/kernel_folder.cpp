@@ -9,9 +9,10 @@
 #include "generator/error.h"
 #include "generator/hash.h"
 #include "generator/listed.h"
-#include "generator/ops.h"
+#include "kernel_file/add.h"
+#include "kernel_file/read.h"
+#include "kernel_file/user_kernel.h"
 #include "runtime/files.h"
-#include "runtime/own_text.h"
 #include "runtime/trust.h"
 
 namespace tunesmith {
@@ -102,7 +103,7 @@ class Exported {
 
 fs::path tuned_folder(const fs::path& kernel) { return fs::path(kernel).replace_extension(".tuned"); }
 
-Texts kernel_files(const OwnText& text) {
+Texts kernel_files(const KernelFile& text) {
   const fs::path file = fs::path(text.path).filename();
   Texts files = {{file.string(), text.cu}};
   if (!text.description.empty()) files[fs::path(file).replace_extension(".toml").string()] = text.description;
@@ -125,12 +126,12 @@ void read_kernel_folder(const std::string& kernel, const Sources& sources, Known
   Known read;
   try {
     const auto exported = std::make_shared<const Exported>(kernel);
-    const OwnText text = read_own_text(kernel);
+    const KernelFile text = read_kernel_file(kernel);
     exported->check_kernel(kernel_files(text));
     exported->check_tables();
-    const Op& op = add_own_op(text).op;
+    const Op& op = add_user_kernel(text).op;
     const auto file = [exported](std::string_view name) { return exported->read(name); };
-    const bool is_native = sources.device.kind == "host" && !sources.host_binaries;
+    const bool is_native = sources.device.kind == DeviceKind::host && !sources.host_binaries;
     for (const std::string& hash : exported->binaries(target)) {
       if (is_native) {
         read.notes.push_back("The binaries for the host in " + tuned.string() +

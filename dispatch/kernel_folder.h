@@ -10,7 +10,7 @@
 #include <string>
 
 #include "choose/winners_file.h"
-#include "generator/own_op.h"
+#include "kernel_file/user_kernel.h"
 
 namespace tunesmith {
 
@@ -20,7 +20,7 @@ inline constexpr const char* list_of_files = "files.csv";
 std::filesystem::path tuned_folder(const std::filesystem::path& kernel);
 
 /// The files that the op is read from, by name in the folder of its .cu.
-Texts kernel_files(const OwnText& text);
+Texts kernel_files(const KernelFile& text);
 
 /// list_of_files; names are relative to the folder of the .cu.
 std::string write_list(const Texts& files);

@@ -3,6 +3,7 @@
 #include "dispatch/packed.h"
 #include "generator/listed.h"
 #include "generator/ops.h"
+#include "kernel_file/find_op.h"
 
 namespace tunesmith {
 

@@ -149,7 +149,7 @@ std::string Modules::look_for(Module& module, const Work& work) {
     refused += "The cache cannot be read: " + std::string(std::strerror(errno)) + ". ";
     ++lacked_;
   }
-  if (module.is_base_ && device_.kind == "cuda") {
+  if (module.is_base_ && device_.kind == DeviceKind::cuda) {
     const std::string_view ptx = packed(packed_name(ptx_target, source.hash));
     if (!ptx.empty() &&
         try_one(std::string(ptx), source.suffix, "The built-in PTX", "the driver compiled its PTX"))

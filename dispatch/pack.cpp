@@ -6,8 +6,8 @@
 //   tunesmith_pack GENERATED_FOLDER OUT.cpp OUT.bin DEVICES [own=OP,OP] TARGET...
 //
 // DEVICES: all, none, or names from generated/devices.csv, separated by commas. With own=, the files are
-// those that an application adds to the library's (own_packed_files): the bases of these ops alone, and what
-// the folder has.
+// those that an application adds to the library's (application_packed_files): the bases of these ops alone,
+// and what the folder has.
 
 #include <algorithm>
 #include <atomic>
@@ -34,6 +34,7 @@
 #include "generator/ops.h"
 #include "generator/sample.h"
 #include "generator/target.h"
+#include "kernel_file/find_op.h"
 #include "runtime/cache.h"
 #include "runtime/files.h"
 #include "runtime/toolchain.h"
@@ -84,7 +85,7 @@ DeviceFacts device_of(const std::string& target, std::span<const DeviceTable> ta
   if (table != tables.end()) return table->device;
   const Target parsed = *Target::parse(target);
   DeviceFacts device = facts_of_capability(parsed.compute_capability);
-  if (parsed.kind == Target::Kind::host) device.kind = "host";
+  if (parsed.kind == Target::Kind::host) device.kind = DeviceKind::host;
   device.target = target;
   return device;
 }
@@ -163,7 +164,7 @@ Sources sources_to_compile(const std::vector<WinnersFileRow>& table, const std::
     const Candidate& winner = row.winner;
     try {
       Source source = source_of(row);
-      if (winner.device.kind == "host" || with_cuda) add(sources, std::move(source));
+      if (winner.device.kind == DeviceKind::host || with_cuda) add(sources, std::move(source));
     } catch (const std::exception& error) {
       std::cerr << "tunesmith_pack: " << winner.op << "/" << winner.template_name << " for "
                 << winner.problem.text() << " is left out: " << error.what() << "\n";

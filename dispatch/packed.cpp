@@ -7,7 +7,7 @@
 namespace tunesmith {
 
 std::string_view packed(std::string_view name) {
-  for (const auto files : {packed_files(), own_packed_files()}) {
+  for (const auto files : {packed_files(), application_packed_files()}) {
     const auto found =
         std::lower_bound(files.begin(), files.end(), name,
                          [](const PackedFile& file, std::string_view n) { return file.name < n; });

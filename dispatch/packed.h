@@ -18,7 +18,7 @@ std::span<const PackedFile> packed_files();
 
 /// Likewise, what an application's build adds for ops and winners of its own (cmake/add_op.cmake): its tables
 /// are in own_folder. None where that brings no definition of this.
-std::span<const PackedFile> own_packed_files();
+std::span<const PackedFile> application_packed_files();
 inline constexpr const char* own_folder = "own/";
 
 /// The bytes of that name; empty where there are none.

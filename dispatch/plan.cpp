@@ -111,7 +111,7 @@ std::size_t Plan::argument_count() const noexcept { return state_->arguments.siz
 std::int64_t Plan::argument_bytes(std::size_t i) const noexcept {
   return static_cast<std::int64_t>(state_->arguments[i].bytes);
 }
-const std::string& Plan::problem() const noexcept { return state_->problem; }
+const std::string& Plan::problem() const noexcept { return state_->problem_text; }
 const std::string& Plan::device() const noexcept { return state_->grounds->device.name; }
 const std::string& Plan::warning() const noexcept { return state_->warning; }
 bool Plan::outdated() const noexcept { return state_->outdated; }
@@ -123,7 +123,7 @@ std::vector<std::string> Plan::explanation(bool with_refusals) const {
   const auto add = [&](std::vector<std::string> more) {
     say.insert(say.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
   };
-  const Problem problem = Problem::parse(plan.problem);
+  const Problem& problem = plan.problem;
   const Kernel& first = plan.first;
   if (first.candidate != nullptr) {
     say.push_back("Used, " + std::string(name(plan.match)) +

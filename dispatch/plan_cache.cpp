@@ -20,7 +20,8 @@ std::size_t bytes_of(const Kernel& kernel) {
 }
 
 std::size_t bytes_of(const PlanState& plan) {
-  std::size_t sum = sizeof(PlanState) + plan.problem.capacity() + plan.why_refuses_unaligned.capacity() +
+  std::size_t sum = sizeof(PlanState) + 2 * plan.problem_text.capacity() +
+                    plan.why_refuses_unaligned.capacity() +
                     plan.arguments.capacity() * sizeof(PlanState::Argument) + bytes_of(plan.first) +
                     bytes_of(plan.stand_in) + bytes_of(plan.twin_comes ? plan.first : plan.twin);
   for (const PlanState::Failure& failure : plan.failures) sum += sizeof failure + failure.why.capacity();

@@ -99,7 +99,8 @@ struct PlanState {
   };
 
   const Op* op = nullptr;
-  std::string problem;
+  Problem problem;           ///< complete
+  std::string problem_text;  ///< the same
   std::shared_ptr<const Grounds> grounds;
   Match match = Match::base;
   int ordinal = -1;                                         ///< as cudaSetDevice counts; -1: the host

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "generator/error.h"
-#include "generator/ops.h"
 
 namespace tunesmith {
 namespace {
@@ -192,7 +191,8 @@ const double too_slow = std::log(2.5);
 std::shared_ptr<PlanState> Planner::plan(const Op& op, const Problem& problem, const Effort& effort) {
   auto state = std::make_shared<PlanState>();
   state->op = &op;
-  state->problem = problem.text();
+  state->problem = problem;
+  state->problem_text = problem.text();
   state->grounds = grounds_;
   state->arguments = arguments_of(op, problem);
   if (op.launch_numbers) state->make_numbers = op.launch_numbers(problem);
@@ -277,7 +277,7 @@ std::shared_ptr<PlanState> Planner::plan(const Op& op, const Problem& problem, c
                                  : ""));
     }
     state->first = std::move(made.kernel);
-    state->warning = fault_of_base(state->first.variant.source_hash, state->problem);
+    state->warning = fault_of_base(state->first.variant.source_hash, state->problem_text);
   }
   if (may_compile_ && !may_compile && state->match != Match::exact)
     state->try_again_at(modules_.no_compiler_until());
@@ -359,7 +359,7 @@ void Planner::add_unaligned(PlanState& state, const Problem& problem, Choices& c
 }
 
 void Planner::make_twin(PlanState& state, const std::stop_token& stop) {
-  const Problem problem = Problem::parse(state.problem);
+  const Problem& problem = state.problem;
   Choices choices(grounds_->of(*state.op).chooser, problem, grounds_->may_compile);
   const std::uint64_t lacked = modules_.lacked();
   Made twin = find_twin(state, problem, choices, most(), stop);

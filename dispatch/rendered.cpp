@@ -1,6 +1,7 @@
 #include "dispatch/source.h"
 #include "generator/ops.h"
-#include "runtime/own_text.h"
+#include "kernel_file/add.h"
+#include "kernel_file/read.h"
 
 namespace tunesmith {
 
@@ -8,7 +9,7 @@ Source source_of(const Wanted& wanted, std::string_view target) {
   return render(wanted.op, wanted.tmpl, wanted.problem, wanted.config, target);
 }
 
-void add_kernel_file(const std::string& path) { add_own_op(read_own_text(path)); }
+void add_kernel_file(const std::string& path) { add_user_kernel(read_kernel_file(path)); }
 
 bool is_exported() { return false; }
 

@@ -16,7 +16,7 @@ struct Rates {
   double launch_us, bytes_per_us, flops_per_us;
 };
 Rates rates_of(const DeviceFacts& device) {
-  if (device.kind == "host") return {.launch_us = 1, .bytes_per_us = 1e3, .flops_per_us = 1e3};
+  if (device.kind == DeviceKind::host) return {.launch_us = 1, .bytes_per_us = 1e3, .flops_per_us = 1e3};
   const double multiprocessors = multiprocessors_to_fill(device);
   return {.launch_us = 2, .bytes_per_us = 2e4 * multiprocessors, .flops_per_us = 1e5 * multiprocessors};
 }
@@ -50,7 +50,7 @@ std::uint64_t Count::sum() const noexcept {
 void Uses::begin(PlanState& plan) {
   constexpr std::size_t about = sizeof(Use) + 256;
   const std::scoped_lock lock(mutex_);
-  const std::pair<std::string_view, std::string> key(plan.op->name, plan.problem);
+  const std::pair<std::string_view, std::string> key(plan.op->name, plan.problem_text);
   auto found = uses_.find(key);
   if (found == uses_.end()) {
     if ((uses_.size() + 1) * about > most_bytes_) forget_half();

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "generator/dtype.h"
-#include "generator/values.h"
+#include "generator/problem.h"
 
 namespace tunesmith {
 

@@ -16,6 +16,14 @@ std::optional<std::string> beyond(std::string_view what, std::int64_t value, std
 
 }  // namespace
 
+std::string_view to_text(DeviceKind kind) {
+  return kind == DeviceKind::cuda ? "cuda" : kind == DeviceKind::host ? "host" : "";
+}
+
+DeviceKind device_kind_of(std::string_view word) {
+  return word == "cuda" ? DeviceKind::cuda : word == "host" ? DeviceKind::host : DeviceKind::unknown;
+}
+
 // CUDA C++ Programming Guide 13.0, appendix Compute Capabilities, "Technical Specifications"; the same in
 // CCCL's cuda/__device/arch_traits.h.
 DeviceFacts facts_of_capability(int compute_capability) {
@@ -27,7 +35,7 @@ DeviceFacts facts_of_capability(int compute_capability) {
                                    {90, 2048, 228, 227},  {100, 2048, 228, 227}, {103, 2048, 228, 227},
                                    {110, 1536, 228, 227}, {120, 1536, 100, 99},  {121, 1536, 100, 99}};
   DeviceFacts device;
-  device.kind = "cuda";
+  device.kind = DeviceKind::cuda;
   device.compute_capability = compute_capability;
   for (const Limits& limits : all) {
     if (limits.capability != compute_capability) continue;
@@ -40,7 +48,7 @@ DeviceFacts facts_of_capability(int compute_capability) {
 
 int multiprocessors_to_fill(const DeviceFacts& device) {
   constexpr int of_an_h200 = 132;
-  return device.kind == "cuda" && device.multiprocessors > 0 ? device.multiprocessors : of_an_h200;
+  return device.kind == DeviceKind::cuda && device.multiprocessors > 0 ? device.multiprocessors : of_an_h200;
 }
 
 std::optional<std::string> exceeds(const Work& work, const DeviceFacts& device,

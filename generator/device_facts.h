@@ -4,14 +4,21 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "generator/work.h"
 
 namespace tunesmith {
 
+enum class DeviceKind { unknown, cuda, host };
+/// "cuda", "host"; empty: unknown.
+std::string_view to_text(DeviceKind kind);
+/// The inverse; any other word is unknown.
+DeviceKind device_kind_of(std::string_view word);
+
 /// What a device allows and is; the model facts that a database row carries. Never an ordinal.
 struct DeviceFacts {
-  std::string kind;            ///< "cuda" or "host"
+  DeviceKind kind = DeviceKind::unknown;
   std::string name;            ///< as the driver or /proc/cpuinfo spells it
   std::string target;          ///< "sm_90a", "host"
   int compute_capability = 0;  ///< 90 for 9.0; 0 on the host

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "generator/values.h"
+#include "generator/problem.h"
 
 namespace tunesmith {
 

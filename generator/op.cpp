@@ -20,7 +20,9 @@ Companions::Companions(std::initializer_list<const char*> texts)
         return companions;
       }) {}
 
-Problem complete_problem(const Op& op, const Values& given) {
+const std::string& command_name(const Op& op) { return op.file.empty() ? op.name : op.file; }
+
+Problem complete_problem(const Op& op, const Problem& given) {
   for (const auto& [name, value] : given.entries()) {
     if (std::none_of(
             op.parameters.begin(), op.parameters.end(),
@@ -47,8 +49,8 @@ Problem complete_problem(const Op& op, const Values& given) {
   return problem;
 }
 
-Values without_defaults(const Op& op, const Problem& problem) {
-  Values kept;
+Problem without_defaults(const Op& op, const Problem& problem) {
+  Problem kept;
   for (const auto& [name, value] : problem.entries()) {
     const auto parameter = std::find_if(op.parameters.begin(), op.parameters.end(),
                                         [&, &its = name](const Parameter& one) { return one.name == its; });

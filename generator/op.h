@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,6 +17,7 @@
 #include "generator/device_facts.h"
 #include "generator/dtype.h"
 #include "generator/parameter.h"
+#include "generator/problem.h"
 #include "generator/space.h"
 #include "generator/template.h"
 #include "generator/values.h"
@@ -51,6 +53,10 @@ class Companions {
 };
 
 class Random;
+struct UserKernel;
+
+/// File texts by their path below templates/: "conv2d/tiled.cu", "common/vector.cuh".
+using Files = std::map<std::string, std::string, std::less<>>;
 
 /// From the numbers that a launch is given, one for each of the op's parameters that is at_launch, in their
 /// order: what its kernels take (Launch::numbers). Answers a sentence on why they are not allowed, or "";
@@ -87,14 +93,22 @@ struct Op {
   /// Makes a problem whose parameters were drawn one by one more like those that users have, or sets what
   /// cannot be drawn so (sample.h). Null: it is as it was drawn. It need not be allowed.
   std::function<void(Random&, Problem&)> sample = nullptr;
+  /// Of a user's kernel: the path of its .cu, as it was given, what its bodies are rendered from, and all
+  /// else (kernel_file/user_kernel.h). Empty and null: the program was built with the op.
+  std::string file = {};
+  const Files* files = nullptr;
+  const UserKernel* user_kernel = nullptr;
 };
+
+/// How a command names the op: by its name, or by the user's file.
+const std::string& command_name(const Op& op);
 
 /// The problem with every parameter present, in the op's order. Throws UsageError naming the parameter, the
 /// value and what is allowed.
-Problem complete_problem(const Op& op, const Values& given);
+Problem complete_problem(const Op& op, const Problem& given);
 
 /// The problem without the parameters that complete_problem() gives back.
-Values without_defaults(const Op& op, const Problem& problem);
+Problem without_defaults(const Op& op, const Problem& problem);
 
 /// Whether they are the same but for what is at_launch: no choice tells them apart.
 bool same_until_launch(const Op& op, const Problem& a, const Problem& b);

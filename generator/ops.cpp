@@ -1,21 +1,13 @@
+// Compiled with the table of ops, beside ops() and template_files().
 #include "generator/ops.h"
-
-#include <string>
-
-#include "generator/error.h"
-#include "generator/own_op.h"
 
 namespace tunesmith {
 
-const Op& find_op(std::string_view name) {
-  std::string names;
-  for (const Op& op : ops()) {
-    if (op.name == name) return op;
-    names += (names.empty() ? "" : ", ") + op.name;
-  }
-  if (const OwnOp* own = find_own_op(name)) return own->op;
-  throw UsageError("There is no op " + std::string(name) + "; the ops are " + names +
-                   ", and those that files of yours describe, such as my_kernel.cu.");
+const Files& files_of(const Op& op) { return op.files != nullptr ? *op.files : template_files(); }
+
+Source render(const Op& op, const Template& tmpl, const Problem& problem, const Config& config,
+              std::string_view target) {
+  return render(op, tmpl, problem, config, target, files_of(op));
 }
 
 }  // namespace tunesmith

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "generator/values.h"
+#include "generator/problem.h"
 
 namespace tunesmith {
 

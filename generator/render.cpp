@@ -12,7 +12,6 @@
 #include "generator/error.h"
 #include "generator/hash.h"
 #include "generator/identity.h"
-#include "generator/own_op.h"
 
 namespace tunesmith {
 namespace {
@@ -281,10 +280,8 @@ Source render_body(const Op& op, const Template& tmpl, const Problem& problem, c
   Source source;
   source.hash = sha256(identity_of(constants, seen) + without_comments(preamble) + seen);
   source.suffix = "_" + source.hash.substr(0, 8);
-  const OwnOp* own = find_own_op(op.name);
-  const std::string file = own != nullptr && &own->op == &op
-                               ? std::filesystem::path(own->text.path).filename().string()
-                               : "templates/" + op.name + "/" + tmpl.name + ".cu";
+  const std::string file = op.file.empty() ? "templates/" + op.name + "/" + tmpl.name + ".cu"
+                                           : std::filesystem::path(op.file).filename().string();
   source.text =
       "// " + op.name + "/" + tmpl.name + " for " + std::string(target) + ", rendered by Tunesmith from " +
       file + ": change that and render again.\n// compiled in: " + compiled_in(op, tmpl, problem).text() +

@@ -2,7 +2,6 @@
 // bytes.
 #pragma once
 
-#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,9 +9,6 @@
 #include "generator/op.h"
 
 namespace tunesmith {
-
-/// File texts by their path below templates/: "conv2d/tiled.cu", "common/vector.cuh".
-using Files = std::map<std::string, std::string, std::less<>>;
 
 struct Source {
   std::string text;

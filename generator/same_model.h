@@ -9,7 +9,7 @@ namespace tunesmith {
 /// of the same GPU. The database's index device_model says the same of its rows.
 inline bool same_model(const DeviceFacts& a, const DeviceFacts& b) {
   return a.kind == b.kind && a.name == b.name && a.target == b.target &&
-         (a.kind == "host" || a.multiprocessors == b.multiprocessors);
+         (a.kind == DeviceKind::host || a.multiprocessors == b.multiprocessors);
 }
 
 }  // namespace tunesmith

@@ -96,13 +96,13 @@ std::int64_t draw_size(Random& random, std::int64_t least, std::int64_t most) {
   return std::clamp(rounded(), least, most);
 }
 
-SampleLimits sample_limits(std::string_view device_kind) {
-  return device_kind == "host" ? SampleLimits{.bytes = 0x1p18, .flops = 1e6} : SampleLimits{};
+SampleLimits sample_limits(DeviceKind device_kind) {
+  return device_kind == DeviceKind::host ? SampleLimits{.bytes = 0x1p18, .flops = 1e6} : SampleLimits{};
 }
 
 Problem with_constants_of(const Op& op, const Problem& problem, const Problem& other,
                           const SampleLimits& limits) {
-  Values mixed = problem;
+  Problem mixed = problem;
   for (const Template& tmpl : op.templates)
     for (const std::string& name : tmpl.compiled_in) mixed.set(name, *other.find(name));
   try {

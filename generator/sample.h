@@ -20,7 +20,7 @@ struct SampleLimits {
   double bytes = 0x1p30;  ///< of all arguments together
   double flops = 5e10;
 };
-SampleLimits sample_limits(std::string_view device_kind);
+SampleLimits sample_limits(DeviceKind device_kind);
 bool affordable(const Op& op, const Problem& problem, const SampleLimits& limits);  ///< and not nothing
 
 /// So many complete and allowed problems, each once; the first ones of a longer list from the same seed.

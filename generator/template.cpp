@@ -12,8 +12,8 @@ std::optional<std::string> why_not(const Template& candidate, const Problem& pro
     return "The template " + candidate.name + " needs a CUDA device of compute capability " +
            capability_text(needed) + (candidate.later_too ? " or higher; " : " and no other; ") +
            device.name +
-           (device.kind == "host" ? " is the host."
-                                  : " has " + capability_text(device.compute_capability) + ".");
+           (device.kind == DeviceKind::host ? " is the host."
+                                            : " has " + capability_text(device.compute_capability) + ".");
   }
   if (candidate.refuses) {
     if (std::string why = candidate.refuses(problem); !why.empty()) return why;

@@ -9,6 +9,7 @@
 
 #include "generator/device_facts.h"
 #include "generator/on_device.h"
+#include "generator/problem.h"
 #include "generator/space.h"
 #include "generator/values.h"
 #include "generator/work.h"

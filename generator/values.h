@@ -1,5 +1,5 @@
-// An ordered list of name=value pairs: a problem, or a config as a person or a file writes it. What the names
-// mean is not known here.
+// An ordered list of name=value pairs: a problem (problem.h), or a config as a person or a file writes it.
+// What the names mean is not known here.
 #pragma once
 
 #include <cstdint>
@@ -54,8 +54,6 @@ class Values {
  private:
   std::vector<std::pair<std::string, Value>> entries_;
 };
-
-using Problem = Values;
 
 /// Of an integer; what is below 1 counts as 1.
 double log2_of(const Value& value);

@@ -418,7 +418,7 @@ class CudaExecutable : public Executable {
 
 DeviceFacts facts_of(const cudaDeviceProp& properties) {
   DeviceFacts facts;
-  facts.kind = "cuda";
+  facts.kind = DeviceKind::cuda;
   facts.name = properties.name;
   facts.compute_capability = properties.major * 10 + properties.minor;
   facts.target = Target::of_gpu(facts.compute_capability).text();

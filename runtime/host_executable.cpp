@@ -365,7 +365,7 @@ bool is_host_memory(const void* first, std::size_t bytes) noexcept {
 namespace {
 
 DeviceFacts read_host_facts() {
-  DeviceFacts facts{.kind = "host", .name = "host CPU", .target = "host"};
+  DeviceFacts facts{.kind = DeviceKind::host, .name = "host CPU", .target = "host"};
   std::ifstream cpuinfo("/proc/cpuinfo");
   for (std::string line; std::getline(cpuinfo, line);) {
     const std::size_t colon = line.find(": ");

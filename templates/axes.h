@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "generator/device_facts.h"
+#include "generator/problem.h"
 #include "generator/space.h"
 
 namespace tunesmith {

@@ -55,10 +55,10 @@ inline std::vector<Problem> test_problems(const Op& op, std::uint64_t seed, doub
   Random random(seed);
   std::vector<Problem> problems;
   for (const std::string& example : op.examples) {
-    problems.push_back(complete_problem(op, Values::parse(example)));
+    problems.push_back(complete_problem(op, Problem::parse(example)));
   }
   for (std::size_t k = 0; k < combinations; ++k) {
-    Values given;
+    Problem given;
     std::size_t digits = k;
     for (const Parameter& parameter : op.parameters) {
       if (!parameter.words.empty()) {

@@ -11,7 +11,7 @@ namespace tunesmith {
 /// The error's sentence; "" for a problem that the op takes.
 inline std::string refusal(const Op& op, const std::string& problem) {
   try {
-    complete_problem(op, Values::parse(problem));
+    complete_problem(op, Problem::parse(problem));
   } catch (const UsageError& error) {
     return error.what();
   }

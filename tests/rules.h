@@ -20,7 +20,8 @@ struct RuleCase {
 inline void expect_rules(const Op& op, std::span<const RuleCase> cases) {
   for (const RuleCase& each : cases) {
     SCOPED_TRACE(std::string(each.tmpl) + " " + each.problem + " " + each.config);
-    const Space space = find_template(op, each.tmpl).space(complete_problem(op, Values::parse(each.problem)));
+    const Space space =
+        find_template(op, each.tmpl).space(complete_problem(op, Problem::parse(each.problem)));
     Values values = space.complete({}).values();
     const Values changed = Values::parse(each.config);
     for (const auto& [name, value] : changed.entries()) values.set(name, value);

@@ -58,7 +58,7 @@ std::optional<Studied> studied(const Recording& recording) {
       std::find_if(ops().begin(), ops().end(), [&](const Op& each) { return each.name == recording.op; });
   if (op == ops().end()) return std::nullopt;
   Studied study{&recording, {}};
-  const Problem problem = complete_problem(*op, Values::parse(recording.problem));
+  const Problem problem = complete_problem(*op, Problem::parse(recording.problem));
   for (const Template& tmpl : op->templates) {
     if (tmpl.refuses && !tmpl.refuses(problem).empty()) continue;
     const Space space = tmpl.space(problem);

@@ -11,7 +11,7 @@
 #include <cstring>
 
 #include "generator/error.h"
-#include "generator/own_op.h"
+#include "kernel_file/user_kernel.h"
 #include "tuner/check_data.h"
 #include "tuner/kernel_reference.h"
 
@@ -85,8 +85,7 @@ std::vector<CheckPart> lay_out(const Op& op, const Problem& problem, Layout& lay
   }
   // Of a kernel of one's own the problem itself holds many equal ones too: a counter overflows only there.
   const double cost = std::max(bytes_moved(op, problem), op.flops(problem));
-  if (find_own_op(op.name) == nullptr || companions.front() == problem || cost > most_with_all_values)
-    return parts;
+  if (op.user_kernel == nullptr || companions.front() == problem || cost > most_with_all_values) return parts;
   for (std::size_t n = 1; n <= others; ++n)
     if (has_many_equal(op, n)) parts.push_back(part_of(op, problem, static_cast<int>(n), layout));
   return parts;
@@ -170,7 +169,7 @@ namespace {
 
 // A tolerance of a description's own that lets any small number pass checks nothing. Throws Error.
 void must_tell_from_zero(const Op& op, const CheckPart& part) {
-  const OwnOp* own = find_own_op(op.name);
+  const UserKernel* own = op.user_kernel;
   if (own == nullptr || (own->relative_tolerance < 0 && own->absolute_tolerance < 0)) return;
   for (std::size_t i = 0; i < op.arguments.size(); ++i) {
     const CheckArray& array = part.arrays[i];

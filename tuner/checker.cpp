@@ -6,7 +6,6 @@
 #include <span>
 #include <utility>
 
-#include "generator/ops.h"
 #include "tuner/policy.h"
 
 namespace tunesmith {
@@ -56,7 +55,7 @@ Verdict verdict_of(LoadError::Kind kind) {
 Checker::Checker(Device& device, const Op& op, const std::vector<CheckPart>& parts)
     : device_(device),
       op_(op),
-      host_(device.facts().kind == "host"),
+      host_(device.facts().kind == DeviceKind::host),
       asked_(device, op, parts.front()),
       workspaces_(device),
       watched_(device, op) {
@@ -281,7 +280,7 @@ std::optional<CheckFailure> Checker::judge_asked(const Template& tmpl, const Con
 // On companions, then on the problem.
 std::optional<CheckFailure> Checker::check(const Template& tmpl, const Config& config, Executable& executable,
                                            const Work& work, MeasureReply& reply) {
-  if (host_ && find_own_op(op_.name) != nullptr) {
+  if (host_ && op_.user_kernel != nullptr) {
     if (auto failure = watched_.run(tmpl, config, asked_, companions_, reply.lost)) return failure;
   }
   if (auto failure = check_companions(tmpl, config, executable, reply)) return failure;

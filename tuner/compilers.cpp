@@ -6,6 +6,7 @@
 #include "generator/hash.h"
 #include "generator/number_text.h"
 #include "generator/ops.h"
+#include "kernel_file/add.h"
 #include "runtime/cache.h"
 
 namespace tunesmith {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "generator/number_text.h"
+#include "kernel_file/user_kernel.h"
 
 namespace tunesmith {
 namespace {
@@ -78,7 +79,8 @@ void DeviceWorker::prepare(const PrepareRequest& request) {
   expects_problem_ = false;
   wanted_ = request;
   if (state_ == State::starting) return;  // its first message is followed by this request
-  if (const OwnOp* own = find_own_op(request.op)) child_->send(to_frame(OwnOpNotice{own->text, "", "", ""}));
+  if (const UserKernel* own = find_user_kernel(request.op))
+    child_->send(to_frame(UserKernelNotice{own->file, "", "", ""}));
   child_->send(to_frame(request));  // should it be gone, update() sees it
   enter(State::preparing, timeouts_.prepare_s);
 }

@@ -34,7 +34,7 @@ Finals::Setup FinalsRun::setup(std::vector<WinnerRow> previous) {
           .caches = bench.options.cold_caches ? "cold" : "warm",
           .launches = launches_of(device.kind, bench.options.chained),
           .objective = bench.options.objective,
-          .energy = bench.options.energy && device.kind != "host",
+          .energy = bench.options.energy && device.kind != DeviceKind::host,
           .now_s = [this] { return station_.now_s(); },
           .render =
               [this](const WinnerRow& row) {

@@ -8,7 +8,9 @@
 
 #include "generator/error.h"
 #include "generator/ops.h"
-#include "generator/own_source.h"
+#include "kernel_file/add.h"
+#include "kernel_file/kernel_source.h"
+#include "kernel_file/user_kernel.h"
 #include "runtime/cache.h"
 #include "runtime/toolchain.h"
 #include "tuner/device.h"
@@ -39,8 +41,8 @@ double default_tolerance(DType dtype) {
 
 // The reference is compiled with the whole file, so whatever is wrong there is found here: "my.cu, in the
 // kernel softmax,".
-std::string file_at_fault(const OwnOp& own, const std::string& log) {
-  const std::string opening = own.text.path + ":";
+std::string file_at_fault(const UserKernel& own, const std::string& log) {
+  const std::string opening = own.file.path + ":";
   int line = 0;
   for (std::size_t at = 0; line == 0 && (at = log.find(opening, at)) != std::string::npos;) {
     at += opening.size();
@@ -48,9 +50,9 @@ std::string file_at_fault(const OwnOp& own, const std::string& log) {
     line = digits.empty() || digits.size() > 8 ? 0 : std::stoi(digits);
   }
   std::string name;
-  for (const OwnKernel& kernel : kernels_of(own.text.cu))
+  for (const DeclaredKernel& kernel : kernels_of(own.file.cu))
     if (kernel.line <= line) name = kernel.name;
-  return own.text.path + (name.empty() ? "" : ", in or behind the kernel " + name + ",");
+  return own.file.path + (name.empty() ? "" : ", in or behind the kernel " + name + ",");
 }
 
 class Runner {
@@ -59,13 +61,13 @@ class Runner {
       : device_(make_device(choose_device(DeviceId::parse(device)))),
         toolchain_(make_toolchain(device_->facts().target)) {}
 
-  std::string run(const OwnOp& own, const Problem& problem, std::span<const std::vector<double>> inputs,
+  std::string run(const UserKernel& own, const Problem& problem, std::span<const std::vector<double>> inputs,
                   int output) {
     const Op& op = own.op;
     const bool is_function = !own.reference_text.empty();
     const std::string who = std::string("The reference, the ") +
                             (is_function ? "host function " : "kernel ") + own.reference.kernels.front() +
-                            " of " + own.text.path + ",";
+                            " of " + own.file.path + ",";
     const Config config = base_config(op, problem, device_->facts());
     const Work work = own.reference.work(problem, config, device_->facts());
     std::unique_ptr<Executable> executable;
@@ -110,7 +112,7 @@ class Runner {
   }
 
  private:
-  std::unique_ptr<Executable> loaded(const OwnOp& own, const Problem& problem, const Config& config,
+  std::unique_ptr<Executable> loaded(const UserKernel& own, const Problem& problem, const Config& config,
                                      const Work& work, const std::string& who) {
     if (const auto why = why_not(own.reference, problem, device_->facts()))
       throw Error(who + " cannot run: " + *why);
@@ -122,7 +124,7 @@ class Runner {
     }
   }
 
-  void call(const OwnOp& own, const Problem& problem, const Work& work, const std::vector<void*>& arrays,
+  void call(const UserKernel& own, const Problem& problem, const Work& work, const std::vector<void*>& arrays,
             const std::string& who) {
     for (const Argument& argument : own.op.arguments) {
       const DType dtype = argument.dtype(problem);
@@ -154,7 +156,7 @@ class Runner {
     }
   }
 
-  const std::string& binary_of(const OwnOp& own, const Source& source, const std::string& who) {
+  const std::string& binary_of(const UserKernel& own, const Source& source, const std::string& who) {
     std::string& binary = binaries_[source.hash + source.kernels.front()];
     if (!binary.empty()) return binary;
     Compiled compiled = toolchain_->compile(source, {});
@@ -194,7 +196,7 @@ std::string& chosen_inputs() {
 }
 
 // The output as a device holds it.
-std::string made_by_reference(const OwnOp& own, const Problem& problem,
+std::string made_by_reference(const UserKernel& own, const Problem& problem,
                               std::span<const std::vector<double>> inputs, int output) {
   if (const std::string& words = chosen_program(); !words.empty()) {
     static std::unique_ptr<ReferenceProgram> program;
@@ -217,14 +219,14 @@ void ask_for_inputs(const std::string& program) { chosen_inputs() = program; }
 void take_inputs(const Op& op, const Problem& problem, std::uint64_t seed,
                  std::vector<std::vector<double>>& inputs) {
   static std::unique_ptr<ReferenceProgram> program;
-  if (chosen_inputs().empty() || find_own_op(op.name) == nullptr) return;
+  if (chosen_inputs().empty() || op.user_kernel == nullptr) return;
   if (!program) program = std::make_unique<ReferenceProgram>(chosen_inputs());
   program->take_inputs(op, problem, seed, inputs);
 }
 
 Expected kernel_reference_of(const Op& op, const Problem& problem,
                              std::span<const std::vector<double>> inputs, int output) {
-  const OwnOp* own = find_own_op(op.name);
+  const UserKernel* own = op.user_kernel;
   if (own == nullptr) throw Error("The op " + op.name + " has no reference.");
   const DType dtype = op.arguments[static_cast<std::size_t>(output)].dtype(problem);
   Expected expected;

@@ -1,5 +1,5 @@
-// References of ops that bring none as a function (own_op.h): a kernel or a host function is compiled and run
-// here, once for a problem; a program of the caller's is asked.
+// References of ops that bring none as a function (user_kernel.h): a kernel or a host function is compiled
+// and run here, once for a problem; a program of the caller's is asked.
 #pragma once
 
 #include <span>

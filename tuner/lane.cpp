@@ -6,6 +6,7 @@
 
 #include "db/store.h"
 #include "generator/same_model.h"
+#include "kernel_file/user_kernel.h"
 #include "tuner/interrupt.h"
 #include "tuner/problem_run.h"
 
@@ -20,7 +21,7 @@ int compilers_wanted(const TuneOptions& options, std::size_t lanes) {
   return std::max(1, all / static_cast<int>(lanes));
 }
 
-std::string compared_with(const OwnOp& own, const std::string& program) {
+std::string compared_with(const UserKernel& own, const std::string& program) {
   return program.empty() ? own.compared : "The reference of " + own.op.name + " is " + program + ".";
 }
 
@@ -41,7 +42,7 @@ Lane::Lane(const Setup& setup, Progress& progress)
   references_.take_inputs_from(options.inputs);
   SessionRow& session = facts_.session;
   session.command = options.command;
-  if (const OwnOp* own = find_own_op(setup.op.name))
+  if (const UserKernel* own = setup.op.user_kernel)
     session.command += "  # " + compared_with(*own, options.reference);
   session.strategy =
       options.finals ? "finals" : options.strategy + (options.prior == Prior::none ? ", prior none" : "");
@@ -65,7 +66,7 @@ void Lane::introduce() {
                 std::string(setup_.options.cold_caches ? "for cold caches " : "") +
                 (facts_.launches == "chained" ? "for chained launches " : "") + "on " + device().name + " (" +
                 id() + ", " + device().target + ")" + budget + (note().empty() ? "." : ". " + note()));
-  if (const OwnOp* own = find_own_op(setup_.op.name)) {
+  if (const UserKernel* own = setup_.op.user_kernel) {
     progress_.say(compared_with(*own, setup_.options.reference));
     // One says what is done; the others are like it.
     if (!own->notes.empty())

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "generator/op.h"
-#include "generator/own_op.h"
+#include "kernel_file/user_kernel.h"
 #include "tuner/timing.h"
 #include "tuner/verdict.h"
 #include "tuner/wire.h"
@@ -65,9 +65,9 @@ struct CompileReply {
 };
 
 /// An op that this process was given and the worker was not: sent before what names it. No answer.
-struct OwnOpNotice {
+struct UserKernelNotice {
   static constexpr std::uint8_t kind = 9;
-  OwnText text;
+  KernelFile file;
   std::string device;   ///< on which its reference runs; empty: none does in this worker
   std::string program;  ///< ReferenceProgram's words: in place of its reference; empty: none
   std::string inputs;   ///< likewise, of one that gives input arrays; empty: none
@@ -80,14 +80,14 @@ struct OwnOpNotice {
   };
   template <typename Self, typename Archive>
   static void fields(Self& self, Archive& archive) {
-    archive(self.text.path, self.text.cu, self.text.description, self.device, self.program, self.inputs);
+    archive(self.file.path, self.file.cu, self.file.description, self.device, self.program, self.inputs);
     std::vector<Included> included;
-    for (const auto& [name, text] : self.text.included) included.push_back({name, text});
+    for (const auto& [name, text] : self.file.included) included.push_back({name, text});
     archive(included);
     if constexpr (!std::is_const_v<Self>) {
-      self.text.included.clear();
+      self.file.included.clear();
       for (Included& one : included)
-        self.text.included.emplace_back(std::move(one.name), std::move(one.text));
+        self.file.included.emplace_back(std::move(one.name), std::move(one.text));
     }
   }
 };

@@ -23,13 +23,13 @@ Objective objective_of(std::string_view word) {
                    " is not known; give time, energy, or edp (the product of both).");
 }
 
-std::string launches_of(std::string_view device_kind, bool chained) {
-  return chained && device_kind != "host" ? "chained" : "apart";
+std::string launches_of(DeviceKind device_kind, bool chained) {
+  return chained && device_kind != DeviceKind::host ? "chained" : "apart";
 }
 
-MeasureLimits limits_for(std::string_view device_kind) {
+MeasureLimits limits_for(DeviceKind device_kind) {
   MeasureLimits limits;
-  if (device_kind == "host") {  // where a kernel is emulated thread by thread
+  if (device_kind == DeviceKind::host) {  // where a kernel is emulated thread by thread
     limits.least_s = 20;
     limits.rate = 1e6;
   }
@@ -44,9 +44,9 @@ double measure_limit_s(const MeasureLimits& limits, double base_s, double amount
   return std::min(least_s + most_launches * amount / limits.rate, most_s);
 }
 
-Policy policy_for(std::string_view device_kind) {
+Policy policy_for(DeviceKind device_kind) {
   Policy policy;
-  if (device_kind == "host") {
+  if (device_kind == DeviceKind::host) {
     policy.samples = 3;
     policy.final_rounds = 6;
     policy.final_samples = 1;

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "generator/device_facts.h"
 #include "runtime/time_sample.h"
 
 namespace tunesmith {
@@ -44,16 +45,16 @@ struct MeasureLimits {
   double base_times = 10;  ///< … nor so many times as long as the base took in all
   double rate = 1e9;       ///< the base handles at least so many bytes and operations per second
 };
-MeasureLimits limits_for(std::string_view device_kind);
+MeasureLimits limits_for(DeviceKind device_kind);
 
 /// `base_s`: what the base took; 0: not known, and it has `amount` bytes and operations per launch.
 double measure_limit_s(const MeasureLimits& limits, double base_s, double amount);
 
 /// On the host a launch takes milliseconds and the clock is fine enough, so fewer samples do.
-Policy policy_for(std::string_view device_kind);
+Policy policy_for(DeviceKind device_kind);
 
 /// What the launches of a sample are called: on the host apart and chained are the same.
-std::string launches_of(std::string_view device_kind, bool chained);
+std::string launches_of(DeviceKind device_kind, bool chained);
 
 /// A variant that was measured ok.
 struct Contender {

@@ -42,7 +42,7 @@ std::vector<Guess> guesses(const Place& place, std::span<const BuiltIn> built_in
   const auto add = [&](const std::string& problem, double further, std::size_t rank,
                        const std::string& template_name, const std::string& config) {
     try {
-      const Problem other = complete_problem(place.op, Values::parse(problem));
+      const Problem other = complete_problem(place.op, Problem::parse(problem));
       guesses.push_back({distance(place.op, place.problem, other) + further, rank, template_name, config});
     } catch (const UsageError&) {
       // The op has changed since.

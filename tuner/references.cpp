@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "generator/number_text.h"
+#include "kernel_file/user_kernel.h"
 
 namespace tunesmith {
 namespace {
@@ -94,8 +95,8 @@ void References::go_on() {
   const Entry* const next = pending();
   if (busy_ || next == nullptr) return;
   if (!child_) child_ = std::make_unique<Child>("reference");
-  if (const OwnOp* own = find_own_op(next->request.op))
-    child_->send(to_frame(OwnOpNotice{own->text, device_, program_, inputs_}));
+  if (const UserKernel* own = find_user_kernel(next->request.op))
+    child_->send(to_frame(UserKernelNotice{own->file, device_, program_, inputs_}));
   child_->send(to_frame(next->request));  // should it be gone, update() sees it
   busy_ = true;
   deadline_ =

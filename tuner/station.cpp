@@ -4,7 +4,6 @@
 #include <utility>
 #include <vector>
 
-#include "generator/ops.h"
 #include "tuner/interrupt.h"
 
 namespace tunesmith {
@@ -57,7 +56,7 @@ void Station::want_inputs(std::uint64_t seed) {
 
 // The arithmetic would disturb the times of the host, and a reference that is a kernel those of a GPU.
 bool Station::may_make_ahead() const {
-  return device().kind != "host" && find_own_op(bench_.op.name) == nullptr;
+  return device().kind != DeviceKind::host && bench_.op.user_kernel == nullptr;
 }
 
 void Station::make_ahead(const Problem& problem, std::uint64_t seed) {

@@ -10,7 +10,8 @@
 #include "db/store.h"
 #include "generator/listed.h"
 #include "generator/number_text.h"
-#include "generator/ops.h"
+#include "kernel_file/find_op.h"
+#include "kernel_file/user_kernel.h"
 #include "runtime/device_id.h"
 #include "runtime/executable.h"
 #include "tuner/device_lock.h"
@@ -40,7 +41,7 @@ void add_stale(std::vector<Problem>& problems, const Op& op, const DeviceFacts& 
     if (row.caches != facts.caches || row.launches != facts.launches || row.objective != facts.objective)
       continue;
     try {
-      Problem problem = complete_problem(op, Values::parse(row.problem.text));
+      Problem problem = complete_problem(op, Problem::parse(row.problem.text));
       if (std::find(problems.begin(), problems.end(), problem) != problems.end()) continue;
       const auto variant = render_legal(op, problem, row.template_.name, row.variant.config, device);
       if (row.other_gpus > 0 || row.provisional || !variant ||
@@ -64,7 +65,7 @@ void add_tried(std::vector<Problem>& problems, const Op& op, const std::vector<S
       continue;
     }
     try {
-      problems.push_back(complete_problem(op, Values::parse(one.problem)));
+      problems.push_back(complete_problem(op, Problem::parse(one.problem)));
       if (!one.has_winner) ++without;
     } catch (const UsageError&) {
       // The op has no such problem any more.
@@ -135,11 +136,11 @@ void check(const TuneOptions& options) {
     throw UsageError("The objective " + std::string(name(options.objective)) +
                      " needs the energy of a launch; leave out --no-energy.");
   }
-  if (!options.inputs.empty() && find_own_op(options.op) == nullptr) {
+  if (!options.inputs.empty() && find_user_kernel(options.op) == nullptr) {
     throw UsageError("--inputs is for a kernel of your own, such as my_kernel.cu; " + options.op +
                      " says itself what its inputs hold.");
   }
-  if (!options.reference.empty() && find_own_op(options.op) == nullptr) {
+  if (!options.reference.empty() && find_user_kernel(options.op) == nullptr) {
     throw UsageError("--reference is for a kernel of your own, such as my_kernel.cu; " + options.op +
                      " has its reference built in.");
   }
@@ -186,11 +187,11 @@ void open_shard(const TuneOptions& options, const std::filesystem::path& file) {
 }
 
 void refuse_mistakes(const Op& op, const std::vector<Problem>& problems) {
-  const OwnOp* own = find_own_op(op.name);
+  const UserKernel* own = op.user_kernel;
   if (own == nullptr) return;
   for (const Problem& problem : problems)
     if (const std::string mistake = own->mistake(problem); !mistake.empty())
-      throw UsageError(own->text.path + ": " + mistake);
+      throw UsageError(own->file.path + ": " + mistake);
 }
 
 std::string device_words_of(const TuneOptions& options) {
@@ -213,7 +214,7 @@ Lanes make_lanes(const Op& op, const TuneOptions& options, const std::filesystem
 
 // What the device cannot do is refused.
 void check_device(const TuneOptions& options, const Lane& lane) {
-  const bool host = lane.device().kind == "host";
+  const bool host = lane.device().kind == DeviceKind::host;
   const std::string note = lane.note().empty() ? "" : " " + lane.note();
   if (options.cold_caches && host) {
     throw UsageError(

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "generator/ops.h"
+#include "kernel_file/add.h"
 
 namespace tunesmith {
 namespace {

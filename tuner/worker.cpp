@@ -11,6 +11,8 @@
 #include <string>
 
 #include "generator/ops.h"
+#include "kernel_file/add.h"
+#include "kernel_file/find_op.h"
 #include "runtime/cache.h"
 #include "runtime/toolchain.h"
 #include "tuner/check_memory.h"
@@ -102,9 +104,9 @@ int compile_all(Channel& channel, std::string_view target) {
 
 int make_references(Channel& channel) {
   for (Frame frame; channel.receive(frame);) {
-    if (frame.kind == OwnOpNotice::kind) {
-      const auto notice = from_frame<OwnOpNotice>(frame);
-      add_own_op(notice.text);
+    if (frame.kind == UserKernelNotice::kind) {
+      const auto notice = from_frame<UserKernelNotice>(frame);
+      add_user_kernel(notice.file);
       run_references_on(notice.device);
       ask_for_references(notice.program);
       ask_for_inputs(notice.inputs);
@@ -144,8 +146,8 @@ int measure_all(Channel& channel, std::string_view given) {
 
   std::unique_ptr<Checker> checker;
   for (Frame frame; channel.receive(frame);) {
-    if (frame.kind == OwnOpNotice::kind) {
-      add_own_op(from_frame<OwnOpNotice>(frame).text);
+    if (frame.kind == UserKernelNotice::kind) {
+      add_user_kernel(from_frame<UserKernelNotice>(frame).file);
       continue;
     }
     if (frame.kind == PrepareRequest::kind) {

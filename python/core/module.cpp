@@ -17,7 +17,9 @@
 #include "generator/error.h"
 #include "generator/op.h"
 #include "generator/ops.h"
+#include "generator/problem.h"
 #include "generator/values.h"
+#include "kernel_file/find_op.h"
 #include "memo.h"
 #include "plan.h"
 #include "runtime/toolchain.h"
@@ -91,14 +93,14 @@ Value value_of(nb::handle object) {
 
 PyPlan make_plan(const PyDispatcher& self, const std::string& op, const std::string& text,
                  const nb::kwargs& fields) {
-  Values problem = Values::parse(text);
+  Problem problem = Problem::parse(text);
   for (const auto& [name, value] : fields) problem.set(nb::cast<std::string>(name), value_of(value));
   PyPlan made{.dispatcher = self.dispatcher, .op = op, .plan = {}, .expected = {}};
   {
     nb::gil_scoped_release release;
     made.plan = self.dispatcher->plan(op, problem);
   }
-  made.expected = expected_arguments(find_op(op), Values::parse(made.plan.problem()));
+  made.expected = expected_arguments(find_op(op), Problem::parse(made.plan.problem()));
   return made;
 }
 
@@ -323,7 +325,7 @@ void add_functions(nb::module_& m) {
       "work",
       [](const std::string& op, const std::string& problem) {
         const Op& its_op = find_op(op);
-        const Problem whole = complete_problem(its_op, Values::parse(problem));
+        const Problem whole = complete_problem(its_op, Problem::parse(problem));
         return std::pair(bytes_moved(its_op, whole), its_op.flops ? its_op.flops(whole) : 0.0);
       },
       nb::arg("op"), nb::arg("problem"),

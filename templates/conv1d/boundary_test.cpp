@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "generator/ops.h"
+#include "kernel_file/find_op.h"
 #include "tests/refusal.h"
 #include "tuner/check_data.h"
 #include "tunesmith/conv1d.h"
@@ -107,7 +107,7 @@ const std::vector<Case>& cases() {
 
 TEST(Conv1dBoundary, TheReferenceIsSciPys) {
   for (const Case& one : cases()) {
-    const Problem problem = complete_problem(conv1d_op(), Values::parse(one.problem));
+    const Problem problem = complete_problem(conv1d_op(), Problem::parse(one.problem));
     const std::vector<std::vector<double>> inputs = {signal_of(elements(conv1d_op().arguments[0], problem)),
                                                      kernel_of(elements(conv1d_op().arguments[1], problem))};
     EXPECT_EQ(reference_of(conv1d_op(), problem, inputs, 2).value, one.output) << one.problem;
@@ -119,7 +119,7 @@ TEST(Conv1dBoundary, LaunchesGiveSciPysNumbers) {
   Dispatcher dispatcher({.device = "host", .database = "", .compile = Compile::never, .cache_folder = ""});
   for (const Case& one : cases()) {
     for (const char* dtype : {"f32", "f64", "f16", "bf16", "u8", "u16", "i16"}) {
-      Values given = Values::parse(one.problem);
+      Problem given = Problem::parse(one.problem);
       given.set("dtype", dtype);
       const Problem problem = complete_problem(conv1d_op(), given);
       std::vector<std::string> arrays;
@@ -188,25 +188,25 @@ TEST(Conv1dBoundary, WhatIsNotAllowedIsSaid) {
   }
   for (const char* more : {"boundary=wrap", "dtype=u8"}) {
     const Problem problem =
-        complete_problem(conv1d_op(), Values::parse("length=9 taps=4 " + std::string(more)));
+        complete_problem(conv1d_op(), Problem::parse("length=9 taps=4 " + std::string(more)));
     EXPECT_NE(find_template(conv1d_op(), "tiled").refuses(problem).find("not " + std::string(more)),
               std::string::npos);
   }
   // In `valid` nothing outside counts, so all templates serve it.
   const Problem valid =
-      complete_problem(conv1d_op(), Values::parse("length=9 taps=4 mode=valid boundary=wrap"));
+      complete_problem(conv1d_op(), Problem::parse("length=9 taps=4 mode=valid boundary=wrap"));
   EXPECT_EQ(find_template(conv1d_op(), "tiled").refuses(valid), "");
 }
 
 TEST(Conv1dBounded, HasADefaultThatFits) {
   const Template& bounded = find_template(conv1d_op(), "bounded");
   DeviceFacts device;
-  device.kind = "cuda";
+  device.kind = DeviceKind::cuda;
   for (const char* text : {"length=10000000 taps=5", "length=999 taps=4096", "length=1 taps=1",
                            "batch=1000 length=50 taps=7 dtype=u8", "batch=30 length=4001 taps=31 dtype=f64",
                            "length=100000 taps=255 mode=same dtype=i16"}) {
     const Problem problem =
-        complete_problem(conv1d_op(), Values::parse(std::string(text) + " boundary=reflect"));
+        complete_problem(conv1d_op(), Problem::parse(std::string(text) + " boundary=reflect"));
     ASSERT_EQ(bounded.refuses(problem), "") << text;
     const Space space = bounded.space(problem);
     EXPECT_FALSE(exceeds(bounded.work(problem, space.complete({})), device)) << text;
@@ -215,7 +215,7 @@ TEST(Conv1dBounded, HasADefaultThatFits) {
     EXPECT_LE(space.count(Space::Which::promising), 8000) << text;
   }
   const auto why = [&](const char* text) {
-    return bounded.refuses(complete_problem(conv1d_op(), Values::parse(text)));
+    return bounded.refuses(complete_problem(conv1d_op(), Problem::parse(text)));
   };
   EXPECT_NE(why("length=9 taps=4097 boundary=wrap").find("4097 taps"), std::string::npos);
   EXPECT_NE(why("length=9 taps=4096 boundary=wrap dtype=f64").find("shared memory"), std::string::npos);
@@ -226,14 +226,14 @@ TEST(Conv1dSliding, ServesEveryProblemByADefaultThatFitsEveryGpu) {
   const Template& sliding = find_template(conv1d_op(), "sliding");
   EXPECT_TRUE(sliding.untuned);
   DeviceFacts device;
-  device.kind = "cuda";
+  device.kind = DeviceKind::cuda;
   for (const char* text :
        {"length=10000000 taps=5", "length=1000000 taps=64", "length=999 taps=4097 boundary=reflect",
         "length=1 taps=1 boundary=wrap", "batch=1000 length=50 taps=7 dtype=u8 boundary=mirror",
         "batch=100000 length=64 taps=5", "batch=30 length=4001 taps=31 dtype=f64 boundary=nearest",
         "length=100000 taps=255 mode=same dtype=i16 boundary=constant value=2", "length=5 taps=100000",
         "length=1000000 taps=31 dtype=bf16", "length=100000000 taps=100000 dtype=f64"}) {
-    const Problem problem = complete_problem(conv1d_op(), Values::parse(text));
+    const Problem problem = complete_problem(conv1d_op(), Problem::parse(text));
     EXPECT_FALSE(why_not(sliding, problem, device)) << text;
     const Space space = sliding.space(problem);
     const Config config = space.complete({});

@@ -13,6 +13,7 @@
 #include "generator/op.h"
 #include "generator/ops.h"
 #include "generator/render.h"
+#include "kernel_file/find_op.h"
 #include "tests/refusal.h"
 #include "tunesmith/conv1d.h"
 
@@ -21,7 +22,7 @@ namespace {
 
 const Op& op() { return find_op("conv1d"); }
 
-Problem problem(const std::string& text) { return complete_problem(op(), Values::parse(text)); }
+Problem problem(const std::string& text) { return complete_problem(op(), Problem::parse(text)); }
 
 std::string refusal(const std::string& text) { return refusal(op(), text); }
 
@@ -223,7 +224,7 @@ TEST(Conv1dProblem, CountsTheProductsThatThereAre) {
 
 TEST(Conv1dSpace, HasManyPromisingConfigsAndADefaultForEveryProblem) {
   DeviceFacts device;
-  device.kind = "cuda";
+  device.kind = DeviceKind::cuda;
   for (const char* text : {"length=1000000 taps=5 mode=valid", "batch=3 length=1001 taps=9 mode=same",
                            "length=10000000 taps=63 mode=same", "length=10000000 taps=255 mode=valid",
                            "length=1000000 taps=63 dtype=f64", "length=1 taps=1", "length=5 taps=4096",

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "generator/ops.h"
+#include "kernel_file/find_op.h"
 #include "tests/refusal.h"
 #include "tuner/check_data.h"
 #include "tunesmith/conv2d.h"
@@ -137,7 +137,7 @@ const std::vector<Case>& cases() {
 
 TEST(Conv2dBoundary, TheReferenceIsSciPys) {
   for (const Case& one : cases()) {
-    const Problem problem = complete_problem(conv2d_op(), Values::parse(one.problem));
+    const Problem problem = complete_problem(conv2d_op(), Problem::parse(one.problem));
     const std::vector<std::vector<double>> inputs = {image_of(elements(conv2d_op().arguments[0], problem)),
                                                      mask_of(elements(conv2d_op().arguments[1], problem))};
     EXPECT_EQ(reference_of(conv2d_op(), problem, inputs, 2).value, one.output) << one.problem;
@@ -149,7 +149,7 @@ TEST(Conv2dBoundary, LaunchesGiveSciPysNumbers) {
   Dispatcher dispatcher({.device = "host", .database = "", .compile = Compile::never, .cache_folder = ""});
   for (const Case& one : cases()) {
     for (const std::string& dtype : conv2d_op().parameters[7].words) {
-      Values given = Values::parse(one.problem);
+      Problem given = Problem::parse(one.problem);
       given.set("dtype", dtype);
       const Problem problem = complete_problem(conv2d_op(), given);
       std::vector<std::string> arrays;
@@ -240,7 +240,7 @@ TEST(Conv2dBoundary, WhatIsNotAllowedIsSaid) {
                 .find("more than 2147482624 rows or columns"),
             std::string::npos);
   for (const char* more : {"boundary=wrap", "size=full", "origin_y=-1", "dtype=u8"}) {
-    const Problem problem = complete_problem(conv2d_op(), Values::parse(image + more));
+    const Problem problem = complete_problem(conv2d_op(), Problem::parse(image + more));
     const std::string why = find_template(conv2d_op(), "tiled").refuses(problem);
     EXPECT_NE(why.find("not " + std::string(more) + "; take another template."), std::string::npos) << why;
   }
@@ -250,7 +250,7 @@ TEST(Conv2dBoundary, WhatIsNotAllowedIsSaid) {
 TEST(Conv2dBounded, HasADefaultThatFits) {
   const Template& bounded = find_template(conv2d_op(), "bounded");
   DeviceFacts device;
-  device.kind = "cuda";
+  device.kind = DeviceKind::cuda;
   for (const char* text :
        {"height=4096 width=4096 mask_height=3 mask_width=3",
         "height=4095 width=4095 mask_height=31 mask_width=31 dtype=f64",
@@ -258,7 +258,7 @@ TEST(Conv2dBounded, HasADefaultThatFits) {
         "height=200 width=200 mask_height=13 mask_width=13 dtype=bf16",
         "height=700 width=700 mask_height=63 mask_width=63", "height=1 width=1 mask_height=1 mask_width=1"}) {
     const Problem problem =
-        complete_problem(conv2d_op(), Values::parse(std::string(text) + " boundary=reflect"));
+        complete_problem(conv2d_op(), Problem::parse(std::string(text) + " boundary=reflect"));
     ASSERT_EQ(bounded.refuses(problem), "") << text;
     const Space space = bounded.space(problem);
     EXPECT_FALSE(exceeds(bounded.work(problem, space.complete({})), device)) << text;
@@ -267,7 +267,7 @@ TEST(Conv2dBounded, HasADefaultThatFits) {
     EXPECT_LE(space.count(Space::Which::promising), 8000) << text;
   }
   const auto why = [&](const char* text) {
-    return bounded.refuses(complete_problem(conv2d_op(), Values::parse(text)));
+    return bounded.refuses(complete_problem(conv2d_op(), Problem::parse(text)));
   };
   EXPECT_NE(why("height=9 width=9 mask_height=99 mask_width=99 size=full").find("shared memory"),
             std::string::npos);
@@ -281,8 +281,8 @@ TEST(Conv2dBounded, HasADefaultThatFits) {
 TEST(Conv2dBoundary, OlderTextsMeanTheSame) {
   const Problem problem = complete_problem(
       conv2d_op(),
-      Values::parse("batch=1 height=9 width=8 mask_height=3 mask_width=4 mode=correlation boundary=zero "
-                    "dtype=f32"));
+      Problem::parse("batch=1 height=9 width=8 mask_height=3 mask_width=4 mode=correlation boundary=zero "
+                     "dtype=f32"));
   EXPECT_EQ(problem.text(),
             "batch=1 height=9 width=8 mask_height=3 mask_width=4 mode=correlation boundary=zero dtype=f32 "
             "size=same origin_y=0 origin_x=0 value=\"0\"");

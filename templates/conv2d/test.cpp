@@ -21,7 +21,7 @@ const Op& conv2d() {
   throw Error("The table of ops has no conv2d.");
 }
 
-Problem problem(const std::string& text) { return complete_problem(conv2d(), Values::parse(text)); }
+Problem problem(const std::string& text) { return complete_problem(conv2d(), Problem::parse(text)); }
 
 std::string refusal(const std::string& text) {
   return find_template(conv2d(), "tensor").refuses(problem(text));
@@ -39,7 +39,7 @@ TEST(Conv2dSpace, HasAFewThousandPromisingConfigsAndADefaultForEveryProblem) {
     EXPECT_GE(space.count(Space::Which::promising), 1000) << text;
     EXPECT_LE(space.count(Space::Which::promising), 8000) << text;
     DeviceFacts device;
-    device.kind = "cuda";
+    device.kind = DeviceKind::cuda;
     EXPECT_FALSE(exceeds(tiled.work(wanted, space.complete({})), device)) << text;
   }
 }
@@ -81,7 +81,7 @@ TEST(Conv2dSpace, OneBinaryServesEveryMask) {
 TEST(Conv2dSpace, SlidingHasADefaultForMasksOfAllSizes) {
   const Template& sliding = find_template(conv2d(), "sliding");
   DeviceFacts device;
-  device.kind = "cuda";
+  device.kind = DeviceKind::cuda;
   for (const char* text : {"height=4096 width=4096 mask_height=3 mask_width=3",
                            "height=4095 width=4095 mask_height=63 mask_width=31 dtype=f64",
                            "height=9 width=12 mask_height=4096 mask_width=4096 dtype=f64"}) {

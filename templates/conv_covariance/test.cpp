@@ -15,6 +15,7 @@
 
 #include "generator/error.h"
 #include "generator/ops.h"
+#include "kernel_file/find_op.h"
 #include "tests/refusal.h"
 #include "tuner/check_data.h"
 #include "tunesmith/conv_covariance.h"
@@ -24,7 +25,7 @@ namespace {
 
 const Op& op() { return find_op("conv_covariance"); }
 
-Problem problem(const std::string& text) { return complete_problem(op(), Values::parse(text)); }
+Problem problem(const std::string& text) { return complete_problem(op(), Problem::parse(text)); }
 
 std::string refusal(const std::string& text) { return refusal(op(), text); }
 
@@ -287,7 +288,7 @@ TEST(ConvCovariance, RefusesSizesThatCannotBeInWholeSentences) {
 
 TEST(ConvCovarianceSpace, HasSomeThousandPromisingConfigsAndADefaultForEveryProblem) {
   DeviceFacts device;
-  device.kind = "cuda";
+  device.kind = DeviceKind::cuda;
   std::vector<std::string> texts = op().examples;
   texts.insert(texts.end(), op().large_examples.begin(), op().large_examples.end());
   texts.emplace_back("batch=4 channels_out=3 channels_in=3 height=34 width=34 mask_height=3 mask_width=3");
@@ -368,7 +369,7 @@ TEST(ConvCovarianceSpace, OffsetsOf32BitsEndWithTheMatricesTheyReach) {
 TEST(ConvCovarianceSpace, OneBinaryServesEveryMaskAndNumberOfChannels) {
   const Template& any = find_template(op(), "factored_any");
   DeviceFacts device;
-  device.kind = "cuda";
+  device.kind = DeviceKind::cuda;
   const Problem small = problem("channels_out=1 channels_in=3 height=9 width=9 mask_height=3 mask_width=3");
   const Config config = any.space(small).complete(*any.untuned(small, device));
   for (const char* text : {"channels_out=4 channels_in=64 height=9 width=9 mask_height=5 mask_width=7",

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "generator/values.h"
+#include "generator/problem.h"
 #include "templates/elementwise/expression.h"
 
 namespace tunesmith::elementwise_op {

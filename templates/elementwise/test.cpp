@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "generator/error.h"
-#include "generator/ops.h"
+#include "kernel_file/find_op.h"
 #include "templates/elementwise/layout.h"
 #include "tests/refusal.h"
 #include "tests/rules.h"
@@ -17,7 +17,7 @@ namespace {
 
 const Op& op() { return find_op("elementwise"); }
 
-Problem problem(const std::string& text) { return complete_problem(op(), Values::parse(text)); }
+Problem problem(const std::string& text) { return complete_problem(op(), Problem::parse(text)); }
 
 std::string refusal(const std::string& text) { return refusal(op(), text); }
 
@@ -89,7 +89,7 @@ TEST(ElementwiseProblem, DimensionsAreMerged) {
 
 TEST(ElementwiseSpace, HasSomeThousandConfigsAndADefaultForEveryProblem) {
   DeviceFacts device;
-  device.kind = "cuda";
+  device.kind = DeviceKind::cuda;
   for (const char* text :
        {"function=add shape=134217728", "function=add dtype=f16 shape=2147487745",
         "function=polar_distance dtype=f64 shape=1000", "function=add shape=4096x4095 b=4096x1",

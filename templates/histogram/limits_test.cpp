@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "generator/number_text.h"
-#include "generator/ops.h"
+#include "kernel_file/find_op.h"
 #include "runtime/executable.h"
 #include "tunesmith/histogram.h"
 
@@ -48,14 +48,14 @@ TEST(Histogram, OnePlanServesAllLimits) {
 TEST(Histogram, LimitsDecideNothing) {
   const Op& op = find_op("histogram");
   const auto same = [&](const char* a, const char* b) {
-    return same_until_launch(op, complete_problem(op, Values::parse(a)),
-                             complete_problem(op, Values::parse(b)));
+    return same_until_launch(op, complete_problem(op, Problem::parse(a)),
+                             complete_problem(op, Problem::parse(b)));
   };
   EXPECT_TRUE(same("length=5 bins=4 lo=2 hi=3", "length=5 bins=4"));
   EXPECT_FALSE(same("length=5 bins=4", "length=5 bins=5"));
   for (const char* text :
        {"length=1000 bins=7 lo=0.1 hi=0.7", "length=999 bins=100 lo=-100 hi=100 dtype=i32"}) {
-    const Problem own = complete_problem(op, Values::parse(text));
+    const Problem own = complete_problem(op, Problem::parse(text));
     Problem other = own;
     other.set("lo", "0");
     other.set("hi", "1");

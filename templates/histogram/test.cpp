@@ -16,6 +16,7 @@
 #include "generator/error.h"
 #include "generator/ops.h"
 #include "generator/random.h"
+#include "kernel_file/find_op.h"
 #include "runtime/toolchain.h"
 #include "tests/refusal.h"
 #include "tuner/check_data.h"
@@ -31,7 +32,7 @@ using Counts = std::vector<std::int64_t>;
 
 const Op& histogram_op() { return find_op("histogram"); }
 
-Problem problem(const std::string& text) { return complete_problem(histogram_op(), Values::parse(text)); }
+Problem problem(const std::string& text) { return complete_problem(histogram_op(), Problem::parse(text)); }
 
 std::string refusal(const std::string& text) { return refusal(histogram_op(), text); }
 
@@ -318,8 +319,8 @@ void compare_with_numpy(const std::string& dtype, int ranges) {
   for (int r = 0; r < ranges; ++r) {
     const Limits limits = r < 2 ? close[r] : random_limits(random);
     Problem wanted =
-        Values::parse("length=0 bins=" + std::to_string(limits.bins) + " lo=" + text_of(limits.lo) +
-                      " hi=" + text_of(limits.hi) + " dtype=" + dtype);
+        Problem::parse("length=0 bins=" + std::to_string(limits.bins) + " lo=" + text_of(limits.lo) +
+                       " hi=" + text_of(limits.hi) + " dtype=" + dtype);
     try {
       wanted = complete_problem(histogram_op(), wanted);
     } catch (const UsageError&) {
@@ -406,7 +407,7 @@ TEST(HistogramSpace, HasThousandsOfConfigsAndADefaultForEveryProblem) {
       EXPECT_GE(space.count(Space::Which::promising), 100) << name << " " << text;
       EXPECT_LE(space.count(Space::Which::promising), 10000) << name << " " << text;
       DeviceFacts device;
-      device.kind = "cuda";
+      device.kind = DeviceKind::cuda;
       device.max_shared_bytes_per_block = std::int64_t{227} * 1024;
       EXPECT_FALSE(exceeds(tmpl.work(problem(text), space.complete({})), device)) << name << " " << text;
     }
@@ -429,7 +430,7 @@ TEST(HistogramSpace, BlocksAreMultiplesOfTheDevicesMultiprocessors) {
   };
   const auto gpu = [](int multiprocessors) {
     DeviceFacts device;
-    device.kind = "cuda";
+    device.kind = DeviceKind::cuda;
     device.multiprocessors = multiprocessors;
     return device;
   };

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "generator/ops.h"
+#include "kernel_file/find_op.h"
 #include "runtime/toolchain.h"
 #include "tuner/check_data.h"
 #include "tuner/device_memory.h"
@@ -23,7 +24,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 const Op& reduce() { return find_op("reduce"); }
-Problem problem(const std::string& text) { return complete_problem(reduce(), Values::parse(text)); }
+Problem problem(const std::string& text) { return complete_problem(reduce(), Problem::parse(text)); }
 
 std::string error_of(auto action) {
   try {
@@ -296,7 +297,7 @@ TEST(ReduceVariants, ManyElementsAreSummedWithinTheBound) {
 
 TEST(ReduceSpace, HasHundredsToThousandsOfConfigsForEveryProblem) {
   DeviceFacts device;
-  device.kind = "cuda";
+  device.kind = DeviceKind::cuda;
   for (const auto& [template_name, text] : std::vector<std::pair<std::string, std::string>>{
            {"all", "length=268435456"},
            {"all", "length=1 dtype=i64 function=max"},
@@ -338,7 +339,7 @@ std::vector<std::int64_t> blocks_of(const Space& space) {
 
 DeviceFacts gpu_of(int multiprocessors) {
   DeviceFacts device;
-  device.kind = "cuda";
+  device.kind = DeviceKind::cuda;
   device.multiprocessors = multiprocessors;
   return device;
 }

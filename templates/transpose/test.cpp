@@ -13,6 +13,7 @@
 
 #include "generator/error.h"
 #include "generator/ops.h"
+#include "kernel_file/find_op.h"
 #include "runtime/toolchain.h"
 #include "tests/refusal.h"
 #include "tests/rules.h"
@@ -24,7 +25,7 @@ namespace {
 
 const Op& op() { return find_op("transpose"); }
 
-Problem problem(const std::string& text) { return complete_problem(op(), Values::parse(text)); }
+Problem problem(const std::string& text) { return complete_problem(op(), Problem::parse(text)); }
 
 std::string refusal(const std::string& text) { return refusal(op(), text); }
 
@@ -102,7 +103,7 @@ TEST(Transpose, SpacesHoldHundredsToThousandsOfConfigs) {
           << name << " " << text;
       EXPECT_LE(space.count(Space::Which::promising), 8000) << name << " " << text;
       DeviceFacts device;
-      device.kind = "cuda";
+      device.kind = DeviceKind::cuda;
       EXPECT_FALSE(exceeds(tmpl.work(wanted, space.complete({})), device)) << name << " " << text;
     }
   }
@@ -133,7 +134,7 @@ TEST(Transpose, RulesSayWhatTheBodiesCannotDo) {
 // Every grid fits, and the tiles reach every element of the largest arrays.
 TEST(Transpose, TheLargestArraysHaveAGrid) {
   DeviceFacts device;
-  device.kind = "cuda";
+  device.kind = DeviceKind::cuda;
   for (const char* text :
        {"height=1048576 width=1048576 dtype=b8", "height=2147482624 width=500 dtype=b8",
         "height=1 width=2147482624 dtype=b8", "batch=2147482624 height=16 width=16 dtype=b8",

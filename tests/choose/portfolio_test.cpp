@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "generator/ops.h"
+#include "kernel_file/find_op.h"
 
 namespace tunesmith {
 namespace {
@@ -16,8 +16,8 @@ namespace {
 const Op& transpose() { return find_op("transpose"); }
 
 Problem square(int side) {
-  return complete_problem(transpose(), Values::parse("height=" + std::to_string(side) +
-                                                     " width=" + std::to_string(side) + " dtype=b32"));
+  return complete_problem(transpose(), Problem::parse("height=" + std::to_string(side) +
+                                                      " width=" + std::to_string(side) + " dtype=b32"));
 }
 
 TimingTable::Variant base(int block_y) {
@@ -92,7 +92,7 @@ TEST(Anchors, WhatStartsAtOnceStaysBesideWhatIsForOneLayout) {
   TimingTable table;
   table.op = op.name;
   const auto variant = [&](const std::string& name) {
-    const Problem any = complete_problem(op, Values::parse("function=add shape=4x5 b=4x1"));
+    const Problem any = complete_problem(op, Problem::parse("function=add shape=4x5 b=4x1"));
     return TimingTable::Variant{name, find_template(op, name).space(any).complete({}).values(), "0"};
   };
   table.variants = {variant("base"), variant("broadcast"), variant("broadcast_any")};
@@ -107,8 +107,8 @@ TEST(Anchors, WhatStartsAtOnceStaysBesideWhatIsForOneLayout) {
   for (unsigned layout = 0; layout < 36; ++layout) {
     TimingTable::Anchor& anchor = table.anchors.emplace_back();
     anchor.problem =
-        complete_problem(op, Values::parse("function=add shape=4x5x6 a=" + repeated(1 + layout / 6) +
-                                           " b=" + repeated(1 + layout % 6)));
+        complete_problem(op, Problem::parse("function=add shape=4x5x6 a=" + repeated(1 + layout / 6) +
+                                            " b=" + repeated(1 + layout % 6)));
     anchor.us = {5, 1, 1.5};
     anchor.best_us = anchor.best_any_us = 1;
   }

@@ -71,7 +71,7 @@ Op test_op() {
 }
 
 DeviceFacts h200() {
-  return {.kind = "cuda",
+  return {.kind = DeviceKind::cuda,
           .name = "NVIDIA H200",
           .target = "sm_90a",
           .compute_capability = 90,
@@ -80,7 +80,7 @@ DeviceFacts h200() {
 }
 
 DeviceFacts a100() {
-  return {.kind = "cuda",
+  return {.kind = DeviceKind::cuda,
           .name = "NVIDIA A100",
           .target = "sm_80",
           .compute_capability = 80,
@@ -320,7 +320,7 @@ TEST(Select, FewerMultiprocessorsAreAnotherModel) {
 
 TEST(Select, Refusals) {
   Candidate on_host = candidate("plain", asked, plain);
-  on_host.device = {.kind = "host", .name = "a CPU", .target = "host"};
+  on_host.device = {.kind = DeviceKind::host, .name = "a CPU", .target = "host"};
   EXPECT_NE(why_not_taken(on_host).find("kind host"), std::string::npos);
 
   EXPECT_EQ(why_not_taken(candidate("gone", asked, plain)), "test has no template gone in this version.");

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "choose/winners_file.h"
-#include "generator/ops.h"
 #include "generator/random.h"
+#include "kernel_file/find_op.h"
 
 namespace tunesmith {
 namespace {
@@ -19,7 +19,7 @@ namespace {
 const Op& op() { return find_op("smooth"); }
 
 Problem problem(std::int64_t n, std::int64_t taps = 3) {
-  return complete_problem(op(), Values{{"n", n}, {"taps", taps}});
+  return complete_problem(op(), Problem{{"n", n}, {"taps", taps}});
 }
 
 // Two variants over octaves of n: one is twice as slow below 2^12, one above.

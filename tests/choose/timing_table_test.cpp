@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "generator/error.h"
-#include "generator/ops.h"
+#include "kernel_file/find_op.h"
 
 namespace tunesmith {
 namespace {
@@ -30,7 +30,7 @@ TimingTable table(std::vector<std::vector<double>> us) {
   for (std::size_t a = 0; a < us.size(); ++a) {
     TimingTable::Anchor& anchor = made.anchors.emplace_back();
     anchor.problem =
-        complete_problem(op, Values{{"n", static_cast<std::int64_t>(1024 << a)}, {"taps", std::int64_t{3}}});
+        complete_problem(op, Problem{{"n", static_cast<std::int64_t>(1024 << a)}, {"taps", std::int64_t{3}}});
     anchor.us = us[a];
     anchor.best_us = 1;
   }

@@ -9,7 +9,7 @@ namespace {
 
 WinnersFileRow row(const std::string& device, const std::string& problem) {
   WinnersFileRow made;
-  made.winner.device = {.kind = "cuda",
+  made.winner.device = {.kind = DeviceKind::cuda,
                         .name = device,
                         .target = "sm_90a",
                         .compute_capability = 90,

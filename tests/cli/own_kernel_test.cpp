@@ -30,13 +30,13 @@ std::string twice(const std::string& body, const std::string& description = "") 
 const std::string compared = "[reference]\nkernel = \"plain\"\n";
 const std::string tune = "tune twice.cu --device host --problem n=1000 ";
 
-class OwnKernel : public testing::Test {
+class UserKernelTest : public testing::Test {
  protected:
   void write(const std::string& text) const { std::ofstream(scratch.path() / "twice.cu") << text; }
   Scratch scratch;
 };
 
-TEST_F(OwnKernel, IsTunedAndResumedAndExplained) {
+TEST_F(UserKernelTest, IsTunedAndResumedAndExplained) {
   write(twice("if (i < n) y[i] = PART > 0 ? 2 * x[i] : 0;", compared));
   const Outcome tuned = scratch.tunesmith(tune + "--budget all");
   EXPECT_EQ(tuned.exit_code, 0) << tuned.out << tuned.err;
@@ -61,7 +61,7 @@ TEST_F(OwnKernel, IsTunedAndResumedAndExplained) {
   EXPECT_EQ(command.exit_code, 0) << "the database says what it was compared with";
 }
 
-TEST_F(OwnKernel, HasATableAndIsNotExported) {
+TEST_F(UserKernelTest, HasATableAndIsNotExported) {
   write(twice("if (i < n) y[i] = PART > 0 ? 2 * x[i] : 0;", compared));
   const Outcome tuned = scratch.tunesmith("tune twice.cu --device host --anchors 2 --measured 1 --budget 2");
   EXPECT_EQ(tuned.exit_code, 0) << tuned.out << tuned.err;
@@ -80,7 +80,7 @@ TEST_F(OwnKernel, HasATableAndIsNotExported) {
   EXPECT_TRUE(has(library.out, "Left out the table of twice")) << library.out;
 }
 
-TEST_F(OwnKernel, IsComparedWithAProgramOfTheCallers) {
+TEST_F(UserKernelTest, IsComparedWithAProgramOfTheCallers) {
   const auto asked = [](const std::string& what) {
     return tune + "--budget all --reference '" TUNESMITH_REFERENCE " " + what + "'";
   };
@@ -116,7 +116,7 @@ TEST_F(OwnKernel, IsComparedWithAProgramOfTheCallers) {
 }
 
 // What `export twice.cu` wrote, in an application without a database and a compiler.
-class ShippedKernel : public OwnKernel {
+class ShippedKernel : public UserKernelTest {
  protected:
   // The base never wins, so that it is there where the winner is not.
   explicit ShippedKernel(const char* host_name = "") {
@@ -304,7 +304,7 @@ TEST_F(ShippedKernel, WhatOthersMayWriteIsNotUsed) {
   EXPECT_TRUE(has(run("1000").out, "match: exact"));
 }
 
-TEST_F(OwnKernel, IsExportedWithAllItsFilesAndATable) {
+TEST_F(UserKernelTest, IsExportedWithAllItsFilesAndATable) {
   const std::string text = twice("if (i < n) y[i] = doubled(x[i]) * PART / PART;", compared);
   const std::size_t begin = std::string("/* tunesmith").size();
   const std::size_t end = text.find("*/");
@@ -341,7 +341,7 @@ TEST_F(OwnKernel, IsExportedWithAllItsFilesAndATable) {
       3);
 }
 
-TEST_F(OwnKernel, ExportsThatCannotBeAreSentences) {
+TEST_F(UserKernelTest, ExportsThatCannotBeAreSentences) {
   const auto refused = [&](const std::string& arguments, const std::string& why) {
     const Outcome outcome = scratch.tunesmith("export " + arguments);
     EXPECT_EQ(outcome.exit_code, 2) << outcome.out << outcome.err;
@@ -382,7 +382,7 @@ std::string of_type(const std::string& type, const std::string& body, const std:
 const std::string check = "check twice.cu --device host --random 0 --problem n=100";
 
 // Each type with the wrong answer that another type would let pass.
-TEST_F(OwnKernel, IsComparedInTheTypeOfItsPointers) {
+TEST_F(UserKernelTest, IsComparedInTheTypeOfItsPointers) {
   struct Case {
     const char *type, *right, *wrong, *says;
   };
@@ -407,7 +407,7 @@ TEST_F(OwnKernel, IsComparedInTheTypeOfItsPointers) {
   }
 }
 
-TEST_F(OwnKernel, IsCheckedOnValuesThatMatter) {
+TEST_F(UserKernelTest, IsCheckedOnValuesThatMatter) {
   // The spread of each eight numbers; from their squares it loses all digits where they lie close together.
   const std::string sums =
       "{ float s = 0, q = 0, v = 0; const int b = i / 8 * 8; for (int k = 0; k < 8 && b + k < n; ++k) { s += "
@@ -437,7 +437,7 @@ TEST_F(OwnKernel, IsCheckedOnValuesThatMatter) {
 
 // A counter of 16 bits overflows only where many are equal: on the problem itself, and not with its first
 // values.
-TEST_F(OwnKernel, IsCheckedOnAllValuesOfTheProblemItself) {
+TEST_F(UserKernelTest, IsCheckedOnAllValuesOfTheProblemItself) {
   const auto counting = [](const std::string& type) {
     const std::string count = "(const int* x, int* y, int n) {\n  if (threadIdx.x > 0) return;\n  ";
     const std::string zeros =
@@ -458,7 +458,7 @@ TEST_F(OwnKernel, IsCheckedOnAllValuesOfTheProblemItself) {
   EXPECT_TRUE(has(wrong.out, "y[0] is 34464, expected 100000")) << wrong.out;
 }
 
-TEST_F(OwnKernel, AToleranceThatLetsZerosPassIsAnError) {
+TEST_F(UserKernelTest, AToleranceThatLetsZerosPassIsAnError) {
   std::string text = of_type("float", "y[i] = 0 * x[i];", "y[i] = x[i];");
   text.replace(text.find("[problem]"), 0, "tolerance = { absolute = 1 }\n");
   write(text);
@@ -470,7 +470,7 @@ TEST_F(OwnKernel, AToleranceThatLetsZerosPassIsAnError) {
   EXPECT_TRUE(has(idle.err, "wrote nothing to y")) << idle.err;
 }
 
-TEST_F(OwnKernel, CompileErrorsNameTheFileAndItsLine) {
+TEST_F(UserKernelTest, CompileErrorsNameTheFileAndItsLine) {
   std::filesystem::create_directory(scratch.path() / "parts");
   std::ofstream(scratch.path() / "parts" / "helper.cuh")
       << "#pragma once\n\n__device__ float f(float x) { return x }\n";
@@ -494,7 +494,7 @@ TEST_F(OwnKernel, CompileErrorsNameTheFileAndItsLine) {
   EXPECT_TRUE(has(outside.err, "../../etc/hostname is not in the folder of twice.cu")) << outside.err;
 }
 
-TEST_F(OwnKernel, MayBeWrittenAsTutorialsDo) {
+TEST_F(UserKernelTest, MayBeWrittenAsTutorialsDo) {
   std::string text = of_type("float", "y[i] = sum(x[i]);", "y[i] = x[i] + 1;");
   text.replace(text.find("__global__ void twice"), 0,
                "extern __shared__ float tile[];\n#ifdef __CUDA_ARCH__\n#include "
@@ -509,7 +509,7 @@ TEST_F(OwnKernel, MayBeWrittenAsTutorialsDo) {
   EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
 }
 
-TEST_F(OwnKernel, QueryCountsTheVariantsOfEachValue) {
+TEST_F(UserKernelTest, QueryCountsTheVariantsOfEachValue) {
   write(twice("if (i < n) y[i] = 2 * x[i] + (PART == 2 && BLOCK == 64 ? 1 : 0);", compared));
   EXPECT_EQ(scratch.tunesmith(tune + "--budget all").exit_code, 0);
   const Outcome axes = scratch.tunesmith("query twice.cu --axes --problem n=1000 --format csv");
@@ -517,7 +517,7 @@ TEST_F(OwnKernel, QueryCountsTheVariantsOfEachValue) {
   EXPECT_TRUE(has(axes.out, "\"32: 2, 64: 1 + 1 failed, 128: 2\"")) << axes.out;
 }
 
-TEST_F(OwnKernel, IsCompiledWithoutADevice) {
+TEST_F(UserKernelTest, IsCompiledWithoutADevice) {
   const bool has_nvrtc =
       scratch.tunesmith("check transpose --target sm_90a --random 0 --problem 'height=9 width=9'")
           .exit_code == 0;
@@ -549,7 +549,7 @@ TEST_F(OwnKernel, IsCompiledWithoutADevice) {
   }
 }
 
-TEST_F(OwnKernel, WithoutAReferenceTheUntunedKernelIsOne) {
+TEST_F(UserKernelTest, WithoutAReferenceTheUntunedKernelIsOne) {
   write(twice("if (i < n) y[i] = 2 * x[i] + (PART == 2 ? 1 : 0);"));
   const Outcome tuned = scratch.tunesmith(tune + "--budget all");
   EXPECT_EQ(tuned.exit_code, 0) << tuned.out << tuned.err;
@@ -557,7 +557,7 @@ TEST_F(OwnKernel, WithoutAReferenceTheUntunedKernelIsOne) {
   EXPECT_TRUE(has(tuned.out, "wrong_result 3")) << tuned.out;
 }
 
-TEST_F(OwnKernel, AWrongVariantIsFoundOnSmallProblems) {
+TEST_F(UserKernelTest, AWrongVariantIsFoundOnSmallProblems) {
   // Of 1000 elements the last block has 40, and of 1024 none is beyond the end.
   write(twice("if (i < n || PART == 2) y[i] = 2 * x[i < n ? i : 0];", compared));
   const Outcome tuned = scratch.tunesmith("tune twice.cu --device host --budget all --problem n=1024");
@@ -565,14 +565,14 @@ TEST_F(OwnKernel, AWrongVariantIsFoundOnSmallProblems) {
   EXPECT_TRUE(has(tuned.out, "out_of_bounds 3")) << tuned.out << tuned.err;
 }
 
-TEST_F(OwnKernel, AWrongBaseIsAnAlarm) {
+TEST_F(UserKernelTest, AWrongBaseIsAnAlarm) {
   write(twice("if (i < n) y[i] = BLOCK == 64 ? 3 * x[i] : PART * 0 + 2 * x[i];", compared));
   const Outcome tuned = scratch.tunesmith(tune + "--budget all");
   EXPECT_EQ(tuned.exit_code, 1) << tuned.out << tuned.err;
   EXPECT_TRUE(has(tuned.out + tuned.err, "wrong_result")) << tuned.out << tuned.err;
 }
 
-TEST_F(OwnKernel, IsCheckedWithoutASearch) {
+TEST_F(UserKernelTest, IsCheckedWithoutASearch) {
   write(twice("if (i < n) y[i] = PART > 0 ? 2 * x[i] : 0;", compared + "[problem.dtype]\n"));
   EXPECT_EQ(scratch.tunesmith("check twice.cu --device host").exit_code, 2) << "a wrong description";
   write(twice("if (i < n) y[i] = PART > 0 ? 2 * x[i] : 0;", compared));
@@ -596,7 +596,7 @@ TEST_F(OwnKernel, IsCheckedWithoutASearch) {
   EXPECT_EQ(scratch.tunesmith(check).exit_code, 1) << "all are wrong";
 }
 
-TEST_F(OwnKernel, AWrongReferenceIsNamed) {
+TEST_F(UserKernelTest, AWrongReferenceIsNamed) {
   std::string text = twice("if (i < n) y[i] = 2 * x[i] * PART / PART;", compared);
   text.replace(text.find("if (i < n) y[i] = x[i] + x[i]"), 10, "          ");
   write(text);
@@ -616,7 +616,7 @@ std::string with_function(const std::string& body, const std::string& reference 
          declared + " {\n  std::vector<double> twice(n);\n" + body + "\n}\n";
 }
 
-TEST_F(OwnKernel, AHostFunctionIsAReference) {
+TEST_F(UserKernelTest, AHostFunctionIsAReference) {
   write(with_function(
       "for (int i = 0; i < n; ++i) twice[i] = 2.0 * x[i];\nfor (int i = 0; i < n; ++i) y[i] = twice[i];"));
   const Outcome tuned = scratch.tunesmith(tune + "--budget all");
@@ -632,7 +632,7 @@ TEST_F(OwnKernel, AHostFunctionIsAReference) {
   EXPECT_TRUE(has(checked.out, "wrong_result 1, BLOCK=64 PART=2")) << checked.out;
 }
 
-TEST_F(OwnKernel, AHostFunctionThatFailsIsNamed) {
+TEST_F(UserKernelTest, AHostFunctionThatFailsIsNamed) {
   struct Case {
     std::string text, sentence;
     int exit_code;
@@ -665,7 +665,7 @@ TEST_F(OwnKernel, AHostFunctionThatFailsIsNamed) {
   }
 }
 
-TEST_F(OwnKernel, WhatTheHostLacksIsSaid) {
+TEST_F(UserKernelTest, WhatTheHostLacksIsSaid) {
   for (const std::string header : {"<mma.h>", "<cuda/barrier>"}) {
     write("#include " + header + "\n" + twice("if (i < n) y[i] = 2 * x[i] * PART / PART;", compared));
     const Outcome tuned = scratch.tunesmith(tune + "--budget all");
@@ -678,7 +678,7 @@ TEST_F(OwnKernel, WhatTheHostLacksIsSaid) {
 }
 
 // What a reference says in double is beyond what f16 holds.
-TEST_F(OwnKernel, ExpectedValuesOf16BitsAreRounded) {
+TEST_F(UserKernelTest, ExpectedValuesOf16BitsAreRounded) {
   std::string text = twice("if (i < n) y[i] = __float2half(2 * __half2float(x[i]) * PART / PART);");
   text.replace(text.find("[\"n\"]"), 5, "{ extents = [\"n\"], values = [-60000, 60000] }");
   for (std::size_t at = 0; (at = text.find("float* ", at)) != std::string::npos;)
@@ -689,7 +689,7 @@ TEST_F(OwnKernel, ExpectedValuesOf16BitsAreRounded) {
   EXPECT_EQ(checked.exit_code, 0) << checked.out << checked.err;
 }
 
-TEST_F(OwnKernel, NumbersOf16BitsRunOnTheHost) {
+TEST_F(UserKernelTest, NumbersOf16BitsRunOnTheHost) {
   for (const auto& [header, type, name, pair] :
        {std::array<std::string, 4>{"cuda_fp16.h", "__half", "half", "half2"},
         std::array<std::string, 4>{"cuda_bf16.h", "__nv_bfloat16", "bfloat16", "bfloat162"}}) {
@@ -706,7 +706,7 @@ TEST_F(OwnKernel, NumbersOf16BitsRunOnTheHost) {
   }
 }
 
-TEST_F(OwnKernel, IncludesOfItsFolderAndADescriptionBesideIt) {
+TEST_F(UserKernelTest, IncludesOfItsFolderAndADescriptionBesideIt) {
   const std::string text = twice("if (i < n) y[i] = doubled(x[i]) * PART / PART;", compared);
   const std::size_t begin = std::string("/* tunesmith").size();
   const std::size_t end = text.find("*/");
@@ -722,7 +722,7 @@ TEST_F(OwnKernel, IncludesOfItsFolderAndADescriptionBesideIt) {
   EXPECT_TRUE(has(tuned.out, "ok 6; 6 measured")) << tuned.out << tuned.err;
 }
 
-TEST_F(OwnKernel, WrongRequestsAreSentences) {
+TEST_F(UserKernelTest, WrongRequestsAreSentences) {
   EXPECT_EQ(scratch.tunesmith("space nowhere.cu").exit_code, 2);
   EXPECT_TRUE(has(scratch.tunesmith("space nowhere.cu").err, "The file nowhere.cu cannot be read"));
   std::string text = twice("y[i] = BLOCK * PART;");

@@ -25,7 +25,7 @@ TEST_F(CudaDevice, Facts) {
   const DeviceFacts& facts = device().facts();
   std::cout << facts.name << ", " << facts.target << ", " << facts.multiprocessors << " multiprocessors, "
             << facts.memory_bytes << " bytes, driver " << device().driver() << "\n";
-  EXPECT_EQ(facts.kind, "cuda");
+  EXPECT_EQ(facts.kind, DeviceKind::cuda);
   EXPECT_FALSE(facts.name.empty());
   EXPECT_EQ(facts.target.rfind("sm_", 0), 0u);
   EXPECT_GT(facts.multiprocessors, 0);

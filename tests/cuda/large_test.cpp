@@ -55,7 +55,7 @@ class LargeProblemOnGpu : public GpuTest, public testing::WithParamInterface<Lar
 
 TEST_P(LargeProblemOnGpu, IsRightWhereItIsLookedAt) {
   const Op& op = *GetParam().op;
-  const Problem problem = complete_problem(op, Values::parse(GetParam().problem));
+  const Problem problem = complete_problem(op, Problem::parse(GetParam().problem));
   std::int64_t most = 0;
   std::int64_t input_elements = 0;
   for (const Argument& argument : op.arguments) {

@@ -1,7 +1,9 @@
 // Kernels of a user's own, compiled for GPUs.
 #include "generator/ops.h"
+#include "kernel_file/add.h"
+#include "kernel_file/read.h"
+#include "kernel_file/user_kernel.h"
 #include "nvrtc.h"
-#include "runtime/own_text.h"
 
 namespace tunesmith {
 namespace {
@@ -9,8 +11,8 @@ namespace {
 class OwnKernelNvrtc : public Nvrtc {
  protected:
   // Some configs, and the reference.
-  void expect_compiles(const OwnOp& own, const std::string& given) {
-    const Problem problem = complete_problem(own.op, Values::parse(given));
+  void expect_compiles(const UserKernel& own, const std::string& given) {
+    const Problem problem = complete_problem(own.op, Problem::parse(given));
     const Template& tmpl = own.op.templates.front();
     const Space space = tmpl.space(problem);
     for (const Config& config : space.sample(4, 1)) expect_compiles(own, tmpl, problem, config);
@@ -18,7 +20,8 @@ class OwnKernelNvrtc : public Nvrtc {
   }
 
  private:
-  void expect_compiles(const OwnOp& own, const Template& tmpl, const Problem& problem, const Config& config) {
+  void expect_compiles(const UserKernel& own, const Template& tmpl, const Problem& problem,
+                       const Config& config) {
     const Source source = render(own.op, tmpl, problem, config, "sm_90a");
     const Compiled compiled = toolchain_->compile(source);
     ASSERT_TRUE(compiled.ok) << problem.text() << " " << config.text() << "\n" << compiled.log;
@@ -28,14 +31,15 @@ class OwnKernelNvrtc : public Nvrtc {
 
 TEST_F(OwnKernelNvrtc, TheExamplesCompile) {
   for (const char* name : {"softmax_rows", "stencil", "tiled_matmul"}) {
-    const OwnOp& own = add_own_op(read_own_text(std::string(TUNESMITH_OWN_KERNELS) + "/" + name + ".cu"));
+    const UserKernel& own =
+        add_user_kernel(read_kernel_file(std::string(TUNESMITH_OWN_KERNELS) + "/" + name + ".cu"));
     expect_compiles(own, own.op.examples.front());
   }
 }
 
 TEST_F(OwnKernelNvrtc, HeadersOfTheToolkitAndOfC) {
-  const OwnOp& own = add_own_op(OwnText{.path = "twice.cu",
-                                        .cu = R"cu(/* tunesmith
+  const UserKernel& own = add_user_kernel(KernelFile{.path = "twice.cu",
+                                                     .cu = R"cu(/* tunesmith
 type = "T"
 dtype = ["f16", "bf16", "f32"]
 [problem]
@@ -68,7 +72,7 @@ __global__ void twice(const T* x, T* y, int n) {
   cooperative_groups::this_thread_block().sync();
 }
 )cu",
-                                        .description = {}});
+                                                     .description = {}});
   for (const char* dtype : {"f16", "bf16", "f32"}) expect_compiles(own, std::string("n=10 dtype=") + dtype);
 }
 

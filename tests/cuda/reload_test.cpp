@@ -6,7 +6,7 @@
 #include <deque>
 #include <iostream>
 
-#include "generator/ops.h"
+#include "kernel_file/find_op.h"
 #include "runtime/toolchain.h"
 #include "tests/cuda/gpu.h"
 #include "tuner/checker.h"
@@ -31,12 +31,12 @@ constexpr std::size_t loads = 12;  // of an interval
 
 Runner base_of(Device& device, const Toolchain& toolchain, const char* op_name, const char* text) {
   const Op& op = find_op(op_name);
-  const Problem problem = complete_problem(op, Values::parse(text));
+  const Problem problem = complete_problem(op, Problem::parse(text));
   const RenderedVariant base =
       render_variant(op, problem, {0, base_config(op, problem, device.facts())}, device.facts());
   const Compiled compiled = toolchain.compile(base.source);
   EXPECT_TRUE(compiled.ok) << compiled.log;
-  const Policy policy = policy_for("cuda");
+  const Policy policy = policy_for(DeviceKind::cuda);
   std::vector<char> memory(check_bytes(op, problem));
   fill_check_memory(op, problem, 1, memory.data());
   Runner runner{std::string(op_name) + " " + text,

@@ -70,14 +70,14 @@ TEST_P(WinnersOnGpu, AreRightOnSmallProblems) {
        store.results({.op = op->name, .device = device().facts().name, .verdict = "ok"})) {
     // Results come fastest first within a problem: the first of a template is its best.
     if (row.template_name != tmpl->name || !seen.insert(row.problem).second) continue;
-    const Problem problem = complete_problem(*op, Values::parse(row.problem));
+    const Problem problem = complete_problem(*op, Problem::parse(row.problem));
     const Space space = tmpl->space(problem, device().facts());
     add(problem, space.complete({}));
     if (const auto config = space.find(Values::parse(row.config)))
       add(problem, *config);  // its axes may have changed since
   }
   for (const std::string& example : op->examples) {
-    const Problem problem = complete_problem(*op, Values::parse(example));
+    const Problem problem = complete_problem(*op, Problem::parse(example));
     if (!why_not(*tmpl, problem, device().facts())) add(problem, tmpl->space(problem).complete({}));
   }
   if (variants.empty()) GTEST_SKIP() << "the template serves no example on this GPU";

@@ -14,6 +14,7 @@
 
 #include "dispatch/plan_cache.h"
 #include "fixture.h"
+#include "kernel_file/find_op.h"
 #include "runtime/files.h"
 
 namespace tunesmith {
@@ -54,7 +55,7 @@ class BehindTest : public DispatcherTest {
   std::string copies(const std::string& problem) const {
     const Op& op = find_op("smooth");
     const Template& tmpl = find_template(op, "vector");
-    const Problem complete = complete_problem(op, Values::parse(problem));
+    const Problem complete = complete_problem(op, Problem::parse(problem));
     const Config config = tmpl.space(complete).complete(Values::parse("VECTOR=1"));
     const std::string file = (folder_ / "made.so").string();
     write_file(file, binary_of(render(op, tmpl, complete, config, "host")));

@@ -7,6 +7,7 @@
 
 #include "dispatch/packed.h"
 #include "fixture.h"
+#include "kernel_file/find_op.h"
 #include "runtime/rehearsal.h"
 #include "tunesmith/conv2d.h"
 
@@ -81,7 +82,7 @@ TEST_F(CudaDispatchTest, TheBaseNeedsNoCompiler) {
 TEST_F(CudaDispatchTest, TheDriverCompilesTheBuiltInPtx) {
   const Op& op = find_op("conv2d");
   const Problem problem =
-      complete_problem(op, Values::parse("height=31 width=77 mask_height=5 mask_width=4"));
+      complete_problem(op, Problem::parse("height=31 width=77 mask_height=5 mask_width=4"));
   const Config config = base_config(op, problem);
   const Source source = render(op, op.templates.front(), problem, config, ptx_target);
   const std::string ptx(packed(packed_name(ptx_target, source.hash)));

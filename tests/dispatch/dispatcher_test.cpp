@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "fixture.h"
+#include "kernel_file/find_op.h"
 #include "runtime/cache.h"
 #include "tunesmith/conv2d.h"
 #include "tunesmith/elementwise.h"
@@ -67,7 +68,7 @@ TEST_F(DispatcherTest, WithoutAnythingItIsTheBase) {
 TEST_F(DispatcherTest, ABaseThatFailedHereIsUsedOnlyWithAWarning) {
   const Op& op = find_op("smooth");
   const auto measured = [&](const char* text, const std::string& verdict) {
-    const Problem problem = complete_problem(op, Values::parse(text));
+    const Problem problem = complete_problem(op, Problem::parse(text));
     const Source source =
         render(op, op.templates.front(), problem, base_config(op, problem, facts()), "host");
     Store store = Store::open(database(), Store::Mode::create);
@@ -255,7 +256,7 @@ TEST_F(DispatcherTest, OtherDevicesComeLast) {
   DeviceFacts other = host_facts();
   other.name = "Another CPU";
   tune({.problem = "n=1000 taps=5", .config = "VECTOR=4", .device = other});
-  DeviceFacts gpu = {.kind = "cuda",
+  DeviceFacts gpu = {.kind = DeviceKind::cuda,
                      .name = "A GPU",
                      .target = "sm_90a",
                      .compute_capability = 90,
@@ -347,7 +348,7 @@ TEST_F(DispatcherTest, PlansAreKept) {
     EXPECT_EQ(&dispatcher.plan("smooth", other_order).variant(), &plan.variant());
     EXPECT_EQ(&dispatcher.plan("smooth", initial_dtype).variant(), &plan.variant());
   }
-  EXPECT_EQ(&dispatcher.plan("smooth", Values::parse("n=100 taps=5")).variant(), &plan.variant());
+  EXPECT_EQ(&dispatcher.plan("smooth", Problem::parse("n=100 taps=5")).variant(), &plan.variant());
 }
 
 // Fields that have the same hash, or names of the same length and other numbers.
@@ -413,7 +414,7 @@ TEST_F(DispatcherTest, ExplainIsShortUnlessAllIsAskedFor) {
   tune({.problem = "n=4000 taps=5", .config = "VECTOR=2", .median_us = 40});
   tune({.problem = "n=7 taps=3",
         .config = "VECTOR=1",
-        .device = {.kind = "cuda", .name = "A GPU", .target = "sm_90a", .compute_capability = 90}});
+        .device = {.kind = DeviceKind::cuda, .name = "A GPU", .target = "sm_90a", .compute_capability = 90}});
   Dispatcher dispatcher(options());
   const std::string text = dispatcher.explain("smooth", "n=1200 taps=5");
   for (const char* words :
@@ -473,7 +474,7 @@ TEST_F(DispatcherTest, WhereNothingIsKnownASensibleTemplateComesBeforeTheBase) {
 TEST_F(DispatcherTest, WhereASensibleTemplateIsNotThereTheNextOneIsTaken) {
   const Op& op = find_op("elementwise");
   const Template& any = find_template(op, "broadcast_any");
-  const Problem other = complete_problem(op, Values::parse("function=polar_distance shape=9x7 b=7 d=9x1"));
+  const Problem other = complete_problem(op, Problem::parse("function=polar_distance shape=9x7 b=7 d=9x1"));
   const Source source = render(op, any, other, any.space(other).complete({}), "host");
   BinaryCache(options().cache_folder).put(source, binary_of(source));
 
@@ -506,9 +507,9 @@ TEST_F(DispatcherTest, TypedConv2d) {
   const auto run = [&]<typename T>(T, Conv2dMode mode) {
     // The fields and words of the typed function are the op's.
     const Problem problem = complete_problem(
-        op, Values::parse("batch=2 height=13 width=17 mask_height=4 mask_width=3 mode=" +
-                          std::string(mode == Conv2dMode::convolution ? "convolution" : "correlation") +
-                          " boundary=zero dtype=" + (sizeof(T) == 8 ? "f64" : "f32")));
+        op, Problem::parse("batch=2 height=13 width=17 mask_height=4 mask_width=3 mode=" +
+                           std::string(mode == Conv2dMode::convolution ? "convolution" : "correlation") +
+                           " boundary=zero dtype=" + (sizeof(T) == 8 ? "f64" : "f32")));
     EXPECT_EQ(conv2d_plan<T>(dispatcher, shape, mode).problem(), problem.text());
     const Buffers buffers(op, problem, 0, 3);
     const auto pointer = [&](std::size_t i) { return static_cast<T*>(buffers.arguments()[i]); };

@@ -9,13 +9,14 @@
 #include "choose/select.h"
 #include "choose/winners_file.h"
 #include "fixture.h"
+#include "kernel_file/find_op.h"
 #include "runtime/files.h"
 
 namespace tunesmith {
 namespace {
 
 TEST_F(DispatcherTest, ExportIsReadAndCheckedAndRepeats) {
-  DeviceFacts gpu = {.kind = "cuda",
+  DeviceFacts gpu = {.kind = DeviceKind::cuda,
                      .name = "A GPU, of sorts",
                      .target = "sm_90a",
                      .compute_capability = 90,
@@ -113,7 +114,7 @@ TEST_F(DispatcherTest, AnExpressionIsTunedAndExported) {
   const Op& op = find_op("elementwise");
   const auto chosen = [&](const std::string& text) {
     return Chooser(op, host_facts(), std::span(&rows[0].winner, 1))
-        .select(complete_problem(op, Values::parse(text)), false)
+        .select(complete_problem(op, Problem::parse(text)), false)
         .choices;
   };
   rows[0].winner.has_binary = true;

@@ -13,6 +13,7 @@
 #include <csignal>
 
 #include "fixture.h"
+#include "kernel_file/find_op.h"
 #include "runtime/trust.h"
 
 namespace tunesmith {
@@ -157,7 +158,7 @@ class FirstUseTest : public DispatcherTest {
     Store store = Store::open(database(), Store::Mode::create);
     const Op& op = find_op("smooth");
     const Template& tmpl = find_template(op, "vector");
-    const Problem problem = complete_problem(op, Values::parse(text));
+    const Problem problem = complete_problem(op, Problem::parse(text));
     FirstUseRow row{.problem_id = store.id_of(ProblemRow{.op = op.name, .text = problem.text()}),
                     .device_id = store.id_of(row_of(device)),
                     .driver = driver,

@@ -19,6 +19,7 @@
 #include "generator/hash.h"
 #include "generator/ops.h"
 #include "generator/random.h"
+#include "kernel_file/find_op.h"
 #include "runtime/executable.h"
 #include "runtime/toolchain.h"
 #include "tunesmith/dispatcher.h"
@@ -175,7 +176,7 @@ class DispatcherTest : public testing::Test {
     Store store = Store::open(database(), Store::Mode::create);
     const Op& op = find_op(winner.op);
     const Template& tmpl = find_template(op, winner.template_name);
-    const Problem problem = complete_problem(op, Values::parse(winner.problem));
+    const Problem problem = complete_problem(op, Problem::parse(winner.problem));
     const Config config = tmpl.space(problem).complete(Values::parse(winner.config));
     const Source source = render(op, tmpl, problem, config, winner.device.target);
     const auto device = store.id_of(row_of(winner.device));
@@ -240,7 +241,7 @@ class DispatcherTest : public testing::Test {
     Random random(wanted.seed);
     double median_us = 1000;  // each new one is a better one
     for (const std::string& shape : wanted.shapes) {
-      const Problem problem = complete_problem(op, Values::parse(shape));
+      const Problem problem = complete_problem(op, Problem::parse(shape));
       for (const Template& tmpl : op.templates) {
         if (why_not(tmpl, problem, facts())) continue;
         for (const Config& config : tmpl.space(problem).sample(wanted.configs, random.next())) {

@@ -15,6 +15,7 @@
 #include "choose/winners_file.h"
 #include "dispatch/packed.h"
 #include "fixture.h"
+#include "kernel_file/find_op.h"
 #include "runtime/files.h"
 
 namespace tunesmith {
@@ -185,7 +186,7 @@ TEST_F(FuzzTest, DumpedDatabases) {
 }
 
 TEST_F(FuzzTest, TablesOfWinners) {
-  const DeviceFacts gpu = {.kind = "cuda",
+  const DeviceFacts gpu = {.kind = DeviceKind::cuda,
                            .name = "A GPU",
                            .target = "sm_90a",
                            .compute_capability = 90,
@@ -195,7 +196,7 @@ TEST_F(FuzzTest, TablesOfWinners) {
   row.winner.device = gpu;
   row.winner.op = "smooth";
   row.winner.template_name = "vector";
-  row.winner.problem = complete_problem(find_op("smooth"), Values::parse(problem));
+  row.winner.problem = complete_problem(find_op("smooth"), Problem::parse(problem));
   row.winner.config = Values::parse("BLOCK=64 VECTOR=4");
   row.winner.median_us = 5;
   row.winner.source_hash = std::string(64, 'a');

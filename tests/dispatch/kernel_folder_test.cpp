@@ -10,8 +10,9 @@
 #include "dispatch/known.h"
 #include "dispatch/packed.h"
 #include "fixture.h"
+#include "kernel_file/add.h"
+#include "kernel_file/read.h"
 #include "runtime/files.h"
-#include "runtime/own_text.h"
 
 namespace tunesmith {
 namespace {
@@ -32,7 +33,7 @@ class KernelFolder : public DispatcherTest {
     static int count = 0;  // a process has an op from one file alone
     name_ = "thrice" + std::to_string(++count);
     std::ofstream(file()) << text_of(name_);
-    const Op& op = add_own_op(read_own_text(file())).op;
+    const Op& op = add_user_kernel(read_kernel_file(file())).op;
     template_ = op.templates.front().name;
     tune({.op = name_,
           .problem = "n=1000",
@@ -52,7 +53,7 @@ class KernelFolder : public DispatcherTest {
   }
 
   std::string name_, template_;
-  const DeviceFacts gpu_ = {.kind = "cuda",
+  const DeviceFacts gpu_ = {.kind = DeviceKind::cuda,
                             .name = "A GPU",
                             .target = "sm_90a",
                             .compute_capability = 90,

@@ -22,6 +22,7 @@
 #include "generator/ops.h"
 #include "generator/sample.h"
 #include "generator/target.h"
+#include "kernel_file/find_op.h"
 #include "runtime/files.h"
 
 namespace tunesmith {
@@ -73,7 +74,7 @@ TEST(Packed, HasTheBases) {
   for (const Op& op : ops()) {
     const Template& base = op.templates.front();
     for (const std::string& example : op.examples) {
-      const Problem problem = complete_problem(op, Values::parse(example));
+      const Problem problem = complete_problem(op, Problem::parse(example));
       const bool known = std::all_of(op.parameters.begin(), op.parameters.end(), [&](const Parameter& p) {
         return !p.refuses_text || !compiled_in(op, base, problem).has(p.name) ||
                std::find(p.words.begin(), p.words.end(), problem.word(p.name)) != p.words.end();
@@ -100,7 +101,7 @@ TEST(Packed, HasTheBases) {
 #ifdef TUNESMITH_WITH_CUDA
 TEST(Packed, AnEarlierGpusBinaryServesLaterOnesOfItsMajorCapability) {
   const Op& op = find_op("transpose");
-  const Problem problem = complete_problem(op, Values::parse(op.examples.front()));
+  const Problem problem = complete_problem(op, Problem::parse(op.examples.front()));
   const auto hash = [&](const char* target) {
     return render(op, op.templates.front(), problem, base_config(op, problem), target).hash;
   };
@@ -126,7 +127,7 @@ TEST(Packed, StartsEveryFunctionForEveryLayout) {
   std::size_t found = 0;
   for (const Problem& words : with_each_word(op, {"function", "dtype"})) {
     for (const char* layout : {"shape=30x40x50 a=30x1x50", "shape=2x3x4x5x6x7 a=3x1x5x1x7:105x9x7x9x1"}) {
-      Problem problem = Values::parse(layout);
+      Problem problem = Problem::parse(layout);
       for (const char* name : {"function", "dtype"}) problem.set(name, *words.find(name));
       problem = complete_problem(op, problem);
       for (const std::string& target : targets) {

@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "fixture.h"
+#include "kernel_file/find_op.h"
 
 namespace tunesmith {
 namespace {

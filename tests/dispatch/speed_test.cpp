@@ -14,6 +14,7 @@
 #include "dispatch/plan_state.h"
 #include "dispatch/uses.h"
 #include "fixture.h"
+#include "kernel_file/find_op.h"
 #include "tunesmith/conv2d.h"
 #include "tunesmith/elementwise.h"
 
@@ -166,7 +167,7 @@ TEST_F(Speed, ThreadsCountLaunchesWithoutSlowingEachOther) {
 double rendering_a_base() {
   const Op& op = find_op("conv2d");
   const Problem problem =
-      complete_problem(op, Values::parse("height=100 width=200 mask_height=3 mask_width=3"));
+      complete_problem(op, Problem::parse("height=100 width=200 mask_height=3 mask_width=3"));
   const Config config = base_config(op, problem);
   return seconds(20, [&] {
     if (render(op, op.templates.front(), problem, config, "host").text.empty()) ADD_FAILURE();
@@ -190,7 +191,7 @@ TEST_F(Speed, ChoosingFromATableTakesAPartOfRendering) {
   const DeviceFacts device = known.tables.front().device;
   const Grounds grounds(device, CandidateSet{std::move(known.winners), std::move(known.tables)}, true);
   const Op& op = find_op("conv2d");
-  Problem problem = complete_problem(op, Values::parse("height=100 width=200 mask_height=3 mask_width=3"));
+  Problem problem = complete_problem(op, Problem::parse("height=100 width=200 mask_height=3 mask_width=3"));
   std::int64_t width = 200;
   const double choosing = seconds(200, [&] {
     problem.set("width", ++width);

@@ -7,6 +7,7 @@
 
 #include "fixture.h"
 #include "generator/problem_list.h"
+#include "kernel_file/find_op.h"
 #include "runtime/files.h"
 
 namespace tunesmith {

@@ -2,7 +2,7 @@
 // host, with the kernels that are built in.
 #include <gtest/gtest.h>
 
-#include "generator/ops.h"
+#include "kernel_file/find_op.h"
 #include "tunesmith/dispatcher.h"
 
 namespace tunesmith {

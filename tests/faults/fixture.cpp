@@ -64,7 +64,7 @@ TuneOptions FaultTest::options() const {
   options.compilers = 2;
   options.cache_folder = folder_ / "cache";
   options.worker.measure_s = 3;
-  Policy policy = policy_for(options.device == "host" ? "host" : "cuda");
+  Policy policy = policy_for(options.device == "host" ? DeviceKind::host : DeviceKind::cuda);
   policy.samples = 3;
   policy.final_samples = 3;
   policy.final_rounds = 2;

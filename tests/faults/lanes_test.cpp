@@ -9,6 +9,7 @@
 #include "choose/time_model.h"
 #include "fixture.h"
 #include "generator/ops.h"
+#include "kernel_file/find_op.h"
 #include "tuner/table_run.h"
 
 namespace tunesmith {
@@ -187,7 +188,7 @@ TEST_F(LanesTest, AnchorsKnowThePortfolioAndAreNotMeasuredAgain) {
                                            {"wrong_value", "BLOCK=256"}}};
   const TuneResult result = tuned(asked);
   EXPECT_EQ(result.problems.size(), 4u);
-  EXPECT_EQ(result.device.kind, "host");
+  EXPECT_EQ(result.device.kind, DeviceKind::host);
   const auto store = Store::open(asked.database, Store::Mode::read_only);
   const std::int64_t device = store.devices().front().id;
   // The base, and the one that is legal and right; the wrong one is a verdict, not a time.

@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "generator/ops.h"
+#include "kernel_file/find_op.h"
 #include "tests/faults/fixture.h"
 #include "tuner/check_data.h"
 #include "tuner/compilers.h"

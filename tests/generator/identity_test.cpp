@@ -31,7 +31,7 @@ TEST(WithoutComments, LeavesLiteralsAlone) {
 
 Source rendered(const Op& op, const Files& files, std::string_view target = "sm_90a") {
   const Template& tmpl = op.templates.front();
-  const Problem problem = complete_problem(op, Values::parse("n=8"));
+  const Problem problem = complete_problem(op, Problem::parse("n=8"));
   return render(op, tmpl, problem,
                 tmpl.space(problem).legal(Values::parse("BLOCK=64 VECTOR=4 STORE_MODE=streaming")), target,
                 files);
@@ -114,7 +114,7 @@ TEST(Identity, ATargetIsNoPartOfIt) {
 TEST(RenderBody, AStoredBodyGivesTheSameVariant) {
   const Op op = scale_op();
   const Template& tmpl = op.templates.front();
-  const Problem problem = complete_problem(op, Values::parse("n=8"));
+  const Problem problem = complete_problem(op, Problem::parse("n=8"));
   const Config config = tmpl.space(problem).complete({});
   const std::string body = body_text(op, tmpl, problem, "sm_90a", scale_files());
   EXPECT_EQ(render_body(op, tmpl, problem, config, "sm_90a", body).text,

@@ -10,7 +10,7 @@ namespace {
 
 std::string complaint(std::string_view problem) {
   try {
-    complete_problem(scale_op(), Values::parse(problem));
+    complete_problem(scale_op(), Problem::parse(problem));
   } catch (const UsageError& error) {
     return error.what();
   }
@@ -18,13 +18,13 @@ std::string complaint(std::string_view problem) {
 }
 
 DeviceFacts device() {
-  return {.kind = "cuda", .name = "A test GPU", .target = "sm_75", .compute_capability = 75};
+  return {.kind = DeviceKind::cuda, .name = "A test GPU", .target = "sm_75", .compute_capability = 75};
 }
 
 Work launching(Launch launch) { return Work{.steps = {std::move(launch)}}; }
 
 TEST(Op, CompletesAProblemInItsOwnOrder) {
-  EXPECT_EQ(complete_problem(scale_op(), Values::parse("factor=3 n=10")).text(),
+  EXPECT_EQ(complete_problem(scale_op(), Problem::parse("factor=3 n=10")).text(),
             "n=10 factor=3 rounding=nearest dtype=f32");
 }
 
@@ -55,7 +55,7 @@ Op formula_op() {
   return op;
 }
 
-std::string formula_complaint(const Values& problem) {
+std::string formula_complaint(const Problem& problem) {
   try {
     complete_problem(formula_op(), problem);
   } catch (const UsageError& error) {
@@ -66,14 +66,14 @@ std::string formula_complaint(const Values& problem) {
 
 TEST(Op, AParameterMayTakeTextsBesideItsWords) {
   const auto formula = [](std::string_view problem) {
-    return complete_problem(formula_op(), Values::parse(problem)).word("formula");
+    return complete_problem(formula_op(), Problem::parse(problem)).word("formula");
   };
   EXPECT_EQ(formula("n=8"), "twice");
   EXPECT_EQ(formula("n=8 formula=\"x + x\""), "x + x");
   EXPECT_EQ(formula("n=8 formula=11"), "11") << "a number is a text here";
   const std::string shortened = formula_complaint({{"n", 8}, {"formula", std::string(5000, 'y')}});
   EXPECT_NE(shortened.find("yyy …. Allowed are"), std::string::npos) << shortened;
-  EXPECT_EQ(formula_complaint(Values::parse("n=8 formula=y")),
+  EXPECT_EQ(formula_complaint(Problem::parse("n=8 formula=y")),
             "The scale problem's formula is y. Allowed are twice, and texts of x, + and 1.");
   // It stands in a comment of the rendered text, which it must not leave.
   for (const char* text : {"x\nx", "x\\"}) {
@@ -83,8 +83,8 @@ TEST(Op, AParameterMayTakeTextsBesideItsWords) {
 }
 
 TEST(Op, ChecksValuesTogether) {
-  EXPECT_EQ(formula_complaint(Values::parse("n=3 factor=3")), "");
-  EXPECT_EQ(formula_complaint(Values::parse("n=2 factor=3")), "There are fewer than factor.");
+  EXPECT_EQ(formula_complaint(Problem::parse("n=3 factor=3")), "");
+  EXPECT_EQ(formula_complaint(Problem::parse("n=2 factor=3")), "There are fewer than factor.");
 }
 
 TEST(Op, ATemplatesConstantsAreCompiledIn) {
@@ -92,7 +92,7 @@ TEST(Op, ATemplatesConstantsAreCompiledIn) {
   op.templates[1].constants = [](const Problem& problem) {
     return Values{{"QUARTERS", problem.integer("n") / 4}};
   };
-  EXPECT_EQ(compiled_in(op, op.templates[1], complete_problem(op, Values::parse("n=8 factor=3"))).text(),
+  EXPECT_EQ(compiled_in(op, op.templates[1], complete_problem(op, Problem::parse("n=8 factor=3"))).text(),
             "factor=3 rounding=nearest dtype=f32 QUARTERS=2");
 }
 
@@ -118,7 +118,7 @@ TEST(Op, WorkThatCopiesIntoItsModuleIsNotReentrant) {
 TEST(Op, ATemplateSaysWhyItDoesNotServe) {
   const Op op = scale_op();
   const Template& fixed = find_template(op, "fixed");
-  const Problem problem = complete_problem(op, Values::parse("n=8"));
+  const Problem problem = complete_problem(op, Problem::parse("n=8"));
   EXPECT_NE(why_not(fixed, problem, device()).value_or("").find("8.0 or higher; A test GPU has 7.5"),
             std::string::npos);
   DeviceFacts newer = device();
@@ -130,14 +130,14 @@ TEST(Op, ATemplateSaysWhyItDoesNotServe) {
             std::string::npos);
   newer.compute_capability = 80;
   EXPECT_FALSE(why_not(only, problem, newer));
-  const Problem zero = complete_problem(op, Values::parse("n=8 factor=0"));
+  const Problem zero = complete_problem(op, Problem::parse("n=8 factor=0"));
   EXPECT_EQ(why_not(fixed, zero, newer).value_or(""), "A factor of 0 is not worth a kernel.");
   EXPECT_THROW((void)find_template(op, "tiled"), UsageError);
 }
 
 TEST(Op, WhatIsCompiledInFollowsTheOpsOrder) {
   const Op op = scale_op();
-  const Problem problem = complete_problem(op, Values::parse("n=8 factor=3"));
+  const Problem problem = complete_problem(op, Problem::parse("n=8 factor=3"));
   EXPECT_EQ(compiled_in(op, op.templates[1], problem).text(), "factor=3 rounding=nearest dtype=f32");
   EXPECT_EQ(compiled_in(op, op.templates[0], problem).text(), "dtype=f32");
   EXPECT_EQ(base_config(op, problem).text(), "BLOCK=32 VECTOR=1 STORE_MODE=plain");

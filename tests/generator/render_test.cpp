@@ -15,7 +15,7 @@ Source rendered(std::string_view template_name, std::string_view config, std::st
                 std::string_view problem = "n=8") {
   const Op op = scale_op();
   const Template& tmpl = find_template(op, template_name);
-  const Problem wanted = complete_problem(op, Values::parse(problem));
+  const Problem wanted = complete_problem(op, Problem::parse(problem));
   return render(op, tmpl, wanted, tmpl.space(wanted).legal(Values::parse(config)), target, scale_files());
 }
 
@@ -55,7 +55,7 @@ TEST(Render, IncludesTheTypeOfSixteenBitsThatIsCompiledIn) {
   files["common/float16.cuh"] = "#pragma once\nstruct Float16 {};\nstruct BFloat16 {};\n";
   files["scale/base.cu"] += "#include \"common/float16.cuh\"\n";
   const auto text_of = [&](std::string_view dtype, std::string_view template_name, std::string_view target) {
-    const Problem problem = complete_problem(op, Values::parse("n=8 dtype=" + std::string(dtype)));
+    const Problem problem = complete_problem(op, Problem::parse("n=8 dtype=" + std::string(dtype)));
     const Template& tmpl = find_template(op, template_name);
     return render(op, tmpl, problem, tmpl.space(problem).legal(Values::parse(config)), target, files).text;
   };
@@ -98,7 +98,7 @@ TEST(Render, WritesWhatFollowsFromTheProblem) {
   };
   op.preamble = [](const Problem& problem) { return "// generated for " + problem.word("formula") + "\n"; };
   const auto text = [&](const char* given) {
-    const Problem problem = complete_problem(op, Values::parse(given));
+    const Problem problem = complete_problem(op, Problem::parse(given));
     const Config chosen = op.templates[0].space(problem).legal(Values::parse(config));
     return render(op, op.templates[0], problem, chosen, "sm_90a", scale_files()).text;
   };
@@ -123,7 +123,7 @@ TEST(Render, InlinesEachIncludeOnceAndDependenciesFirst) {
 
 Source with_files(const Files& files) {
   const Op op = scale_op();
-  const Problem problem = complete_problem(op, Values::parse("n=8"));
+  const Problem problem = complete_problem(op, Problem::parse("n=8"));
   return render(op, op.templates[0], problem, op.templates[0].space(problem).legal(Values::parse(config)),
                 "sm_90a", files);
 }
@@ -203,7 +203,7 @@ TEST(Render, RefusesWhatIsNotInTheSpace) {
   EXPECT_THROW(rendered("base", "BLOCK=64", "sm_90a"), UsageError);
   EXPECT_THROW(rendered("base", "BLOCK=64 VECTOR=4 STORE_MODE=plain", "sm_90a", "n=7"), UsageError);
   const Op op = scale_op();
-  const Problem problem = complete_problem(op, Values::parse("n=8"));
+  const Problem problem = complete_problem(op, Problem::parse("n=8"));
   const Config chosen = op.templates[0].space(problem).legal(Values::parse(config));
   EXPECT_THROW(render(op, op.templates[0], problem, chosen, "host", {}), Error);
 }

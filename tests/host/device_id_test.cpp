@@ -13,8 +13,8 @@ namespace {
 
 using Kind = DeviceId::Kind;
 
-const std::vector<DeviceFacts> two = {{.kind = "cuda", .name = "A GPU", .target = "sm_90a"},
-                                      {.kind = "cuda", .name = "Another GPU", .target = "sm_75"}};
+const std::vector<DeviceFacts> two = {{.kind = DeviceKind::cuda, .name = "A GPU", .target = "sm_90a"},
+                                      {.kind = DeviceKind::cuda, .name = "Another GPU", .target = "sm_75"}};
 const std::vector<DeviceFacts> none;
 const std::string why_none = "No driver is installed.";
 
@@ -85,7 +85,7 @@ TEST(ChooseDevice, ANamedDeviceIsThatOneWithoutANote) {
   for (const auto& there : {two, none}) {
     const ChosenDevice host = choose_device({Kind::host}, there, why_none);
     EXPECT_EQ(host.ordinal(), -1);
-    EXPECT_EQ(host.facts.kind, "host");
+    EXPECT_EQ(host.facts.kind, DeviceKind::host);
     EXPECT_EQ(host.note, "");
   }
 }

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "generator/ops.h"
+#include "kernel_file/find_op.h"
 #include "runtime/executable.h"
 #include "runtime/toolchain.h"
 
@@ -30,7 +31,7 @@ TEST(LoadErrors, WhatIsTooMuchIsAboutResources) {
   const Op& op = find_op("conv2d");
   const Template& tmpl = find_template(op, "tiled");
   const Problem problem =
-      complete_problem(op, Values::parse("height=40 width=64 mask_height=3 mask_width=3"));
+      complete_problem(op, Problem::parse("height=40 width=64 mask_height=3 mask_width=3"));
   const Config config = tmpl.space(problem).complete(Values::parse("SMEM_ALLOC=static SMEM_LAYOUT=flat"));
   const Source source = render(op, tmpl, problem, config, "host");
   const Compiled compiled = make_host_toolchain()->compile(source);

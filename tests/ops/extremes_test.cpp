@@ -11,6 +11,7 @@
 #include "generator/error.h"
 #include "generator/ops.h"
 #include "generator/random.h"
+#include "kernel_file/find_op.h"
 #include "tuner/check_data.h"
 
 namespace tunesmith {
@@ -21,7 +22,8 @@ constexpr std::array<std::int64_t, 12> extremes = {
 
 TEST(Extremes, WhatIsNotRefusedCanBeDone) {
   Random random(20261121);
-  const DeviceFacts device = {.kind = "cuda", .name = "a GPU", .target = "sm_90a", .compute_capability = 90};
+  const DeviceFacts device = {
+      .kind = DeviceKind::cuda, .name = "a GPU", .target = "sm_90a", .compute_capability = 90};
   for (const Op& op : ops()) {
     int allowed = 0;
     for (int n = 0; n < 2000; ++n) {

@@ -14,6 +14,7 @@
 #include <sstream>
 
 #include "choose/winners_file.h"
+#include "kernel_file/find_op.h"
 #include "tests/op_cases.h"
 
 namespace tunesmith {
@@ -34,7 +35,7 @@ std::vector<Golden> variants(const Op& op) {
 Source rendered(const Op& op, const Golden& golden) {
   const Template& tmpl = *golden.tmpl;
   for (const std::string& example : op.examples) {
-    const Problem problem = complete_problem(op, Values::parse(example));
+    const Problem problem = complete_problem(op, Problem::parse(example));
     if (tmpl.refuses && !tmpl.refuses(problem).empty()) continue;
     return render(op, tmpl, problem, tmpl.space(problem).complete({}), golden.target);
   }
@@ -93,7 +94,7 @@ std::string example_of(const Op& op) {
   std::istringstream lines(read(sources / "templates" / op.name / "problems.txt"));
   std::string line;
   while (std::getline(lines, line) && line.starts_with('#')) continue;
-  const Problem problem = complete_problem(op, Values::parse(line));
+  const Problem problem = complete_problem(op, Problem::parse(line));
   const WinnersFileRow* best = nullptr;
   const std::vector<WinnersFileRow> rows =
       read_winners([&](std::string_view name) { return read(sources / "generated" / name); });

@@ -30,6 +30,7 @@
 #include <vector>
 
 #include "generator/random.h"
+#include "kernel_file/find_op.h"
 #include "runtime/toolchain.h"
 #include "tests/op_cases.h"
 #include "tuner/check_memory.h"

@@ -40,8 +40,8 @@ TEST_P(SampleTest, WithoutDefaultsAProblemIsShorterAndTheSame) {
   const Op& op = *GetParam();
   std::size_t all = 0, kept = 0;
   for (const Problem& problem : sample_problems(op, 200, 7)) {
-    const Values given = without_defaults(op, problem);
-    EXPECT_EQ(complete_problem(op, Values::parse(given.text())), problem) << given.text();
+    const Problem given = without_defaults(op, problem);
+    EXPECT_EQ(complete_problem(op, Problem::parse(given.text())), problem) << given.text();
     all += problem.entries().size();
     kept += given.entries().size();
   }
@@ -55,7 +55,7 @@ TEST_P(SampleTest, NoParameterIsCalledWeight) {
 
 TEST_P(SampleTest, ThereAreProblemsForTheHost) {
   const Op& op = *GetParam();
-  const SampleLimits limits = sample_limits("host");
+  const SampleLimits limits = sample_limits(DeviceKind::host);
   for (const Problem& problem : sample_problems(op, 30, 5, limits)) {
     EXPECT_LE(bytes_of(op, problem), limits.bytes) << problem.text();
     EXPECT_LE(op.flops(problem), limits.flops) << problem.text();

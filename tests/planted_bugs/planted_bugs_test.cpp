@@ -24,7 +24,9 @@
 
 #include "generator/ops.h"
 #include "generator/random.h"
-#include "runtime/own_text.h"
+#include "kernel_file/add.h"
+#include "kernel_file/read.h"
+#include "kernel_file/user_kernel.h"
 #include "runtime/toolchain.h"
 #include "tuner/check_memory.h"
 #include "tuner/checker.h"
@@ -92,7 +94,7 @@ std::vector<Bug> all_bugs() {
 
 // "" if all of the configs are right.
 std::string judged(const fs::path& path, const std::string& words, std::size_t more_configs) {
-  const OwnOp& own = add_own_op(read_own_text(path));
+  const UserKernel& own = add_user_kernel(read_kernel_file(path));
   const Op& op = own.op;
   const Template& tmpl = op.templates.front();
   const std::unique_ptr<Device> device = make_host_device();

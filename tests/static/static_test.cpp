@@ -16,6 +16,7 @@
 #include "dispatch/known.h"
 #include "dispatch/packed.h"
 #include "generator/sample.h"
+#include "kernel_file/find_op.h"
 #include "tests/cli/run.h"
 #include "tests/dispatch/fixture.h"
 #include "tunesmith/dispatcher.h"
@@ -105,8 +106,8 @@ class StaticExport : public DispatcherTest {
 TEST_F(StaticExport, IsBuiltWithoutSqliteAndChoosesAsTheDispatcher) {
   tune();
   const Op& op = find_op("conv2d");
-  std::vector<Problem> problems = {complete_problem(op, Values::parse(tuned))};
-  for (const Problem& problem : sample_problems(op, 40, 11, sample_limits("host")))
+  std::vector<Problem> problems = {complete_problem(op, Problem::parse(tuned))};
+  for (const Problem& problem : sample_problems(op, 40, 11, sample_limits(DeviceKind::host)))
     problems.push_back(problem);
   const std::size_t exported = 3;
   std::ofstream list(scratch.path() / "list.txt");
@@ -175,7 +176,7 @@ TEST_F(StaticExport, HasTheWinnersAndThePortfolio) {
   const std::vector<Candidate> all = known();
   const Chooser chooser(op, host_facts(), all);
   const std::string kernels = read_text(scratch.path() / "all/kernels.csv");
-  const Problem problem = complete_problem(op, Values::parse(tuned));
+  const Problem problem = complete_problem(op, Problem::parse(tuned));
   EXPECT_EQ(best_of_exported(op, chooser, all, problem, kernels).match, "exact");
   const std::vector<DeviceTable> tables = tables_of(database(), {});
   ASSERT_EQ(tables.size(), 1u);

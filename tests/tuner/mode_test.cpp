@@ -9,7 +9,7 @@ namespace tunesmith {
 namespace {
 
 TEST(ModeTest, OnlyATableRepeatsLoadsAndOnlyChecksTakeOneSample) {
-  const Policy policy = policy_for("cuda");
+  const Policy policy = policy_for(DeviceKind::cuda);
   ASSERT_GT(policy.list_loads, 1);
   ASSERT_GT(policy.samples, 1);
   for (const Mode& mode : {modes::tuning, modes::search, modes::finals, modes::table, modes::checks}) {

@@ -28,9 +28,9 @@ TEST(Summary, IsMedianMinimumAndQuartiles) {
 }
 
 TEST(Launches, OnTheHostAreApart) {
-  EXPECT_EQ(launches_of("cuda", false), "apart");
-  EXPECT_EQ(launches_of("cuda", true), "chained");
-  EXPECT_EQ(launches_of("host", true), "apart");
+  EXPECT_EQ(launches_of(DeviceKind::cuda, false), "apart");
+  EXPECT_EQ(launches_of(DeviceKind::cuda, true), "chained");
+  EXPECT_EQ(launches_of(DeviceKind::host, true), "apart");
 }
 
 TEST(SearchShare, GoesByWeightAndIsNeverNothing) {
@@ -99,13 +99,13 @@ TEST(Until, IsAPartOfTheBestTime) {
 }
 
 TEST(MeasureLimit, FollowsFromTheBaseAndIsGenerousBeforeThatIsKnown) {
-  const MeasureLimits limits = limits_for("cuda");
+  const MeasureLimits limits = limits_for(DeviceKind::cuda);
   EXPECT_EQ(measure_limit_s(limits, 0.02, 1e9), 2);   // a hang costs no more
   EXPECT_EQ(measure_limit_s(limits, 30, 1e9), 300);   // launches of seconds do not time themselves out
   EXPECT_EQ(measure_limit_s(limits, 0, 1e6), 60.05);  // the base itself
   EXPECT_EQ(measure_limit_s(limits, 0, 4e10), 2060);  // 4096 x 4096 with a mask of 31 x 31
-  EXPECT_EQ(measure_limit_s(limits_for("host"), 0.02, 1e9), 20);
-  EXPECT_EQ(measure_limit_s(limits_for("host"), 0, 1e30), 86400);
+  EXPECT_EQ(measure_limit_s(limits_for(DeviceKind::host), 0.02, 1e9), 20);
+  EXPECT_EQ(measure_limit_s(limits_for(DeviceKind::host), 0, 1e30), 86400);
 }
 
 }  // namespace

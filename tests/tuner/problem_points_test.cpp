@@ -28,12 +28,12 @@ class ProblemPointsTest : public testing::Test {
   }
   Store::Fast fast(std::int64_t device, const std::string& problem, const std::string& config,
                    const std::string& template_name = "fixed") const {
-    return {device, complete_problem(op_, Values::parse(problem)).text(), template_name, config};
+    return {device, complete_problem(op_, Problem::parse(problem)).text(), template_name, config};
   }
 
   Op op_ = scale_op();
-  Problem problem_ = complete_problem(op_, Values::parse("n=1024"));
-  DeviceFacts device_ = {.kind = "cuda", .name = "", .target = "sm_90a", .compute_capability = 90};
+  Problem problem_ = complete_problem(op_, Problem::parse("n=1024"));
+  DeviceFacts device_ = {.kind = DeviceKind::cuda, .name = "", .target = "sm_90a", .compute_capability = 90};
   SearchSpace space_ = search_space(op_, problem_, device_);
   Place place_{op_, problem_, device_};
   std::string base_ = text(*space_.base);
@@ -57,7 +57,7 @@ TEST_F(ProblemPointsTest, WhatIsListedIsTriedWhereItIsLegal) {
   EXPECT_THAT(texts(listed_points(place_, *space_.base, listed)),
               ElementsAre(base_, "fixed BLOCK=64 VECTOR=4 STORE_MODE=plain",
                           "base BLOCK=64 VECTOR=1 STORE_MODE=plain"));
-  const Problem odd = complete_problem(op_, Values::parse("n=1023"));  // has no VECTOR=4
+  const Problem odd = complete_problem(op_, Problem::parse("n=1023"));  // has no VECTOR=4
   EXPECT_THAT(texts(listed_points({op_, odd, device_}, *space_.base, listed)),
               ElementsAre(base_, "base BLOCK=64 VECTOR=1 STORE_MODE=plain"));
 }
@@ -83,7 +83,7 @@ TEST_F(ProblemPointsTest, AGuessOfAnotherProblemOrDeviceIsFartherAway) {
       {"conv2d", "", "tiled", ""},                // another op's
       {"scale", "gone=3", "fixed", "BLOCK=64"}};  // of a problem that the op has no more
   WinnerRow won;
-  won.problem.text = complete_problem(op_, Values::parse("n=2048")).text();
+  won.problem.text = complete_problem(op_, Problem::parse("n=2048")).text();
   won.template_.name = "base";
   won.variant.config = "BLOCK=32 VECTOR=1 STORE_MODE=plain";
   const std::vector<Store::Fast> fastest = {fast(here, "n=1024", "BLOCK=64 VECTOR=1 STORE_MODE=plain"),

@@ -17,7 +17,7 @@ class PromisingTest : public testing::Test {
  protected:
   // The place is that among the guesses of the same problem.
   void was_fast(const std::string& n, const std::string& template_name, const std::string& config) {
-    const Problem other = complete_problem(op_, Values::parse("n=" + n));
+    const Problem other = complete_problem(op_, Problem::parse("n=" + n));
     guesses_.push_back({distance(op_, problem_, other), places_[n]++, template_name, config});
   }
   std::vector<std::string> points(const std::vector<std::string>& only = {}) const {
@@ -30,8 +30,8 @@ class PromisingTest : public testing::Test {
   }
 
   Op op_ = scale_op();
-  Problem problem_ = complete_problem(op_, Values::parse("n=1024"));
-  DeviceFacts device_ = {.kind = "cuda", .name = "", .target = "sm_90a", .compute_capability = 90};
+  Problem problem_ = complete_problem(op_, Problem::parse("n=1024"));
+  DeviceFacts device_ = {.kind = DeviceKind::cuda, .name = "", .target = "sm_90a", .compute_capability = 90};
   std::vector<Guess> guesses_;
   std::map<std::string, std::size_t> places_;
 };
@@ -64,7 +64,7 @@ TEST_F(PromisingTest, WhatIsNotSearchedHereIsLeftOut) {
 }
 
 TEST_F(PromisingTest, WhatIsNotLegalHereBecomesTheNearestThatIs) {
-  problem_ = complete_problem(op_, Values::parse("n=1023"));
+  problem_ = complete_problem(op_, Problem::parse("n=1023"));
   was_fast("1024", "base", "BLOCK=64 VECTOR=4 STORE_MODE=plain");  // 4 does not divide 1023
   EXPECT_THAT(points(), ElementsAre("base BLOCK=64 VECTOR=1 STORE_MODE=plain"));
 }

@@ -5,7 +5,7 @@
 
 #include <array>
 
-#include "generator/ops.h"
+#include "kernel_file/find_op.h"
 #include "tuner/ablation.h"
 
 namespace tunesmith {
@@ -130,7 +130,7 @@ TEST(Replay, QualityIsTheMeanAndTheFifthPercentile) {
 // Configs that break the first heuristic alone take twice as long, those that break the last half as long.
 TEST(Ablation, FindsWhatAHeuristicIsWorth) {
   const Op& op = find_op("reduce");
-  const Problem problem = complete_problem(op, Values::parse("outer=64 length=64"));
+  const Problem problem = complete_problem(op, Problem::parse("outer=64 length=64"));
   const Space space = find_template(op, "rows").space(problem);
   const std::size_t last = space.worth().size() - 1;
   Recording recording;

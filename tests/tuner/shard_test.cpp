@@ -8,7 +8,7 @@
 #include <set>
 
 #include "generator/error.h"
-#include "generator/ops.h"
+#include "kernel_file/find_op.h"
 #include "tuner/tune.h"
 
 namespace tunesmith {
@@ -127,7 +127,7 @@ TEST(Part, OfASearchThatLearnsHasASeedAndGuessesOfItsOwn) {
   std::set<std::uint64_t> seeds;
   std::multiset<std::string> guesses;
   const Op& op = find_op("transpose");
-  const Problem problem = complete_problem(op, Values::parse("height=64 width=48"));
+  const Problem problem = complete_problem(op, Problem::parse("height=64 width=48"));
   std::vector<Point> promising;
   for (const Config& config : op.templates.front().space(problem, DeviceFacts{}).all()) {
     promising.push_back({0, config});
@@ -152,7 +152,7 @@ INSTANTIATE_TEST_SUITE_P(Strategies, Share,
 TEST_P(Share, OfThreeTakesEachPointOfASpaceOnce) {
   const std::string strategy = GetParam();
   const Op& op = find_op("transpose");
-  const Problem problem = complete_problem(op, Values::parse("height=64 width=48"));
+  const Problem problem = complete_problem(op, Problem::parse("height=64 width=48"));
   SearchSpace space = search_space(op, problem, DeviceFacts{}, {"base"});
   std::multiset<std::string> seen;
   std::size_t least = 1000;

@@ -23,7 +23,7 @@ namespace tunesmith {
 class Executable;
 struct LaunchNumbers;
 struct PlanState;
-class Values;
+class Problem;
 
 inline namespace TUNESMITH_ABI {
 
@@ -310,7 +310,7 @@ class Dispatcher {
   /// kept: asking again is a look-up, which threads do without disturbing each other. Throws if there is no
   /// such op, if the problem is not valid, or if no kernel can be loaded, not even the base.
   Plan plan(std::string_view op, std::string_view problem);
-  Plan plan(std::string_view op, const Values& problem);
+  Plan plan(std::string_view op, const Problem& problem);
   /// The same from named fields, for typed functions such as conv2d(): asking again allocates nothing.
   Plan plan(std::string_view op, std::span<const Field> problem);
 

@@ -15,7 +15,7 @@ namespace tunesmith {
 /// The text with each character of comments, and of what is in quotes, as a blank; line ends stay.
 std::string blanked(std::string_view text);
 
-struct OwnKernel {
+struct DeclaredKernel {
   struct Parameter {
     std::string type;  ///< without const and __restrict__; of a pointer with its *
     std::string name;
@@ -30,20 +30,20 @@ struct OwnKernel {
 };
 
 /// Each __global__ function once, in the order of the text.
-std::vector<OwnKernel> kernels_of(std::string_view text);
+std::vector<DeclaredKernel> kernels_of(std::string_view text);
 
 /// An ordinary function of the text, for the host.
-struct OwnFunction {
-  OwnKernel declared;              ///< its name, parameters and line
+struct HostFunction {
+  DeclaredKernel declared;         ///< its name, parameters and line
   std::string returns;             ///< the words before its name: "void", "static void"
   std::size_t begin = 0, end = 0;  ///< of its definition, in the text
 };
 
 /// The definition of a function of this name; nothing: there is none.
-std::optional<OwnFunction> function_of(std::string_view text, std::string_view name);
+std::optional<HostFunction> function_of(std::string_view text, std::string_view name);
 
 /// What a line #include "…" names; empty for any other line.
-std::string own_include(std::string_view line);
+std::string included_file(std::string_view line);
 
 /// Whether such a name leads out of the folder.
 bool is_outside(std::string_view included);
@@ -56,7 +56,7 @@ enum class ConstantForm {
 };
 ConstantForm form_of(std::string_view text, std::string_view name);
 
-struct OwnBody {
+struct KernelBody {
   std::string text;      ///< its lines are those of the file
   std::string includes;  ///< the lines #include <…>, which stand before the constants
   /// Those in a condition that tells the host from the device, such as #ifdef __CUDA_ARCH__: they stay in it.
@@ -69,7 +69,7 @@ struct OwnBody {
 /// The body to render: the text's own definitions of these constants are left out, its kernels have names
 /// that differ from variant to variant, and dynamic shared memory is spelled so that the host knows it.
 /// `is_known_header`: of "<cmath>", say, whether it is known without and left out everywhere.
-OwnBody body_of_own(std::string_view text, const std::vector<std::string>& constants,
-                    const std::function<bool(const std::string&)>& is_known_header = nullptr);
+KernelBody kernel_body(std::string_view text, const std::vector<std::string>& constants,
+                       const std::function<bool(const std::string&)>& is_known_header = nullptr);
 
 }  // namespace tunesmith

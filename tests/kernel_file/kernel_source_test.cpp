@@ -1,4 +1,4 @@
-#include "generator/own_source.h"
+#include "kernel_file/kernel_source.h"
 
 #include <gtest/gtest.h>
 
@@ -41,8 +41,8 @@ static const char* text = "__global__ void nor(int a) ";
 
 TEST(OwnSource, KnowsWhatTutorialsWrite) {
   const auto rendered = [](const std::string& text, const std::vector<std::string>& constants = {}) {
-    const OwnBody body =
-        body_of_own(text, constants, [](const std::string& header) { return header == "<cmath>"; });
+    const KernelBody body =
+        kernel_body(text, constants, [](const std::string& header) { return header == "<cmath>"; });
     return body.text + body.behind;
   };
   EXPECT_EQ(
@@ -65,7 +65,7 @@ TEST(OwnSource, KnowsWhatTutorialsWrite) {
             "using tunesmith_own::ENTRY(k);\n");
   EXPECT_EQ(rendered("#define B 3\nint a[B];\n#undef B\n", {"B"}), "           \nint a[B];\n        \n");
   // What stands in a condition on the device stays in it.
-  const OwnBody body = body_of_own(
+  const KernelBody body = kernel_body(
       "#include <a.h>\n#ifdef __CUDA_ARCH__\n#include <b.h>\n#include <cmath>\n#else\n#include "
       "<c.h>\n#endif\n"
       "#ifndef GUARD\n#include <d.h>\n#endif\n",
@@ -91,7 +91,7 @@ TEST(OwnSource, OwnDefinitionsGiveWayAndLinesStay) {
       "typedef float U;\n"
       "#define LONG \\\n  3\n"
       "__global__ void k(T* x) { extern __shared__ float tile[]; if (ITEMS == 4) x[0] = BLOCK; }\n";
-  const OwnBody body = body_of_own(text, {"BLOCK", "ITEMS", "WIDE", "T", "U", "LONG"});
+  const KernelBody body = kernel_body(text, {"BLOCK", "ITEMS", "WIDE", "T", "U", "LONG"});
   EXPECT_EQ(std::count(body.text.begin(), body.text.end(), '\n'), std::count(text.begin(), text.end(), '\n'));
   EXPECT_EQ(body.includes, "<cuda_runtime.h>\n");
   EXPECT_EQ(body.notes.size(), 6U);
@@ -108,7 +108,7 @@ TEST(OwnSource, OwnDefinitionsGiveWayAndLinesStay) {
 TEST(OwnSource, WhatOnlyLooksLikeADefinitionStays) {
   const std::string text =
       "int f(int BLOCK = 3);\nint y = BLOCK;\n#undef BLOCK2\nif (x == BLOCK) BLOCK == 3;\n";
-  EXPECT_EQ(body_of_own(text, {"BLOCK"}).text, text);
+  EXPECT_EQ(kernel_body(text, {"BLOCK"}).text, text);
 }
 
 TEST(OwnSource, TheFormOfAConstantIsSeen) {

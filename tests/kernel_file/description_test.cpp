@@ -1,6 +1,6 @@
 // Descriptions of users' kernels: what becomes of a good one, and the sentence for each bad one, in
 // tests/golden/descriptions.txt (TUNESMITH_UPDATE_GOLDEN=1 writes it anew).
-#include "generator/description.h"
+#include "kernel_file/description.h"
 
 #include <gtest/gtest.h>
 
@@ -9,10 +9,11 @@
 #include <iterator>
 #include <tuple>
 
-#include "generator/described_op.h"
 #include "generator/error.h"
 #include "generator/op.h"
 #include "generator/random.h"
+#include "kernel_file/described_op.h"
+#include "kernel_file/user_kernel.h"
 
 namespace tunesmith {
 namespace {
@@ -70,9 +71,9 @@ __global__ void plain(const T* in, T* out, int* count, long long size) {}
 template <int N> __global__ void general(float* in) {}
 )cu";
 
-OwnText text_of(std::string cu) { return {.path = "scale.cu", .cu = std::move(cu), .description = {}}; }
+KernelFile text_of(std::string cu) { return {.path = "scale.cu", .cu = std::move(cu), .description = {}}; }
 
-std::string complaint(const OwnText& text) {
+std::string complaint(const KernelFile& text) {
   try {
     static_cast<void>(described_op(text, {}));
   } catch (const UsageError& error) {
@@ -93,7 +94,7 @@ TEST(Description, BecomesAnOp) {
   EXPECT_EQ(op.name, "scale");
   EXPECT_FALSE(own->reference_is_base);
   EXPECT_EQ(own->compared, "The reference of scale is the kernel plain of scale.cu.");
-  const Problem problem = complete_problem(op, Values::parse("n=1000 mode=valid dtype=f64"));
+  const Problem problem = complete_problem(op, Problem::parse("n=1000 mode=valid dtype=f64"));
   EXPECT_EQ(problem.text(), "n=1000 taps=3 mode=valid dtype=f64") << "the order is the description's";
   EXPECT_EQ(elements(op.arguments[0], problem), 1002);
   EXPECT_EQ(op.arguments[2].dtype(problem), DType::i32);
@@ -123,7 +124,7 @@ TEST(Description, IsRenderedWithTheFilesOwnNames) {
                         {"common/half_types.cuh", "// halves\n"},
                         {"common/shared.cuh", "// shared\n"}};
   const auto own = described_op(text_of(good), common);
-  const Problem problem = complete_problem(own->op, Values::parse("n=1000"));
+  const Problem problem = complete_problem(own->op, Problem::parse("n=1000"));
   const Template& tmpl = own->op.templates.front();
   const Config config = tmpl.space(problem).legal(Values::parse("BLOCK=128 VECTOR=2"));
   const Source source = render(own->op, tmpl, problem, config, "sm_90a", own->files);
@@ -137,7 +138,7 @@ TEST(Description, IsRenderedWithTheFilesOwnNames) {
 
 TEST(Description, ItsCompanionsAreSmallAndAllowed) {
   const auto own = described_op(text_of(good), {});
-  const Problem problem = complete_problem(own->op, Values::parse("n=1000 taps=5"));
+  const Problem problem = complete_problem(own->op, Problem::parse("n=1000 taps=5"));
   const std::vector<Problem> companions = own->op.companions(problem);
   EXPECT_GE(companions.size(), 5U);
   EXPECT_EQ(companions, own->op.companions(problem)) << "two processes find the same";
@@ -151,7 +152,7 @@ TEST(Description, AProblemThatCannotBeIsASentence) {
   const auto own = described_op(text_of(good), {});
   const auto why = [&](const char* problem) {
     try {
-      complete_problem(own->op, Values::parse(problem));
+      complete_problem(own->op, Problem::parse(problem));
     } catch (const UsageError& error) {
       return std::string(error.what());
     }
@@ -162,7 +163,7 @@ TEST(Description, AProblemThatCannotBeIsASentence) {
             "multiples of 4.");
   const auto overflows = described_op(
       text_of(replaced(good, "flops = \"2 * n\"", "flops = \"n * n * n * n * n * n * n * n\"")), {});
-  EXPECT_THROW(complete_problem(overflows->op, Values::parse("n=1000000")), UsageError);
+  EXPECT_THROW(complete_problem(overflows->op, Problem::parse("n=1000000")), UsageError);
 }
 
 TEST(Description, WithoutAReferenceItIsTheKernelItself) {
@@ -176,7 +177,7 @@ TEST(Description, WithoutAReferenceItIsTheKernelItself) {
 
 TEST(Description, MayStandInAFileOfItsOwn) {
   const std::size_t end = good.find("*/");
-  OwnText text = text_of(good.substr(end + 2));
+  KernelFile text = text_of(good.substr(end + 2));
   text.description =
       good.substr(std::string("/* tunesmith").size(), end - std::string("/* tunesmith").size());
   EXPECT_EQ(described_op(text, {})->op.name, "scale");
@@ -185,7 +186,7 @@ TEST(Description, MayStandInAFileOfItsOwn) {
 }
 
 // count(x, y, c): the pointers' types are the test's, as is the array c.
-OwnText with_pointer(const std::string& type, const std::string& array, const std::string& before = "") {
+KernelFile with_pointer(const std::string& type, const std::string& array, const std::string& before = "") {
   return text_of(
       "/* tunesmith\n[problem]\nn = [1, 1000]\n[arrays]\nx = [\"n\"]\nc = { extents = [\"n\"], role = "
       "\"inout\"" +
@@ -194,7 +195,7 @@ OwnText with_pointer(const std::string& type, const std::string& array, const st
 }
 
 TEST(Description, AnArrayHasTheTypeOfItsPointer) {
-  const Problem problem = Values::parse("n=100 dtype=f32");
+  const Problem problem = Problem::parse("n=100 dtype=f32");
   for (const auto& [type, dtype] :
        std::initializer_list<std::pair<const char*, DType>>{{"unsigned*", DType::u32},
                                                             {"short*", DType::i16},
@@ -228,7 +229,7 @@ TEST(Description, AnArrayHasTheTypeOfItsPointer) {
             "elements are u64 of 8 bytes.");
   EXPECT_NE(complaint(with_pointer("float**", "")), "");
   // Wide types need their alignment.
-  const auto alignment = [&](const OwnText& text) {
+  const auto alignment = [&](const KernelFile& text) {
     const auto own = described_op(text, {});
     const Template& tmpl = own->op.templates.front();
     return alignment_bytes(tmpl, problem, tmpl.space(problem).complete({}));
@@ -239,7 +240,7 @@ TEST(Description, AnArrayHasTheTypeOfItsPointer) {
 }
 
 TEST(Description, AnArraySaysWhatItHolds) {
-  const Problem problem = Values::parse("n=100 dtype=f32");
+  const Problem problem = Problem::parse("n=100 dtype=f32");
   const auto held = [&](const std::string& type, const std::string& values) {
     const auto own = described_op(with_pointer(type, ", values = " + values), {});
     const Contents usual = *own->op.arguments[1].usual;
@@ -261,7 +262,7 @@ TEST(Description, AnArraySaysWhatItHolds) {
 
 // One that is in no rule is not just left out: it would never be seen.
 TEST(Description, AConfigThatCannotBeComputedIsAMistake) {
-  const Problem problem = Values::parse("n=1000 taps=3 mode=same dtype=f32");
+  const Problem problem = Problem::parse("n=1000 taps=3 mode=same dtype=f32");
   EXPECT_EQ(described_op(text_of(good), {})->mistake(problem), "");
   const std::string divides = replaced(good, "grid = [\"ceil_div(n, BLOCK * VECTOR)\"]",
                                        "grid = [\"ceil_div(n, BLOCK * VECTOR - 256)\"]");
@@ -283,7 +284,7 @@ TEST(Description, AnAxisMayBeKnownByTheBlockAlone) {
       "[axes]\nBLOCK = [64, 128]\n[launch]\ngrid = \"ceil_div(n, BLOCK)\"\nblock = \"BLOCK\"\n*/\n"
       "__global__ void k(float* y, int n) { const int i = blockIdx.x * blockDim.x + threadIdx.x; }\n";
   const auto own = described_op(text_of(text), {});
-  for (const Problem& companion : own->op.companions(Values::parse("n=500 dtype=f32")))
+  for (const Problem& companion : own->op.companions(Problem::parse("n=500 dtype=f32")))
     EXPECT_GE(companion.integer("n"), 16) << "the range that the description gives";
   EXPECT_NE(complaint(text_of(replaced(text, "blockDim.x", "64"))), "");
   // What only defines it does not read it.
@@ -431,7 +432,7 @@ TEST(Description, AnyTextIsAnswered) {
     try {
       const auto own = described_op(text_of(text), {});
       for (const std::string& example : own->op.examples) {
-        const Problem problem = complete_problem(own->op, Values::parse(example));
+        const Problem problem = complete_problem(own->op, Problem::parse(example));
         static_cast<void>(own->op.companions(problem));
         static_cast<void>(own->op.templates.front().space(problem).count());
       }

@@ -1,4 +1,4 @@
-#include "generator/c_type.h"
+#include "kernel_file/c_type.h"
 
 #include <gtest/gtest.h>
 

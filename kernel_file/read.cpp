@@ -1,4 +1,4 @@
-#include "runtime/own_text.h"
+#include "kernel_file/read.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "generator/error.h"
-#include "generator/own_source.h"
+#include "kernel_file/kernel_source.h"
 
 namespace tunesmith {
 namespace {
@@ -34,10 +34,10 @@ std::string text_of(const fs::path& path) {
   return text;
 }
 
-void add_included(const fs::path& folder, const std::string& text, OwnText& own) {
+void add_included(const fs::path& folder, const std::string& text, KernelFile& own) {
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
-    const std::string name = own_include(line);
+    const std::string name = included_file(line);
     const bool known = std::any_of(own.included.begin(), own.included.end(),
                                    [&](const auto& one) { return one.first == name; });
     if (name.empty() || known || name.starts_with("common/")) continue;
@@ -54,8 +54,8 @@ void add_included(const fs::path& folder, const std::string& text, OwnText& own)
 
 }  // namespace
 
-OwnText read_own_text(const fs::path& path) {
-  OwnText own{.path = path.string(), .cu = text_of(path), .description = {}};
+KernelFile read_kernel_file(const fs::path& path) {
+  KernelFile own{.path = path.string(), .cu = text_of(path), .description = {}};
   const fs::path beside = fs::path(path).replace_extension(".toml");
   std::error_code ignored;
   if (fs::exists(beside, ignored)) own.description = text_of(beside);

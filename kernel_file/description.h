@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "generator/argument.h"
-#include "generator/expression.h"
-#include "generator/own_op.h"
-#include "generator/own_source.h"
 #include "generator/parameter.h"
+#include "kernel_file/expression.h"
+#include "kernel_file/kernel_source.h"
+#include "kernel_file/user_kernel.h"
 
 namespace tunesmith {
 
@@ -66,7 +66,7 @@ struct Description {
   std::vector<std::string> compiled_in;
   DescribedLaunch launch, reference;
   bool has_reference = false;
-  std::optional<OwnFunction> reference_function = std::nullopt;  ///< the reference is no kernel, but this
+  std::optional<HostFunction> reference_function = std::nullopt;  ///< the reference is no kernel, but this
   std::optional<Expression> flops = std::nullopt, alignment_bytes = std::nullopt;
   std::int64_t pointer_alignment = 1;  ///< what the types of the kernel's pointers need at least
   int compute_capability = 0;
@@ -78,6 +78,6 @@ struct Description {
 };
 
 /// Throws UsageError, a sentence with file, line, value and what is allowed.
-Description read_description(const OwnText& text);
+Description read_description(const KernelFile& text);
 
 }  // namespace tunesmith

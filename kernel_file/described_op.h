@@ -3,11 +3,11 @@
 
 #include <memory>
 
-#include "generator/own_op.h"
+#include "kernel_file/user_kernel.h"
 
 namespace tunesmith {
 
 /// `common`: the files that bodies may include (templates/common). Throws UsageError.
-std::unique_ptr<const OwnOp> described_op(const OwnText& text, const Files& common);
+std::unique_ptr<const UserKernel> described_op(const KernelFile& file, const Files& common);
 
 }  // namespace tunesmith

@@ -1,4 +1,4 @@
-#include "generator/own_source.h"
+#include "kernel_file/kernel_source.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -122,9 +122,9 @@ std::string squeezed(std::string_view text) {
   return result;
 }
 
-OwnKernel::Parameter parameter_of(std::string_view declared) {
+DeclaredKernel::Parameter parameter_of(std::string_view declared) {
   std::string text(declared.substr(0, declared.find('=')));
-  OwnKernel::Parameter parameter;
+  DeclaredKernel::Parameter parameter;
   if (const std::size_t bracket = text.find('['); bracket != std::string::npos) {
     text.erase(bracket);
     parameter.is_pointer = true;
@@ -146,8 +146,8 @@ OwnKernel::Parameter parameter_of(std::string_view declared) {
   return parameter;
 }
 
-std::vector<OwnKernel::Parameter> parameters_of(std::string_view list) {
-  std::vector<OwnKernel::Parameter> parameters;
+std::vector<DeclaredKernel::Parameter> parameters_of(std::string_view list) {
+  std::vector<DeclaredKernel::Parameter> parameters;
   int depth = 0;
   std::size_t begin = 0;
   for (std::size_t at = 0; at <= list.size(); ++at) {
@@ -236,14 +236,14 @@ std::string blanked(std::string_view text) {
   return out;
 }
 
-std::vector<OwnKernel> kernels_of(std::string_view text) {
+std::vector<DeclaredKernel> kernels_of(std::string_view text) {
   const std::string blank = blanked(text);
-  std::vector<OwnKernel> kernels;
+  std::vector<DeclaredKernel> kernels;
   for (const Declared& one : declarations(blank)) {
-    OwnKernel kernel;
+    DeclaredKernel kernel;
     kernel.name = blank.substr(one.name, one.name_end - one.name);
     if (std::any_of(kernels.begin(), kernels.end(),
-                    [&](const OwnKernel& other) { return other.name == kernel.name; }))
+                    [&](const DeclaredKernel& other) { return other.name == kernel.name; }))
       continue;
     kernel.parameters = parameters_of(std::string_view(blank).substr(one.open + 1, one.close - one.open - 2));
     kernel.is_template = one.is_template;
@@ -253,7 +253,7 @@ std::vector<OwnKernel> kernels_of(std::string_view text) {
   return kernels;
 }
 
-std::optional<OwnFunction> function_of(std::string_view text, std::string_view name) {
+std::optional<HostFunction> function_of(std::string_view text, std::string_view name) {
   const std::string blank = blanked(text);
   for (std::size_t at = 0; (at = find_word(blank, name, at)) != std::string::npos; ++at) {
     const std::size_t open = skip_space(blank, at + name.size());
@@ -270,7 +270,7 @@ std::optional<OwnFunction> function_of(std::string_view text, std::string_view n
       --begin;
     }
     begin = skip_space(blank, begin);
-    OwnFunction found;
+    HostFunction found;
     found.declared.name = name;
     found.declared.parameters = parameters_of(std::string_view(blank).substr(open + 1, close - open - 2));
     found.declared.line = line_number(blank, at);
@@ -282,7 +282,7 @@ std::optional<OwnFunction> function_of(std::string_view text, std::string_view n
   return std::nullopt;
 }
 
-std::string own_include(std::string_view line) {
+std::string included_file(std::string_view line) {
   std::size_t at = skip_space(line, 0);
   if (at == line.size() || line[at] != '#') return "";
   at = skip_space(line, at + 1);
@@ -389,9 +389,9 @@ std::vector<Braces> outer_braces(std::string_view blank) {
 
 }  // namespace
 
-OwnBody body_of_own(std::string_view given, const std::vector<std::string>& constants,
-                    const std::function<bool(const std::string&)>& is_known_header) {
-  OwnBody body;
+KernelBody kernel_body(std::string_view given, const std::vector<std::string>& constants,
+                       const std::function<bool(const std::string&)>& is_known_header) {
+  KernelBody body;
   body.text = std::string(given);
   std::string& text = body.text;
   const std::string blank = blanked(given);

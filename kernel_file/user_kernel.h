@@ -1,5 +1,5 @@
-// Ops that a process was given while it runs: kernels of a user's own, each with its description
-// (description.h). They are found by name beside those that the program was built with (ops.h).
+// Users' kernels that this process was given: a .cu with its description (description.h), and the op that it
+// makes. They are found by name beside the ops that the program was built with (find_op.h).
 #pragma once
 
 #include <functional>
@@ -14,20 +14,20 @@
 
 namespace tunesmith {
 
-/// The files that an op is described by, as texts: what another process needs to have it too.
-struct OwnText {
+/// The files that describe an op, as texts: what another process needs to have it too.
+struct KernelFile {
   std::string path;         ///< as it was named
   std::string cu;           ///< the kernel's file
   std::string description;  ///< the text of the .toml beside it; empty: it stands in the .cu
   /// What the .cu includes from its own folder: the names in its lines #include "…", and the texts.
   std::vector<std::pair<std::string, std::string>> included = {};
-  bool operator==(const OwnText&) const = default;
+  bool operator==(const KernelFile&) const = default;
 };
 
-struct OwnOp {
+struct UserKernel {
   Op op;        ///< without a function as reference: that is a kernel
   Files files;  ///< of its body, and of what every body may include
-  OwnText text;
+  KernelFile file;
   Template reference;              ///< with the space of the op's template, of which it takes the base config
   bool reference_is_base = false;  ///< there is no other kernel to compare with
   /// The reference is a host function, whatever is tuned for: C++ with it and with
@@ -42,14 +42,11 @@ struct OwnOp {
   std::function<std::string(const Problem&)> mistake = nullptr;
 };
 
-/// Keeps it for the rest of the process; the same texts again give the op that is there. Throws UsageError
-/// where another op has its name. Thread-safe.
-const OwnOp& add_own_op(std::unique_ptr<const OwnOp> op);
+/// Keeps it for the rest of the process; the same texts again give the one that is there. Throws UsageError
+/// where another kernel has its name. Thread-safe. (add.h makes one of a file.)
+const UserKernel& keep_user_kernel(std::unique_ptr<const UserKernel> kernel);
 
 /// Null: there is none of that name. Thread-safe.
-const OwnOp* find_own_op(std::string_view name);
-
-/// How a command names the op: by its name, or by the file that describes it.
-std::string words_for(const Op& op);
+const UserKernel* find_user_kernel(std::string_view name);
 
 }  // namespace tunesmith

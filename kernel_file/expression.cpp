@@ -1,4 +1,4 @@
-#include "generator/expression.h"
+#include "kernel_file/expression.h"
 
 #include <algorithm>
 #include <cctype>

@@ -1,4 +1,4 @@
-#include "generator/described_op.h"
+#include "kernel_file/described_op.h"
 
 #include <algorithm>
 #include <array>
@@ -11,9 +11,9 @@
 #include <sstream>
 #include <utility>
 
-#include "generator/description.h"
 #include "generator/error.h"
 #include "generator/random.h"
+#include "kernel_file/description.h"
 
 namespace tunesmith {
 namespace {
@@ -535,7 +535,7 @@ std::string includes_text(const std::string& lines) {
 
 // The function alone, in its lines, with the headers that a host has; and what calls it with the addresses of
 // its arguments.
-std::string function_text(const OwnFunction& function, const std::string& cu, const std::string& file,
+std::string function_text(const HostFunction& function, const std::string& cu, const std::string& file,
                           const std::string& includes) {
   std::string text = "#include <cmath>\n#include <cstddef>\n#include <cstdint>\n";
   std::istringstream lines(includes);
@@ -547,7 +547,7 @@ std::string function_text(const OwnFunction& function, const std::string& cu, co
                          header != "<vector_types.h>" && header != "<device_launch_parameters.h>";
     if (is_of_c || is_in(known_on_host)) text += "#include " + header + "\n";
   }
-  const OwnKernel& declared = function.declared;
+  const DeclaredKernel& declared = function.declared;
   const auto begin = cu.begin() + static_cast<std::ptrdiff_t>(function.begin);
   const auto line = 1 + std::count(cu.begin(), begin, '\n');
   text += "#line " + std::to_string(line) + " \"" + file + "\"\n" +
@@ -556,7 +556,7 @@ std::string function_text(const OwnFunction& function, const std::string& cu, co
           "{\n  " +
           declared.name + "(";
   for (std::size_t i = 0; i < declared.parameters.size(); ++i) {
-    const OwnKernel::Parameter& one = declared.parameters[i];
+    const DeclaredKernel::Parameter& one = declared.parameters[i];
     const std::string value = "values[" + std::to_string(i) + "]";
     text += i == 0 ? "" : ", ";
     if (one.is_pointer) {
@@ -568,7 +568,7 @@ std::string function_text(const OwnFunction& function, const std::string& cu, co
   return text + ");\n}\n";
 }
 
-void add_files(OwnOp& made, const Shared& facts, const Files& common, Template& tmpl) {
+void add_files(UserKernel& made, const Shared& facts, const Files& common, Template& tmpl) {
   const Description& description = facts.description;
   std::vector<std::string> constants = description.compiled_in;
   for (const DescribedAxis& axis : description.axes) constants.push_back(axis.name);
@@ -582,7 +582,7 @@ void add_files(OwnOp& made, const Shared& facts, const Files& common, Template& 
         for (const std::string& name : constants) {
           if (form_of(text, name) == ConstantForm::macro) tmpl.macros.push_back(name);
         }
-        OwnBody body = body_of_own(text, names, is_known_header);
+        KernelBody body = kernel_body(text, names, is_known_header);
         includes += body.includes;
         all_includes += body.includes + body.conditional_includes;
         body.text += body.behind;
@@ -590,18 +590,18 @@ void add_files(OwnOp& made, const Shared& facts, const Files& common, Template& 
         std::string lines;
         std::istringstream all(body.text);
         for (std::string line; std::getline(all, line); lines += line + "\n") {
-          const std::string name = own_include(line);
-          const auto found = std::find_if(made.text.included.begin(), made.text.included.end(),
+          const std::string name = included_file(line);
+          const auto found = std::find_if(made.file.included.begin(), made.file.included.end(),
                                           [&](const auto& one) { return one.first == name; });
           if (name.empty() || name.starts_with("common/")) continue;
           if (is_outside(name)) {
-            line = "#error \"The file " + name + " is not in the folder of " + made.text.path +
+            line = "#error \"The file " + name + " is not in the folder of " + made.file.path +
                    ", and only files there are part of a kernel: put it there, or write #ifndef TUNESMITH " +
                    "around what only your own program needs.\"";
             continue;
           }
-          if (found == made.text.included.end()) {
-            line = "#error \"There is no file " + name + " beside " + made.text.path +
+          if (found == made.file.included.end()) {
+            line = "#error \"There is no file " + name + " beside " + made.file.path +
                    "; write #ifndef TUNESMITH around what only your own program needs.\"";
             continue;
           }
@@ -611,16 +611,16 @@ void add_files(OwnOp& made, const Shared& facts, const Files& common, Template& 
         made.files[file] = std::move(lines);
       };
   const std::string main = folder + tmpl.name + ".cu";
-  std::string text = made.text.cu;
+  std::string text = made.file.cu;
   if (const auto& function = description.reference_function) {
     for (std::size_t at = function->begin; at < function->end; ++at)
       if (text[at] != '\n') text[at] = ' ';
   }
-  add(main, made.text.path, text);
+  add(main, made.file.path, text);
   if (description.reference_function)
     made.reference_text =
-        function_text(*description.reference_function, made.text.cu,
-                      std::filesystem::path(made.text.path).filename().string(), all_includes);
+        function_text(*description.reference_function, made.file.cu,
+                      std::filesystem::path(made.file.path).filename().string(), all_includes);
   for (const auto& [name, text] : common)
     if (name.starts_with("common/")) made.files.emplace(name, text);
   made.files[folder + "includes.h"] = includes_text(includes);
@@ -630,17 +630,20 @@ void add_files(OwnOp& made, const Shared& facts, const Files& common, Template& 
 
 }  // namespace
 
-std::unique_ptr<const OwnOp> described_op(const OwnText& text, const Files& common) {
-  const auto facts = std::make_shared<const Shared>(read_description(text));
+std::unique_ptr<const UserKernel> described_op(const KernelFile& file, const Files& common) {
+  const auto facts = std::make_shared<const Shared>(read_description(file));
   const Description& description = facts->description;
-  auto made = std::make_unique<OwnOp>();
-  made->text = text;
+  auto made = std::make_unique<UserKernel>();
+  made->file = file;
   made->relative_tolerance = description.relative_tolerance;
   made->absolute_tolerance = description.absolute_tolerance;
   made->reference_is_base = !description.has_reference;
 
   Op& op = made->op;
   op.name = description.name;
+  op.file = file.path;
+  op.files = &made->files;
+  op.user_kernel = made.get();
   op.what = description.what;
   op.parameters = description.parameters;
   op.check = [facts](const Problem& problem) { return why_not(facts, problem); };
@@ -665,7 +668,7 @@ std::unique_ptr<const OwnOp> described_op(const OwnText& text, const Files& comm
   }
   Template tmpl;
   tmpl.name = description.launch.kernel;
-  tmpl.what = "The kernel " + description.launch.kernel + " of " + text.path + ".";
+  tmpl.what = "The kernel " + description.launch.kernel + " of " + file.path + ".";
   tmpl.kernels = {description.launch.kernel};
   tmpl.compiled_in = description.compiled_in;
   tmpl.compiled_in.emplace_back("dtype");
@@ -702,7 +705,7 @@ std::unique_ptr<const OwnOp> described_op(const OwnText& text, const Files& comm
                 "that it has is not found."
           : "The reference of " + op.name + " is the " +
                 (description.reference_function ? "host function " : "kernel ") +
-                description.reference.kernel + " of " + text.path + ".";
+                description.reference.kernel + " of " + file.path + ".";
   made->compared = compared;
   op.preamble = [facts, compared](const Problem& problem) {
     const std::string& type = facts->description.type;
@@ -720,12 +723,12 @@ std::unique_ptr<const OwnOp> described_op(const OwnText& text, const Files& comm
   op.examples = examples_of(facts);
   const auto must_be_problem = [&](const char* what, const std::string& words) {
     try {
-      Problem problem = Values::parse(op.examples.empty() ? "" : op.examples.front());
+      Problem problem = Problem::parse(op.examples.empty() ? "" : op.examples.front());
       const Values given = Values::parse(words);
       for (const auto& [name, value] : given.entries()) problem.set(name, value);
       complete_problem(op, problem);
     } catch (const UsageError& error) {
-      throw UsageError(text.path + ": The " + what + " \"" + words + "\" is not a problem: " + error.what());
+      throw UsageError(file.path + ": The " + what + " \"" + words + "\" is not a problem: " + error.what());
     }
   };
   for (const std::string& example : op.examples) must_be_problem("example", example);

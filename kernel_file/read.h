@@ -1,14 +1,14 @@
-// The files of a kernel of a user's own, read into an OwnText.
+// Reads the files of a user's kernel.
 #pragma once
 
 #include <filesystem>
 
-#include "generator/own_op.h"
+#include "kernel_file/user_kernel.h"
 
 namespace tunesmith {
 
 /// FILE.cu; FILE.toml beside it, if there is one; and what it includes from its own folder. Throws
 /// UsageError.
-OwnText read_own_text(const std::filesystem::path& path);
+KernelFile read_kernel_file(const std::filesystem::path& path);
 
 }  // namespace tunesmith

@@ -1,4 +1,4 @@
-#include "generator/description.h"
+#include "kernel_file/description.h"
 
 #include <stdexcept>
 
@@ -27,12 +27,12 @@ constexpr void require_toml(bool holds) {
 #include <string_view>
 #include <utility>
 
-#include "generator/c_type.h"
 #include "generator/dtype.h"
 #include "generator/error.h"
 #include "generator/listed.h"
 #include "generator/number_text.h"
 #include "generator/target.h"
+#include "kernel_file/c_type.h"
 
 namespace tunesmith {
 namespace {
@@ -88,7 +88,7 @@ std::optional<DescribedArgument::Type> scalar_of_type(const std::string& type, c
 
 class Reader {
  public:
-  Reader(const OwnText& text, std::string file) : text_(text), file_(std::move(file)) {}
+  Reader(const KernelFile& text, std::string file) : text_(text), file_(std::move(file)) {}
 
   Description read(const toml::table& root) {
     only_keys(root, "the description",
@@ -99,7 +99,7 @@ class Reader {
     for (const auto& [name, included] : text_.included) all += "\n" + included;
     kernels_ = kernels_of(all);
     code_ = blanked(all);
-    const OwnKernel& kernel = chosen_kernel(root.get("kernel"));
+    const DeclaredKernel& kernel = chosen_kernel(root.get("kernel"));
     made_.name = root.contains("name") ? text(*root.get("name"), "name") : kernel.name;
     if (!is_lower(made_.name)) {
       refuse(root.get("name"),
@@ -130,7 +130,7 @@ class Reader {
     must_be_used(root);
     must_be_alone(root, kernel);
     must_be_given(root);
-    for (const OwnKernel::Parameter& one : kernel.parameters) {
+    for (const DeclaredKernel::Parameter& one : kernel.parameters) {
       const CType type = c_type(one.type, code_);
       const bool is_wide = type.lanes > 1 || (!type.dtype && one.type.find("void") == std::string::npos);
       if (one.is_pointer && is_wide && !is_of_problem(one))
@@ -248,12 +248,12 @@ class Reader {
 
   std::string kernel_names() const {
     std::vector<std::string> names;
-    for (const OwnKernel& kernel : kernels_) names.push_back(kernel.name);
+    for (const DeclaredKernel& kernel : kernels_) names.push_back(kernel.name);
     return listed(names);
   }
 
-  const OwnKernel& kernel_of(const toml::node* node, const std::string& name) const {
-    for (const OwnKernel& kernel : kernels_) {
+  const DeclaredKernel& kernel_of(const toml::node* node, const std::string& name) const {
+    for (const DeclaredKernel& kernel : kernels_) {
       if (kernel.name != name) continue;
       if (kernel.is_template) {
         refuse(node,
@@ -267,7 +267,7 @@ class Reader {
                      kernel_names() + ".");
   }
 
-  const OwnKernel& chosen_kernel(const toml::node* node) const {
+  const DeclaredKernel& chosen_kernel(const toml::node* node) const {
     if (kernels_.empty()) refuse(node, text_.path + " has no __global__ function; there is nothing to tune.");
     if (node != nullptr) return kernel_of(node, text(*node, "kernel"));
     if (kernels_.size() > 1) {
@@ -288,7 +288,7 @@ class Reader {
 
   // ---- What a pointer's type says of its array
 
-  bool is_of_problem(const OwnKernel::Parameter& parameter) const {
+  bool is_of_problem(const DeclaredKernel::Parameter& parameter) const {
     std::string type = parameter.type;
     std::erase_if(type, [](char c) { return c == '*' || c == ' '; });
     return !made_.type.empty() && type == made_.type;
@@ -296,7 +296,7 @@ class Reader {
 
   // Why an array of that dtype cannot stand behind the pointer, as the end of a sentence; empty: it can. A
   // struct's elements are not known, so it may be called whatever the description says.
-  std::string why_not(const OwnKernel::Parameter& parameter, const std::string& dtype) const {
+  std::string why_not(const DeclaredKernel::Parameter& parameter, const std::string& dtype) const {
     if (is_of_problem(parameter))
       return parameter.type + ", the problem's type; leave its dtype out, or give the kernel another type.";
     const CType type = c_type(parameter.type, code_);
@@ -311,7 +311,7 @@ class Reader {
 
   // Empty: the problem's.
   std::string dtype_of_pointer(const toml::node& node, const std::string& key,
-                               const OwnKernel::Parameter& parameter) const {
+                               const DeclaredKernel::Parameter& parameter) const {
     if (is_of_problem(parameter)) return "";
     const CType type = c_type(parameter.type, code_);
     if (type.is_pointer_to_pointer) refuse(&node, key + " is " + why_not(parameter, ""));
@@ -331,13 +331,13 @@ class Reader {
   }
 
   // The kernel's pointer that takes the array; null: none does.
-  const OwnKernel::Parameter* pointer_to(const toml::table& root, const OwnKernel& kernel,
-                                         const std::string& array) const {
+  const DeclaredKernel::Parameter* pointer_to(const toml::table& root, const DeclaredKernel& kernel,
+                                              const std::string& array) const {
     const toml::table* launch = root["launch"].as_table();
     const toml::node* given = launch != nullptr ? launch->get("arguments") : nullptr;
     const toml::array* all = given != nullptr ? given->as_array() : nullptr;
     for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
-      const OwnKernel::Parameter& one = kernel.parameters[i];
+      const DeclaredKernel::Parameter& one = kernel.parameters[i];
       const auto* word = all != nullptr && i < all->size() ? (*all)[i].as_string() : nullptr;
       if (one.is_pointer && (given == nullptr ? one.name == array : word != nullptr && word->get() == array))
         return &one;
@@ -456,7 +456,7 @@ class Reader {
 
   // Names only; their extents name parameters, which are not known yet. Dtypes that the kernel's pointers
   // have need not be given.
-  void read_arrays(const toml::table& root, const OwnKernel& kernel, std::vector<std::string>& words) {
+  void read_arrays(const toml::table& root, const DeclaredKernel& kernel, std::vector<std::string>& words) {
     const toml::table* given = table(root, "arrays");
     if (given == nullptr || given->empty())
       refuse(nullptr, "There is no array; name the kernel's arrays and their extents in [arrays].");
@@ -471,7 +471,7 @@ class Reader {
       DescribedArray& array = made_.arrays.emplace_back();
       array.name = name;
       const std::string key = "The array " + name;
-      const OwnKernel::Parameter* parameter = pointer_to(root, kernel, name);
+      const DeclaredKernel::Parameter* parameter = pointer_to(root, kernel, name);
       if (const toml::table* fields = node->as_table()) {
         only_keys(*fields, "the array " + name, {"extents", "role", "dtype", "values"});
         if (!fields->contains("extents")) refuse(node, key + " has no extents; add extents = [\"…\"].");
@@ -524,8 +524,8 @@ class Reader {
     for (const auto& [key, node] : root)
       if (key != "problem" && key != "what" && key != "examples" && key != "companions") gather(node, words);
     if (!root["launch"].as_table()->contains("arguments"))
-      for (const OwnKernel& kernel : kernels_)
-        for (const OwnKernel::Parameter& one : kernel.parameters) words += " " + one.name + " ";
+      for (const DeclaredKernel& kernel : kernels_)
+        for (const DeclaredKernel::Parameter& one : kernel.parameters) words += " " + one.name + " ";
     for (const Parameter& one : made_.parameters) {
       if (one.name != "dtype" && form_of(words, one.name) == ConstantForm::none)
         refuse(root["problem"].as_table()->get(one.name),
@@ -540,7 +540,7 @@ class Reader {
   }
 
   // A pointer that promises to be the only one to what is written, and is not.
-  void must_be_alone(const toml::table& root, const OwnKernel& kernel) const {
+  void must_be_alone(const toml::table& root, const DeclaredKernel& kernel) const {
     for (std::size_t i = 0; i < made_.arrays.size(); ++i) {
       int times = 0;
       bool is_restrict = false;
@@ -720,7 +720,7 @@ class Reader {
   bool occurs(const std::string& name) const {
     const auto is_in = [&](const std::string& text) {
       return form_of(text, name) != ConstantForm::none &&
-             form_of(body_of_own(text, {name}).text, name) != ConstantForm::none;
+             form_of(kernel_body(text, {name}).text, name) != ConstantForm::none;
     };
     return is_in(text_.cu) || std::any_of(text_.included.begin(), text_.included.end(),
                                           [&](const auto& one) { return is_in(one.second); });
@@ -857,7 +857,8 @@ class Reader {
     return all;
   }
 
-  DescribedLaunch launch(const toml::table* given, const std::string& of, const OwnKernel& kernel) const {
+  DescribedLaunch launch(const toml::table* given, const std::string& of,
+                         const DeclaredKernel& kernel) const {
     DescribedLaunch made;
     made.kernel = kernel.name;
     if (given != nullptr)
@@ -873,7 +874,7 @@ class Reader {
     }
     const toml::node* node = given != nullptr ? given->get("arguments") : nullptr;
     if (node == nullptr) {
-      for (const OwnKernel::Parameter& one : kernel.parameters)
+      for (const DeclaredKernel::Parameter& one : kernel.parameters)
         made.arguments.push_back(argument(nullptr, one, one.name, kernel));
       return made;
     }
@@ -903,7 +904,7 @@ class Reader {
     return made;
   }
 
-  void must_fit(const toml::node* node, const std::string& which, const OwnKernel::Parameter& parameter,
+  void must_fit(const toml::node* node, const std::string& which, const DeclaredKernel::Parameter& parameter,
                 const DescribedArray& array) const {
     if (array.dtype.empty() && is_of_problem(parameter)) return;
     const std::vector<std::string> possible =
@@ -916,8 +917,8 @@ class Reader {
   }
 
   // What fills a kernel's parameter: `words` name an array or are an expression.
-  DescribedArgument argument(const toml::node* node, const OwnKernel::Parameter& parameter,
-                             const std::string& words, const OwnKernel& kernel) const {
+  DescribedArgument argument(const toml::node* node, const DeclaredKernel::Parameter& parameter,
+                             const std::string& words, const DeclaredKernel& kernel) const {
     DescribedArgument made;
     const std::string which = "The parameter " + parameter.name + " of " + kernel.name;
     if (parameter.is_pointer) {
@@ -959,7 +960,7 @@ class Reader {
     return made;
   }
 
-  void read_reference(const toml::table& root, const OwnKernel& tuned) {
+  void read_reference(const toml::table& root, const DeclaredKernel& tuned) {
     const toml::table* given = table(root, "reference");
     if (given == nullptr) return;
     if (const toml::node* function = given->get("function")) return read_function(*given, *function);
@@ -968,7 +969,7 @@ class Reader {
       refuse(given,
              "[reference] has no kernel and no function; add kernel = \"…\" or function = \"…\", or leave "
              "[reference] out to compare with the untuned kernel.");
-    const OwnKernel& kernel = kernel_of(name, text(*name, "kernel"));
+    const DeclaredKernel& kernel = kernel_of(name, text(*name, "kernel"));
     if (kernel.name == tuned.name)
       refuse(name, "The reference is the tuned kernel itself; leave [reference] out for that.");
     made_.reference = launch(given, "reference", kernel);
@@ -983,7 +984,8 @@ class Reader {
                                      "; a function is called once, on the host. Leave one of them out.");
     }
     const std::string name = text(node, "function");
-    const std::optional<OwnFunction> found = is_identifier(name) ? function_of(text_.cu, name) : std::nullopt;
+    const std::optional<HostFunction> found =
+        is_identifier(name) ? function_of(text_.cu, name) : std::nullopt;
     if (!found) {
       refuse(&node, "The function " + shown(node) + " of [reference] is not defined in " + text_.path +
                         "; give the name of one, as in void " + (is_identifier(name) ? name : "reference") +
@@ -998,9 +1000,9 @@ class Reader {
     made_.has_reference = true;
   }
 
-  const OwnText& text_;
+  const KernelFile& text_;
   std::string file_;
-  std::vector<OwnKernel> kernels_;
+  std::vector<DeclaredKernel> kernels_;
   std::string tuned_kernel_;
   std::string code_;  // of all files, without comments and literals
   Description made_;
@@ -1016,7 +1018,7 @@ std::vector<ExpressionName> Description::names() const {
   return names;
 }
 
-Description read_description(const OwnText& text) {
+Description read_description(const KernelFile& text) {
   const std::optional<std::string> own = inside(text.cu);
   const std::string file =
       own ? text.path : std::filesystem::path(text.path).replace_extension(".toml").string();

@@ -3,6 +3,6 @@
 
 namespace tunesmith {
 
-std::span<const PackedFile> own_packed_files() { return {}; }
+std::span<const PackedFile> application_packed_files() { return {}; }
 
 }  // namespace tunesmith

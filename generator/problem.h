@@ -1,0 +1,37 @@
+// A problem: what a caller wants of an op, as the names and values of its parameters.
+#pragma once
+
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "generator/values.h"
+
+namespace tunesmith {
+
+/// Values with another meaning than a config's, and no config can be given in its place. What the names mean
+/// is the op's; complete_problem() (op.h) looks whether they are there and allowed.
+class Problem : private Values {
+ public:
+  using Values::Values;
+  Problem() = default;
+  explicit Problem(Values values) : Values(std::move(values)) {}
+
+  /// As Values::parse: "height=1000 width=2000 dtype=f32". Throws UsageError.
+  static Problem parse(std::string_view text) { return Problem(Values::parse(text)); }
+
+  using Values::empty;
+  using Values::entries;
+  using Values::find;
+  using Values::has;
+  using Values::integer;
+  using Values::set;
+  using Values::text;
+  using Values::word;
+
+  bool operator==(const Problem&) const = default;
+};
+
+}  // namespace tunesmith

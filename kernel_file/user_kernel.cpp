@@ -1,0 +1,42 @@
+#include "kernel_file/user_kernel.h"
+
+#include <map>
+#include <mutex>
+
+#include "generator/error.h"
+
+namespace tunesmith {
+namespace {
+
+// Never destroyed: spaces refer to its sentences, and threads that plan may outlive main().
+struct Kernels {
+  std::mutex mutex;
+  std::map<std::string, std::unique_ptr<const UserKernel>, std::less<>> by_name;
+};
+Kernels& all_kernels() {
+  static auto* const all = new Kernels;
+  return *all;
+}
+
+}  // namespace
+
+const UserKernel& keep_user_kernel(std::unique_ptr<const UserKernel> kernel) {
+  const std::scoped_lock lock(all_kernels().mutex);
+  auto& kept = all_kernels().by_name[kernel->op.name];
+  if (!kept) {
+    kept = std::move(kernel);
+  } else if (kept->file != kernel->file) {
+    throw UsageError(kernel->file.path + " describes the op " + kernel->op.name +
+                     ", which this process already has from " + kept->file.path +
+                     "; give one of them another name, or start again to use a changed file.");
+  }
+  return *kept;
+}
+
+const UserKernel* find_user_kernel(std::string_view name) {
+  const std::scoped_lock lock(all_kernels().mutex);
+  const auto found = all_kernels().by_name.find(name);
+  return found == all_kernels().by_name.end() ? nullptr : found->second.get();
+}
+
+}  // namespace tunesmith
