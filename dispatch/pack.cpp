@@ -342,7 +342,7 @@ void run(const std::filesystem::path& generated, const std::filesystem::path& cp
              "asm(R\"(.pushsection .rodata\n.balign 64\n.global " +
                  bytes_name + "\n.hidden " + bytes_name + "\n" + bytes_name + ":\n.incbin \"" + bin.string() +
                  "\"\n.byte 0\n.popsection)\");\n\nextern \"C\" const char " + bytes_name +
-                 "[];\n\nnamespace tunesmith {\nstd::span<const PackedFile> " + (own ? "own_" : "") +
+                 "[];\n\nnamespace tunesmith {\nstd::span<const PackedFile> " + (own ? "application_" : "") +
                  "packed_files() {\n  static const PackedFile files[] = {\n" + entries +
                  "  };\n  return files;\n}\n}  // namespace tunesmith\n");
   std::cout << "tunesmith_pack: " << binaries << " binaries, " << bytes.size() / 1024 << " KiB\n";
