@@ -42,7 +42,7 @@ struct DescribedAxis {
 
 /// One of a kernel's parameters: an array, an expression or a number.
 struct DescribedArgument {
-  enum class Type { array, int32, int64, single, twofold, of_dtype };
+  enum class Type { array, int32, int64, f32, f64, dtype };
   Type type = Type::array;
   std::size_t array = 0;
   std::optional<Expression> expression = std::nullopt;

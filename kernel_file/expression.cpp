@@ -47,12 +47,13 @@ class Expression::Parser {
     int binds;
     Operation operation;
   };
-  static constexpr Level levels[] = {
-      {"||", 1, Operation::either},    {"&&", 2, Operation::both},       {"==", 3, Operation::equal},
-      {"!=", 3, Operation::not_equal}, {"<=", 4, Operation::less_equal}, {">=", 4, Operation::greater_equal},
-      {"<", 4, Operation::less},       {">", 4, Operation::greater},     {"+", 5, Operation::add},
-      {"-", 5, Operation::subtract},   {"*", 6, Operation::multiply},    {"/", 6, Operation::divide},
-      {"%", 6, Operation::remainder}};
+  static constexpr Level levels[] = {{"||", 1, Operation::logical_or}, {"&&", 2, Operation::logical_and},
+                                     {"==", 3, Operation::equal},      {"!=", 3, Operation::not_equal},
+                                     {"<=", 4, Operation::less_equal}, {">=", 4, Operation::greater_equal},
+                                     {"<", 4, Operation::less},        {">", 4, Operation::greater},
+                                     {"+", 5, Operation::add},         {"-", 5, Operation::subtract},
+                                     {"*", 6, Operation::multiply},    {"/", 6, Operation::divide},
+                                     {"%", 6, Operation::remainder}};
   static constexpr int comparisons = 4;  // those of 3 and 4 do not follow each other
 
   static std::string shown(std::string_view token) { return "\"" + std::string(token) + "\""; }
@@ -156,7 +157,7 @@ class Expression::Parser {
     expect(":", "after the first value of ?");
     Operand no = choice();
     must_not_have_words(no);
-    return {add({Operation::choose, 0, condition.node, yes.node, no.node}), std::nullopt, condition.at};
+    return {add({Operation::select, 0, condition.node, yes.node, no.node}), std::nullopt, condition.at};
   }
 
   Operand binary(int least) {
@@ -198,8 +199,8 @@ class Expression::Parser {
       take();
       const Operand operand = unary();
       must_not_have_words(operand);
-      return {add({sign == "-" ? Operation::negate : Operation::invert, 0, operand.node, 0, 0}), std::nullopt,
-              at};
+      return {add({sign == "-" ? Operation::negate : Operation::logical_not, 0, operand.node, 0, 0}),
+              std::nullopt, at};
     }
     return primary();
   }
@@ -327,20 +328,20 @@ Expression::Result Expression::evaluate(std::size_t at, const Lookup& lookup) co
         result.error = "the negative of the least number does not fit into 64 bits.";
       return result;
     }
-    case Operation::invert: {
+    case Operation::logical_not: {
       Result result = evaluate(node.a, lookup);
       result.value = result.value == 0 ? 1 : 0;
       return result;
     }
-    case Operation::both:
-    case Operation::either: {
-      const bool decides = node.operation == Operation::either;
+    case Operation::logical_and:
+    case Operation::logical_or: {
+      const bool decides = node.operation == Operation::logical_or;
       Result result = evaluate(node.a, lookup);
       if (result.error.empty() && (result.value != 0) != decides) result = evaluate(node.b, lookup);
       result.value = result.value != 0 ? 1 : 0;
       return result;
     }
-    case Operation::choose: {
+    case Operation::select: {
       Result condition = evaluate(node.a, lookup);
       if (!condition.error.empty()) return condition;
       return evaluate(condition.value != 0 ? node.b : node.c, lookup);

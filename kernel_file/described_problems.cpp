@@ -1,0 +1,165 @@
+#include <algorithm>
+#include <array>
+#include <set>
+#include <utility>
+
+#include "generator/error.h"
+#include "generator/random.h"
+#include "kernel_file/described_parts.h"
+
+namespace tunesmith {
+namespace {
+
+double elements_of(const Facts& facts, const Problem& problem) {
+  const std::vector<std::int64_t> values = values_of(*facts, problem);
+  double all = 0;
+  for (const DescribedArray& array : facts->description.arrays) {
+    std::vector<std::int64_t> extents;
+    static_cast<void>(extents_of(*facts, array, values, extents));
+    double elements = 1;
+    for (const std::int64_t extent : extents) elements *= static_cast<double>(extent);
+    all += elements;
+  }
+  return all;
+}
+
+// Small numbers around those that tiles and vectors divide.
+constexpr std::array<std::int64_t, 20> awkward = {1,  2,  3,  4,  5,  7,  8,   15,  16,  17,
+                                                  31, 32, 33, 63, 64, 65, 100, 127, 129, 192};
+constexpr double most_of_a_companion = 1 << 17;  // elements of all arrays; operations a hundred times as many
+constexpr std::size_t drawn_companions = 14;
+constexpr int most_draws = 400;
+
+bool is_small(const Facts& facts, const Problem& problem) {
+  return elements_of(facts, problem) <= most_of_a_companion &&
+         flops_of(facts, problem) <= 100 * most_of_a_companion;
+}
+
+// One less, as many and one more than what an axis, or two, may divide; and than two such.
+std::vector<std::int64_t> around_tiles(const Description& description) {
+  constexpr std::int64_t most = 4096;
+  std::set<std::int64_t> tiles;
+  for (const DescribedAxis& axis : description.axes) {
+    for (const std::int64_t value : axis.values) {
+      if (value > 1 && value <= most) tiles.insert(value);
+      for (const DescribedAxis& other : description.axes) {
+        for (const std::int64_t factor : other.values)
+          if (&other != &axis && value > 1 && factor > 1 && factor <= most / value)
+            tiles.insert(value * factor);
+      }
+    }
+  }
+  std::vector<std::int64_t> around;
+  for (const std::int64_t tile : tiles) around.insert(around.end(), {tile - 1, tile, tile + 1, 2 * tile + 1});
+  return around;
+}
+
+// Small allowed problems with awkward sizes; the same ones each time. What `fixed` names stays as it is.
+std::vector<Problem> drawn(const Facts& facts, const Problem& problem,
+                           const std::vector<std::string>& fixed) {
+  std::vector<Problem> found;
+  Random random(2);
+  const std::vector<std::int64_t> around = around_tiles(facts->description);
+  const auto of_integers = [&](auto&& size_of) {
+    Problem one = problem;
+    std::size_t n = 0;
+    for (const Parameter& parameter : facts->description.parameters) {
+      if (!parameter.is_integer() || std::find(fixed.begin(), fixed.end(), parameter.name) != fixed.end())
+        continue;
+      const UsualSizes range = parameter.usual.value_or(UsualSizes{parameter.minimum, parameter.maximum});
+      one.set(parameter.name, std::clamp(size_of(n++), range.least, range.most));
+    }
+    return one;
+  };
+  std::size_t count = 0;  // of these parameters
+  of_integers([&](std::size_t n) {
+    count = n + 1;
+    return std::int64_t{1};
+  });
+  const auto few = [&] { return awkward[1 + random.below(awkward.size() - 1)]; };
+  for (int draw = 0; draw < most_draws && found.size() < drawn_companions; ++draw) {
+    // All ones; each alone at its least; then in turns any small sizes, and one around what the axes divide.
+    const auto at = static_cast<std::size_t>(draw);
+    const std::size_t chosen = count > 0 ? random.below(count) : 0;
+    Problem one = of_integers([&](std::size_t n) -> std::int64_t {
+      if (at == 0 || (at <= count && n == at - 1)) return 1;
+      if (at <= count) return few();
+      if (at % 2 == 0 && n == chosen && !around.empty()) return around[random.below(around.size())];
+      return awkward[random.below(awkward.size())];
+    });
+    if (one == problem || std::find(found.begin(), found.end(), one) != found.end()) continue;
+    if (why_not(facts, one).empty() && is_small(facts, one)) found.push_back(std::move(one));
+  }
+  return found;
+}
+
+}  // namespace
+
+std::string why_not(const Facts& facts, const Problem& problem) {
+  const std::vector<std::int64_t> values = values_of(*facts, problem);
+  const Description& description = facts->description;
+  const std::string of = "The " + description.name + " problem " + problem.text() + " is not allowed: ";
+  for (const DescribedRule& rule : description.allowed) {
+    const Expression::Result result = value_of(rule.holds, *facts, values);
+    if (!result.error.empty()) return of + result.error;
+    if (result.value == 0) return of + rule.why;
+  }
+  for (const DescribedArray& array : description.arrays) {
+    std::vector<std::int64_t> extents;
+    if (const std::string why = extents_of(*facts, array, values, extents); !why.empty()) return of + why;
+    for (const DescribedValues& held : array.values)
+      for (const auto& bound : {held.least, held.most}) {
+        if (!bound) continue;
+        if (const std::string why = value_of(*bound, *facts, values).error; !why.empty()) return of + why;
+      }
+  }
+  if (description.flops) {
+    if (const std::string& why = value_of(*description.flops, *facts, values).error; !why.empty())
+      return of + why;
+  }
+  const std::string why = why_no_launch(facts, problem);
+  return why.empty() ? "" : of + why;
+}
+
+double flops_of(const Facts& facts, const Problem& problem) {
+  if (!facts->description.flops) return elements_of(facts, problem);
+  return static_cast<double>(value_of(*facts->description.flops, *facts, values_of(*facts, problem)).value);
+}
+
+// ---- Generated companion problems
+
+std::vector<Problem> companions_of(const Facts& facts, const Problem& problem) {
+  std::vector<Problem> all;
+  for (const std::string& text : facts->description.companions) {
+    Problem& companion = all.emplace_back(problem);
+    const Values given = Values::parse(text);
+    for (const auto& [name, value] : given.entries()) companion.set(name, value);
+  }
+  std::erase_if(all, [&](const Problem& one) { return !why_not(facts, one).empty(); });
+  for (Problem& one : drawn(facts, problem, facts->description.compiled_in)) all.push_back(std::move(one));
+  return all;
+}
+
+// For `space` and the tests, where the description names none.
+std::vector<std::string> examples_of(const Facts& facts) {
+  if (!facts->description.examples.empty()) return facts->description.examples;
+  Problem problem;
+  for (const Parameter& parameter : facts->description.parameters) {
+    if (!parameter.is_integer()) {
+      problem.set(parameter.name, parameter.initial ? *parameter.initial : Value(parameter.words.front()));
+    } else {
+      const std::int64_t most = parameter.usual ? parameter.usual->most : parameter.maximum;
+      const std::int64_t least = parameter.usual ? parameter.usual->least : parameter.minimum;
+      problem.set(parameter.name,
+                  parameter.initial ? *parameter.initial : Value(std::clamp<std::int64_t>(256, least, most)));
+    }
+  }
+  std::vector<std::string> examples;
+  if (why_not(facts, problem).empty()) examples.push_back(problem.text());
+  for (const Problem& one : drawn(facts, problem, {})) {
+    if (examples.size() < 3) examples.push_back(one.text());
+  }
+  return examples;
+}
+
+}  // namespace tunesmith

@@ -1,0 +1,226 @@
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "generator/error.h"
+#include "kernel_file/described_parts.h"
+
+namespace tunesmith {
+namespace {
+
+constexpr std::int64_t reference_block = 256;  // of a reference that is launched one thread per element
+
+struct Made {
+  Work work;
+  std::string error;        // why there is none, as a sentence
+  bool is_mistake = false;  // an expression has no value: it divides by 0 or overflows
+};
+
+// Nothing, with the error: it has no value.
+std::optional<std::int64_t> evaluated(const Expression& expression, const Shared& facts,
+                                      const std::vector<std::int64_t>& values, const Config& config,
+                                      Made& made) {
+  const Expression::Result result = value_of(expression, facts, values, &config);
+  if (result.error.empty()) return result.value;
+  made.error = result.error;
+  made.is_mistake = true;
+  return std::nullopt;
+}
+
+void set_extent(const std::vector<Expression>& expressions, const char* what, const Shared& facts,
+                const std::vector<std::int64_t>& values, const Config& config, Extent& extent, Made& made) {
+  const std::array<std::int64_t*, 3> parts = {&extent.x, &extent.y, &extent.z};
+  for (std::size_t i = 0; i < expressions.size() && made.error.empty(); ++i) {
+    const auto value = evaluated(expressions[i], facts, values, config, made);
+    if (!value) return;
+    if (*value < 1 || *value > std::numeric_limits<std::int32_t>::max()) {
+      made.error = std::string("The ") + what + " \"" + expressions[i].text() + "\" is " +
+                   std::to_string(*value) + "; it must be from 1 to 2147483647.";
+    }
+    *parts[i] = *value;
+  }
+}
+
+std::string add_argument(const DescribedArgument& argument, const std::string& kernel, const Shared& facts,
+                         const std::vector<std::int64_t>& values, const Problem& problem,
+                         const Config& config, std::vector<KernelArgument>& made) {
+  using Type = DescribedArgument::Type;
+  if (argument.type == Type::array) {
+    made.emplace_back(ArgumentPointer{static_cast<int>(argument.array)});
+    return "";
+  }
+  Type type = argument.type;
+  if (type == Type::dtype) {
+    switch (dtype_of(problem)) {
+      case DType::f32:
+        type = Type::f32;
+        break;
+      case DType::f64:
+        type = Type::f64;
+        break;
+      case DType::i32:
+      case DType::u32:
+        type = Type::int32;
+        break;
+      case DType::i64:
+      case DType::u64:
+        type = Type::int64;
+        break;
+      default:
+        return "The kernel " + kernel +
+               " takes a number of the dtype, which can be given for f32, f64, i32, u32, i64 and u64 alone.";
+    }
+  }
+  double number = argument.number;
+  auto whole = static_cast<std::int64_t>(number);
+  if (argument.expression) {
+    const Expression::Result result = value_of(*argument.expression, facts, values, &config);
+    if (!result.error.empty()) return result.error;
+    whole = result.value;
+    number = static_cast<double>(whole);
+  }
+  if (type == Type::int32 && (whole < std::numeric_limits<std::int32_t>::min() ||
+                              whole > std::numeric_limits<std::int32_t>::max())) {
+    return "The kernel " + kernel + " takes \"" + (argument.expression ? argument.expression->text() : "") +
+           "\" as an integer of 4 bytes, and it is " + std::to_string(whole) + ".";
+  }
+  if (type == Type::int32) made.emplace_back(static_cast<std::int32_t>(whole));
+  if (type == Type::int64) made.emplace_back(whole);
+  if (type == Type::f32) made.emplace_back(static_cast<float>(number));
+  if (type == Type::f64) made.emplace_back(number);
+  return "";
+}
+
+Made work_of(const Shared& facts, const DescribedLaunch& described, const std::vector<std::int64_t>& values,
+             const Problem& problem, const Config& config) {
+  Made made;
+  Launch launch{.kernel = described.kernel};
+  set_extent(described.block, "block", facts, values, config, launch.block, made);
+  set_extent(described.grid, "grid", facts, values, config, launch.grid, made);
+  if (described.grid.empty() &&
+      made.error.empty()) {  // a function, or one thread per element of the first output
+    const auto output = std::find_if(facts.description.arrays.begin(), facts.description.arrays.end(),
+                                     [](const DescribedArray& one) { return one.role != Role::input; });
+    std::vector<std::int64_t> extents;
+    made.error = extents_of(facts, *output, values, extents);
+    std::int64_t elements = 1;
+    for (const std::int64_t extent : extents) elements *= extent;
+    if (!facts.description.reference_function) {
+      launch.block = {reference_block};
+      launch.grid = {std::max<std::int64_t>(1, ceil_divide(elements, reference_block))};
+    }
+  }
+  if (described.shared_bytes && made.error.empty()) {
+    const std::int64_t size = evaluated(*described.shared_bytes, facts, values, config, made).value_or(0);
+    if (size < 0 || size > std::numeric_limits<std::int32_t>::max())
+      made.error =
+          "The shared bytes \"" + described.shared_bytes->text() + "\" are " + std::to_string(size) + ".";
+    launch.dynamic_shared_bytes = size;
+  }
+  for (const DescribedArgument& argument : described.arguments) {
+    if (!made.error.empty()) return made;
+    if (argument.expression && !evaluated(*argument.expression, facts, values, config, made)) return made;
+    made.error = add_argument(argument, described.kernel, facts, values, problem, config, launch.arguments);
+  }
+  if (made.error.empty()) made.work.steps.emplace_back(std::move(launch));
+  return made;
+}
+
+// A rule that cannot be evaluated is broken.
+Rule rule_of(const Facts& facts, const DescribedRule& rule,
+             const std::shared_ptr<const std::vector<std::int64_t>>& values) {
+  return {rule.why.c_str(), [facts, &rule, values](const Config& config) {
+            const Expression::Result result = value_of(rule.holds, *facts, *values, &config);
+            return result.error.empty() && result.value != 0;
+          }};
+}
+
+std::vector<Axis> axes_of(const Shared& facts) {
+  std::vector<Axis> axes;
+  for (const DescribedAxis& axis : facts.description.axes)
+    axes.emplace_back(axis.name, std::vector<Value>(axis.values.begin(), axis.values.end()),
+                      axis.what.c_str());
+  return axes;
+}
+
+}  // namespace
+
+Work checked_work(const Facts& facts, const DescribedLaunch& launch, const Problem& problem,
+                  const Config& config) {
+  Made made = work_of(*facts, launch, values_of(*facts, problem), problem, config);
+  if (!made.error.empty()) throw UsageError(made.error);
+  return std::move(made.work);
+}
+
+Space space_of(const Facts& facts, const Problem& problem) {
+  const auto values = std::make_shared<const std::vector<std::int64_t>>(values_of(*facts, problem));
+  const Description& description = facts->description;
+  std::vector<Rule> must;
+  for (const DescribedRule& rule : description.must) must.push_back(rule_of(facts, rule, values));
+  must.push_back({"Its grid, block, shared bytes and arguments can be computed.",
+                  [facts, values, problem](const Config& config) {
+                    return work_of(*facts, facts->description.launch, *values, problem, config).error.empty();
+                  }});
+  std::vector<Rule> worth;
+  for (const DescribedRule& rule : description.worth) worth.push_back(rule_of(facts, rule, values));
+  return Space(axes_of(*facts), std::move(must), std::move(worth));
+}
+
+std::string why_no_launch(const Facts& facts, const Problem& problem) {
+  const std::vector<std::int64_t> values = values_of(*facts, problem);
+  const Description& description = facts->description;
+  try {
+    const Config base = space_of(facts, problem).complete({});
+    return description.has_reference ? work_of(*facts, description.reference, values, problem, base).error
+                                     : "";
+  } catch (const UsageError& error) {
+    const Made first =
+        work_of(*facts, description.launch, values, problem, Space(axes_of(*facts)).complete({}));
+    return first.error.empty() ? error.what() : "no config is legal. " + first.error;
+  }
+}
+
+std::string mistake_of(const Facts& facts, const Problem& problem) {
+  constexpr std::int64_t most_configs = 5000;
+  const std::vector<std::int64_t> values = values_of(*facts, problem);
+  const Description& description = facts->description;
+  std::string found;
+  const auto look = [&](const Config& config) {
+    const auto complain = [&](const std::string& why) {
+      found = "The config \"" + config.text() + "\" of " + description.name + " for " + problem.text() +
+              " cannot be computed: " + why +
+              " Mend the expression, or leave such configs out by a rule of must before it.";
+      return false;
+    };
+    for (const DescribedRule& rule : description.must) {
+      const Expression::Result result = value_of(rule.holds, *facts, values, &config);
+      if (!result.error.empty()) return complain(result.error);
+      if (result.value == 0) return true;
+    }
+    const Made made = work_of(*facts, description.launch, values, problem, config);
+    if (made.is_mistake) return complain(made.error);
+    if (!made.error.empty()) return true;
+    for (const DescribedRule& rule : description.worth) {
+      const Expression::Result result = value_of(rule.holds, *facts, values, &config);
+      if (!result.error.empty()) return complain(result.error);
+    }
+    if (!description.alignment_bytes) return true;
+    const Expression::Result alignment = value_of(*description.alignment_bytes, *facts, values, &config);
+    if (!alignment.error.empty()) return complain(alignment.error);
+    if (alignment.value < 1 || (alignment.value & (alignment.value - 1)) != 0)
+      return complain("alignment_bytes is " + std::to_string(alignment.value) + ", but it is a power of 2.");
+    return true;
+  };
+  const Space all(axes_of(*facts));
+  if (all.raw_count() <= most_configs) {
+    all.each(look);
+  } else {
+    for (const Config& config : all.sample(most_configs / 5, 1))
+      if (!look(config)) break;
+  }
+  return found;
+}
+
+}  // namespace tunesmith

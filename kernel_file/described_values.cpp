@@ -1,0 +1,92 @@
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "generator/error.h"
+#include "kernel_file/described_parts.h"
+
+namespace tunesmith {
+namespace {
+
+constexpr std::int64_t most_elements = std::int64_t{1} << 50;
+
+}  // namespace
+
+std::vector<std::int64_t> values_of(const Shared& facts, const Problem& problem) {
+  std::vector<std::int64_t> values;
+  values.reserve(facts.of_problem);
+  for (const Parameter& parameter : facts.description.parameters) {
+    const Value* value = problem.find(parameter.name);
+    if (value == nullptr) throw Error("\"" + problem.text() + "\" has no " + parameter.name + ".");
+    if (const auto* word = std::get_if<std::string>(value)) {
+      const auto found = std::find(parameter.words.begin(), parameter.words.end(), *word);
+      values.push_back(found - parameter.words.begin());
+    } else {
+      values.push_back(std::get<std::int64_t>(*value));
+    }
+  }
+  values.push_back(bytes(dtype_of(problem)));
+  return values;
+}
+
+namespace {
+
+Expression::Lookup lookup(const Shared& facts, const std::vector<std::int64_t>& values,
+                          const Config* config) {
+  return [&facts, &values, config](std::size_t name) {
+    return name < values.size() ? values[name] : (*config)[facts.axes[name - values.size()]];
+  };
+}
+
+}  // namespace
+
+Expression::Result value_of(const Expression& expression, const Shared& facts,
+                            const std::vector<std::int64_t>& values, const Config* config) {
+  return expression.evaluate(lookup(facts, values, config));
+}
+
+DType dtype_of_array(const DescribedArray& array, const Problem& problem) {
+  return array.dtype.empty() ? dtype_of(problem) : dtype_of({{"dtype", array.dtype}});
+}
+
+const std::vector<Contents>& usual_sets() {
+  static const std::vector<Contents> sets = {
+      {Contents::uniform, -100, 100}, {Contents::distant},           {Contents::few, -1, 1},
+      {Contents::uniform, 0, 0},      {Contents::uniform, -100, -1}, {Contents::ascending, -100, 100}};
+  return sets;
+}
+
+Contents contents_of(const Facts& facts, const DescribedValues& values) {
+  Contents made = values.contents;
+  if (!values.least && !values.most) return made;
+  made.bounds = [facts, &values](const Problem& problem) {
+    const std::vector<std::int64_t> of_problem = values_of(*facts, problem);
+    const auto bound = [&](const std::optional<Expression>& expression, double number) {
+      if (!expression) return number;
+      const Expression::Result result = value_of(*expression, *facts, of_problem);
+      if (!result.error.empty()) throw UsageError(result.error);
+      return static_cast<double>(result.value);
+    };
+    const double least = bound(values.least, values.contents.least);
+    return std::pair(least, std::max(least, bound(values.most, values.contents.most)));
+  };
+  return made;
+}
+
+std::string extents_of(const Shared& facts, const DescribedArray& array,
+                       const std::vector<std::int64_t>& values, std::vector<std::int64_t>& extents) {
+  std::int64_t elements = 1;
+  for (const Expression& expression : array.extents) {
+    const Expression::Result extent = value_of(expression, facts, values);
+    if (!extent.error.empty()) return extent.error;
+    if (extent.value < 0 || __builtin_mul_overflow(elements, extent.value, &elements) ||
+        elements > most_elements) {
+      return "The extent \"" + expression.text() + "\" of " + array.name + " is " +
+             std::to_string(extent.value) + "; an array has 0 to 2^50 elements.";
+    }
+    extents.push_back(extent.value);
+  }
+  return "";
+}
+
+}  // namespace tunesmith

@@ -1,0 +1,311 @@
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+#include "generator/dtype.h"
+#include "generator/error.h"
+#include "generator/listed.h"
+#include "kernel_file/c_type.h"
+#include "kernel_file/description_reader.h"
+
+namespace tunesmith {
+namespace {
+
+constexpr std::size_t most_arrays = 32;
+
+}  // namespace
+
+bool DescriptionReader::is_of_problem(const DeclaredKernel::Parameter& parameter) const {
+  std::string type = parameter.type;
+  std::erase_if(type, [](char c) { return c == '*' || c == ' '; });
+  return !made_.type.empty() && type == made_.type;
+}
+
+std::string DescriptionReader::why_not(const DeclaredKernel::Parameter& parameter,
+                                       const std::string& dtype) const {
+  if (is_of_problem(parameter))
+    return parameter.type + ", the problem's type; leave its dtype out, or give the kernel another type.";
+  const CType type = c_type(parameter.type, code_);
+  if (type.is_pointer_to_pointer) return parameter.type + ", a pointer to pointers, which cannot be given.";
+  if (!type.dtype || name(*type.dtype) == dtype) return "";
+  const DType given = dtype_of({{"dtype", dtype}});
+  const bool same_bits = is_whole(given) && is_whole(*type.dtype) && bytes(given) == bytes(*type.dtype);
+  if (same_bits) return "";
+  return parameter.type + ", whose elements are " + std::string(name(*type.dtype)) + " of " +
+         std::to_string(bytes(*type.dtype)) + (bytes(*type.dtype) == 1 ? " byte" : " bytes") + ".";
+}
+
+std::string DescriptionReader::dtype_of_pointer(const toml::node& node, const std::string& key,
+                                                const DeclaredKernel::Parameter& parameter) const {
+  if (is_of_problem(parameter)) return "";
+  const CType type = c_type(parameter.type, code_);
+  if (type.is_pointer_to_pointer) refuse(&node, key + " is " + why_not(parameter, ""));
+  if (!type.dtype)
+    refuse(&node,
+           key + " is taken by the kernel as " + parameter.type +
+               ", whose elements are not known here; set dtype = \"…\" to the type that its extents count: " +
+               listed(described_dtypes) + ". Of a struct these are its members, or u8 for its bytes.");
+  const std::string word(name(*type.dtype));
+  if (type.lanes > 1)
+    refuse(&node, key + " is taken by the kernel as " + parameter.type + ", vectors of " +
+                      std::to_string(type.lanes) + " " + word + "; give it dtype = \"" + word +
+                      "\" and extents that count " + word + ", such as [\"n\", " +
+                      std::to_string(type.lanes) + "].");
+  return word;
+}
+
+const DeclaredKernel::Parameter* DescriptionReader::pointer_to(const toml::table& root,
+                                                               const DeclaredKernel& kernel,
+                                                               const std::string& array) const {
+  const toml::table* launch = root["launch"].as_table();
+  const toml::node* given = launch != nullptr ? launch->get("arguments") : nullptr;
+  const toml::array* all = given != nullptr ? given->as_array() : nullptr;
+  for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
+    const DeclaredKernel::Parameter& one = kernel.parameters[i];
+    const auto* word = all != nullptr && i < all->size() ? (*all)[i].as_string() : nullptr;
+    if (one.is_pointer && (given == nullptr ? one.name == array : word != nullptr && word->get() == array))
+      return &one;
+  }
+  return nullptr;
+}
+
+void DescriptionReader::set_bound(const toml::node& node, std::string_view words, double& number,
+                                  std::optional<Expression>& expression) const {
+  while (!words.empty() && words.front() == ' ') words.remove_prefix(1);
+  while (!words.empty() && words.back() == ' ') words.remove_suffix(1);
+  const auto [end, failure] = std::from_chars(words.data(), words.data() + words.size(), number);
+  if (failure == std::errc() && end == words.data() + words.size() && std::isfinite(number)) return;
+  try {
+    expression = Expression::parse(words, problem_names());
+  } catch (const UsageError& error) {
+    refuse(&node, error.what());
+  }
+}
+
+DescribedValues DescriptionReader::values_of_words(const toml::node& node, const std::string& key,
+                                                   const DescribedArray& array) const {
+  struct Kind {
+    std::string_view name;
+    Contents::Spread spread;
+    std::size_t bounds;
+    bool is_whole;  // of integers alone
+  };
+  static constexpr Kind kinds[] = {{"uniform", Contents::uniform, 2, false},
+                                   {"few", Contents::few, 2, false},
+                                   {"sorted", Contents::ascending, 2, false},
+                                   {"equal", Contents::uniform, 1, false},
+                                   {"huge", Contents::huge, 0, false},
+                                   {"denormal", Contents::denormal, 0, false},
+                                   {"nan", Contents::with_nan, 2, false},
+                                   {"magnitudes", Contents::magnitudes, 2, false},
+                                   {"index", Contents::uniform, 1, true},
+                                   {"offsets", Contents::offsets, 1, true},
+                                   {"permutation", Contents::permutation, 0, true}};
+  static const std::string forms =
+      "\"uniform(-1, 1)\", \"few(-1, 1)\", \"sorted(0, n)\", \"equal(3)\", \"huge\", \"denormal\", "
+      "\"nan(-1, 1)\", \"magnitudes(1e-3, 1e3)\", \"index(n)\", \"offsets(n)\" or \"permutation\"";
+  const std::string words = line(node, "values");
+  const std::size_t open = std::min(words.find('('), words.size());
+  const auto* kind = std::find_if(std::begin(kinds), std::end(kinds),
+                                  [&](const Kind& one) { return one.name == words.substr(0, open); });
+  std::vector<std::string> bounds;
+  if (open < words.size() && words.back() == ')') {
+    int depth = 0;
+    bounds.emplace_back();
+    for (const char c : words.substr(open + 1, words.size() - open - 2)) {
+      depth += c == '(' ? 1 : c == ')' ? -1 : 0;
+      if (c == ',' && depth == 0) {
+        bounds.emplace_back();
+      } else {
+        bounds.back() += c;
+      }
+    }
+  }
+  if (kind == std::end(kinds) || bounds.size() != kind->bounds ||
+      (open < words.size() && words.back() != ')'))
+    refuse(&node, key + " has the values " + shown(node) + "; give [least, most] or " + forms + ".");
+  const std::vector<std::string> of_array =
+      array.dtype.empty() ? made_.parameters.back().words : std::vector<std::string>{array.dtype};
+  for (const std::string& dtype : of_array)
+    if (kind->is_whole && !tunesmith::is_whole(dtype_of({{"dtype", dtype}})))
+      refuse(&node, key + " has the values " + words + ", which are integers, but the dtype " + dtype + ".");
+  DescribedValues made{Contents{kind->spread}};
+  made.contents.what = words;
+  if (kind->is_whole) {
+    made.contents.least = 0;
+    if (kind->bounds == 1) set_bound(node, bounds[0], made.contents.most, made.most);
+    if (words.starts_with("index")) {  // the last one is one less
+      made.contents.most = std::max(0.0, made.contents.most - 1);
+      if (made.most) made.most = Expression::parse("max(0, " + made.most->text() + " - 1)", problem_names());
+    }
+  } else if (kind->bounds > 0) {
+    set_bound(node, bounds.front(), made.contents.least, made.least);
+    made.contents.most = made.contents.least;
+    made.most = made.least;
+    if (kind->bounds == 2) {
+      made.most.reset();
+      set_bound(node, bounds.back(), made.contents.most, made.most);
+    }
+  }
+  const bool are_numbers = !made.least && !made.most;
+  if (are_numbers && made.contents.least > made.contents.most)
+    refuse(&node, key + " has values whose least is above the most; change their order.");
+  if (are_numbers && kind->spread == Contents::magnitudes && made.contents.least <= 0)
+    refuse(&node, key + " has values of magnitudes from " + bounds.front() + "; give sizes above 0.");
+  return made;
+}
+
+void DescriptionReader::read_values(const toml::node& node, const std::string& key,
+                                    DescribedArray& array) const {
+  if (node.is_string()) {
+    array.values = {values_of_words(node, key, array)};
+    return;
+  }
+  const toml::array& all = list(node, "values", "two numbers, or of words such as \"few(-1, 1)\"");
+  if (all[0].is_string()) {
+    for (const toml::node& one : all) array.values.push_back(values_of_words(one, key, array));
+    return;
+  }
+  if (all.size() != 2)
+    refuse(&node, key + " has values that are not two numbers; give the least and the most.");
+  const double least = real(all[0], "values", std::numeric_limits<double>::lowest());
+  const double most = real(all[1], "values", std::numeric_limits<double>::lowest());
+  if (least > most) refuse(&node, key + " has values whose least is above the most; change their order.");
+  array.values = {{Contents{Contents::uniform, least, most}}, {Contents{Contents::few, least, most}}};
+}
+
+void DescriptionReader::read_arrays(const toml::table& root, const DeclaredKernel& kernel,
+                                    std::vector<std::string>& words) {
+  const toml::table* given = table(root, "arrays");
+  if (given == nullptr || given->empty())
+    refuse(nullptr, "There is no array; name the kernel's arrays and their extents in [arrays].");
+  if (given->size() > most_arrays)
+    refuse(given, "There are " + std::to_string(given->size()) + " arrays; at most " +
+                      std::to_string(most_arrays) + " are allowed.");
+  std::vector<std::string> from_pointers;
+  bool has_output = false;
+  for (const auto& [name, node] : entries(*given)) {
+    if (!is_identifier(name))
+      refuse(node, "The array's name is \"" + name + "\"; give letters, digits and underscores.");
+    DescribedArray& array = made_.arrays.emplace_back();
+    array.name = name;
+    const std::string key = "The array " + name;
+    const DeclaredKernel::Parameter* parameter = pointer_to(root, kernel, name);
+    if (const toml::table* fields = node->as_table()) {
+      only_keys(*fields, "the array " + name, {"extents", "role", "dtype", "values"});
+      if (!fields->contains("extents")) refuse(node, key + " has no extents; add extents = [\"…\"].");
+      if (const toml::node* role = fields->get("role")) {
+        const std::string& word = text(*role, "role");
+        if (word != "input" && word != "output" && word != "inout")
+          refuse(role, key + " has the role " + shown(*role) + "; allowed are input, output and inout.");
+        array.role = word == "input" ? Role::input : word == "output" ? Role::output : Role::inout;
+      }
+      if (const toml::node* dtype = fields->get("dtype")) {
+        array.dtype = text(*dtype, "dtype");
+        if (std::find(described_dtypes.begin(), described_dtypes.end(), array.dtype) ==
+            described_dtypes.end())
+          refuse(dtype,
+                 key + " has the dtype " + shown(*dtype) + "; allowed are " + listed(described_dtypes) + ".");
+        if (const std::string why = parameter != nullptr ? why_not(*parameter, array.dtype) : "";
+            !why.empty())
+          refuse(dtype, key + " has the dtype " + array.dtype + ", but the kernel takes it as " + why);
+      }
+      if (const toml::node* values = fields->get("values")) {
+        if (array.role == Role::output) refuse(values, key + " is an output, which has no values.");
+      }
+    } else if (!node->is_array()) {
+      refuse(node,
+             key + " is " + shown(*node) + "; give its extents as a list, or a table with extents and role.");
+    }
+    if (array.dtype.empty() && parameter != nullptr) array.dtype = dtype_of_pointer(*node, key, *parameter);
+    if (!array.dtype.empty()) from_pointers.push_back(array.dtype);
+    has_output |= array.role != Role::input;
+  }
+  if (!has_output)
+    refuse(given,
+           "No array is an output, so there is nothing to check; give one role = \"output\" or \"inout\".");
+  if (words.empty()) words = {from_pointers.empty() ? "f32" : from_pointers.front()};
+  if (words.size() == 1)
+    for (DescribedArray& array : made_.arrays)
+      if (array.dtype == words.front()) array.dtype.clear();
+}
+
+void DescriptionReader::gather(const toml::node& node, std::string& words) {
+  if (const auto* text = node.as_string()) words += " " + text->get() + " ";
+  if (const toml::array* all = node.as_array())
+    for (const toml::node& one : *all) gather(one, words);
+  if (const toml::table* all = node.as_table())
+    for (const auto& [key, one] : *all) gather(one, words);
+}
+
+void DescriptionReader::must_be_used(const toml::table& root) const {
+  std::string words;
+  for (const auto& [key, node] : root)
+    if (key != "problem" && key != "what" && key != "examples" && key != "companions") gather(node, words);
+  if (!root["launch"].as_table()->contains("arguments"))
+    for (const DeclaredKernel& kernel : kernels_)
+      for (const DeclaredKernel::Parameter& one : kernel.parameters) words += " " + one.name + " ";
+  for (const Parameter& one : made_.parameters) {
+    if (one.name != "dtype" && form_of(words, one.name) == ConstantForm::none)
+      refuse(root["problem"].as_table()->get(one.name),
+             "The parameter " + one.name +
+                 " of the problem is used by nothing: no extent, launch, rule or value names it, and it is "
+                 "not "
+                 "compiled in.");
+  }
+  if (!made_.type.empty() && form_of(code_, made_.type) == ConstantForm::none)
+    refuse(root.get("type"),
+           "The type " + made_.type + " does not occur in " + text_.path + "; write it as the kernel does.");
+}
+
+void DescriptionReader::must_be_alone(const toml::table& root, const DeclaredKernel& kernel) const {
+  for (std::size_t i = 0; i < made_.arrays.size(); ++i) {
+    int times = 0;
+    bool is_restrict = false;
+    for (std::size_t p = 0; p < kernel.parameters.size(); ++p) {
+      const DescribedArgument& one = made_.launch.arguments[p];
+      if (one.type != DescribedArgument::Type::array || one.array != i) continue;
+      ++times;
+      is_restrict |= kernel.parameters[p].is_restrict;
+    }
+    if (times > 1 && is_restrict && made_.arrays[i].role != Role::input)
+      refuse(root["launch"].as_table()->get("arguments"),
+             "The array " + made_.arrays[i].name + " is written and given to several parameters of " +
+                 kernel.name +
+                 ", of which one is __restrict__ and promises to be the only one; leave __restrict__ out, "
+                 "or give "
+                 "another array.");
+  }
+}
+
+void DescriptionReader::must_be_given(const toml::table& root) const {
+  for (std::size_t i = 0; i < made_.arrays.size(); ++i) {
+    const auto& all = made_.launch.arguments;
+    if (std::none_of(all.begin(), all.end(), [i](const DescribedArgument& one) {
+          return one.type == DescribedArgument::Type::array && one.array == i;
+        }))
+      refuse(root["arrays"].as_table()->get(made_.arrays[i].name),
+             "The array " + made_.arrays[i].name + " is given to no parameter of the kernel " +
+                 made_.launch.kernel + "; leave it out, or name it in arguments.");
+  }
+}
+
+void DescriptionReader::parse_extents(const toml::table& root, DescribedArray& array) const {
+  const toml::node* node = root.get("arrays")->as_table()->get(array.name);
+  if (node->is_table()) {
+    if (const toml::node* values = node->as_table()->get("values"))
+      read_values(*values, "The array " + array.name, array);
+    node = node->as_table()->get("extents");
+  }
+  const std::vector<ExpressionName> of_problem = problem_names();
+  if (!node->is_array()) {
+    array.extents = {expression(*node, "extents", of_problem)};
+    return;
+  }
+  for (const toml::node& one :
+       list(*node, "The extents of " + array.name, "expressions, the outermost first"))
+    array.extents.push_back(expression(one, "extents", of_problem));
+}
+
+}  // namespace tunesmith

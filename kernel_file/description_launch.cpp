@@ -1,0 +1,188 @@
+#include <algorithm>
+#include <limits>
+#include <set>
+
+#include "generator/error.h"
+#include "generator/listed.h"
+#include "kernel_file/description_reader.h"
+
+namespace tunesmith {
+namespace {
+
+std::optional<DescribedArgument::Type> scalar_of_type(const std::string& type, const std::string& alias) {
+  using Type = DescribedArgument::Type;
+  static const std::set<std::string> small = {"int",          "unsigned",      "unsigned int",
+                                              "int32_t",      "uint32_t",      "uint",
+                                              "std::int32_t", "std::uint32_t", "signed int"};
+  static const std::set<std::string> large = {
+      "long long",     "unsigned long long", "long",          "unsigned long", "size_t",
+      "int64_t",       "uint64_t",           "ptrdiff_t",     "std::size_t",   "std::int64_t",
+      "std::uint64_t", "std::ptrdiff_t",     "long long int", "long int"};
+  if (small.contains(type)) return Type::int32;
+  if (large.contains(type)) return Type::int64;
+  if (type == "float") return Type::f32;
+  if (type == "double") return Type::f64;
+  if (!alias.empty() && type == alias) return Type::dtype;
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<Expression> DescriptionReader::extent(const toml::table* given, const std::string& key,
+                                                  const std::string& of) const {
+  const toml::node* node = given != nullptr ? given->get(key) : nullptr;
+  if (node == nullptr)
+    refuse(given,
+           "[" + of + "] has no " + key + "; add " + key + " = [\"…\"], its x, y and z as expressions.");
+  std::vector<Expression> all;
+  if (!node->is_array()) return {expression(*node, key, made_.names())};
+  for (const toml::node& one : list(*node, key, "one to three expressions"))
+    all.push_back(expression(one, key, made_.names()));
+  if (all.size() > 3)
+    refuse(node, key + " has " + std::to_string(all.size()) + " expressions; give x, y and z at most.");
+  return all;
+}
+
+DescribedLaunch DescriptionReader::launch(const toml::table* given, const std::string& of,
+                                          const DeclaredKernel& kernel) const {
+  DescribedLaunch made;
+  made.kernel = kernel.name;
+  if (given != nullptr)
+    only_keys(*given, "[" + of + "]", {"kernel", "function", "grid", "block", "shared_bytes", "arguments"});
+  const bool is_reference = of == "reference";
+  const bool by_element =
+      is_reference && given != nullptr && !given->contains("grid") && !given->contains("block");
+  if (!by_element) {
+    made.grid = extent(given, "grid", of);
+    made.block = extent(given, "block", of);
+    if (const toml::node* node = given->get("shared_bytes"))
+      made.shared_bytes = expression(*node, "shared_bytes", made_.names());
+  }
+  const toml::node* node = given != nullptr ? given->get("arguments") : nullptr;
+  if (node == nullptr) {
+    for (const DeclaredKernel::Parameter& one : kernel.parameters)
+      made.arguments.push_back(argument(nullptr, one, one.name, kernel));
+    return made;
+  }
+  const toml::array* all = node->as_array();
+  if (all == nullptr || all->size() != kernel.parameters.size()) {
+    refuse(node, "The kernel " + kernel.name + " has " + std::to_string(kernel.parameters.size()) +
+                     " parameters, but arguments " +
+                     (all == nullptr ? "is " + shown(*node) : "gives " + std::to_string(all->size())) +
+                     "; give one for each, in the kernel's order.");
+  }
+  for (std::size_t i = 0; i < all->size(); ++i) {
+    const toml::node& one = (*all)[i];
+    if (one.is_string()) {
+      made.arguments.push_back(argument(&one, kernel.parameters[i], one.as_string()->get(), kernel));
+      continue;
+    }
+    DescribedArgument constant = argument(&one, kernel.parameters[i], "0", kernel);
+    const bool whole =
+        constant.type == DescribedArgument::Type::int32 || constant.type == DescribedArgument::Type::int64;
+    if (!one.is_number() || (whole && !one.is_integer()))
+      refuse(&one, "The argument " + kernel.parameters[i].name + " of " + kernel.name + " is " + shown(one) +
+                       "; give an expression in quotes, or a number of its type.");
+    constant.expression.reset();
+    constant.number = real(one, "arguments", std::numeric_limits<double>::lowest());
+    made.arguments.push_back(std::move(constant));
+  }
+  return made;
+}
+
+void DescriptionReader::must_fit(const toml::node* node, const std::string& which,
+                                 const DeclaredKernel::Parameter& parameter,
+                                 const DescribedArray& array) const {
+  if (array.dtype.empty() && is_of_problem(parameter)) return;
+  const std::vector<std::string> possible =
+      array.dtype.empty() ? made_.parameters.back().words : std::vector<std::string>{array.dtype};
+  for (const std::string& dtype : possible) {
+    const std::string why = why_not(parameter, dtype);
+    if (!why.empty())
+      refuse(node, which + " is " + why + " The array " + array.name + " has the dtype " + dtype + ".");
+  }
+}
+
+DescribedArgument DescriptionReader::argument(const toml::node* node,
+                                              const DeclaredKernel::Parameter& parameter,
+                                              const std::string& words, const DeclaredKernel& kernel) const {
+  DescribedArgument made;
+  const std::string which = "The parameter " + parameter.name + " of " + kernel.name;
+  if (parameter.is_pointer) {
+    const auto found = std::find_if(made_.arrays.begin(), made_.arrays.end(),
+                                    [&](const DescribedArray& one) { return one.name == words; });
+    if (found == made_.arrays.end()) {
+      std::vector<std::string> names;
+      for (const DescribedArray& one : made_.arrays) names.push_back(one.name);
+      refuse(node, which + " is a pointer, and " + words + " is not an array; the arrays are " +
+                       listed(names) +
+                       (node == nullptr
+                            ? ". Name it so in [arrays], or give arguments = [\"…\"] in the kernel's order."
+                            : "."));
+    }
+    made.array = static_cast<std::size_t>(found - made_.arrays.begin());
+    must_fit(node, which, parameter, *found);
+    if (parameter.is_const && found->role != Role::input && kernel.name == tuned_kernel_)
+      refuse(node, which + " is const, so the kernel cannot write it, but the array " + words +
+                       " has the role " + std::string(name(found->role)) + ".");
+    return made;
+  }
+  const auto type = scalar_of_type(parameter.type, made_.type);
+  if (!type) {
+    refuse(node, which + " has the type \"" + parameter.type +
+                     "\", which cannot be given; pointers, int, long long and other integers of 4 and 8 "
+                     "bytes, float and double can.");
+  }
+  made.type = *type;
+  for (const DescribedArray& one : made_.arrays)
+    if (one.name == words) refuse(node, which + " is not a pointer, but " + words + " is an array.");
+  try {
+    made.expression = Expression::parse(words, made_.names());
+  } catch (const UsageError& error) {
+    refuse(node, std::string(error.what()) + (node == nullptr
+                                                  ? " It stands for " + which.substr(4) +
+                                                        "; give arguments = [\"…\"] in the kernel's order."
+                                                  : ""));
+  }
+  return made;
+}
+
+void DescriptionReader::read_reference(const toml::table& root, const DeclaredKernel& tuned) {
+  const toml::table* given = table(root, "reference");
+  if (given == nullptr) return;
+  if (const toml::node* function = given->get("function")) return read_function(*given, *function);
+  const toml::node* name = given->get("kernel");
+  if (name == nullptr)
+    refuse(given,
+           "[reference] has no kernel and no function; add kernel = \"…\" or function = \"…\", or leave "
+           "[reference] out to compare with the untuned kernel.");
+  const DeclaredKernel& kernel = kernel_of(name, text(*name, "kernel"));
+  if (kernel.name == tuned.name)
+    refuse(name, "The reference is the tuned kernel itself; leave [reference] out for that.");
+  made_.reference = launch(given, "reference", kernel);
+  made_.has_reference = true;
+}
+
+void DescriptionReader::read_function(const toml::table& given, const toml::node& node) {
+  for (const char* other : {"kernel", "grid", "block", "shared_bytes"}) {
+    if (given.contains(other))
+      refuse(given.get(other), std::string("[reference] has a function and ") + other +
+                                   "; a function is called once, on the host. Leave one of them out.");
+  }
+  const std::string name = text(node, "function");
+  const std::optional<HostFunction> found = is_identifier(name) ? function_of(text_.cu, name) : std::nullopt;
+  if (!found) {
+    refuse(&node, "The function " + shown(node) + " of [reference] is not defined in " + text_.path +
+                      "; give the name of one, as in void " + (is_identifier(name) ? name : "reference") +
+                      "(const float* x, float* y, int n) { … }.");
+  }
+  if (found->returns != "void") {
+    refuse(&node, "The function " + name + " of [reference], line " + std::to_string(found->declared.line) +
+                      ", is declared as \"" + found->returns + "\"; make it plain void.");
+  }
+  made_.reference = launch(&given, "reference", found->declared);
+  made_.reference_function = found;
+  made_.has_reference = true;
+}
+
+}  // namespace tunesmith

@@ -1,0 +1,172 @@
+#include <algorithm>
+#include <limits>
+#include <set>
+
+#include "generator/listed.h"
+#include "kernel_file/description_reader.h"
+
+namespace tunesmith {
+namespace {
+
+constexpr std::size_t most_axes = 24, most_values = 1000, most_parameters = 32;
+
+}  // namespace
+
+void DescriptionReader::read_problem(const toml::table& root, const std::vector<std::string>& words) {
+  const toml::table* given = table(root, "problem");
+  if (given == nullptr || given->empty())
+    refuse(nullptr, "The problem has no parameter; name its sizes in [problem].");
+  if (given->size() > most_parameters)
+    refuse(given, "The problem has " + std::to_string(given->size()) + " parameters; at most " +
+                      std::to_string(most_parameters) + " are allowed.");
+  for (const auto& [name, node] : entries(*given)) {
+    static const std::set<std::string> reserved = {"weight", "dtype", "dtype_bytes",
+                                                   "min",    "max",   "ceil_div"};
+    if (!is_identifier(name) || reserved.contains(name)) {
+      refuse(node, "The parameter's name is \"" + name +
+                       "\"; give letters, digits and underscores, but none of " +
+                       listed(std::vector<std::string>(reserved.begin(), reserved.end())) + ".");
+    }
+    made_.parameters.push_back(parameter(name, *node));
+  }
+  Parameter dtype{.name = "dtype", .what = "element type", .words = words};
+  dtype.initial = words.front();
+  made_.parameters.push_back(std::move(dtype));
+}
+
+Parameter DescriptionReader::parameter(const std::string& name, const toml::node& node) const {
+  Parameter made{.name = name, .what = "a parameter of the problem"};
+  const std::string key = "The parameter " + name;
+  if (node.is_integer()) {
+    made.initial = integer(node, key, made.minimum, made.maximum);
+  } else if (node.is_array()) {
+    set_range(made, node, key);
+  } else if (const toml::table* fields = node.as_table()) {
+    only_keys(*fields, "the parameter " + name, {"what", "minimum", "maximum", "usual", "default", "words"});
+    if (const toml::node* what = fields->get("what")) made.what = line(*what, "what");
+    constexpr std::int64_t largest = std::int64_t{1} << 40;
+    if (const toml::node* words = fields->get("words")) {
+      for (const char* other : {"minimum", "maximum", "usual"})
+        if (fields->contains(other))
+          refuse(fields->get(other), key + " has words, so it has no " + other + ".");
+      set_words(made, *words, key);
+    }
+    if (const toml::node* least = fields->get("minimum"))
+      made.minimum = integer(*least, key + ": minimum", -largest, largest);
+    if (const toml::node* most = fields->get("maximum"))
+      made.maximum = integer(*most, key + ": maximum", made.minimum, largest);
+    if (const toml::node* usual = fields->get("usual")) set_range(made, *usual, key);
+    if (const toml::node* initial = fields->get("default")) {
+      if (made.words.empty()) {
+        made.initial = integer(*initial, key + ": default", made.minimum, made.maximum);
+      } else {
+        made.initial = text(*initial, "default");
+        if (std::find(made.words.begin(), made.words.end(), std::get<std::string>(*made.initial)) ==
+            made.words.end())
+          refuse(initial,
+                 key + " has the default " + shown(*initial) + "; its words are " + listed(made.words) + ".");
+      }
+    }
+  } else {
+    refuse(&node, key + " is " + shown(node) +
+                      "; give its usual sizes as [least, most], its words as a list, a default, or a table.");
+  }
+  return made;
+}
+
+void DescriptionReader::set_words(Parameter& made, const toml::node& node, const std::string& key) const {
+  for (const toml::node& one : list(node, key, "words")) {
+    const std::string& word = text(one, key);
+    if (!is_identifier(word))
+      refuse(&one, key + " has the word " + shown(one) + "; give letters, digits and underscores.");
+    if (std::find(made.words.begin(), made.words.end(), word) != made.words.end())
+      refuse(&one, key + " has the word " + word + " twice; give it once.");
+    made.words.push_back(word);
+  }
+  made.initial = made.words.front();
+}
+
+void DescriptionReader::set_range(Parameter& made, const toml::node& node, const std::string& key) const {
+  const toml::array& both = list(node, key, "two numbers or of words");
+  if (both[0].is_string()) return set_words(made, node, key);
+  if (both.size() != 2)
+    refuse(&node, key + " has a list of " + std::to_string(both.size()) +
+                      "; give its usual sizes as [least, most], or words.");
+  const std::int64_t least = integer(both[0], key + ": usual", made.minimum, made.maximum);
+  made.usual = UsualSizes{least, integer(both[1], key + ": usual", least, made.maximum)};
+}
+
+void DescriptionReader::read_axes(const toml::table& root) {
+  const toml::table* given = table(root, "axes");
+  if (given == nullptr || given->empty())
+    refuse(nullptr,
+           "There is no axis, so there is nothing to tune; name the kernel's constants and their values in "
+           "[axes].");
+  if (given->size() > most_axes)
+    refuse(given, "There are " + std::to_string(given->size()) + " axes; at most " +
+                      std::to_string(most_axes) + " are allowed.");
+  for (const auto& [name, node] : entries(*given)) {
+    const std::string key = "The axis " + name;
+    DescribedAxis axis{name, "", {}};
+    if (!is_identifier(name))
+      refuse(node, "The axis's name is \"" + name + "\"; give letters, digits and underscores.");
+    for (const Parameter& parameter : made_.parameters)
+      if (parameter.name == name)
+        refuse(node, key + " is also a parameter of the problem; give one of them another name.");
+    const toml::node* values = node;
+    if (const toml::table* fields = node->as_table()) {
+      only_keys(*fields, "the axis " + name, {"values", "what"});
+      values = fields->get("values");
+      if (values == nullptr) refuse(node, key + " has no values; add values = [32, 64].");
+      if (const toml::node* what = fields->get("what")) axis.what = line(*what, "what");
+    }
+    for (const toml::node& one : list(*values, key, "whole numbers, such as [64, 128]")) {
+      const std::int64_t value = one.is_boolean()
+                                     ? static_cast<std::int64_t>(one.as_boolean()->get())
+                                     : integer(one, key, std::numeric_limits<std::int32_t>::min(),
+                                               std::numeric_limits<std::int32_t>::max());
+      if (std::find(axis.values.begin(), axis.values.end(), value) != axis.values.end())
+        refuse(&one, key + " has the value " + std::to_string(value) + " twice; give it once.");
+      axis.values.push_back(value);
+    }
+    if (axis.values.size() > most_values)
+      refuse(node, key + " has " + std::to_string(axis.values.size()) + " values; at most " +
+                       std::to_string(most_values) + " are allowed.");
+    must_occur(root, *node, key, name);
+    made_.axes.push_back(std::move(axis));
+  }
+}
+
+bool DescriptionReader::occurs(const std::string& name) const {
+  const auto is_in = [&](const std::string& text) {
+    return form_of(text, name) != ConstantForm::none &&
+           form_of(kernel_body(text, {name}).text, name) != ConstantForm::none;
+  };
+  return is_in(text_.cu) || std::any_of(text_.included.begin(), text_.included.end(),
+                                        [&](const auto& one) { return is_in(one.second); });
+}
+
+bool DescriptionReader::is_told(const toml::table& root, const std::string& name) const {
+  const toml::table* launch = root["launch"].as_table();
+  const auto names_it = [&](const char* key) {
+    const toml::node* node = launch != nullptr ? launch->get(key) : nullptr;
+    if (node == nullptr) return false;
+    const auto in = [&](const toml::node& one) {
+      return one.is_string() && form_of("(" + one.as_string()->get() + ")", name) != ConstantForm::none;
+    };
+    return node->is_array() ? std::any_of(node->as_array()->begin(), node->as_array()->end(), in) : in(*node);
+  };
+  const bool reads_block = form_of(code_, "blockDim") != ConstantForm::none;
+  const bool reads_grid = form_of(code_, "gridDim") != ConstantForm::none;
+  return names_it("arguments") || (names_it("block") && reads_block) || (names_it("grid") && reads_grid);
+}
+
+void DescriptionReader::must_occur(const toml::table& root, const toml::node& node, const std::string& key,
+                                   const std::string& name) const {
+  if (occurs(name) || is_told(root, name)) return;
+  refuse(&node, key + " does not occur in " + text_.path +
+                    "; write it as the kernel does. One that the kernel knows only as blockDim stands in "
+                    "block, one that it is given in arguments.");
+}
+
+}  // namespace tunesmith

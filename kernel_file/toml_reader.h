@@ -1,0 +1,54 @@
+// Reads TOML with errors that name the file, the line, the value and what is allowed. Private to
+// kernel_file/.
+#pragma once
+
+#include <stdexcept>
+
+// What toml++ assumes of a text is false for some that are damaged; with NDEBUG the compiler would rely on
+// it.
+namespace tunesmith {
+constexpr void require_toml(bool holds) {
+  if (!holds) throw std::logic_error("a key or a value has no form that TOML knows");
+}
+}  // namespace tunesmith
+#undef NDEBUG
+#define TOML_ASSERT(condition) tunesmith::require_toml(static_cast<bool>(condition))
+#define TOML_HEADER_ONLY 1
+#define TOML_EXCEPTIONS 1
+#define TOML_ENABLE_FORMATTERS 0
+#include <toml++/toml.h>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tunesmith {
+
+class TomlReader {
+ public:
+  /// `file`: as errors name it.
+  explicit TomlReader(std::string file) : file_(std::move(file)) {}
+
+  [[noreturn]] void refuse(const toml::node* node, const std::string& sentence) const;
+  static std::string shown(const toml::node& node);
+  const std::string& text(const toml::node& node, const std::string& key) const;
+  // One that may stand in a comment of a variant.
+  std::string line(const toml::node& node, const std::string& key) const;
+  std::int64_t integer(const toml::node& node, const std::string& key, std::int64_t least,
+                       std::int64_t most) const;
+  double real(const toml::node& node, const std::string& key, double least) const;
+  const toml::array& list(const toml::node& node, const std::string& key, const std::string& of) const;
+  std::vector<std::string> texts(const toml::node& node, const std::string& key) const;
+  // Of the root: null if it is not there.
+  const toml::table* table(const toml::table& root, const std::string& key) const;
+  void only_keys(const toml::table& given, const std::string& what,
+                 const std::vector<std::string>& known) const;
+  // In the order in which they stand.
+  static std::vector<std::pair<std::string, const toml::node*>> entries(const toml::table& given);
+
+ private:
+  std::string file_;
+};
+
+}  // namespace tunesmith
