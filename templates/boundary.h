@@ -13,14 +13,12 @@
 
 #include "generator/op.h"
 #include "generator/sample.h"
+#include "templates/boundary_names.h"
 
 namespace tunesmith {
 
-/// In the order of the words; common/boundary.cuh has the same numbers.
-enum class Boundary : std::int32_t { zero, constant, nearest, reflect, mirror, wrap };
-
 inline const std::vector<std::string>& boundary_words() {
-  static const std::vector<std::string> words = {"zero", "constant", "nearest", "reflect", "mirror", "wrap"};
+  static const std::vector<std::string> words(boundary_names.begin(), boundary_names.end());
   return words;
 }
 

@@ -7,12 +7,30 @@
 #include <vector>
 
 #include "kernel_file/find_op.h"
+#include "templates/boundary_names.h"
 #include "tests/refusal.h"
 #include "tuner/check_data.h"
 #include "tunesmith/conv1d.h"
 
+namespace in_kernels {
+#define __device__
+#define __forceinline__ inline
+#include "templates/common/boundary.cuh"
+#undef __device__
+#undef __forceinline__
+}  // namespace in_kernels
+
 namespace tunesmith {
 namespace {
+
+template <in_kernels::BoundaryNumber number>
+constexpr auto ours = static_cast<Boundary>(static_cast<int>(number));
+static_assert(ours<in_kernels::boundary_zero> == Boundary::zero &&
+              ours<in_kernels::boundary_constant> == Boundary::constant &&
+              ours<in_kernels::boundary_nearest> == Boundary::nearest &&
+              ours<in_kernels::boundary_reflect> == Boundary::reflect &&
+              ours<in_kernels::boundary_mirror> == Boundary::mirror &&
+              ours<in_kernels::boundary_wrap> == Boundary::wrap);
 
 const Op& conv1d_op() { return find_op("conv1d"); }
 

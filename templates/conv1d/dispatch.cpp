@@ -6,18 +6,18 @@
 #include <type_traits>
 
 #include "dispatch/arguments.h"
+#include "templates/boundary_names.h"
 #include "tunesmith/conv1d.h"
 
 namespace tunesmith {
 inline namespace TUNESMITH_ABI {
 namespace {
 
-// In the order of Conv1dFunction, Conv1dMode, Conv1dBoundary and Conv1dSignal.
+// In the order of Conv1dFunction, Conv1dMode and Conv1dSignal.
 constexpr std::array<std::string_view, 2> functions = {"convolve", "correlate"};
 constexpr std::array<std::string_view, 3> modes = {"full", "same", "valid"};
 
-constexpr std::array<std::string_view, 6> boundaries = {"zero",    "constant", "nearest",
-                                                        "reflect", "mirror",   "wrap"};
+static_assert(has_all_boundaries<Conv1dBoundary>());
 constexpr std::array<std::string_view, 5> types = {"f16", "bf16", "u8", "u16", "i16"};
 
 template <typename T>
@@ -31,7 +31,7 @@ Plan plan_of(Dispatcher& dispatcher, const Conv1dShape& shape, Conv1dMode mode, 
                            {"function", functions.at(static_cast<std::size_t>(function))},
                            {"mode", modes.at(static_cast<std::size_t>(mode))},
                            {"dtype", type},
-                           {"boundary", boundaries.at(static_cast<std::size_t>(shape.boundary))},
+                           {"boundary", boundary_names.at(static_cast<std::size_t>(shape.boundary))},
                            {"origin", shape.origin},
                            {"value", value}};
   return dispatcher.plan("conv1d", problem);

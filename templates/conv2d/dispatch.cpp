@@ -6,16 +6,16 @@
 #include <type_traits>
 
 #include "dispatch/arguments.h"
+#include "templates/boundary_names.h"
 #include "tunesmith/conv2d.h"
 
 namespace tunesmith {
 inline namespace TUNESMITH_ABI {
 namespace {
 
-// In the order of Conv2dSize, Conv2dBoundary and Conv2dImage.
+// In the order of Conv2dSize and Conv2dImage.
 constexpr std::array<std::string_view, 3> sizes = {"same", "full", "valid"};
-constexpr std::array<std::string_view, 6> boundaries = {"zero",    "constant", "nearest",
-                                                        "reflect", "mirror",   "wrap"};
+static_assert(has_all_boundaries<Conv2dBoundary>());
 constexpr std::array<std::string_view, 5> types = {"f16", "bf16", "u8", "u16", "i16"};
 
 template <typename T>
@@ -34,7 +34,7 @@ Plan plan_of(Dispatcher& dispatcher, const Conv2dShape& shape, Conv2dMode mode, 
                            {"mask_height", shape.mask_height},
                            {"mask_width", shape.mask_width},
                            {"mode", mode == Conv2dMode::convolution ? "convolution" : "correlation"},
-                           {"boundary", boundaries.at(static_cast<std::size_t>(shape.boundary))},
+                           {"boundary", boundary_names.at(static_cast<std::size_t>(shape.boundary))},
                            {"dtype", type},
                            {"size", sizes.at(static_cast<std::size_t>(shape.size))},
                            {"origin_y", shape.origin_y},
