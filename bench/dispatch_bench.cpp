@@ -222,10 +222,9 @@ BENCHMARK(start_with_verdicts)->Unit(benchmark::kMillisecond);
 
 void choose(benchmark::State& state, const char* op_name, const std::string& before,
             const std::string& behind) {
-  Known known = read_known({.database = "", .device = device_of_words("NVIDIA H200", "")});
+  const DeviceFacts device = device_of_words("NVIDIA H200", "");
   const Op& op = find_op(op_name);
-  const Grounds grounds(device_of_words("NVIDIA H200", ""), std::move(known.winners), std::move(known.tables),
-                        true);
+  const Grounds grounds(device, read_known({.database = "", .device = device}), true);
   const Chooser& chooser = grounds.of(op).chooser;
   std::int64_t n = 1000;
   for ([[maybe_unused]] auto each : state) {
