@@ -347,18 +347,4 @@ std::vector<Untuned> untuned(const Op& op, const Problem& problem, const DeviceF
   return found;
 }
 
-bool is_near(const Choice& choice, Match match, double cautious) {
-  return choice.match <= match && choice.cautious <= cautious + (choice.match == Match::exact ? 1 : 0.25);
-}
-
-std::optional<Config> narrower(const Template& tmpl, const Problem& problem, const DeviceFacts& device,
-                               const Values& config, std::int64_t bytes) {
-  for (const Config& neighbour : tmpl.space(problem, device).neighbours(config)) {
-    if (alignment_bytes(tmpl, problem, neighbour) <= bytes &&
-        reentrant(tmpl.work(problem, neighbour, device)))
-      return neighbour;
-  }
-  return std::nullopt;
-}
-
 }  // namespace tunesmith

@@ -130,11 +130,4 @@ struct Untuned {
 };
 std::vector<Untuned> untuned(const Op& op, const Problem& problem, const DeviceFacts& device);
 
-/// Whether a choice may take the place of the one that ranked so, rather than a config that nobody measured.
-bool is_near(const Choice& choice, Match match, double cautious);
-
-/// The first legal config beside `config` whose pointers need no more alignment than `bytes`.
-std::optional<Config> narrower(const Template& tmpl, const Problem& problem, const DeviceFacts& device,
-                               const Values& config, std::int64_t bytes);
-
 }  // namespace tunesmith

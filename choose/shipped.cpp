@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "choose/launch_set.h"
 #include "generator/error.h"
 
 namespace tunesmith {
@@ -138,45 +139,14 @@ std::vector<Shipped> untuned_of(const Op& op, const DeviceFacts& device, std::sp
   return portfolio;
 }
 
-std::vector<Shipped> plan_of(const Op& op, const Chooser& chooser, std::span<const Candidate> candidates,
-                             const DeviceFacts& device, const Problem& problem) {
-  std::vector<Shipped> plan;
-  Choices choices(chooser, problem, true);
-  const auto add = [&](const Choice& choice) {
-    plan.push_back(
-        {&op, &find_template(op, candidates[choice.candidate].template_name), problem, choice.config});
-  };
-  const Choice* best = choices.at(0);
-  const std::int64_t any = element_alignment(op, problem);
-  if (best == nullptr) {
-    const std::vector<Untuned> guesses = untuned(op, problem, device);
-    if (guesses.empty()) return plan;
-    const auto& [tmpl, config] = guesses.front();
-    plan.push_back({&op, tmpl, problem, config});
-    if (alignment_bytes(*tmpl, problem, config) <= any) return plan;
-    if (const auto narrow = narrower(*tmpl, problem, device, config.values(), any))
-      plan.push_back({&op, tmpl, problem, *narrow});
-    return plan;
-  }
-  const Choice first = *best;
-  add(first);
-  if (first.alignment_bytes <= any) return plan;
-  for (const bool near : {true, false}) {
-    std::size_t i = 0;
-    if (const Choice* twin = choices.find(i, [&](const Choice& choice) {
-          return choice.alignment_bytes <= any && is_near(choice, first.match, first.cautious) == near;
-        })) {
-      add(*twin);
-      break;
-    }
-    if (!near) break;
-    const Template& tmpl = *plan.front().tmpl;
-    if (const auto config = narrower(tmpl, problem, device, first.config.values(), any)) {
-      plan.push_back({&op, &tmpl, problem, *config});
-      break;
-    }
-  }
-  return plan;
+std::vector<Shipped> launched_of(const Op& op, const Chooser& chooser, const DeviceFacts& device,
+                                 const Problem& problem) {
+  LaunchSet set = launch_set(op, chooser, problem, device);
+  std::vector<Shipped> launched = {{&op, set.first.tmpl, problem, std::move(set.first.config)}};
+  if (set.unaligned)
+    launched.push_back({&op, set.unaligned->tmpl, problem, std::move(set.unaligned->config)});
+  launched.push_back({&op, &op.templates.front(), problem, base_config(op, problem, device)});
+  return launched;
 }
 
 }  // namespace tunesmith

@@ -41,9 +41,8 @@ std::vector<Saving> portfolio_of(const Op& op, const Chooser& chooser, std::span
 std::vector<Shipped> untuned_of(const Op& op, const DeviceFacts& device, std::span<const Problem> problems,
                                 std::size_t most);
 
-/// What a dispatcher launches for a problem: the best choice, and for pointers that it does not take, what
-/// may take its place.
-std::vector<Shipped> plan_of(const Op& op, const Chooser& chooser, std::span<const Candidate> candidates,
-                             const DeviceFacts& device, const Problem& problem);
+/// What a dispatcher launches for a problem (launch_set.h), and its base.
+std::vector<Shipped> launched_of(const Op& op, const Chooser& chooser, const DeviceFacts& device,
+                                 const Problem& problem);
 
 }  // namespace tunesmith

@@ -80,8 +80,7 @@ Wanteds wanted_of(const Op& op, const Part& part, const std::vector<Candidate>& 
     for (const WinnersFileRow& row : part.rows) {
       const Problem problem = complete_problem(op, row.winner.problem);
       const Template& tmpl = find_template(op, row.winner.template_name);
-      for (const Shipped& one : plan_of(op, chooser, candidates, device, problem)) add(one);
-      add({&op, &op.templates.front(), problem, base_config(op, problem, device)});
+      for (const Shipped& one : launched_of(op, chooser, device, problem)) add(one);
       if (row.winner.device.target == device.target)
         add({&op, &tmpl, problem, tmpl.space(problem, device).legal(row.winner.config)});
     }

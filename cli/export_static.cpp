@@ -170,8 +170,7 @@ class Kernels {
   }
 
   void add_plan(const Op& op, const Chooser& chooser, const DeviceFacts& device, const Problem& problem) {
-    for (const Shipped& one : plan_of(op, chooser, candidates_, device, problem)) add(one, device);
-    add({&op, &op.templates.front(), problem, base_config(op, problem, device)}, device);  // of its own text
+    for (const Shipped& one : launched_of(op, chooser, device, problem)) add(one, device);
   }
 
   void add(const Shipped& one, const DeviceFacts& device) {

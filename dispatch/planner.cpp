@@ -1,8 +1,8 @@
 #include "dispatch/planner.h"
 
 #include <algorithm>
-#include <cmath>
 
+#include "choose/launch_set.h"
 #include "generator/error.h"
 
 namespace tunesmith {
@@ -184,10 +184,6 @@ std::vector<Rival> Planner::rivals(const Op& op, const Problem& problem, std::si
   return rivals;
 }
 
-// A base that is expected to take longer than so many times the best (a logarithm) gives way to what a
-// template names without measurements, if that is there.
-const double too_slow = std::log(2.5);
-
 std::shared_ptr<PlanState> Planner::plan(const Op& op, const Problem& problem, const Effort& effort) {
   auto state = std::make_shared<PlanState>();
   state->op = &op;
@@ -204,81 +200,60 @@ std::shared_ptr<PlanState> Planner::plan(const Op& op, const Problem& problem, c
   const bool may_compile = may_compile_ && !modules_.has_no_compiler();
   Choices choices(grounds_->of(op).chooser, problem, may_compile || is_exported());
   const std::optional<std::size_t> fastest = place_of_tried(op, problem, choices, effort.tried);
-  const auto in_turn = [&](std::size_t i) {
-    return !fastest || i > *fastest ? i : i == 0 ? *fastest : i - 1;
-  };
-  // Of what templates name without measurements the first that is there, and which earlier one may be
-  // compiled.
-  const auto from_untuned = [&](Modules::Effort with) {
-    std::pair<Made, const Template*> found;
-    for (const Untuned& guess : untuned(op, problem, device())) {
-      Made made = make(op, *guess.tmpl, problem, guess.config, nullptr, with, effort.stop);
-      state->try_again_at(made.try_again);
-      if (made.kernel.executable) {
-        found.first = std::move(made);
-        break;
-      }
-      if (found.second == nullptr && made.module && modules_.may_compile(*made.module))
-        found.second = guess.tmpl;
-    }
-    return found;
-  };
-  for (std::size_t i = 0; const Choice* choice = choices.at(in_turn(i)); ++i) {
-    const Candidate& candidate = choices.candidate_of(*choice);
-    // Behind one that is to be compiled, of those that need a compiler only what is loaded.
-    const auto this_one = may_compile && effort.may_wait                     ? Modules::Effort::compile
-                          : choice->must_compile && state->coming != nullptr ? Modules::Effort::loaded
-                                                                             : Modules::Effort::ready;
-    Made made = make(op, find_template(op, candidate.template_name), problem, choice->config, choice,
-                     this_one, effort.stop);
-    state->try_again_at(made.try_again);
-    const bool is_slow =
-        i > 0 && candidate.template_name == op.templates.front().name && choice->cautious > too_slow;
-    if (made.kernel.executable && is_slow) {
-      if (Made better = from_untuned(Modules::Effort::ready).first; better.kernel.executable) {
-        state->first = std::move(better.kernel);
-        break;
-      }
-    }
-    if (made.kernel.executable) {
-      state->match = choice->match;
-      state->expected_us = choice->expected_us;
-      state->expected_loss = choice->expected_loss;
-      state->cautious = choice->cautious;
-      state->first = std::move(made.kernel);
-      state->is_tried = fastest.has_value();
-      if (fastest && i == 0) {  // it loses no more than the one that promised most
-        state->tried = effort.tried;
-        state->expected_us = effort.tried.front().us;
-        state->expected_loss = std::min(state->expected_loss, choices.at(0)->expected_loss);
-      }
-      break;
-    }
-    if (may_compile && !effort.may_wait && made.module && state->coming == nullptr &&
-        modules_.may_compile(*made.module)) {
-      state->coming = &candidate;
-    } else if (this_one != Modules::Effort::loaded) {
-      state->failures.push_back({&candidate, std::move(made.why_not)});
-    }
-  }
-  if (!state->first.executable) {
+  Made made;            // of the last that could be had
+  std::string why_not;  // the last could not
+  const auto can_be_had = [&](const LaunchKernel& kernel) {
+    using Kind = LaunchKernel::Kind;
+    const Choice* choice = kernel.choice ? &*kernel.choice : nullptr;
     const bool may_wait = may_compile && effort.may_wait;
-    auto [made, coming] = from_untuned(may_wait ? Modules::Effort::compile : Modules::Effort::ready);
-    if (made.kernel.executable) state->first = std::move(made.kernel);
-    if (may_compile && !may_wait && state->coming == nullptr) state->untuned_coming = coming;
-  }
-  if (!state->first.executable) {
-    Made made = base(op, problem, effort.stop);
-    if (!made.kernel.executable) {
-      throw Error("No kernel of " + op.name + ", not even its base, can be loaded on " + device().name +
-                  " for " + problem.text() + ": " + made.why_not +
-                  (is_exported() ? "Export the library again, with --target " + device().target +
-                                       " and the problem in --problems."
-                                 : ""));
+    Modules::Effort with = may_wait ? Modules::Effort::compile : Modules::Effort::ready;
+    if (kernel.kind == Kind::base) with = most();  // in the library, but for one that holds a user's own code
+    if (kernel.kind == Kind::instead_of_base) with = Modules::Effort::ready;
+    // Behind one that is to be compiled, of those that need a compiler only what is loaded.
+    if (choice != nullptr && !may_wait && choice->must_compile && state->coming != nullptr)
+      with = Modules::Effort::loaded;
+    Made one = make(op, *kernel.tmpl, problem, kernel.config, choice, with, effort.stop);
+    if (kernel.kind != Kind::base) state->try_again_at(one.try_again);
+    if (one.kernel.executable) {
+      made = std::move(one);
+      return true;
     }
-    state->first = std::move(made.kernel);
-    state->warning = fault_of_base(state->first.variant.source_hash, state->problem_text);
+    const bool comes = may_compile && !effort.may_wait && one.module && state->coming == nullptr &&
+                       modules_.may_compile(*one.module);
+    if (choice != nullptr && comes) {
+      state->coming = &grounds_->of(op).candidates[choice->candidate];
+    } else if (choice != nullptr && with != Modules::Effort::loaded) {
+      state->failures.push_back({&grounds_->of(op).candidates[choice->candidate], std::move(one.why_not)});
+    } else if (kernel.kind == Kind::untuned && comes && state->untuned_coming == nullptr) {
+      state->untuned_coming = kernel.tmpl;
+    } else {
+      why_not = std::move(one.why_not);
+    }
+    return false;
+  };
+  const auto first = first_kernel(op, choices, problem, device(), fastest, can_be_had);
+  if (!first) {
+    throw Error("No kernel of " + op.name + ", not even its base, can be loaded on " + device().name +
+                " for " + problem.text() + ": " + why_not +
+                (is_exported() ? "Export the library again, with --target " + device().target +
+                                     " and the problem in --problems."
+                               : ""));
   }
+  state->first = std::move(made.kernel);
+  if (first->choice) {
+    state->match = first->choice->match;
+    state->expected_us = first->choice->expected_us;
+    state->expected_loss = first->choice->expected_loss;
+    state->cautious = first->choice->cautious;
+    state->is_tried = fastest.has_value();
+    if (fastest && first->place == *fastest) {  // it loses no more than the one that promised most
+      state->tried = effort.tried;
+      state->expected_us = effort.tried.front().us;
+      state->expected_loss = std::min(state->expected_loss, choices.at(0)->expected_loss);
+    }
+  }
+  if (first->kind == LaunchKernel::Kind::base)
+    state->warning = fault_of_base(state->first.variant.source_hash, state->problem_text);
   if (may_compile_ && !may_compile && state->match != Match::exact)
     state->try_again_at(modules_.no_compiler_until());
   state->alignment_bytes = state->first.alignment_bytes;
@@ -288,41 +263,36 @@ std::shared_ptr<PlanState> Planner::plan(const Op& op, const Problem& problem, c
   return state;
 }
 
-// Of what takes every pointer: a choice that is not worse than a config that nobody measured may be, else the
-// first one with one axis changed so that its access is narrower, else the next choice. Without effort, of
-// the first kind only the best, and else what is loaded.
+// Without effort, of the choices that are near the first only the best, and else what is loaded.
 Planner::Made Planner::find_twin(const PlanState& state, const Problem& problem, Choices& choices,
                                  Modules::Effort effort, const std::stop_token& stop) {
+  using Answer = UnalignedRequest::Answer;
   const Op& op = *state.op;
   const Grounds::OfOp& known = grounds_->of(op);
   const bool no_effort = effort == Modules::Effort::loaded;
   const std::int64_t any = element_alignment(op, problem);
   Clock::time_point again = never;
-  const auto tried = [&again](Made made) {
+  Made made;  // of the last
+  bool comes_later = false;
+  UnalignedRequest request;
+  request.only_choices = no_effort;
+  request.passes_over = [&](const Choice& choice) {
+    std::atomic<bool>& is_wide = known.checked[choice.candidate].is_wide;
+    if (choice.alignment_bytes > any) is_wide = true;
+    return no_effort && is_wide;
+  };
+  request.ask = [&](const LaunchKernel& kernel) {
+    const Choice* choice = kernel.choice ? &*kernel.choice : nullptr;
+    made = make(op, *kernel.tmpl, problem, kernel.config, choice, effort, stop);
     again = std::min(again, made.try_again);
-    return made;
+    if (made.kernel.executable) return Answer::yes;
+    comes_later = no_effort && kernel.kind == LaunchKernel::Kind::choice && made.module;
+    return comes_later ? Answer::stop : Answer::no;
   };
-  const auto among_choices = [&](bool near) -> Made {
-    const auto wanted = [&](const Choice& choice) {
-      if (choice.alignment_bytes > any) known.checked[choice.candidate].is_wide = true;
-      return is_near(choice, state.match, state.cautious) == near && choice.alignment_bytes <= any &&
-             !(no_effort && known.checked[choice.candidate].is_wide);
-    };
-    for (std::size_t i = 0; const Choice* choice = choices.find(i, wanted); ++i) {
-      const Template& tmpl = find_template(op, known.candidates[choice->candidate].template_name);
-      Made made = tried(make(op, tmpl, problem, choice->config, choice, effort, stop));
-      if (made.kernel.executable || (no_effort && near && made.module)) return made;
-    }
-    return {};
-  };
-  const auto beside = [&]() -> Made {
-    const Template& tmpl = find_template(op, state.first.variant.template_name);
-    const auto config = narrower(tmpl, problem, device(), Values::parse(state.first.variant.config), any);
-    return config ? tried(make(op, tmpl, problem, *config, nullptr, effort, stop)) : Made();
-  };
-  Made made = among_choices(true);
-  if (!made.kernel.executable && !no_effort) made = beside();
-  if (!made.kernel.executable && !(no_effort && made.module)) made = among_choices(false);
+  const FirstKernel first{&find_template(op, state.first.variant.template_name),
+                          Values::parse(state.first.variant.config), state.match, state.cautious};
+  const bool found = unaligned_kernel(op, choices, problem, device(), first, request).has_value();
+  if (!found && !comes_later) made = {};
   made.try_again = again;
   return made;
 }
