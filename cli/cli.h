@@ -18,12 +18,14 @@ namespace tunesmith {
 inline constexpr const char* emulated = "whose times are an emulator's and say nothing of a GPU";
 
 void add_look_commands(CLI::App& app);  ///< devices, ops, space, render: no database
-/// tune; sets `exit_code` to 130 if it was interrupted.
+/// These three set `exit_code` to 130 if they were interrupted.
 void add_tune_command(CLI::App& app, const std::string& command_line, int& exit_code);
+void add_finals_command(CLI::App& app, const std::string& command_line, int& exit_code);
+void add_table_command(CLI::App& app, const std::string& command_line, int& exit_code);
 /// check; sets `exit_code` to 1 where a variant is wrong, to 130 if it was interrupted.
 void add_check_command(CLI::App& app, const std::string& command_line, int& exit_code);
 /// query, db; sets `exit_code` to 1 where a file's state is not ok.
-void add_data_commands(CLI::App& app, const std::string& command_line, int& exit_code);
+void add_data_commands(CLI::App& app, int& exit_code);
 void add_exchange_commands(CLI::App& db);  ///< db import, db export
 /// regret; sets `exit_code` as above.
 void add_regret_command(CLI::App& app, int& exit_code);
@@ -35,6 +37,9 @@ void add_report_command(CLI::App& app);     ///< report: the Python package's
 /// this machine; host, for every host, and any other words, for a part of a name, stay as they are. Throws
 /// UsageError naming the devices there are.
 std::string device_filter(const std::string& words);
+
+/// Whether a device has these words in its name, in upper or lower case, or as its target; empty: all have.
+bool has_words(const DeviceFacts& device, const std::string& words);
 
 /// The name of an op; of a file my_kernel.cu, that of the op which it describes, which is then known.
 CLI::Option* add_op_option(CLI::App* command, std::string& name, const std::string& what);

@@ -15,7 +15,6 @@
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "cli/table.h"
-#include "cli/tune_anchors.h"
 #include "db/store.h"
 #include "generator/error.h"
 #include "generator/listed.h"
@@ -384,7 +383,7 @@ void run_query(QueryRequest& request) {
     filter.limit = 1;
     const bool untold = !verdicts && !request.axes && !request.first_uses && !store.results(filter).empty();
     std::cout << "Nothing in " << store.path().string() << " matches this query"
-              << (untold ? ", but verdicts without a winner do: --all shows them, and tune with --finals "
+              << (untold ? ", but verdicts without a winner do: --all shows them, and \"tunesmith finals\" "
                            "chooses winners.\n"
                          : ".\n");
   } else {
@@ -461,34 +460,7 @@ void print_merged(const MergeReport& report) {
 constexpr const char* take_binaries =
     "Take the binaries too: machine code that dispatch will run, so only from those whom you trust";
 
-void add_tables(CLI::App& db, const std::string& command_line) {
-  struct Request {
-    std::filesystem::path database;
-    std::string op, device;
-    bool extend = false;
-  };
-  auto request = std::make_shared<Request>();
-  CLI::App* tables = db.add_subcommand(
-      "tables", "Rebuild the timing tables that dispatch chooses from, from all measurements");
-  add_op_option(tables, request->op, "Only this op");
-  tables->add_option("--device", request->device,
-                     "Only this device: auto, cuda, cuda:N, host, or part of a device's name");
-  tables->add_flag(
-      "--extend", request->extend,
-      "Add new measurements to the known tables, the built-in ones included, as \"tune --measured\" does");
-  add_db_option(tables, request->database);
-  tables->callback([request, command_line] {
-    if (!request->op.empty()) find_op(request->op);
-    const std::filesystem::path database = database_or_default(request->database);
-    Store store = Store::open(database, Store::Mode::read_write);
-    const std::string made = remake_tables(store, database, request->op, device_filter(request->device),
-                                           request->extend, command_line);
-    std::cout << (made.empty() ? "No problem has enough measurements for a table; see tune --anchors.\n"
-                               : made);
-  });
-}
-
-void add_db(CLI::App& app, const std::string& command_line, int& exit_code) {
+void add_db(CLI::App& app, int& exit_code) {
   struct Request {
     std::filesystem::path database, file;
     std::vector<std::filesystem::path> others;
@@ -500,7 +472,6 @@ void add_db(CLI::App& app, const std::string& command_line, int& exit_code) {
   db->require_subcommand(1);
 
   add_exchange_commands(*db);
-  add_tables(*db, command_line);
   CLI::App* status = db->add_subcommand("status", "Show what the file holds and check that it is intact");
   add_db_option(status, request->database);
   status->callback([request, &exit_code] {
@@ -556,9 +527,9 @@ void add_db(CLI::App& app, const std::string& command_line, int& exit_code) {
 
 }  // namespace
 
-void add_data_commands(CLI::App& app, const std::string& command_line, int& exit_code) {
+void add_data_commands(CLI::App& app, int& exit_code) {
   add_query(app);
-  add_db(app, command_line, exit_code);
+  add_db(app, exit_code);
 }
 
 }  // namespace tunesmith

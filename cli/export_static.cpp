@@ -1,7 +1,6 @@
 #include "cli/export_static.h"
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <optional>
 #include <set>
@@ -10,6 +9,7 @@
 #include "choose/csv.h"
 #include "choose/shipped.h"
 #include "choose/time_model.h"
+#include "cli/cli.h"
 #include "cli/export.h"
 #include "cli/static_build.h"
 #include "db/store.h"
@@ -36,22 +36,11 @@ bool is_asked(const std::vector<std::string>& words, const std::string& word) {
   return words.empty() || std::find(words.begin(), words.end(), word) != words.end();
 }
 
-std::string lower(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
-}
-
-// As the database filters: a part of the name in any case, or the whole target.
-bool matches(const DeviceFacts& device, const std::string& words) {
-  return words.empty() || device.target == words ||
-         lower(device.name).find(lower(words)) != std::string::npos;
-}
-
 Part built_in(const std::string& device) {
   const auto file = [](std::string_view name) { return std::string(packed(name)); };
   Part part{read_winners(file), read_timing_tables(file, ops())};
-  std::erase_if(part.rows, [&](const WinnersFileRow& row) { return !matches(row.winner.device, device); });
-  std::erase_if(part.tables, [&](const DeviceTable& one) { return !matches(one.device, device); });
+  std::erase_if(part.rows, [&](const WinnersFileRow& row) { return !has_words(row.winner.device, device); });
+  std::erase_if(part.tables, [&](const DeviceTable& one) { return !has_words(one.device, device); });
   return part;
 }
 

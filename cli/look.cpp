@@ -1,4 +1,5 @@
 // devices, ops, space, render: what can be tuned, and the texts of variants. They use no database.
+#include <cctype>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
@@ -222,6 +223,14 @@ void run_render(const RenderRequest& request) {
 }
 
 }  // namespace
+
+bool has_words(const DeviceFacts& device, const std::string& words) {
+  const auto lower = [](std::string text) {
+    for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return text;
+  };
+  return device.target == words || lower(device.name).find(lower(words)) != std::string::npos;
+}
 
 DeviceFacts first_device(const std::string& words) {
   return choose_device(DeviceId::parse_list(words).front()).facts;

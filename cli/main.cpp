@@ -64,8 +64,10 @@ int main(int argc, char** argv) {
   try {
     tunesmith::add_look_commands(app);
     tunesmith::add_tune_command(app, joined(argc, argv), exit_code);
+    tunesmith::add_finals_command(app, joined(argc, argv), exit_code);
+    tunesmith::add_table_command(app, joined(argc, argv), exit_code);
     tunesmith::add_check_command(app, joined(argc, argv), exit_code);
-    tunesmith::add_data_commands(app, joined(argc, argv), exit_code);
+    tunesmith::add_data_commands(app, exit_code);
     tunesmith::add_regret_command(app, exit_code);
     tunesmith::add_replay_command(app);
     tunesmith::add_dispatch_commands(app);

@@ -148,8 +148,7 @@ std::string winners_text(const TuneResult& result) {
   if (result.interrupted) {
     text +=
         "Interrupted. Every verdict so far is in the database; run the same command again to continue, or "
-        "tune "
-        "with --finals to choose winners from the stored measurements.\n";
+        "\"tunesmith finals\" to choose winners from the stored measurements.\n";
   }
   return text;
 }

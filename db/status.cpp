@@ -57,9 +57,9 @@ StoreStatus Store::status() const {
        "winners were chosen among times of several GPUs, which do not compare: tune their problems again on "
        "one.");
   hint("SELECT count(*) FROM winner WHERE provisional",
-       "winner is provisional, because its run was interrupted before the finals: run tune with --finals.",
-       "winners are provisional, because their runs were interrupted before the finals: run tune with "
-       "--finals.");
+       "winner is provisional, because its run was interrupted before the finals: run \"tunesmith finals\".",
+       "winners are provisional, because their runs were interrupted before the finals: run "
+       "\"tunesmith finals\".");
   hint("SELECT count(*) FROM winners WHERE NOT has_binary",
        "winner has no binary, so using it needs a compiler: tune its problem again to store one.",
        "winners have no binary, so using them needs a compiler: tune their problems again to store them.");

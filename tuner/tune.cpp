@@ -156,7 +156,10 @@ void check(const TuneOptions& options) {
                      "; name the file with verdicts by --db.");
   }
   if (options.table && (options.stale || options.finals || options.shard))
-    throw UsageError("Anchors have no finals and are not divided; leave out --stale, --finals or --shard.");
+    throw UsageError(
+        "The problems of a table have no finals and are not divided: it goes with neither stale problems, "
+        "finals "
+        "nor a shard.");
   if (!options.shard) return;
   if (options.stale || options.finals || options.problems.empty())
     throw UsageError(

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "generator/ops.h"
+#include "kernel_file/find_op.h"
 
 namespace tunesmith {
 namespace {
@@ -18,11 +18,11 @@ using Answer = UnalignedRequest::Answer;
 const Op& smooth() { return find_op("smooth"); }
 
 Problem problem(const std::string& text = "n=1024 taps=3") {
-  return complete_problem(smooth(), Values::parse(text));
+  return complete_problem(smooth(), Problem::parse(text));
 }
 
 DeviceFacts gpu() {
-  return {.kind = "cuda", .name = "A GPU", .target = "sm_90a", .compute_capability = 90, .memory_bytes = 1};
+  return {.kind = DeviceKind::cuda, .name = "A GPU", .target = "sm_90a", .compute_capability = 90, .memory_bytes = 1};
 }
 
 Candidate winner(const std::string& template_name, const std::string& config, double median_us,

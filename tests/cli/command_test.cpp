@@ -78,32 +78,32 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(
     Tune, Complaints,
-    testing::Values(
-        Mistake{"tune conv2d", "--problem"}, Mistake{"tune conv9d " + problem, "conv9d"},
-        Mistake{"tune conv2d --budget soon " + problem, "soon"},
-        Mistake{"tune conv2d --budget -3s " + problem, "-3s"},
-        Mistake{"tune conv2d --device cuda:99 " + problem, "cuda:99"},
-        Mistake{"tune conv2d --strategy clever " + problem, "clever"},
-        Mistake{"tune conv2d --seed x " + problem, "seed"},
-        Mistake{"tune conv2d --caches tepid " + problem, "tepid not in {warm,cold}"},
-        Mistake{"tune conv2d --launches close " + problem, "close not in {apart,chained}"},
-        Mistake{"tune conv2d --launches chained --caches cold " + problem, "cannot have cold"},
-        Mistake{"tune conv2d --device host --caches cold " + problem, "CUDA devices only"},
-        Mistake{"tune conv2d --objective edp --no-energy " + problem, "leave out --no-energy"},
-        Mistake{"tune conv2d --problems nowhere.txt", "nowhere.txt"},
-        Mistake{"tune --problems nowhere.txt " + problem, "--stale are for one op; name it"},
-        Mistake{"tune --device host", "or --problems with a file that names ops"},
-        Mistake{"tune conv2d --total 9 " + problem, "--total is 9, but it is a time"},
-        Mistake{"tune conv2d --shard '' " + problem, "\"\" is not a shard; give auto"},
-        Mistake{"tune conv2d --db '' " + problem, "the name is empty; give a file"},
-        Mistake{"query --db ''", "the name is empty; give a file"},
-        Mistake{"tune conv2d --until 0.5 " + problem, "give one such as 0.5%"},
-        Mistake{"tune conv2d --until 1% --strategy random " + problem, "use auto or model"},
-        Mistake{"tune conv2d --budget 60s,5m " + problem, "both with a comma between them"},
-        Mistake{"tune conv2d --device host --finals --db typo.db", "There is no database typo.db"},
-        Mistake{"tune conv2d --device host --stale --db typo.db", "nothing to tune again"},
-        Mistake{"tune conv2d --problem 'height=3'", "has no width"},
-        Mistake{"tune conv2d --device host --budget 1 --db /dev/null/x.db " + problem, "/dev/null", 1}));
+    testing::Values(Mistake{"tune conv2d", "--problem"}, Mistake{"tune conv9d " + problem, "conv9d"},
+                    Mistake{"tune conv2d --budget soon " + problem, "soon"},
+                    Mistake{"tune conv2d --budget -3s " + problem, "-3s"},
+                    Mistake{"tune conv2d --device cuda:99 " + problem, "cuda:99"},
+                    Mistake{"tune conv2d --strategy clever " + problem, "clever"},
+                    Mistake{"tune conv2d --seed x " + problem, "seed"},
+                    Mistake{"tune conv2d --caches tepid " + problem, "tepid not in {warm,cold}"},
+                    Mistake{"tune conv2d --launches close " + problem, "close not in {apart,chained}"},
+                    Mistake{"tune conv2d --launches chained --caches cold " + problem, "cannot have cold"},
+                    Mistake{"tune conv2d --device host --caches cold " + problem, "CUDA devices only"},
+                    Mistake{"tune conv2d --objective edp --no-energy " + problem, "leave out --no-energy"},
+                    Mistake{"tune conv2d --problems nowhere.txt", "nowhere.txt"},
+                    Mistake{"tune --problems nowhere.txt " + problem, "--stale are for one op; name it"},
+                    Mistake{"tune --device host", "or --problems with a file that names ops"},
+                    Mistake{"tune conv2d --total 9 " + problem, "--total is 9, but it is a time"},
+                    Mistake{"tune conv2d --shard '' " + problem, "\"\" is not a shard; give auto"},
+                    Mistake{"tune conv2d --db '' " + problem, "the name is empty; give a file"},
+                    Mistake{"query --db ''", "the name is empty; give a file"},
+                    Mistake{"tune conv2d --until 0.5 " + problem, "give one such as 0.5%"},
+                    Mistake{"tune conv2d --until 1% --strategy random " + problem, "use auto or model"},
+                    Mistake{"tune conv2d --budget 60s,5m " + problem, "both with a comma between them"},
+                    Mistake{"finals conv2d --device host --db typo.db", "There is no database typo.db"},
+                    Mistake{"tune conv2d --device host --stale --db typo.db", "nothing to tune again"},
+                    Mistake{"tune conv2d --problem 'height=3'", "has no width"},
+                    Mistake{"tune conv2d --device host --budget 1 --db /dev/null/x.db " + problem,
+                            "/dev/null", 1}));
 
 // One a kind; the rest is in the tests of each op.
 INSTANTIATE_TEST_SUITE_P(
@@ -155,11 +155,21 @@ INSTANTIATE_TEST_SUITE_P(Data, Complaints,
 TEST(Command, HelpAndVersionSucceed) {
   const Scratch scratch;
   EXPECT_EQ(scratch.tunesmith("--version").out.rfind("tunesmith ", 0), 0U);
-  for (const char* command :
-       {"", "devices", "ops", "space", "render", "tune", "query", "explain", "export", "db"}) {
+  for (const char* command : {"", "devices", "ops", "space", "render", "tune", "finals", "table", "query",
+                              "explain", "export", "db"}) {
     const Outcome outcome = scratch.tunesmith(std::string(command) + " --help");
     EXPECT_EQ(outcome.exit_code, 0) << command;
     EXPECT_NE(outcome.out.find("Usage:"), std::string::npos) << command;
+  }
+}
+
+// A whole help is seen at once.
+TEST(Command, AHelpFitsAScreen) {
+  const Scratch scratch;
+  for (const char* command : {"", "tune", "finals", "table", "table make", "table extend", "table fill",
+                              "table list", "table remake", "check", "query", "db", "export", "regret"}) {
+    const std::string help = scratch.tunesmith(std::string(command) + " --help").out;
+    EXPECT_LE(std::count(help.begin(), help.end(), '\n'), 40) << help;
   }
 }
 

@@ -364,7 +364,7 @@ TEST(Exchange, EscapeSequencesAreShownAndNotSent) {
   }
   for (const std::string command :
        {"query", "query --all", "query --history", "query --axes --caches warm", "db status", "db export",
-        "db tables", "replay tunesmith.db --strategy random",
+        "table remake", "replay tunesmith.db --strategy random",
         "explain reduce --problem 'length=7' --device GPU", "db export --device no",
         "replay \"$(printf 'x\\033[31m')\"", "\"$(printf '\\033[31m')\""}) {
     const Outcome outcome = scratch.tunesmith(command);

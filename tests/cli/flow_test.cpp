@@ -98,7 +98,7 @@ TEST(Flow, TuneQueryExplainExportAndMove) {
 
 TEST(Flow, AnchorsGiveATable) {
   const Scratch scratch;
-  const std::string anchors = "tune transpose --device host --anchors 2 --budget 4 --seed 3";
+  const std::string anchors = "table make transpose --device host --searched 2 --budget 4 --seed 3";
   const Outcome tuned = scratch.tunesmith(anchors);
   expect_success(tuned);
   EXPECT_TRUE(has(tuned.out, "on 2 of 2 anchors one has a time")) << tuned.out;
@@ -106,16 +106,16 @@ TEST(Flow, AnchorsGiveATable) {
   expect_success(more);
   EXPECT_TRUE(has(scratch.tunesmith("db status").out, "problem          5")) << more.out;
   EXPECT_TRUE(has(scratch.tunesmith("db status").out, "anchor_table")) << tuned.out;
-  const Outcome made = scratch.tunesmith("db tables transpose");
+  const Outcome made = scratch.tunesmith("table remake transpose");
   expect_success(made);
   EXPECT_EQ(made.out.rfind("transpose on ", 0), 0U) << made.out;
-  EXPECT_TRUE(has(scratch.tunesmith("db tables reduce").out, "No problem has enough"));
-  const Outcome extended = scratch.tunesmith("tune transpose --device host --measured 2 --seed 9");
+  EXPECT_TRUE(has(scratch.tunesmith("table remake reduce").out, "No problem has enough"));
+  const Outcome extended = scratch.tunesmith("table extend transpose --device host --measured 2 --seed 9");
   expect_success(extended);
   EXPECT_TRUE(has(extended.out, "on 7 of 7 anchors one has a time")) << extended.out;
 
   // The table without some times that it has, as those are of variants that took places in it later.
-  const auto whole = [&] { return scratch.tunesmith("tune transpose --device host --fill 20"); };
+  const auto whole = [&] { return scratch.tunesmith("table fill transpose --device host --anchors 20"); };
   expect_success(whole());
   std::size_t left_out = 0;
   {
@@ -137,9 +137,12 @@ TEST(Flow, AnchorsGiveATable) {
   expect_success(filled);
   EXPECT_TRUE(has(filled.out, "on 7 of 7 anchors one has a time")) << filled.out;
   EXPECT_TRUE(has(whole().out, "No anchor of the table of transpose for ")) << whole().out;
-  const Outcome anew = scratch.tunesmith(anchors + " --fill 2");
-  EXPECT_EQ(anew.exit_code, 2);
-  EXPECT_TRUE(has(anew.err, "--fill completes a known table")) << anew.err;
+  const Outcome list = scratch.tunesmith("table list transpose --device host");
+  expect_success(list);
+  EXPECT_TRUE(has(list.out, " (database): ")) << list.out;
+  EXPECT_TRUE(has(list.out, "on 7 of 7 anchors one has a time")) << list.out;
+  EXPECT_EQ(scratch.tunesmith("table list reduce --device host").out, "There is no such table.\n");
+  EXPECT_EQ(scratch.tunesmith(anchors + " --anchors 2").exit_code, 2);
   EXPECT_EQ(scratch.tunesmith(anchors + " --finals").exit_code, 2);
   EXPECT_EQ(scratch.tunesmith(anchors + " --total 5").exit_code, 2);
   EXPECT_EQ(scratch.tunesmith(anchors + " --caches cold").exit_code, 2);
@@ -152,9 +155,11 @@ TEST(Flow, AllOpsOncePerDevice) {
   EXPECT_TRUE(has(tuned.out, "transpose on ")) << tuned.out;
   EXPECT_TRUE(has(tuned.out, "histogram on ")) << tuned.out;
   EXPECT_FALSE(has(tuned.out, "reduce on ")) << tuned.out;
-  for (const char* wrong : {"tune", "tune conv2d --all", "tune --all --ops nothing", "tune --all --anchors 3",
-                            "tune --all --budget 500", "tune conv2d --ops conv2d", "tune conv2d --total 5s",
-                            "tune conv2d --device host --measured 5", "tune --measured 5"})
+  for (const char* wrong :
+       {"tune", "tune conv2d --all", "tune --all --ops nothing", "tune --all --measured 3",
+        "tune --all --budget 500", "tune conv2d --ops conv2d", "tune conv2d --total 5s", "table",
+        "table make conv2d --device host", "table extend conv2d --device host --measured 5",
+        "table extend --measured 5", "table fill conv2d --device host", "finals", "finals conv2d --budget 5"})
     EXPECT_EQ(scratch.tunesmith(wrong).exit_code, 2) << wrong;
 }
 

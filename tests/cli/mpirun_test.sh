@@ -18,7 +18,7 @@ expect tuned.2-of-3.db "SELECT count(DISTINCT problem_id) FROM measurement" 1
 "$tunesmith" db merge tuned.db tuned.*-of-3.db
 expect tuned.db "SELECT count(DISTINCT problem) FROM winners" 4
 expect tuned.db "SELECT count(*) FROM winners WHERE has_binary" 0
-"$tunesmith" tune transpose --device host --finals --db tuned.db
+"$tunesmith" finals transpose --device host --db tuned.db
 expect tuned.db "SELECT count(*) FROM winners WHERE NOT has_binary" 0
 expect tuned.db "SELECT count(DISTINCT problem) FROM winners" 4
 

@@ -63,7 +63,8 @@ TEST_F(UserKernelTest, IsTunedAndResumedAndExplained) {
 
 TEST_F(UserKernelTest, HasATableAndIsNotExported) {
   write(twice("if (i < n) y[i] = PART > 0 ? 2 * x[i] : 0;", compared));
-  const Outcome tuned = scratch.tunesmith("tune twice.cu --device host --anchors 2 --measured 1 --budget 2");
+  const Outcome tuned =
+      scratch.tunesmith("table make twice.cu --device host --searched 2 --measured 1 --budget 2");
   EXPECT_EQ(tuned.exit_code, 0) << tuned.out << tuned.err;
   EXPECT_EQ(scratch.tunesmith(tune + "--budget 2").exit_code, 0);
   EXPECT_EQ(
@@ -313,8 +314,9 @@ TEST_F(UserKernelTest, IsExportedWithAllItsFilesAndATable) {
   std::ofstream(scratch.path() / "parts" / "helper.cuh")
       << "__device__ float doubled(float x) { return 2 * x; }\n";
   write("#include \"parts/helper.cuh\"\n" + text.substr(end + 2));
-  EXPECT_EQ(scratch.tunesmith("tune twice.cu --device host --anchors 2 --measured 1 --budget 2").exit_code,
-            0);
+  EXPECT_EQ(
+      scratch.tunesmith("table make twice.cu --device host --searched 2 --measured 1 --budget 2").exit_code,
+      0);
   const Outcome table = scratch.tunesmith("export twice.cu --to app");
   EXPECT_EQ(table.exit_code, 0) << table.err;
   EXPECT_TRUE(has(table.out, "0 winners, 1 table and ")) << table.out;

@@ -38,7 +38,7 @@ std::string generated_or_packed(std::string_view name) {
 TEST(Generated, RendersExactly) { EXPECT_EQ(check_exported(GENERATED_FOLDER), std::vector<std::string>()); }
 
 // Dispatch leaves a stale variant out, and what the library promises of it with it: its template has changed
-// since the table was measured. Measure it again (tune --fill) and export, or make the change in a way that
+// since the table was measured. Measure it again (table fill) and export, or make the change in a way that
 // leaves the code as it was.
 TEST(Generated, NoVariantOfATableIsStale) {
   std::size_t variants = 0;

@@ -85,8 +85,8 @@ class StaticExport : public DispatcherTest {
                           .config = "OUT_X=4 OUT_Y=4 VECTOR=4",
                           .median_us = 20,
                           .binary = false});
-    expect_success(
-        scratch.tunesmith("tune conv2d --device host --anchors 3 --budget 4 --seed 3 --db " + database()));
+    expect_success(scratch.tunesmith(
+        "table make conv2d --device host --searched 3 --budget 4 --seed 3 --db " + database()));
   }
 
   Outcome export_to(const std::string& folder, const std::string& more = "") const {

@@ -1,4 +1,4 @@
-#include "cli/tune_anchors.h"
+#include "cli/timing_tables.h"
 
 #include <algorithm>
 #include <array>
@@ -89,69 +89,75 @@ std::vector<Problem> problems_of(const Op& op, const TimingTable& table) {
   return problems;
 }
 
-void refuse_other_times(const TuneOptions& options) {
-  if (!options.cold_caches && !options.chained && options.objective == Objective::time) return;
-  throw UsageError(
-      "Tables are of times with warm caches and launches apart; leave out --caches, --launches and "
-      "--objective.");
+// The device's table with what is worth being measured beside its portfolio.
+TimingTable table_to_extend(const Op& op, const DeviceFacts& device, const TuneOptions& options,
+                            bool with_challengers) {
+  TimingTable table = known_table(op, device, options.database);
+  if (table.anchors.empty()) {
+    throw UsageError("There is no table of " + op.name + " for the device " + device.name +
+                     "; make one with \"tunesmith table make " + command_name(op) + "\".");
+  }
+  const std::vector<std::vector<TimeRow>> measured = times_of_model(options.database, op, device);
+  table = with_first_launches(std::move(table), op, device, measured);
+  if (!with_challengers) return table;
+  return challenged(std::move(table), op, device, measured, options.built_in, most_challengers);
 }
 
-}  // namespace
-
-void tune_anchors(TuneOptions options, const AnchorCounts& counts, double seconds, Progress& progress,
-                  int& exit_code) {
-  refuse_other_times(options);
-  const Op& op = find_op(options.op);
-  const DeviceFacts first = first_device(options.device);
-  const SampleLimits limits = sample_limits(first.kind);
-  const bool extends = counts.searched == 0 && options.problems.empty();
-  TimingTable table;
-  if (extends) table = known_table(op, first, options.database);
-  if (extends && table.anchors.empty()) {
-    throw UsageError("There is no table of " + op.name + " for the device " + first.name +
-                     " to be extended by --measured or --fill; make one with --anchors.");
-  }
-  if (!extends && counts.filled > 0) {
-    throw UsageError(
-        "--fill completes a known table, but --anchors and problems make a new one; leave out --fill or "
-        "these.");
-  }
-  if (extends) {
-    const std::vector<std::vector<TimeRow>> measured = times_of_model(options.database, op, first);
-    table = with_first_launches(std::move(table), op, first, measured);
-    if (counts.measured > 0)
-      table = challenged(std::move(table), op, first, measured, options.built_in, most_challengers);
-  }
-  std::vector<Lacking> incomplete;
-  if (counts.filled > 0) incomplete = lacking(table, op, first, counts.filled, options.templates);
-  if (counts.filled > 0 && incomplete.empty() && counts.measured == 0) {
-    std::cout << "No anchor of the table of " << op.name << " for " << first.name
-              << " lacks a time of its variants.\n";
-    return;
-  }
-  for (Problem& problem : sample_problems(op, counts.searched, options.seed, limits))
-    add(options.problems, std::move(problem));
-  TableOptions& anchors = options.table.emplace();
-  anchors.searched = options.problems.size();
-  if (counts.measured > 0)
-    add_measured(op, options, counts.measured, extends ? problems_of(op, table) : options.problems, limits);
-  for (const Lacking& one : incomplete) {
-    options.problems.push_back(one.problem);
-    anchors.lists.emplace(one.problem.text(), one.variants);
-  }
-  anchors.seconds = seconds;
-  if (extends) anchors.known = std::move(table);
+void run(const TuneOptions& options, Progress& progress, int& exit_code) {
   const TuneResult result = tune(options, progress);
   if (result.interrupted) {
     exit_code = 130;
     std::cout
         << "Interrupted. Every verdict so far is in the database; run the same command again to continue, "
-           "or make a table of the measurements so far with \"tunesmith db tables\".\n";
+           "or make a table of the measurements so far with \"tunesmith table remake\".\n";
   } else {
-    std::cout << op.name << " on " << result.device.name << ": " << quality_text(*result.table) << ".\n";
+    std::cout << options.op << " on " << result.device.name << ": " << quality_text(*result.table) << ".\n";
   }
   if (!progress.in_parts()) std::cout << '\n' << spent_text(result);
   std::cout << std::flush;
+}
+
+}  // namespace
+
+void make_table(TuneOptions options, std::size_t searched, std::size_t measured, double seconds,
+                Progress& progress, int& exit_code) {
+  const Op& op = find_op(options.op);
+  const SampleLimits limits = sample_limits(first_device(options.device).kind);
+  for (Problem& problem : sample_problems(op, searched, options.seed, limits))
+    add(options.problems, std::move(problem));
+  options.table = TableOptions{.searched = options.problems.size(), .seconds = seconds};
+  const std::vector<Problem> others = options.problems;
+  if (measured > 0) add_measured(op, options, measured, others, limits);
+  run(options, progress, exit_code);
+}
+
+void extend_table(TuneOptions options, std::size_t measured, double seconds, Progress& progress,
+                  int& exit_code) {
+  const Op& op = find_op(options.op);
+  const DeviceFacts first = first_device(options.device);
+  TimingTable table = table_to_extend(op, first, options, true);
+  add_measured(op, options, measured, problems_of(op, table), sample_limits(first.kind));
+  options.table = TableOptions{.searched = 0, .known = std::move(table), .seconds = seconds};
+  run(options, progress, exit_code);
+}
+
+void fill_table(TuneOptions options, std::size_t anchors, double seconds, Progress& progress,
+                int& exit_code) {
+  const Op& op = find_op(options.op);
+  const DeviceFacts first = first_device(options.device);
+  TimingTable table = table_to_extend(op, first, options, false);
+  const std::vector<Lacking> incomplete = lacking(table, op, first, anchors, options.templates);
+  if (incomplete.empty()) {
+    std::cout << "No anchor of the table of " << op.name << " for " << first.name
+              << " lacks a time of its variants.\n";
+    return;
+  }
+  options.table = TableOptions{.searched = 0, .known = std::move(table), .seconds = seconds};
+  for (const Lacking& one : incomplete) {
+    options.problems.push_back(one.problem);
+    options.table->lists.emplace(one.problem.text(), one.variants);
+  }
+  run(options, progress, exit_code);
 }
 
 void tune_all(const TuneOptions& options, const std::vector<std::string>& names, double seconds,
@@ -180,8 +186,7 @@ void tune_all(const TuneOptions& options, const std::vector<std::string>& names,
          .part_s = time,
          .whole_s = seconds});
     try {
-      const AnchorCounts counts = {share.searched - asked.problems.size(), share.measured};
-      tune_anchors(asked, counts, time, progress, exit_code);
+      make_table(asked, share.searched - asked.problems.size(), share.measured, time, progress, exit_code);
     } catch (const UsageError&) {
       throw;  // about the request, so about every op
     } catch (const std::exception& error) {
@@ -218,6 +223,21 @@ std::string remake_tables(Store& store, const std::filesystem::path& database, c
       text += op.name + " on " + facts.name + ": " + quality_text(table) + ".\n";
     }
     if (session != 0) store.end_session(session, Store::End::finished);
+  }
+  return text;
+}
+
+std::string list_tables(const std::filesystem::path& database, const std::string& op,
+                        const std::string& device) {
+  DeviceFacts any;
+  any.kind = DeviceKind::cuda;
+  std::string text;
+  for (const CandidateSet::Table& unread :
+       read_known({.database = database.string(), .device = any}).tables) {
+    if ((!op.empty() && unread.op != op) || !has_words(unread.device, device)) continue;
+    text += unread.op + " on " + unread.device.name +
+            (unread.origin == Candidate::Origin::database ? " (database): " : " (built in): ") +
+            quality_text(unread.read().table) + ".\n";
   }
   return text;
 }
