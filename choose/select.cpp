@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "choose/nearest.h"
 #include "generator/error.h"
 
 namespace tunesmith {
@@ -22,41 +23,15 @@ std::string difference(const Values& theirs, const Values& ours) {
   return differing.text();
 }
 
-// How far two values of an axis are apart; different words are far apart.
-double step(const Value& a, const Value& b) {
-  if (a == b) return 0;
-  if (a.index() != b.index() || std::holds_alternative<std::string>(a)) return 100;
-  return 1e-3 + std::abs(log2_of(a) - log2_of(b));
-}
-
-// The legal config nearest to an illegal one among those that differ in one axis, and in what that makes of
-// conditional axes: a width that VECTOR does not divide, a tile that is too large for another mask.
-std::optional<Config> adapted(const Space& space, const Values& config, std::string& changed) {
-  const std::vector<Axis>& axes = space.axes();
-  std::vector<const Value*> before;
-  before.reserve(axes.size());
-  for (const Axis& axis : axes) before.push_back(config.find(axis.name));
-  const std::vector<Config> neighbours = space.neighbours(config);
-  const Config* best = nullptr;
-  double least = 0;
-  for (const Config& neighbour : neighbours) {
-    double steps = 0;
-    for (std::size_t at = 0; at < axes.size(); ++at) {
-      const Value& value = neighbour.value(at);
-      steps += before[at] == nullptr ? 1000 : step(*before[at], value);
-    }
-    if (best != nullptr && steps >= least) continue;
-    best = &neighbour;
-    least = steps;
+// The axes whose values are others: "OUT_X=4"; empty where none is.
+std::string changed_axes(const Config& config, const Values& before) {
+  std::string changed;
+  for (std::size_t axis = 0; axis < config.axes().size(); ++axis) {
+    const Value* const own = before.find(config.axes()[axis].name);
+    if (own == nullptr || *own != config.value(axis))
+      changed += (changed.empty() ? "" : " ") + config.axes()[axis].name + "=" + to_text(config.value(axis));
   }
-  if (best == nullptr) return std::nullopt;
-  changed.clear();
-  for (std::size_t at = 0; at < axes.size(); ++at) {
-    const Value& value = best->value(at);
-    if (before[at] != nullptr && *before[at] == value) continue;
-    changed += (changed.empty() ? "" : " ") + axes[at].name + "=" + to_text(value);
-  }
-  return *best;
+  return changed;
 }
 
 // What must be alike for times to be compared.
@@ -227,14 +202,13 @@ std::optional<std::string> Chooser::complete(const Problem& problem, bool may_co
     return op_->name + " has no template " + candidate.template_name + " in this version.";
   if (auto why = why_not(*tmpl, problem, device_)) return why;
   const Space& space = space_of(*tmpl, problem, spaces);
-  if (auto config = space.find(candidate.config)) {
-    choice.config = std::move(*config);
-  } else {
-    const auto near = may_compile ? adapted(space, candidate.config, choice.changed) : std::nullopt;
-    if (!near)
-      return "Its config is not legal for this problem: " + space.why_not(candidate.config).value_or("");
-    choice.config = *near;
-  }
+  // A width that VECTOR does not divide, a tile that is too large for another mask.
+  auto config =
+      may_compile ? nearest_legal(space, candidate.config, one_number) : space.find(candidate.config);
+  if (!config)
+    return "Its config is not legal for this problem: " + space.why_not(candidate.config).value_or("");
+  choice.changed = changed_axes(*config, candidate.config);
+  choice.config = std::move(*config);
   const Work work = tmpl->work(problem, choice.config, device_);
   if (!reentrant(work)) {
     return "It keeps state in its module between two steps, so two streams cannot launch it at the same "

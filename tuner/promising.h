@@ -26,11 +26,6 @@ struct Guess {
   std::string config;
 };
 
-/// The legal config that is most like these values: they themselves, or, where a value is not legal here, an
-/// axis came later or is gone, one that differs in few axes, and there by little. Nothing where three axes
-/// would have to change.
-std::optional<Config> nearest_legal(const Space& space, const Values& values);
-
 /// Points of `space` to propose first, each once, at most `most_promising`: the guesses of the same problem
 /// in their order, then the others, where a place counts as much as an octave of distance. `template_index`
 /// says which template a name means, if any.
