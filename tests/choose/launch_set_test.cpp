@@ -22,7 +22,11 @@ Problem problem(const std::string& text = "n=1024 taps=3") {
 }
 
 DeviceFacts gpu() {
-  return {.kind = DeviceKind::cuda, .name = "A GPU", .target = "sm_90a", .compute_capability = 90, .memory_bytes = 1};
+  return {.kind = DeviceKind::cuda,
+          .name = "A GPU",
+          .target = "sm_90a",
+          .compute_capability = 90,
+          .memory_bytes = 1};
 }
 
 Candidate winner(const std::string& template_name, const std::string& config, double median_us,
