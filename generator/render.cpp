@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <iterator>
 #include <map>
-#include <regex>
 #include <set>
 #include <sstream>
 
@@ -228,20 +227,24 @@ std::vector<const Line*> origins(const std::string& text, const Files& files,
 }  // namespace
 
 std::string located(const std::string& log, const std::string& text, const Files& files) {
-  static const std::regex place(
-      R"(variant\.(?:cpp:(\d+)|cu\((\d+)\)))");  // as a C++ compiler and NVRTC have it
+  constexpr std::string_view name = "variant.", digits = "0123456789";
   std::map<std::string, std::vector<Line>> kept;
   const std::vector<const Line*> from = origins(text, files, kept);
   std::string result;
   std::size_t done = 0;
-  for (std::sregex_iterator at(log.begin(), log.end(), place), end; at != end; ++at) {
-    const std::string digits = (*at)[1].matched ? (*at)[1].str() : (*at)[2].str();
-    const std::size_t number = digits.size() < 9 ? std::stoul(digits) : 0;
+  for (std::size_t at = 0; (at = log.find(name, at)) != std::string::npos; at += name.size()) {
+    // variant.cpp:12 of a C++ compiler, variant.cu(12) of NVRTC
+    const std::string_view behind = std::string_view(log).substr(at + name.size());
+    const bool is_cpp = behind.starts_with("cpp:");
+    if (!is_cpp && !behind.starts_with("cu(")) continue;
+    const std::size_t begin = is_cpp ? 4 : 3;
+    const std::size_t end = std::min(behind.find_first_not_of(digits, begin), behind.size());
+    if (end == begin || (!is_cpp && (end == behind.size() || behind[end] != ')'))) continue;
+    const std::size_t number =
+        end - begin < 9 ? std::stoul(std::string(behind.substr(begin, end - begin))) : 0;
     if (number >= from.size() || from[number] == nullptr) continue;
-    const auto begin = static_cast<std::size_t>(at->position());
-    result +=
-        log.substr(done, begin - done) + from[number]->file + ":" + std::to_string(from[number]->number);
-    done = begin + static_cast<std::size_t>(at->length());
+    result += log.substr(done, at - done) + from[number]->file + ":" + std::to_string(from[number]->number);
+    done = at + name.size() + end + (is_cpp ? 0 : 1);
   }
   return result + log.substr(done);
 }

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <regex>
 #include <sstream>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -133,10 +133,15 @@ CType c_type(std::string type, std::string_view text) {
       made.lanes = 2;
       return made;
     }
-    static const std::regex vector("([a-z]+)([1-4])(_16a|_32a)?");
-    std::smatch match;
-    if (std::regex_match(name, match, vector) && (made.dtype = found(vectors, match[1].str())))
-      made.lanes = match[2].str().front() - '0';
+    std::string_view vector = name;  // float4, double4_32a
+    for (const std::string_view aligned : {"_16a", "_32a"})
+      if (vector.ends_with(aligned)) {
+        vector.remove_suffix(aligned.size());
+        break;
+      }
+    const bool is_vector = vector.size() > 1 && vector.back() >= '1' && vector.back() <= '4';
+    if (is_vector && (made.dtype = found(vectors, vector.substr(0, vector.size() - 1))))
+      made.lanes = vector.back() - '0';
     return made;
   }
   return made;

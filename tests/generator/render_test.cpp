@@ -228,6 +228,10 @@ TEST(Located, ACompilersLinesAreThoseOfTheOpsFolder) {
   const auto told = [&](const std::string& line) {
     return located("variant.cpp:" + line + ":5: error; variant.cu(" + line + "): error", text, files);
   };
+  // What is no place in the text stays.
+  for (const char* log : {"variant.", "variant.cu(3", "variant.cu(x)", "variant.cpp:", "variant.cpp:x",
+                          "variant.cu: 3", "variant.cpp:99999999999", "variant.cpp:0 variant.cpp:9999"})
+    EXPECT_EQ(located(log, text, files), log);
   for (const auto& [wanted, place] : {std::pair("int one", "test/body.cu:4"),
                                       {"int two", "test/body.cu:6"},
                                       {"int three", "test/other.cuh:3"},
