@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import Given, launch, promoted, recorded
+from ._arrays import Given, launch, recorded
+from ._libraries import promoted
 from ._core import is_array
 from ._reductions import _as_int64, _least_and_most
 from ._results import _complex_parts, _short

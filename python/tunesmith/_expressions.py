@@ -13,7 +13,8 @@ from typing import Any, NamedTuple, overload
 
 import numpy as np
 
-from ._arrays import Given, launch, run_recorded, type_name
+from ._arrays import Given, launch, run_recorded
+from ._libraries import type_name
 from ._core import Memo, functions
 from ._reading import Reader, Tree
 from ._results import _finish, _short, _usable

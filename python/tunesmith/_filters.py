@@ -9,7 +9,8 @@ import warnings
 
 import numpy as np
 
-from ._arrays import Given, check_each_time, chosen, is_torch_type, launch, promoted, type_name
+from ._arrays import Given, check_each_time, chosen, launch
+from ._libraries import is_torch_type, promoted, type_name
 from ._core import is_array
 from ._results import _complex_parts
 

@@ -13,7 +13,8 @@ from typing import Any, SupportsIndex
 
 import numpy as np
 
-from ._arrays import Given, index, launch, recorded, type_name
+from ._arrays import Given, index, launch, recorded
+from ._libraries import type_name
 from ._reductions import _least_and_most
 from ._results import _by_strides, _short
 

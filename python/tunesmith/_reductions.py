@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import Given, chosen, index, launch, recorded, type_name
+from ._arrays import Given, chosen, index, launch, recorded
+from ._libraries import type_name
 from ._core import is_array
 from ._results import Axes, _axes, _by_strides, _complex_parts, _finish, _kind, _product, _short, _usable
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import Given, promoted, recorded
+from ._arrays import Given, recorded
+from ._libraries import promoted
 from ._convolutions import exact_integers
 from ._filters import by_parts, filter_last_two, number_of
 from ._results import _complex_parts

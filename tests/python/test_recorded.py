@@ -5,7 +5,7 @@ import pytest
 import scipy.ndimage
 
 import tunesmith
-from tunesmith import _arrays
+from tunesmith import _libraries
 
 random = np.random.default_rng(11)
 
@@ -18,8 +18,8 @@ def image(*shape, dtype="f"):
 def count(monkeypatch):
     """An entry for each call whose own code runs."""
     runs = []
-    begin = _arrays._Log.__init__
-    monkeypatch.setattr(_arrays._Log, "__init__", lambda self: (runs.append(1), begin(self))[1])
+    begin = _libraries.Log.__init__
+    monkeypatch.setattr(_libraries.Log, "__init__", lambda self: (runs.append(1), begin(self))[1])
     return runs
 
 

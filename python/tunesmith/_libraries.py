@@ -1,0 +1,332 @@
+"""What each array library does in its own way, what its element types are called, and what a call is recorded in."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import sys
+import threading
+
+import numpy as np
+
+type_names = (
+    "bool",
+    *(f"{sign}int{bits}" for bits in (8, 16, 32, 64) for sign in ("", "u")),
+    *("float16", "bfloat16", "float32", "float64", "complex64", "complex128"),
+)
+
+
+def type_name(dtype) -> str:
+    """An element type's name, "float32", of what its library calls it: numpy.float32, "f4", torch.float32, float."""
+    if is_torch_type(dtype) or isinstance(dtype, str) and dtype == "bfloat16":
+        name = str(dtype).removeprefix("torch.")
+    else:
+        name = np.dtype(dtype).name
+    if name not in type_names:
+        raise TypeError(f"The element type {dtype} is not known here; allowed are {', '.join(type_names)}.")
+    return name
+
+
+def is_torch_type(dtype) -> bool:
+    return type(dtype).__name__ == "dtype" and type(dtype).__module__ == "torch"
+
+
+def promoted(*names: str) -> str:
+    """The type of a result of such arrays, as NumPy has it; with bfloat16 as PyTorch has it."""
+    others = [name for name in names if name != "bfloat16"]
+    if len(others) == len(names):
+        return np.result_type(*map(np.dtype, names)).name
+    wide = [name for name in others if name.startswith(("float", "complex"))]
+    return np.result_type(np.float32, *map(np.dtype, wide)).name if wide else "bfloat16"
+
+
+def numpy_type(name: str) -> np.dtype:
+    if name == "bfloat16":
+        raise TypeError("NumPy has no bfloat16; use an array of PyTorch or JAX.")
+    return np.dtype(name)
+
+
+class Log:
+    """What a call launches, with which new arrays, and which number it made of an array without dimensions."""
+
+    def __init__(self):
+        self.launches, self.allocated, self.constants = [], [], []
+        self.check = self.number = None
+
+
+class Recording(threading.local):
+    log: Log | None = None
+
+
+recording = Recording()
+
+
+class _NumPy:
+    @staticmethod
+    def module():
+        """With where(), minimum() and so on."""
+        return np
+
+    @staticmethod
+    def empty(shape, dtype, like):
+        return np.empty(shape, numpy_type(dtype))
+
+    @staticmethod
+    def allocator(like, shape, dtype):
+        return functools.partial(np.empty, shape, numpy_type(dtype))
+
+    @staticmethod
+    def cast(array, dtype):
+        return np.asarray(array).astype(numpy_type(dtype))
+
+    @staticmethod
+    def copy(array):
+        return np.array(array, order="C")
+
+    @staticmethod
+    def reshape(array, shape):
+        return np.asarray(array).reshape(shape)
+
+    @staticmethod
+    def view(array, dtype):
+        return np.asarray(array).view(numpy_type(dtype))
+
+    @staticmethod
+    def of_numpy(array, like):
+        return array
+
+    @staticmethod
+    def to_numpy(array):
+        return np.asarray(array)
+
+    @staticmethod
+    def assign(out, value):
+        out[...] = value
+
+    @staticmethod
+    def result(array):
+        if array.ndim:
+            return array
+        number = array[()]
+        if recording.log is not None:
+            recording.log.number = (number, array)
+        return number
+
+
+class _Torch:
+    @staticmethod
+    def module():
+        return sys.modules["torch"]
+
+    @staticmethod
+    def _type(dtype):
+        return getattr(sys.modules["torch"], dtype)
+
+    @staticmethod
+    def empty(shape, dtype, like):
+        torch = sys.modules["torch"]
+        return torch.empty(shape, dtype=getattr(torch, dtype), device=like.device)
+
+    @staticmethod
+    def allocator(like, shape, dtype):
+        torch = sys.modules["torch"]  # whose empty_like() is twice as fast as its empty()
+        return functools.partial(torch.empty_like, torch.empty((), dtype=_Torch._type(dtype), device=like.device).expand(shape))
+
+    @staticmethod
+    def cast(array, dtype):
+        return array.to(_Torch._type(dtype))
+
+    @staticmethod
+    def copy(array):
+        return array.clone(memory_format=sys.modules["torch"].contiguous_format)
+
+    @staticmethod
+    def reshape(array, shape):
+        return array.reshape(shape)
+
+    @staticmethod
+    def view(array, dtype):
+        return array.view(_Torch._type(dtype))
+
+    @staticmethod
+    def of_numpy(array, like):
+        # PyTorch reads no negative strides, and warns of what is read-only.
+        array = array if array.flags.c_contiguous and array.flags.writeable else array.copy(order="C")
+        return sys.modules["torch"].as_tensor(array, device=like.device)
+
+    @staticmethod
+    def to_numpy(array):
+        torch = sys.modules["torch"]
+        return (array.to(torch.float32) if array.dtype == torch.bfloat16 else array).detach().cpu().numpy()
+
+    @staticmethod
+    def assign(out, value):
+        out.copy_(value)
+
+    @staticmethod
+    def result(array):
+        return array
+
+
+class _CuPy:
+    @staticmethod
+    def module():
+        return sys.modules["cupy"]
+
+    @staticmethod
+    def empty(shape, dtype, like):
+        cupy = sys.modules["cupy"]
+        with like.device:
+            return cupy.empty(shape, numpy_type(dtype))
+
+    @staticmethod
+    def allocator(like, shape, dtype):
+        cupy, device, dtype = sys.modules["cupy"], like.device, numpy_type(dtype)
+        if cupy.cuda.runtime.getDeviceCount() == 1:
+            return functools.partial(cupy.ndarray, shape, dtype)
+
+        def make():
+            with device:
+                return cupy.ndarray(shape, dtype)
+
+        return make
+
+    @staticmethod
+    def cast(array, dtype):
+        return array.astype(numpy_type(dtype))
+
+    @staticmethod
+    def copy(array):
+        return array.copy(order="C")
+
+    @staticmethod
+    def reshape(array, shape):
+        return array.reshape(shape)
+
+    @staticmethod
+    def view(array, dtype):
+        return array.view(numpy_type(dtype))
+
+    @staticmethod
+    def of_numpy(array, like):
+        with like.device:
+            return sys.modules["cupy"].asarray(array)
+
+    @staticmethod
+    def to_numpy(array):
+        return array.get()
+
+    @staticmethod
+    def assign(out, value):
+        out[...] = value
+
+    @staticmethod
+    def result(array):
+        return array
+
+
+class _Numba:
+    """Numba's device arrays convert nothing themselves, so types and orders must be those that an op takes."""
+
+    @staticmethod
+    def module():
+        raise TypeError("where=, initial= and the extremes of uint64 need an array library's own functions, and Numba has none; give an array of CuPy or PyTorch.")
+
+    @staticmethod
+    def _cuda():
+        return importlib.import_module("numba.cuda")
+
+    @staticmethod
+    def empty(shape, dtype, like):
+        return _Numba._cuda().device_array(shape, numpy_type(dtype))
+
+    @staticmethod
+    def cast(array, dtype):
+        raise TypeError(
+            f"A Numba device array of {np.dtype(array.dtype).name} would have to become {dtype}, and Numba has no "
+            "conversion on the device; convert it first, or give an array of CuPy or PyTorch."
+        )
+
+    @staticmethod
+    def copy(array):
+        raise ValueError("The Numba device array is not C-contiguous; make a contiguous one first.")
+
+    @staticmethod
+    def reshape(array, shape):
+        return array.reshape(shape)
+
+    @staticmethod
+    def view(array, dtype):
+        return array.view(numpy_type(dtype))
+
+    @staticmethod
+    def of_numpy(array, like):
+        return _Numba._cuda().to_device(array)
+
+    @staticmethod
+    def to_numpy(array):
+        return array.copy_to_host()
+
+    @staticmethod
+    def assign(out, value):
+        out.copy_to_device(value)
+
+    @staticmethod
+    def result(array):
+        return array
+
+
+class _Jax:
+    @staticmethod
+    def module():
+        return _Jax._numpy()
+
+    @staticmethod
+    def _numpy():
+        return importlib.import_module("jax.numpy")
+
+    @staticmethod
+    def empty(shape, dtype, like):
+        if dtype.endswith("64") and not importlib.import_module("jax").config.jax_enable_x64:
+            raise TypeError(f'The result has the type {dtype}, which JAX has only with jax.config.update("jax_enable_x64", True).')
+        # A fresh buffer, which nobody else has seen, so that it may be filled.
+        return _Jax._numpy().empty(shape, dtype, device=like.device).block_until_ready()
+
+    @staticmethod
+    def cast(array, dtype):
+        return array.astype(dtype)
+
+    @staticmethod
+    def copy(array):
+        return array  # always row-major
+
+    @staticmethod
+    def reshape(array, shape):
+        return array.reshape(shape)
+
+    @staticmethod
+    def view(array, dtype):
+        return array.view(dtype)
+
+    @staticmethod
+    def of_numpy(array, like):
+        return importlib.import_module("jax").device_put(array, like.device)
+
+    @staticmethod
+    def to_numpy(array):
+        return np.asarray(array.astype("float32") if array.dtype.name == "bfloat16" else array)
+
+    @staticmethod
+    def assign(out, value):
+        raise ValueError("out= is an array of JAX, which never changes; leave it out, and use what is returned.")
+
+    @staticmethod
+    def result(array):
+        return array
+
+
+class _Other(_NumPy):
+    """What lies on a GPU and is of a library that is not known here; results are NumPy's."""
+
+
+libraries = {"numpy": _NumPy, "torch": _Torch, "cupy": _CuPy, "numba": _Numba, "jax": _Jax, "other": _Other}
