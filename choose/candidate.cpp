@@ -16,8 +16,8 @@ std::string describe(const Candidate& candidate) {
     return what + ", measured on " + counted(candidate.times.size(), "problem") + " on " +
            candidate.device.name + ")";
   return what + ", " + rounded(candidate.median_us) +
-         (candidate.cold_caches ? " us with cold caches on " : " us on ") + candidate.device.name + " for " +
-         candidate.problem.text() +
+         (candidate.conditions.caches == Caches::cold ? " us with cold caches on " : " us on ") +
+         candidate.device.name + " for " + candidate.problem.text() +
          (candidate.high_us > 0
               ? "; " + rounded(candidate.low_us) + " to " + rounded(candidate.high_us) + " us over loads"
               : "") +

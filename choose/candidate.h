@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "choose/timing_table.h"
+#include "generator/conditions.h"
 #include "generator/op.h"
 #include "generator/same_model.h"
 
@@ -21,17 +22,16 @@ struct Candidate {
   DeviceFacts device;  ///< on which it was measured; only its model facts
   std::string op;
   std::string template_name;
-  Problem problem;           ///< that it won; empty: it is one of a portfolio
-  Values config;             ///< as it was stored
-  double median_us = 0;      ///< of one launch on `device`; 0: of a portfolio
-  double low_us = 0;         ///< its 95 % interval over loads; 0: unknown
-  double high_us = 0;        ///< likewise
-  std::int64_t tied = 0;     ///< finalists that could not be told from the best, itself one; 0: unknown
-  bool cold_caches = false;  ///< whether it was measured with cold caches
-  std::string source_hash;   ///< empty: of a portfolio
-  bool has_binary = false;   ///< for device.target and what of `problem` is compiled in
-  std::string fault;         ///< why it must not be used for any problem, as a sentence; empty: no fault
-  std::string conditions;    ///< under which it was measured; times of others are not compared with it
+  Problem problem;          ///< that it won; empty: it is one of a portfolio
+  Values config;            ///< as it was stored
+  double median_us = 0;     ///< of one launch on `device`; 0: of a portfolio
+  double low_us = 0;        ///< its 95 % interval over loads; 0: unknown
+  double high_us = 0;       ///< likewise
+  std::int64_t tied = 0;    ///< finalists that could not be told from the best, itself one; 0: unknown
+  Conditions conditions;    ///< under which it was measured; times of others are not compared with it
+  std::string source_hash;  ///< empty: of a portfolio
+  bool has_binary = false;  ///< for device.target and what of `problem` is compiled in
+  std::string fault;        ///< why it must not be used for any problem, as a sentence; empty: no fault
   /// Of a portfolio: its times on the problems where it was measured, with the best time of each.
   struct Time {
     std::shared_ptr<const Problem> problem;

@@ -36,7 +36,7 @@ std::string changed_axes(const Config& config, const Values& before) {
 
 // What must be alike for times to be compared.
 bool comparable(const Candidate& a, const Candidate& b) {
-  return same_model(a.device, b.device) && a.cold_caches == b.cold_caches && a.conditions == b.conditions;
+  return same_model(a.device, b.device) && a.conditions == b.conditions;
 }
 
 // How much of a promise that was made on another model of device is kept, as a logarithm: a guess, which only

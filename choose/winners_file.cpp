@@ -161,10 +161,11 @@ Texts write_winners(std::vector<WinnersFileRow> rows, const std::vector<DeviceTa
     const Candidate& winner = row.winner;
     std::string& file = texts.at(file_of(winner.device, all) + ".csv");
     file += line({winner.op, winner.problem.text(), winner.template_name, winner.config.text(),
-                  std::to_string(row.alignment_bytes), winner.cold_caches ? "cold" : "warm", row.launches,
-                  row.objective, microseconds(winner.median_us), microseconds(winner.low_us),
-                  microseconds(winner.high_us), microseconds(row.base_us), winner.source_hash, row.toolchain,
-                  row.driver, row.measured_at});
+                  std::to_string(row.alignment_bytes), std::string(to_text(winner.conditions.caches)),
+                  std::string(to_text(winner.conditions.launches)),
+                  std::string(to_text(winner.conditions.objective)), microseconds(winner.median_us),
+                  microseconds(winner.low_us), microseconds(winner.high_us), microseconds(row.base_us),
+                  winner.source_hash, row.toolchain, row.driver, row.measured_at});
   }
   return texts;
 }
@@ -228,10 +229,7 @@ std::vector<WinnersFileRow> read_winners(const std::function<std::string(std::st
       winner.template_name = fields[2];
       winner.config = Values::parse(fields[3]);
       row.alignment_bytes = number<std::int64_t>(fields[4], fields.back());
-      winner.cold_caches = fields[5] == "cold";
-      row.launches = fields[6];
-      row.objective = fields[7];
-      winner.conditions = row.launches + " " + row.objective;
+      winner.conditions = {caches_of(fields[5]), launches_of(fields[6]), objective_of(fields[7])};
       winner.median_us = number<double>(fields[8], fields.back());
       winner.low_us = number<double>(fields[9], fields.back());
       winner.high_us = number<double>(fields[10], fields.back());
@@ -301,7 +299,6 @@ std::vector<Candidate> candidates_of(DeviceTable read) {
     candidate.op = op.name;
     candidate.template_name = variant.template_name;
     candidate.config = variant.config;
-    candidate.conditions = "apart time";
     candidate.weights = weights;
     candidate.times.reserve(problems.size());
     for (std::size_t a = 0; a < problems.size(); ++a) {

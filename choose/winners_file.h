@@ -23,9 +23,7 @@ namespace tunesmith {
 struct WinnersFileRow {
   Candidate winner;  ///< origin built_in, no binary
   std::int64_t alignment_bytes = 1;
-  std::string launches = "apart";  ///< how the launches of a sample lay: apart or chained
-  std::string objective = "time";  ///< what it was chosen by: time, energy or edp
-  double base_us = 0;              ///< of the op's base on the same problem and device; 0: not measured
+  double base_us = 0;  ///< of the op's base on the same problem and device; 0: not measured
   std::string toolchain, driver, measured_at;
 };
 

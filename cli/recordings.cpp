@@ -549,8 +549,8 @@ std::size_t import_recording(Store& store, const Recording& recording, const std
     session.device_id =
         store.id_of(DeviceRow{.kind = "cuda", .name = recording.device, .target = "recorded"});
     const std::int64_t problem = store.id_of(ProblemRow{recording.op, recording.problem});
-    const std::map<SourceKey, KnownVerdict> known =
-        store.known(session.device_id, problem, recording.caches, recording.launches);
+    const std::map<SourceKey, KnownVerdict> known = store.known(
+        session.device_id, problem, {caches_of(recording.caches), launches_of(recording.launches)});
     session.command = command;
     session.strategy = "recorded";
     session.tunesmith_version = TUNESMITH_VERSION;

@@ -82,10 +82,8 @@ void add_run_options(CLI::App* command, TuneRequest& request) {
 
 TuneOptions tune_options(const TuneRequest& request) {
   TuneOptions options = request.options;
-  options.cold_caches = request.caches == "cold";
-  options.chained = request.launches == "chained";
+  options.conditions = conditions_of(request);
   options.prior = prior_of(request.prior);
-  options.objective = objective_of(request.objective);
   const Known known = read_known({});
   for (const Op& op : ops())
     for (BuiltIn& guess : guesses_of(candidates_of(known, op.name))) options.built_in.push_back(guess);

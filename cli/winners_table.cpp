@@ -137,8 +137,8 @@ std::string spent_text(const TuneResult& result) {
 std::string winners_text(const TuneResult& result) {
   std::string text = "\nOn " + result.device.name + " (" + result.device_id + ")" +
                      (result.device.kind == DeviceKind::host ? std::string(", ") + emulated : "") +
-                     (result.cold_caches ? ", with cold caches" : "") +
-                     (result.chained ? ", launches chained" : "") + ":\n";
+                     (result.conditions.caches == Caches::cold ? ", with cold caches" : "") +
+                     (result.conditions.launches == Launches::chained ? ", launches chained" : "") + ":\n";
   for (const TunedProblem& problem : result.problems) text += problem_text(problem);
   text += spent_text(result);
   if (result.problems.empty() && !result.interrupted)

@@ -48,7 +48,7 @@ std::string limit_of(std::int64_t limit) { return limit > 0 ? " LIMIT " + std::t
 }  // namespace
 
 std::map<SourceKey, KnownVerdict> Store::known(std::int64_t device_id, std::int64_t problem_id,
-                                               std::string_view caches, std::string_view launches) const {
+                                               const Conditions& conditions) const {
   std::map<SourceKey, KnownVerdict> known;
   Statement rows(
       *database_,
@@ -58,7 +58,7 @@ std::map<SourceKey, KnownVerdict> Store::known(std::int64_t device_id, std::int6
       "WHERE m.device_id = ? AND m.problem_id = ? "
       "AND (m.verdict <> 'ok' OR (m.caches = ? AND m.launches = ?)) "
       "ORDER BY m.generation, s.uid, m.sequence",
-      device_id, problem_id, caches, launches);
+      device_id, problem_id, to_text(conditions.caches), to_text(conditions.launches));
   while (rows.step()) {
     SourceKey key;
     KnownVerdict k;
@@ -89,8 +89,8 @@ std::vector<Store::Newest> Store::newest_of(std::string_view target, std::string
   return all;
 }
 
-std::vector<Store::Fast> Store::fastest_of(std::string_view op, std::string_view caches,
-                                           std::string_view launches, std::int64_t limit) const {
+std::vector<Store::Fast> Store::fastest_of(std::string_view op, const Conditions& conditions,
+                                           std::int64_t limit) const {
   std::vector<Fast> fast;
   Statement rows(
       *database_,
@@ -103,7 +103,7 @@ std::vector<Store::Fast> Store::fastest_of(std::string_view op, std::string_view
       "WHERE p.op = ? AND m.caches = ? AND m.launches = ? AND m.verdict = 'ok' "
       "GROUP BY m.device_id, m.problem_id, t.name, v.config) "
       "WHERE place <= ? ORDER BY device_id, text, place",
-      op, caches, launches, limit);
+      op, to_text(conditions.caches), to_text(conditions.launches), limit);
   while (rows.step()) {
     Fast& row = fast.emplace_back();
     rows >> row.device_id >> row.problem >> row.template_name >> row.config;
@@ -111,8 +111,8 @@ std::vector<Store::Fast> Store::fastest_of(std::string_view op, std::string_view
   return fast;
 }
 
-std::vector<Store::Tried> Store::tried(std::string_view op, std::int64_t device_id, std::string_view caches,
-                                       std::string_view launches) const {
+std::vector<Store::Tried> Store::tried(std::string_view op, std::int64_t device_id,
+                                       const Conditions& conditions) const {
   std::vector<Tried> tried;
   Statement rows(*database_,
                  "SELECT p.text, EXISTS (SELECT 1 FROM winner w WHERE w.problem_id = p.id "
@@ -121,7 +121,7 @@ std::vector<Store::Tried> Store::tried(std::string_view op, std::int64_t device_
                  "JOIN kernel k ON k.measurement_id = m.id AND NOT k.is_stale "
                  "WHERE p.op = ?1 AND m.device_id = ?2 AND m.caches = ?3 AND m.launches = ?4 "
                  "AND m.verdict = 'ok' GROUP BY p.id ORDER BY min(m.id)",
-                 op, device_id, caches, launches);
+                 op, device_id, to_text(conditions.caches), to_text(conditions.launches));
   while (rows.step()) {
     Tried& row = tried.emplace_back();
     rows >> row.problem >> row.has_winner >> row.is_anchor;
@@ -135,15 +135,16 @@ std::int64_t Store::newest_measurement() const {
 
 // Of the newest rows only: + keeps SQLite from walking an index over all of the problem's.
 std::vector<Store::Verdict> Store::verdicts_of_others(std::int64_t session_id, std::int64_t device_id,
-                                                      std::int64_t problem_id, std::string_view caches,
-                                                      std::string_view launches, std::int64_t after) const {
+                                                      std::int64_t problem_id, const Conditions& conditions,
+                                                      std::int64_t after) const {
   std::vector<Verdict> verdicts;
   Statement rows(*database_,
                  "SELECT m.id, t.name, v.config, m.verdict, ifnull(m.median_us, 0) FROM measurement m "
                  "JOIN variant v ON v.id = m.variant_id JOIN template t ON t.id = v.template_id "
                  "WHERE m.id > ? AND +m.problem_id = ? AND +m.device_id = ? AND m.session_id <> ? "
                  "AND (m.verdict <> 'ok' OR (m.caches = ? AND m.launches = ?)) ORDER BY m.id",
-                 after, problem_id, device_id, session_id, caches, launches);
+                 after, problem_id, device_id, session_id, to_text(conditions.caches),
+                 to_text(conditions.launches));
   while (rows.step()) {
     Verdict& row = verdicts.emplace_back();
     rows >> row.id >> row.template_name >> row.config >> row.verdict >> row.median_us;
@@ -151,8 +152,8 @@ std::vector<Store::Verdict> Store::verdicts_of_others(std::int64_t session_id, s
   return verdicts;
 }
 
-std::vector<TimeRow> Store::times_of(std::string_view op, std::int64_t device_id, std::string_view caches,
-                                     std::string_view launches, const BodyHashes& bodies) const {
+std::vector<TimeRow> Store::times_of(std::string_view op, std::int64_t device_id,
+                                     const Conditions& conditions, const BodyHashes& bodies) const {
   std::vector<TimeRow> times;
   Statement rows(*database_,
                  std::string("SELECT text, name, body_hash, config, median_us FROM ("
@@ -165,7 +166,7 @@ std::vector<TimeRow> Store::times_of(std::string_view op, std::int64_t device_id
                      (bodies.empty() ? "JOIN kernel k ON k.measurement_id = m.id AND NOT k.is_stale " : "") +
                      "WHERE p.op = ? AND m.device_id = ? AND m.caches = ? AND m.launches = ? "
                      "AND m.verdict = 'ok') WHERE place = 1 ORDER BY text, name, config",
-                 op, device_id, caches, launches);
+                 op, device_id, to_text(conditions.caches), to_text(conditions.launches));
   while (rows.step()) {
     TimeRow row;
     rows >> row.problem >> row.template_name >> row.body_hash >> row.config >> row.median_us;

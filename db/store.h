@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "db/rows.h"
+#include "generator/conditions.h"
 
 namespace tunesmith {
 
@@ -80,8 +81,7 @@ class Store {
   // The newest verdict on each variant, so that a command that is run again continues where it stopped. An
   // `ok` counts only for the caches and launches that it was measured with, a failure for all.
   [[nodiscard]] std::map<SourceKey, KnownVerdict> known(std::int64_t device_id, std::int64_t problem_id,
-                                                        std::string_view caches,
-                                                        std::string_view launches) const;
+                                                        const Conditions& conditions) const;
 
   // Of every problem of the op and every device the fastest configs with these caches and launches, so many
   // each, by device and problem, the fastest first. What an older body measured there does not count.
@@ -96,8 +96,8 @@ class Store {
   [[nodiscard]] std::vector<Newest> newest_of(std::string_view target, std::string_view source_hash,
                                               std::string_view device) const;
 
-  [[nodiscard]] std::vector<Fast> fastest_of(std::string_view op, std::string_view caches,
-                                             std::string_view launches, std::int64_t limit) const;
+  [[nodiscard]] std::vector<Fast> fastest_of(std::string_view op, const Conditions& conditions,
+                                             std::int64_t limit) const;
 
   // The op's problems with a time on the device of these caches and launches, those that were tried first
   // first. What an older body measured there does not count.
@@ -106,8 +106,8 @@ class Store {
     bool has_winner = false;  // that finals named
     bool is_anchor = false;   // it was measured for a table
   };
-  [[nodiscard]] std::vector<Tried> tried(std::string_view op, std::int64_t device_id, std::string_view caches,
-                                         std::string_view launches) const;
+  [[nodiscard]] std::vector<Tried> tried(std::string_view op, std::int64_t device_id,
+                                         const Conditions& conditions) const;
 
   // What other sessions have recorded of a problem on a device behind the measurement `after`, in that order.
   struct Verdict {
@@ -116,8 +116,8 @@ class Store {
     double median_us = 0;  // where it is ok
   };
   [[nodiscard]] std::vector<Verdict> verdicts_of_others(std::int64_t session_id, std::int64_t device_id,
-                                                        std::int64_t problem_id, std::string_view caches,
-                                                        std::string_view launches, std::int64_t after) const;
+                                                        std::int64_t problem_id, const Conditions& conditions,
+                                                        std::int64_t after) const;
   [[nodiscard]] std::int64_t newest_measurement() const;  // 0: none
 
   // Makes the measurement's variant the winner for pointers of this alignment if it is `ok` and
@@ -132,7 +132,7 @@ class Store {
   // no sound one that finals named, and any of these replaces it.
   enum class Found { by_finals, provisionally };
   SetWinner set_winner(std::int64_t measurement_id, std::int64_t alignment_bytes,
-                       bool winner_is_stale = false, std::string_view objective = "time",
+                       bool winner_is_stale = false, Objective objective = Objective::time,
                        Found found = Found::by_finals);
 
   // For a stale winner that nothing has replaced, by the finals of this session. Its measurements stay.
@@ -145,7 +145,7 @@ class Store {
   // The newest time of each config of the op on the device, by problem, then template: of templates that
   // have these bodies; where none are given, those that were measured last.
   [[nodiscard]] std::vector<TimeRow> times_of(std::string_view op, std::int64_t device_id,
-                                              std::string_view caches, std::string_view launches,
+                                              const Conditions& conditions,
                                               const BodyHashes& bodies = {}) const;
 
   // Those whose name has the words in it, in upper or lower case, or whose target they are; empty: all.

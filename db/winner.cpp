@@ -311,16 +311,16 @@ void schema::refresh_all_winners(const Database& database) {
 }
 
 SetWinner Store::set_winner(std::int64_t measurement_id, std::int64_t alignment_bytes, bool winner_is_stale,
-                            std::string_view objective, Found found) {
+                            Objective objective, Found found) {
   Transaction transaction(*database_, Transaction::Kind::write);
-  Measured candidate = measured(*database_, measurement_id, objective);
+  Measured candidate = measured(*database_, measurement_id, to_text(objective));
   candidate.provisional = found == Found::provisionally;
   const auto winner = winners_of(*database_, candidate.problem, candidate.device, alignment_bytes);
   auto judged = judge(*database_, candidate, winner.empty() ? std::nullopt : std::optional(winner.front()),
                       winner_is_stale);
   if (judged.taken) {
     append_choice(*database_, candidate.session, candidate.problem, candidate.device, alignment_bytes,
-                  measurement_id, objective, candidate.provisional);
+                  measurement_id, to_text(objective), candidate.provisional);
     schema::refresh_winners(*database_, candidate.problem, candidate.device);
     drop_binaries(*database_, candidate.problem, candidate.device);
   }

@@ -19,8 +19,6 @@ namespace {
 WinnersFileRow to_file_row(const WinnerRow& row) {
   WinnersFileRow made{.winner = {},
                       .alignment_bytes = row.alignment_bytes,
-                      .launches = row.launches,
-                      .objective = row.objective,
                       .base_us = row.base_us.value_or(0),
                       .toolchain = row.toolchain,
                       .driver = row.driver,
@@ -33,8 +31,7 @@ WinnersFileRow to_file_row(const WinnerRow& row) {
   winner.low_us = row.low_us.value_or(0);
   winner.high_us = row.high_us.value_or(0);
   winner.tied = row.tied;
-  winner.cold_caches = row.caches == "cold";
-  winner.conditions = row.launches + " " + row.objective;
+  winner.conditions = conditions_of(row);
   winner.source_hash = row.variant.source_hash;
   try {
     winner.problem = Problem::parse(row.problem.text);

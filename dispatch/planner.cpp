@@ -114,7 +114,7 @@ Planner::Made Planner::make(const Op& op, const Template& tmpl, const Problem& p
     kernel.variant.tuned_problem = kernel.candidate->problem.text();
     kernel.variant.tuned_on = kernel.candidate->device.name;
     kernel.variant.median_us = kernel.candidate->median_us;
-    kernel.variant.cold_caches = kernel.candidate->cold_caches;
+    kernel.variant.cold_caches = kernel.candidate->conditions.caches == Caches::cold;
   }
   return made;
 }

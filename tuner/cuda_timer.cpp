@@ -77,8 +77,9 @@ Timed CudaTimer::time(Executable& executable, const Buffers& buffers, const Timi
   const double limit =
       timing.give_up_above_us > 0 ? timing.give_up_above_us : std::numeric_limits<double>::infinity();
   const Pointers given = pointers_of(buffers);
+  const bool cold = timing.conditions.caches == Caches::cold;
   const auto one_launch = [&] {
-    return rough_us(executable, given, timing.cold_caches ? evicted_caches * facts_.l2_bytes : 0);
+    return rough_us(executable, given, cold ? evicted_caches * facts_.l2_bytes : 0);
   };
   double rough = one_launch();
   const double hopeless = 2 * limit + 20;
@@ -89,7 +90,7 @@ Timed CudaTimer::time(Executable& executable, const Buffers& buffers, const Timi
   int repeats = timing.repeats > 0 ? timing.repeats : repeats_for(rough - 3, timing.sample_target_us);
 
   Turns turns{.copies = {given}};
-  if (timing.cold_caches) turns = cold_turns(buffers, repeats);
+  if (cold) turns = cold_turns(buffers, repeats);
   const int copies = static_cast<int>(turns.copies.size());
   repeats = repeats / copies * copies;  // so that the first of a replay, too, has the copy used longest ago
   const Step chained = [&](int) { launch(executable, given); };
@@ -97,7 +98,7 @@ Timed CudaTimer::time(Executable& executable, const Buffers& buffers, const Timi
     space(turns.evicted_bytes, turn);
     launch(executable, turns.copies[static_cast<std::size_t>(turn % copies)]);
   };
-  const bool chain = timing.chained && !timing.cold_caches;
+  const bool chain = timing.conditions.launches == Launches::chained && !cold;
   const int begins = std::min(longest_beginning, repeats);
   const Graph more = chain ? capture(begins + repeats, chained) : capture(repeats, apart);
   const Graph beginning = chain ? capture(begins, chained) : nullptr;

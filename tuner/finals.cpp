@@ -191,7 +191,7 @@ void Finals::end_rounds() {
   const auto add = [&](Ticket ticket) {
     if (!contains(energy_left_, ticket)) energy_left_.insert(energy_left_.begin(), ticket);
   };
-  if (setup_.objective != Objective::time) {
+  if (setup_.conditions.objective != Objective::time) {
     for (const Ticket ticket : tickets_) add(ticket);
     return;
   }
@@ -207,9 +207,9 @@ void Finals::take_energy(Ticket ticket, const MeasureReply& reply) {
   if (reply.verdict != Verdict::ok) return fail(ticket, reply);
   findings_.trial(ticket).reply.energy_uj = reply.energy_uj;
   if (reply.energy_uj > 0) return;
-  if (setup_.objective != Objective::time) {
+  if (setup_.conditions.objective != Objective::time) {
     record();  // the times hold
-    throw UsageError("The objective " + std::string(name(setup_.objective)) +
+    throw UsageError("The objective " + std::string(to_text(setup_.conditions.objective)) +
                      " needs the energy of a launch, and this device does not tell it (NVML has no counter "
                      "for it, or is not installed); use the objective time.");
   }
@@ -238,11 +238,11 @@ void Finals::fail(Ticket ticket, const MeasureReply& reply) {
 }
 
 std::vector<Standing> Finals::standings(std::int64_t most_alignment_bytes) const {
-  if (setup_.objective == Objective::time) return race_->standings(most_alignment_bytes);
+  if (setup_.conditions.objective == Objective::time) return race_->standings(most_alignment_bytes);
   std::vector<double> values;
   for (const Ticket ticket : entrants_) {
     const Trial& trial = findings_.trial(ticket);
-    const double factor = setup_.objective == Objective::edp ? trial.median_us : 1;
+    const double factor = setup_.conditions.objective == Objective::edp ? trial.median_us : 1;
     values.push_back(contains(tickets_, ticket) ? trial.reply.energy_uj * factor : 0);
   }
   return standings_of(values, contenders_, most_alignment_bytes, setup_.policy.energy_within);
@@ -251,7 +251,7 @@ std::vector<Standing> Finals::standings(std::int64_t most_alignment_bytes) const
 // Its place in the standings.
 std::optional<std::size_t> Finals::winner(const std::vector<Standing>& standings) const {
   const double resolution =
-      setup_.objective == Objective::time ? setup_.policy.resolution : setup_.policy.energy_within;
+      setup_.conditions.objective == Objective::time ? setup_.policy.resolution : setup_.policy.energy_within;
   const auto who = choose_winner(standings, contenders_, resolution);
   if (!who) return std::nullopt;
   const auto place = [&](const Standing& each) { return each.who == *who; };
@@ -270,7 +270,7 @@ std::vector<Ticket> Finals::winners() const {
 
 Interval Finals::ratio(const Standing& who, const Standing& winner) const {
   if (who.who == winner.who) return {1, 1, 1};
-  if (setup_.objective == Objective::time) return race_->ratio(who.who, winner.who);
+  if (setup_.conditions.objective == Objective::time) return race_->ratio(who.who, winner.who);
   Interval ratio = who.ratio;  // of values without an interval
   ratio.middle /= winner.ratio.middle;
   return ratio;
@@ -308,9 +308,7 @@ Decision Finals::decide() const {
   std::vector<std::int64_t> stale;  // alignments
   for (const WinnerRow& row : setup_.previous) {
     if (const auto ticket = finalist_of(row)) {
-      decision.confirmed.push_back({*ticket, row.alignment_bytes,
-                                    row.caches != setup_.caches || row.launches != setup_.launches ||
-                                        row.objective != name(setup_.objective)});
+      decision.confirmed.push_back({*ticket, row.alignment_bytes, conditions_of(row) != setup_.conditions});
     } else {
       stale.push_back(row.alignment_bytes);
     }

@@ -54,9 +54,7 @@ class Finals {
     std::vector<WinnerRow> previous;  ///< the problem's winners in the database
     /// The hashes of the library's own winners of the problem: what a new winner must beat, or be.
     std::vector<std::string> built_in{};
-    std::string caches;      ///< warm or cold
-    std::string launches{};  ///< apart or chained
-    Objective objective = Objective::time;
+    Conditions conditions = {};
     bool energy = false;            ///< the device may tell what a launch uses
     std::function<double()> now_s;  ///< of any clock
     /// The variant of such a row; nothing where it is not legal any more.

@@ -31,9 +31,7 @@ Finals::Setup FinalsRun::setup(std::vector<WinnerRow> previous) {
           .element_bytes = element_alignment(bench.op, problem),
           .previous = std::move(previous),
           .built_in = built_in_hashes({bench.op, problem, device}, bench.options.built_in),
-          .caches = bench.options.cold_caches ? "cold" : "warm",
-          .launches = launches_of(device.kind, bench.options.chained),
-          .objective = bench.options.objective,
+          .conditions = on_device(device.kind, bench.options.conditions),
           .energy = bench.options.energy && device.kind != DeviceKind::host,
           .now_s = [this] { return station_.now_s(); },
           .render =

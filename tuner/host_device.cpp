@@ -184,7 +184,8 @@ class HostDevice : public Device {
   Timed time_us(Executable& executable, std::span<void* const> given, void* workspace,
                 const Timing& timing) override {
     void* const* const arguments = given.data();
-    if (timing.cold_caches) throw UsageError("The host cannot time with cold caches; ask for warm ones.");
+    if (timing.conditions.caches == Caches::cold)
+      throw UsageError("The host cannot time with cold caches; ask for warm ones.");
     const double first = sample(executable, arguments, workspace, 1);  // also the warm-up
     if (timing.give_up_above_us > 0 && first > 2 * timing.give_up_above_us) return {.samples_us = {first}};
     const int repeats =

@@ -52,9 +52,7 @@ Lane::Lane(const Setup& setup, Progress& progress)
   session.driver = worker_.hello().driver;
   session.device_uuid = worker_.hello().uuid;
   facts_.device = device();
-  facts_.caches = options.cold_caches ? "cold" : "warm";
-  facts_.launches = launches_of(device().kind, options.chained);
-  facts_.objective = name(options.objective);
+  facts_.conditions = on_device(device().kind, options.conditions);
 }
 
 void Lane::introduce() {
@@ -63,9 +61,10 @@ void Lane::introduce() {
   if (searches && !setup_.options.until.empty())
     budget += ", or until less than " + setup_.options.until + " is expected";
   progress_.say((setup_.options.random_checks ? "Checking " : "Tuning ") +
-                std::string(setup_.options.cold_caches ? "for cold caches " : "") +
-                (facts_.launches == "chained" ? "for chained launches " : "") + "on " + device().name + " (" +
-                id() + ", " + device().target + ")" + budget + (note().empty() ? "." : ". " + note()));
+                std::string(facts_.conditions.caches == Caches::cold ? "for cold caches " : "") +
+                (facts_.conditions.launches == Launches::chained ? "for chained launches " : "") + "on " +
+                device().name + " (" + id() + ", " + device().target + ")" + budget +
+                (note().empty() ? "." : ". " + note()));
   if (const UserKernel* own = setup_.op.user_kernel) {
     progress_.say(compared_with(*own, setup_.options.reference));
     // One says what is done; the others are like it.
@@ -117,8 +116,7 @@ double Lane::median_us(const RenderedVariant& variant, const Problem& problem, c
   request.binary = binary;
   request.timing = {.samples = policy_.final_samples,
                     .sample_target_us = policy_.sample_target_us,
-                    .chained = setup_.options.chained,
-                    .cold_caches = setup_.options.cold_caches};
+                    .conditions = setup_.options.conditions};
   for (bool asked = false; !interrupted();) {
     if (!asked && worker_.idle()) {
       worker_.measure(request, 60);  // of the base

@@ -136,8 +136,8 @@ struct MeasureRequest {
   static void fields(Self& self, Archive& archive) {
     auto& t = self.timing;
     archive(self.template_name, self.config, self.suffix, self.binary, self.check, t.samples,
-            t.sample_target_us, t.repeats, t.give_up_above_us, t.chained, t.cold_caches, self.loads,
-            self.energy);
+            t.sample_target_us, t.repeats, t.give_up_above_us, t.conditions.caches, t.conditions.launches,
+            self.loads, self.energy);
   }
 };
 

@@ -11,22 +11,6 @@
 
 namespace tunesmith {
 
-std::string_view name(Objective objective) {
-  return objective == Objective::time ? "time" : objective == Objective::energy ? "energy" : "edp";
-}
-
-Objective objective_of(std::string_view word) {
-  for (const Objective each : {Objective::time, Objective::energy, Objective::edp}) {
-    if (name(each) == word) return each;
-  }
-  throw UsageError("The objective " + std::string(word) +
-                   " is not known; give time, energy, or edp (the product of both).");
-}
-
-std::string launches_of(DeviceKind device_kind, bool chained) {
-  return chained && device_kind != DeviceKind::host ? "chained" : "apart";
-}
-
 MeasureLimits limits_for(DeviceKind device_kind) {
   MeasureLimits limits;
   if (device_kind == DeviceKind::host) {  // where a kernel is emulated thread by thread

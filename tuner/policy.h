@@ -8,16 +8,11 @@
 #include <string_view>
 #include <vector>
 
+#include "generator/conditions.h"
 #include "generator/device_facts.h"
 #include "runtime/time_sample.h"
 
 namespace tunesmith {
-
-/// What makes a winner the best: a launch's time, its energy, or the product of both.
-enum class Objective { time, energy, edp };
-std::string_view name(Objective objective);
-/// Throws UsageError.
-Objective objective_of(std::string_view word);
 
 /// A kernel of 1 us may take 20 % more after one load of its binary than after the next, one of 10 us 2 %
 /// (H200).
@@ -52,9 +47,6 @@ double measure_limit_s(const MeasureLimits& limits, double base_s, double amount
 
 /// On the host a launch takes milliseconds and the clock is fine enough, so fewer samples do.
 Policy policy_for(DeviceKind device_kind);
-
-/// What the launches of a sample are called: on the host apart and chained are the same.
-std::string launches_of(DeviceKind device_kind, bool chained);
 
 /// A variant that was measured ok.
 struct Contender {

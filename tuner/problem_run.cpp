@@ -233,7 +233,7 @@ void ProblemRun::show(std::int64_t total) {
 }
 
 void ProblemRun::name_provisional() {
-  if (bench_.options.objective != Objective::time) return;
+  if (bench_.options.conditions.objective != Objective::time) return;
   const std::int64_t element_bytes = element_alignment(bench_.op, turn_.problem);
   for (const Ticket ticket : provisional_winners(findings_, space_, turn_.in_parts(), element_bytes)) {
     const Trial& trial = findings_.trial(ticket);

@@ -70,8 +70,8 @@ std::string plain_line(const ProgressState& state) {
   if (state.measured > 0) text += printed(rate(state) < 10 ? " | %.1f/s" : " | %.0f/s", rate(state));
   if (state.running > 0) text += " | " + std::to_string(state.running) + " running";
   if (state.best_us > 0) {
-    text += " | best " + time_text(state.best_us) + (state.cold_caches ? " cold" : "") +
-            (state.chained ? " chained" : "");
+    text += " | best " + time_text(state.best_us) + (state.conditions.caches == Caches::cold ? " cold" : "") +
+            (state.conditions.launches == Launches::chained ? " chained" : "");
     if (state.best_within > 0) text += printed(" within %.1f %%", 100 * state.best_within);
     if (state.base_us > 0) text += ", " + ratio_text(state.base_us / state.best_us) + " base";
   }

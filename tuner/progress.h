@@ -10,6 +10,8 @@
 #include <string>
 #include <string_view>
 
+#include "generator/conditions.h"
+
 namespace tunesmith {
 
 struct ProgressState {
@@ -17,15 +19,14 @@ struct ProgressState {
   std::int64_t done = 0;
   std::int64_t total = 0;  ///< 0: not known
   double elapsed_s = 0;
-  double budget_s = 0;        ///< 0: no limit
-  std::int64_t measured = 0;  ///< verdicts found in this run: the rate counts these
-  std::int64_t failed = 0;    ///< verdicts other than ok
-  double best_us = 0;         ///< 0: none yet
-  double best_within = 0;     ///< half the width of its interval, as a part of it; 0: not known yet
-  std::int64_t running = 0;   ///< finalists that are not decided yet; 0: none, or no finals
-  double base_us = 0;         ///< 0: not known yet
-  bool cold_caches = false;   ///< both were measured with cold caches
-  bool chained = false;       ///< both were measured with chained launches
+  double budget_s = 0;         ///< 0: no limit
+  std::int64_t measured = 0;   ///< verdicts found in this run: the rate counts these
+  std::int64_t failed = 0;     ///< verdicts other than ok
+  double best_us = 0;          ///< 0: none yet
+  double best_within = 0;      ///< half the width of its interval, as a part of it; 0: not known yet
+  std::int64_t running = 0;    ///< finalists that are not decided yet; 0: none, or no finals
+  double base_us = 0;          ///< 0: not known yet
+  Conditions conditions = {};  ///< under which both were measured
 };
 
 /// "[#####.....] search 120/500 | 98/s | best 12.30 us, 4.10x base | 3 failed | 4 s left", narrower than

@@ -47,7 +47,7 @@ void Recorder::finish() {
 std::map<std::string, KnownVerdict> Recorder::known(const Problem& problem) {
   std::map<std::string, KnownVerdict> known;
   const std::int64_t id = store_.id_of(ProblemRow{op_.name, problem.text()});
-  for (auto& [key, verdict] : store_.known(device_, id, facts_.caches, facts_.launches)) {
+  for (auto& [key, verdict] : store_.known(device_, id, facts_.conditions)) {
     if (key.target == facts_.device.target && verdict.toolchain == facts_.session.toolchain) {
       known.emplace(key.source_hash, verdict);
     }
@@ -56,17 +56,16 @@ std::map<std::string, KnownVerdict> Recorder::known(const Problem& problem) {
 }
 
 std::vector<Store::Fast> Recorder::fastest(std::int64_t limit) const {
-  return store_.fastest_of(op_.name, facts_.caches, facts_.launches, limit);
+  return store_.fastest_of(op_.name, facts_.conditions, limit);
 }
 
 std::vector<Store::Tried> Recorder::tried() const {
-  return store_.tried(op_.name, device_, facts_.caches, facts_.launches);
+  return store_.tried(op_.name, device_, facts_.conditions);
 }
 
 std::vector<Store::Verdict> Recorder::of_others(const Problem& problem) {
-  auto verdicts =
-      store_.verdicts_of_others(session_, device_, store_.id_of(ProblemRow{op_.name, problem.text()}),
-                                facts_.caches, facts_.launches, heard_);
+  auto verdicts = store_.verdicts_of_others(
+      session_, device_, store_.id_of(ProblemRow{op_.name, problem.text()}), facts_.conditions, heard_);
   if (!verdicts.empty()) heard_ = verdicts.back().id;
   return verdicts;
 }
@@ -128,8 +127,8 @@ std::int64_t Recorder::record(const Problem& problem, const RenderedVariant& var
   if (compile_ms) row.compile_ms = rounded(*compile_ms, 1e1);
   row.toolchain = facts_.session.toolchain;
   row.driver = facts_.session.driver;
-  row.caches = facts_.caches;
-  row.launches = facts_.launches;
+  row.caches = to_text(facts_.conditions.caches);
+  row.launches = to_text(facts_.conditions.launches);
   if (!row.samples_us.empty())
     row.loads = std::max<std::int64_t>(reply.loads, static_cast<std::int64_t>(loads_us.size()));
   if (const auto interval = median_interval(loads_us, stated_confidence)) {
@@ -142,7 +141,7 @@ std::int64_t Recorder::record(const Problem& problem, const RenderedVariant& var
 
 SetWinner Recorder::set_winner(std::int64_t measurement, std::int64_t alignment_bytes, bool winner_is_stale,
                                Store::Found found) {
-  return store_.set_winner(measurement, alignment_bytes, winner_is_stale, facts_.objective, found);
+  return store_.set_winner(measurement, alignment_bytes, winner_is_stale, facts_.conditions.objective, found);
 }
 
 void Recorder::record_finalists(std::int64_t winner, const std::vector<FinalistRow>& finalists) {
@@ -157,8 +156,8 @@ void Recorder::put_anchor_table(AnchorTableRow row) {
   row.session_id = session_;
   row.device_id = device_;
   row.op = op_.name;
-  row.caches = facts_.caches;
-  row.launches = facts_.launches;
+  row.caches = to_text(facts_.conditions.caches);
+  row.launches = to_text(facts_.conditions.launches);
   store_.put_anchor_table(row);
 }
 

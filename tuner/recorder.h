@@ -20,9 +20,7 @@ class Recorder {
   struct Facts {
     SessionRow session = {};  ///< what the recorder does not know itself
     DeviceFacts device = {};
-    std::string caches = "warm";     ///< or cold
-    std::string launches = "apart";  ///< or chained
-    std::string objective = "time";  ///< or energy, edp
+    Conditions conditions = {};
   };
   Recorder(Store& store, const Op& op, Facts facts);
   ~Recorder();  ///< marks a session that was not finished as interrupted

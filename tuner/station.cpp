@@ -116,8 +116,7 @@ MeasureRequest Station::request(Ticket ticket) const {
   request.loads = policy_.list_loads;
   request.timing = {.samples = policy_.samples,
                     .sample_target_us = policy_.sample_target_us,
-                    .chained = bench_.options.chained,
-                    .cold_caches = bench_.options.cold_caches};
+                    .conditions = bench_.options.conditions};
   return request;
 }
 
@@ -150,8 +149,7 @@ ProgressState Station::state(std::string stage, std::int64_t done, std::int64_t 
     state.best_us = findings_.best_us;
     state.base_us = findings_.base_us();
   }
-  state.cold_caches = bench_.options.cold_caches;
-  state.chained = bench_.options.chained;
+  state.conditions = bench_.options.conditions;
   return state;
 }
 

@@ -21,7 +21,7 @@ constexpr std::size_t contenders = 3 * most_in_portfolio / 2;
 }  // namespace
 
 std::vector<TimeRow> times_for_table(const Store& store, const Op& op, std::int64_t device_id) {
-  return store.times_of(op.name, device_id, "warm", "apart", bodies_of(op));
+  return store.times_of(op.name, device_id, Conditions(), bodies_of(op));
 }
 
 std::vector<std::vector<TimeRow>> times_of_model(const std::filesystem::path& database, const Op& op,

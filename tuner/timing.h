@@ -1,6 +1,8 @@
 // How a variant is timed: what the tuner asks, and a device is told.
 #pragma once
 
+#include "generator/conditions.h"
+
 namespace tunesmith {
 
 struct Timing {
@@ -9,8 +11,7 @@ struct Timing {
   int repeats = 0;                ///< so often; 0: repeats_for() the first launch
   /// Above 0: stop after the first sample if one launch takes longer (it cannot win).
   double give_up_above_us = 0;
-  bool chained = false;      ///< each launch behind another of the same variant, not between ordinary kernels
-  bool cold_caches = false;  ///< nothing that a launch reads is in the second-level cache; never chained
+  Conditions conditions = {};  ///< those of a time; cold caches are never chained
 };
 
 }  // namespace tunesmith

@@ -38,8 +38,7 @@ void refuse_too_large(const Op& op, const Problem& problem, const DeviceFacts& d
 void add_stale(std::vector<Problem>& problems, const Op& op, const DeviceFacts& device,
                const Recorder::Facts& facts, const std::vector<WinnerRow>& winners) {
   for (const WinnerRow& row : winners) {
-    if (row.caches != facts.caches || row.launches != facts.launches || row.objective != facts.objective)
-      continue;
+    if (conditions_of(row) != facts.conditions) continue;
     try {
       Problem problem = complete_problem(op, Problem::parse(row.problem.text));
       if (std::find(problems.begin(), problems.end(), problem) != problems.end()) continue;
@@ -127,13 +126,13 @@ std::string others_text(const Lane& lane) {
 void check(const TuneOptions& options) {
   if (options.problems.empty() && !options.stale && !options.finals)
     throw UsageError("There is no problem to tune; give at least one, or ask for the stale ones.");
-  if (options.chained && options.cold_caches) {
+  if (options.conditions.launches == Launches::chained && options.conditions.caches == Caches::cold) {
     throw UsageError(
         "Chained launches find their data in the cache, so they cannot have cold caches. Ask for cold caches "
         "or for chained launches.");
   }
-  if (options.objective != Objective::time && !options.energy) {
-    throw UsageError("The objective " + std::string(name(options.objective)) +
+  if (options.conditions.objective != Objective::time && !options.energy) {
+    throw UsageError("The objective " + std::string(to_text(options.conditions.objective)) +
                      " needs the energy of a launch; leave out --no-energy.");
   }
   if (!options.inputs.empty() && find_user_kernel(options.op) == nullptr) {
@@ -219,15 +218,15 @@ Lanes make_lanes(const Op& op, const TuneOptions& options, const std::filesystem
 void check_device(const TuneOptions& options, const Lane& lane) {
   const bool host = lane.device().kind == DeviceKind::host;
   const std::string note = lane.note().empty() ? "" : " " + lane.note();
-  if (options.cold_caches && host) {
+  if (options.conditions.caches == Caches::cold && host) {
     throw UsageError(
         "Caches can be cold on CUDA devices only, and this is the host. Tune with warm caches, or on a CUDA "
         "device." +
         note);
   }
-  if (options.objective == Objective::time) return;
-  const std::string needs =
-      "The objective " + std::string(name(options.objective)) + " needs the energy of a launch, and ";
+  if (options.conditions.objective == Objective::time) return;
+  const std::string needs = "The objective " + std::string(to_text(options.conditions.objective)) +
+                            " needs the energy of a launch, and ";
   if (host) {
     throw UsageError(needs + "the host does not tell it. Tune on a CUDA device, or with the objective time." +
                      note);
@@ -242,7 +241,7 @@ void check_device(const TuneOptions& options, const Lane& lane) {
 void introduce(const TuneOptions& options, const Lanes& lanes, const std::string& device_words,
                Progress& progress) {
   for (const auto& lane : lanes) lane->introduce();
-  if (options.chained && lanes.front()->facts().launches != "chained")
+  if (lanes.front()->facts().conditions != options.conditions)
     progress.say("On the host launches apart and chained are the same: their times are called apart.");
   if (options.local_rank && device_words != options.device)
     progress.say("Rank " + std::to_string(*options.local_rank) + " of this machine uses " + device_words +
@@ -330,8 +329,7 @@ TuneResult tune(const TuneOptions& options, Progress& progress) {
   }
   result.device = first.device();
   result.finals = options.finals;
-  result.cold_caches = options.cold_caches;
-  result.chained = first.facts().launches == "chained";
+  result.conditions = first.facts().conditions;
   for (const auto& lane : lanes) {
     result.device_id += (result.device_id.empty() ? "" : ", ") + lane->id();
     lane->add_spent(result);

@@ -64,12 +64,10 @@ struct TuneOptions {
   std::string inputs = {};  ///< likewise, of one that gives input arrays
   std::filesystem::path database;           ///< created if it does not exist
   std::vector<std::string> templates = {};  ///< search only these; empty: all
-  bool cold_caches = false;                 ///< as in Timing; winners of the other kind are stale
-  bool chained = false;                     ///< likewise; on the host both are the same, and called apart
-  Objective objective = Objective::time;    ///< winners of another one are stale
-  bool energy = true;                       ///< measure that of the finalists, some seconds a problem
-  bool retry_failed = false;  ///< try variants again that timed out or crashed in an earlier run
-  int compilers = 0;          ///< processes that compile; 0: one less than there are processors
+  Conditions conditions = {};  ///< of the times, and by what winners are chosen; others are stale
+  bool energy = true;          ///< measure that of the finalists, some seconds a problem
+  bool retry_failed = false;   ///< try variants again that timed out or crashed in an earlier run
+  int compilers = 0;           ///< processes that compile; 0: one less than there are processors
   double compile_timeout_s = 120;
   std::filesystem::path cache_folder = user_cache_folder();  ///< of compiled binaries; empty: none
   WorkerTimeouts worker = {};
@@ -135,8 +133,7 @@ struct TuneResult {
   bool finals = false;       ///< as in the options
   std::string device_id;     ///< "cuda:0"
   DeviceFacts device;
-  bool cold_caches = false;
-  bool chained = false;
+  Conditions conditions = {};
   std::vector<TunedProblem> problems;
   std::optional<TimingTable> table = std::nullopt;  ///< that was stored, if the options ask for one
   TimeSpent spent;                                  ///< from the start of the worker

@@ -193,9 +193,9 @@ TEST(Select, AnExactRowThatIsSlowIsNotTakenForBeingExact) {
 
 TEST(Select, TimesUnderOtherConditionsAreNotCompared) {
   Candidate cold = candidate("wide", asked, vector, 50);
-  cold.cold_caches = true;
+  cold.conditions.caches = Caches::cold;
   Candidate chained = candidate("wide", asked, scalar, 1);
-  chained.conditions = "chained time";
+  chained.conditions.launches = Launches::chained;
   for (const Choice& choice : run({cold, chained}).choices) EXPECT_EQ(choice.expected_loss, 0);
 }
 

@@ -27,8 +27,8 @@ WinnersFileRow row(const std::string& device, const std::string& problem) {
   made.winner.median_us = 12.345;
   made.winner.source_hash = "abc";
   made.alignment_bytes = 16;
-  made.launches = "chained";
-  made.objective = "edp";
+  made.winner.conditions.launches = Launches::chained;
+  made.winner.conditions.objective = Objective::edp;
   made.winner.low_us = 12.3;
   made.winner.high_us = 12.4;
   made.base_us = 98.7;
@@ -46,13 +46,13 @@ std::vector<WinnersFileRow> read(const Texts& texts) {
 
 TEST(Table, IsReadAsItWasWritten) {
   WinnersFileRow cold = row("A \"big\", red GPU", "height=2");
-  cold.winner.cold_caches = true;
+  cold.winner.conditions.caches = Caches::cold;
   const Texts texts = write_winners({cold, row("A", "height=1")});
   ASSERT_TRUE(texts.contains("a.csv") && texts.contains("a_big_red_gpu.csv") && texts.contains(devices_file));
   const std::vector<WinnersFileRow> rows = read(texts);
   ASSERT_EQ(rows.size(), 2u);
   EXPECT_EQ(rows[1].winner.device.name, "A \"big\", red GPU");
-  EXPECT_TRUE(rows[1].winner.cold_caches);
+  EXPECT_EQ(rows[1].winner.conditions.caches, Caches::cold);
   EXPECT_EQ(rows[0].winner.problem, Problem::parse("height=1"));
   EXPECT_EQ(rows[0].winner.config, Values::parse("BLOCK_X=32 LAYOUT=padded"));
   EXPECT_EQ(rows[0].winner.device.memory_bytes, 150'000'000'000);
@@ -62,9 +62,9 @@ TEST(Table, IsReadAsItWasWritten) {
   EXPECT_EQ(rows[0].winner.device.max_shared_bytes_per_block, 227 << 10);
   EXPECT_EQ(rows[0].alignment_bytes, 16);
   EXPECT_EQ(rows[0].winner.median_us, 12.345);
-  EXPECT_FALSE(rows[0].winner.cold_caches);
-  EXPECT_EQ(rows[0].launches, "chained");
-  EXPECT_EQ(rows[0].objective, "edp");
+  EXPECT_EQ(rows[0].winner.conditions.caches, Caches::warm);
+  EXPECT_EQ(rows[0].winner.conditions.launches, Launches::chained);
+  EXPECT_EQ(rows[0].winner.conditions.objective, Objective::edp);
   EXPECT_EQ(rows[0].winner.low_us, 12.3);
   EXPECT_EQ(rows[0].winner.high_us, 12.4);
   EXPECT_EQ(rows[0].base_us, 98.7);

@@ -113,10 +113,10 @@ TEST(WinnersText, SaysWhereTheTimeWent) {
 TEST(WinnersText, NamesColdCachesAndChainedLaunches) {
   TuneResult result = sample();
   EXPECT_EQ(winners_text(result).find("cold"), std::string::npos);
-  result.cold_caches = true;
+  result.conditions.caches = Caches::cold;
   EXPECT_EQ(winners_text(result).rfind("\nOn A GPU (cuda:0), with cold caches:\n", 0), 0U);
-  result.cold_caches = false;
-  result.chained = true;
+  result.conditions.caches = Caches::warm;
+  result.conditions.launches = Launches::chained;
   EXPECT_EQ(winners_text(result).rfind("\nOn A GPU (cuda:0), launches chained:\n", 0), 0U);
 }
 

@@ -123,7 +123,8 @@ TEST_F(CudaDevice, AnswersALaunchThatFails) {
   EXPECT_NE(code, 0);
   EXPECT_NE(executable->describe(code).find("invalid"), std::string::npos) << executable->describe(code);
   EXPECT_THROW(device().time_us(*executable, {}, nullptr, {}), Error);
-  EXPECT_THROW(device().time_us(*executable, {}, nullptr, {.chained = true}), Error);
+  EXPECT_THROW(device().time_us(*executable, {}, nullptr, {.conditions = {.launches = Launches::chained}}),
+               Error);
   EXPECT_NO_THROW(device().synchronize());  // nothing sticks
 }
 
@@ -142,7 +143,10 @@ TEST_F(CudaDevice, OverlappingLaunchesKeepTheirOrder) {
 
   for (const bool chained : {false, true}) {
     const int before = get(counter, 1).front();
-    device().time_us(*executable, arguments, nullptr, {.samples = 3, .repeats = 20, .chained = chained});
+    device().time_us(*executable, arguments, nullptr,
+                     {.samples = 3,
+                      .repeats = 20,
+                      .conditions = {.launches = chained ? Launches::chained : Launches::apart}});
     const int launches = get(counter, 1).front() - before;
     EXPECT_EQ(launches % 3, 0);
     EXPECT_GE(launches, 3 * (1 + 4 * 20));  // one rough, then four replays of 20 or more

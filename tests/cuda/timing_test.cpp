@@ -73,18 +73,19 @@ TEST_F(CudaDevice, ColdCachesMakeAReadSlower) {
     std::vector<double> samples = device().time_us(*executable, arguments, nullptr, timing).samples_us;
     const double cost = milliseconds_since(start);
     const Summary summary = summarize(samples);
-    std::cout << (timing.cold_caches ? "cold: " : "warm: ") << summary.median_us << " us, spread "
-              << 100 * summary.spread << " %, " << samples.size() << " samples in " << cost << " ms\n";
+    std::cout << (timing.conditions.caches == Caches::cold ? "cold: " : "warm: ") << summary.median_us
+              << " us, spread " << 100 * summary.spread << " %, " << samples.size() << " samples in " << cost
+              << " ms\n";
     return samples;
   };
   const double warm = summarize(time({})).median_us;
-  const std::vector<double> samples = time({.cold_caches = true});
+  const std::vector<double> samples = time({.conditions = {Caches::cold}});
   ASSERT_EQ(samples.size(), 5u);
   const double cold = summarize(samples).median_us;
   EXPECT_GT(cold, 1.2 * warm);
-  EXPECT_NEAR(summarize(time({.cold_caches = true})).median_us / cold, 1, 0.02);
-  EXPECT_EQ(time({.give_up_above_us = cold / 2, .cold_caches = true}).size(), 1u);
-  EXPECT_EQ(time({.give_up_above_us = 1.5 * cold, .cold_caches = true}).size(), 5u);
+  EXPECT_NEAR(summarize(time({.conditions = {Caches::cold}})).median_us / cold, 1, 0.02);
+  EXPECT_EQ(time({.give_up_above_us = cold / 2, .conditions = {Caches::cold}}).size(), 1u);
+  EXPECT_EQ(time({.give_up_above_us = 1.5 * cold, .conditions = {Caches::cold}}).size(), 5u);
 }
 
 TEST_F(CudaDevice, ColdTimesGrowWithTheBytesRead) {
@@ -105,7 +106,8 @@ TEST_F(CudaDevice, ColdTimesGrowWithTheBytesRead) {
       const auto executable = load(device(), {step});
       const auto start = Clock::now();
       of_loads.push_back(
-          summarize(device().time_us(*executable, arguments, nullptr, {.cold_caches = true}).samples_us)
+          summarize(
+              device().time_us(*executable, arguments, nullptr, {.conditions = {Caches::cold}}).samples_us)
               .median_us);
       cost = milliseconds_since(start);
     }
@@ -136,7 +138,7 @@ TEST_F(CudaDevice, ColdLaunchesFindTheirInputsAndCounters) {
                                                                WorkspacePointer{0}, ArgumentPointer{2}}}});
   for (const int repeats : {1, 7, 50}) {
     device().fill(out, 0xff, std::int64_t{4} * n);
-    device().time_us(*executable, arguments, counter, {.repeats = repeats, .cold_caches = true});
+    device().time_us(*executable, arguments, counter, {.repeats = repeats, .conditions = {Caches::cold}});
     EXPECT_EQ(get(wrong, 1).front(), 0) << repeats;
     EXPECT_EQ(get(out, n), values) << repeats;
   }
@@ -157,7 +159,8 @@ TEST_F(CudaDevice, TimesAreThoseOfKnownClocks) {
             device(),
             {Launch{.kernel = "clocks", .grid = {blocks, 1, 1}, .block = {64, 1, 1}, .arguments = {count}}});
         const auto start = Clock::now();
-        timed = device().time_us(*executable, {}, nullptr, {.chained = chained});
+        timed = device().time_us(*executable, {}, nullptr,
+                                 {.conditions = {.launches = chained ? Launches::chained : Launches::apart}});
         cost = milliseconds_since(start);
         of_loads.push_back(summarize(timed.samples_us).median_us);
       }
@@ -186,8 +189,12 @@ TEST_F(CudaDevice, OnlyAKernelThatOverlapsIsFasterBehindItself) {
                                                        .block = {64, 1, 1},
                                                        .arguments = {std::int64_t{2000}},
                                                        .overlaps_previous = overlaps}});
-        of_loads.push_back(
-            summarize(device().time_us(*executable, {}, nullptr, {.chained = chained}).samples_us).median_us);
+        of_loads.push_back(summarize(device()
+                                         .time_us(*executable, {}, nullptr,
+                                                  {.conditions = {.launches = chained ? Launches::chained
+                                                                                      : Launches::apart}})
+                                         .samples_us)
+                               .median_us);
       }
       return summarize(of_loads).median_us;
     };

@@ -53,7 +53,7 @@ class MergeTest : public DbTest {
       const std::int64_t alignment = one_in(3) ? 16 : 4;
       if (one_in(8)) store.drop_winner(session, row.problem_id, alignment);
       const auto found = one_in(4) ? Store::Found::provisionally : Store::Found::by_finals;
-      if (!ok || !store.set_winner(id, alignment, one_in(5), objective, found).taken) continue;
+      if (!ok || !store.set_winner(id, alignment, one_in(5), objective_of(objective), found).taken) continue;
       store.record_finalists(id, {{id, 1, 1, 1, true}});
       store.put_binary({variant, "nvrtc", "h" + std::to_string(below(9)), {std::byte(below(9))}});
     }
@@ -177,7 +177,7 @@ TEST_F(TwoMachines, AClockTenYearsAheadHidesNothing) {
   EXPECT_EQ(b.winner(), "slow ok;");
   a.store.merge_from(file("b"));
   EXPECT_EQ(a.winner(), "slow ok;");
-  EXPECT_EQ(a.store.known(a.ids.device, a.ids.problem, "warm", "apart").at({"sm_90a", "fast"}).verdict,
+  EXPECT_EQ(a.store.known(a.ids.device, a.ids.problem, Conditions()).at({"sm_90a", "fast"}).verdict,
             "wrong_result");
 }
 
@@ -186,9 +186,12 @@ TEST_F(TwoMachines, AnInterruptedShardDisplacesNoWinnerOfFinals) {
   a.wins("finals", 10);
   auto b = machine("b");
   for (int session = 0; session < 3; ++session) b.next_session();  // so it is newer than all of `a`
-  EXPECT_TRUE(b.store.set_winner(b.measure("found", 5), 4, false, "time", Store::Found::provisionally).taken);
   EXPECT_TRUE(
-      b.store.set_winner(b.measure("found", 5), 16, false, "time", Store::Found::provisionally).taken);
+      b.store.set_winner(b.measure("found", 5), 4, false, Objective::time, Store::Found::provisionally)
+          .taken);
+  EXPECT_TRUE(
+      b.store.set_winner(b.measure("found", 5), 16, false, Objective::time, Store::Found::provisionally)
+          .taken);
   a.store.merge_from(file("b"));
   b.store.merge_from(file("a"));
   EXPECT_EQ(a.winner(), "finals ok;");

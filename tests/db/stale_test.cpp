@@ -108,10 +108,10 @@ TEST_F(StaleTest, EveryReaderTakesTheNewestBodyAlone) {
         ok.emplace(row.problem, row.template_name, row.config, row.median_us);
         worst[row.problem] = std::max(worst[row.problem], row.median_us);
       }
-      for (const TimeRow& t : each->times_of("twice", device, "warm", "apart"))
+      for (const TimeRow& t : each->times_of("twice", device, Conditions()))
         times.emplace(t.problem, t.template_name, t.config, t.median_us);
       EXPECT_EQ(times, ok);
-      for (const Store::Fast& f : each->fastest_of("twice", "warm", "apart", 100)) {
+      for (const Store::Fast& f : each->fastest_of("twice", Conditions(), 100)) {
         const auto found = std::find_if(ok.begin(), ok.end(), [&](const auto& one) {
           return std::tie(std::get<0>(one), std::get<1>(one), std::get<2>(one)) ==
                  std::tie(f.problem, f.template_name, f.config);
@@ -124,7 +124,7 @@ TEST_F(StaleTest, EveryReaderTakesTheNewestBodyAlone) {
         EXPECT_EQ(winner.worst_us.value_or(0), worst[winner.problem.text]);
       // The bodies that a caller knows are those that count for it, whatever was measured since.
       for (const TimeRow& t :
-           each->times_of("twice", device, "warm", "apart", {{"tiled", "tiled0"}, {"flat", "flat0"}}))
+           each->times_of("twice", device, Conditions(), {{"tiled", "tiled0"}, {"flat", "flat0"}}))
         EXPECT_EQ(t.body_hash, t.template_name + "0");
     }
     EXPECT_EQ(
@@ -147,8 +147,8 @@ TEST_F(StaleTest, AnotherTextOfAConfigReplacesIt) {
   store.record(ids.ok(text("second"), 20));
   ASSERT_EQ(store.results().size(), 1U);
   EXPECT_EQ(store.results().front().source_hash, "second");
-  ASSERT_EQ(store.times_of("conv2d", ids.device, "warm", "apart", {{"conv2d_tiled", "b1"}}).size(), 1U);
-  EXPECT_EQ(store.times_of("conv2d", ids.device, "warm", "apart", {{"conv2d_tiled", "b1"}}).front().median_us,
+  ASSERT_EQ(store.times_of("conv2d", ids.device, Conditions(), {{"conv2d_tiled", "b1"}}).size(), 1U);
+  EXPECT_EQ(store.times_of("conv2d", ids.device, Conditions(), {{"conv2d_tiled", "b1"}}).front().median_us,
             20);
 }
 

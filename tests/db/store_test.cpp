@@ -51,7 +51,7 @@ TEST_F(StoreTest, VerdictsOfOtherSessionsAreHeardOnce) {
   row.caches = "cold";
   const auto last = store.record(row);
   const auto heard = [&](std::int64_t after) {
-    return store.verdicts_of_others(ids.session, ids.device, ids.problem, "warm", "apart", after);
+    return store.verdicts_of_others(ids.session, ids.device, ids.problem, Conditions(), after);
   };
   ASSERT_EQ(heard(begun).size(), 2U);
   EXPECT_EQ(heard(begun)[0].config + heard(begun)[0].template_name, "BLOCK_X=theirsconv2d_tiled");
@@ -150,13 +150,13 @@ TEST_F(StoreTest, KnownIsTheNewestVerdictOfEachVariant) {
   wrong_clock.measured_at = "2999-01-01T00:00:00.000Z";
   store.record(wrong_clock);
   store.record(ids.failed(b, "timeout"));
-  const auto known = store.known(ids.device, ids.problem, "warm", "apart");
+  const auto known = store.known(ids.device, ids.problem, Conditions());
   ASSERT_EQ(known.size(), 2U);
   EXPECT_EQ(known.at({"sm_90a", "a"}).measurement_id, newest);
   EXPECT_EQ(known.at({"sm_90a", "a"}).median_us, 12);
   EXPECT_EQ(known.at({"sm_90a", "b"}).verdict, "timeout");
   EXPECT_FALSE(known.at({"sm_90a", "b"}).median_us);
-  EXPECT_TRUE(store.known(ids.device, ids.problem + 1, "warm", "apart").empty());
+  EXPECT_TRUE(store.known(ids.device, ids.problem + 1, Conditions()).empty());
   EXPECT_EQ(store.results().size(), 2U);
   EXPECT_EQ(store.results({.history = true}).size(), 4U);
 }
@@ -181,7 +181,7 @@ TEST_F(StoreTest, FastestAreConfigsByTheirNewestTimesWithTheseCachesAndLaunches)
   store.record(chained);
   const auto configs = [&](const char* caches, const char* launches, std::int64_t limit) {
     std::string text;
-    for (const auto& fast : store.fastest_of("conv2d", caches, launches, limit)) {
+    for (const auto& fast : store.fastest_of("conv2d", {caches_of(caches), launches_of(launches)}, limit)) {
       EXPECT_EQ(fast.device_id, ids.device);
       text += fast.config + ";";
     }
@@ -191,7 +191,7 @@ TEST_F(StoreTest, FastestAreConfigsByTheirNewestTimesWithTheseCachesAndLaunches)
   EXPECT_EQ(configs("warm", "apart", 1), "BLOCK_X=b;");
   EXPECT_EQ(configs("cold", "apart", 8), "BLOCK_X=d;");
   EXPECT_EQ(configs("warm", "chained", 8), "BLOCK_X=e;");
-  EXPECT_TRUE(store.fastest_of("conv1d", "warm", "apart", 8).empty());
+  EXPECT_TRUE(store.fastest_of("conv1d", Conditions(), 8).empty());
 }
 
 TEST_F(StoreTest, ATimeIsKnownForItsCachesAndAFailureForBoth) {
@@ -211,7 +211,7 @@ TEST_F(StoreTest, ATimeIsKnownForItsCachesAndAFailureForBoth) {
   store.record(cold(ids.ok(c, 5)));
   const auto known = [&](const char* caches) {
     std::string text;
-    for (const auto& [key, k] : store.known(ids.device, ids.problem, caches, "apart")) {
+    for (const auto& [key, k] : store.known(ids.device, ids.problem, {caches_of(caches)})) {
       text += key.source_hash + "=" + k.verdict;
       if (k.median_us) text += " " + std::to_string(std::lround(*k.median_us));
       text += ";";
@@ -388,8 +388,7 @@ TEST_F(StoreTest, AKillLosesOnlyWhatIsInFlight) {
     const Ids next(store);
     EXPECT_EQ(store.sessions().back().state, "interrupted");
     EXPECT_EQ(store.sessions().front().state, "running");
-    EXPECT_EQ(static_cast<std::int64_t>(store.known(next.device, next.problem, "warm", "apart").size()),
-              rows);
+    EXPECT_EQ(static_cast<std::int64_t>(store.known(next.device, next.problem, Conditions()).size()), rows);
   }
 }
 
@@ -494,13 +493,13 @@ TEST_F(StoreTest, TimesOfAnOpAreItsCurrentOnes) {
   cold.caches = "cold";
   store.record(cold);
   store.record(ids.failed(ids.variant(store, "b"), "crash"));
-  const auto times = store.times_of("conv2d", ids.device, "warm", "apart");
+  const auto times = store.times_of("conv2d", ids.device, Conditions());
   ASSERT_EQ(times.size(), 1U);
   EXPECT_EQ(times[0].median_us, 20);
   EXPECT_EQ(times[0].template_name, "conv2d_tiled");
   EXPECT_EQ(times[0].body_hash, "b1");
   EXPECT_EQ(times[0].config, "BLOCK_X=a");
-  EXPECT_TRUE(store.times_of("reduce", ids.device, "warm", "apart").empty());
+  EXPECT_TRUE(store.times_of("reduce", ids.device, Conditions()).empty());
 }
 
 }  // namespace

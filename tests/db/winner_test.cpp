@@ -108,7 +108,7 @@ TEST_F(WinnerTest, ADroppedOneTakesItsBinaryAndLeavesItsMeasurements) {
 
 TEST_F(WinnerTest, FinalsReplaceAProvisionalOneEvenByASlowerOne) {
   const auto provisionally = [&](std::int64_t measurement, std::int64_t alignment = 4) {
-    return store_.set_winner(measurement, alignment, false, "time", Store::Found::provisionally);
+    return store_.set_winner(measurement, alignment, false, Objective::time, Store::Found::provisionally);
   };
   EXPECT_TRUE(provisionally(ok("a", 10)).taken);
   EXPECT_TRUE(store_.winners().front().provisional);
@@ -131,24 +131,24 @@ TEST_F(WinnerTest, FinalsReplaceAProvisionalOneEvenByASlowerOne) {
 
 TEST_F(WinnerTest, AProvisionalOneOfOtherCachesHoldsNobodyUp) {
   const auto row = cold("a", 10);
-  EXPECT_TRUE(store_.set_winner(row, 4, false, "time", Store::Found::provisionally).taken);
+  EXPECT_TRUE(store_.set_winner(row, 4, false, Objective::time, Store::Found::provisionally).taken);
   EXPECT_TRUE(store_.set_winner(ok("b", 20), 4).taken);
   EXPECT_EQ(winner(), "b");
-  EXPECT_FALSE(store_.set_winner(cold("c", 1), 4, false, "time", Store::Found::provisionally).taken);
+  EXPECT_FALSE(store_.set_winner(cold("c", 1), 4, false, Objective::time, Store::Found::provisionally).taken);
   EXPECT_EQ(winner(), "b");
 }
 
 TEST_F(WinnerTest, WhatWasTriedIsKnownWithoutAWinner) {
   ok("a", 10);
-  EXPECT_EQ(store_.tried("conv2d", ids_.device, "warm", "apart").size(), 1U);
-  EXPECT_FALSE(store_.tried("conv2d", ids_.device, "warm", "apart").front().has_winner);
-  EXPECT_TRUE(store_.tried("conv2d", ids_.device, "cold", "apart").empty());
-  EXPECT_TRUE(store_.tried("reduce", ids_.device, "warm", "apart").empty());
+  EXPECT_EQ(store_.tried("conv2d", ids_.device, Conditions()).size(), 1U);
+  EXPECT_FALSE(store_.tried("conv2d", ids_.device, Conditions()).front().has_winner);
+  EXPECT_TRUE(store_.tried("conv2d", ids_.device, Conditions{Caches::cold}).empty());
+  EXPECT_TRUE(store_.tried("reduce", ids_.device, Conditions()).empty());
   store_.set_winner(ok("b", 9), 4);
   auto table = ids_.ok(ids_.variant(store_, "c"), 3);
   table.stage = "table";
   store_.record(table);
-  const auto tried = store_.tried("conv2d", ids_.device, "warm", "apart");
+  const auto tried = store_.tried("conv2d", ids_.device, Conditions());
   EXPECT_TRUE(tried.front().has_winner);
   EXPECT_TRUE(tried.front().is_anchor);
 }

@@ -155,7 +155,7 @@ TEST(Generated, WhatEachLaunchIsGivenDecidesNothing) {
   std::vector<Candidate> candidates;
   for (const WinnersFileRow& row : read_winners(
            [](std::string_view name) { return read_file(std::filesystem::path(GENERATED_FOLDER) / name); })) {
-    if (row.winner.op != op.name || row.winner.cold_caches) continue;
+    if (row.winner.op != op.name || row.winner.conditions.caches == Caches::cold) continue;
     candidates.push_back(row.winner);
     candidates.back().problem = complete_problem(op, row.winner.problem);
   }

@@ -400,7 +400,7 @@ TEST_F(FaultTest, ProblemsWhoseWinnersAreStaleAreFoundInTheDatabase) {
 TEST_F(FaultTest, WarmAndColdCachesAreTunedApart) {
   TuneOptions asked = options();
   asked.templates = {"plain", "shared", "wrong_value"};
-  asked.cold_caches = true;
+  asked.conditions.caches = Caches::cold;
   if (asked.device == "host") {
     EXPECT_THROW(run(asked), UsageError);
     EXPECT_EQ(count_rows(), 0);
@@ -412,14 +412,14 @@ TEST_F(FaultTest, WarmAndColdCachesAreTunedApart) {
   const auto winners = [this] {
     return Store::open(folder_ / "tunesmith.db", Store::Mode::read_only).winners();
   };
-  asked.cold_caches = false;
+  asked.conditions.caches = Caches::warm;
   const TunedProblem warm = run(asked).problems[0];
   EXPECT_EQ(warm.known, 0);
   const auto failed = warm.verdicts.at(Verdict::wrong_result);
   EXPECT_GT(failed, 0);
   EXPECT_TRUE(std::ranges::all_of(rows(), is("warm")));
 
-  asked.cold_caches = true;
+  asked.conditions.caches = Caches::cold;
   const TunedProblem cold = run(asked).problems[0];
   EXPECT_EQ(cold.known, failed);  // what is wrong is wrong with either
   EXPECT_EQ(cold.measured, warm.measured - failed);
@@ -431,7 +431,7 @@ TEST_F(FaultTest, WarmAndColdCachesAreTunedApart) {
   }
   EXPECT_EQ(run(asked).problems[0].measured, 1);  // the base
 
-  asked.cold_caches = false;
+  asked.conditions.caches = Caches::warm;
   EXPECT_EQ(run(asked).problems[0].measured, 1);
   EXPECT_TRUE(std::ranges::all_of(winners(), is("warm")));
 }
@@ -444,7 +444,7 @@ TEST_F(FaultTest, LaunchesApartAndChainedAreTunedApart) {
   const TunedProblem apart = run(asked).problems[0];
   const auto failed = apart.verdicts.at(Verdict::wrong_result);
   const auto times = apart.measured - failed;
-  asked.chained = true;
+  asked.conditions.launches = Launches::chained;
   const TunedProblem chained = run(asked).problems[0];
   EXPECT_EQ(chained.known, asked.device == "host" ? apart.measured - 1 : failed);
   const std::string kind = asked.device == "host" ? "apart" : "chained";
@@ -454,7 +454,7 @@ TEST_F(FaultTest, LaunchesApartAndChainedAreTunedApart) {
   execute(
       "DROP TRIGGER measurement_never_changes;"
       "UPDATE measurement SET launches = iif(launches = 'apart', 'chained', 'apart')");
-  asked.chained = false;
+  asked.conditions.launches = Launches::apart;
   const TunedProblem again = run(asked).problems[0];
   EXPECT_EQ(again.known, asked.device == "host" ? failed : apart.measured - 1);
   EXPECT_EQ(again.measured, asked.device == "host" ? times : 1);

@@ -192,7 +192,7 @@ TEST_F(LanesTest, AnchorsKnowThePortfolioAndAreNotMeasuredAgain) {
   const auto store = Store::open(asked.database, Store::Mode::read_only);
   const std::int64_t device = store.devices().front().id;
   // The base, and the one that is legal and right; the wrong one is a verdict, not a time.
-  const auto times = store.times_of("pairs", device, "warm", "apart");
+  const auto times = store.times_of("pairs", device, Conditions());
   EXPECT_EQ(times.size(), 8u);
   EXPECT_EQ(store.results({.verdict = "wrong_result"}).size(), 4u);
   EXPECT_TRUE(store.winners().empty()) << "no finals";

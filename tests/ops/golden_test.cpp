@@ -100,7 +100,7 @@ std::string example_of(const Op& op) {
       read_winners([&](std::string_view name) { return read(sources / "generated" / name); });
   for (const WinnersFileRow& row : rows) {
     const Candidate& its = row.winner;
-    if (its.op == op.name && !its.cold_caches &&
+    if (its.op == op.name && its.conditions.caches == Caches::warm &&
         same_until_launch(op, complete_problem(op, its.problem), problem) &&
         (best == nullptr || its.median_us < best->winner.median_us))
       best = &row;

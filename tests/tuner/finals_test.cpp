@@ -46,6 +46,7 @@ class FinalsTest : public testing::Test {
     row.alignment_bytes = alignment_bytes;
     row.median_us = median_us;
     row.caches = caches;
+    row.launches = "apart";
     row.objective = "time";
     previous_.push_back(row);
   }
@@ -54,8 +55,7 @@ class FinalsTest : public testing::Test {
                    .element_bytes = 4,
                    .previous = previous_,
                    .built_in = built_in_,
-                   .caches = "warm",
-                   .objective = objective_,
+                   .conditions = {.objective = objective_},
                    .energy = energy_,
                    .now_s = [this] { return now_s_; },
                    .render = [this](const WinnerRow& row) -> std::optional<RenderedVariant> {

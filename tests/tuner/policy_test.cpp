@@ -27,12 +27,6 @@ TEST(Summary, IsMedianMinimumAndQuartiles) {
   EXPECT_DOUBLE_EQ(summarize({7}).spread, 0);
 }
 
-TEST(Launches, OnTheHostAreApart) {
-  EXPECT_EQ(launches_of(DeviceKind::cuda, false), "apart");
-  EXPECT_EQ(launches_of(DeviceKind::cuda, true), "chained");
-  EXPECT_EQ(launches_of(DeviceKind::host, true), "apart");
-}
-
 TEST(SearchShare, GoesByWeightAndIsNeverNothing) {
   EXPECT_DOUBLE_EQ(search_share_s(100, 3, 4), 45);
   EXPECT_DOUBLE_EQ(search_share_s(55, 1, 1), 33);
@@ -65,7 +59,7 @@ TEST(Finalists, LeaveOutWhatTwoStreamsCannotRun) {
 
 TEST(ObjectiveOf, KnowsThreeWords) {
   for (const Objective each : {Objective::time, Objective::energy, Objective::edp})
-    EXPECT_EQ(objective_of(name(each)), each);
+    EXPECT_EQ(objective_of(to_text(each)), each);
   EXPECT_THROW(objective_of("power"), UsageError);
 }
 

@@ -27,10 +27,10 @@ TEST(Progress, TellsWhereItStands) {
 
 TEST(Progress, NamesColdCachesAndChainedLaunches) {
   ProgressState state = half();
-  state.cold_caches = true;
+  state.conditions.caches = Caches::cold;
   EXPECT_NE(plain_line(state).find("| best 12.50 us cold, 4.00x base |"), std::string::npos);
-  state.cold_caches = false;
-  state.chained = true;
+  state.conditions.caches = Caches::warm;
+  state.conditions.launches = Launches::chained;
   EXPECT_NE(plain_line(state).find("| best 12.50 us chained, 4.00x base |"), std::string::npos);
 }
 

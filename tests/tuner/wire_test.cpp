@@ -62,13 +62,13 @@ TEST(Messages, ComeBackAsTheyWere) {
   MeasureRequest request;
   request.timing.give_up_above_us = 7.5;
   request.timing.repeats = 20;
-  request.timing.chained = true;
-  request.timing.cold_caches = true;
+  request.timing.conditions.launches = Launches::chained;
+  request.timing.conditions.caches = Caches::cold;
   request.energy = true;
   const auto asked = from_frame<MeasureRequest>(to_frame(request));
   EXPECT_EQ(asked.timing.give_up_above_us, 7.5);
   EXPECT_EQ(asked.timing.repeats, 20);
-  EXPECT_TRUE(asked.timing.chained && asked.timing.cold_caches && asked.energy);
+  EXPECT_TRUE(asked.timing.conditions == request.timing.conditions && asked.energy);
 
   Hello hello;
   hello.identity = "cuda:1";
