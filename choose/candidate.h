@@ -37,7 +37,7 @@ struct Candidate {
     std::shared_ptr<const Problem> problem;
     double us = 0;
     double best_us = 0;
-    double factor = 0, best_factor = 0;  ///< by the table's solution (anchor_table.h)
+    double factor = 0, best_factor = 0;  ///< by the table's solution (timing_table.h)
   };
   std::vector<Time> times = {};
   std::shared_ptr<const Weights> weights = {};  ///< of its table; null: of no portfolio

@@ -2,7 +2,7 @@
 // that a re-tune is a diff that a person can review. Knows no folder.
 //   devices.csv    one tuned device per line, with the name of its file
 //   DEVICE.csv     one winner per line
-//   DEVICE.OP.csv  what is known of an op beside the winners (anchor_table.h)
+//   DEVICE.OP.csv  what is known of an op beside the winners (timing_table.h)
 //   DEVICE.OP.factors  what follows from that by the model of times, in binary: not in generated/, but where
 //   an
 //                  application reads the tables

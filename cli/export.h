@@ -17,9 +17,9 @@ struct ExportReport {
   std::vector<std::string> notes;  ///< sentences: what was left out or dropped, and why
 };
 
-/// Writes the files of table.h. `device` is a part of a device's name in any case, or its whole target;
-/// empty: all. What the folder has of other devices and problems stays; what of it is stale goes. The folder
-/// is export's own: a .csv that no winner needs is removed. The same content gives the same bytes.
+/// Writes the files of winners_file.h. `device` is a part of a device's name in any case, or its whole
+/// target; empty: all. What the folder has of other devices and problems stays; what of it is stale goes. The
+/// folder is export's own: a .csv that no winner needs is removed. The same content gives the same bytes.
 /// Throws UsageError if nothing matches, Error if the folder cannot be written, StoreError if the database
 /// cannot be read.
 ExportReport export_winners(const std::filesystem::path& database, const std::string& device,

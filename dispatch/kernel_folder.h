@@ -1,6 +1,6 @@
 // What `tunesmith export my.cu` writes beside my.cu, so that an application answers without a database and a
 // compiler:
-//   my.tuned/devices.csv, …    winners and tables, as in generated/ (table.h)
+//   my.tuned/devices.csv, …    winners and tables, as in generated/ (winners_file.h)
 //   my.tuned/TARGET/HASH       a binary, named by its kernel's identity
 //   my.tuned/files.csv         each of these files, and of those that my.cu is read from, with its SHA-256;
 //                              the last line has that of the lines before it

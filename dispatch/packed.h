@@ -9,7 +9,7 @@
 namespace tunesmith {
 
 struct PackedFile {
-  std::string_view name;  ///< as in generated/ (table.h), or packed_name(…)
+  std::string_view name;  ///< as in generated/ (winners_file.h), or packed_name(…)
   std::string_view bytes;
 };
 
