@@ -56,7 +56,7 @@ def _landscape_of(page: Page, data: Data, op: str) -> None:
             False,
         )
     ]
-    template = rows[0]["template"]
+    template = next((row for row in rows if not row["is_base"]), rows[0])["template"]  # the base has no axes to compare
     own = [(row["median_us"], values_of(row["config"])) for row in rows if row["template"] == template]
     cost: dict[str, dict[str, float]] = collections.defaultdict(dict)
     for us, axes in own:
@@ -65,7 +65,7 @@ def _landscape_of(page: Page, data: Data, op: str) -> None:
     varied = sorted((axis for axis in cost if len(cost[axis]) > 1), key=lambda axis: -max(cost[axis].values()))
     if not varied:
         page.figures(*figures)
-        page.say(f"The variants of {template}, the template of the fastest, do not differ in an axis.")
+        page.say(f"The variants of {template}, the fastest template but the base, do not differ in an axis.")
         return
     choices = _choices(cost, varied[:_AXES])
     figures.append(
