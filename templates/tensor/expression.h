@@ -1,0 +1,75 @@
+// A line of index notation, such as "out[n,o,y,x] += x[n,c,y+i,x+j] * w[o,c,i,j]", as accesses and a function
+// of what they read. Pure. Private to this folder.
+//
+// Indices that the output names are free; the others are reduced. An access is, for each of its array's
+// dimensions, a sum of indices with whole factors and a whole number. The function is elementwise's language,
+// in which the n-th access is the n-th of the letters a to f. No character of a caller's text goes any
+// further: whatever is generated is written from these structures.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "templates/elementwise/expression.h"
+
+namespace tunesmith::tensor_op {
+
+constexpr std::size_t most_indices = 12;
+constexpr std::size_t most_arrays = 6;  ///< and accesses
+constexpr std::size_t longest_text = 1024;
+
+/// One dimension of an access: offset + the sum of factors[i] * index i.
+struct Affine {
+  std::vector<std::int64_t> factors;  ///< one for each index of the expression
+  std::int64_t offset = 0;
+
+  bool operator==(const Affine&) const = default;
+};
+
+struct Access {
+  int array = 0;  ///< place in Expression::arrays; of the output -1
+  std::vector<Affine> dimensions;
+  std::size_t position = 0;  ///< in the text, for errors
+
+  bool same(const Access& other) const { return array == other.array && dimensions == other.dimensions; }
+};
+
+enum class Reduction { sum, max, min };
+
+struct Index {
+  std::string name;
+  std::size_t position = 0;  ///< of its first use in the text, for errors
+};
+
+struct Expression {
+  std::vector<Index> indices;  ///< the output's in the order in which it names them, then the reduced ones
+  std::size_t free = 0;        ///< so many of them are the output's
+  std::string output_name;
+  std::vector<std::string> arrays;  ///< the inputs' names, in the order of first use
+  std::vector<std::size_t> ranks;   ///< of each array
+  Access output;
+  std::vector<Access> accesses;  ///< each once, in the order of first use
+  Reduction reduction = Reduction::sum;
+  elementwise_op::Expression function;  ///< of the accesses' elements
+
+  bool is_reduced(std::size_t index) const { return index >= free; }
+};
+
+struct Parsed {
+  Expression expression;
+  std::string error;  ///< a sentence, the text and a caret under the place; empty if there is an expression
+};
+Parsed parse(std::string_view text);
+
+/// The expression with indices named a, b, c, … (the output's first, then in the order of use) and arrays
+/// x0, x1, …: texts of the same meaning but for names are the same text. parse() of it gives the same
+/// expression again.
+std::string canonical_text(const Expression& expression);
+
+/// The accesses that are multiplied, if the function is a product of accesses and nothing else; in the order
+/// in which they are written, one perhaps several times. Empty otherwise.
+std::vector<int> product_of(const elementwise_op::Expression& function);
+
+}  // namespace tunesmith::tensor_op
