@@ -22,7 +22,8 @@ Companions::Companions(std::initializer_list<const char*> texts)
 
 const std::string& command_name(const Op& op) { return op.file.empty() ? op.name : op.file; }
 
-Problem complete_problem(const Op& op, const Problem& given) {
+Problem complete_problem(const Op& op, const Problem& as_written) {
+  const Problem given = op.rewritten ? op.rewritten(as_written) : as_written;
   for (const auto& [name, value] : given.entries()) {
     if (std::none_of(
             op.parameters.begin(), op.parameters.end(),

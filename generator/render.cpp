@@ -277,7 +277,8 @@ Source render_body(const Op& op, const Template& tmpl, const Problem& problem, c
                 ".");
   }
   const std::vector<Constant> constants = constants_of(op, tmpl, problem, config);
-  const std::string preamble = op.preamble ? op.preamble(problem) : "";
+  const auto& makes_preamble = tmpl.preamble ? tmpl.preamble : op.preamble;
+  const std::string preamble = makes_preamble ? makes_preamble(problem) : "";
   const std::string seen = without_comments(body);
 
   Source source;

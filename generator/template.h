@@ -27,6 +27,8 @@ struct Template {
   std::vector<std::string> macros = {};
   /// Further integer constants of the text, which follow from the problem (a rank, say). Null: none.
   std::function<Values(const Problem&)> constants = nullptr;
+  /// In place of Op::preamble, for a template that compiles in other parameters. Null: the op's.
+  std::function<std::string(const Problem&)> preamble = nullptr;
   int minimum_compute_capability = 0;  ///< 80 for 8.0; above 0 there is no host twin
   bool later_too = true;               ///< false: its instructions exist on no later one (those of sm_90a)
   /// Why the template cannot serve the problem, as a sentence; empty if it can. Null: serves all.

@@ -42,7 +42,7 @@ inline void require_limits(const Work& work, const DeviceFacts& device,
 }
 
 /// Of one kernel; so that a launch needs no allocation.
-inline constexpr std::size_t max_parameters = 64;
+inline constexpr std::size_t max_parameters = 192;
 
 inline void* pointer_to(const std::variant<ArgumentPointer, WorkspacePointer>& what, void* const* arguments,
                         void* workspace) {

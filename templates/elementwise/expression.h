@@ -112,6 +112,18 @@ struct Parsed {
 };
 Parsed parse(std::string_view function);  ///< a name or an expression
 
+/// What is wrong with a text, and at which character, from 0 on.
+struct SyntaxError {
+  std::size_t position;
+  std::string sentence;
+};
+
+/// As parse(), of an expression only; throws SyntaxError.
+Expression parse_expression(std::string_view text);
+
+/// The sentence with the character's number, the text around it and a caret under it.
+std::string message(const SyntaxError& error, std::string_view text);
+
 /// Why the expression cannot be computed in this dtype, as a sentence; empty if it can.
 std::string refuses(const Expression& expression, DType dtype);
 

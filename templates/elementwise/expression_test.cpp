@@ -32,7 +32,7 @@ TEST(ElementwiseExpression, KnowsEveryFunctionOfItsTable) {
 
 TEST(ElementwiseExpression, BindsAsInC) {
   const std::vector<double> inputs = {2, 3, 5, 7, 11, 13};  // a … f
-  const std::array<Known, 21> cases = {{
+  const std::array<Known, 24> cases = {{
       {"a + b * c - d / a", 2 + 3 * 5 - 7 / 2.0},
       {"a - b - c", -6},
       {"b / a / a", 0.75},
@@ -51,6 +51,9 @@ TEST(ElementwiseExpression, BindsAsInC) {
       {"max(a, min(c, b)) * 2", 6},
       {"add(a, hypot(b, b + 1))", 7},
       {"pow(a, 2) + pow(a, 3)", 12},
+      {"a ** 2 + a ** b", 12},
+      {"-a ** 2 * b ** 2", -36},
+      {"a ** b ** a", 512},
       {"abs(-a) + a", 4},
       {"pi * a", 6.283185307179586},
       {"a - -1", 3},

@@ -144,11 +144,24 @@ class Parser {
   int unary() {
     const std::size_t position = scanner_.position();
     const bool minus = scanner_.take("-");
-    if (minus && scanner_.sees_number()) return builder_.add(scanner_.number(true));
+    if (minus && scanner_.sees_number()) {
+      const Node number = scanner_.number(true);
+      if (scanner_.sees("**"))
+        fail(position, "Write (-x) ** y or -(x ** y): which is meant is easily misread.");
+      return builder_.add(number);
+    }
     const bool negation = !minus && !scanner_.sees("!=") && scanner_.take("!");
-    if (!minus && !negation) return primary();
+    if (!minus && !negation) return power();
     const Deeper deeper(*this);
     return builder_.add(minus ? Operation::negate : Operation::logical_not, position, {unary(), -1, -1});
+  }
+
+  int power() {
+    const int base = primary();
+    const std::size_t position = scanner_.position();
+    if (!scanner_.take("**")) return base;
+    const Deeper deeper(*this);
+    return builder_.add(Operation::pow, position, {base, unary(), -1});
   }
 
   int primary() {
@@ -223,6 +236,13 @@ std::string shown(std::string_view text, std::size_t position) {
 
 }  // namespace
 
+Expression parse_expression(std::string_view text) { return Parser(text).parse(); }
+
+std::string message(const SyntaxError& error, std::string_view text) {
+  return "At character " + std::to_string(error.position + 1) + ": " + error.sentence +
+         shown(text, error.position);
+}
+
 Parsed parse(std::string_view function) {
   for (const NamedFunction& known : named_functions()) {
     if (known.name == function) function = known.expression;
@@ -233,11 +253,9 @@ Parsed parse(std::string_view function) {
                 std::to_string(longest_text) + " are allowed."};
   }
   try {
-    return {Parser(function).parse(), ""};
+    return {parse_expression(function), ""};
   } catch (const SyntaxError& error) {
-    return {{},
-            "At character " + std::to_string(error.position + 1) + ": " + error.sentence +
-                shown(function, error.position)};
+    return {{}, message(error, function)};
   }
 }
 

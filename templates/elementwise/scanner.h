@@ -9,12 +9,6 @@
 
 namespace tunesmith::elementwise_op {
 
-/// What is wrong with an expression, and at which character, from 0 on.
-struct SyntaxError {
-  std::size_t position;
-  std::string sentence;
-};
-
 [[noreturn]] void fail(std::size_t position, std::string sentence);
 
 std::string quoted(std::string_view text);

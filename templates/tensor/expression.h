@@ -18,7 +18,7 @@ namespace tunesmith::tensor_op {
 
 constexpr std::size_t most_indices = 12;
 constexpr std::size_t most_arrays = 6;  ///< and accesses
-constexpr std::size_t longest_text = 1024;
+constexpr std::size_t longest_text = 2048;
 
 /// One dimension of an access: offset + the sum of factors[i] * index i.
 struct Affine {

@@ -88,7 +88,7 @@ TEST_P(Rendered, IsAsInTheGoldenFile) {
       << path << " differs from what is rendered: TUNESMITH_UPDATE_GOLDEN=1 writes it anew.";
 }
 
-// The winner for the first problem of the op's problems.txt, as a whole.
+// The winner for the first problem of the op's problems.txt, as a whole; the base of an op without winners.
 std::string example_of(const Op& op) {
   const std::filesystem::path sources = TUNESMITH_SOURCE_DIR;
   std::istringstream lines(read(sources / "templates" / op.name / "problems.txt"));
@@ -105,17 +105,21 @@ std::string example_of(const Op& op) {
         (best == nullptr || its.median_us < best->winner.median_us))
       best = &row;
   }
-  if (best == nullptr) throw Error("generated/ has no winner of " + op.name + " for " + problem.text() + ".");
+  const std::string read_only = "// To be read: nothing is built from this text. It is the ";
+  const std::string writer =
+      ",\n// written by golden_tests with TUNESMITH_UPDATE_GOLDEN=1. \"tunesmith render\" writes any "
+      "other.\n";
+  if (best == nullptr) {
+    const Template& tmpl = op.templates.front();
+    return read_only + "base for\n// " + problem.text() + writer +
+           render(op, tmpl, problem, base_config(op, problem), "sm_90a").text;
+  }
   const Candidate& winner = best->winner;
   const Template& tmpl = find_template(op, winner.template_name);
   const Config config = tmpl.space(problem, winner.device).legal(winner.config);
   const Source source = render(op, tmpl, problem, config, winner.device.target);
   EXPECT_EQ(source.hash, winner.source_hash) << "it is what was tuned";
-  return "// To be read: nothing is built from this text. It is the winner on " + winner.device.name +
-         " for\n// " + problem.text() +
-         ",\n// written by golden_tests with TUNESMITH_UPDATE_GOLDEN=1. \"tunesmith render\" writes any "
-         "other.\n" +
-         source.text;
+  return read_only + "winner on " + winner.device.name + " for\n// " + problem.text() + writer + source.text;
 }
 
 TEST_P(Rendered, IsAsInGenerated) {

@@ -1,0 +1,108 @@
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "generator/error.h"
+#include "generator/listed.h"
+#include "templates/tensor/op.h"
+#include "tunesmith/tensor.h"
+
+namespace tunesmith {
+inline namespace TUNESMITH_ABI {
+namespace {
+
+constexpr std::array<std::string_view, 6> type_names = {"f32", "f64", "i32", "i64", "f16", "bf16"};
+
+tensor_op::Expression parsed(const std::string& text) {
+  tensor_op::Parsed result = tensor_op::parse(text);
+  if (!result.error.empty()) throw UsageError("The expression is \"" + text + "\". " + result.error);
+  return std::move(result.expression);
+}
+
+// Each index's extent, of which those of `extents` are given.
+std::vector<std::int64_t> extents_of(const std::string& text, const tensor_op::Expression& e,
+                                     const std::vector<std::vector<std::int64_t>>& shapes,
+                                     const TensorExtents& extents) {
+  const std::string subject = "The expression is \"" + text + "\". ";
+  if (shapes.size() != e.arrays.size()) {
+    throw UsageError(subject + "It reads " + std::to_string(e.arrays.size()) + " arrays (" +
+                     listed(e.arrays) + "), but " + std::to_string(shapes.size()) + " were given.");
+  }
+  std::vector<std::int64_t> given(e.indices.size(), -1);
+  for (const auto& [name, extent] : extents) {
+    const auto found =
+        std::find_if(e.indices.begin(), e.indices.end(),
+                     [&, &its = name](const tensor_op::Index& index) { return index.name == its; });
+    if (found == e.indices.end())
+      throw UsageError(subject + "It has no index " + name + "; leave its extent out.");
+    if (extent < 0 || extent > tensor_op::most_elements)
+      throw UsageError(subject + "The extent of " + name + " is " + std::to_string(extent) +
+                       "; allowed is 0 to 2^40.");
+    given[static_cast<std::size_t>(found - e.indices.begin())] = extent;
+  }
+  std::vector<const std::vector<std::int64_t>*> known;
+  for (const std::vector<std::int64_t>& shape : shapes) known.push_back(&shape);
+  tensor_op::Extents result = tensor_op::infer_extents(e, std::move(given), known);
+  if (!result.error.empty()) throw UsageError(subject + result.error);
+  return std::move(result.values);
+}
+
+std::string text_of(const TensorLayout& layout) {
+  const std::string extents = tensor_op::joined(layout.extents);
+  return layout.strides.empty() ? extents : extents + ":" + tensor_op::joined(layout.strides);
+}
+
+// Those of the arrays of an expression: dense where an array is no larger than what is reached.
+std::string problem_text(const std::string& text, ElementType type, const std::vector<TensorLayout>& inputs,
+                         const TensorLayout& out, const TensorExtents& extents) {
+  const tensor_op::Expression e = parsed(text);
+  std::vector<std::vector<std::int64_t>> shapes;
+  for (const TensorLayout& input : inputs) shapes.push_back(input.extents);
+  const std::vector<std::int64_t> values = extents_of(text, e, shapes, extents);
+  Values problem = {{"expression", tensor_op::canonical_text(e)},
+                    {"dtype", std::string(type_names.at(static_cast<std::size_t>(type)))},
+                    {"extents", tensor_op::joined(values)}};
+  const auto set = [&](std::string_view name, int array, const TensorLayout& layout) {
+    const bool is_dense =
+        (layout.strides.empty() || layout.strides == tensor_op::dense_strides(layout.extents)) &&
+        layout.extents == tensor_op::least_extents(e, array, values);
+    problem.set(name, is_dense ? std::string("dense") : text_of(layout));
+  };
+  for (std::size_t k = 0; k < inputs.size(); ++k)
+    set(tensor_op::array_names[k], static_cast<int>(k), inputs[k]);
+  set("out", -1, out);
+  return problem.text();
+}
+
+}  // namespace
+
+std::vector<std::int64_t> tensor_shape(const std::string& expression,
+                                       const std::vector<std::vector<std::int64_t>>& inputs,
+                                       const TensorExtents& extents) {
+  const tensor_op::Expression e = parsed(expression);
+  return tensor_op::least_extents(e, -1, extents_of(expression, e, inputs, extents));
+}
+
+Plan tensor_plan(Dispatcher& dispatcher, const std::string& expression, ElementType type,
+                 const std::vector<TensorLayout>& inputs, const TensorLayout& out,
+                 const TensorExtents& extents) {
+  return dispatcher.plan("tensor", problem_text(expression, type, inputs, out, extents));
+}
+
+Status tensor(Dispatcher& dispatcher, const std::string& expression, ElementType type,
+              const std::vector<TensorInput>& inputs, void* out, const TensorLayout& out_layout, void* stream,
+              const TensorExtents& extents) {
+  std::vector<TensorLayout> layouts;
+  std::array<void*, tensor_op::most_arrays + 1> arguments = {};
+  for (const TensorInput& input : inputs) {
+    layouts.push_back(input.layout);
+    // Inputs are only read; a list of pointers of both kinds has to be one of void*.
+    if (layouts.size() <= tensor_op::most_arrays)
+      arguments[layouts.size() - 1] = const_cast<void*>(input.data);
+  }
+  arguments.back() = out;
+  return tensor_plan(dispatcher, expression, type, layouts, out_layout, extents).launch(arguments, stream);
+}
+
+}  // namespace TUNESMITH_ABI
+}  // namespace tunesmith

@@ -1,0 +1,393 @@
+// The text of an index expression, to and from its structure.
+
+#include "templates/tensor/expression.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <utility>
+
+#include "generator/number_text.h"
+#include "templates/elementwise/scanner.h"
+
+namespace tunesmith::tensor_op {
+namespace {
+
+using elementwise_op::fail;
+using elementwise_op::Node;
+using elementwise_op::Operation;
+using elementwise_op::quoted;
+using elementwise_op::Scanner;
+
+constexpr std::int64_t largest_factor = 1 << 20;
+
+class Parser {
+ public:
+  explicit Parser(std::string_view text) : scanner_(text), function_(text) {}
+
+  Expression parse() {
+    output();
+    const std::size_t behind = scanner_.position();
+    std::fill(function_.begin(), function_.begin() + static_cast<std::ptrdiff_t>(behind), ' ');
+    while (!scanner_.at_end()) next();
+    for (Access& access : e_.accesses) complete(access);
+    complete(e_.output);
+    check_names();
+    if (e_.accesses.empty()) fail(behind, "The expression reads no array; one at least is needed.");
+    e_.function = elementwise_op::parse_expression(function_);
+    if (!reduces_ && e_.free < e_.indices.size()) {
+      const Index& index = e_.indices[e_.free];
+      fail(index.position, "The index " + index.name + " is none of " + e_.output_name +
+                               "'s; write += to sum over it, or max= or min=.");
+    }
+    return std::move(e_);
+  }
+
+ private:
+  void output() {
+    if (!scanner_.sees_word())
+      fail(scanner_.position(), "The array that is computed was expected, as in out[y,x] += …");
+    e_.output.array = -1;
+    e_.output.position = scanner_.position();
+    e_.output_name = scanner_.word();
+    std::vector<std::size_t> positions;
+    if (scanner_.sees("[")) e_.output.dimensions = dimensions(positions);
+    for (std::size_t d = 0; d < e_.output.dimensions.size(); ++d) {
+      const Affine& dimension = e_.output.dimensions[d];
+      const auto others = std::count(dimension.factors.begin(), dimension.factors.end(), 0);
+      const bool is_index =
+          dimension.offset == 0 && others + 1 == std::ssize(dimension.factors) &&
+          std::find(dimension.factors.begin(), dimension.factors.end(), 1) != dimension.factors.end();
+      if (!is_index)
+        fail(positions[d],
+             "Each place of " + e_.output_name + " is one index, so that no element is written twice.");
+    }
+    e_.free = e_.indices.size();
+    static constexpr std::array<std::pair<std::string_view, Reduction>, 4> assignments = {
+        {{"+=", Reduction::sum}, {"max=", Reduction::max}, {"min=", Reduction::min}, {"=", Reduction::sum}}};
+    const auto found = std::find_if(assignments.begin(), assignments.end(),
+                                    [&](const auto& each) { return scanner_.take(each.first); });
+    if (found == assignments.end() || scanner_.sees("="))
+      fail(scanner_.position(), "One of = += max= min= was expected behind the array that is computed.");
+    e_.reduction = found->second;
+    reduces_ = found->first != "=";
+  }
+
+  // Steps over a word, a number or a symbol of the function; an access becomes its letter.
+  void next() {
+    if (scanner_.sees_number()) {
+      scanner_.number(false);
+      return;
+    }
+    if (!scanner_.sees_word()) {
+      scanner_.take(scanner_.here());
+      return;
+    }
+    Access access;
+    access.position = scanner_.position();
+    const std::string name(scanner_.word());
+    std::vector<std::size_t> positions;
+    if (scanner_.sees("[")) {
+      access.dimensions = dimensions(positions);
+    } else if (scanner_.sees("(") || name == "pi") {
+      return;  // of the function's language
+    }
+    access.array = array(name, access);
+    const auto known = std::find_if(e_.accesses.begin(), e_.accesses.end(), [&](Access& other) {
+      complete(other);
+      complete(access);
+      return other.same(access);
+    });
+    const auto place = known - e_.accesses.begin();
+    if (known == e_.accesses.end()) {
+      if (e_.accesses.size() == most_arrays)
+        fail(access.position, "The expression has more than " + std::to_string(most_arrays) +
+                                  " different accesses; split it up.");
+      e_.accesses.push_back(access);
+    }
+    const auto from = function_.begin() + static_cast<std::ptrdiff_t>(access.position);
+    const auto to = function_.begin() + static_cast<std::ptrdiff_t>(scanner_.position());
+    std::fill(from, to, ' ');
+    *from = static_cast<char>('a' + place);
+  }
+
+  int array(const std::string& name, const Access& access) {
+    if (name == e_.output_name)
+      fail(access.position, "The array " + name + " is computed; it cannot be read as well.");
+    const auto found = std::find(e_.arrays.begin(), e_.arrays.end(), name);
+    const auto place = static_cast<std::size_t>(found - e_.arrays.begin());
+    if (found == e_.arrays.end()) {
+      e_.arrays.push_back(name);
+      e_.ranks.push_back(access.dimensions.size());
+    } else if (e_.ranks[place] != access.dimensions.size()) {
+      fail(access.position, "The array " + name + " has " + std::to_string(access.dimensions.size()) +
+                                " indices here and " + std::to_string(e_.ranks[place]) + " before.");
+    }
+    return static_cast<int>(place);
+  }
+
+  std::vector<Affine> dimensions(std::vector<std::size_t>& positions) {
+    std::vector<Affine> all;
+    scanner_.take("[");
+    if (scanner_.take("]")) return all;
+    do {
+      if (all.size() == most_indices)
+        fail(scanner_.position(), "An array has at most " + std::to_string(most_indices) + " dimensions.");
+      positions.push_back(scanner_.position());
+      all.push_back(dimension());
+    } while (scanner_.take(","));
+    scanner_.expect("]", "behind an array's indices");
+    return all;
+  }
+
+  // A sum of indices and whole numbers.
+  Affine dimension() {
+    Affine sum;
+    std::int64_t sign = scanner_.take("-") ? -1 : 1;
+    for (;;) {
+      term(sum, sign);
+      if (scanner_.take("+")) {
+        sign = 1;
+      } else if (scanner_.take("-")) {
+        sign = -1;
+      } else {
+        return sum;
+      }
+    }
+  }
+
+  void term(Affine& sum, std::int64_t sign) {
+    const std::size_t position = scanner_.position();
+    std::int64_t factor = sign;
+    bool has_index = false;
+    std::size_t index = 0;
+    do {
+      if (scanner_.sees_number()) {
+        const std::size_t at = scanner_.position();
+        const Node number = scanner_.number(false);
+        if (!number.whole || *number.whole > largest_factor)
+          fail(at, "A number in an index is whole and at most " + std::to_string(largest_factor) + ".");
+        factor *= *number.whole;
+      } else if (scanner_.sees_word()) {
+        if (has_index)
+          fail(scanner_.position(),
+               "Two indices are multiplied here; an index has a whole number as its factor.");
+        has_index = true;
+        const std::size_t at = scanner_.position();
+        index = index_of(at, scanner_.word());
+      } else {
+        fail(scanner_.position(), scanner_.at_end()
+                                      ? "An index was expected where the text ends."
+                                      : "An index was expected instead of " + quoted(scanner_.here()) + ".");
+      }
+      if (std::abs(factor) > largest_factor)
+        fail(position, "The factor of an index is at most " + std::to_string(largest_factor) + ".");
+    } while (scanner_.take("*"));
+    if (!has_index) {
+      sum.offset += factor;
+      return;
+    }
+    sum.factors.resize(std::max(sum.factors.size(), index + 1));
+    sum.factors[index] += factor;
+  }
+
+  std::size_t index_of(std::size_t position, std::string_view name) {
+    const auto found = std::find_if(e_.indices.begin(), e_.indices.end(),
+                                    [&](const Index& index) { return index.name == name; });
+    const auto place = static_cast<std::size_t>(found - e_.indices.begin());
+    if (found == e_.indices.end()) {
+      if (place == most_indices)
+        fail(position, "The index " + std::string(name) + " is one more than the " +
+                           std::to_string(most_indices) + " that an expression may have.");
+      e_.indices.push_back({std::string(name), position});
+    }
+    return place;
+  }
+
+  void complete(Access& access) const {
+    for (Affine& dimension : access.dimensions) dimension.factors.resize(e_.indices.size());
+  }
+
+  // Brackets tell arrays from indices; without them nothing does.
+  void check_names() const {
+    const auto check = [&](const std::string& name, const Access& access) {
+      const auto is_name = [&](const Index& index) { return index.name == name; };
+      if (access.dimensions.empty() && std::any_of(e_.indices.begin(), e_.indices.end(), is_name)) {
+        fail(access.position,
+             "The name " + name +
+                 " is an index's; an index is no number that can be computed with. Give an array of "
+                 "one element another name.");
+      }
+    };
+    for (const Access& access : e_.accesses) check(e_.arrays[static_cast<std::size_t>(access.array)], access);
+    check(e_.output_name, e_.output);
+  }
+
+  Scanner scanner_;
+  std::string function_;  // the text, what is no function of letters blanked out
+  Expression e_;
+  bool reduces_ = false;
+};
+
+// How tightly an operation binds in the function's language; calls and values most.
+struct Infix {
+  std::string_view symbol;
+  int level;
+};
+Infix infix(Operation operation) {
+  switch (operation) {
+    case Operation::logical_or:
+      return {" || ", 1};
+    case Operation::logical_and:
+      return {" && ", 2};
+    case Operation::less:
+      return {" < ", 3};
+    case Operation::less_equal:
+      return {" <= ", 3};
+    case Operation::greater:
+      return {" > ", 3};
+    case Operation::greater_equal:
+      return {" >= ", 3};
+    case Operation::equal:
+      return {" == ", 3};
+    case Operation::not_equal:
+      return {" != ", 3};
+    case Operation::add:
+      return {" + ", 4};
+    case Operation::subtract:
+      return {" - ", 4};
+    case Operation::multiply:
+      return {" * ", 5};
+    case Operation::divide:
+      return {" / ", 5};
+    case Operation::remainder:
+      return {" % ", 5};
+    default:
+      return {"", 0};
+  }
+}
+constexpr int unary_level = 6;
+constexpr int value_level = 7;
+
+class Writer {
+ public:
+  explicit Writer(const Expression& expression) : e_(expression), nodes_(expression.function.nodes) {}
+
+  std::string all() const {
+    static constexpr std::array<std::string_view, 3> signs = {" += ", " max= ", " min= "};
+    return "out" + indices(e_.output) +
+           std::string(e_.free == e_.indices.size() ? " = " : signs[static_cast<std::size_t>(e_.reduction)]) +
+           written(static_cast<int>(nodes_.size()) - 1, 0);
+  }
+
+ private:
+  static std::string name(std::size_t index) { return {static_cast<char>('a' + index)}; }
+
+  std::string indices(const Access& access) const {
+    if (access.dimensions.empty()) return "";
+    std::string text;
+    for (const Affine& dimension : access.dimensions) {
+      std::string sum;
+      for (std::size_t i = 0; i < dimension.factors.size(); ++i) {
+        const std::int64_t factor = dimension.factors[i];
+        if (factor == 0) continue;
+        sum += factor < 0 ? "-" : sum.empty() ? "" : "+";
+        sum += (std::abs(factor) == 1 ? "" : std::to_string(std::abs(factor)) + "*") + name(i);
+      }
+      if (dimension.offset != 0 || sum.empty())
+        sum += (dimension.offset < 0 || sum.empty() ? "" : "+") + std::to_string(dimension.offset);
+      text += (text.empty() ? "" : ",") + sum;
+    }
+    return "[" + text + "]";
+  }
+
+  // In parentheses where the surroundings bind more tightly than `level`.
+  std::string written(int place, int level) const {
+    const Node& node = nodes_[static_cast<std::size_t>(place)];
+    const auto operand = [&](std::size_t n, int of) { return written(node.operands[n], of); };
+    std::string text;
+    int own = value_level;
+    const Infix symbol = infix(node.operation);
+    if (node.operation == Operation::input) {
+      const Access& access = e_.accesses[static_cast<std::size_t>(node.input)];
+      text = "x" + std::to_string(access.array) + indices(access);
+    } else if (node.operation == Operation::number) {
+      text = node.whole ? std::to_string(*node.whole) : printed("%.17g", node.number);
+      if (!node.whole && text.find_first_of(".en") == std::string::npos) text += ".0";
+      if (text.front() == '-') own = unary_level;
+    } else if (node.operation == Operation::negate || node.operation == Operation::logical_not) {
+      own = unary_level;
+      text = (node.operation == Operation::negate ? "-" : "!") + operand(0, value_level);
+    } else if (node.operation == Operation::choose) {
+      own = 0;
+      text = operand(0, 1) + " ? " + operand(1, 0) + " : " + operand(2, 0);
+    } else if (symbol.level > 0) {
+      own = symbol.level;
+      const bool compares = symbol.level == 3;
+      text = operand(0, own + (compares ? 1 : 0)) + std::string(symbol.symbol) + operand(1, own + 1);
+    } else {
+      const elementwise_op::OperationFacts& known = elementwise_op::facts(node.operation);
+      for (int n = 0; n < known.operands; ++n)
+        text += (n > 0 ? ", " : "") + operand(static_cast<std::size_t>(n), 0);
+      text = std::string(known.name) + "(" + text + ")";
+    }
+    if (text.size() > longest_text) throw TooLong();
+    return own < level ? "(" + text + ")" : text;
+  }
+
+ public:
+  struct TooLong {};
+
+ private:
+  const Expression& e_;
+  const std::vector<Node>& nodes_;
+};
+
+}  // namespace
+
+Parsed parse(std::string_view text) {
+  if (text.size() > longest_text) {
+    return {{},
+            "It has " + std::to_string(text.size()) + " characters; at most " + std::to_string(longest_text) +
+                " are allowed."};
+  }
+  try {
+    Expression expression = Parser(text).parse();
+    if (canonical_text(expression).size() > longest_text) {
+      return {{},
+              "Written out, without names for parts that occur several times, it has more than " +
+                  std::to_string(longest_text) + " characters; split it up."};
+    }
+    return {std::move(expression), ""};
+  } catch (const elementwise_op::SyntaxError& error) {
+    return {{}, elementwise_op::message(error, text)};
+  }
+}
+
+std::string canonical_text(const Expression& expression) {
+  try {
+    return Writer(expression).all();
+  } catch (const Writer::TooLong&) {
+    return std::string(longest_text + 1, '?');
+  }
+}
+
+std::vector<int> product_of(const elementwise_op::Expression& function) {
+  std::vector<int> factors;
+  std::vector<int> open = {static_cast<int>(function.nodes.size()) - 1};
+  while (!open.empty()) {
+    const Node& node = function.nodes[static_cast<std::size_t>(open.back())];
+    open.pop_back();
+    if (node.operation == Operation::input) {
+      factors.push_back(node.input);
+    } else if (node.operation == Operation::multiply && factors.size() + open.size() < 64) {
+      open.push_back(node.operands[1]);
+      open.push_back(node.operands[0]);
+    } else {
+      return {};
+    }
+  }
+  return factors;
+}
+
+}  // namespace tunesmith::tensor_op

@@ -1,0 +1,181 @@
+#include "templates/tensor/layout.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "templates/tensor/nest.h"
+
+namespace tunesmith::tensor_op {
+namespace {
+
+bool is_alone(const Affine& dimension, std::size_t index) {
+  for (std::size_t i = 0; i < dimension.factors.size(); ++i)
+    if ((i == index) != (dimension.factors[i] != 0)) return false;
+  return dimension.factors[index] == 1 && dimension.offset == 0;
+}
+
+std::string place_of(const Expression& e, const Access& access, std::size_t dimension) {
+  return "dimension " + std::to_string(dimension) + " of " + e.arrays[static_cast<std::size_t>(access.array)];
+}
+
+}  // namespace
+
+std::optional<std::vector<std::int64_t>> extents_of(std::string_view text) {
+  std::vector<std::int64_t> found;
+  if (text.empty()) return found;
+  for (;;) {
+    std::int64_t number = 0;
+    const char* const end = text.data() + text.size();
+    const auto [next, failure] = std::from_chars(text.data(), end, number);
+    if (failure != std::errc() || number < 0 || number > most_elements) return std::nullopt;
+    found.push_back(number);
+    if (next == end) return found;
+    if (*next != 'x') return std::nullopt;
+    text.remove_prefix(static_cast<std::size_t>(next - text.data()) + 1);
+  }
+}
+
+std::string joined(const std::vector<std::int64_t>& extents) {
+  std::string text;
+  for (const std::int64_t extent : extents) text += (text.empty() ? "" : "x") + std::to_string(extent);
+  return text;
+}
+
+std::vector<std::int64_t> dense_strides(const std::vector<std::int64_t>& extents) {
+  std::vector<std::int64_t> strides(extents.size());
+  std::int64_t step = 1;
+  for (std::size_t d = extents.size(); d-- > 0;) {
+    strides[d] = step;
+    step = std::min(most_elements, step) * std::max<std::int64_t>(extents[d], 1);
+  }
+  return strides;
+}
+
+std::string refuses_extents(const std::string& text) {
+  const auto extents = extents_of(text);
+  if (!extents) return "An extent is a whole number from 0 to 2^40; extents are joined by x, as in 8x100x50.";
+  if (extents->size() > most_indices)
+    return "It has " + std::to_string(extents->size()) + " extents; at most " + std::to_string(most_indices) +
+           " are allowed.";
+  return "";
+}
+
+std::string refuses_layout(const std::string& text) {
+  const std::size_t colon = text.find(':');
+  if (std::string why = refuses_extents(text.substr(0, colon)); !why.empty()) return why;
+  if (colon == std::string::npos) return "";
+  const auto strides = extents_of(std::string_view(text).substr(colon + 1));
+  if (!strides || strides->size() != extents_of(text.substr(0, colon))->size())
+    return "Behind the colon stands a stride for each extent, a whole number of elements from 0 to 2^40, as "
+           "in 24x64:80x1.";
+  return "";
+}
+
+Layout layout_of(std::string_view text, const std::vector<std::int64_t>& least) {
+  if (text == "dense") return {least, dense_strides(least)};
+  const std::size_t colon = text.find(':');
+  Layout layout;
+  layout.extents = extents_of(text.substr(0, colon)).value();
+  layout.strides = colon == std::string_view::npos ? dense_strides(layout.extents)
+                                                   : extents_of(text.substr(colon + 1)).value();
+  return layout;
+}
+
+Reach reach_of(const Affine& dimension, const std::vector<std::int64_t>& extents) {
+  Reach reach = {dimension.offset, dimension.offset};
+  for (std::size_t i = 0; i < dimension.factors.size(); ++i) {
+    if (extents[i] == 0) return {0, -1};
+    (dimension.factors[i] < 0 ? reach.least : reach.most) += dimension.factors[i] * (extents[i] - 1);
+  }
+  return reach;
+}
+
+std::vector<std::int64_t> least_extents(const Expression& e, int array,
+                                        const std::vector<std::int64_t>& extents) {
+  const auto& accesses = e.accesses;
+  const std::size_t rank = array < 0 ? e.output.dimensions.size() : e.ranks[static_cast<std::size_t>(array)];
+  std::vector<std::int64_t> least(rank, 0);
+  const auto add = [&](const Access& access) {
+    if (access.array != array) return;
+    for (std::size_t d = 0; d < rank; ++d)
+      least[d] = std::max(least[d], reach_of(access.dimensions[d], extents).most + 1);
+  };
+  std::for_each(accesses.begin(), accesses.end(), add);
+  add(e.output);
+  return least;
+}
+
+Extents infer_extents(const Expression& e, std::vector<std::int64_t> given,
+                      const std::vector<const std::vector<std::int64_t>*>& shapes) {
+  Extents result;
+  std::vector<std::string> source(e.indices.size(), "what was given");
+  const auto shape_of = [&](const Access& access) { return shapes[static_cast<std::size_t>(access.array)]; };
+  for (const Access& access : e.accesses) {
+    const std::vector<std::int64_t>* const shape = shape_of(access);
+    if (shape == nullptr) continue;
+    if (shape->size() != access.dimensions.size()) {
+      result.error = "The array " + e.arrays[static_cast<std::size_t>(access.array)] + " has the shape " +
+                     joined(*shape) + ", but " + std::to_string(access.dimensions.size()) +
+                     " indices in the expression.";
+      return result;
+    }
+    for (std::size_t d = 0; d < shape->size(); ++d) {
+      for (std::size_t i = 0; i < e.indices.size(); ++i) {
+        if (!is_alone(access.dimensions[d], i)) continue;
+        if (given[i] < 0) {
+          given[i] = (*shape)[d];
+          source[i] = place_of(e, access, d);
+        } else if (given[i] != (*shape)[d]) {
+          result.error = "The index " + e.indices[i].name + " has the extent " + std::to_string(given[i]) +
+                         " by " + source[i] + " and " + std::to_string((*shape)[d]) + " by " +
+                         place_of(e, access, d) + "; they must agree.";
+          return result;
+        }
+      }
+    }
+  }
+  // Along a dimension with one index that is still open: what fits. Again, as long as that settles some.
+  for (bool settled = true; settled;) {
+    settled = false;
+    std::vector<std::int64_t> fits(e.indices.size(), -1);
+    for (const Access& access : e.accesses) {
+      const std::vector<std::int64_t>* const shape = shape_of(access);
+      if (shape == nullptr) continue;
+      for (std::size_t d = 0; d < shape->size(); ++d) {
+        const Affine& dimension = access.dimensions[d];
+        std::int64_t room = (*shape)[d] - 1 - dimension.offset;
+        std::size_t open = e.indices.size();
+        bool one = true;
+        for (std::size_t i = 0; i < e.indices.size(); ++i) {
+          if (dimension.factors[i] == 0) continue;
+          if (given[i] < 0) {
+            one = one && open == e.indices.size();
+            open = i;
+          } else if (dimension.factors[i] > 0) {
+            room -= dimension.factors[i] * std::max<std::int64_t>(given[i] - 1, 0);
+          }
+        }
+        if (!one || open == e.indices.size() || dimension.factors[open] < 0) continue;
+        const std::int64_t extent = room < 0 ? 0 : room / dimension.factors[open] + 1;
+        fits[open] = fits[open] < 0 ? extent : std::min(fits[open], extent);
+      }
+    }
+    for (std::size_t i = 0; i < e.indices.size(); ++i) {
+      if (given[i] >= 0 || fits[i] < 0) continue;
+      given[i] = fits[i];
+      settled = true;
+    }
+  }
+  for (std::size_t i = 0; i < e.indices.size(); ++i) {
+    if (given[i] >= 0) continue;
+    result.error =
+        "The index " + e.indices[i].name +
+        " has no extent: it stands alone along no dimension of an array whose shape is known; give " +
+        e.indices[i].name + "=EXTENT.";
+    return result;
+  }
+  result.values = std::move(given);
+  return result;
+}
+
+}  // namespace tunesmith::tensor_op

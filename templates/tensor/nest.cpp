@@ -1,0 +1,119 @@
+#include "templates/tensor/nest.h"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <utility>
+
+#include "templates/tensor/op.h"
+
+namespace tunesmith::tensor_op {
+namespace {
+
+Nest made(const Problem& problem) {
+  const Expression& e = expression_of(problem);
+  const std::vector<std::int64_t> extents = extents_of(problem.word("extents")).value();
+  Nest nest;
+  std::vector<std::size_t> kept;
+  for (std::size_t i = 0; i < e.indices.size(); ++i) {
+    if (extents[i] == 1) continue;
+    kept.push_back(i);
+    nest.extents.push_back(extents[i]);
+    nest.names.emplace_back(1, static_cast<char>('a' + i));
+    if (!e.is_reduced(i)) ++nest.free;
+  }
+  const auto view = [&](const Access& access) {
+    const Layout layout = array_layout(problem, access.array);
+    View made;
+    made.array = access.array < 0 ? output_argument : access.array;
+    made.strides.resize(kept.size());
+    for (std::size_t d = 0; d < access.dimensions.size(); ++d) {
+      const Affine& dimension = access.dimensions[d];
+      made.start += dimension.offset * layout.strides[d];
+      for (std::size_t n = 0; n < kept.size(); ++n)
+        made.strides[n] += dimension.factors[kept[n]] * layout.strides[d];
+    }
+    return made;
+  };
+  for (const Access& access : e.accesses) nest.inputs.push_back(view(access));
+  nest.output = view(e.output);
+  return nest;
+}
+
+std::int64_t product(const std::vector<std::int64_t>& extents, std::size_t from, std::size_t to) {
+  return std::accumulate(extents.begin() + static_cast<std::ptrdiff_t>(from),
+                         extents.begin() + static_cast<std::ptrdiff_t>(to), std::int64_t{1},
+                         std::multiplies<>());
+}
+
+}  // namespace
+
+std::int64_t Nest::outputs() const { return product(extents, 0, free); }
+std::int64_t Nest::terms() const { return product(extents, free, extents.size()); }
+
+const Expression& expression_of(const Problem& problem) {
+  thread_local std::pair<std::string, Expression> last;
+  const std::string& text = problem.word("expression");
+  if (last.first != text) {
+    last.first.clear();  // an exception leaves no expression of another text
+    last.second = parse(text).expression;
+    last.first = text;
+  }
+  return last.second;
+}
+
+const Nest& nest_of(const Problem& problem) {
+  thread_local std::pair<Problem, Nest> last;
+  if (last.first != problem) {
+    last.first = {};
+    last.second = made(problem);
+    last.first = problem;
+  }
+  return last.second;
+}
+
+Nest fused(const Nest& nest) {
+  std::vector<std::size_t> order(nest.rank());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  // By what moves farthest: the output, and of reduced indices the first access that moves.
+  const auto step = [&](std::size_t i) {
+    if (!nest.is_reduced(i)) return nest.output.strides[i];
+    for (const View& view : nest.inputs)
+      if (view.strides[i] != 0) return std::abs(view.strides[i]);
+    return std::int64_t{0};
+  };
+  const auto free_end = order.begin() + static_cast<std::ptrdiff_t>(nest.free);
+  const auto farther = [&](std::size_t a, std::size_t b) { return step(a) > step(b); };
+  std::stable_sort(order.begin(), free_end, farther);
+  std::stable_sort(free_end, order.end(), farther);
+
+  Nest result;
+  result.inputs = nest.inputs;
+  result.output = nest.output;
+  for (View& view : result.inputs) view.strides.clear();
+  result.output.strides.clear();
+  for (const std::size_t i : order) {
+    const bool first = result.extents.empty() || (nest.is_reduced(i) && result.extents.size() == result.free);
+    const auto joins = [&](const View& mine, const View& its) {
+      return mine.strides.back() == its.strides[i] * nest.extents[i];
+    };
+    bool together = !first && joins(result.output, nest.output);
+    for (std::size_t k = 0; together && k < nest.inputs.size(); ++k)
+      together = joins(result.inputs[k], nest.inputs[k]);
+    if (!together) {
+      result.extents.push_back(1);
+      result.names.emplace_back();
+      for (View& view : result.inputs) view.strides.push_back(0);
+      result.output.strides.push_back(0);
+      if (!nest.is_reduced(i)) ++result.free;
+    }
+    result.extents.back() *= nest.extents[i];
+    result.names.back() += nest.names[i];
+    for (std::size_t k = 0; k < nest.inputs.size(); ++k)
+      result.inputs[k].strides.back() = nest.inputs[k].strides[i];
+    result.output.strides.back() = nest.output.strides[i];
+  }
+  return result;
+}
+
+}  // namespace tunesmith::tensor_op

@@ -1,0 +1,184 @@
+// tensor: a line of index notation, such as out[n,o,y,x] += x[n,c,y+i,x+j] * w[o,c,i,j].
+
+#include "templates/tensor/op.h"
+
+#include <algorithm>
+
+namespace tunesmith {
+namespace {
+
+using namespace tensor_op;
+
+// Odd, prime and small extents, and 1. The arrays are dense then, but strided ones keep their order: a
+// variant that was made for a contiguous index finds it there.
+std::vector<Problem> companions(const Problem& problem) {
+  static constexpr std::array<std::array<std::int64_t, most_indices>, 3> sizes = {
+      {{7, 5, 3, 4, 2, 3, 5, 2, 3, 2, 3, 2},
+       {1, 3, 2, 17, 1, 2, 2, 3, 1, 2, 2, 1},
+       {37, 19, 2, 3, 5, 2, 1, 2, 2, 1, 2, 2}}};
+  const Expression& e = expression_of(problem);
+  std::vector<Problem> found;
+  const auto add = [&](const std::vector<std::int64_t>& extents) {
+    Problem other = problem;
+    other.set("extents", joined(extents));
+    for (int array = -1; array < static_cast<int>(e.arrays.size()); ++array) {
+      const std::string name(array < 0 ? "out" : array_names[static_cast<std::size_t>(array)]);
+      if (problem.word(name) == "dense") continue;
+      // The strides of the problem's own order of dimensions, with a gap behind the contiguous one.
+      const Layout layout = array_layout(problem, array);
+      std::vector<std::int64_t> least = least_extents(e, array, extents);
+      std::vector<std::size_t> order(least.size());
+      for (std::size_t d = 0; d < order.size(); ++d) order[d] = d;
+      std::stable_sort(order.begin(), order.end(),
+                       [&](std::size_t a, std::size_t b) { return layout.strides[a] < layout.strides[b]; });
+      std::vector<std::int64_t> strides(least.size());
+      std::int64_t step = 1;
+      for (std::size_t n = 0; n < order.size(); ++n) {
+        strides[order[n]] = layout.strides[order[n]] == 0 && array >= 0 ? 0 : step;
+        if (n == 0 && layout.strides[order[n]] > 1) strides[order[n]] = step = 2;
+        if (strides[order[n]] > 0) step *= std::max<std::int64_t>(least[order[n]], 1) + (n == 0 ? 1 : 0);
+      }
+      other.set(name, joined(least) + ":" + joined(strides));
+    }
+    if (check(other).empty() && other != problem) found.push_back(std::move(other));
+  };
+  for (const auto& each : sizes)
+    add({each.begin(), each.begin() + static_cast<std::ptrdiff_t>(e.indices.size())});
+  return found;
+}
+
+Parameter array_parameter(std::string name, std::string what) {
+  return {.name = std::move(name),
+          .what = std::move(what),
+          .words = {"dense"},
+          .initial = "dense",
+          .refuses_text = refuses_layout};
+}
+
+double terms_of(const Problem& problem) {
+  const Nest& nest = nest_of(problem);
+  return static_cast<double>(nest.outputs()) * static_cast<double>(nest.terms());
+}
+
+double operations(const Problem& problem) {
+  const Expression& e = expression_of(problem);
+  const auto works = [](const elementwise_op::Node& node) {
+    return elementwise_op::facts(node.operation).operands > 0;
+  };
+  const auto each = std::count_if(e.function.nodes.begin(), e.function.nodes.end(), works);
+  const bool reduces = nest_of(problem).terms() > 1;
+  return terms_of(problem) * (static_cast<double>(each) + (reduces ? 1 : 0));
+}
+
+// Each element that is read, once, and each that is written.
+double moved(const Problem& problem) {
+  const Expression& e = expression_of(problem);
+  const std::vector<std::int64_t> extents = extents_of(problem.word("extents")).value();
+  const Nest& nest = nest_of(problem);
+  if (nest.outputs() == 0) return 0;
+  double elements = static_cast<double>(nest.outputs());
+  for (std::size_t k = 0; k < e.arrays.size(); ++k) {
+    double most = 0;
+    for (const Access& access : e.accesses) {
+      if (access.array != static_cast<int>(k)) continue;
+      // What the indices span, and no more than so many iterations can reach.
+      double spanned = 1, iterations = 1;
+      for (const Affine& dimension : access.dimensions) {
+        const Reach reach = reach_of(dimension, extents);
+        spanned *= static_cast<double>(reach.most - reach.least + 1);
+      }
+      for (std::size_t i = 0; i < extents.size(); ++i) {
+        const bool moves = std::any_of(access.dimensions.begin(), access.dimensions.end(),
+                                       [&](const Affine& dimension) { return dimension.factors[i] != 0; });
+        if (moves) iterations *= static_cast<double>(extents[i]);
+      }
+      most = std::max(most, std::min(spanned, iterations));
+    }
+    elements += most;
+  }
+  return elements * static_cast<double>(bytes(dtype_of(problem)));
+}
+
+}  // namespace
+
+Op ops_tensor() {
+  Op op = {
+      .name = "tensor",
+      .what =
+          "A line of index notation: out[a,b] += x0[a,c] * x1[c,b], with windows, diagonals and any "
+          "function.",
+      .parameters = {{.name = "expression",
+                      .what = "what is computed, as out[n,o,y,x] += x[n,c,y+i,x+j] * w[o,c,i,j]; the extents "
+                              "of its indices "
+                              "follow as n=8 …, or x=8x3x64x64 as an array's",
+                      .words = {"out[a,b] += x0[a,c] * x1[c,b]"},
+                      .refuses_text = [](const std::string& text) { return parse(text).error; }},
+                     {.name = "dtype",
+                      .what = "element type of all arrays; f16 and bf16 are summed in f32",
+                      .words = {"f32", "f64", "i32", "i64", "f16", "bf16"},
+                      .initial = "f32"},
+                     {.name = "extents",
+                      .what =
+                          "the indices' extents, in the order a, b, c, … of the expression as it is stored",
+                      .words = {"90x70x50"},
+                      .refuses_text = refuses_extents}},
+      .rewritten = rewritten,
+      .check = check,
+      .arguments = {},  // below
+      .templates = {base()},
+      .reference = reference,
+      .flops = operations,
+      .bytes_moved = moved,
+      .companions = companions,
+      .sizes =
+          [](const Problem& problem) {
+            const Nest& nest = nest_of(problem);
+            return Values{{"outputs", std::max<std::int64_t>(nest.outputs(), 1)},
+                          {"terms", std::max<std::int64_t>(nest.terms(), 1)}};
+          },
+      .examples =
+          {"expression=\"c[i,j] += a[i,k] * b[k,j]\" i=33 j=29 k=17",
+           "expression=\"out[b,i,k] += x[b,i,j] * y[b,j,k]\" b=3 i=20 j=9 k=18 dtype=f64",
+           "expression=\"out[n,o,y,x] += image[n,c,y+i,x+j] * w[o,c,i,j]\" n=2 o=3 y=8 x=9 c=2 i=3 j=3",
+           "expression=\"out[c,a,b] = x[a,b,c]\" a=13 b=17 c=19",
+           "expression=\"out[b,c,y,x,c,v,u] += f[c] * (m[b,k,y+i,x+j] * m[b,k,v+i,u+j] + "
+           "g[b,k,y+i,x+j,k,v+i,u+j])\" b=1 c=2 y=3 x=3 v=3 u=3 k=2 i=2 j=2",
+           "expression=\"out[y,x,d] += (l[y+i,x+j] - r[y+i,x+j+d]) ** 2\" y=9 x=11 d=4 i=3 j=3",
+           "expression=\"out[y,x] max= x[2*y+i,2*x+j]\" y=7 x=9 i=2 j=2 dtype=f16",
+           "expression=\"t += x[i,i]\" i=25 dtype=i32",
+           "expression=\"out[i,j] min= a[i,k] + b[k,j]\" i=12 j=13 k=7 dtype=i64",
+           "expression=\"out[i] += exp(x[i,j]) * w[j]\" i=10 j=21 x=10x21:1x12",
+           "expression=\"out[i] += x[i,j] > 0.25 ? 3 * x[i,j] : -0.5 - w[j]\" i=11 j=7",
+           "expression=\"out[i,j] = x[i] * y[j]\" i=37 j=41 dtype=bf16"},
+      .large_examples = {"expression=\"out[b,a] = x[a,b]\" a=46349 b=46351 dtype=f16"},
+      .sample = usual_tensors,
+  };
+  for (const std::string_view name : array_names) {
+    op.parameters.push_back(array_parameter(
+        std::string(name),
+        name == "x0"
+            ? "an array's extents and, behind a colon, its strides in elements, as in 24x64:80x1; dense: "
+              "no larger than the expression reaches"
+            : "a further array, as x0"));
+  }
+  op.parameters.push_back(
+      array_parameter("out", "the computed array, as x0; what no index reaches stays as it is"));
+  for (std::size_t k = 0; k < most_arrays; ++k) {
+    op.arguments.push_back(
+        {.name = std::string(array_names[k]),
+         .role = Role::input,
+         .extents =
+             [k](const Problem& problem) {
+               const bool is_used = k < expression_of(problem).arrays.size();
+               return std::vector{is_used ? memory(array_layout(problem, static_cast<int>(k))) : 0};
+             },
+         .contents = {
+             {Contents::uniform, -100, 100}, {Contents::few, -1, 1}, {Contents::magnitudes, 1e-3, 1e3}}});
+  }
+  op.arguments.push_back({.name = "out", .role = Role::output, .extents = [](const Problem& problem) {
+                            return std::vector{memory(array_layout(problem, -1))};
+                          }});
+  return op;
+}
+
+}  // namespace tunesmith

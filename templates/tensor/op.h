@@ -1,0 +1,47 @@
+// What tensor's templates share. Private to this folder.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "generator/op.h"
+#include "templates/axes.h"
+#include "templates/tensor/expression.h"
+#include "templates/tensor/layout.h"
+#include "templates/tensor/nest.h"
+
+namespace tunesmith::tensor_op {
+
+inline constexpr std::array<std::string_view, most_arrays> array_names = {"x0", "x1", "x2", "x3", "x4", "x5"};
+constexpr int output_argument = static_cast<int>(most_arrays);
+
+/// Layouts of the inputs and, last, the output, as the problem has them.
+Layout array_layout(const Problem& problem, int array);  ///< -1: the output
+
+/// From a first element to the last that the layout has, both included.
+std::int64_t memory(const Layout& layout);
+
+/// What a caller wrote, with names of their own, as the op's parameters (Op::rewritten).
+Problem rewritten(const Problem& given);
+
+/// Why values that are allowed one by one are not allowed together.
+std::string check(const Problem& problem);
+
+void reference(const Problem& problem, std::span<const std::vector<double>> arguments, int output,
+               std::int64_t begin, std::int64_t end, std::span<double> value,
+               std::span<double> permitted_error);
+
+/// As Op::sample.
+void usual_tensors(Random& random, Problem& problem);
+
+/// Of the function, as the base's kernel reads it.
+std::size_t program_words(const Expression& expression);
+constexpr std::size_t most_program_words = 40;
+
+Template base();
+Template permute();
+
+}  // namespace tunesmith::tensor_op

@@ -1,0 +1,189 @@
+// From what a caller wrote to a problem, and whether that is allowed.
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "generator/error.h"
+#include "templates/tensor/op.h"
+
+namespace tunesmith::tensor_op {
+namespace {
+
+constexpr double most_terms = 0x1p40;
+
+std::string name_of(const Expression& e, int array) {
+  return array < 0 ? "out"
+                   : std::string(array_names[static_cast<std::size_t>(array)]) + " (" +
+                         e.arrays[static_cast<std::size_t>(array)] + ")";
+}
+
+// Whether no two iterations write one element: each stride is beyond what the smaller ones reach.
+bool writes_once(const View& output, const Nest& nest) {
+  std::vector<std::size_t> order(nest.free);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return output.strides[a] < output.strides[b]; });
+  std::int64_t reach = 0;
+  for (const std::size_t i : order) {
+    if (output.strides[i] <= reach) return false;
+    reach += output.strides[i] * (nest.extents[i] - 1);
+  }
+  return true;
+}
+
+double product(const std::vector<std::int64_t>& extents, std::size_t from, std::size_t to) {
+  double all = 1;
+  for (std::size_t i = from; i < to; ++i) all *= static_cast<double>(extents[i]);
+  return all;
+}
+
+std::string refuses_array(const Problem& problem, const Expression& e, int array,
+                          const std::vector<std::int64_t>& extents) {
+  const std::string& text = problem.word(array < 0 ? "out" : array_names[static_cast<std::size_t>(array)]);
+  const std::string subject = "The tensor problem's " + name_of(e, array) + " is " + text;
+  const std::size_t rank = array < 0 ? e.output.dimensions.size() : e.ranks[static_cast<std::size_t>(array)];
+  const std::vector<std::int64_t> least = least_extents(e, array, extents);
+  if (text != "dense" && extents_of(text.substr(0, text.find(':')))->size() != rank) {
+    return subject + ", but the expression has " + std::to_string(rank) +
+           " indices there; give as many extents.";
+  }
+  const auto refuses = [&](const Access& access) -> std::string {
+    if (access.array != array) return "";
+    const Layout layout = array_layout(problem, array);
+    for (std::size_t d = 0; d < rank; ++d) {
+      const Reach reach = reach_of(access.dimensions[d], extents);
+      if (reach.least > reach.most) continue;
+      if (reach.least < 0 || reach.most >= layout.extents[d]) {
+        return "The expression " + problem.word("expression") + " reads or writes " + name_of(e, array) +
+               " from " + std::to_string(reach.least) + " to " + std::to_string(reach.most) +
+               " along dimension " + std::to_string(d) + ", whose extent is " +
+               std::to_string(layout.extents[d]) + "; no access may be out of bounds.";
+      }
+    }
+    return "";
+  };
+  for (const Access& access : e.accesses)
+    if (std::string why = refuses(access); !why.empty()) return why;
+  if (std::string why = refuses(e.output); !why.empty()) return why;
+  const Layout layout = array_layout(problem, array);
+  double last = 0;
+  for (std::size_t d = 0; d < rank; ++d)
+    last += static_cast<double>(std::max<std::int64_t>(layout.extents[d] - 1, 0)) *
+            static_cast<double>(layout.strides[d]);
+  if (last >= static_cast<double>(most_elements))
+    return subject + ": from its first element to its last there are more than the 2^40 that are allowed.";
+  return "";
+}
+
+}  // namespace
+
+Layout array_layout(const Problem& problem, int array) {
+  const std::string& text = problem.word(array < 0 ? "out" : array_names[static_cast<std::size_t>(array)]);
+  if (text != "dense") return layout_of(text, {});
+  return layout_of(text,
+                   least_extents(expression_of(problem), array, extents_of(problem.word("extents")).value()));
+}
+
+std::int64_t memory(const Layout& layout) {
+  std::int64_t last = 0;
+  for (std::size_t d = 0; d < layout.extents.size(); ++d) {
+    if (layout.extents[d] == 0) return 0;
+    last += (layout.extents[d] - 1) * layout.strides[d];
+  }
+  return last + 1;
+}
+
+std::string check(const Problem& problem) {
+  const Expression& e = expression_of(problem);
+  const std::string expression = "The tensor problem's expression is \"" + problem.word("expression") + "\"";
+  if (const std::string why = elementwise_op::refuses(e.function, dtype_of(problem)); !why.empty())
+    return expression + ". " + why;
+  if (program_words(e) > most_program_words) {
+    return expression + ", whose function has " + std::to_string(program_words(e)) +
+           " accesses, numbers (which count twice) and operations; at most " +
+           std::to_string(most_program_words) + " are allowed, so split it up.";
+  }
+  const std::vector<std::int64_t> extents = extents_of(problem.word("extents")).value();
+  if (extents.size() != e.indices.size()) {
+    return expression + ", which has " + std::to_string(e.indices.size()) +
+           " indices, but extents=" + problem.word("extents") + " are " + std::to_string(extents.size()) +
+           "; give one for each, in the order a, b, c, …";
+  }
+  for (std::size_t k = 0; k < most_arrays; ++k) {
+    if (k >= e.arrays.size() && problem.word(array_names[k]) != "dense") {
+      return expression + ", which has no array " + std::string(array_names[k]) + ", but " +
+             std::string(array_names[k]) + "=" + problem.word(array_names[k]) + "; leave it out.";
+    }
+  }
+  if (product(extents, 0, e.free) > static_cast<double>(most_elements) ||
+      product(extents, e.free, extents.size()) > most_terms)
+    return expression + " with extents=" + problem.word("extents") +
+           ": more than 2^40 elements or terms of each; ask for smaller sizes.";
+  for (int array = -1; array < static_cast<int>(e.arrays.size()); ++array)
+    if (std::string why = refuses_array(problem, e, array, extents); !why.empty()) return why;
+  const Nest& nest = nest_of(problem);
+  if (nest.outputs() > 0 && !writes_once(nest.output, nest))
+    return "The tensor problem's out is " + problem.word("out") +
+           ", in which two elements have one address; give larger strides.";
+  if (nest.outputs() > 0 && nest.terms() == 0 && e.reduction != Reduction::sum)
+    return expression + " with extents=" + problem.word("extents") +
+           ": nothing has no largest and no smallest element; no reduced extent may be 0.";
+  return "";
+}
+
+Problem rewritten(const Problem& given) {
+  const Value* const text = given.find("expression");
+  if (text == nullptr || !std::holds_alternative<std::string>(*text)) return given;
+  const Parsed parsed = parse(std::get<std::string>(*text));
+  if (!parsed.error.empty()) return {{"expression", *text}};  // which is refused
+  const Expression& e = parsed.expression;
+  const std::string canonical = canonical_text(e);
+  const bool is_canonical = canonical == std::get<std::string>(*text);
+  Problem result;
+  std::vector<std::int64_t> extents(e.indices.size(), -1);
+  std::vector<std::string> layouts(e.arrays.size());
+  bool has_extents = false;
+  for (const auto& [key, value] : given.entries()) {
+    const std::string& name = key;
+    const auto index = std::find_if(e.indices.begin(), e.indices.end(),
+                                    [&](const Index& each) { return each.name == name; });
+    const auto array = std::find(e.arrays.begin(), e.arrays.end(), name);
+    if (index != e.indices.end() && std::holds_alternative<std::int64_t>(value)) {
+      const std::int64_t extent = std::get<std::int64_t>(value);
+      if (extent < 0 || extent > most_elements)
+        throw UsageError("The extent " + name + "=" + std::to_string(extent) + " is not from 0 to 2^40.");
+      extents[static_cast<std::size_t>(index - e.indices.begin())] = extent;
+    } else if (!is_canonical && array != e.arrays.end()) {
+      const auto place = static_cast<std::size_t>(array - e.arrays.begin());
+      layouts[place] = std::holds_alternative<std::string>(value)
+                           ? std::get<std::string>(value)
+                           : std::to_string(std::get<std::int64_t>(value));
+      result.set(array_names[place], layouts[place]);
+    } else {
+      has_extents = has_extents || name == "extents";
+      for (std::size_t k = 0; k < e.arrays.size() && is_canonical; ++k)
+        if (name == array_names[k])
+          layouts[k] = std::holds_alternative<std::string>(value)
+                           ? std::get<std::string>(value)
+                           : std::to_string(std::get<std::int64_t>(value));
+      result.set(!is_canonical && name == e.output_name ? "out" : name, value);
+    }
+  }
+  result.set("expression", canonical);
+  if (has_extents) return result;
+  std::vector<std::vector<std::int64_t>> shapes(layouts.size());
+  std::vector<const std::vector<std::int64_t>*> known(layouts.size(), nullptr);
+  for (std::size_t k = 0; k < layouts.size(); ++k) {
+    if (layouts[k].empty() || layouts[k] == "dense" || !refuses_layout(layouts[k]).empty()) continue;
+    shapes[k] = *extents_of(layouts[k].substr(0, layouts[k].find(':')));
+    known[k] = &shapes[k];
+  }
+  const Extents found = infer_extents(e, extents, known);
+  if (!found.error.empty())
+    throw UsageError("The expression is \"" + std::get<std::string>(*text) + "\". " + found.error);
+  result.set("extents", joined(found.values));
+  return result;
+}
+
+}  // namespace tunesmith::tensor_op

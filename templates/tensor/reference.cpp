@@ -1,0 +1,186 @@
+// The reference of `tensor`: the loops themselves in double, and the error that a sum in the dtype may have
+// made.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "templates/tensor/op.h"
+
+namespace tunesmith::tensor_op {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+// Beyond so many terms of all elements together, only some elements are compared.
+constexpr double most_terms_checked = 0x1p35;
+
+/// Steps through indices from `from` to `to` of a nest, the last fastest, and moves offsets along.
+class Odometer {
+ public:
+  Odometer(const Nest& nest, std::size_t from, std::size_t to) : nest_(nest), from_(from), at_(to, 0) {}
+  void step(std::vector<std::int64_t>& offsets) {
+    for (std::size_t i = at_.size(); i-- > from_;) {
+      for (std::size_t k = 0; k < offsets.size(); ++k) offsets[k] += nest_.inputs[k].strides[i];
+      if (++at_[i] < nest_.extents[i]) return;
+      for (std::size_t k = 0; k < offsets.size(); ++k)
+        offsets[k] -= nest_.inputs[k].strides[i] * nest_.extents[i];
+      at_[i] = 0;
+    }
+  }
+
+ private:
+  const Nest& nest_;
+  std::size_t from_;
+  std::vector<std::int64_t> at_;
+};
+
+struct Result {
+  double value = 0;
+  double size = 0;          // the sum of magnitudes
+  double error = 0;         // the sum of the terms' errors
+  bool is_unknown = false;  // a term has no bound, or overflowed
+};
+
+void add(Result& result, Reduction reduction, bool is_first, double value, double error) {
+  if (reduction == Reduction::sum) {
+    result.value += value;
+    result.size += std::abs(value);
+    result.error += error;
+    return;
+  }
+  const bool takes = reduction == Reduction::max ? value > result.value : value < result.value;
+  if (is_first || takes || std::isnan(value)) result.value = value;
+  result.error = std::max(result.error, error);
+  result.size = std::max(result.size, std::abs(value));
+}
+
+// Integers wrap, as the kernels' do.
+template <typename Whole, typename Bits>
+double wrapped_sum(double a, double b) {
+  return static_cast<double>(static_cast<Whole>(static_cast<Bits>(static_cast<Whole>(a)) +
+                                                static_cast<Bits>(static_cast<Whole>(b))));
+}
+
+// The offset of a free index's place, for each access; nothing (false) where the output has a gap.
+bool place(const Nest& nest, const std::vector<std::size_t>& order, std::int64_t element,
+           std::vector<std::int64_t>& offsets) {
+  element -= nest.output.start;
+  if (element < 0) return false;
+  for (std::size_t k = 0; k < offsets.size(); ++k) offsets[k] = nest.inputs[k].start;
+  for (const std::size_t i : order) {
+    const std::int64_t at = std::min(element / nest.output.strides[i], nest.extents[i] - 1);
+    element -= at * nest.output.strides[i];
+    for (std::size_t k = 0; k < offsets.size(); ++k) offsets[k] += at * nest.inputs[k].strides[i];
+  }
+  return element == 0;
+}
+
+double largest_of(DType dtype) {
+  switch (dtype) {
+    case DType::f64:
+      return std::numeric_limits<double>::max();
+    case DType::f16:
+      return 65504;
+    default:
+      return 0x1.fep127;
+  }
+}
+
+}  // namespace
+
+void reference(const Problem& problem, std::span<const std::vector<double>> arguments, int /*output*/,
+               std::int64_t begin, std::int64_t end, std::span<double> value,
+               std::span<double> permitted_error) {
+  const Expression e = expression_of(problem);
+  const Nest nest = fused(nest_of(problem));
+  const DType dtype = dtype_of(problem);
+  const DType compute = elementwise_op::compute_dtype(dtype);
+  const bool whole = is_whole(dtype);
+  const std::int64_t terms = nest.terms();
+  const std::vector<int> product = whole ? std::vector<int>() : product_of(e.function);
+  std::vector<std::size_t> order(nest.free);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return nest.output.strides[a] > nest.output.strides[b]; });
+  // Of f64 twice the unit roundoff, since the reference itself computes in double.
+  const double unit = compute == DType::f64 ? 0x1p-52 : 0x1p-24;
+  const double store = dtype == DType::f16 ? 0x1p-11 : dtype == DType::bf16 ? 0x1p-8 : 0;
+  const double least = dtype == DType::f16                           ? 0x1p-25
+                       : dtype == DType::bf16 || dtype == DType::f32 ? 0x1p-149
+                                                                     : 0x1p-1074;
+  const double all_terms = static_cast<double>(terms) * static_cast<double>(nest.outputs());
+  const auto stride = static_cast<std::uint64_t>(std::max(1.0, std::ceil(all_terms / most_terms_checked)));
+
+  constexpr std::int64_t block = 256;
+  std::vector<std::int64_t> offsets(nest.inputs.size());
+  std::vector<std::vector<double>> values(nest.inputs.size(), std::vector<double>(block));
+  std::vector<double> results(block), errors(block);
+  for (std::int64_t element = begin; element < end; ++element) {
+    const auto to = static_cast<std::size_t>(element - begin);
+    value[to] = 0;
+    permitted_error[to] = infinity;
+    // Some of each block of so many elements, another place in each.
+    const auto number = static_cast<std::uint64_t>(element);
+    if (stride > 1 && number % stride != (number / stride * 0x9e3779b97f4a7c15u >> 20) % stride) continue;
+    if (!place(nest, order, element, offsets)) continue;
+    Odometer odometer(nest, nest.free, nest.rank());
+    Result result;
+    for (std::int64_t done = 0; done < terms; done += block) {
+      const std::int64_t count = std::min(block, terms - done);
+      for (std::int64_t n = 0; n < count; ++n) {
+        for (std::size_t k = 0; k < offsets.size(); ++k)
+          values[k][static_cast<std::size_t>(n)] =
+              arguments[static_cast<std::size_t>(nest.inputs[k].array)][static_cast<std::size_t>(offsets[k])];
+        odometer.step(offsets);
+      }
+      if (!product.empty()) {
+        for (std::size_t n = 0; n < static_cast<std::size_t>(count); ++n) {
+          double term = 1;
+          bool is_finite = true;
+          for (const int k : product) {
+            term *= values[static_cast<std::size_t>(k)][n];
+            is_finite = is_finite && std::isfinite(values[static_cast<std::size_t>(k)][n]);
+          }
+          if (is_finite && !std::isfinite(term)) result.is_unknown = true;
+          add(result, e.reduction, done == 0 && n == 0, term,
+              static_cast<double>(product.size() - 1) * unit * std::abs(term));
+        }
+        continue;
+      }
+      elementwise_op::evaluate(e.function, compute, values, static_cast<std::size_t>(count), results.data(),
+                               errors.data());
+      for (std::size_t n = 0; n < static_cast<std::size_t>(count); ++n) {
+        if (errors[n] == infinity) result.is_unknown = true;
+        if (whole && e.reduction == Reduction::sum) {
+          result.value = dtype == DType::i32
+                             ? wrapped_sum<std::int32_t, std::uint32_t>(result.value, results[n])
+                             : wrapped_sum<std::int64_t, std::uint64_t>(result.value, results[n]);
+        } else {
+          add(result, e.reduction, done == 0 && n == 0, results[n], errors[n]);
+        }
+      }
+    }
+    value[to] = result.value;
+    if (whole) {
+      permitted_error[to] = 0;
+      continue;
+    }
+    // Adding n terms one by one or in any tree: n - 1 roundings of partial sums, each at most the sum of
+    // magnitudes.
+    const double additions = e.reduction == Reduction::sum ? static_cast<double>(terms) - 1 : 0;
+    double error = result.error + additions * unit * (result.size + result.error);
+    if (store > 0) error += store * (std::abs(result.value) + error) + least;
+    error += (static_cast<double>(terms) * static_cast<double>(product.size())) * least *
+             (product.size() > 1 ? 1 : 0);
+    // An infinity or a NaN of the inputs comes out as it should; what may overflow on the way may be
+    // anything.
+    if (!std::isfinite(result.value)) {
+      permitted_error[to] = result.is_unknown ? infinity : 0;
+    } else {
+      permitted_error[to] = result.size + error < largest_of(dtype) ? error : infinity;
+    }
+  }
+}
+
+}  // namespace tunesmith::tensor_op

@@ -1,0 +1,228 @@
+// tensor's language, its problems, and its typed functions on the host.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdint>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "generator/error.h"
+#include "kernel_file/find_op.h"
+#include "templates/tensor/op.h"
+#include "tunesmith/tensor.h"
+
+namespace tunesmith {
+namespace {
+
+using namespace tensor_op;
+
+std::string canonical(const std::string& text) {
+  const Parsed parsed = parse(text);
+  return parsed.error.empty() ? canonical_text(parsed.expression) : parsed.error;
+}
+
+TEST(TensorExpression, IsTheSameTextUnderOtherNames) {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"c[i,j] += a[i,k]*b[k,j]", "out[a,b] += x0[a,c] * x1[c,b]"},
+      {"result[ row , col ] += A[row,k0] * B[k0,col]", "out[a,b] += x0[a,c] * x1[c,b]"},
+      {"out[n,o,y,x] += x[n,c,y+i,x+j] * w[o,c,i,j]", "out[a,b,c,d] += x0[a,e,c+f,d+g] * x1[b,e,f,g]"},
+      {"y[i] = x[2*i - 1 + 3]", "out[a] = x0[2*a+2]"},
+      {"y[i] = x[i*2*2 + i]", "out[a] = x0[5*a]"},
+      {"y[i] = x[99 - i]", "out[a] = x0[-a+99]"},
+      {"y[i] = x[0,i,-i+i]", "out[a] = x0[0,a,0]"},
+      {"t += m[i,i]", "out += x0[a,a]"},
+      {"t = s", "out = x0"},
+      {"y[i] max= x[i+j] - w[j]", "out[a] max= x0[a+b] - x1[b]"},
+      {"y[i] += (x[i] - z[j]) ** 2", "out[a] += (x0[a] - x1[b]) * (x0[a] - x1[b])"},
+      {"y[i] = -(x[i] + 1) * (2 - (3 - x[i]))", "out[a] = -(x0[a] + 1) * (2 - (3 - x0[a]))"},
+      {"y[i] = x[i] < 0 ? -x[i] : max(x[i], 0.1)",
+       "out[a] = x0[a] < 0 ? -x0[a] : max(x0[a], 0.10000000000000001)"},
+      {"y[i] = (x[i] < 2) == (x[i] > 1)", "out[a] = (x0[a] < 2) == (x0[a] > 1)"},
+      {"y[i] = x[i] / (z[i] / x[i]) - 1e300", "out[a] = x0[a] / (x1[a] / x0[a]) - 1.0000000000000001e+300"},
+      {"y[i] = (x[i] ? x[i] : 1) * 2", "out[a] = (x0[a] ? x0[a] : 1) * 2"},
+      {"y[i] = hypot(x[i], gaussian_pdf(x[i], 0, 1))", ""},  // whatever that is written out
+  };
+  for (const auto& [text, expected] : cases) {
+    if (!expected.empty()) {
+      EXPECT_EQ(canonical(text), expected) << text;
+    }
+    EXPECT_EQ(canonical(canonical(text)), canonical(text)) << text;
+  }
+}
+
+TEST(TensorExpression, WhatIsWrongIsASentenceWithItsPlace) {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"", "At character 1: The array that is computed was expected"},
+      {"y", "At character 2: One of = += max= min= was expected"},
+      {"y[i] == x[i]", "One of = += max= min= was expected"},
+      {"y[i] = x[i,", "At character 12: An index was expected where the text ends."},
+      {"y[i] = x[i", "']' was expected behind an array's indices, where the text ends."},
+      {"y[i] = x[j]",
+       "At character 10: The index j is none of y's; write += to sum over it, or max= or min=."},
+      {"y[i+1] = x[i]", "At character 3: Each place of y is one index"},
+      {"y[2*i] = x[i]", "Each place of y is one index"},
+      {"y[0] += x[i]", "Each place of y is one index"},
+      {"y[i] = x[i*j]", "At character 12: Two indices are multiplied here"},
+      {"y[i] = x[1.5*i]", "A number in an index is whole"},
+      {"y[i] = x[9999999*i]", "A number in an index is whole and at most 1048576."},
+      {"y[i] = x[1048576*1048576*1048576*1048576*i]", "The factor of an index is at most 1048576."},
+      {"y[i] = x[i] + x[i,0]", "At character 15: The array x has 2 indices here and 1 before."},
+      {"y[i] = y[i]", "At character 8: The array y is computed; it cannot be read as well."},
+      {"y[i] = i * x[i]", "At character 8: The name i is an index's"},
+      {"y[i] = 3", "The expression reads no array"},
+      {"y[i] = x[i] +", "A value was expected where the text ends."},
+      {"y[i] = foo(x[i])", "At character 8: There is no function 'foo'"},
+      {"y[i] = x[i] y[i]", "The array y is computed"},
+      {"y[i] = x[i] z[i]", "An operator or the end was expected instead of"},
+      {"y[a,b,c,d,e,f,g,h,i,j,k,l,m] = x[a]", "At character 27: An array has at most 12 dimensions."},
+      {"y[a,b,c,d,e,f] += x[g,h,i,j,k,l,m]", "The index m is one more than the 12"},
+      {"y = a[0]+b[0]+c[0]+d[0]+e[0]+f[0]+g[0]", "The expression has more than 6 different accesses"},
+      {"y[i] = x[i]; DROP", "instead of ';'"},
+      {std::string(3000, 'y'), "It has 3000 characters; at most 2048 are allowed."},
+  };
+  for (const auto& [text, expected] : cases) {
+    const std::string error = parse(text).error;
+    EXPECT_NE(error.find(expected), std::string::npos) << text << "\n" << error;
+  }
+}
+
+// Values that double at each step have a text that doubles too.
+TEST(TensorExpression, ATextThatGrowsWithoutBoundIsRefused) {
+  std::string text = "x[i]";
+  for (int n = 0; n < 8; ++n) text = "(" + text + ")**2";
+  EXPECT_NE(parse("y[i] = " + text).error.find("it has more than 2048 characters"), std::string::npos);
+}
+
+Problem complete(const std::string& text) {
+  return complete_problem(find_op("tensor"), Problem::parse(text));
+}
+
+std::string refusal(const std::string& text) {
+  try {
+    complete(text);
+    return "";
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+}
+
+TEST(TensorProblem, IsWrittenInTheCallersNames) {
+  const Problem problem = complete("expression=\"c[i,j] += left[i,k]*right[k,j]\" i=5 j=7 k=9");
+  EXPECT_EQ(problem.word("expression"), "out[a,b] += x0[a,c] * x1[c,b]");
+  EXPECT_EQ(problem.word("extents"), "5x7x9");
+  EXPECT_EQ(complete_problem(find_op("tensor"), problem), problem);
+  const Problem shaped = complete("expression=\"c[i,j] += left[i,k]*right[k,j]\" left=5x9 right=9x7:1x16");
+  EXPECT_EQ(shaped.word("extents"), "5x7x9");
+  EXPECT_EQ(shaped.word("x0"), "5x9");
+  EXPECT_EQ(shaped.word("x1"), "9x7:1x16");
+  // An index and an array of the same name: a number is the index's extent.
+  EXPECT_EQ(complete("expression=\"out[y,x] += x[y+i,x+j]\" x=20 y=10 i=3 j=3").word("extents"), "10x20x3x3");
+  EXPECT_EQ(complete("expression=\"out[y,x] += x[2*y+i,x+j]\" x=20x30 i=3 j=5").word("extents"), "9x26x3x5");
+}
+
+TEST(TensorProblem, ContradictionsAreSentences) {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"expression=\"c[i,j] += a[i,k]*b[k,j]\" a=5x9 b=8x7",
+       "The index k has the extent 9 by dimension 1 of a and 8 by dimension 0 of b; they must agree."},
+      {"expression=\"c[i,j] += a[i,k]*b[k,j]\" a=5x9", "The index j has no extent"},
+      {"expression=\"y[i] += x[i+j]\" x=10", "The index i has no extent"},
+      {"expression=\"y[i] = x[i]\" x=10x10",
+       "The array x has the shape 10x10, but 1 indices in the expression."},
+      {"expression=\"y[i] = x[i,0]\" i=10 x=8x3",
+       "has the extent 10 by what was given and 8 by dimension 0 of x"},
+      {"expression=\"y[i] = x[i-1]\" i=10", "from -1 to 8 along dimension 0"},
+      {"expression=\"y[i] = x[2*i]\" i=10 x=18:1", "from 0 to 18 along dimension 0, whose extent is 18"},
+      {"expression=\"y[i,j] = x[i]\" i=10 j=10 y=10x10:1x1", "two elements have one address"},
+      {"expression=\"y[i] max= x[i,j]\" i=10 j=0", "no reduced extent may be 0"},
+      {"expression=\"y[i] = x[i]\" i=10 z=5", "z=5 is not a parameter of tensor"},
+      {"expression=\"y[i] = x[i]\" i=-1", "The extent i=-1 is not from 0 to 2^40."},
+      {"expression=\"y[i] = x[i]\" extents=10x10", "which has 1 indices, but extents=10x10 are 2"},
+      {"expression=\"y[i] = x[i]\" i=10 x1=10", "which has no array x1"},
+      {"expression=\"y[i] = sqrt(x[i])\" i=10 dtype=i32", "is one of real numbers"},
+      {"expression=\"y[i,j,k] = x[i,j,k]\" i=65536 j=65536 k=65536", "more than 2^40 elements"},
+      {"expression=\"y[i] = x[i]\" i=4 x=4:1099511627776", "more than the 2^40 that are allowed"},
+      {"expression=\"y[i] = x[i]\" i=4 x=4:-1", "Behind the colon stands a stride for each extent"},
+      {"expression=\"y[i] = x[\" i=4", "An index was expected where the text ends."},
+  };
+  for (const auto& [text, expected] : cases)
+    EXPECT_NE(refusal(text).find(expected), std::string::npos) << text << "\n" << refusal(text);
+}
+
+TEST(TensorNest, FusesWhatEveryAccessStepsOverAsOne) {
+  const auto shape = [](const std::string& text) { return joined(fused(nest_of(complete(text))).extents); };
+  EXPECT_EQ(shape("expression=\"y[a,b,c,d] = x[a,b,c,d]\" a=2 b=3 c=5 d=7"), "210");
+  EXPECT_EQ(shape("expression=\"y[a,b,c,d] = x[c,d,a,b]\" a=2 b=3 c=5 d=7"), "6x35");
+  EXPECT_EQ(shape("expression=\"y[a,b,c,d] = x[d,c,b,a]\" a=2 b=3 c=5 d=7"), "2x3x5x7");
+  EXPECT_EQ(shape("expression=\"y[a,b] += x[a,b,c,d]\" a=2 b=3 c=5 d=7"), "6x35");
+  EXPECT_EQ(shape("expression=\"y[a,b] += x[a,b,c,d]\" a=2 b=3 c=5 d=7 x=2x3x5x7:210x70x14x2"), "6x35");
+  EXPECT_EQ(shape("expression=\"y[a,b] += x[a,b,c,d]\" a=2 b=3 c=5 d=7 x=2x3x5x7:400x100x14x2"), "2x3x35");
+  EXPECT_EQ(shape("expression=\"y[a,b] = x[a,b]\" a=1 b=3"), "3");
+  EXPECT_EQ(shape("expression=\"y[b,i,j] += l[b,i,k] * r[b,k,j]\" b=4 i=3 j=5 k=2"), "4x3x5x2");
+}
+
+Dispatcher host() { return Dispatcher({.device = "host", .database = "", .cache_folder = ""}); }
+
+TEST(TensorOnHost, ArraysOfAnyStrides) {
+  Dispatcher dispatcher = host();
+  // NumPy: x = arange(2*3*4).reshape(2, 3, 4); einsum("abc,cd->bad", x, arange(8).reshape(4, 2))
+  std::vector<double> x(24), w(8), out(12, -1);
+  std::iota(x.begin(), x.end(), 0);
+  std::iota(w.begin(), w.end(), 0);
+  const std::string text = "out[b,a,d] += x[a,b,c] * w[c,d]";
+  EXPECT_EQ(tensor_shape(text, {{2, 3, 4}, {4, 2}}), (std::vector<std::int64_t>{3, 2, 2}));
+  ASSERT_TRUE(tensor(dispatcher, text, ElementType::f64, {{x.data(), {{2, 3, 4}}}, {w.data(), {{4, 2}}}},
+                     out.data(), {{3, 2, 2}}));
+  EXPECT_EQ(out, (std::vector<double>{28, 34, 172, 226, 76, 98, 220, 290, 124, 162, 268, 354}));
+  // The same with w transposed in memory, into every second element.
+  const std::vector<double> turned = {0, 2, 4, 6, 1, 3, 5, 7};
+  std::vector<double> wide(24, -1);
+  ASSERT_TRUE(tensor(dispatcher, text, ElementType::f64,
+                     {{x.data(), {{2, 3, 4}}}, {turned.data(), {{4, 2}, {1, 4}}}}, wide.data(),
+                     {{3, 2, 2}, {8, 4, 2}}));
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    EXPECT_EQ(wide[2 * i], out[i]);
+    EXPECT_EQ(wide[2 * i + 1], -1);
+  }
+}
+
+TEST(TensorOnHost, DiagonalsOfTheOutputLeaveTheRest) {
+  Dispatcher dispatcher = host();
+  const std::array<float, 3> x = {2, 3, 5};
+  std::array<float, 9> out;
+  out.fill(-1);
+  ASSERT_TRUE(tensor(dispatcher, "out[i,i] = x[i] ** 2", ElementType::f32, {{x.data(), {{3}}}}, out.data(),
+                     {{3, 3}}));
+  EXPECT_EQ(out, (std::array<float, 9>{4, -1, -1, -1, 9, -1, -1, -1, 25}));
+}
+
+TEST(TensorOnHost, WrongArraysAreSentences) {
+  Dispatcher dispatcher = host();
+  const auto error = [&](const std::string& text, const std::vector<TensorLayout>& inputs,
+                         const TensorLayout& out, const TensorExtents& extents = {}) {
+    try {
+      tensor_plan(dispatcher, text, ElementType::f32, inputs, out, extents);
+      return std::string("no error");
+    } catch (const UsageError& wrong) {
+      return std::string(wrong.what());
+    }
+  };
+  EXPECT_NE(error("y[i] = x[i]", {{{3}}, {{3}}}, {{3}}).find("It reads 1 arrays (x), but 2 were given."),
+            std::string::npos);
+  EXPECT_NE(error("y[i] = x[i]", {{{3}}}, {{3}}, {{"k", 2}}).find("It has no index k"), std::string::npos);
+  EXPECT_NE(error("y[i] = x[i]", {{{3}}}, {{2}}).find("from 0 to 2 along dimension 0, whose extent is 2"),
+            std::string::npos);
+  EXPECT_NE(error("y[i] = x[i", {{{3}}}, {{2}}).find("']' was expected"), std::string::npos);
+}
+
+TEST(TensorOnHost, NothingIsZeroOrNothing) {
+  Dispatcher dispatcher = host();
+  std::array<float, 3> out = {7, 7, 7};
+  ASSERT_TRUE(
+      tensor(dispatcher, "y[i] += x[i,j]", ElementType::f32, {{nullptr, {{3, 0}}}}, out.data(), {{3}}));
+  EXPECT_EQ(out, (std::array<float, 3>{0, 0, 0}));
+  ASSERT_TRUE(tensor(dispatcher, "y[i] += x[i,j]", ElementType::f32, {{nullptr, {{0, 3}}}}, nullptr, {{0}}));
+}
+
+}  // namespace
+}  // namespace tunesmith

@@ -1,0 +1,55 @@
+// A line of index notation over arrays of any strides: products of matrices and tensors, permutations,
+// windows, diagonals. The language and its accuracy: templates/tensor/README.md.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tunesmith/dispatcher.h"
+#include "tunesmith/elementwise.h"
+
+namespace tunesmith {
+inline namespace TUNESMITH_ABI {
+
+/// How an array lies in memory.
+struct TensorLayout {
+  std::vector<std::int64_t> extents = {};  ///< outermost first; none: one element
+  std::vector<std::int64_t> strides = {};  ///< in elements, 0 or more, one per extent; empty: no gaps
+};
+
+struct TensorInput {
+  const void* data = nullptr;
+  TensorLayout layout = {};
+};
+
+/// Extents of indices that no array fixes, by name, such as {"i", 3}.
+using TensorExtents = std::vector<std::pair<std::string, std::int64_t>>;
+
+/// The extents of the array that the expression computes, such as "out[n,o,y,x] += x[n,c,y+i,x+j] *
+/// w[o,c,i,j]", from those of its inputs, in the order in which the expression first names them. An index
+/// that stands alone along a dimension has its extent; one that stands with others, as y in y+i, the largest
+/// that fits. Throws UsageError; the sentence says what is wrong with the expression or contradicts.
+std::vector<std::int64_t> tensor_shape(const std::string& expression,
+                                       const std::vector<std::vector<std::int64_t>>& inputs,
+                                       const TensorExtents& extents = {});
+
+/// The plan for an expression on arrays of these layouts, to launch it many times without a look-up.
+/// `inputs`: one for each array, in the order in which the expression first names them. `out`: of
+/// tensor_shape(), the strides of which give each element an address of its own. Arguments of launch(): the
+/// inputs, null up to six of them, and out. What no index of the expression reaches in `out` stays as it is.
+/// Throws where plan() throws.
+Plan tensor_plan(Dispatcher& dispatcher, const std::string& expression, ElementType type,
+                 const std::vector<TensorLayout>& inputs, const TensorLayout& out,
+                 const TensorExtents& extents = {});
+
+/// Plans and launches; the plan is looked up by a text that is made anew, which costs some ten microseconds.
+/// Arrays are in memory of the dispatcher's device; `out` overlaps no input. `stream` is a cudaStream_t. A
+/// null, overlapping or misaligned pointer is in the Status.
+Status tensor(Dispatcher& dispatcher, const std::string& expression, ElementType type,
+              const std::vector<TensorInput>& inputs, void* out, const TensorLayout& out_layout,
+              void* stream = nullptr, const TensorExtents& extents = {});
+
+}  // namespace TUNESMITH_ABI
+}  // namespace tunesmith
