@@ -6,6 +6,7 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <string>
@@ -25,6 +26,7 @@
 #include "runtime/toolchain.h"
 #include "templates/elementwise/expression.h"
 #include "tunesmith/dispatcher.h"
+#include "tunesmith/tensor.h"
 
 namespace tunesmith::python {
 namespace {
@@ -321,6 +323,31 @@ void add_functions(nb::module_& m) {
         return names;
       },
       "The functions that an expression of elementwise may call.");
+  m.def("tensor_arrays", &tensor_arrays, nb::arg("expression"),
+        "The arrays that an index expression reads, by name, in the order of first use. Raises ValueError.");
+  m.def(
+      "tensor_problem",
+      [](const std::string& expression, const std::string& dtype,
+         const std::vector<std::pair<std::vector<std::int64_t>, std::vector<std::int64_t>>>& arrays,
+         const TensorExtents& extents) {
+        static const std::vector<std::string> types = {"f32", "f64", "i32", "i64", "f16", "bf16"};
+        const auto type = std::find(types.begin(), types.end(), dtype);
+        if (type == types.end()) throw UsageError("A tensor has no dtype " + dtype + ".");
+        std::vector<TensorLayout> layouts;
+        for (const auto& [shape, strides] : arrays) layouts.push_back({shape, strides});
+        const TensorLayout out = layouts.back();
+        layouts.pop_back();
+        return tensor_problem(expression, static_cast<ElementType>(type - types.begin()), layouts, out,
+                              extents);
+      },
+      nb::arg("expression"), nb::arg("dtype"), nb::arg("arrays"), nb::arg("extents") = TensorExtents(),
+      "The problem as a text, from (shape, strides in elements) of the inputs and, last, the result. Raises "
+      "ValueError.");
+  m.def("tensor_shape", &tensor_shape, nb::arg("expression"), nb::arg("inputs"),
+        nb::arg("extents") = TensorExtents(),
+        "The shape of the array that it computes, from those of its inputs and the extents (name, extent) of "
+        "indices "
+        "that these do not fix. Raises ValueError.");
   m.def(
       "work",
       [](const std::string& op, const std::string& problem) {

@@ -25,6 +25,7 @@ from ._histograms import bincount, histogram
 from ._own_kernels import write_kernel
 from ._reductions import max, mean, min, sum
 from ._references import serve_reference
+from ._tensors import einsum, permute, tensor
 from ._transposition import transpose
 from ._tuning import Capture, capture, program, tune, winners
 
@@ -44,6 +45,7 @@ __all__ = [
     "default_database",
     "device",
     "dispatcher",
+    "einsum",
     "first_device",
     "forget_dispatchers",
     "histogram",
@@ -52,6 +54,7 @@ __all__ = [
     "min",
     "ndimage",
     "ops",
+    "permute",
     "program",
     "report",
     "serve_reference",
@@ -60,6 +63,7 @@ __all__ = [
     "show_config",
     "signal",
     "sum",
+    "tensor",
     "transpose",
     "tune",
     "vectorize",

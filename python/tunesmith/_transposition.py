@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from typing import Any, SupportsIndex
 
 from ._arrays import Given, index, launch, recorded
-from ._results import _finish, _short, _usable
+from ._results import _finish, _usable
+
+_letters = "abcdefghijkl"
 
 
 def _merged(extents, strides):
@@ -28,7 +30,7 @@ def transpose(a: Any, axes: Sequence[SupportsIndex] | None = None, out: Any = No
 
     Elements of 1, 2, 4, 8 and 16 bytes, copied bit by bit. One launch where the order exchanges two groups of
     neighbouring axes (every matrix, every batch of matrices, images from channels-first to channels-last) or where elements have
-    4 or 8 bytes and at most six groups are left; other orders are copied by the array's own library.
+    2, 4 or 8 bytes and at most twelve groups are left; other orders are copied by the array's own library.
     out: a C-contiguous array of that shape and type. Raises ValueError for axes that are no permutation.
     """
     given = Given(a)
@@ -70,11 +72,14 @@ def _permute(given: Given, order, result: Given) -> bool:
             problem = (("batch", batch), ("height", height), ("width", width), ("dtype", f"b{8 * item}"))
             launch("transpose", (given, result), problem)
             return True
-    if item in (4, 8) and len(groups) <= 6:
-        name = "int32" if item == 4 else "int64"
+    if item in (2, 4, 8) and len(groups) <= len(_letters):
+        # The array's axes and the result's, neighbours as one; elements are moved as they are, whatever they mean.
+        letters = _letters[: len(groups)]
+        within = sorted(range(len(groups)), key=lambda k: -groups[k][1])
         extents = "x".join(str(extent) for extent, _ in groups)
-        strides = "x".join(str(stride) for _, stride in groups)
-        problem = (("function", "a"), ("dtype", _short[name]), ("shape", extents), ("a", f"{extents}:{strides}"))
-        launch("elementwise", (given, None, None, None, None, None, result), problem)
+        layout = "x".join(str(groups[k][0]) for k in within) + ":" + "x".join(str(groups[k][1]) for k in within)
+        expression = f"out[{','.join(letters)}] = x0[{','.join(letters[k] for k in within)}]"
+        dtype = {2: "f16", 4: "f32", 8: "f64"}[item]
+        launch("tensor", (given, *[None] * 5, result), (("expression", expression), ("dtype", dtype), ("extents", extents), ("x0", layout)))
         return True
     return False

@@ -93,6 +93,10 @@ extern "C" __global__ void __launch_bounds__(BLOCK) ENTRY(tensor_base_product)(P
   for (long long element = first; element < elements; element += stride) {
     Place place;
     const long long to = place_of(element, nest, place);
+    if (factors == 1 && reduced_rank == 0) {  // moved as it is, whatever its bits mean
+      out[out_start + to] = inputs[0][place.offsets[0]];
+      continue;
+    }
     Compute result = 0;
     for (long long term = 0; term < terms; ++term) {
       Compute product = to_float(inputs[0][place.offsets[0]]);

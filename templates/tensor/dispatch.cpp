@@ -52,13 +52,24 @@ std::string text_of(const TensorLayout& layout) {
   return layout.strides.empty() ? extents : extents + ":" + tensor_op::joined(layout.strides);
 }
 
-// Those of the arrays of an expression: dense where an array is no larger than what is reached.
-std::string problem_text(const std::string& text, ElementType type, const std::vector<TensorLayout>& inputs,
-                         const TensorLayout& out, const TensorExtents& extents) {
-  const tensor_op::Expression e = parsed(text);
+}  // namespace
+
+std::vector<std::string> tensor_arrays(const std::string& expression) { return parsed(expression).arrays; }
+
+std::vector<std::int64_t> tensor_shape(const std::string& expression,
+                                       const std::vector<std::vector<std::int64_t>>& inputs,
+                                       const TensorExtents& extents) {
+  const tensor_op::Expression e = parsed(expression);
+  return tensor_op::least_extents(e, -1, extents_of(expression, e, inputs, extents));
+}
+
+std::string tensor_problem(const std::string& expression, ElementType type,
+                           const std::vector<TensorLayout>& inputs, const TensorLayout& out,
+                           const TensorExtents& extents) {
+  const tensor_op::Expression e = parsed(expression);
   std::vector<std::vector<std::int64_t>> shapes;
   for (const TensorLayout& input : inputs) shapes.push_back(input.extents);
-  const std::vector<std::int64_t> values = extents_of(text, e, shapes, extents);
+  const std::vector<std::int64_t> values = extents_of(expression, e, shapes, extents);
   Values problem = {{"expression", tensor_op::canonical_text(e)},
                     {"dtype", std::string(type_names.at(static_cast<std::size_t>(type)))},
                     {"extents", tensor_op::joined(values)}};
@@ -74,19 +85,10 @@ std::string problem_text(const std::string& text, ElementType type, const std::v
   return problem.text();
 }
 
-}  // namespace
-
-std::vector<std::int64_t> tensor_shape(const std::string& expression,
-                                       const std::vector<std::vector<std::int64_t>>& inputs,
-                                       const TensorExtents& extents) {
-  const tensor_op::Expression e = parsed(expression);
-  return tensor_op::least_extents(e, -1, extents_of(expression, e, inputs, extents));
-}
-
 Plan tensor_plan(Dispatcher& dispatcher, const std::string& expression, ElementType type,
                  const std::vector<TensorLayout>& inputs, const TensorLayout& out,
                  const TensorExtents& extents) {
-  return dispatcher.plan("tensor", problem_text(expression, type, inputs, out, extents));
+  return dispatcher.plan("tensor", tensor_problem(expression, type, inputs, out, extents));
 }
 
 Status tensor(Dispatcher& dispatcher, const std::string& expression, ElementType type,

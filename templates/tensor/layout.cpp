@@ -84,6 +84,7 @@ Layout layout_of(std::string_view text, const std::vector<std::int64_t>& least) 
 Reach reach_of(const Affine& dimension, const std::vector<std::int64_t>& extents) {
   Reach reach = {dimension.offset, dimension.offset};
   for (std::size_t i = 0; i < dimension.factors.size(); ++i) {
+    if (dimension.factors[i] == 0) continue;
     if (extents[i] == 0) return {0, -1};
     (dimension.factors[i] < 0 ? reach.least : reach.most) += dimension.factors[i] * (extents[i] - 1);
   }
@@ -143,7 +144,7 @@ Extents infer_extents(const Expression& e, std::vector<std::int64_t> given,
       if (shape == nullptr) continue;
       for (std::size_t d = 0; d < shape->size(); ++d) {
         const Affine& dimension = access.dimensions[d];
-        std::int64_t room = (*shape)[d] - 1 - dimension.offset;
+        std::int64_t above = (*shape)[d] - 1 - dimension.offset, below = dimension.offset;
         std::size_t open = e.indices.size();
         bool one = true;
         for (std::size_t i = 0; i < e.indices.size(); ++i) {
@@ -151,12 +152,15 @@ Extents infer_extents(const Expression& e, std::vector<std::int64_t> given,
           if (given[i] < 0) {
             one = one && open == e.indices.size();
             open = i;
-          } else if (dimension.factors[i] > 0) {
-            room -= dimension.factors[i] * std::max<std::int64_t>(given[i] - 1, 0);
+          } else {
+            const std::int64_t steps = dimension.factors[i] * std::max<std::int64_t>(given[i] - 1, 0);
+            steps > 0 ? above -= steps : below += steps;
           }
         }
-        if (!one || open == e.indices.size() || dimension.factors[open] < 0) continue;
-        const std::int64_t extent = room < 0 ? 0 : room / dimension.factors[open] + 1;
+        if (!one || open == e.indices.size()) continue;
+        const std::int64_t factor = dimension.factors[open];
+        const std::int64_t room = factor > 0 ? above : below;
+        const std::int64_t extent = room < 0 ? 0 : room / std::abs(factor) + 1;
         fits[open] = fits[open] < 0 ? extent : std::min(fits[open], extent);
       }
     }

@@ -125,7 +125,7 @@ Op ops_tensor() {
       .rewritten = rewritten,
       .check = check,
       .arguments = {},  // below
-      .templates = {base()},
+      .templates = {base(), permute()},
       .reference = reference,
       .flops = operations,
       .bytes_moved = moved,
@@ -141,6 +141,11 @@ Op ops_tensor() {
            "expression=\"out[b,i,k] += x[b,i,j] * y[b,j,k]\" b=3 i=20 j=9 k=18 dtype=f64",
            "expression=\"out[n,o,y,x] += image[n,c,y+i,x+j] * w[o,c,i,j]\" n=2 o=3 y=8 x=9 c=2 i=3 j=3",
            "expression=\"out[c,a,b] = x[a,b,c]\" a=13 b=17 c=19",
+           "expression=\"out[d,c,b,a] = x[a,b,c,d]\" a=6 b=7 c=8 d=40 dtype=f16",
+           "expression=\"out[e,c,a,d,b] = 2 * x[a,b,c,d,e] + 1\" a=5 b=9 c=6 d=7 e=3 dtype=f64",
+           "expression=\"out[a,c,b,d] = x[a,b,c,d]\" a=5 b=9 c=6 d=4",
+           "expression=\"out[b,a] = x[a,b]\" a=70 b=64 x=70x64:80x1 out=64x70:72x1",
+           "expression=\"out[y,x] = x[2*y,99-x]\" y=30 x=100",
            "expression=\"out[b,c,y,x,c,v,u] += f[c] * (m[b,k,y+i,x+j] * m[b,k,v+i,u+j] + "
            "g[b,k,y+i,x+j,k,v+i,u+j])\" b=1 c=2 y=3 x=3 v=3 u=3 k=2 i=2 j=2",
            "expression=\"out[y,x,d] += (l[y+i,x+j] - r[y+i,x+j+d]) ** 2\" y=9 x=11 d=4 i=3 j=3",

@@ -121,6 +121,18 @@ TEST(TensorProblem, IsWrittenInTheCallersNames) {
   EXPECT_EQ(complete("expression=\"out[y,x] += x[2*y+i,x+j]\" x=20x30 i=3 j=5").word("extents"), "9x26x3x5");
 }
 
+TEST(TensorProblem, AnIndexThatIsLeftOpenIsAsLargeAsFits) {
+  const auto extents = [](const std::string& text) {
+    return complete("expression=\"" + text).word("extents");
+  };
+  EXPECT_EQ(extents("y[i] = x[12-i]\" x=20:1"), "13");
+  EXPECT_EQ(extents("y[i] += x[2*i+3*j]\" x=20:1 j=4"), "6x4");
+  EXPECT_EQ(extents("y[i] += x[2*i-j+3]\" x=20:1 j=4"), "9x4");
+  EXPECT_EQ(extents("y[i] += x[i+j] * w[j]\" x=4:1 w=6:1"), "0x6");
+  EXPECT_EQ(extents("y[i] += x[i+j] + z[2*i]\" x=40:1 z=7:1 j=3"), "4x3");
+  EXPECT_EQ(extents("y[i,j] += x[i,k] * w[k,j]\" x=3x0 w=0x2"), "3x2x0");
+}
+
 TEST(TensorProblem, ContradictionsAreSentences) {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"expression=\"c[i,j] += a[i,k]*b[k,j]\" a=5x9 b=8x7",

@@ -27,6 +27,10 @@ struct TensorInput {
 /// Extents of indices that no array fixes, by name, such as {"i", 3}.
 using TensorExtents = std::vector<std::pair<std::string, std::int64_t>>;
 
+/// The names of the arrays that the expression reads, in the order of their first use: that of the inputs
+/// below. Throws UsageError with the place of what is wrong in the text.
+std::vector<std::string> tensor_arrays(const std::string& expression);
+
 /// The extents of the array that the expression computes, such as "out[n,o,y,x] += x[n,c,y+i,x+j] *
 /// w[o,c,i,j]", from those of its inputs, in the order in which the expression first names them. An index
 /// that stands alone along a dimension has its extent; one that stands with others, as y in y+i, the largest
@@ -34,6 +38,11 @@ using TensorExtents = std::vector<std::pair<std::string, std::int64_t>>;
 std::vector<std::int64_t> tensor_shape(const std::string& expression,
                                        const std::vector<std::vector<std::int64_t>>& inputs,
                                        const TensorExtents& extents = {});
+
+/// The problem of the op `tensor` as a text, to tune it or to plan it; arguments as of tensor_plan().
+std::string tensor_problem(const std::string& expression, ElementType type,
+                           const std::vector<TensorLayout>& inputs, const TensorLayout& out,
+                           const TensorExtents& extents = {});
 
 /// The plan for an expression on arrays of these layouts, to launch it many times without a look-up.
 /// `inputs`: one for each array, in the order in which the expression first names them. `out`: of

@@ -1,0 +1,238 @@
+"""Index expressions: NumPy's einsum, and what it has no words for."""
+
+from __future__ import annotations
+
+import shlex
+import string
+from collections.abc import Mapping, Sequence
+from typing import Any, SupportsIndex
+
+import numpy as np
+
+from ._arrays import Given, index, launch, run_recorded
+from ._core import Memo, tensor_arrays, tensor_problem, tensor_shape
+from ._libraries import type_name
+from ._results import _finish, _short, _usable
+from ._transposition import transpose
+
+_most_arrays = 6
+_memos: dict[tuple, Memo] = {}
+# Integers of another width are computed modulo 2**32 or 2**64 and cut again, which is what their own sums and products do.
+_computed_as = {"int8": "int32", "int16": "int32", "uint8": "int32", "uint16": "int32", "uint32": "int64", "uint64": "int64"}
+
+
+def _memo(kind: str, text: str, count: int) -> Memo:
+    key = (kind, text, count)
+    found = _memos.get(key)
+    if found is None:
+        if len(_memos) >= 1024:
+            _memos.clear()
+        found = _memos[key] = Memo([*(f"x{k}" for k in range(count)), "out", "dtype", "extents"], list(range(count + 1)))
+    return found
+
+
+def _common_dtype(arrays: Sequence[Given], what: str) -> str:
+    names = {one.dtype for one in arrays}
+    for name in names:
+        if name.startswith("complex"):
+            raise TypeError(f"An array of {name} was given; {what} of complex numbers is not supported.")
+    if len(names) == 1:
+        found = names.pop()
+    elif "bfloat16" in names:
+        raise TypeError("bfloat16 was given with another type; convert one of them first.")
+    else:
+        found = np.result_type(*names).name
+    if found == "bool":
+        raise TypeError(f"Arrays of bool were given; {what} computes with numbers. Convert one of them first.")
+    return found
+
+
+def _compute(expression: str, arrays: Sequence[Given], like: Given, out: Any, dtype: str, extents: tuple, is_whole: bool) -> Any:
+    """Of arrays in the order in which the expression names them. is_whole: every element of the result is written."""
+    computed = _computed_as.get(dtype, dtype)
+    if computed not in _short:
+        raise TypeError(f"Elements of {dtype} are not computed; allowed are {', '.join([*_short, *_computed_as])}.")
+    operands = [one.to(computed) for one in arrays]
+    operands = [one.contiguous() if any(stride < 0 for stride in one.array.strides) else one for one in operands]
+    shape = tuple(tensor_shape(expression, [one.shape for one in operands], list(extents)))
+    result = (_usable(out, shape, computed, like) if computed == dtype and is_whole else None) or like.empty(shape, computed)
+    if not is_whole:
+        like.library.assign(result.object, 0)
+    if result.array.size:
+        layouts = [(one.shape, one.array.strides) for one in (*operands, result)]
+        text = tensor_problem(expression, _short[computed], layouts, list(extents))
+        problem = tuple(tuple(field.split("=", 1)) for field in shlex.split(text))
+        launch("tensor", (*operands, *[None] * (_most_arrays - len(operands)), result), problem)
+    if out is not None and result.object is out:
+        return out
+    return _finish(result.to(dtype), out, same_kind=True)
+
+
+def _together(values: Sequence[Any]) -> tuple[list[Given], Given]:
+    """The arrays, those of ordinary memory beside the others where there are any, and one of the latter."""
+    given = [Given(value) for value in values]
+    like = next((one for one in given if one.array.kind != "numpy"), given[0])
+    return [one if one.array.kind == like.array.kind else Given(value, like) for one, value in zip(given, values)], like
+
+
+def _dtype_of(given: Sequence[Given], dtype: Any, what: str) -> str:
+    return _common_dtype(given, what) if dtype is None else type_name(dtype)
+
+
+def tensor(
+    expression: str,
+    /,
+    *values: Any,
+    out: Any = None,
+    dtype: Any = None,
+    extents: Mapping[str, int] | None = None,
+    **arrays: Any,
+) -> Any:
+    """What a line of index notation says, in one kernel:
+
+        y = tunesmith.tensor("y[n,o,v,u] += x[n,c,v+i,u+j] * w[o,c,i,j]", x=x, w=w)
+
+    expression: what is computed, brackets for indices: those that the result names are its dimensions, the others are summed (`+=`), or
+    the largest (`max=`) or smallest (`min=`) term is taken; `=` where there are none. Between brackets a sum of indices with whole factors,
+    and a whole number: windows (y+i), strides (2*y+i), mirrors (99-y), diagonals (i,i). Of the elements any function of vectorize()'s
+    language. At most 12 indices and 6 different arrays.
+    values, arrays: the arrays, in the order in which the expression first names them, or by name; any strides. extents: of indices that no
+    array fixes. An index that stands alone along a dimension has its extent; one that stands there with others the largest that fits.
+    dtype: converts all arrays first; None: their common type. float32, float64, int32, int64, float16 and bfloat16 are computed, smaller
+    integers as those and cut again. out: an array for the result.
+
+    A result that is written along a diagonal only is zero elsewhere. The same arrays give the same bits in every run; a real sum is off by at
+    most n u sum|term| for n terms, u the unit roundoff of float32 (of float64 for that type). Raises ValueError with the place in the
+    text for what is wrong there, or for shapes that contradict.
+    """
+    names = tensor_arrays(expression)
+    unknown = [name for name in arrays if name not in names]
+    if unknown:
+        raise TypeError(f"The expression reads no array {unknown[0]}; it reads {', '.join(names)}.")
+    if values and arrays:
+        raise TypeError("Give the arrays by name, or all of them in the expression's order.")
+    missing = [name for name in names if name not in arrays]
+    if not values and missing:
+        raise TypeError(f"The array {missing[0]} of the expression was not given; it reads {', '.join(names)}.")
+    given = values or tuple(arrays[name] for name in names)
+    if len(given) != len(names):
+        raise TypeError(f"{len(given)} arrays were given; the expression reads {len(names)}: {', '.join(names)}.")
+    sizes = tuple(sorted((name, index(extent)) for name, extent in (extents or {}).items()))
+    written = [one.strip() for one in expression.partition("]")[0].partition("[")[2].split(",")]
+    is_whole = len(set(written)) == len(written)
+
+    def run(*operands, out=None, dtype=None, extents=()):
+        read, like = _together(operands)
+        return _compute(expression, read, like, out, _dtype_of(read, dtype, "tensor()"), extents, is_whole)
+
+    settings = {"out": out, "dtype": dtype, "extents": sizes}
+    return run_recorded(_memo("tensor", expression, len(given)), run, given, settings) if is_whole else run(*given, **settings)
+
+
+def einsum(subscripts: str, *operands: Any, out: Any = None, dtype: Any = None, optimize: Any = True) -> Any:
+    """numpy.einsum: products of arrays, summed over the indices that the result does not have, such as einsum("bij,bjk->bik", a, b).
+
+    Ellipsis, repeated indices, results in implicit order and any number of operands as in NumPy. Two operands or fewer take one kernel, more take
+    one for each pair in the order that numpy.einsum_path finds; optimize=False: up to six in one kernel, as written.
+    Types, out, dtype and accuracy as of tensor(). Raises ValueError for subscripts that are wrong or do not fit the arrays.
+    """
+    if not isinstance(subscripts, str):
+        raise TypeError("einsum() takes its subscripts as a text, such as 'ij,jk->ik'.")
+    if not operands:
+        raise ValueError("einsum() was given no array.")
+
+    def run(*given, out=None, dtype=None, extents=()):
+        read, like = _together(given)
+        kind = _dtype_of(read, dtype, "einsum()")
+        inputs, result = _subscripts(subscripts, [one.shape for one in read])
+        pieces = list(zip(inputs, read))
+        for place in _path(inputs, result, pieces, optimize):
+            taken = [pieces.pop(k) for k in sorted(place, reverse=True)][::-1]
+            left = set(result).union(*(name for name, _ in pieces)) if pieces else set(result)
+            name = result if not pieces else "".join(sorted(left.intersection("".join(one for one, _ in taken))))
+            value = _contract([one for one, _ in taken], name, [one for _, one in taken], like, None if pieces else out, kind)
+            if not pieces:
+                return value
+            pieces.append((name, Given(value)))
+        raise AssertionError("a path ends with one array")
+
+    if len(operands) > _most_arrays and not optimize:
+        raise ValueError(f"{len(operands)} arrays were given; without optimize= at most {_most_arrays} are computed in one kernel.")
+    settings = {"out": out, "dtype": dtype}
+    return run_recorded(_memo(f"einsum {bool(optimize)}", subscripts, len(operands)), run, operands, settings)
+
+
+def _path(inputs: list[str], result: str, pieces: list, optimize: Any) -> list[tuple[int, ...]]:
+    """Which operands are taken together, one step after the other; what comes of them stands last."""
+    if len(inputs) <= 2 or not optimize:
+        return [tuple(range(len(inputs)))]
+    shapes = [np.broadcast_to(np.float32(0), one.shape) for _, one in pieces]
+    steps = np.einsum_path(",".join(inputs) + "->" + result, *shapes, optimize="greedy" if optimize is True else optimize)[0][1:]
+    return [tuple(step) for step in steps]
+
+
+def _contract(inputs: list[str], result: str, arrays: list[Given], like: Given, out: Any, dtype: str) -> Any:
+    extents: dict[str, int] = {}
+    for name, one in zip(inputs, arrays):
+        for label, extent in zip(name, one.shape):
+            extents[label] = extent if extents.get(label, 1) == 1 else extents[label]
+    factors = []
+    for k, (name, one) in enumerate(zip(inputs, arrays)):
+        # Along a dimension of one element that is longer elsewhere the element is repeated.
+        places = ["0" if extent == 1 and extents[label] != 1 else label for label, extent in zip(name, one.shape)]
+        factors.append(f"x{k}[{','.join(places)}]")
+    reduced = set("".join(inputs)) - set(result)
+    text = f"out[{','.join(result)}] {'+=' if reduced else '='} {' * '.join(factors)}"
+    sizes = tuple(sorted(extents.items()))
+    return _compute(text, arrays, like, out, dtype, sizes, True)
+
+
+def _subscripts(text: str, shapes: list[tuple[int, ...]]) -> tuple[list[str], str]:
+    """The operands' and the result's indices, a letter each."""
+    text = text.replace(" ", "")
+    before, arrow, after = text.partition("->")
+    terms = before.split(",")
+    if len(terms) != len(shapes):
+        raise ValueError(f"The subscripts {text!r} have {len(terms)} operands, but {len(shapes)} arrays were given.")
+    free = iter(letter for letter in string.ascii_letters if letter not in text)
+    for term in [*terms, after]:
+        plain = term.replace("...", "", 1)
+        if not all(letter in string.ascii_letters for letter in plain):
+            wrong = next(letter for letter in plain if letter not in string.ascii_letters)
+            raise ValueError(f"The subscripts {text!r} have the character {wrong!r}; allowed are letters, one '...' per operand, commas and one '->'.")
+    longest = 0
+    for term, shape in zip(terms, shapes):
+        count = len(term.replace("...", ""))
+        if "..." not in term and count != len(shape) or count > len(shape):
+            raise ValueError(f"The subscripts {term!r} have {count} indices, but their array has the shape {shape}.")
+        longest = max(longest, len(shape) - count)
+    broadcast = "".join(next(free) for _ in range(longest)) if longest else ""
+    inputs = [
+        term.replace("...", broadcast[longest - (len(shape) - len(term.replace("...", ""))) :])
+        for term, shape in zip(terms, shapes)
+    ]
+    if arrow:
+        if broadcast and "..." not in after and any("..." in term for term in terms):
+            pass  # NumPy sums over the dimensions of an ellipsis that the result does not have
+        result = after.replace("...", broadcast)
+    else:
+        plain = "".join(terms).replace("...", "")
+        result = broadcast + "".join(sorted(letter for letter in set(plain) if plain.count(letter) == 1))
+    for letter in result:
+        if result.count(letter) > 1:
+            raise ValueError(f"The result of {text!r} has the index {letter!r} twice.")
+        if letter not in "".join(inputs):
+            raise ValueError(f"The result of {text!r} has the index {letter!r}, which no operand has.")
+    extents: dict[str, int] = {}
+    for term, shape in zip(inputs, shapes):
+        for letter, extent in zip(term, shape):
+            if extents.setdefault(letter, extent) == 1:
+                extents[letter] = extent
+            elif extent not in (1, extents[letter]):
+                raise ValueError(f"The index {letter!r} of {text!r} has the extents {extents[letter]} and {extent}; they must agree.")
+    return inputs, result
+
+
+def permute(x: Any, axes: Sequence[SupportsIndex], out: Any = None) -> Any:
+    """A C-contiguous array whose k-th axis is axes[k] of `x`: transpose() under the name that PyTorch has for it."""
+    return transpose(x, axes, out)

@@ -1,0 +1,159 @@
+"""Index expressions against NumPy: einsum in all its spellings, windows, diagonals, permutations, and what is wrong."""
+
+import numpy as np
+import pytest
+from numpy.lib.stride_tricks import sliding_window_view
+
+import tunesmith
+
+rng = np.random.default_rng(20261125)
+a = rng.standard_normal((4, 5, 6)).astype("float32")
+b = rng.standard_normal((4, 6, 3)).astype("float32")
+square = rng.standard_normal((7, 7))
+cube = rng.standard_normal((3, 3, 3))
+bytes_ = rng.integers(0, 250, (7, 7)).astype("uint8")
+whole = rng.integers(-9, 9, (7, 7))
+
+
+@pytest.mark.parametrize(
+    ("subscripts", "operands"),
+    [
+        ("bij,bjk->bik", (a, b)),
+        ("bij,bjk", (a, b)),
+        (" b i j , b j k -> b i k ", (a, b)),
+        ("...ij,...jk->...ik", (a, b)),
+        ("...ij->...ji", (a,)),
+        ("...,...", (a, a[0])),
+        ("...i->...", (a,)),
+        ("i...->i...", (a,)),
+        ("ii", (square,)),
+        ("ii->i", (square,)),
+        ("ij->ji", (a[0],)),
+        ("ba", (a[0],)),
+        ("ij->", (a[0],)),
+        ("ij->j", (a[0],)),
+        ("abc->cab", (a,)),
+        ("i,j->ij", (a[0, 0], a[0, 1])),
+        ("i,i", (a[0, 0], a[0, 1])),
+        ("i,i->i", (np.ones(1), np.arange(3.0))),
+        (",ij->ij", (np.float64(3), square)),
+        ("aab,ab->b", (a[:, :4], a[:, 0])),
+        ("bij,bjk->bik", (a[:, ::-1], b[::2][[0, 1, 0, 1]])),
+        ("bij,bkj->bik", (a[:, :, ::2], a[:, :, ::2])),
+        ("ij,jk,kl,lm->im", (square, square.T, square, square)),
+        ("ij,jk,kl->il", (whole, whole, whole)),
+        ("ijk,ilm,njm,nlk->", (cube, cube, cube, cube)),
+        ("ij,jk->ik", (bytes_, bytes_)),
+        ("ij,jk->ik", (whole.astype("int16"), whole.astype("int64"))),
+        ("ij,jk->ik", (whole.astype("uint64"), whole.astype("uint64"))),
+        ("ij,jk->ik", (square.astype("float16"), square.astype("float16"))),
+        ("ij,jk->ik", (np.ones((3, 0)), np.ones((0, 2)))),
+        ("ij,jk->ik", (np.ones((0, 3)), np.ones((3, 2)))),
+    ],
+)
+@pytest.mark.parametrize("optimize", [True, False])
+def test_einsum_is_numpys(subscripts, operands, optimize):
+    tolerance = {"float16": 3e-2, "float32": 2e-5, "float64": 1e-12}
+    expected = np.einsum(subscripts, *operands)
+    for _ in range(2):  # the second call is a recorded one
+        found = tunesmith.einsum(subscripts, *operands, optimize=optimize)
+        assert np.shape(found) == np.shape(expected) and found.dtype == expected.dtype
+        if expected.dtype.kind == "f":
+            np.testing.assert_allclose(found, expected, rtol=tolerance[expected.dtype.name], atol=10 * tolerance[expected.dtype.name])
+        else:
+            assert np.array_equal(found, expected)
+
+
+def test_a_recorded_call_follows_its_arrays():
+    one, two = square.copy(), square.copy()
+    first = tunesmith.einsum("ij,jk->ik", one, two)
+    one *= 2
+    np.testing.assert_allclose(tunesmith.einsum("ij,jk->ik", one, two), 2 * first)
+    np.testing.assert_allclose(tunesmith.einsum("ij,jk->ik", one[:5, :6], two[:6, :2]), one[:5, :6] @ two[:6, :2], rtol=1e-12, atol=1e-12)
+    out = np.full((7, 7), np.nan)
+    assert tunesmith.einsum("ij,jk->ik", one, two, out=out) is out
+    np.testing.assert_allclose(out, one @ two, rtol=1e-12, atol=1e-12)
+    wide = np.zeros((7, 14))
+    assert tunesmith.einsum("ij,jk->ik", one, two, out=wide[:, ::2]) is not None
+    np.testing.assert_allclose(wide[:, ::2], one @ two, rtol=1e-12, atol=1e-12)
+    assert not wide[:, 1::2].any()
+
+
+def test_windows_strides_and_functions():
+    image = rng.standard_normal((2, 3, 12, 13)).astype("float32")
+    weights = rng.standard_normal((4, 3, 3, 5)).astype("float32")
+    found = tunesmith.tensor("y[n,o,v,u] += x[n,c,v+i,u+j] * w[o,c,i,j]", x=image, w=weights)
+    expected = np.einsum("ncyxij,ocij->noyx", sliding_window_view(image, (3, 5), (2, 3)), weights)
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
+    plane = image[0, 0]
+    pooled = tunesmith.tensor("out[y,x] max= image[2*y+i,2*x+j]", plane, extents={"i": 2, "j": 2})
+    assert np.array_equal(pooled, sliding_window_view(plane, (2, 2))[::2, ::2].max((2, 3)))
+    cost = tunesmith.tensor("out[y,x,d] += (l[y+i,x+j] - r[y+i,x+j+d]) ** 2", plane[:, :8], plane, extents={"i": 3, "j": 3})
+    left, right = sliding_window_view(plane[:, :8], (3, 3)), sliding_window_view(plane, (3, 3))
+    expected = np.stack([((left - right[:, d : d + 6]) ** 2).sum((2, 3)) for d in range(cost.shape[2])], 2)
+    np.testing.assert_allclose(cost, expected, rtol=1e-4, atol=1e-4)
+    assert np.array_equal(tunesmith.tensor("y[i] = x[12-i]", plane[0]), plane[0, ::-1])
+
+
+@pytest.mark.parametrize("_", range(2))
+def test_a_diagonal_result_is_zero_elsewhere(_):
+    x = np.arange(1.0, 5)
+    assert np.array_equal(tunesmith.tensor("out[i,i] = x[i]", x), np.diag(x))
+    out = np.full((4, 4), 7.0)
+    assert tunesmith.tensor("out[i,i] = x[i]", x, out=out) is out
+    assert np.array_equal(out, np.diag(x))
+
+
+def test_seed_000_is_one_line():
+    mu, gamma = rng.standard_normal((1, 2, 5, 5)), rng.standard_normal((1, 2, 5, 5, 2, 5, 5))
+    found = tunesmith.tensor(
+        "out[b,y,x,v,u] += mu[b,k,y+i,x+j] * mu[b,k,v+i,u+j] + gamma[b,k,y+i,x+j,k,v+i,u+j]", mu, gamma, extents={"i": 3, "j": 3}
+    )
+    expected = np.zeros((1, 3, 3, 3, 3))
+    for y, x, v, u in np.ndindex(3, 3, 3, 3):
+        for k, i, j in np.ndindex(2, 3, 3):
+            expected[0, y, x, v, u] += mu[0, k, y + i, x + j] * mu[0, k, v + i, u + j] + gamma[0, k, y + i, x + j, k, v + i, u + j]
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
+
+
+def test_permute_is_a_copy_in_another_order():
+    for dtype in ("int8", "float16", "float32", "float64", "complex128"):
+        x = rng.integers(0, 100, (3, 4, 5, 2, 6)).astype(dtype)
+        for order in [(4, 3, 2, 1, 0), (0, 2, 1, 4, 3), (1, 0, 2, 3, 4), (-1, 0, 1, 2, 3)]:
+            found = tunesmith.permute(x, order)
+            assert found.flags.c_contiguous and found.dtype == x.dtype and np.array_equal(found, x.transpose(order))
+
+
+@pytest.mark.parametrize(("dtype", "bits"), [("float16", "uint16"), ("float32", "uint32"), ("float64", "uint64"), ("int16", "uint16")])
+def test_permute_keeps_the_bits_of_nans(dtype, bits):
+    x = rng.integers(0, np.iinfo(bits).max, (5, 7, 11, 13), bits, endpoint=True)
+    x[1, :, 3] |= np.array({16: 0x7C01, 32: 0x7F800001, 64: 0x7FF0000000000001}[np.iinfo(bits).bits], bits)  # NaNs, some of which signal
+    found = tunesmith.permute(x.view(dtype), (2, 0, 3, 1))
+    assert np.array_equal(found.view(bits), x.transpose(2, 0, 3, 1))
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda: tunesmith.einsum("ij,jk->ikk", square, square), ValueError, "has the index 'k' twice"),
+        (lambda: tunesmith.einsum("ij,jk->iz", square, square), ValueError, "the index 'z', which no operand has"),
+        (lambda: tunesmith.einsum("ij", square, square), ValueError, "have 1 operands, but 2 arrays were given"),
+        (lambda: tunesmith.einsum("i$,jk", square, square), ValueError, "the character '$'"),
+        (lambda: tunesmith.einsum("ij,jkl", square, square), ValueError, "'jkl' have 3 indices, but their array has the shape (7, 7)"),
+        (lambda: tunesmith.einsum("ij,jk", square, a[0]), ValueError, "the extents 7 and 5; they must agree"),
+        (lambda: tunesmith.einsum("ij,jk", square.astype(complex), square), TypeError, "complex numbers is not supported"),
+        (lambda: tunesmith.einsum("ij,jk", square > 0, square > 0), TypeError, "Arrays of bool were given"),
+        (lambda: tunesmith.tensor("y[i] += x[i,j]*w[k", square, square), ValueError, "At character 19: ']' was expected"),
+        (lambda: tunesmith.tensor("y[i] += x[i,j]", x=square, z=square), TypeError, "The expression reads no array z; it reads x."),
+        (lambda: tunesmith.tensor("y[i] += x[i,j]*w[j]", x=square), TypeError, "The array w of the expression was not given"),
+        (lambda: tunesmith.tensor("y[i] += x[i,j]", square, square), TypeError, "2 arrays were given; the expression reads 1: x."),
+        (lambda: tunesmith.tensor("y[i] += x[i,j]*w[j]", square, a[0]), ValueError, "The array w has the shape 5x6"),
+        (lambda: tunesmith.tensor("y[i] += x[i+j]", a[0, 0]), ValueError, "The index i has no extent"),
+        (lambda: tunesmith.tensor("y[i] = x[i]", a[0, 0], extents={"k": 3}), ValueError, "It has no index k"),
+        (lambda: tunesmith.tensor("y[i] max= x[i,j]", np.ones((3, 0))), ValueError, "no reduced extent may be 0"),
+    ],
+)
+def test_what_is_wrong_is_a_sentence(call, error, words):
+    with pytest.raises(error) as raised:
+        call()
+    assert words in str(raised.value)
