@@ -79,6 +79,23 @@ def test_a_recorded_call_follows_its_arrays():
     assert not wide[:, 1::2].any()
 
 
+@pytest.mark.parametrize("dtype", ["float64", np.str_("float64"), np.float64, np.dtype("float64"), "int32", np.int32])
+def test_dtype_in_each_form(dtype):
+    for _ in range(2):
+        found = tunesmith.einsum("ij,jk->ik", 9 * a[0], 9 * b[0], dtype=dtype)
+        assert found.dtype == np.dtype(dtype)
+        np.testing.assert_allclose(found, (9 * a[0]).astype(dtype) @ (9 * b[0]).astype(dtype), rtol=1e-12)
+        found = tunesmith.tensor("y[i] += x[i,j]", 9 * a[0], dtype=dtype)
+        np.testing.assert_allclose(found, (9 * a[0]).astype(dtype).sum(1), rtol=1e-12)
+
+
+def test_extents_in_each_form():
+    x = np.arange(12.0)
+    for _ in range(2):
+        for extent in (2, 3, np.int64(3), np.array(4)):
+            assert np.array_equal(tunesmith.tensor("y[i] += x[i+j]", x, extents={"j": extent}), np.convolve(x, np.ones(int(extent)), "valid"))
+
+
 def test_windows_strides_and_functions():
     image = rng.standard_normal((2, 3, 12, 13)).astype("float32")
     weights = rng.standard_normal((4, 3, 3, 5)).astype("float32")
