@@ -31,6 +31,7 @@ void add_exchange_commands(CLI::App& db);  ///< db import, db export
 void add_regret_command(CLI::App& app, int& exit_code);
 void add_replay_command(CLI::App& app);
 void add_dispatch_commands(CLI::App& app);  ///< explain, export
+void add_derive_command(CLI::App& app);     ///< derive: forms of an index expression
 void add_report_command(CLI::App& app);     ///< report: the Python package's
 
 /// What the database's devices are searched for: auto, cuda and cuda:N stand for the name of that device of

@@ -71,6 +71,7 @@ int main(int argc, char** argv) {
     tunesmith::add_regret_command(app, exit_code);
     tunesmith::add_replay_command(app);
     tunesmith::add_dispatch_commands(app);
+    tunesmith::add_derive_command(app);
     tunesmith::add_report_command(app);
     refuse_unknown_command(app, argc, argv);
     app.parse(argc, argv);

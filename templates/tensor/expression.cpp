@@ -271,17 +271,22 @@ constexpr int value_level = 7;
 
 class Writer {
  public:
-  explicit Writer(const Expression& expression) : e_(expression), nodes_(expression.function.nodes) {}
+  explicit Writer(const Expression& expression, std::size_t longest = longest_text)
+      : e_(expression), nodes_(expression.function.nodes), longest_(longest) {}
 
   std::string all() const {
     static constexpr std::array<std::string_view, 3> signs = {" += ", " max= ", " min= "};
-    return "out" + indices(e_.output) +
+    return e_.output_name + indices(e_.output) +
            std::string(e_.free == e_.indices.size() ? " = " : signs[static_cast<std::size_t>(e_.reduction)]) +
            written(static_cast<int>(nodes_.size()) - 1, 0);
   }
 
+  std::string read(const Access& access) const {
+    return e_.arrays[static_cast<std::size_t>(access.array)] + indices(access);
+  }
+
  private:
-  static std::string name(std::size_t index) { return {static_cast<char>('a' + index)}; }
+  const std::string& name(std::size_t index) const { return e_.indices[index].name; }
 
   std::string indices(const Access& access) const {
     if (access.dimensions.empty()) return "";
@@ -309,8 +314,7 @@ class Writer {
     int own = value_level;
     const Infix symbol = infix(node.operation);
     if (node.operation == Operation::input) {
-      const Access& access = e_.accesses[static_cast<std::size_t>(node.input)];
-      text = "x" + std::to_string(access.array) + indices(access);
+      text = read(e_.accesses[static_cast<std::size_t>(node.input)]);
     } else if (node.operation == Operation::number) {
       text = node.whole ? std::to_string(*node.whole) : printed("%.17g", node.number);
       if (!node.whole && text.find_first_of(".en") == std::string::npos) text += ".0";
@@ -331,7 +335,7 @@ class Writer {
         text += (n > 0 ? ", " : "") + operand(static_cast<std::size_t>(n), 0);
       text = std::string(known.name) + "(" + text + ")";
     }
-    if (text.size() > longest_text) throw TooLong();
+    if (text.size() > longest_) throw TooLong();
     return own < level ? "(" + text + ")" : text;
   }
 
@@ -341,6 +345,7 @@ class Writer {
  private:
   const Expression& e_;
   const std::vector<Node>& nodes_;
+  std::size_t longest_;
 };
 
 }  // namespace
@@ -365,11 +370,28 @@ Parsed parse(std::string_view text) {
 }
 
 std::string canonical_text(const Expression& expression) {
+  Expression canonical = expression;
+  canonical.output_name = "out";
+  for (std::size_t i = 0; i < canonical.indices.size(); ++i)
+    canonical.indices[i].name = static_cast<char>('a' + i);
+  for (std::size_t k = 0; k < canonical.arrays.size(); ++k) canonical.arrays[k] = "x" + std::to_string(k);
   try {
-    return Writer(expression).all();
+    return Writer(canonical).all();
   } catch (const Writer::TooLong&) {
     return std::string(longest_text + 1, '?');
   }
+}
+
+std::string text(const Expression& expression) {
+  try {
+    return Writer(expression, 16 * longest_text).all();
+  } catch (const Writer::TooLong&) {
+    return expression.output_name + " of a function that is too long to print";
+  }
+}
+
+std::string text(const Expression& expression, const Access& access) {
+  return Writer(expression).read(access);
 }
 
 std::vector<int> product_of(const elementwise_op::Expression& function) {

@@ -68,6 +68,11 @@ Parsed parse(std::string_view text);
 /// expression again.
 std::string canonical_text(const Expression& expression);
 
+/// With its own names, for people; parse() of it gives the same expression again, but for the order of
+/// reduced indices.
+std::string text(const Expression& expression);
+std::string text(const Expression& expression, const Access& access);  ///< one that it reads
+
 /// The accesses that are multiplied, if the function is a product of accesses and nothing else; in the order
 /// in which they are written, one perhaps several times. Empty otherwise.
 std::vector<int> product_of(const elementwise_op::Expression& function);

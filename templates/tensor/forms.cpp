@@ -1,0 +1,237 @@
+// Plans as forms: their steps as expressions and as loops for people.
+
+#include "templates/tensor/forms.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "templates/tensor/nest.h"
+#include "templates/tensor/plans.h"
+
+namespace tunesmith::tensor_op {
+namespace {
+
+// A plan's steps as expressions.
+class FormWriter {
+ public:
+  FormWriter(const Expression& expression, const Planner& planner, const Plan& plan)
+      : e_(expression), planner_(planner), table_(planner.table()), plan_(plan), from_(planner.joins(plan)) {
+    place_.resize(plan.parts.size(), -1);
+  }
+
+  Form form() {
+    std::vector<std::string> names = table_[plan_.last].names;
+    write(plan_.parts.size(), names);
+    form_.distributes = plan_.distributes;
+    for (const FormStep& step : form_.steps) {
+      form_.operations += step.operations;
+      form_.bytes += step.bytes;
+    }
+    return std::move(form_);
+  }
+
+ private:
+  // The step after those that it reads, which are written now unless they are already; the one that it joins
+  // is the last of them.
+  void write(std::size_t at, const std::vector<std::string>& names) {
+    const Loops& loops = planner_.loops_of(plan_, at);
+    const int joined = from_[at];
+    for (const Access& access : loops.body.accesses) {
+      const int part = part_of(access.array);
+      if (part >= 0 && part != joined && place_[static_cast<std::size_t>(part)] < 0)
+        write(static_cast<std::size_t>(part), planner_.loops_of(plan_, static_cast<std::size_t>(part)).names);
+    }
+    if (joined >= 0) write(static_cast<std::size_t>(joined), names_inside(loops, joined, names));
+    FormStep step;
+    step.extents = loops.extents;
+    step.joined = joined >= 0;
+    step.operations = loops.operations();
+    step.bytes = planner_.bytes_of(plan_, from_, at);
+    Expression& e = step.expression;
+    for (const std::string& name : names) e.indices.push_back({name, 0});
+    e.free = loops.free;
+    e.reduction = loops.reduction;
+    e.function = loops.body.function;
+    e.accesses = loops.body.accesses;
+    e.output.array = -1;
+    if (at == plan_.parts.size()) {
+      e.output_name = e_.output_name;
+      e.output = e_.output;
+      for (Affine& dimension : e.output.dimensions) dimension.factors.resize(loops.extents.size());
+    } else {
+      place_[at] = static_cast<int>(form_.steps.size());
+      e.output_name = name_of_step(form_.steps.size());
+      for (std::size_t i = 0; i < loops.free; ++i) {
+        e.output.dimensions.push_back({std::vector<std::int64_t>(loops.extents.size()), 0});
+        e.output.dimensions.back().factors[i] = 1;
+      }
+    }
+    for (Access& access : e.accesses) {
+      const int part = part_of(access.array);
+      const int array = part < 0 ? access.array : table_.inputs() + place_[static_cast<std::size_t>(part)];
+      const auto known = std::find(step.arrays.begin(), step.arrays.end(), array);
+      access.array = static_cast<int>(known - step.arrays.begin());
+      if (known != step.arrays.end()) continue;
+      step.arrays.push_back(array);
+      e.arrays.push_back(part < 0 ? e_.arrays[static_cast<std::size_t>(array)]
+                                  : name_of_step(static_cast<std::size_t>(array - table_.inputs())));
+      e.ranks.push_back(access.dimensions.size());
+    }
+    form_.steps.push_back(std::move(step));
+  }
+
+  int part_of(int array) const {
+    for (std::size_t p = 0; p < plan_.parts.size(); ++p)
+      if (array == table_.inputs() + plan_.parts[p].array) return static_cast<int>(p);
+    return -1;
+  }
+
+  // A step that another one joins has the other's names for the indices that both have.
+  std::vector<std::string> names_inside(const Loops& loops, int part,
+                                        const std::vector<std::string>& outer) const {
+    const Plan::Part& of = plan_.parts[static_cast<std::size_t>(part)];
+    const Loops& inner = table_[of.loops];
+    std::vector<std::string> names;
+    for (const Access& access : loops.body.accesses) {
+      if (access.array != table_.inputs() + of.array) continue;
+      for (const Affine& dimension : access.dimensions) {
+        const auto one = std::find(dimension.factors.begin(), dimension.factors.end(), 1);
+        names.push_back(outer[static_cast<std::size_t>(one - dimension.factors.begin())]);
+      }
+    }
+    for (std::size_t i = inner.free; i < inner.names.size(); ++i) {
+      std::string name = inner.names[i];
+      while (std::find(names.begin(), names.end(), name) != names.end()) name += '_';
+      names.push_back(name);
+    }
+    return names;
+  }
+
+  // t0, t1, … with as many t's as it takes to differ from all names of the expression.
+  std::string name_of_step(std::size_t step) const {
+    std::string letters = "t";
+    const auto begins = [&](const std::string& name) {
+      return name.size() > letters.size() && name.compare(0, letters.size(), letters) == 0 &&
+             name.find_first_not_of("0123456789", letters.size()) == std::string::npos;
+    };
+    const auto is_taken = [&] {
+      return begins(e_.output_name) || std::any_of(e_.arrays.begin(), e_.arrays.end(), begins) ||
+             std::any_of(e_.indices.begin(), e_.indices.end(),
+                         [&](const Index& index) { return begins(index.name); });
+    };
+    while (is_taken()) letters += 't';
+    return letters + std::to_string(step);
+  }
+
+  const Expression& e_;
+  const Planner& planner_;
+  const LoopsTable& table_;
+  const Plan& plan_;
+  std::vector<int> from_;
+  std::vector<int> place_;  // of each part among the steps
+  Form form_;
+};
+
+Loops loops_of(const Expression& expression, const std::vector<std::int64_t>& extents) {
+  Loops loops;
+  loops.extents = extents;
+  for (const Index& index : expression.indices) loops.names.push_back(index.name);
+  loops.free = expression.free;
+  loops.reduction = expression.reduction;
+  loops.body = {expression.function, expression.accesses};
+  return loops;
+}
+
+// Whether sizes leave room for what is computed from them.
+bool is_usual(const Expression& expression, const std::vector<std::int64_t>& extents) {
+  for (const std::int64_t extent : extents)
+    if (extent < 1 || extent > most_elements) return false;
+  for (const Access& access : expression.accesses) {
+    for (const Affine& dimension : access.dimensions) {
+      double reach = static_cast<double>(std::abs(dimension.offset));
+      for (std::size_t i = 0; i < extents.size(); ++i)
+        reach += static_cast<double>(std::abs(dimension.factors[i])) * static_cast<double>(extents[i]);
+      if (reach > static_cast<double>(most_elements)) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+std::size_t Form::launches() const {
+  return static_cast<std::size_t>(
+      std::count_if(steps.begin(), steps.end(), [](const FormStep& step) { return !step.joined; }));
+}
+
+std::vector<Form> forms(const Expression& expression, const std::vector<std::int64_t>& extents, May may,
+                        std::int64_t element_bytes) {
+  Planner planner(static_cast<int>(expression.arrays.size()), may, element_bytes);
+  const int number = planner.table().number_of(loops_of(expression, extents));
+  std::vector<Plan> plans;
+  if (is_usual(expression, extents)) plans = planner.plans(number);
+  const auto is_direct = [&](const Plan& plan) { return plan.parts.empty() && plan.last == number; };
+  plans.erase(std::remove_if(plans.begin(), plans.end(), is_direct), plans.end());
+  if (plans.size() == most_forms) Planner::keep_best(plans, most_forms - 1);
+  plans.insert(plans.begin(), Plan{{}, number});
+  std::vector<Form> result;
+  for (const Plan& plan : plans) result.push_back(FormWriter(expression, planner, plan).form());
+  return result;
+}
+
+std::size_t cheapest(const std::vector<Form>& forms, double operations_per_byte) {
+  std::size_t best = 0;
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t n = 0; n < forms.size(); ++n) {
+    double cost = 0, operations = 0, bytes = 0;
+    for (const FormStep& step : forms[n].steps) {
+      if (!step.joined) {
+        cost += std::max(operations / operations_per_byte, bytes);
+        operations = bytes = 0;
+      }
+      operations += step.operations;
+      bytes += step.bytes;
+    }
+    cost += std::max(operations / operations_per_byte, bytes);
+    if (cost >= least) continue;
+    least = cost;
+    best = n;
+  }
+  return best;
+}
+
+std::string loops_text(const Form& form) {
+  std::string lines;
+  std::size_t depth = 0;  // of what is inside the loops around it
+  std::vector<std::string> around;
+  const auto line = [&](const std::string& words) { lines += std::string(2 * depth, ' ') + words + "\n"; };
+  // One line for all loops over these indices that are not around it already.
+  const auto open = [&](const FormStep& step, std::size_t from, std::size_t to) {
+    std::string words;
+    for (std::size_t i = from; i < to; ++i) {
+      const std::string& name = step.expression.indices[i].name;
+      if (std::find(around.begin(), around.end(), name) != around.end()) continue;
+      words += (words.empty() ? "for " : ", ") + name + " in 0:" + std::to_string(step.extents[i]);
+    }
+    if (words.empty()) return;
+    line(words + ":");
+    ++depth;
+  };
+  for (std::size_t n = 0; n < form.steps.size(); ++n) {
+    const FormStep& step = form.steps[n];
+    const Expression& e = step.expression;
+    if (!step.joined) {
+      depth = 0;
+      around.clear();
+    }
+    open(step, 0, e.free);
+    for (std::size_t i = 0; i < e.free; ++i) around.push_back(e.indices[i].name);
+    const std::size_t inside = depth;
+    open(step, e.free, e.indices.size());
+    line(text(e));
+    depth = inside;
+  }
+  return lines;
+}
+
+}  // namespace tunesmith::tensor_op

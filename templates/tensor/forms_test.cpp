@@ -1,0 +1,514 @@
+// The forms of an index expression: each computes what its loops compute, and saves what it should.
+#include "templates/tensor/forms.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <numeric>
+#include <random>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "templates/tensor/layout.h"
+
+namespace tunesmith::tensor_op {
+namespace {
+
+using elementwise_op::Node;
+using elementwise_op::Operation;
+
+Expression parsed(const std::string& text) {
+  const Parsed result = parse(text);
+  EXPECT_EQ(result.error, "") << text;
+  return result.expression;
+}
+
+// Of each index, from "y=3 x=4".
+std::vector<std::int64_t> extents_in(const Expression& e, const std::string& words) {
+  std::map<std::string, std::int64_t> known;
+  std::istringstream all(words);
+  for (std::string word; all >> word;)
+    known[word.substr(0, word.find('='))] = std::stoll(word.substr(word.find('=') + 1));
+  std::vector<std::int64_t> extents;
+  for (const Index& index : e.indices) extents.push_back(known.at(index.name));
+  return extents;
+}
+
+struct Array {
+  std::vector<std::int64_t> extents;
+  std::vector<std::int64_t> elements;
+  std::int64_t& at(const Access& access, const std::vector<std::int64_t>& indices) {
+    std::int64_t place = 0;
+    for (std::size_t d = 0; d < access.dimensions.size(); ++d) {
+      const Affine& dimension = access.dimensions[d];
+      const std::int64_t here =
+          std::inner_product(indices.begin(), indices.end(), dimension.factors.begin(), dimension.offset);
+      if (here < 0 || here >= extents[d]) throw std::out_of_range("an access is out of bounds");
+      place = place * extents[d] + here;
+    }
+    return elements[static_cast<std::size_t>(place)];
+  }
+};
+
+Array array_of(const std::vector<std::int64_t>& extents) {
+  const auto size =
+      std::accumulate(extents.begin(), extents.end(), std::int64_t{1}, std::multiplies<std::int64_t>());
+  return {extents, std::vector<std::int64_t>(static_cast<std::size_t>(size))};
+}
+
+// The function of whole numbers.
+std::int64_t value(const elementwise_op::Expression& function, const std::vector<std::int64_t>& inputs) {
+  std::vector<std::int64_t> values;
+  for (const Node& node : function.nodes) {
+    const auto operand = [&](std::size_t n) { return values[static_cast<std::size_t>(node.operands[n])]; };
+    switch (node.operation) {
+      case Operation::input:
+        values.push_back(inputs[static_cast<std::size_t>(node.input)]);
+        break;
+      case Operation::number:
+        values.push_back(node.whole.value());
+        break;
+      case Operation::negate:
+        values.push_back(-operand(0));
+        break;
+      case Operation::add:
+        values.push_back(operand(0) + operand(1));
+        break;
+      case Operation::subtract:
+        values.push_back(operand(0) - operand(1));
+        break;
+      case Operation::multiply:
+        values.push_back(operand(0) * operand(1));
+        break;
+      case Operation::abs:
+        values.push_back(std::abs(operand(0)));
+        break;
+      case Operation::max:
+        values.push_back(std::max(operand(0), operand(1)));
+        break;
+      default:
+        throw std::invalid_argument("the evaluator does not know the operation");
+    }
+  }
+  return values.back();
+}
+
+// The loops of an expression, as they are written.
+void run(const Expression& e, const std::vector<std::int64_t>& extents, std::vector<Array*> arrays,
+         Array& output) {
+  std::vector<std::int64_t> indices(extents.size(), 0);
+  std::vector<std::int64_t> inputs(e.accesses.size());
+  for (;;) {
+    for (std::size_t a = 0; a < inputs.size(); ++a)
+      inputs[a] = arrays[static_cast<std::size_t>(e.accesses[a].array)]->at(e.accesses[a], indices);
+    const bool is_first = std::all_of(indices.begin() + static_cast<std::ptrdiff_t>(e.free), indices.end(),
+                                      [](std::int64_t index) { return index == 0; });
+    std::int64_t& sum = output.at(e.output, indices);
+    const std::int64_t term = value(e.function, inputs);
+    sum = is_first                        ? term
+          : e.reduction == Reduction::sum ? sum + term
+          : e.reduction == Reduction::max ? std::max(sum, term)
+                                          : std::min(sum, term);
+    std::size_t i = extents.size();
+    while (i > 0 && ++indices[i - 1] == extents[i - 1]) indices[--i] = 0;
+    if (i == 0) return;
+  }
+}
+
+std::vector<std::int64_t> run(const Form& form, std::vector<Array> inputs,
+                              const std::vector<std::int64_t>& shape) {
+  std::vector<Array> arrays = std::move(inputs);
+  const std::size_t first = arrays.size();
+  arrays.resize(first + form.steps.size());
+  for (std::size_t n = 0; n < form.steps.size(); ++n) {
+    const FormStep& step = form.steps[n];
+    const auto free = static_cast<std::ptrdiff_t>(step.expression.free);
+    arrays[first + n] = array_of(
+        n + 1 == form.steps.size() ? shape : std::vector(step.extents.begin(), step.extents.begin() + free));
+    std::vector<Array*> read;
+    for (const int array : step.arrays) {
+      if (array >= static_cast<int>(first + n)) throw std::out_of_range("a step reads a later one");
+      read.push_back(&arrays[static_cast<std::size_t>(array)]);
+    }
+    run(step.expression, step.extents, read, arrays[first + n]);
+  }
+  return arrays.back().elements;
+}
+
+std::ptrdiff_t subtractions(const Form& form) {
+  std::ptrdiff_t count = 0;
+  for (const FormStep& step : form.steps) {
+    count += std::count_if(
+        step.expression.function.nodes.begin(), step.expression.function.nodes.end(), [](const Node& node) {
+          return node.operation == Operation::subtract || node.operation == Operation::negate;
+        });
+  }
+  return count;
+}
+
+std::string steps(const Form& form) {
+  std::string all;
+  for (const FormStep& step : form.steps) all += (step.joined ? "  " : "") + text(step.expression) + "\n";
+  return all;
+}
+
+// Of whatever it is: every form is right, stays inside the arrays and keeps what is promised of all.
+void expect_right(const Expression& e, const std::vector<std::int64_t>& extents, const std::vector<Form>& all,
+                  May may, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::vector<Array> inputs;
+  for (std::size_t k = 0; k < e.arrays.size(); ++k) {
+    inputs.push_back(array_of(least_extents(e, static_cast<int>(k), extents)));
+    for (std::int64_t& element : inputs.back().elements)
+      element = static_cast<std::int64_t>(random() % 9) - 4;
+  }
+  const std::vector<std::int64_t> shape = least_extents(e, -1, extents);
+  ASSERT_FALSE(all.empty());
+  ASSERT_LE(all.size(), most_forms);
+  ASSERT_EQ(all[0].steps.size(), 1U);
+  EXPECT_EQ(canonical_text(all[0].steps[0].expression), canonical_text(e));
+  Array direct = array_of(shape);
+  std::vector<Array*> read;
+  for (Array& input : inputs) read.push_back(&input);
+  run(e, extents, read, direct);
+  for (const Form& form : all) {
+    const std::string what = text(e) + " with " + joined(extents) + "\n" + steps(form);
+    ASSERT_EQ(run(form, inputs, shape), direct.elements) << what;
+    EXPECT_LE(form.launches(), form.steps.size()) << what;
+    EXPECT_FALSE(form.steps[0].joined) << what;
+    EXPECT_FALSE(may == May::reorder && form.distributes) << what;
+    EXPECT_TRUE(subtractions(all[0]) > 0 || subtractions(form) == 0) << what;
+    for (const Form& other : all) {
+      const bool beats = other.operations <= form.operations && other.bytes <= form.bytes &&
+                         (other.operations < form.operations || other.bytes < form.bytes);
+      EXPECT_FALSE(beats && &form != &all[0]) << what << steps(other);
+    }
+  }
+  const std::size_t best = cheapest(all, 13);
+  ASSERT_LT(best, all.size());
+  EXPECT_FALSE(loops_text(all[best]).empty());
+}
+
+// Each step is what its text says.
+void expect_readable(const FormStep& step) {
+  const Expression& e = step.expression;
+  const Expression again = parsed(text(e));
+  std::mt19937_64 random(7);
+  std::vector<Array> arrays;
+  for (std::size_t k = 0; k < e.arrays.size(); ++k) {
+    arrays.push_back(array_of(least_extents(e, static_cast<int>(k), step.extents)));
+    for (std::int64_t& element : arrays.back().elements)
+      element = static_cast<std::int64_t>(random() % 9) - 4;
+  }
+  const auto result = [&](const Expression& of) {
+    std::vector<std::int64_t> extents;
+    for (const Index& index : of.indices) {
+      for (std::size_t i = 0; i < e.indices.size(); ++i)
+        if (e.indices[i].name == index.name) extents.push_back(step.extents[i]);
+    }
+    std::vector<Array*> read;
+    for (const std::string& name : of.arrays)
+      read.push_back(&arrays[static_cast<std::size_t>(std::find(e.arrays.begin(), e.arrays.end(), name) -
+                                                      e.arrays.begin())]);
+    Array output = array_of(least_extents(of, -1, extents));
+    run(of, extents, read, output);
+    return output.elements;
+  };
+  EXPECT_EQ(result(again), result(e)) << text(e);
+}
+
+struct Known {
+  const char* name;
+  const char* expression;
+  const char* extents;
+  const char* small;
+  double operations;  // that a first derivation, which did not count signs and bytes, found enough
+  double saved;       // times fewer operations than the loops as written
+};
+
+// The sixteen expressions that derivations are judged by.
+const std::vector<Known> known = {
+    {"covariance",
+     "out[b,c0,y,x,c0,v,u] += c[c0] * (mu[b,k,y+i,x+j] * mu[b,k,v+i,u+j] + gamma[b,k,y+i,x+j,k,v+i,u+j])",
+     "b=4 c0=3 y=32 x=32 v=32 u=32 k=3 i=3 j=3", "b=2 c0=2 y=3 x=2 v=3 u=2 k=2 i=3 j=2", 78549568, 18},
+    {"separable filter", "out[y,x] += g[i] * h[j] * image[y+i,x+j]", "y=4096 x=4096 i=13 j=13",
+     "y=5 x=4 i=3 j=4", 873693184, 10},
+    {"separable filter of a volume", "out[z,y,x] += f[l] * g[i] * h[j] * image[z+l,y+i,x+j]",
+     "z=256 y=256 x=256 l=9 i=9 j=9", "z=3 y=4 x=3 l=2 i=3 j=2", 934576128, 55},
+    {"box filter", "out[y,x] += image[y+i,x+j]", "y=4096 x=4096 i=15 j=15", "y=4 x=5 i=3 j=4", 470564864,
+     7.9},
+    {"block matching", "out[y,x,d] += (left[y+i,x+j] - right[y+i,x+j+d]) ** 2", "y=1080 x=1856 d=64 i=7 j=7",
+     "y=4 x=3 d=5 i=3 j=2", 2447844096, 10},
+    {"local covariance", "out[y,x] += a[y+i,x+j] * b[y+i,x+j]", "y=4096 x=4096 i=11 j=11", "y=4 x=5 i=3 j=4",
+     352813156, 11},
+    {"weighted moment", "out[y,x] += g[i] * g[j] * a[y+i,x+j] * b[y+i,x+j]", "y=4096 x=4096 i=11 j=11",
+     "y=4 x=5 i=3 j=3", 924098560, 11},
+    {"any mask", "out[y,x] += mask[i,j] * image[y+i,x+j]", "y=4096 x=4096 i=13 j=13", "y=4 x=5 i=3 j=4",
+     5670699008, 1},
+    {"convolution of channels", "out[n,o,y,x] += w[o,k,i,j] * image[n,k,y+i,x+j]",
+     "n=8 o=16 y=512 x=512 k=16 i=5 j=5", "n=2 o=3 y=4 x=3 k=2 i=2 j=3", 26843545600, 1},
+    {"matrix chain", "out[a,d] += A[a,b] * B[b,c] * C[c,d]", "a=4096 b=64 c=4096 d=64", "a=4 b=3 c=5 d=2",
+     67108864, 3084},
+    {"linear attention", "out[i,d] += Q[i,e] * K[j,e] * V[j,d]", "i=4096 j=4096 e=64 d=64", "i=4 j=3 e=5 d=2",
+     67108864, 3084},
+    {"four-index transform", "out[p,q,r,s] += W[a,p] * X[b,q] * Y[c,r] * Z[d,s] * V[a,b,c,d]",
+     "p=64 q=64 r=64 s=64 a=64 b=64 c=64 d=64", "p=2 q=3 r=2 s=2 a=3 b=2 c=2 d=2", 8589934592, 163840},
+    {"bilinear form", "out[n] += x[n,a] * M[a,b] * y[n,b]", "n=100000 a=64 b=64", "n=5 a=3 b=4", 832000000,
+     1.47},
+    {"bilinear form, one side shared", "out[n] += x[a] * M[a,b] * y[n,b]", "n=100000 a=64 b=64",
+     "n=5 a=3 b=4", 12808192, 95},
+    {"permutation", "out[c,a,b] = image[a,b,c]", "a=256 b=512 c=512", "a=2 b=3 c=4", 0, 1},
+    {"trace", "out[a,d] += A[a,b,b,d]", "a=512 b=64 d=512", "a=3 b=4 d=2", 16777216, 1},
+};
+
+TEST(TensorForms, SaveAtLeastWhatIsKnown) {
+  for (const Known& each : known) {
+    const Expression e = parsed(each.expression);
+    const std::vector<Form> all = forms(e, extents_in(e, each.extents), May::distribute);
+    double least = all[0].operations;
+    for (const Form& form : all) least = std::min(least, form.operations);
+    EXPECT_LE(least, each.operations) << each.name;
+    EXPECT_GE(all[0].operations, each.saved * least) << each.name;
+  }
+}
+
+TEST(TensorForms, OfKnownExpressionsAreRight) {
+  for (const Known& each : known) {
+    const Expression e = parsed(each.expression);
+    const std::vector<std::int64_t> extents = extents_in(e, each.small);
+    for (const May may : {May::reorder, May::distribute})
+      expect_right(e, extents, forms(e, extents, may), may, 1);
+  }
+}
+
+// The steps of the form with the fewest operations.
+std::string fewest(const std::string& words, const std::string& extents, May may = May::distribute) {
+  const Expression e = parsed(words);
+  const std::vector<Form> all = forms(e, extents_in(e, extents), may);
+  const auto least = std::min_element(
+      all.begin(), all.end(), [](const Form& a, const Form& b) { return a.operations < b.operations; });
+  return steps(*least);
+}
+
+TEST(TensorForms, AreNestsOfLoops) {
+  EXPECT_EQ(fewest(known[0].expression, known[0].extents),
+            "t0[b,y,x,v,u] += mu[b,k,y,x] * mu[b,k,v,u] + gamma[b,k,y,x,k,v,u]\n"
+            "t1[b,y,x,v,u] += t0[b,y,x+j,v,u+j]\n"
+            "t2[b,y,x,v,u] += t1[b,y+i,x,v+i,u]\n"
+            "  out[b,c0,y,x,c0,v,u] = c[c0] * t2[b,y,x,v,u]\n");
+  EXPECT_EQ(fewest(known[9].expression, known[9].extents),
+            "t0[b,d] += B[b,c] * C[c,d]\n"
+            "out[a,d] += A[a,b] * t0[b,d]\n");
+  // Nothing names y: computed once for all. The scale is multiplied after the sum.
+  EXPECT_EQ(fewest("out[y,x] += 3 * a[x,k]", "y=5 x=6 k=7"),
+            "t0[x] += a[x,k]\n"
+            "  t1[x] = t0[x] * 3\n"
+            "  out[y,x] = t1[x]\n");
+  // A sum of indices that stands for itself is one index.
+  EXPECT_EQ(fewest("out[y,x] = exp(a[y+2*x])", "y=50 x=60"),
+            "t0[y] = exp(a[y])\n"
+            "out[y,x] = t0[y+2*x]\n");
+  // Dilated, mirrored and shifted windows.
+  EXPECT_EQ(fewest("out[y,x] max= abs(a[y+2*i,x-j+8])", "y=50 x=60 i=7 j=9"),
+            "t0[y,x] = abs(a[y,x])\n"
+            "t1[y,x] max= t0[y+2*i,x]\n"
+            "out[y,x] max= t1[y,x-j+8]\n");
+  // What nothing names in a sum counts as often as it is summed.
+  EXPECT_EQ(fewest("out[y] += a[y+i] * b[y+i] - c[y,j]", "y=100 i=9 j=8"),
+            "t0[y] = a[y] * b[y]\n"
+            "t1[y] += t0[y+i]\n"
+            "  t2[y] = t1[y] * 8\n"
+            "t3[y] += c[y,j]\n"
+            "  t4[y] = t3[y] * 9\n"
+            "  out[y] = t2[y] - t4[y]\n");
+}
+
+TEST(TensorForms, ComputeASharedProductOnce) {
+  EXPECT_EQ(
+      fewest("out[y,x] += g[i] * a[y+i] * b[y+i] * c[x] + h[i] * a[y+i] * b[y+i] * d[x,i]", "y=100 x=20 i=9"),
+      "t0[y] = a[y] * b[y]\n"
+      "t1[i,x] = g[i] * c[x] + h[i] * d[x,i]\n"
+      "out[y,x] += t0[y+i] * t1[i,x]\n");
+}
+
+// A sum over a window moves y up and x down: the array's corners would be read where c has no elements.
+TEST(TensorForms, ReadNothingThatTheLoopsDoNotRead) {
+  const std::string opposite = "out[y,x] += a[y+i] * b[x-i+8] * c[y+x]";
+  EXPECT_EQ(forms(parsed(opposite), {40, 50, 9}, May::reorder).size(), 1U);
+  const std::string inside = "out[y,x] += a[y+i] * b[x-i+8]";
+  EXPECT_EQ(fewest(inside, "y=40 x=50 i=9", May::reorder),
+            "t0[y,x] = a[y] * b[x]\n"
+            "out[y,x] += t0[y+i,x-i+8]\n");
+}
+
+TEST(TensorForms, KeepEachValueUnlessTheyMayDistribute) {
+  EXPECT_EQ(forms(parsed("out[a,d] += A[a,b] * B[b,c] * C[c,d]"), {9, 9, 9, 9}, May::reorder).size(), 1U);
+  EXPECT_EQ(fewest("out[y,x] += w[y+i] * (a[y+i,x] - b[x])", "y=40 x=50 i=9", May::reorder),
+            "t0[y,x] = w[y] * (a[y,x] - b[x])\n"
+            "out[y,x] += t0[y+i,x]\n");
+  // A difference is not taken apart: what cancels in it would be lost.
+  const std::string difference = "out[y,x] += w[i,k] * (a[y,i] - b[x,k])";
+  EXPECT_EQ(forms(parsed(difference), {9, 9, 9, 9}, May::distribute).size(), 1U);
+  // (max, +) is no sum of products here.
+  EXPECT_EQ(forms(parsed("out[a,d] max= A[a,b] + B[b,c] + C[c,d]"), {9, 9, 9, 9}, May::distribute).size(),
+            1U);
+}
+
+TEST(TensorForms, OfEmptyAndOfHugeExtentsAreTheLoopsAlone) {
+  const Expression e = parsed("out[y,x] += image[y+i,x+j]");
+  EXPECT_EQ(forms(e, {0, 5, 3, 3}, May::distribute).size(), 1U);
+  EXPECT_EQ(forms(e, {5, 5, 0, 3}, May::distribute).size(), 1U);
+  EXPECT_EQ(forms(e, {std::int64_t{1} << 40, 5, 1 << 20, 3}, May::distribute).size(), 1U);
+}
+
+TEST(TensorForms, NameArraysAsNothingElseIs) {
+  EXPECT_EQ(fewest("t1[a,d] += A[a,b] * B[b,tt7] * C[tt7,d]", "a=9 b=9 tt7=9 d=9"),
+            "ttt0[a,tt7] += A[a,b] * B[b,tt7]\n"
+            "t1[a,d] += C[tt7,d] * ttt0[a,tt7]\n");
+}
+
+// Draws an expression and extents.
+class Drawer {
+ public:
+  explicit Drawer(std::uint64_t seed) : random_(seed) {}
+
+  std::string expression() {
+    outputs_.clear();
+    reductions_.clear();
+    accesses_.clear();
+    extents_.clear();
+    const std::size_t outputs = 1 + below(3), reductions = 1 + below(4);
+    for (std::size_t n = 0; n < outputs; ++n) add(outputs_, "yxv"[n]);
+    for (std::size_t n = 0; n < reductions; ++n) add(reductions_, "ijkl"[n]);
+    std::string output = outputs_;
+    if (below(6) == 0) output += outputs_[below(outputs_.size())];  // a diagonal is written
+    std::string text = "out[" + spread(output) + "]";
+    const std::size_t kind = below(8);
+    text += kind == 0 ? " max= " : kind == 1 ? " min= " : " += ";
+    const std::size_t terms = 1 + below(3);
+    for (std::size_t t = 0; t < terms; ++t) text += (t == 0 ? "" : below(3) == 0 ? " - " : " + ") + term();
+    return text;
+  }
+
+  std::vector<std::int64_t> extents(const Expression& e) const {
+    std::vector<std::int64_t> all;
+    for (const Index& index : e.indices) all.push_back(extents_.at(index.name[0]));
+    return all;
+  }
+
+ private:
+  std::size_t below(std::size_t bound) { return static_cast<std::size_t>(random_() % bound); }
+
+  void add(std::string& names, char name) {
+    names += name;
+    extents_[name] = 1 + static_cast<std::int64_t>(below(4));
+  }
+
+  static std::string spread(const std::string& names) {
+    std::string text;
+    for (const char name : names) text += (text.empty() ? "" : ",") + std::string(1, name);
+    return text;
+  }
+
+  char index() {
+    const std::string& of = below(2) == 0 ? outputs_ : reductions_;
+    return of[below(of.size())];
+  }
+
+  std::string dimension() {
+    const char first = index();
+    std::string text(1, first);
+    std::int64_t offset = static_cast<std::int64_t>(below(8) == 0 ? below(3) : 0);
+    if (below(8) == 0) text = "2*" + text;
+    if (below(5) < 2) {
+      const char second = below(3) == 0 ? index() : reductions_[below(reductions_.size())];
+      const std::size_t kind = second == first ? 2 : below(6);  // an index minus itself is none
+      text += (kind == 0 ? "-" : kind == 1 ? "+2*" : "+") + std::string(1, second);
+      if (kind == 0) offset += extents_[second] - 1;
+    }
+    return text + (offset > 0 ? "+" + std::to_string(offset) : "");
+  }
+
+  // A new one, or one that there is already: six are allowed.
+  std::string access() {
+    if (accesses_.size() == most_arrays || (!accesses_.empty() && below(4) == 0))
+      return accesses_[below(accesses_.size())];
+    std::string text;
+    for (std::size_t rank = 1 + below(3); rank > 0; --rank) text += (text.empty() ? "" : ",") + dimension();
+    // A window's accesses often look alike: the last one's indices once more.
+    if (!accesses_.empty() && below(3) == 0) {
+      const std::string& last = accesses_[below(accesses_.size())];
+      text = last.substr(2, last.size() - 3);
+    }
+    const char name = below(8) == 0 && !accesses_.empty() ? accesses_.front()[0]
+                                                          : static_cast<char>('A' + accesses_.size());
+    std::string all = std::string(1, name) + "[" + text + "]";
+    const auto rank_of = [](const std::string& words) { return std::count(words.begin(), words.end(), ','); };
+    for (const std::string& other : accesses_) {
+      if (other[0] == name && rank_of(other) != rank_of(all))
+        all[0] = static_cast<char>('A' + accesses_.size());
+    }
+    if (std::find(accesses_.begin(), accesses_.end(), all) == accesses_.end()) accesses_.push_back(all);
+    return all;
+  }
+
+  std::string factor() {
+    switch (below(12)) {
+      case 0:
+        return "(" + access() + " + " + access() + ")";
+      case 1:
+        return "(" + access() + " - " + access() + ")";
+      case 2:
+        return "(" + access() + " - " + access() + ") ** 2";
+      case 3:
+        return "abs(" + access() + " - " + access() + ")";
+      case 4:
+        return "max(" + access() + ", " + access() + ")";
+      case 5:
+        return std::to_string(1 + below(3)) + " * " + access();
+      case 6:
+        return "-" + access();
+      default:
+        return access();
+    }
+  }
+
+  std::string term() {
+    std::string text = factor();
+    for (std::size_t more = below(3); more > 0; --more) text += " * " + factor();
+    return text;
+  }
+
+  std::mt19937_64 random_;
+  std::string outputs_, reductions_;
+  std::vector<std::string> accesses_;
+  std::map<char, std::int64_t> extents_;
+};
+
+// TUNESMITH_TEST_DERIVATIONS: how many; 100,000 take some minutes.
+TEST(TensorForms, OfDrawnExpressionsAreRight) {
+  const char* const count = std::getenv("TUNESMITH_TEST_DERIVATIONS");
+  const std::uint64_t drawn = count != nullptr ? std::stoull(count) : 2000;
+  std::size_t rewritten = 0;
+  for (std::uint64_t seed = 1; seed <= drawn && !HasFatalFailure(); ++seed) {
+    Drawer drawer(seed);
+    const std::string words = drawer.expression();
+    const Parsed result = parse(words);
+    ASSERT_EQ(result.error, "") << words << ", seed " << seed;
+    const Expression& e = result.expression;
+    const std::vector<std::int64_t> extents = drawer.extents(e);
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const May may = seed % 4 == 0 ? May::reorder : May::distribute;
+    const std::vector<Form> all = forms(e, extents, may);
+    expect_right(e, extents, all, may, seed);
+    rewritten += all.size() > 1;
+    for (const FormStep& step : all.back().steps) expect_readable(step);
+  }
+  EXPECT_GT(rewritten, drawn / 4) << "The drawn expressions have hardly any forms.";
+}
+
+}  // namespace
+}  // namespace tunesmith::tensor_op
