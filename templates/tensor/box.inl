@@ -17,7 +17,8 @@ BOX_FUNCTION long long piece_of(long long extent, long long need, long long mult
 // Dimensions are taken whole, in the order of rising strides, until `tile_in` elements are read one behind
 // the other, and likewise until `tile_out` are written.
 BOX_FUNCTION Box box_of(int rank, const long long* extents, const int* input_order, const int* output_order,
-                        long long tile_in, long long tile_out, long long vector_in, long long vector_out) {
+                        long long tile_in, long long tile_out, long long least, long long vector_in,
+                        long long vector_out) {
   Box box = {};
   for (int d = 0; d < rank; ++d) box.tiles[d] = 1;
   const long long both = vector_in > vector_out ? vector_in : vector_out;
@@ -33,6 +34,16 @@ BOX_FUNCTION Box box_of(int rank, const long long* extents, const int* input_ord
       if (box.tiles[d] < extents[d]) break;
       need = (need + box.tiles[d] - 1) / box.tiles[d];
     }
+  }
+  long long elements = 1;
+  for (int d = 0; d < rank; ++d) elements *= box.tiles[d];
+  for (int n = 0; n < rank && elements < least; ++n) {
+    const int d = output_order[n];
+    const long long need = box.tiles[d] * ((least + elements - 1) / elements);
+    const long long piece = piece_of(extents[d], need, d == input_order[0] || n == 0 ? both : 1);
+    if (piece <= box.tiles[d]) continue;
+    elements = elements / box.tiles[d] * piece;
+    box.tiles[d] = piece;
   }
   return box;
 }

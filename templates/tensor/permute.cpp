@@ -15,7 +15,7 @@ static_assert(most_box_dimensions == most_indices);
 
 constexpr WordAxis STAGING("STAGING"), BLOCK_ORDER("BLOCK_ORDER"), LOAD("LOAD");
 constexpr IntegerAxis TILE_IN("TILE_IN"), TILE_OUT("TILE_OUT"), VECTOR_IN("VECTOR_IN"),
-    VECTOR_OUT("VECTOR_OUT"), PAD("PAD"), BLOCK("BLOCK");
+    VECTOR_OUT("VECTOR_OUT"), LEAST("LEAST"), PAD("PAD"), BLOCK("BLOCK");
 
 constexpr std::int64_t static_shared_limit = std::int64_t{48} * 1024;  // bytes per block, on any device
 
@@ -42,10 +42,26 @@ Sides sides_of(const Problem& problem) {
   return sides;
 }
 
-Box box_of(const Sides& sides, const Config& c) {
-  std::vector<long long> extents(sides.nest.extents.begin(), sides.nest.extents.end());
+struct Wish {
+  std::int64_t tile_in, tile_out, least, vector_in = 1, vector_out = 1;
+};
+
+Box box_of(const Sides& sides, const Wish& wish) {
+  const std::vector<long long> extents(sides.nest.extents.begin(), sides.nest.extents.end());
   return box_of(static_cast<int>(sides.nest.rank()), extents.data(), sides.input_order.data(),
-                sides.output_order.data(), c[TILE_IN], c[TILE_OUT], c[VECTOR_IN], c[VECTOR_OUT]);
+                sides.output_order.data(), wish.tile_in, wish.tile_out, wish.least, wish.vector_in,
+                wish.vector_out);
+}
+
+Box box_of(const Sides& sides, const Config& c) {
+  return box_of(sides, Wish{c[TILE_IN], c[TILE_OUT], c[LEAST], c[VECTOR_IN], c[VECTOR_OUT]});
+}
+
+std::int64_t blocks_of(const Sides& sides, const Box& box) {
+  std::int64_t blocks = 1;
+  for (std::size_t d = 0; d < sides.nest.rank(); ++d)
+    blocks *= ceil_divide(sides.nest.extents[d], box.tiles[d]);
+  return blocks;
 }
 
 std::int64_t elements_of(const Sides& sides, const Box& box) {
@@ -87,6 +103,7 @@ Space space(const Problem& problem) {
       {STAGING, words({"shared", "none"}), "whether a box is turned in shared memory"},
       {TILE_IN, {64, 32, 16, 128, 256, 512}, "elements that a block reads one behind the other, about"},
       {TILE_OUT, {64, 32, 16, 128, 256, 512}, "elements that a block writes one behind the other, about"},
+      {LEAST, {2048, 1024, 512, 4096, 8192}, "elements of a box, about, where those are fewer"},
       {VECTOR_IN, vectors_up_to(in), "elements of a load"},
       {VECTOR_OUT, vectors_up_to(out), "elements of a store"},
       {PAD, {1, 0, 2, 4}, "elements between rows in shared memory, against bank conflicts"},
@@ -142,12 +159,9 @@ Work work(const Problem& problem, const Config& config) {
   const Sides sides = sides_of(problem);
   if (sides.nest.outputs() == 0) return {};
   const Box box = box_of(sides, config);
-  std::int64_t blocks = 1;
-  for (std::size_t d = 0; d < sides.nest.rank(); ++d)
-    blocks *= ceil_divide(sides.nest.extents[d], box.tiles[d]);
   return {
       .steps = {Launch{.kernel = "tensor_permute",
-                       .grid = {blocks},
+                       .grid = {blocks_of(sides, box)},
                        .block = {config[BLOCK]},
                        .arguments = {ArgumentPointer{sides.input().array}, ArgumentPointer{output_argument}},
                        .overlaps_previous = config[START] == "overlapped"}}};
@@ -188,6 +202,20 @@ std::string refuses(const Problem& problem) {
   return "";
 }
 
+// The largest boxes that give each multiprocessor two.
+std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
+  const Sides sides = sides_of(problem);
+  const std::int64_t large = bytes(dtype_of(problem)) <= 2 ? 4096 : 2048;
+  Wish wish = {};
+  for (const Wish& each :
+       {Wish{64, 64, large}, Wish{64, 64, 1024}, Wish{32, 32, 1024}, Wish{32, 32, 512}, Wish{16, 16, 512}}) {
+    wish = each;
+    if (blocks_of(sides, box_of(sides, wish)) >= 2 * multiprocessors_to_fill(device)) break;
+  }
+  return Values{
+      {"TILE_IN", wish.tile_in}, {"TILE_OUT", wish.tile_out}, {"LEAST", wish.least}, {"START", "overlapped"}};
+}
+
 }  // namespace
 
 Template permute() {
@@ -198,7 +226,7 @@ Template permute() {
       .compiled_in = {"expression", "dtype", "extents", "x0", "out"},
       .preamble = preamble,
       .refuses = refuses,
-      .untuned = by_default,
+      .untuned = untuned,
       .space = space,
       .work = work,
       .alignment_bytes = [](const Problem& problem, const Config& c) {

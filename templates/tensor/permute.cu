@@ -21,7 +21,7 @@ BOX_FUNCTION Box make_box() {
     input_order[n] = input_order_of(n);
     output_order[n] = output_order_of(n);
   }
-  return box_of(RANK, extents, input_order, output_order, TILE_IN, TILE_OUT, VECTOR_IN, VECTOR_OUT);
+  return box_of(RANK, extents, input_order, output_order, TILE_IN, TILE_OUT, LEAST, VECTOR_IN, VECTOR_OUT);
 }
 BOX_FUNCTION int tile_of(int dimension) {
   constexpr Box box = make_box();
@@ -63,16 +63,39 @@ BOX_FUNCTION bool vectors_in_shared() {
   return true;
 }
 
+// Within a box 32 bits reach every element, unless strides are huge.
+BOX_FUNCTION bool is_near() {
+  long long from = 0, to = 0;
+  for (int d = 0; d < RANK; ++d) {
+    from += (tile_of(d) - 1) * (input_stride_of(d) < 0 ? -input_stride_of(d) : input_stride_of(d));
+    to += (tile_of(d) - 1) * output_stride_of(d);
+  }
+  return from < (1ll << 31) && to < (1ll << 31);
+}
+template <bool NEAR>
+struct OffsetOf {
+  using Type = long long;
+};
+template <>
+struct OffsetOf<true> {
+  using Type = int;
+};
+using Offset = typename OffsetOf<is_near()>::Type;
+
 struct Corner {
-  long long at[RANK];
+  int room[RANK];      // places of the box that lie in the arrays
+  long long from, to;  // in the arrays
 };
 __device__ __forceinline__ Corner corner_of(long long block) {
-  Corner corner;
+  Corner corner = {{}, input_start, output_start};
 #pragma unroll
   for (int n = 0; n < RANK; ++n) {
     const int d = BLOCK_ORDER == BlockOrder::output ? output_order_of(n) : input_order_of(n);
     const long long pieces = (extent_of(d) + tile_of(d) - 1) / tile_of(d);
-    corner.at[d] = block % pieces * tile_of(d);
+    const long long at = block % pieces * tile_of(d);
+    corner.room[d] = extent_of(d) - at < tile_of(d) ? static_cast<int>(extent_of(d) - at) : tile_of(d);
+    corner.from += at * input_stride_of(d);
+    corner.to += at * output_stride_of(d);
     block /= pieces;
   }
   return corner;
@@ -80,24 +103,24 @@ __device__ __forceinline__ Corner corner_of(long long block) {
 
 // The n-th vector of the box, in the order of the input or of the output.
 struct Spot {
-  long long from, to;  // in the arrays
-  int place;           // in shared memory
+  Offset from, to;  // from the corner
+  int place;        // in shared memory
   bool inside;
 };
 template <bool READS, int WIDTH>
 __device__ __forceinline__ Spot spot_of(int n, const Corner& corner) {
-  Spot spot = {input_start, output_start, 0, n < elements / WIDTH};
+  Spot spot = {0, 0, 0, n < elements / WIDTH};
 #pragma unroll
   for (int k = 0; k < RANK; ++k) {
     const int d = READS ? input_order_of(k) : output_order_of(k);
+    if (tile_of(d) == 1) continue;
     const int width = k == 0 ? WIDTH : 1;
     const int size = tile_of(d) / width;
-    const int digit = size == 1 ? 0 : n % size * width;
-    n /= size;
-    const long long at = corner.at[d] + digit;
-    if (extent_of(d) % tile_of(d) != 0 && at >= extent_of(d)) spot.inside = false;
-    spot.from += at * input_stride_of(d);
-    spot.to += at * output_stride_of(d);
+    const int digit = static_cast<int>(static_cast<unsigned>(n) % size) * width;
+    n = static_cast<int>(static_cast<unsigned>(n) / size);
+    if (extent_of(d) % tile_of(d) != 0 && digit >= corner.room[d]) spot.inside = false;
+    spot.from += digit * static_cast<Offset>(input_stride_of(d));
+    spot.to += digit * static_cast<Offset>(output_stride_of(d));
     spot.place += digit * place_stride_of(d);
   }
   return spot;
@@ -120,6 +143,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
   using In = Vector<T, VECTOR_IN>;
   using Out = Vector<T, VECTOR_OUT>;
   const Corner corner = corner_of(blockIdx.x);
+  const T* const from = input + corner.from;
+  T* const to = output + corner.to;
   start();
   if constexpr (staged) {
     __shared__ __align__(16) T box[places];
@@ -128,7 +153,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
 #pragma unroll
     for (int n = 0; n < loads; ++n) {
       const Spot spot = spot_of<true, VECTOR_IN>(threadIdx.x + n * BLOCK, corner);
-      if (spot.inside) loaded[n] = load_hinted<load_hint>(reinterpret_cast<const In*>(input + spot.from));
+      if (spot.inside) loaded[n] = load_hinted<load_hint>(reinterpret_cast<const In*>(from + spot.from));
     }
 #pragma unroll
     for (int n = 0; n < loads; ++n) {
@@ -151,7 +176,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
 #pragma unroll
       for (int i = 0; i < VECTOR_OUT; ++i)
         vector.element[i] = box[spot.place + i * place_stride_of(output_order_of(0))];
-      store_hinted<store_hint>(reinterpret_cast<Out*>(output + spot.to), finished(vector));
+      store_hinted<store_hint>(reinterpret_cast<Out*>(to + spot.to), finished(vector));
     }
   } else {
     constexpr int moves = (elements / VECTOR_OUT + BLOCK - 1) / BLOCK;
@@ -159,13 +184,12 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
 #pragma unroll
     for (int n = 0; n < moves; ++n) {
       const Spot spot = spot_of<false, VECTOR_OUT>(threadIdx.x + n * BLOCK, corner);
-      if (spot.inside) loaded[n] = load_hinted<load_hint>(reinterpret_cast<const Out*>(input + spot.from));
+      if (spot.inside) loaded[n] = load_hinted<load_hint>(reinterpret_cast<const Out*>(from + spot.from));
     }
 #pragma unroll
     for (int n = 0; n < moves; ++n) {
       const Spot spot = spot_of<false, VECTOR_OUT>(threadIdx.x + n * BLOCK, corner);
-      if (spot.inside)
-        store_hinted<store_hint>(reinterpret_cast<Out*>(output + spot.to), finished(loaded[n]));
+      if (spot.inside) store_hinted<store_hint>(reinterpret_cast<Out*>(to + spot.to), finished(loaded[n]));
     }
   }
 }

@@ -1,0 +1,143 @@
+"""tensor: permutations, and the 48 contractions of TCCG (github.com/HPAC/tccg) in f32 and f64, with its rule for sizes, some
+200 MiB a case."""
+
+import math
+
+import contenders as of
+import torch
+from timing import Case, Expected
+
+PERMUTATIONS = [
+    ((100, 101, 102, 33), (3, 1, 0, 2)),
+    ((64, 56, 56, 256), (0, 3, 1, 2)),
+    ((17, 33, 65, 31, 9), (4, 2, 0, 3, 1)),
+    ((8,) * 7, (6, 5, 4, 3, 2, 1, 0)),
+]
+# The result's indices, and those of the two operands.
+CONTRACTIONS = {
+    "ccsd": "ij-ik-kj ij-ikl-ljk ij-kil-lkj ijk-ikl-lj ijk-il-jlk ijk-ilk-jl ijk-ilk-lj ijk-ilmk-mjl ijkl-imjn-lnkm "
+    "ijkl-imjn-nlmk ijkl-imkn-jnlm ijkl-imkn-njml ijkl-imln-jnkm ijkl-imln-njmk ijkl-imnj-nlkm ijkl-imnk-njml "
+    "ijkl-minj-nlmk ijkl-mink-jnlm ijkl-minl-njmk",
+    "ao2mo": "aqrs-pa-pqrs abrs-qb-aqrs abcs-rc-abrs",
+    "intensli": "abj-bka-kj ajb-kba-jk abjc-cbka-kj ajbc-ckba-jk abjc-kbac-jk abjcd-dkbac-jk adbjc-cbdka-kj ajbdc-ckbad-jk",
+    "ccsd(t)": " ".join(
+        ["abcijk-" + one for one in (
+            "ijma-mkbc ijmb-mkac ijmc-mkab ikma-mjbc ikmb-mjac ikmc-mjab jkma-mibc jkmb-miac jkmc-miab eiab-jkec eiac-jkeb "
+            "eibc-jkea ejab-ikec ejac-ikeb ejbc-ikea ekab-ijec ekac-ijeb ekbc-ijea").split()]
+    ),
+}
+
+
+def sizes(text, item, fixed):
+    """As TCCG has them: the first index of each tensor a multiple of 24, the others of 4, for 200 MiB a tensor at most."""
+    tensors = text.split("-")
+    each = (200 * 2**20 / item) ** (1 / max(map(len, tensors)))
+    found = dict(fixed)
+    for index in sorted(set("".join(tensors)) - set(found)):
+        if index in {tensor[0] for tensor in tensors}:
+            found[index] = int((each + 23) / 24) * 24
+        else:
+            above, below = int((each + 3) / 4) * 4, max(4, int(each / 4) * 4)
+            found[index] = above if abs(each - above) < abs(each - below) else below
+    return found
+
+
+def permutation(shape, order):
+    letters = "abcdefgh"[: len(shape)]
+    result = "".join(letters[k] for k in order)
+    return case(f"permute {'×'.join(map(str, shape))} to {order}", result, [letters], dict(zip(letters, shape)), torch.float32, "apart <= 1.11 copy")
+
+
+def contraction(family, text, dtype):
+    result, *operands = text.split("-")
+    extents = sizes(text, dtype.itemsize, {"j": 24} if family == "intensli" else {})
+    name = "f32" if dtype == torch.float32 else "f64"
+    return case(f"{family} {text} {name}", result, operands, extents, dtype, "apart <= 1.05 best peer")
+
+
+def case(name, result, operands, extents, dtype, goals):
+    factors = " * ".join(f"x{k}[{','.join(operand)}]" for k, operand in enumerate(operands))
+    reduced = set("".join(operands)) - set(result)
+    text = f"out[{','.join(result)}] {'+=' if reduced else '='} {factors}"
+    values = " ".join(f"{index}={extent}" for index, extent in extents.items())
+    problem = f'expression="{text}" {values} dtype={"f32" if dtype == torch.float32 else "f64"}'
+    return Case(name=name, problem=problem, goals=goals, result=result, operands=operands, extents=extents, dtype=dtype)
+
+
+CASES = [permutation(*each) for each in PERMUTATIONS] + [
+    contraction(family, text, dtype)
+    for dtype in (torch.float32, torch.float64)
+    for family, texts in CONTRACTIONS.items()
+    for text in texts.split()
+]
+
+
+def shape(case, indices):
+    return tuple(case.extents[index] for index in indices)
+
+
+def inputs(case):
+    return tuple(of.random(case, shape(case, operand)).to(case.dtype) for operand in case.operands)
+
+
+def output(case):
+    return of.poisoned(shape(case, case.result), case.dtype)
+
+
+def tunesmith(case, *operands):
+    target = output(case)
+    return [*operands, *[None] * (6 - len(operands)), target], target, None
+
+
+def subscripts(case):
+    return ",".join(case.operands) + "->" + case.result
+
+
+def expected(case, *operands):
+    if len(operands) == 1:
+        return Expected(torch.einsum(subscripts(case), *operands).contiguous())
+    wide = [operand.double() for operand in operands]
+    terms = math.prod(case.extents[index] for index in set("".join(case.operands)) - set(case.result))
+    # A sum of so many products, each rounded; that of f64 stands against another one that is rounded likewise.
+    unit = 2.0**-24 if case.dtype == torch.float32 else 2.0**-52
+    bound = torch.einsum(subscripts(case), *[operand.abs() for operand in wide]) * ((terms + 1) * unit)
+    return Expected(torch.einsum(subscripts(case), *wide), bound)
+
+
+def pytorch(case, *operands):
+    if len(operands) == 1:
+        target = output(case)
+        order = [case.operands[0].index(index) for index in case.result]
+        return of.pytorch(lambda: target.copy_(operands[0].permute(order)))
+    return of.pytorch(lambda: torch.einsum(subscripts(case), *operands))
+
+
+def with_cupy(case, *operands):
+    if of.cupy is None:
+        return None
+    arrays = [of.as_cupy(operand) for operand in operands]
+    if len(operands) == 1:
+        target = output(case)
+        order = [case.operands[0].index(index) for index in case.result]
+        written = of.as_cupy(target)
+        return of.with_cupy(lambda: of.cupy.copyto(written, arrays[0].transpose(order)), output=lambda: target, keep=(*operands, target))
+    results = {}
+
+    def launch():
+        results["last"] = of.cupy.einsum(subscripts(case), *arrays)
+
+    return of.with_cupy(launch, output=lambda: torch.as_tensor(results["last"], device="cuda"), keep=operands)
+
+
+def moved(case):
+    return case.dtype.itemsize * sum(math.prod(shape(case, one)) for one in (*case.operands, case.result))
+
+
+def ffma(case, *operands):
+    if len(operands) == 1 or case.dtype != torch.float32:
+        return None
+    return of.ffma(math.prod(case.extents.values()))
+
+
+PEERS = {"PyTorch": pytorch, "CuPy": with_cupy}
+LIMITS = {"copy": lambda case, *operands: of.copy(moved(case)), "FFMA": ffma}
