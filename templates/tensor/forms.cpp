@@ -175,6 +175,7 @@ std::vector<Form> forms(const Expression& expression, const std::vector<std::int
   if (plans.size() == most_forms) Planner::keep_best(plans, most_forms - 1);
   plans.insert(plans.begin(), Plan{{}, number});
   std::vector<Form> result;
+  result.reserve(plans.size());
   for (const Plan& plan : plans) result.push_back(FormWriter(expression, planner, plan).form());
   return result;
 }

@@ -44,7 +44,8 @@ struct Form {
 
 /// At most `most_forms`, none of which another one beats in operations and in bytes; the first is the
 /// expression as it is written, in any case. The others are in the order of operations. `extents`: one for
-/// each index.
+/// each index. `element_bytes`: of the inputs and the result; intermediate arrays have 4 at least, those of
+/// the type that is computed in.
 std::vector<Form> forms(const Expression& expression, const std::vector<std::int64_t>& extents, May may,
                         std::int64_t element_bytes = 4);
 

@@ -364,6 +364,24 @@ TEST(TensorForms, OfEmptyAndOfHugeExtentsAreTheLoopsAlone) {
   EXPECT_EQ(forms(e, {std::int64_t{1} << 40, 5, 1 << 20, 3}, May::distribute).size(), 1U);
 }
 
+TEST(TensorForms, CountEachElementOnce) {
+  // Both accesses read the same 50 x 60 elements; the window's array is written and read.
+  const Expression e = parsed("out[y,x,v] += a[y+i,x] * a[v+i,x]");
+  const std::vector<Form> halves = forms(e, {41, 60, 41, 10}, May::reorder, 2);
+  ASSERT_EQ(halves.size(), 2U);
+  EXPECT_EQ(halves[0].bytes, 2 * (50 * 60 + 41 * 60 * 41));
+  EXPECT_EQ(halves[0].operations, 41 * 60 * 41 * (10 + 9));
+  EXPECT_EQ(halves[1].bytes, 2 * (50 * 60 + 41 * 60 * 41) + 2 * 4 * (50 * 60 * 50));
+  EXPECT_EQ(halves[1].operations, 50 * 60 * 50 + 41 * 60 * 41 * 9);
+  // A diagonal has as many elements as its index, and what is joined goes through no memory.
+  const Expression trace = parsed("t[x] += m[i,i] * w[x]");
+  const std::vector<Form> sums = forms(trace, {5, 90}, May::distribute);
+  ASSERT_EQ(sums.size(), 2U);
+  EXPECT_EQ(sums[0].bytes, 4 * (90 + 5 + 5));
+  EXPECT_EQ(sums[1].bytes, 4 * (90 + 5 + 5));
+  EXPECT_EQ(sums[1].launches(), 1U);
+}
+
 TEST(TensorForms, NameArraysAsNothingElseIs) {
   EXPECT_EQ(fewest("t1[a,d] += A[a,b] * B[b,tt7] * C[tt7,d]", "a=9 b=9 tt7=9 d=9"),
             "ttt0[a,tt7] += A[a,b] * B[b,tt7]\n"

@@ -138,7 +138,9 @@ const Loops& Planner::loops_of(const Plan& plan, std::size_t step) const {
 double Planner::bytes_of(const Plan& plan, const std::vector<int>& from, std::size_t step) const {
   const Loops& loops = loops_of(plan, step);
   const bool is_taken = std::find(from.begin(), from.end(), static_cast<int>(step)) != from.end();
-  double elements = is_taken ? 0 : loops.outputs();
+  const double intermediate_bytes = std::max(element_bytes_, 4.0);
+  const bool is_last = step == plan.parts.size();
+  double bytes = is_taken ? 0 : loops.outputs() * (is_last ? element_bytes_ : intermediate_bytes);
   std::vector<int> seen;
   for (const Access& access : loops.body.accesses) {
     if (std::find(seen.begin(), seen.end(), access.array) != seen.end()) continue;
@@ -146,9 +148,10 @@ double Planner::bytes_of(const Plan& plan, const std::vector<int>& from, std::si
     const int taken = from[step];
     if (taken >= 0 && access.array == table_.inputs() + plan.parts[static_cast<std::size_t>(taken)].array)
       continue;
-    elements += elements_read(loops, access.array);
+    bytes += elements_read(loops, access.array) *
+             (access.array < table_.inputs() ? element_bytes_ : intermediate_bytes);
   }
-  return elements * element_bytes_;
+  return bytes;
 }
 
 // A plan for an array, and one that reads it. An array that both compute is computed once.

@@ -96,18 +96,19 @@ class Rewriter {
 
   // Whether each factor shares an index with another one, so that the product is no outer product.
   bool connected(const std::vector<int>& factors) const {
-    std::vector<Indices> open;
-    for (const int factor : factors) open.push_back(body_.named(factor));
-    Indices reached = open.front();
+    std::vector<Indices> names(factors.size());
+    std::transform(factors.begin(), factors.end(), names.begin(),
+                   [this](int factor) { return body_.named(factor); });
+    Indices reached = names.front();
     for (bool grows = true; grows;) {
       grows = false;
-      for (Indices& each : open) {
+      for (const Indices each : names) {
         if ((each & reached) == 0 || (each & ~reached) == 0) continue;
         reached |= each;
         grows = true;
       }
     }
-    return std::all_of(open.begin(), open.end(), [&](Indices each) { return (each & ~reached) == 0; });
+    return std::all_of(names.begin(), names.end(), [&](Indices each) { return (each & ~reached) == 0; });
   }
 
   // c * a + c * b as c * (a + b).
