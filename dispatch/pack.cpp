@@ -3,11 +3,12 @@
 // a toolchain for it, or one that is stale, is left out with a note; dispatch then compiles it, or uses the
 // base. A base that does not compile stops the build.
 //
-//   tunesmith_pack GENERATED_FOLDER OUT.cpp OUT.bin DEVICES [own=OP,OP] TARGET...
+//   tunesmith_pack GENERATED_FOLDER OUT.cpp OUT.bin DEVICES [own=OP,OP] [portfolios=TARGET,TARGET] TARGET...
 //
 // DEVICES: all, none, or names from generated/devices.csv, separated by commas. With own=, the files are
 // those that an application adds to the library's (application_packed_files): the bases of these ops alone,
-// and what the folder has.
+// and what the folder has. portfolios=named compiles no portfolio: OUT.names has the names of those of tuned
+// devices, one a line.
 
 #include <algorithm>
 #include <atomic>
@@ -148,9 +149,12 @@ void add_untuned(Sources& sources, const Op& op, const std::string& target, bool
   }
 }
 
+constexpr std::string_view only_named = "named";
+
+// `named`: portfolios that are chosen but not compiled.
 Sources sources_to_compile(const std::vector<WinnersFileRow>& table, const std::vector<DeviceTable>& tables,
                            const std::optional<Names>& own, const Names& targets,
-                           const std::optional<Names>& portfolios) {
+                           const std::optional<Names>& portfolios, Sources& named) {
   const bool with_cuda = targets.size() > (targets.contains("host") ? 1u : 0u);
   Sources sources;
   for (const Op& op : ops()) {
@@ -173,11 +177,14 @@ Sources sources_to_compile(const std::vector<WinnersFileRow>& table, const std::
   for (const std::string& target : targets) {
     const Target::Kind kind = Target::parse(target)->kind;
     if (kind == Target::Kind::ptx || (kind == Target::Kind::gpu && !with_cuda)) continue;
-    if (portfolios && !portfolios->contains(target)) continue;
-    add_portfolio(sources, tables, target);
+    const bool is_named =
+        portfolios && portfolios->contains(only_named) && !device_of(target, tables).name.empty();
+    if (portfolios && !portfolios->contains(target) && !is_named) continue;
+    Sources& portfolio = is_named ? named : sources;
+    add_portfolio(portfolio, tables, target);
     for (const Op& op : ops())
       if (kind == Target::Kind::gpu && !(own && !own->contains(op.name)))
-        add_untuned(sources, op, target, tables.empty());
+        add_untuned(portfolio, op, target, tables.empty());
   }
   return sources;
 }
@@ -322,8 +329,14 @@ void run(const std::filesystem::path& generated, const std::filesystem::path& cp
   std::vector<DeviceTable> tables = read_timing_tables(file, ops());
   const std::filesystem::path before = cpp.parent_path() / "packed_before";
   solve(tables, before);
+  Sources named;
   std::map<std::string, std::string> files =
-      compile(sources_to_compile(rows, tables, own, targets, portfolios), before);
+      compile(sources_to_compile(rows, tables, own, targets, portfolios, named), before);
+  if (portfolios && portfolios->contains(only_named)) {
+    std::string names;
+    for (const auto& [name, source] : named) names += name + "\n";
+    write_file(std::filesystem::path(bin).replace_extension(".names"), names);
+  }
   const std::size_t binaries = files.size();
   for (auto& [name, text] : write_solved_winners(rows, tables)) files[(own ? own_folder : "") + name] = text;
 
