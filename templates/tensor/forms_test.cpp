@@ -284,6 +284,23 @@ TEST(TensorForms, OfKnownExpressionsAreRight) {
   }
 }
 
+// More rewrites than are looked at: what is found until then is right, and there is always something.
+TEST(TensorForms, OfManyFactorsAndTermsAreRight) {
+  for (const char* const words :
+       {"out[y,x,z] += a[y,i,j] * b[x,j,k] * c[z,k,i] * d[i,y] * e[j,x] * f[k,z]",
+        "out[y,x] += (a[y,i] + b[i,j] + c[j,x]) ** 2 * (d[y,k] + e[k,j] + f[x,i]) ** 2",
+        "out[y,x] += a[y,i] * b[x,j] + a[y,i] * c[j,k] - b[x,j] * c[j,k] + d[y,x] * a[y,i] * b[x,j] + "
+        "e[i,j] * d[y,x] * c[j,k] - f[k] * b[x,j] * d[y,x]"}) {
+    const Expression e = parsed(words);
+    const std::vector<std::int64_t> extents = {3, 4, 3, 4, 3, 2};
+    const std::vector<std::int64_t> own(extents.begin(),
+                                        extents.begin() + static_cast<std::ptrdiff_t>(e.indices.size()));
+    const std::vector<Form> all = forms(e, own, May::distribute);
+    EXPECT_GT(all.size(), 1U) << words;
+    expect_right(e, own, all, May::distribute, 3);
+  }
+}
+
 // The steps of the form with the fewest operations.
 std::string fewest(const std::string& words, const std::string& extents, May may = May::distribute) {
   const Expression e = parsed(words);
