@@ -33,6 +33,7 @@ class Parser {
     for (Access& access : e_.accesses) complete(access);
     complete(e_.output);
     check_names();
+    check_indices();
     if (e_.accesses.empty()) fail(behind, "The expression reads no array; one at least is needed.");
     e_.function = elementwise_op::parse_expression(function_);
     if (!reduces_ && e_.free < e_.indices.size()) {
@@ -221,6 +222,20 @@ class Parser {
     };
     for (const Access& access : e_.accesses) check(e_.arrays[static_cast<std::size_t>(access.array)], access);
     check(e_.output_name, e_.output);
+  }
+
+  // An index whose factors cancel, as in i-i, would multiply a sum by its extent and stand in no text.
+  void check_indices() const {
+    for (std::size_t i = e_.free; i < e_.indices.size(); ++i) {
+      const auto moves = [i](const Affine& dimension) { return dimension.factors[i] != 0; };
+      const auto is_moved = [&](const Access& access) {
+        return std::any_of(access.dimensions.begin(), access.dimensions.end(), moves);
+      };
+      if (std::none_of(e_.accesses.begin(), e_.accesses.end(), is_moved)) {
+        fail(e_.indices[i].position,
+             "The index " + e_.indices[i].name + " cancels out: it moves no array. Leave it out.");
+      }
+    }
   }
 
   Scanner scanner_;

@@ -13,7 +13,7 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 // Beyond so many terms of all elements together, only some elements are compared.
-constexpr double most_terms_checked = 0x1p35;
+constexpr double most_terms_checked = 0x1p31;
 
 /// Steps through indices from `from` to `to` of a nest, the last fastest, and moves offsets along.
 class Odometer {

@@ -69,6 +69,8 @@ TEST(TensorExpression, WhatIsWrongIsASentenceWithItsPlace) {
       {"y[i] = x[1048576*1048576*1048576*1048576*i]", "The factor of an index is at most 1048576."},
       {"y[i] = x[i] + x[i,0]", "At character 15: The array x has 2 indices here and 1 before."},
       {"y[i] = y[i]", "At character 8: The array y is computed; it cannot be read as well."},
+      {"y[i] += x[i,j-j+1]", "At character 13: The index j cancels out: it moves no array."},
+      {"y[i] += x[i,0*j]", "At character 15: The index j cancels out"},
       {"y[i] = i * x[i]", "At character 8: The name i is an index's"},
       {"y[i] = 3", "The expression reads no array"},
       {"y[i] = x[i] +", "A value was expected where the text ends."},
