@@ -176,7 +176,7 @@ void launch_cudaLaunchKernelExC(benchmark::State& state) {
   empty.text =
       "extern \"C\" __global__ void empty(const void*, void*, int, int, int, long long, long long) {}";
   empty.target = cuda_devices(why_none).at(0).target;
-  const Compiled compiled = make_nvrtc_toolchain()->compile(empty);
+  const Compilation compiled = make_nvrtc_toolchain()->compile(empty);
   if (!compiled.ok) return state.SkipWithError(compiled.log.c_str());
   cudaLibrary_t library = nullptr;
   cudaKernel_t kernel = nullptr;
@@ -222,10 +222,10 @@ BENCHMARK(start_with_verdicts)->Unit(benchmark::kMillisecond);
 
 void choose(benchmark::State& state, const char* op_name, const std::string& before,
             const std::string& behind) {
-  const DeviceFacts device = device_of_words("NVIDIA H200", "");
+  const DeviceFacts device = find_device("NVIDIA H200", "");
   const Op& op = find_op(op_name);
-  const Grounds grounds(device, read_known({.database = "", .device = device}), true);
-  const Chooser& chooser = grounds.of(op).chooser;
+  const SelectionContext context(device, read_tuning_data({.database = "", .device = device}), true);
+  const Chooser& chooser = context.of(op).chooser;
   std::int64_t n = 1000;
   for ([[maybe_unused]] auto each : state) {
     const Problem problem = complete_problem(op, Problem::parse(before + std::to_string(n += 8) + behind));

@@ -21,7 +21,7 @@ namespace {
 thread_local std::string last_error;
 thread_local std::string last_problems;
 
-struct Planned {
+struct BenchPlan {
   tunesmith::Plan plan;
   std::string description;
 };
@@ -49,7 +49,7 @@ std::unique_ptr<Spacer> make_spacer(int ordinal) {
   const tunesmith::DeviceFacts facts =
       tunesmith::cuda_devices(why_none).at(static_cast<std::size_t>(ordinal));
   check(cudaSetDevice(ordinal), "use " + facts.name);
-  const tunesmith::Compiled compiled = tunesmith::make_nvrtc_toolchain()->compile(
+  const tunesmith::Compilation compiled = tunesmith::make_nvrtc_toolchain()->compile(
       {.text = device_kernels, .hash = "", .suffix = "", .kernels = {}, .target = facts.target});
   if (!compiled.ok) throw tunesmith::Error("The tuner's own kernels do not compile. " + compiled.log);
   cudaLibrary_t library = nullptr;
@@ -87,7 +87,7 @@ void tunesmith_close(void* dispatcher) { delete static_cast<tunesmith::Dispatche
 /// Null on failure.
 void* tunesmith_plan(void* dispatcher, const char* op, const char* problem) {
   return or_null([&] {
-    auto planned = std::make_unique<Planned>();
+    auto planned = std::make_unique<BenchPlan>();
     planned->plan = static_cast<tunesmith::Dispatcher*>(dispatcher)->plan(op, std::string_view(problem));
     const tunesmith::Variant& variant = planned->plan.variant();
     planned->description =
@@ -96,7 +96,7 @@ void* tunesmith_plan(void* dispatcher, const char* op, const char* problem) {
   });
 }
 
-void tunesmith_release(void* plan) { delete static_cast<Planned*>(plan); }
+void tunesmith_release(void* plan) { delete static_cast<BenchPlan*>(plan); }
 
 /// Null on failure.
 void* tunesmith_spacer(int device) {
@@ -132,15 +132,15 @@ int tunesmith_space(void* spacer, const void* memory, long long bytes, void* str
 }
 
 /// "exact: tiled BLOCK_X=32 ..."
-const char* tunesmith_describe(void* plan) { return static_cast<Planned*>(plan)->description.c_str(); }
+const char* tunesmith_describe(void* plan) { return static_cast<BenchPlan*>(plan)->description.c_str(); }
 
 long long tunesmith_workspace_bytes(void* plan) {
-  return static_cast<Planned*>(plan)->plan.workspace_bytes();
+  return static_cast<BenchPlan*>(plan)->plan.workspace_bytes();
 }
 
 /// 0, or an error code; tunesmith_error() then has the message.
 int tunesmith_launch(void* plan, void* const* arguments, int count, void* stream, void* workspace) {
-  const tunesmith::Status status = static_cast<Planned*>(plan)->plan.launch(
+  const tunesmith::Status status = static_cast<BenchPlan*>(plan)->plan.launch(
       std::span(arguments, static_cast<std::size_t>(count)), stream, workspace);
   if (!status) last_error = status.message();
   return status.code();

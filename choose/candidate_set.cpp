@@ -37,8 +37,8 @@ Candidate candidate_of(const WinnersFileRow& row, Candidate::Origin origin) {
   return candidate;
 }
 
-void add_known(std::vector<Candidate>& candidates, std::vector<DeviceTable>& tables,
-               const std::vector<WinnersFileRow>& rows, Candidate::Origin origin) {
+void add_winners(std::vector<Candidate>& candidates, std::vector<DeviceTable>& tables,
+                 const std::vector<WinnersFileRow>& rows, Candidate::Origin origin) {
   std::erase_if(tables, [&](const DeviceTable& table) { return is_replaced(table, candidates); });
   for (const DeviceTable& read : tables) add_portfolio(candidates, read, origin);
   for (const WinnersFileRow& row : rows) candidates.push_back(candidate_of(row, origin));

@@ -32,7 +32,7 @@ std::vector<Candidate> candidates_of(const CandidateSet& known, std::string_view
 constexpr bool replaces(std::size_t anchors, std::size_t shipped) { return 2 * anchors >= shipped; }
 
 /// What one source has; tables that a known one replaces are erased.
-void add_known(std::vector<Candidate>& candidates, std::vector<DeviceTable>& tables,
-               const std::vector<WinnersFileRow>& rows, Candidate::Origin origin);
+void add_winners(std::vector<Candidate>& candidates, std::vector<DeviceTable>& tables,
+                 const std::vector<WinnersFileRow>& rows, Candidate::Origin origin);
 
 }  // namespace tunesmith

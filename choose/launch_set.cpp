@@ -42,7 +42,7 @@ std::optional<LaunchKernel> first_kernel(const Op& op, Choices& choices, const P
     return !favourite || i > *favourite ? i : i == 0 ? *favourite : i - 1;
   };
   const auto from_untuned = [&](Kind kind) -> std::optional<LaunchKernel> {
-    for (Untuned& guess : untuned(op, problem, device)) {
+    for (UntunedVariant& guess : untuned(op, problem, device)) {
       LaunchKernel kernel{kind, guess.tmpl, std::move(guess.config), std::nullopt, 0};
       if (can_be_had(kernel)) return kernel;
     }

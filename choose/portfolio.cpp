@@ -8,7 +8,7 @@
 #include <set>
 #include <utility>
 
-#include "choose/shipped.h"
+#include "choose/packed_variants.h"
 #include "choose/time_model.h"
 #include "choose/winners_file.h"
 #include "generator/error.h"
@@ -292,10 +292,10 @@ TimingTable narrowed(const TimingTable& table, const Op& op, const DeviceFacts& 
   return known_by(with_variants(table, chosen), fewest_of(chosen.size()));
 }
 
-std::vector<Lacking> lacking(const TimingTable& table, const Op& op, const DeviceFacts& device,
-                             std::size_t most, const std::vector<std::string>& templates) {
+std::vector<TableGap> table_gaps(const TimingTable& table, const Op& op, const DeviceFacts& device,
+                                 std::size_t most, const std::vector<std::string>& templates) {
   const auto starts_at_once = starting_at_once(op, table, device);
-  std::vector<Lacking> all;
+  std::vector<TableGap> all;
   for (const TimingTable::Anchor& anchor : table.anchors) {
     std::vector<NamedVariant> variants;
     const auto add = [&](std::size_t v) {
@@ -318,8 +318,9 @@ std::vector<Lacking> lacking(const TimingTable& table, const Op& op, const Devic
     }
     if (variants.size() > 1) all.push_back({anchor.problem, std::move(variants)});
   }
-  std::stable_sort(all.begin(), all.end(),
-                   [](const Lacking& a, const Lacking& b) { return a.variants.size() > b.variants.size(); });
+  std::stable_sort(all.begin(), all.end(), [](const TableGap& a, const TableGap& b) {
+    return a.variants.size() > b.variants.size();
+  });
   all.resize(std::min(all.size(), most));
   return all;
 }

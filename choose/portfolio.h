@@ -13,7 +13,7 @@
 
 namespace tunesmith {
 
-/// Each is a kernel in the library, for each dtype and word that it is used for.
+/// Each is a kernel in the library, for each dtype and category that it is used for.
 inline constexpr std::size_t most_in_portfolio = 32;
 inline constexpr std::size_t most_at_once = 16;  ///< beside them, for first launches
 
@@ -43,18 +43,18 @@ TimingTable with_first_launches(TimingTable table, const Op& op, const DeviceFac
                                 const std::vector<std::vector<TimeRow>>& measured);
 
 /// A portfolio of a table with challengers. One that was not measured on an anchor counts as slow there, so
-/// that none displaces what is good where nobody knows it.
+/// that an unmeasured variant never replaces a measured one.
 TimingTable narrowed(const TimingTable& table, const Op& op, const DeviceFacts& device);
 
 /// Anchors of a table on which variants of it are legal and have no time, those that lack most first, at most
 /// so many; for each these variants, those of some templates if any are named, behind the fastest that is
 /// known there, if possible of those that need no compiler.
-struct Lacking {
+struct TableGap {
   Problem problem;
   std::vector<NamedVariant> variants;
 };
-std::vector<Lacking> lacking(const TimingTable& table, const Op& op, const DeviceFacts& device,
-                             std::size_t most, const std::vector<std::string>& templates = {});
+std::vector<TableGap> table_gaps(const TimingTable& table, const Op& op, const DeviceFacts& device,
+                                 std::size_t most, const std::vector<std::string>& templates = {});
 
 /// Times that an anchor of the table lacks, from `us` by variant. Those were measured in another run, perhaps
 /// on another GPU of the model: they are multiplied by what the variants that both know took then and take

@@ -125,13 +125,13 @@ void Chooser::add_group(const Candidate& first, const std::vector<std::size_t>& 
 }
 
 std::vector<Choice> Chooser::rank(const Problem& problem) const {
-  struct Ranked {  // cheaper to move than a choice
+  struct RankedCandidate {  // cheaper to move than a choice
     std::size_t candidate;
     Match match;
     double cautious, likeness, best_us;
     TimeModel::Estimate estimate;
   };
-  std::vector<Ranked> order;
+  std::vector<RankedCandidate> order;
   std::size_t members = 0;
   for (const Group& group : groups_) members += group.members.size();
   order.reserve(members);
@@ -155,11 +155,12 @@ std::vector<Choice> Chooser::rank(const Problem& problem) const {
                        group.same_device ? estimates.best_us : 0, estimate});
     }
   }
-  std::stable_sort(order.begin(), order.end(),
-                   [&](const Ranked& a, const Ranked& b) { return before(a, b, candidates_); });
+  std::stable_sort(order.begin(), order.end(), [&](const RankedCandidate& a, const RankedCandidate& b) {
+    return before(a, b, candidates_);
+  });
   std::vector<Choice> choices(order.size());
   for (std::size_t i = 0; i < order.size(); ++i) {
-    const Ranked& one = order[i];
+    const RankedCandidate& one = order[i];
     const TimeModel::Estimate& estimate = one.estimate;
     Choice& choice = choices[i];
     choice.candidate = one.candidate;
@@ -173,8 +174,8 @@ std::vector<Choice> Chooser::rank(const Problem& problem) const {
   return choices;
 }
 
-std::vector<TimeModel::Measured> Chooser::nearest(const Problem& problem, const Choice& choice,
-                                                  std::size_t most) const {
+std::vector<TimeModel::MeasuredTime> Chooser::nearest(const Problem& problem, const Choice& choice,
+                                                      std::size_t most) const {
   for (const Group& group : groups_) {
     for (const Group::Member& member : group.members)
       if (member.candidate == choice.candidate) return group.model.nearest(member.variant, problem, most);
@@ -308,8 +309,8 @@ const Choice* Choices::find(std::size_t& i, const std::function<bool(const Choic
   return nullptr;
 }
 
-std::vector<Untuned> untuned(const Op& op, const Problem& problem, const DeviceFacts& device) {
-  std::vector<Untuned> found;
+std::vector<UntunedVariant> untuned(const Op& op, const Problem& problem, const DeviceFacts& device) {
+  std::vector<UntunedVariant> found;
   for (const Template& tmpl : op.templates) {
     if (!tmpl.untuned || why_not(tmpl, problem, device)) continue;
     const auto values = tmpl.untuned(problem, device);

@@ -61,8 +61,8 @@ class Chooser {
   std::optional<std::string> complete(const Problem& problem, bool may_compile, Choice& choice) const;
 
   /// Where the choice's variant was measured, the problems that are most like this one first.
-  std::vector<TimeModel::Measured> nearest(const Problem& problem, const Choice& choice,
-                                           std::size_t most) const;
+  std::vector<TimeModel::MeasuredTime> nearest(const Problem& problem, const Choice& choice,
+                                               std::size_t most) const;
 
   /// rank() and complete() of all; what needed a changed axis loses some of its promise.
   Selection select(const Problem& problem, bool may_compile) const;
@@ -124,10 +124,10 @@ class Choices {
 /// What is launched where no candidate can be used: the default config of a template that is sensible without
 /// measurements and serves the problem on the device. In the op's order: a later one is for where the earlier
 /// are not there. Nothing: only the base is left.
-struct Untuned {
+struct UntunedVariant {
   const Template* tmpl;
   Config config;
 };
-std::vector<Untuned> untuned(const Op& op, const Problem& problem, const DeviceFacts& device);
+std::vector<UntunedVariant> untuned(const Op& op, const Problem& problem, const DeviceFacts& device);
 
 }  // namespace tunesmith

@@ -33,23 +33,23 @@ float covariance(float squared_distance) {
 }
 
 // Variants side by side, so that their sums become vectors.
-constexpr std::size_t abreast = 16;
-using Abreast = std::array<float, abreast>;
+constexpr std::size_t pack_size = 16;
+using Pack = std::array<float, pack_size>;
 
 // By variant: the sum of likeness times factor over all rows, and the likeness of the nearest row with a
 // factor.
 struct Sums {
-  Abreast sum{}, nearest{};
+  Pack sum{}, nearest{};
 };
 Sums sums_of(const float* factors, std::span<const float> like) {
   Sums sums;
   for (const float likeness : like) {
-    for (std::size_t v = 0; v < abreast; ++v) {
+    for (std::size_t v = 0; v < pack_size; ++v) {
       sums.sum[v] += likeness * factors[v];
       const float known = factors[v] != 0 ? likeness : 0;
       sums.nearest[v] = sums.nearest[v] < known ? known : sums.nearest[v];
     }
-    factors += abreast;
+    factors += pack_size;
   }
   return sums;
 }
@@ -64,7 +64,9 @@ Values sizes_of(const Op& op, const Problem& problem) {
   return sizes;
 }
 
-bool is_word(const Parameter& parameter) { return !parameter.words.empty() && !parameter.refuses_text; }
+bool is_categorical(const Parameter& parameter) {
+  return !parameter.categories.empty() && !parameter.refuses_text;
+}
 
 }  // namespace
 
@@ -79,10 +81,10 @@ void TimeModel::name_features(const Problem& problem) {
   for (const char* derived : {"bytes", "flops", "element"}) features_.emplace_back(derived);
   weight_.assign(features_.size(), initial_weight);
   for (const Parameter& parameter : op_->parameters) {
-    if (!is_word(parameter)) continue;
+    if (!is_categorical(parameter)) continue;
     features_.push_back(parameter.name);
     weight_.push_back(initial_word_weight);
-    ++words_;
+    ++categorical_;
   }
   for (std::size_t f = 0; f < features_.size(); ++f) {
     const auto given = given_.find(features_[f]);
@@ -99,16 +101,17 @@ std::vector<float> TimeModel::coordinates(const Problem& problem) const {
   at.push_back(log2_at_least_one(op_->flops(problem)));
   at.push_back(log2_at_least_one(static_cast<double>(element_alignment(*op_, problem))));
   for (const Parameter& parameter : op_->parameters) {
-    if (!is_word(parameter)) continue;
-    const auto word = std::find(parameter.words.begin(), parameter.words.end(), problem.word(parameter.name));
-    at.push_back(static_cast<float>(word - parameter.words.begin()));
+    if (!is_categorical(parameter)) continue;
+    const auto word =
+        std::find(parameter.categories.begin(), parameter.categories.end(), problem.string(parameter.name));
+    at.push_back(static_cast<float>(word - parameter.categories.begin()));
   }
   return at;
 }
 
 float TimeModel::likeness(const std::vector<float>& a, const std::vector<float>& b) const {
   float squared = 0;
-  const std::size_t numbers = features_.size() - words_;
+  const std::size_t numbers = features_.size() - categorical_;
   for (std::size_t f = 0; f < numbers; ++f) {
     const float difference = a[f] - b[f];
     squared += weight_[f] * difference * difference;
@@ -119,7 +122,7 @@ float TimeModel::likeness(const std::vector<float>& a, const std::vector<float>&
 
 std::vector<float> TimeModel::likeness_to_rows(const std::vector<float>& at) const {
   std::vector<float> like(at_.size(), 0.0f);
-  const std::size_t numbers = features_.size() - words_;
+  const std::size_t numbers = features_.size() - categorical_;
   for (std::size_t f = 0; f < at.size(); ++f) {
     const float* const column = feature_major_.data() + f * like.size();
     const float weight = weight_[f];
@@ -160,12 +163,12 @@ std::size_t TimeModel::add_variant() {
 }
 
 void TimeModel::add_best(std::size_t row, double us, std::optional<double> factor) {
-  Known& best = known_[row];
+  RowValue& best = known_[row];
   if (us > 0 && (best.us == 0 || us < best.us)) best.us = us;
   best.take(factor);
 }
 
-void TimeModel::Known::take(std::optional<double> given) {
+void TimeModel::RowValue::take(std::optional<double> given) {
   if (!given || is_solved) return;
   factor = *given;
   is_solved = true;
@@ -174,8 +177,9 @@ void TimeModel::Known::take(std::optional<double> given) {
 void TimeModel::add_time(std::size_t variant, std::size_t row, double us, std::optional<double> factor) {
   if (us <= 0) return;
   add_best(row, us);
-  std::vector<Known>& times = variants_[variant].times;
-  auto known = std::find_if(times.begin(), times.end(), [&](const Known& time) { return time.row == row; });
+  std::vector<RowValue>& times = variants_[variant].times;
+  auto known =
+      std::find_if(times.begin(), times.end(), [&](const RowValue& time) { return time.row == row; });
   if (known == times.end()) known = times.insert(known, {.row = row, .us = us});
   known->us = std::min(known->us, us);
   known->take(factor);
@@ -192,10 +196,10 @@ Cholesky TimeModel::factored(std::span<const std::size_t> rows) const {
   return Cholesky(std::move(covariances));
 }
 
-TimeModel::Inverse TimeModel::invert(std::span<const Known> known, double mean) const {
+TimeModel::Inverse TimeModel::invert(std::span<const RowValue> known, double mean) const {
   std::vector<std::size_t> rows;
   Inverse inverse;
-  for (const Known& one : known) {
+  for (const RowValue& one : known) {
     rows.push_back(one.row);
     inverse.alpha.push_back(one.value - mean);
   }
@@ -205,27 +209,27 @@ TimeModel::Inverse TimeModel::invert(std::span<const Known> known, double mean) 
   return inverse;
 }
 
-bool TimeModel::any_solved(std::span<const Known> known) {
-  return std::any_of(known.begin(), known.end(), [](const Known& one) { return one.is_solved; });
+bool TimeModel::any_solved(std::span<const RowValue> known) {
+  return std::any_of(known.begin(), known.end(), [](const RowValue& one) { return one.is_solved; });
 }
 
 // Values and means, which do not depend on weights. A mean is of what was solved with it, where there is any.
 void TimeModel::begin() {
-  const auto mean_of = [&](const std::vector<Known>& known, double usual, double count) {
+  const auto mean_of = [&](const std::vector<RowValue>& known, double usual, double count) {
     const bool solved = any_solved(known);
     double sum = usual * count;
-    for (const Known& one : known) {
+    for (const RowValue& one : known) {
       if (one.us == 0 || (solved && !one.is_solved)) continue;
       sum += one.value;
       ++count;
     }
     return count == 0 ? 0 : sum / count;
   };
-  for (Known& best : known_)
+  for (RowValue& best : known_)
     if (best.us > 0) best.value = std::log(best.us / cost(problems_[best.row]));
   best_mean_ = mean_of(known_, 0, 0);
   for (Variant& one : variants_) {
-    for (Known& time : one.times)
+    for (RowValue& time : one.times)
       time.value = std::min(std::log(time.us / known_[time.row].us), most_slowdown);
     one.mean = mean_of(one.times, usual_slowdown, usual_count);
   }
@@ -238,7 +242,7 @@ double TimeModel::surprise() const {
   double squares = 0;
   double logs = 0;
   double count = 0;
-  std::vector<Known> part;
+  std::vector<RowValue> part;
   for (const Variant& one : variants_) {
     const std::size_t n = one.times.size();
     if (n < 4) continue;
@@ -292,17 +296,18 @@ double TimeModel::cost(const Problem& problem) const {
 
 // Factors of what has none. Where others are solved, these only correct them: their values are what the
 // solved ones leave unsaid.
-void TimeModel::solve_rest(std::vector<Known>& known, double mean, std::size_t most, Factored& last) const {
-  std::vector<Known*> rest;
+void TimeModel::solve_rest(std::vector<RowValue>& known, double mean, std::size_t most,
+                           CovarianceFactor& last) const {
+  std::vector<RowValue*> rest;
   std::vector<std::size_t> rows;
   std::vector<double> values;
   const bool is_correction = any_solved(known);
-  for (Known& one : known) {
+  for (RowValue& one : known) {
     if (one.is_solved || one.us == 0 || rest.size() == most) continue;
     rest.push_back(&one);
     rows.push_back(one.row);
     double said = mean;
-    for (const Known& solved : known) {
+    for (const RowValue& solved : known) {
       if (is_correction && solved.is_solved)
         said += solved.factor * static_cast<double>(likeness(at_[one.row], at_[solved.row]));
     }
@@ -322,7 +327,7 @@ void TimeModel::solve(std::size_t most, unsigned threads) {
   double count = 0;
   std::atomic<std::size_t> next = 0;
   const auto work = [&] {
-    Factored last;
+    CovarianceFactor last;
     for (std::size_t i = next++; i <= variants_.size(); i = next++) {
       if (i == 0) {  // the longest
         solve_rest(known_, best_mean_, most, last);
@@ -331,7 +336,7 @@ void TimeModel::solve(std::size_t most, unsigned threads) {
       Variant& one = variants_[i - 1];
       solve_rest(one.times, one.mean, most, last);
       if (given != given_.end() || one.times.size() < 4) continue;
-      const std::span<const Known> part(one.times.data(), std::min(one.times.size(), most));
+      const std::span<const RowValue> part(one.times.data(), std::min(one.times.size(), most));
       const Inverse inverse = invert(part, one.mean);
       const std::scoped_lock lock(mutex);
       for (std::size_t k = 0; k < part.size(); ++k)
@@ -358,23 +363,23 @@ void TimeModel::feature_major() {
 void TimeModel::lay_out() {
   const std::size_t rows = at_.size();
   best_factors_.clear();
-  for (const Known& best : known_) best_factors_.push_back(best.factor);
+  for (const RowValue& best : known_) best_factors_.push_back(best.factor);
   dense_.clear();
   sparse_.clear();
   for (std::size_t v = 0; v < variants_.size(); ++v)
     (8 * variants_[v].times.size() > rows ? dense_ : sparse_).push_back(v);
-  factors_.assign((dense_.size() + abreast - 1) / abreast * abreast * rows, 0);
+  factors_.assign((dense_.size() + pack_size - 1) / pack_size * pack_size * rows, 0);
   for (std::size_t i = 0; i < dense_.size(); ++i) {
-    for (const Known& time : variants_[dense_[i]].times) {
+    for (const RowValue& time : variants_[dense_[i]].times) {
       const auto factor = static_cast<float>(time.factor);
-      factors_[(i / abreast * rows + time.row) * abreast + i % abreast] =
+      factors_[(i / pack_size * rows + time.row) * pack_size + i % pack_size] =
           factor != 0 ? factor : std::numeric_limits<float>::min();
     }
   }
 }
 
 double TimeModel::factor(std::size_t variant, std::size_t row) const {
-  for (const Known& time : variants_[variant].times)
+  for (const RowValue& time : variants_[variant].times)
     if (time.row == row) return time.factor;
   return 0;
 }
@@ -394,14 +399,14 @@ TimeModel::Estimates TimeModel::estimate(const Problem& problem) const {
     estimates.of[v] = {std::max(0.0, variants_[v].mean + static_cast<double>(sum)),
                        spread_ * std::sqrt(1 - known)};
   };
-  for (std::size_t first = 0; first < dense_.size(); first += abreast) {
+  for (std::size_t first = 0; first < dense_.size(); first += pack_size) {
     const Sums sums = sums_of(factors_.data() + first * rows, estimates.likeness);
-    for (std::size_t i = 0; i < abreast && first + i < dense_.size(); ++i)
+    for (std::size_t i = 0; i < pack_size && first + i < dense_.size(); ++i)
       set(dense_[first + i], sums.sum[i], sums.nearest[i]);
   }
   for (const std::size_t v : sparse_) {
     float added = 0, nearest = 0;
-    for (const Known& time : variants_[v].times) {
+    for (const RowValue& time : variants_[v].times) {
       added += like[time.row] * static_cast<float>(time.factor);
       nearest = std::max(nearest, like[time.row]);
     }
@@ -418,7 +423,7 @@ TimeModel::Estimates TimeModel::estimate(const Problem& problem) const {
     const double least = known_[row].us;
     if (estimates.best_us == 0 || (least > 0 && least < estimates.best_us)) estimates.best_us = least;
     for (std::size_t v = 0; v < variants; ++v) {
-      for (const Known& time : variants_[v].times) {
+      for (const RowValue& time : variants_[v].times) {
         if (time.row != row) continue;
         const double others = count[v] * estimates.of[v].slowdown;
         count[v] += 1;
@@ -434,16 +439,16 @@ TimeModel::Estimates TimeModel::estimate(const Problem& problem) const {
   return estimates;
 }
 
-std::vector<TimeModel::Measured> TimeModel::nearest(std::size_t variant, const Problem& problem,
-                                                    std::size_t most) const {
+std::vector<TimeModel::MeasuredTime> TimeModel::nearest(std::size_t variant, const Problem& problem,
+                                                        std::size_t most) const {
   const std::vector<float> like = likeness_to_rows(coordinates(problem));
   const Variant& one = variants_[variant];
-  std::vector<Measured> list;
-  for (const Known& time : one.times) {
+  std::vector<MeasuredTime> list;
+  for (const RowValue& time : one.times) {
     list.push_back({&problems_[time.row], time.us, known_[time.row].us, like[time.row]});
   }
   std::stable_sort(list.begin(), list.end(),
-                   [](const Measured& a, const Measured& b) { return a.likeness > b.likeness; });
+                   [](const MeasuredTime& a, const MeasuredTime& b) { return a.likeness > b.likeness; });
   list.resize(std::min(most, list.size()));
   return list;
 }
@@ -458,7 +463,7 @@ std::vector<double> TimeModel::left_out() const {
   for (const Variant& one : variants_) {
     const Inverse inverse = invert(one.times, one.mean);
     for (std::size_t i = 0; i < one.times.size(); ++i) {
-      const Known& time = one.times[i];
+      const RowValue& time = one.times[i];
       const Estimate estimate{std::max(0.0, time.value - inverse.alpha[i] / inverse.diagonal[i]),
                               spread_ / std::sqrt(inverse.diagonal[i])};
       Pick& pick = picks[time.row];
@@ -533,7 +538,7 @@ std::uint64_t solution_key(const Op& op, const TimingTable& table) {
                                 static_cast<double>(element_alignment(op, problem)), anchor.best_us})
       add_number(number);
     for (const Parameter& parameter : op.parameters)
-      if (is_word(parameter)) add_text(problem.word(parameter.name));
+      if (is_categorical(parameter)) add_text(problem.string(parameter.name));
     for (const double us : anchor.us) add_number(us);
   }
   return key == 0 ? 1 : key;

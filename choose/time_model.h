@@ -53,13 +53,13 @@ class TimeModel {
   };
   Estimates estimate(const Problem& problem) const;
 
-  struct Measured {
+  struct MeasuredTime {
     const Problem* problem = nullptr;
     double us = 0, best_us = 0;
     float likeness = 0;
   };
   /// Where a variant was measured, the problems that are most like this one first; at most so many.
-  std::vector<Measured> nearest(std::size_t variant, const Problem& problem, std::size_t most) const;
+  std::vector<MeasuredTime> nearest(std::size_t variant, const Problem& problem, std::size_t most) const;
 
   /// For each row with at least two variants: the slowdown of the variant that would be chosen were the row
   /// not known (what is left of it against the row's best).
@@ -75,7 +75,7 @@ class TimeModel {
   double spread() const { return spread_; }
 
  private:
-  struct Known {  // a value of a row
+  struct RowValue {  // a value of a row
     std::size_t row = 0;
     double us = 0;
     double value = 0;   // logarithm of a slowdown, or of the best time beside cost()
@@ -84,7 +84,7 @@ class TimeModel {
     void take(std::optional<double> given);  // the first that is given counts
   };
   struct Variant {
-    std::vector<Known> times;
+    std::vector<RowValue> times;
     double mean = 0;
   };
   struct Inverse {
@@ -98,28 +98,28 @@ class TimeModel {
   std::vector<float> likeness_to_rows(const std::vector<float>& at) const;
   std::optional<std::size_t> find(const Problem& problem, const std::vector<float>& at) const;
   double cost(const Problem& problem) const;
-  struct Factored {  // of these rows' covariances: variants are mostly known on the same rows
+  struct CovarianceFactor {  // of these rows' covariances: variants are mostly known on the same rows
     std::vector<std::size_t> rows;
     Cholesky factor;
   };
   Cholesky factored(std::span<const std::size_t> rows) const;
-  Inverse invert(std::span<const Known> known, double mean) const;
+  Inverse invert(std::span<const RowValue> known, double mean) const;
   double surprise() const;
   void begin();
-  static bool any_solved(std::span<const Known> known);
-  void solve_rest(std::vector<Known>& known, double mean, std::size_t most, Factored& last) const;
+  static bool any_solved(std::span<const RowValue> known);
+  void solve_rest(std::vector<RowValue>& known, double mean, std::size_t most, CovarianceFactor& last) const;
   void feature_major();
   void lay_out();
 
   const Op* op_;
   Weights given_;
-  std::vector<std::string> features_;  // named with the first problem; the words last
-  std::size_t words_ = 0;
+  std::vector<std::string> features_;  // named with the first problem; the categorical ones last
+  std::size_t categorical_ = 0;
   std::vector<float> weight_;
   double noise_ = 0.1;
   std::vector<Problem> problems_;
   std::vector<std::vector<float>> at_;
-  std::vector<Known> known_;  // by row: of its best time
+  std::vector<RowValue> known_;  // by row: of its best time
   std::vector<Variant> variants_;
   double spread_ = 0.3;  // standard deviation of a slowdown that nothing is known of
   double best_mean_ = 0;

@@ -9,7 +9,7 @@
 #include "choose/csv.h"
 #include "generator/error.h"
 #include "generator/number_text.h"
-#include "generator/ops.h"
+#include "kernel_file/find_op.h"
 
 namespace tunesmith {
 namespace {
@@ -40,9 +40,10 @@ bool takes_any(const Op& op, const DeviceFacts& device, const TimingTable::Varia
   return config && alignment_bytes(tmpl, problem, *config) <= element_alignment(op, problem);
 }
 
-const Op* known_op(const std::string& name) {
-  const auto op = std::find_if(ops().begin(), ops().end(), [&](const Op& one) { return one.name == name; });
-  return op == ops().end() ? nullptr : &*op;
+// The defaults of a user's kernel are its file's, so a table holds them.
+const Op* built_in_op(const std::string& name) {
+  const Op* op = op_or_null(name);
+  return op == nullptr || op->user_kernel != nullptr ? nullptr : op;
 }
 
 // As it is where this version has no such problem: who uses it says so.
@@ -57,7 +58,7 @@ Problem with_defaults(const Op& op, Problem problem) {
 }  // namespace
 
 std::string write_timing_table(const TimingTable& table) {
-  const Op* op = known_op(table.op);
+  const Op* op = built_in_op(table.op);
   const auto text_of = [&](const Problem& problem) {
     return (op == nullptr ? problem : without_defaults(*op, problem)).text();
   };
@@ -106,7 +107,7 @@ TimingTable read_timing_table(std::string_view text, std::string_view where) {
     }
   }
   if (table.op.empty()) throw Error(std::string(where) + " names no op.");
-  if (const Op* op = known_op(table.op); op != nullptr)
+  if (const Op* op = built_in_op(table.op); op != nullptr)
     for (TimingTable::Anchor& anchor : table.anchors)
       anchor.problem = with_defaults(*op, std::move(anchor.problem));
   return table;

@@ -2,10 +2,10 @@
 
 namespace tunesmith {
 
-std::string key_of(const Wanted& wanted) {
-  std::string key = compiled_in(wanted.op, wanted.tmpl, wanted.problem).text();
-  key.reserve(key.size() + wanted.op.name.size() + wanted.tmpl.name.size() + wanted.config_text.size() + 3);
-  for (const std::string* part : {&wanted.op.name, &wanted.tmpl.name, &wanted.config_text}) {
+std::string key_of(const VariantSpec& spec) {
+  std::string key = compiled_in(spec.op, spec.tmpl, spec.problem).text();
+  key.reserve(key.size() + spec.op.name.size() + spec.tmpl.name.size() + spec.config_text.size() + 3);
+  for (const std::string* part : {&spec.op.name, &spec.tmpl.name, &spec.config_text}) {
     key += ' ';
     key += *part;
   }

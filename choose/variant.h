@@ -10,7 +10,7 @@
 namespace tunesmith {
 
 /// What decides a variant's text, and what it launches.
-struct Wanted {
+struct VariantSpec {
   const Op& op;
   const Template& tmpl;
   const Problem& problem;
@@ -19,15 +19,15 @@ struct Wanted {
 };
 
 /// What decides a source's text for one target.
-std::string key_of(const Wanted& wanted);
+std::string key_of(const VariantSpec& spec);
 
 /// A variant for a problem that it holds.
-struct Shipped {
+struct PackedVariant {
   const Op* op = nullptr;
   const Template* tmpl = nullptr;
   Problem problem;
   Config config;
-  Wanted wanted() const { return {*op, *tmpl, problem, config}; }
+  VariantSpec spec() const { return {*op, *tmpl, problem, config}; }
 };
 
 /// A template and a config, for whatever problem.

@@ -122,7 +122,7 @@ std::vector<VariantToCompile> variants_of(const Op& op, const CheckRequest& requ
   };
   for (const Problem& problem : request.options.problems) {
     for (const Template& tmpl : op.templates) {
-      const auto& wanted = request.options.templates;
+      const auto& wanted = request.options.search.templates;
       const bool is_wanted =
           wanted.empty() || std::find(wanted.begin(), wanted.end(), tmpl.name) != wanted.end();
       if (!is_wanted || why_not(tmpl, problem, device)) continue;
@@ -150,7 +150,7 @@ void compile_for(const CheckRequest& request, int& exit_code) {
   const auto compile = [&] {
     for (std::size_t at; (at = next.fetch_add(1)) < variants.size();) {
       VariantToCompile& one = variants[at];
-      const Compiled compiled = toolchain->compile(one.source);
+      const Compilation compiled = toolchain->compile(one.source);
       if (!compiled.ok) one.fault = "It does not compile: " + located(compiled.log, one.source.text);
       for (const std::string& kernel : one.source.kernels) {
         if (one.fault.empty() && compiled.bytes.find(kernel + one.source.suffix) == std::string::npos)
@@ -160,8 +160,8 @@ void compile_for(const CheckRequest& request, int& exit_code) {
   };
   {
     const int processors = static_cast<int>(std::thread::hardware_concurrency());
-    const int threads =
-        request.options.compilers > 0 ? request.options.compilers : std::max(1, processors - 1);
+    const int threads = request.options.compile.processes > 0 ? request.options.compile.processes
+                                                              : std::max(1, processors - 1);
     std::vector<std::jthread> helpers;
     for (int i = 0; i < threads; ++i) helpers.emplace_back(compile);
   }
@@ -241,10 +241,10 @@ void add_check_command(CLI::App& app, const std::string& command_line, int& exit
       ->add_option("--target", request->target,
                    "Only compile for this target, such as sm_90a, and look for the kernels: no GPU is needed")
       ->excludes(device);
-  command->add_option("--template", options.templates, "Check only this template; may be repeated")
+  command->add_option("--template", options.search.templates, "Check only this template; may be repeated")
       ->allow_extra_args(false);
-  add_reference_option(command, options.reference);
-  add_inputs_option(command, options.inputs);
+  add_reference_option(command, options.measure.reference);
+  add_inputs_option(command, options.measure.inputs);
   command
       ->add_option("--random", request->random,
                    "Random configs of each template, besides those in which every value of every axis occurs")
@@ -254,7 +254,7 @@ void add_check_command(CLI::App& app, const std::string& command_line, int& exit
       ->capture_default_str()
       ->check(whole_number(0));
   command
-      ->add_option("--jobs", options.compilers,
+      ->add_option("--jobs", options.compile.processes,
                    "Number of compilers that run at the same time; 0: number of processors - 1")
       ->capture_default_str()
       ->check(whole_number(0, 1024));

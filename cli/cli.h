@@ -35,19 +35,16 @@ void add_derive_command(CLI::App& app);     ///< derive: forms of an index expre
 void add_report_command(CLI::App& app);     ///< report: the Python package's
 
 /// What the database's devices are searched for: auto, cuda and cuda:N stand for the name of that device of
-/// this machine; host, for every host, and any other words, for a part of a name, stay as they are. Throws
+/// this machine; host, for every host, and any other text, for a part of a name, stay as they are. Throws
 /// UsageError naming the devices there are.
-std::string device_filter(const std::string& words);
-
-/// Whether a device has these words in its name, in upper or lower case, or as its target; empty: all have.
-bool has_words(const DeviceFacts& device, const std::string& words);
+std::string device_filter(const std::string& text);
 
 /// The name of an op; of a file my_kernel.cu, that of the op which it describes, which is then known.
 CLI::Option* add_op_option(CLI::App* command, std::string& name, const std::string& what);
 
 /// --reference, of a kernel of the user's own.
-void add_reference_option(CLI::App* command, std::string& words);
-void add_inputs_option(CLI::App* command, std::string& words);
+void add_reference_option(CLI::App* command, std::string& text);
+void add_inputs_option(CLI::App* command, std::string& text);
 
 void add_db_option(CLI::App* command, std::filesystem::path& path);
 std::filesystem::path database_or_default(const std::filesystem::path& path);
@@ -59,7 +56,7 @@ CLI::Validator whole_number(std::int64_t least, std::int64_t most = std::numeric
 void add_kind_options(CLI::App* command, QueryFilter& filter);
 
 /// Of "cuda:0,cuda:1", "cuda:all" or a single device, the first. Throws UsageError.
-DeviceFacts first_device(const std::string& words);
+DeviceFacts first_device(const std::string& text);
 
 /// What a target says about a device: its limits, not its size. Throws UsageError for what is no target.
 DeviceFacts facts_of_target(const std::string& target);

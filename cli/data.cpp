@@ -14,14 +14,12 @@
 
 #include "cli/cli.h"
 #include "cli/output.h"
-#include "cli/table.h"
+#include "cli/text_table.h"
 #include "db/store.h"
 #include "generator/error.h"
 #include "generator/listed.h"
 #include "generator/number_text.h"
-#include "generator/ops.h"
 #include "kernel_file/find_op.h"
-#include "kernel_file/user_kernel.h"
 #include "tuner/verdict.h"
 
 namespace tunesmith {
@@ -43,10 +41,10 @@ Cell where_cold(const std::string& caches) { return caches == "cold" ? Cell(cach
 
 Cell where_chained(const std::string& launches) { return launches == "chained" ? Cell(launches) : Cell(); }
 
-Table winners_table(const std::vector<WinnerRow>& rows, bool for_people) {
+TextTable winners_table(const std::vector<WinnerRow>& rows, bool for_people) {
   if (for_people) {
-    Table table({"op", "device", "problem", "caches", "launches", "median us", "low us", "high us", "tied",
-                 "x base", "x worst", "alignment", "template", "config", "state"});
+    TextTable table({"op", "device", "problem", "caches", "launches", "median us", "low us", "high us",
+                     "tied", "x base", "x worst", "alignment", "template", "config", "state"});
     for (const WinnerRow& row : rows) {
       table.add({row.problem.op, row.device.name, row.problem.text, where_cold(row.caches),
                  where_chained(row.launches), row.median_us, cell(row.low_us), cell(row.high_us),
@@ -59,40 +57,40 @@ Table winners_table(const std::vector<WinnerRow>& rows, bool for_people) {
     }
     return table;
   }
-  Table table({"op",
-               "device",
-               "target",
-               "problem",
-               "template",
-               "config",
-               "compiled_in",
-               "alignment_bytes",
-               "caches",
-               "launches",
-               "objective",
-               "median_us",
-               "low_us",
-               "high_us",
-               "loads",
-               "spread",
-               "energy_uj",
-               "clock_mhz",
-               "throttled",
-               "base_us",
-               "speedup_over_base",
-               "worst_us",
-               "speedup_over_worst",
-               "tied",
-               "runner_up",
-               "runner_up_ratio",
-               "newest_verdict",
-               "other_gpus",
-               "provisional",
-               "source_hash",
-               "toolchain",
-               "driver",
-               "measured_at",
-               "since"});
+  TextTable table({"op",
+                   "device",
+                   "target",
+                   "problem",
+                   "template",
+                   "config",
+                   "compiled_in",
+                   "alignment_bytes",
+                   "caches",
+                   "launches",
+                   "objective",
+                   "median_us",
+                   "low_us",
+                   "high_us",
+                   "loads",
+                   "spread",
+                   "energy_uj",
+                   "clock_mhz",
+                   "throttled",
+                   "base_us",
+                   "speedup_over_base",
+                   "worst_us",
+                   "speedup_over_worst",
+                   "tied",
+                   "runner_up",
+                   "runner_up_ratio",
+                   "newest_verdict",
+                   "other_gpus",
+                   "provisional",
+                   "source_hash",
+                   "toolchain",
+                   "driver",
+                   "measured_at",
+                   "since"});
   for (const WinnerRow& row : rows) {
     table.add({row.problem.op,
                row.device.name,
@@ -135,10 +133,10 @@ Table winners_table(const std::vector<WinnerRow>& rows, bool for_people) {
 // Of what --history adds.
 std::string age_of(const ResultRow& row) { return row.is_stale ? "stale" : row.is_current ? "" : "replaced"; }
 
-Table results_table(const std::vector<ResultRow>& rows, bool for_people) {
+TextTable results_table(const std::vector<ResultRow>& rows, bool for_people) {
   if (for_people) {
-    Table table({"op", "device", "problem", "verdict", "state", "caches", "launches", "median us", "spread",
-                 "template", "config", "reason"});
+    TextTable table({"op", "device", "problem", "verdict", "state", "caches", "launches", "median us",
+                     "spread", "template", "config", "reason"});
     for (const ResultRow& row : rows) {
       table.add({row.op, row.device, row.problem, row.verdict, age_of(row), where_cold(row.caches),
                  where_chained(row.launches), cell(row.median_us), cell(row.spread), row.template_name,
@@ -146,45 +144,45 @@ Table results_table(const std::vector<ResultRow>& rows, bool for_people) {
     }
     return table;
   }
-  Table table({"op",
-               "device",
-               "target",
-               "problem",
-               "template",
-               "config",
-               "compiled_in",
-               "verdict",
-               "reason",
-               "caches",
-               "launches",
-               "median_us",
-               "low_us",
-               "high_us",
-               "loads",
-               "min_us",
-               "spread",
-               "energy_uj",
-               "clock_mhz",
-               "throttled",
-               "max_error",
-               "registers",
-               "static_shared_bytes",
-               "dynamic_shared_bytes",
-               "spill_bytes",
-               "compile_ms",
-               "stage",
-               "wall_ms",
-               "samples",
-               "space_variants",
-               "is_base",
-               "is_current",
-               "is_stale",
-               "source_hash",
-               "toolchain",
-               "driver",
-               "measured_at",
-               "session_id",
-               "measurement_id"});
+  TextTable table({"op",
+                   "device",
+                   "target",
+                   "problem",
+                   "template",
+                   "config",
+                   "compiled_in",
+                   "verdict",
+                   "reason",
+                   "caches",
+                   "launches",
+                   "median_us",
+                   "low_us",
+                   "high_us",
+                   "loads",
+                   "min_us",
+                   "spread",
+                   "energy_uj",
+                   "clock_mhz",
+                   "throttled",
+                   "max_error",
+                   "registers",
+                   "static_shared_bytes",
+                   "dynamic_shared_bytes",
+                   "spill_bytes",
+                   "compile_ms",
+                   "stage",
+                   "wall_ms",
+                   "samples",
+                   "space_variants",
+                   "is_base",
+                   "is_current",
+                   "is_stale",
+                   "source_hash",
+                   "toolchain",
+                   "driver",
+                   "measured_at",
+                   "session_id",
+                   "measurement_id"});
   for (const ResultRow& row : rows) {
     table.add({row.op,
                row.device,
@@ -238,11 +236,12 @@ std::string state_of(const StoredTrial& row) {
   return row.place == 1 ? "used" : "";
 }
 
-Table trials_table(const std::vector<StoredTrial>& rows, bool for_people) {
-  Table table = for_people ? Table({"op", "device", "problem", "us", "template", "config", "state"})
-                           : Table({"op", "device", "target", "problem", "place", "us", "template", "config",
-                                    "is_current", "is_tuned", "newest_verdict", "source_hash", "toolchain",
-                                    "driver", "tunesmith_version", "tried_at", "first_use"});
+TextTable trials_table(const std::vector<StoredTrial>& rows, bool for_people) {
+  TextTable table = for_people
+                        ? TextTable({"op", "device", "problem", "us", "template", "config", "state"})
+                        : TextTable({"op", "device", "target", "problem", "place", "us", "template", "config",
+                                     "is_current", "is_tuned", "newest_verdict", "source_hash", "toolchain",
+                                     "driver", "tunesmith_version", "tried_at", "first_use"});
   for (const StoredTrial& row : rows) {
     const TrialRow& trial = row.trial;
     if (for_people) {
@@ -267,11 +266,6 @@ void check_names(const Op& op, const Values& part) {
                        "\" lists them.");
     }
   }
-}
-
-bool is_op(const std::string& name) {
-  return find_user_kernel(name) != nullptr ||
-         std::any_of(ops().begin(), ops().end(), [&](const Op& op) { return op.name == name; });
 }
 
 bool is_of_host(const ResultRow& row) { return row.target == "host"; }
@@ -316,7 +310,7 @@ std::string counts_text(const std::map<std::string, Count>& counts) {
 
 // By how much the best time grows where an axis has its worst value: what it costs to choose that one wrong.
 // And how many variants that rests on, of each value.
-Table axes_table(const std::vector<ResultRow>& rows) {
+TextTable axes_table(const std::vector<ResultRow>& rows) {
   using Key = std::pair<std::string, std::string>;     // of template and axis
   std::map<Key, std::map<std::string, double>> best;   // by value
   std::map<Key, std::map<std::string, Count>> counts;  // likewise
@@ -348,7 +342,7 @@ Table axes_table(const std::vector<ResultRow>& rows) {
   std::stable_sort(axes.begin(), axes.end(), [](const Axis& a, const Axis& b) {
     return std::tuple(a.best_us, -a.matters) < std::tuple(b.best_us, -b.matters);
   });
-  Table table(
+  TextTable table(
       {"template", "variants", "axis", "values", "best", "worst", "x best", "best us", "variants by value"});
   for (const Axis& axis : axes) {
     table.add({axis.template_name, variants[axis.template_name], axis.name, axis.values, axis.fastest,
@@ -362,7 +356,8 @@ void run_query(QueryRequest& request) {
   const Values part = Values::parse(filter.problem);
   const std::filesystem::path path = database_or_default(request.database);
   // Kernels that were imported have names of their own, which only their file knows.
-  const bool may_be_imported = !filter.op.empty() && !is_op(filter.op) && std::filesystem::exists(path);
+  const bool may_be_imported =
+      !filter.op.empty() && op_or_null(filter.op) == nullptr && std::filesystem::exists(path);
   if (!filter.op.empty() && !may_be_imported) check_names(find_op(filter.op), part);
   const Store store = Store::open(path, Store::Mode::read_only);
   if (may_be_imported && store.results({.op = filter.op, .limit = 1}).empty()) find_op(filter.op);
@@ -375,10 +370,10 @@ void run_query(QueryRequest& request) {
     for (const auto& row : rows) of_host = of_host || is_of_host(row);
     return rows;
   };
-  const Table table = request.axes         ? axes_table(noted(ranked(store, filter)))
-                      : request.first_uses ? trials_table(noted(store.trials(filter)), for_people)
-                      : verdicts           ? results_table(noted(store.results(filter)), for_people)
-                                           : winners_table(noted(store.winners(filter)), for_people);
+  const TextTable table = request.axes         ? axes_table(noted(ranked(store, filter)))
+                          : request.first_uses ? trials_table(noted(store.trials(filter)), for_people)
+                          : verdicts           ? results_table(noted(store.results(filter)), for_people)
+                                               : winners_table(noted(store.winners(filter)), for_people);
   if (table.empty() && for_people) {
     filter.limit = 1;
     const bool untold = !verdicts && !request.axes && !request.first_uses && !store.results(filter).empty();
@@ -428,9 +423,9 @@ void print_status(const StoreStatus& status) {
   std::cout << status.path.string() << ": " << printed("%.1f", mib) << " MiB, schema "
             << status.schema_version << ", journal " << status.journal_mode << ", check " << status.check
             << "\n\n";
-  Table rows({"table", "rows"});
+  TextTable rows({"table", "rows"});
   for (const auto& [name, count] : status.rows) rows.add({name, count});
-  Table verdicts({"verdict", "variants"});
+  TextTable verdicts({"verdict", "variants"});
   for (const auto& [name, count] : status.verdicts) verdicts.add({name, count});
   std::cout << rows.text();
   if (!verdicts.empty()) std::cout << '\n' << verdicts.text();

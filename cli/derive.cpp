@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "cli/cli.h"
-#include "cli/table.h"
+#include "cli/text_table.h"
 #include "generator/dtype.h"
 #include "generator/error.h"
 #include "generator/listed.h"
@@ -111,7 +111,7 @@ std::string class_of(const Expression& e, const Access& access, std::size_t inde
 void print_indices(const Expression& e, const std::vector<std::int64_t>& extents) {
   std::vector<std::string> columns = {"index", "extent", e.output_name};
   for (const Access& access : e.accesses) columns.push_back(text(e, access));
-  Table table(columns);
+  TextTable table(columns);
   for (std::size_t i = 0; i < e.indices.size(); ++i) {
     const bool unread = std::all_of(e.accesses.begin(), e.accesses.end(),
                                     [&](const Access& access) { return count_of(access, i) == 0; });
@@ -133,7 +133,7 @@ std::string amount(double count) {
 }
 
 void print_forms(const std::vector<Form>& all, std::size_t cheapest) {
-  Table table({"form", "operations", "bytes", "times fewer operations", "launches", "allowed by", ""});
+  TextTable table({"form", "operations", "bytes", "times fewer operations", "launches", "allowed by", ""});
   for (std::size_t n = 0; n < all.size(); ++n) {
     const Form& form = all[n];
     const double saved = form.operations > 0 ? all[0].operations / form.operations : 1;
@@ -148,7 +148,7 @@ void print_forms(const std::vector<Form>& all, std::size_t cheapest) {
 }
 
 void print_steps(const Form& form) {
-  Table table({"step", "operations", "bytes", ""});
+  TextTable table({"step", "operations", "bytes", ""});
   for (const FormStep& step : form.steps)
     table.add({text(step.expression), amount(step.operations), amount(step.bytes) + "B",
                step.joined ? Cell("in the same launch") : Cell()});
@@ -156,7 +156,7 @@ void print_steps(const Form& form) {
 }
 
 void derive(const DeriveRequest& request) {
-  const Parsed parsed = parse(request.expression);
+  const ParseResult parsed = parse(request.expression);
   if (!parsed.error.empty()) throw UsageError("The expression cannot be read. " + parsed.error);
   const Expression& e = parsed.expression;
   const std::vector<std::int64_t> extents = extents_of(e, request.extents);

@@ -72,14 +72,14 @@ void add_dispatch_commands(CLI::App& app) {
     const Op& op = find_op(asked->op);
     const Problem problem = complete_problem(op, Problem::parse(asked->problem));
     if (!DeviceId::is_one(asked->device)) {
-      const DeviceFacts absent = device_of_words(asked->device, asked->options.database);
+      const DeviceFacts absent = find_device(asked->device, asked->options.database);
       std::cout << explain_absent(absent, op, problem, asked->options.database, asked->all);
       return;
     }
     const ChosenDevice chosen = choose_device(DeviceId::parse(asked->device));
     if (!chosen.note.empty()) std::cout << chosen.note << '\n';
     asked->options.device = chosen.id.text();
-    if (const UserKernel* own = find_user_kernel(asked->op)) asked->options.kernels = {own->file.path};
+    if (op.user_kernel != nullptr) asked->options.kernels = {op.user_kernel->file.path};
     Dispatcher dispatcher(asked->options);
     const std::string text = dispatcher.explain(asked->op, problem.text(), asked->all);
     std::cout << text << (text.empty() || text.back() != '\n' ? "\n" : "");

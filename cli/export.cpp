@@ -8,7 +8,7 @@
 #include "choose/time_model.h"
 #include "choose/winners_file.h"
 #include "db/store.h"
-#include "dispatch/known.h"
+#include "dispatch/tuning_data.h"
 #include "generator/error.h"
 #include "generator/number_text.h"
 #include "generator/ops.h"

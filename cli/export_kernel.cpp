@@ -5,12 +5,12 @@
 #include <memory>
 #include <utility>
 
-#include "choose/shipped.h"
+#include "choose/packed_variants.h"
 #include "cli/export.h"
 #include "db/store.h"
 #include "dispatch/kernel_folder.h"
-#include "dispatch/known.h"
 #include "dispatch/packed.h"
+#include "dispatch/tuning_data.h"
 #include "generator/error.h"
 #include "generator/ops.h"
 #include "kernel_file/add.h"
@@ -51,9 +51,9 @@ Part known_of(const std::string& op, const fs::path& database, const std::string
 }
 
 // For each target the kernels that a dispatcher may want for what was tuned, each once.
-using Wanteds = std::map<std::pair<std::string, std::string>, Source>;  // by target and key_of
+using KernelSources = std::map<std::pair<std::string, std::string>, Source>;  // by target and key_of
 
-Wanteds wanted_of(const Op& op, const Part& part, const std::vector<Candidate>& candidates) {
+KernelSources sources_of(const Op& op, const Part& part, const std::vector<Candidate>& candidates) {
   std::vector<DeviceFacts> devices;
   std::vector<Problem> problems;
   const auto add_device = [&](const DeviceFacts& device) {
@@ -67,20 +67,21 @@ Wanteds wanted_of(const Op& op, const Part& part, const std::vector<Candidate>& 
     for (const TimingTable::Anchor& anchor : one.table.anchors)
       problems.push_back(complete_problem(op, anchor.problem));
   }
-  Wanteds all;
+  KernelSources all;
   for (const DeviceFacts& device : devices) {
-    const auto add = [&](const Shipped& one) {
+    const auto add = [&](const PackedVariant& one) {
       if (why_not(*one.tmpl, one.problem, device)) return;
-      auto& source = all[{device.target, key_of(one.wanted())}];
+      auto& source = all[{device.target, key_of(one.spec())}];
       if (source.hash.empty()) source = render(op, *one.tmpl, one.problem, one.config, device.target);
     };
     const Chooser chooser(op, device, candidates);
-    for (const Shipped& base : bases_of(op)) add(base);
-    for (const Saving& saving : portfolio_of(op, chooser, candidates, problems, true)) add(saving.one);
+    for (const PackedVariant& base : bases_of(op)) add(base);
+    for (const PortfolioVariant& its : portfolio_of(op, chooser, candidates, problems, true))
+      add(its.variant);
     for (const WinnersFileRow& row : part.rows) {
       const Problem problem = complete_problem(op, row.winner.problem);
       const Template& tmpl = find_template(op, row.winner.template_name);
-      for (const Shipped& one : launched_of(op, chooser, device, problem)) add(one);
+      for (const PackedVariant& one : launched_of(op, chooser, device, problem)) add(one);
       if (row.winner.device.target == device.target)
         add({&op, &tmpl, problem, tmpl.space(problem, device).legal(row.winner.config)});
     }
@@ -101,7 +102,7 @@ class Binaries {
     try {
       std::unique_ptr<Toolchain>& toolchain = toolchains_[source.target];
       if (!toolchain) toolchain = make_toolchain(source.target);
-      Compiled compiled = toolchain->compile(source);
+      Compilation compiled = toolchain->compile(source);
       if (compiled.ok) return std::move(compiled.bytes);
       note("A kernel for " + source.target + " does not compile: " + located(compiled.log, source.text),
            notes);
@@ -167,8 +168,8 @@ void write_folder(const fs::path& folder, const fs::path& tuned, const Texts& ke
 KernelExportReport export_kernel(const std::string& name, const fs::path& database, const std::string& device,
                                  const fs::path& folder) {
   const Op& op = find_op(name);
-  const UserKernel* own = find_user_kernel(name);
-  if (own == nullptr || &own->op != &op)
+  const UserKernel* own = op.user_kernel;
+  if (own == nullptr)
     throw UsageError(
         name +
         " is an op of Tunesmith's own; name the file of a kernel of yours, or none to export all of "
@@ -196,7 +197,7 @@ KernelExportReport export_kernel(const std::string& name, const fs::path& databa
   }
   std::vector<Candidate> candidates;
   std::vector<DeviceTable> tables = part.tables;
-  add_known(candidates, tables, part.rows, Candidate::Origin::exported);
+  add_winners(candidates, tables, part.rows, Candidate::Origin::exported);
   for (Candidate& candidate : candidates) candidate.has_binary = !candidate.problem.empty();
 
   const fs::path tuned = tuned_folder(report.kernel);
@@ -205,7 +206,7 @@ KernelExportReport export_kernel(const std::string& name, const fs::path& databa
   for (auto& [file, text] : write_solved_winners(part.rows, part.tables))
     files[below + file] = std::move(text);
   Binaries binaries(database);
-  for (const auto& [key, source] : wanted_of(op, part, candidates)) {
+  for (const auto& [key, source] : sources_of(op, part, candidates)) {
     std::string bytes = binaries.of(source, report.notes);
     if (bytes.empty()) continue;
     if (files.emplace(below + packed_name(source.target, source.hash), std::move(bytes)).second)

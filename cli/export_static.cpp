@@ -7,14 +7,15 @@
 #include <utility>
 
 #include "choose/csv.h"
-#include "choose/shipped.h"
+#include "choose/packed_variants.h"
 #include "choose/time_model.h"
 #include "cli/cli.h"
 #include "cli/export.h"
 #include "cli/static_build.h"
 #include "db/store.h"
-#include "dispatch/known.h"
+#include "dispatch/explanation.h"
 #include "dispatch/packed.h"
+#include "dispatch/tuning_data.h"
 #include "generator/error.h"
 #include "generator/listed.h"
 #include "generator/ops.h"
@@ -39,8 +40,8 @@ bool is_asked(const std::vector<std::string>& words, const std::string& word) {
 Part built_in(const std::string& device) {
   const auto file = [](std::string_view name) { return std::string(packed(name)); };
   Part part{read_winners(file), read_timing_tables(file, ops())};
-  std::erase_if(part.rows, [&](const WinnersFileRow& row) { return !has_words(row.winner.device, device); });
-  std::erase_if(part.tables, [&](const DeviceTable& one) { return !has_words(one.device, device); });
+  std::erase_if(part.rows, [&](const WinnersFileRow& row) { return !is_named(row.winner.device, device); });
+  std::erase_if(part.tables, [&](const DeviceTable& one) { return !is_named(one.device, device); });
   return part;
 }
 
@@ -114,14 +115,15 @@ class Kernels {
 
   void add(const Op& op, const DeviceFacts& device) {
     const Chooser chooser(op, device, candidates_);
-    for (const Shipped& base : bases_of(op)) add(base, device);
+    for (const PackedVariant& base : bases_of(op)) add(base, device);
     for (const ProblemsOfOp& asked : request_.problems) {
       if (asked.op != &op) continue;
       for (const Problem& problem : asked.problems) add_plan(op, chooser, device, problem);
     }
     if (!request_.problems.empty()) return;
-    for (const Saving& saving : portfolio_of(op, chooser, candidates_, problems_of_tables(op, device), true))
-      add(saving.one, device);
+    for (const PortfolioVariant& its :
+         portfolio_of(op, chooser, candidates_, problems_of_tables(op, device), true))
+      add(its.variant, device);
     for (const Candidate& candidate : candidates_) {
       if (candidate.op != op.name || candidate.problem.empty() || !candidate.fault.empty()) continue;
       add_plan(op, chooser, device, candidate.problem);
@@ -159,13 +161,13 @@ class Kernels {
   }
 
   void add_plan(const Op& op, const Chooser& chooser, const DeviceFacts& device, const Problem& problem) {
-    for (const Shipped& one : launched_of(op, chooser, device, problem)) add(one, device);
+    for (const PackedVariant& one : launched_of(op, chooser, device, problem)) add(one, device);
   }
 
-  void add(const Shipped& one, const DeviceFacts& device) {
+  void add(const PackedVariant& one, const DeviceFacts& device) {
     if (why_not(*one.tmpl, one.problem, device)) return;
     const bool on_host = device.target == "host";
-    const std::string key = key_of(one.wanted());
+    const std::string key = key_of(one.spec());
     StaticKernel& kernel = kernels_[(on_host ? "host " : "gpu ") + key];
     kernel.targets.push_back(device.target);
     if (!kernel.hash.empty()) return;
@@ -206,8 +208,8 @@ StaticReport export_static(const StaticRequest& request, const std::filesystem::
   make_unique(report.ops);
 
   std::vector<Candidate> known;  // as the exported library will read it
-  add_known(known, database.tables, database.rows, Candidate::Origin::database);
-  add_known(known, library.tables, library.rows, Candidate::Origin::built_in);
+  add_winners(known, database.tables, database.rows, Candidate::Origin::database);
+  add_winners(known, library.tables, library.rows, Candidate::Origin::built_in);
   for (Candidate& candidate : known) candidate.has_binary = !candidate.problem.empty();
   report.winners = static_cast<int>(database.rows.size() + library.rows.size());
   report.tables = static_cast<int>(database.tables.size() + library.tables.size());

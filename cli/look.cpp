@@ -1,5 +1,4 @@
 // devices, ops, space, render: what can be tuned, and the texts of variants. They use no database.
-#include <cctype>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
@@ -14,7 +13,7 @@
 
 #include "cli/cli.h"
 #include "cli/output.h"
-#include "cli/table.h"
+#include "cli/text_table.h"
 #include "db/store.h"
 #include "generator/error.h"
 #include "generator/listed.h"
@@ -33,7 +32,7 @@ double gib(std::int64_t bytes) { return static_cast<double>(bytes) / (1 << 30); 
 
 void print_devices() {
   std::string why_none;
-  Table table({"device", "name", "target", "compute capability", "multiprocessors", "memory GiB"});
+  TextTable table({"device", "name", "target", "compute capability", "multiprocessors", "memory GiB"});
   int ordinal = 0;
   for (const DeviceFacts& device : cuda_devices(why_none)) {
     table.add({DeviceId{DeviceId::Kind::cuda, ordinal++}.text(), device.name, device.target,
@@ -49,7 +48,7 @@ void print_devices() {
 }
 
 std::string allowed(const Parameter& parameter) {
-  std::string text = listed(parameter.words);
+  std::string text = listed(parameter.categories);
   if (parameter.refuses_text) return text + (text.empty() ? "a text" : ", or a text");
   if (!text.empty()) return text;
   return std::to_string(parameter.minimum) + " to " + std::to_string(parameter.maximum);
@@ -57,16 +56,16 @@ std::string allowed(const Parameter& parameter) {
 
 void print_op(const Op& op) {
   std::cout << op.name << ": " << op.what << "\n\n";
-  Table parameters({"parameter", "what", "allowed", "default"});
+  TextTable parameters({"parameter", "what", "allowed", "default"});
   for (const Parameter& parameter : op.parameters) {
     parameters.add({parameter.name, parameter.what, allowed(parameter),
                     parameter.initial ? to_text(*parameter.initial) : std::string()});
   }
-  Table arguments({"argument", "role"});
+  TextTable arguments({"argument", "role"});
   for (const Argument& argument : op.arguments) {
     arguments.add({argument.name, std::string(name(argument.role))});
   }
-  Table templates({"template", "compiled in", "needs", "what"});
+  TextTable templates({"template", "compiled in", "needs", "what"});
   for (const Template& each : op.templates) {
     const int needed = each.minimum_compute_capability;
     const std::string needs = needed == 0 ? ""
@@ -79,7 +78,7 @@ void print_op(const Op& op) {
 
 void print_ops(const std::string& name) {
   if (!name.empty()) return print_op(find_op(name));
-  Table table({"op", "templates", "what"});
+  TextTable table({"op", "templates", "what"});
   for (const Op& op : ops()) {
     std::string names;
     for (const Template& each : op.templates) names += (names.empty() ? "" : ", ") + each.name;
@@ -112,7 +111,7 @@ void print_space(const Op& op, const Problem& problem, const Template& tmpl,
     return;
   }
   const Space space = tmpl.space(problem, device.value_or(DeviceFacts{}));
-  Table axes({"axis", "values", "what"});
+  TextTable axes({"axis", "values", "what"});
   for (const Axis& axis : space.axes()) axes.add({axis.name, listed(axis.values), axis.what});
   std::cout << axes.text();
   const auto print_rules = [](const char* title, const std::vector<Rule>& rules) {
@@ -124,7 +123,7 @@ void print_space(const Op& op, const Problem& problem, const Template& tmpl,
               space.worth());
   const std::int64_t legal = space.count();
   std::cout << legal << " legal configs of " << space.raw_count();
-  if (!space.worth().empty()) std::cout << ", " << space.count(Space::Which::promising) << " tried first";
+  if (!space.worth().empty()) std::cout << ", " << space.count(Space::Subset::promising) << " tried first";
   std::cout << '\n';
   if (!device) return;
   if (const std::optional<std::string> why = why_not(tmpl, problem, *device)) {
@@ -224,22 +223,14 @@ void run_render(const RenderRequest& request) {
 
 }  // namespace
 
-bool has_words(const DeviceFacts& device, const std::string& words) {
-  const auto lower = [](std::string text) {
-    for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    return text;
-  };
-  return device.target == words || lower(device.name).find(lower(words)) != std::string::npos;
+DeviceFacts first_device(const std::string& text) {
+  return choose_device(DeviceId::parse_list(text).front()).facts;
 }
 
-DeviceFacts first_device(const std::string& words) {
-  return choose_device(DeviceId::parse_list(words).front()).facts;
-}
-
-std::string device_filter(const std::string& words) {
-  if (!DeviceId::is_one(words)) return words;
-  const DeviceId id = DeviceId::parse(words);
-  return id.kind == DeviceId::Kind::host ? words : choose_device(id).facts.name;
+std::string device_filter(const std::string& text) {
+  if (!DeviceId::is_one(text)) return text;
+  const DeviceId id = DeviceId::parse(text);
+  return id.kind == DeviceId::Kind::host ? text : choose_device(id).facts.name;
 }
 
 CLI::Option* add_op_option(CLI::App* command, std::string& name, const std::string& what) {
@@ -248,16 +239,16 @@ CLI::Option* add_op_option(CLI::App* command, std::string& name, const std::stri
   });
 }
 
-void add_reference_option(CLI::App* command, std::string& words) {
+void add_reference_option(CLI::App* command, std::string& text) {
   command->add_option(
-      "--reference", words,
+      "--reference", text,
       "Reference of your own kernel: a command that computes outputs when asked, or unix:SOCKET of\n"
       "one that listens (docs/your_own_kernel.md)");
 }
 
-void add_inputs_option(CLI::App* command, std::string& words) {
+void add_inputs_option(CLI::App* command, std::string& text) {
   command->add_option(
-      "--inputs", words,
+      "--inputs", text,
       "Inputs of your own kernel in checks, such as indices: a command or unix:SOCKET, likewise");
 }
 

@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "choose/csv.h"
-#include "cli/table.h"
+#include "cli/text_table.h"
 #include "db/store.h"
 #include "generator/error.h"
 #include "generator/hash.h"
@@ -532,7 +532,7 @@ Json t4_of(const Recording& recording) {
 
 std::string recording_text(const Recording& recording, const std::string& format) {
   if (format == "t4") return t4_of(recording).dump(1, ' ', true, Json::error_handler_t::replace) + "\n";
-  Table table({"template", "config", "verdict", "median_us", "compile_ms", "run_ms", "reason"});
+  TextTable table({"template", "config", "verdict", "median_us", "compile_ms", "run_ms", "reason"});
   for (const RecordedRow& row : recording.rows) {
     table.add({row.template_name, row.config.text(), std::string(name(row.verdict)),
                row.verdict == Verdict::ok ? Cell(row.median_us) : Cell(), row.compile_ms, row.run_ms,

@@ -18,7 +18,7 @@
 #include "cli/output.h"
 #include "cli/regret_table.h"
 #include "db/store.h"
-#include "dispatch/known.h"
+#include "dispatch/tuning_data.h"
 #include "generator/error.h"
 #include "generator/listed.h"
 #include "generator/sample.h"
@@ -154,26 +154,28 @@ void run(const Request& request, int& exit_code) {
   const Op& op = find_op(request.op);
   const DeviceFacts device = first_device(request.device);
   const std::vector<Candidate> known = candidates_of(
-      read_known({.database = database_or_default(request.database).string(), .device = device}), op.name);
+      read_tuning_data({.database = database_or_default(request.database).string(), .device = device}),
+      op.name);
   const Chooser chooser(op, device, known);
 
   const TemporaryFolder folder;
   TuneOptions options;
   options.op = op.name;
   options.device = request.device;
-  options.budget = request.budget;
+  options.search.budget = request.budget;
   options.seed = request.seed;
-  options.compilers = request.compilers;
+  options.compile.processes = request.compilers;
   options.database = request.keep.empty() ? folder.path() / "regret.db" : request.keep;
-  options.energy = false;
-  options.policy = policy_for(device.kind);
-  options.policy->final_seconds = std::min(options.policy->final_seconds, finals_s);
+  options.measure.energy = false;
+  options.measure.policy = policy_for(device.kind);
+  options.measure.policy->final_seconds = std::min(options.measure.policy->final_seconds, finals_s);
   options.problems = unknown_problems(op, known, request, device.kind);
-  options.built_in = guesses_of(known);
+  options.search.built_in = guesses_of(known);
   std::map<std::string, Pick> picks;
   for (const Problem& problem : options.problems) {
     const Pick pick = pick_of(chooser, op, device, known, problem);
-    options.built_in.push_back({op.name, problem.text(), pick.template_name, pick.config});  // in the finals
+    options.search.built_in.push_back(
+        {op.name, problem.text(), pick.template_name, pick.config});  // in the finals
     picks.emplace(problem.text(), pick);
   }
 

@@ -61,12 +61,12 @@ RegretSummary summary_of(const std::vector<Regret>& all) {
   return summary;
 }
 
-Table regret_table(const std::vector<Regret>& all) {
+TextTable regret_table(const std::vector<Regret>& all) {
   std::vector<Regret> sorted = all;
   std::stable_sort(sorted.begin(), sorted.end(),
                    [](const Regret& a, const Regret& b) { return a.ratio < b.ratio; });
-  Table table({"ratio", "picked_us", "tuned_us", "base_us", "portfolio_us", "tried_us", "expected_us",
-               "expected_loss", "match", "problem", "picked", "tuned"});
+  TextTable table({"ratio", "picked_us", "tuned_us", "base_us", "portfolio_us", "tried_us", "expected_us",
+                   "expected_loss", "match", "problem", "picked", "tuned"});
   const auto known = [](double value) { return value > 0 ? Cell(value) : Cell(); };
   for (const Regret& one : sorted) {
     table.add({known(one.ratio), known(one.picked_us), known(one.tuned_us), known(one.base_us),
@@ -99,7 +99,7 @@ std::string regret_text(const std::vector<Regret>& all) {
   std::stable_sort(losers.begin(), losers.end(),
                    [](const Regret& a, const Regret& b) { return a.ratio < b.ratio; });
   if (losers.empty()) return out;
-  Table table({"ratio", "picked us", "tuned us", "problem", "picked", "tuned"});
+  TextTable table({"ratio", "picked us", "tuned us", "problem", "picked", "tuned"});
   for (std::size_t i = 0; i < std::min(losers.size(), most_losers); ++i) {
     const Regret& one = losers[i];
     table.add({one.ratio, one.picked_us, one.tuned_us, one.problem, one.picked, one.tuned});

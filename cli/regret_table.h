@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/table.h"
+#include "cli/text_table.h"
 
 namespace tunesmith {
 
@@ -39,6 +39,6 @@ struct RegretSummary {
 RegretSummary summary_of(const std::vector<Regret>& all);
 
 std::string regret_text(const std::vector<Regret>& all);
-Table regret_table(const std::vector<Regret>& all);  ///< the worst first
+TextTable regret_table(const std::vector<Regret>& all);  ///< the worst first
 
 }  // namespace tunesmith

@@ -10,7 +10,7 @@
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "cli/recordings.h"
-#include "cli/table.h"
+#include "cli/text_table.h"
 #include "generator/error.h"
 #include "generator/number_text.h"
 #include "kernel_file/find_op.h"
@@ -156,15 +156,15 @@ void note_unknown_costs(const std::vector<Recording>& recordings) {
 }
 
 // A mean with its standard error; empty where there is none.
-std::string with_error(const Estimated& value) {
+std::string with_error(const MeanEstimate& value) {
   if (std::isnan(value.mean)) return "";
   return short_text(value.mean, 3) + (std::isnan(value.error) ? "" : " ± " + short_text(value.error, 3));
 }
 
 void run_ablation(const ReplayRequest& request, const std::vector<Recording>& recordings) {
   constexpr std::array<std::int64_t, 3> marks = {20, 40, 80};
-  Table table({"op", "template", "heuristic", "configs", "breaking", "alone", "failed", "slower", "least",
-               "compile", "of best 1 %", "of best 5 %", "20", "40", "80", "why"});
+  TextTable table({"op", "template", "heuristic", "configs", "breaking", "alone", "failed", "slower", "least",
+                   "compile", "of best 1 %", "of best 5 %", "20", "40", "80", "why"});
   const auto part = [](std::int64_t some, std::int64_t all) {
     return std::to_string(some) + " / " + std::to_string(all);
   };
@@ -181,7 +181,7 @@ void run_ablation(const ReplayRequest& request, const std::vector<Recording>& re
                              with_error(rule.compile),
                              part(rule.best_1_breaking, rule.best_1),
                              part(rule.best_5_breaking, rule.best_5)};
-    for (const Estimated& change : rule.change) row.emplace_back(with_error(change));
+    for (const MeanEstimate& change : rule.change) row.emplace_back(with_error(change));
     row.emplace_back(rule.why);
     table.add(std::move(row));
   }
@@ -212,10 +212,10 @@ void run_replay(const ReplayRequest& request) {
   std::vector<std::string> columns = {"space", "configs", "strategy"};
   for (const double mark : at)
     columns.push_back(short_text(mark, by_seconds && mark < 10 ? 1 : 0) + (by_seconds ? " s" : ""));
-  Table table(for_people
-                  ? columns
-                  : std::vector<std::string>{"space", "configs", "strategy", "prior", "warm_start", "lag",
-                                             by_seconds ? "seconds" : "verdicts", "mean", "low"});
+  TextTable table(for_people
+                      ? columns
+                      : std::vector<std::string>{"space", "configs", "strategy", "prior", "warm_start", "lag",
+                                                 by_seconds ? "seconds" : "verdicts", "mean", "low"});
   for (const std::string& strategy : request.strategies) {
     how.strategy = strategy;
     std::vector<Quality> total(at.size());

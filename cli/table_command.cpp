@@ -33,7 +33,7 @@ void add_make(CLI::App& table, const std::string& command_line, int& exit_code) 
   };
   auto request = std::make_shared<Request>();
   request->options.command = command_line;
-  request->options.budget = budget_of_an_anchor;
+  request->options.search.budget = budget_of_an_anchor;
   CLI::App* make =
       table.add_subcommand("make", "Search problems of the op's usual range and measure the best on all");
   add_op_option(make, request->options.op, op_words)->required();

@@ -13,7 +13,8 @@
 #include "cli/cli.h"
 #include "cli/winners_table.h"
 #include "db/device_row.h"
-#include "dispatch/known.h"
+#include "dispatch/explanation.h"
+#include "dispatch/tuning_data.h"
 #include "generator/error.h"
 #include "generator/ops.h"
 #include "generator/random.h"
@@ -33,7 +34,7 @@ void add(std::vector<Problem>& problems, Problem problem) {
 std::vector<Problem> built_in_problems(const Op& op, const TuneOptions& options, std::size_t most,
                                        const SampleLimits& limits) {
   std::vector<Problem> problems;
-  for (const BuiltIn& winner : options.built_in) {
+  for (const BuiltIn& winner : options.search.built_in) {
     if (winner.op != op.name || problems.size() == most) continue;
     const Problem problem = complete_problem(op, Problem::parse(winner.problem));
     if (affordable(op, problem, limits)) add(problems, problem);
@@ -61,9 +62,9 @@ Share share_of(double seconds, std::size_t devices) {
 // Every other one is cheaper than a search allows: less is learnt of it, in less time.
 SampleLimits cheaper(const SampleLimits& limits) { return {limits.bytes / 8, limits.flops / 8}; }
 
-// Problems of which only the portfolio is measured; another seed, lest they are the searched ones. A few have
-// the constants of one other problem, so that its kernels are compiled once; in turns, lest devices that take
-// turns compile the same at the same time.
+// Problems of which only the portfolio is measured; a different seed, so they differ from the searched ones.
+// A few have the constants of one other problem, so that its kernels are compiled once; in turns, so that
+// devices that take turns do not compile the same at the same time.
 void add_measured(const Op& op, TuneOptions& options, std::size_t count, const std::vector<Problem>& others,
                   const SampleLimits& limits) {
   constexpr std::size_t with_the_same = 3, in_turns = 8;
@@ -92,7 +93,7 @@ std::vector<Problem> problems_of(const Op& op, const TimingTable& table) {
 // The device's table with what is worth being measured beside its portfolio.
 TimingTable table_to_extend(const Op& op, const DeviceFacts& device, const TuneOptions& options,
                             bool with_challengers) {
-  TimingTable table = known_table(op, device, options.database);
+  TimingTable table = current_table(op, device, options.database);
   if (table.anchors.empty()) {
     throw UsageError("There is no table of " + op.name + " for the device " + device.name +
                      "; make one with \"tunesmith table make " + command_name(op) + "\".");
@@ -100,7 +101,7 @@ TimingTable table_to_extend(const Op& op, const DeviceFacts& device, const TuneO
   const std::vector<std::vector<TimeRow>> measured = times_of_model(options.database, op, device);
   table = with_first_launches(std::move(table), op, device, measured);
   if (!with_challengers) return table;
-  return challenged(std::move(table), op, device, measured, options.built_in, most_challengers);
+  return challenged(std::move(table), op, device, measured, options.search.built_in, most_challengers);
 }
 
 void run(const TuneOptions& options, Progress& progress, int& exit_code) {
@@ -146,14 +147,14 @@ void fill_table(TuneOptions options, std::size_t anchors, double seconds, Progre
   const Op& op = find_op(options.op);
   const DeviceFacts first = first_device(options.device);
   TimingTable table = table_to_extend(op, first, options, false);
-  const std::vector<Lacking> incomplete = lacking(table, op, first, anchors, options.templates);
+  const std::vector<TableGap> incomplete = table_gaps(table, op, first, anchors, options.search.templates);
   if (incomplete.empty()) {
     std::cout << "No anchor of the table of " << op.name << " for " << first.name
               << " lacks a time of its variants.\n";
     return;
   }
   options.table = TableOptions{.searched = 0, .known = std::move(table), .seconds = seconds};
-  for (const Lacking& one : incomplete) {
+  for (const TableGap& one : incomplete) {
     options.problems.push_back(one.problem);
     options.table->lists.emplace(one.problem.text(), one.variants);
   }
@@ -178,7 +179,7 @@ void tune_all(const TuneOptions& options, const std::vector<std::string>& names,
     const Share share = share_of(time, devices);
     TuneOptions asked = options;
     asked.op = chosen[i]->name;
-    asked.budget = share.budget;
+    asked.search.budget = share.budget;
     asked.problems = built_in_problems(*chosen[i], options, share.searched / 2, limits);
     progress.begin_part(
         {.name = asked.op + " (" + std::to_string(i + 1) + " of " + std::to_string(chosen.size()) + ")",
@@ -205,7 +206,7 @@ std::string remake_tables(Store& store, const std::filesystem::path& database, c
     for (const Op& op : ops()) {
       if (!op_name.empty() && op.name != op_name) continue;
       const std::vector<TimeRow> times = times_for_table(store, op, stored.id);
-      TimingTable table = extend ? known_table(op, facts, database) : best_table(op, facts, times);
+      TimingTable table = extend ? current_table(op, facts, database) : best_table(op, facts, times);
       if (table.anchors.empty()) continue;
       if (extend) {
         table = challenged(std::move(table), op, facts, times_of_model(database, op, facts), {},
@@ -233,8 +234,8 @@ std::string list_tables(const std::filesystem::path& database, const std::string
   any.kind = DeviceKind::cuda;
   std::string text;
   for (const CandidateSet::Table& unread :
-       read_known({.database = database.string(), .device = any}).tables) {
-    if ((!op.empty() && unread.op != op) || !has_words(unread.device, device)) continue;
+       read_tuning_data({.database = database.string(), .device = any}).tables) {
+    if ((!op.empty() && unread.op != op) || !is_named(unread.device, device)) continue;
     text += unread.op + " on " + unread.device.name +
             (unread.origin == Candidate::Origin::database ? " (database): " : " (built in): ") +
             quality_text(unread.read().table) + ".\n";

@@ -1,4 +1,4 @@
-// Timing tables, from which dispatch chooses: they are made, extended and filled by measuring, and made anew
+// Timing tables, from which dispatch chooses: they are made, extended and filled by measuring, and rebuilt
 // from what a database has.
 #pragma once
 
@@ -29,7 +29,7 @@ void make_table(TuneOptions options, std::size_t searched, std::size_t measured,
 void extend_table(TuneOptions options, std::size_t measured, double seconds, Progress& progress,
                   int& exit_code);
 
-/// The known table with times that it lacks, on so many of its anchors (lacking() in choose/portfolio.h).
+/// The known table with times that it lacks, on so many of its anchors (table_gaps() in choose/portfolio.h).
 void fill_table(TuneOptions options, std::size_t anchors, double seconds, Progress& progress, int& exit_code);
 
 /// New tables of these ops (empty: all), in so many seconds. An op that fails is said, and leaves `exit_code`
@@ -37,7 +37,7 @@ void fill_table(TuneOptions options, std::size_t anchors, double seconds, Progre
 void tune_all(const TuneOptions& options, const std::vector<std::string>& names, double seconds,
               Progress& progress, int& exit_code);
 
-/// Makes the tables of all ops and devices of the database anew that the names let through (empty: all), and
+/// Rebuilds the tables of all ops and devices of the database that the names let through (empty: all), and
 /// stores them; a line about each. `extend`: adds to those that are known, built in or in the database.
 std::string remake_tables(Store& store, const std::filesystem::path& database, const std::string& op,
                           const std::string& device, bool extend, const std::string& command);

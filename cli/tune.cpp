@@ -147,11 +147,11 @@ void add_tune_command(CLI::App& app, const std::string& command_line, int& exit_
     Progress progress(progress_output(), isatty(STDERR_FILENO) != 0);
     if (request->all) {
       refuse_beside_all(*command);
-      const double seconds = seconds_of("--budget", has_budget ? asked.budget : "1h");
+      const double seconds = seconds_of("--budget", has_budget ? asked.search.budget : "1h");
       return tune_all(asked, request->ops, seconds, progress, exit_code);
     }
     if (!request->ops.empty()) throw UsageError("--ops goes with --all; an op alone is named without it.");
-    if (!request->total.empty() && !has_budget) asked.budget = "all";
+    if (!request->total.empty() && !has_budget) asked.search.budget = "all";
     tune_problems(*request, asked, "tune", progress, exit_code);
   });
 }

@@ -2,7 +2,7 @@
 
 #include "choose/portfolio.h"
 #include "cli/cli.h"
-#include "dispatch/known.h"
+#include "dispatch/tuning_data.h"
 #include "generator/error.h"
 #include "generator/listed.h"
 #include "generator/ops.h"
@@ -21,12 +21,12 @@ void add_problem_options(CLI::App* command, TuneRequest& request) {
 void add_search_options(CLI::App* command, TuneRequest& request) {
   TuneOptions& options = request.options;
   command
-      ->add_option("--budget", options.budget,
+      ->add_option("--budget", options.search.budget,
                    "Per problem: a time (60s, 5m), a number of variants (500), both (60s,500), or all")
       ->capture_default_str();
-  command->add_option("--until", options.until,
+  command->add_option("--until", options.search.until,
                       "End a search when the model expects less improvement than this, such as 0.5%");
-  command->add_option("--strategy", options.strategy, "How to search: " + strategy_names())
+  command->add_option("--strategy", options.search.strategy, "How to search: " + strategy_names())
       ->capture_default_str();
   command
       ->add_option("--prior", request.prior, "none: search all configs alike, whatever the heuristics prefer")
@@ -35,7 +35,7 @@ void add_search_options(CLI::App* command, TuneRequest& request) {
 }
 
 void add_template_option(CLI::App* command, TuneRequest& request) {
-  command->add_option("--template", request.options.templates, "Only this template; may be repeated")
+  command->add_option("--template", request.options.search.templates, "Only this template; may be repeated")
       ->allow_extra_args(false);
 }
 
@@ -50,7 +50,7 @@ void add_condition_options(CLI::App* command, TuneRequest& request) {
                    "Choose winners by time, by energy per launch, or by edp, their product (CUDA only)")
       ->check(CLI::IsMember({"time", "energy", "edp"}))
       ->option_text("TEXT=time");
-  command->add_flag("!--no-energy", request.options.energy,
+  command->add_flag("!--no-energy", request.options.measure.energy,
                     "Do not measure the energy of finalists, which takes some seconds per problem");
   command
       ->add_option("--launches", request.launches,
@@ -68,12 +68,12 @@ void add_run_options(CLI::App* command, TuneRequest& request) {
   command->add_option("--seed", options.seed, "Seed for the search and the inputs")
       ->check(whole_number(0))
       ->option_text("UINT=1");
-  add_reference_option(command, options.reference);
-  add_inputs_option(command, options.inputs);
-  command->add_flag("--retry-failed", options.retry_failed,
+  add_reference_option(command, options.measure.reference);
+  add_inputs_option(command, options.measure.inputs);
+  command->add_flag("--retry-failed", options.search.retry_failed,
                     "Retry variants that timed out or crashed in an earlier run");
   command
-      ->add_option("--jobs", options.compilers,
+      ->add_option("--jobs", options.compile.processes,
                    "Number of compilers that run at the same time; 0: number of processors - 1")
       ->check(whole_number(0, 1024))
       ->option_text("INT=0");
@@ -82,11 +82,11 @@ void add_run_options(CLI::App* command, TuneRequest& request) {
 
 TuneOptions tune_options(const TuneRequest& request) {
   TuneOptions options = request.options;
-  options.conditions = conditions_of(request);
-  options.prior = prior_of(request.prior);
-  const Known known = read_known({});
+  options.measure.conditions = conditions_of(request);
+  options.search.prior = prior_of(request.prior);
+  const TuningData data = read_tuning_data({});
   for (const Op& op : ops())
-    for (BuiltIn& guess : guesses_of(candidates_of(known, op.name))) options.built_in.push_back(guess);
+    for (BuiltIn& guess : guesses_of(candidates_of(data, op.name))) options.search.built_in.push_back(guess);
   options.database = database_or_default(request.database);
   return options;
 }

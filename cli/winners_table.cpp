@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "cli/cli.h"
-#include "cli/table.h"
+#include "cli/text_table.h"
 #include "generator/listed.h"
 #include "generator/number_text.h"
 
@@ -41,8 +41,8 @@ std::string over(double slower_us, double median_us) {
 }
 
 std::string times_text(const TunedProblem& problem) {
-  Table table({"", "median", "95 % interval", "energy", "over base", "over worst", "alignment", "registers",
-               "template", "config"});
+  TextTable table({"", "median", "95 % interval", "energy", "over base", "over worst", "alignment",
+                   "registers", "template", "config"});
   for (const TunedWinner& winner : problem.winners) {
     const double us = winner.time.median_us;
     table.add({std::string(address(problem, winner)), time_text(us), interval(winner.time),
@@ -117,7 +117,7 @@ bool is_alarming(const TunedProblem& problem) {
 std::string spent_text(const TuneResult& result) {
   if (result.seconds <= 0) return "";
   const TimeSpent& spent = result.spent;
-  Table table({"time spent", "seconds", "share"});
+  TextTable table({"time spent", "seconds", "share"});
   const auto add = [&](std::string name, double seconds, double of) {
     table.add({std::move(name), seconds, percent(seconds / of)});
   };
@@ -142,9 +142,10 @@ std::string winners_text(const TuneResult& result) {
   for (const TunedProblem& problem : result.problems) text += problem_text(problem);
   text += spent_text(result);
   if (result.problems.empty() && !result.interrupted)
-    text += result.finals ? "There was nothing to choose from: the database has no time on this device with "
-                            "these caches and launches.\n"
-                          : "There was nothing to tune: no winner with these caches and launches is stale.\n";
+    text += result.finals
+                ? "There was nothing to choose from: no problem was tuned on this device with these "
+                  "caches and launches.\n"
+                : "There was nothing to tune: no winner with these caches and launches is stale.\n";
   if (result.interrupted) {
     text +=
         "Interrupted. Every verdict so far is in the database; run the same command again to continue, or "

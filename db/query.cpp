@@ -111,9 +111,9 @@ std::vector<Store::Fast> Store::fastest_of(std::string_view op, const Conditions
   return fast;
 }
 
-std::vector<Store::Tried> Store::tried(std::string_view op, std::int64_t device_id,
-                                       const Conditions& conditions) const {
-  std::vector<Tried> tried;
+std::vector<Store::TriedProblem> Store::tried(std::string_view op, std::int64_t device_id,
+                                              const Conditions& conditions) const {
+  std::vector<TriedProblem> tried;
   Statement rows(*database_,
                  "SELECT p.text, EXISTS (SELECT 1 FROM winner w WHERE w.problem_id = p.id "
                  "AND w.device_id = ?2 AND NOT w.provisional), max(m.stage = 'table') "
@@ -123,7 +123,7 @@ std::vector<Store::Tried> Store::tried(std::string_view op, std::int64_t device_
                  "AND m.verdict = 'ok' GROUP BY p.id ORDER BY min(m.id)",
                  op, device_id, to_text(conditions.caches), to_text(conditions.launches));
   while (rows.step()) {
-    Tried& row = tried.emplace_back();
+    TriedProblem& row = tried.emplace_back();
     rows >> row.problem >> row.has_winner >> row.is_anchor;
   }
   return tried;

@@ -101,13 +101,13 @@ class Store {
 
   // The op's problems with a time on the device of these caches and launches, those that were tried first
   // first. What an older body measured there does not count.
-  struct Tried {
+  struct TriedProblem {
     std::string problem;
     bool has_winner = false;  // that finals named
     bool is_anchor = false;   // it was measured for a table
   };
-  [[nodiscard]] std::vector<Tried> tried(std::string_view op, std::int64_t device_id,
-                                         const Conditions& conditions) const;
+  [[nodiscard]] std::vector<TriedProblem> tried(std::string_view op, std::int64_t device_id,
+                                                const Conditions& conditions) const;
 
   // What other sessions have recorded of a problem on a device behind the measurement `after`, in that order.
   struct Verdict {
@@ -130,10 +130,10 @@ class Store {
   // All winners of a problem on a device have the same caches, launches and objective.
   // `provisionally`: the run was interrupted before finals. Such a winner counts only while the problem has
   // no sound one that finals named, and any of these replaces it.
-  enum class Found { by_finals, provisionally };
+  enum class Evidence { by_finals, provisionally };
   SetWinner set_winner(std::int64_t measurement_id, std::int64_t alignment_bytes,
                        bool winner_is_stale = false, Objective objective = Objective::time,
-                       Found found = Found::by_finals);
+                       Evidence evidence = Evidence::by_finals);
 
   // For a stale winner that nothing has replaced, by the finals of this session. Its measurements stay.
   void drop_winner(std::int64_t session_id, std::int64_t problem_id, std::int64_t alignment_bytes);

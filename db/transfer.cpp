@@ -158,6 +158,89 @@ void check_source(const Database& source) {
   check_values(source);
 }
 
+// From `source`, attached, into this database, beside the maps of ids that it makes; devices are there.
+constexpr const char* copy_rows = R"(
+  INSERT INTO template (op, name, body_hash)
+  SELECT op, name, body_hash FROM source.template WHERE true ORDER BY id ON CONFLICT DO NOTHING;
+  INSERT INTO problem (op, text)
+  SELECT op, text FROM source.problem WHERE true ORDER BY id ON CONFLICT DO NOTHING;
+
+  CREATE TEMP TABLE template_map AS SELECT s.id AS theirs, t.id AS ours FROM source.template s JOIN main.template t
+    USING (op, name, body_hash);
+  CREATE TEMP TABLE problem_map AS SELECT s.id AS theirs, p.id AS ours FROM source.problem s JOIN main.problem p
+    USING (op, text);
+
+  INSERT INTO variant (template_id, target, source_hash, config, compiled_in, entry)
+  SELECT t.ours, v.target, v.source_hash, v.config, v.compiled_in, v.entry
+  FROM source.variant v JOIN template_map t ON t.theirs = v.template_id
+  WHERE true ORDER BY v.id
+  ON CONFLICT DO UPDATE SET template_id = excluded.template_id, config = excluded.config,  -- one code, two names
+    compiled_in = excluded.compiled_in, entry = excluded.entry
+  WHERE (SELECT op || ' ' || name || ' ' || body_hash FROM main.template WHERE id = excluded.template_id) || ' ' ||
+          excluded.config || ' ' || excluded.compiled_in || ' ' || excluded.entry >
+        (SELECT op || ' ' || name || ' ' || body_hash FROM main.template WHERE id = variant.template_id) || ' ' ||
+          variant.config || ' ' || variant.compiled_in || ' ' || variant.entry;
+  CREATE TEMP TABLE variant_map AS SELECT s.id AS theirs, v.id AS ours FROM source.variant s JOIN main.variant v
+    USING (target, source_hash);
+
+  -- theirs may have ended since the last merge; a running session of ours is left alone
+  INSERT INTO session (uid, device_id, command, strategy, seed, budget, tunesmith_version, toolchain, driver, host_facts,
+                       state, started_at, ended_at, device_uuid, generation)
+  SELECT s.uid, d.ours, s.command, s.strategy, s.seed, s.budget, s.tunesmith_version, s.toolchain, s.driver, s.host_facts,
+         iif(s.state = 'running', 'interrupted', s.state), s.started_at,
+         coalesce(s.ended_at, (SELECT max(measured_at) FROM source.measurement m WHERE m.session_id = s.id), s.started_at),
+         s.device_uuid, s.generation
+  FROM source.session s JOIN device_map d ON d.theirs = s.device_id
+  WHERE true ORDER BY s.id ON CONFLICT DO UPDATE SET state = excluded.state, ended_at = excluded.ended_at
+  WHERE (session.ended_at, session.state = 'finished') < (excluded.ended_at, excluded.state = 'finished');
+  CREATE TEMP TABLE session_map AS SELECT s.id AS theirs, o.id AS ours FROM source.session s JOIN main.session o USING (uid);
+
+  INSERT INTO measurement (session_id, sequence, variant_id, problem_id, device_id, is_base, verdict, reason, median_us,
+                           min_us, spread, samples_us, registers, static_shared_bytes, dynamic_shared_bytes, spill_bytes,
+                           max_error, compile_ms, toolchain, driver, measured_at, caches, launches, low_us, high_us, loads,
+                           energy_uj, clock_mhz, throttled, generation, stage, wall_ms, space_variants)
+  SELECT s.ours, m.sequence, v.ours, p.ours, d.ours, m.is_base, m.verdict, m.reason, m.median_us,
+         m.min_us, m.spread, m.samples_us, m.registers, m.static_shared_bytes, m.dynamic_shared_bytes, m.spill_bytes,
+         m.max_error, m.compile_ms, m.toolchain, m.driver, m.measured_at, m.caches, m.launches, m.low_us, m.high_us, m.loads,
+         m.energy_uj, m.clock_mhz, m.throttled, m.generation, m.stage, m.wall_ms, m.space_variants
+  FROM source.measurement m JOIN session_map s ON s.theirs = m.session_id JOIN variant_map v ON v.theirs = m.variant_id
+  JOIN problem_map p ON p.theirs = m.problem_id JOIN device_map d ON d.theirs = m.device_id
+  WHERE true ORDER BY m.id ON CONFLICT (session_id, sequence) DO NOTHING;
+  CREATE TEMP TABLE measurement_map AS SELECT m.id AS theirs, o.id AS ours FROM source.measurement m
+    JOIN session_map s ON s.theirs = m.session_id
+    JOIN main.measurement o ON o.session_id = s.ours AND o.sequence = m.sequence;
+  CREATE UNIQUE INDEX temp.measurement_theirs ON measurement_map (theirs);
+
+  INSERT INTO choice (session_id, sequence, generation, problem_id, device_id, alignment_bytes, measurement_id, objective,
+                      chosen_at, provisional)
+  SELECT s.ours, c.sequence, c.generation, p.ours, d.ours, c.alignment_bytes, m.ours, c.objective, c.chosen_at, c.provisional
+  FROM source.choice c JOIN session_map s ON s.theirs = c.session_id JOIN problem_map p ON p.theirs = c.problem_id
+  JOIN device_map d ON d.theirs = c.device_id LEFT JOIN measurement_map m ON m.theirs = c.measurement_id
+  WHERE true ORDER BY c.id ON CONFLICT DO NOTHING;
+
+  INSERT INTO finalist (winner_id, measurement_id, ratio, ratio_low, ratio_high, tied)
+  SELECT w.ours, m.ours, f.ratio, f.ratio_low, f.ratio_high, f.tied
+  FROM source.finalist f JOIN measurement_map w ON w.theirs = f.winner_id JOIN measurement_map m ON m.theirs = f.measurement_id
+  WHERE true ORDER BY f.winner_id, f.measurement_id ON CONFLICT DO NOTHING;
+
+  INSERT INTO anchor_table (session_id, sequence, generation, op, device_id, caches, launches, text, factors, made_at)
+  SELECT s.ours, a.sequence, a.generation, a.op, d.ours, a.caches, a.launches, a.text, a.factors, a.made_at
+  FROM source.anchor_table a JOIN session_map s ON s.theirs = a.session_id JOIN device_map d ON d.theirs = a.device_id
+  WHERE true ORDER BY a.id ON CONFLICT DO NOTHING;
+
+  INSERT INTO trial (first_use, place, generation, problem_id, device_id, template, config, source_hash, us, toolchain, driver,
+                     tunesmith_version, tried_at)
+  SELECT t.first_use, t.place, t.generation, p.ours, d.ours, t.template, t.config, t.source_hash, t.us, t.toolchain, t.driver,
+         t.tunesmith_version, t.tried_at
+  FROM source.trial t JOIN problem_map p ON p.theirs = t.problem_id JOIN device_map d ON d.theirs = t.device_id
+  WHERE true ORDER BY t.id ON CONFLICT DO NOTHING;
+
+  CREATE TEMP TABLE winner_before AS SELECT * FROM main.winner;
+  CREATE TEMP TABLE their_winner AS SELECT p.ours AS problem_id, d.ours AS device_id, w.alignment_bytes,
+    m.ours AS measurement_id FROM source.winner w JOIN problem_map p ON p.theirs = w.problem_id
+    JOIN device_map d ON d.theirs = w.device_id JOIN measurement_map m ON m.theirs = w.measurement_id;
+)";
+
 }  // namespace
 
 void Store::write_text(std::ostream& out, Blobs blobs) const {
@@ -256,87 +339,7 @@ MergeReport Store::merge(MergeSource given, Blobs blobs) {
       std::string("CREATE TEMP TABLE device_map AS SELECT s.id AS theirs, d.id AS ours FROM source.device s "
                   "JOIN main.device d ON ") +
       schema::same_device);
-  database_->exec(R"(
-    INSERT INTO template (op, name, body_hash)
-    SELECT op, name, body_hash FROM source.template WHERE true ORDER BY id ON CONFLICT DO NOTHING;
-    INSERT INTO problem (op, text)
-    SELECT op, text FROM source.problem WHERE true ORDER BY id ON CONFLICT DO NOTHING;
-
-    CREATE TEMP TABLE template_map AS SELECT s.id AS theirs, t.id AS ours FROM source.template s JOIN main.template t
-      USING (op, name, body_hash);
-    CREATE TEMP TABLE problem_map AS SELECT s.id AS theirs, p.id AS ours FROM source.problem s JOIN main.problem p
-      USING (op, text);
-
-    INSERT INTO variant (template_id, target, source_hash, config, compiled_in, entry)
-    SELECT t.ours, v.target, v.source_hash, v.config, v.compiled_in, v.entry
-    FROM source.variant v JOIN template_map t ON t.theirs = v.template_id
-    WHERE true ORDER BY v.id
-    ON CONFLICT DO UPDATE SET template_id = excluded.template_id, config = excluded.config,  -- one code, two names
-      compiled_in = excluded.compiled_in, entry = excluded.entry
-    WHERE (SELECT op || ' ' || name || ' ' || body_hash FROM main.template WHERE id = excluded.template_id) || ' ' ||
-            excluded.config || ' ' || excluded.compiled_in || ' ' || excluded.entry >
-          (SELECT op || ' ' || name || ' ' || body_hash FROM main.template WHERE id = variant.template_id) || ' ' ||
-            variant.config || ' ' || variant.compiled_in || ' ' || variant.entry;
-    CREATE TEMP TABLE variant_map AS SELECT s.id AS theirs, v.id AS ours FROM source.variant s JOIN main.variant v
-      USING (target, source_hash);
-
-    -- theirs may have ended since the last merge; a running session of ours is left alone
-    INSERT INTO session (uid, device_id, command, strategy, seed, budget, tunesmith_version, toolchain, driver, host_facts,
-                         state, started_at, ended_at, device_uuid, generation)
-    SELECT s.uid, d.ours, s.command, s.strategy, s.seed, s.budget, s.tunesmith_version, s.toolchain, s.driver, s.host_facts,
-           iif(s.state = 'running', 'interrupted', s.state), s.started_at,
-           coalesce(s.ended_at, (SELECT max(measured_at) FROM source.measurement m WHERE m.session_id = s.id), s.started_at),
-           s.device_uuid, s.generation
-    FROM source.session s JOIN device_map d ON d.theirs = s.device_id
-    WHERE true ORDER BY s.id ON CONFLICT DO UPDATE SET state = excluded.state, ended_at = excluded.ended_at
-    WHERE (session.ended_at, session.state = 'finished') < (excluded.ended_at, excluded.state = 'finished');
-    CREATE TEMP TABLE session_map AS SELECT s.id AS theirs, o.id AS ours FROM source.session s JOIN main.session o USING (uid);
-
-    INSERT INTO measurement (session_id, sequence, variant_id, problem_id, device_id, is_base, verdict, reason, median_us,
-                             min_us, spread, samples_us, registers, static_shared_bytes, dynamic_shared_bytes, spill_bytes,
-                             max_error, compile_ms, toolchain, driver, measured_at, caches, launches, low_us, high_us, loads,
-                             energy_uj, clock_mhz, throttled, generation, stage, wall_ms, space_variants)
-    SELECT s.ours, m.sequence, v.ours, p.ours, d.ours, m.is_base, m.verdict, m.reason, m.median_us,
-           m.min_us, m.spread, m.samples_us, m.registers, m.static_shared_bytes, m.dynamic_shared_bytes, m.spill_bytes,
-           m.max_error, m.compile_ms, m.toolchain, m.driver, m.measured_at, m.caches, m.launches, m.low_us, m.high_us, m.loads,
-           m.energy_uj, m.clock_mhz, m.throttled, m.generation, m.stage, m.wall_ms, m.space_variants
-    FROM source.measurement m JOIN session_map s ON s.theirs = m.session_id JOIN variant_map v ON v.theirs = m.variant_id
-    JOIN problem_map p ON p.theirs = m.problem_id JOIN device_map d ON d.theirs = m.device_id
-    WHERE true ORDER BY m.id ON CONFLICT (session_id, sequence) DO NOTHING;
-    CREATE TEMP TABLE measurement_map AS SELECT m.id AS theirs, o.id AS ours FROM source.measurement m
-      JOIN session_map s ON s.theirs = m.session_id
-      JOIN main.measurement o ON o.session_id = s.ours AND o.sequence = m.sequence;
-    CREATE UNIQUE INDEX temp.measurement_theirs ON measurement_map (theirs);
-
-    INSERT INTO choice (session_id, sequence, generation, problem_id, device_id, alignment_bytes, measurement_id, objective,
-                        chosen_at, provisional)
-    SELECT s.ours, c.sequence, c.generation, p.ours, d.ours, c.alignment_bytes, m.ours, c.objective, c.chosen_at, c.provisional
-    FROM source.choice c JOIN session_map s ON s.theirs = c.session_id JOIN problem_map p ON p.theirs = c.problem_id
-    JOIN device_map d ON d.theirs = c.device_id LEFT JOIN measurement_map m ON m.theirs = c.measurement_id
-    WHERE true ORDER BY c.id ON CONFLICT DO NOTHING;
-
-    INSERT INTO finalist (winner_id, measurement_id, ratio, ratio_low, ratio_high, tied)
-    SELECT w.ours, m.ours, f.ratio, f.ratio_low, f.ratio_high, f.tied
-    FROM source.finalist f JOIN measurement_map w ON w.theirs = f.winner_id JOIN measurement_map m ON m.theirs = f.measurement_id
-    WHERE true ORDER BY f.winner_id, f.measurement_id ON CONFLICT DO NOTHING;
-
-    INSERT INTO anchor_table (session_id, sequence, generation, op, device_id, caches, launches, text, factors, made_at)
-    SELECT s.ours, a.sequence, a.generation, a.op, d.ours, a.caches, a.launches, a.text, a.factors, a.made_at
-    FROM source.anchor_table a JOIN session_map s ON s.theirs = a.session_id JOIN device_map d ON d.theirs = a.device_id
-    WHERE true ORDER BY a.id ON CONFLICT DO NOTHING;
-
-    INSERT INTO trial (first_use, place, generation, problem_id, device_id, template, config, source_hash, us, toolchain, driver,
-                       tunesmith_version, tried_at)
-    SELECT t.first_use, t.place, t.generation, p.ours, d.ours, t.template, t.config, t.source_hash, t.us, t.toolchain, t.driver,
-           t.tunesmith_version, t.tried_at
-    FROM source.trial t JOIN problem_map p ON p.theirs = t.problem_id JOIN device_map d ON d.theirs = t.device_id
-    WHERE true ORDER BY t.id ON CONFLICT DO NOTHING;
-
-    CREATE TEMP TABLE winner_before AS SELECT * FROM main.winner;
-    CREATE TEMP TABLE their_winner AS SELECT p.ours AS problem_id, d.ours AS device_id, w.alignment_bytes,
-      m.ours AS measurement_id FROM source.winner w JOIN problem_map p ON p.theirs = w.problem_id
-      JOIN device_map d ON d.theirs = w.device_id JOIN measurement_map m ON m.theirs = w.measurement_id;
-  )");
+  database_->exec(copy_rows);
   if (blobs == Blobs::include) {
     database_->exec(R"(
       INSERT INTO binary (variant_id, toolchain, hash, bytes, made_at)

@@ -30,7 +30,7 @@ struct Place {
   auto operator<=>(const Place&) const = default;  // NOLINT(modernize-use-nullptr): a false alarm
 };
 
-struct Measured {
+struct Measurement {
   Place place;
   std::int64_t id = 0, session = 0, variant = 0, problem = 0, device = 0;
   std::string verdict, caches, launches, op, template_name, body_hash;
@@ -40,7 +40,7 @@ struct Measured {
   bool provisional = false;  // as in the table `choice`
 };
 
-Measured measured(const Database& database, std::int64_t id, std::string_view objective) {
+Measurement measured(const Database& database, std::int64_t id, std::string_view objective) {
   Statement row(
       database,
       "SELECT m.generation, s.uid, m.sequence, m.id, m.session_id, m.variant_id, m.problem_id, "
@@ -52,7 +52,7 @@ Measured measured(const Database& database, std::int64_t id, std::string_view ob
     throw StoreError("The database " + database.name().string() + " has no measurement " +
                      std::to_string(id) + ".");
   }
-  Measured m;
+  Measurement m;
   row >> m.place.generation >> m.place.session_uid >> m.place.sequence >> m.id >> m.session >> m.variant >>
       m.problem >> m.device >> m.verdict >> m.caches >> m.launches >> m.op >> m.template_name >>
       m.body_hash >> m.median_us >> m.energy_uj;
@@ -61,10 +61,10 @@ Measured measured(const Database& database, std::int64_t id, std::string_view ob
 }
 
 // Only what is of one kind is compared.
-auto kind(const Measured& m) { return std::tie(m.caches, m.launches, m.objective); }
+auto kind(const Measurement& m) { return std::tie(m.caches, m.launches, m.objective); }
 
 // In what `m` is of another kind than `other`: "with cold caches and for the objective energy".
-std::string what_differs(const Measured& m, const Measured& other) {
+std::string what_differs(const Measurement& m, const Measurement& other) {
   std::string text;
   const auto add = [&](const std::string& part) { text += (text.empty() ? "" : " and ") + part; };
   if (m.caches != other.caches) add("with " + m.caches + " caches");
@@ -74,15 +74,15 @@ std::string what_differs(const Measured& m, const Measured& other) {
 }
 
 // Less is better. Without its energy a measurement is the worst by an objective that asks for it.
-double worth(const Measured& m) {
+double worth(const Measurement& m) {
   if (m.objective == "time") return m.median_us;
   const double energy = m.energy_uj.value_or(std::numeric_limits<double>::infinity());
   return m.objective == "energy" ? energy : energy * m.median_us;
 }
 
-std::vector<Measured> winners_of(const Database& database, std::int64_t problem, std::int64_t device,
-                                 std::optional<std::int64_t> alignment_bytes = std::nullopt) {
-  std::vector<Measured> winners;
+std::vector<Measurement> winners_of(const Database& database, std::int64_t problem, std::int64_t device,
+                                    std::optional<std::int64_t> alignment_bytes = std::nullopt) {
+  std::vector<Measurement> winners;
   Statement rows(
       database,
       "SELECT measurement_id, objective, provisional FROM winner WHERE problem_id = ? AND device_id = ? "
@@ -100,7 +100,7 @@ std::vector<Measured> winners_of(const Database& database, std::int64_t problem,
 }
 
 // By the newest verdict on its variant. Without a view, as a database from elsewhere may use none.
-bool found_wrong(const Database& database, const Measured& m) {
+bool found_wrong(const Database& database, const Measurement& m) {
   const auto newest = first<std::string>(
       database,
       "SELECT verdict FROM (SELECT m.verdict, m.caches, m.launches, m.generation, s.uid, m.sequence, "
@@ -115,7 +115,7 @@ bool found_wrong(const Database& database, const Measured& m) {
 }
 
 // A winner that was measured again without winning is worth its newest time, not the one it won with.
-Measured newest_ok(const Database& database, const Measured& m) {
+Measurement newest_ok(const Database& database, const Measurement& m) {
   const auto id = first<std::int64_t>(
       database,
       "SELECT m.id FROM measurement m JOIN session s ON s.id = m.session_id WHERE m.device_id = ? "
@@ -126,12 +126,12 @@ Measured newest_ok(const Database& database, const Measured& m) {
 }
 
 // Whether `candidate` is to replace `winner`, if there is one, and why.
-SetWinner judge(const Database& database, const Measured& candidate, const std::optional<Measured>& winner,
-                bool winner_is_stale) {
+SetWinner judge(const Database& database, const Measurement& candidate,
+                const std::optional<Measurement>& winner, bool winner_is_stale) {
   if (candidate.verdict != "ok") {
     return {false, "Only a measurement that is ok can win; this one is " + candidate.verdict + "."};
   }
-  for (const Measured& other : winners_of(database, candidate.problem, candidate.device)) {
+  for (const Measurement& other : winners_of(database, candidate.problem, candidate.device)) {
     if (candidate.provisional && !other.provisional && !found_wrong(database, other))
       return {false, "Finals have named the problem's winner."};
     if (other.provisional != candidate.provisional) continue;
@@ -201,8 +201,8 @@ struct Choice {
   Place place;
   std::string chosen_at, device_uuid;
   std::int64_t alignment_bytes = 0;
-  std::optional<Measured> named;  // none: the winner was dropped
-  bool sound = true;              // not found wrong since
+  std::optional<Measurement> named;  // none: the winner was dropped
+  bool sound = true;                 // not found wrong since
 };
 
 std::vector<Choice> choices_in_order(const Database& database, std::int64_t problem, std::int64_t device) {
@@ -236,7 +236,7 @@ void keep_one_kind(std::vector<Choice>& choices) {
   for (const Choice& c : choices)
     if (c.named && (last == nullptr || c.sound || !last->sound)) last = &c;
   if (last == nullptr) return;
-  const Measured kept = *last->named;
+  const Measurement kept = *last->named;
   auto from = std::numeric_limits<std::int64_t>::min();
   for (const Choice& c : choices)
     if (c.named && c.sound && kind(*c.named) != kind(kept)) from = std::max(from, c.place.generation);
@@ -311,10 +311,10 @@ void schema::refresh_all_winners(const Database& database) {
 }
 
 SetWinner Store::set_winner(std::int64_t measurement_id, std::int64_t alignment_bytes, bool winner_is_stale,
-                            Objective objective, Found found) {
+                            Objective objective, Evidence evidence) {
   Transaction transaction(*database_, Transaction::Kind::write);
-  Measured candidate = measured(*database_, measurement_id, to_text(objective));
-  candidate.provisional = found == Found::provisionally;
+  Measurement candidate = measured(*database_, measurement_id, to_text(objective));
+  candidate.provisional = evidence == Evidence::provisionally;
   const auto winner = winners_of(*database_, candidate.problem, candidate.device, alignment_bytes);
   auto judged = judge(*database_, candidate, winner.empty() ? std::nullopt : std::optional(winner.front()),
                       winner_is_stale);

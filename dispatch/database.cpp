@@ -1,12 +1,12 @@
-// The part of read_known that reads a database: an exported library has exported.cpp in its place.
+// The part of read_tuning_data that reads a database: an exported library has exported.cpp in its place.
 #include <algorithm>
 #include <filesystem>
 
 #include "choose/portfolio.h"
 #include "db/device_row.h"
 #include "db/store.h"
-#include "dispatch/known.h"
 #include "dispatch/packed.h"
+#include "dispatch/tuning_data.h"
 #include "generator/error.h"
 #include "generator/listed.h"
 #include "runtime/executable.h"
@@ -56,11 +56,11 @@ bool is_used(const AnchorTableRow& row) { return row.caches == "warm" && row.lau
 
 // A binary is run, so it must be what was stored. For what it is used follows from the source that this
 // library renders: its hash is the key.
-bool is_usable(const WinnerRow& row, const Sources& sources, Known& known) {
+bool is_usable(const WinnerRow& row, const Sources& sources, TuningData& data) {
   if (!row.binary || row.variant.target != sources.device.target) return false;
   if (sources.device.kind == DeviceKind::host && !sources.host_binaries) return false;
   if (is_whole(*row.binary)) return true;
-  known.notes.push_back(
+  data.notes.push_back(
       "The binary of " + row.problem.op + "/" + row.template_.name + " " + row.variant.config +
       " in the database " + sources.database +
       " is damaged (its hash differs from the stored one) and is not used: tune the problem " +
@@ -93,41 +93,41 @@ std::vector<FirstUseOutcome> first_uses(const Store& store, const DeviceFacts& d
 
 }  // namespace
 
-void read_database(const Sources& sources, Known& known) {
+void read_database(const Sources& sources, TuningData& data) {
   if (sources.database.empty()) {
-    known.notes.push_back("No database is used: only built-in winners are known.");
+    data.notes.push_back("No database is used: only built-in winners are known.");
     return;
   }
   std::error_code error;
   if (!std::filesystem::exists(sources.database, error)) {
-    known.notes.push_back("There is no database " + sources.database + ": only built-in winners are known.");
+    data.notes.push_back("There is no database " + sources.database + ": only built-in winners are known.");
     return;
   }
   if (const auto why = why_untrusted(sources.database)) {
-    known.notes.push_back("The database " + sources.database + " is not used. " + *why);
+    data.notes.push_back("The database " + sources.database + " is not used. " + *why);
     return;
   }
   const Store store = Store::open(sources.database, Store::Mode::read_only);
   std::size_t count = 0;
   for (const WinnerRow& row : store.winners({}, Store::Load::dispatch)) {
     Candidate& candidate =
-        known.winners.emplace_back(candidate_of(to_file_row(row), Candidate::Origin::database));
-    candidate.has_binary = is_usable(row, sources, known);
+        data.winners.emplace_back(candidate_of(to_file_row(row), Candidate::Origin::database));
+    candidate.has_binary = is_usable(row, sources, data);
     if (candidate.has_binary) {
-      known.binaries.emplace(packed_name(sources.device.target, row.variant.source_hash),
-                             StoredBinary{std::string(reinterpret_cast<const char*>(row.binary->bytes.data()),
-                                                      row.binary->bytes.size())});
+      data.binaries.emplace(packed_name(sources.device.target, row.variant.source_hash),
+                            StoredBinary{std::string(reinterpret_cast<const char*>(row.binary->bytes.data()),
+                                                     row.binary->bytes.size())});
     }
     ++count;
   }
-  known.notes.push_back("The database " + sources.database + " has " + counted(count, "winner") + ".");
+  data.notes.push_back("The database " + sources.database + " has " + counted(count, "winner") + ".");
   for (StoredAnchorTable& row : store.anchor_tables()) {
     if (!is_used(row.table)) continue;
-    known.tables.push_back({{facts_of(row.device), row.table.op, [row] { return to_table(row); }},
-                            Candidate::Origin::database,
-                            known.winners.size()});
+    data.tables.push_back({{facts_of(row.device), row.table.op, [row] { return to_table(row); }},
+                           Candidate::Origin::database,
+                           data.winners.size()});
   }
-  if (sources.first_uses) known.first_uses = first_uses(store, sources.device);
+  if (sources.first_uses) data.first_uses = first_uses(store, sources.device);
 }
 
 void write_first_uses(const std::string& database, const DeviceFacts& device,
@@ -199,7 +199,7 @@ std::vector<DeviceTable> tables_of(const std::filesystem::path& database, const 
   return tables;
 }
 
-TimingTable known_table(const Op& op, const DeviceFacts& device, const std::filesystem::path& database) {
+TimingTable current_table(const Op& op, const DeviceFacts& device, const std::filesystem::path& database) {
   TimingTable known;
   const auto file = [](std::string_view name) { return std::string(packed(name)); };
   for (const UnreadTable& shipped : timing_tables(file, {&op, 1})) {

@@ -1,4 +1,5 @@
-// Options, the device, and the way of a problem: looked up, else planned, and what is better made behind it.
+// Options, the device, and the way of a problem: looked up, else planned, and what is better made in the
+// background.
 
 #include "tunesmith/dispatcher.h"
 
@@ -9,10 +10,10 @@
 #include <cstdlib>
 #include <mutex>
 
-#include "dispatch/behind.h"
+#include "dispatch/background_compiler.h"
 #include "dispatch/explanation.h"
-#include "dispatch/first_use.h"
 #include "dispatch/fork.h"
+#include "dispatch/online_tuner.h"
 #include "dispatch/plan_cache.h"
 #include "dispatch/planner.h"
 #include "dispatch/source.h"
@@ -94,20 +95,20 @@ struct __attribute__((visibility("hidden"))) Dispatcher::Impl {
   // For another writer of the database: a tuner commits within milliseconds.
   static constexpr std::chrono::milliseconds writer_limit{1000}, writer_limit_at_the_end{100};
 
-  Impl(const ChosenDevice& chosen, const DispatcherOptions& options, Known known)
-      : first_notes(known.notes),
+  Impl(const ChosenDevice& chosen, const DispatcherOptions& options, TuningData data)
+      : first_notes(data.notes),
         first_uses_database(options.keep_first_use ? options.database : ""),
         compile(options.compile),
         tries(options.tune_on_first_use),
         most_bytes(options.most_bytes),
-        first_use(
+        online_tuner(
             [ordinal = chosen.ordinal()] {
-              return ordinal < 0 ? make_host_rehearsal() : make_cuda_rehearsal(ordinal);
+              return ordinal < 0 ? make_host_benchmark() : make_cuda_benchmark(ordinal);
             },
-            known.first_uses),
-        planner(chosen.facts, chosen.ordinal(), std::move(known), options),
+            data.first_uses),
+        planner(chosen.facts, chosen.ordinal(), std::move(data), options),
         uses(chosen.facts, options.most_bytes / part_for_uses),
-        behind([this] { return due(); }) {
+        background([this] { return due(); }) {
     if (const auto why = BinaryCache(options.cache_folder).why_unused()) first_notes.push_back(*why);
     for (const Switch& one : {overlap_switch, check_pointers_switch})
       if (!one.is_understood()) first_notes.push_back(one.note());
@@ -126,28 +127,28 @@ struct __attribute__((visibility("hidden"))) Dispatcher::Impl {
     if (compile == Compile::now && is_worth_trying(*made)) {
       try_out(*made, {});
       made = plan_now(op, problem, true, {});
-      behind.post([this](const std::stop_token&) { write_first_uses_within(writer_limit); });
+      background.post([this](const std::stop_token&) { write_first_uses_within(writer_limit); });
     }
     if (planner.modules().lacked() != lacked) return made;  // not kept: the next one may be better
     auto plan = plans.keep(key, made);
     if (plan == made && (made->is_improved() || (compile != Compile::now && is_worth_trying(*made))))
-      behind.post_for(made, [this, weak = std::weak_ptr(made)](const std::stop_token& stop) {
+      background.post_for(made, [this, weak = std::weak_ptr(made)](const std::stop_token& stop) {
         if (auto asked_for = weak.lock()) improve(std::move(asked_for), stop);
       });
-    if (plan == made && made->try_again.load() != never) behind.bell()->ring();
+    if (plan == made && made->try_again.load() != never) background.wake_up()->signal();
     keep_within_bounds();
     return plan;
   }
 
   std::shared_ptr<PlanState> plan_now(const Op& op, const Problem& problem, bool may_wait,
                                       const std::stop_token& stop) {
-    auto made =
-        planner.plan(op, problem,
-                     {.may_wait = may_wait,
-                      .twin_at_once = compile != Compile::background,
-                      .tried = tries > 1 ? first_use.find(op, problem.text()) : std::vector<TriedVariant>(),
-                      .stop = stop});
-    if (made->twin_comes) made->bell = behind.bell();
+    auto made = planner.plan(
+        op, problem,
+        {.may_wait = may_wait,
+         .fallback_at_once = compile != Compile::background,
+         .tried = tries > 1 ? online_tuner.find(op, problem.text()) : std::vector<TriedVariant>(),
+         .stop = stop});
+    if (made->fallback_comes) made->wake_up = background.wake_up();
     made->clock = planner.modules().clock();
     if (!made->warning.empty()) note(op.name + ": " + made->warning);
     uses.begin(*made);
@@ -158,9 +159,9 @@ struct __attribute__((visibility("hidden"))) Dispatcher::Impl {
     return tries > 1 && plan.match != Match::exact && !plan.is_tried;
   }
   void try_out(const PlanState& plan, const std::stop_token& stop) {
-    std::vector<Rival> rivals = planner.rivals(*plan.op, plan.problem, tries, stop);
+    std::vector<TrialCandidate> candidates = planner.trial_candidates(*plan.op, plan.problem, tries, stop);
     const OutsideOfLibrary outside;
-    if (rivals.size() > 1) first_use.try_out(*plan.op, plan.problem_text, rivals, stop);
+    if (candidates.size() > 1) online_tuner.try_out(*plan.op, plan.problem_text, candidates, stop);
   }
 
   // What cannot be written stays for the next time, and for the dispatcher's end.
@@ -168,7 +169,7 @@ struct __attribute__((visibility("hidden"))) Dispatcher::Impl {
     if (first_uses_database.empty() || ::getpid() != process) return;  // what the parent tried it writes
     const Inside inside;
     try {
-      first_use.write_new([&](const std::vector<FirstUseOutcome>& outcomes) {
+      online_tuner.write_new([&](const std::vector<FirstUseOutcome>& outcomes) {
         write_first_uses(first_uses_database, planner.device(), outcomes, limit);
       });
     } catch (const std::exception& error) {
@@ -207,7 +208,7 @@ struct __attribute__((visibility("hidden"))) Dispatcher::Impl {
       if (plan->is_improved()) again();
       if (compile == Compile::now || stop.stop_requested() || !is_worth_trying(*plan)) return;
       try_out(*plan, stop);
-      if (!first_use.find(*plan->op, plan->problem_text).empty()) again();
+      if (!online_tuner.find(*plan->op, plan->problem_text).empty()) again();
       write_first_uses_within(writer_limit);
     } catch (const std::exception&) {
       // The plan stays as it is.
@@ -223,7 +224,8 @@ struct __attribute__((visibility("hidden"))) Dispatcher::Impl {
       const auto again = plan_now(*plan->op, plan->problem, true, stop);
       if (stop.stop_requested()) return;
       if (planner.modules().lacked() != lacked) return plans.remove(*plan);
-      if (is_same_kernel(again->first, plan->first) && is_same_kernel(again->stand_in, plan->stand_in))
+      if (is_same_kernel(again->first, plan->first) &&
+          is_same_kernel(again->temporary_fallback, plan->temporary_fallback))
         return plan->try_again_at(again->try_again);
       plans.replace(*plan, again);
       keep_within_bounds();
@@ -232,19 +234,19 @@ struct __attribute__((visibility("hidden"))) Dispatcher::Impl {
     }
   }
 
-  // For the launches that asked for twins, and plans for which something did not compile.
-  Behind::Due due() {
-    PlanCache::Due due = plans.take_due();
-    std::vector<Behind::Job> jobs;
+  // Unaligned fallbacks that launches asked for, and plans for which something did not compile.
+  BackgroundCompiler::Schedule due() {
+    PlanCache::DuePlans due = plans.take_due();
+    std::vector<BackgroundCompiler::Job> jobs;
     for (const auto& plan : due.again)
       jobs.emplace_back([this, plan](const std::stop_token& stop) { plan_again(plan, stop); });
-    for (const auto& plan : due.twins) {
+    for (const auto& plan : due.fallbacks) {
       jobs.emplace_back([this, plan](const std::stop_token& stop) {
         const Inside inside;
         try {
-          planner.make_twin(*plan, stop);
+          planner.make_fallback(*plan, stop);
         } catch (const std::exception&) {
-          // The one that stands in for it stays.
+          // The temporary fallback stays.
         }
       });
     }
@@ -277,12 +279,12 @@ struct __attribute__((visibility("hidden"))) Dispatcher::Impl {
   const Compile compile;
   const std::size_t tries;  ///< at a problem's first use
   const std::size_t most_bytes;
-  FirstUse first_use;
+  OnlineTuner online_tuner;
   Planner planner;
   Uses uses;
   PlanCache plans;
   WriteAtTheEnd write_at_the_end{*this};
-  Behind behind;  ///< the last one, so that its threads end before what they use
+  BackgroundCompiler background;  ///< the last one, so that its threads end before what they use
 };
 
 Dispatcher::Dispatcher(const DispatcherOptions& options) {
@@ -296,12 +298,12 @@ Dispatcher::Dispatcher(const DispatcherOptions& options) {
                      "device host for that.");
   }
   for (const std::string& file : options.kernels) add_kernel_file(file);
-  Known known = read_known({.database = options.database,
-                            .device = chosen.facts,
-                            .host_binaries = options.host_binaries,
-                            .kernels = options.kernels,
-                            .first_uses = options.tune_on_first_use > 1});
-  impl_ = std::make_unique<Impl>(chosen, possible(options), std::move(known));
+  TuningData data = read_tuning_data({.database = options.database,
+                                      .device = chosen.facts,
+                                      .host_binaries = options.host_binaries,
+                                      .kernels = options.kernels,
+                                      .first_uses = options.tune_on_first_use > 1});
+  impl_ = std::make_unique<Impl>(chosen, possible(options), std::move(data));
 }
 
 Dispatcher::~Dispatcher() = default;
@@ -340,13 +342,13 @@ Plan Dispatcher::plan(std::string_view op, std::span<const Field> problem) {
 
 void Dispatcher::prepare(std::span<const NamedProblem> problems) {
   for (const NamedProblem& problem : problems) static_cast<void>(plan(problem.op, problem.problem));
-  impl_->behind.wait(std::chrono::milliseconds::max());
-  // With the better kernels there may be other twins.
+  impl_->background.wait(std::chrono::milliseconds::max());
+  // With the better kernels there may be other unaligned fallbacks.
   for (const NamedProblem& problem : problems) plan(problem.op, problem.problem).ask_for_unaligned();
-  impl_->behind.wait(std::chrono::milliseconds::max());
+  impl_->background.wait(std::chrono::milliseconds::max());
 }
 
-bool Dispatcher::wait_until_ready(std::chrono::milliseconds limit) { return impl_->behind.wait(limit); }
+bool Dispatcher::wait_until_ready(std::chrono::milliseconds limit) { return impl_->background.wait(limit); }
 
 std::vector<Usage> Dispatcher::summary() const {
   const Inside inside;

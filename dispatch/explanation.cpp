@@ -28,25 +28,18 @@ std::string changed_to(const std::string& changed) {
   return changed.empty() ? "" : ", changed to " + changed + " to be legal for this problem";
 }
 
-bool contains(std::string_view text, std::string_view part) {
-  const auto same = [](char a, char b) {
-    return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
-  };
-  return std::search(text.begin(), text.end(), part.begin(), part.end(), same) != text.end();
-}
-
 }  // namespace
 
 std::string rounded(double value) { return printed("%.2f", value); }
 
-std::vector<std::string> why_used(const Grounds& grounds, const Op& op, const Problem& problem,
+std::vector<std::string> why_used(const SelectionContext& context, const Op& op, const Problem& problem,
                                   const Candidate* used) {
   std::vector<std::string> say;
-  const Grounds::OfOp& known = grounds.of(op);
+  const SelectionContext::OpContext& known = context.of(op);
   for (const Candidate& candidate : known.candidates)
     if (candidate.template_name.empty()) say.push_back(candidate.fault);  // of a table
   const Chooser& chooser = known.chooser;
-  Choices choices(chooser, problem, grounds.may_compile);
+  Choices choices(chooser, problem, context.may_compile);
   const auto candidate_of = [&](const Choice& choice) { return &known.candidates[choice.candidate]; };
   std::size_t i = 0;
   const Choice* choice = choices.at(0);
@@ -59,7 +52,7 @@ std::vector<std::string> why_used(const Grounds& grounds, const Op& op, const Pr
   const Choice first = *choice;
   if (first.match != Match::exact) {
     std::string near;
-    for (const TimeModel::Measured& one : chooser.nearest(problem, first, 2)) {
+    for (const TimeModel::MeasuredTime& one : chooser.nearest(problem, first, 2)) {
       near += (near.empty() ? "" : "; ") + rounded(one.us) + " us for " + one.problem->text() +
               ", where the best takes " + rounded(one.best_us) + " us";
     }
@@ -83,11 +76,11 @@ std::vector<std::string> why_used(const Grounds& grounds, const Op& op, const Pr
   return say;
 }
 
-std::vector<std::string> why_not_others(const Grounds& grounds, const Op& op, const Problem& problem,
+std::vector<std::string> why_not_others(const SelectionContext& context, const Op& op, const Problem& problem,
                                         const std::vector<PlanState::Failure>& failures) {
   std::map<std::string, std::vector<const Candidate*>> refused;
-  const Grounds::OfOp& known = grounds.of(op);
-  for (const Refusal& refusal : known.chooser.select(problem, grounds.may_compile).refusals) {
+  const SelectionContext::OpContext& known = context.of(op);
+  for (const Refusal& refusal : known.chooser.select(problem, context.may_compile).refusals) {
     const Candidate& candidate = known.candidates[refusal.candidate];
     if (!candidate.template_name.empty()) refused[refusal.why].push_back(&candidate);
   }
@@ -110,36 +103,45 @@ std::string heading(const std::string& op, const std::string& problem, const Dev
          ")\nmatch: " + std::string(name(match)) + "\nvariant: " + template_name + " " + config + "\n\n";
 }
 
-DeviceFacts device_of_words(const std::string& words, const std::string& database) {
+bool is_named(const DeviceFacts& device, const std::string& text) {
+  const auto same = [](char a, char b) {
+    return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
+  };
+  const std::string& name = device.name;
+  return device.target == text ||
+         std::search(name.begin(), name.end(), text.begin(), text.end(), same) != name.end() || text.empty();
+}
+
+DeviceFacts find_device(const std::string& text, const std::string& database) {
   DeviceFacts any_gpu;
   any_gpu.kind = DeviceKind::cuda;
   std::map<std::string, DeviceFacts> exact;
   std::map<std::string, DeviceFacts> alike;
   std::vector<std::string> all;
-  const Known known = read_known({.database = database, .device = any_gpu});
+  const TuningData data = read_tuning_data({.database = database, .device = any_gpu});
   std::vector<DeviceFacts> devices;
-  for (const Candidate& winner : known.winners) devices.push_back(winner.device);
-  for (const Known::Table& table : known.tables) devices.push_back(table.device);
+  for (const Candidate& winner : data.winners) devices.push_back(winner.device);
+  for (const TuningData::Table& table : data.tables) devices.push_back(table.device);
   for (const DeviceFacts& device : devices) {
     const std::string name = device.name + " (" + device.target + ", " +
                              std::to_string(device.multiprocessors) + " multiprocessors)";
     if (std::find(all.begin(), all.end(), name) == all.end()) all.emplace_back(name);
-    if (device.name == words) exact.emplace(name, device);
-    if (contains(device.name, words) || device.target == words) alike.emplace(name, device);
+    if (device.name == text) exact.emplace(name, device);
+    if (is_named(device, text)) alike.emplace(name, device);
   }
   if (exact.size() == 1) return exact.begin()->second;
   if (alike.size() == 1) return alike.begin()->second;
-  const auto target = Target::parse(words);
+  const auto target = Target::parse(text);
   if (alike.empty() && target && target->kind == Target::Kind::gpu) {
     DeviceFacts device = facts_of_capability(target->compute_capability);
-    device.name = device.target = words;
+    device.name = device.target = text;
     return device;
   }
   std::vector<std::string> meant;
   meant.reserve(alike.size());
   for (const auto& [name, device] : alike) meant.emplace_back(name);
-  throw UsageError((alike.empty() ? "No known device has \"" + words + "\" in its name, or as its target"
-                                  : "\"" + words + "\" may be " + listed(meant)) +
+  throw UsageError((alike.empty() ? "No known device has \"" + text + "\" in its name, or as its target"
+                                  : "\"" + text + "\" may be " + listed(meant)) +
                    "; known are " + listed(all) +
                    ". Name one of them, or a target such as sm_80 for a GPU that is not known, or a "
                    "device of this machine: auto, cuda, cuda:N or host.");
@@ -147,14 +149,14 @@ DeviceFacts device_of_words(const std::string& words, const std::string& databas
 
 std::string explain_absent(const DeviceFacts& device, const Op& op, const Problem& problem,
                            const std::string& database, bool with_refusals) {
-  Known known = read_known({.database = database, .device = device});
-  const Grounds grounds(device, CandidateSet{std::move(known.winners), std::move(known.tables)}, true);
-  Choices choices(grounds.of(op).chooser, problem, true);
+  TuningData data = read_tuning_data({.database = database, .device = device});
+  const SelectionContext context(device, CandidateSet{std::move(data.winners), std::move(data.tables)}, true);
+  Choices choices(context.of(op).chooser, problem, true);
   const Choice* first = choices.at(0);
-  const Candidate* used = first == nullptr ? nullptr : &grounds.of(op).candidates[first->candidate];
-  const std::vector<Untuned> guesses =
-      used == nullptr ? untuned(op, problem, device) : std::vector<Untuned>();
-  const Untuned* guess = guesses.empty() ? nullptr : &guesses.front();
+  const Candidate* used = first == nullptr ? nullptr : &context.of(op).candidates[first->candidate];
+  const std::vector<UntunedVariant> guesses =
+      used == nullptr ? untuned(op, problem, device) : std::vector<UntunedVariant>();
+  const UntunedVariant* guess = guesses.empty() ? nullptr : &guesses.front();
   const Template& tmpl = used != nullptr    ? find_template(op, used->template_name)
                          : guess != nullptr ? *guess->tmpl
                                             : op.templates.front();
@@ -164,15 +166,15 @@ std::string explain_absent(const DeviceFacts& device, const Op& op, const Proble
 
   std::string text = heading(op.name, problem.text(), device, used == nullptr ? Match::base : first->match,
                              tmpl.name, config.text());
-  for (const std::string& note : known.notes) text += note + "\n";
+  for (const std::string& note : data.notes) text += note + "\n";
   const std::string hash = source_of({op, tmpl, problem, config}, device.target).hash;
   const std::string name = packed_name(device.target, hash);
-  const auto stored = known.binaries.find(name);
-  const std::string how = stored != known.binaries.end() ? stored->second.is_exported
-                                                               ? "its binary was exported with the kernel"
-                                                               : "its binary is in the database"
-                          : !packed(name).empty()        ? "its binary is built in"
-                                                         : "it has to be compiled first";
+  const auto stored = data.binaries.find(name);
+  const std::string how = stored != data.binaries.end() ? stored->second.is_exported
+                                                              ? "its binary was exported with the kernel"
+                                                              : "its binary is in the database"
+                          : !packed(name).empty()       ? "its binary is built in"
+                                                        : "it has to be compiled first";
   text += used == nullptr
               ? "It would use " +
                     (guess != nullptr ? op.name + "/" + tmpl.name +
@@ -184,9 +186,9 @@ std::string explain_absent(const DeviceFacts& device, const Op& op, const Proble
   const std::string warning =
       used == nullptr && guess == nullptr ? faults_of_base(database, device, hash).on(problem.text()) : "";
   if (!warning.empty()) text += warning + "\n";
-  for (const std::string& sentence : why_used(grounds, op, problem, used)) text += sentence + "\n";
+  for (const std::string& sentence : why_used(context, op, problem, used)) text += sentence + "\n";
   if (with_refusals)
-    for (const std::string& sentence : why_not_others(grounds, op, problem, {})) text += sentence + "\n";
+    for (const std::string& sentence : why_not_others(context, op, problem, {})) text += sentence + "\n";
   return text;
 }
 

@@ -3,9 +3,9 @@
 #include <map>
 
 #include "choose/csv.h"
-#include "dispatch/known.h"
 #include "dispatch/packed.h"
 #include "dispatch/source.h"
+#include "dispatch/tuning_data.h"
 #include "generator/error.h"
 #include "generator/listed.h"
 #include "runtime/toolchain.h"
@@ -31,12 +31,12 @@ Hashes read_hashes() {
 
 }  // namespace
 
-Source source_of(const Wanted& wanted, std::string_view target) {
+Source source_of(const VariantSpec& spec, std::string_view target) {
   static const auto& hashes = *new Hashes(read_hashes());  // never destroyed: threads may ask at the end
   Source source;
-  source.kernels = wanted.tmpl.kernels;
+  source.kernels = spec.tmpl.kernels;
   source.target = target;
-  const auto found = hashes.find((target == "host" ? "host " : "gpu ") + key_of(wanted));
+  const auto found = hashes.find((target == "host" ? "host " : "gpu ") + key_of(spec));
   if (found == hashes.end()) return source;
   source.hash = found->second;
   source.suffix = "_" + source.hash.substr(0, 8);  // as render_body names them
@@ -53,15 +53,15 @@ bool is_current(const Op&, const Template&, std::string_view) { return true; }
 
 bool is_exported() { return true; }
 
-void read_database(const Sources& sources, Known& known) {
+void read_database(const Sources& sources, TuningData& data) {
   if (!sources.database.empty())
-    known.notes.push_back("The database " + sources.database +
-                          " is not used: an exported library has only what it was exported with.");
-  const std::size_t count = add_packed(known, "database/", Candidate::Origin::database);
-  known.notes.push_back("The library was exported with " + counted(count, "winner") + " of a database.");
+    data.notes.push_back("The database " + sources.database +
+                         " is not used: an exported library has only what it was exported with.");
+  const std::size_t count = add_packed(data, "database/", Candidate::Origin::database);
+  data.notes.push_back("The library was exported with " + counted(count, "winner") + " of a database.");
 }
 
-void read_kernel_folder(const std::string&, const Sources&, Known&) {}
+void read_kernel_folder(const std::string&, const Sources&, TuningData&) {}
 
 void write_first_uses(const std::string&, const DeviceFacts&, const std::vector<FirstUseOutcome>&,
                       std::chrono::milliseconds) {}

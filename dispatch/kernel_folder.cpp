@@ -4,8 +4,8 @@
 #include <memory>
 
 #include "choose/csv.h"
-#include "dispatch/known.h"
 #include "dispatch/packed.h"
+#include "dispatch/tuning_data.h"
 #include "generator/error.h"
 #include "generator/hash.h"
 #include "generator/listed.h"
@@ -42,9 +42,9 @@ Texts read_list(const fs::path& file) {
 }
 
 // The files beside a kernel, each compared with the list before it is used.
-class Exported {
+class ExportedFolder {
  public:
-  explicit Exported(const fs::path& kernel)
+  explicit ExportedFolder(const fs::path& kernel)
       : folder_(kernel.parent_path()), tuned_(tuned_folder(kernel)), name_(tuned_.filename().string()) {
     const fs::path list = tuned_ / list_of_files;
     if (const auto why = why_untrusted(list)) throw Error(*why);
@@ -117,15 +117,15 @@ std::string write_list(const Texts& files) {
   return text + end_of(text);
 }
 
-void read_kernel_folder(const std::string& kernel, const Sources& sources, Known& known) {
+void read_kernel_folder(const std::string& kernel, const Sources& sources, TuningData& data) {
   const fs::path tuned = tuned_folder(kernel);
   std::error_code error;
   if (!fs::exists(tuned, error)) return;
   const std::string& target = sources.device.target;
   const std::string again = " Export " + kernel + " again.";
-  Known read;
+  TuningData read;
   try {
-    const auto exported = std::make_shared<const Exported>(kernel);
+    const auto exported = std::make_shared<const ExportedFolder>(kernel);
     const KernelFile text = read_kernel_file(kernel);
     exported->check_kernel(kernel_files(text));
     exported->check_tables();
@@ -147,7 +147,7 @@ void read_kernel_folder(const std::string& kernel, const Sources& sources, Known
       }
     }
     for (UnreadTable& table : timing_tables(file, {&op, 1}))
-      read.tables.push_back({std::move(table), Candidate::Origin::exported, known.winners.size()});
+      read.tables.push_back({std::move(table), Candidate::Origin::exported, data.winners.size()});
     for (const WinnersFileRow& row : read_winners(file)) {
       if (row.winner.op != op.name) continue;
       Candidate& candidate = read.winners.emplace_back(candidate_of(row, Candidate::Origin::exported));
@@ -156,14 +156,14 @@ void read_kernel_folder(const std::string& kernel, const Sources& sources, Known
     read.notes.push_back(tuned.string() + " has " + counted(read.winners.size(), "winner") + " and " +
                          counted(read.binaries.size(), "compiled kernel") + " for " + target + ".");
   } catch (const std::exception& why) {
-    known.notes.push_back("The winners and binaries in " + tuned.string() + " are not used. " + why.what() +
-                          again);
+    data.notes.push_back("The winners and binaries in " + tuned.string() + " are not used. " + why.what() +
+                         again);
     return;
   }
-  known.winners.insert(known.winners.end(), read.winners.begin(), read.winners.end());
-  known.tables.insert(known.tables.end(), read.tables.begin(), read.tables.end());
-  known.binaries.merge(read.binaries);
-  known.notes.insert(known.notes.end(), read.notes.begin(), read.notes.end());
+  data.winners.insert(data.winners.end(), read.winners.begin(), read.winners.end());
+  data.tables.insert(data.tables.end(), read.tables.begin(), read.tables.end());
+  data.binaries.merge(read.binaries);
+  data.notes.insert(data.notes.end(), read.notes.begin(), read.notes.end());
 }
 
 }  // namespace tunesmith

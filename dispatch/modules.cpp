@@ -49,8 +49,8 @@ Modules::Modules(DeviceFacts device, int ordinal, StoredBinaries binaries, Binar
       cache_(std::move(cache)),
       compile_limit_(compile_limit) {}
 
-std::shared_ptr<Module> Modules::find(const Wanted& wanted) {
-  const std::string key = key_of(wanted);
+std::shared_ptr<Module> Modules::find(const VariantSpec& spec) {
+  const std::string key = key_of(spec);
   const auto known = [&]() -> std::shared_ptr<Module> {
     const auto found = at_.find(key);
     if (found == at_.end()) return nullptr;
@@ -64,9 +64,9 @@ std::shared_ptr<Module> Modules::find(const Wanted& wanted) {
   }
   auto module = std::make_shared<Module>();
   module->key_ = key;
-  module->source_ = source_of(wanted, device_.target);
+  module->source_ = source_of(spec, device_.target);
   std::string().swap(module->source_.text);  // with its memory
-  module->is_base_ = &wanted.tmpl == &wanted.op.templates.front();
+  module->is_base_ = &spec.tmpl == &spec.op.templates.front();
   module->bytes_ = bytes_of(key, module->source_);
   bytes_ += module->bytes_;
   const std::scoped_lock lock(mutex_);
@@ -79,16 +79,16 @@ std::shared_ptr<Module> Modules::find(const Wanted& wanted) {
   return module;
 }
 
-Modules::Attempt Modules::take(const std::shared_ptr<Module>& module, const Wanted& wanted, const Work& work,
-                               Effort effort, const std::stop_token& stop) {
+Modules::Attempt Modules::take(const std::shared_ptr<Module>& module, const VariantSpec& spec,
+                               const Work& work, LoadPolicy policy, const std::stop_token& stop) {
   const Executable* loaded = module->loaded_;
-  if (loaded == nullptr && effort == Effort::loaded) return "It is not loaded.";
+  if (loaded == nullptr && policy == LoadPolicy::loaded) return "It is not loaded.";
   if (loaded == nullptr) {
     const std::uint64_t lacked = lacked_;
     std::string why = look_for(*module, work);
     if (lacked_ != lacked) return why;  // what is compiled could not be loaded either
-    if (effort == Effort::compile) {
-      why += compile(*module, wanted, work, stop);
+    if (policy == LoadPolicy::compile) {
+      why += compile(*module, spec, work, stop);
     } else {
       const std::scoped_lock lock(module->mutex_);
       why += module->compilation_.why();
@@ -160,7 +160,7 @@ std::string Modules::look_for(Module& module, const Work& work) {
   return refused;
 }
 
-std::string Modules::compile(Module& module, const Wanted& wanted, const Work& work,
+std::string Modules::compile(Module& module, const VariantSpec& spec, const Work& work,
                              const std::stop_token& stop) {
   std::unique_lock one_at_a_time(module.compiling_, std::defer_lock);
   {
@@ -175,9 +175,9 @@ std::string Modules::compile(Module& module, const Wanted& wanted, const Work& w
   const auto begun = Clock::now();
   const std::uint64_t lacked = lacked_;
   std::string why_not;
-  Compiled compiled;
+  Compilation compiled;
   std::string made_by;
-  const Source source = source_of(wanted, device_.target);
+  const Source source = source_of(spec, device_.target);
   if (const Toolchain* compiler = toolchain(why_not)) {
     made_by = compiler->identity();
     try {

@@ -17,8 +17,8 @@
 #include <utility>
 #include <variant>
 
-#include "dispatch/known.h"
 #include "dispatch/source.h"
+#include "dispatch/tuning_data.h"
 #include "generator/op.h"
 #include "runtime/cache.h"
 #include "runtime/executable.h"
@@ -32,7 +32,7 @@ inline constexpr Clock::time_point never = Clock::time_point::max();
 
 /// Why something failed, for a while, since what it lacked may be there again; after each failure for twice
 /// as long, so that what always fails costs little.
-class Setback {
+class Backoff {
  public:
   bool counts() const { return !why_.empty() && Clock::now() < end_; }
   const std::string& why() const { return why_; }
@@ -69,7 +69,7 @@ class Module {
   std::unique_ptr<const Executable> first_;
   std::size_t bytes_ = 0;
   std::string how_, toolchain_, why_none_;
-  Setback compilation_;
+  Backoff compilation_;
 };
 
 class Modules {
@@ -79,17 +79,17 @@ class Modules {
           std::chrono::milliseconds compile_limit);
 
   /// Renders a source the first time it is asked for.
-  std::shared_ptr<Module> find(const Wanted& wanted);
+  std::shared_ptr<Module> find(const VariantSpec& spec);
 
   /// An executable for `work`, or why there is none, as a sentence.
   using Attempt = std::variant<std::unique_ptr<Executable>, std::string>;
-  enum class Effort {
+  enum class LoadPolicy {
     loaded,   ///< only if it is loaded
     ready,    ///< loads a binary that there is; does not wait for a compiler
     compile,  ///< compiles it, or waits for the thread that does
   };
-  Attempt take(const std::shared_ptr<Module>& module, const Wanted& wanted, const Work& work, Effort effort,
-               const std::stop_token& stop = {});
+  Attempt take(const std::shared_ptr<Module>& module, const VariantSpec& spec, const Work& work,
+               LoadPolicy policy, const std::stop_token& stop = {});
 
   /// Whether it may be worth compiling: there may be a compiler, and it has not failed on it lately.
   bool may_compile(const Module& module) const;
@@ -111,7 +111,7 @@ class Modules {
  private:
   // Each answers why it is not loaded then; empty: it is.
   std::string look_for(Module& module, const Work& work);
-  std::string compile(Module& module, const Wanted& wanted, const Work& work, const std::stop_token& stop);
+  std::string compile(Module& module, const VariantSpec& spec, const Work& work, const std::stop_token& stop);
   std::string load(Module& module, const std::string& binary, const std::string& suffix, const Work& work,
                    std::string how);
   const Toolchain* toolchain(std::string& why_none);
@@ -131,7 +131,7 @@ class Modules {
 
   std::mutex toolchain_mutex_;
   std::unique_ptr<Toolchain> toolchain_;
-  Setback no_toolchain_;
+  Backoff no_toolchain_;
   std::atomic<Clock::time_point> no_compiler_until_ = Clock::time_point();
   std::atomic<std::uint64_t> lacked_ = 0;
 };

@@ -25,8 +25,8 @@
 #include <sstream>
 #include <thread>
 
+#include "choose/packed_variants.h"
 #include "choose/select.h"
-#include "choose/shipped.h"
 #include "choose/winners_file.h"
 #include "dispatch/packed.h"
 #include "generator/error.h"
@@ -52,18 +52,18 @@ Names names_of(const std::string& words) {
   return names;
 }
 
-struct ToCompile {
+struct CompileTask {
   Source source;
   std::string base_of;  // "conv2d/base"; empty: not a base
 };
-using Sources = std::map<std::string, ToCompile>;  // by packed_name
+using Sources = std::map<std::string, CompileTask>;  // by packed_name
 
 void add(Sources& sources, Source source, const std::string& base_of = "") {
   std::string name = packed_name(source.target, source.hash);
-  sources.emplace(std::move(name), ToCompile{std::move(source), base_of});
+  sources.emplace(std::move(name), CompileTask{std::move(source), base_of});
 }
 
-Source source_of(const Shipped& one, const std::string& target) {
+Source source_of(const PackedVariant& one, const std::string& target) {
   return render(*one.op, *one.tmpl, one.problem, one.config, target);
 }
 
@@ -97,7 +97,7 @@ void add_portfolio(Sources& sources, std::span<const DeviceTable> tables, const 
   constexpr std::size_t drawn = 600;  // problems of an op; a choice for one takes some 0.2 ms
   constexpr std::size_t most_measured = 500, most_other = 120;  // for a device with a table, and another
   const DeviceFacts device = device_of(target, tables);
-  std::vector<Saving> all;
+  std::vector<PortfolioVariant> all;
   for (const Op& op : ops()) {
     std::vector<Candidate> candidates;
     for (const DeviceTable& read : tables) {
@@ -107,18 +107,19 @@ void add_portfolio(Sources& sources, std::span<const DeviceTable> tables, const 
     }
     if (candidates.empty()) continue;
     const Chooser chooser(op, device, candidates);
-    std::vector<Saving> its =
+    std::vector<PortfolioVariant> its =
         portfolio_of(op, chooser, candidates, sample_problems(op, drawn, 1), false, true);
     std::move(its.begin(), its.end(), std::back_inserter(all));
   }
-  std::stable_sort(all.begin(), all.end(), [](const Saving& a, const Saving& b) { return a.gain > b.gain; });
+  std::stable_sort(all.begin(), all.end(),
+                   [](const PortfolioVariant& a, const PortfolioVariant& b) { return a.gain > b.gain; });
   all.resize(std::min(all.size(), device.name.empty() ? most_other : most_measured));
-  for (const Saving& saving : all) add(sources, source_of(saving.one, target));
+  for (const PortfolioVariant& its : all) add(sources, source_of(its.variant, target));
 }
 
-// The problem with these words of another; nothing where they do not go with its sizes.
-std::optional<Problem> with_words_of(const Op& op, Problem problem, const Problem& other,
-                                     const std::vector<std::string>& names) {
+// The problem with the categories of another; nothing where they do not go with its sizes.
+std::optional<Problem> with_categories_of(const Op& op, Problem problem, const Problem& other,
+                                          const std::vector<std::string>& names) {
   for (const std::string& name : names) problem.set(name, *other.find(name));
   try {
     return complete_problem(op, problem);
@@ -128,23 +129,24 @@ std::optional<Problem> with_words_of(const Op& op, Problem problem, const Proble
 }
 
 // What starts where nothing is known of an op: each template's default for usual problems, the most usual
-// first; and for all words (types, functions) that these compile in, each template's most usual.
+// first; and for all categories (types, functions) that these compile in, each template's most usual.
 void add_untuned(Sources& sources, const Op& op, const std::string& target, bool is_all_there_is) {
-  constexpr std::size_t drawn = 400, with_words = 48;
+  constexpr std::size_t drawn = 400, with_categories = 48;
   const std::size_t most = is_all_there_is ? 32 : 12;
   const DeviceFacts device = device_of(target, {});
   const std::vector<Problem> problems = sample_problems(op, drawn, 1);
-  for (const Shipped& one : untuned_of(op, device, problems, most)) add(sources, source_of(one, target));
+  for (const PackedVariant& one : untuned_of(op, device, problems, most))
+    add(sources, source_of(one, target));
   std::vector<std::string> names;
   for (const Template& tmpl : op.templates)
     for (const std::string& name : tmpl.compiled_in)
       if (tmpl.untuned && std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-  for (const Problem& words : with_each_word(op, names)) {
+  for (const Problem& its : with_each_category(op, names)) {
     std::vector<Problem> with_its;
-    for (const Problem& problem : std::span(problems).first(std::min(problems.size(), with_words)))
-      if (auto changed = with_words_of(op, problem, words, names)) with_its.push_back(std::move(*changed));
+    for (const Problem& problem : std::span(problems).first(std::min(problems.size(), with_categories)))
+      if (auto changed = with_categories_of(op, problem, its, names)) with_its.push_back(std::move(*changed));
     std::set<const Template*> templates;
-    for (const Shipped& one : untuned_of(op, device, with_its, with_words))
+    for (const PackedVariant& one : untuned_of(op, device, with_its, with_categories))
       if (templates.insert(one.tmpl).second) add(sources, source_of(one, target));
   }
 }
@@ -159,7 +161,7 @@ Sources sources_to_compile(const std::vector<WinnersFileRow>& table, const std::
   Sources sources;
   for (const Op& op : ops()) {
     if (own && !own->contains(op.name)) continue;
-    for (const Shipped& base : bases_of(op)) {
+    for (const PackedVariant& base : bases_of(op)) {
       for (const std::string& target : targets)
         add(sources, source_of(base, target), op.name + "/" + op.templates.front().name);
     }
@@ -261,7 +263,7 @@ std::map<std::string, std::string> compile(const Sources& sources, const std::fi
         files[name] = std::move(*bytes);
         continue;
       }
-      Compiled compiled = toolchain->compile(source);
+      Compilation compiled = toolchain->compile(source);
       if (compiled.ok && is_gpu) compiled.bytes = compressed(std::move(compiled.bytes), source.target);
       if (compiled.ok) kept.put(source, compiled.bytes);
       const std::scoped_lock lock(mutex);

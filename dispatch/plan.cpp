@@ -6,8 +6,8 @@
 
 #include "dispatch/explanation.h"
 #include "dispatch/fork.h"
-#include "dispatch/known.h"
 #include "dispatch/plan_state.h"
+#include "dispatch/tuning_data.h"
 
 namespace tunesmith {
 namespace {
@@ -81,20 +81,20 @@ std::string describe(const PlanState& plan, const Kernel& kernel) {
 
 }  // namespace
 
-Grounds::Grounds(DeviceFacts its_device, CandidateSet candidates, bool may_compile_)
+SelectionContext::SelectionContext(DeviceFacts its_device, CandidateSet candidates, bool may_compile_)
     : device(std::move(its_device)), may_compile(may_compile_), candidates_(std::move(candidates)) {}
 
 // Others may ask for other ops meanwhile.
-const Grounds::OfOp& Grounds::of(const Op& op) const {
-  Made* made = nullptr;
+const SelectionContext::OpContext& SelectionContext::of(const Op& op) const {
+  LazyOpContext* made = nullptr;
   {
     const std::scoped_lock lock(mutex_);
-    made = &made_[op.name];
+    made = &contexts_[op.name];
   }
   std::call_once(made->once, [&] {
-    made->of_op = std::make_unique<const OfOp>(op, device, candidates_of(candidates_, op.name));
+    made->op_context = std::make_unique<const OpContext>(op, device, candidates_of(candidates_, op.name));
   });
-  return *made->of_op;
+  return *made->op_context;
 }
 
 Match Plan::match() const noexcept { return state_->match; }
@@ -112,7 +112,7 @@ std::int64_t Plan::argument_bytes(std::size_t i) const noexcept {
   return static_cast<std::int64_t>(state_->arguments[i].bytes);
 }
 const std::string& Plan::problem() const noexcept { return state_->problem_text; }
-const std::string& Plan::device() const noexcept { return state_->grounds->device.name; }
+const std::string& Plan::device() const noexcept { return state_->context->device.name; }
 const std::string& Plan::warning() const noexcept { return state_->warning; }
 bool Plan::outdated() const noexcept { return state_->outdated; }
 
@@ -141,7 +141,7 @@ std::vector<std::string> Plan::explanation(bool with_refusals) const {
                   std::string(plan.is_improved() ? " yet; " : "; ") + describe(plan, first) + ".");
   }
   if (!plan.warning.empty()) say.push_back(plan.warning);
-  add(why_used(*plan.grounds, *plan.op, problem, first.candidate));
+  add(why_used(*plan.context, *plan.op, problem, first.candidate));
   if (plan.coming != nullptr)
     say.push_back("Compiled in the background, for later plans: " + describe(*plan.coming) + ".");
   if (plan.untuned_coming != nullptr)
@@ -155,22 +155,24 @@ std::vector<std::string> Plan::explanation(bool with_refusals) const {
       "Pointers that are not multiples of " + std::to_string(plan.alignment_bytes) + " bytes are ";
   if (const Kernel* unaligned = plan.unaligned) {
     say.push_back(not_aligned + "given to " + describe(plan, *unaligned) + ".");
-    if (plan.twin_comes && unaligned == &plan.stand_in)
+    if (plan.fallback_comes && unaligned == &plan.temporary_fallback)
       say.push_back("A better kernel for them is made when one is launched.");
-    if (plan.twin_comes && plan.stand_in.executable && plan.stand_in.executable->was_captured())
+    if (plan.fallback_comes && plan.temporary_fallback.executable &&
+        plan.temporary_fallback.executable->was_captured())
       say.push_back(kept_by_a_graph);
   } else if (!plan.why_refuses_unaligned.empty()) {
     say.push_back(not_aligned + "refused, because no kernel for them can be loaded. The base: " +
                   plan.why_refuses_unaligned);
   }
-  if (with_refusals) add(why_not_others(*plan.grounds, *plan.op, problem, plan.failures));
+  if (with_refusals) add(why_not_others(*plan.context, *plan.op, problem, plan.failures));
   return say;
 }
 
 void Plan::ask_for_unaligned() const noexcept {
   const PlanState& plan = *state_;
-  auto before = PlanState::not_asked;
-  if (plan.twin_comes && plan.twin_asked.compare_exchange_strong(before, PlanState::asked)) plan.bell->ring();
+  auto before = PlanState::not_requested;
+  if (plan.fallback_comes && plan.fallback_state.compare_exchange_strong(before, PlanState::requested))
+    plan.wake_up->signal();
 }
 
 Status Plan::launch(std::span<void* const> arguments, void* stream, void* workspace) const noexcept {
@@ -204,7 +206,7 @@ Status Plan::run(std::span<void* const> arguments, const LaunchNumbers* numbers,
   const Kernel* kernel = plan.unaligned;
   if (kernel == nullptr || aligned(plan, arguments)) {
     kernel = &plan.first;
-  } else if (plan.twin_comes && plan.twin_asked == PlanState::not_asked) {
+  } else if (plan.fallback_comes && plan.fallback_state == PlanState::not_requested) {
     ask_for_unaligned();
   }
   if (workspace == nullptr && kernel->workspace_bytes > 0 && !kernel->executable->makes_workspaces()) {

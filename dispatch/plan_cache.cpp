@@ -20,10 +20,10 @@ std::size_t bytes_of(const Kernel& kernel) {
 }
 
 std::size_t bytes_of(const PlanState& plan) {
-  std::size_t sum = sizeof(PlanState) + 2 * plan.problem_text.capacity() +
-                    plan.why_refuses_unaligned.capacity() +
-                    plan.arguments.capacity() * sizeof(PlanState::Argument) + bytes_of(plan.first) +
-                    bytes_of(plan.stand_in) + bytes_of(plan.twin_comes ? plan.first : plan.twin);
+  std::size_t sum =
+      sizeof(PlanState) + 2 * plan.problem_text.capacity() + plan.why_refuses_unaligned.capacity() +
+      plan.arguments.capacity() * sizeof(PlanState::Argument) + bytes_of(plan.first) +
+      bytes_of(plan.temporary_fallback) + bytes_of(plan.fallback_comes ? plan.first : plan.fallback);
   for (const PlanState::Failure& failure : plan.failures) sum += sizeof failure + failure.why.capacity();
   return sum;
 }
@@ -119,16 +119,16 @@ std::shared_ptr<const PlanState> PlanCache::add_to(Shard& shard, const EntryPoin
   return plan;
 }
 
-std::shared_ptr<const PlanState> PlanCache::add(Kept& kept, const Key& key) {
-  const EntryPointer entry = std::make_shared<const Entry>(key, kept.plan);
-  kept.bytes += entry->bytes();
+std::shared_ptr<const PlanState> PlanCache::add(CachedPlan& cached, const Key& key) {
+  const EntryPointer entry = std::make_shared<const Entry>(key, cached.plan);
+  cached.bytes += entry->bytes();
   bytes_ += entry->bytes();
-  kept.entries.push_back(entry);
+  cached.entries.push_back(entry);
   entries_.insert(entry);
   return add_to(own_shard(), entry);
 }
 
-void PlanCache::take_out(const EntryPointer& entry, Released& released) {
+void PlanCache::take_out(const EntryPointer& entry, PlanReferences& released) {
   for (Shard& shard : shards_) {
     const std::scoped_lock lock(shard.mutex);
     const auto found = shard.plans.find(entry);
@@ -143,11 +143,11 @@ std::shared_ptr<const PlanState> PlanCache::keep(const Key& key, const std::shar
   const std::scoped_lock lock(mutex_);
   if (const auto found = entries_.find(key); found != entries_.end()) return (*found)->plan;
   const std::size_t plan_bytes = bytes_of(*plan);
-  Kept& kept =
-      kept_.emplace_back(Kept{.plan = plan, .entries = {}, .plan_bytes = plan_bytes, .bytes = plan_bytes});
+  CachedPlan& cached = plans_.emplace_back(
+      CachedPlan{.plan = plan, .entries = {}, .plan_bytes = plan_bytes, .bytes = plan_bytes});
   bytes_ += plan_bytes;
-  place_[plan.get()] = std::prev(kept_.end());
-  return add(kept, key);
+  place_[plan.get()] = std::prev(plans_.end());
+  return add(cached, key);
 }
 
 void PlanCache::also(const Key& key, const std::shared_ptr<const PlanState>& plan) {
@@ -159,19 +159,19 @@ void PlanCache::also(const Key& key, const std::shared_ptr<const PlanState>& pla
 }
 
 bool PlanCache::replace(const PlanState& plan, std::shared_ptr<PlanState> better) {
-  Released released;
+  PlanReferences released;
   const std::scoped_lock lock(mutex_);
   const auto place = place_.find(&plan);
   if (place == place_.end()) return false;
-  Kept& kept = *place->second;
+  CachedPlan& cached = *place->second;
   place_[better.get()] = place->second;
   place_.erase(&plan);
   plan.outdated = true;
   const std::size_t better_bytes = bytes_of(*better);
-  bytes_ += better_bytes - kept.plan_bytes;
-  kept.bytes += better_bytes - kept.plan_bytes;
-  kept.plan_bytes = better_bytes;
-  for (EntryPointer& entry : kept.entries) {
+  bytes_ += better_bytes - cached.plan_bytes;
+  cached.bytes += better_bytes - cached.plan_bytes;
+  cached.plan_bytes = better_bytes;
+  for (EntryPointer& entry : cached.entries) {
     take_out(entry, released);
     auto changed = std::make_shared<Entry>(*entry);
     changed->plan = better;
@@ -179,7 +179,7 @@ bool PlanCache::replace(const PlanState& plan, std::shared_ptr<PlanState> better
     entry = std::move(changed);
     entries_.insert(entry);
   }
-  released.push_back(std::exchange(kept.plan, std::move(better)));
+  released.push_back(std::exchange(cached.plan, std::move(better)));
   return true;
 }
 
@@ -189,48 +189,48 @@ bool PlanCache::has(const PlanState& plan) {
 }
 
 std::shared_ptr<const PlanState> PlanCache::remove_oldest() {
-  Released released;
-  Kept removed;
+  PlanReferences released;
+  CachedPlan removed;
   const std::scoped_lock lock(mutex_);
-  if (!kept_.empty()) removed = take_out(kept_.begin(), released);
+  if (!plans_.empty()) removed = take_out(plans_.begin(), released);
   return removed.plan;
 }
 
 void PlanCache::remove(const PlanState& plan) {
-  Released released;
-  Kept removed;
+  PlanReferences released;
+  CachedPlan removed;
   const std::scoped_lock lock(mutex_);
   if (const auto place = place_.find(&plan); place != place_.end())
     removed = take_out(place->second, released);
 }
 
-PlanCache::Kept PlanCache::take_out(std::list<Kept>::iterator place, Released& released) {
-  Kept kept = std::move(*place);
-  kept_.erase(place);
-  place_.erase(kept.plan.get());
-  bytes_ -= kept.bytes;
-  for (const EntryPointer& entry : kept.entries) take_out(entry, released);
-  return kept;
+PlanCache::CachedPlan PlanCache::take_out(std::list<CachedPlan>::iterator place, PlanReferences& released) {
+  CachedPlan cached = std::move(*place);
+  plans_.erase(place);
+  place_.erase(cached.plan.get());
+  bytes_ -= cached.bytes;
+  for (const EntryPointer& entry : cached.entries) take_out(entry, released);
+  return cached;
 }
 
-PlanCache::Due PlanCache::take_due() {
-  Due due;
+PlanCache::DuePlans PlanCache::take_due() {
+  DuePlans due;
   const Clock::time_point now = Clock::now();
   const std::scoped_lock lock(mutex_);
-  for (const Kept& kept : kept_) {
-    PlanState& plan = *kept.plan;
-    const auto takes_twin = [&](PlanState::Asked asked) {
-      return plan.twin_asked.compare_exchange_strong(asked, PlanState::heard);
+  for (const CachedPlan& cached : plans_) {
+    PlanState& plan = *cached.plan;
+    const auto takes_fallback = [&](PlanState::FallbackState asked) {
+      return plan.fallback_state.compare_exchange_strong(asked, PlanState::accepted);
     };
-    bool twin = takes_twin(PlanState::asked);
+    bool fallback = takes_fallback(PlanState::requested);
     if (const Clock::time_point when = plan.try_again; when > now) {
       due.next = std::min(due.next, when);
     } else {
       plan.try_again = never;
-      due.again.push_back(kept.plan);
-      twin |= takes_twin(PlanState::did_not_compile);
+      due.again.push_back(cached.plan);
+      fallback |= takes_fallback(PlanState::did_not_compile);
     }
-    if (twin) due.twins.push_back(kept.plan);
+    if (fallback) due.fallbacks.push_back(cached.plan);
   }
   return due;
 }

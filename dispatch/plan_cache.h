@@ -60,13 +60,13 @@ class PlanCache {
   /// Evicts this one, if it is kept.
   void remove(const PlanState& plan);
 
-  struct Due {
-    std::vector<std::shared_ptr<PlanState>> twins;  ///< of plans whose launches asked for them
+  struct DuePlans {
+    std::vector<std::shared_ptr<PlanState>> fallbacks;  ///< plans whose launches asked for one
     std::vector<std::shared_ptr<PlanState>> again;  ///< plans for which something did not compile a while ago
     Clock::time_point next = never;                 ///< when there will be more of the second
   };
   /// Each once.
-  Due take_due();
+  DuePlans take_due();
 
  private:
   struct NamedValue {
@@ -99,24 +99,24 @@ class PlanCache {
     std::mutex mutex;
     std::unordered_map<EntryPointer, std::shared_ptr<const PlanState>, Hash, Equal> plans;
   };
-  struct Kept {
+  struct CachedPlan {
     std::shared_ptr<PlanState> plan;
     std::vector<EntryPointer> entries;
-    std::size_t plan_bytes = 0;  // as they were when it was kept: its twin may be made meanwhile
+    std::size_t plan_bytes = 0;  // as they were when it was kept: its fallback may be made meanwhile
     std::size_t bytes = 0;       // with its entries
   };
-  using Released = std::vector<std::shared_ptr<const PlanState>>;  // after all mutexes
+  using PlanReferences = std::vector<std::shared_ptr<const PlanState>>;  // after all mutexes
 
   Shard& own_shard();
   static std::shared_ptr<const PlanState> add_to(Shard& shard, const EntryPointer& entry);
-  std::shared_ptr<const PlanState> add(Kept& kept, const Key& key);
-  void take_out(const EntryPointer& entry, Released& released);
-  Kept take_out(std::list<Kept>::iterator place, Released& released);
+  std::shared_ptr<const PlanState> add(CachedPlan& cached, const Key& key);
+  void take_out(const EntryPointer& entry, PlanReferences& released);
+  CachedPlan take_out(std::list<CachedPlan>::iterator place, PlanReferences& released);
 
   std::array<Shard, 32> shards_;
-  std::mutex mutex_;      // of what follows; locked before a shard's
-  std::list<Kept> kept_;  // oldest first
-  std::unordered_map<const PlanState*, std::list<Kept>::iterator> place_;
+  std::mutex mutex_;             // of what follows; locked before a shard's
+  std::list<CachedPlan> plans_;  // oldest first
+  std::unordered_map<const PlanState*, std::list<CachedPlan>::iterator> place_;
   std::unordered_set<EntryPointer, Hash, Equal> entries_;
   std::atomic<std::size_t> bytes_ = 0;
 };

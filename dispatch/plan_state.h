@@ -15,69 +15,67 @@
 #include <vector>
 
 #include "choose/select.h"
-#include "dispatch/known.h"
 #include "dispatch/modules.h"
+#include "dispatch/tuning_data.h"
 #include "dispatch/uses.h"
 #include "runtime/executable.h"
 #include "tunesmith/dispatcher.h"
 
 namespace tunesmith {
 
-/// By which a launch, which may not take a lock, wakes one of those who work behind plans.
-class Bell {
+/// An event by which a launch, which may not take a lock, wakes a thread of the background compiler.
+class WakeUp {
  public:
-  Bell() noexcept { ::sem_init(&rung_, 0, 0); }
-  ~Bell() { ::sem_destroy(&rung_); }
-  Bell(const Bell&) = delete;
-  Bell& operator=(const Bell&) = delete;
+  WakeUp() noexcept { ::sem_init(&semaphore_, 0, 0); }
+  ~WakeUp() { ::sem_destroy(&semaphore_); }
+  WakeUp(const WakeUp&) = delete;
+  WakeUp& operator=(const WakeUp&) = delete;
 
-  void ring() noexcept { ::sem_post(&rung_); }
-  /// For one ring, at the latest until then; it may end early.
+  void signal() noexcept { ::sem_post(&semaphore_); }
+  /// For one signal, at the latest until then; it may end early.
   void wait(Clock::time_point until) noexcept;
 
  private:
-  sem_t rung_{};
+  sem_t semaphore_{};
 };
 
 /// What choices are made from; never changes.
-class Grounds {
+class SelectionContext {
  public:
-  Grounds(DeviceFacts its_device, CandidateSet candidates, bool may_compile_);
+  SelectionContext(DeviceFacts its_device, CandidateSet candidates, bool may_compile_);
 
-  struct OfOp {
-    OfOp(const Op& op, const DeviceFacts& device, std::vector<Candidate> its_candidates)
-        : candidates(std::move(its_candidates)),
-          chooser(op, device, candidates),
-          checked(candidates.size()) {}
-    struct Checked {
+  struct OpContext {
+    OpContext(const Op& op, const DeviceFacts& device, std::vector<Candidate> its_candidates)
+        : candidates(std::move(its_candidates)), chooser(op, device, candidates), checks(candidates.size()) {}
+    struct CandidateCheck {
       std::once_flag once;
       std::string why_stale;
       std::atomic<bool> is_wide = false;  ///< it once asked for aligned pointers, and mostly does
     };
     const std::vector<Candidate> candidates;
     const Chooser chooser;
-    mutable std::deque<Checked> checked;  ///< by candidate: what the planner found
+    mutable std::deque<CandidateCheck> checks;  ///< by candidate: what the planner found
   };
   /// Tables are read, and their models made, when an op is first asked for: in some milliseconds.
-  const OfOp& of(const Op& op) const;
+  const OpContext& of(const Op& op) const;
 
   const DeviceFacts device;
   const bool may_compile;  ///< or, in an exported library, have its binary all the same
 
  private:
-  struct Made {
+  struct LazyOpContext {
     std::once_flag once;
-    std::unique_ptr<const OfOp> of_op;
+    std::unique_ptr<const OpContext> op_context;
   };
   CandidateSet candidates_;
   mutable std::mutex mutex_;  // of the map
-  mutable std::map<std::string, Made, std::less<>> made_;
+  mutable std::map<std::string, LazyOpContext, std::less<>> contexts_;
 };
 
 /// A loaded variant in a plan.
 struct Kernel {
   Variant variant;
-  const Candidate* candidate = nullptr;  ///< in Grounds; null: a default config, mostly the base's
+  const Candidate* candidate = nullptr;  ///< in SelectionContext; null: a default config, mostly the base's
   std::string changed;                   ///< as in Choice
   std::int64_t alignment_bytes = 1;
   std::int64_t workspace_bytes = 0;
@@ -101,7 +99,7 @@ struct PlanState {
   const Op* op = nullptr;
   Problem problem;           ///< complete
   std::string problem_text;  ///< the same
-  std::shared_ptr<const Grounds> grounds;
+  std::shared_ptr<const SelectionContext> context;
   Match match = Match::base;
   int ordinal = -1;                                         ///< as cudaSetDevice counts; -1: the host
   double expected_us = 0, expected_loss = 0, cautious = 0;  ///< as in Choice
@@ -115,18 +113,18 @@ struct PlanState {
   Kernel first;
 
   // For pointers that `first` does not take, where there are such: at once a kernel that is loaded, and once
-  // it is asked for, the best one.
+  // it is asked for, the best one, the fallback.
   std::atomic<const Kernel*> unaligned = nullptr;
-  Kernel stand_in, twin;
-  bool twin_comes = false;  ///< when it is asked for
-  enum Asked : int { not_asked, asked, heard, did_not_compile };
-  mutable std::atomic<Asked> twin_asked = not_asked;
-  std::shared_ptr<Bell> bell;  ///< rung when it is asked for
+  Kernel temporary_fallback, fallback;
+  bool fallback_comes = false;  ///< when it is asked for
+  enum FallbackState : int { not_requested, requested, accepted, did_not_compile };
+  mutable std::atomic<FallbackState> fallback_state = not_requested;
+  std::shared_ptr<WakeUp> wake_up;  ///< signalled when it is asked for
 
   std::string warning;  ///< of a base that failed here; mostly empty
 
   // What explanation() needs beside a new selection.
-  const Candidate* coming = nullptr;         ///< is compiled behind this plan
+  const Candidate* coming = nullptr;         ///< is compiled in the background
   const Template* untuned_coming = nullptr;  ///< likewise, in its default config
   bool is_improved() const { return coming != nullptr || untuned_coming != nullptr; }
   bool checks_pointers = false;     ///< at each launch
@@ -136,7 +134,7 @@ struct PlanState {
   std::string why_refuses_unaligned;
   mutable std::atomic<bool> outdated = false;
 
-  // When what did not compile, for this plan or its twin, is worth another try.
+  // When what did not compile, for this plan or its fallback, is worth another try.
   std::atomic<Clock::time_point> try_again = never;
   void try_again_at(Clock::time_point when) {
     for (Clock::time_point before = try_again;

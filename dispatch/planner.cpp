@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "choose/launch_set.h"
 #include "generator/error.h"
 
 namespace tunesmith {
@@ -37,52 +36,53 @@ bool is(const TriedVariant& one, const Candidate& candidate, const Choice& choic
 
 }  // namespace
 
-Planner::Planner(DeviceFacts device, int ordinal, Known known, const DispatcherOptions& options)
-    : grounds_(std::make_shared<const Grounds>(
-          device, CandidateSet{std::move(known.winners), std::move(known.tables)},
+Planner::Planner(DeviceFacts device, int ordinal, TuningData data, const DispatcherOptions& options)
+    : context_(std::make_shared<const SelectionContext>(
+          device, CandidateSet{std::move(data.winners), std::move(data.tables)},
           options.compile != Compile::never || is_exported())),
       ordinal_(ordinal),
       may_compile_(options.compile != Compile::never),
       overlap_(options.overlap),
       check_pointers_(options.check_pointers),
       database_(options.database),
-      modules_(std::move(device), ordinal, std::move(known.binaries), BinaryCache(options.cache_folder),
+      modules_(std::move(device), ordinal, std::move(data.binaries), BinaryCache(options.cache_folder),
                options.compile_limit) {}
 
-Modules::Effort Planner::most() const {
-  return may_compile_ ? Modules::Effort::compile : Modules::Effort::ready;
+Modules::LoadPolicy Planner::most() const {
+  return may_compile_ ? Modules::LoadPolicy::compile : Modules::LoadPolicy::ready;
 }
 
 // Whether a winner's template still gives the kernel that won; looked up once.
 const std::string& Planner::why_stale(const Op& op, std::size_t place) {
   static const std::string& of_a_portfolio = *new const std::string;  // threads outlive statics
-  const Grounds::OfOp& known = grounds_->of(op);
+  const SelectionContext::OpContext& known = context_->of(op);
   const Candidate& candidate = known.candidates[place];
   if (candidate.source_hash.empty()) return of_a_portfolio;
-  Grounds::OfOp::Checked& checked = known.checked[place];
-  std::call_once(checked.once, [&] {
+  SelectionContext::OpContext::CandidateCheck& check = known.checks[place];
+  std::call_once(check.once, [&] {
     try {
       const Template& tmpl = find_template(op, candidate.template_name);
       const Config tuned = tmpl.space(candidate.problem, candidate.device).legal(candidate.config);
       const std::string now = modules_.find({op, tmpl, candidate.problem, tuned})->source().hash;
       if (now.empty() || now == candidate.source_hash) return;
-      checked.why_stale = "It is stale: its template has changed since it was tuned (source " +
-                          candidate.source_hash.substr(0, 8) + " then, " + now.substr(0, 8) +
-                          " now); tune it again.";
+      check.why_stale = "It is stale: its template has changed since it was tuned (source " +
+                        candidate.source_hash.substr(0, 8) + " then, " + now.substr(0, 8) +
+                        " now); tune it again.";
     } catch (const Error& error) {
-      checked.why_stale = "It is stale, its template has changed since it was tuned; tune it again: " +
-                          std::string(error.what());
+      check.why_stale = "It is stale, its template has changed since it was tuned; tune it again: " +
+                        std::string(error.what());
     }
   });
-  return checked.why_stale;
+  return check.why_stale;
 }
 
-Planner::Made Planner::make(const Op& op, const Template& tmpl, const Problem& problem, const Config& config,
-                            const Choice* choice, Modules::Effort effort, const std::stop_token& stop) {
-  Made made;
+Planner::KernelResult Planner::make(const Op& op, const Template& tmpl, const Problem& problem,
+                                    const Config& config, const Choice* choice, Modules::LoadPolicy policy,
+                                    const std::stop_token& stop) {
+  KernelResult made;
   Kernel& kernel = made.kernel;
   if (choice != nullptr) {
-    kernel.candidate = &grounds_->of(op).candidates[choice->candidate];
+    kernel.candidate = &context_->of(op).candidates[choice->candidate];
     kernel.changed = choice->changed;
     made.why_not = why_stale(op, choice->candidate);
     if (!made.why_not.empty()) return made;
@@ -95,10 +95,10 @@ Planner::Made Planner::make(const Op& op, const Template& tmpl, const Problem& p
   for (Step& step : work.steps) {
     if (auto* launch = std::get_if<Launch>(&step)) launch->overlaps_previous &= overlap_;
   }
-  Wanted wanted{op, tmpl, problem, config};
+  VariantSpec spec{op, tmpl, problem, config};
   kernel.workspace_bytes = work.workspace_bytes;
-  made.module = modules_.find(wanted);
-  Modules::Attempt attempt = modules_.take(made.module, wanted, work, effort, stop);
+  made.module = modules_.find(spec);
+  Modules::Attempt attempt = modules_.take(made.module, spec, work, policy, stop);
   if (auto* why = std::get_if<std::string>(&attempt)) {
     made.why_not = std::move(*why);
     if (may_compile_) made.try_again = modules_.try_again(*made.module);
@@ -108,7 +108,7 @@ Planner::Made Planner::make(const Op& op, const Template& tmpl, const Problem& p
   kernel.module = made.module;
   kernel.alignment_bytes = std::max(alignment_bytes(tmpl, problem, config), element_alignment(op, problem));
   kernel.variant.template_name = tmpl.name;
-  kernel.variant.config = std::move(wanted.config_text);
+  kernel.variant.config = std::move(spec.config_text);
   kernel.variant.source_hash = made.module->source().hash;
   if (kernel.candidate != nullptr) {
     kernel.variant.tuned_problem = kernel.candidate->problem.text();
@@ -128,7 +128,7 @@ std::string Planner::fault_of_base(const std::string& source_hash, const std::st
 }
 
 // An op's base is in the library, except where its problem holds a user's own code.
-Planner::Made Planner::base(const Op& op, const Problem& problem, const std::stop_token& stop) {
+Planner::KernelResult Planner::base(const Op& op, const Problem& problem, const std::stop_token& stop) {
   return make(op, op.templates.front(), problem, base_config(op, problem, device()), nullptr, most(), stop);
 }
 
@@ -153,82 +153,101 @@ std::optional<std::size_t> Planner::place_of_tried(const Op& op, const Problem& 
     if (found[which]) continue;
     if (which == 0) place = i;
     found[which] = true;
-    const Wanted wanted{op, find_template(op, candidate.template_name), problem, choice->config};
-    if (modules_.find(wanted)->source().hash != same->source_hash) return std::nullopt;
+    const VariantSpec spec{op, find_template(op, candidate.template_name), problem, choice->config};
+    if (modules_.find(spec)->source().hash != same->source_hash) return std::nullopt;
   }
   return place;
 }
 
-std::vector<Rival> Planner::rivals(const Op& op, const Problem& problem, std::size_t count,
-                                   const std::stop_token& stop) {
-  std::vector<Rival> rivals;
-  Choices choices(grounds_->of(op).chooser, problem, grounds_->may_compile && !modules_.has_no_compiler());
-  for (std::size_t i = 0; rivals.size() < count && !stop.stop_requested(); ++i) {
+std::vector<TrialCandidate> Planner::trial_candidates(const Op& op, const Problem& problem, std::size_t count,
+                                                      const std::stop_token& stop) {
+  std::vector<TrialCandidate> candidates;
+  Choices choices(context_->of(op).chooser, problem, context_->may_compile && !modules_.has_no_compiler());
+  for (std::size_t i = 0; candidates.size() < count && !stop.stop_requested(); ++i) {
     const Choice* choice = choices.at(i);
     if (choice == nullptr) break;
     const std::string& name = choices.candidate_of(*choice).template_name;
     const std::string config = choice->config.text();
-    if (std::any_of(rivals.begin(), rivals.end(), [&](const Rival& other) {
+    if (std::any_of(candidates.begin(), candidates.end(), [&](const TrialCandidate& other) {
           return other.template_name == name && other.config == config;
         }))
       continue;  // the same variant won several problems
-    Made made = make(op, find_template(op, name), problem, choice->config, choice, most(), stop);
-    Rival rival;
-    rival.template_name = name;
-    rival.config = config;
-    if (made.module) rival.source_hash = made.module->source().hash;
-    if (made.kernel.executable) rival.made_by = made.module->made_by();
-    rival.executable = std::move(made.kernel.executable);
-    rivals.push_back(std::move(rival));
+    KernelResult made = make(op, find_template(op, name), problem, choice->config, choice, most(), stop);
+    TrialCandidate candidate;
+    candidate.template_name = name;
+    candidate.config = config;
+    if (made.module) candidate.source_hash = made.module->source().hash;
+    if (made.kernel.executable) candidate.made_by = made.module->made_by();
+    candidate.executable = std::move(made.kernel.executable);
+    candidates.push_back(std::move(candidate));
   }
-  return rivals;
+  return candidates;
 }
 
-std::shared_ptr<PlanState> Planner::plan(const Op& op, const Problem& problem, const Effort& effort) {
+// What follows from the op, the problem and the options alone.
+std::shared_ptr<PlanState> Planner::new_plan(const Op& op, const Problem& problem) const {
   auto state = std::make_shared<PlanState>();
   state->op = &op;
   state->problem = problem;
   state->problem_text = problem.text();
-  state->grounds = grounds_;
+  state->context = context_;
   state->arguments = arguments_of(op, problem);
   if (op.launch_numbers) state->make_numbers = op.launch_numbers(problem);
   state->number_count = static_cast<std::size_t>(std::count_if(
       op.parameters.begin(), op.parameters.end(), [](const Parameter& p) { return p.at_launch; }));
   state->ordinal = ordinal_;
   state->checks_pointers = check_pointers_;
+  return state;
+}
 
+Modules::LoadPolicy Planner::policy_for(const LaunchKernel& kernel, bool may_wait, bool one_comes) const {
+  using Kind = LaunchKernel::Kind;
+  if (kernel.kind == Kind::base) return most();  // in the library, but for one that holds a user's own code
+  if (kernel.kind == Kind::instead_of_base) return Modules::LoadPolicy::ready;
+  if (may_wait) return Modules::LoadPolicy::compile;
+  // Behind one that is to be compiled, of those that need a compiler only what is loaded.
+  const bool must_compile = kernel.choice && kernel.choice->must_compile;
+  return must_compile && one_comes ? Modules::LoadPolicy::loaded : Modules::LoadPolicy::ready;
+}
+
+// Of one that cannot be had now, the plan remembers why, or that it is compiled in the background.
+Planner::KernelResult Planner::make_first(PlanState& state, const LaunchKernel& kernel, bool may_compile,
+                                          const PlanOptions& options) {
+  using Kind = LaunchKernel::Kind;
+  const Op& op = *state.op;
+  const Choice* choice = kernel.choice ? &*kernel.choice : nullptr;
+  const auto policy = policy_for(kernel, may_compile && options.may_wait, state.coming != nullptr);
+  KernelResult made = make(op, *kernel.tmpl, state.problem, kernel.config, choice, policy, options.stop);
+  if (kernel.kind != Kind::base) state.try_again_at(made.try_again);
+  if (made.kernel.executable) return made;
+  const bool comes = may_compile && !options.may_wait && made.module && state.coming == nullptr &&
+                     modules_.may_compile(*made.module);
+  if (choice != nullptr) {
+    const Candidate* candidate = &context_->of(op).candidates[choice->candidate];
+    if (comes) {
+      state.coming = candidate;
+    } else if (policy != Modules::LoadPolicy::loaded) {
+      state.failures.push_back({candidate, made.why_not});
+    }
+  } else if (kernel.kind == Kind::untuned && comes && state.untuned_coming == nullptr) {
+    state.untuned_coming = kernel.tmpl;
+  }
+  return made;
+}
+
+std::shared_ptr<PlanState> Planner::plan(const Op& op, const Problem& problem, const PlanOptions& options) {
+  const auto state = new_plan(op, problem);
   const bool may_compile = may_compile_ && !modules_.has_no_compiler();
-  Choices choices(grounds_->of(op).chooser, problem, may_compile || is_exported());
-  const std::optional<std::size_t> fastest = place_of_tried(op, problem, choices, effort.tried);
-  Made made;            // of the last that could be had
-  std::string why_not;  // the last could not
+  Choices choices(context_->of(op).chooser, problem, may_compile || is_exported());
+  const std::optional<std::size_t> fastest = place_of_tried(op, problem, choices, options.tried);
+  std::string why_not;  // the last could not be had
   const auto can_be_had = [&](const LaunchKernel& kernel) {
-    using Kind = LaunchKernel::Kind;
-    const Choice* choice = kernel.choice ? &*kernel.choice : nullptr;
-    const bool may_wait = may_compile && effort.may_wait;
-    Modules::Effort with = may_wait ? Modules::Effort::compile : Modules::Effort::ready;
-    if (kernel.kind == Kind::base) with = most();  // in the library, but for one that holds a user's own code
-    if (kernel.kind == Kind::instead_of_base) with = Modules::Effort::ready;
-    // Behind one that is to be compiled, of those that need a compiler only what is loaded.
-    if (choice != nullptr && !may_wait && choice->must_compile && state->coming != nullptr)
-      with = Modules::Effort::loaded;
-    Made one = make(op, *kernel.tmpl, problem, kernel.config, choice, with, effort.stop);
-    if (kernel.kind != Kind::base) state->try_again_at(one.try_again);
-    if (one.kernel.executable) {
-      made = std::move(one);
+    KernelResult made = make_first(*state, kernel, may_compile, options);
+    if (made.kernel.executable) {
+      state->first = std::move(made.kernel);
       return true;
     }
-    const bool comes = may_compile && !effort.may_wait && one.module && state->coming == nullptr &&
-                       modules_.may_compile(*one.module);
-    if (choice != nullptr && comes) {
-      state->coming = &grounds_->of(op).candidates[choice->candidate];
-    } else if (choice != nullptr && with != Modules::Effort::loaded) {
-      state->failures.push_back({&grounds_->of(op).candidates[choice->candidate], std::move(one.why_not)});
-    } else if (kernel.kind == Kind::untuned && comes && state->untuned_coming == nullptr) {
-      state->untuned_coming = kernel.tmpl;
-    } else {
-      why_not = std::move(one.why_not);
-    }
+    why_not = std::move(made.why_not);
     return false;
   };
   const auto first = first_kernel(op, choices, problem, device(), fastest, can_be_had);
@@ -239,7 +258,6 @@ std::shared_ptr<PlanState> Planner::plan(const Op& op, const Problem& problem, c
                                      " and the problem in --problems."
                                : ""));
   }
-  state->first = std::move(made.kernel);
   if (first->choice) {
     state->match = first->choice->match;
     state->expected_us = first->choice->expected_us;
@@ -247,8 +265,8 @@ std::shared_ptr<PlanState> Planner::plan(const Op& op, const Problem& problem, c
     state->cautious = first->choice->cautious;
     state->is_tried = fastest.has_value();
     if (fastest && first->place == *fastest) {  // it loses no more than the one that promised most
-      state->tried = effort.tried;
-      state->expected_us = effort.tried.front().us;
+      state->tried = options.tried;
+      state->expected_us = options.tried.front().us;
       state->expected_loss = std::min(state->expected_loss, choices.at(0)->expected_loss);
     }
   }
@@ -259,34 +277,34 @@ std::shared_ptr<PlanState> Planner::plan(const Op& op, const Problem& problem, c
   state->alignment_bytes = state->first.alignment_bytes;
   add_workspace(*state, state->first);
   if (state->alignment_bytes > element_alignment(op, problem))
-    add_unaligned(*state, problem, choices, effort);
+    add_unaligned(*state, problem, choices, options);
   return state;
 }
 
-// Without effort, of the choices that are near the first only the best, and else what is loaded.
-Planner::Made Planner::find_twin(const PlanState& state, const Problem& problem, Choices& choices,
-                                 Modules::Effort effort, const std::stop_token& stop) {
+// Where only what is loaded will do: of the choices that are near the first the best, or none.
+Planner::KernelResult Planner::find_fallback(const PlanState& state, const Problem& problem, Choices& choices,
+                                             Modules::LoadPolicy policy, const std::stop_token& stop) {
   using Answer = UnalignedRequest::Answer;
   const Op& op = *state.op;
-  const Grounds::OfOp& known = grounds_->of(op);
-  const bool no_effort = effort == Modules::Effort::loaded;
+  const SelectionContext::OpContext& known = context_->of(op);
+  const bool only_loaded = policy == Modules::LoadPolicy::loaded;
   const std::int64_t any = element_alignment(op, problem);
   Clock::time_point again = never;
-  Made made;  // of the last
+  KernelResult made;  // of the last
   bool comes_later = false;
   UnalignedRequest request;
-  request.only_choices = no_effort;
+  request.only_choices = only_loaded;
   request.passes_over = [&](const Choice& choice) {
-    std::atomic<bool>& is_wide = known.checked[choice.candidate].is_wide;
+    std::atomic<bool>& is_wide = known.checks[choice.candidate].is_wide;
     if (choice.alignment_bytes > any) is_wide = true;
-    return no_effort && is_wide;
+    return only_loaded && is_wide;
   };
   request.ask = [&](const LaunchKernel& kernel) {
     const Choice* choice = kernel.choice ? &*kernel.choice : nullptr;
-    made = make(op, *kernel.tmpl, problem, kernel.config, choice, effort, stop);
+    made = make(op, *kernel.tmpl, problem, kernel.config, choice, policy, stop);
     again = std::min(again, made.try_again);
     if (made.kernel.executable) return Answer::yes;
-    comes_later = no_effort && kernel.kind == LaunchKernel::Kind::choice && made.module;
+    comes_later = only_loaded && kernel.kind == LaunchKernel::Kind::choice && made.module;
     return comes_later ? Answer::stop : Answer::no;
   };
   const FirstKernel first{&find_template(op, state.first.variant.template_name),
@@ -298,51 +316,52 @@ Planner::Made Planner::find_twin(const PlanState& state, const Problem& problem,
 }
 
 void Planner::add_unaligned(PlanState& state, const Problem& problem, Choices& choices,
-                            const Effort& effort) {
-  const auto at_once = effort.may_wait ? most() : Modules::Effort::ready;
-  Made twin = find_twin(state, problem, choices, effort.twin_at_once ? at_once : Modules::Effort::loaded,
-                        effort.stop);
-  if (twin.kernel.executable) {
-    state.twin = std::move(twin.kernel);
-    add_workspace(state, state.twin);
-    state.unaligned = &state.twin;
+                            const PlanOptions& options) {
+  const auto at_once = options.may_wait ? most() : Modules::LoadPolicy::ready;
+  KernelResult fallback =
+      find_fallback(state, problem, choices, options.fallback_at_once ? at_once : Modules::LoadPolicy::loaded,
+                    options.stop);
+  if (fallback.kernel.executable) {
+    state.fallback = std::move(fallback.kernel);
+    add_workspace(state, state.fallback);
+    state.unaligned = &state.fallback;
     return;
   }
-  state.try_again_at(twin.try_again);
-  Made stand_in = base(*state.op, problem, effort.stop);
-  if (stand_in.kernel.executable) {
-    state.stand_in = std::move(stand_in.kernel);
-    add_workspace(state, state.stand_in);
-    state.unaligned = &state.stand_in;
-    state.twin_comes = !effort.twin_at_once;
-    if (state.twin_comes) {  // one of the same template needs no more than `first`
-      state.twin.workspace_bytes = std::max(twin.kernel.workspace_bytes, state.first.workspace_bytes);
-      add_workspace(state, state.twin);
+  state.try_again_at(fallback.try_again);
+  KernelResult temporary_fallback = base(*state.op, problem, options.stop);
+  if (temporary_fallback.kernel.executable) {
+    state.temporary_fallback = std::move(temporary_fallback.kernel);
+    add_workspace(state, state.temporary_fallback);
+    state.unaligned = &state.temporary_fallback;
+    state.fallback_comes = !options.fallback_at_once;
+    if (state.fallback_comes) {  // one of the same template needs no more than `first`
+      state.fallback.workspace_bytes = std::max(fallback.kernel.workspace_bytes, state.first.workspace_bytes);
+      add_workspace(state, state.fallback);
     }
     return;
   }
-  state.why_refuses_unaligned = stand_in.why_not;
+  state.why_refuses_unaligned = temporary_fallback.why_not;
   for (PlanState::Argument& argument : state.arguments) {
     if (argument.bytes < static_cast<std::uintptr_t>(state.alignment_bytes)) continue;
     argument.address_bits = static_cast<std::uintptr_t>(state.alignment_bytes - 1);
   }
 }
 
-void Planner::make_twin(PlanState& state, const std::stop_token& stop) {
+void Planner::make_fallback(PlanState& state, const std::stop_token& stop) {
   const Problem& problem = state.problem;
-  Choices choices(grounds_->of(*state.op).chooser, problem, grounds_->may_compile);
+  Choices choices(context_->of(*state.op).chooser, problem, context_->may_compile);
   const std::uint64_t lacked = modules_.lacked();
-  Made twin = find_twin(state, problem, choices, most(), stop);
-  if (!twin.kernel.executable && twin.try_again < never) {
-    state.twin_asked = PlanState::did_not_compile;
-    state.try_again_at(twin.try_again);
-  } else if (!twin.kernel.executable && modules_.lacked() != lacked) {
-    state.twin_asked = PlanState::not_asked;
+  KernelResult fallback = find_fallback(state, problem, choices, most(), stop);
+  if (!fallback.kernel.executable && fallback.try_again < never) {
+    state.fallback_state = PlanState::did_not_compile;
+    state.try_again_at(fallback.try_again);
+  } else if (!fallback.kernel.executable && modules_.lacked() != lacked) {
+    state.fallback_state = PlanState::not_requested;
   }
-  if (!twin.kernel.executable || twin.kernel.workspace_bytes > state.twin.workspace_bytes) return;
-  twin.kernel.workspace_offset = state.twin.workspace_offset;
-  state.twin = std::move(twin.kernel);
-  state.unaligned = &state.twin;
+  if (!fallback.kernel.executable || fallback.kernel.workspace_bytes > state.fallback.workspace_bytes) return;
+  fallback.kernel.workspace_offset = state.fallback.workspace_offset;
+  state.fallback = std::move(fallback.kernel);
+  state.unaligned = &state.fallback;
 }
 
 }  // namespace tunesmith

@@ -5,8 +5,8 @@
 
 namespace tunesmith {
 
-Source source_of(const Wanted& wanted, std::string_view target) {
-  return render(wanted.op, wanted.tmpl, wanted.problem, wanted.config, target);
+Source source_of(const VariantSpec& spec, std::string_view target) {
+  return render(spec.op, spec.tmpl, spec.problem, spec.config, target);
 }
 
 void add_kernel_file(const std::string& path) { add_user_kernel(read_kernel_file(path)); }

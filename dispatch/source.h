@@ -11,7 +11,7 @@
 namespace tunesmith {
 
 /// Of an exported library without its text, and without a hash where it has no such kernel.
-Source source_of(const Wanted& wanted, std::string_view target);
+Source source_of(const VariantSpec& spec, std::string_view target);
 
 /// Adds the op that a user's file describes to this process. Throws UsageError; an exported library always.
 void add_kernel_file(const std::string& path);

@@ -34,7 +34,7 @@ std::string Status::message() const {
              ", or one for each of these: " + names + ".";
     }
     case foreign_argument:
-      return "The " + which + " is not memory of " + plan_->grounds->device.name +
+      return "The " + which + " is not memory of " + plan_->context->device.name +
              ", or has fewer than the " +
              std::to_string(plan_->arguments[static_cast<std::size_t>(argument_)].bytes) +
              " bytes that the problem needs; pass memory of the plan's device.";
@@ -43,7 +43,7 @@ std::string Status::message() const {
     case failed:
       return said_ != nullptr ? *said_ : "There is not enough memory.";
     default:
-      return "The launch failed on " + plan_->grounds->device.name + ": " +
+      return "The launch failed on " + plan_->context->device.name + ": " +
              plan_->first.executable->describe(code_);
   }
 }

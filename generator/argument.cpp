@@ -29,7 +29,7 @@ double size_bytes(const Argument& argument, const Problem& problem) {
   return size;
 }
 
-std::string words(const Contents& contents) {
+std::string describe(const Contents& contents) {
   if (!contents.what.empty()) return contents.what;
   const std::string least = printed("%g", contents.least), most = printed("%g", contents.most);
   const std::string range = " from " + least + " to " + most;

@@ -52,7 +52,7 @@ struct Contents {
   double most = 1;
   /// `least` and `most` where they follow from the problem. Null: they do not.
   std::function<std::pair<double, double>(const Problem&)> bounds = nullptr;
-  std::string what = {};  ///< in the words of a description; empty: words() finds some
+  std::string what = {};  ///< as the description has it; empty: describe() finds some
 };
 
 /// So many times the usual error is permitted where an input is `distant`: its rounding counts that much.
@@ -75,7 +75,7 @@ struct Argument {
 };
 
 /// "numbers from -100 to 100".
-std::string words(const Contents& contents);
+std::string describe(const Contents& contents);
 
 std::int64_t elements(const Argument& argument, const Problem& problem);
 

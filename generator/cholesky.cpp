@@ -9,8 +9,8 @@ namespace tunesmith {
 namespace {
 
 // So many rows at once, side by side: a row above is read once for all of them, and they are a vector.
-constexpr std::size_t abreast = 8;
-using Abreast = std::array<double, abreast>;
+constexpr std::size_t pack_size = 8;
+using Pack = std::array<double, pack_size>;
 
 double product(std::span<const double> a, std::span<const double> b) {
   return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
@@ -21,19 +21,19 @@ double product(std::span<const double> a, std::span<const double> b) {
 Cholesky::Cholesky(std::vector<double> lower_triangle, double least_pivot)
     : least_pivot_(least_pivot), lower_(std::move(lower_triangle)) {
   while (triangle_size(size_) < lower_.size()) ++size_;
-  std::vector<Abreast> block(size_);  // by column: of the rows that are being made
-  for (std::size_t top = 0; top < size_; top += abreast) {
-    const std::size_t rows = std::min(abreast, size_ - top);
+  std::vector<Pack> block(size_);  // by column: of the rows that are being made
+  for (std::size_t top = 0; top < size_; top += pack_size) {
+    const std::size_t rows = std::min(pack_size, size_ - top);
     for (std::size_t j = 0; j < top + rows; ++j) {
       const std::size_t first = j < top ? 0 : j - top;  // the rows that reach this column
-      Abreast rest{};
+      Pack rest{};
       for (std::size_t r = first; r < rows; ++r) rest[r] = lower_[triangle_size(top + r) + j];
       const double* const above = &lower_[triangle_size(j)];
       for (std::size_t k = 0; k < j; ++k)
-        for (std::size_t r = 0; r < abreast; ++r) rest[r] -= block[k][r] * above[k];
+        for (std::size_t r = 0; r < pack_size; ++r) rest[r] -= block[k][r] * above[k];
       double& pivot = lower_[triangle_size(j) + j];
       if (j >= top) pivot = std::sqrt(std::max(rest[first], least_pivot_));
-      for (std::size_t r = 0; r < abreast; ++r) rest[r] /= pivot;
+      for (std::size_t r = 0; r < pack_size; ++r) rest[r] /= pivot;
       if (j >= top) rest[first] = pivot;
       block[j] = rest;
       for (std::size_t r = first; r < rows; ++r) lower_[triangle_size(top + r) + j] = rest[r];

@@ -31,7 +31,7 @@ std::int64_t Config::operator[](const IntegerAxis& axis) const {
   return *integer;
 }
 
-const std::string& Config::operator[](const WordAxis& axis) const {
+const std::string& Config::operator[](const CategoricalAxis& axis) const {
   const Value& found = value(position(axis));
   const auto* word = std::get_if<std::string>(&found);
   if (word == nullptr) throw Error("The values of the axis " + std::string(axis.name) + " are not words.");

@@ -31,7 +31,7 @@ struct AxisHandle {
 struct IntegerAxis : AxisHandle {
   using AxisHandle::AxisHandle;
 };
-struct WordAxis : AxisHandle {
+struct CategoricalAxis : AxisHandle {
   using AxisHandle::AxisHandle;
 };
 
@@ -47,8 +47,8 @@ struct Axis {
   const char* what;  ///< half a sentence for people, a literal: spaces are made for every plan
 };
 
-/// An axis's values that are words.
-inline std::vector<Value> words(std::initializer_list<const char*> list) {
+/// The values of a categorical axis.
+inline std::vector<Value> categories(std::initializer_list<const char*> list) {
   return {list.begin(), list.end()};
 }
 
@@ -60,7 +60,7 @@ class Config {
 
   /// Error if the space has no such axis, or its values are of the other kind.
   std::int64_t operator[](const IntegerAxis& axis) const;
-  const std::string& operator[](const WordAxis& axis) const;
+  const std::string& operator[](const CategoricalAxis& axis) const;
 
   std::span<const Axis> axes() const;  ///< of its space
   const Value& value(std::size_t axis) const;

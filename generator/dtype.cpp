@@ -52,7 +52,7 @@ bool is_whole(DType dtype) {
 }
 
 DType dtype_of(const Problem& problem) {
-  const std::string& word = problem.word("dtype");
+  const std::string& word = problem.string("dtype");
   for (const DTypeFacts& entry : dtypes) {
     if (entry.name == word) return entry.dtype;
   }

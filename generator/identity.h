@@ -12,8 +12,8 @@ namespace tunesmith {
 /// preprocessor line as a line of its own. Literals stay as they are.
 std::string without_comments(std::string_view text);
 
-/// Whether the text converts the constant `name`, a word, to a number: then the number is part of what the
-/// compiler sees. The one spelling that a body may use is static_cast<int>(NAME).
+/// Whether the text converts the constant `name`, a category, to a number: then the number is part of what
+/// the compiler sees. The one spelling that a body may use is static_cast<int>(NAME).
 bool reads_as_number(std::string_view text, std::string_view name);
 
 }  // namespace tunesmith

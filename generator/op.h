@@ -74,7 +74,7 @@ struct Op {
   /// Null: all are.
   std::function<std::string(const Problem&)> check = nullptr;
   std::vector<Argument> arguments;
-  /// The first is the base's: it serves every problem and compiles in dtype and other words at most.
+  /// The first is the base's: it serves every problem and compiles in dtype and other categories at most.
   std::vector<Template> templates;
   /// Text between the constants and the body, for code that is generated; a function of what every template
   /// compiles in. Null: none.
@@ -129,7 +129,7 @@ Values compiled_in(const Op& op, const Template& tmpl, const Problem& problem);
 std::int64_t element_alignment(const Op& op, const Problem& problem);
 
 /// The root of the sum of the squared difference of the log2 of each integer parameter (values below 1 count
-/// as 1), plus 1 for each word that differs.
+/// as 1), plus 1 for each category that differs.
 double distance(const Op& op, const Problem& a, const Problem& b);
 
 /// First legal config of the first template.

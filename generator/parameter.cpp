@@ -17,8 +17,11 @@ Value checked(const Parameter& parameter, const Value& value, const std::string&
   if (!parameter.is_integer()) {
     const auto* word = std::get_if<std::string>(&value);
     const std::string text = word != nullptr ? *word : to_text(value);
-    if (std::find(parameter.words.begin(), parameter.words.end(), text) != parameter.words.end()) return text;
-    if (!parameter.refuses_text) throw UsageError(given() + "; allowed are " + listed(parameter.words) + ".");
+    if (std::find(parameter.categories.begin(), parameter.categories.end(), text) !=
+        parameter.categories.end())
+      return text;
+    if (!parameter.refuses_text)
+      throw UsageError(given() + "; allowed are " + listed(parameter.categories) + ".");
     // The text stands in a comment of the variant, which it must not leave.
     if (std::any_of(text.begin(), text.end(), [](char c) { return (c >= 0 && c < ' ') || c == '\\'; })) {
       throw UsageError(given() + "; control characters and backslashes are not allowed in it.");

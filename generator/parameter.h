@@ -16,16 +16,16 @@ struct UsualSizes {
   std::int64_t least, most;
 };
 
-/// A dim or a choice of a problem: an integer in [minimum, maximum]; with `words`, one of them; with
-/// `refuses_text`, any text that it lets pass, of which `words` are the known ones.
+/// A dim or a choice of a problem: an integer in [minimum, maximum]; with `categories`, one of them; with
+/// `refuses_text`, any text that it lets pass, of which `categories` are the known ones.
 struct Parameter {
   std::string name;  ///< lower_case, the same word in kernel, database and CLI
   std::string what;  ///< half a sentence for people, with the unit
-  std::vector<std::string> words = {};
+  std::vector<std::string> categories = {};
   std::int64_t minimum = 1;
   std::int64_t maximum = std::int64_t{1} << 31;
   std::optional<Value> initial = std::nullopt;  ///< taken when a problem does not name it
-  /// Why a text that is none of the words is not allowed, as a sentence; empty if it is.
+  /// Why a text that is none of the categories is not allowed, as a sentence; empty if it is.
   std::function<std::string(const std::string&)> refuses_text = nullptr;
   /// Of an integer: from where problems are drawn (sample.h). Nothing: its initial value, else all.
   std::optional<UsualSizes> usual = std::nullopt;
@@ -33,11 +33,11 @@ struct Parameter {
   /// on it.
   bool at_launch = false;
 
-  bool is_integer() const { return words.empty() && !refuses_text; }
+  bool is_integer() const { return categories.empty() && !refuses_text; }
 };
 
-/// The value as a problem of the op holds it: a word that looks like a number is a word. Throws UsageError
-/// naming the value and what is allowed.
+/// The value as a problem of the op holds it: a category that looks like a number is a text. Throws
+/// UsageError naming the value and what is allowed.
 Value checked(const Parameter& parameter, const Value& value, const std::string& op);
 
 }  // namespace tunesmith

@@ -28,8 +28,8 @@ class Problem : private Values {
   using Values::has;
   using Values::integer;
   using Values::set;
+  using Values::string;
   using Values::text;
-  using Values::word;
 
   bool operator==(const Problem&) const = default;
 };

@@ -33,9 +33,9 @@ std::string enum_name(std::string_view name) {
 
 // Words that C++ keeps for itself get an underscore: SMEM_ALLOC=static is SmemAlloc::static_ in a body.
 std::string enumerator(const std::string& word) {
-  using Words = std::set<std::string, std::less<>>;
+  using Keywords = std::set<std::string, std::less<>>;
   // Never destroyed: threads of a static dispatcher may render while the process ends.
-  static const auto& keywords = *new Words{
+  static const auto& keywords = *new Keywords{
       "auto",     "const",    "default", "delete", "do",       "double",  "extern", "float", "for",
       "if",       "int",      "long",    "new",    "or",       "and",     "not",    "xor",   "signed",
       "register", "short",    "char",    "static", "switch",   "this",    "true",   "false", "union",
@@ -43,11 +43,11 @@ std::string enumerator(const std::string& word) {
   return keywords.contains(word) ? word + "_" : word;
 }
 
-// A constant of the text: an integer, a word among `words`, or the dtype.
+// A constant of the text: an integer, one of `categories`, or the dtype.
 struct Constant {
   std::string name;
   Value value;
-  std::vector<std::string> words = {};
+  std::vector<std::string> categories = {};
 };
 
 void write(std::string& text, const Constant& constant, const Template& tmpl) {
@@ -65,8 +65,8 @@ void write(std::string& text, const Constant& constant, const Template& tmpl) {
   }
   const std::string type = enum_name(constant.name);
   text += "enum class " + type + " {";
-  for (const std::string& word : constant.words)
-    text += (word == constant.words.front() ? " " : ", ") + enumerator(word);
+  for (const std::string& word : constant.categories)
+    text += (word == constant.categories.front() ? " " : ", ") + enumerator(word);
   text += " };\nconstexpr " + type + " " + constant.name + " = " + type +
           "::" + enumerator(std::get<std::string>(constant.value)) + ";\n";
 }
@@ -80,27 +80,27 @@ std::vector<Constant> constants_of(const Op& op, const Template& tmpl, const Pro
                                         [&, n = name](const Parameter& p) { return p.name == n; });
     const bool known = parameter != op.parameters.end();
     if (known && parameter->refuses_text) continue;  // the preamble's matter
-    constants.push_back({name, value, known ? parameter->words : std::vector<std::string>()});
+    constants.push_back({name, value, known ? parameter->categories : std::vector<std::string>()});
   }
   for (std::size_t at = 0; at < config.axes().size(); ++at) {
     Constant constant{config.axes()[at].name, config.value(at)};
     for (const Value& value : config.axes()[at].values) {
-      if (const auto* word = std::get_if<std::string>(&value)) constant.words.push_back(*word);
+      if (const auto* word = std::get_if<std::string>(&value)) constant.categories.push_back(*word);
     }
     constants.push_back(std::move(constant));
   }
   return constants;
 }
 
-// What the compiler sees of the constants, whatever the order in which axes and words are listed.
+// What the compiler sees of the constants, whatever the order in which axes and categories are listed.
 std::string identity_of(const std::vector<Constant>& constants, std::string_view body) {
   std::vector<std::string> lines;
   for (const Constant& constant : constants) {
     std::string line = constant.name + "=" + to_text(constant.value);
     if (const auto* word = std::get_if<std::string>(&constant.value);
         word != nullptr && reads_as_number(body, constant.name)) {
-      const auto found = std::find(constant.words.begin(), constant.words.end(), *word);
-      line += " as " + std::to_string(found - constant.words.begin());
+      const auto found = std::find(constant.categories.begin(), constant.categories.end(), *word);
+      line += " as " + std::to_string(found - constant.categories.begin());
     }
     lines.push_back(std::move(line));
   }

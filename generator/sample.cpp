@@ -37,15 +37,16 @@ std::int64_t nearest_familiar(double size) {
 Problem draw_problem(const Op& op, Random& random) {
   Problem problem;
   for (const Parameter& parameter : op.parameters) {
-    const bool varies = parameter.is_integer() ? parameter.usual.has_value() : parameter.words.size() > 1;
+    const bool varies =
+        parameter.is_integer() ? parameter.usual.has_value() : parameter.categories.size() > 1;
     if (parameter.initial && (!varies || draw_chance(random, 50))) {
       problem.set(parameter.name, *parameter.initial);
     } else if (parameter.is_integer()) {
       const UsualSizes all = {std::max<std::int64_t>(parameter.minimum, 1), parameter.maximum};
       const UsualSizes usual = parameter.usual.value_or(all);
       problem.set(parameter.name, draw_size(random, usual.least, usual.most));
-    } else if (!parameter.words.empty()) {
-      problem.set(parameter.name, draw(random, parameter.words));
+    } else if (!parameter.categories.empty()) {
+      problem.set(parameter.name, draw(random, parameter.categories));
     }
   }
   if (op.sample) op.sample(random, problem);

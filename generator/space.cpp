@@ -27,7 +27,7 @@ Rule one_name(const IntegerAxis& axis, std::function<std::int64_t(const Config&)
   return named_once(axis, std::move(name), why);
 }
 
-Rule one_name(const WordAxis& axis, std::function<std::string(const Config&)> name, const char* why) {
+Rule one_name(const CategoricalAxis& axis, std::function<std::string(const Config&)> name, const char* why) {
   return named_once(axis, std::move(name), why);
 }
 
@@ -41,8 +41,8 @@ Rule conditional(const IntegerAxis& axis, std::int64_t otherwise,
       why);
 }
 
-Rule conditional(const WordAxis& axis, const char* otherwise, std::function<bool(const Config&)> is_active,
-                 const char* why) {
+Rule conditional(const CategoricalAxis& axis, const char* otherwise,
+                 std::function<bool(const Config&)> is_active, const char* why) {
   return one_name(
       axis,
       [axis, otherwise, active = std::move(is_active)](const Config& c) {
@@ -77,11 +77,11 @@ Space::Space(std::vector<Axis> axes, std::vector<Rule> must, std::vector<Rule> w
   std::stable_partition(must_.begin(), must_.end(), [](const Rule& rule) { return !rule.name; });
 }
 
-void Space::each(const std::function<bool(const Config&)>& visit, Which which) const {
-  Walk(*this, which).each(visit);
+void Space::each(const std::function<bool(const Config&)>& visit, Subset subset) const {
+  Walk(*this, subset).each(visit);
 }
 
-std::int64_t Space::count(Which which) const { return Walk(*this, which).count(); }
+std::int64_t Space::count(Subset subset) const { return Walk(*this, subset).count(); }
 
 std::int64_t Space::raw_count() const {
   std::int64_t count = 1;
@@ -267,9 +267,9 @@ std::optional<std::string> Space::why_not(const Values& values) const {
   return std::nullopt;
 }
 
-std::optional<Config> Space::first(const Values& given, Which which) const {
+std::optional<Config> Space::first(const Values& given, Subset subset) const {
   std::optional<Config> found;
-  Walk walk(*this, which);
+  Walk walk(*this, subset);
   walk.restrict(given);
   walk.each([&](const Config& config) {
     found = config;
@@ -279,8 +279,8 @@ std::optional<Config> Space::first(const Values& given, Which which) const {
 }
 
 std::optional<Config> Space::first(const Values& given) const {
-  if (auto config = first(given, Which::promising)) return config;
-  return first(given, Which::legal);
+  if (auto config = first(given, Subset::promising)) return config;
+  return first(given, Subset::legal);
 }
 
 Config Space::complete(const Values& given) const {

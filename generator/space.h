@@ -29,13 +29,13 @@ struct Rule {
 /// `otherwise`, so that no kernel has two names. `is_active` does not read the axis itself.
 Rule conditional(const IntegerAxis& axis, std::int64_t otherwise,
                  std::function<bool(const Config&)> is_active, const char* why);
-Rule conditional(const WordAxis& axis, const char* otherwise, std::function<bool(const Config&)> is_active,
-                 const char* why);
+Rule conditional(const CategoricalAxis& axis, const char* otherwise,
+                 std::function<bool(const Config&)> is_active, const char* why);
 
 /// The same for an axis some of whose values do the same: `name` gives the one that stands for a config's
 /// own.
 Rule one_name(const IntegerAxis& axis, std::function<std::int64_t(const Config&)> name, const char* why);
-Rule one_name(const WordAxis& axis, std::function<std::string(const Config&)> name, const char* why);
+Rule one_name(const CategoricalAxis& axis, std::function<std::string(const Config&)> name, const char* why);
 
 /// A set of configs. Walks go in the order of the axes, the last axis fastest, so they are deterministic. A
 /// rule prunes a walk as soon as the axes that decide it are set; nobody lists them.
@@ -50,14 +50,14 @@ class Space {
   const std::vector<Rule>& must() const { return must_; }
   const std::vector<Rule>& worth() const { return worth_; }
 
-  enum class Which {
+  enum class Subset {
     legal,      ///< all that keep every `must`
     promising,  ///< of these, those that keep every `worth` too
   };
 
   /// Calls `visit` with every such config until it answers false.
-  void each(const std::function<bool(const Config&)>& visit, Which which = Which::legal) const;
-  std::int64_t count(Which which = Which::legal) const;
+  void each(const std::function<bool(const Config&)>& visit, Subset subset = Subset::legal) const;
+  std::int64_t count(Subset subset = Subset::legal) const;
   std::int64_t raw_count() const;  ///< the product of the axes' sizes
   std::vector<Config> all() const;
   bool is_legal(const Config& config) const { return holds(must_, config); }
@@ -98,7 +98,7 @@ class Space {
   bool holds(const std::vector<Rule>& rules, const Config& config) const;
   std::optional<Config> on_axes(const Values& values) const;  // rules aside
   std::optional<std::string> why_not_on_axes(const Values& values) const;
-  std::optional<Config> first(const Values& given, Which which) const;
+  std::optional<Config> first(const Values& given, Subset subset) const;
 
   std::shared_ptr<const Config::Axes> axes_;
   std::vector<Rule> must_;

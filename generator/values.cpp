@@ -131,7 +131,7 @@ std::int64_t Values::integer(std::string_view name) const {
   return *integer;
 }
 
-const std::string& Values::word(std::string_view name) const {
+const std::string& Values::string(std::string_view name) const {
   const Value* value = find(name);
   if (value == nullptr) throw Error("\"" + text() + "\" has no " + std::string(name) + ".");
   const auto* word = std::get_if<std::string>(value);

@@ -11,17 +11,17 @@
 
 namespace tunesmith {
 
-/// An integer (tile size, image height) or a word (padded, f32).
+/// An integer (tile size, image height) or a text (padded, f32).
 using Value = std::variant<std::int64_t, std::string>;
 
-/// The value as it stands in a config or problem text; a word that holds blanks, quotes or nothing is quoted.
+/// The value as it stands in a config or problem text; a text that holds blanks, quotes or nothing is quoted.
 std::string to_text(const Value& value);
 
 /// Behind what is there: the value; or a pair, with a blank before it unless it is the first.
 void append(std::string& text, const Value& value);
 void append(std::string& text, std::string_view name, const Value& value);
 
-/// Reads one value: a whole decimal number is an integer, anything else a word.
+/// Reads one value: a whole decimal number is an integer, anything else a text.
 Value to_value(std::string_view text);
 
 class Values {
@@ -39,9 +39,9 @@ class Values {
   const Value* find(std::string_view name) const;
   bool has(std::string_view name) const { return find(name) != nullptr; }
 
-  /// The integer or word of that name; Error if it is missing or of the other kind.
+  /// The integer or text of that name; Error if it is missing or of the other kind.
   std::int64_t integer(std::string_view name) const;
-  const std::string& word(std::string_view name) const;
+  const std::string& string(std::string_view name) const;
 
   /// Sets in place, or appends.
   void set(std::string_view name, Value value);

@@ -4,10 +4,10 @@
 
 namespace tunesmith {
 
-Space::Walk::Walk(const Space& space, Which which)
+Space::Walk::Walk(const Space& space, Subset subset)
     : axes_(space.axes_->list), waiting_(axes_.size()), indices_(axes_.size()) {
   for (const Rule& rule : space.must_) rules_.push_back(&rule);
-  if (which == Which::promising) {
+  if (subset == Subset::promising) {
     for (const Rule& rule : space.worth_) rules_.push_back(&rule);
   }
   config_.axes_ = space.axes_;

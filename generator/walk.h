@@ -16,7 +16,7 @@ class Space::Walk {
  public:
   using Visit = std::function<bool(const Config&)>;
 
-  Walk(const Space& space, Which which);
+  Walk(const Space& space, Subset subset);
 
   /// Only configs that agree with these values; the axes exist.
   void restrict(const Values& given);

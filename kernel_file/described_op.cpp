@@ -7,46 +7,31 @@
 #include "kernel_file/described_parts.h"
 
 namespace tunesmith {
+namespace {
 
-std::unique_ptr<const UserKernel> described_op(const KernelFile& file, const Files& common) {
-  const auto facts = std::make_shared<const Shared>(read_description(file));
+Argument argument_of(const Facts& facts, const DescribedArray& array) {
+  Argument argument{array.name, array.role, [facts, &array](const Problem& problem) {
+                      std::vector<std::int64_t> extents;
+                      const std::string why = extents_of(*facts, array, values_of(*facts, problem), extents);
+                      if (!why.empty()) throw UsageError(why);
+                      return extents;
+                    }};
+  argument.dtype = [facts, &array](const Problem& problem) { return dtype_of_array(array, problem); };
+  argument.contents = usual_sets();
+  if (array.values.empty()) return argument;
+  std::vector<Contents> all;
+  for (const DescribedValues& values : array.values) all.push_back(contents_of(facts, values));
+  argument.usual = all.front();
+  if (all.size() > 1) all.erase(all.begin());
+  argument.contents = std::move(all);
+  return argument;
+}
+
+Template template_of(const Facts& facts, const std::string& path) {
   const Description& description = facts->description;
-  auto made = std::make_unique<UserKernel>();
-  made->file = file;
-  made->relative_tolerance = description.relative_tolerance;
-  made->absolute_tolerance = description.absolute_tolerance;
-  made->reference_is_base = !description.has_reference;
-
-  Op& op = made->op;
-  op.name = description.name;
-  op.file = file.path;
-  op.files = &made->files;
-  op.user_kernel = made.get();
-  op.what = description.what;
-  op.parameters = description.parameters;
-  op.check = [facts](const Problem& problem) { return why_not(facts, problem); };
-  for (const DescribedArray& array : description.arrays) {
-    Argument argument{array.name, array.role, [facts, &array](const Problem& problem) {
-                        std::vector<std::int64_t> extents;
-                        const std::string why =
-                            extents_of(*facts, array, values_of(*facts, problem), extents);
-                        if (!why.empty()) throw UsageError(why);
-                        return extents;
-                      }};
-    argument.dtype = [facts, &array](const Problem& problem) { return dtype_of_array(array, problem); };
-    argument.contents = usual_sets();
-    if (!array.values.empty()) {
-      std::vector<Contents> all;
-      for (const DescribedValues& values : array.values) all.push_back(contents_of(facts, values));
-      argument.usual = all.front();
-      if (all.size() > 1) all.erase(all.begin());
-      argument.contents = std::move(all);
-    }
-    op.arguments.push_back(std::move(argument));
-  }
   Template tmpl;
   tmpl.name = description.launch.kernel;
-  tmpl.what = "The kernel " + description.launch.kernel + " of " + file.path + ".";
+  tmpl.what = "The kernel " + description.launch.kernel + " of " + path + ".";
   tmpl.kernels = {description.launch.kernel};
   tmpl.compiled_in = description.compiled_in;
   tmpl.compiled_in.emplace_back("dtype");
@@ -65,6 +50,54 @@ std::unique_ptr<const UserKernel> described_op(const KernelFile& file, const Fil
       return result.error.empty() ? std::max(alignment, result.value) : alignment;
     };
   }
+  return tmpl;
+}
+
+// A sentence.
+std::string compared_of(const Description& description, const std::string& path) {
+  if (!description.has_reference)
+    return "The reference of " + description.name +
+           " is its untuned kernel itself, with the first value of each axis: an error that it has is not "
+           "found.";
+  return "The reference of " + description.name + " is the " +
+         (description.reference_function ? "host function " : "kernel ") + description.reference.kernel +
+         " of " + path + ".";
+}
+
+void check_problems(const Op& op, const std::vector<std::string>& texts, const char* what) {
+  for (const std::string& text : texts) {
+    try {
+      Problem problem = Problem::parse(op.examples.empty() ? "" : op.examples.front());
+      const Values given = Values::parse(text);
+      for (const auto& [name, value] : given.entries()) problem.set(name, value);
+      complete_problem(op, problem);
+    } catch (const UsageError& error) {
+      throw UsageError(op.file + ": The " + what + " \"" + text + "\" is not a problem: " + error.what());
+    }
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<const UserKernel> described_op(const KernelFile& file, const Files& common) {
+  const auto facts = std::make_shared<const DescriptionFacts>(read_description(file));
+  const Description& description = facts->description;
+  auto made = std::make_unique<UserKernel>();
+  made->file = file;
+  made->relative_tolerance = description.relative_tolerance;
+  made->absolute_tolerance = description.absolute_tolerance;
+  made->reference_is_base = !description.has_reference;
+
+  Op& op = made->op;
+  op.name = description.name;
+  op.file = file.path;
+  op.files = &made->files;
+  op.user_kernel = made.get();
+  op.what = description.what;
+  op.parameters = description.parameters;
+  op.check = [facts](const Problem& problem) { return why_not(facts, problem); };
+  for (const DescribedArray& array : description.arrays) op.arguments.push_back(argument_of(facts, array));
+  Template tmpl = template_of(facts, file.path);
   add_files(*made, *facts, common, tmpl);
   made->reference = tmpl;
   if (description.has_reference) {
@@ -76,14 +109,7 @@ std::unique_ptr<const UserKernel> described_op(const KernelFile& file, const Fil
     made->files.emplace(op.name + "/reference.cu", made->files.at(op.name + "/" + tmpl.name + ".cu"));
   }
   op.templates = {std::move(tmpl)};
-  const std::string compared =
-      made->reference_is_base
-          ? "The reference of " + op.name +
-                " is its untuned kernel itself, with the first value of each axis: an error "
-                "that it has is not found."
-          : "The reference of " + op.name + " is the " +
-                (description.reference_function ? "host function " : "kernel ") +
-                description.reference.kernel + " of " + file.path + ".";
+  const std::string compared = compared_of(description, file.path);
   made->compared = compared;
   op.preamble = [facts, compared](const Problem& problem) {
     const std::string& type = facts->description.type;
@@ -99,18 +125,8 @@ std::unique_ptr<const UserKernel> described_op(const KernelFile& file, const Fil
   };
   op.companions = [facts](const Problem& problem) { return companions_of(facts, problem); };
   op.examples = examples_of(facts);
-  const auto must_be_problem = [&](const char* what, const std::string& words) {
-    try {
-      Problem problem = Problem::parse(op.examples.empty() ? "" : op.examples.front());
-      const Values given = Values::parse(words);
-      for (const auto& [name, value] : given.entries()) problem.set(name, value);
-      complete_problem(op, problem);
-    } catch (const UsageError& error) {
-      throw UsageError(file.path + ": The " + what + " \"" + words + "\" is not a problem: " + error.what());
-    }
-  };
-  for (const std::string& example : op.examples) must_be_problem("example", example);
-  for (const std::string& companion : description.companions) must_be_problem("companion", companion);
+  check_problems(op, op.examples, "example");
+  check_problems(op, description.companions, "companion");
   return made;
 }
 

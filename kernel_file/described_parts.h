@@ -12,33 +12,33 @@
 namespace tunesmith {
 
 /// What the functions of the op share. Spaces refer to its sentences and names.
-struct Shared {
+struct DescriptionFacts {
   Description description;
   std::vector<ExpressionName> names;
   std::vector<IntegerAxis> axes;  // of the names behind the problem's
   std::size_t of_problem = 0;     // so many names are the problem's
 
-  explicit Shared(Description given)
+  explicit DescriptionFacts(Description given)
       : description(std::move(given)),
         names(description.names()),
         of_problem(names.size() - description.axes.size()) {
     for (const DescribedAxis& axis : description.axes) axes.emplace_back(axis.name);
   }
 };
-using Facts = std::shared_ptr<const Shared>;
+using Facts = std::shared_ptr<const DescriptionFacts>;
 
 // ---- described_values.cpp: what expressions are for a problem
 
 /// The values of a problem's names.
-std::vector<std::int64_t> values_of(const Shared& facts, const Problem& problem);
-Expression::Result value_of(const Expression& expression, const Shared& facts,
+std::vector<std::int64_t> values_of(const DescriptionFacts& facts, const Problem& problem);
+Expression::Result value_of(const Expression& expression, const DescriptionFacts& facts,
                             const std::vector<std::int64_t>& values, const Config* config = nullptr);
 DType dtype_of_array(const DescribedArray& array, const Problem& problem);
 /// What inputs hold in checks on small problems where the description does not say, beside the usual numbers.
 const std::vector<Contents>& usual_sets();
 Contents contents_of(const Facts& facts, const DescribedValues& values);
 /// The extents of an array; a sentence where they cannot be.
-std::string extents_of(const Shared& facts, const DescribedArray& array,
+std::string extents_of(const DescriptionFacts& facts, const DescribedArray& array,
                        const std::vector<std::int64_t>& values, std::vector<std::int64_t>& extents);
 
 // ---- described_space.cpp: what is launched, and the search space
@@ -67,6 +67,6 @@ std::vector<std::string> examples_of(const Facts& facts);
 /// How a user's own text spells a dtype.
 std::string own_type(DType dtype);
 /// The bodies of the kernel and of its reference, and what they include.
-void add_files(UserKernel& made, const Shared& facts, const Files& common, Template& tmpl);
+void add_files(UserKernel& made, const DescriptionFacts& facts, const Files& common, Template& tmpl);
 
 }  // namespace tunesmith

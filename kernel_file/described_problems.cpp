@@ -146,7 +146,8 @@ std::vector<std::string> examples_of(const Facts& facts) {
   Problem problem;
   for (const Parameter& parameter : facts->description.parameters) {
     if (!parameter.is_integer()) {
-      problem.set(parameter.name, parameter.initial ? *parameter.initial : Value(parameter.words.front()));
+      problem.set(parameter.name,
+                  parameter.initial ? *parameter.initial : Value(parameter.categories.front()));
     } else {
       const std::int64_t most = parameter.usual ? parameter.usual->most : parameter.maximum;
       const std::int64_t least = parameter.usual ? parameter.usual->least : parameter.minimum;

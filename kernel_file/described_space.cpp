@@ -12,16 +12,16 @@ namespace {
 
 constexpr std::int64_t reference_block = 256;  // of a reference that is launched one thread per element
 
-struct Made {
+struct WorkResult {
   Work work;
   std::string error;        // why there is none, as a sentence
   bool is_mistake = false;  // an expression has no value: it divides by 0 or overflows
 };
 
 // Nothing, with the error: it has no value.
-std::optional<std::int64_t> evaluated(const Expression& expression, const Shared& facts,
+std::optional<std::int64_t> evaluated(const Expression& expression, const DescriptionFacts& facts,
                                       const std::vector<std::int64_t>& values, const Config& config,
-                                      Made& made) {
+                                      WorkResult& made) {
   const Expression::Result result = value_of(expression, facts, values, &config);
   if (result.error.empty()) return result.value;
   made.error = result.error;
@@ -29,8 +29,9 @@ std::optional<std::int64_t> evaluated(const Expression& expression, const Shared
   return std::nullopt;
 }
 
-void set_extent(const std::vector<Expression>& expressions, const char* what, const Shared& facts,
-                const std::vector<std::int64_t>& values, const Config& config, Extent& extent, Made& made) {
+void set_extent(const std::vector<Expression>& expressions, const char* what, const DescriptionFacts& facts,
+                const std::vector<std::int64_t>& values, const Config& config, Extent& extent,
+                WorkResult& made) {
   const std::array<std::int64_t*, 3> parts = {&extent.x, &extent.y, &extent.z};
   for (std::size_t i = 0; i < expressions.size() && made.error.empty(); ++i) {
     const auto value = evaluated(expressions[i], facts, values, config, made);
@@ -43,9 +44,9 @@ void set_extent(const std::vector<Expression>& expressions, const char* what, co
   }
 }
 
-std::string add_argument(const DescribedArgument& argument, const std::string& kernel, const Shared& facts,
-                         const std::vector<std::int64_t>& values, const Problem& problem,
-                         const Config& config, std::vector<KernelArgument>& made) {
+std::string add_argument(const DescribedArgument& argument, const std::string& kernel,
+                         const DescriptionFacts& facts, const std::vector<std::int64_t>& values,
+                         const Problem& problem, const Config& config, std::vector<KernelArgument>& made) {
   using Type = DescribedArgument::Type;
   if (argument.type == Type::array) {
     made.emplace_back(ArgumentPointer{static_cast<int>(argument.array)});
@@ -93,9 +94,9 @@ std::string add_argument(const DescribedArgument& argument, const std::string& k
   return "";
 }
 
-Made work_of(const Shared& facts, const DescribedLaunch& described, const std::vector<std::int64_t>& values,
-             const Problem& problem, const Config& config) {
-  Made made;
+WorkResult work_of(const DescriptionFacts& facts, const DescribedLaunch& described,
+                   const std::vector<std::int64_t>& values, const Problem& problem, const Config& config) {
+  WorkResult made;
   Launch launch{.kernel = described.kernel};
   set_extent(described.block, "block", facts, values, config, launch.block, made);
   set_extent(described.grid, "grid", facts, values, config, launch.grid, made);
@@ -137,7 +138,7 @@ Rule rule_of(const Facts& facts, const DescribedRule& rule,
           }};
 }
 
-std::vector<Axis> axes_of(const Shared& facts) {
+std::vector<Axis> axes_of(const DescriptionFacts& facts) {
   std::vector<Axis> axes;
   for (const DescribedAxis& axis : facts.description.axes)
     axes.emplace_back(axis.name, std::vector<Value>(axis.values.begin(), axis.values.end()),
@@ -149,7 +150,7 @@ std::vector<Axis> axes_of(const Shared& facts) {
 
 Work checked_work(const Facts& facts, const DescribedLaunch& launch, const Problem& problem,
                   const Config& config) {
-  Made made = work_of(*facts, launch, values_of(*facts, problem), problem, config);
+  WorkResult made = work_of(*facts, launch, values_of(*facts, problem), problem, config);
   if (!made.error.empty()) throw UsageError(made.error);
   return std::move(made.work);
 }
@@ -176,7 +177,7 @@ std::string why_no_launch(const Facts& facts, const Problem& problem) {
     return description.has_reference ? work_of(*facts, description.reference, values, problem, base).error
                                      : "";
   } catch (const UsageError& error) {
-    const Made first =
+    const WorkResult first =
         work_of(*facts, description.launch, values, problem, Space(axes_of(*facts)).complete({}));
     return first.error.empty() ? error.what() : "no config is legal. " + first.error;
   }
@@ -199,7 +200,7 @@ std::string mistake_of(const Facts& facts, const Problem& problem) {
       if (!result.error.empty()) return complain(result.error);
       if (result.value == 0) return true;
     }
-    const Made made = work_of(*facts, description.launch, values, problem, config);
+    const WorkResult made = work_of(*facts, description.launch, values, problem, config);
     if (made.is_mistake) return complain(made.error);
     if (!made.error.empty()) return true;
     for (const DescribedRule& rule : description.worth) {

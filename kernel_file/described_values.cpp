@@ -12,15 +12,15 @@ constexpr std::int64_t most_elements = std::int64_t{1} << 50;
 
 }  // namespace
 
-std::vector<std::int64_t> values_of(const Shared& facts, const Problem& problem) {
+std::vector<std::int64_t> values_of(const DescriptionFacts& facts, const Problem& problem) {
   std::vector<std::int64_t> values;
   values.reserve(facts.of_problem);
   for (const Parameter& parameter : facts.description.parameters) {
     const Value* value = problem.find(parameter.name);
     if (value == nullptr) throw Error("\"" + problem.text() + "\" has no " + parameter.name + ".");
     if (const auto* word = std::get_if<std::string>(value)) {
-      const auto found = std::find(parameter.words.begin(), parameter.words.end(), *word);
-      values.push_back(found - parameter.words.begin());
+      const auto found = std::find(parameter.categories.begin(), parameter.categories.end(), *word);
+      values.push_back(found - parameter.categories.begin());
     } else {
       values.push_back(std::get<std::int64_t>(*value));
     }
@@ -31,7 +31,7 @@ std::vector<std::int64_t> values_of(const Shared& facts, const Problem& problem)
 
 namespace {
 
-Expression::Lookup lookup(const Shared& facts, const std::vector<std::int64_t>& values,
+Expression::Lookup lookup(const DescriptionFacts& facts, const std::vector<std::int64_t>& values,
                           const Config* config) {
   return [&facts, &values, config](std::size_t name) {
     return name < values.size() ? values[name] : (*config)[facts.axes[name - values.size()]];
@@ -40,7 +40,7 @@ Expression::Lookup lookup(const Shared& facts, const std::vector<std::int64_t>& 
 
 }  // namespace
 
-Expression::Result value_of(const Expression& expression, const Shared& facts,
+Expression::Result value_of(const Expression& expression, const DescriptionFacts& facts,
                             const std::vector<std::int64_t>& values, const Config* config) {
   return expression.evaluate(lookup(facts, values, config));
 }
@@ -73,7 +73,7 @@ Contents contents_of(const Facts& facts, const DescribedValues& values) {
   return made;
 }
 
-std::string extents_of(const Shared& facts, const DescribedArray& array,
+std::string extents_of(const DescriptionFacts& facts, const DescribedArray& array,
                        const std::vector<std::int64_t>& values, std::vector<std::int64_t>& extents) {
   std::int64_t elements = 1;
   for (const Expression& expression : array.extents) {

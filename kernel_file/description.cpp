@@ -66,15 +66,15 @@ Description DescriptionReader::read(const toml::table& root) {
     made_.type = text(*node, "type");
     if (!is_identifier(made_.type)) refuse(node, "type is " + shown(*node) + "; give the name of a type.");
   }
-  std::vector<std::string> words;
-  if (const toml::node* node = root.get("dtype")) words = dtype_words(*node);
-  if (words.size() > 1 && made_.type.empty()) {
+  std::vector<std::string> dtypes;
+  if (const toml::node* node = root.get("dtype")) dtypes = dtype_categories(*node);
+  if (dtypes.size() > 1 && made_.type.empty()) {
     refuse(root.get("dtype"),
            "There are several dtypes, so the kernel must have a name for the type; give it by type "
            "= \"T\".");
   }
-  read_arrays(root, kernel, words);
-  read_problem(root, words);
+  read_arrays(root, kernel, dtypes);
+  read_problem(root, dtypes);
   read_axes(root);
   for (DescribedArray& array : made_.arrays) parse_extents(root, array);
   read_rules(root);
@@ -125,13 +125,13 @@ const DeclaredKernel& DescriptionReader::chosen_kernel(const toml::node* node) c
   return kernel_of(nullptr, kernels_.front().name);
 }
 
-std::vector<std::string> DescriptionReader::dtype_words(const toml::node& node) const {
-  std::vector<std::string> words = texts(node, "dtype");
-  for (const std::string& word : words) {
-    if (std::find(described_dtypes.begin(), described_dtypes.end(), word) == described_dtypes.end())
-      refuse(&node, "dtype is \"" + word + "\"; allowed are " + listed(described_dtypes) + ".");
+std::vector<std::string> DescriptionReader::dtype_categories(const toml::node& node) const {
+  std::vector<std::string> dtypes = texts(node, "dtype");
+  for (const std::string& dtype : dtypes) {
+    if (std::find(described_dtypes.begin(), described_dtypes.end(), dtype) == described_dtypes.end())
+      refuse(&node, "dtype is \"" + dtype + "\"; allowed are " + listed(described_dtypes) + ".");
   }
-  return words;
+  return dtypes;
 }
 
 std::vector<ExpressionName> DescriptionReader::problem_names() const {
@@ -225,7 +225,7 @@ void DescriptionReader::read_rest(const toml::table& root) {
 
 std::vector<ExpressionName> Description::names() const {
   std::vector<ExpressionName> names;
-  for (const Parameter& parameter : parameters) names.push_back({parameter.name, parameter.words});
+  for (const Parameter& parameter : parameters) names.push_back({parameter.name, parameter.categories});
   names.push_back({"dtype_bytes", {}});
   for (const DescribedAxis& axis : axes) names.push_back({axis.name, {}});
   return names;

@@ -126,7 +126,7 @@ DescribedValues DescriptionReader::values_of_words(const toml::node& node, const
       (open < words.size() && words.back() != ')'))
     refuse(&node, key + " has the values " + shown(node) + "; give [least, most] or " + forms + ".");
   const std::vector<std::string> of_array =
-      array.dtype.empty() ? made_.parameters.back().words : std::vector<std::string>{array.dtype};
+      array.dtype.empty() ? made_.parameters.back().categories : std::vector<std::string>{array.dtype};
   for (const std::string& dtype : of_array)
     if (kind->is_whole && !tunesmith::is_whole(dtype_of({{"dtype", dtype}})))
       refuse(&node, key + " has the values " + words + ", which are integers, but the dtype " + dtype + ".");
@@ -176,7 +176,7 @@ void DescriptionReader::read_values(const toml::node& node, const std::string& k
 }
 
 void DescriptionReader::read_arrays(const toml::table& root, const DeclaredKernel& kernel,
-                                    std::vector<std::string>& words) {
+                                    std::vector<std::string>& dtypes) {
   const toml::table* given = table(root, "arrays");
   if (given == nullptr || given->empty())
     refuse(nullptr, "There is no array; name the kernel's arrays and their extents in [arrays].");
@@ -225,10 +225,10 @@ void DescriptionReader::read_arrays(const toml::table& root, const DeclaredKerne
   if (!has_output)
     refuse(given,
            "No array is an output, so there is nothing to check; give one role = \"output\" or \"inout\".");
-  if (words.empty()) words = {from_pointers.empty() ? "f32" : from_pointers.front()};
-  if (words.size() == 1)
+  if (dtypes.empty()) dtypes = {from_pointers.empty() ? "f32" : from_pointers.front()};
+  if (dtypes.size() == 1)
     for (DescribedArray& array : made_.arrays)
-      if (array.dtype == words.front()) array.dtype.clear();
+      if (array.dtype == dtypes.front()) array.dtype.clear();
 }
 
 void DescriptionReader::gather(const toml::node& node, std::string& words) {

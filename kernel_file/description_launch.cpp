@@ -95,7 +95,7 @@ void DescriptionReader::must_fit(const toml::node* node, const std::string& whic
                                  const DescribedArray& array) const {
   if (array.dtype.empty() && is_of_problem(parameter)) return;
   const std::vector<std::string> possible =
-      array.dtype.empty() ? made_.parameters.back().words : std::vector<std::string>{array.dtype};
+      array.dtype.empty() ? made_.parameters.back().categories : std::vector<std::string>{array.dtype};
   for (const std::string& dtype : possible) {
     const std::string why = why_not(parameter, dtype);
     if (!why.empty())

@@ -12,7 +12,7 @@ constexpr std::size_t most_axes = 24, most_values = 1000, most_parameters = 32;
 
 }  // namespace
 
-void DescriptionReader::read_problem(const toml::table& root, const std::vector<std::string>& words) {
+void DescriptionReader::read_problem(const toml::table& root, const std::vector<std::string>& dtypes) {
   const toml::table* given = table(root, "problem");
   if (given == nullptr || given->empty())
     refuse(nullptr, "The problem has no parameter; name its sizes in [problem].");
@@ -29,8 +29,8 @@ void DescriptionReader::read_problem(const toml::table& root, const std::vector<
     }
     made_.parameters.push_back(parameter(name, *node));
   }
-  Parameter dtype{.name = "dtype", .what = "element type", .words = words};
-  dtype.initial = words.front();
+  Parameter dtype{.name = "dtype", .what = "element type", .categories = dtypes};
+  dtype.initial = dtypes.front();
   made_.parameters.push_back(std::move(dtype));
 }
 
@@ -49,7 +49,7 @@ Parameter DescriptionReader::parameter(const std::string& name, const toml::node
       for (const char* other : {"minimum", "maximum", "usual"})
         if (fields->contains(other))
           refuse(fields->get(other), key + " has words, so it has no " + other + ".");
-      set_words(made, *words, key);
+      set_categories(made, *words, key);
     }
     if (const toml::node* least = fields->get("minimum"))
       made.minimum = integer(*least, key + ": minimum", -largest, largest);
@@ -57,14 +57,14 @@ Parameter DescriptionReader::parameter(const std::string& name, const toml::node
       made.maximum = integer(*most, key + ": maximum", made.minimum, largest);
     if (const toml::node* usual = fields->get("usual")) set_range(made, *usual, key);
     if (const toml::node* initial = fields->get("default")) {
-      if (made.words.empty()) {
+      if (made.categories.empty()) {
         made.initial = integer(*initial, key + ": default", made.minimum, made.maximum);
       } else {
         made.initial = text(*initial, "default");
-        if (std::find(made.words.begin(), made.words.end(), std::get<std::string>(*made.initial)) ==
-            made.words.end())
-          refuse(initial,
-                 key + " has the default " + shown(*initial) + "; its words are " + listed(made.words) + ".");
+        if (std::find(made.categories.begin(), made.categories.end(), std::get<std::string>(*made.initial)) ==
+            made.categories.end())
+          refuse(initial, key + " has the default " + shown(*initial) + "; its words are " +
+                              listed(made.categories) + ".");
       }
     }
   } else {
@@ -74,21 +74,22 @@ Parameter DescriptionReader::parameter(const std::string& name, const toml::node
   return made;
 }
 
-void DescriptionReader::set_words(Parameter& made, const toml::node& node, const std::string& key) const {
+void DescriptionReader::set_categories(Parameter& made, const toml::node& node,
+                                       const std::string& key) const {
   for (const toml::node& one : list(node, key, "words")) {
     const std::string& word = text(one, key);
     if (!is_identifier(word))
       refuse(&one, key + " has the word " + shown(one) + "; give letters, digits and underscores.");
-    if (std::find(made.words.begin(), made.words.end(), word) != made.words.end())
+    if (std::find(made.categories.begin(), made.categories.end(), word) != made.categories.end())
       refuse(&one, key + " has the word " + word + " twice; give it once.");
-    made.words.push_back(word);
+    made.categories.push_back(word);
   }
-  made.initial = made.words.front();
+  made.initial = made.categories.front();
 }
 
 void DescriptionReader::set_range(Parameter& made, const toml::node& node, const std::string& key) const {
   const toml::array& both = list(node, key, "two numbers or of words");
-  if (both[0].is_string()) return set_words(made, node, key);
+  if (both[0].is_string()) return set_categories(made, node, key);
   if (both.size() != 2)
     refuse(&node, key + " has a list of " + std::to_string(both.size()) +
                       "; give its usual sizes as [least, most], or words.");

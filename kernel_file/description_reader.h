@@ -31,7 +31,7 @@ class DescriptionReader : private TomlReader {
   std::string kernel_names() const;
   const DeclaredKernel& kernel_of(const toml::node* node, const std::string& name) const;
   const DeclaredKernel& chosen_kernel(const toml::node* node) const;
-  std::vector<std::string> dtype_words(const toml::node& node) const;
+  std::vector<std::string> dtype_categories(const toml::node& node) const;
   std::vector<ExpressionName> problem_names() const;
   Expression expression(const toml::node& node, const std::string& key,
                         const std::vector<ExpressionName>& names) const;
@@ -59,7 +59,7 @@ class DescriptionReader : private TomlReader {
   void read_values(const toml::node& node, const std::string& key, DescribedArray& array) const;
   // Names only; their extents name parameters, which are not known yet. Dtypes that the kernel's pointers
   // have need not be given.
-  void read_arrays(const toml::table& root, const DeclaredKernel& kernel, std::vector<std::string>& words);
+  void read_arrays(const toml::table& root, const DeclaredKernel& kernel, std::vector<std::string>& dtypes);
   // All texts of a description, but not its names.
   static void gather(const toml::node& node, std::string& words);
   // A parameter of the problem without any use is mostly a forgotten argument, or a name written in two ways.
@@ -70,9 +70,9 @@ class DescriptionReader : private TomlReader {
   void parse_extents(const toml::table& root, DescribedArray& array) const;
 
   // description_problem.cpp: the problem's parameters, and the axes
-  void read_problem(const toml::table& root, const std::vector<std::string>& words);
+  void read_problem(const toml::table& root, const std::vector<std::string>& dtypes);
   Parameter parameter(const std::string& name, const toml::node& node) const;
-  void set_words(Parameter& made, const toml::node& node, const std::string& key) const;
+  void set_categories(Parameter& made, const toml::node& node, const std::string& key) const;
   void set_range(Parameter& made, const toml::node& node, const std::string& key) const;
   void read_axes(const toml::table& root);
   // Beside its own definitions, in a text that the kernel is made of.

@@ -30,7 +30,7 @@ class Expression::Parser {
     }
     made_.text_ = std::string(text_);
     const Operand whole = choice();
-    must_not_have_words(whole);
+    must_not_be_categorical(whole);
     made_.root_ = whole.node;
     if (!peek().empty()) refuse("has " + shown(peek()) + " where an operator or the end is expected");
     return std::move(made_);
@@ -125,38 +125,38 @@ class Expression::Parser {
     const ExpressionName* name = node != nullptr && node->operation == Operation::name
                                      ? &names_[static_cast<std::size_t>(node->value)]
                                      : nullptr;
-    if (name == nullptr || name->words.empty())
+    if (name == nullptr || name->categories.empty())
       refuse("compares the word '" + *word.word +
              "' with something that has no words; compare it with a parameter that has them");
-    const auto found = std::find(name->words.begin(), name->words.end(), *word.word);
-    if (found == name->words.end())
+    const auto found = std::find(name->categories.begin(), name->categories.end(), *word.word);
+    if (found == name->categories.end())
       refuse("compares " + name->name + " with '" + *word.word + "', but its words are " +
-             listed(name->words));
-    return add({.operation = Operation::number, .value = found - name->words.begin()});
+             listed(name->categories));
+    return add({.operation = Operation::number, .value = found - name->categories.begin()});
   }
 
-  // A parameter with words is compared with nothing else.
-  void must_not_have_words(const Operand& operand) {
+  // A categorical parameter is compared with nothing else.
+  void must_not_be_categorical(const Operand& operand) {
     if (operand.word) return must_be_number(operand);
     const Node& node = made_.nodes_[operand.node];
     if (node.operation != Operation::name) return;
     const ExpressionName& name = names_[static_cast<std::size_t>(node.value)];
-    if (name.words.empty()) return;
+    if (name.categories.empty()) return;
     start_ = operand.at;
-    refuse("uses " + name.name + " as a number, but it is one of the words " + listed(name.words) +
+    refuse("uses " + name.name + " as a number, but it is one of the words " + listed(name.categories) +
            "; compare it by == or != with one of them, in single quotes");
   }
 
   Operand choice() {
-    const Deeper deeper(*this);
+    const NestingLevel deeper(*this);
     Operand condition = binary(1);
     if (!take_if("?")) return condition;
-    must_not_have_words(condition);
+    must_not_be_categorical(condition);
     Operand yes = choice();
-    must_not_have_words(yes);
+    must_not_be_categorical(yes);
     expect(":", "after the first value of ?");
     Operand no = choice();
-    must_not_have_words(no);
+    must_not_be_categorical(no);
     return {add({Operation::select, 0, condition.node, yes.node, no.node}), std::nullopt, condition.at};
   }
 
@@ -176,8 +176,8 @@ class Expression::Parser {
       } else if (equality && left.word) {
         left = {place_of(left, right), std::nullopt, left.at};
       } else {
-        must_not_have_words(left);
-        must_not_have_words(right);
+        must_not_be_categorical(left);
+        must_not_be_categorical(right);
       }
       left.node = add({level->operation, 0, left.node, right.node, 0});
       if (compares) {
@@ -192,13 +192,13 @@ class Expression::Parser {
   }
 
   Operand unary() {
-    const Deeper deeper(*this);
+    const NestingLevel deeper(*this);
     const std::string_view sign = peek();
     const std::size_t at = start_;
     if (sign == "-" || sign == "!") {
       take();
       const Operand operand = unary();
-      must_not_have_words(operand);
+      must_not_be_categorical(operand);
       return {add({sign == "-" ? Operation::negate : Operation::logical_not, 0, operand.node, 0, 0}),
               std::nullopt, at};
     }
@@ -262,7 +262,7 @@ class Expression::Parser {
     std::vector<std::size_t> operands;
     do {
       const Operand operand = choice();
-      must_not_have_words(operand);
+      must_not_be_categorical(operand);
       operands.push_back(operand.node);
     } while (take_if(","));
     expect(")", "to close the arguments of a function");
@@ -277,15 +277,15 @@ class Expression::Parser {
     return node;
   }
 
-  class Deeper {
+  class NestingLevel {
    public:
-    explicit Deeper(Parser& parser) : parser_(parser) {
+    explicit NestingLevel(Parser& parser) : parser_(parser) {
       if (++parser_.depth_ > 2 * most_depth)
         parser_.refuse("is nested too deeply; at most " + std::to_string(most_depth) + " levels are allowed");
     }
-    ~Deeper() { --parser_.depth_; }
-    Deeper(const Deeper&) = delete;
-    Deeper& operator=(const Deeper&) = delete;
+    ~NestingLevel() { --parser_.depth_; }
+    NestingLevel(const NestingLevel&) = delete;
+    NestingLevel& operator=(const NestingLevel&) = delete;
 
    private:
     Parser& parser_;

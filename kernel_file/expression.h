@@ -10,10 +10,11 @@
 
 namespace tunesmith {
 
-/// What an expression may name: a value, or, with `words`, one of them, which it is compared with in quotes.
+/// What an expression may name: a value, or, with `categories`, one of them, which it is compared with in
+/// quotes.
 struct ExpressionName {
   std::string name;
-  std::vector<std::string> words = {};
+  std::vector<std::string> categories = {};
 };
 
 /// In 64 bits: + - * / % (rounded to zero), < <= > >= == != ! && || ?:, min and max of two or more,

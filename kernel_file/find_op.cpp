@@ -9,13 +9,17 @@
 
 namespace tunesmith {
 
+const Op* op_or_null(std::string_view name) {
+  for (const Op& op : ops())
+    if (op.name == name) return &op;
+  const UserKernel* kernel = find_user_kernel(name);
+  return kernel == nullptr ? nullptr : &kernel->op;
+}
+
 const Op& find_op(std::string_view name) {
+  if (const Op* op = op_or_null(name)) return *op;
   std::string names;
-  for (const Op& op : ops()) {
-    if (op.name == name) return op;
-    names += (names.empty() ? "" : ", ") + op.name;
-  }
-  if (const UserKernel* kernel = find_user_kernel(name)) return kernel->op;
+  for (const Op& op : ops()) names += (names.empty() ? "" : ", ") + op.name;
   throw UsageError("There is no op " + std::string(name) + "; the ops are " + names +
                    ", and those that files of yours describe, such as my_kernel.cu.");
 }

@@ -8,7 +8,11 @@
 
 namespace tunesmith {
 
-/// Throws UsageError naming the ops there are. The op stays for the rest of the process.
+/// Throws UsageError naming the ops there are. The op stays for the rest of the process; a user's kernel has
+/// Op::user_kernel.
 const Op& find_op(std::string_view name);
+
+/// The same op, or null where there is none of that name.
+const Op* op_or_null(std::string_view name);
 
 }  // namespace tunesmith

@@ -59,18 +59,18 @@ int line_number(std::string_view text, std::size_t at) {
 }
 
 // A declaration or definition of a kernel in the blanked text.
-struct Declared {
+struct Declaration {
   std::size_t begin = 0;  // of its first word
   std::size_t name = 0, name_end = 0;
   std::size_t open = 0, close = 0;  // of its parameters: at ( and behind )
   bool is_template = false, is_extern = false;
 };
 
-std::vector<Declared> declarations(std::string_view blank) {
-  std::vector<Declared> found;
+std::vector<Declaration> declarations(std::string_view blank) {
+  std::vector<Declaration> found;
   for (std::size_t at = 0; (at = find_word(blank, "__global__", at)) != std::string_view::npos; ++at) {
     if (in_directive(blank, at)) continue;
-    Declared one;
+    Declaration one;
     // Back to the end of what is before it.
     std::size_t begin = at;
     while (begin > 0 && blank[begin - 1] != ';' && blank[begin - 1] != '}' && blank[begin - 1] != '{') {
@@ -239,7 +239,7 @@ std::string blanked(std::string_view text) {
 std::vector<DeclaredKernel> kernels_of(std::string_view text) {
   const std::string blank = blanked(text);
   std::vector<DeclaredKernel> kernels;
-  for (const Declared& one : declarations(blank)) {
+  for (const Declaration& one : declarations(blank)) {
     DeclaredKernel kernel;
     kernel.name = blank.substr(one.name, one.name_end - one.name);
     if (std::any_of(kernels.begin(), kernels.end(),
@@ -423,7 +423,7 @@ KernelBody kernel_body(std::string_view given, const std::vector<std::string>& c
   }
   // From the end to the beginning, so that the places before stay.
   std::vector<std::pair<std::size_t, std::pair<std::size_t, std::string>>> edits;
-  for (const Declared& one : declarations(blank)) {
+  for (const Declaration& one : declarations(blank)) {
     if (one.is_template) continue;
     if (!one.is_extern) edits.push_back({one.begin, {0, "extern \"C\" "}});
     const std::string name = blank.substr(one.name, one.name_end - one.name);
@@ -462,7 +462,7 @@ KernelBody kernel_body(std::string_view given, const std::vector<std::string>& c
           {place + static_cast<std::size_t>(at->length()) - length, {length, std::string(length, ' ')}});
   }
   // Kernels in a namespace are known outside of it too; one without a name gets one.
-  for (const Declared& one : declarations(blank)) {
+  for (const Declaration& one : declarations(blank)) {
     const std::size_t behind = skip_space(blank, one.close);
     std::string path;
     for (const Braces& around : outer) {

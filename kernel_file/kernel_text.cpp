@@ -112,7 +112,7 @@ std::string own_type(DType dtype) {
   return std::string(cuda_type(dtype));
 }
 
-void add_files(UserKernel& made, const Shared& facts, const Files& common, Template& tmpl) {
+void add_files(UserKernel& made, const DescriptionFacts& facts, const Files& common, Template& tmpl) {
   const Description& description = facts.description;
   std::vector<std::string> constants = description.compiled_in;
   for (const DescribedAxis& axis : description.axes) constants.push_back(axis.name);

@@ -46,7 +46,7 @@ struct UserKernel {
 /// where another kernel has its name. Thread-safe. (add.h makes one of a file.)
 const UserKernel& keep_user_kernel(std::unique_ptr<const UserKernel> kernel);
 
-/// Null: there is none of that name. Thread-safe.
+/// For find_op.h and add.h. Null: there is none of that name. Thread-safe.
 const UserKernel* find_user_kernel(std::string_view name);
 
 }  // namespace tunesmith

@@ -28,7 +28,7 @@ LoadError::Kind kind_of(cudaError_t code) {
 
 [[noreturn]] void refuse(cudaError_t code, const std::string& what, LoadError::Kind kind) {
   static_cast<void>(cudaGetLastError());  // so that the caller's next check does not find this error
-  throw LoadError(what + ": " + words(code) + ".", kind);
+  throw LoadError(what + ": " + to_string(code) + ".", kind);
 }
 
 void require(cudaError_t code, const std::string& what) {
@@ -283,7 +283,7 @@ class CudaExecutable : public Executable {
   bool may_be_running() const override { return library_->was_launched(); }
   bool was_captured() const override { return captured_; }
 
-  std::string describe(int error) const override { return words(static_cast<cudaError_t>(error)); }
+  std::string describe(int error) const override { return to_string(static_cast<cudaError_t>(error)); }
 
  private:
   int launch_with_workspace(void* const* arguments, cudaStream_t stream,
@@ -453,9 +453,9 @@ std::string why_no_device(cudaError_t code) {
     return "There is a driver but no CUDA device: no GPU is present, CUDA_VISIBLE_DEVICES hides it, or this "
            "user may not open /dev/nvidia*.";
   if (code == cudaErrorOperatingSystem || code == cudaErrorNotPermitted)
-    return "The operating system refuses access to the GPU (" + words(code) +
+    return "The operating system refuses access to the GPU (" + to_string(code) +
            "); check the permissions of /dev/nvidia*.";
-  return "The CUDA runtime finds no usable device: " + words(code) + ".";
+  return "The CUDA runtime finds no usable device: " + to_string(code) + ".";
 }
 
 struct Devices {

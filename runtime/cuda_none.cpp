@@ -1,6 +1,6 @@
 // What a build without the CUDA toolkit answers where one with it would use a GPU.
+#include "runtime/benchmark.h"
 #include "runtime/executable.h"
-#include "runtime/rehearsal.h"
 
 namespace tunesmith {
 
@@ -12,7 +12,7 @@ std::unique_ptr<Executable> load_cuda(const std::string&, const std::string&, co
 
 bool is_cuda_memory(const void*, std::size_t, int) noexcept { return false; }
 
-std::unique_ptr<Rehearsal> make_cuda_rehearsal(int) {
+std::unique_ptr<Benchmark> make_cuda_benchmark(int) {
   throw LoadError("This build has no CUDA; build again where the CUDA toolkit is installed.");
 }
 

@@ -13,7 +13,7 @@ inline bool is_of_capture(cudaError_t code) {
   return code >= cudaErrorStreamCaptureUnsupported && code <= cudaErrorStreamCaptureWrongThread;
 }
 
-inline std::string words(cudaError_t code) {
+inline std::string to_string(cudaError_t code) {
   return std::string(cudaGetErrorName(code)) + ": " + cudaGetErrorString(code) +
          (is_of_capture(code)
               ? "; a stream is being captured: make the plan before the capture, with prepare() "

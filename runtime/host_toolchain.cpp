@@ -181,13 +181,13 @@ class HostToolchain : public Toolchain {
 
   std::string identity() const override { return identity_; }
 
-  Compiled compile(const Source& source, const Patience& patience) const override {
+  Compilation compile(const Source& source, const Patience& patience) const override {
     const Clock::time_point start = Clock::now();
     const ScratchFolder scratch;
     const fs::path text = scratch.path() / "variant.cpp";
     const fs::path object = scratch.path() / "variant.so";
     const fs::path log = scratch.path() / "log";
-    Compiled compiled;
+    Compilation compiled;
     if (std::ofstream file(text, std::ios::binary); !(file << source.text).flush()) {
       compiled.log = "The source could not be written to " + text.string() + "; is the disk full?";
       return compiled;

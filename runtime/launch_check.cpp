@@ -9,9 +9,9 @@ namespace {
 ParameterFacts facts_of(const KernelArgument& argument) {
   return std::visit(
       [](const auto& value) -> ParameterFacts {
-        using Given = std::remove_cvref_t<decltype(value)>;
-        if constexpr (std::is_floating_point_v<Given>) return {sizeof(Given), ParameterKind::floating};
-        if constexpr (std::is_integral_v<Given>) return {sizeof(Given), ParameterKind::integer};
+        using Type = std::remove_cvref_t<decltype(value)>;
+        if constexpr (std::is_floating_point_v<Type>) return {sizeof(Type), ParameterKind::floating};
+        if constexpr (std::is_integral_v<Type>) return {sizeof(Type), ParameterKind::integer};
         return {sizeof(void*), ParameterKind::pointer};
       },
       argument);

@@ -206,9 +206,9 @@ class NvrtcToolchain : public Toolchain {
 
   std::string identity() const override { return identity_; }
 
-  Compiled compile(const Source& source, const Patience& patience) const override {
+  Compilation compile(const Source& source, const Patience& patience) const override {
     const auto start = std::chrono::steady_clock::now();
-    Compiled result;
+    Compilation result;
     Impatience impatience(patience);
     result.log = why_not(source.target);
     result.is_unknown_target = !result.log.empty();
@@ -243,7 +243,7 @@ class NvrtcToolchain : public Toolchain {
 
   // Without the declarations of textures and of the device runtime a small kernel compiles 5 % sooner. A text
   // that may need them, or a compiler that is too old to leave them out (before 12.4), compiles with them.
-  int compile_fast_or_fully(const Source& source, Compiled& result, Impatience& impatience) const {
+  int compile_fast_or_fully(const Source& source, Compilation& result, Impatience& impatience) const {
     for (const bool minimal : {true, false}) {
       Nvrtc::Program program = nullptr;
       int code = api_.create(&program, source.text.c_str(), "variant.cu", 0, nullptr, nullptr);
@@ -256,7 +256,7 @@ class NvrtcToolchain : public Toolchain {
     return success;
   }
 
-  int compile(Nvrtc::Program program, const std::string& target, bool minimal, Compiled& result) const {
+  int compile(Nvrtc::Program program, const std::string& target, bool minimal, Compilation& result) const {
     const std::string option = "--gpu-architecture=" + target;
     // -v puts registers and spills of each kernel into the log.
     std::vector<const char*> options = {option.c_str(), "--std=c++20", "-default-device",

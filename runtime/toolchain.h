@@ -11,7 +11,7 @@
 
 namespace tunesmith {
 
-struct Compiled {
+struct Compilation {
   bool ok = false;
   std::string bytes;               ///< a cubin, or a shared object for the host
   std::string log;                 ///< the compiler's words; the reason when !ok
@@ -38,7 +38,7 @@ class Toolchain {
   virtual std::string identity() const = 0;
 
   /// Thread-safe. A source that does not compile is an answer, not an exception.
-  virtual Compiled compile(const Source& source, const Patience& patience = {}) const = 0;
+  virtual Compilation compile(const Source& source, const Patience& patience = {}) const = 0;
 };
 
 /// Loads libnvrtc at run time; no GPU or driver is needed. Throws Error saying why it is not available and

@@ -16,9 +16,9 @@
 namespace tunesmith {
 
 inline constexpr IntegerAxis RESIDENT_WARPS("RESIDENT_WARPS");
-inline constexpr WordAxis START("START");
-inline constexpr WordAxis STORE("STORE");
-inline constexpr WordAxis TRIGGER("TRIGGER");
+inline constexpr CategoricalAxis START("START");
+inline constexpr CategoricalAxis STORE("STORE");
+inline constexpr CategoricalAxis TRIGGER("TRIGGER");
 
 inline Axis resident_warps_axis(std::vector<Value> values) {
   return {RESIDENT_WARPS, std::move(values),
@@ -48,11 +48,12 @@ inline Rule resident_warps_rule(const std::vector<Axis>& axes,
 }
 
 inline Axis start_axis() {
-  return {START, words({"plain", "overlapped"}), "whether the kernel may start while the one before it runs"};
+  return {START, categories({"plain", "overlapped"}),
+          "whether the kernel may start while the one before it runs"};
 }
 
 inline Axis trigger_axis() {
-  return {TRIGGER, words({"none", "early"}),
+  return {TRIGGER, categories({"none", "early"}),
           "whether the kernel lets the next one start before it has ended"};
 }
 
@@ -71,7 +72,7 @@ inline Rule half_rule(std::int64_t bytes) {
       "LOAD=half is for inputs of 8 to 512 MiB: less stays in the second-level cache, and half of more "
       "does not.",
       [large = bytes >= 8 * mib && bytes <= 512 * mib](const Config& c) {
-        return large || c[WordAxis("LOAD")] != "half";
+        return large || c[CategoricalAxis("LOAD")] != "half";
       }};
 }
 
@@ -81,7 +82,7 @@ inline std::optional<Values> by_default(const Problem& /*problem*/, const Device
 }
 
 inline Axis store_axis() {
-  return {STORE, words({"plain", "streaming"}), "the hint that outputs are written with"};
+  return {STORE, categories({"plain", "streaming"}), "the hint that outputs are written with"};
 }
 
 }  // namespace tunesmith

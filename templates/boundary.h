@@ -1,4 +1,4 @@
-// What stands outside an image or a signal: the words of scipy.ndimage, and what op.h of the ops that have
+// What stands outside an image or a signal: the modes of scipy.ndimage, and what op.h of the ops that have
 // them share.
 #pragma once
 
@@ -17,15 +17,15 @@
 
 namespace tunesmith {
 
-inline const std::vector<std::string>& boundary_words() {
-  static const std::vector<std::string> words(boundary_names.begin(), boundary_names.end());
-  return words;
+inline const std::vector<std::string>& boundary_categories() {
+  static const std::vector<std::string> categories(boundary_names.begin(), boundary_names.end());
+  return categories;
 }
 
 inline Boundary boundary_of(const Problem& problem) {
-  const std::vector<std::string>& words = boundary_words();
-  return static_cast<Boundary>(std::find(words.begin(), words.end(), problem.word("boundary")) -
-                               words.begin());
+  const std::vector<std::string>& categories = boundary_categories();
+  return static_cast<Boundary>(std::find(categories.begin(), categories.end(), problem.string("boundary")) -
+                               categories.begin());
 }
 
 /// The sample of [0, size) that stands at any place, by definition: a period of the boundary at a time; -1:
@@ -56,8 +56,8 @@ inline DType sum_dtype(const Problem& problem) {
 }
 
 inline const std::vector<std::string>& sample_dtypes() {
-  static const std::vector<std::string> words = {"f32", "f64", "f16", "bf16", "u8", "u16", "i16"};
-  return words;
+  static const std::vector<std::string> categories = {"f32", "f64", "f16", "bf16", "u8", "u16", "i16"};
+  return categories;
 }
 
 /// Mostly f32 and f64, of which only the latter is exact to SciPy's last digits.
@@ -97,7 +97,7 @@ inline double rounded_value(double value, DType sums) {
 
 inline double value_of(const Problem& problem) {
   double value = 0;
-  reads_as_double(problem.word("value"), value);
+  reads_as_double(problem.string("value"), value);
   return boundary_of(problem) == Boundary::constant ? rounded_value(value, sum_dtype(problem)) : 0;
 }
 

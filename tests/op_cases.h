@@ -45,13 +45,13 @@ inline std::vector<TemplateCase> template_cases() {
 /// The op's examples, and problems with each combination of words (of more than 64, some that show each
 /// word) and odd sizes, small where a template compiles them in and at most `most_flops` in all.
 inline std::vector<Problem> test_problems(const Op& op, std::uint64_t seed, double most_flops) {
-  std::size_t combinations = 1, most_words = 1;
+  std::size_t combinations = 1, most_categories = 1;
   for (const Parameter& parameter : op.parameters) {
-    combinations *= std::max<std::size_t>(1, parameter.words.size());
-    most_words = std::max(most_words, parameter.words.size());
+    combinations *= std::max<std::size_t>(1, parameter.categories.size());
+    most_categories = std::max(most_categories, parameter.categories.size());
   }
   const bool takes_some = combinations > 64;
-  combinations = takes_some ? most_words : std::max<std::size_t>(combinations, 4);
+  combinations = takes_some ? most_categories : std::max<std::size_t>(combinations, 4);
   Random random(seed);
   std::vector<Problem> problems;
   for (const std::string& example : op.examples) {
@@ -61,9 +61,9 @@ inline std::vector<Problem> test_problems(const Op& op, std::uint64_t seed, doub
     Problem given;
     std::size_t digits = k;
     for (const Parameter& parameter : op.parameters) {
-      if (!parameter.words.empty()) {
-        given.set(parameter.name, parameter.words[digits % parameter.words.size()]);
-        if (!takes_some) digits /= parameter.words.size();
+      if (!parameter.categories.empty()) {
+        given.set(parameter.name, parameter.categories[digits % parameter.categories.size()]);
+        if (!takes_some) digits /= parameter.categories.size();
         continue;
       }
       if (!parameter.is_integer() || parameter.minimum < 0) {  // an offset goes with other sizes
@@ -176,7 +176,7 @@ inline std::vector<Config> test_configs(const Space& space, std::size_t more, st
     if (seen.insert(space.number(config)).second) configs.push_back(config);
     return true;
   };
-  space.each(add, Space::Which::promising);
+  space.each(add, Space::Subset::promising);
   return configs;
 }
 
@@ -191,8 +191,8 @@ inline std::string words_of(const TemplateCase& which, const VariantCase& varian
 }
 
 /// By as many threads as the machine has processors; the same source once.
-inline std::vector<Compiled> compile_all(const Toolchain& toolchain, const std::vector<Source>& sources) {
-  std::vector<Compiled> compiled(sources.size());
+inline std::vector<Compilation> compile_all(const Toolchain& toolchain, const std::vector<Source>& sources) {
+  std::vector<Compilation> compiled(sources.size());
   std::vector<std::size_t> distinct;
   std::unordered_map<std::string, std::size_t> first;  // of each target and text
   for (std::size_t s = 0; s < sources.size(); ++s) {

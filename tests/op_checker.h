@@ -56,7 +56,7 @@ inline Data make_data(Device& device, const Op& op, const Problem& problem, int 
   }
   for (std::size_t a = 0; a < op.arguments.size(); ++a) {
     if (op.arguments[a].role == Role::input) continue;
-    const Expected expected = reference_of(op, problem, inputs, static_cast<int>(a));
+    const ExpectedOutput expected = reference_of(op, problem, inputs, static_cast<int>(a));
     const auto elements = static_cast<std::int64_t>(expected.value.size());
     const std::string permitted = pack_permitted(op.arguments[a].dtype(problem), expected.permitted_error);
     const auto permitted_size = static_cast<std::int64_t>(permitted.size());
@@ -82,7 +82,7 @@ class OpChecker {
     const Work work = tmpl->work(problem, config);
     if (exceeds(work, device().facts())) return false;
     SCOPED_TRACE(op->name + "/" + tmpl->name + " " + config.text() + " on " + problem.text() +
-                 (set > 0 ? ", where " + words(*op, set) : "") +
+                 (set > 0 ? ", where " + describe_inputs(*op, set) : "") +
                  (special ? ", NaN and infinity among the inputs" : "") +
                  (reverse ? ", threads in reverse" : ""));
     auto& data = data_[problem.text() + (special ? "*" : "") + std::to_string(set)];

@@ -14,7 +14,7 @@
 namespace tunesmith {
 namespace {
 
-Estimated estimated(const std::vector<double>& values) {
+MeanEstimate estimated(const std::vector<double>& values) {
   const auto size = static_cast<double>(values.size());
   if (values.empty()) return {std::nan(""), std::nan("")};
   const double mean = std::accumulate(values.begin(), values.end(), 0.0) / size;
@@ -158,7 +158,7 @@ std::vector<AblatedRule> ablation(std::span<const Recording> recordings, std::si
   }
   std::vector<AblatedRule> results;
   for (auto& [key, its] : all) {
-    const Estimated logarithm = estimated(its.slower);
+    const MeanEstimate logarithm = estimated(its.slower);
     its.rule.slower = {std::exp(logarithm.mean), std::exp(logarithm.mean) * logarithm.error};
     its.rule.least_slower =
         its.slower.empty() ? std::nan("") : std::exp(*std::min_element(its.slower.begin(), its.slower.end()));

@@ -12,7 +12,7 @@
 namespace tunesmith {
 
 /// A mean over recordings, or over recordings and repeats, and its standard error; of none NaN.
-struct Estimated {
+struct MeanEstimate {
   double mean = 0, error = 0;
 };
 
@@ -27,12 +27,12 @@ struct AblatedRule {
   std::int64_t best_5 = 0, best_5_breaking = 0;  ///< the fastest 5 %
   /// The expected best time of ten configs that break it alone / of ten that keep all heuristics; the
   /// geometric mean over recordings with at least `least_alone` of each, and the least of them.
-  Estimated slower;
+  MeanEstimate slower;
   double least_slower = 0;
-  Estimated compile;  ///< the mean compile time of these / of those
+  MeanEstimate compile;  ///< the mean compile time of these / of those
   /// By mark: what leaving the heuristic out changes of optimum / best found; positive: it is better left
   /// out.
-  std::vector<Estimated> change;
+  std::vector<MeanEstimate> change;
 };
 
 inline constexpr std::size_t least_alone = 5;

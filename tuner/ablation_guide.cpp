@@ -61,7 +61,7 @@ class AblationGuide : public Guide {
           }
           return seen < most_seen;
         },
-        Space::Which::promising);
+        Space::Subset::promising);
     for (std::size_t i = 0; i < reservoir.size(); ++i)
       std::swap(reservoir[i], reservoir[i + random_.below(reservoir.size() - i)]);
     return reservoir;

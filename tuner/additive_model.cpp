@@ -15,17 +15,17 @@ constexpr double penalty = 0.5;  // as half an example with no effect
 
 }  // namespace
 
-std::vector<std::string> AdditiveModel::words(const Config& config) const {
-  std::vector<std::string> words = {""};
+std::vector<std::string> AdditiveModel::terms(const Config& config) const {
+  std::vector<std::string> terms = {""};
   for (std::size_t axis = 0; axis < config.axes().size(); ++axis)
-    words.push_back(config.axes()[axis].name + "=" + to_text(config.value(axis)));
-  return words;
+    terms.push_back(config.axes()[axis].name + "=" + to_text(config.value(axis)));
+  return terms;
 }
 
 void AdditiveModel::learn(const Config& config, double value) {
   std::vector<std::size_t> places;
-  for (std::string& word : words(config))
-    places.push_back(columns_.emplace(std::move(word), columns_.size()).first->second);
+  for (std::string& term : terms(config))
+    places.push_back(columns_.emplace(std::move(term), columns_.size()).first->second);
   products_.resize(columns_.size());
   for (std::vector<double>& row : products_) row.resize(columns_.size());
   moments_.resize(columns_.size());
@@ -40,8 +40,8 @@ std::optional<double> AdditiveModel::predict(const Config& config) const {
   if (examples_ < fewest_examples) return std::nullopt;
   if (examples_ >= solve_at_) solve();
   double sum = 0;
-  for (const std::string& word : words(config)) {
-    const auto found = columns_.find(word);
+  for (const std::string& term : terms(config)) {
+    const auto found = columns_.find(term);
     if (found != columns_.end() && found->second < effects_.size()) sum += effects_[found->second];
   }
   return sum;

@@ -19,7 +19,7 @@ class AdditiveModel {
   std::optional<double> predict(const Config& config) const;
 
  private:
-  std::vector<std::string> words(const Config& config) const;
+  std::vector<std::string> terms(const Config& config) const;
   void solve() const;
 
   std::size_t examples_ = 0;

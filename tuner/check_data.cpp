@@ -153,11 +153,11 @@ int value_sets(const Op& op) {
   return static_cast<int>(most) + 1;
 }
 
-std::string words(const Op& op, int set) {
+std::string describe_inputs(const Op& op, int set) {
   std::string text;
   for (const Argument& argument : op.arguments) {
     if (argument.role == Role::output) continue;
-    text += (text.empty() ? "" : ", ") + argument.name + " holds " + words(contents_of(argument, set));
+    text += (text.empty() ? "" : ", ") + argument.name + " holds " + describe(contents_of(argument, set));
   }
   return text;
 }
@@ -242,11 +242,11 @@ double unpack_permitted(DType output, const char* from) {
   return kept;
 }
 
-Expected reference_of(const Op& op, const Problem& problem, std::span<const std::vector<double>> inputs,
-                      int output) {
+ExpectedOutput reference_of(const Op& op, const Problem& problem, std::span<const std::vector<double>> inputs,
+                            int output) {
   if (!op.reference) return kernel_reference_of(op, problem, inputs, output);
   const std::int64_t count = elements(op.arguments[static_cast<std::size_t>(output)], problem);
-  Expected expected;
+  ExpectedOutput expected;
   expected.value.resize(static_cast<std::size_t>(count));
   expected.permitted_error.resize(static_cast<std::size_t>(count));
   in_chunks(static_cast<std::size_t>(count), [&](std::size_t begin, std::size_t end) {

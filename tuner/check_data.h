@@ -28,15 +28,15 @@ int value_sets(const Op& op);
 /// So many times what the reference permits is permitted in a set of values: 1, or more where these lie so
 /// that rounding of the inputs alone counts that much (Contents::distant).
 double usual_errors(const Op& op, const Problem& problem, int set);
-/// What the inputs hold in a set above 0, as words: "x holds numbers from -100 to 100".
-std::string words(const Op& op, int set);
+/// What the inputs hold in a set above 0: "x holds numbers from -100 to 100".
+std::string describe_inputs(const Op& op, int set);
 
 /// Every argument's initial contents in the op's order (outputs empty), rounded to its dtype: in set 0, where
 /// the op says nothing else, usual_value(). The same seed gives the same values everywhere.
 std::vector<std::vector<double>> make_inputs(const Op& op, const Problem& problem, std::uint64_t seed,
                                              int set = 0);
 
-struct Expected {
+struct ExpectedOutput {
   std::vector<double> value;
   std::vector<double> permitted_error;  ///< absolute, per element
   /// Of i64 and u64 where the reference gives integers and not doubles: all digits, as 8 bytes each. Else
@@ -62,7 +62,7 @@ std::string pack_permitted(DType output, std::span<const double> errors);
 double unpack_permitted(DType output, const char* from);
 
 /// The op's reference of the argument `output`, computed in_chunks().
-Expected reference_of(const Op& op, const Problem& problem, std::span<const std::vector<double>> inputs,
-                      int output);
+ExpectedOutput reference_of(const Op& op, const Problem& problem, std::span<const std::vector<double>> inputs,
+                            int output);
 
 }  // namespace tunesmith

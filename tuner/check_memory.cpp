@@ -103,7 +103,7 @@ void fill(const Op& op, const CheckPart& part, std::uint64_t seed) {
       std::memcpy(array.initial.data(), packed.data(), packed.size());
     }
     if (!op.reference && !array.expected.empty()) {  // a kernel, which computes all at once
-      Expected expected = reference_of(op, part.problem, inputs, static_cast<int>(i));
+      ExpectedOutput expected = reference_of(op, part.problem, inputs, static_cast<int>(i));
       const double factor = usual_errors(op, part.problem, part.set);
       for (double& error : expected.permitted_error) error *= factor;
       if (is_exact(op, dtype)) {
@@ -146,10 +146,10 @@ char* map(int descriptor, std::size_t size, int protection) {
   return static_cast<char*>(memory);
 }
 
-struct Mapped {
+struct MappedMemory {
   char* memory;
   std::size_t bytes;
-  ~Mapped() { ::munmap(memory, bytes); }
+  ~MappedMemory() { ::munmap(memory, bytes); }
 };
 
 }  // namespace
@@ -221,7 +221,7 @@ void make_check_file(const Op& op, const Problem& problem, std::uint64_t seed, c
   if (::ftruncate(file.get(), 0) != 0 || ::ftruncate(file.get(), static_cast<off_t>(size)) != 0)
     Descriptor::fail("be made");
   {
-    const Mapped mapped{map(file.get(), size, PROT_READ | PROT_WRITE), size};
+    const MappedMemory mapped{map(file.get(), size, PROT_READ | PROT_WRITE), size};
     fill_check_memory(op, problem, seed, mapped.memory);
   }
   if (::fcntl(file.get(), F_ADD_SEALS, complete) != 0) Descriptor::fail("be sealed");

@@ -302,7 +302,7 @@ std::optional<CheckFailure> Checker::time(const MeasureRequest& request, Executa
   workspaces_.prepare(work, Poison::nan);  // without a check it has not been prepared yet
   void* const space = workspaces_.get(work.workspace_bytes);
   try {
-    Timed timed = device_.time_us(executable, asked_.all_pointers(), space, request.timing);
+    TimeSamples timed = device_.time_us(executable, asked_.all_pointers(), space, request.timing);
     reply.samples_us = std::move(timed.samples_us);
     reply.clock_mhz = timed.clock_mhz;
     reply.throttled = std::move(timed.throttled);

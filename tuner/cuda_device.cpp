@@ -58,7 +58,7 @@ class CudaDevice : public Device {
       : facts_(facts), ordinal_(ordinal), other_processes_(CudaTimer::processes_on(ordinal)) {
     check(cudaSetDevice(ordinal_), "use " + facts_.name);
     try {
-      const Compiled compiled = make_nvrtc_toolchain()->compile(
+      const Compilation compiled = make_nvrtc_toolchain()->compile(
           {.text = device_kernels, .hash = "", .suffix = "", .kernels = {}, .target = facts_.target});
       if (!compiled.ok) throw Error("The tuner's own kernels do not compile. " + compiled.log);
       check(cudaLibraryLoadData(&library_, compiled.bytes.data(), nullptr, nullptr, 0, nullptr, nullptr, 0),
@@ -205,10 +205,10 @@ class CudaDevice : public Device {
     last_work_ = Clock::now();
   }
 
-  Timed time_us(Executable& executable, std::span<void* const> arguments, void* workspace,
-                const Timing& timing) override {
+  TimeSamples time_us(Executable& executable, std::span<void* const> arguments, void* workspace,
+                      const Timing& timing) override {
     wake();
-    Timed timed = timer_->time(executable, buffers(arguments, workspace), timing);
+    TimeSamples timed = timer_->time(executable, buffers(arguments, workspace), timing);
     last_work_ = Clock::now();
     return timed;
   }

@@ -73,7 +73,7 @@ void CudaTimer::settled() {
   if (const auto state = nvml_.state()) settled_mhz_ = std::max(settled_mhz_, state->clock_mhz);
 }
 
-Timed CudaTimer::time(Executable& executable, const Buffers& buffers, const Timing& timing) {
+TimeSamples CudaTimer::time(Executable& executable, const Buffers& buffers, const Timing& timing) {
   const double limit =
       timing.give_up_above_us > 0 ? timing.give_up_above_us : std::numeric_limits<double>::infinity();
   const Pointers given = pointers_of(buffers);
@@ -108,7 +108,7 @@ Timed CudaTimer::time(Executable& executable, const Buffers& buffers, const Timi
     replay(graphs.more);
     replay(graphs.less);
   }
-  Timed timed;
+  TimeSamples timed;
   const int at_once = std::isfinite(limit) ? 1 : count;
   timed.samples_us = undisturbed(graphs, at_once, timed);
   if (count > at_once && timed.samples_us.front() <= limit) {
@@ -236,7 +236,7 @@ const CudaTimer::Graph& CudaTimer::spacers(std::int64_t evicted_bytes, int repea
 
 void CudaTimer::replay(const Graph& graph) { check(cudaGraphLaunch(graph.get(), stream_), "launch a graph"); }
 
-std::vector<double> CudaTimer::undisturbed(const Difference& graphs, int samples, Timed& timed) {
+std::vector<double> CudaTimer::undisturbed(const Difference& graphs, int samples, TimeSamples& timed) {
   for (int attempt = 1;; ++attempt) {
     std::optional<Nvml::State> state;
     std::vector<double> taken = sample(graphs, samples, state);

@@ -41,7 +41,7 @@ class CudaTimer {
     std::vector<Buffer> arguments;
     Buffer workspace;
   };
-  Timed time(Executable& executable, const Buffers& buffers, const Timing& timing);
+  TimeSamples time(Executable& executable, const Buffers& buffers, const Timing& timing);
   std::optional<double> energy_uj(Executable& executable, const Buffers& buffers);
   bool tells_energy() const { return nvml_.energy_mj().has_value(); }
   /// That have a context on the device; needs none itself.
@@ -91,7 +91,7 @@ class CudaTimer {
   const Graph& spacers(std::int64_t evicted_bytes, int repeats);
   void replay(const Graph& graph);
   std::vector<double> sample(const Difference& graphs, int samples, std::optional<Nvml::State>& state);
-  std::vector<double> undisturbed(const Difference& graphs, int samples, Timed& timed);
+  std::vector<double> undisturbed(const Difference& graphs, int samples, TimeSamples& timed);
   void mark(std::size_t event);
   void wait(std::size_t event) const;
   double elapsed_us(std::size_t from, std::size_t to) const;

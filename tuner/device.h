@@ -27,7 +27,7 @@ struct Comparison {
 };
 
 /// What one load of a binary gave.
-struct Timed {
+struct TimeSamples {
   std::vector<double> samples_us;  ///< per launch
   int clock_mhz = 0;               ///< the lowest that was seen; 0: not known
   std::string throttled{};         ///< what held the clock down, in words; empty: nothing that is known
@@ -106,8 +106,8 @@ class Device {
   /// On CUDA by differences of graphs, as docs/measuring.md defines them; on the host by the wall clock,
   /// where launches apart and chained are the same, and cold caches a UsageError. An executable that is
   /// loaded once has one value of what differs from load to load: more samples do not tell it.
-  virtual Timed time_us(Executable& executable, std::span<void* const> arguments, void* workspace,
-                        const Timing& timing) = 0;
+  virtual TimeSamples time_us(Executable& executable, std::span<void* const> arguments, void* workspace,
+                              const Timing& timing) = 0;
 
   /// Microjoules per launch of the whole device, with what it uses when idle, while launches follow each
   /// other for a second and more on the same buffers; nothing where there is no counter.

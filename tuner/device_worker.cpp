@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "generator/number_text.h"
+#include "kernel_file/find_op.h"
 #include "kernel_file/user_kernel.h"
 
 namespace tunesmith {
@@ -79,7 +80,7 @@ void DeviceWorker::prepare(const PrepareRequest& request) {
   expects_problem_ = false;
   wanted_ = request;
   if (state_ == State::starting) return;  // its first message is followed by this request
-  if (const UserKernel* own = find_user_kernel(request.op))
+  if (const UserKernel* own = find_op(request.op).user_kernel)
     child_->send(to_frame(UserKernelNotice{own->file, "", "", ""}));
   child_->send(to_frame(request));  // should it be gone, update() sees it
   enter(State::preparing, timeouts_.prepare_s);

@@ -21,11 +21,11 @@ namespace tunesmith {
 /// What the finals decided, in the order in which it is written.
 struct Decision {
   /// Winners of earlier runs that were measured again.
-  struct Confirmed {
+  struct Confirmation {
     Ticket ticket;
     std::int64_t alignment_bytes;  ///< of the row in the database
     bool other_kind;               ///< it won with other caches, launches or by another objective
-    bool operator==(const Confirmed&) const = default;
+    bool operator==(const Confirmation&) const = default;
   };
   struct Winner {
     Ticket ticket;
@@ -39,7 +39,7 @@ struct Decision {
     Interval ratio;  ///< of its time, or what the objective asks for, to the winner's; high may be infinite
     bool tied;       ///< it could not be told from the best
   };
-  std::vector<Confirmed> confirmed;
+  std::vector<Confirmation> confirmed;
   std::vector<Winner> winners;  ///< the fastest, then, if that needs alignment, the fastest that does not
   std::vector<std::int64_t> dropped;  ///< alignments of stale rows that no winner of this run replaces
   bool base = false;                  ///< the base came through; it is the first trial

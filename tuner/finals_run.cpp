@@ -30,9 +30,9 @@ Finals::Setup FinalsRun::setup(std::vector<WinnerRow> previous) {
   return {.policy = station_.policy(),
           .element_bytes = element_alignment(bench.op, problem),
           .previous = std::move(previous),
-          .built_in = built_in_hashes({bench.op, problem, device}, bench.options.built_in),
-          .conditions = on_device(device.kind, bench.options.conditions),
-          .energy = bench.options.energy && device.kind != DeviceKind::host,
+          .built_in = built_in_hashes({bench.op, problem, device}, bench.options.search.built_in),
+          .conditions = on_device(device.kind, bench.options.measure.conditions),
+          .energy = bench.options.measure.energy && device.kind != DeviceKind::host,
           .now_s = [this] { return station_.now_s(); },
           .render =
               [this](const WinnerRow& row) {

@@ -181,8 +181,8 @@ class HostDevice : public Device {
 
   void synchronize() override {}  // a launch has ended when it returns
 
-  Timed time_us(Executable& executable, std::span<void* const> given, void* workspace,
-                const Timing& timing) override {
+  TimeSamples time_us(Executable& executable, std::span<void* const> given, void* workspace,
+                      const Timing& timing) override {
     void* const* const arguments = given.data();
     if (timing.conditions.caches == Caches::cold)
       throw UsageError("The host cannot time with cold caches; ask for warm ones.");

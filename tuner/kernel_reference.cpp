@@ -159,7 +159,7 @@ class Runner {
   const std::string& binary_of(const UserKernel& own, const Source& source, const std::string& who) {
     std::string& binary = binaries_[source.hash + source.kernels.front()];
     if (!binary.empty()) return binary;
-    Compiled compiled = toolchain_->compile(source, {});
+    Compilation compiled = toolchain_->compile(source, {});
     if (!compiled.ok) {
       const bool is_kernel = !source.suffix.empty();
       const std::string log = is_kernel ? located(compiled.log, source.text) : compiled.log;
@@ -224,12 +224,12 @@ void take_inputs(const Op& op, const Problem& problem, std::uint64_t seed,
   program->take_inputs(op, problem, seed, inputs);
 }
 
-Expected kernel_reference_of(const Op& op, const Problem& problem,
-                             std::span<const std::vector<double>> inputs, int output) {
+ExpectedOutput kernel_reference_of(const Op& op, const Problem& problem,
+                                   std::span<const std::vector<double>> inputs, int output) {
   const UserKernel* own = op.user_kernel;
   if (own == nullptr) throw Error("The op " + op.name + " has no reference.");
   const DType dtype = op.arguments[static_cast<std::size_t>(output)].dtype(problem);
-  Expected expected;
+  ExpectedOutput expected;
   std::string made = made_by_reference(*own, problem, inputs, output);
   expected.value = unpack(dtype, made);
   if (is_exact(op, dtype)) expected.exact = std::move(made);

@@ -25,7 +25,7 @@ void take_inputs(const Op& op, const Problem& problem, std::uint64_t seed,
 
 /// What the kernel writes to the argument `output`. What it does not write nobody may write: such elements
 /// hold what outputs hold before a launch. Throws Error where it does not compile, or it or its launch fails.
-Expected kernel_reference_of(const Op& op, const Problem& problem,
-                             std::span<const std::vector<double>> inputs, int output);
+ExpectedOutput kernel_reference_of(const Op& op, const Problem& problem,
+                                   std::span<const std::vector<double>> inputs, int output);
 
 }  // namespace tunesmith

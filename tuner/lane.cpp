@@ -13,10 +13,10 @@
 namespace tunesmith {
 namespace {
 
-int compilers_wanted(const TuneOptions& options, std::size_t lanes) {
+int compilers_wanted(const CompileOptions& options, std::size_t lanes) {
   // One processor is left to each worker: on the host its times are wall-clock times.
-  const int all = options.compilers > 0
-                      ? options.compilers
+  const int all = options.processes > 0
+                      ? options.processes
                       : static_cast<int>(std::thread::hardware_concurrency()) - static_cast<int>(lanes);
   return std::max(1, all / static_cast<int>(lanes));
 }
@@ -31,42 +31,43 @@ Lane::Lane(const Setup& setup, Progress& progress)
     : setup_(setup),
       progress_(setup.lanes > 1 ? progress.named(setup.device) : progress),
       store_(Store::open(setup.database, Store::Mode::create)),
-      references_(setup.options.worker.prepare_s, setup.references),
-      worker_(setup.device, setup.options.worker),
-      compilers_(device().target, compilers_wanted(setup.options, setup.lanes),
-                 setup.options.compile_timeout_s, setup.options.cache_folder),
-      policy_(setup.options.policy.value_or(policy_for(device().kind))) {
+      references_(setup.options.measure.worker.prepare_s, setup.references),
+      worker_(setup.device, setup.options.measure.worker),
+      compilers_(device().target, compilers_wanted(setup.options.compile, setup.lanes),
+                 setup.options.compile.timeout_s, setup.options.compile.cache_folder),
+      policy_(setup.options.measure.policy.value_or(policy_for(device().kind))) {
   const TuneOptions& options = setup.options;
   references_.run_on(id());
-  references_.ask(options.reference);
-  references_.take_inputs_from(options.inputs);
+  references_.ask(options.measure.reference);
+  references_.take_inputs_from(options.measure.inputs);
   SessionRow& session = facts_.session;
   session.command = options.command;
   if (const UserKernel* own = setup.op.user_kernel)
-    session.command += "  # " + compared_with(*own, options.reference);
+    session.command += "  # " + compared_with(*own, options.measure.reference);
+  const SearchOptions& search = options.search;
   session.strategy =
-      options.finals ? "finals" : options.strategy + (options.prior == Prior::none ? ", prior none" : "");
-  session.budget = options.budget + (options.until.empty() ? "" : ", until " + options.until);
+      options.finals ? "finals" : search.strategy + (search.prior == Prior::none ? ", prior none" : "");
+  session.budget = search.budget + (search.until.empty() ? "" : ", until " + search.until);
   session.seed = static_cast<std::int64_t>(options.seed);
   session.toolchain = compilers_.identity();
   session.driver = worker_.hello().driver;
   session.device_uuid = worker_.hello().uuid;
   facts_.device = device();
-  facts_.conditions = on_device(device().kind, options.conditions);
+  facts_.conditions = on_device(device().kind, options.measure.conditions);
 }
 
 void Lane::introduce() {
+  const SearchOptions& search = setup_.options.search;
   const bool searches = !setup_.options.finals && !setup_.options.random_checks;
-  std::string budget = searches ? ", " + budget_text(setup_.options.budget) + " per problem" : "";
-  if (searches && !setup_.options.until.empty())
-    budget += ", or until less than " + setup_.options.until + " is expected";
+  std::string budget = searches ? ", " + budget_text(search.budget) + " per problem" : "";
+  if (searches && !search.until.empty()) budget += ", or until less than " + search.until + " is expected";
   progress_.say((setup_.options.random_checks ? "Checking " : "Tuning ") +
                 std::string(facts_.conditions.caches == Caches::cold ? "for cold caches " : "") +
                 (facts_.conditions.launches == Launches::chained ? "for chained launches " : "") + "on " +
                 device().name + " (" + id() + ", " + device().target + ")" + budget +
                 (note().empty() ? "." : ". " + note()));
   if (const UserKernel* own = setup_.op.user_kernel) {
-    progress_.say(compared_with(*own, setup_.options.reference));
+    progress_.say(compared_with(*own, setup_.options.measure.reference));
     // One says what is done; the others are like it.
     if (!own->notes.empty())
       progress_.say(
@@ -116,7 +117,7 @@ double Lane::median_us(const RenderedVariant& variant, const Problem& problem, c
   request.binary = binary;
   request.timing = {.samples = policy_.final_samples,
                     .sample_target_us = policy_.sample_target_us,
-                    .conditions = setup_.options.conditions};
+                    .conditions = setup_.options.measure.conditions};
   for (bool asked = false; !interrupted();) {
     if (!asked && worker_.idle()) {
       worker_.measure(request, 60);  // of the base

@@ -34,7 +34,7 @@ class Lane {
   bool tells_energy() const { return worker_.hello().energy; }
   const std::vector<std::int32_t>& other_processes() const { return worker_.hello().other_processes; }
   std::vector<WinnerRow> winners() { return recorder().winners(); }
-  std::vector<Store::Tried> tried() { return recorder().tried(); }
+  std::vector<Store::TriedProblem> tried() { return recorder().tried(); }
   void put_anchor_table(AnchorTableRow row) { recorder().put_anchor_table(std::move(row)); }
   std::int64_t database_id() { return recorder().device(); }  ///< the device's
 

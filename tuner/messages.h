@@ -71,7 +71,7 @@ struct UserKernelNotice {
   std::string device;   ///< on which its reference runs; empty: none does in this worker
   std::string program;  ///< ReferenceProgram's words: in place of its reference; empty: none
   std::string inputs;   ///< likewise, of one that gives input arrays; empty: none
-  struct Included {
+  struct IncludedFile {
     std::string name, text;
     template <typename Self, typename Archive>
     static void fields(Self& self, Archive& archive) {
@@ -81,12 +81,12 @@ struct UserKernelNotice {
   template <typename Self, typename Archive>
   static void fields(Self& self, Archive& archive) {
     archive(self.file.path, self.file.cu, self.file.description, self.device, self.program, self.inputs);
-    std::vector<Included> included;
+    std::vector<IncludedFile> included;
     for (const auto& [name, text] : self.file.included) included.push_back({name, text});
     archive(included);
     if constexpr (!std::is_const_v<Self>) {
       self.file.included.clear();
-      for (Included& one : included)
+      for (IncludedFile& one : included)
         self.file.included.emplace_back(std::move(one.name), std::move(one.text));
     }
   }
@@ -147,8 +147,8 @@ struct MeasureReply {
   std::string reason;  ///< a sentence; empty when ok
   std::vector<double> samples_us;
   std::int32_t loads = 1;      ///< of the binary, for these samples
-  std::int32_t clock_mhz = 0;  ///< as in Timed
-  std::string throttled;       ///< as in Timed
+  std::int32_t clock_mhz = 0;  ///< as in TimeSamples
+  std::string throttled;       ///< as in TimeSamples
   double energy_uj = 0;        ///< per launch; 0: not measured
   bool loaded = false;         ///< registers and bytes are known
   bool compared = false;       ///< max_error is known

@@ -24,10 +24,10 @@ void shuffle(std::vector<std::uint64_t>& numbers, std::uint64_t seed) {
 Points::Points(const SearchSpace& space, std::optional<std::uint64_t> seed, Prior prior)
     : space_(space), random_(seed.value_or(0)), shuffled_(seed.has_value()) {
   for (const SearchSpace::Part& part : space_.parts) {
-    const auto which = prior == Prior::none ? Space::Which::legal : Space::Which::promising;
+    const auto which = prior == Prior::none ? Space::Subset::legal : Space::Subset::promising;
     List list{prior == Prior::worth && !part.space.worth().empty(), {{}}};
     const auto add = [&](const Config& config) { list.tiers.front().push_back(part.space.number(config)); };
-    if (shuffled_ && which == Space::Which::legal && part.space.count() > most_points) {
+    if (shuffled_ && which == Space::Subset::legal && part.space.count() > most_points) {
       for (const Config& config : part.space.sample(most_drawn, random_.next())) add(config);
     } else {
       part.space.each([&](const Config& config) { return add(config), true; }, which);
@@ -214,8 +214,8 @@ std::map<Value, std::vector<float>> placed_integers(const std::set<Value>& value
   return placed;
 }
 
-// One coordinate a word; two different words are at the distance 1.
-std::map<Value, std::vector<float>> placed_words(const std::set<Value>& values) {
+// One coordinate per category; two different ones are at the distance 1.
+std::map<Value, std::vector<float>> placed_categories(const std::set<Value>& values) {
   constexpr float on = 0.70710678F;
   std::map<Value, std::vector<float>> placed;
   for (const Value& value : values) {
@@ -237,7 +237,7 @@ std::size_t Embedding::add_group(std::size_t coordinates) {
 
 Embedding::Embedding(const Points& points) : points_(points) {
   const std::vector<SearchSpace::Part>& parts = points.space().parts;
-  // An axis that has words in one template and integers in another is two.
+  // An axis that is categorical in one template and has integers in another is two.
   using Key = std::pair<std::string, std::size_t>;
   std::map<Key, std::set<Value>> values;
   const auto key = [](const Axis& axis) { return Key(axis.name, axis.values.front().index()); };
@@ -253,7 +253,7 @@ Embedding::Embedding(const Points& points) : points_(points) {
   std::map<Key, Place> places;
   for (const auto& [name, on_axis] : values) {
     if (on_axis.size() < 2) continue;  // says nothing that the template does not
-    auto placed = name.second == 0 ? placed_integers(on_axis) : placed_words(on_axis);
+    auto placed = name.second == 0 ? placed_integers(on_axis) : placed_categories(on_axis);
     const std::size_t width = placed.begin()->second.size();
     // Where it lies and how often 2 divides it may matter differently.
     const std::size_t at = add_group(name.second == 0 ? 1 : width);
@@ -264,9 +264,9 @@ Embedding::Embedding(const Points& points) : points_(points) {
   const std::size_t tmpl = add_group(parts.size() > 1 ? parts.size() : 0);
   absent_.resize(groups_.size(), 0);
   for (std::size_t part = 0; part < parts.size(); ++part) {
-    std::vector<Placed>& placed = placed_.emplace_back();
+    std::vector<AxisCoordinates>& placed = placed_.emplace_back();
     for (const Axis& axis : parts[part].space.axes()) {
-      Placed& its = placed.emplace_back();
+      AxisCoordinates& its = placed.emplace_back();
       const auto place = places.find(key(axis));
       if (place == places.end()) continue;
       its.at = place->second.at;
@@ -282,7 +282,7 @@ Embedding::Embedding(const Points& points) : points_(points) {
 Coordinates Embedding::operator()(PointId id) const {
   Coordinates at = absent_;
   const Config config = points_.space().parts[id.part].space.config(id.number);
-  const std::vector<Placed>& placed = placed_[id.part];
+  const std::vector<AxisCoordinates>& placed = placed_[id.part];
   for (std::size_t axis = 0; axis < placed.size(); ++axis) {
     if (placed[axis].values.empty()) continue;
     const std::size_t index = axis < config.axes().size() ? config.index(axis) : 0;

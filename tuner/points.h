@@ -71,8 +71,9 @@ class Points {
 };
 
 /// Turns points into coordinates. An integer axis is half logarithmic, half by rank, and, where its values
-/// are not all powers of 2, has another coordinate for how often 2 divides them; a word has one coordinate
-/// for each word. Axes of the same name in several templates are the same; the template is a coordinate too.
+/// are not all powers of 2, has another coordinate for how often 2 divides them; a categorical axis
+/// has one for each category. Axes of the same name in several templates are the same; the template is a
+/// coordinate too.
 class Embedding {
  public:
   explicit Embedding(const Points& points);
@@ -80,7 +81,7 @@ class Embedding {
   Coordinates operator()(PointId id) const;
 
  private:
-  struct Placed {
+  struct AxisCoordinates {
     std::size_t at;                          // the first coordinate
     std::vector<std::vector<float>> values;  // by index on the part's axis
   };
@@ -88,7 +89,7 @@ class Embedding {
 
   const Points& points_;
   std::vector<std::size_t> groups_;
-  std::vector<std::vector<Placed>> placed_;  // by part and axis
+  std::vector<std::vector<AxisCoordinates>> placed_;  // by part and axis
   Coordinates absent_;
 };
 

@@ -74,7 +74,7 @@ ProblemArrays::ProblemArrays(Device& device, const Op& op, const CheckPart& part
 }
 
 std::string ProblemArrays::where() const {
-  return problem_.text() + (set_ > 0 ? ", where " + words(*op_, set_) : "");
+  return problem_.text() + (set_ > 0 ? ", where " + describe_inputs(*op_, set_) : "");
 }
 
 void ProblemArrays::align(std::int64_t bytes) {

@@ -13,9 +13,9 @@ namespace {
 // What was measured on another device says less, like another problem.
 constexpr double other_device = 1;
 
-class Listed : public Search {
+class ListSearch : public Search {
  public:
-  explicit Listed(std::vector<Point> points) : points_(std::move(points)) {}
+  explicit ListSearch(std::vector<Point> points) : points_(std::move(points)) {}
   std::optional<Point> next() override {
     return next_ < points_.size() ? std::optional(points_[next_++]) : std::nullopt;
   }
@@ -108,7 +108,7 @@ std::vector<Point> covering_points(const SearchSpace& space, std::size_t random,
 }
 
 std::unique_ptr<Search> search_of(std::vector<Point> points) {
-  return std::make_unique<Listed>(std::move(points));
+  return std::make_unique<ListSearch>(std::move(points));
 }
 
 }  // namespace tunesmith

@@ -19,7 +19,7 @@ constexpr std::int64_t most_stored = 64;
 
 // Where all that is measured is listed, the base alone: the whole takes up to 0.2 s (conv_covariance).
 SearchSpace space_of(const Bench& bench, const Turn& turn) {
-  std::vector<std::string> templates = bench.options.templates;
+  std::vector<std::string> templates = bench.options.search.templates;
   if (turn.mode.points == Mode::Points::listed) templates = {bench.op.templates.front().name};
   return search_space(bench.op, turn.problem, bench.worker.hello().device, templates);
 }
@@ -74,11 +74,11 @@ std::unique_ptr<Search> ProblemRun::proposing(const std::vector<WinnerRow>& winn
   const auto index = [&](std::string_view name) { return template_index(bench_.op, name); };
   space_.promising =
       promising(space_,
-                guesses({bench_.op, turn_.problem, station_.device()}, options.built_in, winners,
+                guesses({bench_.op, turn_.problem, station_.device()}, options.search.built_in, winners,
                         bench_.recorder.fastest(most_remembered), bench_.recorder.device()),
                 index);
   const auto make = [&](std::uint64_t seed) {
-    return make_search(options.strategy, space_, seed, options.prior);
+    return make_search(options.search.strategy, space_, seed, options.search.prior);
   };
   auto whole = make(options.seed);
   if (!turn_.in_parts()) return whole;
@@ -106,7 +106,7 @@ SearchRun::Setup ProblemRun::setup() {
           .budget = station_.budget(),
           .known = bench_.recorder.known(turn_.problem),
           .mode = mode_,
-          .retry_failed = options.retry_failed,
+          .retry_failed = options.search.retry_failed,
           .render =
               [this](const Point& point) {
                 return render_variant(bench_.op, turn_.problem, point, station_.device());
@@ -161,7 +161,7 @@ void ProblemRun::search() {
   if (search_->little_expected()) {
     bench_.progress.say("The search ends after " +
                         counted(static_cast<std::size_t>(search_->counted()), "variant") +
-                        ": it expects less than " + bench_.options.until + " of more.");
+                        ": it expects less than " + bench_.options.search.until + " of more.");
   }
 }
 
@@ -233,12 +233,12 @@ void ProblemRun::show(std::int64_t total) {
 }
 
 void ProblemRun::name_provisional() {
-  if (bench_.options.conditions.objective != Objective::time) return;
+  if (bench_.options.measure.conditions.objective != Objective::time) return;
   const std::int64_t element_bytes = element_alignment(bench_.op, turn_.problem);
   for (const Ticket ticket : provisional_winners(findings_, space_, turn_.in_parts(), element_bytes)) {
     const Trial& trial = findings_.trial(ticket);
     const SetWinner set = bench_.recorder.set_winner(trial.measurement, trial.variant.alignment_bytes, false,
-                                                     Store::Found::provisionally);
+                                                     Store::Evidence::provisionally);
     if (!set.taken) continue;
     if (!trial.binary.empty()) bench_.recorder.put_binary(trial.variant, trial.binary);
     result_.provisional = true;
@@ -249,7 +249,7 @@ void ProblemRun::name_provisional() {
 
 void ProblemRun::write(const Decision& decision) {
   Recorder& recorder = bench_.recorder;
-  for (const Decision::Confirmed& confirmed : decision.confirmed) {
+  for (const Decision::Confirmation& confirmed : decision.confirmed) {
     const Trial& trial = findings_.trial(confirmed.ticket);
     recorder.set_winner(trial.measurement, confirmed.alignment_bytes, confirmed.other_kind);
     recorder.put_binary(trial.variant, trial.binary);

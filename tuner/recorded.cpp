@@ -19,19 +19,19 @@ std::vector<std::string> names_of(const Values& config) {
   return names;
 }
 
-// Integers in their order, words as they come. An axis that has both has words.
+// Integers in their order, texts as they come. An axis that has both is categorical.
 std::vector<Axis> axes_of(const std::vector<RecordedRow>& rows, const std::vector<std::string>& names) {
   std::vector<Axis> axes;
   for (const std::string& name : names) {
     std::vector<Value> values;
-    bool words = false;
+    bool is_categorical = false;
     for (const RecordedRow& row : rows) {
       const Value& value = *row.config.find(name);
-      words = words || value.index() == 1;
+      is_categorical = is_categorical || value.index() == 1;
       if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
     }
-    if (!words) std::sort(values.begin(), values.end());
-    if (words) {
+    if (!is_categorical) std::sort(values.begin(), values.end());
+    if (is_categorical) {
       for (Value& value : values) value = to_text(value);
     }
     axes.emplace_back(name, std::move(values), "recorded");
@@ -41,8 +41,8 @@ std::vector<Axis> axes_of(const std::vector<RecordedRow>& rows, const std::vecto
 }
 
 std::size_t place_of(const Axis& axis, const Value& value) {
-  const bool words = axis.values.front().index() == 1;
-  const Value wanted = words ? Value(to_text(value)) : value;
+  const bool is_categorical = axis.values.front().index() == 1;
+  const Value wanted = is_categorical ? Value(to_text(value)) : value;
   return static_cast<std::size_t>(std::find(axis.values.begin(), axis.values.end(), wanted) -
                                   axis.values.begin());
 }
@@ -56,11 +56,11 @@ Space space_of(const std::vector<Axis>& axes, const std::shared_ptr<const Beginn
   std::vector<Rule> recorded;
   for (std::size_t depth = 0; depth < axes.size(); ++depth) {
     const IntegerAxis integer((*kept)[depth].name);
-    const WordAxis word((*kept)[depth].name);
-    const bool words = axes[depth].values.front().index() == 1;
+    const CategoricalAxis category((*kept)[depth].name);
+    const bool is_categorical = axes[depth].values.front().index() == 1;
     recorded.push_back({"It was recorded.", [=](const Config& config) {
                           // So that a walk that has not come here yet notices.
-                          words ? void(config[word]) : void(config[integer]);
+                          is_categorical ? void(config[category]) : void(config[integer]);
                           std::uint64_t number = 0;
                           for (std::size_t axis = 0; axis <= depth; ++axis)
                             number = number * (*kept)[axis].values.size() + config.index(axis);

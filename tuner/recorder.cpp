@@ -59,7 +59,7 @@ std::vector<Store::Fast> Recorder::fastest(std::int64_t limit) const {
   return store_.fastest_of(op_.name, facts_.conditions, limit);
 }
 
-std::vector<Store::Tried> Recorder::tried() const {
+std::vector<Store::TriedProblem> Recorder::tried() const {
   return store_.tried(op_.name, device_, facts_.conditions);
 }
 
@@ -140,8 +140,9 @@ std::int64_t Recorder::record(const Problem& problem, const RenderedVariant& var
 }
 
 SetWinner Recorder::set_winner(std::int64_t measurement, std::int64_t alignment_bytes, bool winner_is_stale,
-                               Store::Found found) {
-  return store_.set_winner(measurement, alignment_bytes, winner_is_stale, facts_.conditions.objective, found);
+                               Store::Evidence evidence) {
+  return store_.set_winner(measurement, alignment_bytes, winner_is_stale, facts_.conditions.objective,
+                           evidence);
 }
 
 void Recorder::record_finalists(std::int64_t winner, const std::vector<FinalistRow>& finalists) {

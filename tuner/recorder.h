@@ -36,7 +36,7 @@ class Recorder {
   std::vector<Store::Fast> fastest(std::int64_t limit) const;
   std::int64_t device() const { return device_; }
   /// The op's problems that were tried on this device with the present caches and launches.
-  std::vector<Store::Tried> tried() const;
+  std::vector<Store::TriedProblem> tried() const;
   /// What other devices of this run found on the problem since the last call, or since this session began.
   std::vector<Store::Verdict> of_others(const Problem& problem);
   /// Of all problems of the op on this device.
@@ -53,7 +53,7 @@ class Recorder {
                       std::optional<double> compile_ms, const std::vector<double>& loads_us,
                       const Cost& cost);
   SetWinner set_winner(std::int64_t measurement, std::int64_t alignment_bytes, bool winner_is_stale,
-                       Store::Found found = Store::Found::by_finals);
+                       Store::Evidence evidence = Store::Evidence::by_finals);
   void record_finalists(std::int64_t winner, const std::vector<FinalistRow>& finalists);
   /// For a stale winner that no variant of this run replaces.
   void drop_winner(const Problem& problem, std::int64_t alignment_bytes);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "generator/number_text.h"
+#include "kernel_file/find_op.h"
 #include "kernel_file/user_kernel.h"
 
 namespace tunesmith {
@@ -18,7 +19,7 @@ std::string key_of(const ReferenceRequest& wanted) {
 
 }  // namespace
 
-SharedReferences::Found SharedReferences::find(const ReferenceRequest& wanted) {
+SharedReferences::SharedFile SharedReferences::find(const ReferenceRequest& wanted) {
   const std::scoped_lock lock(mutex_);
   const auto [at, is_new] = files_.try_emplace(key_of(wanted));
   if (is_new) return {true, nullptr};
@@ -54,7 +55,7 @@ void References::give_up() {
 
 // Takes over what another device has made, or the making of it.
 void References::look(Entry& entry) {
-  SharedReferences::Found found = shared_->find(entry.request);
+  SharedReferences::SharedFile found = shared_->find(entry.request);
   if (found.is_mine) {
     entry.file = std::make_shared<MemoryFile>();
   } else if (found.file) {
@@ -95,7 +96,7 @@ void References::go_on() {
   const Entry* const next = pending();
   if (busy_ || next == nullptr) return;
   if (!child_) child_ = std::make_unique<Child>("reference");
-  if (const UserKernel* own = find_user_kernel(next->request.op))
+  if (const UserKernel* own = find_op(next->request.op).user_kernel)
     child_->send(to_frame(UserKernelNotice{own->file, device_, program_, inputs_}));
   child_->send(to_frame(next->request));  // should it be gone, update() sees it
   busy_ = true;

@@ -19,11 +19,11 @@ namespace tunesmith {
 /// Thread-safe.
 class SharedReferences {
  public:
-  struct Found {
+  struct SharedFile {
     bool is_mine = false;              ///< from here on, until complete() or give_up()
     std::shared_ptr<MemoryFile> file;  ///< complete; null: another makes it, or the caller
   };
-  Found find(const ReferenceRequest& wanted);
+  SharedFile find(const ReferenceRequest& wanted);
   void complete(const ReferenceRequest& made, const std::shared_ptr<MemoryFile>& file);
   void give_up(const ReferenceRequest& wanted);
 

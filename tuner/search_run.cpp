@@ -127,11 +127,11 @@ void SearchRun::compiled(CompileResult result) {
   settle(result.ticket, reply);
 }
 
-std::optional<SearchRun::Wanted> SearchRun::to_measure() {
+std::optional<SearchRun::MeasureTask> SearchRun::to_measure() {
   if (on_device_) return std::nullopt;
   if (std::exchange(probe_wanted_, false)) {
     on_device_ = OnDevice{base_ticket, true};
-    return Wanted{base_ticket};
+    return MeasureTask{base_ticket};
   }
   if (ready_.empty()) return std::nullopt;
   auto next = ready_.begin();
@@ -139,7 +139,7 @@ std::optional<SearchRun::Wanted> SearchRun::to_measure() {
     next = std::find(ready_.begin(), ready_.end(), base_ticket);
     if (next == ready_.end()) return std::nullopt;  // the base is still being compiled
   }
-  Wanted wanted{*next};
+  MeasureTask wanted{*next};
   ready_.erase(next);
   on_device_ = OnDevice{wanted.ticket, false};
   if (!findings_.trial(wanted.ticket).variant.is_base && findings_.best_us > 0)
@@ -153,7 +153,7 @@ void SearchRun::measured(MeasureReply reply, bool worker_died) {
   if (what.probe) return end_of_probe(reply);
   if (reply.verdict == Verdict::ok) deaths_in_a_row_ = 0;
   if (worker_died) ++deaths_in_a_row_;
-  unwritten_ = Unwritten{what.ticket, std::move(reply)};
+  unwritten_ = UnwrittenReply{what.ticket, std::move(reply)};
 }
 
 void SearchRun::write_down() {

@@ -47,11 +47,11 @@ class SearchRun {
   double compile_limit_s() const;  ///< what the next compilation may take; 0: there is no limit
 
   /// What the device should measure next, if it is free and something is ready.
-  struct Wanted {
+  struct MeasureTask {
     Ticket ticket;
     double give_up_above_us = 0;  ///< as in Timing
   };
-  std::optional<Wanted> to_measure();
+  std::optional<MeasureTask> to_measure();
 
   /// What came of it, and whether the worker ended with it. The verdict is kept until write_down(), so that
   /// the device can be given its next variant before that waits for the disk. Both throw Error when the
@@ -85,7 +85,7 @@ class SearchRun {
     Ticket ticket;
     bool probe;  // the base, to see whether it still works
   };
-  struct Unwritten {
+  struct UnwrittenReply {
     Ticket ticket;
     MeasureReply reply;
   };
@@ -94,7 +94,7 @@ class SearchRun {
   Findings& findings_;
   std::deque<Ticket> ready_;  // compiled, waiting for the device
   std::optional<OnDevice> on_device_;
-  std::optional<Unwritten> unwritten_;
+  std::optional<UnwrittenReply> unwritten_;
   std::vector<double> compile_ms_;  // sorted
   bool exhausted_ = false;
   EndOfSearch end_;

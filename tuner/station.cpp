@@ -17,7 +17,7 @@ constexpr double patience_s = 1;
 
 double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-Budget budget_of(const Turn& turn, const TuneOptions& options) {
+Budget budget_of(const Turn& turn, const SearchOptions& options) {
   if (!turn.mode.searches()) return {};
   Budget budget = Budget::parse(options.budget);
   if (!options.until.empty()) budget.least_gain = least_gain_of(options.until);
@@ -35,7 +35,7 @@ Station::Station(const Bench& bench, const Turn& turn, const Findings& findings)
     : bench_(bench),
       turn_(turn),
       policy_(turn.mode.adjusted(bench.policy)),
-      budget_(budget_of(turn, bench.options)),
+      budget_(budget_of(turn, bench.options.search)),
       findings_(findings) {}
 
 double Station::now_s() const { return since(started_); }
@@ -116,7 +116,7 @@ MeasureRequest Station::request(Ticket ticket) const {
   request.loads = policy_.list_loads;
   request.timing = {.samples = policy_.samples,
                     .sample_target_us = policy_.sample_target_us,
-                    .conditions = bench_.options.conditions};
+                    .conditions = bench_.options.measure.conditions};
   return request;
 }
 
@@ -149,7 +149,7 @@ ProgressState Station::state(std::string stage, std::int64_t done, std::int64_t 
     state.best_us = findings_.best_us;
     state.base_us = findings_.base_us();
   }
-  state.conditions = bench_.options.conditions;
+  state.conditions = bench_.options.measure.conditions;
   return state;
 }
 

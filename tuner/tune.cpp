@@ -54,11 +54,11 @@ void add_stale(std::vector<Problem>& problems, const Op& op, const DeviceFacts& 
 
 // All that have verdicts, but for the anchors of a table that have no winner: they are measured for the
 // table.
-void add_tried(std::vector<Problem>& problems, const Op& op, const std::vector<Store::Tried>& tried,
+void add_tried(std::vector<Problem>& problems, const Op& op, const std::vector<Store::TriedProblem>& tried,
                Progress& progress) {
   std::size_t without = 0;
   std::size_t anchors = 0;
-  for (const Store::Tried& one : tried) {
+  for (const Store::TriedProblem& one : tried) {
     if (one.is_anchor && !one.has_winner) {
       ++anchors;
       continue;
@@ -70,7 +70,12 @@ void add_tried(std::vector<Problem>& problems, const Op& op, const std::vector<S
       // The op has no such problem any more.
     }
   }
-  if (problems.empty()) return;
+  if (problems.empty()) {
+    if (anchors > 0)
+      progress.say("The only verdicts are those of a timing table, on " + counted(anchors, "anchor") +
+                   ", of which no winners are chosen; tune a problem first.");
+    return;
+  }
   progress.say(
       counted(problems.size(), "problem") + " with verdicts, of which " +
       (without == 0 ? "all have a winner of finals" : std::to_string(without) + " had no finals yet") +
@@ -78,7 +83,7 @@ void add_tried(std::vector<Problem>& problems, const Op& op, const std::vector<S
 }
 
 // Each once, with the weights of all that are the same.
-void remove_twins(std::vector<Problem>& problems, std::vector<double>& weights) {
+void merge_duplicates(std::vector<Problem>& problems, std::vector<double>& weights) {
   std::vector<Problem> once;
   std::vector<double> its_weights;
   for (std::size_t i = 0; i < problems.size(); ++i) {
@@ -123,30 +128,32 @@ std::string others_text(const Lane& lane) {
          lane.id() + " (" + numbers + "): times that are measured while it computes are wrong.";
 }
 
-void check(const TuneOptions& options) {
+void check(const Op& op, const TuneOptions& options) {
   if (options.problems.empty() && !options.stale && !options.finals)
     throw UsageError("There is no problem to tune; give at least one, or ask for the stale ones.");
-  if (options.conditions.launches == Launches::chained && options.conditions.caches == Caches::cold) {
+  if (options.measure.conditions.launches == Launches::chained &&
+      options.measure.conditions.caches == Caches::cold) {
     throw UsageError(
         "Chained launches find their data in the cache, so they cannot have cold caches. Ask for cold caches "
         "or for chained launches.");
   }
-  if (options.conditions.objective != Objective::time && !options.energy) {
-    throw UsageError("The objective " + std::string(to_text(options.conditions.objective)) +
+  if (options.measure.conditions.objective != Objective::time && !options.measure.energy) {
+    throw UsageError("The objective " + std::string(to_text(options.measure.conditions.objective)) +
                      " needs the energy of a launch; leave out --no-energy.");
   }
-  if (!options.inputs.empty() && find_user_kernel(options.op) == nullptr) {
+  if (!options.measure.inputs.empty() && op.user_kernel == nullptr) {
     throw UsageError("--inputs is for a kernel of your own, such as my_kernel.cu; " + options.op +
                      " says itself what its inputs hold.");
   }
-  if (!options.reference.empty() && find_user_kernel(options.op) == nullptr) {
+  if (!options.measure.reference.empty() && op.user_kernel == nullptr) {
     throw UsageError("--reference is for a kernel of your own, such as my_kernel.cu; " + options.op +
                      " has its reference built in.");
   }
-  if (!options.until.empty()) least_gain_of(options.until);
-  if (!options.until.empty() && options.strategy != "auto" && options.strategy != "model") {
-    throw UsageError("--until asks a model what is still expected, and the strategy " + options.strategy +
-                     " has none; use auto or model.");
+  if (!options.search.until.empty()) least_gain_of(options.search.until);
+  if (!options.search.until.empty() && options.search.strategy != "auto" &&
+      options.search.strategy != "model") {
+    throw UsageError("--until asks a model what is still expected, and the strategy " +
+                     options.search.strategy + " has none; use auto or model.");
   }
   std::error_code ignored;
   if ((options.finals || options.stale) && !std::filesystem::exists(options.database, ignored)) {
@@ -176,7 +183,8 @@ std::vector<Problem> complete_problems(const Op& op, const TuneOptions& options)
     }
     // A space of conv_covariance takes 0.2 s; what is only measured has been found legal already.
     if (!options.table || problems.size() <= options.table->searched)
-      make_search(options.strategy, search_space(op, problems.back(), DeviceFacts{}, options.templates), 0);
+      make_search(options.search.strategy,
+                  search_space(op, problems.back(), DeviceFacts{}, options.search.templates), 0);
   }
   return problems;
 }
@@ -218,14 +226,14 @@ Lanes make_lanes(const Op& op, const TuneOptions& options, const std::filesystem
 void check_device(const TuneOptions& options, const Lane& lane) {
   const bool host = lane.device().kind == DeviceKind::host;
   const std::string note = lane.note().empty() ? "" : " " + lane.note();
-  if (options.conditions.caches == Caches::cold && host) {
+  if (options.measure.conditions.caches == Caches::cold && host) {
     throw UsageError(
         "Caches can be cold on CUDA devices only, and this is the host. Tune with warm caches, or on a CUDA "
         "device." +
         note);
   }
-  if (options.conditions.objective == Objective::time) return;
-  const std::string needs = "The objective " + std::string(to_text(options.conditions.objective)) +
+  if (options.measure.conditions.objective == Objective::time) return;
+  const std::string needs = "The objective " + std::string(to_text(options.measure.conditions.objective)) +
                             " needs the energy of a launch, and ";
   if (host) {
     throw UsageError(needs + "the host does not tell it. Tune on a CUDA device, or with the objective time." +
@@ -241,7 +249,7 @@ void check_device(const TuneOptions& options, const Lane& lane) {
 void introduce(const TuneOptions& options, const Lanes& lanes, const std::string& device_words,
                Progress& progress) {
   for (const auto& lane : lanes) lane->introduce();
-  if (lanes.front()->facts().conditions != options.conditions)
+  if (lanes.front()->facts().conditions != options.measure.conditions)
     progress.say("On the host launches apart and chained are the same: their times are called apart.");
   if (options.local_rank && device_words != options.device)
     progress.say("Rank " + std::to_string(*options.local_rank) + " of this machine uses " + device_words +
@@ -294,12 +302,12 @@ std::size_t device_count(const std::string& words) { return DeviceId::parse_list
 TuneResult tune(const TuneOptions& options, Progress& progress) {
   // Everything that a user can get wrong is checked before a process is started.
   const Op& op = find_op(options.op);
-  if (!options.finals) static_cast<void>(Budget::parse(options.budget));
-  check(options);
+  if (!options.finals) static_cast<void>(Budget::parse(options.search.budget));
+  check(op, options);
   std::vector<Problem> problems = complete_problems(op, options);
   refuse_mistakes(op, problems);
   std::vector<double> weights = options.weights;
-  if (!options.table && !options.random_checks) remove_twins(problems, weights);
+  if (!options.table && !options.random_checks) merge_duplicates(problems, weights);
   const std::string device_words = device_words_of(options);
   const std::vector<DeviceId> ids = DeviceId::parse_list(device_words);
   const std::filesystem::path file =

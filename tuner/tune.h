@@ -24,8 +24,8 @@
 namespace tunesmith {
 
 /// What the problems are measured for: a timing table of the same variants on all of them. Some are searched,
-/// without finals, and the best that were found measured on all of these, lest each is known on one problem
-/// only; then the portfolio is measured on each problem where it is legal and not known yet.
+/// without finals, and the best that were found measured on all of these, so that they can be
+/// compared; then the portfolio is measured on each problem where it is legal and not known yet.
 struct TableOptions {
   std::size_t searched = std::numeric_limits<std::size_t>::max();  ///< the first so many
   /// The table that is extended, its variants the portfolio. Null: a new one of all that the device's times
@@ -34,6 +34,33 @@ struct TableOptions {
   std::vector<NamedVariant> portfolio = {};  ///< measured in its place; empty: the table's own
   VariantLists lists = {};                   ///< measured in place of the portfolio, by the text of a problem
   double seconds = 0;  ///< for all problems together, less than half of it to search; 0: no limit
+};
+
+/// Which variants are tried.
+struct SearchOptions {
+  std::string budget = "60s";  ///< for the search of each problem; the finals come after it (Budget::parse)
+  std::string until = {};  ///< a search ends when less is expected (least_gain_of); empty: with its budget
+  std::string strategy = "auto";  ///< one of strategies()
+  Prior prior = Prior::worth;
+  std::vector<std::string> templates = {};  ///< search only these; empty: all
+  std::vector<BuiltIn> built_in = {};       ///< guesses, which run in the finals too
+  bool retry_failed = false;  ///< try variants again that timed out or crashed in an earlier run
+};
+
+/// How variants are checked and timed.
+struct MeasureOptions {
+  Conditions conditions = {};  ///< of the times, and by what winners are chosen; others are stale
+  bool energy = true;          ///< measure that of the finalists, some seconds a problem
+  std::string reference = {};  ///< a ReferenceProgram's words: in place of the one that the op describes
+  std::string inputs = {};     ///< likewise, of one that gives input arrays
+  std::optional<Policy> policy = std::nullopt;  ///< null: policy_for the device's kind
+  WorkerTimeouts worker = {};
+};
+
+struct CompileOptions {
+  int processes = 0;  ///< that compile at the same time; 0: one less than there are processors
+  double timeout_s = 120;
+  std::filesystem::path cache_folder = user_cache_folder();  ///< of compiled binaries; empty: none
 };
 
 struct TuneOptions {
@@ -51,28 +78,14 @@ struct TuneOptions {
   /// random ones, of each template; dealt out to the problems.
   std::optional<std::size_t> random_checks = std::nullopt;
   bool stale = false;  ///< also the op's problems on this device whose winners' templates have changed
-  std::string device = "auto";  ///< as DeviceId reads it: auto, cuda, cuda:N or host; or several of one
-                                ///< model: cuda:all, or names with commas between them
-  std::string budget = "60s";   ///< for the search of each problem; the finals come after it (Budget::parse)
-  std::string until = {};  ///< a search ends when less is expected (least_gain_of); empty: with its budget
-  std::string strategy = "auto";  ///< one of strategies()
-  Prior prior = Prior::worth;
-  std::vector<BuiltIn> built_in = {};
-  std::uint64_t seed = 1;  ///< for the search and the inputs
-  std::string reference =
-      {};                   ///< a ReferenceProgram's words: in place of the reference that the op describes
-  std::string inputs = {};  ///< likewise, of one that gives input arrays
-  std::filesystem::path database;           ///< created if it does not exist
-  std::vector<std::string> templates = {};  ///< search only these; empty: all
-  Conditions conditions = {};  ///< of the times, and by what winners are chosen; others are stale
-  bool energy = true;          ///< measure that of the finalists, some seconds a problem
-  bool retry_failed = false;   ///< try variants again that timed out or crashed in an earlier run
-  int compilers = 0;           ///< processes that compile; 0: one less than there are processors
-  double compile_timeout_s = 120;
-  std::filesystem::path cache_folder = user_cache_folder();  ///< of compiled binaries; empty: none
-  WorkerTimeouts worker = {};
-  std::optional<Policy> policy = std::nullopt;  ///< null: policy_for the device's kind
-  std::string command = "tunesmith tune";       ///< recorded in the session
+  std::string device = "auto";     ///< as DeviceId reads it: auto, cuda, cuda:N or host; or several of one
+                                   ///< model: cuda:all, or names with commas between them
+  std::uint64_t seed = 1;          ///< for the search and the inputs
+  std::filesystem::path database;  ///< created if it does not exist
+  std::string command = "tunesmith tune";  ///< recorded in the session
+  SearchOptions search = {};
+  MeasureOptions measure = {};
+  CompileOptions compile = {};
 };
 
 struct TunedTime {

@@ -80,7 +80,7 @@ std::optional<CheckFailure> WatchedCheck::run(const Template& tmpl, const Config
   if (!toolchain_) toolchain_ = make_watched_toolchain();
   if (!toolchain_) return std::nullopt;
   const Source source = render(op_, tmpl, asked.problem(), config, "host");
-  const Compiled compiled = toolchain_->compile(source);
+  const Compilation compiled = toolchain_->compile(source);
   // What this compiler does not know how to watch is checked without.
   if (!compiled.ok) return std::nullopt;
   const auto start = std::chrono::steady_clock::now();

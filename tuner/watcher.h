@@ -72,7 +72,7 @@ class Watcher {
     bool is_shared = false;
     std::vector<Cell> cells;
   };
-  struct Pending {  // a store that has not taken place yet
+  struct PendingStore {  // a store that has not taken place yet
     Region* region = nullptr;
     const char* at = nullptr;
     std::int64_t bytes = 0;
@@ -106,7 +106,7 @@ class Watcher {
   std::unordered_map<const char*, std::uint32_t> updates_;     // by word of 4 bytes
   std::uint64_t block_count_ = 0;
   const char* counter_ = nullptr;  // by which the block that runs is the last one
-  Pending pending_;
+  PendingStore pending_;
 
   Finding finding_;
   bool late_ = false;

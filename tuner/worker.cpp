@@ -87,7 +87,7 @@ int compile_all(Channel& channel, std::string_view target) {
       reply.ok = reply.cached = true;
       reply.bytes = std::move(*known);
     } else {
-      Compiled compiled = toolchain->compile(source);
+      Compilation compiled = toolchain->compile(source);
       reply.ok = compiled.ok;
       reply.bytes = std::move(compiled.bytes);
       reply.log =

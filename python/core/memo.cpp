@@ -50,7 +50,7 @@ Memo::Memo(std::vector<std::string> names, const std::vector<int>& arrays, const
 
 // Appends a value to the key; false: calls with such a value are not recorded. Types are asked for exactly:
 // numpy.float64 is a float of Python's and counts as float64 all the same.
-bool Memo::describe(nb::handle value, Use use, Seen& seen) {
+bool Memo::describe(nb::handle value, Use use, CallDescription& seen) {
   std::string& key = seen.key;
   PyObject* const object = value.ptr();
   if (object == Py_None) {
@@ -110,7 +110,7 @@ bool Memo::describe(nb::handle value, Use use, Seen& seen) {
   return true;
 }
 
-bool Memo::describe(const nb::tuple& args, const nb::dict& kwargs, Seen& seen) const {
+bool Memo::describe(const nb::tuple& args, const nb::dict& kwargs, CallDescription& seen) const {
   std::size_t k = 0;
   for (nb::handle value : args) {
     const Use use = k < uses_.size() ? uses_[k] : Use::setting;
@@ -137,7 +137,7 @@ nb::object Memo::launch(const nb::tuple& args, const nb::dict& kwargs, const nb:
     calls_.clear();
     epoch_ = epoch;
   }
-  Seen seen;
+  CallDescription seen;
   if (calls_.empty() || !describe(args, kwargs, seen)) return not_recorded();
   const auto found = calls_.find(seen.key);
   if (found == calls_.end()) return not_recorded();
@@ -195,7 +195,7 @@ nb::object Memo::launch(const nb::tuple& args, const nb::dict& kwargs, const nb:
 void Memo::record(const nb::tuple& args, const nb::dict& kwargs, const nb::list& launches,
                   const nb::list& allocated, const nb::list& constants, const nb::callable& allocator,
                   const nb::callable& default_device, nb::handle check, nb::handle value, bool is_number) {
-  Seen seen;
+  CallDescription seen;
   if (!describe(args, kwargs, seen)) return;
   const std::vector<Array>& arrays = seen.arrays;
   for (std::size_t k = 1; k < arrays.size(); ++k) {  // which of two is meant could not be told

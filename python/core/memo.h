@@ -60,14 +60,14 @@ class Memo {
   };
 
   // What a call is known by, and its arrays. Reading them may run other threads.
-  struct Seen {
+  struct CallDescription {
     std::string key;
     std::vector<Array> arrays;
     std::vector<nb::object> objects;
   };
   enum class Use { setting, array, content };
-  bool describe(const nb::tuple& args, const nb::dict& kwargs, Seen& seen) const;
-  static bool describe(nb::handle value, Use use, Seen& seen);
+  bool describe(const nb::tuple& args, const nb::dict& kwargs, CallDescription& seen) const;
+  static bool describe(nb::handle value, Use use, CallDescription& seen);
 
   static inline std::uint64_t epoch = 0;
   std::uint64_t epoch_ = 0;

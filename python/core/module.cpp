@@ -64,8 +64,8 @@ std::string_view numpy_name(DType dtype) {
   }
 }
 
-std::vector<Expected> expected_arguments(const Op& op, const Problem& problem) {
-  std::vector<Expected> found;
+std::vector<ExpectedArray> expected_arguments(const Op& op, const Problem& problem) {
+  std::vector<ExpectedArray> found;
   const Value* dtype = problem.find("dtype");
   const bool only_bits = dtype != nullptr && std::holds_alternative<std::string>(*dtype) &&
                          numpy_name(dtype_of(problem)).empty();
@@ -122,7 +122,7 @@ std::int64_t span_bytes(const Array& array) {
 // `by_words`: for this package's own functions, which have made the problem from the array: its strides are
 // the problem's, its elements have the right size, and a new array of JAX may be filled.
 void check_argument(const PyPlan& plan, std::size_t k, const Array& array, bool by_words) {
-  const Expected& expected = plan.expected[k];
+  const ExpectedArray& expected = plan.expected[k];
   const std::string who = "The argument " + expected.name + " of " + plan.op;
   if (!by_words && !expected.dtype.empty() && array.dtype != expected.dtype)
     refuse_type(who + " has elements of " + std::string(array.dtype) + "; the plan is for " +
@@ -151,7 +151,7 @@ void launch(PyPlan& self, nb::handle arrays, const std::vector<double>& numbers,
   const std::size_t given = nb::len(arrays);
   if (given != count) {
     std::string names;
-    for (const Expected& expected : self.expected) names += (names.empty() ? "" : ", ") + expected.name;
+    for (const ExpectedArray& expected : self.expected) names += (names.empty() ? "" : ", ") + expected.name;
     refuse_type(self.op + " takes " + std::to_string(count) + " arrays (" + names + "), and " +
                 std::to_string(given) + " were given.");
   }
@@ -265,7 +265,7 @@ nb::dict describe(const Op& op) {
       one["minimum"] = parameter.minimum;
       one["maximum"] = parameter.maximum;
     } else {
-      one["words"] = parameter.words;
+      one["words"] = parameter.categories;
     }
     if (parameter.initial) one["default"] = to_python(*parameter.initial);
     parameters[parameter.name.c_str()] = one;

@@ -17,7 +17,7 @@ namespace tunesmith::python {
 namespace nb = nanobind;
 
 // Of a plan's op and problem: what an array has to be.
-struct Expected {
+struct ExpectedArray {
   std::string name;
   Role role;
   std::string_view dtype;  // as NumPy spells it; empty: any of the right size
@@ -33,7 +33,7 @@ struct PyPlan {
   std::shared_ptr<Dispatcher> dispatcher;
   std::string op;
   Plan plan;
-  std::vector<Expected> expected;
+  std::vector<ExpectedArray> expected;
 
   void renew() {
     if (!plan.outdated()) return;

@@ -61,12 +61,12 @@ def _readable(value) -> tuple[object, bool]:
         raise TypeError(f"A value of the type {type(value).__name__} is not an array of numbers: {error}") from None
 
 
-class Given:
+class InputArray:
     """An argument of a call: the object that is read for it, where that lies, its library, and whether it is a copy."""
 
     __slots__ = ("object", "array", "library", "copied")
 
-    def __init__(self, value, like: "Given | None" = None):
+    def __init__(self, value, like: "InputArray | None" = None):
         if not is_array(value):
             what, value = type(value).__name__, np.asarray(value)
             if value.dtype.kind not in "biufc":
@@ -94,28 +94,28 @@ class Given:
     def dtype(self):
         return self.array.dtype
 
-    def to(self, dtype: str) -> "Given":
+    def to(self, dtype: str) -> "InputArray":
         """Of that element type: itself, or a copy."""
-        return self if self.array.dtype == dtype else Given(self.library.cast(self.object, dtype))
+        return self if self.array.dtype == dtype else InputArray(self.library.cast(self.object, dtype))
 
-    def contiguous(self) -> "Given":
+    def contiguous(self) -> "InputArray":
         """Row-major without gaps: itself, or a copy."""
-        return self if self.array.contiguous else Given(self.library.copy(self.object))
+        return self if self.array.contiguous else InputArray(self.library.copy(self.object))
 
-    def viewed(self, dtype: str) -> "Given":
-        return Given(self.library.view(self.object, dtype))
+    def viewed(self, dtype: str) -> "InputArray":
+        return InputArray(self.library.view(self.object, dtype))
 
-    def reshaped(self, shape) -> "Given":
-        return Given(self.library.reshape(self.object, tuple(shape)))
+    def reshaped(self, shape) -> "InputArray":
+        return InputArray(self.library.reshape(self.object, tuple(shape)))
 
-    def empty(self, shape, dtype: str) -> "Given":
+    def empty(self, shape, dtype: str) -> "InputArray":
         """A new array beside it."""
-        made = Given(self.library.empty(tuple(shape), dtype, self.object))
+        made = InputArray(self.library.empty(tuple(shape), dtype, self.object))
         if recording.log is not None:
             recording.log.allocated.append(made)
         return made
 
-    def constant(self) -> "Given":
+    def constant(self) -> "InputArray":
         """Says that its contents follow from what a recorded call is known by: settings, numbers, weights."""
         if recording.log is not None:
             recording.log.constants.append(self)
@@ -125,19 +125,19 @@ class Given:
         return self.library.to_numpy(self.object)
 
 
-def chosen(mask: Given, yes: Given, no: Given) -> Given:
+def chosen(mask: InputArray, yes: InputArray, no: InputArray) -> InputArray:
     """where() of two arrays of one dtype, by their bits: PyTorch has none of wider unsigned integers."""
     dtype = yes.dtype
     bits = {"uint16": "int16", "uint32": "int32", "uint64": "int64"}.get(dtype)
     if bits:
         yes, no = yes.contiguous().viewed(bits), no.contiguous().viewed(bits)
-    made = Given(yes.library.module().where(mask.object, yes.object, no.object))
+    made = InputArray(yes.library.module().where(mask.object, yes.object, no.object))
     return made.viewed(dtype) if bits else made
 
 
 def index(value) -> int:
     """operator.index() of a setting, which may be an array without dimensions of any library."""
-    return operator.index(value if type(value) is int or not is_array(value) else Given(value).numpy())
+    return operator.index(value if type(value) is int or not is_array(value) else InputArray(value).numpy())
 
 
 def _key(name: str) -> int:
@@ -227,7 +227,7 @@ def _device_of_recorded() -> str:
 
 
 def launch(op: str, arrays: tuple, problem: tuple, numbers: tuple = ()) -> None:
-    """Launches the op's plan for the problem on these (Given, or None)."""
+    """Launches the op's plan for the problem on these (InputArray, or None)."""
     device = next((one.array.device for one in arrays if one is not None), _host)
     found = plan(op, device, problem)
     seen = tuple(None if one is None else one.array for one in arrays)

@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import Given, launch, recorded
+from ._arrays import InputArray, launch, recorded
 from ._libraries import promoted
 from ._core import is_array
 from ._reductions import _as_int64, _least_and_most
 from ._results import _complex_parts, _short
 
 
-def _line(value, name: str, like: Given | None = None) -> Given:
-    given = Given(value, like)
+def _line(value, name: str, like: InputArray | None = None) -> InputArray:
+    given = InputArray(value, like)
     if len(given.shape) == 0:
         given = given.reshaped((1,))
     if len(given.shape) > 1:
@@ -42,14 +42,14 @@ _largest_integer = {
 }
 
 
-def _sixteen_bits(given: Given) -> list[Given]:
+def _sixteen_bits(given: InputArray) -> list[InputArray]:
     """Integers modulo 2**64 as four digits of base 2**16, the lowest first, in float64."""
     whole = _as_int64(given)
-    return [Given((whole.object >> shift) & 0xFFFF).to("float64") for shift in (0, 16, 32, 48)]
+    return [InputArray((whole.object >> shift) & 0xFFFF).to("float64") for shift in (0, 16, 32, 48)]
 
 
-def exact_integers(convolution, first: Given, second: Given, terms: int, wanted: str, fill: int = 0) -> Given:
-    """convolution(first, second, fill) -> Given of float64, for sums of at most `terms` products of integers that wrap as NumPy's and SciPy's do."""
+def exact_integers(convolution, first: InputArray, second: InputArray, terms: int, wanted: str, fill: int = 0) -> InputArray:
+    """convolution(first, second, fill) -> InputArray of float64, for sums of at most `terms` products of integers that wrap as NumPy's and SciPy's do."""
     if wanted == "bool":
         return convolution(first, second, fill).to("bool")
     bounds = [builtins.max(_largest_integer[first.dtype], abs(fill)), _largest_integer[second.dtype]]
@@ -68,7 +68,7 @@ def exact_integers(convolution, first: Given, second: Given, terms: int, wanted:
         for j in range(4 - i):
             part = convolution(one, digits[j], (fill >> 16 * i) & 0xFFFF).to("int64").object << 16 * (i + j)
             total = part if total is None else total + part
-    return Given(total).to(wanted)
+    return InputArray(total).to(wanted)
 
 
 def _modes(mode) -> str:
@@ -94,7 +94,7 @@ def _conv1d(a, v, mode, function: str):
     n, k = signal.array.size, kernel.array.size
     length = {"full": n + k - 1, "same": n if n > k else k, "valid": abs(n - k) + 1}[mode]
 
-    def convolution(signal: Given, kernel: Given, fill=0) -> Given:
+    def convolution(signal: InputArray, kernel: InputArray, fill=0) -> InputArray:
         signal, kernel = signal.to(computed).contiguous(), kernel.to(computed).contiguous()
         result = signal.empty((length,), computed)
         problem = (("length", n), ("taps", k), ("function", function), ("mode", mode), ("dtype", _short[computed]))
@@ -106,7 +106,7 @@ def _conv1d(a, v, mode, function: str):
     return exact_integers(convolution, signal, kernel, builtins.min(n, k), wanted).object
 
 
-def _complex_conv1d(signal, kernel, mode, function, like: Given):
+def _complex_conv1d(signal, kernel, mode, function, like: InputArray):
     if function == "correlate":
         kernel = np.conj(kernel)
 
@@ -147,8 +147,8 @@ def conv_covariance(input: Any, gamma: Any, mu: Any, c: Any) -> Any:  # noqa: A0
     All four are C-contiguous and of one type: float32, float64 or float16. Returns `input`. Raises ValueError for shapes,
     TypeError for types that do not agree.
     """
-    target = Given(input)
-    others = [Given(one, target) for one in (gamma, mu, c)]
+    target = InputArray(input)
+    others = [InputArray(one, target) for one in (gamma, mu, c)]
     types = {target.dtype, *(one.dtype for one in others)}
     if len(types) != 1 or target.dtype not in ("float32", "float64", "float16"):
         raise TypeError(f"conv_covariance was given {', '.join(sorted(types))}; all four arrays have one of float32, float64, float16.")

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, overload
 
 import numpy as np
 
-from ._arrays import Given, launch, run_recorded
+from ._arrays import InputArray, launch, run_recorded
 from ._libraries import type_name
 from ._core import Memo, functions
 from ._reading import Reader, Tree
@@ -526,13 +526,13 @@ class Vectorized:
         if len(arrays) != len(self.inputs):
             raise TypeError(f"{len(arrays)} arrays were given; the function takes {len(self.inputs)}: {', '.join(self.inputs)}.")
         scalars = [value if type(value) in _plain else None for value in arrays]
-        given = [Given(value) if scalar is None else None for value, scalar in zip(arrays, scalars)]
+        given = [InputArray(value) if scalar is None else None for value, scalar in zip(arrays, scalars)]
         like = None
         for one in given:
             if one is not None and (like is None or like.array.kind == "numpy"):
                 like = one
         if like is None:
-            like = Given(np.asarray(arrays[0]))
+            like = InputArray(np.asarray(arrays[0]))
         types = [None if one is None else one.dtype for one in given]
         if dtype is not None:
             name = type_name(dtype)
@@ -544,16 +544,16 @@ class Vectorized:
         for one, value in zip(given, arrays):
             if one is None:
                 number = np.asarray(float(value) if "float" in computed.dtype else value)
-                one = Given(number, like)
+                one = InputArray(number, like)
             elif one.array.kind == "numpy" and like.array.kind != "numpy":
-                one = Given(np.asarray(value), like)
+                one = InputArray(np.asarray(value), like)
             one = one.to(computed.dtype)
             if type(value) in _plain:
                 one.constant()
             operands.append(one.contiguous() if any(stride < 0 for stride in one.array.strides) else one)
         return self._call(like, operands, computed, out)
 
-    def _call(self, like: Given, operands: list[Given], computed: _Computed, out: Any) -> Any:
+    def _call(self, like: InputArray, operands: list[InputArray], computed: _Computed, out: Any) -> Any:
         shape = np.broadcast_shapes(*(one.shape for one in operands))
         operands = [operands[k] for k in self._used]
         if all(one.shape == shape and one.array.contiguous for one in operands):
@@ -570,7 +570,7 @@ class Vectorized:
         return _finish(result.to(computed.result), out, same_kind=True)
 
 
-def _layouts(shape: tuple[int, ...], operands: list[Given]) -> Iterator[tuple[str, str]]:
+def _layouts(shape: tuple[int, ...], operands: list[InputArray]) -> Iterator[tuple[str, str]]:
     """The output's extents and each input's strides over them, neighbouring dimensions merged where all arrays allow it."""
     strides = []
     for one in operands:

@@ -9,7 +9,7 @@ import warnings
 
 import numpy as np
 
-from ._arrays import Given, check_each_time, chosen, launch
+from ._arrays import InputArray, check_each_time, chosen, launch
 from ._libraries import is_torch_type, promoted, type_name
 from ._core import is_array
 from ._results import _complex_parts
@@ -38,19 +38,19 @@ def number_of(value):
     """A setting such as cval as a number: Python's or NumPy's, or an array of one element of any library."""
     if type(value) in (int, float, complex):
         return value
-    found = Given(value).numpy()
+    found = InputArray(value).numpy()
     if found.size != 1:
         raise TypeError(f"A single number is needed, and {found.size} were given.")
     return found.reshape(())[()]
 
 
-def _on_device(mask: np.ndarray, like: Given) -> Given:
+def _on_device(mask: np.ndarray, like: InputArray) -> InputArray:
     if like.array.device < 0:
-        return Given(mask, like).constant()
+        return InputArray(mask, like).constant()
     key = (like.array.kind, like.array.device, mask.shape, mask.dtype.str, mask.tobytes())
     found = _masks.get(key)
     if found is None:
-        found = Given(mask, like)
+        found = InputArray(mask, like)
         _masks[key] = found
         if len(_masks) > 64:
             _masks.popitem(last=False)
@@ -59,7 +59,7 @@ def _on_device(mask: np.ndarray, like: Given) -> Given:
     return found.constant()
 
 
-def image_and_sums(given: Given, mask: np.ndarray | Given, wanted: str) -> tuple[Given, str]:
+def image_and_sums(given: InputArray, mask: np.ndarray | InputArray, wanted: str) -> tuple[InputArray, str]:
     """The image as conv2d reads it, and the type of its sums: float32 or float64.
 
     SciPy sums in float64. So does this where the result has to be that of it: for images of float64 and of wide integers, and for
@@ -78,7 +78,7 @@ def image_and_sums(given: Given, mask: np.ndarray | Given, wanted: str) -> tuple
     return given, "float64"
 
 
-def filter_last_two(given: Given, mask: np.ndarray | Given, *, mode: str, boundary: str, value: float, size: str, origins, sums: str) -> Given:
+def filter_last_two(given: InputArray, mask: np.ndarray | InputArray, *, mode: str, boundary: str, value: float, size: str, origins, sums: str) -> InputArray:
     """conv2d of [..., height, width] with a mask of two dimensions: [..., rows, columns] of `sums`."""
     shape = given.shape
     height, width = shape[-2:]
@@ -108,18 +108,18 @@ def filter_last_two(given: Given, mask: np.ndarray | Given, *, mode: str, bounda
         if origin != 0:
             problem.append((name, origin))
     numbers = (float(value),) if boundary == "constant" and size != "valid" else ()
-    weights = mask.to(sums).contiguous() if isinstance(mask, Given) else _on_device(np.ascontiguousarray(mask, sums), given)
+    weights = mask.to(sums).contiguous() if isinstance(mask, InputArray) else _on_device(np.ascontiguousarray(mask, sums), given)
     launch("conv2d", (given, weights, result), tuple(problem), numbers)
     return result
 
 
-def by_parts(function, given: Given, mask: np.ndarray, value: complex, wanted: str):
+def by_parts(function, given: InputArray, mask: np.ndarray, value: complex, wanted: str):
     """A complex result from real ones: function(part, real mask, real value, its type)."""
     part = _complex_parts[wanted]
     value = complex(value)
 
     def one(image, weights, number):
-        return np.asarray(function(Given(np.ascontiguousarray(image)), weights, number, part))
+        return np.asarray(function(InputArray(np.ascontiguousarray(image)), weights, number, part))
 
     image = given.numpy()
     real, imaginary = one(image.real, mask.real, value.real), np.zeros(())
@@ -132,7 +132,7 @@ def by_parts(function, given: Given, mask: np.ndarray, value: complex, wanted: s
     return given.library.of_numpy((real + 1j * imaginary).astype(wanted), given.object)
 
 
-def filter_as_scipy(given: Given, mask: np.ndarray | Given, *, value: float, sums: str, **places):
+def filter_as_scipy(given: InputArray, mask: np.ndarray | InputArray, *, value: float, sums: str, **places):
     """filter_all() where nothing meets a weight of 0, as in SciPy's correlate() and convolve(): neither NaN nor infinity comes through it.
 
     Kernels multiply by all weights, so results that are not finite are made again. Not on a GPU: its results are not waited for.
@@ -140,7 +140,7 @@ def filter_as_scipy(given: Given, mask: np.ndarray | Given, *, value: float, sum
     if isinstance(mask, np.ndarray):
         mask = np.where(np.abs(mask) > np.finfo(float).eps, mask, 0.0)  # as SciPy has it
     found = filter_all(given, mask, value=value, sums=sums, **places)
-    if isinstance(mask, Given) or mask.all() or given.array.device >= 0 or given.dtype not in ("float16", "bfloat16", "float32", "float64"):
+    if isinstance(mask, InputArray) or mask.all() or given.array.device >= 0 or given.dtype not in ("float16", "bfloat16", "float32", "float64"):
         return found
     check_each_time(_is_finite)
     return found if _is_finite(found) else _over_gaps(given, mask, value, sums, places)
@@ -151,12 +151,12 @@ def _is_finite(result) -> bool:
         return math.isfinite(float(result.sum()))
 
 
-def _over_gaps(given: Given, mask: np.ndarray, value: float, sums: str, places: dict):
+def _over_gaps(given: InputArray, mask: np.ndarray, value: float, sums: str, places: dict):
     image = given.numpy().astype(sums)
 
     def meets(found, weights) -> np.ndarray:
         """Where a weight of these meets an element of which found() is true."""
-        there = Given(found(image).astype("float64"))
+        there = InputArray(found(image).astype("float64"))
         return np.asarray(filter_all(there, weights.astype("float64"), value=float(found(value)), sums="float64", **places)) > 0.5
 
     def positive(x):
@@ -168,7 +168,7 @@ def _over_gaps(given: Given, mask: np.ndarray, value: float, sums: str, places: 
     missing = meets(np.isnan, mask != 0)
     up = meets(positive, mask > 0) | meets(negative, mask < 0)
     down = meets(negative, mask > 0) | meets(positive, mask < 0)
-    finite = Given(np.where(np.isfinite(image), image, image.dtype.type(0)))
+    finite = InputArray(np.where(np.isfinite(image), image, image.dtype.type(0)))
     result = np.array(filter_all(finite, mask, value=value if math.isfinite(value) else 0.0, sums=sums, **places))
     result[up], result[down], result[missing | up & down] = math.inf, -math.inf, math.nan
     return given.library.of_numpy(result, given.object)
@@ -193,13 +193,13 @@ def _source(index: int, extent: int, boundary: str) -> int:
     return index if index < extent else 2 * extent - 2 - index
 
 
-def filter_all(given: Given, mask: np.ndarray | Given, *, mode: str, boundary: str, value: float, origins, sums: str):
+def filter_all(given: InputArray, mask: np.ndarray | InputArray, *, mode: str, boundary: str, value: float, origins, sums: str):
     """Of any number of dimensions: a sum over the mask's leading axes of conv2d on the last two. An object of the array's library."""
     if given.array.size == 0:
         return given.empty(given.shape, sums).object
     if len(mask.shape) == 1:
         flat = given.reshaped((1, *given.shape))
-        row = mask.reshaped((1, *mask.shape)) if isinstance(mask, Given) else mask[None]
+        row = mask.reshaped((1, *mask.shape)) if isinstance(mask, InputArray) else mask[None]
         done = filter_last_two(
             flat, row, mode=mode, boundary=boundary, value=value, size="same", origins=(0, origins[0]), sums=sums
         )
@@ -207,9 +207,9 @@ def filter_all(given: Given, mask: np.ndarray | Given, *, mode: str, boundary: s
     leading = mask.shape[:-2]
     common = {"mode": mode, "boundary": boundary, "value": value, "size": "same", "origins": origins[-2:], "sums": sums}
     if all(extent == 1 for extent in leading) and not any(origins[:-2]):
-        last_two = mask.reshaped(mask.shape[-2:]) if isinstance(mask, Given) else mask.reshape(mask.shape[-2:])
+        last_two = mask.reshaped(mask.shape[-2:]) if isinstance(mask, InputArray) else mask.reshape(mask.shape[-2:])
         return filter_last_two(given, last_two, **common).object
-    if isinstance(mask, Given):
+    if isinstance(mask, InputArray):
         mask = mask.numpy().astype(np.float64)
     total = None
     given = given.to(sums)
@@ -222,17 +222,17 @@ def filter_all(given: Given, mask: np.ndarray | Given, *, mode: str, boundary: s
             n = leading[axis]
             shift = (n - 1 - k) - (n - 1 - n // 2) + origins[axis] if mode == "convolution" else k - n // 2 - origins[axis]
             moved = _shifted(given, moved, axis, shift, boundary, value)
-        one = filter_last_two(Given(moved), weights, **common).object
+        one = filter_last_two(InputArray(moved), weights, **common).object
         total = one if total is None else total + one
     return zeros(given) if total is None else total
 
 
-def zeros(like: Given):
+def zeros(like: InputArray):
     """The sums of no products."""
     return like.library.of_numpy(np.zeros(like.shape), like.object)
 
 
-def _shifted(given: Given, array, axis: int, shift: int, boundary: str, value: float):
+def _shifted(given: InputArray, array, axis: int, shift: int, boundary: str, value: float):
     if shift == 0:
         return array
     extent = given.shape[axis]
@@ -255,11 +255,11 @@ def _set(array, place, value):
     return array
 
 
-def finish(given: Given, result, output, wanted: str):
+def finish(given: InputArray, result, output, wanted: str):
     """`result` in the type and place that the caller asked for."""
-    done = Given(result)
+    done = InputArray(result)
     if output is not None:
-        into = Given(output)
+        into = InputArray(output)
         if into.shape != done.shape:
             raise RuntimeError("output shape not correct")
         if into.array.readonly:
@@ -271,13 +271,13 @@ def finish(given: Given, result, output, wanted: str):
     return _rounded(done, wanted).object
 
 
-def _rounded(done: Given, wanted: str) -> Given:
+def _rounded(done: InputArray, wanted: str) -> InputArray:
     """Cut as SciPy cuts: what is out of an unsigned type's range goes around, and a truth value is true where its byte is not 0."""
     if done.dtype == wanted:
         return done
     with np.errstate(invalid="ignore"):
         if wanted == "uint64":
-            return chosen(Given(done.object < 0), done.to("int64").to(wanted), done.to(wanted))
+            return chosen(InputArray(done.object < 0), done.to("int64").to(wanted), done.to(wanted))
         if wanted == "bool":
             return done.to("int64").to("uint8").to("bool")
         if wanted.startswith("uint"):
@@ -285,7 +285,7 @@ def _rounded(done: Given, wanted: str) -> Given:
     return done.to(wanted)
 
 
-def output_type(given: Given, output, *, is_complex: bool = False) -> tuple[object, str]:
+def output_type(given: InputArray, output, *, is_complex: bool = False) -> tuple[object, str]:
     """The array to write, or None; and the result's type."""
     if output is None:
         wanted = given.dtype
@@ -300,7 +300,7 @@ def output_type(given: Given, output, *, is_complex: bool = False) -> tuple[obje
         return None, wanted
     if not is_array(output):
         raise TypeError(f"output is a value of the type {type(output).__name__}; it must be an array or an element type.")
-    wanted = Given(output).dtype
+    wanted = InputArray(output).dtype
     if is_complex and wanted not in _complex_parts:
         raise RuntimeError("output must have complex dtype")
     return output, wanted

@@ -13,7 +13,7 @@ from typing import Any, SupportsIndex
 
 import numpy as np
 
-from ._arrays import Given, index, launch, recorded
+from ._arrays import InputArray, index, launch, recorded
 from ._libraries import type_name
 from ._reductions import _least_and_most
 from ._results import _by_strides, _short
@@ -23,7 +23,7 @@ _most_bins = 65536
 
 @recorded("a")
 def _counted(a, bins: int, function: str, lo: float = 0.0, hi: float = 1.0):
-    given = _by_strides(Given(a))
+    given = _by_strides(InputArray(a))
     counts = given.empty((bins,), "int64")
     problem = (("function", function), ("length", given.array.size), ("bins", bins), ("dtype", _short[given.dtype]))
     launch("histogram", (given, counts), problem, (lo, hi) if function == "histogram" else ())
@@ -65,7 +65,7 @@ def histogram(
             with contextlib.suppress(ValueError):  # said below
                 lo, hi = float(lo), float(hi)
                 return _counted(a, bins, "histogram", lo, hi), _edges(lo, hi, bins, edges_type).copy()
-    given = Given(a)
+    given = InputArray(a)
     if weights is not None:
         return _histogram_of_library(given, bins, range, density, weights)
     if given.dtype == "bool":
@@ -79,13 +79,13 @@ def histogram(
         _edge_types[a.dtype] = edges_type
     edges = None
     if np.ndim(bins) == 1:
-        edges = Given(bins).numpy()
+        edges = InputArray(bins).numpy()
         if np.any(edges[:-1] > edges[1:]):
             raise ValueError("`bins` must increase monotonically, when an array")
         count = edges.size - 1
         lo, hi = float(edges[0]), float(edges[-1])
         if count < 1 or not np.array_equal(edges, np.linspace(lo, hi, count + 1)):
-            return _histogram_of_library(Given(a), edges, range, density, None)
+            return _histogram_of_library(InputArray(a), edges, range, density, None)
     else:
         if np.ndim(bins) != 0:
             raise ValueError("`bins` must be 1d, when an array")
@@ -122,23 +122,23 @@ def histogram(
             raise
         raise ValueError(f"Too many bins for data range. Cannot create {count} finite-sized bins. {error}") from None
     if density:
-        numbers = Given(counts).numpy()
+        numbers = InputArray(counts).numpy()
         return given.library.of_numpy(numbers / np.diff(edges) / numbers.sum(), given.object), edges
     return counts, edges
 
 
-def _histogram_of_library(given: Given, bins, limits, density, weights):
+def _histogram_of_library(given: InputArray, bins, limits, density, weights):
     """What the kernels do not count: weights, bins of unequal width, and very many."""
     kind = given.array.kind
     if kind in ("numpy", "other"):
         return np.histogram(given.numpy(), bins, limits, density, weights)
     if weights is not None:
-        weights = Given(weights, given)
+        weights = InputArray(weights, given)
         if tuple(weights.shape) != tuple(given.shape):
             raise ValueError("weights should have the same shape as a.")
     if kind == "cupy":
         library, like = sys.modules["cupy"], given.object
-        edges = bins if np.ndim(bins) == 0 else library.asarray(Given(bins, given).object)
+        edges = bins if np.ndim(bins) == 0 else library.asarray(InputArray(bins, given).object)
         # By name: their order has changed from version to version.
         counts, edges = library.histogram(like, edges, limits, weights=None if weights is None else weights.object, density=density)
         if weights is not None and not density:
@@ -151,7 +151,7 @@ def _histogram_of_library(given: Given, bins, limits, density, weights):
         )
     torch, x = sys.modules["torch"], given.object.reshape(-1)
     if np.ndim(bins) == 1:
-        edges = Given(bins).numpy()
+        edges = InputArray(bins).numpy()
     else:
         ends = [float(x.min()), float(x.max())] if limits is None else []
         edges = np.histogram_bin_edges(np.array(ends, np.float32 if given.dtype == "float32" else np.float64), index(bins), limits)
@@ -185,7 +185,7 @@ _countable_as = {
 }
 
 
-def _countable(given: Given, allowed) -> Given:
+def _countable(given: InputArray, allowed) -> InputArray:
     if given.dtype in allowed:
         return given
     target = _countable_as.get(given.dtype)
@@ -202,7 +202,7 @@ def bincount(x: Any, weights: Any = None, minlength: SupportsIndex = 0) -> Any:
     launches, which are waited for; of uint8 it is looked for in the counts, unless minlength is at least 256.
     Raises ValueError for negative values and for more than 2**32 counts, TypeError for values that are not integers.
     """
-    given = Given(x)
+    given = InputArray(x)
     if weights is not None:
         return _bincount_of_library(given, weights, minlength)
     if len(given.shape) != 1:
@@ -222,7 +222,7 @@ def bincount(x: Any, weights: Any = None, minlength: SupportsIndex = 0) -> Any:
         counts = _counted(given.object, builtins.max(minlength, 256), "bincount")
         if minlength >= 256:
             return counts
-        return counts[: builtins.max(minlength, int(np.flatnonzero(Given(counts).numpy())[-1]) + 1)]
+        return counts[: builtins.max(minlength, int(np.flatnonzero(InputArray(counts).numpy())[-1]) + 1)]
     if given.array.size:
         least, most = (int(one) for one in _least_and_most(given))
         if least < 0:
@@ -237,7 +237,7 @@ def bincount(x: Any, weights: Any = None, minlength: SupportsIndex = 0) -> Any:
     return _counted((given if given.dtype == "uint8" else given.to("int32")).object, count, "bincount")
 
 
-def _bincount_of_library(given: Given, weights, minlength: int):
+def _bincount_of_library(given: InputArray, weights, minlength: int):
     kind = given.array.kind
     if kind == "numpy":
         return np.bincount(given.numpy(), weights, minlength)
@@ -247,7 +247,7 @@ def _bincount_of_library(given: Given, weights, minlength: int):
             "of CuPy or PyTorch."
         )
     if weights is not None:
-        weights = Given(weights, given)
+        weights = InputArray(weights, given)
         if weights.dtype.startswith("complex"):
             raise TypeError(f"Cannot cast array data from dtype('{weights.dtype}') to dtype('float64') according to the rule 'safe'")
         weights = weights.to("float64").object

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import Given, chosen, index, launch, recorded
+from ._arrays import InputArray, chosen, index, launch, recorded
 from ._libraries import type_name
 from ._core import is_array
 from ._results import Axes, _axes, _by_strides, _complex_parts, _finish, _kind, _product, _short, _usable
@@ -35,7 +35,7 @@ def _reduced_type(dtype: str, function: str) -> str:
     return {"sum": "int64", "mean": "float64"}.get(function, dtype) if dtype in ("int32", "int64") else dtype
 
 
-def _reduce_block(given: Given, first: int, last: int, function: str, into: Given | None) -> Given:
+def _reduce_block(given: InputArray, first: int, last: int, function: str, into: InputArray | None) -> InputArray:
     """Axes `first` to `last` of a contiguous array of one of the op's types."""
     shape = given.shape
     outer, length, inner = _product(shape[:first]), _product(shape[first : last + 1]), _product(shape[last + 1 :])
@@ -52,19 +52,19 @@ def _reduce_block(given: Given, first: int, last: int, function: str, into: Give
     return result
 
 
-def _flipped(given: Given) -> Given:
+def _flipped(given: InputArray) -> InputArray:
     """uint64 as int64 in the same order, and back: the highest bit is turned over."""
     there = given.contiguous().viewed("int64") if given.dtype == "uint64" else given
-    turned = Given(given.library.module().bitwise_xor(there.object, -(2**63)))
+    turned = InputArray(given.library.module().bitwise_xor(there.object, -(2**63)))
     return turned if given.dtype == "uint64" else turned.viewed("uint64")
 
 
-def _as_int64(given: Given) -> Given:
+def _as_int64(given: InputArray) -> InputArray:
     return given.contiguous().viewed("int64") if given.dtype == "uint64" else given.to("int64")
 
 
 def _reduce_all(function: str, a, axis, dtype: str | None, out, keepdims: bool):
-    given = Given(a)
+    given = InputArray(a)
     axes = _axes(axis, len(given.shape))
     if dtype is not None:
         given = given.to(dtype)
@@ -80,7 +80,7 @@ def _reduce_all(function: str, a, axis, dtype: str | None, out, keepdims: bool):
             raise TypeError(f"{function} of complex numbers is not defined here; take that of their parts.")
         given = given.contiguous()
         parts = given.reshaped((*given.shape, 1)).viewed(_complex_parts[complex_dtype])
-        summed = Given(_reduce_all(function, parts.object, axes, None, None, False))
+        summed = InputArray(_reduce_all(function, parts.object, axes, None, None, False))
         return _finish(summed.contiguous().viewed(complex_dtype).reshaped(shape), out, same_kind=function == "mean")
 
     computed = _reduce_types[given.dtype][0]
@@ -89,7 +89,7 @@ def _reduce_all(function: str, a, axis, dtype: str | None, out, keepdims: bool):
         wanted = given.dtype
     if not axes:
         length_one = given.reshaped((*given.shape, 1))
-        return _finish(Given(_reduce_all(function, length_one.object, -1, dtype, None, False)), out, same_kind=function == "mean")
+        return _finish(InputArray(_reduce_all(function, length_one.object, -1, dtype, None, False)), out, same_kind=function == "mean")
     if given.dtype == "uint64":
         if function == "mean":
             given = given.to("float64")
@@ -129,29 +129,29 @@ def _reduced_shape(shape, axes, keepdims: bool) -> tuple[int, ...]:
     return tuple(extent for k, extent in enumerate(shape) if k not in axes)
 
 
-def _number(value, dtype: str, like: Given) -> Given:
+def _number(value, dtype: str, like: InputArray) -> InputArray:
     """initial= as an array without dimensions, beside `like`."""
-    number = np.asarray(value) if isinstance(value, int) else Given(value).numpy()
+    number = np.asarray(value) if isinstance(value, int) else InputArray(value).numpy()
     if number.ndim != 0 or np.iscomplexobj(number) and dtype not in _complex_parts:
         raise TypeError(f"initial= is {value!r}; it must be a number that {dtype} can hold.")
     if dtype.startswith(("int", "uint")):
         if not np.iinfo(dtype).min <= int(number) <= np.iinfo(dtype).max:
             raise OverflowError(f"initial= is {value!r}, which is out of bounds for {dtype}.")
         number = np.asarray(int(number))  # cut, as NumPy does
-    return Given(number, like).to(dtype)
+    return InputArray(number, like).to(dtype)
 
 
-def _where(where, given: Given) -> Given:
-    mask = Given(where, given).to("bool")
+def _where(where, given: InputArray) -> InputArray:
+    mask = InputArray(where, given).to("bool")
     if np.broadcast_shapes(mask.shape, given.shape) != given.shape:
         raise ValueError(f"where= has the shape {mask.shape}, which cannot be broadcast to that of the array, {given.shape}.")
     return mask
 
 
-def _mean_by_count(given: Given, axes, dtype: str, keepdims: bool, where) -> Given:
+def _mean_by_count(given: InputArray, axes, dtype: str, keepdims: bool, where) -> InputArray:
     """A mean as NumPy makes it: a sum of the type, divided by how many there are and converted back."""
     summed = {"float16": "float32", "bfloat16": "float32"}.get(dtype, dtype)
-    total = Given(_reduce("sum", given.object, axes, summed, None, keepdims, None, where))
+    total = InputArray(_reduce("sum", given.object, axes, summed, None, keepdims, None, where))
     if _kind(total.dtype) <= _kind("int64"):
         total = total.to("float64")
     library = given.library.module()
@@ -161,13 +161,13 @@ def _mean_by_count(given: Given, axes, dtype: str, keepdims: bool, where) -> Giv
         quotient = total.object / count if count else total.object / total.object
     else:
         mask = library.broadcast_to(_where(where, given).object, given.shape)
-        count = Given(_reduce_all("sum", mask, axes, None, None, keepdims)).object
+        count = InputArray(_reduce_all("sum", mask, axes, None, None, keepdims)).object
         empty = bool((count == 0).any())
         with np.errstate(invalid="ignore", divide="ignore"):
             quotient = total.object / count
     if empty:
         warnings.warn("Mean of empty slice.", RuntimeWarning, stacklevel=6)
-    return Given(quotient).to(dtype)
+    return InputArray(quotient).to(dtype)
 
 
 def _refuse_missing(a, function: str) -> None:
@@ -183,7 +183,7 @@ def _reduce(function: str, a, axis, dtype, out, keepdims, initial, where):
     _refuse_missing(a, function)
     keepdims = keepdims is not np._NoValue and bool(keepdims)
     name = None if dtype is None else type_name(dtype)
-    given = Given(a)
+    given = InputArray(a)
     if not given.shape and function != "mean" and not isinstance(axis, (tuple, list)) and axis is not None and index(axis) in (0, -1):
         axis = None  # as NumPy lets it pass
     by_count = function == "mean" and (where is not True or name is not None and not name.startswith(("float", "bfloat", "complex")))
@@ -208,18 +208,18 @@ def _reduce(function: str, a, axis, dtype, out, keepdims, initial, where):
         fill = _number(0 if function == "sum" else initial, given.dtype, given)
         given = chosen(mask, given, fill)
     if plain:
-        return _finish(Given(_reduce_all(function, given.object, axes, name, None, keepdims)), out)
+        return _finish(InputArray(_reduce_all(function, given.object, axes, name, None, keepdims)), out)
     first = _number(initial, own, given)
     if given.array.size == 0:
         shape = _reduced_shape(given.shape, axes, keepdims)
-        return _finish(Given(given.library.copy(given.library.module().broadcast_to(first.object, shape))), out)
-    value = Given(_reduce_all(function, given.object, axes, name, None, keepdims))
+        return _finish(InputArray(given.library.copy(given.library.module().broadcast_to(first.object, shape))), out)
+    value = InputArray(_reduce_all(function, given.object, axes, name, None, keepdims))
     combine = getattr(given.library.module(), {"sum": "add", "min": "minimum", "max": "maximum"}[function])
     if _kind(own) > _kind("int64"):
-        return _finish(Given(combine(value.object, first.object)), out)
+        return _finish(InputArray(combine(value.object, first.object)), out)
     # As int64, since PyTorch adds no wider unsigned integers.
     there, back = (_flipped, _flipped) if own == "uint64" and function != "sum" else (_as_int64, lambda one: one.to(own))
-    return _finish(back(Given(combine(there(value).object, there(first).object))), out)
+    return _finish(back(InputArray(combine(there(value).object, there(first).object))), out)
 
 
 @recorded("a", "out")
@@ -262,7 +262,7 @@ def max(a: Any, axis: Axes = None, out: Any = None, keepdims: bool = False, init
     return _reduce("max", a, axis, None, out, keepdims, initial, where)
 
 
-def _least_and_most(given: Given) -> list:
+def _least_and_most(given: InputArray) -> list:
     """Both are under way before the first is waited for."""
     found = [one(given.object) for one in (min, max)]
-    return [Given(one).numpy() for one in found]
+    return [InputArray(one).numpy() for one in found]

@@ -8,7 +8,7 @@ from typing import SupportsIndex, Union
 
 import numpy as np
 
-from ._arrays import Given, index
+from ._arrays import InputArray, index
 from ._core import is_array
 
 Axes = Union[SupportsIndex, Sequence[SupportsIndex], None]
@@ -52,13 +52,13 @@ def _kind(dtype: str) -> int:
     return _kinds.index(dtype.rstrip("0123456789").replace("bfloat", "float"))
 
 
-def _finish(value: Given, out, *, same_kind: bool = False):
+def _finish(value: InputArray, out, *, same_kind: bool = False):
     """What a call returns: the value, or `out` with it. same_kind: a float is not cut to an integer, as in NumPy's ufuncs; its reductions do it."""
     if out is None:
         return value.library.result(value.object)
     if not is_array(out):
         raise TypeError(f"out= is a value of the type {type(out).__name__}; it must be an array.")
-    into = Given(out)
+    into = InputArray(out)
     if into.shape != value.shape:
         raise ValueError(f"out= has the shape {into.shape}; the result has {value.shape}.")
     if into.array.readonly:
@@ -71,16 +71,16 @@ def _finish(value: Given, out, *, same_kind: bool = False):
     return out
 
 
-def _usable(out, shape, dtype: str, like: Given) -> Given | None:
+def _usable(out, shape, dtype: str, like: InputArray) -> InputArray | None:
     """`out`, if the result can be written there at once."""
     if out is None or not is_array(out):
         return None
-    into = Given(out)
+    into = InputArray(out)
     fits = into.shape == tuple(shape) and into.dtype == dtype and into.array.device == like.array.device and not into.copied
     return into if fits and into.array.contiguous and not into.array.readonly and into.array.kind != "jax" else None
 
 
-def _by_strides(given: Given) -> Given:
+def _by_strides(given: InputArray) -> InputArray:
     """The same elements, in any order, without gaps."""
     array = given.array
     if array.contiguous:
@@ -93,9 +93,9 @@ def _by_strides(given: Given) -> Given:
                 return given.contiguous().reshaped((array.size,))
             step *= array.shape[k]
     if array.kind in ("numpy", "cupy"):
-        return Given(given.object.transpose(order).reshape(array.size))
+        return InputArray(given.object.transpose(order).reshape(array.size))
     if array.kind == "torch":
-        return Given(given.object.permute(order).reshape(array.size))
+        return InputArray(given.object.permute(order).reshape(array.size))
     return given.contiguous().reshaped((array.size,))
 
 

@@ -9,7 +9,7 @@ from typing import Any, SupportsIndex
 
 import numpy as np
 
-from ._arrays import Given, index, launch, run_recorded
+from ._arrays import InputArray, index, launch, run_recorded
 from ._core import Memo, tensor_arrays, tensor_problem, tensor_shape
 from ._libraries import type_name
 from ._results import _finish, _short, _usable
@@ -31,7 +31,7 @@ def _memo(kind: str, text: str, count: int) -> Memo:
     return found
 
 
-def _common_dtype(arrays: Sequence[Given], what: str) -> str:
+def _common_dtype(arrays: Sequence[InputArray], what: str) -> str:
     names = {one.dtype for one in arrays}
     for name in names:
         if name.startswith("complex"):
@@ -47,7 +47,7 @@ def _common_dtype(arrays: Sequence[Given], what: str) -> str:
     return found
 
 
-def _compute(expression: str, arrays: Sequence[Given], like: Given, out: Any, dtype: str, extents: tuple, is_whole: bool) -> Any:
+def _compute(expression: str, arrays: Sequence[InputArray], like: InputArray, out: Any, dtype: str, extents: tuple, is_whole: bool) -> Any:
     """Of arrays in the order in which the expression names them. is_whole: every element of the result is written."""
     computed = _computed_as.get(dtype, dtype)
     if computed not in _short:
@@ -68,14 +68,14 @@ def _compute(expression: str, arrays: Sequence[Given], like: Given, out: Any, dt
     return _finish(result.to(dtype), out, same_kind=True)
 
 
-def _together(values: Sequence[Any]) -> tuple[list[Given], Given]:
+def _together(values: Sequence[Any]) -> tuple[list[InputArray], InputArray]:
     """The arrays, those of ordinary memory beside the others where there are any, and one of the latter."""
-    given = [Given(value) for value in values]
+    given = [InputArray(value) for value in values]
     like = next((one for one in given if one.array.kind != "numpy"), given[0])
-    return [one if one.array.kind == like.array.kind else Given(value, like) for one, value in zip(given, values)], like
+    return [one if one.array.kind == like.array.kind else InputArray(value, like) for one, value in zip(given, values)], like
 
 
-def _dtype_of(given: Sequence[Given], dtype: Any, what: str) -> str:
+def _dtype_of(given: Sequence[InputArray], dtype: Any, what: str) -> str:
     return _common_dtype(given, what) if dtype is None else type_name(dtype)
 
 
@@ -153,7 +153,7 @@ def einsum(subscripts: str, *operands: Any, out: Any = None, dtype: Any = None, 
             value = _contract([one for one, _ in taken], name, [one for _, one in taken], like, None if pieces else out, kind)
             if not pieces:
                 return value
-            pieces.append((name, Given(value)))
+            pieces.append((name, InputArray(value)))
         raise AssertionError("a path ends with one array")
 
     if len(operands) > _most_arrays and not optimize:
@@ -171,7 +171,7 @@ def _path(inputs: list[str], result: str, pieces: list, optimize: Any) -> list[t
     return [tuple(step) for step in steps]
 
 
-def _contract(inputs: list[str], result: str, arrays: list[Given], like: Given, out: Any, dtype: str) -> Any:
+def _contract(inputs: list[str], result: str, arrays: list[InputArray], like: InputArray, out: Any, dtype: str) -> Any:
     extents: dict[str, int] = {}
     for name, one in zip(inputs, arrays):
         for label, extent in zip(name, one.shape):

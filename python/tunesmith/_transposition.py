@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, SupportsIndex
 
-from ._arrays import Given, index, launch, recorded
+from ._arrays import InputArray, index, launch, recorded
 from ._results import _finish, _usable
 
 _letters = "abcdefghijkl"
@@ -33,7 +33,7 @@ def transpose(a: Any, axes: Sequence[SupportsIndex] | None = None, out: Any = No
     2, 4 or 8 bytes and at most twelve groups are left; other orders are copied by the array's own library.
     out: a C-contiguous array of that shape and type. Raises ValueError for axes that are no permutation.
     """
-    given = Given(a)
+    given = InputArray(a)
     dimensions = len(given.shape)
     order = tuple(reversed(range(dimensions))) if axes is None else tuple(index(k) for k in axes)
     if sorted(k % dimensions if -dimensions <= k < dimensions else k for k in order) != list(range(dimensions)):
@@ -49,7 +49,7 @@ def transpose(a: Any, axes: Sequence[SupportsIndex] | None = None, out: Any = No
     return out if into is not None else _finish(result, out, same_kind=True)
 
 
-def _permute(given: Given, order, result: Given) -> bool:
+def _permute(given: InputArray, order, result: InputArray) -> bool:
     array = given.array
     if any(stride < 0 for stride in array.strides):
         return False

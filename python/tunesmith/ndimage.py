@@ -20,7 +20,7 @@ from typing import Any, SupportsIndex, Union
 
 import numpy as np
 
-from ._arrays import Given, index, recorded
+from ._arrays import InputArray, index, recorded
 from ._filters import boundary_word, by_parts, filter_all, filter_as_scipy, finish, image_and_sums, number_of, output_type, zeros
 from ._results import Axes, _complex_parts
 
@@ -38,17 +38,17 @@ __all__ = [
 ]
 
 
-def _weights(weights) -> np.ndarray | Given:
+def _weights(weights) -> np.ndarray | InputArray:
     """In ordinary memory, so that the function knows them; real ones on a GPU stay there."""
-    given = Given(weights)
+    given = InputArray(weights)
     if given.array.device >= 0 and given.dtype in ("float32", "float64"):
         return given
     found = given.numpy()
     return found.astype(np.complex128 if np.iscomplexobj(found) else np.float64)
 
 
-def _shaped(weights: np.ndarray | Given, shape) -> np.ndarray | Given:
-    return weights.reshaped(shape) if isinstance(weights, Given) else weights.reshape(shape)
+def _shaped(weights: np.ndarray | InputArray, shape) -> np.ndarray | InputArray:
+    return weights.reshaped(shape) if isinstance(weights, InputArray) else weights.reshape(shape)
 
 
 def _per_axis(value, count: int, name: str) -> list:
@@ -85,22 +85,22 @@ def _check_origin(origin: int, extent: int) -> int:
     return origin
 
 
-def _checked_cval(given: Given, cval):
+def _checked_cval(given: InputArray, cval):
     cval = number_of(cval)
     if given.dtype not in _complex_parts and np.iscomplexobj(cval):
         raise ValueError("Cannot provide a complex-valued cval when the input is real.")
     return cval
 
 
-def _filter(input, weights: np.ndarray | Given, output, mode: str, cval, origins, word: str, function=filter_all):  # noqa: A002
-    given = Given(input)
+def _filter(input, weights: np.ndarray | InputArray, output, mode: str, cval, origins, word: str, function=filter_all):  # noqa: A002
+    given = InputArray(input)
     is_complex = given.dtype in _complex_parts or np.iscomplexobj(weights)
-    if is_complex and isinstance(weights, Given):
+    if is_complex and isinstance(weights, InputArray):
         weights = weights.numpy()
     output, wanted = output_type(given, output, is_complex=is_complex)
     boundary = boundary_word(mode)
 
-    def real(image: Given, mask, value, kind: str):
+    def real(image: InputArray, mask, value, kind: str):
         image, sums = image_and_sums(image, mask, kind)
         return function(image, mask, mode=word, boundary=boundary, value=value, origins=origins, sums=sums)
 
@@ -115,7 +115,7 @@ def _filter(input, weights: np.ndarray | Given, output, mode: str, cval, origins
 def _correlate_or_convolve(input, weights, output, mode, cval, origin, axes, word):  # noqa: A002
     if not isinstance(mode, str):
         raise RuntimeError("A sequence of modes is not supported")
-    given = Given(input)
+    given = InputArray(input)
     weights = _weights(weights)
     dimensions = len(given.shape)
     found = _axes(axes, dimensions)
@@ -174,9 +174,9 @@ def convolve(
     return _correlate_or_convolve(input, weights, output, mode, cval, origin, axes, "convolution")
 
 
-def _along(input, weights: np.ndarray | Given, axis: int, output, mode, cval, origin: int, word: str):  # noqa: A002
+def _along(input, weights: np.ndarray | InputArray, axis: int, output, mode, cval, origin: int, word: str):  # noqa: A002
     """A mask of one dimension along an axis: rows where it is the last, else columns."""
-    given = Given(input)
+    given = InputArray(input)
     shape = given.shape
     axis = index(axis)
     if not -len(shape) <= axis < len(shape):
@@ -193,12 +193,12 @@ def _along(input, weights: np.ndarray | Given, axis: int, output, mode, cval, or
     else:
         flat, mask, origins = (outer, shape[axis], inner), _shaped(weights, (1, -1, 1)), [0, origin, 0]
     image = given.contiguous().reshaped(flat)
-    result = Given(_filter(image.object, mask, wanted, mode, cval, origins, word)).reshaped(shape).object
+    result = InputArray(_filter(image.object, mask, wanted, mode, cval, origins, word)).reshaped(shape).object
     return finish(given, result, output, wanted)
 
 
-def _line(input, weights, cval) -> np.ndarray | Given:  # noqa: A002
-    _checked_cval(Given(input), cval)
+def _line(input, weights, cval) -> np.ndarray | InputArray:  # noqa: A002
+    _checked_cval(InputArray(input), cval)
     weights = _weights(weights)
     if len(weights.shape) != 1 or weights.shape[0] < 1:
         raise RuntimeError("no filter weights given")
@@ -245,7 +245,7 @@ def convolve1d(
             "Invalid origin; origin must satisfy -(len(weights) // 2) <= origin <= (len(weights)-1) // 2; "
             f"it is {origin}, and the mask has {extent}."
         )
-    if isinstance(weights, Given):
+    if isinstance(weights, InputArray):
         weights = weights.numpy()
     return _along(input, weights[::-1].conj(), axis, output, mode, cval, turned, "correlation")
 
@@ -302,7 +302,7 @@ def gaussian_filter(
     axes: Axes = None,
 ) -> Any:
     """scipy.ndimage.gaussian_filter: gaussian_filter1d() along each axis; sigma, order, mode and radius may be one per axis."""
-    given = Given(input)
+    given = InputArray(input)
     found = _axes(axes, len(given.shape))
     output, wanted = output_type(given, output, is_complex=given.dtype in _complex_parts)
     each = zip(
@@ -341,7 +341,7 @@ def uniform_filter1d(
     origin = index(origin)
     if not 0 <= size // 2 + origin < size:
         raise ValueError("invalid origin")
-    given = Given(input)
+    given = InputArray(input)
     output, wanted = output_type(given, output, is_complex=given.dtype in _complex_parts)
     if given.dtype.startswith(("int", "uint", "bool")):  # exact sums, one division, as SciPy's
         result = _along(given.object, np.ones(size), axis, "float64", mode, cval, origin, "correlation") / size
@@ -362,7 +362,7 @@ def uniform_filter(
     axes: Axes = None,
 ) -> Any:
     """scipy.ndimage.uniform_filter: uniform_filter1d() along each axis; size, mode and origin may be one per axis."""
-    given = Given(input)
+    given = InputArray(input)
     found = _axes(axes, len(given.shape))
     output, wanted = output_type(given, output, is_complex=given.dtype in _complex_parts)
     each = zip(

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import Given, recorded
+from ._arrays import InputArray, recorded
 from ._libraries import promoted
 from ._convolutions import exact_integers
 from ._filters import by_parts, filter_last_two, number_of
@@ -26,7 +26,7 @@ def _two(in1, in2, mode, boundary, fillvalue, word):
         fillvalue = number_of(fillvalue)
     except TypeError:
         raise ValueError("`fillvalue` must be scalar or an array with one element.") from None
-    image, second = Given(in1), Given(in2)
+    image, second = InputArray(in1), InputArray(in2)
     wanted = promoted(image.dtype, second.dtype)
     weights = second.numpy()
     if not len(image.shape) == weights.ndim == 2:
@@ -38,7 +38,7 @@ def _two(in1, in2, mode, boundary, fillvalue, word):
         if not all(larger):
             if not all(smaller):
                 raise ValueError("For 'valid' mode, one must be at least as large as the other in every dimension")
-            image, weights = Given(weights, image), image.numpy()
+            image, weights = InputArray(weights, image), image.numpy()
             turned = word == "correlation"  # of the exchanged pair it is the other way around
     if image.array.size == 0 or weights.size == 0:
         raise ValueError("convolve2d inputs must have at least one element.")
@@ -50,7 +50,7 @@ def _two(in1, in2, mode, boundary, fillvalue, word):
         fillvalue = np.asarray(fillvalue).astype(wanted)[()]
     origins = [-1 if mode == "same" and extent % 2 == 0 else 0 for extent in weights.shape]
 
-    def real(one: Given, mask, value, kind: str):
+    def real(one: InputArray, mask, value, kind: str):
         sums = "float32" if kind in ("float32", "float16", "bfloat16") else "float64"
         return filter_last_two(
             one,
@@ -64,15 +64,15 @@ def _two(in1, in2, mode, boundary, fillvalue, word):
         ).object
 
     if wanted in _complex_parts:
-        found = Given(by_parts(real, image, weights, fillvalue, wanted))
+        found = InputArray(by_parts(real, image, weights, fillvalue, wanted))
     elif wanted.startswith(("float", "bfloat")):
-        found = Given(real(image, weights, float(np.real(fillvalue)), wanted)).to(wanted)
+        found = InputArray(real(image, weights, float(np.real(fillvalue)), wanted)).to(wanted)
     else:
 
-        def convolution(one: Given, mask: Given, value: int) -> Given:
-            return Given(real(one, mask.numpy(), float(value), wanted))
+        def convolution(one: InputArray, mask: InputArray, value: int) -> InputArray:
+            return InputArray(real(one, mask.numpy(), float(value), wanted))
 
-        found = exact_integers(convolution, image, Given(weights), weights.size, wanted, int(fillvalue))
+        found = exact_integers(convolution, image, InputArray(weights), weights.size, wanted, int(fillvalue))
     if not turned:
         return found.object
     return image.library.of_numpy(np.ascontiguousarray(found.numpy()[::-1, ::-1]), image.object)

@@ -186,7 +186,7 @@ TEST(Conv1dBoundary, TypedFunctionsTakeEveryWordAndOnePlanEveryValue) {
     EXPECT_EQ(run(Conv1dMode::same), (Output{value * 10 + 1, 12, 23}));
   }
   const Plan plan = conv1d_plan(dispatcher, Conv1dSignal::u8, shape, Conv1dMode::same);
-  EXPECT_EQ(Problem::parse(plan.problem()).word("value"), "7");
+  EXPECT_EQ(Problem::parse(plan.problem()).string("value"), "7");
   shape.taps = 5;  // as SciPy, and not as NumPy, which has as many outputs as taps
   EXPECT_EQ(conv1d_output_length(shape, Conv1dMode::same), 3);
 }
@@ -229,8 +229,8 @@ TEST(Conv1dBounded, HasADefaultThatFits) {
     const Space space = bounded.space(problem);
     EXPECT_FALSE(exceeds(bounded.work(problem, space.complete({})), device)) << text;
     EXPECT_EQ(space.broken_worth(space.complete({})), 0u) << text;
-    EXPECT_GE(space.count(Space::Which::promising), 30) << text;
-    EXPECT_LE(space.count(Space::Which::promising), 8000) << text;
+    EXPECT_GE(space.count(Space::Subset::promising), 30) << text;
+    EXPECT_LE(space.count(Space::Subset::promising), 8000) << text;
   }
   const auto why = [&](const char* text) {
     return bounded.refuses(complete_problem(conv1d_op(), Problem::parse(text)));

@@ -46,10 +46,10 @@ Space bounded_space(const Problem& problem, const DeviceFacts& device) {
   const bool narrow = converts(problem);
   const bool few = d.taps <= 16;
   std::vector<Axis> axes = {
-      {SMEM_LAYOUT, words({"flat", "padded"}),
+      {SMEM_LAYOUT, categories({"flat", "padded"}),
        "the samples in shared memory: as they come, or spread over "
        "the banks"},
-      {COPY, words({"async", "sync"}), "the way into shared memory: past the registers or through them"},
+      {COPY, categories({"async", "sync"}), "the way into shared memory: past the registers or through them"},
       {CHUNK, {8, 16, 4}, "taps whose window is in registers at a time"},
       {UNROLL, {1, 2, 4, 0}, "chunks that are unrolled; 0: all"},
       {VECTOR, {4, 1, 2}, "elements of a global access, where the rows allow it"},

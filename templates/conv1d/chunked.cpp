@@ -29,9 +29,9 @@ std::int64_t shared_bytes(std::int64_t element_bytes, const Config& c) {
 
 std::vector<Axis> axes_for(std::int64_t element_bytes) {
   return {
-      {SMEM_LAYOUT, words({"padded", "flat"}),
+      {SMEM_LAYOUT, categories({"padded", "flat"}),
        "the samples in shared memory: spread over the banks, as they come"},
-      {COPY, words({"async", "sync"}), "the way into shared memory: past the registers or through them"},
+      {COPY, categories({"async", "sync"}), "the way into shared memory: past the registers or through them"},
       {SEGMENT, {16, 8}, "taps whose window is in registers at a time"},
       {UNROLL, {2, 1, 4}, "segments that are unrolled"},
       {VECTOR, {4, 2, 1}, "elements of a global load"},

@@ -17,9 +17,9 @@ Dims::Dims(const Problem& problem)
     : batch(problem.integer("batch")),
       length(problem.integer("length")),
       taps(problem.integer("taps")),
-      turned(problem.word("function") == "convolve"),
-      boundary(problem.word("mode") == "valid" ? Boundary::zero : boundary_of(problem)) {
-  const std::string& mode = problem.word("mode");
+      turned(problem.string("function") == "convolve"),
+      boundary(problem.string("mode") == "valid" ? Boundary::zero : boundary_of(problem)) {
+  const std::string& mode = problem.string("mode");
   const bool as_numpy = boundary == Boundary::zero;
   const std::int64_t shorter = std::min(length, taps);
   const std::int64_t longer = std::max(length, taps);
@@ -49,9 +49,9 @@ std::string not_plain(const Problem& problem) {
   const Dims d(problem);
   const DType dtype = dtype_of(problem);
   std::string given;
-  if (d.boundary != Boundary::zero) given = "boundary=" + problem.word("boundary");
+  if (d.boundary != Boundary::zero) given = "boundary=" + problem.string("boundary");
   if (dtype != DType::f32 && dtype != DType::f64)
-    given += (given.empty() ? "dtype=" : " dtype=") + problem.word("dtype");
+    given += (given.empty() ? "dtype=" : " dtype=") + problem.string("dtype");
   if (given.empty()) return "";
   return "This template has boundary=zero and signals of f32 or f64 only, not " + given +
          "; take another template.";
@@ -176,7 +176,7 @@ std::string check(const Problem& problem) {
   const std::int64_t origin = problem.integer("origin");
   if (origin == 0) return "";
   const std::string given = "The conv1d problem's origin is " + std::to_string(origin);
-  if (d.boundary == Boundary::zero || problem.word("mode") != "same") {
+  if (d.boundary == Boundary::zero || problem.string("mode") != "same") {
     return given + "; an origin is for mode=same with another boundary than zero, such as boundary=constant.";
   }
   if (origin < -(d.taps / 2) || origin > (d.taps - 1) / 2) {
@@ -203,7 +203,7 @@ Template plain(Template tmpl) {
 
 // Filters are mostly odd, and short ones more frequent; mostly zeros outside.
 void usual_filters(Random& random, Problem& problem) {
-  problem.set("boundary", draw_chance(random, 70) ? "zero" : draw(random, boundary_words()));
+  problem.set("boundary", draw_chance(random, 70) ? "zero" : draw(random, boundary_categories()));
   draw_sample_type(random, problem);
   if (draw_chance(random, 30)) problem.set("taps", draw_size(random, 3, 127));
   if (draw_chance(random, 60)) problem.set("taps", problem.integer("taps") | 1);
@@ -234,20 +234,20 @@ Op ops_conv1d() {
                       .usual = UsualSizes{2, 4096}},
                      {.name = "function",
                       .what = "direction of the kernel",
-                      .words = {"convolve", "correlate"},
+                      .categories = {"convolve", "correlate"},
                       .initial = "convolve"},
                      {.name = "mode",
                       .what = "outputs: for every overlap, as many as the longer operand has (as the signal "
                               "has, where the boundary is not zero), or for every whole overlap",
-                      .words = {"full", "same", "valid"},
+                      .categories = {"full", "same", "valid"},
                       .initial = "full"},
                      {.name = "dtype",
                       .what = "element type of the signal; kernel and output are f64 for f64, else f32",
-                      .words = sample_dtypes(),
+                      .categories = sample_dtypes(),
                       .initial = "f32"},
                      {.name = "boundary",
                       .what = "samples outside the signal, as in scipy.ndimage; zero: as in NumPy",
-                      .words = boundary_words(),
+                      .categories = boundary_categories(),
                       .initial = "zero"},
                      {.name = "origin",
                       .what = "samples by which the window begins before the centred one (behind it for "

@@ -13,10 +13,10 @@
 namespace tunesmith::conv1d_op {
 
 inline constexpr IntegerAxis BLOCK_X("BLOCK_X");
-inline constexpr WordAxis COPY("COPY");
+inline constexpr CategoricalAxis COPY("COPY");
 inline constexpr IntegerAxis OUT_X("OUT_X");
 inline constexpr IntegerAxis SEGMENT("SEGMENT");
-inline constexpr WordAxis SMEM_LAYOUT("SMEM_LAYOUT");
+inline constexpr CategoricalAxis SMEM_LAYOUT("SMEM_LAYOUT");
 inline constexpr IntegerAxis UNROLL("UNROLL");
 inline constexpr IntegerAxis VECTOR("VECTOR");
 

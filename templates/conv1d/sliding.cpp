@@ -11,7 +11,7 @@ namespace {
 constexpr IntegerAxis BLOCK_Y("BLOCK_Y");
 constexpr IntegerAxis CHUNK("CHUNK");
 constexpr IntegerAxis ITEMS("ITEMS");
-constexpr WordAxis SAMPLES_IN("SAMPLES_IN");
+constexpr CategoricalAxis SAMPLES_IN("SAMPLES_IN");
 constexpr IntegerAxis SPLIT("SPLIT");
 constexpr IntegerAxis STORE_VECTOR("STORE_VECTOR");
 
@@ -61,7 +61,7 @@ Space sliding_space(const Problem& problem, const DeviceFacts& device) {
                                    : element_bytes == 4 ? std::vector<Value>{12, 4, 20, 2, 1, 6, 14}
                                                         : std::vector<Value>{6, 2, 14, 1, 4, 12, 20};
   std::vector<Axis> axes = {
-      {SAMPLES_IN, is_few ? words({"global", "shared"}) : words({"shared", "global"}),
+      {SAMPLES_IN, is_few ? categories({"global", "shared"}) : categories({"shared", "global"}),
        "where windows are read from; with global, those that leave the signal or are over more than CHUNK "
        "taps "
        "from shared memory all the same"},

@@ -81,13 +81,13 @@ const std::vector<FromNumpy> from_numpy = {
     {1, 1, Conv1dFunction::correlate, Conv1dMode::valid, {6}},
 };
 
-struct Expected {
+struct ExpectedOutput {
   std::vector<double> value, permitted;
 };
-Expected reference_of(const Problem& wanted, const std::vector<double>& samples,
-                      const std::vector<double>& taps, std::int64_t begin = 0) {
+ExpectedOutput reference_of(const Problem& wanted, const std::vector<double>& samples,
+                            const std::vector<double>& taps, std::int64_t begin = 0) {
   const auto size = static_cast<std::size_t>(elements(op().arguments[2], wanted) - begin);
-  Expected found = {std::vector<double>(size), std::vector<double>(size)};
+  ExpectedOutput found = {std::vector<double>(size), std::vector<double>(size)};
   const std::vector<std::vector<double>> arguments = {samples, taps, {}};
   op().reference(wanted, arguments, 2, begin, begin + static_cast<std::int64_t>(size), found.value,
                  found.permitted);
@@ -106,7 +106,7 @@ TEST(Conv1dReference, GivesAnyRangeOfABatch) {
   const Problem wanted = problem("batch=2 length=4 taps=3 mode=same");
   const std::vector<double> samples(signal.begin(), signal.end());
   const std::vector<double> taps = {2, 7, -1};
-  const Expected whole = reference_of(wanted, samples, taps);
+  const ExpectedOutput whole = reference_of(wanted, samples, taps);
   EXPECT_EQ(whole.value, (std::vector<double>{19, -2, 31, 3, -17, 72, 17, 40}));  // from NumPy, row by row
   for (std::int64_t begin = 0; begin < 8; ++begin) {
     EXPECT_EQ(reference_of(wanted, samples, taps, begin).value,
@@ -117,7 +117,7 @@ TEST(Conv1dReference, GivesAnyRangeOfABatch) {
 TEST(Conv1dReference, SaysNothingWhereATapThatIsNoNumberMeetsNoSample) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const double infinity = std::numeric_limits<double>::infinity();
-  const Expected found =
+  const ExpectedOutput found =
       reference_of(problem("length=4 taps=3 function=correlate"), {1, 2, 3, 4}, {1, 1, nan});
   // The last tap lies on a sample for the first four outputs and beyond the signal for the last two.
   for (std::size_t i = 0; i < 4; ++i) {
@@ -150,7 +150,7 @@ void expect_numpys(Dispatcher& dispatcher) {
     ASSERT_TRUE(status) << status.message();
     EXPECT_EQ(output.back(), T(77)) << "written beyond the end";
     EXPECT_EQ(std::vector<double>(output.begin(), output.end() - 1), row.output) << row.text();
-    // The typed function's numbers mean the words of the op.
+    // The typed function's numbers mean the categories of the op.
     EXPECT_EQ(conv1d_plan<T>(dispatcher, shape, row.mode, row.function).problem(),
               problem(row.text() + (std::is_same_v<T, double> ? " dtype=f64" : "")).text());
   }
@@ -233,7 +233,7 @@ TEST(Conv1dSpace, HasManyPromisingConfigsAndADefaultForEveryProblem) {
     for (const Template& tmpl : op().templates) {
       if (tmpl.name == "base" || (tmpl.refuses && !tmpl.refuses(wanted).empty())) continue;
       const Space space = tmpl.space(wanted);
-      const std::int64_t promising = space.count(Space::Which::promising);
+      const std::int64_t promising = space.count(Space::Subset::promising);
       EXPECT_GE(promising, tmpl.name.starts_with("tensor") ? 10 : 400) << tmpl.name << " " << text;
       EXPECT_LE(promising, 10000) << tmpl.name << " " << text;
       EXPECT_FALSE(exceeds(tmpl.work(wanted, space.complete({})), device)) << tmpl.name << " " << text;

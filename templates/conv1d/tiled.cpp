@@ -10,7 +10,7 @@ namespace {
 constexpr IntegerAxis BLOCK_Y("BLOCK_Y");
 constexpr IntegerAxis ITEMS("ITEMS");
 constexpr IntegerAxis STORE_VECTOR("STORE_VECTOR");
-constexpr WordAxis TAPS_IN("TAPS_IN");
+constexpr CategoricalAxis TAPS_IN("TAPS_IN");
 
 // A block's outputs of a signal.
 std::int64_t tile(const Config& c) { return c[BLOCK_X] * c[OUT_X] * c[ITEMS]; }
@@ -43,13 +43,13 @@ std::vector<Axis> axes_for(bool few, std::int64_t element_bytes) {
   const std::vector<Value> out_x = element_bytes == 4 ? either({4, 8, 2, 1}, {16, 8, 12, 20, 28, 32, 4})
                                                       : either({2, 4, 8, 1}, {8, 4, 10, 14, 2, 6});
   return {
-      {SMEM_LAYOUT, either(words({"none", "flat", "padded"}), words({"padded", "flat", "none"})),
+      {SMEM_LAYOUT, either(categories({"none", "flat", "padded"}), categories({"padded", "flat", "none"})),
        "the samples in shared memory: not there, as they come, spread over the banks"},
       {TAPS_IN,
-       either(words({"registers", "shared", "constant", "global"}),
-              words({"shared", "registers", "constant", "global"})),
+       either(categories({"registers", "shared", "constant", "global"}),
+              categories({"shared", "registers", "constant", "global"})),
        "where the taps are read from"},
-      {COPY, words({"async", "sync"}), "the way into shared memory: past the registers or through them"},
+      {COPY, categories({"async", "sync"}), "the way into shared memory: past the registers or through them"},
       {SEGMENT, either({16}, {16, 8, 32}), "taps whose window is in registers at a time"},
       {UNROLL, either({0}, {1, 2, 4, 0}), "segments that are unrolled; 0: all"},
       {VECTOR, {4, 2, 1}, "elements of a global load"},

@@ -148,7 +148,7 @@ TEST(Conv2dBoundary, TheReferenceIsSciPys) {
 TEST(Conv2dBoundary, LaunchesGiveSciPysNumbers) {
   Dispatcher dispatcher({.device = "host", .database = "", .compile = Compile::never, .cache_folder = ""});
   for (const Case& one : cases()) {
-    for (const std::string& dtype : conv2d_op().parameters[7].words) {
+    for (const std::string& dtype : conv2d_op().parameters[7].categories) {
       Problem given = Problem::parse(one.problem);
       given.set("dtype", dtype);
       const Problem problem = complete_problem(conv2d_op(), given);
@@ -263,8 +263,8 @@ TEST(Conv2dBounded, HasADefaultThatFits) {
     const Space space = bounded.space(problem);
     EXPECT_FALSE(exceeds(bounded.work(problem, space.complete({})), device)) << text;
     EXPECT_EQ(space.broken_worth(space.complete({})), 0u) << text;
-    EXPECT_GE(space.count(Space::Which::promising), 100) << text;
-    EXPECT_LE(space.count(Space::Which::promising), 8000) << text;
+    EXPECT_GE(space.count(Space::Subset::promising), 100) << text;
+    EXPECT_LE(space.count(Space::Subset::promising), 8000) << text;
   }
   const auto why = [&](const char* text) {
     return bounded.refuses(complete_problem(conv2d_op(), Problem::parse(text)));

@@ -9,10 +9,10 @@ namespace tunesmith::conv2d_op {
 namespace {
 
 constexpr IntegerAxis CHUNK("CHUNK");
-constexpr WordAxis COPY("COPY");
+constexpr CategoricalAxis COPY("COPY");
 constexpr IntegerAxis OUT_X("OUT_X");
 constexpr IntegerAxis OUT_Y("OUT_Y");
-constexpr WordAxis SMEM_LAYOUT("SMEM_LAYOUT");
+constexpr CategoricalAxis SMEM_LAYOUT("SMEM_LAYOUT");
 constexpr IntegerAxis UNROLL("UNROLL");
 
 constexpr std::int64_t every_gpu_has = std::int64_t{48} * 1024;  // bytes of shared memory for a block
@@ -62,10 +62,10 @@ Space bounded_space(const Problem& problem, const DeviceFacts& device) {
   const bool small_mask = d.mask_height * d.mask_width <= 25;
   const bool odd = vector_of(d.out_width) == 1;
   std::vector<Axis> axes = {
-      {SMEM_LAYOUT, words({"flat", "padded"}),
+      {SMEM_LAYOUT, categories({"flat", "padded"}),
        "the tile in shared memory: rows as they come, or spread over "
        "the banks"},
-      {COPY, words({"async", "sync"}), "the way into shared memory: past the registers or through them"},
+      {COPY, categories({"async", "sync"}), "the way into shared memory: past the registers or through them"},
       {CHUNK, {8, 4, 16}, "mask columns whose samples are in registers at a time"},
       {UNROLL, {1, 2, 0}, "rounds of OUT_Y mask rows that are unrolled; 0: all"},
       {VECTOR, {4, 1, 2}, "elements of a global access, where the rows allow it"},

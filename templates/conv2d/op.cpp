@@ -35,9 +35,9 @@ Dims::Dims(const Problem& problem)
       width(problem.integer("width")),
       mask_height(problem.integer("mask_height")),
       mask_width(problem.integer("mask_width")),
-      turned(problem.word("mode") == "convolution"),
-      boundary(problem.word("size") == "valid" ? Boundary::zero : boundary_of(problem)) {
-  const std::string& size = problem.word("size");
+      turned(problem.string("mode") == "convolution"),
+      boundary(problem.string("size") == "valid" ? Boundary::zero : boundary_of(problem)) {
+  const std::string& size = problem.string("size");
   const Side rows = side_of(size, height, mask_height, problem.integer("origin_y"), turned);
   const Side columns = side_of(size, width, mask_width, problem.integer("origin_x"), turned);
   out_height = rows.outputs;
@@ -50,12 +50,12 @@ std::string not_plain(const Problem& problem) {
   const DType dtype = dtype_of(problem);
   std::string given;
   const auto differs = [&](const std::string& what) { given += (given.empty() ? "" : " ") + what; };
-  if (problem.word("boundary") != "zero") differs("boundary=" + problem.word("boundary"));
-  if (problem.word("size") != "same") differs("size=" + problem.word("size"));
+  if (problem.string("boundary") != "zero") differs("boundary=" + problem.string("boundary"));
+  if (problem.string("size") != "same") differs("size=" + problem.string("size"));
   for (const char* origin : {"origin_y", "origin_x"}) {
     if (problem.integer(origin) != 0) differs(origin + ("=" + std::to_string(problem.integer(origin))));
   }
-  if (dtype != DType::f32 && dtype != DType::f64) differs("dtype=" + problem.word("dtype"));
+  if (dtype != DType::f32 && dtype != DType::f64) differs("dtype=" + problem.string("dtype"));
   if (given.empty()) return "";
   return "This template has boundary=zero, size=same, origins of 0 and images of f32 or f64 only, not " +
          given + "; take another template.";
@@ -136,7 +136,7 @@ void usual_images(Random& random, Problem& problem) {
     problem.set("boundary", "zero");
     problem.set("size", "same");
   } else {
-    problem.set("boundary", draw(random, boundary_words()));
+    problem.set("boundary", draw(random, boundary_categories()));
     problem.set("size", draw_chance(random, 60) ? "same" : draw_chance(random, 50) ? "full" : "valid");
   }
   draw_sample_type(random, problem);
@@ -212,8 +212,8 @@ std::string check(const Problem& problem) {
     const std::int64_t weights = *axis == 'y' ? d.mask_height : d.mask_width;
     if (origin == 0) continue;
     const std::string given = "The conv2d problem's " + name + " is " + std::to_string(origin);
-    if (problem.word("size") != "same")
-      return given + ", but size is " + problem.word("size") + "; an origin is for size=same only.";
+    if (problem.string("size") != "same")
+      return given + ", but size is " + problem.string("size") + "; an origin is for size=same only.";
     if (origin < -(weights / 2) || origin > (weights - 1) / 2) {
       return given + "; for a mask of " + std::to_string(weights) +
              " there, allowed are whole numbers from " + std::to_string(-(weights / 2)) + " to " +
@@ -249,16 +249,16 @@ std::vector<Problem> companions(const Problem& problem) {
   }
   if (conv2d_op::not_plain(problem).empty()) return found;
   // Other boundaries for what serves them all; rows lie to vectors as the problem's.
-  struct Bounded {
+  struct BoundedShape {
     std::int64_t height, width, batch;
     const char* boundary;
   };
-  static constexpr Bounded of_bounded[] = {{70, 132, 1, "reflect"},
-                                           {5, 64, 2, "mirror"},
-                                           {40, 4, 1, "wrap"},
-                                           {41, 148, 1, "nearest"},
-                                           {38, 56, 2, "constant"}};
-  for (const Bounded& one : of_bounded) {
+  static constexpr BoundedShape of_bounded[] = {{70, 132, 1, "reflect"},
+                                                {5, 64, 2, "mirror"},
+                                                {40, 4, 1, "wrap"},
+                                                {41, 148, 1, "nearest"},
+                                                {38, 56, 2, "constant"}};
+  for (const BoundedShape& one : of_bounded) {
     Problem& other = found.emplace_back(problem);
     other.set("height", one.height);
     other.set("width", one.width + problem.integer("width") % 4);
@@ -300,20 +300,20 @@ Op ops_conv2d() {
            {.name = "mask_width", .what = "columns of the mask", .maximum = 4096, .usual = UsualSizes{1, 31}},
            {.name = "mode",
             .what = "direction of the mask",
-            .words = {"correlation", "convolution"},
+            .categories = {"correlation", "convolution"},
             .initial = "correlation"},
            {.name = "boundary",
             .what = "samples outside the image, as in scipy.ndimage",
-            .words = boundary_words(),
+            .categories = boundary_categories(),
             .initial = "zero"},
            {.name = "dtype",
             .what = "element type of the image; mask and output are f64 for f64, else f32",
-            .words = sample_dtypes(),
+            .categories = sample_dtypes(),
             .initial = "f32"},
            {.name = "size",
             .what = "outputs: as many as the image has, for each overlap with the mask, or for each whole "
                     "overlap",
-            .words = {"same", "full", "valid"},
+            .categories = {"same", "full", "valid"},
             .initial = "same"},
            {.name = "origin_y",
             .what = "rows by which the window begins above the centred one (below it in a convolution); for "

@@ -11,7 +11,7 @@ namespace {
 constexpr IntegerAxis CHUNK("CHUNK");
 constexpr IntegerAxis OUT_X("OUT_X");
 constexpr IntegerAxis OUT_Y("OUT_Y");
-constexpr WordAxis SAMPLES_IN("SAMPLES_IN");
+constexpr CategoricalAxis SAMPLES_IN("SAMPLES_IN");
 constexpr IntegerAxis SPLIT("SPLIT");
 constexpr IntegerAxis UNROLL("UNROLL");
 
@@ -53,7 +53,7 @@ Space sliding_space(const Problem& problem, const DeviceFacts& device) {
   const std::int64_t element_bytes = sum_bytes(problem);
   const bool small_mask = problem.integer("mask_height") * problem.integer("mask_width") <= 64;
   std::vector<Axis> axes = {
-      {SAMPLES_IN, words({"shared", "global"}), "where samples and weights are read from"},
+      {SAMPLES_IN, categories({"shared", "global"}), "where samples and weights are read from"},
       {OUT_X, {4, 2, 1, 8}, "outputs of a thread along a row"},
       {OUT_Y, {4, 8, 2, 1}, "outputs of a thread across rows"},
       {CHUNK, {4, 8}, "mask columns whose samples are in registers at a time"},

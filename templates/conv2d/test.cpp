@@ -36,8 +36,8 @@ TEST(Conv2dSpace, HasAFewThousandPromisingConfigsAndADefaultForEveryProblem) {
                            "height=9 width=10 mask_height=4096 mask_width=4096 mode=convolution"}) {
     const Problem wanted = problem(text);
     const Space space = tiled.space(wanted);
-    EXPECT_GE(space.count(Space::Which::promising), 1000) << text;
-    EXPECT_LE(space.count(Space::Which::promising), 8000) << text;
+    EXPECT_GE(space.count(Space::Subset::promising), 1000) << text;
+    EXPECT_LE(space.count(Space::Subset::promising), 8000) << text;
     DeviceFacts device;
     device.kind = DeviceKind::cuda;
     EXPECT_FALSE(exceeds(tiled.work(wanted, space.complete({})), device)) << text;
@@ -88,8 +88,8 @@ TEST(Conv2dSpace, SlidingHasADefaultForMasksOfAllSizes) {
     const Problem wanted = problem(text);
     const Space space = sliding.space(wanted);
     EXPECT_FALSE(exceeds(sliding.work(wanted, space.complete({})), device)) << text;
-    EXPECT_GE(space.count(Space::Which::promising), 200) << text;
-    EXPECT_LE(space.count(Space::Which::promising), 8000) << text;
+    EXPECT_GE(space.count(Space::Subset::promising), 200) << text;
+    EXPECT_LE(space.count(Space::Subset::promising), 8000) << text;
   }
 }
 
@@ -104,12 +104,12 @@ TEST(Conv2dOnHost, SamplesOfTheSpaceAreRight) {
     auto inputs = make_inputs(conv2d(), wanted, 5);
     inputs[0][inputs[0].size() / 3] = std::numeric_limits<double>::quiet_NaN();
     inputs[0][inputs[0].size() / 2] = std::numeric_limits<double>::infinity();
-    const Expected expected = reference_of(conv2d(), wanted, inputs, 2);
+    const ExpectedOutput expected = reference_of(conv2d(), wanted, inputs, 2);
     for (const double permitted : expected.permitted_error) EXPECT_TRUE(std::isfinite(permitted));
     const Template& tiled = find_template(conv2d(), "tiled");
     for (const Config& config : tiled.space(wanted).sample(6, 11)) {
       const Source source = render(conv2d(), tiled, wanted, config, "host", template_files());
-      const Compiled compiled = toolchain->compile(source);
+      const Compilation compiled = toolchain->compile(source);
       ASSERT_TRUE(compiled.ok) << config.text() << "\n" << compiled.log;
       const auto executable = device->load(compiled.bytes, source.suffix, tiled.work(wanted, config));
       for (const bool reverse : {false, true}) {

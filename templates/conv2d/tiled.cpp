@@ -7,13 +7,13 @@
 namespace tunesmith::conv2d_op {
 namespace {
 
-constexpr WordAxis COPY("COPY");
-constexpr WordAxis LOOP_ORDER("LOOP_ORDER");
-constexpr WordAxis MASK_IN("MASK_IN");
+constexpr CategoricalAxis COPY("COPY");
+constexpr CategoricalAxis LOOP_ORDER("LOOP_ORDER");
+constexpr CategoricalAxis MASK_IN("MASK_IN");
 constexpr IntegerAxis OUT_X("OUT_X");
 constexpr IntegerAxis OUT_Y("OUT_Y");
-constexpr WordAxis SMEM_ALLOC("SMEM_ALLOC");
-constexpr WordAxis SMEM_LAYOUT("SMEM_LAYOUT");
+constexpr CategoricalAxis SMEM_ALLOC("SMEM_ALLOC");
+constexpr CategoricalAxis SMEM_LAYOUT("SMEM_LAYOUT");
 constexpr IntegerAxis UNROLL("UNROLL");
 
 std::int64_t mask_bytes(const Dims& d, std::int64_t element_bytes) {
@@ -44,12 +44,12 @@ std::vector<Axis> axes_for(bool small_mask) {
     return small_mask ? std::move(for_small_mask) : std::move(otherwise);
   };
   return {
-      {SMEM_LAYOUT, words({"none", "flat", "padded"}),
+      {SMEM_LAYOUT, categories({"none", "flat", "padded"}),
        "the image's tile in shared memory: not there, rows as they come, rows spread over the banks"},
-      {MASK_IN, words({"global", "shared", "constant"}), "where the weights are read from"},
-      {COPY, words({"sync", "async"}), "the way into shared memory: through registers or past them"},
-      {SMEM_ALLOC, words({"dynamic", "static"}), "the kind of shared memory"},
-      {LOOP_ORDER, words({"image", "mask"}), "whose rows the outer loop walks"},
+      {MASK_IN, categories({"global", "shared", "constant"}), "where the weights are read from"},
+      {COPY, categories({"sync", "async"}), "the way into shared memory: through registers or past them"},
+      {SMEM_ALLOC, categories({"dynamic", "static"}), "the kind of shared memory"},
+      {LOOP_ORDER, categories({"image", "mask"}), "whose rows the outer loop walks"},
       {UNROLL, either({0, 1}, {1, 2, 4, 0}), "steps of the outer loop that are unrolled; 0: all"},
       {VECTOR, {1, 2, 4}, "elements of a global access"},
       {OUT_X, either({4, 2, 1}, {4, 8, 12, 2}), "outputs of a thread along a row"},

@@ -13,9 +13,9 @@ namespace {
 constexpr IntegerAxis BLOCK_X("BLOCK_X");
 constexpr IntegerAxis BLOCK_Y("BLOCK_Y");
 constexpr IntegerAxis FAN("FAN");
-constexpr WordAxis FAN_OUT("FAN_OUT");
-constexpr WordAxis LOOP_ORDER("LOOP_ORDER");
-constexpr WordAxis MU_LAYOUT("MU_LAYOUT");
+constexpr CategoricalAxis FAN_OUT("FAN_OUT");
+constexpr CategoricalAxis LOOP_ORDER("LOOP_ORDER");
+constexpr CategoricalAxis MU_LAYOUT("MU_LAYOUT");
 constexpr IntegerAxis UNROLL("UNROLL");
 
 // Steps of each loop of a term, outermost first.
@@ -43,13 +43,13 @@ std::int64_t unrolled_terms(const Dims& d, const std::string& order, std::int64_
 Space space(const Problem& problem) {
   const Dims d(problem);
   std::vector<Axis> axes = {
-      {LOOP_ORDER, words({"channels_outside", "channels_between", "channels_inside"}),
+      {LOOP_ORDER, categories({"channels_outside", "channels_between", "channels_inside"}),
        "the loop over the input channels: outside, between or inside the loops over the mask"},
       {UNROLL, {3, 2, 1, 0}, "loops of a sum that are unrolled, counted from the innermost, up to 128 terms"},
-      {FAN_OUT, words({"inside", "outside"}),
+      {FAN_OUT, categories({"inside", "outside"}),
        "the loop over the output channels: in each thread after its sum, or one thread per channel"},
       {FAN, {4, 2, 1}, "output channels loaded before the first is stored"},
-      {MU_LAYOUT, words({"none", "flat", "padded"}),
+      {MU_LAYOUT, categories({"none", "flat", "padded"}),
        "the image's means in shared memory: not there, rows as they are, rows padded to an odd pitch"},
       {BLOCK_X, {32, 64, 128, 16}, "threads per block along the second pixel"},
       {BLOCK_Y, {4, 2, 1, 8, 16}, "threads per block along the first pixel"},

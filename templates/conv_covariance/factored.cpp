@@ -11,14 +11,14 @@ constexpr IntegerAxis AHEAD("AHEAD");
 constexpr IntegerAxis BLOCK_D("BLOCK_D");
 constexpr IntegerAxis BLOCK_J("BLOCK_J");
 constexpr IntegerAxis BLOCK_X("BLOCK_X");
-constexpr WordAxis BOX("BOX");
+constexpr CategoricalAxis BOX("BOX");
 constexpr IntegerAxis FAN("FAN");
 constexpr IntegerAxis GAMMA_VECTOR("GAMMA_VECTOR");
-constexpr WordAxis INPUT("INPUT");
+constexpr CategoricalAxis INPUT("INPUT");
 constexpr IntegerAxis MARCH("MARCH");
-constexpr WordAxis MU_IN("MU_IN");
+constexpr CategoricalAxis MU_IN("MU_IN");
 constexpr IntegerAxis OUT_J("OUT_J");
-constexpr WordAxis STAGING("STAGING");
+constexpr CategoricalAxis STAGING("STAGING");
 constexpr IntegerAxis UNROLL("UNROLL");
 constexpr IntegerAxis VECTOR("VECTOR");
 
@@ -63,7 +63,7 @@ struct Sizes {
 std::vector<Axis> axes() {
   return {
       {MARCH, {8, 16, 32, 4, 2, 1}, "output rows that a thread goes down"},
-      {STAGING, words({"none", "flat", "padded"}),
+      {STAGING, categories({"none", "flat", "padded"}),
        "the sums over the input channels in shared memory: not there, rows as they are, rows padded so that "
        "they lie in different banks"},
       {BLOCK_X, {32, 16, 8, 64}, "threads per block along the second pixel's column"},
@@ -71,15 +71,15 @@ std::vector<Axis> axes() {
       {BLOCK_D, {1, 2, 4}, "diagonals per block, one thread each"},
       {BLOCK_J, {8, 4, 2, 1}, "threads per block along the first pixel's column"},
       {OUT_J, {2, 4, 1, 8}, "outputs of a thread along the first pixel's column"},
-      {BOX, words({"window", "taps"}), "a row of the box from a window in registers, or tap by tap"},
+      {BOX, categories({"window", "taps"}), "a row of the box from a window in registers, or tap by tap"},
       {GAMMA_VECTOR, {1, 2, 4}, "covariances per access on their way into shared memory"},
       {AHEAD, {0, 1}, "rows loaded before they are needed"},
       start_axis(),
       trigger_axis(),
-      {MU_IN, words({"global", "shared"}), "where the means are read from"},
+      {MU_IN, categories({"global", "shared"}), "where the means are read from"},
       {UNROLL, {4, 1}, "input channels unrolled, at most"},
       {FAN, {4, 2}, "output channels loaded before the first is stored"},
-      {INPUT, words({"early", "late"}), "whether those are loaded before the sum is computed, or after"},
+      {INPUT, categories({"early", "late"}), "whether those are loaded before the sum is computed, or after"},
       store_axis(),
       index_bits_axis(),
       resident_warps_axis({16, 24, 8, 32}),

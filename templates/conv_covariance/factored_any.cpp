@@ -15,11 +15,11 @@ constexpr IntegerAxis CHUNK("CHUNK");
 constexpr IntegerAxis FAN("FAN");
 constexpr IntegerAxis FILL("FILL");
 constexpr IntegerAxis GAMMA_VECTOR("GAMMA_VECTOR");
-constexpr WordAxis INPUT("INPUT");
+constexpr CategoricalAxis INPUT("INPUT");
 constexpr IntegerAxis MARCH("MARCH");
-constexpr WordAxis MU_IN("MU_IN");
+constexpr CategoricalAxis MU_IN("MU_IN");
 constexpr IntegerAxis OUT_J("OUT_J");
-constexpr WordAxis STAGING("STAGING");
+constexpr CategoricalAxis STAGING("STAGING");
 constexpr IntegerAxis UNROLL("UNROLL");
 constexpr IntegerAxis VECTOR("VECTOR");
 
@@ -55,7 +55,7 @@ std::int64_t shared_bytes(const Dims& d, std::int64_t real_bytes, const Config& 
 std::vector<Axis> axes() {
   return {
       {MARCH, {1, 8, 4, 2, 16}, "output rows that a thread goes down"},
-      {STAGING, words({"none", "flat", "padded"}),
+      {STAGING, categories({"none", "flat", "padded"}),
        "the sums over the input channels in shared memory: not there, rows as they are, rows padded so that "
        "they lie in different banks"},
       {BLOCK_X, {16, 8, 32}, "threads per block along the second pixel's column"},
@@ -68,10 +68,10 @@ std::vector<Axis> axes() {
       {FILL, {2, 4, 1}, "such accesses of a thread at a time"},
       start_axis(),
       trigger_axis(),
-      {MU_IN, words({"global", "shared"}), "where the means are read from"},
+      {MU_IN, categories({"global", "shared"}), "where the means are read from"},
       {UNROLL, {4, 2, 1}, "input channels asked for at once"},
       {FAN, {4, 2}, "output channels loaded before the first is stored"},
-      {INPUT, words({"late", "early"}), "whether those are loaded after the sum is computed, or before"},
+      {INPUT, categories({"late", "early"}), "whether those are loaded after the sum is computed, or before"},
       store_axis(),
       index_bits_axis(),
       resident_warps_axis({16, 8, 24, 32}),

@@ -201,7 +201,7 @@ Op ops_conv_covariance() {
                       .usual = UsualSizes{1, 11}},
                      {.name = "dtype",
                       .what = "element type of all four arrays; f16 is computed in f32",
-                      .words = {"f32", "f64", "f16"},
+                      .categories = {"f32", "f64", "f16"},
                       .initial = "f32"}},
       .check = check,
       .arguments =

@@ -299,7 +299,7 @@ TEST(ConvCovarianceSpace, HasSomeThousandPromisingConfigsAndADefaultForEveryProb
     for (const Template& tmpl : op().templates) {
       if (tmpl.refuses && !tmpl.refuses(wanted).empty()) continue;
       const Space space = tmpl.space(wanted);
-      const std::int64_t count = space.count(Space::Which::promising);
+      const std::int64_t count = space.count(Space::Subset::promising);
       EXPECT_GE(count, tmpl.name == "base" ? 2 : 400) << tmpl.name << " " << text;
       EXPECT_LE(count, 12000) << tmpl.name << " " << text;
       EXPECT_FALSE(exceeds(tmpl.work(wanted, space.complete({})), device)) << tmpl.name << " " << text;

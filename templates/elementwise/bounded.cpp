@@ -6,11 +6,11 @@
 namespace tunesmith::elementwise_op {
 namespace {
 
-bool may_be_zero(const Bounded& x) { return std::abs(x.value) <= x.error; }
+bool may_be_zero(const BoundedValue& x) { return std::abs(x.value) <= x.error; }
 
 // How far f may lie from f(x.value) for an argument within the error of x; f is a function of one real
 // number.
-double carried(Operation operation, const Bounded& x, double result, bool non_negative) {
+double carried(Operation operation, const BoundedValue& x, double result, bool non_negative) {
   const double v = x.value;
   const double e = x.error;
   if (e == 0) return 0;
@@ -132,10 +132,10 @@ double value_of(Operation operation, double x) {
 }
 
 // 1 or 0; where the bound does not tell which, both are permitted.
-Bounded truth(bool value, bool sure) { return {value ? 1.0 : 0.0, sure ? 0.0 : 1.0}; }
+BoundedValue truth(bool value, bool sure) { return {value ? 1.0 : 0.0, sure ? 0.0 : 1.0}; }
 
 // Whether x and y certainly compare as their values do.
-bool apart(const Bounded& x, const Bounded& y) {
+bool apart(const BoundedValue& x, const BoundedValue& y) {
   const double gap = std::abs(x.value - y.value);
   return (certain(x) && certain(y)) || !(gap <= x.error + y.error);
 }
@@ -145,7 +145,8 @@ double greatest_of(double x, double y) { return x != x || x > y ? x : y; }
 
 }  // namespace
 
-Bounded apply(Operation operation, const Bounded& x, const Bounded& y, const Bounded& z, bool non_negative) {
+BoundedValue apply(Operation operation, const BoundedValue& x, const BoundedValue& y, const BoundedValue& z,
+                   bool non_negative) {
   switch (operation) {
     case Operation::negate:
       return {-x.value, x.error};
@@ -204,7 +205,7 @@ Bounded apply(Operation operation, const Bounded& x, const Bounded& y, const Bou
       return truth(x.value != 0 || y.value != 0,
                    (certain(x) || !may_be_zero(x)) && (certain(y) || !may_be_zero(y)));
     case Operation::choose: {
-      const Bounded& chosen = x.value != 0 ? y : z;
+      const BoundedValue& chosen = x.value != 0 ? y : z;
       if (certain(x) || !may_be_zero(x)) return chosen;
       if (y.value == z.value) return {y.value, std::max(y.error, z.error)};  // infinities too
       return {chosen.value, std::abs(y.value - z.value) + std::max(y.error, z.error)};

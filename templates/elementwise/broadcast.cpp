@@ -8,7 +8,7 @@
 namespace tunesmith::elementwise_op {
 namespace {
 
-constexpr WordAxis VECTOR_IN("VECTOR_IN");
+constexpr CategoricalAxis VECTOR_IN("VECTOR_IN");
 
 // Whether vectors of `vector` elements can be read as such within the rows of every input.
 bool rows_take(const Layout& layout, std::int64_t vector) {
@@ -41,7 +41,7 @@ Space space(const Problem& problem) {
   const Layout& layout = layout_of(problem);
   std::vector<Axis> axes = {
       index_axis(),
-      {VECTOR_IN, words({"row", "any"}), "whether a vector stays within a row of the output"},
+      {VECTOR_IN, categories({"row", "any"}), "whether a vector stays within a row of the output"},
       vector_axis(problem),
       items_axis(),
       block_axis(),

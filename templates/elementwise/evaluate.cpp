@@ -35,7 +35,8 @@ bool holds(const Format& format, double value) {
 // A result with the error `carried` from its operands and that of the operation itself, of `ulps` units in
 // the last place. `tiny`: it may be too small for the format's full precision. `fusable`: a fused
 // multiply-add may have kept an infinite product finite.
-Bounded rounded(double value, double carried, double ulps, const Format& format, bool tiny, bool fusable) {
+BoundedValue rounded(double value, double carried, double ulps, const Format& format, bool tiny,
+                     bool fusable) {
   if (std::isnan(carried) || carried == infinity) return {value, infinity};
   if (!std::isfinite(value)) return {value, 0};
   double error = carried;
@@ -70,13 +71,13 @@ void evaluate_real(const Expression& expression, DType dtype, std::span<const st
       }
     }
   }
-  std::vector<Bounded> all(nodes.size() * block);
-  const std::vector<Bounded> none(block);
+  std::vector<BoundedValue> all(nodes.size() * block);
+  const std::vector<BoundedValue> none(block);
   for (std::size_t begin = 0; begin < count; begin += block) {
     const std::size_t size = std::min(block, count - begin);
     for (std::size_t i = 0; i < nodes.size(); ++i) {
       const Node& node = nodes[i];
-      Bounded* to = all.data() + i * block;
+      BoundedValue* to = all.data() + i * block;
       if (node.operation == Operation::input) {
         const double* from = inputs[static_cast<std::size_t>(node.input)].data() + begin;
         for (std::size_t e = 0; e < size; ++e) to[e] = {from[e], 0};
@@ -85,7 +86,7 @@ void evaluate_real(const Expression& expression, DType dtype, std::span<const st
       if (node.operation == Operation::number) {
         const double number =
             compute == DType::f32 ? static_cast<double>(static_cast<float>(node.number)) : node.number;
-        std::fill_n(to, size, Bounded{number, 0});
+        std::fill_n(to, size, BoundedValue{number, 0});
         continue;
       }
       const OperationFacts& known = facts(node.operation);
@@ -95,13 +96,13 @@ void evaluate_real(const Expression& expression, DType dtype, std::span<const st
         const int place = node.operands[static_cast<std::size_t>(n)];
         return place < 0 ? none.data() : all.data() + static_cast<std::size_t>(place) * block;
       };
-      const Bounded* x = operand(0);
-      const Bounded* y = operand(1);
-      const Bounded* z = operand(2);
+      const BoundedValue* x = operand(0);
+      const BoundedValue* y = operand(1);
+      const BoundedValue* z = operand(2);
       const bool non_negative = nodes[static_cast<std::size_t>(node.operands[0])].non_negative;
       const bool chooses = node.operation == Operation::choose;
       for (std::size_t e = 0; e < size; ++e) {
-        const Bounded result = apply(node.operation, x[e], y[e], z[e], non_negative);
+        const BoundedValue result = apply(node.operation, x[e], y[e], z[e], non_negative);
         const bool overflown =
             std::isinf(result.value) && std::isfinite(x[e].value) && std::isfinite(y[e].value) && !chooses &&
             (fusable[i] != 0 || (compute == DType::f64 && !(certain(x[e]) && certain(y[e]))));
@@ -110,14 +111,14 @@ void evaluate_real(const Expression& expression, DType dtype, std::span<const st
         // right.
         const bool zero = result.value == 0 && result.error == 0 &&
                           (compute == DType::f32 || !known.real || x[e].value == 0);
-        to[e] = unknown ? Bounded{result.value, infinity}
+        to[e] = unknown ? BoundedValue{result.value, infinity}
                 : zero  ? result
                         : rounded(result.value, result.error, ulps, format, tiny, fusable[i] != 0);
       }
     }
-    const Bounded* result = all.data() + (nodes.size() - 1) * block;
+    const BoundedValue* result = all.data() + (nodes.size() - 1) * block;
     for (std::size_t e = 0; e < size; ++e) {
-      Bounded last = result[e];
+      BoundedValue last = result[e];
       if (dtype != compute && last.error != infinity) {
         const Format& stored = dtype == DType::f16 ? f16_format : bf16_format;
         if (!certain(last) || !holds(stored, last.value))

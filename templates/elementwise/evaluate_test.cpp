@@ -14,16 +14,16 @@ namespace tunesmith::elementwise_op {
 namespace {
 
 TEST(ElementwiseReference, IntegersWrapAndDivideAsInC) {
-  const std::array<Known, 9> cases = {{{"a / b", -3},
-                                       {"a % b", -1},
-                                       {"a / 0", 0},
-                                       {"a % 0", 0},
-                                       {"c / -1", -2147483648.0},
-                                       {"c % -1", 0},
-                                       {"abs(c)", -2147483648.0},
-                                       {"c - 1", 2147483647.0},
-                                       {"c * a", 0}}};
-  for (const Known& known : cases) {
+  const std::array<KnownFunction, 9> cases = {{{"a / b", -3},
+                                               {"a % b", -1},
+                                               {"a / 0", 0},
+                                               {"a % 0", 0},
+                                               {"c / -1", -2147483648.0},
+                                               {"c % -1", 0},
+                                               {"abs(c)", -2147483648.0},
+                                               {"c - 1", 2147483647.0},
+                                               {"c * a", 0}}};
+  for (const KnownFunction& known : cases) {
     std::string text = known.expression;
     text += " + 0 * (a + b + c)";  // all inputs are used
     const Result result = at(text, {-10, 3, -2147483648.0}, DType::i32);

@@ -106,11 +106,11 @@ struct NamedFunction {
 };
 std::span<const NamedFunction> named_functions();
 
-struct Parsed {
+struct ParseResult {
   Expression expression;
   std::string error;  ///< a sentence, the text and a caret under the place; empty if there is an expression
 };
-Parsed parse(std::string_view function);  ///< a name or an expression
+ParseResult parse(std::string_view function);  ///< a name or an expression
 
 /// What is wrong with a text, and at which character, from 0 on.
 struct SyntaxError {

@@ -14,7 +14,7 @@ namespace tunesmith::elementwise_op {
 namespace {
 
 TEST(ElementwiseExpression, KnowsEveryFunctionOfItsTable) {
-  for (const Known& known : functions) {
+  for (const KnownFunction& known : functions) {
     const Result result = at(known.expression, {0.625, 2.5});
     EXPECT_NEAR(result.value, known.value, 2e-16 * std::abs(known.value)) << known.expression;
     EXPECT_LE(std::abs(result.value - known.value), result.permitted) << known.expression;
@@ -23,7 +23,7 @@ TEST(ElementwiseExpression, KnowsEveryFunctionOfItsTable) {
   // Each that a person can call is above; max is min's twin.
   for (const OperationFacts& operation : operations()) {
     if (!operation.called || operation.name == "max") continue;
-    const auto names = [&](const Known& known) {
+    const auto names = [&](const KnownFunction& known) {
       return std::string(known.expression).rfind(std::string(operation.name) + "(", 0) == 0;
     };
     EXPECT_TRUE(std::any_of(functions.begin(), functions.end(), names)) << operation.name;
@@ -32,7 +32,7 @@ TEST(ElementwiseExpression, KnowsEveryFunctionOfItsTable) {
 
 TEST(ElementwiseExpression, BindsAsInC) {
   const std::vector<double> inputs = {2, 3, 5, 7, 11, 13};  // a … f
-  const std::array<Known, 24> cases = {{
+  const std::array<KnownFunction, 24> cases = {{
       {"a + b * c - d / a", 2 + 3 * 5 - 7 / 2.0},
       {"a - b - c", -6},
       {"b / a / a", 0.75},
@@ -58,7 +58,7 @@ TEST(ElementwiseExpression, BindsAsInC) {
       {"pi * a", 6.283185307179586},
       {"a - -1", 3},
   }};
-  for (const Known& known : cases) {
+  for (const KnownFunction& known : cases) {
     const Result result = at(known.expression, inputs);
     EXPECT_NEAR(result.value, known.value, 1e-14) << known.expression;
     EXPECT_TRUE(std::isfinite(result.permitted)) << known.expression;

@@ -49,7 +49,7 @@ std::string refuses_extents(std::string_view text) {
   return "";
 }
 
-struct Given {
+struct ArrayLayout {
   std::vector<std::int64_t> extents;
   std::vector<std::int64_t> strides;  // in elements
 };
@@ -65,7 +65,7 @@ std::vector<std::int64_t> dense_strides(const std::vector<std::int64_t>& extents
 }
 
 // Elements from the first to the last, or nothing where they are more than most_elements.
-std::optional<std::int64_t> memory(const Given& given) {
+std::optional<std::int64_t> memory(const ArrayLayout& given) {
   if (product(given.extents) == 0) return 0;
   std::int64_t last = 0;
   for (std::size_t dim = 0; dim < given.extents.size(); ++dim) {
@@ -76,10 +76,10 @@ std::optional<std::int64_t> memory(const Given& given) {
   return last + 1;
 }
 
-Given read(const std::string& text, const std::vector<std::int64_t>& shape) {
+ArrayLayout read(const std::string& text, const std::vector<std::int64_t>& shape) {
   if (text == "dense") return {shape, dense_strides(shape)};
   const std::size_t colon = text.find(':');
-  Given given{numbers(std::string_view(text).substr(0, colon)).value(), {}};
+  ArrayLayout given{numbers(std::string_view(text).substr(0, colon)).value(), {}};
   given.strides = colon == std::string::npos ? dense_strides(given.extents)
                                              : numbers(std::string_view(text).substr(colon + 1)).value();
   return given;
@@ -92,7 +92,7 @@ std::string joined(const std::vector<std::int64_t>& extents) {
 }
 
 // Its strides along the output's dimensions, or nothing where NumPy does not broadcast it to them.
-std::optional<std::vector<std::int64_t>> broadcast(const Given& given,
+std::optional<std::vector<std::int64_t>> broadcast(const ArrayLayout& given,
                                                    const std::vector<std::int64_t>& shape) {
   if (given.extents.size() > shape.size()) return std::nullopt;
   const std::size_t missing = shape.size() - given.extents.size();
@@ -132,10 +132,10 @@ std::string refuses_input(const std::string& text) {
 }
 
 std::string refuses_layout(const Problem& problem, int inputs) {
-  const std::vector<std::int64_t> shape = numbers(problem.word("shape")).value();
+  const std::vector<std::int64_t> shape = numbers(problem.string("shape")).value();
   for (int k = 0; k < most_inputs; ++k) {
     const std::string name(input_names[static_cast<std::size_t>(k)]);
-    const std::string& text = problem.word(name);
+    const std::string& text = problem.string(name);
     if (k >= inputs) {
       if (text == "dense") continue;
       return "The elementwise problem's " + name + " is " + text + ", but its function has no input " + name +
@@ -152,12 +152,12 @@ std::string refuses_layout(const Problem& problem, int inputs) {
 }
 
 Layout layout_of(const Problem& problem, int inputs) {
-  const std::vector<std::int64_t> shape = numbers(problem.word("shape")).value();
+  const std::vector<std::int64_t> shape = numbers(problem.string("shape")).value();
   Layout layout;
   layout.elements = product(shape).value();
   std::array<std::vector<std::int64_t>, most_inputs> strides;
   for (std::size_t k = 0; k < static_cast<std::size_t>(inputs); ++k) {
-    const Given given = read(problem.word(input_names[k]), shape);
+    const ArrayLayout given = read(problem.string(input_names[k]), shape);
     InputLayout& input = layout.inputs[k];
     input.used = true;
     input.memory = memory(given).value();
@@ -207,9 +207,9 @@ Problem resized(const Problem& problem, const std::array<std::int64_t, most_dime
     return joined(extents) + std::string(text.substr(colon));
   };
   Problem result = problem;
-  result.set("shape", replaced(problem.word("shape")));
+  result.set("shape", replaced(problem.string("shape")));
   for (const std::string_view name : input_names) {
-    if (const std::string& text = problem.word(name); text != "dense") result.set(name, replaced(text));
+    if (const std::string& text = problem.string(name); text != "dense") result.set(name, replaced(text));
   }
   return result;
 }

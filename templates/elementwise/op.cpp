@@ -60,7 +60,7 @@ std::vector<Problem> companions(const Problem& problem) {
   for (const auto& each : sizes) {
     Problem other = resized(problem, each);
     const auto refused = [&](std::string_view name) {
-      return other.word(name) != "dense" && !refuses_input(other.word(name)).empty();
+      return other.string(name) != "dense" && !refuses_input(other.string(name)).empty();
     };
     if (std::any_of(input_names.begin(), input_names.end(), refused)) continue;
     const Layout layout = layout_of(other);
@@ -79,7 +79,7 @@ Parameter input_parameter(std::size_t k) {
           .what = k == 0 ? "an input's extents and, behind a colon, its strides in elements, as in 1080x1 or "
                            "1080x1920:4096x1; dense: the output's"
                          : "a further input, as a",
-          .words = {"dense"},
+          .categories = {"dense"},
           .initial = "dense",
           .refuses_text = refuses_input};
 }
@@ -105,15 +105,15 @@ Op ops_elementwise() {
       .parameters = {{.name = "function",
                       .what =
                           "what is computed: a name, or an expression in a to f such as \"max(a, 0) * b\"",
-                      .words = functions,
+                      .categories = functions,
                       .refuses_text = [](const std::string& text) { return parse(text).error; }},
                      {.name = "dtype",
                       .what = "element type of all arrays",
-                      .words = {"f32", "f64", "i32", "i64", "f16", "bf16"},
+                      .categories = {"f32", "f64", "i32", "i64", "f16", "bf16"},
                       .initial = "f32"},
                      {.name = "shape",
                       .what = "the output's extents, outermost first, as in 1000 or 1080x1920x3",
-                      .words = {"1000"},
+                      .categories = {"1000"},
                       .refuses_text = refuses_shape}},
       .check = check,
       .arguments = {},  // below

@@ -41,10 +41,10 @@ inline Axis items_axis() {
   return {ITEMS, {2, 1, 4, 8}, "vectors per thread, all loaded before the first is used"};
 }
 
-inline constexpr WordAxis LOAD("LOAD");
+inline constexpr CategoricalAxis LOAD("LOAD");
 inline Axis load_axis() {
   return {
-      LOAD, words({"plain", "streaming", "no_allocate", "half"}),
+      LOAD, categories({"plain", "streaming", "no_allocate", "half"}),
       "the hint that inputs are read with: none, leave the caches first, bypass the first-level cache, let "
       "one half leave the second-level cache first"};
 }

@@ -66,23 +66,23 @@ class Parser {
   };
 
   // Counts nesting for as long as it lives.
-  class Deeper {
+  class NestingLevel {
    public:
-    explicit Deeper(Parser& parser) : parser_(parser) {
+    explicit NestingLevel(Parser& parser) : parser_(parser) {
       if (++parser_.depth_ > deepest_nesting) {
         parser_.fail_here("The expression is nested more than " + std::to_string(deepest_nesting) + " deep.");
       }
     }
-    ~Deeper() { --parser_.depth_; }
-    Deeper(const Deeper&) = delete;
-    Deeper& operator=(const Deeper&) = delete;
+    ~NestingLevel() { --parser_.depth_; }
+    NestingLevel(const NestingLevel&) = delete;
+    NestingLevel& operator=(const NestingLevel&) = delete;
 
    private:
     Parser& parser_;
   };
 
   int choice() {
-    const Deeper deeper(*this);
+    const NestingLevel deeper(*this);
     const int condition = logical_or();
     const std::size_t position = scanner_.position();
     if (!scanner_.take("?")) return condition;
@@ -152,7 +152,7 @@ class Parser {
     }
     const bool negation = !minus && !scanner_.sees("!=") && scanner_.take("!");
     if (!minus && !negation) return power();
-    const Deeper deeper(*this);
+    const NestingLevel deeper(*this);
     return builder_.add(minus ? Operation::negate : Operation::logical_not, position, {unary(), -1, -1});
   }
 
@@ -160,7 +160,7 @@ class Parser {
     const int base = primary();
     const std::size_t position = scanner_.position();
     if (!scanner_.take("**")) return base;
-    const Deeper deeper(*this);
+    const NestingLevel deeper(*this);
     return builder_.add(Operation::pow, position, {base, unary(), -1});
   }
 
@@ -243,7 +243,7 @@ std::string message(const SyntaxError& error, std::string_view text) {
          shown(text, error.position);
 }
 
-Parsed parse(std::string_view function) {
+ParseResult parse(std::string_view function) {
   for (const NamedFunction& known : named_functions()) {
     if (known.name == function) function = known.expression;
   }

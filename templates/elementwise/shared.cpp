@@ -21,7 +21,7 @@ std::pair<std::int32_t, std::int32_t> divisor_of(std::int64_t extent) {
 // A plan asks for either some ten times or more.
 const Expression& expression_of(const Problem& problem) {
   thread_local std::pair<std::string, Expression> last;
-  const std::string& function = problem.word("function");
+  const std::string& function = problem.string("function");
   if (last.first != function) last = {function, parse(function).expression};
   return last.second;
 }

@@ -99,8 +99,8 @@ TEST(ElementwiseSpace, HasSomeThousandConfigsAndADefaultForEveryProblem) {
       if (tmpl.refuses && !tmpl.refuses(wanted).empty()) continue;
       const Space space = tmpl.space(wanted);
       if (tmpl.name != "base") {
-        EXPECT_GE(space.count(Space::Which::promising), 300) << text;
-        EXPECT_LE(space.count(Space::Which::promising), 8000) << text;
+        EXPECT_GE(space.count(Space::Subset::promising), 300) << text;
+        EXPECT_LE(space.count(Space::Subset::promising), 8000) << text;
       }
       EXPECT_FALSE(exceeds(tmpl.work(wanted, space.complete({})), device)) << text;
     }

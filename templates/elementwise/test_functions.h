@@ -12,13 +12,13 @@
 
 namespace tunesmith::elementwise_op {
 
-struct Known {
+struct KnownFunction {
   const char* expression;
   double value;
 };
 
 // At a = 0.625, b = 2.5: NumPy 2.4, SciPy 1.17.
-inline constexpr std::array<Known, 31> functions = {{
+inline constexpr std::array<KnownFunction, 31> functions = {{
     {"abs(a)", 0.625},
     {"sqrt(a)", 0.79056941504209488},
     {"rsqrt(a)", 1.2649110640673518},
@@ -62,7 +62,7 @@ struct Result {
 
 // The function of one element of each input.
 inline Result at(const std::string& function, const std::vector<double>& inputs, DType dtype = DType::f64) {
-  const Parsed parsed = parse(function);
+  const ParseResult parsed = parse(function);
   EXPECT_EQ(parsed.error, "") << function;
   if (!parsed.error.empty()) return {nan, 0};
   EXPECT_EQ(refuses(parsed.expression, dtype), "") << function;

@@ -39,8 +39,8 @@ double spacing(DType dtype, double size) {
 }
 
 Range::Range(const Problem& problem)
-    : Range(dtype_of(problem), problem.integer("bins"), number(problem.word("lo")),
-            number(problem.word("hi"))) {}
+    : Range(dtype_of(problem), problem.integer("bins"), number(problem.string("lo")),
+            number(problem.string("hi"))) {}
 
 Range::Range(DType its_dtype, std::int64_t its_bins, double its_lo, double its_hi)
     : dtype(its_dtype),

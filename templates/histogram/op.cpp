@@ -46,15 +46,15 @@ std::string refuses(const Range& range) {
 }
 
 std::string check(const Problem& problem) {
-  if (problem.word("function") == "histogram") return refuses(Range(problem));
+  if (problem.string("function") == "histogram") return refuses(Range(problem));
   const DType dtype = dtype_of(problem);
   if (dtype == DType::u8 || dtype == DType::i32) return "";
-  return "bincount counts bytes and integers of 32 bits, but dtype is " + problem.word("dtype") +
+  return "bincount counts bytes and integers of 32 bits, but dtype is " + problem.string("dtype") +
          "; allowed are u8 and i32.";
 }
 
 MakeNumbers limits_at_launch(const Problem& problem) {
-  if (problem.word("function") != "histogram") return nullptr;
+  if (problem.string("function") != "histogram") return nullptr;
   return [dtype = dtype_of(problem), bins = problem.integer("bins")](std::span<const double> given,
                                                                      LaunchNumbers& made) {
     const Range range(dtype, bins, given[0], given[1]);
@@ -95,7 +95,7 @@ std::vector<Problem> companions(const Problem& problem) {
 std::vector<Parameter> parameters() {
   return {{.name = "function",
            .what = "what is counted",
-           .words = {"histogram", "bincount"},
+           .categories = {"histogram", "bincount"},
            .initial = "histogram"},
           {.name = "length",
            .what = "values",
@@ -119,7 +119,7 @@ std::vector<Parameter> parameters() {
            .at_launch = true},
           {.name = "dtype",
            .what = "type of the values",
-           .words = {"f32", "i32", "u8", "f64", "i64"},
+           .categories = {"f32", "i32", "u8", "f64", "i64"},
            .initial = "f32"}};
 }
 
@@ -134,7 +134,7 @@ void usual_limits(Random& random, Problem& problem) {
   static const std::vector<std::int64_t> usual_bins = {10,  16,  32,  50,  64,   100, 128,
                                                        200, 256, 256, 512, 1000, 1024};
   const DType dtype = dtype_of(problem);
-  const bool counts = problem.word("function") == "bincount";
+  const bool counts = problem.string("function") == "bincount";
   if (draw_chance(random, 50)) problem.set("bins", draw(random, usual_bins));
   if (dtype == DType::u8 && (counts || draw_chance(random, 80)))
     problem.set("bins", std::min<std::int64_t>(problem.integer("bins"), 256));

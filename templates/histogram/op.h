@@ -65,8 +65,8 @@ inline constexpr IntegerAxis BLOCK("BLOCK");
 inline constexpr IntegerAxis BLOCKS("BLOCKS");
 inline constexpr IntegerAxis COPIES("COPIES");
 inline constexpr IntegerAxis ITEMS("ITEMS");
-inline constexpr WordAxis LOAD("LOAD");
-inline constexpr WordAxis MERGE("MERGE");
+inline constexpr CategoricalAxis LOAD("LOAD");
+inline constexpr CategoricalAxis MERGE("MERGE");
 inline constexpr IntegerAxis VECTOR("VECTOR");
 
 Axis load_axis();

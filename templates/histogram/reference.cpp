@@ -29,7 +29,7 @@ void reference(const Problem& problem, std::span<const std::vector<double>> argu
   std::fill(permitted_error.begin(), permitted_error.end(), 0.0);
   std::fill(value.begin(), value.end(), 0.0);
   const auto part = [&](std::int64_t from, std::int64_t to, std::span<double> counts) {
-    if (problem.word("function") == "bincount") {
+    if (problem.string("function") == "bincount") {
       count(arguments[0], d.stride, from, to, begin, counts,
             [](double x) { return static_cast<std::int64_t>(x); });
       return;

@@ -11,8 +11,8 @@ namespace {
 
 constexpr IntegerAxis AHEAD("AHEAD");
 constexpr IntegerAxis COUNTER_BITS("COUNTER_BITS");
-constexpr WordAxis INCREMENT("INCREMENT");
-constexpr WordAxis OWNER("OWNER");
+constexpr CategoricalAxis INCREMENT("INCREMENT");
+constexpr CategoricalAxis OWNER("OWNER");
 
 bool of_bytes(const Problem& problem) { return dtype_of(problem) == DType::u8; }
 
@@ -26,12 +26,12 @@ std::int64_t shared_bytes(std::int64_t cells, const Config& c) {
 std::vector<Axis> shared_axes(const Problem& problem, const DeviceFacts& device) {
   return {
       {COUNTER_BITS, {32, 16}, "bits of a counter in shared memory"},
-      {OWNER, words({"lane", "warp"}),
+      {OWNER, categories({"lane", "warp"}),
        "who shares a copy of the counters: some lanes of each warp, or some warps"},
       {COPIES, {8, 32, 16, 4, 2, 1}, "copies of the counters"},
       merge_axis(),
       vector_axis(problem),
-      {INCREMENT, words({"constant", "value"}),
+      {INCREMENT, categories({"constant", "value"}),
        "whether an element adds the constant 1, which the hardware counts over equal lanes, or a number"},
       {ITEMS, {4, 2, 1, 8}, "loads of a thread before it counts"},
       {AHEAD, {0, 1}, "tiles loaded before they are needed"},

@@ -186,7 +186,7 @@ class Variant {
   Problem problem_;
   Config config_;
   Source source_;
-  Compiled compiled_;
+  Compilation compiled_;
 };
 
 // numpy.histogram step by step (numpy/lib/_histograms_impl.py, 2.4): E is float for floats, double for
@@ -332,7 +332,7 @@ void compare_with_numpy(const std::string& dtype, int ranges) {
     const Counts expected = numpy.count(values);
     ASSERT_EQ(base.count(wanted, values), expected) << wanted.text();
     ASSERT_EQ(direct.count(wanted, values), expected) << wanted.text();
-    const Expected reference = reference_of(
+    const ExpectedOutput reference = reference_of(
         histogram_op(), wanted,
         std::vector<std::vector<double>>{std::vector<double>(values.begin(), values.end()), {}}, 1);
     ASSERT_EQ(Counts(reference.value.begin(), reference.value.end()), expected) << wanted.text();
@@ -404,8 +404,8 @@ TEST(HistogramSpace, HasThousandsOfConfigsAndADefaultForEveryProblem) {
     for (const char* name : {"shared", "direct"}) {
       const Template& tmpl = find_template(histogram_op(), name);
       const Space space = tmpl.space(problem(text));
-      EXPECT_GE(space.count(Space::Which::promising), 100) << name << " " << text;
-      EXPECT_LE(space.count(Space::Which::promising), 10000) << name << " " << text;
+      EXPECT_GE(space.count(Space::Subset::promising), 100) << name << " " << text;
+      EXPECT_LE(space.count(Space::Subset::promising), 10000) << name << " " << text;
       DeviceFacts device;
       device.kind = DeviceKind::cuda;
       device.max_shared_bytes_per_block = std::int64_t{227} * 1024;

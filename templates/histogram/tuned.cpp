@@ -4,10 +4,12 @@
 
 namespace tunesmith::histogram_op {
 
-Axis load_axis() { return {LOAD, words({"plain", "streaming"}), "the hint that elements are read with"}; }
+Axis load_axis() {
+  return {LOAD, categories({"plain", "streaming"}), "the hint that elements are read with"};
+}
 
 Axis merge_axis() {
-  return {MERGE, words({"none", "run", "warp"}),
+  return {MERGE, categories({"none", "run", "warp"}),
           "which equal elements are counted together: none, a thread's neighbours, a warp's"};
 }
 
@@ -37,14 +39,14 @@ std::vector<KernelArgument> kernel_arguments(const Problem& problem) {
   std::vector<KernelArgument> arguments = {ArgumentPointer{0}, ArgumentPointer{1}, d.length, d.stride,
                                            int32(d.bins)};
   const LaunchNumbers numbers =
-      problem.word("function") == "histogram" ? numbers_of(Range(problem)) : LaunchNumbers();
+      problem.string("function") == "histogram" ? numbers_of(Range(problem)) : LaunchNumbers();
   for (std::size_t place = 0; place < 5; ++place) arguments.emplace_back(numbers.doubles[place]);
   arguments.emplace_back(numbers.integers[5]);
   return arguments;
 }
 
 std::vector<int> number_places(const Problem& problem) {
-  if (problem.word("function") != "histogram") return {};
+  if (problem.string("function") != "histogram") return {};
   return {-1, -1, -1, -1, -1, 0, 1, 2, 3, 4, 5};
 }
 

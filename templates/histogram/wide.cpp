@@ -18,7 +18,7 @@ std::int64_t shared_bytes(const Problem& problem, const Config& c) {
 std::string refuses(const Problem& problem) {
   const std::int64_t bins = problem.integer("bins");
   if (bytes(dtype_of(problem)) != 8)
-    return "Elements of " + problem.word("dtype") +
+    return "Elements of " + problem.string("dtype") +
            " have templates of their own; this one is for f64 and i64.";
   if (4 * bins <= most_shared) return "";
   return "The " + std::to_string(bins) + " bins do not fit in a block's shared memory; at most " +
@@ -58,7 +58,7 @@ Work wide_work(const Problem& problem, const Config& config) {
 
 std::string wider_than_four_bytes(const Problem& problem) {
   if (bytes(dtype_of(problem)) <= 4) return "";
-  return "Elements of " + problem.word("dtype") + " have 8 bytes; the template wide is for those.";
+  return "Elements of " + problem.string("dtype") + " have 8 bytes; the template wide is for those.";
 }
 
 Template wide() {

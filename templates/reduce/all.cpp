@@ -11,8 +11,8 @@ namespace {
 
 constexpr IntegerAxis AHEAD("AHEAD");
 constexpr IntegerAxis BLOCKS("BLOCKS");
-constexpr WordAxis TREE("TREE");
-constexpr WordAxis WALK("WALK");
+constexpr CategoricalAxis TREE("TREE");
+constexpr CategoricalAxis WALK("WALK");
 
 std::string refuses(const Problem& problem) {
   const Dims d(problem);
@@ -30,13 +30,13 @@ std::vector<Axis> all_axes(const Problem& problem, const DeviceFacts& device) {
       items_axis(),
       vector_axis(problem),
       {BLOCKS, blocks_to_fill(device, {2, 8, 4, 1}, {64, 32, 16, 8, 4, 2, 1}), "blocks per output, at most"},
-      {WALK, words({"strided", "chunked"}),
+      {WALK, categories({"strided", "chunked"}),
        "a block's tiles: strided over the grid, or one contiguous stretch"},
-      {FINISH, words({"last", "launch", "mail", "atomic", "atomic_last"}),
+      {FINISH, categories({"last", "launch", "mail", "atomic", "atomic_last"}),
        "how the blocks' partials are added: by the last block to end; by a second launch; by the last to "
        "start, which waits for them; by atomic additions to the output, zeroed before; by "
        "atomic additions in the workspace, from which the last block to end writes the output"},
-      {TREE, words({"shuffle", "shared"}), "how the sums of a block's threads are added"},
+      {TREE, categories({"shuffle", "shared"}), "how the sums of a block's threads are added"},
       {AHEAD, {0, 1}, "tiles loaded before the one that is added"},
       load_axis(),
       start_axis(),

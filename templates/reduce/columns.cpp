@@ -30,7 +30,7 @@ std::vector<Axis> columns_axes(const Problem& problem) {
        "columns per thread, and elements per load"},
       {ITEMS, {8, 4, 2, 16, 1}, "rows that a thread loads before it adds"},
       {SPLIT, {1, 2, 4, 8, 16, 32, 64, 128}, "blocks that share a length, at most"},
-      {FINISH, words({"last", "launch", "atomic"}),
+      {FINISH, categories({"last", "launch", "atomic"}),
        "how the blocks' partials are added: by the last block to end; by a second launch; by "
        "atomic additions to the output, zeroed before"},
       load_axis(),

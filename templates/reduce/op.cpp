@@ -10,19 +10,19 @@
 namespace tunesmith {
 namespace reduce_op {
 
-const std::vector<std::string>& function_words() {
-  static const std::vector<std::string> words = {"sum", "min", "max", "mean"};
-  return words;
+const std::vector<std::string>& function_categories() {
+  static const std::vector<std::string> categories = {"sum", "min", "max", "mean"};
+  return categories;
 }
 
 Function function_of(const Problem& problem) {
-  const std::vector<std::string>& words = function_words();
-  return static_cast<Function>(std::find(words.begin(), words.end(), problem.word("function")) -
-                               words.begin());
+  const std::vector<std::string>& categories = function_categories();
+  return static_cast<Function>(std::find(categories.begin(), categories.end(), problem.string("function")) -
+                               categories.begin());
 }
 
 bool is_extreme(Function function) { return function == Function::min || function == Function::max; }
-bool is_atomic(const Problem& problem) { return problem.word("order") == "atomic"; }
+bool is_atomic(const Problem& problem) { return problem.string("order") == "atomic"; }
 bool is_integer(DType dtype) { return dtype == DType::i32 || dtype == DType::i64; }
 
 Dims::Dims(const Problem& problem)
@@ -68,11 +68,11 @@ std::string check(const Problem& problem) {
   const Function function = function_of(problem);
   const std::int64_t length = problem.integer("length");
   if (is_extreme(function) && length == 0) {
-    return "A length of 0 has no " + problem.word("function") + "; function=" + problem.word("function") +
+    return "A length of 0 has no " + problem.string("function") + "; function=" + problem.string("function") +
            " needs a length of at least 1.";
   }
   if (is_atomic(problem) && function != Function::sum) {
-    return "order=atomic is for function=sum, not for function=" + problem.word("function") +
+    return "order=atomic is for function=sum, not for function=" + problem.string("function") +
            "; leave it at order=deterministic.";
   }
   if (function == Function::mean && dtype_of(problem) == DType::i32 && length > most_i32_of_a_mean) {
@@ -111,14 +111,14 @@ std::vector<Parameter> parameters() {
       dim("inner", "positions after the reduced axis, contiguous", 0, Value(1), UsualSizes{2, 1'000'000}),
       dim("outer_stride", "elements from one outer position to the next; 0: length * stride", 0, Value(0)),
       dim("stride", "elements from one position of the axis to the next; 0: inner", 0, Value(0)),
-      {.name = "function", .what = "what is computed", .words = function_words(), .initial = "sum"},
+      {.name = "function", .what = "what is computed", .categories = function_categories(), .initial = "sum"},
       {.name = "order",
        .what = "order of a sum: the same in every run, or as blocks end",
-       .words = {"deterministic", "atomic"},
+       .categories = {"deterministic", "atomic"},
        .initial = "deterministic"},
       {.name = "dtype",
        .what = "element type of x",
-       .words = {"f32", "f64", "i32", "i64"},
+       .categories = {"f32", "f64", "i32", "i64"},
        .initial = "f32"}};
 }
 

@@ -14,7 +14,7 @@ namespace tunesmith::reduce_op {
 // As in the kernels (reduction.cuh).
 enum class Function : std::int32_t { sum, min, max, mean };
 
-const std::vector<std::string>& function_words();
+const std::vector<std::string>& function_categories();
 Function function_of(const Problem& problem);
 bool is_extreme(Function function);
 bool is_atomic(const Problem& problem);
@@ -52,9 +52,9 @@ Template columns();
 // ---- what the tuned templates share
 
 inline constexpr IntegerAxis BLOCK("BLOCK");
-inline constexpr WordAxis FINISH("FINISH");
+inline constexpr CategoricalAxis FINISH("FINISH");
 inline constexpr IntegerAxis ITEMS("ITEMS");
-inline constexpr WordAxis LOAD("LOAD");
+inline constexpr CategoricalAxis LOAD("LOAD");
 inline constexpr IntegerAxis VECTOR("VECTOR");
 
 std::string refuses_empty(const Dims& d);

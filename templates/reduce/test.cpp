@@ -191,7 +191,7 @@ class Launched {
       : problem_(problem) {
     const Template& tmpl = find_template(reduce(), template_name);
     const Source source = render(reduce(), tmpl, problem, config, "host", template_files());
-    const Compiled compiled = make_host_toolchain()->compile(source);
+    const Compilation compiled = make_host_toolchain()->compile(source);
     if (!compiled.ok) throw Error(compiled.log);
     work_ = tmpl.work(problem, config);
     executable_ = device_->load(compiled.bytes, source.suffix, work_);
@@ -269,7 +269,7 @@ TEST(ReduceVariants, GiveTheSameBitsOnAnyWorkspaceAndLeaveItZeroed) {
     std::vector<std::vector<double>> inputs = make_inputs(reduce(), wanted, 7);
     for (double& x : inputs[0]) x = std::floor(1000 * x);
     const DType dtype = dtype_of(wanted);
-    const Expected expected = reference_of(reduce(), wanted, inputs, 1);
+    const ExpectedOutput expected = reference_of(reduce(), wanted, inputs, 1);
     Launched variant(wanted, which.template_name, config);
     const std::string y = variant.run(pack(dtype, inputs[0]), 0xff, false);
     EXPECT_EQ(unpack(dtype, y), expected.value);
@@ -287,7 +287,7 @@ TEST(ReduceVariants, ManyElementsAreSummedWithinTheBound) {
   const Problem wanted = problem("length=65537");
   std::vector<std::vector<double>> inputs = {std::vector<double>(65537, 1), {}};
   inputs[0][0] = 0x1p24;
-  const Expected expected = reference_of(reduce(), wanted, inputs, 1);
+  const ExpectedOutput expected = reference_of(reduce(), wanted, inputs, 1);
   EXPECT_EQ(expected.value[0], 0x1p24 + 65536);
   const Template& all = find_template(reduce(), "all");
   Launched variant(wanted, "all", all.space(wanted).complete(Values::parse("BLOCK=128 ITEMS=16 BLOCKS=1")));
@@ -313,13 +313,13 @@ TEST(ReduceSpace, HasHundredsToThousandsOfConfigsForEveryProblem) {
     const Template& tmpl = find_template(reduce(), template_name);
     EXPECT_EQ(tmpl.refuses(wanted), "");
     const Space space = tmpl.space(wanted);
-    EXPECT_GE(space.count(Space::Which::promising), 200);
-    EXPECT_LE(space.count(Space::Which::promising), 12000);
-    const bool atomic = wanted.word("order") == "atomic";
+    EXPECT_GE(space.count(Space::Subset::promising), 200);
+    EXPECT_LE(space.count(Space::Subset::promising), 12000);
+    const bool atomic = wanted.string("order") == "atomic";
     for (const Config& config : space.sample(300, 1)) {
       EXPECT_FALSE(exceeds(tmpl.work(wanted, config), device)) << config.text();
       if (template_name == "rows") continue;
-      EXPECT_TRUE(atomic || !config[WordAxis("FINISH")].starts_with("atomic")) << config.text();
+      EXPECT_TRUE(atomic || !config[CategoricalAxis("FINISH")].starts_with("atomic")) << config.text();
     }
   }
 }
@@ -366,7 +366,7 @@ TEST(ReduceSpace, WinnersOfAnH200AreLegalOnOtherDevices) {
   const Space there = all.space(wanted, gpu_of(132));
   const Space here = all.space(wanted, gpu_of(68));
   for (const Config& config : there.sample(200, 1)) {
-    const bool waits = config[WordAxis("FINISH")] == "mail";
+    const bool waits = config[CategoricalAxis("FINISH")] == "mail";
     EXPECT_TRUE(waits || !here.why_not(config.values())) << config.text();
   }
 }
@@ -380,10 +380,11 @@ TEST(ReduceSpace, LongSumsTakeABlockPerMultiprocessorOfAnyDevice) {
     std::int64_t fewest = 1 << 20;
     space.each(
         [&](const Config& config) {
-          if (config[WordAxis("WALK")] == "chunked") fewest = std::min(fewest, config[IntegerAxis("BLOCKS")]);
+          if (config[CategoricalAxis("WALK")] == "chunked")
+            fewest = std::min(fewest, config[IntegerAxis("BLOCKS")]);
           return true;
         },
-        Space::Which::promising);
+        Space::Subset::promising);
     EXPECT_EQ(fewest, multiprocessors);
   }
 }
@@ -394,7 +395,8 @@ TEST(ReduceSpace, AtomicSumsStayWithinTheirErrorBoundOnLargeDevices) {
     std::int64_t found = 0;
     const Problem wanted = problem(text);
     all.space(wanted, gpu_of(multiprocessors)).each([&](const Config& config) {
-      const bool counts = wanted.word("order") == "deterministic" || config[WordAxis("FINISH")] == "atomic";
+      const bool counts =
+          wanted.string("order") == "deterministic" || config[CategoricalAxis("FINISH")] == "atomic";
       if (counts) found = std::max(found, config[IntegerAxis("BLOCKS")]);
       return true;
     });
@@ -422,7 +424,7 @@ TEST(ReduceSpace, BlocksWaitOnlyWhereTheyCannotFillTheDevice) {
     bool found = false;
     find_template(reduce(), "all")
         .space(problem(text), gpu_of(multiprocessors))
-        .each([&](const Config& config) { return !(found = config[WordAxis("FINISH")] == "mail"); });
+        .each([&](const Config& config) { return !(found = config[CategoricalAxis("FINISH")] == "mail"); });
     return found;
   };
   EXPECT_TRUE(is_legal("length=90000", 132));

@@ -18,7 +18,7 @@ std::string refuses_apart(const Dims& d) {
 }
 
 Axis load_axis() {
-  return {LOAD, words({"plain", "streaming", "bypass", "wide", "half"}),
+  return {LOAD, categories({"plain", "streaming", "bypass", "wide", "half"}),
           "hint of the loads: none; first to leave the caches; past the first cache; the same, fetching 256 "
           "bytes; one half first to leave the second cache"};
 }

@@ -14,7 +14,7 @@ namespace {
 constexpr std::array<std::string_view, 6> type_names = {"f32", "f64", "i32", "i64", "f16", "bf16"};
 
 tensor_op::Expression parsed(const std::string& text) {
-  tensor_op::Parsed result = tensor_op::parse(text);
+  tensor_op::ParseResult result = tensor_op::parse(text);
   if (!result.error.empty()) throw UsageError("The expression is \"" + text + "\". " + result.error);
   return std::move(result.expression);
 }

@@ -365,7 +365,7 @@ class Writer {
 
 }  // namespace
 
-Parsed parse(std::string_view text) {
+ParseResult parse(std::string_view text) {
   if (text.size() > longest_text) {
     return {{},
             "It has " + std::to_string(text.size()) + " characters; at most " + std::to_string(longest_text) +

@@ -57,11 +57,11 @@ struct Expression {
   bool is_reduced(std::size_t index) const { return index >= free; }
 };
 
-struct Parsed {
+struct ParseResult {
   Expression expression;
   std::string error;  ///< a sentence, the text and a caret under the place; empty if there is an expression
 };
-Parsed parse(std::string_view text);
+ParseResult parse(std::string_view text);
 
 /// The expression with indices named a, b, c, … (the output's first, then in the order of use) and arrays
 /// x0, x1, …: texts of the same meaning but for names are the same text. parse() of it gives the same

@@ -21,7 +21,7 @@ using elementwise_op::Node;
 using elementwise_op::Operation;
 
 Expression parsed(const std::string& text) {
-  const Parsed result = parse(text);
+  const ParseResult result = parse(text);
   EXPECT_EQ(result.error, "") << text;
   return result.expression;
 }
@@ -220,7 +220,7 @@ void expect_readable(const FormStep& step) {
   EXPECT_EQ(result(again), result(e)) << text(e);
 }
 
-struct Known {
+struct KnownExpression {
   const char* name;
   const char* expression;
   const char* extents;
@@ -230,7 +230,7 @@ struct Known {
 };
 
 // The sixteen expressions that derivations are judged by.
-const std::vector<Known> known = {
+const std::vector<KnownExpression> known = {
     {"covariance",
      "out[b,c0,y,x,c0,v,u] += c[c0] * (mu[b,k,y+i,x+j] * mu[b,k,v+i,u+j] + gamma[b,k,y+i,x+j,k,v+i,u+j])",
      "b=4 c0=3 y=32 x=32 v=32 u=32 k=3 i=3 j=3", "b=2 c0=2 y=3 x=2 v=3 u=2 k=2 i=3 j=2", 78549568, 18},
@@ -265,7 +265,7 @@ const std::vector<Known> known = {
 };
 
 TEST(TensorForms, SaveAtLeastWhatIsKnown) {
-  for (const Known& each : known) {
+  for (const KnownExpression& each : known) {
     const Expression e = parsed(each.expression);
     const std::vector<Form> all = forms(e, extents_in(e, each.extents), May::distribute);
     double least = all[0].operations;
@@ -276,7 +276,7 @@ TEST(TensorForms, SaveAtLeastWhatIsKnown) {
 }
 
 TEST(TensorForms, OfKnownExpressionsAreRight) {
-  for (const Known& each : known) {
+  for (const KnownExpression& each : known) {
     const Expression e = parsed(each.expression);
     const std::vector<std::int64_t> extents = extents_in(e, each.small);
     for (const May may : {May::reorder, May::distribute})
@@ -531,7 +531,7 @@ TEST(TensorForms, OfDrawnExpressionsAreRight) {
   for (std::uint64_t seed = 1; seed <= drawn && !HasFatalFailure(); ++seed) {
     Drawer drawer(seed);
     const std::string words = drawer.expression();
-    const Parsed result = parse(words);
+    const ParseResult result = parse(words);
     ASSERT_EQ(result.error, "") << words << ", seed " << seed;
     const Expression& e = result.expression;
     const std::vector<std::int64_t> extents = drawer.extents(e);

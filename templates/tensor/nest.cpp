@@ -12,7 +12,7 @@ namespace {
 
 Nest made(const Problem& problem) {
   const Expression& e = expression_of(problem);
-  const std::vector<std::int64_t> extents = extents_of(problem.word("extents")).value();
+  const std::vector<std::int64_t> extents = extents_of(problem.string("extents")).value();
   Nest nest;
   std::vector<std::size_t> kept;
   for (std::size_t i = 0; i < e.indices.size(); ++i) {
@@ -53,7 +53,7 @@ std::int64_t Nest::terms() const { return product(extents, free, extents.size())
 
 const Expression& expression_of(const Problem& problem) {
   thread_local std::pair<std::string, Expression> last;
-  const std::string& text = problem.word("expression");
+  const std::string& text = problem.string("expression");
   if (last.first != text) {
     last.first.clear();  // an exception leaves no expression of another text
     last.second = parse(text).expression;

@@ -23,7 +23,7 @@ std::vector<Problem> companions(const Problem& problem) {
     other.set("extents", joined(extents));
     for (int array = -1; array < static_cast<int>(e.arrays.size()); ++array) {
       const std::string name(array < 0 ? "out" : array_names[static_cast<std::size_t>(array)]);
-      if (problem.word(name) == "dense") continue;
+      if (problem.string(name) == "dense") continue;
       // The strides of the problem's own order of dimensions, with a gap behind the contiguous one.
       const Layout layout = array_layout(problem, array);
       std::vector<std::int64_t> least = least_extents(e, array, extents);
@@ -50,7 +50,7 @@ std::vector<Problem> companions(const Problem& problem) {
 Parameter array_parameter(std::string name, std::string what) {
   return {.name = std::move(name),
           .what = std::move(what),
-          .words = {"dense"},
+          .categories = {"dense"},
           .initial = "dense",
           .refuses_text = refuses_layout};
 }
@@ -73,7 +73,7 @@ double operations(const Problem& problem) {
 // Each element that is read, once, and each that is written.
 double moved(const Problem& problem) {
   const Expression& e = expression_of(problem);
-  const std::vector<std::int64_t> extents = extents_of(problem.word("extents")).value();
+  const std::vector<std::int64_t> extents = extents_of(problem.string("extents")).value();
   const Nest& nest = nest_of(problem);
   if (nest.outputs() == 0) return 0;
   double elements = static_cast<double>(nest.outputs());
@@ -111,16 +111,16 @@ Op ops_tensor() {
                       .what = "what is computed, as out[n,o,y,x] += x[n,c,y+i,x+j] * w[o,c,i,j]; the extents "
                               "of its indices "
                               "follow as n=8 …, or x=8x3x64x64 as an array's",
-                      .words = {"out[a,b] += x0[a,c] * x1[c,b]"},
+                      .categories = {"out[a,b] += x0[a,c] * x1[c,b]"},
                       .refuses_text = [](const std::string& text) { return parse(text).error; }},
                      {.name = "dtype",
                       .what = "element type of all arrays; f16 and bf16 are summed in f32",
-                      .words = {"f32", "f64", "i32", "i64", "f16", "bf16"},
+                      .categories = {"f32", "f64", "i32", "i64", "f16", "bf16"},
                       .initial = "f32"},
                      {.name = "extents",
                       .what =
                           "the indices' extents, in the order a, b, c, … of the expression as it is stored",
-                      .words = {"90x70x50"},
+                      .categories = {"90x70x50"},
                       .refuses_text = refuses_extents}},
       .rewritten = rewritten,
       .check = check,

@@ -13,7 +13,7 @@ namespace {
 #include "templates/tensor/box.inl"
 static_assert(most_box_dimensions == most_indices);
 
-constexpr WordAxis STAGING("STAGING"), BLOCK_ORDER("BLOCK_ORDER"), LOAD("LOAD");
+constexpr CategoricalAxis STAGING("STAGING"), BLOCK_ORDER("BLOCK_ORDER"), LOAD("LOAD");
 constexpr IntegerAxis TILE_IN("TILE_IN"), TILE_OUT("TILE_OUT"), VECTOR_IN("VECTOR_IN"),
     VECTOR_OUT("VECTOR_OUT"), LEAST("LEAST"), PAD("PAD"), BLOCK("BLOCK");
 
@@ -100,7 +100,7 @@ Space space(const Problem& problem) {
   const std::int64_t out = widest_vector(sides, sides.nest.output, sides.output_order, element);
   const bool same_side = sides.input_order.front() == sides.output_order.front();
   std::vector<Axis> axes = {
-      {STAGING, words({"shared", "none"}), "whether a box is turned in shared memory"},
+      {STAGING, categories({"shared", "none"}), "whether a box is turned in shared memory"},
       {TILE_IN, {64, 32, 16, 128, 256, 512}, "elements that a block reads one behind the other, about"},
       {TILE_OUT, {64, 32, 16, 128, 256, 512}, "elements that a block writes one behind the other, about"},
       {LEAST, {2048, 1024, 512, 4096, 8192}, "elements of a box, about, where those are fewer"},
@@ -108,8 +108,8 @@ Space space(const Problem& problem) {
       {VECTOR_OUT, vectors_up_to(out), "elements of a store"},
       {PAD, {1, 0, 2, 4}, "elements between rows in shared memory, against bank conflicts"},
       {BLOCK, {256, 128, 512}, "threads per block"},
-      {BLOCK_ORDER, words({"output", "input"}), "whose neighbouring boxes neighbouring blocks take"},
-      {LOAD, words({"plain", "no_allocate"}), "no_allocate: loads bypass the first-level cache"},
+      {BLOCK_ORDER, categories({"output", "input"}), "whose neighbouring boxes neighbouring blocks take"},
+      {LOAD, categories({"plain", "no_allocate"}), "no_allocate: loads bypass the first-level cache"},
       store_axis(),
       start_axis(),
       trigger_axis(),
@@ -180,7 +180,7 @@ std::string preamble(const Problem& problem) {
   const bool is_identity = e.function.nodes.size() == 1;
   std::string names;
   for (const std::string& name : sides.nest.names) names += (names.empty() ? "" : ", ") + name;
-  return "// " + problem.word("expression") + "\n" + elementwise_op::code(e.function, dtype_of(problem)) +
+  return "// " + problem.string("expression") + "\n" + elementwise_op::code(e.function, dtype_of(problem)) +
          "constexpr bool IDENTITY = " + (is_identity ? "true" : "false") + ";\n// Dimensions: " + names +
          "\nconstexpr int RANK = " + std::to_string(sides.nest.rank()) +
          ";\nconstexpr long long input_start = " + std::to_string(sides.input().start) +

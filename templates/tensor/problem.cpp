@@ -40,7 +40,7 @@ double product(const std::vector<std::int64_t>& extents, std::size_t from, std::
 
 std::string refuses_array(const Problem& problem, const Expression& e, int array,
                           const std::vector<std::int64_t>& extents) {
-  const std::string& text = problem.word(array < 0 ? "out" : array_names[static_cast<std::size_t>(array)]);
+  const std::string& text = problem.string(array < 0 ? "out" : array_names[static_cast<std::size_t>(array)]);
   const std::string subject = "The tensor problem's " + name_of(e, array) + " is " + text;
   const std::size_t rank = array < 0 ? e.output.dimensions.size() : e.ranks[static_cast<std::size_t>(array)];
   const std::vector<std::int64_t> least = least_extents(e, array, extents);
@@ -55,7 +55,7 @@ std::string refuses_array(const Problem& problem, const Expression& e, int array
       const Reach reach = reach_of(access.dimensions[d], extents);
       if (reach.least > reach.most) continue;
       if (reach.least < 0 || reach.most >= layout.extents[d]) {
-        return "The expression " + problem.word("expression") + " reads or writes " + name_of(e, array) +
+        return "The expression " + problem.string("expression") + " reads or writes " + name_of(e, array) +
                " from " + std::to_string(reach.least) + " to " + std::to_string(reach.most) +
                " along dimension " + std::to_string(d) + ", whose extent is " +
                std::to_string(layout.extents[d]) + "; no access may be out of bounds.";
@@ -79,10 +79,10 @@ std::string refuses_array(const Problem& problem, const Expression& e, int array
 }  // namespace
 
 Layout array_layout(const Problem& problem, int array) {
-  const std::string& text = problem.word(array < 0 ? "out" : array_names[static_cast<std::size_t>(array)]);
+  const std::string& text = problem.string(array < 0 ? "out" : array_names[static_cast<std::size_t>(array)]);
   if (text != "dense") return layout_of(text, {});
-  return layout_of(text,
-                   least_extents(expression_of(problem), array, extents_of(problem.word("extents")).value()));
+  return layout_of(
+      text, least_extents(expression_of(problem), array, extents_of(problem.string("extents")).value()));
 }
 
 std::int64_t memory(const Layout& layout) {
@@ -96,7 +96,8 @@ std::int64_t memory(const Layout& layout) {
 
 std::string check(const Problem& problem) {
   const Expression& e = expression_of(problem);
-  const std::string expression = "The tensor problem's expression is \"" + problem.word("expression") + "\"";
+  const std::string expression =
+      "The tensor problem's expression is \"" + problem.string("expression") + "\"";
   if (const std::string why = elementwise_op::refuses(e.function, dtype_of(problem)); !why.empty())
     return expression + ". " + why;
   if (program_words(e) > most_program_words) {
@@ -104,30 +105,30 @@ std::string check(const Problem& problem) {
            " accesses, numbers (which count twice) and operations; at most " +
            std::to_string(most_program_words) + " are allowed, so split it up.";
   }
-  const std::vector<std::int64_t> extents = extents_of(problem.word("extents")).value();
+  const std::vector<std::int64_t> extents = extents_of(problem.string("extents")).value();
   if (extents.size() != e.indices.size()) {
     return expression + ", which has " + std::to_string(e.indices.size()) +
-           " indices, but extents=" + problem.word("extents") + " are " + std::to_string(extents.size()) +
+           " indices, but extents=" + problem.string("extents") + " are " + std::to_string(extents.size()) +
            "; give one for each, in the order a, b, c, …";
   }
   for (std::size_t k = 0; k < most_arrays; ++k) {
-    if (k >= e.arrays.size() && problem.word(array_names[k]) != "dense") {
+    if (k >= e.arrays.size() && problem.string(array_names[k]) != "dense") {
       return expression + ", which has no array " + std::string(array_names[k]) + ", but " +
-             std::string(array_names[k]) + "=" + problem.word(array_names[k]) + "; leave it out.";
+             std::string(array_names[k]) + "=" + problem.string(array_names[k]) + "; leave it out.";
     }
   }
   if (product(extents, 0, e.free) > static_cast<double>(most_elements) ||
       product(extents, e.free, extents.size()) > most_terms)
-    return expression + " with extents=" + problem.word("extents") +
+    return expression + " with extents=" + problem.string("extents") +
            ": more than 2^40 elements or terms of each; ask for smaller sizes.";
   for (int array = -1; array < static_cast<int>(e.arrays.size()); ++array)
     if (std::string why = refuses_array(problem, e, array, extents); !why.empty()) return why;
   const Nest& nest = nest_of(problem);
   if (nest.outputs() > 0 && !writes_once(nest.output, nest))
-    return "The tensor problem's out is " + problem.word("out") +
+    return "The tensor problem's out is " + problem.string("out") +
            ", in which two elements have one address; give larger strides.";
   if (nest.outputs() > 0 && nest.terms() == 0 && e.reduction != Reduction::sum)
-    return expression + " with extents=" + problem.word("extents") +
+    return expression + " with extents=" + problem.string("extents") +
            ": nothing has no largest and no smallest element; no reduced extent may be 0.";
   return "";
 }
@@ -135,7 +136,7 @@ std::string check(const Problem& problem) {
 Problem rewritten(const Problem& given) {
   const Value* const text = given.find("expression");
   if (text == nullptr || !std::holds_alternative<std::string>(*text)) return given;
-  const Parsed parsed = parse(std::get<std::string>(*text));
+  const ParseResult parsed = parse(std::get<std::string>(*text));
   if (!parsed.error.empty()) return {{"expression", *text}};  // which is refused
   const Expression& e = parsed.expression;
   const std::string canonical = canonical_text(e);

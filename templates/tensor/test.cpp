@@ -18,7 +18,7 @@ namespace {
 using namespace tensor_op;
 
 std::string canonical(const std::string& text) {
-  const Parsed parsed = parse(text);
+  const ParseResult parsed = parse(text);
   return parsed.error.empty() ? canonical_text(parsed.expression) : parsed.error;
 }
 
@@ -111,21 +111,23 @@ std::string refusal(const std::string& text) {
 
 TEST(TensorProblem, IsWrittenInTheCallersNames) {
   const Problem problem = complete("expression=\"c[i,j] += left[i,k]*right[k,j]\" i=5 j=7 k=9");
-  EXPECT_EQ(problem.word("expression"), "out[a,b] += x0[a,c] * x1[c,b]");
-  EXPECT_EQ(problem.word("extents"), "5x7x9");
+  EXPECT_EQ(problem.string("expression"), "out[a,b] += x0[a,c] * x1[c,b]");
+  EXPECT_EQ(problem.string("extents"), "5x7x9");
   EXPECT_EQ(complete_problem(find_op("tensor"), problem), problem);
   const Problem shaped = complete("expression=\"c[i,j] += left[i,k]*right[k,j]\" left=5x9 right=9x7:1x16");
-  EXPECT_EQ(shaped.word("extents"), "5x7x9");
-  EXPECT_EQ(shaped.word("x0"), "5x9");
-  EXPECT_EQ(shaped.word("x1"), "9x7:1x16");
+  EXPECT_EQ(shaped.string("extents"), "5x7x9");
+  EXPECT_EQ(shaped.string("x0"), "5x9");
+  EXPECT_EQ(shaped.string("x1"), "9x7:1x16");
   // An index and an array of the same name: a number is the index's extent.
-  EXPECT_EQ(complete("expression=\"out[y,x] += x[y+i,x+j]\" x=20 y=10 i=3 j=3").word("extents"), "10x20x3x3");
-  EXPECT_EQ(complete("expression=\"out[y,x] += x[2*y+i,x+j]\" x=20x30 i=3 j=5").word("extents"), "9x26x3x5");
+  EXPECT_EQ(complete("expression=\"out[y,x] += x[y+i,x+j]\" x=20 y=10 i=3 j=3").string("extents"),
+            "10x20x3x3");
+  EXPECT_EQ(complete("expression=\"out[y,x] += x[2*y+i,x+j]\" x=20x30 i=3 j=5").string("extents"),
+            "9x26x3x5");
 }
 
 TEST(TensorProblem, AnIndexThatIsLeftOpenIsAsLargeAsFits) {
   const auto extents = [](const std::string& text) {
-    return complete("expression=\"" + text).word("extents");
+    return complete("expression=\"" + text).string("extents");
   };
   EXPECT_EQ(extents("y[i] = x[12-i]\" x=20:1"), "13");
   EXPECT_EQ(extents("y[i] += x[2*i+3*j]\" x=20:1 j=4"), "6x4");

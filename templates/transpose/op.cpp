@@ -112,7 +112,7 @@ Op ops_transpose() {
                       .initial = Value(0)},
                      {.name = "dtype",
                       .what = "bits of an element, whatever they mean",
-                      .words = {"b8", "b16", "b32", "b64", "b128"},
+                      .categories = {"b8", "b16", "b32", "b64", "b128"},
                       .initial = "b32"}},
       .check = check,
       .arguments = {{.name = "input",

@@ -33,15 +33,15 @@ inline std::int64_t widest_vector(std::int64_t element_bytes, std::int64_t lengt
 
 constexpr std::int64_t static_shared_limit = std::int64_t{48} * 1024;  // bytes per block, on any device
 
-inline constexpr WordAxis BLOCK_ORDER("BLOCK_ORDER");
+inline constexpr CategoricalAxis BLOCK_ORDER("BLOCK_ORDER");
 inline Axis block_order_axis(std::vector<Value> orders) {
   return {BLOCK_ORDER, std::move(orders),
           "in which order blocks take the input's tiles; banded: 8 rows of tiles, column by column"};
 }
 
-inline constexpr WordAxis LOAD("LOAD");
+inline constexpr CategoricalAxis LOAD("LOAD");
 inline Axis load_axis() {
-  return {LOAD, words({"plain", "no_allocate"}), "no_allocate: loads bypass the first-level cache"};
+  return {LOAD, categories({"plain", "no_allocate"}), "no_allocate: loads bypass the first-level cache"};
 }
 
 inline constexpr IntegerAxis TILE_X("TILE_X");

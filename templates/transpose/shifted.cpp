@@ -37,7 +37,7 @@ std::vector<Axis> axes(const Words& w) {
       tile_x_axis(),
       tile_y_axis(),
       {ROWS, {16, 8, 4, 2, 1}, "words that a thread loads, or squares of elements where a word holds some"},
-      block_order_axis(words({"row", "column", "banded"})),
+      block_order_axis(categories({"row", "column", "banded"})),
       load_axis(),
       store_axis(),
       start_axis(),

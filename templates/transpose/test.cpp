@@ -99,9 +99,9 @@ TEST(Transpose, SpacesHoldHundredsToThousandsOfConfigs) {
       const Template& tmpl = find_template(op(), name);
       if (tmpl.refuses && !tmpl.refuses(wanted).empty()) continue;
       const Space space = tmpl.space(wanted);
-      EXPECT_GE(space.count(Space::Which::promising), std::string(name) == "narrow" ? 30 : 150)
+      EXPECT_GE(space.count(Space::Subset::promising), std::string(name) == "narrow" ? 30 : 150)
           << name << " " << text;
-      EXPECT_LE(space.count(Space::Which::promising), 8000) << name << " " << text;
+      EXPECT_LE(space.count(Space::Subset::promising), 8000) << name << " " << text;
       DeviceFacts device;
       device.kind = DeviceKind::cuda;
       EXPECT_FALSE(exceeds(tmpl.work(wanted, space.complete({})), device)) << name << " " << text;
@@ -189,7 +189,7 @@ TEST(Transpose, MovesEveryBitAndLeavesTheGapsAlone) {
     const Template& tmpl = find_template(op(), name);
     const Config config = tmpl.space(wanted).complete(Values::parse(config_text));
     const Source source = render(op(), tmpl, wanted, config, "host");
-    const Compiled compiled = toolchain->compile(source);
+    const Compilation compiled = toolchain->compile(source);
     ASSERT_TRUE(compiled.ok) << compiled.log;
     const std::unique_ptr<Executable> executable =
         device->load(compiled.bytes, source.suffix, tmpl.work(wanted, config));

@@ -7,7 +7,7 @@
 namespace tunesmith::transpose_op {
 namespace {
 
-constexpr WordAxis SMEM_LAYOUT("SMEM_LAYOUT");
+constexpr CategoricalAxis SMEM_LAYOUT("SMEM_LAYOUT");
 constexpr IntegerAxis TILES("TILES");
 constexpr IntegerAxis TURN("TURN");
 
@@ -38,8 +38,8 @@ std::vector<Axis> axes(std::int64_t element) {
       tile_y_axis(),
       {ROWS, {1, 2, 4, 8, 16}, "groups of TURN rows that a thread moves"},
       {TILES, {1, 2, 4}, "tiles per block, each loaded while the one before is stored"},
-      {SMEM_LAYOUT, words({"padded", "swizzled", "flat"}), "how the tile avoids bank conflicts, or not"},
-      block_order_axis(words({"row", "column", "banded", "diagonal"})),
+      {SMEM_LAYOUT, categories({"padded", "swizzled", "flat"}), "how the tile avoids bank conflicts, or not"},
+      block_order_axis(categories({"row", "column", "banded", "diagonal"})),
       load_axis(),
       store_axis(),
       start_axis(),

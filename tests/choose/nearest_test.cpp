@@ -9,7 +9,7 @@ namespace {
 
 constexpr IntegerAxis BLOCK("BLOCK");
 constexpr IntegerAxis VECTOR("VECTOR");
-constexpr WordAxis LAYOUT("LAYOUT");
+constexpr CategoricalAxis LAYOUT("LAYOUT");
 
 Space space() {
   return Space({{BLOCK, {32, 64, 128, 256}, ""}, {VECTOR, {1, 2, 4}, ""}, {LAYOUT, {"flat", "padded"}, ""}},

@@ -127,16 +127,17 @@ TEST(Anchors, WhatATableLacksIsListedBehindTheFastest) {
   add(table, 200, 1.0, {1.2, 0, 1.1, 0});
   add(table, 300, 1.0, {0, 1.1, 0, 0});
   add(table, 400, 1.0, {0, 0, 0, 0});  // with nothing to compare with
-  const std::vector<Lacking> all = lacking(table, transpose(), {}, 10);
+  const std::vector<TableGap> all = table_gaps(table, transpose(), {}, 10);
   ASSERT_EQ(all.size(), 2U);
   EXPECT_EQ(all[0].problem, square(300)) << "what lacks most comes first";
   const auto named = [](int y) { return NamedVariant{"base", base(y).config.text()}; };
   EXPECT_EQ(all[0].variants, (std::vector<NamedVariant>{named(4), named(8), named(16)}));
   EXPECT_EQ(all[1].variants, (std::vector<NamedVariant>{named(16), named(4)}));
-  EXPECT_EQ(lacking(table, transpose(), {}, 1).size(), 1U);
-  EXPECT_EQ(lacking(table, transpose(), {}, 10, {"base"}).size(), 2U);
-  EXPECT_TRUE(lacking(table, transpose(), {}, 10, {"tiled"}).empty()) << "only variants of other templates";
-  EXPECT_TRUE(lacking(table, transpose(), {}, 0).empty());
+  EXPECT_EQ(table_gaps(table, transpose(), {}, 1).size(), 1U);
+  EXPECT_EQ(table_gaps(table, transpose(), {}, 10, {"base"}).size(), 2U);
+  EXPECT_TRUE(table_gaps(table, transpose(), {}, 10, {"tiled"}).empty())
+      << "only variants of other templates";
+  EXPECT_TRUE(table_gaps(table, transpose(), {}, 0).empty());
 }
 
 TEST(Anchors, FilledTimesAreOfTheAnchorsOwnClock) {

@@ -10,7 +10,7 @@ namespace tunesmith {
 namespace {
 
 constexpr IntegerAxis BLOCK("BLOCK");
-constexpr WordAxis STATE("STATE");
+constexpr CategoricalAxis STATE("STATE");
 constexpr IntegerAxis VECTOR("VECTOR");
 
 // Two templates: "plain" compiles in the dtype, "wide" also the taps; VECTOR asks for alignment and a width
@@ -63,8 +63,8 @@ Op test_op() {
   op.name = "test";
   op.parameters = {{.name = "width", .what = ""},
                    {.name = "taps", .what = ""},
-                   {.name = "mode", .what = "", .words = {"a", "b"}},
-                   {.name = "dtype", .what = "", .words = {"f32", "f64"}}};
+                   {.name = "mode", .what = "", .categories = {"a", "b"}},
+                   {.name = "dtype", .what = "", .categories = {"f32", "f64"}}};
   op.flops = [](const Problem& problem) { return static_cast<double>(problem.integer("width")); };
   op.templates = {plain, wide, newer};
   return op;

@@ -83,6 +83,16 @@ TEST(WinnersText, SaysWhomTheWinnerCannotBeToldFrom) {
     EXPECT_NE(one.find(words), std::string::npos) << words << one;
 }
 
+TEST(WinnersText, FinalsOfNothingAreAboutTunedProblems) {
+  TuneResult result = sample();
+  result.problems.clear();
+  result.finals = true;
+  const std::string text = winners_text(result);
+  EXPECT_NE(text.find("nothing to choose from: no problem was tuned on this device with these caches"),
+            std::string::npos)
+      << text;
+}
+
 TEST(WinnersText, ColumnsOfUtf8LineUp) {
   TuneResult result = sample();
   TunedWinner plain = result.problems[0].winners[0];

@@ -103,7 +103,7 @@ extern "C" __global__ void bad_write(float* out) { out[1ll << 44] = 1; }
 
 inline const std::string& binary(const Device& device) {
   static const std::string bytes = [&] {
-    const Compiled compiled = make_nvrtc_toolchain()->compile(
+    const Compilation compiled = make_nvrtc_toolchain()->compile(
         {.text = kernels, .hash = "", .suffix = "", .kernels = {}, .target = device.facts().target});
     if (!compiled.ok) throw Error(compiled.log);
     return compiled.bytes;

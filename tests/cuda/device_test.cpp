@@ -176,10 +176,10 @@ TEST_F(CudaDevice, CollectivesAndTypesOf16BitsAreThoseOfTheHost) {
       launch.arguments.insert(launch.arguments.begin() + static_cast<std::ptrdiff_t>(n),
                               ArgumentPointer{static_cast<int>(n)});
     const std::string entry = "#define ENTRY(name) name##_test\n" + body;
-    const Compiled for_gpu = make_nvrtc_toolchain()->compile(
+    const Compilation for_gpu = make_nvrtc_toolchain()->compile(
         {.text = entry, .hash = "", .suffix = "", .kernels = {}, .target = device().facts().target});
     const Source source = host_source(body);
-    const Compiled for_host = make_host_toolchain()->compile(source);
+    const Compilation for_host = make_host_toolchain()->compile(source);
     EXPECT_TRUE(for_gpu.ok && for_host.ok) << for_gpu.log << for_host.log;
     std::vector<void*> here;
     std::vector<void*> there;

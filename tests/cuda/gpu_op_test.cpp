@@ -26,7 +26,7 @@ TEST_P(EveryTemplateOnGpu, IsRight) {
   for (const VariantCase& variant : variants)
     sources.push_back(render(*op, *tmpl, variant.problem, variant.config, device().facts().target));
   const std::unique_ptr<Toolchain> toolchain = make_nvrtc_toolchain();
-  const std::vector<Compiled> compiled = compile_all(*toolchain, sources);
+  const std::vector<Compilation> compiled = compile_all(*toolchain, sources);
 
   OpChecker checker(device());
   for (std::size_t i = 0; i < variants.size(); ++i) {

@@ -122,7 +122,7 @@ TEST_P(HardNumbersOnGpu, AreNoLessAccurate) {
   std::vector<Source> sources;
   for (const VariantCase& variant : variants)
     sources.push_back(render(*op, *tmpl, variant.problem, variant.config, device().facts().target));
-  const std::vector<Compiled> compiled = compile_all(*make_nvrtc_toolchain(), sources);
+  const std::vector<Compilation> compiled = compile_all(*make_nvrtc_toolchain(), sources);
   for (const Pattern& pattern : patterns) {
     SCOPED_TRACE(pattern.name);
     OpChecker checker(device(), alteration(pattern));

@@ -121,7 +121,7 @@ TEST_P(LargeProblemOnGpu, IsRightWhereItIsLookedAt) {
     device().fill(workspace.get(), 0xff, work.workspace_bytes);
     device().fill(workspace.get(), 0, work.zeroed_bytes);
     const Source source = render(op, tmpl, problem, config, device().facts().target);
-    const Compiled compiled = toolchain->compile(source);
+    const Compilation compiled = toolchain->compile(source);
     ASSERT_TRUE(compiled.ok) << compiled.log;
     const std::unique_ptr<Executable> executable = device().load(compiled.bytes, source.suffix, work);
     ASSERT_EQ(executable->launch(pointers.data(), workspace.get(), nullptr), 0);

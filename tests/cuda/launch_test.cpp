@@ -188,7 +188,7 @@ TEST_F(CudaDevice, AKernelThatWritesLateShowsWhoDoesNotWait) {
   EXPECT_EQ(result("fill_before_wait", true, binary(device())), poison);
 
   // Code for an architecture that has no wait does not overlap, though the GPU could.
-  const Compiled older = make_nvrtc_toolchain()->compile(
+  const Compilation older = make_nvrtc_toolchain()->compile(
       {.text = kernels, .hash = "", .suffix = "", .kernels = {}, .target = "compute_80"});
   ASSERT_TRUE(older.ok) << older.log;
   for (const char* kernel : {"copy_after_wait", "copy_without_wait", "fill_before_wait"})

@@ -24,14 +24,15 @@ TEST_F(Nvrtc, NamesItself) {
 }
 
 TEST_F(Nvrtc, MakesACubin) {
-  const Compiled compiled = toolchain_->compile(source("extern \"C\" __global__ void empty() {}", "sm_90a"));
+  const Compilation compiled =
+      toolchain_->compile(source("extern \"C\" __global__ void empty() {}", "sm_90a"));
   ASSERT_TRUE(compiled.ok) << compiled.log;
   EXPECT_EQ(compiled.bytes.substr(0, 4), "\177ELF");
   EXPECT_GT(compiled.milliseconds, 0);
 }
 
 TEST_F(Nvrtc, AnswersAnErrorWithItsLine) {
-  const Compiled compiled = toolchain_->compile(source("\n\nint wrong = missing;", "sm_90a"));
+  const Compilation compiled = toolchain_->compile(source("\n\nint wrong = missing;", "sm_90a"));
   EXPECT_FALSE(compiled.ok);
   EXPECT_TRUE(compiled.bytes.empty());
   EXPECT_NE(compiled.log.find("(3)"), std::string::npos) << compiled.log;
@@ -40,7 +41,7 @@ TEST_F(Nvrtc, AnswersAnErrorWithItsLine) {
 
 TEST_F(Nvrtc, RefusesATargetItDoesNotKnow) {
   for (const char* target : {"sm_10", "sm_9999", "host", "sm_", "sm_90x", ""}) {
-    const Compiled compiled = toolchain_->compile(source("", target));
+    const Compilation compiled = toolchain_->compile(source("", target));
     EXPECT_FALSE(compiled.ok);
     EXPECT_NE(compiled.log.find("does not support the target " + std::string(target) + ";"),
               std::string::npos)
@@ -54,12 +55,12 @@ TEST_F(Nvrtc, GivesUpWhenNobodyWaitsAnyMore) {
   for (int i = 0; i < 20000; ++i)
     text += "  x[" + std::to_string(i * 37 % 1024) + "] += x[threadIdx.x] * 3;\n";
   const Source slow = source(text + "}\n", "sm_90a");
-  const Compiled late = toolchain_->compile(slow, {.limit = std::chrono::milliseconds(1)});
+  const Compilation late = toolchain_->compile(slow, {.limit = std::chrono::milliseconds(1)});
   EXPECT_FALSE(late.ok);
   EXPECT_NE(late.log.find("more than 1 ms"), std::string::npos) << late.log;
   std::stop_source stop;
   stop.request_stop();
-  const Compiled stopped = toolchain_->compile(slow, {.stop = stop.get_token()});
+  const Compilation stopped = toolchain_->compile(slow, {.stop = stop.get_token()});
   EXPECT_FALSE(stopped.ok);
   EXPECT_NE(stopped.log.find("no longer needed"), std::string::npos) << stopped.log;
   EXPECT_LT(stopped.milliseconds, 2000);
@@ -95,7 +96,7 @@ TEST_F(Nvrtc, CompilesFromSeveralThreads) {
       for (int i = 0; i < 3; ++i) {
         const bool good = (thread + i) % 2 == 0;
         const std::string name = "kernel_" + std::to_string(thread) + "_" + std::to_string(i);
-        const Compiled compiled = toolchain_->compile(
+        const Compilation compiled = toolchain_->compile(
             source("extern \"C\" __global__ void " + name + (good ? "() {}" : "() { wrong }"), "sm_80"));
         // A cubin names its kernel; a log quotes its own error.
         right += good ? compiled.ok && compiled.bytes.find(name) != std::string::npos
@@ -112,7 +113,7 @@ TEST_F(Nvrtc, TheTypesOf16BitsCompileForEveryArchitecture) {
   header.erase(header.find("#pragma once"), 12);
   for (const char* target : {"sm_75", "sm_80", "sm_90a", "sm_120a"}) {
     for (const char* type : {"Float16", "BFloat16", "double"}) {
-      const Compiled compiled =
+      const Compilation compiled =
           toolchain_->compile(source(header + "using T = " + type +
                                          ";\nextern \"C\" __global__ void twice(T* x) {\n"
                                          "  const compute_type<T> sum = to_float(x[0]) + to_float(x[1]);\n"
@@ -130,7 +131,7 @@ TEST_F(Nvrtc, AMisspeltNameIsMissing) {
       "extern \"C\" __global__ void right_a(float* x) { *x = kept_a[threadIdx.x]; }",
       "sm_90a");
   one.suffix = "_a";
-  const Compiled compiled = toolchain_->compile(one);
+  const Compilation compiled = toolchain_->compile(one);
   ASSERT_TRUE(compiled.ok) << compiled.log;
   Template tmpl;
   tmpl.kernels = {"right"};
@@ -181,7 +182,7 @@ TEST_P(EveryTemplate, Compiles) {
   cases = sampled(std::move(cases), 6, [](const Case& one) { return one.words; });
   std::vector<Source> sources;
   for (Case& one : cases) sources.push_back(std::move(one.source));
-  const std::vector<Compiled> compiled = compile_all(*toolchain_, sources);
+  const std::vector<Compilation> compiled = compile_all(*toolchain_, sources);
 
   std::map<std::string, int> built;  // variants of each target
   int failed = 0;

@@ -222,7 +222,7 @@ class OverlapCode : public Nvrtc {
       for (const std::string& target : {"compute_" + std::to_string(capability), variant.target})
         sources.push_back({.text = variant.text, .hash = "", .suffix = "", .kernels = {}, .target = target});
     }
-    const std::vector<Compiled> compiled = compile_all(*toolchain_, sources);
+    const std::vector<Compilation> compiled = compile_all(*toolchain_, sources);
     std::vector<std::string> found;
     for (std::size_t i = 0; i < variants.size(); ++i) {
       const auto& [text, kernels, target, words] = variants[i];
@@ -230,8 +230,8 @@ class OverlapCode : public Nvrtc {
       const auto add = [&](const std::string& where, const std::vector<std::string>& faults) {
         for (const std::string& fault : faults) found.push_back(head + where + ": " + fault + "\n");
       };
-      const Compiled& ptx = compiled[2 * i];
-      const Compiled& cubin = compiled[2 * i + 1];
+      const Compilation& ptx = compiled[2 * i];
+      const Compilation& cubin = compiled[2 * i + 1];
       if (!ptx.ok || !cubin.ok) throw Error(head + ptx.log + cubin.log);
       for (const std::string& kernel : kernels)
         add("PTX of " + kernel, faults_before_the_wait(ptx_code(ptx.bytes, kernel), ptx_language));
@@ -337,7 +337,7 @@ TEST_P(EveryOverlappedTemplate, HasNoWaitBeforeComputeCapability90) {
   for (const VariantCase& variant : test_variants(*op, *tmpl, 0, 1e6)) {
     const auto config = overlapped(*tmpl, variant.problem, variant.config, true);
     if (!config) continue;
-    const Compiled ptx = toolchain_->compile(render(*op, *tmpl, variant.problem, *config, "compute_80"));
+    const Compilation ptx = toolchain_->compile(render(*op, *tmpl, variant.problem, *config, "compute_80"));
     ASSERT_TRUE(ptx.ok) << ptx.log;
     EXPECT_EQ(ptx.bytes.find("griddepcontrol"), std::string::npos);
     return;

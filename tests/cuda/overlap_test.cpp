@@ -200,7 +200,7 @@ TEST_P(EveryOverlappedTemplateOnGpu, IsRightBehindLateWork) {
   for (const VariantCase& variant : variants)
     sources.push_back(render(*op, *tmpl, variant.problem, variant.config, facts.target));
   sources.push_back({.text = late_copy, .hash = "", .suffix = "", .kernels = {}, .target = facts.target});
-  const std::vector<Compiled> compiled = compile_all(*toolchain, sources);
+  const std::vector<Compilation> compiled = compile_all(*toolchain, sources);
   int runs = 0;
   for (std::size_t i = 0; i < variants.size(); ++i) {
     const VariantCase& variant = variants[i];

@@ -23,7 +23,7 @@ class OwnKernelNvrtc : public Nvrtc {
   void expect_compiles(const UserKernel& own, const Template& tmpl, const Problem& problem,
                        const Config& config) {
     const Source source = render(own.op, tmpl, problem, config, "sm_90a");
-    const Compiled compiled = toolchain_->compile(source);
+    const Compilation compiled = toolchain_->compile(source);
     ASSERT_TRUE(compiled.ok) << problem.text() << " " << config.text() << "\n" << compiled.log;
     EXPECT_EQ(missing_symbols(tmpl, tmpl.work(problem, config), source, compiled.bytes), "");
   }

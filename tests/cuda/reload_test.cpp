@@ -34,7 +34,7 @@ Runner base_of(Device& device, const Toolchain& toolchain, const char* op_name, 
   const Problem problem = complete_problem(op, Problem::parse(text));
   const RenderedVariant base =
       render_variant(op, problem, {0, base_config(op, problem, device.facts())}, device.facts());
-  const Compiled compiled = toolchain.compile(base.source);
+  const Compilation compiled = toolchain.compile(base.source);
   EXPECT_TRUE(compiled.ok) << compiled.log;
   const Policy policy = policy_for(DeviceKind::cuda);
   std::vector<char> memory(check_bytes(op, problem));

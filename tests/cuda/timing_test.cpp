@@ -152,7 +152,7 @@ TEST_F(CudaDevice, TimesAreThoseOfKnownClocks) {
     std::int64_t last_count = 0;
     for (const std::int64_t count : {0, 500, 2'000, 10'000, 50'000, 200'000, 1'000'000, 2'000'000}) {
       std::vector<double> of_loads;
-      Timed timed;
+      TimeSamples timed;
       double cost = 0;
       for (int load_number = 0; load_number < 5; ++load_number) {
         const auto executable = load(

@@ -83,7 +83,7 @@ TEST_P(WinnersOnGpu, AreRightOnSmallProblems) {
   if (variants.empty()) GTEST_SKIP() << "the template serves no example on this GPU";
 
   const std::unique_ptr<Toolchain> toolchain = make_nvrtc_toolchain();
-  const std::vector<Compiled> compiled = compile_all(*toolchain, sources);
+  const std::vector<Compilation> compiled = compile_all(*toolchain, sources);
   OpChecker checker(device());
   for (std::size_t i = 0; i < variants.size(); ++i) {
     const auto& [problem, config] = variants[i];

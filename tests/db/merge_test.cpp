@@ -52,7 +52,7 @@ class MergeTest : public DbTest {
       const auto id = store.record(row);
       const std::int64_t alignment = one_in(3) ? 16 : 4;
       if (one_in(8)) store.drop_winner(session, row.problem_id, alignment);
-      const auto found = one_in(4) ? Store::Found::provisionally : Store::Found::by_finals;
+      const auto found = one_in(4) ? Store::Evidence::provisionally : Store::Evidence::by_finals;
       if (!ok || !store.set_winner(id, alignment, one_in(5), objective_of(objective), found).taken) continue;
       store.record_finalists(id, {{id, 1, 1, 1, true}});
       store.put_binary({variant, "nvrtc", "h" + std::to_string(below(9)), {std::byte(below(9))}});
@@ -187,10 +187,10 @@ TEST_F(TwoMachines, AnInterruptedShardDisplacesNoWinnerOfFinals) {
   auto b = machine("b");
   for (int session = 0; session < 3; ++session) b.next_session();  // so it is newer than all of `a`
   EXPECT_TRUE(
-      b.store.set_winner(b.measure("found", 5), 4, false, Objective::time, Store::Found::provisionally)
+      b.store.set_winner(b.measure("found", 5), 4, false, Objective::time, Store::Evidence::provisionally)
           .taken);
   EXPECT_TRUE(
-      b.store.set_winner(b.measure("found", 5), 16, false, Objective::time, Store::Found::provisionally)
+      b.store.set_winner(b.measure("found", 5), 16, false, Objective::time, Store::Evidence::provisionally)
           .taken);
   a.store.merge_from(file("b"));
   b.store.merge_from(file("a"));

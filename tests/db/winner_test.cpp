@@ -108,7 +108,7 @@ TEST_F(WinnerTest, ADroppedOneTakesItsBinaryAndLeavesItsMeasurements) {
 
 TEST_F(WinnerTest, FinalsReplaceAProvisionalOneEvenByASlowerOne) {
   const auto provisionally = [&](std::int64_t measurement, std::int64_t alignment = 4) {
-    return store_.set_winner(measurement, alignment, false, Objective::time, Store::Found::provisionally);
+    return store_.set_winner(measurement, alignment, false, Objective::time, Store::Evidence::provisionally);
   };
   EXPECT_TRUE(provisionally(ok("a", 10)).taken);
   EXPECT_TRUE(store_.winners().front().provisional);
@@ -131,10 +131,11 @@ TEST_F(WinnerTest, FinalsReplaceAProvisionalOneEvenByASlowerOne) {
 
 TEST_F(WinnerTest, AProvisionalOneOfOtherCachesHoldsNobodyUp) {
   const auto row = cold("a", 10);
-  EXPECT_TRUE(store_.set_winner(row, 4, false, Objective::time, Store::Found::provisionally).taken);
+  EXPECT_TRUE(store_.set_winner(row, 4, false, Objective::time, Store::Evidence::provisionally).taken);
   EXPECT_TRUE(store_.set_winner(ok("b", 20), 4).taken);
   EXPECT_EQ(winner(), "b");
-  EXPECT_FALSE(store_.set_winner(cold("c", 1), 4, false, Objective::time, Store::Found::provisionally).taken);
+  EXPECT_FALSE(
+      store_.set_winner(cold("c", 1), 4, false, Objective::time, Store::Evidence::provisionally).taken);
   EXPECT_EQ(winner(), "b");
 }
 

@@ -8,7 +8,7 @@
 #include "dispatch/packed.h"
 #include "fixture.h"
 #include "kernel_file/find_op.h"
-#include "runtime/rehearsal.h"
+#include "runtime/benchmark.h"
 #include "tunesmith/conv2d.h"
 
 namespace tunesmith {
@@ -238,8 +238,8 @@ TEST_F(CudaDispatchTest, WhatIsTriedAtFirstUseIsNotCaptured) {
 // Times by events, behind a gate: a launch of nothing takes microseconds, not the tens that enqueuing takes.
 TEST_F(CudaDispatchTest, ARehearsalTimesTheDeviceAlone) {
   const Op& op = find_op("smooth");
-  const auto rehearsal = make_cuda_rehearsal(0);
-  EXPECT_GT(rehearsal->spare_bytes(), 1 << 20);
+  const auto benchmark = make_cuda_benchmark(0);
+  EXPECT_GT(benchmark->spare_bytes(), 1 << 20);
   const auto time = [&](std::int64_t n) {
     const Problem problem = complete_problem(op, {{"n", n}, {"taps", std::int64_t{5}}});
     const Config config = find_template(op, "vector").space(problem).complete({});
@@ -248,9 +248,9 @@ TEST_F(CudaDispatchTest, ARehearsalTimesTheDeviceAlone) {
                                       find_template(op, "vector").work(problem, config, facts_), 0, true);
     std::vector<void*> arguments;
     for (const Argument& argument : op.arguments)
-      arguments.push_back(rehearsal->allocate(4 * elements(argument, problem), {}));
-    rehearsal->time_us(*executable, arguments.data(), 1);
-    return rehearsal->time_us(*executable, arguments.data(), 20);
+      arguments.push_back(benchmark->allocate(4 * elements(argument, problem), {}));
+    benchmark->time_us(*executable, arguments.data(), 1);
+    return benchmark->time_us(*executable, arguments.data(), 20);
   };
   const double little = time(1000), much = time(100'000'000);
   EXPECT_GT(little, 0);

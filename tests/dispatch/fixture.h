@@ -165,7 +165,7 @@ class DispatcherTest : public testing::Test {
     static std::map<std::string, std::string> binaries;
     std::string& bytes = binaries[source.target + source.hash + source.suffix];
     if (bytes.empty()) {
-      const Compiled compiled = make_toolchain(source.target)->compile(source);
+      const Compilation compiled = make_toolchain(source.target)->compile(source);
       EXPECT_TRUE(compiled.ok) << compiled.log;
       bytes = compiled.bytes;
     }

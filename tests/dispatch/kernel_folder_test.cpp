@@ -7,8 +7,8 @@
 #include <fstream>
 
 #include "cli/export_kernel.h"
-#include "dispatch/known.h"
 #include "dispatch/packed.h"
+#include "dispatch/tuning_data.h"
 #include "fixture.h"
 #include "kernel_file/add.h"
 #include "kernel_file/read.h"
@@ -42,12 +42,12 @@ class KernelFolder : public DispatcherTest {
           .device = gpu_});
   }
   std::string file() const { return (folder_ / "thrice.cu").string(); }
-  Known known(const DeviceFacts& device) const {
-    return read_known({.database = "", .device = device, .kernels = {file()}});
+  TuningData known(const DeviceFacts& device) const {
+    return read_tuning_data({.database = "", .device = device, .kernels = {file()}});
   }
-  static std::vector<Candidate> exported(const Known& known) {
+  static std::vector<Candidate> exported(const TuningData& data) {
     std::vector<Candidate> found;
-    for (const Candidate& winner : known.winners)
+    for (const Candidate& winner : data.winners)
       if (winner.origin == Candidate::Origin::exported) found.push_back(winner);
     return found;
   }
@@ -72,7 +72,7 @@ TEST_F(KernelFolder, HasWinnersAndCompiledKernelsOfAGpu) {
   EXPECT_EQ(report.binaries, 2u) << "the winner's and the base's";
   EXPECT_EQ(report.targets, std::vector<std::string>{"sm_90a"});
   EXPECT_EQ(report.notes, std::vector<std::string>());
-  const Known there = known(gpu_);
+  const TuningData there = known(gpu_);
   const std::vector<Candidate> winners = exported(there);
   ASSERT_EQ(winners.size(), 1u);
   EXPECT_TRUE(winners[0].has_binary);
@@ -94,9 +94,10 @@ TEST_F(KernelFolder, MutatedFilesAreNotes) {
   tune({.op = name_, .problem = "n=1000", .template_name = template_, .config = "BLOCK=128"});
   export_kernel(name_, database(), "host", folder_);
   const auto read = [&] {
-    return read_known({.database = "", .device = host_facts(), .host_binaries = true, .kernels = {file()}});
+    return read_tuning_data(
+        {.database = "", .device = host_facts(), .host_binaries = true, .kernels = {file()}});
   };
-  const Known whole = read();
+  const TuningData whole = read();
   ASSERT_EQ(exported(whole).size(), 1u);
   ASSERT_EQ(whole.binaries.size(), 2u);
   Random random(3);
@@ -112,7 +113,7 @@ TEST_F(KernelFolder, MutatedFilesAreNotes) {
         changed.resize(at);
       }
       write_file(entry.path(), changed);
-      const Known now = read();
+      const TuningData now = read();
       for (const auto& [name, binary] : now.binaries) EXPECT_EQ(binary.bytes, whole.binaries.at(name).bytes);
       for (const Candidate& winner : exported(now))
         EXPECT_EQ(winner.source_hash, exported(whole)[0].source_hash);

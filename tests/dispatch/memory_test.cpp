@@ -8,7 +8,7 @@
 #include <string>
 #include <thread>
 
-#include "dispatch/behind.h"
+#include "dispatch/background_compiler.h"
 #include "dispatch/plan_cache.h"
 #include "fixture.h"
 #include "runtime/files.h"
@@ -91,18 +91,18 @@ TEST_F(MemoryTest, OfEverNewProblemsIsBounded) {
   });
 }
 
-// A plan that is asked for its twin is replaced while the twin is made, by other threads.
+// A plan that is asked for its unaligned fallback is replaced while that is made, by other threads.
 TEST(PlanCacheTest, AReplacedPlanCountsAsWhatItWas) {
   PlanCache plans;
   const Field field = as_text("n=1");
   const Key key("smooth", {&field, 1});
   const auto plan = std::make_shared<PlanState>();
-  plan->twin_comes = true;
+  plan->fallback_comes = true;
   plans.keep(key, plan);
   const std::size_t bytes = plans.bytes();
-  plan->twin.variant.config = std::string(1000, 'x');  // as Planner::make_twin() does
+  plan->fallback.variant.config = std::string(1000, 'x');  // as Planner::make_fallback() does
   const auto better = std::make_shared<PlanState>();
-  better->twin_comes = true;
+  better->fallback_comes = true;
   EXPECT_TRUE(plans.replace(*plan, better));
   EXPECT_EQ(plans.bytes(), bytes);
   EXPECT_FALSE(plans.has(*plan));
@@ -148,25 +148,25 @@ TEST(PlanCacheTest, KeysAreComparedWhole) {
   }
 }
 
-TEST(BehindQueueTest, WhatNobodyWantsAnyMoreIsNotDone) {
+TEST(BackgroundCompilerQueueTest, WhatNobodyWantsAnyMoreIsNotDone) {
   std::atomic<int> done = 0;
   std::promise<void> begun, go_on;
-  Behind behind([] { return Behind::Due(); });
-  behind.post([&](const std::stop_token&) {
+  BackgroundCompiler background([] { return BackgroundCompiler::Schedule(); });
+  background.post([&](const std::stop_token&) {
     begun.set_value();
     go_on.get_future().wait();
   });
   begun.get_future().wait();
   std::vector<std::shared_ptr<int>> wanted;
   const auto post = [&](std::shared_ptr<int> by) {
-    behind.post_for(by, [&done, weak = std::weak_ptr(by)](const std::stop_token&) {
+    background.post_for(by, [&done, weak = std::weak_ptr(by)](const std::stop_token&) {
       if (weak.lock()) ++done;
     });
   };
   for (int i = 0; i < 100; ++i) post(std::make_shared<int>(i));
   for (int i = 0; i < 10; ++i) post(wanted.emplace_back(std::make_shared<int>(i)));
   go_on.set_value();
-  EXPECT_TRUE(behind.wait(std::chrono::milliseconds::max()));
+  EXPECT_TRUE(background.wait(std::chrono::milliseconds::max()));
   EXPECT_EQ(done, 10);
 }
 

@@ -18,12 +18,12 @@
 #include <string_view>
 #include <vector>
 
-#include "choose/shipped.h"
+#include "choose/packed_variants.h"
 #include "choose/winners_file.h"
 #include "cli/export.h"
 #include "db/device_row.h"
 #include "db/store.h"
-#include "dispatch/known.h"
+#include "dispatch/tuning_data.h"
 #include "generator/ops.h"
 #include "generator/sample.h"
 #include "generator/target.h"
@@ -101,7 +101,8 @@ TEST(Packed, HasTheBases) {
       const Problem problem = complete_problem(op, Problem::parse(example));
       const bool known = std::all_of(op.parameters.begin(), op.parameters.end(), [&](const Parameter& p) {
         return !p.refuses_text || !compiled_in(op, base, problem).has(p.name) ||
-               std::find(p.words.begin(), p.words.end(), problem.word(p.name)) != p.words.end();
+               std::find(p.categories.begin(), p.categories.end(), problem.string(p.name)) !=
+                   p.categories.end();
       });
       if (!known) continue;  // a user's expression
       const auto expect_packed = [&](const std::string& target) {
@@ -150,17 +151,17 @@ TEST(Packed, StartsEveryFunctionForEveryLayout) {
   if (portfolios == "named") targets = {"sm_90a"};
   if (targets.empty()) GTEST_SKIP() << "this build packs portfolios for " << portfolios << " alone";
   std::size_t found = 0;
-  for (const Problem& words : with_each_word(op, {"function", "dtype"})) {
+  for (const Problem& its : with_each_category(op, {"function", "dtype"})) {
     for (const char* layout : {"shape=30x40x50 a=30x1x50", "shape=2x3x4x5x6x7 a=3x1x5x1x7:105x9x7x9x1"}) {
       Problem problem = Problem::parse(layout);
-      for (const char* name : {"function", "dtype"}) problem.set(name, *words.find(name));
+      for (const char* name : {"function", "dtype"}) problem.set(name, *its.find(name));
       problem = complete_problem(op, problem);
       for (const std::string& target : targets) {
         DeviceFacts device = facts_of_capability(Target::parse(target)->compute_capability);
         device.target = target;
-        const std::vector<Untuned> guesses = untuned(op, problem, device);
+        const std::vector<UntunedVariant> guesses = untuned(op, problem, device);
         EXPECT_TRUE(std::any_of(guesses.begin(), guesses.end(),
-                                [&](const Untuned& guess) {
+                                [&](const UntunedVariant& guess) {
                                   return is_packed(render(op, *guess.tmpl, problem, guess.config, target));
                                 }))
             << target << " " << problem.text();
@@ -247,8 +248,8 @@ TEST(Packed, FirstLaunchesAreNearlyAsFastAsTheChosenKernel) {
         if (!is_packed(source)) continue;
         if (i > 0 && &tmpl == &op.templates.front() && choice->cautious > std::log(2.5)) {
           // Then the default of a template comes first, whose time no table knows.
-          const std::vector<Untuned> guesses = untuned(op, problem, read.device);
-          if (std::any_of(guesses.begin(), guesses.end(), [&](const Untuned& guess) {
+          const std::vector<UntunedVariant> guesses = untuned(op, problem, read.device);
+          if (std::any_of(guesses.begin(), guesses.end(), [&](const UntunedVariant& guess) {
                 return is_packed(render(op, *guess.tmpl, problem, guess.config, read.device.target));
               }))
             break;
@@ -297,7 +298,7 @@ TEST(Packed, ATableOfTheDatabaseReplacesTheShippedOne) {
                               .factors = stored.factors});
     }
     const std::vector<Candidate> known =
-        candidates_of(read_known({.database = database, .device = own.device}), own.table.op);
+        candidates_of(read_tuning_data({.database = database, .device = own.device}), own.table.op);
     const auto count = [&](Candidate::Origin origin) {
       return std::count_if(known.begin(), known.end(),
                            [&](const Candidate& one) { return one.problem.empty() && one.origin == origin; });

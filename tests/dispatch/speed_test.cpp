@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "bench/many_verdicts.h"
-#include "dispatch/known.h"
 #include "dispatch/plan_state.h"
+#include "dispatch/tuning_data.h"
 #include "dispatch/uses.h"
 #include "fixture.h"
 #include "kernel_file/find_op.h"
@@ -128,11 +128,11 @@ TEST_F(Speed, AStartDoesNotReadTheVerdicts) {
 }
 
 TEST_F(Speed, AStartReadsNoTables) {
-  const Known known = read_known({.database = "", .device = host_facts()});
-  if (known.tables.empty()) GTEST_SKIP() << "The library has no tables (TUNESMITH_DEVICES).";
+  const TuningData data = read_tuning_data({.database = "", .device = host_facts()});
+  if (data.tables.empty()) GTEST_SKIP() << "The library has no tables (TUNESMITH_DEVICES).";
   const double start = seconds(1, [&] { const Dispatcher one(library_alone()); });
   const double reading = seconds(1, [&] {
-    for (const Known::Table& table : known.tables) candidates_of(table.read());
+    for (const TuningData::Table& table : data.tables) candidates_of(table.read());
   });
   EXPECT_LT(start, reading);
 }
@@ -186,16 +186,16 @@ TEST_F(Speed, AFirstPlanOfALoadedKernelRendersNothing) {
 
 // Among some fifty variants with times on hundreds of problems.
 TEST_F(Speed, ChoosingFromATableTakesAPartOfRendering) {
-  Known known = read_known({.database = "", .device = host_facts()});
-  if (known.tables.empty()) GTEST_SKIP() << "The library has no tables (TUNESMITH_DEVICES).";
-  const DeviceFacts device = known.tables.front().device;
-  const Grounds grounds(device, CandidateSet{std::move(known.winners), std::move(known.tables)}, true);
+  TuningData data = read_tuning_data({.database = "", .device = host_facts()});
+  if (data.tables.empty()) GTEST_SKIP() << "The library has no tables (TUNESMITH_DEVICES).";
+  const DeviceFacts device = data.tables.front().device;
+  const SelectionContext context(device, CandidateSet{std::move(data.winners), std::move(data.tables)}, true);
   const Op& op = find_op("conv2d");
   Problem problem = complete_problem(op, Problem::parse("height=100 width=200 mask_height=3 mask_width=3"));
   std::int64_t width = 200;
   const double choosing = seconds(200, [&] {
     problem.set("width", ++width);
-    if (Choices(grounds.of(op).chooser, problem, true).at(0) == nullptr) ADD_FAILURE();
+    if (Choices(context.of(op).chooser, problem, true).at(0) == nullptr) ADD_FAILURE();
   });
   EXPECT_LT(choosing, rendering_a_base() / 8);
 }

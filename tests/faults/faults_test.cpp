@@ -93,16 +93,16 @@ TEST_F(FaultTest, EachFaultHasItsVerdictAndAGoodVariantWins) {
 // What asks on the host why a result is wrong runs the variant again.
 TEST_F(FaultTest, AWrongVariantHarmsNoLaterOne) {
   TuneOptions options = this->options();
-  options.strategy = "random";  // exhaustive, the bad one would come last
+  options.search.strategy = "random";  // exhaustive, the bad one would come last
   options.seed = 2;
-  options.compilers = 1;
+  options.compile.processes = 1;
   const std::map<std::string, std::string> reasons = {
       {"writes_input", "changed its input x"},
       {"wrong_and_outside", device_under_test() == "host"
                                 ? "Run again in another order, it also wrote 1 element before the start of y."
                                 : "expected"}};
   for (const auto& [bad, reason] : reasons) {
-    options.templates = {bad, "plain"};
+    options.search.templates = {bad, "plain"};
     options.database = folder_ / (bad + ".db");
     run(options);
     std::vector<ResultRow> measured = rows(options.database);
@@ -141,8 +141,8 @@ TEST_F(FaultTest, WhatIsRightForUsualNumbersOnlyIsFoundByTheOtherSets) {
 
 TEST_F(FaultTest, WhatFailedIsTriedAgainOnlyWhenAsked) {
   TuneOptions asked = options();
-  asked.templates = {"hang", "abort"};
-  asked.worker.measure_s = 1;
+  asked.search.templates = {"hang", "abort"};
+  asked.measure.worker.measure_s = 1;
   run(asked);
   const auto count_failed = [&] {
     std::int64_t count = 0;
@@ -152,7 +152,7 @@ TEST_F(FaultTest, WhatFailedIsTriedAgainOnlyWhenAsked) {
   EXPECT_EQ(count_failed(), 2);
   EXPECT_EQ(run(asked).problems[0].known, 2);
   EXPECT_EQ(count_failed(), 2);
-  asked.retry_failed = true;
+  asked.search.retry_failed = true;
   run(asked);
   EXPECT_EQ(count_failed(), 4);
 }
@@ -161,8 +161,9 @@ TEST_F(FaultTest, AKilledTunerLosesOnlyWhatWasInFlight) {
   // Orphans come to this process, so that it sees their end.
   ASSERT_EQ(::prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
   TuneOptions asked = options();
-  asked.templates = {"plain", "shared", "wrong_value", "not_reentrant"};
-  asked.policy->finalists = 0;  // then every variant but the base is measured once, however often it is begun
+  asked.search.templates = {"plain", "shared", "wrong_value", "not_reentrant"};
+  asked.measure.policy->finalists =
+      0;  // then every variant but the base is measured once, however often it is begun
   const pid_t tuner = start(asked);
   wait_for_rows(4);
   ::kill(tuner, SIGKILL);
@@ -192,7 +193,7 @@ TEST_F(FaultTest, AKilledTunerLosesOnlyWhatWasInFlight) {
 
 TEST_F(FaultTest, AKilledWorkerIsReplaced) {
   TuneOptions asked = options();
-  asked.templates = {"plain", "shared"};
+  asked.search.templates = {"plain", "shared"};
   const pid_t tuner = start(asked);
   for (const std::int64_t rows_before : {1, 3}) {
     wait_for_rows(rows_before);
@@ -228,7 +229,7 @@ TEST_F(FaultTest, AnInterruptEndsTheSessionCleanly) {
 
 TEST_F(FaultTest, AnInterruptedRunNamesTheFastestSoFarAndFinalsReplaceIt) {
   TuneOptions asked = options();
-  asked.templates = {"plain", "shared", "hang"};
+  asked.search.templates = {"plain", "shared", "hang"};
   asked.problems.push_back(Problem::parse("count=3000"));
   for (const int signal : {SIGTERM, SIGHUP}) {
     const pid_t tuner = start(asked);
@@ -264,8 +265,8 @@ TEST_F(FaultTest, AnInterruptedRunNamesTheFastestSoFarAndFinalsReplaceIt) {
 
 TEST_F(FaultTest, AnInterruptDoesNotWaitForAVariantThatHangs) {
   TuneOptions asked = options();
-  asked.templates = {"hang"};
-  asked.worker.measure_s = 100;
+  asked.search.templates = {"hang"};
+  asked.measure.worker.measure_s = 100;
   const pid_t tuner = start(asked);
   wait_for_rows(1);
   std::this_thread::sleep_for(std::chrono::seconds(3));  // by then it is compiled and hangs
@@ -290,14 +291,14 @@ TEST_F(FaultTest, FinalsOfADatabaseThatIsMissingAreRefused) {
 
 TEST_F(FaultTest, TheSameProblemTwiceIsTunedOnce) {
   TuneOptions asked = options();
-  asked.templates = {"plain"};
+  asked.search.templates = {"plain"};
   asked.problems.push_back(asked.problems.front());
   EXPECT_EQ(run(asked).problems.size(), 1u);
 }
 
 TEST_F(FaultTest, ADeviceOfAnotherDriversMemoryKnowsItsVerdicts) {
   TuneOptions asked = options();
-  asked.templates = {"plain"};
+  asked.search.templates = {"plain"};
   const std::int64_t measured = run(asked).problems[0].measured;
   execute("UPDATE device SET memory_bytes = memory_bytes - 409600");
   const TunedProblem again = run(asked).problems[0];
@@ -307,11 +308,11 @@ TEST_F(FaultTest, ADeviceOfAnotherDriversMemoryKnowsItsVerdicts) {
 
 TEST_F(FaultTest, ABudgetOfVariantsIsKept) {
   TuneOptions asked = options();
-  asked.templates = {"plain"};
-  asked.strategy = "random";
-  asked.budget = "3";
+  asked.search.templates = {"plain"};
+  asked.search.strategy = "random";
+  asked.search.budget = "3";
   EXPECT_EQ(run(asked).problems[0].measured, 3);
-  asked.budget = "5";  // the same order, so the first three are known
+  asked.search.budget = "5";  // the same order, so the first three are known
   const TunedProblem more = run(asked).problems[0];
   EXPECT_EQ(more.known, 2);
   EXPECT_EQ(more.measured, 3);
@@ -319,12 +320,12 @@ TEST_F(FaultTest, ABudgetOfVariantsIsKept) {
 
 TEST_F(FaultTest, WhatWonForAnotherProblemIsTriedFirst) {
   TuneOptions asked = options();
-  asked.templates = {"plain"};
-  asked.strategy = "random";
+  asked.search.templates = {"plain"};
+  asked.search.strategy = "random";
   const TunedProblem first = run(asked).problems[0];
   const std::string winner = first.winners[0].config;
   asked.problems = {Problem::parse("count=3000")};
-  asked.budget = "2";  // the base and one more
+  asked.search.budget = "2";  // the base and one more
   EXPECT_EQ(run(asked).problems[0].measured, 2);
   std::set<std::string> tried;
   for (const ResultRow& row : rows()) {
@@ -335,12 +336,13 @@ TEST_F(FaultTest, WhatWonForAnotherProblemIsTriedFirst) {
 
 TEST_F(FaultTest, AWinnerThatIsBuiltInIsTriedRightAfterTheBase) {
   TuneOptions asked = options();
-  asked.templates = {"plain"};
-  asked.strategy = "exhaustive";  // would go on with BLOCK=64 TWIST=1
-  asked.budget = "2";             // the base and one more
-  asked.built_in = {{"another", "count=3000", "plain", "BLOCK=128 TWIST=2"},
-                    {"pairs", "size=1", "plain", "BLOCK=128 TWIST=2"},  // of an older version of the op
-                    {"pairs", "count=3000", "plain", "BLOCK=256 TWIST=1"}};
+  asked.search.templates = {"plain"};
+  asked.search.strategy = "exhaustive";  // would go on with BLOCK=64 TWIST=1
+  asked.search.budget = "2";             // the base and one more
+  asked.search.built_in = {
+      {"another", "count=3000", "plain", "BLOCK=128 TWIST=2"},
+      {"pairs", "size=1", "plain", "BLOCK=128 TWIST=2"},  // of an older version of the op
+      {"pairs", "count=3000", "plain", "BLOCK=256 TWIST=1"}};
   EXPECT_EQ(run(asked).problems[0].measured, 2);
   std::set<std::string> tried;
   for (const ResultRow& row : rows()) tried.insert(row.config);
@@ -349,7 +351,7 @@ TEST_F(FaultTest, AWinnerThatIsBuiltInIsTriedRightAfterTheBase) {
 
 TEST_F(FaultTest, WhatWasFastBeforeItsTextChangedIsTriedFirst) {
   TuneOptions asked = options();
-  asked.templates = {"plain"};
+  asked.search.templates = {"plain"};
   run(asked);
   const auto fastest_first = Store::open(folder_ / "tunesmith.db", Store::Mode::read_only).results();
   const auto fastest =
@@ -357,8 +359,8 @@ TEST_F(FaultTest, WhatWasFastBeforeItsTextChangedIsTriedFirst) {
   execute("DELETE FROM winner; UPDATE variant SET source_hash = 'old ' || source_hash");
 
   const auto before = static_cast<std::ptrdiff_t>(rows().size());
-  asked.strategy = "random";
-  asked.budget = "2";  // the base and one more
+  asked.search.strategy = "random";
+  asked.search.budget = "2";  // the base and one more
   EXPECT_EQ(run(asked).problems[0].measured, 2);
   std::vector<ResultRow> all = rows();
   std::ranges::sort(all, {}, &ResultRow::measurement_id);
@@ -369,7 +371,7 @@ TEST_F(FaultTest, WhatWasFastBeforeItsTextChangedIsTriedFirst) {
 
 TEST_F(FaultTest, ProblemsWhoseWinnersAreStaleAreFoundInTheDatabase) {
   TuneOptions asked = options();
-  asked.templates = {"plain"};
+  asked.search.templates = {"plain"};
   asked.problems = {Problem::parse("count=1000"), Problem::parse("count=3000")};
   run(asked);
   asked.problems.clear();
@@ -399,8 +401,8 @@ TEST_F(FaultTest, ProblemsWhoseWinnersAreStaleAreFoundInTheDatabase) {
 
 TEST_F(FaultTest, WarmAndColdCachesAreTunedApart) {
   TuneOptions asked = options();
-  asked.templates = {"plain", "shared", "wrong_value"};
-  asked.conditions.caches = Caches::cold;
+  asked.search.templates = {"plain", "shared", "wrong_value"};
+  asked.measure.conditions.caches = Caches::cold;
   if (asked.device == "host") {
     EXPECT_THROW(run(asked), UsageError);
     EXPECT_EQ(count_rows(), 0);
@@ -412,14 +414,14 @@ TEST_F(FaultTest, WarmAndColdCachesAreTunedApart) {
   const auto winners = [this] {
     return Store::open(folder_ / "tunesmith.db", Store::Mode::read_only).winners();
   };
-  asked.conditions.caches = Caches::warm;
+  asked.measure.conditions.caches = Caches::warm;
   const TunedProblem warm = run(asked).problems[0];
   EXPECT_EQ(warm.known, 0);
   const auto failed = warm.verdicts.at(Verdict::wrong_result);
   EXPECT_GT(failed, 0);
   EXPECT_TRUE(std::ranges::all_of(rows(), is("warm")));
 
-  asked.conditions.caches = Caches::cold;
+  asked.measure.conditions.caches = Caches::cold;
   const TunedProblem cold = run(asked).problems[0];
   EXPECT_EQ(cold.known, failed);  // what is wrong is wrong with either
   EXPECT_EQ(cold.measured, warm.measured - failed);
@@ -431,7 +433,7 @@ TEST_F(FaultTest, WarmAndColdCachesAreTunedApart) {
   }
   EXPECT_EQ(run(asked).problems[0].measured, 1);  // the base
 
-  asked.conditions.caches = Caches::warm;
+  asked.measure.conditions.caches = Caches::warm;
   EXPECT_EQ(run(asked).problems[0].measured, 1);
   EXPECT_TRUE(std::ranges::all_of(winners(), is("warm")));
 }
@@ -440,11 +442,11 @@ TEST_F(FaultTest, WarmAndColdCachesAreTunedApart) {
 // are nobody's.
 TEST_F(FaultTest, LaunchesApartAndChainedAreTunedApart) {
   TuneOptions asked = options();
-  asked.templates = {"plain", "wrong_value"};
+  asked.search.templates = {"plain", "wrong_value"};
   const TunedProblem apart = run(asked).problems[0];
   const auto failed = apart.verdicts.at(Verdict::wrong_result);
   const auto times = apart.measured - failed;
-  asked.conditions.launches = Launches::chained;
+  asked.measure.conditions.launches = Launches::chained;
   const TunedProblem chained = run(asked).problems[0];
   EXPECT_EQ(chained.known, asked.device == "host" ? apart.measured - 1 : failed);
   const std::string kind = asked.device == "host" ? "apart" : "chained";
@@ -454,7 +456,7 @@ TEST_F(FaultTest, LaunchesApartAndChainedAreTunedApart) {
   execute(
       "DROP TRIGGER measurement_never_changes;"
       "UPDATE measurement SET launches = iif(launches = 'apart', 'chained', 'apart')");
-  asked.conditions.launches = Launches::apart;
+  asked.measure.conditions.launches = Launches::apart;
   const TunedProblem again = run(asked).problems[0];
   EXPECT_EQ(again.known, asked.device == "host" ? failed : apart.measured - 1);
   EXPECT_EQ(again.measured, asked.device == "host" ? times : 1);
@@ -462,7 +464,7 @@ TEST_F(FaultTest, LaunchesApartAndChainedAreTunedApart) {
 
 TEST_F(FaultTest, AWinnerOfATemplateThatIsNotSearchedIsMeasuredAgain) {
   TuneOptions asked = options();
-  asked.templates = {"plain"};
+  asked.search.templates = {"plain"};
   const std::string winner = run(asked).problems[0].winners[0].config;
   const auto times = [&] {
     const std::vector<ResultRow> all = rows();
@@ -471,15 +473,15 @@ TEST_F(FaultTest, AWinnerOfATemplateThatIsNotSearchedIsMeasuredAgain) {
     });
   };
   const auto before = times();
-  asked.templates = {"wrong_value"};
+  asked.search.templates = {"wrong_value"};
   run(asked);
   EXPECT_GT(times(), before) << winner;
 }
 
 TEST_F(FaultTest, AVariantThatIsFarTooSlowIsNotTimed) {
   TuneOptions asked = options();
-  asked.templates = {"slow"};
-  asked.policy->give_up_factor = 1.5;
+  asked.search.templates = {"slow"};
+  asked.measure.policy->give_up_factor = 1.5;
   run(asked);
   for (const ResultRow& row : rows()) {
     EXPECT_EQ(row.verdict, "ok") << row.reason;
@@ -492,7 +494,7 @@ TEST_F(FaultTest, AVariantThatIsFarTooSlowIsNotTimed) {
 
 TEST_F(FaultTest, BinariesAreCompiledOnceForAllDatabases) {
   TuneOptions asked = options();
-  asked.templates = {"plain"};
+  asked.search.templates = {"plain"};
   const auto compiled = [&] {
     std::int64_t count = 0;
     execute("DELETE FROM winner");

@@ -58,18 +58,18 @@ TuneOptions FaultTest::options() const {
   options.op = "pairs";
   options.problems = {Problem::parse("count=1000")};
   options.device = device_under_test();
-  options.budget = "all";
-  options.strategy = "exhaustive";
+  options.search.budget = "all";
+  options.search.strategy = "exhaustive";
   options.database = folder_ / "tunesmith.db";
-  options.compilers = 2;
-  options.cache_folder = folder_ / "cache";
-  options.worker.measure_s = 3;
+  options.compile.processes = 2;
+  options.compile.cache_folder = folder_ / "cache";
+  options.measure.worker.measure_s = 3;
   Policy policy = policy_for(options.device == "host" ? DeviceKind::host : DeviceKind::cuda);
   policy.samples = 3;
   policy.final_samples = 3;
   policy.final_rounds = 2;
   policy.give_up_factor = 1e9;
-  options.policy = policy;
+  options.measure.policy = policy;
   return options;
 }
 

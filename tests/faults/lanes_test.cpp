@@ -33,7 +33,7 @@ class LanesTest : public FaultTest {
   TuneOptions sound(const char* device) {
     TuneOptions asked = options();
     asked.device = device;
-    asked.templates = {"plain"};
+    asked.search.templates = {"plain"};
     return asked;
   }
   std::vector<WinnerRow> winners(const std::filesystem::path& file) {
@@ -84,9 +84,9 @@ TEST_F(LanesTest, OneProblemIsSplitByItsPointsAndHasOneFinal) {
 TEST_F(LanesTest, OneProblemIsSearchedWithOtherSeedsByAStrategyThatLearns) {
   TuneOptions asked = options();
   asked.device = "host,host";
-  asked.templates = {"plain", "shared"};
-  asked.strategy = "auto";
-  asked.budget = "4";
+  asked.search.templates = {"plain", "shared"};
+  asked.search.strategy = "auto";
+  asked.search.budget = "4";
   const TuneResult result = tuned(asked);
   ASSERT_EQ(result.problems.size(), 1u);
   EXPECT_FALSE(result.problems[0].winners.empty());
@@ -139,12 +139,12 @@ TEST_F(LanesTest, ShardsMergeAndFinalsOnOneDeviceChoose) {
 
 TEST_F(LanesTest, ABaseThatFailsIsSaidWithItsVerdict) {
   TuneOptions asked = sound("host");
-  asked.budget = "1";
-  asked.compile_timeout_s = 1e-6;
+  asked.search.budget = "1";
+  asked.compile.timeout_s = 1e-6;
   const TunedProblem problem = tuned(asked).problems.front();
   EXPECT_EQ(problem.base_fault.rfind("timeout: Compiling took longer", 0), 0u) << problem.base_fault;
   EXPECT_FALSE(problem.verdicts.contains(Verdict::ok));
-  asked.compile_timeout_s = 120;
+  asked.compile.timeout_s = 120;
   EXPECT_EQ(tuned(asked).problems.front().base_fault, "");
 }
 
@@ -182,7 +182,7 @@ TEST_F(LanesTest, AnchorsKnowThePortfolioAndAreNotMeasuredAgain) {
   asked.problems.clear();
   for (const char* count : {"1000", "2000", "3000", "4000"})
     asked.problems.push_back(Problem::parse(std::string("count=") + count));
-  asked.budget = "1";
+  asked.search.budget = "1";
   asked.table = TableOptions{.portfolio = {{"plain", "BLOCK=128 TWIST=1"},
                                            {"plain", "BLOCK=128 TWIST=7"},
                                            {"wrong_value", "BLOCK=256"}}};
@@ -204,6 +204,13 @@ TEST_F(LanesTest, AnchorsKnowThePortfolioAndAreNotMeasuredAgain) {
   read_factors(stored.factors, table);
   EXPECT_EQ(table.anchors.size(), 4u);
   EXPECT_EQ(table.solved_from, solution_key(find_op("pairs"), table));
+
+  TuneOptions finals = asked;
+  finals.table.reset();
+  finals.problems.clear();
+  finals.finals = true;
+  EXPECT_TRUE(tuned(finals).problems.empty());
+  EXPECT_THAT(said_, HasSubstr("those of a timing table, on 4 anchors, of which no winners are chosen"));
 
   const std::size_t bases = 4;  // of each search; where a list is measured it is known
   const std::size_t before = store.results({.history = true}).size();

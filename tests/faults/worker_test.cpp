@@ -53,7 +53,7 @@ TEST(CheckFile, HoldsInputsAndReferencesAndCannotBeChanged) {
   const CheckPart& part = made.parts().front();
   EXPECT_EQ(std::string(part.arrays[0].initial.begin(), part.arrays[0].initial.end()),
             pack(DType::f32, inputs[0]));
-  const Expected expected = reference_of(op, pairs(1000), inputs, 2);
+  const ExpectedOutput expected = reference_of(op, pairs(1000), inputs, 2);
   EXPECT_TRUE(std::ranges::equal(part.arrays[2].expected, expected.value));
   ASSERT_EQ(part.arrays[2].permitted.size(), 4 * expected.permitted_error.size());
   for (std::size_t i = 0; i < expected.permitted_error.size(); ++i) {

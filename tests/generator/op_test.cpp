@@ -41,7 +41,8 @@ TEST(Op, NamesWhatIsWrongWithAProblem) {
 // The op with a formula: a text over the letters x and +, or the known one "twice".
 Op formula_op() {
   Op op = scale_op();
-  Parameter formula{.name = "formula", .what = "what is computed", .words = {"twice"}, .initial = "twice"};
+  Parameter formula{
+      .name = "formula", .what = "what is computed", .categories = {"twice"}, .initial = "twice"};
   formula.refuses_text = [](const std::string& text) {
     return text.find_first_not_of("x+1 \n\\") == std::string::npos
                ? std::string()
@@ -66,7 +67,7 @@ std::string formula_complaint(const Problem& problem) {
 
 TEST(Op, AParameterMayTakeTextsBesideItsWords) {
   const auto formula = [](std::string_view problem) {
-    return complete_problem(formula_op(), Problem::parse(problem)).word("formula");
+    return complete_problem(formula_op(), Problem::parse(problem)).string("formula");
   };
   EXPECT_EQ(formula("n=8"), "twice");
   EXPECT_EQ(formula("n=8 formula=\"x + x\""), "x + x");

@@ -50,7 +50,7 @@ TEST(Render, EveryDifferenceChangesTheIdentity) {
 
 TEST(Render, IncludesTheTypeOfSixteenBitsThatIsCompiledIn) {
   Op op = scale_op();
-  op.parameters.back().words = {"f32", "f16", "bf16"};
+  op.parameters.back().categories = {"f32", "f16", "bf16"};
   Files files = scale_files();
   files["common/float16.cuh"] = "#pragma once\nstruct Float16 {};\nstruct BFloat16 {};\n";
   files["scale/base.cu"] += "#include \"common/float16.cuh\"\n";
@@ -89,14 +89,14 @@ TEST(Render, WritesThePreamble) {
 
 TEST(Render, WritesWhatFollowsFromTheProblem) {
   Op op = scale_op();
-  Parameter formula{.name = "formula", .what = "", .words = {"twice"}, .initial = "twice"};
+  Parameter formula{.name = "formula", .what = "", .categories = {"twice"}, .initial = "twice"};
   formula.refuses_text = [](const std::string&) { return std::string(); };
   op.parameters.push_back(formula);
   op.templates[0].compiled_in = {"dtype", "formula"};
   op.templates[0].constants = [](const Problem& problem) {
     return Values{{"QUARTERS", problem.integer("n") / 4}};
   };
-  op.preamble = [](const Problem& problem) { return "// generated for " + problem.word("formula") + "\n"; };
+  op.preamble = [](const Problem& problem) { return "// generated for " + problem.string("formula") + "\n"; };
   const auto text = [&](const char* given) {
     const Problem problem = complete_problem(op, Problem::parse(given));
     const Config chosen = op.templates[0].space(problem).legal(Values::parse(config));

@@ -21,7 +21,7 @@ constexpr IntegerAxis AXIS_6("AXIS_6");
 constexpr IntegerAxis BLOCK("BLOCK");
 constexpr IntegerAxis FIRST("FIRST");
 constexpr IntegerAxis ITEMS("ITEMS");
-constexpr WordAxis LAYOUT("LAYOUT");
+constexpr CategoricalAxis LAYOUT("LAYOUT");
 
 // 3 x 2 x 2 points, of which a rule on the first two axes leaves 4 x 2.
 Space small() {
@@ -176,14 +176,15 @@ TEST(Space, NeighboursAreWhatOneAxisMakesOfAnyValues) {
 
 // 2 x 3 x 2 points; TILE_PAD has an effect on tiles alone, and blocks of 48 or 64 threads are the same.
 Space conditional_space() {
-  return Space({{WordAxis("STAGE"), {"none", "tile"}, ""},
-                {IntegerAxis("PAD"), {1, 0, 2}, ""},
-                {BLOCK, {48, 64}, "threads per block"}},
-               {conditional(
-                    IntegerAxis("PAD"), 0, [](const Config& c) { return c[WordAxis("STAGE")] == "tile"; },
-                    "Without a tile PAD has no effect."),
-                one_name(
-                    BLOCK, [](const Config&) { return 64; }, "Blocks are whole.")});
+  return Space(
+      {{CategoricalAxis("STAGE"), {"none", "tile"}, ""},
+       {IntegerAxis("PAD"), {1, 0, 2}, ""},
+       {BLOCK, {48, 64}, "threads per block"}},
+      {conditional(
+           IntegerAxis("PAD"), 0, [](const Config& c) { return c[CategoricalAxis("STAGE")] == "tile"; },
+           "Without a tile PAD has no effect."),
+       one_name(
+           BLOCK, [](const Config&) { return 64; }, "Blocks are whole.")});
 }
 
 TEST(Space, AConditionalAxisHasOneValueWhereItHasNoEffect) {

@@ -8,7 +8,7 @@ namespace tunesmith {
 
 inline constexpr IntegerAxis BLOCK("BLOCK");
 inline constexpr IntegerAxis VECTOR("VECTOR");
-inline constexpr WordAxis STORE_MODE("STORE_MODE");
+inline constexpr CategoricalAxis STORE_MODE("STORE_MODE");
 
 inline Op scale_op() {
   const auto extents = [](const Problem& problem) { return std::vector<std::int64_t>{problem.integer("n")}; };
@@ -30,10 +30,11 @@ inline Op scale_op() {
   Op op;
   op.name = "scale";
   op.what = "output[i] = factor * input[i]";
-  op.parameters = {{.name = "n", .what = "elements", .maximum = 1 << 20},
-                   {.name = "factor", .what = "multiplier", .minimum = -4, .maximum = 4, .initial = Value(2)},
-                   {.name = "rounding", .what = "mode", .words = {"nearest", "down"}, .initial = "nearest"},
-                   {.name = "dtype", .what = "element type", .words = {"f32", "f64"}, .initial = "f32"}};
+  op.parameters = {
+      {.name = "n", .what = "elements", .maximum = 1 << 20},
+      {.name = "factor", .what = "multiplier", .minimum = -4, .maximum = 4, .initial = Value(2)},
+      {.name = "rounding", .what = "mode", .categories = {"nearest", "down"}, .initial = "nearest"},
+      {.name = "dtype", .what = "element type", .categories = {"f32", "f64"}, .initial = "f32"}};
   op.arguments = {{"input", Role::input, extents}, {"output", Role::output, extents}};
   op.templates = {
       {.name = "base", .what = "", .kernels = {"scale_base"}, .space = space, .work = work},

@@ -19,7 +19,7 @@ std::string complaint(std::string_view text) {
 TEST(Values, ReadsIntegersAndWords) {
   const Values values = Values::parse("  BLOCK_X=32\tSMEM_LAYOUT=padded  OFFSET=-7\n");
   EXPECT_EQ(values.integer("BLOCK_X"), 32);
-  EXPECT_EQ(values.word("SMEM_LAYOUT"), "padded");
+  EXPECT_EQ(values.string("SMEM_LAYOUT"), "padded");
   EXPECT_EQ(values.integer("OFFSET"), -7);
   EXPECT_EQ(values.text(), "BLOCK_X=32 SMEM_LAYOUT=padded OFFSET=-7");
   EXPECT_TRUE(Values::parse(" \n").empty());
@@ -44,7 +44,7 @@ TEST(Values, RoundTripsEveryKindOfWord) {
 }
 
 TEST(Values, AQuotedNumberStaysAWord) {
-  EXPECT_EQ(Values::parse("name=\"12\"").word("name"), "12");
+  EXPECT_EQ(Values::parse("name=\"12\"").string("name"), "12");
   EXPECT_THROW((void)Values::parse("name=\"12\"").integer("name"), Error);
 }
 
@@ -68,7 +68,7 @@ TEST(Values, MissingNamesAndOtherKindsAreErrors) {
   const Values values = Values::parse("height=3 mode=convolution");
   EXPECT_THROW((void)values.integer("width"), Error);
   EXPECT_THROW((void)values.integer("mode"), Error);
-  EXPECT_THROW((void)values.word("height"), Error);
+  EXPECT_THROW((void)values.string("height"), Error);
   EXPECT_EQ(values.find("width"), nullptr);
 }
 

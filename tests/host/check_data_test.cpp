@@ -119,7 +119,7 @@ TEST(CheckData, AnArgumentSaysItsOtherValues) {
   EXPECT_GT(most(7), 0);
   EXPECT_LT(most(7), 0x1p-126);
   EXPECT_EQ(make_inputs(op, problem, 1, 6)[2][0], 9);  // one that has fewer begins again
-  EXPECT_EQ(words(op, 2), "from holds 7 everywhere, sum holds 9 everywhere");
+  EXPECT_EQ(describe_inputs(op, 2), "from holds 7 everywhere, sum holds 9 everywhere");
   const Problem bytes = {{"size", 1000}, {"dtype", "u8"}};
   op.arguments[0].contents = {{Contents::uniform, -100, 100}};
   EXPECT_GT(std::ranges::max(make_inputs(op, bytes, 1, 1)[0]), 190);  // moved up
@@ -136,7 +136,7 @@ TEST(CheckData, InputsFollowTheSeedAndTheReferenceCoversEveryElement) {
   EXPECT_NE(inputs[0], inputs[2]);
   EXPECT_EQ(inputs, make_inputs(op, problem, 1));
   EXPECT_NE(inputs, make_inputs(op, problem, 2));
-  const Expected expected = reference_of(op, problem, inputs, 1);
+  const ExpectedOutput expected = reference_of(op, problem, inputs, 1);
   EXPECT_EQ(expected.value, inputs[0]);
   EXPECT_EQ(expected.permitted_error[10000], 10000);
   inputs[0][0] = 2;

@@ -32,11 +32,11 @@ TEST(HostDevice, FindsWritesOutsideAnAllocation) {
 // Read and not used, in either direction.
 TEST(HostDevice, AnAccessBeyondAnArrayEndsItsLaunch) {
   const auto device = make_host_device();
-  Loaded kernel = load(R"(
+  LoadedBinary kernel = load(R"(
 extern "C" __global__ void ENTRY(kernel)(const float* in, long long at) {
   if (threadIdx.x == 3) static_cast<void>(*static_cast<const volatile float*>(in + at));
 })",
-                       {2, 1, 1}, {32, 1, 1}, 1, 0, {std::int64_t{0}});
+                             {2, 1, 1}, {32, 1, 1}, 1, 0, {std::int64_t{0}});
   const DeviceMemory array(*device, 40, 4);
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>(array.get()) % 4096, 4096u - 40);
   for (const std::int64_t at : {0, 9, 10, 1033, -2038, -2039}) {
@@ -80,24 +80,24 @@ TEST(HostDevice, ComparesWithThePermittedErrorAndKeepsNanAndInfinity) {
 
 TEST(HostDevice, TimesGrowWithTheWork) {
   const auto device = make_host_device();
-  Loaded kernel = load(R"(
+  LoadedBinary kernel = load(R"(
 extern "C" __global__ void ENTRY(kernel)(float* out) {
   float x = *out;
   for (int n = 0; n < 2000; ++n) x = x * 0.5f + 1.0f;
   *out = x;
 })",
-                       {}, {});
-  Loaded longer = load(R"(
+                             {}, {});
+  LoadedBinary longer = load(R"(
 extern "C" __global__ void ENTRY(kernel)(float* out) {
   float x = *out;
   for (int n = 0; n < 2000 * 20; ++n) x = x * 0.5f + 1.0f;
   *out = x;
 })",
-                       {}, {});
+                             {}, {});
   float out = 0;
   void* arguments[] = {&out};
   const Timing timing{.samples = 5, .sample_target_us = 200};
-  const auto least = [&](Loaded& tmpl) {
+  const auto least = [&](LoadedBinary& tmpl) {
     const std::vector<double> times =
         device->time_us(*tmpl.executable, arguments, nullptr, timing).samples_us;
     EXPECT_EQ(times.size(), 5u);

@@ -19,7 +19,7 @@ TEST(HostExecutable, DamagedBytesAreALoadError) {
 class Arguments {
  public:
   explicit Arguments(Source source) : source_(std::move(source)) {
-    const Compiled compiled = make_host_toolchain()->compile(source_);
+    const Compilation compiled = make_host_toolchain()->compile(source_);
     EXPECT_TRUE(compiled.ok) << compiled.log;
     bytes_ = compiled.bytes;
   }

@@ -19,7 +19,7 @@ namespace tunesmith {
 namespace {
 
 TEST(HostToolchain, ASourceThatDoesNotCompileIsAnAnswer) {
-  const Compiled compiled = make_host_toolchain()->compile(host_source("int broken = undeclared_name;"));
+  const Compilation compiled = make_host_toolchain()->compile(host_source("int broken = undeclared_name;"));
   EXPECT_FALSE(compiled.ok);
   EXPECT_NE(compiled.log.find("undeclared_name"), std::string::npos);
   EXPECT_EQ(compiled.log.rfind("variant.cpp:", 0), 0u) << "no folder's name: " << compiled.log;
@@ -48,7 +48,7 @@ class Script {
 TEST(HostToolchain, EndsACompilerThatTakesTooLong) {
   const Script slow("if [ \"$1\" = --version ]; then echo slow 1; else sleep 60; fi\n");
   const auto toolchain = make_host_toolchain(std::chrono::milliseconds(400));
-  const Compiled compiled = toolchain->compile(host_source(""));
+  const Compilation compiled = toolchain->compile(host_source(""));
   EXPECT_FALSE(compiled.ok);
   EXPECT_EQ(compiled.log, "The compiler took more than 400 ms and was ended.");
   EXPECT_GE(compiled.milliseconds, 400);
@@ -61,7 +61,7 @@ TEST(HostToolchain, TheShimCompilesWithoutAWarning) {
     const Script strict(std::string("[ \"$1\" = --version ] && exec ") + compiler + " --version\nexec " +
                         compiler +
                         " $(echo \"$@\" | sed 's/ -w / -Wall -Wextra -Werror -Wno-unknown-pragmas /')\n");
-    const Compiled compiled = make_host_toolchain()->compile(host_source(R"(
+    const Compilation compiled = make_host_toolchain()->compile(host_source(R"(
 extern "C" __global__ void __launch_bounds__(64) ENTRY(kernel)(float* out) {
   __shared__ float fixed[64];
   DYNAMIC_SHARED(float, unused);
@@ -82,7 +82,7 @@ TEST(HostToolchain, CompilesFromSeveralThreads) {
     threads.emplace_back([&, n] {
       const Source source = host_source(
           "extern \"C\" __global__ void ENTRY(kernel)(int* out) { *out = " + std::to_string(n) + "; }");
-      const Compiled compiled = toolchain->compile(source);
+      const Compilation compiled = toolchain->compile(source);
       ASSERT_TRUE(compiled.ok) << compiled.log;
       Launch launch{.kernel = "kernel", .arguments = {ArgumentPointer{0}}};
       int out = -1;

@@ -34,7 +34,7 @@ TEST(LoadErrors, WhatIsTooMuchIsAboutResources) {
       complete_problem(op, Problem::parse("height=40 width=64 mask_height=3 mask_width=3"));
   const Config config = tmpl.space(problem).complete(Values::parse("SMEM_ALLOC=static SMEM_LAYOUT=flat"));
   const Source source = render(op, tmpl, problem, config, "host");
-  const Compiled compiled = make_host_toolchain()->compile(source);
+  const Compilation compiled = make_host_toolchain()->compile(source);
   ASSERT_TRUE(compiled.ok) << compiled.log;
   const Work work = tmpl.work(problem, config);
   const auto executable = load_host(compiled.bytes, source.suffix, work);

@@ -14,20 +14,20 @@
 
 namespace tunesmith {
 
-struct Loaded {
+struct LoadedBinary {
   std::unique_ptr<Executable> executable;
   int run(std::vector<void*> arguments) { return executable->launch(arguments.data(), nullptr, nullptr); }
 };
 
 /// The kernel's parameters are the first `pointers` arguments, then `extra`. `before` precedes the whole
 /// text.
-inline Loaded load(const std::string& body, Extent grid, Extent block, int pointers = 1,
-                   std::int64_t dynamic_bytes = 0, const std::vector<KernelArgument>& extra = {},
-                   const std::string& before = "") {
+inline LoadedBinary load(const std::string& body, Extent grid, Extent block, int pointers = 1,
+                         std::int64_t dynamic_bytes = 0, const std::vector<KernelArgument>& extra = {},
+                         const std::string& before = "") {
   static const std::unique_ptr<Toolchain> toolchain = make_host_toolchain();
   Source source = host_source(body);
   source.text = before + source.text;
-  const Compiled compiled = toolchain->compile(source);
+  const Compilation compiled = toolchain->compile(source);
   EXPECT_TRUE(compiled.ok) << compiled.log;
   Launch launch{.kernel = "kernel", .grid = grid, .block = block, .dynamic_shared_bytes = dynamic_bytes};
   for (int n = 0; n < pointers; ++n) launch.arguments.push_back(ArgumentPointer{n});

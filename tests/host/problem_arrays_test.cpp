@@ -14,7 +14,7 @@ Op copy_op() {
   Op op;
   op.name = "copy";
   op.parameters = {{.name = "size", .what = "elements", .maximum = 1000},
-                   {.name = "dtype", .what = "element type", .words = {"f32"}, .initial = Value("f32")}};
+                   {.name = "dtype", .what = "element type", .categories = {"f32"}, .initial = Value("f32")}};
   op.arguments = {{"x", Role::input, size}, {"y", Role::output, size}};
   op.reference = [](const Problem&, std::span<const std::vector<double>> arguments, int, std::int64_t begin,
                     std::int64_t end, std::span<double> value, std::span<double> permitted) {

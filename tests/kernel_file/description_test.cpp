@@ -103,7 +103,7 @@ TEST(Description, BecomesAnOp) {
   const Template& tmpl = op.templates.front();
   const Space space = tmpl.space(problem);
   EXPECT_EQ(space.count(), 6);
-  EXPECT_EQ(space.count(Space::Which::promising), 3);
+  EXPECT_EQ(space.count(Space::Subset::promising), 3);
   const Config config = space.legal(Values::parse("BLOCK=128 VECTOR=2"));
   const Work work = tmpl.work(problem, config);
   const auto& launch = std::get<Launch>(work.steps.at(0));

@@ -137,7 +137,7 @@ TEST_P(ConditionalAxes, ResidentWarpsAreWholeBlocks) {
   }
 }
 
-std::string outputs_of(const TemplateCase& which, Device& device, const Compiled& compiled,
+std::string outputs_of(const TemplateCase& which, Device& device, const Compilation& compiled,
                        const Source& source, const Problem& problem, const Config& config) {
   const auto& [op, tmpl] = which;
   const Work work = tmpl->work(problem, config);
@@ -187,7 +187,7 @@ TEST_P(ConditionalAxes, HaveNoEffectWhereTheyAreDeclaredToHaveNone) {
     sources.push_back(render(*op, *tmpl, names.problem, names.legal, "host"));
     sources.push_back(render(*op, *tmpl, names.problem, names.other, "host"));
   }
-  const std::vector<Compiled> compiled = compile_all(*make_host_toolchain(), sources);
+  const std::vector<Compilation> compiled = compile_all(*make_host_toolchain(), sources);
   std::size_t at = 0;
   for (const auto& [axis, names] : by_axis) {
     SCOPED_TRACE(axis + ": " + names.legal.text() + ", else " + names.other.text() + " on " +

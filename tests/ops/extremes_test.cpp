@@ -71,7 +71,7 @@ TEST(Extremes, AReferenceOfDoublesPermitsItsOwnRounding) {
     const std::vector<std::vector<double>> inputs = make_inputs(op, problem, 1);
     const auto output = std::find_if(op.arguments.begin(), op.arguments.end(),
                                      [](const Argument& argument) { return argument.role != Role::input; });
-    const Expected expected =
+    const ExpectedOutput expected =
         reference_of(op, problem, inputs, static_cast<int>(output - op.arguments.begin()));
     for (std::size_t i = 0; i < expected.value.size(); ++i)
       ASSERT_GE(expected.permitted_error[i], 0x1p-52 * std::abs(expected.value[i])) << name << ' ' << i;

@@ -33,7 +33,7 @@ TEST_P(EveryTemplateOnHost, IsRight) {
   for (const VariantCase& variant : variants) {
     sources.push_back(render(*op, *tmpl, variant.problem, variant.config, "host"));
   }
-  const std::vector<Compiled> compiled = compile_all(*toolchain, sources);
+  const std::vector<Compilation> compiled = compile_all(*toolchain, sources);
 
   OpChecker checker(*device_);
   for (std::size_t i = 0; i < variants.size(); ++i) {

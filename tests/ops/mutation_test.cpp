@@ -207,7 +207,7 @@ class Judge {
       for (std::size_t at = 0; (at = source.text.find(source.suffix, at)) != std::string::npos;)
         source.text.replace(at, source.suffix.size(), right.suffix);
       if (source.text == right.text) continue;  // of another template
-      const Compiled compiled = toolchain_->compile(source);
+      const Compilation compiled = toolchain_->compile(source);
       if (!compiled.ok) {
         how = compiled.log;
         return Verdict::no_compile;
@@ -246,7 +246,7 @@ class Judge {
     auto [at, is_new] = kernels_.try_emplace(v);
     if (is_new) {
       at->second.first = render(op_, tmpl_, variants_[v].problem, variants_[v].config, "host");
-      const Compiled compiled = toolchain_->compile(at->second.first);
+      const Compilation compiled = toolchain_->compile(at->second.first);
       EXPECT_TRUE(compiled.ok) << compiled.log;
       at->second.second = compiled.bytes;
     }

@@ -21,9 +21,9 @@ TEST(OpCases, SampledShowsEveryWordInFewItems) {
 class Counting : public Toolchain {
  public:
   std::string identity() const override { return "counting"; }
-  Compiled compile(const Source& source, const Patience& /*patience*/) const override {
+  Compilation compile(const Source& source, const Patience& /*patience*/) const override {
     ++calls;
-    Compiled compiled;
+    Compilation compiled;
     compiled.ok = true;
     compiled.bytes = source.target + source.text;
     return compiled;
@@ -38,7 +38,7 @@ TEST(OpCases, TheSameSourceIsCompiledOnce) {
     sources[s].target = s == 4 ? "sm_90a" : "host";
   }
   const Counting toolchain;
-  const std::vector<Compiled> compiled = compile_all(toolchain, sources);
+  const std::vector<Compilation> compiled = compile_all(toolchain, sources);
   EXPECT_EQ(toolchain.calls, 3);
   for (std::size_t s = 0; s < sources.size(); ++s)
     EXPECT_EQ(compiled[s].bytes, sources[s].target + sources[s].text);

@@ -93,10 +93,11 @@ TEST_P(SampleTest, EveryWordIsDrawnAndTheDefaultsMostOften) {
   const Op& op = *GetParam();
   const std::vector<Problem> problems = sample_problems(op, 500, 11);
   for (const Parameter& parameter : op.parameters) {
-    if (parameter.words.size() < 2) continue;
-    for (const std::string& word : parameter.words) {
-      const auto drawn = std::count_if(problems.begin(), problems.end(),
-                                       [&, &name = parameter.name](auto& p) { return p.word(name) == word; });
+    if (parameter.categories.size() < 2) continue;
+    for (const std::string& word : parameter.categories) {
+      const auto drawn =
+          std::count_if(problems.begin(), problems.end(),
+                        [&, &name = parameter.name](auto& p) { return p.string(name) == word; });
       EXPECT_GE(drawn, parameter.initial == Value(word) ? 150 : 5) << parameter.name << "=" << word;
     }
   }

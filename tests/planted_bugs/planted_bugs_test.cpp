@@ -109,7 +109,7 @@ std::string judged(const fs::path& path, const std::string& words, std::size_t m
   for (const Config& config : configs) {
     if (exceeds(tmpl.work(problem, config, device->facts()), device->facts())) continue;
     const Source source = render(op, tmpl, problem, config, "host");
-    Compiled compiled = toolchain->compile(source);
+    Compilation compiled = toolchain->compile(source);
     if (!compiled.ok) return "It does not compile: " + compiled.log;
     MeasureRequest request;
     request.template_name = tmpl.name;

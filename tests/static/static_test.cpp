@@ -13,8 +13,8 @@
 #include "choose/select.h"
 #include "choose/timing_table.h"
 #include "db/store.h"
-#include "dispatch/known.h"
 #include "dispatch/packed.h"
+#include "dispatch/tuning_data.h"
 #include "generator/sample.h"
 #include "kernel_file/find_op.h"
 #include "tests/cli/run.h"
@@ -95,8 +95,8 @@ class StaticExport : public DispatcherTest {
   }
 
   std::vector<Candidate> known() const {
-    return candidates_of(read_known({.database = database(), .device = host_facts(), .host_binaries = true}),
-                         "conv2d");
+    return candidates_of(
+        read_tuning_data({.database = database(), .device = host_facts(), .host_binaries = true}), "conv2d");
   }
 
   Scratch scratch;

@@ -110,7 +110,7 @@ class FinalsTest : public testing::Test {
 };
 
 using Winner = Decision::Winner;
-using Confirmed = Decision::Confirmed;
+using Confirmation = Decision::Confirmation;
 
 TEST_F(FinalsTest, TheBaseTakesPartHoweverSlowAndThenTheFastest) {
   add(100);
@@ -410,7 +410,7 @@ TEST_F(FinalsTest, AnEarlierWinnerIsConfirmedWithTodaysTimeBeforeItIsReplaced) {
   Finals all = finals();
   answer_all(all);
   EXPECT_EQ(questions_.back(), (Finals::Question{2, true, 0, true})) << "it keeps its row";
-  EXPECT_THAT(all.decide().confirmed, ElementsAre(Confirmed{2, 4, false}));
+  EXPECT_THAT(all.decide().confirmed, ElementsAre(Confirmation{2, 4, false}));
   EXPECT_THAT(all.decide().winners, ElementsAre(Winner{1, 4, false}));
   EXPECT_THAT(all.decide().dropped, IsEmpty());
 }
@@ -421,7 +421,7 @@ TEST_F(FinalsTest, AnEarlierWinnerOfOtherCachesSaysSo) {
   won_before("1", 4, 10, "cold");
   Finals all = finals();
   answer_all(all);
-  EXPECT_THAT(all.decide().confirmed, ElementsAre(Confirmed{1, 4, true}));
+  EXPECT_THAT(all.decide().confirmed, ElementsAre(Confirmation{1, 4, true}));
 }
 
 TEST_F(FinalsTest, AStaleWinnerIsReplacedByASlowerOne) {
@@ -443,7 +443,7 @@ TEST_F(FinalsTest, AStaleWinnerWhoseAlignmentNobodyHasIsDropped) {
   illegal_ = {"40"};
   Finals all = finals();
   answer_all(all);
-  EXPECT_THAT(all.decide().confirmed, ElementsAre(Confirmed{1, 4, false}));
+  EXPECT_THAT(all.decide().confirmed, ElementsAre(Confirmation{1, 4, false}));
   EXPECT_THAT(all.decide().winners, ElementsAre(Winner{1, 4, false}));
   EXPECT_THAT(all.decide().dropped, ElementsAre(16));
 }

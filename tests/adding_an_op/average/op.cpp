@@ -33,8 +33,9 @@ Op ops_average() {
   return {
       .name = "average",
       .what = "mean[i] = (left[i] + right[i]) / 2",
-      .parameters = {{.name = "n", .what = "elements"},
-                     {.name = "dtype", .what = "element type", .words = {"f32", "f64"}, .initial = "f32"}},
+      .parameters =
+          {{.name = "n", .what = "elements"},
+           {.name = "dtype", .what = "element type", .categories = {"f32", "f64"}, .initial = "f32"}},
       .arguments = {{"left", Role::input, {"n"}},
                     {"right", Role::input, {"n"}},
                     {"mean", Role::output, {"n"}}},

@@ -7,13 +7,13 @@ namespace tunesmith {
 namespace {
 
 TEST(ShimAtomics, CountAndSumOverAllThreads) {
-  Loaded kernel = load(R"(
+  LoadedBinary kernel = load(R"(
 extern "C" __global__ void ENTRY(kernel)(int* count, float* sum) {
   atomicAdd(count, 1);
   atomicMax(count + 1, static_cast<int>(threadIdx.x));
   atomicAdd(sum, 0.5f);
 })",
-                       {4, 1, 1}, {1024, 1, 1}, 2);
+                             {4, 1, 1}, {1024, 1, 1}, 2);
   int count[2] = {0, 0};
   float sum = 0;
   ASSERT_EQ(kernel.run({count, &sum}), 0);
@@ -23,7 +23,7 @@ extern "C" __global__ void ENTRY(kernel)(int* count, float* sum) {
 }
 
 TEST(ShimAtomics, AnswerTheOldValueAndStoreTheNew) {
-  Loaded kernel = load(R"(
+  LoadedBinary kernel = load(R"(
 extern "C" __global__ void ENTRY(kernel)(unsigned* at, unsigned* old) {
   old[0] = atomicSub(at, 2u);
   old[1] = atomicMin(at + 1, 3u);
@@ -36,7 +36,7 @@ extern "C" __global__ void ENTRY(kernel)(unsigned* at, unsigned* old) {
   old[8] = atomicInc(at + 8, 9u);
   old[9] = atomicInc(at + 9, 8u);
 })",
-                       {}, {}, 2);
+                             {}, {}, 2);
   std::vector<unsigned> at = {9, 9, 9, 9, 9, 9, 6, 6, 8, 8};
   const std::vector<unsigned> before = at;
   std::vector<unsigned> old(10);

@@ -9,7 +9,7 @@ namespace tunesmith {
 namespace {
 
 TEST(ShimBits, IntrinsicsOfBits) {
-  Loaded kernel = load(R"(
+  LoadedBinary kernel = load(R"(
 extern "C" __global__ void ENTRY(kernel)(unsigned long long* out) {
   out[0] = __brev(0x80000003u);
   out[1] = __brevll(3ull);
@@ -24,7 +24,7 @@ extern "C" __global__ void ENTRY(kernel)(unsigned long long* out) {
   out[10] = __float_as_uint(__int_as_float(0x3f800001));
   out[11] = static_cast<unsigned long long>(__double_as_longlong(__longlong_as_double(77)));
 })",
-                       {}, {});
+                             {}, {});
   unsigned long long out[12] = {};
   ASSERT_EQ(kernel.run({out}), 0);
   const unsigned long long expected[] = {0xc0000001u, 3ull << 62,  3132,        6364,      4,           41,

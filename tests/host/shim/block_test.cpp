@@ -29,7 +29,7 @@ extern "C" __global__ void ENTRY(kernel)(int* out) {
   }
   out[t] = sum;
 })";
-  Loaded kernel = load(body, {}, {32, 1, 1});
+  LoadedBinary kernel = load(body, {}, {32, 1, 1});
   int wrong = 0;
   for (const bool reverse : {false, true}) {
     std::vector<int> out(32);
@@ -41,7 +41,7 @@ extern "C" __global__ void ENTRY(kernel)(int* out) {
 }
 
 TEST(ShimBlock, ThreadsMayReturnBeforeOthersMeet) {
-  Loaded kernel = load(R"(
+  LoadedBinary kernel = load(R"(
 extern "C" __global__ void ENTRY(kernel)(int* out) {
   if (threadIdx.x % 2 == 1) return;
   const int even = __syncthreads_count(threadIdx.x % 4 == 0);
@@ -51,14 +51,14 @@ extern "C" __global__ void ENTRY(kernel)(int* out) {
   const int not_all = __syncthreads_and(threadIdx.x != 4);
   out[threadIdx.x] = even + 100 * any + 1000 * none + 10000 * all + 100000 * not_all;
 })",
-                       {}, {16, 1, 1});
+                             {}, {16, 1, 1});
   std::vector<int> out(16, -1);
   ASSERT_EQ(kernel.run({out.data()}), 0);
   for (std::size_t t = 0; t < 16; ++t) EXPECT_EQ(out[t], t % 2 == 1 ? -1 : 10104);
 }
 
 TEST(ShimBlock, WaitingAtDifferentBarriersIsAnErrorThatLeavesTheVariantUsable) {
-  Loaded kernel = load(R"(
+  LoadedBinary kernel = load(R"(
 extern "C" __global__ void ENTRY(kernel)(int* out) {
   if (*out < 0 && threadIdx.x < 3) {
     __syncthreads();
@@ -67,7 +67,7 @@ extern "C" __global__ void ENTRY(kernel)(int* out) {
   }
   out[threadIdx.x] = threadIdx.x;
 })",
-                       {}, {8, 1, 1});
+                             {}, {8, 1, 1});
   std::vector<int> out(8);
   for (const bool reverse : {false, true}) {
     kernel.executable->reverse_threads(reverse);

@@ -29,7 +29,7 @@ extern "C" __global__ void ENTRY(kernel)(int* out) {
 })";
   for (const char* switches :
        {"", "#define TUNESMITH_UCONTEXT 1\n"}) {  // as where there is no switch of our own
-    Loaded kernel = load(body, {}, {8, 4, 32}, 1, 0, {}, switches);
+    LoadedBinary kernel = load(body, {}, {8, 4, 32}, 1, 0, {}, switches);
     std::vector<int> out(1024);
     for (const bool reverse : {false, true}) {
       kernel.executable->reverse_threads(reverse);

@@ -18,8 +18,8 @@ namespace {
 
 // Every pattern to float and back, and floats of every size rounded, against check_data's conversions.
 TEST(Float16, AgreesWithThePackedBytesOfTheChecks) {
-  Loaded kernel = load("#include \"common/float16.cuh\"\n" + std::string(float16_kernel), {1 << 10, 1, 1},
-                       {1024, 1, 1}, 4, 0, {std::int32_t{1 << 20}, std::int32_t{0}});
+  LoadedBinary kernel = load("#include \"common/float16.cuh\"\n" + std::string(float16_kernel),
+                             {1 << 10, 1, 1}, {1024, 1, 1}, 4, 0, {std::int32_t{1 << 20}, std::int32_t{0}});
   constexpr std::size_t count = 1 << 20;
   std::vector<float> in(count);
   Random random(7);

@@ -13,7 +13,7 @@ TEST(ShimLanguage, AConstantSymbolIsFilledByItsStep) {
 __constant__ float ENTRY(table)[4];
 extern "C" __global__ void ENTRY(kernel)(float* out) { out[threadIdx.x] = 2 * ENTRY(table)[threadIdx.x]; }
 )");
-  const Compiled compiled = make_host_toolchain()->compile(source);
+  const Compilation compiled = make_host_toolchain()->compile(source);
   ASSERT_TRUE(compiled.ok) << compiled.log;
   Launch launch{.kernel = "kernel", .block = {4, 1, 1}, .arguments = {ArgumentPointer{0}}};
   const Work work{.steps = {ConstantCopy{.symbol = "table", .argument = 1, .bytes = 16}, launch}};
@@ -26,14 +26,14 @@ extern "C" __global__ void ENTRY(kernel)(float* out) { out[threadIdx.x] = 2 * EN
 }
 
 TEST(ShimLanguage, ATrapAndABrokenAssumptionEndTheLaunch) {
-  Loaded kernel = load(R"(
+  LoadedBinary kernel = load(R"(
 extern "C" __global__ void ENTRY(kernel)(int* out) {
   __syncthreads();
   if (out[0] == 1 && threadIdx.x == 2) __trap();
   __builtin_assume(out[0] != 2);
   atomicAdd(out + 1, 1);
 })",
-                       {5, 1, 1}, {4, 1, 1});
+                             {5, 1, 1}, {4, 1, 1});
   int out[2] = {1, 0};
   EXPECT_EQ(kernel.executable->describe(kernel.run({out})), "the kernel called __trap()");
   EXPECT_EQ(out[1], 2);

@@ -18,7 +18,7 @@ extern "C" __global__ void ENTRY(kernel)(unsigned long long* out) {
   atomicMax(out + 2, static_cast<unsigned long long>(blockIdx.y) * blockIdx.z);
 })";
   for (const Extent& grid : {Extent{1 << 20, 1, 1}, Extent{1, 65535, 2}, Extent{2, 1, 65535}}) {
-    Loaded kernel = load(body, grid, {});
+    LoadedBinary kernel = load(body, grid, {});
     unsigned long long out[3] = {};
     ASSERT_EQ(kernel.run({out}), 0);
     EXPECT_EQ(out[0], static_cast<unsigned long long>(grid.x * grid.y * grid.z));
@@ -32,7 +32,7 @@ extern "C" __global__ void ENTRY(kernel)(unsigned long long* out) {
 TEST(ShimLaunch, OneVariantLaunchedFromTwoThreadsWaitsForItself) {
   std::string body = neighbour_sum;
   body.replace(body.find("BARRIER"), 7, "__syncthreads();");
-  Loaded kernel = load(body, {2, 1, 1}, {64, 1, 1});
+  LoadedBinary kernel = load(body, {2, 1, 1}, {64, 1, 1});
   std::vector<std::thread> threads;
   std::vector<std::vector<float>> outs(4, std::vector<float>(128));
   for (auto& out : outs) {

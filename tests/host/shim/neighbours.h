@@ -20,7 +20,7 @@ extern "C" __global__ void ENTRY(kernel)(float* out) {
 inline std::vector<float> neighbours(const std::string& barrier, bool reverse) {
   std::string body = neighbour_sum;
   body.replace(body.find("BARRIER"), 7, barrier);
-  Loaded kernel = load(body, {2, 1, 1}, {64, 1, 1});
+  LoadedBinary kernel = load(body, {2, 1, 1}, {64, 1, 1});
   kernel.executable->reverse_threads(reverse);
   std::vector<float> out(128, -1);
   EXPECT_EQ(kernel.run({out.data()}), 0);

@@ -58,7 +58,7 @@ int runs_that_tell(const std::string& barrier, int what, int who) {
   auto& [bytes, suffix] = compiled[barrier];
   if (bytes.empty()) {
     const Source source = host_source(body);
-    Compiled made = make_host_toolchain()->compile(source);
+    Compilation made = make_host_toolchain()->compile(source);
     EXPECT_TRUE(made.ok) << made.log;
     bytes = made.bytes;
     suffix = source.suffix;
@@ -106,11 +106,11 @@ extern "C" __global__ void ENTRY(kernel)(double* out, int beyond) {
   out[threadIdx.x] = shared[7 - threadIdx.x];
 })";
   std::vector<double> out(8);
-  Loaded good = load(body, {}, {8, 1, 1}, 1, 64, {std::int32_t{0}});
+  LoadedBinary good = load(body, {}, {8, 1, 1}, 1, 64, {std::int32_t{0}});
   ASSERT_EQ(good.run({out.data()}), 0);
   EXPECT_EQ(out, (std::vector<double>{7, 6, 5, 4, 3, 2, 1, 0}));
   for (const int index : {-512, -1, 8, 519}) {
-    Loaded bad = load(body, {3, 1, 1}, {8, 1, 1}, 1, 64, {std::int32_t{index}});
+    LoadedBinary bad = load(body, {3, 1, 1}, {8, 1, 1}, 1, 64, {std::int32_t{index}});
     const int code = bad.run({out.data()});
     EXPECT_EQ(bad.executable->describe(code), "the kernel wrote outside its dynamic shared memory");
   }

@@ -14,7 +14,7 @@ namespace tunesmith {
 namespace {
 
 TEST(ShimWarp, ShufflesMoveBetweenTheLanesOfASegment) {
-  Loaded kernel = load(shuffle_kernel, {}, {8, 8, 1}, 1, 0, {std::int32_t{32}, std::int32_t{0}});
+  LoadedBinary kernel = load(shuffle_kernel, {}, {8, 8, 1}, 1, 0, {std::int32_t{32}, std::int32_t{0}});
   for (int type = 0; type < 7; ++type) {
     for (const int width : {32, 16, 8, 1}) {
       Launch launch{.kernel = "kernel",
@@ -48,7 +48,7 @@ TEST(ShimWarp, ShufflesMoveBetweenTheLanesOfASegment) {
 
 // A block of 48: the second warp has 16 lanes, and what its lanes 16 to 31 would give is undefined.
 TEST(ShimWarp, VotesMatchesAndReductionsOfTwoWarps) {
-  Loaded kernel = load(vote_kernel, {}, {48, 1, 1}, 2);
+  LoadedBinary kernel = load(vote_kernel, {}, {48, 1, 1}, 2);
   std::vector<int> in(48);
   for (std::size_t t = 0; t < 48; ++t) in[t] = static_cast<int>(t * 37 % 101) - 40;
   in[40] = 99;
@@ -100,7 +100,7 @@ TEST(ShimWarp, VotesMatchesAndReductionsOfTwoWarps) {
 
 // The even lanes of the second half meet on their own while the others return; a returned lane gives poison.
 TEST(ShimWarp, PartialMasksAndReturnedLanes) {
-  Loaded kernel = load(R"(
+  LoadedBinary kernel = load(R"(
 extern "C" __global__ void ENTRY(kernel)(int* out) {
   const int t = threadIdx.x;
   const int lane = t % 32;
@@ -121,7 +121,7 @@ extern "C" __global__ void ENTRY(kernel)(int* out) {
   __syncthreads();
   out[128 + t] = __shfl_down_sync(0xffffffffu, out[t ^ 32], 1);
 })",
-                       {2, 1, 1}, {64, 1, 1});
+                             {2, 1, 1}, {64, 1, 1});
   for (const bool reverse : {false, true}) {
     kernel.executable->reverse_threads(reverse);
     std::vector<int> out(192, -5);
@@ -170,7 +170,7 @@ extern "C" __global__ void ENTRY(kernel)(long long* out) {
   out[t] = scan;
 })";
   for (const char* switches : {"", "#define TUNESMITH_UCONTEXT 1\n"}) {
-    Loaded kernel = load(body, {2, 1, 1}, {1024, 1, 1}, 1, 0, {}, switches);
+    LoadedBinary kernel = load(body, {2, 1, 1}, {1024, 1, 1}, 1, 0, {}, switches);
     for (const bool reverse : {false, true}) {
       kernel.executable->reverse_threads(reverse);
       std::vector<long long> out(1025);
@@ -182,7 +182,7 @@ extern "C" __global__ void ENTRY(kernel)(long long* out) {
 }
 
 TEST(ShimWarp, AWarpThatDoesNotMeetIsAnErrorThatLeavesTheVariantUsable) {
-  Loaded kernel = load(R"(
+  LoadedBinary kernel = load(R"(
 extern "C" __global__ void ENTRY(kernel)(int* out) {
   const int t = threadIdx.x;
   const int way = out[0];
@@ -196,7 +196,7 @@ extern "C" __global__ void ENTRY(kernel)(int* out) {
   __syncthreads();
   out[t] = t;
 })",
-                       {}, {40, 1, 1});
+                             {}, {40, 1, 1});
   for (const int way : {1, 2, 3, 4}) {
     for (const bool reverse : {false, true}) {
       kernel.executable->reverse_threads(reverse);

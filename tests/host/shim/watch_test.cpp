@@ -44,7 +44,7 @@ extern "C" __global__ void ENTRY(kernel)(int* out) {
   out[4 * blockIdx.x + threadIdx.x] = __shfl_sync(0xf, other, 0);
 }
 )");
-  const Compiled compiled = toolchain->compile(source);
+  const Compilation compiled = toolchain->compile(source);
   ASSERT_TRUE(compiled.ok) << compiled.log;
   const std::unique_ptr<Executable> executable =
       load_host(compiled.bytes, source.suffix,
@@ -74,7 +74,7 @@ extern "C" __global__ void ENTRY(kernel)(int* out) {
   out[1 + blockIdx.x + gridDim.x * blockIdx.y] = atomicAdd(out, 1);
 }
 )");
-  const Compiled compiled = make_host_toolchain()->compile(source);
+  const Compilation compiled = make_host_toolchain()->compile(source);
   ASSERT_TRUE(compiled.ok) << compiled.log;
   const auto order = [&](BlockOrder asked, bool waits) {
     const std::unique_ptr<Executable> executable =

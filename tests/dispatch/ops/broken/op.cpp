@@ -7,7 +7,7 @@ Op ops_broken() {
   return {.name = "broken",
           .what = "nothing",
           .parameters = {{.name = "n", .what = "elements"},
-                         {.name = "dtype", .what = "element type", .words = {"f32"}, .initial = "f32"}},
+                         {.name = "dtype", .what = "element type", .categories = {"f32"}, .initial = "f32"}},
           .arguments = {{"x", Role::output, {"n"}}},
           .templates = {{.name = "base",
                          .what = "does not compile",

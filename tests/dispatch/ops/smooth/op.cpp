@@ -10,7 +10,7 @@ namespace tunesmith {
 namespace {
 
 constexpr IntegerAxis BLOCK("BLOCK");
-constexpr WordAxis STATE("STATE");
+constexpr CategoricalAxis STATE("STATE");
 constexpr IntegerAxis VECTOR("VECTOR");
 
 std::vector<std::int64_t> samples(const Problem& problem) { return {problem.integer("n")}; }
@@ -99,7 +99,7 @@ Op ops_smooth() {
   op.what = "output[i] = sum over t of weights[t] samples[i + t]; zero beyond the end.";
   op.parameters = {{.name = "n", .what = "samples", .maximum = 1 << 30},
                    {.name = "taps", .what = "weights", .maximum = 64},
-                   {.name = "dtype", .what = "element type", .words = {"f32", "f64"}, .initial = "f32"}};
+                   {.name = "dtype", .what = "element type", .categories = {"f32", "f64"}, .initial = "f32"}};
   op.arguments = {{.name = "samples", .role = Role::input, .extents = samples},
                   {.name = "weights", .role = Role::input, .extents = taps},
                   {.name = "output", .role = Role::output, .extents = samples}};

@@ -32,7 +32,7 @@ Op ops_tally() {
   op.name = "tally";
   op.what = "y[i] = x[i]; count = n";
   op.parameters = {{.name = "n", .what = "elements", .minimum = 0, .maximum = 1 << 20},
-                   {.name = "dtype", .what = "element type", .words = {"f32"}, .initial = "f32"}};
+                   {.name = "dtype", .what = "element type", .categories = {"f32"}, .initial = "f32"}};
   op.arguments = {{.name = "x",
                    .role = Role::input,
                    .extents = all,

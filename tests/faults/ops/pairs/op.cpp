@@ -113,7 +113,7 @@ Op ops_pairs() {
   op.name = "pairs";
   op.what = "y[i] = factors[0] x[i] + factors[1] x[partner(i)]";
   op.parameters = {{.name = "count", .what = "elements", .maximum = 1 << 24},
-                   {.name = "dtype", .what = "element type", .words = {"f32"}, .initial = Value("f32")}};
+                   {.name = "dtype", .what = "element type", .categories = {"f32"}, .initial = Value("f32")}};
   op.arguments = {{"x", Role::input, [](const Problem& p) { return std::vector{count(p)}; }},
                   {"factors", Role::input, [](const Problem&) { return std::vector<std::int64_t>{2}; }},
                   {"y", Role::output, [](const Problem& p) { return std::vector{count(p)}; }}};

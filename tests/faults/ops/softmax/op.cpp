@@ -37,7 +37,7 @@ Op ops_softmax() {
       .what = "y[r][i] = exp(x[r][i]) / sum of exp(x[r])",
       .parameters = {{.name = "rows", .what = "rows"},
                      {.name = "columns", .what = "columns"},
-                     {.name = "dtype", .what = "element type", .words = {"f32"}, .initial = "f32"}},
+                     {.name = "dtype", .what = "element type", .categories = {"f32"}, .initial = "f32"}},
       .arguments = {{"x", Role::input, {"rows", "columns"}}, {"y", Role::output, {"rows", "columns"}}},
       .templates = {named("base", "right"), named("unstable", "overflows"),
                     named("no_barrier", "lacks a barrier")},

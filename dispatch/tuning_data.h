@@ -1,4 +1,4 @@
-// All that dispatch may use: what the user's database has, and what is built into the library.
+// All tuning data that dispatch may use: what the user's database has, and what is built into the library.
 #pragma once
 
 #include <chrono>
@@ -34,7 +34,7 @@ struct StoredBinary {
 };
 using StoredBinaries = std::map<std::string, StoredBinary, std::less<>>;  ///< by packed_name
 
-struct Known : CandidateSet {
+struct TuningData : CandidateSet {
   StoredBinaries binaries;                  ///< of the asked target only
   std::vector<FirstUseOutcome> first_uses;  ///< if Sources asks for them
   std::vector<std::string> notes;           ///< sentences on the sources
@@ -48,14 +48,14 @@ struct Sources {
   bool first_uses = false;  ///< whether what was tried on this device, with its driver of now, is read
 };
 /// A database that is missing, damaged, newer, or may have been written by somebody else is a note.
-Known read_known(const Sources& sources);
+TuningData read_tuning_data(const Sources& sources);
 
-/// The part of read_known that is not in the library. Throws Error or StoreError.
-void read_database(const Sources& sources, Known& known);
+/// The part of read_tuning_data that is not in the library. Throws Error or StoreError.
+void read_database(const Sources& sources, TuningData& data);
 
 /// What was exported with a kernel of a user's own (kernel_folder.h), if anything. What is not as it was
 /// exported is a note.
-void read_kernel_folder(const std::string& kernel, const Sources& sources, Known& known);
+void read_kernel_folder(const std::string& kernel, const Sources& sources, TuningData& data);
 
 /// Adds them to a database of the user's own, which is made if there is none. Waits for another writer so
 /// long. Throws Error or StoreError; an exported library does nothing.
@@ -77,7 +77,7 @@ BaseFaults faults_of_base(const std::string& database, const DeviceFacts& device
                           const std::string& source_hash);
 
 /// What the library has of the packed files `folder`* (packed.h); the number of winners.
-std::size_t add_packed(Known& known, const std::string& folder, Candidate::Origin origin);
+std::size_t add_packed(TuningData& data, const std::string& folder, Candidate::Origin origin);
 
 /// The database's winners that the filter lets through, with no body named; a row that cannot be used has a
 /// fault.
@@ -88,6 +88,6 @@ std::vector<DeviceTable> tables_of(const std::filesystem::path& database, const 
 
 /// The table that dispatch chooses from on this model of device: the database's, or the one that is built in.
 /// No anchors: there is none.
-TimingTable known_table(const Op& op, const DeviceFacts& device, const std::filesystem::path& database);
+TimingTable current_table(const Op& op, const DeviceFacts& device, const std::filesystem::path& database);
 
 }  // namespace tunesmith

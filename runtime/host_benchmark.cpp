@@ -1,4 +1,4 @@
-// Rehearsals on the host: ordinary memory, and the wall clock.
+// Benchmarks on the host: ordinary memory, and the wall clock.
 #include <unistd.h>
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 #include <cstring>
 #include <vector>
 
-#include "runtime/rehearsal.h"
+#include "runtime/benchmark.h"
 
 namespace tunesmith {
 namespace {
@@ -16,7 +16,7 @@ struct Free {
   void operator()(char* memory) const { std::free(memory); }
 };
 
-class HostRehearsal : public Rehearsal {
+class HostBenchmark : public Benchmark {
  public:
   std::int64_t spare_bytes() const override {
     return static_cast<std::int64_t>(sysconf(_SC_AVPHYS_PAGES)) / 4 * sysconf(_SC_PAGESIZE);
@@ -54,6 +54,6 @@ class HostRehearsal : public Rehearsal {
 
 }  // namespace
 
-std::unique_ptr<Rehearsal> make_host_rehearsal() { return std::make_unique<HostRehearsal>(); }
+std::unique_ptr<Benchmark> make_host_benchmark() { return std::make_unique<HostBenchmark>(); }
 
 }  // namespace tunesmith

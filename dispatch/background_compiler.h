@@ -1,4 +1,4 @@
-// What is done behind plans: a few threads that compile and load while launches go on.
+// A queue of jobs and a few threads that do them, which compile and load while launches go on.
 #pragma once
 
 #include <unistd.h>
@@ -17,27 +17,28 @@
 
 namespace tunesmith {
 
-class Behind {
+class BackgroundCompiler {
  public:
   using Job = std::function<void(const std::stop_token&)>;
-  struct Due {
+  struct Schedule {
     std::vector<Job> jobs;
-    Clock::time_point next = never;  ///< when there will be more, if nobody rings
+    Clock::time_point next = never;  ///< when there will be more, if no wake-up comes
   };
 
   /// `due` gives the jobs that launches have asked for since it was last called, and those whose time has
   /// come.
-  explicit Behind(std::function<Due()> due) : due_(std::move(due)) {}
+  explicit BackgroundCompiler(std::function<Schedule()> due) : due_(std::move(due)) {}
   /// Gives up what is being done, and forgets what waits.
-  ~Behind();
-  Behind(const Behind&) = delete;
-  Behind& operator=(const Behind&) = delete;
+  ~BackgroundCompiler();
+  BackgroundCompiler(const BackgroundCompiler&) = delete;
+  BackgroundCompiler& operator=(const BackgroundCompiler&) = delete;
 
-  void post(Job job) { post_for(bell_, std::move(job)); }
+  void post(Job job) { post_for(wake_up_, std::move(job)); }
   /// It is left out where nobody else holds `wanted` any more, so that what waits is bounded by what is kept.
   void post_for(std::weak_ptr<const void> wanted, Job job);
-  /// Ringing it makes what is due be looked up. There is a thread that listens from the first call on.
-  const std::shared_ptr<Bell>& bell();
+  /// Signalling it makes what is due be looked up. There is a thread that waits for it from the first call
+  /// on.
+  const std::shared_ptr<WakeUp>& wake_up();
   /// Whether all that was posted and is due is done within `limit`. In the child of a fork(), which has none
   /// of the threads, nothing is done, and this is true at once.
   bool wait(std::chrono::milliseconds limit);
@@ -49,15 +50,15 @@ class Behind {
   void add_thread();
 
   const pid_t process_ = ::getpid();
-  std::function<Due()> due_;
-  std::shared_ptr<Bell> bell_ = std::make_shared<Bell>();
+  std::function<Schedule()> due_;
+  std::shared_ptr<WakeUp> wake_up_ = std::make_shared<WakeUp>();
   std::mutex mutex_;  ///< of what follows
   std::condition_variable done_;
-  struct Waiting {
+  struct QueuedJob {
     std::weak_ptr<const void> wanted;
     Job job;
   };
-  std::deque<Waiting> jobs_;
+  std::deque<QueuedJob> jobs_;
   std::size_t busy_ = 0;
   std::vector<std::jthread> threads_;
 };

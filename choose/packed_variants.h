@@ -15,15 +15,15 @@ namespace tunesmith {
 /// problem.
 bool compiles_in_numbers(const Op& op, const Template& tmpl);
 
-/// A complete problem for each combination of the words (types, functions) of these parameters that the op
-/// allows; what else it has is initial or least.
-std::vector<Problem> with_each_word(const Op& op, const std::vector<std::string>& names);
+/// A complete problem for each combination of the categories (types, functions) of these parameters that the
+/// op allows; what else it has is initial or least.
+std::vector<Problem> with_each_category(const Op& op, const std::vector<std::string>& names);
 
-/// The op's base for each combination of the words that it compiles in; sizes do not matter to it.
-std::vector<Shipped> bases_of(const Op& op);
+/// The op's base for each combination of the categories that it compiles in; sizes do not matter to it.
+std::vector<PackedVariant> bases_of(const Op& op);
 
-struct Saving {
-  Shipped one;
+struct PortfolioVariant {
+  PackedVariant variant;
   double gain = 0;  ///< the mean over the problems of the logarithm of the time that it saves
 };
 
@@ -31,18 +31,19 @@ struct Saving {
 /// together lose least on the problems by what is expected of them; greedily, what saves most first, beside
 /// the base, which is always there. None has a text of a user's own compiled in; without `with_numbers`, no
 /// number either.
-std::vector<Saving> portfolio_of(const Op& op, const Chooser& chooser, std::span<const Candidate> candidates,
-                                 std::span<const Problem> problems, bool may_compile,
-                                 bool with_numbers = false);
+std::vector<PortfolioVariant> portfolio_of(const Op& op, const Chooser& chooser,
+                                           std::span<const Candidate> candidates,
+                                           std::span<const Problem> problems, bool may_compile,
+                                           bool with_numbers = false);
 
 /// What a dispatcher launches on a device of which nothing is known, with no number and no text of a user's
 /// own compiled in: at most so many, those that serve most of the problems, then what serves where those are
 /// not there.
-std::vector<Shipped> untuned_of(const Op& op, const DeviceFacts& device, std::span<const Problem> problems,
-                                std::size_t most);
+std::vector<PackedVariant> untuned_of(const Op& op, const DeviceFacts& device,
+                                      std::span<const Problem> problems, std::size_t most);
 
 /// What a dispatcher launches for a problem (launch_set.h), and its base.
-std::vector<Shipped> launched_of(const Op& op, const Chooser& chooser, const DeviceFacts& device,
-                                 const Problem& problem);
+std::vector<PackedVariant> launched_of(const Op& op, const Chooser& chooser, const DeviceFacts& device,
+                                       const Problem& problem);
 
 }  // namespace tunesmith

@@ -1,4 +1,4 @@
-#include "dispatch/first_use.h"
+#include "dispatch/online_tuner.h"
 
 #include <algorithm>
 #include <chrono>
@@ -43,26 +43,26 @@ std::vector<std::byte> usual_values(DType dtype, std::size_t count) {
   return made;
 }
 
-std::vector<TriedVariant> rank(const std::vector<Rival>& rivals, Rehearsal& rehearsal,
+std::vector<TriedVariant> rank(const std::vector<TrialCandidate>& candidates, Benchmark& benchmark,
                                const std::vector<void*>& arguments, const std::stop_token& stop) {
   struct Runner {
-    std::size_t rival;
+    std::size_t candidate;
     int launches = 1;
     std::vector<double> samples = {};
   };
   std::vector<Runner> running;
-  std::vector<double> us(rivals.size());
-  for (std::size_t r = 0; r < rivals.size(); ++r)
-    if (rivals[r].executable) running.push_back({r});
+  std::vector<double> us(candidates.size());
+  for (std::size_t r = 0; r < candidates.size(); ++r)
+    if (candidates[r].executable) running.push_back({r});
   const auto measure = [&](Runner& runner) {
     try {
       const double time =
-          rehearsal.time_us(*rivals[runner.rival].executable, arguments.data(), runner.launches);
+          benchmark.time_us(*candidates[runner.candidate].executable, arguments.data(), runner.launches);
       runner.samples.push_back(time);
     } catch (const Error&) {
       runner.samples.clear();
     }
-    us[runner.rival] = runner.samples.empty() ? 0 : summarize(runner.samples).median_us;
+    us[runner.candidate] = runner.samples.empty() ? 0 : summarize(runner.samples).median_us;
   };
   const Clock::time_point end = Clock::now() + most_time;
   for (int round = 0; round <= rounds && !stop.stop_requested(); ++round) {
@@ -70,7 +70,7 @@ std::vector<TriedVariant> rank(const std::vector<Rival>& rivals, Rehearsal& rehe
     for (Runner& runner : running) {
       if (stop.stop_requested() || (round > 0 && Clock::now() > end)) break;
       if (round == 1) {  // what was before was to warm up, and to choose the number of launches
-        runner.launches = repeats_for(us[runner.rival], sample_us);
+        runner.launches = repeats_for(us[runner.candidate], sample_us);
         runner.samples.clear();
       }
       measure(runner);
@@ -81,14 +81,14 @@ std::vector<TriedVariant> rank(const std::vector<Rival>& rivals, Rehearsal& rehe
     }
     std::erase_if(running, [](const Runner& runner) { return runner.samples.empty(); });
     if (round < rounds_of_slow || running.empty()) continue;
-    double best = us[running.front().rival];
-    for (const Runner& runner : running) best = std::min(best, us[runner.rival]);
-    std::erase_if(running, [&](const Runner& runner) { return us[runner.rival] > slow * best; });
+    double best = us[running.front().candidate];
+    for (const Runner& runner : running) best = std::min(best, us[runner.candidate]);
+    std::erase_if(running, [&](const Runner& runner) { return us[runner.candidate] > slow * best; });
   }
   std::vector<TriedVariant> tried;
-  for (std::size_t r = 0; r < rivals.size(); ++r)
-    tried.push_back(
-        {rivals[r].template_name, rivals[r].config, rivals[r].source_hash, us[r], rivals[r].made_by});
+  for (std::size_t r = 0; r < candidates.size(); ++r)
+    tried.push_back({candidates[r].template_name, candidates[r].config, candidates[r].source_hash, us[r],
+                     candidates[r].made_by});
   const TriedVariant first = tried.empty() ? TriedVariant() : tried.front();
   const auto key = [&](const TriedVariant& one) {
     const bool is_first = one == first;
@@ -99,19 +99,19 @@ std::vector<TriedVariant> rank(const std::vector<Rival>& rivals, Rehearsal& rehe
   return tried;
 }
 
-FirstUse::FirstUse(MakeRehearsal make_rehearsal, const std::vector<FirstUseOutcome>& known)
-    : make_rehearsal_(std::move(make_rehearsal)) {
+OnlineTuner::OnlineTuner(MakeBenchmark make_benchmark, const std::vector<FirstUseOutcome>& known)
+    : make_benchmark_(std::move(make_benchmark)) {
   for (const FirstUseOutcome& one : known) tried_.try_emplace({one.op, one.problem}, one.tried);
 }
 
-std::vector<TriedVariant> FirstUse::find(const Op& op, const std::string& problem) {
+std::vector<TriedVariant> OnlineTuner::find(const Op& op, const std::string& problem) {
   const std::scoped_lock lock(mutex_);
   const auto known = tried_.find({op.name, problem});
   return known == tried_.end() ? std::vector<TriedVariant>() : known->second;
 }
 
-void FirstUse::try_out(const Op& op, const std::string& problem, const std::vector<Rival>& rivals,
-                       const std::stop_token& stop) {
+void OnlineTuner::try_out(const Op& op, const std::string& problem,
+                          const std::vector<TrialCandidate>& candidates, const std::stop_token& stop) {
   const std::scoped_lock one_at_a_time(trying_);
   const Key key(op.name, problem);
   for (const Argument& argument : op.arguments)
@@ -123,21 +123,21 @@ void FirstUse::try_out(const Op& op, const std::string& problem, const std::vect
   }
   std::vector<TriedVariant> tried;
   try {
-    const std::unique_ptr<Rehearsal> rehearsal = make_rehearsal_();
+    const std::unique_ptr<Benchmark> benchmark = make_benchmark_();
     const Problem values = Problem::parse(problem);
     double wanted = 0;
     for (const Argument& argument : op.arguments) wanted += size_bytes(argument, values);
-    if (wanted > static_cast<double>(rehearsal->spare_bytes())) return;
+    if (wanted > static_cast<double>(benchmark->spare_bytes())) return;
     std::vector<void*> arguments;
     for (const Argument& argument : op.arguments) {
       const std::int64_t count = elements(argument, values);
       const DType dtype = argument.dtype(values);
       const std::int64_t random = argument.role == Role::output ? 0 : std::min(count, pattern_elements);
       arguments.push_back(
-          rehearsal->allocate(count * bytes(dtype), usual_values(dtype, static_cast<std::size_t>(random))));
+          benchmark->allocate(count * bytes(dtype), usual_values(dtype, static_cast<std::size_t>(random))));
       if (stop.stop_requested()) return;
     }
-    tried = rank(rivals, *rehearsal, arguments, stop);
+    tried = rank(candidates, *benchmark, arguments, stop);
   } catch (const Error&) {
     return;  // the plan stays as it is
   }
@@ -149,7 +149,7 @@ void FirstUse::try_out(const Op& op, const std::string& problem, const std::vect
   new_.insert(key);
 }
 
-void FirstUse::write_new(const std::function<void(const std::vector<FirstUseOutcome>&)>& write) {
+void OnlineTuner::write_new(const std::function<void(const std::vector<FirstUseOutcome>&)>& write) {
   const std::scoped_lock one_at_a_time(writing_);
   std::set<Key> keys;
   std::vector<FirstUseOutcome> outcomes;

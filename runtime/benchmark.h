@@ -12,9 +12,9 @@
 namespace tunesmith {
 
 /// Use it from one thread. Its memory goes with it.
-class Rehearsal {
+class Benchmark {
  public:
-  virtual ~Rehearsal() = default;
+  virtual ~Benchmark() = default;
 
   /// As much as may be taken from others for a moment: a quarter of what is free.
   virtual std::int64_t spare_bytes() const = 0;
@@ -28,9 +28,9 @@ class Rehearsal {
   virtual double time_us(Executable& executable, void* const* arguments, int launches) = 0;
 };
 
-std::unique_ptr<Rehearsal> make_host_rehearsal();
+std::unique_ptr<Benchmark> make_host_benchmark();
 /// On a stream of its own with the lowest priority. `ordinal` counts as cudaSetDevice does. Throws LoadError,
 /// also where the device has no pools of memory, or where this build has no CUDA.
-std::unique_ptr<Rehearsal> make_cuda_rehearsal(int ordinal);
+std::unique_ptr<Benchmark> make_cuda_benchmark(int ordinal);
 
 }  // namespace tunesmith

@@ -1,6 +1,6 @@
 // Variants that are tried when a problem is first used: how they are ranked, what is kept, and when it
 // counts.
-#include "dispatch/first_use.h"
+#include "dispatch/online_tuner.h"
 
 #include <gtest/gtest.h>
 #include <sqlite3.h>
@@ -19,10 +19,10 @@
 namespace tunesmith {
 namespace {
 
-// Does nothing; a rehearsal knows its time.
-class Timed : public Executable {
+// Does nothing; a benchmark knows its time.
+class TimedExecutable : public Executable {
  public:
-  explicit Timed(double us) : us_(us) {}
+  explicit TimedExecutable(double us) : us_(us) {}
   BinaryFacts facts() const override { return {}; }
   std::unique_ptr<Executable> with(const Work&) const override { return nullptr; }
   int launch(void* const*, void*, void*, const LaunchNumbers*) noexcept override { return 0; }
@@ -34,7 +34,7 @@ class Timed : public Executable {
   double us_;
 };
 
-class FakeRehearsal : public Rehearsal {
+class FakeBenchmark : public Benchmark {
  public:
   std::int64_t spare_bytes() const override { return 1 << 20; }
   void* allocate(std::int64_t bytes, std::span<const std::byte>) override {
@@ -42,7 +42,7 @@ class FakeRehearsal : public Rehearsal {
     return this;
   }
   double time_us(Executable& executable, void* const*, int launches) override {
-    const double us = dynamic_cast<Timed&>(executable).us();
+    const double us = dynamic_cast<TimedExecutable&>(executable).us();
     ++samples[us];
     if (us < 0) throw Error("The launch failed.");
     most_launches = std::max(most_launches, launches);
@@ -53,13 +53,13 @@ class FakeRehearsal : public Rehearsal {
   std::int64_t allocated = 0;
 };
 
-std::vector<Rival> rivals_of(const std::vector<double>& times) {
-  std::vector<Rival> rivals;
-  rivals.reserve(times.size());
+std::vector<TrialCandidate> candidates_with(const std::vector<double>& times) {
+  std::vector<TrialCandidate> candidates;
+  candidates.reserve(times.size());
   for (const double us : times)
-    rivals.push_back(
-        {"t", "A=" + std::to_string(rivals.size()), "", "", us == 0 ? nullptr : std::make_unique<Timed>(us)});
-  return rivals;
+    candidates.push_back({"t", "A=" + std::to_string(candidates.size()), "", "",
+                          us == 0 ? nullptr : std::make_unique<TimedExecutable>(us)});
+  return candidates;
 }
 
 std::string order(const std::vector<TriedVariant>& tried) {
@@ -68,37 +68,37 @@ std::string order(const std::vector<TriedVariant>& tried) {
   return text;
 }
 
-TEST(FirstUseRank, TheFastestIsFirstAndNoiseChangesNothing) {
-  FakeRehearsal rehearsal;
-  const auto tried = rank(rivals_of({30, 20, 25}), rehearsal, {}, {});
+TEST(OnlineTunerRank, TheFastestIsFirstAndNoiseChangesNothing) {
+  FakeBenchmark benchmark;
+  const auto tried = rank(candidates_with({30, 20, 25}), benchmark, {}, {});
   EXPECT_EQ(order(tried), "120");
   EXPECT_EQ(tried[0].us, 20);
-  EXPECT_EQ(rehearsal.most_launches, 25);
-  EXPECT_EQ(order(rank(rivals_of({20.2, 20}), rehearsal, {}, {})), "01");
-  EXPECT_EQ(order(rank(rivals_of({20.5, 20}), rehearsal, {}, {})), "10");
+  EXPECT_EQ(benchmark.most_launches, 25);
+  EXPECT_EQ(order(rank(candidates_with({20.2, 20}), benchmark, {}, {})), "01");
+  EXPECT_EQ(order(rank(candidates_with({20.5, 20}), benchmark, {}, {})), "10");
 }
 
-TEST(FirstUseRank, WhatIsSlowOrFailsIsLeftOut) {
-  FakeRehearsal rehearsal;
-  const auto tried = rank(rivals_of({100, -1, 20, 0, 21}), rehearsal, {}, {});
+TEST(OnlineTunerRank, WhatIsSlowOrFailsIsLeftOut) {
+  FakeBenchmark benchmark;
+  const auto tried = rank(candidates_with({100, -1, 20, 0, 21}), benchmark, {}, {});
   EXPECT_EQ(order(tried).substr(0, 3), "240");
   EXPECT_EQ(tried[3].us, 0);
   EXPECT_EQ(tried[4].us, 0);
-  EXPECT_EQ(rehearsal.samples[-1], 1);
-  EXPECT_LT(rehearsal.samples[100], 5);
-  EXPECT_GT(rehearsal.samples[20], 5);
-  EXPECT_EQ(rehearsal.samples[20], rehearsal.samples[21]);
+  EXPECT_EQ(benchmark.samples[-1], 1);
+  EXPECT_LT(benchmark.samples[100], 5);
+  EXPECT_GT(benchmark.samples[20], 5);
+  EXPECT_EQ(benchmark.samples[20], benchmark.samples[21]);
 }
 
-TEST(FirstUseRank, TimeIsBounded) {
-  FakeRehearsal rehearsal;
+TEST(OnlineTunerRank, TimeIsBounded) {
+  FakeBenchmark benchmark;
   std::stop_source stop;
   stop.request_stop();
-  rank(rivals_of({20, 30}), rehearsal, {}, stop.get_token());
-  EXPECT_TRUE(rehearsal.samples.empty());
+  rank(candidates_with({20, 30}), benchmark, {}, stop.get_token());
+  EXPECT_TRUE(benchmark.samples.empty());
 }
 
-TEST(FirstUseValues, AreThoseThatOpsAreTunedWith) {
+TEST(OnlineTunerValues, AreThoseThatOpsAreTunedWith) {
   const auto values = [](auto type, DType dtype) {
     const std::vector<std::byte> bytes = usual_values(dtype, 1000);
     std::vector<decltype(type)> numbers(1000);
@@ -132,9 +132,9 @@ TEST(FirstUseValues, AreThoseThatOpsAreTunedWith) {
   EXPECT_EQ(usual_values(DType::b128, 3).size(), 48u);
 }
 
-class FirstUseTest : public DispatcherTest {
+class OnlineTunerTest : public DispatcherTest {
  protected:
-  FirstUseTest() {
+  OnlineTunerTest() {
     tune({.problem = "n=1000 taps=5", .config = fast, .median_us = 10});
     tune({.problem = "n=1004 taps=5", .config = slow, .median_us = 10});
   }
@@ -187,7 +187,7 @@ class FirstUseTest : public DispatcherTest {
   }
 };
 
-TEST_F(FirstUseTest, TheFastestIsUsedAndKeptForTheNextProcess) {
+TEST_F(OnlineTunerTest, TheFastestIsUsedAndKeptForTheNextProcess) {
   const std::string problem = "n=2000 taps=5 dtype=f32";
   std::string config;
   double us = 0;
@@ -234,7 +234,7 @@ TEST_F(FirstUseTest, TheFastestIsUsedAndKeptForTheNextProcess) {
 }
 
 // Whichever it was.
-TEST_F(FirstUseTest, WhatIsStoredDecides) {
+TEST_F(OnlineTunerTest, WhatIsStoredDecides) {
   for (const std::string config : {slow, fast}) {
     const std::string other = config == slow ? fast : slow;
     store("n=2000 taps=5", {{config, 7.5}, {other, 9}});
@@ -248,7 +248,7 @@ TEST_F(FirstUseTest, WhatIsStoredDecides) {
   }
 }
 
-TEST_F(FirstUseTest, ATunedProblemIsNotTried) {
+TEST_F(OnlineTunerTest, ATunedProblemIsNotTried) {
   store("n=1000 taps=5", {{slow, 7.5}, {fast, 9}});
   const Plan plan = Dispatcher(trying()).plan("smooth", "n=1000 taps=5");
   EXPECT_EQ(plan.match(), Match::exact);
@@ -258,7 +258,7 @@ TEST_F(FirstUseTest, ATunedProblemIsNotTried) {
   EXPECT_TRUE(stored()[0].is_tuned);
 }
 
-TEST_F(FirstUseTest, WhatIsStoredIsTriedAgainWhereItCannotCount) {
+TEST_F(OnlineTunerTest, WhatIsStoredIsTriedAgainWhereItCannotCount) {
   const std::string problem = "n=2000 taps=5";
   DeviceFacts other = host_facts();
   other.name += " of another kind";
@@ -293,7 +293,7 @@ TEST_F(FirstUseTest, WhatIsStoredIsTriedAgainWhereItCannotCount) {
 }
 
 // A verdict of a tuner stands above what was tried: the one that failed is not used.
-TEST_F(FirstUseTest, WhatFailedACheckSinceIsNotUsed) {
+TEST_F(OnlineTunerTest, WhatFailedACheckSinceIsNotUsed) {
   const std::string problem = "n=2000 taps=5 dtype=f32";
   store(problem, {{slow, 7.5}, {fast, 9}});
   EXPECT_EQ(Dispatcher(trying()).plan("smooth", problem).variant().config, slow);
@@ -319,7 +319,7 @@ TEST_F(FirstUseTest, WhatFailedACheckSinceIsNotUsed) {
   EXPECT_EQ(plan.expected_us(), 9);
 }
 
-TEST_F(FirstUseTest, AMissingDatabaseIsMadeForItsUserAlone) {
+TEST_F(OnlineTunerTest, AMissingDatabaseIsMadeForItsUserAlone) {
   DispatcherOptions chosen = trying();
   chosen.database = (folder_ / "data" / "tunesmith" / "t.db").string();
   const mode_t before = umask(0);
@@ -349,7 +349,7 @@ TEST_F(FirstUseTest, AMissingDatabaseIsMadeForItsUserAlone) {
 }
 
 // A note and no exception; the outcome is used all the same, and written when that can be done.
-TEST_F(FirstUseTest, ADatabaseThatCannotBeWrittenIsANote) {
+TEST_F(OnlineTunerTest, ADatabaseThatCannotBeWrittenIsANote) {
   const auto expect_note = [&](const std::string& why, const std::string& problem) {
     Dispatcher dispatcher(trying());
     const std::vector<std::string>& before = dispatcher.notes();
@@ -399,7 +399,7 @@ TEST_F(FirstUseTest, ADatabaseThatCannotBeWrittenIsANote) {
 }
 
 // Permissions bind an ordinary user alone; here nobody is one, as whom nothing is compiled.
-TEST_F(FirstUseTest, AReadOnlyFileOrFolderIsASentence) {
+TEST_F(OnlineTunerTest, AReadOnlyFileOrFolderIsASentence) {
   const auto error_of = [&] {
     const pid_t child = fork();
     if (child == 0) {
@@ -423,7 +423,7 @@ TEST_F(FirstUseTest, AReadOnlyFileOrFolderIsASentence) {
   EXPECT_EQ(error_of(), 1);
 }
 
-TEST_F(FirstUseTest, ItIsKeptOnlyWhereThatIsAllowed) {
+TEST_F(OnlineTunerTest, ItIsKeptOnlyWhereThatIsAllowed) {
   DispatcherOptions chosen = trying();
   chosen.keep_first_use = false;
   {
@@ -435,7 +435,7 @@ TEST_F(FirstUseTest, ItIsKeptOnlyWhereThatIsAllowed) {
   EXPECT_TRUE(stored().empty());
 }
 
-TEST_F(FirstUseTest, TwoProcessesMayDoItAtOnce) {
+TEST_F(OnlineTunerTest, TwoProcessesMayDoItAtOnce) {
   std::vector<pid_t> children;
   for (int i = 0; i < 2; ++i) {
     const pid_t child = fork();
@@ -459,7 +459,7 @@ TEST_F(FirstUseTest, TwoProcessesMayDoItAtOnce) {
   EXPECT_EQ(Store::open(database(), Store::Mode::read_only).trials().size(), 20U);
 }
 
-TEST_F(FirstUseTest, ItIsDoneBehindThePlan) {
+TEST_F(OnlineTunerTest, ItIsDoneBehindThePlan) {
   for (const Compile compile : {Compile::background, Compile::never}) {
     std::filesystem::remove_all(options().cache_folder);
     std::filesystem::remove(database());
@@ -484,49 +484,49 @@ TEST_F(FirstUseTest, ItIsDoneBehindThePlan) {
   }
 }
 
-TEST_F(FirstUseTest, ADispatcherMayGoMeanwhile) {
+TEST_F(OnlineTunerTest, ADispatcherMayGoMeanwhile) {
   for (int i = 0; i < 5; ++i) {
     Dispatcher dispatcher(trying(Compile::background));
     check(dispatcher.plan("smooth", "n=" + std::to_string(100000 + i) + " taps=5"), "smooth");
   }
 }
 
-TEST_F(FirstUseTest, NothingIsTriedWithoutMemoryOrADevice) {
+TEST_F(OnlineTunerTest, NothingIsTriedWithoutMemoryOrADevice) {
   const Op& op = find_op("smooth");
-  auto* rehearsal = new FakeRehearsal;
-  FirstUse first_use([&] { return std::unique_ptr<Rehearsal>(rehearsal); }, {});
-  first_use.try_out(op, "n=200000 taps=5 dtype=f32", rivals_of({30, 20}), {});  // 1.6 MB; 1 MiB is to spare
-  EXPECT_TRUE(first_use.find(op, "n=200000 taps=5 dtype=f32").empty());
-  rehearsal = new FakeRehearsal;
-  first_use.try_out(op, "n=20000 taps=5 dtype=f32", rivals_of({30, 20}), {});
-  EXPECT_EQ(order(first_use.find(op, "n=20000 taps=5 dtype=f32")), "10");
+  auto* benchmark = new FakeBenchmark;
+  OnlineTuner tuner([&] { return std::unique_ptr<Benchmark>(benchmark); }, {});
+  tuner.try_out(op, "n=200000 taps=5 dtype=f32", candidates_with({30, 20}), {});  // 1.6 MB; 1 MiB is to spare
+  EXPECT_TRUE(tuner.find(op, "n=200000 taps=5 dtype=f32").empty());
+  benchmark = new FakeBenchmark;
+  tuner.try_out(op, "n=20000 taps=5 dtype=f32", candidates_with({30, 20}), {});
+  EXPECT_EQ(order(tuner.find(op, "n=20000 taps=5 dtype=f32")), "10");
   int given = 0;
   const auto outcomes = [&](const std::vector<FirstUseOutcome>& all) {
     given += static_cast<int>(all.size());
     if (given == 1) throw Error("The disk is full.");
   };
-  EXPECT_THROW(first_use.write_new(outcomes), Error);
-  first_use.write_new(outcomes);
-  first_use.write_new(outcomes);
+  EXPECT_THROW(tuner.write_new(outcomes), Error);
+  tuner.write_new(outcomes);
+  tuner.write_new(outcomes);
   EXPECT_EQ(given, 2) << "again after an error, and once";
-  rehearsal = new FakeRehearsal;
-  first_use.try_out(op, "n=3000 taps=5 dtype=f32", rivals_of({-2, -3}), {});
-  EXPECT_TRUE(first_use.find(op, "n=3000 taps=5 dtype=f32").empty());
-  FirstUse refused([]() -> std::unique_ptr<Rehearsal> { throw LoadError("No device."); }, {});
-  refused.try_out(op, "n=20000 taps=5 dtype=f32", rivals_of({30, 20}), {});
+  benchmark = new FakeBenchmark;
+  tuner.try_out(op, "n=3000 taps=5 dtype=f32", candidates_with({-2, -3}), {});
+  EXPECT_TRUE(tuner.find(op, "n=3000 taps=5 dtype=f32").empty());
+  OnlineTuner refused([]() -> std::unique_ptr<Benchmark> { throw LoadError("No device."); }, {});
+  refused.try_out(op, "n=20000 taps=5 dtype=f32", candidates_with({30, 20}), {});
   EXPECT_TRUE(refused.find(op, "n=20000 taps=5 dtype=f32").empty());
 }
 
-TEST(HostRehearsal, MemoryHoldsThePattern) {
-  const auto rehearsal = make_host_rehearsal();
-  EXPECT_GT(rehearsal->spare_bytes(), 0);
+TEST(HostBenchmark, MemoryHoldsThePattern) {
+  const auto benchmark = make_host_benchmark();
+  EXPECT_GT(benchmark->spare_bytes(), 0);
   const std::byte pattern[] = {std::byte{1}, std::byte{2}, std::byte{3}};
-  const auto* memory = static_cast<const std::byte*>(rehearsal->allocate(10, pattern));
+  const auto* memory = static_cast<const std::byte*>(benchmark->allocate(10, pattern));
   for (int i = 0; i < 10; ++i) EXPECT_EQ(memory[i], pattern[i % 3]);
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory) % 256, 0u);
-  const auto* zeros = static_cast<const std::byte*>(rehearsal->allocate(10, {}));
+  const auto* zeros = static_cast<const std::byte*>(benchmark->allocate(10, {}));
   for (int i = 0; i < 10; ++i) EXPECT_EQ(zeros[i], std::byte{0});
-  EXPECT_NE(rehearsal->allocate(0, {}), nullptr);
+  EXPECT_NE(benchmark->allocate(0, {}), nullptr);
 }
 
 }  // namespace

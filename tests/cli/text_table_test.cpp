@@ -1,4 +1,4 @@
-#include "cli/table.h"
+#include "cli/text_table.h"
 
 #include <gtest/gtest.h>
 
@@ -7,28 +7,28 @@
 namespace tunesmith {
 namespace {
 
-Table sample() {
-  Table table({"config", "us", "n", "note"});
+TextTable sample() {
+  TextTable table({"config", "us", "n", "note"});
   table.add({std::string("A=1"), 12.3456, std::int64_t{7}, Cell()});
   table.add({std::string("W=\"a, b\""), Cell(), std::int64_t{1000}, Cell()});
   return table;
 }
 
-TEST(Table, AlignsColumnsAndLeavesEmptyOnesOut) {
+TEST(TextTable, AlignsColumnsAndLeavesEmptyOnesOut) {
   EXPECT_EQ(sample().text(),
             "config       us     n\n"
             "A=1       12.35     7\n"
             "W=\"a, b\"         1000\n");
 }
 
-TEST(Table, CountsCharactersNotBytes) {
-  Table table({"name", "n"});
+TEST(TextTable, CountsCharactersNotBytes) {
+  TextTable table({"name", "n"});
   table.add({std::string("größe"), std::int64_t{1}});
   EXPECT_EQ(table.text(), "name   n\ngröße  1\n");
 }
 
-TEST(Table, ALineBeginsWithTheIndentAndEndsWithoutBlanks) {
-  Table table({"", "naïve", "x"});
+TEST(TextTable, ALineBeginsWithTheIndentAndEndsWithoutBlanks) {
+  TextTable table({"", "naïve", "x"});
   table.add({std::string("é"), std::string("a"), Cell()});
   table.add({std::string("aa"), Cell(), std::string("μs")});
   EXPECT_EQ(table.text(2),
@@ -37,15 +37,15 @@ TEST(Table, ALineBeginsWithTheIndentAndEndsWithoutBlanks) {
             "  aa         μs\n");
 }
 
-TEST(Table, CsvKeepsEveryDigitAndQuotes) {
+TEST(TextTable, CsvKeepsEveryDigitAndQuotes) {
   EXPECT_EQ(sample().csv(), "config,us,n,note\nA=1,12.3456,7,\n\"W=\"\"a, b\"\"\",,1000,\n");
 }
 
-TEST(Table, JsonEscapesAndHasNull) {
+TEST(TextTable, JsonEscapesAndHasNull) {
   EXPECT_EQ(sample().json(),
             "[\n  {\"config\": \"A=1\", \"us\": 12.3456, \"n\": 7, \"note\": null},\n"
             "  {\"config\": \"W=\\\"a, b\\\"\", \"us\": null, \"n\": 1000, \"note\": null}\n]\n");
-  Table odd({"x"});
+  TextTable odd({"x"});
   EXPECT_EQ(odd.json(), "[]\n");
   odd.add({std::string("tab\there")});
   odd.add({std::numeric_limits<double>::infinity()});

@@ -18,9 +18,9 @@ Cell cell(const std::optional<Number>& value) {
   return value ? Cell(*value) : Cell();
 }
 
-class Table {
+class TextTable {
  public:
-  explicit Table(std::vector<std::string> columns) : columns_(std::move(columns)) {}
+  explicit TextTable(std::vector<std::string> columns) : columns_(std::move(columns)) {}
 
   /// One cell per column.
   void add(std::vector<Cell> row) { rows_.push_back(std::move(row)); }

@@ -1,4 +1,4 @@
-#include "choose/shipped.h"
+#include "choose/packed_variants.h"
 
 #include <algorithm>
 #include <cmath>
@@ -17,8 +17,8 @@ bool compiles_in_own_text(const Op& op, const Values& constants) {
   return std::any_of(op.parameters.begin(), op.parameters.end(), [&](const Parameter& parameter) {
     const Value* value = constants.find(parameter.name);
     return value != nullptr && !parameter.is_integer() &&
-           std::find(parameter.words.begin(), parameter.words.end(), to_text(*value)) ==
-               parameter.words.end();
+           std::find(parameter.categories.begin(), parameter.categories.end(), to_text(*value)) ==
+               parameter.categories.end();
   });
 }
 
@@ -31,15 +31,15 @@ bool compiles_in_numbers(const Op& op, const Template& tmpl) {
   });
 }
 
-std::vector<Problem> with_each_word(const Op& op, const std::vector<std::string>& names) {
+std::vector<Problem> with_each_category(const Op& op, const std::vector<std::string>& names) {
   std::vector<Problem> problems(1);
   for (const Parameter& parameter : op.parameters) {
     std::vector<Value> values = {parameter.initial ? *parameter.initial
                                  : parameter.is_integer()
                                      ? Value(std::max<std::int64_t>(1, parameter.minimum))
-                                     : Value(parameter.words.front())};
+                                     : Value(parameter.categories.front())};
     if (!parameter.is_integer() && std::find(names.begin(), names.end(), parameter.name) != names.end())
-      values.assign(parameter.words.begin(), parameter.words.end());
+      values.assign(parameter.categories.begin(), parameter.categories.end());
     std::vector<Problem> longer;
     for (const Problem& problem : problems) {
       for (const Value& value : values) {
@@ -54,29 +54,31 @@ std::vector<Problem> with_each_word(const Op& op, const std::vector<std::string>
     try {
       allowed.push_back(complete_problem(op, problem));
     } catch (const UsageError&) {
-      // Some words do not go together.
+      // Some categories do not go together.
     }
   }
   return allowed;
 }
 
-std::vector<Shipped> bases_of(const Op& op) {
-  std::vector<Shipped> bases;
-  for (const Problem& problem : with_each_word(op, op.templates.front().compiled_in))
+std::vector<PackedVariant> bases_of(const Op& op) {
+  std::vector<PackedVariant> bases;
+  for (const Problem& problem : with_each_category(op, op.templates.front().compiled_in))
     bases.push_back({&op, &op.templates.front(), problem, base_config(op, problem)});
   return bases;
 }
 
-std::vector<Saving> portfolio_of(const Op& op, const Chooser& chooser, std::span<const Candidate> candidates,
-                                 std::span<const Problem> problems, bool may_compile, bool with_numbers) {
+std::vector<PortfolioVariant> portfolio_of(const Op& op, const Chooser& chooser,
+                                           std::span<const Candidate> candidates,
+                                           std::span<const Problem> problems, bool may_compile,
+                                           bool with_numbers) {
   static const double worst = std::log(4.0);  // one problem cannot outvote all others
   constexpr std::size_t most_choices = 48;    // of a problem
   std::vector<double> cost;                   // by problem: a logarithm, with what is chosen so far
-  struct Serving {
-    Shipped one;
+  struct VariantCosts {
+    PackedVariant variant;
     std::vector<std::pair<std::size_t, double>> costs = {};  // by problem
   };
-  std::map<std::string, Serving> all;  // by key
+  std::map<std::string, VariantCosts> all;  // by key
   for (const Problem& problem : problems) {
     const std::size_t at = cost.size();
     cost.push_back(worst);
@@ -90,16 +92,16 @@ std::vector<Saving> portfolio_of(const Op& op, const Chooser& chooser, std::span
         cost.back() = std::min(worst, choice->cautious);
         break;
       }
-      Shipped one{&op, &tmpl, problem, choice->config};
-      auto& serving = all.try_emplace(key_of(one.wanted()), Serving{one}).first->second;
+      PackedVariant one{&op, &tmpl, problem, choice->config};
+      auto& serving = all.try_emplace(key_of(one.spec()), VariantCosts{one}).first->second;
       serving.costs.emplace_back(at, choice->cautious);
       if (++found == most_choices) break;
     }
   }
-  std::vector<Saving> portfolio;
+  std::vector<PortfolioVariant> portfolio;
   for (;;) {
     constexpr double least_gain = 0.01;
-    const Serving* best = nullptr;
+    const VariantCosts* best = nullptr;
     double best_gain = least_gain;
     for (const auto& [key, serving] : all) {
       double gain = 0;
@@ -109,40 +111,40 @@ std::vector<Saving> portfolio_of(const Op& op, const Chooser& chooser, std::span
       best_gain = gain;
     }
     if (best == nullptr) break;
-    portfolio.push_back({best->one, best_gain / static_cast<double>(cost.size())});
+    portfolio.push_back({best->variant, best_gain / static_cast<double>(cost.size())});
     for (const auto& [problem, its] : best->costs) cost[problem] = std::min(cost[problem], its);
   }
   return portfolio;
 }
 
-std::vector<Shipped> untuned_of(const Op& op, const DeviceFacts& device, std::span<const Problem> problems,
-                                std::size_t most) {
-  std::map<std::string, std::pair<int, Shipped>> served;  // by key
+std::vector<PackedVariant> untuned_of(const Op& op, const DeviceFacts& device,
+                                      std::span<const Problem> problems, std::size_t most) {
+  std::map<std::string, std::pair<int, PackedVariant>> served;  // by key
   for (const Problem& problem : problems) {
     int serves = 1;  // the first; what comes behind it is for problems whose first is not packed
-    for (const Untuned& guess : untuned(op, problem, device)) {
+    for (const UntunedVariant& guess : untuned(op, problem, device)) {
       const Values constants = compiled_in(op, *guess.tmpl, problem);
       if (compiles_in_numbers(op, *guess.tmpl) || compiles_in_own_text(op, constants)) continue;
-      Shipped one{&op, guess.tmpl, problem, guess.config};
-      served.try_emplace(key_of(one.wanted()), 0, one).first->second.first += std::exchange(serves, 0);
-      if (!guess.tmpl->constants) break;  // one binary serves all problems of these words
+      PackedVariant one{&op, guess.tmpl, problem, guess.config};
+      served.try_emplace(key_of(one.spec()), 0, one).first->second.first += std::exchange(serves, 0);
+      if (!guess.tmpl->constants) break;  // one binary serves all problems of these categories
     }
   }
-  std::vector<std::pair<int, Shipped>> list;
+  std::vector<std::pair<int, PackedVariant>> list;
   list.reserve(served.size());
   for (auto& [key, one] : served) list.push_back(std::move(one));
   std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
   list.resize(std::min(list.size(), most));
-  std::vector<Shipped> portfolio;
+  std::vector<PackedVariant> portfolio;
   portfolio.reserve(list.size());
   for (auto& [count, one] : list) portfolio.push_back(std::move(one));
   return portfolio;
 }
 
-std::vector<Shipped> launched_of(const Op& op, const Chooser& chooser, const DeviceFacts& device,
-                                 const Problem& problem) {
+std::vector<PackedVariant> launched_of(const Op& op, const Chooser& chooser, const DeviceFacts& device,
+                                       const Problem& problem) {
   LaunchSet set = launch_set(op, chooser, problem, device);
-  std::vector<Shipped> launched = {{&op, set.first.tmpl, problem, std::move(set.first.config)}};
+  std::vector<PackedVariant> launched = {{&op, set.first.tmpl, problem, std::move(set.first.config)}};
   if (set.unaligned)
     launched.push_back({&op, set.unaligned->tmpl, problem, std::move(set.unaligned->config)});
   launched.push_back({&op, &op.templates.front(), problem, base_config(op, problem, device)});

@@ -1,4 +1,4 @@
-#include "dispatch/behind.h"
+#include "dispatch/background_compiler.h"
 
 #include <algorithm>
 #include <ctime>
@@ -16,7 +16,7 @@ std::size_t most_threads() { return std::clamp(std::thread::hardware_concurrency
 }  // namespace
 
 // There are semaphores for this clock only since glibc 2.30.
-void Bell::wait(Clock::time_point until) noexcept {
+void WakeUp::wait(Clock::time_point until) noexcept {
   constexpr auto longest = std::chrono::hours(1);
   const auto most = std::clamp<Clock::duration>(until - Clock::now(), Clock::duration::zero(), longest);
   timespec end{};
@@ -25,22 +25,22 @@ void Bell::wait(Clock::time_point until) noexcept {
   const std::int64_t ns = end.tv_nsec + std::chrono::nanoseconds(most).count();
   end.tv_sec += static_cast<time_t>(ns / second);
   end.tv_nsec = static_cast<long>(ns % second);
-  static_cast<void>(::sem_timedwait(&rung_, &end));
+  static_cast<void>(::sem_timedwait(&semaphore_, &end));
 }
 
-Behind::~Behind() {
+BackgroundCompiler::~BackgroundCompiler() {
   for (std::jthread& thread : threads_) {
     thread.request_stop();
-    bell_->ring();
+    wake_up_->signal();
   }
   if (is_forked()) new (&done_) std::condition_variable;  // who waited for it in the parent is not here
 }
 
-void Behind::add_thread() {
+void BackgroundCompiler::add_thread() {
   threads_.emplace_back([this](const std::stop_token& stop) { work(stop); });
 }
 
-void Behind::post_for(std::weak_ptr<const void> wanted, Job job) {
+void BackgroundCompiler::post_for(std::weak_ptr<const void> wanted, Job job) {
   if (is_forked()) return;
   {
     const std::scoped_lock lock(mutex_);
@@ -48,27 +48,27 @@ void Behind::post_for(std::weak_ptr<const void> wanted, Job job) {
     jobs_.push_back({std::move(wanted), std::move(job)});
     if (jobs_.size() + busy_ > threads_.size() && threads_.size() < most_threads()) add_thread();
   }
-  bell_->ring();
+  wake_up_->signal();
 }
 
-const std::shared_ptr<Bell>& Behind::bell() {
-  if (is_forked()) return bell_;
+const std::shared_ptr<WakeUp>& BackgroundCompiler::wake_up() {
+  if (is_forked()) return wake_up_;
   const std::scoped_lock lock(mutex_);
   if (threads_.empty()) add_thread();
-  return bell_;
+  return wake_up_;
 }
 
 // Answers when there will be more.
-Clock::time_point Behind::collect() {
+Clock::time_point BackgroundCompiler::collect() {
   const Inside inside;
   const std::scoped_lock lock(mutex_);
-  Due due = due_();
-  for (Job& job : due.jobs) jobs_.push_back({bell_, std::move(job)});
-  for (std::size_t others = 1; others < due.jobs.size(); ++others) bell_->ring();
+  Schedule due = due_();
+  for (Job& job : due.jobs) jobs_.push_back({wake_up_, std::move(job)});
+  for (std::size_t others = 1; others < due.jobs.size(); ++others) wake_up_->signal();
   return due.next;
 }
 
-void Behind::work(const std::stop_token& stop) {
+void BackgroundCompiler::work(const std::stop_token& stop) {
   for (;;) {
     const Clock::time_point next = collect();
     bool worked = false;
@@ -86,14 +86,14 @@ void Behind::work(const std::stop_token& stop) {
     if (busy_ == 0) done_.notify_all();
     lock.unlock();
     if (stop.stop_requested()) return;
-    if (!worked) bell_->wait(next);
+    if (!worked) wake_up_->wait(next);
   }
 }
 
-bool Behind::wait(std::chrono::milliseconds limit) {
+bool BackgroundCompiler::wait(std::chrono::milliseconds limit) {
   if (is_forked()) return true;
   collect();
-  bell_->ring();
+  wake_up_->signal();
   std::unique_lock lock(mutex_);
   const auto is_done = [&] { return jobs_.empty() && busy_ == 0; };
   constexpr auto none = std::chrono::hours(24 * 365);  // a later end is beyond what some clocks count

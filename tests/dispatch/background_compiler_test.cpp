@@ -1,4 +1,4 @@
-// What goes on behind plans, on the host device: compilation, kernels for unaligned pointers, plans that
+// What goes on in the background, on the host device: compilation, kernels for unaligned pointers, plans that
 // leave.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -23,12 +23,12 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-class BehindTest : public DispatcherTest {
+class BackgroundCompilerTest : public DispatcherTest {
  protected:
-  BehindTest() {
+  BackgroundCompilerTest() {
     if (const char* given = std::getenv("TUNESMITH_CXX")) compiler_ = given;
   }
-  ~BehindTest() override { setenv("TUNESMITH_CXX", compiler_.c_str(), 1); }
+  ~BackgroundCompilerTest() override { setenv("TUNESMITH_CXX", compiler_.c_str(), 1); }
 
   DispatcherOptions background() const {
     DispatcherOptions chosen = options();
@@ -70,7 +70,7 @@ class BehindTest : public DispatcherTest {
   std::string compiler_ = "c++";
 };
 
-TEST_F(BehindTest, ABetterKernelIsCompiledBehindThePlan) {
+TEST_F(BackgroundCompilerTest, ABetterKernelIsCompiledBehindThePlan) {
   tune({.problem = "n=1000 taps=5", .config = "VECTOR=1"});
   cache_base();
   slow_compiler("1");
@@ -99,7 +99,7 @@ TEST_F(BehindTest, ABetterKernelIsCompiledBehindThePlan) {
   EXPECT_EQ(read_file(calls()), "\n");
 }
 
-TEST_F(BehindTest, ThreadsThatWantTheSameSourceCompileItOnce) {
+TEST_F(BackgroundCompilerTest, ThreadsThatWantTheSameSourceCompileItOnce) {
   tune({.problem = "n=1000 taps=5", .config = "VECTOR=1"});
   slow_compiler("0.2");
   Dispatcher dispatcher(options());
@@ -114,7 +114,7 @@ TEST_F(BehindTest, ThreadsThatWantTheSameSourceCompileItOnce) {
   EXPECT_EQ(read_file(calls()), "\n");
 }
 
-TEST_F(BehindTest, ACompilationThatTakesTooLongIsGivenUp) {
+TEST_F(BackgroundCompilerTest, ACompilationThatTakesTooLongIsGivenUp) {
   tune({.problem = "n=1000 taps=5", .config = "VECTOR=1"});
   cache_base();
   slow_compiler("20");
@@ -131,7 +131,7 @@ TEST_F(BehindTest, ACompilationThatTakesTooLongIsGivenUp) {
   EXPECT_EQ(read_file(calls()), "\n") << "what failed is not tried again";
 }
 
-TEST_F(BehindTest, ADispatcherThatGoesEndsItsCompilers) {
+TEST_F(BackgroundCompilerTest, ADispatcherThatGoesEndsItsCompilers) {
   tune({.problem = "n=1000 taps=5", .config = "VECTOR=1"});
   cache_base();
   slow_compiler("20");
@@ -147,7 +147,7 @@ TEST_F(BehindTest, ADispatcherThatGoesEndsItsCompilers) {
   check(plan, "smooth");
 }
 
-TEST_F(BehindTest, UnalignedPointersAskForTheirKernel) {
+TEST_F(BackgroundCompilerTest, UnalignedPointersAskForTheirKernel) {
   tune({.problem = "n=1000 taps=5", .config = "VECTOR=4", .median_us = 5});
   tune({.problem = "n=1000 taps=5", .config = "VECTOR=1", .median_us = 7});
   Dispatcher dispatcher(background());
@@ -164,7 +164,7 @@ TEST_F(BehindTest, UnalignedPointersAskForTheirKernel) {
       << "where it is loaded, plans begin with it";
 }
 
-TEST_F(BehindTest, PreparedProblemsHaveAllTheirKernels) {
+TEST_F(BackgroundCompilerTest, PreparedProblemsHaveAllTheirKernels) {
   tune({.problem = "n=1000 taps=5", .config = "VECTOR=4", .median_us = 5});
   tune({.problem = "n=1000 taps=5", .config = "VECTOR=1", .median_us = 7});
   Dispatcher dispatcher(background());
@@ -179,7 +179,7 @@ TEST_F(BehindTest, PreparedProblemsHaveAllTheirKernels) {
   }
 }
 
-TEST_F(BehindTest, TheOldestPlansLeaveOneByOne) {
+TEST_F(BackgroundCompilerTest, TheOldestPlansLeaveOneByOne) {
   tune({.problem = "n=1000 taps=5", .config = "VECTOR=4"});
   DispatcherOptions small = options();
   small.compile = Compile::never;
@@ -202,7 +202,7 @@ TEST_F(BehindTest, TheOldestPlansLeaveOneByOne) {
 }
 
 // Kernels leave with the last plan that uses them.
-TEST_F(BehindTest, WithoutRoomEveryPlanIsStillRight) {
+TEST_F(BackgroundCompilerTest, WithoutRoomEveryPlanIsStillRight) {
   tune({.problem = "n=1000 taps=5", .config = "VECTOR=4"});
   cache_base();
   DispatcherOptions none = options();
@@ -216,7 +216,7 @@ TEST_F(BehindTest, WithoutRoomEveryPlanIsStillRight) {
 }
 
 // Look-ups while plans are made, replaced and forgotten; for the thread sanitizer too.
-TEST_F(BehindTest, ThreadsLookUpWhilePlansChange) {
+TEST_F(BackgroundCompilerTest, ThreadsLookUpWhilePlansChange) {
   tune({.problem = "n=1000 taps=5", .config = "VECTOR=4", .median_us = 5});
   tune({.problem = "n=1000 taps=5", .config = "VECTOR=1", .median_us = 7});
   cache_base();
@@ -270,7 +270,7 @@ TEST(PlanCacheTest, WhatIsTakenOutLeavesIdleThreadsToo) {
   ended.count_down();
 }
 
-TEST_F(BehindTest, ALimitBeyondAllClocksIsNone) {
+TEST_F(BackgroundCompilerTest, ALimitBeyondAllClocksIsNone) {
   tune({.problem = "n=1000 taps=5", .config = "VECTOR=1"});
   cache_base();
   slow_compiler("0.3");
@@ -281,7 +281,7 @@ TEST_F(BehindTest, ALimitBeyondAllClocksIsNone) {
 }
 
 // For plans that leave before their turn nothing is compiled.
-TEST_F(BehindTest, WhatWasForgottenIsNotCompiled) {
+TEST_F(BackgroundCompilerTest, WhatWasForgottenIsNotCompiled) {
   tune({.problem = "n=1000 taps=5", .config = "VECTOR=1"});
   cache_base();
   slow_compiler("0.2 && exit 1");
@@ -294,7 +294,7 @@ TEST_F(BehindTest, WhatWasForgottenIsNotCompiled) {
 }
 
 // The child has the dispatcher, and none of its threads.
-TEST_F(BehindTest, AForkedChildWaitsForNothing) {
+TEST_F(BackgroundCompilerTest, AForkedChildWaitsForNothing) {
   tune({.problem = "n=1000 taps=5", .config = "VECTOR=1"});
   cache_base();
   slow_compiler("20");
@@ -327,7 +327,7 @@ TEST_F(BehindTest, AForkedChildWaitsForNothing) {
 }
 
 // At any moment: while threads plan, load and compile.
-TEST_F(BehindTest, AForkedChildFindsNoLockHeld) {
+TEST_F(BackgroundCompilerTest, AForkedChildFindsNoLockHeld) {
 #ifdef __SANITIZE_ADDRESS__
   GTEST_SKIP() << "a child finds the locks of this sanitizer's allocator held";
 #endif
@@ -378,16 +378,16 @@ TEST_F(BehindTest, AForkedChildFindsNoLockHeld) {
 }
 
 // No compiler, one that fails, one that takes too long: the plans of then are made again.
-TEST_F(BehindTest, WhatDidNotCompileIsTriedAgainBehindThePlan) {
+TEST_F(BackgroundCompilerTest, WhatDidNotCompileIsTriedAgainBehindThePlan) {
   tune({.problem = "n=1000 taps=5", .config = "VECTOR=1"});
   cache_base();
   const std::string broken = (folder_ / "broken").string();
   const std::string works = copies("n=1000 taps=6");
-  struct Tried {
+  struct TriedCase {
     std::unique_ptr<Dispatcher> dispatcher;
     Plan plan;
   };
-  std::vector<Tried> all;
+  std::vector<TriedCase> all;
   write_file(broken, "");
   for (const std::string trouble : {"", "exit 1", "sleep 5"}) {
     write_compiler(trouble.empty() ? "" : "[ -e '" + broken + "' ] && " + trouble + "\n" + works);
@@ -395,7 +395,7 @@ TEST_F(BehindTest, WhatDidNotCompileIsTriedAgainBehindThePlan) {
       DispatcherOptions chosen = options();
       chosen.compile = compile;
       if (trouble == "sleep 5") chosen.compile_limit = milliseconds(200);
-      Tried one{std::make_unique<Dispatcher>(chosen), {}};
+      TriedCase one{std::make_unique<Dispatcher>(chosen), {}};
       one.dispatcher->plan("smooth", "n=1000 taps=6");
       one.dispatcher->wait_until_ready();
       one.plan = one.dispatcher->plan("smooth", "n=1000 taps=6");
@@ -407,7 +407,7 @@ TEST_F(BehindTest, WhatDidNotCompileIsTriedAgainBehindThePlan) {
   std::filesystem::remove(broken);
   write_compiler(works);
   const auto end = Clock::now() + std::chrono::seconds(60);
-  for (const Tried& one : all) {
+  for (const TriedCase& one : all) {
     while (!one.plan.outdated() && Clock::now() < end) std::this_thread::sleep_for(milliseconds(20));
     ASSERT_TRUE(one.plan.outdated());
     const Plan better = one.dispatcher->plan("smooth", "n=1000 taps=6");
@@ -417,7 +417,7 @@ TEST_F(BehindTest, WhatDidNotCompileIsTriedAgainBehindThePlan) {
   }
 }
 
-TEST_F(BehindTest, AKernelForUnalignedPointersIsTriedAgainToo) {
+TEST_F(BackgroundCompilerTest, AKernelForUnalignedPointersIsTriedAgainToo) {
   tune({.problem = "n=1000 taps=5", .config = "VECTOR=4", .median_us = 5});
   tune({.problem = "n=1000 taps=5", .config = "VECTOR=1", .median_us = 7, .binary = false});
   cache_base();
@@ -438,7 +438,7 @@ TEST_F(BehindTest, AKernelForUnalignedPointersIsTriedAgainToo) {
   check(plan, "smooth", 4);
 }
 
-TEST_F(BehindTest, ThreadsOutliveDispatchersAndDispatchersThreads) {
+TEST_F(BackgroundCompilerTest, ThreadsOutliveDispatchersAndDispatchersThreads) {
   cache_base();
   for (int i = 0; i < 3; ++i) {
     Dispatcher dispatcher(background());

@@ -1,4 +1,4 @@
-// Rehearsals on a CUDA GPU. A launch takes the processor longer than many a kernel takes the GPU, so a sample
+// Benchmarks on a CUDA GPU. A launch takes the processor longer than many a kernel takes the GPU, so a sample
 // is enqueued behind a gate that opens when all of it is there.
 #include <algorithm>
 #include <atomic>
@@ -6,8 +6,8 @@
 #include <thread>
 #include <vector>
 
+#include "runtime/benchmark.h"
 #include "runtime/cuda_scope.h"
-#include "runtime/rehearsal.h"
 
 namespace tunesmith {
 namespace {
@@ -17,7 +17,7 @@ using Clock = std::chrono::steady_clock;
 void require(cudaError_t code, const char* what) {
   if (code == cudaSuccess) return;
   static_cast<void>(cudaGetLastError());  // so that the caller's next check does not find this error
-  throw LoadError("A rehearsal on the GPU could not " + std::string(what) + ": " + words(code) + ".");
+  throw LoadError("A benchmark on the GPU could not " + std::string(what) + ": " + to_string(code) + ".");
 }
 
 /// Closed, it holds up a stream. It opens by itself before anybody would call that a hang.
@@ -35,9 +35,9 @@ class Gate {
   std::atomic<bool> open_ = false;
 };
 
-class CudaRehearsal : public Rehearsal {
+class CudaBenchmark : public Benchmark {
  public:
-  explicit CudaRehearsal(int ordinal) : ordinal_(ordinal) {
+  explicit CudaBenchmark(int ordinal) : ordinal_(ordinal) {
     const OutsideCaptures outside;
     const DeviceScope scope(ordinal);
     require(scope.error(), "select the device");
@@ -52,19 +52,19 @@ class CudaRehearsal : public Rehearsal {
       properties.location.type = cudaMemLocationTypeDevice;
       properties.location.id = ordinal;
       require(cudaMemPoolCreate(&pool_, &properties), "make a pool of memory");
-      spacer_ = CudaRehearsal::allocate(1, {});
+      spacer_ = CudaBenchmark::allocate(1, {});
     } catch (...) {
       release();
       throw;
     }
   }
-  ~CudaRehearsal() override {
+  ~CudaBenchmark() override {
     const OutsideCaptures outside;
     const DeviceScope scope(ordinal_);
     release();
   }
-  CudaRehearsal(const CudaRehearsal&) = delete;
-  CudaRehearsal& operator=(const CudaRehearsal&) = delete;
+  CudaBenchmark(const CudaBenchmark&) = delete;
+  CudaBenchmark& operator=(const CudaBenchmark&) = delete;
 
   std::int64_t spare_bytes() const override {
     const OutsideCaptures outside;
@@ -158,8 +158,8 @@ class CudaRehearsal : public Rehearsal {
 
 }  // namespace
 
-std::unique_ptr<Rehearsal> make_cuda_rehearsal(int ordinal) {
-  return std::make_unique<CudaRehearsal>(ordinal);
+std::unique_ptr<Benchmark> make_cuda_benchmark(int ordinal) {
+  return std::make_unique<CudaBenchmark>(ordinal);
 }
 
 }  // namespace tunesmith

@@ -1,4 +1,4 @@
-#include "cli/table.h"
+#include "cli/text_table.h"
 
 #include <algorithm>
 #include <array>
@@ -57,7 +57,7 @@ std::string json_text(const std::string& text) {
 
 }  // namespace
 
-std::string Table::text(std::size_t indent) const {
+std::string TextTable::text(std::size_t indent) const {
   struct Column {
     std::size_t at, width;
     bool numbers;
@@ -87,7 +87,7 @@ std::string Table::text(std::size_t indent) const {
   return text;
 }
 
-std::string Table::csv() const {
+std::string TextTable::csv() const {
   std::string text;
   for (std::size_t c = 0; c < columns_.size(); ++c) text += (c == 0 ? "" : ",") + csv_field(columns_[c]);
   for (const auto& row : rows_) {
@@ -97,7 +97,7 @@ std::string Table::csv() const {
   return text + '\n';
 }
 
-std::string Table::json() const {
+std::string TextTable::json() const {
   std::string text = "[";
   for (const auto& row : rows_) {
     text += &row == &rows_.front() ? "\n  {" : ",\n  {";
@@ -116,7 +116,7 @@ std::string Table::json() const {
   return text + (rows_.empty() ? "]\n" : "\n]\n");
 }
 
-std::string Table::as(const std::string& format) const {
+std::string TextTable::as(const std::string& format) const {
   return format == "csv" ? csv() : format == "json" ? json() : text();
 }
 
