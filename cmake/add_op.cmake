@@ -69,5 +69,5 @@ function(tunesmith_add_op target)
 
   add_executable(${target}_tunesmith "${generated}/main.cpp")
   set_target_properties(${target}_tunesmith PROPERTIES OUTPUT_NAME tunesmith RUNTIME_OUTPUT_DIRECTORY "${generated}")
-  target_link_libraries(${target}_tunesmith PRIVATE tunesmith::program ${target} ZLIB::ZLIB)
+  target_link_libraries(${target}_tunesmith PRIVATE tunesmith::program ${target} $<TARGET_NAME_IF_EXISTS:ZLIB::ZLIB>)
 endfunction()
