@@ -99,7 +99,7 @@ def tensor(
     values, arrays: the arrays, in the order in which the expression first names them, or by name; any strides. extents: of indices that no
     array fixes. An index that stands alone along a dimension has its extent; one that stands there with others the largest that fits.
     dtype: converts all arrays first; None: their common type. float32, float64, int32, int64, float16 and bfloat16 are computed, smaller
-    integers as those and cut again. out: an array for the result.
+    integers as those and cut again; uint64 is refused. out: an array for the result.
 
     A result that is written along a diagonal only is zero elsewhere. The same arrays give the same bits in every run; a real sum is off by at
     most n u sum|term| for n terms, u the unit roundoff of float32 (of float64 for that type). Raises ValueError with the place in the
@@ -123,7 +123,10 @@ def tensor(
 
     def run(*operands, out=None, dtype=None, extents=()):
         read, like = _together(operands)
-        return _compute(expression, read, like, out, _dtype_of(read, dtype, "tensor()"), extents, is_whole)
+        kind = _dtype_of(read, dtype, "tensor()")
+        if kind == "uint64":  # whose sums and products are those of int64, but not its comparisons and quotients
+            raise TypeError("Elements of uint64 are not computed by tensor(); give dtype='int64' if the numbers are small enough, or use einsum().")
+        return _compute(expression, read, like, out, kind, extents, is_whole)
 
     settings = {"out": out, "dtype": dtype, "extents": sizes}
     return run_recorded(_memo("tensor", expression, len(given)), run, given, settings) if is_whole else run(*given, **settings)
@@ -225,7 +228,10 @@ def _subscripts(text: str, shapes: list[tuple[int, ...]]) -> tuple[list[str], st
             raise ValueError(f"The result of {text!r} has the index {letter!r}, which no operand has.")
     extents: dict[str, int] = {}
     for term, shape in zip(inputs, shapes):
+        own: dict[str, int] = {}
         for letter, extent in zip(term, shape):
+            if own.setdefault(letter, extent) != extent:
+                raise ValueError(f"The index {letter!r} of the operand {term!r} has the extents {own[letter]} and {extent}; they must agree.")
             if extents.setdefault(letter, extent) == 1:
                 extents[letter] = extent
             elif extent not in (1, extents[letter]):

@@ -89,6 +89,14 @@ def test_dtype_in_each_form(dtype):
         np.testing.assert_allclose(found, (9 * a[0]).astype(dtype).sum(1), rtol=1e-12)
 
 
+def test_smaller_integers_are_computed_in_a_wider_type_and_cut():
+    for kind in ("int8", "uint8", "int16", "uint16", "uint32"):
+        x = rng.integers(np.iinfo(kind).min, np.iinfo(kind).max, (5, 300), kind, endpoint=True)
+        assert np.array_equal(tunesmith.tensor("y[i] max= x[i,j]", x), x.max(1))
+        assert np.array_equal(tunesmith.tensor("y[i] min= x[i,j]", x), x.min(1))
+        assert np.array_equal(tunesmith.tensor("y[i] += x[i,j] * x[i,j]", x), (x * x).sum(1, dtype=kind))
+
+
 def test_extents_in_each_form():
     x = np.arange(12.0)
     for _ in range(2):
@@ -160,6 +168,8 @@ def test_permute_keeps_the_bits_of_nans(dtype, bits):
         (lambda: tunesmith.einsum("ij,jk", square, a[0]), ValueError, "the extents 7 and 5; they must agree"),
         (lambda: tunesmith.einsum("ij,jk", square.astype(complex), square), TypeError, "complex numbers is not supported"),
         (lambda: tunesmith.einsum("ij,jk", square > 0, square > 0), TypeError, "Arrays of bool were given"),
+        (lambda: tunesmith.einsum("ii", square[:1]), ValueError, "The index 'i' of the operand 'ii' has the extents 1 and 7"),
+        (lambda: tunesmith.tensor("y max= x[i]", np.ones(3, "uint64")), TypeError, "Elements of uint64 are not computed by tensor()"),
         (lambda: tunesmith.tensor("y[i] += x[i,j]*w[k", square, square), ValueError, "At character 19: ']' was expected"),
         (lambda: tunesmith.tensor("y[i] += x[i,j]", x=square, z=square), TypeError, "The expression reads no array z; it reads x."),
         (lambda: tunesmith.tensor("y[i] += x[i,j]*w[j]", x=square), TypeError, "The array w of the expression was not given"),
