@@ -125,7 +125,7 @@ Op ops_tensor() {
       .rewritten = rewritten,
       .check = check,
       .arguments = {},  // below
-      .templates = {base(), permute()},
+      .templates = {base(), permute(), contract(), contract_any()},
       .reference = reference,
       .flops = operations,
       .bytes_moved = moved,
@@ -140,6 +140,8 @@ Op ops_tensor() {
           {"expression=\"c[i,j] += a[i,k] * b[k,j]\" i=33 j=29 k=17",
            "expression=\"out[b,i,k] += x[b,i,j] * y[b,j,k]\" b=3 i=20 j=9 k=18 dtype=f64",
            "expression=\"out[n,o,y,x] += image[n,c,y+i,x+j] * w[o,c,i,j]\" n=2 o=3 y=8 x=9 c=2 i=3 j=3",
+           "expression=\"out[a,b,j,c] += x[c,b,k,a] * y[k,j]\" a=20 b=3 c=24 j=12 k=9",
+           "expression=\"out[i,j,k,l] += x[i,m,j,n] * y[l,n,k,m]\" i=4 j=5 k=6 l=7 m=10 n=9",
            "expression=\"out[c,a,b] = x[a,b,c]\" a=13 b=17 c=19",
            "expression=\"out[d,c,b,a] = x[a,b,c,d]\" a=6 b=7 c=8 d=40 dtype=f16",
            "expression=\"out[e,c,a,d,b] = 2 * x[a,b,c,d,e] + 1\" a=5 b=9 c=6 d=7 e=3 dtype=f64",

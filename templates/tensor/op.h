@@ -42,6 +42,8 @@ std::size_t program_words(const Expression& expression);
 constexpr std::size_t most_program_words = 40;
 
 Template base();
+Template contract();
+Template contract_any();
 Template permute();
 
 }  // namespace tunesmith::tensor_op

@@ -1,0 +1,699 @@
+// The templates `contract` and `contract_any` (contract_body.inl): groups of indices, space and work.
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "templates/axes.h"
+#include "templates/tensor/op.h"
+
+namespace tunesmith::tensor_op {
+namespace {
+
+constexpr CategoricalAxis BLOCK_ORDER("BLOCK_ORDER");
+constexpr CategoricalAxis COPY("COPY");
+constexpr CategoricalAxis ORDER_K("ORDER_K");
+constexpr CategoricalAxis SMEM_LAYOUT("SMEM_LAYOUT");
+constexpr IntegerAxis SPAN_K("SPAN_K");
+constexpr IntegerAxis SPAN_M("SPAN_M");
+constexpr IntegerAxis SPAN_N("SPAN_N");
+constexpr IntegerAxis SPLIT("SPLIT");
+constexpr IntegerAxis STAGES("STAGES");
+constexpr IntegerAxis THREAD_M("THREAD_M");
+constexpr IntegerAxis THREAD_N("THREAD_N");
+constexpr IntegerAxis TILE_K("TILE_K");
+constexpr IntegerAxis TILE_M("TILE_M");
+constexpr IntegerAxis TILE_N("TILE_N");
+constexpr IntegerAxis VECTOR_A("VECTOR_A");
+constexpr IntegerAxis VECTOR_B("VECTOR_B");
+constexpr IntegerAxis VECTOR_OUT("VECTOR_OUT");
+constexpr IntegerAxis WARP_N("WARP_N");
+
+constexpr std::size_t most_digits = 16;  // as in contract_nest.inl
+constexpr std::int64_t most_in_group = (std::int64_t{1} << 31) - 65536;
+
+// An index of the nest as contract.cu sees it.
+struct Digit {
+  std::int64_t extent = 1, first = 0, second = 0,
+               out = 0;  // and how far it moves the operands and the output
+
+  bool operator==(const Digit&) const = default;
+};
+using Group = std::vector<Digit>;
+using Stride = std::int64_t Digit::*;
+
+// M: moves the first operand and the output. N: the second and the output, or only the output. K: is reduced.
+// The batch: moves all. Each has at least one digit.
+struct Groups {
+  Group m, n, k, batch;
+  View first, second, out;
+  bool swapped = false;  // the first operand is the function's second
+
+  explicit Groups(const Nest& nest);
+};
+
+std::int64_t size_of(const Group& group) {
+  return std::accumulate(group.begin(), group.end(), std::int64_t{1},
+                         [](std::int64_t size, const Digit& digit) { return size * digit.extent; });
+}
+
+// What a stride counts in an order: what does not move at all comes last.
+std::int64_t distance_of(std::int64_t stride) {
+  return stride == 0 ? std::numeric_limits<std::int64_t>::max() : std::abs(stride);
+}
+
+std::int64_t nearest(const Group& group, Stride stride) {
+  std::int64_t nearest = std::numeric_limits<std::int64_t>::max();
+  for (const Digit& digit : group) nearest = std::min(nearest, distance_of(digit.*stride));
+  return nearest;
+}
+
+Groups::Groups(const Nest& nest) : first(nest.inputs.at(0)), second(nest.inputs.at(1)), out(nest.output) {
+  for (std::size_t i = 0; i < nest.rank(); ++i) {
+    const Digit digit = {nest.extents[i], first.strides[i], second.strides[i], out.strides[i]};
+    if (nest.is_reduced(i)) {
+      k.push_back(digit);
+    } else if (digit.first != 0 && digit.second != 0) {
+      batch.push_back(digit);
+    } else {
+      (digit.first != 0 ? m : n).push_back(digit);
+    }
+  }
+  // The output's nearest elements are made neighbours in N: vectors are stored along it.
+  if (nearest(m, &Digit::out) < nearest(n, &Digit::out)) {
+    swapped = true;
+    std::swap(m, n);
+    std::swap(first, second);
+    for (Group* group : {&m, &n, &k, &batch}) {
+      for (Digit& digit : *group) std::swap(digit.first, digit.second);
+    }
+  }
+  for (Group* group : {&m, &n, &k, &batch}) {
+    if (group->empty()) group->emplace_back();
+  }
+}
+
+Groups groups_of(const Problem& problem) { return Groups(fused(nest_of(problem))); }
+
+// Whether an operand's nearest elements are neighbours in K.
+bool along_k(const Groups& groups, const Group& rows, Stride stride) {
+  return nearest(groups.k, stride) < nearest(rows, stride);
+}
+bool first_along_k(const Groups& groups) { return along_k(groups, groups.m, &Digit::first); }
+bool second_along_k(const Groups& groups) { return along_k(groups, groups.n, &Digit::second); }
+
+// A group in the order in which a kernel counts it.
+struct Counted {
+  Group digits;
+  std::int64_t in_runs = 0;  // the extent of the index that is counted in runs, of the first digit's extent
+
+  std::int64_t size() const { return size_of(digits); }
+};
+
+Counted ordered(Group group, Stride stride, Stride then) {
+  std::stable_sort(group.begin(), group.end(), [&](const Digit& a, const Digit& b) {
+    return std::pair(distance_of(a.*stride), distance_of(a.*then)) <
+           std::pair(distance_of(b.*stride), distance_of(b.*then));
+  });
+  return {std::move(group)};
+}
+
+// First a run of `span` neighbours by `stride`, then the neighbours by `then`, then the other runs, then the
+// rest. Nothing, if these neighbours are the same or there are none.
+std::optional<Counted> in_runs(const Group& group, Stride stride, Stride then, std::int64_t span) {
+  Group rest = ordered(group, stride, then).digits;
+  const auto other = std::min_element(rest.begin(), rest.end(), [&](const Digit& a, const Digit& b) {
+    return distance_of(a.*then) < distance_of(b.*then);
+  });
+  if (other == rest.begin() || rest.front().*stride == 0 || *other.*then == 0) return std::nullopt;
+  Digit run = rest.front(), runs = rest.front();
+  run.extent = span;
+  runs.extent = ceil_divide(runs.extent, span);
+  for (const Stride its : {&Digit::first, &Digit::second, &Digit::out}) runs.*its *= span;
+  Counted counted = {{run, *other, runs}, rest.front().extent};
+  rest.erase(other);
+  counted.digits.insert(counted.digits.end(), rest.begin() + 1, rest.end());
+  return counted;
+}
+
+// The rows that an operand shares with the output: in the operand's order where its neighbours are there,
+// else in the output's.
+std::optional<Counted> counted_rows(const Groups& groups, const Group& rows, Stride operand,
+                                    std::int64_t span) {
+  const bool elsewhere = along_k(groups, rows, operand);
+  if (span > 1) return elsewhere ? std::nullopt : in_runs(rows, &Digit::out, operand, span);
+  return elsewhere ? ordered(rows, &Digit::out, operand) : ordered(rows, operand, &Digit::out);
+}
+std::optional<Counted> counted_m(const Groups& groups, std::int64_t span) {
+  return counted_rows(groups, groups.m, &Digit::first, span);
+}
+std::optional<Counted> counted_n(const Groups& groups, std::int64_t span) {
+  return counted_rows(groups, groups.n, &Digit::second, span);
+}
+
+// The terms, in the order of one of the operands, or in runs of the first where both have their neighbours
+// there.
+std::optional<Counted> counted_k(const Groups& groups, const std::string& order, std::int64_t span) {
+  if (span > 1) {
+    if (!first_along_k(groups) || !second_along_k(groups)) return std::nullopt;
+    return in_runs(groups.k, &Digit::first, &Digit::second, span);
+  }
+  return order == "first" ? ordered(groups.k, &Digit::first, &Digit::second)
+                          : ordered(groups.k, &Digit::second, &Digit::first);
+}
+
+// Up to so many neighbours of the group's first digit lie side by side and aligned wherever the others lead.
+std::int64_t widest(const Groups& groups, const Counted& group, Stride stride, std::int64_t start,
+                    std::int64_t widest) {
+  const Digit& along = group.digits.front();
+  const auto is_off = [&](const Group& others, std::int64_t vector) {
+    return std::any_of(others.begin(), others.end(),
+                       [&](const Digit& digit) { return digit.*stride != 1 && digit.*stride % vector != 0; });
+  };
+  const auto fits = [&](std::int64_t vector) {
+    if (vector == 1) return true;
+    if (along.*stride != 1 || along.extent % vector != 0 || group.in_runs % vector != 0) return false;
+    if (start % vector != 0) return false;
+    std::int64_t neighbours = 0;  // whatever moves by one element moves off, but for the digit itself
+    for (const Group* others : {&groups.m, &groups.n, &groups.k, &groups.batch}) {
+      for (const Digit& digit : *others) neighbours += digit.*stride == 1 ? 1 : 0;
+      if (is_off(*others, vector)) return false;
+    }
+    return neighbours == 1;
+  };
+  while (!fits(widest)) widest /= 2;
+  return widest;
+}
+
+DType computed_in(DType dtype) { return elementwise_op::compute_dtype(dtype); }
+
+std::int64_t tile_threads(const Config& c) { return c[TILE_M] / c[THREAD_M] * (c[TILE_N] / c[THREAD_N]); }
+
+// Of an offset: whether 32 reach all elements of each array and all sums of some of a view's strides.
+std::int64_t index_bits(const Problem& problem) {
+  const Nest& nest = nest_of(problem);
+  const auto is_near = [&](const View& view) {
+    double span = static_cast<double>(std::abs(view.start));
+    for (std::size_t i = 0; i < nest.rank(); ++i)
+      span += static_cast<double>(std::abs(view.strides[i])) * static_cast<double>(nest.extents[i] - 1);
+    return span < 0x1p31 - 1;
+  };
+  return std::all_of(nest.inputs.begin(), nest.inputs.end(), is_near) && is_near(nest.output) ? 32 : 64;
+}
+
+// As Tables, Terms and Operand in contract.cu.
+std::int64_t table_bytes(const Problem& problem, const Config& c) {
+  return 2 * (c[TILE_M] + c[TILE_N]) * index_bits(problem) / 8;
+}
+
+std::int64_t pitch(std::int64_t tile, std::int64_t thread, std::int64_t span, std::int64_t lanes) {
+  const std::int64_t reach = tile / thread * std::gcd(thread, lanes);
+  const bool skewed = span > 1 && span % 8 != 4 && reach % (8 * lanes) == 0;
+  return tile + (skewed ? ceil_divide(tile, 8 * lanes) * lanes : lanes);
+}
+
+bool is_asynchronous(const Problem& problem, const Config& c) {
+  return c[COPY] == "async" && computed_in(dtype_of(problem)) == dtype_of(problem);
+}
+
+std::int64_t shared_bytes(const Problem& problem, const Groups& groups, const Counted& k, const Config& c) {
+  const std::int64_t element = bytes(computed_in(dtype_of(problem))), lanes = 16 / element;
+  const bool padded = c[SMEM_LAYOUT] == "padded";
+  const std::int64_t rows = padded && (first_along_k(groups) || c[SPAN_M] > 1)
+                                ? pitch(c[TILE_M], c[THREAD_M], c[SPAN_M], lanes)
+                                : c[TILE_M];
+  const std::int64_t columns = padded && (second_along_k(groups) || c[SPAN_N] > 1)
+                                   ? pitch(c[TILE_N], c[THREAD_N], c[SPAN_N], lanes)
+                                   : c[TILE_N];
+  const std::int64_t terms = k.digits.size() > 1 ? 2 * c[TILE_K] * index_bits(problem) / 8 : 0;
+  const std::int64_t stages = is_asynchronous(problem, c) ? c[STAGES] : 2;
+  return table_bytes(problem, c) + stages * (terms + c[TILE_K] * (rows + columns) * element);
+}
+
+struct Parts {
+  std::int64_t splits, terms;
+};
+Parts parts_of(std::int64_t k, std::int64_t split, std::int64_t tile_k) {
+  const std::int64_t terms = round_up(ceil_divide(k, split), tile_k);
+  return {ceil_divide(k, terms), terms};
+}
+
+// Whether terms of zeros may be added.
+bool adds_nothing(const Problem& problem) {
+  const Expression& expression = expression_of(problem);
+  return expression.reduction == Reduction::sum && !product_of(expression.function).empty();
+}
+
+std::string refuses(const Problem& problem) {
+  const Expression& expression = expression_of(problem);
+  if (expression.accesses.size() != 2) {
+    return "This template is for two accesses, and the expression has " +
+           std::to_string(expression.accesses.size()) + "; take another template.";
+  }
+  const Nest& nest = nest_of(problem);
+  if (nest.outputs() == 0 || nest.terms() == 0) return "There is nothing to compute; the base serves that.";
+  const Groups groups = groups_of(problem);
+  for (const auto& [name, group] : {std::pair("M", &groups.m), std::pair("N", &groups.n),
+                                    std::pair("K", &groups.k), std::pair("batch", &groups.batch)}) {
+    const std::int64_t size = size_of(*group);
+    if (size <= most_in_group) continue;
+    return std::string("The group ") + name + " of the indices has " + std::to_string(size) +
+           " places, more than the " + std::to_string(most_in_group) +
+           " that this template counts; take another template.";
+  }
+  return "";
+}
+
+// Whether the sum is that of products of the two accesses.
+bool is_product(const Problem& problem) {
+  const Expression& expression = expression_of(problem);
+  std::vector<int> factors = product_of(expression.function);
+  std::sort(factors.begin(), factors.end());
+  return expression.reduction == Reduction::sum && factors == std::vector{0, 1};
+}
+
+Values ranks(const Problem& problem) {
+  const Groups groups = groups_of(problem);
+  const auto rank = [](const Group& group) { return static_cast<std::int64_t>(group.size()); };
+  return {{"M_RANK", rank(groups.m)},
+          {"N_RANK", rank(groups.n)},
+          {"K_RANK", rank(groups.k)},
+          {"BATCH_RANK", rank(groups.batch)},
+          {"A_ALONG_K", std::int64_t{first_along_k(groups)}},
+          {"B_ALONG_K", std::int64_t{second_along_k(groups)}},
+          {"INDEX", index_bits(problem)}};
+}
+
+Values constants_of_any(const Problem& problem) {
+  Values constants = ranks(problem);
+  constants.set("SWAPPED", std::int64_t{groups_of(problem).swapped});
+  constants.set("REDUCTION", static_cast<std::int64_t>(expression_of(problem).reduction));
+  constants.set("ZEROS_ADD_NOTHING", std::int64_t{adds_nothing(problem)});
+  return constants;
+}
+
+std::vector<Axis> axes(DType dtype) {
+  const std::int64_t element = bytes(dtype);
+  const std::int64_t compute = bytes(computed_in(dtype));
+  std::vector<Value> vectors, stored;
+  for (std::int64_t vector = 16 / element; vector >= 1; vector /= 2) vectors.emplace_back(vector);
+  for (std::int64_t vector = 16 / compute; vector >= 1; vector /= 2) stored.emplace_back(vector);
+  const bool wide = compute == 8;
+  const std::vector<Value> tiles = wide ? std::vector<Value>{64, 128, 32, 16, 256, 24, 48, 96}
+                                        : std::vector<Value>{128, 64, 256, 32, 16, 24, 48, 96, 160};
+  const std::vector<Value> of_thread =
+      wide ? std::vector<Value>{4, 8, 2, 6} : std::vector<Value>{8, 4, 16, 12, 20};
+  const std::vector<Value> spans = {1, 8, 4, 16, 12, 20};
+  return {
+      {TILE_M, tiles, "rows of M of a tile"},
+      {TILE_N, tiles, "columns of N of a tile"},
+      {THREAD_M, of_thread, "rows of a thread"},
+      {THREAD_N, of_thread, "columns of a thread"},
+      {WARP_N, {8, 4, 2, 16}, "threads of a warp along N; the others are along M"},
+      {TILE_K, {16, 8, 32}, "terms of a tile"},
+      {SPAN_M, spans, "rows of M that are neighbours in the output, before the first operand's neighbours"},
+      {SPAN_N, spans,
+       "columns of N that are neighbours in the output, before the second operand's neighbours"},
+      {SPAN_K, {1, 4, 8}, "terms that are neighbours in the first operand, before the second's neighbours"},
+      {ORDER_K, categories({"first", "second"}), "the operand whose neighbours are neighbours in K"},
+      {COPY, categories({"async", "registers"}),
+       "how tiles come into shared memory: by asynchronous copies, or by way of registers"},
+      {STAGES, {3, 2, 4}, "tiles of each operand in shared memory"},
+      {VECTOR_A, vectors, "neighbours that a load of the first operand moves"},
+      {VECTOR_B, vectors, "neighbours that a load of the second operand moves"},
+      {VECTOR_OUT, stored, "columns of N that a store moves"},
+      {SMEM_LAYOUT, categories({"padded", "flat"}),
+       "whether tiles avoid bank conflicts of copies along K and of runs"},
+      {SPLIT, {1, 2, 4, 8, 16, 32}, "blocks that share the terms of a tile, at most"},
+      {BLOCK_ORDER, categories({"row", "column", "banded"}),
+       "in which order blocks take tiles; banded: 8 rows of tiles, column by column"},
+      resident_warps_axis({16, 8}),
+      store_axis(),
+      start_axis(),
+      trigger_axis(),
+  };
+}
+
+// How wide accesses may be, by how a group is counted. 0: it cannot be counted so.
+struct Widest {
+  static constexpr std::array<std::int64_t, 6> spans = {1, 4, 8, 12, 16, 20};
+
+  Widest(const Problem& problem, const Groups& groups)
+      : first_along(first_along_k(groups)), second_along(second_along_k(groups)) {
+    const DType dtype = dtype_of(problem);
+    const std::int64_t vector = 16 / bytes(dtype), stored = 16 / bytes(computed_in(dtype));
+    const auto of = [&](const std::optional<Counted>& counted, Stride stride, const View& view,
+                        std::int64_t limit) {
+      if (!counted || counted->size() > most_in_group) return std::int64_t{0};
+      return widest(groups, *counted, stride, view.start, limit);
+    };
+    for (const std::int64_t span : spans) {
+      const auto at = static_cast<std::size_t>(span);
+      a.at(at) = of(counted_m(groups, span), &Digit::first, groups.first, vector);
+      b.at(at) = of(counted_n(groups, span), &Digit::second, groups.second, vector);
+      out.at(at) = of(counted_n(groups, span), &Digit::out, groups.out, stored);
+    }
+    for (const std::int64_t span : {1, 4, 8}) {
+      for (const bool second : {false, true}) {
+        const std::optional<Counted> counted = counted_k(groups, second ? "second" : "first", span);
+        if (counted && span > 1 && !adds_nothing(problem) && counted->in_runs % span != 0) continue;
+        const auto at = static_cast<std::size_t>(span);
+        if (counted) terms.at(at) = counted->size();
+        k_first.at(at).at(second) = of(counted, &Digit::first, groups.first, vector);
+        k_second.at(at).at(second) = of(counted, &Digit::second, groups.second, vector);
+      }
+    }
+  }
+
+  // Of a config.
+  std::int64_t of_a(const Config& c) const {
+    if (!first_along) return a[static_cast<std::size_t>(c[SPAN_M])];
+    return c[COPY] == "async" ? 1 : k_first[static_cast<std::size_t>(c[SPAN_K])][c[ORDER_K] == "second"];
+  }
+  std::int64_t of_b(const Config& c) const {
+    if (!second_along) return b[static_cast<std::size_t>(c[SPAN_N])];
+    return c[COPY] == "async" ? 1 : k_second[static_cast<std::size_t>(c[SPAN_K])][c[ORDER_K] == "second"];
+  }
+  std::int64_t of_out(const Config& c) const { return out[static_cast<std::size_t>(c[SPAN_N])]; }
+
+  std::array<std::int64_t, 21> a = {}, b = {}, out = {};
+  std::array<std::int64_t, 9> terms = {};  // by SPAN_K
+  std::array<std::array<std::int64_t, 2>, 9> k_first = {}, k_second = {};
+  bool first_along, second_along;
+};
+
+std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups, const Problem& problem) {
+  const Widest widest(problem, groups);
+  const DType dtype = dtype_of(problem);
+  const std::int64_t element = bytes(computed_in(dtype));
+  const std::int64_t m = size_of(groups.m), n = size_of(groups.n);
+  const bool one_order_k = counted_k(groups, "first", 1)->digits == counted_k(groups, "second", 1)->digits;
+  const bool copies_along_k = widest.first_along || widest.second_along;
+  std::vector<Rule> rules = {
+      {"A warp's threads share a tile: THREAD_M * 32 / WARP_N divides TILE_M, and THREAD_N * WARP_N divides "
+       "TILE_N.",
+       [](const Config& c) {
+         return c[TILE_M] % (c[THREAD_M] * (32 / c[WARP_N])) == 0 &&
+                c[TILE_N] % (c[THREAD_N] * c[WARP_N]) == 0;
+       }},
+      {"A block has at most 512 threads: more leave too few registers for what a thread has.",
+       [](const Config& c) { return tile_threads(c) <= 512; }},
+      {"A thread's sums and what it multiplies fit into 255 registers of 4 bytes.",
+       [=](const Config& c) {
+         const std::int64_t numbers = c[THREAD_M] * c[THREAD_N] + 2 * (c[THREAD_M] + c[THREAD_N]);
+         return numbers * element <= 4 * 224;
+       }},
+      {"Runs in M are for neighbours of the output that are not those of the first operand.",
+       [=](const Config& c) { return widest.a[static_cast<std::size_t>(c[SPAN_M])] > 0; }},
+      {"Runs in N are for neighbours of the output that are not those of the second operand.",
+       [=](const Config& c) { return widest.b[static_cast<std::size_t>(c[SPAN_N])] > 0; }},
+      {"Where M or N is counted in runs, a tile has eight of them, or a multiple.",
+       [](const Config& c) {
+         return (c[SPAN_M] == 1 || c[TILE_M] % (8 * c[SPAN_M]) == 0) &&
+                (c[SPAN_N] == 1 || c[TILE_N] % (8 * c[SPAN_N]) == 0);
+       }},
+      {"SPAN_K is for terms that are neighbours in both operands, others in each; if not all is added, it "
+       "divides them.",
+       [=](const Config& c) { return widest.k_first[static_cast<std::size_t>(c[SPAN_K])][0] > 0; }},
+      conditional(
+          ORDER_K, "first", [=](const Config& c) { return !one_order_k && c[SPAN_K] == 1; },
+          "Both orders of K are the same, or SPAN_K makes another."),
+      conditional(
+          STAGES, 2, [](const Config& c) { return c[COPY] == "async"; },
+          "By way of registers two stages are used."),
+      {"VECTOR_A, VECTOR_B and VECTOR_OUT are as wide as the arrays allow, or all 1 for pointers of any "
+       "alignment: an operand's along the first index of M or N, or by way of registers of K, the output's "
+       "along "
+       "the first index of N.",
+       [=](const Config& c) {
+         const std::int64_t a = c[VECTOR_A], b = c[VECTOR_B], out = c[VECTOR_OUT];
+         return (a == 1 && b == 1 && out == 1) ||
+                (a == widest.of_a(c) && b == widest.of_b(c) && out == widest.of_out(c));
+       }},
+      one_name(
+          SPLIT,
+          [=](const Config& c) {
+            const std::int64_t terms = widest.terms[static_cast<std::size_t>(c[SPAN_K])];
+            if (terms == 0) return c[SPLIT];
+            const std::int64_t splits = parts_of(terms, c[SPLIT], c[TILE_K]).splits;
+            std::int64_t split = 1;
+            while (parts_of(terms, split, c[TILE_K]).splits != splits) split *= 2;
+            return split;
+          },
+          "Of the SPLIT that make as many parts of K one stands for all."),
+      conditional(
+          BLOCK_ORDER, "row", [=](const Config& c) { return m > c[TILE_M] && n > c[TILE_N]; },
+          "One row or column of tiles has one order."),
+      resident_warps_rule(its_axes, tile_threads),
+  };
+  if (element != bytes(dtype)) {
+    rules.push_back(conditional(
+        COPY, "registers", [](const Config&) { return false; },
+        "Elements of 16 bits become wider on their way."));
+  }
+  if (!copies_along_k) {
+    rules.push_back(conditional(
+        SMEM_LAYOUT, "flat", [](const Config& c) { return c[SPAN_M] > 1 || c[SPAN_N] > 1; },
+        "Padding is for copies along K and for runs."));
+  }
+  return rules;
+}
+
+std::vector<Rule> worth(const Groups& groups, const Problem& problem) {
+  const std::int64_t words = bytes(computed_in(dtype_of(problem))) / 4;
+  const std::int64_t m = size_of(groups.m), n = size_of(groups.n), k = size_of(groups.k);
+  const std::int64_t batch = size_of(groups.batch);
+  const Widest widest(problem, groups);
+  return {
+      {"A block has 64 to 256 threads.",
+       [](const Config& c) { return tile_threads(c) >= 64 && tile_threads(c) <= 256; }},
+      {"A thread has at least 16 sums, and at most four times as many of one side as of the other.",
+       [](const Config& c) {
+         return c[THREAD_M] * c[THREAD_N] >= 16 && c[THREAD_M] <= 4 * c[THREAD_N] &&
+                c[THREAD_N] <= 4 * c[THREAD_M];
+       }},
+      {"The sums of RESIDENT_WARPS fit into 65536 registers with what is multiplied.",
+       [=](const Config& c) {
+         const std::int64_t numbers = c[THREAD_M] * c[THREAD_N] + 2 * (c[THREAD_M] + c[THREAD_N]);
+         return (numbers * words + 32) * 32 * std::max(c[RESIDENT_WARPS], tile_threads(c) / 32) <=
+                65536 + 2048;
+       }},
+      {"A side of a tile is not twice as long as what there is.",
+       [=](const Config& c) {
+         return (c[TILE_M] < 2 * m || c[TILE_M] <= 16) && (c[TILE_N] < 2 * n || c[TILE_N] <= 16);
+       }},
+      {"K is split where tiles are few.",
+       [=](const Config& c) {
+         const std::int64_t tiles = ceil_divide(m, c[TILE_M]) * ceil_divide(n, c[TILE_N]) * batch;
+         return c[SPLIT] == 1 || (tiles * c[SPLIT] <= 2048 && k >= 4 * c[TILE_K] * c[SPLIT]);
+       }},
+      {"A store's hint is for outputs that are most of what is moved.",
+       [=](const Config& c) { return c[STORE] == "plain" || k <= 256; }},
+      {"Accesses are as wide as the arrays allow.",
+       [=](const Config& c) { return c[VECTOR_A] == widest.of_a(c) && c[VECTOR_B] == widest.of_b(c); }},
+      {"An early start is for few blocks.",
+       [=](const Config& c) {
+         const std::int64_t tiles = ceil_divide(m, c[TILE_M]) * ceil_divide(n, c[TILE_N]) * batch;
+         return c[START] == "plain" || tiles <= 2048;
+       }},
+      trigger_rule(),
+  };
+}
+
+Space space(const Problem& problem) {
+  const Groups groups = groups_of(problem);
+  std::vector<Axis> its = axes(dtype_of(problem));
+  std::vector<Rule> rules = must(its, groups, problem);
+  return Space(std::move(its), std::move(rules), worth(groups, problem));
+}
+
+Work work(const Problem& problem, const Config& config) {
+  const Groups groups = groups_of(problem);
+  const Counted m = counted_m(groups, config[SPAN_M]).value();
+  const Counted n = counted_n(groups, config[SPAN_N]).value();
+  const Counted k = counted_k(groups, config[ORDER_K], config[SPAN_K]).value();
+  const std::int64_t tiles_m = ceil_divide(m.size(), config[TILE_M]);
+  const std::int64_t tiles_n = ceil_divide(n.size(), config[TILE_N]);
+  const std::int64_t tiles = tiles_m * tiles_n * size_of(groups.batch);
+  const Parts parts = parts_of(k.size(), config[SPLIT], config[TILE_K]);
+  const bool overlaps = config[START] == "overlapped";
+  const DType dtype = dtype_of(problem);
+
+  std::vector<Digit> digits;
+  for (const Group* group : {&m.digits, &n.digits, &k.digits, &groups.batch})
+    digits.insert(digits.end(), group->begin(), group->end());
+  digits.resize(most_digits);
+  const auto add_extents = [&](std::vector<KernelArgument>& arguments) {
+    for (const Digit& digit : digits) arguments.emplace_back(int32(digit.extent));
+  };
+  const auto add_strides = [&](std::vector<KernelArgument>& arguments, Stride stride) {
+    for (const Digit& digit : digits) arguments.emplace_back(digit.*stride);
+  };
+
+  std::vector<KernelArgument> arguments = {ArgumentPointer{groups.first.array},
+                                           ArgumentPointer{groups.second.array},
+                                           ArgumentPointer{groups.out.array},
+                                           WorkspacePointer{0},
+                                           groups.first.start,
+                                           groups.second.start,
+                                           groups.out.start,
+                                           int32(m.size()),
+                                           int32(n.size()),
+                                           int32(k.size()),
+                                           int32(m.in_runs),
+                                           int32(n.in_runs),
+                                           int32(k.in_runs),
+                                           int32(tiles_m),
+                                           int32(tiles_n),
+                                           int32(parts.splits),
+                                           int32(parts.terms)};
+  add_extents(arguments);
+  for (const Stride stride : {&Digit::first, &Digit::second, &Digit::out}) add_strides(arguments, stride);
+  Work work = {.steps = {Launch{.kernel = "tensor_contract",
+                                .grid = {tiles * parts.splits},
+                                .block = {tile_threads(config)},
+                                .dynamic_shared_bytes = shared_bytes(problem, groups, k, config),
+                                .arguments = std::move(arguments),
+                                .overlaps_previous = overlaps}}};
+  if (parts.splits == 1) return work;
+  work.workspace_bytes = tiles * parts.splits * config[TILE_M] * config[TILE_N] * bytes(computed_in(dtype));
+  std::vector<KernelArgument> its = {ArgumentPointer{groups.out.array},
+                                     WorkspacePointer{0},
+                                     groups.out.start,
+                                     int32(m.size()),
+                                     int32(n.size()),
+                                     int32(m.in_runs),
+                                     int32(n.in_runs),
+                                     int32(tiles_m),
+                                     int32(tiles_n),
+                                     int32(parts.splits)};
+  add_extents(its);
+  add_strides(its, &Digit::out);
+  work.steps.push_back(Launch{.kernel = "tensor_contract_kept",
+                              .grid = {tiles * config[THREAD_M]},
+                              .block = {tile_threads(config)},
+                              .dynamic_shared_bytes = table_bytes(problem, config),
+                              .arguments = std::move(its),
+                              .overlaps_previous = overlaps});
+  return work;
+}
+
+std::int64_t alignment_bytes(const Problem& problem, const Config& config) {
+  return std::max({config[VECTOR_A], config[VECTOR_B], config[VECTOR_OUT]}) * bytes(dtype_of(problem));
+}
+
+// Tiles as large as the sides allow, for the least that is multiplied in vain; parts of K where tiles are
+// few.
+std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
+  const Groups groups = groups_of(problem);
+  const std::int64_t m = size_of(groups.m), n = size_of(groups.n), k = size_of(groups.k);
+  const bool wide = bytes(computed_in(dtype_of(problem))) == 8;
+  struct Shape {
+    std::int64_t tile_m, tile_n, thread_m, thread_n, warp_n;
+    double rate;  // of multiplications, as a part of the best
+  };
+  static const std::vector<Shape> of_words = {
+      {128, 128, 8, 8, 8, 1},    {96, 128, 8, 8, 8, 0.97},   {128, 96, 8, 12, 8, 0.97},
+      {64, 128, 8, 8, 8, 0.95},  {128, 64, 8, 8, 8, 0.95},   {64, 64, 8, 4, 8, 0.8},
+      {256, 24, 8, 12, 2, 0.85}, {24, 256, 12, 8, 16, 0.85}, {256, 48, 8, 12, 4, 0.9},
+      {48, 256, 12, 8, 8, 0.9},  {256, 32, 8, 8, 4, 0.85},   {32, 256, 8, 8, 8, 0.85},
+      {32, 32, 4, 4, 8, 0.5},    {256, 16, 8, 4, 4, 0.6},    {16, 256, 4, 8, 8, 0.6}};
+  static const std::vector<Shape> of_doubles = {
+      {64, 64, 4, 4, 8, 1},    {128, 64, 8, 4, 8, 1},   {64, 128, 4, 8, 8, 1},    {128, 32, 4, 4, 8, 0.9},
+      {32, 128, 4, 4, 8, 0.9}, {32, 32, 4, 2, 8, 0.6},  {128, 24, 4, 6, 4, 0.9},  {24, 128, 6, 4, 8, 0.9},
+      {128, 16, 4, 4, 4, 0.7}, {16, 128, 4, 4, 8, 0.7}, {256, 48, 8, 6, 4, 0.95}, {48, 256, 6, 8, 8, 0.95}};
+  const std::int64_t blocks_to_fill = 2 * multiprocessors_to_fill(device);
+  const Shape* best = nullptr;
+  double least = 0;
+  for (const Shape& shape : wide ? of_doubles : of_words) {
+    const std::int64_t tiles =
+        ceil_divide(m, shape.tile_m) * ceil_divide(n, shape.tile_n) * size_of(groups.batch);
+    const double cost = static_cast<double>(std::max(tiles, blocks_to_fill)) *
+                        static_cast<double>(shape.tile_m * shape.tile_n) / shape.rate;
+    if (best == nullptr || cost < least) {
+      best = &shape;
+      least = cost;
+    }
+  }
+  const std::int64_t tiles =
+      ceil_divide(m, best->tile_m) * ceil_divide(n, best->tile_n) * size_of(groups.batch);
+  std::int64_t split = 1;
+  while (split < 32 && 2 * split * tiles <= blocks_to_fill && k >= 2 * split * 64) split *= 2;
+  Values values = {{std::string(TILE_M.name), best->tile_m},     {std::string(TILE_N.name), best->tile_n},
+                   {std::string(THREAD_M.name), best->thread_m}, {std::string(THREAD_N.name), best->thread_n},
+                   {std::string(WARP_N.name), best->warp_n},     {std::string(SPLIT.name), split}};
+  // Runs of about eight neighbours of the output, of which few are beyond its end.
+  const auto set_span = [&](const IntegerAxis& axis, std::int64_t tile, const auto& counted) {
+    std::int64_t chosen = 1;
+    double least_waste = 0;
+    for (const std::int64_t span : {8, 4, 16, 20, 12}) {
+      const std::optional<Counted> group = counted(groups, span);
+      if (!group || tile % (8 * span) != 0) continue;
+      const double waste =
+          static_cast<double>(round_up(group->in_runs, span)) / static_cast<double>(group->in_runs);
+      if (chosen != 1 && waste >= least_waste - 0.05) continue;
+      chosen = span;
+      least_waste = waste;
+    }
+    values.set(axis.name, chosen);
+  };
+  set_span(SPAN_M, best->tile_m, counted_m);
+  set_span(SPAN_N, best->tile_n, counted_n);
+  // K is counted in the order of the larger operand that has its neighbours there, or in runs.
+  const bool first_along = first_along_k(groups), second_along = second_along_k(groups);
+  if (adds_nothing(problem) && counted_k(groups, "first", 4)) {
+    values.set(SPAN_K.name, 4);
+  } else if (second_along && (!first_along || n > m) &&
+             counted_k(groups, "first", 1)->digits != counted_k(groups, "second", 1)->digits) {
+    values.set(ORDER_K.name, "second");
+  }
+  return values;
+}
+
+}  // namespace
+
+Template contract() {
+  return {
+      .name = "contract",
+      .what =
+          "Sums of products of two accesses as products of matrices: tiles of both in shared memory, sums "
+          "in registers.",
+      .kernels = {"tensor_contract", "tensor_contract_kept"},
+      .constants = ranks,
+      .refuses = [](const Problem& problem) -> std::string {
+        if (is_product(problem)) return refuses(problem);
+        return "This template is for sums of products of two accesses; take another template.";
+      },
+      .untuned = untuned,
+      .space = space,
+      .work = work,
+      .alignment_bytes = alignment_bytes};
+}
+
+Template contract_any() {
+  return {.name = "contract_any",
+          .what = "Any function of two accesses as a product of matrices, as in contract.",
+          .kernels = {"tensor_contract", "tensor_contract_kept"},
+          .compiled_in = {"expression", "dtype"},
+          .constants = constants_of_any,
+          .preamble =
+              [](const Problem& problem) {
+                return elementwise_op::code(expression_of(problem).function, dtype_of(problem));
+              },
+          .refuses = [](const Problem& problem) -> std::string {
+            if (!is_product(problem)) return refuses(problem);
+            return "Sums of products are for the template contract.";
+          },
+          .untuned = untuned,
+          .space = space,
+          .work = work,
+          .alignment_bytes = alignment_bytes};
+}
+
+}  // namespace tunesmith::tensor_op

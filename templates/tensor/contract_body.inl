@@ -1,0 +1,258 @@
+// The body of contract.cu and contract_any.cu: an output is the sum over K of terms of a row of M and a
+// column of N. Each of the four groups of indices (M moves the first operand and the output, N the second and
+// the output, K is reduced, the batch moves all) is counted through as one number, and an element's address
+// is the sum of what the digits of two groups add; so strides, windows and diagonals make no difference. The
+// extents and strides are arguments, their numbers are compiled in. Needs T, Compute, neutral(), added(),
+// term() and zeros_add_nothing.
+
+constexpr int warp_m = 32 / WARP_N;
+constexpr int threads_m = TILE_M / THREAD_M;
+constexpr int threads_n = TILE_N / THREAD_N;
+constexpr int threads = threads_m * threads_n;
+
+// A thread's rows are pieces of as many neighbours as one access to shared memory takes, and as far apart as
+// all threads' pieces are long; likewise its columns.
+constexpr int piece_m = alignment_of(THREAD_M, 16 / static_cast<int>(sizeof(Compute)));
+constexpr int piece_n = alignment_of(THREAD_N, 16 / static_cast<int>(sizeof(Compute)));
+
+#include "tensor/contract_nest.inl"
+#include "tensor/contract_operand.inl"
+#include "tensor/contract_unit.inl"
+
+constexpr int resident_blocks = larger(1, RESIDENT_WARPS * 32 / threads);
+constexpr Hint store_hint = static_cast<Hint>(STORE);
+
+using First = Operand<TILE_M, VECTOR_A, A_ALONG_K != 0, SPAN_M, 1, threads_m * piece_m>;
+using Second = Operand<TILE_N, VECTOR_B, B_ALONG_K != 0, SPAN_N, SPAN_K, threads_n * piece_n>;
+
+// Shared memory begins with these: of each row of M where it begins in the first operand and in the output,
+// and of each column of N. Where several digits make K, what the terms of each stage add in both operands
+// follows; then as many tiles of both.
+struct Tables {
+  Offset first[TILE_M], out_m[TILE_M], second[TILE_N], out_n[TILE_N];
+};
+struct Terms {
+  Offset first[TILE_K], second[TILE_K];
+};
+constexpr int stage_elements = First::elements + Second::elements;
+constexpr int terms_bytes = counted_terms ? stages * static_cast<int>(sizeof(Terms)) : 0;
+
+// Which tile a block has.
+struct Tile {
+  unsigned m, n, batch, split;
+};
+
+__device__ __forceinline__ Tile tile_of(unsigned at, unsigned tiles_m, unsigned tiles_n, unsigned splits) {
+  const unsigned all = at / (tiles_m * tiles_n);
+  at -= all * (tiles_m * tiles_n);
+  Tile tile;
+  tile.batch = splits == 1 ? all : all / splits;
+  tile.split = all - tile.batch * splits;
+  if constexpr (BLOCK_ORDER == BlockOrder::row) {
+    tile.m = at / tiles_n;
+    tile.n = at - tile.m * tiles_n;
+  } else if constexpr (BLOCK_ORDER == BlockOrder::column) {
+    tile.n = at / tiles_m;
+    tile.m = at - tile.n * tiles_m;
+  } else {  // bands of 8 rows of tiles, each walked column by column
+    const unsigned band = at / (8 * tiles_n);
+    const unsigned in_band = at - band * (8 * tiles_n);
+    const unsigned high = min(tiles_m - band * 8, 8u);
+    tile.n = in_band / high;
+    tile.m = band * 8 + in_band - tile.n * high;
+  }
+  return tile;
+}
+
+// The sizes of the groups, and the extents of the indices that are counted in runs.
+struct Sizes {
+  int m, n, k, runs_m, runs_n, runs_k;
+};
+
+// All threads fill the tables for rows from `from_m` on and columns from `from_n` on. Those beyond the end
+// read the first ones, and are not stored.
+__device__ __forceinline__ void fill(Tables& tables, const Digits& digits, const Sizes& sizes,
+                                     unsigned from_m, unsigned from_n) {
+  for (int row = static_cast<int>(threadIdx.x); row < TILE_M + TILE_N; row += threads) {
+    if (row < TILE_M) {
+      const Place place = M::place(digits, from_m + row, sizes.m, sizes.runs_m);
+      tables.first[row] = place.out == nowhere ? 0 : place.first;
+      tables.out_m[row] = place.out;
+    } else {
+      const int column = row - TILE_M;
+      const Place place = N::place(digits, from_n + column, sizes.n, sizes.runs_n);
+      tables.second[column] = place.out == nowhere ? 0 : place.second;
+      tables.out_n[column] = place.out;
+    }
+  }
+}
+
+// For so many stages' terms from the term `from` on.
+__device__ __forceinline__ void fill(Terms* terms, int stages, const Digits& digits, const Sizes& sizes,
+                                     unsigned from) {
+  if constexpr (counted_terms) {
+    for (int at = static_cast<int>(threadIdx.x); at < stages * TILE_K; at += threads) {
+      const Place place = K::place(digits, from + at, sizes.k, sizes.runs_k);
+      terms[at / TILE_K].first[at % TILE_K] = place.first;
+      terms[at / TILE_K].second[at % TILE_K] = place.second;
+    }
+  }
+}
+
+// A thread's sums of a row, to where they belong.
+__device__ __forceinline__ void store_row(T* out, const Tables& tables, const Unit& unit, int i,
+                                          const Compute (&sum)[THREAD_N]) {
+  const Offset to_row = tables.out_m[unit.row(i)];
+  if (to_row == nowhere) return;
+#pragma unroll
+  for (int j = 0; j < THREAD_N; j += VECTOR_OUT) {
+    const Offset to_column = tables.out_n[unit.column(j)];
+    if (to_column == nowhere) continue;
+    Vector<T, VECTOR_OUT> vector;
+#pragma unroll
+    for (int e = 0; e < VECTOR_OUT; ++e) vector.element[e] = from_float<T>(sum[j + e]);
+    store_hinted<store_hint>(reinterpret_cast<Vector<T, VECTOR_OUT>*>(out + (to_row + to_column)), vector);
+  }
+}
+
+// Where a block's j-th sums of the i-th row of all its threads lie among those of all blocks.
+__device__ __forceinline__ long long kept_at(long long block, int i, int j) {
+  return ((block * THREAD_M + i) * THREAD_N + j) * threads + static_cast<int>(threadIdx.x);
+}
+
+// Launched with a block for each tile of M and N, each of `splits` parts of K, of `terms_of_split` terms, and
+// each place in the batch. With several parts a block leaves its sums to tensor_contract_kept.
+extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
+    ENTRY(tensor_contract)(InputPointer<T> first, InputPointer<T> second, InOutPointer<T> out,
+                           InOutPointer<Compute> kept, long long first_start, long long second_start,
+                           long long out_start, int m, int n, int k, int runs_m, int runs_n, int runs_k,
+                           int tiles_m, int tiles_n, int splits, int terms_of_split, SIXTEEN(int, extent),
+                           SIXTEEN(long long, first_stride), SIXTEEN(long long, second_stride),
+                           SIXTEEN(long long, out_stride)) {
+  DYNAMIC_SHARED(unsigned char, memory);
+  Tables& tables = *reinterpret_cast<Tables*>(memory);
+  Terms* const terms = reinterpret_cast<Terms*>(memory + sizeof(Tables));
+  Compute* const shared = reinterpret_cast<Compute*>(memory + sizeof(Tables) + terms_bytes);
+  const Digits digits = {SIXTEEN_AS(int, extent), SIXTEEN_AS(Offset, first_stride),
+                         SIXTEEN_AS(Offset, second_stride), SIXTEEN_AS(Offset, out_stride)};
+  const Tile tile = tile_of(blockIdx.x, tiles_m, tiles_n, splits);
+  const Place batch = Batch::place(digits, tile.batch, 2147483647, 0);
+  const Sizes sizes = {m, n, k, runs_m, runs_n, runs_k};
+  const int first_term = static_cast<int>(tile.split) * terms_of_split;
+  const int left = min(terms_of_split, k - first_term);
+  fill(tables, digits, sizes, tile.m * TILE_M, tile.n * TILE_N);
+  fill(terms, stages, digits, sizes, first_term);
+  start();
+  __syncthreads();
+
+  const int thread = static_cast<int>(threadIdx.x);
+  const T* const from_first = first + (first_start + batch.first);
+  const T* const from_second = second + (second_start + batch.second);
+  const T* const held_first = held_in_register(from_first);
+  const T* const held_second = held_in_register(from_second);
+  const Offset first_step = digits.first[K::first], second_step = digits.second[K::first];
+  First a;
+  Second b;
+  a.share(thread, tables.first);
+  b.share(thread, tables.second);
+  Unit unit(thread);
+
+  // The t-th tile of K, in a stage.
+  const auto first_terms = [&](int t, int stage) {
+    return First::Terms{(first_term + t * TILE_K) * first_step, first_step, terms[stage].first,
+                        left - t * TILE_K};
+  };
+  const auto second_terms = [&](int t, int stage) {
+    return Second::Terms{(first_term + t * TILE_K) * second_step, second_step, terms[stage].second,
+                         left - t * TILE_K};
+  };
+  const auto copy = [&](int t, int stage) {
+    Compute* const to = shared + stage * stage_elements;
+    a.copy(to, held_first, first_terms(t, stage));
+    b.copy(to + First::elements, held_second, second_terms(t, stage));
+  };
+  const auto load = [&](int t, int stage) {
+    a.load(from_first, first_terms(t, stage));
+    b.load(from_second, second_terms(t, stage));
+  };
+  const auto put = [&](int stage) {
+    Compute* const to = shared + stage * stage_elements;
+    a.put(to);
+    b.put(to + First::elements);
+  };
+
+  const int tiles = ceil_divide(left, TILE_K);
+  if constexpr (asynchronous) {
+#pragma unroll 1
+    for (int t = 0; t < stages - 1; ++t) {
+      if (t < tiles) copy(t, t);
+      end_copy_group();
+    }
+  } else {
+    load(0, 0);
+    put(0);
+  }
+  int stage = 0;  // of the tile t
+#pragma unroll 1
+  for (int t = 0; t < tiles; ++t) {
+    const int before = stage == 0 ? stages - 1 : stage - 1;  // the stage that is free
+    if constexpr (asynchronous) wait_for_copy_groups<stages - 2>();
+    __syncthreads();
+    if constexpr (asynchronous) {
+      if (t + stages - 1 < tiles) copy(t + stages - 1, before);
+      end_copy_group();
+    } else {
+      if (t + 1 < tiles) load(t + 1, before);
+    }
+    fill(terms + stage, 1, digits, sizes, first_term + (t + stages) * TILE_K);
+    const Compute* const its = shared + stage * stage_elements;
+    unit.template accumulate<First, Second>(its, its + First::elements, left - t * TILE_K);
+    if constexpr (!asynchronous) {
+      if (t + 1 < tiles) put(before);
+    }
+    stage = stage + 1 == stages ? 0 : stage + 1;
+  }
+
+  T* const to = out + (out_start + batch.out);
+#pragma unroll
+  for (int i = 0; i < THREAD_M; ++i) {
+    if (SPLIT > 1 && splits > 1) {
+#pragma unroll
+      for (int j = 0; j < THREAD_N; ++j) kept[kept_at(blockIdx.x, i, j)] = unit.sum[i][j];
+    } else {
+      store_row(to, tables, unit, i, unit.sum[i]);
+    }
+  }
+}
+
+// Adds what the parts of K have left, in their order. Launched with THREAD_M blocks for each tile of M and N
+// and each place in the batch.
+extern "C" __global__ void __launch_bounds__(threads)
+    ENTRY(tensor_contract_kept)(InOutPointer<T> out, InputPointer<Compute> kept, long long out_start, int m,
+                                int n, int runs_m, int runs_n, int tiles_m, int tiles_n, int splits,
+                                SIXTEEN(int, extent), SIXTEEN(long long, out_stride)) {
+  DYNAMIC_SHARED(unsigned char, memory);
+  Tables& tables = *reinterpret_cast<Tables*>(memory);
+  const Digits digits = {SIXTEEN_AS(int, extent), {}, {}, SIXTEEN_AS(Offset, out_stride)};
+  const unsigned tiles = static_cast<unsigned>(tiles_m) * static_cast<unsigned>(tiles_n);
+  const unsigned at = blockIdx.x / THREAD_M;
+  const int i = static_cast<int>(blockIdx.x % THREAD_M);
+  const Tile tile = tile_of(at, tiles_m, tiles_n, 1);
+  const Place batch = Batch::place(digits, tile.batch, 2147483647, 0);
+  fill(tables, digits, Sizes{m, n, 0, runs_m, runs_n, 0}, tile.m * TILE_M, tile.n * TILE_N);
+  start();
+  __syncthreads();
+  // The block that had the first part; those of the others are `tiles` apart.
+  const long long first = static_cast<long long>(tile.batch) * splits * tiles + (at - tile.batch * tiles);
+  Compute sum[THREAD_N];
+#pragma unroll
+  for (int j = 0; j < THREAD_N; ++j) sum[j] = kept[kept_at(first, i, j)];
+#pragma unroll 4
+  for (int split = 1; split < splits; ++split) {
+#pragma unroll
+    for (int j = 0; j < THREAD_N; ++j)
+      sum[j] = added(sum[j], kept[kept_at(first + static_cast<long long>(split) * tiles, i, j)]);
+  }
+  const Unit unit(static_cast<int>(threadIdx.x));
+  store_row(out + (out_start + batch.out), tables, unit, i, sum);
+}
