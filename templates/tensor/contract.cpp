@@ -333,7 +333,7 @@ std::vector<Axis> axes(DType dtype) {
       {SPLIT, {1, 2, 4, 8, 16, 32}, "blocks that share the terms of a tile, at most"},
       {BLOCK_ORDER, categories({"row", "column", "banded"}),
        "in which order blocks take tiles; banded: 8 rows of tiles, column by column"},
-      resident_warps_axis({16, 8}),
+      resident_warps_axis({16, 12, 8}),
       store_axis(),
       start_axis(),
       trigger_axis(),
@@ -628,6 +628,7 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   Values values = {{std::string(TILE_M.name), best->tile_m},     {std::string(TILE_N.name), best->tile_n},
                    {std::string(THREAD_M.name), best->thread_m}, {std::string(THREAD_N.name), best->thread_n},
                    {std::string(WARP_N.name), best->warp_n},     {std::string(SPLIT.name), split}};
+  if (k <= 64 && round_up(k, 8) < round_up(k, 16)) values.set(TILE_K.name, 8);
   // Runs of about eight neighbours of the output, of which few are beyond its end.
   const auto set_span = [&](const IntegerAxis& axis, std::int64_t tile, const auto& counted) {
     std::int64_t chosen = 1;
@@ -643,7 +644,12 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
     }
     values.set(axis.name, chosen);
   };
-  set_span(SPAN_M, best->tile_m, counted_m);
+  // Runs in M are worth it where those in N leave sectors of 32 bytes half empty.
+  const Digit& along = *std::min_element(
+      groups.n.begin(), groups.n.end(),
+      [](const Digit& a, const Digit& b) { return distance_of(a.out) < distance_of(b.out); });
+  const std::int64_t run_bytes = along.extent * bytes(dtype_of(problem));
+  if (run_bytes < 128 && run_bytes % 32 != 0) set_span(SPAN_M, best->tile_m, counted_m);
   set_span(SPAN_N, best->tile_n, counted_n);
   // K is counted in the order of the larger operand that has its neighbours there, or in runs.
   const bool first_along = first_along_k(groups), second_along = second_along_k(groups);

@@ -158,13 +158,15 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
   Unit unit(thread);
 
   // The t-th tile of K, in a stage.
+  const bool whole = runs_k % SPAN_K == 0;
   const auto first_terms = [&](int t, int stage) {
-    return First::Terms{(first_term + t * TILE_K) * first_step, first_step, terms[stage].first,
-                        left - t * TILE_K};
+    const int its = t * TILE_K;
+    return First::Terms{(first_term + its) * first_step, first_step, terms[stage].first, left - its, whole};
   };
   const auto second_terms = [&](int t, int stage) {
-    return Second::Terms{(first_term + t * TILE_K) * second_step, second_step, terms[stage].second,
-                         left - t * TILE_K};
+    const int its = t * TILE_K;
+    return Second::Terms{(first_term + its) * second_step, second_step, terms[stage].second, left - its,
+                         whole};
   };
   const auto copy = [&](int t, int stage) {
     Compute* const to = shared + stage * stage_elements;

@@ -83,6 +83,7 @@ struct Operand {
     Offset base, stride;
     const Offset* offsets;
     int left;
+    bool whole;
   };
 
   // visit(step, unit's number, place in the tile, place in the array, whether that exists).
@@ -108,7 +109,7 @@ struct Operand {
       const auto visit = [&](int, int, int to, const T* from, bool exists) {
         copy_async<VECTOR>(reinterpret_cast<T*>(tile) + to, from, exists);
       };
-      if (SPAN_K == 1 && terms.left >= TILE_K) {
+      if ((SPAN_K == 1 || terms.whole) && terms.left >= TILE_K) {
         each<true>(source, terms, visit);
       } else {
         each<false>(source, terms, visit);
