@@ -239,6 +239,6 @@ def _subscripts(text: str, shapes: list[tuple[int, ...]]) -> tuple[list[str], st
     return inputs, result
 
 
-def permute(x: Any, axes: Sequence[SupportsIndex], out: Any = None) -> Any:
-    """A C-contiguous array whose k-th axis is axes[k] of `x`: transpose() under the name that PyTorch has for it."""
+def permute(x: Any, axes: Sequence[SupportsIndex] | None = None, out: Any = None) -> Any:
+    """A C-contiguous array whose k-th axis is axes[k] of `x`: transpose() under the name that PyTorch has for it; None: all axes in reverse."""
     return transpose(x, axes, out)

@@ -278,7 +278,9 @@ bool is_product(const Problem& problem) {
   return expression.reduction == Reduction::sum && factors == std::vector{0, 1};
 }
 
+// None of a problem that is refused.
 Values ranks(const Problem& problem) {
+  if (expression_of(problem).accesses.size() != 2) return {};
   const Groups groups = groups_of(problem);
   const auto rank = [](const Group& group) { return static_cast<std::int64_t>(group.size()); };
   return {{"M_RANK", rank(groups.m)},
@@ -292,6 +294,7 @@ Values ranks(const Problem& problem) {
 
 Values constants_of_any(const Problem& problem) {
   Values constants = ranks(problem);
+  if (constants.empty()) return constants;
   constants.set("SWAPPED", std::int64_t{groups_of(problem).swapped});
   constants.set("REDUCTION", static_cast<std::int64_t>(expression_of(problem).reduction));
   constants.set("ZEROS_ADD_NOTHING", std::int64_t{adds_nothing(problem)});
