@@ -11,6 +11,8 @@ build cuda -DTUNESMITH_FAST_BUILD=ON -DTUNESMITH_PORTFOLIOS=named -DTUNESMITH_PY
 say "Testing"
 ctest --preset cuda -j "$(nproc)" "$@"
 if [[ ${TUNESMITH_ASAN:-1} != 0 ]]; then
+  mkdir -p build/asan/dispatch/packed_before # where the build finds the tables solved, a minute with sanitizers
+  cp build/cuda/dispatch/packed_before/*.factors build/asan/dispatch/packed_before/
   target=tests_of_libraries build asan -DTUNESMITH_FAST_BUILD=ON -DTUNESMITH_EXAMPLES=OFF
   say "Testing the libraries under the address and undefined-behaviour sanitizers"
   ctest --preset asan -j "$(nproc)" -LE 'cli|nvrtc|docs|install|soak' \
