@@ -190,6 +190,8 @@ class Parser {
     }
     sum.factors.resize(std::max(sum.factors.size(), index + 1));
     sum.factors[index] += factor;
+    if (std::abs(sum.factors[index]) > largest_factor)
+      fail(position, "The factor of an index is at most " + std::to_string(largest_factor) + ".");
   }
 
   std::size_t index_of(std::size_t position, std::string_view name) {

@@ -8,6 +8,12 @@
 namespace tunesmith::tensor_op {
 namespace {
 
+// Factors are at most 2^20 and extents 2^40: what is cut off here is beyond every array all the same.
+std::int64_t cut(std::int64_t place) {
+  constexpr std::int64_t most = std::int64_t{1} << 61;
+  return std::clamp(place, -most, most);
+}
+
 bool is_alone(const Affine& dimension, std::size_t index) {
   for (std::size_t i = 0; i < dimension.factors.size(); ++i)
     if ((i == index) != (dimension.factors[i] != 0)) return false;
@@ -46,7 +52,8 @@ std::vector<std::int64_t> dense_strides(const std::vector<std::int64_t>& extents
   std::int64_t step = 1;
   for (std::size_t d = extents.size(); d-- > 0;) {
     strides[d] = step;
-    step = std::min(most_elements, step) * std::max<std::int64_t>(extents[d], 1);
+    const std::int64_t extent = std::max<std::int64_t>(extents[d], 1);
+    step = extent > most_elements / step ? most_elements : step * extent;
   }
   return strides;
 }
@@ -86,7 +93,8 @@ Reach reach_of(const Affine& dimension, const std::vector<std::int64_t>& extents
   for (std::size_t i = 0; i < dimension.factors.size(); ++i) {
     if (dimension.factors[i] == 0) continue;
     if (extents[i] == 0) return {0, -1};
-    (dimension.factors[i] < 0 ? reach.least : reach.most) += dimension.factors[i] * (extents[i] - 1);
+    std::int64_t& end = dimension.factors[i] < 0 ? reach.least : reach.most;
+    end = cut(end + dimension.factors[i] * (extents[i] - 1));
   }
   return reach;
 }
@@ -154,7 +162,7 @@ Extents infer_extents(const Expression& e, std::vector<std::int64_t> given,
             open = i;
           } else {
             const std::int64_t steps = dimension.factors[i] * std::max<std::int64_t>(given[i] - 1, 0);
-            steps > 0 ? above -= steps : below += steps;
+            steps > 0 ? above = cut(above - steps) : below = cut(below + steps);
           }
         }
         if (!one || open == e.indices.size()) continue;

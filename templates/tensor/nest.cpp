@@ -27,6 +27,11 @@ Nest made(const Problem& problem) {
     View made;
     made.array = access.array < 0 ? output_argument : access.array;
     made.strides.resize(kept.size());
+    const auto reads_nothing = [&](const Affine& dimension) {
+      const Reach reach = reach_of(dimension, extents);
+      return reach.least > reach.most;
+    };
+    if (std::any_of(access.dimensions.begin(), access.dimensions.end(), reads_nothing)) return made;
     for (std::size_t d = 0; d < access.dimensions.size(); ++d) {
       const Affine& dimension = access.dimensions[d];
       made.start += dimension.offset * layout.strides[d];

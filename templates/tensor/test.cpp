@@ -66,6 +66,7 @@ TEST(TensorExpression, WhatIsWrongIsASentenceWithItsPlace) {
       {"y[i] = x[i*j]", "At character 12: Two indices are multiplied here"},
       {"y[i] = x[1.5*i]", "A number in an index is whole"},
       {"y[i] = x[9999999*i]", "A number in an index is whole and at most 1048576."},
+      {"y[i] = x[1048576*i+i]", "At character 20: The factor of an index is at most 1048576."},
       {"y[i] = x[1048576*1048576*1048576*1048576*i]", "The factor of an index is at most 1048576."},
       {"y[i] = x[i] + x[i,0]", "At character 15: The array x has 2 indices here and 1 before."},
       {"y[i] = y[i]", "At character 8: The array y is computed; it cannot be read as well."},
@@ -159,6 +160,18 @@ TEST(TensorProblem, ContradictionsAreSentences) {
       {"expression=\"y[i,j,k] = x[i,j,k]\" i=65536 j=65536 k=65536", "more than 2^40 elements"},
       {"expression=\"y[i] = x[i]\" i=4 x=4:1099511627776", "more than the 2^40 that are allowed"},
       {"expression=\"y[i] = x[i]\" i=4 x=4:-1", "Behind the colon stands a stride for each extent"},
+      {"expression=\"y += "
+       "x[1048576*a+1048576*b+1048576*c+1048576*d+1048576*e+1048576*f+1048576*g+1048576*h+1048576*i]\" "
+       "a=1 b=1 c=1 d=1 e=1 f=1 g=1 h=1 i=1099511627776",
+       "more than the 2^40 that are allowed"},
+      {"expression=\"y += "
+       "x[1048576*a+1048576*b+1048576*c+1048576*d+1048576*e+1048576*f+1048576*g+1048576*h+1048576*i]\" "
+       "a=1099511627776 b=1099511627776 c=1099511627776 d=1099511627776 e=1099511627776 f=1099511627776 "
+       "g=1099511627776 "
+       "h=1099511627776 i=1099511627776",
+       "more than 2^40 elements or terms"},
+      {"expression=\"y[i] = x[i,0,0]\" i=4 x=4x1099511627776x1099511627776",
+       "more than the 2^40 that are allowed"},
       {"expression=\"y[i] = x[\" i=4", "An index was expected where the text ends."},
   };
   for (const auto& [text, expected] : cases)
