@@ -2,7 +2,6 @@
 // problem.
 
 #include <bit>
-#include <stdexcept>
 
 #include "templates/tensor/op.h"
 

@@ -139,8 +139,6 @@ Problem rewritten(const Problem& given) {
   const ParseResult parsed = parse(std::get<std::string>(*text));
   if (!parsed.error.empty()) return {{"expression", *text}};  // which is refused
   const Expression& e = parsed.expression;
-  const std::string canonical = canonical_text(e);
-  const bool is_canonical = canonical == std::get<std::string>(*text);
   Problem result;
   std::vector<std::int64_t> extents(e.indices.size(), -1);
   std::vector<std::string> layouts(e.arrays.size());
@@ -155,23 +153,17 @@ Problem rewritten(const Problem& given) {
       if (extent < 0 || extent > most_elements)
         throw UsageError("The extent " + name + "=" + std::to_string(extent) + " is not from 0 to 2^40.");
       extents[static_cast<std::size_t>(index - e.indices.begin())] = extent;
-    } else if (!is_canonical && array != e.arrays.end()) {
+    } else if (array != e.arrays.end()) {
       const auto place = static_cast<std::size_t>(array - e.arrays.begin());
-      layouts[place] = std::holds_alternative<std::string>(value)
-                           ? std::get<std::string>(value)
-                           : std::to_string(std::get<std::int64_t>(value));
+      const auto* layout = std::get_if<std::string>(&value);
+      layouts[place] = layout != nullptr ? *layout : std::to_string(std::get<std::int64_t>(value));
       result.set(array_names[place], layouts[place]);
     } else {
       has_extents = has_extents || name == "extents";
-      for (std::size_t k = 0; k < e.arrays.size() && is_canonical; ++k)
-        if (name == array_names[k])
-          layouts[k] = std::holds_alternative<std::string>(value)
-                           ? std::get<std::string>(value)
-                           : std::to_string(std::get<std::int64_t>(value));
-      result.set(!is_canonical && name == e.output_name ? "out" : name, value);
+      result.set(name == e.output_name ? "out" : name, value);
     }
   }
-  result.set("expression", canonical);
+  result.set("expression", canonical_text(e));
   if (has_extents) return result;
   std::vector<std::vector<std::int64_t>> shapes(layouts.size());
   std::vector<const std::vector<std::int64_t>*> known(layouts.size(), nullptr);
