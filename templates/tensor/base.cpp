@@ -45,9 +45,9 @@ bool is_plain_product(const Expression& e) {
 // array.
 std::vector<KernelArgument> arguments_of(const Nest& nest, Reduction reduction) {
   std::vector<KernelArgument> arguments;
-  const auto view = [&](std::size_t k) { return k < nest.inputs.size() ? &nest.inputs[k] : nullptr; };
-  for (std::size_t k = 0; k < most_arrays; ++k)
-    arguments.emplace_back(ArgumentPointer{view(k) == nullptr ? nest.inputs.front().array : view(k)->array});
+  std::vector<View> views = nest.inputs;
+  views.resize(most_arrays, View{.array = views.front().array, .start = 0, .strides = {}});
+  for (const View& view : views) arguments.emplace_back(ArgumentPointer{view.array});
   arguments.emplace_back(ArgumentPointer{output_argument});
   arguments.emplace_back(nest.outputs());
   arguments.emplace_back(nest.terms());
@@ -55,16 +55,14 @@ std::vector<KernelArgument> arguments_of(const Nest& nest, Reduction reduction) 
   arguments.emplace_back(static_cast<std::int32_t>(nest.rank()));
   arguments.emplace_back(static_cast<std::int32_t>(reduction));
   arguments.emplace_back(nest.output.start);
-  for (std::size_t k = 0; k < most_arrays; ++k)
-    arguments.emplace_back(view(k) == nullptr ? std::int64_t{0} : view(k)->start);
+  for (const View& view : views) arguments.emplace_back(view.start);
   const auto add = [&](const std::vector<std::int64_t>& each, std::int64_t none) {
     for (std::size_t d = 0; d < most_indices; ++d)
       arguments.emplace_back(d < each.size() ? each[each.size() - 1 - d] : none);
   };
   add(nest.extents, 1);
   add(nest.output.strides, 0);
-  for (std::size_t k = 0; k < most_arrays; ++k)
-    add(view(k) == nullptr ? std::vector<std::int64_t>() : view(k)->strides, 0);
+  for (const View& view : views) add(view.strides, 0);
   return arguments;
 }
 
