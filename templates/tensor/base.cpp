@@ -45,6 +45,7 @@ bool is_plain_product(const Expression& e) {
 // array.
 std::vector<KernelArgument> arguments_of(const Nest& nest, Reduction reduction) {
   std::vector<KernelArgument> arguments;
+  arguments.reserve((most_arrays + 2) * (most_indices + 2) + most_program_words);  // some are left over
   std::vector<View> views = nest.inputs;
   views.resize(most_arrays, View{.array = views.front().array, .start = 0, .strides = {}});
   for (const View& view : views) arguments.emplace_back(ArgumentPointer{view.array});
