@@ -148,8 +148,8 @@ Op ops_tensor() {
            "expression=\"out[a,c,b,d] = x[a,b,c,d]\" a=5 b=9 c=6 d=4",
            "expression=\"out[b,a] = x[a,b]\" a=70 b=64 x=70x64:80x1 out=64x70:72x1",
            "expression=\"out[y,x] = x[2*y,99-x]\" y=30 x=100",
-           "expression=\"out[b,c,y,x,c,v,u] += f[c] * (m[b,k,y+i,x+j] * m[b,k,v+i,u+j] + "
-           "g[b,k,y+i,x+j,k,v+i,u+j])\" b=1 c=2 y=3 x=3 v=3 u=3 k=2 i=2 j=2",
+           ("expression=\"out[b,c,y,x,c,v,u] += f[c] * (m[b,k,y+i,x+j] * m[b,k,v+i,u+j] + "
+            "g[b,k,y+i,x+j,k,v+i,u+j])\" b=1 c=2 y=3 x=3 v=3 u=3 k=2 i=2 j=2"),
            "expression=\"out[y,x,d] += (l[y+i,x+j] - r[y+i,x+j+d]) ** 2\" y=9 x=11 d=4 i=3 j=3",
            "expression=\"out[y,x] max= x[2*y+i,2*x+j]\" y=7 x=9 i=2 j=2 dtype=f16",
            "expression=\"t += x[i,i]\" i=25 dtype=i32",

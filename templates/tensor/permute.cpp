@@ -210,7 +210,7 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   for (const Wish& each :
        {Wish{64, 64, large}, Wish{64, 64, 1024}, Wish{32, 32, 1024}, Wish{32, 32, 512}, Wish{16, 16, 512}}) {
     wish = each;
-    if (blocks_of(sides, box_of(sides, wish)) >= 2 * multiprocessors_to_fill(device)) break;
+    if (blocks_of(sides, box_of(sides, wish)) >= std::int64_t{2} * multiprocessors_to_fill(device)) break;
   }
   return Values{
       {"TILE_IN", wish.tile_in}, {"TILE_OUT", wish.tile_out}, {"LEAST", wish.least}, {"START", "overlapped"}};

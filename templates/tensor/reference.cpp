@@ -177,8 +177,8 @@ void reference(const Problem& problem, std::span<const std::vector<double>> argu
     // anything.
     if (!std::isfinite(result.value)) {
       permitted_error[to] = result.is_unknown ? infinity : 0;
-    } else {
-      permitted_error[to] = result.size + error < largest_of(dtype) ? error : infinity;
+    } else if (result.size + error < largest_of(dtype)) {
+      permitted_error[to] = error;
     }
   }
 }
