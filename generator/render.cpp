@@ -180,7 +180,7 @@ class Includes {
     std::string own;
     for (const Line& line : with_fragments(path, files_)) {
       if (line.text == "#pragma once") continue;
-      if (const std::string name = included_file(line.text); !name.empty()) {
+      if (const std::string name = included_file(line.text); !name.empty() && line.text != generated_line) {
         add(name);
       } else {
         own += line.text + "\n";
@@ -279,10 +279,12 @@ Source render_body(const Op& op, const Template& tmpl, const Problem& problem, c
   const std::vector<Constant> constants = constants_of(op, tmpl, problem, config);
   const auto& makes_preamble = tmpl.preamble ? tmpl.preamble : op.preamble;
   const std::string preamble = makes_preamble ? makes_preamble(problem) : "";
+  const std::string generated = tmpl.generated ? tmpl.generated(problem, config) : "";
   const std::string seen = without_comments(body);
 
   Source source;
-  source.hash = sha256(identity_of(constants, seen) + without_comments(preamble) + seen);
+  source.hash =
+      sha256(identity_of(constants, seen) + without_comments(preamble) + seen + without_comments(generated));
   source.suffix = "_" + source.hash.substr(0, 8);
   const std::string file = op.file.empty() ? "templates/" + op.name + "/" + tmpl.name + ".cu"
                                            : std::filesystem::path(op.file).filename().string();
@@ -296,14 +298,19 @@ Source render_body(const Op& op, const Template& tmpl, const Problem& problem, c
   // be this text's alone to lie in one section with the others.
   const bool is_enclosed = target == "host" && !tmpl.names_dtype;
   if (is_enclosed) source.text += "\n" + std::string(enclosure);
-  source.text += body.substr(split + constants_line.size());
+  std::string rest = body.substr(split + constants_line.size());
+  if (const std::size_t at = rest.find(generated_line); tmpl.generated && at != std::string::npos)
+    rest.replace(at, generated_line.size(), generated);
+  source.text += rest;
+  for (const std::string& kernel : tmpl.kernels)
+    if (!tmpl.generated || generated.find("ENTRY(" + kernel + ")") != std::string::npos)
+      source.kernels.push_back(kernel);
   if (is_enclosed) source.text += "\n" + std::string(enclosure_end) + "\n";
   if (target == "host") {
     source.text += "\n// ---- entries for the host\n";
-    for (const std::string& kernel : tmpl.kernels)
+    for (const std::string& kernel : source.kernels)
       source.text += "TUNESMITH_HOST_ENTRY(" + kernel + source.suffix + ")\n";
   }
-  source.kernels = tmpl.kernels;
   source.target = target;
   return source;
 }

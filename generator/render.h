@@ -33,6 +33,9 @@ std::string body_text(const Op& op, const Template& tmpl, const Problem& problem
                       const Files& files);
 inline constexpr std::string_view constants_line = "#include \"constants\"";
 
+/// Of a template that has Template::generated: where that belongs in its body.
+inline constexpr std::string_view generated_line = "#include \"generated\"";
+
 /// The other half: the variant's constants in such a body.
 Source render_body(const Op& op, const Template& tmpl, const Problem& problem, const Config& config,
                    std::string_view target, const std::string& body);

@@ -29,6 +29,9 @@ struct Template {
   std::function<Values(const Problem&)> constants = nullptr;
   /// In place of Op::preamble, for a template that compiles in other parameters. Null: the op's.
   std::function<std::string(const Problem&)> preamble = nullptr;
+  /// Text that follows from the config too, in place of the body's line #include "generated"; of `kernels` it
+  /// may have the first ones only. Null: the body has no such line.
+  std::function<std::string(const Problem&, const Config&)> generated = nullptr;
   int minimum_compute_capability = 0;  ///< 80 for 8.0; above 0 there is no host twin
   bool later_too = true;               ///< false: its instructions exist on no later one (those of sm_90a)
   /// Why the template cannot serve the problem, as a sentence; empty if it can. Null: serves all.

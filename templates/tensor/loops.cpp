@@ -1,208 +1,185 @@
-// Nests of loops, each known once, and the arrays between them.
+// The template `loops`: any expression as loops that are written out for it, in one of its forms.
+
+#include "templates/tensor/loops.h"
 
 #include <algorithm>
-#include <bit>
-#include <numeric>
 
-#include "templates/tensor/derivation.h"
+#include "templates/tensor/op.h"
 
 namespace tunesmith::tensor_op {
 namespace {
 
-constexpr Indices bit(std::size_t index) { return Indices{1} << index; }
+constexpr IntegerAxis BLOCK_X("BLOCK_X"), BLOCK_Y("BLOCK_Y"), FORM("FORM"), REDUCE("REDUCE"), SPLIT("SPLIT"),
+    THREAD_Y("THREAD_Y"), THREAD_Z("THREAD_Z"), UNROLL("UNROLL");
 
-// A sum of indices as it stands along a dimension, without offset and common factor.
-struct Part {
-  std::vector<std::int64_t> factors;
-  Indices indices = 0;
+const LoopForm& form_of(const LoopForms& all, const Config& c) {
+  return all.forms[static_cast<std::size_t>(c[FORM])];
+}
+
+template <typename Test>
+bool any(const LoopForm& form, const Test& test) {
+  return std::any_of(form.kernels.begin(), form.kernels.end(), test);
+}
+
+bool has_y(const LoopForm& form) {
+  return any(form, [](const LoopKernel& kernel) { return kernel.along_y >= 0; });
+}
+
+LoopShape shape_of(const LoopForm& form, const Config& c) {
+  const std::int64_t block_y = has_y(form) ? c[BLOCK_Y] : 1;
+  return {.threads = c[BLOCK_X] * block_y,
+          .block_y = block_y,
+          .thread_y = c[THREAD_Y],
+          .thread_z = c[THREAD_Z],
+          .lanes = c[REDUCE],
+          .unroll = c[UNROLL]};
+}
+
+// The largest extent along which a thread of any kernel may have several outputs.
+std::int64_t longest(const LoopForm& form, int LoopKernel::*along) {
+  std::int64_t most = 1;
+  for (const LoopKernel& kernel : form.kernels)
+    if (kernel.*along >= 0)
+      most = std::max(most, kernel.nest.extents[static_cast<std::size_t>(kernel.*along)]);
+  return most;
+}
+
+bool shares_sums(const LoopForm& form, const LoopShape& shape) {
+  return any(form, [&](const LoopKernel& kernel) { return LoopMapping(kernel, shape).lanes > 1; });
+}
+
+// Of an axis's values, the least that does the same.
+std::int64_t least_alike(const std::vector<std::int64_t>& values,
+                         const std::function<bool(std::int64_t)>& alike) {
   std::int64_t least = 0;
-  double extent = 1;      // from the least to the largest value
-  bool is_index = false;  // of its own, in the array
-  int place = -1;         // among the array's dimensions, where it is one
-};
-
-std::int64_t common_factor(const Affine& dimension) {
-  std::int64_t factor = 0;
-  for (const std::int64_t each : dimension.factors) factor = std::gcd(factor, each);
-  return factor;
+  for (const std::int64_t value : values)
+    if (alike(value) && (least == 0 || value < least)) least = value;
+  return least;
 }
 
-Part part_of(const Affine& dimension, const std::vector<std::int64_t>& extents) {
-  Part part;
-  part.factors = dimension.factors;
-  const std::int64_t factor = common_factor(dimension);
-  for (std::size_t i = 0; i < part.factors.size() && factor != 0; ++i) {
-    part.factors[i] /= factor;
-    if (part.factors[i] == 0) continue;
-    part.indices |= bit(i);
-    const std::int64_t reach = part.factors[i] * (extents[i] - 1);
-    part.least += std::min<std::int64_t>(reach, 0);
-    part.extent += static_cast<double>(std::abs(reach));
-  }
-  return part;
+std::vector<Value> axis_values(const std::vector<std::int64_t>& values) {
+  return {values.begin(), values.end()};
 }
 
-std::string name_of(Indices indices, const Loops& around, const std::vector<std::string>& taken) {
-  std::string name;
-  for (std::size_t i = 0; i < around.names.size(); ++i) {
-    if ((indices & bit(i)) == 0) continue;
-    name += around.names[i];
-    if (std::find(taken.begin(), taken.end(), name) == taken.end()) return name;
-  }
-  while (std::find(taken.begin(), taken.end(), name) != taken.end()) name += '_';
-  return name;
+Space space(const Problem& problem) {
+  const std::shared_ptr<const LoopForms> all = loop_forms(problem);
+  std::vector<Value> forms;
+  for (const std::size_t form : all->usable) forms.emplace_back(static_cast<std::int64_t>(form));
+  const std::vector<std::int64_t> outputs = {4, 8, 2, 1, 16}, others = {1, 2, 4, 8}, splits = {1, 4, 16, 64};
+  const auto thread_rule = [&](const IntegerAxis& axis, const std::vector<std::int64_t>& values,
+                               int LoopKernel::*along) {
+    return one_name(
+        axis,
+        [=, &axis](const Config& c) {
+          const std::int64_t most = longest(form_of(*all, c), along), own = std::min(c[axis], most);
+          return least_alike(values, [&](std::int64_t value) { return std::min(value, most) == own; });
+        },
+        "Of the numbers of outputs that are no fewer than there are, one stands for all.");
+  };
+  std::vector<Axis> axes = {
+      {FORM, std::move(forms), "the form, as derive numbers them: the loops as they are written are 0"},
+      {BLOCK_X, {32, 64, 128, 256}, "threads along the output's neighbours"},
+      {BLOCK_Y, {8, 4, 2, 1, 16}, "threads along the index whose outputs share most of what they read"},
+      {THREAD_Y, axis_values(outputs), "outputs of a thread along that index"},
+      {THREAD_Z, axis_values(others), "and along the one that shares most of the rest"},
+      {REDUCE, {1, 8, 32, 256}, "threads that share a sum"},
+      {SPLIT, axis_values(splits), "parts of the longest sums, which one more kernel adds"},
+      {UNROLL, {256, 64, 1024}, "terms of a thread that are written out, at most"},
+      start_axis(),
+      trigger_axis(),
+  };
+  return Space(
+      std::move(axes),
+      {conditional(
+           BLOCK_Y, 1, [all](const Config& c) { return has_y(form_of(*all, c)); },
+           "No index but the output's neighbours has outputs that share what they read."),
+       {"A block has 64 to 1024 threads, whole groups of those that share a sum.",
+        [](const Config& c) {
+          const std::int64_t threads = c[BLOCK_X] * c[BLOCK_Y];
+          return threads >= 64 && threads <= 1024 && threads % c[REDUCE] == 0;
+        }},
+       {"A thread has at most 32 outputs.", [](const Config& c) { return c[THREAD_Y] * c[THREAD_Z] <= 32; }},
+       thread_rule(THREAD_Y, outputs, &LoopKernel::along_y),
+       thread_rule(THREAD_Z, others, &LoopKernel::along_z),
+       one_name(
+           SPLIT,
+           [=](const Config& c) {
+             const auto elements = [&](std::int64_t parts) {
+               return with_parts(form_of(*all, c), parts).elements;
+             };
+             const auto own = elements(c[SPLIT]);
+             return least_alike(splits, [&](std::int64_t value) { return elements(value) == own; });
+           },
+           "Of the SPLIT that make as many parts one stands for all."),
+       one_name(
+           REDUCE,
+           [all](const Config& c) {
+             const LoopForm form = with_parts(form_of(*all, c), c[SPLIT]);
+             return shares_sums(form, shape_of(form, c)) ? c[REDUCE] : 1;
+           },
+           "No sum has enough terms along the index that threads share.")},
+      {{"A block has 128 to 512 threads.",
+        [](const Config& c) { return c[BLOCK_X] * c[BLOCK_Y] >= 128 && c[BLOCK_X] * c[BLOCK_Y] <= 512; }},
+       trigger_rule()});
 }
 
-std::vector<std::int64_t> key_of(const Loops& loops) {
-  std::vector<std::int64_t> key = {static_cast<std::int64_t>(loops.free)};
-  const bool reduces = loops.free < loops.extents.size();
-  key.push_back(reduces ? static_cast<std::int64_t>(loops.reduction) : -1);
-  key.push_back(static_cast<std::int64_t>(loops.extents.size()));
-  key.insert(key.end(), loops.extents.begin(), loops.extents.end());
-  for (const Access& access : loops.body.accesses) {
-    key.push_back(access.array);
-    key.push_back(static_cast<std::int64_t>(access.dimensions.size()));
-    for (const Affine& dimension : access.dimensions) {
-      key.insert(key.end(), dimension.factors.begin(), dimension.factors.end());
-      key.push_back(dimension.offset);
+Work work(const Problem& problem, const Config& config) {
+  if (nest_of(problem).outputs() == 0) return {};
+  const LoopForm form = with_parts(form_of(*loop_forms(problem), config), config[SPLIT]);
+  const LoopShape shape = shape_of(form, config);
+  const std::int64_t element = bytes(elementwise_op::compute_dtype(dtype_of(problem)));
+  Work work;
+  work.workspace_bytes = places_in_workspace(form, element).back();
+  for (std::size_t n = 0; n < form.kernels.size(); ++n) {
+    std::vector<KernelArgument> arguments;
+    for (const int array : arrays_read(form.kernels[n])) {
+      if (array == first_intermediate) {
+        arguments.emplace_back(WorkspacePointer{0});
+      } else {
+        arguments.emplace_back(ArgumentPointer{array});
+      }
     }
+    if (form.kernels[n].nest.output.array == output_argument) {
+      arguments.emplace_back(ArgumentPointer{output_argument});
+    } else {
+      arguments.emplace_back(WorkspacePointer{0});
+    }
+    work.steps.push_back(Launch{.kernel = kernel_name(n),
+                                .grid = {LoopMapping(form.kernels[n], shape).blocks},
+                                .block = {shape.threads},
+                                .arguments = std::move(arguments),
+                                .overlaps_previous = config[START] == "overlapped"});
   }
-  for (const elementwise_op::Node& node : loops.body.function.nodes) {
-    key.push_back(static_cast<std::int64_t>(node.operation));
-    key.insert(key.end(), node.operands.begin(), node.operands.end());
-    key.push_back(node.input);
-    key.push_back(std::bit_cast<std::int64_t>(node.number));
-    key.push_back(node.whole ? *node.whole : std::int64_t{-1});
-    key.push_back(node.whole ? 1 : 0);
-  }
-  return key;
+  return work;
 }
+
+std::string generated(const Problem& problem, const Config& config) {
+  if (nest_of(problem).outputs() == 0) return "";
+  const LoopForm form = with_parts(form_of(*loop_forms(problem), config), config[SPLIT]);
+  return text_of(form, shape_of(form, config), dtype_of(problem));
+}
+
+std::string refuses(const Problem& problem) {
+  if (nest_of(problem).outputs() < std::int64_t{1} << 36) return "";
+  return "This template is for less than 2^36 results; take another template.";
+}
+
+std::optional<Values> untuned(const Problem& /*problem*/, const DeviceFacts& /*device*/) { return Values(); }
 
 }  // namespace
 
-double Loops::volume(Indices indices) const {
-  double all = 1;
-  for (std::size_t i = 0; i < extents.size(); ++i)
-    if ((indices & bit(i)) != 0) all *= static_cast<double>(extents[i]);
-  return all;
-}
-
-double Loops::operations() const {
-  const double terms = volume(reduced());
-  return outputs() * (terms * static_cast<double>(body.operations()) + (terms - 1));
-}
-
-int LoopsTable::number_of(Loops loops) {
-  const auto [found, is_new] = numbers_.emplace(key_of(loops), static_cast<int>(known_.size()));
-  if (is_new) {
-    owned_.push_back(std::make_unique<Loops>(std::move(loops)));
-    known_.push_back(owned_.back().get());
-  }
-  return found->second;
-}
-
-LoopsTable::Array LoopsTable::array(const Body& body, const Loops& around, Indices summed) {
-  const std::size_t count = around.extents.size();
-  std::vector<Part> parts;
-  std::vector<std::vector<std::size_t>> part_at;  // of each access's dimensions
-  for (const Access& access : body.accesses) {
-    std::vector<std::size_t>& places = part_at.emplace_back();
-    for (const Affine& dimension : access.dimensions) {
-      Part part = part_of(dimension, around.extents);
-      const auto known = std::find_if(parts.begin(), parts.end(),
-                                      [&](const Part& other) { return other.factors == part.factors; });
-      places.push_back(static_cast<std::size_t>(known - parts.begin()));
-      if (known == parts.end()) parts.push_back(std::move(part));
-    }
-  }
-  for (Part& part : parts) {
-    const bool alone = std::none_of(parts.begin(), parts.end(), [&](const Part& other) {
-      return &other != &part && (other.indices & part.indices) != 0;
-    });
-    part.is_index = alone && std::popcount(part.indices) > 1 && (part.indices & summed) == 0 &&
-                    part.extent < around.volume(part.indices);
-  }
-
-  Loops inner;
-  inner.reduction = around.reduction;
-  Array result;
-  std::vector<int> place(count, -1);
-  const auto add = [&](std::int64_t extent, Indices indices) {
-    inner.names.push_back(name_of(indices, around, inner.names));
-    inner.extents.push_back(extent);
-    return static_cast<int>(inner.extents.size()) - 1;
-  };
-  for (Part& part : parts) {  // in the order of first use
-    if (part.is_index) {
-      part.place = add(static_cast<std::int64_t>(part.extent), part.indices);
-      result.access.dimensions.push_back({part.factors, -part.least});
-      continue;
-    }
-    for (std::size_t i = 0; i < count; ++i) {
-      if ((part.indices & ~summed & bit(i)) == 0 || place[i] >= 0) continue;
-      place[i] = add(around.extents[i], bit(i));
-      result.access.dimensions.push_back({std::vector<std::int64_t>(count), 0});
-      result.access.dimensions.back().factors[i] = 1;
-    }
-  }
-  inner.free = inner.extents.size();
-  double repeats = 1;
-  for (const Part& part : parts) {
-    for (std::size_t i = 0; i < count; ++i)
-      if ((part.indices & summed & bit(i)) != 0 && place[i] < 0) place[i] = add(around.extents[i], bit(i));
-  }
-  for (std::size_t i = 0; i < count; ++i)
-    if ((summed & bit(i)) != 0 && place[i] < 0) repeats *= static_cast<double>(around.extents[i]);
-
-  Body moved = body;
-  for (std::size_t a = 0; a < moved.accesses.size(); ++a) {
-    for (std::size_t d = 0; d < moved.accesses[a].dimensions.size(); ++d) {
-      Affine& dimension = moved.accesses[a].dimensions[d];
-      const Part& part = parts[part_at[a][d]];
-      Affine to{std::vector<std::int64_t>(inner.extents.size()), dimension.offset};
-      if (part.is_index) {
-        const std::int64_t factor = common_factor(dimension);
-        to.factors[static_cast<std::size_t>(part.place)] = factor;
-        to.offset += factor * part.least;
-      } else {
-        for (std::size_t i = 0; i < count; ++i)
-          if (dimension.factors[i] != 0)
-            to.factors[static_cast<std::size_t>(place[i])] = dimension.factors[i];
-      }
-      dimension = std::move(to);
-    }
-  }
-  if (repeats > 1 && around.reduction == Reduction::sum) {
-    Composer composer;
-    const int value = composer.part(moved, moved.root());
-    moved = composer.finish(composer.product(value, composer.number(static_cast<std::int64_t>(repeats))));
-  }
-  inner.body = std::move(moved);
-  result.loops = number_of(std::move(inner));
-  result.access.array = inputs_ + result.loops;
-  return result;
-}
-
-int LoopsTable::outer(const Loops& around, Body body, Indices reduced) {
-  Loops loops;
-  loops.free = around.free;
-  loops.reduction = around.reduction;
-  std::vector<std::size_t> kept;
-  for (std::size_t i = 0; i < around.extents.size(); ++i) {
-    if (i >= around.free && (reduced & bit(i)) == 0) continue;
-    kept.push_back(i);
-    loops.extents.push_back(around.extents[i]);
-    loops.names.push_back(around.names[i]);
-  }
-  for (Access& access : body.accesses) {
-    for (Affine& dimension : access.dimensions) {
-      Affine to{{}, dimension.offset};
-      for (const std::size_t i : kept) to.factors.push_back(dimension.factors[i]);
-      dimension = std::move(to);
-    }
-  }
-  loops.body = std::move(body);
-  return number_of(std::move(loops));
+Template loops() {
+  std::vector<std::string> kernels;
+  for (std::size_t n = 0; n < most_kernels; ++n) kernels.push_back(kernel_name(n));
+  return {.name = "loops",
+          .what = "The loops of one of the expression's forms, written out with all extents and strides.",
+          .kernels = std::move(kernels),
+          .compiled_in = {"expression", "dtype", "extents", "may", "x0", "x1", "x2", "x3", "x4", "x5", "out"},
+          .generated = generated,
+          .refuses = refuses,
+          .untuned = untuned,
+          .space = space,
+          .work = work};
 }
 
 }  // namespace tunesmith::tensor_op

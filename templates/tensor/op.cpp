@@ -107,25 +107,30 @@ Op ops_tensor() {
       .what =
           "A line of index notation: out[a,b] += x0[a,c] * x1[c,b], with windows, diagonals and any "
           "function.",
-      .parameters = {{.name = "expression",
-                      .what = "what is computed, as out[n,o,y,x] += x[n,c,y+i,x+j] * w[o,c,i,j]; the extents "
-                              "of its indices "
-                              "follow as n=8 …, or x=8x3x64x64 as an array's",
-                      .categories = {"out[a,b] += x0[a,c] * x1[c,b]"},
-                      .refuses_text = [](const std::string& text) { return parse(text).error; }},
-                     {.name = "dtype",
-                      .what = "element type of all arrays; f16 and bf16 are summed in f32",
-                      .categories = {"f32", "f64", "i32", "i64", "f16", "bf16"},
-                      .initial = "f32"},
-                     {.name = "extents",
-                      .what =
-                          "the indices' extents, in the order a, b, c, … of the expression as it is stored",
-                      .categories = {"90x70x50"},
-                      .refuses_text = refuses_extents}},
+      .parameters =
+          {{.name = "expression",
+            .what = "what is computed, as out[n,o,y,x] += x[n,c,y+i,x+j] * w[o,c,i,j]; the extents "
+                    "of its indices "
+                    "follow as n=8 …, or x=8x3x64x64 as an array's",
+            .categories = {"out[a,b] += x0[a,c] * x1[c,b]"},
+            .refuses_text = [](const std::string& text) { return parse(text).error; }},
+           {.name = "dtype",
+            .what = "element type of all arrays; f16 and bf16 are summed in f32",
+            .categories = {"f32", "f64", "i32", "i64", "f16", "bf16"},
+            .initial = "f32"},
+           {.name = "extents",
+            .what = "the indices' extents, in the order a, b, c, … of the expression as it is stored",
+            .categories = {"90x70x50"},
+            .refuses_text = refuses_extents},
+           {.name = "may",
+            .what = "what rounding may change: the order of sums, or also how products are distributed over "
+                    "sums, as in a * b + a * c = a * (b + c)",
+            .categories = {"reorder", "distribute"},
+            .initial = "reorder"}},
       .rewritten = rewritten,
       .check = check,
       .arguments = {},  // below
-      .templates = {base(), permute(), contract(), contract_any()},
+      .templates = {base(), permute(), loops(), contract(), contract_any()},
       .reference = reference,
       .flops = operations,
       .bytes_moved = moved,

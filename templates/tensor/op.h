@@ -44,6 +44,7 @@ constexpr std::size_t most_program_words = 40;
 Template base();
 Template contract();
 Template contract_any();
+Template loops();
 Template permute();
 
 }  // namespace tunesmith::tensor_op

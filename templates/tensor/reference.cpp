@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 
+#include "templates/elementwise/builder.h"
 #include "templates/tensor/op.h"
 
 namespace tunesmith::tensor_op {
@@ -62,6 +63,38 @@ double wrapped_sum(double a, double b) {
                                                 static_cast<Bits>(static_cast<Whole>(b))));
 }
 
+// The function with magnitudes for what is added, subtracted and multiplied: no way of distributing products
+// over sums, or of taking common factors out of them, adds up more than this.
+int add_magnitude(elementwise_op::Builder& builder, const elementwise_op::Expression& function, int place) {
+  using elementwise_op::Operation;
+  const elementwise_op::Node& node = function.nodes[static_cast<std::size_t>(place)];
+  const auto of = [&](int operand) {
+    return add_magnitude(builder, function, node.operands[static_cast<std::size_t>(operand)]);
+  };
+  switch (node.operation) {
+    case Operation::negate:
+      return of(0);
+    case Operation::add:
+    case Operation::subtract:
+      return builder.add(Operation::add, 0, {of(0), of(1), -1});
+    case Operation::multiply:
+      return builder.add(Operation::multiply, 0, {of(0), of(1), -1});
+    default: {
+      std::vector<int> inputs(static_cast<std::size_t>(function.inputs));
+      for (std::size_t k = 0; k < inputs.size(); ++k)
+        inputs[k] = builder.add({.operation = Operation::input, .input = static_cast<int>(k)});
+      elementwise_op::Expression below = function;
+      below.nodes.resize(static_cast<std::size_t>(place) + 1);
+      return builder.add(Operation::abs, 0, {builder.insert(below, inputs, 0), -1, -1});
+    }
+  }
+}
+elementwise_op::Expression magnitude_of(const elementwise_op::Expression& function) {
+  elementwise_op::Builder builder;
+  const int root = add_magnitude(builder, function, static_cast<int>(function.nodes.size()) - 1);
+  return builder.finish(root, function.inputs);
+}
+
 // The offset of a free index's place, for each access; nothing (false) where the output has a gap.
 bool place(const Nest& nest, const std::vector<std::size_t>& order, std::int64_t element,
            std::vector<std::int64_t>& offsets) {
@@ -99,6 +132,9 @@ void reference(const Problem& problem, std::span<const std::vector<double>> argu
   const bool whole = is_whole(dtype);
   const std::int64_t terms = nest.terms();
   const std::vector<int> product = whole ? std::vector<int>() : product_of(e.function);
+  const bool distributes = problem.string("may") == "distribute" && !whole && e.reduction == Reduction::sum;
+  const elementwise_op::Expression magnitude =
+      distributes ? magnitude_of(e.function) : elementwise_op::Expression();
   std::vector<std::size_t> order(nest.free);
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::sort(order.begin(), order.end(),
@@ -126,6 +162,7 @@ void reference(const Problem& problem, std::span<const std::vector<double>> argu
     if (!place(nest, order, element, offsets)) continue;
     Odometer odometer(nest, nest.free, nest.rank());
     Result result;
+    double magnitudes = 0;
     for (std::int64_t done = 0; done < terms; done += block) {
       const std::int64_t count = std::min(block, terms - done);
       for (std::int64_t n = 0; n < count; ++n) {
@@ -133,6 +170,11 @@ void reference(const Problem& problem, std::span<const std::vector<double>> argu
           values[k][static_cast<std::size_t>(n)] =
               arguments[static_cast<std::size_t>(nest.inputs[k].array)][static_cast<std::size_t>(offsets[k])];
         odometer.step(offsets);
+      }
+      if (distributes) {
+        elementwise_op::evaluate(magnitude, DType::f64, values, static_cast<std::size_t>(count),
+                                 results.data(), errors.data());
+        magnitudes = std::accumulate(results.begin(), results.begin() + count, magnitudes);
       }
       if (!product.empty()) {
         for (std::size_t n = 0; n < static_cast<std::size_t>(count); ++n) {
@@ -168,7 +210,12 @@ void reference(const Problem& problem, std::span<const std::vector<double>> argu
     }
     // Adding n terms one by one or in any tree: n - 1 roundings of partial sums, each at most the sum of
     // magnitudes.
-    const double additions = e.reduction == Reduction::sum ? static_cast<double>(terms) - 1 : 0;
+    double additions = e.reduction == Reduction::sum ? static_cast<double>(terms) - 1 : 0;
+    if (distributes) {  // and what a term is made of may be rounded anew in each step
+      additions += 1 + 2 * static_cast<double>(e.function.nodes.size());
+      result.size = magnitudes;
+      result.is_unknown = true;  // 0 * (infinity - infinity) and such
+    }
     double error = result.error + additions * unit * (result.size + result.error);
     if (store > 0) error += store * (std::abs(result.value) + error) + least;
     error += (static_cast<double>(terms) * static_cast<double>(product.size())) * least *

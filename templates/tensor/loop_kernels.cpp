@@ -1,0 +1,376 @@
+// From a form to kernels: which of its steps are one, their indices, and along which of these a thread has
+// several outputs.
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <set>
+#include <utility>
+
+#include "templates/tensor/loops.h"
+#include "templates/tensor/op.h"
+
+namespace tunesmith::tensor_op {
+namespace {
+
+constexpr std::int64_t outputs_to_fill = 1 << 14;  // of a kernel that writes each result several times
+
+std::int64_t volume(const std::vector<std::int64_t>& extents, std::size_t count) {
+  return std::accumulate(extents.begin(), extents.begin() + static_cast<std::ptrdiff_t>(count),
+                         std::int64_t{1}, std::multiplies<>());
+}
+
+// A kernel in the making: indices of all its steps, each once, those that the first step writes in front.
+class KernelBuilder {
+ public:
+  KernelBuilder(const Problem& problem, const Form& form, std::vector<Layout>& layouts)
+      : problem_(problem), form_(form), layouts_(layouts) {}
+
+  void begin(std::size_t step) {
+    const Expression& e = form_.steps[step].expression;
+    for (std::size_t i = 0; i < e.indices.size(); ++i)
+      places_.push_back(add(e.indices[i].name, form_.steps[step].extents[i]));
+    owned_ = e.free;
+    kernel_.reduction = e.reduction;
+    append(step, -1);
+  }
+
+  /// Whether the step, which reads the results so far as they are computed, is taken in.
+  bool take(std::size_t step, std::size_t before) {
+    const FormStep& next = form_.steps[step];
+    const int array = array_of_step(next, before);
+    const Access& access = *std::find_if(next.expression.accesses.begin(), next.expression.accesses.end(),
+                                         [&](const Access& each) { return each.array == array; });
+    std::vector<int> places(next.extents.size(), -1);
+    for (std::size_t d = 0; d < access.dimensions.size(); ++d) {
+      const auto& factors = access.dimensions[d].factors;
+      places[static_cast<std::size_t>(std::find(factors.begin(), factors.end(), 1) - factors.begin())] =
+          places_[d];
+    }
+    // An index that the results do not have is a loop of the thread: not where its neighbours are the
+    // output's, and not where threads are few.
+    const std::vector<std::int64_t> strides = strides_of(next.expression.output, layouts_[step]);
+    std::size_t nearest = 0;
+    for (std::size_t i = 0; i < strides.size(); ++i)
+      if (next.extents[i] > 1 && (next.extents[nearest] == 1 || strides[i] < strides[nearest])) nearest = i;
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      if (places[i] >= 0 || next.extents[i] == 1) continue;
+      if (i == nearest || volume(extents_, owned_) < outputs_to_fill) return false;
+    }
+    for (std::size_t i = 0; i < places.size(); ++i)
+      if (places[i] < 0) places[i] = add(next.expression.indices[i].name, next.extents[i]);
+    places_ = std::move(places);
+    append(step, array);
+    return true;
+  }
+
+  LoopKernel finish(std::size_t last) {
+    const bool is_result = last + 1 == form_.steps.size();
+    View output = view(form_.steps[last].expression.output, layouts_[last]);
+    output.array = is_result ? output_argument : first_intermediate + static_cast<int>(last);
+    views_.push_back(std::move(output));
+    Nest nest;
+    for (View& each : views_) each.strides.resize(extents_.size());
+    std::vector<View> kept = views_;
+    for (View& each : kept) each.strides.clear();
+    for (std::size_t i = 0; i < extents_.size(); ++i) {
+      if (extents_[i] == 1) continue;
+      nest.extents.push_back(extents_[i]);
+      nest.names.push_back(names_[i]);
+      if (i < owned_) ++nest.free;
+      for (std::size_t k = 0; k < kept.size(); ++k) kept[k].strides.push_back(views_[k].strides[i]);
+    }
+    nest.output = std::move(kept.back());
+    kept.pop_back();
+    nest.inputs = std::move(kept);
+    kernel_.nest = fused(nest);
+    return std::move(kernel_);
+  }
+
+ private:
+  int add(const std::string& name, std::int64_t extent) {
+    names_.push_back(name);
+    extents_.push_back(extent);
+    return static_cast<int>(names_.size()) - 1;
+  }
+
+  int array_of_step(const FormStep& reader, std::size_t step) const {
+    const int array = static_cast<int>(inputs() + step);
+    return static_cast<int>(std::find(reader.arrays.begin(), reader.arrays.end(), array) -
+                            reader.arrays.begin());
+  }
+  std::size_t inputs() const { return expression_of(problem_).arrays.size(); }
+
+  static std::vector<std::int64_t> strides_of(const Access& access, const Layout& layout) {
+    std::vector<std::int64_t> strides(access.dimensions.empty() ? 0 : access.dimensions[0].factors.size());
+    for (std::size_t d = 0; d < access.dimensions.size(); ++d)
+      for (std::size_t i = 0; i < strides.size(); ++i)
+        strides[i] += access.dimensions[d].factors[i] * layout.strides[d];
+    return strides;
+  }
+
+  View view(const Access& access, const Layout& layout) const {
+    View made;
+    made.strides.resize(extents_.size());
+    const std::vector<std::int64_t> strides = strides_of(access, layout);
+    for (std::size_t i = 0; i < strides.size(); ++i)
+      made.strides[static_cast<std::size_t>(places_[i])] += strides[i];
+    for (std::size_t d = 0; d < access.dimensions.size(); ++d)
+      made.start += access.dimensions[d].offset * layout.strides[d];
+    return made;
+  }
+
+  // The step's function and accesses; of the array `so_far` it takes the results.
+  void append(std::size_t step, int so_far) {
+    const FormStep& its = form_.steps[step];
+    LoopKernel::Function function{its.expression.function, {}};
+    for (const Access& access : its.expression.accesses) {
+      function.inputs.push_back(access.array == so_far ? -1 : static_cast<int>(views_.size()));
+      if (access.array == so_far) continue;
+      const int array = its.arrays[static_cast<std::size_t>(access.array)];
+      const bool is_input = array < static_cast<int>(inputs());
+      const int its_step = array - static_cast<int>(inputs());
+      views_.push_back(view(
+          access, is_input ? array_layout(problem_, array) : layouts_[static_cast<std::size_t>(its_step)]));
+      views_.back().array = is_input ? array : first_intermediate + its_step;
+    }
+    kernel_.functions.push_back(std::move(function));
+    kernel_.text += (kernel_.text.empty() ? "" : "; ") + text(its.expression);
+  }
+
+  const Problem& problem_;
+  const Form& form_;
+  std::vector<Layout>& layouts_;
+  LoopKernel kernel_;
+  std::vector<std::string> names_;
+  std::vector<std::int64_t> extents_;
+  std::size_t owned_ = 0;
+  std::vector<int> places_;  // of the last step's indices
+  std::vector<View> views_;
+};
+
+// What part of its elements a view reads anew where a thread has four outputs along the free index: a quarter
+// where the index does not move it, between where windows overlap. `window`: along which index they do.
+double read_anew(const LoopKernel& kernel, const View& view, std::size_t index, int& window) {
+  constexpr std::int64_t outputs = 4;
+  const Nest& nest = kernel.nest;
+  const std::int64_t step = view.strides[index];
+  if (step == 0) return 1.0 / outputs;
+  double least = 1;
+  for (std::size_t u = nest.free; u < nest.rank(); ++u) {
+    const std::int64_t stride = view.strides[u], extent = std::min<std::int64_t>(nest.extents[u], 64);
+    if (stride == 0 || kernel.is_serial(u)) continue;
+    std::set<std::int64_t> places;
+    for (std::int64_t r = 0; r < outputs; ++r)
+      for (std::int64_t k = 0; k < extent; ++k) places.insert(r * step + k * stride);
+    const double part = static_cast<double>(places.size()) / static_cast<double>(outputs * extent);
+    if (part >= least) continue;
+    least = part;
+    window = static_cast<int>(u);
+  }
+  // Neighbours that threads side by side do not have: their sectors are read once.
+  if (least == 1 && std::abs(step) == 1 && nest.free > 0 && std::abs(view.strides[nest.free - 1]) > 1)
+    return 0.5;
+  return least;
+}
+
+void choose_tile(LoopKernel& kernel) {
+  const Nest& nest = kernel.nest;
+  std::vector<double> now(nest.inputs.size(), 1);
+  const auto choose = [&](int& chosen, int other, int& window) {
+    double least = 0.9 * std::accumulate(now.begin(), now.end(), 0.0);
+    std::vector<double> best = now;
+    for (std::size_t i = nest.free; i-- > 0;) {
+      if (i + 1 == nest.free || static_cast<int>(i) == other) continue;
+      int its_window = -1;
+      std::vector<double> then = now;
+      for (std::size_t k = 0; k < then.size(); ++k)
+        then[k] *= read_anew(kernel, nest.inputs[k], i, its_window);
+      const double sum = std::accumulate(then.begin(), then.end(), 0.0);
+      if (sum >= least) continue;
+      least = sum;
+      best = std::move(then);
+      chosen = static_cast<int>(i);
+      window = its_window;
+    }
+    now = std::move(best);
+  };
+  int ignored = -1;
+  choose(kernel.along_y, -1, kernel.window);
+  if (kernel.along_y >= 0) choose(kernel.along_z, kernel.along_y, ignored);
+}
+
+LoopForm loop_form(const Problem& problem, const Form& form) {
+  LoopForm result;
+  std::vector<Layout> layouts;
+  for (const FormStep& step : form.steps) {
+    const std::vector<std::int64_t> extents(
+        step.extents.begin(), step.extents.begin() + static_cast<std::ptrdiff_t>(step.expression.free));
+    layouts.push_back({extents, dense_strides(extents)});
+    result.elements.push_back(0);
+  }
+  layouts.back() = array_layout(problem, -1);
+  for (std::size_t n = 0; n < form.steps.size();) {
+    KernelBuilder builder(problem, form, layouts);
+    builder.begin(n);
+    std::size_t last = n;
+    while (last + 1 < form.steps.size() && form.steps[last + 1].joined && builder.take(last + 1, last))
+      ++last;
+    result.kernels.push_back(builder.finish(last));
+    choose_tile(result.kernels.back());
+    if (last + 1 < form.steps.size())
+      result.elements[last] = volume(layouts[last].extents, layouts[last].extents.size());
+    n = last + 1;
+  }
+  return result;
+}
+
+}  // namespace
+
+bool LoopKernel::reduces() const {
+  for (std::size_t i = nest.free; i < nest.rank(); ++i)
+    if (!is_serial(i)) return true;
+  return false;
+}
+
+int LoopKernel::nearest() const {
+  int found = -1;
+  std::int64_t least = 0;
+  for (std::size_t i = nest.free; i < nest.rank(); ++i) {
+    if (is_serial(i)) continue;
+    for (const View& view : nest.inputs) {
+      const std::int64_t stride = std::abs(view.strides[i]);
+      if (stride == 0 || (found >= 0 && stride > least) ||
+          (found >= 0 && stride == least && nest.extents[i] <= nest.extents[static_cast<std::size_t>(found)]))
+        continue;
+      found = static_cast<int>(i);
+      least = stride;
+    }
+  }
+  return found;
+}
+
+std::shared_ptr<const LoopForms> loop_forms(const Problem& problem) {
+  thread_local std::pair<Problem, std::shared_ptr<const LoopForms>> last;
+  if (last.second != nullptr && last.first == problem) return last.second;
+  const Expression& e = expression_of(problem);
+  const std::vector<std::int64_t> extents = extents_of(problem.string("extents")).value();
+  const std::vector<Form> all =
+      forms(e, extents, problem.string("may") == "distribute" ? May::distribute : May::reorder,
+            bytes(dtype_of(problem)));
+  constexpr double operations_per_byte = 13;  // docs/derive.md
+  auto made = std::make_shared<LoopForms>();
+  std::vector<Form> usable;
+  for (const Form& form : all) {
+    LoopForm& its = made->forms.emplace_back(loop_form(problem, form));
+    if (its.kernels.size() >= most_kernels) {  // one more may add parts
+      its = {};
+      continue;
+    }
+    made->usable.push_back(made->forms.size() - 1);
+    usable.push_back(form);
+  }
+  std::swap(made->usable.front(), made->usable[cheapest(usable, operations_per_byte)]);
+  last = {problem, made};
+  return made;
+}
+
+LoopForm with_parts(LoopForm form, std::int64_t parts) {
+  std::size_t most = form.kernels.size();
+  double most_terms = 0;
+  int index = -1;
+  for (std::size_t n = 0; n < form.kernels.size(); ++n) {
+    const Nest& nest = form.kernels[n].nest;
+    int longest = -1;
+    double terms = 1;
+    for (std::size_t i = 0; i < nest.rank(); ++i) {
+      terms *= static_cast<double>(nest.extents[i]);
+      if (!nest.is_reduced(i) || form.kernels[n].is_serial(i)) continue;
+      if (longest < 0 || nest.extents[i] > nest.extents[static_cast<std::size_t>(longest)])
+        longest = static_cast<int>(i);
+    }
+    if (longest < 0 || terms <= most_terms) continue;
+    most_terms = terms;
+    most = n;
+    index = longest;
+  }
+  if (most == form.kernels.size()) return form;
+  LoopKernel& kernel = form.kernels[most];
+  const auto at = static_cast<std::size_t>(index);
+  const std::int64_t whole = kernel.nest.extents[at],
+                     each = ceil_divide(whole, std::max<std::int64_t>(parts, 1));
+  if (each == 0 || ceil_divide(whole, each) == 1) return form;
+  const std::int64_t count = ceil_divide(whole, each);
+
+  // The sums of parts, as dense as the results lie, and the kernel that adds them and goes on with them.
+  LoopKernel sums = kernel;
+  Nest& nest = sums.nest;
+  nest.extents.resize(nest.free);
+  nest.names.resize(nest.free);
+  View partial{.array = first_intermediate + static_cast<int>(form.elements.size()),
+               .start = 0,
+               .strides = dense_strides(nest.extents)};
+  const std::int64_t outputs = volume(nest.extents, nest.free);
+  form.elements.push_back(outputs * count);
+  // Loops that the result is written along stay; the parts are what is reduced.
+  std::vector<std::size_t> kept;
+  for (std::size_t i = nest.free; i < kernel.nest.rank(); ++i)
+    if (kernel.is_serial(i)) kept.push_back(i);
+  const auto keep = [&](View& view, std::int64_t part) {
+    std::vector<std::int64_t> strides(view.strides.begin(),
+                                      view.strides.begin() + static_cast<std::ptrdiff_t>(nest.free));
+    strides.push_back(part);
+    for (const std::size_t i : kept) strides.push_back(i < view.strides.size() ? view.strides[i] : 0);
+    view.strides = std::move(strides);
+  };
+  for (View& view : nest.inputs) keep(view, 0);
+  keep(nest.output, 0);
+  View read = partial;
+  keep(read, outputs);
+  nest.extents.push_back(count);
+  nest.names.emplace_back("part");
+  for (const std::size_t i : kept) {
+    nest.extents.push_back(kernel.nest.extents[i]);
+    nest.names.push_back(kernel.nest.names[i]);
+  }
+  const int input = static_cast<int>(nest.inputs.size());
+  nest.inputs.push_back(std::move(read));
+  sums.functions.front() = {elementwise_op::parse("a").expression, {input}};
+  sums.along_y = sums.along_z = sums.window = -1;
+
+  // The kernel itself: the part is one more free index, the farthest.
+  LoopKernel part = kernel;
+  part.functions.resize(1);
+  part.whole = whole;
+  Nest& its = part.nest;
+  its.output = partial;
+  its.output.strides.resize(its.rank());
+  const auto split = [&](View& view, std::int64_t stride) {
+    view.strides.insert(view.strides.begin(), stride);
+  };
+  for (View& view : its.inputs) split(view, view.strides[at] * each);
+  split(its.output, outputs);
+  its.extents[at] = each;
+  its.extents.insert(its.extents.begin(), count);
+  its.names.insert(its.names.begin(), "part");
+  ++its.free;
+  for (int* const place : {&part.along_y, &part.along_z, &part.window})
+    if (*place >= 0) ++*place;
+  part.split = index + 1;
+  // Loops along the output alone go with the results.
+  for (std::size_t i = its.rank(); i-- > its.free;) {
+    if (!kernel.is_serial(i - 1)) continue;
+    its.extents.erase(its.extents.begin() + static_cast<std::ptrdiff_t>(i));
+    its.names.erase(its.names.begin() + static_cast<std::ptrdiff_t>(i));
+    for (View& view : its.inputs) view.strides.erase(view.strides.begin() + static_cast<std::ptrdiff_t>(i));
+    its.output.strides.erase(its.output.strides.begin() + static_cast<std::ptrdiff_t>(i));
+    if (part.split > static_cast<int>(i)) --part.split;
+    if (part.window > static_cast<int>(i)) --part.window;
+  }
+  kernel = std::move(part);
+  form.kernels.insert(form.kernels.begin() + static_cast<std::ptrdiff_t>(most) + 1, std::move(sums));
+  return form;
+}
+
+}  // namespace tunesmith::tensor_op

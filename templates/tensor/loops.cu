@@ -1,0 +1,73 @@
+// tensor, as loops that are written out for one problem: render puts the kernels, tensor_loops_0 and those
+// behind it, where "generated" is included (loops_text.cpp). Here is what they have in common.
+
+#include "common/overlap.inl"
+#include "elementwise/functions.cuh"
+
+using Compute = compute_type<T>;
+
+template <typename Element>
+__device__ __forceinline__ Compute load(const Element& element) {
+  return to_float(element);
+}
+
+template <typename Number>
+__device__ __forceinline__ Number at_most(Number a, Number b) {
+  return a <= b ? a : b;
+}
+
+template <typename Number>
+__device__ __forceinline__ Number least() {
+  if constexpr (elementwise::is_real<Number>) {
+    return static_cast<Number>(-__int_as_float(0x7f800000));
+  } else {
+    return static_cast<Number>(1ull << (8 * sizeof(Number) - 1));
+  }
+}
+
+// How terms are reduced, and what nothing of them is. NaN is larger and smaller than all.
+struct Sum {
+  static __device__ __forceinline__ Compute none() { return 0; }
+  static __device__ __forceinline__ Compute of(Compute a, Compute b) { return elementwise::add(a, b); }
+};
+struct Max {
+  static __device__ __forceinline__ Compute none() { return least<Compute>(); }
+  static __device__ __forceinline__ Compute of(Compute a, Compute b) { return elementwise::max(a, b); }
+};
+struct Min {
+  static __device__ __forceinline__ Compute none() {
+    return elementwise::subtract(Compute(elementwise::is_real<Compute> ? 0 : -1), least<Compute>());
+  }
+  static __device__ __forceinline__ Compute of(Compute a, Compute b) { return elementwise::min(a, b); }
+};
+
+// All of `lanes` neighbouring threads get what they have together, in an order that depends on nothing else.
+template <typename How, int lanes, int count>
+__device__ __forceinline__ void combine(Compute (&sum)[count]) {
+#pragma unroll
+  for (int n = 0; n < count; ++n) {
+#pragma unroll
+    for (int far = lanes / 2; far > 0; far /= 2)
+      sum[n] = How::of(sum[n], __shfl_xor_sync(0xffffffffu, sum[n], far));
+  }
+}
+
+// Likewise of several warps, by way of shared memory.
+template <typename How, int lanes, int count>
+__device__ __forceinline__ void combine(Compute (&sum)[count], Compute* parts) {
+  combine<How, 32>(sum);
+  const int warp = threadIdx.x / 32, first = threadIdx.x / lanes * (lanes / 32);
+  if (threadIdx.x % 32 == 0) {
+    for (int n = 0; n < count; ++n) parts[warp * count + n] = sum[n];
+  }
+  __syncthreads();
+#pragma unroll
+  for (int n = 0; n < count; ++n) {
+    sum[n] = parts[first * count + n];
+    for (int w = 1; w < lanes / 32; ++w) sum[n] = How::of(sum[n], parts[(first + w) * count + n]);
+  }
+}
+
+using Place = int;  // of an element
+
+#include "generated"

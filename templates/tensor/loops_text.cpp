@@ -1,0 +1,361 @@
+// The text of kernels: loops with the indices' names, in which all extents and strides are numbers.
+
+#include <algorithm>
+#include <cstdlib>
+#include <set>
+
+#include "templates/tensor/loops.h"
+#include "templates/tensor/op.h"
+
+namespace tunesmith::tensor_op {
+namespace {
+
+bool is_near(const LoopKernel& kernel) {
+  const auto reaches = [&](const View& view) {
+    double span = static_cast<double>(std::abs(view.start));
+    for (std::size_t i = 0; i < view.strides.size(); ++i)
+      span += static_cast<double>(std::abs(view.strides[i])) * static_cast<double>(kernel.nest.extents[i]);
+    return span < 0x1p31 - 65536;
+  };
+  return std::all_of(kernel.nest.inputs.begin(), kernel.nest.inputs.end(), reaches) &&
+         reaches(kernel.nest.output);
+}
+
+// Writes one kernel.
+class KernelText {
+ public:
+  KernelText(const LoopKernel& kernel, const LoopMapping& mapping, const std::vector<std::int64_t>& workspace,
+             std::size_t number)
+      : k_(kernel), nest_(kernel.nest), m_(mapping), workspace_(workspace), number_(number) {}
+
+  std::string text(std::int64_t threads, DType dtype) {
+    for (std::size_t f = 0; f < k_.functions.size(); ++f)
+      line("namespace " + function(f) + " {\n" + elementwise_op::code(k_.functions[f].code, dtype) + "}");
+    line("// " + k_.text);
+    std::string parameters;
+    for (const int array : arrays_read(k_)) {
+      parameters +=
+          array == first_intermediate
+              ? "InputPointer<Compute> before, "
+              : "InputPointer<T> " + std::string(array_names[static_cast<std::size_t>(array)]) + ", ";
+    }
+    parameters += is_result() ? "InOutPointer<T> out" : "InOutPointer<Compute> kept";
+    line("extern \"C\" __global__ void __launch_bounds__(" + number(threads) + ") ENTRY(" +
+         kernel_name(number_) + ")(" + parameters + ") {");
+    ++depth_;
+    if (m_.lanes > 32) line("__shared__ Compute parts[" + number(threads / 32 * tile()) + "];");
+    line("start();");
+    if (!is_near(k_)) line("using Place = long long;  // of an element");
+    write_places();
+    write_pointers();
+    if (k_.reduces()) write_sums();
+    write_results();
+    --depth_;
+    line("}\n");
+    return std::move(text_);
+  }
+
+ private:
+  static std::string number(std::int64_t n) { return std::to_string(n); }
+  void line(const std::string& words) {
+    text_ += (words[0] == '#' ? std::string() : std::string(2 * depth_, ' ')) + words + "\n";
+  }
+  void open(const std::string& words) {
+    line(words + " {");
+    ++depth_;
+  }
+  void close(std::size_t depth) {
+    while (depth_ > depth) {
+      --depth_;
+      line("}");
+    }
+  }
+
+  std::string function(std::size_t f) const {
+    return "function_" + number(static_cast<std::int64_t>(number_)) + "_" +
+           number(static_cast<std::int64_t>(f));
+  }
+  bool is_result() const { return nest_.output.array == output_argument; }
+  std::string name(std::size_t index) const {
+    const std::string& its = nest_.names[index];
+    return its.size() == 1 ? its : its + "_";
+  }
+  std::string name(int index) const { return name(static_cast<std::size_t>(index)); }
+  std::int64_t extent(int index) const { return nest_.extents[static_cast<std::size_t>(index)]; }
+  std::int64_t tile() const { return m_.thread_y * m_.thread_z; }
+  std::string how() const {
+    return k_.reduction == Reduction::sum ? "Sum" : k_.reduction == Reduction::max ? "Max" : "Min";
+  }
+
+  // Indices of the free ones: blocks take them in the order x, y, z, and the others.
+  void write_places() {
+    line("unsigned tile = blockIdx.x;");
+    const std::string thread = m_.lanes > 1 ? "threadIdx.x / " + number(m_.lanes) : "threadIdx.x";
+    const auto next = [&](std::int64_t tiles) {
+      if (tiles > 1) line("tile /= " + number(tiles) + ";");
+    };
+    if (m_.lanes > 1) line("const int lane = threadIdx.x % " + number(m_.lanes) + ";");
+    const bool covers = m_.x_places % m_.block_x == 0;
+    line("Place flat = Place(tile % " + number(m_.x_tiles) + ") * " + number(m_.block_x) + " + Place(" +
+         thread + " % " + number(m_.block_x) + ");");
+    next(m_.x_tiles);
+    if (!covers && m_.lanes == 1) line("if (flat >= " + number(m_.x_places) + ") return;");
+    if (!covers && m_.lanes > 1) {
+      line("const bool is_outside = flat >= " + number(m_.x_places) + ";");
+      line("if (is_outside) flat = 0;");
+    }
+    for (std::size_t n = 0; n < m_.x.size(); ++n) {
+      const bool is_last = n + 1 == m_.x.size();
+      line("const Place " + name(m_.x[n]) + " = flat" +
+           (is_last ? "" : " % " + number(nest_.extents[m_.x[n]])) + ";");
+      if (!is_last) line("flat /= " + number(nest_.extents[m_.x[n]]) + ";");
+    }
+    const auto along = [&](int index, std::int64_t tiles, std::int64_t threads, std::int64_t each) {
+      if (index < 0) return;
+      std::string place = "Place(tile % " + number(tiles) + ")";
+      if (threads > 1)
+        place =
+            "(" + place + " * " + number(threads) + " + Place(" + thread + " / " + number(m_.block_x) + "))";
+      if (each > 1) place += " * " + number(each);
+      if (extent(index) % (threads * each) == 0) {
+        line("const Place " + name(index) + " = " + place + ";");
+      } else {  // the last ones are computed once more, and not written
+        line("const Place first_" + name(index) + " = " + place + ";");
+        line("const Place " + name(index) + " = at_most(first_" + name(index) + ", Place(" +
+             number(extent(index) - each) + "));");
+      }
+      next(tiles);
+    };
+    along(k_.along_y, m_.y_tiles, m_.block_y, m_.thread_y);
+    along(k_.along_z, m_.z_tiles, 1, m_.thread_z);
+    for (std::size_t n = 0; n < m_.rest.size(); ++n) {
+      const std::string& its = number(nest_.extents[m_.rest[n]]);
+      const bool is_last = n + 1 == m_.rest.size();
+      line("const Place " + name(m_.rest[n]) + " = Place(tile" + (is_last ? "" : " % " + its) + ");");
+      if (!is_last) line("tile /= " + its + ";");
+    }
+  }
+
+  // How far `indices` move a view; tile: by the outputs of a thread.
+  template <typename Which>
+  std::string moved(const View& view, const Which& indices, bool tile) const {
+    std::string sum;
+    const auto add = [&](const std::string& variable, std::int64_t stride) {
+      if (stride == 0) return;
+      sum += (sum.empty() ? "" : " + ") + variable + (stride == 1 ? "" : " * " + number(stride));
+    };
+    if (tile && m_.thread_z > 1)
+      add(name(k_.along_z) + "1", view.strides[static_cast<std::size_t>(k_.along_z)]);
+    if (tile && m_.thread_y > 1)
+      add(name(k_.along_y) + "1", view.strides[static_cast<std::size_t>(k_.along_y)]);
+    for (const std::size_t i : indices) add(name(i), view.strides[i]);
+    return sum.empty() ? "0" : sum;
+  }
+
+  void write_pointers() {
+    std::vector<std::size_t> owned(nest_.free);
+    for (std::size_t i = 0; i < nest_.free; ++i) owned[i] = i;
+    const auto from = [&](const View& view, const std::string& array, bool is_intermediate) {
+      std::string words = array;
+      if (is_intermediate)
+        words += " + " + number(workspace_[static_cast<std::size_t>(view.array - first_intermediate)]) + "ll";
+      if (view.start != 0) words += " + " + number(view.start) + "ll";
+      const std::string by = moved(view, owned, false);
+      return by == "0" ? words : words + " + (" + by + ")";
+    };
+    std::set<int> used;
+    for (const LoopKernel::Function& each : k_.functions) used.insert(each.inputs.begin(), each.inputs.end());
+    for (const int input : used) {
+      if (input < 0) continue;
+      const View& view = nest_.inputs[static_cast<std::size_t>(input)];
+      const bool kept = view.array >= first_intermediate;
+      line(
+          std::string("const ") + (kept ? "Compute" : "T") + "* const p" + number(input) + " = " +
+          from(view, kept ? "before" : std::string(array_names[static_cast<std::size_t>(view.array)]), kept) +
+          ";");
+    }
+    line(std::string(is_result() ? "T" : "Compute") +
+         "* const to = " + from(nest_.output, is_result() ? "out" : "kept", !is_result()) + ";");
+  }
+
+  std::string value(std::size_t f, const std::string& so_far, const std::vector<std::size_t>& indices) const {
+    std::string words;
+    for (const int input : k_.functions[f].inputs) {
+      words += words.empty() ? "" : ", ";
+      words += input < 0 ? so_far
+                         : "load(p" + number(input) + "[" +
+                               moved(nest_.inputs[static_cast<std::size_t>(input)], indices, true) + "])";
+    }
+    return function(f) + "::apply({" + words + "})";
+  }
+
+  // Loops over a thread's outputs.
+  void open_tile() {
+    for (const auto& [index, each] :
+         {std::pair(k_.along_z, m_.thread_z), std::pair(k_.along_y, m_.thread_y)}) {
+      if (each == 1) continue;
+      line("#pragma unroll");
+      open("for (int " + name(index) + "1 = 0; " + name(index) + "1 < " + number(each) + "; ++" +
+           name(index) + "1)");
+    }
+  }
+  std::string in_tile() const {
+    std::string place;
+    if (m_.thread_z > 1)
+      place = name(k_.along_z) + "1" + (m_.thread_y > 1 ? " * " + number(m_.thread_y) + " + " : "");
+    if (m_.thread_y > 1) place += name(k_.along_y) + "1";
+    return place.empty() ? "0" : place;
+  }
+
+  void write_sums() {
+    line("Compute sum[" + number(tile()) + "];");
+    line("#pragma unroll");
+    line("for (int n = 0; n < " + number(tile()) + "; ++n) sum[n] = " + how() + "::none();");
+    const std::size_t depth = depth_;
+    std::vector<std::size_t> loops = m_.rolled;
+    if (m_.shared >= 0) loops.push_back(static_cast<std::size_t>(m_.shared));
+    for (std::size_t n = 0; n < loops.size(); ++n) {
+      const std::string its = name(loops[n]);
+      const bool is_shared = static_cast<int>(loops[n]) == m_.shared;
+      std::string end = number(nest_.extents[loops[n]]);
+      if (static_cast<int>(loops[n]) == k_.split)
+        end = "at_most(Place(" + end + "), " + number(k_.whole) + " - " + name(std::size_t{0}) + " * " + end +
+              ")";
+      line("#pragma unroll " + number(n + 1 == loops.size() ? m_.unroll : 1));
+      open("for (Place " + its + " = " + (is_shared ? "lane" : "0") + "; " + its + " < " + end + "; " +
+           (is_shared ? its + " += " + number(m_.lanes) : "++" + its) + ")");
+    }
+    for (const std::size_t i : m_.unrolled) {
+      line("#pragma unroll");
+      open("for (int " + name(i) + " = 0; " + name(i) + " < " + number(nest_.extents[i]) + "; ++" + name(i) +
+           ")");
+    }
+    loops.insert(loops.end(), m_.unrolled.begin(), m_.unrolled.end());
+    open_tile();
+    const std::string place = "sum[" + in_tile() + "]";
+    line(place + " = " + how() + "::of(" + place + ", " + value(0, "", loops) + ");");
+    close(depth);
+    if (m_.lanes > 1) {
+      line("combine<" + how() + ", " + number(m_.lanes) + ">(sum" + (m_.lanes > 32 ? ", parts" : "") + ");");
+    }
+  }
+
+  void write_results() {
+    const std::size_t depth = depth_;
+    open_tile();
+    const auto skip_seen = [&](int index, std::int64_t threads, std::int64_t each) {
+      if (index < 0 || extent(index) % (threads * each) == 0) return;
+      line("if (" + name(index) + (each > 1 ? " + " + name(index) + "1" : "") + " < first_" + name(index) +
+           ") " + (tile() > 1 ? "continue;" : "return;"));
+    };
+    skip_seen(k_.along_y, m_.block_y, m_.thread_y);
+    skip_seen(k_.along_z, 1, m_.thread_z);
+    if (m_.lanes > 1) {
+      const bool covers = m_.x_places % m_.block_x == 0;
+      line("if (lane != (" + in_tile() + ") % " + number(m_.lanes) + (covers ? "" : " || is_outside") + ") " +
+           (tile() > 1 ? "continue;" : "return;"));
+    }
+    for (const std::size_t i : m_.serial)
+      open("for (Place " + name(i) + " = 0; " + name(i) + " < " + number(nest_.extents[i]) + "; ++" +
+           name(i) + ")");
+    std::string result = k_.reduces() ? "sum[" + in_tile() + "]" : value(0, "", {});
+    for (std::size_t f = 1; f < k_.functions.size(); ++f) {
+      const std::string its = "value" + number(static_cast<std::int64_t>(f));
+      line("const Compute " + its + " = " + value(f, result, m_.serial) + ";");
+      result = its;
+    }
+    line("to[" + moved(nest_.output, m_.serial, true) +
+         "] = " + (is_result() ? "from_float<T>(" + result + ")" : result) + ";");
+    close(depth);
+  }
+
+  const LoopKernel& k_;
+  const Nest& nest_;
+  const LoopMapping& m_;
+  const std::vector<std::int64_t>& workspace_;
+  std::size_t number_;
+  std::string text_;
+  std::size_t depth_ = 0;
+};
+
+}  // namespace
+
+LoopMapping::LoopMapping(const LoopKernel& kernel, const LoopShape& shape) {
+  const Nest& nest = kernel.nest;
+  const auto extent = [&](int index) {
+    return index < 0 ? 1 : nest.extents[static_cast<std::size_t>(index)];
+  };
+  const int nearest = kernel.nearest();
+  if (shape.lanes > 1 && nearest >= 0 && 2 * extent(nearest) >= shape.lanes) {
+    lanes = shape.lanes;
+    shared = nearest;
+  }
+  thread_y = std::min(shape.thread_y, extent(kernel.along_y));
+  thread_z = std::min(shape.thread_z, extent(kernel.along_z));
+  if (lanes == 1)
+    while (block_y < shape.block_y && block_y * thread_y < extent(kernel.along_y)) block_y *= 2;
+  block_x = shape.threads / lanes / block_y;
+  for (std::size_t i = nest.free; i-- > 0;) {
+    if (static_cast<int>(i) == kernel.along_y || static_cast<int>(i) == kernel.along_z) continue;
+    const bool is_x = rest.empty() && (x.empty() || 2 * x_places <= block_x);
+    (is_x ? x : rest).push_back(i);
+    (is_x ? x_places : blocks) *= nest.extents[i];
+  }
+  x_tiles = ceil_divide(x_places, block_x);
+  y_tiles = ceil_divide(extent(kernel.along_y), thread_y * block_y);
+  z_tiles = ceil_divide(extent(kernel.along_z), thread_z);
+  blocks *= x_tiles * y_tiles * z_tiles;
+  // The window first, whose terms share what they read, then the nearest, as long as there is room.
+  std::int64_t room = std::max<std::int64_t>(1, shape.unroll / (thread_y * thread_z));
+  std::vector<std::size_t> order;
+  if (kernel.window >= 0) order.push_back(static_cast<std::size_t>(kernel.window));
+  for (std::size_t i = nest.rank(); i-- > nest.free;)
+    if (static_cast<int>(i) != kernel.window) order.push_back(i);
+  for (const std::size_t i : order) {
+    if (kernel.is_serial(i)) {
+      serial.insert(serial.begin(), i);
+    } else if (static_cast<int>(i) == shared) {
+      continue;
+    } else if (static_cast<int>(i) != kernel.split && nest.extents[i] <= room) {
+      room /= std::max<std::int64_t>(nest.extents[i], 1);
+      unrolled.insert(unrolled.begin(), i);
+    } else {
+      rolled.insert(rolled.begin(), i);
+    }
+  }
+  unroll = std::clamp<std::int64_t>(room, 1, 8);
+}
+
+std::vector<std::int64_t> places_in_workspace(const LoopForm& form, std::int64_t element_bytes) {
+  std::vector<std::int64_t> places = {0};
+  for (const std::int64_t elements : form.elements)
+    places.push_back(places.back() + round_up(elements * element_bytes, 256));
+  return places;
+}
+
+std::string kernel_name(std::size_t kernel) { return "tensor_loops_" + std::to_string(kernel); }
+
+std::vector<int> arrays_read(const LoopKernel& kernel) {
+  std::set<int> arrays;
+  for (const LoopKernel::Function& function : kernel.functions) {
+    for (const int input : function.inputs) {
+      if (input < 0) continue;
+      arrays.insert(std::min(kernel.nest.inputs[static_cast<std::size_t>(input)].array, first_intermediate));
+    }
+  }
+  return {arrays.begin(), arrays.end()};
+}
+
+std::string text_of(const LoopForm& form, const LoopShape& shape, DType dtype) {
+  const std::int64_t element = bytes(elementwise_op::compute_dtype(dtype));
+  std::vector<std::int64_t> workspace = places_in_workspace(form, element);
+  for (std::int64_t& place : workspace) place /= element;
+  std::string text;
+  for (std::size_t n = 0; n < form.kernels.size(); ++n) {
+    const LoopMapping mapping(form.kernels[n], shape);
+    text += KernelText(form.kernels[n], mapping, workspace, n).text(shape.threads, dtype);
+  }
+  return text;
+}
+
+}  // namespace tunesmith::tensor_op
