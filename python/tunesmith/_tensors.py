@@ -27,7 +27,7 @@ def _memo(kind: str, text: str, count: int) -> Memo:
     if found is None:
         if len(_memos) >= 1024:
             _memos.clear()
-        found = _memos[key] = Memo([*(f"x{k}" for k in range(count)), "out", "dtype", "extents"], list(range(count + 1)))
+        found = _memos[key] = Memo([*(f"x{k}" for k in range(count)), "out", "dtype", "extents", "may"], list(range(count + 1)))
     return found
 
 
@@ -47,7 +47,7 @@ def _common_dtype(arrays: Sequence[InputArray], what: str) -> str:
     return found
 
 
-def _compute(expression: str, arrays: Sequence[InputArray], like: InputArray, out: Any, dtype: str, extents: tuple, is_whole: bool) -> Any:
+def _compute(expression: str, arrays: Sequence[InputArray], like: InputArray, out: Any, dtype: str, extents: tuple, is_whole: bool, may: str = "reorder") -> Any:
     """Of arrays in the order in which the expression names them. is_whole: every element of the result is written."""
     computed = _computed_as.get(dtype, dtype)
     if computed not in _short:
@@ -62,6 +62,7 @@ def _compute(expression: str, arrays: Sequence[InputArray], like: InputArray, ou
         layouts = [(one.shape, one.array.strides) for one in (*operands, result)]
         text = tensor_problem(expression, _short[computed], layouts, list(extents))
         problem = tuple(tuple(field.split("=", 1)) for field in shlex.split(text))
+        problem += (("may", may),) if may != "reorder" else ()
         launch("tensor", (*operands, *[None] * (_most_arrays - len(operands)), result), problem)
     if out is not None and result.object is out:
         return out
@@ -86,6 +87,7 @@ def tensor(
     out: Any = None,
     dtype: Any = None,
     extents: Mapping[str, int] | None = None,
+    may: str = "reorder",
     **arrays: Any,
 ) -> Any:
     """What a line of index notation says, in one kernel:
@@ -100,9 +102,12 @@ def tensor(
     array fixes. An index that stands alone along a dimension has its extent; one that stands there with others the largest that fits.
     dtype: converts all arrays first; None: their common type. float32, float64, int32, int64, float16 and bfloat16 are computed, smaller
     integers as those and cut again; uint64 is refused. out: an array for the result.
+    may: what rounding may change. "reorder": the order of sums; "distribute": also how products are distributed over sums, as in
+    a*b + a*c = a*(b+c), which permits forms with far fewer operations ("tunesmith derive" shows them).
 
     A result that is written along a diagonal only is zero elsewhere. The same arrays give the same bits in every run; a real sum is off by at
-    most n u sum|term| for n terms, u the unit roundoff of float32 (of float64 for that type). Raises ValueError with the place in the
+    most n u sum|term| for n terms, u the unit roundoff of float32 (of float64 for that type); with may="distribute" |term| is that of a
+    term's magnitudes, and some roundings of each term come on top. Raises ValueError with the place in the
     text for what is wrong there, or for shapes that contradict.
     """
     names = tensor_arrays(expression)
@@ -117,18 +122,20 @@ def tensor(
     given = values or tuple(arrays[name] for name in names)
     if len(given) != len(names):
         raise TypeError(f"{len(given)} arrays were given; the expression reads {len(names)}: {', '.join(names)}.")
+    if may not in ("reorder", "distribute"):
+        raise ValueError(f"may={may!r} is neither 'reorder' nor 'distribute'.")
     sizes = tuple(sorted((name, index(extent)) for name, extent in (extents or {}).items()))
     written = [one.strip() for one in expression.partition("]")[0].partition("[")[2].split(",")]
     is_whole = len(set(written)) == len(written)
 
-    def run(*operands, out=None, dtype=None, extents=()):
+    def run(*operands, out=None, dtype=None, extents=(), may="reorder"):
         read, like = _together(operands)
         kind = _dtype_of(read, dtype, "tensor()")
         if kind == "uint64":  # whose sums and products are those of int64, but not its comparisons and quotients
             raise TypeError("Elements of uint64 are not computed by tensor(); give dtype='int64' if the numbers are small enough, or use einsum().")
-        return _compute(expression, read, like, out, kind, extents, is_whole)
+        return _compute(expression, read, like, out, kind, extents, is_whole, may)
 
-    settings = {"out": out, "dtype": dtype, "extents": sizes}
+    settings = {"out": out, "dtype": dtype, "extents": sizes, "may": may}
     return run_recorded(_memo("tensor", expression, len(given)), run, given, settings) if is_whole else run(*given, **settings)
 
 

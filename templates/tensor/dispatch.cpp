@@ -65,7 +65,7 @@ std::vector<std::int64_t> tensor_shape(const std::string& expression,
 
 std::string tensor_problem(const std::string& expression, ElementType type,
                            const std::vector<TensorLayout>& inputs, const TensorLayout& out,
-                           const TensorExtents& extents) {
+                           const TensorExtents& extents, TensorMay may) {
   const tensor_op::Expression e = parsed(expression);
   std::vector<std::vector<std::int64_t>> shapes;
   for (const TensorLayout& input : inputs) shapes.push_back(input.extents);
@@ -82,18 +82,19 @@ std::string tensor_problem(const std::string& expression, ElementType type,
   for (std::size_t k = 0; k < inputs.size(); ++k)
     set(tensor_op::array_names[k], static_cast<int>(k), inputs[k]);
   set("out", -1, out);
+  if (may == TensorMay::distribute) problem.set("may", std::string("distribute"));
   return problem.text();
 }
 
 Plan tensor_plan(Dispatcher& dispatcher, const std::string& expression, ElementType type,
                  const std::vector<TensorLayout>& inputs, const TensorLayout& out,
-                 const TensorExtents& extents) {
-  return dispatcher.plan("tensor", tensor_problem(expression, type, inputs, out, extents));
+                 const TensorExtents& extents, TensorMay may) {
+  return dispatcher.plan("tensor", tensor_problem(expression, type, inputs, out, extents, may));
 }
 
 Status tensor(Dispatcher& dispatcher, const std::string& expression, ElementType type,
               const std::vector<TensorInput>& inputs, void* out, const TensorLayout& out_layout, void* stream,
-              const TensorExtents& extents) {
+              const TensorExtents& extents, TensorMay may) {
   std::vector<TensorLayout> layouts;
   std::array<void*, tensor_op::most_arrays + 1> arguments = {};
   for (const TensorInput& input : inputs) {
@@ -103,7 +104,8 @@ Status tensor(Dispatcher& dispatcher, const std::string& expression, ElementType
       arguments[layouts.size() - 1] = const_cast<void*>(input.data);
   }
   arguments.back() = out;
-  return tensor_plan(dispatcher, expression, type, layouts, out_layout, extents).launch(arguments, stream);
+  return tensor_plan(dispatcher, expression, type, layouts, out_layout, extents, may)
+      .launch(arguments, stream);
 }
 
 }  // namespace TUNESMITH_ABI

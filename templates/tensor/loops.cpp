@@ -3,6 +3,7 @@
 #include "templates/tensor/loops.h"
 
 #include <algorithm>
+#include <array>
 
 #include "templates/tensor/op.h"
 
@@ -15,6 +16,26 @@ constexpr IntegerAxis BLOCK_X("BLOCK_X"), BLOCK_Y("BLOCK_Y"), FORM("FORM"), REDU
 const LoopForm& form_of(const LoopForms& all, const Config& c) {
   return all.forms[static_cast<std::size_t>(c[FORM])];
 }
+
+constexpr std::array<std::int64_t, 4> splits = {1, 4, 16, 64};
+
+// Each form in parts, for every SPLIT.
+class FormTable {
+ public:
+  explicit FormTable(const LoopForms& all) {
+    for (const LoopForm& form : all.forms)
+      for (const std::int64_t split : splits) table_.push_back(with_parts(form, split));
+  }
+  const LoopForm& at(const Config& c, std::int64_t split) const {
+    const auto place =
+        static_cast<std::size_t>(std::find(splits.begin(), splits.end(), split) - splits.begin());
+    return table_[static_cast<std::size_t>(c[FORM]) * splits.size() + place];
+  }
+  const LoopForm& at(const Config& c) const { return at(c, c[SPLIT]); }
+
+ private:
+  std::vector<LoopForm> table_;
+};
 
 template <typename Test>
 bool any(const LoopForm& form, const Test& test) {
@@ -61,17 +82,43 @@ std::vector<Value> axis_values(const std::vector<std::int64_t>& values) {
   return {values.begin(), values.end()};
 }
 
+// The kernel with the most terms decides.
+const LoopKernel& longest_kernel(const LoopForm& form) {
+  const auto terms = [](const LoopKernel& kernel) {
+    double all = 1;
+    for (const std::int64_t extent : kernel.nest.extents) all *= static_cast<double>(extent);
+    return all;
+  };
+  return *std::max_element(form.kernels.begin(), form.kernels.end(),
+                           [&](const LoopKernel& a, const LoopKernel& b) { return terms(a) < terms(b); });
+}
+
+// Whether an operand lies along the index that is summed and not along the output's: threads side by side
+// then read neighbours by sharing sums.
+bool reads_along_sums(const LoopKernel& kernel) {
+  const Nest& nest = kernel.nest;
+  const int along = kernel.nearest();
+  if (along < 0 || nest.extents[static_cast<std::size_t>(along)] < 16) return false;
+  return std::any_of(nest.inputs.begin(), nest.inputs.end(), [&](const View& view) {
+    const bool moves = nest.free > 0 && view.strides[nest.free - 1] != 0;
+    return std::abs(view.strides[static_cast<std::size_t>(along)]) == 1 &&
+           (nest.free == 0 || (moves && std::abs(view.strides[nest.free - 1]) != 1));
+  });
+}
+
 Space space(const Problem& problem) {
   const std::shared_ptr<const LoopForms> all = loop_forms(problem);
+  const auto table = std::make_shared<const FormTable>(*all);
   std::vector<Value> forms;
   for (const std::size_t form : all->usable) forms.emplace_back(static_cast<std::int64_t>(form));
-  const std::vector<std::int64_t> outputs = {4, 8, 2, 1, 16}, others = {1, 2, 4, 8}, splits = {1, 4, 16, 64};
+  const std::vector<std::int64_t> outputs = {4, 8, 2, 1, 16}, others = {1, 2, 4, 8},
+                                  parts(splits.begin(), splits.end());
   const auto thread_rule = [&](const IntegerAxis& axis, const std::vector<std::int64_t>& values,
                                int LoopKernel::*along) {
     return one_name(
         axis,
         [=, &axis](const Config& c) {
-          const std::int64_t most = longest(form_of(*all, c), along), own = std::min(c[axis], most);
+          const std::int64_t most = longest(table->at(c), along), own = std::min(c[axis], most);
           return least_alike(values, [&](std::int64_t value) { return std::min(value, most) == own; });
         },
         "Of the numbers of outputs that are no fewer than there are, one stands for all.");
@@ -83,7 +130,7 @@ Space space(const Problem& problem) {
       {THREAD_Y, axis_values(outputs), "outputs of a thread along that index"},
       {THREAD_Z, axis_values(others), "and along the one that shares most of the rest"},
       {REDUCE, {1, 8, 32, 256}, "threads that share a sum"},
-      {SPLIT, axis_values(splits), "parts of the longest sums, which one more kernel adds"},
+      {SPLIT, axis_values(parts), "parts of the longest sums, which one more kernel adds"},
       {UNROLL, {256, 64, 1024}, "terms of a thread that are written out, at most"},
       start_axis(),
       trigger_axis(),
@@ -91,35 +138,42 @@ Space space(const Problem& problem) {
   return Space(
       std::move(axes),
       {conditional(
-           BLOCK_Y, 1, [all](const Config& c) { return has_y(form_of(*all, c)); },
+           BLOCK_Y, 1, [table](const Config& c) { return has_y(table->at(c)); },
            "No index but the output's neighbours has outputs that share what they read."),
        {"A block has 64 to 1024 threads, whole groups of those that share a sum.",
         [](const Config& c) {
           const std::int64_t threads = c[BLOCK_X] * c[BLOCK_Y];
           return threads >= 64 && threads <= 1024 && threads % c[REDUCE] == 0;
         }},
-       {"A thread has at most 32 outputs.", [](const Config& c) { return c[THREAD_Y] * c[THREAD_Z] <= 32; }},
+       {"A thread has at most 64 outputs.", [](const Config& c) { return c[THREAD_Y] * c[THREAD_Z] <= 64; }},
        thread_rule(THREAD_Y, outputs, &LoopKernel::along_y),
        thread_rule(THREAD_Z, others, &LoopKernel::along_z),
        one_name(
            SPLIT,
            [=](const Config& c) {
-             const auto elements = [&](std::int64_t parts) {
-               return with_parts(form_of(*all, c), parts).elements;
-             };
-             const auto own = elements(c[SPLIT]);
-             return least_alike(splits, [&](std::int64_t value) { return elements(value) == own; });
+             const std::vector<std::int64_t>& own = table->at(c).elements;
+             return least_alike(parts,
+                                [&](std::int64_t value) { return table->at(c, value).elements == own; });
            },
            "Of the SPLIT that make as many parts one stands for all."),
        one_name(
            REDUCE,
-           [all](const Config& c) {
-             const LoopForm form = with_parts(form_of(*all, c), c[SPLIT]);
-             return shares_sums(form, shape_of(form, c)) ? c[REDUCE] : 1;
+           [table](const Config& c) {
+             return shares_sums(table->at(c), shape_of(table->at(c), c)) ? c[REDUCE] : 1;
            },
            "No sum has enough terms along the index that threads share.")},
       {{"A block has 128 to 512 threads.",
         [](const Config& c) { return c[BLOCK_X] * c[BLOCK_Y] >= 128 && c[BLOCK_X] * c[BLOCK_Y] <= 512; }},
+       {"Threads share a sum where an operand lies along it, or where outputs are few.",
+        [=](const Config& c) {
+          const LoopKernel& kernel = longest_kernel(table->at(c, 1));
+          return (c[REDUCE] > 1) == reads_along_sums(kernel) || kernel.nest.outputs() < 1 << 18;
+        }},
+       {"Sums are split where outputs are few.",
+        [=](const Config& c) {
+          return c[SPLIT] == 1 ||
+                 longest_kernel(table->at(c, 1)).nest.outputs() * c[REDUCE] * c[SPLIT] <= 1 << 21;
+        }},
        trigger_rule()});
 }
 
@@ -164,7 +218,72 @@ std::string refuses(const Problem& problem) {
   return "This template is for less than 2^36 results; take another template.";
 }
 
-std::optional<Values> untuned(const Problem& /*problem*/, const DeviceFacts& /*device*/) { return Values(); }
+// Whether another template has a better first guess: permute, or contract where both operands are used often.
+bool is_for_others(const Problem& problem) {
+  const Nest& nest = nest_of(problem);
+  if (nest.outputs() == 0) return true;
+  if (nest.inputs.size() == 1) return nest.rank() > 0 && nest.free == nest.rank();
+  if (nest.inputs.size() != 2) return false;
+  std::int64_t rows = 1, columns = 1;
+  for (std::size_t i = 0; i < nest.free; ++i) {
+    const bool first = nest.inputs[0].strides[i] != 0, second = nest.inputs[1].strides[i] != 0;
+    if (first && !second) rows *= nest.extents[i];
+    if (second && !first) columns *= nest.extents[i];
+  }
+  return rows >= 16 && columns >= 16 && nest.terms() >= 8;
+}
+
+std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
+  const std::shared_ptr<const LoopForms> all = loop_forms(problem);
+  const std::size_t form = all->usable.front();
+  if (form == 0 && is_for_others(problem)) return std::nullopt;
+  const LoopKernel& kernel = longest_kernel(all->forms[form]);
+  const Nest& nest = kernel.nest;
+  const std::int64_t threads_to_fill = std::int64_t{1024} * multiprocessors_to_fill(device);
+  const auto extent = [&](int index) {
+    return index < 0 ? 1 : nest.extents[static_cast<std::size_t>(index)];
+  };
+  std::int64_t terms = 1;
+  for (std::size_t i = nest.free; i < nest.rank(); ++i)
+    if (!kernel.is_serial(i)) terms *= nest.extents[i];
+
+  // Few outputs with many terms, or operands along them: threads share sums, and blocks do where even these
+  // are few.
+  std::int64_t outputs = nest.outputs(), lanes = 1, split = 1;
+  const int along = kernel.nearest();
+  if (reads_along_sums(kernel) || (outputs * 4 < threads_to_fill && extent(along) >= 64))
+    lanes = outputs * 64 < threads_to_fill && extent(along) >= 512 ? 256 : extent(along) < 32 ? 8 : 32;
+  while (split < 64 && outputs * lanes * split * 4 <= threads_to_fill && terms >= 256 * lanes * split)
+    split *= 4;
+
+  // Outputs of a thread: as many as leave enough threads, the more the longer the window.
+  const std::int64_t most_y = lanes > 1 ? 4 : extent(kernel.window) >= 9 ? 16 : kernel.window >= 0 ? 8 : 4;
+  const std::int64_t most_z = kernel.along_z >= 0 && terms >= 32 && lanes == 1 ? 4 : 1;
+  std::int64_t thread_y = 1, thread_z = 1;
+  const auto fits = [&](std::int64_t y, std::int64_t z) {
+    return y * z <= 32 && outputs * lanes * split >= threads_to_fill * y * z;
+  };
+  while (thread_y < most_y && 2 * thread_y <= extent(kernel.along_y) && fits(2 * thread_y, 1)) thread_y *= 2;
+  while (thread_z < most_z && 2 * thread_z <= extent(kernel.along_z) && fits(thread_y, 2 * thread_z))
+    thread_z *= 2;
+  const bool has_threads_y = lanes == 1 && kernel.along_y >= 0;
+  const std::int64_t neighbours = nest.free > 0 ? nest.extents[nest.free - 1] : 1;
+  return Values{{"FORM", static_cast<std::int64_t>(form)},
+                {"BLOCK_X", std::int64_t{!has_threads_y      ? 256
+                                         : neighbours >= 256 ? 64
+                                                             : 32}},
+                {"BLOCK_Y", std::int64_t{!has_y(all->forms[form]) ? 1
+                                         : has_threads_y          ? 4
+                                                                  : 1}},
+                {"THREAD_Y", thread_y},
+                {"THREAD_Z", thread_z},
+                {"REDUCE", lanes},
+                {"SPLIT", split},
+                {"START", std::string(all->forms[form].kernels.size() > 1 || split > 1 ||
+                                              outputs <= threads_to_fill * 32
+                                          ? "overlapped"
+                                          : "plain")}};
+}
 
 }  // namespace
 

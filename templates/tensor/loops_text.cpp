@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <set>
 
 #include "templates/tensor/loops.h"
@@ -48,7 +49,7 @@ class KernelText {
     if (!is_near(k_)) line("using Place = long long;  // of an element");
     write_places();
     write_pointers();
-    if (k_.reduces()) write_sums();
+    write_sums();
     write_results();
     --depth_;
     line("}\n");
@@ -121,6 +122,8 @@ class KernelText {
         line("const Place " + name(index) + " = " + place + ";");
       } else {  // the last ones are computed once more, and not written
         line("const Place first_" + name(index) + " = " + place + ";");
+        if (tiles * threads * each >= extent(index) + each && m_.lanes == 1)
+          line("if (first_" + name(index) + " >= " + number(extent(index)) + ") return;");
         line("const Place " + name(index) + " = at_most(first_" + name(index) + ", Place(" +
              number(extent(index) - each) + "));");
       }
@@ -182,11 +185,103 @@ class KernelText {
     std::string words;
     for (const int input : k_.functions[f].inputs) {
       words += words.empty() ? "" : ", ";
-      words += input < 0 ? so_far
-                         : "load(p" + number(input) + "[" +
-                               moved(nest_.inputs[static_cast<std::size_t>(input)], indices, true) + "])";
+      const auto kept = kept_.find(input);
+      if (input < 0) {
+        words += so_far;
+      } else if (f == 0 && kept != kept_.end()) {
+        words += "r" + number(input) + "[" + in_kept(kept->second) + "]";
+      } else {
+        words += "load(" + element(input, moved(view(input), indices, true)) + ")";
+      }
     }
     return function(f) + "::apply({" + words + "})";
+  }
+  const View& view(int input) const { return nest_.inputs[static_cast<std::size_t>(input)]; }
+  static std::string element(int input, const std::string& place) {
+    return "p" + number(input) + "[" + place + "]";
+  }
+
+  // The elements of a view that a thread's outputs and the terms of the window need, in registers, each once:
+  // how far the two tile indices and the window move in them.
+  struct Kept {
+    std::int64_t y = 0, z = 0, w = 0, size = 1;
+    std::int64_t run = 0;  // so many with one stride where window and outputs overlap
+  };
+  static constexpr std::int64_t most_kept = 96;
+
+  bool has_window() const {
+    return !m_.unrolled.empty() && static_cast<int>(m_.unrolled.back()) == k_.window;
+  }
+  Kept kept(const View& view) const {
+    const auto stride = [&](int index) {
+      return index < 0 ? 0 : view.strides[static_cast<std::size_t>(index)];
+    };
+    const std::int64_t y = m_.thread_y > 1 ? stride(k_.along_y) : 0,
+                       z = m_.thread_z > 1 ? stride(k_.along_z) : 0;
+    const std::int64_t w = has_window() ? stride(k_.window) : 0;
+    Kept its;
+    if (w != 0) {
+      its.w = 1;
+      its.size = extent(k_.window);
+    }
+    if (y != 0 && w != 0 && y % w == 0 && y / w > 0) {
+      its.y = y / w;
+      its.run = its.size += (m_.thread_y - 1) * its.y;
+    } else if (y != 0) {
+      its.y = its.size;
+      its.size *= m_.thread_y;
+    }
+    if (z != 0) {
+      its.z = its.size;
+      its.size *= m_.thread_z;
+    }
+    return its;
+  }
+  std::string in_kept(const Kept& its) const {
+    std::string place;
+    const auto add = [&](int index, const char* ending, std::int64_t stride) {
+      if (stride == 0) return;
+      place +=
+          (place.empty() ? "" : " + ") + name(index) + ending + (stride == 1 ? "" : " * " + number(stride));
+    };
+    add(k_.along_z, "1", its.z);
+    add(k_.along_y, "1", its.y);
+    add(k_.window, "", its.w);
+    return place.empty() ? "0" : place;
+  }
+  void open_unrolled(const std::string& variable, std::int64_t count) {
+    line("#pragma unroll");
+    open("for (int " + variable + " = 0; " + variable + " < " + number(count) + "; ++" + variable + ")");
+  }
+
+  void write_kept(const std::vector<std::size_t>& loops) {
+    for (const int input : std::set<int>(k_.functions[0].inputs.begin(), k_.functions[0].inputs.end())) {
+      const Kept its = kept(view(input));
+      if (its.size > most_kept) continue;
+      kept_.emplace(input, its);
+      line("Compute r" + number(input) + "[" + number(its.size) + "];");
+      const std::size_t depth = depth_;
+      if (its.z > 0) open_unrolled(name(k_.along_z) + "1", m_.thread_z);
+      std::vector<std::size_t> all = loops;
+      std::string place = in_kept(its), from;
+      if (its.run > 0) {
+        open_unrolled("n", its.run);
+        const std::int64_t z = its.z > 0 ? view(input).strides[static_cast<std::size_t>(k_.along_z)] : 0;
+        from = moved(view(input), loops, false) + " + n * " +
+               number(view(input).strides[static_cast<std::size_t>(k_.window)]) +
+               (z == 0 ? "" : " + " + name(k_.along_z) + "1 * " + number(z));
+        place = "n" + (its.z > 0 ? " + " + name(k_.along_z) + "1 * " + number(its.z) : "");
+      } else {
+        if (its.y > 0) open_unrolled(name(k_.along_y) + "1", m_.thread_y);
+        if (its.w > 0) {
+          open_unrolled(name(k_.window), extent(k_.window));
+          all.push_back(static_cast<std::size_t>(k_.window));
+        }
+        from = moved(view(input), all, true);
+      }
+      line("r" + number(input) + "[" + place + "] = load(" + element(input, from) + ");");
+      close(depth);
+    }
   }
 
   // Loops over a thread's outputs.
@@ -209,8 +304,10 @@ class KernelText {
 
   void write_sums() {
     line("Compute sum[" + number(tile()) + "];");
-    line("#pragma unroll");
-    line("for (int n = 0; n < " + number(tile()) + "; ++n) sum[n] = " + how() + "::none();");
+    if (k_.reduces()) {
+      line("#pragma unroll");
+      line("for (int n = 0; n < " + number(tile()) + "; ++n) sum[n] = " + how() + "::none();");
+    }
     const std::size_t depth = depth_;
     std::vector<std::size_t> loops = m_.rolled;
     if (m_.shared >= 0) loops.push_back(static_cast<std::size_t>(m_.shared));
@@ -226,14 +323,17 @@ class KernelText {
            (is_shared ? its + " += " + number(m_.lanes) : "++" + its) + ")");
     }
     for (const std::size_t i : m_.unrolled) {
-      line("#pragma unroll");
-      open("for (int " + name(i) + " = 0; " + name(i) + " < " + number(nest_.extents[i]) + "; ++" + name(i) +
-           ")");
+      if (static_cast<int>(i) != k_.window) open_unrolled(name(i), nest_.extents[i]);
+      if (static_cast<int>(i) != k_.window) loops.push_back(i);
     }
-    loops.insert(loops.end(), m_.unrolled.begin(), m_.unrolled.end());
+    write_kept(loops);
+    if (has_window()) {
+      open_unrolled(name(k_.window), extent(k_.window));
+      loops.push_back(static_cast<std::size_t>(k_.window));
+    }
     open_tile();
-    const std::string place = "sum[" + in_tile() + "]";
-    line(place + " = " + how() + "::of(" + place + ", " + value(0, "", loops) + ");");
+    const std::string place = "sum[" + in_tile() + "]", term = value(0, "", loops);
+    line(place + " = " + (k_.reduces() ? how() + "::of(" + place + ", " + term + ")" : term) + ";");
     close(depth);
     if (m_.lanes > 1) {
       line("combine<" + how() + ", " + number(m_.lanes) + ">(sum" + (m_.lanes > 32 ? ", parts" : "") + ");");
@@ -258,7 +358,7 @@ class KernelText {
     for (const std::size_t i : m_.serial)
       open("for (Place " + name(i) + " = 0; " + name(i) + " < " + number(nest_.extents[i]) + "; ++" +
            name(i) + ")");
-    std::string result = k_.reduces() ? "sum[" + in_tile() + "]" : value(0, "", {});
+    std::string result = "sum[" + in_tile() + "]";
     for (std::size_t f = 1; f < k_.functions.size(); ++f) {
       const std::string its = "value" + number(static_cast<std::int64_t>(f));
       line("const Compute " + its + " = " + value(f, result, m_.serial) + ";");
@@ -276,6 +376,7 @@ class KernelText {
   std::size_t number_;
   std::string text_;
   std::size_t depth_ = 0;
+  std::map<int, Kept> kept_;  // by input
 };
 
 }  // namespace

@@ -27,6 +27,10 @@ struct TensorInput {
 /// Extents of indices that no array fixes, by name, such as {"i", 3}.
 using TensorExtents = std::vector<std::pair<std::string, std::int64_t>>;
 
+/// What rounding may change: the order of sums alone, or also how products are distributed over sums, which
+/// permits far fewer operations for some expressions (docs/derive.md).
+enum class TensorMay { reorder, distribute };
+
 /// The names of the arrays that the expression reads, in the order of their first use: that of the inputs
 /// below. Throws UsageError with the place of what is wrong in the text.
 std::vector<std::string> tensor_arrays(const std::string& expression);
@@ -42,7 +46,7 @@ std::vector<std::int64_t> tensor_shape(const std::string& expression,
 /// The problem of the op `tensor` as a text, to tune it or to plan it; arguments as of tensor_plan().
 std::string tensor_problem(const std::string& expression, ElementType type,
                            const std::vector<TensorLayout>& inputs, const TensorLayout& out,
-                           const TensorExtents& extents = {});
+                           const TensorExtents& extents = {}, TensorMay may = TensorMay::reorder);
 
 /// The plan for an expression on arrays of these layouts, to launch it many times without a look-up.
 /// `inputs`: one for each array, in the order in which the expression first names them. `out`: of
@@ -51,14 +55,14 @@ std::string tensor_problem(const std::string& expression, ElementType type,
 /// Throws where plan() throws.
 Plan tensor_plan(Dispatcher& dispatcher, const std::string& expression, ElementType type,
                  const std::vector<TensorLayout>& inputs, const TensorLayout& out,
-                 const TensorExtents& extents = {});
+                 const TensorExtents& extents = {}, TensorMay may = TensorMay::reorder);
 
 /// Plans and launches; the plan is looked up by a text that is made anew, which costs some ten microseconds.
 /// Arrays are in memory of the dispatcher's device; `out` overlaps no input. `stream` is a cudaStream_t. A
 /// null, overlapping or misaligned pointer is in the Status.
 Status tensor(Dispatcher& dispatcher, const std::string& expression, ElementType type,
               const std::vector<TensorInput>& inputs, void* out, const TensorLayout& out_layout,
-              void* stream = nullptr, const TensorExtents& extents = {});
+              void* stream = nullptr, const TensorExtents& extents = {}, TensorMay may = TensorMay::reorder);
 
 }  // namespace TUNESMITH_ABI
 }  // namespace tunesmith
