@@ -1,5 +1,5 @@
 // To be read: nothing is built from this text. It is the base for
-// expression="out[a,b] += x0[a,c] * x1[c,b]" dtype=f32 extents=2000x2000x2000 x0=dense x1=dense x2=dense x3=dense x4=dense x5=dense out=dense,
+// expression="out[a,b] += x0[a,c] * x1[c,b]" dtype=f32 extents=2000x2000x2000 may=reorder x0=dense x1=dense x2=dense x3=dense x4=dense x5=dense out=dense,
 // written by golden_tests with TUNESMITH_UPDATE_GOLDEN=1. "tunesmith render" writes any other.
 // tensor/base for sm_90a, rendered by Tunesmith from templates/tensor/base.cu: change that and render again.
 // compiled in: dtype=f32

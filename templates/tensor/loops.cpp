@@ -210,7 +210,7 @@ Work work(const Problem& problem, const Config& config) {
 std::string generated(const Problem& problem, const Config& config) {
   if (nest_of(problem).outputs() == 0) return "";
   const LoopForm form = with_parts(form_of(*loop_forms(problem), config), config[SPLIT]);
-  return text_of(form, shape_of(form, config), dtype_of(problem));
+  return "// ---- what is generated for it\n" + text_of(form, shape_of(form, config), dtype_of(problem));
 }
 
 std::string refuses(const Problem& problem) {

@@ -9,7 +9,7 @@
 #include "kernel_file/find_op.h"
 #include "runtime/toolchain.h"
 #include "templates/tensor/op.h"
-#include "templates/tensor/test_drawer.h"
+#include "templates/tensor/test_expressions.h"
 #include "tests/op_checker.h"
 
 namespace tunesmith::tensor_op {
@@ -33,46 +33,67 @@ Problem drawn_problem(const Op& op, std::uint64_t seed) {
   }
 }
 
-// TUNESMITH_TEST_LOOPS: how many expressions; 2,000 take a quarter of an hour.
-TEST(TensorLoops, OfDrawnExpressionsAreRight) {
-  const char* const count = std::getenv("TUNESMITH_TEST_LOOPS");
-#ifdef __SANITIZE_ADDRESS__
-  constexpr std::uint64_t usual = 4;
-#else
-  constexpr std::uint64_t usual = 12;
-#endif
-  const std::uint64_t drawn = count != nullptr ? std::stoull(count) : usual;
+// Each problem in each of its forms: in the first config that a sample of the space has of it. Answers how
+// many have more than one.
+std::size_t check_all(const std::vector<Problem>& problems) {
   const Op& op = find_op("tensor");
   const Template& tmpl = find_template(op, "loops");
   const std::unique_ptr<Device> device = make_host_device();
   const std::unique_ptr<Toolchain> toolchain = make_host_toolchain();
   std::size_t rewritten = 0;
-  constexpr std::uint64_t batch = 20;  // whose problems' data are kept
+  std::vector<VariantCase> variants;
+  std::vector<Source> sources;
+  for (std::size_t n = 0; n < problems.size(); ++n) {
+    const Space space = tmpl.space(problems[n]);
+    const std::vector<Value>& forms = space.axes().front().values;
+    rewritten += forms.size() > 1;
+    const std::vector<Config> configs = space.sample(24, n);
+    for (const Value& form : forms) {
+      const auto is_its = [&](const Config& each) { return *each.values().find("FORM") == form; };
+      const auto found = std::find_if(configs.begin(), configs.end(), is_its);
+      variants.push_back({problems[n], found != configs.end() ? *found : space.complete({{"FORM", form}})});
+      sources.push_back(render(op, tmpl, problems[n], variants.back().config, "host"));
+    }
+  }
+  const std::vector<Compilation> compiled = compile_all(*toolchain, sources);
+  OpChecker checker(*device);
+  for (std::size_t i = 0; i < variants.size(); ++i) {
+    EXPECT_TRUE(compiled[i].ok) << variants[i].problem.text() << "\n" << compiled[i].log;
+    checker.check({&op, &tmpl}, compiled[i].bytes, sources[i].suffix, variants[i].problem, variants[i].config,
+                  i % 3 == 0, i % 2 == 0);
+  }
+  EXPECT_EQ(checker.failed(), 0) << "of " << checker.runs();
+  EXPECT_EQ(checker.runs(), std::ssize(variants));
+  return rewritten;
+}
+
+TEST(TensorLoops, OfKnownExpressionsAreRightInEachForm) {
+  std::vector<Problem> problems;
+  for (const KnownExpression& each : known_expressions()) {
+    Problem problem = Problem::parse(each.small);
+    problem.set("expression", std::string(each.expression));
+    problem.set("may", std::string("distribute"));
+    problems.push_back(complete_problem(find_op("tensor"), problem));
+  }
+  EXPECT_GE(check_all(problems), 10U);
+}
+
+// TUNESMITH_TEST_LOOPS: how many expressions; 2,000 take twenty minutes of a processor.
+TEST(TensorLoops, OfDrawnExpressionsAreRight) {
+  const char* const count = std::getenv("TUNESMITH_TEST_LOOPS");
+#ifdef __SANITIZE_ADDRESS__
+  constexpr std::uint64_t usual = 4;
+#else
+  constexpr std::uint64_t usual = 20;
+#endif
+  const std::uint64_t drawn = count != nullptr ? std::stoull(count) : usual;
+  std::size_t rewritten = 0;
+  constexpr std::uint64_t batch = 20;  // whose data are kept at once
   for (std::uint64_t first = 1; first <= drawn; first += batch) {
-    std::vector<VariantCase> variants;
-    std::vector<Source> sources;
-    for (std::uint64_t seed = first; seed < std::min(first + batch, drawn + 1); ++seed) {
-      const Problem problem = drawn_problem(op, seed);
-      const Space space = tmpl.space(problem);
-      const std::vector<Value>& forms = space.axes().front().values;
-      rewritten += forms.size() > 1;
-      const std::vector<Config> configs = space.sample(24, seed);
-      for (const Value& form : forms) {
-        const auto is_its = [&](const Config& each) { return *each.values().find("FORM") == form; };
-        const auto found = std::find_if(configs.begin(), configs.end(), is_its);
-        const Config config = found != configs.end() ? *found : space.complete({{"FORM", form}});
-        sources.push_back(render(op, tmpl, problem, config, "host"));
-        variants.push_back({problem, config});
-      }
-    }
-    const std::vector<Compilation> compiled = compile_all(*toolchain, sources);
-    OpChecker checker(*device);
-    for (std::size_t i = 0; i < variants.size(); ++i) {
-      ASSERT_TRUE(compiled[i].ok) << variants[i].problem.text() << "\n" << compiled[i].log;
-      checker.check({&op, &tmpl}, compiled[i].bytes, sources[i].suffix, variants[i].problem,
-                    variants[i].config, i % 3 == 0, i % 2 == 0);
-    }
-    EXPECT_EQ(checker.failed(), 0) << "of " << checker.runs();
+    std::vector<Problem> problems;
+    for (std::uint64_t seed = first; seed < std::min(first + batch, drawn + 1); ++seed)
+      problems.push_back(drawn_problem(find_op("tensor"), seed));
+    rewritten += check_all(problems);
   }
   EXPECT_GT(rewritten, drawn / 4) << "The drawn expressions have hardly any forms.";
 }

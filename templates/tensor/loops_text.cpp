@@ -97,8 +97,10 @@ class KernelText {
     };
     if (m_.lanes > 1) line("const int lane = threadIdx.x % " + number(m_.lanes) + ";");
     const bool covers = m_.x_places % m_.block_x == 0;
-    line("Place flat = Place(tile % " + number(m_.x_tiles) + ") * " + number(m_.block_x) + " + Place(" +
-         thread + " % " + number(m_.block_x) + ");");
+    const std::string block =
+        m_.x_tiles > 1 ? "Place(tile % " + number(m_.x_tiles) + ") * " + number(m_.block_x) + " + " : "";
+    const bool has_rows = m_.block_y > 1;
+    line("Place flat = " + block + "Place(" + thread + (has_rows ? " % " + number(m_.block_x) : "") + ");");
     next(m_.x_tiles);
     if (!covers && m_.lanes == 1) line("if (flat >= " + number(m_.x_places) + ") return;");
     if (!covers && m_.lanes > 1) {
@@ -113,10 +115,11 @@ class KernelText {
     }
     const auto along = [&](int index, std::int64_t tiles, std::int64_t threads, std::int64_t each) {
       if (index < 0) return;
-      std::string place = "Place(tile % " + number(tiles) + ")";
-      if (threads > 1)
-        place =
-            "(" + place + " * " + number(threads) + " + Place(" + thread + " / " + number(m_.block_x) + "))";
+      std::string place = tiles > 1 ? "Place(tile % " + number(tiles) + ")" : "0";
+      if (threads > 1) {
+        const std::string before = tiles > 1 ? place + " * " + number(threads) + " + " : "";
+        place = "(" + before + "Place(" + thread + " / " + number(m_.block_x) + "))";
+      }
       if (each > 1) place += " * " + number(each);
       if (extent(index) % (threads * each) == 0) {
         line("const Place " + name(index) + " = " + place + ";");
@@ -160,7 +163,7 @@ class KernelText {
     for (std::size_t i = 0; i < nest_.free; ++i) owned[i] = i;
     const auto from = [&](const View& view, const std::string& array, bool is_intermediate) {
       std::string words = array;
-      if (is_intermediate)
+      if (is_intermediate && workspace_[static_cast<std::size_t>(view.array - first_intermediate)] > 0)
         words += " + " + number(workspace_[static_cast<std::size_t>(view.array - first_intermediate)]) + "ll";
       if (view.start != 0) words += " + " + number(view.start) + "ll";
       const std::string by = moved(view, owned, false);

@@ -225,6 +225,22 @@ TEST(TensorOnHost, DiagonalsOfTheOutputLeaveTheRest) {
   EXPECT_EQ(out, (std::array<float, 9>{4, -1, -1, -1, 9, -1, -1, -1, 25}));
 }
 
+TEST(TensorOnHost, ProductsMayBeDistributed) {
+  Dispatcher dispatcher = host();
+  // (A B) C is one number here, and so is A (B C).
+  const std::vector<std::int64_t> a = {1, 2, 3, 4}, b = {5, 6, 7, 8}, c = {1, -1};
+  const std::string text = "out[i,l] += a[i,j] * b[j,k] * c[k,l]";
+  const std::vector<TensorLayout> layouts = {{{2, 2}}, {{2, 2}}, {{2, 1}}};
+  EXPECT_NE(tensor_problem(text, ElementType::i64, layouts, {{2, 1}}, {}, TensorMay::distribute)
+                .find("may=distribute"),
+            std::string::npos);
+  std::array<std::int64_t, 2> out = {};
+  ASSERT_TRUE(tensor(dispatcher, text, ElementType::i64,
+                     {{a.data(), layouts[0]}, {b.data(), layouts[1]}, {c.data(), layouts[2]}}, out.data(),
+                     {{2, 1}}, nullptr, {}, TensorMay::distribute));
+  EXPECT_EQ(out, (std::array<std::int64_t, 2>{-3, -7}));
+}
+
 TEST(TensorOnHost, WrongArraysAreSentences) {
   Dispatcher dispatcher = host();
   const auto error = [&](const std::string& text, const std::vector<TensorLayout>& inputs,

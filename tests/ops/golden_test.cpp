@@ -23,18 +23,27 @@ namespace {
 struct Golden {
   const Template* tmpl;
   std::string target;
+  std::string problem = {};  // else the op's first example that the template serves
 };
+
+// What is generated as a whole is shown for one that people know.
+constexpr const char* nine_loops =
+    "expression=\"out[b,c,y,x,c,v,u] += f[c] * (m[b,k,y+i,x+j] * m[b,k,v+i,u+j] + "
+    "g[b,k,y+i,x+j,k,v+i,u+j])\" "
+    "b=4 c=3 y=32 x=32 v=32 u=32 k=3 i=3 j=3 may=distribute";
 
 std::vector<Golden> variants(const Op& op) {
   std::vector<Golden> all;
   for (const Template& tmpl : op.templates) all.push_back({&tmpl, "sm_90a"});
+  if (op.name == "tensor") all.push_back({&find_template(op, "loops"), "sm_90a", nine_loops});
   if (op.name == "conv2d") all.push_back({&op.templates.front(), "host"});
   return all;
 }
 
 Source rendered(const Op& op, const Golden& golden) {
   const Template& tmpl = *golden.tmpl;
-  for (const std::string& example : op.examples) {
+  const std::vector<std::string> given = {golden.problem};
+  for (const std::string& example : golden.problem.empty() ? op.examples : given) {
     const Problem problem = complete_problem(op, Problem::parse(example));
     if (tmpl.refuses && !tmpl.refuses(problem).empty()) continue;
     return render(op, tmpl, problem, tmpl.space(problem).complete({}), golden.target);
@@ -49,7 +58,9 @@ std::string outline(const Source& source) {
   std::string text;
   bool is_inlined = false;
   for (std::string line; std::getline(lines, line);) {
-    if (line == "// ---- what this variant is" || line == "// ---- entries for the host") is_inlined = false;
+    if (line == "// ---- what this variant is" || line == "// ---- what is generated for it" ||
+        line == "// ---- entries for the host")
+      is_inlined = false;
     if (!is_inlined || line.starts_with(heading)) text += line + "\n";
     is_inlined = is_inlined || line.starts_with(heading);
   }

@@ -129,6 +129,15 @@ def test_a_diagonal_result_is_zero_elsewhere(_):
     assert np.array_equal(out, np.diag(x))
 
 
+def test_products_may_be_distributed():
+    first, second, third = (rng.standard_normal(shape).astype("float32") for shape in ((9, 40), (40, 30), (30, 5)))
+    exact = first.astype("f8") @ second.astype("f8") @ third.astype("f8")
+    for may in ("reorder", "distribute", "reorder"):  # the second call of each is a recorded one
+        for _ in range(2):
+            found = tunesmith.tensor("out[i,l] += a[i,j] * b[j,k] * c[k,l]", first, second, third, may=may)
+            np.testing.assert_allclose(found, exact, rtol=1e-3, atol=1e-3)
+
+
 def test_seed_000_is_one_line():
     mu, gamma = rng.standard_normal((1, 2, 5, 5)), rng.standard_normal((1, 2, 5, 5, 2, 5, 5))
     found = tunesmith.tensor(
@@ -177,6 +186,7 @@ def test_permute_keeps_the_bits_of_nans(dtype, bits):
         (lambda: tunesmith.tensor("y[i] += x[i,j]*w[j]", square, a[0]), ValueError, "The array w has the shape 5x6"),
         (lambda: tunesmith.tensor("y[i] += x[i+j]", a[0, 0]), ValueError, "The index i has no extent"),
         (lambda: tunesmith.tensor("y[i] = x[i]", a[0, 0], extents={"k": 3}), ValueError, "It has no index k"),
+        (lambda: tunesmith.tensor("y[i] += x[i,j]", square, may="guess"), ValueError, "may='guess' is neither 'reorder' nor 'distribute'."),
         (lambda: tunesmith.tensor("y[i] max= x[i,j]", np.ones((3, 0))), ValueError, "no reduced extent may be 0"),
     ],
 )
