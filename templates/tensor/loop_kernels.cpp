@@ -178,16 +178,19 @@ double read_anew(const LoopKernel& kernel, const View& view, std::size_t index, 
 void choose_tile(LoopKernel& kernel) {
   const Nest& nest = kernel.nest;
   std::vector<double> now(nest.inputs.size(), 1);
-  const auto choose = [&](int& chosen, int other, int& window) {
+  const auto choose = [&](int& chosen, int& window, const auto& may_be) {
     double least = 0.9 * std::accumulate(now.begin(), now.end(), 0.0);
     std::vector<double> best = now;
     for (std::size_t i = nest.free; i-- > 0;) {
-      if (i + 1 == nest.free || static_cast<int>(i) == other) continue;
+      if (!may_be(static_cast<int>(i))) continue;
       int its_window = -1;
       std::vector<double> then = now;
       for (std::size_t k = 0; k < then.size(); ++k)
         then[k] *= read_anew(kernel, nest.inputs[k], i, its_window);
-      const double sum = std::accumulate(then.begin(), then.end(), 0.0);
+      // Neighbours of one thread are read by wide accesses at best: another index as good is better.
+      const bool is_last = i + 1 == nest.free;
+      if (is_last && its_window < 0) continue;
+      const double sum = std::accumulate(then.begin(), then.end(), 0.0) * (is_last ? 1.5 : 1);
       if (sum >= least) continue;
       least = sum;
       best = std::move(then);
@@ -197,8 +200,10 @@ void choose_tile(LoopKernel& kernel) {
     now = std::move(best);
   };
   int ignored = -1;
-  choose(kernel.along_y, -1, kernel.window);
-  if (kernel.along_y >= 0) choose(kernel.along_z, kernel.along_y, ignored);
+  choose(kernel.along_y, kernel.window, [](int) { return true; });
+  if (kernel.along_y >= 0)
+    choose(kernel.along_z, ignored,
+           [&](int i) { return i != kernel.along_y && i + 1 != static_cast<int>(nest.free); });
 }
 
 LoopForm loop_form(const Problem& problem, const Form& form) {

@@ -82,10 +82,11 @@ std::vector<Value> axis_values(const std::vector<std::int64_t>& values) {
   return {values.begin(), values.end()};
 }
 
-// The kernel with the most terms decides.
-const LoopKernel& longest_kernel(const LoopForm& form) {
-  const auto terms = [](const LoopKernel& kernel) {
-    double all = 1;
+// The kernel with the most terms decides, of those with several outputs that share what they read if there
+// are any.
+const LoopKernel& longest_kernel(const LoopForm& form, bool with_y = false) {
+  const auto terms = [=](const LoopKernel& kernel) {
+    double all = with_y && kernel.along_y < 0 ? 0 : 1;
     for (const std::int64_t extent : kernel.nest.extents) all *= static_cast<double>(extent);
     return all;
   };
@@ -257,17 +258,22 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
     split *= 4;
 
   // Outputs of a thread: as many as leave enough threads, the more the longer the window.
-  const std::int64_t most_y = lanes > 1 ? 4 : extent(kernel.window) >= 9 ? 16 : kernel.window >= 0 ? 8 : 4;
-  const std::int64_t most_z = kernel.along_z >= 0 && terms >= 32 && lanes == 1 ? 4 : 1;
+  const LoopKernel& tiled = longest_kernel(all->forms[form], true);
+  const auto its_extent = [&](int index) {
+    return index < 0 ? 1 : tiled.nest.extents[static_cast<std::size_t>(index)];
+  };
+  const std::int64_t most_y = lanes > 1 ? 4 : its_extent(tiled.window) >= 9 ? 16 : tiled.window >= 0 ? 8 : 4;
+  const std::int64_t most_z = tiled.along_z >= 0 && terms >= 32 && lanes == 1 ? 4 : 1;
   std::int64_t thread_y = 1, thread_z = 1;
   const auto fits = [&](std::int64_t y, std::int64_t z) {
-    return y * z <= 32 && outputs * lanes * split >= threads_to_fill * y * z;
+    return y * z <= 32 && tiled.nest.outputs() * lanes * split >= threads_to_fill * y * z;
   };
-  while (thread_y < most_y && 2 * thread_y <= extent(kernel.along_y) && fits(2 * thread_y, 1)) thread_y *= 2;
-  while (thread_z < most_z && 2 * thread_z <= extent(kernel.along_z) && fits(thread_y, 2 * thread_z))
+  while (thread_y < most_y && 2 * thread_y <= its_extent(tiled.along_y) && fits(2 * thread_y, 1))
+    thread_y *= 2;
+  while (thread_z < most_z && 2 * thread_z <= its_extent(tiled.along_z) && fits(thread_y, 2 * thread_z))
     thread_z *= 2;
-  const bool has_threads_y = lanes == 1 && kernel.along_y >= 0;
-  const std::int64_t neighbours = nest.free > 0 ? nest.extents[nest.free - 1] : 1;
+  const bool has_threads_y = lanes == 1 && tiled.along_y >= 0;
+  const std::int64_t neighbours = tiled.nest.free > 0 ? tiled.nest.extents[tiled.nest.free - 1] : 1;
   return Values{{"FORM", static_cast<std::int64_t>(form)},
                 {"BLOCK_X", std::int64_t{!has_threads_y      ? 256
                                          : neighbours >= 256 ? 64

@@ -2,6 +2,7 @@
 // behind it, where "generated" is included (loops_text.cpp). Here is what they have in common.
 
 #include "common/overlap.inl"
+#include "common/vector.cuh"
 #include "elementwise/functions.cuh"
 
 using Compute = compute_type<T>;
@@ -66,6 +67,39 @@ __device__ __forceinline__ void combine(Compute (&sum)[count], Compute* parts) {
     sum[n] = parts[first * count + n];
     for (int w = 1; w < lanes / 32; ++w) sum[n] = How::of(sum[n], parts[(first + w) * count + n]);
   }
+}
+
+// Neighbours in memory, by wide accesses where the address allows them.
+template <int count, typename Element>
+__device__ __forceinline__ void load_run(Compute (&values)[count], const Element* from) {
+  constexpr int wide = 16 / sizeof(Element);
+  if (count < wide || reinterpret_cast<unsigned long long>(from) % 16 != 0) {
+#pragma unroll
+    for (int n = 0; n < count; ++n) values[n] = load(from[n]);
+    return;
+  }
+#pragma unroll
+  for (int n = 0; n < count / wide; ++n) {
+    const auto vector = load_vector<wide>(from + n * wide);
+#pragma unroll
+    for (int k = 0; k < wide; ++k) values[n * wide + k] = load(vector.element[k]);
+  }
+#pragma unroll
+  for (int n = count / wide * wide; n < count; ++n) values[n] = load(from[n]);
+}
+
+template <int count, typename Element>
+__device__ __forceinline__ bool store_run(Element* to, const Compute (&values)[count]) {
+  constexpr int most = 16 / sizeof(Element), wide = count < most ? count : most;
+  if (reinterpret_cast<unsigned long long>(to) % (wide * sizeof(Element)) != 0) return false;
+#pragma unroll
+  for (int n = 0; n < count / wide; ++n) {
+    Vector<Element, wide> vector;
+#pragma unroll
+    for (int k = 0; k < wide; ++k) vector.element[k] = from_float<Element>(values[n * wide + k]);
+    store_vector(to + n * wide, vector);
+  }
+  return true;
 }
 
 using Place = int;  // of an element

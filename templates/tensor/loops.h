@@ -37,6 +37,8 @@ struct LoopKernel {
     return nest.is_reduced(index) && nest.output.strides[index] != 0;
   }
   bool reduces() const;
+  /// Whether a thread's outputs are neighbours in the output.
+  bool has_neighbours() const { return along_y >= 0 && along_y + 1 == static_cast<int>(nest.free); }
   int nearest() const;  ///< the reduced index with the least stride; -1: none
 };
 
@@ -70,6 +72,7 @@ struct LoopMapping {
   std::vector<std::size_t> rest;  ///< free indices with a block for each place, the nearest first
   std::vector<std::size_t> rolled, unrolled, serial;
   std::int64_t unroll = 1;  ///< of the last rolled loop
+  std::int64_t chunk = 0;   ///< so many terms of the kernel's window are written out, in turns; 0: none are
   std::int64_t lanes = 1;   ///< threads that share a sum
   int shared = -1;          ///< the index that they share
   std::int64_t x_places = 1, block_x = 1, block_y = 1, thread_y = 1, thread_z = 1;

@@ -1,9 +1,11 @@
 // The text of kernels: loops with the indices' names, in which all extents and strides are numbers.
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "templates/tensor/loops.h"
 #include "templates/tensor/op.h"
@@ -107,6 +109,24 @@ class KernelText {
       line("const bool is_outside = flat >= " + number(m_.x_places) + ";");
       line("if (is_outside) flat = 0;");
     }
+    // Of a thread's outputs along an index; the last ones are computed once more, and not written.
+    const auto outputs = [&](int index, const std::string& place, std::int64_t places, std::int64_t each) {
+      const std::string first = each > 1 ? place + " * " + number(each) : place;
+      if (extent(index) % each == 0 && places * each == extent(index)) {
+        line("const Place " + name(index) + " = " + first + ";");
+        return;
+      }
+      line("const Place first_" + name(index) + " = " + first + ";");
+      if (places * each >= extent(index) + each && m_.lanes == 1)
+        line("if (first_" + name(index) + " >= " + number(extent(index)) + ") return;");
+      line("const Place " + name(index) + " = at_most(first_" + name(index) + ", Place(" +
+           number(extent(index) - each) + "));");
+    };
+    if (k_.has_neighbours()) {
+      const std::int64_t places = ceil_divide(extent(k_.along_y), m_.thread_y);
+      outputs(k_.along_y, m_.x.empty() ? "flat" : "flat % " + number(places), places, m_.thread_y);
+      if (!m_.x.empty()) line("flat /= " + number(places) + ";");
+    }
     for (std::size_t n = 0; n < m_.x.size(); ++n) {
       const bool is_last = n + 1 == m_.x.size();
       line("const Place " + name(m_.x[n]) + " = flat" +
@@ -120,19 +140,10 @@ class KernelText {
         const std::string before = tiles > 1 ? place + " * " + number(threads) + " + " : "";
         place = "(" + before + "Place(" + thread + " / " + number(m_.block_x) + "))";
       }
-      if (each > 1) place += " * " + number(each);
-      if (extent(index) % (threads * each) == 0) {
-        line("const Place " + name(index) + " = " + place + ";");
-      } else {  // the last ones are computed once more, and not written
-        line("const Place first_" + name(index) + " = " + place + ";");
-        if (tiles * threads * each >= extent(index) + each && m_.lanes == 1)
-          line("if (first_" + name(index) + " >= " + number(extent(index)) + ") return;");
-        line("const Place " + name(index) + " = at_most(first_" + name(index) + ", Place(" +
-             number(extent(index) - each) + "));");
-      }
+      outputs(index, place, tiles * threads, each);
       next(tiles);
     };
-    along(k_.along_y, m_.y_tiles, m_.block_y, m_.thread_y);
+    if (!k_.has_neighbours()) along(k_.along_y, m_.y_tiles, m_.block_y, m_.thread_y);
     along(k_.along_z, m_.z_tiles, 1, m_.thread_z);
     for (std::size_t n = 0; n < m_.rest.size(); ++n) {
       const std::string& its = number(nest_.extents[m_.rest[n]]);
@@ -155,6 +166,7 @@ class KernelText {
     if (tile && m_.thread_y > 1)
       add(name(k_.along_y) + "1", view.strides[static_cast<std::size_t>(k_.along_y)]);
     for (const std::size_t i : indices) add(name(i), view.strides[i]);
+    if (!window_base_.empty()) add(window_base_, view.strides[static_cast<std::size_t>(k_.window)]);
     return sum.empty() ? "0" : sum;
   }
 
@@ -212,9 +224,7 @@ class KernelText {
   };
   static constexpr std::int64_t most_kept = 96;
 
-  bool has_window() const {
-    return !m_.unrolled.empty() && static_cast<int>(m_.unrolled.back()) == k_.window;
-  }
+  bool has_window() const { return m_.chunk > 0; }
   Kept kept(const View& view) const {
     const auto stride = [&](int index) {
       return index < 0 ? 0 : view.strides[static_cast<std::size_t>(index)];
@@ -225,7 +235,7 @@ class KernelText {
     Kept its;
     if (w != 0) {
       its.w = 1;
-      its.size = extent(k_.window);
+      its.size = window_terms_;
     }
     if (y != 0 && w != 0 && y % w == 0 && y / w > 0) {
       its.y = y / w;
@@ -239,6 +249,13 @@ class KernelText {
       its.size *= m_.thread_z;
     }
     return its;
+  }
+  // Whether they lie side by side in memory, where a thread's outputs do too.
+  bool is_consecutive(const View& view, const Kept& its) const {
+    if (!k_.has_neighbours() || its.z > 0 || its.size == 1 || its.size > most_kept) return false;
+    if (its.w > 0)
+      return view.strides[static_cast<std::size_t>(k_.window)] == 1 && (its.y == 0 || its.run > 0);
+    return view.strides[static_cast<std::size_t>(k_.along_y)] == 1;
   }
   std::string in_kept(const Kept& its) const {
     std::string place;
@@ -258,11 +275,16 @@ class KernelText {
   }
 
   void write_kept(const std::vector<std::size_t>& loops) {
+    kept_.clear();
     for (const int input : std::set<int>(k_.functions[0].inputs.begin(), k_.functions[0].inputs.end())) {
       const Kept its = kept(view(input));
       if (its.size > most_kept) continue;
       kept_.emplace(input, its);
       line("Compute r" + number(input) + "[" + number(its.size) + "];");
+      if (is_consecutive(view(input), its)) {
+        line("load_run(r" + number(input) + ", &" + element(input, moved(view(input), loops, false)) + ");");
+        continue;
+      }
       const std::size_t depth = depth_;
       if (its.z > 0) open_unrolled(name(k_.along_z) + "1", m_.thread_z);
       std::vector<std::size_t> all = loops;
@@ -277,7 +299,7 @@ class KernelText {
       } else {
         if (its.y > 0) open_unrolled(name(k_.along_y) + "1", m_.thread_y);
         if (its.w > 0) {
-          open_unrolled(name(k_.window), extent(k_.window));
+          open_unrolled(name(k_.window), window_terms_);
           all.push_back(static_cast<std::size_t>(k_.window));
         }
         from = moved(view(input), all, true);
@@ -325,29 +347,64 @@ class KernelText {
       open("for (Place " + its + " = " + (is_shared ? "lane" : "0") + "; " + its + " < " + end + "; " +
            (is_shared ? its + " += " + number(m_.lanes) : "++" + its) + ")");
     }
-    for (const std::size_t i : m_.unrolled) {
-      if (static_cast<int>(i) != k_.window) open_unrolled(name(i), nest_.extents[i]);
-      if (static_cast<int>(i) != k_.window) loops.push_back(i);
+    if (has_window() && m_.chunk < extent(k_.window)) {
+      // In chunks that are written out, and what is left over.
+      const std::int64_t whole = extent(k_.window) / m_.chunk * m_.chunk,
+                         inner = static_cast<std::int64_t>(depth_);
+      window_base_ = name(k_.window) + "0";
+      line("#pragma unroll 1");
+      open("for (Place " + window_base_ + " = 0; " + window_base_ + " < " + number(whole) + "; " +
+           window_base_ + " += " + number(m_.chunk) + ")");
+      write_terms(loops, m_.chunk);
+      close(static_cast<std::size_t>(inner));
+      window_base_ = number(whole);
+      if (whole < extent(k_.window)) write_terms(loops, extent(k_.window) - whole);
+      window_base_.clear();
+    } else {
+      write_terms(loops, m_.chunk);
     }
-    write_kept(loops);
-    if (has_window()) {
-      open_unrolled(name(k_.window), extent(k_.window));
-      loops.push_back(static_cast<std::size_t>(k_.window));
-    }
-    open_tile();
-    const std::string place = "sum[" + in_tile() + "]", term = value(0, "", loops);
-    line(place + " = " + (k_.reduces() ? how() + "::of(" + place + ", " + term + ")" : term) + ";");
     close(depth);
     if (m_.lanes > 1) {
       line("combine<" + how() + ", " + number(m_.lanes) + ">(sum" + (m_.lanes > 32 ? ", parts" : "") + ");");
     }
   }
 
+  // Those that are written out, with so many of the window.
+  void write_terms(std::vector<std::size_t> loops, std::int64_t window_terms) {
+    const std::size_t depth = depth_;
+    window_terms_ = window_terms;
+    for (const std::size_t i : m_.unrolled) {
+      open_unrolled(name(i), nest_.extents[i]);
+      loops.push_back(i);
+    }
+    if (m_.unrolled.empty() && !window_base_.empty()) {
+      line("{");
+      ++depth_;
+    }
+    write_kept(loops);
+    if (has_window()) {
+      open_unrolled(name(k_.window), window_terms);
+      loops.push_back(static_cast<std::size_t>(k_.window));
+    }
+    open_tile();
+    const std::string place = "sum[" + in_tile() + "]", term = value(0, "", loops);
+    line(place + " = " + (k_.reduces() ? how() + "::of(" + place + ", " + term + ")" : term) + ";");
+    close(depth);
+  }
+
   void write_results() {
     const std::size_t depth = depth_;
+    if (k_.has_neighbours() && tile() == m_.thread_y && tile() > 1 &&
+        std::has_single_bit(static_cast<std::uint64_t>(tile())) && m_.lanes == 1 &&
+        k_.functions.size() == 1 && m_.serial.empty() && nest_.output.strides[nest_.free - 1] == 1) {
+      const bool is_whole = extent(k_.along_y) % m_.thread_y == 0;
+      const std::string& its = name(k_.along_y);
+      line("if (" + (is_whole ? "" : "first_" + its + " == " + its + " && ") + "store_run(to, sum)) return;");
+    }
     open_tile();
     const auto skip_seen = [&](int index, std::int64_t threads, std::int64_t each) {
-      if (index < 0 || extent(index) % (threads * each) == 0) return;
+      const bool is_flat = index == k_.along_y && k_.has_neighbours();
+      if (index < 0 || extent(index) % (is_flat ? each : threads * each) == 0) return;
       line("if (" + name(index) + (each > 1 ? " + " + name(index) + "1" : "") + " < first_" + name(index) +
            ") " + (tile() > 1 ? "continue;" : "return;"));
     };
@@ -379,7 +436,9 @@ class KernelText {
   std::size_t number_;
   std::string text_;
   std::size_t depth_ = 0;
-  std::map<int, Kept> kept_;  // by input
+  std::map<int, Kept> kept_;       // by input
+  std::int64_t window_terms_ = 0;  // that are written out
+  std::string window_base_;        // the first of them, where they are not all
 };
 
 }  // namespace
@@ -396,26 +455,29 @@ LoopMapping::LoopMapping(const LoopKernel& kernel, const LoopShape& shape) {
   }
   thread_y = std::min(shape.thread_y, extent(kernel.along_y));
   thread_z = std::min(shape.thread_z, extent(kernel.along_z));
-  if (lanes == 1)
+  if (lanes == 1 && !kernel.has_neighbours())
     while (block_y < shape.block_y && block_y * thread_y < extent(kernel.along_y)) block_y *= 2;
   block_x = shape.threads / lanes / block_y;
+  y_tiles = ceil_divide(extent(kernel.along_y), thread_y * block_y);
+  if (kernel.has_neighbours()) x_places = std::exchange(y_tiles, 1);
   for (std::size_t i = nest.free; i-- > 0;) {
     if (static_cast<int>(i) == kernel.along_y || static_cast<int>(i) == kernel.along_z) continue;
-    const bool is_x = rest.empty() && (x.empty() || 2 * x_places <= block_x);
+    const bool is_x = rest.empty() && (x_places == 1 || 2 * x_places <= block_x);
     (is_x ? x : rest).push_back(i);
     (is_x ? x_places : blocks) *= nest.extents[i];
   }
   x_tiles = ceil_divide(x_places, block_x);
-  y_tiles = ceil_divide(extent(kernel.along_y), thread_y * block_y);
   z_tiles = ceil_divide(extent(kernel.along_z), thread_z);
   blocks *= x_tiles * y_tiles * z_tiles;
   // The window first, whose terms share what they read, then the nearest, as long as there is room.
   std::int64_t room = std::max<std::int64_t>(1, shape.unroll / (thread_y * thread_z));
-  std::vector<std::size_t> order;
-  if (kernel.window >= 0) order.push_back(static_cast<std::size_t>(kernel.window));
-  for (std::size_t i = nest.rank(); i-- > nest.free;)
-    if (static_cast<int>(i) != kernel.window) order.push_back(i);
-  for (const std::size_t i : order) {
+  if (kernel.window >= 0 && kernel.window != shared && kernel.window != kernel.split && room >= 2) {
+    const std::int64_t terms = extent(kernel.window);
+    chunk = ceil_divide(terms, ceil_divide(terms, room));
+    room /= chunk;
+  }
+  for (std::size_t i = nest.rank(); i-- > nest.free;) {
+    if (static_cast<int>(i) == kernel.window && chunk > 0) continue;
     if (kernel.is_serial(i)) {
       serial.insert(serial.begin(), i);
     } else if (static_cast<int>(i) == shared) {
