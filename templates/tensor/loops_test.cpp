@@ -33,16 +33,29 @@ Problem drawn_problem(const Op& op, std::uint64_t seed) {
   }
 }
 
-// Each problem in each of its forms: in the first config that a sample of the space has of it. Answers how
-// many have more than one.
-std::size_t check_all(const std::vector<Problem>& problems) {
+void check_all(const std::vector<VariantCase>& variants) {
   const Op& op = find_op("tensor");
   const Template& tmpl = find_template(op, "loops");
   const std::unique_ptr<Device> device = make_host_device();
-  const std::unique_ptr<Toolchain> toolchain = make_host_toolchain();
+  std::vector<Source> sources;
+  for (const auto& [problem, config] : variants) sources.push_back(render(op, tmpl, problem, config, "host"));
+  const std::vector<Compilation> compiled = compile_all(*make_host_toolchain(), sources);
+  OpChecker checker(*device);
+  for (std::size_t i = 0; i < variants.size(); ++i) {
+    ASSERT_TRUE(compiled[i].ok) << variants[i].problem.text() << "\n" << compiled[i].log;
+    checker.check({&op, &tmpl}, compiled[i].bytes, sources[i].suffix, variants[i].problem, variants[i].config,
+                  i % 3 == 0, i % 2 == 0);
+  }
+  EXPECT_EQ(checker.failed(), 0) << "of " << checker.runs();
+  EXPECT_EQ(checker.runs(), std::ssize(variants));
+}
+
+// Each problem in each of its forms: in the first config that a sample of the space has of it. Answers how
+// many have more than one.
+std::size_t check_forms(const std::vector<Problem>& problems) {
+  const Template& tmpl = find_template(find_op("tensor"), "loops");
   std::size_t rewritten = 0;
   std::vector<VariantCase> variants;
-  std::vector<Source> sources;
   for (std::size_t n = 0; n < problems.size(); ++n) {
     const Space space = tmpl.space(problems[n]);
     const std::vector<Value>& forms = space.axes().front().values;
@@ -52,19 +65,36 @@ std::size_t check_all(const std::vector<Problem>& problems) {
       const auto is_its = [&](const Config& each) { return *each.values().find("FORM") == form; };
       const auto found = std::find_if(configs.begin(), configs.end(), is_its);
       variants.push_back({problems[n], found != configs.end() ? *found : space.complete({{"FORM", form}})});
-      sources.push_back(render(op, tmpl, problems[n], variants.back().config, "host"));
     }
   }
-  const std::vector<Compilation> compiled = compile_all(*toolchain, sources);
-  OpChecker checker(*device);
-  for (std::size_t i = 0; i < variants.size(); ++i) {
-    EXPECT_TRUE(compiled[i].ok) << variants[i].problem.text() << "\n" << compiled[i].log;
-    checker.check({&op, &tmpl}, compiled[i].bytes, sources[i].suffix, variants[i].problem, variants[i].config,
-                  i % 3 == 0, i % 2 == 0);
-  }
-  EXPECT_EQ(checker.failed(), 0) << "of " << checker.runs();
-  EXPECT_EQ(checker.runs(), std::ssize(variants));
+  check_all(variants);
   return rewritten;
+}
+
+// Long sums, shared by some threads of a warp, by a warp, by several, and in parts; and long windows, in
+// chunks, of a thread's neighbours and of its rows.
+TEST(TensorLoops, ShareSplitAndChunkLongSums) {
+  std::vector<VariantCase> variants;
+  const auto add = [&](const std::string& problem, const std::vector<std::string>& configs) {
+    for (const std::string& config : configs) {
+      const Op& op = find_op("tensor");
+      const Problem complete = complete_problem(op, Problem::parse(problem));
+      variants.push_back(
+          {complete, find_template(op, "loops").space(complete).complete(Values::parse(config))});
+    }
+  };
+  add("expression=\"y[i] += a[i,k] * x[k]\" i=13 k=701",
+      {"REDUCE=8 SPLIT=4", "REDUCE=32 BLOCK_X=64", "REDUCE=256 BLOCK_X=256",
+       "REDUCE=256 BLOCK_X=256 SPLIT=4"});
+  add("expression=\"y[j,i] max= a[j,i,k] - b[i,k]\" i=5 j=19 k=260 dtype=i64",
+      {"REDUCE=256 BLOCK_X=256 BLOCK_Y=2 THREAD_Y=4", "REDUCE=32 SPLIT=16 THREAD_Y=4"});
+  add("expression=\"y min= a[i,k]\" i=40 k=300", {"REDUCE=256 BLOCK_X=256 SPLIT=4", "SPLIT=64"});
+  add("expression=\"y[i] += x[i+j] * w[j]\" i=203 j=90",
+      {"THREAD_Y=8", "THREAD_Y=4 UNROLL=64", "THREAD_Y=16"});
+  add("expression=\"y[i] += x[2*i+j] * w[j]\" i=200 j=37 dtype=f16", {"THREAD_Y=8", "THREAD_Y=4"});
+  add("expression=\"y[c,u,v] += x[c,u+i,v+j] * w[c,i,j]\" c=2 u=50 v=40 i=31 j=3 dtype=f16",
+      {"THREAD_Y=16", "THREAD_Y=8 UNROLL=64 BLOCK_Y=2"});
+  check_all(variants);
 }
 
 TEST(TensorLoops, OfKnownExpressionsAreRightInEachForm) {
@@ -75,7 +105,7 @@ TEST(TensorLoops, OfKnownExpressionsAreRightInEachForm) {
     problem.set("may", std::string("distribute"));
     problems.push_back(complete_problem(find_op("tensor"), problem));
   }
-  EXPECT_GE(check_all(problems), 10U);
+  EXPECT_GE(check_forms(problems), 10U);
 }
 
 // TUNESMITH_TEST_LOOPS: how many expressions; 2,000 take twenty minutes of a processor.
@@ -84,7 +114,7 @@ TEST(TensorLoops, OfDrawnExpressionsAreRight) {
 #ifdef __SANITIZE_ADDRESS__
   constexpr std::uint64_t usual = 4;
 #else
-  constexpr std::uint64_t usual = 20;
+  constexpr std::uint64_t usual = 12;
 #endif
   const std::uint64_t drawn = count != nullptr ? std::stoull(count) : usual;
   std::size_t rewritten = 0;
@@ -93,7 +123,7 @@ TEST(TensorLoops, OfDrawnExpressionsAreRight) {
     std::vector<Problem> problems;
     for (std::uint64_t seed = first; seed < std::min(first + batch, drawn + 1); ++seed)
       problems.push_back(drawn_problem(find_op("tensor"), seed));
-    rewritten += check_all(problems);
+    rewritten += check_forms(problems);
   }
   EXPECT_GT(rewritten, drawn / 4) << "The drawn expressions have hardly any forms.";
 }

@@ -457,7 +457,7 @@ LoopMapping::LoopMapping(const LoopKernel& kernel, const LoopShape& shape) {
   thread_z = std::min(shape.thread_z, extent(kernel.along_z));
   if (lanes == 1 && !kernel.has_neighbours())
     while (block_y < shape.block_y && block_y * thread_y < extent(kernel.along_y)) block_y *= 2;
-  block_x = shape.threads / lanes / block_y;
+  block_x = std::max<std::int64_t>(1, shape.threads / lanes / block_y);  // rules ask before all of them hold
   y_tiles = ceil_divide(extent(kernel.along_y), thread_y * block_y);
   if (kernel.has_neighbours()) x_places = std::exchange(y_tiles, 1);
   for (std::size_t i = nest.free; i-- > 0;) {
@@ -474,6 +474,8 @@ LoopMapping::LoopMapping(const LoopKernel& kernel, const LoopShape& shape) {
   if (kernel.window >= 0 && kernel.window != shared && kernel.window != kernel.split && room >= 2) {
     const std::int64_t terms = extent(kernel.window);
     chunk = ceil_divide(terms, ceil_divide(terms, room));
+    // Wide accesses of further chunks are aligned as those of the first.
+    if (chunk < terms && kernel.has_neighbours() && round_up(chunk, 8) <= room) chunk = round_up(chunk, 8);
     room /= chunk;
   }
   for (std::size_t i = nest.rank(); i-- > nest.free;) {
