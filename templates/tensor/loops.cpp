@@ -124,13 +124,19 @@ Space space(const Problem& problem) {
         },
         "Of the numbers of outputs that are no fewer than there are, one stands for all.");
   };
+  std::vector<Value> lanes = {1, 8, 32, 256};
+  if (const LoopKernel& longest = longest_kernel(all->forms[all->usable.front()]);
+      reads_along_sums(longest)) {
+    const bool is_long = longest.nest.extents[static_cast<std::size_t>(longest.nearest())] >= 512;
+    std::rotate(lanes.begin(), lanes.end() - (is_long && longest.nest.outputs() < 1024 ? 1 : 2), lanes.end());
+  }
   std::vector<Axis> axes = {
       {FORM, std::move(forms), "the form, as derive numbers them: the loops as they are written are 0"},
       {BLOCK_X, {32, 64, 128, 256}, "threads along the output's neighbours"},
       {BLOCK_Y, {8, 4, 2, 1, 16}, "threads along the index whose outputs share most of what they read"},
       {THREAD_Y, axis_values(outputs), "outputs of a thread along that index"},
       {THREAD_Z, axis_values(others), "and along the one that shares most of the rest"},
-      {REDUCE, {1, 8, 32, 256}, "threads that share a sum"},
+      {REDUCE, std::move(lanes), "threads that share a sum"},
       {SPLIT, axis_values(parts), "parts of the longest sums, which one more kernel adds"},
       {UNROLL, {256, 64, 1024}, "terms of a thread that are written out, at most"},
       start_axis(),
@@ -262,7 +268,10 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   const auto its_extent = [&](int index) {
     return index < 0 ? 1 : tiled.nest.extents[static_cast<std::size_t>(index)];
   };
-  const std::int64_t most_y = lanes > 1 ? 4 : its_extent(tiled.window) >= 9 ? 16 : tiled.window >= 0 ? 8 : 4;
+  const std::int64_t most_y = lanes > 1                                                  ? 4
+                              : its_extent(tiled.window) >= 9 && !tiled.has_neighbours() ? 16
+                              : tiled.window >= 0                                        ? 8
+                                                                                         : 4;
   const std::int64_t most_z = tiled.along_z >= 0 && terms >= 32 && lanes == 1 ? 4 : 1;
   std::int64_t thread_y = 1, thread_z = 1;
   const auto fits = [&](std::int64_t y, std::int64_t z) {

@@ -292,8 +292,8 @@ class KernelText {
       if (its.run > 0) {
         open_unrolled("n", its.run);
         const std::int64_t z = its.z > 0 ? view(input).strides[static_cast<std::size_t>(k_.along_z)] : 0;
-        from = moved(view(input), loops, false) + " + n * " +
-               number(view(input).strides[static_cast<std::size_t>(k_.window)]) +
+        const std::int64_t w = view(input).strides[static_cast<std::size_t>(k_.window)];
+        from = moved(view(input), loops, false) + " + n" + (w == 1 ? "" : " * " + number(w)) +
                (z == 0 ? "" : " + " + name(k_.along_z) + "1 * " + number(z));
         place = "n" + (its.z > 0 ? " + " + name(k_.along_z) + "1 * " + number(its.z) : "");
       } else {

@@ -160,6 +160,7 @@ Op ops_tensor() {
            "expression=\"t += x[i,i]\" i=25 dtype=i32",
            "expression=\"out[i,j] min= a[i,k] + b[k,j]\" i=12 j=13 k=7 dtype=i64",
            "expression=\"out[i] += exp(x[i,j]) * w[j]\" i=10 j=21 x=10x21:1x12",
+           "expression=\"out[i] += x[i,j] * w[j]\" i=3 j=700",
            "expression=\"out[i] += x[i,j] > 0.25 ? 3 * x[i,j] : -0.5 - w[j]\" i=11 j=7",
            "expression=\"out[i,j] = x[i] * y[j]\" i=37 j=41 dtype=bf16"},
       .large_examples = {"expression=\"out[b,a] = x[a,b]\" a=46349 b=46351 dtype=f16"},

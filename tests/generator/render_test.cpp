@@ -110,6 +110,32 @@ TEST(Render, WritesWhatFollowsFromTheProblem) {
   EXPECT_NE(source, text("n=8 formula=x+2"));
 }
 
+TEST(Render, WritesWhatFollowsFromTheConfig) {
+  Op op = scale_op();
+  Template& tmpl = op.templates[0];
+  tmpl.kernels = {"first", "second"};
+  tmpl.generated = [](const Problem&, const Config& c) {
+    return "extern \"C\" __global__ void ENTRY(first)() {}  // of " + c.text() + "\n";
+  };
+  Files files = scale_files();
+  files["scale/base.cu"] = "constexpr int before = 1;\n#include \"generated\"\nconstexpr int behind = 1;\n";
+  const auto made = [&](const std::string& target) {
+    const Problem problem = complete_problem(op, Problem::parse("n=8"));
+    return render(op, tmpl, problem, tmpl.space(problem).legal(Values::parse(config)), target, files);
+  };
+  const Source source = made("host");
+  EXPECT_LT(source.text.find("int before"), source.text.find("ENTRY(first)() {}  // of "));
+  EXPECT_LT(source.text.find("ENTRY(first)() {}  // of "), source.text.find("int behind"));
+  EXPECT_FALSE(has(source, "#include \"generated\""));
+  EXPECT_EQ(source.kernels, std::vector<std::string>{"first"}) << "the others are not in the text";
+  EXPECT_FALSE(has(source, "TUNESMITH_HOST_ENTRY(second"));
+  const std::string hash = source.hash;
+  tmpl.generated = [](const Problem&, const Config&) {
+    return "extern \"C\" __global__ void ENTRY(first)(int) {}\n";
+  };
+  EXPECT_NE(made("host").hash, hash);
+}
+
 TEST(Render, InlinesEachIncludeOnceAndDependenciesFirst) {
   const Source source = rendered("base", config, "sm_90a");
   const std::size_t a = source.text.find("constexpr int a = 1;");
