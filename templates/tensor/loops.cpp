@@ -185,7 +185,6 @@ Space space(const Problem& problem) {
 }
 
 Work work(const Problem& problem, const Config& config) {
-  if (nest_of(problem).outputs() == 0) return {};
   const LoopForm form = with_parts(form_of(*loop_forms(problem), config), config[SPLIT]);
   const LoopShape shape = shape_of(form, config);
   const std::int64_t element = bytes(elementwise_op::compute_dtype(dtype_of(problem)));
@@ -215,12 +214,12 @@ Work work(const Problem& problem, const Config& config) {
 }
 
 std::string generated(const Problem& problem, const Config& config) {
-  if (nest_of(problem).outputs() == 0) return "";
   const LoopForm form = with_parts(form_of(*loop_forms(problem), config), config[SPLIT]);
   return "// ---- what is generated for it\n" + text_of(form, shape_of(form, config), dtype_of(problem));
 }
 
 std::string refuses(const Problem& problem) {
+  if (nest_of(problem).outputs() == 0) return "There is nothing to compute; the base serves that.";
   if (nest_of(problem).outputs() < std::int64_t{1} << 36) return "";
   return "This template is for less than 2^36 results; take another template.";
 }
@@ -228,7 +227,6 @@ std::string refuses(const Problem& problem) {
 // Whether another template has a better first guess: permute, or contract where both operands are used often.
 bool is_for_others(const Problem& problem) {
   const Nest& nest = nest_of(problem);
-  if (nest.outputs() == 0) return true;
   if (nest.inputs.size() == 1) return nest.rank() > 0 && nest.free == nest.rank();
   if (nest.inputs.size() != 2) return false;
   std::int64_t rows = 1, columns = 1;

@@ -69,18 +69,17 @@ __device__ __forceinline__ void combine(Compute (&sum)[count], Compute* parts) {
   }
 }
 
-// Neighbours in memory, by wide accesses where the address allows them.
-template <int count, typename Element>
-__device__ __forceinline__ void load_run(Compute (&values)[count], const Element* from) {
-  constexpr int wide = 16 / sizeof(Element);
-  if (count < wide || reinterpret_cast<unsigned long long>(from) % 16 != 0) {
-#pragma unroll
-    for (int n = 0; n < count; ++n) values[n] = load(from[n]);
-    return;
-  }
+// Neighbours in memory, by accesses as wide as the address allows.
+template <int bytes>
+__device__ __forceinline__ bool is_aligned(const void* address) {
+  return reinterpret_cast<unsigned long long>(address) % bytes == 0;
+}
+
+template <int wide, int count, typename Element>
+__device__ __forceinline__ void load_by(Compute (&values)[count], const Element* from) {
 #pragma unroll
   for (int n = 0; n < count / wide; ++n) {
-    const auto vector = load_vector<wide>(from + n * wide);
+    const Vector<Element, wide> vector = load_vector<wide>(from + n * wide);
 #pragma unroll
     for (int k = 0; k < wide; ++k) values[n * wide + k] = load(vector.element[k]);
   }
@@ -89,17 +88,38 @@ __device__ __forceinline__ void load_run(Compute (&values)[count], const Element
 }
 
 template <int count, typename Element>
-__device__ __forceinline__ bool store_run(Element* to, const Compute (&values)[count]) {
-  constexpr int most = 16 / sizeof(Element), wide = count < most ? count : most;
-  if (reinterpret_cast<unsigned long long>(to) % (wide * sizeof(Element)) != 0) return false;
-#pragma unroll
-  for (int n = 0; n < count / wide; ++n) {
-    Vector<Element, wide> vector;
-#pragma unroll
-    for (int k = 0; k < wide; ++k) vector.element[k] = from_float<Element>(values[n * wide + k]);
-    store_vector(to + n * wide, vector);
+__device__ __forceinline__ void load_run(Compute (&values)[count], const Element* from) {
+  if (is_aligned<16>(from)) {
+    load_by<16 / sizeof(Element)>(values, from);
+  } else if (is_aligned<8>(from)) {
+    load_by<8 / sizeof(Element)>(values, from);
+  } else {
+    load_by<1>(values, from);
   }
-  return true;
+}
+
+template <int wide, int count, typename Element>
+__device__ __forceinline__ bool store_by(Element* to, const Compute (&values)[count]) {
+  if constexpr (wide <= 1 || count % wide != 0) {
+    return false;
+  } else {
+    if (!is_aligned<wide * sizeof(Element)>(to)) return false;
+#pragma unroll
+    for (int n = 0; n < count / wide; ++n) {
+      Vector<Element, wide> vector;
+#pragma unroll
+      for (int k = 0; k < wide; ++k) vector.element[k] = from_float<Element>(values[n * wide + k]);
+      store_vector(to + n * wide, vector);
+    }
+    return true;
+  }
+}
+
+// Whether they are stored.
+template <int count, typename Element>
+__device__ __forceinline__ bool store_run(Element* to, const Compute (&values)[count]) {
+  return store_by<16 / sizeof(Element)>(to, values) || store_by<8 / sizeof(Element)>(to, values) ||
+         store_by<4 / sizeof(Element)>(to, values);
 }
 
 using Place = int;  // of an element

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <iostream>
 #include <string>
 #include <vector>
 
@@ -94,6 +95,9 @@ TEST(TensorLoops, ShareSplitAndChunkLongSums) {
   add("expression=\"y[i] += x[2*i+j] * w[j]\" i=200 j=37 dtype=f16", {"THREAD_Y=8", "THREAD_Y=4"});
   add("expression=\"y[c,u,v] += x[c,u+i,v+j] * w[c,i,j]\" c=2 u=50 v=40 i=31 j=3 dtype=f16",
       {"THREAD_Y=16", "THREAD_Y=8 UNROLL=64 BLOCK_Y=2"});
+  // Of no terms.
+  add("expression=\"y[u,v] += x[u+i,v+j] * w[i,j]\" u=6 v=7 i=0 j=3", {"", "UNROLL=64 THREAD_Y=2"});
+  add("expression=\"y[v] += x[v+j] * w[j]\" v=7 j=0", {"THREAD_Y=4", "THREAD_Y=1"});
   check_all(variants);
 }
 
@@ -124,6 +128,7 @@ TEST(TensorLoops, OfDrawnExpressionsAreRight) {
     for (std::uint64_t seed = first; seed < std::min(first + batch, drawn + 1); ++seed)
       problems.push_back(drawn_problem(find_op("tensor"), seed));
     rewritten += check_forms(problems);
+    if (count != nullptr) std::cout << first + problems.size() - 1 << " expressions" << std::endl;
   }
   EXPECT_GT(rewritten, drawn / 4) << "The drawn expressions have hardly any forms.";
 }

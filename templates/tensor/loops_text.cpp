@@ -1,7 +1,6 @@
 // The text of kernels: loops with the indices' names, in which all extents and strides are numbers.
 
 #include <algorithm>
-#include <bit>
 #include <cstdlib>
 #include <map>
 #include <set>
@@ -394,8 +393,7 @@ class KernelText {
 
   void write_results() {
     const std::size_t depth = depth_;
-    if (k_.has_neighbours() && tile() == m_.thread_y && tile() > 1 &&
-        std::has_single_bit(static_cast<std::uint64_t>(tile())) && m_.lanes == 1 &&
+    if (k_.has_neighbours() && tile() == m_.thread_y && tile() > 1 && m_.lanes == 1 &&
         k_.functions.size() == 1 && m_.serial.empty() && nest_.output.strides[nest_.free - 1] == 1) {
       const bool is_whole = extent(k_.along_y) % m_.thread_y == 0;
       const std::string& its = name(k_.along_y);
@@ -445,8 +443,9 @@ class KernelText {
 
 LoopMapping::LoopMapping(const LoopKernel& kernel, const LoopShape& shape) {
   const Nest& nest = kernel.nest;
+  // At least 1, to divide by; an empty sum has fewer terms.
   const auto extent = [&](int index) {
-    return index < 0 ? 1 : nest.extents[static_cast<std::size_t>(index)];
+    return index < 0 ? 1 : std::max<std::int64_t>(1, nest.extents[static_cast<std::size_t>(index)]);
   };
   const int nearest = kernel.nearest();
   if (shape.lanes > 1 && nearest >= 0 && 2 * extent(nearest) >= shape.lanes) {
@@ -471,7 +470,8 @@ LoopMapping::LoopMapping(const LoopKernel& kernel, const LoopShape& shape) {
   blocks *= x_tiles * y_tiles * z_tiles;
   // The window first, whose terms share what they read, then the nearest, as long as there is room.
   std::int64_t room = std::max<std::int64_t>(1, shape.unroll / (thread_y * thread_z));
-  if (kernel.window >= 0 && kernel.window != shared && kernel.window != kernel.split && room >= 2) {
+  if (kernel.window >= 0 && nest.extents[static_cast<std::size_t>(kernel.window)] > 0 &&
+      kernel.window != shared && kernel.window != kernel.split && room >= 2) {
     const std::int64_t terms = extent(kernel.window);
     chunk = ceil_divide(terms, ceil_divide(terms, room));
     // Wide accesses of further chunks are aligned as those of the first.
