@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <numeric>
 #include <set>
 #include <utility>
@@ -206,6 +205,15 @@ void choose_tile(LoopKernel& kernel) {
            [&](int i) { return i != kernel.along_y && i + 1 != static_cast<int>(nest.free); });
 }
 
+// Whether intermediate arrays are of a size that a device may have.
+bool has_room(const Form& form) {
+  return std::all_of(form.steps.begin(), form.steps.end() - 1, [](const FormStep& step) {
+    double elements = 1;
+    for (std::size_t i = 0; i < step.expression.free; ++i) elements *= static_cast<double>(step.extents[i]);
+    return elements < 0x1p36;
+  });
+}
+
 LoopForm loop_form(const Problem& problem, const Form& form) {
   LoopForm result;
   std::vector<Layout> layouts;
@@ -268,7 +276,9 @@ std::shared_ptr<const LoopForms> loop_forms(const Problem& problem) {
   auto made = std::make_shared<LoopForms>();
   std::vector<Form> usable;
   for (const Form& form : all) {
-    LoopForm& its = made->forms.emplace_back(loop_form(problem, form));
+    LoopForm& its = made->forms.emplace_back();
+    if (!has_room(form)) continue;
+    its = loop_form(problem, form);
     if (its.kernels.size() >= most_kernels) {  // one more may add parts
       its = {};
       continue;
