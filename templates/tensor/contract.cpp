@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -19,6 +21,7 @@ namespace {
 constexpr CategoricalAxis BLOCK_ORDER("BLOCK_ORDER");
 constexpr CategoricalAxis COPY("COPY");
 constexpr CategoricalAxis ORDER_K("ORDER_K");
+constexpr CategoricalAxis PACK("PACK");
 constexpr CategoricalAxis SMEM_LAYOUT("SMEM_LAYOUT");
 constexpr IntegerAxis SPAN_K("SPAN_K");
 constexpr IntegerAxis SPAN_M("SPAN_M");
@@ -30,6 +33,7 @@ constexpr IntegerAxis THREAD_N("THREAD_N");
 constexpr IntegerAxis TILE_K("TILE_K");
 constexpr IntegerAxis TILE_M("TILE_M");
 constexpr IntegerAxis TILE_N("TILE_N");
+constexpr CategoricalAxis UNIT("UNIT");
 constexpr IntegerAxis VECTOR_A("VECTOR_A");
 constexpr IntegerAxis VECTOR_B("VECTOR_B");
 constexpr IntegerAxis VECTOR_OUT("VECTOR_OUT");
@@ -56,6 +60,16 @@ struct Groups {
   bool swapped = false;  // the first operand is the function's second
 
   explicit Groups(const Nest& nest);
+};
+
+// How an index moves an operand in its array and where that is packed.
+struct Move {
+  std::int64_t extent = 1, from = 0, to = 0;
+};
+// An operand that is packed in the workspace: the rows in the output's order, then the terms, then the batch.
+struct Packing {
+  std::vector<Move> moves;
+  std::int64_t elements = 0;  // 0: it is not packed
 };
 
 std::int64_t size_of(const Group& group) {
@@ -101,6 +115,10 @@ Groups::Groups(const Nest& nest) : first(nest.inputs.at(0)), second(nest.inputs.
 
 Groups groups_of(const Problem& problem) { return Groups(fused(nest_of(problem))); }
 
+bool packs_first(const Config& c) { return c[PACK] == "first" || c[PACK] == "both"; }
+bool packs_second(const Config& c) { return c[PACK] == "second" || c[PACK] == "both"; }
+std::size_t packs_of(const Config& c) { return (packs_first(c) ? 1U : 0U) + (packs_second(c) ? 2U : 0U); }
+
 // Whether an operand's nearest elements are neighbours in K.
 bool along_k(const Groups& groups, const Group& rows, Stride stride) {
   return nearest(groups.k, stride) < nearest(rows, stride);
@@ -123,6 +141,49 @@ Counted ordered(Group group, Stride stride, Stride then) {
   });
   return {std::move(group)};
 }
+
+// The groups where operands are packed, and how. Rows begin at multiples of `vector` elements.
+struct PackedGroups {
+  Groups groups;
+  Packing first = {}, second = {};
+
+  PackedGroups(Groups given, bool packs_first, bool packs_second, std::int64_t vector)
+      : groups(std::move(given)) {
+    if (!packs_first && !packs_second) return;
+    groups.k = packs_second ? ordered(groups.k, &Digit::first, &Digit::second).digits
+                            : ordered(groups.k, &Digit::second, &Digit::first).digits;
+    if (packs_first) pack(groups.m, &Digit::first, groups.first, vector, first);
+    if (packs_second) pack(groups.n, &Digit::second, groups.second, vector, second);
+    if (!packs_first || !packs_second) return;
+    const Digit all = {size_of(groups.k), groups.k.front().first, groups.k.front().second, 0};
+    groups.k.assign(groups.k.size(), Digit());
+    groups.k.front() = all;
+  }
+
+ private:
+  void pack(Group& rows, Stride stride, View& view, std::int64_t vector, Packing& packing) {
+    rows = ordered(rows, &Digit::out, stride).digits;
+    std::int64_t pitch = 1;
+    for (Group* group : {&rows, &groups.k, &groups.batch}) {
+      for (Digit& digit : *group) {
+        packing.moves.push_back({digit.extent, digit.*stride, pitch});
+        digit.*stride = pitch;
+        pitch *= digit.extent;
+      }
+      pitch = round_up(pitch, vector);
+    }
+    packing.elements = pitch;
+    // The nearest in the array is the second, or else the longest.
+    auto& moves = packing.moves;
+    const auto nearest = std::min_element(moves.begin(), moves.end(), [](const Move& a, const Move& b) {
+      return distance_of(a.from) < distance_of(b.from);
+    });
+    const auto longest = std::max_element(moves.begin() + 1, moves.end(),
+                                          [](const Move& a, const Move& b) { return a.extent < b.extent; });
+    std::iter_swap(moves.begin() + 1, nearest == moves.begin() ? longest : nearest);
+    view.start = 0;
+  }
+};
 
 // First a run of `span` neighbours by `stride`, then the neighbours by `then`, then the other runs, then the
 // rest. Nothing, if these neighbours are the same or there are none.
@@ -212,26 +273,37 @@ std::int64_t table_bytes(const Problem& problem, const Config& c) {
   return 2 * (c[TILE_M] + c[TILE_N]) * index_bits(problem) / 8;
 }
 
-std::int64_t pitch(std::int64_t tile, std::int64_t thread, std::int64_t span, std::int64_t lanes) {
-  const std::int64_t reach = tile / thread * std::gcd(thread, lanes);
-  const bool skewed = span > 1 && span % 8 != 4 && reach % (8 * lanes) == 0;
-  return tile + (skewed ? ceil_divide(tile, 8 * lanes) * lanes : lanes);
+std::int64_t pitch(std::int64_t tile, std::int64_t thread, std::int64_t span, bool tensor_cores,
+                   std::int64_t lanes, bool rows) {
+  const std::int64_t piece = tensor_cores ? (rows ? 2 : 4) : std::gcd(thread, lanes);
+  const bool skewed = span > 1 && span % 8 != 4 && tile / thread * piece % (8 * lanes) == 0;
+  const std::int64_t its = tile + (skewed ? ceil_divide(tile, 8 * lanes) * lanes : 0);
+  if (tensor_cores) return round_up(its + 4, 8) - 4;
+  return skewed ? its : tile + lanes;
 }
+
+bool uses_tensor_cores(const Config& c) { return c[UNIT] == "tensor_core"; }
 
 bool is_asynchronous(const Problem& problem, const Config& c) {
   return c[COPY] == "async" && computed_in(dtype_of(problem)) == dtype_of(problem);
 }
 
+// Of the groups where they are packed.
+PackedGroups packed_groups(const Problem& problem, bool packs_first, bool packs_second) {
+  return PackedGroups(groups_of(problem), packs_first, packs_second, 16 / bytes(dtype_of(problem)));
+}
+
 std::int64_t shared_bytes(const Problem& problem, const Groups& groups, const Counted& k, const Config& c) {
   const std::int64_t element = bytes(computed_in(dtype_of(problem))), lanes = 16 / element;
-  const bool padded = c[SMEM_LAYOUT] == "padded";
-  const std::int64_t rows = padded && (first_along_k(groups) || c[SPAN_M] > 1)
-                                ? pitch(c[TILE_M], c[THREAD_M], c[SPAN_M], lanes)
+  const bool padded = c[SMEM_LAYOUT] == "padded", tensor_cores = uses_tensor_cores(c);
+  const std::int64_t rows = padded && (first_along_k(groups) || c[SPAN_M] > 1 || tensor_cores)
+                                ? pitch(c[TILE_M], c[THREAD_M], c[SPAN_M], tensor_cores, lanes, true)
                                 : c[TILE_M];
-  const std::int64_t columns = padded && (second_along_k(groups) || c[SPAN_N] > 1)
-                                   ? pitch(c[TILE_N], c[THREAD_N], c[SPAN_N], lanes)
+  const std::int64_t columns = padded && (second_along_k(groups) || c[SPAN_N] > 1 || tensor_cores)
+                                   ? pitch(c[TILE_N], c[THREAD_N], c[SPAN_N], tensor_cores, lanes, false)
                                    : c[TILE_N];
-  const std::int64_t terms = k.digits.size() > 1 ? 2 * c[TILE_K] * index_bits(problem) / 8 : 0;
+  const std::int64_t terms =
+      k.digits.size() > 1 && c[PACK] != "both" ? 2 * c[TILE_K] * index_bits(problem) / 8 : 0;
   const std::int64_t stages = is_asynchronous(problem, c) ? c[STAGES] : 2;
   return table_bytes(problem, c) + stages * (terms + c[TILE_K] * (rows + columns) * element);
 }
@@ -278,6 +350,11 @@ bool is_product(const Problem& problem) {
   return expression.reduction == Reduction::sum && factors == std::vector{0, 1};
 }
 
+bool has_tensor_cores(const Problem& problem, const DeviceFacts& device) {
+  return is_product(problem) && dtype_of(problem) == DType::f64 &&
+         (device.kind != DeviceKind::cuda || device.compute_capability >= 80);
+}
+
 // None of a problem that is refused.
 Values ranks(const Problem& problem) {
   if (expression_of(problem).accesses.size() != 2) return {};
@@ -314,17 +391,20 @@ std::vector<Axis> axes(DType dtype) {
       wide ? std::vector<Value>{4, 8, 2, 6} : std::vector<Value>{8, 4, 16, 12, 20};
   const std::vector<Value> spans = {1, 8, 4, 16, 12, 20};
   return {
+      {UNIT, categories({"fma", "tensor_core"}), "what multiplies and adds"},
       {TILE_M, tiles, "rows of M of a tile"},
       {TILE_N, tiles, "columns of N of a tile"},
       {THREAD_M, of_thread, "rows of a thread"},
       {THREAD_N, of_thread, "columns of a thread"},
       {WARP_N, {8, 4, 2, 16}, "threads of a warp along N; the others are along M"},
-      {TILE_K, {16, 8, 32}, "terms of a tile"},
+      {TILE_K, {16, 8, 32, 24}, "terms of a tile"},
       {SPAN_M, spans, "rows of M that are neighbours in the output, before the first operand's neighbours"},
       {SPAN_N, spans,
        "columns of N that are neighbours in the output, before the second operand's neighbours"},
       {SPAN_K, {1, 4, 8}, "terms that are neighbours in the first operand, before the second's neighbours"},
       {ORDER_K, categories({"first", "second"}), "the operand whose neighbours are neighbours in K"},
+      {PACK, categories({"none", "first", "second", "both"}),
+       "operands that are first copied into the workspace, their rows side by side"},
       {COPY, categories({"async", "registers"}),
        "how tiles come into shared memory: by asynchronous copies, or by way of registers"},
       {STAGES, {3, 2, 4}, "tiles of each operand in shared memory"},
@@ -391,19 +471,50 @@ struct Widest {
   bool first_along, second_along;
 };
 
-std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups, const Problem& problem) {
-  const Widest widest(problem, groups);
+// By which operands are packed.
+struct Packings {
+  std::vector<Widest> widest;
+  std::array<std::int64_t, 4> elements = {};  // of the larger packed operand
+
+  explicit Packings(const Problem& problem) {
+    for (const bool second : {false, true}) {
+      for (const bool first : {false, true}) {
+        const PackedGroups packed = packed_groups(problem, first, second);
+        elements.at(widest.size()) = std::max(packed.first.elements, packed.second.elements);
+        widest.emplace_back(problem, packed.groups);
+      }
+    }
+  }
+  const Widest& of(const Config& c) const { return widest[packs_of(c)]; }
+};
+
+// Whether an operand's neighbours are terms, or its nearest rows not the output's, or several indices make K.
+bool is_packed_with_gain(const Groups& groups, const Group& rows, Stride stride) {
+  return along_k(groups, rows, stride) || groups.k.size() > 1 ||
+         !(ordered(rows, stride, &Digit::out).digits.front() ==
+           ordered(rows, &Digit::out, stride).digits.front());
+}
+
+std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups, const Problem& problem,
+                       const DeviceFacts& device) {
+  const auto packings = std::make_shared<const Packings>(problem);
   const DType dtype = dtype_of(problem);
   const std::int64_t element = bytes(computed_in(dtype));
   const std::int64_t m = size_of(groups.m), n = size_of(groups.n);
   const bool one_order_k = counted_k(groups, "first", 1)->digits == counted_k(groups, "second", 1)->digits;
-  const bool copies_along_k = widest.first_along || widest.second_along;
+  const bool tensor_cores = has_tensor_cores(problem, device);
   std::vector<Rule> rules = {
       {"A warp's threads share a tile: THREAD_M * 32 / WARP_N divides TILE_M, and THREAD_N * WARP_N divides "
        "TILE_N.",
        [](const Config& c) {
          return c[TILE_M] % (c[THREAD_M] * (32 / c[WARP_N])) == 0 &&
                 c[TILE_N] % (c[THREAD_N] * c[WARP_N]) == 0;
+       }},
+      {"Tensor cores multiply doubles from compute capability 8.0 on. Four lanes of a warp are then along N, "
+       "and a thread has an even number of rows and a multiple of four columns.",
+       [=](const Config& c) {
+         return !uses_tensor_cores(c) ||
+                (tensor_cores && c[WARP_N] == 4 && c[THREAD_M] % 2 == 0 && c[THREAD_N] % 4 == 0);
        }},
       {"A block has at most 512 threads: more leave too few registers for what a thread has.",
        [](const Config& c) { return tile_threads(c) <= 512; }},
@@ -413,9 +524,9 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups, 
          return numbers * element <= 4 * 224;
        }},
       {"Runs in M are for neighbours of the output that are not those of the first operand.",
-       [=](const Config& c) { return widest.a[static_cast<std::size_t>(c[SPAN_M])] > 0; }},
+       [=](const Config& c) { return packings->of(c).a[static_cast<std::size_t>(c[SPAN_M])] > 0; }},
       {"Runs in N are for neighbours of the output that are not those of the second operand.",
-       [=](const Config& c) { return widest.b[static_cast<std::size_t>(c[SPAN_N])] > 0; }},
+       [=](const Config& c) { return packings->of(c).b[static_cast<std::size_t>(c[SPAN_N])] > 0; }},
       {"Where M or N is counted in runs, a tile has eight of them, or a multiple.",
        [](const Config& c) {
          return (c[SPAN_M] == 1 || c[TILE_M] % (8 * c[SPAN_M]) == 0) &&
@@ -423,26 +534,32 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups, 
        }},
       {"SPAN_K is for terms that are neighbours in both operands, others in each; if not all is added, it "
        "divides them.",
-       [=](const Config& c) { return widest.k_first[static_cast<std::size_t>(c[SPAN_K])][0] > 0; }},
+       [=](const Config& c) { return packings->of(c).k_first[static_cast<std::size_t>(c[SPAN_K])][0] > 0; }},
       conditional(
-          ORDER_K, "first", [=](const Config& c) { return !one_order_k && c[SPAN_K] == 1; },
-          "Both orders of K are the same, or SPAN_K makes another."),
+          ORDER_K, "first",
+          [=](const Config& c) { return !one_order_k && c[PACK] == "none" && c[SPAN_K] == 1; },
+          "Both orders of K are the same, or SPAN_K or a packed operand makes another."),
       conditional(
           STAGES, 2, [](const Config& c) { return c[COPY] == "async"; },
           "By way of registers two stages are used."),
-      {"VECTOR_A, VECTOR_B and VECTOR_OUT are as wide as the arrays allow, or all 1 for pointers of any "
-       "alignment: an operand's along the first index of M or N, or by way of registers of K, the output's "
-       "along "
-       "the first index of N.",
+      {"VECTOR_A, VECTOR_B and VECTOR_OUT are as wide as the arrays allow, or for pointers of any alignment "
+       "1 "
+       "but for packed operands: an operand's along the first index of M or N, or by way of registers of K, "
+       "the "
+       "output's along the first index of N.",
        [=](const Config& c) {
-         const std::int64_t a = c[VECTOR_A], b = c[VECTOR_B], out = c[VECTOR_OUT];
-         return (a == 1 && b == 1 && out == 1) ||
-                (a == widest.of_a(c) && b == widest.of_b(c) && out == widest.of_out(c));
+         const Widest& widest = packings->of(c);
+         const std::int64_t a = widest.of_a(c), b = widest.of_b(c), out = widest.of_out(c);
+         return (c[VECTOR_A] == a && c[VECTOR_B] == b && c[VECTOR_OUT] == out) ||
+                (c[VECTOR_A] == (packs_first(c) ? a : 1) && c[VECTOR_B] == (packs_second(c) ? b : 1) &&
+                 c[VECTOR_OUT] == 1);
        }},
+      {"A packed operand has less than 2^31 elements.",
+       [=](const Config& c) { return packings->elements[packs_of(c)] < std::int64_t{1} << 31; }},
       one_name(
           SPLIT,
           [=](const Config& c) {
-            const std::int64_t terms = widest.terms[static_cast<std::size_t>(c[SPAN_K])];
+            const std::int64_t terms = packings->of(c).terms[static_cast<std::size_t>(c[SPAN_K])];
             if (terms == 0) return c[SPLIT];
             const std::int64_t splits = parts_of(terms, c[SPLIT], c[TILE_K]).splits;
             std::int64_t split = 1;
@@ -460,11 +577,14 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups, 
         COPY, "registers", [](const Config&) { return false; },
         "Elements of 16 bits become wider on their way."));
   }
-  if (!copies_along_k) {
-    rules.push_back(conditional(
-        SMEM_LAYOUT, "flat", [](const Config& c) { return c[SPAN_M] > 1 || c[SPAN_N] > 1; },
-        "Padding is for copies along K and for runs."));
-  }
+  rules.push_back(conditional(
+      SMEM_LAYOUT, "flat",
+      [=](const Config& c) {
+        const Widest& widest = packings->of(c);
+        return widest.first_along || widest.second_along || c[SPAN_M] > 1 || c[SPAN_N] > 1 ||
+               uses_tensor_cores(c);
+      },
+      "Padding is for copies along K, runs and tensor cores."));
   return rules;
 }
 
@@ -472,7 +592,9 @@ std::vector<Rule> worth(const Groups& groups, const Problem& problem) {
   const std::int64_t words = bytes(computed_in(dtype_of(problem))) / 4;
   const std::int64_t m = size_of(groups.m), n = size_of(groups.n), k = size_of(groups.k);
   const std::int64_t batch = size_of(groups.batch);
-  const Widest widest(problem, groups);
+  const auto packings = std::make_shared<const Packings>(problem);
+  const bool packs_a = n >= 128 && is_packed_with_gain(groups, groups.m, &Digit::first);
+  const bool packs_b = m >= 128 && is_packed_with_gain(groups, groups.n, &Digit::second);
   return {
       {"A block has 64 to 256 threads.",
        [](const Config& c) { return tile_threads(c) >= 64 && tile_threads(c) <= 256; }},
@@ -499,7 +621,14 @@ std::vector<Rule> worth(const Groups& groups, const Problem& problem) {
       {"A store's hint is for outputs that are most of what is moved.",
        [=](const Config& c) { return c[STORE] == "plain" || k <= 256; }},
       {"Accesses are as wide as the arrays allow.",
-       [=](const Config& c) { return c[VECTOR_A] == widest.of_a(c) && c[VECTOR_B] == widest.of_b(c); }},
+       [=](const Config& c) {
+         const Widest& widest = packings->of(c);
+         return c[VECTOR_A] == widest.of_a(c) && c[VECTOR_B] == widest.of_b(c);
+       }},
+      {"Operands are packed that are read for 128 rows or columns and whose neighbours are terms, or rows "
+       "that "
+       "are not the output's.",
+       [=](const Config& c) { return (!packs_first(c) || packs_a) && (!packs_second(c) || packs_b); }},
       {"An early start is for few blocks.",
        [=](const Config& c) {
          const std::int64_t tiles = ceil_divide(m, c[TILE_M]) * ceil_divide(n, c[TILE_N]) * batch;
@@ -509,15 +638,49 @@ std::vector<Rule> worth(const Groups& groups, const Problem& problem) {
   };
 }
 
-Space space(const Problem& problem) {
+Space space(const Problem& problem, const DeviceFacts& device) {
   const Groups groups = groups_of(problem);
   std::vector<Axis> its = axes(dtype_of(problem));
-  std::vector<Rule> rules = must(its, groups, problem);
+  std::vector<Rule> rules = must(its, groups, problem, device);
   return Space(std::move(its), std::move(rules), worth(groups, problem));
 }
 
+// 2^31 times the next power of two over the extent, rounded up: below 2^32 (contract_nest.inl).
+std::int32_t multiplier_of(std::int64_t extent) {
+  const auto unsigned_extent = static_cast<std::uint64_t>(extent);
+  const std::uint64_t numerator = std::bit_ceil(unsigned_extent) << 31;
+  return static_cast<std::int32_t>(
+      static_cast<std::uint32_t>((numerator + unsigned_extent - 1) / unsigned_extent));
+}
+
+// As pack_side and pack_threads in contract_pack.inl.
+constexpr std::int64_t pack_side = 32, pack_threads = 256;
+
+Launch packing_launch(const Packing& packing, const View& view, std::int64_t element,
+                      std::int64_t offset_bytes, bool overlaps) {
+  std::vector<Move> moves = packing.moves;
+  moves.resize(most_digits);
+  std::vector<KernelArgument> arguments = {ArgumentPointer{view.array}, WorkspacePointer{offset_bytes},
+                                           view.start};
+  std::int64_t blocks = 1;
+  for (std::size_t d = 0; d < most_digits; ++d) {
+    arguments.emplace_back(int32(moves[d].extent));
+    blocks *= d < 2 ? ceil_divide(moves[d].extent, pack_side) : moves[d].extent;
+  }
+  for (const Move& move : moves) arguments.emplace_back(move.from);
+  for (const Move& move : moves) arguments.emplace_back(move.to);
+  return {.kernel = "tensor_contract_pack",
+          .grid = {blocks},
+          .block = {pack_threads},
+          .dynamic_shared_bytes = pack_side * (pack_side + 1) * element,
+          .arguments = std::move(arguments),
+          .overlaps_previous = overlaps};
+}
+
 Work work(const Problem& problem, const Config& config) {
-  const Groups groups = groups_of(problem);
+  const Groups given = groups_of(problem);
+  const PackedGroups packed = packed_groups(problem, packs_first(config), packs_second(config));
+  const Groups& groups = packed.groups;
   const Counted m = counted_m(groups, config[SPAN_M]).value();
   const Counted n = counted_n(groups, config[SPAN_N]).value();
   const Counted k = counted_k(groups, config[ORDER_K], config[SPAN_K]).value();
@@ -534,13 +697,25 @@ Work work(const Problem& problem, const Config& config) {
   digits.resize(most_digits);
   const auto add_extents = [&](std::vector<KernelArgument>& arguments) {
     for (const Digit& digit : digits) arguments.emplace_back(int32(digit.extent));
+    for (const Digit& digit : digits) arguments.emplace_back(multiplier_of(digit.extent));
   };
   const auto add_strides = [&](std::vector<KernelArgument>& arguments, Stride stride) {
     for (const Digit& digit : digits) arguments.emplace_back(digit.*stride);
   };
 
-  std::vector<KernelArgument> arguments = {ArgumentPointer{groups.first.array},
-                                           ArgumentPointer{groups.second.array},
+  // The workspace has the sums of parts of K, then the packed operands.
+  Work work;
+  if (parts.splits > 1)
+    work.workspace_bytes = tiles * parts.splits * config[TILE_M] * config[TILE_N] * bytes(computed_in(dtype));
+  const auto packed_or_not = [&](const Packing& packing, const View& view) -> KernelArgument {
+    if (packing.elements == 0) return ArgumentPointer{view.array};
+    const std::int64_t offset = round_up(work.workspace_bytes, 256);
+    work.steps.emplace_back(packing_launch(packing, view, bytes(dtype), offset, overlaps));
+    work.workspace_bytes = offset + packing.elements * bytes(dtype);
+    return WorkspacePointer{offset};
+  };
+  std::vector<KernelArgument> arguments = {packed_or_not(packed.first, given.first),
+                                           packed_or_not(packed.second, given.second),
                                            ArgumentPointer{groups.out.array},
                                            WorkspacePointer{0},
                                            groups.first.start,
@@ -558,14 +733,13 @@ Work work(const Problem& problem, const Config& config) {
                                            int32(parts.terms)};
   add_extents(arguments);
   for (const Stride stride : {&Digit::first, &Digit::second, &Digit::out}) add_strides(arguments, stride);
-  Work work = {.steps = {Launch{.kernel = "tensor_contract",
-                                .grid = {tiles * parts.splits},
-                                .block = {tile_threads(config)},
-                                .dynamic_shared_bytes = shared_bytes(problem, groups, k, config),
-                                .arguments = std::move(arguments),
-                                .overlaps_previous = overlaps}}};
+  work.steps.emplace_back(Launch{.kernel = "tensor_contract",
+                                 .grid = {tiles * parts.splits},
+                                 .block = {tile_threads(config)},
+                                 .dynamic_shared_bytes = shared_bytes(problem, groups, k, config),
+                                 .arguments = std::move(arguments),
+                                 .overlaps_previous = overlaps});
   if (parts.splits == 1) return work;
-  work.workspace_bytes = tiles * parts.splits * config[TILE_M] * config[TILE_N] * bytes(computed_in(dtype));
   std::vector<KernelArgument> its = {ArgumentPointer{groups.out.array},
                                      WorkspacePointer{0},
                                      groups.out.start,
@@ -588,7 +762,9 @@ Work work(const Problem& problem, const Config& config) {
 }
 
 std::int64_t alignment_bytes(const Problem& problem, const Config& config) {
-  return std::max({config[VECTOR_A], config[VECTOR_B], config[VECTOR_OUT]}) * bytes(dtype_of(problem));
+  return std::max({packs_first(config) ? 1 : config[VECTOR_A], packs_second(config) ? 1 : config[VECTOR_B],
+                   config[VECTOR_OUT]}) *
+         bytes(dtype_of(problem));
 }
 
 // Tiles as large as the sides allow, for the least that is multiplied in vain; parts of K where tiles are
@@ -611,27 +787,45 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
       {64, 64, 4, 4, 8, 1},    {128, 64, 8, 4, 8, 1},   {64, 128, 4, 8, 8, 1},    {128, 32, 4, 4, 8, 0.9},
       {32, 128, 4, 4, 8, 0.9}, {32, 32, 4, 2, 8, 0.6},  {128, 24, 4, 6, 4, 0.9},  {24, 128, 6, 4, 8, 0.9},
       {128, 16, 4, 4, 4, 0.7}, {16, 128, 4, 4, 8, 0.7}, {256, 48, 8, 6, 4, 0.95}, {48, 256, 6, 8, 8, 0.95}};
+  static const std::vector<Shape> of_tensor_cores = {
+      {128, 64, 8, 8, 4, 1},   {128, 128, 8, 8, 4, 0.95}, {64, 128, 8, 8, 4, 0.95}, {64, 64, 4, 8, 4, 0.85},
+      {128, 32, 4, 8, 4, 0.7}, {32, 128, 4, 8, 4, 0.7},   {48, 128, 6, 8, 4, 0.8},  {128, 48, 8, 4, 4, 0.75},
+      {32, 32, 2, 4, 4, 0.5},  {128, 16, 4, 4, 4, 0.5},   {16, 128, 2, 8, 4, 0.5}};
+  const bool in_tensor_cores = has_tensor_cores(problem, device);
+  const std::vector<Shape>& shapes = in_tensor_cores ? of_tensor_cores : wide ? of_doubles : of_words;
   const std::int64_t blocks_to_fill = 2 * multiprocessors_to_fill(device);
   const Shape* best = nullptr;
+  std::int64_t split = 1;
   double least = 0;
-  for (const Shape& shape : wide ? of_doubles : of_words) {
+  for (const Shape& shape : shapes) {
     const std::int64_t tiles =
         ceil_divide(m, shape.tile_m) * ceil_divide(n, shape.tile_n) * size_of(groups.batch);
-    const double cost = static_cast<double>(std::max(tiles, blocks_to_fill)) *
-                        static_cast<double>(shape.tile_m * shape.tile_n) / shape.rate;
-    if (best == nullptr || cost < least) {
-      best = &shape;
-      least = cost;
-    }
+    std::int64_t its_split = 1;
+    while (its_split < 32 && 2 * its_split * tiles <= blocks_to_fill && k >= 2 * its_split * 64)
+      its_split *= 2;
+    const double cost = static_cast<double>(std::max(tiles * its_split, blocks_to_fill)) /
+                        static_cast<double>(its_split) * static_cast<double>(shape.tile_m * shape.tile_n) /
+                        shape.rate;
+    if (best != nullptr && cost >= least) continue;
+    best = &shape;
+    split = its_split;
+    least = cost;
   }
-  const std::int64_t tiles =
-      ceil_divide(m, best->tile_m) * ceil_divide(n, best->tile_n) * size_of(groups.batch);
-  std::int64_t split = 1;
-  while (split < 32 && 2 * split * tiles <= blocks_to_fill && k >= 2 * split * 64) split *= 2;
   Values values = {{std::string(TILE_M.name), best->tile_m},     {std::string(TILE_N.name), best->tile_n},
                    {std::string(THREAD_M.name), best->thread_m}, {std::string(THREAD_N.name), best->thread_n},
                    {std::string(WARP_N.name), best->warp_n},     {std::string(SPLIT.name), split}};
-  if (k <= 64 && round_up(k, 8) < round_up(k, 16)) values.set(TILE_K.name, 8);
+  values.set(UNIT.name, in_tensor_cores ? "tensor_core" : "fma");
+  if (k <= 64 && round_up(k, 8) < round_up(k, 16))
+    values.set(TILE_K.name, round_up(k, 24) < round_up(k, 16) ? 24 : 8);
+  if (k <= 24) values.set(STAGES.name, 2);
+  // An operand is packed where that is little beside the multiplications, a twentieth to a tenth of the time.
+  const double both = static_cast<double>(m) * static_cast<double>(n) / static_cast<double>(m + n);
+  const bool packs_first = both >= 800 && is_packed_with_gain(groups, groups.m, &Digit::first);
+  const bool packs_second = both >= 800 && is_packed_with_gain(groups, groups.n, &Digit::second);
+  values.set(PACK.name, packs_first && packs_second ? "both"
+                        : packs_first               ? "first"
+                        : packs_second              ? "second"
+                                                    : "none");
   // Runs of about eight neighbours of the output, of which few are beyond its end.
   const auto set_span = [&](const IntegerAxis& axis, std::int64_t tile, const auto& counted) {
     std::int64_t chosen = 1;
@@ -652,12 +846,14 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
       groups.n.begin(), groups.n.end(),
       [](const Digit& a, const Digit& b) { return distance_of(a.out) < distance_of(b.out); });
   const std::int64_t run_bytes = along.extent * bytes(dtype_of(problem));
-  if (run_bytes < 128 && run_bytes % 32 != 0) set_span(SPAN_M, best->tile_m, counted_m);
-  set_span(SPAN_N, best->tile_n, counted_n);
+  if (run_bytes < 128 && run_bytes % 32 != 0 && !packs_first) set_span(SPAN_M, best->tile_m, counted_m);
+  if (!packs_second) set_span(SPAN_N, best->tile_n, counted_n);
   // K is counted in the order of the larger operand that has its neighbours there, or in runs.
   const bool first_along = first_along_k(groups), second_along = second_along_k(groups);
-  if (adds_nothing(problem) && counted_k(groups, "first", 4)) {
-    values.set(SPAN_K.name, 4);
+  if (packs_first || packs_second) return values;
+  if (adds_nothing(problem) && counted_k(groups, "first", 8)) {
+    values.set(SPAN_K.name, 8);
+    values.set(TILE_K.name, 32);
   } else if (second_along && (!first_along || n > m) &&
              counted_k(groups, "first", 1)->digits != counted_k(groups, "second", 1)->digits) {
     values.set(ORDER_K.name, "second");
@@ -673,7 +869,7 @@ Template contract() {
       .what =
           "Sums of products of two accesses as products of matrices: tiles of both in shared memory, sums "
           "in registers.",
-      .kernels = {"tensor_contract", "tensor_contract_kept"},
+      .kernels = {"tensor_contract", "tensor_contract_kept", "tensor_contract_pack"},
       .constants = ranks,
       .refuses = [](const Problem& problem) -> std::string {
         if (is_product(problem)) return refuses(problem);
@@ -688,7 +884,7 @@ Template contract() {
 Template contract_any() {
   return {.name = "contract_any",
           .what = "Any function of two accesses as a product of matrices, as in contract.",
-          .kernels = {"tensor_contract", "tensor_contract_kept"},
+          .kernels = {"tensor_contract", "tensor_contract_kept", "tensor_contract_pack"},
           .compiled_in = {"expression", "dtype"},
           .constants = constants_of_any,
           .preamble =

@@ -9,21 +9,27 @@ constexpr int warp_m = 32 / WARP_N;
 constexpr int threads_m = TILE_M / THREAD_M;
 constexpr int threads_n = TILE_N / THREAD_N;
 constexpr int threads = threads_m * threads_n;
+constexpr bool tensor_cores = UNIT == Unit::tensor_core;
+constexpr bool packs_first = PACK == Pack::first || PACK == Pack::both;
+constexpr bool packs_second = PACK == Pack::second || PACK == Pack::both;
 
 // A thread's rows are pieces of as many neighbours as one access to shared memory takes, and as far apart as
-// all threads' pieces are long; likewise its columns.
-constexpr int piece_m = alignment_of(THREAD_M, 16 / static_cast<int>(sizeof(Compute)));
+// all threads' pieces are long; likewise its columns. With tensor cores pieces are of one row and two
+// columns.
+constexpr int piece_m = tensor_cores ? 1 : alignment_of(THREAD_M, 16 / static_cast<int>(sizeof(Compute)));
 constexpr int piece_n = alignment_of(THREAD_N, 16 / static_cast<int>(sizeof(Compute)));
 
 #include "tensor/contract_nest.inl"
 #include "tensor/contract_operand.inl"
+#include "tensor/contract_pack.inl"
 #include "tensor/contract_unit.inl"
 
 constexpr int resident_blocks = larger(1, RESIDENT_WARPS * 32 / threads);
 constexpr Hint store_hint = static_cast<Hint>(STORE);
 
-using First = Operand<TILE_M, VECTOR_A, A_ALONG_K != 0, SPAN_M, 1, threads_m * piece_m>;
-using Second = Operand<TILE_N, VECTOR_B, B_ALONG_K != 0, SPAN_N, SPAN_K, threads_n * piece_n>;
+using First = Operand<TILE_M, VECTOR_A, A_ALONG_K != 0 && !packs_first, SPAN_M, 1, threads_m * piece_m>;
+using Second =
+    Operand<TILE_N, VECTOR_B, B_ALONG_K != 0 && !packs_second, SPAN_N, SPAN_K, threads_n * piece_n>;
 
 // Shared memory begins with these: of each row of M where it begins in the first operand and in the output,
 // and of each column of N. Where several digits make K, what the terms of each stage add in both operands
@@ -99,14 +105,24 @@ __device__ __forceinline__ void fill(Terms* terms, int stages, const Digits& dig
   }
 }
 
+// Where a thread's columns are in the output.
+struct Columns {
+  Offset at[THREAD_N / VECTOR_OUT];
+};
+__device__ __forceinline__ Columns columns_of(const Tables& tables, const Sums& sums) {
+  Columns columns;
+#pragma unroll
+  for (int j = 0; j < THREAD_N; j += VECTOR_OUT) columns.at[j / VECTOR_OUT] = tables.out_n[sums.column(j)];
+  return columns;
+}
+
 // A thread's sums of a row, to where they belong.
-__device__ __forceinline__ void store_row(T* out, const Tables& tables, const Unit& unit, int i,
+__device__ __forceinline__ void store_row(T* out, Offset to_row, const Columns& columns,
                                           const Compute (&sum)[THREAD_N]) {
-  const Offset to_row = tables.out_m[unit.row(i)];
   if (to_row == nowhere) return;
 #pragma unroll
   for (int j = 0; j < THREAD_N; j += VECTOR_OUT) {
-    const Offset to_column = tables.out_n[unit.column(j)];
+    const Offset to_column = columns.at[j / VECTOR_OUT];
     if (to_column == nowhere) continue;
     Vector<T, VECTOR_OUT> vector;
 #pragma unroll
@@ -127,14 +143,15 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
                            InOutPointer<Compute> kept, long long first_start, long long second_start,
                            long long out_start, int m, int n, int k, int runs_m, int runs_n, int runs_k,
                            int tiles_m, int tiles_n, int splits, int terms_of_split, SIXTEEN(int, extent),
-                           SIXTEEN(long long, first_stride), SIXTEEN(long long, second_stride),
-                           SIXTEEN(long long, out_stride)) {
+                           SIXTEEN(int, multiplier), SIXTEEN(long long, first_stride),
+                           SIXTEEN(long long, second_stride), SIXTEEN(long long, out_stride)) {
   DYNAMIC_SHARED(unsigned char, memory);
   Tables& tables = *reinterpret_cast<Tables*>(memory);
   Terms* const terms = reinterpret_cast<Terms*>(memory + sizeof(Tables));
   Compute* const shared = reinterpret_cast<Compute*>(memory + sizeof(Tables) + terms_bytes);
-  const Digits digits = {SIXTEEN_AS(int, extent), SIXTEEN_AS(Offset, first_stride),
-                         SIXTEEN_AS(Offset, second_stride), SIXTEEN_AS(Offset, out_stride)};
+  const Digits digits = {SIXTEEN_AS(int, extent), SIXTEEN_AS(int, multiplier),
+                         SIXTEEN_AS(Offset, first_stride), SIXTEEN_AS(Offset, second_stride),
+                         SIXTEEN_AS(Offset, out_stride)};
   const Tile tile = tile_of(blockIdx.x, tiles_m, tiles_n, splits);
   const Place batch = Batch::place(digits, tile.batch, 2147483647, 0);
   const Sizes sizes = {m, n, k, runs_m, runs_n, runs_k};
@@ -155,7 +172,7 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
   Second b;
   a.share(thread, tables.first);
   b.share(thread, tables.second);
-  Unit unit(thread);
+  Sums sums(thread);
 
   // The t-th tile of K, in a stage.
   const bool whole = runs_k % SPAN_K == 0;
@@ -208,7 +225,7 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
     }
     fill(terms + stage, 1, digits, sizes, first_term + (t + stages) * TILE_K);
     const Compute* const its = shared + stage * stage_elements;
-    unit.template accumulate<First, Second>(its, its + First::elements, left - t * TILE_K);
+    sums.template accumulate<First, Second>(its, its + First::elements, left - t * TILE_K);
     if constexpr (!asynchronous) {
       if (t + 1 < tiles) put(before);
     }
@@ -216,13 +233,14 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
   }
 
   T* const to = out + (out_start + batch.out);
+  const Columns columns = columns_of(tables, sums);
 #pragma unroll
   for (int i = 0; i < THREAD_M; ++i) {
     if (SPLIT > 1 && splits > 1) {
 #pragma unroll
-      for (int j = 0; j < THREAD_N; ++j) kept[kept_at(blockIdx.x, i, j)] = unit.sum[i][j];
+      for (int j = 0; j < THREAD_N; ++j) kept[kept_at(blockIdx.x, i, j)] = sums.sum[i][j];
     } else {
-      store_row(to, tables, unit, i, unit.sum[i]);
+      store_row(to, tables.out_m[sums.row(i)], columns, sums.sum[i]);
     }
   }
 }
@@ -232,10 +250,12 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
 extern "C" __global__ void __launch_bounds__(threads)
     ENTRY(tensor_contract_kept)(InOutPointer<T> out, InputPointer<Compute> kept, long long out_start, int m,
                                 int n, int runs_m, int runs_n, int tiles_m, int tiles_n, int splits,
-                                SIXTEEN(int, extent), SIXTEEN(long long, out_stride)) {
+                                SIXTEEN(int, extent), SIXTEEN(int, multiplier),
+                                SIXTEEN(long long, out_stride)) {
   DYNAMIC_SHARED(unsigned char, memory);
   Tables& tables = *reinterpret_cast<Tables*>(memory);
-  const Digits digits = {SIXTEEN_AS(int, extent), {}, {}, SIXTEEN_AS(Offset, out_stride)};
+  const Digits digits = {
+      SIXTEEN_AS(int, extent), SIXTEEN_AS(int, multiplier), {}, {}, SIXTEEN_AS(Offset, out_stride)};
   const unsigned tiles = static_cast<unsigned>(tiles_m) * static_cast<unsigned>(tiles_n);
   const unsigned at = blockIdx.x / THREAD_M;
   const int i = static_cast<int>(blockIdx.x % THREAD_M);
@@ -255,6 +275,6 @@ extern "C" __global__ void __launch_bounds__(threads)
     for (int j = 0; j < THREAD_N; ++j)
       sum[j] = added(sum[j], kept[kept_at(first + static_cast<long long>(split) * tiles, i, j)]);
   }
-  const Unit unit(static_cast<int>(threadIdx.x));
-  store_row(out + (out_start + batch.out), tables, unit, i, sum);
+  const Sums sums(static_cast<int>(threadIdx.x));
+  store_row(out + (out_start + batch.out), tables.out_m[sums.row(i)], columns_of(tables, sums), sum);
 }

@@ -15,9 +15,11 @@ using Offset = typename OffsetOf<INDEX>::type;  // in elements
 constexpr Offset nowhere =
     INDEX == 32 ? static_cast<Offset>(-2147483647 - 1) : static_cast<Offset>(-9223372036854775807ll - 1);
 
-// Of each digit its extent, and how far it moves the two operands and the output.
+// Of each digit its extent, 2^31 times the next power of two over the extent rounded up, and how far it moves
+// the two operands and the output.
 struct Digits {
   int extents[16];
+  int multipliers[16];
   Offset first[16], second[16], out[16];
 };
 
@@ -34,6 +36,13 @@ struct Digits {
    static_cast<type>(name##12), static_cast<type>(name##13), static_cast<type>(name##14), \
    static_cast<type>(name##15)}
 // clang-format on
+
+// `at`, below 2^31, by the extent.
+__device__ __forceinline__ unsigned divided(unsigned at, int extent, int multiplier) {
+  const int shift = 31 + 32 - __clz(extent - 1);
+  return static_cast<unsigned>(static_cast<unsigned long long>(at) * static_cast<unsigned>(multiplier) >>
+                               shift);
+}
 
 // What a number in a group adds in each array; nowhere, if it is beyond an index that is counted in runs.
 struct Place {
@@ -52,9 +61,8 @@ struct Counted {
     int run = 0;
 #pragma unroll
     for (int d = first; d < end; ++d) {
-      const unsigned extent = static_cast<unsigned>(digits.extents[d]);
-      const unsigned rest = d + 1 < end ? at / extent : 0;
-      const int digit = static_cast<int>(at - rest * extent);
+      const unsigned rest = d + 1 < end ? divided(at, digits.extents[d], digits.multipliers[d]) : 0;
+      const int digit = static_cast<int>(at - rest * static_cast<unsigned>(digits.extents[d]));
       if (SPAN > 1 && d == first) run = digit;
       if (SPAN > 1 && d == first + 2) inside = inside && run + digit * SPAN < in_runs;
       place.first += digit * digits.first[d];

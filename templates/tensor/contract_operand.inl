@@ -3,7 +3,8 @@
 
 constexpr bool asynchronous = COPY == Copy::async && sizeof(T) == sizeof(Compute);
 constexpr int stages = asynchronous ? STAGES : 2;
-constexpr bool counted_terms = K::end - K::first > 1;  // else a term is so many strides of K's one index
+// Else a term is so many strides of K's one index.
+constexpr bool counted_terms = K::end - K::first > 1 && PACK != Pack::both;
 constexpr int bank_lanes = 16 / static_cast<int>(sizeof(Compute));  // elements of 16 bytes
 
 // TILE rows of TILE_K terms, in shared memory term by term. A copy moves VECTOR neighbours.
@@ -14,15 +15,18 @@ constexpr int bank_lanes = 16 / static_cast<int>(sizeof(Compute));  // elements 
 // the tile begins.
 template <int TILE, int VECTOR, bool ALONG_K, int SPAN, int TERM_STEP, int REACH>
 struct Operand {
-  static constexpr bool padded = SMEM_LAYOUT == SmemLayout::padded && (ALONG_K || SPAN > 1);
+  static constexpr bool padded = SMEM_LAYOUT == SmemLayout::padded && (ALONG_K || SPAN > 1 || tensor_cores);
   static constexpr bool skewed = padded && SPAN > 1 && SPAN % 8 != 4 && REACH % (8 * bank_lanes) == 0;
   static __device__ __forceinline__ constexpr int place_of(int row) {
     return skewed ? row + row / (8 * bank_lanes) * bank_lanes : row;
   }
   static constexpr int reach = skewed ? REACH + REACH / (8 * bank_lanes) * bank_lanes : REACH;
-  static constexpr int pitch = TILE + (skewed   ? ceil_divide(TILE, 8 * bank_lanes) * bank_lanes
-                                       : padded ? bank_lanes
-                                                : 0);
+  static constexpr int skewed_tile = TILE + (skewed ? ceil_divide(TILE, 8 * bank_lanes) * bank_lanes : 0);
+  // Tensor cores' lanes read four rows of each of four terms at once.
+  static constexpr int pitch = !padded        ? TILE
+                               : tensor_cores ? round_up(skewed_tile + 4, 8) - 4
+                               : skewed       ? skewed_tile
+                                              : TILE + bank_lanes;
   static constexpr int elements = TILE_K * pitch;
 
   static constexpr int vector_k = ALONG_K ? VECTOR : 1;

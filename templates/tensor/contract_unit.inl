@@ -1,17 +1,45 @@
 // How a thread multiplies: THREAD_M x THREAD_N sums in registers, rows and columns read from the tiles in
-// vectors. Needs TILE_M, TILE_N, TILE_K, THREAD_M, THREAD_N, WARP_N, Compute, ARITY, apply(), reduction and
+// vectors. Needs UNIT, TILE_M, TILE_N, TILE_K, THREAD_M, THREAD_N, WARP_N, Compute, added(), term() and
 // common/{integer,vector}.cuh.
 
-struct Unit {
+#ifndef TUNESMITH_HOST
+// Adds to a lane's sums of two rows, a and b, and two columns. From compute capability 9.0 on only the
+// instruction for both rows reaches the tensor cores' rate; before, there is none.
+template <typename X>
+__device__ __forceinline__ void multiply_in_tensor_cores(X& a0, X& a1, X& b0, X& b1, X row_a, X row_b,
+                                                         X column) {
+  double sums[4] = {a0, a1, b0, b1};
+  const double rows[2] = {row_a, row_b}, columns = column;
+#if __CUDA_ARCH__ >= 900
+  asm("mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
+      : "+d"(sums[0]), "+d"(sums[1]), "+d"(sums[2]), "+d"(sums[3])
+      : "d"(rows[0]), "d"(rows[1]), "d"(columns));
+#else
+#pragma unroll
+  for (int r = 0; r < 2; ++r) {
+    asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+        : "+d"(sums[2 * r]), "+d"(sums[2 * r + 1])
+        : "d"(rows[r]), "d"(columns));
+  }
+#endif
+  a0 = static_cast<X>(sums[0]);
+  a1 = static_cast<X>(sums[1]);
+  b0 = static_cast<X>(sums[2]);
+  b1 = static_cast<X>(sums[3]);
+}
+#endif
+
+struct Sums {
   int m, n;  // the first row and column
   Compute sum[THREAD_M][THREAD_N];
 
   // Of a warp's threads the lowest bit is a column and the next a row: neighbours and neighbours but one then
-  // read the same rows and columns, and two accesses of 16 bytes pass shared memory at once.
-  __device__ __forceinline__ explicit Unit(int thread) {
+  // read the same rows and columns, and two accesses of 16 bytes pass shared memory at once. Tensor cores
+  // have four lanes along N.
+  __device__ __forceinline__ explicit Sums(int thread) {
     const int warp = thread / 32, lane = thread % 32;
     int lane_m, lane_n;
-    if constexpr (WARP_N > 1 && warp_m > 1) {
+    if constexpr (WARP_N > 1 && warp_m > 1 && !tensor_cores) {
       lane_n = lane % 2 + lane / 4 % (WARP_N / 2) * 2;
       lane_m = lane / 2 % 2 + lane / (2 * WARP_N) * 2;
     } else {
@@ -57,6 +85,7 @@ struct Unit {
   // TURN terms each is read while the one before is multiplied.
   template <typename First, typename Second>
   __device__ __forceinline__ void accumulate(const Compute* first, const Compute* second, int depth) {
+    if constexpr (tensor_cores) return accumulate_in_tensor_cores<First, Second>(first, second);
     constexpr int turn = smaller(TILE_K, larger(2, alignment_of(TILE_K, 1024 / (THREAD_M * THREAD_N))));
     const Compute* rows = first + First::place_of(m);
     const Compute* columns = second + Second::place_of(n);
@@ -86,5 +115,45 @@ struct Unit {
       rows += turn * First::pitch;
       columns += turn * Second::pitch;
     }
+  }
+
+  // The same by a warp's tensor cores, four terms at a time. Of eight lanes q and four lanes t, a lane brings
+  // term t of the two rows and two columns q, and gets the sums of these rows and the four columns t; so each
+  // of two instructions has every second column.
+  template <typename First, typename Second>
+  __device__ __forceinline__ void accumulate_in_tensor_cores(const Compute* first, const Compute* second) {
+#ifdef TUNESMITH_HOST
+    for (int k = 0; k < TILE_K; ++k) {
+      for (int i = 0; i < THREAD_M; ++i) {
+        for (int j = 0; j < THREAD_N; ++j) {
+          sum[i][j] = added(sum[i][j], term(first[First::place_of(row(i)) + k * First::pitch],
+                                            second[Second::place_of(column(j)) + k * Second::pitch]));
+        }
+      }
+    }
+#else
+    const int lane = static_cast<int>(threadIdx.x) % 32;
+    const Compute* rows = first + (First::place_of(m) + lane % 4 * First::pitch);
+    const Compute* columns =
+        second + (Second::place_of(n - lane % 4 * 4 + lane / 4 * 2) + lane % 4 * Second::pitch);
+    Compute row[2][THREAD_M], column[2][THREAD_N / 2];
+    read<2, First::reach>(row[0], rows);
+    read<2, Second::reach>(column[0], columns);
+#pragma unroll
+    for (int k = 0; k < TILE_K / 4; ++k) {
+      if (k + 1 < TILE_K / 4) {
+        read<2, First::reach>(row[(k + 1) % 2], rows + (k + 1) * 4 * First::pitch);
+        read<2, Second::reach>(column[(k + 1) % 2], columns + (k + 1) * 4 * Second::pitch);
+      }
+#pragma unroll
+      for (int i = 0; i < THREAD_M; i += 2) {
+#pragma unroll
+        for (int j = 0; j < THREAD_N; j += j % 4 == 0 ? 1 : 3) {
+          multiply_in_tensor_cores(sum[i][j], sum[i][j + 2], sum[i + 1][j], sum[i + 1][j + 2], row[k % 2][i],
+                                   row[k % 2][i + 1], column[k % 2][j / 4 * 2 + j % 4]);
+        }
+      }
+    }
+#endif
   }
 };
