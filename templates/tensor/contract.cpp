@@ -274,8 +274,8 @@ std::int64_t table_bytes(const Problem& problem, const Config& c) {
 }
 
 std::int64_t pitch(std::int64_t tile, std::int64_t thread, std::int64_t span, bool tensor_cores,
-                   std::int64_t lanes, bool rows) {
-  const std::int64_t piece = tensor_cores ? (rows ? 2 : 4) : std::gcd(thread, lanes);
+                   std::int64_t lanes) {
+  const std::int64_t piece = std::gcd(thread, lanes);
   const bool skewed = span > 1 && span % 8 != 4 && tile / thread * piece % (8 * lanes) == 0;
   const std::int64_t its = tile + (skewed ? ceil_divide(tile, 8 * lanes) * lanes : 0);
   if (tensor_cores) return round_up(its + 4, 8) - 4;
@@ -297,10 +297,10 @@ std::int64_t shared_bytes(const Problem& problem, const Groups& groups, const Co
   const std::int64_t element = bytes(computed_in(dtype_of(problem))), lanes = 16 / element;
   const bool padded = c[SMEM_LAYOUT] == "padded", tensor_cores = uses_tensor_cores(c);
   const std::int64_t rows = padded && (first_along_k(groups) || c[SPAN_M] > 1 || tensor_cores)
-                                ? pitch(c[TILE_M], c[THREAD_M], c[SPAN_M], tensor_cores, lanes, true)
+                                ? pitch(c[TILE_M], c[THREAD_M], c[SPAN_M], tensor_cores, lanes)
                                 : c[TILE_M];
   const std::int64_t columns = padded && (second_along_k(groups) || c[SPAN_N] > 1 || tensor_cores)
-                                   ? pitch(c[TILE_N], c[THREAD_N], c[SPAN_N], tensor_cores, lanes, false)
+                                   ? pitch(c[TILE_N], c[THREAD_N], c[SPAN_N], tensor_cores, lanes)
                                    : c[TILE_N];
   const std::int64_t terms =
       k.digits.size() > 1 && c[PACK] != "both" ? 2 * c[TILE_K] * index_bits(problem) / 8 : 0;
@@ -511,10 +511,10 @@ std::vector<Rule> must(const std::vector<Axis>& its_axes, const Groups& groups, 
                 c[TILE_N] % (c[THREAD_N] * c[WARP_N]) == 0;
        }},
       {"Tensor cores multiply doubles from compute capability 8.0 on. Four lanes of a warp are then along N, "
-       "and a thread has an even number of rows and a multiple of four columns.",
+       "and a thread has an even number of rows and columns.",
        [=](const Config& c) {
          return !uses_tensor_cores(c) ||
-                (tensor_cores && c[WARP_N] == 4 && c[THREAD_M] % 2 == 0 && c[THREAD_N] % 4 == 0);
+                (tensor_cores && c[WARP_N] == 4 && c[THREAD_M] % 2 == 0 && c[THREAD_N] % 2 == 0);
        }},
       {"A block has at most 512 threads: more leave too few registers for what a thread has.",
        [](const Config& c) { return tile_threads(c) <= 512; }},
@@ -780,19 +780,37 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   static const std::vector<Shape> of_words = {
       {128, 128, 8, 8, 8, 1},    {96, 128, 8, 8, 8, 0.97},   {128, 96, 8, 12, 8, 0.97},
       {64, 128, 8, 8, 8, 0.95},  {128, 64, 8, 8, 8, 0.95},   {64, 64, 8, 4, 8, 0.8},
-      {256, 24, 8, 12, 2, 0.85}, {24, 256, 12, 8, 16, 0.85}, {256, 48, 8, 12, 4, 0.9},
+      {256, 24, 8, 12, 2, 0.85}, {24, 256, 12, 4, 16, 0.85}, {256, 48, 8, 12, 4, 0.9},
       {48, 256, 12, 8, 8, 0.9},  {256, 32, 8, 8, 4, 0.85},   {32, 256, 8, 8, 8, 0.85},
       {32, 32, 4, 4, 8, 0.5},    {256, 16, 8, 4, 4, 0.6},    {16, 256, 4, 8, 8, 0.6}};
+  // Where storing takes as long as multiplying: a warp has all columns of a row.
+  static const std::vector<Shape> of_few_words = {
+      {96, 64, 16, 4, 16, 1},    {64, 64, 16, 4, 16, 0.98},  {24, 256, 12, 4, 16, 0.95},
+      {48, 256, 12, 4, 16, 0.9}, {32, 128, 16, 4, 16, 0.95}, {256, 24, 8, 12, 2, 0.7},
+      {256, 48, 8, 12, 4, 0.7},  {16, 128, 8, 4, 16, 0.8},   {128, 32, 8, 4, 8, 0.7},
+      {32, 32, 4, 4, 8, 0.4},    {256, 16, 8, 4, 4, 0.5}};
+  // Where M or N is small.
+  static const std::vector<Shape> of_thin_words = {
+      {32, 128, 8, 8, 16, 1},   {24, 128, 12, 4, 16, 1},  {16, 128, 8, 4, 16, 0.85}, {128, 32, 8, 8, 4, 0.95},
+      {256, 24, 8, 12, 2, 0.9}, {256, 16, 8, 4, 4, 0.75}, {32, 32, 4, 4, 8, 0.5}};
   static const std::vector<Shape> of_doubles = {
       {64, 64, 4, 4, 8, 1},    {128, 64, 8, 4, 8, 1},   {64, 128, 4, 8, 8, 1},    {128, 32, 4, 4, 8, 0.9},
       {32, 128, 4, 4, 8, 0.9}, {32, 32, 4, 2, 8, 0.6},  {128, 24, 4, 6, 4, 0.9},  {24, 128, 6, 4, 8, 0.9},
       {128, 16, 4, 4, 4, 0.7}, {16, 128, 4, 4, 8, 0.7}, {256, 48, 8, 6, 4, 0.95}, {48, 256, 6, 8, 8, 0.95}};
   static const std::vector<Shape> of_tensor_cores = {
-      {128, 64, 8, 8, 4, 1},   {128, 128, 8, 8, 4, 0.95}, {64, 128, 8, 8, 4, 0.95}, {64, 64, 4, 8, 4, 0.85},
-      {128, 32, 4, 8, 4, 0.7}, {32, 128, 4, 8, 4, 0.7},   {48, 128, 6, 8, 4, 0.8},  {128, 48, 8, 4, 4, 0.75},
-      {32, 32, 2, 4, 4, 0.5},  {128, 16, 4, 4, 4, 0.5},   {16, 128, 2, 8, 4, 0.5}};
+      {128, 64, 8, 8, 4, 1},   {64, 128, 8, 8, 4, 1},   {64, 64, 8, 4, 4, 0.92},  {128, 32, 4, 8, 4, 0.7},
+      {32, 256, 4, 8, 4, 0.7}, {48, 128, 6, 8, 4, 0.8}, {128, 48, 8, 4, 4, 0.75}, {32, 32, 2, 4, 4, 0.5},
+      {128, 16, 4, 4, 4, 0.5}, {16, 128, 2, 8, 4, 0.5}};
+  static const std::vector<Shape> of_few_in_tensor_cores = {
+      {64, 64, 4, 4, 4, 1},     {64, 128, 4, 8, 4, 0.95}, {32, 256, 4, 8, 4, 0.95}, {128, 32, 4, 8, 4, 0.8},
+      {48, 128, 6, 8, 4, 0.85}, {32, 32, 2, 4, 4, 0.5},   {128, 16, 4, 4, 4, 0.5},  {16, 128, 2, 8, 4, 0.5}};
+  const bool few = k <= 64, thin = std::min(m, n) <= 128;
   const bool in_tensor_cores = has_tensor_cores(problem, device);
-  const std::vector<Shape>& shapes = in_tensor_cores ? of_tensor_cores : wide ? of_doubles : of_words;
+  const std::vector<Shape>& shapes = in_tensor_cores ? (few ? of_few_in_tensor_cores : of_tensor_cores)
+                                     : wide          ? of_doubles
+                                     : few           ? of_few_words
+                                     : thin          ? of_thin_words
+                                                     : of_words;
   const std::int64_t blocks_to_fill = 2 * multiprocessors_to_fill(device);
   const Shape* best = nullptr;
   std::int64_t split = 1;
@@ -801,8 +819,7 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
     const std::int64_t tiles =
         ceil_divide(m, shape.tile_m) * ceil_divide(n, shape.tile_n) * size_of(groups.batch);
     std::int64_t its_split = 1;
-    while (its_split < 32 && 2 * its_split * tiles <= blocks_to_fill && k >= 2 * its_split * 64)
-      its_split *= 2;
+    while (its_split < 32 && its_split * tiles < blocks_to_fill && k >= 2 * its_split * 64) its_split *= 2;
     const double cost = static_cast<double>(std::max(tiles * its_split, blocks_to_fill)) /
                         static_cast<double>(its_split) * static_cast<double>(shape.tile_m * shape.tile_n) /
                         shape.rate;
@@ -815,13 +832,24 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
                    {std::string(THREAD_M.name), best->thread_m}, {std::string(THREAD_N.name), best->thread_n},
                    {std::string(WARP_N.name), best->warp_n},     {std::string(SPLIT.name), split}};
   values.set(UNIT.name, in_tensor_cores ? "tensor_core" : "fma");
-  if (k <= 64 && round_up(k, 8) < round_up(k, 16))
-    values.set(TILE_K.name, round_up(k, 24) < round_up(k, 16) ? 24 : 8);
-  if (k <= 24) values.set(STAGES.name, 2);
-  // An operand is packed where that is little beside the multiplications, a twentieth to a tenth of the time.
+  const bool asynchronous = bytes(dtype_of(problem)) >= 4;
+  if (few) {
+    values.set(TILE_K.name, 8);
+    if (asynchronous) values.set(STAGES.name, k <= 32 ? 4 : 2);
+    values.set(STORE.name, "streaming");
+  } else if (in_tensor_cores) {
+    values.set(STAGES.name, 2);
+    if (best->tile_m * best->tile_n == 128 * best->thread_m * best->thread_n)
+      values.set(RESIDENT_WARPS.name, 12);
+  }
+  if (few || thin) values.set(START.name, "overlapped");
+  // Operands are packed where that is little beside the multiplications, a twentieth to a tenth of the time,
+  // and one where their terms are in different orders.
   const double both = static_cast<double>(m) * static_cast<double>(n) / static_cast<double>(m + n);
+  const bool one_order = counted_k(groups, "first", 1)->digits == counted_k(groups, "second", 1)->digits;
   const bool packs_first = both >= 800 && is_packed_with_gain(groups, groups.m, &Digit::first);
-  const bool packs_second = both >= 800 && is_packed_with_gain(groups, groups.n, &Digit::second);
+  const bool packs_second = (both >= 800 || (std::min(m, n) >= 128 && !one_order)) &&
+                            is_packed_with_gain(groups, groups.n, &Digit::second);
   values.set(PACK.name, packs_first && packs_second ? "both"
                         : packs_first               ? "first"
                         : packs_second              ? "second"
@@ -854,8 +882,7 @@ std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device)
   if (adds_nothing(problem) && counted_k(groups, "first", 8)) {
     values.set(SPAN_K.name, 8);
     values.set(TILE_K.name, 32);
-  } else if (second_along && (!first_along || n > m) &&
-             counted_k(groups, "first", 1)->digits != counted_k(groups, "second", 1)->digits) {
+  } else if (second_along && (!first_along || n > m) && !one_order) {
     values.set(ORDER_K.name, "second");
   }
   return values;

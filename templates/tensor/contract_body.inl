@@ -14,9 +14,8 @@ constexpr bool packs_first = PACK == Pack::first || PACK == Pack::both;
 constexpr bool packs_second = PACK == Pack::second || PACK == Pack::both;
 
 // A thread's rows are pieces of as many neighbours as one access to shared memory takes, and as far apart as
-// all threads' pieces are long; likewise its columns. With tensor cores pieces are of one row and two
-// columns.
-constexpr int piece_m = tensor_cores ? 1 : alignment_of(THREAD_M, 16 / static_cast<int>(sizeof(Compute)));
+// all threads' pieces are long; likewise its columns.
+constexpr int piece_m = alignment_of(THREAD_M, 16 / static_cast<int>(sizeof(Compute)));
 constexpr int piece_n = alignment_of(THREAD_N, 16 / static_cast<int>(sizeof(Compute)));
 
 #include "tensor/contract_nest.inl"

@@ -118,8 +118,7 @@ struct Sums {
   }
 
   // The same by a warp's tensor cores, four terms at a time. Of eight lanes q and four lanes t, a lane brings
-  // term t of the two rows and two columns q, and gets the sums of these rows and the four columns t; so each
-  // of two instructions has every second column.
+  // term t of its two rows and of the column q, and gets the sums of these rows and two columns.
   template <typename First, typename Second>
   __device__ __forceinline__ void accumulate_in_tensor_cores(const Compute* first, const Compute* second) {
 #ifdef TUNESMITH_HOST
@@ -135,22 +134,22 @@ struct Sums {
     const int lane = static_cast<int>(threadIdx.x) % 32;
     const Compute* rows = first + (First::place_of(m) + lane % 4 * First::pitch);
     const Compute* columns =
-        second + (Second::place_of(n - lane % 4 * 4 + lane / 4 * 2) + lane % 4 * Second::pitch);
+        second + (Second::place_of(n - lane % 4 * 2 + lane / 4) + lane % 4 * Second::pitch);
     Compute row[2][THREAD_M], column[2][THREAD_N / 2];
     read<2, First::reach>(row[0], rows);
-    read<2, Second::reach>(column[0], columns);
+    read<1, Second::reach>(column[0], columns);
 #pragma unroll
     for (int k = 0; k < TILE_K / 4; ++k) {
       if (k + 1 < TILE_K / 4) {
         read<2, First::reach>(row[(k + 1) % 2], rows + (k + 1) * 4 * First::pitch);
-        read<2, Second::reach>(column[(k + 1) % 2], columns + (k + 1) * 4 * Second::pitch);
+        read<1, Second::reach>(column[(k + 1) % 2], columns + (k + 1) * 4 * Second::pitch);
       }
 #pragma unroll
       for (int i = 0; i < THREAD_M; i += 2) {
 #pragma unroll
-        for (int j = 0; j < THREAD_N; j += j % 4 == 0 ? 1 : 3) {
-          multiply_in_tensor_cores(sum[i][j], sum[i][j + 2], sum[i + 1][j], sum[i + 1][j + 2], row[k % 2][i],
-                                   row[k % 2][i + 1], column[k % 2][j / 4 * 2 + j % 4]);
+        for (int j = 0; j < THREAD_N; j += 2) {
+          multiply_in_tensor_cores(sum[i][j], sum[i][j + 1], sum[i + 1][j], sum[i + 1][j + 1], row[k % 2][i],
+                                   row[k % 2][i + 1], column[k % 2][j / 2]);
         }
       }
     }
