@@ -1,6 +1,7 @@
-# TUNESMITH_FAST_BUILD: headers of the standard library and of GoogleTest are parsed once for all tests, and once for each
-# library under the sanitizers. Without them the libraries are compiled as always, so that a missing #include is found and
-# clang-tidy, which cannot read GCC's precompiled headers, sees plain commands.
+# TUNESMITH_FAST_BUILD: libraries that take longer to compile than to run are optimised little, and headers of the standard library
+# and of GoogleTest are parsed once for all tests, and once for each library under the sanitizers. Without them the libraries are
+# compiled as always, so that a missing #include is found and clang-tidy, which cannot read GCC's precompiled headers, sees plain
+# commands.
 set(headers <algorithm> <array> <atomic> <chrono> <cmath> <filesystem> <fstream> <functional> <iostream> <map> <memory>
             <mutex> <optional> <set> <span> <sstream> <string> <thread> <utility> <variant> <vector>)
 
@@ -20,7 +21,16 @@ function(precompile target)
   target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>) # for ccache
 endfunction()
 
-if(TUNESMITH_SANITIZED)
+if(NOT TUNESMITH_SANITIZED)
+  foreach(name kernel_file db tuner)
+    if(TARGET tunesmith_${name})
+      target_compile_options(tunesmith_${name} PRIVATE -O1)
+    endif()
+  endforeach()
+  if(TARGET tunesmith_cli)
+    target_compile_options(tunesmith_cli PRIVATE -O0)
+  endif()
+else()
   foreach(name generator kernel_file db runtime choose templates dispatch tuner cli)
     if(TARGET tunesmith_${name})
       precompile(tunesmith_${name} PRIVATE ${headers} $<$<STREQUAL:${name},cli>:<CLI/CLI.hpp$<ANGLE-R>>)

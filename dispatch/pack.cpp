@@ -153,11 +153,12 @@ void add_untuned(Sources& sources, const Op& op, const std::string& target, bool
 
 constexpr std::string_view only_named = "named";
 
-// `named`: portfolios that are chosen but not compiled.
+// `named`: winners and portfolios that are chosen but not compiled.
 Sources sources_to_compile(const std::vector<WinnersFileRow>& table, const std::vector<DeviceTable>& tables,
                            const std::optional<Names>& own, const Names& targets,
                            const std::optional<Names>& portfolios, Sources& named) {
   const bool with_cuda = targets.size() > (targets.contains("host") ? 1u : 0u);
+  const bool are_named = portfolios && portfolios->contains(only_named);
   Sources sources;
   for (const Op& op : ops()) {
     if (own && !own->contains(op.name)) continue;
@@ -170,7 +171,8 @@ Sources sources_to_compile(const std::vector<WinnersFileRow>& table, const std::
     const Candidate& winner = row.winner;
     try {
       Source source = source_of(row);
-      if (winner.device.kind == DeviceKind::host || with_cuda) add(sources, std::move(source));
+      if (winner.device.kind == DeviceKind::host || with_cuda)
+        add(are_named ? named : sources, std::move(source));
     } catch (const std::exception& error) {
       std::cerr << "tunesmith_pack: " << winner.op << "/" << winner.template_name << " for "
                 << winner.problem.text() << " is left out: " << error.what() << "\n";
@@ -179,8 +181,7 @@ Sources sources_to_compile(const std::vector<WinnersFileRow>& table, const std::
   for (const std::string& target : targets) {
     const Target::Kind kind = Target::parse(target)->kind;
     if (kind == Target::Kind::ptx || (kind == Target::Kind::gpu && !with_cuda)) continue;
-    const bool is_named =
-        portfolios && portfolios->contains(only_named) && !device_of(target, tables).name.empty();
+    const bool is_named = are_named && !device_of(target, tables).name.empty();
     if (portfolios && !portfolios->contains(target) && !is_named) continue;
     Sources& portfolio = is_named ? named : sources;
     add_portfolio(portfolio, tables, target);

@@ -233,8 +233,11 @@ class HostToolchain : public Toolchain {
   // Products and sums are rounded one by one, so that a result does not depend on the processor's FMA.
   std::vector<std::string> flags_ = {
     "-std=c++20",
-#if defined(__SANITIZE_ADDRESS__) || defined(TUNESMITH_FAST_BUILD)
-    "-O1",  // the tests spend most of their time in the compiler
+// The tests spend most of their time in the compiler.
+#if defined(__SANITIZE_ADDRESS__)
+    "-Og",
+#elif defined(TUNESMITH_FAST_BUILD)
+    "-O1",
 #else
     "-O2",
 #endif

@@ -216,11 +216,17 @@ class OverlapCode : public Nvrtc {
 
   // Everything that is wrong with each of these variants, on the architecture of its target.
   std::vector<std::string> faults(const std::vector<Variant>& variants) const {
-    std::vector<Source> sources;  // for each variant PTX and a binary
+    // For each variant PTX and, where there is something to read it, a binary; that all compile to binaries
+    // EveryTemplate says.
+    constexpr bool reads_binaries = !std::string_view(TUNESMITH_NVDISASM).empty();
+    std::vector<Source> sources;
     for (const Variant& variant : variants) {
       const int capability = Target::parse(variant.target).value().compute_capability;
-      for (const std::string& target : {"compute_" + std::to_string(capability), variant.target})
+      const auto add = [&](const std::string& target) {
         sources.push_back({.text = variant.text, .hash = "", .suffix = "", .kernels = {}, .target = target});
+      };
+      add("compute_" + std::to_string(capability));
+      if (reads_binaries) add(variant.target);
     }
     const std::vector<Compilation> compiled = compile_all(*toolchain_, sources);
     std::vector<std::string> found;
@@ -230,13 +236,14 @@ class OverlapCode : public Nvrtc {
       const auto add = [&](const std::string& where, const std::vector<std::string>& faults) {
         for (const std::string& fault : faults) found.push_back(head + where + ": " + fault + "\n");
       };
-      const Compilation& ptx = compiled[2 * i];
-      const Compilation& cubin = compiled[2 * i + 1];
-      if (!ptx.ok || !cubin.ok) throw Error(head + ptx.log + cubin.log);
+      const Compilation& ptx = compiled[reads_binaries ? 2 * i : i];
+      if (!ptx.ok) throw Error(head + ptx.log);
       for (const std::string& kernel : kernels)
         add("PTX of " + kernel, faults_before_the_wait(ptx_code(ptx.bytes, kernel), ptx_language));
       add("PTX", read_only_loads(ptx.bytes));
-      if (std::string_view(TUNESMITH_NVDISASM).empty()) continue;
+      if (!reads_binaries) continue;
+      const Compilation& cubin = compiled[2 * i + 1];
+      if (!cubin.ok) throw Error(head + cubin.log);
       const std::string sass = disassembled(cubin.bytes);
       for (const std::string& kernel : kernels)
         add("SASS of " + kernel, faults_before_the_wait(sass_code(sass, kernel), sass_language));
