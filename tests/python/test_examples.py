@@ -12,9 +12,9 @@ needs = {"image_convolution": "scipy", "torch_convolution": "torch"}
 
 
 @pytest.mark.parametrize("name", sorted(file.stem for file in folder.glob("*.py") if file.stem != "compare"))
-def test_it_agrees(name):
+def test_it_agrees(name, tmp_path):
     if name in needs:
         pytest.importorskip(needs[name])
-    run = subprocess.run([sys.executable, str(folder / f"{name}.py")], env=dict(os.environ), capture_output=True, text=True)
+    run = subprocess.run([sys.executable, str(folder / f"{name}.py")], cwd=tmp_path, env=dict(os.environ), capture_output=True, text=True)
     assert run.returncode == 0, run.stdout + run.stderr
     assert "agrees with" in run.stdout

@@ -1,0 +1,64 @@
+"""Depth from two pictures that hold nothing but noise: block matching, in one line. Writes stereo.png, or the file that is given."""
+
+import struct
+import sys
+import zlib
+
+import numpy as np
+from compare import compare, on_gpu, to_device, to_numpy
+from numpy.lib.stride_tricks import sliding_window_view
+
+import tunesmith
+
+height, width, window, most = (540, 960, 9, 32) if on_gpu else (96, 144, 7, 12)
+
+
+def dots_and_depth() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """A ball above steps: where the left picture shows a dot, the right one shows it `depth` pixels further left."""
+    random = np.random.default_rng(7)
+    y, x = np.mgrid[:height, :width]
+    depth = 2 + (4 * x // width) * most // 12
+    ball = 1 - ((x - width / 2) ** 2 + (y - height / 2) ** 2) / (0.4 * height) ** 2
+    depth = np.where(ball > 0, np.round(most * (0.5 + 0.42 * np.sqrt(np.maximum(ball, 0)))).astype(int), depth)
+    right = random.random((height, width + most), np.float32)
+    left = right[y, x - depth + most]
+    return left, right, depth
+
+
+def save_gray(path: str, picture: np.ndarray) -> None:
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    rows = b"".join(b"\0" + row.tobytes() for row in picture.astype(np.uint8))
+    size = struct.pack(">IIBBBBB", picture.shape[1], picture.shape[0], 8, 0, 0, 0, 0)
+    with open(path, "wb") as file:
+        file.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", size) + chunk(b"IDAT", zlib.compress(rows, 9)) + chunk(b"IEND", b""))
+
+
+left, right, depth = dots_and_depth()
+arrays = {"left": to_device(left), "right": to_device(right)}
+
+
+def costs():
+    line = f"cost[d,y,x] += abs(left[y+i,x+j] - right[y+i,x+j-d+{most}])"
+    return tunesmith.tensor(line, **arrays, extents={"i": window, "j": window, "d": most})
+
+
+def costs_in_numpy() -> np.ndarray:
+    found = []
+    for d in range(most):
+        difference = np.abs(left - right[:, most - d : most - d + width])
+        found.append(sliding_window_view(difference, (window, window)).sum((2, 3)))
+    return np.stack(found)
+
+
+compare(f"block matching of {left.shape} over {most} depths", costs, costs_in_numpy, 1e-5)
+matched = to_numpy(costs()).argmin(0)
+rim = window // 2
+right_ones = (matched == depth[rim : height - rim, rim : width - rim]).mean()
+print(f"{100 * right_ones:.0f} % of the pixels have their depth")
+assert right_ones > 0.85
+gray = np.full((height, 2 * width + 8), 255)
+gray[:, :width] = 255 * left
+gray[rim : height - rim, width + 8 + rim : 2 * width + 8 - rim] = 40 + matched * 200 // most
+save_gray(sys.argv[1] if len(sys.argv) > 1 else "stereo.png", gray)
