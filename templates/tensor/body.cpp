@@ -60,10 +60,9 @@ void add_terms(const elementwise_op::Expression& function, int root, bool negati
 
 Indices named(const Access& access) {
   Indices all = 0;
-  for (const Affine& dimension : access.dimensions) {
+  for (const Affine& dimension : access.dimensions)
     for (std::size_t i = 0; i < dimension.factors.size(); ++i)
-      if (dimension.factors[i] != 0) all |= Indices{1} << i;
-  }
+      if (dimension.factors[i] != 0) all |= bit(i);
   return all;
 }
 
@@ -78,11 +77,6 @@ bool Body::reads(int root) const {
   bool found = false;
   each_input(function, root, [&](int) { found = true; });
   return found;
-}
-
-std::int64_t Body::operations() const {
-  return std::count_if(function.nodes.begin(), function.nodes.end(),
-                       [](const Node& node) { return elementwise_op::facts(node.operation).operands > 0; });
 }
 
 std::vector<Term> terms_of(const elementwise_op::Expression& function, int root) {

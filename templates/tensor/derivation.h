@@ -16,6 +16,7 @@
 namespace tunesmith::tensor_op {
 
 using Indices = std::uint32_t;  ///< a set of a nest's indices, one bit each
+constexpr Indices bit(std::size_t index) { return Indices{1} << index; }
 
 /// A function and what it reads: its n-th letter is accesses[n].
 struct Body {
@@ -25,9 +26,8 @@ struct Body {
   int root() const { return static_cast<int>(function.nodes.size()) - 1; }
   bool is_access() const { return function.nodes.size() == 1 && !accesses.empty(); }
   Indices named() const { return named(root()); }
-  Indices named(int root) const;    ///< by the accesses below a node
-  bool reads(int root) const;       ///< whether there are accesses below a node
-  std::int64_t operations() const;  ///< of one evaluation
+  Indices named(int root) const;  ///< by the accesses below a node
+  bool reads(int root) const;     ///< whether there are accesses below a node
 };
 
 Indices named(const Access& access);

@@ -30,15 +30,13 @@ std::vector<std::int64_t> extents_of(const std::string& text, const tensor_op::E
   }
   std::vector<std::int64_t> given(e.indices.size(), -1);
   for (const auto& [name, extent] : extents) {
-    const auto found =
-        std::find_if(e.indices.begin(), e.indices.end(),
-                     [&, &its = name](const tensor_op::Index& index) { return index.name == its; });
-    if (found == e.indices.end())
+    const std::size_t index = e.place_of(name);
+    if (index == e.indices.size())
       throw UsageError(subject + "It has no index " + name + "; leave its extent out.");
     if (extent < 0 || extent > tensor_op::most_elements)
       throw UsageError(subject + "The extent of " + name + " is " + std::to_string(extent) +
                        "; allowed is 0 to 2^40.");
-    given[static_cast<std::size_t>(found - e.indices.begin())] = extent;
+    given[index] = extent;
   }
   std::vector<const std::vector<std::int64_t>*> known;
   for (const std::vector<std::int64_t>& shape : shapes) known.push_back(&shape);

@@ -54,12 +54,7 @@ class Parser {
     std::vector<std::size_t> positions;
     if (scanner_.sees("[")) e_.output.dimensions = dimensions(positions);
     for (std::size_t d = 0; d < e_.output.dimensions.size(); ++d) {
-      const Affine& dimension = e_.output.dimensions[d];
-      const auto others = std::count(dimension.factors.begin(), dimension.factors.end(), 0);
-      const bool is_index =
-          dimension.offset == 0 && others + 1 == std::ssize(dimension.factors) &&
-          std::find(dimension.factors.begin(), dimension.factors.end(), 1) != dimension.factors.end();
-      if (!is_index)
+      if (!e_.output.dimensions[d].index())
         fail(positions[d],
              "Each place of " + e_.output_name + " is one index, so that no element is written twice.");
     }
@@ -195,10 +190,8 @@ class Parser {
   }
 
   std::size_t index_of(std::size_t position, std::string_view name) {
-    const auto found = std::find_if(e_.indices.begin(), e_.indices.end(),
-                                    [&](const Index& index) { return index.name == name; });
-    const auto place = static_cast<std::size_t>(found - e_.indices.begin());
-    if (found == e_.indices.end()) {
+    const std::size_t place = e_.place_of(name);
+    if (place == e_.indices.size()) {
       if (place == most_indices)
         fail(position, "The index " + std::string(name) + " is one more than the " +
                            std::to_string(most_indices) + " that an expression may have.");
@@ -214,8 +207,7 @@ class Parser {
   // Brackets tell arrays from indices; without them nothing does.
   void check_names() const {
     const auto check = [&](const std::string& name, const Access& access) {
-      const auto is_name = [&](const Index& index) { return index.name == name; };
-      if (access.dimensions.empty() && std::any_of(e_.indices.begin(), e_.indices.end(), is_name)) {
+      if (access.dimensions.empty() && e_.place_of(name) < e_.indices.size()) {
         fail(access.position,
              "The name " + name +
                  " is an index's; an index is no number that can be computed with. Give an array of "
@@ -229,11 +221,8 @@ class Parser {
   // An index whose factors cancel, as in i-i, would multiply a sum by its extent and stand in no text.
   void check_indices() const {
     for (std::size_t i = e_.free; i < e_.indices.size(); ++i) {
-      const auto moves = [i](const Affine& dimension) { return dimension.factors[i] != 0; };
-      const auto is_moved = [&](const Access& access) {
-        return std::any_of(access.dimensions.begin(), access.dimensions.end(), moves);
-      };
-      if (std::none_of(e_.accesses.begin(), e_.accesses.end(), is_moved)) {
+      if (std::none_of(e_.accesses.begin(), e_.accesses.end(),
+                       [i](const Access& access) { return access.is_moved_by(i); })) {
         fail(e_.indices[i].position,
              "The index " + e_.indices[i].name + " cancels out: it moves no array. Leave it out.");
       }
@@ -248,41 +237,24 @@ class Parser {
 
 // How tightly an operation binds in the function's language; calls and values most.
 struct Infix {
+  Operation operation;
   std::string_view symbol;
   int level;
 };
-Infix infix(Operation operation) {
-  switch (operation) {
-    case Operation::logical_or:
-      return {" || ", 1};
-    case Operation::logical_and:
-      return {" && ", 2};
-    case Operation::less:
-      return {" < ", 3};
-    case Operation::less_equal:
-      return {" <= ", 3};
-    case Operation::greater:
-      return {" > ", 3};
-    case Operation::greater_equal:
-      return {" >= ", 3};
-    case Operation::equal:
-      return {" == ", 3};
-    case Operation::not_equal:
-      return {" != ", 3};
-    case Operation::add:
-      return {" + ", 4};
-    case Operation::subtract:
-      return {" - ", 4};
-    case Operation::multiply:
-      return {" * ", 5};
-    case Operation::divide:
-      return {" / ", 5};
-    case Operation::remainder:
-      return {" % ", 5};
-    default:
-      return {"", 0};
-  }
-}
+constexpr int comparison_level = 3;
+constexpr std::array<Infix, 13> infixes = {{{Operation::logical_or, " || ", 1},
+                                            {Operation::logical_and, " && ", 2},
+                                            {Operation::less, " < ", comparison_level},
+                                            {Operation::less_equal, " <= ", comparison_level},
+                                            {Operation::greater, " > ", comparison_level},
+                                            {Operation::greater_equal, " >= ", comparison_level},
+                                            {Operation::equal, " == ", comparison_level},
+                                            {Operation::not_equal, " != ", comparison_level},
+                                            {Operation::add, " + ", 4},
+                                            {Operation::subtract, " - ", 4},
+                                            {Operation::multiply, " * ", 5},
+                                            {Operation::divide, " / ", 5},
+                                            {Operation::remainder, " % ", 5}}};
 constexpr int unary_level = 6;
 constexpr int value_level = 7;
 
@@ -329,7 +301,8 @@ class Writer {
     const auto operand = [&](std::size_t n, int of) { return written(node.operands[n], of); };
     std::string text;
     int own = value_level;
-    const Infix symbol = infix(node.operation);
+    const auto symbol = std::find_if(infixes.begin(), infixes.end(),
+                                     [&](const Infix& each) { return each.operation == node.operation; });
     if (node.operation == Operation::input) {
       text = read(e_.accesses[static_cast<std::size_t>(node.input)]);
     } else if (node.operation == Operation::number) {
@@ -342,10 +315,10 @@ class Writer {
     } else if (node.operation == Operation::choose) {
       own = 0;
       text = operand(0, 1) + " ? " + operand(1, 0) + " : " + operand(2, 0);
-    } else if (symbol.level > 0) {
-      own = symbol.level;
-      const bool compares = symbol.level == 3;
-      text = operand(0, own + (compares ? 1 : 0)) + std::string(symbol.symbol) + operand(1, own + 1);
+    } else if (symbol != infixes.end()) {
+      own = symbol->level;
+      const bool compares = own == comparison_level;
+      text = operand(0, own + (compares ? 1 : 0)) + std::string(symbol->symbol) + operand(1, own + 1);
     } else {
       const elementwise_op::OperationFacts& known = elementwise_op::facts(node.operation);
       for (int n = 0; n < known.operands; ++n)
@@ -366,6 +339,24 @@ class Writer {
 };
 
 }  // namespace
+
+std::optional<std::size_t> Affine::index() const {
+  const auto one = std::find(factors.begin(), factors.end(), 1);
+  const bool is_alone = offset == 0 && one != factors.end() &&
+                        std::count(factors.begin(), factors.end(), 0) + 1 == std::ssize(factors);
+  return is_alone ? std::optional(static_cast<std::size_t>(one - factors.begin())) : std::nullopt;
+}
+
+bool Access::is_moved_by(std::size_t index) const {
+  return std::any_of(dimensions.begin(), dimensions.end(),
+                     [&](const Affine& dimension) { return dimension.factors[index] != 0; });
+}
+
+std::size_t Expression::place_of(std::string_view index) const {
+  const auto found =
+      std::find_if(indices.begin(), indices.end(), [&](const Index& each) { return each.name == index; });
+  return static_cast<std::size_t>(found - indices.begin());
+}
 
 ParseResult parse(std::string_view text) {
   if (text.size() > longest_text) {
@@ -409,6 +400,11 @@ std::string text(const Expression& expression) {
 
 std::string text(const Expression& expression, const Access& access) {
   return Writer(expression).read(access);
+}
+
+std::int64_t operations_of(const elementwise_op::Expression& function) {
+  return std::count_if(function.nodes.begin(), function.nodes.end(),
+                       [](const Node& node) { return elementwise_op::facts(node.operation).operands > 0; });
 }
 
 std::vector<int> product_of(const elementwise_op::Expression& function) {

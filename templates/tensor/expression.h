@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +27,9 @@ struct Affine {
   std::int64_t offset = 0;
 
   bool operator==(const Affine&) const = default;
+
+  /// The index that it is, if it is one and nothing else.
+  std::optional<std::size_t> index() const;
 };
 
 struct Access {
@@ -34,6 +38,7 @@ struct Access {
   std::size_t position = 0;  ///< in the text, for errors
 
   bool same(const Access& other) const { return array == other.array && dimensions == other.dimensions; }
+  bool is_moved_by(std::size_t index) const;
 };
 
 enum class Reduction { sum, max, min };
@@ -55,6 +60,10 @@ struct Expression {
   elementwise_op::Expression function;  ///< of the accesses' elements
 
   bool is_reduced(std::size_t index) const { return index >= free; }
+  std::size_t place_of(std::string_view index) const;  ///< indices.size(): there is none of that name
+  std::size_t rank_of(int array) const {
+    return array < 0 ? output.dimensions.size() : ranks[static_cast<std::size_t>(array)];
+  }
 };
 
 struct ParseResult {
@@ -72,6 +81,9 @@ std::string canonical_text(const Expression& expression);
 /// reduced indices.
 std::string text(const Expression& expression);
 std::string text(const Expression& expression, const Access& access);  ///< one that it reads
+
+/// So many operations and functions one evaluation takes.
+std::int64_t operations_of(const elementwise_op::Expression& function);
 
 /// The accesses that are multiplied, if the function is a product of accesses and nothing else; in the order
 /// in which they are written, one perhaps several times. Empty otherwise.

@@ -94,10 +94,7 @@ class FormWriter {
     std::vector<std::string> names;
     for (const Access& access : loops.body.accesses) {
       if (access.array != table_.inputs() + of.array) continue;
-      for (const Affine& dimension : access.dimensions) {
-        const auto one = std::find(dimension.factors.begin(), dimension.factors.end(), 1);
-        names.push_back(outer[static_cast<std::size_t>(one - dimension.factors.begin())]);
-      }
+      for (const Affine& dimension : access.dimensions) names.push_back(outer[dimension.index().value()]);
     }
     for (std::size_t i = inner.free; i < inner.names.size(); ++i) {
       std::string name = inner.names[i];

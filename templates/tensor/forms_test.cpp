@@ -60,39 +60,46 @@ Array array_of(const std::vector<std::int64_t>& extents) {
   return {extents, std::vector<std::int64_t>(static_cast<std::size_t>(size))};
 }
 
+// What an expression reads, with elements drawn from -4 to 4.
+std::vector<Array> drawn_inputs(const Expression& e, const std::vector<std::int64_t>& extents,
+                                std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::vector<Array> inputs;
+  for (std::size_t k = 0; k < e.arrays.size(); ++k) {
+    inputs.push_back(array_of(least_extents(e, static_cast<int>(k), extents)));
+    for (std::int64_t& element : inputs.back().elements)
+      element = static_cast<std::int64_t>(random() % 9) - 4;
+  }
+  return inputs;
+}
+
 // The function of whole numbers.
 std::int64_t value(const elementwise_op::Expression& function, const std::vector<std::int64_t>& inputs) {
   std::vector<std::int64_t> values;
   for (const Node& node : function.nodes) {
     const auto operand = [&](std::size_t n) { return values[static_cast<std::size_t>(node.operands[n])]; };
-    switch (node.operation) {
-      case Operation::input:
-        values.push_back(inputs[static_cast<std::size_t>(node.input)]);
-        break;
-      case Operation::number:
-        values.push_back(node.whole.value());
-        break;
-      case Operation::negate:
-        values.push_back(-operand(0));
-        break;
-      case Operation::add:
-        values.push_back(operand(0) + operand(1));
-        break;
-      case Operation::subtract:
-        values.push_back(operand(0) - operand(1));
-        break;
-      case Operation::multiply:
-        values.push_back(operand(0) * operand(1));
-        break;
-      case Operation::abs:
-        values.push_back(std::abs(operand(0)));
-        break;
-      case Operation::max:
-        values.push_back(std::max(operand(0), operand(1)));
-        break;
-      default:
-        throw std::invalid_argument("the evaluator does not know the operation");
-    }
+    values.push_back([&]() -> std::int64_t {
+      switch (node.operation) {
+        case Operation::input:
+          return inputs[static_cast<std::size_t>(node.input)];
+        case Operation::number:
+          return node.whole.value();
+        case Operation::negate:
+          return -operand(0);
+        case Operation::add:
+          return operand(0) + operand(1);
+        case Operation::subtract:
+          return operand(0) - operand(1);
+        case Operation::multiply:
+          return operand(0) * operand(1);
+        case Operation::abs:
+          return std::abs(operand(0));
+        case Operation::max:
+          return std::max(operand(0), operand(1));
+        default:
+          throw std::invalid_argument("the evaluator does not know the operation");
+      }
+    }());
   }
   return values.back();
 }
@@ -159,13 +166,7 @@ std::string steps(const Form& form) {
 // Of whatever it is: every form is right, stays inside the arrays and keeps what is promised of all.
 void expect_right(const Expression& e, const std::vector<std::int64_t>& extents, const std::vector<Form>& all,
                   May may, std::uint64_t seed) {
-  std::mt19937_64 random(seed);
-  std::vector<Array> inputs;
-  for (std::size_t k = 0; k < e.arrays.size(); ++k) {
-    inputs.push_back(array_of(least_extents(e, static_cast<int>(k), extents)));
-    for (std::int64_t& element : inputs.back().elements)
-      element = static_cast<std::int64_t>(random() % 9) - 4;
-  }
+  std::vector<Array> inputs = drawn_inputs(e, extents, seed);
   const std::vector<std::int64_t> shape = least_extents(e, -1, extents);
   ASSERT_FALSE(all.empty());
   ASSERT_LE(all.size(), most_forms);
@@ -197,19 +198,10 @@ void expect_right(const Expression& e, const std::vector<std::int64_t>& extents,
 void expect_readable(const FormStep& step) {
   const Expression& e = step.expression;
   const Expression again = parsed(text(e));
-  std::mt19937_64 random(7);
-  std::vector<Array> arrays;
-  for (std::size_t k = 0; k < e.arrays.size(); ++k) {
-    arrays.push_back(array_of(least_extents(e, static_cast<int>(k), step.extents)));
-    for (std::int64_t& element : arrays.back().elements)
-      element = static_cast<std::int64_t>(random() % 9) - 4;
-  }
+  std::vector<Array> arrays = drawn_inputs(e, step.extents, 7);
   const auto result = [&](const Expression& of) {
     std::vector<std::int64_t> extents;
-    for (const Index& index : of.indices) {
-      for (std::size_t i = 0; i < e.indices.size(); ++i)
-        if (e.indices[i].name == index.name) extents.push_back(step.extents[i]);
-    }
+    for (const Index& index : of.indices) extents.push_back(step.extents.at(e.place_of(index.name)));
     std::vector<Array*> read;
     for (const std::string& name : of.arrays)
       read.push_back(&arrays[static_cast<std::size_t>(std::find(e.arrays.begin(), e.arrays.end(), name) -

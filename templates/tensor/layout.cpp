@@ -14,12 +14,6 @@ std::int64_t cut(std::int64_t place) {
   return std::clamp(place, -most, most);
 }
 
-bool is_alone(const Affine& dimension, std::size_t index) {
-  for (std::size_t i = 0; i < dimension.factors.size(); ++i)
-    if ((i == index) != (dimension.factors[i] != 0)) return false;
-  return dimension.factors[index] == 1 && dimension.offset == 0;
-}
-
 std::string place_of(const Expression& e, const Access& access, std::size_t dimension) {
   return "dimension " + std::to_string(dimension) + " of " + e.arrays[static_cast<std::size_t>(access.array)];
 }
@@ -99,10 +93,33 @@ Reach reach_of(const Affine& dimension, const std::vector<std::int64_t>& extents
   return reach;
 }
 
+double elements_read(const std::vector<Access>& accesses, int array,
+                     const std::vector<std::int64_t>& extents) {
+  const auto size = [](const Reach& reach) { return static_cast<double>(reach.most - reach.least + 1); };
+  std::vector<Reach> together;
+  double reached = 0;
+  for (const Access& access : accesses) {
+    if (access.array != array) continue;
+    double spanned = 1, iterations = 1;
+    for (std::size_t d = 0; d < access.dimensions.size(); ++d) {
+      const Reach own = reach_of(access.dimensions[d], extents);
+      spanned *= size(own);
+      if (d == together.size()) together.push_back(own);
+      together[d] = {std::min(together[d].least, own.least), std::max(together[d].most, own.most)};
+    }
+    for (std::size_t i = 0; i < extents.size(); ++i)
+      if (access.is_moved_by(i)) iterations *= static_cast<double>(extents[i]);
+    reached += std::min(spanned, iterations);
+  }
+  double spanned = 1;
+  for (const Reach& reach : together) spanned *= size(reach);
+  return std::min(spanned, reached);
+}
+
 std::vector<std::int64_t> least_extents(const Expression& e, int array,
                                         const std::vector<std::int64_t>& extents) {
   const auto& accesses = e.accesses;
-  const std::size_t rank = array < 0 ? e.output.dimensions.size() : e.ranks[static_cast<std::size_t>(array)];
+  const std::size_t rank = e.rank_of(array);
   std::vector<std::int64_t> least(rank, 0);
   const auto add = [&](const Access& access) {
     if (access.array != array) return;
@@ -129,17 +146,17 @@ Extents infer_extents(const Expression& e, std::vector<std::int64_t> given,
       return result;
     }
     for (std::size_t d = 0; d < shape->size(); ++d) {
-      for (std::size_t i = 0; i < e.indices.size(); ++i) {
-        if (!is_alone(access.dimensions[d], i)) continue;
-        if (given[i] < 0) {
-          given[i] = (*shape)[d];
-          source[i] = place_of(e, access, d);
-        } else if (given[i] != (*shape)[d]) {
-          result.error = "The index " + e.indices[i].name + " has the extent " + std::to_string(given[i]) +
-                         " by " + source[i] + " and " + std::to_string((*shape)[d]) + " by " +
-                         place_of(e, access, d) + "; they must agree.";
-          return result;
-        }
+      const auto alone = access.dimensions[d].index();
+      if (!alone) continue;
+      const std::size_t i = *alone;
+      if (given[i] < 0) {
+        given[i] = (*shape)[d];
+        source[i] = place_of(e, access, d);
+      } else if (given[i] != (*shape)[d]) {
+        result.error = "The index " + e.indices[i].name + " has the extent " + std::to_string(given[i]) +
+                       " by " + source[i] + " and " + std::to_string((*shape)[d]) + " by " +
+                       place_of(e, access, d) + "; they must agree.";
+        return result;
       }
     }
   }

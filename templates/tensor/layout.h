@@ -36,6 +36,10 @@ struct Reach {
 };
 Reach reach_of(const Affine& dimension, const std::vector<std::int64_t>& extents);
 
+/// Elements of an array that are read: what its accesses span together, or reach one by one if that is less.
+double elements_read(const std::vector<Access>& accesses, int array,
+                     const std::vector<std::int64_t>& extents);
+
 /// The extents that an array has at least, from all its accesses.
 std::vector<std::int64_t> least_extents(const Expression& expression, int array,
                                         const std::vector<std::int64_t>& extents);

@@ -9,8 +9,6 @@
 namespace tunesmith::tensor_op {
 namespace {
 
-constexpr Indices bit(std::size_t index) { return Indices{1} << index; }
-
 // A sum of indices as it stands along a dimension, without offset and common factor.
 struct Part {
   std::vector<std::int64_t> factors;
@@ -89,7 +87,7 @@ double Loops::volume(Indices indices) const {
 
 double Loops::operations() const {
   const double terms = volume(reduced());
-  return outputs() * (terms * static_cast<double>(body.operations()) + (terms - 1));
+  return outputs() * (terms * static_cast<double>(operations_of(body.function)) + (terms - 1));
 }
 
 int LoopsTable::number_of(Loops loops) {

@@ -22,7 +22,7 @@ std::vector<Problem> companions(const Problem& problem) {
     Problem other = problem;
     other.set("extents", joined(extents));
     for (int array = -1; array < static_cast<int>(e.arrays.size()); ++array) {
-      const std::string name(array < 0 ? "out" : array_names[static_cast<std::size_t>(array)]);
+      const std::string name(argument_name(array));
       if (problem.string(name) == "dense") continue;
       // The strides of the problem's own order of dimensions, with a gap behind the contiguous one.
       const Layout layout = array_layout(problem, array);
@@ -61,11 +61,7 @@ double terms_of(const Problem& problem) {
 }
 
 double operations(const Problem& problem) {
-  const Expression& e = expression_of(problem);
-  const auto works = [](const elementwise_op::Node& node) {
-    return elementwise_op::facts(node.operation).operands > 0;
-  };
-  const auto each = std::count_if(e.function.nodes.begin(), e.function.nodes.end(), works);
+  const std::int64_t each = operations_of(expression_of(problem).function);
   const bool reduces = nest_of(problem).terms() > 1;
   return terms_of(problem) * (static_cast<double>(each) + (reduces ? 1 : 0));
 }
@@ -77,25 +73,8 @@ double moved(const Problem& problem) {
   const Nest& nest = nest_of(problem);
   if (nest.outputs() == 0) return 0;
   double elements = static_cast<double>(nest.outputs());
-  for (std::size_t k = 0; k < e.arrays.size(); ++k) {
-    double most = 0;
-    for (const Access& access : e.accesses) {
-      if (access.array != static_cast<int>(k)) continue;
-      // What the indices span, and no more than so many iterations can reach.
-      double spanned = 1, iterations = 1;
-      for (const Affine& dimension : access.dimensions) {
-        const Reach reach = reach_of(dimension, extents);
-        spanned *= static_cast<double>(reach.most - reach.least + 1);
-      }
-      for (std::size_t i = 0; i < extents.size(); ++i) {
-        const bool moves = std::any_of(access.dimensions.begin(), access.dimensions.end(),
-                                       [&](const Affine& dimension) { return dimension.factors[i] != 0; });
-        if (moves) iterations *= static_cast<double>(extents[i]);
-      }
-      most = std::max(most, std::min(spanned, iterations));
-    }
-    elements += most;
-  }
+  for (std::size_t k = 0; k < e.arrays.size(); ++k)
+    elements += elements_read(e.accesses, static_cast<int>(k), extents);
   return elements * static_cast<double>(bytes(dtype_of(problem)));
 }
 

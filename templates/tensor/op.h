@@ -17,6 +17,9 @@ namespace tunesmith::tensor_op {
 
 inline constexpr std::array<std::string_view, most_arrays> array_names = {"x0", "x1", "x2", "x3", "x4", "x5"};
 constexpr int output_argument = static_cast<int>(most_arrays);
+constexpr std::string_view argument_name(int array) {  ///< -1: the output
+  return array < 0 ? "out" : array_names[static_cast<std::size_t>(array)];
+}
 
 /// Layouts of the inputs and, last, the output, as the problem has them.
 Layout array_layout(const Problem& problem, int array);  ///< -1: the output

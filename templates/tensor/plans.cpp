@@ -6,6 +6,8 @@
 #include <limits>
 #include <tuple>
 
+#include "templates/tensor/layout.h"
+
 namespace tunesmith::tensor_op {
 namespace {
 
@@ -21,43 +23,11 @@ bool reads_as_computed(const Loops& loops, int array) {
   if (only == nullptr) return false;
   Indices used = 0;
   for (const Affine& dimension : only->dimensions) {
-    const auto one = std::find_if(dimension.factors.begin(), dimension.factors.end(),
-                                  [](std::int64_t factor) { return factor != 0; });
-    if (dimension.offset != 0 || one == dimension.factors.end() || *one != 1) return false;
-    if (std::count(dimension.factors.begin(), dimension.factors.end(), 0) + 1 !=
-        static_cast<std::ptrdiff_t>(dimension.factors.size()))
-      return false;
-    const Indices index = Indices{1} << (one - dimension.factors.begin());
-    if ((used & index) != 0) return false;
-    used |= index;
+    const auto index = dimension.index();
+    if (!index || (used & bit(*index)) != 0) return false;
+    used |= bit(*index);
   }
   return true;
-}
-
-// The elements of an array that loops read: what the accesses span together, or reach one by one if that is
-// less.
-double elements_read(const Loops& loops, int array) {
-  std::vector<std::pair<double, double>> span;
-  double reached = 0;
-  for (const Access& access : loops.body.accesses) {
-    if (access.array != array) continue;
-    double spanned = 1;
-    span.resize(access.dimensions.size(), {std::numeric_limits<double>::max(), 0});
-    for (std::size_t d = 0; d < access.dimensions.size(); ++d) {
-      double least = static_cast<double>(access.dimensions[d].offset), most = least;
-      for (std::size_t i = 0; i < loops.extents.size(); ++i) {
-        const double reach =
-            static_cast<double>(access.dimensions[d].factors[i]) * static_cast<double>(loops.extents[i] - 1);
-        (reach < 0 ? least : most) += reach;
-      }
-      spanned *= most - least + 1;
-      span[d] = {std::min(span[d].first, least), std::max(span[d].second, most)};
-    }
-    reached += std::min(spanned, loops.volume(named(access)));
-  }
-  double together = 1;
-  for (const auto& [least, most] : span) together *= most - least + 1;
-  return std::min(together, reached);
 }
 
 }  // namespace
@@ -148,7 +118,7 @@ double Planner::bytes_of(const Plan& plan, const std::vector<int>& from, std::si
     const int taken = from[step];
     if (taken >= 0 && access.array == table_.inputs() + plan.parts[static_cast<std::size_t>(taken)].array)
       continue;
-    bytes += elements_read(loops, access.array) *
+    bytes += elements_read(loops.body.accesses, access.array, loops.extents) *
              (access.array < table_.inputs() ? element_bytes_ : intermediate_bytes);
   }
   return bytes;

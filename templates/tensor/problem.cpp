@@ -13,9 +13,8 @@ namespace {
 constexpr double most_terms = 0x1p40;
 
 std::string name_of(const Expression& e, int array) {
-  return array < 0 ? "out"
-                   : std::string(array_names[static_cast<std::size_t>(array)]) + " (" +
-                         e.arrays[static_cast<std::size_t>(array)] + ")";
+  return std::string(argument_name(array)) +
+         (array < 0 ? "" : " (" + e.arrays[static_cast<std::size_t>(array)] + ")");
 }
 
 // Whether no two iterations write one element: each stride is beyond what the smaller ones reach.
@@ -40,17 +39,16 @@ double product(const std::vector<std::int64_t>& extents, std::size_t from, std::
 
 std::string refuses_array(const Problem& problem, const Expression& e, int array,
                           const std::vector<std::int64_t>& extents) {
-  const std::string& text = problem.string(array < 0 ? "out" : array_names[static_cast<std::size_t>(array)]);
+  const std::string& text = problem.string(argument_name(array));
   const std::string subject = "The tensor problem's " + name_of(e, array) + " is " + text;
-  const std::size_t rank = array < 0 ? e.output.dimensions.size() : e.ranks[static_cast<std::size_t>(array)];
-  const std::vector<std::int64_t> least = least_extents(e, array, extents);
+  const std::size_t rank = e.rank_of(array);
   if (text != "dense" && extents_of(text.substr(0, text.find(':')))->size() != rank) {
     return subject + ", but the expression has " + std::to_string(rank) +
            " indices there; give as many extents.";
   }
+  const Layout layout = array_layout(problem, array);
   const auto refuses = [&](const Access& access) -> std::string {
     if (access.array != array) return "";
-    const Layout layout = array_layout(problem, array);
     for (std::size_t d = 0; d < rank; ++d) {
       const Reach reach = reach_of(access.dimensions[d], extents);
       if (reach.least > reach.most) continue;
@@ -66,7 +64,6 @@ std::string refuses_array(const Problem& problem, const Expression& e, int array
   for (const Access& access : e.accesses)
     if (std::string why = refuses(access); !why.empty()) return why;
   if (std::string why = refuses(e.output); !why.empty()) return why;
-  const Layout layout = array_layout(problem, array);
   double last = 0;
   for (std::size_t d = 0; d < rank; ++d)
     last += static_cast<double>(std::max<std::int64_t>(layout.extents[d] - 1, 0)) *
@@ -79,7 +76,7 @@ std::string refuses_array(const Problem& problem, const Expression& e, int array
 }  // namespace
 
 Layout array_layout(const Problem& problem, int array) {
-  const std::string& text = problem.string(array < 0 ? "out" : array_names[static_cast<std::size_t>(array)]);
+  const std::string& text = problem.string(argument_name(array));
   if (text != "dense") return layout_of(text, {});
   return layout_of(
       text, least_extents(expression_of(problem), array, extents_of(problem.string("extents")).value()));
@@ -145,14 +142,13 @@ Problem rewritten(const Problem& given) {
   bool has_extents = false;
   for (const auto& [key, value] : given.entries()) {
     const std::string& name = key;
-    const auto index = std::find_if(e.indices.begin(), e.indices.end(),
-                                    [&](const Index& each) { return each.name == name; });
+    const std::size_t index = e.place_of(name);
     const auto array = std::find(e.arrays.begin(), e.arrays.end(), name);
-    if (index != e.indices.end() && std::holds_alternative<std::int64_t>(value)) {
+    if (index < e.indices.size() && std::holds_alternative<std::int64_t>(value)) {
       const std::int64_t extent = std::get<std::int64_t>(value);
       if (extent < 0 || extent > most_elements)
         throw UsageError("The extent " + name + "=" + std::to_string(extent) + " is not from 0 to 2^40.");
-      extents[static_cast<std::size_t>(index - e.indices.begin())] = extent;
+      extents[index] = extent;
     } else if (array != e.arrays.end()) {
       const auto place = static_cast<std::size_t>(array - e.arrays.begin());
       const auto* layout = std::get_if<std::string>(&value);

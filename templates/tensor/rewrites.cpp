@@ -9,8 +9,6 @@
 namespace tunesmith::tensor_op {
 namespace {
 
-constexpr Indices bit(std::size_t index) { return Indices{1} << index; }
-
 // The rewrites of one nest of loops.
 class Rewriter {
  public:

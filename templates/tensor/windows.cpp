@@ -11,8 +11,6 @@
 namespace tunesmith::tensor_op {
 namespace {
 
-constexpr Indices bit(std::size_t index) { return Indices{1} << index; }
-
 // In lowest terms.
 struct Fraction {
   std::int64_t above = 0, below = 1;
