@@ -28,7 +28,8 @@ if(NOT TUNESMITH_SANITIZED)
     endif()
   endforeach()
   if(TARGET tunesmith_tuner) # but for what searches spend their time in
-    set_source_files_properties("${PROJECT_SOURCE_DIR}/tuner/gaussian_process.cpp" TARGET_DIRECTORY tunesmith_tuner PROPERTIES COMPILE_OPTIONS -O3)
+    set_source_files_properties("${PROJECT_SOURCE_DIR}/tuner/gaussian_process.cpp" TARGET_DIRECTORY tunesmith_tuner
+                                PROPERTIES COMPILE_OPTIONS -O3)
   endif()
   if(TARGET tunesmith_cli)
     target_compile_options(tunesmith_cli PRIVATE -O0)
@@ -41,6 +42,10 @@ else()
   endforeach()
 endif()
 if(TUNESMITH_TESTS)
+  if(TARGET tunesmith_next) # whose sources tunesmith_dispatch has compiled without them
+    precompile(tunesmith_next PRIVATE ${headers})
+    set_target_properties(tunesmith_next PROPERTIES EXPORT_COMPILE_COMMANDS OFF) # clang-tidy takes each of a file's commands
+  endif()
   precompile(precompiled_tests PRIVATE <gmock/gmock.h> <gtest/gtest.h> ${headers})
   targets_below("${PROJECT_SOURCE_DIR}/tests" tests)
   foreach(test IN LISTS tests)
