@@ -190,6 +190,7 @@ class Judge {
       return variant.problem.text() + " " + variant.config.text();
     });
     most_alike_ = thorough ? 24 : 6;  // those that show most words are first
+    most_judged_ = thorough ? all_configs : 12;
     may_add_large_ = thorough;
   }
 
@@ -198,7 +199,8 @@ class Judge {
   Verdict judge(const Mutant& mutant, std::string& how) {
     const Files files = with(mutant, template_files());
     bool differs = false;
-    for (std::size_t v = 0; differs || v < most_alike_; ++v) {
+    std::size_t judged = 0;
+    for (std::size_t v = 0; judged < most_judged_ && (differs || v < most_alike_); ++v) {
       if (v == variants_.size() && differs) add_large();
       if (v >= variants_.size()) break;
       const VariantCase& variant = variants_[v];
@@ -214,6 +216,7 @@ class Judge {
       }
       if (compiled.bytes == kernel(v).second) continue;
       differs = true;
+      ++judged;
       how = failure(variant, compiled.bytes, right.suffix);
       if (!how.empty()) return Verdict::caught;
     }
@@ -301,7 +304,8 @@ class Judge {
   const Op& op_;
   const Template& tmpl_;
   bool may_add_large_ = false;
-  std::size_t most_alike_ = 0;  // a mutant that gives the same code in so many variants is none
+  std::size_t most_alike_ = 0;   // a mutant that gives the same code in so many variants is none
+  std::size_t most_judged_ = 0;  // one that is right in so many other variants has survived
   std::unique_ptr<Device> device_;
   std::unique_ptr<Toolchain> toolchain_ = make_host_toolchain();
   std::vector<VariantCase> variants_;
