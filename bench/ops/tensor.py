@@ -1,7 +1,8 @@
-"""tensor: permutations, and the 48 contractions of TCCG (github.com/HPAC/tccg) in f32 and f64, with its rule for sizes, some
+"""tensor: permutations, four and 60 drawn ones (--case permute60), and the 48 contractions of TCCG (github.com/HPAC/tccg) in f32 and f64, with its rule for sizes, some
 200 MiB a case."""
 
 import math
+import random
 
 import contenders as of
 import torch
@@ -13,6 +14,26 @@ PERMUTATIONS = [
     ((17, 33, 65, 31, 9), (4, 2, 0, 3, 1)),
     ((8,) * 7, (6, 5, 4, 3, 2, 1, 0)),
 ]
+NAMES = {torch.uint8: "u8", torch.float16: "f16", torch.float32: "f32", torch.float64: "f64", torch.complex128: "f64"}
+
+
+def drawn(count=60, seed=60):
+    """Shapes, orders and types: rank 3 to 8, 1 to 128 MiB, elements of 1 to 16 bytes in turns."""
+    numbers = random.Random(seed)
+    for n in range(count):
+        dtype = list(NAMES)[n % len(NAMES)]
+        rank = numbers.randint(3, 8)
+        elements = 2 ** numbers.uniform(20, 27) / dtype.itemsize
+        shares = [0.2 + numbers.random() for _ in range(rank)]
+        shape = [max(2, round(elements ** (share / sum(shares)))) for share in shares]
+        while math.prod(shape) * dtype.itemsize < 2**20:
+            shape[shape.index(max(shape))] += 1
+        order = list(range(rank))
+        while order == sorted(order):
+            numbers.shuffle(order)
+        yield tuple(shape), tuple(order), dtype
+
+
 # The result's indices, and those of the two operands.
 CONTRACTIONS = {
     "ccsd": "ij-ik-kj ij-ikl-ljk ij-kil-lkj ijk-ikl-lj ijk-il-jlk ijk-ilk-jl ijk-ilk-lj ijk-ilmk-mjl ijkl-imjn-lnkm "
@@ -42,10 +63,11 @@ def sizes(text, item, fixed):
     return found
 
 
-def permutation(shape, order):
+def permutation(shape, order, dtype=torch.float32, name="permute"):
     letters = "abcdefgh"[: len(shape)]
     result = "".join(letters[k] for k in order)
-    return case(f"permute {'×'.join(map(str, shape))} to {order}", result, [letters], dict(zip(letters, shape)), torch.float32, "apart <= 1.11 copy")
+    title = f"{name} {'×'.join(map(str, shape))} to {order}" + (f" {dtype.itemsize} bytes" if name != "permute" else "")
+    return case(title, result, [letters], dict(zip(letters, shape)), dtype, "apart <= 1.11 copy")
 
 
 def contraction(family, text, dtype):
@@ -56,15 +78,17 @@ def contraction(family, text, dtype):
 
 
 def case(name, result, operands, extents, dtype, goals):
-    factors = " * ".join(f"x{k}[{','.join(operand)}]" for k, operand in enumerate(operands))
+    # An element of 16 bytes is two of 8.
+    halves = ",z" if dtype == torch.complex128 else ""
+    factors = " * ".join(f"x{k}[{','.join(operand)}{halves}]" for k, operand in enumerate(operands))
     reduced = set("".join(operands)) - set(result)
-    text = f"out[{','.join(result)}] {'+=' if reduced else '='} {factors}"
-    values = " ".join(f"{index}={extent}" for index, extent in extents.items())
-    problem = f'expression="{text}" {values} dtype={"f32" if dtype == torch.float32 else "f64"}'
+    text = f"out[{','.join(result)}{halves}] {'+=' if reduced else '='} {factors}"
+    values = " ".join(f"{index}={extent}" for index, extent in extents.items()) + (" z=2" if halves else "")
+    problem = f'expression="{text}" {values} dtype={NAMES[dtype]}'
     return Case(name=name, problem=problem, goals=goals, result=result, operands=operands, extents=extents, dtype=dtype)
 
 
-CASES = [permutation(*each) for each in PERMUTATIONS] + [
+CASES = [permutation(*each) for each in PERMUTATIONS] + [permutation(*each, name="permute60") for each in drawn()] + [
     contraction(family, text, dtype)
     for dtype in (torch.float32, torch.float64)
     for family, texts in CONTRACTIONS.items()
@@ -77,6 +101,10 @@ def shape(case, indices):
 
 
 def inputs(case):
+    if case.dtype == torch.uint8:
+        return (of.random(case, shape(case, case.operands[0]), 0, 256).to(case.dtype),)
+    if case.dtype == torch.complex128:
+        return (torch.view_as_complex(of.random(case, (*shape(case, case.operands[0]), 2)).double()),)
     return tuple(of.random(case, shape(case, operand)).to(case.dtype) for operand in case.operands)
 
 
@@ -95,7 +123,7 @@ def subscripts(case):
 
 def expected(case, *operands):
     if len(operands) == 1:
-        return Expected(torch.einsum(subscripts(case), *operands).contiguous())
+        return Expected(operands[0].permute([case.operands[0].index(index) for index in case.result]).contiguous())
     wide = [operand.double() for operand in operands]
     terms = math.prod(case.extents[index] for index in set("".join(case.operands)) - set(case.result))
     # A sum of so many products, each rounded; that of f64 stands against another one that is rounded likewise.

@@ -9,6 +9,7 @@ from ._arrays import InputArray, index, launch, recorded
 from ._results import _finish, _usable
 
 _letters = "abcdefghijkl"
+_moved_as = {1: "u8", 2: "f16", 4: "f32", 8: "f64"}
 
 
 def _merged(extents, strides):
@@ -29,8 +30,8 @@ def transpose(a: Any, axes: Sequence[SupportsIndex] | None = None, out: Any = No
     """numpy.transpose, as a copy: a C-contiguous array whose k-th axis is axes[k] of `a`; None: all axes in reverse.
 
     Elements of 1, 2, 4, 8 and 16 bytes, copied bit by bit. One launch where the order exchanges two groups of
-    neighbouring axes (every matrix, every batch of matrices, images from channels-first to channels-last) or where elements have
-    2, 4 or 8 bytes and at most twelve groups are left; other orders are copied by the array's own library.
+    neighbouring axes (every matrix, every batch of matrices, images from channels-first to channels-last) or where at most twelve groups
+    are left (of elements of 16 bytes, eleven); other orders are copied by the array's own library.
     out: a C-contiguous array of that shape and type. Raises ValueError for axes that are no permutation.
     """
     given = InputArray(a)
@@ -72,14 +73,16 @@ def _permute(given: InputArray, order, result: InputArray) -> bool:
             problem = (("batch", batch), ("height", height), ("width", width), ("dtype", f"b{8 * item}"))
             launch("transpose", (given, result), problem)
             return True
-    if item in (2, 4, 8) and len(groups) <= len(_letters):
+    if item == 16:  # two of 8 bytes
+        groups, item = [*([extent, 2 * stride] for extent, stride in groups), [2, 1]], 8
+    if item in _moved_as and len(groups) <= len(_letters):
         # The array's axes and the result's, neighbours as one; elements are moved as they are, whatever they mean.
         letters = _letters[: len(groups)]
         within = sorted(range(len(groups)), key=lambda k: -groups[k][1])
         extents = "x".join(str(extent) for extent, _ in groups)
         layout = "x".join(str(groups[k][0]) for k in within) + ":" + "x".join(str(groups[k][1]) for k in within)
         expression = f"out[{','.join(letters)}] = x0[{','.join(letters[k] for k in within)}]"
-        dtype = {2: "f16", 4: "f32", 8: "f64"}[item]
-        launch("tensor", (given, *[None] * 5, result), (("expression", expression), ("dtype", dtype), ("extents", extents), ("x0", layout)))
+        problem = (("expression", expression), ("dtype", _moved_as[item]), ("extents", extents), ("x0", layout))
+        launch("tensor", (given, *[None] * 5, result), problem)
         return True
     return False

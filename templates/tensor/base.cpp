@@ -17,7 +17,9 @@ Space space(const Problem& /*problem*/) {
 
 // The operations that a program may name, for every expression alike.
 std::string preamble(const Problem& problem) {
-  const DType compute = elementwise_op::compute_dtype(dtype_of(problem));
+  const DType dtype = dtype_of(problem);
+  // Bytes are only copied, and what is computed of none has to compile all the same.
+  const DType compute = dtype == DType::u8 ? DType::i32 : elementwise_op::compute_dtype(dtype);
   std::string text = "using Compute = " + std::string(cuda_type(compute)) +
                      ";\n__device__ __noinline__ Compute apply(int operation, Compute x, Compute y, Compute "
                      "z) {\n  switch (operation) {\n";

@@ -1,8 +1,11 @@
 // Permutations of one array, with a function of each element: boxes through shared memory.
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <limits>
 #include <numeric>
+#include <span>
 
 #include "templates/tensor/op.h"
 
@@ -21,91 +24,120 @@ constexpr std::int64_t static_shared_limit = std::int64_t{48} * 1024;  // bytes 
 
 struct Sides {
   Nest nest;
-  std::vector<int> input_order, output_order;  // dimensions by rising stride; those that do not move last
+  Permutation moves;
+  std::int64_t input_elements;
   const View& input() const { return nest.inputs.front(); }
 };
 
 Sides sides_of(const Problem& problem) {
-  Sides sides = {fused(nest_of(problem)), {}, {}};
-  const auto order_of = [&](const View& view) {
-    std::vector<int> order(sides.nest.rank());
-    std::iota(order.begin(), order.end(), 0);
+  Sides sides = {fused(nest_of(problem)), {}, 0};
+  Permutation& p = sides.moves;
+  p.rank = static_cast<int>(sides.nest.rank());
+  p.element_bytes = static_cast<int>(bytes(dtype_of(problem)));
+  p.input_start = sides.input().start;
+  p.output_start = sides.nest.output.start;
+  std::copy(sides.nest.extents.begin(), sides.nest.extents.end(), p.extents);
+  const auto set = [&](const View& view, long long* strides, int* order) {
+    std::copy(view.strides.begin(), view.strides.end(), strides);
+    std::iota(order, order + p.rank, 0);
+    // Dimensions that do not move come last.
     const auto step = [&](int d) {
-      const std::int64_t stride = std::abs(view.strides[static_cast<std::size_t>(d)]);
-      return stride == 0 ? std::numeric_limits<std::int64_t>::max() : stride;
+      return strides[d] == 0 ? std::numeric_limits<long long>::max() : std::abs(strides[d]);
     };
-    std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return step(a) < step(b); });
-    return order;
+    std::stable_sort(order, order + p.rank, [&](int a, int b) { return step(a) < step(b); });
   };
-  sides.input_order = order_of(sides.input());
-  sides.output_order = order_of(sides.nest.output);
+  set(sides.input(), p.input_strides, p.input_order);
+  set(sides.nest.output, p.output_strides, p.output_order);
+  sides.input_elements = memory(array_layout(problem, sides.input().array));
   return sides;
 }
 
-struct Wish {
-  std::int64_t tile_in, tile_out, least, vector_in = 1, vector_out = 1;
+// The axes that a block's work depends on.
+struct Choice {
+  std::int64_t tile_in, tile_out, least, vector_in, vector_out, pad, block;
+  bool staged = true;
+};
+Choice choice_of(const Config& c) {
+  return {c[TILE_IN],    c[TILE_OUT], c[LEAST], c[VECTOR_IN],
+          c[VECTOR_OUT], c[PAD],      c[BLOCK], c[STAGING] == "shared"};
+}
+
+// What a block does, as the kernel computes it.
+struct BlockWork {
+  Box box;
+  Rows in, out;
+  Shares loads, stores;
+  Places places;
 };
 
-Box box_of(const Sides& sides, const Wish& wish) {
-  const std::vector<long long> extents(sides.nest.extents.begin(), sides.nest.extents.end());
-  return box_of(static_cast<int>(sides.nest.rank()), extents.data(), sides.input_order.data(),
-                sides.output_order.data(), wish.tile_in, wish.tile_out, wish.least, wish.vector_in,
-                wish.vector_out);
+BlockWork block_work(const Permutation& p, const Choice& c) {
+  BlockWork made = {};
+  const int most = c.staged ? p.rank : 1;
+  made.box = box_of(p, c.tile_in, c.tile_out, c.least);
+  made.in = rows_of(p, made.box, true, c.vector_in, most, c.pad > 0 ? padded_dimension(p) : -1);
+  made.out = rows_of(p, made.box, false, c.vector_out, most, -1);
+  made.loads = shares_of(made.in, c.block);
+  made.stores = shares_of(made.out, c.block);
+  made.places = places_of(p, made.box, made.in, c.vector_in, c.pad);
+  return made;
 }
 
-Box box_of(const Sides& sides, const Config& c) {
-  return box_of(sides, Wish{c[TILE_IN], c[TILE_OUT], c[LEAST], c[VECTOR_IN], c[VECTOR_OUT]});
+bool has_room(const Permutation& p, const Choice& c, const BlockWork& work) {
+  return !c.staged || work.places.all * p.element_bytes <= static_shared_limit;
 }
 
-std::int64_t blocks_of(const Sides& sides, const Box& box) {
+bool is_short(const Permutation& p, const Choice& c, const BlockWork& work) {
+  const std::int64_t held = c.staged ? work.loads.passes * c.vector_in : work.stores.passes * c.vector_out;
+  return held * p.element_bytes <= 256 && work.stores.passes <= 32 && (!c.staged || work.loads.passes <= 32);
+}
+
+std::int64_t blocks_of(const Permutation& p, const Box& box) {
   std::int64_t blocks = 1;
-  for (std::size_t d = 0; d < sides.nest.rank(); ++d)
-    blocks *= ceil_divide(sides.nest.extents[d], box.tiles[d]);
+  for (int d = 0; d < p.rank; ++d) blocks *= ceil_divide(p.extents[d], box.tiles[d]);
   return blocks;
 }
 
-std::int64_t elements_of(const Sides& sides, const Box& box) {
-  std::int64_t all = 1;
-  for (std::size_t d = 0; d < sides.nest.rank(); ++d)
-    all *= std::min<std::int64_t>(box.tiles[d], std::int64_t{1} << 20);
-  return std::min<std::int64_t>(all, std::int64_t{1} << 40);
+bool is_contiguous(const Permutation& p, bool reads) {
+  return (reads ? p.input_strides[p.input_order[0]] : p.output_strides[p.output_order[0]]) == 1;
 }
 
-// The elements that a vector may have along the dimension in which the array is contiguous.
-std::int64_t widest_vector(const Sides& sides, const View& view, const std::vector<int>& order,
-                           std::int64_t element) {
-  const auto first = static_cast<std::size_t>(order.front());
-  if (view.strides[first] != 1) return 1;
-  std::int64_t widest = 16 / element;
-  const auto divides = [&](std::int64_t vector) {
-    if (sides.nest.extents[first] % vector != 0 || view.start % vector != 0) return false;
-    for (std::size_t d = 0; d < view.strides.size(); ++d)
-      if (d != first && view.strides[d] % vector != 0) return false;
-    return true;
-  };
-  while (widest > 1 && !divides(widest)) widest /= 2;
-  return widest;
+// The elements of a load or a store where nothing else is chosen: as many as rows begin at multiples of, but
+// a word of four bytes also where rows begin anywhere.
+std::int64_t usual_vector(const Permutation& p, bool reads) {
+  if (!is_contiguous(p, reads)) return 1;
+  const std::int64_t word = std::max<std::int64_t>(4 / p.element_bytes, 1);
+  return std::max<std::int64_t>(std::min<std::int64_t>(grain_of(p, reads), 16 / p.element_bytes), word);
 }
 
-std::vector<Value> vectors_up_to(std::int64_t widest) {
-  std::vector<Value> values;
-  for (std::int64_t vector = widest; vector >= 1; vector /= 2) values.emplace_back(vector);
+std::vector<Value> vectors(const Permutation& p, bool reads) {
+  const std::int64_t usual = usual_vector(p, reads);
+  std::vector<Value> values = {usual};
+  if (!is_contiguous(p, reads)) return values;
+  for (std::int64_t vector = 16 / p.element_bytes; vector >= 1; vector /= 2)
+    if (vector != usual) values.emplace_back(vector);
   return values;
 }
 
+// The widest vectors that lie in both arrays in one piece.
+std::int64_t common_vector(const Permutation& p) {
+  if (p.input_order[0] != p.output_order[0] || !is_contiguous(p, true) || !is_contiguous(p, false)) return 1;
+  std::int64_t widest = 16 / p.element_bytes;
+  widest = std::min<std::int64_t>({widest, grain_of(p, true), grain_of(p, false)});
+  while (p.extents[p.input_order[0]] % widest != 0) widest /= 2;
+  return widest;
+}
+
 Space space(const Problem& problem) {
-  const Sides sides = sides_of(problem);
-  const std::int64_t element = bytes(dtype_of(problem));
-  const std::int64_t in = widest_vector(sides, sides.input(), sides.input_order, element);
-  const std::int64_t out = widest_vector(sides, sides.nest.output, sides.output_order, element);
-  const bool same_side = sides.input_order.front() == sides.output_order.front();
+  const Permutation p = sides_of(problem).moves;
+  const std::int64_t in = usual_vector(p, true), out = usual_vector(p, false), common = common_vector(p);
+  const bool same_side = p.input_order[0] == p.output_order[0];
   std::vector<Axis> axes = {
       {STAGING, categories({"shared", "none"}), "whether a box is turned in shared memory"},
       {TILE_IN, {64, 32, 16, 128, 256, 512}, "elements that a block reads one behind the other, about"},
       {TILE_OUT, {64, 32, 16, 128, 256, 512}, "elements that a block writes one behind the other, about"},
       {LEAST, {2048, 1024, 512, 4096, 8192}, "elements of a box, about, where those are fewer"},
-      {VECTOR_IN, vectors_up_to(in), "elements of a load"},
-      {VECTOR_OUT, vectors_up_to(out), "elements of a store"},
+      {VECTOR_IN, vectors(p, true), "elements of a load"},
+      {VECTOR_OUT, vectors(p, false), "elements of a store"},
       {PAD, {1, 0, 2, 4}, "elements between rows in shared memory, against bank conflicts"},
       {BLOCK, {256, 128, 512}, "threads per block"},
       {BLOCK_ORDER, categories({"output", "input"}), "whose neighbouring boxes neighbouring blocks take"},
@@ -114,60 +146,58 @@ Space space(const Problem& problem) {
       start_axis(),
       trigger_axis(),
   };
-  const auto elements = [sides](const Config& c) { return elements_of(sides, box_of(sides, c)); };
   return Space(
       std::move(axes),
-      {{"A box with its padding is at most 48 KiB, the limit of static shared memory; PAD counts once per "
-        "row.",
+      {{"A box with its padding is at most 48 KiB, the limit of static shared memory.",
         [=](const Config& c) {
-          const Box box = box_of(sides, c);
-          std::int64_t places = 1;
-          for (const int d : sides.input_order) {
-            if (d == sides.output_order.front() && d != sides.input_order.front()) places += c[PAD];
-            places *= std::min<std::int64_t>(box.tiles[d], static_shared_limit);
-            if (places > static_shared_limit) return c[STAGING] == "none";
-          }
-          return c[STAGING] == "none" || places * element <= static_shared_limit;
+          const Choice choice = choice_of(c);
+          return has_room(p, choice, block_work(p, choice));
         }},
        {"A thread holds at most 256 bytes, in at most 32 loads and 32 stores.",
         [=](const Config& c) {
-          const std::int64_t each = ceil_divide(elements(c), c[BLOCK]);
-          return each * element <= 256 && each <= 32 * std::min(c[VECTOR_IN], c[VECTOR_OUT]);
+          const Choice choice = choice_of(c);
+          return is_short(p, choice, block_work(p, choice));
         }},
-       {"Without shared memory a load is a store: VECTOR_IN is VECTOR_OUT, and 1 unless both arrays are "
-        "contiguous along "
-        "the same dimension.",
+       {"Without shared memory a load is a store: VECTOR_IN is VECTOR_OUT, and no wider than what is in one "
+        "piece in both arrays.",
         [=](const Config& c) {
-          return c[STAGING] == "shared" ||
-                 (c[VECTOR_IN] == c[VECTOR_OUT] && (same_side || c[VECTOR_IN] == 1));
+          return c[STAGING] == "shared" || (c[VECTOR_IN] == c[VECTOR_OUT] && c[VECTOR_IN] <= common);
         }},
        conditional(
-           PAD, 1, [same_side](const Config& c) { return c[STAGING] == "shared" && !same_side; },
+           PAD, 1,
+           [is_padded = padded_dimension(p) >= 0](const Config& c) {
+             return c[STAGING] == "shared" && is_padded;
+           },
            "Rows are padded only where a box is turned in shared memory.")},
-      {{"Loads and stores are as wide as the arrays allow, or half of that.",
+      {{"Loads and stores are as wide as rows are aligned, or half of that, but no less than a word.",
         [=](const Config& c) {
-          return c[STAGING] == "none" || (2 * c[VECTOR_IN] >= in && 2 * c[VECTOR_OUT] >= out);
+          return c[STAGING] == "none" || (2 * c[VECTOR_IN] >= in && 2 * c[VECTOR_OUT] >= out &&
+                                          std::min(c[VECTOR_IN], c[VECTOR_OUT]) * p.element_bytes >= 4);
         }},
        {"Where the arrays are contiguous along different dimensions, boxes are turned in shared memory.",
         [=](const Config& c) { return same_side || c[STAGING] == "shared"; }},
        {"A block has something to do for each thread.",
-        [=](const Config& c) { return elements(c) >= c[BLOCK] * std::max(c[VECTOR_IN], c[VECTOR_OUT]); }},
+        [=](const Config& c) {
+          const BlockWork work = block_work(p, choice_of(c));
+          return work.in.count * work.in.slots >= c[BLOCK] && work.out.count * work.out.slots >= c[BLOCK];
+        }},
        trigger_rule()});
 }
 
 Work work(const Problem& problem, const Config& config) {
   const Sides sides = sides_of(problem);
   if (sides.nest.outputs() == 0) return {};
-  const Box box = box_of(sides, config);
+  const Box box = block_work(sides.moves, choice_of(config)).box;
   return {
       .steps = {Launch{.kernel = "tensor_permute",
-                       .grid = {blocks_of(sides, box)},
+                       .grid = {blocks_of(sides.moves, box)},
                        .block = {config[BLOCK]},
                        .arguments = {ArgumentPointer{sides.input().array}, ArgumentPointer{output_argument}},
                        .overlaps_previous = config[START] == "overlapped"}}};
 }
 
-std::string constant(const std::string& type, const std::string& name, const auto& values) {
+template <typename Number>
+std::string constant(const std::string& type, const std::string& name, std::span<const Number> values) {
   std::string text =
       "__host__ __device__ constexpr " + type + " " + name + "(int n) {\n  const " + type + " all[] = {";
   for (std::size_t n = 0; n < values.size(); ++n) text += (n == 0 ? "" : ", ") + std::to_string(values[n]);
@@ -178,18 +208,23 @@ std::string preamble(const Problem& problem) {
   const Sides sides = sides_of(problem);
   const Expression& e = expression_of(problem);
   const bool is_identity = e.function.nodes.size() == 1;
+  const Permutation& p = sides.moves;
+  const auto of = [&]<typename Number>(const Number(&all)[most_box_dimensions]) {
+    return std::span<const Number>(all).first(static_cast<std::size_t>(p.rank));
+  };
   std::string names;
   for (const std::string& name : sides.nest.names) names += (names.empty() ? "" : ", ") + name;
   return "// " + problem.string("expression") + "\n" + elementwise_op::code(e.function, dtype_of(problem)) +
          "constexpr bool IDENTITY = " + (is_identity ? "true" : "false") + ";\n// Dimensions: " + names +
          "\nconstexpr int RANK = " + std::to_string(sides.nest.rank()) +
          ";\nconstexpr long long input_start = " + std::to_string(sides.input().start) +
-         ", output_start = " + std::to_string(sides.nest.output.start) + ";\n" +
-         constant("long long", "extent_of", sides.nest.extents) +
-         constant("long long", "input_stride_of", sides.input().strides) +
-         constant("long long", "output_stride_of", sides.nest.output.strides) + "// By rising stride.\n" +
-         constant("int", "input_order_of", sides.input_order) +
-         constant("int", "output_order_of", sides.output_order);
+         ", output_start = " + std::to_string(sides.nest.output.start) +
+         ",\n    input_elements = " + std::to_string(sides.input_elements) + ";\n" +
+         constant("long long", "extent_of", of(p.extents)) +
+         constant("long long", "input_stride_of", of(p.input_strides)) +
+         constant("long long", "output_stride_of", of(p.output_strides)) + "// By rising stride.\n" +
+         constant("int", "input_order_of", of(p.input_order)) +
+         constant("int", "output_order_of", of(p.output_order));
 }
 
 std::string refuses(const Problem& problem) {
@@ -202,18 +237,210 @@ std::string refuses(const Problem& problem) {
   return "";
 }
 
-// The largest boxes that give each multiprocessor two.
+// What a block costs one multiprocessor of an H100, roughly: a few configs are compared by it for a first
+// guess, and other GPUs have other numbers in about the same ratios.
+struct Cost {
+  double bytes = 0;         // of the sectors that are read and written
+  double wavefronts = 0;    // of shared memory
+  double instructions = 0;  // of warps
+};
+
+// The bytes that a warp's lanes touch in shared memory by one access.
+class SharedAccess {
+ public:
+  void add(std::int64_t byte, std::int64_t bytes) {
+    for (std::int64_t word = byte / 4; word <= (byte + bytes - 1) / 4; ++word)
+      words_[used_++] = static_cast<std::int32_t>(word % 32 << 24 | word / 32);
+  }
+  // The most words in one bank: each takes a wavefront.
+  double wavefronts() {
+    const auto end = words_.begin() + static_cast<std::ptrdiff_t>(used_);
+    std::sort(words_.begin(), end);
+    int most = 0, here = 0;
+    for (std::size_t n = 0; n < used_; ++n) {
+      if (n > 0 && words_[n] == words_[n - 1]) continue;
+      here = n > 0 && words_[n] >> 24 == words_[n - 1] >> 24 ? here + 1 : 1;
+      most = std::max(most, here);
+    }
+    return most;
+  }
+
+ private:
+  std::array<std::int32_t, 32 * 5> words_;  // five: 16 bytes between words
+  std::size_t used_ = 0;
+};
+
+// Where a thread's first vector is, as in the kernel's spot_of().
+struct Lane {
+  std::int64_t place = 0;  // of its row in shared memory
+  std::int64_t first = 0;  // in the row
+  bool is_there = false;
+};
+Lane lane_of(const Permutation& p, const BlockWork& work, bool reads, std::int64_t vector,
+             std::int64_t thread) {
+  const Rows& rows = reads ? work.in : work.out;
+  const Shares& shares = reads ? work.loads : work.stores;
+  std::int64_t row = thread / rows.slots;
+  Lane lane = {.first = thread % rows.slots * vector,
+               .is_there = row < rows.count && (!shares.steady || row < shares.rows)};
+  const int* const order = reads ? p.input_order : p.output_order;
+  const long long* const strides = reads ? p.input_strides : p.output_strides;
+  std::int64_t at = reads ? p.input_start : p.output_start;
+  for (int n = rows.dimensions; n < p.rank; ++n) {
+    const std::int64_t size = work.box.tiles[order[n]], digit = row % size;
+    row /= size;
+    lane.place += digit * work.places.strides[order[n]];
+    at += digit * strides[order[n]];
+  }
+  if (rows.shifted) lane.first -= (at % vector + vector) % vector;
+  return lane;
+}
+
+std::int64_t place_in_row(const Permutation& p, const BlockWork& work, std::int64_t element) {
+  std::int64_t place = 0;
+  for (int n = 0; n < work.out.dimensions; ++n) {
+    const int d = p.output_order[n];
+    const std::int64_t size = n + 1 < work.out.dimensions ? work.box.tiles[d] : element + 1;
+    place += element % size * work.places.strides[d];
+    element /= size;
+  }
+  return place;
+}
+
+// Those of the first warp's first load or store; of all elements of a vector the last stands for the others.
+double wavefronts(const Permutation& p, const Choice& c, const BlockWork& work, bool reads, bool of_vectors) {
+  const std::int64_t vector = reads ? c.vector_in : c.vector_out;
+  SharedAccess access;
+  for (std::int64_t thread = 0; thread < 32; ++thread) {
+    const Lane lane = lane_of(p, work, reads, vector, thread);
+    const std::int64_t element = std::max<std::int64_t>(lane.first + (of_vectors ? 0 : vector - 1), 0);
+    if (!lane.is_there || element >= (reads ? work.in : work.out).elements) continue;
+    const std::int64_t place = lane.place + (reads ? element : place_in_row(p, work, element));
+    access.add(place * p.element_bytes, (of_vectors ? vector : 1) * p.element_bytes);
+  }
+  return access.wavefronts() * static_cast<double>(of_vectors ? 1 : vector);
+}
+
+double sectors(const Permutation& p, const Rows& rows, bool reads) {
+  const auto elements = static_cast<double>(rows.elements), count = static_cast<double>(rows.count);
+  if (!is_contiguous(p, reads)) return elements * count;
+  const double bytes = elements * p.element_bytes;
+  const auto grain = static_cast<double>(grain_of(p, reads) * p.element_bytes);  // of the 32 of a sector
+  return count * std::max(1.0, (bytes + 32 - grain) / 32);
+}
+
+// The coefficients count the instructions of compiled kernels.
+double instructions(const Permutation& p, const Choice& c, const BlockWork& work, bool reads,
+                    bool of_vectors) {
+  const Rows& rows = reads ? work.in : work.out;
+  const int* const order = reads ? p.input_order : p.output_order;
+  const auto vector = static_cast<double>(reads ? c.vector_in : c.vector_out);
+  double each = 8 + (rows.shifted ? 6 : 0);
+  for (int n = rows.dimensions; n < p.rank; ++n) each += work.box.tiles[order[n]] > 1 ? 6 : 0;
+  each += of_vectors ? 1 : vector * 1.5;
+  if (!reads) {
+    const std::int64_t inner = work.box.tiles[order[0]];
+    const double outer = 6 * (rows.dimensions - 1);  // to find a place along the other dimensions of a row
+    if (rows.dimensions > 1 && !rows.shifted && inner % c.vector_out == 0) {
+      each += outer;
+    } else if (rows.dimensions > 1) {
+      each += inner + 1 >= c.vector_out ? 2 * (outer + vector) : outer * vector;
+    }
+    // Some lane of a warp has a row's end.
+    if (!rows.whole) each += vector * (1 + std::min(1.0, 64 / static_cast<double>(rows.slots)));
+  }
+  const auto passes = static_cast<double>((reads ? work.loads : work.stores).passes);
+  return passes * static_cast<double>(c.block / 32) * each;
+}
+
+Cost cost_of(const Permutation& p, const Choice& c, const BlockWork& work) {
+  const bool gathers = gathers_vectors(p, work.box, work.in, work.out, work.places, c.vector_out);
+  const auto warps = static_cast<double>(c.block / 32);
+  return {.bytes = 32 * (sectors(p, work.in, true) + sectors(p, work.out, false)),
+          .wavefronts =
+              warps *
+              (static_cast<double>(work.loads.passes) * wavefronts(p, c, work, true, work.places.vectors) +
+               static_cast<double>(work.stores.passes) * wavefronts(p, c, work, false, gathers)),
+          .instructions =
+              instructions(p, c, work, true, work.places.vectors) + instructions(p, c, work, false, gathers)};
+}
+
+// Clocks of all blocks.
+double clocks(const Permutation& p, const Choice& c, const BlockWork& work, double outputs,
+              int multiprocessors) {
+  const Cost cost = cost_of(p, c, work);
+  const auto blocks = static_cast<double>(blocks_of(p, work.box));
+  const double rounds = blocks / multiprocessors;
+  const double shared = static_cast<double>(work.places.all * p.element_bytes) + 1024;
+  const auto held = static_cast<double>(work.loads.passes * c.vector_in * p.element_bytes) / 4;
+  const double registers = 32 + std::max(held, 4 * static_cast<double>(c.vector_out));  // of a thread
+  const auto threads = static_cast<double>(c.block);
+  const double resident =
+      std::floor(std::min({2048 / threads, 65536 / (registers * threads), 227.0 * 1024 / shared}));
+  // A multiprocessor's part of the memory's rate is 13 bytes per clock, if some 32 KiB are on their way.
+  const double bytes = 2 * outputs / blocks * p.element_bytes;
+  const double on_their_way = std::min(resident, std::max(rounds, 1.0)) * bytes / 2;
+  const double memory = (bytes + cost.bytes) / 2 / 13 * std::max(1.0, 32768 / on_their_way);
+  const double issue = cost.instructions / 4;
+  const double longest = std::max({memory, issue, cost.wavefronts});
+  const double block = longest + 0.2 * (memory + issue + cost.wavefronts - longest);
+  // The last blocks find the memory idle in part.
+  return block * (std::max(rounds, 1.0) + 0.25 * std::min(resident, rounds));
+}
+
 std::optional<Values> untuned(const Problem& problem, const DeviceFacts& device) {
   const Sides sides = sides_of(problem);
-  const std::int64_t large = bytes(dtype_of(problem)) <= 2 ? 4096 : 2048;
-  Wish wish = {};
-  for (const Wish& each :
-       {Wish{64, 64, large}, Wish{64, 64, 1024}, Wish{32, 32, 1024}, Wish{32, 32, 512}, Wish{16, 16, 512}}) {
-    wish = each;
-    if (blocks_of(sides, box_of(sides, wish)) >= std::int64_t{2} * multiprocessors_to_fill(device)) break;
+  const Permutation& p = sides.moves;
+  const auto outputs = static_cast<double>(sides.nest.outputs());
+  const int multiprocessors = multiprocessors_to_fill(device);
+  Choice best = {64, 64, 512, usual_vector(p, true), usual_vector(p, false), 1, 256};
+  double least = std::numeric_limits<double>::infinity();
+  const auto consider = [&](const Choice& choice) {
+    const BlockWork work = block_work(p, choice);
+    if (!has_room(p, choice, work) || !is_short(p, choice, work)) return;
+    const double time = clocks(p, choice, work, outputs, multiprocessors);
+    if (time >= least) return;
+    least = time;
+    best = choice;
+  };
+  const Choice usual = best;
+  const std::int64_t some = p.element_bytes == 1 ? 128 : 64;  // elements of a row: some sectors
+  for (const std::int64_t tile_in : {some, some / 2, 2 * some}) {
+    for (const std::int64_t tile_out : {some, some / 2, 2 * some}) {
+      for (const std::int64_t elements : {2048, 1024, 512, 4096, 8192}) {
+        if (elements * p.element_bytes > 32768) continue;
+        Choice choice = usual;
+        choice.tile_in = tile_in;
+        choice.tile_out = tile_out;
+        choice.least = elements;
+        consider(choice);
+      }
+    }
   }
-  return Values{
-      {"TILE_IN", wish.tile_in}, {"TILE_OUT", wish.tile_out}, {"LEAST", wish.least}, {"START", "overlapped"}};
+  // Then what changes the box no more. Vectors are words at least.
+  const Choice boxed = best;
+  const auto widths = [&](bool reads, std::int64_t vector) {
+    std::vector<std::int64_t> all = {vector};
+    for (std::int64_t width = 16 / p.element_bytes; is_contiguous(p, reads) && width * p.element_bytes >= 4;
+         width /= 2)
+      if (width != vector) all.push_back(width);
+    return all;
+  };
+  for (const std::int64_t vector_in : widths(true, usual.vector_in)) {
+    for (const std::int64_t vector_out : widths(false, usual.vector_out)) {
+      for (const std::int64_t pad : {1, 0, 2, 4}) {
+        if (pad != 1 && padded_dimension(p) < 0) continue;
+        Choice choice = boxed;
+        choice.pad = pad;
+        choice.vector_in = vector_in;
+        choice.vector_out = vector_out;
+        consider(choice);
+      }
+    }
+  }
+  return Values{{"TILE_IN", best.tile_in},     {"TILE_OUT", best.tile_out},     {"LEAST", best.least},
+                {"VECTOR_IN", best.vector_in}, {"VECTOR_OUT", best.vector_out}, {"PAD", best.pad},
+                {"BLOCK", best.block},         {"START", "overlapped"}};
 }
 
 }  // namespace

@@ -1,6 +1,10 @@
 // tensor without sums, of one array: a block takes a box, reads it in the order in which the input lies in
 // memory, turns it in shared memory, and writes it in the output's order. Extents and strides are constants:
 // the preamble has them, with the problem's index names.
+//
+// Loads and stores are vectors at multiples of their size, wherever rows begin. A vector that is loaded
+// around a row's end has elements beside the row, which nobody uses; one that is stored there is stored
+// element by element.
 
 #include "common/hinted_access.cuh"
 #include "common/overlap.inl"
@@ -12,55 +16,45 @@
 
 constexpr Hint load_hint = LOAD == Load::no_allocate ? Hint::no_allocate : Hint::none;
 constexpr Hint store_hint = static_cast<Hint>(STORE);
+constexpr bool staged = STAGING == Staging::shared;
 
-BOX_FUNCTION Box make_box() {
-  long long extents[RANK] = {};
-  int input_order[RANK] = {}, output_order[RANK] = {};
+// All of it is known when this is compiled.
+BOX_FUNCTION Permutation make_permutation() {
+  Permutation p = {};
+  p.rank = RANK;
   for (int n = 0; n < RANK; ++n) {
-    extents[n] = extent_of(n);
-    input_order[n] = input_order_of(n);
-    output_order[n] = output_order_of(n);
+    p.extents[n] = extent_of(n);
+    p.input_strides[n] = input_stride_of(n);
+    p.output_strides[n] = output_stride_of(n);
+    p.input_order[n] = input_order_of(n);
+    p.output_order[n] = output_order_of(n);
   }
-  return box_of(RANK, extents, input_order, output_order, TILE_IN, TILE_OUT, LEAST, VECTOR_IN, VECTOR_OUT);
+  p.input_start = input_start;
+  p.output_start = output_start;
+  p.element_bytes = sizeof(T);
+  return p;
+}
+BOX_FUNCTION Box make_box() { return box_of(make_permutation(), TILE_IN, TILE_OUT, LEAST); }
+template <bool READS>
+BOX_FUNCTION Rows make_rows() {
+  const Permutation p = make_permutation();
+  return rows_of(p, make_box(), READS, READS ? VECTOR_IN : VECTOR_OUT, staged ? RANK : 1,
+                 READS && PAD > 0 ? padded_dimension(p) : -1);
+}
+BOX_FUNCTION Places make_places() {
+  return places_of(make_permutation(), make_box(), make_rows<true>(), VECTOR_IN, PAD);
 }
 BOX_FUNCTION int tile_of(int dimension) {
   constexpr Box box = make_box();
   return static_cast<int>(box.tiles[dimension]);
 }
-BOX_FUNCTION int elements_of_box() {
-  int all = 1;
-  for (int d = 0; d < RANK; ++d) all *= tile_of(d);
-  return all;
-}
-constexpr int elements = elements_of_box();
-constexpr bool staged = STAGING == Staging::shared;
-
-// In shared memory the box lies as it is read; PAD elements more where the output's neighbours begin anew.
-struct Places {
-  int strides[RANK];
-  int all;
-};
-BOX_FUNCTION Places make_places() {
-  Places places = {};
-  int stride = 1;
-  for (int n = 0; n < RANK; ++n) {
-    const int d = input_order_of(n);
-    if (n > 0 && d == output_order_of(0)) stride += PAD;
-    places.strides[d] = stride;
-    stride *= tile_of(d);
-  }
-  places.all = stride;
-  return places;
-}
 BOX_FUNCTION int place_stride_of(int dimension) {
   constexpr Places places = make_places();
-  return places.strides[dimension];
+  return static_cast<int>(places.strides[dimension]);
 }
-constexpr int places = make_places().all;
-BOX_FUNCTION bool vectors_in_shared() {
-  for (int n = 1; n < RANK; ++n)
-    if (tile_of(input_order_of(n)) > 1 && place_stride_of(input_order_of(n)) % VECTOR_IN != 0) return false;
-  return true;
+template <bool READS>
+BOX_FUNCTION int order_of(int n) {
+  return READS ? input_order_of(n) : output_order_of(n);
 }
 
 // Within a box 32 bits reach every element, unless strides are huge.
@@ -70,7 +64,7 @@ BOX_FUNCTION bool is_near() {
     from += (tile_of(d) - 1) * (input_stride_of(d) < 0 ? -input_stride_of(d) : input_stride_of(d));
     to += (tile_of(d) - 1) * output_stride_of(d);
   }
-  return from < (1ll << 31) && to < (1ll << 31);
+  return from < (1ll << 30) && to < (1ll << 30);
 }
 template <bool NEAR>
 struct OffsetOf {
@@ -101,95 +95,236 @@ __device__ __forceinline__ Corner corner_of(long long block) {
   return corner;
 }
 
-// The n-th vector of the box, in the order of the input or of the output.
+// The n-th vector that a thread reads or writes.
 struct Spot {
-  Offset from, to;  // from the corner
-  int place;        // in shared memory
-  bool inside;
+  Offset from, to;  // of its row, from the corner
+  int place;        // of its row in shared memory
+  int first;        // its first element in the row, below 0 where the row begins within the vector
+  int length;       // elements of the row
+  bool inside;      // whether it has any of them
 };
 template <bool READS, int WIDTH>
 __device__ __forceinline__ Spot spot_of(int n, const Corner& corner) {
-  Spot spot = {0, 0, 0, n < elements / WIDTH};
+  constexpr Rows rows = make_rows<READS>();
+  constexpr Shares shares = shares_of(rows, BLOCK);
+  constexpr int slots = static_cast<int>(rows.slots), count = static_cast<int>(rows.count);
+  // The row is `row` + `fixed`, of which `fixed` is a constant where the loop over n is unrolled.
+  int row, fixed, slot;
+  bool inside;
+  if constexpr (shares.steady) {
+    row = static_cast<int>(threadIdx.x) / slots;
+    slot = static_cast<int>(threadIdx.x) % slots;
+    fixed = n * static_cast<int>(shares.rows);
+    inside = row < static_cast<int>(shares.rows) && row + fixed < count;
+  } else {
+    const unsigned at = threadIdx.x + n * BLOCK;
+    row = static_cast<int>(at / slots);
+    slot = static_cast<int>(at % slots);
+    fixed = 0;
+    inside = row < count;
+  }
+  constexpr int last = order_of<READS>(rows.dimensions - 1);
+  constexpr int elements = static_cast<int>(rows.elements);
+  const int length =
+      extent_of(last) % tile_of(last) == 0 ? elements : elements / tile_of(last) * corner.room[last];
+  Spot spot = {0, 0, 0, slot * WIDTH, length, inside};
 #pragma unroll
-  for (int k = 0; k < RANK; ++k) {
-    const int d = READS ? input_order_of(k) : output_order_of(k);
-    if (tile_of(d) == 1) continue;
-    const int width = k == 0 ? WIDTH : 1;
-    const int size = tile_of(d) / width;
-    const int digit = static_cast<int>(static_cast<unsigned>(n) % size) * width;
-    n = static_cast<int>(static_cast<unsigned>(n) / size);
-    if (extent_of(d) % tile_of(d) != 0 && digit >= corner.room[d]) spot.inside = false;
+  for (int k = rows.dimensions; k < RANK; ++k) {
+    const int d = order_of<READS>(k);
+    const int size = tile_of(d);
+    if (size == 1) continue;
+    if (fixed % size != 0) {
+      row += fixed;
+      fixed = 0;
+    }
+    const int digit = static_cast<int>(static_cast<unsigned>(row) % size);
+    row = static_cast<int>(static_cast<unsigned>(row) / size);
+    fixed /= size;
+    if (extent_of(d) % size != 0 && digit >= corner.room[d]) spot.inside = false;
     spot.from += digit * static_cast<Offset>(input_stride_of(d));
     spot.to += digit * static_cast<Offset>(output_stride_of(d));
     spot.place += digit * place_stride_of(d);
   }
+  if constexpr (rows.shifted) {
+    // Arrays begin at multiples of a vector.
+    const int start = static_cast<int>(READS ? corner.from : corner.to);
+    spot.first -= (start + static_cast<int>(READS ? spot.from : spot.to)) & (WIDTH - 1);
+  }
+  if (spot.first >= length) spot.inside = false;
   return spot;
 }
 
-template <int N>
-__device__ __forceinline__ Vector<T, N> finished(Vector<T, N> vector) {
-  if constexpr (!IDENTITY) {
+using In = Vector<T, VECTOR_IN>;
+using Out = Vector<T, VECTOR_OUT>;
+
+// `left`: elements from the corner to the array's end.
+__device__ __forceinline__ In load(const T* corner, const Spot& spot, Offset left) {
+  constexpr Rows rows = make_rows<true>();
+  const Offset at = spot.from + spot.first * static_cast<Offset>(input_stride_of(input_order_of(0)));
+  if constexpr (!rows.whole && input_elements % VECTOR_IN != 0) {
+    if (at + VECTOR_IN > left) {
+      In vector = {};
 #pragma unroll
-    for (int i = 0; i < N; ++i) {
-      const Compute input[1] = {static_cast<Compute>(to_float(vector.element[i]))};
-      vector.element[i] = from_float<T>(apply(input));
+      for (int i = 0; i < VECTOR_IN; ++i)
+        if (at + i < left) vector.element[i] = corner[at + i];
+      return vector;
     }
   }
-  return vector;
+  return load_hinted<load_hint>(reinterpret_cast<const In*>(corner + at));
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK)
+__device__ __forceinline__ void put(T* box, const Spot& spot, const In& vector) {
+  constexpr Rows rows = make_rows<true>();
+  if constexpr (make_places().vectors) {
+    store_vector(box + spot.place + spot.first, vector);
+  } else {
+#pragma unroll
+    for (int i = 0; i < VECTOR_IN; ++i)
+      if (rows.whole || spot.first + i < spot.length) box[spot.place + spot.first + i] = vector.element[i];
+  }
+}
+
+__device__ __forceinline__ T finished(T element) {
+  if constexpr (IDENTITY) {
+    return element;
+  } else {
+    const Compute input[1] = {static_cast<Compute>(to_float(element))};
+    return from_float<T>(apply(input));
+  }
+}
+
+// The places in shared memory of neighbours in an output row, from that of the row.
+constexpr int inner_size = tile_of(output_order_of(0)), inner_step = place_stride_of(output_order_of(0));
+__device__ __forceinline__ int outer_place(int outer) {
+  constexpr Rows rows = make_rows<false>();
+  int place = 0;
+#pragma unroll
+  for (int k = 1; k < rows.dimensions; ++k) {
+    const int d = output_order_of(k);
+    const int digit =
+        k + 1 < rows.dimensions ? static_cast<int>(static_cast<unsigned>(outer) % tile_of(d)) : outer;
+    place += digit * place_stride_of(d);
+    outer = static_cast<int>(static_cast<unsigned>(outer) / tile_of(d));
+  }
+  return place;
+}
+__device__ __forceinline__ void places_in_row(int first, int (&places)[VECTOR_OUT]) {
+  constexpr Rows rows = make_rows<false>();
+  if constexpr (rows.dimensions == 1 || (!rows.shifted && inner_size % VECTOR_OUT == 0)) {
+    // They do not cross the row's innermost dimension.
+    const int at = rows.dimensions == 1 ? first : static_cast<int>(static_cast<unsigned>(first) % inner_size);
+    const int outer = rows.dimensions == 1 ? 0 : static_cast<int>(static_cast<unsigned>(first) / inner_size);
+#pragma unroll
+    for (int i = 0; i < VECTOR_OUT; ++i) places[i] = outer_place(outer) + (at + i) * inner_step;
+  } else if constexpr (inner_size + 1 >= VECTOR_OUT) {
+    // They cross it once at most. `first` may be below 0, but by less than a vector.
+    const unsigned next = first + inner_size;
+    const int at = static_cast<int>(next % inner_size), outer = static_cast<int>(next / inner_size);
+    const int here = outer_place(outer - 1), there = outer_place(outer) - inner_size * inner_step;
+#pragma unroll
+    for (int i = 0; i < VECTOR_OUT; ++i)
+      places[i] = (at + i < inner_size ? here : there) + (at + i) * inner_step;
+  } else {
+#pragma unroll
+    for (int i = 0; i < VECTOR_OUT; ++i) {
+      const unsigned e = first + i;
+      places[i] =
+          outer_place(static_cast<int>(e / inner_size)) + static_cast<int>(e % inner_size) * inner_step;
+    }
+  }
+}
+
+BOX_FUNCTION bool gathers() {
+  return gathers_vectors(make_permutation(), make_box(), make_rows<true>(), make_rows<false>(), make_places(),
+                         VECTOR_OUT);
+}
+
+__device__ __forceinline__ void store(T* corner, const Spot& spot, const T* box) {
+  constexpr Rows rows = make_rows<false>();
+  const T* const row = box + spot.place;
+  const auto has = [&](int i) {  // one comparison: below 0 is large
+    return rows.whole || static_cast<unsigned>(spot.first + i) < static_cast<unsigned>(spot.length);
+  };
+  int places[VECTOR_OUT];
+  places_in_row(spot.first, places);
+  Out vector;
+  if constexpr (gathers()) {
+    vector = load_vector<VECTOR_OUT>(row + places[0]);
+#pragma unroll
+    for (int i = 0; i < VECTOR_OUT; ++i) vector.element[i] = finished(vector.element[i]);
+  } else {
+#pragma unroll
+    for (int i = 0; i < VECTOR_OUT; ++i)
+      if (has(i)) vector.element[i] = finished(row[places[i]]);
+  }
+  const Offset at = spot.to + spot.first * static_cast<Offset>(output_stride_of(output_order_of(0)));
+  if (has(0) && has(VECTOR_OUT - 1)) {
+    store_hinted<store_hint>(reinterpret_cast<Out*>(corner + at), vector);
+  } else {
+#pragma unroll
+    for (int i = 0; i < VECTOR_OUT; ++i)
+      if (has(i)) corner[at + i] = vector.element[i];
+  }
+}
+
+// 64 registers suffice where loads take no more than half of them, 80 for bytes; compilers would take more
+// for addresses.
+constexpr int bytes_held = static_cast<int>(shares_of(make_rows<staged>(), BLOCK).passes) *
+                           static_cast<int>(staged ? sizeof(In) : sizeof(Out));
+constexpr int resident_threads = bytes_held > 128 ? 512 : sizeof(T) == 1 ? 768 : 1024;
+
+extern "C" __global__ void __launch_bounds__(BLOCK, resident_threads / BLOCK)
     ENTRY(tensor_permute)(InputPointer<T> input, InOutPointer<T> output) {
-  using In = Vector<T, VECTOR_IN>;
-  using Out = Vector<T, VECTOR_OUT>;
   const Corner corner = corner_of(blockIdx.x);
   const T* const from = input + corner.from;
   T* const to = output + corner.to;
   start();
   if constexpr (staged) {
-    __shared__ __align__(16) T box[places];
-    constexpr int loads = (elements / VECTOR_IN + BLOCK - 1) / BLOCK;
+    constexpr Rows rows = make_rows<true>();
+    constexpr Places places = make_places();
+    __shared__ __align__(16) T memory[places.all];
+    // A vector lies in shared memory as it does in the array.
+    T* const box = memory + (rows.shifted ? static_cast<int>(corner.from) & (VECTOR_IN - 1) : 0);
+    const long long all_left = input_elements - corner.from;
+    const auto left = static_cast<Offset>(all_left < (1 << 30) || sizeof(Offset) == 8 ? all_left : 1 << 30);
+    constexpr int loads = static_cast<int>(shares_of(rows, BLOCK).passes);
     In loaded[loads];
 #pragma unroll
     for (int n = 0; n < loads; ++n) {
-      const Spot spot = spot_of<true, VECTOR_IN>(threadIdx.x + n * BLOCK, corner);
-      if (spot.inside) loaded[n] = load_hinted<load_hint>(reinterpret_cast<const In*>(from + spot.from));
+      const Spot spot = spot_of<true, VECTOR_IN>(n, corner);
+      if (spot.inside) loaded[n] = load(from, spot, left);
     }
 #pragma unroll
     for (int n = 0; n < loads; ++n) {
-      const Spot spot = spot_of<true, VECTOR_IN>(threadIdx.x + n * BLOCK, corner);
-      if (!spot.inside) continue;
-      if constexpr (vectors_in_shared()) {
-        store_vector(box + spot.place, loaded[n]);
-      } else {
-#pragma unroll
-        for (int i = 0; i < VECTOR_IN; ++i) box[spot.place + i] = loaded[n].element[i];
-      }
+      const Spot spot = spot_of<true, VECTOR_IN>(n, corner);
+      if (spot.inside) put(box, spot, loaded[n]);
     }
     __syncthreads();
-    constexpr int stores = (elements / VECTOR_OUT + BLOCK - 1) / BLOCK;
+    constexpr int stores = static_cast<int>(shares_of(make_rows<false>(), BLOCK).passes);
 #pragma unroll
     for (int n = 0; n < stores; ++n) {
-      const Spot spot = spot_of<false, VECTOR_OUT>(threadIdx.x + n * BLOCK, corner);
-      if (!spot.inside) continue;
-      Out vector;
-#pragma unroll
-      for (int i = 0; i < VECTOR_OUT; ++i)
-        vector.element[i] = box[spot.place + i * place_stride_of(output_order_of(0))];
-      store_hinted<store_hint>(reinterpret_cast<Out*>(to + spot.to), finished(vector));
+      const Spot spot = spot_of<false, VECTOR_OUT>(n, corner);
+      if (spot.inside) store(to, spot, box);
     }
   } else {
-    constexpr int moves = (elements / VECTOR_OUT + BLOCK - 1) / BLOCK;
+    constexpr int moves = static_cast<int>(shares_of(make_rows<false>(), BLOCK).passes);
+    constexpr auto input_step = static_cast<Offset>(input_stride_of(output_order_of(0)));
+    constexpr auto output_step = static_cast<Offset>(output_stride_of(output_order_of(0)));
     Out loaded[moves];
 #pragma unroll
     for (int n = 0; n < moves; ++n) {
-      const Spot spot = spot_of<false, VECTOR_OUT>(threadIdx.x + n * BLOCK, corner);
-      if (spot.inside) loaded[n] = load_hinted<load_hint>(reinterpret_cast<const Out*>(from + spot.from));
+      const Spot spot = spot_of<false, VECTOR_OUT>(n, corner);
+      if (spot.inside)
+        loaded[n] =
+            load_hinted<load_hint>(reinterpret_cast<const Out*>(from + spot.from + spot.first * input_step));
     }
 #pragma unroll
     for (int n = 0; n < moves; ++n) {
-      const Spot spot = spot_of<false, VECTOR_OUT>(threadIdx.x + n * BLOCK, corner);
-      if (spot.inside) store_hinted<store_hint>(reinterpret_cast<Out*>(to + spot.to), finished(loaded[n]));
+      const Spot spot = spot_of<false, VECTOR_OUT>(n, corner);
+      if (!spot.inside) continue;
+#pragma unroll
+      for (int i = 0; i < VECTOR_OUT; ++i) loaded[n].element[i] = finished(loaded[n].element[i]);
+      store_hinted<store_hint>(reinterpret_cast<Out*>(to + spot.to + spot.first * output_step), loaded[n]);
     }
   }
 }

@@ -97,6 +97,10 @@ std::string check(const Problem& problem) {
       "The tensor problem's expression is \"" + problem.string("expression") + "\"";
   if (const std::string why = elementwise_op::refuses(e.function, dtype_of(problem)); !why.empty())
     return expression + ". " + why;
+  const bool is_copy = e.accesses.size() == 1 && e.free == e.indices.size() && e.function.nodes.size() == 1;
+  if (dtype_of(problem) == DType::u8 && !is_copy)
+    return expression +
+           ", which computes; elements of u8 are only copied, as in out[a,b] = x0[b,a]. Take dtype=i32.";
   if (program_words(e) > most_program_words) {
     return expression + ", whose function has " + std::to_string(program_words(e)) +
            " accesses, numbers (which count twice) and operations; at most " +

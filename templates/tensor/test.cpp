@@ -157,6 +157,8 @@ TEST(TensorProblem, ContradictionsAreSentences) {
       {"expression=\"y[i] = x[i]\" extents=10x10", "which has 1 indices, but extents=10x10 are 2"},
       {"expression=\"y[i] = x[i]\" i=10 x1=10", "which has no array x1"},
       {"expression=\"y[i] = sqrt(x[i])\" i=10 dtype=i32", "is one of real numbers"},
+      {"expression=\"y[i] += x[i,j]\" i=10 j=10 dtype=u8", "elements of u8 are only copied"},
+      {"expression=\"y[i] = 2 * x[i]\" i=10 dtype=u8", "elements of u8 are only copied"},
       {"expression=\"y[i,j,k] = x[i,j,k]\" i=65536 j=65536 k=65536", "more than 2^40 elements"},
       {"expression=\"y[i] = x[i]\" i=4 x=4:1099511627776", "more than the 2^40 that are allowed"},
       {"expression=\"y[i] = x[i]\" i=4 x=4:-1", "Behind the colon stands a stride for each extent"},
