@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -61,9 +62,16 @@ std::vector<Problem> with_each_category(const Op& op, const std::vector<std::str
 }
 
 std::vector<PackedVariant> bases_of(const Op& op) {
+  const Template& base = op.templates.front();
   std::vector<PackedVariant> bases;
-  for (const Problem& problem : with_each_category(op, op.templates.front().compiled_in))
-    bases.push_back({&op, &op.templates.front(), problem, base_config(op, problem)});
+  std::set<std::string> constants;
+  const auto add = [&](const Problem& problem) {
+    if (constants.insert(compiled_in(op, base, problem).text()).second)
+      bases.push_back({&op, &base, problem, base_config(op, problem)});
+  };
+  for (const Problem& problem : with_each_category(op, base.compiled_in)) add(problem);
+  // A category that does not go with the other parameters' initial values has an example.
+  for (const std::string& example : op.examples) add(complete_problem(op, Problem::parse(example)));
   return bases;
 }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import string
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, SupportsIndex
 
 import numpy as np
@@ -31,8 +31,8 @@ def _memo(kind: str, text: str, count: int) -> Memo:
     return found
 
 
-def _common_dtype(arrays: Sequence[InputArray], what: str) -> str:
-    names = {one.dtype for one in arrays}
+def _common_dtype(dtypes: Iterable[str], what: str) -> str:
+    names = set(dtypes)
     for name in names:
         if name.startswith("complex"):
             raise TypeError(f"An array of {name} was given; {what} of complex numbers is not supported.")
@@ -77,7 +77,7 @@ def _together(values: Sequence[Any]) -> tuple[list[InputArray], InputArray]:
 
 
 def _dtype_of(given: Sequence[InputArray], dtype: Any, what: str) -> str:
-    return _common_dtype(given, what) if dtype is None else type_name(dtype)
+    return _common_dtype((one.dtype for one in given), what) if dtype is None else type_name(dtype)
 
 
 def tensor(
@@ -181,11 +181,16 @@ def _path(inputs: list[str], result: str, pieces: list, optimize: Any) -> list[t
     return [tuple(step) for step in steps]
 
 
-def _contract(inputs: list[str], result: str, arrays: list[InputArray], like: InputArray, out: Any, dtype: str) -> Any:
+def _extents(inputs: list[str], shapes: Sequence[tuple[int, ...]]) -> dict[str, int]:
     extents: dict[str, int] = {}
-    for name, one in zip(inputs, arrays):
-        for label, extent in zip(name, one.shape):
+    for name, shape in zip(inputs, shapes):
+        for label, extent in zip(name, shape):
             extents[label] = extent if extents.get(label, 1) == 1 else extents[label]
+    return extents
+
+
+def _contract(inputs: list[str], result: str, arrays: list[InputArray], like: InputArray, out: Any, dtype: str) -> Any:
+    extents = _extents(inputs, [one.shape for one in arrays])
     factors = []
     for k, (name, one) in enumerate(zip(inputs, arrays)):
         # Along a dimension of one element that is longer elsewhere the element is repeated.

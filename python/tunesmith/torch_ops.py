@@ -14,8 +14,9 @@ from typing import List, Optional  # noqa: UP035: what custom_op() reads
 import torch
 from torch import Tensor
 
-from . import _reductions, ndimage
+from . import _reductions, _tensors, ndimage
 from ._convolutions import convolve as convolve_arrays
+from ._core import tensor_shape
 from ._expressions import Vectorized
 from ._transposition import transpose as transpose_array
 
@@ -117,3 +118,37 @@ def _(expression, inputs):
     for one in inputs[1:]:
         dtype = torch.promote_types(dtype, one.dtype)
     return inputs[0].new_empty(torch.broadcast_shapes(*(one.shape for one in inputs)), dtype=dtype)
+
+
+def _result(like: Tensor, inputs: List[Tensor], shape, what: str) -> Tensor:  # noqa: UP006
+    dtype = _tensors._common_dtype((str(one.dtype).removeprefix("torch.") for one in inputs), what)
+    return like.new_empty(shape, dtype=getattr(torch, dtype))
+
+
+def _sizes(extents: str) -> dict[str, int]:
+    return {name: int(extent) for name, _, extent in (field.partition("=") for field in extents.split())}
+
+
+@torch.library.custom_op("tunesmith::tensor", mutates_args=())
+def tensor(expression: str, inputs: List[Tensor], extents: str = "") -> Tensor:  # noqa: UP006
+    """tunesmith.tensor(expression, *inputs); extents: those that no array fixes, as in "i=3 j=3"."""
+    return _tensors.tensor(expression, *inputs, extents=_sizes(extents))
+
+
+@tensor.register_fake
+def _(expression, inputs, extents=""):
+    shape = tensor_shape(expression, [tuple(one.shape) for one in inputs], list(_sizes(extents).items()))
+    return _result(inputs[0], inputs, shape, "tensor()")
+
+
+@torch.library.custom_op("tunesmith::einsum", mutates_args=())
+def einsum(subscripts: str, inputs: List[Tensor]) -> Tensor:  # noqa: UP006
+    return _tensors.einsum(subscripts, *inputs)
+
+
+@einsum.register_fake
+def _(subscripts, inputs):
+    shapes = [tuple(one.shape) for one in inputs]
+    terms, result = _tensors._subscripts(subscripts, shapes)
+    extents = _tensors._extents(terms, shapes)
+    return _result(inputs[0], inputs, [extents[letter] for letter in result], "einsum()")

@@ -15,7 +15,9 @@ std::int64_t cut(std::int64_t place) {
 }
 
 std::string place_of(const Expression& e, const Access& access, std::size_t dimension) {
-  return "dimension " + std::to_string(dimension) + " of " + e.arrays[static_cast<std::size_t>(access.array)];
+  return "dimension " + std::to_string(dimension) + " of " +
+         e.arrays[static_cast<std::size_t>(access.array)] + " at character " +
+         std::to_string(access.position + 1);
 }
 
 }  // namespace
@@ -200,7 +202,8 @@ Extents infer_extents(const Expression& e, std::vector<std::int64_t> given,
     result.error =
         "The index " + e.indices[i].name +
         " has no extent: it stands alone along no dimension of an array whose shape is known; give " +
-        e.indices[i].name + "=EXTENT.";
+        e.indices[i].name + "=EXTENT. It is first named at character " +
+        std::to_string(e.indices[i].position + 1) + ".";
     return result;
   }
   result.values = std::move(given);

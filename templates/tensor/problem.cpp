@@ -56,7 +56,8 @@ std::string refuses_array(const Problem& problem, const Expression& e, int array
         return "The expression " + problem.string("expression") + " reads or writes " + name_of(e, array) +
                " from " + std::to_string(reach.least) + " to " + std::to_string(reach.most) +
                " along dimension " + std::to_string(d) + ", whose extent is " +
-               std::to_string(layout.extents[d]) + "; no access may be out of bounds.";
+               std::to_string(layout.extents[d]) + ", at character " + std::to_string(access.position + 1) +
+               "; no access may be out of bounds.";
       }
     }
     return "";

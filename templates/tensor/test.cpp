@@ -3,11 +3,15 @@
 
 #include <array>
 #include <cstdint>
+#include <cstdlib>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "generator/device_facts.h"
 #include "generator/error.h"
+#include "generator/random.h"
 #include "kernel_file/find_op.h"
 #include "templates/tensor/op.h"
 #include "tunesmith/tensor.h"
@@ -79,7 +83,11 @@ TEST(TensorExpression, WhatIsWrongIsASentenceWithItsPlace) {
       {"y[i] = x[i] y[i]", "The array y is computed"},
       {"y[i] = x[i] z[i]", "An operator or the end was expected instead of"},
       {"y[a,b,c,d,e,f,g,h,i,j,k,l,m] = x[a]", "At character 27: An array has at most 12 dimensions."},
-      {"y[a,b,c,d,e,f] += x[g,h,i,j,k,l,m]", "The index m is one more than the 12"},
+      {"y[a,b,c,d,e,f] += x[g,h,i,j,k,l,m]", "At character 33: The index m is one more than the 12"},
+      {"y += x[a,b,c,d,e,f,g,h,i,j] * z[k,l,m,n,o,p,q,r,s,t] * w[u,v,z1,z2,z3,z4,z5,z6,z7,z8]",
+       "At character 37: The index m is one more than the 12"},  // of 30
+      {"y[i] = x[2147483648*i]", "At character 10: A number in an index is whole and at most 1048576."},
+      {"y[i] = x[i+2147483648]", "At character 12: A number in an index is whole and at most 1048576."},
       {"y = a[0]+b[0]+c[0]+d[0]+e[0]+f[0]+g[0]", "The expression has more than 6 different accesses"},
       {"y[i] = x[i]; DROP", "instead of ';'"},
       {std::string(3000, 'y'), "It has 3000 characters; at most 2048 are allowed."},
@@ -141,14 +149,20 @@ TEST(TensorProblem, AnIndexThatIsLeftOpenIsAsLargeAsFits) {
 TEST(TensorProblem, ContradictionsAreSentences) {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"expression=\"c[i,j] += a[i,k]*b[k,j]\" a=5x9 b=8x7",
-       "The index k has the extent 9 by dimension 1 of a and 8 by dimension 0 of b; they must agree."},
+       "The index k has the extent 9 by dimension 1 of a at character 11 and 8 by dimension 0 of b at "
+       "character "
+       "18; they must agree."},
       {"expression=\"c[i,j] += a[i,k]*b[k,j]\" a=5x9", "The index j has no extent"},
       {"expression=\"y[i] += x[i+j]\" x=10", "The index i has no extent"},
       {"expression=\"y[i] = x[i]\" x=10x10",
        "The array x has the shape 10x10, but 1 indices in the expression."},
+      {"expression=\"y[i,j] += x[i]\" x=10",
+       "The index j has no extent: it stands alone along no dimension of an array whose shape is known; give "
+       "j=EXTENT. It is first named at character 5."},
       {"expression=\"y[i] = x[i,0]\" i=10 x=8x3",
        "has the extent 10 by what was given and 8 by dimension 0 of x"},
-      {"expression=\"y[i] = x[i-1]\" i=10", "from -1 to 8 along dimension 0"},
+      {"expression=\"y[i] = x[i-1]\" i=10",
+       "from -1 to 8 along dimension 0, whose extent is 9, at character 10; no access may be out of bounds."},
       {"expression=\"y[i] = x[2*i]\" i=10 x=18:1", "from 0 to 18 along dimension 0, whose extent is 18"},
       {"expression=\"y[i,j] = x[i]\" i=10 j=10 y=10x10:1x1", "two elements have one address"},
       {"expression=\"y[i] max= x[i,j]\" i=10 j=0", "no reduced extent may be 0"},
@@ -178,6 +192,107 @@ TEST(TensorProblem, ContradictionsAreSentences) {
   };
   for (const auto& [text, expected] : cases)
     EXPECT_NE(refusal(text).find(expected), std::string::npos) << text << "\n" << refusal(text);
+}
+
+// Pieces of the language and of others, put behind each other and into expressions.
+std::string drawn_text(Random& random) {
+  static const std::vector<std::string> pieces = {"y",        "x",      "[",
+                                                  "]",        "(",      ")",
+                                                  ",",        "i",      "j",
+                                                  "k",        "+",      "-",
+                                                  "*",        "2",      "1048576",
+                                                  "=",        "+=",     " ",
+                                                  "max",      "min",    "max=",
+                                                  "**",       "?",      ":",
+                                                  "<",        "&",      "99",
+                                                  "/",        "%",      "0.5",
+                                                  "_",        "1e9",    "-1",
+                                                  "#",        "\"",     "\n",
+                                                  "$",        "\\",     "//",
+                                                  ";",        "{",      "sqrt",
+                                                  "x0[a,c]",  "out[a]", "x1",
+                                                  "a0",       ".",      "e",
+                                                  "0",        "if",     "==",
+                                                  "1e999",    "é",      "!",
+                                                  "|",        "x0",     "9223372036854775808",
+                                                  "y[i] += ", "x[i+j]", "y[i,i]"};
+  static const std::vector<std::string> whole = {
+      "c[i,j] += a[i,k] * b[k,j]",
+      "out[b,c,y,x,c,v,u] += f[c] * (m[b,k,y+i,x+j] * m[b,k,v+i,u+j] + g[b,k,y+i,x+j,k,v+i,u+j])",
+      "out[y,x] max= x[2*y+i,2*x+j]",
+      "out[y,x] = x[2*y,99-x]",
+      "t += m[i,i]",
+      "y[i] = x[i] > 0.25 ? 3 * x[i] : -0.5 - w[i] ** 2",
+  };
+  std::string text = random.below(3) == 0 ? "" : whole[random.below(whole.size())];
+  for (std::uint64_t changes = random.below(text.empty() ? 16 : 5); changes > 0; --changes) {
+    const std::size_t at = random.below(text.size() + 1);
+    switch (random.below(4)) {
+      case 0:
+        text.erase(at, 1 + random.below(6));
+        break;
+      case 1:
+        text.insert(at, text.substr(random.below(text.size() + 1), random.below(40)));
+        break;
+      default:
+        text.insert(at, pieces[random.below(pieces.size())]);
+    }
+  }
+  return text;
+}
+
+TEST(TensorProblem, OfAnyTextIsAProblemOrASentence) {
+  const char* given = std::getenv("TUNESMITH_FUZZ_MUTATIONS");
+  const int rounds = given == nullptr ? 3000 : std::atoi(given);
+  const Op& op = find_op("tensor");
+  const DeviceFacts device = facts_of_capability(90);
+  Random random(11);
+  int parsed = 0, complete_ones = 0;
+  for (int round = 0; round < rounds; ++round) {
+    const std::string text = drawn_text(random);
+    const ParseResult result = parse(text);
+    if (!result.error.empty()) {
+      EXPECT_TRUE(result.error.starts_with("At character ") || result.error.starts_with("The expression ") ||
+                  result.error.starts_with("It has ") || result.error.starts_with("There are "))
+          << text << "\n"
+          << result.error;
+      continue;
+    }
+    ++parsed;
+    const std::string stored = canonical_text(result.expression);
+    ASSERT_EQ(canonical(stored), stored) << text;
+    ASSERT_EQ(stored.find_first_not_of("abcdefghijklmnopqrstuvwxyz_0123456789 +-*/%<>=!?:.,()[]"),
+              std::string::npos)
+        << text;
+    // Extents of any size, and an array of any layout.
+    static constexpr std::array<std::int64_t, 8> sizes = {3, 7, 1, 2, 40, 0, 65536, std::int64_t{1} << 40};
+    const std::uint64_t most = random.below(2) == 0 ? 4 : sizes.size();
+    std::vector<std::int64_t> extents(result.expression.indices.size());
+    for (std::int64_t& extent : extents) extent = sizes[random.below(most)];
+    Problem problem = {{"expression", stored}, {"extents", joined(extents)}};
+    if (random.below(4) == 0) {
+      std::vector<std::int64_t> shape(result.expression.ranks[0]), strides(shape.size());
+      for (std::int64_t& extent : shape) extent = sizes[random.below(most)];
+      for (std::int64_t& stride : strides) stride = sizes[random.below(most)];
+      problem.set("x0", joined(shape) + ":" + joined(strides));
+    }
+    try {
+      problem = complete_problem(op, problem);
+    } catch (const UsageError& error) {
+      EXPECT_NE(std::string(error.what()), "");
+      continue;
+    }
+    ++complete_ones;
+    EXPECT_GE(op.flops(problem), 0);
+    EXPECT_GE(op.bytes_moved(problem), 0);
+    for (const Template& tmpl : op.templates) {
+      if (why_not(tmpl, problem, device)) continue;
+      const std::optional<Values> values = tmpl.untuned ? tmpl.untuned(problem, device) : Values();
+      if (values) tmpl.work(problem, tmpl.space(problem, device).complete(*values), device);
+    }
+  }
+  EXPECT_GT(parsed, rounds / 20) << "some texts are expressions";
+  EXPECT_GT(complete_ones, rounds / 50) << "some make a problem";
 }
 
 TEST(TensorNest, FusesWhatEveryAccessStepsOverAsOne) {

@@ -101,6 +101,32 @@ static void test_a_launch_with_numbers(void) {
   tunesmith_dispatcher_destroy(dispatcher);
 }
 
+// An op with arrays that a problem may not have: they are null.
+static void test_an_expression(void) {
+  tunesmith_dispatcher* dispatcher = make_dispatcher();
+  tunesmith_plan* plan = NULL;
+  EXPECT(tunesmith_plan_create(dispatcher, "tensor",
+                               "expression=\"c[i,j] += a[i,k] * b[k,j]\" a=2x3 b=3x2 dtype=f64",
+                               &plan) == TUNESMITH_SUCCESS);
+  const double a[6] = {1, 2, 3, 4, 5, 6};
+  const double b[6] = {1, 2, 3, 4, 5, 6};
+  double c[4] = {0};
+  void* arguments[7] = {(void*)a, (void*)b, NULL, NULL, NULL, NULL, c};
+  EXPECT(tunesmith_plan_argument_count(plan) == 7);
+  EXPECT(tunesmith_plan_argument_bytes(plan, 1) == 48 && tunesmith_plan_argument_bytes(plan, 2) == 0);
+  EXPECT(tunesmith_plan_launch(plan, arguments, 7, NULL, NULL) == TUNESMITH_SUCCESS);
+  EXPECT(c[0] == 22 && c[1] == 28 && c[2] == 49 && c[3] == 64);
+  arguments[1] = NULL;
+  EXPECT(tunesmith_plan_launch(plan, arguments, 7, NULL, NULL) == TUNESMITH_NULL_ARGUMENT);
+  tunesmith_plan* other = NULL;
+  EXPECT(tunesmith_plan_create(dispatcher, "tensor", "expression=\"y[i] += x[i,j\" i=3 j=4", &other) ==
+         TUNESMITH_WRONG_INPUT);
+  EXPECT_SAYS("At character 14: ']' was expected");
+  EXPECT(other == NULL);
+  tunesmith_plan_destroy(plan);
+  tunesmith_dispatcher_destroy(dispatcher);
+}
+
 static void test_options(const char* folder) {
   tunesmith_dispatcher* dispatcher = NULL;
   EXPECT(tunesmith_dispatcher_create("device=nosuch", &dispatcher) == TUNESMITH_WRONG_INPUT);
@@ -256,6 +282,7 @@ int main(int count, char** words) {
   EXPECT(strcmp(first, "host") == 0 || strcmp(first, "cuda") == 0);
   test_a_launch();
   test_a_launch_with_numbers();
+  test_an_expression();
   test_options(folder);
   test_problems();
   test_summary(folder);

@@ -26,6 +26,11 @@ def cases():
         (ops.max, (x, [1]), x.amax(1)),
         (ops.min, (x,), x.amin()),
         (ops.elementwise, ("p * q + 1", [x, x[:1]]), x * x[:1] + 1),
+        (ops.tensor, ("y[j,i] += x[i,k] * w[j,k+l]", [x, x], "l=1"), x @ x.T),
+        (ops.tensor, ("y[i] += x[i+j,0] * x[i+j,k]", [x], "j=2"), (x[:, :1] * x).sum(1).unfold(0, 2, 1).sum(1)),
+        (ops.tensor, ("y[j] max= x[i,j] + w[0,0]", [x.int(), w.double()]), x.int().amax(0).double() + w[0, 0].double()),
+        (ops.einsum, ("ij,...j->...i", [w[:, :3], x[:, :3]]), x[:, :3] @ w.T),
+        (ops.einsum, ("ij,jk,k", [x.T, x, x[0]]), x.T @ x @ x[0]),
     ]
 
 
@@ -41,7 +46,8 @@ def test_it_is_right_and_its_shape_is_known(number):
 def test_compile_takes_them_whole():
     def function(x, w):
         y = ops.correlate(x * 2, w, "constant")
-        return ops.sum(y, [1]) + ops.elementwise("p + q", [x, y])[:, 0]
+        z = ops.einsum("ij,kj->ik", [x, y]) + ops.tensor("z[i,k] += x[i,j] * y[k,j]", [x, y])
+        return ops.sum(y, [1]) + ops.elementwise("p + q", [x, y])[:, 0] + z[:, 1]
 
     x, w = torch.rand(7, 9, device=device), torch.rand(3, 3, device=device)
     compiled = torch.compile(function, fullgraph=True, backend="eager")
